@@ -1,0 +1,35 @@
+# Golden tests: each file runs its `RUN:` lines.
+#
+#   %ingot      the command under test      %S  the folder of the test file
+#   %FileCheck  LLVM's FileCheck            %s  the test file
+#   %not        succeeds when its command fails (%not --crash: when it crashes)
+#   %t          a scratch path of the test's own
+#
+# `REQUIRES: ptxas` skips a test where the CUDA tools are lacking, `REQUIRES: gpu`
+# where no NVIDIA GPU is.
+
+import os
+
+import lit.formats
+
+config.name = "ingot"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".ing", ".test", ".txt"]
+config.excludes = ["Inputs", "README.md"]
+config.test_source_root = os.path.dirname(__file__)
+
+config.substitutions += [
+    ("%ingot", config.ingot),
+    ("%FileCheck", os.path.join(config.llvm_bin, "FileCheck")),
+    ("%not", os.path.join(config.llvm_bin, "not")),
+]
+
+config.environment["INGOT_CUDA"] = config.cuda
+for name in ("CUDA_HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+if os.access(os.path.join(config.cuda, "bin", "ptxas"), os.X_OK):
+    config.available_features.add("ptxas")
+if os.path.exists("/dev/nvidia0"):
+    config.available_features.add("gpu")

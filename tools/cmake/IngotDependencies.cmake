@@ -1,0 +1,81 @@
+# Finds LLVM 22, isl, gmp, jansson, zlib, zstd and the CUDA tools.
+#
+# Sets  ingot_dependencies  an interface target: include folders and libraries
+#       INGOT_LLVM_BIN      the folder of LLVM's tools (FileCheck, not, lit)
+#       INGOT_CUDA          the folder with bin/ptxas, or empty
+#       INGOT_CUDA_DEFAULT  what the command tries last when it looks for ptxas
+#
+# With INGOT_STATIC_LLVM every library is an archive and the command needs libc and
+# libm only; otherwise all are shared, which links in a fraction of the time.
+
+# The parts of LLVM that Ingot calls; llvm-config adds what they need.
+set(INGOT_LLVM_COMPONENTS
+  core analysis bitreader bitwriter irreader linker passes nvptx
+  CACHE STRING "LLVM components to link")
+
+find_program(LLVM_CONFIG NAMES llvm-config-22 REQUIRED)
+
+# Runs llvm-config with the arguments that follow and sets `result` to its output.
+function(ingot_llvm_config result)
+  execute_process(COMMAND ${LLVM_CONFIG} ${ARGN}
+    OUTPUT_VARIABLE output OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  set(${result} "${output}" PARENT_SCOPE)
+endfunction()
+
+ingot_llvm_config(INGOT_LLVM_VERSION --version)
+ingot_llvm_config(INGOT_LLVM_INCLUDE --includedir)
+ingot_llvm_config(INGOT_LLVM_BIN --bindir)
+if(NOT INGOT_LLVM_VERSION MATCHES "^22\\.")
+  message(FATAL_ERROR "Ingot needs LLVM 22, ${LLVM_CONFIG} is of ${INGOT_LLVM_VERSION}")
+endif()
+
+if(INGOT_STATIC_LLVM)
+  set(link_mode --link-static)
+else()
+  set(link_mode --link-shared)
+endif()
+ingot_llvm_config(INGOT_LLVM_FILES ${link_mode} --libfiles ${INGOT_LLVM_COMPONENTS})
+separate_arguments(INGOT_LLVM_FILES UNIX_COMMAND "${INGOT_LLVM_FILES}")
+
+add_library(ingot_dependencies INTERFACE)
+target_include_directories(ingot_dependencies SYSTEM INTERFACE ${INGOT_LLVM_INCLUDE})
+target_link_libraries(ingot_dependencies INTERFACE ${INGOT_LLVM_FILES})
+
+# Finds the library `name`, static or shared as LLVM is, and links it to all of Ingot.
+function(ingot_find_library name)
+  if(INGOT_STATIC_LLVM)
+    find_library(INGOT_LIB_${name} NAMES lib${name}.a REQUIRED)
+  else()
+    find_library(INGOT_LIB_${name} NAMES ${name} REQUIRED)
+  endif()
+  target_link_libraries(ingot_dependencies INTERFACE ${INGOT_LIB_${name}})
+endfunction()
+
+foreach(library isl gmp jansson zstd z)
+  ingot_find_library(${library})
+endforeach()
+target_link_libraries(ingot_dependencies INTERFACE m)
+
+if(INGOT_STATIC_LLVM)
+  target_link_libraries(ingot_dependencies INTERFACE -l:libstdc++.a)
+  target_link_options(ingot_dependencies INTERFACE -static-libgcc)
+endif()
+
+# Sets `result` to the first folder of those that follow which holds the CUDA tools
+# that Ingot cannot do without, or to nothing.
+function(ingot_find_cuda result)
+  foreach(folder ${ARGN})
+    if(EXISTS "${folder}/bin/ptxas" AND EXISTS "${folder}/nvvm/libdevice/libdevice.10.bc")
+      set(${result} "${folder}" PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+  set(${result} "" PARENT_SCOPE)
+endfunction()
+
+if(NOT DEFINED INGOT_CUDA)
+  ingot_find_cuda(cuda "$ENV{INGOT_CUDA}" "${PROJECT_SOURCE_DIR}/build/cuda"
+    "$ENV{CUDA_HOME}" /usr/local/cuda)
+  set(INGOT_CUDA "${cuda}")
+endif()
+set(INGOT_CUDA_DEFAULT "${INGOT_CUDA}" CACHE PATH "The CUDA folder that the command tries last")
