@@ -1,0 +1,79 @@
+// Chunks of growing size in a list; the newest one serves requests.
+
+#include "ir/base/arena.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_CHUNK = 16 * 1024, LARGEST_CHUNK = 1024 * 1024, ALIGNMENT = 16 };
+
+struct arena_chunk {
+    struct arena_chunk *next; // the chunk filled before this one
+    size_t size, used;        // of `data`, in bytes
+    size_t padding;           // keeps `data` aligned
+    char data[];
+};
+
+// Put a new chunk with room for `size` bytes in front.
+static struct arena_chunk *arena_grow(struct arena *a, size_t size)
+{
+    size_t want = a->chunks ? a->chunks->size * 2 : FIRST_CHUNK;
+    if (want > LARGEST_CHUNK)
+        want = LARGEST_CHUNK;
+    if (want < size)
+        want = size;
+    struct arena_chunk *c = calloc(1, sizeof *c + want);
+    if (!c) {
+        fputs("ingot: out of memory\n", stderr);
+        abort();
+    }
+    c->size = want;
+    c->next = a->chunks;
+    a->chunks = c;
+    return c;
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+    size = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    struct arena_chunk *c = a->chunks;
+    if (!c || c->size - c->used < size)
+        c = arena_grow(a, size);
+    void *p = c->data + c->used;
+    c->used += size;
+    a->bytes += size;
+    return p;
+}
+
+char *arena_copy(struct arena *a, const void *data, size_t size)
+{
+    char *p = arena_alloc(a, size + 1);
+    if (size)
+        memcpy(p, data, size);
+    return p;
+}
+
+char *arena_printf(struct arena *a, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *p = arena_alloc(a, (size_t)(n < 0 ? 0 : n) + 1);
+    va_start(args, format);
+    vsnprintf(p, (size_t)(n < 0 ? 0 : n) + 1, format, args);
+    va_end(args);
+    return p;
+}
+
+void arena_reset(struct arena *a)
+{
+    while (a->chunks) {
+        struct arena_chunk *next = a->chunks->next;
+        free(a->chunks);
+        a->chunks = next;
+    }
+    a->bytes = 0;
+}

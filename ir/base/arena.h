@@ -1,0 +1,37 @@
+// A bump allocator.  Memory comes zeroed, lives as long as its arena, and is
+// released all at once.  One arena lives as long as a compilation, another
+// as long as one pass.
+
+#ifndef IR_BASE_ARENA_H
+#define IR_BASE_ARENA_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+struct arena_chunk;
+
+// An arena; all zero is an empty one.
+struct arena {
+    struct arena_chunk *chunks; // newest first
+    size_t bytes;               // handed out since the last reset
+};
+
+// Return `size` zeroed bytes aligned for any type.
+// Out of memory ends the process: the one place where that happens.
+void *arena_alloc(struct arena *a, size_t size);
+
+// Return a copy of the `size` bytes at `data`, followed by a NUL byte.
+char *arena_copy(struct arena *a, const void *data, size_t size);
+
+// Return the text that printf would write.
+char *arena_printf(struct arena *a, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+// Release everything; the arena is empty and usable again.
+void arena_reset(struct arena *a);
+
+#define arena_new(a, type) ((type *)arena_alloc(a, sizeof(type)))
+#define arena_array(a, type, n)                                                \
+    ((type *)arena_alloc(a, sizeof(type) * (size_t)(n)))
+
+#endif

@@ -1,0 +1,122 @@
+// Collects diagnostics.
+
+#include "ir/base/diag.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <strings.h>
+
+// A row of diag.def.
+struct row {
+    const char *code, *text, *explanation;
+};
+
+static const struct row rows[] = {
+#define DIAG(code, name, text, explanation) {#code, text, explanation},
+#include "ir/base/diag.def"
+#undef DIAG
+};
+
+// Return the text that vprintf would write, in the list's arena.
+static const char *formatted(struct diag_list *d, const char *format,
+                             va_list args)
+{
+    struct buf b = {0};
+    buf_vprintf(&b, format, args);
+    const char *text = arena_copy(d->arena, b.data, b.n);
+    buf_free(&b);
+    return text;
+}
+
+// Return the diagnostic that labels and notes go to.
+static struct diag *newest(struct diag_list *d)
+{
+    return d->more ? &d->dropped : &d->all.at[d->all.n - 1];
+}
+
+// Append a diagnostic.
+static void report(struct diag_list *d, enum diag_severity severity,
+                   struct span span, enum diag_code code, va_list args)
+{
+    struct diag one = {.code = code, .severity = severity, .span = span};
+    d->errors += severity == DIAG_ERROR;
+    if (d->all.n == DIAG_MOST) {
+        d->more++;
+        d->dropped = one;
+        return;
+    }
+    one.text = formatted(d, rows[code].text, args);
+    vec_push(d->arena, &d->all, one);
+}
+
+void diag_error(struct diag_list *d, struct span span, enum diag_code code, ...)
+{
+    va_list args;
+    va_start(args, code);
+    report(d, DIAG_ERROR, span, code, args);
+    va_end(args);
+}
+
+void diag_warning(struct diag_list *d, struct span span, enum diag_code code,
+                  ...)
+{
+    va_list args;
+    va_start(args, code);
+    report(d, DIAG_WARNING, span, code, args);
+    va_end(args);
+}
+
+void diag_label(struct diag_list *d, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    newest(d)->label = d->more ? NULL : formatted(d, format, args);
+    va_end(args);
+}
+
+// Add a note or a help to the newest diagnostic.
+static void add_note(struct diag_list *d, struct span span, bool is_help,
+                     const char *format, va_list args)
+{
+    if (d->more)
+        return;
+    struct diag_note note = {span, formatted(d, format, args), is_help};
+    vec_push(d->arena, &newest(d)->notes, note);
+}
+
+void diag_note(struct diag_list *d, struct span span, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_note(d, span, false, format, args);
+    va_end(args);
+}
+
+void diag_help(struct diag_list *d, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_note(d, (struct span){0}, true, format, args);
+    va_end(args);
+}
+
+const char *diag_code_text(enum diag_code code)
+{
+    return rows[code].code;
+}
+
+const char *diag_explanation(enum diag_code code)
+{
+    return rows[code].explanation;
+}
+
+bool diag_find(const char *text, enum diag_code *code)
+{
+    for (int i = 0; i < D_COUNT; i++) {
+        if (strcasecmp(rows[i].code, text) == 0) {
+            *code = (enum diag_code)i;
+            return true;
+        }
+    }
+    return false;
+}

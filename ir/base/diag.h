@@ -1,0 +1,94 @@
+// Diagnostics are values: a stage reports them here and goes on or fails;
+// only tools/ prints them.
+//
+//   diag_error(d, span, D_unknown_name, "variable", name);
+//   diag_label(d, "not declared in this kernel");
+//   diag_note(d, other_span, "the parameters are declared here");
+//   diag_help(d, "did you mean %s?", suggestions);
+
+#ifndef IR_BASE_DIAG_H
+#define IR_BASE_DIAG_H
+
+#include "ir/base/arena.h"
+#include "ir/base/buf.h"
+#include "ir/base/source.h"
+#include "ir/base/vec.h"
+
+#include <stdbool.h>
+
+enum diag_code {
+#define DIAG(code, name, text, explanation) D_##name,
+#include "ir/base/diag.def"
+#undef DIAG
+    D_COUNT
+};
+
+enum diag_severity { DIAG_ERROR, DIAG_WARNING };
+
+// A further place or remark below a diagnostic.
+struct diag_note {
+    struct span span; // may be no place
+    const char *text; // may hold several lines
+    bool is_help;     // what to do, rather than what is
+};
+
+// One diagnostic.
+struct diag {
+    enum diag_code code;
+    enum diag_severity severity;
+    struct span span;  // may be no place
+    const char *text;  // from diag.def, filled in
+    const char *label; // beside the underline; may be NULL
+    struct VEC(struct diag_note) notes;
+};
+
+// What a compilation reported so far, in order.
+struct diag_list {
+    struct arena *arena;
+    struct VEC(struct diag) all; // the first DIAG_MOST
+    struct diag dropped;         // the newest one beyond those
+    int errors, more;            // all errors; diagnostics beyond `all`
+};
+
+// Report an error.  The arguments are those of the row's printf format.
+// Past DIAG_MOST diagnostics the rest is counted, not kept.
+void diag_error(struct diag_list *d, struct span span, enum diag_code code,
+                ...);
+
+// Report a warning, likewise.
+void diag_warning(struct diag_list *d, struct span span, enum diag_code code,
+                  ...);
+
+// Set the label of the newest diagnostic.
+void diag_label(struct diag_list *d, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+// Add a note, which may point elsewhere, to the newest diagnostic.
+void diag_note(struct diag_list *d, struct span span, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// Add a remark without a place that says what to do instead.
+void diag_help(struct diag_list *d, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+enum { DIAG_MOST = 20 };
+
+// Return the public code of a row, such as "E0201".
+const char *diag_code_text(enum diag_code code);
+
+// Return the row's explanation, with an example: what `ingot explain` prints.
+const char *diag_explanation(enum diag_code code);
+
+// Find the row with that public code, in any case of letters.
+bool diag_find(const char *text, enum diag_code *code);
+
+// How to print.
+struct diag_style {
+    bool colour; // ANSI escapes
+};
+
+// Append all diagnostics with excerpts and underlines.
+void diag_render(const struct diag_list *d, struct diag_style style,
+                 struct buf *out);
+
+#endif

@@ -1,0 +1,29 @@
+// The names nearest to a misspelt one.
+
+#ifndef IR_BASE_SUGGEST_H
+#define IR_BASE_SUGGEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { SUGGEST_MOST = 3 };
+
+// The best candidates so far; all zero but `wanted` is a fresh search.
+struct suggest {
+    const char *wanted;
+    const char *names[SUGGEST_MOST]; // nearest first
+    int distance[SUGGEST_MOST];
+    int n;
+};
+
+// Offer a candidate: kept if its Damerau-Levenshtein distance to `wanted` is
+// at most max(1, length / 3) and among the three nearest.
+void suggest_offer(struct suggest *s, const char *candidate);
+
+// Return whether the search found anything.
+bool suggest_any(const struct suggest *s);
+
+// Write "`a`, `b` or `c`" to out; empty if nothing was found.
+void suggest_text(const struct suggest *s, char *out, size_t size);
+
+#endif
