@@ -1,0 +1,70 @@
+// Definitions of arrays and the reductions in them.
+
+#ifndef FRONTEND_DEFINE_H
+#define FRONTEND_DEFINE_H
+
+#include "ir/text/parse.h"
+
+enum { REDUCER_MOST = 8 };
+
+// A reduction that a file declares: how two partial results make one.
+struct reducer {
+    const char *name; // interned
+    struct span span;
+    uint32_t n;                             // values in a partial result
+    struct ir_var *left[REDUCER_MOST];      // one partial result
+    struct ir_var *right[REDUCER_MOST];     // the other
+    struct ir_expr *identity[REDUCER_MOST]; // constants
+    struct ir_block lets;                   // declarations before the result
+    struct ir_expr *result[REDUCER_MOST];
+};
+
+// What the hooks of a parser of a file know.
+struct frontend {
+    struct VEC(struct reducer *) reducers;
+    struct VEC(const struct ir_buffer *) defined; // in the current kernel
+};
+
+// One element that a stage computes: an array at the iteration variables.
+struct element {
+    struct ir_buffer *buffer; // NULL while its type is not known
+    const char *name;
+    struct span span;
+    uint32_t n;
+    struct ir_expr **index;
+};
+
+// A stage in the making.
+struct definition {
+    bool is_let;
+    uint32_t n_elements;
+    struct element elements[REDUCER_MOST];
+    struct VEC(struct ir_iter) iters;  // the spatial ones first
+    struct VEC(struct ir_var *) loops; // one for each iteration variable
+    struct ir_stmt *stage;
+};
+
+// Parse a definition, as the parser's hook `define`.
+bool define_parse(struct parser *p, struct ir_block *block);
+
+// Add an iteration variable called `name` in the text; it is visible from
+// now on.  The extent may be NULL until it is known.
+void define_add_iter(struct parser *p, struct definition *d, const char *name,
+                     struct span span, struct ir_expr *extent, bool is_reduce);
+
+// Return whether the next tokens begin a reduction: `sum(k in`.
+bool reduce_is_next(const struct parser *p);
+// Parse the right side of a definition that is a reduction, and fill the
+// stage's init and body.
+bool reduce_parse(struct parser *p, struct definition *d);
+// Report a reduction inside an expression, as the hook `unknown_call`.
+bool reduce_misplaced(struct parser *p);
+// Parse `reduce name(a: t; b: t) identity x = e` behind its first word.
+bool reduce_declare(struct parser *p);
+
+// Give the elements of a definition their arrays, if they have none yet:
+// `type[k]` is the element type of the k-th.
+bool define_arrays(struct parser *p, struct definition *d,
+                   const struct type *types);
+
+#endif

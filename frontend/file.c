@@ -1,0 +1,129 @@
+// A file: kernels, schedules, defs and reductions in any order, each name
+// before its use.
+
+#include "frontend/frontend.h"
+
+#include "frontend/define.h"
+#include "frontend/schedule.h"
+#include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/walk.h"
+
+#include <string.h>
+
+// Report results that nothing writes.
+static void check_results(struct parser *p, struct ir_kernel *k)
+{
+    for (size_t i = 0; i < k->params.n; i++) {
+        const struct ir_buffer *b = k->params.at[i].buffer;
+        if (b && b->role == ROLE_output && !ir_block_writes(&k->body, b))
+            diag_error(p->diags, b->span, D_never_written, b->name);
+    }
+}
+
+// Substitute the scalars that a kernel declares outside its loops: each grid
+// computes them anew.
+static void spread_scalars(struct parser *p, struct ir_kernel *k)
+{
+    struct map map = {.arena = p->arena};
+    struct ir_block kept = {0};
+    for (size_t i = 0; i < k->body.n; i++) {
+        struct ir_stmt *s = k->body.at[i];
+        bool spread = s->kind == STMT_let && ir_is_pure(s->u.let.value, true);
+        if (spread)
+            map_set(&map, s->u.let.var,
+                    ir_substitute(p->arena, s->u.let.value, &map, NULL));
+        else
+            ir_append(p->arena, &kept, s);
+    }
+    k->body = kept;
+    if (map.n)
+        ir_substitute_in(p->arena, &k->body, &map, NULL);
+}
+
+// Parse a kernel and add it; equal names are reported.
+static bool add_kernel(struct parser *p, struct program *out)
+{
+    struct frontend *f = p->context;
+    f->defined.n = 0;
+    struct ir_kernel *k = parse_kernel(p);
+    if (!k)
+        return false;
+    check_results(p, k);
+    spread_scalars(p, k);
+    for (size_t i = 0; i < out->kernels.n; i++) {
+        if (out->kernels.at[i]->name == k->name) {
+            diag_error(p->diags, k->span, D_declared_twice, k->name);
+            diag_note(p->diags, out->kernels.at[i]->span,
+                      "first declared here");
+        }
+    }
+    vec_push(p->arena, &out->kernels, k);
+    return true;
+}
+
+// Step to the next line that begins with a word that begins an item.
+static void recover_item(struct parser *p)
+{
+    static const char *const words[] = {"kernel", "schedule", "def", "reduce"};
+    for (;; p->at++) {
+        const struct token *t = parse_peek(p, 0);
+        if (t->kind == TOKEN_END)
+            return;
+        bool at_start = p->at == 0 || t[-1].kind == TOKEN_NEWLINE;
+        for (size_t i = 0; at_start && i < sizeof words / sizeof *words; i++) {
+            if (parse_is(p, words[i]))
+                return;
+        }
+    }
+}
+
+// Parse one item; false after an error.
+static bool parse_item(struct parser *p, struct program *out)
+{
+    if (parse_is(p, "kernel"))
+        return add_kernel(p, out);
+    if (schedule_parse_item(p, &out->schedules))
+        return true;
+    if (parse_take(p, "reduce"))
+        return reduce_declare(p);
+    parse_expect(p, "kernel", "or `schedule`, `def`, `reduce`");
+    return false;
+}
+
+// Parse items up to the end of the file.
+static void parse_items(struct parser *p, struct program *out)
+{
+    for (parse_skip_newlines(p); parse_peek(p, 0)->kind != TOKEN_END;
+         parse_skip_newlines(p)) {
+        size_t before = p->at;
+        if (!parse_item(p, out)) {
+            p->at += p->at == before;
+            recover_item(p);
+        }
+        p->scope.n = p->scope_start = 0;
+        p->depth = 0;
+    }
+}
+
+bool frontend_parse(struct arena *a, struct str_table *names,
+                    const struct source *source, bool schedules_only,
+                    struct diag_list *diags, struct program *out)
+{
+    struct tokens tokens;
+    struct frontend frontend = {0};
+    int errors = diags->errors;
+    if (!lex_source(a, names, source, diags, &tokens))
+        return false;
+    struct parser p = {.arena = a,
+                       .names = names,
+                       .diags = diags,
+                       .tokens = tokens.at,
+                       .define = define_parse,
+                       .unknown_call = reduce_misplaced,
+                       .context = &frontend};
+    parse_items(&p, out);
+    if (diags->errors == errors && !schedules_only && !out->kernels.n)
+        diag_error(diags, (struct span){source, 0, 0}, D_nothing_here);
+    return diags->errors == errors;
+}

@@ -1,0 +1,54 @@
+// The interpreter: what a kernel means, at any level.
+
+#ifndef IR_EVAL_H
+#define IR_EVAL_H
+
+#include "ir/ir.h"
+
+// The value of a parameter: for a variable the scalar, for an array its
+// elements in the layout of the file (little-endian, C types of types.def,
+// row-major or strided).
+struct eval_argument {
+    union {
+        int64_t i; // integer types and bool
+        double f;  // floating types
+    } scalar;
+    void *data;  // elements; not owned
+    size_t size; // bytes at `data`
+};
+
+// How an evaluation ended.
+enum eval_status {
+    EVAL_DONE,
+    EVAL_REFUSED, // a `where` is false
+    EVAL_FAULT,   // out of bounds, division by zero, divergent barrier ...
+    EVAL_LIMIT,   // more than `most_steps` statements
+};
+
+struct eval_result {
+    enum eval_status status;
+    const char *text; // what and where, unless done; in the arena
+    struct span span;
+};
+
+// Run a kernel on arguments in the order of kernel->params.
+// Floating point is computed in the type of each operation, rounded to
+// nearest even.  Threads of a block run in turns between barriers.
+// `most_steps` 0 means no limit.
+struct eval_result ir_eval(struct arena *a, const struct ir_kernel *kernel,
+                           const struct eval_argument *arguments,
+                           uint64_t most_steps);
+
+// Evaluate an integer expression over parameters only, such as an extent, a
+// `where` or a grid dimension; false if it divides by zero or overflows.
+bool ir_eval_int(const struct ir_kernel *kernel,
+                 const struct eval_argument *arguments,
+                 const struct ir_expr *x, int64_t *value);
+
+// Conversions between a number and the bytes of an element.
+double eval_load_float(struct type type, const void *element);
+void eval_store_float(struct type type, void *element, double value);
+int64_t eval_load_int(struct type type, const void *element);
+void eval_store_int(struct type type, void *element, int64_t value);
+
+#endif

@@ -1,0 +1,182 @@
+// The inside of the interpreter, shared by ir/eval*.c.
+//
+// A kernel is translated once into code nodes and action nodes, each with the
+// function that runs it; every variable has become a slot of a frame, every
+// array a row of a table.  Vectors are computed lane by lane: running a node
+// of a vector type gives the lane that the thread is at.
+
+#ifndef IR_EVAL_CODE_H
+#define IR_EVAL_CODE_H
+
+#include "ir/arith.h"
+#include "ir/base/map.h"
+#include "ir/eval.h"
+
+enum { LANES_MOST = 16 };
+
+struct action;
+struct code;
+struct machine;
+struct thread;
+
+// An array: what is the same for all threads.
+struct array {
+    const struct ir_buffer *buffer;
+    const struct code **shape, **strides; // strides: NULL for row-major
+    int64_t *extent, *stride; // their values, once the array is set up
+    int64_t elements;         // of its storage, gaps of the strides included
+    size_t bytes;             // of its storage
+    size_t element_bytes;
+    void *data;     // NULL for local arrays
+    uint64_t epoch; // shared: the block that `data` belongs to
+};
+
+// An access to an array.
+struct access {
+    uint32_t array; // row of the table
+    uint32_t n;     // indices
+    const struct code **index;
+    bool is_flat; // the one index counts elements of the storage
+};
+
+// An expression.
+struct code {
+    union number (*run)(struct thread *t, const struct code *x);
+    const struct ir_expr *origin;
+    struct type type;        // of the operands it computes with
+    struct type to;          // cast: the type to convert to
+    const struct arith *how; // operations of ir/arith.def
+    const struct code **args;
+    struct access access; // load and atomics
+    union number value;   // const
+    uint32_t slot;        // var
+};
+
+// Statements in order.
+struct actions {
+    struct action **at;
+    size_t n;
+};
+
+// An iteration variable of a stage.
+struct stage_iter {
+    const struct code *extent, *binding;
+    uint32_t slot;
+    bool is_reduce;
+};
+
+// A statement.
+struct action {
+    void (*run)(struct thread *t, const struct action *s);
+    const struct ir_stmt *origin;
+    bool has_barrier;             // in its blocks, or is one
+    const struct code *x, *y, *z; // for: from, to, step; if: cond;
+                                  // let, var, assign, store, eval: value;
+                                  // launch: grid; stage: predicate or NULL
+    uint32_t slot;                // for, let, var, assign
+    uint32_t array;               // alloc
+    struct access access;         // store
+    struct actions body, other;   // other: else, init
+    struct stage_iter *iters;     // stage
+    size_t n_iters;
+};
+
+// What runs: one of many that take turns, or the only one.
+struct thread {
+    struct machine *machine;
+    union number *frame;
+    void **data;               // of each array; NULL before its alloc
+    bool *is_owned;            // whether this thread allocated it
+    unsigned lane;             // of the vector being computed
+    int64_t index[AXIS_COUNT]; // inside a launch
+};
+
+// Threads of one block that run statements in lock-step.
+struct group {
+    struct thread *at;
+    size_t n;
+};
+
+// The iterations of a loop.
+struct range {
+    int64_t from, to, step;
+};
+
+// One evaluation.
+struct machine {
+    struct arena *arena;
+    const struct ir_kernel *kernel;
+    struct map slots;   // ir_var -> its slot + 1, as a pointer
+    struct map buffers; // ir_buffer -> its row + 1, as a pointer
+    size_t n_slots;
+    struct VEC(struct array) arrays;
+    uint64_t epoch; // counts blocks
+    uint64_t steps_left;
+    bool is_stopped; // `result` says why
+    struct eval_result result;
+};
+
+// Translation (ir/eval_compile.c).
+const struct code *eval_compile_expr(struct machine *m,
+                                     const struct ir_expr *x);
+struct actions eval_compile_block(struct machine *m,
+                                  const struct ir_block *block);
+uint32_t eval_slot(struct machine *m, const struct ir_var *var);
+uint32_t eval_array(struct machine *m, const struct ir_buffer *b);
+
+// Set `run` from `origin` (ir/eval_expr.c, ir/eval_stmt.c).
+void eval_bind_code(struct code *x);
+void eval_bind_action(struct action *s);
+
+// Run an expression.
+static inline union number eval_run(struct thread *t, const struct code *x)
+{
+    return x->run(t, x);
+}
+
+// Run an expression in all its lanes.
+void eval_run_lanes(struct thread *t, const struct code *x, union number *out);
+
+// Run the statements of a block (ir/eval_stmt.c).
+void eval_run_actions(struct thread *t, const struct actions *block);
+
+// Compute the iterations of a loop; none after a fault.
+struct range eval_loop_range(struct thread *t, const struct action *s);
+
+// Begin an iteration of a loop; false when the evaluation has ended.
+bool eval_begin_iteration(struct machine *m, const struct action *s);
+
+// Move to the next iteration; false past the last.
+bool eval_next_iteration(const struct range *r, int64_t *i);
+
+// Count a step; false when the evaluation has ended.
+bool eval_step(struct machine *m, const struct ir_stmt *at);
+
+// Run a loop with a barrier inside, in lock-step (ir/eval_group.c).
+void eval_group_for(struct group *g, const struct action *s);
+
+// Run a launch.
+void eval_launch(struct thread *t, const struct action *s);
+
+// Memory (ir/eval_memory.c).
+//
+// Return the address of the element that an access selects, or NULL after a
+// fault.
+void *eval_element(struct thread *t, const struct access *access,
+                   struct span span);
+union number eval_load_number(struct type type, const void *element);
+void eval_store_number(struct type type, void *element, union number value);
+// Compute the extents, strides and size of an array; false after a fault.
+bool eval_set_up_array(struct thread *t, struct array *array);
+// Do what an alloc does for one thread.
+void eval_allocate(struct thread *t, uint32_t array);
+// Make a thread with a copy of the parent's frame and local arrays, or an
+// empty one if the parent is NULL.
+struct thread eval_thread_new(struct machine *m, const struct thread *parent);
+void eval_thread_free(struct thread *t);
+
+// Stop the evaluation; the first reason counts.
+void eval_stop(struct machine *m, enum eval_status status, struct span span,
+               const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+#endif

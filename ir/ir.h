@@ -1,0 +1,280 @@
+// The program as data: kernels made of statements and expressions.
+//
+// Everything lives in the arena of the compilation and is made by the
+// functions of ir/build.h.  Expressions are never changed after they are
+// made and may be shared; statements are changed in place by one owner, their
+// block.  Variables and arrays are compared by address.
+
+#ifndef IR_IR_H
+#define IR_IR_H
+
+#include "ir/base/arena.h"
+#include "ir/base/source.h"
+#include "ir/base/str.h"
+#include "ir/base/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum type_kind {
+#define TYPE(name, bits, class, c_name) TYPE_##name,
+#include "ir/types.def"
+#undef TYPE
+    TYPE_COUNT
+};
+
+enum space {
+#define SPACE(name, number, meaning) SPACE_##name,
+#include "ir/spaces.def"
+#undef SPACE
+    SPACE_COUNT
+};
+
+enum axis {
+#define AXIS(name, spelling, kind, dimension, most) AXIS_##name,
+#include "ir/axes.def"
+#undef AXIS
+    AXIS_COUNT
+};
+
+enum axis_kind {
+    AXIS_SERIAL,
+    AXIS_UNROLL,
+    AXIS_VECTOR,
+    AXIS_BLOCK,
+    AXIS_THREAD
+};
+
+enum ir_level {
+#define LEVEL(name, meaning) LEVEL_##name,
+#include "ir/levels.def"
+#undef LEVEL
+    LEVEL_COUNT
+};
+
+enum ir_op {
+#define OP(name, spelling, form, precedence, operands, result, flags, meaning) \
+    OP_##name,
+#include "ir/ops.def"
+#undef OP
+    OP_COUNT
+};
+
+enum ir_stmt_kind {
+#define STMT(name, first, last, meaning) STMT_##name,
+#include "ir/stmts.def"
+#undef STMT
+    STMT_COUNT
+};
+
+// A scalar type, or a vector of 2 to 16 of them.
+struct type {
+    uint8_t kind;  // enum type_kind
+    uint8_t lanes; // 1 for a scalar
+};
+
+enum var_kind {
+    VAR_param,   // a size (type `int`) or a scalar that the caller passes
+    VAR_loop,    // counted by a `for`
+    VAR_iter,    // iteration variable of a stage
+    VAR_let,     // a value that never changes
+    VAR_mutable, // declared by `var`
+};
+
+// A named scalar.
+struct ir_var {
+    const char *name; // interned; the printer numbers clashes
+    struct type type;
+    enum var_kind kind;
+    struct span span; // of its declaration
+};
+
+enum buffer_role {
+    ROLE_input,  // a parameter that is only read
+    ROLE_output, // a result: written, in full unless the kernel says otherwise
+    ROLE_inout,  // a parameter that is read and written
+    ROLE_alloc,  // declared by `alloc`; in global space: part of the workspace
+};
+
+// An array.
+struct ir_buffer {
+    const char *name; // interned
+    struct type elem;
+    uint32_t rank;            // 0 for a single element
+    struct ir_expr **shape;   // extents, of type `int`
+    struct ir_expr **strides; // in elements; NULL for row-major
+    enum space space;
+    enum buffer_role role;
+    uint32_t align; // bytes the caller promises; 0: those of one element
+    struct span span;
+};
+
+// An expression.
+struct ir_expr {
+    enum ir_op op;
+    struct type type;
+    struct span span;
+    union {
+        int64_t i;                // const of an integer type or bool
+        double f;                 // const of a floating type
+        struct ir_var *var;       // var
+        struct ir_buffer *buffer; // load and atomics
+        enum axis axis;           // index
+        uint32_t lane;            // lane
+    } u;
+    bool is_open;          // const: a literal whose type its partner decides;
+                           // only while parsing
+    uint32_t n;            // operands
+    struct ir_expr **args; // load: the indices; atomics: the indices, then the
+                           // operands behind the element
+};
+
+// Statements in order.
+struct ir_block VEC(struct ir_stmt *);
+
+// A hint attached to a loop or a stage, by `annotate` or `@name(value)`.
+struct ir_attr {
+    const char *name; // interned
+    int64_t value;
+};
+
+// A loop over from, from + step, ... while below to.
+struct ir_for {
+    struct ir_var *var;
+    struct ir_expr *from, *to, *step; // step > 0
+    enum axis axis;
+    struct VEC(struct ir_attr) attrs;
+    struct ir_block body;
+};
+
+// One iteration variable of a stage: it takes each value of 0..extent once
+// over the loops around the stage, at which it is `binding`.
+struct ir_iter {
+    struct ir_var *var;
+    struct ir_expr *extent, *binding;
+    bool is_reduce;
+};
+
+// A stage: computes one element (or several) of the array it is named after.
+// `init` runs before the first of the reduction iterations of each element.
+struct ir_stage {
+    const char *name; // interned
+    struct VEC(struct ir_iter) iters;
+    struct ir_expr *predicate; // over the loops around; NULL: always
+    bool has_init;
+    struct ir_block init, body;
+    struct VEC(struct ir_attr) attrs;
+};
+
+// One grid: what cuLaunchKernel starts.
+struct ir_launch {
+    const char *name; // the entry's symbol, interned
+    struct ir_expr *grid[3];
+    uint32_t block[3];
+    uint32_t min_blocks, max_registers; // 0: the assembler's choice
+    struct ir_block body;
+};
+
+// A statement.
+struct ir_stmt {
+    enum ir_stmt_kind kind;
+    struct span span;
+    union {
+        struct ir_for loop; // for
+        struct {
+            struct ir_expr *cond;
+            struct ir_block then, otherwise;
+        } branch; // if
+        struct {
+            struct ir_var *var;
+            struct ir_expr *value;
+        } let; // let, var, assign
+        struct {
+            struct ir_buffer *buffer;
+            uint32_t n;
+            struct ir_expr **index;
+            struct ir_expr *value;
+        } store;                  // store
+        struct ir_expr *value;    // eval
+        struct ir_buffer *buffer; // alloc
+        struct ir_stage stage;    // stage
+        struct ir_launch launch;  // launch
+    } u;
+};
+
+// A parameter of the launch function, in the order of the file; results come
+// last.
+struct ir_param {
+    struct ir_var *var;       // a size or scalar, or NULL
+    struct ir_buffer *buffer; // an array, or NULL
+};
+
+// Conditions over the parameters.
+struct ir_conditions VEC(struct ir_expr *);
+
+// A kernel.
+struct ir_kernel {
+    const char *name;    // interned
+    const char *variant; // what made it differ from its siblings; "" if none
+    struct span span;    // of the name
+    enum ir_level level;
+    bool fast_math; // approximations allowed
+    uint32_t min_blocks, max_registers; // launch bounds; 0: none
+    struct VEC(struct ir_param) params;
+    struct ir_conditions where; // each true or the launch is refused
+    struct ir_conditions guard; // each true or another variant runs
+    struct ir_block body;
+};
+
+// Facts about an operation, from ops.def.
+enum op_form { FORM_LEAF, FORM_PREFIX, FORM_INFIX, FORM_CALL, FORM_OWN };
+enum op_result { RESULT_SAME, RESULT_BOOL, RESULT_OWN };
+enum op_flags {
+    OP_PURE = 1,
+    OP_COMMUTES = 2,
+    OP_ASSOCIATES = 4,
+    OP_READS = 8,
+    OP_WRITES = 16,
+    OP_LAZY = 32,
+};
+struct ir_op_info {
+    const char *name, *spelling;
+    enum op_form form;
+    int precedence;
+    const char *operands;
+    enum op_result result;
+    unsigned flags;
+    const char *meaning;
+};
+const struct ir_op_info *ir_op_info(enum ir_op op);
+
+// Facts about a type, from types.def.
+const char *type_name(struct type t); // of one lane
+const char *type_c_name(struct type t);
+unsigned type_bits(struct type t);   // of one lane
+size_t type_bytes(struct type t);    // of all lanes
+bool type_is_integer(struct type t); // `int` included, bool not
+bool type_is_signed(struct type t);
+bool type_is_float(struct type t);   // storage-only types included
+bool type_is_storage(struct type t); // f8: conversions only
+bool type_is_index(struct type t);   // `int`, idx32, idx64
+bool type_equal(struct type a, struct type b);
+bool type_find(const char *name, struct type *out);
+struct type type_scalar(enum type_kind kind);
+struct type type_vector(struct type t, unsigned lanes);
+
+// Facts about axes, spaces and levels, from their tables.
+const char *axis_name(enum axis axis); // "block.x"
+enum axis_kind axis_kind(enum axis axis);
+int axis_dimension(enum axis axis); // 0, 1 or 2
+int64_t axis_most(enum axis axis);  // largest extent; 0: no limit
+bool axis_find(const char *name, enum axis *out);
+const char *space_name(enum space space);
+unsigned space_number(enum space space); // LLVM's address space
+bool space_find(const char *name, enum space *out);
+const char *level_name(enum ir_level level);
+bool level_find(const char *name, enum ir_level *out);
+const char *stmt_name(enum ir_stmt_kind kind);
+bool stmt_allowed(enum ir_stmt_kind kind, enum ir_level level);
+
+#endif

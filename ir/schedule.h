@@ -1,0 +1,102 @@
+// Schedules as data: what the text of a `schedule` or `def` says, before it
+// is applied to a kernel.  Made by frontend/schedule.c, run by
+// passes/schedule.
+
+#ifndef IR_SCHEDULE_H
+#define IR_SCHEDULE_H
+
+#include "ir/base/diag.h"
+#include "ir/ir.h"
+
+enum sched_expr_kind {
+    SCHED_int,    // 32
+    SCHED_any,    // _: to be inferred
+    SCHED_name,   // ty
+    SCHED_member, // args[0].name: a loop, a stage, the list `loops`, an axis
+    SCHED_list,   // [args ...]
+    SCHED_index,  // args[0][args[1]]
+    SCHED_slice,  // args[0][args[1]:args[2]], both bounds may be NULL
+    SCHED_call,   // name(args ...)
+    SCHED_op,     // an operation of ops.def on args
+};
+
+// An expression of a schedule.
+struct sched_expr {
+    enum sched_expr_kind kind;
+    struct span span;
+    int64_t value;                   // int
+    const char *name;                // name, member, call; interned
+    enum ir_op op;                   // op
+    struct VEC(struct sched_expr *) args; // operands
+};
+
+// A name on the left of an assignment, or a loop's or a parameter's name.
+struct sched_name {
+    const char *text; // interned; "_" takes a value and forgets it
+    struct span span;
+};
+
+enum sched_stmt_kind {
+    SCHED_assign, // names = value
+    SCHED_eval,   // value, for its effect
+    SCHED_for,    // for names[0] in value { body }
+    SCHED_if,     // if value { body } else { otherwise }
+    SCHED_return, // return value, value may be NULL
+};
+
+// Statements in order.
+struct sched_block VEC(struct sched_stmt *);
+
+// A statement of a schedule.
+struct sched_stmt {
+    enum sched_stmt_kind kind;
+    struct span span;
+    struct VEC(struct sched_name) names; // assign, for
+    struct sched_expr *value;            // a list where several are returned
+    struct sched_block body;             // for, if
+    struct sched_block otherwise;        // if
+};
+
+// A parameter of a schedule or a def.
+struct sched_param {
+    struct sched_name name;
+    struct sched_expr *initial; // its default, or NULL
+};
+
+// A schedule or a def.
+struct sched_item {
+    struct sched_name name; // of the kernel, or of the def
+    struct span span;       // of the header
+    struct VEC(struct sched_param) params;
+    struct VEC(struct sched_name) targets; // architectures; none: all of them
+    struct sched_expr *guard;              // behind `when`, or NULL
+    struct sched_block body;
+};
+
+// All schedules and defs of a compilation, in the order of the files.
+struct sched_program {
+    struct VEC(struct sched_item *) schedules;
+    struct VEC(struct sched_item *) defs;
+};
+
+// A parameter's value from the command line.
+struct sched_setting {
+    const char *name;
+    int64_t value;
+};
+
+// Return the def of that interned name, or NULL.
+const struct sched_item *sched_find_def(const struct sched_program *program,
+                                        const char *name);
+
+// Report each schedule whose name is none of the `n` kernels.
+void sched_check_kernels(const struct sched_program *program,
+                         const struct ir_kernel *const *kernels, size_t n,
+                         struct diag_list *diags);
+
+// Report each setting that names no parameter of any schedule.
+void sched_check_settings(const struct sched_program *program,
+                          const struct sched_setting *settings, size_t n,
+                          struct diag_list *diags);
+
+#endif

@@ -1,0 +1,234 @@
+// The tables of ir/*.def as functions.
+
+#include "ir/ir.h"
+
+#include <string.h>
+
+enum {
+    P = OP_PURE,
+    C = OP_COMMUTES,
+    A = OP_ASSOCIATES,
+    R = OP_READS,
+    W = OP_WRITES,
+    L = OP_LAZY
+};
+
+static const struct ir_op_info ops[] = {
+#define OP(name, spelling, form, precedence, operands, result, flags, meaning) \
+    {#name,    spelling,        FORM_##form, precedence,                       \
+     operands, RESULT_##result, flags,       meaning},
+#include "ir/ops.def"
+#undef OP
+};
+
+const struct ir_op_info *ir_op_info(enum ir_op op)
+{
+    return &ops[op];
+}
+
+// A row of types.def.
+struct type_row {
+    const char *name, *c_name;
+    unsigned bits;
+    char class;
+};
+
+static const struct type_row types[] = {
+#define TYPE(name, bits, class, c_name) {#name, c_name, bits, #class[0]},
+#include "ir/types.def"
+#undef TYPE
+};
+
+const char *type_name(struct type t)
+{
+    return types[t.kind].name;
+}
+
+const char *type_c_name(struct type t)
+{
+    return types[t.kind].c_name;
+}
+
+unsigned type_bits(struct type t)
+{
+    return types[t.kind].bits;
+}
+
+size_t type_bytes(struct type t)
+{
+    return (size_t)types[t.kind].bits / 8 * t.lanes;
+}
+
+bool type_is_integer(struct type t)
+{
+    return strchr("SUX", types[t.kind].class) != NULL;
+}
+
+bool type_is_signed(struct type t)
+{
+    return strchr("SX", types[t.kind].class) != NULL;
+}
+
+bool type_is_float(struct type t)
+{
+    return strchr("FE", types[t.kind].class) != NULL;
+}
+
+bool type_is_storage(struct type t)
+{
+    return types[t.kind].class == 'E';
+}
+
+bool type_is_index(struct type t)
+{
+    return types[t.kind].class == 'X';
+}
+
+bool type_equal(struct type a, struct type b)
+{
+    return a.kind == b.kind && a.lanes == b.lanes;
+}
+
+bool type_find(const char *name, struct type *out)
+{
+    for (int i = 0; i < TYPE_COUNT; i++) {
+        if (strcmp(types[i].name, name) == 0) {
+            *out = type_scalar((enum type_kind)i);
+            return true;
+        }
+    }
+    return false;
+}
+
+struct type type_scalar(enum type_kind kind)
+{
+    return (struct type){(uint8_t)kind, 1};
+}
+
+struct type type_vector(struct type t, unsigned lanes)
+{
+    return (struct type){t.kind, (uint8_t)lanes};
+}
+
+// A row of axes.def.
+struct axis_row {
+    const char *spelling;
+    enum axis_kind kind;
+    int dimension;
+    int64_t most;
+};
+
+static const struct axis_row axes[] = {
+#define AXIS(name, spelling, kind, dimension, most)                            \
+    {spelling, AXIS_##kind, dimension, most},
+#include "ir/axes.def"
+#undef AXIS
+};
+
+const char *axis_name(enum axis axis)
+{
+    return axes[axis].spelling;
+}
+
+enum axis_kind axis_kind(enum axis axis)
+{
+    return axes[axis].kind;
+}
+
+int axis_dimension(enum axis axis)
+{
+    return axes[axis].dimension;
+}
+
+int64_t axis_most(enum axis axis)
+{
+    return axes[axis].most;
+}
+
+bool axis_find(const char *name, enum axis *out)
+{
+    for (int i = 0; i < AXIS_COUNT; i++) {
+        if (strcmp(axes[i].spelling, name) == 0) {
+            *out = (enum axis)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+// A row of spaces.def.
+struct space_row {
+    const char *name;
+    unsigned number;
+};
+
+static const struct space_row spaces[] = {
+#define SPACE(name, number, meaning) {#name, number},
+#include "ir/spaces.def"
+#undef SPACE
+};
+
+const char *space_name(enum space space)
+{
+    return spaces[space].name;
+}
+
+unsigned space_number(enum space space)
+{
+    return spaces[space].number;
+}
+
+bool space_find(const char *name, enum space *out)
+{
+    for (int i = 0; i < SPACE_COUNT; i++) {
+        if (strcmp(spaces[i].name, name) == 0) {
+            *out = (enum space)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *const levels[] = {
+#define LEVEL(name, meaning) #name,
+#include "ir/levels.def"
+#undef LEVEL
+};
+
+const char *level_name(enum ir_level level)
+{
+    return levels[level];
+}
+
+bool level_find(const char *name, enum ir_level *out)
+{
+    for (int i = 0; i < LEVEL_COUNT; i++) {
+        if (strcmp(levels[i], name) == 0) {
+            *out = (enum ir_level)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+// A row of stmts.def.
+struct stmt_row {
+    const char *name;
+    enum ir_level first, last;
+};
+
+static const struct stmt_row stmts[] = {
+#define STMT(name, first, last, meaning) {#name, LEVEL_##first, LEVEL_##last},
+#include "ir/stmts.def"
+#undef STMT
+};
+
+const char *stmt_name(enum ir_stmt_kind kind)
+{
+    return stmts[kind].name;
+}
+
+bool stmt_allowed(enum ir_stmt_kind kind, enum ir_level level)
+{
+    return stmts[kind].first <= level && level <= stmts[kind].last;
+}

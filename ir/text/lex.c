@@ -1,0 +1,268 @@
+// The lexer.  A newline is a token where a statement may end: not inside
+// ( ) or [ ], and not behind an operator, a comma or an opening brace.
+// Comments run from // to the end of the line.
+
+#include "ir/text/lex.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+// The state of a run over one file.
+struct lexer {
+    struct arena *arena;
+    struct str_table *names;
+    const struct source *source;
+    struct diag_list *diags;
+    struct tokens *out;
+    size_t at;                  // next byte
+    char open[LEX_DEEPEST + 1]; // the open brackets
+    struct span open_at[LEX_DEEPEST + 1];
+    int depth;
+};
+
+// Operators and brackets, longer ones before their prefixes.
+static const char *const puncts[] = {
+    "->", "..", "==", "!=", "<=", ">=", "&&", "||", "<<", ">>",
+    "+=", "-=", "*=", "(",  ")",  "[",  "]",  "{",  "}",  ",",
+    ":",  ";",  "?",  "=",  "<",  ">",  "+",  "-",  "*",  "/",
+    "%",  "&",  "|",  "^",  "~",  "!",  "@",  "."};
+enum { PUNCTS = sizeof puncts / sizeof *puncts };
+
+// Return the byte `ahead` bytes further, or 0 behind the end.
+static unsigned char peek(const struct lexer *l, size_t ahead)
+{
+    size_t i = l->at + ahead;
+    return i < l->source->size ? (unsigned char)l->source->text[i] : 0;
+}
+
+// Return the span from byte `from` to where the lexer is.
+static struct span span_from(const struct lexer *l, size_t from)
+{
+    return (struct span){l->source, (uint32_t)from, (uint32_t)l->at};
+}
+
+// Append a token that began at byte `from`.
+static struct token *push(struct lexer *l, enum token_kind kind, size_t from)
+{
+    struct token t = {.kind = kind, .span = span_from(l, from)};
+    t.text = str_intern(l->names, l->source->text + from, l->at - from);
+    vec_push(l->arena, l->out, t);
+    return &l->out->at[l->out->n - 1];
+}
+
+// Return whether a statement goes on behind the newest token.
+static bool is_open(const struct lexer *l)
+{
+    if (!l->out->n || (l->depth && l->open[l->depth - 1] != '{'))
+        return true;
+    const struct token *last = &l->out->at[l->out->n - 1];
+    if (last->kind == TOKEN_NEWLINE)
+        return true;
+    return last->kind == TOKEN_PUNCT && !strchr(")]}", last->text[0]);
+}
+
+// Read a word.
+static void lex_name(struct lexer *l)
+{
+    size_t from = l->at;
+    while (isalnum(peek(l, 0)) || peek(l, 0) == '_')
+        l->at++;
+    push(l, TOKEN_NAME, from);
+}
+
+// Step over decimal digits.
+static void skip_digits(struct lexer *l)
+{
+    while (isdigit(peek(l, 0)))
+        l->at++;
+}
+
+// Step over the fraction and the exponent of a number, if it has them.
+// A dot needs a digit behind it: `0..n` is a range.
+static bool skip_fraction(struct lexer *l)
+{
+    size_t from = l->at;
+    if (peek(l, 0) == '.' && isdigit(peek(l, 1))) {
+        l->at++;
+        skip_digits(l);
+    }
+    size_t sign = peek(l, 1) == '+' || peek(l, 1) == '-';
+    if ((peek(l, 0) == 'e' || peek(l, 0) == 'E') &&
+        isdigit(peek(l, 1 + sign))) {
+        l->at += 1 + sign;
+        skip_digits(l);
+    }
+    return l->at > from;
+}
+
+// Set the value of an integer token; too large a number is an error.
+static void set_integer(struct lexer *l, struct token *t, int base)
+{
+    errno = 0;
+    t->integer = strtoull(t->text, NULL, base);
+    if (errno == ERANGE)
+        diag_error(l->diags, t->span, D_number_too_large, t->text);
+}
+
+// Read a number.
+static void lex_number(struct lexer *l)
+{
+    size_t from = l->at;
+    bool is_hex = peek(l, 0) == '0' && (peek(l, 1) | 32) == 'x';
+    bool is_float = false;
+    if (is_hex) {
+        l->at += 2;
+        while (isxdigit(peek(l, 0)))
+            l->at++;
+    } else {
+        skip_digits(l);
+        is_float = skip_fraction(l);
+    }
+    bool is_bad = isalnum(peek(l, 0)) || (is_hex && l->at == from + 2);
+    while (isalnum(peek(l, 0)) || peek(l, 0) == '_')
+        l->at++;
+    struct token *t = push(l, is_float ? TOKEN_FLOAT : TOKEN_INT, from);
+    if (is_bad)
+        diag_error(l->diags, t->span, D_bad_number, t->text);
+    else if (is_float)
+        t->number = strtod(t->text, NULL);
+    else
+        set_integer(l, t, is_hex ? 16 : 10);
+}
+
+// Remember an opening bracket; false if there are too many.
+static bool open_bracket(struct lexer *l, struct span span, char c)
+{
+    if (l->depth == LEX_DEEPEST) {
+        diag_error(l->diags, span, D_too_deep, (long long)LEX_DEEPEST);
+        return false;
+    }
+    l->open_at[l->depth] = span;
+    l->open[l->depth++] = c;
+    return true;
+}
+
+// Forget the bracket that this one closes.  One that closes nothing is left
+// to the parser, which knows what it expected.
+static void close_bracket(struct lexer *l, char c)
+{
+    char wanted = c == ')' ? '(' : c == ']' ? '[' : '{';
+    if (l->depth && l->open[l->depth - 1] == wanted)
+        l->depth--;
+    else if (c == '}') {
+        while (l->depth && l->open[l->depth - 1] != '{')
+            l->depth--;
+        l->depth -= l->depth > 0;
+    }
+}
+
+// Read an operator or a bracket; false if nesting is too deep.
+static bool lex_punct(struct lexer *l)
+{
+    size_t from = l->at;
+    for (int i = 0; i < PUNCTS; i++) {
+        size_t n = strlen(puncts[i]);
+        if (l->source->size - from < n ||
+            memcmp(l->source->text + from, puncts[i], n) != 0)
+            continue;
+        l->at += n;
+        struct token *t = push(l, TOKEN_PUNCT, from);
+        if (n == 1 && strchr("([{", t->text[0]))
+            return open_bracket(l, t->span, t->text[0]);
+        if (n == 1 && strchr(")]}", t->text[0]))
+            close_bracket(l, t->text[0]);
+        return true;
+    }
+    l->at++;
+    while ((peek(l, 0) & 0xc0) == 0x80)
+        l->at++;
+    diag_error(l->diags, span_from(l, from), D_bad_character);
+    return true;
+}
+
+// Step over a newline; it becomes a token where a statement may end.
+static void lex_newline(struct lexer *l)
+{
+    bool ends = !is_open(l);
+    l->at++;
+    if (ends)
+        push(l, TOKEN_NEWLINE, l->at - 1);
+}
+
+// Read what comes next; false if nesting is too deep.
+static bool lex_next(struct lexer *l)
+{
+    unsigned char c = peek(l, 0);
+    if (c == '\n') {
+        lex_newline(l);
+    } else if (c == ' ' || c == '\t' || c == '\r') {
+        l->at++;
+    } else if (c == '/' && peek(l, 1) == '/') {
+        while (l->at < l->source->size && peek(l, 0) != '\n')
+            l->at++;
+    } else if (isalpha(c) || c == '_') {
+        lex_name(l);
+    } else if (isdigit(c)) {
+        lex_number(l);
+    } else {
+        return lex_punct(l);
+    }
+    return true;
+}
+
+// Return how many bytes the UTF-8 character at `p` has, 0 if it is none.
+static size_t utf8_length(const unsigned char *p, size_t left)
+{
+    size_t n = p[0] < 0x80             ? 1
+               : (p[0] & 0xe0) == 0xc0 ? 2
+               : (p[0] & 0xf0) == 0xe0 ? 3
+               : (p[0] & 0xf8) == 0xf0 ? 4
+                                       : 0;
+    if (n == 0 || n > left || (n == 2 && p[0] < 0xc2) || p[0] > 0xf4)
+        return 0;
+    for (size_t i = 1; i < n; i++) {
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    }
+    return n;
+}
+
+// Check that a source is text of a size that we take.
+static bool check_text(const struct source *s, struct diag_list *diags)
+{
+    if (s->size > LEX_MOST_BYTES) {
+        diag_error(diags, (struct span){0}, D_file_too_large, s->name,
+                   (long long)s->size, (long long)LEX_MOST_BYTES);
+        return false;
+    }
+    const unsigned char *p = (const unsigned char *)s->text;
+    for (size_t i = 0, n; i < s->size; i += n) {
+        n = utf8_length(p + i, s->size - i);
+        if (n == 0 || p[i] == 0) {
+            struct span at = {s, (uint32_t)i, (uint32_t)i + 1};
+            diag_error(diags, at, D_not_text, (unsigned)p[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool lex_source(struct arena *a, struct str_table *names,
+                const struct source *source, struct diag_list *diags,
+                struct tokens *out)
+{
+    struct lexer l = {a, names, source, diags, out, 0, {0}, {{0}}, 0};
+    *out = (struct tokens){0};
+    if (!check_text(source, diags))
+        return false;
+    while (l.at < source->size) {
+        if (!lex_next(&l))
+            return false;
+    }
+    if (out->n && !is_open(&l))
+        push(&l, TOKEN_NEWLINE, l.at);
+    push(&l, TOKEN_END, l.at);
+    return true;
+}

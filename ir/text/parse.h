@@ -1,0 +1,114 @@
+// The parser's inside, for those who extend the loop language: frontend/ adds
+// definitions of computations, schedules and files to it.
+
+#ifndef IR_TEXT_PARSE_H
+#define IR_TEXT_PARSE_H
+
+#include "ir/ir.h"
+#include "ir/text/lex.h"
+
+struct parser;
+
+// What a name means where it is used.
+enum entry_kind {
+    ENTRY_VAR,
+    ENTRY_BUFFER,
+    ENTRY_BROKEN, // its declaration was in error: uses are not reported again
+};
+struct scope_entry {
+    enum entry_kind kind;
+    const char *name; // interned
+    struct span span;
+    struct ir_var *var;       // ENTRY_VAR
+    struct ir_buffer *buffer; // ENTRY_BUFFER
+};
+
+// The state of a run over the tokens of one file.
+struct parser {
+    struct arena *arena;
+    struct str_table *names;
+    struct diag_list *diags;
+    const struct token *tokens;
+    size_t at; // next token
+    int depth; // of nested expressions and statements
+    struct VEC(struct scope_entry) scope; // what is visible, innermost last
+    size_t scope_start;                   // where the innermost block begins
+    struct ir_kernel *kernel;             // the one being parsed
+
+    // Tried at every statement of a kernel's outermost block: parses a
+    // definition and appends it, or returns false without moving.
+    bool (*define)(struct parser *p, struct ir_block *block);
+    // Tried when a name is followed by `(`: if that is something that the
+    // caller knows and that has no place here, reports it; else returns false.
+    bool (*unknown_call)(struct parser *p);
+    void *context; // of the two
+};
+
+// Tokens.
+const struct token *parse_peek(const struct parser *p, size_t ahead);
+// Return whether the next token is that punctuation or word.
+bool parse_is(const struct parser *p, const char *text);
+// Step over the next token if it is that.
+bool parse_take(struct parser *p, const char *text);
+// Step over the next token; report E0201 if it is not that.
+bool parse_expect(struct parser *p, const char *text, const char *where);
+// Step over a name and return it; report E0202 and return NULL otherwise.
+const char *parse_name(struct parser *p, const char *what);
+void parse_skip_newlines(struct parser *p);
+// After an error: step to the end of the statement.
+void parse_recover(struct parser *p);
+// After a statement: step over its end; report E0203 if it goes on.
+void parse_end_statement(struct parser *p);
+// Return the span from token number `first` to the last token read.
+struct span parse_span(const struct parser *p, size_t first);
+// Count one more level of nesting; false, reported, if there are too many.
+bool parse_enter(struct parser *p);
+void parse_leave(struct parser *p);
+
+// Scopes.
+size_t scope_open(struct parser *p); // returns what scope_close needs
+void scope_close(struct parser *p, size_t mark);
+// Declare; an equal name in the same block is reported (E0302).
+void scope_add_var(struct parser *p, struct ir_var *var);
+void scope_add_buffer(struct parser *p, struct ir_buffer *buffer);
+void scope_add_broken(struct parser *p, const char *name, struct span span);
+const struct scope_entry *scope_find(const struct parser *p, const char *name);
+// Report an unknown name with suggestions.
+void scope_unknown(struct parser *p, struct span span, const char *name);
+
+// Expressions: NULL after an error was reported.  A number whose type is open
+// (a literal) comes back as a `const` whose `is_open` is set.
+struct ir_expr *parse_expr(struct parser *p);
+// An expression whose literals take type `type` and whose value has it.
+struct ir_expr *parse_typed(struct parser *p, struct type type,
+                            const char *what);
+// An expression usable as an index or extent: any integer, made `int`.
+struct ir_expr *parse_index(struct parser *p, const char *what);
+struct ir_expr *parse_condition(struct parser *p, const char *what);
+// Give an open literal its own type (`int` or f32).
+struct ir_expr *parse_close(struct parser *p, struct ir_expr *x);
+// Give `x` the type `type` if it is open or an integer becoming `int`;
+// otherwise the types must agree.  Reports E0305 and returns NULL if not.
+struct ir_expr *parse_convert(struct parser *p, struct ir_expr *x,
+                              struct type type, const char *what);
+// A comma-separated list of indices up to `]`.
+bool parse_indices(struct parser *p, struct ir_expr ***out, uint32_t *n);
+
+// Types and declarations.
+bool parse_type(struct parser *p, struct type *out);
+// `: type[shape] in space strides [..] align n`, behind the name.
+struct ir_buffer *parse_buffer(struct parser *p, const char *name,
+                               struct span span, bool with_space);
+
+// Statements.
+bool parse_block(struct parser *p, struct ir_block *out); // { ... }
+// The statements up to `}`, in the current scope.
+void parse_statements(struct parser *p, struct ir_block *out, bool is_top);
+
+// A `let` and the rest of its line; false after an error.
+bool parse_let_statement(struct parser *p, struct ir_block *out);
+
+// A kernel, from the word `kernel` on; NULL after errors.
+struct ir_kernel *parse_kernel(struct parser *p);
+
+#endif

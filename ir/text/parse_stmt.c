@@ -1,0 +1,472 @@
+// Statements of the loop language.
+
+#include "ir/text/parse.h"
+
+#include "ir/build.h"
+
+#include <string.h>
+
+bool parse_block(struct parser *p, struct ir_block *out)
+{
+    parse_skip_newlines(p);
+    if (!parse_expect(p, "{", "before a block") || !parse_enter(p))
+        return false;
+    size_t mark = scope_open(p);
+    parse_statements(p, out, false);
+    scope_close(p, mark);
+    parse_leave(p);
+    return parse_expect(p, "}", "behind the block");
+}
+
+// Parse the value of an annotation behind its `(`.
+static bool parse_attr_value(struct parser *p, struct ir_attr *attr)
+{
+    bool is_negative = parse_take(p, "-");
+    const struct token *t = parse_peek(p, 0);
+    if (t->kind != TOKEN_INT) {
+        diag_error(p->diags, t->span, D_not_a_count);
+        return false;
+    }
+    p->at++;
+    attr->value = is_negative ? -(int64_t)t->integer : (int64_t)t->integer;
+    return parse_expect(p, ")", "behind the value of an annotation");
+}
+
+// Parse `@axis` and `@name(value)` behind the range of a loop.
+static bool parse_loop_attr(struct parser *p, struct ir_for *loop)
+{
+    size_t first = p->at;
+    const char *name = parse_name(p, "an axis or an annotation");
+    if (!name)
+        return false;
+    if (parse_take(p, ".")) {
+        const char *dim = parse_name(p, "x, y or z");
+        name = arena_printf(p->arena, "%s.%s", name, dim ? dim : "");
+    }
+    if (parse_take(p, "(")) {
+        struct ir_attr attr = {name, 0};
+        bool ok = parse_attr_value(p, &attr);
+        vec_push(p->arena, &loop->attrs, attr);
+        return ok;
+    }
+    if (axis_find(name, &loop->axis))
+        return true;
+    diag_error(p->diags, parse_span(p, first), D_unknown_axis, name);
+    diag_help(p->diags, "the axes are block.x/y/z, thread.x/y/z, serial, "
+                        "unroll and vector; a hint has a value: `@unroll(4)`");
+    return false;
+}
+
+// Parse `from..to step s` into a loop whose variable has a type.
+static bool parse_range(struct parser *p, struct ir_for *loop)
+{
+    struct type type = loop->var->type;
+    loop->from = parse_typed(p, type, "the start of the range");
+    if (!loop->from || !parse_expect(p, "..", "between the ends of a range"))
+        return false;
+    loop->to = parse_typed(p, type, "the end of the range");
+    if (!loop->to)
+        return false;
+    loop->step = ir_const_int(p->arena, type, 1);
+    if (!parse_take(p, "step"))
+        return true;
+    loop->step = parse_typed(p, type, "the step");
+    int64_t value;
+    if (!loop->step || !ir_int_value(loop->step, &value) || value > 0)
+        return loop->step != NULL;
+    diag_error(p->diags, loop->step->span, D_bad_step, (long long)value);
+    return false;
+}
+
+// Return the type that a variable declared without one gets at this level.
+static struct type index_type(const struct parser *p)
+{
+    bool is_flat = p->kernel && p->kernel->level == LEVEL_flat;
+    return type_scalar(is_flat ? TYPE_idx64 : TYPE_int);
+}
+
+// Parse a loop behind the word `for`.
+static bool parse_for(struct parser *p, struct ir_block *out, size_t first)
+{
+    struct span span = parse_peek(p, 0)->span;
+    const char *name = parse_name(p, "a loop variable");
+    struct type type = index_type(p);
+    if (!name || (parse_take(p, ":") && !parse_type(p, &type)) ||
+        !parse_expect(p, "in", "behind the loop variable"))
+        return false;
+    struct ir_var *var = ir_var_new(p->arena, name, type, VAR_loop, span);
+    struct ir_expr *zero = ir_const_int(p->arena, type, 0);
+    struct ir_stmt *s =
+        ir_stmt_for(p->arena, var, zero, zero, zero, AXIS_serial);
+    if (!parse_range(p, &s->u.loop))
+        return false;
+    while (parse_take(p, "@")) {
+        if (!parse_loop_attr(p, &s->u.loop))
+            return false;
+    }
+    s->span = parse_span(p, first);
+    size_t mark = scope_open(p);
+    scope_add_var(p, var);
+    bool ok = parse_block(p, &s->u.loop.body);
+    scope_close(p, mark);
+    ir_append(p->arena, out, s);
+    return ok;
+}
+
+// Parse a branch behind the word `if`.
+static bool parse_if(struct parser *p, struct ir_block *out, size_t first)
+{
+    struct ir_expr *cond = parse_condition(p, "`if`");
+    if (!cond)
+        return false;
+    struct ir_stmt *s = ir_stmt_if(p->arena, cond);
+    s->span = parse_span(p, first);
+    ir_append(p->arena, out, s);
+    if (!parse_block(p, &s->u.branch.then))
+        return false;
+    size_t before = p->at;
+    parse_skip_newlines(p);
+    if (!parse_take(p, "else")) {
+        p->at = before;
+        return true;
+    }
+    size_t second = p->at;
+    if (!parse_take(p, "if"))
+        return parse_block(p, &s->u.branch.otherwise);
+    bool ok = parse_enter(p) && parse_if(p, &s->u.branch.otherwise, second);
+    parse_leave(p);
+    return ok;
+}
+
+// Parse a declaration of a scalar behind `let` or `var`.
+static bool parse_let(struct parser *p, struct ir_block *out, size_t first,
+                      enum var_kind kind)
+{
+    struct span span = parse_peek(p, 0)->span;
+    const char *name = parse_name(p, "a variable");
+    struct type type = {0};
+    if (!name)
+        return false;
+    bool is_typed = parse_take(p, ":");
+    bool ok = !is_typed || parse_type(p, &type);
+    struct ir_expr *value = NULL;
+    if (ok && parse_expect(p, "=", "behind the name"))
+        value = parse_expr(p);
+    value = is_typed && value && value->type.lanes == 1
+                ? parse_convert(p, value, type, "the value")
+                : parse_close(p, value);
+    if (!value) {
+        scope_add_broken(p, name, span);
+        return false;
+    }
+    struct ir_var *var = ir_var_new(p->arena, name, value->type, kind, span);
+    struct ir_stmt *s = ir_stmt_let(p->arena, var, value);
+    s->span = parse_span(p, first);
+    ir_append(p->arena, out, s);
+    scope_add_var(p, var);
+    return true;
+}
+
+bool parse_let_statement(struct parser *p, struct ir_block *out)
+{
+    size_t first = p->at;
+    return parse_expect(p, "let", "before a name") &&
+           parse_let(p, out, first, VAR_let);
+}
+
+// Parse an allocation behind its word.
+static bool parse_alloc(struct parser *p, struct ir_block *out, size_t first)
+{
+    struct span span = parse_peek(p, 0)->span;
+    const char *name = parse_name(p, "an array");
+    struct ir_buffer *b = name ? parse_buffer(p, name, span, true) : NULL;
+    if (!b) {
+        if (name)
+            scope_add_broken(p, name, span);
+        return false;
+    }
+    struct ir_stmt *s = ir_stmt_alloc(p->arena, b);
+    s->span = parse_span(p, first);
+    ir_append(p->arena, out, s);
+    scope_add_buffer(p, b);
+    return true;
+}
+
+// Parse one iteration variable of a stage: `reduce v in extent = binding`.
+static bool parse_iter(struct parser *p, struct ir_stage *stage)
+{
+    bool is_reduce = parse_take(p, "reduce");
+    struct span span = parse_peek(p, 0)->span;
+    const char *name = parse_name(p, "an iteration variable");
+    if (!name || !parse_expect(p, "in", "behind the iteration variable"))
+        return false;
+    struct ir_expr *extent = parse_index(p, "an extent");
+    if (!extent || !parse_expect(p, "=", "behind the extent"))
+        return false;
+    struct ir_expr *binding = parse_index(p, "a binding");
+    struct ir_var *var =
+        ir_var_new(p->arena, name, type_scalar(TYPE_int), VAR_iter, span);
+    struct ir_iter iter = {var, extent, binding, is_reduce};
+    vec_push(p->arena, &stage->iters, iter);
+    return binding != NULL;
+}
+
+// Parse the iteration variables of a stage, brackets included.
+static bool parse_iters(struct parser *p, struct ir_stage *stage)
+{
+    if (!parse_expect(p, "(", "behind the name of a stage"))
+        return false;
+    while (!parse_is(p, ")")) {
+        if (!parse_iter(p, stage))
+            return false;
+        if (!parse_take(p, ","))
+            break;
+    }
+    return parse_expect(p, ")", "behind the iteration variables");
+}
+
+// Parse the inside of a stage, braces included; `init { }` may come first.
+static bool parse_stage_body(struct parser *p, struct ir_stage *stage)
+{
+    if (!parse_expect(p, "{", "before the body of a stage"))
+        return false;
+    parse_skip_newlines(p);
+    stage->has_init = parse_take(p, "init");
+    if (stage->has_init && !parse_block(p, &stage->init))
+        return false;
+    parse_statements(p, &stage->body, false);
+    return parse_expect(p, "}", "behind the body of a stage");
+}
+
+// Parse a stage behind its word.
+static bool parse_stage(struct parser *p, struct ir_block *out, size_t first)
+{
+    const char *name = parse_name(p, "a stage");
+    if (name && parse_take(p, ".")) {
+        const char *part = parse_name(p, "a part of a stage");
+        name = part ? arena_printf(p->arena, "%s.%s", name, part) : NULL;
+        name = name ? str_name(p->names, name) : NULL;
+    }
+    if (!name)
+        return false;
+    struct ir_stmt *s = ir_stmt_stage(p->arena, name);
+    struct ir_stage *stage = &s->u.stage;
+    ir_append(p->arena, out, s);
+    if (!parse_iters(p, stage))
+        return false;
+    if (parse_take(p, "if"))
+        stage->predicate = parse_condition(p, "the predicate");
+    while (parse_take(p, "@")) {
+        struct ir_attr attr = {parse_name(p, "an annotation"), 0};
+        if (!attr.name || !parse_expect(p, "(", "behind an annotation") ||
+            !parse_attr_value(p, &attr))
+            return false;
+        vec_push(p->arena, &stage->attrs, attr);
+    }
+    s->span = parse_span(p, first);
+    size_t mark = scope_open(p);
+    for (size_t i = 0; i < stage->iters.n; i++)
+        scope_add_var(p, stage->iters.at[i].var);
+    bool ok = parse_enter(p) && parse_stage_body(p, stage);
+    parse_leave(p);
+    scope_close(p, mark);
+    return ok;
+}
+
+// Parse a constant of a launch.
+static bool parse_count(struct parser *p, uint32_t *out)
+{
+    const struct token *t = parse_peek(p, 0);
+    if (t->kind == TOKEN_INT && t->integer <= UINT32_MAX) {
+        p->at++;
+        *out = (uint32_t)t->integer;
+        return true;
+    }
+    diag_error(p->diags, t->span, D_not_a_count);
+    return false;
+}
+
+// Parse `grid(x, y, z) block(x, y, z)`.
+static bool parse_geometry(struct parser *p, struct ir_launch *launch)
+{
+    if (!parse_expect(p, "grid", "behind the name of a launch") ||
+        !parse_expect(p, "(", "behind `grid`"))
+        return false;
+    for (int i = 0; i < 3; i++) {
+        launch->grid[i] = parse_index(p, "a dimension of the grid");
+        if (!launch->grid[i] ||
+            !parse_expect(p, i < 2 ? "," : ")", "in the grid"))
+            return false;
+    }
+    if (!parse_expect(p, "block", "behind the grid") ||
+        !parse_expect(p, "(", "behind `block`"))
+        return false;
+    for (int i = 0; i < 3; i++) {
+        if (!parse_count(p, &launch->block[i]) ||
+            !parse_expect(p, i < 2 ? "," : ")", "in the block"))
+            return false;
+    }
+    return true;
+}
+
+// Parse a launch behind its word.
+static bool parse_launch(struct parser *p, struct ir_block *out, size_t first)
+{
+    const char *name = parse_name(p, "a launch");
+    if (!name)
+        return false;
+    struct ir_stmt *s = ir_stmt_launch(p->arena, name);
+    struct ir_launch *launch = &s->u.launch;
+    ir_append(p->arena, out, s);
+    if (!parse_geometry(p, launch))
+        return false;
+    if (parse_take(p, "min_blocks") && !parse_count(p, &launch->min_blocks))
+        return false;
+    if (parse_take(p, "max_registers") &&
+        !parse_count(p, &launch->max_registers))
+        return false;
+    s->span = parse_span(p, first);
+    return parse_block(p, &launch->body);
+}
+
+// Return the operation of `+=`, `-=` and `*=`, stepping over it; OP_const
+// for `=`.
+static bool parse_assign_op(struct parser *p, enum ir_op *op)
+{
+    static const struct {
+        const char *text;
+        enum ir_op op;
+    } forms[] = {{"+=", OP_add}, {"-=", OP_sub}, {"*=", OP_mul}};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (parse_take(p, forms[i].text)) {
+            *op = forms[i].op;
+            return true;
+        }
+    }
+    *op = OP_const;
+    return parse_expect(p, "=", "in an assignment");
+}
+
+// Return the value that an assignment stores into `old`.
+static struct ir_expr *parse_new_value(struct parser *p, enum ir_op op,
+                                       struct ir_expr *old)
+{
+    struct ir_expr *x = parse_typed(p, old->type, "the value");
+    if (!x || op == OP_const)
+        return x;
+    if (old->type.kind != TYPE_bool && !type_is_storage(old->type))
+        return ir_at(p->arena, ir_binary(p->arena, op, old, x), x->span);
+    diag_error(
+        p->diags, x->span, D_operand_types,
+        arena_printf(p->arena, "no arithmetic on %s", type_name(old->type)));
+    return NULL;
+}
+
+// Report a store to an array that is only read.
+static void read_only(struct parser *p, struct span span,
+                      const struct ir_buffer *b)
+{
+    diag_error(p->diags, span, D_read_only, b->name);
+    diag_note(p->diags, b->span, "`%s` is declared here", b->name);
+    if (b->role == ROLE_input)
+        diag_help(p->diags, "declare it `inout` to change it in place");
+}
+
+// Append a store or an assignment to what `target` reads.
+static bool append_assignment(struct parser *p, struct ir_block *out,
+                              struct ir_expr *target, size_t first)
+{
+    enum ir_op op;
+    struct ir_stmt *s;
+    bool is_store = target->op == OP_load;
+    if (is_store && (target->u.buffer->role == ROLE_input ||
+                     target->u.buffer->space == SPACE_constant)) {
+        read_only(p, target->span, target->u.buffer);
+        return false;
+    }
+    if (!is_store && target->u.var->kind != VAR_mutable) {
+        diag_error(p->diags, target->span, D_immutable, target->u.var->name);
+        diag_note(p->diags, target->u.var->span, "declared here");
+        return false;
+    }
+    if (!parse_assign_op(p, &op))
+        return false;
+    struct ir_expr *x = parse_new_value(p, op, target);
+    if (!x)
+        return false;
+    s = is_store ? ir_stmt_store(p->arena, target->u.buffer, target->n,
+                                 target->args, x)
+                 : ir_stmt_assign(p->arena, target->u.var, x);
+    s->span = parse_span(p, first);
+    ir_append(p->arena, out, s);
+    return true;
+}
+
+// Parse an assignment, a store, or an expression for its effect.
+static bool parse_simple(struct parser *p, struct ir_block *out, size_t first)
+{
+    struct ir_expr *x = parse_close(p, parse_expr(p));
+    if (!x)
+        return false;
+    if ((x->op == OP_load || x->op == OP_var) &&
+        parse_peek(p, 0)->kind == TOKEN_PUNCT)
+        return append_assignment(p, out, x, first);
+    if (!(ir_op_info(x->op)->flags & OP_WRITES)) {
+        diag_error(p->diags, x->span, D_no_effect);
+        return false;
+    }
+    struct ir_stmt *s = ir_stmt_eval(p->arena, x);
+    s->span = parse_span(p, first);
+    ir_append(p->arena, out, s);
+    return true;
+}
+
+// Append a barrier.
+static bool append_barrier(struct parser *p, struct ir_block *out, size_t first)
+{
+    struct ir_stmt *s = ir_stmt_barrier(p->arena);
+    s->span = parse_span(p, first);
+    ir_append(p->arena, out, s);
+    return true;
+}
+
+// Parse one statement; false after an error.
+static bool parse_statement(struct parser *p, struct ir_block *out)
+{
+    size_t first = p->at;
+    if (parse_take(p, "for"))
+        return parse_for(p, out, first);
+    if (parse_take(p, "if"))
+        return parse_if(p, out, first);
+    if (parse_take(p, "let"))
+        return parse_let(p, out, first, VAR_let);
+    if (parse_take(p, "var"))
+        return parse_let(p, out, first, VAR_mutable);
+    if (parse_take(p, "alloc"))
+        return parse_alloc(p, out, first);
+    if (parse_take(p, "barrier"))
+        return append_barrier(p, out, first);
+    if (parse_take(p, "stage"))
+        return parse_stage(p, out, first);
+    if (parse_take(p, "launch"))
+        return parse_launch(p, out, first);
+    return parse_simple(p, out, first);
+}
+
+void parse_statements(struct parser *p, struct ir_block *out, bool is_top)
+{
+    for (;;) {
+        parse_skip_newlines(p);
+        if (parse_is(p, "}") || parse_peek(p, 0)->kind == TOKEN_END)
+            return;
+        size_t before = p->at;
+        int errors = p->diags->errors;
+        bool ok = (is_top && p->define && p->define(p, out)) ||
+                  (p->diags->errors == errors && parse_statement(p, out));
+        if (ok)
+            parse_end_statement(p);
+        else
+            parse_recover(p);
+        p->at += p->at == before;
+    }
+}

@@ -1,0 +1,179 @@
+// Tokens, recovery and scopes of the parser.
+
+#include "ir/text/parse.h"
+
+#include "ir/base/suggest.h"
+
+#include <string.h>
+
+enum { DEEPEST = 250 };
+
+const struct token *parse_peek(const struct parser *p, size_t ahead)
+{
+    const struct token *t = &p->tokens[p->at];
+    while (ahead-- && t->kind != TOKEN_END)
+        t++;
+    return t;
+}
+
+bool parse_is(const struct parser *p, const char *text)
+{
+    const struct token *t = parse_peek(p, 0);
+    return (t->kind == TOKEN_PUNCT || t->kind == TOKEN_NAME) &&
+           strcmp(t->text, text) == 0;
+}
+
+bool parse_take(struct parser *p, const char *text)
+{
+    if (!parse_is(p, text))
+        return false;
+    p->at++;
+    return true;
+}
+
+// Return how a message calls a token.
+static const char *described(struct parser *p, const struct token *t)
+{
+    if (t->kind == TOKEN_END)
+        return "the end of the file";
+    if (t->kind == TOKEN_NEWLINE)
+        return "the end of the line";
+    return arena_printf(p->arena, "`%s`", t->text);
+}
+
+bool parse_expect(struct parser *p, const char *text, const char *where)
+{
+    if (parse_take(p, text))
+        return true;
+    const struct token *t = parse_peek(p, 0);
+    diag_error(p->diags, t->span, D_expected, text, where, described(p, t));
+    return false;
+}
+
+const char *parse_name(struct parser *p, const char *what)
+{
+    const struct token *t = parse_peek(p, 0);
+    if (t->kind == TOKEN_NAME) {
+        p->at++;
+        return t->text;
+    }
+    diag_error(p->diags, t->span, D_expected_name, what, described(p, t));
+    return NULL;
+}
+
+void parse_skip_newlines(struct parser *p)
+{
+    while (parse_peek(p, 0)->kind == TOKEN_NEWLINE)
+        p->at++;
+}
+
+void parse_recover(struct parser *p)
+{
+    int depth = 0;
+    for (;; p->at++) {
+        const struct token *t = parse_peek(p, 0);
+        if (t->kind == TOKEN_END || (t->kind == TOKEN_NEWLINE && depth == 0))
+            return;
+        if (t->kind != TOKEN_PUNCT)
+            continue;
+        if (t->text[0] == '{')
+            depth++;
+        else if (t->text[0] == '}' && depth-- == 0)
+            return;
+    }
+}
+
+void parse_end_statement(struct parser *p)
+{
+    const struct token *t = parse_peek(p, 0);
+    if (t->kind == TOKEN_NEWLINE || t->kind == TOKEN_END || parse_is(p, "}"))
+        return;
+    diag_error(p->diags, t->span, D_statement_goes_on, described(p, t));
+    parse_recover(p);
+}
+
+struct span parse_span(const struct parser *p, size_t first)
+{
+    size_t last = p->at > first ? p->at - 1 : first;
+    return span_join(p->tokens[first].span, p->tokens[last].span);
+}
+
+bool parse_enter(struct parser *p)
+{
+    if (p->depth < DEEPEST) {
+        p->depth++;
+        return true;
+    }
+    diag_error(p->diags, parse_peek(p, 0)->span, D_too_deep,
+               (long long)DEEPEST);
+    return false;
+}
+
+void parse_leave(struct parser *p)
+{
+    p->depth--;
+}
+
+size_t scope_open(struct parser *p)
+{
+    size_t mark = p->scope_start;
+    p->scope_start = p->scope.n;
+    return mark;
+}
+
+void scope_close(struct parser *p, size_t mark)
+{
+    p->scope.n = p->scope_start;
+    p->scope_start = mark;
+}
+
+const struct scope_entry *scope_find(const struct parser *p, const char *name)
+{
+    for (size_t i = p->scope.n; i-- > 0;) {
+        if (p->scope.at[i].name == name)
+            return &p->scope.at[i];
+    }
+    return NULL;
+}
+
+// Add an entry; report a name that the innermost block has already.
+static void scope_add(struct parser *p, struct scope_entry entry)
+{
+    for (size_t i = p->scope_start; i < p->scope.n; i++) {
+        if (p->scope.at[i].name == entry.name) {
+            diag_error(p->diags, entry.span, D_declared_twice, entry.name);
+            diag_note(p->diags, p->scope.at[i].span, "first declared here");
+            break;
+        }
+    }
+    vec_push(p->arena, &p->scope, entry);
+}
+
+void scope_add_var(struct parser *p, struct ir_var *var)
+{
+    scope_add(p,
+              (struct scope_entry){ENTRY_VAR, var->name, var->span, var, NULL});
+}
+
+void scope_add_buffer(struct parser *p, struct ir_buffer *buffer)
+{
+    scope_add(p, (struct scope_entry){ENTRY_BUFFER, buffer->name, buffer->span,
+                                      NULL, buffer});
+}
+
+void scope_add_broken(struct parser *p, const char *name, struct span span)
+{
+    scope_add(p, (struct scope_entry){ENTRY_BROKEN, name, span, NULL, NULL});
+}
+
+void scope_unknown(struct parser *p, struct span span, const char *name)
+{
+    char text[256];
+    struct suggest s = {.wanted = name};
+    for (size_t i = p->scope.n; i-- > 0;)
+        suggest_offer(&s, p->scope.at[i].name);
+    diag_error(p->diags, span, D_unknown_name, name);
+    suggest_text(&s, text, sizeof text);
+    if (suggest_any(&s))
+        diag_help(p->diags, "did you mean %s?", text);
+}

@@ -1,0 +1,355 @@
+// Kernels and statements as text; ir/text/parse*.c read it back.
+
+#include "ir/text/print.h"
+
+#include "ir/build.h"
+#include "ir/text.h"
+
+enum { STEP = 4 };
+
+static void print_block(struct printer *p, const struct ir_block *block,
+                        int indent);
+
+// Append `strides [..] align n inout` of an array.
+static void print_buffer_traits(struct printer *p, const struct ir_buffer *b)
+{
+    if (b->strides) {
+        buf_text(p->out, " strides [");
+        print_list(p, b->strides, b->rank);
+        buf_char(p->out, ']');
+    }
+    if (b->align)
+        buf_printf(p->out, " align %u", b->align);
+    if (b->role == ROLE_inout)
+        buf_text(p->out, " inout");
+}
+
+// Append `{`, the statements and `}`.
+static void print_body(struct printer *p, const struct ir_block *block,
+                       int indent)
+{
+    buf_text(p->out, "{\n");
+    print_block(p, block, indent + STEP);
+    buf_indent(p->out, indent);
+    buf_char(p->out, '}');
+}
+
+// Append annotations.
+static void print_attrs(struct printer *p, const struct ir_attr *attrs,
+                        size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        buf_printf(p->out, " @%s(%lld)", attrs[i].name,
+                   (long long)attrs[i].value);
+}
+
+// Append the line of a loop without its body.
+static void print_for_head(struct printer *p, const struct ir_for *f)
+{
+    const char *name = print_name(p, f->var, f->var->name);
+    struct type usual =
+        type_scalar(p->level == LEVEL_flat ? TYPE_idx64 : TYPE_int);
+    buf_printf(p->out, "for %s", name);
+    if (!type_equal(f->var->type, usual))
+        buf_printf(p->out, ": %s", type_name(f->var->type));
+    buf_text(p->out, " in ");
+    print_expr(p, f->from, 0, true);
+    buf_text(p->out, "..");
+    print_expr(p, f->to, 0, true);
+    if (!ir_is_int_const(f->step, 1)) {
+        buf_text(p->out, " step ");
+        print_expr(p, f->step, 0, true);
+    }
+    if (f->axis != AXIS_serial)
+        buf_printf(p->out, " @%s", axis_name(f->axis));
+    print_attrs(p, f->attrs.at, f->attrs.n);
+}
+
+// Append a loop.  Its variable is declared once the range is printed.
+static void print_for(struct printer *p, const struct ir_for *f, int indent)
+{
+    size_t mark = p->scope.n;
+    print_declare(p, f->var, f->var->name);
+    print_for_head(p, f);
+    buf_char(p->out, ' ');
+    print_body(p, &f->body, indent);
+    p->scope.n = mark;
+}
+
+// Append a branch.
+static void print_if(struct printer *p, const struct ir_stmt *s, int indent)
+{
+    buf_text(p->out, "if ");
+    print_expr(p, s->u.branch.cond, 0, false);
+    buf_char(p->out, ' ');
+    print_body(p, &s->u.branch.then, indent);
+    if (s->u.branch.otherwise.n) {
+        buf_text(p->out, " else ");
+        print_body(p, &s->u.branch.otherwise, indent);
+    }
+}
+
+// Append a declaration of a scalar.
+static void print_let(struct printer *p, const struct ir_stmt *s)
+{
+    const struct ir_var *v = s->u.let.var;
+    const struct ir_expr *x = s->u.let.value;
+    struct buf *out = p->out;
+    struct buf value = {0};
+    bool is_typed = x->op == OP_const && x->type.lanes == 1;
+    p->out = &value;
+    print_expr(p, x, 0, is_typed);
+    p->out = out;
+    buf_printf(out, "%s %s", s->kind == STMT_var ? "var" : "let",
+               print_declare(p, v, v->name));
+    if (is_typed)
+        buf_printf(out, ": %s", type_name(v->type));
+    buf_printf(out, " = %s", value.data);
+    buf_free(&value);
+}
+
+// Append a store.
+static void print_store(struct printer *p, const struct ir_stmt *s)
+{
+    const struct ir_buffer *b = s->u.store.buffer;
+    buf_printf(p->out, "%s[", print_name(p, b, b->name));
+    print_list(p, s->u.store.index, s->u.store.n);
+    buf_text(p->out, "] = ");
+    print_expr(p, s->u.store.value, 0, s->u.store.value->type.lanes == 1);
+}
+
+// Append an allocation.
+static void print_alloc(struct printer *p, const struct ir_buffer *b)
+{
+    buf_printf(p->out, "alloc %s", print_declare(p, b, b->name));
+    print_shape(p, b);
+    buf_printf(p->out, " in %s", space_name(b->space));
+    print_buffer_traits(p, b);
+}
+
+// Append the line of a stage without its body; its variables are declared.
+static void print_stage_head(struct printer *p, const struct ir_stage *stage)
+{
+    buf_printf(p->out, "stage %s(", stage->name);
+    for (size_t i = 0; i < stage->iters.n; i++) {
+        const struct ir_iter *it = &stage->iters.at[i];
+        buf_printf(p->out, "%s%s%s in ", i ? ", " : "",
+                   it->is_reduce ? "reduce " : "",
+                   print_declare(p, it->var, it->var->name));
+        print_expr(p, it->extent, 0, false);
+        buf_text(p->out, " = ");
+        print_expr(p, it->binding, 0, false);
+    }
+    buf_char(p->out, ')');
+    if (stage->predicate) {
+        buf_text(p->out, " if ");
+        print_expr(p, stage->predicate, 0, false);
+    }
+    print_attrs(p, stage->attrs.at, stage->attrs.n);
+}
+
+// Append a stage.
+static void print_stage(struct printer *p, const struct ir_stage *stage,
+                        int indent)
+{
+    size_t mark = p->scope.n;
+    print_stage_head(p, stage);
+    buf_text(p->out, " {\n");
+    if (stage->has_init) {
+        buf_indent(p->out, indent + STEP);
+        buf_text(p->out, "init ");
+        print_body(p, &stage->init, indent + STEP);
+        buf_char(p->out, '\n');
+    }
+    print_block(p, &stage->body, indent + STEP);
+    buf_indent(p->out, indent);
+    buf_char(p->out, '}');
+    p->scope.n = mark;
+}
+
+// Append a launch.
+static void print_launch(struct printer *p, const struct ir_launch *l,
+                         int indent)
+{
+    buf_printf(p->out, "launch %s grid(", l->name);
+    print_list(p, l->grid, 3);
+    buf_printf(p->out, ") block(%u, %u, %u) ", l->block[0], l->block[1],
+               l->block[2]);
+    if (l->min_blocks)
+        buf_printf(p->out, "min_blocks %u ", l->min_blocks);
+    if (l->max_registers)
+        buf_printf(p->out, "max_registers %u ", l->max_registers);
+    print_body(p, &l->body, indent);
+}
+
+// Append one statement without its indentation and newline.
+static void print_stmt(struct printer *p, const struct ir_stmt *s, int indent)
+{
+    switch (s->kind) {
+    case STMT_for: print_for(p, &s->u.loop, indent); return;
+    case STMT_if: print_if(p, s, indent); return;
+    case STMT_let: print_let(p, s); return;
+    case STMT_var: print_let(p, s); return;
+    case STMT_store: print_store(p, s); return;
+    case STMT_alloc: print_alloc(p, s->u.buffer); return;
+    case STMT_barrier: buf_text(p->out, "barrier"); return;
+    case STMT_stage: print_stage(p, &s->u.stage, indent); return;
+    case STMT_launch: print_launch(p, &s->u.launch, indent); return;
+    case STMT_eval: print_expr(p, s->u.value, 0, false); return;
+    case STMT_assign:
+        buf_printf(p->out,
+                   "%s = ", print_name(p, s->u.let.var, s->u.let.var->name));
+        print_expr(p, s->u.let.value, 0, s->u.let.value->type.lanes == 1);
+        return;
+    case STMT_COUNT: return;
+    }
+}
+
+// Append the statements of a block, one or more lines each.
+static void print_block(struct printer *p, const struct ir_block *block,
+                        int indent)
+{
+    size_t mark = p->scope.n;
+    for (size_t i = 0; i < block->n; i++) {
+        buf_indent(p->out, indent);
+        print_stmt(p, block->at[i], indent);
+        buf_char(p->out, '\n');
+    }
+    p->scope.n = mark;
+}
+
+// Append one parameter or result.
+static void print_param(struct printer *p, const struct ir_param *param)
+{
+    if (param->var) {
+        buf_printf(p->out, "%s: %s",
+                   print_declare(p, param->var, param->var->name),
+                   type_name(param->var->type));
+        return;
+    }
+    buf_text(p->out, print_declare(p, param->buffer, param->buffer->name));
+    print_shape(p, param->buffer);
+    print_buffer_traits(p, param->buffer);
+}
+
+// Return how many of the parameters, the last ones, are results.
+static size_t count_results(const struct ir_kernel *k)
+{
+    size_t n = 0;
+    while (n < k->params.n && k->params.at[k->params.n - 1 - n].buffer &&
+           k->params.at[k->params.n - 1 - n].buffer->role == ROLE_output)
+        n++;
+    return n;
+}
+
+// Append parameters `from` to `to`.
+static void print_params(struct printer *p, const struct ir_kernel *k,
+                         size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++) {
+        buf_text(p->out, i > from ? ", " : "");
+        print_param(p, &k->params.at[i]);
+    }
+}
+
+// Append `word a, b` on a line of its own, if there are conditions.
+static void print_conditions(struct printer *p, const char *word,
+                             const struct ir_conditions *list)
+{
+    if (!list->n)
+        return;
+    buf_printf(p->out, "\n    %s ", word);
+    print_list(p, list->at, (uint32_t)list->n);
+}
+
+// Append what stands between the parameters and the body.
+static void print_kernel_traits(struct printer *p, const struct ir_kernel *k)
+{
+    print_conditions(p, "where", &k->where);
+    print_conditions(p, "guard", &k->guard);
+    if (k->variant[0])
+        buf_printf(p->out, "\n    variant %s", k->variant);
+    if (k->fast_math)
+        buf_text(p->out, "\n    fast_math");
+    if (k->min_blocks)
+        buf_printf(p->out, "\n    min_blocks %u", k->min_blocks);
+    if (k->max_registers)
+        buf_printf(p->out, "\n    max_registers %u", k->max_registers);
+    if (k->level != LEVEL_stages)
+        buf_printf(p->out, "\n    level %s", level_name(k->level));
+}
+
+void ir_print_kernel(struct buf *out, const struct ir_kernel *k)
+{
+    struct printer p = {.out = out, .is_numbering = true};
+    p.names.arena = &p.arena;
+    size_t results = count_results(k), first = k->params.n - results;
+    buf_printf(out, "kernel %s(", k->name);
+    print_params(&p, k, 0, first);
+    buf_char(out, ')');
+    if (results) {
+        buf_text(out, results > 1 ? " -> (" : " -> ");
+        print_params(&p, k, first, k->params.n);
+        buf_text(out, results > 1 ? ")" : "");
+    }
+    print_kernel_traits(&p, k);
+    buf_text(out, "\n{\n");
+    p.level = k->level;
+    print_block(&p, &k->body, STEP);
+    buf_text(out, "}\n");
+    arena_reset(&p.arena);
+}
+
+void ir_print_stmt(struct buf *out, const struct ir_stmt *s, int indent)
+{
+    struct printer p = {.out = out};
+    p.names.arena = &p.arena;
+    buf_indent(out, indent);
+    print_stmt(&p, s, indent);
+    buf_char(out, '\n');
+    arena_reset(&p.arena);
+}
+
+// What a short nest marks.
+struct marks {
+    const struct ir_stmt *const *at;
+    size_t n;
+    const char *note;
+};
+
+// Append the loops and stages of a block, one a line.
+static void print_nest(struct printer *p, const struct ir_block *block,
+                       const struct marks *marks, int indent)
+{
+    for (size_t i = 0; i < block->n; i++) {
+        const struct ir_stmt *s = block->at[i];
+        bool is_loop = s->kind == STMT_for;
+        if (s->kind == STMT_if)
+            print_nest(p, &s->u.branch.then, marks, indent);
+        if (!is_loop && s->kind != STMT_stage)
+            continue;
+        buf_indent(p->out, indent);
+        if (is_loop)
+            print_for_head(p, &s->u.loop);
+        else
+            print_stage_head(p, &s->u.stage);
+        for (size_t k = 0; k < marks->n; k++) {
+            if (marks->at[k] == s)
+                buf_printf(p->out, "  <-- %s", marks->note);
+        }
+        buf_char(p->out, '\n');
+        if (is_loop)
+            print_nest(p, &s->u.loop.body, marks, indent + 2);
+    }
+}
+
+void ir_print_nest(struct buf *out, const struct ir_block *block,
+                   const struct ir_stmt *const *marked, size_t n,
+                   const char *note)
+{
+    struct printer p = {.out = out};
+    struct marks marks = {marked, n, note};
+    p.names.arena = &p.arena;
+    print_nest(&p, block, &marks, 0);
+    arena_reset(&p.arena);
+}

@@ -1,0 +1,37 @@
+// The printer's inside: names and expressions.
+
+#ifndef IR_TEXT_PRINT_H
+#define IR_TEXT_PRINT_H
+
+#include "ir/base/buf.h"
+#include "ir/base/map.h"
+#include "ir/ir.h"
+
+// The state of a run over one kernel.
+struct printer {
+    struct buf *out;
+    struct arena arena;
+    struct map names; // variable or array -> its printed name, if numbered
+    struct VEC(const char *) scope; // printed names that are visible
+    enum ir_level level;
+    bool is_numbering; // whether clashing names get numbers
+};
+
+// Declare a variable or an array; returns the name to print.
+const char *print_declare(struct printer *p, const void *what,
+                          const char *name);
+// Return the name under which it was declared.
+const char *print_name(const struct printer *p, const void *what,
+                       const char *name);
+
+// Append an expression that may stand where operators of at least
+// `precedence` are expected.  `is_decided` says that an open literal would
+// get the right type there.
+void print_expr(struct printer *p, const struct ir_expr *x, int precedence,
+                bool is_decided);
+// Append a comma-separated list.
+void print_list(struct printer *p, struct ir_expr *const *x, uint32_t n);
+// Append `: type[shape] strides [..] align n`.
+void print_shape(struct printer *p, const struct ir_buffer *b);
+
+#endif

@@ -1,0 +1,233 @@
+// Expressions as text, with as few brackets and conversions as read back.
+
+#include "ir/text/print.h"
+
+#include "ir/build.h"
+#include "ir/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *print_name(const struct printer *p, const void *what,
+                       const char *name)
+{
+    const char *printed = map_get(&p->names, what);
+    return printed ? printed : name;
+}
+
+// Return whether a printed name is visible.
+static bool is_taken(const struct printer *p, const char *name)
+{
+    for (size_t i = 0; i < p->scope.n; i++) {
+        if (strcmp(p->scope.at[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+const char *print_declare(struct printer *p, const void *what, const char *name)
+{
+    const char *printed = name;
+    for (int n = 1; p->is_numbering && is_taken(p, printed); n++)
+        printed = arena_printf(&p->arena, "%s_%d", name, n);
+    vec_push(&p->arena, &p->scope, printed);
+    map_set(&p->names, what, (void *)(uintptr_t)printed);
+    return printed;
+}
+
+// Append a floating number with the fewest digits that read back as it.
+static void print_float(struct buf *out, struct type type, double value)
+{
+    char text[40];
+    if (!isfinite(value)) {
+        buf_text(out, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+        return;
+    }
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (ir_round_float(type, strtod(text, NULL)) == value)
+            break;
+    }
+    buf_text(out, text);
+    if (!strpbrk(text, ".e"))
+        buf_text(out, ".0");
+}
+
+// Append the value of a constant.
+static void print_value(struct buf *out, const struct ir_expr *x)
+{
+    if (x->type.kind == TYPE_bool)
+        buf_text(out, x->u.i ? "true" : "false");
+    else if (type_is_float(x->type))
+        print_float(out, x->type, x->u.f);
+    else if (!type_is_signed(x->type))
+        buf_printf(out, "%llu", (unsigned long long)x->u.i);
+    else if (x->u.i == INT64_MIN)
+        buf_text(out, "(-9223372036854775807 - 1)");
+    else
+        buf_printf(out, "%lld", (long long)x->u.i);
+}
+
+// Append a constant, with a conversion unless its type is what an open
+// literal gets here.
+static void print_const(struct printer *p, const struct ir_expr *x,
+                        bool is_decided)
+{
+    enum type_kind usual = p->level == LEVEL_flat ? TYPE_idx64 : TYPE_int;
+    bool is_bare = is_decided || x->type.kind == usual ||
+                   x->type.kind == TYPE_f32 || x->type.kind == TYPE_bool;
+    if (!is_bare)
+        buf_printf(p->out, "%s(", type_name(x->type));
+    print_value(p->out, x);
+    if (!is_bare)
+        buf_char(p->out, ')');
+}
+
+// Return whether an operand decides the type of a literal beside it.
+static bool decides(const struct ir_expr *x)
+{
+    return x->op != OP_const;
+}
+
+void print_list(struct printer *p, struct ir_expr *const *x, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        buf_text(p->out, i ? ", " : "");
+        print_expr(p, x[i], 0, false);
+    }
+}
+
+// Append `a op b`.
+static void print_infix(struct printer *p, const struct ir_expr *x)
+{
+    const struct ir_op_info *info = ir_op_info(x->op);
+    print_expr(p, x->args[0], info->precedence, decides(x->args[1]));
+    buf_printf(p->out, " %s ", info->spelling);
+    print_expr(p, x->args[1], info->precedence + 1, decides(x->args[0]));
+}
+
+// Append `c ? a : b`.
+static void print_select(struct printer *p, const struct ir_expr *x)
+{
+    print_expr(p, x->args[0], 2, false);
+    buf_text(p->out, " ? ");
+    print_expr(p, x->args[1], 0, decides(x->args[2]));
+    buf_text(p->out, " : ");
+    print_expr(p, x->args[2], 1, decides(x->args[1]));
+}
+
+// Append `name(a, b)`.
+static void print_call(struct printer *p, const struct ir_expr *x)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < x->n && x->op != OP_lanes; i++)
+        any |= decides(x->args[i]);
+    buf_printf(p->out, "%s(", ir_op_info(x->op)->spelling);
+    for (uint32_t i = 0; i < x->n; i++) {
+        buf_text(p->out, i ? ", " : "");
+        print_expr(p, x->args[i], 0, any);
+    }
+    buf_char(p->out, ')');
+}
+
+// Append an element of an array.
+static void print_element(struct printer *p, const struct ir_expr *x,
+                          uint32_t n_index)
+{
+    const struct ir_buffer *b = x->u.buffer;
+    buf_printf(p->out, "%s[", print_name(p, b, b->name));
+    print_list(p, x->args, n_index);
+    buf_char(p->out, ']');
+}
+
+// Append `atomic_add(b[i], x)`.
+static void print_atomic(struct printer *p, const struct ir_expr *x)
+{
+    const struct ir_op_info *info = ir_op_info(x->op);
+    uint32_t n_index = x->n - (uint32_t)(strlen(info->operands) - 1);
+    buf_printf(p->out, "%s(", info->spelling);
+    print_element(p, x, n_index);
+    for (uint32_t i = n_index; i < x->n; i++) {
+        buf_text(p->out, ", ");
+        print_expr(p, x->args[i], 0, true);
+    }
+    buf_char(p->out, ')');
+}
+
+// Append `name(x, n)` of ramp, broadcast and lane.
+static void print_counted(struct printer *p, const struct ir_expr *x)
+{
+    unsigned n = x->op == OP_lane ? x->u.lane : x->type.lanes;
+    buf_printf(p->out, "%s(", ir_op_info(x->op)->spelling);
+    print_expr(p, x->args[0], 0, false);
+    buf_printf(p->out, ", %u)", n);
+}
+
+// Append an operation with a syntax of its own.
+static void print_own(struct printer *p, const struct ir_expr *x)
+{
+    if (x->op == OP_load) {
+        print_element(p, x, x->n);
+    } else if (x->op == OP_cast) {
+        buf_printf(p->out, "%s(", type_name(x->type));
+        print_expr(p, x->args[0], 0, false);
+        buf_char(p->out, ')');
+    } else if (x->op == OP_select) {
+        print_select(p, x);
+    } else {
+        print_counted(p, x);
+    }
+}
+
+// Append a leaf.
+static void print_leaf(struct printer *p, const struct ir_expr *x,
+                       bool is_decided)
+{
+    if (x->op == OP_const)
+        print_const(p, x, is_decided);
+    else if (x->op == OP_var)
+        buf_text(p->out, print_name(p, x->u.var, x->u.var->name));
+    else
+        buf_text(p->out, axis_name(x->u.axis));
+}
+
+void print_expr(struct printer *p, const struct ir_expr *x, int precedence,
+                bool is_decided)
+{
+    const struct ir_op_info *info = ir_op_info(x->op);
+    bool brackets = info->precedence && info->precedence < precedence;
+    buf_text(p->out, brackets ? "(" : "");
+    switch (info->form) {
+    case FORM_LEAF: print_leaf(p, x, is_decided); break;
+    case FORM_PREFIX:
+        buf_text(p->out, info->spelling);
+        print_expr(p, x->args[0], info->precedence, false);
+        break;
+    case FORM_INFIX: print_infix(p, x); break;
+    case FORM_CALL:
+        if (info->operands[0] == 'a')
+            print_atomic(p, x);
+        else
+            print_call(p, x);
+        break;
+    case FORM_OWN: print_own(p, x); break;
+    }
+    buf_text(p->out, brackets ? ")" : "");
+}
+
+void print_shape(struct printer *p, const struct ir_buffer *b)
+{
+    buf_printf(p->out, ": %s[", type_name(b->elem));
+    print_list(p, b->shape, b->rank);
+    buf_char(p->out, ']');
+}
+
+void ir_print_expr(struct buf *out, const struct ir_expr *x)
+{
+    struct printer p = {.out = out};
+    p.names.arena = &p.arena;
+    print_expr(&p, x, 0, false);
+    arena_reset(&p.arena);
+}

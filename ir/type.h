@@ -1,0 +1,15 @@
+// Types of operations, as ops.def states them.
+
+#ifndef IR_TYPE_H
+#define IR_TYPE_H
+
+#include "ir/ir.h"
+
+// Return the type of an operation of forms PREFIX, INFIX and CALL on operands
+// of these types, or false with a phrase that says what is wrong, such as
+// "operands of `+` have types f32 and i32".
+bool ir_result_type(struct arena *a, enum ir_op op, uint32_t n,
+                    const struct type *operands, struct type *result,
+                    const char **wrong);
+
+#endif

@@ -1,0 +1,74 @@
+// Visiting and rewriting trees.
+
+#ifndef IR_WALK_H
+#define IR_WALK_H
+
+#include "ir/ir.h"
+
+// The blocks directly inside a statement: bodies, branches, init.
+enum { IR_BLOCKS_MOST = 2 };
+uint32_t ir_stmt_blocks(struct ir_stmt *s, struct ir_block *out[]);
+
+// The places of the expressions directly inside a statement, iteration
+// bindings, extents and predicates among them, but not those of nested
+// statements and not the shapes of arrays.  NULL places are left out.
+// Calls `see` with each place, in the order of the text.
+void ir_stmt_exprs(struct ir_stmt *s,
+                   void (*see)(struct ir_expr **place, void *context),
+                   void *context);
+
+// Call `see` on every statement below a block, each before what it contains.
+void ir_each_stmt(struct ir_block *block,
+                  void (*see)(struct ir_stmt *s, void *context), void *context);
+
+// Call `see` on an expression and all below it, each before its operands.
+void ir_each_expr(struct ir_expr *x,
+                  void (*see)(struct ir_expr *x, void *context), void *context);
+
+// Call `see` on every expression of every statement below a block.
+void ir_each_expr_in(struct ir_block *block,
+                     void (*see)(struct ir_expr *x, void *context),
+                     void *context);
+
+// Rewrite an expression from its leaves up: `rule` gets each node with its
+// operands already rewritten, and returns it or what replaces it.
+// Returns `x` itself if nothing changed.
+struct ir_expr *ir_rewrite(struct arena *a, struct ir_expr *x,
+                           struct ir_expr *(*rule)(struct arena *a,
+                                                   struct ir_expr *x,
+                                                   void *context),
+                           void *context);
+
+// Rewrite every expression of every statement below a block in place.
+void ir_rewrite_in(struct arena *a, struct ir_block *block,
+                   struct ir_expr *(*rule)(struct arena *a, struct ir_expr *x,
+                                           void *context),
+                   void *context);
+
+// The way from a block down to a statement: stmts[0] is in the block itself,
+// stmts[n - 1] is the statement; block[i] holds stmts[i] at index[i].
+struct ir_path {
+    uint32_t n;
+    struct ir_stmt **stmts;
+    struct ir_block **blocks;
+    size_t *index;
+};
+
+// Find a statement below a block; false if it is not there.
+bool ir_find(struct arena *a, struct ir_block *block,
+             const struct ir_stmt *wanted, struct ir_path *path);
+
+// Replace statement `at` of a block by the statements of another block.
+void ir_splice(struct arena *a, struct ir_block *block, size_t at,
+               const struct ir_block *with);
+// Put a statement before statement `at` of a block (at == n: at the end).
+void ir_insert(struct arena *a, struct ir_block *block, size_t at,
+               struct ir_stmt *s);
+
+// Return whether the expression mentions the variable.
+bool ir_mentions(const struct ir_expr *x, const struct ir_var *var);
+// Return whether a block reads or writes the array.
+bool ir_block_reads(struct ir_block *block, const struct ir_buffer *buffer);
+bool ir_block_writes(struct ir_block *block, const struct ir_buffer *buffer);
+
+#endif

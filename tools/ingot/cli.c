@@ -1,0 +1,143 @@
+// What the subcommands share.
+
+#include "tools/ingot/cli.h"
+
+#include "ir/text/lex.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// Return the exit code that a diagnostic calls for: tools and devices are the
+// sections E08 and E09.
+static int code_of(const struct diag *d)
+{
+    const char *code = diag_code_text(d->code);
+    if (d->severity != DIAG_ERROR)
+        return EXIT_DONE;
+    return strncmp(code, "E08", 3) == 0 || strncmp(code, "E09", 3) == 0
+               ? EXIT_TOOL
+               : EXIT_INPUT;
+}
+
+int cli_report(const struct diag_list *diags)
+{
+    struct buf out = {0};
+    int worst = EXIT_DONE;
+    struct diag_style style = {isatty(STDERR_FILENO) != 0};
+    diag_render(diags, style, &out);
+    if (out.n)
+        fwrite(out.data, 1, out.n, stderr);
+    buf_free(&out);
+    for (size_t i = 0; i < diags->all.n; i++) {
+        int code = code_of(&diags->all.at[i]);
+        worst = code > worst ? code : worst;
+    }
+    return worst;
+}
+
+// Append all that can be read from a stream; false on an error.
+static bool read_stream(FILE *f, struct buf *out)
+{
+    char part[65536];
+    size_t n;
+    while ((n = fread(part, 1, sizeof part, f)) > 0) {
+        buf_bytes(out, part, n);
+        if (out->n > LEX_MOST_BYTES)
+            break;
+    }
+    return !ferror(f);
+}
+
+bool cli_add_file(struct compilation *c, const char *path)
+{
+    struct buf text = {0};
+    bool is_stdin = strcmp(path, "-") == 0;
+    FILE *f = is_stdin ? stdin : fopen(path, "rb");
+    bool ok = f && read_stream(f, &text);
+    if (!ok)
+        diag_error(&c->diags, (struct span){0}, D_cannot_read, path,
+                   strerror(errno));
+    if (f && !is_stdin)
+        fclose(f);
+    ok = ok && compile_add(c, is_stdin ? "<stdin>" : path,
+                           text.data ? text.data : "", text.n);
+    buf_free(&text);
+    return ok;
+}
+
+// Keys of options without a letter.
+enum { KEY_SET = 256, KEY_FAST_MATH, KEY_NO_SCHEDULE, KEY_CHECKED, KEY_PRINT,
+       KEY_STOP, KEY_SKIP, KEY_TIME };
+
+static const struct argp_option compile_entries_help[] = {
+    {"set", KEY_SET, "NAME=VALUE", 0, "set a parameter of a schedule", 0},
+    {"fast-math", KEY_FAST_MATH, 0, 0, "allow approximations", 0},
+    {"no-schedule", KEY_NO_SCHEDULE, 0, 0,
+     "ignore the file's schedules, use the default", 0},
+    {"optimise", 'O', "LEVEL", 0, "LLVM's effort, 0 to 3 (default 2)", 0},
+    {"checked", KEY_CHECKED, 0, 0, "check the program after every pass", 0},
+    {"print-after", KEY_PRINT, "PASS", 0,
+     "print the program after a pass, or after \"all\"", 0},
+    {"stop-after", KEY_STOP, "PASS", 0, "end behind a pass", 0},
+    {"skip", KEY_SKIP, "PASSES", 0, "leave out optional passes", 0},
+    {"time", KEY_TIME, 0, 0, "print the time of every pass", 0},
+    {0}};
+
+// Add `name=value` to the settings.
+static void add_setting(struct cli_compile *c, const char *text,
+                        struct argp_state *state)
+{
+    const char *equals = strchr(text, '=');
+    char *end = NULL;
+    struct sched_setting s = {0};
+    if (equals && equals[1])
+        s.value = strtoll(equals + 1, &end, 0);
+    if (!end || *end || equals == text)
+        argp_error(state, "--set needs NAME=INTEGER, not `%s`", text);
+    s.name = arena_copy(&c->arena, text, equals ? (size_t)(equals - text) : 0);
+    vec_push(&c->arena, &c->settings, s);
+}
+
+// Take one option that all compiling commands have.
+static error_t take_compile(int key, char *arg, struct argp_state *state)
+{
+    struct cli_compile *c = state->input;
+    struct compile_options *o = &c->options;
+    switch (key) {
+    case KEY_SET: add_setting(c, arg, state); return 0;
+    case KEY_FAST_MATH: o->fast_math = true; return 0;
+    case KEY_NO_SCHEDULE: o->no_schedule = true; return 0;
+    case KEY_CHECKED: o->passes.checked = true; return 0;
+    case KEY_PRINT: o->passes.print_after = arg; return 0;
+    case KEY_STOP: o->passes.stop_after = arg; return 0;
+    case KEY_SKIP: o->passes.skip = arg; return 0;
+    case KEY_TIME: o->passes.time = true; return 0;
+    case 'O':
+        if (strlen(arg) != 1 || arg[0] < '0' || arg[0] > '3')
+            argp_error(state, "-O takes 0, 1, 2 or 3, not `%s`", arg);
+        o->opt_level = (unsigned)(arg[0] - '0');
+        return 0;
+    case ARGP_KEY_INIT:
+        o->opt_level = 2;
+        o->passes.checked = INGOT_CHECKED;
+        return 0;
+    case ARGP_KEY_SUCCESS:
+        o->settings = c->settings.at;
+        o->n_settings = c->settings.n;
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp cli_compile_argp = {compile_entries_help, take_compile, 0,
+                                      0,                    0,            0,
+                                      0};
+
+void cli_parse(const struct argp *argp, int argc, char **argv, void *input)
+{
+    argp_err_exit_status = EXIT_USAGE;
+    argp_parse(argp, argc, argv, 0, NULL, input);
+}

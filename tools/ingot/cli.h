@@ -1,0 +1,42 @@
+// What the subcommands share: exit codes, files, tools, printing.
+
+#ifndef TOOLS_INGOT_CLI_H
+#define TOOLS_INGOT_CLI_H
+
+#include "tools/libingot/compile.h"
+
+#include <argp.h>
+
+// How the command ends.
+enum exit_code {
+    EXIT_DONE = 0,
+    EXIT_INPUT = 1, // the input is wrong, or a result
+    EXIT_USAGE = 2, // the command line is wrong
+    EXIT_TOOL = 3,  // a tool, a device or the file system failed
+};
+
+#define COMMAND(name, help) int command_##name(int argc, char **argv);
+#include "tools/ingot/commands.def"
+#undef COMMAND
+
+// Print diagnostics to the standard error, in colour on a terminal, and
+// return the exit code that they call for.
+int cli_report(const struct diag_list *diags);
+
+// Read a file, `-` for the standard input, and add it to a compilation.
+// Returns false after reporting.
+bool cli_add_file(struct compilation *c, const char *path);
+
+// The options that every command that compiles takes; give `cli_compile_argp`
+// as a child parser whose input is this struct.
+struct cli_compile {
+    struct compile_options options;
+    struct VEC(struct sched_setting) settings; // --set name=value
+    struct arena arena;                        // of the settings
+};
+extern const struct argp cli_compile_argp;
+
+// Run argp; usage errors end the process with EXIT_USAGE.
+void cli_parse(const struct argp *argp, int argc, char **argv, void *input);
+
+#endif

@@ -1,0 +1,138 @@
+// ingot opt FILE: the program as text, after the schedule and any passes.
+//
+//   ingot opt f.ing                        as parsed
+//   ingot opt f.ing --schedule             after its schedule, or the default
+//   ingot opt f.ing --pass simplify,guards after these passes, no schedule
+//   ingot opt f.ing --stop-after mapped    after the pipeline up to a pass
+
+#include "tools/ingot/cli.h"
+
+#include "ir/base/suggest.h"
+#include "ir/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// What the command line says.
+struct opt {
+    struct cli_compile compile;
+    struct compilation *c;
+    const char *passes; // --pass
+    bool schedule;      // --schedule
+    int files;
+};
+
+enum { KEY_PASS = 512, KEY_SCHEDULE };
+
+static const struct argp_option options[] = {
+    {"pass", KEY_PASS, "PASSES", 0, "run these passes, in this order", 0},
+    {"schedule", KEY_SCHEDULE, 0, 0, "apply the schedule, run no pass", 0},
+    {0}};
+
+// Take one option.
+static error_t take(int key, char *arg, struct argp_state *state)
+{
+    struct opt *o = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &o->compile; return 0;
+    case KEY_PASS: o->passes = arg; return 0;
+    case KEY_SCHEDULE: o->schedule = true; return 0;
+    case ARGP_KEY_ARG:
+        cli_add_file(o->c, arg);
+        o->files++;
+        return 0;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "name a file"); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+// Run the passes of a comma-separated list on a kernel.
+static bool run_list(struct opt *o, struct ir_kernel *k, const char *list)
+{
+    struct compilation *c = o->c;
+    struct pass p = {.kernel = k,
+                     .arena = &c->arena,
+                     .scratch = &c->scratch,
+                     .names = &c->names,
+                     .diags = &c->diags};
+    for (const char *at = list; *at; at += *at == ',') {
+        enum pass_name pass;
+        size_t n = strcspn(at, ",");
+        const char *name = arena_copy(&c->arena, at, n);
+        if (!pass_find(name, &pass)) {
+            char text[256];
+            struct suggest s = {.wanted = name};
+            for (int i = 0; i < PASS_COUNT; i++)
+                suggest_offer(&s, pass_text((enum pass_name)i));
+            suggest_text(&s, text, sizeof text);
+            fprintf(stderr, "ingot opt: unknown pass `%s`%s%s\n", name,
+                    suggest_any(&s) ? "; did you mean " : "", text);
+            return false;
+        }
+        if (!passes_run_one(&p, pass, &o->compile.options.passes))
+            return false;
+        at += n;
+    }
+    return true;
+}
+
+// Print kernels with an empty line between them.
+static void print_kernels(struct ir_kernel *const *k, size_t n)
+{
+    struct buf out = {0};
+    for (size_t i = 0; i < n; i++) {
+        buf_text(&out, i ? "\n" : "");
+        ir_print_kernel(&out, k[i]);
+    }
+    if (out.n)
+        fwrite(out.data, 1, out.n, stdout);
+    buf_free(&out);
+}
+
+// Do what was asked and print the kernels that result.
+static int run(struct opt *o)
+{
+    struct compilation *c = o->c;
+    struct buf log = {0};
+    struct VEC(struct ir_kernel *) out = {0};
+    bool ok = true;
+    o->compile.options.passes.log = &log;
+    if (o->schedule || o->compile.options.passes.stop_after) {
+        for (size_t i = 0; ok && o->schedule && i < c->program.kernels.n; i++)
+            ok = compile_schedule(c, &o->compile.options,
+                                  c->program.kernels.at[i]);
+        ok = ok && (o->schedule || compile_lower(c, &o->compile.options));
+        for (size_t i = 0; ok && i < c->variants.n; i++)
+            vec_push(&c->arena, &out, c->variants.at[i].kernel);
+    } else {
+        for (size_t i = 0; ok && i < c->program.kernels.n; i++) {
+            vec_push(&c->arena, &out, c->program.kernels.at[i]);
+            ok = run_list(o, out.at[i], o->passes ? o->passes : "");
+        }
+    }
+    if (log.n)
+        fwrite(log.data, 1, log.n, stderr);
+    buf_free(&log);
+    if (ok)
+        print_kernels(out.at, out.n);
+    int code = cli_report(&c->diags);
+    return ok || code ? code : EXIT_USAGE;
+}
+
+int command_opt(int argc, char **argv)
+{
+    static const struct argp_child children[] = {
+        {&cli_compile_argp, 0, NULL, 0}, {0}};
+    static const struct argp argp = {
+        options,  take, "FILE...",
+        "Print the program as text, after its schedule and after passes.",
+        children, 0,    0};
+    struct compilation c;
+    struct opt o = {.c = &c};
+    compile_start(&c);
+    cli_parse(&argp, argc, argv, &o);
+    int code = c.diags.errors ? cli_report(&c.diags) : run(&o);
+    compile_end(&c);
+    arena_reset(&o.compile.arena);
+    return code;
+}

@@ -1,0 +1,212 @@
+// The compiler, stage by stage.
+
+#include "tools/libingot/compile.h"
+
+#include "ir/copy.h"
+#include "passes/analysis/narrow.h"
+#include "passes/schedule/schedule.h"
+
+#include <string.h>
+
+void compile_start(struct compilation *c)
+{
+    memset(c, 0, sizeof *c);
+    c->names.arena = &c->arena;
+    c->diags.arena = &c->arena;
+}
+
+void compile_end(struct compilation *c)
+{
+    arena_reset(&c->scratch);
+    arena_reset(&c->arena);
+}
+
+bool compile_add(struct compilation *c, const char *name, const char *text,
+                 size_t size)
+{
+    struct source *s = arena_new(&c->arena, struct source);
+    s->name = arena_copy(&c->arena, name, strlen(name));
+    s->text = arena_copy(&c->arena, text, size);
+    s->size = size;
+    return frontend_parse(&c->arena, &c->names, s, false, &c->diags,
+                          &c->program);
+}
+
+// Return the pass context for a kernel.
+static struct pass pass_for(struct compilation *c, struct ir_kernel *kernel)
+{
+    return (struct pass){.kernel = kernel,
+                         .arena = &c->arena,
+                         .scratch = &c->scratch,
+                         .names = &c->names,
+                         .diags = &c->diags};
+}
+
+// Add a scheduled copy of a kernel; `schedule` NULL means by rule.
+// `number` tells the variants of one kernel apart; 0 is the only one.
+static bool add_scheduled(struct compilation *c,
+                          const struct compile_options *o,
+                          const struct ir_kernel *source,
+                          const struct sched_item *schedule, unsigned number)
+{
+    struct ir_kernel *k = ir_copy_kernel(&c->arena, source);
+    struct pass p = pass_for(c, k);
+    k->fast_math |= o->fast_math;
+    if (number)
+        k->variant =
+            str_name(&c->names, arena_printf(&c->arena, "s%u", number));
+    bool ok = schedule ? schedule_apply(&p, &c->program.schedules, schedule,
+                                        o->settings, o->n_settings) &&
+                             schedule_complete(&p)
+                       : schedule_default(&p);
+    arena_reset(&c->scratch);
+    vec_push(&c->arena, &c->variants, (struct variant){source, k});
+    return ok;
+}
+
+bool compile_schedule(struct compilation *c, const struct compile_options *o,
+                      const struct ir_kernel *kernel)
+{
+    const struct sched_program *s = &c->program.schedules;
+    bool is_covered = false;
+    unsigned number = 0;
+    for (size_t i = 0; i < s->schedules.n && !o->no_schedule; i++) {
+        const struct sched_item *item = s->schedules.at[i];
+        if (item->name.text != kernel->name || is_covered)
+            continue;
+        is_covered = !item->guard;
+        number += !is_covered || number;
+        if (!add_scheduled(c, o, kernel, item, number))
+            return false;
+    }
+    return is_covered ||
+           add_scheduled(c, o, kernel, NULL, number ? number + 1 : 0);
+}
+
+// Lower a variant; one whose sizes are not known becomes two where that
+// pays: with 32-bit indices behind a guard, and with 64-bit ones.
+static bool lower_variant(struct compilation *c,
+                          const struct compile_options *o, struct variant v)
+{
+    struct pass p = pass_for(c, v.kernel);
+    struct ir_conditions guards = {0};
+    if (analysis_narrow_guards(&p, &guards)) {
+        struct ir_kernel *narrow = ir_copy_kernel(&c->arena, v.kernel);
+        if (!analysis_narrow(&p, narrow))
+            return false;
+        struct pass q = pass_for(c, narrow);
+        if (!passes_run(&q, &o->passes))
+            return false;
+        vec_push(&c->arena, &c->variants, (struct variant){v.source, narrow});
+    }
+    vec_push(&c->arena, &c->variants, v);
+    return passes_run(&p, &o->passes);
+}
+
+bool compile_lower(struct compilation *c, const struct compile_options *o)
+{
+    for (size_t i = 0; i < c->program.kernels.n; i++) {
+        size_t first = c->variants.n;
+        if (!compile_schedule(c, o, c->program.kernels.at[i]))
+            continue;
+        size_t n = c->variants.n - first;
+        struct variant *scheduled = arena_array(&c->arena, struct variant, n);
+        memcpy(scheduled, c->variants.at + first, n * sizeof *scheduled);
+        c->variants.n = first;
+        for (size_t k = 0; k < n; k++) {
+            if (!lower_variant(c, o, scheduled[k]))
+                break;
+        }
+    }
+    return !c->diags.errors;
+}
+
+// Return the lowered kernels as an array.
+static const struct ir_kernel *const *lowered(struct compilation *c)
+{
+    const struct ir_kernel **k =
+        arena_array(&c->arena, const struct ir_kernel *, c->variants.n);
+    for (size_t i = 0; i < c->variants.n; i++)
+        k[i] = c->variants.at[i].kernel;
+    return k;
+}
+
+bool compile_emit(struct compilation *c, const struct compile_options *o,
+                  const struct nvptx_target *target, enum nvptx_form form,
+                  struct buf *out)
+{
+    struct nvptx_options n = {.target = target,
+                              .form = form,
+                              .line_info = o->line_info,
+                              .fast_math = o->fast_math,
+                              .opt_level = o->opt_level,
+                              .libdevice = o->libdevice,
+                              .libdevice_size = o->libdevice_size};
+    return nvptx_emit_isolated(&c->arena, lowered(c), c->variants.n, &n, out,
+                               &c->diags);
+}
+
+const char *const *compile_entries(struct compilation *c, size_t *n)
+{
+    struct VEC(const char *) names = {0};
+    for (size_t i = 0; i < c->variants.n; i++) {
+        const struct ir_block *body = &c->variants.at[i].kernel->body;
+        for (size_t k = 0; k < body->n; k++) {
+            if (body->at[k]->kind == STMT_launch)
+                vec_push(&c->arena, &names, body->at[k]->u.launch.name);
+        }
+    }
+    *n = names.n;
+    return names.at;
+}
+
+// Add an image whose PTX is written, its cubin not yet.
+static bool add_image(struct compilation *c, const struct compile_options *o,
+                      const struct nvptx_target *target, enum image_kind kind)
+{
+    struct buf ptx = {0};
+    struct compiled_image image = {.target = target, .kind = kind};
+    bool ok = compile_emit(c, o, target, NVPTX_PTX, &ptx);
+    image.bytes = image.ptx = arena_copy(&c->arena, ptx.data, ptx.n);
+    image.size = image.ptx_size = ptx.n;
+    vec_push(&c->arena, &c->images, image);
+    buf_free(&ptx);
+    return ok;
+}
+
+// Assemble the images that are cubins, all at once.
+static bool assemble(struct compilation *c, struct ptxas *tool)
+{
+    size_t n_entries, n = c->images.n;
+    const char *const *entries = compile_entries(c, &n_entries);
+    struct ptxas_job *jobs = arena_array(&c->arena, struct ptxas_job, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct compiled_image *image = &c->images.at[i];
+        jobs[i] = (struct ptxas_job){.target = image->target,
+                                     .ptx = image->ptx,
+                                     .ptx_size = image->ptx_size,
+                                     .entries = entries,
+                                     .n_entries = n_entries};
+    }
+    size_t cubins = n && c->images.at[n - 1].kind == IMAGE_PTX ? n - 1 : n;
+    if (cubins && !ptxas_run(&c->arena, tool, jobs, cubins, &c->diags))
+        return false;
+    for (size_t i = 0; i < cubins; i++) {
+        c->images.at[i].bytes = jobs[i].cubin;
+        c->images.at[i].size = jobs[i].cubin_size;
+        c->images.at[i].usage = jobs[i].usage;
+    }
+    return true;
+}
+
+bool compile_images(struct compilation *c, const struct compile_options *o,
+                    struct ptxas *tool)
+{
+    for (size_t i = 0; i < o->n_targets; i++) {
+        if (!add_image(c, o, o->targets[i], IMAGE_CUBIN))
+            return false;
+    }
+    if (o->ptx && !add_image(c, o, o->ptx, IMAGE_PTX))
+        return false;
+    return assemble(c, tool);
+}

@@ -1,0 +1,90 @@
+// The compiler as a library: text in, artefacts and diagnostics out.  Nothing
+// here prints, exits or reads the environment.
+//
+//   struct compilation c;
+//   compile_start(&c);
+//   compile_add(&c, "vadd.ing", text, size);
+//   if (compile_lower(&c, &options) && compile_images(&c, &options) && ...)
+//   compile_end(&c);
+
+#ifndef TOOLS_LIBINGOT_COMPILE_H
+#define TOOLS_LIBINGOT_COMPILE_H
+
+#include "frontend/frontend.h"
+#include "ir/base/buf.h"
+#include "nvptx/nvptx.h"
+#include "nvptx/package/fatbin.h"
+#include "nvptx/ptxas.h"
+#include "passes/pass.h"
+
+// How to compile.
+struct compile_options {
+    const struct nvptx_target *const *targets; // of the cubins
+    size_t n_targets;
+    const struct nvptx_target *ptx; // of the embedded PTX, or NULL for none
+    const struct sched_setting *settings; // parameters of schedules
+    size_t n_settings;
+    bool line_info, fast_math; // see struct nvptx_options
+    unsigned opt_level;
+    const void *libdevice; // bitcode, or NULL
+    size_t libdevice_size;
+    bool no_schedule; // ignore the schedules of the file, bind by rule
+    struct pass_options passes;
+};
+
+// A kernel with one way to run it, lowered to level flat.
+struct variant {
+    const struct ir_kernel *source; // as it was written
+    struct ir_kernel *kernel;       // lowered
+};
+
+// An architecture's code.
+struct compiled_image {
+    const struct nvptx_target *target;
+    enum image_kind kind;
+    const char *ptx; // the text; of a cubin too
+    size_t ptx_size;
+    const void *bytes; // what goes into the fatbin
+    size_t size;
+    struct usage_list usage; // of a cubin
+};
+
+// All that one compilation owns.
+struct compilation {
+    struct arena arena, scratch;
+    struct str_table names;
+    struct diag_list diags;
+    struct program program;
+    struct VEC(struct variant) variants; // grouped by kernel, guarded first
+    struct VEC(struct compiled_image) images;
+};
+
+// Begin and end a compilation; every pointer into it is gone after the end.
+void compile_start(struct compilation *c);
+void compile_end(struct compilation *c);
+
+// Parse a file; the text is copied.  Returns false after errors.
+bool compile_add(struct compilation *c, const char *name, const char *text,
+                 size_t size);
+
+// Schedule every kernel and run the passes: fills `variants`.
+bool compile_lower(struct compilation *c, const struct compile_options *o);
+
+// Apply its schedule, or the default, to one kernel: fills `variants` with
+// kernels at level stages.
+bool compile_schedule(struct compilation *c, const struct compile_options *o,
+                      const struct ir_kernel *kernel);
+
+// Append the variants as LLVM IR or PTX for one architecture.
+bool compile_emit(struct compilation *c, const struct compile_options *o,
+                  const struct nvptx_target *target, enum nvptx_form form,
+                  struct buf *out);
+
+// Make all images: PTX for each architecture, then cubins with `tool`.
+bool compile_images(struct compilation *c, const struct compile_options *o,
+                    struct ptxas *tool);
+
+// Return the names of all entries, in the order of the variants.
+const char *const *compile_entries(struct compilation *c, size_t *n);
+
+#endif
