@@ -21,38 +21,50 @@
 
 #include <string.h>
 
-// Return how many tokens `NAME [ ... ]` takes from token `at` on if its
-// subscripts are all `name` or `name in extent` with names that mean nothing
-// yet; 0 otherwise.
-static size_t fresh_element(const struct parser *p, size_t at)
+// Return the token behind the extent that begins at `t`: a comma or a bracket
+// of the subscripts, or the end of the line.
+static const struct token *skip_extent(const struct token *t)
 {
-    const struct token *t = p->tokens + at;
-    size_t i = 2;
-    if (t[0].kind != TOKEN_NAME || strcmp(t[1].text, "[") != 0)
-        return 0;
-    while (strcmp(t[i].text, "]") != 0) {
-        if (t[i].kind != TOKEN_NAME || scope_find(p, t[i].text))
-            return 0;
-        bool has_range = strcmp(t[i + 1].text, "in") == 0;
-        for (i++; has_range && t[i].kind != TOKEN_END &&
-                  t[i].kind != TOKEN_NEWLINE && !strchr(",]", t[i].text[0]);)
-            i++;
-        if (strcmp(t[i].text, ",") == 0)
-            i++;
-        else if (strcmp(t[i].text, "]") != 0)
-            return 0;
+    int depth = 0;
+    for (; t->kind != TOKEN_END && t->kind != TOKEN_NEWLINE; t++) {
+        char c = t->kind == TOKEN_PUNCT ? t->text[0] : ' ';
+        if (depth == 0 && (c == ',' || c == ']'))
+            break;
+        depth += (c == '(' || c == '[') - (c == ')' || c == ']');
     }
-    return i + 1;
+    return t;
+}
+
+// Return the token behind `NAME [ ... ]` at `t` if its subscripts are all
+// `name` or `name in extent` with names that mean nothing yet; else NULL.
+static const struct token *fresh_element(const struct parser *p,
+                                         const struct token *t)
+{
+    if (t[0].kind != TOKEN_NAME || strcmp(t[1].text, "[") != 0)
+        return NULL;
+    for (t += 2; strcmp(t->text, "]") != 0;) {
+        if (t->kind != TOKEN_NAME || scope_find(p, t->text))
+            return NULL;
+        t++;
+        if (strcmp(t->text, "in") == 0)
+            t = skip_extent(t);
+        if (strcmp(t->text, ",") == 0)
+            t++;
+        else if (strcmp(t->text, "]") != 0)
+            return NULL;
+    }
+    return t + 1;
 }
 
 // Return whether a definition begins at the next token.
 static bool is_definition(const struct parser *p)
 {
-    size_t at = p->at + (strcmp(p->tokens[p->at].text, "let") == 0);
-    if (strcmp(p->tokens[at].text, "(") == 0)
-        return fresh_element(p, at + 1) != 0;
-    size_t n = fresh_element(p, at);
-    return n && strcmp(p->tokens[at + n].text, "=") == 0;
+    const struct token *t =
+        parse_peek(p, strcmp(parse_peek(p, 0)->text, "let") == 0);
+    if (strcmp(t->text, "(") == 0)
+        return fresh_element(p, t + 1) != NULL;
+    t = fresh_element(p, t);
+    return t && t->kind == TOKEN_PUNCT && t->text[strlen(t->text) - 1] == '=';
 }
 
 void define_add_iter(struct parser *p, struct definition *d, const char *name,
@@ -64,34 +76,68 @@ void define_add_iter(struct parser *p, struct definition *d, const char *name,
     struct ir_var *iter = ir_var_new(p->arena, inside, type, VAR_iter, span);
     struct ir_var *loop = ir_var_new(p->arena, name, type, VAR_loop, span);
     struct ir_iter it = {iter, extent, ir_read(p->arena, loop), is_reduce};
-    struct scope_entry entry = {ENTRY_VAR, name, span, iter, NULL};
     vec_push(p->arena, &d->iters, it);
     vec_push(p->arena, &d->loops, loop);
-    vec_push(p->arena, &p->scope, entry);
+    scope_add(p, (struct scope_entry){ENTRY_VAR, name, span, iter, NULL});
 }
 
-// Parse one subscript on the left: a name, perhaps with its extent.
-// The first element of a tuple declares it; the others repeat it.
+// Remember an iteration variable that an extent mentions.
+static void see_iter(struct ir_expr *x, void *context)
+{
+    const struct ir_var **found = context;
+    if (x->op == OP_var && x->u.var->kind == VAR_iter)
+        *found = x->u.var;
+}
+
+struct ir_expr *define_parse_extent(struct parser *p, const char *of)
+{
+    const struct ir_var *iter = NULL;
+    struct ir_expr *extent = parse_index(p, "an extent");
+    if (!extent)
+        return NULL;
+    ir_each_expr(extent, see_iter, &iter);
+    if (!iter)
+        return extent;
+    diag_error(p->diags, extent->span, D_range_varies, of);
+    diag_help(p->diags, "range over the most that it can be, and choose: "
+                        "`inside ? x : 0.0`");
+    return NULL;
+}
+
+// Parse the first appearance of an index: a name, perhaps with its extent.
+static bool parse_new_index(struct parser *p, struct definition *d,
+                            const struct element *e, const char *name,
+                            struct span span)
+{
+    struct ir_expr *extent = NULL;
+    bool has_range = parse_take(p, "in");
+    if (has_range && !d->is_let) {
+        diag_error(p->diags, span, D_range_of_result, name, e->name);
+        return false;
+    }
+    if (has_range && !(extent = define_parse_extent(p, name)))
+        return false;
+    if (e->buffer && e->n < e->buffer->rank)
+        extent = e->buffer->shape[e->n];
+    define_add_iter(p, d, name, span, extent, false);
+    return true;
+}
+
+// Parse one subscript on the left.  The first element of a tuple declares the
+// indices; the others repeat them.
 static bool parse_subscript(struct parser *p, struct definition *d,
-                            struct element *e, uint32_t k)
+                            struct element *e)
 {
     struct span span = parse_peek(p, 0)->span;
     const char *name = parse_name(p, "an index");
     if (!name)
         return false;
-    const struct scope_entry *known = scope_find(p, name);
-    if (known && k < d->iters.n && d->iters.at[k].var == known->var)
+    if (d->n_elements == 1)
+        return parse_new_index(p, d, e, name, span);
+    if (e->n < d->iters.n && d->loops.at[e->n]->name == name)
         return true;
-    struct ir_expr *extent = NULL;
-    if (parse_take(p, "in")) {
-        extent = parse_index(p, "an extent");
-        if (!extent)
-            return false;
-    } else if (e->buffer && k < e->buffer->rank) {
-        extent = e->buffer->shape[k];
-    }
-    define_add_iter(p, d, name, span, extent, false);
-    return true;
+    diag_error(p->diags, span, D_tuple_indices);
+    return false;
 }
 
 // Find the array that a definition without `let` writes.
@@ -109,11 +155,8 @@ static bool find_target(struct parser *p, struct element *e)
         return false;
     }
     e->buffer = entry->buffer;
-    if (e->buffer->role == ROLE_input) {
-        diag_error(p->diags, e->span, D_read_only, e->name);
-        diag_help(p->diags, "declare it `inout` to change it in place");
+    if (!parse_check_writable(p, e->buffer, e->span))
         return false;
-    }
     for (size_t i = 0; i < f->defined.n; i++) {
         if (f->defined.at[i] == e->buffer) {
             diag_error(p->diags, e->span, D_defined_twice, e->name);
@@ -121,6 +164,19 @@ static bool find_target(struct parser *p, struct element *e)
         }
     }
     return true;
+}
+
+// Check that an element of a tuple has the indices of the first one, over the
+// same extents.
+static bool same_shape(struct parser *p, const struct definition *d,
+                       const struct element *e)
+{
+    bool same = e->n == d->iters.n;
+    for (uint32_t i = 0; same && e->buffer && i < e->n; i++)
+        same = ir_expr_equal(e->buffer->shape[i], d->iters.at[i].extent);
+    if (!same)
+        diag_error(p->diags, e->span, D_tuple_indices);
+    return same;
 }
 
 // Parse one element on the left.
@@ -134,8 +190,9 @@ static bool parse_element(struct parser *p, struct definition *d)
         !parse_expect(p, "[", "behind the name of an array"))
         return false;
     while (!parse_is(p, "]")) {
-        if (!parse_subscript(p, d, e, e->n++))
+        if (!parse_subscript(p, d, e))
             return false;
+        e->n++;
         if (!parse_take(p, ","))
             break;
     }
@@ -147,7 +204,7 @@ static bool parse_element(struct parser *p, struct definition *d)
         diag_note(p->diags, e->buffer->span, "`%s` is declared here", e->name);
         return false;
     }
-    return true;
+    return same_shape(p, d, e);
 }
 
 // Parse the left side: an element, or several in brackets.
@@ -182,17 +239,41 @@ static void set_indices(struct parser *p, struct definition *d)
 // A search for the extent of an iteration variable.
 struct extent_search {
     const struct ir_var *var;
-    struct ir_expr *extent; // of the first dimension indexed by it alone
+    struct ir_expr *access; // the first one with a dimension indexed by it
+    struct ir_expr *extent; // of that dimension
+    struct ir_expr *other;  // an access whose dimension has another extent
 };
 
-// Take the extent of a dimension that the variable indexes alone.
+// Take the extent of each dimension that the variable indexes alone; those of
+// the arrays being defined are not known yet.
 static void see_access(struct ir_expr *x, void *context)
 {
     struct extent_search *s = context;
-    for (uint32_t i = 0; x->op == OP_load && !s->extent && i < x->n; i++) {
-        if (x->args[i]->op == OP_var && x->args[i]->u.var == s->var)
-            s->extent = x->u.buffer->shape[i];
+    for (uint32_t i = 0; x->op == OP_load && i < x->n; i++) {
+        struct ir_expr *extent = x->u.buffer->shape[i];
+        if (x->args[i]->op != OP_var || x->args[i]->u.var != s->var || !extent)
+            continue;
+        if (!s->extent) {
+            s->access = x;
+            s->extent = extent;
+        } else if (!ir_expr_equal(s->extent, extent)) {
+            s->other = x;
+        }
     }
+}
+
+// Report an index whose range does not follow from the accesses.
+static bool no_range(struct parser *p, const struct extent_search *s,
+                     const struct ir_var *loop)
+{
+    if (s->extent) {
+        diag_error(p->diags, s->other->span, D_two_ranges, loop->name);
+        diag_note(p->diags, s->access->span, "the other range is from here");
+    } else {
+        diag_error(p->diags, s->var->span, D_no_range, loop->name);
+    }
+    diag_help(p->diags, "write its extent: `%s in n`", loop->name);
+    return false;
 }
 
 // Find the extents that the left side leaves open.
@@ -200,27 +281,22 @@ static bool infer_extents(struct parser *p, struct definition *d)
 {
     for (size_t i = 0; i < d->iters.n; i++) {
         struct ir_iter *it = &d->iters.at[i];
-        struct extent_search s = {it->var, NULL};
+        struct extent_search s = {.var = it->var};
         if (it->extent)
             continue;
         ir_each_expr_in(&d->stage->u.stage.body, see_access, &s);
+        if (!s.extent || s.other)
+            return no_range(p, &s, d->loops.at[i]);
         it->extent = s.extent;
-        if (!it->extent) {
-            diag_error(p->diags, it->var->span, D_no_range,
-                       d->loops.at[i]->name);
-            diag_help(p->diags, "write its extent: `%s in n`",
-                      d->loops.at[i]->name);
-            return false;
-        }
     }
     return true;
 }
 
-bool define_arrays(struct parser *p, struct definition *d,
+void define_arrays(struct parser *p, struct definition *d,
                    const struct type *types)
 {
     set_indices(p, d);
-    for (uint32_t k = 0; k < d->n_elements; k++) {
+    for (uint32_t k = 0; k < d->n_elements && types; k++) {
         struct element *e = &d->elements[k];
         if (e->buffer)
             continue;
@@ -228,58 +304,97 @@ bool define_arrays(struct parser *p, struct definition *d,
         e->buffer = ir_buffer_new(p->arena, e->name, types[k], e->n, shape);
         e->buffer->span = e->span;
     }
+}
+
+struct ir_expr *define_load(struct parser *p, const struct definition *d,
+                            uint32_t k)
+{
+    const struct element *e = &d->elements[k];
+    return ir_at(p->arena, ir_load(p->arena, e->buffer, e->n, e->index),
+                 e->span);
+}
+
+void define_store(struct parser *p, const struct definition *d, uint32_t k,
+                  struct ir_block *block, struct ir_expr *value)
+{
+    const struct element *e = &d->elements[k];
+    struct ir_stmt *s =
+        ir_stmt_store(p->arena, e->buffer, e->n, e->index, value);
+    s->span = span_join(e->span, value->span);
+    ir_append(p->arena, block, s);
+}
+
+// A search for reads of arrays that have no value yet.
+struct bad_read {
+    struct parser *parser;
+    const struct definition *definition;
+    struct ir_expr *elsewhere; // of an array being defined, at another element
+    struct ir_expr *undefined; // of a result that nothing has written
+};
+
+// Return whether `x` reads the element that is being defined.
+static bool is_own_element(const struct definition *d, const struct ir_expr *x)
+{
+    bool same = true;
+    for (uint32_t i = 0; i < x->n; i++)
+        same = same && x->args[i]->op == OP_var &&
+               x->args[i]->u.var == d->iters.at[i].var;
+    return same;
+}
+
+// Remember a bad read.
+static void see_read(struct ir_expr *x, void *context)
+{
+    struct bad_read *s = context;
+    const struct definition *d = s->definition;
+    if (x->op != OP_load)
+        return;
+    for (uint32_t k = 0; k < d->n_elements; k++) {
+        if (x->u.buffer == d->elements[k].buffer && !is_own_element(d, x))
+            s->elsewhere = x;
+    }
+    if (x->u.buffer->role == ROLE_output &&
+        !ir_block_writes(&s->parser->kernel->body, x->u.buffer))
+        s->undefined = x;
+}
+
+bool define_check_reads(struct parser *p, const struct definition *d,
+                        struct ir_expr *x)
+{
+    struct bad_read s = {.parser = p, .definition = d};
+    ir_each_expr(x, see_read, &s);
+    if (s.elsewhere) {
+        diag_error(p->diags, s.elsewhere->span, D_reads_itself,
+                   s.elsewhere->u.buffer->name);
+        return false;
+    }
+    if (s.undefined) {
+        diag_error(p->diags, s.undefined->span, D_no_value_yet,
+                   s.undefined->u.buffer->name);
+        diag_help(p->diags, "declare it as a parameter, `inout`, to pass its "
+                            "values in");
+        return false;
+    }
     return true;
 }
 
-// Parse a right side that is no reduction: a value for each element.
-static bool parse_value(struct parser *p, struct definition *d)
+// Parse a right side that is no reduction, behind `=` (OP_const) or `+=` ...
+static bool parse_value(struct parser *p, struct definition *d, enum ir_op op)
 {
     struct element *e = &d->elements[0];
-    struct ir_expr *x = parse_expr(p);
+    struct ir_expr *x = NULL;
     if (d->n_elements > 1) {
         diag_error(p->diags, e->span, D_tuple_without_reduction);
         return false;
     }
-    x = e->buffer ? parse_convert(p, x, e->buffer->elem, "the value")
-                  : parse_close(p, x);
-    if (!x || !define_arrays(p, d, &x->type))
+    if (d->is_let)
+        x = parse_close(p, parse_expr(p));
+    define_arrays(p, d, x ? &x->type : NULL);
+    if (!d->is_let)
+        x = parse_new_value(p, op, define_load(p, d, 0));
+    if (!x || !define_check_reads(p, d, x))
         return false;
-    struct ir_stmt *s = ir_stmt_store(p->arena, e->buffer, e->n, e->index, x);
-    s->span = d->stage->span;
-    ir_append(p->arena, &d->stage->u.stage.body, s);
-    return true;
-}
-
-// A search for reads of an array that is being defined.
-struct own_reads {
-    const struct element *element;
-    struct ir_expr *bad; // a read elsewhere than at the element itself
-};
-
-// Remember a read of the element's array at other indices.
-static void see_own_read(struct ir_expr *x, void *context)
-{
-    struct own_reads *s = context;
-    if (x->op != OP_load || x->u.buffer != s->element->buffer || s->bad)
-        return;
-    for (uint32_t i = 0; i < x->n; i++) {
-        if (!ir_expr_equal(x->args[i], s->element->index[i]))
-            s->bad = x;
-    }
-}
-
-// Check that no array is read elsewhere than where it is written.
-static bool check_reads(struct parser *p, struct definition *d)
-{
-    for (uint32_t k = 0; k < d->n_elements; k++) {
-        struct own_reads s = {&d->elements[k], NULL};
-        ir_each_expr_in(&d->stage->u.stage.body, see_own_read, &s);
-        if (s.bad && d->elements[k].buffer->role != ROLE_alloc) {
-            diag_error(p->diags, s.bad->span, D_reads_itself,
-                       d->elements[k].name);
-            return false;
-        }
-    }
+    define_store(p, d, 0, &d->stage->u.stage.body, x);
     return true;
 }
 
@@ -324,12 +439,15 @@ static void close_nest(struct parser *p, struct definition *d,
 // Parse `left = right` into the stage of `d`.
 static bool parse_sides(struct parser *p, struct definition *d)
 {
+    enum ir_op op = OP_const;
     if (!parse_left(p, d) ||
-        !parse_expect(p, "=", "between the sides of a definition"))
+        !(d->is_let ? parse_expect(p, "=", "between the sides of a definition")
+                    : parse_assign_op(p, &op)))
         return false;
     d->stage = ir_stmt_stage(p->arena, d->elements[0].name);
-    return (reduce_is_next(p) ? reduce_parse(p, d) : parse_value(p, d)) &&
-           infer_extents(p, d) && check_reads(p, d);
+    bool is_reduction = op == OP_const && reduce_is_next(p);
+    return (is_reduction ? reduce_parse(p, d) : parse_value(p, d, op)) &&
+           infer_extents(p, d);
 }
 
 bool define_parse(struct parser *p, struct ir_block *block)

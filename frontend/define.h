@@ -17,6 +17,7 @@ struct reducer {
     struct ir_expr *identity[REDUCER_MOST]; // constants
     struct ir_block lets;                   // declarations before the result
     struct ir_expr *result[REDUCER_MOST];
+    bool is_broken; // its declaration was in error: uses are not reported
 };
 
 // What the hooks of a parser of a file know.
@@ -62,9 +63,25 @@ bool reduce_misplaced(struct parser *p);
 // Parse `reduce name(a: t; b: t) identity x = e` behind its first word.
 bool reduce_declare(struct parser *p);
 
-// Give the elements of a definition their arrays, if they have none yet:
-// `type[k]` is the element type of the k-th.
-bool define_arrays(struct parser *p, struct definition *d,
+// Parse the extent of the index `of`: the same for all iterations.
+struct ir_expr *define_parse_extent(struct parser *p, const char *of);
+
+// Set the indices of the elements, and make the arrays of those that have
+// none yet: `types[k]` is the element type of the k-th.
+void define_arrays(struct parser *p, struct definition *d,
                    const struct type *types);
+
+// Return the current value of the k-th element.
+struct ir_expr *define_load(struct parser *p, const struct definition *d,
+                            uint32_t k);
+
+// Append a store to the k-th element to a block of the stage.
+void define_store(struct parser *p, const struct definition *d, uint32_t k,
+                  struct ir_block *block, struct ir_expr *value);
+
+// Report a read in `x` of an array being defined, elsewhere than at the
+// element itself, or of a result that has no value yet; false then.
+bool define_check_reads(struct parser *p, const struct definition *d,
+                        struct ir_expr *x);
 
 #endif

@@ -3,43 +3,10 @@
 
 #include "frontend/frontend.h"
 
+#include "frontend/check.h"
 #include "frontend/define.h"
 #include "frontend/schedule.h"
-#include "ir/build.h"
-#include "ir/copy.h"
-#include "ir/walk.h"
-
 #include <string.h>
-
-// Report results that nothing writes.
-static void check_results(struct parser *p, struct ir_kernel *k)
-{
-    for (size_t i = 0; i < k->params.n; i++) {
-        const struct ir_buffer *b = k->params.at[i].buffer;
-        if (b && b->role == ROLE_output && !ir_block_writes(&k->body, b))
-            diag_error(p->diags, b->span, D_never_written, b->name);
-    }
-}
-
-// Substitute the scalars that a kernel declares outside its loops: each grid
-// computes them anew.
-static void spread_scalars(struct parser *p, struct ir_kernel *k)
-{
-    struct map map = {.arena = p->arena};
-    struct ir_block kept = {0};
-    for (size_t i = 0; i < k->body.n; i++) {
-        struct ir_stmt *s = k->body.at[i];
-        bool spread = s->kind == STMT_let && ir_is_pure(s->u.let.value, true);
-        if (spread)
-            map_set(&map, s->u.let.var,
-                    ir_substitute(p->arena, s->u.let.value, &map, NULL));
-        else
-            ir_append(p->arena, &kept, s);
-    }
-    k->body = kept;
-    if (map.n)
-        ir_substitute_in(p->arena, &k->body, &map, NULL);
-}
 
 // Parse a kernel and add it; equal names are reported.
 static bool add_kernel(struct parser *p, struct program *out)
@@ -49,8 +16,8 @@ static bool add_kernel(struct parser *p, struct program *out)
     struct ir_kernel *k = parse_kernel(p);
     if (!k)
         return false;
-    check_results(p, k);
-    spread_scalars(p, k);
+    kernel_spread_scalars(p, k);
+    kernel_check(p, k);
     for (size_t i = 0; i < out->kernels.n; i++) {
         if (out->kernels.at[i]->name == k->name) {
             diag_error(p->diags, k->span, D_declared_twice, k->name);

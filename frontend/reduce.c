@@ -88,7 +88,7 @@ static bool parse_axes(struct parser *p, struct definition *d)
         const char *name = parse_name(p, "a reduction variable");
         if (!name || !parse_expect(p, "in", "behind a reduction variable"))
             return false;
-        struct ir_expr *extent = parse_index(p, "an extent");
+        struct ir_expr *extent = define_parse_extent(p, name);
         if (!extent)
             return false;
         define_add_iter(p, d, name, span, extent, true);
@@ -123,25 +123,6 @@ static struct ir_expr *identity_of(struct arena *a, enum identity identity,
     return NULL;
 }
 
-// Append `element = value` to a block of the stage.
-static void store(struct parser *p, struct definition *d, uint32_t k,
-                  struct ir_block *block, struct ir_expr *value)
-{
-    struct element *e = &d->elements[k];
-    struct ir_stmt *s =
-        ir_stmt_store(p->arena, e->buffer, e->n, e->index, value);
-    s->span = e->span;
-    ir_append(p->arena, block, s);
-}
-
-// Return the current value of an element.
-static struct ir_expr *load(struct parser *p, struct definition *d, uint32_t k)
-{
-    struct element *e = &d->elements[k];
-    return ir_at(p->arena, ir_load(p->arena, e->buffer, e->n, e->index),
-                 e->span);
-}
-
 // Report operands that a reduction cannot combine.
 static bool check_operand(struct parser *p, const struct builtin *b,
                           const struct ir_expr *x)
@@ -163,11 +144,14 @@ static bool parse_builtin(struct parser *p, struct definition *d,
     struct ir_expr *x = parse_expr(p);
     x = e->buffer ? parse_convert(p, x, e->buffer->elem, "the operand")
                   : parse_close(p, x);
-    if (!x || !check_operand(p, b, x) || !define_arrays(p, d, &x->type))
+    if (!x || !check_operand(p, b, x) || !define_check_reads(p, d, x))
         return false;
+    define_arrays(p, d, &x->type);
     stage->has_init = true;
-    store(p, d, 0, &stage->init, identity_of(p->arena, b->identity, x->type));
-    store(p, d, 0, &stage->body, ir_binary(p->arena, b->op, load(p, d, 0), x));
+    define_store(p, d, 0, &stage->init,
+                 identity_of(p->arena, b->identity, x->type));
+    define_store(p, d, 0, &stage->body,
+                 ir_binary(p->arena, b->op, define_load(p, d, 0), x));
     return true;
 }
 
@@ -179,20 +163,23 @@ static bool parse_arg(struct parser *p, struct definition *d, bool is_max)
     struct type type = type_scalar(TYPE_i64);
     const struct ir_iter *last = &d->iters.at[d->iters.n - 1];
     struct ir_expr *x = parse_close(p, parse_expr(p));
-    if (!x || !define_arrays(p, d, &type))
+    if (!x || !define_check_reads(p, d, x))
         return false;
+    define_arrays(p, d, &type);
     type = d->elements[0].buffer->elem;
     if (d->iters.n - d->elements[0].n != 1 || !type_is_integer(type)) {
         diag_error(p->diags, d->elements[0].span, D_arg_reduction);
         return false;
     }
-    struct ir_expr *best = ir_cast(a, type_scalar(TYPE_int), load(p, d, 0));
+    struct ir_expr *best =
+        ir_cast(a, type_scalar(TYPE_int), define_load(p, d, 0));
     struct ir_expr *at_best = ir_replace_var(a, x, last->var, best);
     struct ir_stmt *s =
         ir_stmt_if(a, ir_binary(a, is_max ? OP_gt : OP_lt, x, at_best));
     stage->has_init = true;
-    store(p, d, 0, &stage->init, ir_zero(a, type));
-    store(p, d, 0, &s->u.branch.then, ir_cast(a, type, ir_read(a, last->var)));
+    define_store(p, d, 0, &stage->init, ir_zero(a, type));
+    define_store(p, d, 0, &s->u.branch.then,
+                 ir_cast(a, type, ir_read(a, last->var)));
     ir_append(a, &stage->body, s);
     return true;
 }
@@ -232,21 +219,22 @@ static void apply_reducer(struct parser *p, struct definition *d,
     struct map map = {.arena = p->arena};
     struct ir_block lets = {0};
     for (uint32_t k = 0; k < r->n; k++) {
-        struct ir_var *a = append_let(p, &lets, r->left[k], load(p, d, k));
+        struct ir_var *a =
+            append_let(p, &lets, r->left[k], define_load(p, d, k));
         struct ir_var *b = append_let(p, &lets, r->right[k], x[k]);
         map_set(&map, r->left[k], ir_read(p->arena, a));
         map_set(&map, r->right[k], ir_read(p->arena, b));
     }
     struct ir_block tail = r->lets;
     for (uint32_t k = 0; k < r->n; k++)
-        store(p, d, k, &tail, r->result[k]);
+        define_store(p, d, k, &tail, r->result[k]);
     tail = ir_copy_block(p->arena, &tail, &map, NULL);
     for (size_t i = 0; i < lets.n; i++)
         ir_append(p->arena, &stage->body, lets.at[i]);
     for (size_t i = 0; i < tail.n; i++)
         ir_append(p->arena, &stage->body, tail.at[i]);
     for (uint32_t k = 0; k < r->n; k++)
-        store(p, d, k, &stage->init, r->identity[k]);
+        define_store(p, d, k, &stage->init, r->identity[k]);
     stage->has_init = true;
 }
 
@@ -272,8 +260,13 @@ static bool parse_declared(struct parser *p, struct definition *d,
             return false;
         }
     }
-    if (!parse_tuple(p, r, x) || !define_arrays(p, d, types))
+    if (!parse_tuple(p, r, x))
         return false;
+    for (uint32_t k = 0; k < r->n; k++) {
+        if (!define_check_reads(p, d, x[k]))
+            return false;
+    }
+    define_arrays(p, d, types);
     apply_reducer(p, d, r, x);
     return true;
 }
@@ -290,6 +283,8 @@ bool reduce_parse(struct parser *p, struct definition *d)
                             "`reduce`");
         return false;
     }
+    if (r && r->is_broken)
+        return false;
     if (!r && d->n_elements > 1) {
         diag_error(p->diags, t->span, D_tuple_size, t->text, 1LL,
                    (long long)d->n_elements);
@@ -343,6 +338,7 @@ static bool parse_signature(struct parser *p, struct reducer *r)
         diag_error(p->diags, r->span, D_reducer_sides, r->name);
         return false;
     }
+    parse_skip_newlines(p);
     return parse_expect(p, "identity", "behind the partial results") &&
            parse_tuple(p, r, r->identity);
 }
@@ -350,6 +346,7 @@ static bool parse_signature(struct parser *p, struct reducer *r)
 // Parse the result: `= x`, or `{ let ...  (x, y) }`.
 static bool parse_result(struct parser *p, struct reducer *r)
 {
+    parse_skip_newlines(p);
     if (parse_take(p, "="))
         return parse_tuple(p, r, r->result);
     if (!parse_expect(p, "{", "before the result of a reduction"))
@@ -381,9 +378,8 @@ bool reduce_declare(struct parser *p)
         return false;
     }
     size_t mark = scope_open(p);
-    bool ok = parse_signature(p, r) && parse_result(p, r);
+    r->is_broken = !parse_signature(p, r) || !parse_result(p, r);
     scope_close(p, mark);
-    if (ok)
-        vec_push(p->arena, &f->reducers, r);
-    return ok;
+    vec_push(p->arena, &f->reducers, r);
+    return !r->is_broken;
 }

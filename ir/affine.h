@@ -33,8 +33,9 @@ struct affine {
 // Return the normal form of an expression of an index type.
 struct affine affine_of(struct arena *a, struct ir_expr *x);
 
-// Return the form of a number.
+// Return the form of a number, and of an expression taken as one atom.
 struct affine affine_number(int64_t value);
+struct affine affine_atom(struct arena *a, struct ir_expr *x);
 
 // Return x + factor * y.
 struct affine affine_add(struct arena *a, const struct affine *x,

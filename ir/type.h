@@ -5,6 +5,9 @@
 
 #include "ir/ir.h"
 
+// Return a type as text: "f32", or "f32x4" for a vector.
+const char *ir_type_text(struct arena *a, struct type t);
+
 // Return the type of an operation of forms PREFIX, INFIX and CALL on operands
 // of these types, or false with a phrase that says what is wrong, such as
 // "operands of `+` have types f32 and i32".

@@ -8,24 +8,39 @@
 
 // A row of diag.def.
 struct row {
-    const char *code, *text, *explanation;
+    const char *code, *explanation;
 };
 
 static const struct row rows[] = {
-#define DIAG(code, name, text, explanation) {#code, text, explanation},
+#define DIAG(code, name, text, explanation) {#code, explanation},
 #include "ir/base/diag.def"
 #undef DIAG
 };
 
 // Return the text that vprintf would write, in the list's arena.
-static const char *formatted(struct diag_list *d, const char *format,
-                             va_list args)
+__attribute__((format(printf, 2, 0))) static const char *
+formatted(struct diag_list *d, const char *format, va_list args)
 {
     struct buf b = {0};
     buf_vprintf(&b, format, args);
     const char *text = arena_copy(d->arena, b.data, b.n);
     buf_free(&b);
     return text;
+}
+
+// Return the message of a row.
+static const char *message(struct diag_list *d, enum diag_code row,
+                           va_list args)
+{
+    switch (row) {
+#define DIAG(code, name, text, explanation)                                    \
+    case D_##name:                                                             \
+        return formatted(d, text, args);
+#include "ir/base/diag.def"
+#undef DIAG
+    case D_COUNT: break;
+    }
+    return "";
 }
 
 // Return the diagnostic that labels and notes go to.
@@ -45,7 +60,7 @@ static void report(struct diag_list *d, enum diag_severity severity,
         d->dropped = one;
         return;
     }
-    one.text = formatted(d, rows[code].text, args);
+    one.text = message(d, code, args);
     vec_push(d->arena, &d->all, one);
 }
 
@@ -75,8 +90,9 @@ void diag_label(struct diag_list *d, const char *format, ...)
 }
 
 // Add a note or a help to the newest diagnostic.
-static void add_note(struct diag_list *d, struct span span, bool is_help,
-                     const char *format, va_list args)
+__attribute__((format(printf, 4, 0))) static void
+add_note(struct diag_list *d, struct span span, bool is_help,
+         const char *format, va_list args)
 {
     if (d->more)
         return;

@@ -15,8 +15,8 @@ struct source_line source_line(const struct source *s, uint32_t at)
             line.number++;
         }
     }
-    const char *end = memchr(line.text, '\n',
-                             s->size - (size_t)(line.text - s->text));
+    const char *end =
+        memchr(line.text, '\n', s->size - (size_t)(line.text - s->text));
     line.n = (size_t)((end ? end : s->text + s->size) - line.text);
     line.column = (uint32_t)(where - line.text) + 1;
     return line;

@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,11 @@ struct lexer {
     int depth;
 };
 
+static const char *const reserved[] = {
+    "for",   "if",     "else", "let",   "var", "alloc", "barrier",
+    "stage", "launch", "true", "false", "inf", "nan",   "reduce"};
+enum { RESERVED = sizeof reserved / sizeof *reserved };
+
 // Operators and brackets, longer ones before their prefixes.
 static const char *const puncts[] = {
     "->", "..", "==", "!=", "<=", ">=", "&&", "||", "<<", ">>",
@@ -29,6 +35,15 @@ static const char *const puncts[] = {
     ":",  ";",  "?",  "=",  "<",  ">",  "+",  "-",  "*",  "/",
     "%",  "&",  "|",  "^",  "~",  "!",  "@",  "."};
 enum { PUNCTS = sizeof puncts / sizeof *puncts };
+
+bool lex_is_reserved(const char *word)
+{
+    for (int i = 0; i < RESERVED; i++) {
+        if (strcmp(reserved[i], word) == 0)
+            return true;
+    }
+    return false;
+}
 
 // Return the byte `ahead` bytes further, or 0 behind the end.
 static unsigned char peek(const struct lexer *l, size_t ahead)
@@ -63,12 +78,18 @@ static bool is_open(const struct lexer *l)
     return last->kind == TOKEN_PUNCT && !strchr(")]}", last->text[0]);
 }
 
+// Step over letters, digits and `_`.
+static void skip_word(struct lexer *l)
+{
+    while (isalnum(peek(l, 0)) || peek(l, 0) == '_')
+        l->at++;
+}
+
 // Read a word.
 static void lex_name(struct lexer *l)
 {
     size_t from = l->at;
-    while (isalnum(peek(l, 0)) || peek(l, 0) == '_')
-        l->at++;
+    skip_word(l);
     push(l, TOKEN_NAME, from);
 }
 
@@ -97,12 +118,15 @@ static bool skip_fraction(struct lexer *l)
     return l->at > from;
 }
 
-// Set the value of an integer token; too large a number is an error.
-static void set_integer(struct lexer *l, struct token *t, int base)
+// Set the value of a number token; too large a number is an error.
+static void set_value(struct lexer *l, struct token *t, bool is_hex)
 {
     errno = 0;
-    t->integer = strtoull(t->text, NULL, base);
-    if (errno == ERANGE)
+    if (t->kind == TOKEN_FLOAT)
+        t->number = strtod(t->text, NULL);
+    else
+        t->integer = strtoull(t->text, NULL, is_hex ? 16 : 10);
+    if (errno == ERANGE && (t->kind == TOKEN_INT || !isfinite(t->number)))
         diag_error(l->diags, t->span, D_number_too_large, t->text);
 }
 
@@ -120,16 +144,13 @@ static void lex_number(struct lexer *l)
         skip_digits(l);
         is_float = skip_fraction(l);
     }
-    bool is_bad = isalnum(peek(l, 0)) || (is_hex && l->at == from + 2);
-    while (isalnum(peek(l, 0)) || peek(l, 0) == '_')
-        l->at++;
+    size_t end = l->at;
+    skip_word(l);
     struct token *t = push(l, is_float ? TOKEN_FLOAT : TOKEN_INT, from);
-    if (is_bad)
+    if (l->at > end || (is_hex && end == from + 2))
         diag_error(l->diags, t->span, D_bad_number, t->text);
-    else if (is_float)
-        t->number = strtod(t->text, NULL);
     else
-        set_integer(l, t, is_hex ? 16 : 10);
+        set_value(l, t, is_hex);
 }
 
 // Remember an opening bracket; false if there are too many.
@@ -158,6 +179,16 @@ static void close_bracket(struct lexer *l, char c)
     }
 }
 
+// Return whether a token may begin with a character.
+static bool begins_token(unsigned char c)
+{
+    for (int i = 0; i < PUNCTS; i++) {
+        if (puncts[i][0] == c)
+            return true;
+    }
+    return isalnum(c) || c == '_';
+}
+
 // Read an operator or a bracket; false if nesting is too deep.
 static bool lex_punct(struct lexer *l)
 {
@@ -175,11 +206,22 @@ static bool lex_punct(struct lexer *l)
             close_bracket(l, t->text[0]);
         return true;
     }
-    l->at++;
-    while ((peek(l, 0) & 0xc0) == 0x80)
+    while (peek(l, 0) > ' ' && !begins_token(peek(l, 0)))
         l->at++;
+    l->at += l->at == from;
     diag_error(l->diags, span_from(l, from), D_bad_character);
     return true;
+}
+
+// Step over a comment of C, which is reported: ours end with the line.
+static void lex_block_comment(struct lexer *l)
+{
+    size_t from = l->at;
+    l->at += 2;
+    const char *end = strstr(l->source->text + l->at, "*/");
+    diag_error(l->diags, span_from(l, from), D_bad_character);
+    diag_help(l->diags, "a comment begins with `//` and ends with the line");
+    l->at = end ? (size_t)(end - l->source->text) + 2 : l->source->size;
 }
 
 // Step over a newline; it becomes a token where a statement may end.
@@ -202,6 +244,8 @@ static bool lex_next(struct lexer *l)
     } else if (c == '/' && peek(l, 1) == '/') {
         while (l->at < l->source->size && peek(l, 0) != '\n')
             l->at++;
+    } else if (c == '/' && peek(l, 1) == '*') {
+        lex_block_comment(l);
     } else if (isalpha(c) || c == '_') {
         lex_name(l);
     } else if (isdigit(c)) {
@@ -254,6 +298,7 @@ bool lex_source(struct arena *a, struct str_table *names,
                 struct tokens *out)
 {
     struct lexer l = {a, names, source, diags, out, 0, {0}, {{0}}, 0};
+    int errors = diags->errors;
     *out = (struct tokens){0};
     if (!check_text(source, diags))
         return false;
@@ -261,6 +306,12 @@ bool lex_source(struct arena *a, struct str_table *names,
         if (!lex_next(&l))
             return false;
     }
+    if (l.depth && diags->errors == errors) {
+        struct span at = l.open_at[l.depth - 1];
+        diag_error(diags, at, D_unclosed, source->text[at.from]);
+    }
+    if (diags->errors != errors)
+        return false;
     if (out->n && !is_open(&l))
         push(&l, TOKEN_NEWLINE, l.at);
     push(&l, TOKEN_END, l.at);

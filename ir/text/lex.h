@@ -6,6 +6,8 @@
 #include "ir/base/diag.h"
 #include "ir/base/str.h"
 
+#include <stdbool.h>
+
 enum token_kind {
     TOKEN_END,     // of the file
     TOKEN_NEWLINE, // that ends a statement: no bracket or operator is open
@@ -26,9 +28,12 @@ struct token {
 // All tokens of a file; the last one is TOKEN_END.
 struct tokens VEC(struct token);
 
-// Split a source into tokens.  Bad characters are reported and skipped;
-// returns false if the file as a whole is not text (empty of meaning, not
-// UTF-8, too large, nested too deeply), after reporting that.
+// Return whether a word of the language may not be the name of a variable.
+bool lex_is_reserved(const char *word);
+
+// Split a source into tokens.  Returns false after reporting what is no token
+// or no text at all: bad characters and numbers, brackets never closed or
+// nested too deeply, a file that is too large or not UTF-8.
 bool lex_source(struct arena *a, struct str_table *names,
                 const struct source *source, struct diag_list *diags,
                 struct tokens *out);

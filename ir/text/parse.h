@@ -29,14 +29,16 @@ struct parser {
     struct str_table *names;
     struct diag_list *diags;
     const struct token *tokens;
-    size_t at; // next token
-    int depth; // of nested expressions and statements
+    size_t at;      // next token
+    int depth;      // of nested expressions and statements
+    int operations; // in this statement so far
     struct VEC(struct scope_entry) scope; // what is visible, innermost last
     size_t scope_start;                   // where the innermost block begins
     struct ir_kernel *kernel;             // the one being parsed
 
     // Tried at every statement of a kernel's outermost block: parses a
-    // definition and appends it, or returns false without moving.
+    // definition and appends it; returns false without moving if there is
+    // none, and somewhere behind its start after an error.
     bool (*define)(struct parser *p, struct ir_block *block);
     // Tried when a name is followed by `(`: if that is something that the
     // caller knows and that has no place here, reports it; else returns false.
@@ -54,6 +56,8 @@ bool parse_take(struct parser *p, const char *text);
 bool parse_expect(struct parser *p, const char *text, const char *where);
 // Step over a name and return it; report E0202 and return NULL otherwise.
 const char *parse_name(struct parser *p, const char *what);
+// Step over a number of at most 32 bits; report E0208 otherwise.
+bool parse_count(struct parser *p, uint32_t *out);
 void parse_skip_newlines(struct parser *p);
 // After an error: step to the end of the statement.
 void parse_recover(struct parser *p);
@@ -68,7 +72,9 @@ void parse_leave(struct parser *p);
 // Scopes.
 size_t scope_open(struct parser *p); // returns what scope_close needs
 void scope_close(struct parser *p, size_t mark);
-// Declare; an equal name in the same block is reported (E0302).
+// Declare; an equal name in the same block (E0302) and a word of the language
+// (E0320) are reported.
+void scope_add(struct parser *p, struct scope_entry entry);
 void scope_add_var(struct parser *p, struct ir_var *var);
 void scope_add_buffer(struct parser *p, struct ir_buffer *buffer);
 void scope_add_broken(struct parser *p, const char *name, struct span span);
@@ -94,6 +100,10 @@ struct ir_expr *parse_convert(struct parser *p, struct ir_expr *x,
 // A comma-separated list of indices up to `]`.
 bool parse_indices(struct parser *p, struct ir_expr ***out, uint32_t *n);
 
+// Report a write at `span` to an array that is only read; false then.
+bool parse_check_writable(struct parser *p, const struct ir_buffer *buffer,
+                          struct span span);
+
 // Types and declarations.
 bool parse_type(struct parser *p, struct type *out);
 // `: type[shape] in space strides [..] align n`, behind the name.
@@ -104,6 +114,12 @@ struct ir_buffer *parse_buffer(struct parser *p, const char *name,
 bool parse_block(struct parser *p, struct ir_block *out); // { ... }
 // The statements up to `}`, in the current scope.
 void parse_statements(struct parser *p, struct ir_block *out, bool is_top);
+
+// Step over `=` (OP_const), `+=` (OP_add) ...; report E0201 otherwise.
+bool parse_assign_op(struct parser *p, enum ir_op *op);
+// The value behind `=` or `+=` ... that is stored where `old` was.
+struct ir_expr *parse_new_value(struct parser *p, enum ir_op op,
+                                struct ir_expr *old);
 
 // A `let` and the rest of its line; false after an error.
 bool parse_let_statement(struct parser *p, struct ir_block *out);

@@ -4,6 +4,7 @@
 
 #include "ir/base/suggest.h"
 #include "ir/build.h"
+#include "ir/type.h"
 
 #include <string.h>
 
@@ -35,6 +36,30 @@ static struct ir_expr *wrong_count(struct parser *p, struct span span,
     return NULL;
 }
 
+// Check an atomic on elements of an array, and give its operands their type.
+static bool atomic_fits(struct parser *p, enum ir_op op,
+                        const struct ir_buffer *buffer, uint32_t n,
+                        struct ir_expr **x, struct span span)
+{
+    struct type types[OPERANDS_MOST + 1] = {buffer->elem}, result;
+    const char *wrong;
+    for (uint32_t i = 0; i < n; i++) {
+        x[i] = parse_convert(p, x[i], buffer->elem, "the operand");
+        if (!x[i])
+            return false;
+        types[i + 1] = x[i]->type;
+    }
+    if (!ir_result_type(p->arena, op, n + 1, types, &result, &wrong)) {
+        diag_error(p->diags, span, D_operand_types, wrong);
+        return false;
+    }
+    if (buffer->space == SPACE_local) {
+        diag_error(p->diags, span, D_atomic_on_local, buffer->name);
+        return false;
+    }
+    return parse_check_writable(p, buffer, span);
+}
+
 // Parse the rest of an atomic behind its `(`.
 static struct ir_expr *parse_atomic(struct parser *p, enum ir_op op,
                                     size_t first)
@@ -52,48 +77,54 @@ static struct ir_expr *parse_atomic(struct parser *p, enum ir_op op,
     if (n + 1 != strlen(info->operands))
         return wrong_count(p, parse_span(p, first), info->spelling,
                            strlen(info->operands), n + 1);
-    for (uint32_t i = 0; i < n; i++) {
-        x[i] = parse_convert(p, x[i], buffer->elem, "the operand");
-        if (!x[i])
-            return NULL;
-    }
+    if (!atomic_fits(p, op, buffer, n, x, parse_span(p, first)))
+        return NULL;
     return ir_at(p->arena,
                  ir_atomic(p->arena, op, buffer, n_index, index, n, x),
                  parse_span(p, first));
 }
 
 // Return the value of a constant operand that says how many or which lane.
-static bool lane_number(struct parser *p, const struct ir_expr *x, int64_t most,
-                        unsigned *out)
+static bool lane_number(struct parser *p, const struct ir_expr *x,
+                        int64_t least, int64_t most, unsigned *out)
 {
     int64_t value;
-    if (ir_int_value(x, &value) && value >= 0 && value <= most) {
+    if (ir_int_value(x, &value) && value >= least && value <= most) {
         *out = (unsigned)value;
         return true;
     }
-    diag_error(p->diags, x->span, D_lane_number, (long long)most);
+    diag_error(p->diags, x->span, D_lane_number, (long long)least,
+               (long long)most);
     return false;
 }
 
-// Return ramp, broadcast, lanes or lane of parsed operands.
-static struct ir_expr *vector_operation(struct parser *p, enum ir_op op,
-                                        uint32_t n, struct ir_expr **x,
-                                        struct span span)
+// Report an operand of a vector operation.
+static struct ir_expr *wrong_operand(struct parser *p, enum ir_op op,
+                                     const char *needs, const struct ir_expr *x)
 {
-    unsigned k = 0;
-    if (op != OP_lanes && n != 2)
-        return wrong_count(p, span, ir_op_info(op)->spelling, 2, n);
-    for (uint32_t i = 0; i < n; i++)
-        x[i] = parse_close(p, x[i]);
-    int64_t most = op == OP_lane ? x[0]->type.lanes - 1 : OPERANDS_MOST;
-    if (op != OP_lanes && !lane_number(p, x[1], most, &k))
+    diag_error(p->diags, x->span, D_operand_types,
+               arena_printf(p->arena, "`%s` needs %s, not %s",
+                            ir_op_info(op)->spelling, needs,
+                            ir_type_text(p->arena, x->type)));
+    return NULL;
+}
+
+// Return ramp(x, k), broadcast(x, k) or lane(x, k).
+static struct ir_expr *vector_operation(struct parser *p, enum ir_op op,
+                                        struct ir_expr *x, struct ir_expr *k)
+{
+    unsigned number;
+    bool is_lane = op == OP_lane;
+    if (is_lane != (x->type.lanes > 1))
+        return wrong_operand(p, op, is_lane ? "a vector" : "a scalar", x);
+    if (op == OP_ramp && !type_is_integer(x->type))
+        return wrong_operand(p, op, "an integer", x);
+    if (!lane_number(p, k, is_lane ? 0 : 2,
+                     is_lane ? x->type.lanes - 1 : OPERANDS_MOST, &number))
         return NULL;
-    if (op == OP_ramp)
-        return ir_ramp(p->arena, x[0], k);
-    if (op == OP_broadcast)
-        return ir_broadcast(p->arena, x[0], k);
-    return op == OP_lane ? ir_lane(p->arena, x[0], k)
-                         : ir_lanes(p->arena, n, x);
+    return is_lane         ? ir_lane(p->arena, x, number)
+           : op == OP_ramp ? ir_ramp(p->arena, x, number)
+                           : ir_broadcast(p->arena, x, number);
 }
 
 // Find the operation that is called by a name.
@@ -130,19 +161,34 @@ static struct ir_expr *unknown_function(struct parser *p)
     return NULL;
 }
 
-// Return a conversion of a parsed operand.
+// Return a conversion of an operand; a literal becomes one of the type at once.
 static struct ir_expr *conversion(struct parser *p, struct type type,
-                                  uint32_t n, struct ir_expr **x,
-                                  struct span span)
+                                  struct ir_expr *x)
 {
-    if (n != 1)
-        return wrong_count(p, span, type_name(type), 1, n);
-    if (x[0]->is_open && type.kind != TYPE_bool &&
-        type_is_float(type) >= type_is_float(x[0]->type))
-        return parse_close_as(p, x[0], type);
-    struct ir_expr *from = parse_close(p, x[0]);
-    return from ? ir_cast(p->arena, type_vector(type, from->type.lanes), from)
-                : NULL;
+    if (x->is_open && x->op == OP_const && type.kind != TYPE_bool &&
+        type_is_float(type) >= type_is_float(x->type))
+        return parse_close_as(p, x, type);
+    x = parse_close(p, x);
+    return x ? ir_cast(p->arena, type_vector(type, x->type.lanes), x) : NULL;
+}
+
+// Return the function or the vector operation `op` of parsed operands.
+static struct ir_expr *call(struct parser *p, enum ir_op op, uint32_t n,
+                            struct ir_expr **x, struct span span)
+{
+    const struct ir_op_info *info = ir_op_info(op);
+    bool is_vector = info->form == FORM_OWN;
+    size_t wanted = is_vector ? 2 : strlen(info->operands);
+    if (op != OP_lanes && n != wanted)
+        return wrong_count(p, span, info->spelling, wanted, n);
+    if (!is_vector)
+        return parse_operation(p, op, n, x, span);
+    for (uint32_t i = 0; i < n; i++) {
+        x[i] = parse_close(p, x[i]);
+        if (!x[i])
+            return NULL;
+    }
+    return vector_operation(p, op, x[0], x[1]);
 }
 
 struct ir_expr *parse_call(struct parser *p)
@@ -156,8 +202,7 @@ struct ir_expr *parse_call(struct parser *p)
     if (p->unknown_call && p->unknown_call(p))
         return NULL;
     bool is_call = find_call(name, &op);
-    bool is_type = !is_call && type_find(name, &type);
-    if (!is_call && !is_type)
+    if (!is_call && !type_find(name, &type))
         return unknown_function(p);
     p->at += 2;
     if (is_call && ir_op_info(op)->operands[0] == 'a')
@@ -165,13 +210,10 @@ struct ir_expr *parse_call(struct parser *p)
     if (!parse_operands(p, x, &n))
         return NULL;
     struct span span = parse_span(p, first);
-    if (is_type)
-        r = conversion(p, type, n, x, span);
-    else if (op >= OP_ramp)
-        r = vector_operation(p, op, n, x, span);
-    else if (n != strlen(ir_op_info(op)->operands))
-        return wrong_count(p, span, name, strlen(ir_op_info(op)->operands), n);
+    if (is_call)
+        r = call(p, op, n, x, span);
     else
-        r = parse_operation(p, op, n, x, span);
+        r = n == 1 ? conversion(p, type, x[0])
+                   : wrong_count(p, span, name, 1, n);
     return r ? ir_at(p->arena, r, span) : NULL;
 }

@@ -89,19 +89,6 @@ static bool parse_level(struct parser *p)
     return false;
 }
 
-// Parse a number of a launch bound.
-static bool parse_bound(struct parser *p, uint32_t *out)
-{
-    const struct token *t = parse_peek(p, 0);
-    if (t->kind != TOKEN_INT || t->integer > UINT32_MAX) {
-        diag_error(p->diags, t->span, D_not_a_count);
-        return false;
-    }
-    p->at++;
-    *out = (uint32_t)t->integer;
-    return true;
-}
-
 // Parse `where`, `guard`, `variant`, `level` ... in front of the body.
 static bool parse_traits(struct parser *p)
 {
@@ -120,9 +107,9 @@ static bool parse_traits(struct parser *p)
         else if (parse_take(p, "fast_math"))
             k->fast_math = true;
         else if (parse_take(p, "min_blocks"))
-            ok = parse_bound(p, &k->min_blocks);
+            ok = parse_count(p, &k->min_blocks);
         else if (parse_take(p, "max_registers"))
-            ok = parse_bound(p, &k->max_registers);
+            ok = parse_count(p, &k->max_registers);
         else
             ok = parse_expect(p, "{", "before the body of the kernel");
     }

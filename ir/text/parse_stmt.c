@@ -21,14 +21,14 @@ bool parse_block(struct parser *p, struct ir_block *out)
 // Parse the value of an annotation behind its `(`.
 static bool parse_attr_value(struct parser *p, struct ir_attr *attr)
 {
-    bool is_negative = parse_take(p, "-");
+    uint64_t is_negative = parse_take(p, "-");
     const struct token *t = parse_peek(p, 0);
-    if (t->kind != TOKEN_INT) {
-        diag_error(p->diags, t->span, D_not_a_count);
+    if (t->kind != TOKEN_INT || t->integer > INT64_MAX + is_negative) {
+        diag_error(p->diags, t->span, D_not_a_count, (long long)INT64_MAX);
         return false;
     }
     p->at++;
-    attr->value = is_negative ? -(int64_t)t->integer : (int64_t)t->integer;
+    attr->value = (int64_t)(is_negative ? 0 - t->integer : t->integer);
     return parse_expect(p, ")", "behind the value of an annotation");
 }
 
@@ -94,6 +94,11 @@ static bool parse_for(struct parser *p, struct ir_block *out, size_t first)
     if (!name || (parse_take(p, ":") && !parse_type(p, &type)) ||
         !parse_expect(p, "in", "behind the loop variable"))
         return false;
+    if (!type_is_integer(type)) {
+        diag_error(p->diags, span, D_not_an_index, "a loop variable",
+                   type_name(type));
+        return false;
+    }
     struct ir_var *var = ir_var_new(p->arena, name, type, VAR_loop, span);
     struct ir_expr *zero = ir_const_int(p->arena, type, 0);
     struct ir_stmt *s =
@@ -152,9 +157,8 @@ static bool parse_let(struct parser *p, struct ir_block *out, size_t first,
     struct ir_expr *value = NULL;
     if (ok && parse_expect(p, "=", "behind the name"))
         value = parse_expr(p);
-    value = is_typed && value && value->type.lanes == 1
-                ? parse_convert(p, value, type, "the value")
-                : parse_close(p, value);
+    value = is_typed ? parse_convert(p, value, type, "the value")
+                     : parse_close(p, value);
     if (!value) {
         scope_add_broken(p, name, span);
         return false;
@@ -231,9 +235,14 @@ static bool parse_stage_body(struct parser *p, struct ir_stage *stage)
     if (!parse_expect(p, "{", "before the body of a stage"))
         return false;
     parse_skip_newlines(p);
-    stage->has_init = parse_take(p, "init");
-    if (stage->has_init && !parse_block(p, &stage->init))
-        return false;
+    stage->has_init =
+        parse_is(p, "init") && strcmp(parse_peek(p, 1)->text, "{") == 0;
+    if (stage->has_init) {
+        p->at++;
+        if (!parse_block(p, &stage->init))
+            return false;
+        parse_end_statement(p);
+    }
     parse_statements(p, &stage->body, false);
     return parse_expect(p, "}", "behind the body of a stage");
 }
@@ -271,19 +280,6 @@ static bool parse_stage(struct parser *p, struct ir_block *out, size_t first)
     parse_leave(p);
     scope_close(p, mark);
     return ok;
-}
-
-// Parse a constant of a launch.
-static bool parse_count(struct parser *p, uint32_t *out)
-{
-    const struct token *t = parse_peek(p, 0);
-    if (t->kind == TOKEN_INT && t->integer <= UINT32_MAX) {
-        p->at++;
-        *out = (uint32_t)t->integer;
-        return true;
-    }
-    diag_error(p->diags, t->span, D_not_a_count);
-    return false;
 }
 
 // Parse `grid(x, y, z) block(x, y, z)`.
@@ -329,9 +325,7 @@ static bool parse_launch(struct parser *p, struct ir_block *out, size_t first)
     return parse_block(p, &launch->body);
 }
 
-// Return the operation of `+=`, `-=` and `*=`, stepping over it; OP_const
-// for `=`.
-static bool parse_assign_op(struct parser *p, enum ir_op *op)
+bool parse_assign_op(struct parser *p, enum ir_op *op)
 {
     static const struct {
         const char *text;
@@ -347,9 +341,8 @@ static bool parse_assign_op(struct parser *p, enum ir_op *op)
     return parse_expect(p, "=", "in an assignment");
 }
 
-// Return the value that an assignment stores into `old`.
-static struct ir_expr *parse_new_value(struct parser *p, enum ir_op op,
-                                       struct ir_expr *old)
+struct ir_expr *parse_new_value(struct parser *p, enum ir_op op,
+                                struct ir_expr *old)
 {
     struct ir_expr *x = parse_typed(p, old->type, "the value");
     if (!x || op == OP_const)
@@ -362,16 +355,6 @@ static struct ir_expr *parse_new_value(struct parser *p, enum ir_op op,
     return NULL;
 }
 
-// Report a store to an array that is only read.
-static void read_only(struct parser *p, struct span span,
-                      const struct ir_buffer *b)
-{
-    diag_error(p->diags, span, D_read_only, b->name);
-    diag_note(p->diags, b->span, "`%s` is declared here", b->name);
-    if (b->role == ROLE_input)
-        diag_help(p->diags, "declare it `inout` to change it in place");
-}
-
 // Append a store or an assignment to what `target` reads.
 static bool append_assignment(struct parser *p, struct ir_block *out,
                               struct ir_expr *target, size_t first)
@@ -379,11 +362,8 @@ static bool append_assignment(struct parser *p, struct ir_block *out,
     enum ir_op op;
     struct ir_stmt *s;
     bool is_store = target->op == OP_load;
-    if (is_store && (target->u.buffer->role == ROLE_input ||
-                     target->u.buffer->space == SPACE_constant)) {
-        read_only(p, target->span, target->u.buffer);
+    if (is_store && !parse_check_writable(p, target->u.buffer, target->span))
         return false;
-    }
     if (!is_store && target->u.var->kind != VAR_mutable) {
         diag_error(p->diags, target->span, D_immutable, target->u.var->name);
         diag_note(p->diags, target->u.var->span, "declared here");
@@ -460,9 +440,9 @@ void parse_statements(struct parser *p, struct ir_block *out, bool is_top)
         if (parse_is(p, "}") || parse_peek(p, 0)->kind == TOKEN_END)
             return;
         size_t before = p->at;
-        int errors = p->diags->errors;
+        p->operations = 0;
         bool ok = (is_top && p->define && p->define(p, out)) ||
-                  (p->diags->errors == errors && parse_statement(p, out));
+                  (p->at == before && parse_statement(p, out));
         if (ok)
             parse_end_statement(p);
         else

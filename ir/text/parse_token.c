@@ -61,6 +61,18 @@ const char *parse_name(struct parser *p, const char *what)
     return NULL;
 }
 
+bool parse_count(struct parser *p, uint32_t *out)
+{
+    const struct token *t = parse_peek(p, 0);
+    if (t->kind == TOKEN_INT && t->integer <= UINT32_MAX) {
+        p->at++;
+        *out = (uint32_t)t->integer;
+        return true;
+    }
+    diag_error(p->diags, t->span, D_not_a_count, (long long)UINT32_MAX);
+    return false;
+}
+
 void parse_skip_newlines(struct parser *p)
 {
     while (parse_peek(p, 0)->kind == TOKEN_NEWLINE)
@@ -136,9 +148,10 @@ const struct scope_entry *scope_find(const struct parser *p, const char *name)
     return NULL;
 }
 
-// Add an entry; report a name that the innermost block has already.
-static void scope_add(struct parser *p, struct scope_entry entry)
+void scope_add(struct parser *p, struct scope_entry entry)
 {
+    if (lex_is_reserved(entry.name))
+        diag_error(p->diags, entry.span, D_reserved_name, entry.name);
     for (size_t i = p->scope_start; i < p->scope.n; i++) {
         if (p->scope.at[i].name == entry.name) {
             diag_error(p->diags, entry.span, D_declared_twice, entry.name);

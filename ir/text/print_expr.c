@@ -4,6 +4,7 @@
 
 #include "ir/build.h"
 #include "ir/text.h"
+#include "ir/text/lex.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,9 +18,11 @@ const char *print_name(const struct printer *p, const void *what,
     return printed ? printed : name;
 }
 
-// Return whether a printed name is visible.
+// Return whether a printed name is visible, or no name at all.
 static bool is_taken(const struct printer *p, const char *name)
 {
+    if (lex_is_reserved(name))
+        return true;
     for (size_t i = 0; i < p->scope.n; i++) {
         if (strcmp(p->scope.at[i], name) == 0)
             return true;
@@ -64,8 +67,6 @@ static void print_value(struct buf *out, const struct ir_expr *x)
         print_float(out, x->type, x->u.f);
     else if (!type_is_signed(x->type))
         buf_printf(out, "%llu", (unsigned long long)x->u.i);
-    else if (x->u.i == INT64_MIN)
-        buf_text(out, "(-9223372036854775807 - 1)");
     else
         buf_printf(out, "%lld", (long long)x->u.i);
 }

@@ -51,19 +51,30 @@ static bool read_stream(FILE *f, struct buf *out)
     return !ferror(f);
 }
 
-bool cli_add_file(struct compilation *c, const char *path)
+// Return the name of a file in messages.
+static const char *name_of(const char *path)
 {
-    struct buf text = {0};
+    return strcmp(path, "-") == 0 ? "<stdin>" : path;
+}
+
+bool cli_read(const char *path, struct buf *out, struct diag_list *diags)
+{
     bool is_stdin = strcmp(path, "-") == 0;
     FILE *f = is_stdin ? stdin : fopen(path, "rb");
-    bool ok = f && read_stream(f, &text);
+    bool ok = f && read_stream(f, out);
     if (!ok)
-        diag_error(&c->diags, (struct span){0}, D_cannot_read, path,
+        diag_error(diags, (struct span){0}, D_cannot_read, name_of(path),
                    strerror(errno));
     if (f && !is_stdin)
         fclose(f);
-    ok = ok && compile_add(c, is_stdin ? "<stdin>" : path,
-                           text.data ? text.data : "", text.n);
+    return ok;
+}
+
+bool cli_add_file(struct compilation *c, const char *path)
+{
+    struct buf text = {0};
+    bool ok = cli_read(path, &text, &c->diags) &&
+              compile_add(c, name_of(path), text.n ? text.data : "", text.n);
     buf_free(&text);
     return ok;
 }

@@ -23,6 +23,10 @@ enum exit_code {
 // return the exit code that they call for.
 int cli_report(const struct diag_list *diags);
 
+// Append a file, `-` for the standard input.
+// Returns false after reporting.
+bool cli_read(const char *path, struct buf *out, struct diag_list *diags);
+
 // Read a file, `-` for the standard input, and add it to a compilation.
 // Returns false after reporting.
 bool cli_add_file(struct compilation *c, const char *path);

@@ -1,7 +1,7 @@
 // ingot opt FILE: the program as text, after the schedule and any passes.
 //
 //   ingot opt f.ing                        as parsed
-//   ingot opt f.ing --schedule             after its schedule, or the default
+//   ingot opt f.ing --stop-after schedule  after its schedule, or the default
 //   ingot opt f.ing --pass simplify,guards after these passes, no schedule
 //   ingot opt f.ing --stop-after mapped    after the pipeline up to a pass
 
@@ -18,16 +18,13 @@ struct opt {
     struct cli_compile compile;
     struct compilation *c;
     const char *passes; // --pass
-    bool schedule;      // --schedule
     int files;
 };
 
-enum { KEY_PASS = 512, KEY_SCHEDULE };
+enum { KEY_PASS = 512 };
 
 static const struct argp_option options[] = {
-    {"pass", KEY_PASS, "PASSES", 0, "run these passes, in this order", 0},
-    {"schedule", KEY_SCHEDULE, 0, 0, "apply the schedule, run no pass", 0},
-    {0}};
+    {"pass", KEY_PASS, "PASSES", 0, "run these passes, in this order", 0}, {0}};
 
 // Take one option.
 static error_t take(int key, char *arg, struct argp_state *state)
@@ -36,7 +33,6 @@ static error_t take(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &o->compile; return 0;
     case KEY_PASS: o->passes = arg; return 0;
-    case KEY_SCHEDULE: o->schedule = true; return 0;
     case ARGP_KEY_ARG:
         cli_add_file(o->c, arg);
         o->files++;
@@ -76,6 +72,9 @@ static bool run_list(struct opt *o, struct ir_kernel *k, const char *list)
     return true;
 }
 
+// Kernels in the order of the file.
+struct kernels VEC(struct ir_kernel *);
+
 // Print kernels with an empty line between them.
 static void print_kernels(struct ir_kernel *const *k, size_t n)
 {
@@ -89,33 +88,50 @@ static void print_kernels(struct ir_kernel *const *k, size_t n)
     buf_free(&out);
 }
 
+// Fill `variants` with what the pipeline makes up to the pass of
+// --stop-after; "schedule" stands before the first pass.
+static bool run_pipeline(struct opt *o, const char *stop)
+{
+    struct compilation *c = o->c;
+    if (strcmp(stop, "schedule") != 0)
+        return compile_lower(c, &o->compile.options);
+    for (size_t i = 0; i < c->program.kernels.n; i++) {
+        if (!compile_schedule(c, &o->compile.options, c->program.kernels.at[i]))
+            return false;
+    }
+    return true;
+}
+
+// Do what was asked; the kernels that result are in `out`.
+static bool process(struct opt *o, struct kernels *out)
+{
+    struct compilation *c = o->c;
+    const char *stop = o->compile.options.passes.stop_after;
+    if (stop && !run_pipeline(o, stop))
+        return false;
+    for (size_t i = 0; stop && i < c->variants.n; i++)
+        vec_push(&c->arena, out, c->variants.at[i].kernel);
+    for (size_t i = 0; !stop && i < c->program.kernels.n; i++) {
+        vec_push(&c->arena, out, c->program.kernels.at[i]);
+        if (!run_list(o, out->at[i], o->passes ? o->passes : ""))
+            return false;
+    }
+    return true;
+}
+
 // Do what was asked and print the kernels that result.
 static int run(struct opt *o)
 {
-    struct compilation *c = o->c;
     struct buf log = {0};
-    struct VEC(struct ir_kernel *) out = {0};
-    bool ok = true;
+    struct kernels out = {0};
     o->compile.options.passes.log = &log;
-    if (o->schedule || o->compile.options.passes.stop_after) {
-        for (size_t i = 0; ok && o->schedule && i < c->program.kernels.n; i++)
-            ok = compile_schedule(c, &o->compile.options,
-                                  c->program.kernels.at[i]);
-        ok = ok && (o->schedule || compile_lower(c, &o->compile.options));
-        for (size_t i = 0; ok && i < c->variants.n; i++)
-            vec_push(&c->arena, &out, c->variants.at[i].kernel);
-    } else {
-        for (size_t i = 0; ok && i < c->program.kernels.n; i++) {
-            vec_push(&c->arena, &out, c->program.kernels.at[i]);
-            ok = run_list(o, out.at[i], o->passes ? o->passes : "");
-        }
-    }
+    bool ok = process(o, &out);
     if (log.n)
         fwrite(log.data, 1, log.n, stderr);
     buf_free(&log);
     if (ok)
         print_kernels(out.at, out.n);
-    int code = cli_report(&c->diags);
+    int code = cli_report(&o->c->diags);
     return ok || code ? code : EXIT_USAGE;
 }
 
@@ -124,9 +140,13 @@ int command_opt(int argc, char **argv)
     static const struct argp_child children[] = {
         {&cli_compile_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {
-        options,  take, "FILE...",
+        options,
+        take,
+        "FILE...",
         "Print the program as text, after its schedule and after passes.",
-        children, 0,    0};
+        children,
+        0,
+        0};
     struct compilation c;
     struct opt o = {.c = &c};
     compile_start(&c);

@@ -83,24 +83,26 @@ bool compile_schedule(struct compilation *c, const struct compile_options *o,
            add_scheduled(c, o, kernel, NULL, number ? number + 1 : 0);
 }
 
+// Run the passes on a scheduled kernel and add it to the variants.
+static bool lower_kernel(struct compilation *c,
+                         const struct compile_options *o,
+                         const struct ir_kernel *source, struct ir_kernel *k)
+{
+    struct pass p = pass_for(c, k);
+    vec_push(&c->arena, &c->variants, (struct variant){source, k});
+    return passes_run(&p, &o->passes);
+}
+
 // Lower a variant; one whose sizes are not known becomes two where that
 // pays: with 32-bit indices behind a guard, and with 64-bit ones.
 static bool lower_variant(struct compilation *c,
                           const struct compile_options *o, struct variant v)
 {
-    struct pass p = pass_for(c, v.kernel);
-    struct ir_conditions guards = {0};
-    if (analysis_narrow_guards(&p, &guards)) {
-        struct ir_kernel *narrow = ir_copy_kernel(&c->arena, v.kernel);
-        if (!analysis_narrow(&p, narrow))
-            return false;
-        struct pass q = pass_for(c, narrow);
-        if (!passes_run(&q, &o->passes))
-            return false;
-        vec_push(&c->arena, &c->variants, (struct variant){v.source, narrow});
-    }
-    vec_push(&c->arena, &c->variants, v);
-    return passes_run(&p, &o->passes);
+    struct ir_kernel *narrow = ir_copy_kernel(&c->arena, v.kernel);
+    struct pass p = pass_for(c, narrow);
+    if (analysis_narrow(&p) && !lower_kernel(c, o, v.source, narrow))
+        return false;
+    return lower_kernel(c, o, v.source, v.kernel);
 }
 
 bool compile_lower(struct compilation *c, const struct compile_options *o)

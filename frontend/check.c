@@ -1,0 +1,146 @@
+// Looks at a kernel as a whole, once it is parsed.
+
+#include "frontend/check.h"
+
+#include "ir/build.h"
+#include "ir/check.h"
+#include "ir/copy.h"
+#include "ir/walk.h"
+
+#include <string.h>
+
+enum { SCALAR_MOST = 1000 };
+
+// Return how many nodes an expression has, 0 if it depends on more than sizes
+// and scalars.  `sizes` has the counts of the `let`s that stand for such.
+static size_t scalar_size(const struct ir_expr *x, const struct map *sizes)
+{
+    size_t n = 1;
+    if (x->op == OP_var && x->u.var->kind != VAR_param)
+        return (size_t)(uintptr_t)map_get(sizes, x->u.var);
+    if (x->op == OP_index || ir_op_info(x->op)->flags & (OP_READS | OP_WRITES))
+        return 0;
+    for (uint32_t i = 0; i < x->n; i++) {
+        size_t size = scalar_size(x->args[i], sizes);
+        if (!size)
+            return 0;
+        n += size;
+    }
+    return n;
+}
+
+void kernel_spread_scalars(struct parser *p, struct ir_kernel *k)
+{
+    struct map map = {.arena = p->arena}, sizes = {.arena = p->arena};
+    struct ir_block kept = {0};
+    for (size_t i = 0; i < k->body.n; i++) {
+        struct ir_stmt *s = k->body.at[i];
+        size_t size =
+            s->kind == STMT_let ? scalar_size(s->u.let.value, &sizes) : 0;
+        if (size > SCALAR_MOST)
+            diag_error(p->diags, s->span, D_too_long, (long long)SCALAR_MOST);
+        if (size == 0 || size > SCALAR_MOST) {
+            ir_append(p->arena, &kept, s);
+            continue;
+        }
+        map_set(&sizes, s->u.let.var, (void *)(uintptr_t)size);
+        map_set(&map, s->u.let.var,
+                ir_substitute(p->arena, s->u.let.value, &map, NULL));
+    }
+    k->body = kept;
+    if (map.n)
+        ir_substitute_in(p->arena, &k->body, &map, NULL);
+}
+
+// Report results that nothing writes.
+static void check_results(struct parser *p, struct ir_kernel *k)
+{
+    for (size_t i = 0; i < k->params.n; i++) {
+        const struct ir_buffer *b = k->params.at[i].buffer;
+        if (b && b->role == ROLE_output && !ir_block_writes(&k->body, b))
+            diag_error(p->diags, b->span, D_never_written, b->name);
+    }
+}
+
+// Report expressions that the launch function cannot compute.
+static void check_scalars(struct parser *p, struct ir_expr *const *x, size_t n,
+                          const char *what)
+{
+    struct map none = {0};
+    for (size_t i = 0; i < n; i++) {
+        if (!scalar_size(x[i], &none))
+            diag_error(p->diags, x[i]->span, D_not_of_sizes, what);
+    }
+}
+
+// Check the extents and strides of an array that the caller or the launch
+// function allocates.
+static void check_shape(struct parser *p, const struct ir_buffer *b)
+{
+    check_scalars(p, b->shape, b->rank, "this extent");
+    if (b->strides)
+        check_scalars(p, b->strides, b->rank, "this stride");
+}
+
+// Check an allocation inside a kernel.
+static void check_alloc(struct parser *p, const struct ir_buffer *b)
+{
+    bool is_const = true;
+    for (uint32_t i = 0; i < b->rank; i++)
+        is_const = is_const && ir_is_const(b->shape[i]);
+    if (b->space == SPACE_constant)
+        diag_error(p->diags, b->span, D_array_not_allocated);
+    else if (b->space == SPACE_global)
+        check_shape(p, b);
+    else if (!is_const)
+        diag_error(p->diags, b->span, D_array_not_constant, b->name,
+                   space_name(b->space));
+}
+
+// Check an allocation anywhere in the kernel.
+static void see_alloc(struct ir_stmt *s, void *context)
+{
+    if (s->kind == STMT_alloc)
+        check_alloc(context, s->u.buffer);
+}
+
+// Report an allocation in global memory inside another statement.
+static void see_nested(struct ir_stmt *s, void *context)
+{
+    struct parser *p = context;
+    if (s->kind != STMT_alloc || s->u.buffer->space != SPACE_global)
+        return;
+    for (size_t i = 0; i < p->kernel->body.n; i++) {
+        if (p->kernel->body.at[i] == s)
+            return;
+    }
+    diag_error(p->diags, s->u.buffer->span, D_global_inside, s->u.buffer->name);
+}
+
+// Report what ir_check finds; the first fault says enough.
+static void check_form(struct parser *p, const struct ir_kernel *k)
+{
+    const char *faults = ir_check(p->arena, k);
+    if (!faults)
+        return;
+    const char *first = arena_copy(p->arena, faults, strcspn(faults, "\n"));
+    diag_error(p->diags, k->span, D_not_well_formed, k->name, first);
+}
+
+void kernel_check(struct parser *p, struct ir_kernel *k)
+{
+    int errors = p->diags->errors;
+    check_results(p, k);
+    for (size_t i = 0; i < k->params.n; i++) {
+        if (k->params.at[i].buffer)
+            check_shape(p, k->params.at[i].buffer);
+    }
+    check_scalars(p, k->where.at, k->where.n, "this condition");
+    check_scalars(p, k->guard.at, k->guard.n, "this condition");
+    ir_each_stmt (&k->body, see_alloc, p)
+        ;
+    ir_each_stmt (&k->body, see_nested, p)
+        ;
+    if (p->diags->errors == errors)
+        check_form(p, k);
+}

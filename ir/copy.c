@@ -1,0 +1,285 @@
+// Copies and substitution: one rewriting rule, told by two maps, serves both.
+
+#include "ir/copy.h"
+#include "ir/build.h"
+#include "ir/walk.h"
+
+// What stands for what.
+struct copying {
+    struct arena *arena;
+    struct map vars;    // ir_var -> ir_expr
+    struct map buffers; // ir_buffer -> ir_buffer
+    bool leaves;        // copy constants too, so that nothing is shared
+};
+
+// Return the map, or an empty one for NULL.
+static struct map map_or_empty(struct arena *a, const struct map *m)
+{
+    return m ? *m : (struct map){.arena = a};
+}
+
+// Return a map with the same entries that can be added to.
+static struct map map_copy(struct arena *a, const struct map *m)
+{
+    struct map copy = {.arena = a};
+    for (size_t i = 0; m && i < m->cap; i++)
+        if (m->keys[i])
+            map_set(&copy, m->keys[i], m->values[i]);
+    return copy;
+}
+
+// Return the array that stands for one.
+static struct ir_buffer *new_buffer(struct copying *c, struct ir_buffer *b)
+{
+    struct ir_buffer *by = map_get(&c->buffers, b);
+    return by ? by : b;
+}
+
+// Return the variable that stands for one which is assigned to.
+static struct ir_var *new_var(struct copying *c, struct ir_var *var)
+{
+    struct ir_expr *by = map_get(&c->vars, var);
+    return by && by->op == OP_var ? by->u.var : var;
+}
+
+// Return an access of another array.
+static struct ir_expr *redirected(struct arena *a, const struct ir_expr *x,
+                                  struct ir_buffer *buffer)
+{
+    struct ir_expr *copy = arena_new(a, struct ir_expr);
+    *copy = *x;
+    copy->u.buffer = buffer;
+    copy->type.kind = buffer->elem.kind;
+    return copy;
+}
+
+// Replace one node.
+static struct ir_expr *substitute_node(struct arena *a, struct ir_expr *x,
+                                       void *context)
+{
+    struct copying *c = context;
+    const struct ir_op_info *info = ir_op_info(x->op);
+    struct ir_expr *by = x->op == OP_var ? map_get(&c->vars, x->u.var) : NULL;
+    if (by)
+        return by;
+    if (info->flags & (OP_READS | OP_WRITES)) {
+        struct ir_buffer *buffer = new_buffer(c, x->u.buffer);
+        return buffer == x->u.buffer ? x : redirected(a, x, buffer);
+    }
+    return c->leaves && x->n == 0 ? ir_with_args(a, x, NULL) : x;
+}
+
+// Substitute in one expression; NULL stays NULL.
+static struct ir_expr *substitute(struct copying *c, struct ir_expr *x)
+{
+    return x ? ir_rewrite(c->arena, x, substitute_node, c) : NULL;
+}
+
+// Substitute in `n` expressions; NULL stays NULL.
+static struct ir_expr **substitute_all(struct copying *c, uint32_t n,
+                                       struct ir_expr *const *x)
+{
+    if (!x)
+        return NULL;
+    struct ir_expr **r = arena_array(c->arena, struct ir_expr *, n);
+    for (uint32_t i = 0; i < n; i++)
+        r[i] = substitute(c, x[i]);
+    return r;
+}
+
+struct ir_expr *ir_substitute(struct arena *a, struct ir_expr *x,
+                              const struct map *vars, const struct map *buffers)
+{
+    struct copying c = {a, map_or_empty(a, vars), map_or_empty(a, buffers),
+                        false};
+    return substitute(&c, x);
+}
+
+struct ir_expr *ir_replace_var(struct arena *a, struct ir_expr *x,
+                               const struct ir_var *var, struct ir_expr *by)
+{
+    struct map vars = {.arena = a};
+    map_set(&vars, var, by);
+    return ir_substitute(a, x, &vars, NULL);
+}
+
+// Substitute at one place.
+static void substitute_place(struct ir_expr **place, void *context)
+{
+    *place = substitute(context, *place);
+}
+
+// Substitute in one statement, but not in those inside it.
+static void substitute_stmt(struct ir_stmt *s, void *context)
+{
+    struct copying *c = context;
+    ir_stmt_exprs(s, substitute_place, c);
+    if (s->kind == STMT_assign)
+        s->u.let.var = new_var(c, s->u.let.var);
+    if (s->kind == STMT_store)
+        s->u.store.buffer = new_buffer(c, s->u.store.buffer);
+    if (s->kind == STMT_alloc) {
+        struct ir_buffer *b = s->u.buffer = new_buffer(c, s->u.buffer);
+        b->shape = substitute_all(c, b->rank, b->shape);
+        b->strides = substitute_all(c, b->rank, b->strides);
+    }
+}
+
+void ir_substitute_in(struct arena *a, struct ir_block *block,
+                      const struct map *vars, const struct map *buffers)
+{
+    struct copying c = {a, map_or_empty(a, vars), map_or_empty(a, buffers),
+                        false};
+    ir_each_stmt (block, substitute_stmt, &c)
+        ;
+}
+
+// Declare a copy of a variable that stands for it from here on.
+static struct ir_var *declare_var(struct copying *c, const struct ir_var *var)
+{
+    struct ir_var *copy =
+        ir_var_new(c->arena, var->name, var->type, var->kind, var->span);
+    struct ir_expr *read = ir_read(c->arena, copy);
+    map_set(&c->vars, var, read);
+    return copy;
+}
+
+// Declare a copy of an array that stands for it from here on.
+static struct ir_buffer *declare_buffer(struct copying *c,
+                                        const struct ir_buffer *b)
+{
+    struct ir_buffer *copy = arena_new(c->arena, struct ir_buffer);
+    *copy = *b;
+    copy->shape = substitute_all(c, b->rank, b->shape);
+    copy->strides = substitute_all(c, b->rank, b->strides);
+    map_set(&c->buffers, b, copy);
+    return copy;
+}
+
+// Give a copied statement its own hints.
+#define OWN_ATTRS(arena, attrs)                                                \
+    ((attrs)->at = (void *)arena_copy(arena, (attrs)->at,                      \
+                                      (attrs)->n * sizeof *(attrs)->at),       \
+     (attrs)->cap = (attrs)->n)
+
+static struct ir_block copy_stmts(struct copying *c,
+                                  const struct ir_block *block);
+
+// Copy what is particular to a stage; `s` is a shallow copy already.
+static void copy_stage(struct copying *c, struct ir_stage *s)
+{
+    const struct ir_iter *old = s->iters.at;
+    s->iters.at = arena_array(c->arena, struct ir_iter, s->iters.n);
+    s->iters.cap = s->iters.n;
+    for (size_t i = 0; i < s->iters.n; i++) {
+        s->iters.at[i] = old[i];
+        s->iters.at[i].extent = substitute(c, old[i].extent);
+        s->iters.at[i].binding = substitute(c, old[i].binding);
+    }
+    s->predicate = substitute(c, s->predicate);
+    for (size_t i = 0; i < s->iters.n; i++)
+        s->iters.at[i].var = declare_var(c, old[i].var);
+    OWN_ATTRS(c->arena, &s->attrs);
+    s->init = copy_stmts(c, &s->init);
+    s->body = copy_stmts(c, &s->body);
+}
+
+// Copy what is particular to a loop; `f` is a shallow copy already.
+static void copy_for(struct copying *c, struct ir_for *f)
+{
+    f->from = substitute(c, f->from);
+    f->to = substitute(c, f->to);
+    f->step = substitute(c, f->step);
+    f->var = declare_var(c, f->var);
+    OWN_ATTRS(c->arena, &f->attrs);
+    f->body = copy_stmts(c, &f->body);
+}
+
+// Copy a statement with all it contains.
+static struct ir_stmt *copy_stmt(struct copying *c, const struct ir_stmt *old)
+{
+    struct ir_stmt *s = arena_new(c->arena, struct ir_stmt);
+    *s = *old;
+    switch (s->kind) {
+    case STMT_for: copy_for(c, &s->u.loop); break;
+    case STMT_stage: copy_stage(c, &s->u.stage); break;
+    case STMT_alloc: s->u.buffer = declare_buffer(c, s->u.buffer); break;
+    case STMT_let:
+    case STMT_var:
+        s->u.let.value = substitute(c, s->u.let.value);
+        s->u.let.var = declare_var(c, s->u.let.var);
+        break;
+    case STMT_store:
+        s->u.store.index = substitute_all(c, s->u.store.n, s->u.store.index);
+        s->u.store.value = substitute(c, s->u.store.value);
+        s->u.store.buffer = new_buffer(c, s->u.store.buffer);
+        break;
+    case STMT_if:
+        s->u.branch.cond = substitute(c, s->u.branch.cond);
+        s->u.branch.then = copy_stmts(c, &s->u.branch.then);
+        s->u.branch.otherwise = copy_stmts(c, &s->u.branch.otherwise);
+        break;
+    case STMT_launch:
+        for (int d = 0; d < 3; d++)
+            s->u.launch.grid[d] = substitute(c, s->u.launch.grid[d]);
+        s->u.launch.body = copy_stmts(c, &s->u.launch.body);
+        break;
+    case STMT_assign:
+    case STMT_eval:
+    case STMT_barrier:
+    case STMT_COUNT: substitute_stmt(s, c); break;
+    }
+    return s;
+}
+
+// Copy the statements of a block.
+static struct ir_block copy_stmts(struct copying *c,
+                                  const struct ir_block *block)
+{
+    struct ir_block r = {0};
+    for (size_t i = 0; i < block->n; i++)
+        vec_push(c->arena, &r, copy_stmt(c, block->at[i]));
+    return r;
+}
+
+struct ir_block ir_copy_block(struct arena *a, const struct ir_block *block,
+                              const struct map *vars, const struct map *buffers)
+{
+    struct copying c = {a, map_copy(a, vars), map_copy(a, buffers), false};
+    return copy_stmts(&c, block);
+}
+
+// Copy the parameters; shapes may mention sizes that come later.
+static void copy_params(struct copying *c, const struct ir_kernel *from,
+                        struct ir_kernel *to)
+{
+    memset(&to->params, 0, sizeof to->params);
+    for (size_t i = 0; i < from->params.n; i++) {
+        struct ir_param p = from->params.at[i];
+        if (p.var)
+            p.var = declare_var(c, p.var);
+        vec_push(c->arena, &to->params, p);
+    }
+    for (size_t i = 0; i < to->params.n; i++) {
+        struct ir_param *p = &to->params.at[i];
+        if (p->buffer)
+            p->buffer = declare_buffer(c, p->buffer);
+    }
+}
+
+struct ir_kernel *ir_copy_kernel(struct arena *a,
+                                 const struct ir_kernel *kernel)
+{
+    struct copying c = {a, {.arena = a}, {.arena = a}, true};
+    struct ir_kernel *k = arena_new(a, struct ir_kernel);
+    *k = *kernel;
+    copy_params(&c, kernel, k);
+    memset(&k->where, 0, sizeof k->where);
+    memset(&k->guard, 0, sizeof k->guard);
+    for (size_t i = 0; i < kernel->where.n; i++)
+        vec_push(a, &k->where, substitute(&c, kernel->where.at[i]));
+    for (size_t i = 0; i < kernel->guard.n; i++)
+        vec_push(a, &k->guard, substitute(&c, kernel->guard.at[i]));
+    k->body = copy_stmts(&c, &kernel->body);
+    return k;
+}

@@ -1,0 +1,311 @@
+// Compares two trees side by side.  Whatever both sides declare at the same
+// place is matched from there on; a use is equal to a use of its match.
+
+#include "ir/equal.h"
+#include "ir/base/map.h"
+
+// A comparison under way.
+struct comparison {
+    struct arena *arena;
+    struct map match;       // declarations of a -> those of b, and back
+    const char *where;      // the innermost statement with a name
+    const char *difference; // the first one found, or NULL
+};
+
+// Note a difference; always false.
+static bool differ(struct comparison *c, const char *what)
+{
+    if (!c->difference)
+        c->difference = c->where[0]
+                            ? arena_printf(c->arena, "%s: %s", c->where, what)
+                            : what;
+    return false;
+}
+
+// Return whether it holds; if not, note what differs.
+static bool same(struct comparison *c, bool holds, const char *what)
+{
+    return holds || differ(c, what);
+}
+
+// Match two declarations; neither was matched before.
+static void match(struct comparison *c, const void *a, const void *b)
+{
+    map_set(&c->match, a, (void *)b);
+    map_set(&c->match, b, (void *)a);
+}
+
+// Return whether a use of `a` is a use of `b`.
+static bool matches(const struct comparison *c, const void *a, const void *b)
+{
+    return map_has(&c->match, a) ? map_get(&c->match, a) == b : a == b;
+}
+
+// Compare what an expression holds besides its operands.
+static bool same_payload(const struct comparison *c, const struct ir_expr *a,
+                         const struct ir_expr *b)
+{
+    unsigned memory = OP_READS | OP_WRITES;
+    if (ir_op_info(a->op)->flags & memory)
+        return matches(c, a->u.buffer, b->u.buffer);
+    switch ((int)a->op) {
+    case OP_const:
+        return type_is_float(a->type)
+                   ? memcmp(&a->u.f, &b->u.f, sizeof a->u.f) == 0
+                   : a->u.i == b->u.i;
+    case OP_var: return matches(c, a->u.var, b->u.var);
+    case OP_index: return a->u.axis == b->u.axis;
+    case OP_lane: return a->u.lane == b->u.lane;
+    }
+    return true;
+}
+
+// Compare two expressions; both may be NULL.
+static bool same_expr(const struct comparison *c, const struct ir_expr *a,
+                      const struct ir_expr *b)
+{
+    if (!a || !b)
+        return a == b;
+    if (a->op != b->op || !type_equal(a->type, b->type) || a->n != b->n ||
+        !same_payload(c, a, b))
+        return false;
+    for (uint32_t i = 0; i < a->n; i++)
+        if (!same_expr(c, a->args[i], b->args[i]))
+            return false;
+    return true;
+}
+
+// Compare `n` expressions with `n` others; both arrays may be NULL.
+static bool same_exprs(const struct comparison *c, size_t n,
+                       struct ir_expr *const *a, struct ir_expr *const *b)
+{
+    if (!a || !b)
+        return a == b || n == 0;
+    for (size_t i = 0; i < n; i++)
+        if (!same_expr(c, a[i], b[i]))
+            return false;
+    return true;
+}
+
+// Compare two declarations of variables and match them.
+static bool same_var(struct comparison *c, const struct ir_var *a,
+                     const struct ir_var *b)
+{
+    match(c, a, b);
+    return same(c, type_equal(a->type, b->type), "types of a variable") &&
+           same(c, a->kind == b->kind, "kinds of a variable");
+}
+
+// Compare two declarations of arrays and match them.
+static bool same_buffer(struct comparison *c, const struct ir_buffer *a,
+                        const struct ir_buffer *b)
+{
+    match(c, a, b);
+    return same(c, type_equal(a->elem, b->elem), "types of an array") &&
+           same(c, a->rank == b->rank, "ranks of an array") &&
+           same(c, same_exprs(c, a->rank, a->shape, b->shape),
+                "shapes of an array") &&
+           same(c, same_exprs(c, a->rank, a->strides, b->strides),
+                "strides of an array") &&
+           same(c, a->space == b->space, "spaces of an array") &&
+           same(c, a->role == b->role, "roles of an array") &&
+           same(c, a->align == b->align, "alignments of an array");
+}
+
+// Compare the hints of two loops or stages.
+static bool same_attrs(struct comparison *c, size_t n, const struct ir_attr *a,
+                       size_t m, const struct ir_attr *b)
+{
+    bool ok = n == m;
+    for (size_t i = 0; ok && i < n; i++)
+        ok = strcmp(a[i].name, b[i].name) == 0 && a[i].value == b[i].value;
+    return same(c, ok, "annotations");
+}
+
+static bool same_block(struct comparison *c, const struct ir_block *a,
+                       const struct ir_block *b);
+
+// Compare two loops.
+static bool same_for(struct comparison *c, const struct ir_for *a,
+                     const struct ir_for *b)
+{
+    c->where = arena_printf(c->arena, "for %s", a->var->name);
+    return same(c, same_expr(c, a->from, b->from), "first values") &&
+           same(c, same_expr(c, a->to, b->to), "ends") &&
+           same(c, same_expr(c, a->step, b->step), "steps") &&
+           same(c, a->axis == b->axis, "axes") &&
+           same_attrs(c, a->attrs.n, a->attrs.at, b->attrs.n, b->attrs.at) &&
+           same_var(c, a->var, b->var) && same_block(c, &a->body, &b->body);
+}
+
+// Compare the iteration variables of two stages, but do not match them yet.
+static bool same_iters(struct comparison *c, const struct ir_stage *a,
+                       const struct ir_stage *b)
+{
+    bool ok = same(c, a->iters.n == b->iters.n, "iteration variables");
+    for (size_t i = 0; ok && i < a->iters.n; i++) {
+        const struct ir_iter *x = &a->iters.at[i], *y = &b->iters.at[i];
+        ok = same(c, same_expr(c, x->extent, y->extent), "extents") &&
+             same(c, same_expr(c, x->binding, y->binding), "bindings") &&
+             same(c, x->is_reduce == y->is_reduce, "reduction marks");
+    }
+    return ok;
+}
+
+// Compare two stages.
+static bool same_stage(struct comparison *c, const struct ir_stage *a,
+                       const struct ir_stage *b)
+{
+    c->where = arena_printf(c->arena, "stage %s", a->name);
+    bool ok = same(c, strcmp(a->name, b->name) == 0, "names") &&
+              same_iters(c, a, b) &&
+              same(c, same_expr(c, a->predicate, b->predicate), "predicates") &&
+              same(c, a->has_init == b->has_init, "presence of `init`") &&
+              same_attrs(c, a->attrs.n, a->attrs.at, b->attrs.n, b->attrs.at);
+    for (size_t i = 0; ok && i < a->iters.n; i++)
+        ok = same_var(c, a->iters.at[i].var, b->iters.at[i].var);
+    return ok && same_block(c, &a->init, &b->init) &&
+           same_block(c, &a->body, &b->body);
+}
+
+// Compare two launches.
+static bool same_launch(struct comparison *c, const struct ir_launch *a,
+                        const struct ir_launch *b)
+{
+    c->where = arena_printf(c->arena, "launch %s", a->name);
+    return same(c, strcmp(a->name, b->name) == 0, "names") &&
+           same(c, same_exprs(c, 3, a->grid, b->grid), "grids") &&
+           same(c, memcmp(a->block, b->block, sizeof a->block) == 0,
+                "blocks") &&
+           same(c,
+                a->min_blocks == b->min_blocks &&
+                    a->max_registers == b->max_registers,
+                "launch bounds") &&
+           same_block(c, &a->body, &b->body);
+}
+
+// Compare two stores.
+static bool same_store(struct comparison *c, const struct ir_stmt *a,
+                       const struct ir_stmt *b)
+{
+    return same(c, matches(c, a->u.store.buffer, b->u.store.buffer),
+                "arrays stored to") &&
+           same(c,
+                a->u.store.n == b->u.store.n &&
+                    same_exprs(c, a->u.store.n, a->u.store.index,
+                               b->u.store.index),
+                "indices of a store") &&
+           same(c, same_expr(c, a->u.store.value, b->u.store.value),
+                "values stored");
+}
+
+// Compare two branches.
+static bool same_if(struct comparison *c, const struct ir_stmt *a,
+                    const struct ir_stmt *b)
+{
+    return same(c, same_expr(c, a->u.branch.cond, b->u.branch.cond),
+                "conditions of an `if`") &&
+           same_block(c, &a->u.branch.then, &b->u.branch.then) &&
+           same_block(c, &a->u.branch.otherwise, &b->u.branch.otherwise);
+}
+
+// Compare two statements.
+static bool same_stmt(struct comparison *c, const struct ir_stmt *a,
+                      const struct ir_stmt *b)
+{
+    if (!same(c, a->kind == b->kind, "kinds of a statement"))
+        return false;
+    switch (a->kind) {
+    case STMT_for: return same_for(c, &a->u.loop, &b->u.loop);
+    case STMT_if: return same_if(c, a, b);
+    case STMT_let:
+    case STMT_var:
+        return same(c, same_expr(c, a->u.let.value, b->u.let.value),
+                    "values of a variable") &&
+               same_var(c, a->u.let.var, b->u.let.var);
+    case STMT_assign:
+        return same(c, matches(c, a->u.let.var, b->u.let.var),
+                    "variables assigned to") &&
+               same(c, same_expr(c, a->u.let.value, b->u.let.value),
+                    "values assigned");
+    case STMT_store: return same_store(c, a, b);
+    case STMT_eval:
+        return same(c, same_expr(c, a->u.value, b->u.value),
+                    "expressions evaluated for their effect");
+    case STMT_alloc: return same_buffer(c, a->u.buffer, b->u.buffer);
+    case STMT_stage: return same_stage(c, &a->u.stage, &b->u.stage);
+    case STMT_launch: return same_launch(c, &a->u.launch, &b->u.launch);
+    case STMT_barrier:
+    case STMT_COUNT: break;
+    }
+    return true;
+}
+
+// Compare two blocks.
+static bool same_block(struct comparison *c, const struct ir_block *a,
+                       const struct ir_block *b)
+{
+    const char *outer = c->where;
+    bool ok = same(c, a->n == b->n, "numbers of statements");
+    for (size_t i = 0; ok && i < a->n; i++) {
+        ok = same_stmt(c, a->at[i], b->at[i]);
+        c->where = outer;
+    }
+    return ok;
+}
+
+// Compare and match the parameters: sizes first, as shapes mention them.
+static bool same_params(struct comparison *c, const struct ir_kernel *a,
+                        const struct ir_kernel *b)
+{
+    bool ok = same(c, a->params.n == b->params.n, "numbers of parameters");
+    for (size_t i = 0; ok && i < a->params.n; i++) {
+        const struct ir_param *p = &a->params.at[i], *q = &b->params.at[i];
+        ok = same(c, !p->var == !q->var, "kinds of a parameter");
+        if (ok && p->var)
+            ok = same(c, strcmp(p->var->name, q->var->name) == 0,
+                      "names of a parameter") &&
+                 same_var(c, p->var, q->var);
+    }
+    for (size_t i = 0; ok && i < a->params.n; i++) {
+        const struct ir_param *p = &a->params.at[i], *q = &b->params.at[i];
+        if (p->buffer)
+            ok = same(c, strcmp(p->buffer->name, q->buffer->name) == 0,
+                      "names of a parameter") &&
+                 same_buffer(c, p->buffer, q->buffer);
+    }
+    return ok;
+}
+
+bool ir_expr_equal(const struct ir_expr *a, const struct ir_expr *b)
+{
+    return same_expr(&(struct comparison){.where = ""}, a, b);
+}
+
+bool ir_kernel_equal(struct arena *arena, const struct ir_kernel *a,
+                     const struct ir_kernel *b, const char **difference)
+{
+    struct comparison comparison = {arena, {.arena = arena}, "", NULL};
+    struct comparison *c = &comparison;
+    bool ok = same(c, strcmp(a->name, b->name) == 0, "names of the kernel") &&
+              same(c, strcmp(a->variant, b->variant) == 0, "variants") &&
+              same(c, a->level == b->level, "levels") &&
+              same(c, a->fast_math == b->fast_math, "fast_math") &&
+              same(c,
+                   a->min_blocks == b->min_blocks &&
+                       a->max_registers == b->max_registers,
+                   "launch bounds") &&
+              same_params(c, a, b) &&
+              same(c,
+                   a->where.n == b->where.n &&
+                       same_exprs(c, a->where.n, a->where.at, b->where.at),
+                   "`where`") &&
+              same(c,
+                   a->guard.n == b->guard.n &&
+                       same_exprs(c, a->guard.n, a->guard.at, b->guard.at),
+                   "guards") &&
+              same_block(c, &a->body, &b->body);
+    if (!ok && difference)
+        *difference = c->difference;
+    return ok;
+}

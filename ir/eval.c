@@ -1,0 +1,158 @@
+// Binds arguments, checks `where`, runs the kernel.
+
+#include "ir/eval.h"
+#include "ir/build.h"
+#include "ir/eval_code.h"
+#include "ir/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void eval_stop(struct machine *m, enum eval_status status, struct span span,
+               const char *format, ...)
+{
+    if (m->is_stopped)
+        return;
+    struct buf text = {0};
+    va_list args;
+    va_start(args, format);
+    buf_vprintf(&text, format, args);
+    va_end(args);
+    m->is_stopped = true;
+    m->result = (struct eval_result){
+        status, arena_copy(m->arena, text.data, text.n), span};
+    buf_free(&text);
+}
+
+// Translate the parameters, so that they have slots and rows.
+static void compile_params(struct machine *m)
+{
+    const struct ir_kernel *k = m->kernel;
+    for (size_t i = 0; i < k->params.n; i++)
+        if (k->params.at[i].var)
+            eval_slot(m, k->params.at[i].var);
+        else
+            eval_array(m, k->params.at[i].buffer);
+}
+
+// Give the scalar parameters their values.
+static void bind_scalars(struct thread *t,
+                         const struct eval_argument *arguments)
+{
+    struct machine *m = t->machine;
+    for (size_t i = 0; i < m->kernel->params.n; i++) {
+        const struct ir_var *var = m->kernel->params.at[i].var;
+        if (!var)
+            continue;
+        union number *slot = &t->frame[eval_slot(m, var)];
+        if (type_is_float(var->type))
+            slot->f = ir_round_float(var->type, arguments[i].scalar.f);
+        else
+            slot->i = ir_wrap_int(var->type, arguments[i].scalar.i);
+        if (type_is_index(var->type) && slot->i < 0)
+            eval_stop(m, EVAL_REFUSED, var->span, "`%s` is negative: %lld",
+                      var->name, (long long)slot->i);
+    }
+}
+
+// Give the array parameters their elements.
+static void bind_arrays(struct thread *t, const struct eval_argument *arguments)
+{
+    struct machine *m = t->machine;
+    for (size_t i = 0; i < m->kernel->params.n; i++) {
+        const struct ir_buffer *b = m->kernel->params.at[i].buffer;
+        if (!b)
+            continue;
+        uint32_t row = eval_array(m, b);
+        struct array *r = &m->arrays.at[row];
+        if (!eval_set_up_array(t, r))
+            return;
+        if (arguments[i].size < r->bytes)
+            eval_stop(m, EVAL_FAULT, b->span,
+                      "the argument for `%s` has %lld bytes, not %lld", b->name,
+                      (long long)arguments[i].size, (long long)r->bytes);
+        t->data[row] = arguments[i].data;
+    }
+}
+
+// Stop unless every `where` holds.
+static void check_where(struct thread *t, const struct code *const *where)
+{
+    struct machine *m = t->machine;
+    for (size_t i = 0; i < m->kernel->where.n; i++) {
+        const struct ir_expr *x = m->kernel->where.at[i];
+        if (eval_run(t, where[i]).i)
+            continue;
+        struct buf text = {0};
+        ir_print_expr(&text, x);
+        eval_stop(m, EVAL_REFUSED, x->span, "`%s` does not hold", text.data);
+        buf_free(&text);
+    }
+}
+
+// Free the arrays that threads shared.
+static void free_arrays(struct machine *m)
+{
+    for (size_t i = 0; i < m->arrays.n; i++)
+        free(m->arrays.at[i].data);
+}
+
+struct eval_result ir_eval(struct arena *a, const struct ir_kernel *kernel,
+                           const struct eval_argument *arguments,
+                           uint64_t most_steps)
+{
+    struct arena code = {0};
+    struct machine m = {.arena = &code,
+                        .kernel = kernel,
+                        .slots = {.arena = &code},
+                        .buffers = {.arena = &code},
+                        .epoch = 1,
+                        .steps_left = most_steps ? most_steps : UINT64_MAX};
+    compile_params(&m);
+    const struct code **where =
+        arena_array(&code, const struct code *, kernel->where.n);
+    for (size_t i = 0; i < kernel->where.n; i++)
+        where[i] = eval_compile_expr(&m, kernel->where.at[i]);
+    struct actions body = eval_compile_block(&m, &kernel->body);
+    struct thread t = eval_thread_new(&m, NULL);
+    if (!m.is_stopped)
+        bind_scalars(&t, arguments);
+    if (!m.is_stopped)
+        check_where(&t, where);
+    if (!m.is_stopped)
+        bind_arrays(&t, arguments);
+    eval_run_actions(&t, &body);
+    struct eval_result result = m.result;
+    if (result.text)
+        result.text = arena_copy(a, result.text, strlen(result.text));
+    eval_thread_free(&t);
+    free_arrays(&m);
+    arena_reset(&code);
+    return result;
+}
+
+bool ir_eval_int(const struct ir_kernel *kernel,
+                 const struct eval_argument *arguments, const struct ir_expr *x,
+                 int64_t *value)
+{
+    struct arena code = {0};
+    struct machine m = {.arena = &code,
+                        .kernel = kernel,
+                        .slots = {.arena = &code},
+                        .buffers = {.arena = &code}};
+    for (size_t i = 0; i < kernel->params.n; i++)
+        if (kernel->params.at[i].var)
+            eval_slot(&m, kernel->params.at[i].var);
+    const struct code *c = eval_compile_expr(&m, x);
+    struct thread t = eval_thread_new(&m, NULL);
+    if (!m.is_stopped)
+        bind_scalars(&t, arguments);
+    int64_t r = m.is_stopped ? 0 : eval_run(&t, c).i;
+    bool ok = !m.is_stopped;
+    eval_thread_free(&t);
+    arena_reset(&code);
+    if (ok)
+        *value = r;
+    return ok;
+}

@@ -1,0 +1,191 @@
+// Translates a kernel into code and action nodes.
+
+#include "ir/build.h"
+#include "ir/eval_code.h"
+
+// Return the number that a map holds for a key, or -1.
+static int64_t number_of(const struct map *m, const void *key)
+{
+    return (int64_t)(uintptr_t)map_get(m, key) - 1;
+}
+
+uint32_t eval_slot(struct machine *m, const struct ir_var *var)
+{
+    int64_t slot = number_of(&m->slots, var);
+    if (slot < 0) {
+        slot = (int64_t)m->n_slots;
+        m->n_slots += var->type.lanes;
+        map_set(&m->slots, var, (void *)(uintptr_t)(slot + 1));
+    }
+    return (uint32_t)slot;
+}
+
+// Translate `n` expressions.
+static const struct code **compile_all(struct machine *m, uint32_t n,
+                                       struct ir_expr *const *x)
+{
+    const struct code **r = arena_array(m->arena, const struct code *, n);
+    for (uint32_t i = 0; i < n; i++)
+        r[i] = eval_compile_expr(m, x[i]);
+    return r;
+}
+
+uint32_t eval_array(struct machine *m, const struct ir_buffer *b)
+{
+    int64_t row = number_of(&m->buffers, b);
+    if (row >= 0)
+        return (uint32_t)row;
+    struct array r = {.buffer = b, .element_bytes = type_bytes(b->elem)};
+    r.shape = compile_all(m, b->rank, b->shape);
+    r.strides = b->strides ? compile_all(m, b->rank, b->strides) : NULL;
+    r.extent = arena_array(m->arena, int64_t, b->rank);
+    r.stride = arena_array(m->arena, int64_t, b->rank);
+    row = (int64_t)m->arrays.n;
+    vec_push(m->arena, &m->arrays, r);
+    map_set(&m->buffers, b, (void *)(uintptr_t)(row + 1));
+    return (uint32_t)row;
+}
+
+// Translate an access.
+static struct access compile_access(struct machine *m,
+                                    const struct ir_buffer *b, uint32_t n,
+                                    struct ir_expr *const *index)
+{
+    bool is_flat = m->kernel->level >= LEVEL_flat;
+    return (struct access){eval_array(m, b), n, compile_all(m, n, index),
+                           is_flat};
+}
+
+// Return the operation that an atomic does on the element, if it does one.
+static enum ir_op atomic_operation(enum ir_op op)
+{
+    switch ((int)op) {
+    case OP_atomic_add: return OP_add;
+    case OP_atomic_min: return OP_min;
+    case OP_atomic_max: return OP_max;
+    case OP_atomic_and: return OP_bit_and;
+    case OP_atomic_or: return OP_bit_or;
+    case OP_atomic_xor: return OP_bit_xor;
+    }
+    return op;
+}
+
+// Translate what a leaf holds.
+static void compile_leaf(struct machine *m, struct code *c,
+                         const struct ir_expr *x)
+{
+    if (x->op == OP_var)
+        c->slot = eval_slot(m, x->u.var);
+    else if (x->op == OP_const && type_is_float(x->type))
+        c->value.f = x->u.f;
+    else if (x->op == OP_const)
+        c->value.i = x->u.i;
+}
+
+const struct code *eval_compile_expr(struct machine *m, const struct ir_expr *x)
+{
+    struct code *c = arena_new(m->arena, struct code);
+    bool has_memory = ir_op_info(x->op)->flags & (OP_READS | OP_WRITES);
+    c->origin = x;
+    c->args = compile_all(m, x->n, x->args);
+    c->type = x->n && !has_memory ? x->args[0]->type : x->type;
+    c->to = x->type;
+    c->how = ir_arith(x->op == OP_ramp ? OP_add : atomic_operation(x->op));
+    if (ir_op_info(x->op)->form == FORM_LEAF)
+        compile_leaf(m, c, x);
+    if (has_memory)
+        c->access = compile_access(m, x->u.buffer, ir_index_count(x), x->args);
+    eval_bind_code(c);
+    return c;
+}
+
+// Translate an expression that may be absent.
+static const struct code *compile_optional(struct machine *m,
+                                           const struct ir_expr *x)
+{
+    return x ? eval_compile_expr(m, x) : NULL;
+}
+
+// Return whether a block holds a barrier at any depth.
+static bool has_barrier(const struct actions *block)
+{
+    for (size_t i = 0; i < block->n; i++)
+        if (block->at[i]->has_barrier)
+            return true;
+    return false;
+}
+
+// Translate a stage.
+static void compile_stage(struct machine *m, struct action *s,
+                          const struct ir_stage *stage)
+{
+    s->n_iters = stage->iters.n;
+    s->iters = arena_array(m->arena, struct stage_iter, s->n_iters);
+    for (size_t i = 0; i < s->n_iters; i++) {
+        const struct ir_iter *iter = &stage->iters.at[i];
+        s->iters[i] =
+            (struct stage_iter){eval_compile_expr(m, iter->extent),
+                                eval_compile_expr(m, iter->binding),
+                                eval_slot(m, iter->var), iter->is_reduce};
+    }
+    s->x = compile_optional(m, stage->predicate);
+    s->other = eval_compile_block(m, &stage->init);
+    s->body = eval_compile_block(m, &stage->body);
+}
+
+// Translate a statement.
+static struct action *compile_stmt(struct machine *m, const struct ir_stmt *o)
+{
+    struct action *s = arena_new(m->arena, struct action);
+    s->origin = o;
+    eval_bind_action(s);
+    switch (o->kind) {
+    case STMT_for:
+        s->x = eval_compile_expr(m, o->u.loop.from);
+        s->y = eval_compile_expr(m, o->u.loop.to);
+        s->z = eval_compile_expr(m, o->u.loop.step);
+        s->slot = eval_slot(m, o->u.loop.var);
+        s->body = eval_compile_block(m, &o->u.loop.body);
+        break;
+    case STMT_if:
+        s->x = eval_compile_expr(m, o->u.branch.cond);
+        s->body = eval_compile_block(m, &o->u.branch.then);
+        s->other = eval_compile_block(m, &o->u.branch.otherwise);
+        break;
+    case STMT_let:
+    case STMT_var:
+    case STMT_assign:
+        s->x = eval_compile_expr(m, o->u.let.value);
+        s->slot = eval_slot(m, o->u.let.var);
+        break;
+    case STMT_store:
+        s->x = eval_compile_expr(m, o->u.store.value);
+        s->access = compile_access(m, o->u.store.buffer, o->u.store.n,
+                                   o->u.store.index);
+        break;
+    case STMT_eval: s->x = eval_compile_expr(m, o->u.value); break;
+    case STMT_alloc: s->array = eval_array(m, o->u.buffer); break;
+    case STMT_stage: compile_stage(m, s, &o->u.stage); break;
+    case STMT_launch:
+        s->x = eval_compile_expr(m, o->u.launch.grid[0]);
+        s->y = eval_compile_expr(m, o->u.launch.grid[1]);
+        s->z = eval_compile_expr(m, o->u.launch.grid[2]);
+        s->body = eval_compile_block(m, &o->u.launch.body);
+        break;
+    case STMT_barrier:
+    case STMT_COUNT: break;
+    }
+    s->has_barrier = o->kind == STMT_barrier || has_barrier(&s->body) ||
+                     has_barrier(&s->other);
+    return s;
+}
+
+struct actions eval_compile_block(struct machine *m,
+                                  const struct ir_block *block)
+{
+    struct actions r = {arena_array(m->arena, struct action *, block->n),
+                        block->n};
+    for (size_t i = 0; i < block->n; i++)
+        r.at[i] = compile_stmt(m, block->at[i]);
+    return r;
+}

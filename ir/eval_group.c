@@ -1,0 +1,174 @@
+// Runs threads in lock-step, and grids.
+//
+// A thread runs a statement without a barrier from end to end.  A statement
+// with a barrier inside is finished by all threads of the group before any
+// starts the next, and all must take the same way through it.
+
+#include "ir/eval_code.h"
+
+#include <stdlib.h>
+
+// Run the statements of a block for all threads.
+static void run_group(struct group *g, const struct actions *block);
+
+// Make `each` threads like every thread of a group, side by side.
+static struct group group_new(const struct group *parents, size_t each)
+{
+    struct machine *m = parents->at[0].machine;
+    size_t n = parents->n * each;
+    struct group g = {calloc(n + 1, sizeof *g.at), 0};
+    if (!g.at)
+        eval_stop(m, EVAL_FAULT, m->kernel->span, "no memory for threads");
+    while (!m->is_stopped && g.n < n) {
+        g.at[g.n] = eval_thread_new(m, &parents->at[g.n / each]);
+        g.n++;
+    }
+    return g;
+}
+
+// Free the threads of a group.
+static void group_free(struct group *g)
+{
+    for (size_t i = 0; i < g->n; i++)
+        eval_thread_free(&g->at[i]);
+    free(g->at);
+}
+
+// Return what an expression is in all threads; stops if they differ.
+static int64_t uniform(struct group *g, const struct code *x, struct span span)
+{
+    int64_t first = eval_run(&g->at[0], x).i;
+    for (size_t i = 1; i < g->n; i++) {
+        if (eval_run(&g->at[i], x).i != first) {
+            eval_stop(g->at[0].machine, EVAL_FAULT, span,
+                      "barrier in divergent control flow");
+            break;
+        }
+    }
+    return first;
+}
+
+// Run a loop over threads in lock-step: every thread of the group becomes as
+// many as the loop has iterations.
+static void spawn(struct group *g, const struct action *s,
+                  const struct range *r)
+{
+    size_t n = (size_t)((r->to - r->from - 1) / r->step) + 1;
+    struct group all = group_new(g, n);
+    for (size_t i = 0; i < all.n; i++)
+        all.at[i].frame[s->slot].i = r->from + (int64_t)(i % n) * r->step;
+    if (all.n)
+        run_group(&all, &s->body);
+    group_free(&all);
+}
+
+void eval_group_for(struct group *g, const struct action *s)
+{
+    struct machine *m = g->at[0].machine;
+    uniform(g, s->x, s->origin->span);
+    uniform(g, s->y, s->origin->span);
+    uniform(g, s->z, s->origin->span);
+    struct range r = eval_loop_range(&g->at[0], s);
+    int64_t i = r.from;
+    if (i >= r.to)
+        return;
+    if (axis_kind(s->origin->u.loop.axis) == AXIS_THREAD) {
+        spawn(g, s, &r);
+        return;
+    }
+    do {
+        if (!eval_begin_iteration(m, s))
+            return;
+        for (size_t k = 0; k < g->n; k++)
+            g->at[k].frame[s->slot].i = i;
+        run_group(g, &s->body);
+    } while (eval_next_iteration(&r, &i));
+}
+
+// Run a branch with a barrier inside.
+static void group_if(struct group *g, const struct action *s)
+{
+    bool taken = uniform(g, s->x, s->origin->span);
+    if (!g->at[0].machine->is_stopped)
+        run_group(g, taken ? &s->body : &s->other);
+}
+
+// Run a statement for all threads.
+static void group_run(struct group *g, const struct action *s)
+{
+    if (s->has_barrier && s->origin->kind == STMT_for)
+        eval_group_for(g, s);
+    else if (s->has_barrier && s->origin->kind == STMT_if)
+        group_if(g, s);
+    else
+        for (size_t i = 0; i < g->n; i++) {
+            if (!eval_step(g->at[i].machine, s->origin))
+                return;
+            s->run(&g->at[i], s);
+        }
+}
+
+static void run_group(struct group *g, const struct actions *block)
+{
+    for (size_t i = 0; i < block->n; i++) {
+        if (g->at[0].machine->is_stopped)
+            return;
+        group_run(g, block->at[i]);
+    }
+}
+
+// Tell a thread which one it is, of which block.
+static void place_thread(struct thread *t, const int64_t *grid, int64_t block,
+                         const struct ir_launch *l, uint32_t number)
+{
+    t->index[AXIS_block_x] = block % grid[0];
+    t->index[AXIS_block_y] = block / grid[0] % grid[1];
+    t->index[AXIS_block_z] = block / grid[0] / grid[1];
+    t->index[AXIS_thread_x] = number % l->block[0];
+    t->index[AXIS_thread_y] = number / l->block[0] % l->block[1];
+    t->index[AXIS_thread_z] = number / l->block[0] / l->block[1];
+}
+
+// Run a grid: `g` has a thread each, or one that plays them all.
+static void run_grid(struct group *g, const struct action *s,
+                     const int64_t *grid)
+{
+    const struct ir_launch *l = &s->origin->u.launch;
+    uint32_t threads = l->block[0] * l->block[1] * l->block[2];
+    int64_t blocks = grid[0] * grid[1] * grid[2];
+    struct machine *m = g->at[0].machine;
+    for (int64_t block = 0; block < blocks; block++) {
+        if (!eval_step(m, s->origin))
+            return;
+        m->epoch++;
+        for (uint32_t i = 0; i < threads; i++) {
+            place_thread(&g->at[i % g->n], grid, block, l, i);
+            if (!s->has_barrier)
+                eval_run_actions(&g->at[0], &s->body);
+        }
+        if (s->has_barrier)
+            run_group(g, &s->body);
+    }
+}
+
+void eval_launch(struct thread *t, const struct action *s)
+{
+    const struct ir_launch *l = &s->origin->u.launch;
+    uint32_t threads = l->block[0] * l->block[1] * l->block[2];
+    int64_t grid[3] = {eval_run(t, s->x).i, eval_run(t, s->y).i,
+                       eval_run(t, s->z).i};
+    for (int d = 0; d < 3; d++) {
+        enum axis axis = (enum axis)(AXIS_block_x + d);
+        if (grid[d] < 0 || grid[d] > axis_most(axis))
+            eval_stop(t->machine, EVAL_FAULT, s->origin->span,
+                      "the grid has %lld blocks along %s", (long long)grid[d],
+                      axis_name(axis));
+    }
+    if (t->machine->is_stopped)
+        return;
+    struct group g =
+        group_new(&(struct group){t, 1}, s->has_barrier ? threads : 1);
+    if (!t->machine->is_stopped)
+        run_grid(&g, s, grid);
+    group_free(&g);
+}

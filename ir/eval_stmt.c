@@ -1,0 +1,168 @@
+// Runs statements, each from end to end.
+
+#include "ir/base/num.h"
+#include "ir/eval_code.h"
+
+bool eval_step(struct machine *m, const struct ir_stmt *at)
+{
+    if (m->steps_left-- == 0)
+        eval_stop(m, EVAL_LIMIT, at->span, "more steps than allowed");
+    return !m->is_stopped;
+}
+
+void eval_run_actions(struct thread *t, const struct actions *block)
+{
+    for (size_t i = 0; i < block->n; i++) {
+        const struct action *s = block->at[i];
+        if (!eval_step(t->machine, s->origin))
+            return;
+        s->run(t, s);
+    }
+}
+
+struct range eval_loop_range(struct thread *t, const struct action *s)
+{
+    struct range r = {eval_run(t, s->x).i, eval_run(t, s->y).i,
+                      eval_run(t, s->z).i};
+    if (r.step <= 0)
+        eval_stop(t->machine, EVAL_FAULT, s->origin->span,
+                  "the step of a loop is %lld", (long long)r.step);
+    if (t->machine->is_stopped)
+        r.to = r.from;
+    return r;
+}
+
+bool eval_next_iteration(const struct range *r, int64_t *i)
+{
+    return num_add(*i, r->step, i) && *i < r->to;
+}
+
+bool eval_begin_iteration(struct machine *m, const struct action *s)
+{
+    m->epoch += axis_kind(s->origin->u.loop.axis) == AXIS_BLOCK;
+    return eval_step(m, s->origin);
+}
+
+// Run a loop.
+static void run_for(struct thread *t, const struct action *s)
+{
+    if (s->has_barrier) {
+        eval_group_for(&(struct group){t, 1}, s);
+        return;
+    }
+    struct range r = eval_loop_range(t, s);
+    int64_t i = r.from;
+    if (i >= r.to)
+        return;
+    do {
+        if (!eval_begin_iteration(t->machine, s))
+            return;
+        t->frame[s->slot].i = i;
+        eval_run_actions(t, &s->body);
+    } while (eval_next_iteration(&r, &i));
+}
+
+// Run a branch.
+static void run_if(struct thread *t, const struct action *s)
+{
+    eval_run_actions(t, eval_run(t, s->x).i ? &s->body : &s->other);
+}
+
+// Run let, var and assign.
+static void run_let(struct thread *t, const struct action *s)
+{
+    union number lanes[LANES_MOST];
+    unsigned n = s->origin->u.let.var->type.lanes;
+    if (n == 1) {
+        t->frame[s->slot] = eval_run(t, s->x);
+        return;
+    }
+    eval_run_lanes(t, s->x, lanes);
+    for (unsigned k = 0; k < n; k++)
+        t->frame[s->slot + k] = lanes[k];
+}
+
+// Run a store: all lanes are computed before the first is stored.
+static void run_store(struct thread *t, const struct action *s)
+{
+    union number lanes[LANES_MOST];
+    const struct ir_stmt *o = s->origin;
+    struct type type = o->u.store.buffer->elem;
+    eval_run_lanes(t, s->x, lanes);
+    for (unsigned k = 0; k < o->u.store.value->type.lanes; k++) {
+        t->lane = k;
+        void *element = eval_element(t, &s->access, o->span);
+        if (!element)
+            return;
+        eval_store_number(type, element, lanes[k]);
+    }
+    t->lane = 0;
+}
+
+// Run an expression for its effect.
+static void run_eval(struct thread *t, const struct action *s)
+{
+    eval_run(t, s->x);
+}
+
+// Run an alloc.
+static void run_alloc(struct thread *t, const struct action *s)
+{
+    eval_allocate(t, s->array);
+}
+
+// Run a barrier: the only thread of its group has arrived.
+static void run_barrier(struct thread *t, const struct action *s)
+{
+    (void)t;
+    (void)s;
+}
+
+// Set an iteration variable; false if it left its extent.
+static bool bind_iter(struct thread *t, const struct action *s, size_t i)
+{
+    const struct stage_iter *iter = &s->iters[i];
+    int64_t extent = eval_run(t, iter->extent).i;
+    int64_t value = eval_run(t, iter->binding).i;
+    t->frame[iter->slot].i = value;
+    if (value < 0 || value >= extent)
+        eval_stop(t->machine, EVAL_FAULT, s->origin->span,
+                  "iteration variable `%s` is %lld, outside its extent %lld",
+                  s->origin->u.stage.iters.at[i].var->name, (long long)value,
+                  (long long)extent);
+    return !t->machine->is_stopped;
+}
+
+// Run a stage.
+static void run_stage(struct thread *t, const struct action *s)
+{
+    bool is_first = true;
+    if (s->x && !eval_run(t, s->x).i)
+        return;
+    for (size_t i = 0; i < s->n_iters; i++) {
+        if (!bind_iter(t, s, i))
+            return;
+        is_first &= !s->iters[i].is_reduce || !t->frame[s->iters[i].slot].i;
+    }
+    if (is_first)
+        eval_run_actions(t, &s->other);
+    eval_run_actions(t, &s->body);
+}
+
+void eval_bind_action(struct action *s)
+{
+    switch (s->origin->kind) {
+    case STMT_for: s->run = run_for; break;
+    case STMT_if: s->run = run_if; break;
+    case STMT_let:
+    case STMT_var:
+    case STMT_assign: s->run = run_let; break;
+    case STMT_store: s->run = run_store; break;
+    case STMT_eval: s->run = run_eval; break;
+    case STMT_alloc: s->run = run_alloc; break;
+    case STMT_stage: s->run = run_stage; break;
+    case STMT_launch: s->run = eval_launch; break;
+    case STMT_barrier:
+    case STMT_COUNT: s->run = run_barrier; break;
+    }
+}

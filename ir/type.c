@@ -1,0 +1,130 @@
+// Reads the operand letters of ir/ops.def.
+
+#include "ir/type.h"
+
+const char *ir_type_text(struct arena *a, struct type t)
+{
+    if (t.lanes == 1)
+        return type_name(t);
+    return arena_printf(a, "%sx%u", type_name(t), t.lanes);
+}
+
+// Return whether a type fits an operand letter.
+static bool fits(char letter, struct type t)
+{
+    switch (letter) {
+    case 'n': return t.kind != TYPE_bool && !type_is_storage(t);
+    case 'i': return type_is_integer(t);
+    case 'f': return type_is_float(t) && !type_is_storage(t);
+    case 'b': return t.kind == TYPE_bool;
+    case 'x': return type_is_index(t);
+    }
+    return true;
+}
+
+// Return what an operand letter asks for, in words.
+static const char *letter_text(char letter)
+{
+    switch (letter) {
+    case 'n': return "a number";
+    case 'i': return "an integer";
+    case 'f': return "a floating number";
+    case 'b': return "a bool";
+    case 'x': return "an index";
+    }
+    return "a value";
+}
+
+// Check that the operands have the type of operand `first`, in kind; and in
+// lanes, but a scalar condition chooses between vectors.
+static bool same_types(struct arena *a, const struct ir_op_info *info,
+                       uint32_t n, const struct type *t, const char **wrong)
+{
+    uint32_t first = info->operands[0] == 'b' && n == 3;
+    bool is_scalar_choice = first == 1 && t[0].lanes == 1;
+    for (uint32_t i = 0; i < n; i++) {
+        bool ok = i < first ? is_scalar_choice || t[i].lanes == t[first].lanes
+                            : type_equal(t[i], t[first]);
+        if (!ok) {
+            *wrong = arena_printf(a, "operands of `%s` have types %s and %s",
+                                  info->spelling,
+                                  ir_type_text(a, t[i < first ? i : first]),
+                                  ir_type_text(a, t[i < first ? first : i]));
+            return false;
+        }
+    }
+    return true;
+}
+
+// Check each operand of an operation against its letter.
+static bool letters_fit(struct arena *a, const struct ir_op_info *info,
+                        uint32_t n, const struct type *t, const char **wrong)
+{
+    const char *letter = info->operands;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!fits(*letter, t[i])) {
+            *wrong = arena_printf(a, "`%s` needs %s, not %s", info->spelling,
+                                  letter_text(*letter), ir_type_text(a, t[i]));
+            return false;
+        }
+        letter += *letter != '*';
+    }
+    return true;
+}
+
+// Check how many operands there are.
+static bool count_fits(struct arena *a, const struct ir_op_info *info,
+                       uint32_t n, const char **wrong)
+{
+    size_t wanted = strlen(info->operands);
+    if (info->operands[0] == '*') {
+        if (n >= 2 && n <= 16)
+            return true;
+        *wrong = arena_printf(a, "`%s` takes 2 to 16 operands, not %lld",
+                              info->spelling, (long long)n);
+        return false;
+    }
+    if (n == wanted)
+        return true;
+    *wrong =
+        arena_printf(a, "`%s` takes %lld operand%s, not %lld", info->spelling,
+                     (long long)wanted, wanted == 1 ? "" : "s", (long long)n);
+    return false;
+}
+
+// Check what the letters cannot say: no arithmetic on storage types, no
+// vectors of vectors, atomics and their elements have one lane.
+static bool details_fit(struct arena *a, enum ir_op op, const struct type *t,
+                        const char **wrong)
+{
+    const struct ir_op_info *info = ir_op_info(op);
+    bool is_comparison = op == OP_eq || op == OP_ne;
+    bool is_atomic = (info->flags & OP_WRITES) != 0;
+    if (is_comparison && type_is_storage(t[0]))
+        *wrong = arena_printf(a, "`%s` cannot compare %s: convert it first",
+                              info->spelling, ir_type_text(a, t[0]));
+    else if ((op == OP_lanes || is_atomic) && t[0].lanes > 1)
+        *wrong = arena_printf(a, "`%s` needs scalars, not %s", info->spelling,
+                              ir_type_text(a, t[0]));
+    else
+        return true;
+    return false;
+}
+
+bool ir_result_type(struct arena *a, enum ir_op op, uint32_t n,
+                    const struct type *operands, struct type *result,
+                    const char **wrong)
+{
+    const struct ir_op_info *info = ir_op_info(op);
+    if (!count_fits(a, info, n, wrong) ||
+        !letters_fit(a, info, n, operands, wrong) ||
+        !same_types(a, info, n, operands, wrong) ||
+        !details_fit(a, op, operands, wrong))
+        return false;
+    *result = op == OP_select ? operands[1] : operands[0];
+    if (info->result == RESULT_BOOL)
+        result->kind = TYPE_bool;
+    if (op == OP_lanes)
+        result->lanes = (uint8_t)n;
+    return true;
+}

@@ -1,0 +1,283 @@
+// Visiting and rewriting trees.
+
+#include "ir/walk.h"
+#include "ir/build.h"
+
+uint32_t ir_stmt_blocks(struct ir_stmt *s, struct ir_block *out[])
+{
+    switch (s->kind) {
+    case STMT_for: out[0] = &s->u.loop.body; return 1;
+    case STMT_if:
+        out[0] = &s->u.branch.then;
+        out[1] = &s->u.branch.otherwise;
+        return 2;
+    case STMT_stage:
+        out[0] = &s->u.stage.init;
+        out[1] = &s->u.stage.body;
+        return 2;
+    case STMT_launch: out[0] = &s->u.launch.body; return 1;
+    case STMT_let:
+    case STMT_var:
+    case STMT_assign:
+    case STMT_store:
+    case STMT_eval:
+    case STMT_alloc:
+    case STMT_barrier:
+    case STMT_COUNT: break;
+    }
+    return 0;
+}
+
+// Call `see` with each place of an array of them.
+static void see_all(struct ir_expr **places, uint32_t n,
+                    void (*see)(struct ir_expr **place, void *context),
+                    void *context)
+{
+    for (uint32_t i = 0; i < n; i++)
+        see(&places[i], context);
+}
+
+// The part of ir_stmt_exprs for a stage.
+static void see_stage(struct ir_stage *stage,
+                      void (*see)(struct ir_expr **place, void *context),
+                      void *context)
+{
+    for (size_t i = 0; i < stage->iters.n; i++) {
+        see(&stage->iters.at[i].extent, context);
+        see(&stage->iters.at[i].binding, context);
+    }
+    if (stage->predicate)
+        see(&stage->predicate, context);
+}
+
+void ir_stmt_exprs(struct ir_stmt *s,
+                   void (*see)(struct ir_expr **place, void *context),
+                   void *context)
+{
+    switch (s->kind) {
+    case STMT_for:
+        see(&s->u.loop.from, context);
+        see(&s->u.loop.to, context);
+        see(&s->u.loop.step, context);
+        break;
+    case STMT_if: see(&s->u.branch.cond, context); break;
+    case STMT_let:
+    case STMT_var:
+    case STMT_assign: see(&s->u.let.value, context); break;
+    case STMT_store:
+        see_all(s->u.store.index, s->u.store.n, see, context);
+        see(&s->u.store.value, context);
+        break;
+    case STMT_eval: see(&s->u.value, context); break;
+    case STMT_stage: see_stage(&s->u.stage, see, context); break;
+    case STMT_launch: see_all(s->u.launch.grid, 3, see, context); break;
+    case STMT_alloc:
+    case STMT_barrier:
+    case STMT_COUNT: break;
+    }
+}
+
+void ir_each_stmt (struct ir_block *block,
+                   void (*see)(struct ir_stmt *s, void *context), void *context)
+{
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_block *inner[IR_BLOCKS_MOST];
+        struct ir_stmt *s = block->at[i];
+        see(s, context);
+        uint32_t n = ir_stmt_blocks(s, inner);
+        for (uint32_t k = 0; k < n; k++)
+            ir_each_stmt (inner[k], see, context)
+                ;
+    }
+}
+
+void ir_each_expr(struct ir_expr *x,
+                  void (*see)(struct ir_expr *x, void *context), void *context)
+{
+    see(x, context);
+    for (uint32_t i = 0; i < x->n; i++)
+        ir_each_expr(x->args[i], see, context);
+}
+
+// What ir_each_expr_in hands down.
+struct expr_visit {
+    void (*see)(struct ir_expr *x, void *context);
+    void *context;
+};
+
+// Visit the expression at a place.
+static void visit_place(struct ir_expr **place, void *context)
+{
+    struct expr_visit *v = context;
+    ir_each_expr(*place, v->see, v->context);
+}
+
+// Visit the expressions of a statement.
+static void visit_stmt(struct ir_stmt *s, void *context)
+{
+    ir_stmt_exprs(s, visit_place, context);
+}
+
+void ir_each_expr_in(struct ir_block *block,
+                     void (*see)(struct ir_expr *x, void *context),
+                     void *context)
+{
+    struct expr_visit v = {see, context};
+    ir_each_stmt (block, visit_stmt, &v)
+        ;
+}
+
+struct ir_expr *ir_rewrite(struct arena *a, struct ir_expr *x,
+                           struct ir_expr *(*rule)(struct arena *a,
+                                                   struct ir_expr *x,
+                                                   void *context),
+                           void *context)
+{
+    struct ir_expr **args = NULL;
+    for (uint32_t i = 0; i < x->n; i++) {
+        struct ir_expr *arg = ir_rewrite(a, x->args[i], rule, context);
+        if (arg != x->args[i] && !args) {
+            args = arena_array(a, struct ir_expr *, x->n);
+            memcpy(args, x->args, x->n * sizeof *args);
+        }
+        if (args)
+            args[i] = arg;
+    }
+    return rule(a, args ? ir_with_args(a, x, args) : x, context);
+}
+
+// What ir_rewrite_in hands down.
+struct rewriting {
+    struct arena *arena;
+    struct ir_expr *(*rule)(struct arena *a, struct ir_expr *x, void *context);
+    void *context;
+};
+
+// Rewrite the expression at a place.
+static void rewrite_place(struct ir_expr **place, void *context)
+{
+    struct rewriting *r = context;
+    *place = ir_rewrite(r->arena, *place, r->rule, r->context);
+}
+
+// Rewrite the expressions of a statement.
+static void rewrite_stmt(struct ir_stmt *s, void *context)
+{
+    ir_stmt_exprs(s, rewrite_place, context);
+}
+
+void ir_rewrite_in(struct arena *a, struct ir_block *block,
+                   struct ir_expr *(*rule)(struct arena *a, struct ir_expr *x,
+                                           void *context),
+                   void *context)
+{
+    struct rewriting r = {a, rule, context};
+    ir_each_stmt (block, rewrite_stmt, &r)
+        ;
+}
+
+// Find a statement below a block that is `depth` blocks deep, and make room
+// for the path when its length is known.
+static bool find_from(struct arena *a, struct ir_block *block,
+                      const struct ir_stmt *wanted, uint32_t depth,
+                      struct ir_path *path)
+{
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_block *inner[IR_BLOCKS_MOST];
+        struct ir_stmt *s = block->at[i];
+        bool found = s == wanted;
+        if (found) {
+            path->n = depth + 1;
+            path->stmts = arena_array(a, struct ir_stmt *, path->n);
+            path->blocks = arena_array(a, struct ir_block *, path->n);
+            path->index = arena_array(a, size_t, path->n);
+        }
+        uint32_t n = ir_stmt_blocks(s, inner);
+        for (uint32_t k = 0; k < n && !found; k++)
+            found = find_from(a, inner[k], wanted, depth + 1, path);
+        if (found) {
+            path->stmts[depth] = s;
+            path->blocks[depth] = block;
+            path->index[depth] = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool ir_find(struct arena *a, struct ir_block *block,
+             const struct ir_stmt *wanted, struct ir_path *path)
+{
+    return find_from(a, block, wanted, 0, path);
+}
+
+void ir_splice(struct arena *a, struct ir_block *block, size_t at,
+               const struct ir_block *with)
+{
+    struct ir_block r = {0};
+    for (size_t i = 0; i < at; i++)
+        vec_push(a, &r, block->at[i]);
+    for (size_t i = 0; i < with->n; i++)
+        vec_push(a, &r, with->at[i]);
+    for (size_t i = at + 1; i < block->n; i++)
+        vec_push(a, &r, block->at[i]);
+    *block = r;
+}
+
+void ir_insert(struct arena *a, struct ir_block *block, size_t at,
+               struct ir_stmt *s)
+{
+    vec_push(a, block, s);
+    memmove(block->at + at + 1, block->at + at,
+            (block->n - 1 - at) * sizeof *block->at);
+    block->at[at] = s;
+}
+
+bool ir_mentions(const struct ir_expr *x, const struct ir_var *var)
+{
+    if (x->op == OP_var && x->u.var == var)
+        return true;
+    for (uint32_t i = 0; i < x->n; i++)
+        if (ir_mentions(x->args[i], var))
+            return true;
+    return false;
+}
+
+// A question about the uses of an array.
+struct use_search {
+    const struct ir_buffer *buffer;
+    unsigned flag; // OP_READS or OP_WRITES
+    bool found;
+};
+
+// Look at the array of a load or an atomic.
+static void look_at_expr(struct ir_expr *x, void *context)
+{
+    struct use_search *search = context;
+    if (ir_op_info(x->op)->flags & search->flag)
+        search->found |= x->u.buffer == search->buffer;
+}
+
+// Look at the array of a store.
+static void look_at_stmt(struct ir_stmt *s, void *context)
+{
+    struct use_search *search = context;
+    if (s->kind == STMT_store)
+        search->found |= s->u.store.buffer == search->buffer;
+}
+
+bool ir_block_reads(struct ir_block *block, const struct ir_buffer *buffer)
+{
+    struct use_search search = {buffer, OP_READS, false};
+    ir_each_expr_in(block, look_at_expr, &search);
+    return search.found;
+}
+
+bool ir_block_writes(struct ir_block *block, const struct ir_buffer *buffer)
+{
+    struct use_search search = {buffer, OP_WRITES, false};
+    ir_each_stmt (block, look_at_stmt, &search)
+        ;
+    ir_each_expr_in(block, look_at_expr, &search);
+    return search.found;
+}

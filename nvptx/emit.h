@@ -1,0 +1,186 @@
+// The emitter's own interface: from the IR to an LLVM module.
+
+#ifndef NVPTX_EMIT_H
+#define NVPTX_EMIT_H
+
+#include "ir/base/map.h"
+#include "nvptx/nvptx.h"
+
+#include <llvm-c/Core.h>
+#include <llvm-c/DebugInfo.h>
+#include <llvm-c/TargetMachine.h>
+
+// The line table.
+struct emit_lines {
+    LLVMDIBuilderRef builder;  // NULL: none is wanted
+    LLVMMetadataRef unit;      // made with the first entry
+    struct map files;          // source -> its LLVMMetadataRef
+    const struct source *file; // of the entry's subprogram
+    LLVMMetadataRef scope;     // the entry's subprogram
+};
+
+// What emission works on.
+struct emitter {
+    struct arena *arena;
+    const struct nvptx_options *options;
+    struct diag_list *diags;
+    enum diag_code blame; // what an error that LLVM reports is now
+    LLVMContextRef context;
+    LLVMModuleRef module;
+    LLVMBuilderRef builder;
+    unsigned ptx;   // PTX version that an instruction needs, times ten
+    bool libdevice; // a function of libdevice is called
+    struct emit_lines lines;
+
+    const struct ir_kernel *kernel;
+    const char *entry;         // its symbol
+    bool fast_math;            // approximations are allowed
+    LLVMValueRef function;     // the entry
+    LLVMBasicBlockRef allocas; // its first block: local arrays and variables
+    struct map values;         // ir_var -> its LLVMValueRef
+    struct map arrays;         // ir_buffer -> its pointer
+    struct map written;        // the arrays that the launch writes
+    LLVMValueRef dynamic;      // the dynamic shared memory, or NULL
+    uint64_t dynamic_offset;   // of the next shared array in it
+};
+
+// ---- emit.c: kernels and entries
+
+// Fill e->module.  Returns false after reporting errors.
+bool emit_module(struct emitter *e, const struct ir_kernel *const *kernels,
+                 size_t n);
+
+// ---- emit_stmt.c
+
+void emit_block(struct emitter *e, const struct ir_block *block);
+
+// ---- emit_op.c: expressions, as values of emit_type
+
+LLVMValueRef emit_value(struct emitter *e, const struct ir_expr *x);
+// Return LLVM's instruction, predicate or atomic operation for an operation of
+// intrin.def on operands of type t.
+int emit_choice(enum ir_op op, struct type t);
+
+// ---- emit_own.c: the operations with functions of their own
+
+LLVMValueRef emit_const(struct emitter *e, const struct ir_expr *x);
+LLVMValueRef emit_var(struct emitter *e, const struct ir_expr *x);
+LLVMValueRef emit_index(struct emitter *e, const struct ir_expr *x);
+LLVMValueRef emit_select(struct emitter *e, const struct ir_expr *x);
+LLVMValueRef emit_neg(struct emitter *e, const struct ir_expr *x);
+LLVMValueRef emit_invert(struct emitter *e, const struct ir_expr *x);
+LLVMValueRef emit_ceildiv(struct emitter *e, const struct ir_expr *x);
+LLVMValueRef emit_abs(struct emitter *e, const struct ir_expr *x);
+LLVMValueRef emit_relu(struct emitter *e, const struct ir_expr *x);
+LLVMValueRef emit_fma(struct emitter *e, const struct ir_expr *x);
+LLVMValueRef emit_isnan(struct emitter *e, const struct ir_expr *x);
+LLVMValueRef emit_ramp(struct emitter *e, const struct ir_expr *x);
+LLVMValueRef emit_broadcast(struct emitter *e, const struct ir_expr *x);
+LLVMValueRef emit_lanes(struct emitter *e, const struct ir_expr *x);
+LLVMValueRef emit_lane(struct emitter *e, const struct ir_expr *x);
+
+// ---- emit_cast.c
+
+LLVMValueRef emit_cast(struct emitter *e, const struct ir_expr *x);
+// Convert a value between two types of as many lanes.
+LLVMValueRef emit_convert(struct emitter *e, struct type to, struct type from,
+                          LLVMValueRef value);
+
+// ---- emit_f8.c
+
+// Convert one f32 to the bits of an f8 type, saturating.
+LLVMValueRef emit_f8_encode(struct emitter *e, struct type to,
+                            LLVMValueRef value);
+// Convert the bits of an f8 type to f16.
+LLVMValueRef emit_f8_decode(struct emitter *e, struct type from,
+                            LLVMValueRef value);
+
+// ---- emit_math.c
+
+LLVMValueRef emit_math(struct emitter *e, const struct ir_expr *x);
+
+// ---- emit_memory.c
+
+LLVMValueRef emit_load(struct emitter *e, const struct ir_expr *x);
+LLVMValueRef emit_atomic(struct emitter *e, const struct ir_expr *x);
+LLVMValueRef emit_atomic_cas(struct emitter *e, const struct ir_expr *x);
+void emit_store(struct emitter *e, const struct ir_stmt *s);
+
+// ---- emit_array.c: where arrays are
+
+// Make the array that an `alloc` in a launch declares.
+void emit_alloc(struct emitter *e, const struct ir_stmt *s);
+
+// ---- emit_type.c: LLVM's types, constants and calls
+
+// Return the type of a value: bool is i1, f8 is i8.
+LLVMTypeRef emit_type(struct emitter *e, struct type t);
+// Return the type of a value in memory: bool is i8.
+LLVMTypeRef emit_memory_type(struct emitter *e, struct type t);
+// Return an integer of that type in each lane.
+LLVMValueRef emit_int(struct emitter *e, struct type t, int64_t value);
+// Return a number of that floating type in each lane.
+LLVMValueRef emit_float(struct emitter *e, struct type t, double value);
+// Return the same value in each lane of a vector; itself for one lane.
+LLVMValueRef emit_splat(struct emitter *e, struct type t, LLVMValueRef lane);
+// Return lane k of a value; the value itself if its type has one lane.
+LLVMValueRef emit_extract(struct emitter *e, struct type t, LLVMValueRef value,
+                          unsigned k);
+// Call a function on each lane and collect the results in type t.
+LLVMValueRef emit_each_lane(struct emitter *e, struct type t,
+                            LLVMValueRef (*make)(struct emitter *e, unsigned k,
+                                                 void *context),
+                            void *context);
+// Call an intrinsic, overloaded on `overload` unless that is NULL.
+LLVMValueRef emit_intrinsic(struct emitter *e, const char *name,
+                            LLVMTypeRef overload, LLVMValueRef *args,
+                            unsigned n);
+// Give a floating point instruction the kernel's flags, and return it.
+LLVMValueRef emit_flagged(struct emitter *e, LLVMValueRef value);
+// Mark integer arithmetic on an index type as not overflowing; return it.
+LLVMValueRef emit_no_wrap(struct type t, LLVMValueRef value);
+// Append an empty block to the entry.
+LLVMBasicBlockRef emit_new_block(struct emitter *e, const char *name);
+// Return a variable's place on the stack, in the entry's first block.
+LLVMValueRef emit_alloca(struct emitter *e, LLVMTypeRef type);
+// Add an attribute to the entry (index LLVMAttributeFunctionIndex) or to one
+// of its parameters (1 + number).
+void emit_attribute(LLVMValueRef function, unsigned index, const char *name,
+                    uint64_t value);
+// Add a string attribute to a function.
+void emit_string_attribute(LLVMValueRef function, const char *name,
+                           const char *value);
+
+// ---- emit_line.c
+
+void emit_lines_begin(struct emitter *e);
+// Begin the lines of an entry; `span` is where it is in the source.
+void emit_lines_entry(struct emitter *e, const char *name, struct span span);
+// Set the line of what follows, and return what it was before.
+LLVMMetadataRef emit_line(struct emitter *e, struct span span);
+// Set it back.
+void emit_line_restore(struct emitter *e, LLVMMetadataRef before);
+void emit_lines_end(struct emitter *e);
+
+// ---- libdevice.c
+
+// Link the functions of libdevice that the module calls.
+// Returns false after reporting errors.
+bool libdevice_link(struct emitter *e);
+
+// ---- optimize.c
+
+// Verify, optimise and verify the module.  Returns false after reporting
+// errors.
+bool optimize_module(struct emitter *e, LLVMTargetMachineRef machine);
+
+// ---- ptx.c
+
+// Return the target machine for what was emitted, or NULL after reporting an
+// error; the module gets its triple and data layout.
+LLVMTargetMachineRef ptx_machine(struct emitter *e);
+// Append the module as PTX.  Returns false after reporting an error.
+bool ptx_print(struct emitter *e, LLVMTargetMachineRef machine,
+               struct buf *out);
+
+#endif

@@ -1,0 +1,102 @@
+// Loads, stores and atomics.
+//
+// At level flat an access has one index, in elements; `ramp(base, n)` makes
+// it an access to n elements that are aligned as a whole.
+
+#include "nvptx/emit.h"
+
+#include <string.h>
+
+// Return the address of the element, or first element, that an index names.
+static LLVMValueRef address_of(struct emitter *e,
+                               const struct ir_buffer *buffer,
+                               const struct ir_expr *index)
+{
+    LLVMValueRef array = map_get(&e->arrays, buffer);
+    if (index->op == OP_ramp)
+        index = index->args[0];
+    struct type wide = type_scalar(TYPE_i64);
+    LLVMValueRef at = emit_convert(e, wide, index->type, emit_value(e, index));
+    LLVMTypeRef element = emit_memory_type(e, buffer->elem);
+    return LLVMBuildInBoundsGEP2(e->builder, element, array, &at, 1, "");
+}
+
+// Return the alignment of an access: that of all its lanes together, down to
+// a power of two.
+static unsigned access_align(struct type t)
+{
+    unsigned bytes = (unsigned)type_bytes(t);
+    return bytes & -bytes;
+}
+
+// Return whether the whole launch only reads the array, through its pointer.
+static bool is_unchanging(struct emitter *e, const struct ir_buffer *buffer)
+{
+    return (buffer->space == SPACE_global || buffer->space == SPACE_constant) &&
+           !map_has(&e->written, buffer);
+}
+
+// Attach `!invariant.load`: the load may use the read-only cache.
+static void mark_invariant(struct emitter *e, LLVMValueRef load)
+{
+    static const char name[] = "invariant.load";
+    unsigned kind = LLVMGetMDKindIDInContext(e->context, name, sizeof name - 1);
+    LLVMMetadataRef none = LLVMMDNodeInContext2(e->context, NULL, 0);
+    LLVMSetMetadata(load, kind, LLVMMetadataAsValue(e->context, none));
+}
+
+LLVMValueRef emit_load(struct emitter *e, const struct ir_expr *x)
+{
+    const struct ir_buffer *buffer = x->u.buffer;
+    LLVMValueRef from = address_of(e, buffer, x->args[0]);
+    LLVMTypeRef type = emit_memory_type(e, x->type);
+    LLVMValueRef load = LLVMBuildLoad2(e->builder, type, from, "");
+    LLVMSetAlignment(load, access_align(x->type));
+    if (is_unchanging(e, buffer))
+        mark_invariant(e, load);
+    if (x->type.kind != TYPE_bool)
+        return load;
+    return LLVMBuildICmp(e->builder, LLVMIntNE, load, LLVMConstNull(type), "");
+}
+
+void emit_store(struct emitter *e, const struct ir_stmt *s)
+{
+    struct ir_expr *value = s->u.store.value;
+    LLVMValueRef v = emit_value(e, value);
+    if (value->type.kind == TYPE_bool)
+        v = LLVMBuildZExt(e->builder, v, emit_memory_type(e, value->type), "");
+    LLVMValueRef to = address_of(e, s->u.store.buffer, s->u.store.index[0]);
+    LLVMValueRef store = LLVMBuildStore(e->builder, v, to);
+    LLVMSetAlignment(store, access_align(value->type));
+}
+
+// Return the scope that an atomic is seen in: the block for its shared
+// memory, else the device.
+static unsigned scope_of(struct emitter *e, const struct ir_buffer *buffer)
+{
+    const char *name = buffer->space == SPACE_shared ? "block" : "device";
+    return LLVMGetSyncScopeID(e->context, name, strlen(name));
+}
+
+LLVMValueRef emit_atomic(struct emitter *e, const struct ir_expr *x)
+{
+    const struct ir_buffer *buffer = x->u.buffer;
+    int op = emit_choice(x->op, x->type);
+    LLVMValueRef at = address_of(e, buffer, x->args[0]);
+    LLVMValueRef v = emit_value(e, x->args[1]);
+    return LLVMBuildAtomicRMWSyncScope(e->builder, (LLVMAtomicRMWBinOp)op, at,
+                                       v, LLVMAtomicOrderingMonotonic,
+                                       scope_of(e, buffer));
+}
+
+LLVMValueRef emit_atomic_cas(struct emitter *e, const struct ir_expr *x)
+{
+    const struct ir_buffer *buffer = x->u.buffer;
+    LLVMValueRef at = address_of(e, buffer, x->args[0]);
+    LLVMValueRef expected = emit_value(e, x->args[1]);
+    LLVMValueRef wanted = emit_value(e, x->args[2]);
+    LLVMValueRef both = LLVMBuildAtomicCmpXchgSyncScope(
+        e->builder, at, expected, wanted, LLVMAtomicOrderingMonotonic,
+        LLVMAtomicOrderingMonotonic, scope_of(e, buffer));
+    return LLVMBuildExtractValue(e->builder, both, 0, "");
+}

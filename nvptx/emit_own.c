@@ -1,0 +1,187 @@
+// The operations that no table of intrin.def describes.
+
+#include "nvptx/emit.h"
+
+#include "ir/build.h"
+#include "ir/eval.h"
+
+LLVMValueRef emit_const(struct emitter *e, const struct ir_expr *x)
+{
+    if (type_is_storage(x->type)) {
+        uint8_t bits;
+        eval_store_float(x->type, &bits, x->u.f);
+        return emit_int(e, x->type, bits);
+    }
+    if (type_is_float(x->type))
+        return emit_float(e, x->type, x->u.f);
+    return emit_int(e, x->type, x->u.i);
+}
+
+LLVMValueRef emit_var(struct emitter *e, const struct ir_expr *x)
+{
+    LLVMValueRef value = map_get(&e->values, x->u.var);
+    if (x->u.var->kind != VAR_mutable)
+        return value;
+    return LLVMBuildLoad2(e->builder, emit_type(e, x->type), value, "");
+}
+
+LLVMValueRef emit_index(struct emitter *e, const struct ir_expr *x)
+{
+    static const char *const names[2][3] = {
+        {"llvm.nvvm.read.ptx.sreg.ctaid.x", "llvm.nvvm.read.ptx.sreg.ctaid.y",
+         "llvm.nvvm.read.ptx.sreg.ctaid.z"},
+        {"llvm.nvvm.read.ptx.sreg.tid.x", "llvm.nvvm.read.ptx.sreg.tid.y",
+         "llvm.nvvm.read.ptx.sreg.tid.z"},
+    };
+    bool is_thread = axis_kind(x->u.axis) == AXIS_THREAD;
+    const char *name = names[is_thread][axis_dimension(x->u.axis)];
+    LLVMValueRef v = emit_intrinsic(e, name, NULL, NULL, 0);
+    return emit_convert(e, x->type, type_scalar(TYPE_u32), v);
+}
+
+// Return whether an expression must not be evaluated in vain: it touches
+// memory, or divides by what may be zero.
+static bool may_fault(const struct ir_expr *x)
+{
+    unsigned flags = ir_op_info(x->op)->flags;
+    bool divides = x->op == OP_div || x->op == OP_mod || x->op == OP_ceildiv;
+    int64_t by;
+    if (flags & (OP_READS | OP_WRITES))
+        return true;
+    if (divides && !type_is_float(x->type) &&
+        (!ir_int_value(x->args[1], &by) || by == 0 || by == -1))
+        return true;
+    for (uint32_t i = 0; i < x->n; i++) {
+        if (may_fault(x->args[i]))
+            return true;
+    }
+    return false;
+}
+
+// Evaluate one of two values, jumping over the other.
+static LLVMValueRef emit_one_of(struct emitter *e, struct type t,
+                                LLVMValueRef cond, struct ir_expr *const *arms)
+{
+    LLVMBasicBlockRef blocks[2] = {emit_new_block(e, "then"),
+                                   emit_new_block(e, "else")};
+    LLVMBasicBlockRef end = emit_new_block(e, "end");
+    LLVMBuildCondBr(e->builder, cond, blocks[0], blocks[1]);
+    LLVMValueRef values[2];
+    for (int i = 0; i < 2; i++) {
+        LLVMPositionBuilderAtEnd(e->builder, blocks[i]);
+        values[i] = emit_value(e, arms[i]);
+        blocks[i] = LLVMGetInsertBlock(e->builder);
+        LLVMBuildBr(e->builder, end);
+    }
+    LLVMPositionBuilderAtEnd(e->builder, end);
+    LLVMValueRef phi = LLVMBuildPhi(e->builder, emit_type(e, t), "");
+    LLVMAddIncoming(phi, values, blocks, 2);
+    return phi;
+}
+
+// c ? a : b, of which a && b and a || b are cases.
+LLVMValueRef emit_select(struct emitter *e, const struct ir_expr *x)
+{
+    struct ir_expr *arms[2] = {x->args[1], x->args[x->n - 1]};
+    if (x->op == OP_and)
+        arms[1] = ir_bool(e->arena, false);
+    if (x->op == OP_or)
+        arms[0] = ir_bool(e->arena, true);
+    LLVMValueRef cond = emit_value(e, x->args[0]);
+    if (may_fault(arms[0]) || may_fault(arms[1]))
+        return emit_one_of(e, x->type, cond, arms);
+    LLVMValueRef a = emit_value(e, arms[0]);
+    LLVMValueRef b = emit_value(e, arms[1]);
+    return LLVMBuildSelect(e->builder, cond, a, b, "");
+}
+
+LLVMValueRef emit_neg(struct emitter *e, const struct ir_expr *x)
+{
+    LLVMValueRef a = emit_value(e, x->args[0]);
+    if (type_is_float(x->type))
+        return LLVMBuildFNeg(e->builder, a, "");
+    return emit_no_wrap(x->type, LLVMBuildNeg(e->builder, a, ""));
+}
+
+// !a and ~a.
+LLVMValueRef emit_invert(struct emitter *e, const struct ir_expr *x)
+{
+    return LLVMBuildNot(e->builder, emit_value(e, x->args[0]), "");
+}
+
+// a >= 0 and b > 0, so that unsigned division is right for every type, and
+// the rounded quotient never overflows.
+LLVMValueRef emit_ceildiv(struct emitter *e, const struct ir_expr *x)
+{
+    LLVMValueRef a = emit_value(e, x->args[0]);
+    LLVMValueRef b = emit_value(e, x->args[1]);
+    LLVMValueRef quotient = LLVMBuildUDiv(e->builder, a, b, "");
+    LLVMValueRef rest = LLVMBuildURem(e->builder, a, b, "");
+    LLVMValueRef has_rest =
+        LLVMBuildICmp(e->builder, LLVMIntNE, rest, emit_int(e, x->type, 0), "");
+    LLVMValueRef up =
+        LLVMBuildZExt(e->builder, has_rest, emit_type(e, x->type), "");
+    return emit_no_wrap(x->type, LLVMBuildAdd(e->builder, quotient, up, ""));
+}
+
+LLVMValueRef emit_abs(struct emitter *e, const struct ir_expr *x)
+{
+    LLVMTypeRef type = emit_type(e, x->type);
+    LLVMValueRef least_is_poison =
+        LLVMConstInt(LLVMInt1TypeInContext(e->context), 0, false);
+    LLVMValueRef args[] = {emit_value(e, x->args[0]), least_is_poison};
+    if (type_is_float(x->type))
+        return emit_intrinsic(e, "llvm.fabs", type, args, 1);
+    if (type_is_signed(x->type))
+        return emit_intrinsic(e, "llvm.abs", type, args, 2);
+    return args[0];
+}
+
+LLVMValueRef emit_relu(struct emitter *e, const struct ir_expr *x)
+{
+    LLVMValueRef a = emit_value(e, x->args[0]);
+    LLVMValueRef zero = emit_float(e, x->type, 0);
+    LLVMValueRef below = LLVMBuildFCmp(e->builder, LLVMRealOLT, a, zero, "");
+    return LLVMBuildSelect(e->builder, below, zero, a, "");
+}
+
+LLVMValueRef emit_isnan(struct emitter *e, const struct ir_expr *x)
+{
+    LLVMValueRef a = emit_value(e, x->args[0]);
+    return LLVMBuildFCmp(e->builder, LLVMRealUNO, a, a, "");
+}
+
+LLVMValueRef emit_ramp(struct emitter *e, const struct ir_expr *x)
+{
+    struct type one = type_scalar((enum type_kind)x->type.kind);
+    LLVMValueRef steps[16];
+    for (unsigned k = 0; k < x->type.lanes; k++)
+        steps[k] = emit_int(e, one, k);
+    LLVMValueRef base = emit_splat(e, x->type, emit_value(e, x->args[0]));
+    return emit_no_wrap(
+        x->type, LLVMBuildAdd(e->builder, base,
+                              LLVMConstVector(steps, x->type.lanes), ""));
+}
+
+LLVMValueRef emit_broadcast(struct emitter *e, const struct ir_expr *x)
+{
+    return emit_splat(e, x->type, emit_value(e, x->args[0]));
+}
+
+// Return the value of operand k.
+static LLVMValueRef operand(struct emitter *e, unsigned k, void *context)
+{
+    const struct ir_expr *x = context;
+    return emit_value(e, x->args[k]);
+}
+
+LLVMValueRef emit_lanes(struct emitter *e, const struct ir_expr *x)
+{
+    return emit_each_lane(e, x->type, operand, (void *)x);
+}
+
+LLVMValueRef emit_lane(struct emitter *e, const struct ir_expr *x)
+{
+    LLVMValueRef vector = emit_value(e, x->args[0]);
+    return emit_extract(e, x->args[0]->type, vector, x->u.lane);
+}

@@ -1,0 +1,179 @@
+// Statements.
+
+#include "nvptx/emit.h"
+
+#include "ir/walk.h"
+
+#include <string.h>
+
+// Note whether a statement is a barrier.
+static void note_barrier(struct ir_stmt *s, void *context)
+{
+    bool *found = context;
+    *found |= s->kind == STMT_barrier;
+}
+
+// Return the metadata `{name}` or, if count > 0, `{name, count}`.
+static LLVMMetadataRef loop_option(struct emitter *e, const char *name,
+                                   int64_t count)
+{
+    LLVMMetadataRef parts[2] = {
+        LLVMMDStringInContext2(e->context, name, strlen(name)), NULL};
+    if (count > 0)
+        parts[1] =
+            LLVMValueAsMetadata(emit_int(e, type_scalar(TYPE_u32), count));
+    return LLVMMDNodeInContext2(e->context, parts, count > 0 ? 2 : 1);
+}
+
+// Return how LLVM is to unroll a loop, or NULL if it may choose.  A loop with
+// a barrier stays as it is.
+static LLVMMetadataRef unroll_option(struct emitter *e, struct ir_for *loop)
+{
+    bool has_barrier = false;
+    ir_each_stmt (&loop->body, note_barrier, &has_barrier)
+        ;
+    if (has_barrier)
+        return loop_option(e, "llvm.loop.unroll.disable", 0);
+    for (size_t i = 0; i < loop->attrs.n; i++) {
+        const struct ir_attr *attr = &loop->attrs.at[i];
+        if (strcmp(attr->name, "unroll") == 0 && attr->value > 1)
+            return loop_option(e, "llvm.loop.unroll.count", attr->value);
+        if (strcmp(attr->name, "unroll") == 0 ||
+            strcmp(attr->name, "no_unroll") == 0)
+            return loop_option(e, "llvm.loop.unroll.disable", 0);
+    }
+    if (axis_kind(loop->axis) == AXIS_UNROLL)
+        return loop_option(e, "llvm.loop.unroll.enable", 0);
+    return NULL;
+}
+
+// Attach a loop's options to the branch back to its start.  The node refers
+// to itself, as LLVM wants it, so that no two loops have the same.
+static void describe_loop(struct emitter *e, struct ir_for *loop,
+                          LLVMValueRef branch)
+{
+    static const char name[] = "llvm.loop";
+    LLVMMetadataRef option = unroll_option(e, loop);
+    if (!option)
+        return;
+    LLVMMetadataRef self = LLVMTemporaryMDNode(e->context, NULL, 0);
+    LLVMMetadataRef parts[] = {self, option};
+    LLVMMetadataRef node = LLVMMDNodeInContext2(e->context, parts, 2);
+    LLVMMetadataReplaceAllUsesWith(self, node);
+    LLVMSetMetadata(branch,
+                    LLVMGetMDKindIDInContext(e->context, name, sizeof name - 1),
+                    LLVMMetadataAsValue(e->context, node));
+}
+
+// Return a < b.
+static LLVMValueRef is_less(struct emitter *e, struct type t, LLVMValueRef a,
+                            LLVMValueRef b)
+{
+    LLVMIntPredicate less = type_is_signed(t) ? LLVMIntSLT : LLVMIntULT;
+    return LLVMBuildICmp(e->builder, less, a, b, "");
+}
+
+// A loop, tested once before it and then at its end:
+//
+//   before: if (from < to) body else after
+//   body:   v = phi(from, next); ...; next = v + step
+//           if (next < to) body else after
+static void emit_for(struct emitter *e, const struct ir_stmt *s)
+{
+    struct ir_for *loop = (struct ir_for *)&s->u.loop;
+    struct type t = loop->var->type;
+    LLVMValueRef from = emit_value(e, loop->from);
+    LLVMValueRef to = emit_value(e, loop->to);
+    LLVMValueRef step = emit_value(e, loop->step);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
+    LLVMBasicBlockRef body = emit_new_block(e, "loop");
+    LLVMBasicBlockRef after = emit_new_block(e, "after");
+    LLVMBuildCondBr(e->builder, is_less(e, t, from, to), body, after);
+    LLVMPositionBuilderAtEnd(e->builder, body);
+    LLVMValueRef v = LLVMBuildPhi(e->builder, emit_type(e, t), "");
+    map_set(&e->values, loop->var, v);
+    emit_block(e, &loop->body);
+    LLVMValueRef next = emit_no_wrap(t, LLVMBuildAdd(e->builder, v, step, ""));
+    LLVMBasicBlockRef last = LLVMGetInsertBlock(e->builder);
+    describe_loop(
+        e, loop,
+        LLVMBuildCondBr(e->builder, is_less(e, t, next, to), body, after));
+    LLVMAddIncoming(v, (LLVMValueRef[]){from, next},
+                    (LLVMBasicBlockRef[]){before, last}, 2);
+    LLVMPositionBuilderAtEnd(e->builder, after);
+}
+
+// A branch.
+static void emit_if(struct emitter *e, const struct ir_stmt *s)
+{
+    LLVMValueRef cond = emit_value(e, s->u.branch.cond);
+    LLVMBasicBlockRef then = emit_new_block(e, "then");
+    LLVMBasicBlockRef otherwise = emit_new_block(e, "else");
+    LLVMBasicBlockRef end = emit_new_block(e, "end");
+    LLVMBuildCondBr(e->builder, cond, then, otherwise);
+    LLVMPositionBuilderAtEnd(e->builder, then);
+    emit_block(e, &s->u.branch.then);
+    LLVMBuildBr(e->builder, end);
+    LLVMPositionBuilderAtEnd(e->builder, otherwise);
+    emit_block(e, &s->u.branch.otherwise);
+    LLVMBuildBr(e->builder, end);
+    LLVMPositionBuilderAtEnd(e->builder, end);
+}
+
+// A named value.
+static void emit_let(struct emitter *e, const struct ir_stmt *s)
+{
+    map_set(&e->values, s->u.let.var, emit_value(e, s->u.let.value));
+}
+
+// A variable: a place on the stack, which optimisation removes.
+static void emit_variable(struct emitter *e, const struct ir_stmt *s)
+{
+    LLVMValueRef value = emit_value(e, s->u.let.value);
+    LLVMValueRef place = emit_alloca(e, LLVMTypeOf(value));
+    LLVMBuildStore(e->builder, value, place);
+    map_set(&e->values, s->u.let.var, place);
+}
+
+// A new value of a variable.
+static void emit_assign(struct emitter *e, const struct ir_stmt *s)
+{
+    LLVMValueRef value = emit_value(e, s->u.let.value);
+    LLVMBuildStore(e->builder, value, map_get(&e->values, s->u.let.var));
+}
+
+// A barrier of the block.
+static void emit_barrier(struct emitter *e)
+{
+    LLVMValueRef number = emit_int(e, type_scalar(TYPE_u32), 0);
+    emit_intrinsic(e, "llvm.nvvm.barrier.cta.sync.aligned.all", NULL, &number,
+                   1);
+}
+
+// Emit a statement.  Stages and launches are not inside a launch.
+static void emit_stmt(struct emitter *e, const struct ir_stmt *s)
+{
+    switch (s->kind) {
+    case STMT_for: emit_for(e, s); break;
+    case STMT_if: emit_if(e, s); break;
+    case STMT_let: emit_let(e, s); break;
+    case STMT_var: emit_variable(e, s); break;
+    case STMT_assign: emit_assign(e, s); break;
+    case STMT_store: emit_store(e, s); break;
+    case STMT_eval: emit_value(e, s->u.value); break;
+    case STMT_alloc: emit_alloc(e, s); break;
+    case STMT_barrier: emit_barrier(e); break;
+    case STMT_stage:
+    case STMT_launch:
+    case STMT_COUNT: break;
+    }
+}
+
+void emit_block(struct emitter *e, const struct ir_block *block)
+{
+    for (size_t i = 0; i < block->n; i++) {
+        LLVMMetadataRef before = emit_line(e, block->at[i]->span);
+        emit_stmt(e, block->at[i]);
+        emit_line_restore(e, before);
+    }
+}

@@ -1,0 +1,262 @@
+// Emission in a child process.
+//
+// LLVM ends the process where it meets what it cannot translate.  So a child
+// emits, and sends back through a pipe: whether it succeeded, its diagnostics
+// and the text.  The child is a copy of its parent: the addresses of sources,
+// in the spans of diagnostics, mean the same in both.
+
+#include "nvptx/nvptx.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    TIME_LIMIT_MS = 120000, // for one emission
+    CHUNK = 65536,
+};
+
+// What the child sends first; the diagnostics and the text follow.
+struct answer {
+    bool ok;            // what nvptx_emit returned
+    size_t diagnostics; // how many
+};
+
+// What the child says besides: its standard error.
+struct child {
+    pid_t pid;
+    int fds[2];         // its answer, its standard error; -1 once closed
+    struct buf said[2]; // what came out of each
+    bool timed_out;
+};
+
+// Append a text with its NUL; NULL as an empty one.
+static void put_text(struct buf *b, const char *text)
+{
+    buf_bytes(b, text ? text : "", (text ? strlen(text) : 0) + 1);
+}
+
+// Append a diagnostic as its struct, its texts and its notes.
+static void put_diagnostic(struct buf *b, const struct diag *d)
+{
+    buf_bytes(b, d, sizeof *d);
+    put_text(b, d->text);
+    put_text(b, d->label);
+    for (size_t i = 0; i < d->notes.n; i++) {
+        buf_bytes(b, &d->notes.at[i], sizeof *d->notes.at);
+        put_text(b, d->notes.at[i].text);
+    }
+}
+
+// Bytes that are being read.
+struct reader {
+    const char *at;
+    size_t left;
+};
+
+// Copy the next `size` bytes to `out`, or zeros if they are not there.
+static void take(struct reader *r, void *out, size_t size)
+{
+    bool enough = size <= r->left;
+    memset(out, 0, size);
+    if (!enough)
+        return;
+    memcpy(out, r->at, size);
+    r->at += size;
+    r->left -= size;
+}
+
+// Return the next text, in the arena; NULL if it is empty.
+static const char *take_text(struct reader *r, struct arena *a)
+{
+    size_t n = strnlen(r->at, r->left);
+    const char *text = n ? arena_copy(a, r->at, n) : NULL;
+    size_t used = n < r->left ? n + 1 : n;
+    r->at += used;
+    r->left -= used;
+    return text;
+}
+
+// Append the next diagnostic to a list.
+static void take_diagnostic(struct reader *r, struct diag_list *diags)
+{
+    struct diag d;
+    take(r, &d, sizeof d);
+    size_t notes = d.notes.n;
+    d.text = take_text(r, diags->arena);
+    d.label = take_text(r, diags->arena);
+    memset(&d.notes, 0, sizeof d.notes);
+    for (size_t i = 0; i < notes; i++) {
+        struct diag_note note;
+        take(r, &note, sizeof note);
+        note.text = take_text(r, diags->arena);
+        vec_push(diags->arena, &d.notes, note);
+    }
+    diags->errors += d.severity == DIAG_ERROR;
+    vec_push(diags->arena, &diags->all, d);
+}
+
+// Write all bytes to a pipe.
+static void write_all(int fd, const struct buf *b)
+{
+    for (size_t at = 0; at < b->n;) {
+        ssize_t n = write(fd, b->data + at, b->n - at);
+        if (n < 0 && errno != EINTR)
+            return;
+        at += n > 0 ? (size_t)n : 0;
+    }
+}
+
+// The arguments of an emission.
+struct job {
+    struct arena *arena;
+    const struct ir_kernel *const *kernels;
+    size_t n;
+    const struct nvptx_options *options;
+};
+
+// Let faults end the process, without a core, whatever the parent does.
+static void face_faults(void)
+{
+    static const int faults[] = {SIGABRT, SIGSEGV, SIGBUS,
+                                 SIGILL,  SIGFPE,  SIGTRAP};
+    struct rlimit no_core = {0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        signal(faults[i], SIG_DFL);
+}
+
+// Emit, answer, and end the process.
+static void run_child(const struct job *job, int answer_fd, int error_fd)
+{
+    face_faults();
+    dup2(error_fd, STDERR_FILENO);
+    struct diag_list diags = {.arena = job->arena};
+    struct buf text = {0}, message = {0};
+    struct answer answer = {.ok = nvptx_emit(job->arena, job->kernels, job->n,
+                                             job->options, &text, &diags)};
+    answer.diagnostics = diags.all.n;
+    buf_bytes(&message, &answer, sizeof answer);
+    for (size_t i = 0; i < diags.all.n; i++)
+        put_diagnostic(&message, &diags.all.at[i]);
+    buf_bytes(&message, text.data, text.n);
+    write_all(answer_fd, &message);
+    _exit(0);
+}
+
+// Start the child.  Returns false, with errno set, if there is none.
+static bool start(const struct job *job, struct child *c)
+{
+    int answer[2], errors[2];
+    if (pipe(answer))
+        return false;
+    if (pipe(errors)) {
+        close(answer[0]);
+        close(answer[1]);
+        return false;
+    }
+    c->pid = fork();
+    if (c->pid == 0)
+        run_child(job, answer[1], errors[1]);
+    close(answer[1]);
+    close(errors[1]);
+    c->fds[0] = answer[0];
+    c->fds[1] = errors[0];
+    return c->pid > 0;
+}
+
+// Return the milliseconds of a clock that only goes forward.
+static long long now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (long long)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+// Read what there is in a pipe of the child's; close it at its end.
+static void read_pipe(struct child *c, int which)
+{
+    char chunk[CHUNK];
+    ssize_t n = read(c->fds[which], chunk, sizeof chunk);
+    if (n > 0) {
+        buf_bytes(&c->said[which], chunk, (size_t)n);
+    } else if (n == 0 || errno != EINTR) {
+        close(c->fds[which]);
+        c->fds[which] = -1;
+    }
+}
+
+// Read both pipes until the child has closed them, or kill it.
+static void listen_to(struct child *c)
+{
+    long long end = now_ms() + TIME_LIMIT_MS;
+    while (c->fds[0] >= 0 || c->fds[1] >= 0) {
+        struct pollfd polls[2] = {{c->fds[0], POLLIN, 0},
+                                  {c->fds[1], POLLIN, 0}};
+        long long left = end - now_ms();
+        if (left <= 0 && !c->timed_out) {
+            c->timed_out = true;
+            kill(c->pid, SIGKILL);
+        }
+        poll(polls, 2, left > 0 ? (int)left : -1);
+        for (int i = 0; i < 2; i++) {
+            if (polls[i].revents)
+                read_pipe(c, i);
+        }
+    }
+}
+
+// Report that the child did not come to an end.
+static void report_death(const struct child *c, int status,
+                         struct diag_list *diags)
+{
+    const char *text = c->said[1].n ? c->said[1].data : "it was killed";
+    if (c->timed_out)
+        text = "it did not end within two minutes";
+    else if (!c->said[1].n && WIFSIGNALED(status))
+        text = strsignal(WTERMSIG(status));
+    diag_error(diags, (struct span){0}, D_llvm_failed, text);
+}
+
+// Take the child's answer apart.
+static bool take_answer(const struct child *c, struct buf *out,
+                        struct diag_list *diags)
+{
+    struct reader r = {c->said[0].data, c->said[0].n};
+    struct answer answer;
+    take(&r, &answer, sizeof answer);
+    for (size_t i = 0; i < answer.diagnostics; i++)
+        take_diagnostic(&r, diags);
+    buf_bytes(out, r.at, r.left);
+    return answer.ok;
+}
+
+bool nvptx_emit_isolated(struct arena *a,
+                         const struct ir_kernel *const *kernels, size_t n,
+                         const struct nvptx_options *options, struct buf *out,
+                         struct diag_list *diags)
+{
+    struct job job = {a, kernels, n, options};
+    struct child c = {.fds = {-1, -1}};
+    int status = 0;
+    bool ok = false;
+    if (!start(&job, &c))
+        diag_error(diags, (struct span){0}, D_llvm_failed, strerror(errno));
+    listen_to(&c);
+    if (c.pid > 0) {
+        while (waitpid(c.pid, &status, 0) < 0 && errno == EINTR)
+            continue;
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+            ok = take_answer(&c, out, diags);
+        else
+            report_death(&c, status, diags);
+    }
+    buf_free(&c.said[0]);
+    buf_free(&c.said[1]);
+    return ok;
+}

@@ -1,0 +1,81 @@
+// Kernels to PTX: everything that knows LLVM.
+//
+//   const struct nvptx_target *sm = nvptx_target_find("sm_90", diags);
+//   struct nvptx_options o = {.target = sm, .form = NVPTX_PTX,
+//                             .opt_level = 2};
+//   nvptx_emit_isolated(arena, kernels, n, &o, &ptx, diags);
+//
+// Every call has an LLVM context of its own and keeps nothing: calls from
+// several threads are independent, once `nvptx_start` has returned.
+
+#ifndef NVPTX_NVPTX_H
+#define NVPTX_NVPTX_H
+
+#include "ir/base/buf.h"
+#include "ir/base/diag.h"
+#include "ir/ir.h"
+
+// What an architecture has, combined with `|`.
+enum nvptx_feature {
+    NVPTX_BF16_FMA = 1,
+    NVPTX_F8_CONVERT = 2,
+};
+
+// An architecture: a row of sm.def.
+struct nvptx_target {
+    const char *name;     // "sm_90a"
+    unsigned number;      // 90
+    char kind;            // 0, 'a' or 'f'
+    unsigned ptx;         // lowest PTX version, times ten
+    unsigned most_shared; // bytes of shared memory a block can have
+    unsigned features;    // of enum nvptx_feature
+};
+
+// Return the architecture of that name, or NULL after reporting an error
+// with suggestions.
+const struct nvptx_target *nvptx_target_find(const char *name,
+                                             struct diag_list *diags);
+
+// Return the architectures in the order of sm.def, and how many there are.
+const struct nvptx_target *nvptx_targets(size_t *n);
+
+// What to write.
+enum nvptx_form {
+    NVPTX_LLVM,      // LLVM IR as emitted
+    NVPTX_OPTIMISED, // LLVM IR after optimisation: what becomes PTX
+    NVPTX_PTX,
+};
+
+// How to emit.
+struct nvptx_options {
+    const struct nvptx_target *target;
+    enum nvptx_form form;
+    bool line_info;     // `.loc` lines: profilers and nvdisasm show the source
+    bool fast_math;     // approximations in every kernel
+    unsigned opt_level; // 0 none, 1 fast, 2 the default, 3 everything LLVM has
+    const void *libdevice; // the bitcode of libdevice, or NULL
+    size_t libdevice_size; // bytes
+};
+
+// Make LLVM ready.  Every emission does so itself; a program with threads
+// calls it before it starts them.
+void nvptx_start(void);
+
+// Append one module that holds an entry for each `launch` of `n` kernels at
+// level flat.  An entry takes all parameters of its kernel in the order of
+// the file (`int` as 64 bits, bool as 8, arrays as pointers), then a pointer
+// for each array of the workspace.
+// Returns false, and appends nothing, after reporting errors.  A fault inside
+// LLVM may end the process.
+bool nvptx_emit(struct arena *a, const struct ir_kernel *const *kernels,
+                size_t n, const struct nvptx_options *options, struct buf *out,
+                struct diag_list *diags);
+
+// The same in a child process, so that a fault inside LLVM, or LLVM running
+// for minutes, is reported as an error.
+bool nvptx_emit_isolated(struct arena *a,
+                         const struct ir_kernel *const *kernels, size_t n,
+                         const struct nvptx_options *options, struct buf *out,
+                         struct diag_list *diags);
+
+#endif

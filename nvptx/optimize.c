@@ -1,0 +1,118 @@
+// Optimisation of the module, and what must hold afterwards.
+
+#include "nvptx/emit.h"
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/Error.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+
+#include <string.h>
+
+// Levels 1 and 2 do not repeat what the kernel's schedule has decided: they
+// remove variables and redundancy, move what loops do not change, and unroll
+// small loops.
+#define LINKED  "nvvm-reflect,always-inline,globaldce,"
+#define COMBINE "instcombine<no-verify-fixpoint>,simplifycfg"
+#define CLEAN   "nvvm-intr-range,sroa,early-cse<memssa>," COMBINE
+static const char *const pipelines[] = {
+    LINKED "verify",
+    LINKED "function(" CLEAN "),globaldce",
+    LINKED "function(" CLEAN
+           ",loop-mssa(licm),loop(indvars,loop-unroll-full),sroa,"
+           "loop-unroll<O2>,gvn," COMBINE "),globaldce",
+    "default<O3>",
+};
+
+// Return how many barriers a function has.
+static long long count_barriers(LLVMValueRef function)
+{
+    static const char name[] = "llvm.nvvm.barrier.cta.sync.aligned.all";
+    unsigned id = LLVMLookupIntrinsicID(name, sizeof name - 1);
+    long long n = 0;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
+         b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
+             i = LLVMGetNextInstruction(i)) {
+            if (LLVMIsACallInst(i) &&
+                LLVMGetIntrinsicID(LLVMGetCalledValue(i)) == id)
+                n++;
+        }
+    }
+    return n;
+}
+
+// Report what LLVM's verifier says about the module.
+// Returns whether it found nothing.
+static bool verify(struct emitter *e)
+{
+    char *text = NULL;
+    bool wrong = LLVMVerifyModule(e->module, LLVMReturnStatusAction, &text);
+    if (wrong)
+        diag_error(e->diags, (struct span){0}, D_bad_module, text);
+    LLVMDisposeMessage(text);
+    return !wrong;
+}
+
+// Run a pipeline.  Returns false after reporting an error.
+static bool run_passes(struct emitter *e, LLVMTargetMachineRef machine,
+                       const char *pipeline)
+{
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMErrorRef error = LLVMRunPasses(e->module, pipeline, machine, options);
+    LLVMDisposePassBuilderOptions(options);
+    if (!error)
+        return true;
+    char *text = LLVMGetErrorMessage(error);
+    diag_error(e->diags, (struct span){0}, D_llvm_failed, text);
+    LLVMDisposeErrorMessage(text);
+    return false;
+}
+
+// Return the barriers of each function in the order of the module, ended by
+// -1; library functions and declarations have none.
+static long long *barriers_of(struct emitter *e)
+{
+    size_t n = 0;
+    LLVMValueRef f;
+    for (f = LLVMGetFirstFunction(e->module); f; f = LLVMGetNextFunction(f))
+        n++;
+    long long *counts = arena_array(e->arena, long long, n + 1);
+    n = 0;
+    for (f = LLVMGetFirstFunction(e->module); f; f = LLVMGetNextFunction(f)) {
+        if (LLVMGetFunctionCallConv(f) == LLVMPTXKernelCallConv)
+            counts[n++] = count_barriers(f);
+    }
+    return counts;
+}
+
+// Check that no entry has more barriers than it had.
+static bool check_barriers(struct emitter *e, const long long *before)
+{
+    const long long *after = barriers_of(e);
+    size_t n = 0;
+    for (LLVMValueRef f = LLVMGetFirstFunction(e->module); f;
+         f = LLVMGetNextFunction(f)) {
+        size_t length;
+        if (LLVMGetFunctionCallConv(f) != LLVMPTXKernelCallConv)
+            continue;
+        if (after[n] > before[n]) {
+            diag_error(e->diags, (struct span){0}, D_barrier_multiplied,
+                       before[n], LLVMGetValueName2(f, &length), after[n]);
+            return false;
+        }
+        n++;
+    }
+    return true;
+}
+
+bool optimize_module(struct emitter *e, LLVMTargetMachineRef machine)
+{
+    unsigned most = sizeof pipelines / sizeof *pipelines - 1;
+    unsigned level = e->options->opt_level;
+    if (!verify(e))
+        return false;
+    const long long *before = barriers_of(e);
+    if (!run_passes(e, machine, pipelines[level < most ? level : most]))
+        return false;
+    return verify(e) && check_barriers(e, before);
+}

@@ -1,0 +1,101 @@
+// Names in generated C.
+
+#include "nvptx/package/c_names.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum why { WHY_KEYWORD, WHY_MACRO, WHY_LOCAL, WHY_LIBRARY };
+
+static const char *const reasons[] = {
+    [WHY_KEYWORD] = "a keyword of C or C++",
+    [WHY_MACRO] = "a macro of usual headers",
+    [WHY_LOCAL] = "a name inside launch functions",
+    [WHY_LIBRARY] = "a function of the C library",
+};
+
+// A row of c_names.def.
+struct row {
+    enum why why;
+    const char *name;
+};
+
+static const struct row rows[] = {
+#define C_NAME(why, name) {WHY_##why, #name},
+#include "nvptx/package/c_names.def"
+#undef C_NAME
+};
+
+const char *c_name_taken(const char *name)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].name, name) == 0)
+            return reasons[rows[i].why];
+    if (strncmp(name, "ingot_", 6) == 0 || strncmp(name, "INGOT_", 6) == 0)
+        return "a name of the runtime";
+    if (name[0] == '_')
+        return "reserved by C";
+    return NULL;
+}
+
+const char *c_identifier(struct arena *a, const char *text)
+{
+    static const char first[] = "abcdefghijklmnopqrstuvwxyz"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    bool is_fine = *text && strchr(first, *text);
+    char *name = arena_printf(a, "%s%s", is_fine ? "" : "k_", text);
+    for (char *p = name; *p; p++)
+        if (!strchr(first, *p) && !strchr("0123456789", *p))
+            *p = '_';
+    return name;
+}
+
+const char *path_base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+const char *parameter_name(const struct ir_param *p)
+{
+    return p->var ? p->var->name : p->buffer->name;
+}
+
+// Return whether a name is among `n` names, or in the file of a parameter.
+static bool is_used(const struct ir_kernel *kernel, const char **names,
+                    size_t n, const char *name)
+{
+    for (size_t i = 0; i < kernel->params.n; i++)
+        if (strcmp(i < n ? names[i] : parameter_name(&kernel->params.at[i]),
+                   name) == 0)
+            return true;
+    return false;
+}
+
+const char **c_parameter_names(struct arena *a, const struct ir_kernel *kernel)
+{
+    const char **names = arena_array(a, const char *, kernel->params.n);
+    for (size_t i = 0; i < kernel->params.n; i++) {
+        const char *name = parameter_name(&kernel->params.at[i]);
+        bool is_free = !c_name_taken(name) && strcmp(name, kernel->name) != 0;
+        while (!is_free) {
+            name = arena_printf(a, "%s_", name[0] == '_' ? "p" : name);
+            is_free = !is_used(kernel, names, i, name);
+        }
+        names[i] = name;
+    }
+    return names;
+}
+
+void c_string(struct buf *out, const char *text)
+{
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\')
+            buf_printf(out, "\\%c", c);
+        else if (c < ' ' || c > '~' || c == '?')
+            buf_printf(out, "\\%03o", c);
+        else
+            buf_char(out, (char)c);
+    }
+}

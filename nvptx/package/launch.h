@@ -1,0 +1,18 @@
+// The launch function of one kernel in C.
+
+#ifndef NVPTX_PACKAGE_LAUNCH_H
+#define NVPTX_PACKAGE_LAUNCH_H
+
+#include "nvptx/package/plan.h"
+
+// Append the launch function of a kernel and, if it needs a workspace, the
+// function that says how large.
+// Returns false after reporting an expression that C cannot compute.
+bool launch_write(struct arena *a, const struct plan *plan,
+                  const struct plan_kernel *kernel, struct diag_list *diags,
+                  struct buf *out);
+
+// The functions that launch functions call, as text of a header.
+const char *launch_functions(void);
+
+#endif

@@ -1,0 +1,65 @@
+// What the header and the manifest both say: the launches of a package in one
+// table, and the images as they lie in the fatbin.
+
+#ifndef NVPTX_PACKAGE_PLAN_H
+#define NVPTX_PACKAGE_PLAN_H
+
+#include "nvptx/package/package.h"
+
+// Arrays of the workspace start at multiples of this, as those of the driver.
+enum { WORKSPACE_ALIGN = 256 };
+
+// One launch: an entry of the artefact's table, in the order of the variants.
+struct plan_entry {
+    const struct ir_launch *launch;
+    uint32_t parameters_at; // its first row in the table of parameter sizes
+    uint32_t n_parameters;
+    uint32_t parameter_bytes; // of all, as the driver lays them out
+    uint32_t threads;         // of a block
+    int64_t shared;           // most static shared bytes of any image
+    bool is_optional;         // some image lacks it
+};
+
+// One variant of a kernel.
+struct plan_variant {
+    const struct ir_kernel *kernel;
+    struct VEC(const struct ir_buffer *) workspace; // its global arrays
+    uint32_t entries_at;                            // its launches are
+    uint32_t n_entries;                             // entries_at ...
+};
+
+// One kernel.
+struct plan_kernel {
+    const struct ir_kernel *source;
+    const char *const *names; // of its parameters in C
+    const uint32_t *aligns;   // of its array parameters: most of any variant
+    bool has_workspace;       // some variant needs one
+    uint32_t n_variants;
+    struct plan_variant *variants;
+};
+
+// The whole.
+struct plan {
+    const struct package *package;
+    const char *name; // of the package, as an identifier
+    struct VEC(struct plan_entry) entries;
+    struct VEC(uint16_t) parameter_sizes;
+    struct plan_kernel *kernels; // package->n_kernels of them
+    struct fatbin_image *images; // package->n_images of them
+    struct usage_list *usage;    // of each image
+    uint64_t fatbin_size, fatbin_hash;
+};
+
+// Lay out a package, whose fatbin is to be made of `images`.
+void plan_make(struct arena *a, const struct package *package,
+               struct plan *out);
+
+// Return whether an image must hold a launch.
+bool plan_needs(const struct package_image *image, const char *entry);
+
+// Report what of the plan cannot be a name in C.
+// Returns false after reporting an error.
+bool plan_check_names(struct arena *a, const struct plan *plan,
+                      struct diag_list *diags);
+
+#endif

@@ -1,0 +1,73 @@
+// The target machine, and PTX from a module.
+
+#include "nvptx/emit.h"
+
+#include <llvm-c/Target.h>
+
+static const char triple[] = "nvptx64-nvidia-cuda";
+
+void nvptx_start(void)
+{
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+}
+
+// Return the features to ask for beyond the architecture: a newer PTX version
+// only where an instruction needs it.
+static const char *features(struct emitter *e)
+{
+    if (e->ptx <= e->options->target->ptx)
+        return "";
+    return arena_printf(e->arena, "+ptx%u", e->ptx);
+}
+
+// Set the module's triple and data layout.
+static void describe_module(struct emitter *e, LLVMTargetMachineRef machine)
+{
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
+    LLVMSetTarget(e->module, triple);
+    LLVMSetModuleDataLayout(e->module, layout);
+    LLVMDisposeTargetData(layout);
+}
+
+LLVMTargetMachineRef ptx_machine(struct emitter *e)
+{
+    static const LLVMCodeGenOptLevel levels[] = {
+        LLVMCodeGenLevelNone, LLVMCodeGenLevelLess, LLVMCodeGenLevelDefault,
+        LLVMCodeGenLevelAggressive};
+    unsigned level = e->options->opt_level;
+    LLVMTargetRef target;
+    char *text = NULL;
+    if (LLVMGetTargetFromTriple(triple, &target, &text)) {
+        diag_error(e->diags, (struct span){0}, D_llvm_failed, text);
+        LLVMDisposeMessage(text);
+        return NULL;
+    }
+    LLVMTargetMachineOptionsRef options = LLVMCreateTargetMachineOptions();
+    LLVMTargetMachineOptionsSetCPU(options, e->options->target->name);
+    LLVMTargetMachineOptionsSetFeatures(options, features(e));
+    LLVMTargetMachineOptionsSetCodeGenOptLevel(options,
+                                               levels[level < 3 ? level : 3]);
+    LLVMTargetMachineRef machine =
+        LLVMCreateTargetMachineWithOptions(target, triple, options);
+    LLVMDisposeTargetMachineOptions(options);
+    describe_module(e, machine);
+    return machine;
+}
+
+bool ptx_print(struct emitter *e, LLVMTargetMachineRef machine, struct buf *out)
+{
+    char *text = NULL;
+    LLVMMemoryBufferRef ptx;
+    if (LLVMTargetMachineEmitToMemoryBuffer(machine, e->module,
+                                            LLVMAssemblyFile, &text, &ptx)) {
+        diag_error(e->diags, (struct span){0}, D_llvm_failed, text);
+        LLVMDisposeMessage(text);
+        return false;
+    }
+    buf_bytes(out, LLVMGetBufferStart(ptx), LLVMGetBufferSize(ptx));
+    LLVMDisposeMemoryBuffer(ptx);
+    return true;
+}

@@ -1,0 +1,50 @@
+// The architectures and their lookup.
+
+#include "nvptx/nvptx.h"
+
+#include "ir/base/suggest.h"
+
+#include <string.h>
+
+enum { BF16_FMA = NVPTX_BF16_FMA, F8_CONVERT = NVPTX_F8_CONVERT };
+
+static const struct nvptx_target targets[] = {
+#define SM(name, number, kind, ptx, shared, features)                          \
+    {#name, number, kind, ptx, shared * 1024, features},
+#include "nvptx/sm.def"
+#undef SM
+};
+
+const struct nvptx_target *nvptx_targets(size_t *n)
+{
+    *n = sizeof targets / sizeof *targets;
+    return targets;
+}
+
+// Report that no architecture has that name.
+static void report_unknown(const char *name, struct diag_list *diags)
+{
+    struct suggest near = {.wanted = name};
+    size_t n;
+    const struct nvptx_target *all = nvptx_targets(&n);
+    for (size_t i = 0; i < n; i++)
+        suggest_offer(&near, all[i].name);
+    char text[128];
+    suggest_text(&near, text, sizeof text);
+    diag_error(diags, (struct span){0}, D_unknown_architecture, name);
+    if (suggest_any(&near))
+        diag_help(diags, "did you mean %s?", text);
+}
+
+const struct nvptx_target *nvptx_target_find(const char *name,
+                                             struct diag_list *diags)
+{
+    size_t n;
+    const struct nvptx_target *all = nvptx_targets(&n);
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(all[i].name, name) == 0)
+            return &all[i];
+    }
+    report_unknown(name, diags);
+    return NULL;
+}

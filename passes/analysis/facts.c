@@ -1,0 +1,246 @@
+// The facts of a walk: what loops, lets, stages and conditions teach.
+
+#include "passes/analysis/facts.h"
+
+#include "ir/base/num.h"
+#include "ir/build.h"
+#include "ir/equal.h"
+#include "ir/walk.h"
+
+const struct fact_var *facts_var(const struct facts *f,
+                                 const struct ir_var *var)
+{
+    for (size_t i = f->vars.n; i-- > 0;) {
+        if (f->vars.at[i].var == var)
+            return &f->vars.at[i];
+    }
+    return NULL;
+}
+
+// Set *(bool *)context to false at memory or a mutable variable.
+static void see_unstable(struct ir_expr *x, void *context)
+{
+    unsigned flags = ir_op_info(x->op)->flags;
+    if ((flags & (OP_READS | OP_WRITES)) ||
+        (x->op == OP_var && x->u.var->kind == VAR_mutable))
+        *(bool *)context = false;
+}
+
+bool facts_is_stable(const struct ir_expr *x)
+{
+    bool stable = true;
+    ir_each_expr((struct ir_expr *)x, see_unstable, &stable);
+    return stable;
+}
+
+// Divide x >= 0 by the common factor of its terms, rounding the constant
+// down: the same integers satisfy it.
+static void tighten(struct affine *x)
+{
+    int64_t g = 0;
+    for (size_t i = 0; i < x->terms.n; i++)
+        g = num_gcd(g, x->terms.at[i].factor);
+    if (g <= 1)
+        return;
+    for (size_t i = 0; i < x->terms.n; i++)
+        x->terms.at[i].factor /= g;
+    int64_t rest = x->constant % g;
+    x->constant = x->constant / g - (rest < 0);
+}
+
+// Narrow the range of the variable if x >= 0 is a bound on just that one.
+static void learn_range(struct facts *f, const struct affine *x)
+{
+    if (x->terms.n != 1 || x->terms.at[0].n != 1 ||
+        x->terms.at[0].atoms[0]->op != OP_var || x->constant == INT64_MIN)
+        return;
+    const struct ir_var *var = x->terms.at[0].atoms[0]->u.var;
+    const struct fact_var *old = facts_var(f, var);
+    struct fact_var new = {.var = var, .range = interval_of_type(var->type)};
+    if (old)
+        new = *old;
+    struct interval bound = interval_all();
+    if (x->terms.at[0].factor > 0)
+        bound.lo = -x->constant;
+    else
+        bound.hi = x->constant;
+    new.range = interval_meet(new.range, bound);
+    vec_push(f->arena, &f->vars, new);
+}
+
+// Learn that x >= 0.
+static void learn(struct facts *f, struct affine x)
+{
+    if (x.failed || x.terms.n == 0)
+        return;
+    tighten(&x);
+    learn_range(f, &x);
+    vec_push(f->arena, &f->known, x);
+}
+
+// Learn that y - x + offset >= 0 for index values that never change.
+static void learn_at_most(struct facts *f, struct ir_expr *x, struct ir_expr *y,
+                          int64_t offset)
+{
+    if (!type_is_index(x->type) || !facts_is_stable(x) || !facts_is_stable(y))
+        return;
+    struct affine low = affine_of(f->arena, x), high = affine_of(f->arena, y);
+    struct affine d = affine_add(f->arena, &high, -1, &low);
+    d.failed |= !num_add(d.constant, offset, &d.constant);
+    learn(f, d);
+}
+
+// Learn from x % of == 0.
+static void learn_multiple(struct facts *f, struct ir_expr *x,
+                           struct ir_expr *of)
+{
+    struct fact_multiple m = {.atom = x};
+    if (ir_int_value(of, &m.of) && m.of > 0 && facts_is_stable(x))
+        vec_push(f->arena, &f->multiples, m);
+}
+
+// Return the comparison that holds where `op` does not.
+static enum ir_op opposite(enum ir_op op)
+{
+    switch ((int)op) {
+    case OP_lt: return OP_ge;
+    case OP_le: return OP_gt;
+    case OP_gt: return OP_le;
+    case OP_ge: return OP_lt;
+    case OP_eq: return OP_ne;
+    case OP_ne: return OP_eq;
+    default: return op;
+    }
+}
+
+void facts_assume(struct facts *f, struct ir_expr *c, bool holds)
+{
+    enum ir_op op = holds ? c->op : opposite(c->op);
+    if (c->op == OP_not)
+        facts_assume(f, c->args[0], !holds);
+    else if (c->op == (holds ? OP_and : OP_or)) {
+        facts_assume(f, c->args[0], holds);
+        facts_assume(f, c->args[1], holds);
+    }
+    if (c->n != 2 || !type_is_index(c->args[0]->type))
+        return;
+    struct ir_expr *x = c->args[0], *y = c->args[1];
+    if (op == OP_lt || op == OP_le || op == OP_eq)
+        learn_at_most(f, x, y, op == OP_lt ? -1 : 0);
+    if (op == OP_gt || op == OP_ge || op == OP_eq)
+        learn_at_most(f, y, x, op == OP_gt ? -1 : 0);
+    if (op == OP_eq && x->op == OP_mod && ir_is_int_const(y, 0))
+        learn_multiple(f, x->args[0], x->args[1]);
+}
+
+bool facts_form(struct arena *a, const struct ir_expr *c, struct affine *form)
+{
+    bool less = c->op == OP_lt || c->op == OP_le;
+    if (!less && c->op != OP_gt && c->op != OP_ge)
+        return false;
+    if (!type_is_index(c->args[0]->type) || c->type.lanes != 1)
+        return false;
+    struct affine x = affine_of(a, c->args[less ? 0 : 1]);
+    struct affine y = affine_of(a, c->args[less ? 1 : 0]);
+    *form = affine_add(a, &y, -1, &x);
+    bool strict = c->op == OP_lt || c->op == OP_gt;
+    form->failed |= !num_sub(form->constant, strict, &form->constant);
+    return !form->failed;
+}
+
+// Declare a variable in a range.
+static void declare(struct facts *f, const struct ir_var *var,
+                    struct interval range, struct ir_expr *value)
+{
+    range = interval_meet(range, interval_of_type(var->type));
+    struct fact_var new = {.var = var, .range = range, .value = value};
+    vec_push(f->arena, &f->vars, new);
+}
+
+// Learn the range of a loop variable.
+static void enter_loop(struct facts *f, const struct ir_for *loop)
+{
+    struct ir_expr *v = ir_read(f->arena, loop->var);
+    struct interval range = {facts_range(f, loop->from).lo, INT64_MAX};
+    int64_t step = 1, last = -1;
+    int64_t to = facts_range(f, loop->to).hi;
+    range.hi = to == INT64_MAX || to == INT64_MIN ? to : to - 1;
+    declare(f, loop->var, range, NULL);
+    ir_int_value(loop->step, &step);
+    if (step > 1 && facts_is_stable(loop->from)) {
+        struct affine from = affine_of(f->arena, loop->from);
+        struct affine end = affine_of(f->arena, loop->to);
+        if (facts_multiple(f, &from, step)) {
+            learn_multiple(f, v, loop->step);
+            last = facts_multiple(f, &end, step) ? -step : -1;
+        }
+    }
+    learn_at_most(f, loop->from, v, 0);
+    learn_at_most(f, v, loop->to, last);
+}
+
+// Learn the value of a `let`.
+static void enter_let(struct facts *f, const struct ir_stmt *s)
+{
+    struct ir_expr *value = s->u.let.value;
+    if (!type_is_integer(s->u.let.var->type) || value->type.lanes != 1)
+        return;
+    bool stable = facts_is_stable(value);
+    declare(f, s->u.let.var, facts_range(f, value), stable ? value : NULL);
+    struct ir_expr *v = ir_read(f->arena, s->u.let.var);
+    learn_at_most(f, v, value, 0);
+    learn_at_most(f, value, v, 0);
+}
+
+// Learn the ranges of a stage's iteration variables.
+static void enter_stage(struct facts *f, const struct ir_stage *stage)
+{
+    for (size_t i = 0; i < stage->iters.n; i++) {
+        const struct ir_iter *it = &stage->iters.at[i];
+        int64_t end = facts_range(f, it->extent).hi;
+        bool open = end == INT64_MAX || end == INT64_MIN;
+        declare(f, it->var, (struct interval){0, open ? end : end - 1}, NULL);
+        learn_at_most(f, ir_read(f->arena, it->var), it->extent, -1);
+    }
+}
+
+void facts_enter(struct facts *f, const struct ir_stmt *s)
+{
+    if (s->kind == STMT_for)
+        enter_loop(f, &s->u.loop);
+    else if (s->kind == STMT_let)
+        enter_let(f, s);
+    else if (s->kind == STMT_stage)
+        enter_stage(f, &s->u.stage);
+    else if (s->kind == STMT_launch)
+        f->launch = &s->u.launch;
+}
+
+void facts_start(struct facts *f, struct arena *a,
+                 const struct ir_kernel *kernel)
+{
+    *f = (struct facts){.arena = a};
+    for (size_t i = 0; i < kernel->params.n; i++) {
+        const struct ir_var *var = kernel->params.at[i].var;
+        if (var && type_is_index(var->type))
+            declare(f, var, (struct interval){0, INT64_MAX}, NULL);
+    }
+    for (size_t i = 0; i < kernel->where.n; i++)
+        facts_assume(f, kernel->where.at[i], true);
+    for (size_t i = 0; i < kernel->guard.n; i++)
+        facts_assume(f, kernel->guard.at[i], true);
+}
+
+struct facts_mark facts_mark(const struct facts *f)
+{
+    return (struct facts_mark){f->known.n, f->vars.n, f->multiples.n,
+                               f->launch};
+}
+
+void facts_leave(struct facts *f, struct facts_mark mark)
+{
+    f->known.n = mark.known;
+    f->vars.n = mark.vars;
+    f->multiples.n = mark.multiples;
+    f->launch = mark.launch;
+}

@@ -1,0 +1,87 @@
+// What is known at a place of a program: ranges and relations of its integers.
+//
+// A walk keeps one `struct facts` and brackets what it enters:
+//
+//   struct facts_mark here = facts_mark(f);
+//   facts_enter(f, loop);
+//   ... walk the body ...
+//   facts_leave(f, here);
+//
+// Facts hold for values that never change: sizes, loop and iteration variables
+// and `let` values.  Nothing is concluded from elements of arrays.
+
+#ifndef PASSES_ANALYSIS_FACTS_H
+#define PASSES_ANALYSIS_FACTS_H
+
+#include "ir/affine.h"
+#include "passes/analysis/interval.h"
+
+// What is known of one variable; later entries refine earlier ones.
+struct fact_var {
+    const struct ir_var *var;
+    struct interval range;
+    struct ir_expr *value; // of a `let`, or NULL
+};
+
+// That an atom is a multiple of a number.
+struct fact_multiple {
+    struct ir_expr *atom;
+    int64_t of;
+};
+
+// Everything known so far.
+struct facts {
+    struct arena *arena;
+    struct VEC(struct affine) known; // each is at least 0
+    struct VEC(struct fact_var) vars;
+    struct VEC(struct fact_multiple) multiples;
+    const struct ir_launch *launch; // around, or NULL
+};
+
+// How much was known at some point.
+struct facts_mark {
+    size_t known, vars, multiples;
+    const struct ir_launch *launch;
+};
+
+// Start with a kernel's parameters, `where` and guard; sizes are at least 0.
+void facts_start(struct facts *f, struct arena *a,
+                 const struct ir_kernel *kernel);
+
+struct facts_mark facts_mark(const struct facts *f);
+
+// Forget what was learnt since the mark.
+void facts_leave(struct facts *f, struct facts_mark mark);
+
+// Learn what holds inside a loop, stage or launch, or behind a `let`.
+void facts_enter(struct facts *f, const struct ir_stmt *s);
+
+// Learn that a condition holds, or that it does not.
+void facts_assume(struct facts *f, struct ir_expr *condition, bool holds);
+
+// Return bounds of an integer expression that evaluates without a fault.
+struct interval facts_range(const struct facts *f, const struct ir_expr *x);
+struct interval facts_range_of(const struct facts *f, const struct affine *x);
+
+// Return whether x >= 0 can be proved.
+bool facts_nonnegative(const struct facts *f, const struct affine *x);
+
+// Return whether x is proved to be a multiple of `of`.
+bool facts_multiple(const struct facts *f, const struct affine *x, int64_t of);
+
+// What can be proved of a condition.
+enum truth { TRUTH_UNKNOWN, TRUTH_FALSE, TRUTH_TRUE };
+enum truth facts_decide(const struct facts *f, struct ir_expr *condition);
+
+// Return whether a comparison of index values has the form 0 <= *form.
+bool facts_form(struct arena *a, const struct ir_expr *comparison,
+                struct affine *form);
+
+// Return whether an expression keeps its value: no memory, no `var`.
+bool facts_is_stable(const struct ir_expr *x);
+
+// Return the newest entry of a variable, or NULL.
+const struct fact_var *facts_var(const struct facts *f,
+                                 const struct ir_var *var);
+
+#endif

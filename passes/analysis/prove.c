@@ -1,0 +1,390 @@
+// Proofs that an index expression is not negative, or divisible.
+//
+// A form is proved by adding multiples of known facts until no term can be
+// negative.  For 0 <= j < N and 0 <= i < M, with M * N <= 9 known:
+//
+//   9 - N * i - j          the term -j: subtract (N - 1 - j) >= 0
+//   10 - N * i - N         the term -N * i: subtract N * (M - 1 - i) >= 0
+//   10 - N * M             subtract (9 - M * N) >= 0
+//   1                      proved
+//
+// Variables are taken away innermost first, so that facts, which speak of
+// outer variables, lead to the sizes.  Depth and number of steps are bounded:
+// the search ends, and finds no proof then.
+
+#include "ir/base/num.h"
+#include "ir/build.h"
+#include "ir/equal.h"
+#include "ir/walk.h"
+#include "passes/analysis/facts.h"
+
+enum { DEPTH_MOST = 12, STEPS_MOST = 300 };
+
+// A search.
+struct proof {
+    const struct facts *facts;
+    int steps; // left
+};
+
+// The facts that an atom brings along, such as x - c * (x / c) >= 0.
+struct fact_list VEC(struct affine);
+
+static bool prove(struct proof *p, const struct affine *x, int depth);
+
+// Return whether an atom is never negative.
+static bool is_nonnegative(const struct facts *f, const struct ir_expr *x)
+{
+    return facts_range(f, x).lo >= 0;
+}
+
+// Return whether no atom of a term is ever negative.
+static bool all_nonnegative(const struct facts *f, const struct affine_term *t)
+{
+    for (uint32_t i = 0; i < t->n; i++) {
+        if (!is_nonnegative(f, t->atoms[i]))
+            return false;
+    }
+    return true;
+}
+
+// The place of the newest variable in an expression.
+struct newest {
+    const struct facts *facts;
+    size_t rank; // of the newest variable so far
+};
+
+// Raise the rank to that of a variable.
+static void see_variable(struct ir_expr *x, void *context)
+{
+    struct newest *n = context;
+    if (x->op == OP_index && n->rank < 1)
+        n->rank = 1;
+    if (x->op != OP_var)
+        return;
+    for (size_t i = 0; i < n->facts->vars.n; i++) {
+        if (n->facts->vars.at[i].var == x->u.var) {
+            if (n->rank < i + 1)
+                n->rank = i + 1;
+            return;
+        }
+    }
+}
+
+// Return how late a term should be kept: terms of newer variables go first,
+// quotients and the like before the variables in them.
+static size_t term_rank(const struct facts *f, const struct affine_term *t)
+{
+    size_t best = 0;
+    for (uint32_t i = 0; i < t->n; i++) {
+        struct newest n = {.facts = f};
+        ir_each_expr(t->atoms[i], see_variable, &n);
+        size_t rank = n.rank * 2 + (t->atoms[i]->n > 0) + 1;
+        if (best < rank)
+            best = rank;
+    }
+    return best;
+}
+
+// Find the term to get rid of first: the newest that may be negative; a
+// negative constant last.  Returns false if there is none.
+static bool worst_term(const struct facts *f, const struct affine *x,
+                       struct affine_term *worst)
+{
+    size_t best = 0;
+    bool found = false;
+    for (size_t i = 0; i < x->terms.n; i++) {
+        const struct affine_term *t = &x->terms.at[i];
+        if (t->factor > 0 && all_nonnegative(f, t))
+            continue;
+        size_t rank = term_rank(f, t);
+        if (!found || rank > best) {
+            *worst = *t;
+            best = rank;
+            found = true;
+        }
+    }
+    if (!found && x->constant < 0) {
+        *worst = (struct affine_term){.factor = x->constant};
+        found = true;
+    }
+    return found;
+}
+
+// Append the fact x + factor * y + constant >= 0.
+static void add_fact(struct arena *a, struct fact_list *out,
+                     const struct affine *x, int64_t factor,
+                     const struct affine *y, int64_t constant)
+{
+    struct affine d = affine_add(a, x, factor, y);
+    d.failed |= !num_add(d.constant, constant, &d.constant);
+    if (!d.failed)
+        vec_push(a, out, d);
+}
+
+// Append what holds of x / y, x % y and ceildiv(x, y) for x >= 0, y > 0.
+static void quotient_facts(struct proof *p, struct ir_expr *atom,
+                           struct fact_list *out)
+{
+    struct arena *a = p->facts->arena;
+    struct affine x = affine_of(a, atom->args[0]);
+    struct affine y = affine_of(a, atom->args[1]);
+    if (!is_nonnegative(p->facts, atom->args[1]) || !prove(p, &x, 1))
+        return;
+    struct affine self = affine_atom(a, atom), zero = affine_number(0);
+    struct affine whole = affine_mul(a, &self, &y);
+    if (atom->op == OP_mod) {
+        add_fact(a, out, &y, -1, &self, -1);
+        add_fact(a, out, &x, -1, &self, 0);
+    } else if (atom->op == OP_div) {
+        add_fact(a, out, &x, -1, &whole, 0);
+        struct affine up = affine_add(a, &whole, 1, &y);
+        add_fact(a, out, &up, -1, &x, -1);
+    } else {
+        add_fact(a, out, &whole, -1, &x, 0);
+        struct affine up = affine_add(a, &x, 1, &y);
+        add_fact(a, out, &up, -1, &whole, -1);
+    }
+    add_fact(a, out, &self, 1, &zero, 0);
+}
+
+// Append what holds of min(x, y) and max(x, y).
+static void extreme_facts(struct proof *p, struct ir_expr *atom,
+                          struct fact_list *out)
+{
+    struct arena *a = p->facts->arena;
+    struct affine self = affine_atom(a, atom);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct affine x = affine_of(a, atom->args[i]);
+        if (atom->op == OP_min)
+            add_fact(a, out, &x, -1, &self, 0);
+        else
+            add_fact(a, out, &self, -1, &x, 0);
+    }
+}
+
+// Append the bounds of an atom that are numbers.
+static void range_facts(struct proof *p, struct ir_expr *atom,
+                        struct fact_list *out)
+{
+    struct arena *a = p->facts->arena;
+    struct affine self = affine_atom(a, atom), number;
+    struct interval r = facts_range(p->facts, atom);
+    if (r.hi != INT64_MAX && r.hi != INT64_MIN) {
+        number = affine_number(r.hi);
+        add_fact(a, out, &number, -1, &self, 0);
+    }
+    if (r.lo != INT64_MAX && r.lo != INT64_MIN) {
+        number = affine_number(r.lo);
+        add_fact(a, out, &self, -1, &number, 0);
+    }
+}
+
+// Append the facts that the atoms of a term bring along.
+static void term_facts(struct proof *p, const struct affine_term *t,
+                       struct fact_list *out)
+{
+    struct arena *a = p->facts->arena;
+    const struct ir_launch *launch = p->facts->launch;
+    for (uint32_t i = 0; i < t->n; i++) {
+        struct ir_expr *x = t->atoms[i];
+        if (x->op == OP_div || x->op == OP_mod || x->op == OP_ceildiv)
+            quotient_facts(p, x, out);
+        else if (x->op == OP_min || x->op == OP_max)
+            extreme_facts(p, x, out);
+        if (x->op == OP_index && launch && axis_kind(x->u.axis) == AXIS_BLOCK) {
+            struct affine self = affine_of(a, x);
+            struct affine grid =
+                affine_of(a, launch->grid[axis_dimension(x->u.axis)]);
+            add_fact(a, out, &grid, -1, &self, -1);
+        }
+        range_facts(p, x, out);
+    }
+}
+
+// Try to remove a term of x by subtracting a multiple of a fact that has a
+// part of that term with the same sign, then go on with what is left.
+static bool use_fact(struct proof *p, const struct affine *x,
+                     const struct affine_term *worst, const struct affine *fact,
+                     int depth)
+{
+    struct arena *a = p->facts->arena;
+    for (size_t i = 0; i <= fact->terms.n; i++) {
+        struct affine_term part = {.factor = fact->constant}, rest;
+        if (i < fact->terms.n)
+            part = fact->terms.at[i];
+        if (part.factor == 0 || (part.factor > 0) != (worst->factor > 0) ||
+            !affine_atoms_divide(a, &part, worst, &rest) ||
+            !all_nonnegative(p->facts, &rest))
+            continue;
+        int64_t g = num_gcd(part.factor, worst->factor);
+        struct affine_term scale = {.factor = part.factor / g};
+        scale.factor = scale.factor < 0 ? -scale.factor : scale.factor;
+        rest.factor = worst->factor / g;
+        rest.factor = rest.factor < 0 ? -rest.factor : rest.factor;
+        struct affine scaled = affine_scale(a, x, &scale);
+        struct affine multiple = affine_scale(a, fact, &rest);
+        struct affine left = affine_add(a, &scaled, -1, &multiple);
+        if (prove(p, &left, depth + 1))
+            return true;
+    }
+    return false;
+}
+
+// Prove x >= 0 within what is left of the search.
+static bool prove(struct proof *p, const struct affine *x, int depth)
+{
+    struct affine_term worst;
+    if (x->failed || depth > DEPTH_MOST || p->steps-- <= 0)
+        return false;
+    if (facts_range_of(p->facts, x).lo >= 0 || !worst_term(p->facts, x, &worst))
+        return true;
+    struct fact_list own = {0};
+    term_facts(p, &worst, &own);
+    for (size_t i = own.n; i-- > 0;) {
+        if (own.at[i].terms.n > 1 && use_fact(p, x, &worst, &own.at[i], depth))
+            return true;
+    }
+    const struct facts *f = p->facts;
+    for (size_t i = f->known.n; i-- > 0;) {
+        if (use_fact(p, x, &worst, &f->known.at[i], depth))
+            return true;
+    }
+    for (size_t i = 0; i < own.n; i++) {
+        if (own.at[i].terms.n <= 1 && use_fact(p, x, &worst, &own.at[i], depth))
+            return true;
+    }
+    return false;
+}
+
+bool facts_nonnegative(const struct facts *f, const struct affine *x)
+{
+    struct proof p = {.facts = f, .steps = STEPS_MOST};
+    return prove(&p, x, 0);
+}
+
+// Return a number that the atom is known to be a multiple of.
+static int64_t atom_multiple(const struct facts *f, const struct ir_expr *x)
+{
+    int64_t best = 1;
+    for (size_t i = 0; i < f->multiples.n; i++) {
+        const struct fact_multiple *m = &f->multiples.at[i];
+        int64_t both = best / num_gcd(best, m->of);
+        if (ir_expr_equal(m->atom, x) && !num_mul(both, m->of, &best))
+            return best;
+    }
+    return best;
+}
+
+// Return whether a term is a multiple of `of`.
+static bool term_multiple(const struct facts *f, const struct affine_term *t,
+                          int64_t of)
+{
+    int64_t left = of / num_gcd(of, t->factor);
+    for (uint32_t i = 0; i < t->n && left > 1; i++) {
+        left /= num_gcd(left, atom_multiple(f, t->atoms[i]));
+        const struct fact_var *var =
+            t->atoms[i]->op == OP_var ? facts_var(f, t->atoms[i]->u.var) : NULL;
+        if (left > 1 && var && var->value) {
+            struct affine value = affine_of(f->arena, var->value);
+            if (facts_multiple(f, &value, left))
+                left = 1;
+        }
+    }
+    return left == 1;
+}
+
+bool facts_multiple(const struct facts *f, const struct affine *x, int64_t of)
+{
+    if (x->failed || of <= 0 || x->constant % of)
+        return false;
+    for (size_t i = 0; i < x->terms.n; i++) {
+        if (!term_multiple(f, &x->terms.at[i], of))
+            return false;
+    }
+    return true;
+}
+
+// Decide a comparison of integers by their ranges.
+static enum truth decide_ranges(enum ir_op op, struct interval x,
+                                struct interval y)
+{
+    switch ((int)op) {
+    case OP_lt:
+        return x.hi < y.lo ? TRUTH_TRUE : x.lo >= y.hi ? TRUTH_FALSE : 0;
+    case OP_le:
+        return x.hi <= y.lo ? TRUTH_TRUE : x.lo > y.hi ? TRUTH_FALSE : 0;
+    case OP_gt: return decide_ranges(OP_lt, y, x);
+    case OP_ge: return decide_ranges(OP_le, y, x);
+    case OP_eq: return x.hi < y.lo || y.hi < x.lo ? TRUTH_FALSE : 0;
+    case OP_ne: return x.hi < y.lo || y.hi < x.lo ? TRUTH_TRUE : 0;
+    default: return TRUTH_UNKNOWN;
+    }
+}
+
+// Return the truth of the opposite.
+static enum truth negate(enum truth t)
+{
+    return t == TRUTH_TRUE ? TRUTH_FALSE : t == TRUTH_FALSE ? TRUTH_TRUE : t;
+}
+
+// Decide whether form + offset >= 0; *form >= 0 is the comparison.
+static enum truth decide_form(const struct facts *f, const struct affine *form)
+{
+    if (facts_nonnegative(f, form))
+        return TRUTH_TRUE;
+    struct affine minus_one = affine_number(-1);
+    struct affine other = affine_add(f->arena, &minus_one, -1, form);
+    return facts_nonnegative(f, &other) ? TRUTH_FALSE : TRUTH_UNKNOWN;
+}
+
+// Decide x == y: both x <= y and y <= x, or one of them not.
+static enum truth decide_equal(const struct facts *f, struct ir_expr *x,
+                               struct ir_expr *y)
+{
+    struct affine low = affine_of(f->arena, x), high = affine_of(f->arena, y);
+    struct affine up = affine_add(f->arena, &high, -1, &low);
+    struct affine down = affine_add(f->arena, &low, -1, &high);
+    enum truth first = decide_form(f, &up), second = decide_form(f, &down);
+    if (first == TRUTH_FALSE || second == TRUTH_FALSE)
+        return TRUTH_FALSE;
+    return first == TRUTH_TRUE && second == TRUTH_TRUE ? TRUTH_TRUE
+                                                       : TRUTH_UNKNOWN;
+}
+
+// Decide a comparison of two integers.
+static enum truth decide_comparison(const struct facts *f, struct ir_expr *c)
+{
+    struct ir_expr *x = c->args[0], *y = c->args[1];
+    if (!type_is_integer(x->type) || x->type.lanes != 1)
+        return TRUTH_UNKNOWN;
+    enum truth t = decide_ranges(c->op, facts_range(f, x), facts_range(f, y));
+    struct affine form;
+    if (t != TRUTH_UNKNOWN || !type_is_index(x->type))
+        return t;
+    if (facts_form(f->arena, c, &form))
+        return decide_form(f, &form);
+    if (c->op == OP_eq || c->op == OP_ne) {
+        t = decide_equal(f, x, y);
+        return c->op == OP_eq ? t : negate(t);
+    }
+    return TRUTH_UNKNOWN;
+}
+
+enum truth facts_decide(const struct facts *f, struct ir_expr *c)
+{
+    if (ir_is_true(c))
+        return TRUTH_TRUE;
+    if (ir_is_false(c))
+        return TRUTH_FALSE;
+    if (c->op == OP_not)
+        return negate(facts_decide(f, c->args[0]));
+    if (c->op == OP_and || c->op == OP_or) {
+        enum truth x = facts_decide(f, c->args[0]);
+        enum truth y = facts_decide(f, c->args[1]);
+        enum truth decisive = c->op == OP_and ? TRUTH_FALSE : TRUTH_TRUE;
+        if (x == decisive || y == decisive)
+            return decisive;
+        return x == y ? x : TRUTH_UNKNOWN;
+    }
+    return c->n == 2 ? decide_comparison(f, c) : TRUTH_UNKNOWN;
+}

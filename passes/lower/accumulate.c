@@ -1,0 +1,184 @@
+// Elements that a reduction accumulates, kept in variables meanwhile.
+
+#include "passes/lower/accumulate.h"
+
+#include "ir/build.h"
+#include "ir/equal.h"
+#include "ir/walk.h"
+
+// A search for accumulators in a block.
+struct search {
+    struct pass *p;
+    struct ir_block *block;
+    bool (*is_invariant)(const struct ir_expr *x, const void *context);
+    const void *context; // of is_invariant
+    struct accumulators *found;
+    struct accumulator wanted; // whose accesses are looked at
+    bool all_equal;            // whether all of them have its index
+};
+
+// Return whether an access has the accumulator's index.
+static bool same_index(const struct accumulator *acc, uint32_t n,
+                       struct ir_expr *const *index)
+{
+    for (uint32_t i = 0; i < n && i < acc->n; i++) {
+        if (!ir_expr_equal(acc->index[i], index[i]))
+            return false;
+    }
+    return n == acc->n;
+}
+
+// Compare the index of a load, or refuse an atomic.
+static void see_load(struct ir_expr *x, void *context)
+{
+    struct search *s = context;
+    bool accesses = ir_op_info(x->op)->flags & (OP_READS | OP_WRITES);
+    if (accesses && x->u.buffer == s->wanted.buffer)
+        s->all_equal &=
+            x->op == OP_load && same_index(&s->wanted, x->n, x->args);
+}
+
+// Compare the index of a store.
+static void see_store(struct ir_stmt *stmt, void *context)
+{
+    struct search *s = context;
+    if (stmt->kind == STMT_store && stmt->u.store.buffer == s->wanted.buffer)
+        s->all_equal &=
+            same_index(&s->wanted, stmt->u.store.n, stmt->u.store.index);
+}
+
+// Return the accumulator of an array, or NULL.
+static struct accumulator *find(struct accumulators *all,
+                                const struct ir_buffer *buffer)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        if (all->at[i].buffer == buffer)
+            return &all->at[i];
+    }
+    return NULL;
+}
+
+// Take the element that a statement stores if it is the only one of its array
+// that the block touches.
+static void see_candidate(struct ir_stmt *stmt, void *context)
+{
+    struct search *s = context;
+    struct pass *p = s->p;
+    if (stmt->kind != STMT_store || stmt->u.store.value->type.lanes > 1 ||
+        find(s->found, stmt->u.store.buffer))
+        return;
+    struct ir_buffer *buffer = stmt->u.store.buffer;
+    s->wanted = (struct accumulator){
+        .buffer = buffer, .n = stmt->u.store.n, .index = stmt->u.store.index};
+    s->all_equal = true;
+    for (uint32_t i = 0; i < s->wanted.n; i++)
+        s->all_equal &= s->is_invariant(s->wanted.index[i], s->context);
+    ir_each_stmt (s->block, see_store, s)
+        ;
+    ir_each_expr_in(s->block, see_load, s);
+    if (!s->all_equal)
+        return;
+    const char *name = arena_printf(p->scratch, "%s_acc", buffer->name);
+    s->wanted.var = ir_var_new(p->arena, str_name(p->names, name), buffer->elem,
+                               VAR_mutable, stmt->span);
+    vec_push(p->scratch, s->found, s->wanted);
+}
+
+void accumulate_find(struct pass *p, struct ir_block *block,
+                     bool (*is_invariant)(const struct ir_expr *x,
+                                          const void *context),
+                     const void *context, struct accumulators *out)
+{
+    struct search s = {.p = p,
+                       .block = block,
+                       .is_invariant = is_invariant,
+                       .context = context,
+                       .found = out};
+    ir_each_stmt (block, see_candidate, &s)
+        ;
+}
+
+// Read the variable where the element is loaded.
+static struct ir_expr *read_variable(struct arena *a, struct ir_expr *x,
+                                     void *context)
+{
+    struct accumulator *acc =
+        x->op == OP_load ? find(context, x->u.buffer) : NULL;
+    return acc ? ir_at(a, ir_read(a, acc->var), x->span) : x;
+}
+
+// Assign to the variable where the element is stored.
+static void assign_variable(struct ir_stmt *s, void *context)
+{
+    struct accumulator *acc =
+        s->kind == STMT_store ? find(context, s->u.store.buffer) : NULL;
+    if (!acc)
+        return;
+    struct ir_expr *value = s->u.store.value;
+    s->kind = STMT_assign;
+    s->u.let.var = acc->var;
+    s->u.let.value = value;
+}
+
+void accumulate_replace(struct arena *a, struct ir_block *block,
+                        struct accumulators *of)
+{
+    ir_rewrite_in(a, block, read_variable, of);
+    ir_each_stmt (block, assign_variable, of)
+        ;
+}
+
+// Take the store of an element out of an init that consists of stores only,
+// and return its value; NULL, with the init as it was, if it does not, or the
+// value depends on memory.
+static struct ir_expr *take_init(struct pass *p, struct ir_block *init,
+                                 const struct accumulator *acc)
+{
+    size_t at = 0, stores = 0;
+    for (size_t i = 0; i < init->n; i++) {
+        if (init->at[i]->kind != STMT_store)
+            return NULL;
+        if (init->at[i]->u.store.buffer == acc->buffer) {
+            at = i;
+            stores++;
+        }
+    }
+    if (stores != 1)
+        return NULL;
+    struct ir_stmt *s = init->at[at];
+    if (!ir_is_pure(s->u.store.value, true) ||
+        !same_index(acc, s->u.store.n, s->u.store.index))
+        return NULL;
+    ir_splice(p->arena, init, at, &(struct ir_block){0});
+    return s->u.store.value;
+}
+
+void accumulate_begin(struct pass *p, struct ir_block *init,
+                      const struct accumulators *of, struct ir_block *out)
+{
+    size_t init_at = out->n;
+    for (size_t i = 0; i < of->n; i++) {
+        const struct accumulator *acc = &of->at[i];
+        struct ir_expr *value = take_init(p, init, acc);
+        if (!value)
+            value = ir_load(p->arena, acc->buffer, acc->n, acc->index);
+        struct ir_stmt *s = ir_stmt_let(p->arena, acc->var, value);
+        s->span = acc->var->span;
+        ir_append(p->arena, out, s);
+    }
+    for (size_t i = 0; i < init->n; i++)
+        ir_insert(p->arena, out, init_at + i, init->at[i]);
+}
+
+void accumulate_end(struct pass *p, const struct accumulators *of,
+                    struct ir_block *out)
+{
+    for (size_t i = 0; i < of->n; i++) {
+        const struct accumulator *acc = &of->at[i];
+        struct ir_stmt *s =
+            ir_stmt_store(p->arena, acc->buffer, acc->n, acc->index,
+                          ir_read(p->arena, acc->var));
+        s->span = acc->var->span;
+        ir_append(p->arena, out, s);
+    }
+}

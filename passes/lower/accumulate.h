@@ -1,0 +1,38 @@
+// Elements that a reduction accumulates, kept in variables meanwhile.
+
+#ifndef PASSES_LOWER_ACCUMULATE_H
+#define PASSES_LOWER_ACCUMULATE_H
+
+#include "passes/pass.h"
+
+// An element that lives in a variable.
+struct accumulator {
+    struct ir_buffer *buffer;
+    uint32_t n;
+    struct ir_expr **index;
+    struct ir_var *var;
+};
+struct accumulators VEC(struct accumulator);
+
+// Find the elements that a block stores, at an index that `is_invariant`
+// accepts throughout, and that are all it touches of their arrays.
+void accumulate_find(struct pass *p, struct ir_block *block,
+                     bool (*is_invariant)(const struct ir_expr *x,
+                                          const void *context),
+                     const void *context, struct accumulators *out);
+
+// Read and assign variables where a block loads and stores the elements.
+void accumulate_replace(struct arena *a, struct ir_block *block,
+                        struct accumulators *of);
+
+// Append the declaration of each variable: its first value is what `init`
+// stores to the element, if that is plain to see, and its store is taken out
+// of `init`; otherwise the element itself.
+void accumulate_begin(struct pass *p, struct ir_block *init,
+                      const struct accumulators *of, struct ir_block *out);
+
+// Append the stores of the variables to their elements.
+void accumulate_end(struct pass *p, const struct accumulators *of,
+                    struct ir_block *out);
+
+#endif

@@ -1,0 +1,405 @@
+// flatten: accesses get one index, and index values a width.
+//
+//   C[i, j + 1] = A[j]  =>  C[idx64(i) * idx64(N) + idx64(j) + 1] = A[j]
+//
+// An operation on index values is done in 32 bits (idx32) where its operands
+// are, and its result is proved to fit; in 64 bits (idx64) elsewhere.  So the
+// index of one dimension is usually narrow, and the offset in an array that
+// may have more than 2^31 elements wide.  Where the array is proved to be
+// smaller, so is every offset in it.  The constant part of an offset comes
+// last, where an address takes it for free.
+//
+// Sizes and the position of a thread stay leaves of type `int`, below a
+// conversion.
+
+#include "ir/base/num.h"
+#include "ir/build.h"
+#include "ir/walk.h"
+#include "passes/analysis/facts.h"
+#include "passes/pass.h"
+
+// The state of the walk.
+struct flatten {
+    struct arena *arena;
+    struct facts facts;
+    struct map vars; // variables with a width, by those without
+};
+
+static const struct interval narrow_range = {INT32_MIN, INT32_MAX};
+
+// Return a converted value in another width; a leaf of type `int` is
+// converted once.
+static struct ir_expr *in_width(struct flatten *f, struct ir_expr *x,
+                                enum type_kind width)
+{
+    if (x->type.kind == width)
+        return x;
+    if (x->op == OP_cast && x->args[0]->type.kind == TYPE_int)
+        x = x->args[0];
+    return ir_cast(f->arena, type_scalar(width), x);
+}
+
+// Return whether a converted value is narrow.
+static bool is_narrow(const struct ir_expr *x)
+{
+    return x->type.kind == TYPE_idx32;
+}
+
+// Return whether lo <= x <= INT32_MAX - room is proved, by ranges or facts.
+static bool is_at_most(struct flatten *f, struct ir_expr *x, int64_t room)
+{
+    if (facts_range(&f->facts, x).hi <= INT32_MAX - room)
+        return true;
+    struct affine most = affine_number(INT32_MAX - room);
+    struct affine form = affine_of(f->facts.arena, x);
+    struct affine left = affine_add(f->facts.arena, &most, -1, &form);
+    return facts_nonnegative(&f->facts, &left);
+}
+
+// Return whether an operation on narrow operands has a narrow result, and
+// computes it without leaving 32 bits.
+static bool stays_narrow(struct flatten *f, struct ir_expr *x)
+{
+    struct interval r = facts_range(&f->facts, x);
+    if (x->type.lanes > 1)
+        return false;
+    if (x->op == OP_ceildiv)
+        r = interval_add(facts_range(&f->facts, x->args[0]),
+                         facts_range(&f->facts, x->args[1]));
+    if (interval_within(r, narrow_range))
+        return true;
+    return x->op != OP_ceildiv && r.lo >= INT32_MIN && is_at_most(f, x, 0);
+}
+
+static struct ir_expr *flat_expr(struct flatten *f, struct ir_expr *x);
+
+// Convert a leaf of an index type.
+static struct ir_expr *flat_leaf(struct flatten *f, struct ir_expr *x)
+{
+    int64_t value;
+    if (ir_int_value(x, &value)) {
+        bool narrow = value >= INT32_MIN && value <= INT32_MAX;
+        return ir_const_int(
+            f->arena, type_scalar(narrow ? TYPE_idx32 : TYPE_idx64), value);
+    }
+    struct ir_var *var = x->op == OP_var ? map_get(&f->vars, x->u.var) : NULL;
+    if (var)
+        return ir_read(f->arena, var);
+    bool narrow = x->op == OP_index ||
+                  interval_within(facts_range(&f->facts, x), narrow_range);
+    return in_width(f, x, narrow ? TYPE_idx32 : TYPE_idx64);
+}
+
+// Give the index operands of an operation one width.  The operation itself is
+// in that width if it yields an index value.
+static struct ir_expr *flat_operands(struct flatten *f, struct ir_expr *x)
+{
+    struct ir_expr **args = arena_array(f->arena, struct ir_expr *, x->n);
+    bool narrow = !type_is_index(x->type) || stays_narrow(f, x);
+    for (uint32_t i = 0; i < x->n; i++) {
+        args[i] = flat_expr(f, x->args[i]);
+        narrow &= !type_is_index(args[i]->type) || is_narrow(args[i]);
+    }
+    for (uint32_t i = 0; i < x->n; i++) {
+        if (type_is_index(args[i]->type))
+            args[i] = in_width(f, args[i], narrow ? TYPE_idx32 : TYPE_idx64);
+    }
+    return ir_with_args(f->arena, x, args);
+}
+
+// Convert a conversion.
+static struct ir_expr *flat_cast(struct flatten *f, struct ir_expr *x)
+{
+    struct ir_expr *from = flat_expr(f, x->args[0]);
+    if (!type_is_index(x->type))
+        return ir_cast(f->arena, x->type, from);
+    bool narrow = type_is_integer(from->type) && stays_narrow(f, x);
+    return in_width(f, from, narrow ? TYPE_idx32 : TYPE_idx64);
+}
+
+// An index value and its conversion.
+struct value {
+    struct ir_expr *index; // of type `int`
+    struct ir_expr *flat;  // of type idx32 or idx64
+};
+
+// Convert an index value.
+static struct value value_of(struct flatten *f, struct ir_expr *x)
+{
+    return (struct value){x, flat_expr(f, x)};
+}
+
+// Return an operation on two values; narrow if they are and the result is,
+// which is known if `small`.
+static struct value combine(struct flatten *f, enum ir_op op, struct value x,
+                            struct value y, bool small)
+{
+    struct value r = {.index = ir_binary(f->arena, op, x.index, y.index)};
+    bool narrow = is_narrow(x.flat) && is_narrow(y.flat) &&
+                  (small || stays_narrow(f, r.index));
+    enum type_kind width = narrow ? TYPE_idx32 : TYPE_idx64;
+    r.flat = ir_binary(f->arena, op, in_width(f, x.flat, width),
+                       in_width(f, y.flat, width));
+    return r;
+}
+
+// Return the distance of neighbours in a dimension of an array, if it is a
+// number.
+static bool distance_of(const struct ir_buffer *b, uint32_t dimension,
+                        int64_t *out)
+{
+    int64_t extent;
+    if (b->strides)
+        return ir_int_value(b->strides[dimension], out);
+    *out = 1;
+    for (uint32_t i = dimension + 1; i < b->rank; i++) {
+        if (!ir_int_value(b->shape[i], &extent) || !num_mul(*out, extent, out))
+            return false;
+    }
+    return true;
+}
+
+// Take the constant part out of the index of a dimension, if it is a known
+// number of elements, and add it to *constant.
+static void split_constant(struct flatten *f, const struct ir_buffer *b,
+                           uint32_t dimension, struct ir_expr **index,
+                           int64_t *constant)
+{
+    int64_t distance, part, sum;
+    struct affine form = affine_of(f->facts.arena, *index);
+    if (form.failed || form.constant == 0 ||
+        !distance_of(b, dimension, &distance) ||
+        !num_mul(distance, form.constant, &part) ||
+        !num_add(part, *constant, &sum) || sum > INT32_MAX / 2 ||
+        sum < INT32_MIN / 2)
+        return;
+    *constant = sum;
+    form.constant = 0;
+    *index = affine_expr(f->arena, &form, (*index)->type);
+}
+
+// Return whether every offset in an array, give or take a number of elements,
+// is proved to fit in 32 bits.
+static bool is_small(struct flatten *f, const struct ir_buffer *b, int64_t give)
+{
+    return !b->strides && is_at_most(f, ir_buffer_elements(f->arena, b),
+                                     give < 0 ? -give : give);
+}
+
+// Return the offset of an element from its indices.
+static struct ir_expr *flat_offset(struct flatten *f, const struct ir_buffer *b,
+                                   struct ir_expr **index)
+{
+    int64_t constant = 0;
+    for (uint32_t i = 0; i < b->rank; i++)
+        split_constant(f, b, i, &index[i], &constant);
+    bool small = is_small(f, b, constant);
+    struct value sum = value_of(f, ir_int(f->arena, 0));
+    for (uint32_t i = 0; i < b->rank; i++) {
+        struct value term = value_of(f, index[i]);
+        struct value scale =
+            value_of(f, b->strides ? b->strides[i] : b->shape[i]);
+        struct value *scaled = b->strides ? &term : &sum;
+        *scaled = combine(f, OP_mul, *scaled, scale, small);
+        sum = combine(f, OP_add, sum, term, small);
+    }
+    sum =
+        combine(f, OP_add, sum, value_of(f, ir_int(f->arena, constant)), small);
+    return sum.flat;
+}
+
+// Return the only index of an access at level flat; a vector's stays one.
+static struct ir_expr *flat_index(struct flatten *f, const struct ir_buffer *b,
+                                  struct ir_expr *const *index)
+{
+    struct ir_expr **scalar = arena_array(f->arena, struct ir_expr *, b->rank);
+    unsigned lanes = 1;
+    for (uint32_t i = 0; i < b->rank; i++) {
+        bool is_ramp = index[i]->op == OP_ramp;
+        lanes = is_ramp ? index[i]->type.lanes : lanes;
+        scalar[i] = is_ramp ? index[i]->args[0] : index[i];
+    }
+    struct ir_expr *offset = flat_offset(f, b, scalar);
+    return lanes > 1 ? ir_ramp(f->arena, offset, lanes) : offset;
+}
+
+// Convert an access in an expression.
+static struct ir_expr *flat_access(struct flatten *f, struct ir_expr *x)
+{
+    struct ir_buffer *b = x->u.buffer;
+    struct ir_expr *index = flat_index(f, b, x->args);
+    if (x->op == OP_load)
+        return ir_load(f->arena, b, 1, &index);
+    uint32_t n = x->n - b->rank;
+    struct ir_expr **operands = arena_array(f->arena, struct ir_expr *, n);
+    for (uint32_t i = 0; i < n; i++)
+        operands[i] = flat_expr(f, x->args[b->rank + i]);
+    return ir_atomic(f->arena, x->op, b, 1, &index, n, operands);
+}
+
+// Convert the second and third operand of `c ? x : y`, or the second of an
+// `&&` or `||`, under the condition.
+static struct ir_expr *flat_lazy(struct flatten *f, struct ir_expr *x)
+{
+    struct ir_expr **args = arena_array(f->arena, struct ir_expr *, x->n);
+    bool narrow = stays_narrow(f, x);
+    args[0] = flat_expr(f, x->args[0]);
+    for (uint32_t i = 1; i < x->n; i++) {
+        struct facts_mark here = facts_mark(&f->facts);
+        bool holds = x->op == OP_and || (x->op == OP_select && i == 1);
+        facts_assume(&f->facts, x->args[0], holds);
+        args[i] = flat_expr(f, x->args[i]);
+        narrow &= is_narrow(args[i]);
+        facts_leave(&f->facts, here);
+    }
+    for (uint32_t i = 1; i < x->n; i++) {
+        if (type_is_index(args[i]->type))
+            args[i] = in_width(f, args[i], narrow ? TYPE_idx32 : TYPE_idx64);
+    }
+    return ir_with_args(f->arena, x, args);
+}
+
+// Convert an expression; an index value comes back as idx32 or idx64.
+static struct ir_expr *flat_expr(struct flatten *f, struct ir_expr *x)
+{
+    struct ir_expr *r = x;
+    unsigned flags = ir_op_info(x->op)->flags;
+    if (flags & (OP_READS | OP_WRITES))
+        r = flat_access(f, x);
+    else if (flags & OP_LAZY)
+        r = flat_lazy(f, x);
+    else if (x->op == OP_cast)
+        r = flat_cast(f, x);
+    else if (x->n)
+        r = flat_operands(f, x);
+    else if (type_is_index(x->type))
+        r = flat_leaf(f, x);
+    return ir_at(f->arena, r, x->span);
+}
+
+// Declare a variable of an index type anew, in a width.
+static struct ir_var *flat_var(struct flatten *f, struct ir_var *var,
+                               enum type_kind width)
+{
+    if (!type_is_index(var->type))
+        return var;
+    struct type type = type_vector(type_scalar(width), var->type.lanes);
+    struct ir_var *new =
+        ir_var_new(f->arena, var->name, type, var->kind, var->span);
+    map_set(&f->vars, var, new);
+    return new;
+}
+
+static void flat_block(struct flatten *f, struct ir_block *block);
+
+// Convert a loop: its variable is narrow if no step beyond its end leaves 32
+// bits.
+static void flat_loop(struct flatten *f, struct ir_stmt *s)
+{
+    struct ir_for *loop = &s->u.loop;
+    struct ir_expr *from = flat_expr(f, loop->from);
+    struct ir_expr *to = flat_expr(f, loop->to);
+    struct ir_expr *step = flat_expr(f, loop->step);
+    struct ir_expr *end = ir_add(f->arena, loop->to, loop->step);
+    enum type_kind width = (enum type_kind)loop->var->type.kind;
+    if (type_is_index(loop->var->type)) {
+        bool narrow = is_narrow(from) && is_narrow(to) && is_narrow(step) &&
+                      is_at_most(f, end, 0);
+        width = narrow ? TYPE_idx32 : TYPE_idx64;
+    }
+    facts_enter(&f->facts, s);
+    loop->var = flat_var(f, loop->var, width);
+    loop->from = in_width(f, from, width);
+    loop->to = in_width(f, to, width);
+    loop->step = in_width(f, step, width);
+    flat_block(f, &loop->body);
+}
+
+// Convert a `let`, `var` or assignment.
+static void flat_let(struct flatten *f, struct ir_stmt *s)
+{
+    struct ir_expr *value = flat_expr(f, s->u.let.value);
+    struct ir_var *var = s->u.let.var;
+    if (s->kind == STMT_let) {
+        facts_enter(&f->facts, s);
+        s->u.let.var = flat_var(f, var, (enum type_kind)value->type.kind);
+    } else if (type_is_index(var->type)) {
+        struct ir_var *known = map_get(&f->vars, var);
+        s->u.let.var = known ? known : flat_var(f, var, TYPE_idx64);
+        value = in_width(f, value, TYPE_idx64);
+    }
+    s->u.let.value = value;
+}
+
+// Convert a store.
+static void flat_store(struct flatten *f, struct ir_stmt *s)
+{
+    struct ir_expr **index = arena_array(f->arena, struct ir_expr *, 1);
+    s->u.store.value = flat_expr(f, s->u.store.value);
+    index[0] = flat_index(f, s->u.store.buffer, s->u.store.index);
+    s->u.store.index = index;
+    s->u.store.n = 1;
+}
+
+// Convert a block under a condition.
+static void flat_under(struct flatten *f, struct ir_block *block,
+                       struct ir_expr *condition, bool holds)
+{
+    struct facts_mark here = facts_mark(&f->facts);
+    facts_assume(&f->facts, condition, holds);
+    flat_block(f, block);
+    facts_leave(&f->facts, here);
+}
+
+// Convert a branch.
+static void flat_branch(struct flatten *f, struct ir_stmt *s)
+{
+    struct ir_expr *condition = s->u.branch.cond;
+    s->u.branch.cond = flat_expr(f, condition);
+    flat_under(f, &s->u.branch.then, condition, true);
+    flat_under(f, &s->u.branch.otherwise, condition, false);
+}
+
+// Convert a statement.  What it declares is known behind it.
+static void flat_stmt(struct flatten *f, struct ir_stmt *s)
+{
+    struct facts_mark here = facts_mark(&f->facts);
+    switch (s->kind) {
+    case STMT_for:
+        flat_loop(f, s);
+        facts_leave(&f->facts, here);
+        break;
+    case STMT_launch:
+        facts_enter(&f->facts, s);
+        flat_block(f, &s->u.launch.body);
+        facts_leave(&f->facts, here);
+        break;
+    case STMT_if: flat_branch(f, s); break;
+    case STMT_let:
+    case STMT_var:
+    case STMT_assign: flat_let(f, s); break;
+    case STMT_store: flat_store(f, s); break;
+    case STMT_eval: s->u.value = flat_expr(f, s->u.value); break;
+    case STMT_alloc:
+    case STMT_barrier:
+    case STMT_stage:
+    case STMT_COUNT: break;
+    }
+}
+
+// Convert the statements of a block.
+static void flat_block(struct flatten *f, struct ir_block *block)
+{
+    struct facts_mark here = facts_mark(&f->facts);
+    for (size_t i = 0; i < block->n; i++)
+        flat_stmt(f, block->at[i]);
+    facts_leave(&f->facts, here);
+}
+
+enum pass_result pass_flatten(struct pass *p)
+{
+    struct flatten f = {.arena = p->arena, .vars = {.arena = p->scratch}};
+    facts_start(&f.facts, p->scratch, p->kernel);
+    flat_block(&f, &p->kernel->body);
+    return PASS_CHANGED;
+}

@@ -1,0 +1,416 @@
+// guards: stages become loops, branches and stores.
+//
+//   for k in 0..K {                           if i0 * 8 + i1 < M {
+//     stage C(vi in M = i0 * 8 + i1,            let vi = i0 * 8 + i1
+//             reduce vk in K = k)        =>     var C_acc: f32 = 0.0
+//         if i0 * 8 + i1 < M {                  for k in 0..K {
+//       init { C[vi] = 0.0 }                      C_acc = C_acc + A[vi, k]
+//       C[vi] = C[vi] + A[vi, vk]               }
+//     }                                         C[vi] = C_acc
+//   }                                         }
+//
+// Predicates become branches, moved outward over the loops that they do not
+// mention.  Where only the loops of the reduction lie around the stage, the
+// elements that it accumulates live in variables meanwhile, and its init runs
+// before the loops.  Elsewhere the init becomes a nest of its own before the
+// outermost loop of the reduction; where that cannot be, it runs in the first
+// iteration.
+
+#include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/equal.h"
+#include "ir/walk.h"
+#include "passes/analysis/facts.h"
+#include "passes/lower/accumulate.h"
+#include "passes/opt/fold.h"
+#include "passes/pass.h"
+
+// Return whether the bindings of the stage's reduction variables, or of its
+// others, mention a variable.
+static bool binds(const struct ir_stage *stage, const struct ir_var *var,
+                  bool reduce)
+{
+    for (size_t i = 0; i < stage->iters.n; i++) {
+        const struct ir_iter *it = &stage->iters.at[i];
+        if (it->is_reduce == reduce && ir_mentions(it->binding, var))
+            return true;
+    }
+    return false;
+}
+
+// Return whether a statement is a loop over the stage's reduction only.
+static bool is_reduce_loop(const struct ir_stmt *s,
+                           const struct ir_stage *stage)
+{
+    return s->kind == STMT_for && binds(stage, s->u.loop.var, true) &&
+           !binds(stage, s->u.loop.var, false);
+}
+
+// Return whether its iterations run one after another in one thread.
+static bool is_sequential(const struct ir_stmt *s)
+{
+    enum axis_kind kind = axis_kind(s->u.loop.axis);
+    return kind == AXIS_SERIAL || kind == AXIS_UNROLL;
+}
+
+// A stage in its place.
+struct place {
+    struct ir_path path;    // down to the stage
+    struct ir_stage *stage; // at its end
+    uint32_t first;         // outermost loop of the reduction on the path
+    uint32_t chain;         // from here on: only loops of the reduction, each
+                            // alone in the one before, then the stage
+};
+
+// Find the place of a stage.
+static struct place find_place(struct pass *p, struct ir_stmt *s)
+{
+    struct place r = {.stage = &s->u.stage};
+    ir_find(p->scratch, &p->kernel->body, s, &r.path);
+    r.first = r.chain = r.path.n - 1;
+    bool unbroken = true;
+    for (uint32_t i = r.path.n - 1; i-- > 0;) {
+        struct ir_stmt *outer = r.path.stmts[i];
+        bool reduces = is_reduce_loop(outer, r.stage);
+        unbroken = unbroken && reduces && is_sequential(outer) &&
+                   outer->u.loop.body.n == 1;
+        if (unbroken)
+            r.chain = i;
+        if (outer->kind == STMT_for && binds(r.stage, outer->u.loop.var, true))
+            r.first = i;
+    }
+    return r;
+}
+
+// Return whether an expression mentions the variable of a loop of the
+// reduction.
+static bool mentions_reduction(const struct place *at, const struct ir_expr *x)
+{
+    for (uint32_t i = at->first; i + 1 < at->path.n; i++) {
+        struct ir_stmt *s = at->path.stmts[i];
+        if (is_reduce_loop(s, at->stage) && ir_mentions(x, s->u.loop.var))
+            return true;
+    }
+    return false;
+}
+
+// Return whether what lies between the outermost loop of the reduction and
+// the stage can be repeated without the reduction: loops and branches alone
+// in their blocks' sense, none depending on it.
+static bool can_split_init(const struct place *at)
+{
+    for (uint32_t i = at->first; i + 1 < at->path.n; i++) {
+        struct ir_stmt *s = at->path.stmts[i];
+        if (is_reduce_loop(s, at->stage))
+            continue;
+        bool is_then =
+            s->kind == STMT_if && at->path.blocks[i + 1] == &s->u.branch.then;
+        if (s->kind == STMT_for) {
+            if (binds(at->stage, s->u.loop.var, true) ||
+                mentions_reduction(at, s->u.loop.from) ||
+                mentions_reduction(at, s->u.loop.to))
+                return false;
+        } else if (!is_then || mentions_reduction(at, s->u.branch.cond)) {
+            return false;
+        }
+    }
+    for (uint32_t i = at->first + 1; i < at->path.n; i++) {
+        const struct ir_block *block = at->path.blocks[i];
+        for (size_t j = 0; j < at->path.index[i]; j++) {
+            if (block->at[j]->kind == STMT_let ||
+                block->at[j]->kind == STMT_var)
+                return false;
+        }
+    }
+    return true;
+}
+
+// Return the conjuncts of a predicate that mention the reduction, or those
+// that do not.
+static struct ir_expr *part_of_predicate(struct pass *p, const struct place *at,
+                                         bool reduction)
+{
+    struct conditions all = {0}, kept = {0};
+    if (at->stage->predicate)
+        fold_split(p->scratch, at->stage->predicate, &all);
+    for (size_t i = 0; i < all.n; i++) {
+        if (mentions_reduction(at, all.at[i]) == reduction)
+            vec_push(p->scratch, &kept, all.at[i]);
+    }
+    return fold_all(p->arena, kept.at, kept.n);
+}
+
+// Return a stage that only runs the init of another.
+static struct ir_stmt *init_stage(struct pass *p, const struct place *at)
+{
+    const struct ir_stage *old = at->stage;
+    struct ir_stmt *s = ir_stmt_stage(p->arena, old->name);
+    for (size_t i = 0; i < old->iters.n; i++) {
+        if (!old->iters.at[i].is_reduce)
+            vec_push(p->arena, &s->u.stage.iters, old->iters.at[i]);
+    }
+    s->span = at->path.stmts[at->path.n - 1]->span;
+    struct ir_expr *predicate = part_of_predicate(p, at, false);
+    s->u.stage.predicate = ir_is_true(predicate) ? NULL : predicate;
+    s->u.stage.body = old->init;
+    return s;
+}
+
+// Put the init of a stage, in copies of the loops that are not the
+// reduction's, before the outermost loop of the reduction.
+static void split_init(struct pass *p, const struct place *at)
+{
+    struct ir_stmt *inner = init_stage(p, at);
+    for (uint32_t i = at->path.n - 1; i-- > at->first;) {
+        struct ir_stmt *s = at->path.stmts[i], *outer;
+        if (is_reduce_loop(s, at->stage))
+            continue;
+        if (s->kind == STMT_for) {
+            const struct ir_for *l = &s->u.loop;
+            outer =
+                ir_stmt_for(p->arena, l->var, l->from, l->to, l->step, l->axis);
+            outer->u.loop.attrs = l->attrs;
+            ir_append(p->arena, &outer->u.loop.body, inner);
+        } else {
+            outer = ir_stmt_if(p->arena, s->u.branch.cond);
+            ir_append(p->arena, &outer->u.branch.then, inner);
+        }
+        outer->span = s->span;
+        inner = outer;
+    }
+    struct ir_block nest = {0};
+    ir_append(p->arena, &nest, inner);
+    nest = ir_copy_block(p->arena, &nest, NULL, NULL);
+    ir_insert(p->arena, at->path.blocks[at->first], at->path.index[at->first],
+              nest.at[0]);
+    at->stage->has_init = false;
+    at->stage->init = (struct ir_block){0};
+}
+
+// Return whether an index stays the same over the loops of the reduction.
+static bool is_invariant(const struct ir_expr *x, const void *context)
+{
+    const struct place *at = context;
+    for (size_t i = 0; i < at->stage->iters.n; i++) {
+        const struct ir_iter *it = &at->stage->iters.at[i];
+        if (it->is_reduce && ir_mentions(x, it->var))
+            return false;
+    }
+    return facts_is_stable(x) && !mentions_reduction(at, x);
+}
+
+// Uses of a variable.
+struct uses {
+    const struct ir_var *var;
+    int n;
+};
+
+// Count a use.
+static void see_use(struct ir_expr *x, void *context)
+{
+    struct uses *u = context;
+    u->n += x->op == OP_var && x->u.var == u->var;
+}
+
+// Put the binding of each spatial (or each reduction) variable in place of
+// it, or a `let` at the start of `at` if it is long and used more than once.
+static void bind_iters(struct pass *p, const struct ir_stage *stage,
+                       bool reduce, struct ir_block *at)
+{
+    struct map vars = {.arena = p->scratch};
+    size_t lets = 0;
+    for (size_t i = 0; i < stage->iters.n; i++) {
+        const struct ir_iter *it = &stage->iters.at[i];
+        if (it->is_reduce != reduce)
+            continue;
+        struct uses uses = {.var = it->var};
+        ir_each_expr_in(at, see_use, &uses);
+        if (it->binding->n == 0 || uses.n <= 1) {
+            map_set(&vars, it->var, it->binding);
+            continue;
+        }
+        struct ir_var *var = ir_var_new(p->arena, it->var->name, it->var->type,
+                                        VAR_let, it->var->span);
+        struct ir_stmt *let = ir_stmt_let(p->arena, var, it->binding);
+        let->span = it->binding->span;
+        map_set(&vars, it->var, ir_read(p->arena, var));
+        ir_insert(p->arena, at, lets++, let);
+    }
+    ir_substitute_in(p->arena, at, &vars, NULL);
+}
+
+// Put the statements of a block under a condition.
+static void guard(struct arena *a, struct ir_block *block,
+                  struct ir_expr *condition, struct span span)
+{
+    if (ir_is_true(condition))
+        return;
+    struct ir_stmt *branch = ir_stmt_if(a, condition);
+    branch->span = span;
+    branch->u.branch.then = *block;
+    *block = (struct ir_block){0};
+    ir_append(a, block, branch);
+}
+
+// Return the condition that the reduction is at its beginning whenever the
+// chain is.
+static struct ir_expr *first_iteration(struct arena *a, const struct place *at)
+{
+    struct ir_expr *r = ir_bool(a, true), *zero = ir_int(a, 0);
+    for (size_t i = 0; i < at->stage->iters.n; i++) {
+        const struct ir_iter *it = &at->stage->iters.at[i];
+        struct ir_expr *x = it->binding;
+        for (uint32_t j = at->chain; j + 1 < at->path.n; j++) {
+            const struct ir_for *loop = &at->path.stmts[j]->u.loop;
+            x = ir_replace_var(a, x, loop->var, loop->from);
+        }
+        if (it->is_reduce)
+            r = ir_binary(a, OP_and, r, ir_binary(a, OP_eq, x, zero));
+    }
+    return r;
+}
+
+// Append the statements of a block to another.
+static void append_all(struct arena *a, struct ir_block *to,
+                       const struct ir_block *from)
+{
+    for (size_t i = 0; i < from->n; i++)
+        ir_append(a, to, from->at[i]);
+}
+
+// Put loops, branches and stores in place of a stage and its chain.
+static void lower_stage(struct pass *p, const struct place *at)
+{
+    struct arena *a = p->arena;
+    struct ir_stage *stage = at->stage;
+    struct ir_stmt *outermost = at->path.stmts[at->chain];
+    struct span span = at->path.stmts[at->path.n - 1]->span;
+    struct ir_block out = {0}, inner = stage->body, init = stage->init;
+    struct accumulators kept = {0};
+    if (at->chain + 1 < at->path.n)
+        accumulate_find(p, &stage->body, is_invariant, at, &kept);
+    accumulate_replace(a, &inner, &kept);
+    bind_iters(p, stage, true, &inner);
+    guard(a, &inner, part_of_predicate(p, at, true), span);
+    if (stage->has_init && at->first < at->chain)
+        guard(a, &init, first_iteration(a, at), span);
+    accumulate_begin(p, &init, &kept, &out);
+    if (at->chain + 1 < at->path.n) {
+        at->path.stmts[at->path.n - 2]->u.loop.body = inner;
+        ir_append(a, &out, outermost);
+    } else {
+        append_all(a, &out, &inner);
+    }
+    accumulate_end(p, &kept, &out);
+    bind_iters(p, stage, false, &out);
+    guard(a, &out, part_of_predicate(p, at, false), span);
+    ir_splice(a, at->path.blocks[at->chain], at->path.index[at->chain], &out);
+}
+
+// Collect the stages in order.
+struct stages VEC(struct ir_stmt *);
+struct stage_search {
+    struct arena *arena;
+    struct stages found;
+};
+static void see_stage(struct ir_stmt *s, void *context)
+{
+    struct stage_search *search = context;
+    if (s->kind == STMT_stage)
+        vec_push(search->arena, &search->found, s);
+}
+
+// Return whether a condition may be asked outside of a loop.
+static bool leaves_loop(const struct ir_expr *condition,
+                        const struct ir_for *loop)
+{
+    return facts_is_stable(condition) && !ir_mentions(condition, loop->var) &&
+           axis_kind(loop->axis) != AXIS_BLOCK;
+}
+
+// Return the branch that is all a loop does, or NULL.
+static struct ir_stmt *only_branch(const struct ir_for *loop)
+{
+    struct ir_stmt *s = loop->body.n == 1 ? loop->body.at[0] : NULL;
+    return s && s->kind == STMT_if && s->u.branch.otherwise.n == 0 ? s : NULL;
+}
+
+// Move the parts of the guard inside a loop that do not depend on it out of
+// the loop at `at`.
+static void move_guard(struct pass *p, struct ir_block *block, size_t at)
+{
+    struct ir_stmt *s = block->at[at];
+    struct ir_for *loop = &s->u.loop;
+    struct ir_stmt *branch = only_branch(loop);
+    struct conditions all = {0}, outer = {0}, inner = {0};
+    if (!branch)
+        return;
+    fold_split(p->scratch, branch->u.branch.cond, &all);
+    for (size_t i = 0; i < all.n; i++) {
+        if (leaves_loop(all.at[i], loop))
+            vec_push(p->scratch, &outer, all.at[i]);
+        else
+            vec_push(p->scratch, &inner, all.at[i]);
+    }
+    if (outer.n == 0)
+        return;
+    if (inner.n)
+        branch->u.branch.cond = fold_all(p->arena, inner.at, inner.n);
+    else
+        loop->body = branch->u.branch.then;
+    struct ir_stmt *moved =
+        ir_stmt_if(p->arena, fold_all(p->arena, outer.at, outer.n));
+    moved->span = branch->span;
+    ir_append(p->arena, &moved->u.branch.then, s);
+    block->at[at] = moved;
+}
+
+// Return whether two neighbours are guards with the same condition, which the
+// first does not change.
+static bool are_equal_guards(const struct ir_stmt *x, const struct ir_stmt *y)
+{
+    return x->kind == STMT_if && y->kind == STMT_if &&
+           x->u.branch.otherwise.n == 0 && y->u.branch.otherwise.n == 0 &&
+           facts_is_stable(x->u.branch.cond) &&
+           ir_expr_equal(x->u.branch.cond, y->u.branch.cond);
+}
+
+// Move guards outward in a block and below, and join equal neighbours.
+static void move_guards(struct pass *p, struct ir_block *block)
+{
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_block *inside[IR_BLOCKS_MOST];
+        struct ir_stmt *s = block->at[i];
+        uint32_t n = ir_stmt_blocks(s, inside);
+        for (uint32_t k = 0; k < n; k++)
+            move_guards(p, inside[k]);
+        if (s->kind == STMT_for)
+            move_guard(p, block, i);
+        if (i > 0 && are_equal_guards(block->at[i - 1], block->at[i])) {
+            append_all(p->arena, &block->at[i - 1]->u.branch.then,
+                       &block->at[i]->u.branch.then);
+            ir_splice(p->arena, block, i--, &(struct ir_block){0});
+        }
+    }
+}
+
+enum pass_result pass_guards(struct pass *p)
+{
+    struct stage_search search = {.arena = p->scratch};
+    ir_each_stmt (&p->kernel->body, see_stage, &search)
+        ;
+    for (size_t i = 0; i < search.found.n; i++) {
+        struct place at = find_place(p, search.found.at[i]);
+        if (at.stage->has_init && at.first < at.chain && can_split_init(&at))
+            split_init(p, &at);
+    }
+    search.found.n = 0;
+    ir_each_stmt (&p->kernel->body, see_stage, &search)
+        ;
+    for (size_t i = 0; i < search.found.n; i++) {
+        struct place at = find_place(p, search.found.at[i]);
+        lower_stage(p, &at);
+    }
+    move_guards(p, &p->kernel->body);
+    return search.found.n ? PASS_CHANGED : PASS_SAME;
+}

@@ -1,0 +1,435 @@
+// mapped: loops bound to blocks and threads become launches.
+//
+//   for b in 0..ceildiv(n, 256) @block.x {
+//     for t in 0..256 @thread.x { A[b * 256 + t] = 1 }
+//   }                                                                   =>
+//   launch f grid(ceildiv(n, 256), 1, 1) block(256, 1, 1) {
+//     A[block.x * 256 + thread.x] = 1
+//   }
+//
+// Each statement at the top of a kernel becomes a launch, together with the
+// declarations whose values it needs; arrays in global memory stay on top.
+// An axis is as long as the longest loop bound to it; shorter ones are
+// guarded.  What no loop spreads over an axis, every position executes, but
+// only position 0 writes to memory that others see.
+
+#include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/equal.h"
+#include "ir/walk.h"
+#include "passes/lower/resources.h"
+#include "passes/opt/fold.h"
+#include "passes/pass.h"
+
+// A launch in the making.
+struct mapping {
+    struct pass *p;
+    struct facts facts;
+    struct ir_launch *launch;
+    struct ir_expr *extent[AXIS_COUNT]; // of each axis; NULL: no loop on it
+    struct ir_stmt *around[AXIS_COUNT]; // the loop on the axis around, or NULL
+    const char *name[AXIS_COUNT];       // of the loop that set the extent
+    bool failed;
+};
+
+// Return whether a loop is bound to a position of the launch.
+static bool is_bound(const struct ir_for *loop)
+{
+    enum axis_kind kind = axis_kind(loop->axis);
+    return kind == AXIS_BLOCK || kind == AXIS_THREAD;
+}
+
+// Find a variable that is not a parameter.
+static void see_local(struct ir_expr *x, void *context)
+{
+    const struct ir_var **found = context;
+    if (x->op == OP_var && x->u.var->kind != VAR_param)
+        *found = x->u.var;
+}
+
+// Return the extent of a loop bound to threads as a number: an upper bound if
+// it varies; reports E0703 and returns NULL if there is none.
+static struct ir_expr *thread_extent(struct mapping *m, struct ir_stmt *s,
+                                     struct ir_expr *extent)
+{
+    struct ir_for *loop = &s->u.loop;
+    int64_t most = facts_range(&m->facts, extent).hi;
+    if (most <= axis_most(loop->axis) || ir_is_const(extent))
+        return ir_int(m->p->arena, most > 1 ? most : 1);
+    diag_error(m->p->diags, loop->to->span, D_thread_extent, loop->var->name,
+               axis_name(loop->axis));
+    m->failed = true;
+    return NULL;
+}
+
+// Return the extent of a loop bound to blocks; reports E0704 and returns NULL
+// if it is not a matter of parameters.
+static struct ir_expr *block_extent(struct mapping *m, struct ir_stmt *s,
+                                    struct ir_expr *extent)
+{
+    struct ir_for *loop = &s->u.loop;
+    const struct ir_var *local = NULL;
+    ir_each_expr(extent, see_local, &local);
+    if (!local && ir_is_pure(extent, true))
+        return extent;
+    diag_error(m->p->diags, loop->to->span, D_grid_extent, loop->var->name,
+               axis_name(loop->axis), local ? local->name : "memory");
+    m->failed = true;
+    return NULL;
+}
+
+// Let the launch be long enough for a bound loop.
+static void measure_loop(struct mapping *m, struct ir_stmt *s)
+{
+    struct ir_for *loop = &s->u.loop;
+    struct arena *a = m->p->arena;
+    struct ir_expr *extent = fold_expr(a, &m->facts, ir_for_extent(a, loop));
+    if (m->around[loop->axis]) {
+        diag_error(m->p->diags, s->span, D_axis_nested, loop->var->name,
+                   axis_name(loop->axis));
+        diag_note(m->p->diags, m->around[loop->axis]->span,
+                  "the loop around, `%s`, is bound to it",
+                  m->around[loop->axis]->u.loop.var->name);
+        m->failed = true;
+        return;
+    }
+    bool is_thread = axis_kind(loop->axis) == AXIS_THREAD;
+    extent =
+        is_thread ? thread_extent(m, s, extent) : block_extent(m, s, extent);
+    struct ir_expr *old = m->extent[loop->axis];
+    if (!extent || (old && ir_expr_equal(old, extent)))
+        return;
+    if (old)
+        extent = fold_expr(a, &m->facts, ir_binary(a, OP_max, old, extent));
+    m->extent[loop->axis] = extent;
+    m->name[loop->axis] = loop->var->name;
+}
+
+// Measure the bound loops of a block and below.
+static void measure(struct mapping *m, struct ir_block *block)
+{
+    struct facts_mark here = facts_mark(&m->facts);
+    for (size_t i = 0; i < block->n && !m->failed; i++) {
+        struct ir_stmt *s = block->at[i];
+        struct ir_block *inside[IR_BLOCKS_MOST];
+        bool bound = s->kind == STMT_for && is_bound(&s->u.loop);
+        if (bound)
+            measure_loop(m, s);
+        if (bound)
+            m->around[s->u.loop.axis] = s;
+        struct facts_mark outside = facts_mark(&m->facts);
+        facts_enter(&m->facts, s);
+        uint32_t n = ir_stmt_blocks(s, inside);
+        for (uint32_t k = 0; k < n && !m->failed; k++)
+            measure(m, inside[k]);
+        if (s->kind != STMT_let)
+            facts_leave(&m->facts, outside);
+        if (bound)
+            m->around[s->u.loop.axis] = NULL;
+    }
+    facts_leave(&m->facts, here);
+}
+
+// Return the condition that the thread is at position 0 of every axis of the
+// launch that no loop around spreads over.
+static struct ir_expr *is_first(const struct mapping *m, bool shared)
+{
+    struct arena *a = m->p->arena;
+    struct ir_expr *r = ir_bool(a, true);
+    for (int i = 0; i < AXIS_COUNT; i++) {
+        enum axis axis = (enum axis)i;
+        if (!m->extent[i] || m->around[i] || ir_is_int_const(m->extent[i], 1) ||
+            (shared && axis_kind(axis) == AXIS_BLOCK))
+            continue;
+        struct ir_expr *zero =
+            ir_binary(a, OP_eq, ir_index_value(a, axis), ir_int(a, 0));
+        r = ir_binary(a, OP_and, r, zero);
+    }
+    return r;
+}
+
+// Find the array that an expression changes.
+static void see_atomic(struct ir_expr *x, void *context)
+{
+    if (ir_op_info(x->op)->flags & OP_WRITES)
+        *(struct ir_expr **)context = x;
+}
+
+// The atomic among the expressions directly inside a statement.
+static void see_place(struct ir_expr **place, void *context)
+{
+    ir_each_expr(*place, see_atomic, context);
+}
+
+// Let only one thread execute a write that would otherwise be repeated.
+static void map_write(struct mapping *m, struct ir_block *block, size_t at)
+{
+    struct ir_stmt *s = block->at[at];
+    struct ir_expr *atomic = NULL;
+    ir_stmt_exprs(s, see_place, &atomic);
+    struct ir_buffer *b = s->kind == STMT_store ? s->u.store.buffer
+                          : atomic              ? atomic->u.buffer
+                                                : NULL;
+    if (!b || b->space == SPACE_local)
+        return;
+    struct ir_expr *first = is_first(m, b->space == SPACE_shared);
+    if (ir_is_true(first))
+        return;
+    if (s->kind != STMT_store && s->kind != STMT_eval) {
+        diag_error(m->p->diags, atomic->span, D_redundant_atomic,
+                   m->launch->name);
+        m->failed = true;
+        return;
+    }
+    struct ir_stmt *branch = ir_stmt_if(m->p->arena, first);
+    branch->span = s->span;
+    ir_append(m->p->arena, &branch->u.branch.then, s);
+    block->at[at] = branch;
+}
+
+static void map_block(struct mapping *m, struct ir_block *block);
+
+// Put the body of a bound loop in its place; returns how many statements that
+// made.
+static size_t map_loop(struct mapping *m, struct ir_block *block, size_t at)
+{
+    struct arena *a = m->p->arena;
+    struct ir_stmt *s = block->at[at];
+    struct ir_for *loop = &s->u.loop;
+    struct ir_expr *index = ir_at(a, ir_index_value(a, loop->axis), s->span);
+    struct ir_expr *value = ir_add(a, loop->from, ir_mul(a, index, loop->step));
+    struct ir_expr *extent = fold_expr(a, &m->facts, ir_for_extent(a, loop));
+    struct map vars = {.arena = m->p->scratch};
+    map_set(&vars, loop->var, value);
+    m->around[loop->axis] = s;
+    map_block(m, &loop->body);
+    m->around[loop->axis] = NULL;
+    ir_substitute_in(a, &loop->body, &vars, NULL);
+    struct ir_block body = loop->body;
+    if (!ir_expr_equal(extent, m->extent[loop->axis])) {
+        struct ir_stmt *branch =
+            ir_stmt_if(a, ir_binary(a, OP_lt, index, extent));
+        branch->span = s->span;
+        branch->u.branch.then = body;
+        body = (struct ir_block){0};
+        ir_append(a, &body, branch);
+    }
+    ir_splice(a, block, at, &body);
+    return body.n;
+}
+
+// Map the loops and writes of a block and below.
+static void map_block(struct mapping *m, struct ir_block *block)
+{
+    for (size_t i = 0; i < block->n && !m->failed;) {
+        struct ir_stmt *s = block->at[i];
+        if (s->kind == STMT_for && is_bound(&s->u.loop)) {
+            i += map_loop(m, block, i);
+            continue;
+        }
+        struct ir_block *inside[IR_BLOCKS_MOST];
+        uint32_t n = ir_stmt_blocks(s, inside);
+        for (uint32_t k = 0; k < n; k++)
+            map_block(m, inside[k]);
+        map_write(m, block, i++);
+    }
+}
+
+// Set the geometry of the launch from the extents, within the limits of the
+// hardware.
+static void set_geometry(struct mapping *m)
+{
+    struct ir_launch *l = m->launch;
+    for (int d = 0; d < 3; d++) {
+        l->grid[d] = ir_int(m->p->arena, 1);
+        l->block[d] = 1;
+    }
+    for (int i = 0; i < AXIS_COUNT; i++) {
+        int64_t n, most = axis_most((enum axis)i);
+        int d = axis_dimension((enum axis)i);
+        if (!m->extent[i])
+            continue;
+        if (ir_int_value(m->extent[i], &n) && n > most) {
+            diag_error(m->p->diags, m->extent[i]->span, D_axis_extent,
+                       axis_name((enum axis)i), (long long)n, (long long)most);
+            diag_label(m->p->diags, "the extent of `%s`", m->name[i]);
+            m->failed = true;
+        } else if (axis_kind((enum axis)i) == AXIS_BLOCK) {
+            l->grid[d] = m->extent[i];
+        } else {
+            l->block[d] = (uint32_t)n;
+        }
+    }
+}
+
+// Return the name of launch number `number` of a kernel.
+static const char *entry_name(struct pass *p, size_t number)
+{
+    const struct ir_kernel *k = p->kernel;
+    const char *text = arena_printf(p->scratch, "%s%s%s", k->name,
+                                    *k->variant ? "__" : "", k->variant);
+    if (number)
+        text = arena_printf(p->scratch, "%s_%zu", text, number);
+    return str_name(p->names, text);
+}
+
+// Make a launch of the statements of a block; NULL after errors.
+static struct ir_stmt *make_launch(struct pass *p, struct ir_block body,
+                                   size_t number)
+{
+    struct mapping m = {.p = p};
+    struct ir_stmt *s = ir_stmt_launch(p->arena, entry_name(p, number));
+    m.launch = &s->u.launch;
+    m.launch->min_blocks = p->kernel->min_blocks;
+    m.launch->max_registers = p->kernel->max_registers;
+    s->span = body.at[0]->span;
+    facts_start(&m.facts, p->scratch, p->kernel);
+    measure(&m, &body);
+    if (!m.failed)
+        set_geometry(&m);
+    if (!m.failed)
+        map_block(&m, &body);
+    m.launch->body = body;
+    bool fits = !m.failed && resources_check(p, s);
+    return fits ? s : NULL;
+}
+
+// Return whether a statement at the top declares something that has to stay
+// with its uses.
+static bool is_declaration(const struct ir_stmt *s)
+{
+    return s->kind == STMT_let || s->kind == STMT_var ||
+           (s->kind == STMT_alloc && s->u.buffer->space != SPACE_global);
+}
+
+// A look for uses of what a statement declares.
+struct use_search {
+    const struct ir_stmt *declaration;
+    bool found;
+};
+
+// Look at an expression.
+static void see_use(struct ir_expr *x, void *context)
+{
+    struct use_search *u = context;
+    const struct ir_stmt *d = u->declaration;
+    if (d->kind == STMT_alloc)
+        u->found |= (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES)) &&
+                    x->u.buffer == d->u.buffer;
+    else
+        u->found |= x->op == OP_var && x->u.var == d->u.let.var;
+}
+
+// Look at a statement that may write to the array or variable.
+static void see_write(struct ir_stmt *s, void *context)
+{
+    struct use_search *u = context;
+    const struct ir_stmt *d = u->declaration;
+    if (d->kind == STMT_alloc)
+        u->found |= s->kind == STMT_store && s->u.store.buffer == d->u.buffer;
+    else
+        u->found |= s->kind == STMT_assign && s->u.let.var == d->u.let.var;
+}
+
+// Return the place of the last statement of a block that uses what statement
+// `at` declares.
+static size_t last_use(struct ir_block *block, size_t at)
+{
+    size_t last = at;
+    for (size_t i = at + 1; i < block->n; i++) {
+        struct use_search u = {.declaration = block->at[at]};
+        struct ir_block one = {.at = &block->at[i], .n = 1};
+        ir_each_expr_in(&one, see_use, &u);
+        ir_each_stmt (&one, see_write, &u)
+            ;
+        if (u.found)
+            last = i;
+    }
+    return last;
+}
+
+// Put the values of lets at the top, where they follow from the parameters,
+// in place of their names.
+static void expand_lets(struct pass *p, struct ir_block *top)
+{
+    for (size_t i = 0; i < top->n;) {
+        struct ir_stmt *s = top->at[i];
+        if (s->kind != STMT_let || !facts_is_stable(s->u.let.value)) {
+            i++;
+            continue;
+        }
+        struct map vars = {.arena = p->scratch};
+        map_set(&vars, s->u.let.var, s->u.let.value);
+        ir_splice(p->arena, top, i, &(struct ir_block){0});
+        ir_substitute_in(p->arena, top, &vars, NULL);
+    }
+}
+
+// Set *(bool *)context at a loop over blocks.
+static void see_grid(struct ir_stmt *s, void *context)
+{
+    *(bool *)context |=
+        s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_BLOCK;
+}
+
+// Return whether at most one statement of a group has loops over blocks;
+// reports E0708 otherwise: blocks do not wait for each other.
+static bool check_group(struct pass *p, const struct ir_block *group)
+{
+    int grids = 0;
+    const struct ir_stmt *declaration = NULL;
+    for (size_t i = 0; i < group->n; i++) {
+        struct ir_block one = {.at = &group->at[i], .n = 1};
+        bool has_grid = false;
+        ir_each_stmt (&one, see_grid, &has_grid)
+            ;
+        grids += has_grid;
+        if (!declaration && is_declaration(group->at[i]))
+            declaration = group->at[i];
+    }
+    if (grids <= 1 || !declaration)
+        return true;
+    diag_error(p->diags, declaration->span, D_between_launches,
+               declaration->kind == STMT_alloc ? declaration->u.buffer->name
+                                               : declaration->u.let.var->name);
+    return false;
+}
+
+// Make launches of the statements at the top, those that declarations bind
+// together in one.
+static bool map_groups(struct pass *p, struct ir_block *top,
+                       struct ir_block *out)
+{
+    struct ir_block group = {0};
+    size_t until = 0, number = 0;
+    for (size_t i = 0; i < top->n; i++) {
+        struct ir_stmt *s = top->at[i];
+        if (s->kind == STMT_alloc && !is_declaration(s)) {
+            ir_append(p->arena, out, s);
+            continue;
+        }
+        size_t last = is_declaration(s) ? last_use(top, i) : i;
+        until = until > last ? until : last;
+        ir_append(p->arena, &group, s);
+        if (i < until)
+            continue;
+        if (!check_group(p, &group))
+            return false;
+        struct ir_stmt *launch = make_launch(p, group, number++);
+        if (!launch)
+            return false;
+        ir_append(p->arena, out, launch);
+        group = (struct ir_block){0};
+    }
+    return true;
+}
+
+enum pass_result pass_mapped(struct pass *p)
+{
+    struct ir_block out = {0};
+    expand_lets(p, &p->kernel->body);
+    if (!map_groups(p, &p->kernel->body, &out))
+        return PASS_FAILED;
+    p->kernel->body = out;
+    return PASS_CHANGED;
+}

@@ -1,0 +1,12 @@
+// What a launch takes from the hardware.
+
+#ifndef PASSES_LOWER_RESOURCES_H
+#define PASSES_LOWER_RESOURCES_H
+
+#include "passes/pass.h"
+
+// Return whether a launch has at most 1024 threads a block and 48 KiB of
+// arrays in shared memory; reports E0707 or E0751 otherwise.
+bool resources_check(struct pass *p, struct ir_stmt *launch);
+
+#endif

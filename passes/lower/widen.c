@@ -1,0 +1,492 @@
+// The body of a vector loop as operations on vectors.
+//
+// What does not depend on the loop is computed once and broadcast; what cannot
+// be done on vectors is done lane by lane; loads and stores of neighbours
+// that are proved to be aligned become accesses of up to 16 bytes.
+
+#include "passes/lower/widen.h"
+
+#include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/equal.h"
+#include "ir/walk.h"
+#include "passes/opt/fold.h"
+
+enum { ACCESS_BYTES_MOST = 16 };
+
+static bool widen_block(struct widen *w, struct ir_block *block,
+                        struct ir_block *out);
+
+// Return the loop.
+static const struct ir_for *loop_of(const struct widen *w)
+{
+    return &w->stmt->u.loop;
+}
+
+// What is asked about an expression.
+struct variation {
+    const struct widen *w;
+    bool varies;
+};
+
+// Look for the loop's variable or a vector variable.
+static void see_varying(struct ir_expr *x, void *context)
+{
+    struct variation *v = context;
+    v->varies |= x->op == OP_var && (x->u.var == loop_of(v->w)->var ||
+                                     map_has(&v->w->vectors, x->u.var));
+}
+
+// Return whether an expression differs from lane to lane.
+static bool varies(const struct widen *w, const struct ir_expr *x)
+{
+    struct variation v = {.w = w};
+    ir_each_expr((struct ir_expr *)x, see_varying, &v);
+    return v.varies;
+}
+
+// Return the value of the loop's variable in a lane.
+static struct ir_expr *counter(const struct widen *w, unsigned lane)
+{
+    struct arena *a = w->p->arena;
+    const struct ir_for *loop = loop_of(w);
+    struct ir_expr *k = ir_const_int(a, loop->var->type, lane);
+    return ir_add(a, loop->from, ir_mul(a, k, loop->step));
+}
+
+// What ir_rewrite is told to take a lane.
+struct lane {
+    const struct widen *w;
+    unsigned k;
+};
+
+// Take the lane of a variable.
+static struct ir_expr *take_lane(struct arena *a, struct ir_expr *x,
+                                 void *context)
+{
+    const struct lane *lane = context;
+    if (x->op != OP_var)
+        return x;
+    if (x->u.var == loop_of(lane->w)->var)
+        return counter(lane->w, lane->k);
+    struct ir_var *vector = map_get(&lane->w->vectors, x->u.var);
+    return vector ? ir_lane(a, ir_read(a, vector), lane->k) : x;
+}
+
+// Return what an expression is in a lane.
+static struct ir_expr *in_lane(const struct widen *w, struct ir_expr *x,
+                               unsigned k)
+{
+    struct lane lane = {w, k};
+    return ir_rewrite(w->p->arena, x, take_lane, &lane);
+}
+
+// Return the vector of what an expression is in each lane.
+static struct ir_expr *by_lanes(const struct widen *w, struct ir_expr *x)
+{
+    struct ir_expr *all[16];
+    for (unsigned k = 0; k < w->lanes; k++)
+        all[k] = in_lane(w, x, k);
+    return ir_lanes(w->p->arena, w->lanes, all);
+}
+
+// Return how many elements an aligned access in an array may have at most.
+static unsigned widest(const struct widen *w, const struct ir_buffer *b)
+{
+    unsigned fit = ACCESS_BYTES_MOST / (unsigned)type_bytes(b->elem);
+    return fit < w->lanes ? fit : w->lanes;
+}
+
+// Return whether each row of an array starts at a multiple of n elements.
+static bool rows_are_aligned(const struct widen *w, const struct ir_buffer *b,
+                             int64_t n)
+{
+    struct arena *a = w->p->scratch;
+    for (uint32_t i = 0; b->strides && i < b->rank; i++) {
+        struct affine stride = affine_of(a, b->strides[i]);
+        bool last = i + 1 == b->rank;
+        if (last ? !ir_is_int_const(b->strides[i], 1)
+                 : !facts_multiple(w->facts, &stride, n))
+            return false;
+    }
+    if (b->strides || b->rank == 1)
+        return true;
+    struct affine row = affine_of(a, b->shape[b->rank - 1]);
+    return facts_multiple(w->facts, &row, n);
+}
+
+// Return how many elements each access may have when the lanes select
+// neighbours, aligned, in the array; 0 if they do not.
+static unsigned contiguous(const struct widen *w, const struct ir_buffer *b,
+                           struct ir_expr *const *index)
+{
+    struct arena *a = w->p->scratch;
+    struct affine rest;
+    int64_t factor, step;
+    if (b->rank == 0 || !ir_int_value(loop_of(w)->step, &step))
+        return 0;
+    for (uint32_t i = 0; i + 1 < b->rank; i++) {
+        if (varies(w, index[i]))
+            return 0;
+    }
+    struct affine form = affine_of(a, index[b->rank - 1]);
+    if (!affine_linear(a, &form, loop_of(w)->var, &factor, &rest) ||
+        factor != 1 || step != 1)
+        return 0;
+    struct affine base = affine_of(a, in_lane(w, index[b->rank - 1], 0));
+    if (varies(w, affine_expr(a, &rest, index[b->rank - 1]->type)))
+        return 0;
+    unsigned n = widest(w, b);
+    while (n > 1 &&
+           !(facts_multiple(w->facts, &base, n) && rows_are_aligned(w, b, n)))
+        n /= 2;
+    return n > 1 ? n : 0;
+}
+
+// Return the index of the access of n neighbours that starts at a lane.
+static struct ir_expr **ramp_at(struct widen *w, struct ir_buffer *b,
+                                struct ir_expr *const *index, unsigned lane,
+                                unsigned n)
+{
+    struct ir_expr **r = arena_array(w->p->arena, struct ir_expr *, b->rank);
+    for (uint32_t i = 0; i < b->rank; i++)
+        r[i] = in_lane(w, index[i], lane);
+    r[b->rank - 1] = ir_ramp(w->p->arena, r[b->rank - 1], n);
+    struct widen_access access = {b, n * (uint32_t)type_bytes(b->elem)};
+    vec_push(w->p->scratch, &w->accesses, access);
+    return r;
+}
+
+// Widen a load.
+static struct ir_expr *widen_load(struct widen *w, struct ir_expr *x)
+{
+    struct arena *a = w->p->arena;
+    struct ir_expr *all[16], *part = NULL;
+    unsigned n = contiguous(w, x->u.buffer, x->args);
+    if (n == 0)
+        return by_lanes(w, x);
+    for (unsigned k = 0; k < w->lanes; k++) {
+        if (k % n == 0)
+            part = ir_load(a, x->u.buffer, x->n,
+                           ramp_at(w, x->u.buffer, x->args, k, n));
+        all[k] = ir_lane(a, part, k % n);
+    }
+    return n == w->lanes ? part : ir_lanes(a, w->lanes, all);
+}
+
+// Return whether an operation is done on each lane of vectors.
+static bool is_elementwise(const struct widen *w, const struct ir_expr *x)
+{
+    if (x->op == OP_select)
+        return !varies(w, x->args[0]);
+    if (ir_op_info(x->op)->flags !=
+        (ir_op_info(x->op)->flags & (OP_PURE | OP_COMMUTES | OP_ASSOCIATES)))
+        return false;
+    for (uint32_t i = 0; i < x->n; i++) {
+        enum type_kind kind = (enum type_kind)x->args[i]->type.kind;
+        if (type_is_index(x->args[i]->type) || kind == TYPE_bool)
+            return false;
+    }
+    return x->type.kind != TYPE_bool && x->n > 0;
+}
+
+// Return the vector of what an expression is in each lane.
+static struct ir_expr *widen_expr(struct widen *w, struct ir_expr *x)
+{
+    struct arena *a = w->p->arena;
+    struct ir_expr *r;
+    if (!varies(w, x))
+        return ir_broadcast(a, x, w->lanes);
+    struct ir_var *vector =
+        x->op == OP_var ? map_get(&w->vectors, x->u.var) : NULL;
+    if (vector) {
+        r = ir_read(a, vector);
+    } else if (x->op == OP_load) {
+        r = widen_load(w, x);
+    } else if (is_elementwise(w, x)) {
+        struct ir_expr **args = arena_array(a, struct ir_expr *, x->n);
+        for (uint32_t i = 0; i < x->n; i++)
+            args[i] = x->op == OP_select && i == 0 ? x->args[0]
+                                                   : widen_expr(w, x->args[i]);
+        r = x->op == OP_cast ? ir_cast(a, x->type, args[0])
+                             : ir_call(a, x->op, x->n, args);
+    } else {
+        r = by_lanes(w, x);
+    }
+    return ir_at(a, r, x->span);
+}
+
+// Append a statement with the span of another.
+static void append(struct widen *w, struct ir_block *out, struct ir_stmt *s,
+                   const struct ir_stmt *from)
+{
+    s->span = from->span;
+    ir_append(w->p->arena, out, s);
+}
+
+// Widen a store: one or more vectors, or one element a lane.
+static void widen_store(struct widen *w, struct ir_stmt *s,
+                        struct ir_block *out)
+{
+    struct arena *a = w->p->arena;
+    struct ir_buffer *b = s->u.store.buffer;
+    struct ir_expr *all[16], **index = s->u.store.index;
+    unsigned n = contiguous(w, b, index);
+    struct ir_expr *value = widen_expr(w, s->u.store.value);
+    if (n == w->lanes) {
+        append(w, out,
+               ir_stmt_store(a, b, b->rank, ramp_at(w, b, index, 0, n), value),
+               s);
+        return;
+    }
+    struct ir_var *var = ir_var_new(a, b->name, value->type, VAR_let, b->span);
+    append(w, out, ir_stmt_let(a, var, value), s);
+    for (unsigned k = 0; k < w->lanes; k += n ? n : 1) {
+        for (unsigned i = 0; i < n || i == 0; i++)
+            all[i] = ir_lane(a, ir_read(a, var), k + i);
+        struct ir_expr **at = arena_array(a, struct ir_expr *, b->rank + 1);
+        for (uint32_t i = 0; i < b->rank && n == 0; i++)
+            at[i] = in_lane(w, index[i], k);
+        if (n)
+            at = ramp_at(w, b, index, k, n);
+        append(
+            w, out,
+            ir_stmt_store(a, b, b->rank, at, n ? ir_lanes(a, n, all) : all[0]),
+            s);
+    }
+}
+
+// Widen a declaration; a `let` that does not vary stays a scalar.
+static void widen_declaration(struct widen *w, struct ir_stmt *s,
+                              struct ir_block *out)
+{
+    struct ir_var *var = s->u.let.var;
+    if (s->kind == STMT_let && !varies(w, s->u.let.value)) {
+        ir_append(w->p->arena, out, s);
+        return;
+    }
+    struct ir_expr *value = widen_expr(w, s->u.let.value);
+    struct ir_var *vector =
+        ir_var_new(w->p->arena, var->name, value->type, var->kind, var->span);
+    map_set(&w->vectors, var, vector);
+    append(w, out, ir_stmt_let(w->p->arena, vector, value), s);
+}
+
+// Return the comparison with the loop's variable at the iteration where it is
+// hardest to satisfy; NULL if that is not known.
+static struct ir_expr *hardest(struct widen *w, struct ir_expr *c)
+{
+    struct arena *a = w->p->scratch;
+    struct affine form, rest;
+    int64_t factor;
+    if (!varies(w, c))
+        return c;
+    if (!facts_form(a, c, &form) ||
+        !affine_linear(a, &form, loop_of(w)->var, &factor, &rest) ||
+        varies(w, affine_expr(a, &rest, c->args[0]->type)))
+        return NULL;
+    return in_lane(w, c, factor < 0 ? w->lanes - 1 : 0);
+}
+
+// Return a condition that holds if `c` does in every lane, NULL if there is
+// none to be seen.
+static struct ir_expr *in_all_lanes(struct widen *w, struct ir_expr *c)
+{
+    struct conditions all = {0};
+    fold_split(w->p->scratch, c, &all);
+    for (size_t i = 0; i < all.n; i++) {
+        all.at[i] = hardest(w, all.at[i]);
+        if (!all.at[i])
+            return NULL;
+    }
+    return fold_all(w->p->arena, all.at, all.n);
+}
+
+// Return the loop over one statement, iteration by iteration.
+static struct ir_block scalar_loop(struct widen *w, struct ir_stmt *s)
+{
+    const struct ir_for *l = loop_of(w);
+    struct arena *a = w->p->arena;
+    struct ir_block block = {0};
+    struct ir_stmt *loop =
+        ir_stmt_for(a, l->var, l->from, l->to, l->step, AXIS_serial);
+    loop->span = w->stmt->span;
+    ir_append(a, &loop->u.loop.body, s);
+    ir_append(a, &block, loop);
+    return ir_copy_block(a, &block, NULL, NULL);
+}
+
+// Widen a branch: under a condition that is the same in all lanes; or, if no
+// vector variable is in sight, under one that holds in all, and lane by lane
+// where it does not.
+static bool widen_branch(struct widen *w, struct ir_stmt *s,
+                         struct ir_block *out)
+{
+    struct arena *a = w->p->arena;
+    struct ir_expr *c = s->u.branch.cond;
+    bool uniform = !varies(w, c);
+    struct ir_expr *all = uniform ? c : in_all_lanes(w, c);
+    if (!all || (!uniform && (w->vectors.n || s->u.branch.otherwise.n)))
+        return false;
+    struct ir_stmt *branch = ir_stmt_if(a, all);
+    branch->u.branch.otherwise =
+        uniform ? (struct ir_block){0} : scalar_loop(w, s);
+    append(w, out, branch, s);
+    return widen_block(w, &s->u.branch.then, &branch->u.branch.then) &&
+           (!uniform || widen_block(w, &s->u.branch.otherwise,
+                                    &branch->u.branch.otherwise));
+}
+
+// Widen a loop whose range is the same in all lanes.
+static bool widen_loop(struct widen *w, struct ir_stmt *s, struct ir_block *out)
+{
+    struct ir_for *l = &s->u.loop;
+    if (varies(w, l->from) || varies(w, l->to) || varies(w, l->step))
+        return false;
+    struct ir_block body = {0};
+    struct facts_mark here = facts_mark(w->facts);
+    facts_enter(w->facts, s);
+    bool good = widen_block(w, &l->body, &body);
+    facts_leave(w->facts, here);
+    l->body = body;
+    ir_append(w->p->arena, out, s);
+    return good;
+}
+
+// Widen a statement; false if it has to stay scalar.
+static bool widen_stmt(struct widen *w, struct ir_stmt *s, struct ir_block *out)
+{
+    struct ir_var *vector;
+    switch (s->kind) {
+    case STMT_for: return widen_loop(w, s, out);
+    case STMT_if: return widen_branch(w, s, out);
+    case STMT_let:
+    case STMT_var: widen_declaration(w, s, out); return true;
+    case STMT_store: widen_store(w, s, out); return true;
+    case STMT_assign:
+        vector = map_get(&w->vectors, s->u.let.var);
+        if (vector)
+            append(w, out,
+                   ir_stmt_assign(w->p->arena, vector,
+                                  widen_expr(w, s->u.let.value)),
+                   s);
+        return vector != NULL;
+    case STMT_eval:
+    case STMT_alloc:
+    case STMT_barrier:
+    case STMT_stage:
+    case STMT_launch:
+    case STMT_COUNT: return false;
+    }
+    return false;
+}
+
+// Widen the statements of a block; false if one has to stay scalar.
+static bool widen_block(struct widen *w, struct ir_block *block,
+                        struct ir_block *out)
+{
+    for (size_t i = 0; i < block->n; i++) {
+        if (!widen_stmt(w, block->at[i], out))
+            return false;
+    }
+    return true;
+}
+
+// A look at the accesses of the arrays that the body writes.
+struct conflict {
+    struct widen *w;
+    const struct ir_stmt *store; // the first to an array
+    struct ir_block *body;
+    bool found; // an iteration may touch what another writes
+};
+
+// Note an atomic, a vector, or an access elsewhere in the array.
+static void see_access(struct ir_expr *x, void *context)
+{
+    struct conflict *c = context;
+    unsigned flags = ir_op_info(x->op)->flags;
+    c->found |= (flags & OP_WRITES) || x->type.lanes > 1;
+    if (x->op != OP_load || x->u.buffer != c->store->u.store.buffer)
+        return;
+    for (uint32_t i = 0; i < x->n; i++)
+        c->found |= !ir_expr_equal(x->args[i], c->store->u.store.index[i]);
+}
+
+// Note a store elsewhere in the array.
+static void see_other_store(struct ir_stmt *s, void *context)
+{
+    struct conflict *c = context;
+    if (s->kind != STMT_store || s->u.store.buffer != c->store->u.store.buffer)
+        return;
+    for (uint32_t i = 0; i < s->u.store.n; i++)
+        c->found |=
+            !ir_expr_equal(s->u.store.index[i], c->store->u.store.index[i]);
+}
+
+// Look at all accesses of the array that a statement stores to: each must be
+// at the same index, which is another in each iteration.
+static void see_store(struct ir_stmt *s, void *context)
+{
+    struct conflict *c = context;
+    if (s->kind != STMT_store)
+        return;
+    c->store = s;
+    bool moves = false;
+    for (uint32_t i = 0; i < s->u.store.n; i++) {
+        struct arena *a = c->w->p->scratch;
+        struct affine form = affine_of(a, s->u.store.index[i]), rest;
+        int64_t factor = 0;
+        moves |= affine_linear(a, &form, loop_of(c->w)->var, &factor, &rest) &&
+                 factor != 0;
+    }
+    c->found |= !moves;
+    ir_each_expr_in(c->body, see_access, c);
+    ir_each_stmt (c->body, see_other_store, c)
+        ;
+}
+
+// Put the values of `let`s of an index type in place of their names.
+static void expand_lets(struct widen *w, struct ir_block *block)
+{
+    for (size_t i = 0; i < block->n;) {
+        struct ir_block *inside[IR_BLOCKS_MOST];
+        struct ir_stmt *s = block->at[i];
+        uint32_t n = ir_stmt_blocks(s, inside);
+        for (uint32_t k = 0; k < n; k++)
+            expand_lets(w, inside[k]);
+        if (s->kind != STMT_let || !type_is_index(s->u.let.var->type) ||
+            !facts_is_stable(s->u.let.value)) {
+            i++;
+            continue;
+        }
+        struct map vars = {.arena = w->p->scratch};
+        map_set(&vars, s->u.let.var, s->u.let.value);
+        ir_splice(w->p->arena, block, i, &(struct ir_block){0});
+        ir_substitute_in(w->p->arena, block, &vars, NULL);
+    }
+}
+
+// Align the arrays as their accesses ask for.
+static void align_arrays(const struct widen *w)
+{
+    for (size_t i = 0; i < w->accesses.n; i++) {
+        const struct widen_access *x = &w->accesses.at[i];
+        if (x->buffer->align < x->bytes)
+            x->buffer->align = x->bytes;
+    }
+}
+
+bool widen_body(struct widen *w, struct ir_block *out)
+{
+    w->vectors = (struct map){.arena = w->p->scratch};
+    struct ir_block body =
+        ir_copy_block(w->p->arena, &loop_of(w)->body, NULL, NULL);
+    expand_lets(w, &body);
+    struct conflict c = {.w = w, .body = &body};
+    ir_each_stmt (&body, see_store, &c)
+        ;
+    if (c.found || !widen_block(w, &body, out) || w->accesses.n == 0)
+        return false;
+    align_arrays(w);
+    return true;
+}

@@ -1,0 +1,20 @@
+// Simplification of one expression under facts.
+
+#ifndef PASSES_OPT_FOLD_H
+#define PASSES_OPT_FOLD_H
+
+#include "passes/analysis/facts.h"
+
+// Return an expression of the same value wherever the facts hold and `x`
+// evaluates without a fault; `x` itself if nothing is simpler.
+struct ir_expr *fold_expr(struct arena *a, struct facts *f, struct ir_expr *x);
+
+// Return the conjunction of the conditions, true if there are none.
+struct ir_expr *fold_all(struct arena *a, struct ir_expr *const *conditions,
+                         size_t n);
+
+// The conditions that an `&&` chain joins, in order.
+struct conditions VEC(struct ir_expr *);
+void fold_split(struct arena *a, struct ir_expr *x, struct conditions *out);
+
+#endif

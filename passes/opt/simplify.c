@@ -1,0 +1,213 @@
+// simplify: expressions become simpler under what loops and conditions say;
+// predicates, branches and loops that are decided go away.
+//
+//   for i in 0..8 { if i < 8 { A[i] = B[i / 8] } }  =>
+//   for i in 0..8 { A[i] = B[0] }
+//
+// Loops that run once, one iteration after another, are substituted away;
+// loops that never run are dropped, and so are names of numbers and names.
+
+#include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/walk.h"
+#include "passes/opt/fold.h"
+#include "passes/pass.h"
+
+// The state of the walk.
+struct simplify {
+    struct arena *arena;
+    struct facts facts;
+    bool changed; // whether anything was
+};
+
+static void simplify_block(struct simplify *s, struct ir_block *block);
+
+// Simplify the expression at a place.
+static void simplify_place(struct ir_expr **place, void *context)
+{
+    struct simplify *s = context;
+    struct ir_expr *x = fold_expr(s->arena, &s->facts, *place);
+    s->changed |= x != *place;
+    *place = x;
+}
+
+// Replace a variable in the statements of a block from `at` on.
+static void replace_in(struct simplify *s, struct ir_block *block, size_t at,
+                       const struct ir_var *var, struct ir_expr *by)
+{
+    struct map vars = {.arena = s->facts.arena};
+    map_set(&vars, var, by);
+    struct ir_block rest = *block;
+    rest.at += at;
+    rest.n -= at;
+    ir_substitute_in(s->arena, &rest, &vars, NULL);
+}
+
+// Take a statement out of a block and put the statements of another there.
+static void splice(struct simplify *s, struct ir_block *block, size_t at,
+                   const struct ir_block *with)
+{
+    struct ir_block copy = *with;
+    ir_splice(s->arena, block, at, &copy);
+    s->changed = true;
+}
+
+// Return how often a loop is proved to run: 0, 1, or 2 if that is not known.
+static int iterations(struct simplify *s, const struct ir_for *loop)
+{
+    struct ir_expr *extent = ir_for_extent(s->arena, loop);
+    extent = fold_expr(s->arena, &s->facts, extent);
+    struct interval n = facts_range(&s->facts, extent);
+    struct ir_expr *runs = ir_binary(s->arena, OP_lt, loop->from, loop->to);
+    if (n.hi <= 0 || facts_decide(&s->facts, runs) == TRUTH_FALSE)
+        return 0;
+    return n.lo == 1 && n.hi == 1 ? 1 : 2;
+}
+
+// Return whether the iterations of a loop run in one thread.
+static bool is_sequential(const struct ir_for *loop)
+{
+    enum axis_kind kind = axis_kind(loop->axis);
+    return kind != AXIS_BLOCK && kind != AXIS_THREAD;
+}
+
+// Set *(bool *)context at a stage.
+static void see_stage(struct ir_stmt *stmt, void *context)
+{
+    *(bool *)context |= stmt->kind == STMT_stage;
+}
+
+// Return whether there is a stage below a block.  Its init may have to run
+// though its reduction is empty.
+static bool has_stage(struct ir_block *block)
+{
+    bool found = false;
+    ir_each_stmt(block, see_stage, &found);
+    return found;
+}
+
+// Simplify a block under facts that end with it.
+static void simplify_inside(struct simplify *s, struct ir_block *block,
+                            const struct ir_stmt *entered,
+                            struct ir_expr *condition, bool holds)
+{
+    struct facts_mark here = facts_mark(&s->facts);
+    if (entered)
+        facts_enter(&s->facts, entered);
+    if (condition)
+        facts_assume(&s->facts, condition, holds);
+    simplify_block(s, block);
+    facts_leave(&s->facts, here);
+}
+
+// Simplify a loop; returns false if other statements took its place.
+static bool simplify_loop(struct simplify *s, struct ir_block *block, size_t at)
+{
+    struct ir_stmt *stmt = block->at[at];
+    struct ir_for *loop = &stmt->u.loop;
+    ir_stmt_exprs(stmt, simplify_place, s);
+    int n = iterations(s, loop);
+    if (n == 1 && is_sequential(loop) && facts_is_stable(loop->from)) {
+        replace_in(s, &loop->body, 0, loop->var, loop->from);
+        splice(s, block, at, &loop->body);
+        return false;
+    }
+    if (n > 0)
+        simplify_inside(s, &loop->body, stmt, NULL, false);
+    if (loop->body.n && (n > 0 || has_stage(&loop->body)))
+        return true;
+    splice(s, block, at, &(struct ir_block){0});
+    return false;
+}
+
+// Simplify an `if`; returns false if other statements took its place.
+static bool simplify_branch(struct simplify *s, struct ir_block *block,
+                            size_t at)
+{
+    struct ir_stmt *stmt = block->at[at];
+    ir_stmt_exprs(stmt, simplify_place, s);
+    struct ir_expr *cond = stmt->u.branch.cond;
+    if (ir_is_true(cond) || ir_is_false(cond)) {
+        splice(s, block, at,
+               ir_is_true(cond) ? &stmt->u.branch.then
+                                : &stmt->u.branch.otherwise);
+        return false;
+    }
+    simplify_inside(s, &stmt->u.branch.then, NULL, cond, true);
+    simplify_inside(s, &stmt->u.branch.otherwise, NULL, cond, false);
+    if (stmt->u.branch.then.n || stmt->u.branch.otherwise.n ||
+        !ir_is_pure(cond, false))
+        return true;
+    splice(s, block, at, &(struct ir_block){0});
+    return false;
+}
+
+// Simplify a stage: its predicate in the terms of the loops around, the rest
+// in those of its iteration variables.
+static void simplify_stage(struct simplify *s, struct ir_stmt *stmt)
+{
+    struct ir_stage *stage = &stmt->u.stage;
+    ir_stmt_exprs(stmt, simplify_place, s);
+    if (stage->predicate && ir_is_true(stage->predicate))
+        stage->predicate = NULL;
+    simplify_inside(s, &stage->init, stmt, stage->predicate, true);
+    simplify_inside(s, &stage->body, stmt, stage->predicate, true);
+}
+
+// Simplify a `let`; returns false if it only named a number or a value that
+// has a name, and was taken out.
+static bool simplify_let(struct simplify *s, struct ir_block *block, size_t at)
+{
+    struct ir_stmt *stmt = block->at[at];
+    ir_stmt_exprs(stmt, simplify_place, s);
+    struct ir_expr *x = stmt->u.let.value;
+    bool is_name = x->op == OP_var && x->u.var->kind != VAR_mutable;
+    if (!ir_is_const(x) && !is_name) {
+        facts_enter(&s->facts, stmt);
+        return true;
+    }
+    replace_in(s, block, at + 1, stmt->u.let.var, x);
+    splice(s, block, at, &(struct ir_block){0});
+    return false;
+}
+
+// Simplify the statement at a place; returns false if others took its place.
+static bool simplify_stmt(struct simplify *s, struct ir_block *block, size_t at)
+{
+    struct ir_stmt *stmt = block->at[at];
+    switch (stmt->kind) {
+    case STMT_for: return simplify_loop(s, block, at);
+    case STMT_if: return simplify_branch(s, block, at);
+    case STMT_let: return simplify_let(s, block, at);
+    case STMT_stage: simplify_stage(s, stmt); return true;
+    case STMT_launch:
+        ir_stmt_exprs(stmt, simplify_place, s);
+        simplify_inside(s, &stmt->u.launch.body, stmt, NULL, false);
+        return true;
+    case STMT_var:
+    case STMT_assign:
+    case STMT_store:
+    case STMT_eval: ir_stmt_exprs(stmt, simplify_place, s); return true;
+    case STMT_alloc:
+    case STMT_barrier:
+    case STMT_COUNT: return true;
+    }
+    return true;
+}
+
+// Simplify the statements of a block.
+static void simplify_block(struct simplify *s, struct ir_block *block)
+{
+    struct facts_mark here = facts_mark(&s->facts);
+    for (size_t i = 0; i < block->n;)
+        i += simplify_stmt(s, block, i);
+    facts_leave(&s->facts, here);
+}
+
+enum pass_result pass_simplify(struct pass *p)
+{
+    struct simplify s = {.arena = p->arena};
+    facts_start(&s.facts, p->scratch, p->kernel);
+    simplify_block(&s, &p->kernel->body);
+    return s.changed ? PASS_CHANGED : PASS_SAME;
+}

@@ -1,0 +1,60 @@
+// What a pass is and how passes run.
+
+#ifndef PASSES_PASS_H
+#define PASSES_PASS_H
+
+#include "ir/base/diag.h"
+#include "ir/ir.h"
+
+enum pass_result {
+    PASS_SAME,    // nothing to do
+    PASS_CHANGED, // the kernel was changed
+    PASS_FAILED,  // only after an error went into `diags`
+};
+
+// What a pass works on.
+struct pass {
+    struct ir_kernel *kernel; // changed in place
+    struct arena *arena;      // for new nodes: lives as long as the kernel
+    struct arena *scratch;    // emptied after the pass
+    struct str_table *names;
+    struct diag_list *diags;
+};
+
+#define PASS(name, kind, on, leaves, doc)                                      \
+    enum pass_result pass_##name(struct pass *p);
+#include "passes/passes.def"
+#undef PASS
+
+enum pass_name {
+#define PASS(name, kind, on, leaves, doc) PASS_##name,
+#include "passes/passes.def"
+#undef PASS
+    PASS_COUNT
+};
+
+const char *pass_text(enum pass_name pass); // "guards"
+const char *pass_doc(enum pass_name pass);
+bool pass_find(const char *text, enum pass_name *out);
+// Return whether the program is correct without it.
+bool pass_is_optional(enum pass_name pass);
+
+// How to run passes.
+struct pass_options {
+    bool checked; // ir_check and parse(print(x)) == x after every pass
+    const char *print_after; // a pass, "all", or NULL
+    const char *stop_after;  // a pass or NULL
+    const char *skip;        // comma-separated optional passes, or NULL
+    bool time;               // write each pass's time to `log`
+    struct buf *log;         // what print_after and time write
+};
+
+// Run the whole pipeline of passes.def in order.
+// Returns false after errors.
+bool passes_run(struct pass *p, const struct pass_options *options);
+
+// Run one pass, with its checks.
+bool passes_run_one(struct pass *p, enum pass_name pass,
+                    const struct pass_options *options);
+
+#endif

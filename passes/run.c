@@ -1,0 +1,175 @@
+// The runner: passes of passes.def, each followed by its checks.
+//
+// A checked run asks after every pass whether the kernel obeys its level, and
+// whether its text reads back as the same kernel.
+
+#include "ir/check.h"
+#include "ir/equal.h"
+#include "ir/text.h"
+#include "passes/pass.h"
+
+#include <string.h>
+#include <time.h>
+
+enum pass_kind { KIND_CHECK, KIND_LOWER, KIND_OPT };
+
+// A row of passes.def.
+struct pass_row {
+    const char *name;
+    enum pass_kind kind;
+    enum ir_level on, leaves;
+    const char *doc;
+    enum pass_result (*run)(struct pass *p);
+};
+
+static const struct pass_row rows[] = {
+#define PASS(name, kind, on, leaves, doc)                                      \
+    {#name, KIND_##kind, LEVEL_##on, LEVEL_##leaves, doc, pass_##name},
+#include "passes/passes.def"
+#undef PASS
+};
+
+static const enum pass_name steps[] = {
+#define STEP(name) PASS_##name,
+#include "passes/passes.def"
+#undef STEP
+};
+
+const char *pass_text(enum pass_name pass)
+{
+    return rows[pass].name;
+}
+
+const char *pass_doc(enum pass_name pass)
+{
+    return rows[pass].doc;
+}
+
+bool pass_find(const char *text, enum pass_name *out)
+{
+    for (int i = 0; i < PASS_COUNT; i++) {
+        if (strcmp(rows[i].name, text) == 0) {
+            *out = (enum pass_name)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool pass_is_optional(enum pass_name pass)
+{
+    return rows[pass].kind == KIND_OPT;
+}
+
+// Return whether a comma-separated list (or NULL) holds the pass.
+static bool is_listed(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *at = list; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, name, n) == 0 && (at[n] == ',' || at[n] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+// Report a fault of the compiler itself; returns false.
+static bool fault(struct pass *p, enum pass_name pass, const char *text)
+{
+    diag_error(p->diags, p->kernel->span, D_pass_fault, rows[pass].name,
+               p->kernel->name, text);
+    return false;
+}
+
+// Return whether the kernel's text reads back as the same kernel.
+static bool check_text(struct pass *p, enum pass_name pass,
+                       const struct buf *text)
+{
+    struct diag_list diags = {.arena = p->scratch};
+    struct source *source = arena_new(p->scratch, struct source);
+    *source = (struct source){"printed kernel", text->data, text->n};
+    struct ir_kernel *again =
+        ir_parse_kernel(p->scratch, p->names, source, &diags);
+    const char *difference = "its text does not parse";
+    if (again && ir_kernel_equal(p->scratch, p->kernel, again, &difference))
+        return true;
+    struct buf why = {0};
+    buf_text(&why, difference);
+    diag_render(&diags, (struct diag_style){0}, &why);
+    fault(p, pass, arena_printf(p->arena, "%s\n%s", why.data, text->data));
+    buf_free(&why);
+    return false;
+}
+
+// Return whether the kernel passes every check, reporting what does not.
+static bool check_kernel(struct pass *p, enum pass_name pass)
+{
+    const char *faults = ir_check(p->scratch, p->kernel);
+    struct buf text = {0};
+    ir_print_kernel(&text, p->kernel);
+    bool good = !faults;
+    if (faults)
+        fault(p, pass, arena_printf(p->arena, "%s\n%s", faults, text.data));
+    else
+        good = check_text(p, pass, &text);
+    buf_free(&text);
+    return good;
+}
+
+// Return the milliseconds since `from`.
+static double elapsed(const struct timespec *from)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - from->tv_sec) * 1e3 +
+           (double)(now.tv_nsec - from->tv_nsec) * 1e-6;
+}
+
+// Write what the options ask for after a pass.
+static void write_log(const struct pass *p, enum pass_name pass, double ms,
+                      const struct pass_options *options)
+{
+    const char *which = options->print_after;
+    if (options->time)
+        buf_printf(options->log, "%-10s %9.3f ms\n", rows[pass].name, ms);
+    if (which &&
+        (strcmp(which, "all") == 0 || is_listed(which, rows[pass].name))) {
+        buf_printf(options->log, "// after %s\n", rows[pass].name);
+        ir_print_kernel(options->log, p->kernel);
+    }
+}
+
+bool passes_run_one(struct pass *p, enum pass_name pass,
+                    const struct pass_options *options)
+{
+    const struct pass_row *row = &rows[pass];
+    if (p->kernel->level > row->on)
+        return true;
+    struct timespec start;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    bool good = row->run(p) != PASS_FAILED;
+    double ms = elapsed(&start);
+    if (good && p->kernel->level < row->leaves)
+        p->kernel->level = row->leaves;
+    arena_reset(p->scratch);
+    if (good && options->checked)
+        good = check_kernel(p, pass);
+    if (good)
+        write_log(p, pass, ms, options);
+    arena_reset(p->scratch);
+    return good;
+}
+
+bool passes_run(struct pass *p, const struct pass_options *options)
+{
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        const struct pass_row *row = &rows[steps[i]];
+        if (row->kind == KIND_OPT && is_listed(options->skip, row->name))
+            continue;
+        if (!passes_run_one(p, steps[i], options))
+            return false;
+        if (options->stop_after && strcmp(options->stop_after, row->name) == 0)
+            break;
+    }
+    return true;
+}

@@ -1,0 +1,230 @@
+// Preconditions that several primitives share.
+
+#include "passes/schedule/prim.h"
+
+#include "ir/build.h"
+#include "passes/schedule/depend.h"
+
+bool sched_check_serial(const struct sched_call *c, struct ir_stmt *loop)
+{
+    enum axis axis = loop->u.loop.axis;
+    if (axis == AXIS_serial)
+        return true;
+    diag_error(c->pass->diags, c->span, D_loop_not_serial,
+               sched_prim_info(c->prim)->name, loop->u.loop.var->name,
+               axis_name(axis));
+    sched_blame_one(c, loop, "runs already in its own way");
+    diag_help(c->pass->diags, "do this before the loop is bound, unrolled or "
+                              "vectorized");
+    return false;
+}
+
+bool sched_check_plain(const struct sched_call *c, struct ir_stmt *loop)
+{
+    if (!loop->u.loop.attrs.n)
+        return true;
+    diag_error(c->pass->diags, c->span, D_loop_annotated,
+               sched_prim_info(c->prim)->name, loop->u.loop.var->name,
+               loop->u.loop.attrs.at[0].name);
+    sched_blame_one(c, loop, "annotated");
+    diag_help(c->pass->diags, "annotate the new loop afterwards");
+    return false;
+}
+
+bool sched_check_distinct(const struct sched_call *c,
+                          struct ir_stmt *const *loops, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (loops[i] != loops[j])
+                continue;
+            diag_error(c->pass->diags, c->span, D_loop_named_twice,
+                       loops[i]->u.loop.var->name,
+                       sched_prim_info(c->prim)->name);
+            return sched_blame_one(c, loops[i], "twice");
+        }
+    }
+    return true;
+}
+
+// Return whether `inner` is reached from `outer` over blocks that hold one
+// statement each, all loops; without any loop between them unless `gaps`.
+static bool is_nested(const struct ir_stmt *outer, const struct ir_stmt *inner,
+                      bool gaps)
+{
+    do {
+        const struct ir_block *body = &outer->u.loop.body;
+        if (body->n != 1 || body->at[0]->kind != STMT_for)
+            return false;
+        outer = body->at[0];
+    } while (gaps && outer != inner);
+    return outer == inner;
+}
+
+// Report two loops of which the second is not right inside the first.
+static bool refuse_nest(const struct sched_call *c, struct ir_stmt *outer,
+                        struct ir_stmt *inner)
+{
+    struct ir_path path;
+    struct ir_stmt *both[] = {outer, inner};
+    const char *name = outer->u.loop.var->name;
+    const char *other = inner->u.loop.var->name;
+    bool inside =
+        ir_find(c->pass->scratch, &outer->u.loop.body, inner, &path);
+    diag_error(c->pass->diags, c->span,
+               inside ? D_loops_not_adjacent : D_loops_not_nested, other, name);
+    sched_blame(c, both, 2, "named here");
+    if (inside)
+        diag_help(c->pass->diags,
+                  "`%s` must hold `%s` and nothing else: reorder the loops "
+                  "between them, or decompose_reduction what stands beside it",
+                  name, other);
+    return false;
+}
+
+bool sched_check_from_zero(const struct sched_call *c, struct ir_stmt *loop)
+{
+    const struct ir_for *f = &loop->u.loop;
+    if (ir_is_int_const(f->from, 0) && ir_is_int_const(f->step, 1))
+        return true;
+    diag_error(c->pass->diags, c->span, D_loop_not_from_zero,
+               sched_prim_info(c->prim)->name, f->var->name);
+    sched_blame_one(c, loop, "counts otherwise");
+    diag_help(c->pass->diags, "count its iterations first: `x = split(%s, _)`",
+              f->var->name);
+    return false;
+}
+
+bool sched_check_nested(const struct sched_call *c,
+                        struct ir_stmt *const *loops, size_t n, bool gaps)
+{
+    for (size_t i = 0; i + 1 < n; i++) {
+        if (!is_nested(loops[i], loops[i + 1], gaps))
+            return refuse_nest(c, loops[i], loops[i + 1]);
+    }
+    return true;
+}
+
+bool sched_check_rectangle(const struct sched_call *c,
+                           struct ir_stmt *const *loops, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n; j++) {
+            const struct ir_for *f = &loops[i]->u.loop;
+            const struct ir_var *v = loops[j]->u.loop.var;
+            if (!ir_mentions(f->from, v) && !ir_mentions(f->to, v) &&
+                !ir_mentions(f->step, v))
+                continue;
+            struct ir_stmt *both[] = {loops[j], loops[i]};
+            diag_error(c->pass->diags, c->span, D_loop_bounds_depend,
+                       f->var->name, v->name,
+                       sched_prim_info(c->prim)->name);
+            return sched_blame(c, both, 2, "not a rectangle");
+        }
+    }
+    return true;
+}
+
+// Say which loops around a loop, itself and those below included, could be
+// bound instead.
+static void help_parallel(const struct sched_call *c, struct ir_stmt *loop)
+{
+    struct buf text = {0};
+    size_t n;
+    while (loop->u.loop.body.n == 1 &&
+           loop->u.loop.body.at[0]->kind == STMT_for)
+        loop = loop->u.loop.body.at[0];
+    struct ir_path path = sched_path(c->pass, loop);
+    struct ir_stmt **loops = sched_loops(c->pass, &path, &n);
+    for (size_t i = 0; i < n; i++) {
+        struct depend_meeting meeting;
+        depend_test(c->pass, &loops[i], 1, true, &meeting);
+        if (!meeting.name && loops[i]->u.loop.axis == AXIS_serial)
+            buf_printf(&text, "%s`%s`", text.n ? ", " : "",
+                       loops[i]->u.loop.var->name);
+    }
+    if (text.n)
+        diag_help(c->pass->diags, "independent loops here: %s", text.data);
+    buf_free(&text);
+}
+
+// Say where two iterations of a loop meet.
+static void note_meeting(const struct sched_call *c,
+                         const struct depend_meeting *m)
+{
+    diag_note(c->pass->diags, m->first->span, "`%s` is written here", m->name);
+    if (m->second != m->first)
+        diag_note(c->pass->diags, m->second->span, "and used here");
+}
+
+bool sched_check_parallel(const struct sched_call *c, struct ir_stmt *loop,
+                          const char *how)
+{
+    struct depend_meeting m;
+    depend_test(c->pass, &loop, 1, true, &m);
+    if (!m.name)
+        return true;
+    const char *name = loop->u.loop.var->name;
+    diag_error(c->pass->diags, c->span, D_loop_carries, how, name);
+    diag_label(c->pass->diags,
+               "two iterations of `%s` may meet in one element of `%s`", name,
+               m.name);
+    note_meeting(c, &m);
+    sched_blame_one(c, loop, "carries the dependence");
+    help_parallel(c, loop);
+    return false;
+}
+
+// Return whether `order` has two dependent loops in another order.
+static bool swaps(struct ir_stmt *const *loops, size_t n,
+                  struct ir_stmt *const *order,
+                  const struct depend_meeting *meetings, size_t *which)
+{
+    size_t next = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t at = 0;
+        while (loops[at] != order[i])
+            at++;
+        if (!meetings[at].name)
+            continue;
+        *which = at;
+        if (at < next)
+            return true;
+        next = at;
+    }
+    return false;
+}
+
+// Return whether the nest below holds just one stage, whose elements may be
+// combined in any order.  A combination with a branch is one that keeps the
+// first of equals: its order counts.
+static bool is_one_stage(const struct ir_stmt *loop)
+{
+    const struct ir_block *body = &loop->u.loop.body;
+    while (body->n == 1 && body->at[0]->kind == STMT_for)
+        body = &body->at[0]->u.loop.body;
+    return body->n == 1 && body->at[0]->kind == STMT_stage &&
+           !sched_has(&body->at[0]->u.stage.body, STMT_if);
+}
+
+bool sched_check_order(const struct sched_call *c,
+                       struct ir_stmt *const *loops, size_t n,
+                       struct ir_stmt *const *order)
+{
+    size_t which = 0;
+    struct depend_meeting *m =
+        arena_array(c->pass->scratch, struct depend_meeting, n);
+    if (is_one_stage(loops[0]))
+        return true;
+    depend_test(c->pass, loops, n, false, m);
+    if (!swaps(loops, n, order, m, &which))
+        return true;
+    const char *name = loops[which]->u.loop.var->name;
+    diag_error(c->pass->diags, c->span, D_reorder_dependence, name);
+    note_meeting(c, &m[which]);
+    sched_blame(c, loops, n, "to be reordered");
+    diag_help(c->pass->diags,
+              "loops that carry a dependence keep their order among "
+              "themselves");
+    return false;
+}

@@ -1,0 +1,97 @@
+// fuse -- replace nested loops by one.
+//
+//   for i in 0..m { for j in 0..n { C[i, j] } }
+//     =>   f = fuse(i, j)
+//   for i_j_fused in 0..m * n { C[i_j_fused / n, i_j_fused % n] }
+//
+// The order of the iterations stays, so no dependence is in the way.
+//
+// Requires:
+//  1. the loops are serial and have no annotation   E0607 E0608
+//  2. none is named twice                           E0612
+//  3. each holds the next one and nothing else      E0609 E0610
+//  4. no bounds depend on another one's variable    E0611
+//  5. the product of the extents fits in 64 bits    E0613
+
+#include "passes/schedule/prim.h"
+
+#include "ir/base/num.h"
+#include "ir/build.h"
+
+// Check that the product of constant extents fits.
+static bool check_product(const struct sched_call *c,
+                          struct ir_expr *const *extents,
+                          struct ir_stmt *const *loops, size_t n)
+{
+    int64_t product = 1;
+    for (size_t i = 0; i < n; i++) {
+        int64_t extent;
+        if (!ir_int_value(extents[i], &extent) ||
+            num_mul(product, extent, &product))
+            continue;
+        diag_error(c->pass->diags, c->span, D_fuse_overflow);
+        return sched_blame(c, loops, n, "to be fused");
+    }
+    return true;
+}
+
+// Check every precondition.
+static bool check(const struct sched_call *c, struct ir_stmt *const *loops,
+                  size_t n, struct ir_expr *const *extents)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!sched_check_serial(c, loops[i]) || !sched_check_plain(c, loops[i]))
+            return false;
+    }
+    return sched_check_distinct(c, loops, n) &&
+           sched_check_nested(c, loops, n, false) &&
+           sched_check_rectangle(c, loops, n) &&
+           check_product(c, extents, loops, n);
+}
+
+// Return the name of the new loop: `i_j_fused`.
+static const char *fused_name(struct pass *p, struct ir_stmt *const *loops,
+                              size_t n)
+{
+    const char *name = loops[0]->u.loop.var->name;
+    for (size_t i = 1; i < n; i++)
+        name = arena_printf(p->scratch, "%s_%s", name,
+                            loops[i]->u.loop.var->name);
+    return arena_printf(p->scratch, "%s_fused", name);
+}
+
+// Make the new loop.
+static struct ir_stmt *make_loop(struct pass *p, struct ir_stmt *const *loops,
+                                 size_t n, struct ir_expr *const *extents)
+{
+    struct ir_expr *extent = extents[0];
+    for (size_t i = 1; i < n; i++)
+        extent = ir_mul(p->arena, extent, extents[i]);
+    struct ir_var *var = sched_new_var(p, loops[0], fused_name(p, loops, n),
+                                       loops[0]->u.loop.var->span);
+    return sched_new_loop(p, var, extent, loops[0]->span);
+}
+
+bool sched_fuse(struct sched_call *c)
+{
+    size_t n;
+    struct pass *p = c->pass;
+    struct ir_stmt **loops = sched_arg_stmts(c, 0, &n);
+    struct ir_expr **extents = arena_array(p->scratch, struct ir_expr *, n);
+    for (size_t i = 0; i < n; i++)
+        extents[i] = ir_for_extent(p->arena, &loops[i]->u.loop);
+    if (!check(c, loops, n, extents))
+        return false;
+    struct ir_stmt *fused = make_loop(p, loops, n, extents);
+    struct ir_expr *number = ir_read(p->arena, fused->u.loop.var);
+    for (size_t i = n; i-- > 1;) {
+        sched_renumber(p, loops[i],
+                       ir_binary(p->arena, OP_mod, number, extents[i]));
+        number = ir_binary(p->arena, OP_div, number, extents[i]);
+    }
+    sched_renumber(p, loops[0], number);
+    sched_replace(p, loops[0], fused);
+    fused->u.loop.body = loops[n - 1]->u.loop.body;
+    sched_result(c, VALUE_loop, fused);
+    return true;
+}

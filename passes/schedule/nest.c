@@ -1,0 +1,236 @@
+// Loop nests: finding, naming, making and replacing loops.
+
+#include "passes/schedule/prim.h"
+
+#include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/text.h"
+
+#include <string.h>
+
+const char *sched_name_of(const struct ir_stmt *s)
+{
+    switch ((int)s->kind) {
+    case STMT_for: return s->u.loop.var->name;
+    case STMT_stage: return s->u.stage.name;
+    case STMT_store: return s->u.store.buffer->name;
+    default: return stmt_name(s->kind);
+    }
+}
+
+struct ir_path sched_path(struct pass *p, const struct ir_stmt *s)
+{
+    struct ir_path path = {0};
+    ir_find(p->scratch, &p->kernel->body, s, &path);
+    return path;
+}
+
+struct ir_stmt **sched_loops(struct pass *p, const struct ir_path *path,
+                             size_t *n)
+{
+    struct ir_stmt **loops = arena_array(p->scratch, struct ir_stmt *, path->n);
+    *n = 0;
+    for (uint32_t i = 0; i < path->n; i++) {
+        if (path->stmts[i]->kind == STMT_for)
+            loops[(*n)++] = path->stmts[i];
+    }
+    return loops;
+}
+
+// Whether a name is taken: the context of see_name.
+struct taken {
+    const char *name;
+    bool found;
+};
+
+// Note a loop with that name.
+static void see_name(struct ir_stmt *s, void *context)
+{
+    struct taken *t = context;
+    t->found |= s->kind == STMT_for &&
+                strcmp(s->u.loop.var->name, t->name) == 0;
+}
+
+struct ir_var *sched_new_var(struct pass *p, const struct ir_stmt *near,
+                             const char *name, struct span span)
+{
+    struct ir_path path = sched_path(p, near);
+    struct ir_block nest = {path.stmts, 1, 1};
+    struct taken t = {name, false};
+    ir_each_stmt(&nest, see_name, &t);
+    for (int k = 1; t.found; k++) {
+        t = (struct taken){arena_printf(p->scratch, "%s_%d", name, k), false};
+        ir_each_stmt(&nest, see_name, &t);
+    }
+    return ir_var_new(p->arena, str_name(p->names, t.name),
+                      type_scalar(TYPE_int), VAR_loop, span);
+}
+
+void sched_replace(struct pass *p, const struct ir_stmt *old,
+                   struct ir_stmt *new)
+{
+    struct ir_path path = sched_path(p, old);
+    path.blocks[path.n - 1]->at[path.index[path.n - 1]] = new;
+}
+
+struct ir_stmt *sched_new_loop(struct pass *p, struct ir_var *var,
+                               struct ir_expr *extent, struct span span)
+{
+    struct ir_stmt *s = ir_stmt_for(p->arena, var, ir_int(p->arena, 0), extent,
+                                    ir_int(p->arena, 1), AXIS_serial);
+    s->span = span;
+    return s;
+}
+
+void sched_renumber(struct pass *p, struct ir_stmt *loop,
+                    struct ir_expr *number)
+{
+    const struct ir_for *f = &loop->u.loop;
+    struct ir_expr *value =
+        ir_add(p->arena, f->from, ir_mul(p->arena, number, f->step));
+    struct map vars = {.arena = p->scratch};
+    map_set(&vars, f->var, value);
+    ir_substitute_in(p->arena, &loop->u.loop.body, &vars, NULL);
+}
+
+// Return whether a statement only holds other ones together.
+static bool is_frame(const struct ir_stmt *s)
+{
+    return s->kind == STMT_for || s->kind == STMT_stage ||
+           s->kind == STMT_alloc;
+}
+
+bool sched_is_staged(struct ir_block *block)
+{
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_stmt *s = block->at[i];
+        if (!is_frame(s) ||
+            (s->kind == STMT_for && !sched_is_staged(&s->u.loop.body)))
+            return false;
+    }
+    return true;
+}
+
+// Let a stage run only where the condition holds, too.
+static void guard_stage(struct pass *p, struct ir_stage *stage,
+                        struct ir_expr *condition)
+{
+    struct ir_expr *old = stage->predicate;
+    stage->predicate =
+        old ? ir_binary(p->arena, OP_and, old, condition) : condition;
+}
+
+// Put the statements of a block into an `if`.
+static void guard_all(struct pass *p, struct ir_block *block,
+                      struct ir_expr *condition)
+{
+    struct ir_stmt *s = ir_stmt_if(p->arena, condition);
+    s->span = block->n ? block->at[0]->span : condition->span;
+    s->u.branch.then = *block;
+    *block = (struct ir_block){0};
+    ir_append(p->arena, block, s);
+}
+
+void sched_guard(struct pass *p, struct ir_block *block,
+                 struct ir_expr *condition)
+{
+    if (block->n == 1 && block->at[0]->kind == STMT_for) {
+        sched_guard(p, &block->at[0]->u.loop.body, condition);
+        return;
+    }
+    if (!sched_is_staged(block)) {
+        guard_all(p, block, condition);
+        return;
+    }
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_stmt *s = block->at[i];
+        if (s->kind == STMT_stage)
+            guard_stage(p, &s->u.stage, condition);
+        else if (s->kind == STMT_for)
+            sched_guard(p, &s->u.loop.body, condition);
+    }
+}
+
+// The context of see_kind.
+struct wanted {
+    enum ir_stmt_kind kind;
+    bool found;
+};
+
+// Note a statement of the wanted kind.
+static void see_kind(struct ir_stmt *s, void *context)
+{
+    struct wanted *w = context;
+    w->found |= s->kind == w->kind;
+}
+
+bool sched_has(struct ir_block *block, enum ir_stmt_kind kind)
+{
+    struct wanted w = {kind, false};
+    ir_each_stmt(block, see_kind, &w);
+    return w.found;
+}
+
+// Add the nest around the first marked statement to the newest error.
+static void note_nest(struct pass *p, struct ir_stmt *const *marked, size_t n,
+                      const char *note)
+{
+    struct ir_path path = sched_path(p, marked[0]);
+    struct buf text = {0};
+    if (!path.n)
+        return;
+    struct ir_block nest = {path.stmts, 1, 1};
+    ir_print_nest(&text, &nest, (const struct ir_stmt *const *)marked, n,
+                  note);
+    diag_note(p->diags, (struct span){0}, "the loops at this point\n%s",
+              text.data ? text.data : "");
+    buf_free(&text);
+}
+
+bool sched_blame(const struct sched_call *c, struct ir_stmt *const *marked,
+                 size_t n, const char *note)
+{
+    struct span last = {0};
+    for (size_t i = 0; i < n; i++) {
+        struct span span = marked[i]->span;
+        bool again = span.source == last.source && span.from == last.from;
+        if (span.source && !again)
+            diag_note(c->pass->diags, span, "`%s` is here",
+                      sched_name_of(marked[i]));
+        last = span;
+    }
+    note_nest(c->pass, marked, n, note);
+    return false;
+}
+
+bool sched_blame_one(const struct sched_call *c, struct ir_stmt *marked,
+                     const char *note)
+{
+    return sched_blame(c, &marked, 1, note);
+}
+
+void sched_remove(struct pass *p, const struct ir_stmt *s)
+{
+    struct ir_path path = sched_path(p, s);
+    for (uint32_t i = path.n; i-- > 0;) {
+        struct ir_block *block = path.blocks[i];
+        ir_splice(p->arena, block, path.index[i], &(struct ir_block){0});
+        if (block->n || i == 0 || path.stmts[i - 1]->kind != STMT_for)
+            return;
+    }
+}
+
+// Note a loop that is bound to blocks or threads.
+static void see_bound(struct ir_stmt *s, void *context)
+{
+    enum axis_kind kind =
+        s->kind == STMT_for ? axis_kind(s->u.loop.axis) : AXIS_SERIAL;
+    *(bool *)context |= kind == AXIS_BLOCK || kind == AXIS_THREAD;
+}
+
+bool sched_is_bound(struct ir_block *block)
+{
+    bool found = false;
+    ir_each_stmt(block, see_bound, &found);
+    return found;
+}

@@ -1,0 +1,150 @@
+// What a primitive is given, and what primitives share.
+//
+// A primitive is one file with one exported function.  It works in three
+// steps: check every precondition, build the new tree, replace.  It returns
+// false after reporting an error, and has then changed nothing.
+
+#ifndef PASSES_SCHEDULE_PRIM_H
+#define PASSES_SCHEDULE_PRIM_H
+
+#include "ir/walk.h"
+#include "passes/pass.h"
+
+enum sched_value_kind {
+    VALUE_none,  // what a call without a result returns
+    VALUE_int,   // an integer; 0 and 1 are false and true
+    VALUE_any,   // `_`
+    VALUE_list,  // values
+    VALUE_loop,  // a `for` of the kernel
+    VALUE_stage, // a stage of the kernel, or the store of an array
+    VALUE_axis,  // block.x ...
+    VALUE_key,   // a bare name
+};
+
+// A value of the schedule language.
+struct sched_values VEC(struct sched_value);
+struct sched_value {
+    enum sched_value_kind kind;
+    struct span span;         // where it was written
+    int64_t number;           // int
+    struct ir_stmt *stmt;     // loop, stage
+    enum axis axis;           // axis
+    const char *key;          // key
+    struct sched_values list; // list
+};
+
+enum sched_prim {
+#define PRIM(name, arguments, results, before, after) PRIM_##name,
+#include "ir/prims.def"
+#undef PRIM
+    PRIM_COUNT
+};
+
+// A row of prims.def.
+struct sched_prim_info {
+    const char *name, *arguments, *results, *before, *after;
+};
+const struct sched_prim_info *sched_prim_info(enum sched_prim prim);
+
+// A primitive's call, with arguments of the kinds that its row asks for.
+struct sched_call {
+    struct pass *pass;
+    enum sched_prim prim;
+    struct span span;            // of the directive
+    struct sched_values args;    // lists are spread
+    struct sched_values results; // what it made
+};
+
+#define PRIM(name, arguments, results, before, after)                          \
+    bool sched_##name(struct sched_call *c);
+#include "ir/prims.def"
+#undef PRIM
+
+// Run a primitive.
+bool sched_run(struct sched_call *c);
+
+// Calls from inside the compiler: start one, add arguments, sched_run.
+struct sched_call sched_call_to(const struct sched_call *from,
+                                enum sched_prim prim);
+void sched_add_loop(struct sched_call *c, struct ir_stmt *loop);
+void sched_add_int(struct sched_call *c, int64_t number);
+void sched_add_any(struct sched_call *c);
+
+// Return the loop or the stage of argument `i`.
+struct ir_stmt *sched_arg(const struct sched_call *c, size_t i);
+// Return the statements of the arguments from `first` on.
+struct ir_stmt **sched_arg_stmts(const struct sched_call *c, size_t first,
+                                 size_t *n);
+// Append a loop, or another value, to the results.
+void sched_result(struct sched_call *c, enum sched_value_kind kind,
+                  struct ir_stmt *stmt);
+
+// Errors: after diag_error, add the program lines of the marked statements
+// and the nest around them as it stands.  Returns false.
+bool sched_blame(const struct sched_call *c, struct ir_stmt *const *marked,
+                 size_t n, const char *note);
+bool sched_blame_one(const struct sched_call *c, struct ir_stmt *marked,
+                     const char *note);
+
+// Names and places.
+
+// Return the name of a loop or a stage, as messages have it.
+const char *sched_name_of(const struct ir_stmt *s);
+// Return the way from the kernel's body down to a statement of it.
+struct ir_path sched_path(struct pass *p, const struct ir_stmt *s);
+// Return the loops of a path below stmts[from], outermost first.
+struct ir_stmt **sched_loops(struct pass *p, const struct ir_path *path,
+                             size_t *n);
+// Make a loop variable whose name no other loop of `near`'s nest has.
+struct ir_var *sched_new_var(struct pass *p, const struct ir_stmt *near,
+                             const char *name, struct span span);
+// Put a statement into the place of another one.
+void sched_replace(struct pass *p, const struct ir_stmt *old,
+                   struct ir_stmt *new);
+// Remove a statement, and the loops that held nothing else.
+void sched_remove(struct pass *p, const struct ir_stmt *s);
+// Make a serial loop over 0..extent in the place `span`.
+struct ir_stmt *sched_new_loop(struct pass *p, struct ir_var *var,
+                               struct ir_expr *extent, struct span span);
+// Replace a loop's variable below it by the value that it has in iteration
+// number `number`.
+void sched_renumber(struct pass *p, struct ir_stmt *loop,
+                    struct ir_expr *number);
+// Return whether every statement below a block that does something is inside
+// of a stage.
+bool sched_is_staged(struct ir_block *block);
+// Let what a block does happen only where `condition` holds.
+void sched_guard(struct pass *p, struct ir_block *block,
+                 struct ir_expr *condition);
+// Return whether a loop below a block is bound to blocks or threads.
+bool sched_is_bound(struct ir_block *block);
+// Return whether there is a statement of that kind below a block.
+bool sched_has(struct ir_block *block, enum ir_stmt_kind kind);
+
+// Checks that several primitives make; false after an error.
+
+// The loop is serial: neither bound, unrolled nor vector.
+bool sched_check_serial(const struct sched_call *c, struct ir_stmt *loop);
+// The loop has no annotation that a rewrite would lose.
+bool sched_check_plain(const struct sched_call *c, struct ir_stmt *loop);
+// The loop counts from 0 in steps of 1.
+bool sched_check_from_zero(const struct sched_call *c, struct ir_stmt *loop);
+// No two of the loops are the same.
+bool sched_check_distinct(const struct sched_call *c,
+                          struct ir_stmt *const *loops, size_t n);
+// Each loop is in the one before it with nothing else between them, but for
+// loops if `gaps`.
+bool sched_check_nested(const struct sched_call *c,
+                        struct ir_stmt *const *loops, size_t n, bool gaps);
+// The bounds of no loop mention the variable of another one.
+bool sched_check_rectangle(const struct sched_call *c,
+                           struct ir_stmt *const *loops, size_t n);
+// The loop's iterations are independent; `how` finishes "cannot ...".
+bool sched_check_parallel(const struct sched_call *c, struct ir_stmt *loop,
+                          const char *how);
+// The loops may run in the order `order` (a permutation of `loops`).
+bool sched_check_order(const struct sched_call *c,
+                       struct ir_stmt *const *loops, size_t n,
+                       struct ir_stmt *const *order);
+
+#endif

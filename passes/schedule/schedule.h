@@ -1,0 +1,28 @@
+// Schedules run on kernels: the two ways into this folder.
+
+#ifndef PASSES_SCHEDULE_SCHEDULE_H
+#define PASSES_SCHEDULE_SCHEDULE_H
+
+#include "ir/schedule.h"
+#include "passes/pass.h"
+
+// Run a schedule on p->kernel, which must be at level stages.  Settings that
+// name one of its parameters replace the default.  The schedule's guard is
+// appended to the kernel's.  Returns false after errors; the kernel is then
+// in no useful state.
+bool schedule_apply(struct pass *p, const struct sched_program *program,
+                    const struct sched_item *schedule,
+                    const struct sched_setting *settings, size_t n);
+
+// What a kernel without a schedule gets: intermediate stages are inlined
+// where that is cheap, then schedule_complete.  A kernel that has a loop
+// bound by hand is left alone.  Returns false after errors.
+bool schedule_default(struct pass *p);
+
+// Bind the loops of each outermost nest that has no bound loop yet, so that
+// every statement of the kernel is part of a grid.  To be called after
+// schedule_apply as well: a schedule may leave stages out.
+// Returns false after errors.
+bool schedule_complete(struct pass *p);
+
+#endif

@@ -1,0 +1,39 @@
+// unroll -- expand a loop into straight line.
+//
+//   for i in 0..4 { ... }   =>   unroll(i)
+//   for i in 0..4 @unroll { ... }
+//
+// Requires:
+//  1. the loop is serial                       E0607
+//  2. its extent is constant ...               E0624
+//  3. ... and small                            E0625
+
+#include "passes/schedule/prim.h"
+
+#include "ir/build.h"
+
+enum { UNROLL_MOST = 1024 };
+
+bool sched_unroll(struct sched_call *c)
+{
+    struct ir_stmt *loop = sched_arg(c, 0);
+    const char *name = loop->u.loop.var->name;
+    int64_t extent;
+    if (!sched_check_serial(c, loop))
+        return false;
+    if (!ir_int_value(ir_for_extent(c->pass->scratch, &loop->u.loop),
+                      &extent)) {
+        diag_error(c->pass->diags, c->span, D_unroll_extent, name);
+        sched_blame_one(c, loop, "not a constant extent");
+        diag_help(c->pass->diags, "split it first: `i0, i1 = split(%s, _, 4)`",
+                  name);
+        return false;
+    }
+    if (extent > UNROLL_MOST) {
+        diag_error(c->pass->diags, c->span, D_unroll_many, name,
+                   (long long)extent, (long long)UNROLL_MOST);
+        return sched_blame_one(c, loop, "too long");
+    }
+    loop->u.loop.axis = AXIS_unroll;
+    return true;
+}

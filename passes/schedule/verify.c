@@ -1,0 +1,89 @@
+// Checks the outcome of a schedule as a whole.
+//
+//   for i @block.x { stage C.init { C[i] = 0 }         every thread stores
+//                    for k { for j @thread.x { ... } } }   to C[i]
+//
+// A nest is one grid.  A statement outside of the loops bound to an axis runs
+// on every block or thread of that axis; if it stores, all of them do, at
+// any time.
+
+#include "passes/schedule/verify.h"
+
+#include "ir/build.h"
+#include "passes/schedule/prim.h"
+
+// The axes of a nest: the context of see_axis.
+struct axes {
+    bool has[AXIS_COUNT]; // some loop is bound to it, with several iterations
+};
+
+// Note the axis of a loop.
+static void see_axis(struct ir_stmt *s, void *context)
+{
+    struct axes *a = context;
+    if (s->kind == STMT_for && !ir_is_int_const(s->u.loop.to, 1))
+        a->has[s->u.loop.axis] = true;
+}
+
+// Return whether a statement stores to memory that blocks or threads share.
+static bool stores(const struct ir_stmt *s)
+{
+    if (s->kind == STMT_stage) {
+        for (size_t i = 0; i < s->u.stage.body.n; i++) {
+            if (stores(s->u.stage.body.at[i]))
+                return true;
+        }
+    }
+    return s->kind == STMT_store && s->u.store.buffer->space == SPACE_global;
+}
+
+// Report a store that runs on all of an axis.
+static bool refuse(struct pass *p, const struct sched_item *schedule,
+                   struct ir_stmt *s, enum axis axis)
+{
+    struct sched_call c = {.pass = p, .span = schedule->name.span};
+    diag_error(p->diags, c.span, D_thread_repeats, sched_name_of(s),
+               axis_name(axis));
+    sched_blame_one(&c, s, "not inside a loop of that axis");
+    diag_help(p->diags, "bind a loop around `%s` to %s, too", sched_name_of(s),
+              axis_name(axis));
+    return false;
+}
+
+// Check the stores of a block; `axes` are those not yet around.
+static bool check_block(struct pass *p, const struct sched_item *schedule,
+                        struct ir_block *block, struct axes axes)
+{
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_stmt *s = block->at[i];
+        struct axes inner = axes;
+        if (s->kind == STMT_for)
+            inner.has[s->u.loop.axis] = false;
+        for (int axis = 0; axis < AXIS_COUNT; axis++) {
+            enum axis_kind kind = axis_kind((enum axis)axis);
+            if (axes.has[axis] && stores(s) &&
+                (kind == AXIS_BLOCK || kind == AXIS_THREAD))
+                return refuse(p, schedule, s, (enum axis)axis);
+        }
+        struct ir_block *blocks[IR_BLOCKS_MOST];
+        uint32_t n = s->kind == STMT_stage ? 0 : ir_stmt_blocks(s, blocks);
+        for (uint32_t k = 0; k < n; k++) {
+            if (!check_block(p, schedule, blocks[k], inner))
+                return false;
+        }
+    }
+    return true;
+}
+
+bool schedule_verify(struct pass *p, const struct sched_item *schedule)
+{
+    struct ir_block *body = &p->kernel->body;
+    for (size_t i = 0; i < body->n; i++) {
+        struct axes axes = {0};
+        struct ir_block nest = {&body->at[i], 1, 1};
+        ir_each_stmt(&nest, see_axis, &axes);
+        if (!check_block(p, schedule, &nest, axes))
+            return false;
+    }
+    return true;
+}

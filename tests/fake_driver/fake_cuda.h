@@ -1,0 +1,99 @@
+/* fake_cuda.h: a driver without a GPU, for the tests of the runtime.
+ *
+ * fake_cuda.c becomes the shared library libcuda.so.1 in the folder that the
+ * environment variable FAKE_DRIVER names.  A test opens the same library as the
+ * runtime does, sets `*fake_state()` and looks at it afterwards. */
+
+#ifndef FAKE_CUDA_H
+#define FAKE_CUDA_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { FAKE_MAX = 8 };
+
+/* A kernel that images hold. */
+struct fake_kernel {
+    const char *name;         /* NULL: end of the list */
+    int param_count;          /* as cuFuncGetParamInfo tells ... */
+    uint16_t sizes[FAKE_MAX]; /* ... with these sizes */
+    int absent_kind;          /* images of this kind lack it; 0: none do */
+    int max_threads;          /* of a block */
+};
+
+/* The driver refuses images that match. */
+struct fake_rule {
+    int kind;   /* 1 PTX, 2 cubin, 0: end of the list */
+    int sm;     /* 0: any */
+    int result; /* returned by the load, or by cuLinkAddData */
+};
+
+/* The last launch. */
+struct fake_launch {
+    const char *name;
+    unsigned grid[3], block[3], shared;
+    void *stream;
+    void **params;
+};
+
+struct fake {
+    /* Set by the test; fake_reset sets one sm_90 device and nothing odd. */
+    int device_count;
+    int sm[FAKE_MAX];                     /* of each device */
+    int driver_version;                   /* 13000 */
+    int is_stub;                          /* all calls return 34, no names */
+    int is_old;                           /* cuGetProcAddress_v2 fails */
+    int is_shut_down;                     /* all calls return 4 */
+    int sticky;                           /* most calls return this */
+    int is_capturing;                     /* unsafe calls return 900 */
+    unsigned load_delay_us;               /* each load takes so long */
+    int shared_optin;                     /* most shared bytes of a block */
+    const char *fail_function;            /* this function returns ... */
+    int fail_call;                        /* ... at this call, from 1 ... */
+    int fail_result;                      /* ... this */
+    const char *compiler_log;             /* written by a refused compile */
+    const char *hidden[FAKE_MAX];         /* functions that are missing */
+    struct fake_kernel kernels[FAKE_MAX]; /* in every image */
+    struct fake_rule rules[FAKE_MAX];     /* images that are refused */
+
+    /* Seen by the driver. */
+    atomic_int live_modules;   /* loaded and not unloaded */
+    atomic_int live_links;     /* created and not destroyed */
+    atomic_int retains;        /* of primary contexts, less releases */
+    atomic_int launches;       /* that worked */
+    atomic_int broken_capture; /* unsafe calls during capture */
+    atomic_int malformed;      /* containers that would crash a driver */
+    struct fake_launch last;   /* the last that worked */
+    char loads[256];           /* images loaded or refused, "2:90a 1:75 " */
+};
+
+/* The one state, and the state before each test: one sm_90 device with kernel
+ * "vadd", no context. */
+struct fake *fake_state(void);
+void fake_reset(void);
+
+/* How often `function` was called since the reset. */
+int fake_calls(const char *function);
+
+/* A context on `device`, not current. */
+void *fake_context_create(int device);
+void fake_context_destroy(void *context);
+
+/* As cudaDeviceReset and the next use: the same pointer, another context. */
+void fake_context_reset(void *context);
+
+/* As cuDevicePrimaryCtxReset: the context is gone until it is retained. */
+void fake_primary_reset(int device);
+
+/* Makes `context` current in this thread. */
+void fake_context_push(void *context);
+
+/* A stream of `context`. */
+void *fake_stream_create(void *context);
+
+/* This thread's capture mode, 0 at first, and number of pushed contexts. */
+int fake_capture_mode(void);
+int fake_depth(void);
+
+#endif

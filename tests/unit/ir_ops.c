@@ -1,0 +1,314 @@
+// Every operation of ir/ops.def: what it gives, and where it has no result.
+
+#include "ir/arith.h"
+#include "ir/build.h"
+#include "support/kernel_text.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+// An operation on integers or bools, and its result.
+struct int_row {
+    enum ir_op op;
+    enum type_kind kind;
+    int64_t a, b, wanted;
+};
+
+static const struct int_row int_rows[] = {
+    {OP_eq, TYPE_bool, 1, 1, 1},
+    {OP_eq, TYPE_i32, 1, 2, 0},
+    {OP_ne, TYPE_u64, -1, 1, 1},
+    {OP_lt, TYPE_i64, -1, 1, 1},
+    {OP_lt, TYPE_u64, -1, 1, 0},
+    {OP_le, TYPE_u64, 1, -1, 1},
+    {OP_le, TYPE_int, 2, 2, 1},
+    {OP_gt, TYPE_i8, -128, 127, 0},
+    {OP_gt, TYPE_u64, -1, 1, 1},
+    {OP_ge, TYPE_u32, 1, UINT32_MAX, 0},
+    {OP_bit_or, TYPE_u8, 0x50, 0x0f, 0x5f},
+    {OP_bit_xor, TYPE_i32, -1, 1, -2},
+    {OP_bit_and, TYPE_i64, -1, 0xff, 0xff},
+    {OP_bit_not, TYPE_u16, 0, 0, 0xffff},
+    {OP_bit_not, TYPE_i16, 0, 0, -1},
+    {OP_not, TYPE_bool, 1, 0, 0},
+    {OP_shl, TYPE_i32, 1, 31, INT32_MIN},
+    {OP_shl, TYPE_u8, 0x81, 1, 2},
+    {OP_shl, TYPE_int, 3, 4, 48},
+    {OP_shr, TYPE_i32, -5, 1, -3},
+    {OP_shr, TYPE_u64, -1, 63, 1},
+    {OP_add, TYPE_i8, 127, 1, -128},
+    {OP_add, TYPE_u32, UINT32_MAX, 1, 0},
+    {OP_add, TYPE_i64, INT64_MAX, 1, INT64_MIN},
+    {OP_sub, TYPE_u8, 0, 1, 255},
+    {OP_sub, TYPE_int, 2, 5, -3},
+    {OP_mul, TYPE_i32, 65536, 65536, 0},
+    {OP_mul, TYPE_u32, UINT32_MAX, UINT32_MAX, 1},
+    {OP_div, TYPE_i32, -7, 2, -3},
+    {OP_div, TYPE_u64, -1, 2, INT64_MAX},
+    {OP_mod, TYPE_i32, -7, 2, -1},
+    {OP_mod, TYPE_u64, -1, 10, 5},
+    {OP_neg, TYPE_i16, INT16_MIN, 0, INT16_MIN},
+    {OP_neg, TYPE_u8, 1, 0, 255},
+    {OP_ceildiv, TYPE_int, 7, 2, 4},
+    {OP_ceildiv, TYPE_int, 8, 2, 4},
+    {OP_ceildiv, TYPE_u64, -1, 2, INT64_MIN},
+    {OP_abs, TYPE_i32, -7, 0, 7},
+    {OP_abs, TYPE_i8, -128, 0, -128},
+    {OP_abs, TYPE_u64, -1, 0, -1},
+    {OP_min, TYPE_i32, -1, 1, -1},
+    {OP_min, TYPE_u64, -1, 1, 1},
+    {OP_max, TYPE_i32, -1, 1, 1},
+    {OP_max, TYPE_u64, -1, 1, -1},
+};
+
+enum { N_INT_ROWS = sizeof int_rows / sizeof *int_rows };
+
+// An operation on floating numbers, and its result; a test gives 0 or 1.
+struct float_row {
+    enum ir_op op;
+    enum type_kind kind;
+    double a, b, c, wanted;
+};
+
+static const struct float_row float_rows[] = {
+    {OP_eq, TYPE_f32, NAN, NAN, 0, 0},
+    {OP_eq, TYPE_f32, -0., 0, 0, 1},
+    {OP_ne, TYPE_f64, NAN, NAN, 0, 1},
+    {OP_lt, TYPE_f16, 1, 2, 0, 1},
+    {OP_le, TYPE_f32, NAN, 1, 0, 0},
+    {OP_gt, TYPE_bf16, 2, 1, 0, 1},
+    {OP_ge, TYPE_f32, 1, 1, 0, 1},
+    {OP_isnan, TYPE_f32, NAN, 0, 0, 1},
+    {OP_isnan, TYPE_f32, INFINITY, 0, 0, 0},
+    {OP_add, TYPE_f16, 2048, 1, 0, 2048},
+    {OP_add, TYPE_f32, 16777216, 1, 0, 16777216},
+    {OP_add, TYPE_f64, 16777216, 1, 0, 16777217},
+    {OP_sub, TYPE_bf16, 256, 0.5, 0, 256},
+    {OP_mul, TYPE_f16, 256, 256, 0, INFINITY},
+    {OP_mul, TYPE_f32, 1e30, 1e30, 0, INFINITY},
+    {OP_div, TYPE_f32, 1, 3, 0, 0x1.555556p-2},
+    {OP_div, TYPE_f64, 1, 0, 0, INFINITY},
+    {OP_neg, TYPE_f32, 0, 0, 0, -0.},
+    {OP_abs, TYPE_f32, -0., 0, 0, 0},
+    {OP_min, TYPE_f32, NAN, 3, 0, 3},
+    {OP_min, TYPE_f32, 0, -0., 0, -0.},
+    {OP_max, TYPE_f32, 3, NAN, 0, 3},
+    {OP_max, TYPE_f32, -0., 0, 0, 0},
+    {OP_max, TYPE_f32, -5, -7, 0, -5},
+    {OP_max, TYPE_f32, NAN, NAN, 0, NAN},
+    {OP_relu, TYPE_f32, -3, 0, 0, 0},
+    {OP_relu, TYPE_f32, 3, 0, 0, 3},
+    {OP_relu, TYPE_f32, NAN, 0, 0, NAN},
+    {OP_fma, TYPE_f64, 3, 4, 5, 17},
+    {OP_fma, TYPE_f32, 0x1.000002p0, 0x1.fffffep-1, -1, 0x1.fffffcp-25},
+    {OP_sqrt, TYPE_f32, 2, 0, 0, 0x1.6a09e6p0},
+    {OP_sqrt, TYPE_f32, -1, 0, 0, NAN},
+    {OP_rsqrt, TYPE_f32, 4, 0, 0, 0.5},
+    {OP_exp, TYPE_f32, 0, 0, 0, 1},
+    {OP_exp2, TYPE_f16, 3, 0, 0, 8},
+    {OP_log, TYPE_f32, 1, 0, 0, 0},
+    {OP_log2, TYPE_f32, 8, 0, 0, 3},
+    {OP_log1p, TYPE_f32, 0, 0, 0, 0},
+    {OP_expm1, TYPE_f32, 0, 0, 0, 0},
+    {OP_sin, TYPE_f32, 0, 0, 0, 0},
+    {OP_cos, TYPE_f32, 0, 0, 0, 1},
+    {OP_tan, TYPE_f32, 0, 0, 0, 0},
+    {OP_asin, TYPE_f32, 1, 0, 0, 0x1.921fb6p0},
+    {OP_acos, TYPE_f32, 1, 0, 0, 0},
+    {OP_atan, TYPE_f32, 1, 0, 0, 0x1.921fb6p-1},
+    {OP_atan2, TYPE_f32, 1, 0, 0, 0x1.921fb6p0},
+    {OP_sinh, TYPE_f32, 0, 0, 0, 0},
+    {OP_cosh, TYPE_f32, 0, 0, 0, 1},
+    {OP_tanh, TYPE_f32, 40, 0, 0, 1},
+    {OP_erf, TYPE_f32, 10, 0, 0, 1},
+    {OP_pow, TYPE_f32, 2, 10, 0, 1024},
+    {OP_fmod, TYPE_f32, -7, 2, 0, -1},
+    {OP_floor, TYPE_f32, -1.5, 0, 0, -2},
+    {OP_ceil, TYPE_f32, 1.5, 0, 0, 2},
+    {OP_trunc, TYPE_f32, -1.5, 0, 0, -1},
+    {OP_rint, TYPE_f32, 2.5, 0, 0, 2},
+    {OP_rint, TYPE_f32, 3.5, 0, 0, 4},
+};
+
+enum { N_FLOAT_ROWS = sizeof float_rows / sizeof *float_rows };
+
+// Each operation on integers gives what its row says.
+static void integer_operations(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_INT_ROWS; i++) {
+        const struct int_row *r = &int_rows[i];
+        const char *fault = NULL;
+        union number x[3] = {{.i = r->a}, {.i = r->b}, {.i = 0}};
+        union number y = ir_apply(r->op, type_scalar(r->kind), x, &fault);
+        if (y.i != r->wanted || fault)
+            print_error("%s: row %d\n", ir_op_info(r->op)->name, i);
+        assert_null(fault);
+        assert_int_equal(y.i, r->wanted);
+    }
+}
+
+// Each operation on floating numbers gives what its row says, sign included.
+static void floating_operations(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_FLOAT_ROWS; i++) {
+        const struct float_row *r = &float_rows[i];
+        const char *fault = NULL;
+        union number x[3] = {{.f = r->a}, {.f = r->b}, {.f = r->c}};
+        union number y = ir_apply(r->op, type_scalar(r->kind), x, &fault);
+        double got = ir_arith(r->op)->test ? (double)y.i : y.f;
+        bool ok = isnan(r->wanted)
+                      ? isnan(got)
+                      : got == r->wanted && !signbit(got) == !signbit(r->wanted);
+        if (!ok)
+            print_error("%s: row %d\n", ir_op_info(r->op)->name, i);
+        assert_true(ok);
+    }
+}
+
+// The tables above leave no row of ir/arith.def out.
+static void every_operation_has_a_row(void **state)
+{
+    (void)state;
+    for (int op = 0; op < OP_COUNT; op++) {
+        const struct arith *row = ir_arith((enum ir_op)op);
+        bool on_int = false, on_float = false;
+        for (int i = 0; i < N_INT_ROWS; i++)
+            on_int |= (int)int_rows[i].op == op;
+        for (int i = 0; i < N_FLOAT_ROWS; i++)
+            on_float |= (int)float_rows[i].op == op;
+        assert_int_equal(on_int, row->on_int != NULL);
+        assert_int_equal(on_float, row->on_float || row->test);
+    }
+}
+
+// An operation without a result.
+static const struct int_row faulty_rows[] = {
+    {OP_div, TYPE_i32, 1, 0, 0},
+    {OP_mod, TYPE_u64, 1, 0, 0},
+    {OP_div, TYPE_i32, INT32_MIN, -1, 0},
+    {OP_mod, TYPE_int, INT64_MIN, -1, 0},
+    {OP_div, TYPE_i8, -128, -1, 0},
+    {OP_ceildiv, TYPE_int, -1, 2, 0},
+    {OP_ceildiv, TYPE_int, 1, 0, 0},
+    {OP_shl, TYPE_i32, 1, 32, 0},
+    {OP_shr, TYPE_i64, 1, -1, 0},
+    {OP_shl, TYPE_idx32, 1, 31, 0},
+    {OP_add, TYPE_int, INT64_MAX, 1, 0},
+    {OP_sub, TYPE_int, INT64_MIN, 1, 0},
+    {OP_mul, TYPE_idx64, INT64_MAX, 2, 0},
+    {OP_add, TYPE_idx32, INT32_MAX, 1, 0},
+    {OP_mul, TYPE_idx32, 65536, 65536, 0},
+    {OP_neg, TYPE_idx32, INT32_MIN, 0, 0},
+    {OP_abs, TYPE_int, INT64_MIN, 0, 0},
+};
+
+// Division by zero, quotients and indices that do not fit, wild shifts.
+static void operations_without_a_result(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof faulty_rows / sizeof *faulty_rows; i++) {
+        const struct int_row *r = &faulty_rows[i];
+        const char *fault = NULL;
+        union number x[3] = {{.i = r->a}, {.i = r->b}, {.i = 0}};
+        ir_apply(r->op, type_scalar(r->kind), x, &fault);
+        if (!fault)
+            print_error("%s: row %d\n", ir_op_info(r->op)->name, (int)i);
+        assert_non_null(fault);
+    }
+}
+
+// Every atomic gives the old element and leaves what its name says.
+static void atomics(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct ir_kernel *k = kernel_text(&a,
+        "kernel k(X: i32[8] inout, F: f32[1] inout) -> old: i32[8] {\n"
+        "    old[0] = atomic_add(X[0], 5)\n"
+        "    old[1] = atomic_min(X[1], 5)\n"
+        "    old[2] = atomic_max(X[2], 5)\n"
+        "    old[3] = atomic_and(X[3], 6)\n"
+        "    old[4] = atomic_or(X[4], 6)\n"
+        "    old[5] = atomic_xor(X[5], 6)\n"
+        "    old[6] = atomic_exchange(X[6], 5)\n"
+        "    old[7] = atomic_cas(X[7], 3, 9)\n"
+        "    atomic_cas(X[0], 3, 77)\n"
+        "    atomic_add(F[0], 0.25)\n"
+        "}\n");
+    int32_t x[8] = {3, 3, 3, 3, 3, 3, 3, 3}, old[8];
+    float f[1] = {0.5};
+    kernel_run(k, (struct eval_argument[]){ARRAY(x), ARRAY(f), ARRAY(old)});
+    const int32_t wanted[8] = {8, 3, 5, 2, 7, 5, 5, 9};
+    assert_memory_equal(x, wanted, sizeof x);
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(old[i], 3);
+    assert_true(f[0] == 0.75f);
+    arena_reset(&a);
+}
+
+// Lazy operations do not run what they do not need.
+static void lazy_operations(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct ir_kernel *k = kernel_text(&a,
+        "kernel k(n: int, X: f32[n]) -> (Y: f32[4], B: bool[4]) {\n"
+        "    for i in 0..4 {\n"
+        "        Y[i] = i < n ? X[i] : -1.0\n"
+        "        B[i] = i < n && X[i] > 0.0 || i == 3\n"
+        "    }\n"
+        "}\n");
+    float x[2] = {1, -1}, y[4];
+    uint8_t b[4];
+    kernel_run(k, (struct eval_argument[]){
+                      {.scalar.i = 2}, ARRAY(x), ARRAY(y), ARRAY(b)});
+    const float wanted[4] = {1, -1, -1, -1};
+    const uint8_t truth[4] = {1, 0, 0, 1};
+    assert_memory_equal(y, wanted, sizeof y);
+    assert_memory_equal(b, truth, sizeof b);
+    arena_reset(&a);
+}
+
+// Vectors: ramps, broadcasts, lanes, arithmetic and choice lane by lane.
+static void vector_operations(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct ir_kernel *k = kernel_text(&a,
+        "kernel k(X: f32[8]) -> (Y: f32[8], Z: f32[2]) {\n"
+        "    let v = X[ramp(4, 4)]\n"
+        "    var w = v * broadcast(2.0, 4) + X[ramp(0, 4)]\n"
+        "    w = lanes(lane(w, 3), lane(w, 2), lane(w, 1), lane(w, 0))\n"
+        "    Y[ramp(0, 4)] = w\n"
+        "    Y[ramp(4, 4)] = v > broadcast(5.5, 4) ? v : -v\n"
+        "    Z[0] = lane(w, 1)\n"
+        "    Z[1] = lane(X[ramp(2, 2)], 1)\n"
+        "}\n");
+    float x[8] = {0, 1, 2, 3, 4, 5, 6, 7}, y[8], z[2];
+    kernel_run(k, (struct eval_argument[]){ARRAY(x), ARRAY(y), ARRAY(z)});
+    const float wanted[8] = {17, 14, 11, 8, -4, -5, 6, 7};
+    assert_memory_equal(y, wanted, sizeof y);
+    assert_true(z[0] == 14 && z[1] == 3);
+    arena_reset(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(integer_operations),
+        cmocka_unit_test(floating_operations),
+        cmocka_unit_test(every_operation_has_a_row),
+        cmocka_unit_test(operations_without_a_result),
+        cmocka_unit_test(atomics),
+        cmocka_unit_test(lazy_operations),
+        cmocka_unit_test(vector_operations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,323 @@
+// No pass changes what a kernel computes: every kernel of tests/kernels, with
+// each of its schedules, and every text test of tests/lit/passes is evaluated
+// on random data of small, odd sizes before the pipeline and after each of
+// its passes, and all arrays must stay the same, bit for bit.
+
+#include "frontend/frontend.h"
+#include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/eval.h"
+#include "passes/pass.h"
+#include "passes/schedule/schedule.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <sys/stat.h>
+
+enum { TRIALS = 3, ATTEMPTS = 4000, SIZE_MOST = 70 };
+enum { STEPS_MOST = 60 * 1000 * 1000 };
+
+static const enum pass_name pipeline[] = {
+#define STEP(name) PASS_##name,
+#include "passes/passes.def"
+#undef STEP
+};
+
+enum { N_STEPS = sizeof pipeline / sizeof *pipeline };
+
+// One file under test.
+struct file {
+    struct arena arena, scratch;
+    struct str_table names;
+    struct diag_list diags;
+    struct source source;
+    struct program program;
+    bool is_negative; // expected to be refused by a pass
+    uint64_t random;  // state of the generator
+};
+
+// Return the next random number below n.
+static uint64_t below(struct file *f, uint64_t n)
+{
+    f->random ^= f->random << 13;
+    f->random ^= f->random >> 7;
+    f->random ^= f->random << 17;
+    return (f->random >> 11) % n;
+}
+
+// Choose the scalars of a kernel at random so that it accepts them; false if
+// that does not succeed.
+static bool choose_scalars(struct file *f, const struct ir_kernel *k,
+                           struct eval_argument *args)
+{
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        bool good = true;
+        for (size_t i = 0; i < k->params.n; i++) {
+            const struct ir_var *var = k->params.at[i].var;
+            if (var && type_is_float(var->type))
+                args[i].scalar.f = (double)below(f, 9) / 4 - 1;
+            else if (var)
+                args[i].scalar.i =
+                    (int64_t)below(f, SIZE_MOST) * (attempt % 2 ? 1 : 8) + 1;
+        }
+        for (size_t i = 0; i < k->where.n && good; i++) {
+            int64_t holds;
+            good = ir_eval_int(k, args, k->where.at[i], &holds) && holds;
+        }
+        if (good)
+            return true;
+    }
+    return false;
+}
+
+// Return the bytes that an array takes; fails if that cannot be said.
+static size_t array_bytes(const struct ir_kernel *k, const struct ir_buffer *b,
+                          const struct eval_argument *args)
+{
+    int64_t last = 0, row_major = 1, elements = 1;
+    for (uint32_t i = b->rank; i-- > 0;) {
+        int64_t extent, stride = row_major;
+        assert_true(ir_eval_int(k, args, b->shape[i], &extent));
+        if (b->strides)
+            assert_true(ir_eval_int(k, args, b->strides[i], &stride));
+        last += (extent - 1) * stride;
+        row_major *= extent;
+        elements *= extent;
+    }
+    return elements > 0 ? (size_t)(last + 1) * type_bytes(b->elem) : 0;
+}
+
+// Fill an array with small numbers.
+static void fill(struct file *f, const struct ir_buffer *b,
+                 struct eval_argument *arg)
+{
+    size_t size = type_bytes(b->elem);
+    for (size_t at = 0; at + size <= arg->size; at += size) {
+        char *element = (char *)arg->data + at;
+        if (type_is_float(b->elem))
+            eval_store_float(b->elem, element, (double)below(f, 17) / 8 - 1);
+        else
+            eval_store_int(b->elem, element, (int64_t)below(f, 2));
+    }
+}
+
+// Choose all arguments of a kernel.
+static bool choose(struct file *f, const struct ir_kernel *k,
+                   struct eval_argument *args)
+{
+    if (!choose_scalars(f, k, args))
+        return false;
+    for (size_t i = 0; i < k->params.n; i++) {
+        const struct ir_buffer *b = k->params.at[i].buffer;
+        if (!b)
+            continue;
+        args[i].size = array_bytes(k, b, args);
+        args[i].data = arena_alloc(&f->arena, args[i].size);
+        fill(f, b, &args[i]);
+    }
+    return true;
+}
+
+// Return the arguments with arrays of their own.
+static struct eval_argument *copy_arguments(struct file *f,
+                                            const struct ir_kernel *k,
+                                            const struct eval_argument *args)
+{
+    struct eval_argument *r =
+        arena_array(&f->arena, struct eval_argument, k->params.n);
+    memcpy(r, args, k->params.n * sizeof *args);
+    for (size_t i = 0; i < k->params.n; i++) {
+        if (args[i].data)
+            r[i].data = arena_copy(&f->arena, args[i].data, args[i].size);
+    }
+    return r;
+}
+
+// Fail unless two runs ended with the same arrays.
+static void compare(const struct ir_kernel *k, const struct eval_argument *x,
+                    const struct eval_argument *y, const char *file,
+                    const char *pass)
+{
+    for (size_t i = 0; i < k->params.n; i++) {
+        const struct ir_buffer *b = k->params.at[i].buffer;
+        if (b && memcmp(x[i].data, y[i].data, x[i].size) != 0)
+            fail_msg("%s: `%s` differs after %s", file, b->name, pass);
+    }
+}
+
+// The errors reported so far, as text in the arena.
+static const char *errors(struct file *f)
+{
+    struct buf out = {0};
+    diag_render(&f->diags, (struct diag_style){0}, &out);
+    const char *text = arena_copy(&f->arena, out.data ? out.data : "", out.n);
+    buf_free(&out);
+    return text;
+}
+
+// Evaluate a kernel on copies of the arguments.
+static struct eval_argument *run(struct file *f, const struct ir_kernel *k,
+                                 const struct eval_argument *args,
+                                 const char *after)
+{
+    struct eval_argument *r = copy_arguments(f, k, args);
+    struct eval_result result = ir_eval(&f->arena, k, r, STEPS_MOST);
+    if (result.status == EVAL_LIMIT)
+        return NULL;
+    if (result.status != EVAL_DONE)
+        fail_msg("%s: after %s: %s", f->source.name, after, result.text);
+    return r;
+}
+
+// Run the pipeline on a copy of a kernel, evaluating after each pass.
+static void test_kernel(struct file *f, const struct ir_kernel *kernel)
+{
+    struct ir_kernel *k = ir_copy_kernel(&f->arena, kernel);
+    struct eval_argument *args =
+        arena_array(&f->arena, struct eval_argument, k->params.n);
+    if (!choose(f, k, args))
+        fail_msg("%s: no arguments are accepted", f->source.name);
+    struct eval_argument *expected = run(f, k, args, "parsing");
+    struct pass p = {.kernel = k,
+                     .arena = &f->arena,
+                     .scratch = &f->scratch,
+                     .names = &f->names,
+                     .diags = &f->diags};
+    struct pass_options options = {.checked = true};
+    for (int i = 0; i < N_STEPS && expected; i++) {
+        const char *pass = pass_text(pipeline[i]);
+        if (!passes_run_one(&p, pipeline[i], &options))
+            fail_msg("%s: %s", f->source.name, errors(f));
+        struct eval_argument *got = run(f, k, args, pass);
+        if (got)
+            compare(k, expected, got, f->source.name, pass);
+    }
+}
+
+// Return a copy of a kernel with a schedule applied, or the default one.
+static struct ir_kernel *scheduled(struct file *f,
+                                   const struct ir_kernel *kernel,
+                                   const struct sched_item *schedule)
+{
+    struct ir_kernel *k = ir_copy_kernel(&f->arena, kernel);
+    struct pass p = {.kernel = k,
+                     .arena = &f->arena,
+                     .scratch = &f->scratch,
+                     .names = &f->names,
+                     .diags = &f->diags};
+    bool good = schedule ? schedule_apply(&p, &f->program.schedules, schedule,
+                                          NULL, 0) &&
+                               schedule_complete(&p)
+                         : schedule_default(&p);
+    if (!good)
+        fail_msg("%s: %s", f->source.name, errors(f));
+    return k;
+}
+
+// Read a file whole; its text is NUL-terminated.
+static void read_file(struct file *f, const char *path)
+{
+    FILE *in = fopen(path, "rb");
+    assert_non_null(in);
+    fseek(in, 0, SEEK_END);
+    size_t size = (size_t)ftell(in);
+    char *text = arena_alloc(&f->arena, size + 1);
+    rewind(in);
+    assert_int_equal(fread(text, 1, size, in), size);
+    fclose(in);
+    f->source =
+        (struct source){arena_copy(&f->arena, path, strlen(path)), text, size};
+}
+
+// Test every kernel of a file: of tests/kernels with its schedules.
+static void test_file(const char *path, bool has_schedules)
+{
+    struct file f = {.random = 88172645463325252u};
+    f.names.arena = f.diags.arena = &f.arena;
+    read_file(&f, path);
+    f.is_negative = strstr(f.source.text, "%not") != NULL ||
+                    strstr(f.source.text, "// unordered:") != NULL;
+    if (!f.is_negative && !frontend_parse(&f.arena, &f.names, &f.source, false,
+                                          &f.diags, &f.program))
+        fail_msg("%s: %s", path, errors(&f));
+    for (size_t i = 0; i < f.program.kernels.n; i++) {
+        const struct ir_kernel *kernel = f.program.kernels.at[i];
+        for (int trial = 0; trial < TRIALS; trial++) {
+            test_kernel(&f, kernel);
+            if (has_schedules)
+                test_kernel(&f, scheduled(&f, kernel, NULL));
+            for (size_t s = 0; s < f.program.schedules.schedules.n; s++) {
+                const struct sched_item *item =
+                    f.program.schedules.schedules.at[s];
+                if (item->name.text == kernel->name)
+                    test_kernel(&f, scheduled(&f, kernel, item));
+            }
+        }
+    }
+    arena_reset(&f.scratch);
+    arena_reset(&f.arena);
+}
+
+// Order names of files.
+static int by_name(const struct dirent **x, const struct dirent **y)
+{
+    return strcmp((*x)->d_name, (*y)->d_name);
+}
+
+// Test the files of a folder and below.
+static void test_folder(const char *folder, bool has_schedules)
+{
+    struct dirent **found;
+    int n = scandir(folder, &found, NULL, by_name);
+    assert_true(n >= 0);
+    for (int i = 0; i < n; i++) {
+        char path[4096];
+        struct stat info;
+        const char *name = found[i]->d_name;
+        const char *end = strrchr(name, '.');
+        snprintf(path, sizeof path, "%s/%s", folder, name);
+        assert_int_equal(stat(path, &info), 0);
+        if (S_ISDIR(info.st_mode) && name[0] != '.')
+            test_folder(path, has_schedules);
+        else if (end && strcmp(end, ".ing") == 0)
+            test_file(path, has_schedules);
+        free(found[i]);
+    }
+    free(found);
+}
+
+// Return the path of a folder of the source tree.
+static const char *source_path(const char *below_root)
+{
+    static char path[4096];
+    const char *root = getenv("SOURCE_DIR");
+    snprintf(path, sizeof path, "%s/%s", root ? root : ".", below_root);
+    return path;
+}
+
+static void passes_keep_the_kernels(void **state)
+{
+    (void)state;
+    test_folder(source_path("tests/kernels"), true);
+}
+
+static void passes_keep_the_text_tests(void **state)
+{
+    (void)state;
+    test_folder(source_path("tests/lit/passes"), false);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(passes_keep_the_kernels),
+        cmocka_unit_test(passes_keep_the_text_tests),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

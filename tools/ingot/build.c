@@ -1,0 +1,351 @@
+// ingot build FILE...: kernels to fatbins, headers and manifests.
+//
+//   ingot build gemm.ing -o out           out/gemm.fatbin, .h and .json
+//   ingot build gemm.ing --emit ptx       gemm.compute_75.ptx
+//   ingot build gemm.ing --emit cubin     gemm.sm_90.cubin
+
+#include "tools/ingot/cli.h"
+
+#include "nvptx/package/output.h"
+#include "tools/ingot/json.h"
+#include "tools/ingot/targets.h"
+#include "tools/libingot/artefact.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+// What --emit can ask for.
+enum emit_kind { EMIT_PACKAGE, EMIT_CUBIN, EMIT_TEXT };
+struct emit {
+    const char *name;
+    enum emit_kind kind;
+    enum nvptx_form form;  // of a text
+    const char *extension; // of a text or cubin
+};
+
+static const struct emit emits[] = {
+    {"fatbin", EMIT_PACKAGE, NVPTX_PTX, ""},
+    {"cubin", EMIT_CUBIN, NVPTX_PTX, "cubin"},
+    {"ptx", EMIT_TEXT, NVPTX_PTX, "ptx"},
+    {"optimised", EMIT_TEXT, NVPTX_OPTIMISED, "ll"},
+    {"llvm", EMIT_TEXT, NVPTX_LLVM, "ll"},
+};
+enum { EMITS = sizeof emits / sizeof *emits };
+
+// What the command line asks for.
+struct build {
+    struct cli_compile compile;
+    struct cli_targets targets;
+    struct toolchain tools;
+    struct arena arena;
+    struct VEC(const char *) files;
+    const char *folder;  // -o
+    const char *depfile; // or NULL
+    const struct emit *emit;
+    bool embed;      // --embed
+    bool fatbinary;  // --fatbinary
+    json_t *results; // --json, else NULL
+};
+
+// One file on its way.
+struct job {
+    struct build *build;
+    struct compilation *c;
+    const char *path; // of the source
+    const char *name; // of the results
+    struct VEC(struct output) outputs;
+    double began;  // milliseconds, the phase that runs
+    struct buf log; // what passes and phases write
+};
+
+enum { KEY_EMIT = 2048, KEY_EMBED, KEY_DEPFILE, KEY_JSON, KEY_FATBINARY };
+
+static const struct argp_option options[] = {
+    {"output", 'o', "DIR", 0, "write the results into this folder", 0},
+    {"emit", KEY_EMIT, "WHAT", 0,
+     "write this alone: fatbin (with its header and manifest), cubin, ptx, "
+     "optimised or llvm (LLVM IR); texts are for --ptx unless --arch is given",
+     0},
+    {"embed", KEY_EMBED, 0, 0, "put the fatbin into the header too", 0},
+    {"depfile", KEY_DEPFILE, "FILE", 0,
+     "write a rule of make: the header depends on the source", 0},
+    {"fatbinary", KEY_FATBINARY, 0, 0,
+     "let NVIDIA's fatbinary pack; the bytes are the same", 0},
+    {"json", KEY_JSON, 0, 0, "print results and diagnostics as JSON", 0},
+    {0}};
+
+// Return the row of --emit with that name; ends the process if there is none.
+static const struct emit *find_emit(const char *name, struct argp_state *state)
+{
+    for (int i = 0; i < EMITS; i++)
+        if (strcmp(emits[i].name, name) == 0)
+            return &emits[i];
+    argp_error(state,
+               "--emit takes fatbin, cubin, ptx, optimised or llvm, not `%s`",
+               name);
+    return NULL;
+}
+
+// Check what options mean together.
+static void check_options(const struct build *b, struct argp_state *state)
+{
+    if (b->depfile && b->files.n > 1)
+        argp_error(state, "--depfile is for one FILE");
+    if (b->depfile && b->emit->kind != EMIT_PACKAGE)
+        argp_error(state, "--depfile is for the header; --emit writes none");
+    if (b->targets.has_arch && !b->targets.cubins.n && !b->targets.ptx)
+        argp_error(state, "--arch none --ptx none leaves nothing to build");
+}
+
+// Take one option.
+static error_t take(int key, char *arg, struct argp_state *state)
+{
+    struct build *b = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &b->compile;
+        state->child_inputs[1] = &b->targets;
+        return 0;
+    case 'o': b->folder = arg; return 0;
+    case KEY_EMIT: b->emit = find_emit(arg, state); return 0;
+    case KEY_EMBED: b->embed = true; return 0;
+    case KEY_DEPFILE: b->depfile = arg; return 0;
+    case KEY_FATBINARY: b->fatbinary = true; return 0;
+    case KEY_JSON: b->results = json_array(); return 0;
+    case ARGP_KEY_ARG: vec_push(&b->arena, &b->files, arg); return 0;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "name a file"); return 0;
+    case ARGP_KEY_END: check_options(b, state); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+// ---- Results --------------------------------------------------------------
+
+// Return the name of a source without folders and extension.
+static const char *stem(struct arena *a, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    const char *dot = strrchr(base, '.');
+    if (strcmp(path, "-") == 0)
+        return "stdin";
+    return arena_copy(a, base,
+                      dot && dot != base ? (size_t)(dot - base) : strlen(base));
+}
+
+// Add a result: its bytes are copied.
+static void add_output(struct job *j, const char *suffix, const struct buf *b)
+{
+    struct arena *a = &j->c->arena;
+    const char *folder = j->build->folder;
+    size_t n = strlen(folder);
+    const char *slash = n && folder[n - 1] != '/' ? "/" : "";
+    struct output output = {
+        arena_printf(a, "%s%s%s%s", folder, slash, j->name, suffix),
+        arena_copy(a, b->n ? b->data : "", b->n), b->n};
+    vec_push(a, &j->outputs, output);
+}
+
+// Write the time that a phase took, if asked for, and begin the next.
+static void end_phase(struct job *j, const char *name)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    double now = (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+    if (name && j->build->compile.options.passes.time)
+        buf_printf(&j->log, "%-10s %9.3f ms\n", name, now - j->began);
+    j->began = now;
+}
+
+// Add the text of one target.
+static bool add_text(struct job *j, const struct compile_options *o,
+                     const struct nvptx_target *target, enum image_kind kind)
+{
+    struct buf text = {0};
+    char name[IMAGE_NAME_SIZE];
+    const struct emit *emit = j->build->emit;
+    image_name(kind, target->number, target->kind, name);
+    bool ok = compile_emit(j->c, o, target, emit->form, &text);
+    if (ok)
+        add_output(
+            j, arena_printf(&j->c->arena, ".%s.%s", name, emit->extension),
+            &text);
+    buf_free(&text);
+    return ok;
+}
+
+// Add the texts of all targets.
+static bool add_texts(struct job *j, const struct compile_options *o)
+{
+    for (size_t i = 0; i < o->n_targets; i++)
+        if (!add_text(j, o, o->targets[i], IMAGE_CUBIN))
+            return false;
+    return !o->ptx || o->n_targets || add_text(j, o, o->ptx, IMAGE_PTX);
+}
+
+// Add the cubins.
+static void add_cubins(struct job *j)
+{
+    for (size_t i = 0; i < j->c->images.n; i++) {
+        const struct compiled_image *image = &j->c->images.at[i];
+        struct buf bytes = {(char *)image->bytes, image->size, 0};
+        char name[IMAGE_NAME_SIZE];
+        image_name(image->kind, image->target->number, image->target->kind,
+                   name);
+        add_output(j, arena_printf(&j->c->arena, ".%s.cubin", name), &bytes);
+    }
+}
+
+// Add the rule of make.
+static void add_depfile(struct job *j, const char *header)
+{
+    struct buf rule = {0};
+    output_dependencies(&header, 1, &j->path, 1, &rule);
+    struct output output = {j->build->depfile,
+                            arena_copy(&j->c->arena, rule.data, rule.n),
+                            rule.n};
+    vec_push(&j->c->arena, &j->outputs, output);
+    buf_free(&rule);
+}
+
+// Add fatbin, header and manifest.
+static bool add_package(struct job *j, const struct ptxas *tool)
+{
+    struct package_files files;
+    struct package p =
+        artefact_package(j->c, j->name, j->path, tool->path ? tool : NULL);
+    p.embed = j->build->embed;
+    if (j->build->fatbinary &&
+        !(p.fatbinary = toolchain_find(&j->build->tools, &j->c->arena,
+                                       "fatbinary", &j->c->diags)))
+        return false;
+    if (!package_make(&j->c->arena, &p, &j->c->diags, &files))
+        return false;
+    add_output(j, ".fatbin", &files.fatbin);
+    add_output(j, ".json", &files.manifest);
+    add_output(j, ".h", &files.header);
+    if (j->build->depfile)
+        add_depfile(j, j->outputs.at[j->outputs.n - 1].path);
+    package_free(&files);
+    return true;
+}
+
+// ---- Running --------------------------------------------------------------
+
+// Make what was asked for.
+static bool make_outputs(struct job *j, struct compile_options *o)
+{
+    struct ptxas tool = {0};
+    enum emit_kind kind = j->build->emit->kind;
+    if (kind == EMIT_TEXT) {
+        bool ok = add_texts(j, o);
+        end_phase(j, "emit");
+        return ok;
+    }
+    if (kind == EMIT_CUBIN)
+        o->ptx = NULL;
+    if (o->n_targets &&
+        !(tool.path = toolchain_find(&j->build->tools, &j->c->arena, "ptxas",
+                                     &j->c->diags)))
+        return false;
+    if (!compile_images(j->c, o, &tool))
+        return false;
+    end_phase(j, "images");
+    if (kind == EMIT_PACKAGE && !add_package(j, &tool))
+        return false;
+    if (kind == EMIT_CUBIN)
+        add_cubins(j);
+    end_phase(j, "package");
+    return true;
+}
+
+// Write the results, into a folder that is made if it is missing.
+static bool write_outputs(struct job *j)
+{
+    const char *folder = j->build->folder;
+    bool is_new = *folder && mkdir(folder, 0777) == 0;
+    bool ok = output_write(&j->c->scratch, j->outputs.at, j->outputs.n,
+                           &j->c->diags);
+    if (is_new && !ok)
+        rmdir(folder);
+    end_phase(j, "write");
+    return ok;
+}
+
+// Take one file all the way.
+static bool run_job(struct job *j, struct compile_options o)
+{
+    o.passes.log = &j->log;
+    end_phase(j, NULL);
+    bool ok = cli_add_file(j->c, j->path);
+    end_phase(j, "parse");
+    ok = ok && compile_lower(j->c, &o);
+    end_phase(j, "lower");
+    return ok && make_outputs(j, &o) && write_outputs(j);
+}
+
+// Add what came of a file to the JSON.
+static void add_result(struct job *j, bool ok)
+{
+    json_t *object = json_object(), *outputs = json_array();
+    for (size_t i = 0; ok && i < j->outputs.n; i++)
+        json_array_append_new(outputs, json_text(j->outputs.at[i].path));
+    json_object_set_new(object, "source", json_text(j->path));
+    json_object_set_new(object, "ok", json_boolean(ok));
+    json_object_set_new(object, "outputs", outputs);
+    json_object_set_new(object, "diagnostics", json_diagnostics(&j->c->diags));
+    json_array_append_new(j->build->results, object);
+}
+
+// Build one file.  Returns the exit code that it calls for.
+static int build_file(struct build *b, const char *path)
+{
+    struct compilation c;
+    compile_start(&c);
+    struct job j = {.build = b, .c = &c, .path = path};
+    j.name = stem(&c.arena, path);
+    bool ok = run_job(&j, b->compile.options);
+    if (j.log.n)
+        fwrite(j.log.data, 1, j.log.n, stderr);
+    if (b->results)
+        add_result(&j, ok);
+    int code = cli_report(&c.diags);
+    buf_free(&j.log);
+    compile_end(&c);
+    return code;
+}
+
+int command_build(int argc, char **argv)
+{
+    static const struct argp_child children[] = {
+        {&cli_compile_argp, 0, "How to compile:", 1},
+        {&cli_targets_argp, 0, "For what:", 2},
+        {0}};
+    static const struct argp argp = {
+        options,  take, "FILE...",
+        "Compile each FILE.ing to FILE.fatbin, the header FILE.h with its "
+        "launch functions, and the manifest FILE.json.",
+        children, 0,    0};
+    struct build b = {.folder = "", .emit = &emits[0]};
+    int code = EXIT_DONE;
+    cli_parse(&argp, argc, argv, &b);
+    if (b.emit->kind != EMIT_TEXT)
+        cli_targets_default(&b.targets);
+    toolchain_start(&b.tools, b.targets.cuda);
+    cli_targets_apply(&b.targets, &b.tools, &b.compile.options);
+    for (size_t i = 0; i < b.files.n; i++) {
+        int one = build_file(&b, b.files.at[i]);
+        code = one > code ? one : code;
+    }
+    if (b.results && !json_print(b.results))
+        code = EXIT_TOOL;
+    arena_reset(&b.arena);
+    arena_reset(&b.targets.arena);
+    arena_reset(&b.compile.arena);
+    return code;
+}

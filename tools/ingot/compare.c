@@ -1,0 +1,170 @@
+// Compares element by element, in blocks: equal bytes need no look.
+
+#include "tools/ingot/compare.h"
+
+#include "ir/build.h"
+#include "ir/eval.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 1024, LARGEST_ELEMENT = 8 };
+
+double compare_tolerance(const struct work *work, const struct ir_buffer *b,
+                         bool fast_math)
+{
+    if (!type_is_float(b->elem))
+        return 0;
+    return 8 * sqrt(work->terms) * work->arithmetic * (fast_math ? 32 : 1) +
+           2 * work->conversion;
+}
+
+// Return an element as a number.
+static double load(struct type type, const void *element)
+{
+    return type_is_float(type) ? eval_load_float(type, element)
+                               : (double)eval_load_int(type, element);
+}
+
+// Convert `n` elements to numbers.
+static void load_block(struct type type, const char *elements, size_t n,
+                       double *out)
+{
+    size_t size = type_bytes(type);
+    if (type.kind == TYPE_f32) {
+        float part[BLOCK];
+        memcpy(part, elements, n * size);
+        for (size_t i = 0; i < n; i++)
+            out[i] = part[i];
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        out[i] = load(type, elements + i * size);
+}
+
+// Return the root mean square of the finite elements.
+static double root_mean_square(struct type type, const char *elements, size_t n)
+{
+    double sum = 0, numbers[BLOCK];
+    size_t finite = 0;
+    for (size_t at = 0; at < n; at += BLOCK) {
+        size_t part = n - at < BLOCK ? n - at : BLOCK;
+        load_block(type, elements + at * type_bytes(type), part, numbers);
+        for (size_t i = 0; i < part; i++) {
+            bool counts = isfinite(numbers[i]);
+            sum += counts ? numbers[i] * numbers[i] : 0;
+            finite += counts;
+        }
+    }
+    return finite ? sqrt(sum / (double)finite) : 0;
+}
+
+// Return how far two numbers are apart; infinite if only one is a number.
+static double distance(double got, double want)
+{
+    if ((isnan(got) && isnan(want)) || got == want)
+        return 0;
+    double d = fabs(got - want);
+    return isnan(d) ? INFINITY : d;
+}
+
+// Enter a pair of numbers into the result.
+static void enter(struct comparison *c, struct compared pair)
+{
+    double absolute = distance(pair.got, pair.want);
+    double scale = fmax(fabs(pair.want), c->scale);
+    double relative = absolute == 0 ? 0 : scale > 0 ? absolute / scale : INFINITY;
+    if (isinf(pair.want) && absolute > 0)
+        relative = INFINITY;
+    if (relative > c->most_relative)
+        c->worst = pair;
+    c->most_absolute = fmax(c->most_absolute, absolute);
+    c->most_relative = fmax(c->most_relative, relative);
+    if (relative <= c->tolerance)
+        return;
+    if (c->wrong < COMPARE_EXAMPLES)
+        c->first[c->wrong] = pair;
+    c->wrong++;
+}
+
+// Compare a block that differs somewhere.  Integers that differ only beyond
+// what a double holds are told apart by their bytes.
+static void compare_block(struct comparison *c, size_t at, const char *got,
+                          const char *want, size_t n)
+{
+    struct type type = c->buffer->elem;
+    size_t size = type_bytes(type);
+    double g[BLOCK], w[BLOCK];
+    load_block(type, got, n, g);
+    load_block(type, want, n, w);
+    for (size_t i = 0; i < n; i++) {
+        bool is_same = memcmp(got + i * size, want + i * size, size) == 0;
+        if (!is_same && g[i] == w[i] && !type_is_float(type))
+            g[i] = NAN;
+        enter(c, (struct compared){at + i, g[i], w[i]});
+    }
+}
+
+// Count the elements of a block that are poison.
+static size_t count_poison(const char *got, size_t n, size_t size,
+                           const char *poison)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += memcmp(got + i * size, poison, size) == 0;
+    return count;
+}
+
+void compare_arrays(const struct ir_buffer *b, const void *got,
+                    const void *want, size_t bytes, double tolerance,
+                    int poison, struct comparison *out)
+{
+    size_t size = type_bytes(b->elem);
+    const char *g = got, *w = want;
+    char pattern[LARGEST_ELEMENT];
+    memset(pattern, poison, sizeof pattern);
+    *out = (struct comparison){.buffer = b,
+                               .tolerance = tolerance,
+                               .elements = bytes / size};
+    if (type_is_float(b->elem))
+        out->scale = root_mean_square(b->elem, want, out->elements);
+    for (size_t at = 0; at < out->elements; at += BLOCK) {
+        size_t n = out->elements - at < BLOCK ? out->elements - at : BLOCK;
+        const char *part = g + at * size;
+        if (poison >= 0 && memchr(part, poison, n * size))
+            out->poisoned += count_poison(part, n, size, pattern);
+        if (memcmp(part, w + at * size, n * size) != 0)
+            compare_block(out, at, part, w + at * size, n);
+    }
+}
+
+// Order two numbers, NaN last.
+static int order(const void *a, const void *b)
+{
+    double x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    if (isnan(x) || isnan(y))
+        return (isnan(x) != 0) - (isnan(y) != 0);
+    return (x > y) - (x < y);
+}
+
+void compare_sort(const struct ir_buffer *b, void *elements, size_t n)
+{
+    size_t size = type_bytes(b->elem);
+    double *numbers = malloc((n ? n : 1) * sizeof *numbers);
+    if (!numbers)
+        return;
+    for (size_t i = 0; i < n; i++)
+        numbers[i] = load(b->elem, (char *)elements + i * size);
+    qsort(numbers, n, sizeof *numbers, order);
+    for (size_t i = 0; i < n; i++) {
+        if (type_is_float(b->elem))
+            eval_store_float(b->elem, (char *)elements + i * size, numbers[i]);
+        else
+            eval_store_int(b->elem, (char *)elements + i * size,
+                           (int64_t)numbers[i]);
+    }
+    free(numbers);
+}

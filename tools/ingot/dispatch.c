@@ -1,0 +1,89 @@
+// Evaluates guards, grids and the workspace.
+
+#include "tools/ingot/dispatch.h"
+
+#include "ir/base/num.h"
+
+#include <string.h>
+
+// Return the value of an expression over the parameters; false if it has none.
+static bool value_of(const struct problem *p, const struct ir_kernel *variant,
+                     const struct ir_expr *x, int64_t *out)
+{
+    return ir_eval_int(variant, p->values, x, out);
+}
+
+// Return whether the guard of a variant holds.
+static bool is_guarded_in(const struct problem *p,
+                          const struct ir_kernel *variant)
+{
+    for (size_t i = 0; i < variant->guard.n; i++) {
+        int64_t holds;
+        if (!value_of(p, variant, variant->guard.at[i], &holds) || !holds)
+            return false;
+    }
+    return true;
+}
+
+// Return the first variant that takes the problem, or NULL.
+static const struct ir_kernel *choose(const struct problem *p,
+                                      const struct ir_kernel *const *variants,
+                                      size_t n, const char *wanted)
+{
+    for (size_t i = 0; i < n; i++) {
+        bool is_wanted = !wanted || strcmp(variants[i]->variant, wanted) == 0;
+        if (is_wanted && is_guarded_in(p, variants[i]))
+            return variants[i];
+    }
+    return NULL;
+}
+
+// Add a launch; false if its grid has no value.
+static bool add_launch(struct arena *a, const struct problem *p,
+                       const struct ir_launch *launch, struct dispatch *d)
+{
+    struct dispatch_launch added = {.launch = launch};
+    for (int i = 0; i < 3; i++) {
+        int64_t blocks;
+        if (!value_of(p, d->variant, launch->grid[i], &blocks))
+            return false;
+        added.grid[i] = blocks > 0 ? (uint64_t)blocks : 0;
+    }
+    vec_push(a, &d->launches, added);
+    return true;
+}
+
+// Add an array of the workspace; false if its size has no value.
+static bool add_workspace(struct arena *a, const struct problem *p,
+                          const struct ir_buffer *b, struct dispatch *d)
+{
+    int64_t bytes = (int64_t)type_bytes(b->elem);
+    for (uint32_t i = 0; i < b->rank; i++) {
+        int64_t extent;
+        if (!value_of(p, d->variant, b->shape[i], &extent) ||
+            !num_mul(bytes, extent, &bytes))
+            return false;
+    }
+    vec_push(a, &d->workspace, (size_t)bytes);
+    return true;
+}
+
+bool dispatch_make(struct arena *a, const struct problem *p,
+                   const struct ir_kernel *const *variants, size_t n,
+                   const char *wanted, struct diag_list *diags,
+                   struct dispatch *out)
+{
+    *out = (struct dispatch){.variant = choose(p, variants, n, wanted)};
+    bool ok = out->variant != NULL;
+    const struct ir_block *body = ok ? &out->variant->body : NULL;
+    for (size_t i = 0; ok && i < body->n; i++) {
+        const struct ir_stmt *s = body->at[i];
+        if (s->kind == STMT_launch)
+            ok = add_launch(a, p, &s->u.launch, out);
+        else if (s->kind == STMT_alloc)
+            ok = add_workspace(a, p, s->u.buffer, out);
+    }
+    if (!ok)
+        diag_error(diags, p->kernel->span, D_no_variant, p->kernel->name);
+    return ok;
+}

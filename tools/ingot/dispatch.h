@@ -1,0 +1,30 @@
+// Chooses the variant of a kernel and its grids, as the launch function of the
+// generated header does.
+
+#ifndef TOOLS_INGOT_DISPATCH_H
+#define TOOLS_INGOT_DISPATCH_H
+
+#include "tools/ingot/problem.h"
+
+// One launch.
+struct dispatch_launch {
+    const struct ir_launch *launch;
+    uint64_t grid[3];
+};
+
+// What a call runs.
+struct dispatch {
+    const struct ir_kernel *variant;
+    struct VEC(struct dispatch_launch) launches; // in order
+    struct VEC(size_t) workspace;                // bytes of each array
+};
+
+// Choose among `n` variants of the problem's kernel the first whose guard
+// holds; `wanted` unless NULL names the only one.
+// Returns false after reporting that there is none.
+bool dispatch_make(struct arena *a, const struct problem *p,
+                   const struct ir_kernel *const *variants, size_t n,
+                   const char *wanted, struct diag_list *diags,
+                   struct dispatch *out);
+
+#endif

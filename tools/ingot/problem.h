@@ -1,0 +1,75 @@
+// A kernel with values for its parameters: what `ingot run` computes.
+
+#ifndef TOOLS_INGOT_PROBLEM_H
+#define TOOLS_INGOT_PROBLEM_H
+
+#include "ir/base/diag.h"
+#include "ir/eval.h"
+#include "ir/ir.h"
+
+// `name = text` from the command line.
+struct problem_setting {
+    const char *name, *text;
+};
+
+// The settings and the seed of the random rest.
+struct problem_request {
+    struct VEC(struct problem_setting) values; // of sizes and scalars
+    struct VEC(struct problem_setting) ranges; // of arrays: "LO:HI"
+    uint64_t seed;
+};
+
+// What an array holds before the kernel runs.
+enum problem_fill {
+    FILL_RANDOM, // it is read
+    FILL_POISON, // it is written: no value that is likely to be right
+    FILL_ZERO,   // it is written, by atomics, which read it
+};
+
+// One array parameter.
+struct problem_array {
+    const struct ir_buffer *buffer;
+    size_t parameter; // its place among all
+    size_t bytes;     // that it spans
+    enum problem_fill fill;
+    double low, high; // of random values, if low < high
+};
+
+// The problem.
+struct problem {
+    const struct ir_kernel *kernel;   // as it was written
+    uint64_t seed;
+    struct eval_argument *values;     // of each parameter; arrays: size alone
+    struct VEC(struct problem_array) arrays;
+};
+
+// How asking for a problem ended.
+enum problem_result {
+    PROBLEM_READY,
+    PROBLEM_REFUSED, // reported: `where` does not hold, or it is too large
+    PROBLEM_USAGE,   // `wrong` says what of the request cannot be
+};
+
+// Give every parameter of a kernel its value.  Scalars that are not set are
+// random, sizes must be set.
+enum problem_result problem_make(struct arena *a,
+                                 const struct ir_kernel *kernel,
+                                 const struct problem_request *request,
+                                 struct diag_list *diags, struct problem *out,
+                                 const char **wrong);
+
+// Write what an array holds before the kernel runs.
+void problem_write(const struct problem *p, size_t array, void *bytes);
+
+// Return the byte that poison is made of: floating types read it as NaN.
+unsigned char problem_poison(const struct ir_buffer *b);
+
+// Return arguments whose arrays are newly allocated and written, or NULL after
+// reporting that memory ran out; problem_free_arguments releases them.
+struct eval_argument *problem_arguments(struct arena *a,
+                                        const struct problem *p,
+                                        struct diag_list *diags);
+void problem_free_arguments(const struct problem *p,
+                            struct eval_argument *arguments);
+
+#endif

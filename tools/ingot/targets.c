@@ -1,0 +1,123 @@
+// Reads the options about architectures.
+
+#include "tools/ingot/targets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char default_cubin[] = "sm_90", default_ptx[] = "sm_75";
+
+enum { KEY_ARCH = 1024, KEY_PTX, KEY_CUDA, KEY_LINE_INFO };
+
+static const struct argp_option options[] = {
+    {"arch", KEY_ARCH, "LIST", 0,
+     "machine code for these GPUs: sm_80,sm_90a,... or all or none "
+     "(default sm_90)",
+     0},
+    {"ptx", KEY_PTX, "TARGET", 0,
+     "PTX that the driver compiles on other GPUs from this one on, or none "
+     "(default sm_75)",
+     0},
+    {"cuda", KEY_CUDA, "DIR", 0, "take the CUDA tools from this folder only",
+     0},
+    {"lineinfo", KEY_LINE_INFO, 0, 0,
+     "let profilers and disassemblers show lines of the source", 0},
+    {0}};
+
+// Return a target by its name; ends the process if there is none.
+static const struct nvptx_target *target(const char *name)
+{
+    struct arena arena = {0};
+    struct diag_list diags = {.arena = &arena};
+    const struct nvptx_target *found = nvptx_target_find(name, &diags);
+    if (!found) {
+        cli_report(&diags);
+        exit(EXIT_USAGE);
+    }
+    arena_reset(&arena);
+    return found;
+}
+
+// Add a target of cubins unless it is there.
+static void add_cubin(struct cli_targets *t, const struct nvptx_target *added)
+{
+    for (size_t i = 0; i < t->cubins.n; i++)
+        if (t->cubins.at[i] == added)
+            return;
+    vec_push(&t->arena, &t->cubins, added);
+}
+
+// Add every target that is neither of one GPU nor of one family.
+static void add_all(struct cli_targets *t)
+{
+    size_t n;
+    const struct nvptx_target *all = nvptx_targets(&n);
+    for (size_t i = 0; i < n; i++)
+        if (!all[i].kind)
+            add_cubin(t, &all[i]);
+}
+
+// Add the targets of a list.
+static void add_list(struct cli_targets *t, const char *list)
+{
+    t->has_arch = true;
+    if (strcmp(list, "none") == 0)
+        return;
+    for (const char *at = list;; at++) {
+        size_t n = strcspn(at, ",");
+        const char *name = arena_copy(&t->arena, at, n);
+        if (strcmp(name, "all") == 0)
+            add_all(t);
+        else
+            add_cubin(t, target(name));
+        at += n;
+        if (!*at)
+            return;
+    }
+}
+
+// Return the target of --ptx, which may be written compute_75 too.
+static const struct nvptx_target *ptx_target(struct cli_targets *t,
+                                             const char *name)
+{
+    static const char virtual[] = "compute_";
+    size_t n = sizeof virtual - 1;
+    if (strcmp(name, "none") == 0)
+        return NULL;
+    return target(strncmp(name, virtual, n) == 0
+                      ? arena_printf(&t->arena, "sm_%s", name + n)
+                      : name);
+}
+
+// Take one option.
+static error_t take(int key, char *arg, struct argp_state *state)
+{
+    struct cli_targets *t = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: t->ptx = target(default_ptx); return 0;
+    case KEY_ARCH: add_list(t, arg); return 0;
+    case KEY_PTX: t->ptx = ptx_target(t, arg); return 0;
+    case KEY_CUDA: t->cuda = arg; return 0;
+    case KEY_LINE_INFO: t->line_info = true; return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp cli_targets_argp = {.options = options, .parser = take};
+
+void cli_targets_default(struct cli_targets *t)
+{
+    if (!t->has_arch)
+        add_cubin(t, target(default_cubin));
+}
+
+void cli_targets_apply(const struct cli_targets *t,
+                       const struct toolchain *tools,
+                       struct compile_options *o)
+{
+    o->targets = t->cubins.at;
+    o->n_targets = t->cubins.n;
+    o->ptx = t->ptx;
+    o->line_info = t->line_info;
+    toolchain_libdevice(tools, &o->libdevice, &o->libdevice_size);
+}

@@ -1,0 +1,31 @@
+// The options that say for which architectures to compile, and with which
+// tools: --arch, --ptx, --cuda, --lineinfo.
+
+#ifndef TOOLS_INGOT_TARGETS_H
+#define TOOLS_INGOT_TARGETS_H
+
+#include "tools/ingot/cli.h"
+#include "tools/ingot/toolchain.h"
+
+// What was asked for.
+struct cli_targets {
+    struct arena arena;
+    struct VEC(const struct nvptx_target *) cubins; // --arch, without repeats
+    const struct nvptx_target *ptx;                 // --ptx; NULL for none
+    bool has_arch; // --arch was given; else `cubins` is empty
+    const char *cuda;
+    bool line_info;
+};
+
+// Give this as a child parser whose input is a struct cli_targets.
+extern const struct argp cli_targets_argp;
+
+// Compile for sm_90 where no architecture was named.
+void cli_targets_default(struct cli_targets *t);
+
+// Enter the targets and what LLVM needs of the toolkit into the options.
+void cli_targets_apply(const struct cli_targets *t,
+                       const struct toolchain *tools,
+                       struct compile_options *options);
+
+#endif
