@@ -82,14 +82,18 @@ static void check_shape(struct parser *p, const struct ir_buffer *b)
         check_scalars(p, b->strides, b->rank, "this stride");
 }
 
-// Check an allocation inside a kernel.
-static void check_alloc(struct parser *p, const struct ir_buffer *b)
+// Check an allocation, which stands in the outermost block if `is_top`.
+static void check_alloc(struct parser *p, const struct ir_buffer *b,
+                        bool is_top)
 {
     bool is_const = true;
     for (uint32_t i = 0; i < b->rank; i++)
         is_const = is_const && ir_is_const(b->shape[i]);
     if (b->space == SPACE_constant)
-        diag_error(p->diags, b->span, D_array_not_allocated);
+        diag_error(p->diags, b->span, D_array_not_allocated,
+                   space_name(b->space));
+    else if (b->space == SPACE_global && !is_top)
+        diag_error(p->diags, b->span, D_global_inside, b->name);
     else if (b->space == SPACE_global)
         check_shape(p, b);
     else if (!is_const)
@@ -97,24 +101,18 @@ static void check_alloc(struct parser *p, const struct ir_buffer *b)
                    space_name(b->space));
 }
 
-// Check an allocation anywhere in the kernel.
-static void see_alloc(struct ir_stmt *s, void *context)
+// Check the allocations of a block and of those inside it.
+static void check_allocs(struct parser *p, struct ir_block *block, bool is_top)
 {
-    if (s->kind == STMT_alloc)
-        check_alloc(context, s->u.buffer);
-}
-
-// Report an allocation in global memory inside another statement.
-static void see_nested(struct ir_stmt *s, void *context)
-{
-    struct parser *p = context;
-    if (s->kind != STMT_alloc || s->u.buffer->space != SPACE_global)
-        return;
-    for (size_t i = 0; i < p->kernel->body.n; i++) {
-        if (p->kernel->body.at[i] == s)
-            return;
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_block *inner[IR_BLOCKS_MOST];
+        struct ir_stmt *s = block->at[i];
+        if (s->kind == STMT_alloc)
+            check_alloc(p, s->u.buffer, is_top);
+        uint32_t n = ir_stmt_blocks(s, inner);
+        for (uint32_t k = 0; k < n; k++)
+            check_allocs(p, inner[k], false);
     }
-    diag_error(p->diags, s->u.buffer->span, D_global_inside, s->u.buffer->name);
 }
 
 // Report what ir_check finds; the first fault says enough.
@@ -137,10 +135,7 @@ void kernel_check(struct parser *p, struct ir_kernel *k)
     }
     check_scalars(p, k->where.at, k->where.n, "this condition");
     check_scalars(p, k->guard.at, k->guard.n, "this condition");
-    ir_each_stmt (&k->body, see_alloc, p)
-        ;
-    ir_each_stmt (&k->body, see_nested, p)
-        ;
+    check_allocs(p, &k->body, true);
     if (p->diags->errors == errors)
         check_form(p, k);
 }

@@ -21,50 +21,21 @@
 
 #include <string.h>
 
-// Return the token behind the extent that begins at `t`: a comma or a bracket
-// of the subscripts, or the end of the line.
-static const struct token *skip_extent(const struct token *t)
+// Return whether `NAME [` with the name of a new index behind it begins at `t`.
+static bool is_element(const struct parser *p, const struct token *t)
 {
-    int depth = 0;
-    for (; t->kind != TOKEN_END && t->kind != TOKEN_NEWLINE; t++) {
-        char c = t->kind == TOKEN_PUNCT ? t->text[0] : ' ';
-        if (depth == 0 && (c == ',' || c == ']'))
-            break;
-        depth += (c == '(' || c == '[') - (c == ')' || c == ']');
-    }
-    return t;
-}
-
-// Return the token behind `NAME [ ... ]` at `t` if its subscripts are all
-// `name` or `name in extent` with names that mean nothing yet; else NULL.
-static const struct token *fresh_element(const struct parser *p,
-                                         const struct token *t)
-{
-    if (t[0].kind != TOKEN_NAME || strcmp(t[1].text, "[") != 0)
-        return NULL;
-    for (t += 2; strcmp(t->text, "]") != 0;) {
-        if (t->kind != TOKEN_NAME || scope_find(p, t->text))
-            return NULL;
-        t++;
-        if (strcmp(t->text, "in") == 0)
-            t = skip_extent(t);
-        if (strcmp(t->text, ",") == 0)
-            t++;
-        else if (strcmp(t->text, "]") != 0)
-            return NULL;
-    }
-    return t + 1;
+    return t[0].kind == TOKEN_NAME && strcmp(t[1].text, "[") == 0 &&
+           (strcmp(t[2].text, "]") == 0 ||
+            (t[2].kind == TOKEN_NAME && !scope_find(p, t[2].text)));
 }
 
 // Return whether a definition begins at the next token.
 static bool is_definition(const struct parser *p)
 {
-    const struct token *t =
-        parse_peek(p, strcmp(parse_peek(p, 0)->text, "let") == 0);
-    if (strcmp(t->text, "(") == 0)
-        return fresh_element(p, t + 1) != NULL;
-    t = fresh_element(p, t);
-    return t && t->kind == TOKEN_PUNCT && t->text[strlen(t->text) - 1] == '=';
+    bool is_let = parse_is(p, "let");
+    const struct token *t = parse_peek(p, is_let);
+    bool is_tuple = strcmp(t->text, "(") == 0;
+    return is_element(p, t + is_tuple);
 }
 
 void define_add_iter(struct parser *p, struct definition *d, const char *name,
@@ -196,12 +167,13 @@ static bool parse_element(struct parser *p, struct definition *d)
         if (!parse_take(p, ","))
             break;
     }
-    if (!parse_expect(p, "]", "behind the indices"))
+    if (!parse_expect(p, "]", "behind the indices")) {
+        diag_help(p->diags, "the left side of a definition has names as "
+                            "indices: `C[i, j] = ...`");
         return false;
+    }
     if (e->buffer && e->buffer->rank != e->n) {
-        diag_error(p->diags, parse_span(p, first), D_wrong_rank, e->name,
-                   (long long)e->buffer->rank, (long long)e->n);
-        diag_note(p->diags, e->buffer->span, "`%s` is declared here", e->name);
+        parse_wrong_rank(p, parse_span(p, first), e->buffer, e->n);
         return false;
     }
     return same_shape(p, d, e);

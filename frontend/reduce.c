@@ -72,10 +72,16 @@ bool reduce_misplaced(struct parser *p)
         return false;
     const struct token *t = parse_peek(p, 0);
     diag_error(p->diags, t->span, D_reduction_inside, t->text);
-    diag_help(p->diags,
-              "name it first: `let partial[...] = %s(%s in ...) ...`, then "
-              "use `partial[...]` here",
-              t->text, parse_peek(p, 2)->text);
+    if (p->at && strcmp(t[-1].text, "=") == 0)
+        diag_help(p->diags,
+                  "it needs a definition on its left: an array with "
+                  "names as indices, `C[i, j] = %s(...) ...`",
+                  t->text);
+    else
+        diag_help(p->diags,
+                  "name it first: `let partial[...] = %s(%s in ...) "
+                  "...`, then use `partial[...]` here",
+                  t->text, parse_peek(p, 2)->text);
     return true;
 }
 
@@ -248,7 +254,8 @@ static bool parse_declared(struct parser *p, struct definition *d,
         types[k] = r->left[k]->type;
     if (d->n_elements != r->n) {
         diag_error(p->diags, d->elements[0].span, D_tuple_size, r->name,
-                   (long long)r->n, (long long)d->n_elements);
+                   (long long)r->n, r->n == 1 ? "array" : "arrays",
+                   (long long)d->n_elements);
         diag_note(p->diags, r->span, "`%s` is declared here", r->name);
         return false;
     }
@@ -286,7 +293,7 @@ bool reduce_parse(struct parser *p, struct definition *d)
     if (r && r->is_broken)
         return false;
     if (!r && d->n_elements > 1) {
-        diag_error(p->diags, t->span, D_tuple_size, t->text, 1LL,
+        diag_error(p->diags, t->span, D_tuple_size, t->text, 1LL, "array",
                    (long long)d->n_elements);
         return false;
     }

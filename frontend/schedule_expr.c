@@ -13,7 +13,7 @@
 
 // The operators of schedules.
 static const enum ir_op infix_ops[] = {
-    OP_or, OP_and, OP_eq, OP_ne, OP_lt, OP_le,  OP_gt,
+    OP_or, OP_and, OP_eq,  OP_ne,  OP_lt,  OP_le,  OP_gt,
     OP_ge, OP_add, OP_sub, OP_mul, OP_div, OP_mod,
 };
 static const enum ir_op prefix_ops[] = {OP_neg, OP_not};
@@ -75,7 +75,7 @@ static struct sched_expr *parse_word(struct parser *p, size_t first)
     const struct token *t = parse_peek(p, 0);
     if (t->kind != TOKEN_NAME) {
         diag_error(p->diags, t->span, D_expected_expression,
-                   t->kind == TOKEN_PUNCT ? t->text : "the end");
+                   parse_described(p, t));
         return NULL;
     }
     const char *name = parse_name(p, "a value");
@@ -200,8 +200,7 @@ static struct sched_expr *parse_infix(struct parser *p, int outer)
         if (!op || ir_op_info(*op)->precedence <= outer)
             break;
         p->at++;
-        struct sched_expr *right =
-            parse_infix(p, ir_op_info(*op)->precedence);
+        struct sched_expr *right = parse_infix(p, ir_op_info(*op)->precedence);
         if (!right)
             return NULL;
         struct sched_expr *x = schedule_expr_new(p, first, SCHED_op);

@@ -89,7 +89,8 @@ static int64_t divide_up(struct type t, int64_t a, int64_t b,
         *fault = bad_ceildiv;
         return 0;
     }
-    return divide(t, a, b, fault) + (remainder_of(t, a, b, fault) != 0);
+    uint64_t quotient = (uint64_t)divide(t, a, b, fault);
+    return (int64_t)(quotient + (remainder_of(t, a, b, fault) != 0));
 }
 
 // Return whether b is a shift count for the type.

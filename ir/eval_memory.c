@@ -26,6 +26,9 @@ void eval_store_number(struct type type, void *element, union number value)
         eval_store_int(type, element, value.i);
 }
 
+// Arrays above this are refused at once.
+static const size_t most_bytes = (size_t)1 << 38;
+
 // Append "[1, 2]".
 static void list_text(struct buf *out, size_t n, const int64_t *at)
 {
@@ -138,7 +141,8 @@ static void poison(const struct array *r, void *data)
 // Return fresh storage for an array, or NULL after a stop.
 static void *storage_new(struct machine *m, const struct array *r)
 {
-    void *data = malloc(r->bytes ? r->bytes : 1);
+    bool is_sane = r->bytes <= most_bytes;
+    void *data = is_sane ? malloc(r->bytes ? r->bytes : 1) : NULL;
     if (!data)
         eval_stop(m, EVAL_FAULT, r->buffer->span,
                   "no memory for the %lld bytes of `%s`", (long long)r->bytes,

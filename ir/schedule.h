@@ -24,9 +24,9 @@ enum sched_expr_kind {
 struct sched_expr {
     enum sched_expr_kind kind;
     struct span span;
-    int64_t value;                   // int
-    const char *name;                // name, member, call; interned
-    enum ir_op op;                   // op
+    int64_t value;                        // int
+    const char *name;                     // name, member, call; interned
+    enum ir_op op;                        // op
     struct VEC(struct sched_expr *) args; // operands
 };
 

@@ -135,6 +135,8 @@ LLVMValueRef emit_each_lane(struct emitter *e, struct type t,
 LLVMValueRef emit_intrinsic(struct emitter *e, const char *name,
                             LLVMTypeRef overload, LLVMValueRef *args,
                             unsigned n);
+// Note that an instruction needs a PTX version, times ten.
+void emit_need_ptx(struct emitter *e, unsigned version);
 // Give a floating point instruction the kernel's flags, and return it.
 LLVMValueRef emit_flagged(struct emitter *e, LLVMValueRef value);
 // Mark integer arithmetic on an index type as not overflowing; return it.
@@ -147,6 +149,8 @@ LLVMValueRef emit_alloca(struct emitter *e, LLVMTypeRef type);
 // of its parameters (1 + number).
 void emit_attribute(LLVMValueRef function, unsigned index, const char *name,
                     uint64_t value);
+// Add an attribute to a call.
+void emit_call_attribute(LLVMValueRef call, const char *name);
 // Add a string attribute to a function.
 void emit_string_attribute(LLVMValueRef function, const char *name,
                            const char *value);

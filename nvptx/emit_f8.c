@@ -35,8 +35,7 @@ static bool has_instruction(struct emitter *e)
 {
     if (!(e->options->target->features & NVPTX_F8_CONVERT))
         return false;
-    if (e->ptx < F8_PTX)
-        e->ptx = F8_PTX;
+    emit_need_ptx(e, F8_PTX);
     return true;
 }
 

@@ -7,10 +7,11 @@
 // A row of intrin.def.
 struct math_row {
     const char *f32, *f64, *fast;
+    unsigned ptx; // for `fast`
 };
 
 static const struct math_row rows[OP_COUNT] = {
-#define MATH(op, f32, f64, fast) [OP_##op] = {f32, f64, fast},
+#define MATH(op, f32, f64, fast, ptx) [OP_##op] = {f32, f64, fast, ptx},
 #include "nvptx/intrin.def"
 };
 
@@ -66,9 +67,12 @@ LLVMValueRef emit_math(struct emitter *e, const struct ir_expr *x)
 {
     const struct math_row *row = &rows[x->op];
     bool is_double = x->type.kind == TYPE_f64;
-    const char *single = e->fast_math ? row->fast : row->f32;
-    struct lane_call call = {.name = is_double ? row->f64 : single};
+    bool is_fast = e->fast_math && !is_double;
+    struct lane_call call = {.name = is_double ? row->f64
+                                     : is_fast ? row->fast
+                                               : row->f32};
     call.type = (struct type){is_double ? TYPE_f64 : TYPE_f32, x->type.lanes};
+    emit_need_ptx(e, is_fast ? row->ptx : 0);
     if (strncmp(call.name, "__nv_", 5) == 0 && !e->options->libdevice)
         diag_error(e->diags, x->span, D_no_libdevice, ir_op_info(x->op)->name,
                    type_name(x->type));

@@ -115,12 +115,12 @@ static LLVMValueRef emit_overloaded(struct emitter *e, const struct ir_expr *x)
 
 static LLVMValueRef (*const emitters[OP_COUNT])(struct emitter *e,
                                                 const struct ir_expr *x) = {
-#define BINARY(op, s, u, f)      [OP_##op] = emit_binary,
-#define COMPARE(op, s, u, f)     [OP_##op] = emit_compare,
-#define INTRINSIC(op, s, u, f)   [OP_##op] = emit_overloaded,
-#define MATH(op, f32, f64, fast) [OP_##op] = emit_math,
-#define ATOMIC(op, s, u, f)      [OP_##op] = emit_atomic,
-#define OWN(op, function)        [OP_##op] = function,
+#define BINARY(op, s, u, f)           [OP_##op] = emit_binary,
+#define COMPARE(op, s, u, f)          [OP_##op] = emit_compare,
+#define INTRINSIC(op, s, u, f)        [OP_##op] = emit_overloaded,
+#define MATH(op, f32, f64, fast, ptx) [OP_##op] = emit_math,
+#define ATOMIC(op, s, u, f)           [OP_##op] = emit_atomic,
+#define OWN(op, function)             [OP_##op] = function,
 #include "nvptx/intrin.def"
 };
 

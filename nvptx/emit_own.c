@@ -79,16 +79,25 @@ static LLVMValueRef emit_one_of(struct emitter *e, struct type t,
     return phi;
 }
 
-// c ? a : b, of which a && b and a || b are cases.
+// Return a truth value of bool type t.
+static struct ir_expr *truth(struct emitter *e, struct type t, bool value)
+{
+    struct ir_expr *x = ir_bool(e->arena, value);
+    return t.lanes > 1 ? ir_broadcast(e->arena, x, t.lanes) : x;
+}
+
+// c ? a : b, of which a && b and a || b are cases.  A vector chooses lane by
+// lane, after both sides have been evaluated.
 LLVMValueRef emit_select(struct emitter *e, const struct ir_expr *x)
 {
     struct ir_expr *arms[2] = {x->args[1], x->args[x->n - 1]};
     if (x->op == OP_and)
-        arms[1] = ir_bool(e->arena, false);
+        arms[1] = truth(e, x->type, false);
     if (x->op == OP_or)
-        arms[0] = ir_bool(e->arena, true);
+        arms[0] = truth(e, x->type, true);
     LLVMValueRef cond = emit_value(e, x->args[0]);
-    if (may_fault(arms[0]) || may_fault(arms[1]))
+    if (x->args[0]->type.lanes == 1 &&
+        (may_fault(arms[0]) || may_fault(arms[1])))
         return emit_one_of(e, x->type, cond, arms);
     LLVMValueRef a = emit_value(e, arms[0]);
     LLVMValueRef b = emit_value(e, arms[1]);

@@ -13,6 +13,38 @@ static void note_barrier(struct ir_stmt *s, void *context)
     *found |= s->kind == STMT_barrier;
 }
 
+// Return whether there is a barrier below a statement.
+static bool has_barrier(struct ir_stmt *s)
+{
+    bool found = false;
+    struct ir_block *blocks[IR_BLOCKS_MOST];
+    uint32_t n = ir_stmt_blocks(s, blocks);
+    for (uint32_t i = 0; i < n; i++)
+        ir_each_stmt (blocks[i], note_barrier, &found)
+            ;
+    return found;
+}
+
+// Branch for a statement.  If a barrier depends on it, an empty convergent
+// instruction keeps LLVM from sending threads for which it knows the condition
+// another way to the barrier, past the place where all threads meet.
+static LLVMValueRef branch_for(struct emitter *e, struct ir_stmt *s,
+                               LLVMValueRef cond, LLVMBasicBlockRef then,
+                               LLVMBasicBlockRef otherwise)
+{
+    LLVMTypeRef type =
+        LLVMFunctionType(LLVMVoidTypeInContext(e->context), NULL, 0, false);
+    if (has_barrier(s)) {
+        LLVMValueRef nothing = LLVMGetInlineAsm(type, "", 0, "", 0, true, false,
+                                                LLVMInlineAsmDialectATT, false);
+        LLVMValueRef meeting =
+            LLVMBuildCall2(e->builder, type, nothing, NULL, 0, "");
+        emit_call_attribute(meeting, "convergent");
+        emit_call_attribute(meeting, "nounwind");
+    }
+    return LLVMBuildCondBr(e->builder, cond, then, otherwise);
+}
+
 // Return the metadata `{name}` or, if count > 0, `{name, count}`.
 static LLVMMetadataRef loop_option(struct emitter *e, const char *name,
                                    int64_t count)
@@ -27,12 +59,10 @@ static LLVMMetadataRef loop_option(struct emitter *e, const char *name,
 
 // Return how LLVM is to unroll a loop, or NULL if it may choose.  A loop with
 // a barrier stays as it is.
-static LLVMMetadataRef unroll_option(struct emitter *e, struct ir_for *loop)
+static LLVMMetadataRef unroll_option(struct emitter *e, struct ir_stmt *s)
 {
-    bool has_barrier = false;
-    ir_each_stmt (&loop->body, note_barrier, &has_barrier)
-        ;
-    if (has_barrier)
+    struct ir_for *loop = &s->u.loop;
+    if (has_barrier(s))
         return loop_option(e, "llvm.loop.unroll.disable", 0);
     for (size_t i = 0; i < loop->attrs.n; i++) {
         const struct ir_attr *attr = &loop->attrs.at[i];
@@ -49,11 +79,11 @@ static LLVMMetadataRef unroll_option(struct emitter *e, struct ir_for *loop)
 
 // Attach a loop's options to the branch back to its start.  The node refers
 // to itself, as LLVM wants it, so that no two loops have the same.
-static void describe_loop(struct emitter *e, struct ir_for *loop,
+static void describe_loop(struct emitter *e, struct ir_stmt *s,
                           LLVMValueRef branch)
 {
     static const char name[] = "llvm.loop";
-    LLVMMetadataRef option = unroll_option(e, loop);
+    LLVMMetadataRef option = unroll_option(e, s);
     if (!option)
         return;
     LLVMMetadataRef self = LLVMTemporaryMDNode(e->context, NULL, 0);
@@ -78,9 +108,9 @@ static LLVMValueRef is_less(struct emitter *e, struct type t, LLVMValueRef a,
 //   before: if (from < to) body else after
 //   body:   v = phi(from, next); ...; next = v + step
 //           if (next < to) body else after
-static void emit_for(struct emitter *e, const struct ir_stmt *s)
+static void emit_for(struct emitter *e, struct ir_stmt *s)
 {
-    struct ir_for *loop = (struct ir_for *)&s->u.loop;
+    struct ir_for *loop = &s->u.loop;
     struct type t = loop->var->type;
     LLVMValueRef from = emit_value(e, loop->from);
     LLVMValueRef to = emit_value(e, loop->to);
@@ -88,29 +118,27 @@ static void emit_for(struct emitter *e, const struct ir_stmt *s)
     LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
     LLVMBasicBlockRef body = emit_new_block(e, "loop");
     LLVMBasicBlockRef after = emit_new_block(e, "after");
-    LLVMBuildCondBr(e->builder, is_less(e, t, from, to), body, after);
+    branch_for(e, s, is_less(e, t, from, to), body, after);
     LLVMPositionBuilderAtEnd(e->builder, body);
     LLVMValueRef v = LLVMBuildPhi(e->builder, emit_type(e, t), "");
     map_set(&e->values, loop->var, v);
     emit_block(e, &loop->body);
     LLVMValueRef next = emit_no_wrap(t, LLVMBuildAdd(e->builder, v, step, ""));
     LLVMBasicBlockRef last = LLVMGetInsertBlock(e->builder);
-    describe_loop(
-        e, loop,
-        LLVMBuildCondBr(e->builder, is_less(e, t, next, to), body, after));
+    describe_loop(e, s, branch_for(e, s, is_less(e, t, next, to), body, after));
     LLVMAddIncoming(v, (LLVMValueRef[]){from, next},
                     (LLVMBasicBlockRef[]){before, last}, 2);
     LLVMPositionBuilderAtEnd(e->builder, after);
 }
 
 // A branch.
-static void emit_if(struct emitter *e, const struct ir_stmt *s)
+static void emit_if(struct emitter *e, struct ir_stmt *s)
 {
     LLVMValueRef cond = emit_value(e, s->u.branch.cond);
     LLVMBasicBlockRef then = emit_new_block(e, "then");
     LLVMBasicBlockRef otherwise = emit_new_block(e, "else");
     LLVMBasicBlockRef end = emit_new_block(e, "end");
-    LLVMBuildCondBr(e->builder, cond, then, otherwise);
+    branch_for(e, s, cond, then, otherwise);
     LLVMPositionBuilderAtEnd(e->builder, then);
     emit_block(e, &s->u.branch.then);
     LLVMBuildBr(e->builder, end);
@@ -151,7 +179,7 @@ static void emit_barrier(struct emitter *e)
 }
 
 // Emit a statement.  Stages and launches are not inside a launch.
-static void emit_stmt(struct emitter *e, const struct ir_stmt *s)
+static void emit_stmt(struct emitter *e, struct ir_stmt *s)
 {
     switch (s->kind) {
     case STMT_for: emit_for(e, s); break;

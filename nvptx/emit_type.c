@@ -108,6 +108,12 @@ LLVMValueRef emit_intrinsic(struct emitter *e, const char *name,
     return LLVMBuildCall2(e->builder, type, function, args, n, "");
 }
 
+void emit_need_ptx(struct emitter *e, unsigned version)
+{
+    if (e->ptx < version)
+        e->ptx = version;
+}
+
 LLVMValueRef emit_flagged(struct emitter *e, LLVMValueRef value)
 {
     if (e->fast_math && LLVMIsAInstruction(value))
@@ -137,13 +143,25 @@ LLVMValueRef emit_alloca(struct emitter *e, LLVMTypeRef type)
     return place;
 }
 
+// Return an attribute of LLVM's.
+static LLVMAttributeRef attribute(LLVMValueRef of, const char *name,
+                                  uint64_t value)
+{
+    LLVMContextRef c = LLVMGetTypeContext(LLVMTypeOf(of));
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    return LLVMCreateEnumAttribute(c, kind, value);
+}
+
 void emit_attribute(LLVMValueRef function, unsigned index, const char *name,
                     uint64_t value)
 {
-    LLVMContextRef c = LLVMGetTypeContext(LLVMTypeOf(function));
-    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-    LLVMAddAttributeAtIndex(function, index,
-                            LLVMCreateEnumAttribute(c, kind, value));
+    LLVMAddAttributeAtIndex(function, index, attribute(function, name, value));
+}
+
+void emit_call_attribute(LLVMValueRef call, const char *name)
+{
+    LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,
+                             attribute(call, name, 0));
 }
 
 void emit_string_attribute(LLVMValueRef function, const char *name,

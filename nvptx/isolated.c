@@ -8,6 +8,7 @@
 #include "nvptx/nvptx.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -23,16 +24,17 @@ enum {
 
 // What the child sends first; the diagnostics and the text follow.
 struct answer {
+    size_t size;        // of the whole message
     bool ok;            // what nvptx_emit returned
     size_t diagnostics; // how many
 };
 
-// What the child says besides: its standard error.
+// The child, as its parent sees it.
 struct child {
     pid_t pid;
     int fds[2];         // its answer, its standard error; -1 once closed
     struct buf said[2]; // what came out of each
-    bool timed_out;
+    bool timed_out;     // and was killed
 };
 
 // Append a text with its NUL; NULL as an empty one.
@@ -145,17 +147,29 @@ static void run_child(const struct job *job, int answer_fd, int error_fd)
     for (size_t i = 0; i < diags.all.n; i++)
         put_diagnostic(&message, &diags.all.at[i]);
     buf_bytes(&message, text.data, text.n);
+    answer.size = message.n;
+    memcpy(message.data, &answer, sizeof answer);
     write_all(answer_fd, &message);
     _exit(0);
+}
+
+// Make a pipe that no program inherits.  Returns false if there is none.
+static bool open_pipe(int *ends)
+{
+    if (pipe(ends))
+        return false;
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    return true;
 }
 
 // Start the child.  Returns false, with errno set, if there is none.
 static bool start(const struct job *job, struct child *c)
 {
     int answer[2], errors[2];
-    if (pipe(answer))
+    if (!open_pipe(answer))
         return false;
-    if (pipe(errors)) {
+    if (!open_pipe(errors)) {
         close(answer[0]);
         close(answer[1]);
         return false;
@@ -178,37 +192,57 @@ static long long now_ms(void)
     return (long long)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+// Stop listening to a pipe.
+static void close_pipe(struct child *c, int which)
+{
+    if (c->fds[which] >= 0)
+        close(c->fds[which]);
+    c->fds[which] = -1;
+}
+
 // Read what there is in a pipe of the child's; close it at its end.
 static void read_pipe(struct child *c, int which)
 {
     char chunk[CHUNK];
     ssize_t n = read(c->fds[which], chunk, sizeof chunk);
-    if (n > 0) {
+    if (n > 0)
         buf_bytes(&c->said[which], chunk, (size_t)n);
-    } else if (n == 0 || errno != EINTR) {
-        close(c->fds[which]);
-        c->fds[which] = -1;
-    }
+    else if (n == 0 || errno != EINTR)
+        close_pipe(c, which);
 }
 
-// Read both pipes until the child has closed them, or kill it.
+// Return whether the whole answer has come.  Its end is not waited for: a
+// child of another thread may hold the pipe open.
+static bool has_answered(const struct child *c)
+{
+    struct answer answer;
+    if (c->said[0].n < sizeof answer)
+        return false;
+    memcpy(&answer, c->said[0].data, sizeof answer);
+    return c->said[0].n >= answer.size;
+}
+
+// Read until the child has answered or closed its pipes, or kill it.
 static void listen_to(struct child *c)
 {
     long long end = now_ms() + TIME_LIMIT_MS;
-    while (c->fds[0] >= 0 || c->fds[1] >= 0) {
+    while (!has_answered(c) && (c->fds[0] >= 0 || c->fds[1] >= 0)) {
         struct pollfd polls[2] = {{c->fds[0], POLLIN, 0},
                                   {c->fds[1], POLLIN, 0}};
         long long left = end - now_ms();
-        if (left <= 0 && !c->timed_out) {
-            c->timed_out = true;
-            kill(c->pid, SIGKILL);
-        }
-        poll(polls, 2, left > 0 ? (int)left : -1);
+        c->timed_out = left <= 0;
+        if (c->timed_out)
+            break;
+        poll(polls, 2, (int)left);
         for (int i = 0; i < 2; i++) {
             if (polls[i].revents)
                 read_pipe(c, i);
         }
     }
+    if (c->timed_out)
+        kill(c->pid, SIGKILL);
+    close_pipe(c, 0);
+    close_pipe(c, 1);
 }
 
 // Report that the child did not come to an end.
@@ -232,7 +266,8 @@ static bool take_answer(const struct child *c, struct buf *out,
     take(&r, &answer, sizeof answer);
     for (size_t i = 0; i < answer.diagnostics; i++)
         take_diagnostic(&r, diags);
-    buf_bytes(out, r.at, r.left);
+    if (answer.ok)
+        buf_bytes(out, r.at, r.left);
     return answer.ok;
 }
 
@@ -251,7 +286,7 @@ bool nvptx_emit_isolated(struct arena *a,
     if (c.pid > 0) {
         while (waitpid(c.pid, &status, 0) < 0 && errno == EINTR)
             continue;
-        if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        if (has_answered(&c))
             ok = take_answer(&c, out, diags);
         else
             report_death(&c, status, diags);

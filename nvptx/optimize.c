@@ -19,7 +19,7 @@ static const char *const pipelines[] = {
     LINKED "function(" CLEAN "),globaldce",
     LINKED "function(" CLEAN
            ",loop-mssa(licm),loop(indvars,loop-unroll-full),sroa,"
-           "loop-unroll<O2>,gvn," COMBINE "),globaldce",
+           "loop-unroll<O3>,gvn," COMBINE "),globaldce",
     "default<O3>",
 };
 

@@ -7,6 +7,8 @@
 
 #include "nvptx/process.h"
 
+#include "nvptx/io.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -57,21 +59,6 @@ static size_t output_limit(const struct process *p)
     return p->output_most ? p->output_most : (size_t)PROCESS_OUTPUT_MOST;
 }
 
-// Write all of `n` bytes; false, with errno, on failure.
-static bool write_all(int fd, const char *bytes, size_t n)
-{
-    while (n > 0) {
-        ssize_t done = write(fd, bytes, n);
-        if (done < 0 && errno != EINTR)
-            return false;
-        if (done > 0) {
-            bytes += done;
-            n -= (size_t)done;
-        }
-    }
-    return true;
-}
-
 // Return a file in memory with these bytes, at its start, or -1 with errno.
 // Its number is above all that a child's inputs get.
 static int memory_file(const struct process_input *input)
@@ -80,7 +67,7 @@ static int memory_file(const struct process_input *input)
     if (low < 0)
         return -1;
     int fd = -1;
-    if (write_all(low, input->bytes, input->size) &&
+    if (io_write(low, input->bytes, input->size) &&
         lseek(low, 0, SEEK_SET) == 0)
         fd = fcntl(low, F_DUPFD_CLOEXEC, PROCESS_INPUTS_MOST + 3);
     close(low);

@@ -122,7 +122,6 @@ enum { IMAGE_CHANGED = -1, OUT_OF_HOST_MEMORY = -2 };
 /* Results that the code names. */
 enum result {
     INVALID_VALUE = 1,
-    NOT_INITIALIZED = 3,
     INVALID_CONTEXT = 201,
     INVALID_HANDLE = 400,
     NOT_FOUND = 500,
@@ -208,7 +207,8 @@ struct loaded {
     struct kernel kernels[];    /* by entry */
 };
 
-/* A module.  `load` guards everything but the text; `text` the texts. */
+/* A module.  `load_lock` is held to load, `text_lock` to touch the text, the
+ * log and the text of a `struct loaded`. */
 struct ingot_module {
     _Atomic(struct loaded *) hot;          /* the one to use, if only one */
     _Atomic(struct loaded *) first;        /* newest of all */
@@ -216,14 +216,14 @@ struct ingot_module {
     const unsigned char *fatbin;           /* its bytes */
     unsigned char *owned;                  /* the same if read from a file */
     struct ingot_options options;
-    enum ingot_status failed; /* open failed with this */
-    atomic_int pid;           /* who opened the driver; 0: nobody yet */
-    struct driver driver;     /* valid after `pid` */
-    _Atomic(void *) primary;  /* primary context, if retained */
-    int primary_device;       /* its device */
-    int retains;              /* how often */
-    pthread_mutex_t load_lock;
-    pthread_mutex_t text_lock;
+    enum ingot_status failed;      /* open failed with this */
+    atomic_int pid;                /* who opened the driver; 0: nobody yet */
+    struct driver driver;          /* valid after `pid` */
+    _Atomic(void *) primary;       /* primary context, if retained */
+    int primary_device;            /* its device */
+    int retains;                   /* how often */
+    pthread_mutex_t load_lock;     /* taken before ... */
+    pthread_mutex_t text_lock;     /* ... this one */
     char text[INGOT_TEXT_SIZE];    /* of the last failure */
     char log[INGOT_LOG_SIZE];      /* of the last load */
     char messages[INGOT_LOG_SIZE]; /* what the driver writes while it loads */
@@ -246,12 +246,12 @@ struct source {
 
 /* A launch as it was asked for. */
 struct launch {
-    uint32_t entry;
-    uint32_t shared;
-    CUstream stream;
-    const uint64_t *grid;
-    const uint32_t *block;
-    void **params;
+    uint32_t entry;        /* the kernel */
+    uint32_t shared;       /* bytes of dynamic shared memory */
+    CUstream stream;       /* where to */
+    const uint64_t *grid;  /* three numbers of blocks */
+    const uint32_t *block; /* three numbers of threads */
+    void **params;         /* the address of each argument */
 };
 
 /* One image on its way to the driver. */
@@ -286,8 +286,8 @@ COLD const char *ingot_status_text(enum ingot_status status)
 
 /* A row of CAUSES. */
 struct cause {
-    int16_t result;
-    uint16_t status;
+    int16_t result;  /* of the driver */
+    uint16_t status; /* what we make of it */
 };
 
 /* The rows; the last stands for all other results. */
@@ -630,7 +630,8 @@ static const char *resolve(struct driver *driver, void *library)
 }
 
 /* Opens the driver that the options name, or the system's: the linker's, then
- * that of Windows' Linux.  Never the unversioned name, which may be a stub. */
+ * that of Windows' Linux.  Never the unversioned name, which may be a stub.
+ * The last try is for the text of dlerror. */
 static void *open_library(const struct ingot_options *options)
 {
     const char *path = options->driver ? options->driver : "libcuda.so.1";
@@ -639,7 +640,7 @@ static void *open_library(const struct ingot_options *options)
     if (!library && !options->driver)
         library =
             dlopen("/usr/lib/wsl/lib/libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    return library;
+    return library ? library : dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
 /* Makes `module->driver` usable, unless it is.  The library stays open for
@@ -881,6 +882,7 @@ static enum ingot_status load_fittest(struct ingot_module *module,
     struct ingot_load *report = &loaded->report;
     uint32_t limit = UINT32_MAX, i = 0, culprit = 0;
     int result, reason = 0;
+    bool is_final;
     char name[32];
 
     while (next_image(module->artifact, report->device_sm, &limit, &i)) {
@@ -893,11 +895,12 @@ static enum ingot_status load_fittest(struct ingot_module *module,
                                : INGOT_RUNG_FAMILY;
             return INGOT_OK;
         }
-        if (!reason || status_of(result) != INGOT_LOAD_FAILED) {
+        is_final = status_of(result) != INGOT_LOAD_FAILED;
+        if (!reason || is_final) {
             culprit = i;
             reason = result;
         }
-        if (status_of(result) != INGOT_LOAD_FAILED)
+        if (is_final)
             break;
         report->refused++;
     }

@@ -68,12 +68,27 @@ char *arena_printf(struct arena *a, const char *format, ...)
     return p;
 }
 
-void arena_reset(struct arena *a)
+struct arena_mark arena_mark(const struct arena *a)
 {
-    while (a->chunks) {
+    return (struct arena_mark){a->chunks, a->chunks ? a->chunks->used : 0,
+                               a->bytes};
+}
+
+void arena_release(struct arena *a, struct arena_mark mark)
+{
+    while (a->chunks != mark.chunk) {
         struct arena_chunk *next = a->chunks->next;
         free(a->chunks);
         a->chunks = next;
     }
-    a->bytes = 0;
+    if (a->chunks) {
+        memset(a->chunks->data + mark.used, 0, a->chunks->used - mark.used);
+        a->chunks->used = mark.used;
+    }
+    a->bytes = mark.bytes;
+}
+
+void arena_reset(struct arena *a)
+{
+    arena_release(a, (struct arena_mark){0});
 }

@@ -30,6 +30,16 @@ char *arena_printf(struct arena *a, const char *format, ...)
 // Release everything; the arena is empty and usable again.
 void arena_reset(struct arena *a);
 
+// A point in the life of an arena.
+struct arena_mark {
+    struct arena_chunk *chunk; // that served requests then
+    size_t used, bytes;        // of that chunk; of the arena
+};
+struct arena_mark arena_mark(const struct arena *a);
+
+// Release what was allocated since the mark.
+void arena_release(struct arena *a, struct arena_mark mark);
+
 #define arena_new(a, type) ((type *)arena_alloc(a, sizeof(type)))
 #define arena_array(a, type, n)                                                \
     ((type *)arena_alloc(a, sizeof(type) * (size_t)(n)))

@@ -25,22 +25,30 @@ static void painted(struct buf *out, struct diag_style style,
                style.colour ? plain : "");
 }
 
-// Append `n` bytes of a line with tabs as one blank and other control
-// characters as `?`.
+// Append `n` bytes of a line with tabs as one blank, and control characters
+// and what is no UTF-8 as `?`.
 static void excerpt(struct buf *out, const char *text, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0, size; i < n; i += size ? size : 1) {
         unsigned char c = (unsigned char)text[i];
-        buf_char(out, c == '\t' ? ' ' : c < 32 || c == 127 ? '?' : (char)c);
+        size = source_character(text + i, n - i);
+        if (c == '\t')
+            buf_char(out, ' ');
+        else if (size == 0 || c < 32 || c == 127)
+            buf_char(out, '?');
+        else
+            buf_bytes(out, text + i, size);
     }
 }
 
-// Return how many columns the bytes take: UTF-8 continuation bytes take none.
+// Return how many columns the excerpt of the bytes takes.
 static int columns(const char *text, size_t n)
 {
     int count = 0;
-    for (size_t i = 0; i < n; i++)
-        count += ((unsigned char)text[i] & 0xc0) != 0x80;
+    for (size_t i = 0, size; i < n; i += size ? size : 1) {
+        size = source_character(text + i, n - i);
+        count++;
+    }
     return count;
 }
 

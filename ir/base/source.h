@@ -19,7 +19,7 @@ struct span {
     uint32_t from, to;
 };
 
-// A line of a source, without its newline.
+// A line of a source, without its newline or carriage return.
 struct source_line {
     const char *text;
     size_t n;
@@ -29,6 +29,10 @@ struct source_line {
 
 // Return the line that holds byte `at`.
 struct source_line source_line(const struct source *s, uint32_t at);
+
+// Return how many bytes the UTF-8 character at `text` has, of `left` bytes; 0
+// if there is none.
+size_t source_character(const char *text, size_t left);
 
 // Return the smallest span that covers both; one without a place is ignored.
 struct span span_join(struct span a, struct span b);

@@ -1,6 +1,6 @@
 // The lexer.  A newline is a token where a statement may end: not inside
 // ( ) or [ ], and not behind an operator, a comma or an opening brace.
-// Comments run from // to the end of the line.
+// Comments run from // to the end of the line.  A byte order mark is skipped.
 
 #include "ir/text/lex.h"
 
@@ -256,23 +256,6 @@ static bool lex_next(struct lexer *l)
     return true;
 }
 
-// Return how many bytes the UTF-8 character at `p` has, 0 if it is none.
-static size_t utf8_length(const unsigned char *p, size_t left)
-{
-    size_t n = p[0] < 0x80             ? 1
-               : (p[0] & 0xe0) == 0xc0 ? 2
-               : (p[0] & 0xf0) == 0xe0 ? 3
-               : (p[0] & 0xf8) == 0xf0 ? 4
-                                       : 0;
-    if (n == 0 || n > left || (n == 2 && p[0] < 0xc2) || p[0] > 0xf4)
-        return 0;
-    for (size_t i = 1; i < n; i++) {
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    }
-    return n;
-}
-
 // Check that a source is text of a size that we take.
 static bool check_text(const struct source *s, struct diag_list *diags)
 {
@@ -281,12 +264,11 @@ static bool check_text(const struct source *s, struct diag_list *diags)
                    (long long)s->size, (long long)LEX_MOST_BYTES);
         return false;
     }
-    const unsigned char *p = (const unsigned char *)s->text;
     for (size_t i = 0, n; i < s->size; i += n) {
-        n = utf8_length(p + i, s->size - i);
-        if (n == 0 || p[i] == 0) {
+        n = source_character(s->text + i, s->size - i);
+        if (n == 0 || s->text[i] == 0) {
             struct span at = {s, (uint32_t)i, (uint32_t)i + 1};
-            diag_error(diags, at, D_not_text, (unsigned)p[i]);
+            diag_error(diags, at, D_not_text, (unsigned char)s->text[i]);
             return false;
         }
     }
@@ -302,6 +284,8 @@ bool lex_source(struct arena *a, struct str_table *names,
     *out = (struct tokens){0};
     if (!check_text(source, diags))
         return false;
+    if (source->size >= 3 && memcmp(source->text, "\xef\xbb\xbf", 3) == 0)
+        l.at = 3;
     while (l.at < source->size) {
         if (!lex_next(&l))
             return false;

@@ -54,6 +54,8 @@ bool parse_is(const struct parser *p, const char *text);
 bool parse_take(struct parser *p, const char *text);
 // Step over the next token; report E0201 if it is not that.
 bool parse_expect(struct parser *p, const char *text, const char *where);
+// Return how a message calls a token: "`x`", "the end of the line" ...
+const char *parse_described(struct parser *p, const struct token *t);
 // Step over a name and return it; report E0202 and return NULL otherwise.
 const char *parse_name(struct parser *p, const char *what);
 // Step over a number of at most 32 bits; report E0208 otherwise.
@@ -77,13 +79,14 @@ void scope_close(struct parser *p, size_t mark);
 void scope_add(struct parser *p, struct scope_entry entry);
 void scope_add_var(struct parser *p, struct ir_var *var);
 void scope_add_buffer(struct parser *p, struct ir_buffer *buffer);
+// Declare what was in error; nothing more is reported about the name.
 void scope_add_broken(struct parser *p, const char *name, struct span span);
 const struct scope_entry *scope_find(const struct parser *p, const char *name);
 // Report an unknown name with suggestions.
 void scope_unknown(struct parser *p, struct span span, const char *name);
 
-// Expressions: NULL after an error was reported.  A number whose type is open
-// (a literal) comes back as a `const` whose `is_open` is set.
+// Expressions: NULL after an error was reported.  A value whose type is open
+// (a literal, or a choice between such) comes back with `is_open` set.
 struct ir_expr *parse_expr(struct parser *p);
 // An expression whose literals take type `type` and whose value has it.
 struct ir_expr *parse_typed(struct parser *p, struct type type,
@@ -97,9 +100,10 @@ struct ir_expr *parse_close(struct parser *p, struct ir_expr *x);
 // otherwise the types must agree.  Reports E0305 and returns NULL if not.
 struct ir_expr *parse_convert(struct parser *p, struct ir_expr *x,
                               struct type type, const char *what);
-// A comma-separated list of indices up to `]`.
-bool parse_indices(struct parser *p, struct ir_expr ***out, uint32_t *n);
 
+// Report `n` indices that are too many or too few.
+void parse_wrong_rank(struct parser *p, struct span span,
+                      const struct ir_buffer *buffer, uint32_t n);
 // Report a write at `span` to an array that is only read; false then.
 bool parse_check_writable(struct parser *p, const struct ir_buffer *buffer,
                           struct span span);

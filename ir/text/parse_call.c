@@ -32,7 +32,7 @@ static struct ir_expr *wrong_count(struct parser *p, struct span span,
                                    const char *name, size_t wanted, uint32_t n)
 {
     diag_error(p->diags, span, D_operand_count, name, (long long)wanted,
-               (long long)n);
+               wanted == 1 ? "operand" : "operands", (long long)n);
     return NULL;
 }
 

@@ -24,6 +24,24 @@ bool parse_type(struct parser *p, struct type *out)
     return false;
 }
 
+// Parse comma-separated numbers of type `int` up to `]`.
+static bool parse_sizes(struct parser *p, const char *what,
+                        struct ir_expr ***out, uint32_t *n)
+{
+    struct VEC(struct ir_expr *) list = {0};
+    while (!parse_is(p, "]")) {
+        struct ir_expr *x = parse_typed(p, type_scalar(TYPE_int), what);
+        if (!x)
+            return false;
+        vec_push(p->arena, &list, x);
+        if (!parse_take(p, ","))
+            break;
+    }
+    *out = list.at;
+    *n = (uint32_t)list.n;
+    return parse_expect(p, "]", "behind the sizes");
+}
+
 // Report a constant extent that is negative.
 static bool extents_are_legal(struct parser *p, const struct ir_buffer *b)
 {
@@ -58,7 +76,7 @@ static bool parse_strides(struct parser *p, struct ir_buffer *b)
     uint32_t n;
     struct span span = parse_peek(p, 0)->span;
     if (!parse_expect(p, "[", "behind `strides`") ||
-        !parse_indices(p, &b->strides, &n))
+        !parse_sizes(p, "a stride", &b->strides, &n))
         return false;
     if (n == b->rank)
         return true;
@@ -108,7 +126,7 @@ struct ir_buffer *parse_buffer(struct parser *p, const char *name,
     if (!parse_expect(p, ":", "behind the name of an array") ||
         !parse_type(p, &elem) ||
         !parse_expect(p, "[", "behind the type of the elements") ||
-        !parse_indices(p, &shape, &rank))
+        !parse_sizes(p, "an extent", &shape, &rank))
         return NULL;
     struct ir_buffer *b = ir_buffer_new(p->arena, name, elem, rank, shape);
     b->span = span;

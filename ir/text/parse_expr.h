@@ -8,14 +8,18 @@
 // The most operands that a call or a vector may have.
 enum { OPERANDS_MOST = 16 };
 
-// Return an open literal as a constant of a type, or NULL after reporting
-// that it cannot be one.
+// Return an open value as one of a type, or NULL after reporting that it
+// cannot be one.
 struct ir_expr *parse_close_as(struct parser *p, struct ir_expr *x,
                                struct type type);
 
 // Return an operation on operands, checked; open if all of them are.
 struct ir_expr *parse_operation(struct parser *p, enum ir_op op, uint32_t n,
                                 struct ir_expr **x, struct span span);
+
+// Return `x[0] ? x[1] : x[2]`, checked; open if both arms are.
+struct ir_expr *parse_choice(struct parser *p, struct ir_expr **x,
+                             struct span span);
 
 // Return the array that the next token names, or NULL after reporting.
 struct ir_buffer *parse_buffer_name(struct parser *p);

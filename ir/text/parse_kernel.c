@@ -27,6 +27,8 @@ static bool parse_param(struct parser *p, bool is_result)
     if (!parse_is(p, "[")) {
         if (is_result || type_is_storage(type)) {
             diag_error(p->diags, span, D_not_an_array, name);
+            diag_help(p->diags, "declare an array of one element: `%s: %s[1]`",
+                      name, type_name(type));
             return false;
         }
         add_scalar(p, name, type, span);

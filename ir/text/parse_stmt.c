@@ -289,7 +289,8 @@ static bool parse_geometry(struct parser *p, struct ir_launch *launch)
         !parse_expect(p, "(", "behind `grid`"))
         return false;
     for (int i = 0; i < 3; i++) {
-        launch->grid[i] = parse_index(p, "a dimension of the grid");
+        launch->grid[i] =
+            parse_typed(p, type_scalar(TYPE_int), "a dimension of the grid");
         if (!launch->grid[i] ||
             !parse_expect(p, i < 2 ? "," : ")", "in the grid"))
             return false;

@@ -31,8 +31,7 @@ bool parse_take(struct parser *p, const char *text)
     return true;
 }
 
-// Return how a message calls a token.
-static const char *described(struct parser *p, const struct token *t)
+const char *parse_described(struct parser *p, const struct token *t)
 {
     if (t->kind == TOKEN_END)
         return "the end of the file";
@@ -46,7 +45,8 @@ bool parse_expect(struct parser *p, const char *text, const char *where)
     if (parse_take(p, text))
         return true;
     const struct token *t = parse_peek(p, 0);
-    diag_error(p->diags, t->span, D_expected, text, where, described(p, t));
+    diag_error(p->diags, t->span, D_expected, text, where,
+               parse_described(p, t));
     return false;
 }
 
@@ -57,7 +57,7 @@ const char *parse_name(struct parser *p, const char *what)
         p->at++;
         return t->text;
     }
-    diag_error(p->diags, t->span, D_expected_name, what, described(p, t));
+    diag_error(p->diags, t->span, D_expected_name, what, parse_described(p, t));
     return NULL;
 }
 
@@ -79,12 +79,25 @@ void parse_skip_newlines(struct parser *p)
         p->at++;
 }
 
+// Return whether a token is a word that only begins a statement.
+static bool begins_statement(const struct token *t)
+{
+    static const char *const words[] = {"for",     "let",   "var",   "alloc",
+                                        "barrier", "stage", "launch"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (t->kind == TOKEN_NAME && strcmp(t->text, words[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 void parse_recover(struct parser *p)
 {
     int depth = 0;
     for (;; p->at++) {
         const struct token *t = parse_peek(p, 0);
-        if (t->kind == TOKEN_END || (t->kind == TOKEN_NEWLINE && depth == 0))
+        if (t->kind == TOKEN_END ||
+            (depth == 0 && (t->kind == TOKEN_NEWLINE || begins_statement(t))))
             return;
         if (t->kind != TOKEN_PUNCT)
             continue;
@@ -100,7 +113,7 @@ void parse_end_statement(struct parser *p)
     const struct token *t = parse_peek(p, 0);
     if (t->kind == TOKEN_NEWLINE || t->kind == TOKEN_END || parse_is(p, "}"))
         return;
-    diag_error(p->diags, t->span, D_statement_goes_on, described(p, t));
+    diag_error(p->diags, t->span, D_statement_goes_on, parse_described(p, t));
     parse_recover(p);
 }
 
@@ -148,17 +161,28 @@ const struct scope_entry *scope_find(const struct parser *p, const char *name)
     return NULL;
 }
 
+// Return the entry of the innermost block that has a name, or NULL.
+static const struct scope_entry *find_here(const struct parser *p,
+                                           const char *name)
+{
+    for (size_t i = p->scope_start; i < p->scope.n; i++) {
+        if (p->scope.at[i].name == name)
+            return &p->scope.at[i];
+    }
+    return NULL;
+}
+
 void scope_add(struct parser *p, struct scope_entry entry)
 {
-    if (lex_is_reserved(entry.name))
+    const struct scope_entry *other = find_here(p, entry.name);
+    if (lex_is_reserved(entry.name)) {
         diag_error(p->diags, entry.span, D_reserved_name, entry.name);
-    for (size_t i = p->scope_start; i < p->scope.n; i++) {
-        if (p->scope.at[i].name == entry.name) {
-            diag_error(p->diags, entry.span, D_declared_twice, entry.name);
-            diag_note(p->diags, p->scope.at[i].span, "first declared here");
-            break;
-        }
+    } else if (other && other->kind != ENTRY_BROKEN) {
+        diag_error(p->diags, entry.span, D_declared_twice, entry.name);
+        diag_note(p->diags, other->span, "first declared here");
     }
+    if (other || lex_is_reserved(entry.name))
+        entry.kind = ENTRY_BROKEN;
     vec_push(p->arena, &p->scope, entry);
 }
 
@@ -176,7 +200,8 @@ void scope_add_buffer(struct parser *p, struct ir_buffer *buffer)
 
 void scope_add_broken(struct parser *p, const char *name, struct span span)
 {
-    scope_add(p, (struct scope_entry){ENTRY_BROKEN, name, span, NULL, NULL});
+    struct scope_entry entry = {ENTRY_BROKEN, name, span, NULL, NULL};
+    vec_push(p->arena, &p->scope, entry);
 }
 
 void scope_unknown(struct parser *p, struct span span, const char *name)

@@ -15,7 +15,7 @@ static void print_buffer_traits(struct printer *p, const struct ir_buffer *b)
 {
     if (b->strides) {
         buf_text(p->out, " strides [");
-        print_list(p, b->strides, b->rank);
+        print_list(p, b->strides, b->rank, true);
         buf_char(p->out, ']');
     }
     if (b->align)
@@ -113,7 +113,7 @@ static void print_store(struct printer *p, const struct ir_stmt *s)
 {
     const struct ir_buffer *b = s->u.store.buffer;
     buf_printf(p->out, "%s[", print_name(p, b, b->name));
-    print_list(p, s->u.store.index, s->u.store.n);
+    print_list(p, s->u.store.index, s->u.store.n, false);
     buf_text(p->out, "] = ");
     print_expr(p, s->u.store.value, 0, s->u.store.value->type.lanes == 1);
 }
@@ -172,7 +172,7 @@ static void print_launch(struct printer *p, const struct ir_launch *l,
                          int indent)
 {
     buf_printf(p->out, "launch %s grid(", l->name);
-    print_list(p, l->grid, 3);
+    print_list(p, l->grid, 3, true);
     buf_printf(p->out, ") block(%u, %u, %u) ", l->block[0], l->block[1],
                l->block[2]);
     if (l->min_blocks)
@@ -259,7 +259,7 @@ static void print_conditions(struct printer *p, const char *word,
     if (!list->n)
         return;
     buf_printf(p->out, "\n    %s ", word);
-    print_list(p, list->at, (uint32_t)list->n);
+    print_list(p, list->at, (uint32_t)list->n, false);
 }
 
 // Append what stands between the parameters and the body.

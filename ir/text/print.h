@@ -29,8 +29,9 @@ const char *print_name(const struct printer *p, const void *what,
 // get the right type there.
 void print_expr(struct printer *p, const struct ir_expr *x, int precedence,
                 bool is_decided);
-// Append a comma-separated list.
-void print_list(struct printer *p, struct ir_expr *const *x, uint32_t n);
+// Append a comma-separated list; `are_decided` as above.
+void print_list(struct printer *p, struct ir_expr *const *x, uint32_t n,
+                bool are_decided);
 // Append `: type[shape] strides [..] align n`.
 void print_shape(struct printer *p, const struct ir_buffer *b);
 

@@ -92,11 +92,12 @@ static bool decides(const struct ir_expr *x)
     return x->op != OP_const;
 }
 
-void print_list(struct printer *p, struct ir_expr *const *x, uint32_t n)
+void print_list(struct printer *p, struct ir_expr *const *x, uint32_t n,
+                bool are_decided)
 {
     for (uint32_t i = 0; i < n; i++) {
         buf_text(p->out, i ? ", " : "");
-        print_expr(p, x[i], 0, false);
+        print_expr(p, x[i], 0, are_decided);
     }
 }
 
@@ -139,7 +140,7 @@ static void print_element(struct printer *p, const struct ir_expr *x,
 {
     const struct ir_buffer *b = x->u.buffer;
     buf_printf(p->out, "%s[", print_name(p, b, b->name));
-    print_list(p, x->args, n_index);
+    print_list(p, x->args, n_index, false);
     buf_char(p->out, ']');
 }
 
@@ -221,7 +222,7 @@ void print_expr(struct printer *p, const struct ir_expr *x, int precedence,
 void print_shape(struct printer *p, const struct ir_buffer *b)
 {
     buf_printf(p->out, ": %s[", type_name(b->elem));
-    print_list(p, b->shape, b->rank);
+    print_list(p, b->shape, b->rank, true);
     buf_char(p->out, ']');
 }
 

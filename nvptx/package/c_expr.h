@@ -23,7 +23,4 @@ struct c_scope {
 // Returns false if C cannot compute it.
 bool c_expr(struct c_scope *scope, const struct ir_expr *x, struct buf *out);
 
-// The functions that the C calls, as text of a header.
-const char *c_expr_functions(void);
-
 #endif

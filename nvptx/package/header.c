@@ -2,14 +2,17 @@
 
 #include "nvptx/package/header.h"
 
-#include "nvptx/package/c_expr.h"
 #include "nvptx/package/c_names.h"
+#include "nvptx/package/helpers.h"
 #include "nvptx/package/launch.h"
 
 #include <ctype.h>
 #include <string.h>
 
-enum { BYTES_PER_LINE = 16 };
+enum {
+    BYTES_PER_LINE = 16,
+    ABI = 1, // INGOT_ABI of the runtime that the tables are made for
+};
 
 // Return an identifier in upper case.
 static const char *upper(struct arena *a, const char *name)
@@ -71,9 +74,9 @@ static void write_helpers(struct buf *out)
 {
     buf_printf(out,
                "#ifndef INGOT_LAUNCH_HELPERS\n"
-               "#define INGOT_LAUNCH_HELPERS\n\n%s\n%s\n"
+               "#define INGOT_LAUNCH_HELPERS\n\n%s\n"
                "#endif\n\n",
-               c_expr_functions(), launch_functions());
+               helpers_text());
 }
 
 // Append the table of images.
@@ -159,8 +162,11 @@ bool header_write(struct arena *a, const struct plan *plan,
     write_comment(plan, out);
     buf_printf(out,
                "\n#ifndef INGOT_%s_H\n#define INGOT_%s_H\n\n"
-               "#include \"ingot.h\"\n\n",
-               guard, guard);
+               "#include \"ingot.h\"\n\n"
+               "#if INGOT_ABI != %d\n"
+               "#error \"this header is for another ingot.h; build it again\"\n"
+               "#endif\n\n",
+               guard, guard, ABI);
     write_helpers(out);
     write_images(plan, out);
     write_parameters(plan, out);

@@ -15,213 +15,8 @@
 #include "nvptx/package/launch.h"
 
 #include "ir/build.h"
-#include "ir/text.h"
-#include "nvptx/package/c_expr.h"
-#include "nvptx/package/c_names.h"
 
 #include <string.h>
-
-static const char functions[] =
-    "static inline enum ingot_status\n"
-    "ingot_check_array(struct ingot_module *module, const char *kernel,\n"
-    "                  const char *text, const void *array, int64_t bytes,\n"
-    "                  int overflow, unsigned align)\n"
-    "{\n"
-    "    if (overflow || bytes < 0)\n"
-    "        return ingot_reject(module, INGOT_OVERFLOW, kernel, text);\n"
-    "    if (!array && bytes > 0)\n"
-    "        return ingot_reject(module, INGOT_NULL_ARRAY, kernel, text);\n"
-    "    if ((uintptr_t)array % align != 0)\n"
-    "        return ingot_reject(module, INGOT_MISALIGNED, kernel, text);\n"
-    "    return INGOT_OK;\n"
-    "}\n"
-    "\n"
-    "static inline int64_t ingot_workspace_add(int64_t used, int64_t bytes,\n"
-    "                                          int *overflow)\n"
-    "{\n"
-    "    *overflow |= bytes < 0;\n"
-    "    bytes = ingot_i64_add(bytes, 255, overflow) / 256 * 256;\n"
-    "    return ingot_i64_add(used, bytes, overflow);\n"
-    "}\n"
-    "\n"
-    "static inline void *ingot_workspace_at(void *workspace, int64_t used)\n"
-    "{\n"
-    "    return workspace ? (char *)workspace + used : workspace;\n"
-    "}\n"
-    "\n"
-    "static inline uint64_t ingot_grid(int64_t blocks)\n"
-    "{\n"
-    "    return blocks > 0 ? (uint64_t)blocks : 0;\n"
-    "}\n";
-
-// What is being written.
-struct writer {
-    struct arena *arena;
-    const struct plan *plan;
-    const struct plan_kernel *kernel;
-    struct diag_list *diags;
-    struct buf *out;
-    bool ok; // no expression was refused
-};
-
-const char *launch_functions(void)
-{
-    return functions;
-}
-
-// Return an expression as the language writes it.
-static const char *expr_text(struct writer *w, const struct ir_expr *x)
-{
-    struct buf b = {0};
-    ir_print_expr(&b, x);
-    const char *text = arena_copy(w->arena, b.data, b.n);
-    buf_free(&b);
-    return text;
-}
-
-// Append an expression about the parameters of `kernel` as C.
-// Returns whether it may set `overflow`.
-static bool write_expr(struct writer *w, const struct ir_kernel *kernel,
-                       const struct ir_expr *x)
-{
-    struct c_scope scope = {.kernel = kernel, .names = w->kernel->names};
-    if (!c_expr(&scope, x, w->out)) {
-        if (w->ok)
-            diag_error(w->diags, x->span, D_not_in_c, expr_text(w, x));
-        w->ok = false;
-    }
-    return scope.has_checks;
-}
-
-// Return the bytes that an array spans, as an expression.
-static struct ir_expr *array_bytes(struct arena *a, const struct ir_buffer *b)
-{
-    struct ir_expr *elements = ir_buffer_elements(a, b);
-    struct type type = elements->type;
-    if (b->strides) {
-        struct ir_expr *one = ir_const_int(a, type, 1), *span = one;
-        struct ir_expr *is_empty = ir_bool(a, false);
-        struct ir_expr *zero = ir_zero(a, type);
-        for (uint32_t i = 0; i < b->rank; i++) {
-            struct ir_expr *last = ir_sub(a, b->shape[i], one);
-            span = ir_add(a, span, ir_mul(a, last, b->strides[i]));
-            is_empty = ir_binary(a, OP_or, is_empty,
-                                 ir_binary(a, OP_eq, b->shape[i], zero));
-        }
-        elements = ir_select(a, is_empty, zero, span);
-    }
-    return ir_mul(a, elements,
-                  ir_const_int(a, type, (int64_t)type_bytes(b->elem)));
-}
-
-// ---- Parameters -----------------------------------------------------------
-
-// Return whether the function that says how large the workspace is takes a
-// parameter.
-static bool is_size(const struct ir_param *p)
-{
-    return p->var && type_is_index(p->var->type);
-}
-
-// Append the declaration of a parameter in C.
-static void write_parameter(struct writer *w, size_t i)
-{
-    const struct ir_param *p = &w->kernel->source->params.at[i];
-    const char *name = w->kernel->names[i];
-    if (p->var)
-        buf_printf(w->out, "%s %s", type_c_name(p->var->type), name);
-    else
-        buf_printf(w->out, "%s%s *%s",
-                   p->buffer->role == ROLE_input ? "const " : "",
-                   type_c_name(p->buffer->elem), name);
-}
-
-// Append the sizes, separated by commas: as declarations or as names.
-static void write_sizes(struct writer *w, bool is_declaration)
-{
-    const struct ir_kernel *source = w->kernel->source;
-    bool is_first = true;
-    for (size_t i = 0; i < source->params.n; i++) {
-        if (!is_size(&source->params.at[i]))
-            continue;
-        buf_text(w->out, is_first ? "" : ", ");
-        is_first = false;
-        if (is_declaration)
-            write_parameter(w, i);
-        else
-            buf_text(w->out, w->kernel->names[i]);
-    }
-    if (is_first && is_declaration)
-        buf_text(w->out, "void");
-}
-
-// Return "f32[M, K]", with its strides.
-static const char *shape_text(struct writer *w, const struct ir_buffer *b)
-{
-    struct buf out = {0};
-    buf_text(&out, type_name(b->elem));
-    for (uint32_t i = 0; i < b->rank; i++) {
-        buf_text(&out, i ? ", " : "[");
-        ir_print_expr(&out, b->shape[i]);
-    }
-    buf_text(&out, b->rank ? "]" : "");
-    for (uint32_t i = 0; b->strides && i < b->rank; i++) {
-        buf_text(&out, i ? ", " : " strides [");
-        ir_print_expr(&out, b->strides[i]);
-    }
-    buf_text(&out, b->strides && b->rank ? "]" : "");
-    const char *text = arena_copy(w->arena, out.data, out.n);
-    buf_free(&out);
-    return text;
-}
-
-// ---- The comment ----------------------------------------------------------
-
-// Return what a launch does with an array.
-static const char *role_text(enum buffer_role role)
-{
-    switch (role) {
-    case ROLE_input: return "read";
-    case ROLE_output: return "written";
-    case ROLE_inout: return "read and written";
-    case ROLE_alloc: return "scratch";
-    }
-    return "";
-}
-
-// Append what a parameter is.
-static void write_comment_line(struct writer *w, size_t i)
-{
-    const struct ir_param *p = &w->kernel->source->params.at[i];
-    buf_printf(w->out, " *   %s: ", w->kernel->names[i]);
-    if (p->buffer)
-        buf_printf(w->out, "%s, %s, aligned to %u bytes\n",
-                   shape_text(w, p->buffer), role_text(p->buffer->role),
-                   w->kernel->aligns[i]);
-    else
-        buf_printf(w->out, "%s\n",
-                   is_size(p) ? "a number of elements, at least 0"
-                              : type_name(p->var->type));
-}
-
-// Append the comment above a launch function.
-static void write_comment(struct writer *w)
-{
-    const struct ir_kernel *source = w->kernel->source;
-    buf_printf(w->out, "/* Launches kernel `%s` on `stream`.\n *\n",
-               source->name);
-    for (size_t i = 0; i < source->params.n; i++)
-        write_comment_line(w, i);
-    if (w->kernel->has_workspace)
-        buf_printf(w->out,
-                   " *   workspace: %s_workspace bytes, overwritten, aligned "
-                   "to %d bytes\n",
-                   source->name, WORKSPACE_ALIGN);
-    for (size_t i = 0; i < source->where.n; i++)
-        buf_printf(w->out, "%s *   %s\n", i ? "" : " *\n * Requires\n *\n",
-                   expr_text(w, source->where.at[i]));
-    buf_text(w->out, " */\n");
-}
 
 // ---- The workspace --------------------------------------------------------
 
@@ -241,102 +36,49 @@ static void write_workspace_arrays(struct writer *w,
         }
         buf_indent(w->out, indent);
         buf_text(w->out, "used = ingot_workspace_add(used, ");
-        write_expr(w, variant->kernel, array_bytes(w->arena, b));
+        writer_expr(w, variant->kernel, writer_bytes(w->arena, b));
         buf_text(w->out, ", &overflow);\n");
     }
+}
+
+// Append statements that make `most` at least the workspace of a variant,
+// unless the variant before, which wrote `*last`, needs the same.
+static void write_workspace_size(struct writer *w,
+                                 const struct plan_variant *variant,
+                                 const char **last)
+{
+    struct writer inner = *w;
+    struct buf text = {0};
+    inner.out = &text;
+    buf_text(&text, "    used = 0;\n");
+    write_workspace_arrays(&inner, variant, false, 4);
+    buf_text(&text, "    most = used > most ? used : most;\n");
+    if (!*last || strcmp(text.data, *last) != 0)
+        buf_text(w->out, text.data);
+    *last = arena_copy(w->arena, text.data, text.n);
+    w->ok = inner.ok;
+    buf_free(&text);
 }
 
 // Append the function that says how large the workspace is.
 static void write_workspace_function(struct writer *w)
 {
     const struct ir_kernel *source = w->kernel->source;
+    const char *last = NULL;
     buf_printf(w->out,
                "/* The bytes of workspace that `%s` needs for these sizes; "
                "(size_t)-1 if\n * they are more than 64 bits hold. */\n"
                "static inline size_t %s_workspace(",
                source->name, source->name);
-    write_sizes(w, true);
+    writer_sizes(w, true);
     buf_text(w->out, ")\n{\n    int64_t most = 0, used;\n"
                      "    int overflow = 0;\n\n");
     for (size_t i = 0; i < source->params.n; i++)
-        if (is_size(&source->params.at[i]))
+        if (writer_is_size(&source->params.at[i]))
             buf_printf(w->out, "    (void)%s;\n", w->kernel->names[i]);
-    for (uint32_t v = 0; v < w->kernel->n_variants; v++) {
-        buf_text(w->out, "    used = 0;\n");
-        write_workspace_arrays(w, &w->kernel->variants[v], false, 4);
-        buf_text(w->out, "    most = used > most ? used : most;\n");
-    }
+    for (uint32_t v = 0; v < w->kernel->n_variants; v++)
+        write_workspace_size(w, &w->kernel->variants[v], &last);
     buf_text(w->out, "    return overflow ? (size_t)-1 : (size_t)most;\n}\n\n");
-}
-
-// ---- Checks ---------------------------------------------------------------
-
-// Append `ingot_reject(...)` for a condition.
-static void write_rejection(struct writer *w, const char *status,
-                            const char *text)
-{
-    buf_printf(w->out, "return ingot_reject(module, INGOT_%s, \"%s\",\n",
-               status, w->kernel->source->name);
-    buf_indent(w->out, 28);
-    buf_char(w->out, '"');
-    c_string(w->out, text);
-    buf_text(w->out, "\");\n");
-}
-
-// Append the checks of sizes and of `where`.
-static void write_conditions(struct writer *w)
-{
-    const struct ir_kernel *source = w->kernel->source;
-    for (size_t i = 0; i < source->params.n; i++) {
-        const char *name = w->kernel->names[i];
-        if (!is_size(&source->params.at[i]))
-            continue;
-        buf_printf(w->out, "    if (%s < 0)\n        ", name);
-        write_rejection(w, "BAD_SIZE", arena_printf(w->arena, "%s >= 0", name));
-    }
-    for (size_t i = 0; i < source->where.n; i++) {
-        buf_text(w->out, "    if (!(");
-        bool has_checks = write_expr(w, source, source->where.at[i]);
-        buf_printf(w->out, ")%s)\n        ", has_checks ? " || overflow" : "");
-        write_rejection(w, "BAD_SIZE", expr_text(w, source->where.at[i]));
-    }
-}
-
-// Append the check of an array of which `bytes` says how large it is.
-static void write_array_check(struct writer *w, const char *name,
-                              const char *text, uint32_t align)
-{
-    buf_printf(w->out, "    status = ingot_check_array(module, \"%s\",\n",
-               w->kernel->source->name);
-    buf_indent(w->out, 31);
-    buf_printf(w->out, "\"%s: ", name);
-    c_string(w->out, text);
-    buf_printf(w->out, ", aligned to %u bytes\",\n", align);
-    buf_indent(w->out, 31);
-    buf_printf(w->out, "%s, bytes, overflow, %u);\n", name, align);
-    buf_text(w->out, "    if (status)\n        return status;\n");
-}
-
-// Append the checks of the arrays.
-static void write_array_checks(struct writer *w)
-{
-    const struct ir_kernel *source = w->kernel->source;
-    for (size_t i = 0; i < source->params.n; i++) {
-        const struct ir_buffer *b = source->params.at[i].buffer;
-        if (!b)
-            continue;
-        buf_text(w->out, "    bytes = ");
-        write_expr(w, source, array_bytes(w->arena, b));
-        buf_text(w->out, ";\n");
-        write_array_check(w, w->kernel->names[i], shape_text(w, b),
-                          w->kernel->aligns[i]);
-    }
-    if (w->kernel->has_workspace) {
-        buf_printf(w->out, "    bytes = (int64_t)%s_workspace(", source->name);
-        write_sizes(w, false);
-        buf_text(w->out, ");\n");
-        write_array_check(w, "workspace", "scratch memory", WORKSPACE_ALIGN);
-    }
 }
 
 // ---- Launches -------------------------------------------------------------
@@ -355,14 +97,15 @@ static void write_launch(struct writer *w, const struct plan_variant *variant,
     for (int i = 0; i < 3; i++) {
         buf_indent(w->out, 16);
         buf_text(w->out, "ingot_grid(");
-        has_checks |= write_expr(w, variant->kernel, launch->grid[i]);
+        has_checks |= writer_expr(w, variant->kernel, launch->grid[i]);
         buf_text(w->out, "),\n");
     }
     buf_text(w->out, "            };\n\n");
     if (has_checks) {
         buf_text(w->out, "            if (overflow)\n                ");
-        write_rejection(w, "OVERFLOW",
-                        arena_printf(w->arena, "the grid of %s", launch->name));
+        writer_rejection(
+            w, "OVERFLOW",
+            arena_printf(w->arena, "the grid of %s", launch->name));
     }
     buf_printf(w->out,
                "            status = ingot_launch(module, %u, stream, grid, "
@@ -406,7 +149,7 @@ static bool write_guard(struct writer *w, const struct plan_variant *variant,
         return is_optional;
     }
     buf_printf(w->out, "    if (%s(", is_optional ? "available && " : "");
-    bool has_checks = write_expr(w, kernel, guard);
+    bool has_checks = writer_expr(w, kernel, guard);
     buf_printf(w->out, ")%s)\n", has_checks ? " && !overflow" : "");
     return true;
 }
@@ -479,7 +222,7 @@ static void write_head(struct writer *w)
                source->name);
     for (size_t i = 0; i < source->params.n; i++) {
         buf_text(w->out, ",\n    ");
-        write_parameter(w, i);
+        writer_parameter(w, i);
     }
     buf_text(w->out, w->kernel->has_workspace ? ",\n    void *workspace" : "");
     buf_text(w->out, ")\n{\n    enum ingot_status status;\n"
@@ -499,16 +242,15 @@ bool launch_write(struct arena *a, const struct plan *plan,
                        .ok = true};
     if (kernel->has_workspace)
         write_workspace_function(&w);
-    write_comment(&w);
+    launch_comment(&w);
     write_head(&w);
-    write_conditions(&w);
-    write_array_checks(&w);
+    launch_checks(&w);
     bool takes_all = false;
     for (uint32_t v = 0; v < kernel->n_variants && !takes_all; v++)
         takes_all = write_variant(&w, &kernel->variants[v]);
     if (!takes_all) {
         buf_text(out, "    ");
-        write_rejection(&w, "BAD_SIZE", "no variant takes these sizes");
+        writer_rejection(&w, "BAD_SIZE", "no variant takes these sizes");
     }
     buf_text(out, "}\n");
     return w.ok;

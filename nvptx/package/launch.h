@@ -3,7 +3,7 @@
 #ifndef NVPTX_PACKAGE_LAUNCH_H
 #define NVPTX_PACKAGE_LAUNCH_H
 
-#include "nvptx/package/plan.h"
+#include "nvptx/package/writer.h"
 
 // Append the launch function of a kernel and, if it needs a workspace, the
 // function that says how large.
@@ -12,7 +12,10 @@ bool launch_write(struct arena *a, const struct plan *plan,
                   const struct plan_kernel *kernel, struct diag_list *diags,
                   struct buf *out);
 
-// The functions that launch functions call, as text of a header.
-const char *launch_functions(void);
+// Append the comment above the launch function.
+void launch_comment(struct writer *w);
+
+// Append the checks of all arguments, which end the function if one fails.
+void launch_checks(struct writer *w);
 
 #endif

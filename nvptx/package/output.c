@@ -1,11 +1,16 @@
 // Writes files by way of temporary names in the same folder:
 //
-//   create .NAME.PID.N.tmp, write, sync            for each file
+//   create .NAME.PID.N.tmp, write, close           for each file
 //   link what has its name to .NAME.PID.N.tmp too  for each file
 //   rename                                         for each file
-//   sync the folders
+//
+// Nothing is synced to the disk, which would take most of the time of a build:
+// a crash of the machine may lose what was just written, and the hash in the
+// header tells the loader.
 
 #include "nvptx/package/output.h"
+
+#include "nvptx/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,21 +44,6 @@ static void split_path(struct arena *a, struct pending *p)
                               : arena_printf(a, "%.*s", length, p->file->path);
 }
 
-// Write all of `n` bytes; false, with errno, on failure.
-static bool write_all(int fd, const char *bytes, size_t n)
-{
-    while (n > 0) {
-        ssize_t done = write(fd, bytes, n);
-        if (done < 0 && errno != EINTR)
-            return false;
-        if (done > 0) {
-            bytes += done;
-            n -= (size_t)done;
-        }
-    }
-    return true;
-}
-
 // Return a name beside the file that nothing has, if `i` is right.
 static const char *temp_name(struct arena *a, const struct pending *p, int i)
 {
@@ -77,7 +67,7 @@ static int create_temp(struct arena *a, struct pending *p)
     return -1;
 }
 
-// Write the bytes to the disk under a temporary name.
+// Write the bytes under a temporary name.
 // Returns an errno.
 static int write_temp(struct arena *a, struct pending *p)
 {
@@ -85,7 +75,7 @@ static int write_temp(struct arena *a, struct pending *p)
     if (fd < 0)
         return errno;
     int error = 0;
-    if (!write_all(fd, p->file->bytes, p->file->size) || fsync(fd) != 0)
+    if (!io_write(fd, p->file->bytes, p->file->size))
         error = errno;
     if (close(fd) != 0 && !error)
         error = errno;
@@ -156,17 +146,6 @@ static int write_files(struct arena *a, struct pending *all, size_t n,
     return 0;
 }
 
-// Bring the names in the folder of a file to the disk, as far as the file
-// system can.
-static void sync_folder(const struct pending *p)
-{
-    int fd = open(p->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    fsync(fd);
-    close(fd);
-}
-
 // Block or restore SIGXFSZ, so that a limit of file sizes is an error like a
 // full disk; one that is pending is taken before.
 static void hold_size_signal(bool hold, sigset_t *before)
@@ -201,8 +180,6 @@ bool output_write(struct arena *scratch, const struct output *files, size_t n,
             undo(&all[i]);
         else if (all[i].backup)
             unlink(all[i].backup);
-        if (!error && (i == 0 || strcmp(all[i].folder, all[i - 1].folder) != 0))
-            sync_folder(&all[i]);
     }
     if (error)
         diag_error(diags, (struct span){0}, D_output_failed, files[at].path,

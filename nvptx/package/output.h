@@ -15,8 +15,8 @@ struct output {
     size_t size;
 };
 
-// Write files: each first under another name in its folder and to the disk,
-// then all are renamed.  On failure the folders are as they were before.
+// Write files: each first under another name in its folder, then all are
+// renamed.  On failure the folders are as they were before.
 // Returns false after reporting an error.
 bool output_write(struct arena *scratch, const struct output *files, size_t n,
                   struct diag_list *diags);

@@ -28,30 +28,32 @@ static size_t skip_comment(const char *text, size_t size, size_t at)
 static size_t skip_string(const char *text, size_t size, size_t at)
 {
     size_t i = at + 1;
-    while (i < size && text[i] != '"' && text[i] != '\n')
-        i++;
+    while (i < size && text[i] != '"')
+        i += text[i] == '\\' ? 2 : 1;
     return i < size ? i + 1 : size;
+}
+
+// Return the index behind the token at `at`: a comment, a string or a
+// character.
+static size_t skip_token(const char *text, size_t size, size_t at)
+{
+    size_t after = skip_comment(text, size, at);
+    if (after == at && text[at] == '"')
+        after = skip_string(text, size, at);
+    return after == at ? at + 1 : after;
 }
 
 void ptx_compact(const char *text, size_t size, struct buf *out)
 {
-    char last = '\n';
-    for (size_t i = 0; i < size;) {
-        size_t after = skip_comment(text, size, i);
-        if (after != i) {
-            last = last == '\n' ? '\n' : '/';
-            i = after;
-            continue;
-        }
+    size_t after;
+    bool is_behind_space = true;
+    for (size_t i = 0; i < size; i = after) {
+        bool is_comment = skip_comment(text, size, i) != i;
         bool is_blank = text[i] == ' ' || text[i] == '\t';
-        bool is_dropped =
-            (is_blank && last == '\n') || (text[i] == ' ' && last == ' ');
-        after = text[i] == '"' ? skip_string(text, size, i) : i + 1;
-        if (!is_dropped) {
+        after = skip_token(text, size, i);
+        if (!is_comment && !(is_blank && is_behind_space))
             buf_bytes(out, text + i, after - i);
-            last = text[i];
-        }
-        i = after;
+        is_behind_space = is_blank || strchr("\n\r\f\v", text[i]);
     }
 }
 
@@ -62,12 +64,9 @@ static size_t find_directive(const char *text, size_t size, size_t at,
 {
     size_t n = strlen(directive);
     while (at + n < size) {
-        size_t after = skip_comment(text, size, at);
-        if (after == at && text[at] == '"')
-            after = skip_string(text, size, at);
-        if (after == at && memcmp(text + at, directive, n) == 0)
+        if (memcmp(text + at, directive, n) == 0)
             return at + n;
-        at = after == at ? at + 1 : after;
+        at = skip_token(text, size, at);
     }
     return size;
 }

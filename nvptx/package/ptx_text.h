@@ -6,8 +6,8 @@
 #include "ir/base/buf.h"
 #include "nvptx/package/elf.h"
 
-// Append PTX as the container holds it: without comments, without blanks at
-// the start of lines, and runs of spaces made one.
+// Append PTX as the container holds it: without comments, and without spaces
+// and tabs that follow white space.
 void ptx_compact(const char *text, size_t size, struct buf *out);
 
 // Return the version that PTX text states, 74 for `.version 7.4`, or 0.

@@ -18,7 +18,7 @@
 #include "ir/walk.h"
 #include "passes/analysis/facts.h"
 
-enum { DEPTH_MOST = 12, STEPS_MOST = 300 };
+enum { DEPTH_MOST = 6, STEPS_MOST = 24 };
 
 // A search.
 struct proof {
@@ -201,8 +201,18 @@ static void term_facts(struct proof *p, const struct affine_term *t,
     }
 }
 
+// Return the number of atoms in the longest term.
+static uint32_t degree(const struct affine *x)
+{
+    uint32_t most = 0;
+    for (size_t i = 0; i < x->terms.n; i++)
+        most = x->terms.at[i].n > most ? x->terms.at[i].n : most;
+    return most;
+}
+
 // Try to remove a term of x by subtracting a multiple of a fact that has a
-// part of that term with the same sign, then go on with what is left.
+// part of that term with the same sign, then go on with what is left.  A
+// multiple with longer products than x has leads nowhere.
 static bool use_fact(struct proof *p, const struct affine *x,
                      const struct affine_term *worst, const struct affine *fact,
                      int depth)
@@ -214,6 +224,7 @@ static bool use_fact(struct proof *p, const struct affine *x,
             part = fact->terms.at[i];
         if (part.factor == 0 || (part.factor > 0) != (worst->factor > 0) ||
             !affine_atoms_divide(a, &part, worst, &rest) ||
+            rest.n + degree(fact) > degree(x) ||
             !all_nonnegative(p->facts, &rest))
             continue;
         int64_t g = num_gcd(part.factor, worst->factor);
@@ -259,7 +270,10 @@ static bool prove(struct proof *p, const struct affine *x, int depth)
 bool facts_nonnegative(const struct facts *f, const struct affine *x)
 {
     struct proof p = {.facts = f, .steps = STEPS_MOST};
-    return prove(&p, x, 0);
+    struct arena_mark mark = arena_mark(f->arena);
+    bool proved = prove(&p, x, 0);
+    arena_release(f->arena, mark);
+    return proved;
 }
 
 // Return a number that the atom is known to be a multiple of.

@@ -27,13 +27,13 @@ static struct interval var_range(const struct facts *f,
                                              : interval_of_type(var->type);
 }
 
-// Return the range of x << y or x >> y for a constant y.
+// Return the range of x << y or x >> y for x >= 0.
 static struct interval shift_range(struct interval x, struct interval y,
                                    bool left)
 {
-    if (x.lo < 0 || y.lo != y.hi || y.lo < 0 || y.lo > 62)
+    if (x.lo < 0 || y.lo < 0 || y.hi > 62)
         return interval_all();
-    struct interval by = interval_of(INT64_C(1) << y.lo);
+    struct interval by = {INT64_C(1) << y.lo, INT64_C(1) << y.hi};
     return left ? interval_mul(x, by) : interval_div(x, by);
 }
 

@@ -29,6 +29,7 @@ struct mapping {
     struct ir_expr *extent[AXIS_COUNT]; // of each axis; NULL: no loop on it
     struct ir_stmt *around[AXIS_COUNT]; // the loop on the axis around, or NULL
     const char *name[AXIS_COUNT];       // of the loop that set the extent
+    struct map loop_extents;            // of each bound loop
     bool failed;
 };
 
@@ -93,6 +94,7 @@ static void measure_loop(struct mapping *m, struct ir_stmt *s)
         m->failed = true;
         return;
     }
+    map_set(&m->loop_extents, s, extent);
     bool is_thread = axis_kind(loop->axis) == AXIS_THREAD;
     extent =
         is_thread ? thread_extent(m, s, extent) : block_extent(m, s, extent);
@@ -198,7 +200,7 @@ static size_t map_loop(struct mapping *m, struct ir_block *block, size_t at)
     struct ir_for *loop = &s->u.loop;
     struct ir_expr *index = ir_at(a, ir_index_value(a, loop->axis), s->span);
     struct ir_expr *value = ir_add(a, loop->from, ir_mul(a, index, loop->step));
-    struct ir_expr *extent = fold_expr(a, &m->facts, ir_for_extent(a, loop));
+    struct ir_expr *extent = map_get(&m->loop_extents, s);
     struct map vars = {.arena = m->p->scratch};
     map_set(&vars, loop->var, value);
     m->around[loop->axis] = s;
@@ -277,7 +279,7 @@ static const char *entry_name(struct pass *p, size_t number)
 static struct ir_stmt *make_launch(struct pass *p, struct ir_block body,
                                    size_t number)
 {
-    struct mapping m = {.p = p};
+    struct mapping m = {.p = p, .loop_extents = {.arena = p->scratch}};
     struct ir_stmt *s = ir_stmt_launch(p->arena, entry_name(p, number));
     m.launch = &s->u.launch;
     m.launch->min_blocks = p->kernel->min_blocks;

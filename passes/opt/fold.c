@@ -140,7 +140,8 @@ static struct ir_expr *divide_parts(const struct fold *s,
                                     const struct division *d)
 {
     bool trivial = affine_is_number(&d->quotient) && d->quotient.constant == 0;
-    if (trivial || !facts_nonnegative(s->facts, &d->quotient) ||
+    if (trivial || !facts_nonnegative(s->facts, &d->divisor) ||
+        !facts_nonnegative(s->facts, &d->quotient) ||
         !facts_nonnegative(s->facts, &d->rest))
         return NULL;
     struct type type = d->expr->type;

@@ -23,8 +23,7 @@ static bool run_assign(struct interp *in, const struct sched_stmt *s)
     if (s->names.n > 1 && (v.kind != VALUE_list || v.list.n != s->names.n)) {
         size_t n = v.kind == VALUE_list ? v.list.n : 1;
         diag_error(in->pass->diags, s->span, D_schedule_tuple,
-                   (long long)s->names.n, (long long)s->names.n);
-        diag_label(in->pass->diags, "%zu on the right", n);
+                   (long long)s->names.n, (long long)n);
         return false;
     }
     for (size_t i = 0; i < s->names.n; i++) {

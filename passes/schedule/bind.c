@@ -5,15 +5,14 @@
 //
 // Requires:
 //  1. the loop is serial                                 E0607
-//  2. the axis is one of blocks or threads               E0615
-//  3. the loop counts from 0 in steps of 1               E0623
-//  4. no loop around or inside has the axis already      E0617
-//  5. no grid loop is inside a thread loop               E0618
-//  6. threads: a constant extent                         E0619
+//  2. the loop counts from 0 in steps of 1               E0623
+//  3. no loop around or inside has the axis already      E0617
+//  4. no grid loop is inside a thread loop               E0618
+//  5. threads: a constant extent                         E0619
 //     blocks: one that the sizes of the kernel decide    E0622
-//  7. the extent is within the axis's limit ...          E0620
-//  8. ... and the block has at most 1024 threads         E0621
-//  9. the iterations are independent                     E0616
+//  6. the extent is within the axis's limit ...          E0620
+//  7. ... and the block has at most 1024 threads         E0621
+//  8. the iterations are independent                     E0616
 
 #include "passes/schedule/prim.h"
 
@@ -23,11 +22,11 @@ enum { THREADS_MOST = 1024 };
 
 // What is bound around and inside a loop: the context of see_bound.
 struct bound {
-    enum axis axis;          // to be given to the loop
-    struct ir_stmt *same;    // has the axis
-    struct ir_stmt *thread;  // around, bound to threads
-    struct ir_stmt *block;   // inside, bound to blocks
-    int64_t threads;         // of the loops around times the most inside
+    enum axis axis;         // to be given to the loop
+    struct ir_stmt *same;   // has the axis
+    struct ir_stmt *thread; // around, bound to threads
+    struct ir_stmt *block;  // inside, bound to blocks
+    int64_t threads;        // of the loops around times the most inside
 };
 
 // Note a loop around or inside.
@@ -66,7 +65,8 @@ static struct bound look_around(struct pass *p, struct ir_stmt *loop,
     struct bound b = {.axis = axis};
     struct ir_path path = sched_path(p, loop);
     b.threads = threads_below(&loop->u.loop.body);
-    ir_each_stmt(&loop->u.loop.body, see_bound, &b);
+    ir_each_stmt (&loop->u.loop.body, see_bound, &b)
+        ;
     for (uint32_t i = 0; i + 1 < path.n; i++) {
         struct ir_stmt *s = path.stmts[i];
         int64_t own = 1;
@@ -154,22 +154,11 @@ static bool check_extent(const struct sched_call *c, struct ir_stmt *loop,
     return true;
 }
 
-// Check that the axis is one of a launch.
-static bool check_axis(const struct sched_call *c, struct ir_stmt *loop,
-                       enum axis axis)
-{
-    if (axis_kind(axis) == AXIS_BLOCK || axis_kind(axis) == AXIS_THREAD)
-        return true;
-    diag_error(c->pass->diags, c->span, D_bind_axis, axis_name(axis));
-    return sched_blame_one(c, loop, "to be bound");
-}
-
 bool sched_bind(struct sched_call *c)
 {
     struct ir_stmt *loop = sched_arg(c, 0);
     enum axis axis = c->args.at[1].axis;
-    if (!sched_check_serial(c, loop) || !check_axis(c, loop, axis) ||
-        !sched_check_from_zero(c, loop))
+    if (!sched_check_serial(c, loop) || !sched_check_from_zero(c, loop))
         return false;
     struct bound b = look_around(c->pass, loop, axis);
     const char *how =

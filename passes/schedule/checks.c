@@ -69,8 +69,7 @@ static bool refuse_nest(const struct sched_call *c, struct ir_stmt *outer,
     struct ir_stmt *both[] = {outer, inner};
     const char *name = outer->u.loop.var->name;
     const char *other = inner->u.loop.var->name;
-    bool inside =
-        ir_find(c->pass->scratch, &outer->u.loop.body, inner, &path);
+    bool inside = ir_find(c->pass->scratch, &outer->u.loop.body, inner, &path);
     diag_error(c->pass->diags, c->span,
                inside ? D_loops_not_adjacent : D_loops_not_nested, other, name);
     sched_blame(c, both, 2, "named here");
@@ -117,8 +116,7 @@ bool sched_check_rectangle(const struct sched_call *c,
                 continue;
             struct ir_stmt *both[] = {loops[j], loops[i]};
             diag_error(c->pass->diags, c->span, D_loop_bounds_depend,
-                       f->var->name, v->name,
-                       sched_prim_info(c->prim)->name);
+                       f->var->name, v->name, sched_prim_info(c->prim)->name);
             return sched_blame(c, both, 2, "not a rectangle");
         }
     }
@@ -207,9 +205,8 @@ static bool is_one_stage(const struct ir_stmt *loop)
            !sched_has(&body->at[0]->u.stage.body, STMT_if);
 }
 
-bool sched_check_order(const struct sched_call *c,
-                       struct ir_stmt *const *loops, size_t n,
-                       struct ir_stmt *const *order)
+bool sched_check_order(const struct sched_call *c, struct ir_stmt *const *loops,
+                       size_t n, struct ir_stmt *const *order)
 {
     size_t which = 0;
     struct depend_meeting *m =

@@ -38,7 +38,8 @@ static bool is_shared(struct ir_stmt *nest)
 {
     bool found = false;
     struct ir_block alone = {&nest, 1, 1};
-    ir_each_stmt(&alone, see_shared, &found);
+    ir_each_stmt (&alone, see_shared, &found)
+        ;
     return found;
 }
 
@@ -47,7 +48,7 @@ struct spread {
     struct sched_call *call; // who asks
     struct ir_stmt **loops;  // nested, outermost first
     size_t n;
-    bool is_flat;   // nothing but these loops around one stage
+    bool is_flat; // nothing but these loops around one stage
     int64_t threads, lanes;
 };
 
@@ -78,8 +79,7 @@ static bool can_spread(const struct spread *s, struct ir_stmt *loop)
 static void collect(struct spread *s, struct ir_stmt *loop)
 {
     size_t most = 1;
-    for (struct ir_stmt *l = loop; l->kind == STMT_for &&
-                                   l->u.loop.body.n == 1;
+    for (struct ir_stmt *l = loop; l->kind == STMT_for && l->u.loop.body.n == 1;
          l = l->u.loop.body.at[0])
         most++;
     s->loops = arena_array(s->call->pass->scratch, struct ir_stmt *, most);
@@ -130,8 +130,7 @@ static bool is_row(const struct contiguity *c, const struct ir_expr *load)
 {
     uint32_t last = load->n - 1;
     const struct ir_buffer *b = load->u.buffer;
-    const struct ir_var *v =
-        c->stage->iters.at[c->stage->iters.n - 1].var;
+    const struct ir_var *v = c->stage->iters.at[c->stage->iters.n - 1].var;
     int64_t extent;
     for (uint32_t i = 0; i < last; i++) {
         if (ir_mentions(load->args[i], v))
@@ -167,7 +166,8 @@ static void see_size(struct ir_expr *x, void *context)
 }
 
 // Return whether the store goes to its stage's iteration variables in order.
-static bool is_plain_store(const struct ir_stage *stage, const struct ir_stmt *s)
+static bool is_plain_store(const struct ir_stage *stage,
+                           const struct ir_stmt *s)
 {
     if (s->kind != STMT_store || s->u.store.buffer->strides ||
         s->u.store.n != stage->iters.n)
@@ -212,21 +212,28 @@ static int64_t choose_lanes(const struct spread *s)
     return c.broken || c.lanes < 2 ? 1 : c.lanes;
 }
 
+// Return how many iterations the loops have, but no more than `most`, which
+// stands for what is not known as well.
+static int64_t count(const struct spread *s, int64_t most)
+{
+    int64_t total = 1, extent;
+    for (size_t i = 0; i < s->n; i++) {
+        struct ir_expr *x =
+            ir_for_extent(s->call->pass->scratch, &s->loops[i]->u.loop);
+        if (!ir_int_value(x, &extent) || extent > most)
+            extent = most;
+        total = extent && total > most / extent ? most : total * extent;
+    }
+    return total;
+}
+
 // Return how many threads a block should have: no more than there is to do.
 static int64_t choose_threads(const struct spread *s)
 {
     struct ir_block *body = &s->loops[s->n - 1]->u.loop.body;
-    int64_t threads = THREADS, extent, total = 1;
+    int64_t threads = THREADS, total = count(s, THREADS * LANES_MOST);
     if (s->n == 1 && sched_has(body, STMT_for))
         threads = ROW_THREADS;
-    for (size_t i = 0; i < s->n; i++) {
-        if (!ir_int_value(ir_for_extent(s->call->pass->scratch,
-                                        &s->loops[i]->u.loop),
-                          &extent))
-            return threads;
-        total *= extent < THREADS * LANES_MOST ? extent : THREADS * LANES_MOST;
-        total = total < THREADS * LANES_MOST ? total : THREADS * LANES_MOST;
-    }
     while (threads > ROW_THREADS && threads * s->lanes >= total * 2)
         threads /= 2;
     return threads;
@@ -292,8 +299,8 @@ static bool complete_nest(struct pass *p, struct ir_stmt *nest)
     struct spread s = {.call = &c};
     if (!is_shared(nest))
         collect(&s, nest);
-    if (s.n == 0)
-        return wrap(&c, nest, AXIS_thread_x) && wrap(&c, nest, AXIS_block_x);
+    if (count(&s, 2) <= 1)
+        return wrap(&c, nest, AXIS_block_x) && wrap(&c, nest, AXIS_thread_x);
     s.lanes = choose_lanes(&s);
     s.threads = choose_threads(&s);
     return spread_loops(&s);
@@ -324,11 +331,11 @@ static void join_nests(struct pass *p)
     }
     if (!joined)
         return;
-    struct ir_var *var = ir_var_new(p->arena, str_name(p->names, "u"),
-                                    type_scalar(TYPE_int), VAR_loop,
-                                    p->kernel->span);
-    struct ir_stmt *loop = sched_new_loop(p, var, ir_int(p->arena, 1),
-                                          inner.at[0]->span);
+    struct ir_var *var =
+        ir_var_new(p->arena, str_name(p->names, "u"), type_scalar(TYPE_int),
+                   VAR_loop, p->kernel->span);
+    struct ir_stmt *loop =
+        sched_new_loop(p, var, ir_int(p->arena, 1), inner.at[0]->span);
     loop->u.loop.body = inner;
     ir_append(p->arena, &kept, loop);
     *body = kept;

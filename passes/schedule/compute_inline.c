@@ -57,18 +57,17 @@ static bool take_apart(struct inlining *in)
         if (s->kind != (is_last ? STMT_store : STMT_let))
             return false;
         if (!is_last)
-            map_set(&lets, s->u.let.var,
-                    ir_substitute(in->pass->arena, s->u.let.value, &lets,
-                                  NULL));
+            map_set(
+                &lets, s->u.let.var,
+                ir_substitute(in->pass->arena, s->u.let.value, &lets, NULL));
         in->store = s;
     }
     if (!body->n || !has_plain_index(in))
         return false;
     in->array = in->store->u.store.buffer;
-    in->value = ir_substitute(in->pass->arena, in->store->u.store.value, &lets,
-                              NULL);
-    return ir_is_pure(in->value, false) &&
-           !ir_block_reads(body, in->array);
+    in->value =
+        ir_substitute(in->pass->arena, in->store->u.store.value, &lets, NULL);
+    return ir_is_pure(in->value, false) && !ir_block_reads(body, in->array);
 }
 
 // Report a stage that cannot be inlined.
@@ -141,7 +140,8 @@ static bool check(const struct sched_call *c, struct inlining *in)
     if (in->array->role != ROLE_alloc)
         return refuse(c, D_inline_output, stage, "computes a result");
     struct writers w = {.in = in};
-    ir_each_stmt(&c->pass->kernel->body, see_writer, &w);
+    ir_each_stmt (&c->pass->kernel->body, see_writer, &w)
+        ;
     if (w.other) {
         refuse(c, D_inline_writers, stage, "to be inlined");
         diag_note(c->pass->diags, w.other->span, "it is written here, too");

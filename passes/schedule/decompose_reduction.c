@@ -14,6 +14,7 @@
 //  3. ... with only loops between them                    E0641
 //  4. no loop further out counts a reduction              E0636
 //  5. no loop selects elements and counts a reduction     E0637
+//  6. no bounds depend on another one's variable          E0611
 
 #include "passes/schedule/prim.h"
 
@@ -83,7 +84,8 @@ static bool check(const struct sched_call *c, struct decomposition *d)
         if (i >= d->from && role == (SELECTS | REDUCES))
             return refuse(c, D_decompose_mixed, s, "does both");
     }
-    return true;
+    return sched_check_rectangle(c, d->path.stmts + d->from,
+                                 d->path.n - 1 - d->from);
 }
 
 // Return an expression over the copies of the loops.
@@ -123,8 +125,8 @@ static struct ir_stmt *make_stage(struct decomposition *d)
         struct ir_iter it = old->iters.at[i];
         if (it.is_reduce)
             continue;
-        it.var = ir_var_new(a, it.var->name, it.var->type, VAR_iter,
-                            it.var->span);
+        it.var =
+            ir_var_new(a, it.var->name, it.var->type, VAR_iter, it.var->span);
         it.binding = over_copies(d, it.binding);
         map_set(&iters, old->iters.at[i].var, ir_read(a, it.var));
         vec_push(a, &s->u.stage.iters, it);
@@ -140,12 +142,11 @@ static struct ir_stmt *copy_loop(struct decomposition *d,
                                  const struct ir_stmt *loop)
 {
     const struct ir_for *f = &loop->u.loop;
-    const char *name =
-        arena_printf(d->pass->scratch, "%s_init", f->var->name);
-    struct ir_var *var =
-        sched_new_var(d->pass, d->loop, name, f->var->span);
-    struct ir_stmt *s = ir_stmt_for(d->pass->arena, var, over_copies(d, f->from),
-                                    over_copies(d, f->to), f->step, f->axis);
+    const char *name = arena_printf(d->pass->scratch, "%s_init", f->var->name);
+    struct ir_var *var = sched_new_var(d->pass, d->loop, name, f->var->span);
+    struct ir_stmt *s =
+        ir_stmt_for(d->pass->arena, var, over_copies(d, f->from),
+                    over_copies(d, f->to), f->step, f->axis);
     s->span = loop->span;
     for (size_t i = 0; i < f->attrs.n; i++)
         vec_push(d->pass->arena, &s->u.loop.attrs, f->attrs.at[i]);

@@ -30,9 +30,9 @@ struct digit {
 // A number in mixed radix: base + digits + rest, where each digit weighs more
 // than everything behind it.
 struct radix {
-    struct ir_expr *of;  // the expression
-    struct affine base;  // what does not vary
-    bool negated;        // the digits count downwards
+    struct ir_expr *of; // the expression
+    struct affine base; // what does not vary
+    bool negated;       // the digits count downwards
     struct VEC(struct digit) digits;
 };
 
@@ -180,8 +180,7 @@ static void add_parts(struct walk *w, struct access *x, size_t i)
         if (part->op != OP_div && part->op != OP_cast)
             continue;
         if (!find_radix(x, part->args[0]))
-            vec_push(w->pass->scratch, &x->radices,
-                     radix_of(w, part->args[0]));
+            vec_push(w->pass->scratch, &x->radices, radix_of(w, part->args[0]));
     }
 }
 
@@ -349,8 +348,7 @@ static bool same_digit(struct walk *w, const struct digit *x,
                        const struct digit *y)
 {
     struct affine_term rest;
-    return x->weight.factor == y->weight.factor &&
-           x->weight.n == y->weight.n &&
+    return x->weight.factor == y->weight.factor && x->weight.n == y->weight.n &&
            affine_atoms_divide(w->pass->scratch, &x->weight, &y->weight,
                                &rest) &&
            ir_expr_equal(x->value, y->value);

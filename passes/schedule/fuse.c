@@ -55,8 +55,8 @@ static const char *fused_name(struct pass *p, struct ir_stmt *const *loops,
 {
     const char *name = loops[0]->u.loop.var->name;
     for (size_t i = 1; i < n; i++)
-        name = arena_printf(p->scratch, "%s_%s", name,
-                            loops[i]->u.loop.var->name);
+        name =
+            arena_printf(p->scratch, "%s_%s", name, loops[i]->u.loop.var->name);
     return arena_printf(p->scratch, "%s_fused", name);
 }
 
@@ -72,6 +72,28 @@ static struct ir_stmt *make_loop(struct pass *p, struct ir_stmt *const *loops,
     return sched_new_loop(p, var, extent, loops[0]->span);
 }
 
+// Replace the variables of the loops by parts of the new loop's.  Loops of
+// one iteration take no part in it.
+static void renumber(struct pass *p, struct ir_stmt *const *loops, size_t n,
+                     struct ir_expr *const *extents,
+                     const struct ir_stmt *fused)
+{
+    struct ir_expr *number = ir_read(p->arena, fused->u.loop.var);
+    size_t first = 0;
+    while (first + 1 < n && ir_is_int_const(extents[first], 1))
+        first++;
+    for (size_t i = n; i-- > 0;) {
+        struct ir_expr *part = ir_int(p->arena, 0);
+        if (i == first) {
+            part = number;
+        } else if (i > first && !ir_is_int_const(extents[i], 1)) {
+            part = ir_binary(p->arena, OP_mod, number, extents[i]);
+            number = ir_binary(p->arena, OP_div, number, extents[i]);
+        }
+        sched_renumber(p, loops[i], part);
+    }
+}
+
 bool sched_fuse(struct sched_call *c)
 {
     size_t n;
@@ -83,13 +105,7 @@ bool sched_fuse(struct sched_call *c)
     if (!check(c, loops, n, extents))
         return false;
     struct ir_stmt *fused = make_loop(p, loops, n, extents);
-    struct ir_expr *number = ir_read(p->arena, fused->u.loop.var);
-    for (size_t i = n; i-- > 1;) {
-        sched_renumber(p, loops[i],
-                       ir_binary(p->arena, OP_mod, number, extents[i]));
-        number = ir_binary(p->arena, OP_div, number, extents[i]);
-    }
-    sched_renumber(p, loops[0], number);
+    renumber(p, loops, n, extents, fused);
     sched_replace(p, loops[0], fused);
     fused->u.loop.body = loops[n - 1]->u.loop.body;
     sched_result(c, VALUE_loop, fused);

@@ -43,8 +43,8 @@ struct interp {
 bool interp_expr(struct interp *in, const struct sched_expr *x,
                  struct sched_value *out);
 // Evaluate an expression to an integer; `what` names it in the error.
-bool interp_int(struct interp *in, const struct sched_expr *x,
-                const char *what, int64_t *out);
+bool interp_int(struct interp *in, const struct sched_expr *x, const char *what,
+                int64_t *out);
 // Evaluate a call.
 bool interp_call(struct interp *in, const struct sched_expr *x,
                  struct sched_value *out);
@@ -60,8 +60,7 @@ bool interp_block(struct interp *in, const struct sched_block *block);
 void interp_set(struct interp *in, const char *name,
                 const struct sched_value *value);
 // Return the value of a name of the current frame, or NULL.
-const struct sched_value *interp_get(const struct interp *in,
-                                     const char *name);
+const struct sched_value *interp_get(const struct interp *in, const char *name);
 // Check that the loop or stage of a value is still part of the kernel.
 bool interp_check_alive(struct interp *in, const struct sched_value *v,
                         struct span span);

@@ -75,8 +75,9 @@ static bool refuse_count(struct interp *in, const struct sched_expr *x,
     enum sched_prim prim = find_prim(x->name);
     if (prim < PRIM_COUNT) {
         const struct sched_prim_info *info = sched_prim_info(prim);
-        diag_help(in->pass->diags, "%s: %s  =>  %s", info->name, info->before,
-                  info->after);
+        diag_help(in->pass->diags, "%s: %s  =>  %s%s%s", info->name,
+                  info->before, info->after, *info->results ? "; returns " : "",
+                  info->results);
     }
     return false;
 }
@@ -154,8 +155,8 @@ static bool eval_spread(struct interp *in, const struct sched_expr *x,
         const struct sched_expr *arg = x->args.at[i];
         struct sched_value v = {.kind = VALUE_key, .span = arg->span};
         v.key = arg->name;
-        bool is_key = letter_of(signature, out->n) == 'k' &&
-                      arg->kind == SCHED_name;
+        bool is_key =
+            letter_of(signature, out->n) == 'k' && arg->kind == SCHED_name;
         if (!is_key && !interp_expr(in, arg, &v))
             return false;
         spread(in, &v, out);
@@ -239,9 +240,8 @@ static bool call_function(struct interp *in, const struct sched_expr *x,
                        "an argument", interp_kind(v->kind));
             return false;
         }
-        out->number =
-            i ? ir_apply(f->op, type_scalar(TYPE_int), pair, &fault).i
-              : v->number;
+        out->number = i ? ir_apply(f->op, type_scalar(TYPE_int), pair, &fault).i
+                        : v->number;
     }
     if (fault)
         diag_error(in->pass->diags, x->span, D_schedule_arithmetic, fault);
@@ -260,8 +260,8 @@ static bool bind_params(struct interp *in, const struct sched_expr *x,
         const struct sched_param *param = &def->params.at[i];
         struct sched_value v;
         in->frame = i < x->args.n ? caller : frame;
-        ok = interp_expr(in, i < x->args.n ? x->args.at[i] : param->initial,
-                         &v);
+        ok =
+            interp_expr(in, i < x->args.n ? x->args.at[i] : param->initial, &v);
         in->frame = frame;
         if (ok)
             interp_set(in, param->name.text, &v);

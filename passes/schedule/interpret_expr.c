@@ -22,8 +22,8 @@ const char *interp_kind(enum sched_value_kind kind)
     return "";
 }
 
-bool interp_int(struct interp *in, const struct sched_expr *x,
-                const char *what, int64_t *out)
+bool interp_int(struct interp *in, const struct sched_expr *x, const char *what,
+                int64_t *out)
 {
     struct sched_value v;
     if (!interp_expr(in, x, &v))
@@ -74,8 +74,7 @@ static bool eval_op(struct interp *in, const struct sched_expr *x,
             return false;
     }
     *out = (struct sched_value){.kind = VALUE_int, .span = x->span};
-    out->number =
-        ir_apply(x->op, type_scalar(TYPE_int), operands, &fault).i;
+    out->number = ir_apply(x->op, type_scalar(TYPE_int), operands, &fault).i;
     if (fault)
         diag_error(in->pass->diags, x->span, D_schedule_arithmetic, fault);
     return !fault;
@@ -185,9 +184,8 @@ bool interp_expr(struct interp *in, const struct sched_expr *x,
 }
 
 // Report what is wrong with a guard.
-static struct ir_expr *refuse_guard(struct interp *in,
-                                    const struct sched_expr *x,
-                                    const char *wrong)
+static struct ir_expr *
+refuse_guard(struct interp *in, const struct sched_expr *x, const char *wrong)
 {
     diag_error(in->pass->diags, x->span, D_schedule_guard, wrong);
     return NULL;
@@ -250,5 +248,6 @@ struct ir_expr *interp_guard(struct interp *in, const struct sched_expr *x)
         return guard_name(in, x);
     if (x->kind == SCHED_op)
         return guard_op(in, x);
-    return refuse_guard(in, x, "only sizes, integers and operators belong here");
+    return refuse_guard(in, x,
+                        "only sizes, integers and operators belong here");
 }

@@ -52,7 +52,8 @@ static void see_stage(struct ir_stmt *s, void *context)
 static struct stage_search find_stage(struct interp *in, const char *name)
 {
     struct stage_search f = {.name = name, .suggest = {.wanted = name}};
-    ir_each_stmt(&in->pass->kernel->body, see_stage, &f);
+    ir_each_stmt (&in->pass->kernel->body, see_stage, &f)
+        ;
     return f;
 }
 
@@ -146,14 +147,14 @@ static bool find_member(struct interp *in, const struct sched_value *stage,
                         const struct sched_expr *x, struct sched_value *out)
 {
     const char *base = sched_name_of(stage->stmt);
-    const char *whole =
-        arena_printf(in->pass->scratch, "%s.%s", base, x->name);
+    const char *whole = arena_printf(in->pass->scratch, "%s.%s", base, x->name);
     struct ir_stmt *part = find_stage(in, whole).stage;
     struct loop_search f = {.in = in, .stage = stage->stmt, .name = x->name};
     if (part)
         return give(out, VALUE_stage, part, x->span);
     f.suggest.wanted = x->name;
-    ir_each_stmt(&in->pass->kernel->body, see_loop, &f);
+    ir_each_stmt (&in->pass->kernel->body, see_loop, &f)
+        ;
     if (f.found && !f.ambiguous)
         return give(out, VALUE_loop, f.found, x->span);
     if (f.ambiguous) {
@@ -161,33 +162,39 @@ static bool find_member(struct interp *in, const struct sched_value *stage,
                    x->name);
         return false;
     }
-    diag_error(in->pass->diags, x->span, D_schedule_unknown_member, base,
-               x->name);
+    diag_error(in->pass->diags, x->span, D_schedule_unknown_member,
+               arena_printf(in->pass->scratch, "`%s`", base), x->name);
     help_suggest(in, &f.suggest);
     return false;
 }
 
-// Return whether `base.name` is an axis, such as thread.x.
-static bool is_axis(struct interp *in, const struct sched_expr *x,
-                    enum axis *axis)
+// Return whether `base.name` is about an axis, such as thread.x.
+static bool is_axis(struct interp *in, const struct sched_expr *base)
 {
-    const struct sched_expr *base = x->args.at[0];
-    if (base->kind != SCHED_name || interp_get(in, base->name))
-        return false;
-    return axis_find(
-        arena_printf(in->pass->scratch, "%s.%s", base->name, x->name), axis);
+    return base->kind == SCHED_name && !interp_get(in, base->name) &&
+           (strcmp(base->name, "block") == 0 ||
+            strcmp(base->name, "thread") == 0);
+}
+
+// Evaluate an axis.
+static bool eval_axis(struct interp *in, const struct sched_expr *x,
+                      struct sched_value *out)
+{
+    const char *base = x->args.at[0]->name;
+    *out = (struct sched_value){.kind = VALUE_axis, .span = x->span};
+    if (axis_find(arena_printf(in->pass->scratch, "%s.%s", base, x->name),
+                  &out->axis))
+        return true;
+    diag_error(in->pass->diags, x->span, D_bind_axis, base, x->name);
+    return false;
 }
 
 bool interp_member(struct interp *in, const struct sched_expr *x,
                    struct sched_value *out)
 {
     struct sched_value base;
-    enum axis axis;
-    if (is_axis(in, x, &axis)) {
-        *out = (struct sched_value){
-            .kind = VALUE_axis, .span = x->span, .axis = axis};
-        return true;
-    }
+    if (is_axis(in, x->args.at[0]))
+        return eval_axis(in, x, out);
     if (!interp_expr(in, x->args.at[0], &base))
         return false;
     if (base.kind != VALUE_stage) {

@@ -10,12 +10,11 @@
 
 const char *sched_name_of(const struct ir_stmt *s)
 {
-    switch ((int)s->kind) {
-    case STMT_for: return s->u.loop.var->name;
-    case STMT_stage: return s->u.stage.name;
-    case STMT_store: return s->u.store.buffer->name;
-    default: return stmt_name(s->kind);
-    }
+    if (s->kind == STMT_for)
+        return s->u.loop.var->name;
+    if (s->kind == STMT_stage)
+        return s->u.stage.name;
+    return s->kind == STMT_store ? s->u.store.buffer->name : stmt_name(s->kind);
 }
 
 struct ir_path sched_path(struct pass *p, const struct ir_stmt *s)
@@ -47,8 +46,8 @@ struct taken {
 static void see_name(struct ir_stmt *s, void *context)
 {
     struct taken *t = context;
-    t->found |= s->kind == STMT_for &&
-                strcmp(s->u.loop.var->name, t->name) == 0;
+    t->found |=
+        s->kind == STMT_for && strcmp(s->u.loop.var->name, t->name) == 0;
 }
 
 struct ir_var *sched_new_var(struct pass *p, const struct ir_stmt *near,
@@ -57,10 +56,12 @@ struct ir_var *sched_new_var(struct pass *p, const struct ir_stmt *near,
     struct ir_path path = sched_path(p, near);
     struct ir_block nest = {path.stmts, 1, 1};
     struct taken t = {name, false};
-    ir_each_stmt(&nest, see_name, &t);
+    ir_each_stmt (&nest, see_name, &t)
+        ;
     for (int k = 1; t.found; k++) {
         t = (struct taken){arena_printf(p->scratch, "%s_%d", name, k), false};
-        ir_each_stmt(&nest, see_name, &t);
+        ir_each_stmt (&nest, see_name, &t)
+            ;
     }
     return ir_var_new(p->arena, str_name(p->names, t.name),
                       type_scalar(TYPE_int), VAR_loop, span);
@@ -100,12 +101,14 @@ static bool is_frame(const struct ir_stmt *s)
            s->kind == STMT_alloc;
 }
 
-bool sched_is_staged(struct ir_block *block)
+// Return whether every statement below a block that does something is inside
+// of a stage.
+static bool is_staged(struct ir_block *block)
 {
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
         if (!is_frame(s) ||
-            (s->kind == STMT_for && !sched_is_staged(&s->u.loop.body)))
+            (s->kind == STMT_for && !is_staged(&s->u.loop.body)))
             return false;
     }
     return true;
@@ -131,14 +134,41 @@ static void guard_all(struct pass *p, struct ir_block *block,
     ir_append(p->arena, block, s);
 }
 
+// Whether a loop's bounds depend on a condition: the context of see_bound_var.
+struct dependence {
+    const struct ir_for *loop;
+    bool found;
+};
+
+// Note a loop variable of a condition that the loop's bounds mention, too.
+static void see_bound_var(struct ir_expr *x, void *context)
+{
+    struct dependence *d = context;
+    if (x->op == OP_var && x->u.var->kind == VAR_loop)
+        d->found |= ir_mentions(d->loop->from, x->u.var) ||
+                    ir_mentions(d->loop->to, x->u.var) ||
+                    ir_mentions(d->loop->step, x->u.var);
+}
+
+// Return whether a condition can be tested inside of the loops of a block
+// instead of around them: their bounds have a value in any case.
+static bool can_sink(struct ir_block *block, struct ir_expr *condition)
+{
+    for (size_t i = 0; i < block->n; i++) {
+        struct dependence d = {&block->at[i]->u.loop, false};
+        if (block->at[i]->kind == STMT_for)
+            ir_each_expr(condition, see_bound_var, &d);
+        if (d.found)
+            return false;
+    }
+    return (block->n == 1 && block->at[0]->kind == STMT_for) ||
+           is_staged(block);
+}
+
 void sched_guard(struct pass *p, struct ir_block *block,
                  struct ir_expr *condition)
 {
-    if (block->n == 1 && block->at[0]->kind == STMT_for) {
-        sched_guard(p, &block->at[0]->u.loop.body, condition);
-        return;
-    }
-    if (!sched_is_staged(block)) {
+    if (!can_sink(block, condition)) {
         guard_all(p, block, condition);
         return;
     }
@@ -167,7 +197,8 @@ static void see_kind(struct ir_stmt *s, void *context)
 bool sched_has(struct ir_block *block, enum ir_stmt_kind kind)
 {
     struct wanted w = {kind, false};
-    ir_each_stmt(block, see_kind, &w);
+    ir_each_stmt (block, see_kind, &w)
+        ;
     return w.found;
 }
 
@@ -180,8 +211,7 @@ static void note_nest(struct pass *p, struct ir_stmt *const *marked, size_t n,
     if (!path.n)
         return;
     struct ir_block nest = {path.stmts, 1, 1};
-    ir_print_nest(&text, &nest, (const struct ir_stmt *const *)marked, n,
-                  note);
+    ir_print_nest(&text, &nest, (const struct ir_stmt *const *)marked, n, note);
     diag_note(p->diags, (struct span){0}, "the loops at this point\n%s",
               text.data ? text.data : "");
     buf_free(&text);
@@ -231,6 +261,7 @@ static void see_bound(struct ir_stmt *s, void *context)
 bool sched_is_bound(struct ir_block *block)
 {
     bool found = false;
-    ir_each_stmt(block, see_bound, &found);
+    ir_each_stmt (block, see_bound, &found)
+        ;
     return found;
 }

@@ -110,10 +110,9 @@ struct ir_stmt *sched_new_loop(struct pass *p, struct ir_var *var,
 // number `number`.
 void sched_renumber(struct pass *p, struct ir_stmt *loop,
                     struct ir_expr *number);
-// Return whether every statement below a block that does something is inside
-// of a stage.
-bool sched_is_staged(struct ir_block *block);
-// Let what a block does happen only where `condition` holds.
+// Let what a block does happen only where `condition` holds: stages get it as
+// a predicate, other statements an `if`, as far inside as the bounds of loops
+// allow.
 void sched_guard(struct pass *p, struct ir_block *block,
                  struct ir_expr *condition);
 // Return whether a loop below a block is bound to blocks or threads.
@@ -143,8 +142,7 @@ bool sched_check_rectangle(const struct sched_call *c,
 bool sched_check_parallel(const struct sched_call *c, struct ir_stmt *loop,
                           const char *how);
 // The loops may run in the order `order` (a permutation of `loops`).
-bool sched_check_order(const struct sched_call *c,
-                       struct ir_stmt *const *loops, size_t n,
-                       struct ir_stmt *const *order);
+bool sched_check_order(const struct sched_call *c, struct ir_stmt *const *loops,
+                       size_t n, struct ir_stmt *const *order);
 
 #endif

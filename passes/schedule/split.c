@@ -83,8 +83,8 @@ static bool check_cover(const struct sched_call *c, const struct plan *plan)
     }
     if (plan->product >= extent)
         return true;
-    diag_error(c->pass->diags, c->span, D_split_cover,
-               (long long)plan->product, name, (long long)extent);
+    diag_error(c->pass->diags, c->span, D_split_cover, (long long)plan->product,
+               name, (long long)extent);
     sched_blame_one(c, plan->loop, "to be split");
     diag_help(c->pass->diags, "leave one factor open: write `_` for it");
     return false;

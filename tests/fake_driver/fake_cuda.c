@@ -19,19 +19,22 @@
 
 typedef struct CUstream_st *CUstream;
 
-enum { CONTEXTS = 16, OBJECTS = 65536, CALLS = 64, FUNCTIONS = 16 };
+enum { CONTEXTS = 16, OBJECTS = 65536, CALLS = 64 };
 
+/* A context; `id` 0 for one never used. */
 struct context {
     int device, is_alive, is_primary, primary_retains;
     unsigned long long id;
 };
 
+/* A kernel of a module. */
 struct function {
     struct module *module;
     const struct fake_kernel *kernel;
     int shared_limit;
 };
 
+/* A loaded image. */
 struct module {
     struct context *context;
     unsigned long long context_id;
@@ -39,11 +42,13 @@ struct module {
     struct function functions[FAKE_MAX];
 };
 
+/* A stream. */
 struct stream {
     struct context *context;
     unsigned long long context_id;
 };
 
+/* A run of the compiler; `cubin` is what it makes of anything. */
 struct link {
     int is_ready;
     void **values;
@@ -124,6 +129,7 @@ int fake_calls(const char *function)
     return 0;
 }
 
+/* A context that no one has yet, from the end of the array. */
 static struct context *new_context(int device)
 {
     struct context *context = contexts + 2 * FAKE_MAX - 1;
@@ -187,11 +193,13 @@ int fake_depth(void)
 
 /* ---- Common failures ---------------------------------------------------- */
 
+/* The thread's context, or NULL. */
 static struct context *current(void)
 {
     return depth ? stack[depth - 1] : NULL;
 }
 
+/* Is `context` alive and the one that had `id`? */
 static int is_valid(const struct context *context, unsigned long long id)
 {
     return context && context->is_alive && context->id == id;
@@ -230,7 +238,7 @@ static int is_unsafe(void)
     return 1;
 }
 
-/* ---- The driver --------------------------------------------------------- */
+/* ---- The driver, as far as the runtime can tell ------------------------- */
 
 API int cuInit(unsigned flags)
 {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every kernel of the zoo on a GPU at the sizes of its `// test:` lines, compares
+# Runs every kernel of the zoo on a GPU at the sizes of its `// test:` and `// large:` lines, compares
 # each element with the reference, and prints one line per run: once through the cubin
 # of this GPU, once through PTX that the driver compiles. Skipped without a GPU.
 #
@@ -19,6 +19,8 @@ run_one() {
   local name=${file##*/}
   [ -n "$sizes" ] && flags+=(--size "${sizes// /,}")
   [ "$mode" = ptx ] && flags+=(--jit)
+  read -ra more <<<"$(sed -n 's|^// tolerance: |--tolerance=|p; s|^// unordered: |--unordered=|p' "$file" | tr '\n' '\t' | sed 's| |\x01|g; s|\t| |g')"
+  flags+=("${more[@]//$'\x01'/ }")
   log="$logs/${name%.ing}-$mode-${sizes//[ =]/_}.log"
   timeout 280 "$INGOT" run "$file" --arch "$ARCH" "${flags[@]}" >"$log" 2>&1
   status=$?
@@ -29,7 +31,7 @@ export -f run_one
 
 list() {
   for file in "$SOURCE_DIR"/tests/kernels/*.ing; do
-    sed -n 's|^// test:[ ]*||p' "$file" | while read -r sizes; do
+    sed -nE 's/^\/\/ (test|large):[ ]*//p' "$file" | while read -r sizes; do
       for mode in cubin ptx; do printf '%s\0%s\0%s\0' "$file" "$mode" "$sizes"; done
     done
   done

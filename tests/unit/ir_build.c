@@ -122,8 +122,8 @@ static void choice_of_the_same(void **state)
 {
     (void)state;
     struct arena a = {0};
-    struct ir_expr *x = ir_select(&a, ir_bool(&a, true), ir_int(&a, 1),
-                                  ir_int(&a, 2));
+    struct ir_expr *x =
+        ir_select(&a, ir_bool(&a, true), ir_int(&a, 1), ir_int(&a, 2));
     assert_true(ir_is_int_const(x, 1));
     struct ir_expr *b = expr_text(&a, "b"), *n = expr_text(&a, "n");
     struct ir_expr *read = expr_text(&a, "I[0] > 0");
@@ -154,8 +154,9 @@ static void purity(void **state)
     struct arena a = {0};
     struct ir_expr *sum = expr_text(&a, "n + 2");
     struct ir_expr *load = expr_text(&a, "x + A[0]");
-    struct ir_kernel *k = kernel_text(&a, "kernel k(I: i32[1] inout) {\n"
-                                          "    let r = 1 + atomic_add(I[0], 1)\n}\n");
+    struct ir_kernel *k =
+        kernel_text(&a, "kernel k(I: i32[1] inout) {\n"
+                        "    let r = 1 + atomic_add(I[0], 1)\n}\n");
     struct ir_expr *atomic = kernel_stmt(k, STMT_let)->u.let.value;
     assert_true(ir_is_pure(sum, true));
     assert_true(ir_is_pure(load, false));
@@ -220,10 +221,11 @@ static void loop_extents(void **state)
     for (size_t i = 0; i < sizeof extents / sizeof *extents; i++) {
         struct arena a = {0};
         struct buf out = {0};
-        struct ir_kernel *k = kernel_text(
-            &a, arena_printf(&a, "kernel k(n: int) -> C: f32[1] {\n"
-                                 "    for i in %s { C[0] = 0.0 }\n}\n",
-                             extents[i].from));
+        struct ir_kernel *k =
+            kernel_text(&a, arena_printf(&a,
+                                         "kernel k(n: int) -> C: f32[1] {\n"
+                                         "    for i in %s { C[0] = 0.0 }\n}\n",
+                                         extents[i].from));
         struct ir_stmt *s = kernel_stmt(k, STMT_for);
         ir_print_expr(&out, ir_for_extent(&a, &s->u.loop));
         assert_string_equal(out.data, extents[i].to);

@@ -139,9 +139,11 @@ static void too_great_overflows_or_saturates(void **state)
 // Return a number of 64 random bits.
 static uint64_t random_bits(uint64_t *seed)
 {
-    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    *seed =
+        *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     uint64_t high = *seed >> 32;
-    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    *seed =
+        *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return high << 32 | *seed >> 32;
 }
 
@@ -252,8 +254,10 @@ static void integers_wrap(void **state)
                              as_c((enum type_kind)to, x.i));
         assert_int_equal(converted(TYPE_bool, TYPE_i64, x).i, x.i != 0);
     }
-    assert_int_equal(converted(TYPE_bool, TYPE_f32, (union number){.f = NAN}).i, 1);
-    assert_int_equal(converted(TYPE_bool, TYPE_f32, (union number){.f = -0.}).i, 0);
+    assert_int_equal(converted(TYPE_bool, TYPE_f32, (union number){.f = NAN}).i,
+                     1);
+    assert_int_equal(converted(TYPE_bool, TYPE_f32, (union number){.f = -0.}).i,
+                     0);
 }
 
 // An index type must hold what is converted to it.

@@ -2,6 +2,7 @@
 
 #include "ir/arith.h"
 #include "ir/build.h"
+#include "ir/type.h"
 #include "support/kernel_text.h"
 
 #include <math.h>
@@ -163,9 +164,9 @@ static void floating_operations(void **state)
         union number x[3] = {{.f = r->a}, {.f = r->b}, {.f = r->c}};
         union number y = ir_apply(r->op, type_scalar(r->kind), x, &fault);
         double got = ir_arith(r->op)->test ? (double)y.i : y.f;
-        bool ok = isnan(r->wanted)
-                      ? isnan(got)
-                      : got == r->wanted && !signbit(got) == !signbit(r->wanted);
+        bool ok = isnan(r->wanted) ? isnan(got)
+                                   : got == r->wanted &&
+                                         !signbit(got) == !signbit(r->wanted);
         if (!ok)
             print_error("%s: row %d\n", ir_op_info(r->op)->name, i);
         assert_true(ok);
@@ -224,24 +225,139 @@ static void operations_without_a_result(void **state)
     }
 }
 
+// An operation, the types of its operands, and what is wrong with them.
+struct type_row {
+    enum ir_op op;
+    uint32_t n;
+    struct type operands[4];
+    const char *wrong; // or NULL, and then:
+    struct type result;
+};
+
+#define SCALAR(kind)                                                           \
+    {                                                                          \
+        TYPE_##kind, 1                                                         \
+    }
+#define VECTOR(kind)                                                           \
+    {                                                                          \
+        TYPE_##kind, 4                                                         \
+    }
+
+static const struct type_row type_rows[] = {
+    {OP_add, 2, {SCALAR(i8), SCALAR(i8)}, NULL, SCALAR(i8)},
+    {OP_lt, 2, {VECTOR(f32), VECTOR(f32)}, NULL, VECTOR(bool)},
+    {OP_select, 3, {SCALAR(bool), VECTOR(f32), VECTOR(f32)}, NULL, VECTOR(f32)},
+    {OP_select, 3, {VECTOR(bool), VECTOR(f32), VECTOR(f32)}, NULL, VECTOR(f32)},
+    {OP_lanes,
+     3,
+     {SCALAR(f8e4m3), SCALAR(f8e4m3), SCALAR(f8e4m3)},
+     NULL,
+     {TYPE_f8e4m3, 3}},
+    {OP_isnan, 1, {SCALAR(f64)}, NULL, SCALAR(bool)},
+    {OP_add,
+     2,
+     {SCALAR(f32), SCALAR(f16)},
+     "operands of `+` have types f32 and f16",
+     SCALAR(bool)},
+    {OP_add,
+     2,
+     {VECTOR(f32), SCALAR(f32)},
+     "operands of `+` have types f32x4 and f32",
+     SCALAR(bool)},
+    {OP_select,
+     3,
+     {VECTOR(bool), SCALAR(f32), SCALAR(f32)},
+     "operands of `?` have types boolx4 and f32",
+     SCALAR(bool)},
+    {OP_select,
+     3,
+     {SCALAR(bool), SCALAR(f32), SCALAR(f64)},
+     "operands of `?` have types f32 and f64",
+     SCALAR(bool)},
+    {OP_mul,
+     2,
+     {SCALAR(f8e4m3), SCALAR(f8e4m3)},
+     "`*` needs a number, not f8e4m3",
+     SCALAR(bool)},
+    {OP_mod,
+     2,
+     {SCALAR(f32), SCALAR(f32)},
+     "`%` needs an integer, not f32",
+     SCALAR(bool)},
+    {OP_exp,
+     1,
+     {SCALAR(i32)},
+     "`exp` needs a floating number, not i32",
+     SCALAR(bool)},
+    {OP_and,
+     2,
+     {SCALAR(bool), SCALAR(i32)},
+     "`&&` needs a bool, not i32",
+     SCALAR(bool)},
+    {OP_eq,
+     2,
+     {SCALAR(f8e5m2), SCALAR(f8e5m2)},
+     "`==` cannot compare f8e5m2: convert it first",
+     SCALAR(bool)},
+    {OP_sqrt,
+     2,
+     {SCALAR(f32), SCALAR(f32)},
+     "`sqrt` takes 1 operand, not 2",
+     SCALAR(bool)},
+    {OP_fma,
+     2,
+     {SCALAR(f32), SCALAR(f32)},
+     "`fma` takes 3 operands, not 2",
+     SCALAR(bool)},
+    {OP_lanes,
+     1,
+     {SCALAR(f32)},
+     "`lanes` takes 2 to 16 operands, not 1",
+     SCALAR(bool)},
+    {OP_atomic_min,
+     2,
+     {SCALAR(f32), SCALAR(f32)},
+     "`atomic_min` needs an integer, not f32",
+     SCALAR(bool)},
+};
+
+// Types of operations, and phrases for operands that do not fit.
+static void types_of_operations(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof type_rows / sizeof *type_rows; i++) {
+        const struct type_row *r = &type_rows[i];
+        struct arena a = {0};
+        struct type result = {TYPE_COUNT, 0};
+        const char *wrong = NULL;
+        bool ok = ir_result_type(&a, r->op, r->n, r->operands, &result, &wrong);
+        assert_int_equal(ok, r->wrong == NULL);
+        if (ok)
+            assert_true(type_equal(result, r->result));
+        else
+            assert_string_equal(wrong, r->wrong);
+        arena_reset(&a);
+    }
+}
+
 // Every atomic gives the old element and leaves what its name says.
 static void atomics(void **state)
 {
     (void)state;
     struct arena a = {0};
-    struct ir_kernel *k = kernel_text(&a,
-        "kernel k(X: i32[8] inout, F: f32[1] inout) -> old: i32[8] {\n"
-        "    old[0] = atomic_add(X[0], 5)\n"
-        "    old[1] = atomic_min(X[1], 5)\n"
-        "    old[2] = atomic_max(X[2], 5)\n"
-        "    old[3] = atomic_and(X[3], 6)\n"
-        "    old[4] = atomic_or(X[4], 6)\n"
-        "    old[5] = atomic_xor(X[5], 6)\n"
-        "    old[6] = atomic_exchange(X[6], 5)\n"
-        "    old[7] = atomic_cas(X[7], 3, 9)\n"
-        "    atomic_cas(X[0], 3, 77)\n"
-        "    atomic_add(F[0], 0.25)\n"
-        "}\n");
+    struct ir_kernel *k = kernel_text(
+        &a, "kernel k(X: i32[8] inout, F: f32[1] inout) -> old: i32[8] {\n"
+            "    old[0] = atomic_add(X[0], 5)\n"
+            "    old[1] = atomic_min(X[1], 5)\n"
+            "    old[2] = atomic_max(X[2], 5)\n"
+            "    old[3] = atomic_and(X[3], 6)\n"
+            "    old[4] = atomic_or(X[4], 6)\n"
+            "    old[5] = atomic_xor(X[5], 6)\n"
+            "    old[6] = atomic_exchange(X[6], 5)\n"
+            "    old[7] = atomic_cas(X[7], 3, 9)\n"
+            "    atomic_cas(X[0], 3, 77)\n"
+            "    atomic_add(F[0], 0.25)\n"
+            "}\n");
     int32_t x[8] = {3, 3, 3, 3, 3, 3, 3, 3}, old[8];
     float f[1] = {0.5};
     kernel_run(k, (struct eval_argument[]){ARRAY(x), ARRAY(f), ARRAY(old)});
@@ -258,13 +374,13 @@ static void lazy_operations(void **state)
 {
     (void)state;
     struct arena a = {0};
-    struct ir_kernel *k = kernel_text(&a,
-        "kernel k(n: int, X: f32[n]) -> (Y: f32[4], B: bool[4]) {\n"
-        "    for i in 0..4 {\n"
-        "        Y[i] = i < n ? X[i] : -1.0\n"
-        "        B[i] = i < n && X[i] > 0.0 || i == 3\n"
-        "    }\n"
-        "}\n");
+    struct ir_kernel *k = kernel_text(
+        &a, "kernel k(n: int, X: f32[n]) -> (Y: f32[4], B: bool[4]) {\n"
+            "    for i in 0..4 {\n"
+            "        Y[i] = i < n ? X[i] : -1.0\n"
+            "        B[i] = i < n && X[i] > 0.0 || i == 3\n"
+            "    }\n"
+            "}\n");
     float x[2] = {1, -1}, y[4];
     uint8_t b[4];
     kernel_run(k, (struct eval_argument[]){
@@ -281,16 +397,16 @@ static void vector_operations(void **state)
 {
     (void)state;
     struct arena a = {0};
-    struct ir_kernel *k = kernel_text(&a,
-        "kernel k(X: f32[8]) -> (Y: f32[8], Z: f32[2]) {\n"
-        "    let v = X[ramp(4, 4)]\n"
-        "    var w = v * broadcast(2.0, 4) + X[ramp(0, 4)]\n"
-        "    w = lanes(lane(w, 3), lane(w, 2), lane(w, 1), lane(w, 0))\n"
-        "    Y[ramp(0, 4)] = w\n"
-        "    Y[ramp(4, 4)] = v > broadcast(5.5, 4) ? v : -v\n"
-        "    Z[0] = lane(w, 1)\n"
-        "    Z[1] = lane(X[ramp(2, 2)], 1)\n"
-        "}\n");
+    struct ir_kernel *k = kernel_text(
+        &a, "kernel k(X: f32[8]) -> (Y: f32[8], Z: f32[2]) {\n"
+            "    let v = X[ramp(4, 4)]\n"
+            "    var w = v * broadcast(2.0, 4) + X[ramp(0, 4)]\n"
+            "    w = lanes(lane(w, 3), lane(w, 2), lane(w, 1), lane(w, 0))\n"
+            "    Y[ramp(0, 4)] = w\n"
+            "    Y[ramp(4, 4)] = v > broadcast(5.5, 4) ? v : -v\n"
+            "    Z[0] = lane(w, 1)\n"
+            "    Z[1] = lane(X[ramp(2, 2)], 1)\n"
+            "}\n");
     float x[8] = {0, 1, 2, 3, 4, 5, 6, 7}, y[8], z[2];
     kernel_run(k, (struct eval_argument[]){ARRAY(x), ARRAY(y), ARRAY(z)});
     const float wanted[8] = {17, 14, 11, 8, -4, -5, 6, 7};
@@ -306,6 +422,7 @@ int main(void)
         cmocka_unit_test(floating_operations),
         cmocka_unit_test(every_operation_has_a_row),
         cmocka_unit_test(operations_without_a_result),
+        cmocka_unit_test(types_of_operations),
         cmocka_unit_test(atomics),
         cmocka_unit_test(lazy_operations),
         cmocka_unit_test(vector_operations),

@@ -223,6 +223,32 @@ static void shares_memory_and_waits(void **state)
     emission_end(&t);
 }
 
+// LLVM knows the flag of the threads that took the first arm, but must not send
+// them straight to the barrier: its block is reached from one block only.
+static void keeps_the_way_to_a_barrier(void **state)
+{
+    (void)state;
+    struct emission t;
+    emission_start(&t);
+    t.options.form = NVPTX_OPTIMISED;
+    const char *kernel = KERNEL("(n: int, c: i32) -> C: i32[n]",
+                                "var flag: i32 = c\n"
+                                "if i < n { C[i] = i32(1)\nflag = i32(1) }\n"
+                                "else { C[0] = i32(2) }\n"
+                                "if flag == i32(1) { barrier\n"
+                                "    C[i] = C[0] }");
+    for (t.options.opt_level = 1; t.options.opt_level < 4;
+         t.options.opt_level++) {
+        const char *text = emission_text(&t, kernel);
+        const char *barrier = strstr(text, "call void @llvm.nvvm.barrier");
+        const char *label = barrier;
+        while (strncmp(label, "; preds = ", 10) != 0)
+            label--;
+        assert_null(memchr(label, ',', strcspn(label, "\n")));
+    }
+    emission_end(&t);
+}
+
 static void obeys_unrolling_hints(void **state)
 {
     (void)state;
@@ -397,6 +423,7 @@ int main(void)
         cmocka_unit_test(moves_vectors_whole),
         cmocka_unit_test(keeps_small_arrays_in_registers),
         cmocka_unit_test(shares_memory_and_waits),
+        cmocka_unit_test(keeps_the_way_to_a_barrier),
         cmocka_unit_test(obeys_unrolling_hints),
         cmocka_unit_test(names_the_lines_of_the_source),
         cmocka_unit_test(puts_all_kernels_into_one_module),

@@ -195,55 +195,59 @@ static void check_target(struct corpus *c, const char *name)
     buf_free(&ptx);
 }
 
+// Check a corpus on several architectures.
+static void check_targets(unsigned lanes, const char *const *targets, size_t n,
+                          const struct nvptx_options *changes)
+{
+    struct corpus c = {0};
+    emission_start(&c.t);
+    if (c.t.options.libdevice) {
+        c.t.options.opt_level = changes->opt_level;
+        c.t.options.fast_math = changes->fast_math;
+        make_corpus(&c, lanes);
+        for (size_t i = 0; i < n; i++)
+            check_target(&c, targets[i]);
+    }
+    emission_end(&c.t);
+}
+
+static const struct nvptx_options usual = {.opt_level = 2};
+
 static void every_target_has_every_operation(void **state)
 {
     (void)state;
     static const char *const targets[] = {"sm_75",  "sm_80",  "sm_90",
                                           "sm_90a", "sm_100", "sm_120"};
-    struct corpus c = {0};
-    emission_start(&c.t);
-    if (!c.t.options.libdevice)
-        skip();
-    make_corpus(&c, 1);
-    make_corpus(&c, 4);
-    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
-        check_target(&c, targets[i]);
-    emission_end(&c.t);
+    check_targets(1, targets, sizeof targets / sizeof *targets, &usual);
+}
+
+static const char *const oldest_and_newer[] = {"sm_75", "sm_90"};
+
+static void vectors_have_every_operation(void **state)
+{
+    (void)state;
+    check_targets(4, oldest_and_newer, 2, &usual);
 }
 
 static void approximations_assemble_too(void **state)
 {
     (void)state;
-    struct corpus c = {0};
-    emission_start(&c.t);
-    if (!c.t.options.libdevice)
-        skip();
-    make_corpus(&c, 1);
-    c.t.options.fast_math = true;
-    check_target(&c, "sm_75");
-    check_target(&c, "sm_90");
-    emission_end(&c.t);
+    struct nvptx_options fast = {.opt_level = 2, .fast_math = true};
+    check_targets(1, oldest_and_newer, 2, &fast);
 }
 
-// Without optimisation too, LLVM meets nothing that it cannot select.
 static void unoptimised_code_assembles_too(void **state)
 {
     (void)state;
-    struct corpus c = {0};
-    emission_start(&c.t);
-    if (!c.t.options.libdevice)
-        skip();
-    make_corpus(&c, 1);
-    c.t.options.opt_level = 0;
-    check_target(&c, "sm_75");
-    check_target(&c, "sm_90");
-    emission_end(&c.t);
+    struct nvptx_options plain = {.opt_level = 0};
+    check_targets(1, oldest_and_newer, 2, &plain);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_target_has_every_operation),
+        cmocka_unit_test(vectors_have_every_operation),
         cmocka_unit_test(approximations_assemble_too),
         cmocka_unit_test(unoptimised_code_assembles_too),
     };

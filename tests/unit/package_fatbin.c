@@ -95,18 +95,52 @@ static void writes_what_fatbinary_writes(void **state)
     equals_fatbinary(text, 1);
 }
 
-// Every length modulo the padding.
-static void pads_as_fatbinary_does(void **state)
+// Texts that try every rule of compaction, and every length modulo the padding.
+static void compacts_as_fatbinary_does(void **state)
 {
+    static const char *const texts[] = {"",
+                                        "a",
+                                        "ab",
+                                        "abc",
+                                        "abcd",
+                                        "abcde",
+                                        "abcdef",
+                                        "abcdefg",
+                                        "a  b",
+                                        "a\t\tb",
+                                        "a \tb",
+                                        "a\t b",
+                                        "a \t b",
+                                        "a /*x*/ b",
+                                        "a/*x*/b",
+                                        "a\t/*x*/\tb",
+                                        "a /*x*/\tb",
+                                        "a // c\nb",
+                                        "a  // c\n b",
+                                        "\"x  y\"  z",
+                                        "\"x\\\"  y\"  z",
+                                        "/*x*/ b",
+                                        "   /*x*/   b",
+                                        "a\n  \n  b",
+                                        "a\r\n  b",
+                                        "a\f  b",
+                                        "// c\n b",
+                                        "a//c",
+                                        "a/*x\n  y*/  b",
+                                        "  // x\n  // y\n  b",
+                                        "a /b",
+                                        "\"x // y\" z",
+                                        "\"x\n  y\"  z",
+                                        "a /*x*//*y*/ b",
+                                        "a /*x*/ /*y*/ b",
+                                        "a\\\n  b"};
     (void)state;
     struct fixture f;
     fixture_start(&f);
     const char *tool = fixture_tool(&f, "fatbinary");
-    for (int i = 0; tool && i < 9; i++) {
+    for (size_t i = 0; tool && i < sizeof texts / sizeof *texts; i++) {
         struct buf ptx = {0}, ours = {0}, theirs = {0};
-        buf_text(&ptx, loose_ptx);
-        for (int k = 0; k < i; k++)
-            buf_char(&ptx, '\n');
+        buf_printf(&ptx, "%s%s\n", loose_ptx, texts[i]);
         struct fatbin_image image = {IMAGE_PTX, 80, 0, ptx.data,
                                      ptx.n,     0,  0, 0};
         fatbin_write(&f.arena, &image, 1, &ours);
@@ -380,7 +414,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(writes_what_fatbinary_writes),
-        cmocka_unit_test(pads_as_fatbinary_does),
+        cmocka_unit_test(compacts_as_fatbinary_does),
         cmocka_unit_test(reports_a_failing_fatbinary),
         cmocka_unit_test(compacts_ptx),
         cmocka_unit_test(compacts_cut_ptx),

@@ -275,6 +275,7 @@ static void is_reproducible(void **state)
     struct ptxas_job jobs[] = {job_for(&f, "sm_90", &ptx),
                                job_for(&f, "sm_90", &ptx)};
     if (!tool.path) {
+        buf_free(&ptx);
         fixture_end(&f);
         skip();
     }

@@ -20,8 +20,8 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
-enum { TRIALS = 3, ATTEMPTS = 4000, SIZE_MOST = 70 };
-enum { STEPS_MOST = 60 * 1000 * 1000 };
+enum { TRIALS = 2, ATTEMPTS = 4000, SIZE_MOST = 12 };
+enum { STEPS_MOST = 3 * 1000 * 1000 };
 
 static const enum pass_name pipeline[] = {
 #define STEP(name) PASS_##name,

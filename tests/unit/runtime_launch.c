@@ -128,9 +128,9 @@ static void refuses_blocks_beyond_the_limits(void **state)
     static const uint32_t good[][3] = {
         {1024, 1, 1}, {1, 1024, 1}, {16, 1, 64}, {32, 32, 1}};
     static const uint32_t bad[][3] = {
-        {0, 1, 1},      {1, 0, 1},         {1, 1, 0},      {1025, 1, 1},
-        {1, 1025, 1},   {1, 1, 65},        {32, 33, 1},    {UINT32_MAX, 1, 1},
-        {1024, 64, 64}, {65536, 65536, 1}, {1 << 31, 2, 1}};
+        {0, 1, 1},      {1, 0, 1},         {1, 1, 0},       {1025, 1, 1},
+        {1, 1025, 1},   {1, 1, 65},        {32, 33, 1},     {UINT32_MAX, 1, 1},
+        {1024, 64, 64}, {65536, 65536, 1}, {1u << 31, 2, 1}};
     struct sample sample;
     struct ingot_module *module = loaded(&sample);
     size_t i;

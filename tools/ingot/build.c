@@ -59,8 +59,7 @@ struct job {
     const char *path; // of the source
     const char *name; // of the results
     struct VEC(struct output) outputs;
-    double began;  // milliseconds, the phase that runs
-    struct buf log; // what passes and phases write
+    double began; // milliseconds, the phase that runs
 };
 
 enum { KEY_EMIT = 2048, KEY_EMBED, KEY_DEPFILE, KEY_JSON, KEY_FATBINARY };
@@ -158,7 +157,8 @@ static void end_phase(struct job *j, const char *name)
     clock_gettime(CLOCK_MONOTONIC, &t);
     double now = (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
     if (name && j->build->compile.options.passes.time)
-        buf_printf(&j->log, "%-10s %9.3f ms\n", name, now - j->began);
+        buf_printf(&j->build->compile.log, "%-10s %9.3f ms\n", name,
+                   now - j->began);
     j->began = now;
 }
 
@@ -172,9 +172,9 @@ static bool add_text(struct job *j, const struct compile_options *o,
     image_name(kind, target->number, target->kind, name);
     bool ok = compile_emit(j->c, o, target, emit->form, &text);
     if (ok)
-        add_output(
-            j, arena_printf(&j->c->arena, ".%s.%s", name, emit->extension),
-            &text);
+        add_output(j,
+                   arena_printf(&j->c->arena, ".%s.%s", name, emit->extension),
+                   &text);
     buf_free(&text);
     return ok;
 }
@@ -206,9 +206,8 @@ static void add_depfile(struct job *j, const char *header)
 {
     struct buf rule = {0};
     output_dependencies(&header, 1, &j->path, 1, &rule);
-    struct output output = {j->build->depfile,
-                            arena_copy(&j->c->arena, rule.data, rule.n),
-                            rule.n};
+    struct output output = {
+        j->build->depfile, arena_copy(&j->c->arena, rule.data, rule.n), rule.n};
     vec_push(&j->c->arena, &j->outputs, output);
     buf_free(&rule);
 }
@@ -240,7 +239,7 @@ static bool add_package(struct job *j, const struct ptxas *tool)
 // Make what was asked for.
 static bool make_outputs(struct job *j, struct compile_options *o)
 {
-    struct ptxas tool = {0};
+    struct ptxas tool;
     enum emit_kind kind = j->build->emit->kind;
     if (kind == EMIT_TEXT) {
         bool ok = add_texts(j, o);
@@ -249,11 +248,7 @@ static bool make_outputs(struct job *j, struct compile_options *o)
     }
     if (kind == EMIT_CUBIN)
         o->ptx = NULL;
-    if (o->n_targets &&
-        !(tool.path = toolchain_find(&j->build->tools, &j->c->arena, "ptxas",
-                                     &j->c->diags)))
-        return false;
-    if (!compile_images(j->c, o, &tool))
+    if (!cli_images(j->c, &j->build->tools, o, &tool))
         return false;
     end_phase(j, "images");
     if (kind == EMIT_PACKAGE && !add_package(j, &tool))
@@ -269,8 +264,8 @@ static bool write_outputs(struct job *j)
 {
     const char *folder = j->build->folder;
     bool is_new = *folder && mkdir(folder, 0777) == 0;
-    bool ok = output_write(&j->c->scratch, j->outputs.at, j->outputs.n,
-                           &j->c->diags);
+    bool ok =
+        output_write(&j->c->scratch, j->outputs.at, j->outputs.n, &j->c->diags);
     if (is_new && !ok)
         rmdir(folder);
     end_phase(j, "write");
@@ -280,7 +275,6 @@ static bool write_outputs(struct job *j)
 // Take one file all the way.
 static bool run_job(struct job *j, struct compile_options o)
 {
-    o.passes.log = &j->log;
     end_phase(j, NULL);
     bool ok = cli_add_file(j->c, j->path);
     end_phase(j, "parse");
@@ -310,12 +304,9 @@ static int build_file(struct build *b, const char *path)
     struct job j = {.build = b, .c = &c, .path = path};
     j.name = stem(&c.arena, path);
     bool ok = run_job(&j, b->compile.options);
-    if (j.log.n)
-        fwrite(j.log.data, 1, j.log.n, stderr);
     if (b->results)
         add_result(&j, ok);
     int code = cli_report(&c.diags);
-    buf_free(&j.log);
     compile_end(&c);
     return code;
 }
@@ -327,10 +318,14 @@ int command_build(int argc, char **argv)
         {&cli_targets_argp, 0, "For what:", 2},
         {0}};
     static const struct argp argp = {
-        options,  take, "FILE...",
+        options,
+        take,
+        "FILE...",
         "Compile each FILE.ing to FILE.fatbin, the header FILE.h with its "
         "launch functions, and the manifest FILE.json.",
-        children, 0,    0};
+        children,
+        0,
+        0};
     struct build b = {.folder = "", .emit = &emits[0]};
     int code = EXIT_DONE;
     cli_parse(&argp, argc, argv, &b);
@@ -346,6 +341,6 @@ int command_build(int argc, char **argv)
         code = EXIT_TOOL;
     arena_reset(&b.arena);
     arena_reset(&b.targets.arena);
-    arena_reset(&b.compile.arena);
+    cli_end(&b.compile);
     return code;
 }

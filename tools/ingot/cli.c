@@ -10,16 +10,20 @@
 #include <string.h>
 #include <unistd.h>
 
-// Return the exit code that a diagnostic calls for: tools and devices are the
-// sections E08 and E09.
+// Return the exit code that a diagnostic calls for.  Tools and devices are the
+// sections E08 and E09; what these say about a place in the source, or about a
+// file to inspect, is about the input.
 static int code_of(const struct diag *d)
 {
     const char *code = diag_code_text(d->code);
     if (d->severity != DIAG_ERROR)
         return EXIT_DONE;
-    return strncmp(code, "E08", 3) == 0 || strncmp(code, "E09", 3) == 0
-               ? EXIT_TOOL
-               : EXIT_INPUT;
+    if (strncmp(code, "E08", 3) != 0 && strncmp(code, "E09", 3) != 0)
+        return EXIT_INPUT;
+    return d->span.source || d->code == D_not_a_fatbin ||
+                   d->code == D_bad_manifest
+               ? EXIT_INPUT
+               : EXIT_TOOL;
 }
 
 int cli_report(const struct diag_list *diags)
@@ -80,8 +84,15 @@ bool cli_add_file(struct compilation *c, const char *path)
 }
 
 // Keys of options without a letter.
-enum { KEY_SET = 256, KEY_FAST_MATH, KEY_NO_SCHEDULE, KEY_CHECKED, KEY_PRINT,
-       KEY_STOP, KEY_SKIP, KEY_TIME };
+enum {
+    KEY_SET = 256,
+    KEY_FAST_MATH,
+    KEY_NO_SCHEDULE,
+    KEY_CHECKED,
+    KEY_PRINT,
+    KEY_SKIP,
+    KEY_TIME,
+};
 
 static const struct argp_option compile_entries_help[] = {
     {"set", KEY_SET, "NAME=VALUE", 0, "set a parameter of a schedule", 0},
@@ -92,7 +103,6 @@ static const struct argp_option compile_entries_help[] = {
     {"checked", KEY_CHECKED, 0, 0, "check the program after every pass", 0},
     {"print-after", KEY_PRINT, "PASS", 0,
      "print the program after a pass, or after \"all\"", 0},
-    {"stop-after", KEY_STOP, "PASS", 0, "end behind a pass", 0},
     {"skip", KEY_SKIP, "PASSES", 0, "leave out optional passes", 0},
     {"time", KEY_TIME, 0, 0, "print the time of every pass", 0},
     {0}};
@@ -123,7 +133,6 @@ static error_t take_compile(int key, char *arg, struct argp_state *state)
     case KEY_NO_SCHEDULE: o->no_schedule = true; return 0;
     case KEY_CHECKED: o->passes.checked = true; return 0;
     case KEY_PRINT: o->passes.print_after = arg; return 0;
-    case KEY_STOP: o->passes.stop_after = arg; return 0;
     case KEY_SKIP: o->passes.skip = arg; return 0;
     case KEY_TIME: o->passes.time = true; return 0;
     case 'O':
@@ -133,6 +142,7 @@ static error_t take_compile(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_INIT:
         o->opt_level = 2;
+        o->passes.log = &c->log;
         o->passes.checked = INGOT_CHECKED;
         return 0;
     case ARGP_KEY_SUCCESS:
@@ -143,12 +153,26 @@ static error_t take_compile(int key, char *arg, struct argp_state *state)
     }
 }
 
-const struct argp cli_compile_argp = {compile_entries_help, take_compile, 0,
-                                      0,                    0,            0,
-                                      0};
+const struct argp cli_compile_argp = {.options = compile_entries_help,
+                                      .parser = take_compile};
 
 void cli_parse(const struct argp *argp, int argc, char **argv, void *input)
 {
     argp_err_exit_status = EXIT_USAGE;
     argp_parse(argp, argc, argv, 0, NULL, input);
+}
+
+const char *cli_hint(struct arena *a, const struct suggest *s)
+{
+    char text[256];
+    suggest_text(s, text, sizeof text);
+    return suggest_any(s) ? arena_printf(a, "; did you mean %s?", text) : "";
+}
+
+void cli_end(struct cli_compile *c)
+{
+    if (c->log.n)
+        fwrite(c->log.data, 1, c->log.n, stderr);
+    buf_free(&c->log);
+    arena_reset(&c->arena);
 }

@@ -3,6 +3,7 @@
 #ifndef TOOLS_INGOT_CLI_H
 #define TOOLS_INGOT_CLI_H
 
+#include "ir/base/suggest.h"
 #include "tools/libingot/compile.h"
 
 #include <argp.h>
@@ -37,8 +38,15 @@ struct cli_compile {
     struct compile_options options;
     struct VEC(struct sched_setting) settings; // --set name=value
     struct arena arena;                        // of the settings
+    struct buf log;                            // what passes write
 };
 extern const struct argp cli_compile_argp;
+
+// Return "; did you mean `a`?", or nothing if nothing is near.
+const char *cli_hint(struct arena *a, const struct suggest *s);
+
+// Print the log to the standard error, and release everything.
+void cli_end(struct cli_compile *c);
 
 // Run argp; usage errors end the process with EXIT_USAGE.
 void cli_parse(const struct argp *argp, int argc, char **argv, void *input);

@@ -72,9 +72,12 @@ static double distance(double got, double want)
 // Enter a pair of numbers into the result.
 static void enter(struct comparison *c, struct compared pair)
 {
+    pair.got = isnan(pair.got) ? NAN : pair.got;
     double absolute = distance(pair.got, pair.want);
     double scale = fmax(fabs(pair.want), c->scale);
-    double relative = absolute == 0 ? 0 : scale > 0 ? absolute / scale : INFINITY;
+    double relative = absolute == 0 ? 0
+                      : scale > 0   ? absolute / scale
+                                    : INFINITY;
     if (isinf(pair.want) && absolute > 0)
         relative = INFINITY;
     if (relative > c->most_relative)
@@ -124,9 +127,8 @@ void compare_arrays(const struct ir_buffer *b, const void *got,
     const char *g = got, *w = want;
     char pattern[LARGEST_ELEMENT];
     memset(pattern, poison, sizeof pattern);
-    *out = (struct comparison){.buffer = b,
-                               .tolerance = tolerance,
-                               .elements = bytes / size};
+    *out = (struct comparison){
+        .buffer = b, .tolerance = tolerance, .elements = bytes / size};
     if (type_is_float(b->elem))
         out->scale = root_mean_square(b->elem, want, out->elements);
     for (size_t at = 0; at < out->elements; at += BLOCK) {

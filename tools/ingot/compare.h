@@ -17,11 +17,11 @@ struct compared {
 // The result for one array.
 struct comparison {
     const struct ir_buffer *buffer;
-    double tolerance;    // relative to max(|want|, the root mean square)
-    double scale;        // that root mean square
-    size_t elements;     // compared
-    size_t wrong;        // of these
-    size_t poisoned;     // still hold what they held before the run
+    double tolerance; // relative to max(|want|, the root mean square)
+    double scale;     // that root mean square
+    size_t elements;  // compared
+    size_t wrong;     // of these
+    size_t poisoned;  // still hold what they held before the run
     double most_absolute, most_relative; // differences; relative as above
     struct compared worst;
     struct compared first[COMPARE_EXAMPLES]; // of the wrong ones

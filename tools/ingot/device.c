@@ -104,16 +104,14 @@ static bool add_set(struct device *d)
 // Write random numbers to an array.
 static bool upload(struct device *d, size_t i, uint64_t to)
 {
-    size_t bytes = d->problem->arrays.at[i].bytes;
-    void *host = malloc(bytes ? bytes : 1);
-    if (!host) {
-        diag_error(d->diags, (struct span){0}, D_no_host_memory,
-                   d->problem->arrays.at[i].buffer->name, (long long)bytes);
+    const struct problem_array *array = &d->problem->arrays.at[i];
+    void *host = problem_alloc(array, d->diags);
+    if (!host)
         return false;
-    }
     problem_write(d->problem, i, host);
-    bool ok = !bytes || DEVICE_CALL(d, cuMemcpyHtoD_v2, to, host, bytes);
-    free(host);
+    bool ok = !array->bytes ||
+              DEVICE_CALL(d, cuMemcpyHtoD_v2, to, host, array->bytes);
+    problem_free(array, host);
     return ok;
 }
 
@@ -122,9 +120,8 @@ static bool upload(struct device *d, size_t i, uint64_t to)
 static bool fill_region(struct device *d, size_t i, uint64_t base)
 {
     const struct device_region *r = &d->regions.at[i];
-    enum problem_fill fill = i < d->problem->arrays.n
-                                 ? d->problem->arrays.at[i].fill
-                                 : FILL_POISON;
+    enum problem_fill fill =
+        i < d->problem->arrays.n ? d->problem->arrays.at[i].fill : FILL_POISON;
     unsigned char byte = 0xff;
     if (fill == FILL_RANDOM)
         return upload(d, i, base + r->at);
@@ -142,7 +139,8 @@ static bool fill_sets(struct device *d)
     for (size_t i = 0; ok && i < d->regions.n; i++)
         ok = fill_region(d, i, base);
     for (size_t i = 1; ok && i < d->sets.n; i++)
-        ok = DEVICE_CALL(d, cuMemcpyDtoD_v2, d->sets.at[i].base, base, d->set_bytes);
+        ok = DEVICE_CALL(d, cuMemcpyDtoD_v2, d->sets.at[i].base, base,
+                         d->set_bytes);
     return ok;
 }
 
@@ -175,8 +173,7 @@ bool device_launch(struct device *d, const struct device_set *set)
     for (size_t i = 0; i < d->launches.n; i++) {
         const struct device_launch *l = &d->launches.at[i];
         if (ingot_launch(d->module, l->entry, d->stream, l->what->grid,
-                         l->what->launch->block, l->shared,
-                         set->params) == INGOT_OK)
+                         l->what->launch->block, 0, set->params) == INGOT_OK)
             continue;
         char text[INGOT_TEXT_SIZE];
         diag_error(d->diags, (struct span){0}, D_launch_refused,

@@ -23,8 +23,7 @@ struct device_set {
 
 // One launch through the runtime.
 struct device_launch {
-    uint32_t entry;  // its row in the artefact
-    uint32_t shared; // dynamic bytes
+    uint32_t entry; // its row in the artefact
     const struct dispatch_launch *what;
 };
 

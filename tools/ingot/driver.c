@@ -36,12 +36,15 @@ static int ask(struct driver *d)
     int major = 0, minor = 0, l2 = 0;
     int result = d->cuDeviceGetName(d->name, sizeof d->name, d->device);
     result = result ? result : d->cuDriverGetVersion(&d->version);
-    result = result ? result
-                    : d->cuDeviceGetAttribute(&major, ATTRIBUTE_MAJOR, d->device);
-    result = result ? result
-                    : d->cuDeviceGetAttribute(&minor, ATTRIBUTE_MINOR, d->device);
-    result = result ? result
-                    : d->cuDeviceGetAttribute(&l2, ATTRIBUTE_L2_BYTES, d->device);
+    result = result
+                 ? result
+                 : d->cuDeviceGetAttribute(&major, ATTRIBUTE_MAJOR, d->device);
+    result = result
+                 ? result
+                 : d->cuDeviceGetAttribute(&minor, ATTRIBUTE_MINOR, d->device);
+    result = result
+                 ? result
+                 : d->cuDeviceGetAttribute(&l2, ATTRIBUTE_L2_BYTES, d->device);
     d->sm = (unsigned)(major * 10 + minor);
     d->l2_bytes = l2;
     return result;

@@ -2,8 +2,6 @@
 
 #include "tools/ingot/cli.h"
 
-#include "ir/base/suggest.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -37,16 +35,23 @@ static void print_help(FILE *out)
 // Report a command that does not exist.
 static int unknown_command(const char *name)
 {
-    char text[256];
+    struct arena arena = {0};
     struct suggest s = {.wanted = name};
     for (int i = 0; i < COMMANDS; i++)
         suggest_offer(&s, commands[i].name);
-    suggest_text(&s, text, sizeof text);
-    fprintf(stderr, "ingot: unknown command `%s`", name);
-    if (suggest_any(&s))
-        fprintf(stderr, "; did you mean %s?", text);
-    fputs("\n", stderr);
+    fprintf(stderr, "ingot: unknown command `%s`%s\n", name,
+            cli_hint(&arena, &s));
+    arena_reset(&arena);
     return EXIT_USAGE;
+}
+
+// Run a subcommand, which messages call by its full name.
+static int run_command(const struct command *c, int argc, char **argv)
+{
+    char name[32];
+    snprintf(name, sizeof name, "ingot %s", c->name);
+    argv[0] = name;
+    return c->run(argc, argv);
 }
 
 int main(int argc, char **argv)
@@ -62,7 +67,7 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < COMMANDS; i++) {
         if (strcmp(commands[i].name, name) == 0)
-            return commands[i].run(argc - 1, argv + 1);
+            return run_command(&commands[i], argc - 1, argv + 1);
     }
     return unknown_command(name);
 }

@@ -159,9 +159,10 @@ struct nesting {
 static void follow(struct nesting *n, const struct token *t, int indent)
 {
     if (is_any(t, "([{") && n->depth < LEX_DEEPEST) {
+        bool is_body = !n->depth && is(t, "{");
         n->depth++;
         n->open[n->depth] = t->text[0];
-        n->indent[n->depth] = indent;
+        n->indent[n->depth] = is_body ? 0 : indent;
         n->questions[n->depth] = 0;
     } else if (is_any(t, ")]}")) {
         n->depth -= n->depth > 0;
@@ -195,11 +196,11 @@ static int line_indent(const struct nesting *n, const struct line *line)
     int closed = closers(line);
     if (closed)
         return n->indent[closed <= n->depth ? n->depth - closed + 1 : 0];
+    bool is_block = !n->depth || n->open[n->depth] == '{';
+    int further = is_block && line->n && line->is_continued ? INDENT : 0;
     if (!n->depth)
-        return is_clause(line) ? INDENT : 0;
-    bool is_block = n->open[n->depth] == '{';
-    return n->indent[n->depth] + INDENT +
-           (is_block && line->n && line->is_continued ? INDENT : 0);
+        return is_clause(line) ? INDENT + further : 0;
+    return n->indent[n->depth] + INDENT + further;
 }
 
 // ---- Write ----------------------------------------------------------------

@@ -2,8 +2,6 @@
 
 #include "tools/ingot/loaded.h"
 
-#include "nvptx/nvptx.h"
-
 // Return the table of images, as the fatbin has them.
 static const struct ingot_image *images_of(struct arena *a,
                                            const struct fatbin *fatbin)
@@ -30,13 +28,11 @@ static const struct ingot_entry *entries_of(struct arena *a,
         arena_array(a, struct ingot_entry, plan->entries.n);
     for (size_t i = 0; i < plan->entries.n; i++) {
         const struct plan_entry *e = &plan->entries.at[i];
-        struct ir_launch *launch = (struct ir_launch *)e->launch;
         entries[i] = (struct ingot_entry){
-            .name = launch->name,
+            .name = e->launch->name,
             .param_count = e->n_parameters,
             .param_sizes = plan->parameter_sizes.at + e->parameters_at,
             .static_shared = (uint32_t)e->shared,
-            .max_dynamic_shared = (uint32_t)nvptx_dynamic_shared(launch),
             .max_threads = e->threads,
             .optional = e->is_optional};
     }

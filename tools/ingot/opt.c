@@ -7,7 +7,6 @@
 
 #include "tools/ingot/cli.h"
 
-#include "ir/base/suggest.h"
 #include "ir/text.h"
 
 #include <stdio.h>
@@ -21,10 +20,13 @@ struct opt {
     int files;
 };
 
-enum { KEY_PASS = 512 };
+enum { KEY_PASS = 512, KEY_STOP };
 
 static const struct argp_option options[] = {
-    {"pass", KEY_PASS, "PASSES", 0, "run these passes, in this order", 0}, {0}};
+    {"pass", KEY_PASS, "PASSES", 0, "run these passes, in this order", 0},
+    {"stop-after", KEY_STOP, "PASS", 0,
+     "run the pipeline up to this pass, or to \"schedule\"", 0},
+    {0}};
 
 // Take one option.
 static error_t take(int key, char *arg, struct argp_state *state)
@@ -33,6 +35,7 @@ static error_t take(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &o->compile; return 0;
     case KEY_PASS: o->passes = arg; return 0;
+    case KEY_STOP: o->compile.options.passes.stop_after = arg; return 0;
     case ARGP_KEY_ARG:
         cli_add_file(o->c, arg);
         o->files++;
@@ -56,13 +59,11 @@ static bool run_list(struct opt *o, struct ir_kernel *k, const char *list)
         size_t n = strcspn(at, ",");
         const char *name = arena_copy(&c->arena, at, n);
         if (!pass_find(name, &pass)) {
-            char text[256];
             struct suggest s = {.wanted = name};
             for (int i = 0; i < PASS_COUNT; i++)
                 suggest_offer(&s, pass_text((enum pass_name)i));
-            suggest_text(&s, text, sizeof text);
-            fprintf(stderr, "ingot opt: unknown pass `%s`%s%s\n", name,
-                    suggest_any(&s) ? "; did you mean " : "", text);
+            fprintf(stderr, "ingot opt: unknown pass `%s`%s\n", name,
+                    cli_hint(&c->arena, &s));
             return false;
         }
         if (!passes_run_one(&p, pass, &o->compile.options.passes))
@@ -93,13 +94,9 @@ static void print_kernels(struct ir_kernel *const *k, size_t n)
 static bool run_pipeline(struct opt *o, const char *stop)
 {
     struct compilation *c = o->c;
-    if (strcmp(stop, "schedule") != 0)
-        return compile_lower(c, &o->compile.options);
-    for (size_t i = 0; i < c->program.kernels.n; i++) {
-        if (!compile_schedule(c, &o->compile.options, c->program.kernels.at[i]))
-            return false;
-    }
-    return true;
+    return strcmp(stop, "schedule") == 0
+               ? compile_schedule(c, &o->compile.options)
+               : compile_lower(c, &o->compile.options);
 }
 
 // Do what was asked; the kernels that result are in `out`.
@@ -122,13 +119,8 @@ static bool process(struct opt *o, struct kernels *out)
 // Do what was asked and print the kernels that result.
 static int run(struct opt *o)
 {
-    struct buf log = {0};
     struct kernels out = {0};
-    o->compile.options.passes.log = &log;
     bool ok = process(o, &out);
-    if (log.n)
-        fwrite(log.data, 1, log.n, stderr);
-    buf_free(&log);
     if (ok)
         print_kernels(out.at, out.n);
     int code = cli_report(&o->c->diags);
@@ -153,6 +145,6 @@ int command_opt(int argc, char **argv)
     cli_parse(&argp, argc, argv, &o);
     int code = c.diags.errors ? cli_report(&c.diags) : run(&o);
     compile_end(&c);
-    arena_reset(&o.compile.arena);
+    cli_end(&o.compile);
     return code;
 }

@@ -1,17 +1,20 @@
 // Makes the data of a problem: every value depends on the seed, the parameter
 // and the element alone.
 
+#define _DEFAULT_SOURCE // MAP_ANONYMOUS
+
 #include "tools/ingot/problem.h"
 
 #include "ir/base/num.h"
-#include "ir/base/suggest.h"
 #include "ir/build.h"
 #include "ir/text.h"
 #include "ir/walk.h"
+#include "tools/ingot/cli.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 // ---- Random numbers -------------------------------------------------------
 
@@ -60,8 +63,7 @@ static void write_element(const struct problem_array *array, void *element,
 {
     struct type type = array->buffer->elem;
     bool is_float = type_is_float(type), is_ranged = array->low < array->high;
-    double between =
-        random_between(array->low, array->high, bits, !is_float);
+    double between = random_between(array->low, array->high, bits, !is_float);
     if (is_float)
         eval_store_float(type, element,
                          is_ranged ? between : random_float(bits));
@@ -135,7 +137,6 @@ static void check_name(struct maker *m, const struct problem_setting *s,
 {
     const struct ir_kernel *k = m->problem->kernel;
     struct suggest near = {.wanted = s->name};
-    char text[256];
     for (size_t i = 0; i < k->params.n; i++) {
         if ((k->params.at[i].buffer != NULL) != is_array)
             continue;
@@ -143,11 +144,9 @@ static void check_name(struct maker *m, const struct problem_setting *s,
             return;
         suggest_offer(&near, name_of(&k->params.at[i]));
     }
-    suggest_text(&near, text, sizeof text);
-    m->wrong = arena_printf(
-        m->arena, "kernel `%s` has no %s `%s`%s%s", k->name,
-        is_array ? "array" : "size or scalar", s->name,
-        suggest_any(&near) ? "; did you mean " : "", text);
+    m->wrong = arena_printf(m->arena, "kernel `%s` has no %s `%s`%s", k->name,
+                            is_array ? "array" : "size or scalar", s->name,
+                            cli_hint(m->arena, &near));
 }
 
 // Refuse settings of what the kernel does not have.
@@ -172,8 +171,9 @@ static void parse_scalar(struct maker *m, const struct ir_var *var,
             end = NULL;
     }
     if (!end || end == text || *end)
-        m->wrong = arena_printf(m->arena, "`%s` is no value of `%s`, which has "
-                                          "type %s",
+        m->wrong = arena_printf(m->arena,
+                                "`%s` is no value of `%s`, which has "
+                                "type %s",
                                 text, var->name, type_name(var->type));
 }
 
@@ -183,8 +183,9 @@ static void random_scalar(struct maker *m, size_t i, struct eval_argument *out)
     const struct ir_var *var = m->problem->kernel->params.at[i].var;
     uint64_t bits = stream_of(m->problem, i);
     if (type_is_index(var->type))
-        m->wrong = arena_printf(m->arena, "the size `%s` is missing: --size "
-                                          "%s=...",
+        m->wrong = arena_printf(m->arena,
+                                "the size `%s` is missing: --size "
+                                "%s=...",
                                 var->name, var->name);
     else if (type_is_float(var->type))
         out->scalar.f = ir_round_float(var->type, random_float(bits | 1));
@@ -252,8 +253,8 @@ static bool spanned(struct maker *m, const struct ir_buffer *b, int64_t *out)
              !ir_eval_int(p->kernel, p->values, b->strides[i], &stride)))
             return false;
         is_empty |= extent == 0;
-        if (extent && (!num_mul(extent - 1, stride, &far) ||
-                       !num_add(last, far, &last)))
+        if (extent &&
+            (!num_mul(extent - 1, stride, &far) || !num_add(last, far, &last)))
             return false;
         if (!b->strides && !num_mul(count, extent, &count) && !is_empty)
             return false;
@@ -300,8 +301,9 @@ static void parse_range(struct maker *m, const char *text,
         ok = end != high && !*end && array->low < array->high;
     }
     if (!ok)
-        m->wrong = arena_printf(m->arena, "--range needs ARRAY=LOW:HIGH, not "
-                                          "`%s=%s`",
+        m->wrong = arena_printf(m->arena,
+                                "--range needs ARRAY=LOW:HIGH, not "
+                                "`%s=%s`",
                                 array->buffer->name, text);
 }
 
@@ -350,6 +352,26 @@ enum problem_result problem_make(struct arena *a,
     return m.wrong ? PROBLEM_USAGE : ok ? PROBLEM_READY : PROBLEM_REFUSED;
 }
 
+// ---- Arguments ------------------------------------------------------------
+
+void *problem_alloc(const struct problem_array *array, struct diag_list *diags)
+{
+    void *data =
+        mmap(NULL, array->bytes ? array->bytes : 1, PROT_READ | PROT_WRITE,
+             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (data != MAP_FAILED)
+        return data;
+    diag_error(diags, (struct span){0}, D_no_host_memory, array->buffer->name,
+               (long long)array->bytes);
+    return NULL;
+}
+
+void problem_free(const struct problem_array *array, void *data)
+{
+    if (data)
+        munmap(data, array->bytes ? array->bytes : 1);
+}
+
 struct eval_argument *problem_arguments(struct arena *a,
                                         const struct problem *p,
                                         struct diag_list *diags)
@@ -358,15 +380,12 @@ struct eval_argument *problem_arguments(struct arena *a,
     struct eval_argument *all = arena_array(a, struct eval_argument, n);
     memcpy(all, p->values, n * sizeof *all);
     for (size_t i = 0; i < p->arrays.n; i++) {
-        const struct problem_array *array = &p->arrays.at[i];
-        void *data = malloc(array->bytes ? array->bytes : 1);
+        void *data = problem_alloc(&p->arrays.at[i], diags);
         if (!data) {
-            diag_error(diags, (struct span){0}, D_no_host_memory,
-                       array->buffer->name, (long long)array->bytes);
             problem_free_arguments(p, all);
             return NULL;
         }
-        all[array->parameter].data = data;
+        all[p->arrays.at[i].parameter].data = data;
         problem_write(p, i, data);
     }
     return all;
@@ -376,5 +395,6 @@ void problem_free_arguments(const struct problem *p,
                             struct eval_argument *arguments)
 {
     for (size_t i = 0; i < p->arrays.n && arguments; i++)
-        free(arguments[p->arrays.at[i].parameter].data);
+        problem_free(&p->arrays.at[i],
+                     arguments[p->arrays.at[i].parameter].data);
 }

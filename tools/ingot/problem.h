@@ -37,9 +37,9 @@ struct problem_array {
 
 // The problem.
 struct problem {
-    const struct ir_kernel *kernel;   // as it was written
+    const struct ir_kernel *kernel; // as it was written
     uint64_t seed;
-    struct eval_argument *values;     // of each parameter; arrays: size alone
+    struct eval_argument *values; // of each parameter; arrays: size alone
     struct VEC(struct problem_array) arrays;
 };
 
@@ -61,11 +61,17 @@ enum problem_result problem_make(struct arena *a,
 // Write what an array holds before the kernel runs.
 void problem_write(const struct problem *p, size_t array, void *bytes);
 
+// Return memory for an array of the problem, or NULL after reporting; released
+// by problem_free.
+void *problem_alloc(const struct problem_array *array, struct diag_list *diags);
+void problem_free(const struct problem_array *array, void *data);
+
 // Return the byte that poison is made of: floating types read it as NaN.
 unsigned char problem_poison(const struct ir_buffer *b);
 
-// Return arguments whose arrays are newly allocated and written, or NULL after
-// reporting that memory ran out; problem_free_arguments releases them.
+// Return arguments whose arrays are newly allocated, shared with children, and
+// written; or NULL after reporting that memory ran out.
+// problem_free_arguments releases them.
 struct eval_argument *problem_arguments(struct arena *a,
                                         const struct problem *p,
                                         struct diag_list *diags);

@@ -14,14 +14,17 @@ static const struct argp_option options[] = {
      "machine code for these GPUs: sm_80,sm_90a,... or all or none "
      "(default sm_90)",
      0},
-    {"ptx", KEY_PTX, "TARGET", 0,
-     "PTX that the driver compiles on other GPUs from this one on, or none "
-     "(default sm_75)",
-     0},
     {"cuda", KEY_CUDA, "DIR", 0, "take the CUDA tools from this folder only",
      0},
     {"lineinfo", KEY_LINE_INFO, 0, 0,
      "let profilers and disassemblers show lines of the source", 0},
+    {0}};
+
+static const struct argp_option ptx_options[] = {
+    {"ptx", KEY_PTX, "TARGET", 0,
+     "PTX that the driver compiles on other GPUs from this one on, or none "
+     "(default sm_75)",
+     0},
     {0}};
 
 // Return a target by its name; ends the process if there is none.
@@ -96,14 +99,29 @@ static error_t take(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT: t->ptx = target(default_ptx); return 0;
     case KEY_ARCH: add_list(t, arg); return 0;
-    case KEY_PTX: t->ptx = ptx_target(t, arg); return 0;
     case KEY_CUDA: t->cuda = arg; return 0;
     case KEY_LINE_INFO: t->line_info = true; return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
 
-const struct argp cli_targets_argp = {.options = options, .parser = take};
+// Take --ptx.
+static error_t take_ptx(int key, char *arg, struct argp_state *state)
+{
+    struct cli_targets *t = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = t; return 0;
+    case KEY_PTX: t->ptx = ptx_target(t, arg); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp cli_machine_argp = {.options = options, .parser = take};
+
+static const struct argp_child machine_child[] = {
+    {&cli_machine_argp, 0, NULL, 0}, {0}};
+const struct argp cli_targets_argp = {
+    .options = ptx_options, .parser = take_ptx, .children = machine_child};
 
 void cli_targets_default(struct cli_targets *t)
 {
@@ -112,12 +130,20 @@ void cli_targets_default(struct cli_targets *t)
 }
 
 void cli_targets_apply(const struct cli_targets *t,
-                       const struct toolchain *tools,
-                       struct compile_options *o)
+                       const struct toolchain *tools, struct compile_options *o)
 {
     o->targets = t->cubins.at;
     o->n_targets = t->cubins.n;
     o->ptx = t->ptx;
     o->line_info = t->line_info;
     toolchain_libdevice(tools, &o->libdevice, &o->libdevice_size);
+}
+
+bool cli_images(struct compilation *c, const struct toolchain *tools,
+                const struct compile_options *o, struct ptxas *tool)
+{
+    *tool = (struct ptxas){0};
+    if (o->n_targets)
+        tool->path = toolchain_find(tools, &c->arena, "ptxas", &c->diags);
+    return (tool->path || !o->n_targets) && compile_images(c, o, tool);
 }

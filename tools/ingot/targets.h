@@ -17,8 +17,9 @@ struct cli_targets {
     bool line_info;
 };
 
-// Give this as a child parser whose input is a struct cli_targets.
-extern const struct argp cli_targets_argp;
+// Give one of these as a child parser whose input is a struct cli_targets: the
+// first takes all options, the second all but --ptx.
+extern const struct argp cli_targets_argp, cli_machine_argp;
 
 // Compile for sm_90 where no architecture was named.
 void cli_targets_default(struct cli_targets *t);
@@ -27,5 +28,11 @@ void cli_targets_default(struct cli_targets *t);
 void cli_targets_apply(const struct cli_targets *t,
                        const struct toolchain *tools,
                        struct compile_options *options);
+
+// Make the images that the options ask for; `tool` becomes the assembler that
+// was found, its path NULL if none was needed.
+// Returns false after reporting.
+bool cli_images(struct compilation *c, const struct toolchain *tools,
+                const struct compile_options *options, struct ptxas *tool);
 
 #endif

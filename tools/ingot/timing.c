@@ -15,9 +15,9 @@ enum {
     BATCH_MOST = 1000,
 };
 
-#define BATCH_MS    0.5    // least time of a batch
-#define SECOND_MS   1000.0 // most time of all repetitions, but for the least
-#define LAUNCH_MS   0.02   // a shorter run is replayed from a graph
+#define BATCH_MS  0.5    // least time of a batch
+#define SECOND_MS 1000.0 // most time of all repetitions, but for the least
+#define LAUNCH_MS 0.02   // a shorter run is replayed from a graph
 
 // What is being timed.
 struct timer {
@@ -102,13 +102,13 @@ static int order(const void *a, const void *b)
 static bool repeat(struct timer *t, const struct timing_request *request,
                    struct timing *out)
 {
-    size_t most = request->repetitions ? request->repetitions
-                                       : REPETITIONS_MOST;
+    size_t most =
+        request->repetitions ? request->repetitions : REPETITIONS_MOST;
     double *times = arena_array(t->device->arena, double, most);
     double all = 0;
     size_t n = 0;
-    while (n < most && (request->repetitions || n < REPETITIONS_LEAST ||
-                        all < SECOND_MS)) {
+    while (n < most &&
+           (request->repetitions || n < REPETITIONS_LEAST || all < SECOND_MS)) {
         if (!time_batch(t, &times[n]))
             return false;
         all += times[n++] * (double)t->batch;
@@ -128,8 +128,8 @@ bool timing_measure(struct device *d, const struct timing_request *request,
 {
     struct timer t = {.device = d};
     bool ok = DEVICE_CALL(d, cuEventCreate, &t.begin, 0) &&
-              DEVICE_CALL(d, cuEventCreate, &t.end, 0) && choose_batch(&t, request) &&
-              repeat(&t, request, out);
+              DEVICE_CALL(d, cuEventCreate, &t.end, 0) &&
+              choose_batch(&t, request) && repeat(&t, request, out);
     if (t.graph)
         d->driver->cuGraphExecDestroy(t.graph);
     if (t.begin)

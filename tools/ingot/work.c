@@ -239,7 +239,8 @@ static void count_block(struct counter *c, const struct ir_block *b,
 struct work work_count(const struct ir_kernel *kernel,
                        const struct eval_argument *values)
 {
-    struct counter c = {.kernel = kernel, .values = values, .work = {.terms = 1}};
+    struct counter c = {
+        .kernel = kernel, .values = values, .work = {.terms = 1}};
     c.middles.arena = &c.arena;
     count_block(&c, &kernel->body, (struct times){1, 1});
     arena_reset(&c.arena);

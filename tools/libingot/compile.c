@@ -64,8 +64,11 @@ static bool add_scheduled(struct compilation *c,
     return ok;
 }
 
-bool compile_schedule(struct compilation *c, const struct compile_options *o,
-                      const struct ir_kernel *kernel)
+// Schedule one kernel by each schedule that names it, up to the first
+// without a guard, and by rule where there is none.
+static bool schedule_kernel(struct compilation *c,
+                            const struct compile_options *o,
+                            const struct ir_kernel *kernel)
 {
     const struct sched_program *s = &c->program.schedules;
     bool is_covered = false;
@@ -83,9 +86,29 @@ bool compile_schedule(struct compilation *c, const struct compile_options *o,
            add_scheduled(c, o, kernel, NULL, number ? number + 1 : 0);
 }
 
+// Report schedules without a kernel and settings without a parameter.
+static bool check_names(struct compilation *c, const struct compile_options *o)
+{
+    const struct sched_program *s = &c->program.schedules;
+    int errors = c->diags.errors;
+    sched_check_kernels(s,
+                        (const struct ir_kernel *const *)c->program.kernels.at,
+                        c->program.kernels.n, &c->diags);
+    sched_check_settings(s, o->settings, o->n_settings, &c->diags);
+    return c->diags.errors == errors;
+}
+
+bool compile_schedule(struct compilation *c, const struct compile_options *o)
+{
+    if (!check_names(c, o))
+        return false;
+    for (size_t i = 0; i < c->program.kernels.n; i++)
+        schedule_kernel(c, o, c->program.kernels.at[i]);
+    return !c->diags.errors;
+}
+
 // Run the passes on a scheduled kernel and add it to the variants.
-static bool lower_kernel(struct compilation *c,
-                         const struct compile_options *o,
+static bool lower_kernel(struct compilation *c, const struct compile_options *o,
                          const struct ir_kernel *source, struct ir_kernel *k)
 {
     struct pass p = pass_for(c, k);
@@ -107,19 +130,15 @@ static bool lower_variant(struct compilation *c,
 
 bool compile_lower(struct compilation *c, const struct compile_options *o)
 {
-    for (size_t i = 0; i < c->program.kernels.n; i++) {
-        size_t first = c->variants.n;
-        if (!compile_schedule(c, o, c->program.kernels.at[i]))
-            continue;
-        size_t n = c->variants.n - first;
-        struct variant *scheduled = arena_array(&c->arena, struct variant, n);
-        memcpy(scheduled, c->variants.at + first, n * sizeof *scheduled);
-        c->variants.n = first;
-        for (size_t k = 0; k < n; k++) {
-            if (!lower_variant(c, o, scheduled[k]))
-                break;
-        }
-    }
+    if (!compile_schedule(c, o))
+        return false;
+    size_t n = c->variants.n;
+    struct variant *scheduled = arena_array(&c->arena, struct variant, n);
+    if (n)
+        memcpy(scheduled, c->variants.at, n * sizeof *scheduled);
+    c->variants.n = 0;
+    for (size_t i = 0; i < n; i++)
+        lower_variant(c, o, scheduled[i]);
     return !c->diags.errors;
 }
 

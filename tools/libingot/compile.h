@@ -67,13 +67,13 @@ void compile_end(struct compilation *c);
 bool compile_add(struct compilation *c, const char *name, const char *text,
                  size_t size);
 
-// Schedule every kernel and run the passes: fills `variants`.
-bool compile_lower(struct compilation *c, const struct compile_options *o);
+// Apply to every kernel its schedules, or the default: fills `variants` with
+// kernels at level stages.  A kernel in error does not hide those of others.
+bool compile_schedule(struct compilation *c, const struct compile_options *o);
 
-// Apply its schedule, or the default, to one kernel: fills `variants` with
-// kernels at level stages.
-bool compile_schedule(struct compilation *c, const struct compile_options *o,
-                      const struct ir_kernel *kernel);
+// Schedule every kernel and run the passes: fills `variants` with kernels at
+// level flat.
+bool compile_lower(struct compilation *c, const struct compile_options *o);
 
 // Append the variants as LLVM IR or PTX for one architecture.
 bool compile_emit(struct compilation *c, const struct compile_options *o,

@@ -31,8 +31,8 @@ enum ingot_status ingot_available(struct ingot_module *module, uint32_t entry,
 
 enum ingot_status ingot_launch(struct ingot_module *module, uint32_t entry,
                                CUstream stream, const uint64_t grid[3],
-                               const uint32_t block[3],
-                               uint32_t dynamic_shared, void **params)
+                               const uint32_t block[3], uint32_t dynamic_shared,
+                               void **params)
 {
     unsigned i;
 

@@ -1,0 +1,45 @@
+// The parts that launch functions are written from.
+
+#ifndef NVPTX_PACKAGE_WRITER_H
+#define NVPTX_PACKAGE_WRITER_H
+
+#include "nvptx/package/plan.h"
+
+// What is being written.
+struct writer {
+    struct arena *arena;              // of the texts and expressions made
+    const struct plan *plan;          // of the package
+    const struct plan_kernel *kernel; // whose launch function it is
+    struct diag_list *diags;          // of what C cannot compute
+    struct buf *out;                  // the header
+    bool ok;                          // no expression was refused
+};
+
+// Return an expression as the language writes it.
+const char *writer_text(struct writer *w, const struct ir_expr *x);
+
+// Append an expression about the parameters of `kernel` as C.
+// Returns whether it may set `overflow`.
+bool writer_expr(struct writer *w, const struct ir_kernel *kernel,
+                 const struct ir_expr *x);
+
+// Return the bytes that an array spans, as an expression.
+struct ir_expr *writer_bytes(struct arena *a, const struct ir_buffer *b);
+
+// Return whether the function that says how large the workspace is takes a
+// parameter.
+bool writer_is_size(const struct ir_param *p);
+
+// Append the declaration of a parameter in C.
+void writer_parameter(struct writer *w, size_t i);
+
+// Append the sizes, separated by commas: as declarations or as names.
+void writer_sizes(struct writer *w, bool is_declaration);
+
+// Return "f32[M, K]", with its strides.
+const char *writer_shape(struct writer *w, const struct ir_buffer *b);
+
+// Append `ingot_reject(...)` for a condition.
+void writer_rejection(struct writer *w, const char *status, const char *text);
+
+#endif

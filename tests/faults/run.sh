@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# `ingot run` with and without a driver: the whole way to a GPU and back, on a driver
+# that the test builds (fake_gpu.c), and each way in which that fails.
+set -uo pipefail
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+
+cat >vadd.ing <<'ING'
+kernel vadd(n: int, A: f32[n], B: f32[n]) -> C: f32[n] { C[i] = A[i] + B[i] }
+ING
+cc -w -shared -fPIC -O1 -o libcuda.so.1 "$SOURCE_DIR/tests/faults/fake_gpu.c" || exit 1
+
+# Runs `ingot run` with the arguments behind the first three: it must exit with $1, and
+# its output hold $3. $2 says what goes wrong with the GPU.
+expect() {
+  local status=$1 mode=$2 text=$3 got
+  shift 3
+  FAKE_GPU=$mode "$INGOT" run vadd.ing --size n=1000 "$@" >log 2>&1
+  got=$?
+  if [[ $got != "$status" ]] || ! grep -qF -- "$text" log; then
+    echo "FAIL: FAKE_GPU=$mode ingot run $*: exit $got instead of $status, wanted: $text"
+    cat log
+    failures=$((failures + 1))
+  fi
+}
+
+fake=(--driver "$work/libcuda.so.1" --jit)
+expect 0 "" 'C: all 1000 elements equal the reference (eval)' "${fake[@]}"
+expect 0 "" 'vadd on Fake GPU: compute_75' "${fake[@]}"
+expect 0 "" 'replayed from a graph' "${fake[@]}"
+expect 0 slow 'GB/s' "${fake[@]}" --reps 3 --sets 2
+expect 0 slow '"kind": "gpu"' "${fake[@]}" --json
+expect 0 "" 'vadd on Fake GPU' "${fake[@]}" --size n=0
+expect 0 "" 'vadd on Fake GPU' "${fake[@]}" --no-timing --reference none
+expect 1 idle 'E0908' "${fake[@]}"
+expect 1 idle '1000 elements hold what they held before' "${fake[@]}"
+expect 1 idle '"wrong": 1000' "${fake[@]}" --json
+expect 1 outside 'E0909' "${fake[@]}"
+expect 3 fail:cuMemAlloc_v2 'cuMemAlloc_v2 failed: CUDA_ERROR_OUT_OF_MEMORY (2)' "${fake[@]}"
+expect 3 fail:cuMemcpyDtoH_v2 'E0902' "${fake[@]}"
+expect 3 fail:cuEventRecord 'E0902' "${fake[@]}"
+expect 3 fail:cuStreamEndCapture 'E0902' "${fake[@]}"
+expect 3 fail:cuLaunchKernel 'E0903' "${fake[@]}"
+expect 3 fail:cuModuleLoadDataEx 'E0903' "${fake[@]}"
+expect 3 empty 'E0901' "${fake[@]}" --device gpu
+expect 0 empty 'on the CPU, evaluated: the NVIDIA driver has no usable GPU' "${fake[@]}"
+
+# No driver, and a library that is none.
+expect 0 "" 'on the CPU, evaluated: no NVIDIA driver' --driver "$work/missing.so"
+expect 3 "" 'there is no GPU to run on' --driver "$work/missing.so" --device gpu
+echo 'int nothing;' | cc -shared -fPIC -o none.so -xc -
+expect 3 "" 'the NVIDIA driver is too old' --driver "$work/none.so" --device gpu
+
+# Nothing is left behind.
+[[ $(ls | sort | tr '\n' ' ') == 'libcuda.so.1 log none.so vadd.ing ' ]] || { ls; failures=1; }
+[[ $failures == 0 ]]

@@ -1,0 +1,304 @@
+// The validator: a valid program is spoilt in one place, and the fault that
+// this makes is named.
+
+#include "ir/build.h"
+#include "ir/check.h"
+#include "support/kernel_text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char loops[] =
+    "kernel k(n: int, A: f32[n, 4], I: i32[8] inout) -> C: f32[n, 4] {\n"
+    "    for i in 0..n {\n"
+    "        let x = A[i, 1]\n"
+    "        var y: f32 = x\n"
+    "        y = y + 1.0\n"
+    "        if i < 3 { C[i, 2] = y }\n"
+    "        atomic_add(I[i % 8], 1)\n"
+    "        let v = lanes(x, y)\n"
+    "        let w = lane(v, 1)\n"
+    "        let r = ramp(i, 4)\n"
+    "        let h = f16(x)\n"
+    "    }\n"
+    "}\n";
+
+static const char stages[] = "kernel k(n: int, A: f32[n]) -> C: f32[n] {\n"
+                             "    for i in 0..n {\n"
+                             "        stage C(vi in n = i) {\n"
+                             "            init { C[vi] = 0.0 }\n"
+                             "            C[vi] = A[vi]\n"
+                             "        }\n"
+                             "    }\n"
+                             "}\n";
+
+static const char launch[] =
+    "kernel k(n: int, A: f32[n]) -> C: f32[n]\n"
+    "    level launch\n"
+    "{\n"
+    "    launch k grid(ceildiv(n, 64), 1, 1) block(64, 1, 1) {\n"
+    "        let i = block.x * 64 + thread.x\n"
+    "        if i < n { C[i] = A[i] }\n"
+    "    }\n"
+    "}\n";
+
+static const char allocs[] = "kernel k(n: int) -> C: f32[n] {\n"
+                             "    alloc G: f32[n] in global\n"
+                             "    for i in 0..n {\n"
+                             "        alloc S: f32[8] in shared\n"
+                             "        S[0] = 1.0\n"
+                             "    }\n"
+                             "}\n";
+
+// A program that is being spoilt.
+struct scene {
+    struct arena arena;
+    struct ir_kernel *k;
+};
+
+// Return the `nth` let of the loop of `loops`, from 0.
+static struct ir_stmt *nth_let(const struct scene *s, int nth)
+{
+    struct ir_block *body = &s->k->body.at[0]->u.loop.body;
+    for (size_t i = 0; i < body->n; i++)
+        if (body->at[i]->kind == STMT_let && nth-- == 0)
+            return body->at[i];
+    fail();
+    return NULL;
+}
+
+// Return a statement of the program.
+static struct ir_stmt *stmt_of(const struct scene *s, enum ir_stmt_kind kind)
+{
+    return kernel_stmt(s->k, kind);
+}
+
+// Return the variable of the outermost loop, read.
+static struct ir_expr *loop_value(struct scene *s)
+{
+    return ir_read(&s->arena, stmt_of(s, STMT_for)->u.loop.var);
+}
+
+// Append a statement to the body of the kernel.
+static void append(struct scene *s, struct ir_stmt *stmt)
+{
+    ir_append(&s->arena, &s->k->body, stmt);
+}
+
+// Fail unless the check finds a fault with these words.
+static void has_fault(struct scene *s, const char *words)
+{
+    const char *faults = ir_check(&s->arena, s->k);
+    if (!faults || !strstr(faults, words))
+        print_error("`%s` is not in: %s\n", words, faults ? faults : "nothing");
+    assert_non_null(faults);
+    assert_non_null(strstr(faults, words));
+    arena_reset(&s->arena);
+}
+
+// Spoil a program by the statements given, and look for the fault.
+#define SPOIL(text, words, ...)                                                \
+    do {                                                                       \
+        struct scene scene = {{0}, NULL}, *s = &scene;                         \
+        struct arena *a = &scene.arena;                                        \
+        (void)a;                                                               \
+        scene.k = kernel_text(&scene.arena, text);                             \
+        __VA_ARGS__;                                                           \
+        has_fault(s, words);                                                   \
+    } while (0)
+
+static const struct type f32 = {TYPE_f32, 1};
+
+static void declarations(void **state)
+{
+    (void)state;
+    SPOIL(loops, "for i: declared twice: `i`", append(s, s->k->body.at[0]));
+    SPOIL(loops, "for i: used but not declared: `z`",
+          stmt_of(s, STMT_for)->u.loop.to =
+              ir_read(a, ir_var_new(a, "z", type_scalar(TYPE_int), VAR_let,
+                                    (struct span){0})));
+    SPOIL(loops, "used out of scope: `i`",
+          append(s, ir_stmt_eval(a, loop_value(s))));
+    SPOIL(loops, "wrong kind of variable: `i`",
+          stmt_of(s, STMT_for)->u.loop.var->kind = VAR_let);
+    SPOIL(loops, "kernel k: a parameter is a variable or an array",
+          s->k->params.at[0].var = NULL);
+    SPOIL(loops, "not a parameter: `A`",
+          s->k->params.at[1].buffer->role = ROLE_alloc);
+    SPOIL(loops, "must be in global or constant space: `A`",
+          s->k->params.at[1].buffer->space = SPACE_shared);
+    SPOIL(loops, "elements must be scalars: `A`",
+          s->k->params.at[1].buffer->elem.lanes = 4);
+}
+
+static void accesses(void **state)
+{
+    (void)state;
+    SPOIL(loops, "let x: number of indices is not the rank: `A`",
+          nth_let(s, 0)->u.let.value->n = 1);
+    SPOIL(loops, "an index must be an integer: `true`",
+          nth_let(s, 0)->u.let.value->args[0] = ir_bool(a, true));
+    SPOIL(loops, "only the last index may be a vector",
+          nth_let(s, 0)->u.let.value->args[0] = ir_ramp(a, ir_int(a, 0), 2));
+    SPOIL(loops, "an access must have the type of its element",
+          nth_let(s, 0)->u.let.value->type.kind = TYPE_i32);
+    SPOIL(loops, "store C: written, but an input: `C`",
+          s->k->params.at[3].buffer->role = ROLE_input);
+    SPOIL(loops, "store C: written, but constant: `C`",
+          s->k->params.at[3].buffer->space = SPACE_constant);
+    SPOIL(loops, "eval: atomic on an array that no other thread sees: `I`",
+          s->k->params.at[2].buffer->space = SPACE_local);
+    SPOIL(loops, "store C: must have type f32: `1`",
+          stmt_of(s, STMT_store)->u.store.value = ir_int(a, 1));
+}
+
+static void operands(void **state)
+{
+    (void)state;
+    SPOIL(loops, "assign y: operands of `+` have types f32 and int",
+          stmt_of(s, STMT_assign)->u.let.value->args[1] = ir_int(a, 1));
+    SPOIL(loops, "assign y: `+` needs a number, not bool",
+          stmt_of(s, STMT_assign)->u.let.value->args[1] = ir_bool(a, true));
+    SPOIL(loops, "`+` takes 2 operands, not 1",
+          stmt_of(s, STMT_assign)->u.let.value->n = 1);
+    SPOIL(loops, "wrong type of a result",
+          stmt_of(s, STMT_assign)->u.let.value->type.kind = TYPE_f64);
+    SPOIL(loops, "eval: operands of `atomic_add` have types i32 and f32",
+          stmt_of(s, STMT_eval)->u.value->args[1] = ir_zero(a, f32));
+    SPOIL(loops, "a variable must be read in its type: `i`",
+          struct ir_expr *x = loop_value(s);
+          x->type = f32; nth_let(s, 0)->u.let.value->args[0] = x);
+    SPOIL(loops, "a constant is a scalar", struct ir_expr *x = ir_int(a, 1);
+          x->type.lanes = 2; nth_let(s, 0)->u.let.value->args[1] = x);
+    SPOIL(loops, "thread indices need level launch: `thread.x`",
+          nth_let(s, 0)->u.let.value->args[0] =
+              ir_index_value(a, AXIS_thread_x));
+    SPOIL(loops, "`<` takes 2 operands, not 3",
+          struct ir_expr *x = stmt_of(s, STMT_if)->u.branch.cond;
+          struct ir_expr * three[3] = {x->args[0], x->args[0], x->args[0]};
+          x->n = 3; x->args = three);
+}
+
+static void vectors(void **state)
+{
+    (void)state;
+    SPOIL(loops, "let v: `lanes` takes 2 to 16 operands, not 1",
+          nth_let(s, 1)->u.let.value->n = 1);
+    SPOIL(loops, "let v: too many operands", struct ir_expr * many[17];
+          for (int i = 0; i < 17; i++) many[i] = ir_zero(a, f32);
+          nth_let(s, 1)->u.let.value = ir_lanes(a, 17, many));
+    SPOIL(loops, "`lanes` needs scalars, not f32x2",
+          struct ir_expr *two = ir_broadcast(a, ir_zero(a, f32), 2);
+          struct ir_expr * pair[2] = {two, two};
+          nth_let(s, 1)->u.let.value = ir_lanes(a, 2, pair));
+    SPOIL(loops, "let w: no such lane", nth_let(s, 2)->u.let.value->u.lane = 2);
+    SPOIL(loops, "let w: a lane must have its vector's type",
+          nth_let(s, 2)->u.let.value->type.kind = TYPE_f64);
+    SPOIL(loops, "let r: a vector must have 2 to 16 lanes",
+          nth_let(s, 3)->u.let.value->type.lanes = 17);
+    SPOIL(loops, "let r: a ramp must be of integers",
+          nth_let(s, 3)->u.let.value = ir_ramp(a, ir_zero(a, f32), 4));
+    SPOIL(loops, "let r: a lane must be a scalar",
+          nth_let(s, 3)->u.let.value->args[0] = ir_ramp(a, ir_int(a, 1), 4));
+    SPOIL(loops, "let h: a conversion must keep the lanes",
+          nth_let(s, 4)->u.let.value->type.lanes = 2);
+}
+
+static void statements(void **state)
+{
+    (void)state;
+    SPOIL(loops, "if: a condition must be a bool: `1`",
+          stmt_of(s, STMT_if)->u.branch.cond = ir_int(a, 1));
+    SPOIL(loops, "for i: step must be positive: `0`",
+          stmt_of(s, STMT_for)->u.loop.step = ir_int(a, 0));
+    SPOIL(loops, "for i: must have type int: `true`",
+          stmt_of(s, STMT_for)->u.loop.from = ir_bool(a, true));
+    SPOIL(loops, "for i: a loop must count integers: `i`",
+          stmt_of(s, STMT_for)->u.loop.var->type = f32);
+    SPOIL(loops, "assign y: assigned, but not declared by `var`: `y`",
+          stmt_of(s, STMT_assign)->u.let.var->kind = VAR_let);
+    SPOIL(loops, "eval: has no effect: `1`",
+          stmt_of(s, STMT_eval)->u.value = ir_int(a, 1));
+    SPOIL(loops, "kernel k: must depend on parameters only: `I[0] == 0`",
+          struct ir_expr *zero = ir_int(a, 0);
+          struct ir_expr *load =
+              ir_load(a, s->k->params.at[2].buffer, 1, &zero);
+          vec_push(a, &s->k->where,
+                   ir_binary(a, OP_eq, load, ir_zero(a, load->type))));
+}
+
+static void stages_and_allocs(void **state)
+{
+    (void)state;
+    SPOIL(stages, "stage C: an iteration variable must be an integer: `vi`",
+          stmt_of(s, STMT_stage)->u.stage.iters.at[0].var->type = f32);
+    SPOIL(stages, "stage C: `init` has statements but is absent",
+          stmt_of(s, STMT_stage)->u.stage.has_init = false);
+    SPOIL(stages, "stage D: a stage inside a stage",
+          ir_append(a, &stmt_of(s, STMT_stage)->u.stage.body,
+                    ir_stmt_stage(a, "D")));
+    SPOIL(stages, "barrier: a barrier inside a stage",
+          ir_append(a, &stmt_of(s, STMT_stage)->u.stage.body,
+                    ir_stmt_barrier(a)));
+    SPOIL(allocs, "alloc G: not the array of an alloc: `G`",
+          stmt_of(s, STMT_alloc)->u.buffer->role = ROLE_output);
+    SPOIL(allocs, "alloc G: constant arrays are parameters: `G`",
+          stmt_of(s, STMT_alloc)->u.buffer->space = SPACE_constant);
+    SPOIL(allocs, "alloc S: a global alloc must be on top of the kernel: `S`",
+          stmt_of(s, STMT_store)->u.store.buffer->space = SPACE_global);
+    SPOIL(allocs, "extents of a shared or local array are constants: `n`",
+          stmt_of(s, STMT_alloc)->u.buffer->space = SPACE_shared);
+}
+
+static void levels(void **state)
+{
+    (void)state;
+    SPOIL(stages, "stage C: not allowed at this level: `loops`",
+          s->k->level = LEVEL_loops);
+    SPOIL(launch, "launch k: not allowed at this level: `loops`",
+          s->k->level = LEVEL_loops);
+    SPOIL(loops, "for i: only launches and allocs may be on top",
+          s->k->level = LEVEL_launch);
+    SPOIL(launch, "for j: bound loops are launches at this level: `block.x`",
+          struct ir_var *j = ir_var_new(a, "j", type_scalar(TYPE_int), VAR_loop,
+                                        (struct span){0});
+          ir_append(a, &stmt_of(s, STMT_launch)->u.launch.body,
+                    ir_stmt_for(a, j, ir_int(a, 0), ir_int(a, 1), ir_int(a, 1),
+                                AXIS_block_x)));
+    SPOIL(launch, "launch l: a launch must be on top of the kernel",
+          ir_append(a, &stmt_of(s, STMT_launch)->u.launch.body,
+                    ir_stmt_launch(a, "l")));
+    SPOIL(launch, "too few or too many threads: `thread.y`",
+          stmt_of(s, STMT_launch)->u.launch.block[1] = 0);
+    SPOIL(launch, "launch k: more than 1024 threads in a block",
+          stmt_of(s, STMT_launch)->u.launch.block[1] = 32);
+    SPOIL(launch, "let i: no value may have type `int` at this level",
+          s->k->level = LEVEL_flat);
+}
+
+// Valid programs have no fault.
+static void valid_programs(void **state)
+{
+    (void)state;
+    const char *const texts[] = {loops, stages, launch, allocs};
+    for (int i = 0; i < 4; i++) {
+        struct arena a = {0};
+        assert_null(ir_check(&a, kernel_text_unchecked(&a, texts[i])));
+        arena_reset(&a);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(valid_programs),    cmocka_unit_test(declarations),
+        cmocka_unit_test(accesses),          cmocka_unit_test(operands),
+        cmocka_unit_test(vectors),           cmocka_unit_test(statements),
+        cmocka_unit_test(stages_and_allocs), cmocka_unit_test(levels),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

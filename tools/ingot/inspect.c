@@ -1,0 +1,390 @@
+// ingot inspect FILE: what is in a fatbin, or would be in that of a kernel file.
+//
+//   ingot inspect out/gemm.fatbin       with out/gemm.json beside it, if there
+//   ingot inspect gemm.ing --arch sm_80 built in memory
+//   ingot inspect gemm.ing --sass       disassembled
+
+#include "tools/ingot/cli.h"
+
+#include "nvptx/package/manifest.h"
+#include "nvptx/tool.h"
+#include "tools/ingot/json.h"
+#include "tools/ingot/targets.h"
+#include "tools/libingot/artefact.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+// The command line.
+struct inspect {
+    struct cli_compile compile;
+    struct cli_targets targets;
+    const char *file;
+    bool shows_ptx, shows_sass, is_json;
+};
+
+// What is looked at.
+struct subject {
+    const struct inspect *options;
+    struct compilation *c; // owns memory and diagnostics
+    struct toolchain tools;
+    struct buf fatbin, manifest; // the manifest may be empty
+    struct fatbin read;
+    struct usage_list *usage; // of each image
+    json_t *root;             // the manifest, or NULL
+};
+
+enum { KEY_SHOW_PTX = 4096, KEY_SASS, KEY_JSON };
+
+static const struct argp_option options[] = {
+    {"ptx", KEY_SHOW_PTX, 0, 0, "print the PTX", 0},
+    {"sass", KEY_SASS, 0, 0, "print the machine code, by nvdisasm", 0},
+    {"json", KEY_JSON, 0, 0, "print all that is known as JSON", 0},
+    {0}};
+
+// Take one option.
+static error_t take(int key, char *arg, struct argp_state *state)
+{
+    struct inspect *o = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &o->compile;
+        state->child_inputs[1] = &o->targets;
+        return 0;
+    case KEY_SHOW_PTX: o->shows_ptx = true; return 0;
+    case KEY_SASS: o->shows_sass = true; return 0;
+    case KEY_JSON: o->is_json = true; return 0;
+    case ARGP_KEY_ARG:
+        if (o->file)
+            argp_error(state, "name one file");
+        o->file = arg;
+        return 0;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "name a file"); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+// ---- Reading --------------------------------------------------------------
+
+// Return whether bytes begin like a fatbin.
+static bool is_fatbin(const struct buf *b)
+{
+    static const unsigned char magic[] = {0x50, 0xed, 0x55, 0xba};
+    return b->n >= sizeof magic && memcmp(b->data, magic, sizeof magic) == 0;
+}
+
+// Return the path of the manifest beside a fatbin.
+static const char *manifest_path(struct arena *a, const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    size_t n = dot && !strchr(dot, '/') ? (size_t)(dot - path) : strlen(path);
+    return arena_printf(a, "%.*s.json", (int)n, path);
+}
+
+// Compile a kernel file to a fatbin and a manifest in memory.
+static bool build(struct subject *s, const struct buf *text)
+{
+    struct compilation *c = s->c;
+    struct compile_options o = s->options->compile.options;
+    struct ptxas tool;
+    struct package_files files;
+    cli_targets_apply(&s->options->targets, &s->tools, &o);
+    if (!compile_add(c, s->options->file, text->n ? text->data : "", text->n) ||
+        !compile_lower(c, &o) || !cli_images(c, &s->tools, &o, &tool))
+        return false;
+    struct package p =
+        artefact_package(c, c->program.kernels.at[0]->name, s->options->file,
+                         tool.path ? &tool : NULL);
+    if (!package_make(&c->arena, &p, &c->diags, &files))
+        return false;
+    s->fatbin = files.fatbin;
+    s->manifest = files.manifest;
+    buf_free(&files.header);
+    return true;
+}
+
+// Fill `fatbin` and `manifest` from the file.
+static bool read_files(struct subject *s)
+{
+    struct buf text = {0};
+    const char *path = s->options->file;
+    if (!cli_read(path, &text, &s->c->diags))
+        return false;
+    if (!is_fatbin(&text)) {
+        bool ok = build(s, &text);
+        buf_free(&text);
+        return ok;
+    }
+    s->fatbin = text;
+    const char *beside = manifest_path(&s->c->arena, path);
+    return access(beside, F_OK) != 0 ||
+           cli_read(beside, &s->manifest, &s->c->diags);
+}
+
+// Enter what the manifest says, if it belongs to the fatbin.
+static bool read_manifest(struct subject *s)
+{
+    struct compilation *c = s->c;
+    if (!s->manifest.n)
+        return true;
+    const char *fault = manifest_read(
+        &c->arena, s->manifest.data, s->manifest.n,
+        fatbin_hash(s->fatbin.data, s->fatbin.n), s->usage, s->read.images.n);
+    if (fault) {
+        diag_error(&c->diags, (struct span){0}, D_bad_manifest,
+                   manifest_path(&c->arena, s->options->file), fault);
+        return false;
+    }
+    s->root = json_loadb(s->manifest.data, s->manifest.n, 0, NULL);
+    return true;
+}
+
+// Read everything that there is to show.
+static bool read_subject(struct subject *s)
+{
+    struct arena *a = &s->c->arena;
+    if (!read_files(s))
+        return false;
+    const char *fault = fatbin_read(a, s->fatbin.data, s->fatbin.n, &s->read);
+    if (fault) {
+        diag_error(&s->c->diags, (struct span){0}, D_not_a_fatbin,
+                   s->options->file, fault, (long long)s->read.fault_at);
+        return false;
+    }
+    s->usage = arena_array(a, struct usage_list, s->read.images.n);
+    for (size_t i = 0; i < s->read.images.n; i++)
+        fatbin_kernels(a, &s->read.images.at[i], &s->usage[i]);
+    return read_manifest(s);
+}
+
+// ---- Text -----------------------------------------------------------------
+
+// Append a number of known width, or `-`.
+static void print_number(struct buf *out, int64_t value, int width)
+{
+    if (value < 0)
+        buf_printf(out, "  %*s", width, "-");
+    else
+        buf_printf(out, "  %*lld", width, (long long)value);
+}
+
+// Append a row for each kernel of each image.
+static void print_images(const struct subject *s, struct buf *out)
+{
+    buf_printf(out, "%-12s %8s  %-24s  %9s  %6s  %5s  %6s  %8s\n", "image",
+               "bytes", "kernel", "registers", "spills", "stack", "shared",
+               "barriers");
+    for (size_t i = 0; i < s->read.images.n; i++) {
+        const struct fatbin_image *image = &s->read.images.at[i];
+        char name[IMAGE_NAME_SIZE];
+        image_name(image->kind, image->sm, image->suffix, name);
+        for (size_t k = 0; k < s->usage[i].n; k++) {
+            const struct kernel_usage *u = &s->usage[i].at[k];
+            buf_printf(out, "%-12s %8zu  %-24s", name, image->size, u->name);
+            print_number(out, u->registers, 9);
+            print_number(out, u->spill_stores, 6);
+            print_number(out, u->stack, 5);
+            print_number(out, u->shared, 6);
+            print_number(out, u->barriers, 8);
+            buf_char(out, '\n');
+        }
+    }
+}
+
+// Append the members of a list of texts or numbers with `between` in between.
+static void print_list(const json_t *list, const char *between, struct buf *out)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *item = json_array_get(list, i);
+        buf_text(out, i ? between : "");
+        if (json_is_integer(item))
+            buf_printf(out, "%lld", (long long)json_integer_value(item));
+        else
+            buf_text(out, json_is_string(item) ? json_string_value(item) : "?");
+    }
+}
+
+// Return a text member of an object.
+static const char *member(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+// Append a variant: its guard, then a line for each launch.
+static void print_variant(const json_t *variant, struct buf *out)
+{
+    const json_t *guard = json_object_get(variant, "guard");
+    const json_t *launches = json_object_get(variant, "launches");
+    const char *name = member(variant, "name");
+    buf_printf(out, "  variant %s", *name ? name : "general");
+    buf_text(out, json_array_size(guard) ? ", when " : "");
+    print_list(guard, " && ", out);
+    buf_char(out, '\n');
+    for (size_t i = 0; i < json_array_size(launches); i++) {
+        const json_t *launch = json_array_get(launches, i);
+        buf_printf(out, "    %s: grid ", member(launch, "entry"));
+        print_list(json_object_get(launch, "grid"), " x ", out);
+        buf_text(out, ", block ");
+        print_list(json_object_get(launch, "block"), " x ", out);
+        buf_char(out, '\n');
+    }
+}
+
+// Append the parameters of a kernel.
+static void print_parameters(const json_t *kernel, struct buf *out)
+{
+    const json_t *all = json_object_get(kernel, "parameters");
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        const json_t *p = json_array_get(all, i);
+        const json_t *shape = json_object_get(p, "shape");
+        buf_printf(out, "%s%s: %s", i ? ", " : "", member(p, "name"),
+                   member(p, "type"));
+        buf_text(out, json_array_size(shape) ? "[" : "");
+        print_list(shape, ", ", out);
+        buf_text(out, json_array_size(shape) ? "]" : "");
+    }
+}
+
+// Append the kernels of the manifest.
+static void print_kernels(const json_t *root, struct buf *out)
+{
+    const json_t *kernels = json_object_get(root, "kernels");
+    for (size_t i = 0; i < json_array_size(kernels); i++) {
+        const json_t *kernel = json_array_get(kernels, i);
+        const json_t *variants = json_object_get(kernel, "variants");
+        bool fast = json_is_true(json_object_get(kernel, "fast_math"));
+        buf_printf(out, "\nkernel %s(", member(kernel, "name"));
+        print_parameters(kernel, out);
+        buf_printf(out, ")%s\n", fast ? ", approximate math" : "");
+        for (size_t v = 0; v < json_array_size(variants); v++)
+            print_variant(json_array_get(variants, v), out);
+    }
+}
+
+// ---- Code -----------------------------------------------------------------
+
+// Append the disassembly of a cubin; false after reporting.
+static bool print_sass(const struct subject *s,
+                       const struct fatbin_image *image, struct buf *out)
+{
+    struct compilation *c = s->c;
+    const char *path =
+        toolchain_find(&s->tools, &c->arena, "nvdisasm", &c->diags);
+    if (!path)
+        return false;
+    const char *const argv[] = {path, "-c", "-g", "/dev/stdin", NULL};
+    struct process_input input = {image->bytes, image->size};
+    struct process p = {.argv = argv, .inputs = &input, .n_inputs = 1};
+    process_run(&c->arena, &p, 1);
+    bool ok = p.end == PROCESS_EXITED && p.code == 0;
+    if (ok)
+        buf_bytes(out, p.output.data, p.output.n);
+    else
+        tool_report(&c->arena, &p, "nvdisasm", &c->diags);
+    process_free(&p);
+    return ok;
+}
+
+// Append the code of all images that was asked for.
+static bool print_code(const struct subject *s, struct buf *out)
+{
+    for (size_t i = 0; i < s->read.images.n; i++) {
+        const struct fatbin_image *image = &s->read.images.at[i];
+        bool is_ptx = image->kind == IMAGE_PTX;
+        char name[IMAGE_NAME_SIZE];
+        if (is_ptx ? !s->options->shows_ptx : !s->options->shows_sass)
+            continue;
+        image_name(image->kind, image->sm, image->suffix, name);
+        buf_printf(out, "// %s\n", name);
+        if (is_ptx)
+            buf_bytes(out, image->bytes, image->size);
+        else if (!print_sass(s, image, out))
+            return false;
+        buf_char(out, '\n');
+    }
+    return true;
+}
+
+// ---- The command ----------------------------------------------------------
+
+// Return all that is known: the manifest, or the images if there is none.
+static json_t *subject_json(const struct subject *s)
+{
+    json_t *images = json_array();
+    if (s->root) {
+        json_decref(images);
+        return json_incref(s->root);
+    }
+    for (size_t i = 0; i < s->read.images.n; i++) {
+        const struct fatbin_image *image = &s->read.images.at[i];
+        char name[IMAGE_NAME_SIZE];
+        json_t *kernels = json_array();
+        image_name(image->kind, image->sm, image->suffix, name);
+        for (size_t k = 0; k < s->usage[i].n; k++) {
+            const struct kernel_usage *u = &s->usage[i].at[k];
+            json_array_append_new(
+                kernels, json_pack("{s:s, s:I, s:I, s:I}", "name", u->name,
+                                   "registers", (json_int_t)u->registers,
+                                   "stack", (json_int_t)u->stack, "shared",
+                                   (json_int_t)u->shared));
+        }
+        json_array_append_new(
+            images, json_pack("{s:s, s:I, s:o}", "target", name, "size",
+                              (json_int_t)image->size, "kernels", kernels));
+    }
+    return json_pack("{s:o}", "images", images);
+}
+
+// Show the subject.  Returns false after reporting.
+static bool show(const struct subject *s)
+{
+    struct buf out = {0};
+    if (s->options->is_json)
+        return json_print(subject_json(s));
+    bool ok = true;
+    if (s->options->shows_ptx || s->options->shows_sass) {
+        ok = print_code(s, &out);
+    } else {
+        print_images(s, &out);
+        print_kernels(s->root, &out);
+    }
+    if (ok)
+        ok = fwrite(out.data, 1, out.n, stdout) == out.n;
+    buf_free(&out);
+    return ok;
+}
+
+int command_inspect(int argc, char **argv)
+{
+    static const struct argp_child children[] = {
+        {&cli_compile_argp, 0, "How to compile a kernel file:", 1},
+        {&cli_machine_argp, 0, "For what:", 2},
+        {0}};
+    static const struct argp argp = {
+        options,
+        take,
+        "FILE.ing|FILE.fatbin",
+        "Say what is in a fatbin, or would be in that of a kernel file: "
+        "images, registers, spills, shared memory, launches.",
+        children,
+        0,
+        0};
+    struct inspect o = {0};
+    struct compilation c;
+    cli_parse(&argp, argc, argv, &o);
+    cli_targets_default(&o.targets);
+    compile_start(&c);
+    struct subject s = {.options = &o, .c = &c};
+    toolchain_start(&s.tools, o.targets.cuda);
+    bool ok = read_subject(&s) && show(&s);
+    int code = cli_report(&c.diags);
+    json_decref(s.root);
+    buf_free(&s.fatbin);
+    buf_free(&s.manifest);
+    compile_end(&c);
+    arena_reset(&o.targets.arena);
+    cli_end(&o.compile);
+    return ok || code ? code : EXIT_TOOL;
+}

@@ -1,0 +1,38 @@
+// What `ingot run` tells.
+
+#ifndef TOOLS_INGOT_REPORT_H
+#define TOOLS_INGOT_REPORT_H
+
+#include "tools/ingot/compare.h"
+#include "tools/ingot/dispatch.h"
+#include "tools/ingot/driver.h"
+#include "tools/ingot/json.h"
+#include "tools/ingot/loaded.h"
+#include "tools/ingot/timing.h"
+
+// One run, as far as it came.
+struct report {
+    const struct problem *problem;
+    const struct dispatch *dispatch;
+    struct work work;
+    const char *no_gpu;          // why the CPU evaluated it; NULL on a GPU
+    const struct driver *driver; // of the GPU, else NULL
+    const struct loaded *loaded; // on the GPU, else NULL
+    const char *reference;       // "eval", "host" or "none"
+    struct VEC(struct comparison) comparisons; // of the results
+    bool has_timing;
+    struct timing timing;
+    size_t sets; // copies of the data that took turns
+};
+
+// Return the bytes that a run at least moves: what it reads and what it
+// writes, each once.
+double report_bytes(const struct report *r);
+
+// Append the report as text.
+void report_print(const struct report *r, struct buf *out);
+
+// Return the report as JSON.
+json_t *report_json(const struct report *r);
+
+#endif

@@ -1,0 +1,355 @@
+// ingot run FILE: build a kernel, run it, compare, time.
+//
+//   ingot run vadd.ing --size n=1000003
+//   ingot run gemm.ing --size M=512,N=512,K=64 --jit
+//
+// On a GPU the runtime launches it, as it does for programs.  Without one the
+// lowered kernel is evaluated on the CPU.
+
+#include "tools/ingot/run.h"
+
+#include "tools/libingot/artefact.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// One run.
+struct run {
+    struct run_options *options;
+    struct compilation *c;
+    struct problem problem;
+    struct dispatch dispatch;
+    struct report report;
+    struct driver driver;
+    struct loaded loaded;
+    struct eval_argument *want; // what the definition computes, or NULL
+    struct eval_argument *got;  // what the kernel computed
+    const char *wrong;          // what of the command line cannot be, or NULL
+};
+
+// ---- Preparation ----------------------------------------------------------
+
+// Return the kernel to run, or NULL with `wrong` set.
+static struct ir_kernel *choose_kernel(struct run *r)
+{
+    struct compilation *c = r->c;
+    const char *wanted = r->options->kernel;
+    struct suggest near = {.wanted = wanted ? wanted : ""};
+    for (size_t i = 0; i < c->program.kernels.n; i++) {
+        struct ir_kernel *k = c->program.kernels.at[i];
+        if (wanted ? strcmp(k->name, wanted) == 0 : c->program.kernels.n == 1)
+            return k;
+        suggest_offer(&near, k->name);
+    }
+    r->wrong = wanted ? arena_printf(&c->arena, "there is no kernel `%s`%s",
+                                     wanted, cli_hint(&c->arena, &near))
+                      : "the file has several kernels; name one with --kernel";
+    return NULL;
+}
+
+// Parse the file, keep one kernel, and give its parameters values.
+static bool prepare(struct run *r)
+{
+    struct compilation *c = r->c;
+    if (!cli_add_file(c, r->options->file))
+        return false;
+    struct ir_kernel *k = choose_kernel(r);
+    if (!k)
+        return false;
+    c->program.kernels.at[0] = k;
+    c->program.kernels.n = 1;
+    enum problem_result ready = problem_make(&c->arena, k, &r->options->request,
+                                             &c->diags, &r->problem, &r->wrong);
+    r->report.problem = &r->problem;
+    if (ready == PROBLEM_READY)
+        r->report.work = work_count(k, r->problem.values);
+    return ready == PROBLEM_READY;
+}
+
+// Lower the kernel and choose the variant.
+static bool lower(struct run *r)
+{
+    struct compilation *c = r->c;
+    if (!compile_lower(c, &r->options->compile.options))
+        return false;
+    const struct ir_kernel **variants =
+        arena_array(&c->arena, const struct ir_kernel *, c->variants.n);
+    for (size_t i = 0; i < c->variants.n; i++)
+        variants[i] = c->variants.at[i].kernel;
+    r->report.dispatch = &r->dispatch;
+    return dispatch_make(&c->arena, &r->problem, variants, c->variants.n,
+                         r->options->variant, &c->diags, &r->dispatch);
+}
+
+// Compute what the results should be.
+static bool compute_reference(struct run *r)
+{
+    r->report.reference = "none";
+    if (r->options->reference == REFERENCE_NONE)
+        return true;
+    r->want = problem_arguments(&r->c->arena, &r->problem, &r->c->diags);
+    return r->want &&
+           run_reference(r->options, &r->problem, &r->report.work, r->want,
+                         &r->c->diags, &r->report.reference);
+}
+
+// ---- The CPU --------------------------------------------------------------
+
+// Evaluate the lowered kernel.
+static bool run_on_cpu(struct run *r)
+{
+    r->got = problem_arguments(&r->c->arena, &r->problem, &r->c->diags);
+    return r->got &&
+           run_evaluate(r->options, r->dispatch.variant, r->got, &r->c->diags);
+}
+
+// ---- The GPU --------------------------------------------------------------
+
+// Add the architecture of the GPU, or its next lower relative that the tools
+// know.  Without one PTX has to do.
+static void target_device(struct run *r)
+{
+    struct cli_targets *t = &r->options->targets;
+    size_t n;
+    const struct nvptx_target *all = nvptx_targets(&n), *best = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (!all[i].kind && all[i].number / 10 == r->driver.sm / 10 &&
+            all[i].number <= r->driver.sm &&
+            (!best || all[i].number > best->number))
+            best = &all[i];
+    }
+    if (best)
+        vec_push(&t->arena, &t->cubins, best);
+}
+
+// Compile for the GPU and load.
+static bool load(struct run *r)
+{
+    struct compilation *c = r->c;
+    struct run_options *o = r->options;
+    struct toolchain tools;
+    struct ptxas tool;
+    if (!o->targets.has_arch && !o->is_jit)
+        target_device(r);
+    if (o->is_jit)
+        o->targets.cubins.n = 0;
+    toolchain_start(&tools, o->targets.cuda);
+    cli_targets_apply(&o->targets, &tools, &o->compile.options);
+    if (!cli_images(c, &tools, &o->compile.options, &tool))
+        return false;
+    struct package package =
+        artefact_package(c, r->problem.kernel->name, o->file, &tool);
+    r->report.loaded = &r->loaded;
+    return loaded_open(&c->arena, &package, o->driver, &c->diags, &r->loaded);
+}
+
+// Copy the results of the first set.
+static bool read_results(struct run *r, struct device *d)
+{
+    struct arena *a = &r->c->arena;
+    r->got = arena_array(a, struct eval_argument, r->problem.kernel->params.n);
+    for (size_t i = 0; i < r->problem.arrays.n; i++) {
+        const struct problem_array *array = &r->problem.arrays.at[i];
+        if (array->buffer->role == ROLE_input)
+            continue;
+        void *data = problem_alloc(array, &r->c->diags);
+        r->got[array->parameter].data = data;
+        if (!data || !device_read(d, &d->sets.at[0], i, data))
+            return false;
+    }
+    return true;
+}
+
+// Return whether a run launches any block.
+static bool has_blocks(const struct dispatch *d)
+{
+    for (size_t i = 0; i < d->launches.n; i++) {
+        const uint64_t *grid = d->launches.at[i].grid;
+        if (grid[0] && grid[1] && grid[2])
+            return true;
+    }
+    return false;
+}
+
+// Run once, check, read the results, and measure.
+static bool run_on_device(struct run *r, struct device *d)
+{
+    for (size_t i = 0; i < r->dispatch.launches.n; i++) {
+        const struct dispatch_launch *l = &r->dispatch.launches.at[i];
+        struct device_launch launch = {loaded_entry(&r->loaded, l->launch), l};
+        vec_push(d->arena, &d->launches, launch);
+    }
+    bool is_timed = !r->options->no_timing && has_blocks(&r->dispatch);
+    bool ok = device_start(d, &r->dispatch, is_timed ? r->options->sets : 1) &&
+              device_launch(d, &d->sets.at[0]) && device_wait(d) &&
+              device_check_guards(d, &d->sets.at[0]) && read_results(r, d);
+    r->report.sets = d->sets.n;
+    r->report.has_timing =
+        ok && is_timed &&
+        timing_measure(d, &r->options->timing, &r->report.timing);
+    return ok && r->report.has_timing == is_timed;
+}
+
+// Build for the GPU that was found, and run there.
+static bool run_on_gpu(struct run *r)
+{
+    struct device d = {.driver = &r->driver,
+                       .problem = &r->problem,
+                       .diags = &r->c->diags,
+                       .arena = &r->c->arena};
+    r->report.driver = &r->driver;
+    bool ok = load(r);
+    d.module = r->loaded.module;
+    ok = ok && run_on_device(r, &d);
+    device_free(&d);
+    loaded_close(&r->loaded);
+    driver_close(&r->driver);
+    return ok;
+}
+
+// Run wherever that was asked for.
+static bool run_somewhere(struct run *r)
+{
+    const char *fault = r->options->device == RUN_CPU
+                            ? "as --device says"
+                            : driver_open(&r->driver, r->options->driver);
+    if (!fault)
+        return run_on_gpu(r);
+    if (r->options->device == RUN_GPU) {
+        diag_error(&r->c->diags, (struct span){0}, D_no_gpu, fault);
+        return false;
+    }
+    r->report.no_gpu = fault;
+    return run_on_cpu(r);
+}
+
+// ---- Comparing ------------------------------------------------------------
+
+// Return the array parameter of that name, or NULL.
+static const struct problem_array *find_array(const struct run *r,
+                                              const char *name, size_t n)
+{
+    for (size_t i = 0; i < r->problem.arrays.n; i++) {
+        const struct problem_array *array = &r->problem.arrays.at[i];
+        if (strlen(array->buffer->name) == n &&
+            memcmp(array->buffer->name, name, n) == 0)
+            return array;
+    }
+    return NULL;
+}
+
+// Return how many elements of an array have no order: what `count` holds, or
+// all of them.
+static size_t unordered_elements(const struct problem_array *array,
+                                 const struct problem_array *count,
+                                 const struct eval_argument *arguments)
+{
+    size_t all = array->bytes / type_bytes(array->buffer->elem);
+    if (!count || !count->bytes)
+        return all;
+    int64_t n =
+        eval_load_int(count->buffer->elem, arguments[count->parameter].data);
+    return n >= 0 && (uint64_t)n < all ? (size_t)n : all;
+}
+
+// Sort what --unordered names, in results and reference alike.
+static bool sort_unordered(struct run *r)
+{
+    const char *text = r->options->unordered;
+    if (!text)
+        return true;
+    size_t n = strcspn(text, " ");
+    const char *rest = text[n] ? text + n + 1 : NULL;
+    const struct problem_array *array = find_array(r, text, n);
+    const struct problem_array *count =
+        rest ? find_array(r, rest, strlen(rest)) : NULL;
+    struct eval_argument *sides[] = {r->want, r->got};
+    if (!array || array->buffer->role == ROLE_input || (rest && !count) ||
+        (count && count->buffer->role == ROLE_input)) {
+        r->wrong = "--unordered names results of the kernel: ARRAY [COUNT]";
+        return false;
+    }
+    for (int i = 0; i < 2; i++)
+        compare_sort(array->buffer, sides[i][array->parameter].data,
+                     unordered_elements(array, count, sides[i]));
+    return true;
+}
+
+// Compare one result.
+static void compare_result(struct run *r, const struct problem_array *array)
+{
+    const struct ir_buffer *b = array->buffer;
+    struct comparison c;
+    double tolerance = r->options->tolerance;
+    bool tells = type_is_float(b->elem) || type_bits(b->elem) >= 32;
+    int poison = array->fill == FILL_POISON && tells ? problem_poison(b) : -1;
+    if (tolerance < 0 || !type_is_float(b->elem))
+        tolerance = compare_tolerance(&r->report.work, b,
+                                      r->dispatch.variant->fast_math);
+    compare_arrays(b, r->got[array->parameter].data,
+                   r->want[array->parameter].data, array->bytes, tolerance,
+                   poison, &c);
+    vec_push(&r->c->arena, &r->report.comparisons, c);
+    if (c.wrong)
+        diag_error(&r->c->diags, b->span, D_result_differs, b->name,
+                   (long long)c.wrong, (long long)c.elements);
+}
+
+// Compare all results.
+static bool compare_results(struct run *r)
+{
+    if (!r->want)
+        return true;
+    if (!sort_unordered(r))
+        return false;
+    for (size_t i = 0; i < r->problem.arrays.n; i++)
+        if (r->problem.arrays.at[i].buffer->role != ROLE_input)
+            compare_result(r, &r->problem.arrays.at[i]);
+    return true;
+}
+
+// ---- The command ----------------------------------------------------------
+
+// Tell what came of it.  Returns the exit code.
+static int tell(struct run *r, bool ok)
+{
+    struct buf text = {0};
+    bool written = true;
+    if (r->options->is_json) {
+        json_t *result = ok ? report_json(&r->report) : json_object();
+        json_object_set_new(result, "diagnostics",
+                            json_diagnostics(&r->c->diags));
+        written = json_print(result);
+    } else if (ok) {
+        report_print(&r->report, &text);
+        written = fwrite(text.data, 1, text.n, stdout) == text.n &&
+                  fflush(stdout) == 0;
+    }
+    buf_free(&text);
+    int code = cli_report(&r->c->diags);
+    if (r->wrong) {
+        fprintf(stderr, "ingot run: %s\n", r->wrong);
+        code = EXIT_USAGE;
+    }
+    return code || written ? code : EXIT_TOOL;
+}
+
+int command_run(int argc, char **argv)
+{
+    struct run_options options;
+    struct compilation c;
+    struct run r = {.options = &options, .c = &c};
+    run_parse(argc, argv, &options);
+    compile_start(&c);
+    bool ok = prepare(&r) && lower(&r) && compute_reference(&r) &&
+              run_somewhere(&r) && compare_results(&r);
+    int code = tell(&r, ok);
+    problem_free_arguments(&r.problem, r.want);
+    problem_free_arguments(&r.problem, r.got);
+    compile_end(&c);
+    arena_reset(&options.arena);
+    arena_reset(&options.targets.arena);
+    cli_end(&options.compile);
+    return code;
+}

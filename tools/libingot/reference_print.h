@@ -1,0 +1,59 @@
+// The inside of the reference printer, shared by reference*.c.
+
+#ifndef TOOLS_LIBINGOT_REFERENCE_PRINT_H
+#define TOOLS_LIBINGOT_REFERENCE_PRINT_H
+
+#include "ir/base/buf.h"
+#include "ir/base/map.h"
+#include "ir/ir.h"
+
+// How the C program holds the elements of an array.
+enum cell_form {
+    CELL_STORED, // as the caller does
+    CELL_FLOAT,  // a copy as float: inputs of narrow types
+    CELL_DOUBLE, // in double: arrays that are read again, all but inputs
+};
+
+// An array of the C program.
+struct cell {
+    const char *name;
+    enum cell_form form;
+};
+
+// A program being printed.
+struct reference {
+    struct buf *out;
+    struct arena arena;
+    struct map names; // ir_var -> its C name
+    struct map cells; // ir_buffer -> struct cell
+    int declared;     // how many names were given out
+};
+
+// The C type that holds a value of a type, and that of an array's element.
+const char *reference_value_type(struct type t);
+const char *reference_cell_type(const struct ir_buffer *b,
+                                const struct cell *cell);
+
+// Return the C name of a declaration, made on first use.
+const char *reference_name(struct reference *r, const void *what,
+                           const char *name);
+
+// Return the cell of an array.
+const struct cell *reference_cell(const struct reference *r,
+                                  const struct ir_buffer *b);
+
+// Append an expression, in brackets where it needs them.
+void reference_expr(struct reference *r, const struct ir_expr *x);
+
+// Append the element of an array as an lvalue.
+void reference_element(struct reference *r, const struct ir_buffer *b,
+                       uint32_t n, struct ir_expr *const *index);
+
+// Return how many loops, from this one inwards, can run their iterations at
+// the same time.
+int reference_parallel(struct arena *a, struct ir_stmt *loop);
+
+// The helpers that every program starts with, in parts up to a NULL.
+extern const char *const reference_prelude[];
+
+#endif
