@@ -26,6 +26,7 @@ static int64_t fit(struct type t, int64_t value, const char **fault)
     return wrapped;
 }
 
+// Return a + b, wrapped; the index types must hold it.
 static int64_t add(struct type t, int64_t a, int64_t b, const char **fault)
 {
     int64_t r;
@@ -34,6 +35,7 @@ static int64_t add(struct type t, int64_t a, int64_t b, const char **fault)
     return fit(t, r, fault);
 }
 
+// Return a - b, likewise.
 static int64_t subtract(struct type t, int64_t a, int64_t b, const char **fault)
 {
     int64_t r;
@@ -42,6 +44,7 @@ static int64_t subtract(struct type t, int64_t a, int64_t b, const char **fault)
     return fit(t, r, fault);
 }
 
+// Return a * b, likewise.
 static int64_t multiply(struct type t, int64_t a, int64_t b, const char **fault)
 {
     int64_t r;
@@ -63,6 +66,7 @@ static bool divides(struct type t, int64_t a, int64_t b, const char **fault)
     return false;
 }
 
+// Return a / b towards zero, if there is a quotient.
 static int64_t divide(struct type t, int64_t a, int64_t b, const char **fault)
 {
     if (!divides(t, a, b, fault))
@@ -72,6 +76,7 @@ static int64_t divide(struct type t, int64_t a, int64_t b, const char **fault)
     return a / b;
 }
 
+// Return a - a / b * b, if there is a quotient.
 static int64_t remainder_of(struct type t, int64_t a, int64_t b,
                             const char **fault)
 {
@@ -82,6 +87,7 @@ static int64_t remainder_of(struct type t, int64_t a, int64_t b,
     return a % b;
 }
 
+// Return a / b rounded up, for a >= 0 and b > 0.
 static int64_t divide_up(struct type t, int64_t a, int64_t b,
                          const char **fault)
 {
@@ -102,6 +108,7 @@ static bool shifts(struct type t, int64_t b, const char **fault)
     return ok;
 }
 
+// Return a times 2^b, wrapped; the index types must hold it.
 static int64_t shift_left(struct type t, int64_t a, int64_t b,
                           const char **fault)
 {
@@ -113,6 +120,7 @@ static int64_t shift_left(struct type t, int64_t a, int64_t b,
     return fit(t, r, fault);
 }
 
+// Return a over 2^b, rounded down.
 static int64_t shift_right(struct type t, int64_t a, int64_t b,
                            const char **fault)
 {

@@ -70,6 +70,7 @@ struct action {
     void (*run)(struct thread *t, const struct action *s);
     const struct ir_stmt *origin;
     bool has_barrier;             // in its blocks, or is one
+    bool reduces;                 // for: over a reduction of a stage below
     const struct code *x, *y, *z; // for: from, to, step; if: cond;
                                   // let, var, assign, store, eval: value;
                                   // launch: grid; stage: predicate or NULL
@@ -88,6 +89,8 @@ struct thread {
     void **data;               // of each array; NULL before its alloc
     bool *is_owned;            // whether this thread allocated it
     unsigned lane;             // of the vector being computed
+    unsigned empty;            // loops around that have no iteration and run
+                               // the init of a reduction only
     int64_t index[AXIS_COUNT]; // inside a launch
 };
 

@@ -3,6 +3,8 @@
 #include "ir/build.h"
 #include "ir/eval_code.h"
 
+#include "ir/walk.h"
+
 // Return the number that a map holds for a key, or -1.
 static int64_t number_of(const struct map *m, const void *key)
 {
@@ -146,6 +148,7 @@ static struct action *compile_stmt(struct machine *m, const struct ir_stmt *o)
         s->z = eval_compile_expr(m, o->u.loop.step);
         s->slot = eval_slot(m, o->u.loop.var);
         s->body = eval_compile_block(m, &o->u.loop.body);
+        s->reduces = ir_loop_reduces((struct ir_for *)&o->u.loop);
         break;
     case STMT_if:
         s->x = eval_compile_expr(m, o->u.branch.cond);

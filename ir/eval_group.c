@@ -8,7 +8,6 @@
 
 #include <stdlib.h>
 
-// Run the statements of a block for all threads.
 static void run_group(struct group *g, const struct actions *block);
 
 // Make `each` threads like every thread of a group, side by side.
@@ -108,6 +107,7 @@ static void group_run(struct group *g, const struct action *s)
         }
 }
 
+// Run the statements of a block for all threads.
 static void run_group(struct group *g, const struct actions *block)
 {
     for (size_t i = 0; i < block->n; i++) {

@@ -43,6 +43,15 @@ bool eval_begin_iteration(struct machine *m, const struct action *s)
     return eval_step(m, s->origin);
 }
 
+// Run the init of the reduction over a loop without iterations.
+static void run_empty(struct thread *t, const struct action *s, int64_t from)
+{
+    t->empty++;
+    t->frame[s->slot].i = from;
+    eval_run_actions(t, &s->body);
+    t->empty--;
+}
+
 // Run a loop.
 static void run_for(struct thread *t, const struct action *s)
 {
@@ -52,6 +61,8 @@ static void run_for(struct thread *t, const struct action *s)
     }
     struct range r = eval_loop_range(t, s);
     int64_t i = r.from;
+    if (i >= r.to && s->reduces)
+        run_empty(t, s, r.from);
     if (i >= r.to)
         return;
     do {
@@ -125,6 +136,8 @@ static bool bind_iter(struct thread *t, const struct action *s, size_t i)
     int64_t extent = eval_run(t, iter->extent).i;
     int64_t value = eval_run(t, iter->binding).i;
     t->frame[iter->slot].i = value;
+    if (t->empty && iter->is_reduce)
+        return !t->machine->is_stopped;
     if (value < 0 || value >= extent)
         eval_stop(t->machine, EVAL_FAULT, s->origin->span,
                   "iteration variable `%s` is %lld, outside its extent %lld",
@@ -146,7 +159,8 @@ static void run_stage(struct thread *t, const struct action *s)
     }
     if (is_first)
         eval_run_actions(t, &s->other);
-    eval_run_actions(t, &s->body);
+    if (!t->empty)
+        eval_run_actions(t, &s->body);
 }
 
 void eval_bind_action(struct action *s)

@@ -77,8 +77,8 @@ void ir_stmt_exprs(struct ir_stmt *s,
     }
 }
 
-void ir_each_stmt (struct ir_block *block,
-                   void (*see)(struct ir_stmt *s, void *context), void *context)
+void ir_each_stmt(struct ir_block *block,
+                  void (*see)(struct ir_stmt *s, void *context), void *context)
 {
     for (size_t i = 0; i < block->n; i++) {
         struct ir_block *inner[IR_BLOCKS_MOST];
@@ -86,8 +86,7 @@ void ir_each_stmt (struct ir_block *block,
         see(s, context);
         uint32_t n = ir_stmt_blocks(s, inner);
         for (uint32_t k = 0; k < n; k++)
-            ir_each_stmt (inner[k], see, context)
-                ;
+            ir_each_stmt(inner[k], see, context);
     }
 }
 
@@ -123,8 +122,7 @@ void ir_each_expr_in(struct ir_block *block,
                      void *context)
 {
     struct expr_visit v = {see, context};
-    ir_each_stmt (block, visit_stmt, &v)
-        ;
+    ir_each_stmt(block, visit_stmt, &v);
 }
 
 struct ir_expr *ir_rewrite(struct arena *a, struct ir_expr *x,
@@ -172,8 +170,7 @@ void ir_rewrite_in(struct arena *a, struct ir_block *block,
                    void *context)
 {
     struct rewriting r = {a, rule, context};
-    ir_each_stmt (block, rewrite_stmt, &r)
-        ;
+    ir_each_stmt(block, rewrite_stmt, &r);
 }
 
 // Find a statement below a block that is `depth` blocks deep, and make room
@@ -276,8 +273,32 @@ bool ir_block_reads(struct ir_block *block, const struct ir_buffer *buffer)
 bool ir_block_writes(struct ir_block *block, const struct ir_buffer *buffer)
 {
     struct use_search search = {buffer, OP_WRITES, false};
-    ir_each_stmt (block, look_at_stmt, &search)
-        ;
+    ir_each_stmt(block, look_at_stmt, &search);
     ir_each_expr_in(block, look_at_expr, &search);
+    return search.found;
+}
+
+// A search for a reduction over a loop.
+struct reduction_search {
+    const struct ir_var *var;
+    bool found;
+};
+
+// Note a stage that has an init and reduces over the loop.
+static void see_reduction(struct ir_stmt *s, void *context)
+{
+    struct reduction_search *search = context;
+    if (s->kind != STMT_stage || !s->u.stage.has_init)
+        return;
+    for (size_t i = 0; i < s->u.stage.iters.n; i++) {
+        const struct ir_iter *it = &s->u.stage.iters.at[i];
+        search->found |= it->is_reduce && ir_mentions(it->binding, search->var);
+    }
+}
+
+bool ir_loop_reduces(struct ir_for *loop)
+{
+    struct reduction_search search = {loop->var, false};
+    ir_each_stmt(&loop->body, see_reduction, &search);
     return search.found;
 }

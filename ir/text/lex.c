@@ -261,7 +261,7 @@ static bool check_text(const struct source *s, struct diag_list *diags)
 {
     if (s->size > LEX_MOST_BYTES) {
         diag_error(diags, (struct span){0}, D_file_too_large, s->name,
-                   (long long)s->size, (long long)LEX_MOST_BYTES);
+                   (long long)LEX_MOST_BYTES);
         return false;
     }
     for (size_t i = 0, n; i < s->size; i += n) {

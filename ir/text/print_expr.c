@@ -86,9 +86,12 @@ static void print_const(struct printer *p, const struct ir_expr *x,
         buf_char(p->out, ')');
 }
 
-// Return whether an operand decides the type of a literal beside it.
+// Return whether an operand decides the type of a literal beside it: all but
+// literals and choices between them do.
 static bool decides(const struct ir_expr *x)
 {
+    if (x->op == OP_select)
+        return decides(x->args[1]) || decides(x->args[2]);
     return x->op != OP_const;
 }
 
@@ -111,13 +114,14 @@ static void print_infix(struct printer *p, const struct ir_expr *x)
 }
 
 // Append `c ? a : b`.
-static void print_select(struct printer *p, const struct ir_expr *x)
+static void print_select(struct printer *p, const struct ir_expr *x,
+                         bool is_decided)
 {
     print_expr(p, x->args[0], 2, false);
     buf_text(p->out, " ? ");
-    print_expr(p, x->args[1], 0, decides(x->args[2]));
+    print_expr(p, x->args[1], 0, is_decided || decides(x->args[2]));
     buf_text(p->out, " : ");
-    print_expr(p, x->args[2], 1, decides(x->args[1]));
+    print_expr(p, x->args[2], 1, is_decided || decides(x->args[1]));
 }
 
 // Append `name(a, b)`.
@@ -168,7 +172,8 @@ static void print_counted(struct printer *p, const struct ir_expr *x)
 }
 
 // Append an operation with a syntax of its own.
-static void print_own(struct printer *p, const struct ir_expr *x)
+static void print_own(struct printer *p, const struct ir_expr *x,
+                      bool is_decided)
 {
     if (x->op == OP_load) {
         print_element(p, x, x->n);
@@ -177,7 +182,7 @@ static void print_own(struct printer *p, const struct ir_expr *x)
         print_expr(p, x->args[0], 0, false);
         buf_char(p->out, ')');
     } else if (x->op == OP_select) {
-        print_select(p, x);
+        print_select(p, x, is_decided);
     } else {
         print_counted(p, x);
     }
@@ -214,7 +219,7 @@ void print_expr(struct printer *p, const struct ir_expr *x, int precedence,
         else
             print_call(p, x);
         break;
-    case FORM_OWN: print_own(p, x); break;
+    case FORM_OWN: print_own(p, x, is_decided); break;
     }
     buf_text(p->out, brackets ? ")" : "");
 }

@@ -18,7 +18,7 @@
 #include "ir/walk.h"
 #include "passes/analysis/facts.h"
 
-enum { DEPTH_MOST = 6, STEPS_MOST = 24 };
+enum { DEPTH_MOST = 12, STEPS_MOST = 120 };
 
 // A search.
 struct proof {

@@ -82,7 +82,7 @@ static void see_stage(struct ir_stmt *stmt, void *context)
 static bool has_stage(struct ir_block *block)
 {
     bool found = false;
-    ir_each_stmt (block, see_stage, &found)
+    ir_each_stmt(block, see_stage, &found)
         ;
     return found;
 }

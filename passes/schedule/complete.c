@@ -38,7 +38,7 @@ static bool is_shared(struct ir_stmt *nest)
 {
     bool found = false;
     struct ir_block alone = {&nest, 1, 1};
-    ir_each_stmt (&alone, see_shared, &found)
+    ir_each_stmt(&alone, see_shared, &found)
         ;
     return found;
 }

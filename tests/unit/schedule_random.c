@@ -151,7 +151,7 @@ static void call(struct subject *s, struct pass *p)
     struct sched_call c = {.pass = p};
     c.prim = (enum sched_prim)below(s, PRIM_COUNT);
     const char *letters = sched_prim_info(c.prim)->arguments;
-    ir_each_stmt (&p->kernel->body, see_handle, &h)
+    ir_each_stmt(&p->kernel->body, see_handle, &h)
         ;
     for (const char *at = letters; *at;) {
         vec_push(&s->scratch, &c.args, argument(s, &h, *at));
@@ -255,7 +255,7 @@ static void check(struct subject *s, const struct ir_kernel *before,
     p.scratch = &s->scratch;
     for (int i = 0; i < 3; i++)
         compare(s, before, after, copy);
-    ir_each_stmt (&again->body, see_parallel, &p)
+    ir_each_stmt(&again->body, see_parallel, &p)
         ;
     compare(s, before, again, copy);
 }

@@ -162,6 +162,16 @@ void cli_parse(const struct argp *argp, int argc, char **argv, void *input)
     argp_parse(argp, argc, argv, 0, NULL, input);
 }
 
+bool cli_print(const struct buf *text)
+{
+    if (fwrite(text->n ? text->data : "", 1, text->n, stdout) == text->n &&
+        fflush(stdout) == 0)
+        return true;
+    fprintf(stderr, "ingot: cannot write to the standard output: %s\n",
+            strerror(errno));
+    return false;
+}
+
 const char *cli_hint(struct arena *a, const struct suggest *s)
 {
     char text[256];

@@ -42,6 +42,9 @@ struct cli_compile {
 };
 extern const struct argp cli_compile_argp;
 
+// Write text to the standard output.  Returns false after saying why it failed.
+bool cli_print(const struct buf *text);
+
 // Return "; did you mean `a`?", or nothing if nothing is near.
 const char *cli_hint(struct arena *a, const struct suggest *s);
 

@@ -62,8 +62,7 @@ static int deliver(const struct fmt *f, const struct source *old,
         return is_same || output_write(diags->arena, &file, 1, diags)
                    ? EXIT_DONE
                    : EXIT_TOOL;
-    return fwrite(text->data, 1, text->n, stdout) == text->n ? EXIT_DONE
-                                                             : EXIT_TOOL;
+    return cli_print(text) ? EXIT_DONE : EXIT_TOOL;
 }
 
 // Lay out a source and deliver the result.

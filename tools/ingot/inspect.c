@@ -350,8 +350,7 @@ static bool show(const struct subject *s)
         print_images(s, &out);
         print_kernels(s->root, &out);
     }
-    if (ok)
-        ok = fwrite(out.data, 1, out.n, stdout) == out.n;
+    ok = ok && cli_print(&out);
     buf_free(&out);
     return ok;
 }

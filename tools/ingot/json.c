@@ -2,9 +2,10 @@
 
 #include "tools/ingot/json.h"
 
+#include "tools/ingot/cli.h"
+
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 json_t *json_text(const char *text)
 {
@@ -69,8 +70,13 @@ void json_set_real(json_t *object, const char *key, double value)
 
 bool json_print(json_t *value)
 {
-    bool ok = json_dumpf(value, stdout, JSON_INDENT(2)) == 0;
-    ok = putchar('\n') != EOF && fflush(stdout) == 0 && ok;
+    struct buf out = {0};
+    char *text = json_dumps(value, JSON_INDENT(2));
+    buf_text(&out, text ? text : "null");
+    buf_char(&out, '\n');
+    bool ok = cli_print(&out);
+    free(text);
+    buf_free(&out);
     json_decref(value);
     return ok;
 }

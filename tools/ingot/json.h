@@ -17,7 +17,7 @@ json_t *json_diagnostics(const struct diag_list *diags);
 void json_set_real(json_t *object, const char *key, double value);
 
 // Print a value to the standard output, and release it.
-// Returns false if that fails.
+// Returns false after saying why it failed.
 bool json_print(json_t *value);
 
 #endif

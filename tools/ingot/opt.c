@@ -77,16 +77,17 @@ static bool run_list(struct opt *o, struct ir_kernel *k, const char *list)
 struct kernels VEC(struct ir_kernel *);
 
 // Print kernels with an empty line between them.
-static void print_kernels(struct ir_kernel *const *k, size_t n)
+// Returns false after saying why that failed.
+static bool print_kernels(struct ir_kernel *const *k, size_t n)
 {
     struct buf out = {0};
     for (size_t i = 0; i < n; i++) {
         buf_text(&out, i ? "\n" : "");
         ir_print_kernel(&out, k[i]);
     }
-    if (out.n)
-        fwrite(out.data, 1, out.n, stdout);
+    bool ok = cli_print(&out);
     buf_free(&out);
+    return ok;
 }
 
 // Fill `variants` with what the pipeline makes up to the pass of
@@ -121,10 +122,9 @@ static int run(struct opt *o)
 {
     struct kernels out = {0};
     bool ok = process(o, &out);
-    if (ok)
-        print_kernels(out.at, out.n);
+    bool is_printed = !ok || print_kernels(out.at, out.n);
     int code = cli_report(&o->c->diags);
-    return ok || code ? code : EXIT_USAGE;
+    return !is_printed ? EXIT_TOOL : ok || code ? code : EXIT_USAGE;
 }
 
 int command_opt(int argc, char **argv)

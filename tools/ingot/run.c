@@ -323,8 +323,7 @@ static int tell(struct run *r, bool ok)
         written = json_print(result);
     } else if (ok) {
         report_print(&r->report, &text);
-        written = fwrite(text.data, 1, text.n, stdout) == text.n &&
-                  fflush(stdout) == 0;
+        written = cli_print(&text);
     }
     buf_free(&text);
     int code = cli_report(&r->c->diags);

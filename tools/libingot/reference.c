@@ -27,8 +27,7 @@ bool reference_supported(const struct ir_kernel *kernel)
 {
     struct ir_block body = kernel->body;
     bool ok = kernel->level <= LEVEL_loops;
-    ir_each_stmt (&body, reject_stmt, &ok)
-        ;
+    ir_each_stmt(&body, reject_stmt, &ok);
     ir_each_expr_in(&body, reject_expr, &ok);
     return ok;
 }
@@ -193,19 +192,33 @@ static void print_body(struct reference *r, struct ir_block *block, int indent)
     buf_text(r->out, "}\n");
 }
 
-// Append a loop.
+// Append a loop.  One over a reduction that has no iteration runs once all
+// the same, with `once_...` set, for the init.
 static void print_for(struct reference *r, struct ir_for *f, int indent)
 {
     const char *name = reference_name(r, f->var, f->var->name);
+    bool reduces = ir_loop_reduces(f);
+    size_t mark = r->reductions.n;
     buf_printf(r->out, "for (%s %s = ", reference_value_type(f->var->type),
                name);
     reference_expr(r, f->from);
+    if (reduces) {
+        vec_push(&r->arena, &r->reductions, name);
+        buf_printf(r->out, ", once_%s = !(%s < ", name, name);
+        reference_expr(r, f->to);
+        buf_char(r->out, ')');
+    }
     buf_printf(r->out, "; %s < ", name);
     reference_expr(r, f->to);
+    if (reduces)
+        buf_printf(r->out, " || once_%s", name);
     buf_printf(r->out, "; %s += ", name);
     reference_expr(r, f->step);
+    if (reduces)
+        buf_printf(r->out, ", once_%s = 0", name);
     buf_text(r->out, ") ");
     print_body(r, &f->body, indent);
+    r->reductions.n = mark;
 }
 
 // Append a branch.
@@ -303,7 +316,12 @@ static void print_stage(struct reference *r, struct ir_stage *s, int indent)
         print_first(r, s);
         print_body(r, &s->init, indent + STEP);
     }
-    print_block(r, &s->body, indent + STEP);
+    for (size_t i = 0; i < r->reductions.n; i++) {
+        buf_indent(r->out, indent + STEP);
+        buf_printf(r->out, "if (!once_%s)\n", r->reductions.at[i]);
+    }
+    buf_indent(r->out, indent + STEP);
+    print_body(r, &s->body, indent + STEP);
     buf_indent(r->out, indent);
     buf_text(r->out, "}\n");
 }

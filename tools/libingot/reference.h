@@ -22,7 +22,8 @@ bool reference_supported(const struct ir_kernel *kernel);
 // Integers are exact.  Floating numbers are computed in double; only what is
 // stored to a result, and what a conversion in the kernel rounds, is rounded.
 // Sums and intermediate arrays are kept in double.  Loops whose iterations
-// write different elements carry an OpenMP pragma.
+// write different elements carry an OpenMP pragma; a library compiled with
+// OpenMP must stay loaded (RTLD_NODELETE), as its threads outlive the call.
 void reference_print(struct buf *out, const struct ir_kernel *kernel);
 
 #endif

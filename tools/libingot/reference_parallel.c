@@ -104,10 +104,8 @@ int reference_parallel(struct arena *a, struct ir_stmt *loop)
     int n = 0;
     if (!stage)
         return 0;
-    ir_each_stmt (&stage->init, note_stmt, &list)
-        ;
-    ir_each_stmt (&stage->body, note_stmt, &list)
-        ;
+    ir_each_stmt(&stage->init, note_stmt, &list);
+    ir_each_stmt(&stage->body, note_stmt, &list);
     ir_each_expr_in(&stage->init, note_expr, &list);
     ir_each_expr_in(&stage->body, note_expr, &list);
     const struct ir_var *outer = NULL;

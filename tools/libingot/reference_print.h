@@ -27,6 +27,8 @@ struct reference {
     struct map names; // ir_var -> its C name
     struct map cells; // ir_buffer -> struct cell
     int declared;     // how many names were given out
+    struct VEC(const char *) reductions; // variables of the loops around that
+                                         // go over a reduction
 };
 
 // The C type that holds a value of a type, and that of an array's element.

@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Exit codes of every subcommand, and that a failure leaves nothing behind.
+set -uo pipefail
+
+work=$(mktemp -d)
+trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+cat >ok.ing <<'ING'
+kernel add(n: int, A: f32[n], B: f32[n]) -> C: f32[n] { C[i] = A[i] + B[i] }
+ING
+echo 'kernel broken(n: int) {' >broken.ing
+: >empty.ing
+head -c 1048576 /dev/urandom >noise.ing
+mkdir bare full
+
+# Runs the command behind $1, which must be its exit code; the folder `out` must then be
+# as it was: absent, unless the command succeeds.
+expect() {
+  local status=$1 got
+  shift
+  "$@" >log 2>&1
+  got=$?
+  if [[ $got != "$status" ]]; then
+    echo "FAIL: exit $got instead of $status: $*"
+    cat log
+    failures=$((failures + 1))
+  fi
+  if [[ $status != 0 && -e out ]]; then
+    echo "FAIL: left behind by $*: $(ls -A out)"
+    failures=$((failures + 1))
+  fi
+  if [[ $status != 0 && ! -s log ]]; then
+    echo "FAIL: no message: $*"
+    failures=$((failures + 1))
+  fi
+  rm -rf out
+}
+
+ptx=(--arch none -o out)
+expect 0 "$INGOT" build ok.ing "${ptx[@]}"
+expect 0 "$INGOT" opt ok.ing
+expect 0 "$INGOT" explain E0101
+expect 0 "$INGOT" explain all
+expect 0 "$INGOT" inspect ok.ing --arch none
+
+# The input is wrong: 1.
+expect 1 "$INGOT" build broken.ing "${ptx[@]}"
+expect 1 "$INGOT" build empty.ing "${ptx[@]}"
+expect 1 "$INGOT" build noise.ing "${ptx[@]}"
+expect 1 "$INGOT" build missing.ing "${ptx[@]}"
+expect 1 "$INGOT" build bare "${ptx[@]}"
+expect 1 "$INGOT" run broken.ing
+expect 1 "$INGOT" inspect broken.ing
+expect 1 "$INGOT" fmt noise.ing
+expect 1 "$INGOT" opt broken.ing
+
+# The usage is wrong: 2.
+expect 2 "$INGOT"
+expect 2 "$INGOT" no-such-command
+for command in build run inspect fmt opt explain; do
+  expect 2 "$INGOT" "$command"
+  expect 2 "$INGOT" "$command" --no-such-option ok.ing
+done
+expect 2 "$INGOT" build ok.ing --arch sm_1 -o out
+expect 2 "$INGOT" build ok.ing --ptx sm_1 -o out
+expect 2 "$INGOT" run ok.ing
+expect 2 "$INGOT" explain E0000
+expect 2 "$INGOT" opt ok.ing --pass no_such_pass
+
+# A tool, a device or the file system failed: 3.
+expect 3 "$INGOT" build ok.ing --cuda "$work/bare" -o out
+grep -q "not in $work/bare/bin (--cuda)" log || { echo "FAIL: where was it looked for?"; failures=1; }
+expect 3 env -i "$INGOT" build ok.ing --cuda "$work/bare" -o out
+expect 3 "$INGOT" build ok.ing --fatbinary --cuda "$work/bare" --arch none -o out
+expect 3 "$INGOT" build ok.ing --arch none -o missing/out
+expect 3 "$INGOT" build ok.ing --arch none -o ok.ing
+expect 3 "$INGOT" build ok.ing "${ptx[@]}" --depfile missing/ok.d
+expect 3 "$INGOT" run ok.ing --size n=1 --device gpu --driver "$work/none.so"
+if [[ $(id -u) != 0 ]]; then
+  chmod a-w full
+  expect 3 "$INGOT" build ok.ing --arch none -o full
+  expect 3 "$INGOT" fmt -i full/x.ing
+fi
+[[ -z $(ls -A full) ]] || { echo "FAIL: left behind in full"; failures=1; }
+if [[ -e /dev/full ]]; then
+  "$INGOT" fmt ok.ing >/dev/full 2>log
+  [[ $? == 3 ]] || { echo "FAIL: fmt to a full device"; failures=1; }
+  "$INGOT" run ok.ing --size n=1 --device cpu >/dev/full 2>log
+  [[ $? == 3 ]] || { echo "FAIL: run to a full device"; failures=1; }
+  "$INGOT" inspect ok.ing --arch none >/dev/full 2>log
+  [[ $? == 3 ]] || { echo "FAIL: inspect to a full device"; failures=1; }
+  "$INGOT" build ok.ing "${ptx[@]}" --json >/dev/full 2>log
+  [[ $? == 3 ]] || { echo "FAIL: build --json to a full device"; failures=1; }
+fi
+[[ $failures == 0 ]]
