@@ -130,8 +130,7 @@ void ir_substitute_in(struct arena *a, struct ir_block *block,
 {
     struct copying c = {a, map_or_empty(a, vars), map_or_empty(a, buffers),
                         false};
-    ir_each_stmt(block, substitute_stmt, &c)
-        ;
+    ir_each_stmt(block, substitute_stmt, &c);
 }
 
 // Declare a copy of a variable that stands for it from here on.

@@ -57,6 +57,9 @@ void parse_wrong_rank(struct parser *p, struct span span,
     diag_error(p->diags, span, D_wrong_rank, buffer->name, (long long)rank,
                rank == 1 ? "index" : "indices", (long long)n);
     diag_note(p->diags, buffer->span, "`%s` is declared here", buffer->name);
+    if (parse_is(p, "["))
+        diag_help(p->diags, "all indices stand in one bracket: `%s[i, j]`",
+                  buffer->name);
 }
 
 bool parse_element(struct parser *p, const struct ir_buffer *buffer,

@@ -61,23 +61,28 @@ static struct ir_expr *parse_use(struct parser *p)
     return ir_at(p->arena, ir_read(p->arena, e->var), t->span);
 }
 
+// Return the name that a word, a dot and a word make.
+static const char *dotted(struct parser *p)
+{
+    return arena_printf(p->arena, "%s.%s", parse_peek(p, 0)->text,
+                        parse_peek(p, 2)->text);
+}
+
 // Parse `block.x` ... `thread.z`.
 static struct ir_expr *parse_axis_value(struct parser *p)
 {
     size_t first = p->at;
     enum axis axis;
-    const char *name = arena_printf(p->arena, "%s.%s", parse_peek(p, 0)->text,
-                                    parse_peek(p, 2)->text);
-    p->at += 3;
+    const char *name = dotted(p);
     bool is_axis = axis_find(name, &axis) && axis_kind(axis) >= AXIS_BLOCK;
-    if (is_axis && p->kernel && p->kernel->level < LEVEL_launch) {
-        diag_error(p->diags, parse_span(p, first), D_index_value, name);
-        return NULL;
-    }
-    if (is_axis)
+    p->at += 3;
+    if (is_axis && (!p->kernel || p->kernel->level >= LEVEL_launch))
         return ir_at(p->arena, ir_index_value(p->arena, axis),
                      parse_span(p, first));
-    diag_error(p->diags, parse_span(p, first), D_unknown_axis, name);
+    diag_error(p->diags, parse_span(p, first),
+               is_axis ? D_index_value : D_unknown_axis, name);
+    diag_help(p->diags, "blocks and threads are loops: "
+                        "`for t in 0..256 @thread.x { ... }`");
     return NULL;
 }
 
@@ -120,13 +125,15 @@ static struct ir_expr *parse_reserved(struct parser *p)
 // Parse a name and what follows it.
 static struct ir_expr *parse_named(struct parser *p)
 {
+    enum axis axis;
     const struct token *t = parse_peek(p, 0);
     const char *next = parse_peek(p, 1)->text;
     if (lex_is_reserved(t->text))
         return parse_reserved(p);
     if (strcmp(next, "(") == 0)
         return parse_call(p);
-    if (strcmp(next, ".") == 0)
+    if (strcmp(next, ".") == 0 &&
+        (axis_find(dotted(p), &axis) || !scope_find(p, t->text)))
         return parse_axis_value(p);
     if (scope_find(p, t->text) || strcmp(next, "[") == 0)
         return parse_use(p);
@@ -167,10 +174,11 @@ static struct ir_expr *parse_prefix(struct parser *p)
     return x ? parse_operation(p, op, 1, &x, parse_span(p, first)) : NULL;
 }
 
-// Count one more operation: chains of them are deep trees.
+// Count one more operation: chains of them are deep trees.  Printed programs
+// have no limit, as they come from files that kept to it.
 static bool count_operation(struct parser *p)
 {
-    if (p->operations++ < OPERATIONS_MOST)
+    if (!p->define || p->operations++ < OPERATIONS_MOST)
         return true;
     diag_error(p->diags, parse_peek(p, 0)->span, D_too_long,
                (long long)OPERATIONS_MOST);

@@ -149,18 +149,33 @@ static bool close_all(struct parser *p, uint32_t n, struct ir_expr **x)
     return true;
 }
 
+// Say how to convert if two of the operands are numbers of different types.
+static void help_convert(struct parser *p, uint32_t n, const struct type *types)
+{
+    if (n < 2)
+        return;
+    struct type x = types[n - 2], y = types[n - 1];
+    bool is_same_class = type_is_float(x) == type_is_float(y);
+    bool is_first =
+        is_same_class ? type_bits(x) >= type_bits(y) : type_is_float(x);
+    if (x.kind != y.kind && x.kind != TYPE_bool && y.kind != TYPE_bool)
+        diag_help(p->diags, "convert one of them: `%s(...)`",
+                  type_name(is_first ? x : y));
+}
+
 // Return an operation on operands whose types agree, or NULL after reporting
 // that it does not take them.
 static struct ir_expr *checked(struct parser *p, enum ir_op op, uint32_t n,
                                struct ir_expr **x, struct span span)
 {
-    struct type types[OPERANDS_MOST], result;
+    struct type types[OPERANDS_MOST] = {{0}}, result;
     const char *wrong;
     for (uint32_t i = 0; i < n; i++)
         types[i] = x[i]->type;
     if (ir_result_type(p->arena, op, n, types, &result, &wrong))
         return ir_at(p->arena, ir_call(p->arena, op, n, x), span);
     diag_error(p->diags, span, D_operand_types, wrong);
+    help_convert(p, n, types);
     return NULL;
 }
 

@@ -118,8 +118,7 @@ static void limit_all(struct narrowing *n)
         if (k->params.at[i].buffer)
             limit_array(n, k->params.at[i].buffer);
     }
-    ir_each_stmt(&k->body, see_stmt, n)
-        ;
+    ir_each_stmt(&k->body, see_stmt, n);
 }
 
 bool analysis_narrow(struct pass *p)

@@ -152,14 +152,14 @@ static void extreme_facts(struct proof *p, struct ir_expr *atom,
                           struct fact_list *out)
 {
     struct arena *a = p->facts->arena;
-    struct affine self = affine_atom(a, atom);
-    for (uint32_t i = 0; i < 2; i++) {
-        struct affine x = affine_of(a, atom->args[i]);
-        if (atom->op == OP_min)
-            add_fact(a, out, &x, -1, &self, 0);
-        else
-            add_fact(a, out, &self, -1, &x, 0);
-    }
+    struct affine self = affine_atom(a, atom), zero = affine_number(0);
+    struct affine x = affine_of(a, atom->args[0]);
+    struct affine y = affine_of(a, atom->args[1]);
+    bool is_min = atom->op == OP_min;
+    add_fact(a, out, is_min ? &x : &self, -1, is_min ? &self : &x, 0);
+    add_fact(a, out, is_min ? &y : &self, -1, is_min ? &self : &y, 0);
+    if (is_min && prove(p, &x, 1) && prove(p, &y, 1))
+        add_fact(a, out, &self, 1, &zero, 0);
 }
 
 // Append the bounds of an atom that are numbers.

@@ -73,8 +73,7 @@ static void see_candidate(struct ir_stmt *stmt, void *context)
     s->all_equal = true;
     for (uint32_t i = 0; i < s->wanted.n; i++)
         s->all_equal &= s->is_invariant(s->wanted.index[i], s->context);
-    ir_each_stmt(s->block, see_store, s)
-        ;
+    ir_each_stmt(s->block, see_store, s);
     ir_each_expr_in(s->block, see_load, s);
     if (!s->all_equal)
         return;
@@ -94,8 +93,7 @@ void accumulate_find(struct pass *p, struct ir_block *block,
                        .is_invariant = is_invariant,
                        .context = context,
                        .found = out};
-    ir_each_stmt(block, see_candidate, &s)
-        ;
+    ir_each_stmt(block, see_candidate, &s);
 }
 
 // Read the variable where the element is loaded.
@@ -124,8 +122,7 @@ void accumulate_replace(struct arena *a, struct ir_block *block,
                         struct accumulators *of)
 {
     ir_rewrite_in(a, block, read_variable, of);
-    ir_each_stmt(block, assign_variable, of)
-        ;
+    ir_each_stmt(block, assign_variable, of);
 }
 
 // Take the store of an element out of an init that consists of stores only,

@@ -23,6 +23,7 @@ struct flatten {
     struct arena *arena;
     struct facts facts;
     struct map vars; // variables with a width, by those without
+    bool is_bounded; // there is an upper bound for each size
 };
 
 static const struct interval narrow_range = {INT32_MIN, INT32_MAX};
@@ -45,11 +46,14 @@ static bool is_narrow(const struct ir_expr *x)
     return x->type.kind == TYPE_idx32;
 }
 
-// Return whether lo <= x <= INT32_MAX - room is proved, by ranges or facts.
+// Return whether x <= INT32_MAX - room is proved, by ranges or facts; the
+// latter have no chance if some size may be anything.
 static bool is_at_most(struct flatten *f, struct ir_expr *x, int64_t room)
 {
     if (facts_range(&f->facts, x).hi <= INT32_MAX - room)
         return true;
+    if (!f->is_bounded)
+        return false;
     struct affine most = affine_number(INT32_MAX - room);
     struct affine form = affine_of(f->facts.arena, x);
     struct affine left = affine_add(f->facts.arena, &most, -1, &form);
@@ -203,9 +207,10 @@ static struct ir_expr *flat_offset(struct flatten *f, const struct ir_buffer *b,
         *scaled = combine(f, OP_mul, *scaled, scale, small);
         sum = combine(f, OP_add, sum, term, small);
     }
-    sum =
-        combine(f, OP_add, sum, value_of(f, ir_int(f->arena, constant)), small);
-    return sum.flat;
+    bool below = constant < 0;
+    struct ir_expr *last = ir_int(f->arena, below ? -constant : constant);
+    return combine(f, below ? OP_sub : OP_add, sum, value_of(f, last), small)
+        .flat;
 }
 
 // Return the only index of an access at level flat; a vector's stays one.
@@ -396,10 +401,23 @@ static void flat_block(struct flatten *f, struct ir_block *block)
     facts_leave(&f->facts, here);
 }
 
+// Return whether there is an upper bound for each size of the kernel.
+static bool sizes_are_bounded(const struct facts *f, const struct ir_kernel *k)
+{
+    for (size_t i = 0; i < k->params.n; i++) {
+        const struct ir_var *var = k->params.at[i].var;
+        if (var && type_is_index(var->type) &&
+            facts_var(f, var)->range.hi == INT64_MAX)
+            return false;
+    }
+    return true;
+}
+
 enum pass_result pass_flatten(struct pass *p)
 {
     struct flatten f = {.arena = p->arena, .vars = {.arena = p->scratch}};
     facts_start(&f.facts, p->scratch, p->kernel);
+    f.is_bounded = sizes_are_bounded(&f.facts, p->kernel);
     flat_block(&f, &p->kernel->body);
     return PASS_CHANGED;
 }

@@ -397,16 +397,14 @@ static void move_guards(struct pass *p, struct ir_block *block)
 enum pass_result pass_guards(struct pass *p)
 {
     struct stage_search search = {.arena = p->scratch};
-    ir_each_stmt(&p->kernel->body, see_stage, &search)
-        ;
+    ir_each_stmt(&p->kernel->body, see_stage, &search);
     for (size_t i = 0; i < search.found.n; i++) {
         struct place at = find_place(p, search.found.at[i]);
         if (at.stage->has_init && at.first < at.chain && can_split_init(&at))
             split_init(p, &at);
     }
     search.found.n = 0;
-    ir_each_stmt(&p->kernel->body, see_stage, &search)
-        ;
+    ir_each_stmt(&p->kernel->body, see_stage, &search);
     for (size_t i = 0; i < search.found.n; i++) {
         struct place at = find_place(p, search.found.at[i]);
         lower_stage(p, &at);

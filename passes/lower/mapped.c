@@ -342,8 +342,7 @@ static size_t last_use(struct ir_block *block, size_t at)
         struct use_search u = {.declaration = block->at[at]};
         struct ir_block one = {.at = &block->at[i], .n = 1};
         ir_each_expr_in(&one, see_use, &u);
-        ir_each_stmt(&one, see_write, &u)
-            ;
+        ir_each_stmt(&one, see_write, &u);
         if (u.found)
             last = i;
     }
@@ -383,8 +382,7 @@ static bool check_group(struct pass *p, const struct ir_block *group)
     for (size_t i = 0; i < group->n; i++) {
         struct ir_block one = {.at = &group->at[i], .n = 1};
         bool has_grid = false;
-        ir_each_stmt(&one, see_grid, &has_grid)
-            ;
+        ir_each_stmt(&one, see_grid, &has_grid);
         grids += has_grid;
         if (!declaration && is_declaration(group->at[i]))
             declaration = group->at[i];

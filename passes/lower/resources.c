@@ -47,8 +47,7 @@ static void see_alloc(struct ir_stmt *s, void *context)
 static bool check_shared(struct pass *p, struct ir_launch *launch)
 {
     struct shared_arrays all = {0};
-    ir_each_stmt(&launch->body, see_alloc, &all)
-        ;
+    ir_each_stmt(&launch->body, see_alloc, &all);
     if (all.total <= SHARED_MOST)
         return true;
     diag_error(p->diags, all.which->span, D_shared_too_large, launch->name,

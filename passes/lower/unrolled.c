@@ -37,8 +37,7 @@ static bool is_expanded(struct pass *p, struct ir_stmt *s, int64_t *n)
     if (s->kind != STMT_for || s->u.loop.axis != AXIS_unroll ||
         !ir_int_value(ir_for_extent(p->scratch, &s->u.loop), n))
         return false;
-    ir_each_stmt(&s->u.loop.body, see_stmt, &size)
-        ;
+    ir_each_stmt(&s->u.loop.body, see_stmt, &size);
     int64_t most = STATEMENTS_MOST / (size.statements + 1);
     return !size.has_shared && *n <= most;
 }

@@ -441,8 +441,7 @@ static void see_store(struct ir_stmt *s, void *context)
     }
     c->found |= !moves;
     ir_each_expr_in(c->body, see_access, c);
-    ir_each_stmt(c->body, see_other_store, c)
-        ;
+    ir_each_stmt(c->body, see_other_store, c);
 }
 
 // Put the values of `let`s of an index type in place of their names.
@@ -483,8 +482,7 @@ bool widen_body(struct widen *w, struct ir_block *out)
         ir_copy_block(w->p->arena, &loop_of(w)->body, NULL, NULL);
     expand_lets(w, &body);
     struct conflict c = {.w = w, .body = &body};
-    ir_each_stmt(&body, see_store, &c)
-        ;
+    ir_each_stmt(&body, see_store, &c);
     if (c.found || !widen_block(w, &body, out) || w->accesses.n == 0)
         return false;
     align_arrays(w);

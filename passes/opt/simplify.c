@@ -41,6 +41,7 @@ static void replace_in(struct simplify *s, struct ir_block *block, size_t at,
     rest.at += at;
     rest.n -= at;
     ir_substitute_in(s->arena, &rest, &vars, NULL);
+    s->changed = true;
 }
 
 // Take a statement out of a block and put the statements of another there.
@@ -82,8 +83,7 @@ static void see_stage(struct ir_stmt *stmt, void *context)
 static bool has_stage(struct ir_block *block)
 {
     bool found = false;
-    ir_each_stmt(block, see_stage, &found)
-        ;
+    ir_each_stmt(block, see_stage, &found);
     return found;
 }
 
@@ -108,8 +108,10 @@ static bool simplify_loop(struct simplify *s, struct ir_block *block, size_t at)
     struct ir_for *loop = &stmt->u.loop;
     ir_stmt_exprs(stmt, simplify_place, s);
     int n = iterations(s, loop);
-    if (n == 1 && is_sequential(loop) && facts_is_stable(loop->from)) {
+    bool once = n == 1 && facts_is_stable(loop->from);
+    if (once)
         replace_in(s, &loop->body, 0, loop->var, loop->from);
+    if (once && is_sequential(loop)) {
         splice(s, block, at, &loop->body);
         return false;
     }

@@ -456,6 +456,46 @@ static void parallel_loops(void **state)
     }
 }
 
+// Return where the loop over a variable stands in the program of a product
+// with this right side.
+static long loop_place(const char *product, const char *loop)
+{
+    struct arena a = {0};
+    struct buf program = {0};
+    struct ir_kernel *k = kernel_text(
+        &a,
+        arena_printf(
+            &a,
+            "kernel k(n: int, A: f32[n, n], B: f32[n, n]) -> C: f32[n, n] {\n"
+            "    for i in 0..n { for j in 0..n { for k in 0..n {\n"
+            "        stage C(vi in n = i, vj in n = j, reduce vk in n = k) {\n"
+            "            init { C[vi, vj] = 0.0 }\n"
+            "            C[vi, vj] = C[vi, vj] + %s\n"
+            "        }\n"
+            "    } } }\n"
+            "}\n",
+            product));
+    reference_print(&program, k);
+    const char *at = strstr(program.data, loop);
+    assert_non_null(at);
+    long place = at - program.data;
+    buf_free(&program);
+    arena_reset(&a);
+    return place;
+}
+
+// The last parallel loop goes inside the reduction where that reads along
+// rows, and stays outside where the reduction does.
+static void loop_order(void **state)
+{
+    (void)state;
+    const char *j = "for (int64_t j_", *k = "for (int64_t k_";
+    const char *rows = "A[vi, vk] * B[vk, vj]";
+    const char *columns = "A[vi, vk] * B[vj, vk]";
+    assert_true(loop_place(rows, k) < loop_place(rows, j));
+    assert_true(loop_place(columns, j) < loop_place(columns, k));
+}
+
 // Barriers, launches and vectors are not for the printer.
 static void unsupported(void **state)
 {
@@ -527,6 +567,7 @@ int main(void)
         cmocka_unit_test(conversions),
         cmocka_unit_test(statements),
         cmocka_unit_test(parallel_loops),
+        cmocka_unit_test(loop_order),
         cmocka_unit_test(unsupported),
         cmocka_unit_test(the_zoo),
     };

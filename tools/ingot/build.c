@@ -204,8 +204,13 @@ static void add_cubins(struct job *j)
 // Add the rule of make.
 static void add_depfile(struct job *j, const char *header)
 {
+    const struct cli_compile *compile = &j->build->compile;
+    struct VEC(const char *) sources = {0};
     struct buf rule = {0};
-    output_dependencies(&header, 1, &j->path, 1, &rule);
+    vec_push(&j->c->arena, &sources, j->path);
+    for (size_t i = 0; i < compile->schedules.n; i++)
+        vec_push(&j->c->arena, &sources, compile->schedules.at[i]);
+    output_dependencies(&header, 1, sources.at, sources.n, &rule);
     struct output output = {
         j->build->depfile, arena_copy(&j->c->arena, rule.data, rule.n), rule.n};
     vec_push(&j->c->arena, &j->outputs, output);
@@ -276,7 +281,8 @@ static bool write_outputs(struct job *j)
 static bool run_job(struct job *j, struct compile_options o)
 {
     end_phase(j, NULL);
-    bool ok = cli_add_file(j->c, j->path);
+    bool ok = cli_add_file(j->c, j->path) &&
+              cli_add_schedules(&j->build->compile, j->c);
     end_phase(j, "parse");
     ok = ok && compile_lower(j->c, &o);
     end_phase(j, "lower");

@@ -86,6 +86,7 @@ bool cli_add_file(struct compilation *c, const char *path)
 // Keys of options without a letter.
 enum {
     KEY_SET = 256,
+    KEY_SCHEDULES,
     KEY_FAST_MATH,
     KEY_NO_SCHEDULE,
     KEY_CHECKED,
@@ -96,6 +97,8 @@ enum {
 
 static const struct argp_option compile_entries_help[] = {
     {"set", KEY_SET, "NAME=VALUE", 0, "set a parameter of a schedule", 0},
+    {"schedules", KEY_SCHEDULES, "FILE", 0,
+     "take schedules and defs from this file too", 0},
     {"fast-math", KEY_FAST_MATH, 0, 0, "allow approximations", 0},
     {"no-schedule", KEY_NO_SCHEDULE, 0, 0,
      "ignore the file's schedules, use the default", 0},
@@ -129,6 +132,7 @@ static error_t take_compile(int key, char *arg, struct argp_state *state)
     struct compile_options *o = &c->options;
     switch (key) {
     case KEY_SET: add_setting(c, arg, state); return 0;
+    case KEY_SCHEDULES: vec_push(&c->arena, &c->schedules, arg); return 0;
     case KEY_FAST_MATH: o->fast_math = true; return 0;
     case KEY_NO_SCHEDULE: o->no_schedule = true; return 0;
     case KEY_CHECKED: o->passes.checked = true; return 0;
@@ -172,6 +176,12 @@ bool cli_print(const struct buf *text)
     return false;
 }
 
+void cli_progress(const char *text)
+{
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r\033[K%s%s", text ? text : "", text ? " ..." : "");
+}
+
 const char *cli_hint(struct arena *a, const struct suggest *s)
 {
     char text[256];
@@ -179,10 +189,24 @@ const char *cli_hint(struct arena *a, const struct suggest *s)
     return suggest_any(s) ? arena_printf(a, "; did you mean %s?", text) : "";
 }
 
-void cli_end(struct cli_compile *c)
+bool cli_add_schedules(const struct cli_compile *c, struct compilation *to)
+{
+    for (size_t i = 0; i < c->schedules.n; i++)
+        if (!cli_add_file(to, c->schedules.at[i]))
+            return false;
+    return true;
+}
+
+void cli_print_log(struct cli_compile *c)
 {
     if (c->log.n)
         fwrite(c->log.data, 1, c->log.n, stderr);
+    c->log.n = 0;
+}
+
+void cli_end(struct cli_compile *c)
+{
+    cli_print_log(c);
     buf_free(&c->log);
     arena_reset(&c->arena);
 }

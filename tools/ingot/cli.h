@@ -37,6 +37,7 @@ bool cli_add_file(struct compilation *c, const char *path);
 struct cli_compile {
     struct compile_options options;
     struct VEC(struct sched_setting) settings; // --set name=value
+    struct VEC(const char *) schedules;        // --schedules: files
     struct arena arena;                        // of the settings
     struct buf log;                            // what passes write
 };
@@ -45,10 +46,20 @@ extern const struct argp cli_compile_argp;
 // Write text to the standard output.  Returns false after saying why it failed.
 bool cli_print(const struct buf *text);
 
+// Say on a terminal what takes time now; NULL removes it.
+void cli_progress(const char *text);
+
 // Return "; did you mean `a`?", or nothing if nothing is near.
 const char *cli_hint(struct arena *a, const struct suggest *s);
 
-// Print the log to the standard error, and release everything.
+// Add the files of --schedules, behind the kernels.
+// Returns false after reporting.
+bool cli_add_schedules(const struct cli_compile *c, struct compilation *to);
+
+// Print the log to the standard error, and empty it.
+void cli_print_log(struct cli_compile *c);
+
+// Print the log, and release everything.
 void cli_end(struct cli_compile *c);
 
 // Run argp; usage errors end the process with EXIT_USAGE.

@@ -6,7 +6,7 @@
 
 #include "tools/ingot/cli.h"
 
-#include "nvptx/package/manifest.h"
+#include "nvptx/package/inspect.h"
 #include "nvptx/tool.h"
 #include "tools/ingot/json.h"
 #include "tools/ingot/targets.h"
@@ -30,9 +30,8 @@ struct subject {
     struct compilation *c; // owns memory and diagnostics
     struct toolchain tools;
     struct buf fatbin, manifest; // the manifest may be empty
-    struct fatbin read;
-    struct usage_list *usage; // of each image
-    json_t *root;             // the manifest, or NULL
+    struct inspection what;
+    json_t *root; // the manifest, or NULL
 };
 
 enum { KEY_SHOW_PTX = 4096, KEY_SASS, KEY_JSON };
@@ -91,7 +90,8 @@ static bool build(struct subject *s, const struct buf *text)
     struct package_files files;
     cli_targets_apply(&s->options->targets, &s->tools, &o);
     if (!compile_add(c, s->options->file, text->n ? text->data : "", text->n) ||
-        !compile_lower(c, &o) || !cli_images(c, &s->tools, &o, &tool))
+        !cli_add_schedules(&s->options->compile, c) || !compile_lower(c, &o) ||
+        !cli_images(c, &s->tools, &o, &tool))
         return false;
     struct package p =
         artefact_package(c, c->program.kernels.at[0]->name, s->options->file,
@@ -122,40 +122,22 @@ static bool read_files(struct subject *s)
            cli_read(beside, &s->manifest, &s->c->diags);
 }
 
-// Enter what the manifest says, if it belongs to the fatbin.
-static bool read_manifest(struct subject *s)
-{
-    struct compilation *c = s->c;
-    if (!s->manifest.n)
-        return true;
-    const char *fault = manifest_read(
-        &c->arena, s->manifest.data, s->manifest.n,
-        fatbin_hash(s->fatbin.data, s->fatbin.n), s->usage, s->read.images.n);
-    if (fault) {
-        diag_error(&c->diags, (struct span){0}, D_bad_manifest,
-                   manifest_path(&c->arena, s->options->file), fault);
-        return false;
-    }
-    s->root = json_loadb(s->manifest.data, s->manifest.n, 0, NULL);
-    return true;
-}
-
 // Read everything that there is to show.
 static bool read_subject(struct subject *s)
 {
     struct arena *a = &s->c->arena;
     if (!read_files(s))
         return false;
-    const char *fault = fatbin_read(a, s->fatbin.data, s->fatbin.n, &s->read);
-    if (fault) {
-        diag_error(&s->c->diags, (struct span){0}, D_not_a_fatbin,
-                   s->options->file, fault, (long long)s->read.fault_at);
+    struct inspect_file fatbin = {s->options->file, s->fatbin.data,
+                                  s->fatbin.n};
+    struct inspect_file manifest = {manifest_path(a, s->options->file),
+                                    s->manifest.data, s->manifest.n};
+    if (!inspect_read(a, &fatbin, s->manifest.n ? &manifest : NULL,
+                      &s->c->diags, &s->what))
         return false;
-    }
-    s->usage = arena_array(a, struct usage_list, s->read.images.n);
-    for (size_t i = 0; i < s->read.images.n; i++)
-        fatbin_kernels(a, &s->read.images.at[i], &s->usage[i]);
-    return read_manifest(s);
+    if (s->manifest.n)
+        s->root = json_loadb(s->manifest.data, s->manifest.n, 0, NULL);
+    return true;
 }
 
 // ---- Text -----------------------------------------------------------------
@@ -175,12 +157,12 @@ static void print_images(const struct subject *s, struct buf *out)
     buf_printf(out, "%-12s %8s  %-24s  %9s  %6s  %5s  %6s  %8s\n", "image",
                "bytes", "kernel", "registers", "spills", "stack", "shared",
                "barriers");
-    for (size_t i = 0; i < s->read.images.n; i++) {
-        const struct fatbin_image *image = &s->read.images.at[i];
+    for (size_t i = 0; i < s->what.fatbin.images.n; i++) {
+        const struct fatbin_image *image = &s->what.fatbin.images.at[i];
         char name[IMAGE_NAME_SIZE];
         image_name(image->kind, image->sm, image->suffix, name);
-        for (size_t k = 0; k < s->usage[i].n; k++) {
-            const struct kernel_usage *u = &s->usage[i].at[k];
+        for (size_t k = 0; k < s->what.usage[i].n; k++) {
+            const struct kernel_usage *u = &s->what.usage[i].at[k];
             buf_printf(out, "%-12s %8zu  %-24s", name, image->size, u->name);
             print_number(out, u->registers, 9);
             print_number(out, u->spill_stores, 6);
@@ -290,8 +272,8 @@ static bool print_sass(const struct subject *s,
 // Append the code of all images that was asked for.
 static bool print_code(const struct subject *s, struct buf *out)
 {
-    for (size_t i = 0; i < s->read.images.n; i++) {
-        const struct fatbin_image *image = &s->read.images.at[i];
+    for (size_t i = 0; i < s->what.fatbin.images.n; i++) {
+        const struct fatbin_image *image = &s->what.fatbin.images.at[i];
         bool is_ptx = image->kind == IMAGE_PTX;
         char name[IMAGE_NAME_SIZE];
         if (is_ptx ? !s->options->shows_ptx : !s->options->shows_sass)
@@ -317,13 +299,13 @@ static json_t *subject_json(const struct subject *s)
         json_decref(images);
         return json_incref(s->root);
     }
-    for (size_t i = 0; i < s->read.images.n; i++) {
-        const struct fatbin_image *image = &s->read.images.at[i];
+    for (size_t i = 0; i < s->what.fatbin.images.n; i++) {
+        const struct fatbin_image *image = &s->what.fatbin.images.at[i];
         char name[IMAGE_NAME_SIZE];
         json_t *kernels = json_array();
         image_name(image->kind, image->sm, image->suffix, name);
-        for (size_t k = 0; k < s->usage[i].n; k++) {
-            const struct kernel_usage *u = &s->usage[i].at[k];
+        for (size_t k = 0; k < s->what.usage[i].n; k++) {
+            const struct kernel_usage *u = &s->what.usage[i].at[k];
             json_array_append_new(
                 kernels, json_pack("{s:s, s:I, s:I, s:I}", "name", u->name,
                                    "registers", (json_int_t)u->registers,

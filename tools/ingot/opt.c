@@ -121,7 +121,8 @@ static bool process(struct opt *o, struct kernels *out)
 static int run(struct opt *o)
 {
     struct kernels out = {0};
-    bool ok = process(o, &out);
+    bool ok = cli_add_schedules(&o->compile, o->c) && process(o, &out);
+    cli_print_log(&o->compile);
     bool is_printed = !ok || print_kernels(out.at, out.n);
     int code = cli_report(&o->c->diags);
     return !is_printed ? EXIT_TOOL : ok || code ? code : EXIT_USAGE;

@@ -52,7 +52,8 @@ static struct ir_kernel *choose_kernel(struct run *r)
 static bool prepare(struct run *r)
 {
     struct compilation *c = r->c;
-    if (!cli_add_file(c, r->options->file))
+    if (!cli_add_file(c, r->options->file) ||
+        !cli_add_schedules(&r->options->compile, c))
         return false;
     struct ir_kernel *k = choose_kernel(r);
     if (!k)
@@ -88,6 +89,7 @@ static bool compute_reference(struct run *r)
     r->report.reference = "none";
     if (r->options->reference == REFERENCE_NONE)
         return true;
+    cli_progress("computing what the definition says");
     r->want = problem_arguments(&r->c->arena, &r->problem, &r->c->diags);
     return r->want &&
            run_reference(r->options, &r->problem, &r->report.work, r->want,
@@ -214,6 +216,7 @@ static bool run_somewhere(struct run *r)
     const char *fault = r->options->device == RUN_CPU
                             ? "as --device says"
                             : driver_open(&r->driver, r->options->driver);
+    cli_progress(fault ? "evaluating on the CPU" : "running on the GPU");
     if (!fault)
         return run_on_gpu(r);
     if (r->options->device == RUN_GPU) {
@@ -301,6 +304,7 @@ static bool compare_results(struct run *r)
 {
     if (!r->want)
         return true;
+    cli_progress("comparing");
     if (!sort_unordered(r))
         return false;
     for (size_t i = 0; i < r->problem.arrays.n; i++)
@@ -343,6 +347,8 @@ int command_run(int argc, char **argv)
     compile_start(&c);
     bool ok = prepare(&r) && lower(&r) && compute_reference(&r) &&
               run_somewhere(&r) && compare_results(&r);
+    cli_progress(NULL);
+    cli_print_log(&options.compile);
     int code = tell(&r, ok);
     problem_free_arguments(&r.problem, r.want);
     problem_free_arguments(&r.problem, r.got);

@@ -5,6 +5,7 @@
 #include "ir/copy.h"
 #include "passes/analysis/narrow.h"
 #include "passes/schedule/schedule.h"
+#include "tools/libingot/emissions.h"
 
 #include <string.h>
 
@@ -17,6 +18,8 @@ void compile_start(struct compilation *c)
 
 void compile_end(struct compilation *c)
 {
+    for (size_t i = 0; i < c->arenas.n; i++)
+        arena_reset(c->arenas.at[i]);
     arena_reset(&c->scratch);
     arena_reset(&c->arena);
 }
@@ -152,17 +155,25 @@ static const struct ir_kernel *const *lowered(struct compilation *c)
     return k;
 }
 
+// Return how to emit for a target.
+static struct nvptx_options emit_options(const struct compile_options *o,
+                                         const struct nvptx_target *target,
+                                         enum nvptx_form form)
+{
+    return (struct nvptx_options){.target = target,
+                                  .form = form,
+                                  .line_info = o->line_info,
+                                  .fast_math = o->fast_math,
+                                  .opt_level = o->opt_level,
+                                  .libdevice = o->libdevice,
+                                  .libdevice_size = o->libdevice_size};
+}
+
 bool compile_emit(struct compilation *c, const struct compile_options *o,
                   const struct nvptx_target *target, enum nvptx_form form,
                   struct buf *out)
 {
-    struct nvptx_options n = {.target = target,
-                              .form = form,
-                              .line_info = o->line_info,
-                              .fast_math = o->fast_math,
-                              .opt_level = o->opt_level,
-                              .libdevice = o->libdevice,
-                              .libdevice_size = o->libdevice_size};
+    struct nvptx_options n = emit_options(o, target, form);
     return nvptx_emit_isolated(&c->arena, lowered(c), c->variants.n, &n, out,
                                &c->diags);
 }
@@ -181,17 +192,48 @@ const char *const *compile_entries(struct compilation *c, size_t *n)
     return names.at;
 }
 
-// Add an image whose PTX is written, its cubin not yet.
-static bool add_image(struct compilation *c, const struct compile_options *o,
-                      const struct nvptx_target *target, enum image_kind kind)
+// Return the emission of PTX for a target.
+static struct emission emission_of(struct compilation *c,
+                                   const struct compile_options *o,
+                                   const struct nvptx_target *target)
 {
-    struct buf ptx = {0};
-    struct compiled_image image = {.target = target, .kind = kind};
-    bool ok = compile_emit(c, o, target, NVPTX_PTX, &ptx);
-    image.bytes = image.ptx = arena_copy(&c->arena, ptx.data, ptx.n);
-    image.size = image.ptx_size = ptx.n;
+    struct arena *arena = arena_new(&c->arena, struct arena);
+    vec_push(&c->arena, &c->arenas, arena);
+    return (struct emission){.kernels = lowered(c),
+                             .n = c->variants.n,
+                             .options = emit_options(o, target, NVPTX_PTX),
+                             .diags = {.arena = arena}};
+}
+
+// Add the image that was emitted, its cubin not yet, and what was reported.
+static bool add_image(struct compilation *c, struct emission *e,
+                      enum image_kind kind)
+{
+    struct compiled_image image = {.target = e->options.target, .kind = kind};
+    image.bytes = image.ptx =
+        arena_copy(&c->arena, e->text.n ? e->text.data : "", e->text.n);
+    image.size = image.ptx_size = e->text.n;
     vec_push(&c->arena, &c->images, image);
-    buf_free(&ptx);
+    for (size_t i = 0; i < e->diags.all.n; i++)
+        vec_push(&c->arena, &c->diags.all, e->diags.all.at[i]);
+    c->diags.errors += e->diags.errors;
+    return e->ok;
+}
+
+// Emit PTX for every target at the same time.  Of those that fail only the
+// first tells why: the others mostly fail alike.
+static bool emit_images(struct compilation *c, const struct compile_options *o)
+{
+    size_t cubins = o->n_targets, n = cubins + (o->ptx != NULL);
+    struct emission *all = arena_array(&c->arena, struct emission, n);
+    bool ok = true;
+    for (size_t i = 0; i < n; i++)
+        all[i] = emission_of(c, o, i < cubins ? o->targets[i] : o->ptx);
+    emissions_run(all, n);
+    for (size_t i = 0; i < n; i++) {
+        ok = ok && add_image(c, &all[i], i < cubins ? IMAGE_CUBIN : IMAGE_PTX);
+        buf_free(&all[i].text);
+    }
     return ok;
 }
 
@@ -223,11 +265,5 @@ static bool assemble(struct compilation *c, struct ptxas *tool)
 bool compile_images(struct compilation *c, const struct compile_options *o,
                     struct ptxas *tool)
 {
-    for (size_t i = 0; i < o->n_targets; i++) {
-        if (!add_image(c, o, o->targets[i], IMAGE_CUBIN))
-            return false;
-    }
-    if (o->ptx && !add_image(c, o, o->ptx, IMAGE_PTX))
-        return false;
-    return assemble(c, tool);
+    return emit_images(c, o) && assemble(c, tool);
 }

@@ -57,6 +57,7 @@ struct compilation {
     struct program program;
     struct VEC(struct variant) variants; // grouped by kernel, guarded first
     struct VEC(struct compiled_image) images;
+    struct VEC(struct arena *) arenas; // of threads
 };
 
 // Begin and end a compilation; every pointer into it is gone after the end.

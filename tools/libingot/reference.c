@@ -192,13 +192,12 @@ static void print_body(struct reference *r, struct ir_block *block, int indent)
     buf_text(r->out, "}\n");
 }
 
-// Append a loop.  One over a reduction that has no iteration runs once all
-// the same, with `once_...` set, for the init.
-static void print_for(struct reference *r, struct ir_for *f, int indent)
+// Append the first line of a loop.  One over a reduction that has no
+// iteration runs once all the same, with `once_...` set, for the init.
+static void print_for_head(struct reference *r, struct ir_for *f)
 {
     const char *name = reference_name(r, f->var, f->var->name);
     bool reduces = ir_loop_reduces(f);
-    size_t mark = r->reductions.n;
     buf_printf(r->out, "for (%s %s = ", reference_value_type(f->var->type),
                name);
     reference_expr(r, f->from);
@@ -216,7 +215,15 @@ static void print_for(struct reference *r, struct ir_for *f, int indent)
     reference_expr(r, f->step);
     if (reduces)
         buf_printf(r->out, ", once_%s = 0", name);
-    buf_text(r->out, ") ");
+    buf_char(r->out, ')');
+}
+
+// Append a loop.
+static void print_for(struct reference *r, struct ir_for *f, int indent)
+{
+    size_t mark = r->reductions.n;
+    print_for_head(r, f);
+    buf_char(r->out, ' ');
     print_body(r, &f->body, indent);
     r->reductions.n = mark;
 }
@@ -362,12 +369,20 @@ static void print_block(struct reference *r, struct ir_block *block, int indent)
         print_stmt(r, block->at[i], indent);
 }
 
-// Append the pragma of an outermost loop that can run in parallel.
-static void print_pragma(struct reference *r, struct ir_stmt *s)
+// Append a nest of loops around a stage.
+static void print_nest(struct reference *r, const struct reference_nest *nest)
 {
-    int n = s->kind == STMT_for ? reference_parallel(&r->arena, s) : 0;
-    if (n)
-        buf_printf(r->out, "#pragma omp parallel for collapse(%d)\n", n);
+    size_t mark = r->reductions.n;
+    if (nest->parallel)
+        buf_printf(r->out, "#pragma omp parallel for collapse(%zu)\n",
+                   nest->parallel);
+    for (size_t i = 0; i < nest->loops.n; i++) {
+        buf_indent(r->out, STEP);
+        print_for_head(r, nest->loops.at[i]);
+        buf_char(r->out, '\n');
+    }
+    print_stmt(r, nest->stage, STEP);
+    r->reductions.n = mark;
 }
 
 void reference_print(struct buf *out, const struct ir_kernel *kernel)
@@ -385,8 +400,11 @@ void reference_print(struct buf *out, const struct ir_kernel *kernel)
         if (kernel->params.at[i].buffer)
             open_array(&r, kernel, i);
     for (size_t i = 0; i < kernel->body.n; i++) {
-        print_pragma(&r, kernel->body.at[i]);
-        print_stmt(&r, kernel->body.at[i], STEP);
+        struct reference_nest nest;
+        if (reference_nest(&r.arena, kernel->body.at[i], &nest))
+            print_nest(&r, &nest);
+        else
+            print_stmt(&r, kernel->body.at[i], STEP);
     }
     for (size_t i = 0; i < kernel->params.n; i++)
         close_array(&r, kernel, i);

@@ -24,9 +24,9 @@ struct cell {
 struct reference {
     struct buf *out;
     struct arena arena;
-    struct map names; // ir_var -> its C name
-    struct map cells; // ir_buffer -> struct cell
-    int declared;     // how many names were given out
+    struct map names;                    // ir_var -> its C name
+    struct map cells;                    // ir_buffer -> struct cell
+    int declared;                        // how many names were given out
     struct VEC(const char *) reductions; // variables of the loops around that
                                          // go over a reduction
 };
@@ -51,9 +51,16 @@ void reference_expr(struct reference *r, const struct ir_expr *x);
 void reference_element(struct reference *r, const struct ir_buffer *b,
                        uint32_t n, struct ir_expr *const *index);
 
-// Return how many loops, from this one inwards, can run their iterations at
-// the same time.
-int reference_parallel(struct arena *a, struct ir_stmt *loop);
+// Loops around nothing but a stage, in the order to print them.
+struct reference_nest {
+    struct VEC(struct ir_for *) loops;
+    size_t parallel; // so many of them, outermost, can run in parallel
+    struct ir_stmt *stage;
+};
+
+// Order the loops of a statement; false if it is no such nest.
+bool reference_nest(struct arena *a, struct ir_stmt *s,
+                    struct reference_nest *nest);
 
 // The helpers that every program starts with, in parts up to a NULL.
 extern const char *const reference_prelude[];
