@@ -9,8 +9,9 @@
 //   1                      proved
 //
 // Variables are taken away innermost first, so that facts, which speak of
-// outer variables, lead to the sizes.  Depth and number of steps are bounded:
-// the search ends, and finds no proof then.
+// outer variables, lead to the sizes.  Short proofs are looked for before long
+// ones.  Depth and number of steps are bounded: the search ends, and finds no
+// proof then.
 
 #include "ir/base/num.h"
 #include "ir/build.h"
@@ -18,12 +19,14 @@
 #include "ir/walk.h"
 #include "passes/analysis/facts.h"
 
-enum { DEPTH_MOST = 12, STEPS_MOST = 120 };
+enum { DEPTH_MOST = 8, STEPS_MOST = 40 };
 
 // A search.
 struct proof {
     const struct facts *facts;
-    int steps; // left
+    int steps;   // left
+    int deepest; // facts used at a time, for now
+    bool is_cut; // more of them might have helped
 };
 
 // The facts that an atom brings along, such as x - c * (x / c) >= 0.
@@ -245,10 +248,13 @@ static bool use_fact(struct proof *p, const struct affine *x,
 static bool prove(struct proof *p, const struct affine *x, int depth)
 {
     struct affine_term worst;
-    if (x->failed || depth > DEPTH_MOST || p->steps-- <= 0)
+    if (x->failed || p->steps-- <= 0)
         return false;
     if (facts_range_of(p->facts, x).lo >= 0 || !worst_term(p->facts, x, &worst))
         return true;
+    p->is_cut |= depth >= p->deepest;
+    if (depth >= p->deepest)
+        return false;
     struct fact_list own = {0};
     term_facts(p, &worst, &own);
     for (size_t i = own.n; i-- > 0;) {
@@ -269,9 +275,14 @@ static bool prove(struct proof *p, const struct affine *x, int depth)
 
 bool facts_nonnegative(const struct facts *f, const struct affine *x)
 {
-    struct proof p = {.facts = f, .steps = STEPS_MOST};
+    struct proof p = {.facts = f, .steps = STEPS_MOST, .is_cut = true};
     struct arena_mark mark = arena_mark(f->arena);
-    bool proved = prove(&p, x, 0);
+    bool proved = false;
+    for (int d = 1; d <= DEPTH_MOST && p.is_cut && !proved; d *= 2) {
+        p.deepest = d;
+        p.is_cut = false;
+        proved = prove(&p, x, 0);
+    }
     arena_release(f->arena, mark);
     return proved;
 }

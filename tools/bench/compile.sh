@@ -30,6 +30,6 @@ hyperfine --runs "$runs" --prepare "$prepare" --export-json "$out/times.json" \
   --command-name "ingot build, sm_90 alone" "$ingot build $root/tests/kernels/vadd.ing -o $out --arch sm_90 --ptx none" \
   --command-name "nvcc -fatbin -arch=sm_90" "nvcc -fatbin -arch=sm_90 $out/vadd.cu -o $out/nvcc.fatbin"
 hyperfine --warmup 3 --runs 30 \
-  --command-name "ingot, PTX alone" "$ingot build $root/tests/kernels/vadd.ing -o $out --emit ptx" \
+  --command-name "ingot build --emit ptx" "$ingot build $root/tests/kernels/vadd.ing -o $out --emit ptx" \
   --command-name "ingot build, sm_90 alone" "$ingot build $root/tests/kernels/vadd.ing -o $out --arch sm_90 --ptx none" \
   --command-name "nvcc -fatbin -arch=sm_90" "nvcc -fatbin -arch=sm_90 $out/vadd.cu -o $out/nvcc.fatbin"

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Runs every kernel of the zoo on the CPU, lowered and checked after every pass, at the
+# sizes of its `// test:` lines, compares each element with the reference, and sees that
+# the sizes of its `// refused:` lines are refused.
+set -uo pipefail
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+passed=0 failed=0
+
+# Prints the values of one kind of line at the head of a kernel file.
+lines() { sed -n "s|^// $1:[ ]*||p" "$2"; }
+
+# Runs a file at one line of sizes; the exit status must be $3.
+check() {
+  local file=$1 sizes=$2 wanted=$3 flags=(--device cpu --arch none --no-timing --checked) status
+  [ -n "$sizes" ] && flags+=(--size "${sizes// /,}")
+  [ -n "$(lines tolerance "$file")" ] && flags+=(--tolerance "$(lines tolerance "$file")")
+  [ -n "$(lines unordered "$file")" ] && flags+=(--unordered "$(lines unordered "$file")")
+  "$INGOT" run "$file" "${flags[@]}" >"$log" 2>&1
+  status=$?
+  if [ "$status" = "$wanted" ]; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "${file##*/} ${sizes:-(no sizes)}: exit status $status instead of $wanted"
+    head -12 "$log"
+  fi
+}
+
+for file in "$SOURCE_DIR"/tests/kernels/*.ing; do
+  while read -r sizes; do check "$file" "$sizes" 0; done < <(lines test "$file")
+  while read -r sizes; do check "$file" "$sizes" 1; done < <(lines refused "$file")
+done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
