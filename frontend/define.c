@@ -52,29 +52,6 @@ void define_add_iter(struct parser *p, struct definition *d, const char *name,
     scope_add(p, (struct scope_entry){ENTRY_VAR, name, span, iter, NULL});
 }
 
-// Remember an iteration variable that an extent mentions.
-static void see_iter(struct ir_expr *x, void *context)
-{
-    const struct ir_var **found = context;
-    if (x->op == OP_var && x->u.var->kind == VAR_iter)
-        *found = x->u.var;
-}
-
-struct ir_expr *define_parse_extent(struct parser *p, const char *of)
-{
-    const struct ir_var *iter = NULL;
-    struct ir_expr *extent = parse_index(p, "an extent");
-    if (!extent)
-        return NULL;
-    ir_each_expr(extent, see_iter, &iter);
-    if (!iter)
-        return extent;
-    diag_error(p->diags, extent->span, D_range_varies, of);
-    diag_help(p->diags, "range over the most that it can be, and choose: "
-                        "`inside ? x : 0.0`");
-    return NULL;
-}
-
 // Parse the first appearance of an index: a name, perhaps with its extent.
 static bool parse_new_index(struct parser *p, struct definition *d,
                             const struct element *e, const char *name,
@@ -111,30 +88,42 @@ static bool parse_subscript(struct parser *p, struct definition *d,
     return false;
 }
 
-// Find the array that a definition without `let` writes.
-static bool find_target(struct parser *p, struct element *e)
+// Return whether an array has a definition, or is in this one already.
+static bool is_defined(const struct parser *p, const struct definition *d,
+                       const struct ir_buffer *buffer)
 {
-    struct frontend *f = p->context;
+    const struct frontend *f = p->context;
+    for (size_t i = 0; i < f->defined.n; i++) {
+        if (f->defined.at[i] == buffer)
+            return true;
+    }
+    for (uint32_t k = 0; k + 1 < d->n_elements; k++) {
+        if (d->elements[k].buffer == buffer)
+            return true;
+    }
+    return false;
+}
+
+// Find the array that a definition without `let` writes.
+static bool find_target(struct parser *p, const struct definition *d,
+                        struct element *e)
+{
     const struct scope_entry *entry = scope_find(p, e->name);
     if (!entry) {
         scope_unknown(p, e->span, e->name);
         diag_help(p->diags, "an intermediate array begins with `let`");
         return false;
     }
-    if (entry->kind != ENTRY_BUFFER) {
+    if (entry->kind == ENTRY_VAR)
         diag_error(p->diags, e->span, D_not_an_array, e->name);
+    if (entry->kind != ENTRY_BUFFER ||
+        !parse_check_writable(p, entry->buffer, e->span))
         return false;
-    }
     e->buffer = entry->buffer;
-    if (!parse_check_writable(p, e->buffer, e->span))
-        return false;
-    for (size_t i = 0; i < f->defined.n; i++) {
-        if (f->defined.at[i] == e->buffer) {
-            diag_error(p->diags, e->span, D_defined_twice, e->name);
-            return false;
-        }
-    }
-    return true;
+    if (!is_defined(p, d, e->buffer))
+        return true;
+    diag_error(p->diags, e->span, D_defined_twice, e->name);
+    return false;
 }
 
 // Check that an element of a tuple has the indices of the first one, over the
@@ -157,7 +146,7 @@ static bool parse_element(struct parser *p, struct definition *d)
     struct element *e = &d->elements[d->n_elements++];
     e->span = parse_peek(p, 0)->span;
     e->name = parse_name(p, "an array");
-    if (!e->name || (!d->is_let && !find_target(p, e)) ||
+    if (!e->name || (!d->is_let && !find_target(p, d, e)) ||
         !parse_expect(p, "[", "behind the name of an array"))
         return false;
     while (!parse_is(p, "]")) {
@@ -206,62 +195,6 @@ static void set_indices(struct parser *p, struct definition *d)
         for (uint32_t i = 0; i < e->n; i++)
             e->index[i] = ir_read(p->arena, d->iters.at[i].var);
     }
-}
-
-// A search for the extent of an iteration variable.
-struct extent_search {
-    const struct ir_var *var;
-    struct ir_expr *access; // the first one with a dimension indexed by it
-    struct ir_expr *extent; // of that dimension
-    struct ir_expr *other;  // an access whose dimension has another extent
-};
-
-// Take the extent of each dimension that the variable indexes alone; those of
-// the arrays being defined are not known yet.
-static void see_access(struct ir_expr *x, void *context)
-{
-    struct extent_search *s = context;
-    for (uint32_t i = 0; x->op == OP_load && i < x->n; i++) {
-        struct ir_expr *extent = x->u.buffer->shape[i];
-        if (x->args[i]->op != OP_var || x->args[i]->u.var != s->var || !extent)
-            continue;
-        if (!s->extent) {
-            s->access = x;
-            s->extent = extent;
-        } else if (!ir_expr_equal(s->extent, extent)) {
-            s->other = x;
-        }
-    }
-}
-
-// Report an index whose range does not follow from the accesses.
-static bool no_range(struct parser *p, const struct extent_search *s,
-                     const struct ir_var *loop)
-{
-    if (s->extent) {
-        diag_error(p->diags, s->other->span, D_two_ranges, loop->name);
-        diag_note(p->diags, s->access->span, "the other range is from here");
-    } else {
-        diag_error(p->diags, s->var->span, D_no_range, loop->name);
-    }
-    diag_help(p->diags, "write its extent: `%s in n`", loop->name);
-    return false;
-}
-
-// Find the extents that the left side leaves open.
-static bool infer_extents(struct parser *p, struct definition *d)
-{
-    for (size_t i = 0; i < d->iters.n; i++) {
-        struct ir_iter *it = &d->iters.at[i];
-        struct extent_search s = {.var = it->var};
-        if (it->extent)
-            continue;
-        ir_each_expr_in(&d->stage->u.stage.body, see_access, &s);
-        if (!s.extent || s.other)
-            return no_range(p, &s, d->loops.at[i]);
-        it->extent = s.extent;
-    }
-    return true;
 }
 
 void define_arrays(struct parser *p, struct definition *d,
@@ -314,6 +247,17 @@ static bool is_own_element(const struct definition *d, const struct ir_expr *x)
     return same;
 }
 
+// Return whether a result has a value so far, or would without an error.
+static bool is_written(const struct parser *p, const struct ir_buffer *buffer)
+{
+    const struct frontend *f = p->context;
+    for (size_t i = 0; i < f->failed.n; i++) {
+        if (f->failed.at[i] == buffer)
+            return true;
+    }
+    return ir_block_writes(&p->kernel->body, buffer);
+}
+
 // Remember a bad read.
 static void see_read(struct ir_expr *x, void *context)
 {
@@ -322,11 +266,11 @@ static void see_read(struct ir_expr *x, void *context)
     if (x->op != OP_load)
         return;
     for (uint32_t k = 0; k < d->n_elements; k++) {
-        if (x->u.buffer == d->elements[k].buffer && !is_own_element(d, x))
+        if (x->u.buffer == d->elements[k].buffer &&
+            (d->is_reduction || !is_own_element(d, x)))
             s->elsewhere = x;
     }
-    if (x->u.buffer->role == ROLE_output &&
-        !ir_block_writes(&s->parser->kernel->body, x->u.buffer))
+    if (x->u.buffer->role == ROLE_output && !is_written(s->parser, x->u.buffer))
         s->undefined = x;
 }
 
@@ -417,9 +361,20 @@ static bool parse_sides(struct parser *p, struct definition *d)
                     : parse_assign_op(p, &op)))
         return false;
     d->stage = ir_stmt_stage(p->arena, d->elements[0].name);
-    bool is_reduction = op == OP_const && reduce_is_next(p);
-    return (is_reduction ? reduce_parse(p, d) : parse_value(p, d, op)) &&
-           infer_extents(p, d);
+    d->is_reduction = op == OP_const && reduce_is_next(p);
+    return (d->is_reduction ? reduce_parse(p, d) : parse_value(p, d, op)) &&
+           define_infer_extents(p, d);
+}
+
+// After an error: uses of an array that it would have defined are not reported.
+static void give_up(struct parser *p, const struct definition *d,
+                    const struct element *e)
+{
+    struct frontend *f = p->context;
+    if (d->is_let && e->name)
+        scope_add_broken(p, e->name, e->span);
+    else if (e->buffer)
+        vec_push(p->arena, &f->failed, e->buffer);
 }
 
 bool define_parse(struct parser *p, struct ir_block *block)
@@ -436,9 +391,7 @@ bool define_parse(struct parser *p, struct ir_block *block)
         declare_arrays(p, &d, block);
         close_nest(p, &d, block);
     }
-    for (uint32_t k = 0; !ok && d.is_let && k < d.n_elements; k++) {
-        if (d.elements[k].name)
-            scope_add_broken(p, d.elements[k].name, d.elements[k].span);
-    }
+    for (uint32_t k = 0; !ok && k < d.n_elements; k++)
+        give_up(p, &d, &d.elements[k]);
     return ok;
 }

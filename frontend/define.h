@@ -24,6 +24,7 @@ struct reducer {
 struct frontend {
     struct VEC(struct reducer *) reducers;
     struct VEC(const struct ir_buffer *) defined; // in the current kernel
+    struct VEC(const struct ir_buffer *) failed;  // defined with an error
 };
 
 // One element that a stage computes: an array at the iteration variables.
@@ -37,7 +38,8 @@ struct element {
 
 // A stage in the making.
 struct definition {
-    bool is_let;
+    bool is_let;       // it makes its arrays
+    bool is_reduction; // its right side is one
     uint32_t n_elements;
     struct element elements[REDUCER_MOST];
     struct VEC(struct ir_iter) iters;  // the spatial ones first
@@ -65,6 +67,9 @@ bool reduce_declare(struct parser *p);
 
 // Parse the extent of the index `of`: the same for all iterations.
 struct ir_expr *define_parse_extent(struct parser *p, const char *of);
+
+// Find the extents that the left side of a definition leaves open.
+bool define_infer_extents(struct parser *p, struct definition *d);
 
 // Set the indices of the elements, and make the arrays of those that have
 // none yet: `types[k]` is the element type of the k-th.

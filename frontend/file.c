@@ -12,7 +12,7 @@
 static bool add_kernel(struct parser *p, struct program *out)
 {
     struct frontend *f = p->context;
-    f->defined.n = 0;
+    f->defined.n = f->failed.n = 0;
     struct ir_kernel *k = parse_kernel(p);
     if (!k)
         return false;

@@ -111,8 +111,6 @@ static struct ir_expr *identity_of(struct arena *a, enum identity identity,
     int64_t lowest =
         type_is_signed(type) ? (int64_t)(UINT64_MAX << (bits - 1)) : 0;
     int64_t highest = type_is_signed(type) ? ~lowest : -1;
-    if (type.kind == TYPE_bool)
-        return ir_bool(a, identity == TRUE);
     switch (identity) {
     case ZERO: return ir_zero(a, type);
     case ONE:

@@ -185,7 +185,7 @@ static bool parse_body(struct parser *p, struct sched_block *out)
 // Parse `name = default`, and report a name that is there already.
 static bool parse_param(struct parser *p, struct sched_item *item)
 {
-    struct sched_param param = {0};
+    struct sched_parameter param = {0};
     if (!parse_named(p, "a parameter", &param.name))
         return false;
     for (size_t i = 0; i < item->params.n; i++) {

@@ -4,7 +4,6 @@
 
 #include "ir/base/num.h"
 #include "ir/build.h"
-#include "ir/copy.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
 
@@ -96,32 +95,29 @@ struct affine affine_scale(struct arena *a, const struct affine *x,
                            const struct affine_term *by)
 {
     struct affine r = {.failed = x->failed};
-    if (by->n == 0)
-        r.failed |= !num_mul(x->constant, by->factor, &r.constant);
-    else if (x->constant) {
-        struct affine_term t = *by;
-        r.failed |= !num_mul(x->constant, by->factor, &t.factor);
-        add_term(a, &r, 1, &t);
-    }
     for (size_t i = 0; i < x->terms.n && !r.failed; i++) {
         struct affine_term t = join_atoms(a, &x->terms.at[i], by);
         r.failed |= !num_mul(x->terms.at[i].factor, by->factor, &t.factor);
         add_term(a, &r, 1, &t);
     }
+    struct affine_term last = *by;
+    r.failed |= !num_mul(x->constant, by->factor, &last.factor);
+    if (by->n == 0)
+        r.constant = last.factor;
+    else
+        add_term(a, &r, 1, &last);
     return r;
 }
 
 struct affine affine_mul(struct arena *a, const struct affine *x,
                          const struct affine *y)
 {
-    struct affine_term number = {.factor = y->constant};
-    struct affine r = affine_scale(a, x, &number);
-    r.failed |= y->failed;
+    struct affine r = {.failed = x->failed || y->failed};
     for (size_t i = 0; i < y->terms.n && !r.failed; i++) {
         struct affine part = affine_scale(a, x, &y->terms.at[i]);
         r = affine_add(a, &r, 1, &part);
     }
-    return r;
+    return affine_add(a, &r, y->constant, x);
 }
 
 struct affine affine_of(struct arena *a, struct ir_expr *x)
@@ -282,28 +278,4 @@ bool affine_linear(struct arena *a, const struct affine *x,
             return false;
     }
     return !x->failed;
-}
-
-struct affine affine_replace(struct arena *a, const struct affine *x,
-                             const struct ir_var *var, const struct affine *by)
-{
-    struct affine r = affine_number(x->constant);
-    r.failed = x->failed;
-    struct type type = type_scalar(TYPE_int);
-    for (size_t i = 0; i < x->terms.n && !r.failed; i++) {
-        const struct affine_term *t = &x->terms.at[i];
-        if (!term_mentions(t, var)) {
-            add_term(a, &r, 1, t);
-            continue;
-        }
-        struct affine product = affine_number(t->factor);
-        for (uint32_t j = 0; j < t->n; j++) {
-            struct ir_expr *y =
-                ir_replace_var(a, t->atoms[j], var, affine_expr(a, by, type));
-            struct affine f = affine_of(a, y);
-            product = affine_mul(a, &product, &f);
-        }
-        r = affine_add(a, &r, 1, &product);
-    }
-    return r;
 }

@@ -13,7 +13,6 @@
 #ifndef IR_AFFINE_H
 #define IR_AFFINE_H
 
-#include "ir/base/map.h"
 #include "ir/ir.h"
 
 // A factor times a product of atoms.
@@ -45,7 +44,7 @@ struct affine affine_add(struct arena *a, const struct affine *x,
 struct affine affine_mul(struct arena *a, const struct affine *x,
                          const struct affine *y);
 
-// Return x * factor * the product of n atoms.
+// Return x times a term, which may have no atoms.
 struct affine affine_scale(struct arena *a, const struct affine *x,
                            const struct affine_term *by);
 
@@ -76,10 +75,5 @@ bool affine_divide(struct arena *a, const struct affine *x,
 bool affine_linear(struct arena *a, const struct affine *x,
                    const struct ir_var *var, int64_t *factor,
                    struct affine *rest);
-
-// Return x with a variable replaced by a form.  Atoms that hide the variable,
-// such as quotients, are rewritten as expressions.
-struct affine affine_replace(struct arena *a, const struct affine *x,
-                             const struct ir_var *var, const struct affine *by);
 
 #endif

@@ -58,7 +58,7 @@ struct sched_stmt {
 };
 
 // A parameter of a schedule or a def.
-struct sched_param {
+struct sched_parameter {
     struct sched_name name;
     struct sched_expr *initial; // its default, or NULL
 };
@@ -67,7 +67,7 @@ struct sched_param {
 struct sched_item {
     struct sched_name name; // of the kernel, or of the def
     struct span span;       // of the header
-    struct VEC(struct sched_param) params;
+    struct VEC(struct sched_parameter) params;
     struct VEC(struct sched_name) targets; // architectures; none: all of them
     struct sched_expr *guard;              // behind `when`, or NULL
     struct sched_block body;

@@ -260,11 +260,11 @@ static bool parse_stage(struct parser *p, struct ir_block *out, size_t first)
         return false;
     struct ir_stmt *s = ir_stmt_stage(p->arena, name);
     struct ir_stage *stage = &s->u.stage;
-    ir_append(p->arena, out, s);
     if (!parse_iters(p, stage))
         return false;
-    if (parse_take(p, "if"))
-        stage->predicate = parse_condition(p, "the predicate");
+    if (parse_take(p, "if") &&
+        !(stage->predicate = parse_condition(p, "the predicate")))
+        return false;
     while (parse_take(p, "@")) {
         struct ir_attr attr = {parse_name(p, "an annotation"), 0};
         if (!attr.name || !parse_expect(p, "(", "behind an annotation") ||
@@ -273,6 +273,7 @@ static bool parse_stage(struct parser *p, struct ir_block *out, size_t first)
         vec_push(p->arena, &stage->attrs, attr);
     }
     s->span = parse_span(p, first);
+    ir_append(p->arena, out, s);
     size_t mark = scope_open(p);
     for (size_t i = 0; i < stage->iters.n; i++)
         scope_add_var(p, stage->iters.at[i].var);
@@ -314,7 +315,6 @@ static bool parse_launch(struct parser *p, struct ir_block *out, size_t first)
         return false;
     struct ir_stmt *s = ir_stmt_launch(p->arena, name);
     struct ir_launch *launch = &s->u.launch;
-    ir_append(p->arena, out, s);
     if (!parse_geometry(p, launch))
         return false;
     if (parse_take(p, "min_blocks") && !parse_count(p, &launch->min_blocks))
@@ -323,6 +323,7 @@ static bool parse_launch(struct parser *p, struct ir_block *out, size_t first)
         !parse_count(p, &launch->max_registers))
         return false;
     s->span = parse_span(p, first);
+    ir_append(p->arena, out, s);
     return parse_block(p, &launch->body);
 }
 

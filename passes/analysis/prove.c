@@ -142,6 +142,8 @@ static void quotient_facts(struct proof *p, struct ir_expr *atom,
         add_fact(a, out, &x, -1, &whole, 0);
         struct affine up = affine_add(a, &whole, 1, &y);
         add_fact(a, out, &up, -1, &x, -1);
+        if (affine_is_number(&y) && facts_multiple(p->facts, &x, y.constant))
+            add_fact(a, out, &whole, -1, &x, 0);
     } else {
         add_fact(a, out, &whole, -1, &x, 0);
         struct affine up = affine_add(a, &x, 1, &y);
@@ -182,25 +184,42 @@ static void range_facts(struct proof *p, struct ir_expr *atom,
     }
 }
 
-// Append the facts that the atoms of a term bring along.
-static void term_facts(struct proof *p, const struct affine_term *t,
-                       struct fact_list *out)
+// Append what holds of an index value: it is below the extent of the grid.
+static void index_facts(struct proof *p, struct ir_expr *atom,
+                        struct fact_list *out)
 {
     struct arena *a = p->facts->arena;
     const struct ir_launch *launch = p->facts->launch;
-    for (uint32_t i = 0; i < t->n; i++) {
-        struct ir_expr *x = t->atoms[i];
-        if (x->op == OP_div || x->op == OP_mod || x->op == OP_ceildiv)
-            quotient_facts(p, x, out);
-        else if (x->op == OP_min || x->op == OP_max)
-            extreme_facts(p, x, out);
-        if (x->op == OP_index && launch && axis_kind(x->u.axis) == AXIS_BLOCK) {
-            struct affine self = affine_of(a, x);
-            struct affine grid =
-                affine_of(a, launch->grid[axis_dimension(x->u.axis)]);
-            add_fact(a, out, &grid, -1, &self, -1);
-        }
-        range_facts(p, x, out);
+    if (!launch || axis_kind(atom->u.axis) != AXIS_BLOCK)
+        return;
+    struct affine self = affine_atom(a, atom);
+    struct affine grid =
+        affine_of(a, launch->grid[axis_dimension(atom->u.axis)]);
+    add_fact(a, out, &grid, -1, &self, -1);
+}
+
+// Append the facts that an atom brings along, other than its range.
+static void atom_facts(struct proof *p, struct ir_expr *atom,
+                       struct fact_list *out)
+{
+    if (atom->op == OP_div || atom->op == OP_mod || atom->op == OP_ceildiv)
+        quotient_facts(p, atom, out);
+    else if (atom->op == OP_min || atom->op == OP_max)
+        extreme_facts(p, atom, out);
+    else if (atom->op == OP_index)
+        index_facts(p, atom, out);
+}
+
+// Append the facts that the atoms of a form bring along, and the ranges of
+// those of one term.
+static void form_facts(struct proof *p, const struct affine *x,
+                       const struct affine_term *term, struct fact_list *out)
+{
+    for (uint32_t i = 0; i < term->n; i++)
+        range_facts(p, term->atoms[i], out);
+    for (size_t i = 0; i < x->terms.n; i++) {
+        for (uint32_t j = 0; j < x->terms.at[i].n; j++)
+            atom_facts(p, x->terms.at[i].atoms[j], out);
     }
 }
 
@@ -256,7 +275,7 @@ static bool prove(struct proof *p, const struct affine *x, int depth)
     if (depth >= p->deepest)
         return false;
     struct fact_list own = {0};
-    term_facts(p, &worst, &own);
+    form_facts(p, x, &worst, &own);
     for (size_t i = own.n; i-- > 0;) {
         if (own.at[i].terms.n > 1 && use_fact(p, x, &worst, &own.at[i], depth))
             return true;

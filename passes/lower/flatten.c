@@ -12,6 +12,7 @@
 // Sizes and the position of a thread stay leaves of type `int`, below a
 // conversion.
 
+#include "ir/base/map.h"
 #include "ir/base/num.h"
 #include "ir/build.h"
 #include "ir/walk.h"

@@ -16,6 +16,7 @@
 // outermost loop of the reduction; where that cannot be, it runs in the first
 // iteration.
 
+#include "ir/base/map.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"

@@ -13,6 +13,7 @@
 // guarded.  What no loop spreads over an axis, every position executes, but
 // only position 0 writes to memory that others see.
 
+#include "ir/base/map.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"

@@ -8,6 +8,7 @@
 // long, or that hold arrays of their own in shared memory stay: the mark asks
 // LLVM then.
 
+#include "ir/base/map.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/walk.h"

@@ -3,6 +3,7 @@
 #ifndef PASSES_LOWER_WIDEN_H
 #define PASSES_LOWER_WIDEN_H
 
+#include "ir/base/map.h"
 #include "passes/analysis/facts.h"
 #include "passes/pass.h"
 

@@ -7,6 +7,7 @@
 // Loops that run once, one iteration after another, are substituted away;
 // loops that never run are dropped, and so are names of numbers and names.
 
+#include "ir/base/map.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/walk.h"

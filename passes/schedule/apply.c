@@ -101,7 +101,7 @@ bool interp_block(struct interp *in, const struct sched_block *block)
 }
 
 // Give a parameter of the schedule its setting or its default.
-static bool set_param(struct interp *in, const struct sched_param *param,
+static bool set_param(struct interp *in, const struct sched_parameter *param,
                       const struct sched_setting *settings, size_t n)
 {
     struct sched_value v = {.kind = VALUE_int, .span = param->name.span};

@@ -9,12 +9,14 @@
 // of threads; neighbours in the innermost of them, the last dimension of the
 // result, go to neighbouring threads, so their accesses coalesce.  Where
 // every access is to consecutive elements, a thread takes 16 bytes of them.
-// Loops inside stay serial.  A nest that cannot be spread runs on one thread.
+// Loops inside stay serial, but a reduction of consecutive elements is shared
+// by a block.  A nest that cannot be spread runs on one thread.
 
 #include "passes/schedule/schedule.h"
 
 #include "ir/build.h"
 #include "ir/equal.h"
+#include "passes/schedule/block_reduce.h"
 #include "passes/schedule/depend.h"
 #include "passes/schedule/prim.h"
 
@@ -38,8 +40,7 @@ static bool is_shared(struct ir_stmt *nest)
 {
     bool found = false;
     struct ir_block alone = {&nest, 1, 1};
-    ir_each_stmt(&alone, see_shared, &found)
-        ;
+    ir_each_stmt(&alone, see_shared, &found);
     return found;
 }
 
@@ -165,32 +166,13 @@ static void see_size(struct ir_expr *x, void *context)
         *bytes = type_bytes(x->u.buffer->elem);
 }
 
-// Return whether the store goes to its stage's iteration variables in order.
+// Return whether a statement stores to its stage's iteration variables.
 static bool is_plain_store(const struct ir_stage *stage,
                            const struct ir_stmt *s)
 {
-    if (s->kind != STMT_store || s->u.store.buffer->strides ||
-        s->u.store.n != stage->iters.n)
-        return false;
-    for (uint32_t i = 0; i < s->u.store.n; i++) {
-        const struct ir_expr *x = s->u.store.index[i];
-        if (x->op != OP_var || x->u.var != stage->iters.at[i].var)
-            return false;
-    }
-    return true;
-}
-
-// Return whether the iteration variables are the loops, in their order.
-static bool is_unscheduled(const struct spread *s, const struct ir_stage *stage)
-{
-    if (stage->iters.n != s->n || stage->predicate)
-        return false;
-    for (size_t i = 0; i < s->n; i++) {
-        const struct ir_expr *x = stage->iters.at[i].binding;
-        if (x->op != OP_var || x->u.var != s->loops[i]->u.loop.var)
-            return false;
-    }
-    return true;
+    return s->kind == STMT_store && !s->u.store.buffer->strides &&
+           s->u.store.n == stage->iters.n &&
+           sched_is_own_index(stage, s->u.store.n, s->u.store.index);
 }
 
 // Return how many elements a thread should take at once; 1 for no vector.
@@ -200,7 +182,7 @@ static int64_t choose_lanes(const struct spread *s)
         return 1;
     struct ir_stmt *innermost = s->loops[s->n - 1]->u.loop.body.at[0];
     struct ir_stage *stage = &innermost->u.stage;
-    if (stage->body.n != 1 || !is_unscheduled(s, stage) ||
+    if (stage->body.n != 1 || !sched_is_unscheduled(stage, s->loops, s->n) ||
         !is_plain_store(stage, stage->body.at[0]))
         return 1;
     struct contiguity c = {.stage = stage, .store = stage->body.at[0]};
@@ -292,11 +274,26 @@ static bool wrap(const struct sched_call *from, struct ir_stmt *s,
     return sched_run(&c) && bind(from, c.results.at[0].stmt, axis);
 }
 
+// Give each element of a reduction a block.
+static bool reduce_in_blocks(struct sched_call *c, struct ir_stmt *nest,
+                             const struct block_reduction *reduction)
+{
+    struct spread s = {
+        .call = c, .loops = reduction->loops, .n = reduction->elements};
+    struct ir_stmt *loop = s.n ? fuse(&s) : NULL;
+    bool bound =
+        s.n ? loop && bind(c, loop, AXIS_block_x) : wrap(c, nest, AXIS_block_x);
+    return bound && block_reduce_spread(c, reduction);
+}
+
 // Bind a nest that has no bound loop.
 static bool complete_nest(struct pass *p, struct ir_stmt *nest)
 {
     struct sched_call c = {.pass = p, .span = nest->span};
     struct spread s = {.call = &c};
+    struct block_reduction reduction;
+    if (block_reduce_find(p, nest, &reduction))
+        return reduce_in_blocks(&c, nest, &reduction);
     if (!is_shared(nest))
         collect(&s, nest);
     if (count(&s, 2) <= 1)

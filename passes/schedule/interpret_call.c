@@ -257,7 +257,7 @@ static bool bind_params(struct interp *in, const struct sched_expr *x,
     struct sched_frame *caller = in->frame;
     bool ok = true;
     for (size_t i = 0; i < def->params.n && ok; i++) {
-        const struct sched_param *param = &def->params.at[i];
+        const struct sched_parameter *param = &def->params.at[i];
         struct sched_value v;
         in->frame = i < x->args.n ? caller : frame;
         ok =

@@ -265,3 +265,27 @@ bool sched_is_bound(struct ir_block *block)
         ;
     return found;
 }
+
+bool sched_is_unscheduled(const struct ir_stage *stage,
+                          struct ir_stmt *const *loops, size_t n)
+{
+    if (stage->iters.n != n || stage->predicate)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const struct ir_expr *x = stage->iters.at[i].binding;
+        if (x->op != OP_var || x->u.var != loops[i]->u.loop.var)
+            return false;
+    }
+    return true;
+}
+
+bool sched_is_own_index(const struct ir_stage *stage, uint32_t n,
+                        struct ir_expr *const *index)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const struct ir_expr *x = index[i];
+        if (x->op != OP_var || x->u.var != stage->iters.at[i].var)
+            return false;
+    }
+    return true;
+}

@@ -21,7 +21,7 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
-enum { TRIALS = 2, ATTEMPTS = 4000, SIZE_MOST = 12 };
+enum { TRIALS = 3, ATTEMPTS = 4000, SIZE_MOST = 13 };
 enum { STEPS_MOST = 3 * 1000 * 1000 };
 
 static const enum pass_name pipeline[] = {
@@ -65,7 +65,7 @@ static bool choose_scalars(struct file *f, const struct ir_kernel *k,
             if (var && type_is_float(var->type))
                 args[i].scalar.f = (double)below(f, 9) / 4 - 1;
             else if (var)
-                args[i].scalar.i = (int64_t)(below(f, SIZE_MOST) + 1) * scale;
+                args[i].scalar.i = (int64_t)below(f, SIZE_MOST) * scale;
         }
         for (size_t i = 0; i < k->where.n && good; i++) {
             int64_t holds;
