@@ -119,7 +119,7 @@ bool parse_block(struct parser *p, struct ir_block *out); // { ... }
 // The statements up to `}`, in the current scope.
 void parse_statements(struct parser *p, struct ir_block *out, bool is_top);
 
-// Step over `=` (OP_const), `+=` (OP_add) ...; report E0201 otherwise.
+// Step over `=` (OP_const), `+=` (OP_add), `<<=` (OP_shl) ...; report E0201 otherwise.
 bool parse_assign_op(struct parser *p, enum ir_op *op);
 // The value behind `=` or `+=` ... that is stored where `old` was.
 struct ir_expr *parse_new_value(struct parser *p, enum ir_op op,

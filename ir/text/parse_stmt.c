@@ -1,6 +1,6 @@
 // Statements of the loop language.
 
-#include "ir/text/parse.h"
+#include "ir/text/parse_expr.h"
 
 #include "ir/build.h"
 
@@ -241,7 +241,6 @@ static bool parse_stage_body(struct parser *p, struct ir_stage *stage)
         p->at++;
         if (!parse_block(p, &stage->init))
             return false;
-        parse_end_statement(p);
     }
     parse_statements(p, &stage->body, false);
     return parse_expect(p, "}", "behind the body of a stage");
@@ -332,7 +331,10 @@ bool parse_assign_op(struct parser *p, enum ir_op *op)
     static const struct {
         const char *text;
         enum ir_op op;
-    } forms[] = {{"+=", OP_add}, {"-=", OP_sub}, {"*=", OP_mul}};
+    } forms[] = {{"+=", OP_add},    {"-=", OP_sub},     {"*=", OP_mul},
+                 {"/=", OP_div},    {"%=", OP_mod},     {"&=", OP_bit_and},
+                 {"|=", OP_bit_or}, {"^=", OP_bit_xor}, {"<<=", OP_shl},
+                 {">>=", OP_shr}};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         if (parse_take(p, forms[i].text)) {
             *op = forms[i].op;
@@ -346,15 +348,10 @@ bool parse_assign_op(struct parser *p, enum ir_op *op)
 struct ir_expr *parse_new_value(struct parser *p, enum ir_op op,
                                 struct ir_expr *old)
 {
-    struct ir_expr *x = parse_typed(p, old->type, "the value");
-    if (!x || op == OP_const)
-        return x;
-    if (old->type.kind != TYPE_bool && !type_is_storage(old->type))
-        return ir_at(p->arena, ir_binary(p->arena, op, old, x), x->span);
-    diag_error(
-        p->diags, x->span, D_operand_types,
-        arena_printf(p->arena, "no arithmetic on %s", type_name(old->type)));
-    return NULL;
+    struct ir_expr *x[2] = {old, parse_typed(p, old->type, "the value")};
+    if (!x[1] || op == OP_const)
+        return x[1];
+    return parse_operation(p, op, 2, x, x[1]->span);
 }
 
 // Append a store or an assignment to what `target` reads.

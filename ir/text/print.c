@@ -73,20 +73,24 @@ static void print_for(struct printer *p, const struct ir_for *f, int indent)
     print_for_head(p, f);
     buf_char(p->out, ' ');
     print_body(p, &f->body, indent);
-    p->scope.n = mark;
+    print_close(p, mark);
 }
 
-// Append a branch.
+// Append a branch; one that is all there is behind `else` stands on its line.
 static void print_if(struct printer *p, const struct ir_stmt *s, int indent)
 {
+    const struct ir_block *otherwise = &s->u.branch.otherwise;
     buf_text(p->out, "if ");
     print_expr(p, s->u.branch.cond, 0, false);
     buf_char(p->out, ' ');
     print_body(p, &s->u.branch.then, indent);
-    if (s->u.branch.otherwise.n) {
-        buf_text(p->out, " else ");
-        print_body(p, &s->u.branch.otherwise, indent);
-    }
+    if (!otherwise->n)
+        return;
+    buf_text(p->out, " else ");
+    if (otherwise->n == 1 && otherwise->at[0]->kind == STMT_if)
+        print_if(p, otherwise->at[0], indent);
+    else
+        print_body(p, otherwise, indent);
 }
 
 // Append a declaration of a scalar.
@@ -164,7 +168,7 @@ static void print_stage(struct printer *p, const struct ir_stage *stage,
     print_block(p, &stage->body, indent + STEP);
     buf_indent(p->out, indent);
     buf_char(p->out, '}');
-    p->scope.n = mark;
+    print_close(p, mark);
 }
 
 // Append a launch.
@@ -215,7 +219,7 @@ static void print_block(struct printer *p, const struct ir_block *block,
         print_stmt(p, block->at[i], indent);
         buf_char(p->out, '\n');
     }
-    p->scope.n = mark;
+    print_close(p, mark);
 }
 
 // Append one parameter or result.
@@ -281,8 +285,8 @@ static void print_kernel_traits(struct printer *p, const struct ir_kernel *k)
 
 void ir_print_kernel(struct buf *out, const struct ir_kernel *k)
 {
-    struct printer p = {.out = out, .is_numbering = true};
-    p.names.arena = &p.arena;
+    struct printer p;
+    print_start(&p, out, true);
     size_t results = count_results(k), first = k->params.n - results;
     buf_printf(out, "kernel %s(", k->name);
     print_params(&p, k, 0, first);
@@ -302,8 +306,8 @@ void ir_print_kernel(struct buf *out, const struct ir_kernel *k)
 
 void ir_print_stmt(struct buf *out, const struct ir_stmt *s, int indent)
 {
-    struct printer p = {.out = out};
-    p.names.arena = &p.arena;
+    struct printer p;
+    print_start(&p, out, false);
     buf_indent(out, indent);
     print_stmt(&p, s, indent);
     buf_char(out, '\n');
@@ -347,9 +351,9 @@ void ir_print_nest(struct buf *out, const struct ir_block *block,
                    const struct ir_stmt *const *marked, size_t n,
                    const char *note)
 {
-    struct printer p = {.out = out};
+    struct printer p;
     struct marks marks = {marked, n, note};
-    p.names.arena = &p.arena;
+    print_start(&p, out, false);
     print_nest(&p, block, &marks, 0);
     arena_reset(&p.arena);
 }

@@ -11,11 +11,18 @@
 struct printer {
     struct buf *out;
     struct arena arena;
-    struct map names; // variable or array -> its printed name, if numbered
-    struct VEC(const char *) scope; // printed names that are visible
+    struct map names;       // variable or array -> its printed name
+    struct str_table texts; // of printed names
+    struct map visible;     // printed name -> how many visible declarations
+    struct VEC(const char *) scope; // the visible declarations, newest last
     enum ir_level level;
     bool is_numbering; // whether clashing names get numbers
 };
+
+// Begin to print; the arena is the caller's to reset.
+void print_start(struct printer *p, struct buf *out, bool is_numbering);
+// Forget the declarations since there were `mark` of them.
+void print_close(struct printer *p, size_t mark);
 
 // Declare a variable or an array; returns the name to print.
 const char *print_declare(struct printer *p, const void *what,

@@ -4,41 +4,11 @@
 
 #include "ir/build.h"
 #include "ir/text.h"
-#include "ir/text/lex.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-const char *print_name(const struct printer *p, const void *what,
-                       const char *name)
-{
-    const char *printed = map_get(&p->names, what);
-    return printed ? printed : name;
-}
-
-// Return whether a printed name is visible, or no name at all.
-static bool is_taken(const struct printer *p, const char *name)
-{
-    if (lex_is_reserved(name))
-        return true;
-    for (size_t i = 0; i < p->scope.n; i++) {
-        if (strcmp(p->scope.at[i], name) == 0)
-            return true;
-    }
-    return false;
-}
-
-const char *print_declare(struct printer *p, const void *what, const char *name)
-{
-    const char *printed = name;
-    for (int n = 1; p->is_numbering && is_taken(p, printed); n++)
-        printed = arena_printf(&p->arena, "%s_%d", name, n);
-    vec_push(&p->arena, &p->scope, printed);
-    map_set(&p->names, what, (void *)(uintptr_t)printed);
-    return printed;
-}
 
 // Append a floating number with the fewest digits that read back as it.
 static void print_float(struct buf *out, struct type type, double value)
@@ -233,8 +203,8 @@ void print_shape(struct printer *p, const struct ir_buffer *b)
 
 void ir_print_expr(struct buf *out, const struct ir_expr *x)
 {
-    struct printer p = {.out = out};
-    p.names.arena = &p.arena;
+    struct printer p;
+    print_start(&p, out, false);
     print_expr(&p, x, 0, false);
     arena_reset(&p.arena);
 }

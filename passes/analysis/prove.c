@@ -246,7 +246,7 @@ static bool use_fact(struct proof *p, const struct affine *x,
             part = fact->terms.at[i];
         if (part.factor == 0 || (part.factor > 0) != (worst->factor > 0) ||
             !affine_atoms_divide(a, &part, worst, &rest) ||
-            rest.n + degree(fact) > degree(x) ||
+            (rest.n && rest.n + degree(fact) > degree(x)) ||
             !all_nonnegative(p->facts, &rest))
             continue;
         int64_t g = num_gcd(part.factor, worst->factor);

@@ -61,13 +61,32 @@ static bool is_at_most(struct flatten *f, struct ir_expr *x, int64_t room)
     return facts_nonnegative(&f->facts, &left);
 }
 
+// Return whether an operation on narrow operands yields no more than them.
+static bool never_grows(struct flatten *f, const struct ir_expr *x)
+{
+    if (x->op == OP_div)
+        return facts_range(&f->facts, x->args[1]).lo >= 0;
+    return x->op == OP_mod || x->op == OP_min || x->op == OP_max ||
+           x->op == OP_select;
+}
+
+// Return whether a shift is by as much as 32 bits allow, or is none.
+static bool may_shift(struct flatten *f, const struct ir_expr *x)
+{
+    static const struct interval most = {0, 31};
+    bool shifts = x->op == OP_shl || x->op == OP_shr;
+    return !shifts || interval_within(facts_range(&f->facts, x->args[1]), most);
+}
+
 // Return whether an operation on narrow operands has a narrow result, and
 // computes it without leaving 32 bits.
 static bool stays_narrow(struct flatten *f, struct ir_expr *x)
 {
-    struct interval r = facts_range(&f->facts, x);
-    if (x->type.lanes > 1)
+    if (x->type.lanes > 1 || !may_shift(f, x))
         return false;
+    if (never_grows(f, x))
+        return true;
+    struct interval r = facts_range(&f->facts, x);
     if (x->op == OP_ceildiv)
         r = interval_add(facts_range(&f->facts, x->args[0]),
                          facts_range(&f->facts, x->args[1]));

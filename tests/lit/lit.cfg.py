@@ -5,8 +5,8 @@
 #   %not        succeeds when its command fails (%not --crash: when it crashes)
 #   %t          a scratch path of the test's own
 #
-# `REQUIRES: ptxas` skips a test where the CUDA tools are lacking, `REQUIRES: gpu`
-# where no NVIDIA GPU is.
+# `REQUIRES: ptxas, nvdisasm` skips a test where one of these CUDA tools is lacking,
+# `REQUIRES: gpu` where no NVIDIA GPU is.
 
 import os
 
@@ -29,7 +29,8 @@ for name in ("CUDA_HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
-if os.access(os.path.join(config.cuda, "bin", "ptxas"), os.X_OK):
-    config.available_features.add("ptxas")
+for tool in ("ptxas", "nvdisasm"):
+    if os.access(os.path.join(config.cuda, "bin", tool), os.X_OK):
+        config.available_features.add(tool)
 if os.path.exists("/dev/nvidia0"):
     config.available_features.add("gpu")

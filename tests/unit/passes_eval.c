@@ -21,7 +21,7 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
-enum { TRIALS = 3, ATTEMPTS = 4000, SIZE_MOST = 13 };
+enum { TRIALS = 2, ATTEMPTS = 4000, SIZE_MOST = 13 };
 enum { STEPS_MOST = 3 * 1000 * 1000 };
 
 static const enum pass_name pipeline[] = {

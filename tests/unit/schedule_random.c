@@ -221,7 +221,8 @@ static void compare(struct subject *s, const struct ir_kernel *a,
     }
 }
 
-// Run a loop whose iterations are said to be independent backwards.
+// Run a loop whose iterations are said to be independent backwards; one after
+// another unless they wait for each other.
 static void see_parallel(struct ir_stmt *s, void *context)
 {
     struct pass *p = context;
@@ -232,7 +233,8 @@ static void see_parallel(struct ir_stmt *s, void *context)
         return;
     struct ir_expr *last = ir_sub(p->arena, f->to, ir_int(p->arena, 1));
     sched_renumber(p, s, ir_sub(p->arena, last, ir_read(p->arena, f->var)));
-    f->axis = AXIS_serial;
+    if (!sched_has(&f->body, STMT_barrier))
+        f->axis = AXIS_serial;
 }
 
 // Check a kernel itself, and against the one that it was made from.
