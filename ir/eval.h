@@ -42,8 +42,8 @@ struct eval_result ir_eval(struct arena *a, const struct ir_kernel *kernel,
 // Evaluate an integer expression over parameters only, such as an extent, a
 // `where` or a grid dimension; false if it divides by zero or overflows.
 bool ir_eval_int(const struct ir_kernel *kernel,
-                 const struct eval_argument *arguments,
-                 const struct ir_expr *x, int64_t *value);
+                 const struct eval_argument *arguments, const struct ir_expr *x,
+                 int64_t *value);
 
 // Conversions between a number and the bytes of an element.
 double eval_load_float(struct type type, const void *element);

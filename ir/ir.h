@@ -218,7 +218,7 @@ struct ir_kernel {
     const char *variant; // what made it differ from its siblings; "" if none
     struct span span;    // of the name
     enum ir_level level;
-    bool fast_math; // approximations allowed
+    bool fast_math;                     // approximations allowed
     uint32_t min_blocks, max_registers; // launch bounds; 0: none
     struct VEC(struct ir_param) params;
     struct ir_conditions where; // each true or the launch is refused

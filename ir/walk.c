@@ -288,12 +288,16 @@ struct reduction_search {
 static void see_reduction(struct ir_stmt *s, void *context)
 {
     struct reduction_search *search = context;
+    bool reduces = false, moves = false;
     if (s->kind != STMT_stage || !s->u.stage.has_init)
         return;
     for (size_t i = 0; i < s->u.stage.iters.n; i++) {
         const struct ir_iter *it = &s->u.stage.iters.at[i];
-        search->found |= it->is_reduce && ir_mentions(it->binding, search->var);
+        bool binds = ir_mentions(it->binding, search->var);
+        reduces |= binds && it->is_reduce;
+        moves |= binds && !it->is_reduce;
     }
+    search->found |= reduces && !moves;
 }
 
 bool ir_loop_reduces(struct ir_for *loop)

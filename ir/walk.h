@@ -58,8 +58,9 @@ struct ir_path {
 bool ir_find(struct arena *a, struct ir_block *block,
              const struct ir_stmt *wanted, struct ir_path *path);
 
-// Return whether a loop goes over a reduction of a stage below it.  Without
-// iterations it still runs the stage's init: the sum of nothing is zero.
+// Return whether a loop goes over a reduction of a stage below it, and not
+// over its elements as well.  Without iterations it still runs the stage's
+// init: the sum of nothing is zero.
 bool ir_loop_reduces(struct ir_for *loop);
 
 // Replace statement `at` of a block by the statements of another block.

@@ -20,8 +20,7 @@ static bool has_barrier(struct ir_stmt *s)
     struct ir_block *blocks[IR_BLOCKS_MOST];
     uint32_t n = ir_stmt_blocks(s, blocks);
     for (uint32_t i = 0; i < n; i++)
-        ir_each_stmt(blocks[i], note_barrier, &found)
-            ;
+        ir_each_stmt(blocks[i], note_barrier, &found);
     return found;
 }
 

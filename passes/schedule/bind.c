@@ -65,8 +65,7 @@ static struct bound look_around(struct pass *p, struct ir_stmt *loop,
     struct bound b = {.axis = axis};
     struct ir_path path = sched_path(p, loop);
     b.threads = threads_below(&loop->u.loop.body);
-    ir_each_stmt(&loop->u.loop.body, see_bound, &b)
-        ;
+    ir_each_stmt(&loop->u.loop.body, see_bound, &b);
     for (uint32_t i = 0; i + 1 < path.n; i++) {
         struct ir_stmt *s = path.stmts[i];
         int64_t own = 1;

@@ -140,8 +140,7 @@ static bool check(const struct sched_call *c, struct inlining *in)
     if (in->array->role != ROLE_alloc)
         return refuse(c, D_inline_output, stage, "computes a result");
     struct writers w = {.in = in};
-    ir_each_stmt(&c->pass->kernel->body, see_writer, &w)
-        ;
+    ir_each_stmt(&c->pass->kernel->body, see_writer, &w);
     if (w.other) {
         refuse(c, D_inline_writers, stage, "to be inlined");
         diag_note(c->pass->diags, w.other->span, "it is written here, too");

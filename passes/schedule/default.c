@@ -68,8 +68,7 @@ bool schedule_default(struct pass *p)
 {
     bool is_bound = sched_is_bound(&p->kernel->body);
     struct stages stages = {.arena = p->scratch};
-    ir_each_stmt(&p->kernel->body, see_stage, &stages)
-        ;
+    ir_each_stmt(&p->kernel->body, see_stage, &stages);
     for (size_t i = 0; i < stages.all.n && !is_bound; i++) {
         if (is_cheap(p, &stages.all.at[i]->u.stage))
             try_inline(p, stages.all.at[i]);

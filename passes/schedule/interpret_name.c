@@ -52,8 +52,7 @@ static void see_stage(struct ir_stmt *s, void *context)
 static struct stage_search find_stage(struct interp *in, const char *name)
 {
     struct stage_search f = {.name = name, .suggest = {.wanted = name}};
-    ir_each_stmt(&in->pass->kernel->body, see_stage, &f)
-        ;
+    ir_each_stmt(&in->pass->kernel->body, see_stage, &f);
     return f;
 }
 
@@ -153,8 +152,7 @@ static bool find_member(struct interp *in, const struct sched_value *stage,
     if (part)
         return give(out, VALUE_stage, part, x->span);
     f.suggest.wanted = x->name;
-    ir_each_stmt(&in->pass->kernel->body, see_loop, &f)
-        ;
+    ir_each_stmt(&in->pass->kernel->body, see_loop, &f);
     if (f.found && !f.ambiguous)
         return give(out, VALUE_loop, f.found, x->span);
     if (f.ambiguous) {

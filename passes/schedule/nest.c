@@ -56,12 +56,10 @@ struct ir_var *sched_new_var(struct pass *p, const struct ir_stmt *near,
     struct ir_path path = sched_path(p, near);
     struct ir_block nest = {path.stmts, 1, 1};
     struct taken t = {name, false};
-    ir_each_stmt(&nest, see_name, &t)
-        ;
+    ir_each_stmt(&nest, see_name, &t);
     for (int k = 1; t.found; k++) {
         t = (struct taken){arena_printf(p->scratch, "%s_%d", name, k), false};
-        ir_each_stmt(&nest, see_name, &t)
-            ;
+        ir_each_stmt(&nest, see_name, &t);
     }
     return ir_var_new(p->arena, str_name(p->names, t.name),
                       type_scalar(TYPE_int), VAR_loop, span);
@@ -197,8 +195,7 @@ static void see_kind(struct ir_stmt *s, void *context)
 bool sched_has(struct ir_block *block, enum ir_stmt_kind kind)
 {
     struct wanted w = {kind, false};
-    ir_each_stmt(block, see_kind, &w)
-        ;
+    ir_each_stmt(block, see_kind, &w);
     return w.found;
 }
 
@@ -261,8 +258,7 @@ static void see_bound(struct ir_stmt *s, void *context)
 bool sched_is_bound(struct ir_block *block)
 {
     bool found = false;
-    ir_each_stmt(block, see_bound, &found)
-        ;
+    ir_each_stmt(block, see_bound, &found);
     return found;
 }
 

@@ -81,8 +81,7 @@ bool schedule_verify(struct pass *p, const struct sched_item *schedule)
     for (size_t i = 0; i < body->n; i++) {
         struct axes axes = {0};
         struct ir_block nest = {&body->at[i], 1, 1};
-        ir_each_stmt(&nest, see_axis, &axes)
-            ;
+        ir_each_stmt(&nest, see_axis, &axes);
         if (!check_block(p, schedule, &nest, axes))
             return false;
     }

@@ -48,12 +48,12 @@ API_NOTHING(cuInit)
 API(cuDriverGetVersion, (int *v), *v = 13000)
 API(cuGetErrorName, (int code, const char **name),
     *name = code == OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY" : "ANOTHER")
-API(cuGetErrorString, (int code, const char **text),
-    (void)code, *text = "out of memory")
+API(cuGetErrorString, (int code, const char **text), (void)code,
+    *text = "out of memory")
 API(cuDeviceGetCount, (int *n), *n = !is_mode("empty"))
 API(cuDeviceGet, (int *device, int i), *device = i)
-API(cuDeviceGetName, (char *name, int size, int device),
-    (void)device, (void)size, strcpy(name, "Fake GPU"))
+API(cuDeviceGetName, (char *name, int size, int device), (void)device,
+    (void)size, strcpy(name, "Fake GPU"))
 
 // Return an attribute of the device.
 static int attribute(int which)
@@ -66,10 +66,10 @@ static int attribute(int which)
     }
 }
 
-API(cuDeviceGetAttribute, (int *value, int which, int device),
-    (void)device, *value = attribute(which))
-API(cuDevicePrimaryCtxRetain, (void **context, int device),
-    (void)device, *context = thing)
+API(cuDeviceGetAttribute, (int *value, int which, int device), (void)device,
+    *value = attribute(which))
+API(cuDevicePrimaryCtxRetain, (void **context, int device), (void)device,
+    *context = thing)
 API_NOTHING(cuDevicePrimaryCtxRelease_v2)
 API(cuCtxGetCurrent, (void **context), *context = thing)
 API_NOTHING(cuCtxSetCurrent)
@@ -77,9 +77,9 @@ API(cuCtxGetDevice, (int *device), *device = 0)
 API_NOTHING(cuCtxPushCurrent_v2)
 API(cuCtxPopCurrent_v2, (void **context), *context = thing)
 
-API(cuMemGetInfo_v2, (size_t *free_bytes, size_t *all),
+API(cuMemGetInfo_v2, (size_t * free_bytes, size_t *all),
     *all = *free_bytes = (size_t)1 << 24)
-API(cuMemAlloc_v2, (uint64_t *at, size_t n), *at = (uint64_t)malloc(n))
+API(cuMemAlloc_v2, (uint64_t * at, size_t n), *at = (uint64_t)malloc(n))
 API(cuMemFree_v2, (uint64_t at), free((void *)at))
 API(cuMemsetD8_v2, (uint64_t at, unsigned char byte, size_t n),
     memset((void *)at, byte, n))
@@ -90,13 +90,13 @@ API(cuMemcpyDtoH_v2, (void *to, uint64_t from, size_t n),
 API(cuMemcpyDtoD_v2, (uint64_t to, uint64_t from, size_t n),
     memcpy((void *)to, (const void *)from, n))
 
-API(cuStreamCreate, (void **stream, unsigned flags),
-    (void)flags, *stream = thing)
+API(cuStreamCreate, (void **stream, unsigned flags), (void)flags,
+    *stream = thing)
 API_NOTHING(cuStreamDestroy_v2)
 API_NOTHING(cuStreamSynchronize)
 API_NOTHING(cuStreamBeginCapture_v2)
-API(cuStreamEndCapture, (void *stream, void **graph),
-    (void)stream, *graph = thing)
+API(cuStreamEndCapture, (void *stream, void **graph), (void)stream,
+    *graph = thing)
 API(cuGraphInstantiateWithFlags, (void **exec, void *graph), *exec = graph)
 API_NOTHING(cuGraphLaunch)
 API_NOTHING(cuGraphExecDestroy)
@@ -104,8 +104,8 @@ API_NOTHING(cuGraphDestroy)
 API(cuEventCreate, (void **event, unsigned flags), (void)flags, *event = thing)
 API_NOTHING(cuEventRecord)
 API_NOTHING(cuEventSynchronize)
-API(cuEventElapsedTime, (float *ms, void *from, void *to),
-    (void)from, (void)to, *ms = is_mode("slow") ? 3.0f : 0.003f)
+API(cuEventElapsedTime, (float *ms, void *from, void *to), (void)from, (void)to,
+    *ms = is_mode("slow") ? 3.0f : 0.003f)
 API_NOTHING(cuEventDestroy_v2)
 
 API(cuModuleLoadDataEx,
@@ -114,15 +114,16 @@ API(cuModuleLoadDataEx,
 API_NOTHING(cuModuleUnload)
 API(cuModuleGetFunction, (void **function, void *module, const char *name),
     (void)module, (void)name, *function = thing)
-API(cuFuncGetAttribute, (int *value, int which, void *function),
-    (void)function, *value = which == 0 ? THREADS : 0)
+API(cuFuncGetAttribute, (int *value, int which, void *function), (void)function,
+    *value = which == 0 ? THREADS : 0)
 API_NOTHING(cuFuncSetAttribute)
 
 // Add two vectors.
 static void add(void **params)
 {
     int64_t n = *(int64_t *)params[0];
-    const float *a = *(const float **)params[1], *b = *(const float **)params[2];
+    const float *a = *(const float **)params[1],
+                *b = *(const float **)params[2];
     float *c = *(float **)params[3];
     for (int64_t i = 0; i < n && !is_mode("idle"); i++)
         c[i] = a[i] + b[i];

@@ -22,7 +22,7 @@ expect() {
   local status=0 before after folder=$1
   shift
   before=$(ls -lA --time-style=full-iso "$folder" 2>&1 || true)
-  "$@" 2>"$work/errors" || status=$?
+  "$@" 2>&1 | cat >"$work/errors" || status=$?
   after=$(ls -lA --time-style=full-iso "$folder" 2>&1 || true)
   [[ $status -eq 3 ]] || complain "$folder: exit status $status"
   grep -q '^error\[E0817\]' "$work/errors" || complain "$folder: $(head -1 "$work/errors")"

@@ -17,20 +17,21 @@ complain() {
   failed=1
 }
 
-# Builds with the shell script $3 for ptxas and checks: the code $2 is reported, once.
-# $1 says what is tried.
+# Builds with the shell script $3 for ptxas, and the options behind it, and checks: the
+# code $2 is reported, once.  $1 says what is tried.
 expect() {
-  local status=0
+  local what=$1 code=$2 status=0
   printf '#!/bin/sh\n%s\n' "$3" >"$work/cuda/bin/ptxas"
   chmod +x "$work/cuda/bin/ptxas"
-  "$INGOT" build "$work/add.ing" --cuda "$work/cuda" --arch sm_80 -o "$work/out" \
+  shift 3
+  "$INGOT" build "$work/add.ing" --cuda "$work/cuda" --arch sm_80 -o "$work/out" "$@" \
     2>"$work/errors" || status=$?
-  [[ $status -eq 3 ]] || complain "$1: exit status $status"
-  [[ $(grep -c '^error' "$work/errors") -eq 1 ]] || complain "$1: not one error"
-  grep -q "^error\[$2\]" "$work/errors" || complain "$1: $(head -1 "$work/errors")"
-  [[ ! -e $work/out ]] || complain "$1: left something behind: $(ls -A "$work/out")"
+  [[ $status -eq 3 ]] || complain "$what: exit status $status"
+  [[ $(grep -c '^error' "$work/errors") -eq 1 ]] || complain "$what: not one error"
+  grep -q "^error\[$code\]" "$work/errors" || complain "$what: $(head -1 "$work/errors")"
+  [[ ! -e $work/out ]] || complain "$what: left something behind: $(ls -A "$work/out")"
   if pgrep -f "$work/cuda/bin/ptxas" >/dev/null; then
-    complain "$1: a process is left over"
+    complain "$what: a process is left over"
   fi
   rm -rf "$work/out"
 }
@@ -58,7 +59,8 @@ if [[ -n ${INGOT_CUDA:-} && -x $INGOT_CUDA/bin/ptxas ]]; then
   expect "stops in the middle" E0809 "$real \"\$@\" | head -c 1024"
   expect "writes before its code" E0809 "echo; exec $real \"\$@\""
 fi
-expect "hangs, and so does its child" E0805 'sleep 1000 & sleep 1000'
+expect "hangs, and so does its child" E0805 'sleep 1000 & sleep 1000' --ptxas-timeout 0.5
+grep -q 'longer than 0.5 s' "$work/errors" || complain "hangs: $(head -1 "$work/errors")"
 
 rm "$work/cuda/bin/ptxas"
 status=0

@@ -1,5 +1,4 @@
-// Normal forms, ranges, proofs, the guards of narrow variants, and the runner
-// that notices when a pass breaks a kernel.
+// Normal forms, ranges, proofs, and the guards of narrow variants.
 
 #include "ir/affine.h"
 #include "ir/build.h"
@@ -274,59 +273,6 @@ static void fast_kernels_are_not_narrowed(void **state)
     }
 }
 
-static void the_runner_notices_faults(void **state)
-{
-    struct arena a = {0}, scratch = {0};
-    struct str_table names = {0};
-    struct diag_list diags = {0};
-    struct pass_options options = {.checked = true};
-    (void)state;
-    struct ir_kernel *k =
-        kernel_text(&a, "kernel f(n: int) -> B: f32[n] {\n"
-                        "for i in 0..n @block.x { B[i] = 1.0 } }");
-    struct pass p = pass_for(&a, &scratch, &names, &diags, k);
-    assert_true(passes_run_one(&p, PASS_simplify, &options));
-    k->level = LEVEL_launch;
-    assert_false(passes_run_one(&p, PASS_simplify, &options));
-    assert_int_equal(diags.errors, 1);
-    assert_string_equal(diag_code_text(diags.all.at[0].code), "E0701");
-    arena_reset(&scratch);
-    arena_reset(&a);
-}
-
-static void the_runner_obeys_its_options(void **state)
-{
-    struct arena a = {0}, scratch = {0};
-    struct str_table names = {0};
-    struct diag_list diags = {0};
-    struct buf log = {0};
-    enum pass_name found;
-    struct pass_options options = {.skip = "hoist,simplify",
-                                   .print_after = "guards,mapped",
-                                   .stop_after = "mapped",
-                                   .time = true,
-                                   .log = &log};
-    (void)state;
-    struct ir_kernel *k =
-        kernel_text(&a, "kernel f(n: int) -> B: f32[n] {\n"
-                        "for i in 0..n @block.x { B[i + 0 * n] = 1.0 } }");
-    struct pass p = pass_for(&a, &scratch, &names, &diags, k);
-    assert_true(passes_run(&p, &options));
-    assert_int_equal(k->level, LEVEL_launch);
-    assert_null(strstr(log.data, "simplify"));
-    assert_null(strstr(log.data, "// after vectors"));
-    assert_non_null(strstr(log.data, "// after guards"));
-    assert_non_null(strstr(log.data, "// after mapped"));
-    assert_non_null(strstr(log.data, " ms\n"));
-    assert_true(pass_find("simplify", &found) && pass_is_optional(found));
-    assert_true(pass_find("mapped", &found) && !pass_is_optional(found));
-    assert_non_null(pass_doc(found));
-    assert_false(pass_find("map", &found));
-    buf_free(&log);
-    arena_reset(&scratch);
-    arena_reset(&a);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -339,8 +285,6 @@ int main(void)
         cmocka_unit_test(where_is_known),
         cmocka_unit_test(open_sizes_are_narrowed),
         cmocka_unit_test(fast_kernels_are_not_narrowed),
-        cmocka_unit_test(the_runner_notices_faults),
-        cmocka_unit_test(the_runner_obeys_its_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

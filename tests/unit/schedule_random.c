@@ -45,6 +45,11 @@ static const struct {
              "    C[i] = s[i] * 2\n"
              "}"},
 
+    {"dot",
+     "kernel dot(m: int, n: int, A: i32[m, n], B: i32[n]) -> C: i32[m] {\n"
+     "    C[i] = sum(j in n) A[i, j] * B[j]\n"
+     "}"},
+
     {"flip", "kernel flip(A: i32[4, 6]) -> C: i32[6, 4] { C[i, j] = A[j, i] }"},
 
     {"raw", "kernel raw(m: int, n: int, A: i32[m, n], C: i32[m] inout) {\n"
@@ -151,8 +156,7 @@ static void call(struct subject *s, struct pass *p)
     struct sched_call c = {.pass = p};
     c.prim = (enum sched_prim)below(s, PRIM_COUNT);
     const char *letters = sched_prim_info(c.prim)->arguments;
-    ir_each_stmt(&p->kernel->body, see_handle, &h)
-        ;
+    ir_each_stmt(&p->kernel->body, see_handle, &h);
     for (const char *at = letters; *at;) {
         vec_push(&s->scratch, &c.args, argument(s, &h, *at));
         bool again = at[1] == '+' && below(s, 2);
@@ -257,8 +261,7 @@ static void check(struct subject *s, const struct ir_kernel *before,
     p.scratch = &s->scratch;
     for (int i = 0; i < 3; i++)
         compare(s, before, after, copy);
-    ir_each_stmt(&again->body, see_parallel, &p)
-        ;
+    ir_each_stmt(&again->body, see_parallel, &p);
     compare(s, before, again, copy);
 }
 

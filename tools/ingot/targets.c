@@ -7,7 +7,9 @@
 
 static const char default_cubin[] = "sm_90", default_ptx[] = "sm_75";
 
-enum { KEY_ARCH = 1024, KEY_PTX, KEY_CUDA, KEY_LINE_INFO };
+enum { KEY_ARCH = 1024, KEY_PTX, KEY_CUDA, KEY_TIMEOUT, KEY_LINE_INFO };
+
+enum { SECONDS_MOST = 1000000 };
 
 static const struct argp_option options[] = {
     {"arch", KEY_ARCH, "LIST", 0,
@@ -16,6 +18,8 @@ static const struct argp_option options[] = {
      0},
     {"cuda", KEY_CUDA, "DIR", 0, "take the CUDA tools from this folder only",
      0},
+    {"ptxas-timeout", KEY_TIMEOUT, "SECONDS", 0,
+     "end a ptxas that takes longer (default 60)", 0},
     {"lineinfo", KEY_LINE_INFO, 0, 0,
      "let profilers and disassemblers show lines of the source", 0},
     {0}};
@@ -92,6 +96,18 @@ static const struct nvptx_target *ptx_target(struct cli_targets *t,
                       : name);
 }
 
+// Return the milliseconds of --ptxas-timeout; ends the process if it is not a
+// positive number of seconds.
+static int64_t timeout(const char *text, struct argp_state *state)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+    if (*end || !(seconds >= 1e-3 && seconds <= SECONDS_MOST))
+        argp_error(state, "--ptxas-timeout needs a number of seconds, not `%s`",
+                   text);
+    return (int64_t)(seconds * 1e3);
+}
+
 // Take one option.
 static error_t take(int key, char *arg, struct argp_state *state)
 {
@@ -100,6 +116,7 @@ static error_t take(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_INIT: t->ptx = target(default_ptx); return 0;
     case KEY_ARCH: add_list(t, arg); return 0;
     case KEY_CUDA: t->cuda = arg; return 0;
+    case KEY_TIMEOUT: t->ptxas_timeout_ms = timeout(arg, state); return 0;
     case KEY_LINE_INFO: t->line_info = true; return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -136,13 +153,14 @@ void cli_targets_apply(const struct cli_targets *t,
     o->n_targets = t->cubins.n;
     o->ptx = t->ptx;
     o->line_info = t->line_info;
+    o->ptxas_timeout_ms = t->ptxas_timeout_ms;
     toolchain_libdevice(tools, &o->libdevice, &o->libdevice_size);
 }
 
 bool cli_images(struct compilation *c, const struct toolchain *tools,
                 const struct compile_options *o, struct ptxas *tool)
 {
-    *tool = (struct ptxas){0};
+    *tool = (struct ptxas){.timeout_ms = o->ptxas_timeout_ms};
     if (o->n_targets)
         tool->path = toolchain_find(tools, &c->arena, "ptxas", &c->diags);
     return (tool->path || !o->n_targets) && compile_images(c, o, tool);

@@ -1,5 +1,5 @@
 // The options that say for which architectures to compile, and with which
-// tools: --arch, --ptx, --cuda, --lineinfo.
+// tools: --arch, --ptx, --cuda, --ptxas-timeout, --lineinfo.
 
 #ifndef TOOLS_INGOT_TARGETS_H
 #define TOOLS_INGOT_TARGETS_H
@@ -14,6 +14,7 @@ struct cli_targets {
     const struct nvptx_target *ptx;                 // --ptx; NULL for none
     bool has_arch; // --arch was given; else `cubins` is empty
     const char *cuda;
+    int64_t ptxas_timeout_ms; // 0 unless it was given
     bool line_info;
 };
 

@@ -28,7 +28,8 @@ struct compile_options {
     unsigned opt_level;
     const void *libdevice; // bitcode, or NULL
     size_t libdevice_size;
-    bool no_schedule; // ignore the schedules of the file, bind by rule
+    int64_t ptxas_timeout_ms; // of each run; 0: a minute
+    bool no_schedule;         // ignore the schedules of the file, bind by rule
     struct pass_options passes;
 };
 

@@ -67,8 +67,7 @@ static void look_at(struct ir_stmt *s, void *context)
 struct ir_stmt *kernel_stmt(struct ir_kernel *k, enum ir_stmt_kind kind)
 {
     struct stmt_search search = {kind, NULL};
-    ir_each_stmt(&k->body, look_at, &search)
-        ;
+    ir_each_stmt(&k->body, look_at, &search);
     assert_non_null(search.found);
     return search.found;
 }
