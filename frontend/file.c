@@ -69,7 +69,7 @@ static void parse_items(struct parser *p, struct program *out)
             recover_item(p);
         }
         p->scope.n = p->scope_start = 0;
-        p->depth = 0;
+        p->depth = p->operations = 0;
     }
 }
 

@@ -31,7 +31,8 @@ struct arith {
 const struct arith *ir_arith(enum ir_op op);
 
 // Apply an operation to operands of type t; the result is of type t or bool.
-// The operation is defined on t.  Sets *fault as on_int does.
+// The operation is defined on t.  `x` holds three numbers, of which those
+// beyond its operands do not count.  Sets *fault as on_int does.
 union number ir_apply(enum ir_op op, struct type t, const union number *x,
                       const char **fault);
 

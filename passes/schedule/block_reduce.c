@@ -33,11 +33,13 @@
 #include "ir/base/num.h"
 #include "ir/build.h"
 #include "ir/copy.h"
+#include "ir/equal.h"
 
 enum {
     THREADS = 256,        // of a block
     THREADS_ALONE = 1024, // of the only one
     THREADS_LEAST = 32,   // rows up to this length are left to one thread
+    LONG_ROW = 128,       // and rows of unknown length up to this one
 };
 
 // Note a variable other than a parameter.
@@ -203,16 +205,36 @@ static int64_t count(struct ir_stmt *const *loops, size_t n, int64_t unknown)
     return total;
 }
 
-bool block_reduce_find(struct pass *p, struct ir_stmt *nest,
+// Add to the kernel's guard, once, that there is much to reduce.
+static void guard_length(struct pass *p, const struct block_reduction *r)
+{
+    struct ir_expr *length = ir_int(p->arena, 1);
+    for (size_t i = r->elements; i < r->n; i++)
+        length = ir_mul(p->arena, length, r->loops[i]->u.loop.to);
+    struct ir_expr *is_long =
+        ir_binary(p->arena, OP_gt, length, ir_int(p->arena, LONG_ROW));
+    struct ir_conditions *guard = &p->kernel->guard;
+    for (size_t i = 0; i < guard->n; i++) {
+        if (ir_expr_equal(guard->at[i], is_long))
+            return;
+    }
+    vec_push(p->arena, guard, is_long);
+}
+
+bool block_reduce_find(struct pass *p, struct ir_stmt *nest, bool long_rows,
                        struct block_reduction *out)
 {
     struct block_reduction r = {0};
-    if (!find_loops(p, nest, &r) || !is_reduction(p, &r))
+    if (!find_loops(p, nest, &r) || !is_reduction(p, &r) ||
+        count(r.loops, r.elements, 1) > axis_most(AXIS_block_x))
         return false;
+    bool alone = count(r.loops, r.elements, 2) <= 1;
+    int64_t length = count(r.loops + r.elements, r.n - r.elements,
+                           long_rows || alone ? INT64_MAX : 0);
+    if (length == INT64_MAX && !alone)
+        guard_length(p, &r);
     *out = r;
-    return count(r.loops, r.elements, 1) <= axis_most(AXIS_block_x) &&
-           count(r.loops + r.elements, r.n - r.elements, INT64_MAX) >
-               THREADS_LEAST;
+    return length > THREADS_LEAST;
 }
 
 // The reduction while it is rewritten.

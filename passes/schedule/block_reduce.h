@@ -14,9 +14,11 @@ struct block_reduction {
 };
 
 // Return whether a nest is a reduction that a block should share: neighbours
-// in the innermost loop are neighbours in memory, and no loop over elements
-// has such neighbours.
-bool block_reduce_find(struct pass *p, struct ir_stmt *nest,
+// in the innermost loop are neighbours in memory, no loop over elements has
+// such neighbours, and there is enough to share.  What is to be reduced may
+// be of unknown length: then it is too short unless `long_rows`, and if it is
+// not, the kernel's guard says so.  A single element is always shared.
+bool block_reduce_find(struct pass *p, struct ir_stmt *nest, bool long_rows,
                        struct block_reduction *out);
 
 // Replace the loops of the reduction by a loop over the threads of a block,

@@ -175,6 +175,15 @@ static bool is_plain_store(const struct ir_stage *stage,
            sched_is_own_index(stage, s->u.store.n, s->u.store.index);
 }
 
+// Return whether vectors never reach over the end of a row.
+static bool has_whole_rows(const struct ir_buffer *b, int64_t lanes)
+{
+    int64_t extent;
+    return b->rank <= 1 ||
+           (lanes && ir_int_value(b->shape[b->rank - 1], &extent) &&
+            extent % lanes == 0);
+}
+
 // Return how many elements a thread should take at once; 1 for no vector.
 static int64_t choose_lanes(const struct spread *s)
 {
@@ -190,6 +199,7 @@ static int64_t choose_lanes(const struct spread *s)
     ir_each_expr(c.store->u.store.value, see_size, &c.bytes);
     c.lanes = VECTOR_BYTES / (int64_t)c.bytes;
     c.lanes = c.lanes > LANES_MOST ? LANES_MOST : c.lanes;
+    c.broken = !has_whole_rows(c.store->u.store.buffer, c.lanes);
     ir_each_expr(c.store->u.store.value, see_load, &c);
     return c.broken || c.lanes < 2 ? 1 : c.lanes;
 }
@@ -287,12 +297,12 @@ static bool reduce_in_blocks(struct sched_call *c, struct ir_stmt *nest,
 }
 
 // Bind a nest that has no bound loop.
-static bool complete_nest(struct pass *p, struct ir_stmt *nest)
+static bool complete_nest(struct pass *p, struct ir_stmt *nest, bool long_rows)
 {
     struct sched_call c = {.pass = p, .span = nest->span};
     struct spread s = {.call = &c};
     struct block_reduction reduction;
-    if (block_reduce_find(p, nest, &reduction))
+    if (block_reduce_find(p, nest, long_rows, &reduction))
         return reduce_in_blocks(&c, nest, &reduction);
     if (!is_shared(nest))
         collect(&s, nest);
@@ -338,7 +348,7 @@ static void join_nests(struct pass *p)
     *body = kept;
 }
 
-bool schedule_complete(struct pass *p)
+bool sched_complete(struct pass *p, bool long_rows)
 {
     struct ir_block *body = &p->kernel->body;
     bool any_bound = sched_is_bound(body);
@@ -348,8 +358,13 @@ bool schedule_complete(struct pass *p)
         struct ir_stmt *s = body->at[i];
         struct ir_block alone = {&s, 1, 1};
         if (s->kind != STMT_alloc && !sched_is_bound(&alone) &&
-            !(any_bound && is_prelude(s)) && !complete_nest(p, s))
+            !(any_bound && is_prelude(s)) && !complete_nest(p, s, long_rows))
             return false;
     }
     return true;
+}
+
+bool schedule_complete(struct pass *p)
+{
+    return sched_complete(p, false);
 }

@@ -64,7 +64,7 @@ static void try_inline(struct pass *p, struct ir_stmt *stage)
     sched_run(&c);
 }
 
-bool schedule_default(struct pass *p)
+bool schedule_default(struct pass *p, bool long_rows)
 {
     bool is_bound = sched_is_bound(&p->kernel->body);
     struct stages stages = {.arena = p->scratch};
@@ -73,5 +73,5 @@ bool schedule_default(struct pass *p)
         if (is_cheap(p, &stages.all.at[i]->u.stage))
             try_inline(p, stages.all.at[i]);
     }
-    return schedule_complete(p);
+    return sched_complete(p, long_rows);
 }

@@ -234,7 +234,7 @@ static bool call_function(struct interp *in, const struct sched_expr *x,
         return refuse_count(in, x, 2, -1, args.n);
     for (size_t i = 0; i < args.n; i++) {
         const struct sched_value *v = &args.at[i];
-        union number pair[] = {{.i = out->number}, {.i = v->number}};
+        union number pair[3] = {{.i = out->number}, {.i = v->number}};
         if (!fits('i', v->kind)) {
             diag_error(in->pass->diags, v->span, D_schedule_not_integer,
                        "an argument", interp_kind(v->kind));

@@ -64,7 +64,7 @@ static bool eval_lazy(struct interp *in, const struct sched_expr *x,
 static bool eval_op(struct interp *in, const struct sched_expr *x,
                     struct sched_value *out)
 {
-    union number operands[2] = {{0}, {0}};
+    union number operands[3] = {{0}, {0}, {0}};
     const char *fault = NULL;
     if (x->op == OP_and || x->op == OP_or || x->op == OP_not ||
         x->op == OP_select)

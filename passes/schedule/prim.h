@@ -152,4 +152,7 @@ bool sched_check_parallel(const struct sched_call *c, struct ir_stmt *loop,
 bool sched_check_order(const struct sched_call *c, struct ir_stmt *const *loops,
                        size_t n, struct ir_stmt *const *order);
 
+// Bind every outermost nest that has no bound loop; see schedule_default.
+bool sched_complete(struct pass *p, bool long_rows);
+
 #endif

@@ -15,9 +15,11 @@ bool schedule_apply(struct pass *p, const struct sched_program *program,
                     const struct sched_setting *settings, size_t n);
 
 // What a kernel without a schedule gets: intermediate stages are inlined
-// where that is cheap, then schedule_complete.  A kernel that has a loop
-// bound by hand is left alone.  Returns false after errors.
-bool schedule_default(struct pass *p);
+// where that is cheap, then every nest is bound.  A kernel that has a loop
+// bound by hand is left alone.  Rows of unknown length that are reduced count
+// as long, with a guard that says so, or as short.  Returns false after
+// errors.
+bool schedule_default(struct pass *p, bool long_rows);
 
 // Bind the loops of each outermost nest that has no bound loop yet, so that
 // every statement of the kernel is part of a grid.  To be called after

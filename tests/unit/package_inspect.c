@@ -94,8 +94,7 @@ static void refuses_wrong_manifests(void **state)
 {
     static const char *const manifests[] = {
         "", "[1, 2", "{}", "{\"format\": 1}",
-        "{\"format\": 1, \"fatbin\": "
-        "{\"hash\": \"0000000000000000\"}}"};
+        "{\"format\": 1, \"fatbin\": {\"hash\": \"0000000000000000\"}}"};
     static const char *const messages[] = {
         "`demo.json` is not the manifest of this fatbin: line 1: '[' or '{' "
         "expected near end of file",

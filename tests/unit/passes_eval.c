@@ -230,7 +230,7 @@ static struct ir_kernel *scheduled(struct file *f,
     bool good = schedule ? schedule_apply(&p, &f->program.schedules, schedule,
                                           NULL, 0) &&
                                schedule_complete(&p)
-                         : schedule_default(&p);
+                         : schedule_default(&p, true);
     if (!good)
         fail_msg("%s: %s", f->source.name, errors(f));
     return k;

@@ -278,7 +278,7 @@ static void run_round(struct subject *s, const struct ir_kernel *kernel)
     for (uint64_t i = 0; i < n; i++)
         call(s, &p);
     check(s, kernel, p.kernel);
-    if (below(s, 2) ? schedule_complete(&p) : schedule_default(&p))
+    if (below(s, 2) ? schedule_complete(&p) : schedule_default(&p, true))
         check(s, kernel, p.kernel);
     arena_reset(&s->scratch);
 }

@@ -9,8 +9,6 @@ static const char default_cubin[] = "sm_90", default_ptx[] = "sm_75";
 
 enum { KEY_ARCH = 1024, KEY_PTX, KEY_CUDA, KEY_TIMEOUT, KEY_LINE_INFO };
 
-enum { SECONDS_MOST = 1000000 };
-
 static const struct argp_option options[] = {
     {"arch", KEY_ARCH, "LIST", 0,
      "machine code for these GPUs: sm_80,sm_90a,... or all or none "
@@ -102,7 +100,7 @@ static int64_t timeout(const char *text, struct argp_state *state)
 {
     char *end;
     double seconds = strtod(text, &end);
-    if (*end || !(seconds >= 1e-3 && seconds <= SECONDS_MOST))
+    if (*end || !(seconds >= 1e-3 && seconds <= 1e6))
         argp_error(state, "--ptxas-timeout needs a number of seconds, not `%s`",
                    text);
     return (int64_t)(seconds * 1e3);

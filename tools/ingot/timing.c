@@ -3,6 +3,7 @@
 
 #include "tools/ingot/timing.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,8 +85,7 @@ static bool choose_batch(struct timer *t, const struct timing_request *request)
     if (request->graph || ms < LAUNCH_MS)
         return capture(t, request->graph ? request->graph : GRAPH_RUNS) &&
                time_batch(t, &ms);
-    double batch = BATCH_MS / ms + 1;
-    t->batch = batch < BATCH_MOST ? (size_t)batch : BATCH_MOST;
+    t->batch = (size_t)fmin(BATCH_MS / ms + 1, BATCH_MOST);
     return true;
 }
 

@@ -45,48 +45,75 @@ static struct pass pass_for(struct compilation *c, struct ir_kernel *kernel)
                          .diags = &c->diags};
 }
 
-// Add a scheduled copy of a kernel; `schedule` NULL means by rule.
-// `number` tells the variants of one kernel apart; 0 is the only one.
-static bool add_scheduled(struct compilation *c,
-                          const struct compile_options *o,
-                          const struct ir_kernel *source,
-                          const struct sched_item *schedule, unsigned number)
+// Add a copy of a kernel to the variants and return the pass context for it.
+static struct pass add_copy(struct compilation *c,
+                            const struct compile_options *o,
+                            const struct ir_kernel *source)
 {
     struct ir_kernel *k = ir_copy_kernel(&c->arena, source);
-    struct pass p = pass_for(c, k);
     k->fast_math |= o->fast_math;
-    if (number)
-        k->variant =
-            str_name(&c->names, arena_printf(&c->arena, "s%u", number));
-    bool ok = schedule ? schedule_apply(&p, &c->program.schedules, schedule,
-                                        o->settings, o->n_settings) &&
-                             schedule_complete(&p)
-                       : schedule_default(&p);
-    arena_reset(&c->scratch);
     vec_push(&c->arena, &c->variants, (struct variant){source, k});
+    return pass_for(c, k);
+}
+
+// Add a copy of a kernel that is scheduled by rule, and before it, where rows
+// of unknown length are reduced, one for long rows behind a guard.
+static bool add_default(struct compilation *c, const struct compile_options *o,
+                        const struct ir_kernel *source)
+{
+    struct pass p = add_copy(c, o, source);
+    bool ok = schedule_default(&p, true);
+    if (ok && p.kernel->guard.n > source->guard.n) {
+        p = add_copy(c, o, source);
+        ok = schedule_default(&p, false);
+    }
+    arena_reset(&c->scratch);
     return ok;
 }
 
-// Schedule one kernel by each schedule that names it, up to the first
-// without a guard, and by rule where there is none.
+// Add a copy of a kernel that a schedule is applied to.
+static bool add_scheduled(struct compilation *c,
+                          const struct compile_options *o,
+                          const struct ir_kernel *source,
+                          const struct sched_item *schedule)
+{
+    struct pass p = add_copy(c, o, source);
+    bool ok = schedule_apply(&p, &c->program.schedules, schedule, o->settings,
+                             o->n_settings) &&
+              schedule_complete(&p);
+    arena_reset(&c->scratch);
+    return ok;
+}
+
+// Name the variants from `first` on, which are of one kernel, unless there is
+// only one.
+static void name_variants(struct compilation *c, size_t first)
+{
+    for (size_t i = first; c->variants.n - first > 1 && i < c->variants.n; i++)
+        c->variants.at[i].kernel->variant =
+            str_name(&c->names, arena_printf(&c->arena, "s%zu", i - first + 1));
+}
+
+// Schedule one kernel by each schedule that names it, and by rule unless the
+// last of them has no guard.
 static bool schedule_kernel(struct compilation *c,
                             const struct compile_options *o,
                             const struct ir_kernel *kernel)
 {
     const struct sched_program *s = &c->program.schedules;
+    size_t first = c->variants.n;
     bool is_covered = false;
-    unsigned number = 0;
     for (size_t i = 0; i < s->schedules.n && !o->no_schedule; i++) {
         const struct sched_item *item = s->schedules.at[i];
-        if (item->name.text != kernel->name || is_covered)
+        if (item->name.text != kernel->name)
             continue;
         is_covered = !item->guard;
-        number += !is_covered || number;
-        if (!add_scheduled(c, o, kernel, item, number))
+        if (!add_scheduled(c, o, kernel, item))
             return false;
     }
-    return is_covered ||
-           add_scheduled(c, o, kernel, NULL, number ? number + 1 : 0);
+    bool ok = is_covered || add_default(c, o, kernel);
+    name_variants(c, first);
+    return ok;
 }
 
 // Report schedules without a kernel and settings without a parameter.
