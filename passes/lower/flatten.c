@@ -17,6 +17,7 @@
 #include "ir/build.h"
 #include "ir/walk.h"
 #include "passes/analysis/facts.h"
+#include "passes/opt/fold.h"
 #include "passes/pass.h"
 
 // The state of the walk.
@@ -210,11 +211,55 @@ static bool is_small(struct flatten *f, const struct ir_buffer *b, int64_t give)
                                      give < 0 ? -give : give);
 }
 
+// Note a quotient or a remainder.
+static void see_division(struct ir_expr *x, void *context)
+{
+    *(bool *)context |= x->op == OP_div || x->op == OP_mod;
+}
+
+// Return whether an expression divides.
+static bool divides(struct ir_expr *x)
+{
+    bool found = false;
+    ir_each_expr(x, see_division, &found);
+    return found;
+}
+
+// Replace a variable by the quotient or remainder that it is known to be.
+static struct ir_expr *expand_division(struct arena *a, struct ir_expr *x,
+                                       void *context)
+{
+    const struct flatten *f = context;
+    (void)a;
+    const struct fact_var *known =
+        x->op == OP_var ? facts_var(&f->facts, x->u.var) : NULL;
+    return known && known->value && divides(known->value) ? known->value : x;
+}
+
+// Return the offset of an element whose indices divide if the offset itself
+// does not, as that of A[q / n, q % n] in rows of n; NULL otherwise.
+static struct ir_expr *whole_offset(struct flatten *f,
+                                    const struct ir_buffer *b,
+                                    struct ir_expr *const *index)
+{
+    struct ir_expr *sum = ir_int(f->arena, 0);
+    for (uint32_t i = 0; i < b->rank && !b->strides; i++)
+        sum = ir_add(f->arena, ir_mul(f->arena, sum, b->shape[i]),
+                     ir_rewrite(f->arena, index[i], expand_division, f));
+    if (!divides(sum))
+        return NULL;
+    sum = fold_expr(f->arena, &f->facts, sum);
+    return divides(sum) ? NULL : sum;
+}
+
 // Return the offset of an element from its indices.
 static struct ir_expr *flat_offset(struct flatten *f, const struct ir_buffer *b,
                                    struct ir_expr **index)
 {
     int64_t constant = 0;
+    struct ir_expr *whole = whole_offset(f, b, index);
+    if (whole)
+        return value_of(f, whole).flat;
     for (uint32_t i = 0; i < b->rank; i++)
         split_constant(f, b, i, &index[i], &constant);
     bool small = is_small(f, b, constant);

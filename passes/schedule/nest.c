@@ -247,12 +247,13 @@ void sched_remove(struct pass *p, const struct ir_stmt *s)
     }
 }
 
-// Note a loop that is bound to blocks or threads.
+// Note a loop that is bound to blocks or threads, or what became of one.
 static void see_bound(struct ir_stmt *s, void *context)
 {
     enum axis_kind kind =
         s->kind == STMT_for ? axis_kind(s->u.loop.axis) : AXIS_SERIAL;
-    *(bool *)context |= kind == AXIS_BLOCK || kind == AXIS_THREAD;
+    *(bool *)context |= kind == AXIS_BLOCK || kind == AXIS_THREAD ||
+                        s->kind == STMT_launch;
 }
 
 bool sched_is_bound(struct ir_block *block)

@@ -115,7 +115,8 @@ void sched_renumber(struct pass *p, struct ir_stmt *loop,
 // allow.
 void sched_guard(struct pass *p, struct ir_block *block,
                  struct ir_expr *condition);
-// Return whether a loop below a block is bound to blocks or threads.
+// Return whether a loop below a block is bound to blocks or threads, or the
+// block holds a launch.
 bool sched_is_bound(struct ir_block *block);
 // Return whether there is a statement of that kind below a block.
 bool sched_has(struct ir_block *block, enum ir_stmt_kind kind);
