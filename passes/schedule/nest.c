@@ -252,8 +252,8 @@ static void see_bound(struct ir_stmt *s, void *context)
 {
     enum axis_kind kind =
         s->kind == STMT_for ? axis_kind(s->u.loop.axis) : AXIS_SERIAL;
-    *(bool *)context |= kind == AXIS_BLOCK || kind == AXIS_THREAD ||
-                        s->kind == STMT_launch;
+    *(bool *)context |=
+        kind == AXIS_BLOCK || kind == AXIS_THREAD || s->kind == STMT_launch;
 }
 
 bool sched_is_bound(struct ir_block *block)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <sys/resource.h>
 
 // Return a kernel whose one launch, of 64 threads, has this body; each thread
 // has a number i.
@@ -141,6 +142,11 @@ static void fuses_products_into_sums(void **state)
     assert_int_equal(count(text, "fma.rn.f32"), 1);
     assert_int_equal(count(text, "add.rn.f32"), 1);
     assert_null(strstr(text, "mul.rn"));
+    text = emission_text(&t, KERNEL("(n: int, A: f32[n]) -> C: f32[n]",
+                                    "C[i] = A[i] * A[i] - C[i]"));
+    assert_int_equal(count(text, "fma.rn.f32"), 1);
+    assert_int_equal(count(text, "neg.f32"), 1);
+    assert_null(strstr(text, "sub."));
     text = emission_text(&t, KERNEL("(n: int, A: bf16[n]) -> C: bf16[n]",
                                     "C[i] = A[i] * A[i] + C[i]"));
     assert_int_equal(count(text, "fma.rn.bf16"), 2);
@@ -178,6 +184,30 @@ static void moves_vectors_whole(void **state)
                    "C[ramp(i * 2, 2)] = A[ramp(i * 2, 2)] + "
                    "broadcast(f16(1), 2)"),
             "ld.global.nc.b32", "add.rn.f16x2");
+    emission_end(&t);
+}
+
+// Vectors of indices, single lanes, and constants of types without arithmetic.
+static void makes_and_takes_vectors_apart(void **state)
+{
+    (void)state;
+    struct emission t;
+    emission_start(&t);
+    becomes(&t,
+            KERNEL("(n: int, A: f32[n] align 16) -> (C: i32[n] align 16, "
+                   "D: f32[n])",
+                   "C[ramp(i * 4, 4)] = i32(ramp(i * 4, 4))\n"
+                   "D[i] = lane(A[ramp(i * 4, 4)], 2)"),
+            "ld.global.nc.v4.b32", "st.global.v4.b32");
+    becomes(&t, KERNEL("(n: int) -> C: f8e4m3[n]", "C[i] = f8e4m3(0.5)"),
+            "st.global.b8", ", 48;");
+    t.options.form = NVPTX_LLVM;
+    becomes(&t,
+            KERNEL("(n: int, A: f32[n] align 16) -> (C: i64[n] align 16, "
+                   "D: f32[n])",
+                   "C[ramp(i * 2, 2)] = i64(ramp(i * 2, 2))\n"
+                   "D[i] = lane(A[ramp(i * 4, 4)], 2)"),
+            ", <i64 0, i64 1>", "extractelement <4 x float> %");
     emission_end(&t);
 }
 
@@ -389,6 +419,35 @@ static void survives_a_fault_inside_llvm(void **state)
     emission_end(&t);
 }
 
+// A child that dies in silence, and one that cannot be started.
+static void survives_a_crash(void **state)
+{
+    (void)state;
+    struct emission t;
+    emission_start(&t);
+    const struct ir_kernel *k = fixture_kernel(&t.base, scale);
+    struct diag_list diags = {.arena = &t.base.arena};
+    struct buf out = {0};
+    struct rlimit files, none;
+    struct ir_stmt *launch = k->body.at[0];
+    launch->u.launch.body.at[0] = NULL;
+    assert_false(
+        nvptx_emit_isolated(&t.base.arena, &k, 1, &t.options, &out, &diags));
+    assert_int_equal(diags.all.at[0].code, D_llvm_failed);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
+    none = (struct rlimit){0, files.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    bool ok =
+        nvptx_emit_isolated(&t.base.arena, &k, 1, &t.options, &out, &diags);
+    setrlimit(RLIMIT_NOFILE, &files);
+    assert_false(ok);
+    assert_int_equal(diags.errors, 2);
+    assert_int_equal(diags.all.at[1].code, D_llvm_failed);
+    assert_non_null(strstr(diags.all.at[1].text, "Too many open files"));
+    assert_int_equal(out.n, 0);
+    emission_end(&t);
+}
+
 // Diagnostics of the child arrive with their places, labels and notes.
 static void brings_diagnostics_back_from_the_child(void **state)
 {
@@ -421,6 +480,7 @@ int main(void)
         cmocka_unit_test(fuses_products_into_sums),
         cmocka_unit_test(approximates_only_when_asked),
         cmocka_unit_test(moves_vectors_whole),
+        cmocka_unit_test(makes_and_takes_vectors_apart),
         cmocka_unit_test(keeps_small_arrays_in_registers),
         cmocka_unit_test(shares_memory_and_waits),
         cmocka_unit_test(keeps_the_way_to_a_barrier),
@@ -431,6 +491,7 @@ int main(void)
         cmocka_unit_test(refuses_more_parameters_than_fit),
         cmocka_unit_test(reports_a_module_that_llvm_refuses),
         cmocka_unit_test(survives_a_fault_inside_llvm),
+        cmocka_unit_test(survives_a_crash),
         cmocka_unit_test(brings_diagnostics_back_from_the_child),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
