@@ -25,6 +25,8 @@ enum {
     ROW_THREADS = 32,  // where a thread reduces a row: more blocks
     VECTOR_BYTES = 16, // of the widest access
     LANES_MOST = 16,
+    EACH = 4,             // scalars of a thread in a large grid
+    LARGE_GRID = 1 << 20, // elements that make a grid large
 };
 
 // Note an array that threads would have to share.
@@ -51,6 +53,7 @@ struct spread {
     size_t n;
     bool is_flat; // nothing but these loops around one stage
     int64_t threads, lanes;
+    int64_t each; // elements that a thread takes apart from its neighbours'
 };
 
 // Return whether the bounds of a loop depend on one of the loops so far.
@@ -253,13 +256,44 @@ static struct ir_stmt *fuse(const struct spread *s)
     return sched_run(&c) ? c.results.at[0].stmt : NULL;
 }
 
+// Return how many elements, a block's width apart, a thread should take: one
+// scalar each would leave a large grid waiting for its blocks to start.
+static int64_t choose_each(const struct spread *s)
+{
+    struct ir_block *body = &s->loops[s->n - 1]->u.loop.body;
+    bool is_short = count(s, LARGE_GRID) < LARGE_GRID;
+    return s->lanes > 1 || !s->is_flat || is_short || sched_has(body, STMT_for)
+               ? 1
+               : EACH;
+}
+
+// Bind a loop to blocks and threads, `each` elements to a thread.
+static bool spread_apart(const struct spread *s, struct ir_stmt *loop)
+{
+    struct sched_call c = sched_call_to(s->call, PRIM_split);
+    struct sched_call r = sched_call_to(s->call, PRIM_reorder);
+    struct sched_call u = sched_call_to(s->call, PRIM_unroll);
+    sched_add_loop(&c, loop);
+    sched_add_any(&c);
+    sched_add_int(&c, s->each);
+    sched_add_int(&c, s->threads);
+    if (!sched_run(&c))
+        return false;
+    sched_add_loop(&r, c.results.at[2].stmt);
+    sched_add_loop(&r, c.results.at[1].stmt);
+    sched_add_loop(&u, c.results.at[1].stmt);
+    return sched_run(&r) && sched_run(&u) &&
+           bind(&c, c.results.at[0].stmt, AXIS_block_x) &&
+           bind(&c, c.results.at[2].stmt, AXIS_thread_x);
+}
+
 // Fuse, split, bind and vectorize.
 static bool spread_loops(const struct spread *s)
 {
     struct ir_stmt *loop = fuse(s);
     struct sched_call c = sched_call_to(s->call, PRIM_split);
-    if (!loop)
-        return false;
+    if (!loop || s->each > 1)
+        return loop && spread_apart(s, loop);
     sched_add_loop(&c, loop);
     sched_add_any(&c);
     sched_add_int(&c, s->threads);
@@ -310,6 +344,7 @@ static bool complete_nest(struct pass *p, struct ir_stmt *nest, bool long_rows)
         return wrap(&c, nest, AXIS_block_x) && wrap(&c, nest, AXIS_thread_x);
     s.lanes = choose_lanes(&s);
     s.threads = choose_threads(&s);
+    s.each = choose_each(&s);
     return spread_loops(&s);
 }
 

@@ -44,6 +44,17 @@ expect 0 "$INGOT" explain E0101
 expect 0 "$INGOT" explain all
 expect 0 "$INGOT" inspect ok.ing --arch none
 
+# A name that is not UTF-8 is no reason to fail, and no reason to write bad JSON.
+odd=$'odd\377.ing'
+cp ok.ing "$odd"
+expect 0 "$INGOT" build "$odd" "${ptx[@]}" --json
+grep -qF '"source": "odd?.ing"' log || { echo "FAIL: $(cat log)"; failures=1; }
+python3 -m json.tool log >/dev/null || { echo "FAIL: bad JSON"; failures=1; }
+"$INGOT" build "$odd" --arch none -o odd
+python3 -m json.tool "odd/${odd%.ing}.json" >/dev/null || { echo "FAIL: bad manifest"; failures=1; }
+expect 0 "$INGOT" inspect "odd/${odd%.ing}.fatbin" --json
+rm -r odd
+
 # The input is wrong: 1.
 expect 1 "$INGOT" build broken.ing "${ptx[@]}"
 expect 1 "$INGOT" build empty.ing "${ptx[@]}"

@@ -4,6 +4,7 @@
 // FAKE_GPU says what goes wrong: nothing by default; "idle" launches do
 // nothing; "outside" they write one element more; "fail:NAME" the function of
 // that name returns CUDA_ERROR_OUT_OF_MEMORY; "empty" there is no device.
+// FAKE_SM is its compute capability times ten.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -58,9 +59,11 @@ API(cuDeviceGetName, (char *name, int size, int device), (void)device,
 // Return an attribute of the device.
 static int attribute(int which)
 {
+    const char *number = getenv("FAKE_SM");
+    int sm = number ? atoi(number) : SM;
     switch (which) {
-    case 75: return SM / 10;
-    case 76: return SM % 10;
+    case 75: return sm / 10;
+    case 76: return sm % 10;
     case 38: return 1 << 16;
     default: return 65536;
     }

@@ -13,12 +13,27 @@ kernel vadd(n: int, A: f32[n], B: f32[n]) -> C: f32[n] { C[i] = A[i] + B[i] }
 ING
 cc -w -shared -fPIC -O1 -o libcuda.so.1 "$SOURCE_DIR/tests/faults/fake_gpu.c" || exit 1
 
+# The same sums by way of a workspace, and with scalars.
+cat >workspace.ing <<'ING'
+kernel vadd(n: int, A: f32[n], B: f32[n]) -> C: f32[n] {
+    alloc copy: f32[n] in global
+    for i in 0..n { copy[i] = A[i] }
+    for i in 0..n { C[i] = copy[i] + B[i] }
+}
+ING
+cat >scalars.ing <<'ING'
+kernel vadd(n: int, A: f32[n], B: f32[n], C: f32[n] inout, s: f32, k: i8) {
+    for i in 0..n { C[i] = A[i] + B[i] + (s - s) * f32(k) }
+}
+ING
+
 # Runs `ingot run` with the arguments behind the first three: it must exit with $1, and
-# its output hold $3. $2 says what goes wrong with the GPU.
+# its output hold $3. $2 says what goes wrong with the GPU; $file is the kernel.
+file=vadd.ing
 expect() {
   local status=$1 mode=$2 text=$3 got
   shift 3
-  FAKE_GPU=$mode "$INGOT" run vadd.ing --size n=1000 "$@" >log 2>&1
+  FAKE_GPU=$mode "$INGOT" run "$file" --size n=1000 "$@" >log 2>&1
   got=$?
   if [[ $got != "$status" ]] || ! grep -qF -- "$text" log; then
     echo "FAIL: FAKE_GPU=$mode ingot run $*: exit $got instead of $status, wanted: $text"
@@ -42,11 +57,32 @@ expect 1 outside 'E0909' "${fake[@]}"
 expect 3 fail:cuMemAlloc_v2 'cuMemAlloc_v2 failed: CUDA_ERROR_OUT_OF_MEMORY (2)' "${fake[@]}"
 expect 3 fail:cuMemcpyDtoH_v2 'E0902' "${fake[@]}"
 expect 3 fail:cuEventRecord 'E0902' "${fake[@]}"
+expect 3 fail:cuEventElapsedTime 'E0902' "${fake[@]}"
+expect 3 fail:cuStreamBeginCapture_v2 'E0902' "${fake[@]}"
 expect 3 fail:cuStreamEndCapture 'E0902' "${fake[@]}"
 expect 3 fail:cuLaunchKernel 'E0903' "${fake[@]}"
 expect 3 fail:cuModuleLoadDataEx 'E0903' "${fake[@]}"
 expect 3 empty 'E0901' "${fake[@]}" --device gpu
 expect 0 empty 'on the CPU, evaluated: the NVIDIA driver has no usable GPU' "${fake[@]}"
+expect 0 fail:cuDeviceGetAttribute 'evaluated: the NVIDIA driver does not describe its GPU' "${fake[@]}"
+expect 0 fail:cuDevicePrimaryCtxRetain 'evaluated: the GPU takes no further program' "${fake[@]}"
+expect 0 fail:cuCtxSetCurrent 'evaluated: the GPU cannot be selected' "${fake[@]}"
+expect 0 fail:cuMemGetInfo_v2 'vadd on Fake GPU: compute_75' "${fake[@]}"
+
+# Machine code for the GPU found, or for its next lower relative.
+if [[ -n ${INGOT_CUDA:-} && -x $INGOT_CUDA/bin/ptxas ]]; then
+  expect 0 "" 'vadd on Fake GPU: sm_90 (exact)' --driver "$work/libcuda.so.1"
+  FAKE_SM=88 expect 0 "" 'vadd on Fake GPU: sm_87 (same family)' --driver "$work/libcuda.so.1"
+fi
+
+file=workspace.ing
+expect 0 "" 'C: all 1000 elements equal the reference' "${fake[@]}"
+expect 3 fail:cuMemsetD8_v2 'E0902' "${fake[@]}"
+file=scalars.ing
+expect 0 "" 'C: all 1000 elements equal the reference' "${fake[@]}" --scalar s=0.5,k=-3
+expect 0 "" '"k": -3' "${fake[@]}" --scalar s=0.5,k=-3 --json
+expect 0 "" '"s": 0.5' "${fake[@]}" --scalar s=0.5,k=-3 --json
+file=vadd.ing
 
 # No driver, and a library that is none.
 expect 0 "" 'on the CPU, evaluated: no NVIDIA driver' --driver "$work/missing.so"
@@ -55,5 +91,6 @@ echo 'int nothing;' | cc -shared -fPIC -o none.so -xc -
 expect 3 "" 'the NVIDIA driver is too old' --driver "$work/none.so" --device gpu
 
 # Nothing is left behind.
-[[ $(ls | sort | tr '\n' ' ') == 'libcuda.so.1 log none.so vadd.ing ' ]] || { ls; failures=1; }
+rm ./*.ing ./*.so* log
+[[ -z $(ls -A) ]] || { ls -A; failures=1; }
 [[ $failures == 0 ]]

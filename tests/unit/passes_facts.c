@@ -150,8 +150,25 @@ static void ranges_follow_operations(void **state)
 {
     struct probe p;
     static const struct interval expected[] = {
-        {0, 7},  {0, 7},   {-7, 0},  {3, 10}, {0, 3},
-        {0, 14}, {1, 128}, {0, 255}, {0, 3},  {0, 7},
+        {0, 7},
+        {0, 7},
+        {-7, 0},
+        {3, 10},
+        {0, 3},
+        {0, 14},
+        {1, 128},
+        {0, 255},
+        {0, 3},
+        {0, 7},
+        {0, 15},
+        {0, 7},
+        {-7, 0},
+        {0, 1},
+        {0, INT64_MAX},
+        {INT64_MIN, INT64_MAX},
+        {INT64_MIN, INT64_MAX},
+        {INT64_MIN, INT64_MAX},
+        {-128, 127},
     };
     (void)state;
     struct ir_block *b =
@@ -160,7 +177,12 @@ static void ranges_follow_operations(void **state)
               "B[i, j] = i64(0 - k)\nB[i, j] = i64(k + 3)\n"
               "B[i, j] = i64(k / 2)\nB[i, j] = i64(i > j ? k : k * 2)\n"
               "B[i, j] = i64(1 << k)\nB[i, j] = i64(int(u8(i)))\n"
-              "B[i, j] = i64(i & 3)\nB[i, j] = i64(min(i, k))");
+              "B[i, j] = i64(i & 3)\nB[i, j] = i64(min(i, k))\n"
+              "B[i, j] = i64(k | 8)\nB[i, j] = i64(k ^ 3)\n"
+              "B[i, j] = i64(-k)\nB[i, j] = i64(int(i < j))\n"
+              "B[i, j] = i64(i | j)\nB[i, j] = i64((k - 3) | 1)\n"
+              "B[i, j] = i64(1 << (k - 1))\nB[i, j] = i64(int(A[i, j]))\n"
+              "B[i, j] = i64(i8(A[i, j]))");
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         struct interval r = facts_range(&p.facts, stored(b, i));
         assert_int_equal(r.lo, expected[i].lo);
