@@ -146,48 +146,48 @@ static void intervals_stay_open(void **state)
     assert_int_equal(interval_negate(open).lo, INT64_MIN);
 }
 
+// An integer expression of the sizes n and m and the loops i, j and k < 8.
+struct range_row {
+    const char *expr;
+    struct interval range;
+};
+
+static const struct range_row range_rows[] = {
+    {"k", {0, 7}},
+    {"abs(0 - k)", {0, 7}},
+    {"0 - k", {-7, 0}},
+    {"-k", {-7, 0}},
+    {"k + 3", {3, 10}},
+    {"k / 2", {0, 3}},
+    {"i > j ? k : k * 2", {0, 14}},
+    {"1 << k", {1, 128}},
+    {"1 << (k - 1)", {INT64_MIN, INT64_MAX}},
+    {"int(u8(i))", {0, 255}},
+    {"i8(A[i, j])", {-128, 127}},
+    {"int(A[i, j])", {INT64_MIN, INT64_MAX}},
+    {"int(i < j)", {0, 1}},
+    {"i & 3", {0, 3}},
+    {"k | 8", {0, 15}},
+    {"k ^ 3", {0, 7}},
+    {"i | j", {0, INT64_MAX}},
+    {"(k - 3) | 1", {INT64_MIN, INT64_MAX}},
+    {"min(i, k)", {0, 7}},
+};
+
 static void ranges_follow_operations(void **state)
 {
     struct probe p;
-    static const struct interval expected[] = {
-        {0, 7},
-        {0, 7},
-        {-7, 0},
-        {3, 10},
-        {0, 3},
-        {0, 14},
-        {1, 128},
-        {0, 255},
-        {0, 3},
-        {0, 7},
-        {0, 15},
-        {0, 7},
-        {-7, 0},
-        {0, 1},
-        {0, INT64_MAX},
-        {INT64_MIN, INT64_MAX},
-        {INT64_MIN, INT64_MAX},
-        {INT64_MIN, INT64_MAX},
-        {-128, 127},
-    };
+    struct buf stores = {0};
     (void)state;
-    struct ir_block *b =
-        probe(&p, "",
-              "B[i, j] = i64(k)\nB[i, j] = i64(abs(0 - k))\n"
-              "B[i, j] = i64(0 - k)\nB[i, j] = i64(k + 3)\n"
-              "B[i, j] = i64(k / 2)\nB[i, j] = i64(i > j ? k : k * 2)\n"
-              "B[i, j] = i64(1 << k)\nB[i, j] = i64(int(u8(i)))\n"
-              "B[i, j] = i64(i & 3)\nB[i, j] = i64(min(i, k))\n"
-              "B[i, j] = i64(k | 8)\nB[i, j] = i64(k ^ 3)\n"
-              "B[i, j] = i64(-k)\nB[i, j] = i64(int(i < j))\n"
-              "B[i, j] = i64(i | j)\nB[i, j] = i64((k - 3) | 1)\n"
-              "B[i, j] = i64(1 << (k - 1))\nB[i, j] = i64(int(A[i, j]))\n"
-              "B[i, j] = i64(i8(A[i, j]))");
-    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+    for (size_t i = 0; i < sizeof range_rows / sizeof *range_rows; i++)
+        buf_printf(&stores, "B[i, j] = i64(%s)\n", range_rows[i].expr);
+    struct ir_block *b = probe(&p, "", stores.data);
+    for (size_t i = 0; i < sizeof range_rows / sizeof *range_rows; i++) {
         struct interval r = facts_range(&p.facts, stored(b, i));
-        assert_int_equal(r.lo, expected[i].lo);
-        assert_int_equal(r.hi, expected[i].hi);
+        assert_int_equal(r.lo, range_rows[i].range.lo);
+        assert_int_equal(r.hi, range_rows[i].range.hi);
     }
+    buf_free(&stores);
     arena_reset(&p.arena);
 }
 
