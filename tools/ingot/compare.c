@@ -2,6 +2,7 @@
 
 #include "tools/ingot/compare.h"
 
+#include "ir/arith.h"
 #include "ir/build.h"
 #include "ir/eval.h"
 
@@ -141,8 +142,8 @@ void compare_arrays(const struct ir_buffer *b, const void *got,
     }
 }
 
-// Order two numbers, NaN last.
-static int order(const void *a, const void *b)
+// Order two floating numbers, NaN behind all others.
+static int order_floats(const void *a, const void *b)
 {
     double x, y;
     memcpy(&x, a, sizeof x);
@@ -152,21 +153,37 @@ static int order(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+// Order two integers, of whatever type, as signed ones.
+static int order_integers(const void *a, const void *b)
+{
+    int64_t x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return (x > y) - (x < y);
+}
+
 void compare_sort(const struct ir_buffer *b, void *elements, size_t n)
 {
-    size_t size = type_bytes(b->elem);
-    double *numbers = malloc((n ? n : 1) * sizeof *numbers);
+    struct type type = b->elem;
+    bool is_float = type_is_float(type);
+    union number *numbers = malloc((n ? n : 1) * sizeof *numbers);
     if (!numbers)
         return;
-    for (size_t i = 0; i < n; i++)
-        numbers[i] = load(b->elem, (char *)elements + i * size);
-    qsort(numbers, n, sizeof *numbers, order);
     for (size_t i = 0; i < n; i++) {
-        if (type_is_float(b->elem))
-            eval_store_float(b->elem, (char *)elements + i * size, numbers[i]);
+        const char *element = (char *)elements + i * type_bytes(type);
+        if (is_float)
+            numbers[i].f = eval_load_float(type, element);
         else
-            eval_store_int(b->elem, (char *)elements + i * size,
-                           (int64_t)numbers[i]);
+            numbers[i].i = eval_load_int(type, element);
+    }
+    qsort(numbers, n, sizeof *numbers,
+          is_float ? order_floats : order_integers);
+    for (size_t i = 0; i < n; i++) {
+        char *element = (char *)elements + i * type_bytes(type);
+        if (is_float)
+            eval_store_float(type, element, numbers[i].f);
+        else
+            eval_store_int(type, element, numbers[i].i);
     }
     free(numbers);
 }
