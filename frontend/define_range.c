@@ -6,6 +6,7 @@
 
 #include "frontend/define.h"
 
+#include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
 
@@ -20,9 +21,14 @@ static void see_iter(struct ir_expr *x, void *context)
 struct ir_expr *define_parse_extent(struct parser *p, const char *of)
 {
     const struct ir_var *iter = NULL;
+    int64_t value;
     struct ir_expr *extent = parse_index(p, "an extent");
     if (!extent)
         return NULL;
+    if (ir_int_value(extent, &value) && value < 0) {
+        diag_error(p->diags, extent->span, D_negative_extent, (long long)value);
+        return NULL;
+    }
     ir_each_expr(extent, see_iter, &iter);
     if (!iter)
         return extent;
