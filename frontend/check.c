@@ -73,6 +73,17 @@ static void check_scalars(struct parser *p, struct ir_expr *const *x, size_t n,
     }
 }
 
+// Report extents that are negative whatever the sizes.
+static void check_extents(struct parser *p, const struct ir_buffer *b)
+{
+    for (uint32_t i = 0; i < b->rank; i++) {
+        int64_t value;
+        if (ir_int_value(b->shape[i], &value) && value < 0)
+            diag_error(p->diags, b->shape[i]->span, D_negative_extent,
+                       (long long)value);
+    }
+}
+
 // Check the extents and strides of an array that the caller or the launch
 // function allocates.
 static void check_shape(struct parser *p, const struct ir_buffer *b)
@@ -87,6 +98,7 @@ static void check_alloc(struct parser *p, const struct ir_buffer *b,
                         bool is_top)
 {
     bool is_const = true;
+    check_extents(p, b);
     for (uint32_t i = 0; i < b->rank; i++)
         is_const = is_const && ir_is_const(b->shape[i]);
     if (b->space == SPACE_constant)
@@ -130,8 +142,11 @@ void kernel_check(struct parser *p, struct ir_kernel *k)
     int errors = p->diags->errors;
     check_results(p, k);
     for (size_t i = 0; i < k->params.n; i++) {
-        if (k->params.at[i].buffer)
-            check_shape(p, k->params.at[i].buffer);
+        const struct ir_buffer *b = k->params.at[i].buffer;
+        if (b) {
+            check_extents(p, b);
+            check_shape(p, b);
+        }
     }
     check_scalars(p, k->where.at, k->where.n, "this condition");
     check_scalars(p, k->guard.at, k->guard.n, "this condition");

@@ -42,20 +42,6 @@ static bool parse_sizes(struct parser *p, const char *what,
     return parse_expect(p, "]", "behind the sizes");
 }
 
-// Report a constant extent that is negative.
-static bool extents_are_legal(struct parser *p, const struct ir_buffer *b)
-{
-    for (uint32_t i = 0; i < b->rank; i++) {
-        int64_t value;
-        if (ir_int_value(b->shape[i], &value) && value < 0) {
-            diag_error(p->diags, b->shape[i]->span, D_negative_extent,
-                       (long long)value);
-            return false;
-        }
-    }
-    return true;
-}
-
 // Parse `in space`.
 static bool parse_space(struct parser *p, struct ir_buffer *b)
 {
@@ -130,8 +116,6 @@ struct ir_buffer *parse_buffer(struct parser *p, const char *name,
         return NULL;
     struct ir_buffer *b = ir_buffer_new(p->arena, name, elem, rank, shape);
     b->span = span;
-    if ((with_space && !parse_space(p, b)) || !parse_traits(p, b) ||
-        !extents_are_legal(p, b))
-        return NULL;
-    return b;
+    bool ok = (!with_space || parse_space(p, b)) && parse_traits(p, b);
+    return ok ? b : NULL;
 }
