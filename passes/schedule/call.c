@@ -56,6 +56,16 @@ struct ir_stmt *sched_arg(const struct sched_call *c, size_t i)
     return c->args.at[i].stmt;
 }
 
+struct ir_buffer *sched_arg_buffer(const struct sched_call *c, size_t i)
+{
+    const struct sched_value *v = &c->args.at[i];
+    if (v->kind == VALUE_array)
+        return v->buffer;
+    struct ir_buffer *named =
+        sched_find_buffer(c->pass, sched_name_of(v->stmt));
+    return named ? named : sched_stored(v->stmt);
+}
+
 struct ir_stmt **sched_arg_stmts(const struct sched_call *c, size_t first,
                                  size_t *n)
 {

@@ -101,6 +101,8 @@ static bool fits(char letter, enum sched_value_kind kind)
     case 'i': return kind == VALUE_int;
     case 'f': return kind == VALUE_int || kind == VALUE_any;
     case 'x': return kind == VALUE_axis;
+    case 'a': return kind == VALUE_array || kind == VALUE_stage;
+    case 'o': return kind == VALUE_space;
     default: return kind == VALUE_key;
     }
 }
@@ -115,6 +117,8 @@ static const char *letter_text(char letter)
     case 'i': return "an integer";
     case 'f': return "an integer or `_`";
     case 'x': return "an axis, such as thread.x";
+    case 'a': return "an array";
+    case 'o': return "a memory: shared, local, global or constant";
     default: return "a bare name";
     }
 }
@@ -155,9 +159,11 @@ static bool eval_spread(struct interp *in, const struct sched_expr *x,
         const struct sched_expr *arg = x->args.at[i];
         struct sched_value v = {.kind = VALUE_key, .span = arg->span};
         v.key = arg->name;
-        bool is_key =
-            letter_of(signature, out->n) == 'k' && arg->kind == SCHED_name;
-        if (!is_key && !interp_expr(in, arg, &v))
+        char letter = letter_of(signature, out->n);
+        bool is_name = arg->kind == SCHED_name;
+        if (letter == 'o' && is_name && space_find(arg->name, &v.space))
+            v.kind = VALUE_space;
+        else if (!(letter == 'k' && is_name) && !interp_expr(in, arg, &v))
             return false;
         spread(in, &v, out);
     }

@@ -16,6 +16,8 @@ const char *interp_kind(enum sched_value_kind kind)
     case VALUE_list: return "a list";
     case VALUE_loop: return "a loop";
     case VALUE_stage: return "a stage";
+    case VALUE_array: return "an array";
+    case VALUE_space: return "a memory";
     case VALUE_axis: return "an axis";
     case VALUE_key: return "a name";
     }

@@ -86,6 +86,10 @@ bool interp_name(struct interp *in, const struct sched_expr *x,
     struct ir_stmt *stage = f.stage ? f.stage : f.store;
     if (stage)
         return give(out, VALUE_stage, stage, x->span);
+    *out = (struct sched_value){.kind = VALUE_array, .span = x->span};
+    out->buffer = sched_find_buffer(in->pass, x->name);
+    if (out->buffer)
+        return true;
     for (size_t i = 0; i < in->frame->names.n; i++)
         suggest_offer(&f.suggest, in->frame->names.at[i].name);
     diag_error(in->pass->diags, x->span, D_schedule_unknown_name, x->name);

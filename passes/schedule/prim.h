@@ -17,6 +17,8 @@ enum sched_value_kind {
     VALUE_list,  // values
     VALUE_loop,  // a `for` of the kernel
     VALUE_stage, // a stage of the kernel, or the store of an array
+    VALUE_array, // an array of the kernel
+    VALUE_space, // shared ...
     VALUE_axis,  // block.x ...
     VALUE_key,   // a bare name
 };
@@ -28,6 +30,8 @@ struct sched_value {
     struct span span;         // where it was written
     int64_t number;           // int
     struct ir_stmt *stmt;     // loop, stage
+    struct ir_buffer *buffer; // array
+    enum space space;         // space
     enum axis axis;           // axis
     const char *key;          // key
     struct sched_values list; // list
@@ -75,6 +79,9 @@ struct ir_stmt *sched_arg(const struct sched_call *c, size_t i);
 // Return the statements of the arguments from `first` on.
 struct ir_stmt **sched_arg_stmts(const struct sched_call *c, size_t first,
                                  size_t *n);
+// Return the array of argument `i`: of a stage named like an array, that one,
+// of another stage the one that it stores to.
+struct ir_buffer *sched_arg_buffer(const struct sched_call *c, size_t i);
 // Append a loop, or another value, to the results.
 void sched_result(struct sched_call *c, enum sched_value_kind kind,
                   struct ir_stmt *stmt);
@@ -98,6 +105,15 @@ struct ir_stmt **sched_loops(struct pass *p, const struct ir_path *path,
 // Make a loop variable whose name no other loop of `near`'s nest has.
 struct ir_var *sched_new_var(struct pass *p, const struct ir_stmt *near,
                              const char *name, struct span span);
+// Return the parameter or declared array of that name, or NULL.
+struct ir_buffer *sched_find_buffer(struct pass *p, const char *name);
+// Return the array that a stage or a store writes last.
+struct ir_buffer *sched_stored(struct ir_stmt *s);
+// Declare an array like another one at the top of the kernel, with a name
+// that begins with `name` and no other array has.
+struct ir_buffer *sched_new_buffer(struct pass *p, const char *name,
+                                   const struct ir_buffer *like,
+                                   enum space space);
 // Put a statement into the place of another one.
 void sched_replace(struct pass *p, const struct ir_stmt *old,
                    struct ir_stmt *new);
