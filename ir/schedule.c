@@ -41,33 +41,12 @@ static void check_kernel(const struct sched_item *item,
     help_with(diags, &s);
 }
 
-// Report a schedule behind one of the same kernel that has no guard.
-static void check_reached(const struct sched_program *program, size_t at,
-                          struct diag_list *diags)
-{
-    const struct sched_item *item = program->schedules.at[at];
-    for (size_t i = 0; i < at; i++) {
-        const struct sched_item *other = program->schedules.at[i];
-        if (other->guard || other->name.text != item->name.text)
-            continue;
-        diag_error(diags, item->name.span, D_schedule_unreachable,
-                   item->name.text);
-        diag_note(diags, other->name.span, "this one has no guard");
-        return;
-    }
-}
-
 void sched_check_kernels(const struct sched_program *program,
                          const struct ir_kernel *const *kernels, size_t n,
                          struct diag_list *diags)
 {
-    for (size_t i = 0; i < program->schedules.n; i++) {
-        const struct sched_item *item = program->schedules.at[i];
-        check_kernel(item, kernels, n, diags);
-        check_reached(program, i, diags);
-        if (item->targets.n)
-            diag_error(diags, item->targets.at[0].span, D_schedule_target);
-    }
+    for (size_t i = 0; i < program->schedules.n; i++)
+        check_kernel(program->schedules.at[i], kernels, n, diags);
 }
 
 // Return whether a schedule has the parameter; offer its names to a search.

@@ -89,8 +89,7 @@ struct sched_setting {
 const struct sched_item *sched_find_def(const struct sched_program *program,
                                         const char *name);
 
-// Report each schedule whose name is none of the `n` kernels, that is never
-// chosen, or that is for single architectures.
+// Report each schedule whose name is none of the `n` kernels.
 void sched_check_kernels(const struct sched_program *program,
                          const struct ir_kernel *const *kernels, size_t n,
                          struct diag_list *diags);

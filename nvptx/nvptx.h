@@ -36,6 +36,11 @@ struct nvptx_target {
 const struct nvptx_target *nvptx_target_find(const char *name,
                                              struct diag_list *diags);
 
+// The same, for a name that stands in the source.
+const struct nvptx_target *nvptx_target_find_at(const char *name,
+                                                struct span span,
+                                                struct diag_list *diags);
+
 // Return the architectures in the order of sm.def, and how many there are.
 const struct nvptx_target *nvptx_targets(size_t *n);
 

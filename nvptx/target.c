@@ -22,7 +22,8 @@ const struct nvptx_target *nvptx_targets(size_t *n)
 }
 
 // Report that no architecture has that name.
-static void report_unknown(const char *name, struct diag_list *diags)
+static void report_unknown(const char *name, struct span span,
+                           struct diag_list *diags)
 {
     struct suggest near = {.wanted = name};
     size_t n;
@@ -31,13 +32,14 @@ static void report_unknown(const char *name, struct diag_list *diags)
         suggest_offer(&near, all[i].name);
     char text[128];
     suggest_text(&near, text, sizeof text);
-    diag_error(diags, (struct span){0}, D_unknown_architecture, name);
+    diag_error(diags, span, D_unknown_architecture, name);
     if (suggest_any(&near))
         diag_help(diags, "did you mean %s?", text);
 }
 
-const struct nvptx_target *nvptx_target_find(const char *name,
-                                             struct diag_list *diags)
+const struct nvptx_target *nvptx_target_find_at(const char *name,
+                                                struct span span,
+                                                struct diag_list *diags)
 {
     size_t n;
     const struct nvptx_target *all = nvptx_targets(&n);
@@ -45,6 +47,12 @@ const struct nvptx_target *nvptx_target_find(const char *name,
         if (strcmp(all[i].name, name) == 0)
             return &all[i];
     }
-    report_unknown(name, diags);
+    report_unknown(name, span, diags);
     return NULL;
+}
+
+const struct nvptx_target *nvptx_target_find(const char *name,
+                                             struct diag_list *diags)
+{
+    return nvptx_target_find_at(name, (struct span){0}, diags);
 }

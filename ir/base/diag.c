@@ -81,6 +81,25 @@ void diag_warning(struct diag_list *d, struct span span, enum diag_code code,
     va_end(args);
 }
 
+void diag_remark(struct diag_list *d, struct span span, enum diag_code code,
+                 ...)
+{
+    va_list args;
+    va_start(args, code);
+    report(d, DIAG_REMARK, span, code, args);
+    va_end(args);
+}
+
+const char *diag_severity_text(enum diag_severity severity)
+{
+    switch (severity) {
+    case DIAG_ERROR: return "error";
+    case DIAG_WARNING: return "warning";
+    case DIAG_REMARK: return "note";
+    }
+    return "";
+}
+
 void diag_label(struct diag_list *d, const char *format, ...)
 {
     va_list args;

@@ -23,7 +23,7 @@ enum diag_code {
     D_COUNT
 };
 
-enum diag_severity { DIAG_ERROR, DIAG_WARNING };
+enum diag_severity { DIAG_ERROR, DIAG_WARNING, DIAG_REMARK };
 
 // A further place or remark below a diagnostic.
 struct diag_note {
@@ -58,6 +58,13 @@ void diag_error(struct diag_list *d, struct span span, enum diag_code code,
 // Report a warning, likewise.
 void diag_warning(struct diag_list *d, struct span span, enum diag_code code,
                   ...);
+
+// Report what is no fault, likewise; it is printed as a note.
+void diag_remark(struct diag_list *d, struct span span, enum diag_code code,
+                 ...);
+
+// Return "error", "warning" or "note".
+const char *diag_severity_text(enum diag_severity severity);
 
 // Set the label of the newest diagnostic.
 void diag_label(struct diag_list *d, const char *format, ...)

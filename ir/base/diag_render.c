@@ -110,9 +110,9 @@ static void remark(struct buf *out, struct diag_style style,
 static void render(struct buf *out, struct diag_style style,
                    const struct diag *one)
 {
-    bool is_error = one->severity == DIAG_ERROR;
-    painted(out, style, is_error ? red : yellow,
-            is_error ? "error" : "warning");
+    const char *const colours[] = {red, yellow, blue};
+    painted(out, style, colours[one->severity],
+            diag_severity_text(one->severity));
     buf_printf(out, "[%s]: %s\n", diag_code_text(one->code), one->text);
     if (one->span.source)
         place(out, style, one->span, one->label);

@@ -334,6 +334,44 @@ static isl_set *outside(struct domain *d, const isl_set *set,
                              isl_set_union(below, above));
 }
 
+// Release what belongs to a domain.
+static void end(struct domain *d)
+{
+    for (size_t i = 0; i < d->symbols.n; i++)
+        isl_id_free(d->symbols.at[i].id);
+    isl_space_free(d->space);
+}
+
+// Return the part of a set where a condition may hold: what is not affine in
+// it counts as true.
+static isl_set *restrict_to(struct domain *d, isl_set *set, struct ir_expr *c)
+{
+    if (c->op == OP_and)
+        return restrict_to(d, restrict_to(d, set, c->args[0]), c->args[1]);
+    isl_set *where = condition_set(d, c);
+    return where ? isl_set_intersect(set, where) : set;
+}
+
+bool domain_covers(isl_ctx *ctx, struct arena *a,
+                   const struct ir_kernel *kernel, struct ir_expr *own,
+                   struct ir_expr *const *others, size_t n)
+{
+    struct domain d = {.ctx = ctx, .arena = a};
+    d.space = isl_space_set_alloc(ctx, 0, 0);
+    isl_set *left = accepted(&d, kernel);
+    if (own)
+        left = restrict_to(&d, left, own);
+    for (size_t i = 0; i < n; i++) {
+        isl_set *taken = condition_set(&d, others[i]);
+        if (taken)
+            left = isl_set_subtract(left, taken);
+    }
+    bool covers = isl_set_is_empty(left) == isl_bool_true;
+    isl_set_free(left);
+    end(&d);
+    return covers;
+}
+
 bool domain_leaves(isl_ctx *ctx, struct arena *a,
                    const struct domain_access *access,
                    struct domain_example *example)
@@ -354,8 +392,6 @@ bool domain_leaves(isl_ctx *ctx, struct arena *a,
     isl_set_free(reached);
     isl_set_free(wrong);
     isl_set_free(set);
-    for (size_t i = 0; i < d.symbols.n; i++)
-        isl_id_free(d.symbols.at[i].id);
-    isl_space_free(d.space);
+    end(&d);
     return leaves;
 }

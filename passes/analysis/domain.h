@@ -44,4 +44,11 @@ bool domain_leaves(isl_ctx *ctx, struct arena *a,
                    const struct domain_access *access,
                    struct domain_example *example);
 
+// Return whether one of the `n` conditions holds for all sizes that the kernel
+// accepts and for which `own` holds (NULL: for all that it accepts).  What is
+// not affine counts as holding in `own` and as not holding in `others`.
+bool domain_covers(isl_ctx *ctx, struct arena *a,
+                   const struct ir_kernel *kernel, struct ir_expr *own,
+                   struct ir_expr *const *others, size_t n);
+
 #endif

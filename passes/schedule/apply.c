@@ -123,19 +123,34 @@ static bool set_param(struct interp *in, const struct sched_parameter *param,
     return true;
 }
 
-// Append the schedule's guard to the kernel's.
-static bool add_guard(struct interp *in, const struct sched_expr *x)
+// Give the parameters their values, and find the guard; NULL if there is none.
+static bool run_header(struct interp *in, const struct sched_setting *settings,
+                       size_t n, struct ir_expr **guard)
 {
-    struct ir_expr *guard = interp_guard(in, x);
-    if (!guard)
-        return false;
-    if (guard->type.kind != TYPE_bool) {
-        diag_error(in->pass->diags, x->span, D_schedule_guard,
-                   "it is not a condition");
-        return false;
+    const struct sched_item *schedule = in->frame->item;
+    *guard = NULL;
+    for (size_t i = 0; i < schedule->params.n; i++) {
+        if (!set_param(in, &schedule->params.at[i], settings, n))
+            return false;
     }
-    vec_push(in->pass->arena, &in->pass->kernel->guard, guard);
-    return true;
+    if (!schedule->guard)
+        return true;
+    *guard = interp_guard(in, schedule->guard);
+    if (!*guard || (*guard)->type.kind == TYPE_bool)
+        return *guard != NULL;
+    diag_error(in->pass->diags, schedule->guard->span, D_schedule_guard,
+               "it is not a condition");
+    return false;
+}
+
+bool schedule_guard(struct pass *p, const struct sched_program *program,
+                    const struct sched_item *schedule,
+                    const struct sched_setting *settings, size_t n,
+                    struct ir_expr **guard)
+{
+    struct sched_frame frame = {.item = schedule};
+    struct interp in = {.pass = p, .program = program, .frame = &frame};
+    return run_header(&in, settings, n, guard);
 }
 
 bool schedule_apply(struct pass *p, const struct sched_program *program,
@@ -144,11 +159,10 @@ bool schedule_apply(struct pass *p, const struct sched_program *program,
 {
     struct sched_frame frame = {.item = schedule};
     struct interp in = {.pass = p, .program = program, .frame = &frame};
-    for (size_t i = 0; i < schedule->params.n; i++) {
-        if (!set_param(&in, &schedule->params.at[i], settings, n))
-            return false;
-    }
-    if (schedule->guard && !add_guard(&in, schedule->guard))
+    struct ir_expr *guard;
+    if (!run_header(&in, settings, n, &guard))
         return false;
+    if (guard)
+        vec_push(p->arena, &p->kernel->guard, guard);
     return interp_block(&in, &schedule->body) && schedule_verify(p, schedule);
 }

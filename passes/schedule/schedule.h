@@ -14,6 +14,13 @@ bool schedule_apply(struct pass *p, const struct sched_program *program,
                     const struct sched_item *schedule,
                     const struct sched_setting *settings, size_t n);
 
+// Find the guard of a schedule of p->kernel, over its parameters; NULL if it
+// has none.  Nothing is changed.  Returns false after errors.
+bool schedule_guard(struct pass *p, const struct sched_program *program,
+                    const struct sched_item *schedule,
+                    const struct sched_setting *settings, size_t n,
+                    struct ir_expr **guard);
+
 // What a kernel without a schedule gets: intermediate stages are inlined
 // where that is cheap, then every nest is bound.  A kernel that has a loop
 // bound by hand is left alone.  Rows of unknown length that are reduced count

@@ -6,9 +6,11 @@
 #   %t          a scratch path of the test's own
 #
 # `REQUIRES: ptxas, nvdisasm` skips a test where one of these CUDA tools is lacking,
+# `REQUIRES: cc` where no C compiler is,
 # `REQUIRES: gpu` where no NVIDIA GPU is.
 
 import os
+import shutil
 
 import lit.formats
 
@@ -32,5 +34,7 @@ for name in ("CUDA_HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
 for tool in ("ptxas", "nvdisasm"):
     if os.access(os.path.join(config.cuda, "bin", tool), os.X_OK):
         config.available_features.add(tool)
+if shutil.which("cc"):
+    config.available_features.add("cc")
 if os.path.exists("/dev/nvidia0"):
     config.available_features.add("gpu")

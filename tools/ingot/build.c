@@ -185,7 +185,7 @@ static bool add_texts(struct job *j, const struct compile_options *o)
     for (size_t i = 0; i < o->n_targets; i++)
         if (!add_text(j, o, o->targets[i], IMAGE_CUBIN))
             return false;
-    return !o->ptx || o->n_targets || add_text(j, o, o->ptx, IMAGE_PTX);
+    return !o->ptx || add_text(j, o, o->ptx, IMAGE_PTX);
 }
 
 // Add the cubins.
@@ -251,8 +251,6 @@ static bool make_outputs(struct job *j, struct compile_options *o)
         end_phase(j, "emit");
         return ok;
     }
-    if (kind == EMIT_CUBIN)
-        o->ptx = NULL;
     if (!cli_images(j->c, &j->build->tools, o, &tool))
         return false;
     end_phase(j, "images");
@@ -277,9 +275,18 @@ static bool write_outputs(struct job *j)
     return ok;
 }
 
+// Leave out the PTX that what is emitted does not hold.
+static void narrow_targets(const struct job *j, struct compile_options *o)
+{
+    enum emit_kind kind = j->build->emit->kind;
+    if (kind == EMIT_CUBIN || (kind == EMIT_TEXT && o->n_targets))
+        o->ptx = NULL;
+}
+
 // Take one file all the way.
 static bool run_job(struct job *j, struct compile_options o)
 {
+    narrow_targets(j, &o);
     end_phase(j, NULL);
     bool ok = cli_add_file(j->c, j->path) &&
               cli_add_schedules(&j->build->compile, j->c);

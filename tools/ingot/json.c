@@ -36,9 +36,8 @@ static json_t *diagnostic(const struct diag *d)
 {
     json_t *object = json_object(), *notes = json_array();
     json_object_set_new(object, "code", json_text(diag_code_text(d->code)));
-    json_object_set_new(
-        object, "severity",
-        json_text(d->severity == DIAG_ERROR ? "error" : "warning"));
+    json_object_set_new(object, "severity",
+                        json_text(diag_severity_text(d->severity)));
     set_place(object, d->span);
     json_object_set_new(object, "text", json_text(d->text));
     if (d->label)

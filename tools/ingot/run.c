@@ -21,7 +21,9 @@ struct run {
     struct problem problem;
     struct dispatch dispatch;
     struct report report;
+    const char *fault; // why there is no GPU to run on, or NULL
     struct driver driver;
+    struct toolchain tools;
     struct loaded loaded;
     struct eval_argument *want; // what the definition computes, or NULL
     struct eval_argument *got;  // what the kernel computed
@@ -68,18 +70,74 @@ static bool prepare(struct run *r)
     return ready == PROBLEM_READY;
 }
 
+// ---- Where to run ---------------------------------------------------------
+
+// Return whether the GPU runs cubins of an architecture.
+static bool fits_device(const struct run *r, const struct nvptx_target *t)
+{
+    unsigned sm = r->driver.sm;
+    return t->number / 10 == sm / 10 && t->number <= sm &&
+           (t->kind != 'a' || t->number == sm);
+}
+
+// Add the architecture of the GPU, or its next lower relative that the tools
+// know.  Without one PTX has to do.
+static void target_device(struct run *r)
+{
+    struct cli_targets *t = &r->options->targets;
+    size_t n;
+    const struct nvptx_target *all = nvptx_targets(&n), *best = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (!all[i].kind && fits_device(r, &all[i]) &&
+            (!best || all[i].number > best->number))
+            best = &all[i];
+    }
+    if (best)
+        vec_push(&t->arena, &t->cubins, best);
+}
+
+// Look for the GPU and compile for it; without one, for no architecture in
+// particular.
+static void find_device(struct run *r)
+{
+    struct run_options *o = r->options;
+    r->fault = o->device == RUN_CPU ? "as --device says"
+                                    : driver_open(&r->driver, o->driver);
+    if (r->fault)
+        return;
+    if (!o->targets.has_arch && !o->is_jit)
+        target_device(r);
+    if (o->is_jit)
+        o->targets.cubins.n = 0;
+    toolchain_start(&r->tools, o->targets.cuda);
+    cli_targets_apply(&o->targets, &r->tools, &o->compile.options);
+}
+
+// Return the architecture whose image the GPU loads; NULL where the lowered
+// kernel is evaluated.
+static const struct nvptx_target *loaded_target(const struct run *r)
+{
+    const struct compile_options *o = &r->options->compile.options;
+    const struct nvptx_target *best = NULL;
+    for (size_t i = 0; i < o->n_targets; i++) {
+        const struct nvptx_target *t = o->targets[i];
+        if (fits_device(r, t) && (!best || t->number >= best->number))
+            best = t;
+    }
+    return best ? best : o->ptx;
+}
+
 // Lower the kernel and choose the variant.
 static bool lower(struct run *r)
 {
     struct compilation *c = r->c;
+    size_t n;
     if (!compile_lower(c, &r->options->compile.options))
         return false;
-    const struct ir_kernel **variants =
-        arena_array(&c->arena, const struct ir_kernel *, c->variants.n);
-    for (size_t i = 0; i < c->variants.n; i++)
-        variants[i] = c->variants.at[i].kernel;
+    const struct ir_kernel *const *variants =
+        compile_kernels(c, loaded_target(r), &n);
     r->report.dispatch = &r->dispatch;
-    return dispatch_make(&c->arena, &r->problem, variants, c->variants.n,
+    return dispatch_make(&c->arena, &r->problem, variants, n,
                          r->options->variant, &c->diags, &r->dispatch);
 }
 
@@ -108,37 +166,13 @@ static bool run_on_cpu(struct run *r)
 
 // ---- The GPU --------------------------------------------------------------
 
-// Add the architecture of the GPU, or its next lower relative that the tools
-// know.  Without one PTX has to do.
-static void target_device(struct run *r)
-{
-    struct cli_targets *t = &r->options->targets;
-    size_t n;
-    const struct nvptx_target *all = nvptx_targets(&n), *best = NULL;
-    for (size_t i = 0; i < n; i++) {
-        if (!all[i].kind && all[i].number / 10 == r->driver.sm / 10 &&
-            all[i].number <= r->driver.sm &&
-            (!best || all[i].number > best->number))
-            best = &all[i];
-    }
-    if (best)
-        vec_push(&t->arena, &t->cubins, best);
-}
-
 // Compile for the GPU and load.
 static bool load(struct run *r)
 {
     struct compilation *c = r->c;
     struct run_options *o = r->options;
-    struct toolchain tools;
     struct ptxas tool;
-    if (!o->targets.has_arch && !o->is_jit)
-        target_device(r);
-    if (o->is_jit)
-        o->targets.cubins.n = 0;
-    toolchain_start(&tools, o->targets.cuda);
-    cli_targets_apply(&o->targets, &tools, &o->compile.options);
-    if (!cli_images(c, &tools, &o->compile.options, &tool))
+    if (!cli_images(c, &r->tools, &o->compile.options, &tool))
         return false;
     struct package package =
         artefact_package(c, r->problem.kernel->name, o->file, &tool);
@@ -206,24 +240,20 @@ static bool run_on_gpu(struct run *r)
     ok = ok && run_on_device(r, &d);
     device_free(&d);
     loaded_close(&r->loaded);
-    driver_close(&r->driver);
     return ok;
 }
 
 // Run wherever that was asked for.
 static bool run_somewhere(struct run *r)
 {
-    const char *fault = r->options->device == RUN_CPU
-                            ? "as --device says"
-                            : driver_open(&r->driver, r->options->driver);
-    cli_progress(fault ? "evaluating on the CPU" : "running on the GPU");
-    if (!fault)
+    cli_progress(r->fault ? "evaluating on the CPU" : "running on the GPU");
+    if (!r->fault)
         return run_on_gpu(r);
     if (r->options->device == RUN_GPU) {
-        diag_error(&r->c->diags, (struct span){0}, D_no_gpu, fault);
+        diag_error(&r->c->diags, (struct span){0}, D_no_gpu, r->fault);
         return false;
     }
-    r->report.no_gpu = fault;
+    r->report.no_gpu = r->fault;
     return run_on_cpu(r);
 }
 
@@ -345,8 +375,13 @@ int command_run(int argc, char **argv)
     struct run r = {.options = &options, .c = &c};
     run_parse(argc, argv, &options);
     compile_start(&c);
-    bool ok = prepare(&r) && lower(&r) && compute_reference(&r) &&
-              run_somewhere(&r) && compare_results(&r);
+    bool ok = prepare(&r);
+    if (ok)
+        find_device(&r);
+    ok = ok && lower(&r) && compute_reference(&r) && run_somewhere(&r) &&
+         compare_results(&r);
+    if (!r.fault && r.driver.context)
+        driver_close(&r.driver);
     cli_progress(NULL);
     cli_print_log(&options.compile);
     int code = tell(&r, ok);

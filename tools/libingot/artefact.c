@@ -22,14 +22,17 @@ static size_t describe_kernel(struct compilation *c, size_t first,
 }
 
 // Describe one image.
-static struct package_image describe_image(const struct compiled_image *image)
+static struct package_image describe_image(struct compilation *c,
+                                           const struct compiled_image *image)
 {
-    return (struct package_image){.kind = image->kind,
-                                  .sm = image->target->number,
-                                  .suffix = image->target->kind,
-                                  .bytes = image->bytes,
-                                  .size = image->size,
-                                  .usage = image->usage};
+    struct package_image out = {.kind = image->kind,
+                                .sm = image->target->number,
+                                .suffix = image->target->kind,
+                                .bytes = image->bytes,
+                                .size = image->size,
+                                .usage = image->usage};
+    out.entries = compile_entries(c, image->target, &out.n_entries);
+    return out;
 }
 
 struct package artefact_package(struct compilation *c, const char *name,
@@ -43,7 +46,7 @@ struct package artefact_package(struct compilation *c, const char *name,
     for (size_t i = 0; i < c->variants.n; n_kernels++)
         i += describe_kernel(c, i, &kernels[n_kernels]);
     for (size_t i = 0; i < c->images.n; i++)
-        images[i] = describe_image(&c->images.at[i]);
+        images[i] = describe_image(c, &c->images.at[i]);
     return (struct package){.name = name,
                             .source = source,
                             .kernels = kernels,

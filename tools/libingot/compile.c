@@ -5,6 +5,7 @@
 #include "ir/copy.h"
 #include "passes/analysis/narrow.h"
 #include "passes/schedule/schedule.h"
+#include "tools/libingot/choice.h"
 #include "tools/libingot/emissions.h"
 
 #include <string.h>
@@ -48,23 +49,26 @@ static struct pass pass_for(struct compilation *c, struct ir_kernel *kernel)
 // Add a copy of a kernel to the variants and return the pass context for it.
 static struct pass add_copy(struct compilation *c,
                             const struct compile_options *o,
-                            const struct ir_kernel *source)
+                            const struct ir_kernel *source,
+                            const struct choice *choice)
 {
     struct ir_kernel *k = ir_copy_kernel(&c->arena, source);
+    struct variant v = {source, k, choice->targets};
     k->fast_math |= o->fast_math;
-    vec_push(&c->arena, &c->variants, (struct variant){source, k});
+    vec_push(&c->arena, &c->variants, v);
     return pass_for(c, k);
 }
 
 // Add a copy of a kernel that is scheduled by rule, and before it, where rows
 // of unknown length are reduced, one for long rows behind a guard.
 static bool add_default(struct compilation *c, const struct compile_options *o,
-                        const struct ir_kernel *source)
+                        const struct ir_kernel *source,
+                        const struct choice *choice)
 {
-    struct pass p = add_copy(c, o, source);
+    struct pass p = add_copy(c, o, source, choice);
     bool ok = schedule_default(&p, true);
     if (ok && p.kernel->guard.n > source->guard.n) {
-        p = add_copy(c, o, source);
+        p = add_copy(c, o, source, choice);
         ok = schedule_default(&p, false);
     }
     arena_reset(&c->scratch);
@@ -75,45 +79,44 @@ static bool add_default(struct compilation *c, const struct compile_options *o,
 static bool add_scheduled(struct compilation *c,
                           const struct compile_options *o,
                           const struct ir_kernel *source,
-                          const struct sched_item *schedule)
+                          const struct choice *choice)
 {
-    struct pass p = add_copy(c, o, source);
-    bool ok = schedule_apply(&p, &c->program.schedules, schedule, o->settings,
-                             o->n_settings) &&
+    struct pass p = add_copy(c, o, source, choice);
+    bool ok = schedule_apply(&p, &c->program.schedules, choice->item,
+                             o->settings, o->n_settings) &&
               schedule_complete(&p);
     arena_reset(&c->scratch);
     return ok;
 }
 
-// Name the variants from `first` on, which are of one kernel, unless there is
-// only one.
-static void name_variants(struct compilation *c, size_t first)
+// Name the variants from `first` on, which a choice became.
+static void name_variants(struct compilation *c, size_t first, size_t number)
 {
-    for (size_t i = first; c->variants.n - first > 1 && i < c->variants.n; i++)
-        c->variants.at[i].kernel->variant =
-            str_name(&c->names, arena_printf(&c->arena, "s%zu", i - first + 1));
+    for (size_t i = first; i < c->variants.n; i++)
+        c->variants.at[i].kernel->variant = str_name(
+            &c->names, arena_printf(&c->arena, "s%zu", number + i - first));
 }
 
-// Schedule one kernel by each schedule that names it, and by rule unless the
-// last of them has no guard.
+// Schedule one kernel by each schedule that names it, and by rule what they
+// leave open.
 static bool schedule_kernel(struct compilation *c,
                             const struct compile_options *o,
                             const struct ir_kernel *kernel)
 {
-    const struct sched_program *s = &c->program.schedules;
+    struct choices choices = {0};
     size_t first = c->variants.n;
-    bool is_covered = false;
-    for (size_t i = 0; i < s->schedules.n && !o->no_schedule; i++) {
-        const struct sched_item *item = s->schedules.at[i];
-        if (item->name.text != kernel->name)
-            continue;
-        is_covered = !item->guard;
-        if (!add_scheduled(c, o, kernel, item))
+    if (!choices_make(c, o, kernel, &choices))
+        return false;
+    for (size_t i = 0; i < choices.n; i++) {
+        const struct choice *one = &choices.at[i];
+        size_t before = c->variants.n;
+        if (!(one->item ? add_scheduled : add_default)(c, o, kernel, one))
             return false;
+        name_variants(c, before, one->number);
     }
-    bool ok = is_covered || add_default(c, o, kernel);
-    name_variants(c, first);
-    return ok;
+    if (c->variants.n == first + 1)
+        c->variants.at[first].kernel->variant = kernel->variant;
+    return true;
 }
 
 // Report schedules without a kernel and settings without a parameter.
@@ -139,10 +142,10 @@ bool compile_schedule(struct compilation *c, const struct compile_options *o)
 
 // Run the passes on a scheduled kernel and add it to the variants.
 static bool lower_kernel(struct compilation *c, const struct compile_options *o,
-                         const struct ir_kernel *source, struct ir_kernel *k)
+                         struct variant v)
 {
-    struct pass p = pass_for(c, k);
-    vec_push(&c->arena, &c->variants, (struct variant){source, k});
+    struct pass p = pass_for(c, v.kernel);
+    vec_push(&c->arena, &c->variants, v);
     return passes_run(&p, &o->passes);
 }
 
@@ -151,11 +154,12 @@ static bool lower_kernel(struct compilation *c, const struct compile_options *o,
 static bool lower_variant(struct compilation *c,
                           const struct compile_options *o, struct variant v)
 {
-    struct ir_kernel *narrow = ir_copy_kernel(&c->arena, v.kernel);
-    struct pass p = pass_for(c, narrow);
-    if (analysis_narrow(&p) && !lower_kernel(c, o, v.source, narrow))
+    struct variant narrow = v;
+    narrow.kernel = ir_copy_kernel(&c->arena, v.kernel);
+    struct pass p = pass_for(c, narrow.kernel);
+    if (analysis_narrow(&p) && !lower_kernel(c, o, narrow))
         return false;
-    return lower_kernel(c, o, v.source, v.kernel);
+    return lower_kernel(c, o, v);
 }
 
 bool compile_lower(struct compilation *c, const struct compile_options *o)
@@ -172,13 +176,18 @@ bool compile_lower(struct compilation *c, const struct compile_options *o)
     return !c->diags.errors;
 }
 
-// Return the lowered kernels as an array.
-static const struct ir_kernel *const *lowered(struct compilation *c)
+const struct ir_kernel *const *
+compile_kernels(struct compilation *c, const struct nvptx_target *target,
+                size_t *n)
 {
     const struct ir_kernel **k =
         arena_array(&c->arena, const struct ir_kernel *, c->variants.n);
-    for (size_t i = 0; i < c->variants.n; i++)
-        k[i] = c->variants.at[i].kernel;
+    *n = 0;
+    for (size_t i = 0; i < c->variants.n; i++) {
+        const struct variant *v = &c->variants.at[i];
+        if (!target || target_set_has(v->targets, target))
+            k[(*n)++] = v->kernel;
+    }
     return k;
 }
 
@@ -200,16 +209,21 @@ bool compile_emit(struct compilation *c, const struct compile_options *o,
                   const struct nvptx_target *target, enum nvptx_form form,
                   struct buf *out)
 {
-    struct nvptx_options n = emit_options(o, target, form);
-    return nvptx_emit_isolated(&c->arena, lowered(c), c->variants.n, &n, out,
-                               &c->diags);
+    struct nvptx_options options = emit_options(o, target, form);
+    size_t n;
+    const struct ir_kernel *const *kernels = compile_kernels(c, target, &n);
+    return nvptx_emit_isolated(&c->arena, kernels, n, &options, out, &c->diags);
 }
 
-const char *const *compile_entries(struct compilation *c, size_t *n)
+const char *const *compile_entries(struct compilation *c,
+                                   const struct nvptx_target *target, size_t *n)
 {
     struct VEC(const char *) names = {0};
-    for (size_t i = 0; i < c->variants.n; i++) {
-        const struct ir_block *body = &c->variants.at[i].kernel->body;
+    size_t n_kernels;
+    const struct ir_kernel *const *kernels =
+        compile_kernels(c, target, &n_kernels);
+    for (size_t i = 0; i < n_kernels; i++) {
+        const struct ir_block *body = &kernels[i]->body;
         for (size_t k = 0; k < body->n; k++) {
             if (body->at[k]->kind == STMT_launch)
                 vec_push(&c->arena, &names, body->at[k]->u.launch.name);
@@ -226,8 +240,10 @@ static struct emission emission_of(struct compilation *c,
 {
     struct arena *arena = arena_new(&c->arena, struct arena);
     vec_push(&c->arena, &c->arenas, arena);
-    return (struct emission){.kernels = lowered(c),
-                             .n = c->variants.n,
+    size_t n;
+    const struct ir_kernel *const *kernels = compile_kernels(c, target, &n);
+    return (struct emission){.kernels = kernels,
+                             .n = n,
                              .options = emit_options(o, target, NVPTX_PTX),
                              .diags = {.arena = arena}};
 }
@@ -267,16 +283,14 @@ static bool emit_images(struct compilation *c, const struct compile_options *o)
 // Assemble the images that are cubins, all at once.
 static bool assemble(struct compilation *c, struct ptxas *tool)
 {
-    size_t n_entries, n = c->images.n;
-    const char *const *entries = compile_entries(c, &n_entries);
+    size_t n = c->images.n;
     struct ptxas_job *jobs = arena_array(&c->arena, struct ptxas_job, n);
     for (size_t i = 0; i < n; i++) {
         const struct compiled_image *image = &c->images.at[i];
         jobs[i] = (struct ptxas_job){.target = image->target,
                                      .ptx = image->ptx,
-                                     .ptx_size = image->ptx_size,
-                                     .entries = entries,
-                                     .n_entries = n_entries};
+                                     .ptx_size = image->ptx_size};
+        jobs[i].entries = compile_entries(c, image->target, &jobs[i].n_entries);
     }
     size_t cubins = n && c->images.at[n - 1].kind == IMAGE_PTX ? n - 1 : n;
     if (cubins && !ptxas_run(&c->arena, tool, jobs, cubins, &c->diags))

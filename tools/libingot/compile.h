@@ -33,10 +33,15 @@ struct compile_options {
     struct pass_options passes;
 };
 
+// Architectures: bit i is row i of nvptx_targets.
+typedef uint64_t target_set;
+bool target_set_has(target_set set, const struct nvptx_target *target);
+
 // A kernel with one way to run it, lowered to level flat.
 struct variant {
     const struct ir_kernel *source; // as it was written
     struct ir_kernel *kernel;       // lowered
+    target_set targets;             // whose images hold it
 };
 
 // An architecture's code.
@@ -69,15 +74,21 @@ void compile_end(struct compilation *c);
 bool compile_add(struct compilation *c, const char *name, const char *text,
                  size_t size);
 
-// Apply to every kernel its schedules, or the default: fills `variants` with
-// kernels at level stages.  A kernel in error does not hide those of others.
+// Apply to every kernel its schedules for the architectures of the build (for
+// any, where it names none), or the default: fills `variants` with kernels at
+// level stages.  A kernel in error does not hide those of others.
 bool compile_schedule(struct compilation *c, const struct compile_options *o);
 
 // Schedule every kernel and run the passes: fills `variants` with kernels at
 // level flat.
 bool compile_lower(struct compilation *c, const struct compile_options *o);
 
-// Append the variants as LLVM IR or PTX for one architecture.
+// Return the variants that the image of an architecture holds; NULL: all.
+const struct ir_kernel *const *
+compile_kernels(struct compilation *c, const struct nvptx_target *target,
+                size_t *n);
+
+// Append the variants for an architecture as LLVM IR or PTX.
 bool compile_emit(struct compilation *c, const struct compile_options *o,
                   const struct nvptx_target *target, enum nvptx_form form,
                   struct buf *out);
@@ -86,7 +97,10 @@ bool compile_emit(struct compilation *c, const struct compile_options *o,
 bool compile_images(struct compilation *c, const struct compile_options *o,
                     struct ptxas *tool);
 
-// Return the names of all entries, in the order of the variants.
-const char *const *compile_entries(struct compilation *c, size_t *n);
+// Return the names of the entries that the image of an architecture holds, in
+// the order of the variants.
+const char *const *compile_entries(struct compilation *c,
+                                   const struct nvptx_target *target,
+                                   size_t *n);
 
 #endif

@@ -1,0 +1,267 @@
+// Which schedules a kernel has in a build.
+//
+// Architectures are bits: row i of nvptx_targets is bit i.  Whether a schedule
+// can be reached does not depend on the build: it is asked for every
+// architecture that there is.  Architectures with the same schedules are asked
+// about once.
+
+#include "tools/libingot/choice.h"
+
+#include "passes/analysis/domain.h"
+#include "passes/schedule/schedule.h"
+
+#include <isl/options.h>
+#include <string.h>
+
+enum { ISL_OPERATIONS_MOST = 200000 };
+
+// All that is known while the schedules of one kernel are judged.
+struct judge {
+    struct compilation *c;
+    const struct compile_options *o;
+    const struct ir_kernel *kernel;
+    struct choices all; // every schedule of the kernel, whatever the build
+    isl_ctx *ctx;       // made for the first question
+};
+
+bool target_set_has(target_set set, const struct nvptx_target *target)
+{
+    size_t n;
+    return set >> (target - nvptx_targets(&n)) & 1;
+}
+
+// Return whether code for an architecture, as a schedule names it, serves
+// another one: itself and, without a suffix, all of its number.
+static bool serves(const struct nvptx_target *named,
+                   const struct nvptx_target *target)
+{
+    return named == target || (!named->kind && named->number == target->number);
+}
+
+// Return the set of an architecture, and of its relatives if `with_suffix`.
+static target_set set_of(const struct nvptx_target *named, bool with_suffix)
+{
+    size_t n;
+    const struct nvptx_target *all = nvptx_targets(&n);
+    target_set set = 0;
+    for (size_t i = 0; i < n; i++)
+        if (with_suffix ? serves(named, &all[i]) : named == &all[i])
+            set |= (target_set)1 << i;
+    return set;
+}
+
+// Return the set of all architectures.
+static target_set every_target(void)
+{
+    size_t n;
+    nvptx_targets(&n);
+    return ((target_set)1 << n) - 1;
+}
+
+target_set choice_targets(const struct compile_options *o)
+{
+    target_set set = o->ptx ? set_of(o->ptx, false) : 0;
+    for (size_t i = 0; i < o->n_targets; i++)
+        set |= set_of(o->targets[i], false);
+    return set ? set : every_target();
+}
+
+// Find the architectures of a schedule.  Returns false after an error.
+static bool find_targets(struct compilation *c, const struct sched_item *item,
+                         target_set *out)
+{
+    bool ok = true;
+    *out = item->targets.n ? 0 : every_target();
+    for (size_t i = 0; i < item->targets.n; i++) {
+        const struct sched_name *name = &item->targets.at[i];
+        const struct nvptx_target *named =
+            nvptx_target_find_at(name->text, name->span, &c->diags);
+        if (named)
+            *out |= set_of(named, true);
+        ok = ok && named;
+    }
+    return ok;
+}
+
+// Gather the schedules of the kernel.
+static bool gather(struct judge *j)
+{
+    struct compilation *c = j->c;
+    const struct sched_program *s = &c->program.schedules;
+    struct pass p = {.kernel = (struct ir_kernel *)j->kernel,
+                     .arena = &c->arena,
+                     .scratch = &c->scratch,
+                     .names = &c->names,
+                     .diags = &c->diags};
+    bool ok = true;
+    for (size_t i = 0; i < s->schedules.n; i++) {
+        struct choice one = {.item = s->schedules.at[i],
+                             .number = j->all.n + 1};
+        if (one.item->name.text != j->kernel->name)
+            continue;
+        ok = find_targets(c, one.item, &one.targets) && ok;
+        ok = schedule_guard(&p, s, one.item, j->o->settings, j->o->n_settings,
+                            &one.guard) &&
+             ok;
+        vec_push(&c->arena, &j->all, one);
+    }
+    return ok;
+}
+
+// ---- Coverage -------------------------------------------------------------
+
+// Ask whether conditions cover all sizes for which `own` holds.
+static bool covers(struct judge *j, struct ir_expr *own,
+                   struct ir_expr *const *others, size_t n)
+{
+    if (!j->ctx) {
+        j->ctx = isl_ctx_alloc();
+        isl_options_set_on_error(j->ctx, ISL_ON_ERROR_CONTINUE);
+        isl_ctx_set_max_operations(j->ctx, ISL_OPERATIONS_MOST);
+    }
+    isl_ctx_reset_operations(j->ctx);
+    return domain_covers(j->ctx, &j->c->scratch, j->kernel, own, others, n);
+}
+
+// Return whether the first `n` schedules leave nothing of `own` for an
+// architecture; one without a guard takes all.
+static bool taken_on(struct judge *j, size_t n, target_set target,
+                     struct ir_expr *own)
+{
+    struct VEC(struct ir_expr *) guards = {0};
+    for (size_t i = 0; i < n; i++) {
+        const struct choice *one = &j->all.at[i];
+        if (!(one->targets & target))
+            continue;
+        if (!one->guard)
+            return true;
+        vec_push(&j->c->scratch, &guards, one->guard);
+    }
+    return guards.n && covers(j, own, guards.at, guards.n);
+}
+
+// Return whether two architectures have the same of the first `n` schedules.
+static bool is_alike(const struct judge *j, size_t n, size_t x, size_t y)
+{
+    for (size_t i = 0; i < n; i++) {
+        target_set set = j->all.at[i].targets;
+        if ((set >> x & 1) != (set >> y & 1))
+            return false;
+    }
+    return true;
+}
+
+// Return those of the architectures where the first `n` schedules leave
+// nothing of `own`.
+static target_set taken(struct judge *j, size_t n, target_set targets,
+                        struct ir_expr *own)
+{
+    target_set out = 0;
+    for (size_t x = 0; targets >> x; x++) {
+        target_set bit = (target_set)1 << x;
+        size_t y = 0;
+        if (!(targets & bit))
+            continue;
+        while (!(targets >> y & 1) || !is_alike(j, n, x, y))
+            y++;
+        if (y < x ? out >> y & 1 : taken_on(j, n, bit, own))
+            out |= bit;
+    }
+    return out;
+}
+
+// Point at the schedules before number `at` that take its calls: one that does
+// so alone, or all of which it shares an architecture with.
+static void blame(struct judge *j, size_t at)
+{
+    const struct choice *one = &j->all.at[at];
+    struct diag_list *d = &j->c->diags;
+    for (size_t i = 0; i < at; i++) {
+        const struct choice *other = &j->all.at[i];
+        bool alone = !(one->targets & ~other->targets) &&
+                     (!other->guard || covers(j, one->guard, &other->guard, 1));
+        if (!alone)
+            continue;
+        diag_note(d, other->item->name.span,
+                  other->guard ? "this one takes all of its sizes"
+                               : "this one has no guard");
+        return;
+    }
+    for (size_t i = 0; i < at; i++)
+        if (j->all.at[i].targets & one->targets)
+            diag_note(d, j->all.at[i].item->name.span,
+                      "of its sizes, this one takes a part");
+}
+
+// Report a schedule that is never chosen.
+static bool check_reached(struct judge *j, size_t at)
+{
+    const struct choice *one = &j->all.at[at];
+    struct diag_list *d = &j->c->diags;
+    struct span span = one->item->name.span;
+    if (one->guard && covers(j, one->guard, NULL, 0)) {
+        diag_error(d, one->item->guard->span, D_schedule_contradiction,
+                   j->kernel->name);
+        for (size_t i = 0; i < j->kernel->where.n; i++)
+            diag_note(d, j->kernel->where.at[i]->span,
+                      "the sizes that the kernel accepts");
+        return false;
+    }
+    if (taken(j, at, one->targets, one->guard) != one->targets)
+        return true;
+    diag_error(d, span, D_schedule_unreachable, j->kernel->name);
+    blame(j, at);
+    return false;
+}
+
+// ---- The build ------------------------------------------------------------
+
+// Return the names of architectures: "sm_90, sm_90a".
+static const char *names_of(struct arena *a, target_set set)
+{
+    size_t n;
+    const struct nvptx_target *all = nvptx_targets(&n);
+    const char *text = "";
+    for (size_t i = 0; i < n; i++)
+        if (set >> i & 1)
+            text =
+                arena_printf(a, "%s%s%s", text, *text ? ", " : "", all[i].name);
+    return text;
+}
+
+// Keep what is chosen on an architecture of the build, and remark on what is
+// for none of them.
+static void keep(struct judge *j, target_set build, struct choices *out)
+{
+    for (size_t i = 0; i < j->all.n; i++) {
+        struct choice one = j->all.at[i];
+        one.targets &= build;
+        if (!one.targets)
+            diag_remark(&j->c->diags, one.item->targets.at[0].span,
+                        D_schedule_left_out, j->kernel->name,
+                        names_of(&j->c->scratch, build));
+        one.targets &= ~taken(j, i, one.targets, one.guard);
+        if (one.targets)
+            vec_push(&j->c->arena, out, one);
+    }
+}
+
+bool choices_make(struct compilation *c, const struct compile_options *o,
+                  const struct ir_kernel *kernel, struct choices *out)
+{
+    struct judge j = {.c = c, .o = o, .kernel = kernel};
+    target_set build = choice_targets(o);
+    bool ok = o->no_schedule || gather(&j);
+    for (size_t i = 0; ok && i < j.all.n; i++)
+        ok = check_reached(&j, i);
+    if (ok)
+        keep(&j, build, out);
+    struct choice rule = {.number = j.all.n + 1};
+    rule.targets = build & ~(ok ? taken(&j, j.all.n, build, NULL) : build);
+    if (rule.targets)
+        vec_push(&c->arena, out, rule);
+    if (j.ctx)
+        isl_ctx_free(j.ctx);
+    arena_reset(&c->scratch);
+    return ok;
+}

@@ -1,0 +1,29 @@
+// Which schedules a kernel has in a build, and for which architectures.
+
+#ifndef TOOLS_LIBINGOT_CHOICE_H
+#define TOOLS_LIBINGOT_CHOICE_H
+
+#include "tools/libingot/compile.h"
+
+// A schedule of a kernel, or the rule that stands for none.
+struct choice {
+    const struct sched_item *item; // NULL: scheduled by rule
+    size_t number;                 // among the schedules of its kernel, from 1
+    struct ir_expr *guard;         // over the kernel's parameters, or NULL
+    target_set targets;            // of the build
+};
+struct choices VEC(struct choice);
+
+// Fill `out` with the schedules of a kernel that serve an architecture of the
+// build, in the order of the text; the last is the rule for sizes or
+// architectures that they leave open, unless there are none.
+// Reports architectures that do not exist, schedules that are never chosen,
+// and, as a remark, those that the build leaves out.
+// Returns false after errors.
+bool choices_make(struct compilation *c, const struct compile_options *o,
+                  const struct ir_kernel *kernel, struct choices *out);
+
+// Return the architectures of a build; all of them where it names none.
+target_set choice_targets(const struct compile_options *o);
+
+#endif
