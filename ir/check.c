@@ -5,6 +5,7 @@
 #include "ir/base/buf.h"
 #include "ir/base/map.h"
 #include "ir/build.h"
+#include "ir/layout.h"
 #include "ir/text.h"
 #include "ir/type.h"
 
@@ -271,6 +272,24 @@ static void check_host(struct checking *c, const struct ir_expr *x,
     must(c, ir_is_pure(x, true), x, "must depend on parameters only");
 }
 
+// Check an array's gaps and swizzle.
+static void check_layout(struct checking *c, const struct ir_buffer *b)
+{
+    const char *wrong = NULL;
+    if (!b->pitches && !b->swizzle.bits)
+        return;
+    must_name(c, b->role == ROLE_alloc && !b->strides, b->name,
+              "a layout is for arrays that are declared, without strides");
+    must_name(c, c->kernel->level < LEVEL_flat, b->name,
+              "a layout becomes strides at level flat");
+    for (uint32_t i = 0; b->pitches && !wrong && i < b->rank; i++)
+        if (layout_has_gaps(b->pitches[i]))
+            wrong = layout_pitch_fault(b, i, b->pitches[i]);
+    if (!wrong && b->swizzle.bits)
+        wrong = layout_swizzle_fault(b, b->swizzle);
+    must_name(c, !wrong, b->name, wrong);
+}
+
 // Check an array's shape and strides, and declare it.
 static void declare_buffer(struct checking *c, const struct ir_buffer *b)
 {
@@ -282,6 +301,7 @@ static void declare_buffer(struct checking *c, const struct ir_buffer *b)
             check_typed(c, b->strides[i], type_scalar(TYPE_int));
     }
     c->in_host_expr = false;
+    check_layout(c, b);
     declare(c, b, b->name);
 }
 

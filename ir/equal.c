@@ -96,6 +96,15 @@ static bool same_var(struct comparison *c, const struct ir_var *a,
            same(c, a->kind == b->kind, "kinds of a variable");
 }
 
+// Return whether the gaps and swizzles of two arrays are the same.
+static bool same_layout(const struct ir_buffer *a, const struct ir_buffer *b)
+{
+    return !a->pitches == !b->pitches &&
+           (!a->pitches || memcmp(a->pitches, b->pitches,
+                                  a->rank * sizeof *a->pitches) == 0) &&
+           memcmp(&a->swizzle, &b->swizzle, sizeof a->swizzle) == 0;
+}
+
 // Compare two declarations of arrays and match them.
 static bool same_buffer(struct comparison *c, const struct ir_buffer *a,
                         const struct ir_buffer *b)
@@ -107,6 +116,7 @@ static bool same_buffer(struct comparison *c, const struct ir_buffer *a,
                 "shapes of an array") &&
            same(c, same_exprs(c, a->rank, a->strides, b->strides),
                 "strides of an array") &&
+           same(c, same_layout(a, b), "layouts of an array") &&
            same(c, a->space == b->space, "spaces of an array") &&
            same(c, a->role == b->role, "roles of an array") &&
            same(c, a->align == b->align, "alignments of an array");

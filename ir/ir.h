@@ -96,13 +96,28 @@ enum buffer_role {
     ROLE_alloc,  // declared by `alloc`; in global space: part of the workspace
 };
 
+// Gaps in a dimension: its neighbours lie the least k * factor + offset
+// elements apart that hold the rows behind it and `pad` elements more.
+struct ir_pitch {
+    uint32_t pad, factor, offset; // offset < factor; none: {0, 1, 0}
+};
+
+// Column j of row r lies where column j ^ ((r >> shift) % 2^bits << base)
+// would; rows are counted over all dimensions but the last.
+struct ir_swizzle {
+    uint32_t bits, base, shift; // bits 0: none
+};
+
 // An array.
 struct ir_buffer {
     const char *name; // interned
     struct type elem;
-    uint32_t rank;            // 0 for a single element
-    struct ir_expr **shape;   // extents, of type `int`
-    struct ir_expr **strides; // in elements; NULL for row-major
+    uint32_t rank;             // 0 for a single element
+    struct ir_expr **shape;    // extents, of type `int`
+    struct ir_expr **strides;  // in elements; NULL for row-major
+    struct ir_pitch *pitches;  // of each dimension; never changed, may be
+                               // shared; NULL: no gaps
+    struct ir_swizzle swizzle; // both only before level flat, of an `alloc`
     enum space space;
     enum buffer_role role;
     uint32_t align; // bytes the caller promises; 0: those of one element

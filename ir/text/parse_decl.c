@@ -1,11 +1,13 @@
 // Types and the declarations of arrays:
 //
 //   A: f16[M, K] strides [ld, 1] align 16
+//   alloc T: f32[32, 32] in shared pad(0, 1)
 
 #include "ir/text/parse.h"
 
 #include "ir/base/suggest.h"
 #include "ir/build.h"
+#include "ir/layout.h"
 
 bool parse_type(struct parser *p, struct type *out)
 {
@@ -85,15 +87,77 @@ static bool parse_align(struct parser *p, struct ir_buffer *b)
     return false;
 }
 
-// Parse what may follow the shape of an array, in any order.
-static bool parse_traits(struct parser *p, struct ir_buffer *b)
+// Parse `(a, b ...)`, numbers of which the last may be left out.
+static bool parse_numbers(struct parser *p, uint32_t n, bool all, uint32_t *out)
+{
+    if (!parse_expect(p, "(", "before the numbers"))
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        if (i && i + 1 == n && !all && parse_is(p, ")"))
+            break;
+        if ((i && !parse_expect(p, ",", "between two numbers")) ||
+            !parse_count(p, &out[i]))
+            return false;
+    }
+    return parse_expect(p, ")", "behind the numbers");
+}
+
+// Parse `(dimension, pad)`, or `(dimension, factor, offset)` if `aligned`.
+static bool parse_pitch(struct parser *p, struct ir_buffer *b, bool aligned)
+{
+    struct span span = parse_peek(p, 0)->span;
+    uint32_t to[3] = {0};
+    if (!parse_numbers(p, aligned ? 3 : 2, true, to))
+        return false;
+    struct ir_pitch pitch = layout_pitch(b, to[0]);
+    if (aligned) {
+        pitch.factor = to[1];
+        pitch.offset = to[2];
+    } else {
+        pitch.pad = to[1];
+    }
+    const char *wrong = layout_pitch_fault(b, to[0], pitch);
+    if (wrong)
+        diag_error(p->diags, span, D_layout_pitch, b->name, wrong);
+    else
+        layout_set_pitch(p->arena, b, to[0], pitch);
+    return !wrong;
+}
+
+// Parse `(bits, base, shift)`; the last may be left out.
+static bool parse_swizzle(struct parser *p, struct ir_buffer *b)
+{
+    struct span span = parse_peek(p, 0)->span;
+    uint32_t to[3] = {0};
+    if (!parse_numbers(p, 3, false, to))
+        return false;
+    struct ir_swizzle swizzle = {to[0], to[1], to[2]};
+    const char *wrong = layout_swizzle_fault(b, swizzle);
+    if (wrong)
+        diag_error(p->diags, span, D_layout_swizzle, b->name, wrong);
+    else
+        b->swizzle = swizzle;
+    return !wrong;
+}
+
+// Parse what may follow the shape of an array, in any order; the layout only
+// of one that is declared here.
+static bool parse_traits(struct parser *p, struct ir_buffer *b,
+                         bool with_layout)
 {
     for (;;) {
-        if (parse_take(p, "strides")) {
+        if (with_layout && parse_take(p, "pad")) {
+            if (!parse_pitch(p, b, false))
+                return false;
+        } else if (with_layout && parse_take(p, "swizzle")) {
+            if (!parse_swizzle(p, b))
+                return false;
+        } else if (parse_take(p, "strides")) {
             if (!parse_strides(p, b))
                 return false;
         } else if (parse_take(p, "align")) {
-            if (!parse_align(p, b))
+            bool is_pitch = with_layout && parse_is(p, "(");
+            if (is_pitch ? !parse_pitch(p, b, true) : !parse_align(p, b))
                 return false;
         } else if (parse_take(p, "inout")) {
             b->role = ROLE_inout;
@@ -116,6 +180,7 @@ struct ir_buffer *parse_buffer(struct parser *p, const char *name,
         return NULL;
     struct ir_buffer *b = ir_buffer_new(p->arena, name, elem, rank, shape);
     b->span = span;
-    bool ok = (!with_space || parse_space(p, b)) && parse_traits(p, b);
+    bool ok =
+        (!with_space || parse_space(p, b)) && parse_traits(p, b, with_space);
     return ok ? b : NULL;
 }

@@ -10,7 +10,23 @@ enum { STEP = 4 };
 static void print_block(struct printer *p, const struct ir_block *block,
                         int indent);
 
-// Append `strides [..] align n inout` of an array.
+// Append `pad(0, 1) align(0, 32, 1) swizzle(3, 2)` of an array.
+static void print_layout(struct printer *p, const struct ir_buffer *b)
+{
+    for (uint32_t i = 0; b->pitches && i < b->rank; i++) {
+        const struct ir_pitch *pitch = &b->pitches[i];
+        if (pitch->pad)
+            buf_printf(p->out, " pad(%u, %u)", i, pitch->pad);
+        if (pitch->factor > 1)
+            buf_printf(p->out, " align(%u, %u, %u)", i, pitch->factor,
+                       pitch->offset);
+    }
+    if (b->swizzle.bits)
+        buf_printf(p->out, " swizzle(%u, %u, %u)", b->swizzle.bits,
+                   b->swizzle.base, b->swizzle.shift);
+}
+
+// Append `strides [..] align n inout` of an array, and its layout.
 static void print_buffer_traits(struct printer *p, const struct ir_buffer *b)
 {
     if (b->strides) {
@@ -18,6 +34,7 @@ static void print_buffer_traits(struct printer *p, const struct ir_buffer *b)
         print_list(p, b->strides, b->rank, true);
         buf_char(p->out, ']');
     }
+    print_layout(p, b);
     if (b->align)
         buf_printf(p->out, " align %u", b->align);
     if (b->role == ROLE_inout)

@@ -2,6 +2,13 @@
 //
 //   C[i, j + 1] = A[j]  =>  C[idx64(i) * idx64(N) + idx64(j) + 1] = A[j]
 //
+// Gaps of declared arrays become strides:
+//
+//   alloc T: f32[32, 32] in shared pad(0, 1)
+//   =>  alloc T: f32[32, 32] in shared strides [33, 1]
+//
+// and swizzles part of the offset.
+//
 // An operation on index values is done in 32 bits (idx32) where its operands
 // are, and its result is proved to fit; in 64 bits (idx64) elsewhere.  So the
 // index of one dimension is usually narrow, and the offset in an array that
@@ -15,6 +22,7 @@
 #include "ir/base/map.h"
 #include "ir/base/num.h"
 #include "ir/build.h"
+#include "ir/layout.h"
 #include "ir/walk.h"
 #include "passes/analysis/facts.h"
 #include "passes/opt/fold.h"
@@ -207,8 +215,9 @@ static void split_constant(struct flatten *f, const struct ir_buffer *b,
 // is proved to fit in 32 bits.
 static bool is_small(struct flatten *f, const struct ir_buffer *b, int64_t give)
 {
-    return !b->strides && is_at_most(f, ir_buffer_elements(f->arena, b),
-                                     give < 0 ? -give : give);
+    bool is_ours = b->role == ROLE_alloc || !b->strides;
+    return is_ours &&
+           is_at_most(f, layout_elements(f->arena, b), give < 0 ? -give : give);
 }
 
 // Note a quotient or a remainder.
@@ -252,20 +261,42 @@ static struct ir_expr *whole_offset(struct flatten *f,
     return divides(sum) ? NULL : sum;
 }
 
+// Return the number that the last index of an element is combined with, if the
+// array is swizzled.
+static struct value swizzle_mask(struct flatten *f, const struct ir_buffer *b,
+                                 struct ir_expr *const *index)
+{
+    struct arena *a = f->arena;
+    struct ir_swizzle s = b->swizzle;
+    if (!s.bits)
+        return (struct value){0};
+    struct ir_expr *row = layout_row(a, b, index);
+    struct ir_expr *some = ir_binary(a, OP_shr, row, ir_int(a, s.shift));
+    struct ir_expr *bits =
+        ir_binary(a, OP_mod, some, ir_int(a, (int64_t)1 << s.bits));
+    return value_of(
+        f, fold_expr(a, &f->facts,
+                     ir_mul(a, bits, ir_int(a, (int64_t)1 << s.base))));
+}
+
 // Return the offset of an element from its indices.
 static struct ir_expr *flat_offset(struct flatten *f, const struct ir_buffer *b,
                                    struct ir_expr **index)
 {
     int64_t constant = 0;
-    struct ir_expr *whole = whole_offset(f, b, index);
+    struct ir_expr *whole = b->swizzle.bits ? NULL : whole_offset(f, b, index);
+    struct value mask = swizzle_mask(f, b, index);
+    uint32_t plain = mask.index ? b->rank - 1 : b->rank;
     if (whole)
         return value_of(f, whole).flat;
-    for (uint32_t i = 0; i < b->rank; i++)
+    for (uint32_t i = 0; i < plain; i++)
         split_constant(f, b, i, &index[i], &constant);
     bool small = is_small(f, b, constant);
     struct value sum = value_of(f, ir_int(f->arena, 0));
     for (uint32_t i = 0; i < b->rank; i++) {
         struct value term = value_of(f, index[i]);
+        if (i == plain)
+            term = combine(f, OP_bit_xor, term, mask, small);
         struct value scale =
             value_of(f, b->strides ? b->strides[i] : b->shape[i]);
         struct value *scaled = b->strides ? &term : &sum;
@@ -478,11 +509,42 @@ static bool sizes_are_bounded(const struct facts *f, const struct ir_kernel *k)
     return true;
 }
 
+// Turn the gaps of an array into strides, and check its swizzle: the context
+// is the pass.
+static void see_alloc(struct ir_stmt *s, void *context)
+{
+    struct pass *p = context;
+    struct ir_buffer *b = s->kind == STMT_alloc ? s->u.buffer : NULL;
+    if (!b)
+        return;
+    b->strides = layout_strides(p->arena, b);
+    b->pitches = NULL;
+    if (layout_swizzle_fits(b))
+        return;
+    diag_error(p->diags, s->span, D_layout_swizzle, b->name,
+               arena_printf(p->scratch,
+                            "its rows are no multiple of 2^(%u + %u) elements",
+                            b->swizzle.bits, b->swizzle.base));
+}
+
+// Forget a swizzle, which the offsets contain.
+static void see_swizzled(struct ir_stmt *s, void *context)
+{
+    (void)context;
+    if (s->kind == STMT_alloc)
+        s->u.buffer->swizzle = (struct ir_swizzle){0};
+}
+
 enum pass_result pass_flatten(struct pass *p)
 {
+    int errors = p->diags->errors;
+    ir_each_stmt(&p->kernel->body, see_alloc, p);
+    if (p->diags->errors > errors)
+        return PASS_FAILED;
     struct flatten f = {.arena = p->arena, .vars = {.arena = p->scratch}};
     facts_start(&f.facts, p->scratch, p->kernel);
     f.is_bounded = sizes_are_bounded(&f.facts, p->kernel);
     flat_block(&f, &p->kernel->body);
+    ir_each_stmt(&p->kernel->body, see_swizzled, NULL);
     return PASS_CHANGED;
 }

@@ -4,21 +4,25 @@
 
 #include "ir/base/num.h"
 #include "ir/build.h"
+#include "ir/layout.h"
 #include "ir/walk.h"
 
 enum { THREADS_MOST = 1024, SHARED_MOST = 48 * 1024 };
 
 // The arrays in shared memory seen so far.
 struct shared_arrays {
+    struct arena *scratch;
     int64_t total, largest;
     const struct ir_buffer *which; // the largest
 };
 
 // Return the bytes of an array whose extents are numbers, 0 for others;
 // INT64_MAX if 63 bits do not hold them.
-static int64_t array_bytes(const struct ir_buffer *b)
+static int64_t array_bytes(struct arena *scratch, const struct ir_buffer *b)
 {
     int64_t bytes = (int64_t)type_bytes(b->elem), n;
+    if (b->pitches && ir_int_value(layout_elements(scratch, b), &n))
+        return num_mul(bytes, n, &bytes) ? bytes : INT64_MAX;
     for (uint32_t i = 0; i < b->rank; i++) {
         if (!ir_int_value(b->shape[i], &n))
             return 0;
@@ -34,7 +38,7 @@ static void see_alloc(struct ir_stmt *s, void *context)
     struct shared_arrays *all = context;
     if (s->kind != STMT_alloc || s->u.buffer->space != SPACE_shared)
         return;
-    int64_t bytes = array_bytes(s->u.buffer);
+    int64_t bytes = array_bytes(all->scratch, s->u.buffer);
     if (!num_add(all->total, bytes, &all->total))
         all->total = INT64_MAX;
     if (bytes > all->largest) {
@@ -46,7 +50,7 @@ static void see_alloc(struct ir_stmt *s, void *context)
 // Return whether the arrays in shared memory fit.
 static bool check_shared(struct pass *p, struct ir_launch *launch)
 {
-    struct shared_arrays all = {0};
+    struct shared_arrays all = {.scratch = p->scratch};
     ir_each_stmt(&launch->body, see_alloc, &all);
     if (all.total <= SHARED_MOST)
         return true;

@@ -9,6 +9,7 @@
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
+#include "ir/layout.h"
 #include "ir/walk.h"
 #include "passes/opt/fold.h"
 
@@ -94,6 +95,8 @@ static struct ir_expr *by_lanes(const struct widen *w, struct ir_expr *x)
 static unsigned widest(const struct widen *w, const struct ir_buffer *b)
 {
     unsigned fit = ACCESS_BYTES_MOST / (unsigned)type_bytes(b->elem);
+    if (b->swizzle.bits && b->swizzle.base < 4 && fit > 1u << b->swizzle.base)
+        fit = 1u << b->swizzle.base;
     return fit < w->lanes ? fit : w->lanes;
 }
 
@@ -102,14 +105,15 @@ static bool rows_are_aligned(const struct widen *w, const struct ir_buffer *b,
                              int64_t n)
 {
     struct arena *a = w->p->scratch;
-    for (uint32_t i = 0; b->strides && i < b->rank; i++) {
-        struct affine stride = affine_of(a, b->strides[i]);
+    struct ir_expr **strides = layout_strides(a, b);
+    for (uint32_t i = 0; strides && i < b->rank; i++) {
+        struct affine stride = affine_of(a, strides[i]);
         bool last = i + 1 == b->rank;
-        if (last ? !ir_is_int_const(b->strides[i], 1)
+        if (last ? !ir_is_int_const(strides[i], 1)
                  : !facts_multiple(w->facts, &stride, n))
             return false;
     }
-    if (b->strides || b->rank == 1)
+    if (strides || b->rank == 1)
         return true;
     struct affine row = affine_of(a, b->shape[b->rank - 1]);
     return facts_multiple(w->facts, &row, n);

@@ -225,3 +225,18 @@ bool sched_check_order(const struct sched_call *c, struct ir_stmt *const *loops,
               "themselves");
     return false;
 }
+
+bool sched_check_declared(const struct sched_call *c,
+                          const struct ir_buffer *array, const char *how)
+{
+    const struct sched_value *v = &c->args.at[0];
+    if (array && array->role == ROLE_alloc)
+        return true;
+    diag_error(c->pass->diags, c->span, D_layout_fixed, how,
+               array ? array->name : sched_name_of(v->stmt));
+    if (array && array->span.source)
+        diag_note(c->pass->diags, array->span, "`%s` is here", array->name);
+    diag_help(c->pass->diags, "cache_read or cache_write it first: the copy "
+                              "may lie anywhere");
+    return false;
+}

@@ -165,6 +165,9 @@ bool sched_check_rectangle(const struct sched_call *c,
 // The loop's iterations are independent; `how` finishes "cannot ...".
 bool sched_check_parallel(const struct sched_call *c, struct ir_stmt *loop,
                           const char *how);
+// The array is one that the kernel declares; `how` finishes "cannot ...".
+bool sched_check_declared(const struct sched_call *c,
+                          const struct ir_buffer *array, const char *how);
 // The loops may run in the order `order` (a permutation of `loops`).
 bool sched_check_order(const struct sched_call *c, struct ir_stmt *const *loops,
                        size_t n, struct ir_stmt *const *order);

@@ -3,6 +3,7 @@
 
 #include "ir/build.h"
 #include "ir/check.h"
+#include "ir/layout.h"
 #include "support/kernel_text.h"
 
 #include <setjmp.h>
@@ -252,6 +253,17 @@ static void stages_and_allocs(void **state)
           stmt_of(s, STMT_store)->u.store.buffer->space = SPACE_global);
     SPOIL(allocs, "extents of a shared or local array are constants: `n`",
           stmt_of(s, STMT_alloc)->u.buffer->space = SPACE_shared);
+    SPOIL(allocs, "alloc G: a layout is for arrays that are declared",
+          stmt_of(s, STMT_alloc)->u.buffer->swizzle.bits = 1;
+          stmt_of(s, STMT_alloc)->u.buffer->role = ROLE_output);
+    SPOIL(allocs, "alloc G: the array has no rows: it has one dimension: `G`",
+          stmt_of(s, STMT_alloc)->u.buffer->swizzle.bits = 1);
+    SPOIL(allocs, "alloc G: a layout becomes strides at level flat: `G`",
+          stmt_of(s, STMT_alloc)->u.buffer->swizzle.bits = 1;
+          s->k->level = LEVEL_flat);
+    SPOIL(allocs, "alloc G: elements of the last dimension have no rows behind",
+          layout_set_pitch(a, stmt_of(s, STMT_alloc)->u.buffer, 0,
+                           (struct ir_pitch){1, 1, 0}));
 }
 
 static void levels(void **state)

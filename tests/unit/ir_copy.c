@@ -24,6 +24,7 @@ static const char stages_text[] =
     "    alloc T: f32[M, N] in global\n"
     "    for i in 0..M @block.x {\n"
     "        alloc S: f32[32] in shared\n"
+    "        alloc R: f32[4, 32] in local pad(0, 1) swizzle(2, 1)\n"
     "        let two = s * 2.0\n"
     "        for j in 0..N step 2 @serial {\n"
     "            stage T(vi in M = i, vj in N = j) if j < N {\n"
@@ -250,6 +251,10 @@ static const struct change changes[] = {
     {"N % 2 == 0", "N % 4 == 0", "`where`"},
     {"in global", "in shared", "spaces of an array"},
     {"alloc S: f32[32] in shared", "alloc S: f32[32] in local", "spaces"},
+    {"pad(0, 1) ", "", "layouts of an array"},
+    {"pad(0, 1)", "pad(0, 2)", "layouts"},
+    {"pad(0, 1)", "align(0, 32, 1)", "layouts"},
+    {"swizzle(2, 1)", "swizzle(2, 1, 1)", "layouts"},
     {"0..M @block.x", "1..M @block.x", "for i: first values"},
     {"0..M @block.x", "0..N @block.x", "for i: ends"},
     {"step 2", "step 4", "for j: steps"},

@@ -110,9 +110,10 @@ static uint64_t below(struct subject *s, uint64_t n)
 struct handles {
     struct arena *arena;
     struct VEC(struct ir_stmt *) loops, stages;
+    struct VEC(struct ir_buffer *) arrays; // parameters, then declared ones
 };
 
-// Note a loop or a stage.
+// Note a loop, a stage or an array.
 static void see_handle(struct ir_stmt *s, void *context)
 {
     struct handles *h = context;
@@ -120,6 +121,16 @@ static void see_handle(struct ir_stmt *s, void *context)
         vec_push(h->arena, &h->loops, s);
     if (s->kind == STMT_stage)
         vec_push(h->arena, &h->stages, s);
+    if (s->kind == STMT_alloc)
+        vec_push(h->arena, &h->arrays, s->u.buffer);
+}
+
+// Note the parameters of a kernel that are arrays.
+static void see_params(const struct ir_kernel *k, struct handles *h)
+{
+    for (size_t i = 0; i < k->params.n; i++)
+        if (k->params.at[i].buffer)
+            vec_push(h->arena, &h->arrays, k->params.at[i].buffer);
 }
 
 // Return a random argument for a letter of a signature, in the kernel.
@@ -135,6 +146,12 @@ static struct sched_value argument(struct subject *s, const struct handles *h,
     } else if (strchr("lts", letter)) {
         v.kind = VALUE_loop;
         v.stmt = h->loops.at[below(s, h->loops.n)];
+    } else if (letter == 'a') {
+        v.kind = VALUE_array;
+        v.buffer = h->arrays.at[below(s, h->arrays.n)];
+    } else if (letter == 'o') {
+        v.kind = VALUE_space;
+        v.space = SPACE_global;
     } else if (letter == 'x') {
         v.kind = VALUE_axis;
         v.axis = (enum axis)(AXIS_block_x + (int)below(s, 6));
@@ -156,6 +173,7 @@ static void call(struct subject *s, struct pass *p)
     struct sched_call c = {.pass = p};
     c.prim = (enum sched_prim)below(s, PRIM_COUNT);
     const char *letters = sched_prim_info(c.prim)->arguments;
+    see_params(p->kernel, &h);
     ir_each_stmt(&p->kernel->body, see_handle, &h);
     for (const char *at = letters; *at;) {
         vec_push(&s->scratch, &c.args, argument(s, &h, *at));

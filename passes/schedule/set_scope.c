@@ -1,0 +1,69 @@
+// set_scope -- move an array to another memory.
+//
+//   alloc T: f32[n] in global   =>   set_scope(T, shared)
+//   alloc T: f32[n] in shared
+//
+// Requires:
+//  1. the kernel declares the array                        E0675
+//  2. the memory is written: not constant                  E0676
+//  3. local arrays have no atomics                         E0676
+//  4. global arrays are declared on top of the kernel      E0676
+
+#include "passes/schedule/prim.h"
+
+#include "ir/build.h"
+
+// Look for atomics on an array: the context of see_atomic.
+struct atomics {
+    const struct ir_buffer *array;
+    bool found;
+};
+
+// Note an atomic on the array.
+static void see_atomic(struct ir_expr *x, void *context)
+{
+    struct atomics *a = context;
+    if (ir_op_info(x->op)->flags & OP_WRITES)
+        a->found |= x->u.buffer == a->array;
+}
+
+// Return whether an array is declared on top of the kernel.
+static bool is_on_top(const struct sched_call *c, const struct ir_buffer *array)
+{
+    const struct ir_block *body = &c->pass->kernel->body;
+    for (size_t i = 0; i < body->n; i++) {
+        if (body->at[i]->kind == STMT_alloc && body->at[i]->u.buffer == array)
+            return true;
+    }
+    return false;
+}
+
+// Return why an array cannot be in a memory, or NULL.
+static const char *fault_of(const struct sched_call *c,
+                            const struct ir_buffer *array, enum space space)
+{
+    struct atomics a = {array, false};
+    if (space == SPACE_constant)
+        return "the kernel writes it";
+    if (space == SPACE_global && !is_on_top(c, array))
+        return "it is declared inside of a statement";
+    ir_each_expr_in(&c->pass->kernel->body, see_atomic, &a);
+    return a.found && space == SPACE_local ? "there are atomics on it" : NULL;
+}
+
+bool sched_set_scope(struct sched_call *c)
+{
+    struct ir_buffer *array = sched_arg_buffer(c, 0);
+    enum space space = c->args.at[1].space;
+    if (!sched_check_declared(c, array, "move"))
+        return false;
+    const char *wrong = fault_of(c, array, space);
+    if (wrong) {
+        diag_error(c->pass->diags, c->span, D_scope_memory, array->name,
+                   space_name(space), wrong);
+        diag_note(c->pass->diags, array->span, "`%s` is here", array->name);
+        return false;
+    }
+    array->space = space;
+    return true;
+}
