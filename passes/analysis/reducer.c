@@ -1,0 +1,439 @@
+// What a stage reduces, and how.
+
+#include "passes/analysis/reducer.h"
+
+#include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/equal.h"
+#include "ir/walk.h"
+
+// Return whether two accesses have the same index.
+static bool same_index(uint32_t n, struct ir_expr *const *x,
+                       struct ir_expr *const *y)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (!ir_expr_equal(x[i], y[i]))
+            return false;
+    }
+    return true;
+}
+
+// Return whether an expression loads the element that a store writes.
+static bool loads_own(const struct ir_stmt *store, const struct ir_expr *x)
+{
+    return x->op == OP_load && x->u.buffer == store->u.store.buffer &&
+           same_index(x->n, x->args, store->u.store.index);
+}
+
+// Note what a function of two partial results may not mention: memory and
+// the place in the iteration.
+static void see_outside(struct ir_expr *x, void *context)
+{
+    bool moves = x->op == OP_var &&
+                 (x->u.var->kind == VAR_iter || x->u.var->kind == VAR_loop ||
+                  x->u.var->kind == VAR_mutable);
+    *(bool *)context |= moves || !ir_is_pure(x, true);
+}
+
+// Return whether an expression depends on names of values and numbers only.
+static bool is_inside(struct ir_expr *x)
+{
+    bool found = false;
+    ir_each_expr(x, see_outside, &found);
+    return !found;
+}
+
+// The arrays of a reduction: the context of see_array.
+struct arrays {
+    const struct reducer *reducer;
+    bool found;
+};
+
+// Note an access to one of the arrays.
+static void see_array(struct ir_expr *x, void *context)
+{
+    struct arrays *s = context;
+    if (!(ir_op_info(x->op)->flags & (OP_READS | OP_WRITES)))
+        return;
+    for (size_t i = 0; i < s->reducer->n; i++)
+        s->found |= x->u.buffer == s->reducer->values[i].store->u.store.buffer;
+}
+
+// Return whether an expression can be combined with a partial result: it is
+// free of effects and does not depend on the result.
+static bool is_operand(const struct reducer *r, struct ir_expr *x)
+{
+    struct arrays s = {r, false};
+    ir_each_expr(x, see_array, &s);
+    return !s.found && ir_is_pure(x, false);
+}
+
+// Return whether starting from a constant once or once in each part is the
+// same: the operation takes it as its identity, or takes it once only.
+static bool can_repeat(enum ir_op op, const struct ir_expr *start)
+{
+    double value = type_is_float(start->type) ? start->u.f : (double)start->u.i;
+    switch ((int)op) {
+    case OP_min:
+    case OP_max:
+    case OP_or:
+    case OP_and:
+    case OP_bit_or:
+    case OP_bit_and: return true;
+    case OP_add:
+    case OP_bit_xor: return value == 0;
+    case OP_mul: return value == 1;
+    }
+    return false;
+}
+
+// Return whether no iteration variable of the reduction selects the element
+// that a store writes, and nothing but such variables and numbers does.
+static bool has_own_index(const struct ir_stage *stage,
+                          const struct ir_stmt *store)
+{
+    for (uint32_t i = 0; i < store->u.store.n; i++) {
+        const struct ir_expr *x = store->u.store.index[i];
+        for (size_t k = 0; k < stage->iters.n; k++) {
+            if (stage->iters.at[k].is_reduce &&
+                ir_mentions(x, stage->iters.at[k].var))
+                return false;
+        }
+        if (!ir_is_pure(x, true))
+            return false;
+    }
+    return true;
+}
+
+// Find what each value starts from: the init is one store of a constant to
+// each element.
+static bool find_identities(struct reducer *r)
+{
+    const struct ir_block *init = &r->stage->init;
+    if (!r->stage->has_init || init->n != r->n)
+        return false;
+    for (size_t i = 0; i < r->n; i++) {
+        const struct ir_stmt *own = r->values[i].store, *s = NULL;
+        for (size_t k = 0; k < init->n; k++) {
+            if (init->at[k]->kind == STMT_store &&
+                init->at[k]->u.store.buffer == own->u.store.buffer)
+                s = init->at[k];
+        }
+        if (!s || !ir_is_const(s->u.store.value) ||
+            !same_index(s->u.store.n, s->u.store.index, own->u.store.index))
+            return false;
+        r->values[i].identity = s->u.store.value;
+    }
+    return true;
+}
+
+// Take a store as that of the next value.
+static bool add_value(struct reducer *r, const struct ir_stmt *store)
+{
+    if (r->n == REDUCER_ARRAYS || store->kind != STMT_store ||
+        !has_own_index(r->stage, store))
+        return false;
+    r->values[r->n++].store = store;
+    return true;
+}
+
+// Find `S = S + x`.
+static bool find_operation(struct reducer *r)
+{
+    const struct ir_block *body = r->block;
+    if (body->n != 1 || !add_value(r, body->at[0]) || !find_identities(r))
+        return false;
+    struct reducer_value *v = &r->values[0];
+    const struct ir_expr *x = v->store->u.store.value;
+    if (x->n != 2 || !can_repeat(x->op, v->identity))
+        return false;
+    v->operand = loads_own(v->store, x->args[0]) ? 1 : 0;
+    return loads_own(v->store, x->args[1 - v->operand]) &&
+           is_operand(r, x->args[v->operand]);
+}
+
+// Find the names of both sides, one pair for each value, and a function of
+// nothing else behind them.
+static bool find_declared(struct reducer *r)
+{
+    const struct ir_block *body = r->block;
+    size_t lets = 0;
+    while (lets < body->n && body->at[lets]->kind == STMT_let)
+        lets++;
+    r->kind = REDUCER_declared;
+    for (size_t i = lets; i < body->n; i++) {
+        if (!add_value(r, body->at[i]) ||
+            !is_inside(body->at[i]->u.store.value))
+            return false;
+    }
+    if (lets < 2 * r->n || !find_identities(r))
+        return false;
+    for (size_t i = 0; i < lets; i++) {
+        struct reducer_value *v = &r->values[i / 2];
+        struct ir_expr *x = body->at[i]->u.let.value;
+        bool fits = i >= 2 * r->n ? is_inside(x)
+                    : i % 2       ? is_operand(r, x)
+                                  : loads_own(v->store, x);
+        if (!fits)
+            return false;
+        if (i < 2 * r->n && i % 2)
+            v->operand = i;
+    }
+    return r->n > 0;
+}
+
+// Return the variable whose value an integer conversion, or nothing, makes of
+// an expression; NULL if it is something else.
+static struct ir_var *converted_var(const struct ir_expr *x)
+{
+    if (x->op == OP_cast)
+        x = x->args[0];
+    return x->op == OP_var && x->u.var->kind == VAR_iter ? x->u.var : NULL;
+}
+
+// Find `if x(vj) > x(I) { I = vj }`.
+static bool find_position(struct pass *p, struct reducer *r)
+{
+    struct arena *a = p->scratch;
+    const struct ir_block *body = r->block;
+    const struct ir_stmt *s = body->n == 1 ? body->at[0] : NULL;
+    r->kind = REDUCER_position;
+    if (!s || s->kind != STMT_if || s->u.branch.otherwise.n ||
+        s->u.branch.then.n != 1 || !add_value(r, s->u.branch.then.at[0]) ||
+        !find_identities(r))
+        return false;
+    const struct ir_stmt *store = r->values[0].store;
+    const struct ir_expr *cond = s->u.branch.cond;
+    struct ir_var *at = converted_var(store->u.store.value);
+    if (!at || (cond->op != OP_gt && cond->op != OP_lt) ||
+        !is_operand(r, cond->args[0]))
+        return false;
+    struct ir_expr *own = ir_load(a, store->u.store.buffer, store->u.store.n,
+                                  store->u.store.index);
+    struct ir_expr *best =
+        ir_replace_var(a, cond->args[0], at, ir_cast(a, at->type, own));
+    return ir_expr_equal(best, cond->args[1]);
+}
+
+// The arrays that a block stores to: the context of see_stored.
+struct stored {
+    const struct ir_expr *condition;
+    bool found;
+};
+
+// Note a load of a stored array in the condition.
+static void see_stored(struct ir_stmt *s, void *context)
+{
+    struct stored *t = context;
+    struct reducer one = {.n = 1, .values = {{.store = s}}};
+    struct arrays a = {&one, false};
+    if (s->kind == STMT_store)
+        ir_each_expr((struct ir_expr *)t->condition, see_array, &a);
+    t->found |= a.found;
+}
+
+// Return the block that combines: the body, or what it does under a condition
+// that does not depend on the result.
+static const struct ir_block *combining_block(const struct ir_stage *stage)
+{
+    const struct ir_block *body = &stage->body;
+    struct ir_stmt *s = body->n == 1 ? body->at[0] : NULL;
+    if (!s || s->kind != STMT_if || s->u.branch.otherwise.n)
+        return body;
+    struct stored t = {s->u.branch.cond, false};
+    ir_each_stmt(&s->u.branch.then, see_stored, &t);
+    return t.found ? body : &s->u.branch.then;
+}
+
+bool reducer_find(struct pass *p, const struct ir_stage *stage,
+                  struct reducer *out)
+{
+    const struct reducer none = {.stage = stage,
+                                 .block = combining_block(stage)};
+    *out = none;
+    if (find_operation(out))
+        return true;
+    *out = none;
+    if (find_declared(out))
+        return true;
+    *out = none;
+    return find_position(p, out);
+}
+
+struct ir_expr *reducer_read(struct arena *a, const struct reducer_place *at)
+{
+    return at->var ? ir_read(a, at->var)
+                   : ir_load(a, at->buffer, at->n, at->index);
+}
+
+struct ir_stmt *reducer_write(struct arena *a, const struct reducer_place *at,
+                              struct ir_expr *value)
+{
+    return at->var ? ir_stmt_assign(a, at->var, value)
+                   : ir_stmt_store(a, at->buffer, at->n, at->index, value);
+}
+
+// A move of values to other places: the context of move_load and move_store.
+struct move {
+    struct arena *arena;
+    const struct reducer *reducer;
+    const struct reducer_place *places;
+};
+
+// Return where the value of an array lives, or NULL.
+static const struct reducer_place *place_of(const struct move *m,
+                                            const struct ir_buffer *buffer)
+{
+    for (size_t i = 0; i < m->reducer->n; i++) {
+        if (m->reducer->values[i].store->u.store.buffer == buffer)
+            return &m->places[i];
+    }
+    return NULL;
+}
+
+// Read the place where the element is loaded.
+static struct ir_expr *move_load(struct arena *a, struct ir_expr *x,
+                                 void *context)
+{
+    const struct reducer_place *at =
+        x->op == OP_load ? place_of(context, x->u.buffer) : NULL;
+    return at ? ir_at(a, reducer_read(a, at), x->span) : x;
+}
+
+// Write to the place where the element is stored.
+static void move_store(struct ir_stmt *s, void *context)
+{
+    struct move *m = context;
+    const struct reducer_place *at =
+        s->kind == STMT_store ? place_of(m, s->u.store.buffer) : NULL;
+    struct span span = s->span;
+    if (!at)
+        return;
+    *s = *reducer_write(m->arena, at, s->u.store.value);
+    s->span = span;
+}
+
+// Move what a block loads and stores.
+static void move_values(struct pass *p, const struct reducer *r,
+                        const struct reducer_place *places,
+                        struct ir_block *block)
+{
+    struct move m = {p->arena, r, places};
+    ir_rewrite_in(p->arena, block, move_load, &m);
+    ir_each_stmt(block, move_store, &m);
+}
+
+// Return a copy of a body with another operand of each value.
+static struct ir_block with_operands(struct pass *p, const struct reducer *r,
+                                     struct ir_expr *const *right,
+                                     const struct map *vars)
+{
+    struct ir_block block = ir_copy_block(p->arena, r->block, vars, NULL);
+    for (size_t i = 0; i < r->n && r->kind == REDUCER_declared; i++)
+        block.at[r->values[i].operand]->u.let.value = right[i];
+    if (r->kind != REDUCER_operation)
+        return block;
+    struct ir_stmt *s = block.at[0];
+    struct ir_expr *args[2] = {s->u.store.value->args[0],
+                               s->u.store.value->args[1]};
+    args[r->values[0].operand] = right[0];
+    s->u.store.value = ir_with_args(p->arena, s->u.store.value, args);
+    return block;
+}
+
+// Let an operation that may not evaluate its second operand have what is
+// combined as its first, so that loads need not wait for one another.
+static void evaluate_operand(struct ir_stmt *s, void *context)
+{
+    if (s->kind != STMT_store)
+        return;
+    struct ir_expr *x = s->u.store.value;
+    if (!(ir_op_info(x->op)->flags & OP_LAZY) || x->n != 2 ||
+        !loads_own(s, x->args[0]))
+        return;
+    struct ir_expr *args[2] = {x->args[1], x->args[0]};
+    s->u.store.value = ir_with_args(context, x, args);
+}
+
+struct ir_block reducer_body(struct pass *p, const struct reducer *r,
+                             const struct reducer_place *places,
+                             const struct map *vars)
+{
+    struct ir_block block =
+        ir_copy_block(p->arena, &r->stage->body, vars, NULL);
+    if (r->kind == REDUCER_operation)
+        ir_each_stmt(&block, evaluate_operand, p->arena);
+    move_values(p, r, places, &block);
+    return block;
+}
+
+// Name a value.
+static struct ir_var *name_value(struct pass *p, struct ir_block *block,
+                                 const char *name, struct ir_expr *value,
+                                 struct span span)
+{
+    struct ir_var *var = ir_var_new(p->arena, str_name(p->names, name),
+                                    value->type, VAR_let, span);
+    struct ir_stmt *s = ir_stmt_let(p->arena, var, value);
+    s->span = span;
+    ir_append(p->arena, block, s);
+    return var;
+}
+
+// Return what a position is of: the compared expression at that position.
+static struct ir_expr *at_position(struct pass *p, const struct reducer *r,
+                                   struct ir_expr *position,
+                                   const struct map *vars)
+{
+    struct ir_expr *x = r->block->at[0]->u.branch.cond->args[0];
+    struct ir_var *at = converted_var(r->values[0].store->u.store.value);
+    x = ir_substitute(p->arena, x, vars, NULL);
+    return ir_replace_var(p->arena, x, at,
+                          ir_cast(p->arena, at->type, position));
+}
+
+// Take another position if what it is of is more extreme, or as extreme and
+// the position comes first.  Equal positions, which those of no elements are,
+// are not looked at.
+static struct ir_block combine_positions(struct pass *p,
+                                         const struct reducer *r,
+                                         const struct reducer_place *place,
+                                         struct ir_expr *right,
+                                         const struct map *vars)
+{
+    struct arena *a = p->arena;
+    struct ir_block out = {0};
+    const struct ir_stmt *own = r->block->at[0];
+    struct ir_var *other = name_value(p, &out, "other", right, own->span);
+    struct ir_var *mine =
+        name_value(p, &out, "mine", reducer_read(a, place), own->span);
+    struct ir_expr *x = ir_read(a, mine), *y = ir_read(a, other);
+    struct ir_stmt *outer = ir_stmt_if(a, ir_binary(a, OP_ne, x, y));
+    struct ir_block *then = &outer->u.branch.then;
+    struct ir_var *best =
+        name_value(p, then, "most", at_position(p, r, x, vars), own->span);
+    struct ir_var *next =
+        name_value(p, then, "next", at_position(p, r, y, vars), own->span);
+    struct ir_expr *was = ir_read(a, best), *is = ir_read(a, next);
+    struct ir_expr *first = ir_binary(a, OP_and, ir_binary(a, OP_eq, is, was),
+                                      ir_binary(a, OP_lt, y, x));
+    struct ir_stmt *inner = ir_stmt_if(
+        a, ir_binary(a, OP_or, ir_binary(a, own->u.branch.cond->op, is, was),
+                     first));
+    ir_append(a, &inner->u.branch.then, reducer_write(a, place, y));
+    ir_append(a, then, inner);
+    ir_append(a, &out, outer);
+    return out;
+}
+
+struct ir_block reducer_combine(struct pass *p, const struct reducer *r,
+                                const struct reducer_place *places,
+                                struct ir_expr *const *right,
+                                const struct map *vars)
+{
+    if (r->kind == REDUCER_position)
+        return combine_positions(p, r, places, right[0], vars);
+    struct ir_block block = with_operands(p, r, right, vars);
+    move_values(p, r, places, &block);
+    return block;
+}
