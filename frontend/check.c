@@ -18,7 +18,8 @@ static size_t scalar_size(const struct ir_expr *x, const struct map *sizes)
     size_t n = 1;
     if (x->op == OP_var && x->u.var->kind != VAR_param)
         return (size_t)(uintptr_t)map_get(sizes, x->u.var);
-    if (x->op == OP_index || ir_op_info(x->op)->flags & (OP_READS | OP_WRITES))
+    if (x->op == OP_index ||
+        ir_op_info(x->op)->flags & (OP_READS | OP_WRITES | OP_TOGETHER))
         return 0;
     for (uint32_t i = 0; i < x->n; i++) {
         size_t size = scalar_size(x->args[i], sizes);
@@ -127,6 +128,52 @@ static void check_allocs(struct parser *p, struct ir_block *block, bool is_top)
     }
 }
 
+// A look for what the threads of a warp compute at once.
+struct together_search {
+    struct parser *p;
+    bool in_stage;
+};
+
+// Report such an operation where not every thread evaluates it.
+static void see_skipped(struct ir_expr *x, void *context)
+{
+    struct together_search *s = context;
+    if (ir_op_info(x->op)->flags & OP_TOGETHER)
+        diag_error(s->p->diags, x->span, D_collective_lazy,
+                   ir_op_info(x->op)->spelling);
+}
+
+// Look at the operands of a node that may be skipped, and at stages.
+static void see_together(struct ir_expr *x, void *context)
+{
+    struct together_search *s = context;
+    unsigned flags = ir_op_info(x->op)->flags;
+    for (uint32_t i = 1; i < x->n && (flags & OP_LAZY); i++)
+        ir_each_expr(x->args[i], see_skipped, s);
+    if (s->in_stage && (flags & OP_TOGETHER))
+        diag_error(s->p->diags, x->span, D_collective_in_definition,
+                   ir_op_info(x->op)->spelling);
+}
+
+// Check the stages of a kernel for what only loops over threads have.
+static void see_stage(struct ir_stmt *stmt, void *context)
+{
+    struct together_search s = *(struct together_search *)context;
+    s.in_stage = true;
+    if (stmt->kind != STMT_stage)
+        return;
+    ir_each_expr_in(&stmt->u.stage.init, see_together, &s);
+    ir_each_expr_in(&stmt->u.stage.body, see_together, &s);
+}
+
+// Check the operations that the threads of a warp compute at once.
+static void check_together(struct parser *p, struct ir_kernel *k)
+{
+    struct together_search s = {p, false};
+    ir_each_expr_in(&k->body, see_together, &s);
+    ir_each_stmt(&k->body, see_stage, &s);
+}
+
 // Report what ir_check finds; the first fault says enough.
 static void check_form(struct parser *p, const struct ir_kernel *k)
 {
@@ -151,6 +198,7 @@ void kernel_check(struct parser *p, struct ir_kernel *k)
     check_scalars(p, k->where.at, k->where.n, "this condition");
     check_scalars(p, k->guard.at, k->guard.n, "this condition");
     check_allocs(p, &k->body, true);
+    check_together(p, k);
     if (p->diags->errors == errors)
         check_form(p, k);
 }

@@ -140,6 +140,8 @@ struct ir_expr *ir_call(struct arena *a, enum ir_op op, uint32_t n,
     struct type type = op == OP_select ? args[1]->type : args[0]->type;
     if (ir_op_info(op)->result == RESULT_BOOL)
         type.kind = TYPE_bool;
+    if (ir_op_info(op)->result == RESULT_MASK)
+        type.kind = TYPE_u32;
     return node(a, op, type, n, args);
 }
 
@@ -284,7 +286,7 @@ uint32_t ir_index_count(const struct ir_expr *x)
 
 bool ir_is_pure(const struct ir_expr *x, bool reads)
 {
-    unsigned bad = OP_WRITES | (reads ? OP_READS : 0u);
+    unsigned bad = OP_WRITES | OP_TOGETHER | (reads ? OP_READS : 0u);
     if (ir_op_info(x->op)->flags & bad)
         return false;
     for (uint32_t i = 0; i < x->n; i++)
@@ -369,6 +371,13 @@ struct ir_stmt *ir_stmt_alloc(struct arena *a, struct ir_buffer *buffer)
     struct ir_stmt *s = stmt(a, STMT_alloc, NULL);
     s->span = buffer->span;
     s->u.buffer = buffer;
+    return s;
+}
+
+struct ir_stmt *ir_stmt_sync(struct arena *a, enum sync_kind kind)
+{
+    struct ir_stmt *s = stmt(a, STMT_sync, NULL);
+    s->u.sync = kind;
     return s;
 }
 

@@ -86,7 +86,8 @@ bool ir_is_false(const struct ir_expr *x);
 bool ir_int_value(const struct ir_expr *x, int64_t *value);
 // Return how many of the operands of a load or an atomic are indices.
 uint32_t ir_index_count(const struct ir_expr *x);
-// Return whether evaluating it neither writes nor, if `reads`, reads memory.
+// Return whether evaluating it neither writes nor, if `reads`, reads memory,
+// nor needs other threads.
 bool ir_is_pure(const struct ir_expr *x, bool reads);
 
 // Statements; the span is that of the first operand with one, or none.
@@ -104,6 +105,7 @@ struct ir_stmt *ir_stmt_store(struct arena *a, struct ir_buffer *buffer,
 struct ir_stmt *ir_stmt_eval(struct arena *a, struct ir_expr *value);
 struct ir_stmt *ir_stmt_alloc(struct arena *a, struct ir_buffer *buffer);
 struct ir_stmt *ir_stmt_barrier(struct arena *a);
+struct ir_stmt *ir_stmt_sync(struct arena *a, enum sync_kind kind);
 struct ir_stmt *ir_stmt_stage(struct arena *a, const char *name);
 struct ir_stmt *ir_stmt_launch(struct arena *a, const char *name);
 

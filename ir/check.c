@@ -43,6 +43,7 @@ static void name_stmt(struct buf *out, const struct ir_stmt *s)
     case STMT_if:
     case STMT_eval:
     case STMT_barrier:
+    case STMT_sync:
     case STMT_COUNT: break;
     }
     buf_printf(out, "%s%s%s: ", stmt_name(s->kind), *name ? " " : "", name);
@@ -220,6 +221,8 @@ static void check_expr(struct checking *c, const struct ir_expr *x)
         check_access(c, x);
         return;
     }
+    must(c, !c->in_stage || !(ir_op_info(x->op)->flags & OP_TOGETHER), x,
+         "threads do not meet inside a stage");
     switch ((int)x->op) {
     case OP_const:
         must(c, x->type.lanes == 1, x, "a constant is a scalar");
@@ -439,6 +442,7 @@ static void check_stmt(struct checking *c, const struct ir_stmt *s)
     case STMT_stage: check_stage(c, &s->u.stage); break;
     case STMT_launch: check_launch(c, &s->u.launch); break;
     case STMT_barrier:
+    case STMT_sync:
         must(c, !c->in_stage, NULL, "a barrier inside a stage");
         break;
     case STMT_COUNT: break;

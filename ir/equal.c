@@ -245,6 +245,8 @@ static bool same_stmt(struct comparison *c, const struct ir_stmt *a,
     case STMT_alloc: return same_buffer(c, a->u.buffer, b->u.buffer);
     case STMT_stage: return same_stage(c, &a->u.stage, &b->u.stage);
     case STMT_launch: return same_launch(c, &a->u.launch, &b->u.launch);
+    case STMT_sync:
+        return same(c, a->u.sync == b->u.sync, "fences");
     case STMT_barrier:
     case STMT_COUNT: break;
     }

@@ -12,7 +12,7 @@
 #include "ir/base/map.h"
 #include "ir/eval.h"
 
-enum { LANES_MOST = 16 };
+enum { LANES_MOST = 16, WARP = 32 };
 
 struct action;
 struct code;
@@ -49,8 +49,12 @@ struct code {
     const struct code **args;
     struct access access; // load and atomics
     union number value;   // const
-    uint32_t slot;        // var
+    uint32_t slot;        // var; together: of the result
 };
+
+// The operations of a statement that the threads of a warp compute at once,
+// operands before what uses them.
+struct exchanges VEC(const struct code *);
 
 // Statements in order.
 struct actions {
@@ -70,6 +74,10 @@ struct action {
     void (*run)(struct thread *t, const struct action *s);
     const struct ir_stmt *origin;
     bool has_barrier;             // in its blocks, or is one
+    bool is_joint;                // in its blocks or itself, threads of a warp
+                                  // do something at once
+    bool spawns;                  // has a loop over threads, or is one
+    struct exchanges exchanges;   // of the statement itself
     bool reduces;                 // for: over a reduction of a stage below
     const struct code *x, *y, *z; // for: from, to, step; if: cond;
                                   // let, var, assign, store, eval: value;
@@ -92,12 +100,15 @@ struct thread {
     unsigned empty;            // loops around that have no iteration and run
                                // the init of a reduction only
     int64_t index[AXIS_COUNT]; // inside a launch
+    int64_t place[3];          // in the block, along x, y and z
+    int64_t block[3];          // threads of the block along x, y and z
 };
 
 // Threads of one block that run statements in lock-step.
 struct group {
-    struct thread *at;
+    struct thread **at;
     size_t n;
+    size_t warp; // threads of the warp that these are of; 0: of a whole block
 };
 
 // The iterations of a loop.
@@ -113,7 +124,8 @@ struct machine {
     struct map buffers; // ir_buffer -> its row + 1, as a pointer
     size_t n_slots;
     struct VEC(struct array) arrays;
-    uint64_t epoch; // counts blocks
+    struct exchanges exchanges; // of the statement being translated
+    uint64_t epoch;             // counts blocks
     uint64_t steps_left;
     bool is_stopped; // `result` says why
     struct eval_result result;
@@ -155,8 +167,16 @@ bool eval_next_iteration(const struct range *r, int64_t *i);
 // Count a step; false when the evaluation has ended.
 bool eval_step(struct machine *m, const struct ir_stmt *at);
 
-// Run a loop with a barrier inside, in lock-step (ir/eval_group.c).
-void eval_group_for(struct group *g, const struct action *s);
+// Run a statement that threads do in lock-step, for one (ir/eval_group.c).
+void eval_alone(struct thread *t, const struct action *s);
+
+// Let the threads of a group, all of one warp, do an operation at once
+// (ir/eval_warp.c).
+void eval_exchange(const struct group *g, const struct code *c);
+// Run a statement for the threads of a block, warp after warp.
+void eval_warps(const struct group *g, const struct action *s);
+// Run a statement for all threads of a group (ir/eval_group.c).
+void eval_group_run(struct group *g, const struct action *s);
 
 // Run a launch.
 void eval_launch(struct thread *t, const struct action *s);

@@ -58,8 +58,9 @@ static struct access compile_access(struct machine *m,
                            is_flat};
 }
 
-// Return the operation that an atomic does on the element, if it does one.
-static enum ir_op atomic_operation(enum ir_op op)
+// Return the operation that an atomic does on the element, or that combines
+// two lanes of a warp, if there is one.
+static enum ir_op operation_of(enum ir_op op)
 {
     switch ((int)op) {
     case OP_atomic_add: return OP_add;
@@ -68,6 +69,12 @@ static enum ir_op atomic_operation(enum ir_op op)
     case OP_atomic_and: return OP_bit_and;
     case OP_atomic_or: return OP_bit_or;
     case OP_atomic_xor: return OP_bit_xor;
+    case OP_warp_sum: return OP_add;
+    case OP_warp_min: return OP_min;
+    case OP_warp_max: return OP_max;
+    case OP_warp_and: return OP_bit_and;
+    case OP_warp_or: return OP_bit_or;
+    case OP_warp_xor: return OP_bit_xor;
     }
     return op;
 }
@@ -92,11 +99,15 @@ const struct code *eval_compile_expr(struct machine *m, const struct ir_expr *x)
     c->args = compile_all(m, x->n, x->args);
     c->type = x->n && !has_memory ? x->args[0]->type : x->type;
     c->to = x->type;
-    c->how = ir_arith(x->op == OP_ramp ? OP_add : atomic_operation(x->op));
+    c->how = ir_arith(x->op == OP_ramp ? OP_add : operation_of(x->op));
     if (ir_op_info(x->op)->form == FORM_LEAF)
         compile_leaf(m, c, x);
     if (has_memory)
         c->access = compile_access(m, x->u.buffer, ir_index_count(x), x->args);
+    if (ir_op_info(x->op)->flags & OP_TOGETHER) {
+        c->slot = (uint32_t)m->n_slots++;
+        vec_push(m->arena, &m->exchanges, c);
+    }
     eval_bind_code(c);
     return c;
 }
@@ -108,13 +119,23 @@ static const struct code *compile_optional(struct machine *m,
     return x ? eval_compile_expr(m, x) : NULL;
 }
 
-// Return whether a block holds a barrier at any depth.
-static bool has_barrier(const struct actions *block)
+// Note what the threads of a group do together in a statement, and below it.
+static void note_joint(struct action *s)
 {
-    for (size_t i = 0; i < block->n; i++)
-        if (block->at[i]->has_barrier)
-            return true;
-    return false;
+    const struct actions *inside[] = {&s->body, &s->other};
+    const struct ir_stmt *o = s->origin;
+    s->has_barrier |= o->kind == STMT_barrier;
+    s->is_joint |=
+        s->exchanges.n || (o->kind == STMT_sync && o->u.sync == SYNC_warp);
+    s->spawns |=
+        o->kind == STMT_for && axis_kind(o->u.loop.axis) == AXIS_THREAD;
+    for (size_t k = 0; k < 2; k++) {
+        for (size_t i = 0; i < inside[k]->n; i++) {
+            s->has_barrier |= inside[k]->at[i]->has_barrier;
+            s->is_joint |= inside[k]->at[i]->is_joint;
+            s->spawns |= inside[k]->at[i]->spawns;
+        }
+    }
 }
 
 // Translate a stage.
@@ -139,6 +160,8 @@ static void compile_stage(struct machine *m, struct action *s,
 static struct action *compile_stmt(struct machine *m, const struct ir_stmt *o)
 {
     struct action *s = arena_new(m->arena, struct action);
+    struct exchanges outer = m->exchanges;
+    m->exchanges = (struct exchanges){0};
     s->origin = o;
     eval_bind_action(s);
     switch (o->kind) {
@@ -176,10 +199,12 @@ static struct action *compile_stmt(struct machine *m, const struct ir_stmt *o)
         s->body = eval_compile_block(m, &o->u.launch.body);
         break;
     case STMT_barrier:
+    case STMT_sync:
     case STMT_COUNT: break;
     }
-    s->has_barrier = o->kind == STMT_barrier || has_barrier(&s->body) ||
-                     has_barrier(&s->other);
+    s->exchanges = m->exchanges;
+    m->exchanges = outer;
+    note_joint(s);
     return s;
 }
 

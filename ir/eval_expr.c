@@ -247,7 +247,9 @@ void eval_bind_code(struct code *c)
     case OP_lanes: c->run = run_lanes; return;
     case OP_lane: c->run = run_lane; return;
     }
-    if (ir_op_info(x->op)->flags & OP_WRITES)
+    if (ir_op_info(x->op)->flags & OP_TOGETHER)
+        c->run = run_var;
+    else if (ir_op_info(x->op)->flags & OP_WRITES)
         c->run = run_atomic;
     else
         bind_arith(c);

@@ -2,7 +2,8 @@
 //
 // A thread runs a statement without a barrier from end to end.  A statement
 // with a barrier inside is finished by all threads of the group before any
-// starts the next, and all must take the same way through it.
+// starts the next, and all must take the same way through it.  Where only the
+// threads of a warp meet, the same holds for each warp.
 
 #include "ir/eval_code.h"
 
@@ -13,15 +14,18 @@ static void run_group(struct group *g, const struct actions *block);
 // Make `each` threads like every thread of a group, side by side.
 static struct group group_new(const struct group *parents, size_t each)
 {
-    struct machine *m = parents->at[0].machine;
+    struct machine *m = parents->at[0]->machine;
     size_t n = parents->n * each;
-    struct group g = {calloc(n + 1, sizeof *g.at), 0};
-    if (!g.at)
+    struct group g = {calloc(n + 1, sizeof *g.at), 0, 0};
+    struct thread *threads = calloc(n + 1, sizeof *threads);
+    if (!g.at || !threads)
         eval_stop(m, EVAL_FAULT, m->kernel->span, "no memory for threads");
-    while (!m->is_stopped && g.n < n) {
-        g.at[g.n] = eval_thread_new(m, &parents->at[g.n / each]);
-        g.n++;
+    for (; !m->is_stopped && g.n < n; g.n++) {
+        threads[g.n] = eval_thread_new(m, parents->at[g.n / each]);
+        g.at[g.n] = &threads[g.n];
     }
+    if (!g.n)
+        free(threads);
     return g;
 }
 
@@ -29,18 +33,21 @@ static struct group group_new(const struct group *parents, size_t each)
 static void group_free(struct group *g)
 {
     for (size_t i = 0; i < g->n; i++)
-        eval_thread_free(&g->at[i]);
+        eval_thread_free(g->at[i]);
+    if (g->n)
+        free(g->at[0]);
     free(g->at);
 }
 
 // Return what an expression is in all threads; stops if they differ.
 static int64_t uniform(struct group *g, const struct code *x, struct span span)
 {
-    int64_t first = eval_run(&g->at[0], x).i;
+    int64_t first = eval_run(g->at[0], x).i;
     for (size_t i = 1; i < g->n; i++) {
-        if (eval_run(&g->at[i], x).i != first) {
-            eval_stop(g->at[0].machine, EVAL_FAULT, span,
-                      "barrier in divergent control flow");
+        if (eval_run(g->at[i], x).i != first) {
+            eval_stop(g->at[0]->machine, EVAL_FAULT, span,
+                      "%s in divergent control flow",
+                      g->warp ? "exchange" : "barrier");
             break;
         }
     }
@@ -54,20 +61,25 @@ static void spawn(struct group *g, const struct action *s,
 {
     size_t n = (size_t)((r->to - r->from - 1) / r->step) + 1;
     struct group all = group_new(g, n);
-    for (size_t i = 0; i < all.n; i++)
-        all.at[i].frame[s->slot].i = r->from + (int64_t)(i % n) * r->step;
+    int d = axis_dimension(s->origin->u.loop.axis);
+    for (size_t i = 0; i < all.n; i++) {
+        all.at[i]->frame[s->slot].i = r->from + (int64_t)(i % n) * r->step;
+        all.at[i]->place[d] = (int64_t)(i % n);
+        all.at[i]->block[d] = (int64_t)n;
+    }
     if (all.n)
         run_group(&all, &s->body);
     group_free(&all);
 }
 
-void eval_group_for(struct group *g, const struct action *s)
+// Run a loop in which threads wait for one another.
+static void group_for(struct group *g, const struct action *s)
 {
-    struct machine *m = g->at[0].machine;
+    struct machine *m = g->at[0]->machine;
     uniform(g, s->x, s->origin->span);
     uniform(g, s->y, s->origin->span);
     uniform(g, s->z, s->origin->span);
-    struct range r = eval_loop_range(&g->at[0], s);
+    struct range r = eval_loop_range(g->at[0], s);
     int64_t i = r.from;
     if (i >= r.to)
         return;
@@ -79,7 +91,7 @@ void eval_group_for(struct group *g, const struct action *s)
         if (!eval_begin_iteration(m, s))
             return;
         for (size_t k = 0; k < g->n; k++)
-            g->at[k].frame[s->slot].i = i;
+            g->at[k]->frame[s->slot].i = i;
         run_group(g, &s->body);
     } while (eval_next_iteration(&r, &i));
 }
@@ -88,32 +100,75 @@ void eval_group_for(struct group *g, const struct action *s)
 static void group_if(struct group *g, const struct action *s)
 {
     bool taken = uniform(g, s->x, s->origin->span);
-    if (!g->at[0].machine->is_stopped)
+    if (!g->at[0]->machine->is_stopped)
         run_group(g, taken ? &s->body : &s->other);
 }
 
-// Run a statement for all threads.
-static void group_run(struct group *g, const struct action *s)
+// Run a branch inside which threads of warps meet: those that go one way, then
+// the others.
+static void warp_if(struct group *g, const struct action *s)
 {
-    if (s->has_barrier && s->origin->kind == STMT_for)
-        eval_group_for(g, s);
-    else if (s->has_barrier && s->origin->kind == STMT_if)
-        group_if(g, s);
+    struct machine *m = g->at[0]->machine;
+    struct thread **at = calloc(2 * g->n, sizeof(struct thread *));
+    struct group part[2] = {{at, 0, g->warp}, {at + g->n, 0, g->warp}};
+    if (!at) {
+        eval_stop(m, EVAL_FAULT, m->kernel->span, "no memory for threads");
+        return;
+    }
+    for (size_t i = 0; i < g->n; i++) {
+        struct group *to = &part[!eval_run(g->at[i], s->x).i];
+        to->at[to->n++] = g->at[i];
+    }
+    if (part[0].n)
+        run_group(&part[0], &s->body);
+    if (part[1].n)
+        run_group(&part[1], &s->other);
+    free(at);
+}
+
+// Run a statement whole, thread after thread.
+static void run_each(struct group *g, const struct action *s)
+{
+    for (size_t i = 0; i < g->n; i++) {
+        if (!eval_step(g->at[i]->machine, s->origin))
+            return;
+        s->run(g->at[i], s);
+    }
+}
+
+void eval_group_run(struct group *g, const struct action *s)
+{
+    bool meets = s->has_barrier || s->is_joint;
+    if (s->is_joint && !s->has_barrier && !s->spawns && !g->warp) {
+        eval_warps(g, s);
+        return;
+    }
+    for (size_t i = 0; i < s->exchanges.n; i++)
+        eval_exchange(g, s->exchanges.at[i]);
+    if (g->at[0]->machine->is_stopped)
+        return;
+    if (meets && s->origin->kind == STMT_for)
+        group_for(g, s);
+    else if (meets && s->origin->kind == STMT_if)
+        (s->has_barrier ? group_if : warp_if)(g, s);
+    else if (s->is_joint && s->origin->kind == STMT_sync)
+        eval_exchange(g, NULL);
     else
-        for (size_t i = 0; i < g->n; i++) {
-            if (!eval_step(g->at[i].machine, s->origin))
-                return;
-            s->run(&g->at[i], s);
-        }
+        run_each(g, s);
+}
+
+void eval_alone(struct thread *t, const struct action *s)
+{
+    eval_group_run(&(struct group){&t, 1, 0}, s);
 }
 
 // Run the statements of a block for all threads.
 static void run_group(struct group *g, const struct actions *block)
 {
     for (size_t i = 0; i < block->n; i++) {
-        if (g->at[0].machine->is_stopped)
+        if (g->at[0]->machine->is_stopped)
             return;
-        group_run(g, block->at[i]);
+        eval_group_run(g, block->at[i]);
     }
 }
 
@@ -127,6 +182,10 @@ static void place_thread(struct thread *t, const int64_t *grid, int64_t block,
     t->index[AXIS_thread_x] = number % l->block[0];
     t->index[AXIS_thread_y] = number / l->block[0] % l->block[1];
     t->index[AXIS_thread_z] = number / l->block[0] / l->block[1];
+    for (int d = 0; d < 3; d++) {
+        t->place[d] = t->index[AXIS_thread_x + d];
+        t->block[d] = l->block[d];
+    }
 }
 
 // Run a grid: `g` has a thread each, or one that plays them all.
@@ -136,17 +195,18 @@ static void run_grid(struct group *g, const struct action *s,
     const struct ir_launch *l = &s->origin->u.launch;
     uint32_t threads = l->block[0] * l->block[1] * l->block[2];
     int64_t blocks = grid[0] * grid[1] * grid[2];
-    struct machine *m = g->at[0].machine;
+    struct machine *m = g->at[0]->machine;
+    bool meets = s->has_barrier || s->is_joint;
     for (int64_t block = 0; block < blocks; block++) {
         if (!eval_step(m, s->origin))
             return;
         m->epoch++;
         for (uint32_t i = 0; i < threads; i++) {
-            place_thread(&g->at[i % g->n], grid, block, l, i);
-            if (!s->has_barrier)
-                eval_run_actions(&g->at[0], &s->body);
+            place_thread(g->at[i % g->n], grid, block, l, i);
+            if (!meets)
+                eval_run_actions(g->at[0], &s->body);
         }
-        if (s->has_barrier)
+        if (meets)
             run_group(g, &s->body);
     }
 }
@@ -166,8 +226,8 @@ void eval_launch(struct thread *t, const struct action *s)
     }
     if (t->machine->is_stopped)
         return;
-    struct group g =
-        group_new(&(struct group){t, 1}, s->has_barrier ? threads : 1);
+    bool meets = s->has_barrier || s->is_joint;
+    struct group g = group_new(&(struct group){&t, 1, 0}, meets ? threads : 1);
     if (!t->machine->is_stopped)
         run_grid(&g, s, grid);
     group_free(&g);

@@ -16,7 +16,10 @@ void eval_run_actions(struct thread *t, const struct actions *block)
         const struct action *s = block->at[i];
         if (!eval_step(t->machine, s->origin))
             return;
-        s->run(t, s);
+        if (s->is_joint)
+            eval_alone(t, s);
+        else
+            s->run(t, s);
     }
 }
 
@@ -56,7 +59,7 @@ static void run_empty(struct thread *t, const struct action *s, int64_t from)
 static void run_for(struct thread *t, const struct action *s)
 {
     if (s->has_barrier) {
-        eval_group_for(&(struct group){t, 1}, s);
+        eval_alone(t, s);
         return;
     }
     struct range r = eval_loop_range(t, s);
@@ -177,6 +180,7 @@ void eval_bind_action(struct action *s)
     case STMT_stage: s->run = run_stage; break;
     case STMT_launch: s->run = eval_launch; break;
     case STMT_barrier:
+    case STMT_sync:
     case STMT_COUNT: s->run = run_barrier; break;
     }
 }

@@ -60,6 +60,13 @@ enum ir_op {
     OP_COUNT
 };
 
+enum sync_kind {
+#define SYNC(name, spelling, meaning) SYNC_##name,
+#include "ir/syncs.def"
+#undef SYNC
+    SYNC_COUNT
+};
+
 enum ir_stmt_kind {
 #define STMT(name, first, last, meaning) STMT_##name,
 #include "ir/stmts.def"
@@ -212,6 +219,7 @@ struct ir_stmt {
         } store;                  // store
         struct ir_expr *value;    // eval
         struct ir_buffer *buffer; // alloc
+        enum sync_kind sync;      // sync
         struct ir_stage stage;    // stage
         struct ir_launch launch;  // launch
     } u;
@@ -243,7 +251,7 @@ struct ir_kernel {
 
 // Facts about an operation, from ops.def.
 enum op_form { FORM_LEAF, FORM_PREFIX, FORM_INFIX, FORM_CALL, FORM_OWN };
-enum op_result { RESULT_SAME, RESULT_BOOL, RESULT_OWN };
+enum op_result { RESULT_SAME, RESULT_BOOL, RESULT_MASK, RESULT_OWN };
 enum op_flags {
     OP_PURE = 1,
     OP_COMMUTES = 2,
@@ -251,6 +259,7 @@ enum op_flags {
     OP_READS = 8,
     OP_WRITES = 16,
     OP_LAZY = 32,
+    OP_TOGETHER = 64,
 };
 struct ir_op_info {
     const char *name, *spelling;
@@ -289,6 +298,7 @@ unsigned space_number(enum space space); // LLVM's address space
 bool space_find(const char *name, enum space *out);
 const char *level_name(enum ir_level level);
 bool level_find(const char *name, enum ir_level *out);
+const char *sync_spelling(enum sync_kind kind);
 const char *stmt_name(enum ir_stmt_kind kind);
 bool stmt_allowed(enum ir_stmt_kind kind, enum ir_level level);
 

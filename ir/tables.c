@@ -10,7 +10,8 @@ enum {
     A = OP_ASSOCIATES,
     R = OP_READS,
     W = OP_WRITES,
-    L = OP_LAZY
+    L = OP_LAZY,
+    T = OP_TOGETHER
 };
 
 static const struct ir_op_info ops[] = {
@@ -222,6 +223,17 @@ static const struct stmt_row stmts[] = {
 #include "ir/stmts.def"
 #undef STMT
 };
+
+static const char *const syncs[] = {
+#define SYNC(name, spelling, meaning) spelling,
+#include "ir/syncs.def"
+#undef SYNC
+};
+
+const char *sync_spelling(enum sync_kind kind)
+{
+    return syncs[kind];
+}
 
 const char *stmt_name(enum ir_stmt_kind kind)
 {

@@ -43,6 +43,8 @@ static bool same_types(struct arena *a, const struct ir_op_info *info,
     uint32_t first = info->operands[0] == 'b' && n == 3;
     bool is_scalar_choice = first == 1 && t[0].lanes == 1;
     for (uint32_t i = 0; i < n; i++) {
+        if (i < strlen(info->operands) && info->operands[i] == 'x')
+            continue;
         bool ok = i < first ? is_scalar_choice || t[i].lanes == t[first].lanes
                             : type_equal(t[i], t[first]);
         if (!ok) {
@@ -93,17 +95,18 @@ static bool count_fits(struct arena *a, const struct ir_op_info *info,
 }
 
 // Check what the letters cannot say: no arithmetic on storage types, no
-// vectors of vectors, atomics and their elements have one lane.
+// vectors of vectors, atomics and what threads exchange have one lane.
 static bool details_fit(struct arena *a, enum ir_op op, const struct type *t,
                         const char **wrong)
 {
     const struct ir_op_info *info = ir_op_info(op);
     bool is_comparison = op == OP_eq || op == OP_ne;
-    bool is_atomic = (info->flags & OP_WRITES) != 0;
+    bool is_scalar =
+        op == OP_lanes || (info->flags & (OP_WRITES | OP_TOGETHER));
     if (is_comparison && type_is_storage(t[0]))
         *wrong = arena_printf(a, "`%s` cannot compare %s: convert it first",
                               info->spelling, ir_type_text(a, t[0]));
-    else if ((op == OP_lanes || is_atomic) && t[0].lanes > 1)
+    else if (is_scalar && t[0].lanes > 1)
         *wrong = arena_printf(a, "`%s` needs scalars, not %s", info->spelling,
                               ir_type_text(a, t[0]));
     else
@@ -124,6 +127,8 @@ bool ir_result_type(struct arena *a, enum ir_op op, uint32_t n,
     *result = op == OP_select ? operands[1] : operands[0];
     if (info->result == RESULT_BOOL)
         result->kind = TYPE_bool;
+    if (info->result == RESULT_MASK)
+        result->kind = TYPE_u32;
     if (op == OP_lanes)
         result->lanes = (uint8_t)n;
     return true;

@@ -23,6 +23,7 @@ uint32_t ir_stmt_blocks(struct ir_stmt *s, struct ir_block *out[])
     case STMT_eval:
     case STMT_alloc:
     case STMT_barrier:
+    case STMT_sync:
     case STMT_COUNT: break;
     }
     return 0;
@@ -73,6 +74,7 @@ void ir_stmt_exprs(struct ir_stmt *s,
     case STMT_launch: see_all(s->u.launch.grid, 3, see, context); break;
     case STMT_alloc:
     case STMT_barrier:
+    case STMT_sync:
     case STMT_COUNT: break;
     }
 }

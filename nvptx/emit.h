@@ -60,6 +60,9 @@ LLVMValueRef emit_value(struct emitter *e, const struct ir_expr *x);
 // Return LLVM's instruction, predicate or atomic operation for an operation of
 // intrin.def on operands of type t.
 int emit_choice(enum ir_op op, struct type t);
+// Return `a op b` of two values, rounded by itself: nothing becomes an fma.
+LLVMValueRef emit_combined(struct emitter *e, enum ir_op op, struct type t,
+                           LLVMValueRef a, LLVMValueRef b);
 
 // ---- emit_own.c: the operations with functions of their own
 
@@ -98,6 +101,14 @@ LLVMValueRef emit_f8_decode(struct emitter *e, struct type from,
 // ---- emit_math.c
 
 LLVMValueRef emit_math(struct emitter *e, const struct ir_expr *x);
+
+// ---- emit_warp.c: what the threads of a warp compute at once; fences
+
+LLVMValueRef emit_shuffle(struct emitter *e, const struct ir_expr *x);
+LLVMValueRef emit_vote(struct emitter *e, const struct ir_expr *x);
+LLVMValueRef emit_match(struct emitter *e, const struct ir_expr *x);
+LLVMValueRef emit_warp_reduce(struct emitter *e, const struct ir_expr *x);
+void emit_sync(struct emitter *e, enum sync_kind kind);
 
 // ---- emit_memory.c
 

@@ -101,16 +101,26 @@ static LLVMValueRef emit_compare(struct emitter *e, const struct ir_expr *x)
     return LLVMBuildICmp(e->builder, (LLVMIntPredicate)predicate, a, b, "");
 }
 
+LLVMValueRef emit_combined(struct emitter *e, enum ir_op op, struct type t,
+                           LLVMValueRef a, LLVMValueRef b)
+{
+    const struct names *names = &intrinsics[op];
+    const char *name = type_is_float(t)    ? names->on_float
+                       : type_is_signed(t) ? names->on_signed
+                                           : names->on_unsigned;
+    LLVMOpcode code = (LLVMOpcode)emit_choice(op, t);
+    if (name)
+        return emit_intrinsic(e, name, emit_type(e, t), (LLVMValueRef[]){a, b},
+                              2);
+    return emit_no_wrap(t, LLVMBuildBinOp(e->builder, code, a, b, ""));
+}
+
 // min and max.
 static LLVMValueRef emit_overloaded(struct emitter *e, const struct ir_expr *x)
 {
-    const struct names *names = &intrinsics[x->op];
-    const char *name = type_is_float(x->type)    ? names->on_float
-                       : type_is_signed(x->type) ? names->on_signed
-                                                 : names->on_unsigned;
-    LLVMValueRef args[] = {emit_value(e, x->args[0]),
-                           emit_value(e, x->args[1])};
-    return emit_intrinsic(e, name, emit_type(e, x->type), args, 2);
+    LLVMValueRef a = emit_value(e, x->args[0]);
+    LLVMValueRef b = emit_value(e, x->args[1]);
+    return emit_combined(e, x->op, x->type, a, b);
 }
 
 static LLVMValueRef (*const emitters[OP_COUNT])(struct emitter *e,

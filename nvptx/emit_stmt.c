@@ -24,16 +24,41 @@ static bool has_barrier(struct ir_stmt *s)
     return found;
 }
 
-// Branch for a statement.  If a barrier depends on it, an empty convergent
+// Note whether threads do an operation at once.
+static void note_together(struct ir_expr *x, void *context)
+{
+    *(bool *)context |= (ir_op_info(x->op)->flags & OP_TOGETHER) != 0;
+}
+
+// Note whether the threads of a warp wait for one another.
+static void note_warp(struct ir_stmt *s, void *context)
+{
+    *(bool *)context |= s->kind == STMT_sync && s->u.sync == SYNC_warp;
+}
+
+// Return whether threads meet below a statement.
+static bool has_meeting(struct ir_stmt *s)
+{
+    bool found = has_barrier(s);
+    struct ir_block *blocks[IR_BLOCKS_MOST];
+    uint32_t n = ir_stmt_blocks(s, blocks);
+    for (uint32_t i = 0; i < n && !found; i++) {
+        ir_each_stmt(blocks[i], note_warp, &found);
+        ir_each_expr_in(blocks[i], note_together, &found);
+    }
+    return found;
+}
+
+// Branch for a statement.  If a meeting of threads depends on it, an empty convergent
 // instruction keeps LLVM from sending threads for which it knows the condition
-// another way to the barrier, past the place where all threads meet.
+// another way to the meeting, past the place where all threads meet.
 static LLVMValueRef branch_for(struct emitter *e, struct ir_stmt *s,
                                LLVMValueRef cond, LLVMBasicBlockRef then,
                                LLVMBasicBlockRef otherwise)
 {
     LLVMTypeRef type =
         LLVMFunctionType(LLVMVoidTypeInContext(e->context), NULL, 0, false);
-    if (has_barrier(s)) {
+    if (has_meeting(s)) {
         LLVMValueRef nothing = LLVMGetInlineAsm(type, "", 0, "", 0, true, false,
                                                 LLVMInlineAsmDialectATT, false);
         LLVMValueRef meeting =
@@ -190,6 +215,7 @@ static void emit_stmt(struct emitter *e, struct ir_stmt *s)
     case STMT_eval: emit_value(e, s->u.value); break;
     case STMT_alloc: emit_alloc(e, s); break;
     case STMT_barrier: emit_barrier(e); break;
+    case STMT_sync: emit_sync(e, s->u.sync); break;
     case STMT_stage:
     case STMT_launch:
     case STMT_COUNT: break;

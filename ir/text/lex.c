@@ -24,8 +24,8 @@ struct lexer {
 };
 
 static const char *const reserved[] = {
-    "for",   "if",     "else", "let",   "var", "alloc", "barrier",
-    "stage", "launch", "true", "false", "inf", "nan",   "reduce"};
+    "for",    "if",   "else",  "let", "var", "alloc",  "barrier",  "stage",
+    "launch", "true", "false", "inf", "nan", "reduce", "syncwarp", "fence"};
 enum { RESERVED = sizeof reserved / sizeof *reserved };
 
 // Operators and brackets, longer ones before their prefixes.

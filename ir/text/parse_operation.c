@@ -11,6 +11,7 @@
 #include "ir/type.h"
 
 #include <math.h>
+#include <string.h>
 
 // Return the type that an open integer takes when nothing decides it.
 static struct type default_int(const struct parser *p)
@@ -185,6 +186,19 @@ static bool is_least_int(const struct ir_expr *x)
     return x->is_open && x->type.kind == TYPE_u64 && x->u.i == INT64_MIN;
 }
 
+// Make index operands, which stand behind the others, values of an index type.
+static bool close_indices(struct parser *p, uint32_t n, struct ir_expr **x)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        x[i] = parse_close(p, x[i]);
+        if (x[i] && !type_is_index(x[i]->type))
+            x[i] = parse_convert(p, x[i], default_int(p), "a number of lanes");
+        if (!x[i])
+            return false;
+    }
+    return true;
+}
+
 struct ir_expr *parse_operation(struct parser *p, enum ir_op op, uint32_t n,
                                 struct ir_expr **x, struct span span)
 {
@@ -192,7 +206,10 @@ struct ir_expr *parse_operation(struct parser *p, enum ir_op op, uint32_t n,
     bool is_call = info->form == FORM_CALL, all_open = true;
     if (op == OP_neg && is_least_int(x[0]))
         return opened(ir_at(p->arena, ir_int(p->arena, INT64_MIN), span));
-    if (!unify(p, n, x, info->operands[0] == 'f') ||
+    const char *index = strchr(info->operands, 'x');
+    uint32_t alike = index ? (uint32_t)(index - info->operands) : n;
+    if (!unify(p, alike, x, info->operands[0] == 'f') ||
+        !close_indices(p, n - alike, x + alike) ||
         (is_call && !close_all(p, n, x)))
         return NULL;
     for (uint32_t i = 0; i < n; i++)

@@ -390,7 +390,7 @@ static bool parse_simple(struct parser *p, struct ir_block *out, size_t first)
     if ((x->op == OP_load || x->op == OP_var) &&
         parse_peek(p, 0)->kind == TOKEN_PUNCT)
         return append_assignment(p, out, x, first);
-    if (!(ir_op_info(x->op)->flags & OP_WRITES)) {
+    if (!(ir_op_info(x->op)->flags & (OP_WRITES | OP_TOGETHER))) {
         diag_error(p->diags, x->span, D_no_effect);
         return false;
     }
@@ -404,6 +404,35 @@ static bool parse_simple(struct parser *p, struct ir_block *out, size_t first)
 static bool append_barrier(struct parser *p, struct ir_block *out, size_t first)
 {
     struct ir_stmt *s = ir_stmt_barrier(p->arena);
+    s->span = parse_span(p, first);
+    ir_append(p->arena, out, s);
+    return true;
+}
+
+// Parse `(scope)` behind `fence`.
+static bool parse_scope(struct parser *p, enum sync_kind *out)
+{
+    if (!parse_expect(p, "(", "behind `fence`"))
+        return false;
+    *out = parse_take(p, "block")    ? SYNC_block
+           : parse_take(p, "gpu")    ? SYNC_gpu
+           : parse_take(p, "system") ? SYNC_system
+                                     : SYNC_COUNT;
+    if (*out != SYNC_COUNT)
+        return parse_expect(p, ")", "behind the scope");
+    const struct token *t = parse_peek(p, 0);
+    diag_error(p->diags, t->span, D_unknown_scope, parse_described(p, t));
+    return false;
+}
+
+// Append `syncwarp`, or a fence whose word has been read.
+static bool append_sync(struct parser *p, struct ir_block *out, size_t first,
+                        bool is_fence)
+{
+    enum sync_kind kind = SYNC_warp;
+    if (is_fence && !parse_scope(p, &kind))
+        return false;
+    struct ir_stmt *s = ir_stmt_sync(p->arena, kind);
     s->span = parse_span(p, first);
     ir_append(p->arena, out, s);
     return true;
@@ -425,6 +454,10 @@ static bool parse_statement(struct parser *p, struct ir_block *out)
         return parse_alloc(p, out, first);
     if (parse_take(p, "barrier"))
         return append_barrier(p, out, first);
+    if (parse_take(p, "syncwarp"))
+        return append_sync(p, out, first, false);
+    if (parse_take(p, "fence"))
+        return append_sync(p, out, first, true);
     if (parse_take(p, "stage"))
         return parse_stage(p, out, first);
     if (parse_take(p, "launch"))

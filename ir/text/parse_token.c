@@ -82,8 +82,9 @@ void parse_skip_newlines(struct parser *p)
 // Return whether a token is a word that only begins a statement.
 static bool begins_statement(const struct token *t)
 {
-    static const char *const words[] = {"for",     "let",   "var",   "alloc",
-                                        "barrier", "stage", "launch"};
+    static const char *const words[] = {"for",    "let",      "var",
+                                        "alloc",  "barrier",  "stage",
+                                        "launch", "syncwarp", "fence"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (t->kind == TOKEN_NAME && strcmp(t->text, words[i]) == 0)
             return true;

@@ -214,6 +214,7 @@ static void print_stmt(struct printer *p, const struct ir_stmt *s, int indent)
     case STMT_store: print_store(p, s); return;
     case STMT_alloc: print_alloc(p, s->u.buffer); return;
     case STMT_barrier: buf_text(p->out, "barrier"); return;
+    case STMT_sync: buf_text(p->out, sync_spelling(s->u.sync)); return;
     case STMT_stage: print_stage(p, &s->u.stage, indent); return;
     case STMT_launch: print_launch(p, &s->u.launch, indent); return;
     case STMT_eval: print_expr(p, s->u.value, 0, false); return;

@@ -98,12 +98,14 @@ static void print_select(struct printer *p, const struct ir_expr *x,
 static void print_call(struct printer *p, const struct ir_expr *x)
 {
     bool any = false;
+    const char *letters = ir_op_info(x->op)->operands;
     for (uint32_t i = 0; i < x->n && x->op != OP_lanes; i++)
-        any |= decides(x->args[i]);
+        any |= letters[i] != 'x' && decides(x->args[i]);
     buf_printf(p->out, "%s(", ir_op_info(x->op)->spelling);
     for (uint32_t i = 0; i < x->n; i++) {
+        bool is_lane = x->op != OP_lanes && letters[i] == 'x';
         buf_text(p->out, i ? ", " : "");
-        print_expr(p, x->args[i], 0, any);
+        print_expr(p, x->args[i], 0, any && !is_lane);
     }
     buf_char(p->out, ')');
 }

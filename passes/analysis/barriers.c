@@ -1,79 +1,159 @@
-// barriers: every barrier must be reached by all threads of a block, or none.
+// barriers: every barrier must be reached by all threads of a block, or none;
+// what the threads of a warp do at once, by all threads of the warp.
 //
-//   if thread.x < 32 { barrier }      // E0702
+//   if thread.x < 32 { barrier }                 // E0702
+//   if thread.x < 16 { s = warp_sum(s) }         // E0740
+//   if thread.x < 64 { s = warp_sum(s) }         // whole warps
 //
-// A value is divergent if threads of one block may see it differ: it comes
-// from a position in the block, an atomic, or a variable or local array that
-// was given such a value, or was written where not all threads are.  An
-// element of other memory is the same for all if its index is.
+// A value is the same for all threads of a block, for those of each warp, or
+// for none.  It differs if it comes from a position in the block, an atomic,
+// or a variable or local array that was given such a value, or was written
+// where not all threads are.  An element of other memory is the same for all
+// if its index is.
 
 #include "ir/base/map.h"
+#include "ir/build.h"
 #include "ir/walk.h"
 #include "passes/pass.h"
+
+// For whom a value is the same.
+enum likeness { SAME_IN_BLOCK, SAME_IN_WARP, DIFFERENT };
+
+enum { WARP = 32 };
 
 // The search in one launch.
 struct divergence {
     struct pass *p;
     const struct ir_launch *launch;
-    struct map divergent;     // variables and local arrays -> non-NULL
-    const struct ir_stmt *at; // innermost divergent control around, or NULL
-    bool changed;             // something became divergent in this round
-    bool failed;              // a barrier was reported
+    struct map different;     // variables and local arrays -> their likeness
+    const struct ir_stmt *at; // innermost control around that lets threads
+                              // part, or NULL
+    enum likeness control;    // of all control around
+    bool changed;             // something became less alike in this round
+    bool failed;              // something was reported
 };
 
-// What is asked about an expression.
-struct question {
-    const struct divergence *d;
-    bool is_divergent;
-};
-
-// Look for a source of divergence.
-static void see_source(struct ir_expr *x, void *context)
+// Return the less alike of two.
+static enum likeness worse(enum likeness a, enum likeness b)
 {
-    struct question *q = context;
+    return a > b ? a : b;
+}
+
+// Return how many threads a launch's block has.
+static int64_t threads_of(const struct ir_launch *l)
+{
+    return (int64_t)l->block[0] * l->block[1] * l->block[2];
+}
+
+// Return how much alike a position along an axis is if it is divided by a
+// number: warps are 32 threads counted along x, y and z.
+static enum likeness position(const struct divergence *d, enum axis axis,
+                              int64_t by)
+{
+    const uint32_t *block = d->launch->block;
+    int64_t stride = 1;
+    int dimension = axis_dimension(axis);
+    if (axis_kind(axis) != AXIS_THREAD || block[dimension] <= by)
+        return SAME_IN_BLOCK;
+    for (int i = 0; i < dimension; i++)
+        stride *= block[i];
+    int64_t length = stride * block[dimension];
+    bool is_last = length == threads_of(d->launch);
+    bool is_whole =
+        by > 0 && stride * by % WARP == 0 && (is_last || length % WARP == 0);
+    return is_whole ? SAME_IN_WARP : DIFFERENT;
+}
+
+// Return the position that an expression is, or is a conversion of, or NULL.
+static const struct ir_expr *position_in(const struct ir_expr *x)
+{
+    while (x->op == OP_cast && !type_is_float(x->type))
+        x = x->args[0];
+    return x->op == OP_index ? x : NULL;
+}
+
+// Return how much alike `thread.x / 32`, `thread.x >> 5`, `thread.x < 32` and
+// the like are; DIFFERENT if it is nothing of the kind.
+static enum likeness quotient(const struct divergence *d,
+                              const struct ir_expr *x)
+{
+    int64_t by;
+    const struct ir_expr *of = x->n == 2 ? position_in(x->args[0]) : NULL;
+    if (!of || !ir_int_value(x->args[1], &by))
+        return DIFFERENT;
+    switch ((int)x->op) {
+    case OP_div:
+    case OP_lt:
+    case OP_ge: return position(d, of->u.axis, by);
+    case OP_le:
+    case OP_gt: return position(d, of->u.axis, by + 1);
+    case OP_shr:
+        return by < WARP ? position(d, of->u.axis, (int64_t)1 << by)
+                         : SAME_IN_BLOCK;
+    }
+    return DIFFERENT;
+}
+
+// Return how much alike a variable or local array is.
+static enum likeness known(const struct divergence *d, const void *what)
+{
+    return (enum likeness)(uintptr_t)map_get(&d->different, what);
+}
+
+// Return how much alike a node is, its operands aside.
+static enum likeness node_likeness(const struct divergence *d,
+                                   const struct ir_expr *x)
+{
     unsigned flags = ir_op_info(x->op)->flags;
     if (x->op == OP_index)
-        q->is_divergent |= axis_kind(x->u.axis) == AXIS_THREAD &&
-                           q->d->launch->block[axis_dimension(x->u.axis)] > 1;
+        return position(d, x->u.axis, 1);
     if (x->op == OP_var)
-        q->is_divergent |= map_has(&q->d->divergent, x->u.var);
-    if (flags & OP_READS)
-        q->is_divergent |=
-            (flags & OP_WRITES) || map_has(&q->d->divergent, x->u.buffer);
+        return known(d, x->u.var);
+    if (flags & OP_WRITES)
+        return DIFFERENT;
+    return flags & OP_READS ? known(d, x->u.buffer) : SAME_IN_BLOCK;
 }
 
-// Return whether threads may see an expression differ.
-static bool is_divergent(const struct divergence *d, const struct ir_expr *x)
+// Return how much alike an expression is.
+static enum likeness likeness(const struct divergence *d,
+                              const struct ir_expr *x)
 {
-    struct question q = {.d = d};
-    ir_each_expr((struct ir_expr *)x, see_source, &q);
-    return q.is_divergent;
+    enum likeness r = node_likeness(d, x);
+    if (quotient(d, x) != DIFFERENT)
+        return quotient(d, x);
+    for (uint32_t i = 0; i < x->n; i++)
+        r = worse(r, likeness(d, x->args[i]));
+    if (!(ir_op_info(x->op)->flags & OP_TOGETHER) || r == SAME_IN_BLOCK)
+        return r;
+    bool moves = x->op == OP_shuffle_up || x->op == OP_shuffle_down ||
+                 x->op == OP_shuffle_xor || x->op == OP_match_any;
+    bool is_one = x->op != OP_shuffle || likeness(d, x->args[1]) != DIFFERENT;
+    return moves || !is_one ? r : SAME_IN_WARP;
 }
 
-// Note that a variable or array is divergent.
-static void spread(struct divergence *d, const void *what)
+// Note how much alike a variable or array is.
+static void spread(struct divergence *d, const void *what, enum likeness how)
 {
-    if (map_has(&d->divergent, what))
+    if (how <= known(d, what))
         return;
-    map_set(&d->divergent, what, d);
+    map_set(&d->different, what, (void *)(uintptr_t)how);
     d->changed = true;
 }
 
 // Look at a store to a local array.
 static void see_store(struct divergence *d, const struct ir_stmt *s)
 {
-    bool divergent = d->at || is_divergent(d, s->u.store.value);
+    enum likeness how = worse(d->control, likeness(d, s->u.store.value));
     for (uint32_t i = 0; i < s->u.store.n; i++)
-        divergent |= is_divergent(d, s->u.store.index[i]);
-    if (divergent && s->u.store.buffer->space == SPACE_local)
-        spread(d, s->u.store.buffer);
+        how = worse(how, likeness(d, s->u.store.index[i]));
+    if (s->u.store.buffer->space == SPACE_local)
+        spread(d, s->u.store.buffer, how);
 }
 
-// Report a barrier under divergent control.
-static void see_barrier(struct divergence *d, const struct ir_stmt *s)
+// Point at where threads part.
+static void note_control(struct divergence *d)
 {
     bool is_loop = d->at->kind == STMT_for;
-    diag_error(d->p->diags, s->span, D_barrier_divergent);
     diag_note(d->p->diags,
               is_loop ? d->at->u.loop.to->span : d->at->u.branch.cond->span,
               is_loop ? "threads leave the loop here at different times"
@@ -81,39 +161,108 @@ static void see_barrier(struct divergence *d, const struct ir_stmt *s)
     d->failed = true;
 }
 
-// Return whether a loop or branch lets threads part.
-static bool parts(const struct divergence *d, const struct ir_stmt *s)
+// Report a statement that not every thread reaches that has to.
+static void see_meeting(struct divergence *d, const struct ir_stmt *s)
 {
-    if (s->kind == STMT_if)
-        return is_divergent(d, s->u.branch.cond);
-    return s->kind == STMT_for &&
-           (is_divergent(d, s->u.loop.from) || is_divergent(d, s->u.loop.to) ||
-            is_divergent(d, s->u.loop.step));
+    bool of_warp = s->kind == STMT_sync && s->u.sync == SYNC_warp;
+    if (s->kind == STMT_barrier && d->control > SAME_IN_BLOCK)
+        diag_error(d->p->diags, s->span, D_barrier_divergent);
+    else if (of_warp && d->control > SAME_IN_WARP)
+        diag_error(d->p->diags, s->span, D_collective_divergent, "syncwarp");
+    else
+        return;
+    note_control(d);
 }
 
-// Walk a block: spread divergence, or, if `report`, report barriers.
+// Return whether an operation reads only lanes that the last warp of a block
+// has, though it has fewer than 32.
+static bool stays_inside(const struct ir_expr *x, int64_t lanes)
+{
+    int64_t by;
+    if (x->op == OP_shuffle_up)
+        return true;
+    if (x->n < 2 || !ir_int_value(x->args[1], &by) || by < 0 || by >= WARP)
+        return false;
+    if (x->op == OP_shuffle)
+        return by < lanes;
+    int64_t span = 1;
+    while (span <= by)
+        span *= 2;
+    return x->op == OP_shuffle_xor && lanes % span == 0;
+}
+
+// Report an operation that threads of a warp cannot do at once here.
+static void see_together(struct ir_expr *x, void *context)
+{
+    struct divergence *d = context;
+    const char *name = ir_op_info(x->op)->spelling;
+    int64_t lanes = threads_of(d->launch) % WARP;
+    if (!(ir_op_info(x->op)->flags & OP_TOGETHER))
+        return;
+    if (d->control > SAME_IN_WARP) {
+        diag_error(d->p->diags, x->span, D_collective_divergent, name);
+        note_control(d);
+    } else if (lanes && !stays_inside(x, lanes)) {
+        diag_error(d->p->diags, x->span, D_collective_lanes, name,
+                   (long long)threads_of(d->launch));
+        d->failed = true;
+    }
+}
+
+// Look at an expression of a statement.
+static void see_place(struct ir_expr **place, void *context)
+{
+    ir_each_expr(*place, see_together, context);
+}
+
+// Return how much alike the way through a loop or branch is.
+static enum likeness way(const struct divergence *d, const struct ir_stmt *s)
+{
+    if (s->kind == STMT_if)
+        return likeness(d, s->u.branch.cond);
+    if (s->kind != STMT_for)
+        return SAME_IN_BLOCK;
+    enum likeness ends =
+        worse(likeness(d, s->u.loop.from), likeness(d, s->u.loop.to));
+    return worse(ends, likeness(d, s->u.loop.step));
+}
+
+// Spread what a statement makes differ.
+static void spread_stmt(struct divergence *d, const struct ir_stmt *s)
+{
+    bool assigns =
+        s->kind == STMT_let || s->kind == STMT_var || s->kind == STMT_assign;
+    if (s->kind == STMT_for)
+        spread(d, s->u.loop.var, d->control);
+    if (assigns)
+        spread(d, s->u.let.var, worse(d->control, likeness(d, s->u.let.value)));
+    if (s->kind == STMT_store)
+        see_store(d, s);
+}
+
+// Walk a block: spread what differs, or, if `report`, report what not all
+// threads reach.
 static void walk(struct divergence *d, struct ir_block *block, bool report)
 {
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
         struct ir_block *inside[IR_BLOCKS_MOST];
-        const struct ir_stmt *around = d->at;
-        bool assigns = s->kind == STMT_let || s->kind == STMT_var ||
-                       s->kind == STMT_assign;
-        if (parts(d, s))
+        struct divergence around = *d;
+        if (report) {
+            see_meeting(d, s);
+            ir_stmt_exprs(s, see_place, d);
+        }
+        enum likeness how = way(d, s);
+        if (how > d->control) {
             d->at = s;
-        if (s->kind == STMT_for && d->at == s)
-            spread(d, s->u.loop.var);
-        if (assigns && (d->at || is_divergent(d, s->u.let.value)))
-            spread(d, s->u.let.var);
-        if (s->kind == STMT_store)
-            see_store(d, s);
-        if (s->kind == STMT_barrier && report && d->at)
-            see_barrier(d, s);
+            d->control = how;
+        }
+        spread_stmt(d, s);
         uint32_t n = ir_stmt_blocks(s, inside);
         for (uint32_t k = 0; k < n; k++)
             walk(d, inside[k], report);
-        d->at = around;
+        d->at = around.at;
+        d->control = around.control;
     }
 }
 
@@ -126,7 +275,7 @@ enum pass_result pass_barriers(struct pass *p)
             continue;
         struct divergence d = {.p = p,
                                .launch = &s->u.launch,
-                               .divergent = {.arena = p->scratch},
+                               .different = {.arena = p->scratch},
                                .changed = true};
         while (d.changed) {
             d.changed = false;

@@ -21,7 +21,7 @@ const struct fact_var *facts_var(const struct facts *f,
 static void see_unstable(struct ir_expr *x, void *context)
 {
     unsigned flags = ir_op_info(x->op)->flags;
-    if ((flags & (OP_READS | OP_WRITES)) ||
+    if ((flags & (OP_READS | OP_WRITES | OP_TOGETHER)) ||
         (x->op == OP_var && x->u.var->kind == VAR_mutable))
         *(bool *)context = false;
 }

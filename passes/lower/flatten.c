@@ -483,6 +483,7 @@ static void flat_stmt(struct flatten *f, struct ir_stmt *s)
     case STMT_eval: s->u.value = flat_expr(f, s->u.value); break;
     case STMT_alloc:
     case STMT_barrier:
+    case STMT_sync:
     case STMT_stage:
     case STMT_COUNT: break;
     }

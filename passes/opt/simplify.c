@@ -194,6 +194,7 @@ static bool simplify_stmt(struct simplify *s, struct ir_block *block, size_t at)
     case STMT_eval: ir_stmt_exprs(stmt, simplify_place, s); return true;
     case STMT_alloc:
     case STMT_barrier:
+    case STMT_sync:
     case STMT_COUNT: return true;
     }
     return true;

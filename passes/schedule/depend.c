@@ -314,6 +314,7 @@ static void walk_stmt(struct walk *w, struct ir_stmt *s)
     case STMT_alloc: map_set(&w->inner, s->u.buffer, s->u.buffer); break;
     case STMT_stage: walk_stage(w, s); break;
     case STMT_barrier:
+    case STMT_sync:
     case STMT_launch:
     case STMT_COUNT: break;
     }

@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -314,6 +315,24 @@ static const struct type_row type_rows[] = {
      {SCALAR(f32)},
      "`lanes` takes 2 to 16 operands, not 1",
      SCALAR(bool)},
+    {OP_shuffle, 2, {SCALAR(f16), SCALAR(int)}, NULL, SCALAR(f16)},
+    {OP_match_any, 1, {SCALAR(f64)}, NULL, SCALAR(u32)},
+    {OP_vote_any, 1, {SCALAR(bool)}, NULL, SCALAR(bool)},
+    {OP_shuffle,
+     2,
+     {SCALAR(f16), SCALAR(f16)},
+     "`shuffle` needs an index, not f16",
+     SCALAR(bool)},
+    {OP_warp_sum,
+     1,
+     {VECTOR(f32)},
+     "`warp_sum` needs scalars, not f32x4",
+     SCALAR(bool)},
+    {OP_warp_and,
+     1,
+     {SCALAR(f32)},
+     "`warp_and` needs an integer, not f32",
+     SCALAR(bool)},
     {OP_atomic_min,
      2,
      {SCALAR(f32), SCALAR(f32)},
@@ -367,6 +386,123 @@ static void atomics(void **state)
         assert_int_equal(old[i], 3);
     assert_true(f[0] == 0.75f);
     arena_reset(&a);
+}
+
+// Run a kernel of one block of 64 threads, each of which stores `value` of
+// its number t and its element x.
+static void exchange(const char *value, const char *type, int32_t *y)
+{
+    struct arena a = {0};
+    int32_t x[64];
+    for (int i = 0; i < 64; i++)
+        x[i] = (i * 7 + 3) % 13 - 5;
+    struct ir_kernel *k =
+        kernel_text(&a, arena_printf(&a,
+                                     "kernel k(X: i32[64]) -> Y: %s[64] {\n"
+                                     "    for b in 0..1 @block.x {\n"
+                                     "        for t in 0..64 @thread.x {\n"
+                                     "            let x = X[t]\n"
+                                     "            Y[t] = %s\n"
+                                     "        }\n    }\n}\n",
+                                     type, value));
+    memset(y, 0, 64 * sizeof *y);
+    kernel_run(k, (struct eval_argument[]){
+                      ARRAY(x), {.data = y, .size = 64 * sizeof *y}});
+    arena_reset(&a);
+}
+
+// The element of thread t in `exchange`.
+static int32_t element(int t)
+{
+    return (t * 7 + 3) % 13 - 5;
+}
+
+// Shuffles read the lane that their name says, in the warp of the thread.
+static void shuffles(void **state)
+{
+    (void)state;
+    int32_t y[64];
+    for (int by = 0; by < 32; by += 5) {
+        char text[64];
+        for (int kind = 0; kind < 4; kind++) {
+            static const char *const names[] = {"", "_up", "_down", "_xor"};
+            snprintf(text, sizeof text, "shuffle%s(x, %d)", names[kind], by);
+            exchange(text, "i32", y);
+            for (int t = 0; t < 64; t++) {
+                int lane = t % 32;
+                int from = kind == 0   ? by
+                           : kind == 1 ? (lane < by ? lane : lane - by)
+                           : kind == 2 ? (lane + by > 31 ? lane : lane + by)
+                                       : lane ^ by;
+                assert_int_equal(y[t], element(t - lane + from));
+            }
+        }
+    }
+    exchange("shuffle(shuffle(x, t + 1), t + 31)", "i32", y);
+    for (int t = 0; t < 64; t++)
+        assert_int_equal(y[t], element(t));
+}
+
+// Votes, matches and reductions see the whole warp and no other.
+static void reductions_of_warps(void **state)
+{
+    (void)state;
+    int32_t sum[64], least[64], mask[64], any[64], all[64], match[64];
+    exchange("warp_sum(x)", "i32", sum);
+    exchange("warp_min(x) * 100 + warp_max(x)", "i32", least);
+    exchange("ballot(x > 0)", "u32", mask);
+    exchange("i32(vote_any(x == 7 && t < 32))", "i32", any);
+    exchange("i32(vote_all(x > -6 || t < 32))", "i32", all);
+    exchange("match_any(x)", "u32", match);
+    for (int t = 0; t < 64; t++) {
+        int32_t s = 0, lo = 99, hi = -99;
+        uint32_t positive = 0, same = 0;
+        for (int l = 0; l < 32; l++) {
+            int32_t v = element(t / 32 * 32 + l);
+            s += v;
+            lo = v < lo ? v : lo;
+            hi = v > hi ? v : hi;
+            positive |= (uint32_t)(v > 0) << l;
+            same |= (uint32_t)(v == element(t)) << l;
+        }
+        assert_int_equal(sum[t], s);
+        assert_int_equal(least[t], lo * 100 + hi);
+        assert_int_equal((uint32_t)mask[t], positive);
+        assert_int_equal((uint32_t)match[t], same);
+        assert_int_equal(any[t], t < 32);
+        assert_int_equal(all[t], 1);
+    }
+}
+
+// What the threads of a warp cannot do at once is a fault.
+static void warps_that_part(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {
+        "for t in 0..64 @thread.x { if t < 16 { Y[t] = warp_sum(X[t]) } }",
+        "for t in 0..64 @thread.x { for j in 0..t { Y[t] = "
+        "shuffle(X[t], 0) } }",
+        "for t in 0..48 @thread.x { Y[t] = warp_sum(X[t]) }",
+        "for t in 0..48 @thread.x { Y[t] = shuffle_xor(X[t], 16) }",
+        "for t in 0..64 @thread.x { if t % 2 == 0 { syncwarp } }",
+        "Y[0] = shuffle(X[0], 1)",
+    };
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        struct arena a = {0};
+        float x[64] = {0}, y[64] = {0};
+        struct ir_kernel *k = kernel_text(
+            &a, arena_printf(&a,
+                             "kernel k(X: f32[64], Y: f32[64] inout) {\n"
+                             "    for b in 0..1 @block.x {\n        %s\n"
+                             "    }\n}\n",
+                             bodies[i]));
+        struct eval_result r =
+            ir_eval(&a, k, (struct eval_argument[]){ARRAY(x), ARRAY(y)}, 0);
+        if (r.status != EVAL_FAULT)
+            print_error("%s\n", bodies[i]);
+        assert_int_equal(r.status, EVAL_FAULT);
+        arena_reset(&a);
+    }
 }
 
 // Lazy operations do not run what they do not need.
@@ -424,6 +560,9 @@ int main(void)
         cmocka_unit_test(operations_without_a_result),
         cmocka_unit_test(types_of_operations),
         cmocka_unit_test(atomics),
+        cmocka_unit_test(shuffles),
+        cmocka_unit_test(reductions_of_warps),
+        cmocka_unit_test(warps_that_part),
         cmocka_unit_test(lazy_operations),
         cmocka_unit_test(vector_operations),
     };

@@ -123,6 +123,10 @@ static void add_operation(struct corpus *c, enum ir_op op, struct type t)
     const struct ir_op_info *info = ir_op_info(op);
     uint32_t n = (uint32_t)strlen(info->operands);
     struct type types[OPERANDS_MOST] = {t, t, t}, result;
+    for (uint32_t i = 0; i < n && i < OPERANDS_MOST; i++) {
+        if (info->operands[i] == 'x')
+            types[i] = type_scalar(TYPE_idx64);
+    }
     struct ir_expr *args[OPERANDS_MOST];
     const char *wrong;
     struct ir_launch *launch;
@@ -137,7 +141,7 @@ static void add_operation(struct corpus *c, enum ir_op op, struct type t)
     }
     struct ir_kernel *k = new_kernel(c, &launch);
     for (uint32_t i = 0; i < n; i++)
-        args[i] = operand(c, k, (int)i, t);
+        args[i] = operand(c, k, (int)i, types[i]);
     store_result(c, k, launch, ir_call(a, op, n, args));
 }
 

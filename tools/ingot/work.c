@@ -224,6 +224,7 @@ static void count_stmt(struct counter *c, const struct ir_stmt *s,
         return;
     case STMT_alloc:
     case STMT_barrier:
+    case STMT_sync:
     case STMT_COUNT: return;
     }
 }

@@ -13,14 +13,16 @@ enum { STEP = 4 };
 static void reject_stmt(struct ir_stmt *s, void *context)
 {
     bool *ok = context;
-    *ok &= s->kind != STMT_barrier && s->kind != STMT_launch;
+    *ok &= s->kind != STMT_barrier && s->kind != STMT_sync &&
+           s->kind != STMT_launch;
 }
 
 // Note whether an expression is beyond the printer.
 static void reject_expr(struct ir_expr *x, void *context)
 {
     bool *ok = context;
-    *ok &= x->type.lanes == 1 && x->op != OP_lane && x->op != OP_index;
+    *ok &= x->type.lanes == 1 && x->op != OP_lane && x->op != OP_index &&
+           !(ir_op_info(x->op)->flags & OP_TOGETHER);
 }
 
 bool reference_supported(const struct ir_kernel *kernel)
@@ -358,6 +360,7 @@ static void print_stmt(struct reference *r, struct ir_stmt *s, int indent)
     case STMT_stage: print_stage(r, &s->u.stage, indent); break;
     case STMT_launch:
     case STMT_barrier:
+    case STMT_sync:
     case STMT_COUNT: break;
     }
 }

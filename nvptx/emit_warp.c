@@ -1,0 +1,198 @@
+// What the threads of a warp compute at once.
+//
+// Every instruction names all 32 lanes; lanes that a block lacks count as
+// having left.  A value travels as words of 32 bits.
+
+#include "nvptx/emit.h"
+
+#include <string.h>
+
+enum { WORD = 32, ALL_LANES = -1, CLAMP_LAST = 31, REDUX_PTX = 70 };
+enum { REDUX_TARGET = 80 };
+
+// A shuffle: the intrinsic's name, and the lane at which it stops.
+struct shuffle {
+    const char *name;
+    int clamp;
+};
+
+// Return how a shuffle is done.
+static struct shuffle shuffle_of(enum ir_op op)
+{
+    switch ((int)op) {
+    case OP_shuffle:
+        return (struct shuffle){"llvm.nvvm.shfl.sync.idx.i32", CLAMP_LAST};
+    case OP_shuffle_up:
+        return (struct shuffle){"llvm.nvvm.shfl.sync.up.i32", 0};
+    case OP_shuffle_down:
+        return (struct shuffle){"llvm.nvvm.shfl.sync.down.i32", CLAMP_LAST};
+    }
+    return (struct shuffle){"llvm.nvvm.shfl.sync.bfly.i32", CLAMP_LAST};
+}
+
+// Return a 32-bit number.
+static LLVMValueRef word(struct emitter *e, int64_t value)
+{
+    return emit_int(e, type_scalar(TYPE_u32), value);
+}
+
+// Return the bits of a value as an integer of 32 or 64 bits.
+static LLVMValueRef to_bits(struct emitter *e, struct type t, LLVMValueRef v)
+{
+    unsigned bits = t.kind == TYPE_bool ? 1 : type_bits(t);
+    LLVMTypeRef own = LLVMIntTypeInContext(e->context, bits);
+    LLVMTypeRef wide = LLVMIntTypeInContext(e->context, bits > WORD ? 64 : 32);
+    if (type_is_float(t) && !type_is_storage(t))
+        v = LLVMBuildBitCast(e->builder, v, own, "");
+    return bits < WORD ? LLVMBuildZExt(e->builder, v, wide, "") : v;
+}
+
+// Return the value that has these bits.
+static LLVMValueRef from_bits(struct emitter *e, struct type t, LLVMValueRef v)
+{
+    unsigned bits = t.kind == TYPE_bool ? 1 : type_bits(t);
+    LLVMTypeRef own = LLVMIntTypeInContext(e->context, bits);
+    if (bits < WORD)
+        v = LLVMBuildTrunc(e->builder, v, own, "");
+    if (type_is_float(t) && !type_is_storage(t))
+        v = LLVMBuildBitCast(e->builder, v, emit_type(e, t), "");
+    return v;
+}
+
+// Shuffle 32 bits.
+static LLVMValueRef shuffle_word(struct emitter *e, enum ir_op op,
+                                 LLVMValueRef v, LLVMValueRef by)
+{
+    struct shuffle s = shuffle_of(op);
+    LLVMValueRef args[] = {word(e, ALL_LANES), v, by, word(e, s.clamp)};
+    return emit_intrinsic(e, s.name, NULL, args, 4);
+}
+
+// Shuffle a value, as one or two words.
+static LLVMValueRef shuffle_value(struct emitter *e, enum ir_op op,
+                                  struct type t, LLVMValueRef v,
+                                  LLVMValueRef by)
+{
+    LLVMBuilderRef b = e->builder;
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context);
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(e->context);
+    LLVMValueRef bits = to_bits(e, t, v);
+    if (type_bits(t) <= WORD)
+        return from_bits(e, t, shuffle_word(e, op, bits, by));
+    LLVMValueRef half = LLVMConstInt(i64, WORD, false);
+    LLVMValueRef low = LLVMBuildTrunc(b, bits, i32, "");
+    LLVMValueRef high =
+        LLVMBuildTrunc(b, LLVMBuildLShr(b, bits, half, ""), i32, "");
+    low = LLVMBuildZExt(b, shuffle_word(e, op, low, by), i64, "");
+    high = LLVMBuildZExt(b, shuffle_word(e, op, high, by), i64, "");
+    high = LLVMBuildShl(b, high, half, "");
+    return from_bits(e, t, LLVMBuildOr(b, high, low, ""));
+}
+
+LLVMValueRef emit_shuffle(struct emitter *e, const struct ir_expr *x)
+{
+    struct type t = x->args[0]->type;
+    LLVMValueRef v = emit_value(e, x->args[0]);
+    LLVMValueRef by = emit_value(e, x->args[1]);
+    by = emit_convert(e, type_scalar(TYPE_u32), x->args[1]->type, by);
+    return shuffle_value(e, x->op, t, v, by);
+}
+
+LLVMValueRef emit_vote(struct emitter *e, const struct ir_expr *x)
+{
+    const char *name = x->op == OP_vote_any   ? "llvm.nvvm.vote.any.sync"
+                       : x->op == OP_vote_all ? "llvm.nvvm.vote.all.sync"
+                                              : "llvm.nvvm.vote.ballot.sync";
+    LLVMValueRef args[] = {word(e, ALL_LANES), emit_value(e, x->args[0])};
+    return emit_intrinsic(e, name, NULL, args, 2);
+}
+
+LLVMValueRef emit_match(struct emitter *e, const struct ir_expr *x)
+{
+    struct type t = x->args[0]->type;
+    const char *name = type_bits(t) > WORD ? "llvm.nvvm.match.any.sync.i64"
+                                           : "llvm.nvvm.match.any.sync.i32";
+    LLVMValueRef bits = to_bits(e, t, emit_value(e, x->args[0]));
+    LLVMValueRef args[] = {word(e, ALL_LANES), bits};
+    return emit_intrinsic(e, name, NULL, args, 2);
+}
+
+// A reduction: what combines two lanes, and the instruction that does all of
+// it on integers of 32 bits.
+struct reduction {
+    enum ir_op op, each;
+    const char *on_signed, *on_unsigned;
+};
+
+static const struct reduction reductions[] = {
+    {OP_warp_sum, OP_add, "llvm.nvvm.redux.sync.add",
+     "llvm.nvvm.redux.sync.add"},
+    {OP_warp_min, OP_min, "llvm.nvvm.redux.sync.min",
+     "llvm.nvvm.redux.sync.umin"},
+    {OP_warp_max, OP_max, "llvm.nvvm.redux.sync.max",
+     "llvm.nvvm.redux.sync.umax"},
+    {OP_warp_and, OP_bit_and, "llvm.nvvm.redux.sync.and",
+     "llvm.nvvm.redux.sync.and"},
+    {OP_warp_or, OP_bit_or, "llvm.nvvm.redux.sync.or",
+     "llvm.nvvm.redux.sync.or"},
+    {OP_warp_xor, OP_bit_xor, "llvm.nvvm.redux.sync.xor",
+     "llvm.nvvm.redux.sync.xor"},
+};
+
+// Return the row of an operation.
+static const struct reduction *reduction_of(enum ir_op op)
+{
+    const struct reduction *r = reductions;
+    while (r->op != op)
+        r++;
+    return r;
+}
+
+// Reduce by halves: lanes that differ in bit 4, then in bit 3, and so on.
+static LLVMValueRef reduce_by_halves(struct emitter *e, enum ir_op op,
+                                     struct type t, LLVMValueRef v)
+{
+    for (int bit = WORD / 2; bit; bit /= 2) {
+        LLVMValueRef other =
+            shuffle_value(e, OP_shuffle_xor, t, v, word(e, bit));
+        v = emit_combined(e, op, t, v, other);
+    }
+    return v;
+}
+
+LLVMValueRef emit_warp_reduce(struct emitter *e, const struct ir_expr *x)
+{
+    const struct reduction *r = reduction_of(x->op);
+    LLVMValueRef v = emit_value(e, x->args[0]);
+    bool is_word = !type_is_float(x->type) && type_bits(x->type) == WORD;
+    if (!is_word || e->options->target->number < REDUX_TARGET)
+        return reduce_by_halves(e, r->each, x->type, v);
+    emit_need_ptx(e, REDUX_PTX);
+    LLVMValueRef args[] = {v, word(e, ALL_LANES)};
+    return emit_intrinsic(
+        e, type_is_signed(x->type) ? r->on_signed : r->on_unsigned, NULL, args,
+        2);
+}
+
+// Make a fence of that scope: what was written before is seen before.
+static void emit_fence(struct emitter *e, const char *scope)
+{
+    LLVMValueRef fence =
+        LLVMBuildFence(e->builder, LLVMAtomicOrderingAcquireRelease, false, "");
+    LLVMSetAtomicSyncScopeID(
+        fence, LLVMGetSyncScopeID(e->context, scope, strlen(scope)));
+}
+
+void emit_sync(struct emitter *e, enum sync_kind kind)
+{
+    LLVMValueRef all = word(e, ALL_LANES);
+    switch (kind) {
+    case SYNC_warp:
+        emit_intrinsic(e, "llvm.nvvm.bar.warp.sync", NULL, &all, 1);
+        break;
+    case SYNC_block: emit_fence(e, "block"); break;
+    case SYNC_gpu: emit_fence(e, "device"); break;
+    case SYNC_system: emit_fence(e, ""); break;
+    case SYNC_COUNT: break;
+    }
+}
