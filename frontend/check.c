@@ -94,9 +94,10 @@ static void check_shape(struct parser *p, const struct ir_buffer *b)
         check_scalars(p, b->strides, b->rank, "this stride");
 }
 
-// Check an allocation, which stands in the outermost block if `is_top`.
+// Check an allocation, in the outermost block `top` or, if that is NULL, in
+// another one.  The array of a stage may have any extents at first.
 static void check_alloc(struct parser *p, const struct ir_buffer *b,
-                        bool is_top)
+                        struct ir_block *top)
 {
     bool is_const = true;
     check_extents(p, b);
@@ -105,9 +106,9 @@ static void check_alloc(struct parser *p, const struct ir_buffer *b,
     if (b->space == SPACE_constant)
         diag_error(p->diags, b->span, D_array_not_allocated,
                    space_name(b->space));
-    else if (b->space == SPACE_global && !is_top)
+    else if (b->space == SPACE_global && !top)
         diag_error(p->diags, b->span, D_global_inside, b->name);
-    else if (b->space == SPACE_global)
+    else if (b->space == SPACE_global || (top && ir_stages_use(top, b)))
         check_shape(p, b);
     else if (!is_const)
         diag_error(p->diags, b->span, D_array_not_constant, b->name,
@@ -115,16 +116,17 @@ static void check_alloc(struct parser *p, const struct ir_buffer *b,
 }
 
 // Check the allocations of a block and of those inside it.
-static void check_allocs(struct parser *p, struct ir_block *block, bool is_top)
+static void check_allocs(struct parser *p, struct ir_block *block,
+                         struct ir_block *top)
 {
     for (size_t i = 0; i < block->n; i++) {
         struct ir_block *inner[IR_BLOCKS_MOST];
         struct ir_stmt *s = block->at[i];
         if (s->kind == STMT_alloc)
-            check_alloc(p, s->u.buffer, is_top);
+            check_alloc(p, s->u.buffer, top);
         uint32_t n = ir_stmt_blocks(s, inner);
         for (uint32_t k = 0; k < n; k++)
-            check_allocs(p, inner[k], false);
+            check_allocs(p, inner[k], NULL);
     }
 }
 
@@ -197,7 +199,7 @@ void kernel_check(struct parser *p, struct ir_kernel *k)
     }
     check_scalars(p, k->where.at, k->where.n, "this condition");
     check_scalars(p, k->guard.at, k->guard.n, "this condition");
-    check_allocs(p, &k->body, true);
+    check_allocs(p, &k->body, &k->body);
     check_together(p, k);
     if (p->diags->errors == errors)
         check_form(p, k);

@@ -317,7 +317,9 @@ static void check_alloc(struct checking *c, const struct ir_buffer *b)
     must_name(c, b->space != SPACE_global || c->depth == 1, b->name,
               "a global alloc must be on top of the kernel");
     for (uint32_t i = 0; i < b->rank; i++)
-        must(c, b->space == SPACE_global || ir_is_const(b->shape[i]),
+        must(c,
+             b->space == SPACE_global || c->kernel->level == LEVEL_stages ||
+                 ir_is_const(b->shape[i]),
              b->shape[i],
              "the extents of a shared or local array are constants");
     declare_buffer(c, b);

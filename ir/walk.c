@@ -280,6 +280,25 @@ bool ir_block_writes(struct ir_block *block, const struct ir_buffer *buffer)
     return search.found;
 }
 
+// Look for the array in a stage.
+static void look_at_stage(struct ir_stmt *s, void *context)
+{
+    struct use_search *search = context;
+    if (s->kind != STMT_stage)
+        return;
+    struct ir_stage *stage = &s->u.stage;
+    search->found |= ir_block_reads(&stage->body, search->buffer) ||
+                     ir_block_writes(&stage->body, search->buffer) ||
+                     ir_block_writes(&stage->init, search->buffer);
+}
+
+bool ir_stages_use(struct ir_block *block, const struct ir_buffer *buffer)
+{
+    struct use_search search = {buffer, 0, false};
+    ir_each_stmt(block, look_at_stage, &search);
+    return search.found;
+}
+
 // A search for a reduction over a loop.
 struct reduction_search {
     const struct ir_var *var;

@@ -75,5 +75,7 @@ bool ir_mentions(const struct ir_expr *x, const struct ir_var *var);
 // Return whether a block reads or writes the array.
 bool ir_block_reads(struct ir_block *block, const struct ir_buffer *buffer);
 bool ir_block_writes(struct ir_block *block, const struct ir_buffer *buffer);
+// Return whether a stage below a block reads or writes the array.
+bool ir_stages_use(struct ir_block *block, const struct ir_buffer *buffer);
 
 #endif

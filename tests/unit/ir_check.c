@@ -252,6 +252,7 @@ static void stages_and_allocs(void **state)
     SPOIL(allocs, "alloc S: a global alloc must be on top of the kernel: `S`",
           stmt_of(s, STMT_store)->u.store.buffer->space = SPACE_global);
     SPOIL(allocs, "extents of a shared or local array are constants: `n`",
+          s->k->level = LEVEL_loops;
           stmt_of(s, STMT_alloc)->u.buffer->space = SPACE_shared);
     SPOIL(allocs, "alloc G: a layout is for arrays that are declared",
           stmt_of(s, STMT_alloc)->u.buffer->swizzle.bits = 1;

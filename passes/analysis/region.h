@@ -1,0 +1,63 @@
+// Which part of an array the statements of a kernel touch.
+//
+//   for b in 0..n {                       with b fixed, of S:
+//     for i in 0..8 {                     rows b * 8 .. b * 8 + 7,
+//       stage C(v in n * 8 = b * 8 + i)   columns 0 .. 2
+//         { C[v] = S[v, 0] + S[v, 2] }
+//
+// Some variables count as fixed, as parameters always do: the iterations
+// looked at are those of all other loops.  Iteration variables of stages stand
+// for their bindings, names for their values.  In each dimension every index
+// has to be the same sum of what is fixed, the base, and something with a
+// known range; the region is the smallest box around all of them.
+
+#ifndef PASSES_ANALYSIS_REGION_H
+#define PASSES_ANALYSIS_REGION_H
+
+#include "ir/affine.h"
+#include "ir/base/map.h"
+#include "passes/analysis/interval.h"
+
+// The indices of one dimension: base + a number in the range.
+struct region_dim {
+    bool is_known;         // the indices have that form
+    struct affine base;    // of what is fixed, without a constant
+    struct interval range; // may be open
+    // The first index that spoilt the form or left the range open, in the
+    // variables of the loops, and its access.
+    struct ir_expr *culprit;
+    struct span span;
+};
+
+// What is touched.
+struct region {
+    uint32_t rank;
+    bool is_touched; // by any access at all
+    struct region_dim *dims;
+};
+
+// A question about an array.
+struct region_question {
+    struct arena *arena;   // for the answer
+    struct arena *scratch; // for work
+    struct ir_kernel *kernel;
+    const struct ir_buffer *buffer;
+    const struct ir_stmt *within; // only accesses below; NULL: all
+    // Variables that count as fixed: ir_var -> the ir_expr that stands for it
+    // in bases.  Loops that mean the same position map to the same variable.
+    const struct map *fixed;
+};
+
+// Return the region of the array's accesses.
+struct region region_find(const struct region_question *q);
+
+// Return how many indices the dimension has; 0 if that is not known.
+int64_t region_extent(const struct region_dim *dim);
+
+// Subtract base + range.lo from the indices of all accesses, in the dimensions
+// with an element of `moves` set, and write them in the variables of the
+// loops.
+void region_shift(const struct region_question *q, const struct region *r,
+                  const bool *moves);
+
+#endif

@@ -1,0 +1,193 @@
+// buffers: arrays of stages move to the place where they are used, and shrink
+// to what is used there.
+//
+//   alloc S: f32[n] in shared               for b in 0..n / 8 @block.x {
+//   for b in 0..n / 8 @block.x {              alloc S: f32[8] in shared
+//     for t in 0..8 @thread.x {               for t in 0..8 @thread.x {
+//       stage S(v in n = b * 8 + t)      =>     stage S(v in n = b * 8 + t)
+//         { S[v] = A[v] }                         { S[t] = A[v] }
+//       stage C(v in n = b * 8 + t)             stage C(v in n = b * 8 + t)
+//         { C[v] = S[v] }                         { C[v] = S[t] }
+//
+// Arrays in shared and local memory that stand on top of the kernel and that
+// a stage uses are moved, others stay as they were declared.  What counts as
+// fixed are, of the loops around all accesses, those over blocks, those one
+// after another, and for local arrays those over threads: an array then holds
+// what one iteration of the fixed loops touches.  A loop that runs one
+// iteration after another is fixed only if no iteration reads what an earlier
+// one wrote: the parts that two iterations touch do not meet, or each begins
+// with a stage that writes what it reads.
+
+#include "ir/build.h"
+#include "ir/text.h"
+#include "ir/walk.h"
+#include "passes/lower/placing.h"
+
+// Add the loops over threads that use the array to the newest diagnostic.
+static void note_threads(struct ir_stmt *s, void *context)
+{
+    struct placing *x = context;
+    if (placing_is_over(s, AXIS_THREAD) &&
+        placing_uses(&s->u.loop.body, x->buffer))
+        diag_note(x->p->diags, s->span, "`%s`, over %s, uses it",
+                  s->u.loop.var->name, axis_name(s->u.loop.axis));
+}
+
+// Add the index that keeps a dimension whole to the newest diagnostic.
+static void label_culprit(struct placing *x, uint32_t d)
+{
+    struct buf text = {0};
+    const struct region_dim *dim = &x->region.dims[d];
+    if (!dim->culprit)
+        return;
+    ir_print_expr(&text, dim->culprit);
+    diag_note(x->p->diags, dim->span, "index %u of this access is `%s`", d,
+              text.data);
+    buf_free(&text);
+}
+
+// Report that the threads of a block would share a local array.
+static bool report_threads(struct placing *x)
+{
+    diag_error(x->p->diags, x->buffer->span, D_local_between_threads,
+               x->buffer->name);
+    ir_each_stmt(&x->p->kernel->body, note_threads, x);
+    diag_help(x->p->diags,
+              "move the stages that use it below one loop over threads with "
+              "compute_at or reverse_compute_at, or put it into shared memory "
+              "with set_scope");
+    return false;
+}
+
+// Report a dimension whose extent is no number.
+static bool report_open(struct placing *x, uint32_t d)
+{
+    diag_error(x->p->diags, x->buffer->span, D_region_open, d, x->buffer->name,
+               space_name(x->buffer->space));
+    label_culprit(x, d);
+    diag_help(x->p->diags, "split the loops that this index moves with by a "
+                           "number, or move the stages deeper with compute_at");
+    return false;
+}
+
+// Return whether the array is written below a loop over threads.
+static bool is_written_by_threads(struct placing *x, struct ir_block *block)
+{
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_block *inside[IR_BLOCKS_MOST];
+        struct ir_stmt *s = block->at[i];
+        if (placing_is_over(s, AXIS_THREAD) &&
+            ir_block_writes(&s->u.loop.body, x->buffer))
+            return true;
+        uint32_t n = ir_stmt_blocks(s, inside);
+        for (uint32_t k = 0; k < n; k++)
+            if (is_written_by_threads(x, inside[k]))
+                return true;
+    }
+    return false;
+}
+
+// Decide which dimensions move, and how long they become.
+// Returns false after reporting an error.
+static bool find_shape(struct placing *x, bool *moves, struct ir_expr **shape)
+{
+    struct ir_block *block = x->common.blocks.at[x->common.stmts.n];
+    if (x->buffer->space == SPACE_local && is_written_by_threads(x, block))
+        return report_threads(x);
+    for (uint32_t d = 0; d < x->buffer->rank; d++) {
+        const struct region_dim *dim = &x->region.dims[d];
+        int64_t n = region_extent(dim), whole = INT64_MAX;
+        bool is_number = ir_int_value(x->buffer->shape[d], &whole);
+        if (n == 0 && !is_number)
+            return report_open(x, d);
+        moves[d] = n > 0 && n < whole;
+        shape[d] = moves[d] ? ir_int(x->p->arena, n) : x->buffer->shape[d];
+    }
+    return true;
+}
+
+// Return how many of the loops and branches around all accesses are to be
+// around the array.
+static size_t depth_of(const struct placing *x, const bool *moves)
+{
+    size_t depth = 0;
+    for (size_t i = 0; i < x->common.stmts.n; i++) {
+        struct ir_stmt *s = x->common.stmts.at[i];
+        bool needed =
+            placing_is_over(s, AXIS_BLOCK) || placing_is_over(s, AXIS_THREAD);
+        if (placing_is_over(s, AXIS_THREAD) && x->buffer->space == SPACE_shared)
+            break;
+        for (uint32_t d = 0; d < x->region.rank && placing_is_sequential(s);
+             d++) {
+            needed |= moves[d] &&
+                      placing_base_mentions(&x->region.dims[d], s->u.loop.var);
+        }
+        depth = needed ? i + 1 : depth;
+    }
+    return depth;
+}
+
+// Take the array from the top of the kernel to its place: before the first use
+// in a block of the way down.
+static void move_alloc(struct placing *x, size_t depth)
+{
+    struct ir_block *top = &x->p->kernel->body;
+    struct ir_block *to = x->common.blocks.at[depth];
+    size_t at = 0;
+    while (top->at[at] != x->alloc)
+        at++;
+    ir_splice(x->p->arena, top, at, &(struct ir_block){0});
+    for (at = 0; at < to->n; at++) {
+        struct ir_block one = {.at = &to->at[at], .n = 1};
+        if (placing_uses(&one, x->buffer))
+            break;
+    }
+    ir_insert(x->p->arena, to, at, x->alloc);
+}
+
+// Give the array its new extents.  Strides that are numbers stay: they hold
+// the padding.
+static void resize(struct placing *x, struct ir_expr **shape)
+{
+    bool are_numbers = x->buffer->strides != NULL;
+    for (uint32_t d = 0; d < x->buffer->rank && are_numbers; d++)
+        are_numbers = ir_is_const(x->buffer->strides[d]);
+    if (!are_numbers)
+        x->buffer->strides = NULL;
+    x->buffer->shape = shape;
+}
+
+// Move an array and shrink it.  Returns false after reporting an error.
+static bool place(struct pass *p, struct ir_stmt *alloc)
+{
+    struct placing x = {.p = p, .alloc = alloc, .buffer = alloc->u.buffer};
+    uint32_t rank = x.buffer->rank;
+    bool *moves = arena_array(p->scratch, bool, rank);
+    struct ir_expr **shape = arena_array(p->arena, struct ir_expr *, rank);
+    placing_find(&x);
+    if (!x.region.is_touched)
+        return true;
+    if (!find_shape(&x, moves, shape))
+        return false;
+    struct region_question q = placing_question(&x);
+    region_shift(&q, &x.region, moves);
+    resize(&x, shape);
+    move_alloc(&x, depth_of(&x, moves));
+    return true;
+}
+
+enum pass_result pass_buffers(struct pass *p)
+{
+    struct VEC(struct ir_stmt *) found = {0};
+    struct ir_block *top = &p->kernel->body;
+    for (size_t i = 0; i < top->n; i++) {
+        struct ir_stmt *s = top->at[i];
+        if (s->kind == STMT_alloc && s->u.buffer->space != SPACE_global &&
+            ir_stages_use(top, s->u.buffer))
+            vec_push(p->scratch, &found, s);
+    }
+    for (size_t i = 0; i < found.n; i++)
+        if (!place(p, found.at[i]))
+            return PASS_FAILED;
+    return found.n ? PASS_CHANGED : PASS_SAME;
+}

@@ -1,0 +1,257 @@
+// Where an array of stages belongs, and what of it is used there.
+
+#include "passes/lower/placing.h"
+
+#include "ir/base/num.h"
+#include "ir/build.h"
+#include "ir/walk.h"
+#include "passes/opt/fold.h"
+
+#include <stdlib.h>
+
+bool placing_is_over(const struct ir_stmt *s, enum axis_kind kind)
+{
+    return s->kind == STMT_for && axis_kind(s->u.loop.axis) == kind;
+}
+
+bool placing_is_sequential(const struct ir_stmt *s)
+{
+    return s->kind == STMT_for && !placing_is_over(s, AXIS_BLOCK) &&
+           !placing_is_over(s, AXIS_THREAD);
+}
+
+bool placing_uses(struct ir_block *block, const struct ir_buffer *b)
+{
+    return ir_block_reads(block, b) || ir_block_writes(block, b);
+}
+
+// Return the only block of a loop or branch that uses the array; NULL if there
+// is none or the statement itself uses it.
+static struct ir_block *only_user(struct ir_stmt *s, const struct ir_buffer *b)
+{
+    struct ir_block *inside[IR_BLOCKS_MOST], *found = NULL, one;
+    if (s->kind != STMT_for && s->kind != STMT_if)
+        return NULL;
+    uint32_t n = ir_stmt_blocks(s, inside);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!placing_uses(inside[i], b))
+            continue;
+        if (found)
+            return NULL;
+        found = inside[i];
+    }
+    struct ir_stmt bare = *s, *at = &bare;
+    if (s->kind == STMT_for)
+        bare.u.loop.body = (struct ir_block){0};
+    else
+        bare.u.branch.then = bare.u.branch.otherwise = (struct ir_block){0};
+    one = (struct ir_block){.at = &at, .n = 1};
+    return placing_uses(&one, b) ? NULL : found;
+}
+
+// Find the innermost block that holds all accesses of the array.
+static void find_common(struct placing *x)
+{
+    struct ir_block *block = &x->p->kernel->body;
+    while (block) {
+        struct ir_stmt *only = NULL;
+        size_t n = 0;
+        vec_push(x->p->scratch, &x->common.blocks, block);
+        for (size_t i = 0; i < block->n; i++) {
+            struct ir_block one = {.at = &block->at[i], .n = 1};
+            if (!placing_uses(&one, x->buffer))
+                continue;
+            only = block->at[i];
+            n++;
+        }
+        block = n == 1 ? only_user(only, x->buffer) : NULL;
+        if (block)
+            vec_push(x->p->scratch, &x->common.stmts, only);
+    }
+}
+
+// Fix the loops around all accesses as far as the array's space allows.
+static void find_fixed(struct placing *x)
+{
+    bool is_local = x->buffer->space == SPACE_local;
+    for (size_t i = 0; i < x->common.stmts.n; i++) {
+        struct ir_stmt *s = x->common.stmts.at[i];
+        if (s->kind == STMT_for &&
+            (is_local || !placing_is_over(s, AXIS_THREAD)))
+            map_set(&x->fixed, s->u.loop.var,
+                    ir_read(x->p->arena, s->u.loop.var));
+    }
+}
+
+// Return the loop of the way down that a variable belongs to, if its
+// iterations run one after another; NULL otherwise.
+static struct ir_stmt *sequential_loop(const struct placing *x,
+                                       const struct ir_var *var)
+{
+    for (size_t i = 0; i < x->common.stmts.n; i++) {
+        struct ir_stmt *s = x->common.stmts.at[i];
+        if (placing_is_sequential(s) && s->u.loop.var == var)
+            return s;
+    }
+    return NULL;
+}
+
+// Return how far the base of a dimension moves with a step of a loop that is
+// one of its terms, and over all its iterations.
+static bool reach_of(const struct placing *x, const struct affine_term *t,
+                     int64_t *step, int64_t *reach)
+{
+    struct ir_stmt *s = t->n == 1 && t->atoms[0]->op == OP_var
+                            ? sequential_loop(x, t->atoms[0]->u.var)
+                            : NULL;
+    int64_t by, n;
+    if (!s || !ir_int_value(s->u.loop.step, &by) ||
+        !num_mul(llabs(t->factor), by, step))
+        return false;
+    struct ir_expr *extent = ir_for_extent(x->p->scratch, &s->u.loop);
+    n = facts_range(&x->facts, extent).hi;
+    if (n == INT64_MAX || !num_mul(*step, n > 0 ? n - 1 : 0, reach))
+        *reach = INT64_MAX;
+    return true;
+}
+
+// Return whether the parts of a dimension that two iterations of a loop touch
+// never meet, whatever the other loops do.
+static bool is_apart(const struct placing *x, const struct region_dim *dim,
+                     const struct ir_var *var)
+{
+    int64_t step = 0, other, reach, extent = region_extent(dim);
+    for (size_t i = 0; i < dim->base.terms.n; i++) {
+        const struct affine_term *t = &dim->base.terms.at[i];
+        if (t->n == 1 && t->atoms[0]->op == OP_var && t->atoms[0]->u.var == var)
+            reach_of(x, t, &step, &reach);
+        else if (ir_mentions(t->atoms[0], var))
+            return false;
+    }
+    for (size_t i = 0; i < dim->base.terms.n; i++) {
+        const struct affine_term *t = &dim->base.terms.at[i];
+        if (t->n == 1 && t->atoms[0]->op == OP_var && t->atoms[0]->u.var == var)
+            continue;
+        bool moves = reach_of(x, t, &other, &reach);
+        for (size_t k = 0; k < x->common.stmts.n && !moves; k++) {
+            const struct ir_stmt *s = x->common.stmts.at[k];
+            for (uint32_t j = 0; j < t->n && placing_is_sequential(s); j++)
+                if (ir_mentions(t->atoms[j], s->u.loop.var))
+                    return false;
+        }
+        if (moves && other <= step && !num_add(extent, reach, &extent))
+            return false;
+        if (moves && other == step)
+            return false;
+    }
+    return extent > 0 && step >= extent;
+}
+
+// Note a stage that writes the array and may leave some of it as it was: its
+// predicate is more than bounds.
+static void see_partial(struct ir_stmt *s, void *context)
+{
+    bool *is_partial = context;
+    struct conditions all = {0};
+    struct arena scratch = {0};
+    if (s->kind == STMT_if)
+        *is_partial = true;
+    if (s->kind == STMT_stage && s->u.stage.predicate)
+        fold_split(&scratch, s->u.stage.predicate, &all);
+    for (size_t i = 0; i < all.n; i++) {
+        enum ir_op op = all.at[i]->op;
+        *is_partial |= op != OP_lt && op != OP_le && op != OP_gt && op != OP_ge;
+    }
+    arena_reset(&scratch);
+}
+
+// Return whether the block with all accesses begins with a stage that writes
+// the array and does not read it.
+static bool is_refreshed(const struct placing *x)
+{
+    const struct ir_block *block = x->common.blocks.at[x->common.stmts.n];
+    for (size_t i = 0; i < block->n; i++) {
+        bool is_partial = false;
+        struct ir_block one = {.at = &block->at[i], .n = 1};
+        if (!placing_uses(&one, x->buffer))
+            continue;
+        ir_each_stmt(&one, see_partial, &is_partial);
+        return !is_partial && ir_stages_use(&one, x->buffer) &&
+               !ir_block_reads(&one, x->buffer);
+    }
+    return false;
+}
+
+bool placing_base_mentions(const struct region_dim *dim,
+                           const struct ir_var *var)
+{
+    for (size_t i = 0; i < dim->base.terms.n && dim->is_known; i++)
+        for (uint32_t k = 0; k < dim->base.terms.at[i].n; k++)
+            if (ir_mentions(dim->base.terms.at[i].atoms[k], var))
+                return true;
+    return false;
+}
+
+// Return whether a loop's iterations touch different parts of the array, and
+// a later one may read what an earlier one wrote.
+static bool is_carrying(const struct placing *x, const struct ir_stmt *s)
+{
+    bool mentioned = false;
+    if (!placing_is_sequential(s) || !map_get(&x->fixed, s->u.loop.var))
+        return false;
+    for (uint32_t d = 0; d < x->region.rank; d++) {
+        const struct region_dim *dim = &x->region.dims[d];
+        if (!placing_base_mentions(dim, s->u.loop.var))
+            continue;
+        mentioned = true;
+        if (is_apart(x, dim, s->u.loop.var))
+            return false;
+    }
+    return mentioned && !is_refreshed(x);
+}
+
+// Return a fixed loop that is carrying, or NULL.
+static struct ir_stmt *carrying_loop(const struct placing *x)
+{
+    for (size_t i = 0; i < x->common.stmts.n; i++)
+        if (is_carrying(x, x->common.stmts.at[i]))
+            return x->common.stmts.at[i];
+    return NULL;
+}
+
+struct region_question placing_question(struct placing *x)
+{
+    return (struct region_question){.arena = x->p->arena,
+                                    .scratch = x->p->scratch,
+                                    .kernel = x->p->kernel,
+                                    .buffer = x->buffer,
+                                    .fixed = &x->fixed};
+}
+
+// Find the region of an array that it needs at one time.
+static void find_region(struct placing *x)
+{
+    struct ir_stmt *carrying = NULL;
+    do {
+        struct map fixed = {.arena = x->p->scratch};
+        for (size_t i = 0; i < x->fixed.cap && carrying; i++) {
+            const void *key = x->fixed.keys[i];
+            if (key && key != carrying->u.loop.var)
+                map_set(&fixed, key, x->fixed.values[i]);
+        }
+        if (carrying)
+            x->fixed = fixed;
+        struct region_question q = placing_question(x);
+        x->region = region_find(&q);
+        carrying = carrying_loop(x);
+    } while (carrying);
+}
+
+void placing_find(struct placing *x)
+{
+    x->fixed.arena = x->p->scratch;
+    facts_start(&x->facts, x->p->scratch, x->p->kernel);
+    find_common(x);
+    find_fixed(x);
+    find_region(x);
+}

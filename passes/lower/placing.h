@@ -1,0 +1,48 @@
+// Where an array of stages belongs, and what of it is used there.
+
+#ifndef PASSES_LOWER_PLACING_H
+#define PASSES_LOWER_PLACING_H
+
+#include "passes/analysis/facts.h"
+#include "passes/analysis/region.h"
+#include "passes/pass.h"
+
+// The way down from the top of the kernel to the block that holds all
+// accesses of an array.
+struct common {
+    struct VEC(struct ir_stmt *) stmts;   // loops and branches, outermost first
+    struct VEC(struct ir_block *) blocks; // the top, then one in each of them
+};
+
+// An array on its way.
+struct placing {
+    struct pass *p;
+    struct ir_stmt *alloc;
+    struct ir_buffer *buffer;
+    struct common common;
+    struct map fixed; // variable -> what stands for it
+    struct facts facts;
+    struct region region;
+};
+
+// Return whether a loop is bound to an axis of that kind.
+bool placing_is_over(const struct ir_stmt *s, enum axis_kind kind);
+
+// Return whether the iterations of a loop run one after another.
+bool placing_is_sequential(const struct ir_stmt *s);
+
+// Return whether a block reads or writes an array.
+bool placing_uses(struct ir_block *block, const struct ir_buffer *b);
+
+// Find what is around all accesses of the array, which of it is fixed, and
+// the region that is touched meanwhile.  pass, alloc and buffer are set.
+void placing_find(struct placing *x);
+
+// Return the question that the region answers.
+struct region_question placing_question(struct placing *x);
+
+// Return whether the base of a known dimension mentions a variable.
+bool placing_base_mentions(const struct region_dim *dim,
+                           const struct ir_var *var);
+
+#endif
