@@ -8,6 +8,7 @@
 //             | "for" name "in" expr block
 //             | "if" expr block ["else" (block | if-statement)]
 //             | "return" [expr {"," expr}]
+//             | "tune" name "in" expr             first in a schedule
 //
 // An error ends its statement; parsing goes on behind it.
 
@@ -65,6 +66,20 @@ static struct sched_stmt *parse_for(struct parser *p)
         return NULL;
     s->value = schedule_parse_expr(p);
     return s->value && parse_body(p, &s->body) ? s : NULL;
+}
+
+// Parse `name in expr` behind `tune`.
+static struct sched_stmt *parse_tune(struct parser *p)
+{
+    struct sched_stmt *s = stmt_new(p, SCHED_tune);
+    struct sched_name name;
+    if (!parse_named(p, "a knob", &name))
+        return NULL;
+    vec_push(p->arena, &s->names, name);
+    if (!parse_expect(p, "in", "behind the name of the knob"))
+        return NULL;
+    s->value = schedule_parse_expr(p);
+    return s->value ? s : NULL;
 }
 
 // Parse what stands behind `else`.
@@ -151,6 +166,9 @@ static struct sched_stmt *parse_stmt(struct parser *p)
         s = parse_if(p);
     else if (parse_take(p, "return"))
         s = parse_return(p);
+    else if (parse_is(p, "tune") && parse_peek(p, 1)->kind == TOKEN_NAME &&
+             parse_take(p, "tune"))
+        s = parse_tune(p);
     else if (is_assignment(p))
         s = parse_assignment(p);
     else

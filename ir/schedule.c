@@ -49,8 +49,20 @@ void sched_check_kernels(const struct sched_program *program,
         check_kernel(program->schedules.at[i], kernels, n, diags);
 }
 
-// Return whether a schedule has the parameter; offer its names to a search.
-static bool has_param(const struct sched_item *item, struct suggest *s)
+// Return whether a knob has the name that is searched for; offer all names.
+static bool is_knob(const struct sched_knobs *knobs, struct suggest *s)
+{
+    bool found = false;
+    for (size_t i = 0; i < knobs->n; i++) {
+        found |= strcmp(knobs->at[i].name, s->wanted) == 0;
+        suggest_offer(s, knobs->at[i].name);
+    }
+    return found;
+}
+
+// Return whether a parameter, or a knob that the schedule begins with, has the
+// name that is searched for; offer all names.
+static bool is_declared(const struct sched_item *item, struct suggest *s)
 {
     bool found = false;
     for (size_t i = 0; i < item->params.n; i++) {
@@ -58,18 +70,33 @@ static bool has_param(const struct sched_item *item, struct suggest *s)
         found |= strcmp(name, s->wanted) == 0;
         suggest_offer(s, name);
     }
+    for (size_t i = 0; i < item->body.n; i++) {
+        const struct sched_stmt *stmt = item->body.at[i];
+        if (stmt->kind != SCHED_tune)
+            break;
+        found |= strcmp(stmt->names.at[0].text, s->wanted) == 0;
+        suggest_offer(s, stmt->names.at[0].text);
+    }
     return found;
 }
 
+bool sched_has_setting(const struct sched_item *schedule,
+                       const struct sched_knobs *knobs, const char *name)
+{
+    struct suggest s = {.wanted = name};
+    return is_declared(schedule, &s) || is_knob(knobs, &s);
+}
+
 void sched_check_settings(const struct sched_program *program,
+                          const struct sched_knobs *knobs,
                           const struct sched_setting *settings, size_t n,
                           struct diag_list *diags)
 {
     for (size_t i = 0; i < n; i++) {
         struct suggest s = {.wanted = settings[i].name};
-        bool found = false;
+        bool found = is_knob(knobs, &s);
         for (size_t k = 0; k < program->schedules.n; k++)
-            found |= has_param(program->schedules.at[k], &s);
+            found |= is_declared(program->schedules.at[k], &s);
         if (found)
             continue;
         diag_error(diags, (struct span){0}, D_schedule_unknown_setting,

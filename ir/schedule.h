@@ -42,6 +42,7 @@ enum sched_stmt_kind {
     SCHED_for,    // for names[0] in value { body }
     SCHED_if,     // if value { body } else { otherwise }
     SCHED_return, // return value, value may be NULL
+    SCHED_tune,   // tune names[0] in value
 };
 
 // Statements in order.
@@ -51,7 +52,7 @@ struct sched_block VEC(struct sched_stmt *);
 struct sched_stmt {
     enum sched_stmt_kind kind;
     struct span span;
-    struct VEC(struct sched_name) names; // assign, for
+    struct VEC(struct sched_name) names; // assign, for, tune
     struct sched_expr *value;            // a list where several are returned
     struct sched_block body;             // for, if
     struct sched_block otherwise;        // if
@@ -79,11 +80,23 @@ struct sched_program {
     struct VEC(struct sched_item *) defs;
 };
 
-// A parameter's value from the command line.
+// The value of a parameter or a knob, from outside of the schedule.
 struct sched_setting {
     const char *name;
     int64_t value;
+    struct span span; // of the record; no place: from the command line
 };
+
+struct sched_settings VEC(struct sched_setting);
+
+// An integer that a schedule leaves open.
+struct sched_knob {
+    const char *name;
+    struct span span;           // where it is declared
+    struct VEC(int64_t) values; // that it may have
+    int64_t chosen;
+};
+struct sched_knobs VEC(struct sched_knob);
 
 // Return the def of that interned name, or NULL.
 const struct sched_item *sched_find_def(const struct sched_program *program,
@@ -94,8 +107,14 @@ void sched_check_kernels(const struct sched_program *program,
                          const struct ir_kernel *const *kernels, size_t n,
                          struct diag_list *diags);
 
-// Report each setting that names no parameter of any schedule.
+// Return whether a schedule has a parameter or a knob of that name.
+bool sched_has_setting(const struct sched_item *schedule,
+                       const struct sched_knobs *knobs, const char *name);
+
+// Report each setting that names no parameter of any schedule and none of the
+// knobs.
 void sched_check_settings(const struct sched_program *program,
+                          const struct sched_knobs *knobs,
                           const struct sched_setting *settings, size_t n,
                           struct diag_list *diags);
 

@@ -14,7 +14,11 @@ enum { STEPS_MOST = 1000000 };
 static bool run_assign(struct interp *in, const struct sched_stmt *s)
 {
     struct sched_value v;
-    if (!interp_expr(in, s->value, &v))
+    const struct sched_stmt *around = in->assigning;
+    in->assigning = s;
+    bool ok = interp_expr(in, s->value, &v);
+    in->assigning = around;
+    if (!ok)
         return false;
     if (v.kind == VALUE_none) {
         diag_error(in->pass->diags, s->value->span, D_schedule_no_value);
@@ -87,6 +91,9 @@ static bool run_stmt(struct interp *in, const struct sched_stmt *s)
     case SCHED_for: return run_for(in, s);
     case SCHED_if: return run_if(in, s);
     case SCHED_return: return run_return(in, s);
+    case SCHED_tune:
+        diag_error(in->pass->diags, s->span, D_schedule_tune_late);
+        return false;
     }
     return false;
 }
@@ -100,39 +107,46 @@ bool interp_block(struct interp *in, const struct sched_block *block)
     return true;
 }
 
+const struct sched_setting *interp_setting(const struct interp *in,
+                                           const char *name)
+{
+    for (size_t i = in->n_settings; i-- > 0;) {
+        if (strcmp(in->settings[i].name, name) == 0)
+            return &in->settings[i];
+    }
+    return NULL;
+}
+
 // Give a parameter of the schedule its setting or its default.
-static bool set_param(struct interp *in, const struct sched_parameter *param,
-                      const struct sched_setting *settings, size_t n)
+static bool set_param(struct interp *in, const struct sched_parameter *param)
 {
     struct sched_value v = {.kind = VALUE_int, .span = param->name.span};
-    const struct sched_setting *last = NULL;
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(settings[i].name, param->name.text) == 0)
-            last = &settings[i];
-    }
-    if (!last && !param->initial) {
+    const struct sched_setting *s = interp_setting(in, param->name.text);
+    if (!s && !param->initial) {
         diag_error(in->pass->diags, param->name.span, D_schedule_no_default,
                    param->name.text);
         return false;
     }
-    if (last)
-        v.number = last->value;
+    if (s)
+        v.number = s->value;
     else if (!interp_expr(in, param->initial, &v))
         return false;
     interp_set(in, param->name.text, &v);
     return true;
 }
 
-// Give the parameters their values, and find the guard; NULL if there is none.
-static bool run_header(struct interp *in, const struct sched_setting *settings,
-                       size_t n, struct ir_expr **guard)
+// Give the parameters and the knobs that the body begins with their values,
+// and find the guard; NULL if there is none.
+static bool run_header(struct interp *in, size_t *tunes, struct ir_expr **guard)
 {
     const struct sched_item *schedule = in->frame->item;
     *guard = NULL;
     for (size_t i = 0; i < schedule->params.n; i++) {
-        if (!set_param(in, &schedule->params.at[i], settings, n))
+        if (!set_param(in, &schedule->params.at[i]))
             return false;
     }
+    if (!interp_tunes(in, &schedule->body, tunes))
+        return false;
     if (!schedule->guard)
         return true;
     *guard = interp_guard(in, schedule->guard);
@@ -149,20 +163,38 @@ bool schedule_guard(struct pass *p, const struct sched_program *program,
                     struct ir_expr **guard)
 {
     struct sched_frame frame = {.item = schedule};
-    struct interp in = {.pass = p, .program = program, .frame = &frame};
-    return run_header(&in, settings, n, guard);
+    struct interp in = {.pass = p,
+                        .program = program,
+                        .frame = &frame,
+                        .settings = settings,
+                        .n_settings = n,
+                        .quiet = true};
+    size_t tunes;
+    return run_header(&in, &tunes, guard);
 }
 
 bool schedule_apply(struct pass *p, const struct sched_program *program,
                     const struct sched_item *schedule,
-                    const struct sched_setting *settings, size_t n)
+                    const struct sched_setting *settings, size_t n,
+                    struct sched_knobs *knobs)
 {
     struct sched_frame frame = {.item = schedule};
-    struct interp in = {.pass = p, .program = program, .frame = &frame};
+    struct interp in = {.pass = p,
+                        .program = program,
+                        .frame = &frame,
+                        .settings = settings,
+                        .n_settings = n};
     struct ir_expr *guard;
-    if (!run_header(&in, settings, n, &guard))
+    size_t tunes;
+    if (!run_header(&in, &tunes, &guard))
         return false;
     if (guard)
         vec_push(p->arena, &p->kernel->guard, guard);
-    return interp_block(&in, &schedule->body) && schedule_verify(p, schedule);
+    struct sched_block rest = {schedule->body.at + tunes,
+                               schedule->body.n - tunes,
+                               schedule->body.n - tunes};
+    bool ok = interp_block(&in, &rest) && schedule_verify(p, schedule);
+    if (knobs)
+        *knobs = in.knobs;
+    return ok;
 }

@@ -33,7 +33,12 @@ struct interp {
     struct pass *pass;
     const struct sched_program *program;
     struct sched_frame *frame;
-    int64_t steps; // statements run
+    int64_t steps;                        // statements run
+    const struct sched_setting *settings; // of parameters and knobs
+    size_t n_settings;
+    struct sched_knobs knobs;
+    bool quiet;                         // no warnings
+    const struct sched_stmt *assigning; // the assignment that runs, or NULL
     struct VEC(struct sched_consumed) consumed;
 };
 
@@ -66,6 +71,35 @@ bool interp_check_alive(struct interp *in, const struct sched_value *v,
                         struct span span);
 // Return "a loop", "an integer" ...
 const char *interp_kind(enum sched_value_kind kind);
+
+// A function that changes nothing.  Lists among its arguments stay lists.
+struct interp_function {
+    const char *name;
+    const char *arguments; // as in prims.def; L a list
+    bool (*run)(struct interp *in, const struct sched_expr *x,
+                const struct sched_values *args, struct sched_value *out);
+};
+const struct interp_function *interp_functions(size_t *n);
+
+// Fill `out` with the loops around a stage, outermost first.
+void interp_loops(struct interp *in, const struct sched_value *stage,
+                  struct sched_value *out);
+// Find the number of a loop's iterations, which must be a constant.
+bool interp_extent(struct interp *in, const struct sched_value *loop,
+                   int64_t *out);
+
+// Run the `tune`s that a schedule begins with, and count them.
+bool interp_tunes(struct interp *in, const struct sched_block *body, size_t *n);
+// Return the last setting of a parameter or a knob, or NULL.
+const struct sched_setting *interp_setting(const struct interp *in,
+                                           const char *name);
+// The sampling functions.
+bool interp_sample_categorical(struct interp *in, const struct sched_expr *x,
+                               const struct sched_values *args,
+                               struct sched_value *out);
+bool interp_sample_perfect_tile(struct interp *in, const struct sched_expr *x,
+                                const struct sched_values *args,
+                                struct sched_value *out);
 
 // Turn the condition behind `when` into one over the kernel's parameters;
 // NULL after an error.

@@ -1,4 +1,4 @@
-// Calls of schedules: primitives, defs and a few functions on integers.
+// Calls of schedules: primitives, defs and functions.
 
 #include "ir/arith.h"
 #include "ir/base/suggest.h"
@@ -40,6 +40,18 @@ static const struct function *find_function(const char *name)
     return NULL;
 }
 
+// Return the look-up or other function on values of that name, or NULL.
+static const struct interp_function *find_look(const char *name)
+{
+    size_t n;
+    const struct interp_function *all = interp_functions(&n);
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(all[i].name, name) == 0)
+            return &all[i];
+    }
+    return NULL;
+}
+
 // Report a name that nothing callable has.
 static bool refuse_unknown(struct interp *in, const struct sched_expr *x)
 {
@@ -51,6 +63,10 @@ static bool refuse_unknown(struct interp *in, const struct sched_expr *x)
         suggest_offer(&s, in->program->defs.at[i]->name.text);
     for (int i = 0; i < FUNCTIONS; i++)
         suggest_offer(&s, functions[i].name);
+    size_t looks;
+    const struct interp_function *all = interp_functions(&looks);
+    for (size_t i = 0; i < looks; i++)
+        suggest_offer(&s, all[i].name);
     diag_error(in->pass->diags, x->span, D_schedule_unknown_function, x->name);
     suggest_text(&s, text, sizeof text);
     if (suggest_any(&s))
@@ -103,6 +119,7 @@ static bool fits(char letter, enum sched_value_kind kind)
     case 'x': return kind == VALUE_axis;
     case 'a': return kind == VALUE_array || kind == VALUE_stage;
     case 'o': return kind == VALUE_space;
+    case 'L': return kind == VALUE_list;
     default: return kind == VALUE_key;
     }
 }
@@ -119,6 +136,7 @@ static const char *letter_text(char letter)
     case 'x': return "an axis, such as thread.x";
     case 'a': return "an array";
     case 'o': return "a memory: shared, local, global or constant";
+    case 'L': return "a list";
     default: return "a bare name";
     }
 }
@@ -254,6 +272,21 @@ static bool call_function(struct interp *in, const struct sched_expr *x,
     return !fault;
 }
 
+// Call a look-up, or another function on values.
+static bool call_look(struct interp *in, const struct sched_expr *x,
+                      const struct interp_function *f, struct sched_value *out)
+{
+    struct sched_values args = {0};
+    for (size_t i = 0; i < x->args.n; i++) {
+        struct sched_value v;
+        if (!interp_expr(in, x->args.at[i], &v))
+            return false;
+        vec_push(in->pass->scratch, &args, v);
+    }
+    *out = (struct sched_value){.span = x->span};
+    return check_args(in, x, f->arguments, &args) && f->run(in, x, &args, out);
+}
+
 // Bind the parameters of a def in its frame, evaluating the arguments in the
 // caller's and the defaults in its own.
 static bool bind_params(struct interp *in, const struct sched_expr *x,
@@ -323,11 +356,14 @@ bool interp_call(struct interp *in, const struct sched_expr *x,
     const struct sched_item *def = sched_find_def(in->program, x->name);
     enum sched_prim prim = find_prim(x->name);
     const struct function *function = find_function(x->name);
+    const struct interp_function *look = find_look(x->name);
     if (def)
         return call_def(in, x, def, out);
     if (prim < PRIM_COUNT)
         return call_prim(in, x, prim, out);
     if (function)
         return call_function(in, x, function, out);
+    if (look)
+        return call_look(in, x, look, out);
     return refuse_unknown(in, x);
 }

@@ -24,21 +24,6 @@ const char *interp_kind(enum sched_value_kind kind)
     return "";
 }
 
-bool interp_int(struct interp *in, const struct sched_expr *x, const char *what,
-                int64_t *out)
-{
-    struct sched_value v;
-    if (!interp_expr(in, x, &v))
-        return false;
-    if (v.kind != VALUE_int) {
-        diag_error(in->pass->diags, x->span, D_schedule_not_integer, what,
-                   interp_kind(v.kind));
-        return false;
-    }
-    *out = v.number;
-    return true;
-}
-
 // Evaluate `&&`, `||`, `!` and `?:`, which look at one operand at a time.
 static bool eval_lazy(struct interp *in, const struct sched_expr *x,
                       struct sched_value *out)
@@ -62,20 +47,66 @@ static bool eval_lazy(struct interp *in, const struct sched_expr *x,
     return true;
 }
 
-// Evaluate an operation on integers.
+// Return a value as an integer; `what` names it in the error.
+static bool as_int(struct interp *in, const struct sched_expr *x,
+                   const struct sched_value *v, const char *what, int64_t *out)
+{
+    *out = v->number;
+    if (v->kind == VALUE_int)
+        return true;
+    diag_error(in->pass->diags, x->span, D_schedule_not_integer, what,
+               interp_kind(v->kind));
+    return false;
+}
+
+bool interp_int(struct interp *in, const struct sched_expr *x, const char *what,
+                int64_t *out)
+{
+    struct sched_value v;
+    return interp_expr(in, x, &v) && as_int(in, x, &v, what, out);
+}
+
+// Append what the second operand of `list + list` holds.
+static bool concatenate(struct interp *in, const struct sched_expr *x,
+                        const struct sched_value *more, struct sched_value *out)
+{
+    struct sched_values all = {0};
+    if (more->kind != VALUE_list) {
+        diag_error(in->pass->diags, x->span, D_schedule_not_list,
+                   "`+` behind a list", interp_kind(more->kind));
+        return false;
+    }
+    for (size_t i = 0; i < out->list.n; i++)
+        vec_push(in->pass->scratch, &all, out->list.at[i]);
+    for (size_t i = 0; i < more->list.n; i++)
+        vec_push(in->pass->scratch, &all, more->list.at[i]);
+    out->list = all;
+    return true;
+}
+
+// Evaluate an operation on integers, or `+` on lists.
 static bool eval_op(struct interp *in, const struct sched_expr *x,
                     struct sched_value *out)
 {
+    struct sched_value values[3];
     union number operands[3] = {{0}, {0}, {0}};
     const char *fault = NULL;
     if (x->op == OP_and || x->op == OP_or || x->op == OP_not ||
         x->op == OP_select)
         return eval_lazy(in, x, out);
     for (size_t i = 0; i < x->args.n; i++) {
-        if (!interp_int(in, x->args.at[i], "an operand", &operands[i].i))
+        if (!interp_expr(in, x->args.at[i], &values[i]))
             return false;
     }
-    *out = (struct sched_value){.kind = VALUE_int, .span = x->span};
+    *out = values[0];
+    out->span = x->span;
+    if (x->op == OP_add && out->kind == VALUE_list)
+        return concatenate(in, x->args.at[1], &values[1], out);
+    for (size_t i = 0; i < x->args.n; i++) {
+        if (!as_int(in, x->args.at[i], &values[i], "an operand",
+                    &operands[i].i))
+            return false;
+    }
     out->number = ir_apply(x->op, type_scalar(TYPE_int), operands, &fault).i;
     if (fault)
         diag_error(in->pass->diags, x->span, D_schedule_arithmetic, fault);

@@ -129,20 +129,18 @@ static void see_loop(struct ir_stmt *s, void *context)
     }
 }
 
-// Evaluate `stage.loops`.
-static bool list_loops(struct interp *in, const struct sched_value *stage,
-                       struct span span, struct sched_value *out)
+void interp_loops(struct interp *in, const struct sched_value *stage,
+                  struct sched_value *out)
 {
     size_t n;
     struct ir_path path = sched_path(in->pass, stage->stmt);
     struct ir_stmt **loops = sched_loops(in->pass, &path, &n);
-    *out = (struct sched_value){.kind = VALUE_list, .span = span};
+    out->kind = VALUE_list;
     for (size_t i = 0; i < n; i++) {
         struct sched_value v;
-        give(&v, VALUE_loop, loops[i], span);
+        give(&v, VALUE_loop, loops[i], out->span);
         vec_push(in->pass->scratch, &out->list, v);
     }
-    return true;
 }
 
 // Evaluate `stage.name`.
@@ -206,7 +204,10 @@ bool interp_member(struct interp *in, const struct sched_expr *x,
     }
     if (!interp_check_alive(in, &base, base.span))
         return false;
-    if (strcmp(x->name, "loops") == 0)
-        return list_loops(in, &base, x->span, out);
+    *out = (struct sched_value){.span = x->span};
+    if (strcmp(x->name, "loops") == 0) {
+        interp_loops(in, &base, out);
+        return true;
+    }
     return find_member(in, &base, x, out);
 }

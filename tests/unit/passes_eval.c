@@ -228,7 +228,7 @@ static struct ir_kernel *scheduled(struct file *f,
     struct ir_kernel *k = ir_copy_kernel(&f->arena, kernel);
     struct pass p = pass_for(f, k);
     bool good = schedule ? schedule_apply(&p, &f->program.schedules, schedule,
-                                          NULL, 0) &&
+                                          NULL, 0, NULL) &&
                                schedule_complete(&p)
                          : schedule_default(&p, true);
     if (!good)

@@ -201,15 +201,27 @@ static void add_cubins(struct job *j)
     }
 }
 
+// Files by their paths.
+struct paths VEC(const char *);
+
+// Add a source and the records of tuning beside it.
+static void add_dependency(struct job *j, const char *path, struct paths *to)
+{
+    const char *tuned = cli_tuned(&j->c->arena, path);
+    vec_push(&j->c->arena, to, path);
+    if (tuned)
+        vec_push(&j->c->arena, to, tuned);
+}
+
 // Add the rule of make.
 static void add_depfile(struct job *j, const char *header)
 {
     const struct cli_compile *compile = &j->build->compile;
-    struct VEC(const char *) sources = {0};
+    struct paths sources = {0};
     struct buf rule = {0};
-    vec_push(&j->c->arena, &sources, j->path);
+    add_dependency(j, j->path, &sources);
     for (size_t i = 0; i < compile->schedules.n; i++)
-        vec_push(&j->c->arena, &sources, compile->schedules.at[i]);
+        add_dependency(j, compile->schedules.at[i], &sources);
     output_dependencies(&header, 1, sources.at, sources.n, &rule);
     struct output output = {
         j->build->depfile, arena_copy(&j->c->arena, rule.data, rule.n), rule.n};
@@ -296,6 +308,51 @@ static bool run_job(struct job *j, struct compile_options o)
     return ok && make_outputs(j, &o) && write_outputs(j);
 }
 
+// Return a list of integers.
+static json_t *integers_json(const int64_t *values, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, json_integer(values[i]));
+    return list;
+}
+
+// Return the knobs of a variant.
+static json_t *knobs_json(const struct sched_knobs *knobs)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < knobs->n; i++) {
+        const struct sched_knob *k = &knobs->at[i];
+        json_t *object = json_object();
+        json_object_set_new(object, "name", json_text(k->name));
+        json_object_set_new(object, "values",
+                            integers_json(k->values.at, k->values.n));
+        json_object_set_new(object, "chosen", json_integer(k->chosen));
+        json_array_append_new(list, object);
+    }
+    return list;
+}
+
+// Return the schedules that the variants were made by, and their knobs.
+static json_t *schedules_json(const struct compilation *c)
+{
+    json_t *list = json_array();
+    const struct sched_item *last = NULL;
+    for (size_t i = 0; i < c->variants.n; i++) {
+        const struct variant *v = &c->variants.at[i];
+        if (!v->schedule || v->schedule == last)
+            continue;
+        last = v->schedule;
+        json_t *object = json_object();
+        json_object_set_new(object, "kernel", json_text(v->source->name));
+        json_object_set_new(object, "number",
+                            json_integer((json_int_t)v->number));
+        json_object_set_new(object, "knobs", knobs_json(v->knobs));
+        json_array_append_new(list, object);
+    }
+    return list;
+}
+
 // Add what came of a file to the JSON.
 static void add_result(struct job *j, bool ok)
 {
@@ -305,6 +362,7 @@ static void add_result(struct job *j, bool ok)
     json_object_set_new(object, "source", json_text(j->path));
     json_object_set_new(object, "ok", json_boolean(ok));
     json_object_set_new(object, "outputs", outputs);
+    json_object_set_new(object, "schedules", schedules_json(j->c));
     json_object_set_new(object, "diagnostics", json_diagnostics(&j->c->diags));
     json_array_append_new(j->build->results, object);
 }

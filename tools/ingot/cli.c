@@ -74,10 +74,31 @@ bool cli_read(const char *path, struct buf *out, struct diag_list *diags)
     return ok;
 }
 
+const char *cli_tuned(struct arena *a, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *dot = strrchr(slash ? slash : path, '.');
+    size_t n = dot ? (size_t)(dot - path) : strlen(path);
+    const char *tuned = arena_printf(a, "%.*s.tuned", (int)n, path);
+    bool is_stdin = strcmp(path, "-") == 0;
+    return is_stdin || access(tuned, F_OK) ? NULL : tuned;
+}
+
+bool cli_add_tuned(struct compilation *c, const char *path)
+{
+    struct buf text = {0};
+    const char *tuned = cli_tuned(&c->arena, path);
+    bool ok = !tuned ||
+              (cli_read(tuned, &text, &c->diags) &&
+               compile_add_tuned(c, tuned, text.n ? text.data : "", text.n));
+    buf_free(&text);
+    return ok;
+}
+
 bool cli_add_file(struct compilation *c, const char *path)
 {
     struct buf text = {0};
-    bool ok = cli_read(path, &text, &c->diags) &&
+    bool ok = cli_read(path, &text, &c->diags) && cli_add_tuned(c, path) &&
               compile_add(c, name_of(path), text.n ? text.data : "", text.n);
     buf_free(&text);
     return ok;
@@ -96,7 +117,8 @@ enum {
 };
 
 static const struct argp_option compile_entries_help[] = {
-    {"set", KEY_SET, "NAME=VALUE", 0, "set a parameter of a schedule", 0},
+    {"set", KEY_SET, "NAME=VALUE", 0, "set a parameter or a knob of a schedule",
+     0},
     {"schedules", KEY_SCHEDULES, "FILE", 0,
      "take schedules and defs from this file too", 0},
     {"fast-math", KEY_FAST_MATH, 0, 0, "allow approximations", 0},

@@ -28,7 +28,16 @@ int cli_report(const struct diag_list *diags);
 // Returns false after reporting.
 bool cli_read(const char *path, struct buf *out, struct diag_list *diags);
 
-// Read a file, `-` for the standard input, and add it to a compilation.
+// Return the path of the records of tuning beside a source, NAME.tuned; NULL
+// if there is no such file.
+const char *cli_tuned(struct arena *a, const char *path);
+
+// Add the records of tuning beside a source, if there are any.
+// Returns false after reporting.
+bool cli_add_tuned(struct compilation *c, const char *path);
+
+// Read a file, `-` for the standard input, and add it to a compilation, with
+// the records of tuning beside it.
 // Returns false after reporting.
 bool cli_add_file(struct compilation *c, const char *path);
 

@@ -89,7 +89,8 @@ static bool build(struct subject *s, const struct buf *text)
     struct ptxas tool;
     struct package_files files;
     cli_targets_apply(&s->options->targets, &s->tools, &o);
-    if (!compile_add(c, s->options->file, text->n ? text->data : "", text->n) ||
+    if (!cli_add_tuned(c, s->options->file) ||
+        !compile_add(c, s->options->file, text->n ? text->data : "", text->n) ||
         !cli_add_schedules(&s->options->compile, c) || !compile_lower(c, &o) ||
         !cli_images(c, &s->tools, &o, &tool))
         return false;

@@ -83,6 +83,16 @@ static bool find_targets(struct compilation *c, const struct sched_item *item,
     return ok;
 }
 
+// Gather the settings for a schedule, those of the command line last.
+static void find_settings(struct judge *j, struct choice *one)
+{
+    struct arena *a = &j->c->arena;
+    tuned_settings(a, &j->c->tuned, j->kernel->name, one->number,
+                   &one->settings);
+    for (size_t i = 0; i < j->o->n_settings; i++)
+        vec_push(a, &one->settings, j->o->settings[i]);
+}
+
 // Gather the schedules of the kernel.
 static bool gather(struct judge *j)
 {
@@ -99,8 +109,9 @@ static bool gather(struct judge *j)
                              .number = j->all.n + 1};
         if (one.item->name.text != j->kernel->name)
             continue;
+        find_settings(j, &one);
         ok = find_targets(c, one.item, &one.targets) && ok;
-        ok = schedule_guard(&p, s, one.item, j->o->settings, j->o->n_settings,
+        ok = schedule_guard(&p, s, one.item, one.settings.at, one.settings.n,
                             &one.guard) &&
              ok;
         vec_push(&c->arena, &j->all, one);

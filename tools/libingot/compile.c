@@ -25,15 +25,30 @@ void compile_end(struct compilation *c)
     arena_reset(&c->arena);
 }
 
-bool compile_add(struct compilation *c, const char *name, const char *text,
-                 size_t size)
+// Return a copy of a text with its name.
+static struct source *copy_source(struct compilation *c, const char *name,
+                                  const char *text, size_t size)
 {
     struct source *s = arena_new(&c->arena, struct source);
     s->name = arena_copy(&c->arena, name, strlen(name));
     s->text = arena_copy(&c->arena, text, size);
     s->size = size;
+    return s;
+}
+
+bool compile_add(struct compilation *c, const char *name, const char *text,
+                 size_t size)
+{
+    struct source *s = copy_source(c, name, text, size);
     return frontend_parse(&c->arena, &c->names, s, false, &c->diags,
                           &c->program);
+}
+
+bool compile_add_tuned(struct compilation *c, const char *name,
+                       const char *text, size_t size)
+{
+    struct source *s = copy_source(c, name, text, size);
+    return tuned_read(&c->arena, &c->names, s, &c->diags, &c->tuned);
 }
 
 // Return the pass context for a kernel.
@@ -53,7 +68,12 @@ static struct pass add_copy(struct compilation *c,
                             const struct choice *choice)
 {
     struct ir_kernel *k = ir_copy_kernel(&c->arena, source);
-    struct variant v = {source, k, choice->targets};
+    struct variant v = {.source = source,
+                        .kernel = k,
+                        .targets = choice->targets,
+                        .schedule = choice->item,
+                        .number = choice->number};
+    v.knobs = arena_new(&c->arena, struct sched_knobs);
     k->fast_math |= o->fast_math;
     vec_push(&c->arena, &c->variants, v);
     return pass_for(c, k);
@@ -82,9 +102,11 @@ static bool add_scheduled(struct compilation *c,
                           const struct choice *choice)
 {
     struct pass p = add_copy(c, o, source, choice);
+    struct sched_knobs *knobs = arena_new(&c->arena, struct sched_knobs);
     bool ok = schedule_apply(&p, &c->program.schedules, choice->item,
-                             o->settings, o->n_settings) &&
+                             choice->settings.at, choice->settings.n, knobs) &&
               schedule_complete(&p);
+    c->variants.at[c->variants.n - 1].knobs = knobs;
     arena_reset(&c->scratch);
     return ok;
 }
@@ -119,24 +141,49 @@ static bool schedule_kernel(struct compilation *c,
     return true;
 }
 
-// Report schedules without a kernel and settings without a parameter.
-static bool check_names(struct compilation *c, const struct compile_options *o)
+// Warn of what records of tuning set that a schedule does not have.
+static void check_records(struct compilation *c, const struct variant *v)
 {
-    const struct sched_program *s = &c->program.schedules;
-    int errors = c->diags.errors;
-    sched_check_kernels(s,
-                        (const struct ir_kernel *const *)c->program.kernels.at,
-                        c->program.kernels.n, &c->diags);
-    sched_check_settings(s, o->settings, o->n_settings, &c->diags);
-    return c->diags.errors == errors;
+    for (size_t i = 0; i < c->tuned.n; i++) {
+        const struct tuned_setting *one = &c->tuned.at[i];
+        if (v->schedule && one->kernel == v->source->name &&
+            one->number == v->number &&
+            !sched_has_setting(v->schedule, v->knobs, one->setting.name))
+            diag_warning(&c->diags, one->setting.span, D_stale_setting,
+                         (long long)one->number, one->kernel,
+                         one->setting.name);
+    }
+}
+
+// Report settings without a parameter or a knob.
+static void check_settings(struct compilation *c,
+                           const struct compile_options *o)
+{
+    struct sched_knobs knobs = {0};
+    tuned_check(&c->tuned, &c->program.schedules, &c->diags);
+    for (size_t i = 0; i < c->variants.n; i++) {
+        const struct variant *v = &c->variants.at[i];
+        check_records(c, v);
+        for (size_t k = 0; k < v->knobs->n; k++)
+            vec_push(&c->scratch, &knobs, v->knobs->at[k]);
+    }
+    sched_check_settings(&c->program.schedules, &knobs, o->settings,
+                         o->n_settings, &c->diags);
+    arena_reset(&c->scratch);
 }
 
 bool compile_schedule(struct compilation *c, const struct compile_options *o)
 {
-    if (!check_names(c, o))
+    int errors = c->diags.errors;
+    sched_check_kernels(&c->program.schedules,
+                        (const struct ir_kernel *const *)c->program.kernels.at,
+                        c->program.kernels.n, &c->diags);
+    if (c->diags.errors > errors)
         return false;
     for (size_t i = 0; i < c->program.kernels.n; i++)
         schedule_kernel(c, o, c->program.kernels.at[i]);
+    if (c->diags.errors == errors)
+        check_settings(c, o);
     return !c->diags.errors;
 }
 

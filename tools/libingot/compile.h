@@ -16,6 +16,7 @@
 #include "nvptx/package/fatbin.h"
 #include "nvptx/ptxas.h"
 #include "passes/pass.h"
+#include "tools/libingot/tuned.h"
 
 // How to compile.
 struct compile_options {
@@ -39,9 +40,12 @@ bool target_set_has(target_set set, const struct nvptx_target *target);
 
 // A kernel with one way to run it, lowered to level flat.
 struct variant {
-    const struct ir_kernel *source; // as it was written
-    struct ir_kernel *kernel;       // lowered
-    target_set targets;             // whose images hold it
+    const struct ir_kernel *source;    // as it was written
+    struct ir_kernel *kernel;          // lowered
+    target_set targets;                // whose images hold it
+    const struct sched_item *schedule; // NULL: by rule
+    size_t number;                     // of the schedule for its kernel, from 1
+    const struct sched_knobs *knobs;   // of the schedule, and their values
 };
 
 // An architecture's code.
@@ -61,6 +65,7 @@ struct compilation {
     struct str_table names;
     struct diag_list diags;
     struct program program;
+    struct tuned tuned;                  // records of tuning
     struct VEC(struct variant) variants; // grouped by kernel, guarded first
     struct VEC(struct compiled_image) images;
     struct VEC(struct arena *) arenas; // of threads
@@ -73,6 +78,11 @@ void compile_end(struct compilation *c);
 // Parse a file; the text is copied.  Returns false after errors.
 bool compile_add(struct compilation *c, const char *name, const char *text,
                  size_t size);
+
+// Read records of tuning, which set the knobs of schedules; the text is
+// copied.  Returns false after errors.
+bool compile_add_tuned(struct compilation *c, const char *name,
+                       const char *text, size_t size);
 
 // Apply to every kernel its schedules for the architectures of the build (for
 // any, where it names none), or the default: fills `variants` with kernels at

@@ -1,0 +1,149 @@
+// Reads records of tuning.
+
+#include "tools/libingot/tuned.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A file that is being read.
+struct reader {
+    struct arena *arena;
+    struct str_table *names;
+    const struct source *source;
+    struct diag_list *diags;
+    const char *at;
+};
+
+// Return the span from a place to where the reader is.
+static struct span span_from(const struct reader *r, const char *from)
+{
+    return (struct span){r->source, (uint32_t)(from - r->source->text),
+                         (uint32_t)(r->at - r->source->text)};
+}
+
+// Step over blanks.
+static void skip_blanks(struct reader *r)
+{
+    while (*r->at == ' ' || *r->at == '\t' || *r->at == '\r')
+        r->at++;
+}
+
+// Return whether the line ends here, but for a comment.
+static bool at_end(struct reader *r)
+{
+    skip_blanks(r);
+    return !*r->at || *r->at == '\n' || strncmp(r->at, "//", 2) == 0;
+}
+
+// Return the next name, interned; NULL if none comes.
+static const char *take_name(struct reader *r)
+{
+    const char *from = r->at;
+    while (isalnum((unsigned char)*r->at) || *r->at == '_')
+        r->at++;
+    if (r->at == from || isdigit((unsigned char)*from))
+        return NULL;
+    return str_name(r->names,
+                    arena_copy(r->arena, from, (size_t)(r->at - from)));
+}
+
+// Read a decimal number.  Returns false if none comes.
+static bool take_number(struct reader *r, int64_t *out)
+{
+    char *end;
+    if (!isdigit((unsigned char)*r->at) && *r->at != '-')
+        return false;
+    errno = 0;
+    *out = strtoll(r->at, &end, 10);
+    bool ok = end != r->at && !errno;
+    r->at = end;
+    return ok;
+}
+
+// Read `NAME=VALUE`.
+static bool take_setting(struct reader *r, struct sched_setting *out)
+{
+    const char *from = r->at;
+    out->name = take_name(r);
+    if (!out->name || *r->at != '=')
+        return false;
+    r->at++;
+    bool ok = take_number(r, &out->value);
+    out->span = span_from(r, from);
+    return ok;
+}
+
+// Read one record.
+static bool take_record(struct reader *r, struct tuned *out)
+{
+    struct tuned_setting one = {0};
+    const char *from = r->at;
+    int64_t number = 0;
+    one.kernel = take_name(r);
+    skip_blanks(r);
+    if (!one.kernel || !take_number(r, &number) || number < 1 || at_end(r))
+        return false;
+    one.number = (size_t)number;
+    one.span = span_from(r, from);
+    while (!at_end(r)) {
+        if (!take_setting(r, &one.setting))
+            return false;
+        vec_push(r->arena, out, one);
+    }
+    return true;
+}
+
+bool tuned_read(struct arena *a, struct str_table *names,
+                const struct source *source, struct diag_list *diags,
+                struct tuned *out)
+{
+    struct reader r = {a, names, source, diags, source->text};
+    bool ok = true;
+    while (*r.at) {
+        if (!at_end(&r) && !take_record(&r, out)) {
+            const char *from = r.at;
+            r.at += *r.at && *r.at != '\n';
+            diag_error(diags, span_from(&r, from), D_bad_record);
+            ok = false;
+        }
+        r.at += strcspn(r.at, "\n");
+        r.at += *r.at == '\n';
+    }
+    return ok;
+}
+
+// Return how many schedules a kernel has.
+static size_t count_schedules(const struct sched_program *program,
+                              const char *kernel)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < program->schedules.n; i++)
+        n += program->schedules.at[i]->name.text == kernel;
+    return n;
+}
+
+void tuned_check(const struct tuned *tuned, const struct sched_program *program,
+                 struct diag_list *diags)
+{
+    for (size_t i = 0; i < tuned->n; i++) {
+        const struct tuned_setting *one = &tuned->at[i];
+        bool is_same = i && tuned->at[i - 1].span.source == one->span.source &&
+                       tuned->at[i - 1].span.from == one->span.from;
+        if (!is_same && one->number > count_schedules(program, one->kernel))
+            diag_warning(diags, one->span, D_stale_record, one->kernel,
+                         (long long)one->number);
+    }
+}
+
+void tuned_settings(struct arena *a, const struct tuned *tuned,
+                    const char *kernel, size_t number,
+                    struct sched_settings *out)
+{
+    for (size_t i = 0; i < tuned->n; i++) {
+        const struct tuned_setting *one = &tuned->at[i];
+        if (one->kernel == kernel && one->number == number)
+            vec_push(a, out, one->setting);
+    }
+}
