@@ -98,13 +98,19 @@ static bool refuse_count(struct interp *in, const struct sched_expr *x,
     return false;
 }
 
+// Return whether the mark behind the last letter lets it come again.
+static bool repeats(char mark)
+{
+    return mark == '+' || mark == '*';
+}
+
 // Return the letter of argument `i` of a signature, or 0 behind the last.
 static char letter_of(const char *signature, size_t i)
 {
-    size_t n = strcspn(signature, "+?");
+    size_t n = strcspn(signature, "+?*");
     if (i < n)
         return signature[i];
-    return signature[n] == '+' ? signature[n - 1] : 0;
+    return repeats(signature[n]) ? signature[n - 1] : 0;
 }
 
 // Return whether a value is of the kind that a letter asks for.
@@ -192,11 +198,12 @@ static bool eval_spread(struct interp *in, const struct sched_expr *x,
 static bool check_args(struct interp *in, const struct sched_expr *x,
                        const char *signature, const struct sched_values *args)
 {
-    size_t n = strcspn(signature, "+?");
-    size_t least = signature[n] == '?' ? n - 1 : n;
-    if (args->n < least || (args->n > n && signature[n] != '+'))
+    size_t n = strcspn(signature, "+?*");
+    bool is_open = signature[n] == '?' || signature[n] == '*';
+    size_t least = is_open ? n - 1 : n;
+    if (args->n < least || (args->n > n && !repeats(signature[n])))
         return refuse_count(in, x, (int64_t)least,
-                            signature[n] == '+' ? -1 : (int64_t)n, args->n);
+                            repeats(signature[n]) ? -1 : (int64_t)n, args->n);
     for (size_t i = 0; i < args->n; i++) {
         const struct sched_value *v = &args->at[i];
         char letter = letter_of(signature, i);
