@@ -81,7 +81,8 @@ struct action {
     bool reduces;                 // for: over a reduction of a stage below
     const struct code *x, *y, *z; // for: from, to, step; if: cond;
                                   // let, var, assign, store, eval: value;
-                                  // launch: grid; stage: predicate or NULL
+                                  // launch: grid; stage: predicate or NULL,
+                                  // its parts without the reduction
     uint32_t slot;                // for, let, var, assign
     uint32_t array;               // alloc
     struct access access;         // store

@@ -138,6 +138,38 @@ static void note_joint(struct action *s)
     }
 }
 
+// Look for the loops of a stage's reduction: the context of see_counter.
+struct counters {
+    const struct ir_stage *stage;
+    bool found;
+};
+
+// Note a variable that the binding of a reduction variable mentions.
+static void see_counter(struct ir_expr *x, void *context)
+{
+    struct counters *c = context;
+    for (size_t i = 0; i < c->stage->iters.n && x->op == OP_var; i++) {
+        const struct ir_iter *it = &c->stage->iters.at[i];
+        c->found |= it->is_reduce && ir_mentions(it->binding, x->u.var);
+    }
+}
+
+// Return the parts of a stage's predicate that do not depend on its reduction;
+// NULL if there are none.
+static struct ir_expr *
+spatial_part(struct arena *a, const struct ir_stage *stage, struct ir_expr *x)
+{
+    struct counters c = {stage, false};
+    if (x && x->op == OP_and) {
+        struct ir_expr *y = spatial_part(a, stage, x->args[0]);
+        struct ir_expr *z = spatial_part(a, stage, x->args[1]);
+        return y && z ? ir_binary(a, OP_and, y, z) : y ? y : z;
+    }
+    if (x)
+        ir_each_expr(x, see_counter, &c);
+    return c.found ? NULL : x;
+}
+
 // Translate a stage.
 static void compile_stage(struct machine *m, struct action *s,
                           const struct ir_stage *stage)
@@ -152,6 +184,7 @@ static void compile_stage(struct machine *m, struct action *s,
                                 eval_slot(m, iter->var), iter->is_reduce};
     }
     s->x = compile_optional(m, stage->predicate);
+    s->y = compile_optional(m, spatial_part(m->arena, stage, stage->predicate));
     s->other = eval_compile_block(m, &stage->init);
     s->body = eval_compile_block(m, &stage->body);
 }

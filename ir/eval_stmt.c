@@ -153,7 +153,10 @@ static bool bind_iter(struct thread *t, const struct action *s, size_t i)
 static void run_stage(struct thread *t, const struct action *s)
 {
     bool is_first = true;
-    if (s->x && !eval_run(t, s->x).i)
+    const struct code *predicate = t->empty ? s->y : s->x;
+    if (t->empty && !s->other.n)
+        return;
+    if (predicate && !eval_run(t, predicate).i)
         return;
     for (size_t i = 0; i < s->n_iters; i++) {
         if (!bind_iter(t, s, i))

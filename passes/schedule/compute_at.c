@@ -54,7 +54,10 @@ static bool check_inputs(const struct sched_call *c, const struct move *m)
     struct sched_buffers inputs = sched_inputs_of(p, m->stage);
     size_t old = sched_order_of(p, m->stage);
     size_t new = sched_order_of(p, m->front);
+    vec_push(p->scratch, &inputs, m->array);
     for (size_t i = 0; i < inputs.n; i++) {
+        if (!sched_check_scope(c, m->loop, inputs.at[i]))
+            return false;
         struct sched_uses uses = sched_uses_of(p, inputs.at[i]);
         for (size_t k = 0; k < uses.writers.n; k++) {
             struct ir_stmt *s = uses.writers.at[k];
@@ -114,6 +117,7 @@ bool sched_compute_at(struct sched_call *c)
     if (!check(c, &m))
         return false;
     struct footprint_dim *box = box_of(p, &m);
+    sched_hoist_arrays(p);
     sched_remove(p, m.stage);
     struct sched_place place = sched_place_of(p, m.front, false);
     sched_put_stage(p, m.stage, &place, box, m.stage->span);

@@ -10,7 +10,8 @@
 //
 // Requires:
 //  1. the stage has an init                               E0634
-//  2. the loop is around the stage ...                    E0635
+//  2. the loop is around the stage, and each loop from
+//     there on serves it ...                              E0635
 //  3. ... with only loops between them                    E0641
 //  4. no loop further out counts a reduction              E0636
 //  5. no loop selects elements and counts a reduction     E0637
@@ -81,6 +82,9 @@ static bool check(const struct sched_call *c, struct decomposition *d)
         int role = role_of(&d->stage->u.stage, s);
         if (i < d->from && (role & REDUCES))
             return refuse(c, D_decompose_outer, s, "counts a reduction");
+        if (i >= d->from && !role && !ir_is_int_const(s->u.loop.to, 1))
+            return refuse(c, D_decompose_place, s,
+                          "computes all of the stage again");
         if (i >= d->from && role == (SELECTS | REDUCES))
             return refuse(c, D_decompose_mixed, s, "does both");
     }

@@ -12,11 +12,15 @@
 //  3. each holds the next one and nothing else      E0609 E0610
 //  4. no bounds depend on another one's variable    E0611
 //  5. the product of the extents fits in 64 bits    E0613
+//  6. where some select elements of a stage and one
+//     counts its reduction, this has an iteration:
+//     else no iteration would be left for the init  E0699
 
 #include "passes/schedule/prim.h"
 
 #include "ir/base/num.h"
 #include "ir/build.h"
+#include "passes/analysis/facts.h"
 
 // Check that the product of constant extents fits.
 static bool check_product(const struct sched_call *c,
@@ -35,6 +39,73 @@ static bool check_product(const struct sched_call *c,
     return true;
 }
 
+// The loops to be fused, and a stage whose init would be lost: the context of
+// see_init.
+struct losses {
+    struct pass *p;
+    struct ir_stmt *const *loops;
+    struct ir_expr *const *extents;
+    size_t n;
+    struct facts facts; // at the loops
+    struct ir_stmt *stage, *loop;
+};
+
+// Return whether a loop selects elements of a stage, or counts its reduction.
+static bool binds(const struct ir_stage *stage, const struct ir_stmt *loop,
+                  bool reduce)
+{
+    for (size_t i = 0; i < stage->iters.n; i++) {
+        const struct ir_iter *it = &stage->iters.at[i];
+        if (it->is_reduce == reduce &&
+            ir_mentions(it->binding, loop->u.loop.var))
+            return true;
+    }
+    return false;
+}
+
+// Note a stage with an init, and a loop of its reduction that may be empty.
+static void see_init(struct ir_stmt *s, void *context)
+{
+    struct losses *l = context;
+    bool selects = false;
+    if (s->kind != STMT_stage || !s->u.stage.has_init)
+        return;
+    for (size_t i = 0; i < l->n; i++)
+        selects |= binds(&s->u.stage, l->loops[i], false);
+    for (size_t i = 0; i < l->n && selects; i++) {
+        struct ir_expr *runs = ir_binary(l->p->scratch, OP_gt, l->extents[i],
+                                         ir_int(l->p->scratch, 0));
+        if (!binds(&s->u.stage, l->loops[i], true) ||
+            facts_decide(&l->facts, runs) == TRUTH_TRUE)
+            continue;
+        l->stage = s;
+        l->loop = l->loops[i];
+    }
+}
+
+// Check that no init is lost where a reduction is empty.
+static bool check_empty(const struct sched_call *c,
+                        struct ir_stmt *const *loops, size_t n,
+                        struct ir_expr *const *extents)
+{
+    struct pass *p = c->pass;
+    struct losses l = {.p = p, .loops = loops, .extents = extents, .n = n};
+    struct ir_path path = sched_path(p, loops[0]);
+    facts_start(&l.facts, p->scratch, p->kernel);
+    for (uint32_t i = 0; i + 1 < path.n; i++)
+        facts_enter(&l.facts, path.stmts[i]);
+    ir_each_stmt(&loops[n - 1]->u.loop.body, see_init, &l);
+    if (!l.stage)
+        return true;
+    struct ir_stmt *both[] = {l.loop, l.stage};
+    diag_error(p->diags, c->span, D_fuse_empty, l.loop->u.loop.var->name,
+               sched_name_of(l.stage));
+    sched_blame(c, both, 2, "may be empty, then only the init runs");
+    diag_help(p->diags, "decompose_reduction first, or let the kernel say that "
+                        "there is an iteration: `where n > 0`");
+    return false;
+}
+
 // Check every precondition.
 static bool check(const struct sched_call *c, struct ir_stmt *const *loops,
                   size_t n, struct ir_expr *const *extents)
@@ -46,7 +117,8 @@ static bool check(const struct sched_call *c, struct ir_stmt *const *loops,
     return sched_check_distinct(c, loops, n) &&
            sched_check_nested(c, loops, n, false) &&
            sched_check_rectangle(c, loops, n) &&
-           check_product(c, extents, loops, n);
+           check_product(c, extents, loops, n) &&
+           check_empty(c, loops, n, extents);
 }
 
 // Return the name of the new loop: `i_j_fused`.

@@ -21,6 +21,50 @@ struct sched_place sched_place_of(struct pass *p, const struct ir_stmt *s,
     return place;
 }
 
+void sched_hoist_arrays(struct pass *p)
+{
+    struct ir_block *body = &p->kernel->body;
+    size_t front = 0;
+    for (size_t i = 0; i < body->n; i++) {
+        struct ir_stmt *s = body->at[i];
+        if (s->kind != STMT_alloc)
+            continue;
+        ir_splice(p->arena, body, i, &(struct ir_block){0});
+        ir_insert(p->arena, body, front++, s);
+    }
+}
+
+// Look for the declaration of an array: the context of see_alloc.
+struct alloc_search {
+    const struct ir_buffer *buffer;
+    struct ir_stmt *found;
+};
+
+// Note the declaration.
+static void see_alloc(struct ir_stmt *s, void *context)
+{
+    struct alloc_search *f = context;
+    if (s->kind == STMT_alloc && s->u.buffer == f->buffer)
+        f->found = s;
+}
+
+bool sched_check_scope(const struct sched_call *c, struct ir_stmt *loop,
+                       const struct ir_buffer *buffer)
+{
+    struct pass *p = c->pass;
+    struct alloc_search f = {.buffer = buffer};
+    ir_each_stmt(&p->kernel->body, see_alloc, &f);
+    struct ir_path path = {0};
+    if (f.found)
+        path = sched_path(p, f.found);
+    if (path.n < 2 || sched_is_below(p, loop, path.stmts[path.n - 2]))
+        return true;
+    struct ir_stmt *both[] = {loop, f.found};
+    diag_error(p->diags, c->span, D_move_order, sched_name_of(sched_arg(c, 0)),
+               "leave the block that declares what it uses");
+    return sched_blame(c, both, 2, "the loop, and the array");
+}
+
 // Make a variable that no loop around has the name of.
 static struct ir_var *fresh_var(struct pass *p, const struct sched_place *place,
                                 const char *name, struct span span)

@@ -15,6 +15,14 @@ struct sched_place {
     size_t n;
 };
 
+// Put the arrays declared in the outermost block in front of it, so that every
+// stage may be moved to any place behind.
+void sched_hoist_arrays(struct pass *p);
+
+// Check that an array is in scope in a loop; false after an error.
+bool sched_check_scope(const struct sched_call *c, struct ir_stmt *loop,
+                       const struct ir_buffer *buffer);
+
 // Return the place before (or behind) a statement of the kernel.
 struct sched_place sched_place_of(struct pass *p, const struct ir_stmt *s,
                                   bool behind);

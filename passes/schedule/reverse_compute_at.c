@@ -160,7 +160,10 @@ static bool check_between(const struct sched_call *c, const struct move *m)
     struct sched_buffers inputs = sched_inputs_of(p, m->stage);
     size_t from = sched_order_of(p, sched_path(p, m->loop).stmts[0]);
     size_t to = sched_order_of(p, m->stage);
+    vec_push(p->scratch, &inputs, m->result);
     for (size_t i = 0; i < inputs.n; i++) {
+        if (!sched_check_scope(c, m->loop, inputs.at[i]))
+            return false;
         struct sched_uses uses = sched_uses_of(p, inputs.at[i]);
         for (size_t k = 0; k < uses.writers.n; k++) {
             struct ir_stmt *s = uses.writers.at[k];
@@ -215,6 +218,7 @@ bool sched_reverse_compute_at(struct sched_call *c)
         box[i].extent = stage->iters.at[i].extent;
     for (uint32_t i = 0; i < m.box.n; i++)
         box[sched_iter_of(stage, m.index[i])] = m.box.dims[i];
+    sched_hoist_arrays(p);
     sched_remove(p, m.stage);
     struct sched_place place = sched_place_of(p, m.back, true);
     sched_put_stage(p, m.stage, &place, box, m.stage->span);

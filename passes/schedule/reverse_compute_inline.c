@@ -10,7 +10,7 @@
 //
 // Requires:
 //  1. both stages are one store to their own iteration
-//     variables                                          E0653 E0654
+//     variables, the second one without a reduction      E0653 E0654
 //  2. the producer has no reduction, its array is an
 //     intermediate one that only the stage reads, at
 //     its own iteration variables, in full               E0659
@@ -86,6 +86,8 @@ static bool match(const struct sched_call *c, struct inlining *in)
 {
     const struct ir_stage *to = &in->consumer->u.stage;
     const struct ir_stage *from = &in->producer->u.stage;
+    if (sched_reduces(to))
+        return refuse(c, in, "has a reduction");
     in->is_plain = true;
     in->in = sched_plain_store(in->producer);
     in->out = sched_plain_store(in->consumer);
@@ -115,6 +117,10 @@ static bool check_between(const struct sched_call *c, const struct inlining *in)
     struct sched_uses own = sched_uses_of(p, in->out->u.store.buffer);
     vec_push(p->scratch, &inputs, in->out->u.store.buffer);
     for (size_t i = 0; i < inputs.n; i++) {
+        struct ir_stmt *around = sched_path(p, in->producer).stmts[0];
+        if (around->kind == STMT_for &&
+            !sched_check_scope(c, around, inputs.at[i]))
+            return false;
         struct sched_uses uses = sched_uses_of(p, inputs.at[i]);
         bool is_own = i + 1 == inputs.n;
         size_t n = is_own ? own.readers.n : uses.writers.n;
@@ -187,6 +193,7 @@ bool sched_reverse_compute_inline(struct sched_call *c)
     struct ir_block *body = &in.producer->u.stage.body;
     struct ir_block tail = in.consumer->u.stage.body;
     ir_splice(p->arena, body, body->n - 1, &(struct ir_block){0});
+    sched_hoist_arrays(p);
     sched_remove(p, in.consumer);
     ir_substitute_in(p->arena, &tail, &in.vars, NULL);
     ir_rewrite_in(p->arena, &tail, inline_read, &in);

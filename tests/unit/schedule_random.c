@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-enum { ROUNDS = 300, CALLS_MOST = 8, SIZE_MOST = 7, ELEMENTS_MOST = 4096 };
+enum { ROUNDS = 600, CALLS_MOST = 8, SIZE_MOST = 7, ELEMENTS_MOST = 4096 };
 
 // Kernels on integers, so that sums have one value in any order.  All sizes
 // are called m, n, k.
@@ -38,6 +38,18 @@ static const struct {
              "        1 <= j && j < n + 1 ? A[i, j - 1] : 7\n"
              "    let S[i in m, j in n] = P[i, j] + P[i, j + 1] + P[i, j + 2]\n"
              "    C[i, j] = S[i, j] - P[i, j]\n"
+             "}"},
+
+    {"chain", "kernel chain(n: int, A: i32[n + 3]) -> C: i32[n] {\n"
+              "    let S[i in n + 2] = A[i] + A[i + 1] * 3\n"
+              "    let T[i in n] = S[i] - S[i + 2]\n"
+              "    C[i] = T[i] * T[i] + A[i]\n"
+              "}"},
+
+    {"turn", "kernel turn(A: i32[4, 6], B: i32[6]) -> C: i32[6, 4] {\n"
+             "    let S[i in 4] = sum(j in 6) A[i, j] * B[j]\n"
+             "    let T[j, i] = A[i, j] + S[i]\n"
+             "    C[j, i] = T[j, i] * B[j]\n"
              "}"},
 
     {"rows", "kernel rows(m: int, n: int, A: i32[m, n + 1, 3]) -> C: i32[m] {\n"
@@ -151,7 +163,7 @@ static struct sched_value argument(struct subject *s, const struct handles *h,
         v.buffer = h->arrays.at[below(s, h->arrays.n)];
     } else if (letter == 'o') {
         v.kind = VALUE_space;
-        v.space = SPACE_global;
+        v.space = (enum space)below(s, SPACE_COUNT);
     } else if (letter == 'x') {
         v.kind = VALUE_axis;
         v.axis = (enum axis)(AXIS_block_x + (int)below(s, 6));
@@ -176,9 +188,12 @@ static void call(struct subject *s, struct pass *p)
     see_params(p->kernel, &h);
     ir_each_stmt(&p->kernel->body, see_handle, &h);
     for (const char *at = letters; *at;) {
-        vec_push(&s->scratch, &c.args, argument(s, &h, *at));
-        bool again = at[1] == '+' && below(s, 2);
-        at += again ? 0 : at[1] == '+' || at[1] == '?' ? 2 : 1;
+        bool marked = at[1] && strchr("+?*", at[1]);
+        bool skip = marked && at[1] != '+' && below(s, 2);
+        if (!skip)
+            vec_push(&s->scratch, &c.args, argument(s, &h, *at));
+        bool again = !skip && marked && at[1] != '?' && below(s, 2);
+        at += again ? 0 : marked ? 2 : 1;
     }
     bool needs_stage = strchr(letters, 's') != NULL;
     if (!needs_stage || h.stages.n)
