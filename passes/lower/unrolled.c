@@ -4,17 +4,17 @@
 //                                              A[1] = B[1]
 //                                              A[2] = B[2]
 //
-// Loops whose number of iterations is not a number, that would become too
-// long, or that hold arrays of their own in shared memory stay: the mark asks
-// LLVM then.
+// So do loops that index an array in local memory, which can be in registers
+// only then.  Loops whose number of iterations is not a number, that would
+// become too long, or that hold arrays of their own in shared memory stay: the
+// mark asks LLVM then.
 
 #include "ir/base/map.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/walk.h"
+#include "passes/lower/registers.h"
 #include "passes/pass.h"
-
-enum { STATEMENTS_MOST = 4096 };
 
 // What a loop would copy.
 struct size {
@@ -39,7 +39,7 @@ static bool is_expanded(struct pass *p, struct ir_stmt *s, int64_t *n)
         !ir_int_value(ir_for_extent(p->scratch, &s->u.loop), n))
         return false;
     ir_each_stmt(&s->u.loop.body, see_stmt, &size);
-    int64_t most = STATEMENTS_MOST / (size.statements + 1);
+    int64_t most = EXPANDED_MOST / (size.statements + 1);
     return !size.has_shared && *n <= most;
 }
 
@@ -87,5 +87,7 @@ static bool expand_block(struct pass *p, struct ir_block *block)
 
 enum pass_result pass_unrolled(struct pass *p)
 {
-    return expand_block(p, &p->kernel->body) ? PASS_CHANGED : PASS_SAME;
+    bool changed = registers_mark(p);
+    changed |= expand_block(p, &p->kernel->body);
+    return changed ? PASS_CHANGED : PASS_SAME;
 }

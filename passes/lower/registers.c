@@ -1,0 +1,181 @@
+// Which loops have to be expanded for local arrays to become registers.
+
+#include "passes/lower/registers.h"
+
+#include "ir/base/map.h"
+#include "ir/base/num.h"
+#include "ir/build.h"
+#include "ir/walk.h"
+
+enum { BYTES_MOST = 1024 };
+
+// A look at all accesses of one array.
+struct promotion {
+    struct pass *p;
+    const struct ir_buffer *buffer;
+    struct VEC(struct ir_stmt *) around; // the loops, innermost last
+    struct map values;                   // `let`s -> their values
+    struct VEC(struct ir_stmt *) loops;  // those that index the array
+    bool is_dynamic;                     // an index stays no number
+};
+
+// Return how often a loop runs if it may be expanded, else 0.
+static int64_t iterations(struct pass *p, struct ir_stmt *s)
+{
+    int64_t n, from, step;
+    enum axis_kind kind = axis_kind(s->u.loop.axis);
+    bool is_number = ir_int_value(s->u.loop.from, &from) &&
+                     ir_int_value(s->u.loop.step, &step) &&
+                     ir_int_value(ir_for_extent(p->scratch, &s->u.loop), &n);
+    bool is_free = kind == AXIS_SERIAL || kind == AXIS_UNROLL;
+    return is_number && is_free ? n : 0;
+}
+
+// Set *(bool *)context at a statement that is not to be repeated.
+static void see_single(struct ir_stmt *s, void *context)
+{
+    *(bool *)context |=
+        s->kind == STMT_barrier ||
+        (s->kind == STMT_alloc && s->u.buffer->space == SPACE_shared);
+}
+
+// Look at a part of an index.
+static void see_part(struct ir_expr *x, void *context)
+{
+    struct promotion *m = context;
+    if (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES))
+        m->is_dynamic = true;
+    if (x->op != OP_var)
+        return;
+    struct ir_expr *value = map_get(&m->values, x->u.var);
+    if (value) {
+        ir_each_expr(value, see_part, m);
+        return;
+    }
+    for (size_t i = m->around.n; i-- > 0;) {
+        struct ir_stmt *s = m->around.at[i];
+        bool is_single = false;
+        if (s->u.loop.var != x->u.var)
+            continue;
+        ir_each_stmt(&s->u.loop.body, see_single, &is_single);
+        m->is_dynamic |= is_single || iterations(m->p, s) <= 0;
+        vec_push(m->p->scratch, &m->loops, s);
+        return;
+    }
+    m->is_dynamic = true;
+}
+
+// Look at the accesses of the array in an expression.
+static void see_access(struct ir_expr *x, void *context)
+{
+    struct promotion *m = context;
+    if (x->op != OP_load || x->u.buffer != m->buffer)
+        return;
+    for (uint32_t i = 0; i < x->n; i++)
+        ir_each_expr(x->args[i], see_part, m);
+}
+
+// Look at the expression at a place.
+static void see_place(struct ir_expr **place, void *context)
+{
+    ir_each_expr(*place, see_access, context);
+}
+
+// Look at the statements of a block.
+static void walk(struct promotion *m, struct ir_block *block)
+{
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_block *inside[IR_BLOCKS_MOST];
+        struct ir_stmt *s = block->at[i];
+        ir_stmt_exprs(s, see_place, m);
+        if (s->kind == STMT_let)
+            map_set(&m->values, s->u.let.var, s->u.let.value);
+        if (s->kind == STMT_store && s->u.store.buffer == m->buffer)
+            for (uint32_t k = 0; k < s->u.store.n; k++)
+                ir_each_expr(s->u.store.index[k], see_part, m);
+        if (s->kind == STMT_for)
+            vec_push(m->p->scratch, &m->around, s);
+        uint32_t n = ir_stmt_blocks(s, inside);
+        for (uint32_t k = 0; k < n; k++)
+            walk(m, inside[k]);
+        m->around.n -= s->kind == STMT_for;
+    }
+}
+
+// Return how many statements a block becomes when its marked loops are
+// expanded, at most a little more than EXPANDED_MOST; *fits becomes false if
+// one of them is too long.
+static int64_t expanded(struct pass *p, struct ir_block *block, bool *fits)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_block *inside[IR_BLOCKS_MOST];
+        struct ir_stmt *s = block->at[i];
+        int64_t one = 1;
+        uint32_t n = ir_stmt_blocks(s, inside);
+        for (uint32_t k = 0; k < n; k++)
+            one += expanded(p, inside[k], fits);
+        if (s->kind == STMT_for && s->u.loop.axis == AXIS_unroll) {
+            int64_t times = iterations(p, s);
+            *fits = *fits && times <= EXPANDED_MOST / one;
+            one = times <= EXPANDED_MOST / one ? times * one : EXPANDED_MOST;
+        }
+        sum += one;
+        sum = sum < EXPANDED_MOST ? sum : EXPANDED_MOST;
+    }
+    return sum;
+}
+
+// Return whether an array may fit into registers.
+static bool is_small(const struct ir_buffer *b)
+{
+    int64_t bytes = (int64_t)type_bytes(b->elem), n;
+    for (uint32_t i = 0; i < b->rank; i++)
+        if (!ir_int_value(b->shape[i], &n) || !num_mul(bytes, n, &bytes))
+            return false;
+    return bytes <= BYTES_MOST;
+}
+
+// Mark the loops that index an array, if that makes all its indices numbers.
+static bool promote(struct pass *p, const struct ir_buffer *b)
+{
+    struct promotion m = {.p = p, .buffer = b, .values = {.arena = p->scratch}};
+    bool fits = true, changed = false;
+    walk(&m, &p->kernel->body);
+    if (m.is_dynamic)
+        return false;
+    enum axis *before = arena_array(p->scratch, enum axis, m.loops.n);
+    for (size_t i = 0; i < m.loops.n; i++) {
+        before[i] = m.loops.at[i]->u.loop.axis;
+        changed |= before[i] != AXIS_unroll;
+        m.loops.at[i]->u.loop.axis = AXIS_unroll;
+    }
+    if (changed)
+        expanded(p, &p->kernel->body, &fits);
+    for (size_t i = m.loops.n; i-- > 0 && !fits;)
+        m.loops.at[i]->u.loop.axis = before[i];
+    return changed && fits;
+}
+
+// Collect the local arrays.
+struct arrays {
+    struct arena *arena;
+    struct VEC(const struct ir_buffer *) found;
+};
+static void see_alloc(struct ir_stmt *s, void *context)
+{
+    struct arrays *all = context;
+    if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_local &&
+        is_small(s->u.buffer))
+        vec_push(all->arena, &all->found, s->u.buffer);
+}
+
+bool registers_mark(struct pass *p)
+{
+    struct arrays all = {.arena = p->scratch};
+    bool changed = false;
+    ir_each_stmt(&p->kernel->body, see_alloc, &all);
+    for (size_t i = 0; i < all.found.n; i++)
+        changed |= promote(p, all.found.at[i]);
+    return changed;
+}

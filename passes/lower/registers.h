@@ -1,0 +1,17 @@
+// Which loops have to be expanded for local arrays to become registers.
+
+#ifndef PASSES_LOWER_REGISTERS_H
+#define PASSES_LOWER_REGISTERS_H
+
+#include "passes/pass.h"
+
+// The most statements that an expanded loop may have.
+enum { EXPANDED_MOST = 4096 };
+
+// Mark the loops @unroll whose variables index an array in local memory of at
+// most 1 KiB, where all its indices become numbers by that and no loop becomes
+// longer than EXPANDED_MOST.  Arrays with other indices stay in memory.
+// Returns whether a loop was marked.
+bool registers_mark(struct pass *p);
+
+#endif
