@@ -11,11 +11,9 @@
 #include "ir/copy.h"
 #include "ir/text.h"
 #include "ir/walk.h"
-#include "passes/analysis/domain.h"
+#include "passes/analysis/domain_build.h"
 #include "passes/analysis/facts.h"
 #include "passes/pass.h"
-
-#include <isl/options.h>
 
 enum { ISL_OPERATIONS_MOST = 200000 };
 
@@ -142,11 +140,8 @@ static void report(struct bounds *b, const struct access *x, uint32_t at,
 static bool leaves(struct bounds *b, const struct access *x, uint32_t at,
                    struct domain_example *example)
 {
-    if (!b->ctx) {
-        b->ctx = isl_ctx_alloc();
-        isl_options_set_on_error(b->ctx, ISL_ON_ERROR_CONTINUE);
-        isl_ctx_set_max_operations(b->ctx, ISL_OPERATIONS_MOST);
-    }
+    if (!b->ctx)
+        b->ctx = domain_context(ISL_OPERATIONS_MOST);
     isl_ctx_reset_operations(b->ctx);
     struct domain_access question = {.kernel = b->p->kernel,
                                      .path = &b->path,

@@ -160,10 +160,8 @@ bool sched_bind(struct sched_call *c)
     if (!sched_check_serial(c, loop) || !sched_check_from_zero(c, loop))
         return false;
     struct bound b = look_around(c->pass, loop, axis);
-    const char *how =
-        arena_printf(c->pass->scratch, "bind to %s", axis_name(axis));
     if (!check_around(c, loop, &b) || !check_extent(c, loop, &b) ||
-        !sched_check_parallel(c, loop, how))
+        !sched_check_parallel(c, loop, axis))
         return false;
     loop->u.loop.axis = axis;
     return true;

@@ -123,9 +123,10 @@ bool sched_check_rectangle(const struct sched_call *c,
     return true;
 }
 
-// Say which loops around a loop, itself and those below included, could be
-// bound instead.
-static void help_parallel(const struct sched_call *c, struct ir_stmt *loop)
+// Say which loops around a loop, itself and those below included, could run
+// on the axis instead.
+static void help_parallel(const struct sched_call *c, struct ir_stmt *loop,
+                          enum axis axis)
 {
     struct buf text = {0};
     size_t n;
@@ -136,8 +137,8 @@ static void help_parallel(const struct sched_call *c, struct ir_stmt *loop)
     struct ir_stmt **loops = sched_loops(c->pass, &path, &n);
     for (size_t i = 0; i < n; i++) {
         struct depend_meeting meeting;
-        depend_test(c->pass, &loops[i], 1, true, &meeting);
-        if (!meeting.name && loops[i]->u.loop.axis == AXIS_serial)
+        if (loops[i]->u.loop.axis == AXIS_serial &&
+            !depend_carried(c->pass, loops[i], axis, false, &meeting))
             buf_printf(&text, "%s`%s`", text.n ? ", " : "",
                        loops[i]->u.loop.var->name);
     }
@@ -146,83 +147,82 @@ static void help_parallel(const struct sched_call *c, struct ir_stmt *loop)
     buf_free(&text);
 }
 
-// Say where two iterations of a loop meet.
+// Say where two iterations meet, and in which ones.
 static void note_meeting(const struct sched_call *c,
                          const struct depend_meeting *m)
 {
-    diag_note(c->pass->diags, m->first->span, "`%s` is written here", m->name);
-    if (m->second != m->first)
-        diag_note(c->pass->diags, m->second->span, "and used here");
+    struct diag_list *d = c->pass->diags;
+    const struct span nowhere = {0};
+    if (m->example)
+        diag_note(d, nowhere, "%s", m->example);
+    else if (!m->is_exact)
+        diag_note(d, nowhere,
+                  "it was not proved that they touch different elements of "
+                  "`%s`: an index or a condition is not affine",
+                  m->name);
+    diag_note(d, m->first.span, "`%s` is written here", m->name);
+    if (m->second.span.from != m->first.span.from || !m->second.writes)
+        diag_note(d, m->second.span, "and %s here",
+                  m->second.writes ? "written" : "read");
 }
 
 bool sched_check_parallel(const struct sched_call *c, struct ir_stmt *loop,
-                          const char *how)
+                          enum axis axis)
 {
     struct depend_meeting m;
-    depend_test(c->pass, &loop, 1, true, &m);
-    if (!m.name)
+    if (!depend_carried(c->pass, loop, axis, true, &m))
         return true;
     const char *name = loop->u.loop.var->name;
+    const char *how =
+        axis == AXIS_vector
+            ? "vectorize"
+            : arena_printf(c->pass->scratch, "bind to %s", axis_name(axis));
     diag_error(c->pass->diags, c->span, D_loop_carries, how, name);
     diag_label(c->pass->diags,
                "two iterations of `%s` may meet in one element of `%s`", name,
                m.name);
     note_meeting(c, &m);
     sched_blame_one(c, loop, "carries the dependence");
-    help_parallel(c, loop);
+    help_parallel(c, loop, axis);
     return false;
 }
 
-// Return whether `order` has two dependent loops in another order.
-static bool swaps(struct ir_stmt *const *loops, size_t n,
-                  struct ir_stmt *const *order,
-                  const struct depend_meeting *meetings, size_t *which)
+// Say which loops of a band can change places with any other.
+static void help_order(const struct sched_call *c, struct ir_stmt *const *loops,
+                       size_t n)
 {
-    size_t next = 0;
-    for (size_t i = 0; i < n; i++) {
-        size_t at = 0;
-        while (loops[at] != order[i])
-            at++;
-        if (!meetings[at].name)
-            continue;
-        *which = at;
-        if (at < next)
-            return true;
-        next = at;
+    struct buf text = {0};
+    struct depend_meeting m;
+    struct ir_stmt **order = arena_array(c->pass->scratch, struct ir_stmt *, n);
+    for (size_t i = 0; i + 1 < n; i++) {
+        for (size_t k = 0; k < n; k++)
+            order[k] = loops[k == i ? i + 1 : k == i + 1 ? i : k];
+        if (!depend_reordered(c->pass, loops, n, order, false, &m))
+            buf_printf(&text, "%s`%s` and `%s`", text.n ? "; " : "",
+                       loops[i]->u.loop.var->name,
+                       loops[i + 1]->u.loop.var->name);
     }
-    return false;
-}
-
-// Return whether the nest below holds just one stage, whose elements may be
-// combined in any order.  A combination with a branch is one that keeps the
-// first of equals: its order counts.
-static bool is_one_stage(const struct ir_stmt *loop)
-{
-    const struct ir_block *body = &loop->u.loop.body;
-    while (body->n == 1 && body->at[0]->kind == STMT_for)
-        body = &body->at[0]->u.loop.body;
-    return body->n == 1 && body->at[0]->kind == STMT_stage &&
-           !sched_has(&body->at[0]->u.stage.body, STMT_if);
+    diag_help(c->pass->diags,
+              "iterations that touch the same element must stay in order%s%s",
+              text.n ? "; these could change places: " : "",
+              text.n ? text.data : "");
+    buf_free(&text);
 }
 
 bool sched_check_order(const struct sched_call *c, struct ir_stmt *const *loops,
                        size_t n, struct ir_stmt *const *order)
 {
-    size_t which = 0;
-    struct depend_meeting *m =
-        arena_array(c->pass->scratch, struct depend_meeting, n);
-    if (is_one_stage(loops[0]))
+    struct depend_meeting m;
+    struct buf text = {0};
+    if (!depend_reordered(c->pass, loops, n, order, true, &m))
         return true;
-    depend_test(c->pass, loops, n, false, m);
-    if (!swaps(loops, n, order, m, &which))
-        return true;
-    const char *name = loops[which]->u.loop.var->name;
-    diag_error(c->pass->diags, c->span, D_reorder_dependence, name);
-    note_meeting(c, &m[which]);
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&text, "%s`%s`", i ? ", " : "", order[i]->u.loop.var->name);
+    diag_error(c->pass->diags, c->span, D_reorder_dependence, text.data);
+    buf_free(&text);
+    note_meeting(c, &m);
     sched_blame(c, loops, n, "to be reordered");
-    diag_help(c->pass->diags,
-              "loops that carry a dependence keep their order among "
-              "themselves");
+    help_order(c, loops, n);
     return false;
 }
 

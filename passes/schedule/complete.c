@@ -75,8 +75,7 @@ static bool can_spread(const struct spread *s, struct ir_stmt *loop)
     if (loop->kind != STMT_for || loop->u.loop.axis != AXIS_serial ||
         loop->u.loop.attrs.n || depends(s, &loop->u.loop))
         return false;
-    depend_test(s->call->pass, &loop, 1, true, &meeting);
-    return !meeting.name;
+    return !depend_carried(s->call->pass, loop, AXIS_block_x, false, &meeting);
 }
 
 // Collect the loops to be spread, from `loop` inwards.

@@ -1,451 +1,346 @@
-// Dependences carried by loops, from the places that statements touch.
-//
-// The address of an element is a function of the loops around the access.
-// If the address determines the value of a loop, no two iterations of that
-// loop touch the same element.  Whether it does is found out by reading each
-// index as a number in mixed radix:
-//
-//   C[i_0 * 128 + i_1], i_1 in 0..128     determines i_0 and i_1
-//   C[f / n, f % n]                       determines f / n and f % n, so f
-//   C[i + j]                              determines nothing
-//
-// Two accesses agree on a digit if the parts that do not vary are equal, and
-// so are the digits in front.  The answer is conservative: what is not proved
-// to be independent meets.
+// Which iterations touch the same elements: all pairs of accesses of which
+// one writes, less those whose order does not matter.
 
 #include "passes/schedule/depend.h"
 
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
+#include "ir/text.h"
 #include "ir/walk.h"
-#include "passes/analysis/facts.h"
+#include "passes/schedule/depend_access.h"
+#include "passes/schedule/prim.h"
 
-// A digit of an index: `weight` times a value that varies.
-struct digit {
-    struct affine_term weight; // its atoms do not vary
-    struct ir_expr *value;
+// A question on its way.
+struct ask {
+    struct depend_nest nest;
+    struct depend_question question;
+    enum axis axis; // that the iterations are to run on
+    bool with_example;
+    struct map free; // arrays in which no iterations meet: the array itself;
+                     // others that were looked at: NULL
 };
 
-// A number in mixed radix: base + digits + rest, where each digit weighs more
-// than everything behind it.
-struct radix {
-    struct ir_expr *of; // the expression
-    struct affine base; // what does not vary
-    bool negated;       // the digits count downwards
-    struct VEC(struct digit) digits;
-};
-
-// A read or a write of an element.
-struct access {
+// Whether an array is used outside of a nest: the context of see_use.
+struct uses {
     const struct ir_buffer *buffer;
-    const struct ir_stmt *stmt;
-    bool writes, is_atomic;
-    struct VEC(struct radix) radices; // the indices, then parts of them
+    size_t reads, writes;
 };
 
-// The state of a test.
-struct walk {
-    struct pass *pass;
-    struct facts facts;
-    struct map values;  // what lets and iteration variables stand for
-    struct map varying; // variables that may differ between two iterations
-    struct map inner;   // arrays and scalars declared inside the loops
-    const struct ir_stmt *stmt; // being walked
-    struct VEC(struct access) accesses;
-    struct depend_meeting scalar; // an outer scalar that is assigned to
-};
-
-// The expressions that an address determines.
-struct known VEC(struct ir_expr *);
-
-static void walk_block(struct walk *w, struct ir_block *block);
-
-// Look for what varies: the context of see_varying.
-struct varying {
-    const struct map *vars;
-    bool found;
-};
-
-// Note a variable that varies, or an element of an array.
-static void see_varying(struct ir_expr *x, void *context)
+// Count the uses in an expression.
+static void see_use(struct ir_expr *x, void *context)
 {
-    struct varying *v = context;
-    v->found |= (x->op == OP_var && map_has(v->vars, x->u.var)) ||
-                (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES));
-}
-
-// Return whether two iterations may see different values of an expression.
-static bool varies(const struct walk *w, struct ir_expr *x)
-{
-    struct varying v = {&w->varying, false};
-    ir_each_expr(x, see_varying, &v);
-    return v.found;
-}
-
-// Split a term into its weight and the one atom that varies.
-// Returns false if none does, or several do.
-static bool take_digit(struct walk *w, const struct affine_term *t,
-                       struct digit *out)
-{
-    *out = (struct digit){.weight = {.factor = t->factor}};
-    out->weight.atoms = arena_array(w->pass->scratch, struct ir_expr *, t->n);
-    for (uint32_t i = 0; i < t->n; i++) {
-        if (!varies(w, t->atoms[i]))
-            out->weight.atoms[out->weight.n++] = t->atoms[i];
-        else if (out->value)
-            return false;
-        else
-            out->value = t->atoms[i];
-    }
-    return out->value != NULL;
-}
-
-// Return whether 0 <= rest < weight is proved.
-static bool fits_below(struct walk *w, const struct affine *rest,
-                       const struct affine_term *weight)
-{
-    struct arena *a = w->pass->scratch;
-    struct affine one = affine_number(1), room;
-    room = affine_scale(a, &one, weight);
-    room = affine_add(a, &room, -1, rest);
-    room = affine_add(a, &room, -1, &one);
-    return facts_nonnegative(&w->facts, rest) &&
-           facts_nonnegative(&w->facts, &room);
-}
-
-// Move the leading digit of `rest` to `out`; false if none is leading.
-static bool next_digit(struct walk *w, struct affine *rest, struct radix *out)
-{
-    struct arena *a = w->pass->scratch;
-    for (size_t i = 0; i < rest->terms.n; i++) {
-        struct digit d;
-        struct affine zero = affine_number(0), without = *rest;
-        if (!take_digit(w, &rest->terms.at[i], &d))
-            continue;
-        struct affine one = affine_number(1);
-        struct affine term = affine_scale(a, &one, &rest->terms.at[i]);
-        without = affine_add(a, &without, -1, &term);
-        if (without.terms.n ? !fits_below(w, &without, &d.weight)
-                            : without.constant != 0)
-            continue;
-        vec_push(a, &out->digits, d);
-        *rest = affine_add(a, &without, 1, &zero);
-        return true;
-    }
-    return false;
-}
-
-// Return an index as digits.
-static struct radix radix_of(struct walk *w, struct ir_expr *x)
-{
-    struct arena *a = w->pass->scratch;
-    struct affine all = affine_of(a, x), rest = affine_number(0);
-    struct affine one = affine_number(1);
-    struct radix r = {.of = x, .base = affine_number(all.constant)};
-    if (all.failed)
-        return r;
-    for (size_t i = 0; i < all.terms.n; i++) {
-        struct affine term = affine_scale(a, &one, &all.terms.at[i]);
-        bool moves = varies(w, affine_expr(a, &term, type_scalar(TYPE_int)));
-        struct affine *to = moves ? &rest : &r.base;
-        *to = affine_add(a, to, 1, &term);
-    }
-    struct affine zero = affine_number(0);
-    r.negated = rest.terms.n && rest.terms.at[0].factor < 0;
-    if (r.negated)
-        rest = affine_add(a, &zero, -1, &rest);
-    while (rest.terms.n && next_digit(w, &rest, &r))
-        continue;
-    return r;
-}
-
-// Return the radix of an expression, or NULL.
-static const struct radix *find_radix(const struct access *x,
-                                      const struct ir_expr *of)
-{
-    for (size_t i = 0; i < x->radices.n; i++) {
-        if (ir_expr_equal(x->radices.at[i].of, of))
-            return &x->radices.at[i];
-    }
-    return NULL;
-}
-
-// Add the radices of the expressions that may become known from radix `i` of
-// an access: what its quotients divide.
-static void add_parts(struct walk *w, struct access *x, size_t i)
-{
-    for (size_t d = 0; d < x->radices.at[i].digits.n; d++) {
-        struct ir_expr *part = x->radices.at[i].digits.at[d].value;
-        if (part->op != OP_div && part->op != OP_cast)
-            continue;
-        if (!find_radix(x, part->args[0]))
-            vec_push(w->pass->scratch, &x->radices, radix_of(w, part->args[0]));
-    }
-}
-
-// Remember an access to an array that outlives an iteration.
-static void add_access(struct walk *w, const struct ir_buffer *buffer,
-                       struct ir_expr *const *index, bool writes,
-                       bool is_atomic)
-{
-    if (map_has(&w->inner, buffer))
-        return;
-    struct access x = {buffer, w->stmt, writes, is_atomic, {NULL, 0, 0}};
-    for (uint32_t i = 0; i < buffer->rank; i++)
-        vec_push(w->pass->scratch, &x.radices, radix_of(w, index[i]));
-    for (size_t i = 0; i < x.radices.n; i++)
-        add_parts(w, &x, i);
-    vec_push(w->pass->scratch, &w->accesses, x);
-}
-
-// Remember the accesses of one node of an expression.
-static void see_access(struct ir_expr *x, void *context)
-{
+    struct uses *u = context;
     unsigned flags = ir_op_info(x->op)->flags;
-    if (flags & OP_WRITES)
-        add_access(context, x->u.buffer, x->args, true, true);
-    else if (flags & OP_READS)
-        add_access(context, x->u.buffer, x->args, false, false);
-}
-
-// Return an expression in terms of loops, after noting what it reads.
-static struct ir_expr *walk_expr(struct walk *w, struct ir_expr *x)
-{
-    x = ir_substitute(w->pass->scratch, x, &w->values, NULL);
-    ir_each_expr(x, see_access, w);
-    return x;
-}
-
-// Declare a variable inside the loops.
-static void declare(struct walk *w, struct ir_var *var)
-{
-    map_set(&w->varying, var, var);
-    map_set(&w->inner, var, var);
-}
-
-// Walk a loop.
-static void walk_loop(struct walk *w, struct ir_stmt *s)
-{
-    struct facts_mark mark = facts_mark(&w->facts);
-    walk_expr(w, s->u.loop.from);
-    walk_expr(w, s->u.loop.to);
-    declare(w, s->u.loop.var);
-    facts_enter(&w->facts, s);
-    walk_block(w, &s->u.loop.body);
-    facts_leave(&w->facts, mark);
-}
-
-// Walk a block behind a condition, which may be NULL.
-static void walk_guarded(struct walk *w, struct ir_expr *condition, bool holds,
-                         struct ir_block *block)
-{
-    struct facts_mark mark = facts_mark(&w->facts);
-    if (condition)
-        facts_assume(&w->facts, condition, holds);
-    walk_block(w, block);
-    facts_leave(&w->facts, mark);
-}
-
-// Walk a stage: its iteration variables stand for their bindings.
-static void walk_stage(struct walk *w, struct ir_stmt *s)
-{
-    struct ir_stage *stage = &s->u.stage;
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        struct ir_iter *it = &stage->iters.at[i];
-        map_set(&w->values, it->var, walk_expr(w, it->binding));
-    }
-    struct ir_expr *predicate = stage->predicate;
-    if (predicate)
-        predicate = walk_expr(w, predicate);
-    walk_guarded(w, predicate, true, &stage->init);
-    walk_guarded(w, predicate, true, &stage->body);
-}
-
-// Walk a `let`, which stands for its value, or a `var`, which does not.
-static void walk_let(struct walk *w, struct ir_stmt *s)
-{
-    struct ir_expr *value = walk_expr(w, s->u.let.value);
-    declare(w, s->u.let.var);
-    if (s->kind == STMT_let)
-        map_set(&w->values, s->u.let.var, value);
-}
-
-// Walk an assignment.
-static void walk_assign(struct walk *w, struct ir_stmt *s)
-{
-    walk_expr(w, s->u.let.value);
-    if (!map_has(&w->inner, s->u.let.var) && !w->scalar.name)
-        w->scalar = (struct depend_meeting){s->u.let.var->name, s, s};
-}
-
-// Walk a store.
-static void walk_store(struct walk *w, struct ir_stmt *s)
-{
-    uint32_t n = s->u.store.n;
-    struct ir_expr **index =
-        arena_array(w->pass->scratch, struct ir_expr *, n + 1);
-    for (uint32_t i = 0; i < n; i++)
-        index[i] = walk_expr(w, s->u.store.index[i]);
-    add_access(w, s->u.store.buffer, index, true, false);
-    walk_expr(w, s->u.store.value);
-}
-
-// Walk a branch.
-static void walk_branch(struct walk *w, struct ir_stmt *s)
-{
-    struct ir_expr *condition = walk_expr(w, s->u.branch.cond);
-    walk_guarded(w, condition, true, &s->u.branch.then);
-    walk_guarded(w, condition, false, &s->u.branch.otherwise);
-}
-
-// Walk a statement.
-static void walk_stmt(struct walk *w, struct ir_stmt *s)
-{
-    w->stmt = s;
-    switch (s->kind) {
-    case STMT_for: walk_loop(w, s); break;
-    case STMT_if: walk_branch(w, s); break;
-    case STMT_let: walk_let(w, s); break;
-    case STMT_var: walk_let(w, s); break;
-    case STMT_assign: walk_assign(w, s); break;
-    case STMT_store: walk_store(w, s); break;
-    case STMT_eval: walk_expr(w, s->u.value); break;
-    case STMT_alloc: map_set(&w->inner, s->u.buffer, s->u.buffer); break;
-    case STMT_stage: walk_stage(w, s); break;
-    case STMT_barrier:
-    case STMT_sync:
-    case STMT_launch:
-    case STMT_COUNT: break;
+    if ((flags & (OP_READS | OP_WRITES)) && x->u.buffer == u->buffer) {
+        u->reads += (flags & OP_READS) != 0;
+        u->writes += (flags & OP_WRITES) != 0;
     }
 }
 
-// Walk the statements of a block.
-static void walk_block(struct walk *w, struct ir_block *block)
+// Count a store.
+static void see_store(struct ir_stmt *s, void *context)
 {
-    for (size_t i = 0; i < block->n; i++)
-        walk_stmt(w, block->at[i]);
+    struct uses *u = context;
+    u->writes += s->kind == STMT_store && s->u.store.buffer == u->buffer;
 }
 
-// Return whether an expression is among the known ones.
-static bool is_known(const struct known *k, const struct ir_expr *x)
+// Return how often a block reads and writes an array.
+static struct uses count_uses(struct ir_block *block,
+                              const struct ir_buffer *buffer)
 {
-    for (size_t i = 0; i < k->n; i++) {
-        if (ir_expr_equal(k->at[i], x))
+    struct uses u = {buffer, 0, 0};
+    ir_each_expr_in(block, see_use, &u);
+    ir_each_stmt(block, see_store, &u);
+    return u;
+}
+
+// What a stored value is made of: the context of see_part.
+struct value {
+    struct ask *ask;
+    const struct ir_stage *stage;
+    const struct ir_stmt *store;
+    bool varies;
+};
+
+// Return whether a variable is one of the store's indices.
+static bool is_index(const struct value *v, const struct ir_var *var)
+{
+    for (uint32_t i = 0; i < v->store->u.store.n; i++) {
+        if (v->store->u.store.index[i]->u.var == var)
             return true;
     }
     return false;
 }
 
-// Add an expression to the known ones.
-static void know(struct walk *w, struct known *k, struct ir_expr *x)
+// Note what may differ between two iterations that store the same element.
+static void see_part(struct ir_expr *x, void *context)
 {
-    if (!is_known(k, x))
-        vec_push(w->pass->scratch, k, x);
+    struct value *v = context;
+    struct ir_block top = {&v->ask->nest.top, 1, 1};
+    unsigned flags = ir_op_info(x->op)->flags;
+    if (x->op == OP_var && x->u.var->kind != VAR_param)
+        v->varies |= !is_index(v, x->u.var);
+    if (flags & (OP_READS | OP_WRITES))
+        v->varies |= (flags & OP_WRITES) || ir_block_writes(&top, x->u.buffer);
 }
 
-// Return whether two digits are the same function of the loops.
-static bool same_digit(struct walk *w, const struct digit *x,
-                       const struct digit *y)
+// Return whether a write is that of a stage that stores a function of the
+// index alone: two of its iterations that store the same element store the
+// same value.
+static bool is_repeatable(struct ask *ask, const struct depend_access *x)
 {
-    struct affine_term rest;
-    return x->weight.factor == y->weight.factor && x->weight.n == y->weight.n &&
-           affine_atoms_divide(w->pass->scratch, &x->weight, &y->weight,
-                               &rest) &&
-           ir_expr_equal(x->value, y->value);
-}
-
-// Add what two equal numbers have in common.
-static void know_common(struct walk *w, struct known *k, const struct radix *x,
-                        const struct radix *y)
-{
-    struct affine d = affine_add(w->pass->scratch, &x->base, -1, &y->base);
-    if (d.failed || d.terms.n || d.constant || x->negated != y->negated)
-        return;
-    for (size_t i = 0; i < x->digits.n && i < y->digits.n; i++) {
-        if (!same_digit(w, &x->digits.at[i], &y->digits.at[i]))
-            return;
-        know(w, k, x->digits.at[i].value);
+    struct value v = {ask, NULL, x->stmt, false};
+    if (!x->stage || x->is_atomic || x->stmt->kind != STMT_store)
+        return false;
+    v.stage = &x->stage->u.stage;
+    if (v.stage->init.n || v.stage->body.n != 1)
+        return false;
+    for (uint32_t i = 0; i < x->stmt->u.store.n; i++) {
+        const struct ir_expr *index = x->stmt->u.store.index[i];
+        if (index->op != OP_var || index->u.var->kind != VAR_iter)
+            return false;
     }
+    ir_each_expr(x->stmt->u.store.value, see_part, &v);
+    return !v.varies;
 }
 
-// Add the dividend of x / n or x % n if both are known.
-static void know_dividend(struct walk *w, struct known *k,
-                          const struct ir_expr *x)
+// Return whether iterations on an axis have copies of their own of arrays in
+// that space.
+static bool is_private(const struct ir_buffer *b, enum axis axis)
 {
-    for (size_t i = 0; i < k->n; i++) {
-        const struct ir_expr *y = k->at[i];
-        enum ir_op other = x->op == OP_div ? OP_mod : OP_div;
-        if (y->op == other && ir_expr_equal(x->args[0], y->args[0]) &&
-            ir_expr_equal(x->args[1], y->args[1]) && !varies(w, x->args[1])) {
-            know(w, k, x->args[0]);
-            return;
-        }
-    }
+    enum axis_kind kind = axis_kind(axis);
+    return (b->space == SPACE_local &&
+            (kind == AXIS_BLOCK || kind == AXIS_THREAD)) ||
+           (b->space == SPACE_shared && kind == AXIS_BLOCK);
 }
 
-// Add what follows from a known expression in both accesses.
-static void know_consequences(struct walk *w, struct known *k,
-                              const struct ir_expr *known,
-                              const struct access *x, const struct access *y)
+// Return whether every read of an array in the nest follows a write of the
+// same iteration, and all writes have the property.
+static bool is_own(struct ask *ask, const struct ir_buffer *b,
+                   bool repeatable_only)
 {
-    const struct radix *in_x = find_radix(x, known);
-    const struct radix *in_y = find_radix(y, known);
-    if (in_x && in_y)
-        know_common(w, k, in_x, in_y);
-    if (known->op == OP_div || known->op == OP_mod)
-        know_dividend(w, k, known);
-    if (known->op == OP_cast && type_is_integer(known->args[0]->type) &&
-        type_bits(known->args[0]->type) <= type_bits(known->type))
-        know(w, k, known->args[0]);
-}
-
-// Note in `out` the loops whose iterations may meet in these two accesses.
-static void test_pair(struct walk *w, const struct access *x,
-                      const struct access *y, struct ir_stmt *const *loops,
-                      size_t n, struct depend_meeting *out)
-{
-    struct known known = {0};
-    for (uint32_t i = 0; i < x->buffer->rank; i++)
-        know_common(w, &known, &x->radices.at[i], &y->radices.at[i]);
-    for (size_t i = 0; i < known.n; i++)
-        know_consequences(w, &known, known.at[i], x, y);
-    for (size_t i = 0; i < n; i++) {
-        const struct ir_expr *v =
-            ir_read(w->pass->scratch, loops[i]->u.loop.var);
-        if (!out[i].name && !is_known(&known, v))
-            out[i] = (struct depend_meeting){x->buffer->name, x->stmt, y->stmt};
-    }
-}
-
-// Test all pairs of accesses of which one writes.
-static void test_pairs(struct walk *w, struct ir_stmt *const *loops, size_t n,
-                       struct depend_meeting *out)
-{
-    for (size_t i = 0; i < w->accesses.n; i++) {
-        const struct access *x = &w->accesses.at[i];
-        for (size_t j = 0; j < w->accesses.n && x->writes; j++) {
-            const struct access *y = &w->accesses.at[j];
-            if (y->buffer == x->buffer && !(x->is_atomic && y->is_atomic) &&
-                (j >= i || !y->writes))
-                test_pair(w, x, y, loops, n, out);
-        }
-    }
-}
-
-// Learn of the loops around; the serial ones vary if `across`.
-static void enter_around(struct walk *w, const struct ir_path *path,
-                         bool across)
-{
-    for (size_t i = 0; i + 1 < path->n; i++) {
-        struct ir_stmt *s = path->stmts[i];
-        facts_enter(&w->facts, s);
-        if (s->kind != STMT_for)
+    const struct depend_nest *nest = &ask->nest;
+    for (size_t i = 0; i < nest->accesses.n; i++) {
+        const struct depend_access *x = &nest->accesses.at[i];
+        if (x->buffer != b)
             continue;
-        enum axis_kind kind = axis_kind(s->u.loop.axis);
-        if (across && kind != AXIS_BLOCK && kind != AXIS_THREAD)
-            map_set(&w->varying, s->u.loop.var, s);
+        if (x->is_atomic ||
+            (x->writes && repeatable_only && !is_repeatable(ask, x)) ||
+            (!x->writes && !depend_is_covered(&ask->nest, &ask->question, x)))
+            return false;
     }
+    return true;
+}
+
+// Return whether no iterations can meet in an array: each writes what it
+// reads, and what another one writes is the same, or somewhere else.
+static bool find_free(struct ask *ask, const struct ir_buffer *b)
+{
+    struct depend_nest *nest = &ask->nest;
+    struct ir_stmt *loop = ask->question.loops[0];
+    struct ir_block inside = {&loop, 1, 1};
+    if (b->role != ROLE_alloc)
+        return false;
+    struct uses all = count_uses(&nest->pass->kernel->body, b);
+    struct uses here = count_uses(&inside, b);
+    if (all.writes == here.writes && is_own(ask, b, true))
+        return true;
+    bool apart = ask->question.order || is_private(b, ask->axis);
+    return apart && all.writes == here.writes && all.reads == here.reads &&
+           is_own(ask, b, false);
+}
+
+// The same, remembered.
+static bool is_free(struct ask *ask, const struct ir_buffer *b)
+{
+    if (!map_has(&ask->free, b))
+        map_set(&ask->free, b, find_free(ask, b) ? (void *)b : NULL);
+    return map_get(&ask->free, b) != NULL;
+}
+
+// Return whether both accesses are those of a reduction that combines its
+// operands in any order.  One with a branch keeps the first of equals, so its
+// order counts.
+static bool combines(const struct depend_access *x,
+                     const struct depend_access *y)
+{
+    bool reduces = false;
+    if (!x->stage || x->stage != y->stage || x->in_init || y->in_init)
+        return false;
+    struct ir_stmt *s = (struct ir_stmt *)x->stage;
+    for (size_t i = 0; i < s->u.stage.iters.n; i++)
+        reduces |= s->u.stage.iters.at[i].is_reduce;
+    for (uint32_t i = 0; i < x->buffer->rank; i++)
+        reduces &= ir_expr_equal(x->index[i], y->index[i]);
+    return reduces && !sched_has(&s->u.stage.body, STMT_if);
+}
+
+// Return whether the order of two accesses matters at all.
+static bool is_pair(const struct ask *ask, const struct depend_access *x,
+                    const struct depend_access *y)
+{
+    bool ordered = !(x->is_atomic && y->is_atomic) &&
+                   !(ask->question.order && combines(x, y));
+    return x->buffer == y->buffer && x->writes && (!y->writes || x <= y) &&
+           ordered;
+}
+
+// Fix the value of every size that is not a number yet; false if the kernel
+// takes no such sizes, as far as that can be seen.
+static bool choose_sizes(const struct pass *p, int64_t value, struct map *sizes)
+{
+    struct arena *a = p->scratch;
+    const struct ir_conditions *both[] = {&p->kernel->where, &p->kernel->guard};
+    for (size_t i = 0; i < p->kernel->params.n; i++) {
+        const struct ir_var *var = p->kernel->params.at[i].var;
+        if (var && type_is_index(var->type))
+            map_set(sizes, var, ir_const_int(a, var->type, value));
+    }
+    for (int k = 0; k < 2; k++) {
+        for (size_t i = 0; i < both[k]->n; i++) {
+            if (ir_is_false(ir_substitute(a, both[k]->at[i], sizes, NULL)))
+                return false;
+        }
+    }
+    return true;
+}
+
+// Append "i = 0, j = 1" for the loops of a path.
+static void iteration_text(struct buf *out, const struct domain_path *path,
+                           const int64_t *values)
+{
+    const char *comma = "";
+    for (size_t i = 0; i < path->n; i++) {
+        const struct ir_stmt *s = path->at[i].stmt;
+        if (!s || s->kind != STMT_for)
+            continue;
+        buf_printf(out, "%s%s = %lld", comma, s->u.loop.var->name,
+                   (long long)values[i]);
+        comma = ", ";
+    }
+}
+
+// Append "`C[0, 1]`" for the element that an access touches.
+static void element_text(struct buf *out, struct arena *a,
+                         const struct depend_access *x, const int64_t *values,
+                         struct map *vars)
+{
+    for (size_t i = 0; i < x->path.n; i++) {
+        const struct ir_stmt *s = x->path.at[i].stmt;
+        if (s && s->kind == STMT_for)
+            map_set(vars, s->u.loop.var, ir_int(a, values[i]));
+    }
+    buf_printf(out, "`%s", x->buffer->name);
+    for (uint32_t i = 0; i < x->buffer->rank; i++) {
+        buf_text(out, i ? ", " : "[");
+        ir_print_expr(out, ir_substitute(a, x->index[i], vars, NULL));
+    }
+    buf_text(out, x->buffer->rank ? "]`" : "`");
+}
+
+// Return whether an access mentions a size, in its index or its loops.
+static bool mentions(const struct depend_access *x, const struct ir_var *var)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < x->buffer->rank; i++)
+        found |= ir_mentions(x->index[i], var);
+    for (size_t i = 0; i < x->path.n; i++) {
+        const struct domain_step *step = &x->path.at[i];
+        if (step->condition)
+            found |= ir_mentions(step->condition, var);
+        else if (step->stmt->kind == STMT_for)
+            found |= ir_mentions(step->stmt->u.loop.from, var) ||
+                     ir_mentions(step->stmt->u.loop.to, var);
+    }
+    return found;
+}
+
+// Append "with m = 2, n = 2, " for the sizes that two accesses depend on.
+static void sizes_text(struct buf *out, const struct ir_kernel *kernel,
+                       const struct depend_access *x,
+                       const struct depend_access *y, int64_t value)
+{
+    for (size_t i = 0; i < kernel->params.n; i++) {
+        const struct ir_var *var = kernel->params.at[i].var;
+        if (var && type_is_index(var->type) &&
+            (mentions(x, var) || mentions(y, var)))
+            buf_printf(out, "%s%s = %lld, ", out->n ? "" : "with ", var->name,
+                       (long long)value);
+    }
+}
+
+// Return an example of a conflict in words, small sizes first; NULL if none
+// was found.
+static const char *find_example(struct ask *ask, const struct depend_access *x,
+                                const struct depend_access *y)
+{
+    static const int64_t tried[] = {2,  3,  4,  5,  1,   6,   8,    9,
+                                    16, 17, 32, 64, 128, 256, 1024, 4096};
+    struct pass *p = ask->nest.pass;
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+        struct map sizes = {.arena = p->scratch};
+        struct buf out = {0};
+        if (!choose_sizes(p, tried[i], &sizes))
+            continue;
+        const int64_t *values =
+            depend_sample(&ask->nest, &ask->question, x, y, &sizes);
+        if (!values)
+            continue;
+        sizes_text(&out, p->kernel, x, y, tried[i]);
+        buf_text(&out, "the iterations ");
+        iteration_text(&out, &x->path, values);
+        buf_text(&out, " and ");
+        iteration_text(&out, &y->path, values + x->path.n);
+        buf_text(&out, " both touch ");
+        element_text(&out, p->scratch, x, values, &sizes);
+        const char *text = arena_copy(p->scratch, out.data, out.n);
+        buf_free(&out);
+        return text;
+    }
+    return NULL;
+}
+
+// Return what an access does.
+static struct depend_touch touch(const struct depend_access *x)
+{
+    return (struct depend_touch){x->stmt, x->span, x->writes};
+}
+
+// Look for a pair of accesses that meets.  An array is only looked at as a
+// whole once two accesses to it do.
+static bool find_meeting(struct ask *ask, struct depend_meeting *out)
+{
+    struct depend_nest *w = &ask->nest;
+    for (size_t i = 0; i < w->accesses.n; i++) {
+        const struct depend_access *x = &w->accesses.at[i];
+        for (size_t j = 0; j < w->accesses.n && x->writes; j++) {
+            const struct depend_access *y = &w->accesses.at[j];
+            bool is_exact;
+            if (!is_pair(ask, x, y) ||
+                !depend_meets(w, &ask->question, x, y, &is_exact) ||
+                is_free(ask, x->buffer))
+                continue;
+            *out = (struct depend_meeting){x->buffer->name, touch(x), touch(y),
+                                           is_exact, NULL};
+            if (ask->with_example)
+                out->example = find_example(ask, x, y);
+            return true;
+        }
+    }
+    return false;
+}
+
+// Walk the nest and look for a meeting.
+static bool answer(struct ask *ask, struct pass *p, struct depend_meeting *out)
+{
+    *out = (struct depend_meeting){0};
+    ask->free.arena = p->scratch;
+    depend_walk(&ask->nest, p, ask->question.loops[0], ask->question.across);
+    if (!ask->nest.scalar.name)
+        return find_meeting(ask, out);
+    *out = ask->nest.scalar;
+    return true;
 }
 
 // Return whether a loop runs at most once.
@@ -455,21 +350,57 @@ static bool runs_once(const struct ir_stmt *loop)
            ir_is_int_const(loop->u.loop.to, 1);
 }
 
-void depend_test(struct pass *p, struct ir_stmt *const *loops, size_t n,
-                 bool across, struct depend_meeting *out)
+bool depend_carried(struct pass *p, struct ir_stmt *loop, enum axis axis,
+                    bool with_example, struct depend_meeting *out)
 {
-    struct walk w = {.pass = p};
-    struct ir_path path;
-    w.values.arena = w.varying.arena = w.inner.arena = p->scratch;
-    facts_start(&w.facts, p->scratch, p->kernel);
-    if (ir_find(p->scratch, &p->kernel->body, loops[0], &path))
-        enter_around(&w, &path, across);
-    walk_stmt(&w, loops[0]);
-    for (size_t i = 0; i < n; i++)
-        out[i] = w.scalar;
-    test_pairs(&w, loops, n, out);
+    struct ask ask = {.axis = axis, .with_example = with_example};
+    *out = (struct depend_meeting){0};
+    ask.question = (struct depend_question){
+        .loops = &loop, .n = 1, .across = axis_kind(axis) != AXIS_VECTOR};
+    return !runs_once(loop) && answer(&ask, p, out);
+}
+
+// Return whether two orders of loops differ, those aside that run once.
+static bool differs(struct ir_stmt *const *loops, size_t n,
+                    struct ir_stmt *const *order)
+{
+    size_t at = 0;
     for (size_t i = 0; i < n; i++) {
-        if (runs_once(loops[i]))
-            out[i] = (struct depend_meeting){0};
+        if (runs_once(order[i]))
+            continue;
+        while (runs_once(loops[at]))
+            at++;
+        if (loops[at++] != order[i])
+            return true;
     }
+    return false;
+}
+
+bool depend_reordered(struct pass *p, struct ir_stmt *const *loops, size_t n,
+                      struct ir_stmt *const *order, bool with_example,
+                      struct depend_meeting *out)
+{
+    struct ask ask = {.with_example = with_example};
+    *out = (struct depend_meeting){0};
+    ask.question =
+        (struct depend_question){.loops = loops, .n = n, .order = order};
+    return differs(loops, n, order) && answer(&ask, p, out);
+}
+
+bool depend_uncovered(struct pass *p, const struct ir_buffer *array,
+                      struct ir_stmt *loop, struct depend_meeting *out)
+{
+    struct depend_nest nest;
+    struct depend_question q = {.loops = &loop, .n = 1};
+    *out = (struct depend_meeting){0};
+    depend_walk(&nest, p, loop, false);
+    for (size_t i = 0; i < nest.accesses.n; i++) {
+        const struct depend_access *x = &nest.accesses.at[i];
+        if (x->buffer != array || x->writes || depend_is_covered(&nest, &q, x))
+            continue;
+        *out = (struct depend_meeting){array->name, touch(x), touch(x), false,
+                                       NULL};
+        return true;
+    }
+    return false;
 }

@@ -1,23 +1,52 @@
-// Which loops carry a dependence.
+// Which iterations touch the same elements, and so keep their order.
+//
+// The first try reads indices in mixed radix (depend_radix.c) and is cheap;
+// what it leaves open is asked of isl (depend_exact.c).  What is not affine
+// meets, unless mixed radix proves the contrary.
 
 #ifndef PASSES_SCHEDULE_DEPEND_H
 #define PASSES_SCHEDULE_DEPEND_H
 
 #include "passes/pass.h"
 
-// Where two iterations of a loop meet in one element.
-struct depend_meeting {
-    const char *name;             // of the array or the scalar; NULL: nowhere
-    const struct ir_stmt *first;  // writes it
-    const struct ir_stmt *second; // reads or writes it; may be the same
+// Something that touches an element.
+struct depend_touch {
+    const struct ir_stmt *stmt;
+    struct span span;
+    bool writes;
 };
 
-// Say for each of `n` nested loops, outermost first, whether two iterations
-// in which it has different values may meet.  The loops inside take any
-// values in both iterations; those around take the same values in both,
-// except that the serial ones may differ if `across`: iterations of a loop
-// to be bound run at the same time whatever the serial loops around do.
-void depend_test(struct pass *p, struct ir_stmt *const *loops, size_t n,
-                 bool across, struct depend_meeting *out);
+// Where two iterations meet in one element.
+struct depend_meeting {
+    const char *name; // of the array or the scalar; NULL: nowhere
+    struct depend_touch first, second; // one writes; may be the same
+    bool is_exact;       // affine; if not, it was not proved independent
+    const char *example; // "with n = 2, iterations i = 0 and i = 1 both touch
+                         // `C[0]`", if one was asked for and found
+};
+
+// Return whether two iterations of a loop may meet that would run at the same
+// time if it ran on `axis`; the loops inside take any values.  Iterations on
+// blocks and threads run whatever the serial loops around do; lanes of a
+// vector do not.
+//
+// Two iterations do not meet in an array that each writes before it reads it,
+// if it is private to them, or if all of them write the same values.
+bool depend_carried(struct pass *p, struct ir_stmt *loop, enum axis axis,
+                    bool with_example, struct depend_meeting *out);
+
+// Return whether iterations of nested loops that meet change places if the
+// loops run in another order (a permutation of them).  Reductions of a stage
+// may combine their operands in any order, unless a branch chooses among
+// them.
+bool depend_reordered(struct pass *p, struct ir_stmt *const *loops, size_t n,
+                      struct ir_stmt *const *order, bool with_example,
+                      struct depend_meeting *out);
+
+// Return whether an iteration of the loop may read an element of the array
+// that it has not written before.  Elements that no other statement could
+// write are not asked for.
+bool depend_uncovered(struct pass *p, const struct ir_buffer *array,
+                      struct ir_stmt *loop, struct depend_meeting *out);
 
 #endif

@@ -162,9 +162,9 @@ bool sched_check_nested(const struct sched_call *c,
 // The bounds of no loop mention the variable of another one.
 bool sched_check_rectangle(const struct sched_call *c,
                            struct ir_stmt *const *loops, size_t n);
-// The loop's iterations are independent; `how` finishes "cannot ...".
+// The loop's iterations are independent, so that they can run on the axis.
 bool sched_check_parallel(const struct sched_call *c, struct ir_stmt *loop,
-                          const char *how);
+                          enum axis axis);
 // The array is one that the kernel declares; `how` finishes "cannot ...".
 bool sched_check_declared(const struct sched_call *c,
                           const struct ir_buffer *array, const char *how);

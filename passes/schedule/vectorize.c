@@ -50,7 +50,7 @@ bool sched_vectorize(struct sched_call *c)
     struct ir_stmt *loop = sched_arg(c, 0);
     if (!sched_check_serial(c, loop) || !sched_check_from_zero(c, loop) ||
         !check_lanes(c, loop) || !check_innermost(c, loop) ||
-        !sched_check_parallel(c, loop, "vectorize"))
+        !sched_check_parallel(c, loop, AXIS_vector))
         return false;
     loop->u.loop.axis = AXIS_vector;
     return true;

@@ -1,0 +1,98 @@
+// The places that a nest touches, as depend.c and its parts see them.
+
+#ifndef PASSES_SCHEDULE_DEPEND_ACCESS_H
+#define PASSES_SCHEDULE_DEPEND_ACCESS_H
+
+#include "ir/base/map.h"
+#include "passes/analysis/domain.h"
+#include "passes/analysis/facts.h"
+#include "passes/pass.h"
+#include "passes/schedule/depend.h"
+
+// A digit of an index: `weight` times a value that varies.
+struct depend_digit {
+    struct affine_term weight; // its atoms do not vary
+    struct ir_expr *value;
+};
+
+// A number in mixed radix: base + digits + rest, where each digit weighs more
+// than everything behind it.
+struct depend_radix {
+    struct ir_expr *of; // the expression
+    struct affine base; // what does not vary
+    bool negated;       // the digits count downwards
+    struct VEC(struct depend_digit) digits;
+};
+
+// A read or a write of an element.
+struct depend_access {
+    const struct ir_buffer *buffer;
+    const struct ir_stmt *stmt;  // that does it
+    const struct ir_stmt *stage; // around, or NULL
+    struct span span;
+    bool writes, is_atomic;
+    bool in_init;            // of the stage
+    struct ir_expr **index;  // in terms of loops and sizes
+    struct domain_path path; // around, from the kernel's body down
+    struct VEC(struct depend_radix) radices; // the indices, then parts of them
+};
+
+// A nest and what it touches, in the order of execution.
+struct depend_nest {
+    struct pass *pass;
+    struct facts facts;
+    struct map values;       // what lets and iteration variables stand for
+    struct map varying;      // variables that may differ between two iterations
+    struct map inner;        // arrays and scalars declared inside the loops
+    struct domain_path path; // around the place being walked
+    size_t outer;            // steps of every path that are around the nest
+    struct ir_stmt *top;     // the kernel's statement that holds the nest
+    const struct ir_stmt *stmt, *stage; // being walked
+    bool in_init;
+    struct VEC(struct depend_access) accesses;
+    struct depend_meeting scalar; // an outer scalar that is assigned to
+};
+
+// Walk the nest from the outermost of its loops; the serial loops around
+// vary if `across`.
+void depend_walk(struct depend_nest *w, struct pass *p, struct ir_stmt *loop,
+                 bool across);
+
+// Read the indices of an access as numbers in mixed radix, under the facts at
+// its place.
+void depend_read_radices(struct depend_nest *w, struct depend_access *x);
+
+// Expressions that have one value in two accesses of one element.
+struct depend_known VEC(struct ir_expr *);
+struct depend_known depend_common(struct depend_nest *w,
+                                  const struct depend_access *x,
+                                  const struct depend_access *y);
+bool depend_is_known(const struct depend_known *k, const struct ir_var *var);
+
+// A question about pairs of iterations of a nest.
+struct depend_question {
+    struct ir_stmt *const *loops; // nested, outermost first
+    size_t n;
+    struct ir_stmt *const *order; // the same in their new order; NULL: the
+                                  // iterations of loops[0] run at any time
+    bool across;                  // the serial loops around do, too
+};
+
+// Return whether two iterations whose order the question leaves open may
+// touch the same element.  `*is_exact`: nothing had to be left out.
+bool depend_meets(struct depend_nest *w, const struct depend_question *q,
+                  const struct depend_access *x, const struct depend_access *y,
+                  bool *is_exact);
+
+// The same for sizes that are numbers.  Returns the loops' values in an
+// example: those of x's path, then those of y's.
+int64_t *depend_sample(struct depend_nest *w, const struct depend_question *q,
+                       const struct depend_access *x,
+                       const struct depend_access *y, const struct map *sizes);
+
+// Return whether each element that `read` reads was written before, in the
+// same iteration of the question's loops and of those around.
+bool depend_is_covered(struct depend_nest *w, const struct depend_question *q,
+                       const struct depend_access *read);
+
+#endif
