@@ -85,8 +85,8 @@ static bool check(const struct sched_call *c, struct move *m)
         diag_error(c->pass->diags, c->span, D_move_output, m->array->name);
         return sched_blame_one(c, m->stage, "computes a result");
     }
-    return sched_check_below(c, m->loop, m->array, "read", m->uses.readers.at,
-                             m->uses.readers.n, m->stage) &&
+    return sched_check_below(c, m->loop, m->array, "also read",
+                             m->uses.readers.at, m->uses.readers.n, m->stage) &&
            find_front(c, m) && check_inputs(c, m);
 }
 

@@ -77,7 +77,7 @@ int sched_iter_of(const struct ir_stage *stage, const struct ir_expr *index);
 bool sched_check_movable(const struct sched_call *c, struct ir_stmt *stage,
                          const struct sched_uses *uses);
 // Nothing among `all` but `except` runs outside of the loop; `how` is what it
-// does to the array: "read" or "written".
+// does to the array: "also read" or "also written".
 bool sched_check_below(const struct sched_call *c, struct ir_stmt *loop,
                        const struct ir_buffer *buffer, const char *how,
                        struct ir_stmt *const *all, size_t n,

@@ -63,7 +63,7 @@ static bool find_array(const struct sched_call *c, struct move *m)
     struct ir_stmt *both[] = {m->loop, m->stage};
     diag_error(p->diags, c->span, D_move_outside,
                inputs.n ? inputs.at[0]->name : sched_name_of(m->stage),
-               "written only", m->loop->u.loop.var->name);
+               "computed", m->loop->u.loop.var->name);
     return sched_blame(c, both, 2, "writes nothing that the stage reads");
 }
 
@@ -196,8 +196,8 @@ static bool check(const struct sched_call *c, struct move *m)
     if (sched_reduces(&m->stage->u.stage))
         return refuse(c, m, "has a reduction");
     if (!find_array(c, m) ||
-        !sched_check_below(c, m->loop, m->array, "written", m->uses.writers.at,
-                           m->uses.writers.n, NULL) ||
+        !sched_check_below(c, m->loop, m->array, "also written",
+                           m->uses.writers.at, m->uses.writers.n, NULL) ||
         !check_reads(c, m) || !check_box(c, m) || !check_between(c, m))
         return false;
     struct ir_stmt *last = m->uses.writers.at[m->uses.writers.n - 1];

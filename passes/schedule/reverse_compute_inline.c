@@ -41,7 +41,7 @@ static bool refuse(const struct sched_call *c, const struct inlining *in,
 {
     diag_error(c->pass->diags, c->span, D_inline_back,
                sched_name_of(in->consumer),
-               in->producer ? sched_name_of(in->producer) : "what it reads");
+               in->array ? in->array->name : sched_name_of(in->consumer));
     return sched_blame_one(c, in->consumer, note);
 }
 
@@ -51,13 +51,13 @@ static bool find_producer(const struct sched_call *c, struct inlining *in)
     struct sched_buffers inputs = sched_inputs_of(c->pass, in->consumer);
     for (size_t i = 0; i < inputs.n; i++) {
         const struct ir_buffer *b = inputs.at[i];
+        in->array = b;
         struct sched_uses uses = sched_uses_of(c->pass, b);
         if (b->role != ROLE_alloc || uses.writers.n != 1 ||
             uses.writers.at[0]->kind != STMT_stage ||
             sched_reduces(&uses.writers.at[0]->u.stage))
             continue;
         in->producer = uses.writers.at[0];
-        in->array = b;
         if (uses.readers.n > 1)
             return refuse(c, in, "not the only one that reads it");
         return sched_check_movable(c, in->producer, &uses);
