@@ -167,6 +167,12 @@ struct ir_expr *ir_atomic(struct arena *a, enum ir_op op,
     return x;
 }
 
+struct ir_expr *ir_scoped(struct ir_expr *atomic, enum ir_scope scope)
+{
+    atomic->scope = (uint8_t)scope;
+    return atomic;
+}
+
 struct ir_expr *ir_ramp(struct arena *a, struct ir_expr *base, unsigned lanes)
 {
     return node(a, OP_ramp, type_vector(base->type, lanes), 1, &base);
@@ -207,7 +213,9 @@ static struct ir_expr *rebuilt(struct arena *a, const struct ir_expr *x,
     }
     if (ir_op_info(x->op)->flags & OP_WRITES) {
         uint32_t n = ir_index_count(x);
-        return ir_atomic(a, x->op, x->u.buffer, n, args, x->n - n, args + n);
+        return ir_scoped(
+            ir_atomic(a, x->op, x->u.buffer, n, args, x->n - n, args + n),
+            (enum ir_scope)x->scope);
     }
     return ir_call(a, x->op, x->n, args);
 }

@@ -48,6 +48,8 @@ struct ir_expr *ir_atomic(struct arena *a, enum ir_op op,
                           struct ir_buffer *buffer, uint32_t n_index,
                           struct ir_expr *const *index, uint32_t n_operands,
                           struct ir_expr *const *operands);
+// Return an atomic that was just made, with a scope.
+struct ir_expr *ir_scoped(struct ir_expr *atomic, enum ir_scope scope);
 struct ir_expr *ir_ramp(struct arena *a, struct ir_expr *base, unsigned lanes);
 struct ir_expr *ir_broadcast(struct arena *a, struct ir_expr *x,
                              unsigned lanes);

@@ -47,7 +47,7 @@ static bool same_payload(const struct comparison *c, const struct ir_expr *a,
 {
     unsigned memory = OP_READS | OP_WRITES;
     if (ir_op_info(a->op)->flags & memory)
-        return matches(c, a->u.buffer, b->u.buffer);
+        return a->scope == b->scope && matches(c, a->u.buffer, b->u.buffer);
     switch ((int)a->op) {
     case OP_const:
         return type_is_float(a->type)
@@ -245,8 +245,7 @@ static bool same_stmt(struct comparison *c, const struct ir_stmt *a,
     case STMT_alloc: return same_buffer(c, a->u.buffer, b->u.buffer);
     case STMT_stage: return same_stage(c, &a->u.stage, &b->u.stage);
     case STMT_launch: return same_launch(c, &a->u.launch, &b->u.launch);
-    case STMT_sync:
-        return same(c, a->u.sync == b->u.sync, "fences");
+    case STMT_sync: return same(c, a->u.sync == b->u.sync, "fences");
     case STMT_barrier:
     case STMT_COUNT: break;
     }

@@ -60,6 +60,13 @@ enum ir_op {
     OP_COUNT
 };
 
+enum ir_scope {
+#define SCOPE(name, llvm, ptx, meaning) SCOPE_##name,
+#include "ir/scopes.def"
+#undef SCOPE
+    SCOPE_COUNT
+};
+
 enum sync_kind {
 #define SYNC(name, spelling, meaning) SYNC_##name,
 #include "ir/syncs.def"
@@ -146,6 +153,7 @@ struct ir_expr {
     } u;
     bool is_open;          // const: a literal whose type its partner decides;
                            // only while parsing
+    uint8_t scope;         // atomics: enum ir_scope
     uint32_t n;            // operands
     struct ir_expr **args; // load: the indices; atomics: the indices, then the
                            // operands behind the element
@@ -298,6 +306,8 @@ unsigned space_number(enum space space); // LLVM's address space
 bool space_find(const char *name, enum space *out);
 const char *level_name(enum ir_level level);
 bool level_find(const char *name, enum ir_level *out);
+const char *scope_name(enum ir_scope scope);
+bool scope_named(const char *name, enum ir_scope *out); // not `usual`
 const char *sync_spelling(enum sync_kind kind);
 const char *stmt_name(enum ir_stmt_kind kind);
 bool stmt_allowed(enum ir_stmt_kind kind, enum ir_level level);

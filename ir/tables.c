@@ -224,6 +224,28 @@ static const struct stmt_row stmts[] = {
 #undef STMT
 };
 
+static const char *const scopes[] = {
+#define SCOPE(name, llvm, ptx, meaning) #name,
+#include "ir/scopes.def"
+#undef SCOPE
+};
+
+const char *scope_name(enum ir_scope scope)
+{
+    return scopes[scope];
+}
+
+bool scope_named(const char *name, enum ir_scope *out)
+{
+    for (int i = SCOPE_usual + 1; i < SCOPE_COUNT; i++) {
+        if (strcmp(scopes[i], name) == 0) {
+            *out = (enum ir_scope)i;
+            return true;
+        }
+    }
+    return false;
+}
+
 static const char *const syncs[] = {
 #define SYNC(name, spelling, meaning) spelling,
 #include "ir/syncs.def"

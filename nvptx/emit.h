@@ -117,6 +117,13 @@ LLVMValueRef emit_atomic(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_atomic_cas(struct emitter *e, const struct ir_expr *x);
 void emit_store(struct emitter *e, const struct ir_stmt *s);
 
+// ---- emit_scope.c
+
+// Emit an atomic whose scope LLVM has no instruction for; NULL if it has, or
+// makes a loop of it.
+LLVMValueRef emit_scoped_atomic(struct emitter *e, const struct ir_expr *x,
+                                LLVMValueRef at, LLVMValueRef v);
+
 // ---- emit_array.c: where arrays are
 
 // Make the array that an `alloc` in a launch declares.

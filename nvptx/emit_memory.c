@@ -70,11 +70,17 @@ void emit_store(struct emitter *e, const struct ir_stmt *s)
     LLVMSetAlignment(store, access_align(value->type));
 }
 
-// Return the scope that an atomic is seen in: the block for its shared
-// memory, else the device.
-static unsigned scope_of(struct emitter *e, const struct ir_buffer *buffer)
+// Return LLVM's name for the scope of an atomic.
+static unsigned scope_of(struct emitter *e, const struct ir_expr *x)
 {
-    const char *name = buffer->space == SPACE_shared ? "block" : "device";
+    static const char *const names[] = {
+#define SCOPE(name, llvm, ptx, meaning) llvm,
+#include "ir/scopes.def"
+#undef SCOPE
+    };
+    bool is_block =
+        x->scope == SCOPE_usual && x->u.buffer->space == SPACE_shared;
+    const char *name = names[is_block ? SCOPE_block : x->scope];
     return LLVMGetSyncScopeID(e->context, name, strlen(name));
 }
 
@@ -84,9 +90,12 @@ LLVMValueRef emit_atomic(struct emitter *e, const struct ir_expr *x)
     int op = emit_choice(x->op, x->type);
     LLVMValueRef at = address_of(e, buffer, x->args[0]);
     LLVMValueRef v = emit_value(e, x->args[1]);
+    LLVMValueRef old = emit_scoped_atomic(e, x, at, v);
+    if (old)
+        return old;
     return LLVMBuildAtomicRMWSyncScope(e->builder, (LLVMAtomicRMWBinOp)op, at,
                                        v, LLVMAtomicOrderingMonotonic,
-                                       scope_of(e, buffer));
+                                       scope_of(e, x));
 }
 
 LLVMValueRef emit_atomic_cas(struct emitter *e, const struct ir_expr *x)
@@ -97,6 +106,6 @@ LLVMValueRef emit_atomic_cas(struct emitter *e, const struct ir_expr *x)
     LLVMValueRef wanted = emit_value(e, x->args[2]);
     LLVMValueRef both = LLVMBuildAtomicCmpXchgSyncScope(
         e->builder, at, expected, wanted, LLVMAtomicOrderingMonotonic,
-        LLVMAtomicOrderingMonotonic, scope_of(e, buffer));
+        LLVMAtomicOrderingMonotonic, scope_of(e, x));
     return LLVMBuildExtractValue(e->builder, both, 0, "");
 }

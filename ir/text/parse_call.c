@@ -8,11 +8,17 @@
 
 #include <string.h>
 
-// Parse operands up to `)`; NULL operands were reported.
-static bool parse_operands(struct parser *p, struct ir_expr **x, uint32_t *n)
+// Parse operands up to `)`, or up to a scope behind operand number `before`;
+// NULL operands were reported.
+static bool parse_operands(struct parser *p, struct ir_expr **x, uint32_t *n,
+                           uint32_t before, enum ir_scope *scope)
 {
     *n = 0;
     while (!parse_is(p, ")")) {
+        if (*n == before && scope_named(parse_peek(p, 0)->text, scope)) {
+            p->at++;
+            break;
+        }
         if (*n == OPERANDS_MOST) {
             diag_error(p->diags, parse_peek(p, 0)->span, D_too_many_operands,
                        (long long)OPERANDS_MOST);
@@ -71,17 +77,19 @@ static struct ir_expr *parse_atomic(struct parser *p, enum ir_op op,
     struct ir_buffer *buffer = parse_buffer_name(p);
     if (!buffer || !parse_element(p, buffer, element, &index, &n_index))
         return NULL;
-    if (parse_take(p, ",") ? !parse_operands(p, x, &n)
+    enum ir_scope scope = SCOPE_usual;
+    uint32_t wanted = (uint32_t)strlen(info->operands) - 1;
+    if (parse_take(p, ",") ? !parse_operands(p, x, &n, wanted, &scope)
                            : !parse_expect(p, ")", "behind the operands"))
         return NULL;
-    if (n + 1 != strlen(info->operands))
+    if (n != wanted)
         return wrong_count(p, parse_span(p, first), info->spelling,
                            strlen(info->operands), n + 1);
     if (!atomic_fits(p, op, buffer, n, x, parse_span(p, first)))
         return NULL;
-    return ir_at(p->arena,
-                 ir_atomic(p->arena, op, buffer, n_index, index, n, x),
-                 parse_span(p, first));
+    struct ir_expr *atomic =
+        ir_atomic(p->arena, op, buffer, n_index, index, n, x);
+    return ir_at(p->arena, ir_scoped(atomic, scope), parse_span(p, first));
 }
 
 // Return the value of a constant operand that says how many or which lane.
@@ -207,7 +215,7 @@ struct ir_expr *parse_call(struct parser *p)
     p->at += 2;
     if (is_call && ir_op_info(op)->operands[0] == 'a')
         return parse_atomic(p, op, first);
-    if (!parse_operands(p, x, &n))
+    if (!parse_operands(p, x, &n, OPERANDS_MOST, NULL))
         return NULL;
     struct span span = parse_span(p, first);
     if (is_call)

@@ -414,13 +414,15 @@ static bool parse_scope(struct parser *p, enum sync_kind *out)
 {
     if (!parse_expect(p, "(", "behind `fence`"))
         return false;
-    *out = parse_take(p, "block")    ? SYNC_block
-           : parse_take(p, "gpu")    ? SYNC_gpu
-           : parse_take(p, "system") ? SYNC_system
-                                     : SYNC_COUNT;
-    if (*out != SYNC_COUNT)
-        return parse_expect(p, ")", "behind the scope");
     const struct token *t = parse_peek(p, 0);
+    enum ir_scope scope;
+    if (scope_named(t->text, &scope)) {
+        *out = scope == SCOPE_block ? SYNC_block
+               : scope == SCOPE_gpu ? SYNC_gpu
+                                    : SYNC_system;
+        p->at++;
+        return parse_expect(p, ")", "behind the scope");
+    }
     diag_error(p->diags, t->span, D_unknown_scope, parse_described(p, t));
     return false;
 }

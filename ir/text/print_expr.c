@@ -120,7 +120,7 @@ static void print_element(struct printer *p, const struct ir_expr *x,
     buf_char(p->out, ']');
 }
 
-// Append `atomic_add(b[i], x)`.
+// Append `atomic_add(b[i], x, scope)`.
 static void print_atomic(struct printer *p, const struct ir_expr *x)
 {
     const struct ir_op_info *info = ir_op_info(x->op);
@@ -131,6 +131,8 @@ static void print_atomic(struct printer *p, const struct ir_expr *x)
         buf_text(p->out, ", ");
         print_expr(p, x->args[i], 0, true);
     }
+    if (x->scope != SCOPE_usual)
+        buf_printf(p->out, ", %s", scope_name((enum ir_scope)x->scope));
     buf_char(p->out, ')');
 }
 

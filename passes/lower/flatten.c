@@ -335,7 +335,8 @@ static struct ir_expr *flat_access(struct flatten *f, struct ir_expr *x)
     struct ir_expr **operands = arena_array(f->arena, struct ir_expr *, n);
     for (uint32_t i = 0; i < n; i++)
         operands[i] = flat_expr(f, x->args[b->rank + i]);
-    return ir_atomic(f->arena, x->op, b, 1, &index, n, operands);
+    return ir_scoped(ir_atomic(f->arena, x->op, b, 1, &index, n, operands),
+                     (enum ir_scope)x->scope);
 }
 
 // Convert the second and third operand of `c ? x : y`, or the second of an

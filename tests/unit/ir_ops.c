@@ -333,10 +333,11 @@ static const struct type_row type_rows[] = {
      {SCALAR(f32)},
      "`warp_and` needs an integer, not f32",
      SCALAR(bool)},
-    {OP_atomic_min,
+    {OP_atomic_min, 2, {SCALAR(f32), SCALAR(f32)}, NULL, SCALAR(f32)},
+    {OP_atomic_or,
      2,
      {SCALAR(f32), SCALAR(f32)},
-     "`atomic_min` needs an integer, not f32",
+     "`atomic_or` needs an integer, not f32",
      SCALAR(bool)},
 };
 

@@ -149,6 +149,8 @@ const char *const reference_prelude[] = {
     "ATOMICS(uint32_t)\n"
     "ATOMICS(uint64_t)\n"
     "ATOMIC(add, double, old + x)\n"
+    "ATOMIC(min, double, fmin(old, x))\n"
+    "ATOMIC(max, double, fmax(old, x))\n"
     "ATOMIC(exchange, double, x)\n"
     "\n",
     NULL,
