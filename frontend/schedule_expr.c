@@ -5,7 +5,8 @@
 //   prefix  = ["-" | "!"] prefix | postfix
 //   postfix = primary {"." name | "[" expr "]" | "[" [expr] ":" [expr] "]"}
 //   primary = integer | "_" | name | name "(" list ")" | "(" expr ")"
-//           | "[" list "]"
+//           | "[" list "]" | map
+//   map     = "(" names ")" "->" "(" list ")"
 
 #include "frontend/schedule.h"
 
@@ -102,6 +103,50 @@ static struct sched_expr *parse_brackets(struct parser *p, size_t first)
     return x;
 }
 
+// Return whether `(name, name ...) ->` comes next.
+static bool is_map(const struct parser *p)
+{
+    size_t i = 1;
+    while (parse_peek(p, i)->kind == TOKEN_NAME &&
+           strcmp(parse_peek(p, i + 1)->text, ",") == 0)
+        i += 2;
+    return parse_peek(p, i)->kind == TOKEN_NAME &&
+           strcmp(parse_peek(p, i + 1)->text, ")") == 0 &&
+           strcmp(parse_peek(p, i + 2)->text, "->") == 0;
+}
+
+// Add the next name of a map; report one that is there already.
+static void add_map_name(struct parser *p, struct sched_expr *x)
+{
+    struct sched_name name = {.span = parse_peek(p, 0)->span};
+    name.text = parse_name(p, "an index");
+    for (size_t i = 0; i < x->names.n; i++) {
+        if (x->names.at[i].text == name.text) {
+            diag_error(p->diags, name.span, D_schedule_defined_twice, "index",
+                       name.text);
+            diag_note(p->diags, x->names.at[i].span, "first here");
+        }
+    }
+    vec_push(p->arena, &x->names, name);
+}
+
+// Parse `(i, j) -> (j, i)`.
+static struct sched_expr *parse_map(struct parser *p, size_t first)
+{
+    struct sched_expr *x = schedule_expr_new(p, first, SCHED_map);
+    parse_expect(p, "(", "before the indices");
+    do {
+        add_map_name(p, x);
+    } while (parse_take(p, ","));
+    parse_expect(p, ")", "behind the indices");
+    parse_expect(p, "->", "behind the indices");
+    if (!parse_expect(p, "(", "before the new indices") ||
+        !parse_list(p, x, ")", "behind the new indices"))
+        return NULL;
+    x->span = parse_span(p, first);
+    return x;
+}
+
 // Parse what an expression begins with.
 static struct sched_expr *parse_primary(struct parser *p)
 {
@@ -110,6 +155,8 @@ static struct sched_expr *parse_primary(struct parser *p)
         return parse_integer(p, first);
     if (parse_is(p, "["))
         return parse_brackets(p, first);
+    if (parse_is(p, "(") && is_map(p))
+        return parse_map(p, first);
     if (!parse_take(p, "("))
         return parse_word(p, first);
     struct sched_expr *x = schedule_parse_expr(p);

@@ -18,6 +18,13 @@ enum sched_expr_kind {
     SCHED_slice,  // args[0][args[1]:args[2]], both bounds may be NULL
     SCHED_call,   // name(args ...)
     SCHED_op,     // an operation of ops.def on args
+    SCHED_map,    // (names ...) -> (args ...)
+};
+
+// A name on the left of an assignment, or a loop's or a parameter's name.
+struct sched_name {
+    const char *text; // interned; "_" takes a value and forgets it
+    struct span span;
 };
 
 // An expression of a schedule.
@@ -28,12 +35,7 @@ struct sched_expr {
     const char *name;                     // name, member, call; interned
     enum ir_op op;                        // op
     struct VEC(struct sched_expr *) args; // operands
-};
-
-// A name on the left of an assignment, or a loop's or a parameter's name.
-struct sched_name {
-    const char *text; // interned; "_" takes a value and forgets it
-    struct span span;
+    struct VEC(struct sched_name) names;  // map
 };
 
 enum sched_stmt_kind {

@@ -58,6 +58,9 @@ bool interp_name(struct interp *in, const struct sched_expr *x,
                  struct sched_value *out);
 bool interp_member(struct interp *in, const struct sched_expr *x,
                    struct sched_value *out);
+// Evaluate `(names) -> (indices)`.
+bool interp_map(struct interp *in, const struct sched_expr *x,
+                struct sched_value *out);
 // Run statements in the current frame.
 bool interp_block(struct interp *in, const struct sched_block *block);
 

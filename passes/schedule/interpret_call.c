@@ -126,6 +126,7 @@ static bool fits(char letter, enum sched_value_kind kind)
     case 'a': return kind == VALUE_array || kind == VALUE_stage;
     case 'o': return kind == VALUE_space;
     case 'L': return kind == VALUE_list;
+    case 'm': return kind == VALUE_map;
     default: return kind == VALUE_key;
     }
 }
@@ -143,6 +144,7 @@ static const char *letter_text(char letter)
     case 'a': return "an array";
     case 'o': return "a memory: shared, local, global or constant";
     case 'L': return "a list";
+    case 'm': return "an index map, such as (i, j) -> (j, i)";
     default: return "a bare name";
     }
 }

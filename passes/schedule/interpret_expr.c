@@ -20,6 +20,7 @@ const char *interp_kind(enum sched_value_kind kind)
     case VALUE_space: return "a memory";
     case VALUE_axis: return "an axis";
     case VALUE_key: return "a name";
+    case VALUE_map: return "an index map";
     }
     return "";
 }
@@ -212,6 +213,7 @@ bool interp_expr(struct interp *in, const struct sched_expr *x,
     case SCHED_slice: return eval_slice(in, x, out);
     case SCHED_call: return interp_call(in, x, out);
     case SCHED_op: return eval_op(in, x, out);
+    case SCHED_map: return interp_map(in, x, out);
     }
     return false;
 }

@@ -21,6 +21,15 @@ enum sched_value_kind {
     VALUE_space, // shared ...
     VALUE_axis,  // block.x ...
     VALUE_key,   // a bare name
+    VALUE_map,   // an index map
+};
+
+// An index map: n variables, and m indices in terms of them.
+struct sched_map {
+    struct span span;
+    uint32_t n, m;
+    struct ir_var **vars;
+    struct ir_expr **to;
 };
 
 // A value of the schedule language.
@@ -34,6 +43,7 @@ struct sched_value {
     enum space space;         // space
     enum axis axis;           // axis
     const char *key;          // key
+    struct sched_map *map;    // map
     struct sched_values list; // list
 };
 

@@ -64,6 +64,13 @@ static const struct {
 
     {"flip", "kernel flip(A: i32[4, 6]) -> C: i32[6, 4] { C[i, j] = A[j, i] }"},
 
+    {"scale",
+     "kernel scale(n: int, A: i32[6, 4], B: i32[n]) -> C: i32[4, 6] {\n"
+     "    let T[i, j] = A[i, j] * 3\n"
+     "    let S[i] = B[i] + 1\n"
+     "    C[j, i] = sum(l in n) T[i, j] * S[l]\n"
+     "}"},
+
     {"raw", "kernel raw(m: int, n: int, A: i32[m, n], C: i32[m] inout) {\n"
             "    for i in 0..m {\n"
             "        for j in 0..n { C[i] = C[i] * 3 + A[i, j] }\n"
@@ -122,7 +129,8 @@ static uint64_t below(struct subject *s, uint64_t n)
 struct handles {
     struct arena *arena;
     struct VEC(struct ir_stmt *) loops, stages;
-    struct VEC(struct ir_buffer *) arrays; // parameters, then declared ones
+    struct VEC(struct ir_buffer *) arrays;
+    size_t n_params; // of the arrays, the first ones
 };
 
 // Note a loop, a stage or an array.
@@ -143,6 +151,39 @@ static void see_params(const struct ir_kernel *k, struct handles *h)
     for (size_t i = 0; i < k->params.n; i++)
         if (k->params.at[i].buffer)
             vec_push(h->arena, &h->arrays, k->params.at[i].buffer);
+    h->n_params = h->arrays.n;
+}
+
+// Return a random map of n indices: some are cut in two, and the parts, in
+// another order, are the new ones; two of them may be joined.
+static struct sched_map *random_map(struct subject *s, uint32_t n)
+{
+    struct arena *a = &s->arena;
+    struct sched_map *map = arena_new(a, struct sched_map);
+    map->n = n;
+    map->vars = arena_array(a, struct ir_var *, n);
+    map->to = arena_array(a, struct ir_expr *, 2 * n);
+    for (uint32_t i = 0; i < n; i++) {
+        map->vars[i] = ir_var_new(a, "i", type_scalar(TYPE_int), VAR_let,
+                                  (struct span){0});
+        struct ir_expr *x = ir_read(a, map->vars[i]);
+        struct ir_expr *by = ir_int(a, (int64_t)below(s, 3) + 1);
+        map->to[map->m++] = ir_binary(a, OP_div, x, by);
+        if (!ir_is_int_const(by, 1) && below(s, 8))
+            map->to[map->m++] = ir_binary(a, OP_mod, x, by);
+    }
+    for (uint32_t i = map->m; i > 1; i--) {
+        uint32_t k = (uint32_t)below(s, i);
+        struct ir_expr *x = map->to[k];
+        map->to[k] = map->to[i - 1];
+        map->to[i - 1] = x;
+    }
+    if (map->m > 1 && below(s, 2)) {
+        struct ir_expr *by = ir_int(a, (int64_t)below(s, 3) + 1);
+        map->m--;
+        map->to[0] = ir_add(a, ir_mul(a, map->to[0], by), map->to[map->m]);
+    }
+    return map;
 }
 
 // Return a random argument for a letter of a signature, in the kernel.
@@ -160,7 +201,12 @@ static struct sched_value argument(struct subject *s, const struct handles *h,
         v.stmt = h->loops.at[below(s, h->loops.n)];
     } else if (letter == 'a') {
         v.kind = VALUE_array;
-        v.buffer = h->arrays.at[below(s, h->arrays.n)];
+        bool any = h->n_params == h->arrays.n || !below(s, 8);
+        size_t first = any ? 0 : h->n_params;
+        v.buffer = h->arrays.at[first + below(s, h->arrays.n - first)];
+    } else if (letter == 'm') {
+        v.kind = VALUE_map;
+        v.map = random_map(s, (uint32_t)below(s, 3) + 1);
     } else if (letter == 'o') {
         v.kind = VALUE_space;
         v.space = (enum space)below(s, SPACE_COUNT);
