@@ -4,70 +4,209 @@
 //     =>   compute_inline(P)
 //   C[i] = (c(i) ? A[i - 3] : 0.0) + (c(i + 1) ? A[i + 1 - 3] : 0.0)
 //
-// The stage, the loops that held nothing else, and the array disappear.
+// The stage, the loops that held nothing else, and the array disappear.  The
+// element may be at an index from which the iteration variables follow:
+// P[w, v], P[v + 3], P[n - 1 - v], P[v * 4 + w] with w in 0..4.
 //
 // Requires:
 //  1. the array is an intermediate one             E0628
 //  2. the stage has no reduction                   E0629
-//  3. the stage is one store to P[v, w, ...], its
-//     iteration variables, that does not read P    E0630
+//  3. the stage is one store, or a branch with one
+//     in each arm, to such an index, of a value of
+//     the iteration variables that does not read P E0630
 //  4. nothing else writes P                        E0631
 //  5. nothing behind the stage writes what it reads E0632
 
 #include "passes/schedule/prim.h"
 
+#include "ir/affine.h"
+#include "ir/base/num.h"
 #include "ir/build.h"
 #include "ir/copy.h"
+#include "ir/equal.h"
+
+// How an iteration variable follows from an element's index:
+// (index - rest) / weight % modulus, or rest - index.
+struct solution {
+    const struct ir_var *var; // NULL while it is not known
+    uint32_t dimension;       // of the array
+    struct affine rest;
+    bool negated;
+    int64_t weight, modulus; // modulus 0: none
+};
 
 // What is inlined.
 struct inlining {
     struct pass *pass;
     struct ir_stmt *stage;
-    struct ir_stmt *store;   // its last statement
-    struct ir_expr *value;   // in terms of the iteration variables
-    struct ir_buffer *array; // P
+    struct ir_stmt *store;      // a store to P
+    struct ir_expr *value;      // in terms of the iteration variables
+    struct ir_buffer *array;    // P
+    struct solution *solutions; // one for each iteration variable
 };
 
-// Check that the store's indices are the iteration variables, each once.
-static bool has_plain_index(const struct inlining *in)
+static struct ir_expr *block_value(struct inlining *in, struct ir_block *block,
+                                   struct map *lets);
+
+// Return whether two stores are to the same element.
+static bool same_element(const struct ir_stmt *x, const struct ir_stmt *y)
 {
-    const struct ir_stage *stage = &in->stage->u.stage;
-    uint32_t n = in->store->u.store.n;
-    struct ir_expr *const *index = in->store->u.store.index;
-    for (uint32_t i = 0; i < n; i++) {
-        for (uint32_t j = 0; j < i; j++) {
-            if (index[i]->op == OP_var && index[j]->op == OP_var &&
-                index[i]->u.var == index[j]->u.var)
-                return false;
-        }
-        if (index[i]->op != OP_var || index[i]->u.var->kind != VAR_iter)
+    if (x->u.store.buffer != y->u.store.buffer)
+        return false;
+    for (uint32_t i = 0; i < x->u.store.n; i++) {
+        if (!ir_expr_equal(x->u.store.index[i], y->u.store.index[i]))
             return false;
     }
-    return n == stage->iters.n;
+    return true;
 }
 
-// Take the stage apart: lets, then a store.  Returns false if it is not so.
+// Return the value that a store or a branch gives to the element, or NULL.
+static struct ir_expr *stmt_value(struct inlining *in, struct ir_stmt *s,
+                                  struct map *lets)
+{
+    struct arena *a = in->pass->arena;
+    if (s->kind == STMT_if) {
+        struct ir_expr *x = block_value(in, &s->u.branch.then, lets);
+        struct ir_expr *y =
+            x ? block_value(in, &s->u.branch.otherwise, lets) : NULL;
+        struct ir_expr *c = ir_substitute(a, s->u.branch.cond, lets, NULL);
+        return y ? ir_select(a, c, x, y) : NULL;
+    }
+    if (s->kind != STMT_store || (in->store && !same_element(in->store, s)))
+        return NULL;
+    in->store = s;
+    return ir_substitute(a, s->u.store.value, lets, NULL);
+}
+
+// Return the value of a block: lets, then a store or a branch.  NULL if it is
+// not so.
+static struct ir_expr *block_value(struct inlining *in, struct ir_block *block,
+                                   struct map *lets)
+{
+    struct arena *a = in->pass->arena;
+    for (size_t i = 0; i + 1 < block->n; i++) {
+        struct ir_stmt *s = block->at[i];
+        if (s->kind != STMT_let)
+            return NULL;
+        map_set(lets, s->u.let.var,
+                ir_substitute(a, s->u.let.value, lets, NULL));
+    }
+    return block->n ? stmt_value(in, block->at[block->n - 1], lets) : NULL;
+}
+
+// The iteration variables of one index.
+struct digits VEC(struct solution *);
+
+// Find out whether each digit weighs as much as all behind it can hold.
+static bool weigh_digits(const struct ir_stage *stage,
+                         const struct inlining *in, const struct digits *digits)
+{
+    int64_t weight = 1;
+    bool found = true;
+    for (size_t n = 0; n < digits->n; n++) {
+        found = false;
+        for (size_t i = 0; i < digits->n && !found; i++) {
+            struct solution *s = digits->at[i];
+            size_t which = (size_t)(s - in->solutions);
+            bool is_last = n + 1 == digits->n;
+            if (s->weight != weight || s->modulus)
+                continue;
+            found = is_last ||
+                    (ir_int_value(stage->iters.at[which].extent, &s->modulus) &&
+                     s->modulus > 1 && num_mul(weight, s->modulus, &weight));
+        }
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+// Find the iteration variables that follow from one index.
+static bool solve_dimension(struct inlining *in, uint32_t dimension)
+{
+    struct arena *a = in->pass->scratch;
+    const struct ir_stage *stage = &in->stage->u.stage;
+    struct ir_expr *index = in->store->u.store.index[dimension];
+    struct affine rest = affine_of(a, index);
+    struct digits digits = {0};
+    for (size_t i = 0; i < stage->iters.n; i++) {
+        struct solution *s = &in->solutions[i];
+        const struct ir_var *var = stage->iters.at[i].var;
+        if (!ir_mentions(index, var))
+            continue;
+        struct affine without;
+        if (s->var || rest.failed ||
+            !affine_linear(a, &rest, var, &s->weight, &without))
+            return false;
+        s->var = var;
+        s->dimension = dimension;
+        rest = without;
+        vec_push(a, &digits, s);
+    }
+    for (size_t i = 0; i < digits.n; i++)
+        digits.at[i]->rest = rest;
+    if (digits.n == 1 && digits.at[0]->weight == -1) {
+        digits.at[0]->negated = true;
+        return true;
+    }
+    return weigh_digits(stage, in, &digits);
+}
+
+// Check that all iteration variables follow from the element's index.
+static bool solve(struct inlining *in)
+{
+    const struct ir_stage *stage = &in->stage->u.stage;
+    in->solutions =
+        arena_array(in->pass->scratch, struct solution, stage->iters.n);
+    for (uint32_t d = 0; d < in->store->u.store.n; d++) {
+        if (!solve_dimension(in, d))
+            return false;
+    }
+    for (size_t i = 0; i < stage->iters.n; i++) {
+        if (!in->solutions[i].var &&
+            !ir_is_int_const(stage->iters.at[i].extent, 1))
+            return false;
+    }
+    return true;
+}
+
+// A look for variables that mean nothing outside of the stage.
+struct strangers {
+    const struct ir_stage *stage;
+    bool found;
+};
+
+// Note a variable that is neither the stage's nor a parameter.
+static void see_stranger(struct ir_expr *x, void *context)
+{
+    struct strangers *s = context;
+    bool known = x->op != OP_var || x->u.var->kind == VAR_param;
+    for (size_t i = 0; i < s->stage->iters.n; i++)
+        known |= x->op == OP_var && x->u.var == s->stage->iters.at[i].var;
+    s->found |= !known;
+}
+
+// Return whether value and index have a meaning at any place.
+static bool is_closed(const struct inlining *in)
+{
+    struct strangers s = {&in->stage->u.stage, false};
+    ir_each_expr(in->value, see_stranger, &s);
+    for (uint32_t i = 0; i < in->store->u.store.n; i++)
+        ir_each_expr(in->store->u.store.index[i], see_stranger, &s);
+    return !s.found;
+}
+
+// Take the stage apart; false if it has not the form that is needed.
 static bool take_apart(struct inlining *in)
 {
     struct ir_block *body = &in->stage->u.stage.body;
     struct map lets = {.arena = in->pass->scratch};
-    for (size_t i = 0; i < body->n; i++) {
-        struct ir_stmt *s = body->at[i];
-        bool is_last = i + 1 == body->n;
-        if (s->kind != (is_last ? STMT_store : STMT_let))
-            return false;
-        if (!is_last)
-            map_set(
-                &lets, s->u.let.var,
-                ir_substitute(in->pass->arena, s->u.let.value, &lets, NULL));
-        in->store = s;
-    }
-    if (!body->n || !has_plain_index(in))
+    in->value = block_value(in, body, &lets);
+    if (!in->value)
         return false;
     in->array = in->store->u.store.buffer;
-    in->value =
-        ir_substitute(in->pass->arena, in->store->u.store.value, &lets, NULL);
-    return ir_is_pure(in->value, false) && !ir_block_reads(body, in->array);
+    return is_closed(in) && solve(in) && ir_is_pure(in->value, false) &&
+           !ir_block_reads(body, in->array);
 }
 
 // Report a stage that cannot be inlined.
@@ -109,12 +248,19 @@ static void see_input(struct ir_expr *x, void *context)
     in->changed |= x->op == OP_load && writes(in->stmt, x->u.buffer);
 }
 
+// Return whether a statement is part of the stage.
+static bool in_stage(const struct inlining *in, const struct ir_stmt *s)
+{
+    struct ir_path path;
+    return ir_find(in->pass->scratch, &in->stage->u.stage.body, s, &path);
+}
+
 // Note a statement that writes P or, behind the stage, its inputs.
 static void see_writer(struct ir_stmt *s, void *context)
 {
     struct writers *w = context;
     w->behind |= s == w->in->stage;
-    if (s == w->in->store)
+    if (in_stage(w->in, s))
         return;
     if (writes(s, w->in->array))
         w->other = s;
@@ -154,16 +300,38 @@ static bool check(const struct sched_call *c, struct inlining *in)
     return true;
 }
 
+// Return the value of an iteration variable for an element's index.
+static struct ir_expr *solved(struct arena *a, const struct solution *s,
+                              struct ir_expr *const *index)
+{
+    if (!s->var)
+        return ir_int(a, 0);
+    struct ir_expr *x = index[s->dimension];
+    struct affine of = affine_of(a, x), number = affine_number(0);
+    if (s->negated) {
+        number = affine_add(a, &s->rest, -1, &of);
+        x = affine_expr(a, &number, x->type);
+    } else if (s->rest.terms.n || s->rest.constant) {
+        number = affine_add(a, &of, -1, &s->rest);
+        x = affine_expr(a, &number, x->type);
+    }
+    if (!s->negated && s->weight > 1)
+        x = ir_binary(a, OP_div, x, ir_int(a, s->weight));
+    return s->modulus ? ir_binary(a, OP_mod, x, ir_int(a, s->modulus)) : x;
+}
+
 // Replace an element of P by what it is computed from.
 static struct ir_expr *inline_load(struct arena *a, struct ir_expr *x,
                                    void *context)
 {
     const struct inlining *in = context;
+    const struct ir_stage *stage = &in->stage->u.stage;
     if (x->op != OP_load || x->u.buffer != in->array)
         return x;
     struct map vars = {.arena = in->pass->scratch};
-    for (uint32_t i = 0; i < x->n; i++)
-        map_set(&vars, in->store->u.store.index[i]->u.var, x->args[i]);
+    for (size_t i = 0; i < stage->iters.n; i++)
+        map_set(&vars, stage->iters.at[i].var,
+                solved(a, &in->solutions[i], x->args));
     return ir_at(a, ir_substitute(a, in->value, &vars, NULL), x->span);
 }
 
