@@ -41,6 +41,7 @@ enum axis_kind {
     AXIS_SERIAL,
     AXIS_UNROLL,
     AXIS_VECTOR,
+    AXIS_VTHREAD,
     AXIS_BLOCK,
     AXIS_THREAD
 };

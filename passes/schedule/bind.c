@@ -13,6 +13,9 @@
 //  6. the extent is within the axis's limit ...          E0620
 //  7. ... and the block has at most 1024 threads         E0621
 //  8. the iterations are independent                     E0616
+//
+// One thread plays the virtual threads of vthread.x ... all at once, statement
+// by statement: see lower/vthreads.c.  They have extents like threads.
 
 #include "passes/schedule/prim.h"
 
@@ -95,7 +98,7 @@ static bool check_around(const struct sched_call *c, struct ir_stmt *loop,
                    b->same->u.loop.var->name);
         return sched_blame(c, both, 2, axis_name(b->axis));
     }
-    if (!outer || !inner)
+    if (!outer || !inner || axis_kind(b->axis) == AXIS_VTHREAD)
         return true;
     struct ir_stmt *both[] = {outer, inner};
     diag_error(c->pass->diags, c->span, D_block_inside_thread,
@@ -133,7 +136,7 @@ static bool check_extent(const struct sched_call *c, struct ir_stmt *loop,
     const char *name = loop->u.loop.var->name;
     int64_t extent;
     if (!ir_int_value(loop->u.loop.to, &extent)) {
-        if (!is_thread)
+        if (axis_kind(b->axis) == AXIS_BLOCK)
             return check_grid(c, loop);
         diag_error(diags, c->span, D_bind_thread_extent, name);
         sched_blame_one(c, loop, "not a constant extent");

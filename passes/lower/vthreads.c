@@ -1,0 +1,234 @@
+// vthreads: loops over virtual threads move inward and are unrolled there.
+//
+//   for v in 0..2 @vthread.x {                alloc T: f32[2, 4] in local
+//     alloc T: f32[4] in local                for k in 0..K {
+//     for k in 0..K {                           for v in 0..2 @unroll {
+//       stage T(vi in 4 = i) { ... }     =>       stage T(vi in 4 = i) { ... }
+//       barrier                                 }
+//     }                                         barrier
+//   }                                         }
+//
+// One thread then runs each statement for all of them, one after another, and
+// each has its own part of the arrays declared inside.  The iterations are
+// independent, so any order of them is good.  Statements that do not depend
+// on the loop run once.  What follows a scalar that changes or depends on
+// memory stays together with it.
+
+#include "ir/base/map.h"
+#include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/layout.h"
+#include "ir/walk.h"
+#include "passes/analysis/facts.h"
+#include "passes/pass.h"
+
+// A loop that is spread.
+struct spreading {
+    struct pass *p;
+    const struct ir_stmt *loop;
+    struct map arrays; // arrays declared inside to those with a part for each
+};
+
+// Give each dimension of an array with a new one in front the gaps it had.
+static void move_layout(struct arena *a, struct ir_buffer *b,
+                        const struct ir_buffer *old)
+{
+    if (old->pitches)
+        b->pitches = arena_array(a, struct ir_pitch, b->rank);
+    for (uint32_t d = 0; old->pitches && d < b->rank; d++)
+        b->pitches[d] = layout_pitch(old, d ? d - 1 : old->rank);
+}
+
+// Declare an array with a part for each virtual thread instead of one.
+static void see_alloc(struct ir_stmt *s, void *context)
+{
+    struct spreading *x = context;
+    struct arena *a = x->p->arena;
+    if (s->kind != STMT_alloc)
+        return;
+    const struct ir_buffer *old = s->u.buffer;
+    struct ir_buffer *b = arena_new(a, struct ir_buffer);
+    *b = *old;
+    b->rank = old->rank + 1;
+    b->shape = arena_array(a, struct ir_expr *, b->rank);
+    b->shape[0] = ir_for_extent(a, &x->loop->u.loop);
+    for (uint32_t d = 0; d < old->rank; d++)
+        b->shape[d + 1] = old->shape[d];
+    move_layout(a, b, old);
+    map_set(&x->arrays, old, b);
+    s->u.buffer = b;
+}
+
+// Return the operands of an access with the number of the virtual thread in
+// front.
+static struct ir_expr **with_number(struct spreading *x, uint32_t n,
+                                    struct ir_expr *const *args)
+{
+    struct arena *a = x->p->arena;
+    const struct ir_for *f = &x->loop->u.loop;
+    struct ir_expr **r = arena_array(a, struct ir_expr *, (size_t)n + 1);
+    r[0] =
+        ir_binary(a, OP_div, ir_sub(a, ir_read(a, f->var), f->from), f->step);
+    for (uint32_t i = 0; i < n; i++)
+        r[i + 1] = args[i];
+    return r;
+}
+
+// Let a read or an atomic use the part of its virtual thread.
+static struct ir_expr *use_part(struct arena *a, struct ir_expr *e,
+                                void *context)
+{
+    struct spreading *x = context;
+    bool accesses = ir_op_info(e->op)->flags & (OP_READS | OP_WRITES);
+    struct ir_buffer *b = accesses ? map_get(&x->arrays, e->u.buffer) : NULL;
+    if (!b)
+        return e;
+    struct ir_expr *r = arena_new(a, struct ir_expr);
+    *r = *e;
+    r->u.buffer = b;
+    r->args = with_number(x, e->n, e->args);
+    r->n = e->n + 1;
+    return r;
+}
+
+// Let a store use the part of its virtual thread.
+static void see_store(struct ir_stmt *s, void *context)
+{
+    struct spreading *x = context;
+    struct ir_buffer *b =
+        s->kind == STMT_store ? map_get(&x->arrays, s->u.store.buffer) : NULL;
+    if (!b)
+        return;
+    s->u.store.index = with_number(x, s->u.store.n, s->u.store.index);
+    s->u.store.n++;
+    s->u.store.buffer = b;
+}
+
+// What a statement depends on: the context of see_expr.
+struct use {
+    const struct ir_var *var;
+    bool found;  // the variable, or an atomic
+    bool memory; // an element of an array
+};
+
+// Note a use of the variable, or an access.
+static void see_expr(struct ir_expr *e, void *context)
+{
+    struct use *u = context;
+    unsigned flags = ir_op_info(e->op)->flags;
+    u->found |= (e->op == OP_var && e->u.var == u->var) || flags & OP_WRITES;
+    u->memory |= (flags & (OP_READS | OP_WRITES)) ||
+                 (e->op == OP_var && e->u.var->kind == VAR_mutable);
+}
+
+// Return what an expression depends on.
+static struct use use_of(const struct spreading *x, struct ir_expr *e)
+{
+    struct use u = {x->loop->u.loop.var, false, false};
+    ir_each_expr(e, see_expr, &u);
+    return u;
+}
+
+// Return whether a statement does something of its own in each virtual
+// thread.
+static bool depends(const struct spreading *x, struct ir_stmt *s)
+{
+    struct use u = {x->loop->u.loop.var, false, false};
+    struct ir_block alone = {&s, 1, 1};
+    ir_each_expr_in(&alone, see_expr, &u);
+    return u.found;
+}
+
+// Return statements from `from` on, in an unrolled loop over the virtual
+// threads.
+static struct ir_stmt *wrap(const struct spreading *x,
+                            const struct ir_block *block, size_t from,
+                            size_t to)
+{
+    struct arena *a = x->p->arena;
+    const struct ir_for *old = &x->loop->u.loop;
+    struct ir_stmt *s =
+        ir_stmt_for(a, old->var, old->from, old->to, old->step, AXIS_unroll);
+    s->span = x->loop->span;
+    for (size_t i = from; i < to; i++)
+        ir_append(a, &s->u.loop.body, block->at[i]);
+    struct ir_block alone = {&s, 1, 1};
+    return ir_copy_block(a, &alone, NULL, NULL).at[0];
+}
+
+// Return whether the loop can move into a loop or a branch.
+static bool can_enter(const struct spreading *x, struct ir_stmt *s)
+{
+    if (s->kind == STMT_if) {
+        struct use u = use_of(x, s->u.branch.cond);
+        return !u.found && !u.memory;
+    }
+    if (s->kind != STMT_for || axis_kind(s->u.loop.axis) == AXIS_VECTOR)
+        return false;
+    struct use from = use_of(x, s->u.loop.from), to = use_of(x, s->u.loop.to);
+    return !from.found && !from.memory && !to.found && !to.memory;
+}
+
+// Put the value of a `let` in place of its name in the statements behind it.
+static void expand_let(struct spreading *x, struct ir_block *block, size_t at)
+{
+    struct map vars = {.arena = x->p->scratch};
+    struct ir_stmt *let = block->at[at];
+    map_set(&vars, let->u.let.var, let->u.let.value);
+    ir_splice(x->p->arena, block, at, &(struct ir_block){0});
+    ir_substitute_in(x->p->arena, block, &vars, NULL);
+}
+
+// Move the loop into the statements of a block.
+static void spread(struct spreading *x, struct ir_block *block)
+{
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_stmt *s = block->at[i];
+        struct ir_block *inside[IR_BLOCKS_MOST];
+        bool is_let = s->kind == STMT_let || s->kind == STMT_var;
+        struct use u = is_let ? use_of(x, s->u.let.value) : (struct use){0};
+        if (s->kind == STMT_var || u.memory) {
+            s = wrap(x, block, i, block->n);
+            block->n = i;
+            ir_append(x->p->arena, block, s);
+        } else if (is_let && u.found) {
+            expand_let(x, block, i--);
+        } else if (can_enter(x, s)) {
+            uint32_t n = ir_stmt_blocks(s, inside);
+            for (uint32_t k = 0; k < n; k++)
+                spread(x, inside[k]);
+        } else if (depends(x, s) && s->kind != STMT_alloc) {
+            block->at[i] = wrap(x, block, i, i + 1);
+        }
+    }
+}
+
+// Spread the loops over virtual threads of a block, the inner ones first.
+static bool spread_block(struct pass *p, struct ir_block *block)
+{
+    bool changed = false;
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_block *inside[IR_BLOCKS_MOST];
+        struct ir_stmt *s = block->at[i];
+        uint32_t n = ir_stmt_blocks(s, inside);
+        for (uint32_t k = 0; k < n; k++)
+            changed |= spread_block(p, inside[k]);
+        if (s->kind != STMT_for || axis_kind(s->u.loop.axis) != AXIS_VTHREAD)
+            continue;
+        struct spreading x = {p, s, {.arena = p->scratch}};
+        ir_each_stmt(&s->u.loop.body, see_alloc, &x);
+        ir_rewrite_in(p->arena, &s->u.loop.body, use_part, &x);
+        ir_each_stmt(&s->u.loop.body, see_store, &x);
+        spread(&x, &s->u.loop.body);
+        struct ir_block body = s->u.loop.body;
+        ir_splice(p->arena, block, i, &body);
+        i += body.n - 1;
+        changed = true;
+    }
+    return changed;
+}
+
+enum pass_result pass_vthreads(struct pass *p)
+{
+    return spread_block(p, &p->kernel->body) ? PASS_CHANGED : PASS_SAME;
+}
