@@ -17,6 +17,7 @@
 // The state of the walk.
 struct simplify {
     struct arena *arena;
+    const struct ir_kernel *kernel;
     struct facts facts;
     bool changed; // whether anything was
 };
@@ -146,6 +147,24 @@ static bool simplify_branch(struct simplify *s, struct ir_block *block,
     return false;
 }
 
+// Simplify the init of a stage.  That of a reduction runs though the loops
+// around may have no iteration, so nothing that follows from one is used.
+static void simplify_init(struct simplify *s, struct ir_stmt *stmt)
+{
+    struct ir_stage *stage = &stmt->u.stage;
+    struct facts all = s->facts;
+    bool reduces = false;
+    for (size_t i = 0; i < stage->iters.n; i++)
+        reduces |= stage->iters.at[i].is_reduce;
+    if (!reduces) {
+        simplify_inside(s, &stage->init, stmt, stage->predicate, true);
+        return;
+    }
+    facts_start(&s->facts, all.arena, s->kernel);
+    simplify_block(s, &stage->init);
+    s->facts = all;
+}
+
 // Simplify a stage: its predicate in the terms of the loops around, the rest
 // in those of its iteration variables.
 static void simplify_stage(struct simplify *s, struct ir_stmt *stmt)
@@ -154,7 +173,7 @@ static void simplify_stage(struct simplify *s, struct ir_stmt *stmt)
     ir_stmt_exprs(stmt, simplify_place, s);
     if (stage->predicate && ir_is_true(stage->predicate))
         stage->predicate = NULL;
-    simplify_inside(s, &stage->init, stmt, stage->predicate, true);
+    simplify_init(s, stmt);
     simplify_inside(s, &stage->body, stmt, stage->predicate, true);
 }
 
@@ -211,7 +230,7 @@ static void simplify_block(struct simplify *s, struct ir_block *block)
 
 enum pass_result pass_simplify(struct pass *p)
 {
-    struct simplify s = {.arena = p->arena};
+    struct simplify s = {.arena = p->arena, .kernel = p->kernel};
     facts_start(&s.facts, p->scratch, p->kernel);
     simplify_block(&s, &p->kernel->body);
     return s.changed ? PASS_CHANGED : PASS_SAME;
