@@ -435,7 +435,10 @@ static bool is_not_negative(const struct ir_expr *x)
     case OP_mul:
     case OP_div:
     case OP_ceildiv:
+    case OP_min:
         return is_not_negative(x->args[0]) && is_not_negative(x->args[1]);
+    case OP_max:
+        return is_not_negative(x->args[0]) || is_not_negative(x->args[1]);
     }
     return false;
 }

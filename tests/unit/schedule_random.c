@@ -57,6 +57,31 @@ static const struct {
              "    C[i] = s[i] * 2\n"
              "}"},
 
+    {"linear",
+     "kernel linear(m: int, n: int, A: i32[m, n + 1], B: i32[n + 1, n])\n"
+     "    -> (C: i32[m, n], D: i32[n, m]) {\n"
+     "    let S[i, j] = sum(l in n + 1) A[i, l] * B[l, j]\n"
+     "    let T[i, j] = sum(l in n + 1) A[i, l] + B[l, j]\n"
+     "    C[i, j] = S[i, j] + i32(j)\n"
+     "    D[j, i] = max(T[i, j], 5) - C[i, j]\n"
+     "}"},
+
+    {"offset",
+     "kernel offset(n: int, A: i32[n]) -> C: i32[n] {\n"
+     "    alloc T: i32[n * 4 + 1] in global\n"
+     "    for i in 0..n {\n"
+     "        for j in 0..4 {\n"
+     "            stage T(vi in n = i, vj in 4 = j) {\n"
+     "                if vi < 3 { T[1 + vi * 4 + vj] = A[vi] }\n"
+     "                else { T[1 + vi * 4 + vj] = i32(vj) }\n"
+     "            }\n"
+     "        }\n"
+     "    }\n"
+     "    for i in 0..n {\n"
+     "        stage C(vi in n = i) { C[n - 1 - vi] = T[vi * 4 + 3] }\n"
+     "    }\n"
+     "}"},
+
     {"dot",
      "kernel dot(m: int, n: int, A: i32[m, n], B: i32[n]) -> C: i32[m] {\n"
      "    C[i] = sum(j in n) A[i, j] * B[j]\n"
@@ -212,7 +237,7 @@ static struct sched_value argument(struct subject *s, const struct handles *h,
         v.space = (enum space)below(s, SPACE_COUNT);
     } else if (letter == 'x') {
         v.kind = VALUE_axis;
-        v.axis = (enum axis)(AXIS_block_x + (int)below(s, 6));
+        v.axis = (enum axis)(AXIS_block_x + (int)below(s, 9));
     } else if (letter == 'k') {
         v.kind = VALUE_key;
         v.key = str_name(&s->names, keys[below(s, 2)]);
@@ -222,6 +247,21 @@ static struct sched_value argument(struct subject *s, const struct handles *h,
         v.number = (int64_t)below(s, 6);
     }
     return v;
+}
+
+// Let a loop behind a stage often be one around it.
+static void relate(struct subject *s, struct pass *p, struct sched_call *c)
+{
+    const struct sched_value *stage = &c->args.at[c->args.n - 2];
+    struct sched_value *loop = &c->args.at[c->args.n - 1];
+    if (loop->kind != VALUE_loop || stage->kind != VALUE_stage ||
+        below(s, 4) == 0)
+        return;
+    size_t n;
+    struct ir_path path = sched_path(p, stage->stmt);
+    struct ir_stmt **loops = sched_loops(p, &path, &n);
+    if (n)
+        loop->stmt = loops[below(s, n)];
 }
 
 // Call a random primitive with random arguments.
@@ -238,6 +278,8 @@ static void call(struct subject *s, struct pass *p)
         bool skip = marked && at[1] != '+' && below(s, 2);
         if (!skip)
             vec_push(&s->scratch, &c.args, argument(s, &h, *at));
+        if (!skip && c.args.n > 1)
+            relate(s, p, &c);
         bool again = !skip && marked && at[1] != '?' && below(s, 2);
         at += again ? 0 : marked ? 2 : 1;
     }
@@ -344,6 +386,23 @@ static void check(struct subject *s, const struct ir_kernel *before,
     compare(s, before, again, copy);
 }
 
+// Check what lowering makes of virtual threads and stages, if the arrays fit
+// where they are.
+static void check_lowered(struct subject *s, struct pass *p,
+                          const struct ir_kernel *before)
+{
+    static const enum pass_name passes[] = {PASS_vthreads, PASS_guards};
+    struct pass_options options = {.checked = true};
+    struct pass copy = *p;
+    copy.kernel = ir_copy_kernel(&s->arena, p->kernel);
+    if (!passes_run_one(&copy, PASS_buffers, &options))
+        return;
+    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+        assert_true(passes_run_one(&copy, passes[i], &options));
+        check(s, before, copy.kernel);
+    }
+}
+
 // Apply one random sequence, then what binds the rest.
 static void run_round(struct subject *s, const struct ir_kernel *kernel)
 {
@@ -357,6 +416,7 @@ static void run_round(struct subject *s, const struct ir_kernel *kernel)
     for (uint64_t i = 0; i < n; i++)
         call(s, &p);
     check(s, kernel, p.kernel);
+    check_lowered(s, &p, kernel);
     if (below(s, 2) ? schedule_complete(&p) : schedule_default(&p, true))
         check(s, kernel, p.kernel);
     arena_reset(&s->scratch);

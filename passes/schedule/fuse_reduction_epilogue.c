@@ -1,0 +1,415 @@
+// fuse_reduction_epilogue -- fold what is done with a sum into the sum.
+//
+//   T[i] = 0; for k { T[i] = T[i] + f }      D[i] = T[i] + bias[i]
+//     =>   fuse_reduction_epilogue(T, D)
+//   D[i] = bias[i]; for k { D[i] = D[i] + f }
+//
+// That is for an epilogue that adds to a sum, and changes the order in which
+// it is added up.  Any other one runs in the last iteration, or behind the
+// init where there is none:
+//
+//   D[i] = relu(T[i])
+//     =>
+//   init { D[i] = 0; if K == 0 { D[i] = relu(D[i]) } }
+//   for k { D[i] = D[i] + f; if k == K - 1 { D[i] = relu(D[i]) } }
+//
+// T disappears if nothing else uses it and both have one type; the stage is
+// then called like the epilogue.  Otherwise it stays, and is stored as well.
+// The loops of the reduction may be scheduled already, those of the epilogue
+// not.
+//
+// Requires:
+//  1. the first is a reduction with an init, of one store to
+//     an element of its own                                     E0690
+//  2. the second is one store to an element of its own, uses
+//     the same element of T, and goes over all of them          E0690
+//  3. in between nothing uses D or writes what it is made of    E0691
+
+#include "passes/schedule/prim.h"
+
+#include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/equal.h"
+
+// What is folded.
+struct folding {
+    struct pass *pass;
+    struct ir_stmt *reduction, *epilogue;
+    struct ir_stmt *init, *combine, *last; // the stores
+    struct ir_buffer *from, *to;           // T and D
+    struct map vars;                       // the epilogue's to the reduction's
+    struct ir_expr *value;                 // of D, in the reduction's variables
+    struct ir_expr **index;                // of D, likewise
+    bool keeps;                            // T stays
+    const char *fault;
+};
+
+// Return the only store of a block, or NULL.
+static struct ir_stmt *only_store(const struct ir_block *block)
+{
+    return block->n == 1 && block->at[0]->kind == STMT_store ? block->at[0]
+                                                             : NULL;
+}
+
+// Return the iteration variable of a stage that an index is, or NULL.
+static const struct ir_iter *iter_of(const struct ir_stage *stage,
+                                     const struct ir_expr *x)
+{
+    for (size_t i = 0; i < stage->iters.n && x->op == OP_var; i++) {
+        if (stage->iters.at[i].var == x->u.var)
+            return &stage->iters.at[i];
+    }
+    return NULL;
+}
+
+// Return whether a store has each iteration variable that is no reduction's
+// as an index, once, and else only constants.
+static bool has_own_element(const struct ir_stage *stage,
+                            const struct ir_stmt *store)
+{
+    size_t used = 0, wanted = 0;
+    for (uint32_t d = 0; d < store->u.store.n; d++) {
+        const struct ir_expr *x = store->u.store.index[d];
+        const struct ir_iter *it = iter_of(stage, x);
+        for (uint32_t e = 0; e < d; e++) {
+            if (it && ir_expr_equal(x, store->u.store.index[e]))
+                return false;
+        }
+        if ((it && it->is_reduce) || (!it && !ir_is_const(x)))
+            return false;
+        used += it != NULL;
+    }
+    for (size_t i = 0; i < stage->iters.n; i++)
+        wanted += !stage->iters.at[i].is_reduce;
+    return used == wanted;
+}
+
+// Return whether a stage has a reduction.
+static bool reduces(const struct ir_stage *stage)
+{
+    for (size_t i = 0; i < stage->iters.n; i++) {
+        if (stage->iters.at[i].is_reduce)
+            return true;
+    }
+    return false;
+}
+
+// Find the stores of the reduction; false if it has another form.
+static bool take_reduction(struct folding *f)
+{
+    struct ir_stage *stage = &f->reduction->u.stage;
+    f->fault = "the first is no reduction of one store with an init";
+    if (f->reduction->kind != STMT_stage || !stage->has_init || !reduces(stage))
+        return false;
+    f->init = only_store(&stage->init);
+    f->combine = only_store(&stage->body);
+    if (!f->init || !f->combine || !has_own_element(stage, f->combine) ||
+        f->init->u.store.buffer != f->combine->u.store.buffer)
+        return false;
+    f->from = f->combine->u.store.buffer;
+    for (uint32_t d = 0; d < f->init->u.store.n; d++) {
+        if (!ir_expr_equal(f->init->u.store.index[d],
+                           f->combine->u.store.index[d]))
+            return false;
+    }
+    return true;
+}
+
+// Check that the loops of the epilogue are its iteration variables, in full.
+static bool covers_all(struct folding *f)
+{
+    struct ir_stage *stage = &f->epilogue->u.stage;
+    struct ir_path path = sched_path(f->pass, f->epilogue);
+    size_t n;
+    struct ir_stmt **loops = sched_loops(f->pass, &path, &n);
+    if (n + 1 != path.n || !sched_is_unscheduled(stage, loops, n))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const struct ir_for *l = &loops[i]->u.loop;
+        if (!ir_is_int_const(l->from, 0) || !ir_is_int_const(l->step, 1) ||
+            !ir_expr_equal(l->to, stage->iters.at[i].extent))
+            return false;
+    }
+    return true;
+}
+
+// Check that a use of T in the epilogue is of the element that an iteration
+// makes, and note whose variables are whose.
+static void see_use(struct ir_expr *x, void *context)
+{
+    struct folding *f = context;
+    const struct ir_stage *stage = &f->reduction->u.stage;
+    if (x->op != OP_load || x->u.buffer != f->from)
+        return;
+    for (uint32_t d = 0; d < x->n; d++) {
+        struct ir_expr *own = f->combine->u.store.index[d];
+        const struct ir_iter *it = iter_of(&f->epilogue->u.stage, x->args[d]);
+        const struct ir_iter *ours = iter_of(stage, own);
+        const struct ir_expr *known = it ? map_get(&f->vars, it->var) : NULL;
+        if (it && ours && ir_expr_equal(it->extent, ours->extent) &&
+            (!known || ir_expr_equal(known, own)))
+            map_set(&f->vars, it->var, own);
+        else if (it || !ir_expr_equal(x->args[d], own))
+            f->fault = "it uses other elements than the one just made";
+    }
+}
+
+// Find the store of the epilogue; false if it has another form.
+static bool take_epilogue(struct folding *f)
+{
+    struct ir_stage *stage = &f->epilogue->u.stage;
+    f->fault = "the second is not one store of a value to an element each";
+    if (f->epilogue->kind != STMT_stage || stage->has_init || reduces(stage))
+        return false;
+    f->last = only_store(&stage->body);
+    if (!f->last || !has_own_element(stage, f->last) ||
+        !ir_is_pure(f->last->u.store.value, false))
+        return false;
+    f->to = f->last->u.store.buffer;
+    if (ir_block_reads(&stage->body, f->to) || f->to == f->from)
+        return false;
+    f->fault = "the second is scheduled already";
+    if (!covers_all(f))
+        return false;
+    f->fault = NULL;
+    ir_each_expr(f->last->u.store.value, see_use, f);
+    for (size_t i = 0; i < stage->iters.n && !f->fault; i++) {
+        if (!map_has(&f->vars, stage->iters.at[i].var))
+            f->fault = "it does not use each element of the reduction once";
+    }
+    return !f->fault;
+}
+
+// A look at what lies between the two: the context of see_between.
+struct between {
+    const struct folding *f;
+    bool behind, done;     // the nest of the reduction began; epilogue reached
+    struct ir_stmt *top;   // that nest
+    struct ir_stmt *other; // what is in the way
+};
+
+// Return whether a statement itself reads or writes an array.
+static bool touches(struct ir_stmt *s, const struct ir_buffer *buffer,
+                    bool writes)
+{
+    struct ir_stmt alone = *s, *at = &alone;
+    struct ir_block block = {&at, 1, 1}, *inner[IR_BLOCKS_MOST];
+    uint32_t n = ir_stmt_blocks(&alone, inner);
+    for (uint32_t i = 0; i < n; i++)
+        *inner[i] = (struct ir_block){0};
+    return writes ? ir_block_writes(&block, buffer)
+                  : ir_block_reads(&block, buffer);
+}
+
+// The context of see_input.
+struct input {
+    const struct folding *f;
+    struct ir_stmt *stmt;
+    bool changed;
+};
+
+// Note an input of the epilogue that the statement writes.
+static void see_input(struct ir_expr *x, void *context)
+{
+    struct input *in = context;
+    in->changed |= x->op == OP_load && touches(in->stmt, x->u.buffer, true);
+}
+
+// Note a statement in the way.
+static void see_between(struct ir_stmt *s, void *context)
+{
+    struct between *b = context;
+    const struct folding *f = b->f;
+    b->behind |= s == b->top;
+    b->done |= s == f->epilogue;
+    if (!b->behind || b->done)
+        return;
+    struct input in = {f, s, false};
+    if (s != f->init && s != f->combine)
+        ir_each_expr(f->last->u.store.value, see_input, &in);
+    in.changed |= s->kind == STMT_alloc && s->u.buffer == f->to;
+    if (in.changed || touches(s, f->to, true) || touches(s, f->to, false))
+        b->other = s;
+}
+
+// Check what lies between the two.
+static bool check_between(const struct sched_call *c, const struct folding *f)
+{
+    struct ir_path path = sched_path(f->pass, f->reduction);
+    struct between b = {.f = f, .top = path.stmts[0]};
+    ir_each_stmt(&f->pass->kernel->body, see_between, &b);
+    if (!b.other && b.done && b.behind)
+        return true;
+    diag_error(f->pass->diags, c->span, D_epilogue_between,
+               sched_name_of(f->epilogue), sched_name_of(f->reduction));
+    sched_blame_one(c, f->epilogue, "to be folded");
+    if (b.other)
+        diag_note(f->pass->diags, b.other->span, "this is in the way");
+    return false;
+}
+
+// Uses of T outside of the two: the context of see_other.
+struct others {
+    const struct folding *f;
+    bool found;
+};
+
+// Note a use of T in another statement.
+static void see_other(struct ir_stmt *s, void *context)
+{
+    struct others *o = context;
+    const struct folding *f = o->f;
+    if (s != f->init && s != f->combine && s != f->last)
+        o->found |= touches(s, f->from, true) || touches(s, f->from, false);
+}
+
+// Check every precondition; fill the rest of `f` in.
+static bool check(const struct sched_call *c, struct folding *f)
+{
+    if (!take_reduction(f) || !take_epilogue(f)) {
+        diag_error(f->pass->diags, c->span, D_epilogue_shape,
+                   sched_name_of(f->epilogue), sched_name_of(f->reduction),
+                   f->fault);
+        return sched_blame_one(c, f->epilogue, "to be folded");
+    }
+    struct others o = {f, false};
+    ir_each_stmt(&f->pass->kernel->body, see_other, &o);
+    f->keeps = o.found || f->from->role != ROLE_alloc ||
+               !type_equal(f->from->elem, f->to->elem);
+    return check_between(c, f);
+}
+
+// Return whether an expression is the element of T that is being made.
+static bool is_element(const struct folding *f, const struct ir_expr *x)
+{
+    return x->op == OP_load && x->u.buffer == f->from;
+}
+
+// Note a use of T.
+static void see_from(struct ir_expr *x, void *context)
+{
+    struct others *o = context;
+    o->found |= is_element(o->f, x);
+}
+
+// Return what a sum adds to the element of T: x of T + x or x + T.  NULL if
+// the expression is not such a sum.
+static struct ir_expr *addend(const struct folding *f, struct ir_expr *x)
+{
+    for (uint32_t i = 0; x->op == OP_add && i < 2; i++) {
+        struct others o = {f, false};
+        ir_each_expr(x->args[1 - i], see_from, &o);
+        if (is_element(f, x->args[i]) && !o.found)
+            return x->args[1 - i];
+    }
+    return NULL;
+}
+
+// Return whether a number is 0.
+static bool is_zero(const struct ir_expr *x)
+{
+    return x->op == OP_const &&
+           (type_is_float(x->type) ? x->u.f == 0 : x->u.i == 0);
+}
+
+// Replace the element of T by that of D.
+static struct ir_expr *use_result(struct arena *a, struct ir_expr *x,
+                                  void *context)
+{
+    const struct folding *f = context;
+    return is_element(f, x)
+               ? ir_at(a, ir_load(a, f->to, f->last->u.store.n, f->index),
+                       x->span)
+               : x;
+}
+
+// Let a store go to D instead of T.
+static void redirect(struct folding *f, struct ir_stmt *store)
+{
+    store->u.store.value =
+        ir_rewrite(f->pass->arena, store->u.store.value, use_result, f);
+    store->u.store.buffer = f->to;
+    store->u.store.n = f->last->u.store.n;
+    store->u.store.index = f->index;
+}
+
+// Return the condition that a reduction is in its last iteration, or that it
+// has none.
+static struct ir_expr *is_last(const struct folding *f, bool none)
+{
+    struct arena *a = f->pass->arena;
+    const struct ir_stage *stage = &f->reduction->u.stage;
+    struct ir_expr *r = ir_bool(a, !none), *zero = ir_int(a, 0);
+    for (size_t i = 0; i < stage->iters.n; i++) {
+        const struct ir_iter *it = &stage->iters.at[i];
+        if (!it->is_reduce)
+            continue;
+        struct ir_expr *end = ir_sub(a, it->extent, ir_int(a, 1));
+        struct ir_expr *x = none
+                                ? ir_binary(a, OP_eq, it->extent, zero)
+                                : ir_binary(a, OP_eq, ir_read(a, it->var), end);
+        r = ir_binary(a, none ? OP_or : OP_and, r, x);
+    }
+    return r;
+}
+
+// Append the store of D to a block, under a condition.
+static void append_last(struct folding *f, struct ir_block *block,
+                        struct ir_expr *condition)
+{
+    struct arena *a = f->pass->arena;
+    if (ir_is_false(condition))
+        return;
+    struct ir_stmt *branch = ir_stmt_if(a, condition);
+    struct ir_stmt *store =
+        ir_stmt_store(a, f->to, f->last->u.store.n, f->index, f->value);
+    branch->span = store->span = f->last->span;
+    ir_append(a, &branch->u.branch.then, store);
+    ir_append(a, block, branch);
+}
+
+// Remove the `alloc` of T.
+static void remove_alloc(struct folding *f)
+{
+    struct ir_block *block = &f->pass->kernel->body;
+    for (size_t i = 0; i < block->n; i++) {
+        if (block->at[i]->kind == STMT_alloc &&
+            block->at[i]->u.buffer == f->from)
+            sched_remove(f->pass, block->at[i--]);
+    }
+}
+
+bool sched_fuse_reduction_epilogue(struct sched_call *c)
+{
+    struct pass *p = c->pass;
+    struct folding f = {
+        .pass = p, .reduction = sched_arg(c, 0), .epilogue = sched_arg(c, 1)};
+    f.vars.arena = p->scratch;
+    if (!check(c, &f))
+        return false;
+    struct ir_stage *stage = &f.reduction->u.stage;
+    uint32_t n = f.last->u.store.n;
+    f.index = arena_array(p->arena, struct ir_expr *, n);
+    for (uint32_t d = 0; d < n; d++)
+        f.index[d] =
+            ir_substitute(p->arena, f.last->u.store.index[d], &f.vars, NULL);
+    f.value = ir_substitute(p->arena, f.last->u.store.value, &f.vars, NULL);
+    struct ir_expr *start = addend(&f, f.value);
+    bool adds = !f.keeps && start && is_zero(f.init->u.store.value) &&
+                addend(&f, f.combine->u.store.value);
+    sched_remove(p, f.epilogue);
+    if (!f.keeps) {
+        redirect(&f, f.init);
+        redirect(&f, f.combine);
+        f.value = ir_rewrite(p->arena, f.value, use_result, &f);
+        stage->name = f.epilogue->u.stage.name;
+        remove_alloc(&f);
+    }
+    if (adds) {
+        f.init->u.store.value = start;
+    } else {
+        append_last(&f, &stage->init, is_last(&f, true));
+        append_last(&f, &stage->body, is_last(&f, false));
+    }
+    return true;
+}

@@ -1,0 +1,185 @@
+// loop_partition -- cut a loop into consecutive ones.
+//
+//   for i in 0..n { C[i] }
+//     =>   i_0, i_1, i_2 = loop_partition(i, 2, 64)
+//   for i_0 in 0..min(2, n)              { C[i_0] }
+//   for i_1 in 0..max(min(64, n) - 2, 0) { C[i_1 + 2] }
+//   for i_2 in 0..max(n - 64, 0)         { C[i_2 + 64] }
+//
+// The points count iterations from the first.  Where the loop is known to
+// reach a point, its min and max disappear.  The order of the iterations
+// stays, so every loop can be cut.  The stages of later parts are called C_1,
+// C_2 ...; where the loop counts a reduction they have no init, as that of the
+// first part runs before.
+//
+// Requires:
+//  1. the loop is serial and has no annotation    E0607 E0608
+//  2. the points rise from at least 1, below the
+//     extent if that is constant                  E0688
+
+#include "passes/schedule/prim.h"
+
+#include "ir/build.h"
+#include "ir/copy.h"
+#include "passes/analysis/facts.h"
+
+#include <string.h>
+
+// What is cut.
+struct partition {
+    struct pass *pass;
+    struct ir_stmt *loop;
+    struct ir_expr *extent;
+    struct facts facts; // around the loop
+};
+
+// Return the first iteration of part `k`.
+static int64_t point(const struct sched_call *c, size_t k)
+{
+    return k ? c->args.at[k].number : 0;
+}
+
+// Check the points.
+static bool check_points(const struct sched_call *c,
+                         const struct partition *part)
+{
+    int64_t extent;
+    bool known = ir_int_value(part->extent, &extent);
+    for (size_t k = 1; k < c->args.n; k++) {
+        if (point(c, k) > point(c, k - 1) && (!known || point(c, k) < extent))
+            continue;
+        diag_error(c->pass->diags, c->args.at[k].span, D_partition_point,
+                   part->loop->u.loop.var->name, (long long)point(c, k));
+        sched_blame_one(c, part->loop, "to be cut");
+        diag_help(c->pass->diags, "the points are numbers of iterations, each "
+                                  "greater than the one before");
+        return false;
+    }
+    return true;
+}
+
+// Return whether the loop reaches a point for sure.
+static bool reaches(const struct partition *part, int64_t at)
+{
+    struct affine rest = affine_of(part->pass->scratch, part->extent);
+    struct affine number = affine_number(at);
+    rest = affine_add(part->pass->scratch, &rest, -1, &number);
+    return facts_nonnegative(&part->facts, &rest);
+}
+
+// Return the number of iterations from one point to another; `to` may be the
+// end, 0.
+static struct ir_expr *length(const struct partition *part, int64_t from,
+                              int64_t to)
+{
+    struct arena *a = part->pass->arena;
+    struct ir_expr *end = part->extent;
+    if (to)
+        end = reaches(part, to)
+                  ? ir_int(a, to)
+                  : ir_binary(a, OP_min, ir_int(a, to), part->extent);
+    struct ir_expr *n = ir_sub(a, end, ir_int(a, from));
+    return reaches(part, from) ? n : ir_binary(a, OP_max, n, ir_int(a, 0));
+}
+
+// Look for a stage of that name: the context of see_stage.
+struct taken {
+    const char *name;
+    bool found;
+};
+
+// Note a stage of that name.
+static void see_stage(struct ir_stmt *s, void *context)
+{
+    struct taken *t = context;
+    t->found |= s->kind == STMT_stage && strcmp(s->u.stage.name, t->name) == 0;
+}
+
+// Return `name` with a number before its first dot that no stage has yet.
+static const char *new_name(struct pass *p, const char *name)
+{
+    int base = (int)strcspn(name, ".");
+    struct taken t = {name, true};
+    for (int k = 1; t.found; k++) {
+        t.name =
+            arena_printf(p->scratch, "%.*s_%d%s", base, name, k, name + base);
+        t.found = false;
+        ir_each_stmt(&p->kernel->body, see_stage, &t);
+    }
+    return str_name(p->names, t.name);
+}
+
+// Return whether a loop counts the reduction of a stage, and only that.
+static bool reduces(const struct ir_stage *stage, const struct ir_var *var)
+{
+    bool found = false;
+    for (size_t i = 0; i < stage->iters.n; i++) {
+        const struct ir_iter *it = &stage->iters.at[i];
+        if (!ir_mentions(it->binding, var))
+            continue;
+        if (!it->is_reduce)
+            return false;
+        found = true;
+    }
+    return found;
+}
+
+// Rename the stages of a later part, and take away the inits that have run.
+static void see_copied(struct ir_stmt *s, void *context)
+{
+    const struct partition *part = context;
+    if (s->kind != STMT_stage)
+        return;
+    s->u.stage.name = new_name(part->pass, s->u.stage.name);
+    if (!reduces(&s->u.stage, part->loop->u.loop.var))
+        return;
+    s->u.stage.has_init = false;
+    s->u.stage.init = (struct ir_block){0};
+}
+
+// Make part `k` with a body that still counts with the old variable.
+static struct ir_stmt *make_part(struct sched_call *c, struct partition *part,
+                                 size_t k, struct ir_block body)
+{
+    struct pass *p = c->pass;
+    const struct ir_for *old = &part->loop->u.loop;
+    const char *name = arena_printf(p->scratch, "%s_%zu", old->var->name, k);
+    struct ir_var *var = sched_new_var(p, part->loop, name, old->var->span);
+    int64_t to = k + 1 < c->args.n ? point(c, k + 1) : 0;
+    struct ir_stmt *loop =
+        sched_new_loop(p, var, length(part, point(c, k), to), part->loop->span);
+    struct ir_expr *number =
+        ir_add(p->arena, ir_read(p->arena, var), ir_int(p->arena, point(c, k)));
+    struct map vars = {.arena = p->scratch};
+    map_set(&vars, old->var,
+            ir_add(p->arena, old->from, ir_mul(p->arena, number, old->step)));
+    ir_substitute_in(p->arena, &body, &vars, NULL);
+    loop->u.loop.body = body;
+    return loop;
+}
+
+bool sched_loop_partition(struct sched_call *c)
+{
+    struct pass *p = c->pass;
+    struct partition part = {.pass = p, .loop = sched_arg(c, 0)};
+    part.extent = ir_for_extent(p->arena, &part.loop->u.loop);
+    if (!sched_check_serial(c, part.loop) || !sched_check_plain(c, part.loop) ||
+        !check_points(c, &part))
+        return false;
+    struct ir_path path = sched_path(p, part.loop);
+    facts_start(&part.facts, p->scratch, p->kernel);
+    for (uint32_t i = 0; i + 1 < path.n; i++)
+        facts_enter(&part.facts, path.stmts[i]);
+    struct ir_block *around = path.blocks[path.n - 1];
+    size_t at = path.index[path.n - 1];
+    struct ir_block body = part.loop->u.loop.body;
+    for (size_t k = 1; k < c->args.n; k++) {
+        struct ir_block copy = ir_copy_block(p->arena, &body, NULL, NULL);
+        ir_each_stmt(&copy, see_copied, &part);
+        ir_insert(p->arena, around, at + k, make_part(c, &part, k, copy));
+    }
+    around->at[at] = make_part(c, &part, 0, body);
+    for (size_t k = 0; k < c->args.n; k++)
+        sched_result(c, VALUE_loop, around->at[at + k]);
+    return true;
+}
