@@ -9,6 +9,14 @@
 
 enum { THREADS_MOST = 1024, SHARED_MOST = 48 * 1024 };
 
+// What a multiprocessor has, and how it is given out.
+enum {
+    REGISTERS = 65536,
+    REGISTERS_UNIT = 8, // for a thread
+    RESIDENT = 2048,    // threads at a time
+    WARP = 32,
+};
+
 // The arrays in shared memory seen so far.
 struct shared_arrays {
     struct arena *scratch;
@@ -61,6 +69,30 @@ static bool check_shared(struct pass *p, struct ir_launch *launch)
     return false;
 }
 
+// Return whether the registers of a block suffice for what `launch` promises.
+static bool check_registers(struct pass *p, const struct ir_launch *l,
+                            int64_t threads, struct span span)
+{
+    int64_t blocks = l->min_blocks ? l->min_blocks : 1;
+    int64_t each = l->max_registers + REGISTERS_UNIT - 1;
+    int64_t most = (threads + WARP - 1) / WARP * WARP * blocks;
+    each -= each % REGISTERS_UNIT;
+    if (most > RESIDENT)
+        diag_error(p->diags, span, D_launch_resident, l->name,
+                   (long long)blocks, (long long)threads, (long long)RESIDENT);
+    else if (most * each > REGISTERS)
+        diag_error(p->diags, span, D_launch_registers, l->name,
+                   (long long)blocks, (long long)threads,
+                   (long long)l->max_registers, (long long)(most * each),
+                   (long long)REGISTERS);
+    else
+        return true;
+    diag_help(p->diags, "launch(%lld, %lld) fits this block",
+              (long long)(RESIDENT / (most / blocks)),
+              (long long)(REGISTERS / RESIDENT));
+    return false;
+}
+
 bool resources_check(struct pass *p, struct ir_stmt *launch)
 {
     struct ir_launch *l = &launch->u.launch;
@@ -73,5 +105,5 @@ bool resources_check(struct pass *p, struct ir_stmt *launch)
                    (long long)l->block[2]);
         return false;
     }
-    return check_shared(p, l);
+    return check_registers(p, l, threads, launch->span) && check_shared(p, l);
 }

@@ -164,6 +164,11 @@ static void note_meeting(const struct sched_call *c,
     if (m->second.span.from != m->first.span.from || !m->second.writes)
         diag_note(d, m->second.span, "and %s here",
                   m->second.writes ? "written" : "read");
+    if (m->uncovered.source)
+        diag_note(d, m->uncovered,
+                  "each iteration could have its own `%s`, but what is read "
+                  "here is not always written before in the same iteration",
+                  m->name);
 }
 
 bool sched_check_parallel(const struct sched_call *c, struct ir_stmt *loop,

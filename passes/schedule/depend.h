@@ -20,15 +20,17 @@ struct depend_touch {
 struct depend_meeting {
     const char *name; // of the array or the scalar; NULL: nowhere
     struct depend_touch first, second; // one writes; may be the same
-    bool is_exact;       // affine; if not, it was not proved independent
-    const char *example; // "with n = 2, iterations i = 0 and i = 1 both touch
-                         // `C[0]`", if one was asked for and found
+    bool is_exact;         // affine; if not, it was not proved independent
+    struct span uncovered; // the array would be private to an iteration, but
+                           // for this read of what it has not written
+    const char *example;   // "with n = 2, the iterations i = 0 and i = 1 both
+                           // touch `C[0]`", if one was asked for and found
 };
 
 // Return whether two iterations of a loop may meet that would run at the same
 // time if it ran on `axis`; the loops inside take any values.  Iterations on
-// blocks and threads run whatever the serial loops around do; lanes of a
-// vector do not.
+// blocks and threads run whatever the serial loops around do, but threads
+// wait for each other where they use shared memory; so do lanes of a vector.
 //
 // Two iterations do not meet in an array that each writes before it reads it,
 // if it is private to them, or if all of them write the same values.
@@ -42,11 +44,5 @@ bool depend_carried(struct pass *p, struct ir_stmt *loop, enum axis axis,
 bool depend_reordered(struct pass *p, struct ir_stmt *const *loops, size_t n,
                       struct ir_stmt *const *order, bool with_example,
                       struct depend_meeting *out);
-
-// Return whether an iteration of the loop may read an element of the array
-// that it has not written before.  Elements that no other statement could
-// write are not asked for.
-bool depend_uncovered(struct pass *p, const struct ir_buffer *array,
-                      struct ir_stmt *loop, struct depend_meeting *out);
 
 #endif

@@ -75,7 +75,9 @@ struct depend_question {
     size_t n;
     struct ir_stmt *const *order; // the same in their new order; NULL: the
                                   // iterations of loops[0] run at any time
-    bool across;                  // the serial loops around do, too
+    bool across;                  // the serial loops around do, too ...
+    bool waits;     // ... but not where shared memory is concerned
+    enum axis axis; // on which; serial if there is an order
 };
 
 // Return whether two iterations whose order the question leaves open may
@@ -90,9 +92,21 @@ int64_t *depend_sample(struct depend_nest *w, const struct depend_question *q,
                        const struct depend_access *x,
                        const struct depend_access *y, const struct map *sizes);
 
+// The same in words, for small sizes first; NULL if none is found.
+const char *depend_example(struct depend_nest *w,
+                           const struct depend_question *q,
+                           const struct depend_access *x,
+                           const struct depend_access *y);
+
 // Return whether each element that `read` reads was written before, in the
 // same iteration of the question's loops and of those around.
 bool depend_is_covered(struct depend_nest *w, const struct depend_question *q,
                        const struct depend_access *read);
+
+// Return whether no iterations meet in an array as a whole; if only a read of
+// what its iteration has not written is in the way, *uncovered is that one.
+bool depend_is_free(struct depend_nest *w, const struct depend_question *q,
+                    const struct ir_buffer *b,
+                    const struct depend_access **uncovered);
 
 #endif
