@@ -10,36 +10,19 @@
 // Each statement at the top of a kernel becomes a launch, together with the
 // declarations whose values it needs; arrays in global memory stay on top.
 // An axis is as long as the longest loop bound to it; shorter ones are
-// guarded.  What no loop spreads over an axis, every position executes, but
-// only position 0 writes to memory that others see.
+// guarded.  Two loops on the same axis of a block, one inside the other, both
+// stand for the position of the thread: the threads of the outer one share the
+// iterations of the inner one.  What threads would only repeat, one of them
+// does (single.c), and barriers part the phases of a block (phases.c).
 
-#include "ir/base/map.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
+#include "passes/analysis/nested.h"
+#include "passes/lower/mapping.h"
 #include "passes/lower/resources.h"
 #include "passes/opt/fold.h"
-#include "passes/pass.h"
-
-// A launch in the making.
-struct mapping {
-    struct pass *p;
-    struct facts facts;
-    struct ir_launch *launch;
-    struct ir_expr *extent[AXIS_COUNT]; // of each axis; NULL: no loop on it
-    struct ir_stmt *around[AXIS_COUNT]; // the loop on the axis around, or NULL
-    const char *name[AXIS_COUNT];       // of the loop that set the extent
-    struct map loop_extents;            // of each bound loop
-    bool failed;
-};
-
-// Return whether a loop is bound to a position of the launch.
-static bool is_bound(const struct ir_for *loop)
-{
-    enum axis_kind kind = axis_kind(loop->axis);
-    return kind == AXIS_BLOCK || kind == AXIS_THREAD;
-}
 
 // Find a variable that is not a parameter.
 static void see_local(struct ir_expr *x, void *context)
@@ -80,22 +63,52 @@ static struct ir_expr *block_extent(struct mapping *m, struct ir_stmt *s,
     return NULL;
 }
 
+// Return whether a number of iterations is proved to be at most another.
+static bool is_at_most(struct mapping *m, struct ir_expr *x, struct ir_expr *y)
+{
+    struct arena *a = m->p->scratch;
+    struct affine least = affine_of(a, x), most = affine_of(a, y);
+    struct affine room = affine_add(a, &most, -1, &least);
+    return !room.failed && facts_nonnegative(&m->facts, &room);
+}
+
+// Check that a loop may share the axis of the loop around it; reports E0705
+// or E0731.
+static bool check_nested(struct mapping *m, struct ir_stmt *s,
+                         struct ir_expr *extent)
+{
+    const struct ir_for *loop = &s->u.loop;
+    struct ir_stmt *outer = m->around[loop->axis];
+    struct nested_fault f = {"blocks do not share their iterations", s};
+    if (axis_kind(loop->axis) == AXIS_THREAD)
+        f = nested_check(m->p->scratch, outer, s);
+    if (f.why) {
+        diag_error(m->p->diags, s->span, D_axis_nested, loop->var->name,
+                   axis_name(loop->axis));
+        diag_note(m->p->diags, f.stmt->span, "%s", f.why);
+    } else if (!is_at_most(m, extent, map_get(&m->loop_extents, outer))) {
+        diag_error(m->p->diags, loop->to->span, D_axis_nested_extent,
+                   loop->var->name, axis_name(loop->axis),
+                   outer->u.loop.var->name);
+    } else {
+        return true;
+    }
+    diag_note(m->p->diags, outer->span, "the loop around, `%s`, is bound to it",
+              outer->u.loop.var->name);
+    return false;
+}
+
 // Let the launch be long enough for a bound loop.
 static void measure_loop(struct mapping *m, struct ir_stmt *s)
 {
     struct ir_for *loop = &s->u.loop;
     struct arena *a = m->p->arena;
     struct ir_expr *extent = fold_expr(a, &m->facts, ir_for_extent(a, loop));
-    if (m->around[loop->axis]) {
-        diag_error(m->p->diags, s->span, D_axis_nested, loop->var->name,
-                   axis_name(loop->axis));
-        diag_note(m->p->diags, m->around[loop->axis]->span,
-                  "the loop around, `%s`, is bound to it",
-                  m->around[loop->axis]->u.loop.var->name);
+    map_set(&m->loop_extents, s, extent);
+    if (m->around[loop->axis] && !check_nested(m, s, extent)) {
         m->failed = true;
         return;
     }
-    map_set(&m->loop_extents, s, extent);
     bool is_thread = axis_kind(loop->axis) == AXIS_THREAD;
     extent =
         is_thread ? thread_extent(m, s, extent) : block_extent(m, s, extent);
@@ -116,6 +129,7 @@ static void measure(struct mapping *m, struct ir_block *block)
         struct ir_stmt *s = block->at[i];
         struct ir_block *inside[IR_BLOCKS_MOST];
         bool bound = s->kind == STMT_for && is_bound(&s->u.loop);
+        struct ir_stmt *around = bound ? m->around[s->u.loop.axis] : NULL;
         if (bound)
             measure_loop(m, s);
         if (bound)
@@ -128,66 +142,9 @@ static void measure(struct mapping *m, struct ir_block *block)
         if (s->kind != STMT_let)
             facts_leave(&m->facts, outside);
         if (bound)
-            m->around[s->u.loop.axis] = NULL;
+            m->around[s->u.loop.axis] = around;
     }
     facts_leave(&m->facts, here);
-}
-
-// Return the condition that the thread is at position 0 of every axis of the
-// launch that no loop around spreads over.
-static struct ir_expr *is_first(const struct mapping *m, bool shared)
-{
-    struct arena *a = m->p->arena;
-    struct ir_expr *r = ir_bool(a, true);
-    for (int i = 0; i < AXIS_COUNT; i++) {
-        enum axis axis = (enum axis)i;
-        if (!m->extent[i] || m->around[i] || ir_is_int_const(m->extent[i], 1) ||
-            (shared && axis_kind(axis) == AXIS_BLOCK))
-            continue;
-        struct ir_expr *zero =
-            ir_binary(a, OP_eq, ir_index_value(a, axis), ir_int(a, 0));
-        r = ir_binary(a, OP_and, r, zero);
-    }
-    return r;
-}
-
-// Find the array that an expression changes.
-static void see_atomic(struct ir_expr *x, void *context)
-{
-    if (ir_op_info(x->op)->flags & OP_WRITES)
-        *(struct ir_expr **)context = x;
-}
-
-// The atomic among the expressions directly inside a statement.
-static void see_place(struct ir_expr **place, void *context)
-{
-    ir_each_expr(*place, see_atomic, context);
-}
-
-// Let only one thread execute a write that would otherwise be repeated.
-static void map_write(struct mapping *m, struct ir_block *block, size_t at)
-{
-    struct ir_stmt *s = block->at[at];
-    struct ir_expr *atomic = NULL;
-    ir_stmt_exprs(s, see_place, &atomic);
-    struct ir_buffer *b = s->kind == STMT_store ? s->u.store.buffer
-                          : atomic              ? atomic->u.buffer
-                                                : NULL;
-    if (!b || b->space == SPACE_local)
-        return;
-    struct ir_expr *first = is_first(m, b->space == SPACE_shared);
-    if (ir_is_true(first))
-        return;
-    if (s->kind != STMT_store && s->kind != STMT_eval) {
-        diag_error(m->p->diags, atomic->span, D_redundant_atomic,
-                   m->launch->name);
-        m->failed = true;
-        return;
-    }
-    struct ir_stmt *branch = ir_stmt_if(m->p->arena, first);
-    branch->span = s->span;
-    ir_append(m->p->arena, &branch->u.branch.then, s);
-    block->at[at] = branch;
 }
 
 static void map_block(struct mapping *m, struct ir_block *block);
@@ -203,13 +160,16 @@ static size_t map_loop(struct mapping *m, struct ir_block *block, size_t at)
     struct ir_expr *value = ir_add(a, loop->from, ir_mul(a, index, loop->step));
     struct ir_expr *extent = map_get(&m->loop_extents, s);
     struct map vars = {.arena = m->p->scratch};
+    struct ir_stmt *around = m->around[loop->axis];
+    struct ir_expr *there =
+        around ? map_get(&m->loop_extents, around) : m->extent[loop->axis];
     map_set(&vars, loop->var, value);
     m->around[loop->axis] = s;
     map_block(m, &loop->body);
-    m->around[loop->axis] = NULL;
+    m->around[loop->axis] = around;
     ir_substitute_in(a, &loop->body, &vars, NULL);
     struct ir_block body = loop->body;
-    if (!ir_expr_equal(extent, m->extent[loop->axis])) {
+    if (!ir_expr_equal(extent, there)) {
         struct ir_stmt *branch =
             ir_stmt_if(a, ir_binary(a, OP_lt, index, extent));
         branch->span = s->span;
@@ -221,10 +181,10 @@ static size_t map_loop(struct mapping *m, struct ir_block *block, size_t at)
     return body.n;
 }
 
-// Map the loops and writes of a block and below.
+// Map the loops of a block and below.
 static void map_block(struct mapping *m, struct ir_block *block)
 {
-    for (size_t i = 0; i < block->n && !m->failed;) {
+    for (size_t i = 0; i < block->n;) {
         struct ir_stmt *s = block->at[i];
         if (s->kind == STMT_for && is_bound(&s->u.loop)) {
             i += map_loop(m, block, i);
@@ -234,7 +194,7 @@ static void map_block(struct mapping *m, struct ir_block *block)
         uint32_t n = ir_stmt_blocks(s, inside);
         for (uint32_t k = 0; k < n; k++)
             map_block(m, inside[k]);
-        map_write(m, block, i++);
+        i++;
     }
 }
 
@@ -276,6 +236,13 @@ static const char *entry_name(struct pass *p, size_t number)
     return str_name(p->names, text);
 }
 
+// Set *(bool *)context at a barrier of the threads of a block or warp.
+static void see_barrier(struct ir_stmt *s, void *context)
+{
+    *(bool *)context |= s->kind == STMT_barrier ||
+                        (s->kind == STMT_sync && s->u.sync == SYNC_warp);
+}
+
 // Make a launch of the statements of a block; NULL after errors.
 static struct ir_stmt *make_launch(struct pass *p, struct ir_block body,
                                    size_t number)
@@ -290,6 +257,11 @@ static struct ir_stmt *make_launch(struct pass *p, struct ir_block body,
     measure(&m, &body);
     if (!m.failed)
         set_geometry(&m);
+    ir_each_stmt(&body, see_barrier, &m.has_barriers);
+    if (!m.failed)
+        mapping_single(&m, &body);
+    if (!m.failed && !m.has_barriers)
+        mapping_phases(&m, &body);
     if (!m.failed)
         map_block(&m, &body);
     m.launch->body = body;

@@ -6,7 +6,10 @@
 // Requires:
 //  1. the loop is serial                                 E0607
 //  2. the loop counts from 0 in steps of 1               E0623
-//  3. no loop around or inside has the axis already      E0617
+//  3. a loop around or inside has the axis already only
+//     if both are bound to threads and the outer one's
+//     may share the inner one (analysis/nested.h) ...    E0617
+//     ... which has no more iterations                   E0660
 //  4. no grid loop is inside a thread loop               E0618
 //  5. threads: a constant extent                         E0619
 //     blocks: one that the sizes of the kernel decide    E0622
@@ -20,69 +23,112 @@
 #include "passes/schedule/prim.h"
 
 #include "ir/build.h"
+#include "passes/analysis/nested.h"
 
 enum { THREADS_MOST = 1024 };
 
 // What is bound around and inside a loop: the context of see_bound.
 struct bound {
-    enum axis axis;         // to be given to the loop
-    struct ir_stmt *same;   // has the axis
-    struct ir_stmt *thread; // around, bound to threads
-    struct ir_stmt *block;  // inside, bound to blocks
-    int64_t threads;        // of the loops around times the most inside
+    struct pass *pass;
+    enum axis axis;                              // to be given to the loop
+    struct VEC(struct ir_stmt *) around, inside; // have the axis already
+    struct ir_stmt *thread;                      // around, bound to threads
+    struct ir_stmt *block;                       // inside, bound to blocks
+    int64_t threads[AXIS_COUNT];                 // the most iterations on each
 };
 
-// Note a loop around or inside.
+// Count the iterations of a thread loop.
+static void count_threads(struct bound *b, const struct ir_for *loop)
+{
+    int64_t n = 1;
+    ir_int_value(loop->to, &n);
+    if (axis_kind(loop->axis) == AXIS_THREAD && n > b->threads[loop->axis])
+        b->threads[loop->axis] = n;
+}
+
+// Note a loop inside.
 static void see_bound(struct ir_stmt *s, void *context)
 {
     struct bound *b = context;
-    if (s->kind == STMT_for && s->u.loop.axis == b->axis)
-        b->same = s;
-    if (s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_BLOCK)
+    if (s->kind != STMT_for)
+        return;
+    count_threads(b, &s->u.loop);
+    if (s->u.loop.axis == b->axis)
+        vec_push(b->pass->scratch, &b->inside, s);
+    if (axis_kind(s->u.loop.axis) == AXIS_BLOCK)
         b->block = s;
-}
-
-// Return the most threads that the thread loops of a block multiply to.
-static int64_t threads_below(const struct ir_block *block)
-{
-    int64_t most = 1;
-    for (size_t i = 0; i < block->n; i++) {
-        const struct ir_stmt *s = block->at[i];
-        int64_t here = 1, own = 1;
-        if (s->kind == STMT_if)
-            here = threads_below(&s->u.branch.then);
-        if (s->kind == STMT_for)
-            here = threads_below(&s->u.loop.body);
-        if (s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_THREAD &&
-            ir_int_value(s->u.loop.to, &own))
-            here *= own;
-        most = here > most ? here : most;
-    }
-    return most;
 }
 
 // Look at the loops around and inside.
 static struct bound look_around(struct pass *p, struct ir_stmt *loop,
                                 enum axis axis)
 {
-    struct bound b = {.axis = axis};
+    struct bound b = {.pass = p, .axis = axis};
     struct ir_path path = sched_path(p, loop);
-    b.threads = threads_below(&loop->u.loop.body);
     ir_each_stmt(&loop->u.loop.body, see_bound, &b);
     for (uint32_t i = 0; i + 1 < path.n; i++) {
         struct ir_stmt *s = path.stmts[i];
-        int64_t own = 1;
         if (s->kind != STMT_for)
             continue;
+        count_threads(&b, &s->u.loop);
         if (s->u.loop.axis == axis)
-            b.same = s;
-        if (axis_kind(s->u.loop.axis) != AXIS_THREAD)
-            continue;
-        b.thread = s;
-        ir_int_value(s->u.loop.to, &own);
-        b.threads *= own;
+            vec_push(p->scratch, &b.around, s);
+        if (axis_kind(s->u.loop.axis) == AXIS_THREAD)
+            b.thread = s;
     }
     return b;
+}
+
+// Check that the threads of a loop may share the iterations of one inside;
+// `other` is the one of them that has the axis already.
+static bool check_nested(const struct sched_call *c, const struct bound *b,
+                         struct ir_stmt *outer, struct ir_stmt *inner,
+                         struct ir_stmt *other)
+{
+    struct ir_stmt *both[] = {outer, inner};
+    const char *axis = axis_name(b->axis);
+    struct nested_fault f = {NULL, NULL};
+    if (axis_kind(b->axis) == AXIS_THREAD)
+        f = nested_check(c->pass->scratch, outer, inner);
+    if (f.why || axis_kind(b->axis) != AXIS_THREAD) {
+        diag_error(c->pass->diags, c->span, D_bind_taken, axis,
+                   other->u.loop.var->name);
+        sched_blame(c, both, 2, axis);
+        if (f.why)
+            diag_help(c->pass->diags,
+                      "the threads of `%s` cannot share the iterations of "
+                      "`%s`: %s",
+                      outer->u.loop.var->name, inner->u.loop.var->name, f.why);
+        return false;
+    }
+    int64_t most, n;
+    if (!ir_int_value(outer->u.loop.to, &most) ||
+        !ir_int_value(inner->u.loop.to, &n) || n <= most)
+        return true;
+    const char *name = inner->u.loop.var->name;
+    diag_error(c->pass->diags, c->span, D_bind_nested_extent, name,
+               (long long)n, axis, outer->u.loop.var->name, (long long)most);
+    sched_blame(c, both, 2, axis);
+    diag_help(c->pass->diags, "split it first: `i0, i1 = split(%s, _, %lld)`",
+              name, (long long)most);
+    return false;
+}
+
+// Check the loops that have the axis already.
+static bool check_same(const struct sched_call *c, struct ir_stmt *loop,
+                       const struct bound *b)
+{
+    for (size_t i = 0; i < b->around.n; i++) {
+        struct ir_stmt *outer = b->around.at[i];
+        if (!check_nested(c, b, outer, loop, outer))
+            return false;
+    }
+    for (size_t i = 0; i < b->inside.n; i++) {
+        struct ir_stmt *inner = b->inside.at[i];
+        if (!check_nested(c, b, loop, inner, inner))
+            return false;
+    }
+    return true;
 }
 
 // Check what the loops around and inside forbid.
@@ -92,12 +138,8 @@ static bool check_around(const struct sched_call *c, struct ir_stmt *loop,
     bool is_block = axis_kind(b->axis) == AXIS_BLOCK;
     struct ir_stmt *outer = is_block ? b->thread : loop;
     struct ir_stmt *inner = is_block ? loop : b->block;
-    if (b->same) {
-        struct ir_stmt *both[] = {b->same, loop};
-        diag_error(c->pass->diags, c->span, D_bind_taken, axis_name(b->axis),
-                   b->same->u.loop.var->name);
-        return sched_blame(c, both, 2, axis_name(b->axis));
-    }
+    if (!check_same(c, loop, b))
+        return false;
     if (!outer || !inner || axis_kind(b->axis) == AXIS_VTHREAD)
         return true;
     struct ir_stmt *both[] = {outer, inner};
@@ -107,6 +149,19 @@ static bool check_around(const struct sched_call *c, struct ir_stmt *loop,
     diag_help(c->pass->diags, "reorder(%s, %s) before binding them",
               inner->u.loop.var->name, outer->u.loop.var->name);
     return false;
+}
+
+// Return the threads of the block once a loop of `extent` is bound.
+static int64_t all_threads(const struct bound *b, int64_t extent)
+{
+    int64_t all = 1;
+    for (int i = 0; i < AXIS_COUNT; i++) {
+        int64_t n = b->threads[i];
+        if (i == (int)b->axis && extent > n)
+            n = extent;
+        all *= n > 1 ? n : 1;
+    }
+    return all;
 }
 
 // Note a variable that a launch does not know.
@@ -148,9 +203,9 @@ static bool check_extent(const struct sched_call *c, struct ir_stmt *loop,
                    axis_name(b->axis), (long long)axis_most(b->axis));
         return sched_blame_one(c, loop, "too large");
     }
-    if (is_thread && b->threads * extent > THREADS_MOST) {
-        diag_error(diags, c->span, D_bind_threads,
-                   (long long)(b->threads * extent));
+    int64_t threads = all_threads(b, extent);
+    if (is_thread && threads > THREADS_MOST) {
+        diag_error(diags, c->span, D_bind_threads, (long long)threads);
         return sched_blame_one(c, loop, "one too many");
     }
     return true;

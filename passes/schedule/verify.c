@@ -5,7 +5,9 @@
 //
 // A nest is one grid.  A statement outside of the loops bound to an axis runs
 // on every block or thread of that axis; if it stores, all of them do, at
-// any time.
+// any time.  Arrays that the kernel allocates may be filled by all threads of
+// a block: one of them will store, and the others wait (lower/single.c,
+// phases.c).
 
 #include "passes/schedule/verify.h"
 
@@ -25,16 +27,19 @@ static void see_axis(struct ir_stmt *s, void *context)
         a->has[s->u.loop.axis] = true;
 }
 
-// Return whether a statement stores to memory that blocks or threads share.
-static bool stores(const struct ir_stmt *s)
+// Return whether a statement stores to memory that the blocks or threads on
+// an axis share, and that they do not fill together.
+static bool stores(const struct ir_stmt *s, enum axis axis)
 {
     if (s->kind == STMT_stage) {
         for (size_t i = 0; i < s->u.stage.body.n; i++) {
-            if (stores(s->u.stage.body.at[i]))
+            if (stores(s->u.stage.body.at[i], axis))
                 return true;
         }
     }
-    return s->kind == STMT_store && s->u.store.buffer->space == SPACE_global;
+    return s->kind == STMT_store && s->u.store.buffer->space == SPACE_global &&
+           (axis_kind(axis) == AXIS_BLOCK ||
+            s->u.store.buffer->role != ROLE_alloc);
 }
 
 // Report a store that runs on all of an axis.
@@ -61,7 +66,7 @@ static bool check_block(struct pass *p, const struct sched_item *schedule,
             inner.has[s->u.loop.axis] = false;
         for (int axis = 0; axis < AXIS_COUNT; axis++) {
             enum axis_kind kind = axis_kind((enum axis)axis);
-            if (axes.has[axis] && stores(s) &&
+            if (axes.has[axis] && stores(s, (enum axis)axis) &&
                 (kind == AXIS_BLOCK || kind == AXIS_THREAD))
                 return refuse(p, schedule, s, (enum axis)axis);
         }

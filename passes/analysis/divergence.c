@@ -1,0 +1,147 @@
+// On which axes a value depends.
+
+#include "passes/analysis/divergence.h"
+
+#include "ir/walk.h"
+
+struct divergence divergence_start(struct arena *a, axis_set of_index)
+{
+    return (struct divergence){
+        .axes = {.arena = a}, .of_index = of_index, .any = of_index};
+}
+
+// Return the axes of a variable or an array.
+static axis_set axes_of(const struct divergence *d, const void *what)
+{
+    return (axis_set)(uintptr_t)map_get(&d->axes, what);
+}
+
+// Let a variable or an array depend on axes, too.
+static void spread(struct divergence *d, const void *what, axis_set axes)
+{
+    axis_set old = axes_of(d, what);
+    if ((old | axes) == old)
+        return;
+    map_set(&d->axes, what, (void *)(uintptr_t)(old | axes));
+    d->changed = true;
+}
+
+void divergence_seed(struct divergence *d, const struct ir_var *var,
+                     axis_set axes)
+{
+    spread(d, var, axes);
+    d->any |= axes;
+}
+
+// What is asked about an expression.
+struct question {
+    const struct divergence *d;
+    axis_set axes;
+};
+
+// Look for what an expression depends on.
+static void see_source(struct ir_expr *x, void *context)
+{
+    struct question *q = context;
+    unsigned flags = ir_op_info(x->op)->flags;
+    if (x->op == OP_index)
+        q->axes |= q->d->of_index & 1u << x->u.axis;
+    if (x->op == OP_var)
+        q->axes |= axes_of(q->d, x->u.var);
+    if (flags & OP_READS)
+        q->axes |= axes_of(q->d, x->u.buffer);
+    if (flags & (OP_WRITES | OP_TOGETHER))
+        q->axes |= q->d->any;
+}
+
+axis_set divergence_of(const struct divergence *d, const struct ir_expr *x)
+{
+    struct question q = {.d = d};
+    ir_each_expr((struct ir_expr *)x, see_source, &q);
+    return q.axes;
+}
+
+axis_set divergence_of_array(const struct divergence *d,
+                             const struct ir_buffer *buffer)
+{
+    return axes_of(d, buffer);
+}
+
+axis_set divergence_of_control(const struct divergence *d,
+                               const struct ir_stmt *s)
+{
+    if (s->kind == STMT_if)
+        return divergence_of(d, s->u.branch.cond);
+    if (s->kind == STMT_stage && s->u.stage.predicate)
+        return divergence_of(d, s->u.stage.predicate);
+    if (s->kind != STMT_for)
+        return 0;
+    return divergence_of(d, s->u.loop.from) | divergence_of(d, s->u.loop.to) |
+           divergence_of(d, s->u.loop.step);
+}
+
+// Look at a store to a local array.
+static void see_store(struct divergence *d, const struct ir_stmt *s)
+{
+    axis_set axes = d->around | divergence_of(d, s->u.store.value);
+    for (uint32_t i = 0; i < s->u.store.n; i++)
+        axes |= divergence_of(d, s->u.store.index[i]);
+    if (s->u.store.buffer->space == SPACE_local)
+        spread(d, s->u.store.buffer, axes);
+}
+
+// Look at what a statement declares or assigns; `control` is its own.
+static void see_stmt(struct divergence *d, struct ir_stmt *s, axis_set control)
+{
+    switch (s->kind) {
+    case STMT_for:
+        spread(d, s->u.loop.var,
+               control | (d->of_index & 1u << s->u.loop.axis));
+        break;
+    case STMT_let:
+        spread(d, s->u.let.var, divergence_of(d, s->u.let.value));
+        break;
+    case STMT_var:
+    case STMT_assign:
+        spread(d, s->u.let.var, d->around | divergence_of(d, s->u.let.value));
+        break;
+    case STMT_store: see_store(d, s); break;
+    case STMT_stage:
+        for (size_t i = 0; i < s->u.stage.iters.n; i++)
+            spread(d, s->u.stage.iters.at[i].var,
+                   divergence_of(d, s->u.stage.iters.at[i].binding));
+        break;
+    case STMT_if:
+    case STMT_eval:
+    case STMT_alloc:
+    case STMT_barrier:
+    case STMT_sync:
+    case STMT_launch:
+    case STMT_COUNT: break;
+    }
+}
+
+// Walk a block once.
+static void walk(struct divergence *d, struct ir_block *block)
+{
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_stmt *s = block->at[i];
+        struct ir_block *inside[IR_BLOCKS_MOST];
+        axis_set outer = d->around;
+        axis_set control = divergence_of_control(d, s);
+        see_stmt(d, s, control);
+        d->around |= control;
+        uint32_t n = ir_stmt_blocks(s, inside);
+        for (uint32_t k = 0; k < n; k++)
+            walk(d, inside[k]);
+        d->around = outer;
+    }
+}
+
+void divergence_find(struct divergence *d, struct ir_block *block)
+{
+    do {
+        d->changed = false;
+        walk(d, block);
+    } while (d->changed);
+}

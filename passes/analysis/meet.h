@@ -1,0 +1,54 @@
+// Whether two threads of a block may touch the same element of an array.
+//
+// An access is a function from the position of the thread, and what else
+// varies, to an element.  Two accesses meet if some element is touched by one
+// thread in the first and by another thread in the second.
+
+#ifndef PASSES_ANALYSIS_MEET_H
+#define PASSES_ANALYSIS_MEET_H
+
+#include "ir/ir.h"
+
+// Something around an access; the way from one up to the top is a list.
+struct meet_scope {
+    const struct meet_scope *up; // NULL at the top
+    const struct ir_var *var;    // of a serial loop, or a value; or NULL
+    struct ir_expr *from, *to;   // of a loop; NULL otherwise
+    int64_t step;                // of a loop
+    struct ir_expr *condition;   // that holds, or does not; or NULL
+    bool holds;
+    bool is_single;             // the condition picks one thread out of many
+    bool is_common;             // the variable is the same for all threads
+    const struct ir_stmt *loop; // bound to threads; or NULL
+};
+
+// An access.  Its expressions are over positions, parameters and the
+// variables of scopes.
+struct meet_access {
+    const struct ir_buffer *buffer;
+    struct ir_expr **index; // one for each dimension
+    struct span span;
+    bool writes, is_atomic;
+    const struct meet_scope *scope;
+};
+
+// Where two accesses stand to each other.
+struct meet_place {
+    const struct meet_scope *common; // around both, in the same iteration
+    const struct meet_scope *back;   // NULL, or the loop, `common` itself, that
+                                     // the second is a later iteration of ...
+    bool is_next;                    // ... and always the next
+};
+
+struct meet;
+
+// Start to ask about the threads of a launch.
+struct meet *meet_start(struct arena *a, const struct ir_launch *launch);
+void meet_end(struct meet *m);
+
+// Return whether different threads may touch the same element in two accesses
+// to one array, of which one writes.
+bool meet_test(struct meet *m, const struct meet_access *x,
+               const struct meet_access *y, const struct meet_place *place);
+
+#endif

@@ -1,0 +1,43 @@
+// A launch in the making: what the parts of the pass `mapped` share.
+
+#ifndef PASSES_LOWER_MAPPING_H
+#define PASSES_LOWER_MAPPING_H
+
+#include "ir/base/map.h"
+#include "passes/analysis/divergence.h"
+#include "passes/analysis/facts.h"
+#include "passes/pass.h"
+
+struct mapping {
+    struct pass *p;
+    struct facts facts;
+    struct ir_launch *launch;
+    struct ir_expr *extent[AXIS_COUNT]; // of each axis; NULL: no loop on it
+    struct ir_stmt *around[AXIS_COUNT]; // the loop on the axis around, or NULL
+    const char *name[AXIS_COUNT];       // of the loop that set the extent
+    struct map loop_extents;            // of each bound loop
+    struct divergence divergence;       // by thread
+    struct map made;                    // branches that single out a thread
+    bool has_barriers;                  // the program places them itself
+    bool failed;
+};
+
+// Return whether a loop is bound to a position of the launch.
+static inline bool is_bound(const struct ir_for *loop)
+{
+    enum axis_kind kind = axis_kind(loop->axis);
+    return kind == AXIS_BLOCK || kind == AXIS_THREAD;
+}
+
+// Return the axes on which a block has several threads.
+axis_set mapping_threads(const struct mapping *m);
+
+// Let only one thread execute each write that all threads of an axis would
+// repeat.  The loops are still there.
+void mapping_single(struct mapping *m, struct ir_block *body);
+
+// Insert the barriers that the phases of a block need.  The loops are still
+// there.
+void mapping_phases(struct mapping *m, struct ir_block *body);
+
+#endif

@@ -1,0 +1,146 @@
+// Which accesses to memory that the threads of a block share conflict.
+//
+// In global memory, two accesses in the same iterations of the same loops over
+// threads do not: these loops are independent.
+
+#include "passes/lower/touches.h"
+
+#include "ir/copy.h"
+#include "ir/equal.h"
+#include "ir/walk.h"
+
+// Return whether two accesses look the same from everywhere.
+static bool same_access(const struct meet_access *x,
+                        const struct meet_access *y)
+{
+    bool same = x->buffer == y->buffer && x->scope == y->scope &&
+                x->writes == y->writes && x->is_atomic == y->is_atomic;
+    for (uint32_t i = 0; same && i < x->buffer->rank; i++)
+        same = ir_expr_equal(x->index[i], y->index[i]);
+    return same;
+}
+
+// Add an access to a set.
+static void add(struct arena *a, struct touches *set,
+                const struct meet_access *x)
+{
+    for (size_t i = 0; i < set->n; i++) {
+        if (set->at[i] == x || same_access(set->at[i], x))
+            return;
+    }
+    vec_push(a, set, x);
+}
+
+void touches_add(struct arena *a, struct touches *set,
+                 const struct touches *more)
+{
+    for (size_t i = 0; i < more->n; i++)
+        add(a, set, more->at[i]);
+}
+
+// The accesses of a statement: the context of see_node.
+struct own {
+    struct arena *arena;
+    const struct ir_stmt *stmt;
+    const struct map *values;
+    const struct meet_scope *scope;
+    struct touches touches;
+};
+
+// Note an access to memory that threads share.
+static void note(struct own *o, const struct ir_buffer *b,
+                 struct ir_expr *const *index, bool writes, bool is_atomic)
+{
+    if (b->space == SPACE_local || b->space == SPACE_constant ||
+        (b->space == SPACE_global && b->role == ROLE_input))
+        return;
+    struct meet_access *x = arena_new(o->arena, struct meet_access);
+    *x = (struct meet_access){.buffer = b,
+                              .span = o->stmt->span,
+                              .writes = writes,
+                              .is_atomic = is_atomic,
+                              .scope = o->scope};
+    x->index = arena_array(o->arena, struct ir_expr *, b->rank);
+    for (uint32_t i = 0; i < b->rank; i++)
+        x->index[i] = ir_substitute(o->arena, index[i], o->values, NULL);
+    add(o->arena, &o->touches, x);
+}
+
+// Note the access of a node.
+static void see_node(struct ir_expr *x, void *context)
+{
+    unsigned flags = ir_op_info(x->op)->flags;
+    bool writes = flags & OP_WRITES;
+    if (flags & (OP_READS | OP_WRITES))
+        note(context, x->u.buffer, x->args, writes, writes);
+}
+
+// Note the accesses of an expression.
+static void see_place(struct ir_expr **place, void *context)
+{
+    ir_each_expr(*place, see_node, context);
+}
+
+struct touches touches_of(struct arena *a, struct ir_stmt *s,
+                          const struct map *values,
+                          const struct meet_scope *scope)
+{
+    struct own o = {a, s, values, scope, {NULL, 0, 0}};
+    ir_stmt_exprs(s, see_place, &o);
+    if (s->kind == STMT_store)
+        note(&o, s->u.store.buffer, s->u.store.index, true, false);
+    return o.touches;
+}
+
+// Return whether an access, seen from a scope around it, is in a loop over
+// threads of its own, or that of a thread that was singled out.
+static bool is_apart(const struct meet_access *x,
+                     const struct meet_scope *common)
+{
+    for (const struct meet_scope *s = x->scope; s != common; s = s->up) {
+        if (s->loop || s->is_single)
+            return true;
+    }
+    return false;
+}
+
+// Return whether two accesses are in the same iteration of loops over all the
+// axes on which the block has threads.
+static bool same_loops(const struct conflict *c, axis_set threads,
+                       const struct meet_scope *common)
+{
+    for (const struct meet_scope *s = common; s; s = s->up) {
+        if (s->loop)
+            threads &= ~(1u << s->loop->u.loop.axis);
+    }
+    return !threads && !is_apart(c->first, common) &&
+           !is_apart(c->second, common);
+}
+
+// Return whether two accesses conflict.
+static bool conflicts(struct meet *meet, axis_set threads,
+                      const struct conflict *c, const struct meet_place *place)
+{
+    const struct meet_access *x = c->first, *y = c->second;
+    if (x->buffer != y->buffer || !(x->writes || y->writes) ||
+        (x->is_atomic && y->is_atomic))
+        return false;
+    if (x->buffer->space == SPACE_global &&
+        same_loops(c, threads, place->common))
+        return false;
+    return meet_test(meet, x, y, place);
+}
+
+bool touches_conflict(struct meet *meet, axis_set threads,
+                      const struct touches *first, const struct touches *second,
+                      const struct meet_place *place, struct conflict *out)
+{
+    for (size_t j = 0; j < second->n; j++) {
+        for (size_t i = 0; i < first->n; i++) {
+            *out = (struct conflict){first->at[i], second->at[j]};
+            if (conflicts(meet, threads, out, place))
+                return true;
+        }
+    }
+    return false;
+}

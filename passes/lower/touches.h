@@ -1,0 +1,34 @@
+// Which accesses to memory that the threads of a block share conflict.
+
+#ifndef PASSES_LOWER_TOUCHES_H
+#define PASSES_LOWER_TOUCHES_H
+
+#include "ir/base/map.h"
+#include "passes/analysis/divergence.h"
+#include "passes/analysis/meet.h"
+
+// Accesses, each once.
+struct touches VEC(const struct meet_access *);
+
+// Add the accesses of one set to another.
+void touches_add(struct arena *a, struct touches *set,
+                 const struct touches *more);
+
+// Return the accesses of a statement, without those of its blocks, in a scope
+// where variables stand for `values`.
+struct touches touches_of(struct arena *a, struct ir_stmt *s,
+                          const struct map *values,
+                          const struct meet_scope *scope);
+
+// Two accesses that conflict.
+struct conflict {
+    const struct meet_access *first, *second;
+};
+
+// Find an access of one set that conflicts with a later one of another, in a
+// block with several threads on the axes `threads`.
+bool touches_conflict(struct meet *meet, axis_set threads,
+                      const struct touches *first, const struct touches *second,
+                      const struct meet_place *place, struct conflict *out);
+
+#endif
