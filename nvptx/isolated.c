@@ -1,8 +1,8 @@
 // Emission in a child process.
 //
 // LLVM ends the process where it meets what it cannot translate.  So a child
-// emits, and sends back through a pipe: whether it succeeded, its diagnostics
-// and the text.  The child is a copy of its parent: the addresses of sources,
+// emits, and sends back through a pipe: whether it succeeded, its diagnostics,
+// its times and the text.  The child is a copy of its parent: the addresses of sources,
 // in the spans of diagnostics, mean the same in both.
 
 #include "nvptx/nvptx.h"
@@ -22,11 +22,12 @@ enum {
     CHUNK = 65536,
 };
 
-// What the child sends first; the diagnostics and the text follow.
+// What the child sends first; diagnostics, times and the text follow.
 struct answer {
     size_t size;        // of the whole message
     bool ok;            // what nvptx_emit returned
     size_t diagnostics; // how many
+    size_t times;       // how many
 };
 
 // The child, as its parent sees it.
@@ -103,6 +104,17 @@ static void take_diagnostic(struct reader *r, struct diag_list *diags)
     vec_push(diags->arena, &diags->all, d);
 }
 
+// Add the next time to a list, which may be NULL.
+static void take_time(struct reader *r, struct phases *times)
+{
+    double ms;
+    struct arena scratch = {0};
+    take(r, &ms, sizeof ms);
+    const char *name = take_text(r, &scratch);
+    phases_add(times, name ? name : "", ms);
+    arena_reset(&scratch);
+}
+
 // Write all bytes to a pipe.
 static void write_all(int fd, const struct buf *b)
 {
@@ -139,13 +151,21 @@ static void run_child(const struct job *job, int answer_fd, int error_fd)
     face_faults();
     dup2(error_fd, STDERR_FILENO);
     struct diag_list diags = {.arena = job->arena};
+    struct phases times = {.arena = job->arena};
+    struct nvptx_options options = *job->options;
     struct buf text = {0}, message = {0};
+    options.times = &times;
     struct answer answer = {.ok = nvptx_emit(job->arena, job->kernels, job->n,
-                                             job->options, &text, &diags)};
+                                             &options, &text, &diags)};
     answer.diagnostics = diags.all.n;
+    answer.times = times.all.n;
     buf_bytes(&message, &answer, sizeof answer);
     for (size_t i = 0; i < diags.all.n; i++)
         put_diagnostic(&message, &diags.all.at[i]);
+    for (size_t i = 0; i < times.all.n; i++) {
+        buf_bytes(&message, &times.all.at[i].ms, sizeof times.all.at[i].ms);
+        put_text(&message, times.all.at[i].name);
+    }
     buf_bytes(&message, text.data, text.n);
     answer.size = message.n;
     memcpy(message.data, &answer, sizeof answer);
@@ -258,14 +278,16 @@ static void report_death(const struct child *c, int status,
 }
 
 // Take the child's answer apart.
-static bool take_answer(const struct child *c, struct buf *out,
-                        struct diag_list *diags)
+static bool take_answer(const struct child *c, struct phases *times,
+                        struct buf *out, struct diag_list *diags)
 {
     struct reader r = {c->said[0].data, c->said[0].n};
     struct answer answer;
     take(&r, &answer, sizeof answer);
     for (size_t i = 0; i < answer.diagnostics; i++)
         take_diagnostic(&r, diags);
+    for (size_t i = 0; i < answer.times; i++)
+        take_time(&r, times);
     if (answer.ok)
         buf_bytes(out, r.at, r.left);
     return answer.ok;
@@ -287,7 +309,7 @@ bool nvptx_emit_isolated(struct arena *a,
         while (waitpid(c.pid, &status, 0) < 0 && errno == EINTR)
             continue;
         if (has_answered(&c))
-            ok = take_answer(&c, out, diags);
+            ok = take_answer(&c, options->times, out, diags);
         else
             report_death(&c, status, diags);
     }

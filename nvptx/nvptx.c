@@ -23,6 +23,14 @@ static void print_module(struct emitter *e, struct buf *out)
     LLVMDisposeMessage(text);
 }
 
+// Note the time of a step that began, and begin the next.
+static void end_step(const struct emitter *e, const char *name, double *began)
+{
+    double now = phases_now();
+    phases_add(e->options->times, name, now - *began);
+    *began = now;
+}
+
 // Take the emitted module to the wanted form.
 static bool finish_module(struct emitter *e, LLVMTargetMachineRef machine,
                           struct buf *out)
@@ -32,21 +40,26 @@ static bool finish_module(struct emitter *e, LLVMTargetMachineRef machine,
         print_module(e, out);
         return true;
     }
-    if (!libdevice_link(e) || !optimize_module(e, machine))
-        return false;
-    if (form == NVPTX_PTX)
-        return ptx_print(e, machine, out);
-    print_module(e, out);
-    return true;
+    double began = phases_now();
+    bool ok = libdevice_link(e) && optimize_module(e, machine);
+    end_step(e, "optimise", &began);
+    if (ok && form == NVPTX_PTX)
+        ok = ptx_print(e, machine, out);
+    else if (ok)
+        print_module(e, out);
+    end_step(e, "generate", &began);
+    return ok;
 }
 
 // Emit the kernels and finish the module.
 static bool run(struct emitter *e, const struct ir_kernel *const *kernels,
                 size_t n, struct buf *out)
 {
+    double began = phases_now();
     if (!emit_module(e, kernels, n))
         return false;
     LLVMTargetMachineRef machine = ptx_machine(e);
+    end_step(e, "translate", &began);
     if (!machine)
         return false;
     bool ok = finish_module(e, machine, out);

@@ -13,6 +13,7 @@
 
 #include "ir/base/buf.h"
 #include "ir/base/diag.h"
+#include "ir/base/phases.h"
 #include "ir/ir.h"
 
 // What an architecture has, combined with `|`.
@@ -60,6 +61,7 @@ struct nvptx_options {
     unsigned opt_level; // 0 none, 1 fast, 2 the default, 3 everything LLVM has
     const void *libdevice; // the bitcode of libdevice, or NULL
     size_t libdevice_size; // bytes
+    struct phases *times;  // of the steps, or NULL
 };
 
 // Make LLVM ready.  Every emission does so itself; a program with threads

@@ -7,6 +7,8 @@
 
 #include "nvptx/process.h"
 
+#include "ir/base/phases.h"
+
 #include "nvptx/io.h"
 
 #include <errno.h>
@@ -36,6 +38,7 @@ struct running {
     struct process *process;
     pid_t pid;
     int64_t deadline;   // on the clock of now_ms
+    double began;       // on the clock of phases_now
     struct pollfd *fds; // PIPES of them; fd -1 after the end of the stream
 };
 
@@ -203,6 +206,7 @@ static void start(struct running *r)
         p->code = error;
     }
     r->deadline = now_ms() + timeout_of(p);
+    r->began = phases_now();
     for (int i = 0; i < PIPES; i++)
         r->fds[i] = (struct pollfd){.fd = pipes.ours[i], .events = POLLIN};
 }
@@ -213,6 +217,7 @@ static void close_stream(struct running *r, int stream)
     if (r->fds[stream].fd >= 0)
         close(r->fds[stream].fd);
     r->fds[stream].fd = -1;
+    r->process->ms = phases_now() - r->began;
 }
 
 // Return whether a stream of the process is open.

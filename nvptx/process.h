@@ -48,6 +48,7 @@ struct process {
 
     enum process_end end;
     int code;                  // see process_end
+    double ms;                 // until it closed its last stream
     struct buf output, errors; // what it wrote; process_free releases them
 };
 

@@ -160,6 +160,7 @@ static bool finish(struct arena *a, const struct process *p,
         report_failure(a, p, job, diags);
         return false;
     }
+    job->ms = p->ms;
     job->cubin = arena_copy(a, p->output.data, p->output.n);
     job->cubin_size = p->output.n;
     if (!check_cubin(a, job, diags)) {

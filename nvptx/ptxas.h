@@ -35,6 +35,7 @@ struct ptxas_job {
     const void *cubin; // the result, in the arena
     size_t cubin_size;
     struct usage_list usage; // of every kernel of the cubin
+    double ms;               // that it took
 };
 
 // Assemble all jobs.

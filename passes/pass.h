@@ -4,6 +4,7 @@
 #define PASSES_PASS_H
 
 #include "ir/base/diag.h"
+#include "ir/base/phases.h"
 #include "ir/ir.h"
 
 enum pass_result {
@@ -42,12 +43,19 @@ bool pass_is_optional(enum pass_name pass);
 // How to run passes.
 struct pass_options {
     bool checked; // ir_check and parse(print(x)) == x after every pass
-    const char *print_after; // a pass, "all", or NULL
+    const char *print_after; // comma-separated passes, "all", or NULL
     const char *stop_after;  // a pass or NULL
     const char *skip;        // comma-separated optional passes, or NULL
-    bool time;               // write each pass's time to `log`
-    struct buf *log;         // what print_after and time write
+    struct phases *times;    // of each pass, as "lower/NAME"; or NULL
+    struct buf *log;         // what print_after writes
 };
+
+// Return whether a comma-separated list, which may be NULL, holds a name.
+bool pass_is_listed(const char *list, const char *name);
+
+// Write the kernel to the log if print_after names `stage`, or all.
+void pass_print_after(const struct pass_options *options, const char *stage,
+                      const struct ir_kernel *kernel);
 
 // Run the whole pipeline of passes.def in order.
 // Returns false after errors.

@@ -9,7 +9,6 @@
 #include "passes/pass.h"
 
 #include <string.h>
-#include <time.h>
 
 enum pass_kind { KIND_CHECK, KIND_LOWER, KIND_OPT };
 
@@ -61,8 +60,7 @@ bool pass_is_optional(enum pass_name pass)
     return rows[pass].kind == KIND_OPT;
 }
 
-// Return whether a comma-separated list (or NULL) holds the pass.
-static bool is_listed(const char *list, const char *name)
+bool pass_is_listed(const char *list, const char *name)
 {
     size_t n = strlen(name);
     for (const char *at = list; at; at = strchr(at, ',')) {
@@ -116,27 +114,22 @@ static bool check_kernel(struct pass *p, enum pass_name pass)
     return good;
 }
 
-// Return the milliseconds since `from`.
-static double elapsed(const struct timespec *from)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - from->tv_sec) * 1e3 +
-           (double)(now.tv_nsec - from->tv_nsec) * 1e-6;
-}
-
-// Write what the options ask for after a pass.
-static void write_log(const struct pass *p, enum pass_name pass, double ms,
-                      const struct pass_options *options)
+void pass_print_after(const struct pass_options *options, const char *stage,
+                      const struct ir_kernel *kernel)
 {
     const char *which = options->print_after;
-    if (options->time)
-        buf_printf(options->log, "%-10s %9.3f ms\n", rows[pass].name, ms);
-    if (which &&
-        (strcmp(which, "all") == 0 || is_listed(which, rows[pass].name))) {
-        buf_printf(options->log, "// after %s\n", rows[pass].name);
-        ir_print_kernel(options->log, p->kernel);
-    }
+    if (!which || (strcmp(which, "all") != 0 && !pass_is_listed(which, stage)))
+        return;
+    buf_printf(options->log, "// after %s\n", stage);
+    ir_print_kernel(options->log, kernel);
+}
+
+// Note the time of a pass.
+static void note_time(struct pass *p, enum pass_name pass, double began,
+                      struct phases *times)
+{
+    const char *name = arena_printf(p->scratch, "lower/%s", rows[pass].name);
+    phases_add(times, name, phases_now() - began);
 }
 
 bool passes_run_one(struct pass *p, enum pass_name pass,
@@ -145,17 +138,16 @@ bool passes_run_one(struct pass *p, enum pass_name pass,
     const struct pass_row *row = &rows[pass];
     if (p->kernel->level > row->on)
         return true;
-    struct timespec start;
-    clock_gettime(CLOCK_MONOTONIC, &start);
+    double began = phases_now();
     bool good = row->run(p) != PASS_FAILED;
-    double ms = elapsed(&start);
+    note_time(p, pass, began, options->times);
     if (good && p->kernel->level < row->leaves)
         p->kernel->level = row->leaves;
     arena_reset(p->scratch);
     if (good && options->checked)
         good = check_kernel(p, pass);
     if (good)
-        write_log(p, pass, ms, options);
+        pass_print_after(options, row->name, p->kernel);
     arena_reset(p->scratch);
     return good;
 }
@@ -164,7 +156,7 @@ bool passes_run(struct pass *p, const struct pass_options *options)
 {
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         const struct pass_row *row = &rows[steps[i]];
-        if (row->kind == KIND_OPT && is_listed(options->skip, row->name))
+        if (row->kind == KIND_OPT && pass_is_listed(options->skip, row->name))
             continue;
         if (!passes_run_one(p, steps[i], options))
             return false;

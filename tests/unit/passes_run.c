@@ -27,6 +27,7 @@ struct scene {
     struct str_table names;
     struct diag_list diags;
     struct buf log;
+    struct phases times;
     struct pass pass;
 };
 
@@ -34,7 +35,7 @@ struct scene {
 static int setup(void **state)
 {
     struct scene *s = test_calloc(1, sizeof *s);
-    s->names.arena = s->diags.arena = &s->arena;
+    s->names.arena = s->diags.arena = s->times.arena = &s->arena;
     s->pass = (struct pass){kernel_text(&s->arena, copy), &s->arena,
                             &s->scratch, &s->names, &s->diags};
     *state = s;
@@ -100,18 +101,27 @@ static void names_the_pass_whose_text_says_something_else(void **state)
     expect_fault(s, "0.333");
 }
 
+// Return whether a phase has a time.
+static bool has_time(const struct scene *s, const char *name)
+{
+    for (size_t i = 0; i < s->times.all.n; i++)
+        if (strcmp(s->times.all.at[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 // A pass that reports an error ends the run: what follows is not run.
 static void stops_at_an_error(void **state)
 {
     struct scene *s = *state;
-    const struct pass_options options = {.log = &s->log, .time = true};
+    const struct pass_options options = {.times = &s->times};
     struct ir_stmt *loop = kernel_stmt(s->pass.kernel, STMT_for);
     loop->u.loop.axis = AXIS_thread_y;
     struct ir_stmt *inner = loop->u.loop.body.at[0];
     inner->u.loop.axis = AXIS_block_x;
     assert_false(passes_run(&s->pass, &options));
     assert_true(s->diags.errors > 0);
-    assert_null(strstr(s->log.data, "flatten"));
+    assert_false(has_time(s, "lower/flatten"));
 }
 
 // The whole pipeline lowers a kernel to the level of emission.
@@ -132,18 +142,21 @@ static void stops_after_a_pass(void **state)
     assert_int_equal(s->pass.kernel->level, LEVEL_launch);
 }
 
-// Each pass that ran has its time in the log; one that is skipped has none,
+// Each pass that ran has its time; one that is skipped has none,
 // and of the rest only optional ones can be skipped.
 static void writes_times_of_what_ran(void **state)
 {
     struct scene *s = *state;
-    const struct pass_options options = {
-        .log = &s->log, .time = true, .skip = "flatten,simplify"};
+    const struct pass_options options = {.times = &s->times,
+                                         .skip = "flatten,simplify"};
     assert_true(passes_run(&s->pass, &options));
-    assert_null(strstr(s->log.data, "simplify"));
-    assert_non_null(strstr(s->log.data, "guards "));
-    assert_non_null(strstr(s->log.data, "flatten "));
-    assert_non_null(strstr(s->log.data, " ms\n"));
+    assert_false(has_time(s, "lower/simplify"));
+    assert_true(has_time(s, "lower/guards"));
+    assert_true(has_time(s, "lower/flatten"));
+    phases_add(&s->times, "lower", 1);
+    phases_print(&s->times, &s->log);
+    assert_memory_equal(s->log.data, "lower  ", 7);
+    assert_non_null(strstr(s->log.data, "1.000 ms\n  bounds "));
 }
 
 // `print_after` writes the kernel after each pass of a list, or after all.

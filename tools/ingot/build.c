@@ -8,6 +8,7 @@
 
 #include "nvptx/package/output.h"
 #include "tools/ingot/json.h"
+#include "tools/ingot/results.h"
 #include "tools/ingot/targets.h"
 #include "tools/libingot/artefact.h"
 
@@ -16,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 // What --emit can ask for.
@@ -95,6 +95,8 @@ static void check_options(const struct build *b, struct argp_state *state)
 {
     if (b->depfile && b->files.n > 1)
         argp_error(state, "--depfile is for one FILE");
+    if (b->results && b->compile.stop_after)
+        argp_error(state, "--json and --stop-after exclude each other");
     if (b->depfile && b->emit->kind != EMIT_PACKAGE)
         argp_error(state, "--depfile is for the header; --emit writes none");
     if (b->targets.has_arch && !b->targets.cubins.n && !b->targets.ptx)
@@ -150,14 +152,12 @@ static void add_output(struct job *j, const char *suffix, const struct buf *b)
     vec_push(a, &j->outputs, output);
 }
 
-// Write the time that a phase took, if asked for, and begin the next.
+// Note the time that a phase took, if asked for, and begin the next.
 static void end_phase(struct job *j, const char *name)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    double now = (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-    if (name && j->build->compile.options.passes.time)
-        buf_printf(&j->build->compile.log, "%-10s %9.3f ms\n", name,
+    double now = phases_now();
+    if (name)
+        phases_add(j->build->compile.options.passes.times, name,
                    now - j->began);
     j->began = now;
 }
@@ -258,14 +258,11 @@ static bool make_outputs(struct job *j, struct compile_options *o)
 {
     struct ptxas tool;
     enum emit_kind kind = j->build->emit->kind;
-    if (kind == EMIT_TEXT) {
-        bool ok = add_texts(j, o);
-        end_phase(j, "emit");
-        return ok;
-    }
+    if (kind == EMIT_TEXT)
+        return add_texts(j, o);
     if (!cli_images(j->c, &j->build->tools, o, &tool))
         return false;
-    end_phase(j, "images");
+    end_phase(j, NULL);
     if (kind == EMIT_PACKAGE && !add_package(j, &tool))
         return false;
     if (kind == EMIT_CUBIN)
@@ -277,6 +274,7 @@ static bool make_outputs(struct job *j, struct compile_options *o)
 // Write the results, into a folder that is made if it is missing.
 static bool write_outputs(struct job *j)
 {
+    end_phase(j, NULL);
     const char *folder = j->build->folder;
     bool is_new = *folder && mkdir(folder, 0777) == 0;
     bool ok =
@@ -285,6 +283,14 @@ static bool write_outputs(struct job *j)
         rmdir(folder);
     end_phase(j, "write");
     return ok;
+}
+
+// Print the program as far as it came.
+static bool print_variants(struct job *j)
+{
+    size_t n;
+    const struct ir_kernel *const *kernels = compile_kernels(j->c, NULL, &n);
+    return cli_print_kernels((struct ir_kernel *const *)kernels, n);
 }
 
 // Leave out the PTX that what is emitted does not hold.
@@ -303,54 +309,10 @@ static bool run_job(struct job *j, struct compile_options o)
     bool ok = cli_add_file(j->c, j->path) &&
               cli_add_schedules(&j->build->compile, j->c);
     end_phase(j, "parse");
-    ok = ok && compile_lower(j->c, &o);
-    end_phase(j, "lower");
+    ok = ok && cli_lower(&j->build->compile, &o, j->c);
+    if (j->build->compile.stop_after)
+        return ok && print_variants(j);
     return ok && make_outputs(j, &o) && write_outputs(j);
-}
-
-// Return a list of integers.
-static json_t *integers_json(const int64_t *values, size_t n)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(list, json_integer(values[i]));
-    return list;
-}
-
-// Return the knobs of a variant.
-static json_t *knobs_json(const struct sched_knobs *knobs)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < knobs->n; i++) {
-        const struct sched_knob *k = &knobs->at[i];
-        json_t *object = json_object();
-        json_object_set_new(object, "name", json_text(k->name));
-        json_object_set_new(object, "values",
-                            integers_json(k->values.at, k->values.n));
-        json_object_set_new(object, "chosen", json_integer(k->chosen));
-        json_array_append_new(list, object);
-    }
-    return list;
-}
-
-// Return the schedules that the variants were made by, and their knobs.
-static json_t *schedules_json(const struct compilation *c)
-{
-    json_t *list = json_array();
-    const struct sched_item *last = NULL;
-    for (size_t i = 0; i < c->variants.n; i++) {
-        const struct variant *v = &c->variants.at[i];
-        if (!v->schedule || v->schedule == last)
-            continue;
-        last = v->schedule;
-        json_t *object = json_object();
-        json_object_set_new(object, "kernel", json_text(v->source->name));
-        json_object_set_new(object, "number",
-                            json_integer((json_int_t)v->number));
-        json_object_set_new(object, "knobs", knobs_json(v->knobs));
-        json_array_append_new(list, object);
-    }
-    return list;
 }
 
 // Add what came of a file to the JSON.
@@ -362,8 +324,13 @@ static void add_result(struct job *j, bool ok)
     json_object_set_new(object, "source", json_text(j->path));
     json_object_set_new(object, "ok", json_boolean(ok));
     json_object_set_new(object, "outputs", outputs);
-    json_object_set_new(object, "schedules", schedules_json(j->c));
+    json_object_set_new(object, "schedules", results_schedules(j->c));
     json_object_set_new(object, "diagnostics", json_diagnostics(&j->c->diags));
+    if (j->build->compile.options.passes.times) {
+        struct phases *times = &j->build->compile.times;
+        json_object_set_new(object, "times", results_times(times));
+        times->all.n = 0;
+    }
     json_array_append_new(j->build->results, object);
 }
 
@@ -385,7 +352,7 @@ static int build_file(struct build *b, const char *path)
 int command_build(int argc, char **argv)
 {
     static const struct argp_child children[] = {
-        {&cli_compile_argp, 0, "How to compile:", 1},
+        {&cli_stop_argp, 0, "How to compile:", 1},
         {&cli_targets_argp, 0, "For what:", 2},
         {0}};
     static const struct argp argp = {

@@ -2,6 +2,7 @@
 
 #include "tools/ingot/cli.h"
 
+#include "ir/text.h"
 #include "ir/text/lex.h"
 
 #include <errno.h>
@@ -126,10 +127,10 @@ static const struct argp_option compile_entries_help[] = {
      "ignore the file's schedules, use the default", 0},
     {"optimise", 'O', "LEVEL", 0, "LLVM's effort, 0 to 3 (default 2)", 0},
     {"checked", KEY_CHECKED, 0, 0, "check the program after every pass", 0},
-    {"print-after", KEY_PRINT, "PASS", 0,
-     "print the program after a pass, or after \"all\"", 0},
+    {"print-after", KEY_PRINT, "PASSES", 0,
+     "print the program after these passes, after \"schedule\" or \"all\"", 0},
     {"skip", KEY_SKIP, "PASSES", 0, "leave out optional passes", 0},
-    {"time", KEY_TIME, 0, 0, "print the time of every pass", 0},
+    {"time", KEY_TIME, 0, 0, "print the time of every phase and pass", 0},
     {0}};
 
 // Add `name=value` to the settings.
@@ -147,6 +148,53 @@ static void add_setting(struct cli_compile *c, const char *text,
     vec_push(&c->arena, &c->settings, s);
 }
 
+// End the process unless a text of `n` bytes names a pass, or is one of two
+// other words, which may be NULL.
+static void check_pass(const char *option, const char *text, size_t n,
+                       const char *const *words, struct argp_state *state)
+{
+    struct arena arena = {0};
+    enum pass_name pass;
+    const char *name = arena_copy(&arena, text, n);
+    struct suggest near = {.wanted = name};
+    bool found = pass_find(name, &pass);
+    for (int i = 0; i < 2 && words[i]; i++) {
+        found |= strcmp(words[i], name) == 0;
+        suggest_offer(&near, words[i]);
+    }
+    for (int i = 0; i < PASS_COUNT; i++)
+        suggest_offer(&near, pass_text((enum pass_name)i));
+    if (!found)
+        argp_error(state, "%s: unknown pass `%s`%s", option, name,
+                   cli_hint(&arena, &near));
+    arena_reset(&arena);
+}
+
+// The same for each name of a comma-separated list.
+static void check_passes(const char *option, const char *list, const char *word,
+                         const char *other, struct argp_state *state)
+{
+    const char *const words[] = {word, other};
+    for (const char *at = list;; at++) {
+        size_t n = strcspn(at, ",");
+        check_pass(option, at, n, words, state);
+        at += n;
+        if (!*at)
+            return;
+    }
+}
+
+// End the process if a list names a pass that must run.
+static void check_skip(const char *list, struct argp_state *state)
+{
+    for (int i = 0; i < PASS_COUNT; i++) {
+        enum pass_name pass = (enum pass_name)i;
+        if (!pass_is_optional(pass) && pass_is_listed(list, pass_text(pass)))
+            argp_error(state, "--skip: the pass `%s` cannot be left out",
+                       pass_text(pass));
+    }
+}
+
 // Take one option that all compiling commands have.
 static error_t take_compile(int key, char *arg, struct argp_state *state)
 {
@@ -158,9 +206,16 @@ static error_t take_compile(int key, char *arg, struct argp_state *state)
     case KEY_FAST_MATH: o->fast_math = true; return 0;
     case KEY_NO_SCHEDULE: o->no_schedule = true; return 0;
     case KEY_CHECKED: o->passes.checked = true; return 0;
-    case KEY_PRINT: o->passes.print_after = arg; return 0;
-    case KEY_SKIP: o->passes.skip = arg; return 0;
-    case KEY_TIME: o->passes.time = true; return 0;
+    case KEY_PRINT:
+        check_passes("--print-after", arg, "schedule", "all", state);
+        o->passes.print_after = arg;
+        return 0;
+    case KEY_SKIP:
+        check_passes("--skip", arg, NULL, NULL, state);
+        check_skip(arg, state);
+        o->passes.skip = arg;
+        return 0;
+    case KEY_TIME: o->passes.times = &c->times; return 0;
     case 'O':
         if (strlen(arg) != 1 || arg[0] < '0' || arg[0] > '3')
             argp_error(state, "-O takes 0, 1, 2 or 3, not `%s`", arg);
@@ -169,6 +224,7 @@ static error_t take_compile(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_INIT:
         o->opt_level = 2;
         o->passes.log = &c->log;
+        c->times.arena = &c->arena;
         o->passes.checked = INGOT_CHECKED;
         return 0;
     case ARGP_KEY_SUCCESS:
@@ -181,6 +237,57 @@ static error_t take_compile(int key, char *arg, struct argp_state *state)
 
 const struct argp cli_compile_argp = {.options = compile_entries_help,
                                       .parser = take_compile};
+
+enum { KEY_STOP = 384 };
+
+static const struct argp_option stop_options[] = {
+    {"stop-after", KEY_STOP, "PASS", 0,
+     "run the pipeline up to this pass, or to \"schedule\", and print the "
+     "program",
+     0},
+    {0}};
+
+// Take --stop-after.
+static error_t take_stop(int key, char *arg, struct argp_state *state)
+{
+    static const char *const words[] = {"schedule", NULL};
+    struct cli_compile *c = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = c; return 0;
+    case KEY_STOP:
+        check_pass("--stop-after", arg, strlen(arg), words, state);
+        c->stop_after = arg;
+        c->options.passes.stop_after = arg;
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child compile_child[] = {
+    {&cli_compile_argp, 0, NULL, 0}, {0}};
+const struct argp cli_stop_argp = {
+    .options = stop_options, .parser = take_stop, .children = compile_child};
+
+bool cli_lower(struct cli_compile *o, const struct compile_options *options,
+               struct compilation *c)
+{
+    bool ok = o->stop_after && strcmp(o->stop_after, "schedule") == 0
+                  ? compile_schedule(c, options)
+                  : compile_lower(c, options);
+    return ok;
+}
+
+bool cli_print_kernels(struct ir_kernel *const *kernels, size_t n)
+{
+    struct buf out = {0};
+    for (size_t i = 0; i < n; i++) {
+        buf_text(&out, i ? "\n" : "");
+        ir_print_kernel(&out, kernels[i]);
+    }
+    bool ok = cli_print(&out);
+    buf_free(&out);
+    return ok;
+}
 
 void cli_parse(const struct argp *argp, int argc, char **argv, void *input)
 {
@@ -221,9 +328,10 @@ bool cli_add_schedules(const struct cli_compile *c, struct compilation *to)
 
 void cli_print_log(struct cli_compile *c)
 {
+    phases_print(&c->times, &c->log);
     if (c->log.n)
         fwrite(c->log.data, 1, c->log.n, stderr);
-    c->log.n = 0;
+    c->log.n = c->times.all.n = 0;
 }
 
 void cli_end(struct cli_compile *c)

@@ -49,8 +49,22 @@ struct cli_compile {
     struct VEC(const char *) schedules;        // --schedules: files
     struct arena arena;                        // of the settings
     struct buf log;                            // what passes write
+    struct phases times;                       // --time
+    const char *stop_after; // --stop-after; "schedule" or a pass, or NULL
 };
 extern const struct argp cli_compile_argp;
+
+// The same with --stop-after; it fills `stop_after`.
+extern const struct argp cli_stop_argp;
+
+// Run the compilation as far as --stop-after says, or to the end.
+// Returns false after reporting.
+bool cli_lower(struct cli_compile *o, const struct compile_options *options,
+               struct compilation *c);
+
+// Print kernels as text with an empty line between them.
+// Returns false after saying why that failed.
+bool cli_print_kernels(struct ir_kernel *const *kernels, size_t n);
 
 // Write text to the standard output.  Returns false after saying why it failed.
 bool cli_print(const struct buf *text);
@@ -65,7 +79,7 @@ const char *cli_hint(struct arena *a, const struct suggest *s);
 // Returns false after reporting.
 bool cli_add_schedules(const struct cli_compile *c, struct compilation *to);
 
-// Print the log to the standard error, and empty it.
+// Print the log and the times to the standard error, and empty them.
 void cli_print_log(struct cli_compile *c);
 
 // Print the log, and release everything.

@@ -20,13 +20,10 @@ struct opt {
     int files;
 };
 
-enum { KEY_PASS = 512, KEY_STOP };
+enum { KEY_PASS = 512 };
 
 static const struct argp_option options[] = {
-    {"pass", KEY_PASS, "PASSES", 0, "run these passes, in this order", 0},
-    {"stop-after", KEY_STOP, "PASS", 0,
-     "run the pipeline up to this pass, or to \"schedule\"", 0},
-    {0}};
+    {"pass", KEY_PASS, "PASSES", 0, "run these passes, in this order", 0}, {0}};
 
 // Take one option.
 static error_t take(int key, char *arg, struct argp_state *state)
@@ -35,7 +32,6 @@ static error_t take(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &o->compile; return 0;
     case KEY_PASS: o->passes = arg; return 0;
-    case KEY_STOP: o->compile.options.passes.stop_after = arg; return 0;
     case ARGP_KEY_ARG:
         cli_add_file(o->c, arg);
         o->files++;
@@ -76,36 +72,12 @@ static bool run_list(struct opt *o, struct ir_kernel *k, const char *list)
 // Kernels in the order of the file.
 struct kernels VEC(struct ir_kernel *);
 
-// Print kernels with an empty line between them.
-// Returns false after saying why that failed.
-static bool print_kernels(struct ir_kernel *const *k, size_t n)
-{
-    struct buf out = {0};
-    for (size_t i = 0; i < n; i++) {
-        buf_text(&out, i ? "\n" : "");
-        ir_print_kernel(&out, k[i]);
-    }
-    bool ok = cli_print(&out);
-    buf_free(&out);
-    return ok;
-}
-
-// Fill `variants` with what the pipeline makes up to the pass of
-// --stop-after; "schedule" stands before the first pass.
-static bool run_pipeline(struct opt *o, const char *stop)
-{
-    struct compilation *c = o->c;
-    return strcmp(stop, "schedule") == 0
-               ? compile_schedule(c, &o->compile.options)
-               : compile_lower(c, &o->compile.options);
-}
-
 // Do what was asked; the kernels that result are in `out`.
 static bool process(struct opt *o, struct kernels *out)
 {
     struct compilation *c = o->c;
-    const char *stop = o->compile.options.passes.stop_after;
-    if (stop && !run_pipeline(o, stop))
+    const char *stop = o->compile.stop_after;
+    if (stop && !cli_lower(&o->compile, &o->compile.options, c))
         return false;
     for (size_t i = 0; stop && i < c->variants.n; i++)
         vec_push(&c->arena, out, c->variants.at[i].kernel);
@@ -123,15 +95,15 @@ static int run(struct opt *o)
     struct kernels out = {0};
     bool ok = cli_add_schedules(&o->compile, o->c) && process(o, &out);
     cli_print_log(&o->compile);
-    bool is_printed = !ok || print_kernels(out.at, out.n);
+    bool is_printed = !ok || cli_print_kernels(out.at, out.n);
     int code = cli_report(&o->c->diags);
     return !is_printed ? EXIT_TOOL : ok || code ? code : EXIT_USAGE;
 }
 
 int command_opt(int argc, char **argv)
 {
-    static const struct argp_child children[] = {
-        {&cli_compile_argp, 0, NULL, 0}, {0}};
+    static const struct argp_child children[] = {{&cli_stop_argp, 0, NULL, 0},
+                                                 {0}};
     static const struct argp argp = {
         options,
         take,

@@ -138,6 +138,8 @@ static bool schedule_kernel(struct compilation *c,
     }
     if (c->variants.n == first + 1)
         c->variants.at[first].kernel->variant = kernel->variant;
+    for (size_t i = first; i < c->variants.n; i++)
+        pass_print_after(&o->passes, "schedule", c->variants.at[i].kernel);
     return true;
 }
 
@@ -175,6 +177,7 @@ static void check_settings(struct compilation *c,
 bool compile_schedule(struct compilation *c, const struct compile_options *o)
 {
     int errors = c->diags.errors;
+    double began = phases_now();
     sched_check_kernels(&c->program.schedules,
                         (const struct ir_kernel *const *)c->program.kernels.at,
                         c->program.kernels.n, &c->diags);
@@ -184,6 +187,7 @@ bool compile_schedule(struct compilation *c, const struct compile_options *o)
         schedule_kernel(c, o, c->program.kernels.at[i]);
     if (c->diags.errors == errors)
         check_settings(c, o);
+    phases_add(o->passes.times, "schedule", phases_now() - began);
     return !c->diags.errors;
 }
 
@@ -218,8 +222,10 @@ bool compile_lower(struct compilation *c, const struct compile_options *o)
     if (n)
         memcpy(scheduled, c->variants.at, n * sizeof *scheduled);
     c->variants.n = 0;
+    double began = phases_now();
     for (size_t i = 0; i < n; i++)
         lower_variant(c, o, scheduled[i]);
+    phases_add(o->passes.times, "lower", phases_now() - began);
     return !c->diags.errors;
 }
 
@@ -257,9 +263,16 @@ bool compile_emit(struct compilation *c, const struct compile_options *o,
                   struct buf *out)
 {
     struct nvptx_options options = emit_options(o, target, form);
+    struct phases times = {.arena = &c->arena};
     size_t n;
     const struct ir_kernel *const *kernels = compile_kernels(c, target, &n);
-    return nvptx_emit_isolated(&c->arena, kernels, n, &options, out, &c->diags);
+    double began = phases_now();
+    options.times = &times;
+    bool ok =
+        nvptx_emit_isolated(&c->arena, kernels, n, &options, out, &c->diags);
+    phases_add(o->passes.times, "emit", phases_now() - began);
+    phases_merge(o->passes.times, "emit", target->name, &times);
+    return ok;
 }
 
 const char *const *compile_entries(struct compilation *c,
@@ -292,7 +305,8 @@ static struct emission emission_of(struct compilation *c,
     return (struct emission){.kernels = kernels,
                              .n = n,
                              .options = emit_options(o, target, NVPTX_PTX),
-                             .diags = {.arena = arena}};
+                             .diags = {.arena = arena},
+                             .times = {.arena = arena}};
 }
 
 // Add the image that was emitted, its cubin not yet, and what was reported.
@@ -319,8 +333,12 @@ static bool emit_images(struct compilation *c, const struct compile_options *o)
     bool ok = true;
     for (size_t i = 0; i < n; i++)
         all[i] = emission_of(c, o, i < cubins ? o->targets[i] : o->ptx);
+    double began = phases_now();
     emissions_run(all, n);
+    phases_add(o->passes.times, "emit", phases_now() - began);
     for (size_t i = 0; i < n; i++) {
+        phases_merge(o->passes.times, "emit", all[i].options.target->name,
+                     &all[i].times);
         ok = ok && add_image(c, &all[i], i < cubins ? IMAGE_CUBIN : IMAGE_PTX);
         buf_free(&all[i].text);
     }
@@ -328,7 +346,8 @@ static bool emit_images(struct compilation *c, const struct compile_options *o)
 }
 
 // Assemble the images that are cubins, all at once.
-static bool assemble(struct compilation *c, struct ptxas *tool)
+static bool assemble(struct compilation *c, struct ptxas *tool,
+                     struct phases *times)
 {
     size_t n = c->images.n;
     struct ptxas_job *jobs = arena_array(&c->arena, struct ptxas_job, n);
@@ -340,9 +359,15 @@ static bool assemble(struct compilation *c, struct ptxas *tool)
         jobs[i].entries = compile_entries(c, image->target, &jobs[i].n_entries);
     }
     size_t cubins = n && c->images.at[n - 1].kind == IMAGE_PTX ? n - 1 : n;
+    double began = phases_now();
     if (cubins && !ptxas_run(&c->arena, tool, jobs, cubins, &c->diags))
         return false;
+    if (cubins)
+        phases_add(times, "ptxas", phases_now() - began);
     for (size_t i = 0; i < cubins; i++) {
+        phases_add(times,
+                   arena_printf(&c->arena, "ptxas/%s", jobs[i].target->name),
+                   jobs[i].ms);
         c->images.at[i].bytes = jobs[i].cubin;
         c->images.at[i].size = jobs[i].cubin_size;
         c->images.at[i].usage = jobs[i].usage;
@@ -353,5 +378,5 @@ static bool assemble(struct compilation *c, struct ptxas *tool)
 bool compile_images(struct compilation *c, const struct compile_options *o,
                     struct ptxas *tool)
 {
-    return emit_images(c, o) && assemble(c, tool);
+    return emit_images(c, o) && assemble(c, tool, o->passes.times);
 }

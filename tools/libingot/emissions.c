@@ -11,6 +11,7 @@ enum { THREADS_MOST = 64 };
 static void *run(void *argument)
 {
     struct emission *e = argument;
+    e->options.times = &e->times;
     e->ok = nvptx_emit_isolated(e->diags.arena, e->kernels, e->n, &e->options,
                                 &e->text, &e->diags);
     return NULL;

@@ -11,6 +11,7 @@ struct emission {
     size_t n;
     struct nvptx_options options;
     struct diag_list diags; // its own, with an arena of its own
+    struct phases times;    // in that arena
     struct buf text;        // the caller releases it
     bool ok;
 };
