@@ -10,10 +10,10 @@ trap 'rm -rf "$work"' EXIT
 arch=none
 [[ -z ${INGOT_CUDA:-} || ! -x $INGOT_CUDA/bin/ptxas ]] || arch=sm_75,sm_90a
 mkdir -p "$work/one" "$work/two" "$work/else where"
-cp "$SOURCE_DIR"/tests/kernels/*.ing "$work/else where"
+cp "$SOURCE_DIR"/tests/kernels/{,seeds/}*.ing "$work/else where"
 
 cd "$SOURCE_DIR/tests/kernels"
-printf '%s\0' *.ing | xargs -0 -n1 -P2 "$INGOT" build --arch "$arch" -o "$work/one"
+printf '%s\0' {,seeds/}*.ing | xargs -0 -n1 -P2 "$INGOT" build --arch "$arch" -o "$work/one"
 
 cd "$work/else where"
 mapfile -t reversed < <(printf '%s\n' *.ing | LC_ALL=C sort -r)

@@ -28,7 +28,7 @@ check() {
   fi
 }
 
-for file in "$SOURCE_DIR"/tests/kernels/*.ing; do
+for file in "$SOURCE_DIR"/tests/kernels/{,seeds/}*.ing; do
   while read -r sizes; do check "$file" "$sizes" 0; done < <(lines test "$file")
   while read -r sizes; do check "$file" "$sizes" 1; done < <(lines refused "$file")
 done

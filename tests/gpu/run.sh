@@ -30,7 +30,7 @@ run_one() {
 export -f run_one
 
 list() {
-  for file in "$SOURCE_DIR"/tests/kernels/*.ing; do
+  for file in "$SOURCE_DIR"/tests/kernels/{,seeds/}*.ing; do
     sed -nE 's/^\/\/ (test|large):[ ]*//p' "$file" | while read -r sizes; do
       for mode in cubin ptx; do printf '%s\0%s\0%s\0' "$file" "$mode" "$sizes"; done
     done

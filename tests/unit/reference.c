@@ -539,6 +539,19 @@ static int compare_file(const char *path)
     return n;
 }
 
+// Compare the kernels of a folder; returns how many have a program.
+static int compare_folder(struct arena *a, const char *folder)
+{
+    DIR *d = opendir(folder);
+    int n = 0;
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d));)
+        if (strstr(e->d_name, ".ing"))
+            n += compare_file(arena_printf(a, "%s/%s", folder, e->d_name));
+    closedir(d);
+    return n;
+}
+
 // Every kernel of the zoo that has a program.
 static void the_zoo(void **state)
 {
@@ -547,14 +560,8 @@ static void the_zoo(void **state)
     if (!root || !has_compiler())
         skip();
     struct arena a = {0};
-    const char *folder = arena_printf(&a, "%s/tests/kernels", root);
-    DIR *d = opendir(folder);
-    int n = 0;
-    assert_non_null(d);
-    for (struct dirent *e; (e = readdir(d));)
-        if (strstr(e->d_name, ".ing"))
-            n += compare_file(arena_printf(&a, "%s/%s", folder, e->d_name));
-    closedir(d);
+    int n = compare_folder(&a, arena_printf(&a, "%s/tests/kernels", root));
+    n += compare_folder(&a, arena_printf(&a, "%s/tests/kernels/seeds", root));
     arena_reset(&a);
     assert_true(n >= 20);
 }
