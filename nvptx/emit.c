@@ -142,6 +142,7 @@ static void begin_entry(struct emitter *e, struct ir_launch *launch)
     const struct map empty = {.arena = e->arena};
     e->values = e->arrays = e->written = empty;
     e->entry = launch->name;
+    e->shared = shared_layout(e->arena, launch);
     ir_each_stmt(&launch->body, note_store, &e->written);
     ir_each_expr_in(&launch->body, note_atomic, &e->written);
 }

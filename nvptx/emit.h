@@ -4,6 +4,7 @@
 #define NVPTX_EMIT_H
 
 #include "ir/base/map.h"
+#include "ir/shared.h"
 #include "nvptx/nvptx.h"
 
 #include <llvm-c/Core.h>
@@ -33,15 +34,15 @@ struct emitter {
     struct emit_lines lines;
 
     const struct ir_kernel *kernel;
-    const char *entry;         // its symbol
-    bool fast_math;            // approximations are allowed
-    LLVMValueRef function;     // the entry
-    LLVMBasicBlockRef allocas; // its first block: local arrays and variables
-    struct map values;         // ir_var -> its LLVMValueRef
-    struct map arrays;         // ir_buffer -> its pointer
-    struct map written;        // the arrays that the launch writes
-    LLVMValueRef dynamic;      // the dynamic shared memory, or NULL
-    uint64_t dynamic_offset;   // of the next shared array in it
+    const char *entry;           // its symbol
+    bool fast_math;              // approximations are allowed
+    LLVMValueRef function;       // the entry
+    LLVMBasicBlockRef allocas;   // its first block: local arrays and variables
+    struct map values;           // ir_var -> its LLVMValueRef
+    struct map arrays;           // ir_buffer -> its pointer
+    struct map written;          // the arrays that the launch writes
+    struct shared_layout shared; // of the launch's arrays in shared memory
+    LLVMValueRef dynamic;        // the module's dynamic shared memory, or NULL
 };
 
 // ---- emit.c: kernels and entries

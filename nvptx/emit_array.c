@@ -1,12 +1,13 @@
 // The arrays that a launch declares: shared ones are variables of the module,
-// local ones lie on the stack until optimisation turns them into registers.
+// or lie in its dynamic shared memory if they are many, local ones lie on the
+// stack until optimisation turns them into registers.
 
 #include "nvptx/emit.h"
 
 #include "ir/base/num.h"
 #include "ir/build.h"
 
-enum { VECTOR_ALIGN = 16 };
+enum { VECTOR_ALIGN = 16, DYNAMIC_ALIGN = 128 };
 
 // Return whether the extents and strides of an array are numbers, and how
 // many elements it has then.
@@ -40,6 +41,30 @@ static LLVMValueRef shared_array(struct emitter *e, const struct ir_buffer *b,
     return v;
 }
 
+// Return the dynamic shared memory of the module: its size is an argument of
+// the launch.
+static LLVMValueRef dynamic_memory(struct emitter *e)
+{
+    LLVMTypeRef byte = LLVMInt8TypeInContext(e->context);
+    if (e->dynamic)
+        return e->dynamic;
+    e->dynamic = LLVMAddGlobalInAddressSpace(e->module, LLVMArrayType2(byte, 0),
+                                             "shared$dynamic",
+                                             space_number(SPACE_shared));
+    LLVMSetAlignment(e->dynamic, DYNAMIC_ALIGN);
+    return e->dynamic;
+}
+
+// Return the place of an array in the dynamic shared memory.
+static LLVMValueRef dynamic_array(struct emitter *e, const struct ir_buffer *b)
+{
+    const struct shared_place *place = shared_find(&e->shared, b);
+    LLVMValueRef at = LLVMConstInt(LLVMInt64TypeInContext(e->context),
+                                   (unsigned long long)place->offset, false);
+    return LLVMConstInBoundsGEP2(LLVMInt8TypeInContext(e->context),
+                                 dynamic_memory(e), &at, 1);
+}
+
 void emit_alloc(struct emitter *e, const struct ir_stmt *s)
 {
     const struct ir_buffer *b = s->u.buffer;
@@ -50,6 +75,10 @@ void emit_alloc(struct emitter *e, const struct ir_stmt *s)
     else if (!constant_elements(b, &elements))
         diag_error(e->diags, s->span, D_array_not_constant, b->name,
                    space_name(b->space));
+    if (b->space == SPACE_shared && shared_dynamic(&e->shared)) {
+        map_set(&e->arrays, b, dynamic_array(e, b));
+        return;
+    }
     LLVMTypeRef type = LLVMArrayType2(emit_memory_type(e, b->elem),
                                       elements > 0 ? (uint64_t)elements : 1);
     LLVMValueRef array = b->space == SPACE_shared ? shared_array(e, b, type)

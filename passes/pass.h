@@ -13,6 +13,12 @@ enum pass_result {
     PASS_FAILED,  // only after an error went into `diags`
 };
 
+// An architecture that a kernel is built for.
+struct pass_target {
+    const char *name;
+    int64_t shared; // most bytes of shared memory a block
+};
+
 // What a pass works on.
 struct pass {
     struct ir_kernel *kernel; // changed in place
@@ -20,6 +26,8 @@ struct pass {
     struct arena *scratch;    // emptied after the pass
     struct str_table *names;
     struct diag_list *diags;
+    const struct pass_target *targets; // what is known of them
+    size_t n_targets;
 };
 
 #define PASS(name, kind, on, leaves, doc)                                      \

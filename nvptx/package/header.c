@@ -115,9 +115,10 @@ static void write_entries(const struct plan *plan, struct buf *out)
     for (size_t i = 0; i < plan->entries.n; i++) {
         const struct plan_entry *e = &plan->entries.at[i];
         buf_printf(
-            out, "    {\"%s\", %u, %s_parameters + %u, %lld, 0, %u, %d},\n",
+            out, "    {\"%s\", %u, %s_parameters + %u, %lld, %lld, %u, %d},\n",
             e->launch->name, e->n_parameters, plan->name, e->parameters_at,
-            (long long)e->shared, e->threads, e->is_optional);
+            (long long)e->shared, (long long)e->dynamic, e->threads,
+            e->is_optional);
     }
     buf_text(out, "};\n\n");
 }

@@ -87,7 +87,8 @@ static void write_workspace_function(struct writer *w)
 static void write_launch(struct writer *w, const struct plan_variant *variant,
                          uint32_t entry, bool is_last)
 {
-    const struct ir_launch *launch = w->plan->entries.at[entry].launch;
+    const struct plan_entry *e = &w->plan->entries.at[entry];
+    const struct ir_launch *launch = e->launch;
     bool has_checks = false;
     buf_printf(w->out,
                "        {\n"
@@ -109,8 +110,8 @@ static void write_launch(struct writer *w, const struct plan_variant *variant,
     }
     buf_printf(w->out,
                "            status = ingot_launch(module, %u, stream, grid, "
-               "block, 0,\n                                  parameters);\n",
-               entry);
+               "block, %lld,\n                                  parameters);\n",
+               entry, (long long)e->dynamic);
     buf_printf(w->out, is_last ? "            return status;\n        }\n"
                                : "            if (status)\n"
                                  "                return status;\n        }\n");

@@ -161,6 +161,7 @@ static json_t *launch_json(const struct plan_entry *entry)
     json_object_set_new(object, "entry", text_json(launch->name));
     json_object_set_new(object, "grid", exprs_json(launch->grid, 3));
     json_object_set_new(object, "block", block);
+    json_object_set_new(object, "dynamic_shared", json_integer(entry->dynamic));
     json_object_set_new(object, "min_blocks", choice_json(launch->min_blocks));
     json_object_set_new(object, "max_registers",
                         choice_json(launch->max_registers));

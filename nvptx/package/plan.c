@@ -2,6 +2,7 @@
 
 #include "nvptx/package/plan.h"
 
+#include "ir/shared.h"
 #include "nvptx/package/c_names.h"
 
 #include <string.h>
@@ -71,6 +72,8 @@ static void add_entry(struct arena *a, struct plan *plan,
     entry.launch = launch;
     entry.threads = launch->block[0] * launch->block[1] * launch->block[2];
     entry.shared = most_shared(package, launch->name);
+    struct shared_layout shared = shared_layout(a, launch);
+    entry.dynamic = shared_dynamic(&shared);
     for (size_t i = 0; i < package->n_images; i++)
         if (!plan_needs(&package->images[i], launch->name))
             entry.is_optional = true;

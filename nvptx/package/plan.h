@@ -17,6 +17,7 @@ struct plan_entry {
     uint32_t parameter_bytes; // of all, as the driver lays them out
     uint32_t threads;         // of a block
     int64_t shared;           // most static shared bytes of any image
+    int64_t dynamic;          // dynamic shared bytes
     bool is_optional;         // some image lacks it
 };
 

@@ -2,12 +2,9 @@
 
 #include "passes/lower/resources.h"
 
-#include "ir/base/num.h"
-#include "ir/build.h"
-#include "ir/layout.h"
-#include "ir/walk.h"
+#include "ir/shared.h"
 
-enum { THREADS_MOST = 1024, SHARED_MOST = 48 * 1024 };
+enum { THREADS_MOST = 1024 };
 
 // What a multiprocessor has, and how it is given out.
 enum {
@@ -17,55 +14,56 @@ enum {
     WARP = 32,
 };
 
-// The arrays in shared memory seen so far.
-struct shared_arrays {
-    struct arena *scratch;
-    int64_t total, largest;
-    const struct ir_buffer *which; // the largest
-};
+// What the GPU with most shared memory has for a block.
+static const struct pass_target largest = {"the largest GPU", 227 * 1024};
 
-// Return the bytes of an array whose extents are numbers, 0 for others;
-// INT64_MAX if 63 bits do not hold them.
-static int64_t array_bytes(struct arena *scratch, const struct ir_buffer *b)
+// Return the array of a layout that takes most.
+static const struct shared_place *largest_place(const struct shared_layout *all)
 {
-    int64_t bytes = (int64_t)type_bytes(b->elem), n;
-    if (b->pitches && ir_int_value(layout_elements(scratch, b), &n))
-        return num_mul(bytes, n, &bytes) ? bytes : INT64_MAX;
-    for (uint32_t i = 0; i < b->rank; i++) {
-        if (!ir_int_value(b->shape[i], &n))
-            return 0;
-        if (!num_mul(bytes, n, &bytes))
-            return INT64_MAX;
-    }
-    return bytes;
+    const struct shared_place *r = all->places.at;
+    for (size_t i = 0; i < all->places.n; i++)
+        if (all->places.at[i].bytes > r->bytes)
+            r = &all->places.at[i];
+    return r;
 }
 
-// Add an array in shared memory.
-static void see_alloc(struct ir_stmt *s, void *context)
+// Say which of the build's architectures have enough, beside one that has
+// not.
+static void note_others(struct pass *p, int64_t bytes, const char *without)
 {
-    struct shared_arrays *all = context;
-    if (s->kind != STMT_alloc || s->u.buffer->space != SPACE_shared)
-        return;
-    int64_t bytes = array_bytes(all->scratch, s->u.buffer);
-    if (!num_add(all->total, bytes, &all->total))
-        all->total = INT64_MAX;
-    if (bytes > all->largest) {
-        all->largest = bytes;
-        all->which = s->u.buffer;
+    bool fits = false;
+    for (size_t i = 0; i < p->n_targets; i++) {
+        const struct pass_target *t = &p->targets[i];
+        if (bytes > t->shared)
+            continue;
+        diag_note(p->diags, (struct span){0}, "it fits %s, which has %lld",
+                  t->name, (long long)t->shared);
+        fits = true;
     }
+    if (fits)
+        diag_help(p->diags,
+                  "give %s a schedule of its own, with smaller tiles: "
+                  "`schedule name for %s { ... }`",
+                  without, without);
 }
 
-// Return whether the arrays in shared memory fit.
+// Return whether the arrays in shared memory fit every architecture that the
+// kernel is built for.
 static bool check_shared(struct pass *p, struct ir_launch *launch)
 {
-    struct shared_arrays all = {.scratch = p->scratch};
-    ir_each_stmt(&launch->body, see_alloc, &all);
-    if (all.total <= SHARED_MOST)
+    struct shared_layout all = shared_layout(p->scratch, launch);
+    const struct pass_target *t = p->n_targets ? p->targets : &largest;
+    size_t n = p->n_targets ? p->n_targets : 1;
+    while (n > 0 && all.bytes <= t->shared)
+        t++, n--;
+    if (n == 0)
         return true;
-    diag_error(p->diags, all.which->span, D_shared_too_large, launch->name,
-               (long long)all.total, "a launch", (long long)SHARED_MOST);
+    const struct shared_place *place = largest_place(&all);
+    diag_error(p->diags, place->buffer->span, D_shared_too_large, launch->name,
+               (long long)all.bytes, t->name, (long long)t->shared);
     diag_label(p->diags, "the largest array, `%s`, has %lld bytes",
-               all.which->name, (long long)all.largest);
+               place->buffer->name, (long long)place->bytes);
+    note_others(p, all.bytes, t->name);
     return false;
 }
 

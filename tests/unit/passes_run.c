@@ -36,8 +36,11 @@ static int setup(void **state)
 {
     struct scene *s = test_calloc(1, sizeof *s);
     s->names.arena = s->diags.arena = s->times.arena = &s->arena;
-    s->pass = (struct pass){kernel_text(&s->arena, copy), &s->arena,
-                            &s->scratch, &s->names, &s->diags};
+    s->pass = (struct pass){.kernel = kernel_text(&s->arena, copy),
+                            .arena = &s->arena,
+                            .scratch = &s->scratch,
+                            .names = &s->names,
+                            .diags = &s->diags};
     *state = s;
     return 0;
 }

@@ -173,7 +173,8 @@ bool device_launch(struct device *d, const struct device_set *set)
     for (size_t i = 0; i < d->launches.n; i++) {
         const struct device_launch *l = &d->launches.at[i];
         if (ingot_launch(d->module, l->entry, d->stream, l->what->grid,
-                         l->what->launch->block, 0, set->params) == INGOT_OK)
+                         l->what->launch->block, l->shared,
+                         set->params) == INGOT_OK)
             continue;
         char text[INGOT_TEXT_SIZE];
         diag_error(d->diags, (struct span){0}, D_launch_refused,

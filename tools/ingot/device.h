@@ -23,7 +23,8 @@ struct device_set {
 
 // One launch through the runtime.
 struct device_launch {
-    uint32_t entry; // its row in the artefact
+    uint32_t entry;  // its row in the artefact
+    uint32_t shared; // bytes of dynamic shared memory
     const struct dispatch_launch *what;
 };
 

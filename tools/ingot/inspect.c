@@ -211,6 +211,11 @@ static void print_variant(const json_t *variant, struct buf *out)
         print_list(json_object_get(launch, "grid"), " x ", out);
         buf_text(out, ", block ");
         print_list(json_object_get(launch, "block"), " x ", out);
+        json_int_t shared =
+            json_integer_value(json_object_get(launch, "dynamic_shared"));
+        if (shared)
+            buf_printf(out, ", %lld bytes of dynamic shared memory",
+                       (long long)shared);
         buf_char(out, '\n');
     }
 }

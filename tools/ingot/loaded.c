@@ -33,6 +33,7 @@ static const struct ingot_entry *entries_of(struct arena *a,
             .param_count = e->n_parameters,
             .param_sizes = plan->parameter_sizes.at + e->parameters_at,
             .static_shared = (uint32_t)e->shared,
+            .max_dynamic_shared = (uint32_t)e->dynamic,
             .max_threads = e->threads,
             .optional = e->is_optional};
     }

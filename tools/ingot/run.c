@@ -213,7 +213,9 @@ static bool run_on_device(struct run *r, struct device *d)
 {
     for (size_t i = 0; i < r->dispatch.launches.n; i++) {
         const struct dispatch_launch *l = &r->dispatch.launches.at[i];
-        struct device_launch launch = {loaded_entry(&r->loaded, l->launch), l};
+        uint32_t entry = loaded_entry(&r->loaded, l->launch);
+        int64_t shared = r->loaded.plan.entries.at[entry].dynamic;
+        struct device_launch launch = {entry, (uint32_t)shared, l};
         vec_push(d->arena, &d->launches, launch);
     }
     bool is_timed = !r->options->no_timing && has_blocks(&r->dispatch);

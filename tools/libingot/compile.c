@@ -191,11 +191,27 @@ bool compile_schedule(struct compilation *c, const struct compile_options *o)
     return !c->diags.errors;
 }
 
+// Tell a pass which of the build's architectures have the variant.
+static void set_targets(struct compilation *c, const struct compile_options *o,
+                        const struct variant *v, struct pass *p)
+{
+    struct pass_target *targets =
+        arena_array(&c->arena, struct pass_target, o->n_targets);
+    for (size_t i = 0; i < o->n_targets; i++) {
+        const struct nvptx_target *t = o->targets[i];
+        if (target_set_has(v->targets, t))
+            targets[p->n_targets++] =
+                (struct pass_target){t->name, t->most_shared};
+    }
+    p->targets = targets;
+}
+
 // Run the passes on a scheduled kernel and add it to the variants.
 static bool lower_kernel(struct compilation *c, const struct compile_options *o,
                          struct variant v)
 {
     struct pass p = pass_for(c, v.kernel);
+    set_targets(c, o, &v, &p);
     vec_push(&c->arena, &c->variants, v);
     return passes_run(&p, &o->passes);
 }
