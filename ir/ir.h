@@ -136,6 +136,8 @@ struct ir_buffer {
     enum space space;
     enum buffer_role role;
     uint32_t align; // bytes the caller promises; 0: those of one element
+    bool is_double; // filled for the next iteration while this one uses it;
+                    // only before level launch
     struct span span;
 };
 

@@ -152,6 +152,8 @@ static bool parse_traits(struct parser *p, struct ir_buffer *b,
         } else if (with_layout && parse_take(p, "swizzle")) {
             if (!parse_swizzle(p, b))
                 return false;
+        } else if (with_layout && parse_take(p, "double")) {
+            b->is_double = true;
         } else if (parse_take(p, "strides")) {
             if (!parse_strides(p, b))
                 return false;

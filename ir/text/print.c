@@ -35,6 +35,8 @@ static void print_buffer_traits(struct printer *p, const struct ir_buffer *b)
         buf_char(p->out, ']');
     }
     print_layout(p, b);
+    if (b->is_double)
+        buf_text(p->out, " double");
     if (b->align)
         buf_printf(p->out, " align %u", b->align);
     if (b->role == ROLE_inout)

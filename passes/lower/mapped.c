@@ -21,6 +21,7 @@
 #include "ir/walk.h"
 #include "passes/analysis/nested.h"
 #include "passes/lower/mapping.h"
+#include "passes/lower/double_buffer.h"
 #include "passes/lower/resources.h"
 #include "passes/opt/fold.h"
 
@@ -254,6 +255,7 @@ static struct ir_stmt *make_launch(struct pass *p, struct ir_block body,
     m.launch->max_registers = p->kernel->max_registers;
     s->span = body.at[0]->span;
     facts_start(&m.facts, p->scratch, p->kernel);
+    double_buffer(p, &body);
     measure(&m, &body);
     if (!m.failed)
         set_geometry(&m);

@@ -1,0 +1,336 @@
+// Double buffering: the next tile is under way while this one is used.
+//
+//   alloc S: f32[n] in shared double
+//   for k in 0..K { S[i] = A[k, i]; use S }
+//     =>
+//   alloc S: f32[2, n] in shared
+//   if 0 < K { S[0, i] = A[0, i] }
+//   for k in 0..K {
+//     var S_next: f32 = 0.0
+//     if k + 1 < K { S_next = A[k + 1, i] }
+//     use S[k % 2]
+//     if k + 1 < K { S[(k + 1) % 2, i] = S_next }
+//   }
+//
+// The element on its way is kept in a variable, so that nothing waits for the
+// memory it comes from.  Where the copy is a serial loop, there is no variable
+// for each of its elements: then it is stored at once.
+
+#include "passes/lower/double_buffer.h"
+
+#include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/walk.h"
+
+// The rewrite of one loop.
+struct rewrite {
+    struct pass *p;
+    struct ir_stmt *loop;
+    struct map doubled;   // arrays -> those with two halves
+    struct map lets;      // of the loop's body -> their values
+    struct ir_expr *half; // of the accesses being rewritten
+    struct ir_block vars; // declared at the start of the body
+    bool stores;          // in the second part of a copy
+    size_t next;          // variable to be used there
+};
+
+// Note an array that is marked and written: the context of see_copy.
+struct copies {
+    bool reads, writes; // marked arrays
+    bool is_serial;     // in a loop that is not bound
+    bool is_plain;      // nothing but stores to them
+};
+
+// Note a read of a marked array.
+static void see_read(struct ir_expr *x, void *context)
+{
+    struct copies *c = context;
+    if (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES))
+        c->reads |= x->u.buffer->is_double;
+}
+
+// Note what a statement does.
+static void see_copy(struct ir_stmt *s, void *context)
+{
+    struct copies *c = context;
+    if (s->kind == STMT_store) {
+        c->writes |= s->u.store.buffer->is_double;
+        c->is_plain &= s->u.store.buffer->is_double;
+    }
+    if (s->kind == STMT_for)
+        c->is_serial |= axis_kind(s->u.loop.axis) != AXIS_THREAD;
+    c->is_plain &= s->kind == STMT_store || s->kind == STMT_for ||
+                   s->kind == STMT_if || s->kind == STMT_let;
+}
+
+// Return what a statement does to marked arrays.
+static struct copies copies_in(struct ir_stmt *s)
+{
+    struct copies c = {.is_plain = true};
+    struct ir_block alone = {&s, 1, 1};
+    ir_each_stmt(&alone, see_copy, &c);
+    ir_each_expr_in(&alone, see_read, &c);
+    return c;
+}
+
+// Return whether a statement is a copy into marked arrays.
+static bool is_copy(struct ir_stmt *s)
+{
+    struct copies c = copies_in(s);
+    return c.writes && c.is_plain && !c.reads;
+}
+
+// Return whether a loop refills marked arrays and uses them behind that.
+static bool refills(struct ir_stmt *s)
+{
+    bool copied = false, used = false;
+    if (s->kind != STMT_for || axis_kind(s->u.loop.axis) != AXIS_SERIAL ||
+        !ir_is_int_const(s->u.loop.from, 0) ||
+        !ir_is_int_const(s->u.loop.step, 1))
+        return false;
+    for (size_t i = 0; i < s->u.loop.body.n; i++) {
+        struct ir_stmt *inner = s->u.loop.body.at[i];
+        if (is_copy(inner) && !used)
+            copied = true;
+        else
+            used |= copies_in(inner).reads;
+    }
+    return copied && used;
+}
+
+// Return the array with two halves that stands for a marked one.
+static struct ir_buffer *twice(struct rewrite *r, const struct ir_buffer *b)
+{
+    struct arena *a = r->p->arena;
+    struct ir_buffer *two = map_get(&r->doubled, b);
+    if (two)
+        return two;
+    two = arena_new(a, struct ir_buffer);
+    *two = *b;
+    two->is_double = false;
+    two->rank = b->rank + 1;
+    two->shape = arena_array(a, struct ir_expr *, two->rank);
+    two->shape[0] = ir_int(a, 2);
+    for (uint32_t i = 0; i < b->rank; i++)
+        two->shape[i + 1] = b->shape[i];
+    if (b->pitches) {
+        two->pitches = arena_array(a, struct ir_pitch, two->rank);
+        two->pitches[0] = (struct ir_pitch){0};
+        for (uint32_t i = 0; i < b->rank; i++)
+            two->pitches[i + 1] = b->pitches[i];
+    }
+    map_set(&r->doubled, b, two);
+    return two;
+}
+
+// Return an index with the half in front.
+static struct ir_expr **in_half(struct rewrite *r, uint32_t n,
+                                struct ir_expr *const *index)
+{
+    struct ir_expr **out = arena_array(r->p->arena, struct ir_expr *, n + 1);
+    out[0] = r->half;
+    for (uint32_t i = 0; i < n; i++)
+        out[i + 1] = index[i];
+    return out;
+}
+
+// Read a marked array in the current half.
+static struct ir_expr *halve_load(struct arena *a, struct ir_expr *x,
+                                  void *context)
+{
+    struct rewrite *r = context;
+    if (x->op != OP_load || !x->u.buffer->is_double)
+        return x;
+    return ir_at(
+        a,
+        ir_load(a, twice(r, x->u.buffer), x->n + 1, in_half(r, x->n, x->args)),
+        x->span);
+}
+
+// Store to a marked array in the current half.
+static void halve_store(struct ir_stmt *s, void *context)
+{
+    struct rewrite *r = context;
+    if (s->kind != STMT_store || !s->u.store.buffer->is_double)
+        return;
+    s->u.store.index = in_half(r, s->u.store.n, s->u.store.index);
+    s->u.store.buffer = twice(r, s->u.store.buffer);
+    s->u.store.n++;
+}
+
+// Let a block use a half of the arrays.
+static void use_half(struct rewrite *r, struct ir_block *block,
+                     struct ir_expr *half)
+{
+    r->half = half;
+    ir_rewrite_in(r->p->arena, block, halve_load, r);
+    ir_each_stmt(block, halve_store, r);
+}
+
+// Return the copies of the loop's body in an iteration.
+static struct ir_block copies_of(struct rewrite *r, struct ir_expr *iteration)
+{
+    struct arena *a = r->p->arena;
+    struct ir_block out = {0};
+    struct map vars = {.arena = r->p->scratch};
+    struct ir_block *body = &r->loop->u.loop.body;
+    map_set(&vars, r->loop->u.loop.var, iteration);
+    for (size_t i = 0; i < body->n; i++) {
+        struct ir_stmt *s = body->at[i];
+        if (s->kind == STMT_let)
+            map_set(&vars, s->u.let.var,
+                    ir_substitute(a, s->u.let.value, &vars, NULL));
+        struct ir_block alone = {&s, 1, 1};
+        if (!is_copy(s))
+            continue;
+        alone = ir_copy_block(a, &alone, &vars, NULL);
+        ir_append(a, &out, alone.at[0]);
+    }
+    return out;
+}
+
+// Put the statements of a block under a condition.
+static struct ir_stmt *under(struct rewrite *r, struct ir_expr *condition,
+                             struct ir_block block)
+{
+    struct ir_stmt *s = ir_stmt_if(r->p->arena, condition);
+    s->span = r->loop->span;
+    s->u.branch.then = block;
+    return s;
+}
+
+// Declare the variable of an element on its way.
+static struct ir_var *declare(struct rewrite *r, const struct ir_stmt *store)
+{
+    struct arena *a = r->p->arena;
+    struct type type = store->u.store.value->type;
+    const char *name =
+        arena_printf(r->p->scratch, "%s_next", store->u.store.buffer->name);
+    struct ir_var *var = ir_var_new(a, str_name(r->p->names, name), type,
+                                    VAR_mutable, store->span);
+    struct ir_expr *zero = ir_zero(a, type_scalar(type.kind));
+    if (type.lanes > 1)
+        zero = ir_broadcast(a, zero, type.lanes);
+    struct ir_stmt *s = ir_stmt_let(a, var, zero);
+    s->span = store->span;
+    ir_append(a, &r->vars, s);
+    return var;
+}
+
+// Split a store: assign its value to a variable, or store the variable.
+static void split_store(struct ir_stmt *s, void *context)
+{
+    struct rewrite *r = context;
+    if (s->kind != STMT_store)
+        return;
+    if (r->stores) {
+        struct ir_var *var = r->vars.at[r->next++]->u.let.var;
+        s->u.store.value = ir_read(r->p->arena, var);
+        return;
+    }
+    struct ir_expr *value = s->u.store.value;
+    struct ir_var *var = declare(r, s);
+    s->kind = STMT_assign;
+    s->u.let.var = var;
+    s->u.let.value = value;
+}
+
+// Return whether some copy in the loop's body is a serial loop.
+static bool has_loops(const struct rewrite *r)
+{
+    const struct ir_block *body = &r->loop->u.loop.body;
+    for (size_t i = 0; i < body->n; i++) {
+        if (is_copy(body->at[i]) && copies_in(body->at[i]).is_serial)
+            return true;
+    }
+    return false;
+}
+
+// Remove the copies from the body; returns where the first one was.
+static size_t take_copies(struct rewrite *r)
+{
+    struct ir_block *body = &r->loop->u.loop.body;
+    size_t first = body->n;
+    for (size_t i = body->n; i-- > 0;) {
+        if (!is_copy(body->at[i]))
+            continue;
+        ir_splice(r->p->arena, body, i, &(struct ir_block){0});
+        first = i;
+    }
+    return first;
+}
+
+// Return the half that an iteration uses.
+static struct ir_expr *half_of(struct arena *a, struct ir_expr *iteration)
+{
+    return ir_binary(a, OP_mod, iteration, ir_int(a, 2));
+}
+
+// Rewrite a loop in its block.
+static void rewrite_loop(struct rewrite *r, struct ir_block *block, size_t at)
+{
+    struct arena *a = r->p->arena;
+    struct ir_for *loop = &r->loop->u.loop;
+    struct ir_expr *zero = ir_int(a, 0), *k = ir_read(a, loop->var);
+    struct ir_expr *next = ir_add(a, k, ir_int(a, 1));
+    struct ir_expr *more = ir_binary(a, OP_lt, next, loop->to);
+    struct ir_block first = copies_of(r, zero), load = copies_of(r, next);
+    struct ir_block store = copies_of(r, next);
+    bool staged = !has_loops(r);
+    size_t front = take_copies(r);
+    use_half(r, &first, zero);
+    use_half(r, &loop->body, half_of(a, k));
+    if (staged)
+        ir_each_stmt(&load, split_store, r);
+    r->stores = true;
+    if (staged)
+        ir_each_stmt(&store, split_store, r);
+    use_half(r, &store, half_of(a, next));
+    if (staged)
+        ir_append(a, &loop->body, under(r, more, store));
+    ir_insert(a, &loop->body, front, under(r, more, staged ? load : store));
+    for (size_t i = 0; i < r->vars.n; i++)
+        ir_insert(a, &loop->body, front + i, r->vars.at[i]);
+    struct ir_expr *some = ir_binary(a, OP_lt, zero, loop->to);
+    ir_insert(a, block, at, under(r, some, first));
+}
+
+// Rewrite the loops of a block and below that refill marked arrays.
+static void rewrite_block(struct rewrite *r, struct ir_block *block)
+{
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_stmt *s = block->at[i];
+        struct ir_block *inside[IR_BLOCKS_MOST];
+        uint32_t n = ir_stmt_blocks(s, inside);
+        for (uint32_t k = 0; k < n; k++)
+            rewrite_block(r, inside[k]);
+        if (!refills(s))
+            continue;
+        r->loop = s;
+        r->vars = (struct ir_block){0};
+        r->stores = false;
+        r->next = 0;
+        rewrite_loop(r, block, i++);
+    }
+}
+
+// Declare the new arrays instead of the marked ones.
+static void see_alloc(struct ir_stmt *s, void *context)
+{
+    struct rewrite *r = context;
+    if (s->kind != STMT_alloc || !s->u.buffer->is_double)
+        return;
+    struct ir_buffer *two = map_get(&r->doubled, s->u.buffer);
+    if (two)
+        s->u.buffer = two;
+    else
+        s->u.buffer->is_double = false;
+}
+
+void double_buffer(struct pass *p, struct ir_block *body)
+{
+    struct rewrite r = {.p = p};
+    r.doubled.arena = r.lets.arena = p->scratch;
+    rewrite_block(&r, body);
+    ir_each_stmt(body, see_alloc, &r);
+}
