@@ -20,14 +20,16 @@
 
 #include "ir/build.h"
 #include "ir/copy.h"
+#include "ir/equal.h"
 #include "ir/walk.h"
 
 // The rewrite of one loop.
 struct rewrite {
     struct pass *p;
     struct ir_stmt *loop;
-    struct map doubled;   // arrays -> those with two halves
-    struct map lets;      // of the loop's body -> their values
+    struct ir_stmt *around[AXIS_COUNT]; // the loop on each axis, or NULL
+    struct map doubled;                 // arrays -> those with two halves
+
     struct ir_expr *half; // of the accesses being rewritten
     struct ir_block vars; // declared at the start of the body
     bool stores;          // in the second part of a copy
@@ -37,7 +39,6 @@ struct rewrite {
 // Note an array that is marked and written: the context of see_copy.
 struct copies {
     bool reads, writes; // marked arrays
-    bool is_serial;     // in a loop that is not bound
     bool is_plain;      // nothing but stores to them
 };
 
@@ -57,8 +58,6 @@ static void see_copy(struct ir_stmt *s, void *context)
         c->writes |= s->u.store.buffer->is_double;
         c->is_plain &= s->u.store.buffer->is_double;
     }
-    if (s->kind == STMT_for)
-        c->is_serial |= axis_kind(s->u.loop.axis) != AXIS_THREAD;
     c->is_plain &= s->kind == STMT_store || s->kind == STMT_for ||
                    s->kind == STMT_if || s->kind == STMT_let;
 }
@@ -167,6 +166,44 @@ static void use_half(struct rewrite *r, struct ir_block *block,
     ir_each_stmt(block, halve_store, r);
 }
 
+// Put the body of a loop in its place in a block, for the thread that the
+// loop around on the same axis has; returns how many statements that made.
+static size_t unnest(struct rewrite *r, struct ir_block *block, size_t at)
+{
+    struct arena *a = r->p->arena;
+    struct ir_for *loop = &block->at[at]->u.loop;
+    const struct ir_for *outer = &r->around[loop->axis]->u.loop;
+    struct ir_expr *thread = ir_read(a, outer->var);
+    struct map vars = {.arena = r->p->scratch};
+    struct ir_block body = loop->body;
+    map_set(&vars, loop->var, thread);
+    ir_substitute_in(a, &body, &vars, NULL);
+    if (!ir_expr_equal(loop->to, outer->to)) {
+        struct ir_stmt *s =
+            ir_stmt_if(a, ir_binary(a, OP_lt, thread, loop->to));
+        s->span = block->at[at]->span;
+        s->u.branch.then = body;
+        body = (struct ir_block){0};
+        ir_append(a, &body, s);
+    }
+    ir_splice(a, block, at, &body);
+    return body.n;
+}
+
+// Unnest the bound loops of a block and below.
+static void unnest_all(struct rewrite *r, struct ir_block *block)
+{
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_stmt *s = block->at[i];
+        struct ir_block *inside[IR_BLOCKS_MOST];
+        uint32_t n = ir_stmt_blocks(s, inside);
+        for (uint32_t k = 0; k < n; k++)
+            unnest_all(r, inside[k]);
+        if (s->kind == STMT_for && r->around[s->u.loop.axis])
+            i += unnest(r, block, i) - 1;
+    }
+}
+
 // Return the copies of the loop's body in an iteration.
 static struct ir_block copies_of(struct rewrite *r, struct ir_expr *iteration)
 {
@@ -186,6 +223,7 @@ static struct ir_block copies_of(struct rewrite *r, struct ir_expr *iteration)
         alone = ir_copy_block(a, &alone, &vars, NULL);
         ir_append(a, &out, alone.at[0]);
     }
+    unnest_all(r, &out);
     return out;
 }
 
@@ -217,6 +255,35 @@ static struct ir_var *declare(struct rewrite *r, const struct ir_stmt *store)
     return var;
 }
 
+// The uses of a variable: the context of see_use.
+struct uses {
+    const struct ir_var *var;
+    bool found;
+};
+
+// Note a use.
+static void see_use(struct ir_expr *x, void *context)
+{
+    struct uses *u = context;
+    u->found |= x->op == OP_var && x->u.var == u->var;
+}
+
+// Remove the lets of a block and below that nothing uses.
+static void drop_lets(struct arena *a, struct ir_block *block)
+{
+    for (size_t i = block->n; i-- > 0;) {
+        struct ir_stmt *s = block->at[i];
+        struct ir_block *inside[IR_BLOCKS_MOST];
+        struct uses u = {s->kind == STMT_let ? s->u.let.var : NULL, false};
+        uint32_t n = ir_stmt_blocks(s, inside);
+        for (uint32_t k = 0; k < n; k++)
+            drop_lets(a, inside[k]);
+        ir_each_expr_in(block, see_use, &u);
+        if (u.var && !u.found)
+            ir_splice(a, block, i, &(struct ir_block){0});
+    }
+}
+
 // Split a store: assign its value to a variable, or store the variable.
 static void split_store(struct ir_stmt *s, void *context)
 {
@@ -235,15 +302,18 @@ static void split_store(struct ir_stmt *s, void *context)
     s->u.let.value = value;
 }
 
-// Return whether some copy in the loop's body is a serial loop.
-static bool has_loops(const struct rewrite *r)
+// Set *(bool *)context at a loop.
+static void see_loop(struct ir_stmt *s, void *context)
 {
-    const struct ir_block *body = &r->loop->u.loop.body;
-    for (size_t i = 0; i < body->n; i++) {
-        if (is_copy(body->at[i]) && copies_in(body->at[i]).is_serial)
-            return true;
-    }
-    return false;
+    *(bool *)context |= s->kind == STMT_for;
+}
+
+// Return whether there is a loop in a block.
+static bool has_loops(struct ir_block *block)
+{
+    bool found = false;
+    ir_each_stmt(block, see_loop, &found);
+    return found;
 }
 
 // Remove the copies from the body; returns where the first one was.
@@ -276,7 +346,7 @@ static void rewrite_loop(struct rewrite *r, struct ir_block *block, size_t at)
     struct ir_expr *more = ir_binary(a, OP_lt, next, loop->to);
     struct ir_block first = copies_of(r, zero), load = copies_of(r, next);
     struct ir_block store = copies_of(r, next);
-    bool staged = !has_loops(r);
+    bool staged = !has_loops(&load);
     size_t front = take_copies(r);
     use_half(r, &first, zero);
     use_half(r, &loop->body, half_of(a, k));
@@ -286,6 +356,7 @@ static void rewrite_loop(struct rewrite *r, struct ir_block *block, size_t at)
     if (staged)
         ir_each_stmt(&store, split_store, r);
     use_half(r, &store, half_of(a, next));
+    drop_lets(a, &store);
     if (staged)
         ir_append(a, &loop->body, under(r, more, store));
     ir_insert(a, &loop->body, front, under(r, more, staged ? load : store));
@@ -301,9 +372,16 @@ static void rewrite_block(struct rewrite *r, struct ir_block *block)
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
         struct ir_block *inside[IR_BLOCKS_MOST];
+        bool is_bound =
+            s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_THREAD;
+        struct ir_stmt *outer = is_bound ? r->around[s->u.loop.axis] : NULL;
         uint32_t n = ir_stmt_blocks(s, inside);
+        if (is_bound)
+            r->around[s->u.loop.axis] = outer ? outer : s;
         for (uint32_t k = 0; k < n; k++)
             rewrite_block(r, inside[k]);
+        if (is_bound)
+            r->around[s->u.loop.axis] = outer;
         if (!refills(s))
             continue;
         r->loop = s;
@@ -330,7 +408,7 @@ static void see_alloc(struct ir_stmt *s, void *context)
 void double_buffer(struct pass *p, struct ir_block *body)
 {
     struct rewrite r = {.p = p};
-    r.doubled.arena = r.lets.arena = p->scratch;
+    r.doubled.arena = p->scratch;
     rewrite_block(&r, body);
     ir_each_stmt(body, see_alloc, &r);
 }
