@@ -1,37 +1,31 @@
-// Whether two threads of a block may touch the same element (isl).
+// Whether two threads of a block may touch the same element: a system of
+// linear inequalities over integers (isl).  A quotient is an unknown of its
+// own, bounded from both sides; what is not linear is an unknown without
+// bounds, so that the answer may be yes where it should be no.
 
 #include "passes/analysis/meet.h"
 
 #include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
+#include "passes/analysis/linear.h"
 
-#include <isl/aff.h>
-#include <isl/ctx.h>
-#include <isl/id.h>
-#include <isl/options.h>
-#include <isl/set.h>
-#include <isl/space.h>
-#include <isl/val.h>
+enum { SIDES = 2, BOTH = SIDES };
 
-enum { OPERATIONS_MOST = 200 * 1000, SIDES = 2, BOTH = SIDES };
-
-// An expression that is a parameter of the sets.
-struct symbol {
-    const struct ir_expr *expr;
-    int side; // 0, 1, or BOTH for what has one value
-    isl_id *id;
+// An expression that is an unknown.
+struct unknown {
+    const struct ir_expr *expr; // NULL for a helper
+    int side;                   // 0, 1, or BOTH for what has one value
 };
 
 // The questions about one launch.
 struct meet {
     struct arena *arena;
     const struct ir_launch *launch;
-    isl_ctx *ctx;
-    isl_space *space; // of every set: no dimensions but parameters
-    struct VEC(struct symbol) symbols;
-    const struct meet_place *place;    // of the question
-    const struct meet_scope *scope[2]; // of its accesses
+    struct linear system;
+    const struct meet_place *place; // of the question
+    const struct meet_access *access[SIDES];
+    struct unknown unknowns[1 + UNKNOWNS_MOST]; // the first one is not used
 };
 
 struct meet *meet_start(struct arena *a, const struct ir_launch *launch)
@@ -39,19 +33,13 @@ struct meet *meet_start(struct arena *a, const struct ir_launch *launch)
     struct meet *m = arena_new(a, struct meet);
     m->arena = a;
     m->launch = launch;
-    m->ctx = isl_ctx_alloc();
-    isl_options_set_on_error(m->ctx, ISL_ON_ERROR_CONTINUE);
-    isl_ctx_set_max_operations(m->ctx, OPERATIONS_MOST);
-    m->space = isl_space_set_alloc(m->ctx, 0, 0);
+    m->system = linear_start(a);
     return m;
 }
 
 void meet_end(struct meet *m)
 {
-    for (size_t i = 0; i < m->symbols.n; i++)
-        isl_id_free(m->symbols.at[i].id);
-    isl_space_free(m->space);
-    isl_ctx_free(m->ctx);
+    linear_end(&m->system);
 }
 
 // Return whether a scope is `inner` or around it.
@@ -90,7 +78,8 @@ static void see_own(struct ir_expr *x, void *context)
         q->no = true;
     if (x->op != OP_var || x->u.var->kind == VAR_param)
         return;
-    const struct meet_scope *s = scope_of(q->m->scope[q->side], x->u.var);
+    const struct meet_scope *s =
+        scope_of(q->m->access[q->side]->scope, x->u.var);
     q->no |= !s || !s->is_common || s == p->back || !is_around(s, p->common);
 }
 
@@ -102,37 +91,38 @@ static int side_of(const struct meet *m, struct ir_expr *x, int side)
     return q.no ? side : BOTH;
 }
 
-// Return the symbol of an expression on a side.
-static const struct symbol *symbol_of(struct meet *m, struct ir_expr *x,
-                                      int side)
+// Return whether the positions of threads along an axis differ; true for
+// blocks.
+static bool has_positions(const struct meet *m, enum axis axis)
+{
+    return axis_kind(axis) != AXIS_THREAD ||
+           m->launch->block[axis_dimension(axis)] > 1;
+}
+
+// Add an unknown: an expression, or NULL for a helper.
+static struct sum add_unknown(struct meet *m, const struct ir_expr *x, int side)
+{
+    struct sum r = linear_add_unknown(&m->system);
+    m->unknowns[m->system.n] = (struct unknown){x, side};
+    return r;
+}
+
+// Return the unknown of an expression on a side; positions have bounds.
+static struct sum leaf_value(struct meet *m, struct ir_expr *x, int side)
 {
     side = side_of(m, x, side);
-    for (size_t i = 0; i < m->symbols.n; i++) {
-        const struct symbol *s = &m->symbols.at[i];
-        if (s->side == side && ir_expr_equal(s->expr, x))
-            return s;
+    for (uint32_t i = 1; i <= m->system.n; i++) {
+        const struct unknown *u = &m->unknowns[i];
+        if (u->expr && u->side == side && ir_expr_equal(u->expr, x))
+            return linear_unknown(i);
     }
-    const char *name = arena_printf(m->arena, "s%zu", m->symbols.n);
-    struct symbol s = {x, side, isl_id_alloc(m->ctx, name, NULL)};
-    vec_push(m->arena, &m->symbols, s);
-    return &m->symbols.at[m->symbols.n - 1];
-}
-
-// Return the function whose value is a symbol.
-static isl_pw_aff *symbol_value(struct meet *m, struct ir_expr *x, int side)
-{
-    const struct symbol *s = symbol_of(m, x, side);
-    isl_space *space =
-        isl_space_add_param_id(isl_space_copy(m->space), isl_id_copy(s->id));
-    return isl_pw_aff_from_aff(
-        isl_aff_param_on_domain_space_id(space, isl_id_copy(s->id)));
-}
-
-// Return the function whose value is a number.
-static isl_pw_aff *number(struct meet *m, int64_t value)
-{
-    return isl_pw_aff_from_aff(isl_aff_val_on_domain_space(
-        isl_space_copy(m->space), isl_val_int_from_si(m->ctx, value)));
+    struct sum r = add_unknown(m, x, side), zero = linear_number(0);
+    if (x->op != OP_index || axis_kind(x->u.axis) != AXIS_THREAD)
+        return r;
+    struct sum end = linear_number(m->launch->block[axis_dimension(x->u.axis)]);
+    linear_require(&m->system, &r, &zero, 0);
+    linear_require(&m->system, &end, &r, -1);
+    return r;
 }
 
 // Return whether an expression is never negative.
@@ -146,7 +136,7 @@ static bool is_natural(const struct meet *m, const struct ir_expr *x, int side)
     if (x->op == OP_var && x->u.var->kind == VAR_param)
         return type_is_index(x->type);
     if (x->op == OP_var) {
-        const struct meet_scope *s = scope_of(m->scope[side], x->u.var);
+        const struct meet_scope *s = scope_of(m->access[side]->scope, x->u.var);
         return s && s->from && is_natural(m, s->from, side);
     }
     bool keeps = x->op == OP_add || x->op == OP_mul || x->op == OP_div ||
@@ -156,212 +146,258 @@ static bool is_natural(const struct meet *m, const struct ir_expr *x, int side)
            is_natural(m, x->args[1], side);
 }
 
-static isl_pw_aff *value_of(struct meet *m, struct ir_expr *x, int side);
+static struct sum value_of(struct meet *m, struct ir_expr *x, int side);
 
-// Return x / c, x % c or ceildiv(x, c) for a number c > 0.
-static isl_pw_aff *quotient_value(struct meet *m, struct ir_expr *x, int side)
+// Return x / c, x % c or ceildiv(x, c) for a number c > 0 and x >= 0.
+static struct sum quotient_value(struct meet *m, struct ir_expr *x, int side)
 {
     int64_t by;
-    bool natural = is_natural(m, x->args[0], side);
-    if (!ir_int_value(x->args[1], &by) || by <= 0)
-        return symbol_value(m, x, side);
-    isl_pw_aff *value = value_of(m, x->args[0], side);
-    isl_val *v = isl_val_int_from_si(m->ctx, by);
-    if (x->op == OP_mod && natural)
-        return isl_pw_aff_mod_val(value, v);
-    if (x->op == OP_div && natural)
-        return isl_pw_aff_floor(isl_pw_aff_scale_down_val(value, v));
+    if (!ir_int_value(x->args[1], &by) || by <= 0 ||
+        !is_natural(m, x->args[0], side))
+        return leaf_value(m, x, side);
+    struct sum value = value_of(m, x->args[0], side);
+    struct sum q = add_unknown(m, NULL, side);
+    struct sum up = linear_number(by - 1);
     if (x->op == OP_ceildiv)
-        return isl_pw_aff_ceil(isl_pw_aff_scale_down_val(value, v));
-    isl_val_free(v);
-    return x->op == OP_div ? isl_pw_aff_tdiv_q(value, number(m, by))
-                           : isl_pw_aff_tdiv_r(value, number(m, by));
+        value = linear_plus(&m->system, value, 1, &up);
+    struct sum rest = linear_plus(&m->system, value, -by, &q);
+    struct sum zero = linear_number(0), end = linear_number(by);
+    linear_require(&m->system, &rest, &zero, 0);
+    linear_require(&m->system, &end, &rest, -1);
+    return x->op == OP_mod ? rest : q;
 }
 
-// Return the function of a product.
-static isl_pw_aff *product_value(struct meet *m, struct ir_expr *x, int side)
+// Return the lesser or the greater of two values, or what may be less or
+// greater.
+static struct sum extreme_value(struct meet *m, struct ir_expr *x, int side)
+{
+    struct sum r = add_unknown(m, NULL, side);
+    for (int i = 0; i < 2; i++) {
+        struct sum v = value_of(m, x->args[i], side);
+        if (x->op == OP_min)
+            linear_require(&m->system, &v, &r, 0);
+        else
+            linear_require(&m->system, &r, &v, 0);
+    }
+    return r;
+}
+
+// Return a product.
+static struct sum product_value(struct meet *m, struct ir_expr *x, int side)
 {
     int64_t by;
     int factor = ir_int_value(x->args[0], &by) ? 0 : 1;
     if (!ir_int_value(x->args[factor], &by))
-        return symbol_value(m, x, side);
-    return isl_pw_aff_scale_val(value_of(m, x->args[1 - factor], side),
-                                isl_val_int_from_si(m->ctx, by));
+        return leaf_value(m, x, side);
+    struct sum v = value_of(m, x->args[1 - factor], side);
+    return linear_plus(&m->system, linear_number(0), by, &v);
 }
 
-// Return the function of an expression of a side; what is not affine is a
-// symbol.
-static isl_pw_aff *value_of(struct meet *m, struct ir_expr *x, int side)
+// Return an expression of a side as a sum of unknowns.
+static struct sum value_of(struct meet *m, struct ir_expr *x, int side)
 {
     int64_t n;
     if (ir_int_value(x, &n))
-        return number(m, n);
+        return linear_number(n);
     if (!type_is_index(x->type))
-        return symbol_value(m, x, side);
+        return leaf_value(m, x, side);
+    if (x->op == OP_index && !has_positions(m, x->u.axis))
+        return linear_number(0);
     switch ((int)x->op) {
     case OP_add:
-        return isl_pw_aff_add(value_of(m, x->args[0], side),
-                              value_of(m, x->args[1], side));
-    case OP_sub:
-        return isl_pw_aff_sub(value_of(m, x->args[0], side),
-                              value_of(m, x->args[1], side));
-    case OP_min:
-        return isl_pw_aff_min(value_of(m, x->args[0], side),
-                              value_of(m, x->args[1], side));
-    case OP_max:
-        return isl_pw_aff_max(value_of(m, x->args[0], side),
-                              value_of(m, x->args[1], side));
-    case OP_neg: return isl_pw_aff_neg(value_of(m, x->args[0], side));
+    case OP_sub: {
+        struct sum y = value_of(m, x->args[1], side);
+        struct sum first = value_of(m, x->args[0], side);
+        return linear_plus(&m->system, first, x->op == OP_add ? 1 : -1, &y);
+    }
+    case OP_neg: {
+        struct sum y = value_of(m, x->args[0], side);
+        return linear_plus(&m->system, linear_number(0), -1, &y);
+    }
     case OP_mul: return product_value(m, x, side);
+    case OP_min:
+    case OP_max: return extreme_value(m, x, side);
     case OP_div:
     case OP_mod:
     case OP_ceildiv: return quotient_value(m, x, side);
-    default: return symbol_value(m, x, side);
+    default: return leaf_value(m, x, side);
     }
 }
 
-// Return the set where a comparison of two functions holds.
-static isl_set *comparison_set(enum ir_op op, isl_pw_aff *x, isl_pw_aff *y)
+// Require that x < y, or, if not `holds`, that it is not.
+static void require_less(struct meet *m, const struct sum *x,
+                         const struct sum *y, bool holds)
 {
-    switch ((int)op) {
-    case OP_lt: return isl_pw_aff_lt_set(x, y);
-    case OP_le: return isl_pw_aff_le_set(x, y);
-    case OP_gt: return isl_pw_aff_gt_set(x, y);
-    case OP_ge: return isl_pw_aff_ge_set(x, y);
-    case OP_eq: return isl_pw_aff_eq_set(x, y);
-    default: return isl_pw_aff_ne_set(x, y);
-    }
+    if (holds)
+        linear_require(&m->system, y, x, -1);
+    else
+        linear_require(&m->system, x, y, 0);
 }
 
-// Return a set that holds all values for which a condition is `holds`.
-static isl_set *condition_set(struct meet *m, struct ir_expr *c, bool holds,
-                              int side)
+// Require a condition, or what of it is linear.
+static void require_condition(struct meet *m, const struct ir_expr *c,
+                              bool holds, int side)
 {
-    isl_space *space = isl_space_copy(m->space);
-    bool compares = c->op == OP_lt || c->op == OP_le || c->op == OP_gt ||
-                    c->op == OP_ge || c->op == OP_eq || c->op == OP_ne;
-    if (c->op == OP_const && (c->u.i != 0) != holds)
-        return isl_set_empty(space);
-    isl_set *all = isl_set_universe(space);
     if (c->op == OP_not)
-        return isl_set_intersect(all,
-                                 condition_set(m, c->args[0], !holds, side));
-    if (c->op == OP_and || c->op == OP_or) {
-        isl_set *x = condition_set(m, c->args[0], holds, side);
-        isl_set *y = condition_set(m, c->args[1], holds, side);
-        bool both = (c->op == OP_and) == holds;
-        return isl_set_intersect(all, both ? isl_set_intersect(x, y)
-                                           : isl_set_union(x, y));
+        require_condition(m, c->args[0], !holds, side);
+    if (c->op == (holds ? OP_and : OP_or)) {
+        require_condition(m, c->args[0], holds, side);
+        require_condition(m, c->args[1], holds, side);
     }
-    if (!compares || !type_is_index(c->args[0]->type))
-        return all;
-    isl_set *r = comparison_set(c->op, value_of(m, c->args[0], side),
-                                value_of(m, c->args[1], side));
-    if (!holds)
-        r = isl_set_complement(r);
-    return isl_set_intersect(all, r);
+    if (c->n != 2 || !type_is_index(c->args[0]->type))
+        return;
+    struct sum x = value_of(m, c->args[0], side);
+    struct sum y = value_of(m, c->args[1], side);
+    if (c->op == OP_lt || c->op == OP_ge)
+        require_less(m, &x, &y, holds == (c->op == OP_lt));
+    else if (c->op == OP_gt || c->op == OP_le)
+        require_less(m, &y, &x, holds == (c->op == OP_gt));
+    else if (c->op == (holds ? OP_eq : OP_ne))
+        linear_require_equal(&m->system, &x, &y);
 }
 
-// Return the values of a loop variable.
-static isl_set *loop_set(struct meet *m, const struct meet_scope *s, int side)
+// A leaf that is looked for: the context of see_same.
+struct leaf_search {
+    const struct ir_expr *leaf;
+    bool found;
+};
+
+// Look for a leaf.
+static void see_same(struct ir_expr *x, void *context)
+{
+    struct leaf_search *l = context;
+    l->found |= x->op == l->leaf->op && ir_expr_equal(x, l->leaf);
+}
+
+// Return whether an index of one of the accesses mentions a variable or
+// position.
+static bool is_in_index(const struct meet *m, const struct ir_expr *leaf)
+{
+    struct leaf_search l = {leaf, false};
+    for (int side = 0; side < SIDES; side++) {
+        for (uint32_t i = 0; i < m->access[side]->buffer->rank; i++)
+            ir_each_expr(m->access[side]->index[i], see_same, &l);
+    }
+    return l.found;
+}
+
+// Note a leaf that no index mentions, and that is no position of a thread.
+static void see_free(struct ir_expr *x, void *context)
+{
+    struct question *q = context;
+    bool is_thread = x->op == OP_index && axis_kind(x->u.axis) == AXIS_THREAD;
+    if (x->op == OP_var || (x->op == OP_index && !is_thread))
+        q->no |= !is_in_index(q->m, x);
+    q->no |= ir_op_info(x->op)->flags & (OP_READS | OP_WRITES) ? true : false;
+}
+
+// Return whether what is known of an expression may tell the elements of the
+// accesses: some value that nothing binds makes it hold otherwise.
+static bool is_relevant(const struct meet *m, struct ir_expr *x)
+{
+    struct question q = {m, BOTH, false};
+    ir_each_expr(x, see_free, &q);
+    return !q.no;
+}
+
+// Require that a loop variable is in its range.
+static void enter_loop(struct meet *m, const struct meet_scope *s, int side)
 {
     struct ir_expr *var = ir_read(m->arena, (struct ir_var *)s->var);
-    isl_pw_aff *from = value_of(m, s->from, side);
-    isl_pw_aff *v = symbol_value(m, var, side);
-    isl_set *set = isl_pw_aff_le_set(isl_pw_aff_copy(from), isl_pw_aff_copy(v));
-    set = isl_set_intersect(
-        set, isl_pw_aff_lt_set(isl_pw_aff_copy(v), value_of(m, s->to, side)));
-    isl_val *step = isl_val_int_from_si(m->ctx, s->step);
-    isl_pw_aff *rest = isl_pw_aff_mod_val(isl_pw_aff_sub(v, from), step);
-    return isl_set_intersect(set, isl_pw_aff_zero_set(rest));
+    if (!is_in_index(m, var))
+        return;
+    struct sum v = leaf_value(m, var, side);
+    if (is_relevant(m, s->to)) {
+        struct sum to = value_of(m, s->to, side);
+        linear_require(&m->system, &to, &v, -1);
+    }
+    if (!is_relevant(m, s->from))
+        return;
+    struct sum from = value_of(m, s->from, side);
+    linear_require(&m->system, &v, &from, 0);
+    if (s->step == 1)
+        return;
+    struct sum count = add_unknown(m, NULL, side);
+    struct sum there = linear_plus(&m->system, from, s->step, &count);
+    linear_require_equal(&m->system, &v, &there);
 }
 
-// Return the part of a set in which a side is where its access stands.
-static isl_set *enter(struct meet *m, isl_set *set, int side)
+// Require that a side is where its access stands.
+static void enter(struct meet *m, int side)
 {
-    for (const struct meet_scope *s = m->scope[side]; s; s = s->up) {
+    for (const struct meet_scope *s = m->access[side]->scope; s; s = s->up) {
         if (s->from)
-            set = isl_set_intersect(set, loop_set(m, s, side));
-        if (s->condition)
-            set = isl_set_intersect(
-                set, condition_set(m, s->condition, s->holds, side));
+            enter_loop(m, s, side);
+        if (s->condition && is_relevant(m, s->condition))
+            require_condition(m, s->condition, s->holds, side);
     }
-    for (int d = 0; d < 3; d++) {
-        struct ir_expr *x =
-            ir_index_value(m->arena, (enum axis)(AXIS_thread_x + d));
-        isl_pw_aff *v = symbol_value(m, x, side);
-        isl_pw_aff *end = number(m, m->launch->block[d]);
-        set = isl_set_intersect(set, isl_pw_aff_nonneg_set(isl_pw_aff_copy(v)));
-        set = isl_set_intersect(set, isl_pw_aff_lt_set(v, end));
-    }
-    return set;
 }
 
-// Return the values of an index of an access, as a set of its own symbol
-// `element`: several for a vector.
-static isl_set *index_set(struct meet *m, struct ir_expr *x, int side,
-                          struct ir_expr *element)
+// Return the element along a dimension that a side touches: any of a vector's.
+static struct sum element(struct meet *m, struct ir_expr *x, int side)
 {
-    isl_pw_aff *e = symbol_value(m, element, BOTH);
     unsigned lanes = x->type.lanes;
     if (lanes == 1)
-        return isl_pw_aff_eq_set(e, value_of(m, x, side));
-    isl_pw_aff_free(e);
-    isl_set *all = isl_set_universe(isl_space_copy(m->space));
+        return value_of(m, x, side);
+    struct sum e = add_unknown(m, NULL, side);
     if (x->op != OP_ramp)
-        return all;
-    isl_pw_aff *first = value_of(m, x->args[0], side);
-    isl_pw_aff *end = isl_pw_aff_add(isl_pw_aff_copy(first), number(m, lanes));
-    e = symbol_value(m, element, BOTH);
-    all = isl_set_intersect(all, isl_pw_aff_le_set(first, isl_pw_aff_copy(e)));
-    return isl_set_intersect(all, isl_pw_aff_lt_set(e, end));
+        return e;
+    struct sum first = value_of(m, x->args[0], side);
+    linear_require(&m->system, &e, &first, 0);
+    linear_require(&m->system, &first, &e, (int64_t)lanes - 1);
+    return e;
 }
 
-// Return the values with which the two threads are different ones.
-static isl_set *different(struct meet *m)
-{
-    isl_set *set = isl_set_empty(isl_space_copy(m->space));
-    for (int d = 0; d < 3; d++) {
-        struct ir_expr *x =
-            ir_index_value(m->arena, (enum axis)(AXIS_thread_x + d));
-        if (m->launch->block[d] > 1)
-            set = isl_set_union(set, isl_pw_aff_ne_set(symbol_value(m, x, 0),
-                                                       symbol_value(m, x, 1)));
-    }
-    return set;
-}
-
-// Return the part of a set in which the second side is in a later iteration.
-static isl_set *go_back(struct meet *m, isl_set *set)
+// Require that the second side is in a later iteration.
+static void go_back(struct meet *m)
 {
     const struct meet_scope *loop = m->place->back;
     if (!loop)
-        return set;
+        return;
     struct ir_expr *x = ir_read(m->arena, (struct ir_var *)loop->var);
-    isl_pw_aff *next =
-        isl_pw_aff_add(symbol_value(m, x, 0), number(m, loop->step));
-    isl_pw_aff *v = symbol_value(m, x, 1);
-    return isl_set_intersect(set, m->place->is_next
-                                      ? isl_pw_aff_eq_set(v, next)
-                                      : isl_pw_aff_ge_set(v, next));
+    if (!is_in_index(m, x))
+        return;
+    struct sum later = leaf_value(m, x, 1), step = linear_number(loop->step);
+    struct sum next = linear_plus(&m->system, leaf_value(m, x, 0), 1, &step);
+    if (m->place->is_next)
+        linear_require_equal(&m->system, &later, &next);
+    else
+        linear_require(&m->system, &later, &next, 0);
+}
+
+// Return whether the two threads may be different ones.
+static bool may_differ(struct meet *m)
+{
+    for (int i = 0; i < 3 * SIDES; i++) {
+        enum axis axis = (enum axis)(AXIS_thread_x + i / SIDES);
+        if (!has_positions(m, axis))
+            continue;
+        struct ir_expr *x = ir_index_value(m->arena, axis);
+        struct sum less = leaf_value(m, x, i % SIDES);
+        struct sum more = leaf_value(m, x, 1 - i % SIDES);
+        size_t n = m->system.rows.n;
+        linear_require(&m->system, &more, &less, -1);
+        if (linear_is_possible(&m->system))
+            return true;
+        m->system.rows.n = n;
+    }
+    return false;
 }
 
 bool meet_test(struct meet *m, const struct meet_access *x,
                const struct meet_access *y, const struct meet_place *place)
 {
     m->place = place;
-    m->scope[0] = x->scope;
-    m->scope[1] = y->scope;
-    isl_ctx_reset_operations(m->ctx);
-    isl_set *set = go_back(m, different(m));
+    m->access[0] = x;
+    m->access[1] = y;
+    linear_clear(&m->system);
+    go_back(m);
     for (uint32_t i = 0; i < x->buffer->rank; i++) {
-        struct ir_expr *element = ir_int(m->arena, i);
-        set = isl_set_intersect(set, index_set(m, x->index[i], 0, element));
-        set = isl_set_intersect(set, index_set(m, y->index[i], 1, element));
+        struct sum first = element(m, x->index[i], 0);
+        struct sum second = element(m, y->index[i], 1);
+        linear_require_equal(&m->system, &first, &second);
     }
     for (int side = 0; side < SIDES; side++)
-        set = enter(m, set, side);
-    bool meets = isl_set_is_empty(set) != isl_bool_true;
-    isl_set_free(set);
-    return meets;
+        enter(m, side);
+    return may_differ(m);
 }

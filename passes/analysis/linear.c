@@ -1,0 +1,114 @@
+// Systems of linear equations and inequalities over integers (isl).
+
+#include "passes/analysis/linear.h"
+
+#include "ir/base/num.h"
+
+#include <isl/mat.h>
+#include <isl/options.h>
+#include <isl/set.h>
+#include <isl/space.h>
+#include <isl/val.h>
+
+enum { OPERATIONS_MOST = 200 * 1000 };
+
+struct linear linear_start(struct arena *a)
+{
+    struct linear l = {.arena = a, .ctx = isl_ctx_alloc()};
+    isl_options_set_on_error(l.ctx, ISL_ON_ERROR_CONTINUE);
+    isl_ctx_set_max_operations(l.ctx, OPERATIONS_MOST);
+    return l;
+}
+
+void linear_clear(struct linear *l)
+{
+    l->n = 0;
+    l->rows.n = 0;
+    l->failed = false;
+    isl_ctx_reset_operations(l->ctx);
+}
+
+void linear_end(struct linear *l)
+{
+    isl_ctx_free(l->ctx);
+}
+
+struct sum linear_number(int64_t value)
+{
+    return (struct sum){.k = {value}};
+}
+
+struct sum linear_unknown(uint32_t i)
+{
+    struct sum r = {.k = {0}};
+    r.k[i] = 1;
+    return r;
+}
+
+struct sum linear_add_unknown(struct linear *l)
+{
+    if (l->n == UNKNOWNS_MOST) {
+        l->failed = true;
+        return linear_number(0);
+    }
+    return linear_unknown(++l->n);
+}
+
+struct sum linear_plus(struct linear *l, struct sum x, int64_t factor,
+                       const struct sum *y)
+{
+    for (uint32_t i = 0; i <= l->n; i++) {
+        int64_t product;
+        if (!num_mul(factor, y->k[i], &product) ||
+            !num_add(x.k[i], product, &x.k[i]))
+            l->failed = true;
+    }
+    return x;
+}
+
+void linear_require(struct linear *l, const struct sum *x, const struct sum *y,
+                    int64_t offset)
+{
+    struct sum base = linear_plus(l, linear_number(offset), 1, x);
+    struct linear_row row = {linear_plus(l, base, -1, y), false};
+    vec_push(l->arena, &l->rows, row);
+}
+
+void linear_require_equal(struct linear *l, const struct sum *x,
+                          const struct sum *y)
+{
+    struct linear_row row = {linear_plus(l, *x, -1, y), true};
+    vec_push(l->arena, &l->rows, row);
+}
+
+// Return the rows as a matrix, those of equations or the others.
+static isl_mat *matrix(const struct linear *l, bool is_zero)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < l->rows.n; i++)
+        n += l->rows.at[i].is_zero == is_zero;
+    isl_mat *r = isl_mat_alloc(l->ctx, n, 1 + l->n);
+    n = 0;
+    for (size_t i = 0; i < l->rows.n; i++) {
+        const struct linear_row *row = &l->rows.at[i];
+        if (row->is_zero != is_zero)
+            continue;
+        for (uint32_t j = 0; j <= l->n; j++)
+            r = isl_mat_set_element_val(
+                r, (int)n, (int)j, isl_val_int_from_si(l->ctx, row->sum.k[j]));
+        n++;
+    }
+    return r;
+}
+
+bool linear_is_possible(const struct linear *l)
+{
+    if (l->failed)
+        return true;
+    isl_basic_set *set = isl_basic_set_from_constraint_matrices(
+        isl_space_set_alloc(l->ctx, 0, l->n), matrix(l, true), matrix(l, false),
+        isl_dim_cst, isl_dim_param, isl_dim_set, isl_dim_div);
+    bool possible = isl_basic_set_is_empty(set) != isl_bool_true;
+    isl_basic_set_free(set);
+    return possible;
+}

@@ -1,0 +1,58 @@
+// Systems of linear equations and inequalities over integers: is there a
+// solution?
+
+#ifndef PASSES_ANALYSIS_LINEAR_H
+#define PASSES_ANALYSIS_LINEAR_H
+
+#include "ir/base/arena.h"
+#include "ir/base/vec.h"
+
+#include <isl/ctx.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { UNKNOWNS_MOST = 60 };
+
+// A sum: k[0] + k[1] * first unknown + ...
+struct sum {
+    int64_t k[1 + UNKNOWNS_MOST];
+};
+
+// A condition on the unknowns.
+struct linear_row {
+    struct sum sum; // at least 0
+    bool is_zero;   // or exactly 0
+};
+
+// A system.
+struct linear {
+    struct arena *arena;
+    isl_ctx *ctx;
+    uint32_t n; // unknowns, numbered from 1
+    struct VEC(struct linear_row) rows;
+    bool failed; // too many unknowns, or numbers too large
+};
+
+// Start with no unknowns and no rows; linear_clear does so again.
+struct linear linear_start(struct arena *a);
+void linear_clear(struct linear *l);
+void linear_end(struct linear *l);
+
+// Return a number, an unknown, a new one, and x + factor * y.
+struct sum linear_number(int64_t value);
+struct sum linear_unknown(uint32_t i);
+struct sum linear_add_unknown(struct linear *l);
+struct sum linear_plus(struct linear *l, struct sum x, int64_t factor,
+                       const struct sum *y);
+
+// Require that x - y + offset is at least 0.
+void linear_require(struct linear *l, const struct sum *x, const struct sum *y,
+                    int64_t offset);
+// Require that x equals y.
+void linear_require_equal(struct linear *l, const struct sum *x,
+                          const struct sum *y);
+
+// Return whether there may be a solution.
+bool linear_is_possible(const struct linear *l);
+
+#endif
