@@ -197,6 +197,8 @@ void eval_allocate(struct thread *t, uint32_t array);
 // Make a thread with a copy of the parent's frame and local arrays, or an
 // empty one if the parent is NULL.
 struct thread eval_thread_new(struct machine *m, const struct thread *parent);
+// Leave in the parent what the thread has in the parent's local arrays.
+void eval_thread_return(const struct thread *t, struct thread *parent);
 void eval_thread_free(struct thread *t);
 
 // Stop the evaluation; the first reason counts.

@@ -55,7 +55,8 @@ static int64_t uniform(struct group *g, const struct code *x, struct span span)
 }
 
 // Run a loop over threads in lock-step: every thread of the group becomes as
-// many as the loop has iterations.
+// many as the loop has iterations.  Local arrays from outside of the loop are
+// then as the last of them has left them.
 static void spawn(struct group *g, const struct action *s,
                   const struct range *r)
 {
@@ -69,6 +70,8 @@ static void spawn(struct group *g, const struct action *s,
     }
     if (all.n)
         run_group(&all, &s->body);
+    for (size_t i = 0; i < g->n && all.n == g->n * n; i++)
+        eval_thread_return(all.at[i * n + n - 1], g->at[i]);
     group_free(&all);
 }
 

@@ -207,6 +207,14 @@ struct thread eval_thread_new(struct machine *m, const struct thread *parent)
     return t;
 }
 
+void eval_thread_return(const struct thread *t, struct thread *parent)
+{
+    for (uint32_t i = 0; i < t->machine->arrays.n; i++) {
+        if (parent->is_owned[i] && t->is_owned[i])
+            memcpy(parent->data[i], t->data[i], t->machine->arrays.at[i].bytes);
+    }
+}
+
 void eval_thread_free(struct thread *t)
 {
     for (size_t i = 0; t->is_owned && i < t->machine->arrays.n; i++)

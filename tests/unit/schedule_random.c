@@ -347,14 +347,15 @@ static void compare(struct subject *s, const struct ir_kernel *a,
 }
 
 // Run a loop whose iterations are said to be independent backwards; one after
-// another unless they wait for each other.
+// another unless they wait for each other.  Those of a reduction, whose first
+// one starts it, stay as they are.
 static void see_parallel(struct ir_stmt *s, void *context)
 {
     struct pass *p = context;
     struct ir_for *f = &s->u.loop;
     enum axis_kind kind =
         s->kind == STMT_for ? axis_kind(f->axis) : AXIS_SERIAL;
-    if (kind == AXIS_SERIAL || kind == AXIS_UNROLL)
+    if (kind == AXIS_SERIAL || kind == AXIS_UNROLL || ir_loop_reduces(f))
         return;
     struct ir_expr *last = ir_sub(p->arena, f->to, ir_int(p->arena, 1));
     sched_renumber(p, s, ir_sub(p->arena, last, ir_read(p->arena, f->var)));
@@ -384,6 +385,14 @@ static void check(struct subject *s, const struct ir_kernel *before,
         compare(s, before, after, copy);
     ir_each_stmt(&again->body, see_parallel, &p);
     compare(s, before, again, copy);
+    struct diag_list ignored = {.arena = &s->scratch};
+    struct pass lower = {.kernel = ir_copy_kernel(&s->arena, after),
+                         .arena = &s->arena,
+                         .scratch = &s->scratch,
+                         .names = &s->names,
+                         .diags = &ignored};
+    if (pass_crossthread(&lower) == PASS_CHANGED)
+        compare(s, before, lower.kernel, copy);
 }
 
 // Check what lowering makes of virtual threads and stages, if the arrays fit

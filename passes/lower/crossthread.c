@@ -1,0 +1,285 @@
+// crossthread: reductions over loops bound to threads become sums of each
+// thread's own part, and a combination of these.
+//
+//   for k0 in 0..ceildiv(n, 256) { for k1 in 0..256 @thread.x {
+//     stage S(vi in m = i, reduce vk in n = k0 * 256 + k1) if ... {
+//       init { S[vi] = 0.0 }  S[vi] = S[vi] + X[vi, vk] }
+//   } }
+//     =>
+//   for k1 in 0..256 @thread.x {
+//     var S_own: f32 = 0.0
+//     for k0 in 0..ceildiv(n, 256) { stage S.part(...) if ... {
+//       S_own = S_own + X[vi, vk] } }
+//     S_own = S_own + shuffle_xor(S_own, 16)      // ... 8, 4, 2, 1
+//     if k1 % 32 == 0 { S_part[k1 / 32] = S_own }
+//   }
+//   for k1 in 0..256 @thread.x {
+//     var S_all: f32 = S_part[k1 % 8]
+//     S_all = S_all + shuffle_xor(S_all, 4)       // ... 2, 1
+//     stage S(vi in m = i) if k1 == 0 { S[vi] = S_all }
+//   }
+//
+// Threads that take no part in an iteration keep the identity.  Each position
+// of the other thread loops has a group of parts of its own, and loops over
+// elements inside of those of the reduction move out of them.  An array in
+// local memory gets the result in every thread, others from one thread.
+//
+// Shuffles combine as many neighbours as the number of threads that share an
+// element is a multiple of: 32, 16, ... 1.  They need threads that are
+// neighbours in their warp, so the reduction has the first axes of the block,
+// and all of the block.  Where that leaves more parts than shuffles can
+// combine again, one half of the threads adds the parts of the other until
+// one part is left.
+
+#include "passes/lower/crossthread.h"
+
+#include "ir/build.h"
+
+enum { WARP = 32 };
+
+int crossthread_role(const struct crossing *c, const struct ir_stmt *loop)
+{
+    const struct ir_stage *stage = &c->stage->u.stage;
+    int role = 0;
+    for (size_t i = 0; i < stage->iters.n; i++) {
+        const struct ir_iter *it = &stage->iters.at[i];
+        if (ir_mentions(it->binding, loop->u.loop.var))
+            role |= it->is_reduce ? CROSSTHREAD_REDUCES : CROSSTHREAD_SELECTS;
+    }
+    return role;
+}
+
+// Return whether a statement is a loop bound to threads.
+static bool is_thread_loop(const struct ir_stmt *s)
+{
+    return s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_THREAD;
+}
+
+int64_t crossthread_threads(const struct ir_stmt *loop)
+{
+    int64_t n = 1;
+    ir_int_value(loop->u.loop.to, &n);
+    return n;
+}
+
+// Find the loop of a stage's reduction that is bound to threads, and the
+// place of the outermost of its loops; NULL if none is bound.
+static struct ir_stmt *find_loop(struct crossing *c)
+{
+    struct ir_stmt *found = NULL;
+    ir_find(c->pass->scratch, &c->pass->kernel->body, c->stage, &c->path);
+    c->first = c->path.n - 1;
+    for (uint32_t i = c->path.n - 1; i-- > 0;) {
+        struct ir_stmt *s = c->path.stmts[i];
+        if (s->kind != STMT_for ||
+            !(crossthread_role(c, s) & CROSSTHREAD_REDUCES))
+            continue;
+        c->first = i;
+        if (is_thread_loop(s))
+            found = s;
+    }
+    return found;
+}
+
+// Report a loop that the reduction cannot be bound with.
+static bool refuse(const struct crossing *c, enum diag_code code,
+                   const struct ir_stmt *loop)
+{
+    diag_error(c->pass->diags, loop->span, code, loop->u.loop.var->name,
+               axis_name(loop->u.loop.axis), c->stage->u.stage.name);
+    return false;
+}
+
+// Return whether the bounds of a loop depend on one of the loops from `first`
+// on.
+static bool varies(const struct crossing *c, const struct ir_for *loop)
+{
+    for (uint32_t i = c->first; i + 1 < c->path.n; i++) {
+        const struct ir_var *v = c->path.stmts[i]->u.loop.var;
+        if (ir_mentions(loop->from, v) || ir_mentions(loop->to, v) ||
+            ir_mentions(loop->step, v))
+            return true;
+    }
+    return false;
+}
+
+// Return whether there are only loops from `first` on, each doing one thing
+// whatever the others do.
+static bool is_nest(const struct crossing *c)
+{
+    for (uint32_t i = c->first; i + 1 < c->path.n; i++) {
+        const struct ir_stmt *s = c->path.stmts[i];
+        if (s->kind != STMT_for || s->u.loop.body.n != 1 ||
+            crossthread_role(c, s) ==
+                (CROSSTHREAD_SELECTS | CROSSTHREAD_REDUCES))
+            return false;
+    }
+    for (uint32_t i = c->first; i + 1 < c->path.n; i++) {
+        if (varies(c, &c->path.stmts[i]->u.loop))
+            return false;
+    }
+    return true;
+}
+
+// Return whether a thread loop counts from 0 to a number.
+static bool is_counted(const struct ir_stmt *s)
+{
+    int64_t n;
+    return ir_is_int_const(s->u.loop.from, 0) &&
+           ir_is_int_const(s->u.loop.step, 1) &&
+           ir_int_value(s->u.loop.to, &n) && n > 0;
+}
+
+// Put each loop where it belongs.
+static bool sort_loops(struct crossing *c)
+{
+    struct arena *a = c->pass->scratch;
+    c->each = 1;
+    for (uint32_t i = 0; i + 1 < c->path.n; i++) {
+        struct ir_stmt *s = c->path.stmts[i];
+        bool is_thread = is_thread_loop(s);
+        if (is_thread && !is_counted(s))
+            return refuse(c, D_crossthread_extent, s);
+        if (i < c->first) {
+            if (is_thread)
+                vec_push(a, &c->outer, s);
+            continue;
+        }
+        int role = crossthread_role(c, s);
+        if (is_thread)
+            vec_push(a, &c->threads, s);
+        else if (role & CROSSTHREAD_REDUCES)
+            vec_push(a, &c->reductions, s);
+        else
+            vec_push(a, &c->elements, s);
+        if (is_thread && (role & CROSSTHREAD_REDUCES))
+            c->each *= crossthread_threads(s);
+    }
+    return true;
+}
+
+// The extents of the thread axes of a launch: the context of see_extent.
+struct extents {
+    int64_t at[AXIS_COUNT]; // 0: no loop, -1: not one number
+};
+
+// Note the extent of a thread loop.
+static void see_extent(struct ir_stmt *s, void *context)
+{
+    struct extents *e = context;
+    if (!is_thread_loop(s))
+        return;
+    int64_t *at = &e->at[s->u.loop.axis], n = -1;
+    if (is_counted(s))
+        n = crossthread_threads(s);
+    *at = *at == 0 || *at == n ? n : -1;
+}
+
+// Return the extents of the thread axes of the launch that a stage becomes
+// part of: of its outermost statement, or of all if they share arrays.
+static struct extents launch_extents(const struct crossing *c)
+{
+    struct extents e = {{0}};
+    struct ir_block *body = &c->pass->kernel->body;
+    struct ir_block one = {c->path.stmts, 1, 1}, *in = &one;
+    for (size_t i = 0; i < body->n; i++) {
+        const struct ir_stmt *s = body->at[i];
+        if (s->kind != STMT_for &&
+            (s->kind != STMT_alloc || s->u.buffer->space != SPACE_global))
+            in = body;
+    }
+    ir_each_stmt(in, see_extent, &e);
+    return e;
+}
+
+// Return how many neighbours in a warp reduce the same element: a power of
+// two that divides the threads of an element.
+static int64_t shuffle_width(const struct crossing *c)
+{
+    struct extents e = launch_extents(c);
+    int64_t each = 1, width = WARP;
+    bool is_first = true;
+    for (int axis = AXIS_thread_x; axis <= AXIS_thread_z; axis++) {
+        const struct ir_stmt *loop = NULL;
+        for (uint32_t i = 0; i + 1 < c->path.n; i++) {
+            struct ir_stmt *s = c->path.stmts[i];
+            if (is_thread_loop(s) && s->u.loop.axis == (enum axis)axis)
+                loop = s;
+        }
+        if (e.at[axis] != (loop ? crossthread_threads(loop) : 0))
+            return 1;
+        bool reduces =
+            loop && (crossthread_role(c, loop) & CROSSTHREAD_REDUCES);
+        if (reduces && !is_first)
+            return 1;
+        is_first &= reduces || !loop || crossthread_threads(loop) == 1;
+        if (reduces)
+            each *= crossthread_threads(loop);
+    }
+    while (each % width)
+        width /= 2;
+    return width;
+}
+
+// Check that the reduction can be shared by threads.
+static bool check(struct crossing *c, const struct ir_stmt *loop)
+{
+    if (!is_nest(c))
+        return refuse(c, D_crossthread_nest, loop);
+    if (!reducer_find(c->pass, &c->stage->u.stage, &c->reducer))
+        return refuse(c, D_crossthread_reducer, loop);
+    if (!sort_loops(c))
+        return false;
+    c->width = shuffle_width(c);
+    c->parts = c->each / c->width;
+    return true;
+}
+
+// Put the phases in place of the nest of a stage.
+static void rewrite(struct crossing *c)
+{
+    struct arena *a = c->pass->arena;
+    struct ir_block out = {0}, *into = &out;
+    for (size_t i = 0; i < c->elements.n; i++) {
+        struct ir_stmt *s = c->elements.at[i];
+        if (s->u.loop.axis == AXIS_vector)
+            s->u.loop.axis = AXIS_serial;
+        s->u.loop.body = (struct ir_block){0};
+        ir_append(a, into, s);
+        into = &s->u.loop.body;
+    }
+    crossthread_phases(c, into);
+    ir_splice(a, c->path.blocks[c->first], c->path.index[c->first], &out);
+}
+
+// The stages of a kernel.
+struct stages {
+    struct arena *arena;
+    struct loops found;
+};
+
+// Note a stage.
+static void see_stage(struct ir_stmt *s, void *context)
+{
+    struct stages *stages = context;
+    if (s->kind == STMT_stage)
+        vec_push(stages->arena, &stages->found, s);
+}
+
+enum pass_result pass_crossthread(struct pass *p)
+{
+    struct stages stages = {.arena = p->scratch};
+    enum pass_result result = PASS_SAME;
+    ir_each_stmt(&p->kernel->body, see_stage, &stages);
+    for (size_t i = 0; i < stages.found.n; i++) {
+        struct crossing c = {.pass = p, .stage = stages.found.at[i]};
+        struct ir_stmt *loop = find_loop(&c);
+        if (!loop)
+            continue;
+        if (!check(&c, loop))
+            return PASS_FAILED;
+        rewrite(&c);
+        result = PASS_CHANGED;
+    }
+    return result;
+}

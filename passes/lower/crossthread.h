@@ -1,0 +1,40 @@
+// A reduction that threads of a block share, while it is lowered.
+
+#ifndef PASSES_LOWER_CROSSTHREAD_H
+#define PASSES_LOWER_CROSSTHREAD_H
+
+#include "ir/walk.h"
+#include "passes/analysis/reducer.h"
+
+// What a loop does for the stage.
+enum { CROSSTHREAD_SELECTS = 1, CROSSTHREAD_REDUCES = 2 };
+
+struct loops VEC(struct ir_stmt *);
+
+// A reduction across threads.
+struct crossing {
+    struct pass *pass;
+    struct ir_stmt *stage;
+    struct ir_path path; // down to the stage
+    uint32_t first;      // outermost loop of the reduction on the path
+    struct reducer reducer;
+    struct loops outer;      // thread loops around that one
+    struct loops threads;    // thread loops from there on
+    struct loops elements;   // other loops that select elements
+    struct loops reductions; // other loops of the reduction
+    int64_t each;            // threads that share an element
+    int64_t width;           // neighbours of them that exchange by shuffles
+    int64_t parts;           // what remains of them: each / width
+    struct ir_buffer *part[REDUCER_ARRAYS]; // the parts, in shared memory
+};
+
+// Return what a loop does for the stage.
+int crossthread_role(const struct crossing *c, const struct ir_stmt *loop);
+// Return the extent of a thread loop.
+int64_t crossthread_threads(const struct ir_stmt *loop);
+
+// Append what stands for the nest from `first` on, its loops over elements
+// aside, and declare the arrays of the parts in the block that shares them.
+void crossthread_phases(struct crossing *c, struct ir_block *to);
+
+#endif
