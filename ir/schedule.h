@@ -80,6 +80,7 @@ struct sched_item {
 struct sched_program {
     struct VEC(struct sched_item *) schedules;
     struct VEC(struct sched_item *) defs;
+    const struct sched_program *library; // defs for names that are not here
 };
 
 // The value of a parameter or a knob, from outside of the schedule.
@@ -100,7 +101,8 @@ struct sched_knob {
 };
 struct sched_knobs VEC(struct sched_knob);
 
-// Return the def of that interned name, or NULL.
+// Return the def of that interned name, of the program or else of its library;
+// NULL if there is none.
 const struct sched_item *sched_find_def(const struct sched_program *program,
                                         const char *name);
 

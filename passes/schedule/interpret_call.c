@@ -59,8 +59,10 @@ static bool refuse_unknown(struct interp *in, const struct sched_expr *x)
     struct suggest s = {.wanted = x->name};
     for (int i = 0; i < PRIM_COUNT; i++)
         suggest_offer(&s, sched_prim_info((enum sched_prim)i)->name);
-    for (size_t i = 0; i < in->program->defs.n; i++)
-        suggest_offer(&s, in->program->defs.at[i]->name.text);
+    for (const struct sched_program *p = in->program; p; p = p->library) {
+        for (size_t i = 0; i < p->defs.n; i++)
+            suggest_offer(&s, p->defs.at[i]->name.text);
+    }
     for (int i = 0; i < FUNCTIONS; i++)
         suggest_offer(&s, functions[i].name);
     size_t looks;

@@ -50,6 +50,31 @@ static struct ir_kernel *choose_kernel(struct run *r)
     return NULL;
 }
 
+// Return whether a schedule is for a kernel of the program but not for this one.
+static bool is_for_other(const struct program *program,
+                         const struct sched_item *item,
+                         const struct ir_kernel *kernel)
+{
+    bool found = false;
+    for (size_t i = 0; i < program->kernels.n; i++)
+        found |= program->kernels.at[i]->name == item->name.text;
+    return found && item->name.text != kernel->name;
+}
+
+// Keep one kernel and its schedules.
+static void keep_kernel(struct program *program, struct ir_kernel *kernel)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < program->schedules.schedules.n; i++) {
+        struct sched_item *item = program->schedules.schedules.at[i];
+        if (!is_for_other(program, item, kernel))
+            program->schedules.schedules.at[kept++] = item;
+    }
+    program->schedules.schedules.n = kept;
+    program->kernels.at[0] = kernel;
+    program->kernels.n = 1;
+}
+
 // Parse the file, keep one kernel, and give its parameters values.
 static bool prepare(struct run *r)
 {
@@ -60,8 +85,7 @@ static bool prepare(struct run *r)
     struct ir_kernel *k = choose_kernel(r);
     if (!k)
         return false;
-    c->program.kernels.at[0] = k;
-    c->program.kernels.n = 1;
+    keep_kernel(&c->program, k);
     enum problem_result ready = problem_make(&c->arena, k, &r->options->request,
                                              &c->diags, &r->problem, &r->wrong);
     r->report.problem = &r->problem;

@@ -7,6 +7,7 @@
 #include "passes/schedule/schedule.h"
 #include "tools/libingot/choice.h"
 #include "tools/libingot/emissions.h"
+#include "tools/libingot/library.h"
 
 #include <string.h>
 
@@ -174,10 +175,24 @@ static void check_settings(struct compilation *c,
     arena_reset(&c->scratch);
 }
 
+// Parse the library of defs, once.
+static void add_library(struct compilation *c)
+{
+    if (c->program.schedules.library)
+        return;
+    for (const struct library_file *f = library_files; f->name; f++) {
+        struct source *s = copy_source(c, f->name, f->text, f->size);
+        frontend_parse(&c->arena, &c->names, s, true, &c->diags, &c->library);
+    }
+    c->program.schedules.library = &c->library.schedules;
+}
+
 bool compile_schedule(struct compilation *c, const struct compile_options *o)
 {
     int errors = c->diags.errors;
     double began = phases_now();
+    if (c->program.schedules.schedules.n && !o->no_schedule)
+        add_library(c);
     sched_check_kernels(&c->program.schedules,
                         (const struct ir_kernel *const *)c->program.kernels.at,
                         c->program.kernels.n, &c->diags);

@@ -65,6 +65,7 @@ struct compilation {
     struct str_table names;
     struct diag_list diags;
     struct program program;
+    struct program library;              // the defs of tools/std
     struct tuned tuned;                  // records of tuning
     struct VEC(struct variant) variants; // grouped by kernel, guarded first
     struct VEC(struct compiled_image) images;
