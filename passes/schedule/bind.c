@@ -25,7 +25,6 @@
 
 #include "ir/build.h"
 #include "passes/analysis/nested.h"
-#include "passes/analysis/reducer.h"
 
 enum { THREADS_MOST = 1024 };
 
@@ -213,18 +212,6 @@ static bool check_extent(const struct sched_call *c, struct ir_stmt *loop,
     return true;
 }
 
-// Return whether a loop counts the reduction of the one stage below it, and
-// partial results can be combined in any order.
-static bool is_shared_reduction(struct pass *p, struct ir_stmt *loop)
-{
-    struct ir_stmt *s = loop;
-    struct reducer ignored;
-    while (s->kind == STMT_for && s->u.loop.body.n == 1)
-        s = s->u.loop.body.at[0];
-    return s->kind == STMT_stage && ir_loop_reduces(&loop->u.loop) &&
-           reducer_find(p, &s->u.stage, &ignored);
-}
-
 bool sched_bind(struct sched_call *c)
 {
     struct ir_stmt *loop = sched_arg(c, 0);
@@ -232,10 +219,8 @@ bool sched_bind(struct sched_call *c)
     if (!sched_check_serial(c, loop) || !sched_check_from_zero(c, loop))
         return false;
     struct bound b = look_around(c->pass, loop, axis);
-    bool is_shared =
-        axis_kind(axis) == AXIS_THREAD && is_shared_reduction(c->pass, loop);
     if (!check_around(c, loop, &b) || !check_extent(c, loop, &b) ||
-        (!is_shared && !sched_check_parallel(c, loop, axis)))
+        !sched_check_parallel(c, loop, axis))
         return false;
     loop->u.loop.axis = axis;
     return true;

@@ -9,9 +9,6 @@
 #include "passes/schedule/depend_access.h"
 #include "passes/schedule/prim.h"
 
-// Whether threads may share the loop of a reduction: what is lowered.
-enum { SHARED_REDUCTIONS = false };
-
 // A question on its way.
 struct ask {
     struct depend_nest nest;
@@ -50,35 +47,27 @@ static bool combines(const struct depend_access *x,
     return reduces && !sched_has(&s->u.stage.body, STMT_if);
 }
 
-// Return whether both accesses are those of a reduction that threads share:
-// the loop counts nothing else in the stage, and partial results can be
-// combined.
-static bool is_shared_reduction(const struct ask *ask,
-                                const struct depend_access *x,
-                                const struct depend_access *y)
+// Return whether threads may share the reduction that a loop counts: that of
+// the one stage below, whose partial results can be combined.
+static bool is_shared_reduction(struct pass *p, struct ir_stmt *loop)
 {
+    struct ir_stmt *s = loop;
     struct reducer ignored;
-    const struct depend_question *q = &ask->question;
-    if (!SHARED_REDUCTIONS || axis_kind(q->axis) != AXIS_THREAD || !x->stage ||
-        x->stage != y->stage)
-        return false;
-    const struct ir_stage *stage = &x->stage->u.stage;
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        const struct ir_iter *it = &stage->iters.at[i];
-        if (!it->is_reduce && ir_mentions(it->binding, q->loops[0]->u.loop.var))
-            return false;
-    }
-    return reducer_find(ask->nest.pass, stage, &ignored);
+    while (s->kind == STMT_for && s->u.loop.body.n == 1)
+        s = s->u.loop.body.at[0];
+    return s->kind == STMT_stage && ir_loop_reduces(&loop->u.loop) &&
+           reducer_find(p, &s->u.stage, &ignored);
 }
 
 // Return whether the order of two accesses matters at all.
 static bool is_pair(const struct ask *ask, const struct depend_access *x,
                     const struct depend_access *y)
 {
+    bool is_shared = ask->question.combines && x->stage && x->stage == y->stage;
     bool ordered = !(x->is_atomic && y->is_atomic) &&
                    !(ask->question.order && combines(x, y));
     return x->buffer == y->buffer && x->writes && (!y->writes || x <= y) &&
-           ordered && !is_shared_reduction(ask, x, y);
+           ordered && !is_shared;
 }
 
 // Return what an access does.
@@ -152,7 +141,9 @@ bool depend_carried(struct pass *p, struct ir_stmt *loop, enum axis axis,
         .n = 1,
         .axis = axis,
         .across = axis_kind(axis) != AXIS_VECTOR,
-        .waits = axis_kind(axis) == AXIS_THREAD && !has_barrier};
+        .waits = axis_kind(axis) == AXIS_THREAD && !has_barrier,
+        .combines =
+            axis_kind(axis) == AXIS_THREAD && is_shared_reduction(p, loop)};
     return !runs_once(loop) && answer(&ask, p, out);
 }
 

@@ -77,6 +77,7 @@ struct depend_question {
                                   // iterations of loops[0] run at any time
     bool across;                  // the serial loops around do, too ...
     bool waits;     // ... but not where shared memory is concerned
+    bool combines;  // they add up parts of a reduction, which is lowered
     enum axis axis; // on which; serial if there is an order
 };
 
