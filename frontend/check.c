@@ -2,6 +2,7 @@
 
 #include "frontend/check.h"
 
+#include "ir/base/num.h"
 #include "ir/build.h"
 #include "ir/check.h"
 #include "ir/copy.h"
@@ -9,7 +10,7 @@
 
 #include <string.h>
 
-enum { SCALAR_MOST = 1000 };
+enum { SCALAR_MOST = 1000, CONSTANT_MOST = 65536 };
 
 // Return how many nodes an expression has, 0 if it depends on more than sizes
 // and scalars.  `sizes` has the counts of the `let`s that stand for such.
@@ -94,6 +95,23 @@ static void check_shape(struct parser *p, const struct ir_buffer *b)
         check_scalars(p, b->strides, b->rank, "this stride");
 }
 
+// Check an array in constant memory, whose extents are numbers.
+static void check_values(struct parser *p, const struct ir_buffer *b)
+{
+    int64_t n = 1, extent = 0, bytes = INT64_MAX;
+    bool is_plain = !b->strides && !b->pitches && !b->swizzle.bits;
+    for (uint32_t i = 0; i < b->rank; i++)
+        if (!ir_int_value(b->shape[i], &extent) || !num_mul(n, extent, &n))
+            n = INT64_MAX;
+    if (!num_mul(n, (int64_t)type_bytes(b->elem), &bytes) ||
+        bytes > CONSTANT_MOST)
+        diag_error(p->diags, b->span, D_constant_too_large, b->name,
+                   (long long)bytes, (long long)CONSTANT_MOST);
+    else if (n != b->n_values || !is_plain || b->space != SPACE_constant)
+        diag_error(p->diags, b->span, D_constant_values, b->name, (long long)n,
+                   (long long)b->n_values);
+}
+
 // Check an allocation, in the outermost block `top` or, if that is NULL, in
 // another one.  The array of a stage may have any extents at first.
 static void check_alloc(struct parser *p, const struct ir_buffer *b,
@@ -103,12 +121,12 @@ static void check_alloc(struct parser *p, const struct ir_buffer *b,
     check_extents(p, b);
     for (uint32_t i = 0; i < b->rank; i++)
         is_const = is_const && ir_is_const(b->shape[i]);
-    if (b->space == SPACE_constant)
-        diag_error(p->diags, b->span, D_array_not_allocated,
-                   space_name(b->space));
+    if (is_const && (b->space == SPACE_constant || b->values))
+        check_values(p, b);
     else if (b->space == SPACE_global && !top)
         diag_error(p->diags, b->span, D_global_inside, b->name);
-    else if (b->space == SPACE_global || (top && ir_stages_use(top, b)))
+    else if (b->space == SPACE_global ||
+             (b->space != SPACE_constant && top && ir_stages_use(top, b)))
         check_shape(p, b);
     else if (!is_const)
         diag_error(p->diags, b->span, D_array_not_constant, b->name,

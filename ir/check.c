@@ -312,8 +312,15 @@ static void declare_buffer(struct checking *c, const struct ir_buffer *b)
 static void check_alloc(struct checking *c, const struct ir_buffer *b)
 {
     must_name(c, b->role == ROLE_alloc, b->name, "not the array of an alloc");
-    must_name(c, b->space != SPACE_constant, b->name,
-              "constant arrays are parameters");
+    bool is_table = b->space == SPACE_constant;
+    must_name(c,
+              is_table ? !b->strides && !b->pitches && !b->swizzle.bits
+                       : b->values == NULL,
+              b->name, "values without gaps, of a constant array");
+    must_name(c, !is_table || b->values, b->name, "constant without values");
+    for (uint32_t i = 0; i < b->n_values; i++)
+        must(c, b->values[i]->op == OP_const, b->values[i],
+             "a value of a constant array is a number");
     must_name(c, b->space != SPACE_global || c->depth == 1, b->name,
               "a global alloc must be on top of the kernel");
     for (uint32_t i = 0; i < b->rank; i++)

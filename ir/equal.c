@@ -117,6 +117,10 @@ static bool same_buffer(struct comparison *c, const struct ir_buffer *a,
            same(c, same_exprs(c, a->rank, a->strides, b->strides),
                 "strides of an array") &&
            same(c, same_layout(a, b), "layouts of an array") &&
+           same(c,
+                a->n_values == b->n_values &&
+                    same_exprs(c, a->n_values, a->values, b->values),
+                "values of an array") &&
            same(c, a->space == b->space, "spaces of an array") &&
            same(c, a->role == b->role, "roles of an array") &&
            same(c, a->align == b->align, "alignments of an array");

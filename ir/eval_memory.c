@@ -170,6 +170,19 @@ static void *common_storage(struct thread *t, uint32_t row)
     return t->data[row] = r->data;
 }
 
+// Give an array in constant memory its elements.
+static void set_values(const struct array *r, char *data)
+{
+    struct type t = r->buffer->elem;
+    for (uint32_t i = 0; i < r->buffer->n_values; i++) {
+        const struct ir_expr *x = r->buffer->values[i];
+        union number value = {.i = x->u.i};
+        if (type_is_float(t))
+            value.f = x->u.f;
+        eval_store_number(t, data + i * r->element_bytes, value);
+    }
+}
+
 void eval_allocate(struct thread *t, uint32_t row)
 {
     struct array *r = &t->machine->arrays.at[row];
@@ -178,7 +191,9 @@ void eval_allocate(struct thread *t, uint32_t row)
     if (!r->data && !t->is_owned[row] && !eval_set_up_array(t, r))
         return;
     void *data = is_local ? own_storage(t, row) : common_storage(t, row);
-    if (data && (is_local || r->epoch != epoch))
+    if (data && r->buffer->space == SPACE_constant)
+        set_values(r, data);
+    else if (data && (is_local || r->epoch != epoch))
         poison(r, data);
     r->epoch = epoch;
 }

@@ -133,6 +133,8 @@ struct ir_buffer {
     struct ir_pitch *pitches;  // of each dimension; never changed, may be
                                // shared; NULL: no gaps
     struct ir_swizzle swizzle; // both only before level flat, of an `alloc`
+    struct ir_expr **values;   // constant memory: of the elements, in order
+    uint32_t n_values;
     enum space space;
     enum buffer_role role;
     uint32_t align; // bytes the caller promises; 0: those of one element

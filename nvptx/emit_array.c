@@ -1,6 +1,7 @@
 // The arrays that a launch declares: shared ones are variables of the module,
-// or lie in its dynamic shared memory if they are many, local ones lie on the
-// stack until optimisation turns them into registers.
+// or lie in its dynamic shared memory if they are many, constant ones are
+// constants of it, local ones lie on the stack until optimisation turns them
+// into registers.
 
 #include "nvptx/emit.h"
 
@@ -65,14 +66,35 @@ static LLVMValueRef dynamic_array(struct emitter *e, const struct ir_buffer *b)
                                  dynamic_memory(e), &at, 1);
 }
 
+// Return a constant of the module, with the values of an array.
+static LLVMValueRef constant_array(struct emitter *e, const struct ir_buffer *b,
+                                   LLVMTypeRef type)
+{
+    struct type in_memory = b->elem;
+    if (in_memory.kind == TYPE_bool)
+        in_memory.kind = TYPE_u8;
+    const char *name = arena_printf(e->arena, "%s.%s", e->entry, b->name);
+    LLVMValueRef v = LLVMAddGlobalInAddressSpace(e->module, type, name,
+                                                 space_number(SPACE_constant));
+    LLVMValueRef *values = arena_array(e->arena, LLVMValueRef, b->n_values);
+    for (uint32_t i = 0; i < b->n_values; i++)
+        values[i] = type_equal(in_memory, b->elem)
+                        ? emit_const(e, b->values[i])
+                        : emit_int(e, in_memory, b->values[i]->u.i);
+    LLVMTypeRef elem = emit_memory_type(e, b->elem);
+    LLVMSetInitializer(v, b->n_values
+                              ? LLVMConstArray2(elem, values, b->n_values)
+                              : LLVMConstNull(type));
+    LLVMSetGlobalConstant(v, true);
+    LLVMSetLinkage(v, LLVMInternalLinkage);
+    return v;
+}
+
 void emit_alloc(struct emitter *e, const struct ir_stmt *s)
 {
     const struct ir_buffer *b = s->u.buffer;
     int64_t elements = 1;
-    if (b->space != SPACE_shared && b->space != SPACE_local)
-        diag_error(e->diags, s->span, D_array_not_allocated,
-                   space_name(b->space));
-    else if (!constant_elements(b, &elements))
+    if (!constant_elements(b, &elements))
         diag_error(e->diags, s->span, D_array_not_constant, b->name,
                    space_name(b->space));
     if (b->space == SPACE_shared && shared_dynamic(&e->shared)) {
@@ -82,7 +104,9 @@ void emit_alloc(struct emitter *e, const struct ir_stmt *s)
     LLVMTypeRef type = LLVMArrayType2(emit_memory_type(e, b->elem),
                                       elements > 0 ? (uint64_t)elements : 1);
     LLVMValueRef array = b->space == SPACE_shared ? shared_array(e, b, type)
-                                                  : emit_alloca(e, type);
+                         : b->space == SPACE_constant
+                             ? constant_array(e, b, type)
+                             : emit_alloca(e, type);
     LLVMSetAlignment(array, b->align > VECTOR_ALIGN ? b->align : VECTOR_ALIGN);
     map_set(&e->arrays, b, array);
 }

@@ -178,13 +178,34 @@ bool parse_let_statement(struct parser *p, struct ir_block *out)
            parse_let(p, out, first, VAR_let);
 }
 
+// Parse the values of an array, `[a, b ...]`, behind `=`.
+static bool parse_values(struct parser *p, struct ir_buffer *b)
+{
+    struct VEC(struct ir_expr *) list = {0};
+    if (!parse_expect(p, "[", "before the values"))
+        return false;
+    while (!parse_is(p, "]")) {
+        struct ir_expr *x = parse_typed(p, b->elem, "the value");
+        if (x && x->op != OP_const)
+            diag_error(p->diags, x->span, D_not_a_value);
+        if (!x || x->op != OP_const)
+            return false;
+        vec_push(p->arena, &list, x);
+        if (!parse_take(p, ","))
+            break;
+    }
+    b->values = list.at;
+    b->n_values = (uint32_t)list.n;
+    return parse_expect(p, "]", "behind the values");
+}
+
 // Parse an allocation behind its word.
 static bool parse_alloc(struct parser *p, struct ir_block *out, size_t first)
 {
     struct span span = parse_peek(p, 0)->span;
     const char *name = parse_name(p, "an array");
     struct ir_buffer *b = name ? parse_buffer(p, name, span, true) : NULL;
-    if (!b) {
+    if (!b || (parse_take(p, "=") && !parse_values(p, b))) {
         if (name)
             scope_add_broken(p, name, span);
         return false;

@@ -148,6 +148,11 @@ static void print_alloc(struct printer *p, const struct ir_buffer *b)
     print_shape(p, b);
     buf_printf(p->out, " in %s", space_name(b->space));
     print_buffer_traits(p, b);
+    if (b->space != SPACE_constant)
+        return;
+    buf_text(p->out, " = [");
+    print_list(p, b->values, b->n_values, true);
+    buf_char(p->out, ']');
 }
 
 // Append the line of a stage without its body; its variables are declared.

@@ -183,6 +183,7 @@ enum pass_result pass_buffers(struct pass *p)
     for (size_t i = 0; i < top->n; i++) {
         struct ir_stmt *s = top->at[i];
         if (s->kind == STMT_alloc && s->u.buffer->space != SPACE_global &&
+            s->u.buffer->space != SPACE_constant &&
             ir_stages_use(top, s->u.buffer))
             vec_push(p->scratch, &found, s);
     }

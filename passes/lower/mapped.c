@@ -20,6 +20,7 @@
 #include "ir/equal.h"
 #include "ir/walk.h"
 #include "passes/analysis/nested.h"
+#include "passes/lower/constants.h"
 #include "passes/lower/mapping.h"
 #include "passes/lower/double_buffer.h"
 #include "passes/lower/resources.h"
@@ -403,8 +404,10 @@ enum pass_result pass_mapped(struct pass *p)
 {
     struct ir_block out = {0};
     expand_lets(p, &p->kernel->body);
+    struct ir_block tables = constants_take(p, &p->kernel->body);
     if (!map_groups(p, &p->kernel->body, &out))
         return PASS_FAILED;
+    constants_place(p, &out, &tables);
     p->kernel->body = out;
     return PASS_CHANGED;
 }

@@ -353,7 +353,8 @@ static bool is_prelude(const struct ir_stmt *s)
 {
     return s->kind == STMT_let || s->kind == STMT_var ||
            s->kind == STMT_barrier ||
-           (s->kind == STMT_alloc && s->u.buffer->space != SPACE_global);
+           (s->kind == STMT_alloc && s->u.buffer->space != SPACE_global &&
+            s->u.buffer->space != SPACE_constant);
 }
 
 // Put everything behind the arrays of the workspace into one nest if the
@@ -366,7 +367,8 @@ static void join_nests(struct pass *p)
     for (size_t i = 0; i < body->n; i++) {
         struct ir_stmt *s = body->at[i];
         bool is_workspace =
-            s->kind == STMT_alloc && s->u.buffer->space == SPACE_global;
+            s->kind == STMT_alloc && (s->u.buffer->space == SPACE_global ||
+                                      s->u.buffer->space == SPACE_constant);
         joined |= is_prelude(s);
         ir_append(p->arena, is_workspace ? &kept : &inner, s);
     }

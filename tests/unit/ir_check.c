@@ -247,7 +247,7 @@ static void stages_and_allocs(void **state)
                     ir_stmt_barrier(a)));
     SPOIL(allocs, "alloc G: not the array of an alloc: `G`",
           stmt_of(s, STMT_alloc)->u.buffer->role = ROLE_output);
-    SPOIL(allocs, "alloc G: constant arrays are parameters: `G`",
+    SPOIL(allocs, "alloc G: constant without values: `G`",
           stmt_of(s, STMT_alloc)->u.buffer->space = SPACE_constant);
     SPOIL(allocs, "alloc S: a global alloc must be on top of the kernel: `S`",
           stmt_of(s, STMT_store)->u.store.buffer->space = SPACE_global);

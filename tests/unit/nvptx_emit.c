@@ -346,10 +346,6 @@ static void refuses_what_cannot_be(void **state)
                      KERNEL("(n: int) -> C: f32[n]",
                             "alloc tile: f32[n] in shared\nC[i] = f32(0)"),
                      D_array_not_constant);
-    emission_refuses(&t,
-                     KERNEL("(n: int) -> C: f32[n]",
-                            "alloc w: f32[9] in constant\nC[i] = w[i]"),
-                     D_array_not_allocated);
     const char *exponential =
         KERNEL("(n: int, A: f32[n]) -> C: f32[n]", "C[i] = exp(A[i])");
     t.options.libdevice = "not bitcode";

@@ -14,7 +14,8 @@ static void reject_stmt(struct ir_stmt *s, void *context)
 {
     bool *ok = context;
     *ok &= s->kind != STMT_barrier && s->kind != STMT_sync &&
-           s->kind != STMT_launch;
+           s->kind != STMT_launch &&
+           !(s->kind == STMT_alloc && s->u.buffer->values);
 }
 
 // Note whether an expression is beyond the printer.
