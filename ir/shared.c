@@ -10,6 +10,7 @@
 // A layout under construction.
 struct laying {
     struct arena *arena;
+    const struct ir_block *body; // of the launch
     struct shared_layout *layout;
 };
 
@@ -29,28 +30,89 @@ static int64_t array_bytes(struct arena *a, const struct ir_buffer *b)
     return bytes;
 }
 
-// Add an array behind the others.
+// Set which statements of the launch use an array; none: first > last.
+static void find_life(const struct ir_block *body, struct shared_place *place)
+{
+    place->first = body->n;
+    place->last = 0;
+    for (size_t i = 0; i < body->n; i++) {
+        struct ir_block one = {.at = &body->at[i], .n = 1};
+        if (!ir_block_reads(&one, place->buffer) &&
+            !ir_block_writes(&one, place->buffer))
+            continue;
+        place->first = place->first < i ? place->first : i;
+        place->last = i;
+    }
+}
+
+// Return whether a barrier parts the last use of x from the first of y.
+static bool is_before(const struct ir_block *body, const struct shared_place *x,
+                      const struct shared_place *y)
+{
+    for (size_t i = x->last + 1; i < y->first; i++)
+        if (body->at[i]->kind == STMT_barrier)
+            return true;
+    return false;
+}
+
+// Return whether two arrays have a byte in common where x lies now.
+static bool collide(const struct shared_place *x, const struct shared_place *y)
+{
+    int64_t end_x, end_y;
+    return !num_add(x->offset, x->bytes, &end_x) ||
+           !num_add(y->offset, y->bytes, &end_y) ||
+           (x->offset < end_y && y->offset < end_x);
+}
+
+// Return the end of an array, up to the alignment of another.
+static int64_t end_of(const struct shared_place *x, const struct ir_buffer *b)
+{
+    int64_t align = b->align > SHARED_ALIGN ? b->align : SHARED_ALIGN, end;
+    if (!num_add(x->offset, x->bytes, &end) || !num_add(end, align - 1, &end))
+        return INT64_MAX;
+    return end - end % align;
+}
+
+// Put an array at the first place that no array in use at the same time has.
+static void lay_out(struct shared_layout *all, const struct ir_block *body,
+                    struct shared_place *place)
+{
+    int64_t end;
+    for (size_t i = 0; i < all->places.n; i++) {
+        const struct shared_place *x = &all->places.at[i];
+        if (!collide(place, x) || is_before(body, x, place) ||
+            is_before(body, place, x))
+            continue;
+        int64_t next = end_of(x, place->buffer);
+        i = next > place->offset ? (size_t)-1 : i;
+        place->offset = next;
+    }
+    for (size_t i = 0; i < all->places.n; i++)
+        all->overlaps |= place->bytes > 0 && all->places.at[i].bytes > 0 &&
+                         collide(place, &all->places.at[i]);
+    if (!num_add(place->offset, place->bytes, &end))
+        end = INT64_MAX;
+    all->bytes = end > all->bytes ? end : all->bytes;
+}
+
+// Lay out the array that a statement declares.
 static void see_alloc(struct ir_stmt *s, void *context)
 {
     struct laying *l = context;
-    struct shared_layout *all = l->layout;
     if (s->kind != STMT_alloc || s->u.buffer->space != SPACE_shared)
         return;
-    const struct ir_buffer *b = s->u.buffer;
-    int64_t align = b->align > SHARED_ALIGN ? b->align : SHARED_ALIGN;
-    struct shared_place place = {b, all->bytes, array_bytes(l->arena, b)};
-    if (num_add(place.offset, align - 1, &place.offset))
-        place.offset -= place.offset % align;
-    if (!num_add(place.offset, place.bytes, &all->bytes))
-        all->bytes = INT64_MAX;
-    vec_push(l->arena, &all->places, place);
+    struct shared_place place = {.buffer = s->u.buffer};
+    place.bytes = array_bytes(l->arena, s->u.buffer);
+    find_life(l->body, &place);
+    lay_out(l->layout, l->body, &place);
+    vec_push(l->arena, &l->layout->places, place);
 }
 
 struct shared_layout shared_layout(struct arena *a,
                                    const struct ir_launch *launch)
 {
     struct shared_layout layout = {0};
-    struct laying l = {a, &layout};
+    struct laying l = {a, &launch->body, &layout};
     ir_each_stmt((struct ir_block *)&launch->body, see_alloc, &l);
     return layout;
 }

@@ -1,4 +1,9 @@
 // Where the arrays of a launch in shared memory lie, relative to each other.
+//
+//   S[thread.x] = ...        S and T share their bytes: the first statement of
+//   ... = S[...]             the launch that uses T comes behind a barrier
+//   barrier                  that comes behind the last one that uses S
+//   T[thread.x] = ...
 
 #ifndef IR_SHARED_H
 #define IR_SHARED_H
@@ -13,11 +18,13 @@ enum { SHARED_STATIC_MOST = 48 * 1024, SHARED_ALIGN = 16 };
 struct shared_place {
     const struct ir_buffer *buffer;
     int64_t offset, bytes;
+    size_t first, last; // statements of the launch that use it
 };
 
 // All of a launch, in the order of their declarations.
 struct shared_layout {
     int64_t bytes; // of all together; INT64_MAX if 63 bits do not hold them
+    bool overlaps; // some arrays share their bytes
     struct VEC(struct shared_place) places;
 };
 

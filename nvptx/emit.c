@@ -143,6 +143,7 @@ static void begin_entry(struct emitter *e, struct ir_launch *launch)
     e->values = e->arrays = e->written = empty;
     e->entry = launch->name;
     e->shared = shared_layout(e->arena, launch);
+    e->pool = NULL;
     ir_each_stmt(&launch->body, note_store, &e->written);
     ir_each_expr_in(&launch->body, note_atomic, &e->written);
 }

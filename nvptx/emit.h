@@ -42,6 +42,7 @@ struct emitter {
     struct map arrays;           // ir_buffer -> its pointer
     struct map written;          // the arrays that the launch writes
     struct shared_layout shared; // of the launch's arrays in shared memory
+    LLVMValueRef pool;           // the variable that holds all of them, or NULL
     LLVMValueRef dynamic;        // the module's dynamic shared memory, or NULL
 };
 

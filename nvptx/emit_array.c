@@ -1,14 +1,14 @@
 // The arrays that a launch declares: shared ones are variables of the module,
-// or lie in its dynamic shared memory if they are many, constant ones are
-// constants of it, local ones lie on the stack until optimisation turns them
-// into registers.
+// or parts of one if they share bytes or are more than static shared memory
+// holds, constant ones are constants of it, local ones lie on the stack until
+// optimisation turns them into registers.
 
 #include "nvptx/emit.h"
 
 #include "ir/base/num.h"
 #include "ir/build.h"
 
-enum { VECTOR_ALIGN = 16, DYNAMIC_ALIGN = 128 };
+enum { VECTOR_ALIGN = 16, POOL_ALIGN = 128 };
 
 // Return whether the extents and strides of an array are numbers, and how
 // many elements it has then.
@@ -31,10 +31,10 @@ static bool constant_elements(const struct ir_buffer *b, int64_t *elements)
 
 // Return a variable of the module in shared memory.  Its name holds a dot,
 // which no name of the source does.
-static LLVMValueRef shared_array(struct emitter *e, const struct ir_buffer *b,
+static LLVMValueRef module_array(struct emitter *e, const char *of,
                                  LLVMTypeRef type)
 {
-    const char *name = arena_printf(e->arena, "%s.%s", e->entry, b->name);
+    const char *name = arena_printf(e->arena, "%s.%s", e->entry, of);
     LLVMValueRef v = LLVMAddGlobalInAddressSpace(e->module, type, name,
                                                  space_number(SPACE_shared));
     LLVMSetInitializer(v, LLVMGetPoison(type));
@@ -52,18 +52,31 @@ static LLVMValueRef dynamic_memory(struct emitter *e)
     e->dynamic = LLVMAddGlobalInAddressSpace(e->module, LLVMArrayType2(byte, 0),
                                              "shared$dynamic",
                                              space_number(SPACE_shared));
-    LLVMSetAlignment(e->dynamic, DYNAMIC_ALIGN);
+    LLVMSetAlignment(e->dynamic, POOL_ALIGN);
     return e->dynamic;
 }
 
-// Return the place of an array in the dynamic shared memory.
-static LLVMValueRef dynamic_array(struct emitter *e, const struct ir_buffer *b)
+// Return the variable that holds all shared arrays of the entry.
+static LLVMValueRef pool(struct emitter *e)
+{
+    LLVMTypeRef byte = LLVMInt8TypeInContext(e->context);
+    if (shared_dynamic(&e->shared))
+        return dynamic_memory(e);
+    if (!e->pool)
+        e->pool = module_array(e, "shared",
+                               LLVMArrayType2(byte, (uint64_t)e->shared.bytes));
+    LLVMSetAlignment(e->pool, POOL_ALIGN);
+    return e->pool;
+}
+
+// Return the place of an array in the pool.
+static LLVMValueRef pooled_array(struct emitter *e, const struct ir_buffer *b)
 {
     const struct shared_place *place = shared_find(&e->shared, b);
     LLVMValueRef at = LLVMConstInt(LLVMInt64TypeInContext(e->context),
                                    (unsigned long long)place->offset, false);
-    return LLVMConstInBoundsGEP2(LLVMInt8TypeInContext(e->context),
-                                 dynamic_memory(e), &at, 1);
+    return LLVMConstInBoundsGEP2(LLVMInt8TypeInContext(e->context), pool(e),
+                                 &at, 1);
 }
 
 // Return a constant of the module, with the values of an array.
@@ -97,16 +110,17 @@ void emit_alloc(struct emitter *e, const struct ir_stmt *s)
     if (!constant_elements(b, &elements))
         diag_error(e->diags, s->span, D_array_not_constant, b->name,
                    space_name(b->space));
-    if (b->space == SPACE_shared && shared_dynamic(&e->shared)) {
-        map_set(&e->arrays, b, dynamic_array(e, b));
+    if (b->space == SPACE_shared &&
+        (shared_dynamic(&e->shared) || e->shared.overlaps)) {
+        map_set(&e->arrays, b, pooled_array(e, b));
         return;
     }
     LLVMTypeRef type = LLVMArrayType2(emit_memory_type(e, b->elem),
                                       elements > 0 ? (uint64_t)elements : 1);
-    LLVMValueRef array = b->space == SPACE_shared ? shared_array(e, b, type)
-                         : b->space == SPACE_constant
-                             ? constant_array(e, b, type)
-                             : emit_alloca(e, type);
+    LLVMValueRef array =
+        b->space == SPACE_shared     ? module_array(e, b->name, type)
+        : b->space == SPACE_constant ? constant_array(e, b, type)
+                                     : emit_alloca(e, type);
     LLVMSetAlignment(array, b->align > VECTOR_ALIGN ? b->align : VECTOR_ALIGN);
     map_set(&e->arrays, b, array);
 }

@@ -176,13 +176,19 @@ static bool place(struct pass *p, struct ir_stmt *alloc)
     return true;
 }
 
+// Return whether arrays of a space belong to a block or a thread.
+static bool is_near(enum space space)
+{
+    return space == SPACE_shared || space == SPACE_local;
+}
+
 enum pass_result pass_buffers(struct pass *p)
 {
     struct VEC(struct ir_stmt *) found = {0};
     struct ir_block *top = &p->kernel->body;
     for (size_t i = 0; i < top->n; i++) {
         struct ir_stmt *s = top->at[i];
-        if (s->kind == STMT_alloc && s->u.buffer->space != SPACE_global &&
+        if (s->kind == STMT_alloc && is_near(s->u.buffer->space) &&
             s->u.buffer->space != SPACE_constant &&
             ir_stages_use(top, s->u.buffer))
             vec_push(p->scratch, &found, s);

@@ -21,8 +21,8 @@
 #include "ir/walk.h"
 #include "passes/analysis/nested.h"
 #include "passes/lower/constants.h"
-#include "passes/lower/mapping.h"
 #include "passes/lower/double_buffer.h"
+#include "passes/lower/mapping.h"
 #include "passes/lower/resources.h"
 #include "passes/opt/fold.h"
 
@@ -268,6 +268,8 @@ static struct ir_stmt *make_launch(struct pass *p, struct ir_block body,
     if (!m.failed)
         map_block(&m, &body);
     m.launch->body = body;
+    if (!m.failed && !m.has_barriers)
+        mapping_overlap(&m);
     bool fits = !m.failed && resources_check(p, s);
     return fits ? s : NULL;
 }
