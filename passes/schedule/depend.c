@@ -133,6 +133,7 @@ bool depend_carried(struct pass *p, struct ir_stmt *loop, enum axis axis,
                     bool with_example, struct depend_meeting *out)
 {
     bool has_barrier = false;
+    bool is_thread = axis_kind(axis) == AXIS_THREAD;
     struct ask ask = {.with_example = with_example};
     *out = (struct depend_meeting){0};
     ir_each_stmt(&p->kernel->body, see_barrier, &has_barrier);
@@ -140,10 +141,8 @@ bool depend_carried(struct pass *p, struct ir_stmt *loop, enum axis axis,
         .loops = &loop,
         .n = 1,
         .axis = axis,
-        .across = axis_kind(axis) != AXIS_VECTOR,
-        .waits = axis_kind(axis) == AXIS_THREAD && !has_barrier,
-        .combines =
-            axis_kind(axis) == AXIS_THREAD && is_shared_reduction(p, loop)};
+        .across = axis_kind(axis) == AXIS_BLOCK || has_barrier,
+        .combines = is_thread && is_shared_reduction(p, loop)};
     return !runs_once(loop) && answer(&ask, p, out);
 }
 

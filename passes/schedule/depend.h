@@ -29,8 +29,9 @@ struct depend_meeting {
 
 // Return whether two iterations of a loop may meet that would run at the same
 // time if it ran on `axis`; the loops inside take any values.  Iterations on
-// blocks and threads run whatever the serial loops around do, but threads
-// wait for each other where they use shared memory; so do lanes of a vector.
+// blocks run whatever the serial loops around do.  Threads wait for each other
+// between the iterations of these, as barriers are derived; lanes of a vector
+// do so anyway.  Where the program has barriers of its own, none are derived.
 //
 // Two iterations do not meet in an array that each writes before it reads it,
 // if it is private to them, or if all of them write the same values.

@@ -40,9 +40,8 @@ static bool is_fixed(const struct pair *p, const struct domain_step *step,
                      size_t at)
 {
     const struct depend_question *q = p->question;
-    bool waits = q->waits && p->x->buffer->space == SPACE_shared;
     if (at < p->nest->outer)
-        return p->is_same || !q->across || waits || is_bound(step->stmt);
+        return p->is_same || !q->across || is_bound(step->stmt);
     return p->is_same && at < p->nest->outer + q->n;
 }
 
