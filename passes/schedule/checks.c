@@ -147,9 +147,8 @@ static void help_parallel(const struct sched_call *c, struct ir_stmt *loop,
     buf_free(&text);
 }
 
-// Say where two iterations meet, and in which ones.
-static void note_meeting(const struct sched_call *c,
-                         const struct depend_meeting *m)
+void sched_note_meeting(const struct sched_call *c,
+                        const struct depend_meeting *m)
 {
     struct diag_list *d = c->pass->diags;
     const struct span nowhere = {0};
@@ -186,7 +185,7 @@ bool sched_check_parallel(const struct sched_call *c, struct ir_stmt *loop,
     diag_label(c->pass->diags,
                "two iterations of `%s` may meet in one element of `%s`", name,
                m.name);
-    note_meeting(c, &m);
+    sched_note_meeting(c, &m);
     sched_blame_one(c, loop, "carries the dependence");
     help_parallel(c, loop, axis);
     return false;
@@ -225,7 +224,7 @@ bool sched_check_order(const struct sched_call *c, struct ir_stmt *const *loops,
         buf_printf(&text, "%s`%s`", i ? ", " : "", order[i]->u.loop.var->name);
     diag_error(c->pass->diags, c->span, D_reorder_dependence, text.data);
     buf_free(&text);
-    note_meeting(c, &m);
+    sched_note_meeting(c, &m);
     sched_blame(c, loops, n, "to be reordered");
     help_order(c, loops, n);
     return false;

@@ -172,3 +172,77 @@ bool depend_reordered(struct pass *p, struct ir_stmt *const *loops, size_t n,
         (struct depend_question){.loops = loops, .n = n, .order = order};
     return differs(loops, n, order) && answer(&ask, p, out);
 }
+
+// Return whether two accesses are in different loops on the question's axis,
+// and to memory that its blocks share.
+static bool is_apart(const struct ask *ask, const struct depend_access *x,
+                     const struct depend_access *y, struct ir_stmt *loops[2])
+{
+    loops[0] = depend_loop_on(x, ask->question.axis);
+    loops[1] = depend_loop_on(y, ask->question.axis);
+    return loops[0] && loops[1] && loops[0] != loops[1] &&
+           x->buffer->space == SPACE_global;
+}
+
+// Look for blocks that meet from different loops on the question's axis.
+static bool find_apart(struct ask *ask, struct depend_meeting *out,
+                       struct ir_stmt *loops[2])
+{
+    struct depend_nest *w = &ask->nest;
+    for (size_t i = 0; i < w->accesses.n; i++) {
+        for (size_t j = 0; j < w->accesses.n; j++) {
+            const struct depend_access *x = &w->accesses.at[i];
+            const struct depend_access *y = &w->accesses.at[j];
+            bool is_exact;
+            if (!is_pair(ask, x, y) || !is_apart(ask, x, y, loops) ||
+                !depend_meets(w, &ask->question, x, y, &is_exact))
+                continue;
+            *out = (struct depend_meeting){.name = x->buffer->name,
+                                           .first = touch(x),
+                                           .second = touch(y),
+                                           .is_exact = is_exact};
+            out->example = depend_example(w, &ask->question, x, y);
+            return true;
+        }
+    }
+    return false;
+}
+
+// How many loops are bound to each axis: the context of see_axis.
+struct axes {
+    size_t loops[AXIS_COUNT];
+};
+
+// Count a loop.
+static void see_axis(struct ir_stmt *s, void *context)
+{
+    struct axes *a = context;
+    if (s->kind == STMT_for)
+        a->loops[s->u.loop.axis]++;
+}
+
+bool depend_between(struct pass *p, struct ir_stmt *nest,
+                    struct depend_meeting *out, struct ir_stmt *loops[2])
+{
+    struct axes axes = {0};
+    struct ask ask = {.question = {.across = true}};
+    struct ir_block block = {&nest, 1, 1};
+    ir_each_stmt(&block, see_axis, &axes);
+    if (nest->kind == STMT_for && runs_once(nest)) {
+        for (size_t i = 0; i < nest->u.loop.body.n; i++) {
+            if (depend_between(p, nest->u.loop.body.at[i], out, loops))
+                return true;
+        }
+        return false;
+    }
+    for (int axis = 0; axis < AXIS_COUNT; axis++) {
+        ask.question.axis = (enum axis)axis;
+        if (axis_kind((enum axis)axis) != AXIS_BLOCK || axes.loops[axis] < 2 ||
+            sched_has(&block, STMT_sync))
+            continue;
+        depend_walk(&ask.nest, p, nest, true);
+        if (find_apart(&ask, out, loops))
+            return true;
+    }
+    return false;
+}

@@ -46,4 +46,10 @@ bool depend_reordered(struct pass *p, struct ir_stmt *const *loops, size_t n,
                       struct ir_stmt *const *order, bool with_example,
                       struct depend_meeting *out);
 
+// Return whether blocks may meet that run different loops of a nest, bound to
+// the same axis: nothing lets them wait for each other.  The loops go to
+// `loops`.
+bool depend_between(struct pass *p, struct ir_stmt *nest,
+                    struct depend_meeting *out, struct ir_stmt *loops[2]);
+
 #endif

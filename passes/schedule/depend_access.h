@@ -53,6 +53,12 @@ struct depend_nest {
     struct depend_meeting scalar; // an outer scalar that is assigned to
 };
 
+// Return whether a step of a path is a loop.
+static inline bool depend_is_loop(const struct domain_step *step)
+{
+    return step->stmt && step->stmt->kind == STMT_for;
+}
+
 // Walk the nest from the outermost of its loops; the serial loops around
 // vary if `across`.
 void depend_walk(struct depend_nest *w, struct pass *p, struct ir_stmt *loop,
@@ -69,17 +75,31 @@ struct depend_known depend_common(struct depend_nest *w,
                                   const struct depend_access *y);
 bool depend_is_known(const struct depend_known *k, const struct ir_var *var);
 
+// Return the loop around an access that is bound to an axis, or NULL.
+struct ir_stmt *depend_loop_on(const struct depend_access *x, enum axis axis);
+
 // A question about pairs of iterations of a nest.
 struct depend_question {
     struct ir_stmt *const *loops; // nested, outermost first
     size_t n;
     struct ir_stmt *const *order; // the same in their new order; NULL: the
-                                  // iterations of loops[0] run at any time
+                                  // iterations of loops[0] run at any time;
+                                  // without loops: those of any loops that are
+                                  // bound to the axis
     bool across;                  // the serial loops around do, too ...
     bool waits;     // ... but not where shared memory is concerned
     bool combines;  // they add up parts of a reduction, which is lowered
     enum axis axis; // on which; serial if there is an order
 };
+
+// Return whether no two iterations of one element are open, because the loops
+// that the address does not determine keep their order, or because a stage's
+// init comes first in any order.
+bool depend_is_settled(const struct depend_nest *w,
+                       const struct depend_question *q,
+                       const struct depend_access *x,
+                       const struct depend_access *y,
+                       const struct depend_known *known);
 
 // Return whether two iterations whose order the question leaves open may
 // touch the same element.  `*is_exact`: nothing had to be left out.

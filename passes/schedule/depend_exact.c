@@ -3,7 +3,6 @@
 
 #include "passes/schedule/depend_access.h"
 
-#include "ir/build.h"
 #include "passes/analysis/domain_build.h"
 
 #include <isl/space.h>
@@ -20,12 +19,6 @@ struct pair {
     size_t *sx, *sy; // symbols of the loops on the paths, by step
     isl_pw_aff **ix; // the index of x
 };
-
-// Return whether a step of a path is a loop.
-static bool is_loop(const struct domain_step *step)
-{
-    return step->stmt && step->stmt->kind == STMT_for;
-}
 
 // Return whether a loop is bound to blocks or threads.
 static bool is_bound(const struct ir_stmt *loop)
@@ -54,7 +47,7 @@ static void start_pair(struct pair *p, isl_ctx *ctx, const struct map *sizes)
     p->sx = arena_array(a, size_t, path->n + 1);
     for (size_t i = 0; i < path->n; i++) {
         domain_enter(&p->d, &path->at[i]);
-        if (!is_loop(&path->at[i]))
+        if (!depend_is_loop(&path->at[i]))
             continue;
         p->sx[i] = domain_find(&p->d, path->at[i].stmt->u.loop.var);
         p->d.symbols.at[p->sx[i]].is_fixed = is_fixed(p, &path->at[i], i);
@@ -70,7 +63,7 @@ static void add_second(struct pair *p)
     const struct domain_path *path = &p->y->path;
     p->sy = arena_array(p->nest->pass->scratch, size_t, path->n + 1);
     for (size_t i = 0; i < path->n; i++) {
-        bool loops = is_loop(&path->at[i]);
+        bool loops = depend_is_loop(&path->at[i]);
         if (!loops || !is_fixed(p, &path->at[i], i))
             domain_enter(&p->d, &path->at[i]);
         if (loops)
@@ -131,7 +124,7 @@ static void equate_known(struct pair *p, const struct depend_known *known)
     size_t n = common_steps(p->x, p->y);
     for (size_t i = 0; i < n; i++) {
         const struct domain_step *step = &p->x->path.at[i];
-        if (is_loop(step) && p->sx[i] != p->sy[i] &&
+        if (depend_is_loop(step) && p->sx[i] != p->sy[i] &&
             depend_is_known(known, step->stmt->u.loop.var))
             domain_equate(&p->d, value(p, p->sx[i]), value(p, p->sy[i]));
     }
@@ -172,92 +165,35 @@ static isl_set *swapped_set(struct pair *p, const struct depend_known *known)
     return isl_set_union(forth, back);
 }
 
+// Return which step of a path is a loop on an axis; the number of steps if
+// none is.
+static size_t find_axis(const struct domain_path *path, enum axis axis)
+{
+    size_t i = 0;
+    while (i < path->n && !(depend_is_loop(&path->at[i]) &&
+                            path->at[i].stmt->u.loop.axis == axis))
+        i++;
+    return i;
+}
+
 // Return the pairs whose order the question leaves open.
 static isl_set *open_set(struct pair *p, const struct depend_known *known)
 {
-    size_t at = p->nest->outer;
-    if (p->question->order)
+    const struct depend_question *q = p->question;
+    size_t x = p->nest->outer, y = p->nest->outer;
+    if (q->order)
         return swapped_set(p, known);
-    return isl_pw_aff_ne_set(value(p, p->sx[at]), value(p, p->sy[at]));
+    if (!q->n) {
+        x = find_axis(&p->x->path, q->axis);
+        y = find_axis(&p->y->path, q->axis);
+    }
+    return isl_pw_aff_ne_set(value(p, p->sx[x]), value(p, p->sy[y]));
 }
 
-// Return whether a binding is a sum of loop variables with positive factors
-// that count from 0, this one among them: where it is 0, all of them are.
-static bool counts_up(struct arena *a, struct ir_expr *binding,
-                      const struct depend_access *x, const struct ir_var *var)
+struct ir_stmt *depend_loop_on(const struct depend_access *x, enum axis axis)
 {
-    bool found = false;
-    struct affine form = affine_of(a, binding);
-    for (size_t i = 0; i < form.terms.n; i++) {
-        const struct affine_term *t = &form.terms.at[i];
-        bool from_zero = false;
-        for (size_t k = 0; k < x->path.n && t->n == 1; k++) {
-            const struct domain_step *s = &x->path.at[k];
-            if (is_loop(s) && t->atoms[0]->op == OP_var &&
-                t->atoms[0]->u.var == s->stmt->u.loop.var)
-                from_zero = ir_is_int_const(s->stmt->u.loop.from, 0);
-        }
-        if (!from_zero || t->factor < 0)
-            return false;
-        found |= t->atoms[0]->u.var == var;
-    }
-    return found && !form.failed && form.constant >= 0;
-}
-
-// Return whether one of the accesses is by the init of the stage of both and
-// the loop counts the stage's reduction: the init is in its first iteration.
-static bool is_first(const struct depend_nest *w, const struct depend_access *x,
-                     const struct depend_access *y, const struct ir_var *loop)
-{
-    if (!x->stage || x->stage != y->stage || (!x->in_init && !y->in_init))
-        return false;
-    const struct ir_stage *stage = &x->stage->u.stage;
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        if (stage->iters.at[i].is_reduce &&
-            counts_up(w->pass->scratch, stage->iters.at[i].binding, x, loop))
-            return true;
-    }
-    return false;
-}
-
-// Return whether all loops that the address does not determine are in their
-// first iteration in the init, which then comes first in any order.
-static bool begins(const struct depend_nest *w, const struct depend_question *q,
-                   const struct depend_access *x, const struct depend_access *y,
-                   const struct depend_known *known)
-{
-    for (size_t i = 0; i < q->n; i++) {
-        const struct ir_var *var = q->loops[i]->u.loop.var;
-        if (!depend_is_known(known, var) && !is_first(w, x, y, var))
-            return false;
-    }
-    return true;
-}
-
-// Return whether the answer follows from the loops that the address
-// determines: the others keep their order.
-static bool is_settled(const struct depend_nest *w,
-                       const struct depend_question *q,
-                       const struct depend_access *x,
-                       const struct depend_access *y,
-                       const struct depend_known *known)
-{
-    size_t next = 0;
-    if (!q->order)
-        return depend_is_known(known, q->loops[0]->u.loop.var);
-    if (begins(w, q, x, y, known))
-        return true;
-    for (size_t i = 0; i < q->n; i++) {
-        size_t at = 0;
-        while (q->loops[at] != q->order[i])
-            at++;
-        if (depend_is_known(known, q->order[i]->u.loop.var))
-            continue;
-        if (at < next)
-            return false;
-        next = at;
-    }
-    return true;
+    size_t at = find_axis(&x->path, axis);
+    return at < x->path.n ? (struct ir_stmt *)x->path.at[at].stmt : NULL;
 }
 
 // Return whether an access is inside all of the question's loops.
@@ -287,7 +223,7 @@ bool depend_meets(struct depend_nest *w, const struct depend_question *q,
     *is_exact = false;
     if (!is_inside(w, q, x) || !is_inside(w, q, y))
         return true;
-    if (is_settled(w, q, x, y, &known))
+    if (depend_is_settled(w, q, x, y, &known))
         return false;
     isl_ctx *ctx = domain_context(ISL_OPERATIONS_MOST);
     make_pair(&p, ctx, NULL, &known);
@@ -316,9 +252,9 @@ int64_t *depend_sample(struct depend_nest *w, const struct depend_question *q,
         sample =
             arena_array(w->pass->scratch, int64_t, x->path.n + y->path.n + 1);
     for (size_t i = 0; sample && i < x->path.n; i++, n++)
-        sample[n] = is_loop(&x->path.at[i]) ? point[p.sx[i]] : 0;
+        sample[n] = depend_is_loop(&x->path.at[i]) ? point[p.sx[i]] : 0;
     for (size_t i = 0; sample && i < y->path.n; i++, n++)
-        sample[n] = is_loop(&y->path.at[i]) ? point[p.sy[i]] : 0;
+        sample[n] = depend_is_loop(&y->path.at[i]) ? point[p.sy[i]] : 0;
     finish_pair(&p);
     isl_ctx_free(ctx);
     return sample;
@@ -334,7 +270,7 @@ static isl_set *earlier_set(struct pair *p)
     isl_set *same = isl_set_universe(isl_space_copy(p->d.space));
     for (size_t i = 0; i < steps; i++) {
         const struct domain_step *step = &p->x->path.at[i];
-        if (!is_loop(step) || p->sx[i] == p->sy[i])
+        if (!depend_is_loop(step) || p->sx[i] == p->sy[i])
             continue;
         if (is_bound(step->stmt)) {
             same =

@@ -102,6 +102,10 @@ bool sched_blame(const struct sched_call *c, struct ir_stmt *const *marked,
                  size_t n, const char *note);
 bool sched_blame_one(const struct sched_call *c, struct ir_stmt *marked,
                      const char *note);
+// Say where two iterations meet, and in which ones.
+struct depend_meeting;
+void sched_note_meeting(const struct sched_call *c,
+                        const struct depend_meeting *m);
 
 // Names and places.
 

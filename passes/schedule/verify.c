@@ -12,6 +12,7 @@
 #include "passes/schedule/verify.h"
 
 #include "ir/build.h"
+#include "passes/schedule/depend.h"
 #include "passes/schedule/prim.h"
 
 // The axes of a nest: the context of see_axis.
@@ -80,6 +81,24 @@ static bool check_block(struct pass *p, const struct sched_item *schedule,
     return true;
 }
 
+// Check that no blocks in different loops of a nest touch the same element.
+static bool check_blocks(struct pass *p, const struct sched_item *schedule,
+                         struct ir_stmt *nest)
+{
+    struct depend_meeting m;
+    struct ir_stmt *loops[2];
+    struct sched_call c = {.pass = p, .span = schedule->name.span};
+    if (!depend_between(p, nest, &m, loops))
+        return true;
+    diag_error(p->diags, c.span, D_blocks_meet, loops[0]->u.loop.var->name,
+               loops[1]->u.loop.var->name, axis_name(loops[0]->u.loop.axis));
+    sched_note_meeting(&c, &m);
+    sched_blame(&c, loops, 2, "on blocks");
+    diag_help(p->diags, "blocks of one launch do not wait for each other: run "
+                        "the loops around on the host, or on one block");
+    return false;
+}
+
 bool schedule_verify(struct pass *p, const struct sched_item *schedule)
 {
     struct ir_block *body = &p->kernel->body;
@@ -87,7 +106,8 @@ bool schedule_verify(struct pass *p, const struct sched_item *schedule)
         struct axes axes = {0};
         struct ir_block nest = {&body->at[i], 1, 1};
         ir_each_stmt(&nest, see_axis, &axes);
-        if (!check_block(p, schedule, &nest, axes))
+        if (!check_block(p, schedule, &nest, axes) ||
+            !check_blocks(p, schedule, body->at[i]))
             return false;
     }
     return true;

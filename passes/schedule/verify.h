@@ -7,7 +7,7 @@
 #include "passes/pass.h"
 
 // Check that each store of a nest is inside a loop of every axis that the
-// nest is spread over.  Errors point at the schedule's name.
+// nest is spread over, and that no blocks of different loops meet.  Errors point at the schedule's name.
 bool schedule_verify(struct pass *p, const struct sched_item *schedule);
 
 #endif
