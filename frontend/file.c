@@ -4,6 +4,7 @@
 #include "frontend/frontend.h"
 
 #include "frontend/check.h"
+#include "frontend/exits.h"
 #include "frontend/define.h"
 #include "frontend/schedule.h"
 #include <string.h>
@@ -16,6 +17,7 @@ static bool add_kernel(struct parser *p, struct program *out)
     struct ir_kernel *k = parse_kernel(p);
     if (!k)
         return false;
+    exits_lower(p, k);
     kernel_spread_scalars(p, k);
     kernel_check(p, k);
     for (size_t i = 0; i < out->kernels.n; i++) {
