@@ -188,7 +188,25 @@ static void split_init(struct pass *p, const struct place *at)
     at->stage->init = (struct ir_block){0};
 }
 
-// Return whether an index stays the same over the loops of the reduction.
+// A look for a variable that the body of a stage declares.
+struct declared {
+    const struct ir_expr *in; // the expression
+    bool found;
+};
+
+// Note a variable that a statement declares and the expression mentions.
+static void see_declared(struct ir_stmt *s, void *context)
+{
+    struct declared *d = context;
+    const struct ir_var *var = s->kind == STMT_for ? s->u.loop.var
+                               : s->kind == STMT_let || s->kind == STMT_var
+                                   ? s->u.let.var
+                                   : NULL;
+    d->found |= var && ir_mentions(d->in, var);
+}
+
+// Return whether an index stays the same over the loops of the reduction, and
+// has a meaning outside of them.
 static bool is_invariant(const struct ir_expr *x, const void *context)
 {
     const struct place *at = context;
@@ -197,7 +215,9 @@ static bool is_invariant(const struct ir_expr *x, const void *context)
         if (it->is_reduce && ir_mentions(x, it->var))
             return false;
     }
-    return facts_is_stable(x) && !mentions_reduction(at, x);
+    struct declared d = {x, false};
+    ir_each_stmt(&at->stage->body, see_declared, &d);
+    return !d.found && facts_is_stable(x) && !mentions_reduction(at, x);
 }
 
 // Uses of a variable.

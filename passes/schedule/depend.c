@@ -37,7 +37,8 @@ static bool combines(const struct depend_access *x,
                      const struct depend_access *y)
 {
     bool reduces = false;
-    if (!x->stage || x->stage != y->stage || x->in_init || y->in_init)
+    if (!x->stage || x->stage != y->stage || x->in_init || y->in_init ||
+        x->buffer != y->buffer)
         return false;
     struct ir_stmt *s = (struct ir_stmt *)x->stage;
     for (size_t i = 0; i < s->u.stage.iters.n; i++)

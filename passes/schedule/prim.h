@@ -107,6 +107,11 @@ struct depend_meeting;
 void sched_note_meeting(const struct sched_call *c,
                         const struct depend_meeting *m);
 
+// Say where two iterations meet, and in which ones.
+struct depend_meeting;
+void sched_note_meeting(const struct sched_call *c,
+                        const struct depend_meeting *m);
+
 // Names and places.
 
 // Return the name of a loop or a stage, as messages have it.

@@ -28,19 +28,31 @@ static void see_axis(struct ir_stmt *s, void *context)
         a->has[s->u.loop.axis] = true;
 }
 
-// Return whether a statement stores to memory that the blocks or threads on
-// an axis share, and that they do not fill together.
-static bool stores(const struct ir_stmt *s, enum axis axis)
+// A look for stores: the context of see_store.
+struct store_search {
+    enum axis axis;
+    bool found;
+};
+
+// Note a store to memory that the blocks or threads on the axis share, and
+// that they do not fill together.
+static void see_store(struct ir_stmt *s, void *context)
 {
-    if (s->kind == STMT_stage) {
-        for (size_t i = 0; i < s->u.stage.body.n; i++) {
-            if (stores(s->u.stage.body.at[i], axis))
-                return true;
-        }
-    }
-    return s->kind == STMT_store && s->u.store.buffer->space == SPACE_global &&
-           (axis_kind(axis) == AXIS_BLOCK ||
-            s->u.store.buffer->role != ROLE_alloc);
+    struct store_search *search = context;
+    search->found |= s->kind == STMT_store &&
+                     s->u.store.buffer->space == SPACE_global &&
+                     (axis_kind(search->axis) == AXIS_BLOCK ||
+                      s->u.store.buffer->role != ROLE_alloc);
+}
+
+// Return whether a stage or a store is or has such a store.
+static bool stores(struct ir_stmt *s, enum axis axis)
+{
+    struct store_search search = {axis, false};
+    struct ir_block alone = {&s, 1, 1};
+    if (s->kind == STMT_stage || s->kind == STMT_store)
+        ir_each_stmt(&alone, see_store, &search);
+    return search.found;
 }
 
 // Report a store that runs on all of an axis.
