@@ -54,6 +54,23 @@ static int64_t uniform(struct group *g, const struct code *x, struct span span)
     return first;
 }
 
+// Tell a thread that it is number `i` of `n` on an axis; warps have 32 lanes,
+// in whatever order the loops stand.
+static void set_place(struct thread *t, enum axis axis, int64_t i, int64_t n)
+{
+    int d = axis_dimension(axis);
+    if (axis == AXIS_warp) {
+        t->place[0] = t->place[0] % WARP + i * WARP;
+        t->block[0] = n * WARP;
+    } else if (axis == AXIS_lane) {
+        t->place[0] = t->place[0] / WARP * WARP + i;
+        t->block[0] = t->block[0] > n ? t->block[0] : n;
+    } else {
+        t->place[d] = i;
+        t->block[d] = n;
+    }
+}
+
 // Run a loop over threads in lock-step: every thread of the group becomes as
 // many as the loop has iterations.  Local arrays from outside of the loop are
 // then as the last of them has left them.
@@ -62,11 +79,10 @@ static void spawn(struct group *g, const struct action *s,
 {
     size_t n = (size_t)((r->to - r->from - 1) / r->step) + 1;
     struct group all = group_new(g, n);
-    int d = axis_dimension(s->origin->u.loop.axis);
     for (size_t i = 0; i < all.n; i++) {
         all.at[i]->frame[s->slot].i = r->from + (int64_t)(i % n) * r->step;
-        all.at[i]->place[d] = (int64_t)(i % n);
-        all.at[i]->block[d] = (int64_t)n;
+        set_place(all.at[i], s->origin->u.loop.axis, (int64_t)(i % n),
+                  (int64_t)n);
     }
     if (all.n)
         run_group(&all, &s->body);

@@ -52,8 +52,10 @@ static bool parse_loop_attr(struct parser *p, struct ir_for *loop)
     if (axis_find(name, &loop->axis))
         return true;
     diag_error(p->diags, parse_span(p, first), D_unknown_axis, name);
-    diag_help(p->diags, "the axes are block.x/y/z, thread.x/y/z, serial, "
-                        "unroll and vector; a hint has a value: `@unroll(4)`");
+    diag_help(
+        p->diags,
+        "the axes are block.x/y/z, thread.x/y/z, warp, "
+        "lane, serial, unroll and vector; a hint has a value: `@unroll(4)`");
     return false;
 }
 

@@ -3,6 +3,7 @@
 #include "nvptx/package/manifest.h"
 
 #include "ir/text.h"
+#include "ir/walk.h"
 #include "nvptx/package/c_names.h"
 
 #include <jansson.h>
@@ -151,6 +152,20 @@ static json_t *choice_json(uint32_t value)
     return value ? json_integer(value) : json_null();
 }
 
+// Count a barrier.
+static void see_barrier(struct ir_stmt *s, void *context)
+{
+    *(json_int_t *)context += s->kind == STMT_barrier;
+}
+
+// Return how many barriers the program of a launch has.
+static json_int_t barriers_of(const struct ir_launch *launch)
+{
+    json_int_t n = 0;
+    ir_each_stmt((struct ir_block *)&launch->body, see_barrier, &n);
+    return n;
+}
+
 // Return a launch.
 static json_t *launch_json(const struct plan_entry *entry)
 {
@@ -161,6 +176,7 @@ static json_t *launch_json(const struct plan_entry *entry)
     json_object_set_new(object, "entry", text_json(launch->name));
     json_object_set_new(object, "grid", exprs_json(launch->grid, 3));
     json_object_set_new(object, "block", block);
+    json_object_set_new(object, "barriers", json_integer(barriers_of(launch)));
     json_object_set_new(object, "dynamic_shared", json_integer(entry->dynamic));
     json_object_set_new(object, "min_blocks", choice_json(launch->min_blocks));
     json_object_set_new(object, "max_registers",

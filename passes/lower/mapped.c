@@ -158,7 +158,7 @@ static size_t map_loop(struct mapping *m, struct ir_block *block, size_t at)
     struct arena *a = m->p->arena;
     struct ir_stmt *s = block->at[at];
     struct ir_for *loop = &s->u.loop;
-    struct ir_expr *index = ir_at(a, ir_index_value(a, loop->axis), s->span);
+    struct ir_expr *index = ir_at(a, mapping_position(m, loop->axis), s->span);
     struct ir_expr *value = ir_add(a, loop->from, ir_mul(a, index, loop->step));
     struct ir_expr *extent = map_get(&m->loop_extents, s);
     struct map vars = {.arena = m->p->scratch};
@@ -200,6 +200,35 @@ static void map_block(struct mapping *m, struct ir_block *block)
     }
 }
 
+// Let warps have 32 lanes each; reports E0732 if other loops count the threads
+// of the block.
+static void settle_warps(struct mapping *m)
+{
+    enum axis warps = m->extent[AXIS_warp] ? AXIS_warp : AXIS_lane;
+    if (!m->extent[warps])
+        return;
+    for (int i = AXIS_thread_x; i <= AXIS_thread_z; i++) {
+        if (!m->extent[i] || ir_is_int_const(m->extent[i], 1))
+            continue;
+        diag_error(m->p->diags, m->extent[i]->span, D_axis_mixed, m->name[i],
+                   axis_name((enum axis)i), m->name[warps], axis_name(warps));
+        m->failed = true;
+    }
+    if (warps == AXIS_warp)
+        m->extent[AXIS_lane] = ir_int(m->p->arena, 32);
+}
+
+struct ir_expr *mapping_position(const struct mapping *m, enum axis axis)
+{
+    struct arena *a = m->p->arena;
+    if (axis != AXIS_warp && axis != AXIS_lane)
+        return ir_index_value(a, axis);
+    struct ir_expr *x = ir_index_value(a, AXIS_thread_x);
+    if (!m->extent[AXIS_warp])
+        return x;
+    return ir_binary(a, axis == AXIS_warp ? OP_div : OP_mod, x, ir_int(a, 32));
+}
+
 // Set the geometry of the launch from the extents, within the limits of the
 // hardware.
 static void set_geometry(struct mapping *m)
@@ -222,7 +251,7 @@ static void set_geometry(struct mapping *m)
         } else if (axis_kind((enum axis)i) == AXIS_BLOCK) {
             l->grid[d] = m->extent[i];
         } else {
-            l->block[d] = (uint32_t)n;
+            l->block[d] *= (uint32_t)n;
         }
     }
 }
@@ -258,6 +287,8 @@ static struct ir_stmt *make_launch(struct pass *p, struct ir_block body,
     facts_start(&m.facts, p->scratch, p->kernel);
     double_buffer(p, &body);
     measure(&m, &body);
+    if (!m.failed)
+        settle_warps(&m);
     if (!m.failed)
         set_geometry(&m);
     ir_each_stmt(&body, see_barrier, &m.has_barriers);

@@ -29,6 +29,9 @@ static inline bool is_bound(const struct ir_for *loop)
     return kind == AXIS_BLOCK || kind == AXIS_THREAD;
 }
 
+// Return the position of the thread or block on an axis.
+struct ir_expr *mapping_position(const struct mapping *m, enum axis axis);
+
 // Return the axes on which a block has several threads.
 axis_set mapping_threads(const struct mapping *m);
 

@@ -159,7 +159,7 @@ static struct flow walk_bound(struct walk *w, struct ir_stmt *s, bool is_whole,
 {
     struct arena *a = w->arena;
     struct ir_for *loop = &s->u.loop;
-    struct ir_expr *index = ir_index_value(a, loop->axis);
+    struct ir_expr *index = mapping_position(w->m, loop->axis);
     struct ir_expr *value = ir_add(a, loop->from, ir_mul(a, index, loop->step));
     struct ir_expr *extent = map_get(&w->m->loop_extents, s);
     struct meet_scope *scope = add_scope(w);
@@ -219,12 +219,17 @@ static struct flow walk_side(struct walk *w, struct ir_stmt *s, bool holds,
     return r;
 }
 
-// Walk a branch.
+// Walk a branch.  No barrier can stand between its sides.
 static struct flow walk_branch(struct walk *w, struct ir_stmt *s,
                                const struct touches *own)
 {
     struct flow r = walk_side(w, s, true, &s->u.branch.then, own);
     struct flow other = walk_side(w, s, false, &s->u.branch.otherwise, own);
+    struct meet_place place = {w->scope, NULL, false};
+    struct conflict both;
+    if (w->parts == s && touches_conflict(w->meet, w->threads, &r.exit,
+                                          &other.exit, &place, &both))
+        report(w, &both);
     touches_add(w->arena, &r.entry, &other.entry);
     touches_add(w->arena, &r.exit, &other.exit);
     r.clears &= other.clears;

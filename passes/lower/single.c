@@ -79,7 +79,7 @@ static struct ir_expr *is_first(const struct mapping *m, const struct write *w)
         if (!repeats(m, w, axis))
             continue;
         struct ir_expr *zero =
-            ir_binary(a, OP_eq, ir_index_value(a, axis), ir_int(a, 0));
+            ir_binary(a, OP_eq, mapping_position(m, axis), ir_int(a, 0));
         r = ir_binary(a, OP_and, r, zero);
     }
     return r;
@@ -196,7 +196,10 @@ axis_set mapping_threads(const struct mapping *m)
 void mapping_single(struct mapping *m, struct ir_block *body)
 {
     m->made.arena = m->p->scratch;
-    m->divergence = divergence_start(m->p->scratch, mapping_threads(m));
+    axis_set axes = mapping_threads(m);
+    if (axes & (1u << AXIS_warp | 1u << AXIS_lane))
+        axes |= 1u << AXIS_thread_x;
+    m->divergence = divergence_start(m->p->scratch, axes);
     divergence_find(&m->divergence, body);
     single_block(m, body, 0);
 }

@@ -17,6 +17,7 @@
 //  7. ... and the block has at most 1024 threads         E0621
 //  8. the iterations are independent, or, for threads, those of a reduction
 //     that can be combined in any order                  E0616
+//  9. not thread.x ... in one nest with warp or lane     E0661
 //
 // One thread plays the virtual threads of vthread.x ... all at once, statement
 // by statement: see lower/vthreads.c.  They have extents like threads.
@@ -35,7 +36,8 @@ struct bound {
     struct VEC(struct ir_stmt *) around, inside; // have the axis already
     struct ir_stmt *thread;                      // around, bound to threads
     struct ir_stmt *block;                       // inside, bound to blocks
-    int64_t threads[AXIS_COUNT];                 // the most iterations on each
+    struct ir_stmt *mixed;       // counts threads in another way
+    int64_t threads[AXIS_COUNT]; // the most iterations on each
 };
 
 // Count the iterations of a thread loop.
@@ -47,6 +49,21 @@ static void count_threads(struct bound *b, const struct ir_for *loop)
         b->threads[loop->axis] = n;
 }
 
+// Return whether an axis counts warps or their lanes.
+static bool is_warps(enum axis axis)
+{
+    return axis == AXIS_warp || axis == AXIS_lane;
+}
+
+// Note a thread loop that counts threads in another way.
+static void see_mixed(struct bound *b, struct ir_stmt *s)
+{
+    if (axis_kind(s->u.loop.axis) == AXIS_THREAD &&
+        axis_kind(b->axis) == AXIS_THREAD &&
+        is_warps(s->u.loop.axis) != is_warps(b->axis))
+        b->mixed = s;
+}
+
 // Note a loop inside.
 static void see_bound(struct ir_stmt *s, void *context)
 {
@@ -54,6 +71,7 @@ static void see_bound(struct ir_stmt *s, void *context)
     if (s->kind != STMT_for)
         return;
     count_threads(b, &s->u.loop);
+    see_mixed(b, s);
     if (s->u.loop.axis == b->axis)
         vec_push(b->pass->scratch, &b->inside, s);
     if (axis_kind(s->u.loop.axis) == AXIS_BLOCK)
@@ -72,6 +90,7 @@ static struct bound look_around(struct pass *p, struct ir_stmt *loop,
         if (s->kind != STMT_for)
             continue;
         count_threads(&b, &s->u.loop);
+        see_mixed(&b, s);
         if (s->u.loop.axis == axis)
             vec_push(p->scratch, &b.around, s);
         if (axis_kind(s->u.loop.axis) == AXIS_THREAD)
@@ -139,6 +158,14 @@ static bool check_around(const struct sched_call *c, struct ir_stmt *loop,
     bool is_block = axis_kind(b->axis) == AXIS_BLOCK;
     struct ir_stmt *outer = is_block ? b->thread : loop;
     struct ir_stmt *inner = is_block ? loop : b->block;
+    if (b->mixed) {
+        struct ir_stmt *both[] = {b->mixed, loop};
+        diag_error(c->pass->diags, c->span, D_bind_mixed,
+                   loop->u.loop.var->name, axis_name(b->axis),
+                   b->mixed->u.loop.var->name,
+                   axis_name(b->mixed->u.loop.axis));
+        return sched_blame(c, both, 2, "counts threads");
+    }
     if (!check_same(c, loop, b))
         return false;
     if (!outer || !inner || axis_kind(b->axis) == AXIS_VTHREAD)
@@ -160,6 +187,8 @@ static int64_t all_threads(const struct bound *b, int64_t extent)
         int64_t n = b->threads[i];
         if (i == (int)b->axis && extent > n)
             n = extent;
+        if (i == AXIS_lane && (b->threads[AXIS_warp] || b->axis == AXIS_warp))
+            n = axis_most(AXIS_lane);
         all *= n > 1 ? n : 1;
     }
     return all;

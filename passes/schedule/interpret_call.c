@@ -191,6 +191,10 @@ static bool eval_spread(struct interp *in, const struct sched_expr *x,
         bool is_name = arg->kind == SCHED_name;
         if (letter == 'o' && is_name && space_find(arg->name, &v.space))
             v.kind = VALUE_space;
+        else if (letter == 'x' && is_name && !interp_get(in, arg->name) &&
+                 axis_find(arg->name, &v.axis) &&
+                 axis_kind(v.axis) == AXIS_THREAD)
+            v.kind = VALUE_axis;
         else if (!(letter == 'k' && is_name) && !interp_expr(in, arg, &v))
             return false;
         spread(in, &v, out);

@@ -213,9 +213,14 @@ static void print_variant(const json_t *variant, struct buf *out)
         print_list(json_object_get(launch, "block"), " x ", out);
         json_int_t shared =
             json_integer_value(json_object_get(launch, "dynamic_shared"));
+        json_int_t barriers =
+            json_integer_value(json_object_get(launch, "barriers"));
         if (shared)
             buf_printf(out, ", %lld bytes of dynamic shared memory",
                        (long long)shared);
+        if (barriers)
+            buf_printf(out, ", %lld barrier%s", (long long)barriers,
+                       barriers > 1 ? "s" : "");
         buf_char(out, '\n');
     }
 }
