@@ -25,24 +25,6 @@ static bool loads_own(const struct ir_stmt *store, const struct ir_expr *x)
            same_index(x->n, x->args, store->u.store.index);
 }
 
-// Note what a function of two partial results may not mention: memory and
-// the place in the iteration.
-static void see_outside(struct ir_expr *x, void *context)
-{
-    bool moves = x->op == OP_var &&
-                 (x->u.var->kind == VAR_iter || x->u.var->kind == VAR_loop ||
-                  x->u.var->kind == VAR_mutable);
-    *(bool *)context |= moves || !ir_is_pure(x, true);
-}
-
-// Return whether an expression depends on names of values and numbers only.
-static bool is_inside(struct ir_expr *x)
-{
-    bool found = false;
-    ir_each_expr(x, see_outside, &found);
-    return !found;
-}
-
 // The arrays of a reduction: the context of see_array.
 struct arrays {
     const struct reducer *reducer;
@@ -152,43 +134,130 @@ static bool find_operation(struct reducer *r)
            is_operand(r, x->args[v->operand]);
 }
 
-// Find the names of both sides, one pair for each value, and a function of
-// nothing else behind them.
-static bool find_declared(struct reducer *r)
+// A search for the store of an array: the context of see_store_to.
+struct store_search {
+    const struct ir_buffer *buffer;
+    const struct ir_stmt *found;
+};
+
+// Note a store to the array.
+static void see_store_to(struct ir_stmt *s, void *context)
 {
-    const struct ir_block *body = r->block;
-    size_t lets = 0;
-    while (lets < body->n && body->at[lets]->kind == STMT_let)
-        lets++;
-    r->kind = REDUCER_declared;
-    for (size_t i = lets; i < body->n; i++) {
-        if (!add_value(r, body->at[i]) ||
-            !is_inside(body->at[i]->u.store.value))
-            return false;
-    }
-    if (lets < 2 * r->n || !find_identities(r))
-        return false;
-    for (size_t i = 0; i < lets; i++) {
-        struct reducer_value *v = &r->values[i / 2];
-        struct ir_expr *x = body->at[i]->u.let.value;
-        bool fits = i >= 2 * r->n ? is_inside(x)
-                    : i % 2       ? is_operand(r, x)
-                                  : loads_own(v->store, x);
-        if (!fits)
-            return false;
-        if (i < 2 * r->n && i % 2)
-            v->operand = i;
-    }
-    return r->n > 0;
+    struct store_search *t = context;
+    if (s->kind == STMT_store && s->u.store.buffer == t->buffer)
+        t->found = s;
 }
 
-// Return the variable whose value an integer conversion, or nothing, makes of
-// an expression; NULL if it is something else.
-static struct ir_var *converted_var(const struct ir_expr *x)
+// Take the names of both sides of the next value, statements `at` and
+// `at + 1`; false if they are something else.
+static bool take_names(struct reducer *r, size_t at)
+{
+    const struct ir_block *body = r->block;
+    if (at + 1 >= body->n || body->at[at]->kind != STMT_let ||
+        body->at[at + 1]->kind != STMT_let ||
+        body->at[at]->u.let.value->op != OP_load)
+        return false;
+    const struct ir_expr *own = body->at[at]->u.let.value;
+    struct store_search t = {own->u.buffer, NULL};
+    struct ir_block rest = {body->at + at + 2, body->n - at - 2, 0};
+    ir_each_stmt(&rest, see_store_to, &t);
+    if (!t.found || !add_value(r, t.found))
+        return false;
+    r->values[r->n - 1].operand = at + 1;
+    return loads_own(t.found, own);
+}
+
+// What combines two partial results: the context of see_combining.
+struct combining {
+    const struct reducer *reducer;
+    bool fails;
+};
+
+// Note what a function of two partial results may not depend on: which
+// iteration it is, the arrays, what changes.
+static void see_combining(struct ir_expr *x, void *context)
+{
+    struct combining *c = context;
+    const struct reducer *r = c->reducer;
+    struct arrays a = {r, false};
+    see_array(x, &a);
+    c->fails |=
+        a.found || (ir_op_info(x->op)->flags & (OP_WRITES | OP_TOGETHER));
+    if (x->op != OP_var)
+        return;
+    enum var_kind kind = x->u.var->kind;
+    c->fails |= kind == VAR_loop || kind == VAR_mutable;
+    for (size_t i = 0; i < r->stage->iters.n; i++)
+        c->fails |= r->stage->iters.at[i].is_reduce &&
+                    r->stage->iters.at[i].var == x->u.var;
+}
+
+// Note a statement that does something else than to combine.
+static void see_other(struct ir_stmt *s, void *context)
+{
+    struct combining *c = context;
+    bool stores = false;
+    for (size_t i = 0; i < c->reducer->n && s->kind == STMT_store; i++) {
+        const struct ir_stmt *own = c->reducer->values[i].store;
+        stores |=
+            s->u.store.buffer == own->u.store.buffer &&
+            same_index(s->u.store.n, s->u.store.index, own->u.store.index);
+    }
+    c->fails |= !stores && s->kind != STMT_let && s->kind != STMT_if;
+}
+
+// Find the names of both sides, one pair for each value, and a function of
+// them behind.
+static bool find_declared(struct reducer *r)
+{
+    r->kind = REDUCER_declared;
+    while (take_names(r, 2 * r->n))
+        continue;
+    size_t names = 2 * r->n;
+    if (r->n == 0 || !find_identities(r))
+        return false;
+    for (size_t i = 0; i < r->n; i++) {
+        if (!is_operand(r, r->block->at[r->values[i].operand]->u.let.value))
+            return false;
+    }
+    struct combining c = {r, false};
+    struct ir_block rest = {r->block->at + names, r->block->n - names, 0};
+    ir_each_stmt(&rest, see_other, &c);
+    ir_each_expr_in(&rest, see_combining, &c);
+    return !c.fails;
+}
+
+// Return the index that an integer conversion, or nothing, makes a value of;
+// NULL if it is not one.
+static struct ir_expr *converted_index(struct ir_expr *x)
 {
     if (x->op == OP_cast)
         x = x->args[0];
-    return x->op == OP_var && x->u.var->kind == VAR_iter ? x->u.var : NULL;
+    return type_is_index(x->type) && !ir_is_const(x) ? x : NULL;
+}
+
+// An index and what takes its place: the context of exchange.
+struct exchange {
+    const struct ir_expr *index;
+    struct ir_expr *by;
+};
+
+// Replace a node that is the index.
+static struct ir_expr *exchange(struct arena *a, struct ir_expr *x,
+                                void *context)
+{
+    const struct exchange *e = context;
+    (void)a;
+    return ir_expr_equal(x, e->index) ? e->by : x;
+}
+
+// Return an expression with another value, converted, in place of an index.
+static struct ir_expr *at_index(struct arena *a, struct ir_expr *x,
+                                const struct ir_expr *index,
+                                struct ir_expr *value)
+{
+    struct exchange e = {index, ir_cast(a, index->type, value)};
+    return ir_rewrite(a, x, exchange, &e);
 }
 
 // Find `if x(vj) > x(I) { I = vj }`.
@@ -204,14 +273,13 @@ static bool find_position(struct pass *p, struct reducer *r)
         return false;
     const struct ir_stmt *store = r->values[0].store;
     const struct ir_expr *cond = s->u.branch.cond;
-    struct ir_var *at = converted_var(store->u.store.value);
+    struct ir_expr *at = converted_index(store->u.store.value);
     if (!at || (cond->op != OP_gt && cond->op != OP_lt) ||
         !is_operand(r, cond->args[0]))
         return false;
     struct ir_expr *own = ir_load(a, store->u.store.buffer, store->u.store.n,
                                   store->u.store.index);
-    struct ir_expr *best =
-        ir_replace_var(a, cond->args[0], at, ir_cast(a, at->type, own));
+    struct ir_expr *best = at_index(a, cond->args[0], at, own);
     return ir_expr_equal(best, cond->args[1]);
 }
 
@@ -385,11 +453,10 @@ static struct ir_expr *at_position(struct pass *p, const struct reducer *r,
                                    struct ir_expr *position,
                                    const struct map *vars)
 {
+    struct arena *a = p->arena;
     struct ir_expr *x = r->block->at[0]->u.branch.cond->args[0];
-    struct ir_var *at = converted_var(r->values[0].store->u.store.value);
-    x = ir_substitute(p->arena, x, vars, NULL);
-    return ir_replace_var(p->arena, x, at,
-                          ir_cast(p->arena, at->type, position));
+    struct ir_expr *at = converted_index(r->values[0].store->u.store.value);
+    return ir_substitute(a, at_index(a, x, at, position), vars, NULL);
 }
 
 // Take another position if what it is of is more extreme, or as extreme and
@@ -404,9 +471,9 @@ static struct ir_block combine_positions(struct pass *p,
     struct arena *a = p->arena;
     struct ir_block out = {0};
     const struct ir_stmt *own = r->block->at[0];
-    struct ir_var *other = name_value(p, &out, "other", right, own->span);
     struct ir_var *mine =
         name_value(p, &out, "mine", reducer_read(a, place), own->span);
+    struct ir_var *other = name_value(p, &out, "other", right, own->span);
     struct ir_expr *x = ir_read(a, mine), *y = ir_read(a, other);
     struct ir_stmt *outer = ir_stmt_if(a, ir_binary(a, OP_ne, x, y));
     struct ir_block *then = &outer->u.branch.then;

@@ -5,7 +5,8 @@
 //                                              order: + * min max || && | & ^
 //   let a = P[vi]  let b = x                   a reduction that the file
 //   let c = Q[vi]  let d = y  ...              declares: several arrays, and
-//   P[vi] = f(a, b, c, d)  Q[vi] = g(...)      any function of both sides
+//   P[vi] = f(a, b, c, d)  Q[vi] = g(...)      any function of both sides,
+//                                              branches included
 //   if x(vj) > x(I[vi]) { I[vi] = vj }         the position of an extreme
 //
 // each of them possibly under a condition on the iteration.

@@ -196,18 +196,56 @@ static struct map iter_values(const struct crossing *c, const struct turn *ph)
     return values;
 }
 
+// Return how often a loop of the reduction runs before its last iteration,
+// which may be the only one that a condition cuts short; NULL if no condition
+// depends on it.
+static struct ir_expr *whole_iterations(const struct crossing *c,
+                                        const struct ir_for *loop)
+{
+    struct arena *a = c->pass->arena;
+    const struct ir_stage *stage = &c->stage->u.stage;
+    const struct ir_expr *to = loop->to;
+    bool is_cut =
+        (stage->predicate && ir_mentions(stage->predicate, loop->var)) ||
+        c->reducer.block != &stage->body;
+    int64_t n;
+    if (!is_cut || loop->axis != AXIS_serial)
+        return NULL;
+    if (to->op == OP_ceildiv && ir_int_value(to->args[1], &n))
+        return ir_binary(a, OP_div, to->args[0], to->args[1]);
+    return ir_int_value(to, &n) && n > 1 ? ir_int(a, n - 1) : NULL;
+}
+
+// Append the loops of a thread's share: twice where that leaves a first nest
+// without the conditions of the tail.
+static void add_nest(const struct crossing *c, struct ir_block *to,
+                     const struct ir_block *nest)
+{
+    struct arena *a = c->pass->arena;
+    struct ir_stmt *s = nest->at[0];
+    struct ir_expr *whole =
+        s->kind == STMT_for ? whole_iterations(c, &s->u.loop) : NULL;
+    if (whole) {
+        struct ir_block first = ir_copy_block(a, nest, NULL, NULL);
+        first.at[0]->u.loop.to = whole;
+        s->u.loop.from = whole;
+        ir_append(a, to, first.at[0]);
+    }
+    ir_append(a, to, s);
+}
+
 // Let each thread reduce its share.
 static void add_share(const struct crossing *c, struct turn *ph)
 {
     struct arena *a = c->pass->arena;
     const struct ir_stage *stage = &c->stage->u.stage;
     struct ir_expr *initial[REDUCER_ARRAYS];
-    struct ir_block *into = ph->body;
     const char *name = arena_printf(c->pass->scratch, "%s.part", stage->name);
     struct ir_stmt *s = ir_stmt_stage(a, str_name(c->pass->names, name));
     for (size_t v = 0; v < c->reducer.n; v++)
         initial[v] = c->reducer.values[v].identity;
     declare_values(c, ph, "own", initial);
+    struct ir_block nest = {0}, *into = &nest;
     for (size_t i = 0; i < c->reductions.n; i++) {
         ir_append(a, into, c->reductions.at[i]);
         into = &c->reductions.at[i]->u.loop.body;
@@ -218,6 +256,7 @@ static void add_share(const struct crossing *c, struct turn *ph)
     s->u.stage.attrs = stage->attrs;
     s->u.stage.body = reducer_body(c->pass, &c->reducer, ph->values, NULL);
     add(c, into, s);
+    add_nest(c, ph->body, &nest);
 }
 
 // Combine the values of `width` neighbours by shuffles; all of them get the

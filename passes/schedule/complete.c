@@ -16,9 +16,9 @@
 
 #include "ir/build.h"
 #include "ir/equal.h"
-#include "passes/schedule/block_reduce.h"
 #include "passes/schedule/depend.h"
 #include "passes/schedule/prim.h"
+#include "passes/schedule/rows.h"
 
 enum {
     THREADS = 256,     // of a block
@@ -317,26 +317,14 @@ static bool wrap(const struct sched_call *from, struct ir_stmt *s,
     return sched_run(&c) && bind(from, c.results.at[0].stmt, axis);
 }
 
-// Give each element of a reduction a block.
-static bool reduce_in_blocks(struct sched_call *c, struct ir_stmt *nest,
-                             const struct block_reduction *reduction)
-{
-    struct spread s = {
-        .call = c, .loops = reduction->loops, .n = reduction->elements};
-    struct ir_stmt *loop = s.n ? fuse(&s) : NULL;
-    bool bound =
-        s.n ? loop && bind(c, loop, AXIS_block_x) : wrap(c, nest, AXIS_block_x);
-    return bound && block_reduce_spread(c, reduction);
-}
-
 // Bind a nest that has no bound loop.
 static bool complete_nest(struct pass *p, struct ir_stmt *nest, bool long_rows)
 {
     struct sched_call c = {.pass = p, .span = nest->span};
     struct spread s = {.call = &c};
-    struct block_reduction reduction;
-    if (block_reduce_find(p, nest, long_rows, &reduction))
-        return reduce_in_blocks(&c, nest, &reduction);
+    struct row_reduction reduction;
+    if (rows_find(p, nest, long_rows, &reduction))
+        return rows_spread(&c, nest, &reduction);
     if (!is_shared(nest))
         collect(&s, nest);
     if (count(&s, 2) <= 1)
