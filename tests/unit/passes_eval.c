@@ -153,7 +153,7 @@ static bool is_close(const struct ir_buffer *b, const struct eval_argument *x,
         double p = eval_load_float(b->elem, (const char *)x->data + at);
         double q = eval_load_float(b->elem, (const char *)y->data + at);
         double most = fabs(p) > 1 ? fabs(p) : 1;
-        if (p != q && !(fabs(p - q) <= 1e-5 * most) && !(isnan(p) && isnan(q)))
+        if (p != q && !(fabs(p - q) <= 1e-4 * most) && !(isnan(p) && isnan(q)))
             return false;
     }
     return true;
