@@ -4,8 +4,9 @@
 #include "frontend/frontend.h"
 
 #include "frontend/check.h"
-#include "frontend/exits.h"
 #include "frontend/define.h"
+#include "frontend/exits.h"
+#include "frontend/grids.h"
 #include "frontend/schedule.h"
 #include <string.h>
 
@@ -17,9 +18,12 @@ static bool add_kernel(struct parser *p, struct program *out)
     struct ir_kernel *k = parse_kernel(p);
     if (!k)
         return false;
+    int errors = p->diags->errors;
     exits_lower(p, k);
+    grids_divide(p, k);
     kernel_spread_scalars(p, k);
-    kernel_check(p, k);
+    if (p->diags->errors == errors)
+        kernel_check(p, k);
     for (size_t i = 0; i < out->kernels.n; i++) {
         if (out->kernels.at[i]->name == k->name) {
             diag_error(p->diags, k->span, D_declared_twice, k->name);

@@ -452,8 +452,8 @@ static void check_stmt(struct checking *c, const struct ir_stmt *s)
     case STMT_launch: check_launch(c, &s->u.launch); break;
     case STMT_barrier:
     case STMT_sync:
-        must(c, s->kind == STMT_barrier || s->u.sync < SYNC_return, NULL,
-             "an exit is not a branch yet");
+        must(c, s->kind == STMT_barrier || s->u.sync < SYNC_grid, NULL,
+             "only while parsing");
         must(c, !c->in_stage, NULL, "a barrier inside a stage");
         break;
     case STMT_COUNT: break;

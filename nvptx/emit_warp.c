@@ -193,6 +193,7 @@ void emit_sync(struct emitter *e, enum sync_kind kind)
     case SYNC_block: emit_fence(e, "block"); break;
     case SYNC_gpu: emit_fence(e, "device"); break;
     case SYNC_system: emit_fence(e, ""); break;
+    case SYNC_grid:
     case SYNC_return:
     case SYNC_break:
     case SYNC_continue:

@@ -463,12 +463,13 @@ static bool append_sync(struct parser *p, struct ir_block *out, size_t first,
     return true;
 }
 
-// Append `return`, `break` or `continue`, if that is the whole statement.
-static bool parse_exit(struct parser *p, struct ir_block *out)
+// Append `grid_barrier`, `return`, `break` or `continue`, if that is the whole
+// statement.
+static bool parse_word(struct parser *p, struct ir_block *out)
 {
     const struct token *next = parse_peek(p, 1);
     bool ends = next->kind == TOKEN_NEWLINE || strcmp(next->text, "}") == 0;
-    for (int kind = SYNC_return; ends && kind < SYNC_COUNT; kind++) {
+    for (int kind = SYNC_grid; ends && kind < SYNC_COUNT; kind++) {
         if (!parse_is(p, sync_spelling((enum sync_kind)kind)))
             continue;
         struct ir_stmt *s = ir_stmt_sync(p->arena, (enum sync_kind)kind);
@@ -483,7 +484,7 @@ static bool parse_exit(struct parser *p, struct ir_block *out)
 static bool parse_statement(struct parser *p, struct ir_block *out)
 {
     size_t first = p->at;
-    if (parse_exit(p, out))
+    if (parse_word(p, out))
         return true;
     if (parse_take(p, "for"))
         return parse_for(p, out, first);

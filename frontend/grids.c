@@ -1,0 +1,193 @@
+// Launches run one after another, so a barrier of the grid is the end of one
+// and the beginning of the next:
+//
+//   for b @block.x { for t @thread.x { let i = ...; A; grid_barrier; B } }  =>
+//   for b @block.x { for t @thread.x { let i = ...; A } }
+//   for b @block.x { for t @thread.x { let i = ...; B } }
+//
+// What was declared before the barrier is declared again if it follows from
+// the loops alone; only global memory keeps its values.
+
+#include "frontend/grids.h"
+
+#include "ir/base/diag.h"
+#include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/walk.h"
+
+// Return whether a statement is a barrier of the grid.
+static bool is_barrier(const struct ir_stmt *s)
+{
+    return s->kind == STMT_sync && s->u.sync == SYNC_grid;
+}
+
+// Remember the first barrier of the grid.
+static void see_barrier(struct ir_stmt *s, void *context)
+{
+    struct ir_stmt **found = context;
+    if (!*found && is_barrier(s))
+        *found = s;
+}
+
+// Return the first barrier of the grid in a statement, or NULL.
+static struct ir_stmt *barrier_in(struct ir_stmt *s)
+{
+    struct ir_stmt *found = NULL;
+    struct ir_block one = {&s, 1, 1};
+    ir_each_stmt(&one, see_barrier, &found);
+    return found;
+}
+
+// Return whether a statement is a loop over blocks or threads.
+static bool is_bound(const struct ir_stmt *s)
+{
+    enum axis_kind kind =
+        s->kind == STMT_for ? axis_kind(s->u.loop.axis) : AXIS_SERIAL;
+    return kind == AXIS_BLOCK || kind == AXIS_THREAD;
+}
+
+// A look for uses of what a statement declares.
+struct use_search {
+    const struct ir_stmt *declaration;
+    bool found;
+};
+
+// Look at an expression.
+static void see_use(struct ir_expr *x, void *context)
+{
+    struct use_search *u = context;
+    const struct ir_stmt *d = u->declaration;
+    unsigned memory = OP_READS | OP_WRITES;
+    if (d->kind == STMT_alloc)
+        u->found |=
+            (ir_op_info(x->op)->flags & memory) && x->u.buffer == d->u.buffer;
+    else
+        u->found |= x->op == OP_var && x->u.var == d->u.let.var;
+}
+
+// Look at what a statement writes.
+static void see_write(struct ir_stmt *s, void *context)
+{
+    struct use_search *u = context;
+    const struct ir_stmt *d = u->declaration;
+    if (d->kind == STMT_alloc)
+        u->found |= s->kind == STMT_store && s->u.store.buffer == d->u.buffer;
+    else
+        u->found |= s->kind == STMT_assign && s->u.let.var == d->u.let.var;
+}
+
+// Set *(bool *)context to false at memory or a mutable variable.
+static void see_unstable(struct ir_expr *x, void *context)
+{
+    unsigned flags = ir_op_info(x->op)->flags;
+    if ((flags & (OP_READS | OP_WRITES | OP_TOGETHER)) ||
+        (x->op == OP_var && x->u.var->kind == VAR_mutable))
+        *(bool *)context = false;
+}
+
+// Return whether a declaration can be made again behind the barrier.
+static bool is_repeatable(const struct ir_stmt *s)
+{
+    bool stable = s->kind == STMT_let;
+    if (stable)
+        ir_each_expr(s->u.let.value, see_unstable, &stable);
+    return stable || (s->kind == STMT_alloc && s->u.buffer->values);
+}
+
+// Report a declaration whose value would have to cross the barrier.
+static void check_crossing(struct parser *p, const struct ir_stmt *s,
+                           struct ir_block *behind,
+                           const struct ir_stmt *barrier)
+{
+    struct use_search u = {.declaration = s};
+    if (s->kind != STMT_alloc && s->kind != STMT_let && s->kind != STMT_var)
+        return;
+    ir_each_expr_in(behind, see_use, &u);
+    ir_each_stmt(behind, see_write, &u);
+    if (!u.found)
+        return;
+    diag_error(p->diags, barrier->span, D_grid_barrier_crossed,
+               s->kind == STMT_alloc ? s->u.buffer->name : s->u.let.var->name);
+    diag_note(p->diags, s->span, "declared here");
+}
+
+// Cut a loop at a barrier of the grid in its body, or in a bound loop in it;
+// returns a loop with what follows.
+static struct ir_stmt *cut(struct parser *p, struct ir_stmt *s,
+                           const struct ir_stmt *barrier)
+{
+    struct ir_block *body = &s->u.loop.body;
+    struct ir_stmt *second = arena_new(p->arena, struct ir_stmt);
+    size_t at = 0;
+    *second = *s;
+    struct ir_block behind = {0};
+    while (!barrier_in(body->at[at]))
+        at++;
+    if (body->at[at] != barrier)
+        ir_append(p->arena, &behind, cut(p, body->at[at], barrier));
+    for (size_t i = at + 1; i < body->n; i++)
+        ir_append(p->arena, &behind, body->at[i]);
+    second->u.loop.body = (struct ir_block){0};
+    for (size_t i = 0; i < at; i++) {
+        if (is_repeatable(body->at[i]))
+            ir_append(p->arena, &second->u.loop.body, body->at[i]);
+        else
+            check_crossing(p, body->at[i], &behind, barrier);
+    }
+    for (size_t i = 0; i < behind.n; i++)
+        ir_append(p->arena, &second->u.loop.body, behind.at[i]);
+    body->n = at + (body->at[at] != barrier);
+    return second;
+}
+
+// Return whether a loop can be cut at a barrier: only bound loops are around.
+static bool can_cut(struct ir_stmt *s, const struct ir_stmt *barrier)
+{
+    if (s == barrier)
+        return true;
+    if (!is_bound(s))
+        return false;
+    for (size_t i = 0; i < s->u.loop.body.n; i++) {
+        if (barrier_in(s->u.loop.body.at[i]) == barrier)
+            return can_cut(s->u.loop.body.at[i], barrier);
+    }
+    return false;
+}
+
+// Take a barrier on top of a kernel away.
+static void drop(struct parser *p, struct ir_block *top, size_t at)
+{
+    const struct ir_stmt *barrier = top->at[at];
+    struct ir_block behind = {0};
+    for (size_t i = at + 1; i < top->n; i++)
+        ir_append(p->arena, &behind, top->at[i]);
+    for (size_t i = 0; i < at; i++) {
+        const struct ir_stmt *s = top->at[i];
+        bool is_global =
+            s->kind == STMT_alloc && s->u.buffer->space == SPACE_global;
+        if (!is_global && !is_repeatable(s))
+            check_crossing(p, s, &behind, barrier);
+    }
+    ir_splice(p->arena, top, at, &(struct ir_block){0});
+}
+
+void grids_divide(struct parser *p, struct ir_kernel *k)
+{
+    struct ir_block *top = &k->body;
+    for (size_t i = 0; i < top->n;) {
+        struct ir_stmt *s = top->at[i], *barrier = barrier_in(s);
+        if (barrier == s) {
+            drop(p, top, i);
+        } else if (barrier && !can_cut(s, barrier)) {
+            diag_error(p->diags, barrier->span, D_grid_barrier_place);
+            return;
+        } else {
+            i++;
+            struct ir_stmt *second = barrier ? cut(p, s, barrier) : NULL;
+            struct ir_block one = {&second, 1, 1};
+            if (second)
+                ir_insert(p->arena, top, i,
+                          ir_copy_block(p->arena, &one, NULL, NULL).at[0]);
+        }
+    }
+}
