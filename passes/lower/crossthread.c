@@ -199,14 +199,18 @@ static int64_t shuffle_width(const struct crossing *c)
     struct extents e = launch_extents(c);
     int64_t each = 1, width = WARP;
     bool is_first = true;
-    for (int axis = AXIS_thread_x; axis <= AXIS_thread_z; axis++) {
+    static const enum axis axes[] = {AXIS_lane, AXIS_warp, AXIS_thread_x,
+                                     AXIS_thread_y, AXIS_thread_z};
+    for (size_t k = 0; k < sizeof axes / sizeof *axes; k++) {
+        enum axis axis = axes[k];
         const struct ir_stmt *loop = NULL;
         for (uint32_t i = 0; i + 1 < c->path.n; i++) {
             struct ir_stmt *s = c->path.stmts[i];
-            if (is_thread_loop(s) && s->u.loop.axis == (enum axis)axis)
+            if (is_thread_loop(s) && s->u.loop.axis == axis)
                 loop = s;
         }
-        if (e.at[axis] != (loop ? crossthread_threads(loop) : 0))
+        if (e.at[axis] != (loop ? crossthread_threads(loop) : 0) ||
+            (axis == AXIS_lane && e.at[AXIS_warp] && e.at[axis] != WARP))
             return 1;
         bool reduces =
             loop && (crossthread_role(c, loop) & CROSSTHREAD_REDUCES);

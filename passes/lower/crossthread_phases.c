@@ -67,10 +67,12 @@ static void number_threads(const struct crossing *c, struct turn *ph)
 {
     struct arena *a = c->pass->arena;
     ph->number = ir_int(a, 0);
-    for (int axis = AXIS_thread_z; axis >= AXIS_thread_x; axis--) {
+    static const enum axis axes[] = {AXIS_warp, AXIS_lane, AXIS_thread_z,
+                                     AXIS_thread_y, AXIS_thread_x};
+    for (size_t k = 0; k < sizeof axes / sizeof *axes; k++) {
         for (size_t i = 0; i < c->threads.n; i++) {
             const struct ir_stmt *s = c->threads.at[i];
-            if (s->u.loop.axis != (enum axis)axis || !reduces(c, s))
+            if (s->u.loop.axis != axes[k] || !reduces(c, s))
                 continue;
             struct ir_expr *extent = ir_int(a, crossthread_threads(s));
             ph->number =
