@@ -187,8 +187,8 @@ static bool keeps_order(const struct nest *nest, const size_t *order)
 }
 
 // Return whether no two iterations with different values of a loop are in
-// conflict; the loops around have the same values if `lanes`.
-static bool is_parallel(const struct nest *nest, size_t loop, bool lanes)
+// conflict; the loops around have the same values if `waits`.
+static bool is_parallel(const struct nest *nest, size_t loop, bool waits)
 {
     int64_t a[LOOPS_MOST], b[LOOPS_MOST];
     for (int64_t x = 0; iteration(nest, x, a); x++) {
@@ -196,7 +196,7 @@ static bool is_parallel(const struct nest *nest, size_t loop, bool lanes)
             bool same = true;
             for (size_t i = 0; i < loop; i++)
                 same &= a[i] == b[i];
-            if (a[loop] != b[loop] && (same || !lanes) && conflict(nest, a, b))
+            if (a[loop] != b[loop] && (same || !waits) && conflict(nest, a, b))
                 return false;
         }
     }
@@ -276,16 +276,16 @@ static void check_axis(struct subject *s, const struct nest *nest,
 {
     struct ir_stmt *loops[LOOPS_MOST] = {0};
     struct pass p = pass_for(s, kernel);
-    bool lanes = axis == AXIS_vector;
+    bool is_vector = axis == AXIS_vector;
     struct sched_call c = {.pass = &p,
-                           .prim = lanes ? PRIM_vectorize : PRIM_bind};
+                           .prim = is_vector ? PRIM_vectorize : PRIM_bind};
     struct sched_value v = {.kind = VALUE_axis, .axis = axis};
     find_loops(p.kernel, loops, nest->n);
     sched_add_loop(&c, loops[loop]);
-    if (!lanes)
+    if (!is_vector)
         vec_push(&s->scratch, &c.args, v);
     bool accepted = sched_run(&c);
-    if (accepted != is_parallel(nest, loop, lanes))
+    if (accepted != is_parallel(nest, loop, axis != AXIS_block_x))
         disagree(s, nest, axis_name(axis), accepted);
 }
 
@@ -303,8 +303,10 @@ static void test_nests(void **state)
         const struct ir_kernel *k = make_kernel(&s, &nest);
         for (int o = 0; o < (nest.n == 2 ? 1 : 5); o++)
             check_order(&s, &nest, k, orders[o]);
-        for (size_t l = 0; l < nest.n; l++)
+        for (size_t l = 0; l < nest.n; l++) {
+            check_axis(&s, &nest, k, l, AXIS_block_x);
             check_axis(&s, &nest, k, l, AXIS_thread_x);
+        }
         check_axis(&s, &nest, k, nest.n - 1, AXIS_vector);
         arena_reset(&s.scratch);
     }
