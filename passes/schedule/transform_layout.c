@@ -37,10 +37,9 @@ static struct ir_expr *map_access(struct arena *a, struct ir_expr *x,
     struct ir_expr **index = index_map_apply(r->pass, r->map, x->args);
     if (x->op == OP_load)
         return ir_at(a, ir_load(a, r->array, r->map->m, index), x->span);
-    return ir_at(a,
-                 ir_atomic(a, x->op, r->array, r->map->m, index,
-                           x->n - r->map->n, x->args + r->map->n),
-                 x->span);
+    struct ir_expr *atomic = ir_atomic(a, x->op, r->array, r->map->m, index,
+                                       x->n - r->map->n, x->args + r->map->n);
+    return ir_at(a, ir_scoped(atomic, (enum ir_scope)x->scope), x->span);
 }
 
 // Give a store its new indices.
