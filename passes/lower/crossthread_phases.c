@@ -218,20 +218,25 @@ static struct ir_expr *whole_iterations(const struct crossing *c,
     return ir_int_value(to, &n) && n > 1 ? ir_int(a, n - 1) : NULL;
 }
 
-// Append the loops of a thread's share: twice where that leaves a first nest
-// without the conditions of the tail.
+// Append the loops of a thread's share: from one on twice, where that leaves
+// a first nest without the conditions of the tail.
 static void add_nest(const struct crossing *c, struct ir_block *to,
                      const struct ir_block *nest)
 {
     struct arena *a = c->pass->arena;
     struct ir_stmt *s = nest->at[0];
-    struct ir_expr *whole =
-        s->kind == STMT_for ? whole_iterations(c, &s->u.loop) : NULL;
-    if (whole) {
-        struct ir_block first = ir_copy_block(a, nest, NULL, NULL);
-        first.at[0]->u.loop.to = whole;
-        s->u.loop.from = whole;
-        ir_append(a, to, first.at[0]);
+    if (s->kind == STMT_for) {
+        struct ir_expr *whole = whole_iterations(c, &s->u.loop);
+        struct ir_block body = s->u.loop.body;
+        if (whole) {
+            struct ir_block first = ir_copy_block(a, nest, NULL, NULL);
+            first.at[0]->u.loop.to = whole;
+            s->u.loop.from = whole;
+            ir_append(a, to, first.at[0]);
+        } else {
+            s->u.loop.body = (struct ir_block){0};
+            add_nest(c, &s->u.loop.body, &body);
+        }
     }
     ir_append(a, to, s);
 }
