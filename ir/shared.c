@@ -14,9 +14,7 @@ struct laying {
     struct shared_layout *layout;
 };
 
-// Return the bytes of an array whose extents are numbers, 0 for others;
-// INT64_MAX if 63 bits do not hold them.
-static int64_t array_bytes(struct arena *a, const struct ir_buffer *b)
+int64_t shared_bytes(struct arena *a, const struct ir_buffer *b)
 {
     int64_t bytes = (int64_t)type_bytes(b->elem), n;
     if ((b->pitches || b->strides) && ir_int_value(layout_elements(a, b), &n))
@@ -102,7 +100,7 @@ static void see_alloc(struct ir_stmt *s, void *context)
     if (s->kind != STMT_alloc || s->u.buffer->space != SPACE_shared)
         return;
     struct shared_place place = {.buffer = s->u.buffer};
-    place.bytes = array_bytes(l->arena, s->u.buffer);
+    place.bytes = shared_bytes(l->arena, s->u.buffer);
     find_life(l->body, &place);
     lay_out(l->layout, l->body, &place);
     vec_push(l->arena, &l->layout->places, place);

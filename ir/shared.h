@@ -32,6 +32,10 @@ struct shared_layout {
 struct shared_layout shared_layout(struct arena *a,
                                    const struct ir_launch *launch);
 
+// Return the bytes of an array whose extents are numbers, 0 for others;
+// INT64_MAX if 63 bits do not hold them.
+int64_t shared_bytes(struct arena *a, const struct ir_buffer *b);
+
 // Return the place of an array, or NULL if it has none.
 const struct shared_place *shared_find(const struct shared_layout *layout,
                                        const struct ir_buffer *buffer);

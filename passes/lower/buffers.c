@@ -113,9 +113,8 @@ static size_t depth_of(const struct placing *x, const bool *moves)
     size_t depth = 0;
     for (size_t i = 0; i < x->common.stmts.n; i++) {
         struct ir_stmt *s = x->common.stmts.at[i];
-        bool needed =
-            placing_is_over(s, AXIS_BLOCK) || placing_is_over(s, AXIS_THREAD);
-        if (placing_is_over(s, AXIS_THREAD) && x->buffer->space == SPACE_shared)
+        bool needed = placing_is_over(s, AXIS_BLOCK) || placing_is_threads(s);
+        if (placing_is_threads(s) && x->buffer->space == SPACE_shared)
             break;
         for (uint32_t d = 0; d < x->region.rank && placing_is_sequential(s);
              d++) {

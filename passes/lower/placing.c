@@ -14,10 +14,15 @@ bool placing_is_over(const struct ir_stmt *s, enum axis_kind kind)
     return s->kind == STMT_for && axis_kind(s->u.loop.axis) == kind;
 }
 
+bool placing_is_threads(const struct ir_stmt *s)
+{
+    return placing_is_over(s, AXIS_THREAD) || placing_is_over(s, AXIS_VTHREAD);
+}
+
 bool placing_is_sequential(const struct ir_stmt *s)
 {
     return s->kind == STMT_for && !placing_is_over(s, AXIS_BLOCK) &&
-           !placing_is_over(s, AXIS_THREAD);
+           !placing_is_threads(s);
 }
 
 bool placing_uses(struct ir_block *block, const struct ir_buffer *b)
@@ -76,8 +81,7 @@ static void find_fixed(struct placing *x)
     bool is_local = x->buffer->space == SPACE_local;
     for (size_t i = 0; i < x->common.stmts.n; i++) {
         struct ir_stmt *s = x->common.stmts.at[i];
-        if (s->kind == STMT_for &&
-            (is_local || !placing_is_over(s, AXIS_THREAD)))
+        if (s->kind == STMT_for && (is_local || !placing_is_threads(s)))
             map_set(&x->fixed, s->u.loop.var,
                     ir_read(x->p->arena, s->u.loop.var));
     }

@@ -28,6 +28,9 @@ struct placing {
 // Return whether a loop is bound to an axis of that kind.
 bool placing_is_over(const struct ir_stmt *s, enum axis_kind kind);
 
+// Return whether a loop is over threads, real or virtual ones.
+bool placing_is_threads(const struct ir_stmt *s);
+
 // Return whether the iterations of a loop run one after another.
 bool placing_is_sequential(const struct ir_stmt *s);
 

@@ -3,8 +3,9 @@
 #include "passes/lower/resources.h"
 
 #include "ir/shared.h"
+#include "ir/walk.h"
 
-enum { THREADS_MOST = 1024 };
+enum { THREADS_MOST = 1024, LOCAL_MOST = 512 * 1024 };
 
 // What a multiprocessor has, and how it is given out.
 enum {
@@ -91,6 +92,30 @@ static bool check_registers(struct pass *p, const struct ir_launch *l,
     return false;
 }
 
+// Report an array in local memory that is larger than all a thread has.
+static void see_local(struct ir_stmt *s, void *context)
+{
+    struct pass *p = context;
+    if (s->kind != STMT_alloc || s->u.buffer->space != SPACE_local)
+        return;
+    const struct ir_buffer *b = s->u.buffer;
+    int64_t bytes = shared_bytes(p->scratch, b);
+    if (bytes <= LOCAL_MOST)
+        return;
+    diag_error(p->diags, b->span, D_local_too_large, b->name, (long long)bytes,
+               (long long)LOCAL_MOST);
+    diag_help(p->diags, "compute it deeper, inside the loops over threads, "
+                        "with compute_at or reverse_compute_at");
+}
+
+// Return whether the arrays in local memory fit.
+static bool check_local(struct pass *p, struct ir_launch *launch)
+{
+    int errors = p->diags->errors;
+    ir_each_stmt(&launch->body, see_local, p);
+    return p->diags->errors == errors;
+}
+
 bool resources_check(struct pass *p, struct ir_stmt *launch)
 {
     struct ir_launch *l = &launch->u.launch;
@@ -103,5 +128,6 @@ bool resources_check(struct pass *p, struct ir_stmt *launch)
                    (long long)l->block[2]);
         return false;
     }
-    return check_registers(p, l, threads, launch->span) && check_shared(p, l);
+    return check_registers(p, l, threads, launch->span) && check_shared(p, l) &&
+           check_local(p, l);
 }
