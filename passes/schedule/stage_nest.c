@@ -4,40 +4,47 @@
 
 #include "ir/build.h"
 
-// Make the variable of number i of a kind, called by a prefix.
-static struct ir_var *new_var(struct pass *p, const char *prefix, uint32_t i,
-                              enum var_kind kind, struct span span)
+// Return the name of number i of a kind.
+static const char *name_of(struct pass *p, const char *prefix, uint32_t i)
 {
-    const char *name = arena_printf(p->scratch, "%s%u", prefix, i);
-    return ir_var_new(p->arena, str_name(p->names, name), type_scalar(TYPE_int),
-                      kind, span);
+    return str_name(p->names, arena_printf(p->scratch, "%s%u", prefix, i));
 }
 
-struct stage_nest stage_nest_new(struct pass *p, const char *name, uint32_t n,
-                                 struct ir_expr *const *extents,
-                                 struct span span)
+// Make the loop of number i.
+static struct ir_stmt *make_loop(struct pass *p, uint32_t i,
+                                 struct ir_expr *extent,
+                                 const struct ir_stmt *near, struct span span)
+{
+    const char *name = name_of(p, "ax", i);
+    struct type type = type_scalar(TYPE_int);
+    struct ir_var *var = near
+                             ? sched_new_var(p, near, name, span)
+                             : ir_var_new(p->arena, name, type, VAR_loop, span);
+    return sched_new_loop(p, var, extent, span);
+}
+
+struct stage_nest stage_nest_over(struct pass *p, struct ir_stmt *stage,
+                                  uint32_t n, struct ir_expr *const *extents,
+                                  const struct ir_stmt *near)
 {
     struct arena *a = p->arena;
-    struct stage_nest r = {.stage = ir_stmt_stage(a, str_name(p->names, name))};
+    struct span span = stage->span;
+    struct ir_block nest = {0}, *into = &nest;
+    struct stage_nest r = {.stage = stage};
     r.index = arena_array(a, struct ir_expr *, n);
-    r.stage->span = span;
+    memset(&stage->u.stage.iters, 0, sizeof stage->u.stage.iters);
     for (uint32_t i = 0; i < n; i++) {
-        struct ir_var *var = new_var(p, "ax", i, VAR_loop, span);
-        struct ir_stmt *loop = sched_new_loop(p, var, extents[i], span);
-        struct ir_iter iter = {.extent = extents[i],
-                               .binding = ir_read(a, var)};
-        iter.var = new_var(p, "v", i, VAR_iter, span);
+        struct ir_stmt *loop = make_loop(p, i, extents[i], near, span);
+        struct ir_iter iter = {.extent = extents[i]};
+        iter.binding = ir_read(a, loop->u.loop.var);
+        iter.var = ir_var_new(a, name_of(p, "v", i), type_scalar(TYPE_int),
+                              VAR_iter, span);
         r.index[i] = ir_read(a, iter.var);
-        vec_push(a, &r.stage->u.stage.iters, iter);
-        if (r.innermost)
-            ir_append(a, &r.innermost->u.loop.body, loop);
-        else
-            r.outermost = loop;
-        r.innermost = loop;
+        vec_push(a, &stage->u.stage.iters, iter);
+        ir_append(a, into, loop);
+        into = &loop->u.loop.body;
     }
-    if (r.innermost)
-        ir_append(a, &r.innermost->u.loop.body, r.stage);
-    else
-        r.outermost = r.stage;
+    ir_append(a, into, stage);
+    r.outermost = nest.at[0];
     return r;
 }

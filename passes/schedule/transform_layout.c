@@ -12,7 +12,8 @@
 //  2. it is row-major, without gaps or swizzle                 E0682
 //  3. the map has an index for each dimension ...              E0679
 //  4. ... and is one to one                                    E0680
-//  5. it adds no elements, or there is a value for them        E0681
+//  5. it adds no elements, there is a value for them, or the
+//     array is in shared or local memory: nothing reads them   E0681
 
 #include "passes/schedule/index_map.h"
 #include "passes/schedule/stage_nest.h"
@@ -59,8 +60,10 @@ static struct stage_nest make_fill(struct pass *p, const struct index_map *m,
 {
     struct arena *a = p->arena;
     const char *name = arena_printf(p->scratch, "%s_pad", array->name);
+    struct ir_stmt *stage = ir_stmt_stage(a, str_name(p->names, name));
+    stage->span = array->span;
     struct stage_nest fill =
-        stage_nest_new(p, name, array->rank, array->shape, array->span);
+        stage_nest_over(p, stage, array->rank, array->shape, NULL);
     struct ir_expr **old = index_map_invert(p, m, fill.index);
     struct ir_expr *x = type_is_float(array->elem)
                             ? ir_const_float(a, array->elem, (double)value)
@@ -109,7 +112,7 @@ static bool check(struct sched_call *c, struct ir_buffer *array,
     }
     if (!index_map_check(c, map, array->shape, array->rank, array->name, m))
         return false;
-    if (!m->pads || c->args.n > 2)
+    if (!m->pads || c->args.n > 2 || array->space != SPACE_global)
         return true;
     diag_error(c->pass->diags, map->span, D_map_pads, array->name);
     diag_note(c->pass->diags, array->span, "`%s` is here", array->name);
@@ -131,7 +134,7 @@ bool sched_transform_layout(struct sched_call *c)
     ir_each_stmt(&p->kernel->body, map_store, &r);
     array->rank = m.map->m;
     array->shape = m.extents;
-    if (!m.pads)
+    if (!m.pads || c->args.n < 3)
         return true;
     struct stage_nest fill = make_fill(p, &m, array, c->args.at[2].number);
     put_behind(p, &p->kernel->body, array, fill.outermost);

@@ -1,0 +1,51 @@
+// reorder_block_iter_var -- permute the iteration variables of a stage.
+//
+//   stage C(vi in m = i, vj in n = j)   =>   reorder_block_iter_var(C, 1, 0)
+//   stage C(vj in n = j, vi in m = i)
+//
+// The loops stay: this is about what counts iteration variables by their
+// place, such as index maps.
+//
+// Requires:
+//  1. it is a stage                                         E0653
+//  2. the order is a permutation of 0, 1 ... n - 1          E0683
+
+#include "passes/schedule/prim.h"
+
+// Return whether the order names each variable once.
+static bool is_permutation(const struct sched_call *c, size_t n)
+{
+    bool ok = c->args.n - 1 == n;
+    for (size_t i = 0; ok && i < n; i++) {
+        int64_t at = c->args.at[i + 1].number;
+        ok = at >= 0 && (uint64_t)at < n;
+        for (size_t k = 0; ok && k < i; k++)
+            ok = c->args.at[k + 1].number != at;
+    }
+    return ok;
+}
+
+bool sched_reorder_block_iter_var(struct sched_call *c)
+{
+    struct pass *p = c->pass;
+    struct ir_stmt *s = sched_arg(c, 0);
+    struct ir_stage *stage = &s->u.stage;
+    if (s->kind != STMT_stage) {
+        diag_error(p->diags, c->span, D_stage_wanted, sched_name_of(s));
+        return sched_blame_one(c, s, "not a stage");
+    }
+    size_t n = stage->iters.n;
+    if (!is_permutation(c, n)) {
+        diag_error(p->diags, c->span, D_remap_stage, stage->name,
+                   arena_printf(p->scratch,
+                                "this is no permutation of its %zu variables",
+                                n));
+        return sched_blame_one(c, s, "to be remapped");
+    }
+    struct ir_iter *old = arena_array(p->scratch, struct ir_iter, n);
+    for (size_t i = 0; i < n; i++)
+        old[i] = stage->iters.at[i];
+    for (size_t i = 0; i < n; i++)
+        stage->iters.at[i] = old[c->args.at[i + 1].number];
+    return true;
+}
