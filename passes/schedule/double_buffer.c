@@ -12,7 +12,7 @@
 // Requires:
 //  1. the stage is one store to its own iteration
 //     variables, and alone writes its array        E0653 E0654
-//  2. the array is in shared memory                E0698
+//  2. the array is in shared memory                E0674
 //  3. a serial loop holds the stage and all that
 //     read it, and nothing in it changes what the
 //     stage reads                                  E0656 E0657
