@@ -8,7 +8,7 @@ set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 arch=none
-[[ -z ${INGOT_CUDA:-} || ! -x $INGOT_CUDA/bin/ptxas ]] || arch=sm_75,sm_90a
+[[ -z ${INGOT_CUDA:-} || ! -x $INGOT_CUDA/bin/ptxas ]] || arch=sm_80,sm_90a
 mkdir -p "$work/one" "$work/two" "$work/else where"
 cp "$SOURCE_DIR"/tests/kernels/{,seeds/}*.ing "$work/else where"
 

@@ -11,9 +11,19 @@ passed=0 failed=0
 # Prints the values of one kind of line at the head of a kernel file.
 lines() { sed -n "s|^// $1:[ ]*||p" "$2"; }
 
-# Runs a file at one line of sizes; the exit status must be $3.
+# Prints the names of the kernels of a file.
+kernels() { sed -n 's|^kernel \([A-Za-z0-9_]*\).*|\1|p' "$1"; }
+
+# Runs each kernel of a file at one line of sizes; the exit status must be $3.
 check() {
-  local file=$1 sizes=$2 wanted=$3 flags=(--device cpu --arch none --no-timing --checked) status
+  local kernel
+  for kernel in $(kernels "$1"); do check_kernel "$1" "$2" "$3" "$kernel"; done
+}
+
+# Runs kernel $4 of a file at one line of sizes; the exit status must be $3.
+check_kernel() {
+  local file=$1 sizes=$2 wanted=$3 kernel=$4 status
+  local flags=(--device cpu --arch none --no-timing --checked --kernel "$kernel")
   [ -n "$sizes" ] && flags+=(--size "${sizes// /,}")
   [ -n "$(lines tolerance "$file")" ] && flags+=(--tolerance "$(lines tolerance "$file")")
   [ -n "$(lines unordered "$file")" ] && flags+=(--unordered "$(lines unordered "$file")")
@@ -23,7 +33,7 @@ check() {
     passed=$((passed + 1))
   else
     failed=$((failed + 1))
-    echo "${file##*/} ${sizes:-(no sizes)}: exit status $status instead of $wanted"
+    echo "${file##*/} $kernel ${sizes:-(no sizes)}: exit status $status instead of $wanted"
     head -12 "$log"
   fi
 }

@@ -13,31 +13,35 @@ logs=${1:-$(mktemp -d)}
 export INGOT SOURCE_DIR ARCH=${ARCH:-sm_90} logs
 mkdir -p "$logs"
 
-# Runs one kernel file at one line of sizes by one path; prints a line and keeps the log.
+# Runs a kernel of a file at one line of sizes by one path; prints a line and keeps the log.
 run_one() {
-  local file=$1 mode=$2 sizes=$3 flags=() log status begin=$SECONDS
+  local file=$1 mode=$2 sizes=$3 kernel=$4 flags=(--kernel "$4") log status begin=$SECONDS
   local name=${file##*/}
   [ -n "$sizes" ] && flags+=(--size "${sizes// /,}")
   [ "$mode" = ptx ] && flags+=(--jit)
   read -ra more <<<"$(sed -n 's|^// tolerance: |--tolerance=|p; s|^// unordered: |--unordered=|p' "$file" | tr '\n' '\t' | sed 's| |\x01|g; s|\t| |g')"
   flags+=("${more[@]//$'\x01'/ }")
-  log="$logs/${name%.ing}-$mode-${sizes//[ =]/_}.log"
+  name=${name%.ing}
+  [ "$(grep -c "^kernel " "$file")" = 1 ] || name=$name.$kernel
+  log="$logs/$name-$mode-${sizes//[ =]/_}.log"
   timeout 280 "$INGOT" run "$file" --arch "$ARCH" "${flags[@]}" >"$log" 2>&1
   status=$?
   printf '%s %-22s %-5s %-32s %3d s  %s\n' "$([ $status = 0 ] && echo pass || echo FAIL)" \
-    "${name%.ing}" "$mode" "${sizes:--}" $((SECONDS - begin)) "$(grep -m1 -iE 'error' "$log" | cut -c1-90)"
+    "$name" "$mode" "${sizes:--}" $((SECONDS - begin)) "$(grep -m1 -iE 'error' "$log" | cut -c1-90)"
 }
 export -f run_one
 
 list() {
   for file in "$SOURCE_DIR"/tests/kernels/{,seeds/}*.ing; do
     sed -nE 's/^\/\/ (test|large):[ ]*//p' "$file" | while read -r sizes; do
-      for mode in cubin ptx; do printf '%s\0%s\0%s\0' "$file" "$mode" "$sizes"; done
+      for kernel in $(sed -n 's|^kernel \([A-Za-z0-9_]*\).*|\1|p' "$file"); do
+        for mode in cubin ptx; do printf '%s\0' "$file" "$mode" "$sizes" "$kernel"; done
+      done
     done
   done
 }
 
-list | xargs -0 -n 3 -P "${JOBS:-6}" bash -c 'run_one "$@"' run_one | tee "$logs/summary.txt"
+list | xargs -0 -n 4 -P "${JOBS:-6}" bash -c 'run_one "$@"' run_one | tee "$logs/summary.txt"
 passed=$(grep -c '^pass' "$logs/summary.txt")
 failed=$(grep -c '^FAIL' "$logs/summary.txt")
 echo "$passed passed, $failed failed"
