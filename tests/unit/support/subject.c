@@ -1,0 +1,271 @@
+// Random calls of primitives.
+
+#include "subject.h"
+
+#include "ir/build.h"
+#include "ir/copy.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+void subject_open(struct subject *s, const char *text)
+{
+    struct source *source = arena_new(&s->arena, struct source);
+    *source = (struct source){"kernel", text, strlen(text)};
+    s->names.arena = s->diags.arena = &s->arena;
+    s->errors.arena = &s->scratch;
+    s->random = 88172645463325252u;
+    if (frontend_parse(&s->arena, &s->names, source, false, &s->diags,
+                       &s->program))
+        return;
+    struct buf out = {0};
+    diag_render(&s->diags, (struct diag_style){0}, &out);
+    fail_msg("%s", out.data);
+}
+
+void subject_rest(struct subject *s)
+{
+    arena_reset(&s->scratch);
+    arena_reset(&s->work);
+    s->errors = (struct diag_list){.arena = &s->scratch};
+}
+
+void subject_close(struct subject *s)
+{
+    subject_rest(s);
+    arena_reset(&s->arena);
+}
+
+uint64_t subject_below(struct subject *s, uint64_t n)
+{
+    s->random ^= s->random << 13;
+    s->random ^= s->random >> 7;
+    s->random ^= s->random << 17;
+    return (s->random >> 11) % n;
+}
+
+struct pass subject_pass(struct subject *s, const struct ir_kernel *kernel)
+{
+    return (struct pass){.kernel = ir_copy_kernel(&s->work, kernel),
+                         .arena = &s->work,
+                         .scratch = &s->scratch,
+                         .names = &s->names,
+                         .diags = &s->errors};
+}
+
+const char *subject_errors(struct subject *s)
+{
+    struct buf out = {0};
+    diag_render(&s->errors, (struct diag_style){0}, &out);
+    const char *text = arena_copy(&s->scratch, out.data ? out.data : "", out.n);
+    buf_free(&out);
+    return text;
+}
+
+// The loops, stages and arrays of a kernel: the context of see_handle.
+struct handles {
+    struct arena *arena;
+    struct VEC(struct ir_stmt *) loops, stages;
+    struct VEC(struct ir_buffer *) arrays;
+    size_t n_params;                 // of the arrays, the first ones
+    const struct subject_near *near; // or NULL
+};
+
+// Note a loop, a stage or an array.
+static void see_handle(struct ir_stmt *s, void *context)
+{
+    struct handles *h = context;
+    if (s->kind == STMT_for)
+        vec_push(h->arena, &h->loops, s);
+    if (s->kind == STMT_stage)
+        vec_push(h->arena, &h->stages, s);
+    if (s->kind == STMT_alloc)
+        vec_push(h->arena, &h->arrays, s->u.buffer);
+}
+
+// Note the parameters of a kernel that are arrays.
+static void see_params(const struct ir_kernel *k, struct handles *h)
+{
+    for (size_t i = 0; i < k->params.n; i++)
+        if (k->params.at[i].buffer)
+            vec_push(h->arena, &h->arrays, k->params.at[i].buffer);
+    h->n_params = h->arrays.n;
+}
+
+// Return a random map of n indices: some are cut in two, and the parts, in
+// another order, are the new ones; two of them may be joined.
+static struct sched_map *random_map(struct subject *s, uint32_t n)
+{
+    struct arena *a = &s->work;
+    struct sched_map *map = arena_new(a, struct sched_map);
+    map->n = n;
+    map->vars = arena_array(a, struct ir_var *, n);
+    map->to = arena_array(a, struct ir_expr *, 2 * n);
+    for (uint32_t i = 0; i < n; i++) {
+        map->vars[i] = ir_var_new(a, "i", type_scalar(TYPE_int), VAR_let,
+                                  (struct span){0});
+        struct ir_expr *x = ir_read(a, map->vars[i]);
+        struct ir_expr *by = ir_int(a, (int64_t)subject_below(s, 3) + 1);
+        map->to[map->m++] = ir_binary(a, OP_div, x, by);
+        if (!ir_is_int_const(by, 1) && subject_below(s, 8))
+            map->to[map->m++] = ir_binary(a, OP_mod, x, by);
+    }
+    for (uint32_t i = map->m; i > 1; i--) {
+        uint32_t k = (uint32_t)subject_below(s, i);
+        struct ir_expr *x = map->to[k];
+        map->to[k] = map->to[i - 1];
+        map->to[i - 1] = x;
+    }
+    if (map->m > 1 && subject_below(s, 2)) {
+        struct ir_expr *by = ir_int(a, (int64_t)subject_below(s, 3) + 1);
+        map->m--;
+        map->to[0] = ir_add(a, ir_mul(a, map->to[0], by), map->to[map->m]);
+    }
+    return map;
+}
+
+// Return a loop or a stage, every other time one that is near.
+static struct ir_stmt *pick(struct subject *s, const struct handles *h,
+                            enum ir_stmt_kind kind)
+{
+    size_t n = kind == STMT_for ? h->loops.n : h->stages.n;
+    struct ir_stmt **all = kind == STMT_for ? h->loops.at : h->stages.at;
+    if (h->near && h->near->n && subject_below(s, 2)) {
+        struct ir_stmt *at = h->near->at[subject_below(s, h->near->n)];
+        for (size_t i = 0; i < n; i++)
+            if (all[i] == at)
+                return at;
+    }
+    return all[subject_below(s, n)];
+}
+
+// Return a random argument for a letter of a signature, in the kernel.
+static struct sched_value argument(struct subject *s, const struct handles *h,
+                                   char letter)
+{
+    static const char *const keys[] = {"hint", "mark"};
+    struct sched_value v = {.kind = VALUE_int};
+    bool is_stage = letter == 's' || (letter == 't' && subject_below(s, 2));
+    if (is_stage && h->stages.n) {
+        v.kind = VALUE_stage;
+        v.stmt = pick(s, h, STMT_stage);
+    } else if (strchr("lts", letter)) {
+        v.kind = VALUE_loop;
+        v.stmt = pick(s, h, STMT_for);
+    } else if (letter == 'a') {
+        v.kind = VALUE_array;
+        bool any = h->n_params == h->arrays.n || !subject_below(s, 8);
+        size_t first = any ? 0 : h->n_params;
+        v.buffer = h->arrays.at[first + subject_below(s, h->arrays.n - first)];
+    } else if (letter == 'm') {
+        v.kind = VALUE_map;
+        v.map = random_map(s, (uint32_t)subject_below(s, 3) + 1);
+    } else if (letter == 'o') {
+        v.kind = VALUE_space;
+        v.space = (enum space)subject_below(s, SPACE_COUNT);
+    } else if (letter == 'x') {
+        v.kind = VALUE_axis;
+        v.axis = (enum axis)(AXIS_block_x + (int)subject_below(s, 9));
+    } else if (letter == 'k') {
+        v.kind = VALUE_key;
+        v.key = str_name(&s->names, keys[subject_below(s, 2)]);
+    } else if (letter == 'f' && subject_below(s, 2)) {
+        v.kind = VALUE_any;
+    } else {
+        v.number = (int64_t)subject_below(s, 6);
+    }
+    return v;
+}
+
+// Let a loop behind a stage often be one around it.
+static void relate(struct subject *s, struct pass *p, struct sched_call *c)
+{
+    const struct sched_value *stage = &c->args.at[c->args.n - 2];
+    struct sched_value *loop = &c->args.at[c->args.n - 1];
+    if (loop->kind != VALUE_loop || stage->kind != VALUE_stage ||
+        subject_below(s, 4) == 0)
+        return;
+    size_t n;
+    struct ir_path path = sched_path(p, stage->stmt);
+    struct ir_stmt **loops = sched_loops(p, &path, &n);
+    if (n)
+        loop->stmt = loops[subject_below(s, n)];
+}
+
+// Append a call as text.
+static void write_call(const struct sched_call *c, struct buf *out)
+{
+    buf_printf(out, "    %s(", sched_prim_info(c->prim)->name);
+    for (size_t i = 0; i < c->args.n; i++) {
+        const struct sched_value *v = &c->args.at[i];
+        buf_text(out, i ? ", " : "");
+        switch (v->kind) {
+        case VALUE_int: buf_printf(out, "%lld", (long long)v->number); break;
+        case VALUE_loop:
+        case VALUE_stage: buf_text(out, sched_name_of(v->stmt)); break;
+        case VALUE_array: buf_text(out, v->buffer->name); break;
+        case VALUE_space: buf_text(out, space_name(v->space)); break;
+        case VALUE_axis: buf_text(out, axis_name(v->axis)); break;
+        case VALUE_key: buf_text(out, v->key); break;
+        case VALUE_map:
+            buf_printf(out, "a map of %u indices to %u", v->map->n, v->map->m);
+            break;
+        default: buf_text(out, "_"); break;
+        }
+    }
+    buf_text(out, ")\n");
+}
+
+// Add the loops and stages of some values to those that are near.
+static void add_near(struct subject *s, const struct sched_values *values,
+                     struct subject_near *near)
+{
+    for (size_t i = 0; i < values->n; i++) {
+        if (values->at[i].stmt)
+            vec_push(&s->scratch, near, values->at[i].stmt);
+    }
+}
+
+// Choose the arguments of a call.
+static void choose(struct subject *s, const struct handles *h,
+                   struct sched_call *c)
+{
+    for (const char *at = sched_prim_info(c->prim)->arguments; *at;) {
+        bool marked = at[1] && strchr("+?*", at[1]);
+        bool skip = marked && at[1] != '+' && subject_below(s, 2);
+        if (!skip)
+            vec_push(&s->scratch, &c->args, argument(s, h, *at));
+        if (!skip && c->args.n > 1)
+            relate(s, c->pass, c);
+        bool again = !skip && marked && at[1] != '?' && subject_below(s, 2);
+        at += again ? 0 : marked ? 2 : 1;
+    }
+}
+
+bool subject_call(struct subject *s, struct pass *p, enum sched_prim prim,
+                  struct subject_near *near, struct buf *text)
+{
+    struct handles h = {.arena = &s->scratch, .near = near};
+    struct sched_call c = {.pass = p, .prim = prim};
+    struct buf written = {0};
+    see_params(p->kernel, &h);
+    ir_each_stmt(&p->kernel->body, see_handle, &h);
+    bool needs_stage = strchr(sched_prim_info(prim)->arguments, 's') != NULL;
+    if ((needs_stage && !h.stages.n) || !h.loops.n)
+        return false;
+    choose(s, &h, &c);
+    if (text)
+        write_call(&c, &written);
+    bool done = sched_run(&c);
+    if (done && text)
+        buf_bytes(text, written.data, written.n);
+    buf_free(&written);
+    if (done && near) {
+        add_near(s, &c.args, near);
+        add_near(s, &c.results, near);
+    }
+    return done;
+}
