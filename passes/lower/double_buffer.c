@@ -21,6 +21,7 @@
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
+#include "ir/layout.h"
 #include "ir/walk.h"
 
 // The rewrite of one loop.
@@ -114,7 +115,7 @@ static struct ir_buffer *twice(struct rewrite *r, const struct ir_buffer *b)
         two->shape[i + 1] = b->shape[i];
     if (b->pitches) {
         two->pitches = arena_array(a, struct ir_pitch, two->rank);
-        two->pitches[0] = (struct ir_pitch){0};
+        two->pitches[0] = layout_pitch(b, b->rank);
         for (uint32_t i = 0; i < b->rank; i++)
             two->pitches[i + 1] = b->pitches[i];
     }

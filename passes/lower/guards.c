@@ -224,6 +224,7 @@ static bool is_invariant(const struct ir_expr *x, const void *context)
 struct uses {
     const struct ir_var *var;
     int n;
+    bool is_divided; // some use is in a dividend
 };
 
 // Count a use.
@@ -231,10 +232,13 @@ static void see_use(struct ir_expr *x, void *context)
 {
     struct uses *u = context;
     u->n += x->op == OP_var && x->u.var == u->var;
+    u->is_divided |=
+        (x->op == OP_div || x->op == OP_mod) && ir_mentions(x->args[0], u->var);
 }
 
 // Put the binding of each spatial (or each reduction) variable in place of
-// it, or a `let` at the start of `at` if it is long and used more than once.
+// it, or a `let` at the start of `at` if it is long and used more than once;
+// but not where parts of it are used, which are often shorter.
 static void bind_iters(struct pass *p, const struct ir_stage *stage,
                        bool reduce, struct ir_block *at)
 {
@@ -246,7 +250,7 @@ static void bind_iters(struct pass *p, const struct ir_stage *stage,
             continue;
         struct uses uses = {.var = it->var};
         ir_each_expr_in(at, see_use, &uses);
-        if (it->binding->n == 0 || uses.n <= 1) {
+        if (it->binding->n == 0 || uses.n <= 1 || uses.is_divided) {
             map_set(&vars, it->var, it->binding);
             continue;
         }
