@@ -15,6 +15,7 @@ struct region_walk {
     const struct region_question *q;
     struct facts facts;
     struct map names; // iteration variables and `let`s -> what they stand for
+    struct map loops; // variable -> its ir_for
     bool is_inside;   // below q->within
     struct region *out;
     const bool *moves; // NULL: collect
@@ -47,6 +48,14 @@ static struct ir_expr *expand(struct region_walk *w, struct ir_expr *x)
     return fold_expr(w->q->arena, &w->facts, x);
 }
 
+// Return x + term.
+static struct affine plus_term(struct arena *a, const struct affine *x,
+                               const struct affine_term *term)
+{
+    struct affine one = {.terms = {(struct affine_term *)term, 1, 1}};
+    return affine_add(a, x, 1, &one);
+}
+
 // Split an index into what is fixed, in the variables that stand for it, and
 // the rest.  Returns false if one term has both.
 static bool split(const struct region_walk *w, struct ir_expr *index,
@@ -56,14 +65,13 @@ static bool split(const struct region_walk *w, struct ir_expr *index,
     struct affine form = affine_of(a, index), fixed = affine_number(0);
     *rest = affine_number(form.constant);
     for (size_t i = 0; i < form.terms.n; i++) {
-        struct affine one = {.terms = {&form.terms.at[i], 1, 1}};
         struct parts parts = {.q = w->q};
         for (uint32_t k = 0; k < form.terms.at[i].n; k++)
             ir_each_expr(form.terms.at[i].atoms[k], see_part, &parts);
         if (parts.has_fixed && parts.has_moving)
             return false;
         struct affine *side = parts.has_fixed ? &fixed : rest;
-        *side = affine_add(a, side, 1, &one);
+        *side = plus_term(a, side, &form.terms.at[i]);
     }
     struct ir_expr *x = affine_expr(a, &fixed, index->type);
     *base = affine_of(a, ir_substitute(a, x, w->q->fixed, NULL));
@@ -144,33 +152,166 @@ static struct interval moving_range(const struct region_walk *w,
     return r;
 }
 
-// Return whether a range is open.
-static bool is_open(struct interval r)
+// Return the greatest (or least) value of factor * v, v in 0 .. a size, as a sum of sizes; `failed` if the term is not like that.
+static struct affine end_by_size(const struct region_walk *w,
+                                 const struct affine_term *t, bool greatest)
 {
-    return r.lo == INT64_MIN || r.hi == INT64_MAX;
+    struct affine end = affine_number(0), one = affine_number(1);
+    struct ir_expr *v = t->atoms[0];
+    const struct ir_for *loop =
+        t->n == 1 && v->op == OP_var ? map_get(&w->loops, v->u.var) : NULL;
+    struct parts parts = {.q = w->q};
+    if (loop)
+        ir_each_expr(loop->to, see_part, &parts);
+    end.failed = !loop || parts.has_moving || !ir_is_int_const(loop->from, 0);
+    if (end.failed || greatest != (t->factor > 0))
+        return end;
+    struct affine to = affine_of(w->q->arena, loop->to);
+    end = affine_add(w->q->arena, &end, t->factor, &to);
+    return affine_add(w->q->arena, &end, -t->factor, &one);
+}
+
+// Return the greatest (or least) value of the part of an index that moves:
+// the number `known` unless that is open, else in terms of sizes.
+static struct affine end_of(const struct region_walk *w, const struct affine *x,
+                            int64_t known, bool greatest)
+{
+    struct affine end = affine_number(known);
+    if (known != INT64_MIN && known != INT64_MAX)
+        return end;
+    end = affine_number(x->constant);
+    for (size_t i = 0; i < x->terms.n; i++) {
+        const struct affine_term *t = &x->terms.at[i];
+        struct affine zero = affine_number(0);
+        struct affine alone = plus_term(w->q->arena, &zero, t);
+        struct interval r = moving_range(w, &alone);
+        int64_t side = greatest ? r.hi : r.lo;
+        struct affine part = side == INT64_MIN || side == INT64_MAX
+                                 ? end_by_size(w, t, greatest)
+                                 : affine_number(side);
+        end = affine_add(w->q->arena, &end, 1, &part);
+    }
+    return end;
+}
+
+static bool is_counting(const struct region_walk *w, const struct affine *x);
+
+// Return the loop that counts a variable up from 0 by 1, or NULL.
+static const struct ir_for *counter_of(const struct region_walk *w,
+                                       const struct ir_expr *x)
+{
+    const struct ir_for *loop =
+        x->op == OP_var ? map_get(&w->loops, x->u.var) : NULL;
+    bool counts = loop && ir_is_int_const(loop->from, 0) &&
+                  ir_is_int_const(loop->step, 1);
+    return counts ? loop : NULL;
+}
+
+// Return how many values factor * v has if v takes all from 0 on, else 0.
+static int64_t digit_extent(const struct region_walk *w,
+                            const struct affine_term *t)
+{
+    struct ir_expr *v = t->atoms[0];
+    bool is_part = v->op == OP_div || v->op == OP_mod;
+    struct affine whole = affine_of(w->q->scratch, is_part ? v->args[0] : v);
+    if (t->n != 1 || t->factor < 1 || whole.failed ||
+        !(is_part ? is_counting(w, &whole) : counter_of(w, v) != NULL))
+        return 0;
+    struct interval r = atom_range(w, v);
+    return r.lo == 0 && r.hi < INT32_MAX ? r.hi + 1 : 0;
+}
+
+// Return whether a sum takes all values from 0 to its greatest: its terms are
+// the digits of a number whose weights fit, as of 8 * i + j, j in 0..8.
+static bool is_counting(const struct region_walk *w, const struct affine *x)
+{
+    int64_t weight = 1;
+    bool *used = arena_array(w->q->scratch, bool, x->terms.n + 1);
+    size_t found = 0, last;
+    do {
+        last = found;
+        for (size_t i = 0; i < x->terms.n; i++) {
+            int64_t n = digit_extent(w, &x->terms.at[i]);
+            if (used[i] || n == 0 || n > INT32_MAX / weight ||
+                (n > 1 && x->terms.at[i].factor != weight))
+                continue;
+            weight *= n;
+            used[i] = true;
+            found++;
+        }
+    } while (found > last);
+    return x->constant == 0 && found == x->terms.n;
+}
+
+// Return whether the part of an index that moves takes all values between its
+// ends.
+static bool takes_all(const struct region_walk *w, const struct affine *x)
+{
+    struct affine moving = *x;
+    moving.constant = 0;
+    bool is_loop = x->terms.n == 1 && x->terms.at[0].n == 1 &&
+                   x->terms.at[0].factor == 1 &&
+                   counter_of(w, x->terms.at[0].atoms[0]);
+    return is_loop || is_counting(w, &moving);
+}
+
+// Return what one index says of its dimension.
+static struct region_dim dim_of(const struct region_walk *w,
+                                struct ir_expr *index)
+{
+    struct region_dim d = {0};
+    struct affine rest;
+    d.is_known = split(w, index, &d.base, &rest);
+    if (!d.is_known)
+        return d;
+    struct interval r = moving_range(w, &rest);
+    d.lo = end_of(w, &rest, r.lo, false);
+    d.hi = end_of(w, &rest, r.hi, true);
+    d.is_known = !d.lo.failed && !d.hi.failed;
+    d.is_dense = d.is_known && takes_all(w, &rest);
+    return d;
+}
+
+// Return x - y as a number; false if it is none.
+static bool distance(const struct region_walk *w, const struct affine *x,
+                     const struct affine *y, int64_t *by)
+{
+    struct affine d = affine_add(w->q->arena, x, -1, y);
+    *by = d.constant;
+    return affine_is_number(&d);
+}
+
+// Widen a dimension by another one.
+static void join(const struct region_walk *w, struct region_dim *x,
+                 const struct region_dim *y)
+{
+    int64_t base = 0, lo = 0, hi = 0;
+    x->is_known = x->is_known && y->is_known &&
+                  distance(w, &x->base, &y->base, &base) && base == 0 &&
+                  distance(w, &y->lo, &x->lo, &lo) &&
+                  distance(w, &y->hi, &x->hi, &hi);
+    bool grows = lo < 0 || hi > 0;
+    x->is_dense = grows ? y->is_dense && lo <= 0 && hi >= 0 : x->is_dense;
+    x->lo = lo < 0 ? y->lo : x->lo;
+    x->hi = hi > 0 ? y->hi : x->hi;
 }
 
 // Add an index to what is known of its dimension.
 static void collect(struct region_walk *w, struct region_dim *dim,
                     struct ir_expr *index, struct span span)
 {
-    struct affine base, rest, way;
     struct ir_expr *x = expand(w, index);
-    bool known = split(w, x, &base, &rest);
-    struct interval range = known ? moving_range(w, &rest) : interval_all();
-    if (known && w->out->is_touched) {
-        way = affine_add(w->q->arena, &base, -1, &dim->base);
-        known = affine_is_number(&way) && way.constant == 0;
-    } else if (known) {
-        dim->base = base;
-        dim->range = range;
-    }
-    dim->range = interval_union(dim->range, range);
-    if ((!known || is_open(range)) && !dim->culprit) {
+    struct region_dim one = dim_of(w, x), old = *dim;
+    if (w->out->is_touched)
+        join(w, dim, &one);
+    else
+        *dim = one;
+    dim->culprit = old.culprit;
+    dim->span = old.span;
+    if (region_extent(dim) == 0 && !dim->culprit) {
         dim->culprit = x;
         dim->span = span;
     }
-    dim->is_known = dim->is_known && known;
 }
 
 // Return the index of a dimension that moves, after its move.
@@ -180,7 +321,7 @@ static struct ir_expr *moved(struct region_walk *w,
 {
     struct affine base, rest;
     split(w, expand(w, index), &base, &rest);
-    rest.constant -= dim->range.lo;
+    rest.constant -= dim->lo.constant;
     struct ir_expr *x = affine_expr(w->q->arena, &rest, index->type);
     return ir_at(w->q->arena, fold_expr(w->q->arena, &w->facts, x),
                  index->span);
@@ -189,18 +330,22 @@ static struct ir_expr *moved(struct region_walk *w,
 // Look at an access; returns its indices, after their move.
 static struct ir_expr **see_access(struct region_walk *w,
                                    struct ir_expr *const *index,
-                                   struct span span)
+                                   struct span span, unsigned flags)
 {
     struct region *r = w->out;
+    enum region_access of = w->q->access;
+    bool counts =
+        w->is_inside && (of == REGION_all ||
+                         (flags & (of == REGION_loads ? OP_READS : OP_WRITES)));
     struct ir_expr **new = arena_array(w->q->arena, struct ir_expr *, r->rank);
     for (uint32_t i = 0; i < r->rank; i++) {
         new[i] = index[i];
         if (w->moves && w->moves[i])
             new[i] = moved(w, &r->dims[i], index[i]);
-        else if (!w->moves && w->is_inside)
+        else if (!w->moves && counts)
             collect(w, &r->dims[i], index[i], span);
     }
-    r->is_touched |= w->is_inside;
+    r->is_touched |= counts;
     return new;
 }
 
@@ -209,11 +354,11 @@ static struct ir_expr *see_node(struct arena *a, struct ir_expr *x,
                                 void *context)
 {
     struct region_walk *w = context;
-    if (!(ir_op_info(x->op)->flags & (OP_READS | OP_WRITES)) ||
-        x->u.buffer != w->q->buffer)
+    unsigned flags = ir_op_info(x->op)->flags;
+    if (!(flags & (OP_READS | OP_WRITES)) || x->u.buffer != w->q->buffer)
         return x;
     struct ir_expr **args = arena_array(a, struct ir_expr *, x->n);
-    struct ir_expr **index = see_access(w, x->args, x->span);
+    struct ir_expr **index = see_access(w, x->args, x->span, flags);
     for (uint32_t i = 0; i < x->n; i++)
         args[i] = i < w->out->rank ? index[i] : x->args[i];
     return w->moves ? ir_at(a, ir_with_args(a, x, args), x->span) : x;
@@ -244,9 +389,10 @@ static void walk_inside(struct region_walk *w, const struct ir_stmt *s,
                         bool holds)
 {
     struct facts_mark here = facts_mark(&w->facts);
-    if (s)
+    bool cuts = !w->q->whole_tiles;
+    if (s && (s->kind != STMT_stage || cuts))
         facts_enter(&w->facts, s);
-    if (condition) {
+    if (condition && cuts) {
         condition = ir_substitute(w->q->arena, condition, &w->names, NULL);
         facts_assume(&w->facts, condition, holds);
     }
@@ -259,9 +405,11 @@ static void walk_stmt(struct region_walk *w, struct ir_stmt *s)
 {
     ir_stmt_exprs(s, see_place, w);
     if (s->kind == STMT_store && s->u.store.buffer == w->q->buffer) {
-        struct ir_expr **index = see_access(w, s->u.store.index, s->span);
+        struct ir_expr **index =
+            see_access(w, s->u.store.index, s->span, OP_WRITES);
         s->u.store.index = w->moves ? index : s->u.store.index;
     } else if (s->kind == STMT_for) {
+        map_set(&w->loops, s->u.loop.var, &s->u.loop);
         walk_inside(w, s, &s->u.loop.body, NULL, false);
     } else if (s->kind == STMT_if) {
         walk_inside(w, NULL, &s->u.branch.then, s->u.branch.cond, true);
@@ -297,11 +445,22 @@ static void start(const struct region_question *q, struct region *r,
 {
     struct region_walk w = {.q = q,
                             .names = {.arena = q->scratch},
+                            .loops = {.arena = q->scratch},
                             .is_inside = !q->within,
                             .out = r,
                             .moves = moves};
     facts_start(&w.facts, q->scratch, q->kernel);
     walk(&w, &q->kernel->body);
+}
+
+int64_t region_extent(const struct region_dim *dim)
+{
+    int64_t n;
+    if (!dim->is_known || !affine_is_number(&dim->lo) ||
+        !affine_is_number(&dim->hi) ||
+        !num_sub(dim->hi.constant, dim->lo.constant, &n) || !num_add(n, 1, &n))
+        return 0;
+    return n > 0 ? n : 0;
 }
 
 struct region region_find(const struct region_question *q)
@@ -312,15 +471,6 @@ struct region region_find(const struct region_question *q)
         r.dims[i] = (struct region_dim){.is_known = true};
     start(q, &r, NULL);
     return r;
-}
-
-int64_t region_extent(const struct region_dim *dim)
-{
-    int64_t n;
-    if (!dim->is_known || is_open(dim->range) ||
-        !num_sub(dim->range.hi, dim->range.lo, &n) || !num_add(n, 1, &n))
-        return 0;
-    return n > 0 ? n : 0;
 }
 
 void region_shift(const struct region_question *q, const struct region *r,

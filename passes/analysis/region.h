@@ -8,25 +8,32 @@
 // Some variables count as fixed, as parameters always do: the iterations
 // looked at are those of all other loops.  Iteration variables of stages stand
 // for their bindings, names for their values.  In each dimension every index
-// has to be the same sum of what is fixed, the base, and something with a
-// known range; the region is the smallest box around all of them.
+// has to be the same sum of what is fixed, the base, and something between two
+// known ends; the region is the smallest box around all of them.
 
 #ifndef PASSES_ANALYSIS_REGION_H
 #define PASSES_ANALYSIS_REGION_H
 
 #include "ir/affine.h"
 #include "ir/base/map.h"
-#include "passes/analysis/interval.h"
 
-// The indices of one dimension: base + a number in the range.
+// The indices of one dimension: base + lo .. base + hi.
 struct region_dim {
-    bool is_known;         // the indices have that form
-    struct affine base;    // of what is fixed, without a constant
-    struct interval range; // may be open
-    // The first index that spoilt the form or left the range open, in the
-    // variables of the loops, and its access.
+    bool is_known;        // the indices have that form
+    bool is_dense;        // each of them occurs
+    struct affine base;   // of what is fixed, without a constant
+    struct affine lo, hi; // numbers, or sums of sizes
+    // The first index that spoilt the form, or whose ends are no numbers, in
+    // the variables of the loops, and its access.
     struct ir_expr *culprit;
     struct span span;
+};
+
+// Which accesses are looked at.
+enum region_access {
+    REGION_all,
+    REGION_loads,  // and atomics
+    REGION_stores, // and atomics
 };
 
 // What is touched.
@@ -43,6 +50,10 @@ struct region_question {
     struct ir_kernel *kernel;
     const struct ir_buffer *buffer;
     const struct ir_stmt *within; // only accesses below; NULL: all
+    enum region_access access;
+    // Conditions, predicates and extents of stages cut nothing off, so that
+    // the region of a tail is that of a full tile.
+    bool whole_tiles;
     // Variables that count as fixed: ir_var -> the ir_expr that stands for it
     // in bases.  Loops that mean the same position map to the same variable.
     const struct map *fixed;
@@ -51,10 +62,10 @@ struct region_question {
 // Return the region of the array's accesses.
 struct region region_find(const struct region_question *q);
 
-// Return how many indices the dimension has; 0 if that is not known.
+// Return how many indices the dimension has; 0 if that is no known number.
 int64_t region_extent(const struct region_dim *dim);
 
-// Subtract base + range.lo from the indices of all accesses, in the dimensions
+// Subtract base + lo from the indices of all accesses, in the dimensions
 // with an element of `moves` set, and write them in the variables of the
 // loops.
 void region_shift(const struct region_question *q, const struct region *r,

@@ -49,10 +49,7 @@ static void put_copy(struct sched_call *c, const char *name,
                      const struct ir_stmt *near, bool behind)
 {
     struct pass *p = c->pass;
-    struct footprint_dim *box =
-        arena_array(p->scratch, struct footprint_dim, from->rank + 1);
-    for (uint32_t i = 0; i < from->rank; i++)
-        box[i].extent = from->shape[i];
+    struct box_dim *box = box_over(p, from->rank, from->shape);
     struct ir_stmt *stage = sched_copy_stage(p, name, from, to, near->span);
     struct sched_place place = sched_place_of(p, near, behind);
     sched_put_stage(p, stage, &place, box, near->span);

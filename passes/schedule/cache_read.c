@@ -139,19 +139,16 @@ static bool make_plan(struct sched_call *c, struct plan *plan)
 }
 
 // Return the part of the array to copy.
-static struct footprint_dim *box_of(struct pass *p, const struct plan *plan)
+static struct box_dim *box_of(struct pass *p, const struct plan *plan)
 {
-    struct footprint_query q = {.pass = p,
-                                .loop = plan->loop,
-                                .buffer = plan->array,
-                                .across_threads = plan->space == SPACE_shared};
+    struct box_query q = {.pass = p,
+                          .loop = plan->loop,
+                          .buffer = plan->array,
+                          .access = REGION_loads,
+                          .across_threads = plan->space == SPACE_shared};
     if (plan->loop)
-        return footprint_of(&q).dims;
-    struct footprint_dim *box =
-        arena_array(p->scratch, struct footprint_dim, plan->array->rank + 1);
-    for (uint32_t i = 0; i < plan->array->rank; i++)
-        box[i].extent = plan->array->shape[i];
-    return box;
+        return box_touched(&q).dims;
+    return box_over(p, plan->array->rank, plan->array->shape);
 }
 
 bool sched_cache_read(struct sched_call *c)
@@ -161,7 +158,7 @@ bool sched_cache_read(struct sched_call *c)
     struct map buffers = {.arena = p->scratch};
     if (!make_plan(c, &plan))
         return false;
-    struct footprint_dim *box = box_of(p, &plan);
+    struct box_dim *box = box_of(p, &plan);
     const char *name = arena_printf(p->scratch, "%s_%s", plan.array->name,
                                     space_name(plan.space));
     struct ir_buffer *copy = sched_new_buffer(p, name, plan.array, plan.space);

@@ -102,10 +102,7 @@ bool sched_cache_write(struct sched_call *c)
         struct ir_block alone = {&plan.uses.writers.at[i], 1, 1};
         ir_substitute_in(p->arena, &alone, NULL, &buffers);
     }
-    struct footprint_dim *box =
-        arena_array(p->scratch, struct footprint_dim, plan.array->rank + 1);
-    for (uint32_t i = 0; i < plan.array->rank; i++)
-        box[i].extent = plan.array->shape[i];
+    struct box_dim *box = box_over(p, plan.array->rank, plan.array->shape);
     struct ir_stmt *stage =
         sched_copy_stage(p, made->name, made, plan.array, span);
     struct sched_place place = sched_place_of(p, plan.last, true);

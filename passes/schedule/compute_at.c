@@ -91,22 +91,19 @@ static bool check(const struct sched_call *c, struct move *m)
 }
 
 // Return the values that each iteration variable has to take.
-static struct footprint_dim *box_of(struct pass *p, const struct move *m)
+static struct box_dim *box_of(struct pass *p, const struct move *m)
 {
     const struct ir_stage *stage = &m->stage->u.stage;
     const struct ir_stmt *store = sched_plain_store(m->stage);
-    struct footprint_query q = {.pass = p,
-                                .loop = m->loop,
-                                .buffer = m->array,
-                                .across_threads =
-                                    m->array->space == SPACE_shared};
-    struct footprint f = footprint_of(&q);
-    struct footprint_dim *box =
-        arena_array(p->scratch, struct footprint_dim, stage->iters.n + 1);
-    for (size_t i = 0; i < stage->iters.n; i++)
-        box[i].extent = stage->iters.at[i].extent;
+    struct box_query q = {.pass = p,
+                          .loop = m->loop,
+                          .buffer = m->array,
+                          .access = REGION_loads,
+                          .across_threads = m->array->space == SPACE_shared};
+    struct box read = box_touched(&q);
+    struct box_dim *box = sched_box_of_iters(p, stage);
     for (uint32_t i = 0; i < store->u.store.n; i++)
-        box[sched_iter_of(stage, store->u.store.index[i])] = f.dims[i];
+        box[sched_iter_of(stage, store->u.store.index[i])] = read.dims[i];
     return box;
 }
 
@@ -116,7 +113,7 @@ bool sched_compute_at(struct sched_call *c)
     struct move m = {.stage = sched_arg(c, 0), .loop = sched_arg(c, 1)};
     if (!check(c, &m))
         return false;
-    struct footprint_dim *box = box_of(p, &m);
+    struct box_dim *box = box_of(p, &m);
     sched_hoist_arrays(p);
     sched_remove(p, m.stage);
     struct sched_place place = sched_place_of(p, m.front, false);

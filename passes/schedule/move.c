@@ -104,6 +104,15 @@ struct ir_stmt *sched_copy_stage(struct pass *p, const char *name,
     return s;
 }
 
+struct box_dim *sched_box_of_iters(struct pass *p, const struct ir_stage *stage)
+{
+    size_t n = stage->iters.n;
+    struct ir_expr **extents = arena_array(p->scratch, struct ir_expr *, n + 1);
+    for (size_t i = 0; i < n; i++)
+        extents[i] = stage->iters.at[i].extent;
+    return box_over(p, n, extents);
+}
+
 // The facts at a place inside of new loops.
 struct corner {
     struct pass *p;
@@ -126,8 +135,8 @@ static void require(struct corner *k, enum ir_op op, struct ir_expr *x,
 // Make the loop of one dimension and bind the iteration variable to it.
 static struct ir_stmt *make_loop(struct pass *p,
                                  const struct sched_place *place, size_t i,
-                                 const struct footprint_dim *dim,
-                                 struct ir_iter *it, struct span span)
+                                 const struct box_dim *dim, struct ir_iter *it,
+                                 struct span span)
 {
     const char *name = arena_printf(p->scratch, "ax%zu", i);
     struct ir_var *var = fresh_var(p, place, name, it->var->span);
@@ -139,8 +148,8 @@ static struct ir_stmt *make_loop(struct pass *p,
 }
 
 void sched_put_stage(struct pass *p, struct ir_stmt *stage,
-                     const struct sched_place *place,
-                     const struct footprint_dim *box, struct span span)
+                     const struct sched_place *place, const struct box_dim *box,
+                     struct span span)
 {
     struct ir_block nest = {0}, *into = &nest;
     struct corner k = {.p = p};

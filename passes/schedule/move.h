@@ -4,7 +4,7 @@
 #ifndef PASSES_SCHEDULE_MOVE_H
 #define PASSES_SCHEDULE_MOVE_H
 
-#include "passes/analysis/footprint.h"
+#include "passes/schedule/box.h"
 #include "passes/schedule/prim.h"
 
 // A place between two statements.
@@ -33,13 +33,17 @@ struct ir_stmt *sched_copy_stage(struct pass *p, const char *name,
                                  struct ir_buffer *from, struct ir_buffer *to,
                                  struct span span);
 
+// Return the box of all values of a stage's iteration variables.
+struct box_dim *sched_box_of_iters(struct pass *p,
+                                   const struct ir_stage *stage);
+
 // Put a stage at a place, in new loops ax0, ax1 ... over `box` (one dimension
 // for each iteration variable; base NULL: all of 0 .. extent - 1), and bind
 // its variables to base + ax.  Where that may leave the variable's extent, the
 // stage gets a predicate.  The stage's old predicate is dropped.
 void sched_put_stage(struct pass *p, struct ir_stmt *stage,
-                     const struct sched_place *place,
-                     const struct footprint_dim *box, struct span span);
+                     const struct sched_place *place, const struct box_dim *box,
+                     struct span span);
 
 // Statements that read and write an array.
 struct sched_uses {

@@ -226,11 +226,7 @@ static struct ir_buffer *padded(struct padding *d, struct ir_buffer *old,
 static void put(struct sched_call *c, struct padding *d, struct ir_stmt *stage,
                 bool behind)
 {
-    size_t n = stage->u.stage.iters.n;
-    struct footprint_dim *box =
-        arena_array(d->pass->scratch, struct footprint_dim, n + 1);
-    for (size_t i = 0; i < n; i++)
-        box[i].extent = stage->u.stage.iters.at[i].extent;
+    struct box_dim *box = sched_box_of_iters(d->pass, &stage->u.stage);
     struct sched_place place =
         sched_place_of(d->pass, d->path.stmts[0], behind);
     sched_put_stage(d->pass, stage, &place, box, stage->span);

@@ -33,7 +33,7 @@ struct move {
     struct sched_uses uses;         // of the array
     struct ir_expr **index;         // at which the stage reads it
     struct ir_stmt *back;           // in the loop, holds the last writer
-    struct footprint box;           // what an iteration writes
+    struct box box;                 // what an iteration writes
 };
 
 // Report that the stage cannot be moved.
@@ -133,9 +133,11 @@ static bool check_box(const struct sched_call *c, struct move *m)
                 return refuse_partial(c, m, loop, "counts the reduction");
         }
     }
-    struct footprint_query q = {
-        .pass = p, .loop = m->loop, .buffer = m->array, .writes = true};
-    m->box = footprint_of(&q);
+    struct box_query q = {.pass = p,
+                          .loop = m->loop,
+                          .buffer = m->array,
+                          .access = REGION_stores};
+    m->box = box_touched(&q);
     for (uint32_t i = 0; i < m->box.n; i++) {
         if (m->box.dims[i].is_whole || !m->box.dims[i].is_dense)
             return refuse_partial(c, m, m->loop, "writes no box of elements");
@@ -212,10 +214,7 @@ bool sched_reverse_compute_at(struct sched_call *c)
     if (!check(c, &m))
         return false;
     const struct ir_stage *stage = &m.stage->u.stage;
-    struct footprint_dim *box =
-        arena_array(p->scratch, struct footprint_dim, stage->iters.n + 1);
-    for (size_t i = 0; i < stage->iters.n; i++)
-        box[i].extent = stage->iters.at[i].extent;
+    struct box_dim *box = sched_box_of_iters(p, stage);
     for (uint32_t i = 0; i < m.box.n; i++)
         box[sched_iter_of(stage, m.index[i])] = m.box.dims[i];
     sched_hoist_arrays(p);

@@ -34,14 +34,14 @@ struct rolling {
 };
 
 // Return the box of the array that one iteration of a loop touches.
-static struct footprint box_of(const struct rolling *r, bool writes)
+static struct box box_of(const struct rolling *r, enum region_access access)
 {
-    struct footprint_query q = {.pass = r->pass,
-                                .loop = r->loop,
-                                .buffer = r->array,
-                                .writes = writes,
-                                .across_threads = true};
-    return footprint_of(&q);
+    struct box_query q = {.pass = r->pass,
+                          .loop = r->loop,
+                          .buffer = r->array,
+                          .access = access,
+                          .across_threads = true};
+    return box_touched(&q);
 }
 
 // Return x - y.
@@ -55,7 +55,7 @@ static struct affine difference(struct arena *a, struct ir_expr *x,
 // Check that all reads are in the window of the iteration.
 static bool reads_window(struct rolling *r, struct ir_expr *base)
 {
-    struct footprint reads = box_of(r, false);
+    struct box reads = box_of(r, REGION_loads);
     int64_t n;
     if (!reads.any || reads.dims[r->axis].is_whole ||
         !ir_int_value(reads.dims[r->axis].extent, &n))
@@ -68,10 +68,10 @@ static bool reads_window(struct rolling *r, struct ir_expr *base)
 
 // Find the window of one iteration of the loop, and the step by which the
 // next one moves it; false if they do not overlap.
-static bool overlaps(struct rolling *r, const struct footprint *writes)
+static bool overlaps(struct rolling *r, const struct box *writes)
 {
     struct arena *a = r->pass->arena;
-    const struct footprint_dim *dim = &writes->dims[r->axis];
+    const struct box_dim *dim = &writes->dims[r->axis];
     if (!writes->any || dim->is_whole || !dim->base ||
         !ir_mentions(dim->base, r->loop->u.loop.var))
         return false;
@@ -82,7 +82,7 @@ static bool overlaps(struct rolling *r, const struct footprint *writes)
 }
 
 // Check the rest of what is asked of the loop.
-static bool check_loop(struct rolling *r, const struct footprint *writes,
+static bool check_loop(struct rolling *r, const struct box *writes,
                        struct ir_expr *binding)
 {
     struct arena *a = r->pass->arena;
@@ -119,7 +119,7 @@ static bool find_window(struct rolling *r)
     r->fault = "no loop around it moves its window on, by less than its length";
     while (n-- > 0) {
         r->loop = loops[n];
-        struct footprint writes = box_of(r, true);
+        struct box writes = box_of(r, REGION_stores);
         if (overlaps(r, &writes))
             return check_loop(r, &writes, binding);
     }
