@@ -24,9 +24,10 @@ def bridge(path, kernel, call, extra=()):
     name = os.path.splitext(os.path.basename(path))[0]
     subprocess.run([INGOT, "build", path, "-o", OUT, "--arch", "sm_90", *extra], check=True)
     library = f"{OUT}/{name}.so"
+    symbol = f"k_{name}" if name[0].isdigit() else name
     subprocess.run(
         ["cc", "-shared", "-fPIC", "-O2", f"-I{ROOT}/runtime", f"-I{OUT}",
-         f'-DHEADER="{name}.h"', f"-DARTIFACT={name}_artifact",
+         f'-DHEADER="{name}.h"', f"-DARTIFACT={symbol}_artifact",
          f"-DCALL={kernel}(module, stream, {call})",
          f"{ROOT}/tools/bench/bridge.c", f"{ROOT}/runtime/ingot.c",
          "-ldl", "-lpthread", "-o", library], check=True)

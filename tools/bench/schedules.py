@@ -7,6 +7,7 @@ Every kernel is first compared with PyTorch in double precision, on random data 
 poisoned results. Rounds are interleaved in one process; ratios are medians of pairs.
 """
 
+import itertools
 import os
 import statistics
 import sys
@@ -17,10 +18,11 @@ import bench
 from bench import ROOT, bridge, graph, interleaved, launcher
 
 KERNELS = f"{ROOT}/tests/kernels"
+BUILDS = itertools.count()
 
 
 def built(path, kernel, call):
-    bench.OUT = f"{sys.argv[2]}/{kernel}"
+    bench.OUT = f"{sys.argv[2]}/{next(BUILDS)}"  # a library is opened once by its path
     os.makedirs(bench.OUT, exist_ok=True)
     return bridge(f"{KERNELS}/{path}.ing", kernel, call)
 
