@@ -5,6 +5,8 @@
 #include "ir/shared.h"
 #include "ir/walk.h"
 
+#include <string.h>
+
 enum { THREADS_MOST = 1024, LOCAL_MOST = 512 * 1024 };
 
 // What a multiprocessor has, and how it is given out.
@@ -28,18 +30,20 @@ static const struct shared_place *largest_place(const struct shared_layout *all)
     return r;
 }
 
-// Say which of the build's architectures have enough, beside one that has
-// not.
+// Say what the build's other architectures have, beside one that has not
+// enough.
 static void note_others(struct pass *p, int64_t bytes, const char *without)
 {
     bool fits = false;
     for (size_t i = 0; i < p->n_targets; i++) {
         const struct pass_target *t = &p->targets[i];
-        if (bytes > t->shared)
+        if (strcmp(t->name, without) == 0)
             continue;
-        diag_note(p->diags, (struct span){0}, "it fits %s, which has %lld",
+        diag_note(p->diags, (struct span){0},
+                  bytes > t->shared ? "%s has %lld"
+                                    : "it fits %s, which has %lld",
                   t->name, (long long)t->shared);
-        fits = true;
+        fits |= bytes <= t->shared;
     }
     if (fits)
         diag_help(p->diags,
