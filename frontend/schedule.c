@@ -10,7 +10,8 @@
 //             | "return" [expr {"," expr}]
 //             | "tune" name "in" expr             first in a schedule
 //
-// An error ends its statement; parsing goes on behind it.
+// `for`, `when` and the block of an item may stand on lines of their own.  An
+// error ends its statement; parsing goes on behind it.
 
 #include "frontend/schedule.h"
 
@@ -245,14 +246,27 @@ static bool parse_targets(struct parser *p, struct sched_item *item)
     return true;
 }
 
+// Go to a word that is next, be it on another line, and return whether it is.
+static bool parse_reach(struct parser *p, const char *word)
+{
+    size_t at = p->at;
+    parse_skip_newlines(p);
+    if (parse_is(p, word))
+        return true;
+    p->at = at;
+    return false;
+}
+
 // Parse what stands between the name of a schedule and its body.
 static bool parse_header(struct parser *p, struct sched_item *item)
 {
     if (parse_is(p, "(") && !parse_params(p, item))
         return false;
-    if (parse_take(p, "for") && !parse_targets(p, item))
+    if (parse_reach(p, "for") && parse_take(p, "for") &&
+        !parse_targets(p, item))
         return false;
-    if (parse_take(p, "when") && !(item->guard = schedule_parse_expr(p)))
+    if (parse_reach(p, "when") && parse_take(p, "when") &&
+        !(item->guard = schedule_parse_expr(p)))
         return false;
     return true;
 }
@@ -281,6 +295,8 @@ bool schedule_parse_item(struct parser *p, struct sched_program *out)
     bool ok = parse_named(p, is_def ? "a def" : "a kernel", &item->name) &&
               (is_def ? parse_params(p, item) : parse_header(p, item));
     item->span = parse_span(p, first);
+    if (ok)
+        parse_reach(p, "{");
     if (ok && parse_body(p, &item->body)) {
         if (is_def)
             add_def(p, out, item);
