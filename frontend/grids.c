@@ -46,52 +46,11 @@ static bool is_bound(const struct ir_stmt *s)
     return kind == AXIS_BLOCK || kind == AXIS_THREAD;
 }
 
-// A look for uses of what a statement declares.
-struct use_search {
-    const struct ir_stmt *declaration;
-    bool found;
-};
-
-// Look at an expression.
-static void see_use(struct ir_expr *x, void *context)
-{
-    struct use_search *u = context;
-    const struct ir_stmt *d = u->declaration;
-    unsigned memory = OP_READS | OP_WRITES;
-    if (d->kind == STMT_alloc)
-        u->found |=
-            (ir_op_info(x->op)->flags & memory) && x->u.buffer == d->u.buffer;
-    else
-        u->found |= x->op == OP_var && x->u.var == d->u.let.var;
-}
-
-// Look at what a statement writes.
-static void see_write(struct ir_stmt *s, void *context)
-{
-    struct use_search *u = context;
-    const struct ir_stmt *d = u->declaration;
-    if (d->kind == STMT_alloc)
-        u->found |= s->kind == STMT_store && s->u.store.buffer == d->u.buffer;
-    else
-        u->found |= s->kind == STMT_assign && s->u.let.var == d->u.let.var;
-}
-
-// Set *(bool *)context to false at memory or a mutable variable.
-static void see_unstable(struct ir_expr *x, void *context)
-{
-    unsigned flags = ir_op_info(x->op)->flags;
-    if ((flags & (OP_READS | OP_WRITES | OP_TOGETHER)) ||
-        (x->op == OP_var && x->u.var->kind == VAR_mutable))
-        *(bool *)context = false;
-}
-
 // Return whether a declaration can be made again behind the barrier.
 static bool is_repeatable(const struct ir_stmt *s)
 {
-    bool stable = s->kind == STMT_let;
-    if (stable)
-        ir_each_expr(s->u.let.value, see_unstable, &stable);
-    return stable || (s->kind == STMT_alloc && s->u.buffer->values);
+    return (s->kind == STMT_let && ir_is_stable(s->u.let.value)) ||
+           (s->kind == STMT_alloc && s->u.buffer->values);
 }
 
 // Report a declaration whose value would have to cross the barrier.
@@ -99,12 +58,9 @@ static void check_crossing(struct parser *p, const struct ir_stmt *s,
                            struct ir_block *behind,
                            const struct ir_stmt *barrier)
 {
-    struct use_search u = {.declaration = s};
     if (s->kind != STMT_alloc && s->kind != STMT_let && s->kind != STMT_var)
         return;
-    ir_each_expr_in(behind, see_use, &u);
-    ir_each_stmt(behind, see_write, &u);
-    if (!u.found)
+    if (!ir_uses_declared(behind, s))
         return;
     diag_error(p->diags, barrier->span, D_grid_barrier_crossed,
                s->kind == STMT_alloc ? s->u.buffer->name : s->u.let.var->name);

@@ -242,6 +242,22 @@ bool ir_mentions(const struct ir_expr *x, const struct ir_var *var)
     return false;
 }
 
+// Set *(bool *)context to false at memory or a mutable variable.
+static void see_unstable(struct ir_expr *x, void *context)
+{
+    unsigned flags = ir_op_info(x->op)->flags;
+    if ((flags & (OP_READS | OP_WRITES | OP_TOGETHER)) ||
+        (x->op == OP_var && x->u.var->kind == VAR_mutable))
+        *(bool *)context = false;
+}
+
+bool ir_is_stable(const struct ir_expr *x)
+{
+    bool stable = true;
+    ir_each_expr((struct ir_expr *)x, see_unstable, &stable);
+    return stable;
+}
+
 // A question about the uses of an array.
 struct use_search {
     const struct ir_buffer *buffer;
@@ -325,5 +341,36 @@ bool ir_loop_reduces(struct ir_for *loop)
 {
     struct reduction_search search = {loop->var, false};
     ir_each_stmt(&loop->body, see_reduction, &search);
+    return search.found;
+}
+
+// A question about the uses of a variable.
+struct var_search {
+    const struct ir_var *var;
+    bool found;
+};
+
+// Look at an expression for the variable.
+static void look_for_var(struct ir_expr *x, void *context)
+{
+    struct var_search *search = context;
+    search->found |= x->op == OP_var && x->u.var == search->var;
+}
+
+// Look at a statement that may assign to the variable.
+static void look_for_assign(struct ir_stmt *s, void *context)
+{
+    struct var_search *search = context;
+    search->found |= s->kind == STMT_assign && s->u.let.var == search->var;
+}
+
+bool ir_uses_declared(struct ir_block *block, const struct ir_stmt *declaration)
+{
+    const struct ir_buffer *buffer = declaration->u.buffer;
+    if (declaration->kind == STMT_alloc)
+        return ir_block_reads(block, buffer) || ir_block_writes(block, buffer);
+    struct var_search search = {declaration->u.let.var, false};
+    ir_each_expr_in(block, look_for_var, &search);
+    ir_each_stmt(block, look_for_assign, &search);
     return search.found;
 }

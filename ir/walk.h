@@ -72,6 +72,11 @@ void ir_insert(struct arena *a, struct ir_block *block, size_t at,
 
 // Return whether the expression mentions the variable.
 bool ir_mentions(const struct ir_expr *x, const struct ir_var *var);
+// Return whether an expression keeps its value: no memory, no `var`.
+bool ir_is_stable(const struct ir_expr *x);
+// Return whether a block uses what an `alloc`, a `let` or a `var` declares.
+bool ir_uses_declared(struct ir_block *block,
+                      const struct ir_stmt *declaration);
 // Return whether a block reads or writes the array.
 bool ir_block_reads(struct ir_block *block, const struct ir_buffer *buffer);
 bool ir_block_writes(struct ir_block *block, const struct ir_buffer *buffer);

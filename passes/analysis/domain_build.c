@@ -80,7 +80,7 @@ static void see_var(struct ir_expr *x, void *context)
 // value wherever it is met: a symbol of its own.  NULL if it has not.
 static isl_pw_aff *opaque_value(struct domain *d, struct ir_expr *x)
 {
-    struct makings m = {d, !facts_is_stable(x)};
+    struct makings m = {d, !ir_is_stable(x)};
     ir_each_expr(x, see_var, &m);
     if (m.changes)
         return NULL;
@@ -219,7 +219,7 @@ static void assume(struct domain *d, struct ir_expr *c, bool holds)
     isl_set *part = domain_condition(d, c);
     if (part)
         restrict_to(d, holds ? part : isl_set_complement(part));
-    else if (facts_is_stable(c))
+    else if (ir_is_stable(c))
         restrict_to(d, NULL);
     else
         d->is_exact = false;
@@ -249,7 +249,7 @@ static void add_name(struct domain *d, const struct ir_var *var,
                      struct ir_expr *value)
 {
     struct domain_symbol s = {.var = var};
-    s.value = facts_is_stable(value) ? value : NULL;
+    s.value = ir_is_stable(value) ? value : NULL;
     vec_push(d->arena, &d->symbols, s);
 }
 

@@ -17,22 +17,6 @@ const struct fact_var *facts_var(const struct facts *f,
     return NULL;
 }
 
-// Set *(bool *)context to false at memory or a mutable variable.
-static void see_unstable(struct ir_expr *x, void *context)
-{
-    unsigned flags = ir_op_info(x->op)->flags;
-    if ((flags & (OP_READS | OP_WRITES | OP_TOGETHER)) ||
-        (x->op == OP_var && x->u.var->kind == VAR_mutable))
-        *(bool *)context = false;
-}
-
-bool facts_is_stable(const struct ir_expr *x)
-{
-    bool stable = true;
-    ir_each_expr((struct ir_expr *)x, see_unstable, &stable);
-    return stable;
-}
-
 // Divide x >= 0 by the common factor of its terms, rounding the constant
 // down: the same integers satisfy it.
 static void tighten(struct affine *x)
@@ -82,7 +66,7 @@ static void learn(struct facts *f, struct affine x)
 static void learn_at_most(struct facts *f, struct ir_expr *x, struct ir_expr *y,
                           int64_t offset)
 {
-    if (!type_is_index(x->type) || !facts_is_stable(x) || !facts_is_stable(y))
+    if (!type_is_index(x->type) || !ir_is_stable(x) || !ir_is_stable(y))
         return;
     struct affine low = affine_of(f->arena, x), high = affine_of(f->arena, y);
     struct affine d = affine_add(f->arena, &high, -1, &low);
@@ -95,7 +79,7 @@ static void learn_multiple(struct facts *f, struct ir_expr *x,
                            struct ir_expr *of)
 {
     struct fact_multiple m = {.atom = x};
-    if (ir_int_value(of, &m.of) && m.of > 0 && facts_is_stable(x))
+    if (ir_int_value(of, &m.of) && m.of > 0 && ir_is_stable(x))
         vec_push(f->arena, &f->multiples, m);
 }
 
@@ -167,7 +151,7 @@ static void enter_loop(struct facts *f, const struct ir_for *loop)
     range.hi = to == INT64_MAX || to == INT64_MIN ? to : to - 1;
     declare(f, loop->var, range, NULL);
     ir_int_value(loop->step, &step);
-    if (step > 1 && facts_is_stable(loop->from)) {
+    if (step > 1 && ir_is_stable(loop->from)) {
         struct affine from = affine_of(f->arena, loop->from);
         struct affine end = affine_of(f->arena, loop->to);
         if (facts_multiple(f, &from, step)) {
@@ -185,7 +169,7 @@ static void enter_let(struct facts *f, const struct ir_stmt *s)
     struct ir_expr *value = s->u.let.value;
     if (!type_is_integer(s->u.let.var->type) || value->type.lanes != 1)
         return;
-    bool stable = facts_is_stable(value);
+    bool stable = ir_is_stable(value);
     declare(f, s->u.let.var, facts_range(f, value), stable ? value : NULL);
     struct ir_expr *v = ir_read(f->arena, s->u.let.var);
     learn_at_most(f, v, value, 0);

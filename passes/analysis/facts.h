@@ -77,9 +77,6 @@ enum truth facts_decide(const struct facts *f, struct ir_expr *condition);
 bool facts_form(struct arena *a, const struct ir_expr *comparison,
                 struct affine *form);
 
-// Return whether an expression keeps its value: no memory, no `var`.
-bool facts_is_stable(const struct ir_expr *x);
-
 // Return the newest entry of a variable, or NULL.
 const struct fact_var *facts_var(const struct facts *f,
                                  const struct ir_var *var);

@@ -73,7 +73,7 @@ static void see_size(struct ir_expr *x, void *context)
 // Guard a size, unless it follows from the guards before or varies.
 static void limit(struct narrowing *n, struct ir_expr *x)
 {
-    bool of_sizes = facts_is_stable(x);
+    bool of_sizes = ir_is_stable(x);
     ir_each_expr(x, see_size, &of_sizes);
     struct ir_expr *guard =
         ir_binary(n->p->arena, OP_le, x, ir_int(n->p->arena, size_most));

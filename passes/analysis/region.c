@@ -377,7 +377,7 @@ static void see_place(struct ir_expr **place, void *context)
 static void name(struct region_walk *w, const struct ir_var *var,
                  struct ir_expr *value)
 {
-    if (facts_is_stable(value))
+    if (ir_is_stable(value))
         map_set(&w->names, var, expand(w, value));
 }
 

@@ -34,19 +34,13 @@
 #include "passes/lower/crossthread.h"
 
 #include "ir/build.h"
+#include "ir/stage.h"
 
 enum { WARP = 32 };
 
-int crossthread_role(const struct crossing *c, const struct ir_stmt *loop)
+unsigned crossthread_role(const struct crossing *c, const struct ir_stmt *loop)
 {
-    const struct ir_stage *stage = &c->stage->u.stage;
-    int role = 0;
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        const struct ir_iter *it = &stage->iters.at[i];
-        if (ir_mentions(it->binding, loop->u.loop.var))
-            role |= it->is_reduce ? CROSSTHREAD_REDUCES : CROSSTHREAD_SELECTS;
-    }
-    return role;
+    return ir_stage_role(&c->stage->u.stage, loop->u.loop.var);
 }
 
 // Return whether a statement is a loop bound to threads.
@@ -71,8 +65,7 @@ static struct ir_stmt *find_loop(struct crossing *c)
     c->first = c->path.n - 1;
     for (uint32_t i = c->path.n - 1; i-- > 0;) {
         struct ir_stmt *s = c->path.stmts[i];
-        if (s->kind != STMT_for ||
-            !(crossthread_role(c, s) & CROSSTHREAD_REDUCES))
+        if (s->kind != STMT_for || !(crossthread_role(c, s) & STAGE_REDUCES))
             continue;
         c->first = i;
         if (is_thread_loop(s))
@@ -110,8 +103,7 @@ static bool is_nest(const struct crossing *c)
     for (uint32_t i = c->first; i + 1 < c->path.n; i++) {
         const struct ir_stmt *s = c->path.stmts[i];
         if (s->kind != STMT_for || s->u.loop.body.n != 1 ||
-            crossthread_role(c, s) ==
-                (CROSSTHREAD_SELECTS | CROSSTHREAD_REDUCES))
+            crossthread_role(c, s) == (STAGE_SELECTS | STAGE_REDUCES))
             return false;
     }
     for (uint32_t i = c->first; i + 1 < c->path.n; i++) {
@@ -145,14 +137,14 @@ static bool sort_loops(struct crossing *c)
                 vec_push(a, &c->outer, s);
             continue;
         }
-        int role = crossthread_role(c, s);
+        unsigned role = crossthread_role(c, s);
         if (is_thread)
             vec_push(a, &c->threads, s);
-        else if (role & CROSSTHREAD_REDUCES)
+        else if (role & STAGE_REDUCES)
             vec_push(a, &c->reductions, s);
         else
             vec_push(a, &c->elements, s);
-        if (is_thread && (role & CROSSTHREAD_REDUCES))
+        if (is_thread && (role & STAGE_REDUCES))
             c->each *= crossthread_threads(s);
     }
     return true;
@@ -212,8 +204,7 @@ static int64_t shuffle_width(const struct crossing *c)
         if (e.at[axis] != (loop ? crossthread_threads(loop) : 0) ||
             (axis == AXIS_lane && e.at[AXIS_warp] && e.at[axis] != WARP))
             return 1;
-        bool reduces =
-            loop && (crossthread_role(c, loop) & CROSSTHREAD_REDUCES);
+        bool reduces = loop && (crossthread_role(c, loop) & STAGE_REDUCES);
         if (reduces && !is_first)
             return 1;
         is_first &= reduces || !loop || crossthread_threads(loop) == 1;

@@ -6,9 +6,6 @@
 #include "ir/walk.h"
 #include "passes/analysis/reducer.h"
 
-// What a loop does for the stage.
-enum { CROSSTHREAD_SELECTS = 1, CROSSTHREAD_REDUCES = 2 };
-
 struct loops VEC(struct ir_stmt *);
 
 // A reduction across threads.
@@ -29,7 +26,7 @@ struct crossing {
 };
 
 // Return what a loop does for the stage.
-int crossthread_role(const struct crossing *c, const struct ir_stmt *loop);
+unsigned crossthread_role(const struct crossing *c, const struct ir_stmt *loop);
 // Return the extent of a thread loop.
 int64_t crossthread_threads(const struct ir_stmt *loop);
 

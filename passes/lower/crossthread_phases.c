@@ -5,6 +5,7 @@
 
 #include "ir/build.h"
 #include "ir/copy.h"
+#include "ir/stage.h"
 #include "passes/opt/fold.h"
 
 // What all threads do before they wait.
@@ -50,7 +51,7 @@ static const char *name_for(const struct crossing *c, size_t value,
 // Return whether a loop counts the reduction.
 static bool reduces(const struct crossing *c, const struct ir_stmt *loop)
 {
-    return (crossthread_role(c, loop) & CROSSTHREAD_REDUCES) != 0;
+    return (crossthread_role(c, loop) & STAGE_REDUCES) != 0;
 }
 
 // Return the variable of a loop in a phase.

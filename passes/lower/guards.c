@@ -20,31 +20,19 @@
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
+#include "ir/stage.h"
 #include "ir/walk.h"
 #include "passes/analysis/facts.h"
 #include "passes/lower/accumulate.h"
 #include "passes/opt/fold.h"
 #include "passes/pass.h"
 
-// Return whether the bindings of the stage's reduction variables, or of its
-// others, mention a variable.
-static bool binds(const struct ir_stage *stage, const struct ir_var *var,
-                  bool reduce)
-{
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        const struct ir_iter *it = &stage->iters.at[i];
-        if (it->is_reduce == reduce && ir_mentions(it->binding, var))
-            return true;
-    }
-    return false;
-}
-
 // Return whether a statement is a loop over the stage's reduction only.
 static bool is_reduce_loop(const struct ir_stmt *s,
                            const struct ir_stage *stage)
 {
-    return s->kind == STMT_for && binds(stage, s->u.loop.var, true) &&
-           !binds(stage, s->u.loop.var, false);
+    return s->kind == STMT_for &&
+           ir_stage_role(stage, s->u.loop.var) == STAGE_REDUCES;
 }
 
 // Return whether its iterations run one after another in one thread.
@@ -77,7 +65,8 @@ static struct place find_place(struct pass *p, struct ir_stmt *s)
                    outer->u.loop.body.n == 1;
         if (unbroken)
             r.chain = i;
-        if (outer->kind == STMT_for && binds(r.stage, outer->u.loop.var, true))
+        if (outer->kind == STMT_for &&
+            (ir_stage_role(r.stage, outer->u.loop.var) & STAGE_REDUCES))
             r.first = i;
     }
     return r;
@@ -107,7 +96,7 @@ static bool can_split_init(const struct place *at)
         bool is_then =
             s->kind == STMT_if && at->path.blocks[i + 1] == &s->u.branch.then;
         if (s->kind == STMT_for) {
-            if (binds(at->stage, s->u.loop.var, true) ||
+            if ((ir_stage_role(at->stage, s->u.loop.var) & STAGE_REDUCES) ||
                 mentions_reduction(at, s->u.loop.from) ||
                 mentions_reduction(at, s->u.loop.to))
                 return false;
@@ -217,7 +206,7 @@ static bool is_invariant(const struct ir_expr *x, const void *context)
     }
     struct declared d = {x, false};
     ir_each_stmt(&at->stage->body, see_declared, &d);
-    return !d.found && facts_is_stable(x) && !mentions_reduction(at, x);
+    return !d.found && ir_is_stable(x) && !mentions_reduction(at, x);
 }
 
 // Uses of a variable.
@@ -349,7 +338,7 @@ static void see_stage(struct ir_stmt *s, void *context)
 static bool leaves_loop(const struct ir_expr *condition,
                         const struct ir_for *loop)
 {
-    return facts_is_stable(condition) && !ir_mentions(condition, loop->var) &&
+    return ir_is_stable(condition) && !ir_mentions(condition, loop->var) &&
            axis_kind(loop->axis) != AXIS_BLOCK;
 }
 
@@ -396,7 +385,7 @@ static bool are_equal_guards(const struct ir_stmt *x, const struct ir_stmt *y)
 {
     return x->kind == STMT_if && y->kind == STMT_if &&
            x->u.branch.otherwise.n == 0 && y->u.branch.otherwise.n == 0 &&
-           facts_is_stable(x->u.branch.cond) &&
+           ir_is_stable(x->u.branch.cond) &&
            ir_expr_equal(x->u.branch.cond, y->u.branch.cond);
 }
 

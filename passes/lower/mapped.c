@@ -313,46 +313,14 @@ static bool is_declaration(const struct ir_stmt *s)
            (s->kind == STMT_alloc && s->u.buffer->space != SPACE_global);
 }
 
-// A look for uses of what a statement declares.
-struct use_search {
-    const struct ir_stmt *declaration;
-    bool found;
-};
-
-// Look at an expression.
-static void see_use(struct ir_expr *x, void *context)
-{
-    struct use_search *u = context;
-    const struct ir_stmt *d = u->declaration;
-    if (d->kind == STMT_alloc)
-        u->found |= (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES)) &&
-                    x->u.buffer == d->u.buffer;
-    else
-        u->found |= x->op == OP_var && x->u.var == d->u.let.var;
-}
-
-// Look at a statement that may write to the array or variable.
-static void see_write(struct ir_stmt *s, void *context)
-{
-    struct use_search *u = context;
-    const struct ir_stmt *d = u->declaration;
-    if (d->kind == STMT_alloc)
-        u->found |= s->kind == STMT_store && s->u.store.buffer == d->u.buffer;
-    else
-        u->found |= s->kind == STMT_assign && s->u.let.var == d->u.let.var;
-}
-
 // Return the place of the last statement of a block that uses what statement
 // `at` declares.
 static size_t last_use(struct ir_block *block, size_t at)
 {
     size_t last = at;
     for (size_t i = at + 1; i < block->n; i++) {
-        struct use_search u = {.declaration = block->at[at]};
         struct ir_block one = {.at = &block->at[i], .n = 1};
-        ir_each_expr_in(&one, see_use, &u);
-        ir_each_stmt(&one, see_write, &u);
-        if (u.found)
+        if (ir_uses_declared(&one, block->at[at]))
             last = i;
     }
     return last;
@@ -364,7 +332,7 @@ static void expand_lets(struct pass *p, struct ir_block *top)
 {
     for (size_t i = 0; i < top->n;) {
         struct ir_stmt *s = top->at[i];
-        if (s->kind != STMT_let || !facts_is_stable(s->u.let.value)) {
+        if (s->kind != STMT_let || !ir_is_stable(s->u.let.value)) {
             i++;
             continue;
         }

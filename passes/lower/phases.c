@@ -207,7 +207,7 @@ static struct flow walk_side(struct walk *w, struct ir_stmt *s, bool holds,
     struct ir_expr *cond =
         ir_substitute(w->arena, s->u.branch.cond, &w->values, NULL);
     struct meet_scope *scope = add_scope(w);
-    if (facts_is_stable(cond)) {
+    if (ir_is_stable(cond)) {
         scope->condition = cond;
         scope->holds = holds;
         scope->is_single = map_has(&w->m->made, s);
@@ -243,7 +243,7 @@ static void walk_let(struct walk *w, struct ir_stmt *s)
         return;
     struct ir_expr *value =
         ir_substitute(w->arena, s->u.let.value, &w->values, NULL);
-    if (facts_is_stable(value)) {
+    if (ir_is_stable(value)) {
         map_set(&w->values, s->u.let.var, value);
     } else {
         struct meet_scope *scope = add_scope(w);
@@ -258,7 +258,7 @@ static void walk_let(struct walk *w, struct ir_stmt *s)
 static bool can_split(const struct walk *w, const struct ir_stmt *s)
 {
     return s->kind == STMT_if && !w->parts && !s->u.branch.otherwise.n &&
-           facts_is_stable(s->u.branch.cond);
+           ir_is_stable(s->u.branch.cond);
 }
 
 // Walk a statement; `before` is what was touched before it.

@@ -459,7 +459,7 @@ static void expand_lets(struct widen *w, struct ir_block *block)
         for (uint32_t k = 0; k < n; k++)
             expand_lets(w, inside[k]);
         if (s->kind != STMT_let || !type_is_index(s->u.let.var->type) ||
-            !facts_is_stable(s->u.let.value)) {
+            !ir_is_stable(s->u.let.value)) {
             i++;
             continue;
         }

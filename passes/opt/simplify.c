@@ -110,7 +110,7 @@ static bool simplify_loop(struct simplify *s, struct ir_block *block, size_t at)
     struct ir_for *loop = &stmt->u.loop;
     ir_stmt_exprs(stmt, simplify_place, s);
     int n = iterations(s, loop);
-    bool once = n == 1 && facts_is_stable(loop->from);
+    bool once = n == 1 && ir_is_stable(loop->from);
     if (once)
         replace_in(s, &loop->body, 0, loop->var, loop->from);
     if (once && is_sequential(loop)) {

@@ -25,6 +25,7 @@
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
+#include "ir/stage.h"
 #include "passes/opt/fold.h"
 
 // An iteration variable taken apart: number * size + inner.
@@ -141,19 +142,10 @@ static bool take_apart(struct blocking *b, const struct ir_iter *it,
     return true;
 }
 
-// Return whether an inner loop is part of an iteration variable of the stage
-// that counts a reduction, or that does not.
-static bool serves(const struct blocking *b, const struct ir_stmt *loop,
-                   bool reduce)
+// Return what inner loop `i` does for the stage.
+static unsigned role_of(const struct blocking *b, size_t i)
 {
-    const struct ir_stage *stage = &b->stage->u.stage;
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        const struct ir_iter *it = &stage->iters.at[i];
-        if (it->is_reduce == reduce &&
-            ir_mentions(it->binding, loop->u.loop.var))
-            return true;
-    }
-    return false;
+    return ir_stage_role(&b->stage->u.stage, b->loops.at[i]->u.loop.var);
 }
 
 // Check every precondition.
@@ -170,8 +162,7 @@ static bool check(const struct sched_call *c, struct blocking *b)
     }
     for (size_t i = 0; good && i < b->loops.n && stage->has_init; i++) {
         b->fault = "a loop of it both selects elements and counts a reduction";
-        good = !serves(b, b->loops.at[i], true) ||
-               !serves(b, b->loops.at[i], false);
+        good = role_of(b, i) != (STAGE_SELECTS | STAGE_REDUCES);
     }
     if (good)
         return true;
@@ -220,7 +211,7 @@ static struct ir_expr *conditions(const struct blocking *b, bool inner,
     for (size_t i = 0; i < all.n; i++) {
         bool keep = is_inner(b, all.at[i]) == inner;
         for (size_t k = 0; k < b->loops.n && !reduce; k++)
-            keep &= !serves(b, b->loops.at[k], true) ||
+            keep &= !(role_of(b, k) & STAGE_REDUCES) ||
                     !ir_mentions(all.at[i], b->loops.at[k]->u.loop.var);
         if (keep)
             vec_push(b->pass->scratch, &kept, all.at[i]);
@@ -278,7 +269,7 @@ static struct ir_block make_body(const struct blocking *b,
     }
     for (size_t i = b->loops.n; i-- > 0;) {
         const struct ir_for *old = &b->loops.at[i]->u.loop;
-        if (is_init && serves(b, b->loops.at[i], true))
+        if (is_init && (role_of(b, i) & STAGE_REDUCES))
             continue;
         struct ir_stmt *s =
             ir_stmt_for(a, old->var, old->from, old->to, old->step, old->axis);

@@ -14,7 +14,7 @@
 //  2. the stage is a stage ...               E0653
 //  3. ... that reads and writes the array    E0692
 
-#include "passes/schedule/move.h"
+#include "passes/schedule/stage_nest.h"
 
 #include "ir/build.h"
 #include "ir/copy.h"
@@ -50,9 +50,9 @@ static void put_copy(struct sched_call *c, const char *name,
 {
     struct pass *p = c->pass;
     struct box_dim *box = box_over(p, from->rank, from->shape);
-    struct ir_stmt *stage = sched_copy_stage(p, name, from, to, near->span);
+    struct ir_stmt *stage = stage_nest_copy(p, name, from, to, near->span);
     struct sched_place place = sched_place_of(p, near, behind);
-    sched_put_stage(p, stage, &place, box, near->span);
+    stage_nest_put(p, stage, &place, box);
     sched_result(c, VALUE_stage, stage);
 }
 

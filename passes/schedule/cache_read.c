@@ -18,6 +18,7 @@
 //     the copy and the last of them                    E0643
 
 #include "passes/schedule/move.h"
+#include "passes/schedule/stage_nest.h"
 
 #include "ir/build.h"
 #include "ir/copy.h"
@@ -33,17 +34,6 @@ struct plan {
     struct ir_stmt *front; // the copy goes before it
 };
 
-// Return whether a statement is among several.
-static bool is_among(const struct ir_stmt *s, struct ir_stmt *const *all,
-                     size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (all[i] == s)
-            return true;
-    }
-    return false;
-}
-
 // Check that a stage reads the array.
 static bool check_reader(const struct sched_call *c, const struct plan *plan,
                          struct ir_stmt *s)
@@ -52,7 +42,7 @@ static bool check_reader(const struct sched_call *c, const struct plan *plan,
         diag_error(c->pass->diags, c->span, D_stage_wanted, sched_name_of(s));
         return sched_blame_one(c, s, "not a stage");
     }
-    if (is_among(s, plan->uses.readers.at, plan->uses.readers.n))
+    if (sched_is_among(s, plan->uses.readers.at, plan->uses.readers.n))
         return true;
     diag_error(c->pass->diags, c->span, D_cache_unused, sched_name_of(s),
                "read", plan->array->name);
@@ -75,7 +65,8 @@ static bool find_readers(const struct sched_call *c, struct plan *plan)
         arena_array(c->pass->scratch, struct ir_stmt *, plan->uses.readers.n);
     for (size_t i = 0; i < plan->uses.readers.n; i++) {
         struct ir_stmt *s = plan->uses.readers.at[i];
-        if (s->kind == STMT_stage && (named == 1 || is_among(s, stages, named)))
+        if (s->kind == STMT_stage &&
+            (named == 1 || sched_is_among(s, stages, named)))
             plan->readers[plan->n++] = s;
     }
     return true;
@@ -167,10 +158,10 @@ bool sched_cache_read(struct sched_call *c)
         struct ir_block alone = {&plan.readers[i], 1, 1};
         ir_substitute_in(p->arena, &alone, NULL, &buffers);
     }
-    struct ir_stmt *stage = sched_copy_stage(p, copy->name, plan.array, copy,
-                                             plan.readers[0]->span);
+    struct ir_stmt *stage =
+        stage_nest_copy(p, copy->name, plan.array, copy, plan.readers[0]->span);
     struct sched_place place = sched_place_of(p, plan.front, false);
-    sched_put_stage(p, stage, &place, box, plan.readers[0]->span);
+    stage_nest_put(p, stage, &place, box);
     sched_result(c, VALUE_stage, stage);
     return true;
 }

@@ -16,6 +16,7 @@
 //  4. where it is computed, nothing else reads it      E0643
 
 #include "passes/schedule/move.h"
+#include "passes/schedule/stage_nest.h"
 
 #include "ir/build.h"
 #include "ir/copy.h"
@@ -104,9 +105,9 @@ bool sched_cache_write(struct sched_call *c)
     }
     struct box_dim *box = box_over(p, plan.array->rank, plan.array->shape);
     struct ir_stmt *stage =
-        sched_copy_stage(p, made->name, made, plan.array, span);
+        stage_nest_copy(p, made->name, made, plan.array, span);
     struct sched_place place = sched_place_of(p, plan.last, true);
-    sched_put_stage(p, stage, &place, box, span);
+    stage_nest_put(p, stage, &place, box);
     sched_result(c, VALUE_stage, stage);
     return true;
 }

@@ -19,8 +19,10 @@
 //     not change behind it                         E0657
 
 #include "passes/schedule/move.h"
+#include "passes/schedule/stage_nest.h"
 
 #include "ir/build.h"
+#include "ir/stage.h"
 
 // What is moved.
 struct move {
@@ -101,9 +103,9 @@ static struct box_dim *box_of(struct pass *p, const struct move *m)
                           .access = REGION_loads,
                           .across_threads = m->array->space == SPACE_shared};
     struct box read = box_touched(&q);
-    struct box_dim *box = sched_box_of_iters(p, stage);
+    struct box_dim *box = stage_nest_box(p, stage);
     for (uint32_t i = 0; i < store->u.store.n; i++)
-        box[sched_iter_of(stage, store->u.store.index[i])] = read.dims[i];
+        box[ir_stage_iter(stage, store->u.store.index[i])] = read.dims[i];
     return box;
 }
 
@@ -117,6 +119,6 @@ bool sched_compute_at(struct sched_call *c)
     sched_hoist_arrays(p);
     sched_remove(p, m.stage);
     struct sched_place place = sched_place_of(p, m.front, false);
-    sched_put_stage(p, m.stage, &place, box, m.stage->span);
+    stage_nest_put(p, m.stage, &place, box);
     return true;
 }

@@ -335,21 +335,6 @@ static struct ir_expr *inline_load(struct arena *a, struct ir_expr *x,
     return ir_at(a, ir_substitute(a, in->value, &vars, NULL), x->span);
 }
 
-// Remove the `alloc` of an array.
-static void remove_alloc(struct pass *p, struct ir_block *block,
-                         const struct ir_buffer *array)
-{
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
-        struct ir_block *inner[IR_BLOCKS_MOST];
-        uint32_t n = ir_stmt_blocks(s, inner);
-        for (uint32_t k = 0; k < n; k++)
-            remove_alloc(p, inner[k], array);
-        if (s->kind == STMT_alloc && s->u.buffer == array)
-            ir_splice(p->arena, block, i--, &(struct ir_block){0});
-    }
-}
-
 bool sched_compute_inline(struct sched_call *c)
 {
     struct pass *p = c->pass;
@@ -358,6 +343,6 @@ bool sched_compute_inline(struct sched_call *c)
         return false;
     sched_remove(p, in.stage);
     ir_rewrite_in(p->arena, &p->kernel->body, inline_load, &in);
-    remove_alloc(p, &p->kernel->body, in.array);
+    sched_remove(p, sched_alloc_of(p, in.array));
     return true;
 }

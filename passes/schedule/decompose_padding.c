@@ -20,6 +20,7 @@
 
 #include "ir/build.h"
 #include "ir/copy.h"
+#include "ir/stage.h"
 #include "passes/opt/fold.h"
 
 // What is decomposed.
@@ -39,18 +40,9 @@ struct padding {
 static bool has_own_element(const struct ir_stage *stage,
                             const struct ir_stmt *store)
 {
-    if (store->u.store.n != stage->iters.n)
-        return false;
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        bool found = false;
-        for (uint32_t d = 0; d < store->u.store.n; d++) {
-            const struct ir_expr *x = store->u.store.index[d];
-            found |= x->op == OP_var && x->u.var == stage->iters.at[i].var;
-        }
-        if (!found || stage->iters.at[i].is_reduce)
-            return false;
-    }
-    return true;
+    return store->u.store.n == stage->iters.n &&
+           ir_stage_selecting(stage) == stage->iters.n &&
+           ir_stage_owns(stage, store->u.store.n, store->u.store.index);
 }
 
 // Note a variable or an access to memory.

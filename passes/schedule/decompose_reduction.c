@@ -21,9 +21,7 @@
 
 #include "ir/build.h"
 #include "ir/copy.h"
-
-// What a loop does for a stage.
-enum { SELECTS = 1, REDUCES = 2 };
+#include "ir/stage.h"
 
 // What is decomposed.
 struct decomposition {
@@ -33,18 +31,6 @@ struct decomposition {
     uint32_t from;       // where the loop is on the path
     struct map vars;     // loops to their copies
 };
-
-// Return what a loop does for the stage.
-static int role_of(const struct ir_stage *stage, const struct ir_stmt *loop)
-{
-    int role = 0;
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        const struct ir_iter *it = &stage->iters.at[i];
-        if (ir_mentions(it->binding, loop->u.loop.var))
-            role |= it->is_reduce ? REDUCES : SELECTS;
-    }
-    return role;
-}
 
 // Report a loop that is in the way.
 static bool refuse(const struct sched_call *c, enum diag_code code,
@@ -79,13 +65,13 @@ static bool check(const struct sched_call *c, struct decomposition *d)
             continue;
         if (s->kind != STMT_for)
             return refuse(c, D_decompose_between, d->stage, "not directly");
-        int role = role_of(&d->stage->u.stage, s);
-        if (i < d->from && (role & REDUCES))
+        unsigned role = ir_stage_role(&d->stage->u.stage, s->u.loop.var);
+        if (i < d->from && (role & STAGE_REDUCES))
             return refuse(c, D_decompose_outer, s, "counts a reduction");
         if (i >= d->from && !role && !ir_is_int_const(s->u.loop.to, 1))
             return refuse(c, D_decompose_place, s,
                           "computes all of the stage again");
-        if (i >= d->from && role == (SELECTS | REDUCES))
+        if (i >= d->from && role == (STAGE_SELECTS | STAGE_REDUCES))
             return refuse(c, D_decompose_mixed, s, "does both");
     }
     return sched_check_rectangle(c, d->path.stmts + d->from,
@@ -168,7 +154,7 @@ bool sched_decompose_reduction(struct sched_call *c)
         return false;
     for (uint32_t i = d.from; i + 1 < d.path.n; i++) {
         struct ir_stmt *s = d.path.stmts[i];
-        if (role_of(&d.stage->u.stage, s) != SELECTS)
+        if (ir_stage_role(&d.stage->u.stage, s->u.loop.var) != STAGE_SELECTS)
             continue;
         struct ir_stmt *loop = copy_loop(&d, s);
         ir_append(c->pass->arena, into, loop);

@@ -20,6 +20,7 @@
 
 #include "ir/base/num.h"
 #include "ir/build.h"
+#include "ir/stage.h"
 #include "passes/analysis/facts.h"
 
 // Check that the product of constant extents fits.
@@ -50,19 +51,6 @@ struct losses {
     struct ir_stmt *stage, *loop;
 };
 
-// Return whether a loop selects elements of a stage, or counts its reduction.
-static bool binds(const struct ir_stage *stage, const struct ir_stmt *loop,
-                  bool reduce)
-{
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        const struct ir_iter *it = &stage->iters.at[i];
-        if (it->is_reduce == reduce &&
-            ir_mentions(it->binding, loop->u.loop.var))
-            return true;
-    }
-    return false;
-}
-
 // Note a stage with an init, and a loop of its reduction that may be empty.
 static void see_init(struct ir_stmt *s, void *context)
 {
@@ -71,11 +59,13 @@ static void see_init(struct ir_stmt *s, void *context)
     if (s->kind != STMT_stage || !s->u.stage.has_init)
         return;
     for (size_t i = 0; i < l->n; i++)
-        selects |= binds(&s->u.stage, l->loops[i], false);
+        selects |=
+            ir_stage_role(&s->u.stage, l->loops[i]->u.loop.var) & STAGE_SELECTS;
     for (size_t i = 0; i < l->n && selects; i++) {
         struct ir_expr *runs = ir_binary(l->p->scratch, OP_gt, l->extents[i],
                                          ir_int(l->p->scratch, 0));
-        if (!binds(&s->u.stage, l->loops[i], true) ||
+        if (!(ir_stage_role(&s->u.stage, l->loops[i]->u.loop.var) &
+              STAGE_REDUCES) ||
             facts_decide(&l->facts, runs) == TRUTH_TRUE)
             continue;
         l->stage = s;

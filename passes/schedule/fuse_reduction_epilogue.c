@@ -30,6 +30,7 @@
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
+#include "ir/stage.h"
 
 // What is folded.
 struct folding {
@@ -51,47 +52,18 @@ static struct ir_stmt *only_store(const struct ir_block *block)
                                                              : NULL;
 }
 
+// Return whether each element that a store writes has its own iterations.
+static bool stores_own(const struct ir_stage *stage, const struct ir_stmt *s)
+{
+    return ir_stage_owns(stage, s->u.store.n, s->u.store.index);
+}
+
 // Return the iteration variable of a stage that an index is, or NULL.
 static const struct ir_iter *iter_of(const struct ir_stage *stage,
                                      const struct ir_expr *x)
 {
-    for (size_t i = 0; i < stage->iters.n && x->op == OP_var; i++) {
-        if (stage->iters.at[i].var == x->u.var)
-            return &stage->iters.at[i];
-    }
-    return NULL;
-}
-
-// Return whether a store has each iteration variable that is no reduction's
-// as an index, once, and else only constants.
-static bool has_own_element(const struct ir_stage *stage,
-                            const struct ir_stmt *store)
-{
-    size_t used = 0, wanted = 0;
-    for (uint32_t d = 0; d < store->u.store.n; d++) {
-        const struct ir_expr *x = store->u.store.index[d];
-        const struct ir_iter *it = iter_of(stage, x);
-        for (uint32_t e = 0; e < d; e++) {
-            if (it && ir_expr_equal(x, store->u.store.index[e]))
-                return false;
-        }
-        if ((it && it->is_reduce) || (!it && !ir_is_const(x)))
-            return false;
-        used += it != NULL;
-    }
-    for (size_t i = 0; i < stage->iters.n; i++)
-        wanted += !stage->iters.at[i].is_reduce;
-    return used == wanted;
-}
-
-// Return whether a stage has a reduction.
-static bool reduces(const struct ir_stage *stage)
-{
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        if (stage->iters.at[i].is_reduce)
-            return true;
-    }
-    return false;
+    int i = ir_stage_iter(stage, x);
+    return i < 0 ? NULL : &stage->iters.at[i];
 }
 
 // Find the stores of the reduction; false if it has another form.
@@ -99,11 +71,12 @@ static bool take_reduction(struct folding *f)
 {
     struct ir_stage *stage = &f->reduction->u.stage;
     f->fault = "the first is no reduction of one store with an init";
-    if (f->reduction->kind != STMT_stage || !stage->has_init || !reduces(stage))
+    if (f->reduction->kind != STMT_stage || !stage->has_init ||
+        !ir_stage_reduces(stage))
         return false;
     f->init = only_store(&stage->init);
     f->combine = only_store(&stage->body);
-    if (!f->init || !f->combine || !has_own_element(stage, f->combine) ||
+    if (!f->init || !f->combine || !stores_own(stage, f->combine) ||
         f->init->u.store.buffer != f->combine->u.store.buffer)
         return false;
     f->from = f->combine->u.store.buffer;
@@ -159,10 +132,11 @@ static bool take_epilogue(struct folding *f)
 {
     struct ir_stage *stage = &f->epilogue->u.stage;
     f->fault = "the second is not one store of a value to an element each";
-    if (f->epilogue->kind != STMT_stage || stage->has_init || reduces(stage))
+    if (f->epilogue->kind != STMT_stage || stage->has_init ||
+        ir_stage_reduces(stage))
         return false;
     f->last = only_store(&stage->body);
-    if (!f->last || !has_own_element(stage, f->last) ||
+    if (!f->last || !stores_own(stage, f->last) ||
         !ir_is_pure(f->last->u.store.value, false))
         return false;
     f->to = f->last->u.store.buffer;
@@ -368,17 +342,6 @@ static void append_last(struct folding *f, struct ir_block *block,
     ir_append(a, block, branch);
 }
 
-// Remove the `alloc` of T.
-static void remove_alloc(struct folding *f)
-{
-    struct ir_block *block = &f->pass->kernel->body;
-    for (size_t i = 0; i < block->n; i++) {
-        if (block->at[i]->kind == STMT_alloc &&
-            block->at[i]->u.buffer == f->from)
-            sched_remove(f->pass, block->at[i--]);
-    }
-}
-
 bool sched_fuse_reduction_epilogue(struct sched_call *c)
 {
     struct pass *p = c->pass;
@@ -403,7 +366,7 @@ bool sched_fuse_reduction_epilogue(struct sched_call *c)
         redirect(&f, f.combine);
         f.value = ir_rewrite(p->arena, f.value, use_result, &f);
         stage->name = f.epilogue->u.stage.name;
-        remove_alloc(&f);
+        sched_remove(p, sched_alloc_of(p, f.from));
     }
     if (adds) {
         f.init->u.store.value = start;

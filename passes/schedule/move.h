@@ -1,49 +1,14 @@
-// Stages that get loops of their own: what caches and the primitives that
-// move a stage share.
+// Whether a stage may go to another place: who uses which array, in which
+// order, and the checks of primitives that move stages.
 
 #ifndef PASSES_SCHEDULE_MOVE_H
 #define PASSES_SCHEDULE_MOVE_H
 
-#include "passes/schedule/box.h"
 #include "passes/schedule/prim.h"
-
-// A place between two statements.
-struct sched_place {
-    struct ir_block *block;
-    size_t at;
-    struct ir_stmt *const *around; // the loops around, outermost first
-    size_t n;
-};
-
-// Put the arrays declared in the outermost block in front of it, so that every
-// stage may be moved to any place behind.
-void sched_hoist_arrays(struct pass *p);
 
 // Check that an array is in scope in a loop; false after an error.
 bool sched_check_scope(const struct sched_call *c, struct ir_stmt *loop,
                        const struct ir_buffer *buffer);
-
-// Return the place before (or behind) a statement of the kernel.
-struct sched_place sched_place_of(struct pass *p, const struct ir_stmt *s,
-                                  bool behind);
-
-// Make the stage `name` that copies `from` to `to`, two arrays of the same
-// shape, with iteration variables v0, v1 ... that nothing binds yet.
-struct ir_stmt *sched_copy_stage(struct pass *p, const char *name,
-                                 struct ir_buffer *from, struct ir_buffer *to,
-                                 struct span span);
-
-// Return the box of all values of a stage's iteration variables.
-struct box_dim *sched_box_of_iters(struct pass *p,
-                                   const struct ir_stage *stage);
-
-// Put a stage at a place, in new loops ax0, ax1 ... over `box` (one dimension
-// for each iteration variable; base NULL: all of 0 .. extent - 1), and bind
-// its variables to base + ax.  Where that may leave the variable's extent, the
-// stage gets a predicate.  The stage's old predicate is dropped.
-void sched_put_stage(struct pass *p, struct ir_stmt *stage,
-                     const struct sched_place *place, const struct box_dim *box,
-                     struct span span);
 
 // Statements that read and write an array.
 struct sched_uses {
@@ -71,9 +36,6 @@ struct ir_stmt *sched_plain_store(struct ir_stmt *stage);
 struct sched_buffers VEC(const struct ir_buffer *);
 struct sched_buffers sched_inputs_of(struct pass *p, struct ir_stmt *stage);
 
-// Return which iteration variable of a stage an index is, or -1.
-int sched_iter_of(const struct ir_stage *stage, const struct ir_expr *index);
-
 // Checks; false after an error.
 
 // A stage is one store to its own iteration variables, and alone writes its
@@ -86,8 +48,5 @@ bool sched_check_below(const struct sched_call *c, struct ir_stmt *loop,
                        const struct ir_buffer *buffer, const char *how,
                        struct ir_stmt *const *all, size_t n,
                        const struct ir_stmt *except);
-
-// Return whether some iteration variable of a stage counts a reduction.
-bool sched_reduces(const struct ir_stage *stage);
 
 #endif

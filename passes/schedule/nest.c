@@ -65,6 +65,29 @@ struct ir_var *sched_new_var(struct pass *p, const struct ir_stmt *near,
                       type_scalar(TYPE_int), VAR_loop, span);
 }
 
+bool sched_is_among(const struct ir_stmt *s, struct ir_stmt *const *all,
+                    size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (all[i] == s)
+            return true;
+    }
+    return false;
+}
+
+struct sched_place sched_place_of(struct pass *p, const struct ir_stmt *s,
+                                  bool behind)
+{
+    struct sched_place place = {0};
+    struct ir_path path = sched_path(p, s);
+    struct ir_path outer = path;
+    outer.n--;
+    place.block = path.blocks[path.n - 1];
+    place.at = path.index[path.n - 1] + behind;
+    place.around = sched_loops(p, &outer, &place.n);
+    return place;
+}
+
 void sched_replace(struct pass *p, const struct ir_stmt *old,
                    struct ir_stmt *new)
 {
@@ -90,68 +113,6 @@ void sched_renumber(struct pass *p, struct ir_stmt *loop,
     struct map vars = {.arena = p->scratch};
     map_set(&vars, f->var, value);
     ir_substitute_in(p->arena, &loop->u.loop.body, &vars, NULL);
-}
-
-// Look for an array by its name: the context of see_buffer.
-struct buffer_search {
-    const char *name;
-    struct ir_buffer *found;
-};
-
-// Note an array that a statement declares.
-static void see_buffer(struct ir_stmt *s, void *context)
-{
-    struct buffer_search *f = context;
-    if (s->kind == STMT_alloc && strcmp(s->u.buffer->name, f->name) == 0)
-        f->found = s->u.buffer;
-}
-
-struct ir_buffer *sched_find_buffer(struct pass *p, const char *name)
-{
-    struct buffer_search f = {.name = name};
-    for (size_t i = 0; i < p->kernel->params.n; i++) {
-        struct ir_buffer *b = p->kernel->params.at[i].buffer;
-        if (b && strcmp(b->name, name) == 0)
-            return b;
-    }
-    ir_each_stmt(&p->kernel->body, see_buffer, &f);
-    return f.found;
-}
-
-struct ir_buffer *sched_new_buffer(struct pass *p, const char *name,
-                                   const struct ir_buffer *like,
-                                   enum space space)
-{
-    const char *free = name;
-    for (int k = 1; sched_find_buffer(p, free); k++)
-        free = arena_printf(p->scratch, "%s_%d", name, k);
-    struct ir_buffer *b = ir_buffer_new(p->arena, str_name(p->names, free),
-                                        like->elem, like->rank, like->shape);
-    struct ir_stmt *alloc = ir_stmt_alloc(p->arena, b);
-    b->space = space;
-    b->span = like->span;
-    alloc->span = like->span;
-    size_t at = 0;
-    while (at < p->kernel->body.n && p->kernel->body.at[at]->kind == STMT_alloc)
-        at++;
-    ir_insert(p->arena, &p->kernel->body, at, alloc);
-    return b;
-}
-
-// Note the array that a store is to.
-static void see_stored(struct ir_stmt *s, void *context)
-{
-    struct ir_buffer **found = context;
-    if (s->kind == STMT_store)
-        *found = s->u.store.buffer;
-}
-
-struct ir_buffer *sched_stored(struct ir_stmt *s)
-{
-    struct ir_buffer *found = NULL;
-    struct ir_block alone = {&s, 1, 1};
-    ir_each_stmt(&alone, see_stored, &found);
-    return found;
 }
 
 // Return whether a statement only holds other ones together.

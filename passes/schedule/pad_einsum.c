@@ -22,11 +22,12 @@
 //  2. a factor is padded in each part of the sum                 E0695
 //  3. a multiple of at least 1 for each iteration variable       E0696
 
-#include "passes/schedule/move.h"
+#include "passes/schedule/stage_nest.h"
 
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
+#include "ir/stage.h"
 
 // What is padded.
 struct padding {
@@ -42,7 +43,7 @@ struct padding {
 // Return the number of an iteration variable that an index is, or -1.
 static int iter_at(const struct padding *d, const struct ir_expr *x)
 {
-    return sched_iter_of(&d->stage->u.stage, x);
+    return ir_stage_iter(&d->stage->u.stage, x);
 }
 
 // Return the multiple of an iteration variable.
@@ -148,19 +149,9 @@ static bool adds_nothing(const struct sched_call *c, const struct padding *d)
 static bool has_own_element(const struct padding *d)
 {
     const struct ir_stage *stage = &d->stage->u.stage;
-    uint32_t n = d->store->u.store.n, wanted = 0;
-    for (size_t i = 0; i < stage->iters.n; i++)
-        wanted += !stage->iters.at[i].is_reduce;
-    for (uint32_t i = 0; i < n; i++) {
-        int iter = iter_at(d, d->store->u.store.index[i]);
-        if (iter < 0 || stage->iters.at[iter].is_reduce)
-            return false;
-        for (uint32_t k = 0; k < i; k++) {
-            if (iter_at(d, d->store->u.store.index[k]) == iter)
-                return false;
-        }
-    }
-    return n == wanted;
+    uint32_t n = d->store->u.store.n;
+    return n == ir_stage_selecting(stage) &&
+           ir_stage_owns(stage, n, d->store->u.store.index);
 }
 
 // Check the form of the stage.
@@ -171,7 +162,8 @@ static bool check_shape(struct padding *d)
     if (d->stage->kind != STMT_stage || stage->body.n != 1)
         return false;
     d->store = stage->body.at[0];
-    if (d->store->kind != STMT_store || sched_reduces(stage) != stage->has_init)
+    if (d->store->kind != STMT_store ||
+        ir_stage_reduces(stage) != stage->has_init)
         return false;
     if (!has_own_element(d))
         return false;
@@ -226,10 +218,10 @@ static struct ir_buffer *padded(struct padding *d, struct ir_buffer *old,
 static void put(struct sched_call *c, struct padding *d, struct ir_stmt *stage,
                 bool behind)
 {
-    struct box_dim *box = sched_box_of_iters(d->pass, &stage->u.stage);
+    struct box_dim *box = stage_nest_box(d->pass, &stage->u.stage);
     struct sched_place place =
         sched_place_of(d->pass, d->path.stmts[0], behind);
-    sched_put_stage(d->pass, stage, &place, box, stage->span);
+    stage_nest_put(d->pass, stage, &place, box);
     sched_result(c, VALUE_stage, stage);
 }
 
@@ -245,7 +237,7 @@ static void pad_input(struct sched_call *c, struct padding *d,
         return;
     struct ir_buffer *from = load->u.buffer, *to = padded(d, from, load->args);
     struct ir_stmt *stage =
-        sched_copy_stage(d->pass, to->name, from, to, d->stage->span);
+        stage_nest_copy(d->pass, to->name, from, to, d->stage->span);
     struct ir_stmt *store = stage->u.stage.body.at[0];
     struct ir_expr *inside = ir_bool(a, true);
     for (uint32_t i = 0; i < from->rank; i++) {
@@ -298,7 +290,7 @@ bool sched_pad_einsum(struct sched_call *c)
         pad_input(c, &d, d.loads.at[i]);
     map_set(&d.arrays, result, to);
     const char *name = arena_printf(p->scratch, "%s_crop", result->name);
-    struct ir_stmt *crop = sched_copy_stage(p, name, to, result, d.stage->span);
+    struct ir_stmt *crop = stage_nest_copy(p, name, to, result, d.stage->span);
     for (uint32_t i = 0; i < to->rank; i++) {
         int iter = iter_at(&d, d.store->u.store.index[i]);
         crop->u.stage.iters.at[i].extent = stage->iters.at[iter].extent;

@@ -107,11 +107,6 @@ struct depend_meeting;
 void sched_note_meeting(const struct sched_call *c,
                         const struct depend_meeting *m);
 
-// Say where two iterations meet, and in which ones.
-struct depend_meeting;
-void sched_note_meeting(const struct sched_call *c,
-                        const struct depend_meeting *m);
-
 // Names and places.
 
 // Return the name of a loop or a stage, as messages have it.
@@ -133,6 +128,26 @@ struct ir_buffer *sched_stored(struct ir_stmt *s);
 struct ir_buffer *sched_new_buffer(struct pass *p, const char *name,
                                    const struct ir_buffer *like,
                                    enum space space);
+// Return the statement that declares an array, or NULL.
+struct ir_stmt *sched_alloc_of(struct pass *p, const struct ir_buffer *buffer);
+// Put the arrays declared in the outermost block in front of it, so that every
+// stage may be moved to any place behind.
+void sched_hoist_arrays(struct pass *p);
+
+// A place between two statements.
+struct sched_place {
+    struct ir_block *block;
+    size_t at;
+    struct ir_stmt *const *around; // the loops around, outermost first
+    size_t n;
+};
+// Return the place before (or behind) a statement of the kernel.
+struct sched_place sched_place_of(struct pass *p, const struct ir_stmt *s,
+                                  bool behind);
+// Return whether a statement is one of several.
+bool sched_is_among(const struct ir_stmt *s, struct ir_stmt *const *all,
+                    size_t n);
+
 // Put a statement into the place of another one.
 void sched_replace(struct pass *p, const struct ir_stmt *old,
                    struct ir_stmt *new);

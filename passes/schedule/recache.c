@@ -301,9 +301,9 @@ static void redirect_store(struct ir_stmt *s, void *context)
     s->u.store.n = r->copy->rank;
 }
 
-// Return the stage that copies, in its loops: the index of the array has the
+// Return the stage that copies: the index of the array has the
 // variables that the new indices stand for.
-static struct stage_nest make_copy(struct plan *x, struct ir_buffer *copy)
+static struct ir_stmt *make_copy(struct plan *x, struct ir_buffer *copy)
 {
     struct pass *p = x->c->pass;
     struct arena *a = p->arena;
@@ -311,9 +311,8 @@ static struct stage_nest make_copy(struct plan *x, struct ir_buffer *copy)
     struct map vars = {.arena = p->scratch};
     struct ir_stmt *stage = ir_stmt_stage(a, copy->name);
     stage->span = x->want->stage->span;
-    struct stage_nest nest =
-        stage_nest_over(p, stage, copy->rank, copy->shape, NULL);
-    struct ir_expr **old = index_map_invert(p, &x->checked, nest.index);
+    struct ir_expr **new = stage_nest_iters(p, stage, copy->rank, copy->shape);
+    struct ir_expr **old = index_map_invert(p, &x->checked, new);
     for (uint32_t i = 0; i < x->map.n; i++)
         map_set(&vars, x->want->stage->u.stage.iters.at[x->used[i]].var,
                 old[i]);
@@ -322,8 +321,8 @@ static struct stage_nest make_copy(struct plan *x, struct ir_buffer *copy)
         index[i] = ir_substitute(a, x->index[i], &vars, NULL);
     struct ir_buffer *from = x->want->writes ? copy : array;
     struct ir_buffer *to = x->want->writes ? array : copy;
-    struct ir_expr **from_at = x->want->writes ? nest.index : index;
-    struct ir_expr **to_at = x->want->writes ? index : nest.index;
+    struct ir_expr **from_at = x->want->writes ? new : index;
+    struct ir_expr **to_at = x->want->writes ? index : new;
     struct ir_expr *value = ir_load(a, from, from->rank, from_at);
     struct ir_expr *inside = index_map_inside(p, &x->checked, old);
     if (inside && !x->want->writes)
@@ -338,7 +337,7 @@ static struct stage_nest make_copy(struct plan *x, struct ir_buffer *copy)
         body = &branch->u.branch.then;
     }
     ir_append(a, body, store);
-    return nest;
+    return stage;
 }
 
 // Make the copy and put everything in its place.
@@ -352,7 +351,7 @@ static void build(struct plan *x)
     shape.rank = x->map.m;
     shape.shape = x->checked.extents;
     struct ir_buffer *copy = sched_new_buffer(p, name, &shape, want->space);
-    struct stage_nest nest = make_copy(x, copy);
+    struct ir_stmt *made = make_copy(x, copy);
     struct ir_expr **at = arena_array(p->scratch, struct ir_expr *, x->map.n);
     for (uint32_t i = 0; i < x->map.n; i++)
         at[i] =
@@ -363,8 +362,8 @@ static void build(struct plan *x)
     ir_rewrite_in(p->arena, &alone, redirect, &r);
     ir_each_stmt(&alone, redirect_store, &r);
     struct sched_place place = sched_place_of(p, x->top, want->writes);
-    ir_insert(p->arena, place.block, place.at, nest.outermost);
-    sched_result(x->c, VALUE_stage, nest.stage);
+    stage_nest_put(p, made, &place, stage_nest_box(p, &made->u.stage));
+    sched_result(x->c, VALUE_stage, made);
 }
 
 bool recache(struct sched_call *c, const struct recache *r)

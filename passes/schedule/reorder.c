@@ -42,17 +42,6 @@ static struct ir_stmt **by_depth(struct pass *p, struct ir_stmt *const *loops,
     return sorted;
 }
 
-// Return whether a loop is one of several.
-static bool is_among(const struct ir_stmt *loop, struct ir_stmt *const *loops,
-                     size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (loops[i] == loop)
-            return true;
-    }
-    return false;
-}
-
 // Lay out the band from `first` to `last`.
 static struct band make_band(struct pass *p, struct ir_stmt *first,
                              const struct ir_stmt *last,
@@ -66,7 +55,7 @@ static struct band make_band(struct pass *p, struct ir_stmt *first,
     struct ir_stmt *s = first;
     for (size_t i = 0, next = 0; i < b.n; i++) {
         b.before[i] = s;
-        b.after[i] = is_among(s, order, n) ? order[next++] : s;
+        b.after[i] = sched_is_among(s, order, n) ? order[next++] : s;
         if (i + 1 < b.n)
             s = s->u.loop.body.at[0];
     }

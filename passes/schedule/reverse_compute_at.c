@@ -21,9 +21,11 @@
 //     one writes what it reads, or uses its array      E0657
 
 #include "passes/schedule/move.h"
+#include "passes/schedule/stage_nest.h"
 
 #include "ir/build.h"
 #include "ir/equal.h"
+#include "ir/stage.h"
 
 // What is moved.
 struct move {
@@ -81,7 +83,7 @@ static void see_read(struct ir_expr *x, void *context)
     if (x->op != OP_load || x->u.buffer != r->m->array)
         return;
     for (uint32_t i = 0; i < x->n; i++) {
-        r->is_plain &= sched_iter_of(stage, x->args[i]) >= 0;
+        r->is_plain &= ir_stage_iter(stage, x->args[i]) >= 0;
         r->is_plain &=
             !r->m->index || ir_expr_equal(r->m->index[i], x->args[i]);
         for (uint32_t j = 0; j < i; j++)
@@ -96,18 +98,6 @@ static bool check_reads(const struct sched_call *c, struct move *m)
     struct reads r = {m, true};
     ir_each_expr_in(&m->stage->u.stage.body, see_read, &r);
     return r.is_plain || refuse(c, m, "reads not just one element, its own");
-}
-
-// Return whether a loop counts a reduction of a stage.
-static bool counts_reduction(const struct ir_stage *stage,
-                             const struct ir_stmt *loop)
-{
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        const struct ir_iter *it = &stage->iters.at[i];
-        if (it->is_reduce && ir_mentions(it->binding, loop->u.loop.var))
-            return true;
-    }
-    return false;
 }
 
 // Report that an iteration does not finish elements.
@@ -129,7 +119,8 @@ static bool check_box(const struct sched_call *c, struct move *m)
         const struct ir_stmt *s = m->uses.writers.at[k];
         for (uint32_t i = 0; i < path.n && s->kind == STMT_stage; i++) {
             struct ir_stmt *loop = path.stmts[i];
-            if (loop->kind == STMT_for && counts_reduction(&s->u.stage, loop))
+            if (loop->kind == STMT_for &&
+                (ir_stage_role(&s->u.stage, loop->u.loop.var) & STAGE_REDUCES))
                 return refuse_partial(c, m, loop, "counts the reduction");
         }
     }
@@ -195,7 +186,7 @@ static bool check(const struct sched_call *c, struct move *m)
     struct sched_uses uses = sched_uses_of(p, m->result);
     if (!sched_check_movable(c, m->stage, &uses))
         return false;
-    if (sched_reduces(&m->stage->u.stage))
+    if (ir_stage_reduces(&m->stage->u.stage))
         return refuse(c, m, "has a reduction");
     if (!find_array(c, m) ||
         !sched_check_below(c, m->loop, m->array, "also written",
@@ -214,12 +205,12 @@ bool sched_reverse_compute_at(struct sched_call *c)
     if (!check(c, &m))
         return false;
     const struct ir_stage *stage = &m.stage->u.stage;
-    struct box_dim *box = sched_box_of_iters(p, stage);
+    struct box_dim *box = stage_nest_box(p, stage);
     for (uint32_t i = 0; i < m.box.n; i++)
-        box[sched_iter_of(stage, m.index[i])] = m.box.dims[i];
+        box[ir_stage_iter(stage, m.index[i])] = m.box.dims[i];
     sched_hoist_arrays(p);
     sched_remove(p, m.stage);
     struct sched_place place = sched_place_of(p, m.back, true);
-    sched_put_stage(p, m.stage, &place, box, m.stage->span);
+    stage_nest_put(p, m.stage, &place, box);
     return true;
 }

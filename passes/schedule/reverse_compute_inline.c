@@ -22,6 +22,7 @@
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
+#include "ir/stage.h"
 
 // What is inlined.
 struct inlining {
@@ -55,7 +56,7 @@ static bool find_producer(const struct sched_call *c, struct inlining *in)
         struct sched_uses uses = sched_uses_of(c->pass, b);
         if (b->role != ROLE_alloc || uses.writers.n != 1 ||
             uses.writers.at[0]->kind != STMT_stage ||
-            sched_reduces(&uses.writers.at[0]->u.stage))
+            ir_stage_reduces(&uses.writers.at[0]->u.stage))
             continue;
         in->producer = uses.writers.at[0];
         if (uses.readers.n > 1)
@@ -73,7 +74,7 @@ static void see_read(struct ir_expr *x, void *context)
     if (x->op != OP_load || x->u.buffer != in->array)
         return;
     for (uint32_t i = 0; i < x->n; i++) {
-        in->is_plain &= sched_iter_of(stage, x->args[i]) >= 0;
+        in->is_plain &= ir_stage_iter(stage, x->args[i]) >= 0;
         in->is_plain &= !in->index || ir_expr_equal(in->index[i], x->args[i]);
         for (uint32_t j = 0; j < i; j++)
             in->is_plain &= !ir_expr_equal(x->args[i], x->args[j]);
@@ -86,7 +87,7 @@ static bool match(const struct sched_call *c, struct inlining *in)
 {
     const struct ir_stage *to = &in->consumer->u.stage;
     const struct ir_stage *from = &in->producer->u.stage;
-    if (sched_reduces(to))
+    if (ir_stage_reduces(to))
         return refuse(c, in, "has a reduction");
     in->is_plain = true;
     in->in = sched_plain_store(in->producer);
@@ -97,9 +98,9 @@ static bool match(const struct sched_call *c, struct inlining *in)
     in->vars.arena = c->pass->scratch;
     for (uint32_t i = 0; i < in->array->rank; i++) {
         const struct ir_iter *x =
-            &to->iters.at[sched_iter_of(to, in->index[i])];
+            &to->iters.at[ir_stage_iter(to, in->index[i])];
         const struct ir_iter *y =
-            &from->iters.at[sched_iter_of(from, in->in->u.store.index[i])];
+            &from->iters.at[ir_stage_iter(from, in->in->u.store.index[i])];
         if (!ir_expr_equal(x->extent, y->extent))
             return refuse(c, in, "does not read every element");
         map_set(&in->vars, x->var, ir_read(c->pass->arena, y->var));
@@ -166,21 +167,6 @@ static struct ir_expr *name_value(struct inlining *in)
     return ir_read(p->arena, var);
 }
 
-// Remove the `alloc` of the array.
-static void remove_alloc(struct pass *p, const struct ir_buffer *array,
-                         struct ir_block *block)
-{
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
-        struct ir_block *inside[IR_BLOCKS_MOST];
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            remove_alloc(p, array, inside[k]);
-        if (s->kind == STMT_alloc && s->u.buffer == array)
-            ir_splice(p->arena, block, i--, &(struct ir_block){0});
-    }
-}
-
 bool sched_reverse_compute_inline(struct sched_call *c)
 {
     struct pass *p = c->pass;
@@ -200,6 +186,6 @@ bool sched_reverse_compute_inline(struct sched_call *c)
     for (size_t i = 0; i < tail.n; i++)
         ir_append(p->arena, body, tail.at[i]);
     in.producer->u.stage.name = in.consumer->u.stage.name;
-    remove_alloc(p, in.array, &p->kernel->body);
+    sched_remove(p, sched_alloc_of(p, in.array));
     return true;
 }

@@ -36,11 +36,9 @@
 
 #include "ir/build.h"
 #include "ir/copy.h"
+#include "ir/stage.h"
 #include "passes/analysis/reducer.h"
 #include "passes/opt/fold.h"
-
-// What a loop does for the stage.
-enum { SELECTS = 1, REDUCES = 2 };
 
 // A factoring in the making.
 struct factoring {
@@ -53,17 +51,12 @@ struct factoring {
     struct ir_buffer *parts[REDUCER_ARRAYS]; // of the partial results
 };
 
-// Return what a loop does for the stage.
-static int role_of(const struct factoring *f, const struct ir_stmt *loop)
+// Return what a loop does for the stage; nothing, other statements.
+static unsigned role_of(const struct factoring *f, const struct ir_stmt *s)
 {
-    const struct ir_stage *stage = &f->stage->u.stage;
-    int role = 0;
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        const struct ir_iter *it = &stage->iters.at[i];
-        if (ir_mentions(it->binding, loop->u.loop.var))
-            role |= it->is_reduce ? REDUCES : SELECTS;
-    }
-    return role;
+    return s->kind == STMT_for
+               ? ir_stage_role(&f->stage->u.stage, s->u.loop.var)
+               : 0;
 }
 
 // Report a statement that is in the way.
@@ -106,14 +99,15 @@ static bool check_roles(const struct sched_call *c, struct factoring *f)
     }
     for (uint32_t i = 0; i + 1 < f->path.n; i++) {
         struct ir_stmt *s = f->path.stmts[i];
-        int role = s->kind == STMT_for ? role_of(f, s) : 0;
-        if (i < f->top && (role & REDUCES))
+        unsigned role = role_of(f, s);
+        if (i < f->top && (role & STAGE_REDUCES))
             return refuse(c, D_rfactor_nest, s, f->stage,
                           "not around it alone");
-        if (role == (SELECTS | REDUCES) || (s == f->loop && role != REDUCES))
+        if (role == (STAGE_SELECTS | STAGE_REDUCES) ||
+            (s == f->loop && role != STAGE_REDUCES))
             return refuse(c, D_rfactor_loop, s, f->stage,
-                          role & REDUCES ? "does both" : "no reduction");
-        if (role == REDUCES && !sched_check_from_zero(c, s))
+                          role & STAGE_REDUCES ? "does both" : "no reduction");
+        if (role == STAGE_REDUCES && !sched_check_from_zero(c, s))
             return false;
     }
     return sched_check_rectangle(c, f->path.stmts + f->top,
@@ -155,7 +149,7 @@ static bool check_extent(const struct sched_call *c, struct factoring *f)
 
 // Return whether an expression mentions a loop of the nest that has that role.
 static bool mentions(const struct factoring *f, const struct ir_expr *x,
-                     int role)
+                     unsigned role)
 {
     for (uint32_t i = f->top; i + 1 < f->path.n; i++) {
         struct ir_stmt *s = f->path.stmts[i];
@@ -175,7 +169,7 @@ static struct ir_expr *part_of_predicate(const struct factoring *f,
     if (f->stage->u.stage.predicate)
         fold_split(p->scratch, f->stage->u.stage.predicate, &all);
     for (size_t i = 0; i < all.n; i++) {
-        if (mentions(f, all.at[i], REDUCES) == reduction)
+        if (mentions(f, all.at[i], STAGE_REDUCES) == reduction)
             vec_push(p->scratch, &kept, all.at[i]);
     }
     return kept.n ? fold_all(p->arena, kept.at, kept.n) : NULL;
@@ -185,7 +179,7 @@ static struct ir_expr *part_of_predicate(const struct factoring *f,
 static bool check_predicate(const struct sched_call *c, struct factoring *f)
 {
     struct ir_expr *x = part_of_predicate(f, true);
-    return !x || !mentions(f, x, SELECTS) ||
+    return !x || !mentions(f, x, STAGE_SELECTS) ||
            refuse(c, D_rfactor_predicate, f->stage, f->loop,
                   "its condition depends on both");
 }
@@ -201,7 +195,7 @@ static struct ir_stmt *copy_loops(const struct factoring *f, bool all,
     for (uint32_t i = f->top; i + 1 < f->path.n; i++) {
         struct ir_stmt *old = f->path.stmts[i];
         const struct ir_for *l = &old->u.loop;
-        if (!all && old != f->loop && (role_of(f, old) & REDUCES))
+        if (!all && old != f->loop && (role_of(f, old) & STAGE_REDUCES))
             continue;
         struct ir_var *var =
             ir_var_new(a, l->var->name, l->var->type, VAR_loop, l->var->span);
@@ -292,7 +286,7 @@ static void add_iters(const struct factoring *f, struct ir_stage *stage,
         add_loop_iter(f, stage, f->loop, is_final, v);
     for (uint32_t i = f->top; i + 1 < f->path.n && !is_final; i++) {
         struct ir_stmt *s = f->path.stmts[i];
-        if (s != f->loop && (role_of(f, s) & REDUCES))
+        if (s != f->loop && (role_of(f, s) & STAGE_REDUCES))
             add_loop_iter(f, stage, s, true, v);
     }
     for (size_t i = 0; i < old->iters.n && !is_final; i++) {

@@ -16,11 +16,13 @@
 //     on by less than that, other axes standing still; what
 //     reads it does so in the window                         E0697
 
+#include "passes/schedule/box.h"
 #include "passes/schedule/move.h"
 
 #include "ir/affine.h"
 #include "ir/build.h"
 #include "ir/copy.h"
+#include "ir/stage.h"
 
 // What rolls.
 struct rolling {
@@ -114,7 +116,7 @@ static bool find_window(struct rolling *r)
     struct ir_stmt **loops = sched_loops(r->pass, &path, &n);
     struct ir_stmt *store = sched_plain_store(r->stage);
     const struct ir_stage *stage = &r->stage->u.stage;
-    int iter = sched_iter_of(stage, store->u.store.index[r->axis]);
+    int iter = ir_stage_iter(stage, store->u.store.index[r->axis]);
     struct ir_expr *binding = stage->iters.at[iter].binding;
     r->fault = "no loop around it moves its window on, by less than its length";
     while (n-- > 0) {
@@ -151,7 +153,7 @@ static bool check(const struct sched_call *c, struct rolling *r)
     r->fault = "it is no stage that alone computes an intermediate array";
     bool good = r->stage->kind == STMT_stage && sched_plain_store(r->stage) &&
                 r->array->role == ROLE_alloc &&
-                !sched_reduces(&r->stage->u.stage);
+                !ir_stage_reduces(&r->stage->u.stage);
     struct sched_uses uses = {0};
     if (good) {
         uses = sched_uses_of(r->pass, r->array);

@@ -27,17 +27,6 @@ static void see_atomic(struct ir_expr *x, void *context)
         a->found |= x->u.buffer == a->array;
 }
 
-// Return whether an array is declared on top of the kernel.
-static bool is_on_top(const struct sched_call *c, const struct ir_buffer *array)
-{
-    const struct ir_block *body = &c->pass->kernel->body;
-    for (size_t i = 0; i < body->n; i++) {
-        if (body->at[i]->kind == STMT_alloc && body->at[i]->u.buffer == array)
-            return true;
-    }
-    return false;
-}
-
 // Return why an array cannot be in a memory, or NULL.
 static const char *fault_of(const struct sched_call *c,
                             const struct ir_buffer *array, enum space space)
@@ -45,7 +34,8 @@ static const char *fault_of(const struct sched_call *c,
     struct atomics a = {array, false};
     if (space == SPACE_constant)
         return "the kernel writes it";
-    if (space == SPACE_global && !is_on_top(c, array))
+    if (space == SPACE_global &&
+        sched_path(c->pass, sched_alloc_of(c->pass, array)).n > 1)
         return "it is declared inside of a statement";
     ir_each_expr_in(&c->pass->kernel->body, see_atomic, &a);
     return a.found && space == SPACE_local ? "there are atomics on it" : NULL;

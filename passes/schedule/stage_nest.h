@@ -1,21 +1,35 @@
-// New stages in loops of their own.
+// Stages that get loops of their own.
 
 #ifndef PASSES_SCHEDULE_STAGE_NEST_H
 #define PASSES_SCHEDULE_STAGE_NEST_H
 
+#include "passes/schedule/box.h"
 #include "passes/schedule/prim.h"
 
-// A stage in loops ax0, ax1 ... that nothing holds yet.
-struct stage_nest {
-    struct ir_stmt *outermost; // a loop, or the stage where there is none
-    struct ir_stmt *stage;
-    struct ir_expr **index; // its iteration variables v0, v1 ...
-};
+// Give a stage new iteration variables v0, v1 ... over `n` extents, which
+// nothing binds yet.  Returns what reads them.
+struct ir_expr **stage_nest_iters(struct pass *p, struct ir_stmt *stage,
+                                  uint32_t n, struct ir_expr *const *extents);
 
-// Give a stage that nothing holds new iteration variables over `n` extents and
-// loops for them, which get names that no loop of `near`'s nest has; NULL: any.
-struct stage_nest stage_nest_over(struct pass *p, struct ir_stmt *stage,
-                                  uint32_t n, struct ir_expr *const *extents,
-                                  const struct ir_stmt *near);
+// Make the stage `name` that copies `from` to `to`, two arrays of the same
+// shape, with iteration variables that nothing binds yet.
+struct ir_stmt *stage_nest_copy(struct pass *p, const char *name,
+                                struct ir_buffer *from, struct ir_buffer *to,
+                                struct span span);
+
+// Return the box of all values of a stage's iteration variables.
+struct box_dim *stage_nest_box(struct pass *p, const struct ir_stage *stage);
+
+// Return a stage in new loops ax0, ax1 ... over `box` (one dimension for each
+// iteration variable), named for a place, and bind its variables to base + ax.
+// Where that may leave the variable's extent, the stage gets a predicate.  Its
+// old predicate is dropped.
+struct ir_stmt *stage_nest_over(struct pass *p, struct ir_stmt *stage,
+                                const struct sched_place *place,
+                                const struct box_dim *box);
+
+// Put such a nest at its place.
+void stage_nest_put(struct pass *p, struct ir_stmt *stage,
+                    const struct sched_place *place, const struct box_dim *box);
 
 #endif

@@ -179,10 +179,13 @@ bool sched_transform_block_layout(struct sched_call *c)
         was_reduce[i] = stage->iters.at[i].is_reduce;
         old[i] = stage->iters.at[i].var;
     }
-    struct stage_nest nest =
-        stage_nest_over(p, r.stage, r.map.map->m, r.map.extents, r.loops[0]);
+    struct ir_expr **index =
+        stage_nest_iters(p, r.stage, r.map.map->m, r.map.extents);
+    struct sched_place place = sched_place_of(p, r.loops[0], false);
+    struct ir_stmt *nest =
+        stage_nest_over(p, r.stage, &place, stage_nest_box(p, stage));
     mark_reductions(&r, stage, was_reduce);
-    struct ir_expr **inverse = index_map_invert(p, &r.map, nest.index);
+    struct ir_expr **inverse = index_map_invert(p, &r.map, index);
     for (size_t i = 0; i < r.n; i++)
         map_set(&vars, old[i], inverse[i]);
     ir_substitute_in(p->arena, &stage->init, &vars, NULL);
@@ -193,6 +196,6 @@ bool sched_transform_block_layout(struct sched_call *c)
         at[i] = stage->iters.at[i].binding;
     stage->predicate =
         index_map_inside(p, &r.map, index_map_invert(p, &r.map, at));
-    sched_replace(p, r.loops[0], nest.outermost);
+    sched_replace(p, r.loops[0], nest);
     return true;
 }

@@ -53,49 +53,40 @@ static void map_store(struct ir_stmt *s, void *context)
     s->u.store.n = r->map->m;
 }
 
-// Return a stage with its loops that writes the pad value to the elements that
+// Return a stage that writes the pad value to the elements that
 // the map adds.
-static struct stage_nest make_fill(struct pass *p, const struct index_map *m,
-                                   struct ir_buffer *array, int64_t value)
+static struct ir_stmt *make_fill(struct pass *p, const struct index_map *m,
+                                 struct ir_buffer *array, int64_t value)
 {
     struct arena *a = p->arena;
     const char *name = arena_printf(p->scratch, "%s_pad", array->name);
     struct ir_stmt *stage = ir_stmt_stage(a, str_name(p->names, name));
     stage->span = array->span;
-    struct stage_nest fill =
-        stage_nest_over(p, stage, array->rank, array->shape, NULL);
-    struct ir_expr **old = index_map_invert(p, m, fill.index);
+    struct ir_expr **index =
+        stage_nest_iters(p, stage, array->rank, array->shape);
+    struct ir_expr **old = index_map_invert(p, m, index);
     struct ir_expr *x = type_is_float(array->elem)
                             ? ir_const_float(a, array->elem, (double)value)
                             : ir_const_int(a, array->elem, value);
-    struct ir_stmt *store = ir_stmt_store(a, array, array->rank, fill.index, x);
+    struct ir_stmt *store = ir_stmt_store(a, array, array->rank, index, x);
     struct ir_stmt *branch =
         ir_stmt_if(a, ir_unary(a, OP_not, index_map_inside(p, m, old)));
     store->span = branch->span = array->span;
     ir_append(a, &branch->u.branch.then, store);
-    ir_append(a, &fill.stage->u.stage.body, branch);
-    return fill;
+    ir_append(a, &stage->u.stage.body, branch);
+    return stage;
 }
 
-// Put a statement behind the declaration of an array.
-static bool put_behind(struct pass *p, struct ir_block *block,
-                       const struct ir_buffer *array, struct ir_stmt *s)
+// Return the place behind the declaration of an array, and those next to it.
+static struct sched_place place_behind(struct pass *p,
+                                       const struct ir_buffer *array)
 {
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *at = block->at[i];
-        struct ir_block *inner[IR_BLOCKS_MOST];
-        if (at->kind == STMT_alloc && at->u.buffer == array) {
-            while (i < block->n && block->at[i]->kind == STMT_alloc)
-                i++;
-            ir_insert(p->arena, block, i, s);
-            return true;
-        }
-        uint32_t n = ir_stmt_blocks(at, inner);
-        for (uint32_t k = 0; k < n; k++)
-            if (put_behind(p, inner[k], array, s))
-                return true;
-    }
-    return false;
+    struct sched_place place =
+        sched_place_of(p, sched_alloc_of(p, array), true);
+    while (place.at < place.block->n &&
+           place.block->at[place.at]->kind == STMT_alloc)
+        place.at++;
+    return place;
 }
 
 // Check every precondition.
@@ -136,8 +127,9 @@ bool sched_transform_layout(struct sched_call *c)
     array->shape = m.extents;
     if (!m.pads || c->args.n < 3)
         return true;
-    struct stage_nest fill = make_fill(p, &m, array, c->args.at[2].number);
-    put_behind(p, &p->kernel->body, array, fill.outermost);
-    sched_result(c, VALUE_stage, fill.stage);
+    struct ir_stmt *fill = make_fill(p, &m, array, c->args.at[2].number);
+    struct sched_place place = place_behind(p, array);
+    stage_nest_put(p, fill, &place, stage_nest_box(p, &fill->u.stage));
+    sched_result(c, VALUE_stage, fill);
     return true;
 }

@@ -1,0 +1,28 @@
+// What loops and indices are to a stage.
+
+#ifndef IR_STAGE_H
+#define IR_STAGE_H
+
+#include "ir/ir.h"
+
+// Return what a loop variable does for a stage: which kinds of iteration
+// variables it is bound to.
+enum { STAGE_SELECTS = 1, STAGE_REDUCES = 2 };
+unsigned ir_stage_role(const struct ir_stage *stage, const struct ir_var *var);
+
+// Return how many iteration variables do not count a reduction.
+uint32_t ir_stage_selecting(const struct ir_stage *stage);
+
+// Return whether any of them counts one.
+bool ir_stage_reduces(const struct ir_stage *stage);
+
+// Return which iteration variable of a stage an index is, or -1.
+int ir_stage_iter(const struct ir_stage *stage, const struct ir_expr *index);
+
+// Return whether indices have each iteration variable that counts no
+// reduction once, and else only constants: every element has its own
+// iterations.
+bool ir_stage_owns(const struct ir_stage *stage, uint32_t n,
+                   struct ir_expr *const *index);
+
+#endif
