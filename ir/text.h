@@ -11,8 +11,7 @@
 // Append a kernel as text.
 void ir_print_kernel(struct buf *out, const struct ir_kernel *kernel);
 
-// Append a statement or an expression as they stand: names are not numbered.
-void ir_print_stmt(struct buf *out, const struct ir_stmt *s, int indent);
+// Append an expression as it stands: names are not numbered.
 void ir_print_expr(struct buf *out, const struct ir_expr *x);
 
 // Append a loop nest in short, one loop or stage a line; those in `marked`

@@ -329,16 +329,6 @@ void ir_print_kernel(struct buf *out, const struct ir_kernel *k)
     arena_reset(&p.arena);
 }
 
-void ir_print_stmt(struct buf *out, const struct ir_stmt *s, int indent)
-{
-    struct printer p;
-    print_start(&p, out, false);
-    buf_indent(out, indent);
-    print_stmt(&p, s, indent);
-    buf_char(out, '\n');
-    arena_reset(&p.arena);
-}
-
 // What a short nest marks.
 struct marks {
     const struct ir_stmt *const *at;

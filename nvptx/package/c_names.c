@@ -56,7 +56,8 @@ const char *path_base(const char *path)
     return slash ? slash + 1 : path;
 }
 
-const char *parameter_name(const struct ir_param *p)
+// Return the name of a parameter in the file.
+static const char *parameter_name(const struct ir_param *p)
 {
     return p->var ? p->var->name : p->buffer->name;
 }

@@ -24,7 +24,4 @@ void c_string(struct buf *out, const char *text);
 // they are made.
 const char *path_base(const char *path);
 
-// Return the name of a parameter in the file.
-const char *parameter_name(const struct ir_param *p);
-
 #endif

@@ -1,6 +1,6 @@
 // What a stage reduces, and how.
 
-#include "passes/analysis/reducer.h"
+#include "passes/analysis/reducer_parts.h"
 
 #include "ir/build.h"
 #include "ir/copy.h"
@@ -18,8 +18,7 @@ static bool same_index(uint32_t n, struct ir_expr *const *x,
     return true;
 }
 
-// Return whether an expression loads the element that a store writes.
-static bool loads_own(const struct ir_stmt *store, const struct ir_expr *x)
+bool reducer_loads_own(const struct ir_stmt *store, const struct ir_expr *x)
 {
     return x->op == OP_load && x->u.buffer == store->u.store.buffer &&
            same_index(x->n, x->args, store->u.store.index);
@@ -129,8 +128,8 @@ static bool find_operation(struct reducer *r)
     const struct ir_expr *x = v->store->u.store.value;
     if (x->n != 2 || !can_repeat(x->op, v->identity))
         return false;
-    v->operand = loads_own(v->store, x->args[0]) ? 1 : 0;
-    return loads_own(v->store, x->args[1 - v->operand]) &&
+    v->operand = reducer_loads_own(v->store, x->args[0]) ? 1 : 0;
+    return reducer_loads_own(v->store, x->args[1 - v->operand]) &&
            is_operand(r, x->args[v->operand]);
 }
 
@@ -164,7 +163,7 @@ static bool take_names(struct reducer *r, size_t at)
     if (!t.found || !add_value(r, t.found))
         return false;
     r->values[r->n - 1].operand = at + 1;
-    return loads_own(t.found, own);
+    return reducer_loads_own(t.found, own);
 }
 
 // What combines two partial results: the context of see_combining.
@@ -227,9 +226,7 @@ static bool find_declared(struct reducer *r)
     return !c.fails;
 }
 
-// Return the index that an integer conversion, or nothing, makes a value of;
-// NULL if it is not one.
-static struct ir_expr *converted_index(struct ir_expr *x)
+struct ir_expr *reducer_position(struct ir_expr *x)
 {
     if (x->op == OP_cast)
         x = x->args[0];
@@ -251,10 +248,8 @@ static struct ir_expr *exchange(struct arena *a, struct ir_expr *x,
     return ir_expr_equal(x, e->index) ? e->by : x;
 }
 
-// Return an expression with another value, converted, in place of an index.
-static struct ir_expr *at_index(struct arena *a, struct ir_expr *x,
-                                const struct ir_expr *index,
-                                struct ir_expr *value)
+struct ir_expr *reducer_at(struct arena *a, struct ir_expr *x,
+                           const struct ir_expr *index, struct ir_expr *value)
 {
     struct exchange e = {index, ir_cast(a, index->type, value)};
     return ir_rewrite(a, x, exchange, &e);
@@ -273,13 +268,13 @@ static bool find_position(struct pass *p, struct reducer *r)
         return false;
     const struct ir_stmt *store = r->values[0].store;
     const struct ir_expr *cond = s->u.branch.cond;
-    struct ir_expr *at = converted_index(store->u.store.value);
+    struct ir_expr *at = reducer_position(store->u.store.value);
     if (!at || (cond->op != OP_gt && cond->op != OP_lt) ||
         !is_operand(r, cond->args[0]))
         return false;
     struct ir_expr *own = ir_load(a, store->u.store.buffer, store->u.store.n,
                                   store->u.store.index);
-    struct ir_expr *best = at_index(a, cond->args[0], at, own);
+    struct ir_expr *best = reducer_at(a, cond->args[0], at, own);
     return ir_expr_equal(best, cond->args[1]);
 }
 
@@ -326,181 +321,4 @@ bool reducer_find(struct pass *p, const struct ir_stage *stage,
         return true;
     *out = none;
     return find_position(p, out);
-}
-
-struct ir_expr *reducer_read(struct arena *a, const struct reducer_place *at)
-{
-    return at->var ? ir_read(a, at->var)
-                   : ir_load(a, at->buffer, at->n, at->index);
-}
-
-struct ir_stmt *reducer_write(struct arena *a, const struct reducer_place *at,
-                              struct ir_expr *value)
-{
-    return at->var ? ir_stmt_assign(a, at->var, value)
-                   : ir_stmt_store(a, at->buffer, at->n, at->index, value);
-}
-
-// A move of values to other places: the context of move_load and move_store.
-struct move {
-    struct arena *arena;
-    const struct reducer *reducer;
-    const struct reducer_place *places;
-};
-
-// Return where the value of an array lives, or NULL.
-static const struct reducer_place *place_of(const struct move *m,
-                                            const struct ir_buffer *buffer)
-{
-    for (size_t i = 0; i < m->reducer->n; i++) {
-        if (m->reducer->values[i].store->u.store.buffer == buffer)
-            return &m->places[i];
-    }
-    return NULL;
-}
-
-// Read the place where the element is loaded.
-static struct ir_expr *move_load(struct arena *a, struct ir_expr *x,
-                                 void *context)
-{
-    const struct reducer_place *at =
-        x->op == OP_load ? place_of(context, x->u.buffer) : NULL;
-    return at ? ir_at(a, reducer_read(a, at), x->span) : x;
-}
-
-// Write to the place where the element is stored.
-static void move_store(struct ir_stmt *s, void *context)
-{
-    struct move *m = context;
-    const struct reducer_place *at =
-        s->kind == STMT_store ? place_of(m, s->u.store.buffer) : NULL;
-    struct span span = s->span;
-    if (!at)
-        return;
-    *s = *reducer_write(m->arena, at, s->u.store.value);
-    s->span = span;
-}
-
-// Move what a block loads and stores.
-static void move_values(struct pass *p, const struct reducer *r,
-                        const struct reducer_place *places,
-                        struct ir_block *block)
-{
-    struct move m = {p->arena, r, places};
-    ir_rewrite_in(p->arena, block, move_load, &m);
-    ir_each_stmt(block, move_store, &m);
-}
-
-// Return a copy of a body with another operand of each value.
-static struct ir_block with_operands(struct pass *p, const struct reducer *r,
-                                     struct ir_expr *const *right,
-                                     const struct map *vars)
-{
-    struct ir_block block = ir_copy_block(p->arena, r->block, vars, NULL);
-    for (size_t i = 0; i < r->n && r->kind == REDUCER_declared; i++)
-        block.at[r->values[i].operand]->u.let.value = right[i];
-    if (r->kind != REDUCER_operation)
-        return block;
-    struct ir_stmt *s = block.at[0];
-    struct ir_expr *args[2] = {s->u.store.value->args[0],
-                               s->u.store.value->args[1]};
-    args[r->values[0].operand] = right[0];
-    s->u.store.value = ir_with_args(p->arena, s->u.store.value, args);
-    return block;
-}
-
-// Let an operation that may not evaluate its second operand have what is
-// combined as its first, so that loads need not wait for one another.
-static void evaluate_operand(struct ir_stmt *s, void *context)
-{
-    if (s->kind != STMT_store)
-        return;
-    struct ir_expr *x = s->u.store.value;
-    if (!(ir_op_info(x->op)->flags & OP_LAZY) || x->n != 2 ||
-        !loads_own(s, x->args[0]))
-        return;
-    struct ir_expr *args[2] = {x->args[1], x->args[0]};
-    s->u.store.value = ir_with_args(context, x, args);
-}
-
-struct ir_block reducer_body(struct pass *p, const struct reducer *r,
-                             const struct reducer_place *places,
-                             const struct map *vars)
-{
-    struct ir_block block =
-        ir_copy_block(p->arena, &r->stage->body, vars, NULL);
-    if (r->kind == REDUCER_operation)
-        ir_each_stmt(&block, evaluate_operand, p->arena);
-    move_values(p, r, places, &block);
-    return block;
-}
-
-// Name a value.
-static struct ir_var *name_value(struct pass *p, struct ir_block *block,
-                                 const char *name, struct ir_expr *value,
-                                 struct span span)
-{
-    struct ir_var *var = ir_var_new(p->arena, str_name(p->names, name),
-                                    value->type, VAR_let, span);
-    struct ir_stmt *s = ir_stmt_let(p->arena, var, value);
-    s->span = span;
-    ir_append(p->arena, block, s);
-    return var;
-}
-
-// Return what a position is of: the compared expression at that position.
-static struct ir_expr *at_position(struct pass *p, const struct reducer *r,
-                                   struct ir_expr *position,
-                                   const struct map *vars)
-{
-    struct arena *a = p->arena;
-    struct ir_expr *x = r->block->at[0]->u.branch.cond->args[0];
-    struct ir_expr *at = converted_index(r->values[0].store->u.store.value);
-    return ir_substitute(a, at_index(a, x, at, position), vars, NULL);
-}
-
-// Take another position if what it is of is more extreme, or as extreme and
-// the position comes first.  Equal positions, which those of no elements are,
-// are not looked at.
-static struct ir_block combine_positions(struct pass *p,
-                                         const struct reducer *r,
-                                         const struct reducer_place *place,
-                                         struct ir_expr *right,
-                                         const struct map *vars)
-{
-    struct arena *a = p->arena;
-    struct ir_block out = {0};
-    const struct ir_stmt *own = r->block->at[0];
-    struct ir_var *mine =
-        name_value(p, &out, "mine", reducer_read(a, place), own->span);
-    struct ir_var *other = name_value(p, &out, "other", right, own->span);
-    struct ir_expr *x = ir_read(a, mine), *y = ir_read(a, other);
-    struct ir_stmt *outer = ir_stmt_if(a, ir_binary(a, OP_ne, x, y));
-    struct ir_block *then = &outer->u.branch.then;
-    struct ir_var *best =
-        name_value(p, then, "most", at_position(p, r, x, vars), own->span);
-    struct ir_var *next =
-        name_value(p, then, "next", at_position(p, r, y, vars), own->span);
-    struct ir_expr *was = ir_read(a, best), *is = ir_read(a, next);
-    struct ir_expr *first = ir_binary(a, OP_and, ir_binary(a, OP_eq, is, was),
-                                      ir_binary(a, OP_lt, y, x));
-    struct ir_stmt *inner = ir_stmt_if(
-        a, ir_binary(a, OP_or, ir_binary(a, own->u.branch.cond->op, is, was),
-                     first));
-    ir_append(a, &inner->u.branch.then, reducer_write(a, place, y));
-    ir_append(a, then, inner);
-    ir_append(a, &out, outer);
-    return out;
-}
-
-struct ir_block reducer_combine(struct pass *p, const struct reducer *r,
-                                const struct reducer_place *places,
-                                struct ir_expr *const *right,
-                                const struct map *vars)
-{
-    if (r->kind == REDUCER_position)
-        return combine_positions(p, r, places, right[0], vars);
-    struct ir_block block = with_operands(p, r, right, vars);
-    move_values(p, r, places, &block);
-    return block;
 }

@@ -19,29 +19,18 @@
 // Sizes and the position of a thread stay leaves of type `int`, below a
 // conversion.
 
-#include "ir/base/map.h"
-#include "ir/base/num.h"
+#include "passes/lower/flatten.h"
+
 #include "ir/build.h"
 #include "ir/layout.h"
 #include "ir/walk.h"
-#include "passes/analysis/facts.h"
 #include "passes/opt/fold.h"
 #include "passes/pass.h"
 
-// The state of the walk.
-struct flatten {
-    struct arena *arena;
-    struct facts facts;
-    struct map vars; // variables with a width, by those without
-    bool is_bounded; // there is an upper bound for each size
-};
-
 static const struct interval narrow_range = {INT32_MIN, INT32_MAX};
 
-// Return a converted value in another width; a leaf of type `int` is
-// converted once.
-static struct ir_expr *in_width(struct flatten *f, struct ir_expr *x,
-                                enum type_kind width)
+struct ir_expr *flatten_in_width(struct flatten *f, struct ir_expr *x,
+                                 enum type_kind width)
 {
     if (x->type.kind == width)
         return x;
@@ -50,15 +39,12 @@ static struct ir_expr *in_width(struct flatten *f, struct ir_expr *x,
     return ir_cast(f->arena, type_scalar(width), x);
 }
 
-// Return whether a converted value is narrow.
-static bool is_narrow(const struct ir_expr *x)
+bool flatten_is_narrow(const struct ir_expr *x)
 {
     return x->type.kind == TYPE_idx32;
 }
 
-// Return whether x <= INT32_MAX - room is proved, by ranges or facts; the
-// latter have no chance if some size may be anything.
-static bool is_at_most(struct flatten *f, struct ir_expr *x, int64_t room)
+bool flatten_is_at_most(struct flatten *f, struct ir_expr *x, int64_t room)
 {
     if (facts_range(&f->facts, x).hi <= INT32_MAX - room)
         return true;
@@ -87,9 +73,7 @@ static bool may_shift(struct flatten *f, const struct ir_expr *x)
     return !shifts || interval_within(facts_range(&f->facts, x->args[1]), most);
 }
 
-// Return whether an operation on narrow operands has a narrow result, and
-// computes it without leaving 32 bits.
-static bool stays_narrow(struct flatten *f, struct ir_expr *x)
+bool flatten_stays_narrow(struct flatten *f, struct ir_expr *x)
 {
     if (x->type.lanes > 1 || !may_shift(f, x))
         return false;
@@ -101,10 +85,9 @@ static bool stays_narrow(struct flatten *f, struct ir_expr *x)
                          facts_range(&f->facts, x->args[1]));
     if (interval_within(r, narrow_range))
         return true;
-    return x->op != OP_ceildiv && r.lo >= INT32_MIN && is_at_most(f, x, 0);
+    return x->op != OP_ceildiv && r.lo >= INT32_MIN &&
+           flatten_is_at_most(f, x, 0);
 }
-
-static struct ir_expr *flat_expr(struct flatten *f, struct ir_expr *x);
 
 // Convert a leaf of an index type.
 static struct ir_expr *flat_leaf(struct flatten *f, struct ir_expr *x)
@@ -120,7 +103,7 @@ static struct ir_expr *flat_leaf(struct flatten *f, struct ir_expr *x)
         return ir_read(f->arena, var);
     bool narrow = x->op == OP_index ||
                   interval_within(facts_range(&f->facts, x), narrow_range);
-    return in_width(f, x, narrow ? TYPE_idx32 : TYPE_idx64);
+    return flatten_in_width(f, x, narrow ? TYPE_idx32 : TYPE_idx64);
 }
 
 // Give the index operands of an operation one width.  The operation itself is
@@ -128,14 +111,15 @@ static struct ir_expr *flat_leaf(struct flatten *f, struct ir_expr *x)
 static struct ir_expr *flat_operands(struct flatten *f, struct ir_expr *x)
 {
     struct ir_expr **args = arena_array(f->arena, struct ir_expr *, x->n);
-    bool narrow = !type_is_index(x->type) || stays_narrow(f, x);
+    bool narrow = !type_is_index(x->type) || flatten_stays_narrow(f, x);
     for (uint32_t i = 0; i < x->n; i++) {
-        args[i] = flat_expr(f, x->args[i]);
-        narrow &= !type_is_index(args[i]->type) || is_narrow(args[i]);
+        args[i] = flatten_expr(f, x->args[i]);
+        narrow &= !type_is_index(args[i]->type) || flatten_is_narrow(args[i]);
     }
     for (uint32_t i = 0; i < x->n; i++) {
         if (type_is_index(args[i]->type))
-            args[i] = in_width(f, args[i], narrow ? TYPE_idx32 : TYPE_idx64);
+            args[i] =
+                flatten_in_width(f, args[i], narrow ? TYPE_idx32 : TYPE_idx64);
     }
     return ir_with_args(f->arena, x, args);
 }
@@ -143,198 +127,24 @@ static struct ir_expr *flat_operands(struct flatten *f, struct ir_expr *x)
 // Convert a conversion.
 static struct ir_expr *flat_cast(struct flatten *f, struct ir_expr *x)
 {
-    struct ir_expr *from = flat_expr(f, x->args[0]);
+    struct ir_expr *from = flatten_expr(f, x->args[0]);
     if (!type_is_index(x->type))
         return ir_cast(f->arena, x->type, from);
-    bool narrow = type_is_integer(from->type) && stays_narrow(f, x);
-    return in_width(f, from, narrow ? TYPE_idx32 : TYPE_idx64);
-}
-
-// An index value and its conversion.
-struct value {
-    struct ir_expr *index; // of type `int`
-    struct ir_expr *flat;  // of type idx32 or idx64
-};
-
-// Convert an index value.
-static struct value value_of(struct flatten *f, struct ir_expr *x)
-{
-    return (struct value){x, flat_expr(f, x)};
-}
-
-// Return an operation on two values; narrow if they are and the result is,
-// which is known if `small`.
-static struct value combine(struct flatten *f, enum ir_op op, struct value x,
-                            struct value y, bool small)
-{
-    struct value r = {.index = ir_binary(f->arena, op, x.index, y.index)};
-    bool narrow = is_narrow(x.flat) && is_narrow(y.flat) &&
-                  (small || stays_narrow(f, r.index));
-    enum type_kind width = narrow ? TYPE_idx32 : TYPE_idx64;
-    r.flat = ir_binary(f->arena, op, in_width(f, x.flat, width),
-                       in_width(f, y.flat, width));
-    return r;
-}
-
-// Return the distance of neighbours in a dimension of an array, if it is a
-// number.
-static bool distance_of(const struct ir_buffer *b, uint32_t dimension,
-                        int64_t *out)
-{
-    int64_t extent;
-    if (b->strides)
-        return ir_int_value(b->strides[dimension], out);
-    *out = 1;
-    for (uint32_t i = dimension + 1; i < b->rank; i++) {
-        if (!ir_int_value(b->shape[i], &extent) || !num_mul(*out, extent, out))
-            return false;
-    }
-    return true;
-}
-
-// Take the constant part out of the index of a dimension, if it is a known
-// number of elements, and add it to *constant.
-static void split_constant(struct flatten *f, const struct ir_buffer *b,
-                           uint32_t dimension, struct ir_expr **index,
-                           int64_t *constant)
-{
-    int64_t distance, part, sum;
-    struct affine form = affine_of(f->facts.arena, *index);
-    if (form.failed || form.constant == 0 ||
-        !distance_of(b, dimension, &distance) ||
-        !num_mul(distance, form.constant, &part) ||
-        !num_add(part, *constant, &sum) || sum > INT32_MAX / 2 ||
-        sum < INT32_MIN / 2)
-        return;
-    *constant = sum;
-    form.constant = 0;
-    *index = affine_expr(f->arena, &form, (*index)->type);
-}
-
-// Return whether every offset in an array, give or take a number of elements,
-// is proved to fit in 32 bits.
-static bool is_small(struct flatten *f, const struct ir_buffer *b, int64_t give)
-{
-    bool is_ours = b->role == ROLE_alloc || !b->strides;
-    return is_ours &&
-           is_at_most(f, layout_elements(f->arena, b), give < 0 ? -give : give);
-}
-
-// Note a quotient or a remainder.
-static void see_division(struct ir_expr *x, void *context)
-{
-    *(bool *)context |= x->op == OP_div || x->op == OP_mod;
-}
-
-// Return whether an expression divides.
-static bool divides(struct ir_expr *x)
-{
-    bool found = false;
-    ir_each_expr(x, see_division, &found);
-    return found;
-}
-
-// Replace a variable by the quotient or remainder that it is known to be.
-static struct ir_expr *expand_division(struct arena *a, struct ir_expr *x,
-                                       void *context)
-{
-    const struct flatten *f = context;
-    (void)a;
-    const struct fact_var *known =
-        x->op == OP_var ? facts_var(&f->facts, x->u.var) : NULL;
-    return known && known->value && divides(known->value) ? known->value : x;
-}
-
-// Return the offset of an element whose indices divide if the offset itself
-// does not, as that of A[q / n, q % n] in rows of n; NULL otherwise.
-static struct ir_expr *whole_offset(struct flatten *f,
-                                    const struct ir_buffer *b,
-                                    struct ir_expr *const *index)
-{
-    struct ir_expr *sum = ir_int(f->arena, 0);
-    for (uint32_t i = 0; i < b->rank && !b->strides; i++)
-        sum = ir_add(f->arena, ir_mul(f->arena, sum, b->shape[i]),
-                     ir_rewrite(f->arena, index[i], expand_division, f));
-    if (!divides(sum))
-        return NULL;
-    sum = fold_expr(f->arena, &f->facts, sum);
-    return divides(sum) ? NULL : sum;
-}
-
-// Return the number that the last index of an element is combined with, if the
-// array is swizzled.
-static struct value swizzle_mask(struct flatten *f, const struct ir_buffer *b,
-                                 struct ir_expr *const *index)
-{
-    struct arena *a = f->arena;
-    struct ir_swizzle s = b->swizzle;
-    if (!s.bits)
-        return (struct value){0};
-    struct ir_expr *row = layout_row(a, b, index);
-    struct ir_expr *some = ir_binary(a, OP_shr, row, ir_int(a, s.shift));
-    struct ir_expr *bits =
-        ir_binary(a, OP_mod, some, ir_int(a, (int64_t)1 << s.bits));
-    return value_of(
-        f, fold_expr(a, &f->facts,
-                     ir_mul(a, bits, ir_int(a, (int64_t)1 << s.base))));
-}
-
-// Return the offset of an element from its indices.
-static struct ir_expr *flat_offset(struct flatten *f, const struct ir_buffer *b,
-                                   struct ir_expr **index)
-{
-    int64_t constant = 0;
-    struct ir_expr *whole = b->swizzle.bits ? NULL : whole_offset(f, b, index);
-    struct value mask = swizzle_mask(f, b, index);
-    uint32_t plain = mask.index ? b->rank - 1 : b->rank;
-    if (whole)
-        return value_of(f, whole).flat;
-    for (uint32_t i = 0; i < plain; i++)
-        split_constant(f, b, i, &index[i], &constant);
-    bool small = is_small(f, b, constant);
-    struct value sum = value_of(f, ir_int(f->arena, 0));
-    for (uint32_t i = 0; i < b->rank; i++) {
-        struct value term = value_of(f, index[i]);
-        if (i == plain)
-            term = combine(f, OP_bit_xor, term, mask, small);
-        struct value scale =
-            value_of(f, b->strides ? b->strides[i] : b->shape[i]);
-        struct value *scaled = b->strides ? &term : &sum;
-        *scaled = combine(f, OP_mul, *scaled, scale, small);
-        sum = combine(f, OP_add, sum, term, small);
-    }
-    bool below = constant < 0;
-    struct ir_expr *last = ir_int(f->arena, below ? -constant : constant);
-    return combine(f, below ? OP_sub : OP_add, sum, value_of(f, last), small)
-        .flat;
-}
-
-// Return the only index of an access at level flat; a vector's stays one.
-static struct ir_expr *flat_index(struct flatten *f, const struct ir_buffer *b,
-                                  struct ir_expr *const *index)
-{
-    struct ir_expr **scalar = arena_array(f->arena, struct ir_expr *, b->rank);
-    unsigned lanes = 1;
-    for (uint32_t i = 0; i < b->rank; i++) {
-        bool is_ramp = index[i]->op == OP_ramp;
-        lanes = is_ramp ? index[i]->type.lanes : lanes;
-        scalar[i] = is_ramp ? index[i]->args[0] : index[i];
-    }
-    struct ir_expr *offset = flat_offset(f, b, scalar);
-    return lanes > 1 ? ir_ramp(f->arena, offset, lanes) : offset;
+    bool narrow = type_is_integer(from->type) && flatten_stays_narrow(f, x);
+    return flatten_in_width(f, from, narrow ? TYPE_idx32 : TYPE_idx64);
 }
 
 // Convert an access in an expression.
 static struct ir_expr *flat_access(struct flatten *f, struct ir_expr *x)
 {
     struct ir_buffer *b = x->u.buffer;
-    struct ir_expr *index = flat_index(f, b, x->args);
+    struct ir_expr *index = flatten_index(f, b, x->args);
     if (x->op == OP_load)
         return ir_load(f->arena, b, 1, &index);
     uint32_t n = x->n - b->rank;
     struct ir_expr **operands = arena_array(f->arena, struct ir_expr *, n);
     for (uint32_t i = 0; i < n; i++)
-        operands[i] = flat_expr(f, x->args[b->rank + i]);
+        operands[i] = flatten_expr(f, x->args[b->rank + i]);
     return ir_scoped(ir_atomic(f->arena, x->op, b, 1, &index, n, operands),
                      (enum ir_scope)x->scope);
 }
@@ -344,25 +154,25 @@ static struct ir_expr *flat_access(struct flatten *f, struct ir_expr *x)
 static struct ir_expr *flat_lazy(struct flatten *f, struct ir_expr *x)
 {
     struct ir_expr **args = arena_array(f->arena, struct ir_expr *, x->n);
-    bool narrow = stays_narrow(f, x);
-    args[0] = flat_expr(f, x->args[0]);
+    bool narrow = flatten_stays_narrow(f, x);
+    args[0] = flatten_expr(f, x->args[0]);
     for (uint32_t i = 1; i < x->n; i++) {
         struct facts_mark here = facts_mark(&f->facts);
         bool holds = x->op == OP_and || (x->op == OP_select && i == 1);
         facts_assume(&f->facts, x->args[0], holds);
-        args[i] = flat_expr(f, x->args[i]);
-        narrow &= is_narrow(args[i]);
+        args[i] = flatten_expr(f, x->args[i]);
+        narrow &= flatten_is_narrow(args[i]);
         facts_leave(&f->facts, here);
     }
     for (uint32_t i = 1; i < x->n; i++) {
         if (type_is_index(args[i]->type))
-            args[i] = in_width(f, args[i], narrow ? TYPE_idx32 : TYPE_idx64);
+            args[i] =
+                flatten_in_width(f, args[i], narrow ? TYPE_idx32 : TYPE_idx64);
     }
     return ir_with_args(f->arena, x, args);
 }
 
-// Convert an expression; an index value comes back as idx32 or idx64.
-static struct ir_expr *flat_expr(struct flatten *f, struct ir_expr *x)
+struct ir_expr *flatten_expr(struct flatten *f, struct ir_expr *x)
 {
     struct ir_expr *r = x;
     unsigned flags = ir_op_info(x->op)->flags;
@@ -399,28 +209,28 @@ static void flat_block(struct flatten *f, struct ir_block *block);
 static void flat_loop(struct flatten *f, struct ir_stmt *s)
 {
     struct ir_for *loop = &s->u.loop;
-    struct ir_expr *from = flat_expr(f, loop->from);
-    struct ir_expr *to = flat_expr(f, loop->to);
-    struct ir_expr *step = flat_expr(f, loop->step);
+    struct ir_expr *from = flatten_expr(f, loop->from);
+    struct ir_expr *to = flatten_expr(f, loop->to);
+    struct ir_expr *step = flatten_expr(f, loop->step);
     struct ir_expr *end = ir_add(f->arena, loop->to, loop->step);
     enum type_kind width = (enum type_kind)loop->var->type.kind;
     if (type_is_index(loop->var->type)) {
-        bool narrow = is_narrow(from) && is_narrow(to) && is_narrow(step) &&
-                      is_at_most(f, end, 0);
+        bool narrow = flatten_is_narrow(from) && flatten_is_narrow(to) &&
+                      flatten_is_narrow(step) && flatten_is_at_most(f, end, 0);
         width = narrow ? TYPE_idx32 : TYPE_idx64;
     }
     facts_enter(&f->facts, s);
     loop->var = flat_var(f, loop->var, width);
-    loop->from = in_width(f, from, width);
-    loop->to = in_width(f, to, width);
-    loop->step = in_width(f, step, width);
+    loop->from = flatten_in_width(f, from, width);
+    loop->to = flatten_in_width(f, to, width);
+    loop->step = flatten_in_width(f, step, width);
     flat_block(f, &loop->body);
 }
 
 // Convert a `let`, `var` or assignment.
 static void flat_let(struct flatten *f, struct ir_stmt *s)
 {
-    struct ir_expr *value = flat_expr(f, s->u.let.value);
+    struct ir_expr *value = flatten_expr(f, s->u.let.value);
     struct ir_var *var = s->u.let.var;
     if (s->kind == STMT_let) {
         facts_enter(&f->facts, s);
@@ -428,7 +238,7 @@ static void flat_let(struct flatten *f, struct ir_stmt *s)
     } else if (type_is_index(var->type)) {
         struct ir_var *known = map_get(&f->vars, var);
         s->u.let.var = known ? known : flat_var(f, var, TYPE_idx64);
-        value = in_width(f, value, TYPE_idx64);
+        value = flatten_in_width(f, value, TYPE_idx64);
     }
     s->u.let.value = value;
 }
@@ -437,8 +247,8 @@ static void flat_let(struct flatten *f, struct ir_stmt *s)
 static void flat_store(struct flatten *f, struct ir_stmt *s)
 {
     struct ir_expr **index = arena_array(f->arena, struct ir_expr *, 1);
-    s->u.store.value = flat_expr(f, s->u.store.value);
-    index[0] = flat_index(f, s->u.store.buffer, s->u.store.index);
+    s->u.store.value = flatten_expr(f, s->u.store.value);
+    index[0] = flatten_index(f, s->u.store.buffer, s->u.store.index);
     s->u.store.index = index;
     s->u.store.n = 1;
 }
@@ -457,7 +267,7 @@ static void flat_under(struct flatten *f, struct ir_block *block,
 static void flat_branch(struct flatten *f, struct ir_stmt *s)
 {
     struct ir_expr *condition = s->u.branch.cond;
-    s->u.branch.cond = flat_expr(f, condition);
+    s->u.branch.cond = flatten_expr(f, condition);
     flat_under(f, &s->u.branch.then, condition, true);
     flat_under(f, &s->u.branch.otherwise, condition, false);
 }
@@ -481,7 +291,7 @@ static void flat_stmt(struct flatten *f, struct ir_stmt *s)
     case STMT_var:
     case STMT_assign: flat_let(f, s); break;
     case STMT_store: flat_store(f, s); break;
-    case STMT_eval: s->u.value = flat_expr(f, s->u.value); break;
+    case STMT_eval: s->u.value = flatten_expr(f, s->u.value); break;
     case STMT_alloc:
     case STMT_barrier:
     case STMT_sync:

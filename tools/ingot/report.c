@@ -4,7 +4,9 @@
 
 #define SHORT_MS 0.1
 
-double report_bytes(const struct report *r)
+// Return the bytes that a run at least moves: what it reads and what it
+// writes, each once.
+static double moved_bytes(const struct report *r)
 {
     double bytes = 0;
     for (size_t i = 0; i < r->problem->arrays.n; i++) {
@@ -136,7 +138,7 @@ static void print_timing(const struct report *r, struct buf *out)
                t->most * unit, t->repetitions, t->batch,
                t->is_graph ? " replayed from a graph" : "");
     buf_printf(out, "%zu copies of the data\n", r->sets);
-    buf_printf(out, "  %.1f GB/s", rate(r, report_bytes(r)) / 1e9);
+    buf_printf(out, "  %.1f GB/s", rate(r, moved_bytes(r)) / 1e9);
     if (r->work.operations > 0)
         buf_printf(out, ", %.1f GFLOP/s%s", rate(r, r->work.operations) / 1e9,
                    r->work.is_estimate ? " (estimate)" : "");
@@ -251,7 +253,7 @@ static json_t *timing_json(const struct report *r)
     json_object_set_new(object, "batch", json_integer((json_int_t)t->batch));
     json_object_set_new(object, "graph", json_boolean(t->is_graph));
     json_object_set_new(object, "copies", json_integer((json_int_t)r->sets));
-    json_set_real(object, "gb_per_s", rate(r, report_bytes(r)) / 1e9);
+    json_set_real(object, "gb_per_s", rate(r, moved_bytes(r)) / 1e9);
     json_set_real(object, "gflop_per_s", rate(r, r->work.operations) / 1e9);
     return object;
 }
@@ -270,7 +272,7 @@ json_t *report_json(const struct report *r)
     json_object_set_new(object, "launches", launches_json(r));
     json_object_set_new(object, "reference", json_text(r->reference));
     json_object_set_new(object, "results", results);
-    json_set_real(object, "bytes", report_bytes(r));
+    json_set_real(object, "bytes", moved_bytes(r));
     json_set_real(object, "operations", r->work.operations);
     if (r->has_timing)
         json_object_set_new(object, "timing", timing_json(r));

@@ -25,10 +25,6 @@ struct report {
     size_t sets; // copies of the data that took turns
 };
 
-// Return the bytes that a run at least moves: what it reads and what it
-// writes, each once.
-double report_bytes(const struct report *r);
-
 // Append the report as text.
 void report_print(const struct report *r, struct buf *out);
 

@@ -58,7 +58,8 @@ static target_set every_target(void)
     return ((target_set)1 << n) - 1;
 }
 
-target_set choice_targets(const struct compile_options *o)
+// Return the architectures of a build; all of them where it names none.
+static target_set targets_of(const struct compile_options *o)
 {
     target_set set = o->ptx ? set_of(o->ptx, false) : 0;
     for (size_t i = 0; i < o->n_targets; i++)
@@ -261,7 +262,7 @@ bool choices_make(struct compilation *c, const struct compile_options *o,
                   const struct ir_kernel *kernel, struct choices *out)
 {
     struct judge j = {.c = c, .o = o, .kernel = kernel};
-    target_set build = choice_targets(o);
+    target_set build = targets_of(o);
     bool ok = o->no_schedule || gather(&j);
     for (size_t i = 0; ok && i < j.all.n; i++)
         ok = check_reached(&j, i);

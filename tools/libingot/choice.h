@@ -24,7 +24,4 @@ struct choices VEC(struct choice);
 bool choices_make(struct compilation *c, const struct compile_options *o,
                   const struct ir_kernel *kernel, struct choices *out);
 
-// Return the architectures of a build; all of them where it names none.
-target_set choice_targets(const struct compile_options *o);
-
 #endif

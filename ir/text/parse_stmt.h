@@ -1,0 +1,15 @@
+// What the files of the statement parser share.
+
+#ifndef IR_TEXT_PARSE_STMT_H
+#define IR_TEXT_PARSE_STMT_H
+
+#include "ir/text/parse.h"
+
+// Parse the value of an annotation behind its `(`.
+bool parse_attr_value(struct parser *p, struct ir_attr *attr);
+
+// Parse a stage, or a launch, behind its word, which is token `first`.
+bool parse_stage(struct parser *p, struct ir_block *out, size_t first);
+bool parse_launch(struct parser *p, struct ir_block *out, size_t first);
+
+#endif
