@@ -24,7 +24,6 @@
 #include "ir/build.h"
 #include "ir/layout.h"
 #include "ir/walk.h"
-#include "passes/opt/fold.h"
 #include "passes/pass.h"
 
 static const struct interval narrow_range = {INT32_MIN, INT32_MAX};
