@@ -199,6 +199,8 @@ bool sched_check_rectangle(const struct sched_call *c,
 // The loop's iterations are independent, so that they can run on the axis.
 bool sched_check_parallel(const struct sched_call *c, struct ir_stmt *loop,
                           enum axis axis);
+// A call of split would be accepted.
+bool sched_check_split(struct sched_call *c);
 // The array is one that the kernel declares; `how` finishes "cannot ...".
 bool sched_check_declared(const struct sched_call *c,
                           const struct ir_buffer *array, const char *how);

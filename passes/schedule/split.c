@@ -169,6 +169,12 @@ static struct ir_expr *iteration(struct pass *p, const struct plan *plan,
     return number;
 }
 
+bool sched_check_split(struct sched_call *c)
+{
+    struct plan plan;
+    return make_plan(c, &plan);
+}
+
 bool sched_split(struct sched_call *c)
 {
     struct plan plan;

@@ -13,36 +13,46 @@
 
 #include "passes/schedule/prim.h"
 
-// Split the loop of argument `i` by the factor of argument `i` + 2.
-static bool split(const struct sched_call *c, size_t i,
-                  struct sched_values *parts)
+#include "ir/build.h"
+
+// Return the call that splits the loop of argument `i` by the factor of
+// argument `i` + 2.
+static struct sched_call split_call(const struct sched_call *c, size_t i)
 {
     struct sched_call s = sched_call_to(c, PRIM_split);
     sched_add_loop(&s, sched_arg(c, i));
     sched_add_any(&s);
     vec_push(c->pass->scratch, &s.args, c->args.at[i + 2]);
-    bool ok = sched_run(&s);
-    *parts = s.results;
-    return ok;
+    return s;
+}
+
+// Let a loop hold nothing but another one.
+static void hold(struct sched_call *c, struct ir_stmt *outer,
+                 struct ir_stmt *inner)
+{
+    outer->u.loop.body = (struct ir_block){0};
+    ir_append(c->pass->arena, &outer->u.loop.body, inner);
 }
 
 bool sched_tile(struct sched_call *c)
 {
     struct ir_stmt *loops[] = {sched_arg(c, 0), sched_arg(c, 1)};
     struct ir_stmt *swapped[] = {loops[1], loops[0]};
-    struct sched_values i, j;
     if (!sched_check_distinct(c, loops, 2) ||
         !sched_check_nested(c, loops, 2, false) ||
         !sched_check_rectangle(c, loops, 2) ||
-        !sched_check_order(c, loops, 2, swapped) || !split(c, 0, &i) ||
-        !split(c, 1, &j))
+        !sched_check_order(c, loops, 2, swapped))
         return false;
-    struct ir_stmt *made[] = {i.at[0].stmt, j.at[0].stmt, i.at[1].stmt,
-                              j.at[1].stmt};
-    struct sched_call r = sched_call_to(c, PRIM_reorder);
+    struct sched_call i = split_call(c, 0), j = split_call(c, 1);
+    if (!sched_check_split(&i) || !sched_check_split(&j) || !sched_run(&i) ||
+        !sched_run(&j))
+        return false;
+    struct ir_stmt *made[] = {i.results.at[0].stmt, j.results.at[0].stmt,
+                              i.results.at[1].stmt, j.results.at[1].stmt};
     for (int k = 0; k < 4; k++) {
-        sched_add_loop(&r, made[k]);
+        if (k < 3)
+            hold(c, made[k], made[k + 1]);
         sched_result(c, VALUE_loop, made[k]);
     }
-    return sched_run(&r);
+    return true;
 }
