@@ -100,12 +100,28 @@ static bool check_nested(struct mapping *m, struct ir_stmt *s,
     return false;
 }
 
+// Let a quotient of the grid have a meaning where the loops around do not run,
+// under whose facts it was simplified.
+static struct ir_expr *keep_defined(struct arena *a, struct ir_expr *x,
+                                    void *context)
+{
+    const struct mapping *m = context;
+    struct affine n =
+        affine_of(m->p->scratch, x->op == OP_ceildiv ? x->args[0] : x);
+    if (x->op != OP_ceildiv || facts_nonnegative(&m->top, &n))
+        return x;
+    struct ir_expr *least = ir_binary(a, OP_max, x->args[0], ir_int(a, 0));
+    return ir_binary(a, OP_ceildiv, least, x->args[1]);
+}
+
 // Let the launch be long enough for a bound loop.
 static void measure_loop(struct mapping *m, struct ir_stmt *s)
 {
     struct ir_for *loop = &s->u.loop;
     struct arena *a = m->p->arena;
     struct ir_expr *extent = fold_expr(a, &m->facts, ir_for_extent(a, loop));
+    if (axis_kind(loop->axis) == AXIS_BLOCK)
+        extent = ir_rewrite(a, extent, keep_defined, m);
     map_set(&m->loop_extents, s, extent);
     if (m->around[loop->axis] && !check_nested(m, s, extent)) {
         m->failed = true;
@@ -285,6 +301,7 @@ static struct ir_stmt *make_launch(struct pass *p, struct ir_block body,
     m.launch->max_registers = p->kernel->max_registers;
     s->span = body.at[0]->span;
     facts_start(&m.facts, p->scratch, p->kernel);
+    facts_start(&m.top, p->scratch, p->kernel);
     double_buffer(p, &body);
     measure(&m, &body);
     if (!m.failed)

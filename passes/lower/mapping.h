@@ -11,6 +11,7 @@
 struct mapping {
     struct pass *p;
     struct facts facts;
+    struct facts top; // those of the kernel alone
     struct ir_launch *launch;
     struct ir_expr *extent[AXIS_COUNT]; // of each axis; NULL: no loop on it
     struct ir_stmt *around[AXIS_COUNT]; // the loop on the axis around, or NULL
