@@ -147,6 +147,34 @@ static bool indexes(const struct plan *x, const struct ir_var *var)
     return found;
 }
 
+// Return whether the index is proved to stay in the array for all values of
+// the iteration variables: the copy is made for all, and the loops around the
+// stage may leave some out.
+static bool stays_inside(const struct plan *x)
+{
+    struct pass *p = x->c->pass;
+    struct facts f;
+    const struct ir_stage *stage = &x->want->stage->u.stage;
+    bool inside = true;
+    facts_start(&f, p->scratch, p->kernel);
+    for (size_t i = 0; i < stage->iters.n; i++) {
+        const struct ir_iter *it = &stage->iters.at[i];
+        struct ir_expr *v = ir_read(p->scratch, it->var);
+        facts_assume(&f, ir_binary(p->scratch, OP_ge, v, ir_int(p->scratch, 0)),
+                     true);
+        facts_assume(&f, ir_binary(p->scratch, OP_lt, v, it->extent), true);
+    }
+    for (uint32_t i = 0; i < x->want->array->rank; i++) {
+        struct ir_expr *at = x->index[i], *end = x->want->array->shape[i];
+        struct ir_expr *low =
+            ir_binary(p->scratch, OP_ge, at, ir_int(p->scratch, 0));
+        struct ir_expr *high = ir_binary(p->scratch, OP_lt, at, end);
+        inside &= facts_decide(&f, low) == TRUTH_TRUE &&
+                  facts_decide(&f, high) == TRUTH_TRUE;
+    }
+    return inside;
+}
+
 // Check how the stage reaches the array.
 static bool check_index(struct plan *x)
 {
@@ -170,6 +198,8 @@ static bool check_index(struct plan *x)
         x->fault = "it reads elements that it has not written";
     if (!x->fault && !is_whole(x))
         x->fault = "its condition leaves iterations out";
+    if (!x->fault && !r->writes && !stays_inside(x))
+        x->fault = "its index may leave the array where no loop reaches";
     return !x->fault || refuse(x, x->fault);
 }
 
