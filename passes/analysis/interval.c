@@ -95,6 +95,8 @@ static int64_t div_bounds(int64_t x, int64_t y)
 
 struct interval interval_div(struct interval x, struct interval y)
 {
+    if (x.lo > x.hi || y.lo > y.hi)
+        return interval_all();
     if (y.lo <= 0 && y.hi >= 0) {
         if (y.lo < 0 || y.hi == 0)
             return interval_all();

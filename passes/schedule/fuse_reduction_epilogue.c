@@ -20,7 +20,7 @@
 //
 // Requires:
 //  1. the first is a reduction with an init, of one store to
-//     an element of its own                                     E0690
+//     an element of its own, and nothing else computes T        E0690
 //  2. the second is one store to an element of its own, uses
 //     the same element of T, and goes over all of them          E0690
 //  3. in between nothing uses D or writes what it is made of    E0691
@@ -225,7 +225,7 @@ static bool check_between(const struct sched_call *c, const struct folding *f)
 // Uses of T outside of the two: the context of see_other.
 struct others {
     const struct folding *f;
-    bool found;
+    bool found, writes;
 };
 
 // Note a use of T in another statement.
@@ -233,21 +233,27 @@ static void see_other(struct ir_stmt *s, void *context)
 {
     struct others *o = context;
     const struct folding *f = o->f;
-    if (s != f->init && s != f->combine && s != f->last)
-        o->found |= touches(s, f->from, true) || touches(s, f->from, false);
+    if (s == f->init || s == f->combine || s == f->last)
+        return;
+    o->writes |= touches(s, f->from, true);
+    o->found |= o->writes || touches(s, f->from, false);
 }
 
 // Check every precondition; fill the rest of `f` in.
 static bool check(const struct sched_call *c, struct folding *f)
 {
-    if (!take_reduction(f) || !take_epilogue(f)) {
+    struct others o = {.f = f};
+    bool good = take_reduction(f) && take_epilogue(f);
+    if (good)
+        ir_each_stmt(&f->pass->kernel->body, see_other, &o);
+    if (o.writes)
+        f->fault = "something else computes elements, too";
+    if (!good || o.writes) {
         diag_error(f->pass->diags, c->span, D_epilogue_shape,
                    sched_name_of(f->epilogue), sched_name_of(f->reduction),
                    f->fault);
         return sched_blame_one(c, f->epilogue, "to be folded");
     }
-    struct others o = {f, false};
-    ir_each_stmt(&f->pass->kernel->body, see_other, &o);
     f->keeps = o.found || f->from->role != ROLE_alloc ||
                !type_equal(f->from->elem, f->to->elem);
     return check_between(c, f);
@@ -271,7 +277,7 @@ static void see_from(struct ir_expr *x, void *context)
 static struct ir_expr *addend(const struct folding *f, struct ir_expr *x)
 {
     for (uint32_t i = 0; x->op == OP_add && i < 2; i++) {
-        struct others o = {f, false};
+        struct others o = {.f = f};
         ir_each_expr(x->args[1 - i], see_from, &o);
         if (is_element(f, x->args[i]) && !o.found)
             return x->args[1 - i];
