@@ -132,7 +132,8 @@ static void run_barrier(struct thread *t, const struct action *s)
     (void)s;
 }
 
-// Set an iteration variable; false if it left its extent.
+// Set an iteration variable; false if it left its extent: a fault, unless a
+// loop without iterations runs, which has no element to start.
 static bool bind_iter(struct thread *t, const struct action *s, size_t i)
 {
     const struct stage_iter *iter = &s->iters[i];
@@ -141,12 +142,13 @@ static bool bind_iter(struct thread *t, const struct action *s, size_t i)
     t->frame[iter->slot].i = value;
     if (t->empty && iter->is_reduce)
         return !t->machine->is_stopped;
-    if (value < 0 || value >= extent)
+    bool is_outside = value < 0 || value >= extent;
+    if (is_outside && !t->empty)
         eval_stop(t->machine, EVAL_FAULT, s->origin->span,
                   "iteration variable `%s` is %lld, outside its extent %lld",
                   s->origin->u.stage.iters.at[i].var->name, (long long)value,
                   (long long)extent);
-    return !t->machine->is_stopped;
+    return !t->machine->is_stopped && !is_outside;
 }
 
 // Run a stage.
