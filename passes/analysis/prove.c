@@ -19,7 +19,7 @@
 #include "ir/walk.h"
 #include "passes/analysis/facts.h"
 
-enum { DEPTH_MOST = 8, STEPS_MOST = 40 };
+enum { DEPTH_MOST = 8, STEPS_MOST = 100 };
 
 // A search.
 struct proof {

@@ -11,6 +11,7 @@
 #include "passes/analysis/narrow.h"
 #include "passes/pass.h"
 #include "passes/schedule/schedule.h"
+#include "tools/libingot/library.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -40,9 +41,9 @@ struct file {
     struct str_table names;
     struct diag_list diags;
     struct source source;
-    struct program program;
-    bool may_fault;  // some data takes accesses out of bounds
-    uint64_t random; // state of the generator
+    struct program program, library; // the defs of tools/std
+    bool may_fault;                  // some data takes accesses out of bounds
+    uint64_t random;                 // state of the generator
 };
 
 // Return the next random number below n.
@@ -54,26 +55,36 @@ static uint64_t below(struct file *f, uint64_t n)
     return (f->random >> 11) % n;
 }
 
+// Return whether conditions hold for the scalars of a kernel.
+static bool holds(const struct ir_kernel *k, const struct ir_conditions *all,
+                  const struct eval_argument *args)
+{
+    int64_t one = 1;
+    for (size_t i = 0; i < all->n && one; i++) {
+        if (!ir_eval_int(k, args, all->at[i], &one))
+            return false;
+    }
+    return one != 0;
+}
+
 // Choose the scalars of a kernel at random so that it accepts them; false if
 // that does not succeed.
 static bool choose_scalars(struct file *f, const struct ir_kernel *k,
                            struct eval_argument *args)
 {
+    static const int64_t scales[] = {8, 128, 256};
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        bool good = true;
-        int64_t scale = attempt < ATTEMPTS / 2 ? 1 : attempt % 2 ? 8 : 256;
+        bool is_scaled = k->guard.n || attempt >= ATTEMPTS / 2;
         for (size_t i = 0; i < k->params.n; i++) {
             const struct ir_var *var = k->params.at[i].var;
             if (var && type_is_float(var->type))
                 args[i].scalar.f = (double)below(f, 9) / 4 - 1;
             else if (var)
-                args[i].scalar.i = (int64_t)below(f, SIZE_MOST) * scale;
+                args[i].scalar.i =
+                    is_scaled ? (int64_t)below(f, 3) * scales[below(f, 3)]
+                              : (int64_t)below(f, SIZE_MOST);
         }
-        for (size_t i = 0; i < k->where.n && good; i++) {
-            int64_t holds;
-            good = ir_eval_int(k, args, k->where.at[i], &holds) && holds;
-        }
-        if (good)
+        if (holds(k, &k->where, args) && holds(k, &k->guard, args))
             return true;
     }
     return false;
@@ -275,6 +286,18 @@ static void read_file(struct file *f, const char *path)
         (struct source){arena_copy(&f->arena, path, strlen(path)), text, size};
 }
 
+// Let the schedules of a file call the library's defs.
+static void add_library(struct file *f)
+{
+    for (const struct library_file *l = library_files; l->name; l++) {
+        struct source *s = arena_new(&f->arena, struct source);
+        *s = (struct source){l->name, l->text, l->size};
+        assert_true(frontend_parse(&f->arena, &f->names, s, true, &f->diags,
+                                   &f->library));
+    }
+    f->program.schedules.library = &f->library.schedules;
+}
+
 // Return whether some size of a kernel is open, so that trials differ.
 static bool has_sizes(const struct ir_kernel *k)
 {
@@ -304,6 +327,8 @@ static void test_file(const char *path, bool has_schedules)
     f.names.arena = f.diags.arena = &f.arena;
     read_file(&f, path);
     f.may_fault = !has_schedules;
+    if (has_schedules)
+        add_library(&f);
     bool is_skipped = strstr(f.source.text, "%not") != NULL ||
                       strstr(f.source.text, "// unordered:") != NULL;
     if (!is_skipped && !frontend_parse(&f.arena, &f.names, &f.source, false,
