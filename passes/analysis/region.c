@@ -103,13 +103,22 @@ static struct ir_expr **see_access(struct region_walk *w,
     return new;
 }
 
+// Return whether the question is about an array.
+static bool is_asked(const struct region_question *q, const struct ir_buffer *b)
+{
+    bool found = b == q->buffer;
+    for (size_t i = 0; i < q->n_more; i++)
+        found |= b == q->more[i];
+    return found;
+}
+
 // Look at a node that may be an access; returns it or what replaces it.
 static struct ir_expr *see_node(struct arena *a, struct ir_expr *x,
                                 void *context)
 {
     struct region_walk *w = context;
     unsigned flags = ir_op_info(x->op)->flags;
-    if (!(flags & (OP_READS | OP_WRITES)) || x->u.buffer != w->here.q->buffer)
+    if (!(flags & (OP_READS | OP_WRITES)) || !is_asked(w->here.q, x->u.buffer))
         return x;
     struct ir_expr **args = arena_array(a, struct ir_expr *, x->n);
     struct ir_expr **index = see_access(w, x->args, x->span, flags);
@@ -158,7 +167,7 @@ static void walk_inside(struct region_walk *w, const struct ir_stmt *s,
 static void walk_stmt(struct region_walk *w, struct ir_stmt *s)
 {
     ir_stmt_exprs(s, see_place, w);
-    if (s->kind == STMT_store && s->u.store.buffer == w->here.q->buffer) {
+    if (s->kind == STMT_store && is_asked(w->here.q, s->u.store.buffer)) {
         struct ir_expr **index =
             see_access(w, s->u.store.index, s->span, OP_WRITES);
         s->u.store.index = w->moves ? index : s->u.store.index;

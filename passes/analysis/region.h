@@ -49,7 +49,9 @@ struct region_question {
     struct arena *scratch; // for work
     struct ir_kernel *kernel;
     const struct ir_buffer *buffer;
-    const struct ir_stmt *within; // only accesses below; NULL: all
+    const struct ir_buffer *const *more; // arrays of the same rank whose
+    size_t n_more;                       // accesses count as the buffer's
+    const struct ir_stmt *within;        // only accesses below; NULL: all
     enum region_access access;
     // Conditions, predicates and extents of stages cut nothing off, so that
     // the region of a tail is that of a full tile.

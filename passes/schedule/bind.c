@@ -21,11 +21,14 @@
 //
 // One thread plays the virtual threads of vthread.x ... all at once, statement
 // by statement: see lower/vthreads.c.  They have extents like threads.
+// `vthread` alone is the first of these axes that is free.
 
 #include "passes/schedule/prim.h"
 
 #include "ir/build.h"
 #include "passes/analysis/nested.h"
+
+#include <string.h>
 
 enum { THREADS_MOST = 1024 };
 
@@ -241,10 +244,25 @@ static bool check_extent(const struct sched_call *c, struct ir_stmt *loop,
     return true;
 }
 
+// Return the axis that is meant: `vthread` is the first one that no loop
+// around or inside has.
+static enum axis axis_of(const struct sched_call *c, struct ir_stmt *loop)
+{
+    const struct sched_value *v = &c->args.at[1];
+    if (!v->key || strcmp(v->key, "vthread") != 0)
+        return v->axis;
+    for (int i = AXIS_vthread_x; i <= (int)AXIS_vthread_z; i++) {
+        struct bound b = look_around(c->pass, loop, (enum axis)i);
+        if (!b.around.n && !b.inside.n)
+            return (enum axis)i;
+    }
+    return v->axis;
+}
+
 bool sched_bind(struct sched_call *c)
 {
     struct ir_stmt *loop = sched_arg(c, 0);
-    enum axis axis = c->args.at[1].axis;
+    enum axis axis = axis_of(c, loop);
     if (!sched_check_serial(c, loop) || !sched_check_from_zero(c, loop))
         return false;
     struct bound b = look_around(c->pass, loop, axis);

@@ -52,6 +52,8 @@ struct box box_touched(const struct box_query *query)
                                 .scratch = p->scratch,
                                 .kernel = p->kernel,
                                 .buffer = query->buffer,
+                                .more = query->more,
+                                .n_more = query->n_more,
                                 .within = query->loop,
                                 .access = query->access,
                                 .whole_tiles = true,

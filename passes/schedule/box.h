@@ -26,6 +26,8 @@ struct box_query {
     struct pass *pass;
     struct ir_stmt *loop; // around the accesses
     const struct ir_buffer *buffer;
+    const struct ir_buffer *const *more; // arrays of the same rank whose
+    size_t n_more;                       // accesses count as the buffer's
     enum region_access access;
     bool across_threads; // of all threads of a block together
 };

@@ -130,10 +130,7 @@ static void help_parallel(const struct sched_call *c, struct ir_stmt *loop,
 {
     struct buf text = {0};
     size_t n;
-    while (loop->u.loop.body.n == 1 &&
-           loop->u.loop.body.at[0]->kind == STMT_for)
-        loop = loop->u.loop.body.at[0];
-    struct ir_path path = sched_path(c->pass, loop);
+    struct ir_path path = sched_path(c->pass, sched_innermost(loop));
     struct ir_stmt **loops = sched_loops(c->pass, &path, &n);
     for (size_t i = 0; i < n; i++) {
         struct depend_meeting meeting;

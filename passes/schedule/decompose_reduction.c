@@ -17,7 +17,7 @@
 //  5. no loop selects elements and counts a reduction     E0637
 //  6. no bounds depend on another one's variable          E0611
 
-#include "passes/schedule/prim.h"
+#include "passes/schedule/offer.h"
 
 #include "ir/build.h"
 #include "ir/copy.h"
@@ -144,14 +144,24 @@ static struct ir_stmt *copy_loop(struct decomposition *d,
     return s;
 }
 
+// Return whether a reduction may be decomposed at a loop.
+static bool accepts(const struct sched_call *c, struct ir_stmt *loop)
+{
+    struct decomposition d = {
+        .pass = c->pass, .stage = sched_arg(c, 0), .loop = loop};
+    return check(c, &d);
+}
+
 bool sched_decompose_reduction(struct sched_call *c)
 {
     struct decomposition d = {
         .pass = c->pass, .stage = sched_arg(c, 0), .loop = sched_arg(c, 1)};
     struct ir_block nest = {0}, *into = &nest;
     d.vars.arena = c->pass->scratch;
-    if (!check(c, &d))
+    if (!check(c, &d)) {
+        sched_offer_loops(c, &d.stage, 1, accepts);
         return false;
+    }
     for (uint32_t i = d.from; i + 1 < d.path.n; i++) {
         struct ir_stmt *s = d.path.stmts[i];
         if (ir_stage_role(&d.stage->u.stage, s->u.loop.var) != STAGE_SELECTS)

@@ -52,4 +52,28 @@ bool depend_reordered(struct pass *p, struct ir_stmt *const *loops, size_t n,
 bool depend_between(struct pass *p, struct ir_stmt *nest,
                     struct depend_meeting *out, struct ir_stmt *loops[2]);
 
+// A question about two arrays, of one shape as far as it matters.
+struct depend_flow {
+    const struct ir_buffer *written, *used; // may be the same
+    bool rewrites;               // `used` is written, too; or else read
+    const struct ir_stmt *aside; // a stage whose accesses do not count, or NULL
+};
+
+// Return whether an iteration of a loop uses an element that another one
+// writes; the loops around stand still.  Nothing makes up for that: not even
+// a reduction, or that an array could be private to an iteration.
+bool depend_flows(struct pass *p, struct ir_stmt *loop,
+                  const struct depend_flow *flow, struct depend_meeting *out);
+
+// Return whether a stage reads an array in every iteration, and only elements
+// that something before it has written.
+bool depend_is_filled(struct pass *p, const struct ir_stmt *stage,
+                      const struct ir_buffer *buffer);
+
+// Look for an element of an array that one stage writes and another one
+// reads, in any of their iterations; false if no example is found.
+bool depend_touches(struct pass *p, const struct ir_stmt *writer,
+                    const struct ir_stmt *reader,
+                    const struct ir_buffer *buffer, struct depend_meeting *out);
+
 #endif

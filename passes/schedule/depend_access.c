@@ -259,15 +259,32 @@ static void enter_around(struct depend_nest *w, struct ir_stmt *s,
     }
 }
 
-void depend_walk(struct depend_nest *w, struct pass *p, struct ir_stmt *loop,
-                 bool across)
+// Start a walk under the kernel's guard.
+static void start(struct depend_nest *w, struct pass *p)
 {
-    struct ir_path path = {0};
-    *w = (struct depend_nest){.pass = p, .top = loop};
+    *w = (struct depend_nest){.pass = p};
     w->values.arena = w->varying.arena = w->inner.arena = p->scratch;
     facts_start(&w->facts, p->scratch, p->kernel);
     for (size_t i = 0; i < p->kernel->guard.n; i++)
         enter(w, NULL, p->kernel->guard.at[i], true);
+}
+
+void depend_walk_all(struct depend_nest *w, struct pass *p)
+{
+    start(w, p);
+    w->outer = w->path.n;
+    for (size_t i = 0; i < p->kernel->body.n; i++) {
+        if (p->kernel->body.at[i]->kind != STMT_alloc)
+            walk_stmt(w, p->kernel->body.at[i]);
+    }
+}
+
+void depend_walk(struct depend_nest *w, struct pass *p, struct ir_stmt *loop,
+                 bool across)
+{
+    struct ir_path path = {0};
+    start(w, p);
+    w->top = loop;
     ir_find(p->scratch, &p->kernel->body, loop, &path);
     for (uint32_t i = 0; i < path.n; i++) {
         enter_lets(w, path.blocks[i], path.index[i]);

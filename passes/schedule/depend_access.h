@@ -64,6 +64,9 @@ static inline bool depend_is_loop(const struct domain_step *step)
 void depend_walk(struct depend_nest *w, struct pass *p, struct ir_stmt *loop,
                  bool across);
 
+// Walk the whole kernel, as a nest in no loop.
+void depend_walk_all(struct depend_nest *w, struct pass *p);
+
 // Read the indices of an access as numbers in mixed radix, under the facts at
 // its place.
 void depend_read_radices(struct depend_nest *w, struct depend_access *x);
@@ -90,6 +93,7 @@ struct depend_question {
     bool waits;     // ... but not where shared memory is concerned
     bool combines;  // they add up parts of a reduction, which is lowered
     enum axis axis; // on which; serial if there is an order
+    bool any;       // all pairs are meant, whatever their order
 };
 
 // Return whether no two iterations of one element are open, because the loops

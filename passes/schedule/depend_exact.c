@@ -181,6 +181,8 @@ static isl_set *open_set(struct pair *p, const struct depend_known *known)
 {
     const struct depend_question *q = p->question;
     size_t x = p->nest->outer, y = p->nest->outer;
+    if (q->any)
+        return isl_set_universe(isl_space_copy(p->d.space));
     if (q->order)
         return swapped_set(p, known);
     if (!q->n) {

@@ -42,6 +42,14 @@ static void iteration_text(struct buf *out, const struct domain_path *path,
     }
 }
 
+// Append " of `C`" where two accesses need not be in one nest.
+static void stage_text(struct buf *out, const struct depend_question *q,
+                       const struct depend_access *x)
+{
+    if (q->any && x->stage)
+        buf_printf(out, " of `%s`", x->stage->u.stage.name);
+}
+
 // Append "`C[0, 1]`" for the element that an access touches.
 static void element_text(struct buf *out, struct arena *a,
                          const struct depend_access *x, const int64_t *values,
@@ -108,10 +116,12 @@ const char *depend_example(struct depend_nest *w,
         if (!values)
             continue;
         sizes_text(&out, p->kernel, x, y, tried[i]);
-        buf_text(&out, "the iterations ");
+        buf_text(&out, q->any ? "iteration " : "the iterations ");
         iteration_text(&out, &x->path, values);
+        stage_text(&out, q, x);
         buf_text(&out, " and ");
         iteration_text(&out, &y->path, values + x->path.n);
+        stage_text(&out, q, y);
         buf_text(&out, " both touch ");
         element_text(&out, p->scratch, x, values, &sizes);
         const char *text = arena_copy(p->scratch, out.data, out.n);

@@ -10,7 +10,7 @@
 // one stored.  Serial loops of the copy are unrolled.
 //
 // Requires:
-//  1. the stage is one store to its own iteration
+//  1. the stage just stores to its own iteration
 //     variables, and alone writes its array        E0653 E0654
 //  2. the array is in shared memory                E0674
 //  3. a serial loop holds the stage and all that
@@ -73,9 +73,11 @@ static bool check_inputs(const struct sched_call *c, const struct mark *m)
 static bool check(const struct sched_call *c, struct mark *m)
 {
     struct pass *p = c->pass;
+    struct sched_stores stores;
     m->array = sched_stored(m->stage);
     m->uses = sched_uses_of(p, m->array);
-    if (!sched_check_movable(c, m->stage, &m->uses))
+    if (!sched_check_stores(c, m->stage, &stores) ||
+        !sched_check_alone(c, m->stage, &m->uses))
         return false;
     if (m->array->space != SPACE_shared) {
         diag_error(p->diags, c->span, D_double_memory, m->array->name,

@@ -21,6 +21,7 @@
 #include "ir/base/num.h"
 #include "ir/build.h"
 #include "ir/stage.h"
+#include "ir/text.h"
 #include "passes/analysis/facts.h"
 
 // Check that the product of constant extents fits.
@@ -73,6 +74,29 @@ static void see_init(struct ir_stmt *s, void *context)
     }
 }
 
+// Report that the init would be lost.
+static bool refuse_empty(const struct sched_call *c, const struct losses *l)
+{
+    struct pass *p = c->pass;
+    struct buf extent = {0};
+    struct ir_stmt *both[] = {l->loop, l->stage};
+    const char *loop = l->loop->u.loop.var->name;
+    const char *stage = sched_name_of(l->stage);
+    ir_print_expr(&extent, ir_for_extent(p->scratch, &l->loop->u.loop));
+    diag_error(p->diags, c->span, D_fuse_empty, loop, stage);
+    diag_note(p->diags, l->stage->span,
+              "where `%s` is 0, every iteration of the loops around `%s` still "
+              "sets its element of `%s`; the fused loop would have none",
+              extent.data, loop, stage);
+    sched_blame(c, both, 2, "may be empty, then only the init runs");
+    diag_help(p->diags,
+              "fuse without `%s`, decompose_reduction(%s, %s) first, or let "
+              "the kernel say that there is an iteration: `where %s > 0`",
+              loop, stage, loop, extent.data);
+    buf_free(&extent);
+    return false;
+}
+
 // Check that no init is lost where a reduction is empty.
 static bool check_empty(const struct sched_call *c,
                         struct ir_stmt *const *loops, size_t n,
@@ -87,13 +111,7 @@ static bool check_empty(const struct sched_call *c,
     ir_each_stmt(&loops[n - 1]->u.loop.body, see_init, &l);
     if (!l.stage)
         return true;
-    struct ir_stmt *both[] = {l.loop, l.stage};
-    diag_error(p->diags, c->span, D_fuse_empty, l.loop->u.loop.var->name,
-               sched_name_of(l.stage));
-    sched_blame(c, both, 2, "may be empty, then only the init runs");
-    diag_help(p->diags, "decompose_reduction first, or let the kernel say that "
-                        "there is an iteration: `where n > 0`");
-    return false;
+    return refuse_empty(c, &l);
 }
 
 // Check every precondition.

@@ -179,6 +179,15 @@ static void spread(struct interp *in, const struct sched_value *v,
         spread(in, &v->list.at[i], out);
 }
 
+// Find an axis that is named by one word.  `vthread` is vthread.x, or what
+// `bind` makes of it.
+static bool find_bare_axis(const char *name, enum axis *out)
+{
+    *out = AXIS_vthread_x;
+    return strcmp(name, "vthread") == 0 ||
+           (axis_find(name, out) && axis_kind(*out) == AXIS_THREAD);
+}
+
 // Evaluate the arguments of a primitive.
 static bool eval_spread(struct interp *in, const struct sched_expr *x,
                         const char *signature, struct sched_values *out)
@@ -192,8 +201,7 @@ static bool eval_spread(struct interp *in, const struct sched_expr *x,
         if (letter == 'o' && is_name && space_find(arg->name, &v.space))
             v.kind = VALUE_space;
         else if (letter == 'x' && is_name && !interp_get(in, arg->name) &&
-                 axis_find(arg->name, &v.axis) &&
-                 axis_kind(v.axis) == AXIS_THREAD)
+                 find_bare_axis(arg->name, &v.axis))
             v.kind = VALUE_axis;
         else if (!(letter == 'k' && is_name) && !interp_expr(in, arg, &v))
             return false;

@@ -20,10 +20,10 @@ bool sched_check_scope(const struct sched_call *c, struct ir_stmt *loop,
     return sched_blame(c, both, 2, "the loop, and the array");
 }
 
-// A search for what reads or writes an array.
+// A search for what reads or writes arrays.
 struct use_search {
     struct pass *p;
-    const struct ir_buffer *buffer;
+    const struct sched_buffers *buffers;
     struct sched_uses uses;
     struct ir_stmt *at; // the stage around, or the statement itself
 };
@@ -39,12 +39,23 @@ static void note(struct use_search *f, bool reads, bool writes)
         vec_push(f->p->scratch, &f->uses.writers, f->at);
 }
 
+bool sched_has_buffer(const struct sched_buffers *all,
+                      const struct ir_buffer *buffer)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        if (all->at[i] == buffer)
+            return true;
+    }
+    return false;
+}
+
 // Look at an expression.
 static void see_load(struct ir_expr *x, void *context)
 {
     struct use_search *f = context;
     unsigned flags = ir_op_info(x->op)->flags;
-    if ((flags & (OP_READS | OP_WRITES)) && x->u.buffer == f->buffer)
+    if ((flags & (OP_READS | OP_WRITES)) &&
+        sched_has_buffer(f->buffers, x->u.buffer))
         note(f, flags & OP_READS, flags & OP_WRITES);
 }
 
@@ -63,7 +74,8 @@ static void see_uses(struct use_search *f, struct ir_block *block,
         struct ir_block *inside[IR_BLOCKS_MOST];
         f->at = stage ? stage : s;
         ir_stmt_exprs(s, see_place, f);
-        if (s->kind == STMT_store && s->u.store.buffer == f->buffer)
+        if (s->kind == STMT_store &&
+            sched_has_buffer(f->buffers, s->u.store.buffer))
             note(f, false, true);
         uint32_t n = ir_stmt_blocks(s, inside);
         for (uint32_t k = 0; k < n; k++)
@@ -74,11 +86,18 @@ static void see_uses(struct use_search *f, struct ir_block *block,
     }
 }
 
-struct sched_uses sched_uses_of(struct pass *p, const struct ir_buffer *buffer)
+struct sched_uses sched_uses_of_all(struct pass *p,
+                                    const struct sched_buffers *buffers)
 {
-    struct use_search f = {.p = p, .buffer = buffer};
+    struct use_search f = {.p = p, .buffers = buffers};
     see_uses(&f, &p->kernel->body, NULL);
     return f.uses;
+}
+
+struct sched_uses sched_uses_of(struct pass *p, const struct ir_buffer *buffer)
+{
+    struct sched_buffers one = {&buffer, 1, 1};
+    return sched_uses_of_all(p, &one);
 }
 
 bool sched_is_below(struct pass *p, const struct ir_stmt *s,
@@ -155,11 +174,8 @@ static void see_input(struct ir_expr *x, void *context)
     struct inputs *in = context;
     if (!(ir_op_info(x->op)->flags & OP_READS))
         return;
-    for (size_t i = 0; i < in->found.n; i++) {
-        if (in->found.at[i] == x->u.buffer)
-            return;
-    }
-    vec_push(in->p->scratch, &in->found, x->u.buffer);
+    if (!sched_has_buffer(&in->found, x->u.buffer))
+        vec_push(in->p->scratch, &in->found, x->u.buffer);
 }
 
 struct sched_buffers sched_inputs_of(struct pass *p, struct ir_stmt *stage)
@@ -168,40 +184,4 @@ struct sched_buffers sched_inputs_of(struct pass *p, struct ir_stmt *stage)
     struct ir_block alone = {&stage, 1, 1};
     ir_each_expr_in(&alone, see_input, &in);
     return in.found;
-}
-
-bool sched_check_movable(const struct sched_call *c, struct ir_stmt *stage,
-                         const struct sched_uses *uses)
-{
-    struct diag_list *diags = c->pass->diags;
-    const char *note = NULL;
-    if (stage->kind != STMT_stage) {
-        diag_error(diags, c->span, D_stage_wanted, sched_name_of(stage));
-        return sched_blame_one(c, stage, "not a stage");
-    }
-    struct ir_stmt *store = sched_plain_store(stage);
-    if (!store || store->u.store.n != ir_stage_selecting(&stage->u.stage))
-        note = "not one store to its own iteration variables";
-    else if (uses->writers.n != 1)
-        note = "not the only one that writes its array";
-    if (!note)
-        return true;
-    diag_error(diags, c->span, D_move_shape, sched_name_of(stage));
-    return sched_blame_one(c, stage, note);
-}
-
-bool sched_check_below(const struct sched_call *c, struct ir_stmt *loop,
-                       const struct ir_buffer *buffer, const char *how,
-                       struct ir_stmt *const *all, size_t n,
-                       const struct ir_stmt *except)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (all[i] == except || sched_is_below(c->pass, all[i], loop))
-            continue;
-        struct ir_stmt *both[] = {loop, all[i]};
-        diag_error(c->pass->diags, c->span, D_move_outside, buffer->name, how,
-                   loop->u.loop.var->name);
-        return sched_blame(c, both, 2, "the loop, and the other stage");
-    }
-    return true;
 }

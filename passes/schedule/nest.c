@@ -36,6 +36,13 @@ struct ir_stmt **sched_loops(struct pass *p, const struct ir_path *path,
     return loops;
 }
 
+struct ir_stmt *sched_innermost(struct ir_stmt *loop)
+{
+    while (loop->kind == STMT_for && loop->u.loop.body.n == 1)
+        loop = loop->u.loop.body.at[0];
+    return loop;
+}
+
 // Whether a name is taken: the context of see_name.
 struct taken {
     const char *name;

@@ -116,6 +116,8 @@ struct ir_path sched_path(struct pass *p, const struct ir_stmt *s);
 // Return the loops of a path below stmts[from], outermost first.
 struct ir_stmt **sched_loops(struct pass *p, const struct ir_path *path,
                              size_t *n);
+// Return the innermost statement that a loop holds with only loops between.
+struct ir_stmt *sched_innermost(struct ir_stmt *loop);
 // Make a loop variable whose name no other loop of `near`'s nest has.
 struct ir_var *sched_new_var(struct pass *p, const struct ir_stmt *near,
                              const char *name, struct span span);

@@ -9,13 +9,14 @@
 // the two disappears.
 //
 // Requires:
-//  1. both stages are one store to their own iteration
+//  1. both stages just store to their own iteration
 //     variables, the second one without a reduction      E0653 E0654
-//  2. the producer has no reduction, its array is an
-//     intermediate one that only the stage reads, at
-//     its own iteration variables, in full               E0659
+//  2. the producer has no reduction and stores once to
+//     each of its arrays, which are intermediate ones
+//     that only the stage reads, at its own iteration
+//     variables, in full                                 E0659
 //  3. what else the stage reads is computed before the
-//     producer, and its array is not used between        E0657
+//     producer, and its arrays are not used between      E0657
 
 #include "passes/schedule/move.h"
 
@@ -28,10 +29,10 @@
 struct inlining {
     struct pass *pass;
     struct ir_stmt *consumer, *producer;
-    const struct ir_buffer *array; // between them
-    struct ir_stmt *in, *out;      // the stores of producer and consumer
+    const struct ir_buffer *array; // between them; the first of several
+    struct sched_stores in, out;   // of producer and consumer
     struct map vars;               // consumer's variables -> producer's
-    struct ir_expr *value;         // of the array's element
+    struct map values;             // arrays -> the value of their element
     bool is_plain;
     struct ir_expr **index; // at which the consumer reads
 };
@@ -44,6 +45,22 @@ static bool refuse(const struct sched_call *c, const struct inlining *in,
                sched_name_of(in->consumer),
                in->array ? in->array->name : sched_name_of(in->consumer));
     return sched_blame_one(c, in->consumer, note);
+}
+
+// Check that the producer's arrays are the consumer's alone.
+static bool check_arrays(const struct sched_call *c, const struct inlining *in)
+{
+    struct sched_uses uses = sched_uses_of_all(c->pass, &in->in.arrays);
+    for (size_t i = 0; i < in->in.arrays.n; i++) {
+        if (in->in.arrays.at[i]->role != ROLE_alloc)
+            return refuse(c, in, "one of its arrays is a result");
+    }
+    for (size_t i = 0; i < uses.readers.n; i++) {
+        if (uses.readers.at[i] != in->consumer &&
+            uses.readers.at[i] != in->producer)
+            return refuse(c, in, "not the only one that reads it");
+    }
+    return uses.writers.n == 1 || refuse(c, in, "something else writes it");
 }
 
 // Find the stage that the consumer reads.
@@ -59,19 +76,18 @@ static bool find_producer(const struct sched_call *c, struct inlining *in)
             ir_stage_reduces(&uses.writers.at[0]->u.stage))
             continue;
         in->producer = uses.writers.at[0];
-        if (uses.readers.n > 1)
-            return refuse(c, in, "not the only one that reads it");
-        return sched_check_movable(c, in->producer, &uses);
+        return sched_check_stores(c, in->producer, &in->in) &&
+               check_arrays(c, in);
     }
     return refuse(c, in, "reads no stage without a reduction");
 }
 
-// Look at a read of the array.
+// Look at a read of an array.
 static void see_read(struct ir_expr *x, void *context)
 {
     struct inlining *in = context;
     const struct ir_stage *stage = &in->consumer->u.stage;
-    if (x->op != OP_load || x->u.buffer != in->array)
+    if (x->op != OP_load || !sched_has_buffer(&in->in.arrays, x->u.buffer))
         return;
     for (uint32_t i = 0; i < x->n; i++) {
         in->is_plain &= ir_stage_iter(stage, x->args[i]) >= 0;
@@ -82,6 +98,42 @@ static void see_read(struct ir_expr *x, void *context)
     in->index = x->args;
 }
 
+// Look at a read in the producer: of an element that it has stored, or of
+// other arrays.
+static void see_own(struct ir_expr *x, void *context)
+{
+    struct inlining *in = context;
+    if (x->op != OP_load || !sched_has_buffer(&in->in.arrays, x->u.buffer))
+        return;
+    in->is_plain &= map_has(&in->values, x->u.buffer);
+    for (uint32_t i = 0; i < x->n && in->is_plain; i++)
+        in->is_plain &= ir_expr_equal(x->args[i], in->in.index[i]);
+}
+
+// Look at the expression at a place of the producer.
+static void see_place(struct ir_expr **place, void *context)
+{
+    ir_each_expr(*place, see_own, context);
+}
+
+// Check that the producer stores to each array once, with nothing but lets
+// beside, and reads only what it has stored.
+static bool check_producer(const struct sched_call *c, struct inlining *in)
+{
+    const struct ir_block *body = &in->producer->u.stage.body;
+    in->is_plain = true;
+    for (size_t i = 0; i < body->n; i++) {
+        struct ir_stmt *s = body->at[i];
+        ir_stmt_exprs(s, see_place, in);
+        in->is_plain &= s->kind == STMT_let || s->kind == STMT_store;
+        if (s->kind != STMT_store)
+            continue;
+        in->is_plain &= !map_has(&in->values, s->u.store.buffer);
+        map_set(&in->values, s->u.store.buffer, s->u.store.value);
+    }
+    return in->is_plain || refuse(c, in, "not one value for each element");
+}
+
 // Match the variables of the two stages.
 static bool match(const struct sched_call *c, struct inlining *in)
 {
@@ -90,17 +142,14 @@ static bool match(const struct sched_call *c, struct inlining *in)
     if (ir_stage_reduces(to))
         return refuse(c, in, "has a reduction");
     in->is_plain = true;
-    in->in = sched_plain_store(in->producer);
-    in->out = sched_plain_store(in->consumer);
     ir_each_expr_in(&in->consumer->u.stage.body, see_read, in);
     if (!in->is_plain || in->array->rank != to->iters.n)
         return refuse(c, in, "reads not just one element, its own");
-    in->vars.arena = c->pass->scratch;
     for (uint32_t i = 0; i < in->array->rank; i++) {
         const struct ir_iter *x =
             &to->iters.at[ir_stage_iter(to, in->index[i])];
         const struct ir_iter *y =
-            &from->iters.at[ir_stage_iter(from, in->in->u.store.index[i])];
+            &from->iters.at[ir_stage_iter(from, in->in.index[i])];
         if (!ir_expr_equal(x->extent, y->extent))
             return refuse(c, in, "does not read every element");
         map_set(&in->vars, x->var, ir_read(c->pass->arena, y->var));
@@ -108,77 +157,107 @@ static bool match(const struct sched_call *c, struct inlining *in)
     return true;
 }
 
-// Check that nothing between the two stages is in the way.
-static bool check_between(const struct sched_call *c, const struct inlining *in)
+// Check that nothing between the two stages uses an array that the consumer
+// reads or writes.
+static bool check_array(const struct sched_call *c, const struct inlining *in,
+                        const struct ir_buffer *b, bool is_own)
 {
     struct pass *p = c->pass;
-    struct sched_buffers inputs = sched_inputs_of(p, in->consumer);
-    size_t from = sched_order_of(p, sched_path(p, in->producer).stmts[0]);
+    struct sched_uses uses = sched_uses_of(p, b);
+    struct ir_stmt *around = sched_path(p, in->producer).stmts[0];
+    size_t from = sched_order_of(p, around);
     size_t to = sched_order_of(p, in->consumer);
-    struct sched_uses own = sched_uses_of(p, in->out->u.store.buffer);
-    vec_push(p->scratch, &inputs, in->out->u.store.buffer);
-    for (size_t i = 0; i < inputs.n; i++) {
-        struct ir_stmt *around = sched_path(p, in->producer).stmts[0];
-        if (around->kind == STMT_for &&
-            !sched_check_scope(c, around, inputs.at[i]))
-            return false;
-        struct sched_uses uses = sched_uses_of(p, inputs.at[i]);
-        bool is_own = i + 1 == inputs.n;
-        size_t n = is_own ? own.readers.n : uses.writers.n;
-        for (size_t k = 0; k < n; k++) {
-            struct ir_stmt *s = is_own ? own.readers.at[k] : uses.writers.at[k];
-            size_t order = sched_order_of(p, s);
-            if (s == in->consumer || s == in->producer || order < from ||
-                order > to)
-                continue;
-            diag_error(p->diags, c->span, D_move_order,
-                       sched_name_of(in->consumer),
-                       "pass over what it depends on");
-            return sched_blame_one(c, s, "between the two stages");
-        }
+    size_t n = is_own ? uses.readers.n : uses.writers.n;
+    if (around->kind == STMT_for && !sched_check_scope(c, around, b))
+        return false;
+    for (size_t k = 0; k < n; k++) {
+        struct ir_stmt *s = is_own ? uses.readers.at[k] : uses.writers.at[k];
+        size_t order = sched_order_of(p, s);
+        if (s == in->consumer || s == in->producer || order < from ||
+            order > to)
+            continue;
+        diag_error(p->diags, c->span, D_move_order, sched_name_of(in->consumer),
+                   "pass over what it depends on");
+        return sched_blame_one(c, s, "between the two stages");
     }
     return true;
 }
 
-// Put the producer's value in place of a read of the array, and its variables
-// in place of the consumer's.
+// Check that nothing between the two stages is in the way.
+static bool check_between(const struct sched_call *c, const struct inlining *in)
+{
+    struct sched_buffers inputs = sched_inputs_of(c->pass, in->consumer);
+    for (size_t i = 0; i < inputs.n; i++) {
+        if (!check_array(c, in, inputs.at[i], false))
+            return false;
+    }
+    for (size_t i = 0; i < in->out.arrays.n; i++) {
+        if (!check_array(c, in, in->out.arrays.at[i], true))
+            return false;
+    }
+    return true;
+}
+
+// Put the value of an element in place of a read of the array.
 static struct ir_expr *inline_read(struct arena *a, struct ir_expr *x,
                                    void *context)
 {
     struct inlining *in = context;
     (void)a;
-    return x->op == OP_load && x->u.buffer == in->array ? in->value : x;
+    return x->op == OP_load && map_has(&in->values, x->u.buffer)
+               ? map_get(&in->values, x->u.buffer)
+               : x;
 }
 
-// Give the producer's value a name if it is more than an element.
-static struct ir_expr *name_value(struct inlining *in)
+// Give the value of a store a name if it is more than an element.
+static void name_value(struct inlining *in, const struct ir_stmt *store,
+                       struct ir_block *body)
 {
     struct pass *p = in->pass;
-    struct ir_expr *value = in->in->u.store.value;
-    if (value->op == OP_load || value->n == 0)
-        return value;
-    const char *name = str_name(p->names, in->array->name);
-    struct ir_var *var =
-        ir_var_new(p->arena, name, value->type, VAR_let, in->in->span);
-    struct ir_stmt *let = ir_stmt_let(p->arena, var, value);
-    let->span = in->in->span;
-    struct ir_block *body = &in->producer->u.stage.body;
-    ir_insert(p->arena, body, body->n - 1, let);
-    return ir_read(p->arena, var);
+    struct ir_expr *value = store->u.store.value;
+    const struct ir_buffer *array = store->u.store.buffer;
+    if (value->op != OP_load && value->n > 0) {
+        const char *name = str_name(p->names, array->name);
+        struct ir_var *var =
+            ir_var_new(p->arena, name, value->type, VAR_let, store->span);
+        struct ir_stmt *let = ir_stmt_let(p->arena, var, value);
+        let->span = store->span;
+        ir_append(p->arena, body, let);
+        value = ir_read(p->arena, var);
+    }
+    map_set(&in->values, array, value);
+}
+
+// Put values in place of the producer's stores.
+static void name_values(struct inlining *in)
+{
+    struct ir_block old = in->producer->u.stage.body, body = {0};
+    in->values = (struct map){.arena = in->pass->scratch};
+    for (size_t i = 0; i < old.n; i++) {
+        struct ir_block one = {&old.at[i], 1, 1};
+        ir_rewrite_in(in->pass->arena, &one, inline_read, in);
+        if (old.at[i]->kind == STMT_store)
+            name_value(in, old.at[i], &body);
+        else
+            ir_append(in->pass->arena, &body, old.at[i]);
+    }
+    in->producer->u.stage.body = body;
 }
 
 bool sched_reverse_compute_inline(struct sched_call *c)
 {
     struct pass *p = c->pass;
     struct inlining in = {.pass = p, .consumer = sched_arg(c, 0)};
-    struct sched_uses own = sched_uses_of(p, sched_stored(in.consumer));
-    if (!sched_check_movable(c, in.consumer, &own) || !find_producer(c, &in) ||
-        !match(c, &in) || !check_between(c, &in))
+    in.vars.arena = in.values.arena = p->scratch;
+    if (!sched_check_stores(c, in.consumer, &in.out))
         return false;
-    in.value = name_value(&in);
+    struct sched_uses own = sched_uses_of_all(p, &in.out.arrays);
+    if (!sched_check_alone(c, in.consumer, &own) || !find_producer(c, &in) ||
+        !check_producer(c, &in) || !match(c, &in) || !check_between(c, &in))
+        return false;
+    name_values(&in);
     struct ir_block *body = &in.producer->u.stage.body;
     struct ir_block tail = in.consumer->u.stage.body;
-    ir_splice(p->arena, body, body->n - 1, &(struct ir_block){0});
     sched_hoist_arrays(p);
     sched_remove(p, in.consumer);
     ir_substitute_in(p->arena, &tail, &in.vars, NULL);
@@ -186,6 +265,7 @@ bool sched_reverse_compute_inline(struct sched_call *c)
     for (size_t i = 0; i < tail.n; i++)
         ir_append(p->arena, body, tail.at[i]);
     in.producer->u.stage.name = in.consumer->u.stage.name;
-    sched_remove(p, sched_alloc_of(p, in.array));
+    for (size_t i = 0; i < in.in.arrays.n; i++)
+        sched_remove(p, sched_alloc_of(p, in.in.arrays.at[i]));
     return true;
 }

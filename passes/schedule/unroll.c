@@ -8,15 +8,15 @@
 //  2. its extent is constant ...               E0624
 //  3. ... and small                            E0625
 
-#include "passes/schedule/prim.h"
+#include "passes/schedule/offer.h"
 
 #include "ir/build.h"
 
 enum { UNROLL_MOST = 1024 };
 
-bool sched_unroll(struct sched_call *c)
+// Check every precondition.
+static bool check(const struct sched_call *c, struct ir_stmt *loop)
 {
-    struct ir_stmt *loop = sched_arg(c, 0);
     const char *name = loop->u.loop.var->name;
     int64_t extent;
     if (!sched_check_serial(c, loop))
@@ -24,16 +24,28 @@ bool sched_unroll(struct sched_call *c)
     if (!ir_int_value(ir_for_extent(c->pass->scratch, &loop->u.loop),
                       &extent)) {
         diag_error(c->pass->diags, c->span, D_unroll_extent, name);
-        sched_blame_one(c, loop, "not a constant extent");
-        diag_help(c->pass->diags, "split it first: `i0, i1 = split(%s, _, 4)`",
-                  name);
-        return false;
+        return sched_blame_one(c, loop, "not a constant extent");
     }
-    if (extent > UNROLL_MOST) {
-        diag_error(c->pass->diags, c->span, D_unroll_many, name,
-                   (long long)extent, (long long)UNROLL_MOST);
-        return sched_blame_one(c, loop, "too long");
+    if (extent <= UNROLL_MOST)
+        return true;
+    diag_error(c->pass->diags, c->span, D_unroll_many, name, (long long)extent,
+               (long long)UNROLL_MOST);
+    return sched_blame_one(c, loop, "too long");
+}
+
+bool sched_unroll(struct sched_call *c)
+{
+    struct ir_stmt *loop = sched_arg(c, 0);
+    if (check(c, loop)) {
+        loop->u.loop.axis = AXIS_unroll;
+        return true;
     }
-    loop->u.loop.axis = AXIS_unroll;
-    return true;
+    struct ir_stmt *inner = sched_innermost(loop);
+    size_t found = sched_offer_loops(c, &inner, 1, check);
+    if (loop->u.loop.axis == AXIS_serial)
+        diag_help(c->pass->diags,
+                  "%sunroll a part of it: `i0, i1 = split(%s, _, 4)`, "
+                  "`unroll(i1)`",
+                  found ? "or " : "", loop->u.loop.var->name);
+    return false;
 }

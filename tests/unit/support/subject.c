@@ -16,7 +16,7 @@ void subject_open(struct subject *s, const char *text)
     struct source *source = arena_new(&s->arena, struct source);
     *source = (struct source){"kernel", text, strlen(text)};
     s->names.arena = s->diags.arena = &s->arena;
-    s->errors.arena = &s->scratch;
+    s->errors.arena = &s->work;
     s->random = 88172645463325252u;
     if (frontend_parse(&s->arena, &s->names, source, false, &s->diags,
                        &s->program))
@@ -30,7 +30,7 @@ void subject_rest(struct subject *s)
 {
     arena_reset(&s->scratch);
     arena_reset(&s->work);
-    s->errors = (struct diag_list){.arena = &s->scratch};
+    s->errors = (struct diag_list){.arena = &s->work};
 }
 
 void subject_close(struct subject *s)
