@@ -12,7 +12,7 @@
 #include "passes/schedule/verify.h"
 
 #include "ir/build.h"
-#include "passes/schedule/depend.h"
+#include "passes/schedule/depend/depend.h"
 #include "passes/schedule/prim.h"
 
 // The axes of a nest: the context of see_axis.

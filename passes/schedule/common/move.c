@@ -1,0 +1,187 @@
+// Whether a stage may go to another place.
+
+#include "passes/schedule/common/move.h"
+
+#include "ir/stage.h"
+
+bool sched_check_scope(const struct sched_call *c, struct ir_stmt *loop,
+                       const struct ir_buffer *buffer)
+{
+    struct pass *p = c->pass;
+    struct ir_stmt *alloc = sched_alloc_of(p, buffer);
+    struct ir_path path = {0};
+    if (alloc)
+        path = sched_path(p, alloc);
+    if (path.n < 2 || sched_is_below(p, loop, path.stmts[path.n - 2]))
+        return true;
+    struct ir_stmt *both[] = {loop, alloc};
+    diag_error(p->diags, c->span, D_move_order, sched_name_of(sched_arg(c, 0)),
+               "leave the block that declares what it uses");
+    return sched_blame(c, both, 2, "the loop, and the array");
+}
+
+// A search for what reads or writes arrays.
+struct use_search {
+    struct pass *p;
+    const struct sched_buffers *buffers;
+    struct sched_uses uses;
+    struct ir_stmt *at; // the stage around, or the statement itself
+};
+
+// Note a statement once.
+static void note(struct use_search *f, bool reads, bool writes)
+{
+    if (reads && (!f->uses.readers.n ||
+                  f->uses.readers.at[f->uses.readers.n - 1] != f->at))
+        vec_push(f->p->scratch, &f->uses.readers, f->at);
+    if (writes && (!f->uses.writers.n ||
+                   f->uses.writers.at[f->uses.writers.n - 1] != f->at))
+        vec_push(f->p->scratch, &f->uses.writers, f->at);
+}
+
+bool sched_has_buffer(const struct sched_buffers *all,
+                      const struct ir_buffer *buffer)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        if (all->at[i] == buffer)
+            return true;
+    }
+    return false;
+}
+
+// Look at an expression.
+static void see_load(struct ir_expr *x, void *context)
+{
+    struct use_search *f = context;
+    unsigned flags = ir_op_info(x->op)->flags;
+    if ((flags & (OP_READS | OP_WRITES)) &&
+        sched_has_buffer(f->buffers, x->u.buffer))
+        note(f, flags & OP_READS, flags & OP_WRITES);
+}
+
+// Look at the expression at a place.
+static void see_place(struct ir_expr **place, void *context)
+{
+    ir_each_expr(*place, see_load, context);
+}
+
+// Look at the statements of a block; inside of a stage the stage counts.
+static void see_uses(struct use_search *f, struct ir_block *block,
+                     struct ir_stmt *stage)
+{
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_stmt *s = block->at[i];
+        struct ir_block *inside[IR_BLOCKS_MOST];
+        f->at = stage ? stage : s;
+        ir_stmt_exprs(s, see_place, f);
+        if (s->kind == STMT_store &&
+            sched_has_buffer(f->buffers, s->u.store.buffer))
+            note(f, false, true);
+        uint32_t n = ir_stmt_blocks(s, inside);
+        for (uint32_t k = 0; k < n; k++)
+            see_uses(f, inside[k],
+                     stage                   ? stage
+                     : s->kind == STMT_stage ? s
+                                             : NULL);
+    }
+}
+
+struct sched_uses sched_uses_of_all(struct pass *p,
+                                    const struct sched_buffers *buffers)
+{
+    struct use_search f = {.p = p, .buffers = buffers};
+    see_uses(&f, &p->kernel->body, NULL);
+    return f.uses;
+}
+
+struct sched_uses sched_uses_of(struct pass *p, const struct ir_buffer *buffer)
+{
+    struct sched_buffers one = {&buffer, 1, 1};
+    return sched_uses_of_all(p, &one);
+}
+
+bool sched_is_below(struct pass *p, const struct ir_stmt *s,
+                    struct ir_stmt *above)
+{
+    struct ir_path path = {0};
+    struct ir_block alone = {&above, 1, 1};
+    return ir_find(p->scratch, &alone, s, &path);
+}
+
+struct ir_stmt *sched_child_with(struct pass *p, struct ir_stmt *loop,
+                                 const struct ir_stmt *s, size_t *at)
+{
+    struct ir_path path = {0};
+    if (!ir_find(p->scratch, &loop->u.loop.body, s, &path))
+        return NULL;
+    *at = path.index[0];
+    return path.stmts[0];
+}
+
+// Count statements up to one: the context of see_order.
+struct order {
+    const struct ir_stmt *wanted;
+    size_t n, found;
+};
+
+// Number a statement.
+static void see_order(struct ir_stmt *s, void *context)
+{
+    struct order *o = context;
+    o->n++;
+    if (s == o->wanted)
+        o->found = o->n;
+}
+
+size_t sched_order_of(struct pass *p, const struct ir_stmt *s)
+{
+    struct order o = {.wanted = s};
+    ir_each_stmt(&p->kernel->body, see_order, &o);
+    return o.found;
+}
+
+struct ir_stmt *sched_plain_store(struct ir_stmt *stage)
+{
+    struct ir_block *body = &stage->u.stage.body;
+    struct ir_stmt *s = body->n ? body->at[body->n - 1] : NULL;
+    for (size_t i = 0; i + 1 < body->n; i++) {
+        if (body->at[i]->kind != STMT_let)
+            return NULL;
+    }
+    if (!s || s->kind != STMT_store)
+        return NULL;
+    for (uint32_t i = 0; i < s->u.store.n; i++) {
+        const struct ir_expr *x = s->u.store.index[i];
+        if (x->op != OP_var || x->u.var->kind != VAR_iter)
+            return NULL;
+        for (uint32_t j = 0; j < i; j++) {
+            if (s->u.store.index[j]->u.var == x->u.var)
+                return NULL;
+        }
+    }
+    return s;
+}
+
+// Collect arrays: the context of see_input.
+struct inputs {
+    struct pass *p;
+    struct sched_buffers found;
+};
+
+// Note an array that is read.
+static void see_input(struct ir_expr *x, void *context)
+{
+    struct inputs *in = context;
+    if (!(ir_op_info(x->op)->flags & OP_READS))
+        return;
+    if (!sched_has_buffer(&in->found, x->u.buffer))
+        vec_push(in->p->scratch, &in->found, x->u.buffer);
+}
+
+struct sched_buffers sched_inputs_of(struct pass *p, struct ir_stmt *stage)
+{
+    struct inputs in = {.p = p};
+    struct ir_block alone = {&stage, 1, 1};
+    ir_each_expr_in(&alone, see_input, &in);
+    return in.found;
+}

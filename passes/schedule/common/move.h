@@ -1,0 +1,72 @@
+// Whether a stage may go to another place: who uses which array, in which
+// order, and the checks of primitives that move stages.
+
+#ifndef PASSES_SCHEDULE_COMMON_MOVE_H
+#define PASSES_SCHEDULE_COMMON_MOVE_H
+
+#include "passes/schedule/prim.h"
+
+// Check that an array is in scope in a loop; false after an error.
+bool sched_check_scope(const struct sched_call *c, struct ir_stmt *loop,
+                       const struct ir_buffer *buffer);
+
+// Arrays, each once.
+struct sched_buffers VEC(const struct ir_buffer *);
+bool sched_has_buffer(const struct sched_buffers *all,
+                      const struct ir_buffer *buffer);
+
+// Statements that read and write an array, or one of several, in the order of
+// the program text.
+struct sched_uses {
+    struct VEC(struct ir_stmt *) readers, writers; // stages, or else stores,
+                                                   // lets, branches ...
+};
+struct sched_uses sched_uses_of(struct pass *p, const struct ir_buffer *buffer);
+struct sched_uses sched_uses_of_all(struct pass *p,
+                                    const struct sched_buffers *buffers);
+
+// Return whether a statement is below another one, or is it.
+bool sched_is_below(struct pass *p, const struct ir_stmt *s,
+                    struct ir_stmt *above);
+
+// Return the statement directly in a loop's body that holds `s`, and where.
+struct ir_stmt *sched_child_with(struct pass *p, struct ir_stmt *loop,
+                                 const struct ir_stmt *s, size_t *at);
+
+// Return the number of a statement in the order of the program text.
+size_t sched_order_of(struct pass *p, const struct ir_stmt *s);
+
+// Return the one store of a stage whose index is the stage's own iteration
+// variables, each once, with nothing but lets before it; NULL if it is not so.
+struct ir_stmt *sched_plain_store(struct ir_stmt *stage);
+
+// The arrays that a stage reads, each once.
+struct sched_buffers sched_inputs_of(struct pass *p, struct ir_stmt *stage);
+
+// What a stage stores: elements of several arrays at one index.
+struct sched_stores {
+    struct sched_buffers arrays;
+    uint32_t n;
+    struct ir_expr **index; // iteration variables of the stage
+};
+// Find it; false if a stage does anything else than to store at those of its
+// iteration variables that count no reduction, all of them, each once.
+bool sched_stores_of(struct pass *p, struct ir_stmt *stage,
+                     struct sched_stores *out);
+
+// Checks; false after an error.
+
+// A stage just stores to its own iteration variables.
+bool sched_check_stores(const struct sched_call *c, struct ir_stmt *stage,
+                        struct sched_stores *out);
+// No other stage writes the arrays whose uses are given.
+bool sched_check_alone(const struct sched_call *c, struct ir_stmt *stage,
+                       const struct sched_uses *uses);
+// Nothing among `all` but `except` runs outside of the loop; `how` is what it
+// does to the array: "also read" or "also written".
+bool sched_check_below(const struct sched_call *c, struct ir_stmt *loop,
+                       const struct ir_buffer *buffer, const char *how,
+                       struct ir_stmt *const *all, size_t n,
+                       const struct ir_stmt *except);
+
+#endif

@@ -1,0 +1,119 @@
+// What a stage that is to be moved stores, and what must be around it.
+
+#include "passes/schedule/common/move.h"
+
+#include "ir/equal.h"
+#include "ir/stage.h"
+
+// What the statements of a stage store: the context of see_own.
+struct own_search {
+    struct pass *p;
+    const struct ir_stage *stage;
+    struct sched_stores *found;
+    bool is_own; // so far
+};
+
+// Note the index of the first store.
+static void set_index(struct own_search *f, struct ir_stmt *s)
+{
+    uint32_t n = s->u.store.n;
+    f->found->n = n;
+    f->found->index = s->u.store.index;
+    f->is_own &= n == ir_stage_selecting(f->stage);
+    for (uint32_t i = 0; i < n && f->is_own; i++) {
+        int iter = ir_stage_iter(f->stage, s->u.store.index[i]);
+        f->is_own &= iter >= 0 && !f->stage->iters.at[iter].is_reduce;
+        for (uint32_t j = 0; j < i; j++)
+            f->is_own &=
+                !ir_expr_equal(s->u.store.index[i], s->u.store.index[j]);
+    }
+}
+
+// Note a store.
+static void add_store(struct own_search *f, struct ir_stmt *s)
+{
+    if (!f->found->arrays.n)
+        set_index(f, s);
+    f->is_own &= s->u.store.n == f->found->n;
+    for (uint32_t i = 0; i < f->found->n && f->is_own; i++)
+        f->is_own &= ir_expr_equal(s->u.store.index[i], f->found->index[i]);
+    if (!sched_has_buffer(&f->found->arrays, s->u.store.buffer))
+        vec_push(f->p->scratch, &f->found->arrays, s->u.store.buffer);
+}
+
+// Look at a statement of a stage.
+static void see_own(struct ir_stmt *s, void *context)
+{
+    struct own_search *f = context;
+    if (s->kind == STMT_store)
+        add_store(f, s);
+    f->is_own &= s->kind == STMT_store || s->kind == STMT_let ||
+                 s->kind == STMT_var || s->kind == STMT_assign ||
+                 s->kind == STMT_if || s->kind == STMT_for;
+}
+
+// Note an atomic: its array has no element of its own in the stage.
+static void see_atomic(struct ir_expr *x, void *context)
+{
+    struct own_search *f = context;
+    f->is_own &= !(ir_op_info(x->op)->flags & OP_WRITES);
+}
+
+bool sched_stores_of(struct pass *p, struct ir_stmt *stage,
+                     struct sched_stores *out)
+{
+    *out = (struct sched_stores){0};
+    if (stage->kind != STMT_stage)
+        return false;
+    struct own_search f = {p, &stage->u.stage, out, true};
+    struct ir_block alone = {&stage, 1, 1};
+    ir_each_stmt(&stage->u.stage.body, see_own, &f);
+    ir_each_stmt(&stage->u.stage.init, see_own, &f);
+    ir_each_expr_in(&alone, see_atomic, &f);
+    return f.is_own && out->arrays.n;
+}
+
+bool sched_check_stores(const struct sched_call *c, struct ir_stmt *stage,
+                        struct sched_stores *out)
+{
+    struct diag_list *diags = c->pass->diags;
+    if (stage->kind != STMT_stage) {
+        diag_error(diags, c->span, D_stage_wanted, sched_name_of(stage));
+        return sched_blame_one(c, stage, "not a stage");
+    }
+    if (sched_stores_of(c->pass, stage, out))
+        return true;
+    diag_error(diags, c->span, D_move_shape, sched_name_of(stage));
+    return sched_blame_one(c, stage,
+                           "not just stores to its own iteration variables");
+}
+
+bool sched_check_alone(const struct sched_call *c, struct ir_stmt *stage,
+                       const struct sched_uses *uses)
+{
+    struct ir_stmt *both[] = {stage, NULL};
+    for (size_t i = 0; i < uses->writers.n; i++) {
+        if (uses->writers.at[i] == stage)
+            continue;
+        both[1] = uses->writers.at[i];
+        diag_error(c->pass->diags, c->span, D_move_shape, sched_name_of(stage));
+        return sched_blame(c, both, 2, "both write its array");
+    }
+    return true;
+}
+
+bool sched_check_below(const struct sched_call *c, struct ir_stmt *loop,
+                       const struct ir_buffer *buffer, const char *how,
+                       struct ir_stmt *const *all, size_t n,
+                       const struct ir_stmt *except)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (all[i] == except || sched_is_below(c->pass, all[i], loop))
+            continue;
+        struct ir_stmt *both[] = {loop, all[i]};
+        diag_error(c->pass->diags, c->span, D_move_outside, buffer->name, how,
+                   loop->u.loop.var->name);
+        return sched_blame(c, both, 2, "the loop, and the other stage");
+    }
+    return true;
+}

@@ -1,0 +1,61 @@
+// Loops where a call would be accepted.
+
+#include "passes/schedule/common/offer.h"
+
+// Loops, each once.
+struct offers VEC(const struct ir_stmt *);
+
+// Note a loop; false if it was seen before.
+static bool note(struct pass *p, struct offers *seen, const struct ir_stmt *s)
+{
+    for (size_t i = 0; i < seen->n; i++) {
+        if (seen->at[i] == s)
+            return false;
+    }
+    vec_push(p->scratch, seen, s);
+    return true;
+}
+
+// Return whether the check accepts a loop, without a word.
+static bool accepted(const struct sched_call *c, struct ir_stmt *loop,
+                     sched_accepts *accepts)
+{
+    struct diag_list dropped = {.arena = c->pass->scratch};
+    struct pass quiet = *c->pass;
+    struct sched_call call = *c;
+    quiet.diags = &dropped;
+    call.pass = &quiet;
+    return accepts(&call, loop);
+}
+
+size_t sched_offer_loops(const struct sched_call *c,
+                         struct ir_stmt *const *near, size_t n,
+                         sched_accepts *accepts)
+{
+    struct buf text = {0};
+    struct offers seen = {0};
+    size_t found = 0, n_loops;
+    for (size_t i = 0; i < n; i++) {
+        struct ir_path path = sched_path(c->pass, near[i]);
+        struct ir_stmt **loops = sched_loops(c->pass, &path, &n_loops);
+        for (size_t k = 0; k < n_loops; k++) {
+            if (!note(c->pass, &seen, loops[k]) ||
+                !accepted(c, loops[k], accepts))
+                continue;
+            buf_printf(&text, "%s`%s.%s`", found++ ? ", " : "",
+                       sched_name_of(near[i]), loops[k]->u.loop.var->name);
+        }
+    }
+    if (found)
+        diag_help(c->pass->diags, "legal here: %s", text.data);
+    buf_free(&text);
+    return found;
+}
+
+bool sched_is_newest(const struct sched_call *c, enum diag_code code)
+{
+    const struct diag_list *d = c->pass->diags;
+    if (d->more)
+        return d->dropped.code == code;
+    return d->all.n && d->all.at[d->all.n - 1].code == code;
+}

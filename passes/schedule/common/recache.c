@@ -1,0 +1,416 @@
+// Copies of arrays whose indices are a stage's iteration variables.
+
+#include "passes/schedule/common/recache.h"
+
+#include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/equal.h"
+#include "passes/opt/fold.h"
+#include "passes/schedule/common/index_map.h"
+#include "passes/schedule/common/move.h"
+#include "passes/schedule/common/stage_nest.h"
+
+// A copy in the making.
+struct plan {
+    struct sched_call *c;
+    const struct recache *want;
+    struct ir_expr *const *index; // by which the stage reaches the array
+    const char *fault;            // why there is no such index
+    bool loads, stores;           // what the stage does
+    struct ir_stmt *top;          // the statement of the outermost block
+    struct sched_map map;         // over the variables in `used`
+    uint32_t *used;
+    struct ir_expr **extents; // of these
+    struct index_map checked;
+};
+
+// Report a stage that has no plain index.
+static bool refuse(const struct plan *x, const char *why)
+{
+    diag_error(x->c->pass->diags, x->c->span, D_remap_stage,
+               x->want->stage->u.stage.name, why);
+    return sched_blame_one(x->c, x->want->stage, "to be remapped");
+}
+
+// Take the index of an access, which must be that of all others.
+static void take_index(struct plan *x, uint32_t n, struct ir_expr *const *index)
+{
+    for (uint32_t i = 0; i < n && x->index; i++) {
+        if (!ir_expr_equal(x->index[i], index[i]))
+            x->fault = "it uses several elements of the array at once";
+    }
+    x->index = index;
+}
+
+// Look at an expression; accesses under a condition count as faults.
+static void see_expr(struct plan *x, struct ir_expr *e, bool sometimes)
+{
+    unsigned flags = ir_op_info(e->op)->flags;
+    if ((flags & (OP_READS | OP_WRITES)) && e->u.buffer == x->want->array) {
+        if (sometimes || e->op != OP_load)
+            x->fault = sometimes ? "a condition decides on an access"
+                                 : "it does atomics on the array";
+        take_index(x, ir_index_count(e), e->args);
+        x->loads = true;
+    }
+    for (uint32_t i = 0; i < e->n; i++)
+        see_expr(x, e->args[i], sometimes || ((flags & OP_LAZY) && i));
+}
+
+// Where to look: the context of see_place.
+struct look {
+    struct plan *x;
+    bool sometimes;
+};
+
+// Look at the expression at a place.
+static void see_place(struct ir_expr **place, void *context)
+{
+    const struct look *l = context;
+    see_expr(l->x, *place, l->sometimes);
+}
+
+// Look at the statements of a block.
+static void see_block(struct plan *x, struct ir_block *block, bool sometimes)
+{
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_stmt *s = block->at[i];
+        struct look l = {x, sometimes};
+        struct ir_block *inside[IR_BLOCKS_MOST];
+        ir_stmt_exprs(s, see_place, &l);
+        if (s->kind == STMT_store && s->u.store.buffer == x->want->array) {
+            if (sometimes)
+                x->fault = "a condition decides on an access";
+            take_index(x, s->u.store.n, s->u.store.index);
+            x->stores = true;
+        }
+        uint32_t n = ir_stmt_blocks(s, inside);
+        for (uint32_t k = 0; k < n; k++)
+            see_block(x, inside[k], true);
+    }
+}
+
+// Return whether a condition only keeps an iteration variable below its
+// extent.
+static bool is_tail(const struct ir_stage *stage, const struct ir_expr *x)
+{
+    for (size_t i = 0; i < stage->iters.n && x->op == OP_lt; i++) {
+        const struct ir_iter *it = &stage->iters.at[i];
+        if (ir_expr_equal(x->args[0], it->binding) &&
+            ir_expr_equal(x->args[1], it->extent))
+            return true;
+    }
+    return false;
+}
+
+// Return whether the stage runs for all values of its variables.
+static bool is_whole(const struct plan *x)
+{
+    struct conditions all = {0};
+    const struct ir_stage *stage = &x->want->stage->u.stage;
+    if (!stage->predicate)
+        return true;
+    fold_split(x->c->pass->scratch, stage->predicate, &all);
+    for (size_t i = 0; i < all.n; i++) {
+        if (!is_tail(stage, all.at[i]))
+            return false;
+    }
+    return true;
+}
+
+// Whether an index is made of what it may be: the context of see_leaf.
+struct leaves {
+    const struct plan *x;
+    bool ok;
+};
+
+// Note what an index must not mention.
+static void see_leaf(struct ir_expr *e, void *context)
+{
+    struct leaves *l = context;
+    const struct ir_stage *stage = &l->x->want->stage->u.stage;
+    l->ok &= ir_is_pure(e, true);
+    if (e->op != OP_var || e->u.var->kind == VAR_param)
+        return;
+    bool found = false;
+    for (size_t i = 0; i < stage->iters.n; i++)
+        found |= stage->iters.at[i].var == e->u.var;
+    l->ok &= found;
+}
+
+// Return whether the index of the array mentions a variable.
+static bool indexes(const struct plan *x, const struct ir_var *var)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < x->want->array->rank; i++)
+        found |= ir_mentions(x->index[i], var);
+    return found;
+}
+
+// Return whether the index is proved to stay in the array for all values of
+// the iteration variables: the copy is made for all, and the loops around the
+// stage may leave some out.
+static bool stays_inside(const struct plan *x)
+{
+    struct pass *p = x->c->pass;
+    struct facts f;
+    const struct ir_stage *stage = &x->want->stage->u.stage;
+    bool inside = true;
+    facts_start(&f, p->scratch, p->kernel);
+    for (size_t i = 0; i < stage->iters.n; i++) {
+        const struct ir_iter *it = &stage->iters.at[i];
+        struct ir_expr *v = ir_read(p->scratch, it->var);
+        facts_assume(&f, ir_binary(p->scratch, OP_ge, v, ir_int(p->scratch, 0)),
+                     true);
+        facts_assume(&f, ir_binary(p->scratch, OP_lt, v, it->extent), true);
+    }
+    for (uint32_t i = 0; i < x->want->array->rank; i++) {
+        struct ir_expr *at = x->index[i], *end = x->want->array->shape[i];
+        struct ir_expr *low =
+            ir_binary(p->scratch, OP_ge, at, ir_int(p->scratch, 0));
+        struct ir_expr *high = ir_binary(p->scratch, OP_lt, at, end);
+        inside &= facts_decide(&f, low) == TRUTH_TRUE &&
+                  facts_decide(&f, high) == TRUTH_TRUE;
+    }
+    return inside;
+}
+
+// Check how the stage reaches the array.
+static bool check_index(struct plan *x)
+{
+    const struct recache *r = x->want;
+    struct leaves l = {x, true};
+    struct ir_stage *stage = &r->stage->u.stage;
+    see_block(x, &stage->init, false);
+    see_block(x, &stage->body, false);
+    if (!x->index || (r->writes && !x->stores)) {
+        diag_error(x->c->pass->diags, x->c->span, D_cache_unused, stage->name,
+                   r->writes ? "write" : "read", r->array->name);
+        return sched_blame_one(x->c, r->stage, "named here");
+    }
+    for (uint32_t i = 0; i < r->array->rank; i++)
+        ir_each_expr(x->index[i], see_leaf, &l);
+    if (!l.ok)
+        x->fault = "the index is made of more than iteration variables";
+    if (!x->fault && !r->writes && x->stores)
+        x->fault = "it writes the array, too";
+    if (!x->fault && r->writes && x->loads && !stage->has_init)
+        x->fault = "it reads elements that it has not written";
+    if (!x->fault && !is_whole(x))
+        x->fault = "its condition leaves iterations out";
+    if (!x->fault && !r->writes && !stays_inside(x))
+        x->fault = "its index may leave the array where no loop reaches";
+    return !x->fault || refuse(x, x->fault);
+}
+
+// Check that nothing in the same statement of the outermost block is in the
+// way.  An array that the stage writes has no other writer at all, which may
+// compute what the copy would overwrite.
+static bool check_others(struct plan *x)
+{
+    struct pass *p = x->c->pass;
+    const struct recache *r = x->want;
+    struct sched_uses uses = sched_uses_of(p, r->array);
+    x->top = sched_path(p, r->stage).stmts[0];
+    for (size_t i = 0; i < uses.writers.n + uses.readers.n; i++) {
+        bool reads = i >= uses.writers.n;
+        struct ir_stmt *s =
+            reads ? uses.readers.at[i - uses.writers.n] : uses.writers.at[i];
+        bool other = r->writes && !reads;
+        if (s == r->stage || (reads && !r->writes) ||
+            (!other && !sched_is_below(p, s, x->top)))
+            continue;
+        diag_error(p->diags, x->c->span, D_cache_changed, r->array->name,
+                   r->stage->u.stage.name);
+        return sched_blame_one(x->c, s, reads ? "reads it" : "writes it");
+    }
+    return true;
+}
+
+// Check that the array is there on top of the kernel.
+static bool check_declared(const struct plan *x)
+{
+    const struct ir_block *body = &x->c->pass->kernel->body;
+    bool found = x->want->array->role != ROLE_alloc;
+    for (size_t i = 0; i < body->n; i++)
+        found |= body->at[i]->kind == STMT_alloc &&
+                 body->at[i]->u.buffer == x->want->array;
+    return found || refuse(x, "the array is declared inside of a statement");
+}
+
+// Return the map of the variables of the array's index, in their order.
+static struct sched_map own_map(struct plan *x)
+{
+    struct pass *p = x->c->pass;
+    const struct ir_stage *stage = &x->want->stage->u.stage;
+    struct sched_map m = {.span = x->c->span};
+    m.n = (uint32_t)stage->iters.n;
+    m.vars = arena_array(p->scratch, struct ir_var *, m.n);
+    m.to = arena_array(p->scratch, struct ir_expr *, m.n);
+    for (uint32_t i = 0; i < m.n; i++) {
+        m.vars[i] = stage->iters.at[i].var;
+        if (indexes(x, m.vars[i]))
+            m.to[m.m++] = ir_read(p->arena, m.vars[i]);
+    }
+    return m;
+}
+
+// Return whether a map uses an index.
+static bool map_uses(const struct sched_map *m, const struct ir_var *var)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < m->m; i++)
+        found |= ir_mentions(m->to[i], var);
+    return found;
+}
+
+// Keep what the map uses of the variables, and check that this is what the
+// index needs.
+static bool check_map(struct plan *x)
+{
+    struct pass *p = x->c->pass;
+    const struct ir_stage *stage = &x->want->stage->u.stage;
+    struct sched_map m = x->want->map ? *x->want->map : own_map(x);
+    if (m.n != stage->iters.n) {
+        diag_error(p->diags, m.span, D_map_shape, stage->name,
+                   (long long)stage->iters.n, (long long)m.n, (long long)m.m);
+        return false;
+    }
+    x->map = m;
+    x->map.n = 0;
+    x->map.vars = arena_array(p->scratch, struct ir_var *, m.n);
+    x->used = arena_array(p->scratch, uint32_t, m.n);
+    x->extents = arena_array(p->scratch, struct ir_expr *, m.n);
+    for (uint32_t i = 0; i < m.n; i++) {
+        const struct ir_iter *it = &stage->iters.at[i];
+        bool uses = map_uses(&m, m.vars[i]), needs = indexes(x, it->var);
+        const char *name = it->var->name;
+        if (needs && !uses)
+            return refuse(
+                x, arena_printf(p->scratch, "the map leaves `%s` out", name));
+        if (uses && x->want->writes && (!needs || it->is_reduce))
+            return refuse(
+                x, arena_printf(p->scratch, "`%s` selects no element", name));
+        if (!uses)
+            continue;
+        x->used[x->map.n] = i;
+        x->extents[x->map.n] = it->extent;
+        x->map.vars[x->map.n++] = m.vars[i];
+    }
+    if (!x->map.m)
+        return refuse(x, "the array has one element for all iterations");
+    return index_map_check(x->c, &x->map, x->extents, x->map.n, stage->name,
+                           &x->checked);
+}
+
+// Redirects accesses: the context of redirect and redirect_store.
+struct redirection {
+    struct plan *x;
+    struct ir_buffer *copy;
+    struct ir_expr **index;
+};
+
+// Let a load read the copy.
+static struct ir_expr *redirect(struct arena *a, struct ir_expr *e,
+                                void *context)
+{
+    const struct redirection *r = context;
+    if (e->op != OP_load || e->u.buffer != r->x->want->array)
+        return e;
+    return ir_at(a, ir_load(a, r->copy, r->copy->rank, r->index), e->span);
+}
+
+// Let a store write the copy.
+static void redirect_store(struct ir_stmt *s, void *context)
+{
+    const struct redirection *r = context;
+    if (s->kind != STMT_store || s->u.store.buffer != r->x->want->array)
+        return;
+    s->u.store.buffer = r->copy;
+    s->u.store.index = r->index;
+    s->u.store.n = r->copy->rank;
+}
+
+// Return the stage that copies: the index of the array has the
+// variables that the new indices stand for.
+static struct ir_stmt *make_copy(struct plan *x, struct ir_buffer *copy)
+{
+    struct pass *p = x->c->pass;
+    struct arena *a = p->arena;
+    struct ir_buffer *array = x->want->array;
+    struct map vars = {.arena = p->scratch};
+    struct ir_stmt *stage = ir_stmt_stage(a, copy->name);
+    stage->span = x->want->stage->span;
+    struct ir_expr **new = stage_nest_iters(p, stage, copy->rank, copy->shape);
+    struct ir_expr **old = index_map_invert(p, &x->checked, new);
+    for (uint32_t i = 0; i < x->map.n; i++)
+        map_set(&vars, x->want->stage->u.stage.iters.at[x->used[i]].var,
+                old[i]);
+    struct ir_expr **index = arena_array(a, struct ir_expr *, array->rank);
+    for (uint32_t i = 0; i < array->rank; i++)
+        index[i] = ir_substitute(a, x->index[i], &vars, NULL);
+    struct ir_buffer *from = x->want->writes ? copy : array;
+    struct ir_buffer *to = x->want->writes ? array : copy;
+    struct ir_expr **from_at = x->want->writes ? new : index;
+    struct ir_expr **to_at = x->want->writes ? index : new;
+    struct ir_expr *value = ir_load(a, from, from->rank, from_at);
+    struct ir_expr *inside = index_map_inside(p, &x->checked, old);
+    if (inside && !x->want->writes)
+        value = ir_select(a, inside, value, ir_zero(a, from->elem));
+    struct ir_stmt *store = ir_stmt_store(a, to, to->rank, to_at, value);
+    struct ir_block *body = &stage->u.stage.body;
+    store->span = stage->span;
+    if (inside && x->want->writes) {
+        struct ir_stmt *branch = ir_stmt_if(a, inside);
+        branch->span = stage->span;
+        ir_append(a, body, branch);
+        body = &branch->u.branch.then;
+    }
+    ir_append(a, body, store);
+    return stage;
+}
+
+// Make the copy and put everything in its place.
+static void build(struct plan *x)
+{
+    struct pass *p = x->c->pass;
+    const struct recache *want = x->want;
+    const char *name =
+        arena_printf(p->scratch, "%s_%s", want->array->name, want->suffix);
+    struct ir_buffer shape = *want->array;
+    shape.rank = x->map.m;
+    shape.shape = x->checked.extents;
+    struct ir_buffer *copy = sched_new_buffer(p, name, &shape, want->space);
+    struct ir_stmt *made = make_copy(x, copy);
+    struct ir_expr **at = arena_array(p->scratch, struct ir_expr *, x->map.n);
+    for (uint32_t i = 0; i < x->map.n; i++)
+        at[i] =
+            ir_read(p->arena, want->stage->u.stage.iters.at[x->used[i]].var);
+    struct redirection r = {x, copy, index_map_apply(p, &x->map, at)};
+    struct ir_stmt *stage = want->stage;
+    struct ir_block alone = {&stage, 1, 1};
+    ir_rewrite_in(p->arena, &alone, redirect, &r);
+    ir_each_stmt(&alone, redirect_store, &r);
+    struct sched_place place = sched_place_of(p, x->top, want->writes);
+    stage_nest_put(p, made, &place, stage_nest_box(p, &made->u.stage));
+    sched_result(x->c, VALUE_stage, made);
+}
+
+bool recache(struct sched_call *c, const struct recache *r)
+{
+    struct plan x = {.c = c, .want = r};
+    if (r->stage->kind != STMT_stage) {
+        diag_error(c->pass->diags, c->span, D_stage_wanted,
+                   sched_name_of(r->stage));
+        return sched_blame_one(c, r->stage, "not a stage");
+    }
+    if (r->space == SPACE_constant) {
+        diag_error(c->pass->diags, c->span, D_cache_space, "constant");
+        return sched_blame_one(c, r->stage, "named here");
+    }
+    if (!check_index(&x) || !check_declared(&x) || !check_others(&x) ||
+        !check_map(&x))
+        return false;
+    build(&x);
+    return true;
+}

@@ -1,0 +1,394 @@
+// Binds what no schedule has bound.
+//
+//   for i { for j { C[i, j] = A[i, j] } }
+//     =>
+//   for i_j_fused_0 @block.x { for i_j_fused_1 in 0..256 @thread.x {
+//     for i_j_fused_2 in 0..4 @vector { ... } } }
+//
+// The outermost loops that are independent are fused and spread over blocks
+// of threads; neighbours in the innermost of them, the last dimension of the
+// result, go to neighbouring threads, so their accesses coalesce.  Where
+// every access is to consecutive elements, a thread takes 16 bytes of them.
+// Loops inside stay serial, but a reduction of consecutive elements is shared
+// by a block.  A nest that cannot be spread runs on one thread.
+
+#include "passes/schedule/schedule.h"
+
+#include "ir/build.h"
+#include "ir/equal.h"
+#include "passes/schedule/default/rows.h"
+#include "passes/schedule/depend/depend.h"
+#include "passes/schedule/prim.h"
+
+enum {
+    THREADS = 256,     // of a block
+    ROW_THREADS = 32,  // where a thread reduces a row: more blocks
+    VECTOR_BYTES = 16, // of the widest access
+    LANES_MOST = 16,
+    EACH = 4,             // scalars of a thread in a large grid
+    LARGE_GRID = 1 << 20, // elements that make a grid large
+};
+
+// Note an array that threads would have to share.
+static void see_shared(struct ir_stmt *s, void *context)
+{
+    *(bool *)context |=
+        s->kind == STMT_barrier ||
+        (s->kind == STMT_alloc && s->u.buffer->space == SPACE_shared);
+}
+
+// Return whether iterations of a nest share more than memory.
+static bool is_shared(struct ir_stmt *nest)
+{
+    bool found = false;
+    struct ir_block alone = {&nest, 1, 1};
+    ir_each_stmt(&alone, see_shared, &found);
+    return found;
+}
+
+// The loops that are going to be spread.
+struct spread {
+    struct sched_call *call; // who asks
+    struct ir_stmt **loops;  // nested, outermost first
+    size_t n;
+    bool is_flat; // nothing but these loops around one stage
+    int64_t threads, lanes;
+    int64_t each; // elements that a thread takes apart from its neighbours'
+};
+
+// Return whether the bounds of a loop depend on one of the loops so far.
+static bool depends(const struct spread *s, const struct ir_for *f)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const struct ir_var *v = s->loops[i]->u.loop.var;
+        if (ir_mentions(f->from, v) || ir_mentions(f->to, v) ||
+            ir_mentions(f->step, v))
+            return true;
+    }
+    return false;
+}
+
+// Return whether a loop can be added to those to be spread.
+static bool can_spread(const struct spread *s, struct ir_stmt *loop)
+{
+    struct depend_meeting meeting;
+    if (loop->kind != STMT_for || loop->u.loop.axis != AXIS_serial ||
+        loop->u.loop.attrs.n || depends(s, &loop->u.loop))
+        return false;
+    return !depend_carried(s->call->pass, loop, AXIS_block_x, false, &meeting);
+}
+
+// Collect the loops to be spread, from `loop` inwards.
+static void collect(struct spread *s, struct ir_stmt *loop)
+{
+    size_t most = 1;
+    for (struct ir_stmt *l = loop; l->kind == STMT_for && l->u.loop.body.n == 1;
+         l = l->u.loop.body.at[0])
+        most++;
+    s->loops = arena_array(s->call->pass->scratch, struct ir_stmt *, most);
+    while (can_spread(s, loop)) {
+        s->loops[s->n++] = loop;
+        if (loop->u.loop.body.n != 1)
+            break;
+        loop = loop->u.loop.body.at[0];
+    }
+    s->is_flat = s->n && loop->kind == STMT_stage && !loop->u.stage.has_init;
+}
+
+// What the accesses of a stage allow: the context of see_load.
+struct contiguity {
+    const struct ir_stage *stage;
+    const struct ir_stmt *store;
+    size_t bytes; // of the largest element
+    int64_t lanes;
+    bool broken; // some access is not to consecutive elements
+};
+
+// Return whether an expression mentions an iteration variable.
+static bool mentions_iter(const struct ir_stage *stage, const struct ir_expr *x)
+{
+    for (size_t i = 0; i < stage->iters.n; i++) {
+        if (ir_mentions(x, stage->iters.at[i].var))
+            return true;
+    }
+    return false;
+}
+
+// Return whether a load is at the index of the store, in an array of the
+// same shape.
+static bool is_aligned_with(const struct ir_expr *load,
+                            const struct ir_stmt *store)
+{
+    const struct ir_buffer *a = load->u.buffer, *b = store->u.store.buffer;
+    bool same = a->rank == b->rank && !a->strides;
+    for (uint32_t i = 0; i < a->rank && same; i++)
+        same = ir_expr_equal(load->args[i], store->u.store.index[i]) &&
+               ir_expr_equal(a->shape[i], b->shape[i]);
+    return same;
+}
+
+// Return whether a load takes whole vectors from rows of an array, whose
+// length is a multiple of them.
+static bool is_row(const struct contiguity *c, const struct ir_expr *load)
+{
+    uint32_t last = load->n - 1;
+    const struct ir_buffer *b = load->u.buffer;
+    const struct ir_var *v = c->stage->iters.at[c->stage->iters.n - 1].var;
+    int64_t extent;
+    for (uint32_t i = 0; i < last; i++) {
+        if (ir_mentions(load->args[i], v))
+            return false;
+    }
+    return !b->strides && load->args[last]->op == OP_var &&
+           load->args[last]->u.var == v &&
+           ir_int_value(b->shape[last], &extent) && extent % c->lanes == 0;
+}
+
+// Check a node of the stage's value.
+static void see_load(struct ir_expr *x, void *context)
+{
+    struct contiguity *c = context;
+    unsigned flags = ir_op_info(x->op)->flags;
+    if (flags & (OP_LAZY | OP_WRITES))
+        c->broken = true;
+    if (x->op != OP_load)
+        return;
+    bool moves = false;
+    for (uint32_t i = 0; i < x->n; i++)
+        moves |= mentions_iter(c->stage, x->args[i]);
+    if (moves && !is_aligned_with(x, c->store) && !is_row(c, x))
+        c->broken = true;
+}
+
+// Note the size of an element.
+static void see_size(struct ir_expr *x, void *context)
+{
+    size_t *bytes = context;
+    if (x->op == OP_load && type_bytes(x->u.buffer->elem) > *bytes)
+        *bytes = type_bytes(x->u.buffer->elem);
+}
+
+// Return whether a statement stores to its stage's iteration variables.
+static bool is_plain_store(const struct ir_stage *stage,
+                           const struct ir_stmt *s)
+{
+    return s->kind == STMT_store && !s->u.store.buffer->strides &&
+           s->u.store.n == stage->iters.n &&
+           sched_is_own_index(stage, s->u.store.n, s->u.store.index);
+}
+
+// Return whether vectors never reach over the end of a row.
+static bool has_whole_rows(const struct ir_buffer *b, int64_t lanes)
+{
+    int64_t extent;
+    return b->rank <= 1 ||
+           (lanes && ir_int_value(b->shape[b->rank - 1], &extent) &&
+            extent % lanes == 0);
+}
+
+// Return how many elements a thread should take at once; 1 for no vector.
+static int64_t choose_lanes(const struct spread *s)
+{
+    if (!s->is_flat)
+        return 1;
+    struct ir_stmt *innermost = s->loops[s->n - 1]->u.loop.body.at[0];
+    struct ir_stage *stage = &innermost->u.stage;
+    if (stage->body.n != 1 || !sched_is_unscheduled(stage, s->loops, s->n) ||
+        !is_plain_store(stage, stage->body.at[0]))
+        return 1;
+    struct contiguity c = {.stage = stage, .store = stage->body.at[0]};
+    c.bytes = type_bytes(c.store->u.store.buffer->elem);
+    ir_each_expr(c.store->u.store.value, see_size, &c.bytes);
+    c.lanes = VECTOR_BYTES / (int64_t)c.bytes;
+    c.lanes = c.lanes > LANES_MOST ? LANES_MOST : c.lanes;
+    c.broken = !has_whole_rows(c.store->u.store.buffer, c.lanes);
+    ir_each_expr(c.store->u.store.value, see_load, &c);
+    return c.broken || c.lanes < 2 ? 1 : c.lanes;
+}
+
+// Return how many iterations the loops have, but no more than `most`, which
+// stands for what is not known as well.
+static int64_t count(const struct spread *s, int64_t most)
+{
+    int64_t total = 1, extent;
+    for (size_t i = 0; i < s->n; i++) {
+        struct ir_expr *x =
+            ir_for_extent(s->call->pass->scratch, &s->loops[i]->u.loop);
+        if (!ir_int_value(x, &extent) || extent > most)
+            extent = most;
+        total = extent && total > most / extent ? most : total * extent;
+    }
+    return total;
+}
+
+// Return how many threads a block should have: no more than there is to do.
+static int64_t choose_threads(const struct spread *s)
+{
+    struct ir_block *body = &s->loops[s->n - 1]->u.loop.body;
+    int64_t threads = THREADS, total = count(s, THREADS * LANES_MOST);
+    if (s->n == 1 && sched_has(body, STMT_for))
+        threads = ROW_THREADS;
+    while (threads > ROW_THREADS && threads * s->lanes >= total * 2)
+        threads /= 2;
+    return threads;
+}
+
+// Bind a loop.
+static bool bind(const struct sched_call *from, struct ir_stmt *loop,
+                 enum axis axis)
+{
+    struct sched_call c = sched_call_to(from, PRIM_bind);
+    struct sched_value v = {.kind = VALUE_axis, .axis = axis};
+    sched_add_loop(&c, loop);
+    vec_push(from->pass->scratch, &c.args, v);
+    return sched_run(&c);
+}
+
+// Return the first of several nested loops after fusing them.
+static struct ir_stmt *fuse(const struct spread *s)
+{
+    struct sched_call c = sched_call_to(s->call, PRIM_fuse);
+    for (size_t i = 0; i < s->n; i++)
+        sched_add_loop(&c, s->loops[i]);
+    if (s->n == 1)
+        return s->loops[0];
+    return sched_run(&c) ? c.results.at[0].stmt : NULL;
+}
+
+// Return how many elements, a block's width apart, a thread should take: one
+// scalar each would leave a large grid waiting for its blocks to start.
+static int64_t choose_each(const struct spread *s)
+{
+    struct ir_block *body = &s->loops[s->n - 1]->u.loop.body;
+    bool is_short = count(s, LARGE_GRID) < LARGE_GRID;
+    return s->lanes > 1 || !s->is_flat || is_short || sched_has(body, STMT_for)
+               ? 1
+               : EACH;
+}
+
+// Bind a loop to blocks and threads, `each` elements to a thread.
+static bool spread_apart(const struct spread *s, struct ir_stmt *loop)
+{
+    struct sched_call c = sched_call_to(s->call, PRIM_split);
+    struct sched_call r = sched_call_to(s->call, PRIM_reorder);
+    struct sched_call u = sched_call_to(s->call, PRIM_unroll);
+    sched_add_loop(&c, loop);
+    sched_add_any(&c);
+    sched_add_int(&c, s->each);
+    sched_add_int(&c, s->threads);
+    if (!sched_run(&c))
+        return false;
+    sched_add_loop(&r, c.results.at[2].stmt);
+    sched_add_loop(&r, c.results.at[1].stmt);
+    sched_add_loop(&u, c.results.at[1].stmt);
+    return sched_run(&r) && sched_run(&u) &&
+           bind(&c, c.results.at[0].stmt, AXIS_block_x) &&
+           bind(&c, c.results.at[2].stmt, AXIS_thread_x);
+}
+
+// Fuse, split, bind and vectorize.
+static bool spread_loops(const struct spread *s)
+{
+    struct ir_stmt *loop = fuse(s);
+    struct sched_call c = sched_call_to(s->call, PRIM_split);
+    if (!loop || s->each > 1)
+        return loop && spread_apart(s, loop);
+    sched_add_loop(&c, loop);
+    sched_add_any(&c);
+    sched_add_int(&c, s->threads);
+    if (s->lanes > 1)
+        sched_add_int(&c, s->lanes);
+    if (!sched_run(&c) || !bind(&c, c.results.at[0].stmt, AXIS_block_x) ||
+        !bind(&c, c.results.at[1].stmt, AXIS_thread_x))
+        return false;
+    struct sched_call v = sched_call_to(s->call, PRIM_vectorize);
+    if (s->lanes == 1)
+        return true;
+    sched_add_loop(&v, c.results.at[2].stmt);
+    return sched_run(&v);
+}
+
+// Put a loop of one iteration around a statement and bind it.
+static bool wrap(const struct sched_call *from, struct ir_stmt *s,
+                 enum axis axis)
+{
+    struct sched_call c = sched_call_to(from, PRIM_add_unit_loop);
+    sched_add_loop(&c, s);
+    return sched_run(&c) && bind(from, c.results.at[0].stmt, axis);
+}
+
+// Bind a nest that has no bound loop.
+static bool complete_nest(struct pass *p, struct ir_stmt *nest, bool long_rows)
+{
+    struct sched_call c = {.pass = p, .span = nest->span};
+    struct spread s = {.call = &c};
+    struct row_reduction reduction;
+    if (rows_find(p, nest, long_rows, &reduction))
+        return rows_spread(&c, nest, &reduction);
+    if (!is_shared(nest))
+        collect(&s, nest);
+    if (count(&s, 2) <= 1)
+        return wrap(&c, nest, AXIS_block_x) && wrap(&c, nest, AXIS_thread_x);
+    s.lanes = choose_lanes(&s);
+    s.threads = choose_threads(&s);
+    s.each = choose_each(&s);
+    return spread_loops(&s);
+}
+
+// Return whether a statement of the outermost block is used by those behind
+// it, so that they cannot be grids of their own.
+static bool is_prelude(const struct ir_stmt *s)
+{
+    return s->kind == STMT_let || s->kind == STMT_var ||
+           s->kind == STMT_barrier ||
+           (s->kind == STMT_alloc && s->u.buffer->space != SPACE_global &&
+            s->u.buffer->space != SPACE_constant);
+}
+
+// Put everything behind the arrays of the workspace into one nest if the
+// statements of the outermost block depend on one another.
+static void join_nests(struct pass *p)
+{
+    struct ir_block *body = &p->kernel->body;
+    struct ir_block kept = {0}, inner = {0};
+    bool joined = false;
+    for (size_t i = 0; i < body->n; i++) {
+        struct ir_stmt *s = body->at[i];
+        bool is_workspace =
+            s->kind == STMT_alloc && (s->u.buffer->space == SPACE_global ||
+                                      s->u.buffer->space == SPACE_constant);
+        joined |= is_prelude(s);
+        ir_append(p->arena, is_workspace ? &kept : &inner, s);
+    }
+    if (!joined)
+        return;
+    struct ir_var *var =
+        ir_var_new(p->arena, str_name(p->names, "u"), type_scalar(TYPE_int),
+                   VAR_loop, p->kernel->span);
+    struct ir_stmt *loop =
+        sched_new_loop(p, var, ir_int(p->arena, 1), inner.at[0]->span);
+    loop->u.loop.body = inner;
+    ir_append(p->arena, &kept, loop);
+    *body = kept;
+}
+
+bool sched_complete(struct pass *p, bool long_rows)
+{
+    struct ir_block *body = &p->kernel->body;
+    bool any_bound = sched_is_bound(body);
+    if (!any_bound)
+        join_nests(p);
+    for (size_t i = 0; i < body->n; i++) {
+        struct ir_stmt *s = body->at[i];
+        struct ir_block alone = {&s, 1, 1};
+        if (s->kind != STMT_alloc && !sched_is_bound(&alone) &&
+            !(any_bound && is_prelude(s)) && !complete_nest(p, s, long_rows))
+            return false;
+    }
+    return true;
+}
+
+bool schedule_complete(struct pass *p)
+{
+    return sched_complete(p, false);
+}

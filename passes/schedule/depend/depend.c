@@ -1,0 +1,249 @@
+// Which iterations touch the same elements: all pairs of accesses of which
+// one writes, less those whose order does not matter.
+
+#include "passes/schedule/depend/depend.h"
+
+#include "ir/build.h"
+#include "ir/equal.h"
+#include "passes/analysis/reducer.h"
+#include "passes/schedule/depend/access.h"
+#include "passes/schedule/prim.h"
+
+// A question on its way.
+struct ask {
+    struct depend_nest nest;
+    struct depend_question question;
+    bool with_example;
+    struct map free; // arrays in which no iterations meet: the array itself;
+                     // others that were looked at: NULL
+    const struct depend_access *uncovered; // why the newest one is not free
+};
+
+// Return whether no iterations meet in an array as a whole.
+static bool is_free(struct ask *ask, const struct ir_buffer *b)
+{
+    if (!map_has(&ask->free, b)) {
+        bool free =
+            depend_is_free(&ask->nest, &ask->question, b, &ask->uncovered);
+        map_set(&ask->free, b, free ? (void *)b : NULL);
+    }
+    return map_get(&ask->free, b) != NULL;
+}
+
+// Return whether both accesses are those of a reduction that combines its
+// operands in any order.  One with a branch keeps the first of equals, so its
+// order counts.
+static bool combines(const struct depend_access *x,
+                     const struct depend_access *y)
+{
+    bool reduces = false;
+    if (!x->stage || x->stage != y->stage || x->in_init || y->in_init ||
+        x->buffer != y->buffer)
+        return false;
+    struct ir_stmt *s = (struct ir_stmt *)x->stage;
+    for (size_t i = 0; i < s->u.stage.iters.n; i++)
+        reduces |= s->u.stage.iters.at[i].is_reduce;
+    for (uint32_t i = 0; i < x->buffer->rank; i++)
+        reduces &= ir_expr_equal(x->index[i], y->index[i]);
+    return reduces && !sched_has(&s->u.stage.body, STMT_if);
+}
+
+// Return whether threads may share the reduction that a loop counts: that of
+// the one stage below, whose partial results can be combined.
+static bool is_shared_reduction(struct pass *p, struct ir_stmt *loop)
+{
+    struct ir_stmt *s = loop;
+    struct reducer ignored;
+    while (s->kind == STMT_for && s->u.loop.body.n == 1)
+        s = s->u.loop.body.at[0];
+    return s->kind == STMT_stage && ir_loop_reduces(&loop->u.loop) &&
+           reducer_find(p, &s->u.stage, &ignored);
+}
+
+// Return whether the order of two accesses matters at all.
+static bool is_pair(const struct ask *ask, const struct depend_access *x,
+                    const struct depend_access *y)
+{
+    bool is_shared = ask->question.combines && x->stage && x->stage == y->stage;
+    bool ordered = !(x->is_atomic && y->is_atomic) &&
+                   !(ask->question.order && combines(x, y));
+    return x->buffer == y->buffer && x->writes && (!y->writes || x <= y) &&
+           ordered && !is_shared;
+}
+
+// Return what an access does.
+static struct depend_touch touch(const struct depend_access *x)
+{
+    return (struct depend_touch){x->stmt, x->span, x->writes};
+}
+
+// Look for a pair of accesses that meets.  An array is only looked at as a
+// whole once two accesses to it do.
+static bool find_meeting(struct ask *ask, struct depend_meeting *out)
+{
+    struct depend_nest *w = &ask->nest;
+    for (size_t i = 0; i < w->accesses.n; i++) {
+        const struct depend_access *x = &w->accesses.at[i];
+        for (size_t j = 0; j < w->accesses.n && x->writes; j++) {
+            const struct depend_access *y = &w->accesses.at[j];
+            bool is_exact;
+            if (!is_pair(ask, x, y) ||
+                !depend_meets(w, &ask->question, x, y, &is_exact) ||
+                is_free(ask, x->buffer))
+                continue;
+            *out = (struct depend_meeting){.name = x->buffer->name,
+                                           .first = touch(x),
+                                           .second = touch(y),
+                                           .is_exact = is_exact};
+            if (ask->uncovered)
+                out->uncovered = ask->uncovered->span;
+            if (ask->with_example)
+                out->example = depend_example(w, &ask->question, x, y);
+            return true;
+        }
+    }
+    return false;
+}
+
+// Walk the nest and look for a meeting.
+static bool answer(struct ask *ask, struct pass *p, struct depend_meeting *out)
+{
+    *out = (struct depend_meeting){0};
+    ask->free.arena = p->scratch;
+    depend_walk(&ask->nest, p, ask->question.loops[0], ask->question.across);
+    if (!ask->nest.scalar.name)
+        return find_meeting(ask, out);
+    *out = ask->nest.scalar;
+    return true;
+}
+
+// Return whether a loop runs at most once.
+static bool runs_once(const struct ir_stmt *loop)
+{
+    return ir_is_int_const(loop->u.loop.from, 0) &&
+           ir_is_int_const(loop->u.loop.to, 1);
+}
+
+// Note a barrier.
+static void see_barrier(struct ir_stmt *s, void *context)
+{
+    *(bool *)context |= s->kind == STMT_barrier;
+}
+
+bool depend_carried(struct pass *p, struct ir_stmt *loop, enum axis axis,
+                    bool with_example, struct depend_meeting *out)
+{
+    bool has_barrier = false;
+    bool is_thread = axis_kind(axis) == AXIS_THREAD;
+    struct ask ask = {.with_example = with_example};
+    *out = (struct depend_meeting){0};
+    ir_each_stmt(&p->kernel->body, see_barrier, &has_barrier);
+    ask.question = (struct depend_question){
+        .loops = &loop,
+        .n = 1,
+        .axis = axis,
+        .across = axis_kind(axis) == AXIS_BLOCK || has_barrier,
+        .combines = is_thread && is_shared_reduction(p, loop)};
+    return !runs_once(loop) && answer(&ask, p, out);
+}
+
+// Return whether two orders of loops differ, those aside that run once.
+static bool differs(struct ir_stmt *const *loops, size_t n,
+                    struct ir_stmt *const *order)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (runs_once(order[i]))
+            continue;
+        while (runs_once(loops[at]))
+            at++;
+        if (loops[at++] != order[i])
+            return true;
+    }
+    return false;
+}
+
+bool depend_reordered(struct pass *p, struct ir_stmt *const *loops, size_t n,
+                      struct ir_stmt *const *order, bool with_example,
+                      struct depend_meeting *out)
+{
+    struct ask ask = {.with_example = with_example};
+    *out = (struct depend_meeting){0};
+    ask.question =
+        (struct depend_question){.loops = loops, .n = n, .order = order};
+    return differs(loops, n, order) && answer(&ask, p, out);
+}
+
+// Return whether two accesses are in different loops on the question's axis,
+// and to memory that its blocks share.
+static bool is_apart(const struct ask *ask, const struct depend_access *x,
+                     const struct depend_access *y, struct ir_stmt *loops[2])
+{
+    loops[0] = depend_loop_on(x, ask->question.axis);
+    loops[1] = depend_loop_on(y, ask->question.axis);
+    return loops[0] && loops[1] && loops[0] != loops[1] &&
+           x->buffer->space == SPACE_global;
+}
+
+// Look for blocks that meet from different loops on the question's axis.
+static bool find_apart(struct ask *ask, struct depend_meeting *out,
+                       struct ir_stmt *loops[2])
+{
+    struct depend_nest *w = &ask->nest;
+    for (size_t i = 0; i < w->accesses.n; i++) {
+        for (size_t j = 0; j < w->accesses.n; j++) {
+            const struct depend_access *x = &w->accesses.at[i];
+            const struct depend_access *y = &w->accesses.at[j];
+            bool is_exact;
+            if (!is_pair(ask, x, y) || !is_apart(ask, x, y, loops) ||
+                !depend_meets(w, &ask->question, x, y, &is_exact))
+                continue;
+            *out = (struct depend_meeting){.name = x->buffer->name,
+                                           .first = touch(x),
+                                           .second = touch(y),
+                                           .is_exact = is_exact};
+            out->example = depend_example(w, &ask->question, x, y);
+            return true;
+        }
+    }
+    return false;
+}
+
+// How many loops are bound to each axis: the context of see_axis.
+struct axes {
+    size_t loops[AXIS_COUNT];
+};
+
+// Count a loop.
+static void see_axis(struct ir_stmt *s, void *context)
+{
+    struct axes *a = context;
+    if (s->kind == STMT_for)
+        a->loops[s->u.loop.axis]++;
+}
+
+bool depend_between(struct pass *p, struct ir_stmt *nest,
+                    struct depend_meeting *out, struct ir_stmt *loops[2])
+{
+    struct axes axes = {0};
+    struct ask ask = {.question = {.across = true}};
+    struct ir_block block = {&nest, 1, 1};
+    ir_each_stmt(&block, see_axis, &axes);
+    if (nest->kind == STMT_for && runs_once(nest)) {
+        for (size_t i = 0; i < nest->u.loop.body.n; i++) {
+            if (depend_between(p, nest->u.loop.body.at[i], out, loops))
+                return true;
+        }
+        return false;
+    }
+    for (int axis = 0; axis < AXIS_COUNT; axis++) {
+        ask.question.axis = (enum axis)axis;
+        if (axis_kind((enum axis)axis) != AXIS_BLOCK || axes.loops[axis] < 2 ||
+            sched_has(&block, STMT_sync))
+            continue;
+        depend_walk(&ask.nest, p, nest, true);
+        if (find_apart(&ask, out, loops))
+            return true;
+    }
+    return false;
+}

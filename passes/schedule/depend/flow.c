@@ -1,0 +1,99 @@
+// What iterations leave to one another, and stages to stages.
+
+#include "passes/schedule/depend/access.h"
+
+// Return whether two accesses are what a question is about.
+static bool is_asked(const struct depend_flow *f, const struct depend_access *x,
+                     const struct depend_access *y)
+{
+    bool counts = !f->aside || (x->stage != f->aside && y->stage != f->aside);
+    return counts && x->buffer == f->written && x->writes &&
+           y->buffer == f->used && y->writes == f->rewrites;
+}
+
+// Return what is known of two accesses that meet.
+static struct depend_meeting meeting_of(const struct depend_access *x,
+                                        const struct depend_access *y,
+                                        const char *example)
+{
+    return (struct depend_meeting){.name = x->buffer->name,
+                                   .first = {x->stmt, x->span, x->writes},
+                                   .second = {y->stmt, y->span, y->writes},
+                                   .example = example};
+}
+
+bool depend_flows(struct pass *p, struct ir_stmt *loop,
+                  const struct depend_flow *flow, struct depend_meeting *out)
+{
+    struct depend_nest w;
+    struct depend_question q = {.loops = &loop, .n = 1};
+    bool is_exact;
+    depend_walk(&w, p, loop, false);
+    for (size_t i = 0; i < w.accesses.n; i++) {
+        const struct depend_access *x = &w.accesses.at[i];
+        for (size_t j = 0; j < w.accesses.n && x->writes; j++) {
+            const struct depend_access *y = &w.accesses.at[j];
+            if (!is_asked(flow, x, y) || !depend_meets(&w, &q, x, y, &is_exact))
+                continue;
+            *out = meeting_of(x, y, depend_example(&w, &q, x, y));
+            out->is_exact = is_exact;
+            return true;
+        }
+    }
+    return false;
+}
+
+// Return whether an access is a statement's.
+static bool is_of(const struct depend_access *x, const struct ir_stmt *s)
+{
+    return x->stage == s || x->stmt == s;
+}
+
+bool depend_touches(struct pass *p, const struct ir_stmt *writer,
+                    const struct ir_stmt *reader,
+                    const struct ir_buffer *buffer, struct depend_meeting *out)
+{
+    struct depend_nest w;
+    struct depend_question q = {.any = true};
+    depend_walk_all(&w, p);
+    for (size_t i = 0; i < w.accesses.n; i++) {
+        const struct depend_access *x = &w.accesses.at[i];
+        for (size_t j = 0; j < w.accesses.n; j++) {
+            const struct depend_access *y = &w.accesses.at[j];
+            if (x->buffer != buffer || y->buffer != buffer ||
+                !is_of(x, writer) || !is_of(y, reader) || !x->writes ||
+                y->writes)
+                continue;
+            const char *example = depend_example(&w, &q, x, y);
+            *out = meeting_of(x, y, example);
+            out->is_exact = true;
+            if (example)
+                return true;
+        }
+    }
+    return false;
+}
+
+bool depend_is_filled(struct pass *p, const struct ir_stmt *stage,
+                      const struct ir_buffer *buffer)
+{
+    struct depend_nest w;
+    struct depend_question q = {.any = true};
+    size_t depth = 0;
+    bool always = false;
+    depend_walk_all(&w, p);
+    for (size_t i = 0; i < w.accesses.n; i++) {
+        const struct depend_access *x = &w.accesses.at[i];
+        if (x->stage == stage && x->writes)
+            depth = x->path.n;
+    }
+    for (size_t i = 0; i < w.accesses.n; i++) {
+        const struct depend_access *x = &w.accesses.at[i];
+        if (x->stage != stage || x->buffer != buffer)
+            continue;
+        always |= x->path.n <= depth;
+        if (!depend_is_covered(&w, &q, x))
+            return false;
+    }
+    return always;
+}

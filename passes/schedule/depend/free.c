@@ -1,0 +1,145 @@
+// Arrays in which no iterations meet: each writes what it reads, and what
+// another one writes is the same, or somewhere else.
+
+#include "passes/schedule/depend/access.h"
+
+#include "ir/walk.h"
+
+// Whether an array is used outside of a nest: the context of see_use.
+struct uses {
+    const struct ir_buffer *buffer;
+    size_t reads, writes;
+};
+
+// Count the uses in an expression.
+static void see_use(struct ir_expr *x, void *context)
+{
+    struct uses *u = context;
+    unsigned flags = ir_op_info(x->op)->flags;
+    if ((flags & (OP_READS | OP_WRITES)) && x->u.buffer == u->buffer) {
+        u->reads += (flags & OP_READS) != 0;
+        u->writes += (flags & OP_WRITES) != 0;
+    }
+}
+
+// Count a store.
+static void see_store(struct ir_stmt *s, void *context)
+{
+    struct uses *u = context;
+    u->writes += s->kind == STMT_store && s->u.store.buffer == u->buffer;
+}
+
+// Return how often a block reads and writes an array.
+static struct uses count_uses(struct ir_block *block,
+                              const struct ir_buffer *buffer)
+{
+    struct uses u = {buffer, 0, 0};
+    ir_each_expr_in(block, see_use, &u);
+    ir_each_stmt(block, see_store, &u);
+    return u;
+}
+
+// What a stored value is made of: the context of see_part.
+struct value {
+    struct ir_stmt *top; // the statement of the kernel that holds the nest
+    const struct ir_stmt *store;
+    bool varies;
+};
+
+// Return whether a variable is one of the store's indices.
+static bool is_index(const struct value *v, const struct ir_var *var)
+{
+    for (uint32_t i = 0; i < v->store->u.store.n; i++) {
+        if (v->store->u.store.index[i]->u.var == var)
+            return true;
+    }
+    return false;
+}
+
+// Note what may differ between two iterations that store the same element.
+static void see_part(struct ir_expr *x, void *context)
+{
+    struct value *v = context;
+    struct ir_block top = {&v->top, 1, 1};
+    unsigned flags = ir_op_info(x->op)->flags;
+    if (x->op == OP_var && x->u.var->kind != VAR_param)
+        v->varies |= !is_index(v, x->u.var);
+    if (flags & (OP_READS | OP_WRITES))
+        v->varies |= (flags & OP_WRITES) || ir_block_writes(&top, x->u.buffer);
+}
+
+// Return whether a write is that of a stage that stores a function of the
+// index alone: two of its iterations that store the same element store the
+// same value.
+static bool is_repeatable(const struct depend_nest *w,
+                          const struct depend_access *x)
+{
+    struct value v = {w->top, x->stmt, false};
+    if (!x->stage || x->is_atomic || x->stmt->kind != STMT_store ||
+        x->stage->u.stage.init.n || x->stage->u.stage.body.n != 1)
+        return false;
+    for (uint32_t i = 0; i < x->stmt->u.store.n; i++) {
+        const struct ir_expr *index = x->stmt->u.store.index[i];
+        if (index->op != OP_var || index->u.var->kind != VAR_iter)
+            return false;
+    }
+    ir_each_expr(x->stmt->u.store.value, see_part, &v);
+    return !v.varies;
+}
+
+// Return whether iterations on an axis have copies of their own of arrays in
+// that space.
+static bool is_private(const struct ir_buffer *b, enum axis axis)
+{
+    enum axis_kind kind = axis_kind(axis);
+    return (b->space == SPACE_local &&
+            (kind == AXIS_BLOCK || kind == AXIS_THREAD)) ||
+           (b->space == SPACE_shared && kind == AXIS_BLOCK);
+}
+
+// Return whether all writes of an array in the nest are plain ones, repeatable
+// ones if `repeatable`.
+static bool has_writes(const struct depend_nest *w, const struct ir_buffer *b,
+                       bool repeatable)
+{
+    for (size_t i = 0; i < w->accesses.n; i++) {
+        const struct depend_access *x = &w->accesses.at[i];
+        if (x->buffer == b && x->writes &&
+            (x->is_atomic || (repeatable && !is_repeatable(w, x))))
+            return false;
+    }
+    return true;
+}
+
+// Return a read of an array in the nest that no write of the same iteration
+// precedes, or NULL.
+static const struct depend_access *
+find_uncovered(struct depend_nest *w, const struct depend_question *q,
+               const struct ir_buffer *b)
+{
+    for (size_t i = 0; i < w->accesses.n; i++) {
+        const struct depend_access *x = &w->accesses.at[i];
+        if (x->buffer == b && !x->writes && !depend_is_covered(w, q, x))
+            return x;
+    }
+    return NULL;
+}
+
+bool depend_is_free(struct depend_nest *w, const struct depend_question *q,
+                    const struct ir_buffer *b,
+                    const struct depend_access **uncovered)
+{
+    struct ir_stmt *loop = q->loops[0];
+    struct ir_block inside = {&loop, 1, 1};
+    *uncovered = NULL;
+    if (b->role != ROLE_alloc)
+        return false;
+    struct uses all = count_uses(&w->pass->kernel->body, b);
+    struct uses here = count_uses(&inside, b);
+    bool apart = (q->order || is_private(b, q->axis)) &&
+                 all.reads == here.reads && has_writes(w, b, false);
+    if (all.writes != here.writes || (!apart && !has_writes(w, b, true)))
+        return false;
+    *uncovered = find_uncovered(w, q, b);
+    return !*uncovered;
+}

@@ -1,0 +1,244 @@
+// What an address determines, by reading each index as a number in mixed
+// radix:
+//
+//   C[i_0 * 128 + i_1], i_1 in 0..128     determines i_0 and i_1
+//   C[f / n, f % n]                       determines f / n and f % n, so f
+//   C[i + j]                              determines nothing
+//
+// Two accesses agree on a digit if the parts that do not vary are equal, and
+// so are the digits in front.  What is not proved is not known.
+
+#include "passes/schedule/depend/access.h"
+
+#include "ir/build.h"
+#include "ir/equal.h"
+#include "ir/walk.h"
+
+// Look for what varies: the context of see_varying.
+struct varying {
+    const struct map *vars;
+    bool found;
+};
+
+// Note a variable that varies, or an element of an array.
+static void see_varying(struct ir_expr *x, void *context)
+{
+    struct varying *v = context;
+    v->found |= (x->op == OP_var && map_has(v->vars, x->u.var)) ||
+                (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES));
+}
+
+// Return whether two iterations may see different values of an expression.
+static bool varies(const struct depend_nest *w, struct ir_expr *x)
+{
+    struct varying v = {&w->varying, false};
+    ir_each_expr(x, see_varying, &v);
+    return v.found;
+}
+
+// Split a term into its weight and the one atom that varies.
+// Returns false if none does, or several do.
+static bool take_digit(struct depend_nest *w, const struct affine_term *t,
+                       struct depend_digit *out)
+{
+    *out = (struct depend_digit){.weight = {.factor = t->factor}};
+    out->weight.atoms = arena_array(w->pass->scratch, struct ir_expr *, t->n);
+    for (uint32_t i = 0; i < t->n; i++) {
+        if (!varies(w, t->atoms[i]))
+            out->weight.atoms[out->weight.n++] = t->atoms[i];
+        else if (out->value)
+            return false;
+        else
+            out->value = t->atoms[i];
+    }
+    return out->value != NULL;
+}
+
+// Return whether 0 <= rest < weight is proved.
+static bool fits_below(struct depend_nest *w, const struct affine *rest,
+                       const struct affine_term *weight)
+{
+    struct arena *a = w->pass->scratch;
+    struct affine one = affine_number(1), room;
+    room = affine_scale(a, &one, weight);
+    room = affine_add(a, &room, -1, rest);
+    room = affine_add(a, &room, -1, &one);
+    return facts_nonnegative(&w->facts, rest) &&
+           facts_nonnegative(&w->facts, &room);
+}
+
+// Move the leading digit of `rest` to `out`; false if none is leading.
+static bool next_digit(struct depend_nest *w, struct affine *rest,
+                       struct depend_radix *out)
+{
+    struct arena *a = w->pass->scratch;
+    for (size_t i = 0; i < rest->terms.n; i++) {
+        struct depend_digit d;
+        struct affine zero = affine_number(0), without = *rest;
+        if (!take_digit(w, &rest->terms.at[i], &d))
+            continue;
+        struct affine one = affine_number(1);
+        struct affine term = affine_scale(a, &one, &rest->terms.at[i]);
+        without = affine_add(a, &without, -1, &term);
+        if (without.terms.n ? !fits_below(w, &without, &d.weight)
+                            : without.constant != 0)
+            continue;
+        vec_push(a, &out->digits, d);
+        *rest = affine_add(a, &without, 1, &zero);
+        return true;
+    }
+    return false;
+}
+
+// Return an index as digits.
+static struct depend_radix radix_of(struct depend_nest *w, struct ir_expr *x)
+{
+    struct arena *a = w->pass->scratch;
+    struct affine all = affine_of(a, x), rest = affine_number(0);
+    struct affine one = affine_number(1);
+    struct depend_radix r = {.of = x, .base = affine_number(all.constant)};
+    if (all.failed)
+        return r;
+    for (size_t i = 0; i < all.terms.n; i++) {
+        struct affine term = affine_scale(a, &one, &all.terms.at[i]);
+        bool moves = varies(w, affine_expr(a, &term, type_scalar(TYPE_int)));
+        struct affine *to = moves ? &rest : &r.base;
+        *to = affine_add(a, to, 1, &term);
+    }
+    struct affine zero = affine_number(0);
+    r.negated = rest.terms.n && rest.terms.at[0].factor < 0;
+    if (r.negated)
+        rest = affine_add(a, &zero, -1, &rest);
+    while (rest.terms.n && next_digit(w, &rest, &r))
+        continue;
+    return r;
+}
+
+// Return the radix of an expression, or NULL.
+static const struct depend_radix *find_radix(const struct depend_access *x,
+                                             const struct ir_expr *of)
+{
+    for (size_t i = 0; i < x->radices.n; i++) {
+        if (ir_expr_equal(x->radices.at[i].of, of))
+            return &x->radices.at[i];
+    }
+    return NULL;
+}
+
+// Add the radices of the expressions that may become known from radix `i` of
+// an access: what its quotients divide.
+static void add_parts(struct depend_nest *w, struct depend_access *x, size_t i)
+{
+    for (size_t d = 0; d < x->radices.at[i].digits.n; d++) {
+        struct ir_expr *part = x->radices.at[i].digits.at[d].value;
+        if (part->op != OP_div && part->op != OP_cast)
+            continue;
+        if (!find_radix(x, part->args[0]))
+            vec_push(w->pass->scratch, &x->radices, radix_of(w, part->args[0]));
+    }
+}
+
+void depend_read_radices(struct depend_nest *w, struct depend_access *x)
+{
+    for (uint32_t i = 0; i < x->buffer->rank; i++)
+        vec_push(w->pass->scratch, &x->radices, radix_of(w, x->index[i]));
+    for (size_t i = 0; i < x->radices.n; i++)
+        add_parts(w, x, i);
+}
+
+// Return whether an expression is among the known ones.
+static bool is_known(const struct depend_known *k, const struct ir_expr *x)
+{
+    for (size_t i = 0; i < k->n; i++) {
+        if (ir_expr_equal(k->at[i], x))
+            return true;
+    }
+    return false;
+}
+
+// Add an expression to the known ones.
+static void know(struct depend_nest *w, struct depend_known *k,
+                 struct ir_expr *x)
+{
+    if (!is_known(k, x))
+        vec_push(w->pass->scratch, k, x);
+}
+
+// Return whether two digits are the same function of the loops.
+static bool same_digit(struct depend_nest *w, const struct depend_digit *x,
+                       const struct depend_digit *y)
+{
+    struct affine_term rest;
+    return x->weight.factor == y->weight.factor && x->weight.n == y->weight.n &&
+           affine_atoms_divide(w->pass->scratch, &x->weight, &y->weight,
+                               &rest) &&
+           ir_expr_equal(x->value, y->value);
+}
+
+// Add what two equal numbers have in common.
+static void know_common(struct depend_nest *w, struct depend_known *k,
+                        const struct depend_radix *x,
+                        const struct depend_radix *y)
+{
+    struct affine d = affine_add(w->pass->scratch, &x->base, -1, &y->base);
+    if (d.failed || d.terms.n || d.constant || x->negated != y->negated)
+        return;
+    for (size_t i = 0; i < x->digits.n && i < y->digits.n; i++) {
+        if (!same_digit(w, &x->digits.at[i], &y->digits.at[i]))
+            return;
+        know(w, k, x->digits.at[i].value);
+    }
+}
+
+// Add the dividend of x / n or x % n if both are known.
+static void know_dividend(struct depend_nest *w, struct depend_known *k,
+                          const struct ir_expr *x)
+{
+    for (size_t i = 0; i < k->n; i++) {
+        const struct ir_expr *y = k->at[i];
+        enum ir_op other = x->op == OP_div ? OP_mod : OP_div;
+        if (y->op == other && ir_expr_equal(x->args[0], y->args[0]) &&
+            ir_expr_equal(x->args[1], y->args[1]) && !varies(w, x->args[1])) {
+            know(w, k, x->args[0]);
+            return;
+        }
+    }
+}
+
+// Add what follows from a known expression in both accesses.
+static void know_consequences(struct depend_nest *w, struct depend_known *k,
+                              const struct ir_expr *known,
+                              const struct depend_access *x,
+                              const struct depend_access *y)
+{
+    const struct depend_radix *in_x = find_radix(x, known);
+    const struct depend_radix *in_y = find_radix(y, known);
+    if (in_x && in_y)
+        know_common(w, k, in_x, in_y);
+    if (known->op == OP_div || known->op == OP_mod)
+        know_dividend(w, k, known);
+    if (known->op == OP_cast && type_is_integer(known->args[0]->type) &&
+        type_bits(known->args[0]->type) <= type_bits(known->type))
+        know(w, k, known->args[0]);
+}
+
+struct depend_known depend_common(struct depend_nest *w,
+                                  const struct depend_access *x,
+                                  const struct depend_access *y)
+{
+    struct depend_known known = {0};
+    for (uint32_t i = 0; i < x->buffer->rank; i++)
+        know_common(w, &known, &x->radices.at[i], &y->radices.at[i]);
+    for (size_t i = 0; i < known.n; i++)
+        know_consequences(w, &known, known.at[i], x, y);
+    return known;
+}
+
+bool depend_is_known(const struct depend_known *k, const struct ir_var *var)
+{
+    for (size_t i = 0; i < k->n; i++) {
+        if (k->at[i]->op == OP_var && k->at[i]->u.var == var)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,200 @@
+// Runs schedules: statements, parameters, guards.
+
+#include "passes/schedule/schedule.h"
+
+#include "ir/build.h"
+#include "passes/schedule/interpret/interpret.h"
+#include "passes/schedule/verify.h"
+
+#include <string.h>
+
+enum { STEPS_MOST = 1000000 };
+
+// Run `names = value`.
+static bool run_assign(struct interp *in, const struct sched_stmt *s)
+{
+    struct sched_value v;
+    const struct sched_stmt *around = in->assigning;
+    in->assigning = s;
+    bool ok = interp_expr(in, s->value, &v);
+    in->assigning = around;
+    if (!ok)
+        return false;
+    if (v.kind == VALUE_none) {
+        diag_error(in->pass->diags, s->value->span, D_schedule_no_value);
+        return false;
+    }
+    if (s->names.n > 1 && (v.kind != VALUE_list || v.list.n != s->names.n)) {
+        size_t n = v.kind == VALUE_list ? v.list.n : 1;
+        diag_error(in->pass->diags, s->span, D_schedule_tuple,
+                   (long long)s->names.n, (long long)n);
+        return false;
+    }
+    for (size_t i = 0; i < s->names.n; i++) {
+        const char *name = s->names.at[i].text;
+        if (strcmp(name, "_") != 0)
+            interp_set(in, name, s->names.n > 1 ? &v.list.at[i] : &v);
+    }
+    return true;
+}
+
+// Run a loop over a list.
+static bool run_for(struct interp *in, const struct sched_stmt *s)
+{
+    struct sched_value v;
+    if (!interp_expr(in, s->value, &v))
+        return false;
+    if (v.kind != VALUE_list) {
+        diag_error(in->pass->diags, s->value->span, D_schedule_not_list,
+                   "`for`", interp_kind(v.kind));
+        return false;
+    }
+    for (size_t i = 0; i < v.list.n && !in->frame->returned; i++) {
+        interp_set(in, s->names.at[0].text, &v.list.at[i]);
+        if (!interp_block(in, &s->body))
+            return false;
+    }
+    return true;
+}
+
+// Run a branch.
+static bool run_if(struct interp *in, const struct sched_stmt *s)
+{
+    int64_t condition;
+    return interp_int(in, s->value, "a condition", &condition) &&
+           interp_block(in, condition ? &s->body : &s->otherwise);
+}
+
+// Run `return`.
+static bool run_return(struct interp *in, const struct sched_stmt *s)
+{
+    if (!in->frame->caller) {
+        diag_error(in->pass->diags, s->span, D_schedule_return);
+        return false;
+    }
+    in->frame->returned = true;
+    return !s->value || interp_expr(in, s->value, &in->frame->result);
+}
+
+// Run a statement.
+static bool run_stmt(struct interp *in, const struct sched_stmt *s)
+{
+    struct sched_value ignored;
+    if (in->steps++ >= STEPS_MOST) {
+        diag_error(in->pass->diags, s->span, D_schedule_too_long,
+                   (long long)STEPS_MOST);
+        return false;
+    }
+    switch (s->kind) {
+    case SCHED_assign: return run_assign(in, s);
+    case SCHED_eval: return interp_expr(in, s->value, &ignored);
+    case SCHED_for: return run_for(in, s);
+    case SCHED_if: return run_if(in, s);
+    case SCHED_return: return run_return(in, s);
+    case SCHED_tune:
+        diag_error(in->pass->diags, s->span, D_schedule_tune_late);
+        return false;
+    }
+    return false;
+}
+
+bool interp_block(struct interp *in, const struct sched_block *block)
+{
+    for (size_t i = 0; i < block->n && !in->frame->returned; i++) {
+        if (!run_stmt(in, block->at[i]))
+            return false;
+    }
+    return true;
+}
+
+const struct sched_setting *interp_setting(const struct interp *in,
+                                           const char *name)
+{
+    for (size_t i = in->n_settings; i-- > 0;) {
+        if (strcmp(in->settings[i].name, name) == 0)
+            return &in->settings[i];
+    }
+    return NULL;
+}
+
+// Give a parameter of the schedule its setting or its default.
+static bool set_param(struct interp *in, const struct sched_parameter *param)
+{
+    struct sched_value v = {.kind = VALUE_int, .span = param->name.span};
+    const struct sched_setting *s = interp_setting(in, param->name.text);
+    if (!s && !param->initial) {
+        diag_error(in->pass->diags, param->name.span, D_schedule_no_default,
+                   param->name.text);
+        return false;
+    }
+    if (s)
+        v.number = s->value;
+    else if (!interp_expr(in, param->initial, &v))
+        return false;
+    interp_set(in, param->name.text, &v);
+    return true;
+}
+
+// Give the parameters and the knobs that the body begins with their values,
+// and find the guard; NULL if there is none.
+static bool run_header(struct interp *in, size_t *tunes, struct ir_expr **guard)
+{
+    const struct sched_item *schedule = in->frame->item;
+    *guard = NULL;
+    for (size_t i = 0; i < schedule->params.n; i++) {
+        if (!set_param(in, &schedule->params.at[i]))
+            return false;
+    }
+    if (!interp_tunes(in, &schedule->body, tunes))
+        return false;
+    if (!schedule->guard)
+        return true;
+    *guard = interp_guard(in, schedule->guard);
+    if (!*guard || (*guard)->type.kind == TYPE_bool)
+        return *guard != NULL;
+    diag_error(in->pass->diags, schedule->guard->span, D_schedule_guard,
+               "it is not a condition");
+    return false;
+}
+
+bool schedule_guard(struct pass *p, const struct sched_program *program,
+                    const struct sched_item *schedule,
+                    const struct sched_setting *settings, size_t n,
+                    struct ir_expr **guard)
+{
+    struct sched_frame frame = {.item = schedule};
+    struct interp in = {.pass = p,
+                        .program = program,
+                        .frame = &frame,
+                        .settings = settings,
+                        .n_settings = n,
+                        .quiet = true};
+    size_t tunes;
+    return run_header(&in, &tunes, guard);
+}
+
+bool schedule_apply(struct pass *p, const struct sched_program *program,
+                    const struct sched_item *schedule,
+                    const struct sched_setting *settings, size_t n,
+                    struct sched_knobs *knobs)
+{
+    struct sched_frame frame = {.item = schedule};
+    struct interp in = {.pass = p,
+                        .program = program,
+                        .frame = &frame,
+                        .settings = settings,
+                        .n_settings = n};
+    struct ir_expr *guard;
+    size_t tunes;
+    if (!run_header(&in, &tunes, &guard))
+        return false;
+    if (guard)
+        vec_push(p->arena, &p->kernel->guard, guard);
+    struct sched_block rest = {schedule->body.at + tunes,
+                               schedule->body.n - tunes,
+                               schedule->body.n - tunes};
+    bool ok = interp_block(&in, &rest) && schedule_verify(p, schedule);
+    if (knobs)
+        *knobs = in.knobs;
+    return ok;
+}

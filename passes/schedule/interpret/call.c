@@ -1,0 +1,392 @@
+// Calls of schedules: primitives, defs and functions.
+
+#include "ir/arith.h"
+#include "ir/base/suggest.h"
+#include "passes/schedule/interpret/interpret.h"
+
+#include <string.h>
+
+// A function on integers, or on a list of them.
+struct function {
+    const char *name;
+    enum ir_op op; // applied from the left; OP_const for `len`
+};
+
+static const struct function functions[] = {
+    {"len", OP_const},
+    {"min", OP_min},
+    {"max", OP_max},
+    {"ceildiv", OP_ceildiv},
+};
+enum { FUNCTIONS = sizeof functions / sizeof *functions };
+
+// Return the primitive of that name, or PRIM_COUNT.
+static enum sched_prim find_prim(const char *name)
+{
+    for (int i = 0; i < PRIM_COUNT; i++) {
+        if (strcmp(sched_prim_info((enum sched_prim)i)->name, name) == 0)
+            return (enum sched_prim)i;
+    }
+    return PRIM_COUNT;
+}
+
+// Return the function of that name, or NULL.
+static const struct function *find_function(const char *name)
+{
+    for (int i = 0; i < FUNCTIONS; i++) {
+        if (strcmp(functions[i].name, name) == 0)
+            return &functions[i];
+    }
+    return NULL;
+}
+
+// Return the look-up or other function on values of that name, or NULL.
+static const struct interp_function *find_look(const char *name)
+{
+    size_t n;
+    const struct interp_function *all = interp_functions(&n);
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(all[i].name, name) == 0)
+            return &all[i];
+    }
+    return NULL;
+}
+
+// Report a name that nothing callable has.
+static bool refuse_unknown(struct interp *in, const struct sched_expr *x)
+{
+    char text[256];
+    struct suggest s = {.wanted = x->name};
+    for (int i = 0; i < PRIM_COUNT; i++)
+        suggest_offer(&s, sched_prim_info((enum sched_prim)i)->name);
+    for (const struct sched_program *p = in->program; p; p = p->library) {
+        for (size_t i = 0; i < p->defs.n; i++)
+            suggest_offer(&s, p->defs.at[i]->name.text);
+    }
+    for (int i = 0; i < FUNCTIONS; i++)
+        suggest_offer(&s, functions[i].name);
+    size_t looks;
+    const struct interp_function *all = interp_functions(&looks);
+    for (size_t i = 0; i < looks; i++)
+        suggest_offer(&s, all[i].name);
+    diag_error(in->pass->diags, x->span, D_schedule_unknown_function, x->name);
+    suggest_text(&s, text, sizeof text);
+    if (suggest_any(&s))
+        diag_help(in->pass->diags, "did you mean %s?", text);
+    return false;
+}
+
+// Report a wrong number of arguments; `most` < 0 if there is no limit.
+static bool refuse_count(struct interp *in, const struct sched_expr *x,
+                         int64_t least, int64_t most, size_t given)
+{
+    const char *wanted =
+        most < 0 ? arena_printf(in->pass->scratch, "at least %lld arguments",
+                                (long long)least)
+        : most > least
+            ? arena_printf(in->pass->scratch, "%lld to %lld arguments",
+                           (long long)least, (long long)most)
+            : arena_printf(in->pass->scratch, "%lld argument%s",
+                           (long long)most, most == 1 ? "" : "s");
+    diag_error(in->pass->diags, x->span, D_schedule_argument_count, x->name,
+               wanted, (long long)given);
+    enum sched_prim prim = find_prim(x->name);
+    if (prim < PRIM_COUNT) {
+        const struct sched_prim_info *info = sched_prim_info(prim);
+        diag_help(in->pass->diags, "%s: %s  =>  %s%s%s", info->name,
+                  info->before, info->after, *info->results ? "; returns " : "",
+                  info->results);
+    }
+    return false;
+}
+
+// Return whether the mark behind the last letter lets it come again.
+static bool repeats(char mark)
+{
+    return mark == '+' || mark == '*';
+}
+
+// Return the letter of argument `i` of a signature, or 0 behind the last.
+static char letter_of(const char *signature, size_t i)
+{
+    size_t n = strcspn(signature, "+?*");
+    if (i < n)
+        return signature[i];
+    return repeats(signature[n]) ? signature[n - 1] : 0;
+}
+
+// Return whether a value is of the kind that a letter asks for.
+static bool fits(char letter, enum sched_value_kind kind)
+{
+    switch (letter) {
+    case 'l': return kind == VALUE_loop;
+    case 's': return kind == VALUE_stage;
+    case 't': return kind == VALUE_loop || kind == VALUE_stage;
+    case 'i': return kind == VALUE_int;
+    case 'f': return kind == VALUE_int || kind == VALUE_any;
+    case 'x': return kind == VALUE_axis;
+    case 'a': return kind == VALUE_array || kind == VALUE_stage;
+    case 'o': return kind == VALUE_space;
+    case 'L': return kind == VALUE_list;
+    case 'm': return kind == VALUE_map;
+    default: return kind == VALUE_key;
+    }
+}
+
+// Return what a letter asks for.
+static const char *letter_text(char letter)
+{
+    switch (letter) {
+    case 'l': return "a loop";
+    case 's': return "a stage";
+    case 't': return "a loop or a stage";
+    case 'i': return "an integer";
+    case 'f': return "an integer or `_`";
+    case 'x': return "an axis, such as thread.x";
+    case 'a': return "an array";
+    case 'o': return "a memory: shared, local, global or constant";
+    case 'L': return "a list";
+    case 'm': return "an index map, such as (i, j) -> (j, i)";
+    default: return "a bare name";
+    }
+}
+
+bool interp_check_alive(struct interp *in, const struct sched_value *v,
+                        struct span span)
+{
+    if ((v->kind != VALUE_loop && v->kind != VALUE_stage) ||
+        sched_path(in->pass, v->stmt).n)
+        return true;
+    diag_error(in->pass->diags, span, D_schedule_stale,
+               v->kind == VALUE_loop ? "loop" : "stage",
+               sched_name_of(v->stmt));
+    for (size_t i = 0; i < in->consumed.n; i++) {
+        const struct sched_consumed *c = &in->consumed.at[i];
+        if (c->stmt == v->stmt)
+            diag_note(in->pass->diags, c->span, "`%s` replaced it here",
+                      sched_prim_info(c->prim)->name);
+    }
+    return false;
+}
+
+// Append a value; a list is spread.
+static void spread(struct interp *in, const struct sched_value *v,
+                   struct sched_values *out)
+{
+    if (v->kind != VALUE_list)
+        vec_push(in->pass->scratch, out, *v);
+    for (size_t i = 0; i < v->list.n; i++)
+        spread(in, &v->list.at[i], out);
+}
+
+// Find an axis that is named by one word.  `vthread` is vthread.x, or what
+// `bind` makes of it.
+static bool find_bare_axis(const char *name, enum axis *out)
+{
+    *out = AXIS_vthread_x;
+    return strcmp(name, "vthread") == 0 ||
+           (axis_find(name, out) && axis_kind(*out) == AXIS_THREAD);
+}
+
+// Evaluate the arguments of a primitive.
+static bool eval_spread(struct interp *in, const struct sched_expr *x,
+                        const char *signature, struct sched_values *out)
+{
+    for (size_t i = 0; i < x->args.n; i++) {
+        const struct sched_expr *arg = x->args.at[i];
+        struct sched_value v = {.kind = VALUE_key, .span = arg->span};
+        v.key = arg->name;
+        char letter = letter_of(signature, out->n);
+        bool is_name = arg->kind == SCHED_name;
+        if (letter == 'o' && is_name && space_find(arg->name, &v.space))
+            v.kind = VALUE_space;
+        else if (letter == 'x' && is_name && !interp_get(in, arg->name) &&
+                 find_bare_axis(arg->name, &v.axis))
+            v.kind = VALUE_axis;
+        else if (!(letter == 'k' && is_name) && !interp_expr(in, arg, &v))
+            return false;
+        spread(in, &v, out);
+    }
+    return true;
+}
+
+// Check the arguments of a primitive against its signature.
+static bool check_args(struct interp *in, const struct sched_expr *x,
+                       const char *signature, const struct sched_values *args)
+{
+    size_t n = strcspn(signature, "+?*");
+    bool is_open = signature[n] == '?' || signature[n] == '*';
+    size_t least = is_open ? n - 1 : n;
+    if (args->n < least || (args->n > n && !repeats(signature[n])))
+        return refuse_count(in, x, (int64_t)least,
+                            repeats(signature[n]) ? -1 : (int64_t)n, args->n);
+    for (size_t i = 0; i < args->n; i++) {
+        const struct sched_value *v = &args->at[i];
+        char letter = letter_of(signature, i);
+        if (!fits(letter, v->kind)) {
+            diag_error(in->pass->diags, v->span, D_schedule_argument_kind,
+                       (long long)i + 1, x->name, letter_text(letter),
+                       interp_kind(v->kind));
+            return false;
+        }
+        if (!interp_check_alive(in, v, v->span))
+            return false;
+    }
+    return true;
+}
+
+// Remember which arguments a primitive has replaced.
+static void note_consumed(struct interp *in, const struct sched_call *c)
+{
+    for (size_t i = 0; i < c->args.n; i++) {
+        const struct sched_value *v = &c->args.at[i];
+        struct sched_consumed gone = {v->stmt, c->span, c->prim};
+        if ((v->kind == VALUE_loop || v->kind == VALUE_stage) &&
+            !sched_path(in->pass, v->stmt).n)
+            vec_push(in->pass->scratch, &in->consumed, gone);
+    }
+}
+
+// Call a primitive.
+static bool call_prim(struct interp *in, const struct sched_expr *x,
+                      enum sched_prim prim, struct sched_value *out)
+{
+    struct sched_call c = {.pass = in->pass, .prim = prim, .span = x->span};
+    const char *signature = sched_prim_info(prim)->arguments;
+    if (!eval_spread(in, x, signature, &c.args) ||
+        !check_args(in, x, signature, &c.args) || !sched_run(&c))
+        return false;
+    note_consumed(in, &c);
+    *out = (struct sched_value){.span = x->span, .list = c.results};
+    if (c.results.n == 1)
+        *out = c.results.at[0];
+    else if (c.results.n)
+        out->kind = VALUE_list;
+    return true;
+}
+
+// Call one of the functions.
+static bool call_function(struct interp *in, const struct sched_expr *x,
+                          const struct function *f, struct sched_value *out)
+{
+    struct sched_values args = {0};
+    const char *fault = NULL;
+    if (!eval_spread(in, x, "i", &args))
+        return false;
+    *out = (struct sched_value){.kind = VALUE_int, .span = x->span};
+    out->number = (int64_t)args.n;
+    if (f->op == OP_const)
+        return true;
+    if (args.n < 2)
+        return refuse_count(in, x, 2, -1, args.n);
+    for (size_t i = 0; i < args.n; i++) {
+        const struct sched_value *v = &args.at[i];
+        union number pair[3] = {{.i = out->number}, {.i = v->number}};
+        if (!fits('i', v->kind)) {
+            diag_error(in->pass->diags, v->span, D_schedule_not_integer,
+                       "an argument", interp_kind(v->kind));
+            return false;
+        }
+        out->number = i ? ir_apply(f->op, type_scalar(TYPE_int), pair, &fault).i
+                        : v->number;
+    }
+    if (fault)
+        diag_error(in->pass->diags, x->span, D_schedule_arithmetic, fault);
+    return !fault;
+}
+
+// Call a look-up, or another function on values.
+static bool call_look(struct interp *in, const struct sched_expr *x,
+                      const struct interp_function *f, struct sched_value *out)
+{
+    struct sched_values args = {0};
+    for (size_t i = 0; i < x->args.n; i++) {
+        struct sched_value v;
+        if (!interp_expr(in, x->args.at[i], &v))
+            return false;
+        vec_push(in->pass->scratch, &args, v);
+    }
+    *out = (struct sched_value){.span = x->span};
+    return check_args(in, x, f->arguments, &args) && f->run(in, x, &args, out);
+}
+
+// Bind the parameters of a def in its frame, evaluating the arguments in the
+// caller's and the defaults in its own.
+static bool bind_params(struct interp *in, const struct sched_expr *x,
+                        struct sched_frame *frame)
+{
+    const struct sched_item *def = frame->item;
+    struct sched_frame *caller = in->frame;
+    bool ok = true;
+    for (size_t i = 0; i < def->params.n && ok; i++) {
+        const struct sched_parameter *param = &def->params.at[i];
+        struct sched_value v;
+        in->frame = i < x->args.n ? caller : frame;
+        ok =
+            interp_expr(in, i < x->args.n ? x->args.at[i] : param->initial, &v);
+        in->frame = frame;
+        if (ok)
+            interp_set(in, param->name.text, &v);
+    }
+    in->frame = caller;
+    return ok;
+}
+
+// Check that a def is not running already.
+static bool check_recursion(struct interp *in, const struct sched_expr *x,
+                            const struct sched_item *def)
+{
+    for (const struct sched_frame *f = in->frame; f; f = f->caller) {
+        if (f->item != def)
+            continue;
+        diag_error(in->pass->diags, x->span, D_schedule_recursion,
+                   def->name.text);
+        diag_note(in->pass->diags, def->name.span, "`%s` is defined here",
+                  def->name.text);
+        return false;
+    }
+    return true;
+}
+
+// Call a def.
+static bool call_def(struct interp *in, const struct sched_expr *x,
+                     const struct sched_item *def, struct sched_value *out)
+{
+    struct sched_frame frame = {.item = def, .caller = in->frame};
+    size_t least = def->params.n;
+    while (least && def->params.at[least - 1].initial)
+        least--;
+    if (x->args.n < least || x->args.n > def->params.n)
+        return refuse_count(in, x, (int64_t)least, (int64_t)def->params.n,
+                            x->args.n);
+    if (!check_recursion(in, x, def) || !bind_params(in, x, &frame))
+        return false;
+    struct sched_frame *caller = in->frame;
+    in->frame = &frame;
+    int errors = in->pass->diags->errors;
+    bool ok = interp_block(in, &def->body);
+    in->frame = caller;
+    if (!ok && in->pass->diags->errors > errors && x->span.source)
+        diag_note(in->pass->diags, x->span, "called from here");
+    *out = frame.result;
+    out->span = x->span;
+    return ok;
+}
+
+bool interp_call(struct interp *in, const struct sched_expr *x,
+                 struct sched_value *out)
+{
+    const struct sched_item *def = sched_find_def(in->program, x->name);
+    enum sched_prim prim = find_prim(x->name);
+    const struct function *function = find_function(x->name);
+    const struct interp_function *look = find_look(x->name);
+    if (def)
+        return call_def(in, x, def, out);
+    if (prim < PRIM_COUNT)
+        return call_prim(in, x, prim, out);
+    if (function)
+        return call_function(in, x, function, out);
+    if (look)
+        return call_look(in, x, look, out);
+    return refuse_unknown(in, x);
+}

@@ -1,0 +1,111 @@
+// The interpreter of schedules.
+
+#ifndef PASSES_SCHEDULE_INTERPRET_INTERPRET_H
+#define PASSES_SCHEDULE_INTERPRET_INTERPRET_H
+
+#include "ir/schedule.h"
+#include "passes/schedule/prim.h"
+
+// A name and what it stands for.
+struct sched_binding {
+    const char *name; // interned
+    struct sched_value value;
+};
+
+// The names of a schedule or of a running def.
+struct sched_frame {
+    const struct sched_item *item;
+    const struct sched_frame *caller; // NULL for the schedule itself
+    struct VEC(struct sched_binding) names;
+    bool returned;             // a `return` was run
+    struct sched_value result; // what it returned
+};
+
+// A loop or a stage that a primitive has replaced.
+struct sched_consumed {
+    const struct ir_stmt *stmt;
+    struct span span; // of the directive
+    enum sched_prim prim;
+};
+
+// The state of a run.
+struct interp {
+    struct pass *pass;
+    const struct sched_program *program;
+    struct sched_frame *frame;
+    int64_t steps;                        // statements run
+    const struct sched_setting *settings; // of parameters and knobs
+    size_t n_settings;
+    struct sched_knobs knobs;
+    bool quiet;                         // no warnings
+    const struct sched_stmt *assigning; // the assignment that runs, or NULL
+    struct VEC(struct sched_consumed) consumed;
+};
+
+// Each of these returns false after an error.
+
+// Evaluate an expression.
+bool interp_expr(struct interp *in, const struct sched_expr *x,
+                 struct sched_value *out);
+// Evaluate an expression to an integer; `what` names it in the error.
+bool interp_int(struct interp *in, const struct sched_expr *x, const char *what,
+                int64_t *out);
+// Evaluate a call.
+bool interp_call(struct interp *in, const struct sched_expr *x,
+                 struct sched_value *out);
+// Evaluate a name, or `base.name`.
+bool interp_name(struct interp *in, const struct sched_expr *x,
+                 struct sched_value *out);
+bool interp_member(struct interp *in, const struct sched_expr *x,
+                   struct sched_value *out);
+// Evaluate `(names) -> (indices)`.
+bool interp_map(struct interp *in, const struct sched_expr *x,
+                struct sched_value *out);
+// Run statements in the current frame.
+bool interp_block(struct interp *in, const struct sched_block *block);
+
+// Set a name of the current frame.
+void interp_set(struct interp *in, const char *name,
+                const struct sched_value *value);
+// Return the value of a name of the current frame, or NULL.
+const struct sched_value *interp_get(const struct interp *in, const char *name);
+// Check that the loop or stage of a value is still part of the kernel.
+bool interp_check_alive(struct interp *in, const struct sched_value *v,
+                        struct span span);
+// Return "a loop", "an integer" ...
+const char *interp_kind(enum sched_value_kind kind);
+
+// A function that changes nothing.  Lists among its arguments stay lists.
+struct interp_function {
+    const char *name;
+    const char *arguments; // as in prims.def; L a list
+    bool (*run)(struct interp *in, const struct sched_expr *x,
+                const struct sched_values *args, struct sched_value *out);
+};
+const struct interp_function *interp_functions(size_t *n);
+
+// Fill `out` with the loops around a stage, outermost first.
+void interp_loops(struct interp *in, const struct sched_value *stage,
+                  struct sched_value *out);
+// Find the number of a loop's iterations, which must be a constant.
+bool interp_extent(struct interp *in, const struct sched_value *loop,
+                   int64_t *out);
+
+// Run the `tune`s that a schedule begins with, and count them.
+bool interp_tunes(struct interp *in, const struct sched_block *body, size_t *n);
+// Return the last setting of a parameter or a knob, or NULL.
+const struct sched_setting *interp_setting(const struct interp *in,
+                                           const char *name);
+// The sampling functions.
+bool interp_sample_categorical(struct interp *in, const struct sched_expr *x,
+                               const struct sched_values *args,
+                               struct sched_value *out);
+bool interp_sample_perfect_tile(struct interp *in, const struct sched_expr *x,
+                                const struct sched_values *args,
+                                struct sched_value *out);
+
+// Turn the condition behind `when` into one over the kernel's parameters;
+// NULL after an error.
+struct ir_expr *interp_guard(struct interp *in, const struct sched_expr *x);
+
+#endif

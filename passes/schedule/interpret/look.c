@@ -1,0 +1,255 @@
+// Look-ups and lists: functions of schedules that change nothing.
+
+#include "ir/build.h"
+#include "passes/schedule/interpret/interpret.h"
+
+#include <string.h>
+
+enum { RANGE_MOST = 100000 };
+
+// Append a loop or a stage to a list.
+static void add(struct interp *in, struct sched_value *list,
+                enum sched_value_kind kind, struct ir_stmt *stmt)
+{
+    struct sched_value v = {.kind = kind, .span = list->span, .stmt = stmt};
+    vec_push(in->pass->scratch, &list->list, v);
+}
+
+// Return the list of loops around a stage.
+static bool look_loops(struct interp *in, const struct sched_expr *x,
+                       const struct sched_values *args, struct sched_value *out)
+{
+    (void)x;
+    interp_loops(in, &args->at[0], out);
+    return true;
+}
+
+// Set `out` to the number of a loop's iterations: the second argument, if there
+// is one, where that is not a constant.
+static bool look_extent(struct interp *in, const struct sched_expr *x,
+                        const struct sched_values *args,
+                        struct sched_value *out)
+{
+    (void)x;
+    const struct ir_for *loop = &args->at[0].stmt->u.loop;
+    out->kind = VALUE_int;
+    if (args->n == 2 &&
+        !ir_int_value(ir_for_extent(in->pass->scratch, loop), &out->number)) {
+        out->number = args->at[1].number;
+        return true;
+    }
+    return interp_extent(in, &args->at[0], &out->number);
+}
+
+bool interp_extent(struct interp *in, const struct sched_value *v, int64_t *out)
+{
+    struct ir_stmt *loop = v->stmt;
+    if (ir_int_value(ir_for_extent(in->pass->scratch, &loop->u.loop), out))
+        return true;
+    diag_error(in->pass->diags, v->span, D_schedule_open_extent,
+               sched_name_of(loop));
+    diag_note(in->pass->diags, loop->span, "it is this loop");
+    return false;
+}
+
+// Stages that are asked for: the context of what visits statements.
+struct search {
+    struct interp *in;
+    const struct ir_stmt *of;    // the stage that the question is about
+    struct ir_block body;        // that stage alone
+    bool writers;                // those before it rather than behind it
+    struct sched_value *out;     // the list
+    const struct ir_stmt *stage; // the last stage seen, whose stores it holds
+};
+
+// Return whether a stage or a store writes what a block reads.
+static bool feeds(struct ir_stmt *s, struct ir_block *reader)
+{
+    const struct ir_buffer *written = sched_stored(s);
+    return written && ir_block_reads(reader, written);
+}
+
+// Return whether a statement is part of another one.
+static bool is_inside(const struct ir_stmt *s, const struct ir_stmt *stage)
+{
+    struct ir_path path;
+    struct arena scratch = {0};
+    struct ir_block alone = {(struct ir_stmt **)&stage, 1, 1};
+    bool found = stage && ir_find(&scratch, &alone, s, &path);
+    arena_reset(&scratch);
+    return found;
+}
+
+// Add a stage, or a store outside of stages, that feeds or is fed.
+static void see_neighbour(struct ir_stmt *s, void *context)
+{
+    struct search *f = context;
+    struct ir_block alone = {&s, 1, 1};
+    if (s->kind == STMT_stage)
+        f->stage = s;
+    else if (s->kind != STMT_store || is_inside(s, f->stage))
+        return;
+    if (s == f->of)
+        return;
+    if (f->writers ? feeds(s, &f->body)
+                   : feeds((struct ir_stmt *)f->of, &alone))
+        add(f->in, f->out, VALUE_stage, s);
+}
+
+// List the neighbours of a stage.
+static void list_neighbours(struct interp *in, struct ir_stmt *stage,
+                            bool writers, struct sched_value *out)
+{
+    struct search f = {.in = in,
+                       .of = stage,
+                       .body = {&stage, 1, 1},
+                       .writers = writers,
+                       .out = out};
+    out->kind = VALUE_list;
+    ir_each_stmt(&in->pass->kernel->body, see_neighbour, &f);
+}
+
+// Set `out` to the stages that write what a stage reads.
+static bool look_producers(struct interp *in, const struct sched_expr *x,
+                           const struct sched_values *args,
+                           struct sched_value *out)
+{
+    (void)x;
+    list_neighbours(in, args->at[0].stmt, true, out);
+    return true;
+}
+
+// Set `out` to the stages that read what a stage writes.
+static bool look_consumers(struct interp *in, const struct sched_expr *x,
+                           const struct sched_values *args,
+                           struct sched_value *out)
+{
+    (void)x;
+    list_neighbours(in, args->at[0].stmt, false, out);
+    return true;
+}
+
+// Add the loops and stages directly inside a block; branches count as nothing.
+static void add_children(struct interp *in, struct ir_block *block,
+                         struct sched_value *out)
+{
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_stmt *s = block->at[i];
+        if (s->kind == STMT_for)
+            add(in, out, VALUE_loop, s);
+        else if (s->kind == STMT_stage || s->kind == STMT_store)
+            add(in, out, VALUE_stage, s);
+        else {
+            struct ir_block *blocks[IR_BLOCKS_MOST];
+            uint32_t n = ir_stmt_blocks(s, blocks);
+            for (uint32_t k = 0; k < n; k++)
+                add_children(in, blocks[k], out);
+        }
+    }
+}
+
+// Set `out` to the loops and stages directly inside a loop.
+static bool look_children(struct interp *in, const struct sched_expr *x,
+                          const struct sched_values *args,
+                          struct sched_value *out)
+{
+    (void)x;
+    out->kind = VALUE_list;
+    add_children(in, &args->at[0].stmt->u.loop.body, out);
+    return true;
+}
+
+// Add a stage, or a store outside of stages, unless its array is not a result
+// and only those are asked for.
+static void see_output(struct ir_stmt *s, void *context)
+{
+    struct search *f = context;
+    if (s->kind == STMT_stage)
+        f->stage = s;
+    else if (s->kind != STMT_store || is_inside(s, f->stage))
+        return;
+    const struct ir_buffer *b = sched_stored(s);
+    if (f->writers || (b && b->role != ROLE_alloc))
+        add(f->in, f->out, VALUE_stage, s);
+}
+
+// Set `out` to the stages that write a result of the kernel.
+static bool look_outputs(struct interp *in, const struct sched_expr *x,
+                         const struct sched_values *args,
+                         struct sched_value *out)
+{
+    (void)x;
+    (void)args;
+    struct search f = {.in = in, .out = out};
+    out->kind = VALUE_list;
+    ir_each_stmt(&in->pass->kernel->body, see_output, &f);
+    return true;
+}
+
+// Set `out` to all stages of the kernel.
+static bool look_stages(struct interp *in, const struct sched_expr *x,
+                        const struct sched_values *args,
+                        struct sched_value *out)
+{
+    (void)x;
+    (void)args;
+    struct search f = {.in = in, .out = out, .writers = true};
+    out->kind = VALUE_list;
+    ir_each_stmt(&in->pass->kernel->body, see_output, &f);
+    return true;
+}
+
+// ---- Lists ----------------------------------------------------------------
+
+// Set `out` to 0 .. n - 1, or to a .. b - 1.
+static bool list_range(struct interp *in, const struct sched_expr *x,
+                       const struct sched_values *args, struct sched_value *out)
+{
+    int64_t from = args->n > 1 ? args->at[0].number : 0;
+    int64_t to = args->at[args->n - 1].number;
+    out->kind = VALUE_list;
+    if (to > from && (uint64_t)to - (uint64_t)from > RANGE_MOST) {
+        diag_error(in->pass->diags, x->span, D_schedule_arithmetic,
+                   "the list would be too long");
+        return false;
+    }
+    for (int64_t i = from; i < to; i++) {
+        struct sched_value v = {
+            .kind = VALUE_int, .span = x->span, .number = i};
+        vec_push(in->pass->scratch, &out->list, v);
+    }
+    return true;
+}
+
+// Set `out` to the elements of a list, the last one first.
+static bool list_reversed(struct interp *in, const struct sched_expr *x,
+                          const struct sched_values *args,
+                          struct sched_value *out)
+{
+    (void)x;
+    const struct sched_values *list = &args->at[0].list;
+    out->kind = VALUE_list;
+    for (size_t i = list->n; i-- > 0;)
+        vec_push(in->pass->scratch, &out->list, list->at[i]);
+    return true;
+}
+
+static const struct interp_function functions[] = {
+    {"loops", "s", look_loops},
+    {"producers", "s", look_producers},
+    {"consumers", "s", look_consumers},
+    {"children", "l", look_children},
+    {"outputs", "", look_outputs},
+    {"stages", "", look_stages},
+    {"extent", "li?", look_extent},
+    {"range", "ii?", list_range},
+    {"reversed", "L", list_reversed},
+    {"sample_categorical", "L", interp_sample_categorical},
+    {"sample_perfect_tile", "lii?", interp_sample_perfect_tile},
+};
+
+const struct interp_function *interp_functions(size_t *n)
+{
+    *n = sizeof functions / sizeof *functions;
+    return functions;
+}

@@ -1,0 +1,214 @@
+// Names of schedules: assigned values, stages, loops and axes.
+
+#include "ir/base/suggest.h"
+#include "passes/schedule/interpret/interpret.h"
+
+#include <string.h>
+
+void interp_set(struct interp *in, const char *name,
+                const struct sched_value *value)
+{
+    for (size_t i = 0; i < in->frame->names.n; i++) {
+        if (in->frame->names.at[i].name == name) {
+            in->frame->names.at[i].value = *value;
+            return;
+        }
+    }
+    struct sched_binding b = {name, *value};
+    vec_push(in->pass->scratch, &in->frame->names, b);
+}
+
+const struct sched_value *interp_get(const struct interp *in, const char *name)
+{
+    for (size_t i = 0; i < in->frame->names.n; i++) {
+        if (in->frame->names.at[i].name == name)
+            return &in->frame->names.at[i].value;
+    }
+    return NULL;
+}
+
+// Look for a stage: the context of see_stage.
+struct stage_search {
+    const char *name;
+    struct ir_stmt *stage; // of that name
+    struct ir_stmt *store; // the first one to an array of that name
+    struct suggest suggest;
+};
+
+// Note a stage or a store of the wanted name.
+static void see_stage(struct ir_stmt *s, void *context)
+{
+    struct stage_search *f = context;
+    if (s->kind != STMT_stage && s->kind != STMT_store)
+        return;
+    const char *name = sched_name_of(s);
+    struct ir_stmt **found = s->kind == STMT_stage ? &f->stage : &f->store;
+    suggest_offer(&f->suggest, name);
+    if (strcmp(name, f->name) == 0 && !*found)
+        *found = s;
+}
+
+// Look for a stage, or else for a store, of that name.
+static struct stage_search find_stage(struct interp *in, const char *name)
+{
+    struct stage_search f = {.name = name, .suggest = {.wanted = name}};
+    ir_each_stmt(&in->pass->kernel->body, see_stage, &f);
+    return f;
+}
+
+// Make a value of a stage or a loop.
+static bool give(struct sched_value *out, enum sched_value_kind kind,
+                 struct ir_stmt *stmt, struct span span)
+{
+    *out = (struct sched_value){.kind = kind, .span = span, .stmt = stmt};
+    return true;
+}
+
+// Add suggestions to the newest diagnostic.
+static void help_suggest(struct interp *in, const struct suggest *s)
+{
+    char text[256];
+    suggest_text(s, text, sizeof text);
+    if (suggest_any(s))
+        diag_help(in->pass->diags, "did you mean %s?", text);
+}
+
+bool interp_name(struct interp *in, const struct sched_expr *x,
+                 struct sched_value *out)
+{
+    const struct sched_value *v = interp_get(in, x->name);
+    if (v) {
+        *out = *v;
+        out->span = x->span;
+        return true;
+    }
+    struct stage_search f = find_stage(in, x->name);
+    struct ir_stmt *stage = f.stage ? f.stage : f.store;
+    if (stage)
+        return give(out, VALUE_stage, stage, x->span);
+    *out = (struct sched_value){.kind = VALUE_array, .span = x->span};
+    out->buffer = sched_find_buffer(in->pass, x->name);
+    if (out->buffer)
+        return true;
+    for (size_t i = 0; i < in->frame->names.n; i++)
+        suggest_offer(&f.suggest, in->frame->names.at[i].name);
+    diag_error(in->pass->diags, x->span, D_schedule_unknown_name, x->name);
+    help_suggest(in, &f.suggest);
+    return false;
+}
+
+// Look for a loop around a stage: the context of see_loop.
+struct loop_search {
+    struct interp *in;
+    const struct ir_stmt *stage; // or a store: all stores to its array count
+    const char *name;
+    struct ir_stmt *found;
+    bool ambiguous;
+    struct suggest suggest;
+};
+
+// Look for the loop around one statement.
+static void see_loop(struct ir_stmt *s, void *context)
+{
+    struct loop_search *f = context;
+    bool counts = s == f->stage ||
+                  (f->stage->kind == STMT_store && s->kind == STMT_store &&
+                   s->u.store.buffer == f->stage->u.store.buffer);
+    if (!counts)
+        return;
+    size_t n;
+    struct ir_path path = sched_path(f->in->pass, s);
+    struct ir_stmt **loops = sched_loops(f->in->pass, &path, &n);
+    for (size_t i = 0; i < n; i++) {
+        const char *name = sched_name_of(loops[i]);
+        suggest_offer(&f->suggest, name);
+        if (strcmp(name, f->name) != 0)
+            continue;
+        f->ambiguous |= f->found && f->found != loops[i];
+        f->found = loops[i];
+    }
+}
+
+void interp_loops(struct interp *in, const struct sched_value *stage,
+                  struct sched_value *out)
+{
+    size_t n;
+    struct ir_path path = sched_path(in->pass, stage->stmt);
+    struct ir_stmt **loops = sched_loops(in->pass, &path, &n);
+    out->kind = VALUE_list;
+    for (size_t i = 0; i < n; i++) {
+        struct sched_value v;
+        give(&v, VALUE_loop, loops[i], out->span);
+        vec_push(in->pass->scratch, &out->list, v);
+    }
+}
+
+// Evaluate `stage.name`.
+static bool find_member(struct interp *in, const struct sched_value *stage,
+                        const struct sched_expr *x, struct sched_value *out)
+{
+    const char *base = sched_name_of(stage->stmt);
+    const char *whole = arena_printf(in->pass->scratch, "%s.%s", base, x->name);
+    struct ir_stmt *part = find_stage(in, whole).stage;
+    struct loop_search f = {.in = in, .stage = stage->stmt, .name = x->name};
+    if (part)
+        return give(out, VALUE_stage, part, x->span);
+    f.suggest.wanted = x->name;
+    ir_each_stmt(&in->pass->kernel->body, see_loop, &f);
+    if (f.found && !f.ambiguous)
+        return give(out, VALUE_loop, f.found, x->span);
+    if (f.ambiguous) {
+        diag_error(in->pass->diags, x->span, D_schedule_ambiguous, base,
+                   x->name);
+        return false;
+    }
+    diag_error(in->pass->diags, x->span, D_schedule_unknown_member,
+               arena_printf(in->pass->scratch, "`%s`", base), x->name);
+    help_suggest(in, &f.suggest);
+    return false;
+}
+
+// Return whether `base.name` is about an axis, such as thread.x.
+static bool is_axis(struct interp *in, const struct sched_expr *base)
+{
+    return base->kind == SCHED_name && !interp_get(in, base->name) &&
+           (strcmp(base->name, "block") == 0 ||
+            strcmp(base->name, "thread") == 0 ||
+            strcmp(base->name, "vthread") == 0);
+}
+
+// Evaluate an axis.
+static bool eval_axis(struct interp *in, const struct sched_expr *x,
+                      struct sched_value *out)
+{
+    const char *base = x->args.at[0]->name;
+    *out = (struct sched_value){.kind = VALUE_axis, .span = x->span};
+    if (axis_find(arena_printf(in->pass->scratch, "%s.%s", base, x->name),
+                  &out->axis))
+        return true;
+    diag_error(in->pass->diags, x->span, D_bind_axis, base, x->name);
+    return false;
+}
+
+bool interp_member(struct interp *in, const struct sched_expr *x,
+                   struct sched_value *out)
+{
+    struct sched_value base;
+    if (is_axis(in, x->args.at[0]))
+        return eval_axis(in, x, out);
+    if (!interp_expr(in, x->args.at[0], &base))
+        return false;
+    if (base.kind != VALUE_stage) {
+        diag_error(in->pass->diags, base.span, D_schedule_unknown_member,
+                   interp_kind(base.kind), x->name);
+        return false;
+    }
+    if (!interp_check_alive(in, &base, base.span))
+        return false;
+    *out = (struct sched_value){.span = x->span};
+    if (strcmp(x->name, "loops") == 0) {
+        interp_loops(in, &base, out);
+        return true;
+    }
+    return find_member(in, &base, x, out);
+}

@@ -1,0 +1,79 @@
+// cache_inplace -- work on a copy of an array that is read and written.
+//
+//   for i { X[i] = X[i] * 2 }
+//     =>   in, out = cache_inplace(X, X, shared)
+//   for ax0 { X_shared[ax0] = X[ax0] }
+//   for i { X_shared[i] = X_shared[i] * 2 }
+//   for ax0 { X[ax0] = X_shared[ax0] }
+//
+// Everything in the outermost loop around the stage that uses the array uses
+// the copy.  The copies are the stages X_shared and X_shared.out.
+//
+// Requires:
+//  1. the memory is not constant             E0644
+//  2. the stage is a stage ...               E0653
+//  3. ... that reads and writes the array    E0692
+
+#include "passes/schedule/common/stage_nest.h"
+
+#include "ir/build.h"
+#include "ir/copy.h"
+
+// Check every precondition.
+static bool check(const struct sched_call *c, struct ir_stmt *stage,
+                  const struct ir_buffer *array)
+{
+    struct diag_list *diags = c->pass->diags;
+    struct ir_block alone = {&stage, 1, 1};
+    if (c->args.at[2].space == SPACE_constant) {
+        diag_error(diags, c->args.at[2].span, D_cache_space, "constant");
+        return sched_blame_one(c, stage, "named here");
+    }
+    if (stage->kind != STMT_stage) {
+        diag_error(diags, c->span, D_stage_wanted, sched_name_of(stage));
+        return sched_blame_one(c, stage, "not a stage");
+    }
+    bool reads = ir_block_reads(&alone, array);
+    if (reads && ir_block_writes(&alone, array))
+        return true;
+    diag_error(diags, c->span, D_inplace_use, sched_name_of(stage),
+               reads ? "write" : "read", array->name);
+    sched_blame_one(c, stage, "named here");
+    diag_help(diags, "use %s for it", reads ? "cache_read" : "cache_write");
+    return false;
+}
+
+// Put a copy of the whole array before or behind a statement.
+static void put_copy(struct sched_call *c, const char *name,
+                     struct ir_buffer *from, struct ir_buffer *to,
+                     const struct ir_stmt *near, bool behind)
+{
+    struct pass *p = c->pass;
+    struct box_dim *box = box_over(p, from->rank, from->shape);
+    struct ir_stmt *stage = stage_nest_copy(p, name, from, to, near->span);
+    struct sched_place place = sched_place_of(p, near, behind);
+    stage_nest_put(p, stage, &place, box);
+    sched_result(c, VALUE_stage, stage);
+}
+
+bool sched_cache_inplace(struct sched_call *c)
+{
+    struct pass *p = c->pass;
+    struct ir_stmt *stage = sched_arg(c, 0);
+    struct ir_buffer *array = sched_arg_buffer(c, 1);
+    struct map buffers = {.arena = p->scratch};
+    enum space space = c->args.at[2].space;
+    if (!check(c, stage, array))
+        return false;
+    struct ir_stmt *top = sched_path(p, stage).stmts[0];
+    struct ir_block nest = {&top, 1, 1};
+    const char *name =
+        arena_printf(p->scratch, "%s_%s", array->name, space_name(space));
+    struct ir_buffer *made = sched_new_buffer(p, name, array, space);
+    map_set(&buffers, array, made);
+    ir_substitute_in(p->arena, &nest, NULL, &buffers);
+    put_copy(c, made->name, array, made, top, false);
+    put_copy(c, arena_printf(p->scratch, "%s.out", made->name), made, array,
+             top, true);
+    return true;
+}

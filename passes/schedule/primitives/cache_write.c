@@ -1,0 +1,113 @@
+// cache_write -- compute an array in another memory and copy it out.
+//
+//   for i { for k { C[i] = C[i] + f(i, k) } }
+//     =>   C_local = cache_write(C, local)
+//   for i { for k { C_local[i] = C_local[i] + f(i, k) } }
+//   for ax0 { C[ax0] = C_local[ax0] }
+//
+// Every stage that writes the array writes to the new one; the copy is a stage
+// of its own behind them.  Of a stage with several arrays, the third argument
+// names one.
+//
+// Requires:
+//  1. the memory is not constant                       E0644
+//  2. the stage is a stage ...                         E0653
+//  3. ... and writes the array                         E0642
+//  4. where it is computed, nothing else reads it      E0643
+
+#include "passes/schedule/common/move.h"
+#include "passes/schedule/common/stage_nest.h"
+
+#include "ir/build.h"
+#include "ir/copy.h"
+
+// What is going to be made.
+struct plan {
+    struct ir_buffer *array;
+    enum space space;
+    struct sched_uses uses;
+    struct ir_stmt *last; // of the outermost block, writes the array
+};
+
+// Return the statement of the outermost block that holds another one.
+static struct ir_stmt *top_of(struct pass *p, const struct ir_stmt *s)
+{
+    return sched_path(p, s).stmts[0];
+}
+
+// Return whether a statement writes the array.
+static bool writes(const struct plan *plan, const struct ir_stmt *s)
+{
+    for (size_t i = 0; i < plan->uses.writers.n; i++) {
+        if (plan->uses.writers.at[i] == s)
+            return true;
+    }
+    return false;
+}
+
+// Check that nothing but its writers reads the array up to the copy.
+static bool check_readers(const struct sched_call *c, const struct plan *plan)
+{
+    struct pass *p = c->pass;
+    size_t behind = sched_order_of(p, plan->last);
+    for (size_t i = 0; i < plan->uses.readers.n; i++) {
+        struct ir_stmt *s = plan->uses.readers.at[i];
+        bool inside = top_of(p, s) == plan->last;
+        if (writes(plan, s) || (!inside && sched_order_of(p, s) > behind))
+            continue;
+        diag_error(p->diags, c->span, D_cache_changed, plan->array->name,
+                   sched_name_of(s));
+        return sched_blame_one(c, s, "reads it before it is copied");
+    }
+    return true;
+}
+
+// Check everything and fill the plan in.
+static bool make_plan(const struct sched_call *c, struct plan *plan)
+{
+    struct pass *p = c->pass;
+    struct ir_stmt *stage = sched_arg(c, 0);
+    plan->space = c->args.at[1].space;
+    if (stage->kind != STMT_stage) {
+        diag_error(p->diags, c->span, D_stage_wanted, sched_name_of(stage));
+        return sched_blame_one(c, stage, "not a stage");
+    }
+    if (plan->space == SPACE_constant) {
+        diag_error(p->diags, c->args.at[1].span, D_cache_space, "constant");
+        return sched_blame_one(c, stage, "named here");
+    }
+    plan->array = c->args.n > 2 ? sched_arg_buffer(c, 2) : sched_stored(stage);
+    plan->uses = sched_uses_of(p, plan->array);
+    if (!writes(plan, stage)) {
+        diag_error(p->diags, c->span, D_cache_unused, sched_name_of(stage),
+                   "write", plan->array->name);
+        return sched_blame_one(c, stage, "named here");
+    }
+    plan->last = top_of(p, plan->uses.writers.at[plan->uses.writers.n - 1]);
+    return check_readers(c, plan);
+}
+
+bool sched_cache_write(struct sched_call *c)
+{
+    struct pass *p = c->pass;
+    struct plan plan = {0};
+    struct map buffers = {.arena = p->scratch};
+    struct span span = sched_arg(c, 0)->span;
+    if (!make_plan(c, &plan))
+        return false;
+    const char *name = arena_printf(p->scratch, "%s_%s", plan.array->name,
+                                    space_name(plan.space));
+    struct ir_buffer *made = sched_new_buffer(p, name, plan.array, plan.space);
+    map_set(&buffers, plan.array, made);
+    for (size_t i = 0; i < plan.uses.writers.n; i++) {
+        struct ir_block alone = {&plan.uses.writers.at[i], 1, 1};
+        ir_substitute_in(p->arena, &alone, NULL, &buffers);
+    }
+    struct box_dim *box = box_over(p, plan.array->rank, plan.array->shape);
+    struct ir_stmt *stage =
+        stage_nest_copy(p, made->name, made, plan.array, span);
+    struct sched_place place = sched_place_of(p, plan.last, true);
+    stage_nest_put(p, stage, &place, box);
+    sched_result(c, VALUE_stage, stage);
+    return true;
+}

@@ -1,0 +1,30 @@
+// reindex -- use an array through a copy with a stage's iteration variables as
+// its indices.
+//
+//   for i { C[vi] = A[vi + 3] }   =>   reindex(C, A)
+//   for ax0 { A_reindex[v0] = A[v0 + 3] };  for i { C[vi] = A_reindex[vi] }
+//
+// The variables keep the order that they have in the stage; those that the
+// array's index does not mention are left out.  An array that the stage writes
+// is copied behind it.
+//
+// Requires: see recache.h.
+
+#include "passes/schedule/common/recache.h"
+
+#include "ir/walk.h"
+
+bool sched_reindex(struct sched_call *c)
+{
+    struct ir_buffer *array = sched_arg_buffer(c, 1);
+    struct ir_stmt *stage = sched_arg(c, 0);
+    struct ir_block alone = {&stage, 1, 1};
+    struct recache r = {.stage = stage,
+                        .array = array,
+                        .space = array->space,
+                        .suffix = "reindex",
+                        .writes = ir_block_writes(&alone, array)};
+    if (r.space == SPACE_constant)
+        r.space = SPACE_global;
+    return recache(c, &r);
+}

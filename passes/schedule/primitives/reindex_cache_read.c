@@ -1,0 +1,24 @@
+// reindex_cache_read -- read an array through a copy with given indices.
+//
+//   for i { for j { C[vi, vj] = A[vi + vj] } }
+//     =>   A_shared = reindex_cache_read(C, A, shared, (i, j) -> (j, i))
+//   for ax0 { for ax1 { A_shared[v0, v1] = A[v1 + v0] } }
+//   for i { for j { C[vi, vj] = A_shared[vj, vi] } }
+//
+// The map gives the copy's indices from the stage's iteration variables; it
+// may leave out those that the array's index does not mention.
+//
+// Requires: see recache.h.
+
+#include "passes/schedule/common/recache.h"
+
+bool sched_reindex_cache_read(struct sched_call *c)
+{
+    struct recache r = {.stage = sched_arg(c, 0),
+                        .array = sched_arg_buffer(c, 1),
+                        .space = c->args.at[2].space,
+                        .map = c->args.at[3].map,
+                        .suffix = space_name(c->args.at[2].space),
+                        .writes = false};
+    return recache(c, &r);
+}

@@ -1,0 +1,350 @@
+// reverse_compute_at -- consume in each iteration of a loop what it produces.
+//
+//   for i_0 { for i_1 in 0..8 { P[i] = f(i) } }
+//   for i { C[i] = g(P[i]) }
+//     =>   reverse_compute_at(C, P.i_0)
+//   for i_0 { for i_1 in 0..8 { P[i] = f(i) }
+//             for ax0 in 0..8 { C[i_0 * 8 + ax0] = g(P[i_0 * 8 + ax0]) } }
+//
+// The stage gets new loops, directly behind the last stage of the loop that
+// writes what it reads: over the part that one iteration writes.
+//
+// Requires:
+//  1. the stage stores to its own iteration variables,
+//     alone writes its arrays, and has no reduction    E0653 E0654
+//  2. an array that it reads, at its own iteration
+//     variables, is written in the loop ...            E0654 E0656
+//  3. ... by a stage that computes all that it reads,
+//     and by others only there or before               E0656
+//  4. one iteration finishes the elements it writes    E0658
+//  5. nothing else between the new place and the old
+//     one writes what it reads, or uses its arrays     E0657
+
+#include "passes/schedule/common/move.h"
+
+#include "ir/build.h"
+#include "ir/equal.h"
+#include "ir/stage.h"
+#include "passes/schedule/common/offer.h"
+#include "passes/schedule/common/stage_nest.h"
+#include "passes/schedule/depend/depend.h"
+
+// What is moved.
+struct move {
+    struct ir_stmt *stage, *loop;
+    struct sched_stores stores;  // of the stage
+    struct sched_buffers arrays; // written in the loop, read by the stage
+    struct sched_uses uses;      // of those
+    struct ir_expr **index;      // at which the stage reads them
+    struct ir_stmt *main; // computes all elements of them in the loop, or NULL
+    struct ir_stmt *back; // in the loop, holds the last that writes them
+    struct box box;       // what an iteration writes
+};
+
+// Report that the stage cannot be moved.
+static bool refuse(const struct sched_call *c, const struct move *m,
+                   const char *note)
+{
+    diag_error(c->pass->diags, c->span, D_move_shape, sched_name_of(m->stage));
+    return sched_blame_one(c, m->stage, note);
+}
+
+// The reads of one array in the stage: the context of see_read.
+struct reads {
+    const struct ir_stage *stage;
+    const struct ir_buffer *array;
+    struct ir_expr **index; // of those so far
+    bool is_plain; // all at the same index, its own iteration variables
+};
+
+// Look at a read.
+static void see_read(struct ir_expr *x, void *context)
+{
+    struct reads *r = context;
+    if (x->op != OP_load || x->u.buffer != r->array)
+        return;
+    for (uint32_t i = 0; i < x->n; i++) {
+        r->is_plain &= ir_stage_iter(r->stage, x->args[i]) >= 0;
+        r->is_plain &= !r->index || ir_expr_equal(r->index[i], x->args[i]);
+        for (uint32_t j = 0; j < i; j++)
+            r->is_plain &= !ir_expr_equal(x->args[i], x->args[j]);
+    }
+    r->index = x->args;
+}
+
+// Return whether the loop writes an array.
+static bool is_written(const struct sched_call *c, const struct move *m,
+                       const struct ir_buffer *b)
+{
+    struct sched_uses uses = sched_uses_of(c->pass, b);
+    for (size_t k = 0; k < uses.writers.n; k++) {
+        if (uses.writers.at[k] != m->stage &&
+            sched_is_below(c->pass, uses.writers.at[k], m->loop))
+            return true;
+    }
+    return false;
+}
+
+// Add an array to those that the stage consumes in the loop, if it reads it
+// where it reads the others.
+static bool add_array(const struct sched_call *c, struct move *m,
+                      const struct ir_buffer *b)
+{
+    struct reads r = {&m->stage->u.stage, b, m->index, true};
+    if (m->arrays.n && m->arrays.at[0]->rank != b->rank)
+        return true;
+    ir_each_expr_in(&m->stage->u.stage.body, see_read, &r);
+    if (!r.is_plain && m->arrays.n)
+        return true;
+    vec_push(c->pass->scratch, &m->arrays, b);
+    m->index = r.index;
+    return r.is_plain || refuse(c, m, "reads not just one element, its own");
+}
+
+// Find the arrays that the loop writes and the stage reads.
+static bool find_arrays(const struct sched_call *c, struct move *m)
+{
+    struct pass *p = c->pass;
+    struct sched_buffers inputs = sched_inputs_of(p, m->stage);
+    for (size_t i = 0; i < inputs.n; i++) {
+        if (is_written(c, m, inputs.at[i]) && !add_array(c, m, inputs.at[i]))
+            return false;
+    }
+    m->uses = sched_uses_of_all(p, &m->arrays);
+    if (m->arrays.n)
+        return true;
+    struct ir_stmt *both[] = {m->loop, m->stage};
+    diag_error(p->diags, c->span, D_move_outside,
+               inputs.n ? inputs.at[0]->name : sched_name_of(m->stage),
+               "computed", m->loop->u.loop.var->name);
+    return sched_blame(c, both, 2, "writes nothing that the stage reads");
+}
+
+// Return whether a stage computes every element that the moved one reads.
+static bool computes_all(const struct sched_call *c, const struct move *m,
+                         struct ir_stmt *s)
+{
+    struct sched_stores stores;
+    if (!sched_stores_of(c->pass, s, &stores) || stores.n != m->box.n)
+        return false;
+    const struct ir_stage *from = &s->u.stage, *to = &m->stage->u.stage;
+    for (uint32_t i = 0; i < stores.n; i++) {
+        const struct ir_iter *x =
+            &from->iters.at[ir_stage_iter(from, stores.index[i])];
+        const struct ir_iter *y = &to->iters.at[ir_stage_iter(to, m->index[i])];
+        if (!ir_expr_equal(x->extent, y->extent))
+            return false;
+    }
+    return true;
+}
+
+// Check who writes the arrays: nothing behind the loop; before it only where
+// all elements are computed again in the loop.
+static bool check_writers(const struct sched_call *c, struct move *m)
+{
+    struct pass *p = c->pass;
+    size_t from = sched_order_of(p, m->loop);
+    m->box.n = m->arrays.at[0]->rank;
+    for (size_t k = 0; k < m->uses.writers.n; k++) {
+        struct ir_stmt *s = m->uses.writers.at[k];
+        if (sched_is_below(p, s, m->loop) && computes_all(c, m, s))
+            m->main = s;
+    }
+    for (size_t k = 0; k < m->uses.writers.n; k++) {
+        struct ir_stmt *s = m->uses.writers.at[k];
+        bool is_behind = sched_order_of(p, s) > from;
+        if ((is_behind || !m->main) &&
+            !sched_check_below(c, m->loop, m->arrays.at[0], "also written", &s,
+                               1, NULL))
+            return false;
+    }
+    return m->main || depend_is_filled(p, m->stage, m->arrays.at[0]) ||
+           refuse(c, m, "reads more than the loop computes");
+}
+
+// Report that an iteration does not finish elements.
+static bool refuse_partial(const struct sched_call *c, const struct move *m,
+                           struct ir_stmt *loop, const char *note)
+{
+    struct ir_stmt *both[] = {loop, m->stage};
+    struct depend_meeting meeting;
+    struct depend_flow flow = {.rewrites = true};
+    diag_error(c->pass->diags, c->span, D_move_partial, m->arrays.at[0]->name,
+               m->loop->u.loop.var->name);
+    flow.written = flow.used = m->arrays.at[0];
+    if (depend_flows(c->pass, loop, &flow, &meeting))
+        sched_note_meeting(c, &meeting);
+    return sched_blame(c, both, 2, note);
+}
+
+// Check that no loop, this one or around it, counts a reduction of what writes
+// the arrays in it.
+static bool check_final(const struct sched_call *c, const struct move *m)
+{
+    size_t n;
+    struct pass *p = c->pass;
+    struct ir_path path = sched_path(p, m->loop);
+    struct ir_stmt **loops = sched_loops(p, &path, &n);
+    for (size_t k = 0; k < m->uses.writers.n; k++) {
+        const struct ir_stmt *s = m->uses.writers.at[k];
+        for (size_t i = 0; i < n && sched_is_below(p, s, m->loop); i++) {
+            if (s->kind == STMT_stage &&
+                (ir_stage_role(&s->u.stage, loops[i]->u.loop.var) &
+                 STAGE_REDUCES))
+                return refuse_partial(c, m, loops[i], "counts the reduction");
+        }
+    }
+    return true;
+}
+
+// Report that what an iteration writes is no box.
+static bool refuse_gaps(const struct sched_call *c, const struct move *m,
+                        uint32_t i)
+{
+    const struct ir_buffer *b = m->arrays.at[0];
+    refuse_partial(c, m, m->loop, "writes no box of elements");
+    diag_note(c->pass->diags, b->span,
+              "the indices that one iteration writes in dimension %u of `%s` "
+              "have gaps, or no bounds over loops and sizes",
+              i, b->name);
+    return false;
+}
+
+// Check that an iteration of the loop finishes a box of elements.
+static bool check_box(const struct sched_call *c, struct move *m)
+{
+    struct box_query q = {.pass = c->pass,
+                          .loop = m->loop,
+                          .buffer = m->arrays.at[0],
+                          .more = m->arrays.at,
+                          .n_more = m->arrays.n,
+                          .access = REGION_stores};
+    if (!check_final(c, m))
+        return false;
+    m->box = box_touched(&q);
+    for (uint32_t i = 0; i < m->box.n; i++) {
+        if (m->box.dims[i].is_whole || !m->box.dims[i].is_dense)
+            return refuse_gaps(c, m, i);
+    }
+    return true;
+}
+
+// Report what lies in the way.
+static bool refuse_order(const struct sched_call *c, const struct move *m,
+                         struct ir_stmt *s, const struct ir_buffer *b,
+                         bool is_input)
+{
+    struct ir_stmt *both[] = {m->loop, s};
+    struct depend_meeting meeting;
+    diag_error(c->pass->diags, c->span, D_move_order, sched_name_of(m->stage),
+               is_input ? "run before what it reads is computed"
+                        : "change what is read there");
+    if (is_input ? depend_touches(c->pass, s, m->stage, b, &meeting)
+                 : depend_touches(c->pass, m->stage, s, b, &meeting))
+        sched_note_meeting(c, &meeting);
+    return sched_blame(c, both, 2, "the loop, and what is in the way");
+}
+
+// Check one array that the stage reads (or writes): that nothing from the
+// loop's nest to the old place writes (or uses) it.
+static bool check_array(const struct sched_call *c, const struct move *m,
+                        const struct ir_buffer *b, bool is_input)
+{
+    struct pass *p = c->pass;
+    struct sched_uses uses = sched_uses_of(p, b);
+    size_t from = sched_order_of(p, sched_path(p, m->loop).stmts[0]);
+    size_t to = sched_order_of(p, m->stage);
+    size_t n = is_input ? uses.writers.n : uses.readers.n;
+    if (!sched_check_scope(c, m->loop, b))
+        return false;
+    for (size_t k = 0; k < n; k++) {
+        struct ir_stmt *s = is_input ? uses.writers.at[k] : uses.readers.at[k];
+        size_t order = sched_order_of(p, s);
+        if (s != m->stage && order >= from && order < to)
+            return refuse_order(c, m, s, b, is_input);
+    }
+    return true;
+}
+
+// Check that nothing from the loop's nest to the old place is in the way.
+static bool check_between(const struct sched_call *c, const struct move *m)
+{
+    struct sched_buffers inputs = sched_inputs_of(c->pass, m->stage);
+    for (size_t i = 0; i < inputs.n; i++) {
+        if (sched_has_buffer(&m->arrays, inputs.at[i])) {
+            if (!sched_check_scope(c, m->loop, inputs.at[i]))
+                return false;
+        } else if (!check_array(c, m, inputs.at[i], true)) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < m->stores.arrays.n; i++) {
+        if (!check_array(c, m, m->stores.arrays.at[i], false))
+            return false;
+    }
+    return true;
+}
+
+// Check everything and fill `m` in.
+static bool check(const struct sched_call *c, struct ir_stmt *loop,
+                  struct move *m)
+{
+    size_t at;
+    *m = (struct move){.stage = sched_arg(c, 0), .loop = loop};
+    if (!sched_check_stores(c, m->stage, &m->stores))
+        return false;
+    struct sched_uses uses = sched_uses_of_all(c->pass, &m->stores.arrays);
+    if (!sched_check_alone(c, m->stage, &uses))
+        return false;
+    if (ir_stage_reduces(&m->stage->u.stage))
+        return refuse(c, m, "has a reduction");
+    if (!find_arrays(c, m) || !check_writers(c, m) || !check_box(c, m) ||
+        !check_between(c, m))
+        return false;
+    for (size_t i = 0; i < m->uses.writers.n; i++) {
+        struct ir_stmt *s = m->uses.writers.at[i];
+        if (sched_is_below(c->pass, s, loop))
+            m->back = sched_child_with(c->pass, loop, s, &at);
+    }
+    return true;
+}
+
+// Return whether the stage may be moved to a loop.
+static bool accepts(const struct sched_call *c, struct ir_stmt *loop)
+{
+    struct move ignored;
+    return check(c, loop, &ignored);
+}
+
+// Say which loops around what computes the stage's operands are legal.
+static void offer(const struct sched_call *c, const struct move *m)
+{
+    if (!m->stores.n && !m->stores.arrays.n)
+        return;
+    struct sched_buffers inputs = sched_inputs_of(c->pass, m->stage);
+    struct sched_uses uses = sched_uses_of_all(c->pass, &inputs);
+    if (!sched_offer_loops(c, uses.writers.at, uses.writers.n, accepts) &&
+        sched_is_newest(c, D_move_partial))
+        diag_help(c->pass->diags,
+                  "no loop here is legal: reorder, so that the loops of the "
+                  "reduction are inside of those over elements");
+}
+
+bool sched_reverse_compute_at(struct sched_call *c)
+{
+    struct pass *p = c->pass;
+    struct move m;
+    if (!check(c, sched_arg(c, 1), &m)) {
+        offer(c, &m);
+        return false;
+    }
+    const struct ir_stage *stage = &m.stage->u.stage;
+    struct box_dim *box = stage_nest_box(p, stage);
+    for (uint32_t i = 0; i < m.box.n; i++)
+        box[ir_stage_iter(stage, m.index[i])] = m.box.dims[i];
+    sched_hoist_arrays(p);
+    sched_remove(p, m.stage);
+    struct sched_place place = sched_place_of(p, m.back, true);
+    stage_nest_put(p, m.stage, &place, box);
+    return true;
+}

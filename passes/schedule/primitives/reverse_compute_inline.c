@@ -1,0 +1,271 @@
+// reverse_compute_inline -- compute an element-wise stage where the one that
+// it reads is computed.
+//
+//   P[i, j] = A[i] * B[j];  C[j, i] = exp(P[i, j])
+//     =>   reverse_compute_inline(C)
+//   C[j, i] = exp(A[i] * B[j])
+//
+// The loops and their bindings stay those of the producer; the array between
+// the two disappears.
+//
+// Requires:
+//  1. both stages just store to their own iteration
+//     variables, the second one without a reduction      E0653 E0654
+//  2. the producer has no reduction and stores once to
+//     each of its arrays, which are intermediate ones
+//     that only the stage reads, at its own iteration
+//     variables, in full                                 E0659
+//  3. what else the stage reads is computed before the
+//     producer, and its arrays are not used between      E0657
+
+#include "passes/schedule/common/move.h"
+
+#include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/equal.h"
+#include "ir/stage.h"
+
+// What is inlined.
+struct inlining {
+    struct pass *pass;
+    struct ir_stmt *consumer, *producer;
+    const struct ir_buffer *array; // between them; the first of several
+    struct sched_stores in, out;   // of producer and consumer
+    struct map vars;               // consumer's variables -> producer's
+    struct map values;             // arrays -> the value of their element
+    bool is_plain;
+    struct ir_expr **index; // at which the consumer reads
+};
+
+// Report that the two stages do not fit.
+static bool refuse(const struct sched_call *c, const struct inlining *in,
+                   const char *note)
+{
+    diag_error(c->pass->diags, c->span, D_inline_back,
+               sched_name_of(in->consumer),
+               in->array ? in->array->name : sched_name_of(in->consumer));
+    return sched_blame_one(c, in->consumer, note);
+}
+
+// Check that the producer's arrays are the consumer's alone.
+static bool check_arrays(const struct sched_call *c, const struct inlining *in)
+{
+    struct sched_uses uses = sched_uses_of_all(c->pass, &in->in.arrays);
+    for (size_t i = 0; i < in->in.arrays.n; i++) {
+        if (in->in.arrays.at[i]->role != ROLE_alloc)
+            return refuse(c, in, "one of its arrays is a result");
+    }
+    for (size_t i = 0; i < uses.readers.n; i++) {
+        if (uses.readers.at[i] != in->consumer &&
+            uses.readers.at[i] != in->producer)
+            return refuse(c, in, "not the only one that reads it");
+    }
+    return uses.writers.n == 1 || refuse(c, in, "something else writes it");
+}
+
+// Find the stage that the consumer reads.
+static bool find_producer(const struct sched_call *c, struct inlining *in)
+{
+    struct sched_buffers inputs = sched_inputs_of(c->pass, in->consumer);
+    for (size_t i = 0; i < inputs.n; i++) {
+        const struct ir_buffer *b = inputs.at[i];
+        in->array = b;
+        struct sched_uses uses = sched_uses_of(c->pass, b);
+        if (b->role != ROLE_alloc || uses.writers.n != 1 ||
+            uses.writers.at[0]->kind != STMT_stage ||
+            ir_stage_reduces(&uses.writers.at[0]->u.stage))
+            continue;
+        in->producer = uses.writers.at[0];
+        return sched_check_stores(c, in->producer, &in->in) &&
+               check_arrays(c, in);
+    }
+    return refuse(c, in, "reads no stage without a reduction");
+}
+
+// Look at a read of an array.
+static void see_read(struct ir_expr *x, void *context)
+{
+    struct inlining *in = context;
+    const struct ir_stage *stage = &in->consumer->u.stage;
+    if (x->op != OP_load || !sched_has_buffer(&in->in.arrays, x->u.buffer))
+        return;
+    for (uint32_t i = 0; i < x->n; i++) {
+        in->is_plain &= ir_stage_iter(stage, x->args[i]) >= 0;
+        in->is_plain &= !in->index || ir_expr_equal(in->index[i], x->args[i]);
+        for (uint32_t j = 0; j < i; j++)
+            in->is_plain &= !ir_expr_equal(x->args[i], x->args[j]);
+    }
+    in->index = x->args;
+}
+
+// Look at a read in the producer: of an element that it has stored, or of
+// other arrays.
+static void see_own(struct ir_expr *x, void *context)
+{
+    struct inlining *in = context;
+    if (x->op != OP_load || !sched_has_buffer(&in->in.arrays, x->u.buffer))
+        return;
+    in->is_plain &= map_has(&in->values, x->u.buffer);
+    for (uint32_t i = 0; i < x->n && in->is_plain; i++)
+        in->is_plain &= ir_expr_equal(x->args[i], in->in.index[i]);
+}
+
+// Look at the expression at a place of the producer.
+static void see_place(struct ir_expr **place, void *context)
+{
+    ir_each_expr(*place, see_own, context);
+}
+
+// Check that the producer stores to each array once, with nothing but lets
+// beside, and reads only what it has stored.
+static bool check_producer(const struct sched_call *c, struct inlining *in)
+{
+    const struct ir_block *body = &in->producer->u.stage.body;
+    in->is_plain = true;
+    for (size_t i = 0; i < body->n; i++) {
+        struct ir_stmt *s = body->at[i];
+        ir_stmt_exprs(s, see_place, in);
+        in->is_plain &= s->kind == STMT_let || s->kind == STMT_store;
+        if (s->kind != STMT_store)
+            continue;
+        in->is_plain &= !map_has(&in->values, s->u.store.buffer);
+        map_set(&in->values, s->u.store.buffer, s->u.store.value);
+    }
+    return in->is_plain || refuse(c, in, "not one value for each element");
+}
+
+// Match the variables of the two stages.
+static bool match(const struct sched_call *c, struct inlining *in)
+{
+    const struct ir_stage *to = &in->consumer->u.stage;
+    const struct ir_stage *from = &in->producer->u.stage;
+    if (ir_stage_reduces(to))
+        return refuse(c, in, "has a reduction");
+    in->is_plain = true;
+    ir_each_expr_in(&in->consumer->u.stage.body, see_read, in);
+    if (!in->is_plain || in->array->rank != to->iters.n)
+        return refuse(c, in, "reads not just one element, its own");
+    for (uint32_t i = 0; i < in->array->rank; i++) {
+        const struct ir_iter *x =
+            &to->iters.at[ir_stage_iter(to, in->index[i])];
+        const struct ir_iter *y =
+            &from->iters.at[ir_stage_iter(from, in->in.index[i])];
+        if (!ir_expr_equal(x->extent, y->extent))
+            return refuse(c, in, "does not read every element");
+        map_set(&in->vars, x->var, ir_read(c->pass->arena, y->var));
+    }
+    return true;
+}
+
+// Check that nothing between the two stages uses an array that the consumer
+// reads or writes.
+static bool check_array(const struct sched_call *c, const struct inlining *in,
+                        const struct ir_buffer *b, bool is_own)
+{
+    struct pass *p = c->pass;
+    struct sched_uses uses = sched_uses_of(p, b);
+    struct ir_stmt *around = sched_path(p, in->producer).stmts[0];
+    size_t from = sched_order_of(p, around);
+    size_t to = sched_order_of(p, in->consumer);
+    size_t n = is_own ? uses.readers.n : uses.writers.n;
+    if (around->kind == STMT_for && !sched_check_scope(c, around, b))
+        return false;
+    for (size_t k = 0; k < n; k++) {
+        struct ir_stmt *s = is_own ? uses.readers.at[k] : uses.writers.at[k];
+        size_t order = sched_order_of(p, s);
+        if (s == in->consumer || s == in->producer || order < from ||
+            order > to)
+            continue;
+        diag_error(p->diags, c->span, D_move_order, sched_name_of(in->consumer),
+                   "pass over what it depends on");
+        return sched_blame_one(c, s, "between the two stages");
+    }
+    return true;
+}
+
+// Check that nothing between the two stages is in the way.
+static bool check_between(const struct sched_call *c, const struct inlining *in)
+{
+    struct sched_buffers inputs = sched_inputs_of(c->pass, in->consumer);
+    for (size_t i = 0; i < inputs.n; i++) {
+        if (!check_array(c, in, inputs.at[i], false))
+            return false;
+    }
+    for (size_t i = 0; i < in->out.arrays.n; i++) {
+        if (!check_array(c, in, in->out.arrays.at[i], true))
+            return false;
+    }
+    return true;
+}
+
+// Put the value of an element in place of a read of the array.
+static struct ir_expr *inline_read(struct arena *a, struct ir_expr *x,
+                                   void *context)
+{
+    struct inlining *in = context;
+    (void)a;
+    return x->op == OP_load && map_has(&in->values, x->u.buffer)
+               ? map_get(&in->values, x->u.buffer)
+               : x;
+}
+
+// Give the value of a store a name if it is more than an element.
+static void name_value(struct inlining *in, const struct ir_stmt *store,
+                       struct ir_block *body)
+{
+    struct pass *p = in->pass;
+    struct ir_expr *value = store->u.store.value;
+    const struct ir_buffer *array = store->u.store.buffer;
+    if (value->op != OP_load && value->n > 0) {
+        const char *name = str_name(p->names, array->name);
+        struct ir_var *var =
+            ir_var_new(p->arena, name, value->type, VAR_let, store->span);
+        struct ir_stmt *let = ir_stmt_let(p->arena, var, value);
+        let->span = store->span;
+        ir_append(p->arena, body, let);
+        value = ir_read(p->arena, var);
+    }
+    map_set(&in->values, array, value);
+}
+
+// Put values in place of the producer's stores.
+static void name_values(struct inlining *in)
+{
+    struct ir_block old = in->producer->u.stage.body, body = {0};
+    in->values = (struct map){.arena = in->pass->scratch};
+    for (size_t i = 0; i < old.n; i++) {
+        struct ir_block one = {&old.at[i], 1, 1};
+        ir_rewrite_in(in->pass->arena, &one, inline_read, in);
+        if (old.at[i]->kind == STMT_store)
+            name_value(in, old.at[i], &body);
+        else
+            ir_append(in->pass->arena, &body, old.at[i]);
+    }
+    in->producer->u.stage.body = body;
+}
+
+bool sched_reverse_compute_inline(struct sched_call *c)
+{
+    struct pass *p = c->pass;
+    struct inlining in = {.pass = p, .consumer = sched_arg(c, 0)};
+    in.vars.arena = in.values.arena = p->scratch;
+    if (!sched_check_stores(c, in.consumer, &in.out))
+        return false;
+    struct sched_uses own = sched_uses_of_all(p, &in.out.arrays);
+    if (!sched_check_alone(c, in.consumer, &own) || !find_producer(c, &in) ||
+        !check_producer(c, &in) || !match(c, &in) || !check_between(c, &in))
+        return false;
+    name_values(&in);
+    struct ir_block *body = &in.producer->u.stage.body;
+    struct ir_block tail = in.consumer->u.stage.body;
+    sched_hoist_arrays(p);
+    sched_remove(p, in.consumer);
+    ir_substitute_in(p->arena, &tail, &in.vars, NULL);
+    ir_rewrite_in(p->arena, &tail, inline_read, &in);
+    for (size_t i = 0; i < tail.n; i++)
+        ir_append(p->arena, body, tail.at[i]);
+    in.producer->u.stage.name = in.consumer->u.stage.name;
+    for (size_t i = 0; i < in.in.arrays.n; i++)
+        sched_remove(p, sched_alloc_of(p, in.in.arrays.at[i]));
+    return true;
+}

@@ -1,0 +1,232 @@
+// rolling_buffer -- keep what the next iteration needs, in a circular buffer.
+//
+//   for i { for ax in 0..3 { P[i + ax] = f(i + ax) }  C[i] = P[i] + P[i + 2] }
+//     =>   rolling_buffer(P, 0)
+//   for i { for ax in 0..3 { if i == 0 || ax >= 2 { P[(i + ax) % 3] = f(i + ax) } }
+//           C[i] = P[i % 3] + P[(i + 2) % 3] }
+//
+// After compute_at: each iteration of a serial loop computes a window of the
+// axis, which moves on with the loop.  The axis becomes as long as the window,
+// and after the first iteration only what is new is computed.
+//
+// Requires:
+//  1. the array has the axis                                 E0698
+//  2. the stage alone writes the array, an intermediate one,
+//     and a serial loop moves its window, of constant length,
+//     on by less than that, other axes standing still; what
+//     reads it does so in the window                         E0697
+
+#include "passes/schedule/common/box.h"
+#include "passes/schedule/common/move.h"
+
+#include "ir/affine.h"
+#include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/stage.h"
+
+// What rolls.
+struct rolling {
+    struct pass *pass;
+    struct ir_stmt *stage, *loop;
+    struct ir_buffer *array, *made;
+    uint32_t axis;
+    int64_t window, step;
+    struct ir_expr *place; // of the element in the window
+    const char *fault;
+};
+
+// Return the box of the array that one iteration of a loop touches.
+static struct box box_of(const struct rolling *r, enum region_access access)
+{
+    struct box_query q = {.pass = r->pass,
+                          .loop = r->loop,
+                          .buffer = r->array,
+                          .access = access,
+                          .across_threads = true};
+    return box_touched(&q);
+}
+
+// Return x - y.
+static struct affine difference(struct arena *a, struct ir_expr *x,
+                                struct ir_expr *y)
+{
+    struct affine from = affine_of(a, x), sub = affine_of(a, y);
+    return affine_add(a, &from, -1, &sub);
+}
+
+// Check that all reads are in the window of the iteration.
+static bool reads_window(struct rolling *r, struct ir_expr *base)
+{
+    struct box reads = box_of(r, REGION_loads);
+    int64_t n;
+    if (!reads.any || reads.dims[r->axis].is_whole ||
+        !ir_int_value(reads.dims[r->axis].extent, &n))
+        return false;
+    struct affine ahead =
+        difference(r->pass->arena, reads.dims[r->axis].base, base);
+    return affine_is_number(&ahead) && ahead.constant >= 0 &&
+           ahead.constant + n <= r->window;
+}
+
+// Find the window of one iteration of the loop, and the step by which the
+// next one moves it; false if they do not overlap.
+static bool overlaps(struct rolling *r, const struct box *writes)
+{
+    struct arena *a = r->pass->arena;
+    const struct box_dim *dim = &writes->dims[r->axis];
+    if (!writes->any || dim->is_whole || !dim->base ||
+        !ir_mentions(dim->base, r->loop->u.loop.var))
+        return false;
+    struct affine base = affine_of(a, dim->base), rest;
+    return affine_linear(a, &base, r->loop->u.loop.var, &r->step, &rest) &&
+           ir_int_value(dim->extent, &r->window) && r->step >= 1 &&
+           r->step < r->window;
+}
+
+// Check the rest of what is asked of the loop.
+static bool check_loop(struct rolling *r, const struct box *writes,
+                       struct ir_expr *binding)
+{
+    struct arena *a = r->pass->arena;
+    const struct ir_for *f = &r->loop->u.loop;
+    struct ir_expr *from = writes->dims[r->axis].base;
+    r->fault =
+        "the loop that moves its window does not run one iteration after "
+        "another from 0";
+    if (f->axis != AXIS_serial || !ir_is_int_const(f->from, 0) ||
+        !ir_is_int_const(f->step, 1))
+        return false;
+    r->fault = "another axis moves as well";
+    for (uint32_t d = 0; d < writes->n; d++) {
+        if (d != r->axis && writes->dims[d].base &&
+            ir_mentions(writes->dims[d].base, f->var))
+            return false;
+    }
+    struct affine place = difference(a, binding, from);
+    r->place = affine_expr(a, &place, type_scalar(TYPE_int));
+    r->fault = "something reads outside of the window";
+    return reads_window(r, from);
+}
+
+// Find the innermost loop that moves the window, and how.
+static bool find_window(struct rolling *r)
+{
+    size_t n;
+    struct ir_path path = sched_path(r->pass, r->stage);
+    struct ir_stmt **loops = sched_loops(r->pass, &path, &n);
+    struct ir_stmt *store = sched_plain_store(r->stage);
+    const struct ir_stage *stage = &r->stage->u.stage;
+    int iter = ir_stage_iter(stage, store->u.store.index[r->axis]);
+    struct ir_expr *binding = stage->iters.at[iter].binding;
+    r->fault = "no loop around it moves its window on, by less than its length";
+    while (n-- > 0) {
+        r->loop = loops[n];
+        struct box writes = box_of(r, REGION_stores);
+        if (overlaps(r, &writes))
+            return check_loop(r, &writes, binding);
+    }
+    return false;
+}
+
+// Check that all uses are below the loop.
+static bool is_alone(struct rolling *r, const struct sched_uses *uses)
+{
+    r->fault = "it is used outside of the loop, too";
+    for (size_t i = 0; i < uses->readers.n; i++) {
+        if (!sched_is_below(r->pass, uses->readers.at[i], r->loop))
+            return false;
+    }
+    return true;
+}
+
+// Check every precondition.
+static bool check(const struct sched_call *c, struct rolling *r)
+{
+    struct diag_list *diags = c->pass->diags;
+    int64_t axis = c->args.at[1].number;
+    if (r->array && (axis < 0 || axis >= (int64_t)r->array->rank)) {
+        diag_error(diags, c->span, D_rolling_axis, r->array->name,
+                   (long long)r->array->rank, (long long)axis);
+        return sched_blame_one(c, r->stage, "computes it");
+    }
+    r->axis = (uint32_t)axis;
+    r->fault = "it is no stage that alone computes an intermediate array";
+    bool good = r->stage->kind == STMT_stage && sched_plain_store(r->stage) &&
+                r->array->role == ROLE_alloc &&
+                !ir_stage_reduces(&r->stage->u.stage);
+    struct sched_uses uses = {0};
+    if (good) {
+        uses = sched_uses_of(r->pass, r->array);
+        good = uses.writers.n == 1 && find_window(r) && is_alone(r, &uses);
+    }
+    if (good)
+        return true;
+    diag_error(diags, c->span, D_rolling_window, sched_name_of(r->stage),
+               r->fault);
+    sched_blame_one(c, r->stage, "to be kept in a circle");
+    diag_help(diags, "compute_at the stage below a serial loop that reads "
+                     "overlapping parts of it");
+    return false;
+}
+
+// Return indices with that of the axis counted around the circle.
+static struct ir_expr **around(const struct rolling *r, uint32_t n,
+                               struct ir_expr *const *index)
+{
+    struct arena *a = r->pass->arena;
+    struct ir_expr **out = arena_array(a, struct ir_expr *, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = i == r->axis
+                     ? ir_binary(a, OP_mod, index[i], ir_int(a, r->window))
+                     : index[i];
+    return out;
+}
+
+// Let a load go around the circle.
+static struct ir_expr *roll_load(struct arena *a, struct ir_expr *x,
+                                 void *context)
+{
+    const struct rolling *r = context;
+    if (x->op != OP_load || x->u.buffer != r->array)
+        return x;
+    return ir_at(a, ir_load(a, r->made, x->n, around(r, x->n, x->args)),
+                 x->span);
+}
+
+// Let a store go around the circle, and declare the array anew.
+static void roll_stmt(struct ir_stmt *s, void *context)
+{
+    const struct rolling *r = context;
+    if (s->kind == STMT_alloc && s->u.buffer == r->array)
+        s->u.buffer = r->made;
+    if (s->kind != STMT_store || s->u.store.buffer != r->array)
+        return;
+    s->u.store.index = around(r, s->u.store.n, s->u.store.index);
+    s->u.store.buffer = r->made;
+}
+
+bool sched_rolling_buffer(struct sched_call *c)
+{
+    struct arena *a = c->pass->arena;
+    struct rolling r = {.pass = c->pass, .stage = sched_arg(c, 0)};
+    r.array = sched_stored(r.stage);
+    if (!check(c, &r))
+        return false;
+    struct ir_stage *stage = &r.stage->u.stage;
+    r.made = arena_new(a, struct ir_buffer);
+    *r.made = *r.array;
+    r.made->shape = arena_array(a, struct ir_expr *, r.array->rank);
+    for (uint32_t i = 0; i < r.array->rank; i++)
+        r.made->shape[i] =
+            i == r.axis ? ir_int(a, r.window) : r.array->shape[i];
+    ir_rewrite_in(a, &c->pass->kernel->body, roll_load, &r);
+    ir_each_stmt(&c->pass->kernel->body, roll_stmt, &r);
+    struct ir_expr *first =
+        ir_binary(a, OP_eq, ir_read(a, r.loop->u.loop.var), ir_int(a, 0));
+    struct ir_expr *new =
+        ir_binary(a, OP_ge, r.place, ir_int(a, r.window - r.step));
+    struct ir_expr *old = stage->predicate;
+    struct ir_expr *wanted = ir_binary(a, OP_or, first, new);
+    stage->predicate = old ? ir_binary(a, OP_and, old, wanted) : wanted;
+    return true;
+}

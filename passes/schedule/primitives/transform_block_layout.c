@@ -1,0 +1,201 @@
+// transform_block_layout -- count the iterations of a stage otherwise.
+//
+//   for i in 0..m { for j in 0..16 { stage C(vi = i, vj = j) { C[vi, vj] } } }
+//     =>   transform_block_layout(C, (i, j) -> (i * 16 + j))
+//   for ax0 in 0..m * 16 { stage C(v0 = ax0) { C[v0 / 16, v0 % 16] } }
+//
+// Where the map adds iterations, a predicate leaves them out.
+//
+// Requires:
+//  1. it is a stage                                            E0653
+//  2. its loops are its iteration variables, one by one, with
+//     nothing else between them and no predicate               E0683
+//  3. the loops are serial and not annotated                   E0607 E0608
+//  4. the map has an index for each variable, one to one       E0679 E0680
+//  5. no new index mixes elements with the reduction           E0683
+//  6. iterations of different elements are independent, and a
+//     reduction in another order combines as it likes          E0683
+
+#include "passes/analysis/reducer.h"
+#include "passes/schedule/common/index_map.h"
+#include "passes/schedule/common/stage_nest.h"
+#include "passes/schedule/depend/depend.h"
+
+#include "ir/build.h"
+#include "ir/copy.h"
+
+// What is remapped.
+struct remapping {
+    struct ir_stmt *stage;
+    struct ir_stmt **loops; // of its iteration variables
+    size_t n;
+    struct index_map map;
+};
+
+// Report a stage that cannot be remapped.
+static bool refuse(const struct sched_call *c, const struct remapping *r,
+                   const char *why)
+{
+    diag_error(c->pass->diags, c->span, D_remap_stage, r->stage->u.stage.name,
+               why);
+    return sched_blame_one(c, r->stage, "to be remapped");
+}
+
+// Find the loops of the iteration variables.
+static bool find_loops(const struct sched_call *c, struct remapping *r)
+{
+    size_t all;
+    struct ir_path path = sched_path(c->pass, r->stage);
+    struct ir_stmt **loops = sched_loops(c->pass, &path, &all);
+    r->n = r->stage->u.stage.iters.n;
+    if (!r->n || all < r->n || path.n < r->n + 1)
+        return refuse(c, r, "its loops are not its iteration variables");
+    r->loops = loops + (all - r->n);
+    bool perfect = path.blocks[path.n - 1]->n == 1;
+    for (size_t i = 0; i < r->n && perfect; i++)
+        perfect = path.stmts[path.n - 1 - r->n + i] == r->loops[i] &&
+                  (!i || path.blocks[path.n - 1 - r->n + i]->n == 1);
+    if (!perfect || !sched_is_unscheduled(&r->stage->u.stage, r->loops, r->n))
+        return refuse(c, r, "its loops are not its iteration variables");
+    for (size_t i = 0; i < r->n; i++) {
+        if (!sched_check_serial(c, r->loops[i]) ||
+            !sched_check_plain(c, r->loops[i]) ||
+            !sched_check_from_zero(c, r->loops[i]))
+            return false;
+    }
+    return true;
+}
+
+// Return whether a digit counts a reduction.
+static bool reduces(const struct remapping *r, const struct index_digit *g)
+{
+    return r->stage->u.stage.iters.at[g->var].is_reduce;
+}
+
+// Return whether the digits of the reduction count it in the same order as
+// its variables do.
+static bool keeps_order(const struct remapping *r)
+{
+    const struct index_digit *last = NULL;
+    const struct index_digits *all = &r->map.digits;
+    for (size_t i = 0; i < all->n;) {
+        size_t end = i + 1;
+        while (end < all->n && all->at[end].result == all->at[i].result)
+            end++;
+        for (size_t k = end; k-- > i;) {
+            const struct index_digit *g = &all->at[k];
+            if (!reduces(r, g))
+                continue;
+            if (last && (g->var < last->var ||
+                         (g->var == last->var && g->lower > last->lower)))
+                return false;
+            last = g;
+        }
+        i = end;
+    }
+    return true;
+}
+
+// Check that no new index mixes both kinds of variables.
+static bool check_kinds(const struct sched_call *c, const struct remapping *r)
+{
+    const struct index_digits *all = &r->map.digits;
+    for (size_t i = 1; i < all->n; i++) {
+        if (all->at[i].result == all->at[i - 1].result &&
+            reduces(r, &all->at[i]) != reduces(r, &all->at[i - 1]))
+            return refuse(c, r, "an index mixes elements with the reduction");
+    }
+    return true;
+}
+
+// Check that the iterations may run in the order of the map.
+static bool check_order(const struct sched_call *c, const struct remapping *r)
+{
+    struct pass *p = c->pass;
+    struct reducer reducer;
+    for (size_t i = 0; i < r->n; i++) {
+        struct depend_meeting m;
+        if (r->stage->u.stage.iters.at[i].is_reduce ||
+            !depend_carried(p, r->loops[i], AXIS_vector, false, &m))
+            continue;
+        return refuse(c, r,
+                      arena_printf(p->scratch,
+                                   "iterations of `%s` may meet in `%s`",
+                                   r->loops[i]->u.loop.var->name, m.name));
+    }
+    if (keeps_order(r) || (reducer_find(p, &r->stage->u.stage, &reducer) &&
+                           reducer.kind != REDUCER_position))
+        return true;
+    return refuse(c, r, "its reduction depends on the order of iterations");
+}
+
+// Return the extents of the iteration variables.
+static struct ir_expr **extents_of(struct pass *p, const struct ir_stage *stage)
+{
+    size_t n = stage->iters.n;
+    struct ir_expr **r = arena_array(p->scratch, struct ir_expr *, n);
+    for (size_t i = 0; i < n; i++)
+        r[i] = stage->iters.at[i].extent;
+    return r;
+}
+
+// Check everything and fill `r` in.
+static bool check(const struct sched_call *c, struct remapping *r)
+{
+    struct ir_stmt *s = r->stage = sched_arg(c, 0);
+    if (s->kind != STMT_stage) {
+        diag_error(c->pass->diags, c->span, D_stage_wanted, sched_name_of(s));
+        return sched_blame_one(c, s, "not a stage");
+    }
+    struct ir_expr **extents = extents_of(c->pass, &s->u.stage);
+    return find_loops(c, r) &&
+           index_map_check(c, c->args.at[1].map, extents,
+                           (uint32_t)s->u.stage.iters.n, s->u.stage.name,
+                           &r->map) &&
+           check_kinds(c, r) && check_order(c, r);
+}
+
+// Mark the new iteration variables that count the reduction.
+static void mark_reductions(const struct remapping *r, struct ir_stage *stage,
+                            const bool *was_reduce)
+{
+    for (size_t i = 0; i < r->map.digits.n; i++) {
+        const struct index_digit *g = &r->map.digits.at[i];
+        stage->iters.at[g->result].is_reduce |= was_reduce[g->var];
+    }
+}
+
+bool sched_transform_block_layout(struct sched_call *c)
+{
+    struct pass *p = c->pass;
+    struct remapping r = {0};
+    if (!check(c, &r))
+        return false;
+    struct ir_stage *stage = &r.stage->u.stage;
+    struct map vars = {.arena = p->scratch};
+    bool *was_reduce = arena_array(p->scratch, bool, r.n);
+    struct ir_var **old = arena_array(p->scratch, struct ir_var *, r.n);
+    for (size_t i = 0; i < r.n; i++) {
+        was_reduce[i] = stage->iters.at[i].is_reduce;
+        old[i] = stage->iters.at[i].var;
+    }
+    struct ir_expr **index =
+        stage_nest_iters(p, r.stage, r.map.map->m, r.map.extents);
+    struct sched_place place = sched_place_of(p, r.loops[0], false);
+    struct ir_stmt *nest =
+        stage_nest_over(p, r.stage, &place, stage_nest_box(p, stage));
+    mark_reductions(&r, stage, was_reduce);
+    struct ir_expr **inverse = index_map_invert(p, &r.map, index);
+    for (size_t i = 0; i < r.n; i++)
+        map_set(&vars, old[i], inverse[i]);
+    ir_substitute_in(p->arena, &stage->init, &vars, NULL);
+    ir_substitute_in(p->arena, &stage->body, &vars, NULL);
+    struct ir_expr **at =
+        arena_array(p->scratch, struct ir_expr *, r.map.map->m);
+    for (uint32_t i = 0; i < r.map.map->m; i++)
+        at[i] = stage->iters.at[i].binding;
+    stage->predicate =
+        index_map_inside(p, &r.map, index_map_invert(p, &r.map, at));
+    sched_replace(p, r.loops[0], nest);
+    return true;
+}
