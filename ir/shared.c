@@ -43,14 +43,37 @@ static void find_life(const struct ir_block *body, struct shared_place *place)
     }
 }
 
-// Return whether a barrier parts the last use of x from the first of y.
-static bool is_before(const struct ir_block *body, const struct shared_place *x,
-                      const struct shared_place *y)
+// Return whether there is a barrier among statements of a block.
+static bool has_barrier(const struct ir_block *body, size_t from, size_t to)
 {
-    for (size_t i = x->last + 1; i < y->first; i++)
+    for (size_t i = from; i < to; i++)
         if (body->at[i]->kind == STMT_barrier)
             return true;
     return false;
+}
+
+// Return whether a barrier parts all uses of x from all uses of y: here, or on
+// both sides of the branch that holds them, if there are barriers in it, and
+// so either all threads run a side or none.
+static bool are_apart(const struct ir_block *body, const struct shared_place *x,
+                      const struct shared_place *y)
+{
+    struct shared_place u = *x, v = *y;
+    find_life(body, &u);
+    find_life(body, &v);
+    if (u.first > u.last || v.first > v.last)
+        return true;
+    if (u.last < v.first || v.last < u.first)
+        return u.last < v.first ? has_barrier(body, u.last + 1, v.first)
+                                : has_barrier(body, v.last + 1, u.first);
+    struct ir_stmt *s = body->at[u.first];
+    if (u.first != u.last || v.first != v.last || s->kind != STMT_if)
+        return false;
+    const struct ir_block *then = &s->u.branch.then;
+    const struct ir_block *otherwise = &s->u.branch.otherwise;
+    return (has_barrier(then, 0, then->n) ||
+            has_barrier(otherwise, 0, otherwise->n)) &&
+           are_apart(then, x, y) && are_apart(otherwise, x, y);
 }
 
 // Return whether two arrays have a byte in common where x lies now.
@@ -78,8 +101,7 @@ static void lay_out(struct shared_layout *all, const struct ir_block *body,
     int64_t end;
     for (size_t i = 0; i < all->places.n; i++) {
         const struct shared_place *x = &all->places.at[i];
-        if (!collide(place, x) || is_before(body, x, place) ||
-            is_before(body, place, x))
+        if (!collide(place, x) || are_apart(body, x, place))
             continue;
         int64_t next = end_of(x, place->buffer);
         i = next > place->offset ? (size_t)-1 : i;

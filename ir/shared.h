@@ -4,6 +4,8 @@
 //   ... = S[...]             the launch that uses T comes behind a barrier
 //   barrier                  that comes behind the last one that uses S
 //   T[thread.x] = ...
+//
+// Where a branch holds all uses, and barriers, that may be so on each side.
 
 #ifndef IR_SHARED_H
 #define IR_SHARED_H

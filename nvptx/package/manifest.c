@@ -152,18 +152,22 @@ static json_t *choice_json(uint32_t value)
     return value ? json_integer(value) : json_null();
 }
 
-// Count a barrier.
-static void see_barrier(struct ir_stmt *s, void *context)
+// Return how many barriers a block has, of a branch those of the side with
+// more.
+static json_int_t barriers_in(const struct ir_block *block)
 {
-    *(json_int_t *)context += s->kind == STMT_barrier;
-}
-
-// Return how many barriers the program of a launch has.
-static json_int_t barriers_of(const struct ir_launch *launch)
-{
-    json_int_t n = 0;
-    ir_each_stmt((struct ir_block *)&launch->body, see_barrier, &n);
-    return n;
+    json_int_t sum = 0;
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_block *inside[IR_BLOCKS_MOST];
+        json_int_t most = 0;
+        uint32_t n = ir_stmt_blocks(block->at[i], inside);
+        for (uint32_t k = 0; k < n; k++) {
+            json_int_t one = barriers_in(inside[k]);
+            most = one > most ? one : most;
+        }
+        sum += most + (block->at[i]->kind == STMT_barrier);
+    }
+    return sum;
 }
 
 // Return a launch.
@@ -176,7 +180,8 @@ static json_t *launch_json(const struct plan_entry *entry)
     json_object_set_new(object, "entry", text_json(launch->name));
     json_object_set_new(object, "grid", exprs_json(launch->grid, 3));
     json_object_set_new(object, "block", block);
-    json_object_set_new(object, "barriers", json_integer(barriers_of(launch)));
+    json_object_set_new(object, "barriers",
+                        json_integer(barriers_in(&launch->body)));
     json_object_set_new(object, "dynamic_shared", json_integer(entry->dynamic));
     json_object_set_new(object, "min_blocks", choice_json(launch->min_blocks));
     json_object_set_new(object, "max_registers",

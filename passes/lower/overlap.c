@@ -6,7 +6,8 @@
 //   T[thread.x] = ...
 //
 // A launch that has more shared memory than static one gets a barrier wherever
-// it saves some, between statements that every thread executes once.
+// it saves some, between statements that every thread executes once; those
+// of the sides of a branch that no thread decides are such.
 
 #include "ir/build.h"
 #include "ir/shared.h"
@@ -22,11 +23,12 @@ static bool ends_at(const struct shared_layout *all, size_t at)
     return false;
 }
 
-void mapping_overlap(struct mapping *m)
+// Insert barriers between the statements of a launch.
+static void part(struct mapping *m, struct ir_launch *launch)
 {
-    struct ir_block *body = &m->launch->body;
+    struct ir_block *body = &launch->body;
     struct arena *a = m->p->arena;
-    struct shared_layout now = shared_layout(m->p->scratch, m->launch);
+    struct shared_layout now = shared_layout(m->p->scratch, launch);
     for (size_t i = 1; i < body->n && shared_dynamic(&now); i++) {
         if (!ends_at(&now, i))
             continue;
@@ -37,10 +39,44 @@ void mapping_overlap(struct mapping *m)
         ir_append(a, &both, barrier);
         ir_append(a, &both, body->at[i]);
         ir_splice(a, body, i, &both);
-        struct shared_layout then = shared_layout(m->p->scratch, m->launch);
+        struct shared_layout then = shared_layout(m->p->scratch, launch);
         if (then.bytes < now.bytes)
             now = then;
         else
             *body = without;
     }
+}
+
+// Insert barriers into one side of a branch, as if it were all of the launch.
+static void part_side(struct mapping *m, struct ir_block *side)
+{
+    struct ir_launch alone = *m->launch;
+    const struct ir_block *top = &m->launch->body;
+    size_t n = 0;
+    alone.body = (struct ir_block){0};
+    for (size_t i = 0; i < top->n; i++)
+        if (top->at[i]->kind == STMT_alloc)
+            ir_append(m->p->arena, &alone.body, top->at[i]);
+    n = alone.body.n;
+    for (size_t i = 0; i < side->n; i++)
+        ir_append(m->p->arena, &alone.body, side->at[i]);
+    part(m, &alone);
+    *side = (struct ir_block){0};
+    for (size_t i = n; i < alone.body.n; i++)
+        ir_append(m->p->arena, side, alone.body.at[i]);
+}
+
+void mapping_overlap(struct mapping *m)
+{
+    const struct ir_block *top = &m->launch->body;
+    struct shared_layout all = shared_layout(m->p->scratch, m->launch);
+    for (size_t i = 0; i < top->n && shared_dynamic(&all); i++) {
+        struct ir_stmt *s = top->at[i];
+        if (s->kind != STMT_if ||
+            divergence_of_control(&m->divergence, s) & mapping_threads(m))
+            continue;
+        part_side(m, &s->u.branch.then);
+        part_side(m, &s->u.branch.otherwise);
+    }
+    part(m, m->launch);
 }
