@@ -13,7 +13,8 @@
 //   }
 //
 // The element on its way is kept in a variable, so that nothing waits for the
-// memory it comes from.  Where the copy is a serial loop, there is no variable
+// memory it comes from.  Outside of such loops, as in what is left of one
+// that was cut, the first half is used.  Where the copy is a serial loop, there is no variable
 // for each of its elements: then it is stored at once.
 
 #include "passes/lower/double_buffer.h"
@@ -32,6 +33,7 @@ struct rewrite {
     struct map doubled;                 // arrays -> those with two halves
 
     struct ir_expr *half; // of the accesses being rewritten
+    bool is_outside;      // of the loops: only arrays that have halves count
     struct ir_block vars; // declared at the start of the body
     bool stores;          // in the second part of a copy
     size_t next;          // variable to be used there
@@ -134,12 +136,18 @@ static struct ir_expr **in_half(struct rewrite *r, uint32_t n,
     return out;
 }
 
+// Return whether an array gets the half in front of its indices.
+static bool has_halves(const struct rewrite *r, const struct ir_buffer *b)
+{
+    return b->is_double && (!r->is_outside || map_has(&r->doubled, b));
+}
+
 // Read a marked array in the current half.
 static struct ir_expr *halve_load(struct arena *a, struct ir_expr *x,
                                   void *context)
 {
     struct rewrite *r = context;
-    if (x->op != OP_load || !x->u.buffer->is_double)
+    if (x->op != OP_load || !has_halves(r, x->u.buffer))
         return x;
     return ir_at(
         a,
@@ -151,7 +159,7 @@ static struct ir_expr *halve_load(struct arena *a, struct ir_expr *x,
 static void halve_store(struct ir_stmt *s, void *context)
 {
     struct rewrite *r = context;
-    if (s->kind != STMT_store || !s->u.store.buffer->is_double)
+    if (s->kind != STMT_store || !has_halves(r, s->u.store.buffer))
         return;
     s->u.store.index = in_half(r, s->u.store.n, s->u.store.index);
     s->u.store.buffer = twice(r, s->u.store.buffer);
@@ -411,5 +419,7 @@ void double_buffer(struct pass *p, struct ir_block *body)
     struct rewrite r = {.p = p};
     r.doubled.arena = p->scratch;
     rewrite_block(&r, body);
+    r.is_outside = true;
+    use_half(&r, body, ir_int(p->arena, 0));
     ir_each_stmt(body, see_alloc, &r);
 }

@@ -16,6 +16,7 @@
 // outermost loop of the reduction; where that cannot be, it runs in the first
 // iteration.
 
+#include "passes/lower/guards.h"
 #include "ir/base/map.h"
 #include "ir/build.h"
 #include "ir/copy.h"
@@ -389,15 +390,30 @@ static bool are_equal_guards(const struct ir_stmt *x, const struct ir_stmt *y)
            ir_expr_equal(x->u.branch.cond, y->u.branch.cond);
 }
 
-// Move guards outward in a block and below, and join equal neighbours.
-static void move_guards(struct pass *p, struct ir_block *block)
+// Join a branch with the one that is all it does: their conditions may leave
+// loops one by one then.
+static void join_inner(struct arena *a, struct ir_stmt *s)
+{
+    struct ir_block *then = &s->u.branch.then;
+    struct ir_stmt *inner = then->n == 1 ? then->at[0] : NULL;
+    if (s->u.branch.otherwise.n || !inner || inner->kind != STMT_if ||
+        inner->u.branch.otherwise.n || !ir_is_stable(inner->u.branch.cond))
+        return;
+    s->u.branch.cond =
+        ir_binary(a, OP_and, s->u.branch.cond, inner->u.branch.cond);
+    *then = inner->u.branch.then;
+}
+
+void guards_move(struct pass *p, struct ir_block *block)
 {
     for (size_t i = 0; i < block->n; i++) {
         struct ir_block *inside[IR_BLOCKS_MOST];
         struct ir_stmt *s = block->at[i];
         uint32_t n = ir_stmt_blocks(s, inside);
         for (uint32_t k = 0; k < n; k++)
-            move_guards(p, inside[k]);
+            guards_move(p, inside[k]);
+        if (s->kind == STMT_if)
+            join_inner(p->arena, s);
         if (s->kind == STMT_for)
             move_guard(p, block, i);
         if (i > 0 && are_equal_guards(block->at[i - 1], block->at[i])) {
@@ -423,6 +439,6 @@ enum pass_result pass_guards(struct pass *p)
         struct place at = find_place(p, search.found.at[i]);
         lower_stage(p, &at);
     }
-    move_guards(p, &p->kernel->body);
+    guards_move(p, &p->kernel->body);
     return search.found.n ? PASS_CHANGED : PASS_SAME;
 }

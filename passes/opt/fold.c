@@ -255,8 +255,8 @@ static struct ir_expr *fold_extreme(const struct fold *s, struct ir_expr *x)
     return x;
 }
 
-// Return the comparison 0 <= form: negative terms on the left, the others on
-// the right.
+// Return the comparison 0 <= form of values of a type: negative terms on the
+// left, the others on the right.
 static struct ir_expr *comparison(struct arena *a, const struct affine *form,
                                   struct type type)
 {
@@ -299,6 +299,11 @@ static bool drop_rest(const struct fold *s, struct affine *form, int64_t g)
     kept.constant = low == -g ? -1 : low;
     *form = kept;
     return true;
+}
+
+struct ir_expr *fold_condition(struct arena *a, const struct affine *form)
+{
+    return comparison(a, form, type_scalar(TYPE_int));
 }
 
 // Simplify a comparison of index values that is not decided.

@@ -13,6 +13,9 @@ struct ir_expr *fold_expr(struct arena *a, struct facts *f, struct ir_expr *x);
 struct ir_expr *fold_all(struct arena *a, struct ir_expr *const *conditions,
                          size_t n);
 
+// Return the comparison 0 <= form of values of type `int`.
+struct ir_expr *fold_condition(struct arena *a, const struct affine *form);
+
 // The conditions that an `&&` chain joins, in order.
 struct conditions VEC(struct ir_expr *);
 void fold_split(struct arena *a, struct ir_expr *x, struct conditions *out);
