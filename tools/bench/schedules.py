@@ -10,6 +10,7 @@ poisoned results. Rounds are interleaved in one process; ratios are medians of p
 import itertools
 import os
 import statistics
+import subprocess
 import sys
 
 import torch
@@ -22,9 +23,15 @@ BUILDS = itertools.count()
 
 
 def built(path, kernel, call):
+    """Opens a kernel; its workspace, if it has one, is the array behind the others."""
     bench.OUT = f"{sys.argv[2]}/{next(BUILDS)}"  # a library is opened once by its path
     os.makedirs(bench.OUT, exist_ok=True)
-    return bridge(f"{KERNELS}/{path}.ing", kernel, call)
+    source = f"{KERNELS}/{path}.ing"
+    subprocess.run([bench.INGOT, "build", source, "-o", bench.OUT, "--arch", "sm_90"], check=True)
+    header = open(f"{bench.OUT}/{os.path.basename(path)}.h").read()
+    if f"{kernel}_workspace(" in header:
+        call += f", a[{call.count('a[')}]"
+    return bridge(source, kernel, call)
 
 
 def relative_error(ours, want):
@@ -84,6 +91,14 @@ def rows():
         work = launcher(built("softmax_rows", f"softmax_{n}", "n, a[0], a[1]"), m, x, y)
         checked("softmax", work, y, torch.softmax(x.double(), 1), 1e-5)
         bandwidth(f"softmax {m} x {n}", work, 2 * x.nbytes)
+    for n in (4096, 32768):
+        m = (1 << 28) // n
+        x = torch.randn(m, n, device="cuda")
+        y, spare = torch.empty_like(x), torch.empty(1 << 24, device="cuda")
+        lib = built("softmax_online", "softmax_online", f"{m}, {n}, a[0], a[1]")
+        work = launcher(lib, 0, x, y, spare)
+        checked("softmax_online", work, y, torch.softmax(x.double(), 1), 1e-5)
+        bandwidth(f"softmax_online {m} x {n}", work, 2 * x.nbytes)
     m, n = 1 << 16, 4096
     x = torch.randn(m, n, device="cuda")
     y = torch.empty_like(x)
@@ -96,8 +111,7 @@ def rows():
             axis = {"row": 1, "col": 0, "sum": None}[kernel[:3]]
             want = x.double().sum() if axis is None else x.double().sum(axis)
             s = torch.empty(want.numel(), device="cuda")
-            lib = built("row_sum_by_schedule", kernel, f"{m}, {n}, a[0], a[1]"
-                        + (", a[2]" if kernel in ("sum_all", "col_sum_parts") else ""))
+            lib = built("row_sum_by_schedule", kernel, f"{m}, {n}, a[0], a[1]")
             spare = torch.empty(1 << 24, device="cuda")
             work = launcher(lib, 0, x, s, spare)
             checked(kernel, work, s, want.reshape(-1), 1e-4)
@@ -137,6 +151,8 @@ def chains():
     """The chains of the seeds: each step beside the one before it."""
     n = 1024
     a, b = (torch.randn(n, n, device="cuda") for _ in range(2))
+    chain("000", [("seeds/000_matmul_1024", f"{v}_1024") for v in ("naive", "blocking", "shared")],
+          "a[0], a[1], a[2]", a.double() @ b.double(), 1e-5, a, b)
     chain("000", [(f"seeds/000_matmul_{v}", f"matmul_{v}") for v in ("naive", "blocking", "shared")],
           f"{n}, {n}, {n}, a[0], a[1], a[2]", a.double() @ b.double(), 1e-5, a, b)
     h, g = (torch.randn(n, n, device="cuda").half() for _ in range(2))
