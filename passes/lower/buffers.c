@@ -106,12 +106,25 @@ static bool find_shape(struct placing *x, bool *moves, struct ir_expr **shape)
     return true;
 }
 
+// Return how many of the loops and branches around all accesses may be around
+// the array: not the loop that fills it for its next iteration.
+static size_t depth_most(const struct placing *x)
+{
+    size_t n = x->common.stmts.n;
+    while (n && x->buffer->is_double) {
+        struct ir_stmt *s = x->common.stmts.at[--n];
+        if (s->kind == STMT_for && s->u.loop.axis == AXIS_serial)
+            break;
+    }
+    return n;
+}
+
 // Return how many of the loops and branches around all accesses are to be
 // around the array.
 static size_t depth_of(const struct placing *x, const bool *moves)
 {
-    size_t depth = 0;
-    for (size_t i = 0; i < x->common.stmts.n; i++) {
+    size_t depth = 0, most = depth_most(x);
+    for (size_t i = 0; i < most; i++) {
         struct ir_stmt *s = x->common.stmts.at[i];
         bool needed = placing_is_over(s, AXIS_BLOCK) || placing_is_threads(s);
         if (placing_is_threads(s) && x->buffer->space == SPACE_shared)

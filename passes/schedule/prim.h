@@ -172,8 +172,8 @@ void sched_guard(struct pass *p, struct ir_block *block,
 bool sched_is_bound(struct ir_block *block);
 // Return whether there is a statement of that kind below a block.
 bool sched_has(struct ir_block *block, enum ir_stmt_kind kind);
-// Return whether the iteration variables of a stage are those loops, in their
-// order, without a predicate.
+// Return whether the iteration variables of a stage are those loops, in full
+// and in their order, without a predicate.
 bool sched_is_unscheduled(const struct ir_stage *stage,
                           struct ir_stmt *const *loops, size_t n);
 // Return whether an index is the first `n` iteration variables of a stage.

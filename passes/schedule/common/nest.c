@@ -4,6 +4,7 @@
 
 #include "ir/build.h"
 #include "ir/copy.h"
+#include "ir/equal.h"
 #include "ir/text.h"
 
 #include <string.h>
@@ -300,7 +301,10 @@ bool sched_is_unscheduled(const struct ir_stage *stage,
         return false;
     for (size_t i = 0; i < n; i++) {
         const struct ir_expr *x = stage->iters.at[i].binding;
-        if (x->op != OP_var || x->u.var != loops[i]->u.loop.var)
+        const struct ir_for *f = &loops[i]->u.loop;
+        if (x->op != OP_var || x->u.var != f->var ||
+            !ir_is_int_const(f->from, 0) || !ir_is_int_const(f->step, 1) ||
+            !ir_expr_equal(f->to, stage->iters.at[i].extent))
             return false;
     }
     return true;

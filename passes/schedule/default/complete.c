@@ -345,7 +345,17 @@ static bool is_prelude(const struct ir_stmt *s)
             s->u.buffer->space != SPACE_constant);
 }
 
-// Put everything behind the arrays of the workspace into one nest if the
+// Return whether a statement of the outermost block declares an array that
+// lowering places: one of the workspace, or one that stages use.
+static bool is_placed(struct pass *p, const struct ir_stmt *s)
+{
+    return s->kind == STMT_alloc &&
+           (s->u.buffer->space == SPACE_global ||
+            s->u.buffer->space == SPACE_constant ||
+            ir_stages_use(&p->kernel->body, s->u.buffer));
+}
+
+// Put everything but arrays that lowering places into one nest if the
 // statements of the outermost block depend on one another.
 static void join_nests(struct pass *p)
 {
@@ -354,11 +364,8 @@ static void join_nests(struct pass *p)
     bool joined = false;
     for (size_t i = 0; i < body->n; i++) {
         struct ir_stmt *s = body->at[i];
-        bool is_workspace =
-            s->kind == STMT_alloc && (s->u.buffer->space == SPACE_global ||
-                                      s->u.buffer->space == SPACE_constant);
         joined |= is_prelude(s);
-        ir_append(p->arena, is_workspace ? &kept : &inner, s);
+        ir_append(p->arena, is_placed(p, s) ? &kept : &inner, s);
     }
     if (!joined)
         return;

@@ -12,7 +12,8 @@
 // Requires:
 //  1. the memory is not constant                       E0644
 //  2. the stage is a stage ...                         E0653
-//  3. ... and writes the array                         E0642
+//  3. ... and writes the array; what the caller put
+//     there is neither read nor kept                   E0642
 //  4. where it is computed, nothing else reads it      E0643
 
 #include "passes/schedule/common/move.h"
@@ -20,6 +21,8 @@
 
 #include "ir/build.h"
 #include "ir/copy.h"
+#include "ir/equal.h"
+#include "ir/stage.h"
 
 // What is going to be made.
 struct plan {
@@ -62,6 +65,40 @@ static bool check_readers(const struct sched_call *c, const struct plan *plan)
     return true;
 }
 
+// Return whether a stage stores to all elements of the array.
+static bool covers(const struct plan *plan, struct ir_stmt *stage)
+{
+    struct ir_stmt *store =
+        stage->kind == STMT_stage ? sched_plain_store(stage) : NULL;
+    for (uint32_t d = 0; store && d < plan->array->rank; d++) {
+        int i = ir_stage_iter(&stage->u.stage, store->u.store.index[d]);
+        if (i < 0 || !ir_expr_equal(stage->u.stage.iters.at[i].extent,
+                                    plan->array->shape[d]))
+            return false;
+    }
+    return store != NULL;
+}
+
+// Check that nothing of what the caller left in the array is needed: it is
+// not in the new one.
+static bool check_fresh(const struct sched_call *c, const struct plan *plan)
+{
+    struct diag_list *diags = c->pass->diags;
+    struct ir_stmt *first = plan->uses.writers.at[0];
+    struct ir_block alone = {&first, 1, 1};
+    bool begins = first->kind == STMT_stage && first->u.stage.has_init;
+    bool reads = !begins && ir_block_reads(&alone, plan->array);
+    bool keeps = plan->array->role == ROLE_inout && !covers(plan, first);
+    if (plan->array->role == ROLE_alloc || (!reads && !keeps))
+        return true;
+    diag_error(diags, c->span, D_cache_unused, sched_name_of(first),
+               reads ? "compute anew" : "write all of", plan->array->name);
+    diag_help(diags, "cache_inplace copies what the array held before, too");
+    return sched_blame_one(c, first,
+                           reads ? "reads what was there before"
+                                 : "leaves some as it was");
+}
+
 // Check everything and fill the plan in.
 static bool make_plan(const struct sched_call *c, struct plan *plan)
 {
@@ -84,7 +121,7 @@ static bool make_plan(const struct sched_call *c, struct plan *plan)
         return sched_blame_one(c, stage, "named here");
     }
     plan->last = top_of(p, plan->uses.writers.at[plan->uses.writers.n - 1]);
-    return check_readers(c, plan);
+    return check_fresh(c, plan) && check_readers(c, plan);
 }
 
 bool sched_cache_write(struct sched_call *c)

@@ -17,7 +17,7 @@
 //  4. nothing else writes P                        E0631
 //  5. nothing behind the stage writes what it reads E0632
 
-#include "passes/schedule/prim.h"
+#include "passes/schedule/common/move.h"
 
 #include "ir/affine.h"
 #include "ir/base/num.h"
@@ -255,6 +255,22 @@ static bool in_stage(const struct inlining *in, const struct ir_stmt *s)
     return ir_find(in->pass->scratch, &in->stage->u.stage.body, s, &path);
 }
 
+// Return whether a statement writes elements anew in further iterations of the
+// loops around the stage.  A stage that stores to its own iteration variables
+// gives each element one value, however often.
+static bool is_repeated(const struct inlining *in, const struct ir_stmt *s)
+{
+    struct ir_path path = sched_path(in->pass, s);
+    bool own = false;
+    if (path.stmts[0]->kind != STMT_for ||
+        path.stmts[0] != sched_path(in->pass, in->stage).stmts[0])
+        return false;
+    for (uint32_t i = 0; i < path.n; i++)
+        own |= path.stmts[i]->kind == STMT_stage &&
+               sched_plain_store(path.stmts[i]);
+    return !own;
+}
+
 // Note a statement that writes P or, behind the stage, its inputs.
 static void see_writer(struct ir_stmt *s, void *context)
 {
@@ -265,9 +281,8 @@ static void see_writer(struct ir_stmt *s, void *context)
     if (writes(s, w->in->array))
         w->other = s;
     struct input input = {s, false};
-    if (w->behind)
-        ir_each_expr(w->in->value, see_input, &input);
-    if (input.changed)
+    ir_each_expr(w->in->value, see_input, &input);
+    if (input.changed && (w->behind || is_repeated(w->in, s)))
         w->change = s;
 }
 

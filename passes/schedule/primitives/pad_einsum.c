@@ -52,6 +52,14 @@ static int64_t multiple(const struct sched_call *c, int iter)
     return c->args.at[iter + 1].number;
 }
 
+// Refuse a read on which a condition decides: the copy has none.
+static void see_sometimes(struct ir_expr *x, void *context)
+{
+    struct padding *d = context;
+    if (x->op == OP_load)
+        d->fault = "a condition decides on what it reads";
+}
+
 // Note what is read, and check its indices.
 static void see_load(struct ir_expr *x, void *context)
 {
@@ -59,6 +67,8 @@ static void see_load(struct ir_expr *x, void *context)
     bool divides = x->op == OP_div || x->op == OP_mod;
     if (divides && type_is_integer(x->type))
         d->fault = "it divides, perhaps by a 0 that pads";
+    for (uint32_t i = 1; i < x->n && (ir_op_info(x->op)->flags & OP_LAZY); i++)
+        ir_each_expr(x->args[i], see_sometimes, d);
     if (x->op != OP_load)
         return;
     if (x->u.buffer == d->store->u.store.buffer) {
@@ -66,6 +76,8 @@ static void see_load(struct ir_expr *x, void *context)
             if (!ir_expr_equal(x->args[i], d->store->u.store.index[i]))
                 d->fault = "it reads another element of its own array";
         }
+        if (!d->stage->u.stage.has_init)
+            d->fault = "it reads elements that it has not written";
         return;
     }
     if (x->type.kind == TYPE_bool)
@@ -123,9 +135,7 @@ static bool is_unscheduled(struct padding *d)
         return false;
     for (size_t i = 0; i < n; i++) {
         const struct ir_for *f = &loops[i]->u.loop;
-        if (f->axis != AXIS_serial || f->body.n != 1 ||
-            !ir_is_int_const(f->from, 0) || !ir_is_int_const(f->step, 1) ||
-            !ir_expr_equal(f->to, stage->iters.at[i].extent))
+        if (f->axis != AXIS_serial || f->body.n != 1)
             return false;
     }
     return true;
@@ -154,6 +164,12 @@ static bool has_own_element(const struct padding *d)
            ir_stage_owns(stage, n, d->store->u.store.index);
 }
 
+// Set *(bool *)context at a load.
+static void see_any_load(struct ir_expr *x, void *context)
+{
+    *(bool *)context |= x->op == OP_load;
+}
+
 // Check the form of the stage.
 static bool check_shape(struct padding *d)
 {
@@ -173,7 +189,9 @@ static bool check_shape(struct padding *d)
     d->fault = NULL;
     struct ir_block body = stage->body;
     ir_each_expr_in(&body, see_load, d);
-    if (!d->fault && ir_block_reads(&stage->init, d->store->u.store.buffer))
+    bool loads = false;
+    ir_each_expr_in(&stage->init, see_any_load, &loads);
+    if (!d->fault && loads)
         d->fault = "its init reads";
     return !d->fault;
 }

@@ -14,7 +14,8 @@
 //  2. the stage alone writes the array, an intermediate one,
 //     and a serial loop moves its window, of constant length,
 //     on by less than that, other axes standing still; what
-//     reads it does so in the window                         E0697
+//     reads it does so in the window, and no condition but on
+//     the element itself leaves a part of it out             E0697
 
 #include "passes/schedule/common/box.h"
 #include "passes/schedule/common/move.h"
@@ -23,6 +24,7 @@
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/stage.h"
+#include "passes/opt/fold.h"
 
 // What rolls.
 struct rolling {
@@ -128,6 +130,53 @@ static bool find_window(struct rolling *r)
     return false;
 }
 
+// Return whether an expression is the same in all iterations of the loop and of
+// those below it.
+static bool stands_still(const struct rolling *r, const struct ir_expr *x)
+{
+    size_t n;
+    struct ir_path path = sched_path(r->pass, r->stage);
+    struct ir_stmt **loops = sched_loops(r->pass, &path, &n);
+    do {
+        if (ir_mentions(x, loops[--n]->u.loop.var))
+            return false;
+    } while (loops[n] != r->loop);
+    return true;
+}
+
+// Return whether a condition leaves out the same elements in every iteration.
+static bool is_of_element(const struct rolling *r, const struct ir_expr *x)
+{
+    const struct ir_stage *stage = &r->stage->u.stage;
+    bool compares = x->n == 2 && x->args[0]->type.kind == TYPE_int;
+    if (stands_still(r, x))
+        return true;
+    for (uint32_t side = 0; compares && side < 2; side++) {
+        for (size_t i = 0; i < stage->iters.n; i++) {
+            struct affine apart = difference(r->pass->arena, x->args[side],
+                                             stage->iters.at[i].binding);
+            if (affine_is_number(&apart) && stands_still(r, x->args[1 - side]))
+                return true;
+        }
+    }
+    return false;
+}
+
+// Check that the predicate leaves no part of the window out.
+static bool fills_window(struct rolling *r)
+{
+    struct conditions all = {0};
+    const struct ir_stage *stage = &r->stage->u.stage;
+    r->fault = "a condition leaves a part of its window out";
+    if (stage->predicate)
+        fold_split(r->pass->scratch, stage->predicate, &all);
+    for (size_t i = 0; i < all.n; i++) {
+        if (!is_of_element(r, all.at[i]))
+            return false;
+    }
+    return true;
+}
+
 // Check that all uses are below the loop.
 static bool is_alone(struct rolling *r, const struct sched_uses *uses)
 {
@@ -157,7 +206,8 @@ static bool check(const struct sched_call *c, struct rolling *r)
     struct sched_uses uses = {0};
     if (good) {
         uses = sched_uses_of(r->pass, r->array);
-        good = uses.writers.n == 1 && find_window(r) && is_alone(r, &uses);
+        good = uses.writers.n == 1 && find_window(r) && fills_window(r) &&
+               is_alone(r, &uses);
     }
     if (good)
         return true;

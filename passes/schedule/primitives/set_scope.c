@@ -8,6 +8,7 @@
 //  2. the memory is written: not constant                  E0676
 //  3. local arrays have no atomics                         E0676
 //  4. global arrays are declared on top of the kernel      E0676
+//  5. an array with two halves stays in shared memory      E0676
 
 #include "passes/schedule/prim.h"
 
@@ -37,6 +38,8 @@ static const char *fault_of(const struct sched_call *c,
     if (space == SPACE_global &&
         sched_path(c->pass, sched_alloc_of(c->pass, array)).n > 1)
         return "it is declared inside of a statement";
+    if (space != SPACE_shared && array->is_double)
+        return "it is filled for the next iteration by the threads of a block";
     ir_each_expr_in(&c->pass->kernel->body, see_atomic, &a);
     return a.found && space == SPACE_local ? "there are atomics on it" : NULL;
 }
