@@ -24,6 +24,7 @@
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
+#include "passes/analysis/facts.h"
 
 // How an iteration variable follows from an element's index:
 // (index - rest) / weight % modulus, or rest - index.
@@ -43,6 +44,7 @@ struct inlining {
     struct ir_expr *value;      // in terms of the iteration variables
     struct ir_buffer *array;    // P
     struct solution *solutions; // one for each iteration variable
+    struct facts facts;         // at the place of an element
 };
 
 static struct ir_expr *block_value(struct inlining *in, struct ir_block *block,
@@ -315,39 +317,128 @@ static bool check(const struct sched_call *c, struct inlining *in)
     return true;
 }
 
+// Return the part of an element's index that the iteration variables make.
+static struct ir_expr *number_of(struct arena *a, const struct solution *s,
+                                 struct ir_expr *const *index)
+{
+    struct ir_expr *x = index[s->dimension];
+    struct affine of = affine_of(a, x);
+    if (!s->negated && !s->rest.terms.n && !s->rest.constant)
+        return x;
+    struct affine number = s->negated ? affine_add(a, &s->rest, -1, &of)
+                                      : affine_add(a, &of, -1, &s->rest);
+    return affine_expr(a, &number, x->type);
+}
+
 // Return the value of an iteration variable for an element's index.
 static struct ir_expr *solved(struct arena *a, const struct solution *s,
                               struct ir_expr *const *index)
 {
     if (!s->var)
         return ir_int(a, 0);
-    struct ir_expr *x = index[s->dimension];
-    struct affine of = affine_of(a, x), number = affine_number(0);
-    if (s->negated) {
-        number = affine_add(a, &s->rest, -1, &of);
-        x = affine_expr(a, &number, x->type);
-    } else if (s->rest.terms.n || s->rest.constant) {
-        number = affine_add(a, &of, -1, &s->rest);
-        x = affine_expr(a, &number, x->type);
-    }
+    struct ir_expr *x = number_of(a, s, index);
     if (!s->negated && s->weight > 1)
         x = ir_binary(a, OP_div, x, ir_int(a, s->weight));
     return s->modulus ? ir_binary(a, OP_mod, x, ir_int(a, s->modulus)) : x;
 }
 
-// Replace an element of P by what it is computed from.
+// Add a condition to those that an element needs, unless it is proved.
+static void require(struct inlining *in, struct ir_expr **all,
+                    struct ir_expr *condition)
+{
+    if (facts_decide(&in->facts, condition) != TRUTH_TRUE)
+        *all = *all ? ir_binary(in->pass->arena, OP_and, *all, condition)
+                    : condition;
+}
+
+// Return the condition that the stage computes the element at an index; NULL
+// if that is proved.
+static struct ir_expr *is_computed(struct inlining *in,
+                                   struct ir_expr *const *index)
+{
+    struct arena *a = in->pass->arena;
+    const struct ir_stage *stage = &in->stage->u.stage;
+    struct ir_expr *all = NULL;
+    for (uint32_t d = 0; d < in->store->u.store.n; d++) {
+        bool found = false;
+        for (size_t i = 0; i < stage->iters.n; i++) {
+            const struct solution *s = &in->solutions[i];
+            struct ir_expr *end = stage->iters.at[i].extent;
+            if (!s->var || s->dimension != d || s->modulus)
+                continue;
+            struct ir_expr *x = number_of(a, s, index);
+            if (!s->negated)
+                end = ir_mul(a, end, ir_int(a, s->weight));
+            require(in, &all, ir_binary(a, OP_ge, x, ir_int(a, 0)));
+            require(in, &all, ir_binary(a, OP_lt, x, end));
+            found = true;
+        }
+        struct ir_expr *fixed = in->store->u.store.index[d];
+        if (!found)
+            require(in, &all, ir_binary(a, OP_eq, index[d], fixed));
+    }
+    return all;
+}
+
+// Set *(bool *)context at a read of memory.
+static void see_read(struct ir_expr *x, void *context)
+{
+    *(bool *)context |= (ir_op_info(x->op)->flags & OP_READS) != 0;
+}
+
+// Replace an element of P by what it is computed from.  Memory is read only
+// for elements that the stage computes: others, which a copy of the whole
+// array uses, have no value.
 static struct ir_expr *inline_load(struct arena *a, struct ir_expr *x,
                                    void *context)
 {
-    const struct inlining *in = context;
+    struct inlining *in = context;
     const struct ir_stage *stage = &in->stage->u.stage;
+    bool reads = false;
     if (x->op != OP_load || x->u.buffer != in->array)
         return x;
     struct map vars = {.arena = in->pass->scratch};
     for (size_t i = 0; i < stage->iters.n; i++)
         map_set(&vars, stage->iters.at[i].var,
                 solved(a, &in->solutions[i], x->args));
-    return ir_at(a, ir_substitute(a, in->value, &vars, NULL), x->span);
+    struct ir_expr *value = ir_substitute(a, in->value, &vars, NULL);
+    ir_each_expr(value, see_read, &reads);
+    struct ir_expr *condition = reads ? is_computed(in, x->args) : NULL;
+    if (condition)
+        value = ir_select(a, condition, value, ir_zero(a, value->type));
+    return ir_at(a, value, x->span);
+}
+
+// Replace the elements of P in the expression at a place.
+static void inline_place(struct ir_expr **place, void *context)
+{
+    struct inlining *in = context;
+    *place = ir_rewrite(in->pass->arena, *place, inline_load, in);
+}
+
+// Replace the elements of P below a block.
+static void inline_block(struct inlining *in, struct ir_block *block)
+{
+    struct facts_mark here = facts_mark(&in->facts);
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_stmt *s = block->at[i];
+        struct ir_block *inner[IR_BLOCKS_MOST];
+        struct facts_mark before = facts_mark(&in->facts);
+        uint32_t n = ir_stmt_blocks(s, inner);
+        ir_stmt_exprs(s, inline_place, in);
+        if (n || s->kind == STMT_let)
+            facts_enter(&in->facts, s);
+        for (uint32_t k = 0; k < n; k++) {
+            struct facts_mark branch = facts_mark(&in->facts);
+            if (s->kind == STMT_if)
+                facts_assume(&in->facts, s->u.branch.cond, k == 0);
+            inline_block(in, inner[k]);
+            facts_leave(&in->facts, branch);
+        }
+        if (n)
+            facts_leave(&in->facts, before);
+    }
+    facts_leave(&in->facts, here);
 }
 
 bool sched_compute_inline(struct sched_call *c)
@@ -357,7 +448,8 @@ bool sched_compute_inline(struct sched_call *c)
     if (!check(c, &in))
         return false;
     sched_remove(p, in.stage);
-    ir_rewrite_in(p->arena, &p->kernel->body, inline_load, &in);
+    facts_start(&in.facts, p->scratch, p->kernel);
+    inline_block(&in, &p->kernel->body);
     sched_remove(p, sched_alloc_of(p, in.array));
     return true;
 }
