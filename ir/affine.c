@@ -178,26 +178,38 @@ bool affine_is_number(const struct affine *x)
     return !x->failed && x->terms.n == 0;
 }
 
+// Return the place of an atom in a term among those that are left, or the
+// number of its atoms.
+static uint32_t find_atom(const struct affine_term *t, uint64_t left,
+                          const struct ir_expr *atom)
+{
+    uint32_t i = 0;
+    while (i < t->n && (!(left >> i & 1) || !ir_expr_equal(t->atoms[i], atom)))
+        i++;
+    return i;
+}
+
 bool affine_atoms_divide(struct arena *a, const struct affine_term *part,
                          const struct affine_term *whole,
                          struct affine_term *rest)
 {
-    if (part->n > whole->n)
+    uint64_t left = ~(uint64_t)0;
+    if (part->n > whole->n || whole->n > 64)
         return false;
-    struct ir_expr **left = arena_array(a, struct ir_expr *, whole->n + 1);
-    uint32_t n = whole->n;
-    if (n)
-        memcpy(left, whole->atoms, n * sizeof *left);
     for (uint32_t i = 0; i < part->n; i++) {
-        uint32_t j = 0;
-        while (j < n && !ir_expr_equal(left[j], part->atoms[i]))
-            j++;
-        if (j == n)
+        uint32_t j = find_atom(whole, left, part->atoms[i]);
+        if (j == whole->n)
             return false;
-        memmove(left + j, left + j + 1, (n - j - 1) * sizeof *left);
-        n--;
+        left &= ~((uint64_t)1 << j);
     }
-    *rest = (struct affine_term){.factor = 1, .n = n, .atoms = left};
+    *rest = (struct affine_term){.factor = 1};
+    if (part->n == whole->n)
+        return true;
+    rest->atoms = arena_array(a, struct ir_expr *, whole->n - part->n);
+    for (uint32_t i = 0; i < whole->n; i++) {
+        if (left >> i & 1)
+            rest->atoms[rest->n++] = whole->atoms[i];
+    }
     return true;
 }
 

@@ -62,17 +62,20 @@ size_t type_bytes(struct type t)
 
 bool type_is_integer(struct type t)
 {
-    return strchr("SUX", types[t.kind].class) != NULL;
+    char c = types[t.kind].class;
+    return c == 'S' || c == 'U' || c == 'X';
 }
 
 bool type_is_signed(struct type t)
 {
-    return strchr("SX", types[t.kind].class) != NULL;
+    char c = types[t.kind].class;
+    return c == 'S' || c == 'X';
 }
 
 bool type_is_float(struct type t)
 {
-    return strchr("FE", types[t.kind].class) != NULL;
+    char c = types[t.kind].class;
+    return c == 'F' || c == 'E';
 }
 
 bool type_is_storage(struct type t)

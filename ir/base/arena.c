@@ -16,9 +16,24 @@ struct arena_chunk {
     char data[];
 };
 
-// Put a new chunk with room for `size` bytes in front.
+// Put the spare chunk in front if it has room for `size` bytes.
+static struct arena_chunk *arena_reuse(struct arena *a, size_t size)
+{
+    struct arena_chunk *c = a->spare;
+    if (!c || c->size < size)
+        return NULL;
+    a->spare = NULL;
+    c->next = a->chunks;
+    a->chunks = c;
+    return c;
+}
+
+// Put a chunk with room for `size` bytes in front.
 static struct arena_chunk *arena_grow(struct arena *a, size_t size)
 {
+    struct arena_chunk *again = arena_reuse(a, size);
+    if (again)
+        return again;
     size_t want = a->chunks ? a->chunks->size * 2 : FIRST_CHUNK;
     if (want > LARGEST_CHUNK)
         want = LARGEST_CHUNK;
@@ -74,11 +89,23 @@ struct arena_mark arena_mark(const struct arena *a)
                                a->bytes};
 }
 
+// Keep a chunk for the next growth if there is none yet; free it otherwise.
+static void arena_drop(struct arena *a, struct arena_chunk *c)
+{
+    if (a->spare) {
+        free(c);
+        return;
+    }
+    memset(c->data, 0, c->used);
+    c->used = 0;
+    a->spare = c;
+}
+
 void arena_release(struct arena *a, struct arena_mark mark)
 {
     while (a->chunks != mark.chunk) {
         struct arena_chunk *next = a->chunks->next;
-        free(a->chunks);
+        arena_drop(a, a->chunks);
         a->chunks = next;
     }
     if (a->chunks) {
@@ -91,4 +118,6 @@ void arena_release(struct arena *a, struct arena_mark mark)
 void arena_reset(struct arena *a)
 {
     arena_release(a, (struct arena_mark){0});
+    free(a->spare);
+    a->spare = NULL;
 }

@@ -13,6 +13,7 @@ struct arena_chunk;
 // An arena; all zero is an empty one.
 struct arena {
     struct arena_chunk *chunks; // newest first
+    struct arena_chunk *spare;  // released, empty; or NULL
     size_t bytes;               // handed out since the last reset
 };
 

@@ -6,6 +6,13 @@
 #include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
+#include "passes/analysis/answers.h"
+
+// Take note that something is learnt: what was asked may have another answer.
+static void step(struct facts *f)
+{
+    vec_push(f->arena, &f->states, ++f->newest);
+}
 
 const struct fact_var *facts_var(const struct facts *f,
                                  const struct ir_var *var)
@@ -50,6 +57,7 @@ static void learn_range(struct facts *f, const struct affine *x)
         bound.hi = x->constant;
     new.range = interval_meet(new.range, bound);
     vec_push(f->arena, &f->vars, new);
+    step(f);
 }
 
 // Learn that x >= 0.
@@ -60,6 +68,7 @@ static void learn(struct facts *f, struct affine x)
     tighten(&x);
     learn_range(f, &x);
     vec_push(f->arena, &f->known, x);
+    step(f);
 }
 
 // Learn that y - x + offset >= 0 for index values that never change.
@@ -79,8 +88,10 @@ static void learn_multiple(struct facts *f, struct ir_expr *x,
                            struct ir_expr *of)
 {
     struct fact_multiple m = {.atom = x};
-    if (ir_int_value(of, &m.of) && m.of > 0 && ir_is_stable(x))
-        vec_push(f->arena, &f->multiples, m);
+    if (!ir_int_value(of, &m.of) || m.of <= 0 || !ir_is_stable(x))
+        return;
+    vec_push(f->arena, &f->multiples, m);
+    step(f);
 }
 
 // Return the comparison that holds where `op` does not.
@@ -139,6 +150,7 @@ static void declare(struct facts *f, const struct ir_var *var,
     range = interval_meet(range, interval_of_type(var->type));
     struct fact_var new = {.var = var, .range = range, .value = value};
     vec_push(f->arena, &f->vars, new);
+    step(f);
 }
 
 // Learn the range of a loop variable.
@@ -196,14 +208,16 @@ void facts_enter(struct facts *f, const struct ir_stmt *s)
         enter_let(f, s);
     else if (s->kind == STMT_stage)
         enter_stage(f, &s->u.stage);
-    else if (s->kind == STMT_launch)
+    else if (s->kind == STMT_launch) {
         f->launch = &s->u.launch;
+        step(f);
+    }
 }
 
 void facts_start(struct facts *f, struct arena *a,
                  const struct ir_kernel *kernel)
 {
-    *f = (struct facts){.arena = a};
+    *f = (struct facts){.arena = a, .answers = answers_new(a)};
     for (size_t i = 0; i < kernel->params.n; i++) {
         const struct ir_var *var = kernel->params.at[i].var;
         if (var && type_is_index(var->type))
@@ -218,7 +232,7 @@ void facts_start(struct facts *f, struct arena *a,
 struct facts_mark facts_mark(const struct facts *f)
 {
     return (struct facts_mark){f->known.n, f->vars.n, f->multiples.n,
-                               f->launch};
+                               f->states.n, f->launch};
 }
 
 void facts_leave(struct facts *f, struct facts_mark mark)
@@ -226,5 +240,6 @@ void facts_leave(struct facts *f, struct facts_mark mark)
     f->known.n = mark.known;
     f->vars.n = mark.vars;
     f->multiples.n = mark.multiples;
+    f->states.n = mark.states;
     f->launch = mark.launch;
 }

@@ -36,11 +36,14 @@ struct facts {
     struct VEC(struct fact_var) vars;
     struct VEC(struct fact_multiple) multiples;
     const struct ir_launch *launch; // around, or NULL
+    struct VEC(uint32_t) states;    // a number of its own for each step to here
+    uint32_t newest;                // the last of these numbers
+    struct answers *answers;        // to what was asked, or NULL
 };
 
 // How much was known at some point.
 struct facts_mark {
-    size_t known, vars, multiples;
+    size_t known, vars, multiples, states;
     const struct ir_launch *launch;
 };
 

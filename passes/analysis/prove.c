@@ -17,7 +17,7 @@
 #include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
-#include "passes/analysis/facts.h"
+#include "passes/analysis/answers.h"
 
 enum { DEPTH_MOST = 8, STEPS_MOST = 100 };
 
@@ -254,9 +254,11 @@ static bool use_fact(struct proof *p, const struct affine *x,
         scale.factor = scale.factor < 0 ? -scale.factor : scale.factor;
         rest.factor = worst->factor / g;
         rest.factor = rest.factor < 0 ? -rest.factor : rest.factor;
-        struct affine scaled = affine_scale(a, x, &scale);
-        struct affine multiple = affine_scale(a, fact, &rest);
-        struct affine left = affine_add(a, &scaled, -1, &multiple);
+        struct affine scaled =
+            scale.factor == 1 ? *x : affine_scale(a, x, &scale);
+        struct affine multiple = rest.n ? affine_scale(a, fact, &rest) : *fact;
+        struct affine left =
+            affine_add(a, &scaled, rest.n ? -1 : -rest.factor, &multiple);
         if (prove(p, &left, depth + 1))
             return true;
     }
@@ -295,6 +297,9 @@ static bool prove(struct proof *p, const struct affine *x, int depth)
 bool facts_nonnegative(const struct facts *f, const struct affine *x)
 {
     struct proof p = {.facts = f, .steps = STEPS_MOST, .is_cut = true};
+    enum answer before = answers_find(f, x);
+    if (before != ANSWER_NONE)
+        return before == ANSWER_PROVED;
     struct arena_mark mark = arena_mark(f->arena);
     bool proved = false;
     for (int d = 1; d <= DEPTH_MOST && p.is_cut && !proved; d *= 2) {
@@ -303,6 +308,7 @@ bool facts_nonnegative(const struct facts *f, const struct affine *x)
         proved = prove(&p, x, 0);
     }
     arena_release(f->arena, mark);
+    answers_add(f, x, proved);
     return proved;
 }
 

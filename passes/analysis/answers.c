@@ -1,0 +1,121 @@
+// A hash table of forms and what was found out about them.
+
+#include "passes/analysis/answers.h"
+
+#include "ir/build.h"
+#include "ir/equal.h"
+
+#include <string.h>
+
+enum { HEADS = 1024 };
+
+// One answer.
+struct entry {
+    struct entry *next; // with the same head
+    struct affine form;
+    uint64_t hash;
+    size_t depth;   // how many states there were
+    uint32_t state; // the newest of them
+    bool proved;
+};
+
+struct answers {
+    struct entry *heads[HEADS];
+};
+
+// Return a number that mixes two.
+static uint64_t mix(uint64_t x, uint64_t y)
+{
+    x = (x ^ y) * 0x9e3779b97f4a7c15u;
+    return x ^ x >> 29;
+}
+
+// Return the same number for equal expressions.
+static uint64_t hash_expr(const struct ir_expr *x)
+{
+    int64_t value;
+    uint64_t h = mix((uint64_t)x->op, x->n);
+    if (x->op == OP_var)
+        h = mix(h, (uintptr_t)x->u.var);
+    else if (ir_int_value(x, &value))
+        h = mix(h, (uint64_t)value);
+    for (uint32_t i = 0; i < x->n; i++)
+        h = mix(h, hash_expr(x->args[i]));
+    return h;
+}
+
+// Return the same number for equal forms.
+static uint64_t hash_form(const struct affine *x)
+{
+    uint64_t h = (uint64_t)x->constant;
+    for (size_t i = 0; i < x->terms.n; i++) {
+        const struct affine_term *t = &x->terms.at[i];
+        h = mix(h, (uint64_t)t->factor);
+        for (uint32_t j = 0; j < t->n; j++)
+            h = mix(h, hash_expr(t->atoms[j]));
+    }
+    return mix(h, x->terms.n);
+}
+
+// Return whether two forms have the same terms in the same order.
+static bool same_form(const struct affine *x, const struct affine *y)
+{
+    if (x->constant != y->constant || x->terms.n != y->terms.n)
+        return false;
+    for (size_t i = 0; i < x->terms.n; i++) {
+        const struct affine_term *s = &x->terms.at[i], *t = &y->terms.at[i];
+        if (s->factor != t->factor || s->n != t->n)
+            return false;
+        for (uint32_t j = 0; j < s->n; j++) {
+            if (!ir_expr_equal(s->atoms[j], t->atoms[j]))
+                return false;
+        }
+    }
+    return true;
+}
+
+// Return whether an answer still holds.
+static bool holds(const struct facts *f, const struct entry *e)
+{
+    size_t n = f->states.n;
+    if (e->depth > n || (!e->proved && e->depth < n))
+        return false;
+    return !e->depth || f->states.at[e->depth - 1] == e->state;
+}
+
+enum answer answers_find(const struct facts *f, const struct affine *x)
+{
+    if (!f->answers)
+        return ANSWER_NONE;
+    uint64_t hash = hash_form(x);
+    for (struct entry *e = f->answers->heads[hash % HEADS]; e; e = e->next) {
+        if (e->hash == hash && holds(f, e) && same_form(&e->form, x))
+            return e->proved ? ANSWER_PROVED : ANSWER_UNPROVED;
+    }
+    return ANSWER_NONE;
+}
+
+void answers_add(const struct facts *f, const struct affine *x, bool proved)
+{
+    if (!f->answers)
+        return;
+    struct entry *e = arena_new(f->arena, struct entry);
+    struct affine_term *terms =
+        arena_array(f->arena, struct affine_term, x->terms.n);
+    if (x->terms.n)
+        memcpy(terms, x->terms.at, x->terms.n * sizeof *terms);
+    e->form = *x;
+    e->form.terms.at = terms;
+    e->hash = hash_form(x);
+    e->depth = f->states.n;
+    e->state = e->depth ? f->states.at[e->depth - 1] : 0;
+    e->proved = proved;
+    struct entry **head = &f->answers->heads[e->hash % HEADS];
+    e->next = *head;
+    *head = e;
+}
+
+struct answers *answers_new(struct arena *a)
+{
+    return arena_new(a, struct answers);
+}
