@@ -6,13 +6,16 @@
 //   T[thread.x] = ...
 //
 // A launch that has more shared memory than static one gets a barrier wherever
-// it saves some, between statements that every thread executes once; those
-// of the sides of a branch that no thread decides are such.
+// it saves as much as the hardware's unit of 1 KiB, between statements that
+// every thread executes once; those of the sides of a branch that no thread
+// decides are such.
 
 #include "ir/build.h"
 #include "ir/shared.h"
 #include "ir/walk.h"
 #include "passes/lower/mapping.h"
+
+enum { WORTH = 1024 };
 
 // Return whether the life of an array ends before statement `at`.
 static bool ends_at(const struct shared_layout *all, size_t at)
@@ -40,7 +43,7 @@ static void part(struct mapping *m, struct ir_launch *launch)
         ir_append(a, &both, body->at[i]);
         ir_splice(a, body, i, &both);
         struct shared_layout then = shared_layout(m->p->scratch, launch);
-        if (then.bytes < now.bytes)
+        if (now.bytes - then.bytes >= WORTH)
             now = then;
         else
             *body = without;
