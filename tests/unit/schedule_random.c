@@ -1,17 +1,35 @@
 // Whatever primitives accept keeps the meaning of a kernel: sequences of them
 // with random arguments are applied, refusals ignored, and the kernel must
 // pass ir_check, read back from its text as it is, and compute the same, with
-// bound loops running forwards and backwards.
+// bound loops running forwards and backwards, and so must what each pass of
+// the pipeline makes of it.
+//
+// A longer run: SCHEDULE_RANDOM_ROUNDS for each kernel, SCHEDULE_RANDOM_SEED,
+// SCHEDULE_RANDOM_CALLS at most in a round, SCHEDULE_RANDOM_FIRST round,
+// SCHEDULE_RANDOM_KERNEL alone.
 
+#include "ir/text.h"
 #include "passes/schedule/schedule.h"
+#include "passes/schedule/verify.h"
+#include "support/rounds.h"
 #include "support/subject.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
-enum { ROUNDS = 600, CALLS_MOST = 8 };
+enum { ROUNDS = 40, CALLS_MOST = 12, TRIES = 8 };
+
+// What is counted behind the calls accepted of each primitive.
+enum {
+    COUNT_BOUND = PRIM_COUNT,
+    COUNT_REFUSED,
+    COUNT_FLAT = COUNT_REFUSED + PASS_COUNT
+};
 
 // Kernels on integers, so that sums have one value in any order.  All sizes
 // are called m, n, k.
@@ -124,57 +142,177 @@ static const struct {
               "}"},
 };
 
-// Check what lowering makes of virtual threads and stages, if the arrays fit
-// where they are.
-static void check_lowered(struct subject *s, struct pass *p,
-                          const struct ir_kernel *before)
+// What the rounds on a kernel share.
+struct work {
+    struct subject s;
+    struct rounds rounds;
+};
+
+// A kernel to be tested.
+struct job {
+    const char *text;
+    uint32_t *counts; // ROUND_COUNTS
+};
+
+// Return a number of the environment.
+static uint64_t setting(const char *name, uint64_t otherwise)
 {
-    static const enum pass_name passes[] = {PASS_vthreads, PASS_guards};
-    struct pass_options options = {.checked = true};
-    struct pass copy = subject_pass(s, p->kernel);
-    if (!passes_run_one(&copy, PASS_buffers, &options))
-        return;
-    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
-        assert_true(passes_run_one(&copy, passes[i], &options));
-        subject_check(s, before, copy.kernel);
+    const char *text = getenv(name);
+    return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+// Fail unless a kernel is still what it was before a call that was refused.
+static void check_unchanged(struct pass *p, enum sched_prim prim,
+                            const struct buf *before)
+{
+    struct buf after = {0};
+    ir_print_kernel(&after, p->kernel);
+    if (after.n != before->n || memcmp(after.data, before->data, after.n) != 0)
+        fail_msg("%s was refused and changed\n%.*sto\n%.*s",
+                 sched_prim_info(prim)->name, (int)before->n, before->data,
+                 (int)after.n, after.data);
+    buf_free(&after);
+}
+
+// Call some primitive until it is accepted.
+static void run_call(struct work *w, struct pass *p, struct subject_near *near)
+{
+    enum sched_prim prim = (enum sched_prim)subject_below(&w->s, PRIM_COUNT);
+    bool strict = subject_below(&w->s, 8) == 0;
+    for (int i = 0; i < TRIES; i++) {
+        struct buf text = {0}, before = {0};
+        if (strict)
+            ir_print_kernel(&before, p->kernel);
+        bool done =
+            subject_call(&w->s, p, prim, near, w->rounds.loud ? &text : NULL);
+        if (text.n)
+            printf("%.*s", (int)text.n, text.data);
+        if (strict && !done)
+            check_unchanged(p, prim, &before);
+        buf_free(&text);
+        buf_free(&before);
+        fflush(stdout);
+        if (done) {
+            w->rounds.counts[prim]++;
+            return;
+        }
     }
 }
 
-// Apply one random sequence, then what binds the rest.
-static void run_round(struct subject *s, const struct ir_kernel *kernel)
+// Run the pipeline; what it makes must compute the same.
+static void check_lowered(struct work *w, struct pass *p,
+                          const struct ir_kernel *before)
 {
-    struct pass p = subject_pass(s, kernel);
-    uint64_t n = subject_below(s, CALLS_MOST + 1);
-    for (uint64_t i = 0; i < n; i++) {
-        enum sched_prim prim = (enum sched_prim)subject_below(s, PRIM_COUNT);
-        subject_call(s, &p, prim, NULL, NULL);
+    static const enum pass_name pipeline[] = {
+#define STEP(name) PASS_##name,
+#include "passes/passes.def"
+#undef STEP
+    };
+    struct pass_options options = {.checked = true};
+    w->s.errors = (struct diag_list){.arena = &w->s.work};
+    for (size_t i = 0; i < sizeof pipeline / sizeof *pipeline; i++) {
+        if (!passes_run_one(p, pipeline[i], &options)) {
+            if (w->s.errors.all.at[w->s.errors.all.n - 1].code == D_pass_fault)
+                fail_msg("%s", subject_errors(&w->s));
+            if (w->rounds.loud)
+                printf("refused: %s\n", subject_errors(&w->s));
+            w->rounds.counts[COUNT_REFUSED + pipeline[i]]++;
+            return;
+        }
+        if (w->rounds.loud) {
+            printf("after %s\n", pass_text(pipeline[i]));
+            fflush(stdout);
+            struct buf text = {0};
+            ir_print_kernel(&text, p->kernel);
+            for (int k = 0; k < 4; k++)
+                subject_compare(&w->s, before, p->kernel, text.data);
+            buf_free(&text);
+        }
     }
-    subject_check(s, kernel, p.kernel);
-    check_lowered(s, &p, kernel);
-    if (subject_below(s, 2) ? schedule_complete(&p)
-                            : schedule_default(&p, true))
-        subject_check(s, kernel, p.kernel);
-    subject_rest(s);
+    w->rounds.counts[COUNT_FLAT]++;
+    struct buf text = {0};
+    ir_print_kernel(&text, p->kernel);
+    for (int i = 0; i < 2; i++)
+        subject_compare(&w->s, before, p->kernel, text.data);
+    buf_free(&text);
+}
+
+// Apply one random sequence, then what binds the rest.
+static void run_round(struct rounds *r, const struct round *round)
+{
+    struct work *w = r->subject;
+    const struct ir_kernel *kernel = w->s.program.kernels.at[0];
+    struct sched_item item = {.name = {.text = kernel->name}};
+    struct pass p = subject_pass(&w->s, kernel);
+    struct subject_near near = {0};
+    w->rounds.loud = r->loud;
+    for (uint32_t i = 0; i < round->n; i++) {
+        w->s.random = round->calls[i];
+        run_call(w, &p, &near);
+    }
+    w->s.random = round->rest;
+    subject_check(&w->s, kernel, p.kernel);
+    bool bound = schedule_verify(&p, &item) &&
+                 (subject_below(&w->s, 4) ? schedule_complete(&p)
+                                          : schedule_default(&p, true));
+    if (bound) {
+        w->rounds.counts[COUNT_BOUND]++;
+        subject_check(&w->s, kernel, p.kernel);
+        check_lowered(w, &p, kernel);
+    }
+    subject_rest(&w->s);
 }
 
 // Run all rounds on one kernel.
 static void test_kernel(void **state)
 {
-    struct subject s = {0};
-    subject_open(&s, *state);
-    for (int i = 0; i < ROUNDS; i++)
-        run_round(&s, s.program.kernels.at[0]);
-    subject_close(&s);
+    const struct job *job = *state;
+    struct work w = {
+        .rounds = {.run = run_round,
+                   .seed = setting("SCHEDULE_RANDOM_SEED", 4),
+                   .first = setting("SCHEDULE_RANDOM_FIRST", 0),
+                   .count = setting("SCHEDULE_RANDOM_ROUNDS", ROUNDS),
+                   .calls =
+                       (uint32_t)setting("SCHEDULE_RANDOM_CALLS", CALLS_MOST),
+                   .counts = job->counts}};
+    w.rounds.count += w.rounds.first;
+    w.rounds.subject = &w;
+    for (const char *at = job->text; *at; at++)
+        w.rounds.seed = w.rounds.seed * 31 + (unsigned char)*at;
+    subject_open(&w.s, job->text);
+    uint64_t failed = rounds_run(&w.rounds);
+    subject_close(&w.s);
+    assert_int_equal(failed, 0);
+}
+
+// Print how often each primitive was accepted, and how far kernels came.
+static void print_counts(const uint32_t *counts)
+{
+    for (int i = 0; i < PRIM_COUNT; i++)
+        print_message("%8u %s\n", counts[i],
+                      sched_prim_info((enum sched_prim)i)->name);
+    print_message("%8u bound\n", counts[COUNT_BOUND]);
+    for (int i = 0; i < PASS_COUNT; i++)
+        print_message("%8u refused by %s\n", counts[COUNT_REFUSED + i],
+                      pass_text((enum pass_name)i));
+    print_message("%8u flat\n", counts[COUNT_FLAT]);
 }
 
 int main(void)
 {
     enum { KERNELS = sizeof kernels / sizeof *kernels };
     struct CMUnitTest tests[KERNELS];
-    for (int i = 0; i < KERNELS; i++)
-        tests[i] =
-            (struct CMUnitTest){.name = kernels[i].name,
-                                .test_func = test_kernel,
-                                .initial_state = (char *)kernels[i].text};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    struct job jobs[KERNELS];
+    uint32_t counts[ROUND_COUNTS] = {0};
+    for (int i = 0; i < KERNELS; i++) {
+        jobs[i] = (struct job){kernels[i].text, counts};
+        tests[i] = (struct CMUnitTest){.name = kernels[i].name,
+                                       .test_func = test_kernel,
+                                       .initial_state = &jobs[i]};
+    }
+    if (getenv("SCHEDULE_RANDOM_KERNEL"))
+        cmocka_set_test_filter(getenv("SCHEDULE_RANDOM_KERNEL"));
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    print_counts(counts);
+    return failed;
 }

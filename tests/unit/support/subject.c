@@ -4,6 +4,7 @@
 
 #include "ir/build.h"
 #include "ir/copy.h"
+#include "ir/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -105,7 +106,8 @@ static struct sched_map *random_map(struct subject *s, uint32_t n)
     map->vars = arena_array(a, struct ir_var *, n);
     map->to = arena_array(a, struct ir_expr *, 2 * n);
     for (uint32_t i = 0; i < n; i++) {
-        map->vars[i] = ir_var_new(a, "i", type_scalar(TYPE_int), VAR_let,
+        const char *name = str_name(&s->names, arena_printf(a, "i%u", i));
+        map->vars[i] = ir_var_new(a, name, type_scalar(TYPE_int), VAR_let,
                                   (struct span){0});
         struct ir_expr *x = ir_read(a, map->vars[i]);
         struct ir_expr *by = ir_int(a, (int64_t)subject_below(s, 3) + 1);
@@ -180,19 +182,130 @@ static struct sched_value argument(struct subject *s, const struct handles *h,
     return v;
 }
 
-// Let a loop behind a stage often be one around it.
-static void relate(struct subject *s, struct pass *p, struct sched_call *c)
+// Return whether a stage reads or writes an array.
+static bool touches(struct ir_stmt *stage, const struct ir_buffer *array)
 {
-    const struct sched_value *stage = &c->args.at[c->args.n - 2];
-    struct sched_value *loop = &c->args.at[c->args.n - 1];
-    if (loop->kind != VALUE_loop || stage->kind != VALUE_stage ||
-        subject_below(s, 4) == 0)
-        return;
+    struct ir_block block = {.at = &stage, .n = 1, .cap = 1};
+    return ir_block_reads(&block, array) || ir_block_writes(&block, array);
+}
+
+// Return a stage, not `stage`, that touches the array which that one stores;
+// NULL if none was found.
+static struct ir_stmt *neighbour(struct subject *s, const struct handles *h,
+                                 struct ir_stmt *stage)
+{
+    const struct ir_buffer *array = sched_stored(stage);
+    size_t start = subject_below(s, h->stages.n);
+    for (size_t i = 0; i < h->stages.n; i++) {
+        struct ir_stmt *at = h->stages.at[(start + i) % h->stages.n];
+        struct ir_buffer *stored = sched_stored(at);
+        if (at != stage && ((array && touches(at, array)) ||
+                            (stored && touches(stage, stored))))
+            return at;
+    }
+    return NULL;
+}
+
+// Return a loop around a statement, or NULL.
+static struct ir_stmt *loop_around(struct subject *s, struct pass *p,
+                                   struct ir_stmt *stmt)
+{
     size_t n;
-    struct ir_path path = sched_path(p, stage->stmt);
+    struct ir_path path = sched_path(p, stmt);
     struct ir_stmt **loops = sched_loops(p, &path, &n);
-    if (n)
-        loop->stmt = loops[subject_below(s, n)];
+    return n ? loops[subject_below(s, n)] : NULL;
+}
+
+// Return a loop directly inside another one, or beside it for `beside`.
+static struct ir_stmt *loop_near(struct pass *p, struct ir_stmt *loop,
+                                 bool beside)
+{
+    struct ir_block *block = &loop->u.loop.body;
+    size_t from = 0;
+    if (beside) {
+        struct ir_path path = sched_path(p, loop);
+        block = path.blocks[path.n - 1];
+        from = path.index[path.n - 1] + 1;
+    }
+    for (size_t i = from; i < block->n; i++) {
+        if (block->at[i]->kind == STMT_for)
+            return block->at[i];
+    }
+    return NULL;
+}
+
+// Return an array that a stage touches, or NULL.
+static struct ir_buffer *array_of(struct subject *s, const struct handles *h,
+                                  struct ir_stmt *stage)
+{
+    size_t start = subject_below(s, h->arrays.n);
+    for (size_t i = 0; i < h->arrays.n; i++) {
+        struct ir_buffer *b = h->arrays.at[(start + i) % h->arrays.n];
+        if (touches(stage, b))
+            return b;
+    }
+    return NULL;
+}
+
+// Let an argument often go with the one before: a loop around the stage or
+// around one that it exchanges elements with, a loop next to the loop, an
+// array of the stage, a map of as many indices.
+static void relate(struct subject *s, const struct handles *h,
+                   struct sched_call *c)
+{
+    const struct sched_value *before = &c->args.at[c->args.n - 2];
+    struct sched_value *v = &c->args.at[c->args.n - 1];
+    bool moves =
+        c->prim == PRIM_compute_at || c->prim == PRIM_reverse_compute_at;
+    struct ir_stmt *found = NULL;
+    if (subject_below(s, 4) == 0)
+        return;
+    if (before->kind == VALUE_stage) {
+        struct ir_stmt *next = neighbour(s, h, before->stmt);
+        struct ir_buffer *array = array_of(s, h, before->stmt);
+        if (v->kind == VALUE_loop)
+            found = !moves ? loop_around(s, c->pass, before->stmt)
+                    : next ? loop_around(s, c->pass, next)
+                           : NULL;
+        else if (v->kind == VALUE_stage)
+            found = next;
+        else if (v->kind == VALUE_array && array)
+            v->buffer = array;
+        else if (v->kind == VALUE_map)
+            v->map = random_map(s, (uint32_t)before->stmt->u.stage.iters.n);
+    } else if (before->kind == VALUE_loop && v->kind == VALUE_loop) {
+        found = loop_near(c->pass, before->stmt, c->prim == PRIM_merge);
+    } else if (before->kind == VALUE_array && v->kind == VALUE_map) {
+        v->map = random_map(s, before->buffer->rank);
+    } else if (before->kind == VALUE_loop && v->kind == VALUE_axis &&
+               before->stmt->u.loop.to->op != OP_const) {
+        v->axis = (enum axis)(AXIS_block_x + (int)subject_below(s, 3));
+    }
+    if (found)
+        v->stmt = found;
+}
+
+// Append a loop as text: its name behind that of a stage inside.
+static void write_loop(struct ir_stmt *loop, struct buf *out)
+{
+    struct ir_stmt *at = loop;
+    while (at->kind == STMT_for && at->u.loop.body.n)
+        at = at->u.loop.body.at[0];
+    if (at->kind == STMT_stage)
+        buf_printf(out, "%s.", at->u.stage.name);
+    buf_text(out, sched_name_of(loop));
+}
+
+// Append an index map as text.
+static void write_map(const struct sched_map *map, struct buf *out)
+{
+    for (uint32_t i = 0; i < map->n; i++)
+        buf_printf(out, "%s%s", i ? ", " : "(", map->vars[i]->name);
+    for (uint32_t i = 0; i < map->m; i++) {
+        buf_text(out, i ? ", " : ") -> (");
+        ir_print_expr(out, map->to[i]);
+    }
+    buf_text(out, ")");
 }
 
 // Append a call as text.
@@ -204,15 +317,13 @@ static void write_call(const struct sched_call *c, struct buf *out)
         buf_text(out, i ? ", " : "");
         switch (v->kind) {
         case VALUE_int: buf_printf(out, "%lld", (long long)v->number); break;
-        case VALUE_loop:
+        case VALUE_loop: write_loop(v->stmt, out); break;
         case VALUE_stage: buf_text(out, sched_name_of(v->stmt)); break;
         case VALUE_array: buf_text(out, v->buffer->name); break;
         case VALUE_space: buf_text(out, space_name(v->space)); break;
         case VALUE_axis: buf_text(out, axis_name(v->axis)); break;
         case VALUE_key: buf_text(out, v->key); break;
-        case VALUE_map:
-            buf_printf(out, "a map of %u indices to %u", v->map->n, v->map->m);
-            break;
+        case VALUE_map: write_map(v->map, out); break;
         default: buf_text(out, "_"); break;
         }
     }
@@ -239,7 +350,7 @@ static void choose(struct subject *s, const struct handles *h,
         if (!skip)
             vec_push(&s->scratch, &c->args, argument(s, h, *at));
         if (!skip && c->args.n > 1)
-            relate(s, c->pass, c);
+            relate(s, h, c);
         bool again = !skip && marked && at[1] != '?' && subject_below(s, 2);
         at += again ? 0 : marked ? 2 : 1;
     }

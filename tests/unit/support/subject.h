@@ -19,7 +19,7 @@ struct subject {
     struct program program;
     uint64_t random;         // state of the generator, not 0
     const int64_t *sizes;    // of the parameters; NULL: random
-    struct diag_list errors; // of the pass: in scratch
+    struct diag_list errors; // of the pass: in `work`
 };
 
 // Parse the text, which outlives the subject; fails the test with the errors.
