@@ -49,7 +49,8 @@ bool subject_call(struct subject *s, struct pass *p, enum sched_prim prim,
 // `text` is printed then.
 void subject_compare(struct subject *s, const struct ir_kernel *before,
                      const struct ir_kernel *after, const char *text);
-// Return whether they do.  `fault` gets what went wrong.
+// Return whether they do, or the guard of the second one refuses the
+// arguments.  `fault` gets what went wrong.
 bool subject_same(struct subject *s, const struct ir_kernel *before,
                   const struct ir_kernel *after, const char **fault);
 // Check a kernel itself, that its text reads back, and that it computes the
