@@ -97,9 +97,9 @@ static void report(struct rounds *r, uint64_t number)
     fflush(stdout);
 }
 
-// Run rounds from `from` on in a process; returns the one that failed, or how
-// many there are.
-static uint64_t run_batch(struct rounds *r, uint64_t from, struct told *told)
+// Run rounds from `from` on in a process; returns whether all are good.  Where
+// to go on is told.
+static bool run_batch(struct rounds *r, uint64_t from, struct told *told)
 {
     uint64_t end = from + BATCH < r->count ? from + BATCH : r->count;
     told->at = from;
@@ -115,9 +115,10 @@ static uint64_t run_batch(struct rounds *r, uint64_t from, struct told *told)
         }
         _exit(0);
     }
-    if (!is_good(child))
+    bool good = is_good(child);
+    if (!good)
         report(r, told->at++);
-    return told->at;
+    return good;
 }
 
 uint64_t rounds_run(struct rounds *r)
@@ -128,10 +129,8 @@ uint64_t rounds_run(struct rounds *r)
     uint32_t *counts = r->counts;
     assert(told != MAP_FAILED && r->calls <= ROUND_CALLS);
     while (at < r->count) {
-        uint64_t end = at + BATCH < r->count ? at + BATCH : r->count;
-        uint64_t stopped = run_batch(r, at, told);
-        failed += stopped < end;
-        at = stopped;
+        failed += !run_batch(r, at, told);
+        at = told->at;
     }
     for (size_t i = 0; i < ROUND_COUNTS; i++)
         counts[i] += told->counts[i];
