@@ -91,6 +91,12 @@ def rows():
         work = launcher(built("softmax_rows", f"softmax_{n}", "n, a[0], a[1]"), m, x, y)
         checked("softmax", work, y, torch.softmax(x.double(), 1), 1e-5)
         bandwidth(f"softmax {m} x {n}", work, 2 * x.nbytes)
+    m = 1 << 13
+    x = torch.randn(m, 32768, device="cuda")
+    y = torch.empty_like(x)
+    work = launcher(built("softmax_long", "softmax_long", "n, a[0], a[1]"), m, x, y)
+    checked("softmax_long", work, y, torch.softmax(x.double(), 1), 1e-5)
+    bandwidth(f"softmax_long {m} x 32768", work, 2 * x.nbytes)
     for n in (4096, 32768):
         m = (1 << 28) // n
         x = torch.randn(m, n, device="cuda")
