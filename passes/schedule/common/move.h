@@ -43,6 +43,10 @@ struct ir_stmt *sched_plain_store(struct ir_stmt *stage);
 // The arrays that a stage reads, each once.
 struct sched_buffers sched_inputs_of(struct pass *p, struct ir_stmt *stage);
 
+// Return whether an array is circular, as rolling_buffer makes it: its elements
+// are overwritten, so what reads it has to stay where it is.
+bool sched_is_circular(struct pass *p, const struct ir_buffer *buffer);
+
 // What a stage stores: elements of several arrays at one index.
 struct sched_stores {
     struct sched_buffers arrays;

@@ -202,6 +202,12 @@ static bool check_inputs(const struct sched_call *c, const struct move *m)
     for (size_t i = 0; i < inputs.n; i++) {
         if (!sched_check_scope(c, m->loop, inputs.at[i]))
             return false;
+        if (sched_is_circular(c->pass, inputs.at[i])) {
+            diag_error(c->pass->diags, c->span, D_move_order,
+                       sched_name_of(m->stage),
+                       "read what has changed meanwhile");
+            return sched_blame_one(c, m->stage, "reads a circular array");
+        }
         if (!sched_has_buffer(&m->stores.arrays, inputs.at[i]) &&
             !check_input(c, m, inputs.at[i]))
             return false;

@@ -309,6 +309,11 @@ static bool check(const struct sched_call *c, struct inlining *in)
         diag_note(c->pass->diags, w.other->span, "it is written here, too");
         return false;
     }
+    struct sched_buffers inputs = sched_inputs_of(c->pass, stage);
+    for (size_t i = 0; i < inputs.n; i++) {
+        if (sched_is_circular(c->pass, inputs.at[i]))
+            return refuse(c, D_inline_changed, stage, "reads a circular array");
+    }
     if (w.change) {
         refuse(c, D_inline_changed, stage, "to be inlined");
         diag_note(c->pass->diags, w.change->span, "it is changed here");

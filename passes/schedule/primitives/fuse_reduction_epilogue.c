@@ -23,10 +23,12 @@
 //     an element of its own, and nothing else computes T        E0690
 //  2. the second is one store to an element of its own, uses
 //     the same element of T, and goes over all of them          E0690
+//     ... and, unless it adds, can run in the last iteration    E0690
 //  3. in between nothing uses D or writes what it is made of    E0691
 
 #include "passes/schedule/prim.h"
 
+#include "ir/affine.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
@@ -239,26 +241,6 @@ static void see_other(struct ir_stmt *s, void *context)
     o->found |= o->writes || touches(s, f->from, false);
 }
 
-// Check every precondition; fill the rest of `f` in.
-static bool check(const struct sched_call *c, struct folding *f)
-{
-    struct others o = {.f = f};
-    bool good = take_reduction(f) && take_epilogue(f);
-    if (good)
-        ir_each_stmt(&f->pass->kernel->body, see_other, &o);
-    if (o.writes)
-        f->fault = "something else computes elements, too";
-    if (!good || o.writes) {
-        diag_error(f->pass->diags, c->span, D_epilogue_shape,
-                   sched_name_of(f->epilogue), sched_name_of(f->reduction),
-                   f->fault);
-        return sched_blame_one(c, f->epilogue, "to be folded");
-    }
-    f->keeps = o.found || f->from->role != ROLE_alloc ||
-               !type_equal(f->from->elem, f->to->elem);
-    return check_between(c, f);
-}
-
 // Return whether an expression is the element of T that is being made.
 static bool is_element(const struct folding *f, const struct ir_expr *x)
 {
@@ -290,6 +272,95 @@ static bool is_zero(const struct ir_expr *x)
 {
     return x->op == OP_const &&
            (type_is_float(x->type) ? x->u.f == 0 : x->u.i == 0);
+}
+
+// Return whether the epilogue adds to a sum that begins with 0.
+static bool is_added(const struct folding *f)
+{
+    return !f->keeps && is_zero(f->init->u.store.value) &&
+           addend(f, f->last->u.store.value) &&
+           addend(f, f->combine->u.store.value);
+}
+
+// Return whether an iteration variable grows with the loops around: outer
+// loops weigh more than inner ones.
+static bool is_ordered(const struct ir_iter *it, struct ir_stmt *const *loops,
+                       size_t n, struct arena *a)
+{
+    struct affine x = affine_of(a, it->binding);
+    int64_t last = INT64_MAX;
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < x.terms.n; k++) {
+            const struct affine_term *t = &x.terms.at[k];
+            if (t->n != 1 || t->atoms[0]->op != OP_var ||
+                t->atoms[0]->u.var != loops[i]->u.loop.var)
+                continue;
+            if (t->factor <= 0 || t->factor >= last)
+                return false;
+            last = t->factor;
+            found++;
+        }
+    }
+    return !x.failed && found == x.terms.n;
+}
+
+// Return whether a condition is about several reduction variables.
+static bool mixes(const struct ir_stage *stage, const struct ir_expr *x,
+                  struct ir_stmt *const *loops, size_t n)
+{
+    size_t about = 0;
+    if (x->op == OP_and)
+        return mixes(stage, x->args[0], loops, n) ||
+               mixes(stage, x->args[1], loops, n);
+    for (size_t i = 0; i < stage->iters.n; i++) {
+        const struct ir_iter *it = &stage->iters.at[i];
+        bool found = false;
+        for (size_t k = 0; k < n && it->is_reduce; k++)
+            found |= ir_mentions(it->binding, loops[k]->u.loop.var) &&
+                     ir_mentions(x, loops[k]->u.loop.var);
+        about += found;
+    }
+    return about > 1;
+}
+
+// Return whether the last values of all reduction variables come last, and
+// come at all.
+static bool ends_last(const struct folding *f)
+{
+    size_t n;
+    const struct ir_stage *stage = &f->reduction->u.stage;
+    struct ir_path path = sched_path(f->pass, f->reduction);
+    struct ir_stmt **loops = sched_loops(f->pass, &path, &n);
+    for (size_t i = 0; i < stage->iters.n; i++) {
+        const struct ir_iter *it = &stage->iters.at[i];
+        if (it->is_reduce && !is_ordered(it, loops, n, f->pass->scratch))
+            return false;
+    }
+    return !stage->predicate || !mixes(stage, stage->predicate, loops, n);
+}
+
+// Check every precondition; fill the rest of `f` in.
+static bool check(const struct sched_call *c, struct folding *f)
+{
+    struct others o = {.f = f};
+    bool good = take_reduction(f) && take_epilogue(f);
+    if (good)
+        ir_each_stmt(&f->pass->kernel->body, see_other, &o);
+    if (o.writes)
+        f->fault = "something else computes elements, too";
+    f->keeps = good && (o.found || f->from->role != ROLE_alloc ||
+                        !type_equal(f->from->elem, f->to->elem));
+    bool late = good && !is_added(f) && !ends_last(f);
+    if (late)
+        f->fault = "it has to run last, but the reduction is out of order";
+    if (!good || o.writes || late) {
+        diag_error(f->pass->diags, c->span, D_epilogue_shape,
+                   sched_name_of(f->epilogue), sched_name_of(f->reduction),
+                   f->fault);
+        return sched_blame_one(c, f->epilogue, "to be folded");
+    }
+    return check_between(c, f);
 }
 
 // Replace the element of T by that of D.
@@ -364,8 +435,7 @@ bool sched_fuse_reduction_epilogue(struct sched_call *c)
             ir_substitute(p->arena, f.last->u.store.index[d], &f.vars, NULL);
     f.value = ir_substitute(p->arena, f.last->u.store.value, &f.vars, NULL);
     struct ir_expr *start = addend(&f, f.value);
-    bool adds = !f.keeps && start && is_zero(f.init->u.store.value) &&
-                addend(&f, f.combine->u.store.value);
+    bool adds = is_added(&f);
     sched_remove(p, f.epilogue);
     if (!f.keeps) {
         redirect(&f, f.init);

@@ -23,8 +23,10 @@
 #include "passes/schedule/common/move.h"
 
 #include "ir/build.h"
+#include "ir/copy.h"
 #include "ir/equal.h"
 #include "ir/stage.h"
+#include "passes/analysis/facts.h"
 #include "passes/schedule/common/offer.h"
 #include "passes/schedule/common/stage_nest.h"
 #include "passes/schedule/depend/depend.h"
@@ -138,6 +140,51 @@ static bool computes_all(const struct sched_call *c, const struct move *m,
     return true;
 }
 
+// Return the greatest value of an index over loops from 0, if each of its
+// terms grows with one; failed otherwise.
+static struct affine greatest(struct pass *p, const struct ir_stmt *s,
+                              struct ir_expr *x)
+{
+    size_t n;
+    struct map vars = {.arena = p->scratch};
+    struct affine failed = {.failed = true}, form = affine_of(p->scratch, x);
+    struct ir_path path = sched_path(p, s);
+    struct ir_stmt **loops = sched_loops(p, &path, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct ir_for *l = &loops[i]->u.loop;
+        if (ir_is_int_const(l->from, 0) && ir_is_int_const(l->step, 1))
+            map_set(&vars, l->var,
+                    ir_sub(p->scratch, l->to, ir_int(p->scratch, 1)));
+    }
+    for (size_t i = 0; i < form.terms.n; i++) {
+        const struct affine_term *t = &form.terms.at[i];
+        if (t->factor < 0 || t->n != 1 || t->atoms[0]->op != OP_var ||
+            !map_has(&vars, t->atoms[0]->u.var))
+            return failed;
+    }
+    x = ir_substitute(p->scratch, x, &vars, NULL);
+    return form.failed || form.constant ? failed : affine_of(p->scratch, x);
+}
+
+// Return whether the loops around a stage reach the end of each of its
+// iteration variables: it was not cut into parts.
+static bool is_whole(struct pass *p, const struct ir_stmt *s)
+{
+    struct facts f;
+    struct affine one = affine_number(1);
+    facts_start(&f, p->scratch, p->kernel);
+    for (size_t i = 0; i < s->u.stage.iters.n; i++) {
+        const struct ir_iter *it = &s->u.stage.iters.at[i];
+        struct affine most = greatest(p, s, it->binding);
+        struct affine extent = affine_of(p->scratch, it->extent);
+        struct affine rest = affine_add(p->scratch, &most, -1, &extent);
+        rest = affine_add(p->scratch, &rest, 1, &one);
+        if (rest.failed || !facts_nonnegative(&f, &rest))
+            return false;
+    }
+    return true;
+}
+
 // Check who writes the arrays: nothing behind the loop; before it only where
 // all elements are computed again in the loop.
 static bool check_writers(const struct sched_call *c, struct move *m)
@@ -153,7 +200,9 @@ static bool check_writers(const struct sched_call *c, struct move *m)
     for (size_t k = 0; k < m->uses.writers.n; k++) {
         struct ir_stmt *s = m->uses.writers.at[k];
         bool is_behind = sched_order_of(p, s) > from;
-        if ((is_behind || !m->main) &&
+        bool is_part =
+            m->main && !sched_is_below(p, s, m->loop) && !is_whole(p, m->main);
+        if ((is_behind || is_part || !m->main) &&
             !sched_check_below(c, m->loop, m->arrays.at[0], "also written", &s,
                                1, NULL))
             return false;
