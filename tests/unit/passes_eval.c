@@ -239,7 +239,7 @@ static void run_pipeline(struct file *f, struct ir_kernel *k)
         struct eval_argument *got = run(f, k, args, pass);
         if (got)
             compare(k, expected, got, f->source.name, pass);
-        if (got && pipeline[i] == PASS_crossthread)
+        if (pipeline[i] == PASS_crossthread)
             expected = got;
     }
 }
