@@ -82,7 +82,7 @@ static bool is_copy(struct ir_stmt *s)
     return c.writes && c.is_plain && !c.reads;
 }
 
-// Return whether a loop refills marked arrays and uses them behind that.
+// Return whether a loop refills marked arrays, once, and uses them behind that.
 static bool refills(struct ir_stmt *s)
 {
     bool copied = false, used = false;
@@ -92,10 +92,10 @@ static bool refills(struct ir_stmt *s)
         return false;
     for (size_t i = 0; i < s->u.loop.body.n; i++) {
         struct ir_stmt *inner = s->u.loop.body.at[i];
-        if (is_copy(inner) && !used)
-            copied = true;
-        else
-            used |= copies_in(inner).reads;
+        if (is_copy(inner) && used)
+            return false;
+        copied |= is_copy(inner);
+        used |= copies_in(inner).reads;
     }
     return copied && used;
 }

@@ -196,22 +196,49 @@ bool placing_base_mentions(const struct region_dim *dim,
     return false;
 }
 
-// Return whether a loop's iterations touch different parts of the array, and
-// a later one may read what an earlier one wrote.
-static bool is_carrying(const struct placing *x, const struct ir_stmt *s)
+// How the parts of the array that a loop's iterations touch lie.
+enum parts { PARTS_SAME, PARTS_MEET, PARTS_APART };
+
+// Return how those of a fixed loop lie.
+static enum parts parts_of(const struct placing *x, const struct ir_stmt *s)
 {
-    bool mentioned = false;
-    if (!placing_is_sequential(s) || !map_get(&x->fixed, s->u.loop.var))
-        return false;
+    enum parts parts = PARTS_SAME;
     for (uint32_t d = 0; d < x->region.rank; d++) {
         const struct region_dim *dim = &x->region.dims[d];
         if (!placing_base_mentions(dim, s->u.loop.var))
             continue;
-        mentioned = true;
         if (is_apart(x, dim, s->u.loop.var))
-            return false;
+            return PARTS_APART;
+        parts = PARTS_MEET;
     }
-    return mentioned && !is_refreshed(x);
+    return parts;
+}
+
+// Return whether a loop further out comes to the parts of a loop again.
+static bool is_revisited(const struct placing *x, const struct ir_stmt *s)
+{
+    for (size_t i = 0; x->common.stmts.at[i] != s; i++) {
+        struct ir_stmt *outer = x->common.stmts.at[i];
+        if (!placing_is_sequential(outer) ||
+            ir_is_int_const(ir_for_extent(x->p->scratch, &outer->u.loop), 1))
+            continue;
+        if (!map_get(&x->fixed, outer->u.loop.var) ||
+            parts_of(x, outer) != PARTS_APART)
+            return true;
+    }
+    return false;
+}
+
+// Return whether a loop's iterations touch different parts of the array, and
+// a later one, or the same one of a later run of the loop, may read what an
+// earlier one wrote.
+static bool is_carrying(const struct placing *x, const struct ir_stmt *s)
+{
+    if (!placing_is_sequential(s) || !map_get(&x->fixed, s->u.loop.var))
+        return false;
+    enum parts parts = parts_of(x, s);
+    return parts != PARTS_SAME && (parts == PARTS_MEET || is_revisited(x, s)) &&
+           !is_refreshed(x);
 }
 
 // Return a fixed loop that is carrying, or NULL.
