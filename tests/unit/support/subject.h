@@ -53,8 +53,12 @@ void subject_compare(struct subject *s, const struct ir_kernel *before,
 // arguments.  `fault` gets what went wrong.
 bool subject_same(struct subject *s, const struct ir_kernel *before,
                   const struct ir_kernel *after, const char **fault);
-// Check a kernel itself, that its text reads back, and that it computes the
-// same as the one that it was made from, with bound loops backwards as well.
+// Return whether a kernel passes every check, reads back from its text, and
+// computes the same as the one that it was made from, with bound loops
+// backwards as well.  `fault` gets what went wrong.
+bool subject_holds(struct subject *s, const struct ir_kernel *before,
+                   const struct ir_kernel *after, const char **fault);
+// Fail the test unless that holds.
 void subject_check(struct subject *s, const struct ir_kernel *before,
                    const struct ir_kernel *after);
 

@@ -115,28 +115,45 @@ static void see_parallel(struct ir_stmt *s, void *context)
         f->axis = AXIS_serial;
 }
 
-void subject_check(struct subject *s, const struct ir_kernel *before,
-                   const struct ir_kernel *after)
+bool subject_holds(struct subject *s, const struct ir_kernel *before,
+                   const struct ir_kernel *after, const char **fault)
 {
     struct buf text = {0};
     ir_print_kernel(&text, after);
     const char *copy = arena_copy(&s->work, text.data, text.n);
     struct source source = {"printed", copy, text.n};
     buf_free(&text);
-    const char *fault = ir_check(&s->scratch, after);
-    if (fault)
-        fail_msg("%s\n%s", fault, copy);
+    *fault = ir_check(&s->scratch, after);
+    if (*fault)
+        return false;
+    *fault = "it does not read back";
     struct ir_kernel *again =
         ir_parse_kernel(&s->work, &s->names, &source, &s->diags);
-    if (!again || !ir_kernel_equal(&s->work, again, after, &fault))
-        fail_msg("does not read back: %s\n%s", fault ? fault : "", copy);
+    if (!again || !ir_kernel_equal(&s->work, again, after, fault))
+        return false;
     struct pass p = {.kernel = again, .arena = &s->work};
     p.scratch = &s->scratch;
-    for (int i = 0; i < (s->sizes ? 1 : 3); i++)
-        subject_compare(s, before, after, copy);
+    for (int i = 0; i < (s->sizes ? 1 : 3); i++) {
+        if (!subject_same(s, before, after, fault))
+            return false;
+    }
     ir_each_stmt(&again->body, see_parallel, &p);
-    subject_compare(s, before, again, copy);
+    if (!subject_same(s, before, again, fault))
+        return false;
     struct pass lower = subject_pass(s, after);
-    if (pass_crossthread(&lower) == PASS_CHANGED)
-        subject_compare(s, before, lower.kernel, copy);
+    return pass_crossthread(&lower) != PASS_CHANGED ||
+           subject_same(s, before, lower.kernel, fault);
+}
+
+void subject_check(struct subject *s, const struct ir_kernel *before,
+                   const struct ir_kernel *after)
+{
+    const char *fault;
+    if (subject_holds(s, before, after, &fault))
+        return;
+    struct buf text = {0};
+    ir_print_kernel(&text, after);
+    const char *copy = arena_copy(&s->work, text.data, text.n);
+    buf_free(&text);
+    fail_msg("%s\n%s", fault, copy);
 }
