@@ -10,7 +10,7 @@
 
 # The parts of LLVM that Ingot calls; llvm-config adds what they need.
 set(INGOT_LLVM_COMPONENTS
-  core analysis bitreader bitwriter irreader linker passes nvptx
+  core analysis bitreader bitwriter irreader linker native nvptx orcjit passes
   CACHE STRING "LLVM components to link")
 
 find_program(LLVM_CONFIG NAMES llvm-config-22 REQUIRED)

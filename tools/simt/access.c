@@ -1,0 +1,270 @@
+// Checks of each access, after FastTrack: for each element the last write and
+// the last read are known. An access is older than what this thread knows if
+// its stamp is below the thread's floor, which rises where threads meet.
+
+#include "tools/simt/machine.h"
+
+#include <string.h>
+
+#define RARELY(x) __builtin_expect(!!(x), 0)
+
+// A record: 32 bits stamp, atomic, several readers of the block, several
+// readers of the warp, 10 bits thread, 19 bits site.
+#define SITE_BITS    19
+#define THREAD_SHIFT SITE_BITS
+#define WARP_FLAG    (UINT64_C(1) << 29)
+#define BLOCK_FLAG   (UINT64_C(1) << 30)
+#define ATOMIC_FLAG  (UINT64_C(1) << 31)
+#define STAMP_SHIFT  32
+#define SITE_MASK    ((1u << SITE_BITS) - 1)
+
+// Return the record of an access of this thread.
+static inline uint64_t record_make(const struct fiber *f, const struct site *s)
+{
+    return (uint64_t)f->stamp << STAMP_SHIFT |
+           (s->kind & ACCESS_ATOMIC ? ATOMIC_FLAG : 0) |
+           (uint64_t)f->number << THREAD_SHIFT | (s->number & SITE_MASK);
+}
+
+static inline uint32_t stamp_of(uint64_t record)
+{
+    return (uint32_t)(record >> STAMP_SHIFT);
+}
+
+static inline uint32_t thread_number(uint64_t record)
+{
+    return (uint32_t)(record >> THREAD_SHIFT) & (THREADS_MOST - 1);
+}
+
+// Return whether an access of this block came before this thread's last
+// meeting with the one that did it.
+static inline bool is_before(const struct fiber *f, uint64_t record)
+{
+    uint32_t stamp = stamp_of(record);
+    bool same_warp =
+        thread_number(record) / WARP_LANES == f->number / WARP_LANES;
+    return stamp < f->floor ||
+           (same_warp && !(record & BLOCK_FLAG) && stamp < f->warp_floor);
+}
+
+// Return whether a record of this block is of another thread at the same time.
+static inline bool meets(const struct fiber *f, uint64_t record)
+{
+    bool is_mine = thread_number(record) == f->number &&
+                   !(record & (WARP_FLAG | BLOCK_FLAG));
+    return record && !is_mine && !is_before(f, record);
+}
+
+// Note that this access meets another one.  Two writes are decided later, by
+// whether they differ.
+static void conflict(struct machine *m, const struct site *s, struct region *r,
+                     unsigned char *p, uint64_t record, bool same_block,
+                     bool both_write)
+{
+    struct simt_finding f;
+    finding_make(m, same_block ? SIMT_FAULT_race_block : SIMT_FAULT_race_grid,
+                 s, r, p, &f);
+    const struct site *other = m->sites[record & SITE_MASK];
+    f.has_other = true;
+    f.other = other->place;
+    f.other_is_write = both_write || !(s->kind & ACCESS_WRITE);
+    f.other_thread = thread_of(m, thread_number(record));
+    f.is_other_block = !same_block;
+    if (!both_write || (s->kind & ACCESS_ATOMIC) ||
+        (other->kind & ACCESS_ATOMIC) || m->pending.is_active) {
+        finding_note(m, &f);
+        return;
+    }
+    m->pending.is_active = true;
+    m->pending.finding = f;
+    m->pending.at = p;
+    m->pending.bytes = s->bytes < SINK_BYTES ? s->bytes : SINK_BYTES;
+    memcpy(m->pending.before, p, m->pending.bytes);
+}
+
+void pending_settle(struct machine *m)
+{
+    struct pending *p = &m->pending;
+    p->is_active = false;
+    if (memcmp(p->before, p->at, p->bytes) == 0)
+        p->finding.fault = SIMT_FAULT_redundant;
+    finding_note(m, &p->finding);
+}
+
+// Return whether a record of a region is of another block of this launch.
+static inline bool is_foreign(const struct machine *m, const struct region *r,
+                              uint32_t by)
+{
+    return r->space == SPACE_global && by >= m->first && by != m->serial;
+}
+
+// Return whether anyone has written an element: in shared and local memory
+// only this block counts.
+static inline bool is_written(const struct machine *m, const struct region *r,
+                              const struct cell *c)
+{
+    return r->is_defined ||
+           (c->write && (r->space == SPACE_global || c->write_by == m->serial));
+}
+
+// Check a read against the last write, and record it.
+static inline void read_cell(struct machine *m, const struct site *s,
+                             struct region *r, struct cell *c, unsigned char *p)
+{
+    const struct fiber *f = m->current;
+    uint64_t mine = record_make(f, s), w = c->write;
+    bool both_atomic = mine & w & ATOMIC_FLAG;
+    if (c->write_by == m->serial) {
+        if (RARELY(meets(f, w) && !both_atomic))
+            conflict(m, s, r, p, w, true, false);
+    } else if (RARELY(is_foreign(m, r, c->write_by) && !both_atomic))
+        conflict(m, s, r, p, w, false, false);
+    if (c->read_by != m->serial) {
+        c->read_by = is_foreign(m, r, c->read_by) ? m->first : m->serial;
+        c->read = mine;
+        return;
+    }
+    if (meets(f, c->read)) {
+        bool same_warp =
+            thread_number(c->read) / WARP_LANES == f->number / WARP_LANES;
+        mine |= (c->read & (WARP_FLAG | BLOCK_FLAG)) |
+                (same_warp ? WARP_FLAG : BLOCK_FLAG);
+    }
+    c->read = mine;
+}
+
+// Check a write against the last write.
+static inline void meet_write(struct machine *m, const struct site *s,
+                              struct region *r, const struct cell *c,
+                              unsigned char *p)
+{
+    const struct fiber *f = m->current;
+    uint64_t w = c->write;
+    if (s->kind & ACCESS_ATOMIC && w & ATOMIC_FLAG)
+        return;
+    if (c->write_by != m->serial) {
+        if (RARELY(is_foreign(m, r, c->write_by)))
+            conflict(m, s, r, p, w, false, true);
+    } else if (RARELY(meets(f, w)))
+        conflict(m, s, r, p, w, true, true);
+    else if (RARELY(r->is_result && w && !c->read &&
+                    thread_number(w) != f->number))
+        finding_add(m, SIMT_FAULT_rewritten, s, r, p);
+}
+
+// Check a write against the last read.
+static inline void meet_read(struct machine *m, const struct site *s,
+                             struct region *r, const struct cell *c,
+                             unsigned char *p)
+{
+    if (s->kind & ACCESS_ATOMIC && c->read & ATOMIC_FLAG)
+        return;
+    if (c->read_by != m->serial) {
+        if (RARELY(is_foreign(m, r, c->read_by)))
+            conflict(m, s, r, p, c->read, false, false);
+    } else if (RARELY(meets(m->current, c->read)))
+        conflict(m, s, r, p, c->read, true, false);
+}
+
+// Check a write or an atomic, and record it.
+static inline void write_cell(struct machine *m, const struct site *s,
+                              struct region *r, struct cell *c,
+                              unsigned char *p)
+{
+    meet_write(m, s, r, c, p);
+    meet_read(m, s, r, c, p);
+    c->write = record_make(m->current, s);
+    c->write_by = m->serial;
+    c->read = 0;
+    c->read_by = 0;
+}
+
+// Return the record of a byte of a region.
+static inline struct cell *cell_at(const struct region *r, size_t offset)
+{
+    return &r->cells[offset >> r->shift];
+}
+
+// Check `bytes` bytes, which lie in the region.
+static inline void check_cells(struct machine *m, const struct site *s,
+                               struct region *r, size_t offset, size_t bytes)
+{
+    struct cell *c = cell_at(r, offset), *end = cell_at(r, offset + bytes - 1);
+    size_t step = (size_t)1 << r->shift;
+    for (unsigned char *p = r->base + offset; c <= end; c++, p += step) {
+        if (RARELY(s->kind & ACCESS_READ && !is_written(m, r, c)))
+            finding_add(m, SIMT_FAULT_uninitialised, s, r, p);
+        if (s->kind & ACCESS_WRITE)
+            write_cell(m, s, r, c, p);
+        else
+            read_cell(m, s, r, c, p);
+    }
+}
+
+// Return where this thread's part of a region begins and ends.
+static inline void part_of(const struct machine *m, const struct region *r,
+                           size_t *from, size_t *to)
+{
+    *from = r->stride ? r->stride * m->current->number : 0;
+    *to = r->stride ? *from + r->stride : r->bytes;
+}
+
+// Refuse an access.
+static void *refuse(struct machine *m, enum simt_fault fault,
+                    const struct site *s, struct region *r, void *p)
+{
+    finding_add(m, fault, s, r, p);
+    return m->sink;
+}
+
+void *simt_range(struct machine *m, void *p, uint64_t bytes,
+                 const struct site *s)
+{
+    struct region *r = region_of(m, p);
+    size_t offset = (size_t)((unsigned char *)p - r->base), from, to;
+    if (RARELY(m->pending.is_active))
+        pending_settle(m);
+    if (RARELY(--m->slice < 0))
+        fiber_preempt(m, s);
+    part_of(m, r, &from, &to);
+    if (RARELY(!bytes))
+        return p;
+    if (RARELY(offset < from || bytes > to || offset > to - bytes))
+        return refuse(m, SIMT_FAULT_out_of_bounds, s, r, p);
+    if (RARELY((uintptr_t)p & (s->align - 1)))
+        return refuse(m, SIMT_FAULT_misaligned, s, r, p);
+    if (RARELY(r->is_read_only && (s->kind & ACCESS_WRITE)))
+        return refuse(m, SIMT_FAULT_read_only, s, r, p);
+    if (r->cells)
+        check_cells(m, s, r, offset, bytes);
+    return p;
+}
+
+void *simt_access(struct machine *m, void *p, const struct site *s)
+{
+    return simt_range(m, p, s->bytes, s);
+}
+
+void simt_step(struct machine *m, const struct site *s)
+{
+    if (RARELY(--m->slice < 0))
+        fiber_preempt(m, s);
+}
+
+uint64_t simt_divisor(struct machine *m, uint64_t value, uint64_t divisor,
+                      int64_t bits, const struct site *s)
+{
+    unsigned width = (unsigned)(bits < 0 ? -bits : bits);
+    uint64_t mask = UINT64_MAX >> (64 - width);
+    bool overflows = bits > 0 && (divisor & mask) == mask &&
+                     (value & mask) == (mask >> 1) + 1;
+    if (divisor & mask && !overflows)
+        return divisor;
+    finding_add(m, SIMT_FAULT_division_by_zero, s, NULL, NULL);
+    return 1;
+}
+
+void *simt_local(struct machine *m, const struct region *r)
+{
+    return r->base + r->stride * m->current->number;
+}

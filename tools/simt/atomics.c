@@ -1,0 +1,98 @@
+// Atomics with a scope, which are inline instructions:
+//
+//   atom.relaxed.cta.shared.add.u32 $0, [$1], $2;
+//
+// One thread runs at a time, so each is done at once.
+
+#include "tools/simt/code.h"
+
+#include <string.h>
+
+enum { FIELDS_BEFORE = 4 }; // atom, order, scope, space
+
+// A row of atomics.def.
+static const struct {
+    const char *spelling;
+    uint32_t bytes;
+} rows[] = {
+#define ATOMIC(name, spelling, bytes, result) {spelling, bytes},
+#include "tools/simt/atomics.def"
+#undef ATOMIC
+};
+
+enum {
+#define ATOMIC(name, spelling, bytes, result) ROW_##name,
+#include "tools/simt/atomics.def"
+#undef ATOMIC
+};
+
+static float float_of(uint64_t bits)
+{
+    uint32_t low = (uint32_t)bits;
+    float x;
+    memcpy(&x, &low, sizeof x);
+    return x;
+}
+
+static uint64_t bits_of_float(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static double double_of(uint64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static uint64_t bits_of_double(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+// Return the sum of two numbers of 16 bits.
+static uint64_t add_short(enum type_kind kind, uint64_t a, uint64_t b)
+{
+    struct type t = type_scalar(kind);
+    uint16_t sum;
+    eval_store_float(t, &sum, eval_load_float(t, &a) + eval_load_float(t, &b));
+    return sum;
+}
+
+int atomic_parse(const char *text, uint32_t *bytes)
+{
+    for (int i = 0; i < FIELDS_BEFORE && *text; i++)
+        text += strcspn(text, ".") + (text[strcspn(text, ".")] != 0);
+    size_t n = strcspn(text, " ");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strlen(rows[i].spelling) != n ||
+            strncmp(rows[i].spelling, text, n) != 0)
+            continue;
+        *bytes = rows[i].bytes;
+        return (int)i;
+    }
+    return -1;
+}
+
+uint64_t simt_atomic(struct machine *m, void *p, uint64_t b, uint64_t row,
+                     const struct site *s)
+{
+    uint64_t a = 0, result = 0;
+    p = simt_access(m, p, s);
+    memcpy(&a, p, s->bytes);
+    switch (row) {
+#define ATOMIC(name, spelling, bytes, value)                                   \
+    case ROW_##name:                                                           \
+        result = value;                                                        \
+        break;
+#include "tools/simt/atomics.def"
+#undef ATOMIC
+    }
+    memcpy(p, &result, s->bytes);
+    return a;
+}

@@ -1,0 +1,257 @@
+// Calls of what only a GPU has: they become calls of the executor. A call
+// that is in no table is an error, so what is run is what was emitted.
+
+#include "tools/simt/code.h"
+
+#include <llvm-c/Analysis.h>
+
+#include <string.h>
+
+#define FUNCTION(f) ((void (*)(void))(f))
+
+enum { OPERANDS_MOST = 4, NONE = -1 };
+
+// A row of registers.def.
+static const char *const registers[] = {
+#define REGISTER(name, intrinsic, value) intrinsic,
+#include "tools/simt/registers.def"
+#undef REGISTER
+};
+
+// A row of collectives.def: the operands for the mask and the values.
+static const struct {
+    const char *intrinsic;
+    int operands[OPERANDS_MOST];
+} collectives[] = {
+#define COLLECTIVE(name, intrinsic, mask, a, b, c, combine)                    \
+    {intrinsic, {mask, a, b, c}},
+#include "tools/simt/collectives.def"
+#undef COLLECTIVE
+};
+
+// What LLVM compiles for any machine: the names begin like this.
+static const char *const common[] = {
+    "llvm.abs.",        "llvm.assume",
+    "llvm.bitreverse.", "llvm.bswap.",
+    "llvm.ceil.",       "llvm.convert.from.fp16",
+    "llvm.copysign.",   "llvm.cos.",
+    "llvm.ctlz.",       "llvm.ctpop.",
+    "llvm.cttz.",       "llvm.dbg.",
+    "llvm.exp2.",       "llvm.experimental.noalias.scope.decl",
+    "llvm.fabs.",       "llvm.floor.",
+    "llvm.fma.",        "llvm.fptosi.sat.",
+    "llvm.fptoui.sat.", "llvm.fshl.",
+    "llvm.fshr.",       "llvm.is.fpclass.",
+    "llvm.lifetime.",   "llvm.log2.",
+    "llvm.maxnum.",     "llvm.minnum.",
+    "llvm.nearbyint.",  "llvm.rint.",
+    "llvm.round.",      "llvm.roundeven.",
+    "llvm.sadd.",       "llvm.sin.",
+    "llvm.smax.",       "llvm.smin.",
+    "llvm.smul.",       "llvm.sqrt.",
+    "llvm.ssub.",       "llvm.tanh.",
+    "llvm.trunc.",      "llvm.uadd.",
+    "llvm.ucmp.",       "llvm.umax.",
+    "llvm.umin.",       "llvm.umul.",
+    "llvm.usub.",       "llvm.vector.reduce.",
+    "llvm.scmp."};
+
+// Return whether the name of a function is that of an intrinsic; overloaded
+// ones have their types behind it.
+static bool is_intrinsic(const char *name, const char *intrinsic)
+{
+    size_t n = strlen(intrinsic);
+    return strncmp(name, intrinsic, n) == 0 && (!name[n] || name[n] == '.');
+}
+
+// Put a value in the place of a call.
+static void replace(LLVMValueRef call, LLVMValueRef by)
+{
+    if (by)
+        LLVMReplaceAllUsesWith(call, by);
+    LLVMInstructionEraseFromParent(call);
+}
+
+// Replace the read of a special register.
+static bool replace_register(struct rewriter *w, LLVMValueRef call,
+                             const char *name)
+{
+    size_t n = sizeof registers / sizeof *registers;
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(name, registers[i]) != 0)
+            continue;
+        LLVMValueRef args[] = {code_address(w, w->code->machine),
+                               LLVMConstInt(w->half, i, false)};
+        replace(call, code_call(w, FUNCTION(simt_register), w->half, args, 2));
+        return true;
+    }
+    return false;
+}
+
+// Return an operand of a call as 64 bits; 0 if it has none.
+static LLVMValueRef operand_bits(struct rewriter *w, LLVMValueRef call, int at)
+{
+    if (at == NONE)
+        return LLVMConstInt(w->word, 0, false);
+    return LLVMBuildZExt(w->builder, LLVMGetOperand(call, (unsigned)at),
+                         w->word, "");
+}
+
+// Replace what the lanes of a warp do at once.
+static bool replace_collective(struct rewriter *w, LLVMValueRef call,
+                               const char *name)
+{
+    size_t n = sizeof collectives / sizeof *collectives;
+    for (size_t i = 0; i < n; i++) {
+        const int *operands = collectives[i].operands;
+        if (strcmp(name, collectives[i].intrinsic) != 0)
+            continue;
+        LLVMTypeRef type = LLVMTypeOf(call);
+        LLVMValueRef args[] = {code_address(w, w->code->machine),
+                               LLVMConstInt(w->word, i, false),
+                               operand_bits(w, call, operands[0]),
+                               operand_bits(w, call, operands[1]),
+                               operand_bits(w, call, operands[2]),
+                               operand_bits(w, call, operands[3]),
+                               code_address(w, code_site(w, call))};
+        LLVMValueRef v =
+            code_call(w, FUNCTION(simt_collective), w->word, args, 7);
+        bool is_void = LLVMGetTypeKind(type) == LLVMVoidTypeKind;
+        replace(call, is_void ? NULL : LLVMBuildTrunc(w->builder, v, type, ""));
+        return true;
+    }
+    return false;
+}
+
+// Replace the barrier of a block.
+static bool replace_barrier(struct rewriter *w, LLVMValueRef call,
+                            const char *name)
+{
+    if (strcmp(name, "llvm.nvvm.barrier.cta.sync.aligned.all") != 0)
+        return false;
+    LLVMValueRef args[] = {code_address(w, w->code->machine),
+                           code_address(w, code_site(w, call))};
+    code_call(w, FUNCTION(simt_barrier), NULL, args, 2);
+    replace(call, NULL);
+    return true;
+}
+
+// Return a type as functions of C pass it: bits for short floating numbers
+// and vectors.
+static LLVMTypeRef passed_type(struct rewriter *w, LLVMTypeRef type)
+{
+    switch ((int)LLVMGetTypeKind(type)) {
+    case LLVMHalfTypeKind:
+    case LLVMBFloatTypeKind: return LLVMInt16TypeInContext(w->context);
+    case LLVMVectorTypeKind: return w->half;
+    }
+    return type;
+}
+
+// Replace a function on numbers by the one of math.c.
+static bool replace_math(struct rewriter *w, LLVMValueRef call,
+                         const char *name)
+{
+    const struct math_function *f = math_find(name);
+    LLVMValueRef args[OPERANDS_MOST];
+    unsigned n = LLVMGetNumArgOperands(call);
+    if (!f || n > OPERANDS_MOST)
+        return false;
+    for (unsigned i = 0; i < n; i++) {
+        LLVMValueRef v = LLVMGetOperand(call, i);
+        args[i] =
+            LLVMBuildBitCast(w->builder, v, passed_type(w, LLVMTypeOf(v)), "");
+    }
+    LLVMTypeRef type = LLVMTypeOf(call);
+    LLVMValueRef v = code_call(w, f->function, passed_type(w, type), args, n);
+    replace(call, LLVMBuildBitCast(w->builder, v, type, ""));
+    return true;
+}
+
+// Have the range of a memory intrinsic checked.
+static void watch_range(struct rewriter *w, LLVMValueRef call, unsigned operand,
+                        unsigned kind)
+{
+    struct site *s = code_site(w, call);
+    LLVMValueRef p = LLVMGetOperand(call, operand);
+    s->kind = kind;
+    LLVMValueRef args[] = {
+        code_address(w, w->code->machine),
+        LLVMBuildAddrSpaceCast(w->builder, p, w->pointer, ""),
+        LLVMBuildZExt(w->builder, LLVMGetOperand(call, 2), w->word, ""),
+        code_address(w, s)};
+    code_call(w, FUNCTION(simt_range), w->pointer, args, 4);
+}
+
+// Watch memset, memcpy and memmove.
+static bool watch_memory(struct rewriter *w, LLVMValueRef call,
+                         const char *name)
+{
+    bool is_copy =
+        is_intrinsic(name, "llvm.memcpy") || is_intrinsic(name, "llvm.memmove");
+    if (!is_copy && !is_intrinsic(name, "llvm.memset"))
+        return false;
+    if (w->code->is_checked) {
+        watch_range(w, call, 0, ACCESS_WRITE);
+        if (is_copy)
+            watch_range(w, call, 1, ACCESS_READ);
+    }
+    return true;
+}
+
+// Return whether LLVM compiles it for this machine too.
+static bool is_common(const char *name)
+{
+    for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+        if (strncmp(name, common[i], strlen(common[i])) == 0)
+            return true;
+    return false;
+}
+
+// Replace an inline instruction: an atomic, or the empty one that keeps
+// branches around barriers.
+static bool replace_inline(struct rewriter *w, LLVMValueRef call,
+                           const char *text)
+{
+    uint32_t bytes = 0;
+    int row = atomic_parse(text, &bytes);
+    if (!*text || row < 0) {
+        if (!*text)
+            replace(call, NULL);
+        return !*text;
+    }
+    struct site *s = code_site(w, call);
+    s->kind = ACCESS_READ | ACCESS_WRITE | ACCESS_ATOMIC;
+    s->bytes = s->align = bytes;
+    LLVMTypeRef type = LLVMTypeOf(call);
+    LLVMValueRef args[] = {
+        code_address(w, w->code->machine),
+        LLVMBuildAddrSpaceCast(w->builder, LLVMGetOperand(call, 0), w->pointer,
+                               ""),
+        LLVMBuildZExt(w->builder, LLVMGetOperand(call, 1), w->word, ""),
+        LLVMConstInt(w->word, (unsigned)row, false), code_address(w, s)};
+    LLVMValueRef v = code_call(w, FUNCTION(simt_atomic), w->word, args, 5);
+    replace(call, LLVMBuildTrunc(w->builder, v, type, ""));
+    return true;
+}
+
+bool code_replace_call(struct rewriter *w, LLVMValueRef call)
+{
+    LLVMValueRef called = LLVMGetCalledValue(call);
+    size_t n;
+    LLVMPositionBuilderBefore(w->builder, call);
+    const char *name = LLVMIsAInlineAsm(called)
+                           ? LLVMGetInlineAsmAsmString(called, &n)
+                           : LLVMGetValueName2(called, &n);
+    bool ok = LLVMIsAInlineAsm(called)
+                  ? replace_inline(w, call, name)
+                  : !LLVMIsDeclaration(called) ||
+                        replace_register(w, call, name) ||
+                        replace_collective(w, call, name) ||
+                        replace_barrier(w, call, name) ||
+                        watch_memory(w, call, name) || is_common(name) ||
+                        replace_math(w, call, name);
+    if (!ok)
+        diag_error(w->diags, (struct span){0}, D_simt_unknown, name);
+    return ok;
+}

@@ -1,0 +1,112 @@
+// A module on its way from the NVPTX backend to this machine.
+
+#ifndef TOOLS_SIMT_CODE_H
+#define TOOLS_SIMT_CODE_H
+
+#include "ir/base/map.h"
+#include "tools/simt/machine.h"
+
+#include <llvm-c/Core.h>
+#include <llvm-c/LLJIT.h>
+
+// An entry of the module.
+struct code_entry {
+    const struct ir_launch *launch;
+    struct shared_layout *shared; // of its arrays
+    void (*run)(void *slots);     // takes the parameters, 8 bytes each
+};
+
+// A constant of the module.
+struct code_constant {
+    const char *name;
+    size_t bytes;
+};
+
+// Compiled code, and the machine that it is tied to.
+struct simt_code {
+    struct arena *arena; // of all that lives as long as the code
+    const struct ir_kernel *kernel;
+    struct machine *machine;
+    struct VEC(struct code_entry) entries;
+    struct VEC(const struct site *) sites;
+    struct VEC(struct code_constant) constants;
+    struct region *dynamic; // of the module's dynamic shared memory, or NULL
+    size_t n_regions;       // that belong to the code
+    struct str_table names; // of files
+    size_t locals;          // bytes of local arrays on the stack
+    bool is_checked;
+    LLVMOrcLLJITRef jit;
+};
+
+// What rewrites the module.
+struct rewriter {
+    struct simt_code *code;
+    struct diag_list *diags;
+    LLVMContextRef context;
+    LLVMModuleRef module;
+    LLVMBuilderRef builder;
+    LLVMTypeRef pointer, word, half; // ptr, i64, i32
+};
+
+// ---- retarget.c
+
+// Make the module one for this machine.  Returns false after reporting.
+bool code_retarget(struct rewriter *w);
+
+// Return a constant pointer in address space 0.
+LLVMValueRef code_address(struct rewriter *w, const void *p);
+
+// Return a call, at the builder's place, of a function of this program.
+// `result` NULL: void.
+LLVMValueRef code_call(struct rewriter *w, void (*function)(void),
+                       LLVMTypeRef result, LLVMValueRef *args, unsigned n);
+
+// ---- watch.c
+
+// Watch an instruction that is no call, if it is one to watch.
+void code_watch(struct rewriter *w, LLVMValueRef instruction);
+
+// Watch the loops of a function.
+void code_watch_loops(struct rewriter *w, LLVMValueRef function);
+
+// Return a new site at an instruction.
+struct site *code_site(struct rewriter *w, LLVMValueRef at);
+
+// ---- calls.c
+
+// Replace a call of what only a GPU has.  Returns false after reporting that
+// it is not known.
+bool code_replace_call(struct rewriter *w, LLVMValueRef call);
+
+// ---- math.c
+
+// A function that takes the place of an intrinsic of the same type.
+struct math_function {
+    const char *intrinsic;
+    void (*function)(void);
+};
+
+// Return it, or NULL.
+const struct math_function *math_find(const char *intrinsic);
+
+// ---- atomics.c
+
+// Do what an inline `atom...` instruction says; `row` as given by
+// atomic_parse.
+uint64_t simt_atomic(struct machine *m, void *p, uint64_t value, uint64_t row,
+                     const struct site *s);
+
+// Return the row for the text of an inline instruction, or -1.
+int atomic_parse(const char *text, uint32_t *bytes);
+
+// ---- jit.c
+
+// Compile the module, which becomes the property of this call together with
+// its context, and fill code->jit.  Returns false after reporting.
+bool code_compile(struct rewriter *w);
+
+// Return the address of a symbol, or NULL after reporting.
+void *code_symbol(struct simt_code *code, const char *name,
+                  struct diag_list *diags);
+
+#endif

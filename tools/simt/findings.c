@@ -1,0 +1,114 @@
+// Findings: what, where, by whom, on which element.
+
+#include "tools/simt/machine.h"
+
+#include <string.h>
+
+struct simt_thread thread_of(const struct machine *m, uint32_t number)
+{
+    struct simt_thread t;
+    const uint32_t *n = m->block;
+    for (int d = 0; d < 3; d++)
+        t.block[d] = m->at[d];
+    t.thread[0] = number % n[0];
+    t.thread[1] = number / n[0] % n[1];
+    t.thread[2] = number / n[0] / n[1];
+    return t;
+}
+
+// Return the array whose pages are nearest below an address.
+static struct region *nearest(struct machine *m, const void *p)
+{
+    struct region *best = NULL;
+    for (size_t i = 1; i < m->n_regions; i++) {
+        struct region *r = &m->regions[i];
+        if (r->cells && (const void *)r->base <= p &&
+            (!best || r->base > best->base))
+            best = r;
+    }
+    return best;
+}
+
+// Turn the offset of an element into indices, the way that the strides say.
+static void set_indices(const struct region *r, struct simt_finding *f)
+{
+    int64_t rest = f->element;
+    f->rank = r->rank;
+    for (uint32_t i = 0; i < r->rank; i++) {
+        int64_t stride = r->strides[i];
+        bool is_last = i + 1 == r->rank;
+        f->indices[i] = is_last && stride == 1 ? rest
+                        : stride               ? rest / stride
+                                               : 0;
+        rest -= f->indices[i] * stride;
+    }
+    if (rest)
+        f->rank = 0;
+}
+
+// Say which element an address is.
+static void set_element(struct machine *m, struct region *r, const void *p,
+                        struct simt_finding *f)
+{
+    if (!r || r == &m->regions[0])
+        r = nearest(m, p);
+    if (!r)
+        return;
+    int64_t offset = (const unsigned char *)p - r->base;
+    if (r->stride)
+        offset -= (int64_t)(r->stride * m->current->number);
+    f->array = r->name;
+    f->buffer = r->buffer;
+    f->space = r->space;
+    f->element = offset / (int64_t)r->elem;
+    if (offset < 0 && offset % (int64_t)r->elem)
+        f->element--;
+    set_indices(r, f);
+}
+
+void finding_make(struct machine *m, enum simt_fault fault,
+                  const struct site *s, struct region *r, const void *p,
+                  struct simt_finding *out)
+{
+    *out = (struct simt_finding){.fault = fault, .count = 1, .entry = m->entry};
+    out->thread = thread_of(m, m->current ? m->current->number : 0);
+    if (s) {
+        out->place = s->place;
+        out->bytes = s->bytes;
+        out->is_write = s->kind & ACCESS_WRITE;
+    }
+    if (p)
+        set_element(m, r, p, out);
+}
+
+// Return whether two places are the same.
+static bool same_place(const struct simt_place *a, const struct simt_place *b)
+{
+    return a->line == b->line && a->column == b->column && a->file == b->file;
+}
+
+void finding_note(struct machine *m, const struct simt_finding *f)
+{
+    struct simt_result *out = m->result;
+    for (size_t i = 0; i < out->n; i++) {
+        struct simt_finding *known = &out->findings[i];
+        if (known->fault == f->fault && known->array == f->array &&
+            known->entry == f->entry && same_place(&known->place, &f->place) &&
+            same_place(&known->other, &f->other)) {
+            known->count += f->count;
+            return;
+        }
+    }
+    if (out->n < SIMT_FINDINGS_MOST)
+        out->findings[out->n++] = *f;
+    else
+        out->lost++;
+}
+
+void finding_add(struct machine *m, enum simt_fault fault, const struct site *s,
+                 struct region *r, const void *p)
+{
+    struct simt_finding f;
+    finding_make(m, fault, s, r, p, &f);
+    finding_note(m, &f);
+}

@@ -1,0 +1,227 @@
+// What runs: one block at a time, its threads as fibers, over arrays in an
+// arena of their own with a record of who touched each element.
+
+#ifndef TOOLS_SIMT_MACHINE_H
+#define TOOLS_SIMT_MACHINE_H
+
+#include "ir/shared.h"
+#include "tools/simt/simt.h"
+
+enum { WARP_LANES = 32, THREADS_MOST = 1024, SINK_BYTES = 64 };
+
+// How code touches memory.
+enum access_kind {
+    ACCESS_READ = 1,
+    ACCESS_WRITE = 2,
+    ACCESS_ATOMIC = 4, // with READ and WRITE
+};
+
+// An instruction that is watched.
+struct site {
+    uint32_t number;
+    uint32_t bytes, align;
+    unsigned kind; // of enum access_kind, combined; 0: no access
+    struct simt_place place;
+};
+
+// Who touched an element last.  A record is packed, see `record_make`.
+struct cell {
+    uint64_t write, read;       // 0: nobody
+    uint32_t write_by, read_by; // block serial numbers
+};
+
+// An array.
+struct region {
+    const char *name;
+    const struct ir_buffer *buffer; // or NULL
+    enum space space;
+    unsigned char *base;
+    size_t bytes;       // of all threads together
+    size_t stride;      // local: from one thread to the next, else 0
+    unsigned shift;     // log2 of the bytes of a cell
+    struct cell *cells; // NULL: constant memory, nothing is recorded
+    size_t n_cells;
+    bool is_defined; // before the run
+    bool is_read_only;
+    bool is_result;
+    uint32_t rank;
+    int64_t strides[SIMT_RANK_MOST];   // in elements
+    size_t elem;                       // bytes
+    const struct shared_layout *parts; // arrays that share it, or NULL
+};
+
+enum fiber_state { FIBER_READY, FIBER_BARRIER, FIBER_WARP, FIBER_DONE };
+
+// What the lanes of a warp do at once: collectives.def.
+enum collective {
+#define COLLECTIVE(name, intrinsic, ...) COLLECTIVE_##name,
+#include "tools/simt/collectives.def"
+#undef COLLECTIVE
+    COLLECTIVES
+};
+
+// A thread.
+struct fiber {
+    void *stack; // where it was left
+    enum fiber_state state;
+    uint32_t thread[3];
+    uint32_t number;         // in the block
+    uint32_t stamp;          // of its accesses: when it last met others
+    uint32_t floor;          // older accesses of the block came before
+    uint32_t warp_floor;     // and of the warp
+    const struct site *site; // what it waits at
+    enum collective what;
+    uint32_t mask;
+    uint64_t operands[3];
+    uint64_t result;
+};
+
+// A write that met another: a fault only if it changes the value.
+struct pending {
+    bool is_active;
+    const unsigned char *at;
+    unsigned char before[SINK_BYTES];
+    size_t bytes;
+    struct simt_finding finding;
+};
+
+enum { REGIONS_MOST = 1024 };
+
+// One run.
+struct machine {
+    unsigned char *arena; // address space for arrays
+    uint16_t *pages;      // the region of each page, 0 for none
+    size_t used;          // bytes of the arena
+    struct region regions[REGIONS_MOST];
+    size_t n_regions; // the first means "nowhere"
+
+    const struct site *const *sites; // of the code, by number
+    const char *entry;               // the launch
+    uint32_t grid[3], block[3], at[3];
+    uint32_t threads;
+    uint32_t serial; // of the block, over all launches
+    uint32_t first;  // serial before this launch's first block; as a
+                     // reader: several blocks of the launch
+    uint32_t clock;  // meetings of threads so far
+    uint32_t began;  // the clock when the block began
+    struct fiber fibers[THREADS_MOST];
+    struct fiber *current;
+    uint32_t order[THREADS_MOST];
+    void *scheduler; // its stack while a fiber runs
+    unsigned char *stacks;
+    size_t stack_bytes;
+    void (*body)(void *slots);
+    void *slots; // of the parameters
+
+    enum simt_policy policy;
+    uint64_t random;        // state
+    int64_t slice, granted; // steps left to this fiber, and what it was given
+    uint64_t steps, most_steps;
+    bool is_stopped;
+    struct pending pending;
+    unsigned char sink[SINK_BYTES] __attribute__((aligned(16)));
+    struct simt_result *result;
+};
+
+// ---- memory.c
+
+// Reserve address space, without arrays.  Returns false if there is none.
+bool machine_open(struct machine *m);
+void machine_close(struct machine *m);
+
+// Add an array of `bytes` bytes per thread or in all, zero, on pages of its
+// own.  Returns NULL when there is no room.
+struct region *region_add(struct machine *m, const char *name, enum space space,
+                          size_t bytes, size_t elem, size_t copies);
+
+// Make memory outside of the arena known: constants of the module.
+struct region *region_add_constant(struct machine *m, const char *name,
+                                   const void *at, size_t bytes);
+
+// Forget all arrays but the first `n`.
+void regions_drop(struct machine *m, size_t n);
+
+// Say which array of the kernel a region is, and its strides in elements.
+void region_describe(struct region *r, const struct ir_buffer *buffer,
+                     const int64_t *strides);
+
+// Return the region an address lies in, or the first of all for "nowhere".
+struct region *region_of(struct machine *m, const void *p);
+
+// ---- access.c: called by the code
+
+// Check an access of this thread.  Returns where it may go: `p`, or a place
+// where it does no harm.
+void *simt_access(struct machine *m, void *p, const struct site *s);
+
+// The same for `bytes` bytes: memcpy, memset.
+void *simt_range(struct machine *m, void *p, uint64_t bytes,
+                 const struct site *s);
+
+// One more iteration of a loop.
+void simt_step(struct machine *m, const struct site *s);
+
+// Return `divisor`, or 1 after a finding, if `value / divisor` has no result
+// in a signed (`bits` > 0) or unsigned (`bits` < 0) integer of so many bits.
+uint64_t simt_divisor(struct machine *m, uint64_t value, uint64_t divisor,
+                      int64_t bits, const struct site *s);
+
+// Return this thread's part of a local array.
+void *simt_local(struct machine *m, const struct region *r);
+
+// Decide what a write that met another one was.
+void pending_settle(struct machine *m);
+
+// ---- findings.c
+
+// Note a fault of the current thread at a place of the code.
+void finding_add(struct machine *m, enum simt_fault fault, const struct site *s,
+                 struct region *r, const void *p);
+
+// Fill a finding for the current thread, without noting it.
+void finding_make(struct machine *m, enum simt_fault fault,
+                  const struct site *s, struct region *r, const void *p,
+                  struct simt_finding *out);
+
+// Note a finding, or count it if the same is known.
+void finding_note(struct machine *m, const struct simt_finding *f);
+
+// Return the coordinates of a thread of the block.
+struct simt_thread thread_of(const struct machine *m, uint32_t number);
+
+// ---- order.c
+
+// Put the threads of the block in the order of the policy.
+void order_threads(struct machine *m);
+
+// Return a random number below `n`.
+uint64_t random_below(struct machine *m, uint64_t n);
+
+// Grant the fiber that runs next its steps.
+void order_grant(struct machine *m);
+
+// ---- block.c
+
+// Run one block to its end, or until the run is stopped.
+void block_run(struct machine *m);
+
+// Leave the current fiber; returns when it goes on.
+void fiber_yield(struct machine *m);
+
+// Take account of the steps of the current fiber, and let others run.
+void fiber_preempt(struct machine *m, const struct site *s);
+
+// Wait for the block; called by the code.
+void simt_barrier(struct machine *m, const struct site *s);
+
+// ---- warp.c
+
+// Do something with the other lanes of the warp; called by the code.
+uint64_t simt_collective(struct machine *m, uint64_t what, uint64_t mask,
+                         uint64_t a, uint64_t b, uint64_t c,
+                         const struct site *s);
+
+// Return a special register of this thread, by its number in registers.def.
+uint32_t simt_register(struct machine *m, uint32_t i);
+
+#endif

@@ -1,0 +1,150 @@
+// Functions on numbers that take the place of NVPTX's: math.def.
+
+#include "tools/simt/code.h"
+
+#include <fenv.h>
+#include <math.h>
+#include <string.h>
+
+#define FUNCTION(f) ((void (*)(void))(f))
+
+// ---- Parts of the expressions ---------------------------------------------
+
+// Return 0 with the sign of a subnormal number, others as they are.
+static float flush(float x)
+{
+    return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x;
+}
+
+// Return the number whose two halves these are.
+static double joined(uint32_t low, uint32_t high)
+{
+    uint64_t bits = (uint64_t)high << 32 | low;
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+// Return a number in a type of 16 bits.
+static uint16_t short_of(enum type_kind kind, float x)
+{
+    uint16_t bits;
+    eval_store_float(type_scalar(kind), &bits, x);
+    return bits;
+}
+
+// Return two numbers in a type of 8 bits, the second one in the low half.
+static uint16_t bytes_of(enum type_kind kind, float high, float low)
+{
+    uint8_t bytes[2];
+    eval_store_float(type_scalar(kind), &bytes[0], low);
+    eval_store_float(type_scalar(kind), &bytes[1], high);
+    return (uint16_t)(bytes[1] << 8 | bytes[0]);
+}
+
+// Return two numbers of 8 bits as f16.
+static uint32_t halves_of(enum type_kind kind, uint16_t pair)
+{
+    uint8_t bytes[2] = {(uint8_t)pair, (uint8_t)(pair >> 8)};
+    uint16_t halves[2];
+    for (int i = 0; i < 2; i++)
+        eval_store_float(type_scalar(TYPE_f16), &halves[i],
+                         eval_load_float(type_scalar(kind), &bytes[i]));
+    return (uint32_t)halves[1] << 16 | halves[0];
+}
+
+// ---- The functions --------------------------------------------------------
+
+#define OPERANDS_1(t) (t a)
+#define OPERANDS_2(t) (t a, t b)
+#define OPERANDS_3(t) (t a, t b, t c)
+// Keeps the compiler from computing before the mode is set.
+#define KEEP(x) __asm__ volatile("" : "+m"(x))
+#define KEEP_1  KEEP(a)
+#define KEEP_2                                                                 \
+    KEEP(a);                                                                   \
+    KEEP(b)
+#define KEEP_3                                                                 \
+    KEEP(a);                                                                   \
+    KEEP(b);                                                                   \
+    KEEP(c)
+#define FLUSH_1 a = flush(a)
+#define FLUSH_2                                                                \
+    a = flush(a);                                                              \
+    b = flush(b)
+#define FLUSH_3                                                                \
+    a = flush(a);                                                              \
+    b = flush(b);                                                              \
+    c = flush(c)
+
+// A function that computes `value` under a rounding mode.
+#define MODE(function, type, n, from, mode, before, after, value)              \
+    static type function OPERANDS_##n(from)                                    \
+    {                                                                          \
+        int usual = fegetround();                                              \
+        before;                                                                \
+        fesetround(mode);                                                      \
+        KEEP_##n;                                                              \
+        volatile type result = value;                                          \
+        fesetround(usual);                                                     \
+        return after(result);                                                  \
+    }
+#define MODES(name, suffix, type, n, from, before, after, value)               \
+    MODE(name##_rn##suffix, type, n, from, FE_TONEAREST, before, after, value) \
+    MODE(name##_rz##suffix, type, n, from, FE_TOWARDZERO, before, after,       \
+         value)                                                                \
+    MODE(name##_rm##suffix, type, n, from, FE_DOWNWARD, before, after, value)  \
+    MODE(name##_rp##suffix, type, n, from, FE_UPWARD, before, after, value)
+#define ROUNDED(name, n, on_float, on_double)                                  \
+    MODES(rounded_##name, _f, float, n, float, , , on_float)                   \
+    MODES(rounded_##name, _ftz, float, n, float, FLUSH_##n, flush, on_float)   \
+    MODES(rounded_##name, _d, double, n, double, , , on_double)
+#define CONVERT(name, from, to) MODES(convert_##name, _, to, 1, from, , , (to)a)
+#define FLOAT(intrinsic, name, n, value)                                       \
+    static float float_##name OPERANDS_##n(float)                              \
+    {                                                                          \
+        return value;                                                          \
+    }
+#define DOUBLE(intrinsic, name, n, value)                                      \
+    static double double_##name OPERANDS_##n(double)                           \
+    {                                                                          \
+        return value;                                                          \
+    }
+#define BITS(intrinsic, name, result, operands, value)                         \
+    static result bits_##name operands                                         \
+    {                                                                          \
+        return value;                                                          \
+    }
+#include "tools/simt/math.def"
+
+// ---- Their names ----------------------------------------------------------
+
+#define ROW(intrinsic, function)                                               \
+    {                                                                          \
+        intrinsic, FUNCTION(function)                                          \
+    }
+#define ROWS(prefix, name, suffix, tail)                                       \
+    ROW("llvm.nvvm." #name ".rn" tail, prefix##name##_rn##suffix),             \
+        ROW("llvm.nvvm." #name ".rz" tail, prefix##name##_rz##suffix),         \
+        ROW("llvm.nvvm." #name ".rm" tail, prefix##name##_rm##suffix),         \
+        ROW("llvm.nvvm." #name ".rp" tail, prefix##name##_rp##suffix),
+
+static const struct math_function functions[] = {
+#define ROUNDED(name, n, on_float, on_double)                                  \
+    ROWS(rounded_, name, _f, ".f")                                             \
+    ROWS(rounded_, name, _ftz, ".ftz.f") ROWS(rounded_, name, _d, ".d")
+#define CONVERT(name, from, to)           ROWS(convert_, name, _, "")
+#define FLOAT(intrinsic, name, n, value)  ROW(intrinsic, float_##name),
+#define DOUBLE(intrinsic, name, n, value) ROW(intrinsic, double_##name),
+#define BITS(intrinsic, name, result, operands, value)                         \
+    ROW(intrinsic, bits_##name),
+#include "tools/simt/math.def"
+};
+
+const struct math_function *math_find(const char *intrinsic)
+{
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (strcmp(functions[i].intrinsic, intrinsic) == 0)
+            return &functions[i];
+    return NULL;
+}

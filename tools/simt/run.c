@@ -1,0 +1,354 @@
+// One run: arguments into the arena, all blocks of all launches, results out
+// of it.
+
+#define _DEFAULT_SOURCE // MAP_ANONYMOUS
+
+#include "tools/simt/code.h"
+
+#include "ir/base/num.h"
+#include "ir/walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+enum { STACK_BYTES = 64 * 1024, SLOT_BYTES = 8 };
+#define STEPS_MOST UINT64_C(10000000000)
+#define GRID_MOST  INT64_C(0x7fffffff)
+
+// A run.
+struct running {
+    struct simt_code *code;
+    struct machine *m;
+    const struct eval_argument *arguments;
+    struct diag_list *diags;
+    unsigned char *slots; // of the entries' parameters
+    size_t n_slots;
+    struct region **regions; // of the kernel's parameters, NULL for scalars
+};
+
+// ---- Arguments ------------------------------------------------------------
+
+// What looks for atomics on an array.
+struct search {
+    const struct ir_buffer *buffer;
+    bool found;
+};
+
+// Note an atomic.
+static void see_atomic(struct ir_expr *x, void *context)
+{
+    struct search *s = context;
+    s->found |=
+        ir_op_info(x->op)->flags & OP_WRITES && x->u.buffer == s->buffer;
+}
+
+// Return whether an array holds something before the run: inputs, and results
+// that are made by atomics.
+static bool is_defined(const struct ir_kernel *k, const struct ir_buffer *b)
+{
+    struct search s = {b, false};
+    if (b->role != ROLE_output)
+        return b->role != ROLE_alloc;
+    ir_each_expr_in((struct ir_block *)&k->body, see_atomic, &s);
+    return s.found;
+}
+
+// Describe the dimensions of an array of the kernel.
+static void describe(const struct running *r, struct region *region,
+                     const struct ir_buffer *b)
+{
+    const struct ir_kernel *k = r->code->kernel;
+    int64_t strides[SIMT_RANK_MOST] = {0}, row = 1, extent = 1;
+    for (uint32_t i = b->rank; i-- > 0 && b->rank <= SIMT_RANK_MOST;) {
+        strides[i] = row;
+        if (b->strides)
+            ir_eval_int(k, r->arguments, b->strides[i], &strides[i]);
+        ir_eval_int(k, r->arguments, b->shape[i], &extent);
+        row *= extent > 0 ? extent : 1;
+    }
+    region_describe(region, b, strides);
+}
+
+// Add an array to the machine; `data` NULL leaves it undefined.
+// Returns NULL after reporting.
+static struct region *add_array(struct running *r, const struct ir_buffer *b,
+                                const void *data, size_t bytes)
+{
+    struct region *region =
+        region_add(r->m, b->name, SPACE_global, bytes, type_bytes(b->elem), 1);
+    if (!region) {
+        diag_error(r->diags, (struct span){0}, D_simt_no_memory);
+        return NULL;
+    }
+    describe(r, region, b);
+    region->is_defined = is_defined(r->code->kernel, b);
+    region->is_read_only = b->role == ROLE_input;
+    region->is_result = b->role == ROLE_output;
+    if (data && bytes)
+        memcpy(region->base, data, bytes);
+    return region;
+}
+
+// Write the value of a scalar parameter to its slot.
+static void store_scalar(const struct ir_var *v,
+                         const struct eval_argument *argument, void *slot)
+{
+    if (type_is_float(v->type))
+        eval_store_float(v->type, slot, argument->scalar.f);
+    else
+        eval_store_int(v->type, slot, argument->scalar.i);
+}
+
+// Return the bytes of an array of the workspace; false if it has none.
+static bool workspace_bytes(const struct running *r, const struct ir_buffer *b,
+                            int64_t *bytes)
+{
+    *bytes = (int64_t)type_bytes(b->elem);
+    for (uint32_t i = 0; i < b->rank; i++) {
+        int64_t extent;
+        if (!ir_eval_int(r->code->kernel, r->arguments, b->shape[i], &extent) ||
+            !num_mul(*bytes, extent, bytes))
+            return false;
+    }
+    return true;
+}
+
+// Put a pointer to an array into the next slot.
+static bool push_array(struct running *r, struct region *region)
+{
+    if (region)
+        memcpy(r->slots + SLOT_BYTES * r->n_slots++, &region->base, SLOT_BYTES);
+    return region;
+}
+
+// Give the parameters of the kernel to the machine.
+static bool set_parameters(struct running *r)
+{
+    const struct ir_kernel *k = r->code->kernel;
+    for (size_t i = 0; i < k->params.n; i++) {
+        const struct ir_param *p = &k->params.at[i];
+        const struct eval_argument *argument = &r->arguments[i];
+        if (p->var) {
+            store_scalar(p->var, argument,
+                         r->slots + SLOT_BYTES * r->n_slots++);
+            continue;
+        }
+        r->regions[i] = add_array(r, p->buffer, argument->data, argument->size);
+        if (!push_array(r, r->regions[i]))
+            return false;
+    }
+    for (size_t i = 0; i < k->body.n; i++) {
+        const struct ir_stmt *s = k->body.at[i];
+        int64_t bytes;
+        if (s->kind != STMT_alloc)
+            continue;
+        if (!workspace_bytes(r, s->u.buffer, &bytes) ||
+            !push_array(r, add_array(r, s->u.buffer, NULL, (size_t)bytes)))
+            return false;
+    }
+    return true;
+}
+
+// Copy the results out of the machine.
+static void read_results(struct running *r)
+{
+    const struct ir_kernel *k = r->code->kernel;
+    for (size_t i = 0; i < k->params.n; i++)
+        if (r->regions[i] && k->params.at[i].buffer->role != ROLE_input)
+            memcpy(r->arguments[i].data, r->regions[i]->base,
+                   r->arguments[i].size);
+}
+
+// Note results of which elements were never written.
+static void note_unwritten(struct running *r)
+{
+    for (size_t i = 0; i < r->code->kernel->params.n; i++) {
+        struct region *region = r->regions[i];
+        struct simt_finding first;
+        uint64_t n = 0;
+        if (!region || !region->is_result || region->is_defined)
+            continue;
+        for (size_t c = 0; c < region->bytes >> region->shift; c++) {
+            if (region->cells[c].write)
+                continue;
+            if (!n++)
+                finding_make(r->m, SIMT_FAULT_unwritten, NULL, region,
+                             region->base + (c << region->shift), &first);
+        }
+        first.count = n;
+        if (n)
+            finding_note(r->m, &first);
+    }
+}
+
+// ---- Launches -------------------------------------------------------------
+
+// Return the greatest common divisor.
+static uint64_t common(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+// An order of `n` blocks: one after another, or with strides around.
+struct tour {
+    uint64_t n, at, step;
+};
+
+// Return the order of blocks under the policy.
+static struct tour tour_of(struct machine *m, uint64_t n)
+{
+    struct tour t = {n, 0, 1};
+    if (m->policy == SIMT_forward || m->policy == SIMT_one_ahead)
+        return t;
+    t.at = m->policy == SIMT_reverse ? n - 1 : random_below(m, n);
+    t.step = n - 1;
+    while (m->policy != SIMT_reverse && n > 2 &&
+           (t.step == n - 1 || common(t.step, n) != 1))
+        t.step = 1 + random_below(m, n - 1);
+    return t;
+}
+
+// Run the blocks of a launch.
+static void run_blocks(struct machine *m)
+{
+    uint64_t n = (uint64_t)m->grid[0] * m->grid[1] * m->grid[2];
+    struct tour t = tour_of(m, n);
+    m->first = ++m->serial;
+    for (uint64_t i = 0; i < n && !m->is_stopped; i++) {
+        m->at[0] = (uint32_t)(t.at % m->grid[0]);
+        m->at[1] = (uint32_t)(t.at / m->grid[0] % m->grid[1]);
+        m->at[2] = (uint32_t)(t.at / m->grid[0] / m->grid[1]);
+        m->serial++;
+        block_run(m);
+        t.at = (t.at + t.step) % n;
+    }
+}
+
+// Prepare the machine for a launch.  False if its grid has no value, or one
+// that no GPU takes.
+static bool prepare(struct running *r, const struct code_entry *e)
+{
+    struct machine *m = r->m;
+    m->entry = e->launch->name;
+    m->body = e->run;
+    m->threads = 1;
+    for (int d = 0; d < 3; d++) {
+        int64_t blocks;
+        if (!ir_eval_int(r->code->kernel, r->arguments, e->launch->grid[d],
+                         &blocks) ||
+            blocks > GRID_MOST)
+            return false;
+        m->grid[d] = blocks > 0 ? (uint32_t)blocks : 0;
+        m->block[d] = e->launch->block[d];
+        m->threads *= m->block[d];
+    }
+    if (r->code->dynamic) {
+        r->code->dynamic->bytes = (size_t)shared_dynamic(e->shared);
+        r->code->dynamic->parts = e->shared;
+    }
+    return m->threads <= THREADS_MOST;
+}
+
+// Run all launches.
+static bool run_launches(struct running *r)
+{
+    for (size_t i = 0; i < r->code->entries.n && !r->m->is_stopped; i++) {
+        const struct code_entry *e = &r->code->entries.at[i];
+        if (!prepare(r, e)) {
+            diag_error(r->diags, r->code->kernel->span, D_simt_no_grid,
+                       e->launch->name);
+            return false;
+        }
+        if (r->m->grid[0] && r->m->grid[1] && r->m->grid[2])
+            run_blocks(r->m);
+    }
+    return true;
+}
+
+// ---- The run --------------------------------------------------------------
+
+// Give the machine stacks, once.
+static bool make_stacks(const struct simt_code *code)
+{
+    struct machine *m = code->machine;
+    if (m->stacks)
+        return true;
+    m->stack_bytes = (STACK_BYTES + code->locals + 4095) & ~(size_t)4095;
+    void *p = mmap(NULL, m->stack_bytes * THREADS_MOST, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    m->stacks = p == MAP_FAILED ? NULL : p;
+    return m->stacks;
+}
+
+// Begin a run.
+static void begin(struct simt_code *code, const struct simt_run *run,
+                  struct simt_result *out)
+{
+    struct machine *m = code->machine;
+    *out = (struct simt_result){0};
+    m->result = out;
+    m->sites = code->sites.at;
+    m->policy = run->policy;
+    m->random = run->seed;
+    m->steps = 0;
+    m->most_steps = run->most_steps ? run->most_steps : STEPS_MOST;
+    m->is_stopped = false;
+    m->pending.is_active = false;
+    m->current = NULL;
+}
+
+// Put faults before notes.
+static int by_severity(const void *a, const void *b)
+{
+    const struct simt_finding *x = a, *y = b;
+    int first =
+        (int)simt_fault_severity(y->fault) - (int)simt_fault_severity(x->fault);
+    return first ? first : (int)x->fault - (int)y->fault;
+}
+
+// Return the seconds since some moment.
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+bool simt_run(struct simt_code *code, const struct eval_argument *arguments,
+              const struct simt_run *run, struct simt_result *out,
+              struct diag_list *diags)
+{
+    size_t n = code->kernel->params.n + code->kernel->body.n + 1;
+    struct running r = {.code = code,
+                        .m = code->machine,
+                        .arguments = arguments,
+                        .diags = diags,
+                        .slots = calloc(n, SLOT_BYTES),
+                        .regions = calloc(n, sizeof *r.regions)};
+    double began = now();
+    begin(code, run, out);
+    r.m->slots = r.slots;
+    bool ok = r.slots && r.regions && make_stacks(code);
+    if (!ok)
+        diag_error(diags, (struct span){0}, D_simt_no_memory);
+    ok = ok && set_parameters(&r) && run_launches(&r);
+    if (ok && code->is_checked && !r.m->is_stopped)
+        note_unwritten(&r);
+    if (ok)
+        read_results(&r);
+    qsort(out->findings, out->n, sizeof *out->findings, by_severity);
+    out->accesses = r.m->steps;
+    out->is_stopped = r.m->is_stopped;
+    out->seconds = now() - began;
+    regions_drop(r.m, code->n_regions);
+    free(r.slots);
+    free(r.regions);
+    return ok;
+}

@@ -1,0 +1,129 @@
+// Runs the code that becomes PTX on this machine, one fiber for each thread
+// of a block, and reports what a GPU would do wrong in silence.
+//
+//   struct simt_code *code = simt_compile(arena, kernel, &options, diags);
+//   if (code && simt_run(code, arguments, &run, &result))
+//       ... result.findings ...
+//   simt_free(code);
+//
+// The input is the optimised LLVM module that the NVPTX backend would get.
+// What is left untested is that backend, ptxas and the GPU.
+
+#ifndef TOOLS_SIMT_SIMT_H
+#define TOOLS_SIMT_SIMT_H
+
+#include "ir/base/diag.h"
+#include "ir/eval.h"
+#include "ir/ir.h"
+#include "nvptx/nvptx.h"
+
+// In which order the threads of a block run: policies.def.
+enum simt_policy {
+#define POLICY(name, spelling, meaning) SIMT_##name,
+#include "tools/simt/policies.def"
+#undef POLICY
+    SIMT_POLICIES
+};
+
+// What can be found: faults.def.
+enum simt_fault {
+#define FAULT(name, spelling, severity, text) SIMT_FAULT_##name,
+#include "tools/simt/faults.def"
+#undef FAULT
+    SIMT_FAULTS
+};
+
+enum simt_severity { SIMT_NOTE, SIMT_ERROR };
+
+// How to compile.
+struct simt_options {
+    const struct nvptx_target *target;
+    bool fast_math;
+    unsigned opt_level;    // of the module, as for PTX
+    const void *libdevice; // bitcode, or NULL
+    size_t libdevice_size; // bytes
+    bool is_unchecked;     // fast: finds nothing but hangs and divergence
+};
+
+// How to run.
+struct simt_run {
+    enum simt_policy policy;
+    uint64_t seed;       // of the random decisions
+    uint64_t most_steps; // accesses and iterations of loops; 0: 10^10
+};
+
+// A place in the source; line 0: unknown.
+struct simt_place {
+    const char *file; // lives as long as the code
+    unsigned line, column;
+};
+
+// A thread of a launch.
+struct simt_thread {
+    uint64_t block[3];
+    uint32_t thread[3];
+};
+
+enum { SIMT_RANK_MOST = 8, SIMT_FINDINGS_MOST = 32 };
+
+// One fault; the same fault at the same places is counted, not repeated.
+struct simt_finding {
+    enum simt_fault fault;
+    uint64_t count;            // how often
+    const char *entry;         // the launch; lives as long as the code
+    struct simt_place place;   // of the access or barrier
+    struct simt_thread thread; // that did it
+    bool has_other;            // a second thread has a part in it
+    struct simt_place other;   // its access or barrier
+    struct simt_thread other_thread;
+    bool is_other_block;            // of a block that is not known any more
+    const char *array;              // NULL: no array is near, or none is meant
+    const struct ir_buffer *buffer; // of the kernel, or NULL
+    int64_t element;                // from the start of the array
+    uint32_t rank;                  // of the indices, 0: `element` alone
+    int64_t indices[SIMT_RANK_MOST];
+    uint32_t bytes; // of the access
+    bool is_write, other_is_write;
+    enum space space;
+};
+
+// What came of a run.
+struct simt_result {
+    struct simt_finding findings[SIMT_FINDINGS_MOST];
+    size_t n;
+    size_t lost;       // findings beyond the most
+    uint64_t accesses; // checked
+    uint64_t barriers; // of blocks, each counted once
+    uint64_t blocks;
+    double seconds;
+    bool is_stopped; // by a hang or a divergence: results are incomplete
+};
+
+// A kernel compiled for this machine.
+struct simt_code;
+
+// Emit a kernel at level flat and compile it for this machine.
+// Returns NULL after reporting an error.  A fault inside LLVM may end the
+// process: callers that must go on run it in a child.
+struct simt_code *simt_compile(struct arena *a, const struct ir_kernel *kernel,
+                               const struct simt_options *options,
+                               struct diag_list *diags);
+void simt_free(struct simt_code *code);
+
+// Run all launches of the kernel, in order, on arguments as ir_eval takes
+// them; arrays are changed.  Results must not hold what they should: they
+// count as undefined.
+// Returns false after reporting that it cannot be run: out of memory, or a
+// grid that a GPU would not take.  Findings are in `out`, most severe first.
+bool simt_run(struct simt_code *code, const struct eval_argument *arguments,
+              const struct simt_run *run, struct simt_result *out,
+              struct diag_list *diags);
+
+// Names and texts of the tables.
+const char *simt_policy_name(enum simt_policy p); // "warp-contiguous"
+bool simt_policy_find(const char *name, enum simt_policy *out);
+const char *simt_fault_name(enum simt_fault f); // "race-block"
+const char *simt_fault_text(enum simt_fault f);
+enum simt_severity simt_fault_severity(enum simt_fault f);
+
+#endif

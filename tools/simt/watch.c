@@ -1,0 +1,217 @@
+// Hooks in front of what the executor checks.
+
+#include "tools/simt/code.h"
+
+#include <string.h>
+
+// A pointer to any function, for code_call.
+#define FUNCTION(f) ((void (*)(void))(f))
+
+struct site *code_site(struct rewriter *w, LLVMValueRef at)
+{
+    struct simt_code *code = w->code;
+    struct site *s = arena_new(code->arena, struct site);
+    unsigned n = 0;
+    const char *file = LLVMGetDebugLocFilename(at, &n);
+    s->number = (uint32_t)code->sites.n;
+    s->align = 1;
+    s->place.line = LLVMGetDebugLocLine(at);
+    s->place.column = LLVMGetDebugLocColumn(at);
+    if (file && n)
+        s->place.file = str_intern(&code->names, file, n);
+    vec_push(code->arena, &code->sites, s);
+    return s;
+}
+
+// Return the bytes that a value takes in memory.
+static uint32_t size_of(LLVMTypeRef type)
+{
+    switch ((int)LLVMGetTypeKind(type)) {
+    case LLVMVectorTypeKind:
+        return LLVMGetVectorSize(type) * size_of(LLVMGetElementType(type));
+    case LLVMHalfTypeKind:
+    case LLVMBFloatTypeKind: return 2;
+    case LLVMFloatTypeKind: return 4;
+    case LLVMDoubleTypeKind:
+    case LLVMPointerTypeKind: return 8;
+    }
+    return (LLVMGetIntTypeWidth(type) + 7) / 8;
+}
+
+// Have the address of an access, an operand of it, checked.
+static void watch_access(struct rewriter *w, LLVMValueRef i, unsigned operand,
+                         unsigned kind, LLVMTypeRef type)
+{
+    struct site *s = code_site(w, i);
+    LLVMValueRef p = LLVMGetOperand(i, operand);
+    s->kind = kind;
+    s->bytes = size_of(type);
+    s->align = LLVMGetAlignment(i);
+    LLVMPositionBuilderBefore(w->builder, i);
+    LLVMValueRef args[] = {
+        code_address(w, w->code->machine),
+        LLVMBuildAddrSpaceCast(w->builder, p, w->pointer, ""),
+        code_address(w, s)};
+    LLVMValueRef checked =
+        code_call(w, FUNCTION(simt_access), w->pointer, args, 3);
+    checked = LLVMBuildAddrSpaceCast(w->builder, checked, LLVMTypeOf(p), "");
+    LLVMSetOperand(i, operand, checked);
+}
+
+// Return a lane of a value, or the value itself.
+static LLVMValueRef lane_of(struct rewriter *w, LLVMValueRef v, unsigned lane,
+                            bool is_vector)
+{
+    LLVMValueRef index = LLVMConstInt(w->half, lane, false);
+    return is_vector ? LLVMBuildExtractElement(w->builder, v, index, "") : v;
+}
+
+// Return one divisor, checked.
+static LLVMValueRef checked_divisor(struct rewriter *w, struct site *s,
+                                    LLVMValueRef value, LLVMValueRef divisor,
+                                    bool is_signed)
+{
+    LLVMTypeRef type = LLVMTypeOf(divisor);
+    int64_t bits = LLVMGetIntTypeWidth(type);
+    LLVMValueRef args[] = {
+        code_address(w, w->code->machine),
+        LLVMBuildZExt(w->builder, value, w->word, ""),
+        LLVMBuildZExt(w->builder, divisor, w->word, ""),
+        LLVMConstInt(w->word, (uint64_t)(is_signed ? bits : -bits), true),
+        code_address(w, s)};
+    LLVMValueRef v = code_call(w, FUNCTION(simt_divisor), w->word, args, 5);
+    return LLVMBuildTrunc(w->builder, v, type, "");
+}
+
+// Have the divisor of a division checked: this machine traps where a GPU
+// goes on with some number.
+static void watch_division(struct rewriter *w, LLVMValueRef i, bool is_signed)
+{
+    LLVMValueRef value = LLVMGetOperand(i, 0), divisor = LLVMGetOperand(i, 1);
+    LLVMTypeRef type = LLVMTypeOf(divisor);
+    bool is_vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+    if (LLVMIsConstant(divisor) && LLVMIsAConstantInt(divisor) &&
+        LLVMConstIntGetSExtValue(divisor) > 0)
+        return;
+    struct site *s = code_site(w, i);
+    unsigned n = is_vector ? LLVMGetVectorSize(type) : 1;
+    LLVMValueRef all = divisor;
+    LLVMPositionBuilderBefore(w->builder, i);
+    for (unsigned k = 0; k < n; k++) {
+        LLVMValueRef one =
+            checked_divisor(w, s, lane_of(w, value, k, is_vector),
+                            lane_of(w, divisor, k, is_vector), is_signed);
+        LLVMValueRef index = LLVMConstInt(w->half, k, false);
+        all = is_vector
+                  ? LLVMBuildInsertElement(w->builder, all, one, index, "")
+                  : one;
+    }
+    LLVMSetOperand(i, 1, all);
+}
+
+// Put a local array into the arena, with a part for every thread.
+static void watch_local(struct rewriter *w, LLVMValueRef i)
+{
+    LLVMTypeRef type = LLVMGetAllocatedType(i), elem = type;
+    uint64_t n = 1;
+    for (; LLVMGetTypeKind(elem) == LLVMArrayTypeKind;
+         elem = LLVMGetElementType(elem))
+        n *= LLVMGetArrayLength2(elem);
+    size_t bytes = size_of(elem);
+    if (!w->code->is_checked) {
+        w->code->locals += bytes * n;
+        return;
+    }
+    struct region *r = region_add(w->code->machine, "a local array",
+                                  SPACE_local, bytes * n, bytes, THREADS_MOST);
+    if (!r) {
+        diag_error(w->diags, (struct span){0}, D_simt_no_memory);
+        return;
+    }
+    LLVMPositionBuilderBefore(w->builder, i);
+    LLVMValueRef args[] = {code_address(w, w->code->machine),
+                           code_address(w, r)};
+    LLVMValueRef p = code_call(w, FUNCTION(simt_local), w->pointer, args, 2);
+    LLVMReplaceAllUsesWith(
+        i, LLVMBuildAddrSpaceCast(w->builder, p, LLVMTypeOf(i), ""));
+    LLVMInstructionEraseFromParent(i);
+}
+
+void code_watch(struct rewriter *w, LLVMValueRef i)
+{
+    unsigned both = ACCESS_READ | ACCESS_WRITE | ACCESS_ATOMIC;
+    LLVMOpcode op = LLVMGetInstructionOpcode(i);
+    switch ((int)op) {
+    case LLVMAlloca: watch_local(w, i); return;
+    case LLVMSDiv:
+    case LLVMSRem: watch_division(w, i, true); return;
+    case LLVMUDiv:
+    case LLVMURem: watch_division(w, i, false); return;
+    }
+    if (!w->code->is_checked)
+        return;
+    switch ((int)op) {
+    case LLVMLoad: watch_access(w, i, 0, ACCESS_READ, LLVMTypeOf(i)); return;
+    case LLVMStore:
+        watch_access(w, i, 1, ACCESS_WRITE, LLVMTypeOf(LLVMGetOperand(i, 0)));
+        return;
+    case LLVMAtomicRMW:
+    case LLVMAtomicCmpXchg:
+        watch_access(w, i, 0, both, LLVMTypeOf(LLVMGetOperand(i, 1)));
+        return;
+    }
+}
+
+// ---- Loops ----------------------------------------------------------------
+
+enum { UNSEEN, OPEN, CLOSED };
+
+// A walk over the blocks of a function.
+struct walk {
+    struct rewriter *w;
+    struct map state; // block -> a `char` of these
+    struct map heads; // of loops
+    char states[3];   // what the map points to
+};
+
+// Have the iterations of a loop counted, at its head.
+static void count_iterations(struct rewriter *w, LLVMBasicBlockRef head)
+{
+    LLVMValueRef i = LLVMGetFirstInstruction(head);
+    while (LLVMIsAPHINode(i))
+        i = LLVMGetNextInstruction(i);
+    LLVMPositionBuilderBefore(w->builder, i);
+    LLVMValueRef args[] = {code_address(w, w->code->machine),
+                           code_address(w, code_site(w, i))};
+    code_call(w, FUNCTION(simt_step), NULL, args, 2);
+}
+
+// Visit a block and those behind it; a branch back to one that is open closes
+// a loop.
+static void visit(struct walk *walk, LLVMBasicBlockRef b)
+{
+    LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
+    unsigned n = end ? LLVMGetNumSuccessors(end) : 0;
+    map_set(&walk->state, b, &walk->states[OPEN]);
+    for (unsigned i = 0; i < n; i++) {
+        LLVMBasicBlockRef to = LLVMGetSuccessor(end, i);
+        const char *state = map_get(&walk->state, to);
+        if (!state)
+            visit(walk, to);
+        else if (state == &walk->states[OPEN])
+            map_set(&walk->heads, to, to);
+    }
+    map_set(&walk->state, b, &walk->states[CLOSED]);
+}
+
+void code_watch_loops(struct rewriter *w, LLVMValueRef function)
+{
+    struct walk walk = {.w = w,
+                        .state = {.arena = w->code->arena},
+                        .heads = {.arena = w->code->arena}};
+    visit(&walk, LLVMGetEntryBasicBlock(function));
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
+         b = LLVMGetNextBasicBlock(b))
+        if (map_has(&walk.heads, b))
+            count_iterations(w, b);
+}
