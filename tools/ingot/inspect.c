@@ -3,11 +3,13 @@
 //   ingot inspect out/gemm.fatbin       with out/gemm.json beside it, if there
 //   ingot inspect gemm.ing --arch sm_80 built in memory
 //   ingot inspect gemm.ing --sass       disassembled
+//   ingot inspect gemm.ing --accesses   what its accesses to memory cost
 
 #include "tools/ingot/cli.h"
 
 #include "nvptx/package/inspect.h"
 #include "nvptx/tool.h"
+#include "tools/ingot/inspect_accesses.h"
 #include "tools/ingot/json.h"
 #include "tools/ingot/targets.h"
 #include "tools/libingot/artefact.h"
@@ -20,6 +22,7 @@
 struct inspect {
     struct cli_compile compile;
     struct cli_targets targets;
+    struct access_options accesses;
     const char *file;
     bool shows_ptx, shows_sass, is_json;
 };
@@ -50,6 +53,7 @@ static error_t take(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &o->compile;
         state->child_inputs[1] = &o->targets;
+        state->child_inputs[2] = &o->accesses;
         return 0;
     case KEY_SHOW_PTX: o->shows_ptx = true; return 0;
     case KEY_SASS: o->shows_sass = true; return 0;
@@ -81,7 +85,19 @@ static const char *manifest_path(struct arena *a, const char *path)
     return arena_printf(a, "%.*s.json", (int)n, path);
 }
 
-// Compile a kernel file to a fatbin and a manifest in memory.
+// Lower the kernels of a file.
+static bool lower(struct subject *s, const struct buf *text,
+                  const struct compile_options *o)
+{
+    struct compilation *c = s->c;
+    return cli_add_tuned(c, s->options->file) &&
+           compile_add(c, s->options->file, text->n ? text->data : "",
+                       text->n) &&
+           cli_add_schedules(&s->options->compile, c) && compile_lower(c, o);
+}
+
+// Compile a kernel file to a fatbin and a manifest in memory; not so far if
+// only accesses are looked at.
 static bool build(struct subject *s, const struct buf *text)
 {
     struct compilation *c = s->c;
@@ -89,10 +105,11 @@ static bool build(struct subject *s, const struct buf *text)
     struct ptxas tool;
     struct package_files files;
     cli_targets_apply(&s->options->targets, &s->tools, &o);
-    if (!cli_add_tuned(c, s->options->file) ||
-        !compile_add(c, s->options->file, text->n ? text->data : "", text->n) ||
-        !cli_add_schedules(&s->options->compile, c) || !compile_lower(c, &o) ||
-        !cli_images(c, &s->tools, &o, &tool))
+    if (!lower(s, text, &o))
+        return false;
+    if (s->options->accesses.is_wanted)
+        return true;
+    if (!cli_images(c, &s->tools, &o, &tool))
         return false;
     struct package p =
         artefact_package(c, c->program.kernels.at[0]->name, s->options->file,
@@ -129,6 +146,8 @@ static bool read_subject(struct subject *s)
     struct arena *a = &s->c->arena;
     if (!read_files(s))
         return false;
+    if (s->options->accesses.is_wanted)
+        return true;
     struct inspect_file fatbin = {s->options->file, s->fatbin.data,
                                   s->fatbin.n};
     struct inspect_file manifest = {manifest_path(a, s->options->file),
@@ -308,6 +327,10 @@ static json_t *subject_json(const struct subject *s)
     json_t *images = json_array();
     if (s->root) {
         json_decref(images);
+        if (s->c->variants.n)
+            json_object_set_new(
+                s->root, "accesses",
+                inspect_accesses_json(&s->options->accesses, s->c));
         return json_incref(s->root);
     }
     for (size_t i = 0; i < s->what.fatbin.images.n; i++) {
@@ -328,6 +351,32 @@ static json_t *subject_json(const struct subject *s)
                               (json_int_t)image->size, "kernels", kernels));
     }
     return json_pack("{s:o}", "images", images);
+}
+
+// Return whether accesses can be shown as asked for, or say why not.
+static bool has_accesses(const struct subject *s)
+{
+    const char *unknown =
+        inspect_unknown_size(&s->options->accesses, &s->c->program);
+    if (s->c->variants.n == 0)
+        fprintf(stderr, "ingot inspect: --accesses needs a kernel file\n");
+    else if (unknown)
+        fprintf(stderr, "ingot inspect: no kernel has a size `%s`\n", unknown);
+    return s->c->variants.n && !unknown;
+}
+
+// Show what accesses cost.  Returns false after reporting.
+static bool show_accesses(const struct subject *s)
+{
+    struct buf out = {0};
+    const struct access_options *o = &s->options->accesses;
+    if (s->options->is_json)
+        return json_print(
+            json_pack("{s:o}", "accesses", inspect_accesses_json(o, s->c)));
+    inspect_accesses_text(o, s->c, &out);
+    bool ok = cli_print(&out);
+    buf_free(&out);
+    return ok;
 }
 
 // Show the subject.  Returns false after reporting.
@@ -353,6 +402,7 @@ int command_inspect(int argc, char **argv)
     static const struct argp_child children[] = {
         {&cli_compile_argp, 0, "How to compile a kernel file:", 1},
         {&cli_machine_argp, 0, "For what:", 2},
+        {&access_argp, 0, "Accesses to memory of a kernel file:", 3},
         {0}};
     static const struct argp argp = {
         options,
@@ -370,13 +420,19 @@ int command_inspect(int argc, char **argv)
     compile_start(&c);
     struct subject s = {.options = &o, .c = &c};
     toolchain_start(&s.tools, o.targets.cuda);
-    bool ok = read_subject(&s) && show(&s);
+    bool ok = read_subject(&s);
+    bool only_accesses = o.accesses.is_wanted;
+    bool is_usage = ok && only_accesses && !has_accesses(&s);
+    ok = ok && !is_usage && (only_accesses ? show_accesses(&s) : show(&s));
     int code = cli_report(&c.diags);
     json_decref(s.root);
     buf_free(&s.fatbin);
     buf_free(&s.manifest);
     compile_end(&c);
     arena_reset(&o.targets.arena);
+    arena_reset(&o.accesses.arena);
     cli_end(&o.compile);
-    return ok || code ? code : EXIT_TOOL;
+    if (ok || code)
+        return code;
+    return is_usage ? EXIT_USAGE : EXIT_TOOL;
 }

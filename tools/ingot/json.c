@@ -20,8 +20,7 @@ json_t *json_text(const char *text)
     return value;
 }
 
-// Set the members that say where something is; none if it is nowhere.
-static void set_place(json_t *object, struct span span)
+void json_set_place(json_t *object, struct span span)
 {
     if (!span.source)
         return;
@@ -38,13 +37,13 @@ static json_t *diagnostic(const struct diag *d)
     json_object_set_new(object, "code", json_text(diag_code_text(d->code)));
     json_object_set_new(object, "severity",
                         json_text(diag_severity_text(d->severity)));
-    set_place(object, d->span);
+    json_set_place(object, d->span);
     json_object_set_new(object, "text", json_text(d->text));
     if (d->label)
         json_object_set_new(object, "label", json_text(d->label));
     for (size_t i = 0; i < d->notes.n; i++) {
         json_t *note = json_object();
-        set_place(note, d->notes.at[i].span);
+        json_set_place(note, d->notes.at[i].span);
         json_object_set_new(note, d->notes.at[i].is_help ? "help" : "note",
                             json_text(d->notes.at[i].text));
         json_array_append_new(notes, note);

@@ -13,6 +13,9 @@ json_t *json_text(const char *text);
 // Return diagnostics as a list of objects.
 json_t *json_diagnostics(const struct diag_list *diags);
 
+// Set the members that say where something is; none if it is nowhere.
+void json_set_place(json_t *object, struct span span);
+
 // Set a member of an object to a number that is null unless it is finite.
 void json_set_real(json_t *object, const char *key, double value);
 
