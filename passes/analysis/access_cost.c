@@ -9,6 +9,8 @@
 #include "ir/walk.h"
 #include "passes/analysis/access_sample.h"
 
+enum { PARTS_MOST = 1000 };
+
 // The state of the walk.
 struct costing {
     struct arena *arena;        // of the result
@@ -161,11 +163,21 @@ static void enter_loop(struct costing *c, const struct ir_for *loop)
         assume(c, ir_binary(a, OP_lt, value, to), true);
 }
 
-// Learn what a `let` is, unless it is data.
+// Count a part of an expression.
+static void see_part(struct ir_expr *x, void *context)
+{
+    (void)x;
+    ++*(size_t *)context;
+}
+
+// Learn what a `let` is, unless it is data, or grows with every `let` before.
 static void enter_let(struct costing *c, const struct ir_stmt *s)
 {
+    size_t parts = 0;
     struct ir_expr *value = simple(c, s->u.let.value);
-    if (ir_is_stable(value) && !type_is_float(value->type))
+    ir_each_expr(value, see_part, &parts);
+    if (ir_is_stable(value) && !type_is_float(value->type) &&
+        parts <= PARTS_MOST)
         map_set(&c->values, s->u.let.var, value);
 }
 

@@ -12,17 +12,10 @@
 #include "ir/base/num.h"
 #include "ir/build.h"
 #include "ir/walk.h"
+#include "passes/analysis/access_depends.h"
 #include "passes/analysis/lane_value.h"
 
-enum { COUNT_MOST = 1024, RUNS_MOST = 1024, LARGE = 4096, SETTINGS = 4 };
-
-// What an expression depends on.
-enum {
-    ON_THREADS = 1,
-    ON_COUNTERS = 2, // of loops over numbers
-    ON_OPEN = 4,     // sizes, blocks, other counters
-    ON_DATA = 8,
-};
+enum { RUNS_MOST = 1024, LARGE = 4096, SETTINGS = 4 };
 
 // A variable that an index depends on.
 struct choice {
@@ -46,93 +39,7 @@ struct sampler {
     struct lane_place here;
 };
 
-// ---- What an expression depends on ----------------------------------------
-
-// Return the entry of a counter, or NULL.
-static const struct access_counter *find_counter(const struct access_place *p,
-                                                 const struct ir_var *var)
-{
-    for (size_t i = 0; i < p->counters.n; i++) {
-        if (p->counters.at[i].var == var)
-            return &p->counters.at[i];
-    }
-    return NULL;
-}
-
-// Return what the value of a variable depends on.
-static unsigned var_depends(const struct access_place *p,
-                            const struct ir_var *var)
-{
-    const struct access_counter *counter = find_counter(p, var);
-    if (counter)
-        return counter->most && counter->most <= COUNT_MOST ? ON_COUNTERS
-                                                            : ON_OPEN;
-    return var->kind == VAR_param ? ON_OPEN : ON_DATA;
-}
-
-// Return what an expression depends on.
-static unsigned depends_on(const struct access_place *p,
-                           const struct ir_expr *x)
-{
-    unsigned on = ir_op_info(x->op)->flags & OP_PURE ? 0 : ON_DATA;
-    if (x->op == OP_var)
-        on |= var_depends(p, x->u.var);
-    if (x->op == OP_index)
-        on |= axis_kind(x->u.axis) == AXIS_THREAD ? ON_THREADS : ON_OPEN;
-    for (uint32_t i = 0; i < x->n; i++)
-        on |= depends_on(p, x->args[i]);
-    return on;
-}
-
-// Return the threads of a block.
-static uint32_t block_size(const struct ir_launch *launch)
-{
-    return launch->block[0] * launch->block[1] * launch->block[2];
-}
-
-// Be thread number `i` of the block.
-static void go_to(struct lane_place *here, const struct ir_launch *launch,
-                  uint32_t i)
-{
-    here->thread[0] = i % launch->block[0];
-    here->thread[1] = i / launch->block[0] % launch->block[1];
-    here->thread[2] = i / launch->block[0] / launch->block[1];
-}
-
-// Return whether an expression over positions is the same in all lanes of each
-// warp.
-static bool agrees(const struct access_place *p, const struct ir_expr *x)
-{
-    struct lane_place here = {.vars = {0}};
-    int64_t first = 0, value;
-    for (uint32_t i = 0; i < block_size(p->launch); i++) {
-        go_to(&here, p->launch, i);
-        if (!lane_value(&here, x, &value))
-            return false;
-        first = i % WARP_LANES ? first : value;
-        if (value != first)
-            return false;
-    }
-    return true;
-}
-
-// Return whether an expression is the same in all lanes of each warp.
-static bool is_uniform(const struct access_place *p, const struct ir_expr *x)
-{
-    unsigned flags = ir_op_info(x->op)->flags;
-    if (!divergence_of(&p->divergence, x))
-        return true;
-    if (depends_on(p, x) == ON_THREADS)
-        return agrees(p, x);
-    bool is_own = (flags & OP_READS) && x->u.buffer->space == SPACE_local;
-    if (x->n == 0 || is_own || (flags & (OP_WRITES | OP_TOGETHER)))
-        return false;
-    for (uint32_t i = 0; i < x->n; i++) {
-        if (!is_uniform(p, x->args[i]))
-            return false;
-    }
-    return true;
-}
+// ---- What is to be tried --------------------------------------------------
 
 // Return whether a product is the same in all lanes of each warp, and not
 // known in each.
@@ -140,14 +47,12 @@ static bool is_rest(const struct access_place *p, const struct affine_term *t)
 {
     unsigned on = 0;
     for (uint32_t i = 0; i < t->n; i++) {
-        on |= depends_on(p, t->atoms[i]);
-        if (!is_uniform(p, t->atoms[i]))
+        on |= access_depends(p, t->atoms[i]);
+        if (!access_is_uniform(p, t->atoms[i]))
             return false;
     }
     return on != ON_THREADS;
 }
-
-// ---- What is to be tried --------------------------------------------------
 
 // Return the largest power of two up to `period` that divides a term.
 static int64_t divisor_of(const struct sampler *s, const struct affine_term *t)
@@ -166,7 +71,7 @@ static void add_rest(struct sampler *s, const struct affine_term *t)
 {
     bool is_var = t->n == 1 && t->atoms[0]->op == OP_var;
     const struct access_counter *counter =
-        is_var ? find_counter(s->place, t->atoms[0]->u.var) : NULL;
+        is_var ? access_find_counter(s->place, t->atoms[0]->u.var) : NULL;
     bool is_counted = counter && counter->most;
     int64_t unit = is_counted ? t->factor : divisor_of(s, t);
     int64_t most = is_counted ? counter->most : s->period;
@@ -213,8 +118,9 @@ static void see_var(struct ir_expr *x, void *context)
         if (s->choices.at[i].var == x->u.var)
             return;
     }
-    unsigned on = var_depends(s->place, x->u.var);
-    const struct access_counter *counter = find_counter(s->place, x->u.var);
+    unsigned on = access_var_depends(s->place, x->u.var);
+    const struct access_counter *counter =
+        access_find_counter(s->place, x->u.var);
     struct choice c = {x->u.var, on == ON_COUNTERS ? counter->most : 0,
                        x->u.var->kind == VAR_param};
     vec_push(s->arena, &s->choices, c);
@@ -223,7 +129,7 @@ static void see_var(struct ir_expr *x, void *context)
 // Let an expression be computed in every lane.
 static void depend(struct sampler *s, struct ir_expr *x)
 {
-    s->depends |= depends_on(s->place, x);
+    s->depends |= access_depends(s->place, x);
     ir_each_expr(x, see_var, s);
 }
 
@@ -232,9 +138,10 @@ static void choose_guards(struct sampler *s)
 {
     for (size_t i = 0; i < s->place->guards.n; i++) {
         struct access_guard g = s->place->guards.at[i];
-        unsigned on = depends_on(s->place, g.condition);
-        bool decides = on == ON_THREADS || (on == (ON_THREADS | ON_COUNTERS) &&
-                                            !is_uniform(s->place, g.condition));
+        unsigned on = access_depends(s->place, g.condition);
+        bool decides =
+            on == ON_THREADS || (on == (ON_THREADS | ON_COUNTERS) &&
+                                 !access_is_uniform(s->place, g.condition));
         if (!decides)
             continue;
         vec_push(s->arena, &s->guards, g);
@@ -247,7 +154,7 @@ static void choose_guards(struct sampler *s)
 static int64_t count_runs(struct sampler *s)
 {
     int64_t warps =
-        (block_size(s->place->launch) + WARP_LANES - 1) / WARP_LANES;
+        (lane_threads(s->place->launch) + WARP_LANES - 1) / WARP_LANES;
     int64_t runs = 1;
     for (size_t i = 0; i < s->choices.n; i++) {
         struct choice *c = &s->choices.at[i];
@@ -346,10 +253,10 @@ static bool takes_part(const struct sampler *s)
 static bool place_lanes(struct sampler *s, uint32_t first,
                         struct warp_access *w)
 {
-    uint32_t threads = block_size(s->place->launch);
+    uint32_t threads = lane_threads(s->place->launch);
     *w = (struct warp_access){.bytes = s->cost->bytes};
     for (uint32_t i = 0; i < WARP_LANES && first + i < threads; i++) {
-        go_to(&s->here, s->place->launch, first + i);
+        lane_go_to(&s->here, s->place->launch, first + i);
         if (!takes_part(s))
             continue;
         if (!lane_value(&s->here, s->varying, &w->at[i]) ||
@@ -392,7 +299,7 @@ void access_sample(struct arena *scratch, const struct access_place *place,
                    struct ir_expr *index, struct access_cost *cost)
 {
     struct sampler s = {.arena = scratch, .place = place, .cost = cost};
-    uint32_t threads = block_size(place->launch);
+    uint32_t threads = lane_threads(place->launch);
     cost->basis = COST_UNKNOWN;
     s.element = (int64_t)type_bytes(cost->buffer->elem);
     if (!split(&s, index))

@@ -4,6 +4,19 @@
 
 #include "ir/arith.h"
 
+uint32_t lane_threads(const struct ir_launch *launch)
+{
+    return launch->block[0] * launch->block[1] * launch->block[2];
+}
+
+void lane_go_to(struct lane_place *p, const struct ir_launch *launch,
+                uint32_t i)
+{
+    p->thread[0] = i % launch->block[0];
+    p->thread[1] = i / launch->block[0] % launch->block[1];
+    p->thread[2] = i / launch->block[0] / launch->block[1];
+}
+
 // Return the position on an axis.
 static int64_t position(const struct lane_place *p, enum axis axis)
 {

@@ -17,6 +17,13 @@ struct lane_place {
     struct VEC(struct lane_var) vars;
 };
 
+// Return the threads of a block.
+uint32_t lane_threads(const struct ir_launch *launch);
+
+// Be thread number `i` of the block, counted along x, y, z.
+void lane_go_to(struct lane_place *p, const struct ir_launch *launch,
+                uint32_t i);
+
 // Compute an integer or a condition.  Returns false if it needs memory, other
 // threads, floating-point numbers or a variable that is not there, or has no
 // value.

@@ -353,36 +353,13 @@ static json_t *subject_json(const struct subject *s)
     return json_pack("{s:o}", "images", images);
 }
 
-// Return whether accesses can be shown as asked for, or say why not.
-static bool has_accesses(const struct subject *s)
-{
-    const char *unknown =
-        inspect_unknown_size(&s->options->accesses, &s->c->program);
-    if (s->c->variants.n == 0)
-        fprintf(stderr, "ingot inspect: --accesses needs a kernel file\n");
-    else if (unknown)
-        fprintf(stderr, "ingot inspect: no kernel has a size `%s`\n", unknown);
-    return s->c->variants.n && !unknown;
-}
-
-// Show what accesses cost.  Returns false after reporting.
-static bool show_accesses(const struct subject *s)
-{
-    struct buf out = {0};
-    const struct access_options *o = &s->options->accesses;
-    if (s->options->is_json)
-        return json_print(
-            json_pack("{s:o}", "accesses", inspect_accesses_json(o, s->c)));
-    inspect_accesses_text(o, s->c, &out);
-    bool ok = cli_print(&out);
-    buf_free(&out);
-    return ok;
-}
-
 // Show the subject.  Returns false after reporting.
 static bool show(const struct subject *s)
 {
     struct buf out = {0};
+    if (s->options->accesses.is_wanted)
+        return inspect_accesses(&s->options->accesses, s->c,
+                                s->options->is_json);
     if (s->options->is_json)
         return json_print(subject_json(s));
     bool ok = true;
@@ -421,9 +398,8 @@ int command_inspect(int argc, char **argv)
     struct subject s = {.options = &o, .c = &c};
     toolchain_start(&s.tools, o.targets.cuda);
     bool ok = read_subject(&s);
-    bool only_accesses = o.accesses.is_wanted;
-    bool is_usage = ok && only_accesses && !has_accesses(&s);
-    ok = ok && !is_usage && (only_accesses ? show_accesses(&s) : show(&s));
+    bool is_usage = ok && !inspect_accesses_fit(&o.accesses, &c);
+    ok = ok && !is_usage && show(&s);
     int code = cli_report(&c.diags);
     json_decref(s.root);
     buf_free(&s.fatbin);

@@ -3,7 +3,9 @@
 #include "tools/ingot/inspect_accesses.h"
 
 #include "tools/ingot/accesses.h"
+#include "tools/ingot/json.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,8 +69,9 @@ static bool has_size(const struct ir_kernel *kernel, const char *name)
     return false;
 }
 
-const char *inspect_unknown_size(const struct access_options *o,
-                                 const struct program *program)
+// Return a size that no kernel of a program has, or NULL.
+static const char *unknown_size(const struct access_options *o,
+                                const struct program *program)
 {
     for (size_t i = 0; i < o->sizes.n; i++) {
         bool found = false;
@@ -80,6 +83,19 @@ const char *inspect_unknown_size(const struct access_options *o,
     return NULL;
 }
 
+bool inspect_accesses_fit(const struct access_options *o,
+                          const struct compilation *c)
+{
+    const char *unknown = unknown_size(o, &c->program);
+    if (!o->is_wanted)
+        return true;
+    if (c->variants.n == 0)
+        fprintf(stderr, "ingot inspect: --accesses needs a kernel file\n");
+    else if (unknown)
+        fprintf(stderr, "ingot inspect: no kernel has a size `%s`\n", unknown);
+    return c->variants.n && !unknown;
+}
+
 // Return the values of a kernel's parameters.
 static const int64_t *sizes_of(const struct access_options *o, struct arena *a,
                                const struct ir_kernel *kernel)
@@ -88,15 +104,6 @@ static const int64_t *sizes_of(const struct access_options *o, struct arena *a,
     for (size_t i = 0; i < kernel->params.n; i++)
         sizes[i] = size_of(o, &kernel->params.at[i]);
     return sizes;
-}
-
-void inspect_accesses_text(const struct access_options *o,
-                           struct compilation *c, struct buf *out)
-{
-    for (size_t i = 0; i < c->variants.n; i++) {
-        const struct ir_kernel *kernel = c->variants.at[i].kernel;
-        accesses_print(&c->arena, kernel, sizes_of(o, &c->arena, kernel), out);
-    }
 }
 
 json_t *inspect_accesses_json(const struct access_options *o,
@@ -111,4 +118,20 @@ json_t *inspect_accesses_json(const struct access_options *o,
         json_decref(rows);
     }
     return all;
+}
+
+bool inspect_accesses(const struct access_options *o, struct compilation *c,
+                      bool is_json)
+{
+    struct buf out = {0};
+    if (is_json)
+        return json_print(
+            json_pack("{s:o}", "accesses", inspect_accesses_json(o, c)));
+    for (size_t i = 0; i < c->variants.n; i++) {
+        const struct ir_kernel *kernel = c->variants.at[i].kernel;
+        accesses_print(&c->arena, kernel, sizes_of(o, &c->arena, kernel), &out);
+    }
+    bool ok = cli_print(&out);
+    buf_free(&out);
+    return ok;
 }

@@ -22,13 +22,14 @@ struct access_options {
 };
 extern const struct argp access_argp;
 
-// Return a size that no kernel of a program has, or NULL.
-const char *inspect_unknown_size(const struct access_options *o,
-                                 const struct program *program);
+// Return whether a compilation has what is asked for: a kernel, and its sizes.
+// Says what it lacks.
+bool inspect_accesses_fit(const struct access_options *o,
+                          const struct compilation *c);
 
-// Append the tables of all variants of a compilation.
-void inspect_accesses_text(const struct access_options *o,
-                           struct compilation *c, struct buf *out);
+// Print the tables of all variants.  Returns false after reporting.
+bool inspect_accesses(const struct access_options *o, struct compilation *c,
+                      bool is_json);
 
 // Return the rows of these tables as a list of objects.
 json_t *inspect_accesses_json(const struct access_options *o,
