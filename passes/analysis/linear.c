@@ -9,6 +9,7 @@
 #include <isl/set.h>
 #include <isl/space.h>
 #include <isl/val.h>
+#include <string.h>
 
 enum { OPERATIONS_MOST = 200 * 1000 };
 
@@ -101,14 +102,52 @@ static isl_mat *matrix(const struct linear *l, bool is_zero)
     return r;
 }
 
-bool linear_is_possible(const struct linear *l)
+// Return whether an answer is about the same rows.
+static bool is_about(const struct linear_answer *a, const struct linear *l)
+{
+    if (a->n != l->n || a->rows_n != l->rows.n)
+        return false;
+    for (size_t i = 0; i < l->rows.n; i++) {
+        const struct linear_row *x = &a->rows[i], *y = &l->rows.at[i];
+        if (x->is_zero != y->is_zero ||
+            memcmp(x->sum.k, y->sum.k, (1 + l->n) * sizeof *x->sum.k) != 0)
+            return false;
+    }
+    return true;
+}
+
+// Return what was found for the same rows, or NULL.
+static const struct linear_answer *find_answer(const struct linear *l)
+{
+    for (size_t i = 0; i < l->answers.n; i++) {
+        if (is_about(&l->answers.at[i], l))
+            return &l->answers.at[i];
+    }
+    return NULL;
+}
+
+// Remember what was found for the rows.
+static void add_answer(struct linear *l, bool is_possible)
+{
+    size_t n = l->rows.n;
+    struct linear_row *rows = arena_array(l->arena, struct linear_row, n);
+    memcpy(rows, l->rows.at, n * sizeof *rows);
+    struct linear_answer new = {l->n, n, rows, is_possible};
+    vec_push(l->arena, &l->answers, new);
+}
+
+bool linear_is_possible(struct linear *l)
 {
     if (l->failed)
         return true;
+    const struct linear_answer *before = find_answer(l);
+    if (before)
+        return before->is_possible;
     isl_basic_set *set = isl_basic_set_from_constraint_matrices(
         isl_space_set_alloc(l->ctx, 0, l->n), matrix(l, true), matrix(l, false),
         isl_dim_cst, isl_dim_param, isl_dim_set, isl_dim_div);
     bool possible = isl_basic_set_is_empty(set) != isl_bool_true;
     isl_basic_set_free(set);
+    add_answer(l, possible);
     return possible;
 }

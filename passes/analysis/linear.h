@@ -24,6 +24,14 @@ struct linear_row {
     bool is_zero;   // or exactly 0
 };
 
+// A system that was asked about, and what was found.
+struct linear_answer {
+    uint32_t n;
+    size_t rows_n;
+    const struct linear_row *rows;
+    bool is_possible;
+};
+
 // A system.
 struct linear {
     struct arena *arena;
@@ -31,6 +39,7 @@ struct linear {
     uint32_t n; // unknowns, numbered from 1
     struct VEC(struct linear_row) rows;
     bool failed; // too many unknowns, or numbers too large
+    struct VEC(struct linear_answer) answers;
 };
 
 // Start with no unknowns and no rows; linear_clear does so again.
@@ -52,7 +61,7 @@ void linear_require(struct linear *l, const struct sum *x, const struct sum *y,
 void linear_require_equal(struct linear *l, const struct sum *x,
                           const struct sum *y);
 
-// Return whether there may be a solution.
-bool linear_is_possible(const struct linear *l);
+// Return whether there may be a solution.  The same system again costs nothing.
+bool linear_is_possible(struct linear *l);
 
 #endif

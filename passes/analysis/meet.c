@@ -16,6 +16,7 @@ enum { SIDES = 2, BOTH = SIDES };
 struct unknown {
     const struct ir_expr *expr; // NULL for a helper
     int side;                   // 0, 1, or BOTH for what has one value
+    bool is_quotient;           // of the operands of `expr`
 };
 
 // The questions about one launch.
@@ -103,7 +104,7 @@ static bool has_positions(const struct meet *m, enum axis axis)
 static struct sum add_unknown(struct meet *m, const struct ir_expr *x, int side)
 {
     struct sum r = linear_add_unknown(&m->system);
-    m->unknowns[m->system.n] = (struct unknown){x, side};
+    m->unknowns[m->system.n] = (struct unknown){x, side, false};
     return r;
 }
 
@@ -113,7 +114,8 @@ static struct sum leaf_value(struct meet *m, struct ir_expr *x, int side)
     side = side_of(m, x, side);
     for (uint32_t i = 1; i <= m->system.n; i++) {
         const struct unknown *u = &m->unknowns[i];
-        if (u->expr && u->side == side && ir_expr_equal(u->expr, x))
+        if (u->expr && u->side == side && !u->is_quotient &&
+            ir_expr_equal(u->expr, x))
             return linear_unknown(i);
     }
     struct sum r = add_unknown(m, x, side), zero = linear_number(0);
@@ -148,23 +150,44 @@ static bool is_natural(const struct meet *m, const struct ir_expr *x, int side)
 
 static struct sum value_of(struct meet *m, struct ir_expr *x, int side);
 
+// Find the quotient of the operands of a division; false if it is not an
+// unknown yet.
+static bool find_quotient(const struct meet *m, const struct ir_expr *x,
+                          int side, struct sum *out)
+{
+    for (uint32_t i = 1; i <= m->system.n; i++) {
+        const struct unknown *u = &m->unknowns[i];
+        if (u->is_quotient && u->side == side &&
+            (u->expr->op == OP_ceildiv) == (x->op == OP_ceildiv) &&
+            ir_expr_equal(u->expr->args[0], x->args[0]) &&
+            ir_expr_equal(u->expr->args[1], x->args[1])) {
+            *out = linear_unknown(i);
+            return true;
+        }
+    }
+    return false;
+}
+
 // Return x / c, x % c or ceildiv(x, c) for a number c > 0 and x >= 0.
 static struct sum quotient_value(struct meet *m, struct ir_expr *x, int side)
 {
     int64_t by;
+    struct sum q;
     if (!ir_int_value(x->args[1], &by) || by <= 0 ||
         !is_natural(m, x->args[0], side))
         return leaf_value(m, x, side);
     struct sum value = value_of(m, x->args[0], side);
-    struct sum q = add_unknown(m, NULL, side);
-    struct sum up = linear_number(by - 1);
+    struct sum up = linear_number(by - 1), zero = linear_number(0);
     if (x->op == OP_ceildiv)
         value = linear_plus(&m->system, value, 1, &up);
-    struct sum rest = linear_plus(&m->system, value, -by, &q);
-    struct sum zero = linear_number(0), end = linear_number(by);
-    linear_require(&m->system, &rest, &zero, 0);
-    linear_require(&m->system, &end, &rest, -1);
-    return x->op == OP_mod ? rest : q;
+    if (!find_quotient(m, x, side, &q)) {
+        q = add_unknown(m, x, side);
+        m->unknowns[m->system.n].is_quotient = true;
+        struct sum rest = linear_plus(&m->system, value, -by, &q);
+        linear_require(&m->system, &rest, &zero, 0);
+        linear_require(&m->system, &up, &rest, 0);
+    }
+    return x->op == OP_mod ? linear_plus(&m->system, value, -by, &q) : q;
 }
 
 // Return the lesser or the greater of two values, or what may be less or
@@ -333,19 +356,27 @@ static void enter(struct meet *m, int side)
     }
 }
 
-// Return the element along a dimension that a side touches: any of a vector's.
-static struct sum element(struct meet *m, struct ir_expr *x, int side)
+// Return the first element along a dimension that a side touches.
+static struct sum first_element(struct meet *m, struct ir_expr *x, int side)
 {
-    unsigned lanes = x->type.lanes;
-    if (lanes == 1)
-        return value_of(m, x, side);
-    struct sum e = add_unknown(m, NULL, side);
-    if (x->op != OP_ramp)
-        return e;
-    struct sum first = value_of(m, x->args[0], side);
-    linear_require(&m->system, &e, &first, 0);
-    linear_require(&m->system, &first, &e, (int64_t)lanes - 1);
-    return e;
+    return value_of(m, x->op == OP_ramp ? x->args[0] : x, side);
+}
+
+// Require that both sides touch a common element along a dimension.
+static void require_overlap(struct meet *m, struct ir_expr *x,
+                            struct ir_expr *y)
+{
+    int64_t more_x = (int64_t)x->type.lanes - 1;
+    int64_t more_y = (int64_t)y->type.lanes - 1;
+    if ((more_x && x->op != OP_ramp) || (more_y && y->op != OP_ramp))
+        return;
+    struct sum first = first_element(m, x, 0), second = first_element(m, y, 1);
+    if (more_x + more_y == 0) {
+        linear_require_equal(&m->system, &first, &second);
+        return;
+    }
+    linear_require(&m->system, &second, &first, more_y);
+    linear_require(&m->system, &first, &second, more_x);
 }
 
 // Require that the second side is in a later iteration.
@@ -392,11 +423,8 @@ bool meet_test(struct meet *m, const struct meet_access *x,
     m->access[1] = y;
     linear_clear(&m->system);
     go_back(m);
-    for (uint32_t i = 0; i < x->buffer->rank; i++) {
-        struct sum first = element(m, x->index[i], 0);
-        struct sum second = element(m, y->index[i], 1);
-        linear_require_equal(&m->system, &first, &second);
-    }
+    for (uint32_t i = 0; i < x->buffer->rank; i++)
+        require_overlap(m, x->index[i], y->index[i]);
     for (int side = 0; side < SIDES; side++)
         enter(m, side);
     return may_differ(m);
