@@ -7,6 +7,7 @@
 #include "ir/equal.h"
 #include "ir/walk.h"
 #include "passes/analysis/answers.h"
+#include "passes/analysis/models.h"
 
 // Take note that something is learnt: what was asked may have another answer.
 static void step(struct facts *f)
@@ -217,7 +218,8 @@ void facts_enter(struct facts *f, const struct ir_stmt *s)
 void facts_start(struct facts *f, struct arena *a,
                  const struct ir_kernel *kernel)
 {
-    *f = (struct facts){.arena = a, .answers = answers_new(a)};
+    *f = (struct facts){
+        .arena = a, .answers = answers_new(a), .models = models_new(a)};
     for (size_t i = 0; i < kernel->params.n; i++) {
         const struct ir_var *var = kernel->params.at[i].var;
         if (var && type_is_index(var->type))

@@ -39,6 +39,7 @@ struct facts {
     struct VEC(uint32_t) states;    // a number of its own for each step to here
     uint32_t newest;                // the last of these numbers
     struct answers *answers;        // to what was asked, or NULL
+    struct models *models;          // of what is known
 };
 
 // How much was known at some point.

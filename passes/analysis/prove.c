@@ -18,6 +18,7 @@
 #include "ir/equal.h"
 #include "ir/walk.h"
 #include "passes/analysis/answers.h"
+#include "passes/analysis/models.h"
 
 enum { DEPTH_MOST = 8, STEPS_MOST = 100 };
 
@@ -294,20 +295,31 @@ static bool prove(struct proof *p, const struct affine *x, int depth)
     return false;
 }
 
+// Search for a proof of x >= 0 that adds up to `deepest` facts.
+static bool search(struct proof *p, const struct affine *x, int deepest)
+{
+    struct arena *a = p->facts->arena;
+    struct arena_mark mark = arena_mark(a);
+    p->deepest = deepest;
+    p->is_cut = false;
+    bool proved = prove(p, x, 0);
+    arena_release(a, mark);
+    return proved;
+}
+
 bool facts_nonnegative(const struct facts *f, const struct affine *x)
 {
-    struct proof p = {.facts = f, .steps = STEPS_MOST, .is_cut = true};
+    struct proof p = {.facts = f, .steps = STEPS_MOST};
     enum answer before = answers_find(f, x);
     if (before != ANSWER_NONE)
         return before == ANSWER_PROVED;
-    struct arena_mark mark = arena_mark(f->arena);
-    bool proved = false;
-    for (int d = 1; d <= DEPTH_MOST && p.is_cut && !proved; d *= 2) {
-        p.deepest = d;
-        p.is_cut = false;
-        proved = prove(&p, x, 0);
+    if (models_refute(f, x))
+        return false;
+    bool proved = search(&p, x, 1);
+    if (!proved && p.is_cut && !models_search(f, x)) {
+        for (int d = 2; d <= DEPTH_MOST && p.is_cut && !proved; d *= 2)
+            proved = search(&p, x, d);
     }
-    arena_release(f->arena, mark);
     answers_add(f, x, proved);
     return proved;
 }

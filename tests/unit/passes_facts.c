@@ -6,6 +6,7 @@
 #include "ir/text.h"
 #include "ir/walk.h"
 #include "passes/analysis/facts.h"
+#include "passes/analysis/models.h"
 #include "passes/analysis/narrow.h"
 #include "passes/pass.h"
 
@@ -237,6 +238,69 @@ static void where_is_known(void **state)
            expected, 4);
 }
 
+struct claim_row {
+    const char *condition;
+    bool is_refuted;
+};
+
+static const struct claim_row claim_rows[] = {
+    {"i < n", false},
+    {"i * m + j < n * m", false},
+    {"j / 4 * 4 <= j", false},
+    {"j % 5 < 5", false},
+    {"A[i, j] < 1.0", false},
+    {"i < j", true},
+    {"j < i", true},
+    {"k < 7", true},
+    {"i * 8 + k < n", true},
+    {"i * 8 + k < n - 1", true},
+    {"j / 8 * 8 + 8 <= m", true},
+    {"n < 1000", true},
+    {"i + j < n + m - 2", true},
+};
+
+static void models_refute_only_what_may_fail(void **state)
+{
+    struct probe p;
+    struct buf stores = {0};
+    struct affine form;
+    size_t n = sizeof claim_rows / sizeof *claim_rows;
+    (void)state;
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&stores, "B[i, j] = %s ? i64(0) : i64(1)\n",
+                   claim_rows[i].condition);
+    struct ir_block *b = probe(&p, " where n * m <= 1000000000", stores.data);
+    for (size_t i = 0; i < n; i++) {
+        const struct ir_expr *c = b->at[i]->u.store.value->args[0];
+        bool is_form = facts_form(&p.arena, c, &form);
+        if ((is_form && models_search(&p.facts, &form)) !=
+            claim_rows[i].is_refuted)
+            fail_msg("%s", claim_rows[i].condition);
+    }
+    buf_free(&stores);
+    arena_reset(&p.arena);
+}
+
+static void models_end_with_what_contradicts_them(void **state)
+{
+    struct probe p;
+    struct affine form;
+    (void)state;
+    struct ir_block *b = probe(&p, "", "B[i, j] = i < j ? i64(0) : i64(1)");
+    struct ir_expr *c = b->at[0]->u.store.value->args[0];
+    assert_true(facts_form(&p.arena, c, &form));
+    assert_false(models_refute(&p.facts, &form));
+    assert_true(models_search(&p.facts, &form));
+    assert_true(models_refute(&p.facts, &form));
+    struct facts_mark here = facts_mark(&p.facts);
+    facts_assume(&p.facts, c, true);
+    assert_false(models_refute(&p.facts, &form));
+    assert_false(models_search(&p.facts, &form));
+    facts_leave(&p.facts, here);
+    assert_true(models_refute(&p.facts, &form));
+    arena_reset(&p.arena);
+}
+
 // Return the pass context for a kernel.
 static struct pass pass_for(struct arena *a, struct arena *scratch,
                             struct str_table *names, struct diag_list *diags,
@@ -305,6 +369,8 @@ int main(void)
         cmocka_unit_test(ranges_follow_operations),
         cmocka_unit_test(conditions_are_decided),
         cmocka_unit_test(where_is_known),
+        cmocka_unit_test(models_refute_only_what_may_fail),
+        cmocka_unit_test(models_end_with_what_contradicts_them),
         cmocka_unit_test(open_sizes_are_narrowed),
         cmocka_unit_test(fast_kernels_are_not_narrowed),
     };

@@ -1,0 +1,359 @@
+// Models are made by choosing numbers, innermost variable first and the sizes
+// last, each from the range that the facts on it and what is chosen leave:
+//
+//   0 <= i < ceildiv(N, 64), 0 <= t < 64, 64 * i + t < N
+//   t = 0, i = 0, and N is at least 1: a model in which t < N - 1 fails
+//
+// It is the end of the range that makes the claim smaller.  There is no way back
+// from a choice; what comes out is a model only if all facts hold in it.
+
+#include "passes/analysis/models.h"
+
+#include "ir/base/num.h"
+#include "ir/build.h"
+
+enum {
+    LEAVES_MOST = 40,
+    MODELS_MOST = 16,
+    REACH = 4096, // how far to go where a range is open
+    POSITIONS = 6 // axes of blocks and threads
+};
+
+// A variable or position.
+struct leaf {
+    const struct ir_var *var; // NULL for a position
+    enum axis axis;
+    int64_t value;
+    bool is_set;
+};
+
+// A model.
+struct model {
+    struct leaf leaves[LEAVES_MOST]; // positions first
+    size_t n;
+    uint32_t *states; // what was known
+    size_t depth;
+};
+
+struct models {
+    struct model *at[MODELS_MOST];
+    size_t n; // found so far; the newest are kept
+};
+
+struct models *models_new(struct arena *a)
+{
+    return arena_new(a, struct models);
+}
+
+// Return the leaf of a variable, or NULL.
+static struct leaf *leaf_of_var(struct model *m, const struct ir_var *var)
+{
+    for (size_t i = m->n; i-- > POSITIONS;) {
+        if (m->leaves[i].var == var)
+            return &m->leaves[i];
+    }
+    return NULL;
+}
+
+// Return the leaf that an expression is, or NULL.
+static struct leaf *leaf_of(struct model *m, const struct ir_expr *x)
+{
+    if (x->op == OP_var)
+        return leaf_of_var(m, x->u.var);
+    bool is_position = x->op == OP_index && x->u.axis >= AXIS_block_x &&
+                       x->u.axis < AXIS_block_x + POSITIONS;
+    return is_position ? &m->leaves[x->u.axis - AXIS_block_x] : NULL;
+}
+
+// Compute an operation on two numbers; the first operand of a division is not
+// negative, the second positive.
+static bool compute(enum ir_op op, int64_t x, int64_t y, int64_t *out)
+{
+    bool divides = op == OP_div || op == OP_mod || op == OP_ceildiv;
+    if (divides && (x < 0 || y <= 0))
+        return false;
+    switch ((int)op) {
+    case OP_add: return num_add(x, y, out);
+    case OP_sub: return num_sub(x, y, out);
+    case OP_mul: return num_mul(x, y, out);
+    case OP_div: return num_div(x, y, out);
+    case OP_mod: return num_mod(x, y, out);
+    case OP_ceildiv: return num_ceildiv(x, y, out);
+    case OP_min: *out = x < y ? x : y; return true;
+    case OP_max: *out = x > y ? x : y; return true;
+    default: return false;
+    }
+}
+
+// Evaluate an expression; false if it is not known what it is.
+static bool eval(struct model *m, const struct ir_expr *x, int64_t *out)
+{
+    int64_t first, second;
+    if (ir_int_value(x, out))
+        return true;
+    if (x->op == OP_var || x->op == OP_index) {
+        const struct leaf *l = leaf_of(m, x);
+        if (!l || !l->is_set)
+            return false;
+        *out = l->value;
+        return true;
+    }
+    return x->n == 2 && type_is_index(x->type) && x->type.lanes == 1 &&
+           eval(m, x->args[0], &first) && eval(m, x->args[1], &second) &&
+           compute(x->op, first, second, out);
+}
+
+// Evaluate a term.
+static bool eval_term(struct model *m, const struct affine_term *t,
+                      int64_t *out)
+{
+    int64_t atom;
+    *out = t->factor;
+    for (uint32_t i = 0; i < t->n; i++) {
+        if (!eval(m, t->atoms[i], &atom) || !num_mul(*out, atom, out))
+            return false;
+    }
+    return true;
+}
+
+// Evaluate a form.
+static bool eval_form(struct model *m, const struct affine *x, int64_t *out)
+{
+    int64_t term;
+    *out = x->constant;
+    for (size_t i = 0; i < x->terms.n; i++) {
+        if (!eval_term(m, &x->terms.at[i], &term) || !num_add(*out, term, out))
+            return false;
+    }
+    return !x->failed;
+}
+
+// Return whether x >= 0 is known to fail.
+static bool fails(struct model *m, const struct affine *x)
+{
+    int64_t value;
+    return eval_form(m, x, &value) && value < 0;
+}
+
+// Return the range of a leaf by itself; that of a block once the sizes are
+// chosen.
+static struct interval leaf_range(const struct facts *f, struct model *m,
+                                  const struct leaf *l)
+{
+    int64_t end, most = axis_most(l->axis);
+    if (l->var)
+        return facts_var(f, l->var)->range;
+    if (!f->launch)
+        return (struct interval){0, most - 1};
+    int d = axis_dimension(l->axis);
+    if (axis_kind(l->axis) == AXIS_THREAD)
+        return (struct interval){0, (int64_t)f->launch->block[d] - 1};
+    if (!eval(m, f->launch->grid[d], &end) || end > most)
+        end = most;
+    return (struct interval){0, end - 1};
+}
+
+// Return whether everything known holds.
+static bool holds(const struct facts *f, struct model *m)
+{
+    int64_t value;
+    for (size_t i = 0; i < m->n; i++) {
+        struct interval v = interval_of(m->leaves[i].value);
+        if (!m->leaves[i].is_set ||
+            !interval_within(v, leaf_range(f, m, &m->leaves[i])))
+            return false;
+    }
+    for (size_t i = 0; i < f->known.n; i++) {
+        if (!eval_form(m, &f->known.at[i], &value) || value < 0)
+            return false;
+    }
+    for (size_t i = 0; i < f->multiples.n; i++) {
+        const struct fact_multiple *x = &f->multiples.at[i];
+        if (!eval(m, x->atom, &value) || value % x->of)
+            return false;
+    }
+    return true;
+}
+
+// Add the leaves of everything known; false if there are too many.
+static bool add_leaves(const struct facts *f, struct model *m)
+{
+    while (m->n < POSITIONS) {
+        enum axis axis = AXIS_block_x + (enum axis)m->n;
+        m->leaves[m->n++] = (struct leaf){.axis = axis};
+    }
+    for (size_t i = 0; i < f->vars.n; i++) {
+        if (leaf_of_var(m, f->vars.at[i].var))
+            continue;
+        if (m->n == LEAVES_MOST)
+            return false;
+        m->leaves[m->n++] = (struct leaf){.var = f->vars.at[i].var};
+    }
+    return true;
+}
+
+// A use of a leaf: factor * leaf, or factor * the quotient of leaf and divisor.
+struct use {
+    int64_t factor, divisor;
+    bool is_up; // the quotient is rounded up
+};
+
+// Find how a term that cannot be evaluated uses a leaf; false if in no such
+// way.
+static bool find_use(struct model *m, const struct affine_term *t,
+                     const struct leaf *l, struct use *out)
+{
+    int64_t value;
+    *out = (struct use){t->factor, 0, false};
+    for (uint32_t i = 0; i < t->n; i++) {
+        const struct ir_expr *x = t->atoms[i];
+        if (eval(m, x, &value)) {
+            if (!num_mul(out->factor, value, &out->factor))
+                return false;
+            continue;
+        }
+        bool is_quotient = x->op == OP_div || x->op == OP_ceildiv;
+        if (out->divisor || leaf_of(m, is_quotient ? x->args[0] : x) != l)
+            return false;
+        out->divisor = 1;
+        out->is_up = x->op == OP_ceildiv;
+        if (is_quotient && !eval(m, x->args[1], &out->divisor))
+            return false;
+    }
+    return out->factor != 0 && out->divisor > 0;
+}
+
+// Narrow a range to where use + rest >= 0.
+static void narrow(const struct use *u, int64_t rest, struct interval *r)
+{
+    int64_t bound, size = u->factor < 0 ? -u->factor : u->factor;
+    int64_t by = u->divisor, over = u->is_up ? by - 1 : 0;
+    if (u->factor > 0) {
+        bound = rest > 0 ? -(rest / size) : (-rest + size - 1) / size;
+        if (num_mul(bound, by, &bound) && bound - over > r->lo)
+            r->lo = bound - over;
+    } else {
+        bound = rest < 0 ? -((-rest + size - 1) / size) : rest / size;
+        if (num_mul(bound, by, &bound) && bound + by - 1 - over < r->hi)
+            r->hi = bound + by - 1 - over;
+    }
+}
+
+// Narrow the range of a leaf by a fact in which nothing else is open.
+static void narrow_by(struct model *m, const struct affine *fact,
+                      const struct leaf *l, struct interval *r)
+{
+    struct use use = {0};
+    int64_t term, rest = fact->constant;
+    for (size_t i = 0; i < fact->terms.n; i++) {
+        const struct affine_term *t = &fact->terms.at[i];
+        if (eval_term(m, t, &term)) {
+            if (!num_add(rest, term, &rest))
+                return;
+        } else if (use.factor || !find_use(m, t, l, &use)) {
+            return;
+        }
+    }
+    if (use.factor && rest > INT64_MIN / 2 && rest < INT64_MAX / 2)
+        narrow(&use, rest, r);
+}
+
+// Return 1 if an expression grows with a leaf, -1 if it falls, 0 if neither or
+// both.
+static int direction_of(struct model *m, const struct ir_expr *x,
+                        const struct leaf *l)
+{
+    if (leaf_of(m, x) == l)
+        return 1;
+    if (x->n != 2 || x->op == OP_mod)
+        return 0;
+    int first = direction_of(m, x->args[0], l);
+    int second = direction_of(m, x->args[1], l);
+    return first ? first : x->op == OP_sub ? -second : second;
+}
+
+// Return the same of a form.
+static int direction(struct model *m, const struct affine *x,
+                     const struct leaf *l)
+{
+    int r = 0;
+    for (size_t i = 0; i < x->terms.n && !r; i++) {
+        const struct affine_term *t = &x->terms.at[i];
+        for (uint32_t j = 0; j < t->n && !r; j++)
+            r = direction_of(m, t->atoms[j], l) * (t->factor < 0 ? -1 : 1);
+    }
+    return r;
+}
+
+// Choose a number for a leaf; false if none is left.
+static bool choose(const struct facts *f, struct model *m, struct leaf *l,
+                   const struct affine *claim)
+{
+    struct interval r = leaf_range(f, m, l);
+    for (size_t i = 0; i < f->known.n; i++)
+        narrow_by(m, &f->known.at[i], l, &r);
+    if (r.lo < -REACH)
+        r.lo = -REACH;
+    if (r.lo > r.hi)
+        return false;
+    if (r.hi - r.lo > REACH)
+        r.hi = r.lo + REACH;
+    l->value = direction(m, claim, l) < 0 ? r.hi : r.lo;
+    l->is_set = true;
+    return true;
+}
+
+// Make a model that has a chance to refute a claim.
+static bool make(const struct facts *f, struct model *m,
+                 const struct affine *claim)
+{
+    if (!add_leaves(f, m))
+        return false;
+    for (size_t i = 0; i < POSITIONS; i++) {
+        if (!choose(f, m, &m->leaves[i], claim))
+            return false;
+    }
+    for (size_t i = m->n; i-- > POSITIONS;) {
+        if (!choose(f, m, &m->leaves[i], claim))
+            return false;
+    }
+    return holds(f, m);
+}
+
+// Return whether at least as much was known when a model was found.
+static bool is_model(const struct facts *f, const struct model *m)
+{
+    size_t n = f->states.n;
+    return m->depth >= n && (!n || m->states[n - 1] == f->states.at[n - 1]);
+}
+
+bool models_refute(const struct facts *f, const struct affine *x)
+{
+    struct models *all = f->models;
+    for (size_t i = 0; i < all->n && i < MODELS_MOST; i++) {
+        if (is_model(f, all->at[i]) && fails(all->at[i], x))
+            return true;
+    }
+    return false;
+}
+
+// Keep a model of what is known now.
+static void keep(const struct facts *f, const struct model *m)
+{
+    struct model *new = arena_new(f->arena, struct model);
+    *new = *m;
+    new->depth = f->states.n;
+    new->states = arena_array(f->arena, uint32_t, new->depth);
+    for (size_t i = 0; i < new->depth; i++)
+        new->states[i] = f->states.at[i];
+    f->models->at[f->models->n++ % MODELS_MOST] = new;
+}
+
+bool models_search(const struct facts *f, const struct affine *x)
+{
+    struct model m = {.n = 0};
+    if (!make(f, &m, x) || !fails(&m, x))
+        return false;
+    keep(f, &m);
+    return true;
+}
