@@ -14,19 +14,19 @@
 
 #include <cmocka.h>
 
-enum { ROUNDS = 600, PLACES = 4096 };
+enum { ROUNDS = 400, PLACES = 4096, FACTORS = 6 };
 
 // ---- Counting by hand -----------------------------------------------------
 
 // A random access: element
 //
-//   start + x * tx + y * ty + part * (tx / by) + rest * (tx % by)
+//   start + x * tx + y * ty + z * tz + part * (tx / by) + rest * (tx % by)
 //         + count * i + far * block ^ bits
 //
 // of an array, for i in 0..counts, in threads with tx % 32 below `below`.
 struct sample {
-    int64_t start, x, y, part, rest, by, count, counts, far, bits;
-    int64_t below, block[2];
+    int64_t start, x, y, z, part, rest, by, count, counts, far, bits;
+    int64_t below, block[3];
     const char *type;
     uint32_t element, lanes;
     bool is_shared;
@@ -45,8 +45,9 @@ static struct sample draw(uint64_t *state)
     static const char *const types[] = {"u8", "f16", "f32", "f64"};
     static const int64_t factors[] = {0, 1, 2, 3, 4, 8, 16, 31, 32, 33, 64};
     struct sample s = {.by = 1 + below(state, 33)};
-    int64_t *const of_factors[] = {&s.x, &s.y, &s.part, &s.rest, &s.count};
-    for (size_t i = 0; i < 5; i++)
+    int64_t *const of_factors[] = {&s.x,    &s.y,    &s.z,
+                                   &s.part, &s.rest, &s.count};
+    for (size_t i = 0; i < FACTORS; i++)
         *of_factors[i] = factors[below(state, 11)];
     uint32_t type = (uint32_t)below(state, 4);
     s.type = types[type];
@@ -59,10 +60,11 @@ static struct sample draw(uint64_t *state)
     s.below = below(state, 3) ? 32 : 1 + below(state, 32);
     s.block[0] = 1 + below(state, 48);
     s.block[1] = 1 + below(state, 4);
+    s.block[2] = 1 + below(state, 3);
     s.lanes = below(state, 2) || s.bits ? 1 : 16 / s.element;
     if (s.lanes == 1)
         return s;
-    for (size_t i = 0; i < 5; i++)
+    for (size_t i = 0; i < FACTORS; i++)
         *of_factors[i] *= s.lanes;
     s.start *= s.lanes;
     s.far *= s.lanes;
@@ -75,10 +77,10 @@ static const char *kernel_of(struct arena *a, const struct sample *s)
     const char *t = "idx32(thread.x)";
     const char *index = arena_printf(
         a,
-        "(%d + %s * %d + idx32(thread.y) * %d + %s / %d * %d + %s %% %d * %d "
+        "(%d + %s * %d + idx32(thread.y) * %d + idx32(thread.z) * %d + %s / %d * %d + %s %% %d * %d "
         "+ i * %d + idx32(block.x) * %d)",
-        (int)s->start, t, (int)s->x, (int)s->y, t, (int)s->by, (int)s->part, t,
-        (int)s->by, (int)s->rest, (int)s->count, (int)s->far);
+        (int)s->start, t, (int)s->x, (int)s->y, (int)s->z, t, (int)s->by,
+        (int)s->part, t, (int)s->by, (int)s->rest, (int)s->count, (int)s->far);
     if (s->bits)
         index = arena_printf(a, "(%s ^ %d)", index, (int)s->bits);
     const char *value = arena_printf(a, "%s(0)", s->type);
@@ -89,11 +91,12 @@ static const char *kernel_of(struct arena *a, const struct sample *s)
     return arena_printf(
         a,
         "kernel f(m: int) -> G: %s[1000000] align 16\n    level flat\n{\n"
-        "launch f grid(m, 1, 1) block(%d, %d, 1) {\n"
+        "launch f grid(m, 1, 1) block(%d, %d, %d) {\n"
         "alloc S: %s[1000000] in shared align 16\n"
         "for i: idx32 in 0..%d {\nif %s %% 32 < %d {\n%s[%s] = %s\n} } } }",
-        s->type, (int)s->block[0], (int)s->block[1], s->type, (int)s->counts, t,
-        (int)s->below, s->is_shared ? "S" : "G", index, value);
+        s->type, (int)s->block[0], (int)s->block[1], (int)s->block[2], s->type,
+        (int)s->counts, t, (int)s->below, s->is_shared ? "S" : "G", index,
+        value);
 }
 
 // Return where a thread is in iteration `i` of a block, in bytes; -1 if it
@@ -101,10 +104,12 @@ static const char *kernel_of(struct arena *a, const struct sample *s)
 static int64_t place(const struct sample *s, int64_t thread, int64_t i,
                      int64_t block)
 {
-    int64_t x = thread % s->block[0], y = thread / s->block[0];
-    int64_t at = s->start + s->x * x + s->y * y + s->part * (x / s->by) +
-                 s->rest * (x % s->by) + s->count * i + s->far * block;
-    bool is_there = y < s->block[1] && x % 32 < s->below;
+    int64_t x = thread % s->block[0], row = thread / s->block[0];
+    int64_t y = row % s->block[1], z = row / s->block[1];
+    int64_t at = s->start + s->x * x + s->y * y + s->z * z +
+                 s->part * (x / s->by) + s->rest * (x % s->by) + s->count * i +
+                 s->far * block;
+    bool is_there = z < s->block[2] && x % 32 < s->below;
     return is_there ? (at ^ s->bits) * s->element : -1;
 }
 
@@ -159,7 +164,7 @@ static struct warp_cost sectors(const int64_t *at, uint32_t bytes)
 // blocks up to a period of where they begin.
 static void by_hand(const struct sample *s, double *best, double *worst)
 {
-    int64_t threads = s->block[0] * s->block[1];
+    int64_t threads = s->block[0] * s->block[1] * s->block[2];
     uint32_t bytes = s->element * s->lanes;
     *best = 1e9;
     *worst = 0;
