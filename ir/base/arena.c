@@ -1,4 +1,7 @@
 // Chunks of growing size in a list; the newest one serves requests.
+//
+// Under the address sanitizer every request has a chunk of its own, freed when
+// it is released, so that the sanitizer knows where each piece ends.
 
 #include "ir/base/arena.h"
 
@@ -7,7 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_CHUNK = 16 * 1024, LARGEST_CHUNK = 1024 * 1024, ALIGNMENT = 16 };
+#ifdef __SANITIZE_ADDRESS__
+enum { FIRST_CHUNK = 0, LARGEST_CHUNK = 0, ALIGNMENT = 1, KEEPS_SPARE = 0 };
+#else
+enum { FIRST_CHUNK = 16 * 1024, LARGEST_CHUNK = 1024 * 1024 };
+enum { ALIGNMENT = 16, KEEPS_SPARE = 1 };
+#endif
 
 struct arena_chunk {
     struct arena_chunk *next; // the chunk filled before this one
@@ -92,7 +100,7 @@ struct arena_mark arena_mark(const struct arena *a)
 // Keep a chunk for the next growth if there is none yet; free it otherwise.
 static void arena_drop(struct arena *a, struct arena_chunk *c)
 {
-    if (a->spare) {
+    if (a->spare || !KEEPS_SPARE) {
         free(c);
         return;
     }
