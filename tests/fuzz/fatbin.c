@@ -1,4 +1,4 @@
-/* fuzz_fatbin.c: the runtime's strict reader on arbitrary bytes.
+/* fatbin.c: the runtime's strict reader on arbitrary bytes.
  *
  * The tables say what the bytes say, as far as those make sense, so that the
  * reader has no easy reason to refuse.  Both the bytes and the copies that a
