@@ -21,8 +21,8 @@
 // Return the record of an access of this thread.
 static inline uint64_t record_make(const struct fiber *f, const struct site *s)
 {
-    return (uint64_t)f->stamp << STAMP_SHIFT |
-           (s->kind & ACCESS_ATOMIC ? ATOMIC_FLAG : 0) |
+    uint64_t atomic = s->kind & ACCESS_ATOMIC ? ATOMIC_FLAG : 0;
+    return (uint64_t)f->stamp << STAMP_SHIFT | atomic |
            (uint64_t)f->number << THREAD_SHIFT | (s->number & SITE_MASK);
 }
 
@@ -103,27 +103,41 @@ static inline bool is_foreign(const struct machine *m, const struct region *r,
 static inline bool is_written(const struct machine *m, const struct region *r,
                               const struct cell *c)
 {
-    return r->is_defined ||
-           (c->write && (r->space == SPACE_global || c->write_by == m->serial));
+    return c->write_by == m->serial || r->is_defined ||
+           (c->write && r->space == SPACE_global);
 }
 
-// Check a read against the last write, and record it.
-static inline void read_cell(struct machine *m, const struct site *s,
-                             struct region *r, struct cell *c, unsigned char *p)
+// Check a read against the last write.
+static inline void read_written(struct machine *m, const struct site *s,
+                                struct region *r, const struct cell *c,
+                                unsigned char *p)
+{
+    uint64_t w = c->write;
+    if (s->kind & ACCESS_ATOMIC && w & ATOMIC_FLAG)
+        return;
+    if (c->write_by == m->serial) {
+        if (RARELY(meets(m->current, w)))
+            conflict(m, s, r, p, w, true, false);
+    } else if (RARELY(is_foreign(m, r, c->write_by)))
+        conflict(m, s, r, p, w, false, false);
+    else if (RARELY(!is_written(m, r, c)))
+        finding_add(m, SIMT_FAULT_uninitialised, s, r, p);
+}
+
+// Record a read, unless so many threads read the element since they met that
+// one more makes no difference.
+static inline void note_read(const struct machine *m, const struct site *s,
+                             const struct region *r, struct cell *c)
 {
     const struct fiber *f = m->current;
-    uint64_t mine = record_make(f, s), w = c->write;
-    bool both_atomic = mine & w & ATOMIC_FLAG;
-    if (c->write_by == m->serial) {
-        if (RARELY(meets(f, w) && !both_atomic))
-            conflict(m, s, r, p, w, true, false);
-    } else if (RARELY(is_foreign(m, r, c->write_by) && !both_atomic))
-        conflict(m, s, r, p, w, false, false);
+    uint64_t mine = record_make(f, s);
     if (c->read_by != m->serial) {
         c->read_by = is_foreign(m, r, c->read_by) ? m->first : m->serial;
         c->read = mine;
         return;
     }
+    if (c->read & BLOCK_FLAG && stamp_of(c->read) == f->stamp)
+        return;
     if (meets(f, c->read)) {
         bool same_warp =
             thread_number(c->read) / WARP_LANES == f->number / WARP_LANES;
@@ -185,19 +199,22 @@ static inline struct cell *cell_at(const struct region *r, size_t offset)
     return &r->cells[offset >> r->shift];
 }
 
-// Check `bytes` bytes, which lie in the region.
+// Check reads and writes of `bytes` bytes, which lie in the region.  Nothing
+// can meet a read of what is never written: it needs no record.
 static inline void check_cells(struct machine *m, const struct site *s,
                                struct region *r, size_t offset, size_t bytes)
 {
     struct cell *c = cell_at(r, offset), *end = cell_at(r, offset + bytes - 1);
     size_t step = (size_t)1 << r->shift;
     for (unsigned char *p = r->base + offset; c <= end; c++, p += step) {
+        if (!(s->kind & ACCESS_WRITE)) {
+            read_written(m, s, r, c, p);
+            note_read(m, s, r, c);
+            continue;
+        }
         if (RARELY(s->kind & ACCESS_READ && !is_written(m, r, c)))
             finding_add(m, SIMT_FAULT_uninitialised, s, r, p);
-        if (s->kind & ACCESS_WRITE)
-            write_cell(m, s, r, c, p);
-        else
-            read_cell(m, s, r, c, p);
+        write_cell(m, s, r, c, p);
     }
 }
 
@@ -235,14 +252,56 @@ void *simt_range(struct machine *m, void *p, uint64_t bytes,
         return refuse(m, SIMT_FAULT_misaligned, s, r, p);
     if (RARELY(r->is_read_only && (s->kind & ACCESS_WRITE)))
         return refuse(m, SIMT_FAULT_read_only, s, r, p);
-    if (r->cells)
+    if (!r->is_read_only)
         check_cells(m, s, r, offset, bytes);
     return p;
 }
 
-void *simt_access(struct machine *m, void *p, const struct site *s)
+// Check an access of which little is known, and note its array for the next.
+static __attribute__((noinline)) void *access_any(struct machine *m, void *p,
+                                                  struct site *s)
 {
+    struct region *r = region_of(m, p);
+    bool is_refused = r->is_read_only && s->kind != ACCESS_READ;
+    s->near = r->stride || is_refused ? &m->regions[0] : r;
     return simt_range(m, p, s->bytes, s);
+}
+
+// Check an access inside of an array.
+static __attribute__((noinline)) void *
+access_cells(struct machine *m, void *p, const struct site *s, struct region *r)
+{
+    check_cells(m, s, r, (size_t)((unsigned char *)p - r->base), s->bytes);
+    return p;
+}
+
+// Return whether a read needs no record: the element was written before this
+// thread last met the block, and since then its warp or many warps read it.
+static inline bool is_known_read(const struct machine *m, const struct cell *c)
+{
+    const struct fiber *f = m->current;
+    uint64_t read = c->read;
+    bool is_read = c->read_by == m->serial && stamp_of(read) == f->stamp;
+    bool same_warp = thread_number(read) / WARP_LANES == f->number / WARP_LANES;
+    return c->write_by == m->serial && stamp_of(c->write) < f->floor &&
+           is_read && (read & BLOCK_FLAG || (same_warp && read & WARP_FLAG));
+}
+
+void *simt_access(struct machine *m, void *p, struct site *s)
+{
+    struct region *r = s->near;
+    size_t offset = (size_t)((unsigned char *)p - r->base);
+    if (RARELY(offset >= r->bytes || offset + s->bytes > r->bytes ||
+               offset & (s->align - 1) || m->pending.is_active || m->slice < 1))
+        return access_any(m, p, s);
+    m->slice--;
+    if (s->kind == ACCESS_READ) {
+        if (r->is_read_only)
+            return p;
+        if (s->bytes >> r->shift == 1 && is_known_read(m, cell_at(r, offset)))
+            return p;
+    }
+    return access_cells(m, p, s, r);
 }
 
 void simt_step(struct machine *m, const struct site *s)

@@ -80,7 +80,7 @@ int atomic_parse(const char *text, uint32_t *bytes)
 }
 
 uint64_t simt_atomic(struct machine *m, void *p, uint64_t b, uint64_t row,
-                     const struct site *s)
+                     struct site *s)
 {
     uint64_t a = 0, result = 0;
     p = simt_access(m, p, s);

@@ -94,7 +94,7 @@ const struct math_function *math_find(const char *intrinsic);
 // Do what an inline `atom...` instruction says; `row` as given by
 // atomic_parse.
 uint64_t simt_atomic(struct machine *m, void *p, uint64_t value, uint64_t row,
-                     const struct site *s);
+                     struct site *s);
 
 // Return the row for the text of an inline instruction, or -1.
 int atomic_parse(const char *text, uint32_t *bytes);

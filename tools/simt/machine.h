@@ -22,6 +22,7 @@ struct site {
     uint32_t bytes, align;
     unsigned kind; // of enum access_kind, combined; 0: no access
     struct simt_place place;
+    struct region *near; // the array of the last access, or `nowhere`
 };
 
 // Who touched an element last.  A record is packed, see `record_make`.
@@ -152,7 +153,7 @@ struct region *region_of(struct machine *m, const void *p);
 
 // Check an access of this thread.  Returns where it may go: `p`, or a place
 // where it does no harm.
-void *simt_access(struct machine *m, void *p, const struct site *s);
+void *simt_access(struct machine *m, void *p, struct site *s);
 
 // The same for `bytes` bytes: memcpy, memset.
 void *simt_range(struct machine *m, void *p, uint64_t bytes,
