@@ -121,6 +121,8 @@ void emit_alloc(struct emitter *e, const struct ir_stmt *s)
         b->space == SPACE_shared     ? module_array(e, b->name, type)
         : b->space == SPACE_constant ? constant_array(e, b, type)
                                      : emit_alloca(e, type);
+    if (b->space == SPACE_local)
+        LLVMSetValueName2(array, b->name, strlen(b->name));
     LLVMSetAlignment(array, b->align > VECTOR_ALIGN ? b->align : VECTOR_ALIGN);
     map_set(&e->arrays, b, array);
 }

@@ -55,6 +55,23 @@ static inline bool meets(const struct fiber *f, uint64_t record)
     return record && !is_mine && !is_before(f, record);
 }
 
+// Keep a write that meets another one until it is done; others of the same
+// access are a part of it as far as its bytes are known.
+static void pending_add(struct machine *m, const struct simt_finding *f,
+                        const unsigned char *p)
+{
+    struct pending *known = &m->pending;
+    if (known->is_active && p < known->at + known->bytes)
+        return;
+    if (known->is_active) {
+        finding_note(m, f);
+        return;
+    }
+    *known = (struct pending){.is_active = true, .finding = *f, .at = p};
+    known->bytes = f->bytes && f->bytes < SINK_BYTES ? f->bytes : SINK_BYTES;
+    memcpy(known->before, p, known->bytes);
+}
+
 // Note that this access meets another one.  Two writes are decided later, by
 // whether they differ.
 static void conflict(struct machine *m, const struct site *s, struct region *r,
@@ -70,16 +87,10 @@ static void conflict(struct machine *m, const struct site *s, struct region *r,
     f.other_is_write = both_write || !(s->kind & ACCESS_WRITE);
     f.other_thread = thread_of(m, thread_number(record));
     f.is_other_block = !same_block;
-    if (!both_write || (s->kind & ACCESS_ATOMIC) ||
-        (other->kind & ACCESS_ATOMIC) || m->pending.is_active) {
+    if (both_write && !((s->kind | other->kind) & ACCESS_ATOMIC))
+        pending_add(m, &f, p);
+    else
         finding_note(m, &f);
-        return;
-    }
-    m->pending.is_active = true;
-    m->pending.finding = f;
-    m->pending.at = p;
-    m->pending.bytes = s->bytes < SINK_BYTES ? s->bytes : SINK_BYTES;
-    memcpy(m->pending.before, p, m->pending.bytes);
 }
 
 void pending_settle(struct machine *m)
@@ -139,6 +150,8 @@ static inline void note_read(const struct machine *m, const struct site *s,
     if (c->read & BLOCK_FLAG && stamp_of(c->read) == f->stamp)
         return;
     if (meets(f, c->read)) {
+        if (thread_number(c->read) != f->number)
+            c->other_read = c->read;
         bool same_warp =
             thread_number(c->read) / WARP_LANES == f->number / WARP_LANES;
         mine |= (c->read & (WARP_FLAG | BLOCK_FLAG)) |
@@ -156,14 +169,18 @@ static inline void meet_write(struct machine *m, const struct site *s,
     uint64_t w = c->write;
     if (s->kind & ACCESS_ATOMIC && w & ATOMIC_FLAG)
         return;
-    if (c->write_by != m->serial) {
-        if (RARELY(is_foreign(m, r, c->write_by)))
-            conflict(m, s, r, p, w, false, true);
-    } else if (RARELY(meets(f, w)))
-        conflict(m, s, r, p, w, true, true);
-    else if (RARELY(r->is_result && w && !c->read &&
-                    thread_number(w) != f->number))
+    bool same_block = c->write_by == m->serial;
+    if (RARELY(same_block ? meets(f, w) : is_foreign(m, r, c->write_by)))
+        conflict(m, s, r, p, w, same_block, true);
+    else if (RARELY(r->is_result && w && !c->read && !(s->kind & ACCESS_READ) &&
+                    !(same_block && thread_number(w) == f->number)))
         finding_add(m, SIMT_FAULT_rewritten, s, r, p);
+}
+
+// Return the read of an element that a write of this thread meets.
+static uint64_t read_of_other(const struct fiber *f, const struct cell *c)
+{
+    return thread_number(c->read) == f->number ? c->other_read : c->read;
 }
 
 // Check a write against the last read.
@@ -177,7 +194,7 @@ static inline void meet_read(struct machine *m, const struct site *s,
         if (RARELY(is_foreign(m, r, c->read_by)))
             conflict(m, s, r, p, c->read, false, false);
     } else if (RARELY(meets(m->current, c->read)))
-        conflict(m, s, r, p, c->read, true, false);
+        conflict(m, s, r, p, read_of_other(m->current, c), true, false);
 }
 
 // Check a write or an atomic, and record it.
@@ -223,7 +240,7 @@ static inline void part_of(const struct machine *m, const struct region *r,
                            size_t *from, size_t *to)
 {
     *from = r->stride ? r->stride * m->current->number : 0;
-    *to = r->stride ? *from + r->stride : r->bytes;
+    *to = r->stride ? *from + r->part : r->bytes;
 }
 
 // Refuse an access.
@@ -237,12 +254,12 @@ static void *refuse(struct machine *m, enum simt_fault fault,
 void *simt_range(struct machine *m, void *p, uint64_t bytes,
                  const struct site *s)
 {
-    struct region *r = region_of(m, p);
+    struct region *r = s->home ? s->home : region_of(m, p);
     size_t offset = (size_t)((unsigned char *)p - r->base), from, to;
-    if (RARELY(m->pending.is_active))
-        pending_settle(m);
     if (RARELY(--m->slice < 0))
         fiber_preempt(m, s);
+    if (RARELY(m->pending.is_active))
+        pending_settle(m);
     part_of(m, r, &from, &to);
     if (RARELY(!bytes))
         return p;
@@ -261,7 +278,7 @@ void *simt_range(struct machine *m, void *p, uint64_t bytes,
 static __attribute__((noinline)) void *access_any(struct machine *m, void *p,
                                                   struct site *s)
 {
-    struct region *r = region_of(m, p);
+    struct region *r = s->home ? s->home : region_of(m, p);
     bool is_refused = r->is_read_only && s->kind != ACCESS_READ;
     s->near = r->stride || is_refused ? &m->regions[0] : r;
     return simt_range(m, p, s->bytes, s);

@@ -175,6 +175,7 @@ static void watch_range(struct rewriter *w, LLVMValueRef call, unsigned operand,
     struct site *s = code_site(w, call);
     LLVMValueRef p = LLVMGetOperand(call, operand);
     s->kind = kind;
+    code_find_home(w, s, p);
     LLVMValueRef args[] = {
         code_address(w, w->code->machine),
         LLVMBuildAddrSpaceCast(w->builder, p, w->pointer, ""),
@@ -223,6 +224,7 @@ static bool replace_inline(struct rewriter *w, LLVMValueRef call,
     struct site *s = code_site(w, call);
     s->kind = ACCESS_READ | ACCESS_WRITE | ACCESS_ATOMIC;
     s->bytes = s->align = bytes;
+    code_find_home(w, s, LLVMGetOperand(call, 0));
     LLVMTypeRef type = LLVMTypeOf(call);
     LLVMValueRef args[] = {
         code_address(w, w->code->machine),

@@ -22,6 +22,12 @@ struct code_constant {
     size_t bytes;
 };
 
+// An access to an array that is a parameter: its region comes with a run.
+struct code_home {
+    struct site *site;
+    unsigned parameter; // of the entry
+};
+
 // Compiled code, and the machine that it is tied to.
 struct simt_code {
     struct arena *arena; // of all that lives as long as the code
@@ -29,6 +35,7 @@ struct simt_code {
     struct machine *machine;
     struct VEC(struct code_entry) entries;
     struct VEC(const struct site *) sites;
+    struct VEC(struct code_home) homes; // of accesses to parameters
     struct VEC(struct code_constant) constants;
     struct region *dynamic; // of the module's dynamic shared memory, or NULL
     size_t n_regions;       // that belong to the code
@@ -46,6 +53,8 @@ struct rewriter {
     LLVMModuleRef module;
     LLVMBuilderRef builder;
     LLVMTypeRef pointer, word, half; // ptr, i64, i32
+    LLVMValueRef entry;              // that is rewritten; NULL: no entry
+    struct map locals;               // pointer to a local array -> its region
 };
 
 // ---- retarget.c
@@ -71,6 +80,14 @@ void code_watch_loops(struct rewriter *w, LLVMValueRef function);
 
 // Return a new site at an instruction.
 struct site *code_site(struct rewriter *w, LLVMValueRef at);
+
+// ---- homes.c
+
+// Note which array the address of an access is computed from, if it is one.
+void code_find_home(struct rewriter *w, struct site *s, LLVMValueRef address);
+
+// Give accesses to parameters the regions that runs will have for them.
+void code_settle_homes(struct simt_code *code);
 
 // ---- calls.c
 

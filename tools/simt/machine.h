@@ -20,7 +20,8 @@ enum access_kind {
 struct site {
     uint32_t number;
     uint32_t bytes, align;
-    unsigned kind; // of enum access_kind, combined; 0: no access
+    unsigned kind;       // of enum access_kind, combined; 0: no access
+    struct region *home; // the array that the address is computed from, or NULL
     struct simt_place place;
     struct region *near; // the array of the last access, or `nowhere`
 };
@@ -28,6 +29,7 @@ struct site {
 // Who touched an element last.  A record is packed, see `record_make`.
 struct cell {
     uint64_t write, read;       // 0: nobody
+    uint64_t other_read;        // by another thread, where `read` is of several
     uint32_t write_by, read_by; // block serial numbers
 };
 
@@ -39,6 +41,7 @@ struct region {
     unsigned char *base;
     size_t bytes;       // of all threads together
     size_t stride;      // local: from one thread to the next, else 0
+    size_t part;        // local: bytes of one thread
     unsigned shift;     // log2 of the bytes of a cell
     struct cell *cells; // NULL: constant memory, nothing is recorded
     size_t n_cells;

@@ -80,6 +80,7 @@ struct region *region_add(struct machine *m, const char *name, enum space space,
                          .space = space,
                          .bytes = stride * copies,
                          .stride = copies > 1 ? stride : 0,
+                         .part = bytes,
                          .elem = elem,
                          .shift = cell_shift(elem)};
     r->n_cells = (r->bytes >> r->shift) + 1;

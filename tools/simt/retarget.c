@@ -241,6 +241,7 @@ bool code_retarget(struct rewriter *w)
         if (LLVMIsDeclaration(f))
             continue;
         make_plain(f);
+        w->entry = is_entry ? f : NULL;
         ok = rewrite(w, f) && ok;
         if (is_entry)
             add_runner(w, f);

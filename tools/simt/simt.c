@@ -95,6 +95,7 @@ static bool find_constants(struct simt_code *code, struct diag_list *diags)
             return false;
     }
     code->n_regions = code->machine->n_regions;
+    code_settle_homes(code);
     return true;
 }
 
@@ -105,7 +106,7 @@ struct simt_code *simt_compile(struct arena *a, const struct ir_kernel *kernel,
     struct simt_code *code = arena_new(a, struct simt_code);
     struct rewriter w = {.code = code, .diags = diags};
     struct buf text = {0};
-    code->arena = code->names.arena = a;
+    code->arena = code->names.arena = w.locals.arena = a;
     code->kernel = kernel;
     code->is_checked = !options->is_unchecked;
     code->machine = calloc(1, sizeof *code->machine);

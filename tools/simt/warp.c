@@ -98,25 +98,27 @@ static uint64_t reduced(const struct party *p, enum collective what)
 }
 
 // Return what a shuffle gives to a lane.
-static uint64_t shuffled(struct machine *m, const struct party *p,
-                         const struct fiber *f, int lane)
+static uint64_t shuffled(struct machine *m, const struct party *p, int lane)
 {
+    struct fiber *f = p->lane[lane], *last = m->current;
     const struct fiber *from = p->lane[shuffle_source(f, lane)];
     if (from)
         return from->operands[0];
+    m->current = f;
     finding_add(m, SIMT_FAULT_absent_lane, f->site, NULL, NULL);
+    m->current = last;
     return UINT32_MAX;
 }
 
 // Return the result for one lane.
-static uint64_t result_of(struct machine *m, const struct party *p,
-                          const struct fiber *f, int lane)
+static uint64_t result_of(struct machine *m, const struct party *p, int lane)
 {
+    const struct fiber *f = p->lane[lane];
     switch ((int)f->what) {
     case COLLECTIVE_shuffle:
     case COLLECTIVE_shuffle_up:
     case COLLECTIVE_shuffle_down:
-    case COLLECTIVE_shuffle_xor: return shuffled(m, p, f, lane);
+    case COLLECTIVE_shuffle_xor: return shuffled(m, p, lane);
     case COLLECTIVE_ballot: return matching(p, 1);
     case COLLECTIVE_match32:
     case COLLECTIVE_match64: return matching(p, f->operands[0]);
@@ -133,7 +135,7 @@ static void finish(struct machine *m, const struct party *p,
     m->clock += is_sync;
     for (int i = 0; i < WARP_LANES; i++)
         if (p->lane[i])
-            p->lane[i]->result = result_of(m, p, p->lane[i], i);
+            p->lane[i]->result = result_of(m, p, i);
     for (int i = 0; i < WARP_LANES; i++) {
         struct fiber *f = p->lane[i];
         if (!f)

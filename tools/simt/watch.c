@@ -48,6 +48,7 @@ static void watch_access(struct rewriter *w, LLVMValueRef i, unsigned operand,
     s->kind = kind;
     s->bytes = size_of(type);
     s->align = LLVMGetAlignment(i);
+    code_find_home(w, s, p);
     LLVMPositionBuilderBefore(w->builder, i);
     LLVMValueRef args[] = {
         code_address(w, w->code->machine),
@@ -123,8 +124,11 @@ static void watch_local(struct rewriter *w, LLVMValueRef i)
         w->code->locals += bytes * n;
         return;
     }
-    struct region *r = region_add(w->code->machine, "a local array",
-                                  SPACE_local, bytes * n, bytes, THREADS_MOST);
+    size_t length;
+    const char *name = LLVMGetValueName2(i, &length);
+    name = arena_copy(w->code->arena, name, strcspn(name, "."));
+    struct region *r = region_add(w->code->machine, name, SPACE_local,
+                                  bytes * n, bytes, THREADS_MOST);
     if (!r) {
         diag_error(w->diags, (struct span){0}, D_simt_no_memory);
         return;
@@ -133,6 +137,7 @@ static void watch_local(struct rewriter *w, LLVMValueRef i)
     LLVMValueRef args[] = {code_address(w, w->code->machine),
                            code_address(w, r)};
     LLVMValueRef p = code_call(w, FUNCTION(simt_local), w->pointer, args, 2);
+    map_set(&w->locals, p, r);
     LLVMReplaceAllUsesWith(
         i, LLVMBuildAddrSpaceCast(w->builder, p, LLVMTypeOf(i), ""));
     LLVMInstructionEraseFromParent(i);
