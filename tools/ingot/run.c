@@ -8,6 +8,7 @@
 
 #include "tools/ingot/run.h"
 
+#include "tools/ingot/equivalence.h"
 #include "tools/libingot/artefact.h"
 
 #include <stdio.h>
@@ -32,49 +33,6 @@ struct run {
 
 // ---- Preparation ----------------------------------------------------------
 
-// Return the kernel to run, or NULL with `wrong` set.
-static struct ir_kernel *choose_kernel(struct run *r)
-{
-    struct compilation *c = r->c;
-    const char *wanted = r->options->kernel;
-    struct suggest near = {.wanted = wanted ? wanted : ""};
-    for (size_t i = 0; i < c->program.kernels.n; i++) {
-        struct ir_kernel *k = c->program.kernels.at[i];
-        if (wanted ? strcmp(k->name, wanted) == 0 : c->program.kernels.n == 1)
-            return k;
-        suggest_offer(&near, k->name);
-    }
-    r->wrong = wanted ? arena_printf(&c->arena, "there is no kernel `%s`%s",
-                                     wanted, cli_hint(&c->arena, &near))
-                      : "the file has several kernels; name one with --kernel";
-    return NULL;
-}
-
-// Return whether a schedule is for a kernel of the program but not for this one.
-static bool is_for_other(const struct program *program,
-                         const struct sched_item *item,
-                         const struct ir_kernel *kernel)
-{
-    bool found = false;
-    for (size_t i = 0; i < program->kernels.n; i++)
-        found |= program->kernels.at[i]->name == item->name.text;
-    return found && item->name.text != kernel->name;
-}
-
-// Keep one kernel and its schedules.
-static void keep_kernel(struct program *program, struct ir_kernel *kernel)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < program->schedules.schedules.n; i++) {
-        struct sched_item *item = program->schedules.schedules.at[i];
-        if (!is_for_other(program, item, kernel))
-            program->schedules.schedules.at[kept++] = item;
-    }
-    program->schedules.schedules.n = kept;
-    program->kernels.at[0] = kernel;
-    program->kernels.n = 1;
-}
-
 // Parse the file, keep one kernel, and give its parameters values.
 static bool prepare(struct run *r)
 {
@@ -82,11 +40,12 @@ static bool prepare(struct run *r)
     if (!cli_add_file(c, r->options->file) ||
         !cli_add_schedules(&r->options->compile, c))
         return false;
-    struct ir_kernel *k = choose_kernel(r);
+    struct problem_options *o = &r->options->problem;
+    struct ir_kernel *k = problem_kernel(o, c, &r->wrong);
     if (!k)
         return false;
-    keep_kernel(&c->program, k);
-    enum problem_result ready = problem_make(&c->arena, k, &r->options->request,
+    problem_keep_kernel(c, k);
+    enum problem_result ready = problem_make(&c->arena, k, &o->request,
                                              &c->diags, &r->problem, &r->wrong);
     r->report.problem = &r->problem;
     if (ready == PROBLEM_READY)
@@ -169,13 +128,14 @@ static bool lower(struct run *r)
 static bool compute_reference(struct run *r)
 {
     r->report.reference = "none";
-    if (r->options->reference == REFERENCE_NONE)
+    const struct definition_request *request = &r->options->problem.definition;
+    if (request->by == DEFINITION_NONE)
         return true;
     cli_progress("computing what the definition says");
     r->want = problem_arguments(&r->c->arena, &r->problem, &r->c->diags);
     return r->want &&
-           run_reference(r->options, &r->problem, &r->report.work, r->want,
-                         &r->c->diags, &r->report.reference);
+           definition_run(request, &r->problem, &r->report.work, r->want,
+                          &r->c->diags, &r->report.reference);
 }
 
 // ---- The CPU --------------------------------------------------------------
@@ -184,8 +144,9 @@ static bool compute_reference(struct run *r)
 static bool run_on_cpu(struct run *r)
 {
     r->got = problem_arguments(&r->c->arena, &r->problem, &r->c->diags);
-    return r->got &&
-           run_evaluate(r->options, r->dispatch.variant, r->got, &r->c->diags);
+    return r->got && definition_evaluate(r->dispatch.variant, r->got,
+                                         r->options->problem.definition.steps,
+                                         &r->c->diags);
 }
 
 // ---- The GPU --------------------------------------------------------------
@@ -285,87 +246,34 @@ static bool run_somewhere(struct run *r)
 
 // ---- Comparing ------------------------------------------------------------
 
-// Return the array parameter of that name, or NULL.
-static const struct problem_array *find_array(const struct run *r,
-                                              const char *name, size_t n)
-{
-    for (size_t i = 0; i < r->problem.arrays.n; i++) {
-        const struct problem_array *array = &r->problem.arrays.at[i];
-        if (strlen(array->buffer->name) == n &&
-            memcmp(array->buffer->name, name, n) == 0)
-            return array;
-    }
-    return NULL;
-}
-
-// Return how many elements of an array have no order: what `count` holds, or
-// all of them.
-static size_t unordered_elements(const struct problem_array *array,
-                                 const struct problem_array *count,
-                                 const struct eval_argument *arguments)
-{
-    size_t all = array->bytes / type_bytes(array->buffer->elem);
-    if (!count || !count->bytes)
-        return all;
-    int64_t n =
-        eval_load_int(count->buffer->elem, arguments[count->parameter].data);
-    return n >= 0 && (uint64_t)n < all ? (size_t)n : all;
-}
-
-// Sort what --unordered names, in results and reference alike.
-static bool sort_unordered(struct run *r)
-{
-    const char *text = r->options->unordered;
-    if (!text)
-        return true;
-    size_t n = strcspn(text, " ");
-    const char *rest = text[n] ? text + n + 1 : NULL;
-    const struct problem_array *array = find_array(r, text, n);
-    const struct problem_array *count =
-        rest ? find_array(r, rest, strlen(rest)) : NULL;
-    struct eval_argument *sides[] = {r->want, r->got};
-    if (!array || array->buffer->role == ROLE_input || (rest && !count) ||
-        (count && count->buffer->role == ROLE_input)) {
-        r->wrong = "--unordered names results of the kernel: ARRAY [COUNT]";
-        return false;
-    }
-    for (int i = 0; i < 2; i++)
-        compare_sort(array->buffer, sides[i][array->parameter].data,
-                     unordered_elements(array, count, sides[i]));
-    return true;
-}
-
-// Compare one result.
-static void compare_result(struct run *r, const struct problem_array *array)
-{
-    const struct ir_buffer *b = array->buffer;
-    struct comparison c;
-    double tolerance = r->options->tolerance;
-    bool tells = type_is_float(b->elem) || type_bits(b->elem) >= 32;
-    int poison = array->fill == FILL_POISON && tells ? problem_poison(b) : -1;
-    if (tolerance < 0 || !type_is_float(b->elem))
-        tolerance = compare_tolerance(&r->report.work, b,
-                                      r->dispatch.variant->fast_math);
-    compare_arrays(b, r->got[array->parameter].data,
-                   r->want[array->parameter].data, array->bytes, tolerance,
-                   poison, &c);
-    vec_push(&r->c->arena, &r->report.comparisons, c);
-    if (c.wrong)
-        diag_error(&r->c->diags, b->span, D_result_differs, b->name,
-                   (long long)c.wrong, (long long)c.elements);
-}
-
 // Compare all results.
 static bool compare_results(struct run *r)
 {
+    struct equivalence e = {.problem = &r->problem,
+                            .work = &r->report.work,
+                            .unordered = r->options->problem.unordered,
+                            .tolerance = r->options->problem.tolerance,
+                            .fast_math = r->dispatch.variant->fast_math};
     if (!r->want)
         return true;
     cli_progress("comparing");
-    if (!sort_unordered(r))
+    if (!equivalence_valid(&e)) {
+        r->wrong = EQUIVALENCE_USAGE;
         return false;
-    for (size_t i = 0; i < r->problem.arrays.n; i++)
-        if (r->problem.arrays.at[i].buffer->role != ROLE_input)
-            compare_result(r, &r->problem.arrays.at[i]);
+    }
+    equivalence_sort(&e, r->want);
+    equivalence_sort(&e, r->got);
+    for (size_t i = 0; i < r->problem.arrays.n; i++) {
+        const struct problem_array *array = &r->problem.arrays.at[i];
+        if (array->buffer->role == ROLE_input)
+            continue;
+        struct comparison c = equivalence_compare(&e, array, r->got, r->want);
+        vec_push(&r->c->arena, &r->report.comparisons, c);
+        if (c.wrong)
+            diag_error(&r->c->diags, array->buffer->span, D_result_differs,
+                       array->buffer->name, (long long)c.wrong,
+                       (long long)c.elements);
+    }
     return true;
 }
 
@@ -414,7 +322,7 @@ int command_run(int argc, char **argv)
     problem_free_arguments(&r.problem, r.want);
     problem_free_arguments(&r.problem, r.got);
     compile_end(&c);
-    arena_reset(&options.arena);
+    arena_reset(&options.problem.arena);
     arena_reset(&options.targets.arena);
     cli_end(&options.compile);
     return code;

@@ -1,0 +1,37 @@
+// Computes what the results of a kernel should be: its definition, without any
+// schedule.
+
+#ifndef TOOLS_INGOT_DEFINITION_H
+#define TOOLS_INGOT_DEFINITION_H
+
+#include "tools/ingot/problem.h"
+#include "tools/ingot/work.h"
+
+// Who computes it.
+enum definition_by {
+    DEFINITION_AUTO, // the evaluator, or for more work the host
+    DEFINITION_EVAL,
+    DEFINITION_HOST,
+    DEFINITION_NONE,
+};
+
+// How to compute it.
+struct definition_request {
+    enum definition_by by;
+    uint64_t steps; // most that the evaluator takes
+};
+
+// Run the definition of the problem's kernel on the arguments.
+// Sets `name` to what did it.  Returns false after reporting.
+bool definition_run(const struct definition_request *request,
+                    const struct problem *p, const struct work *work,
+                    struct eval_argument *arguments, struct diag_list *diags,
+                    const char **name);
+
+// Evaluate a kernel, at any level, on arguments.  Returns false after
+// reporting.
+bool definition_evaluate(const struct ir_kernel *kernel,
+                         struct eval_argument *arguments, uint64_t steps,
+                         struct diag_list *diags);
+
+#endif

@@ -1,0 +1,34 @@
+// Whether a kernel computed what its definition says.
+
+#ifndef TOOLS_INGOT_EQUIVALENCE_H
+#define TOOLS_INGOT_EQUIVALENCE_H
+
+#include "tools/ingot/compare.h"
+#include "tools/ingot/problem.h"
+
+// What is compared, and how strictly.
+struct equivalence {
+    const struct problem *problem;
+    const struct work *work;
+    const char *unordered; // "ARRAY" or "ARRAY COUNT", or NULL
+    double tolerance;      // of floating types; below 0: by rule
+    bool fast_math;
+};
+
+// Return whether what is unordered are results of the kernel.
+bool equivalence_valid(const struct equivalence *e);
+#define EQUIVALENCE_USAGE                                                      \
+    "--unordered names results of the kernel: ARRAY [COUNT]"
+
+// Sort what is unordered in the arguments of a run; requires
+// equivalence_valid.
+void equivalence_sort(const struct equivalence *e,
+                      struct eval_argument *arguments);
+
+// Compare one result; both sides are sorted.
+struct comparison equivalence_compare(const struct equivalence *e,
+                                      const struct problem_array *array,
+                                      const struct eval_argument *got,
+                                      const struct eval_argument *want);
+
+#endif

@@ -1,0 +1,40 @@
+// The options that say what a kernel is run on, and how its results are
+// judged: --size, --scalar, --range, --seed, --kernel, --reference,
+// --tolerance, --unordered, --steps.
+
+#ifndef TOOLS_INGOT_PROBLEM_OPTIONS_H
+#define TOOLS_INGOT_PROBLEM_OPTIONS_H
+
+#include "tools/ingot/cli.h"
+#include "tools/ingot/definition.h"
+
+// What was asked for.
+struct problem_options {
+    struct arena arena;
+    struct problem_request request;
+    struct definition_request definition;
+    const char *kernel;    // NULL: not named
+    const char *unordered; // "ARRAY" or "ARRAY COUNT", or NULL
+    double tolerance;      // below 0: by rule
+};
+
+// Give this as a child parser whose input is a struct problem_options.
+extern const struct argp problem_argp;
+
+// Return a number that is not negative; anything else ends the process.
+double problem_number(const char *text, struct argp_state *state);
+
+// Return the place of a word in a list that NULL ends; any other word ends the
+// process.
+int problem_word(const char *text, const char *const *words,
+                 struct argp_state *state);
+
+// Return the kernel that the options mean, the only one or that of --kernel;
+// or NULL with `wrong` set to what of the options cannot be.
+struct ir_kernel *problem_kernel(const struct problem_options *o,
+                                 struct compilation *c, const char **wrong);
+
+// Keep one kernel of a compilation, and its schedules.
+void problem_keep_kernel(struct compilation *c, struct ir_kernel *kernel);
+
+#endif
