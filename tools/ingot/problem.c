@@ -10,6 +10,7 @@
 #include "ir/text.h"
 #include "ir/walk.h"
 #include "tools/ingot/cli.h"
+#include "tools/ingot/distinct.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -96,12 +97,18 @@ void problem_write(const struct problem *p, size_t array, void *bytes)
         return;
     case FILL_RANDOM: break;
     }
-    if (at->buffer->elem.kind == TYPE_f32 && at->low >= at->high) {
+    bool is_ranged = at->low < at->high;
+    if (at->buffer->elem.kind == TYPE_f32 && !is_ranged && !p->is_distinct) {
         write_f32(bytes, at->bytes / size, stream);
         return;
     }
-    for (size_t i = 0; i < at->bytes / size; i++)
-        write_element(at, (char *)bytes + i * size, random_bits(stream, i));
+    for (size_t i = 0; i < at->bytes / size; i++) {
+        char *element = (char *)bytes + i * size;
+        if (p->is_distinct && !is_ranged)
+            distinct_write(at->buffer->elem, stream, i, element);
+        else
+            write_element(at, element, random_bits(stream, i));
+    }
 }
 
 // ---- Requests -------------------------------------------------------------
@@ -188,7 +195,11 @@ static void random_scalar(struct maker *m, size_t i, struct eval_argument *out)
                                 "%s=...",
                                 var->name, var->name);
     else if (type_is_float(var->type))
-        out->scalar.f = ir_round_float(var->type, random_float(bits | 1));
+        out->scalar.f = m->problem->is_distinct
+                            ? distinct_float(var->type, bits)
+                            : ir_round_float(var->type, random_float(bits | 1));
+    else if (m->problem->is_distinct)
+        out->scalar.i = distinct_int(var->type, bits);
     else
         out->scalar.i = random_int(var->type, bits);
 }
@@ -336,7 +347,9 @@ enum problem_result problem_make(struct arena *a,
                                  struct diag_list *diags, struct problem *out,
                                  const char **wrong)
 {
-    *out = (struct problem){.kernel = kernel, .seed = request->seed};
+    *out = (struct problem){.kernel = kernel,
+                            .seed = request->seed,
+                            .is_distinct = request->is_distinct};
     out->values = arena_array(a, struct eval_argument, kernel->params.n);
     struct maker m = {a, request, out, diags, NULL};
     bool ok = true;

@@ -17,11 +17,12 @@ struct problem_request {
     struct VEC(struct problem_setting) values; // of sizes and scalars
     struct VEC(struct problem_setting) ranges; // of arrays: "LO:HI"
     uint64_t seed;
+    bool is_distinct; // see distinct.h; else random
 };
 
 // What an array holds before the kernel runs.
 enum problem_fill {
-    FILL_RANDOM, // it is read
+    FILL_RANDOM, // it is read: random or distinct
     FILL_POISON, // it is written: no value that is likely to be right
     FILL_ZERO,   // it is written, by atomics, which read it
 };
@@ -39,6 +40,7 @@ struct problem_array {
 struct problem {
     const struct ir_kernel *kernel; // as it was written
     uint64_t seed;
+    bool is_distinct;
     struct eval_argument *values; // of each parameter; arrays: size alone
     struct VEC(struct problem_array) arrays;
 };

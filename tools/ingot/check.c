@@ -1,0 +1,197 @@
+// ingot check FILE...: run what becomes PTX on the CPU, and find its faults.
+//
+//   ingot check gemm.ing
+//   ingot check gemm.ing --schedule 2 --size M=65,N=129 --policies random
+//
+// Every variant of every kernel runs at sizes that reach all of its paths,
+// under several orders of its threads, with each access checked, and its
+// results are compared with the definition.
+
+#include "tools/ingot/check.h"
+
+#include "tools/ingot/targets.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    KEY_SCHEDULE = 5376,
+    KEY_POLICIES,
+    KEY_CASES,
+    KEY_SECONDS,
+    KEY_NOTES,
+    KEY_JSON,
+};
+
+// What a case may cost whose sizes are chosen: statements, elements, and eight
+// for each thread.
+#define CASE_WORK 3e4
+
+// The command line.
+struct options {
+    struct check_request request;
+    struct cli_compile compile;
+    struct cli_targets targets;
+    struct toolchain tools;
+    struct VEC(const char *) files;
+    struct arena arena;
+    json_t *results; // --json, else NULL
+};
+
+static const struct argp_option options[] = {
+    {"schedule", KEY_SCHEDULE, "N|NAME", 0,
+     "check this schedule of the kernel, or this variant", 0},
+    {"policies", KEY_POLICIES, "LIST", 0,
+     "orders of the threads: forward, reverse, random, warp-contiguous, "
+     "one-ahead or all (default)",
+     0},
+    {"cases", KEY_CASES, "N", 0, "choose at most N sizes (default 12)", 0},
+    {"seconds", KEY_SECONDS, "N", 0, "end a run that takes longer (default 60)",
+     0},
+    {"notes", KEY_NOTES, 0, 0, "report what is no fault, such as writing twice",
+     0},
+    {"json", KEY_JSON, 0, 0, "print results and diagnostics as JSON", 0},
+    {0}};
+
+// Return the policies of a list; an unknown one ends the process.
+static unsigned policies(const char *list, struct arena *a,
+                         struct argp_state *state)
+{
+    unsigned set = 0;
+    for (const char *at = list;; at++) {
+        size_t n = strcspn(at, ",");
+        const char *name = arena_copy(a, at, n);
+        enum simt_policy one;
+        if (simt_policy_find(name, &one))
+            set |= 1u << one;
+        else if (strcmp(name, "all") == 0)
+            set |= (1u << SIMT_POLICIES) - 1;
+        else
+            argp_error(state, "--policies: `%s` is none; see --help", name);
+        at += n;
+        if (!*at)
+            return set;
+    }
+}
+
+// Take one option.
+static error_t take(int key, char *arg, struct argp_state *state)
+{
+    struct options *o = state->input;
+    struct check_request *q = &o->request;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &q->problem;
+        state->child_inputs[1] = &o->compile;
+        state->child_inputs[2] = &o->targets;
+        return 0;
+    case KEY_SCHEDULE: q->schedule = arg; return 0;
+    case KEY_POLICIES: q->policies = policies(arg, &o->arena, state); return 0;
+    case KEY_CASES: q->cases = (size_t)problem_number(arg, state); return 0;
+    case KEY_SECONDS: q->seconds = problem_number(arg, state); return 0;
+    case KEY_NOTES: q->has_notes = true; return 0;
+    case KEY_JSON: o->results = json_array(); return 0;
+    case ARGP_KEY_ARG: vec_push(&o->arena, &o->files, arg); return 0;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "name a file"); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+// Compile a file and check it.  Returns false after reporting.
+static bool check_compiled(struct options *o, const char *path,
+                           struct check *check)
+{
+    struct compilation *c = check->c;
+    struct ir_kernel *k = NULL;
+    if (!cli_add_file(c, path) || !cli_add_schedules(&o->compile, c))
+        return false;
+    if (o->request.problem.kernel) {
+        k = problem_kernel(&o->request.problem, c, &check->wrong);
+        if (!k)
+            return false;
+        problem_keep_kernel(c, k);
+    }
+    return compile_lower(c, check->options) && check_run(check);
+}
+
+// Tell what came of a file.  Returns the exit code.
+static int tell(struct options *o, const char *path, struct check *check)
+{
+    struct buf text = {0};
+    bool written = true, has_faults = check_tell(check);
+    if (o->results) {
+        json_t *object = json_object();
+        json_object_set_new(object, "source", json_text(path));
+        json_object_set_new(
+            object, "ok", json_boolean(!has_faults && !check->c->diags.errors));
+        json_object_set_new(object, "variants", check_json(check));
+        json_object_set_new(object, "diagnostics",
+                            json_diagnostics(&check->c->diags));
+        json_array_append_new(o->results, object);
+    } else {
+        check_print(check, &text);
+        written = cli_print(&text);
+    }
+    buf_free(&text);
+    int code = cli_report(&check->c->diags);
+    if (check->wrong) {
+        fprintf(stderr, "ingot check: %s\n", check->wrong);
+        return EXIT_USAGE;
+    }
+    return code || written ? code : EXIT_TOOL;
+}
+
+// Check one file.  Returns the exit code.
+static int check_file(struct options *o, const char *path)
+{
+    struct compilation c;
+    struct compile_options compile = o->compile.options;
+    struct check check = {.request = &o->request, .options = &compile, .c = &c};
+    compile_start(&c);
+    compile.ptx = NULL;
+    check_compiled(o, path, &check);
+    cli_progress(NULL);
+    cli_print_log(&o->compile);
+    int code = tell(o, path, &check);
+    check_free(&check);
+    compile_end(&c);
+    return code;
+}
+
+int command_check(int argc, char **argv)
+{
+    static const struct argp_child children[] = {
+        {&problem_argp, 0, "On what (default: sizes that reach all paths):", 1},
+        {&cli_compile_argp, 0, "How to compile:", 2},
+        {&cli_machine_argp, 0, "For what (default: every schedule):", 3},
+        {0}};
+    static const struct argp argp = {
+        options,
+        take,
+        "FILE...",
+        "Run each kernel of FILE.ing on the CPU, as it would become PTX, with "
+        "every access checked, and compare with its definition.",
+        children,
+        0,
+        0};
+    struct options o = {.request = {.policies = (1u << SIMT_POLICIES) - 1,
+                                    .cases = 12,
+                                    .seconds = 60,
+                                    .work = CASE_WORK}};
+    int code = EXIT_DONE;
+    cli_parse(&argp, argc, argv, &o);
+    o.request.problem.request.is_distinct = true;
+    toolchain_start(&o.tools, o.targets.cuda);
+    cli_targets_apply(&o.targets, &o.tools, &o.compile.options);
+    for (size_t i = 0; i < o.files.n; i++) {
+        int one = check_file(&o, o.files.at[i]);
+        code = one > code ? one : code;
+    }
+    if (o.results && !json_print(o.results))
+        code = EXIT_TOOL;
+    arena_reset(&o.arena);
+    arena_reset(&o.request.problem.arena);
+    arena_reset(&o.targets.arena);
+    cli_end(&o.compile);
+    return code;
+}

@@ -1,0 +1,90 @@
+// Sizes become data, and the results that the definition computes from it.
+
+#include "tools/ingot/check.h"
+
+#include "tools/ingot/equivalence.h"
+
+#include <string.h>
+
+// Return whether a case has these values of its parameters.
+static bool is_same(const struct check_case *one, const struct problem *p)
+{
+    const struct ir_kernel *k = p->kernel;
+    if (one->problem.kernel != k)
+        return false;
+    for (size_t i = 0; i < k->params.n; i++)
+        if (k->params.at[i].var &&
+            memcmp(&one->problem.values[i].scalar, &p->values[i].scalar,
+                   sizeof p->values[i].scalar) != 0)
+            return false;
+    return true;
+}
+
+// Compute what the definition says.  A fault of its own is kept: the executor
+// may have a better name for it.  Returns false after reporting.
+static bool define(struct check *check, struct check_case *one)
+{
+    const struct definition_request *request =
+        &check->request->problem.definition;
+    struct arena *a = &check->c->arena;
+    struct diag_list faults = {.arena = a};
+    const char *by;
+    if (request->by == DEFINITION_NONE)
+        return true;
+    one->want = problem_arguments(a, &one->problem, &check->c->diags);
+    if (!one->want)
+        return false;
+    if (definition_run(request, &one->problem, &one->work, one->want, &faults,
+                       &by))
+        return true;
+    problem_free_arguments(&one->problem, one->want);
+    one->want = NULL;
+    one->fault = faults.all.at[0].text;
+    one->fault_span = faults.all.at[0].span;
+    return true;
+}
+
+// Refuse --unordered where it means nothing.
+static bool check_unordered(struct check *check, const struct check_case *one)
+{
+    struct equivalence e = {.problem = &one->problem,
+                            .unordered = check->request->problem.unordered};
+    if (equivalence_valid(&e))
+        return true;
+    check->wrong = EQUIVALENCE_USAGE;
+    return false;
+}
+
+struct check_case *check_case(struct check *check,
+                              const struct ir_kernel *kernel,
+                              const struct problem_request *sizes)
+{
+    struct arena *a = &check->c->arena;
+    struct check_case *one = arena_new(a, struct check_case);
+    enum problem_result made = problem_make(a, kernel, sizes, &check->c->diags,
+                                            &one->problem, &check->wrong);
+    if (made != PROBLEM_READY || !check_unordered(check, one))
+        return NULL;
+    for (size_t i = 0; i < check->cases.n; i++)
+        if (is_same(check->cases.at[i], &one->problem))
+            return check->cases.at[i];
+    one->work = work_count(kernel, one->problem.values);
+    if (!define(check, one))
+        return NULL;
+    vec_push(a, &check->cases, one);
+    return one;
+}
+
+const char *check_sizes_text(struct arena *a, const struct check_case *one)
+{
+    const struct ir_kernel *k = one->problem.kernel;
+    const char *text = "";
+    for (size_t i = 0; i < k->params.n; i++) {
+        const struct ir_var *var = k->params.at[i].var;
+        if (var && type_is_index(var->type))
+            text = arena_printf(a, "%s%s%s=%lld", text, *text ? "," : "",
+                                var->name,
+                                (long long)one->problem.values[i].scalar.i);
+    }
+    return text;
+}

@@ -1,0 +1,343 @@
+// Findings become diagnostics: what, where, by whom, how often, and how to see
+// it again.
+
+#include "tools/ingot/check.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TOLD_MOST = 4 }; // faults of a kernel
+
+static const enum diag_code codes[] = {
+#define FAULT(name, spelling, severity, text) D_fault_##name,
+#include "tools/simt/faults.def"
+#undef FAULT
+};
+
+// What tells the findings of a variant.
+struct teller {
+    struct check *check;
+    const struct check_variant *v;
+    struct arena *arena;
+    struct diag_list *diags;
+};
+
+// ---- Places ---------------------------------------------------------------
+
+// Return the source of that name, or NULL.
+static const struct source *source_named(const struct compilation *c,
+                                         const char *name)
+{
+    const struct sched_program *s = &c->program.schedules;
+    for (size_t i = 0; i < c->program.kernels.n; i++) {
+        const struct source *one = c->program.kernels.at[i]->span.source;
+        if (one && strcmp(one->name, name) == 0)
+            return one;
+    }
+    for (size_t i = 0; i < s->schedules.n; i++) {
+        const struct source *one = s->schedules.at[i]->span.source;
+        if (one && strcmp(one->name, name) == 0)
+            return one;
+    }
+    return NULL;
+}
+
+// Return the end of what begins at a byte: a name with its indices, or one
+// character.
+static uint32_t end_of(const struct source *s, uint32_t from)
+{
+    const char *p = s->text + from;
+    int depth = 0;
+    while (isalnum((unsigned char)*p) || *p == '_')
+        p++;
+    if (*p == '[')
+        do {
+            depth += *p == '[' ? 1 : *p == ']' ? -1 : 0;
+            p++;
+        } while (depth && *p && *p != '\n');
+    uint32_t end = (uint32_t)(p - s->text);
+    return end > from ? end : from + 1;
+}
+
+// Return the place in the source, no place if it is unknown.
+static struct span span_of(const struct teller *t, const struct simt_place *p)
+{
+    const struct source *s =
+        p->file && p->line ? source_named(t->check->c, p->file) : NULL;
+    if (!s)
+        return (struct span){0};
+    const char *at = s->text;
+    for (unsigned line = 1; line < p->line && at; line++)
+        at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL;
+    uint32_t from = at ? (uint32_t)(at - s->text) : 0;
+    from += p->column ? p->column - 1 : 0;
+    if (!at || from >= s->size)
+        return (struct span){0};
+    return (struct span){s, from, end_of(s, from)};
+}
+
+// ---- Texts ----------------------------------------------------------------
+
+// Return "`A[3, 17]`", or "element 4097 of `A`".
+static const char *element_text(const struct teller *t,
+                                const struct simt_finding *f)
+{
+    if (!f->rank)
+        return arena_printf(t->arena, "element %lld of `%s`",
+                            (long long)f->element, f->array);
+    const char *indices = "";
+    for (uint32_t i = 0; i < f->rank; i++)
+        indices = arena_printf(t->arena, "%s%s%lld", indices, i ? ", " : "",
+                               (long long)f->indices[i]);
+    return arena_printf(t->arena, "`%s[%s]`", f->array, indices);
+}
+
+// Return "thread (5, 0, 0) of block (1, 0, 0)".
+static const char *thread_text(const struct teller *t,
+                               const struct simt_thread *one)
+{
+    return arena_printf(
+        t->arena, "thread (%u, %u, %u) of block (%llu, %llu, %llu)",
+        one->thread[0], one->thread[1], one->thread[2],
+        (unsigned long long)one->block[0], (unsigned long long)one->block[1],
+        (unsigned long long)one->block[2]);
+}
+
+// Return what a finding is about, to begin its message with.
+static const char *subject(const struct teller *t, const struct simt_finding *f)
+{
+    if (f->fault == SIMT_FAULT_unwritten)
+        return arena_printf(t->arena, "`%s`", f->array ? f->array : "?");
+    if (f->array)
+        return arena_printf(t->arena, "the %s of %s",
+                            f->is_write ? "write" : "read", element_text(t, f));
+    return thread_text(t, &f->thread);
+}
+
+// Return the policies of a set, "forward,random".
+static const char *policies_text(struct arena *a, unsigned set)
+{
+    const char *text = "";
+    for (int i = 0; i < SIMT_POLICIES; i++)
+        if (set >> i & 1)
+            text = arena_printf(a, "%s%s%s", text, *text ? "," : "",
+                                simt_policy_name((enum simt_policy)i));
+    return text;
+}
+
+// Return the shape of an array at these sizes, "16 x 33"; NULL if it is not
+// known.
+static const char *shape_text(const struct teller *t,
+                              const struct check_case *one,
+                              const struct ir_buffer *b)
+{
+    const char *text = NULL;
+    for (uint32_t i = 0; b && i < b->rank; i++) {
+        int64_t extent;
+        if (!ir_eval_int(t->v->variant->kernel, one->problem.values,
+                         b->shape[i], &extent))
+            return NULL;
+        text = arena_printf(t->arena, "%s%s%lld", text ? text : "",
+                            text ? " x " : "", (long long)extent);
+    }
+    return text;
+}
+
+// Return the command that shows a finding again.
+static const char *replay_text(const struct teller *t,
+                               const struct check_finding *f)
+{
+    const struct problem_request *q = &t->check->request->problem.request;
+    const struct variant *v = t->v->variant;
+    const char *sizes = check_sizes_text(t->arena, t->v->cases.at[f->at]);
+    const struct source *s = v->source->span.source;
+    return arena_printf(
+        t->arena,
+        "ingot check %s --kernel %s --schedule %s%s%s --policies %s --seed %llu",
+        s ? s->name : "FILE", v->source->name, check_name(v),
+        *sizes ? " --size " : "", sizes, policies_text(t->arena, f->policies),
+        (unsigned long long)q->seed);
+}
+
+// ---- Diagnostics ----------------------------------------------------------
+
+// Say what the array is like.
+static void tell_shape(const struct teller *t, const struct check_finding *f)
+{
+    const struct simt_finding *s = &f->simt;
+    const char *shape =
+        s->buffer ? shape_text(t, t->v->cases.at[f->at], s->buffer) : NULL;
+    if (s->fault == SIMT_FAULT_out_of_bounds && shape)
+        diag_note(t->diags, s->buffer->span, "`%s` has %s elements", s->array,
+                  shape);
+}
+
+// Say who did it, and who was met.
+static void tell_threads(const struct teller *t, const struct simt_finding *f)
+{
+    if (f->fault == SIMT_FAULT_unwritten)
+        diag_note(t->diags, (struct span){0}, "the first is %s",
+                  element_text(t, f));
+    else if (f->array)
+        diag_note(t->diags, (struct span){0}, "it is done by %s",
+                  thread_text(t, &f->thread));
+    if (!f->has_other)
+        return;
+    const char *does = f->other_is_write ? "writes" : "reads";
+    if (f->is_other_block)
+        diag_note(t->diags, span_of(t, &f->other),
+                  "another block %s it here; no block waits for another", does);
+    else
+        diag_note(t->diags, span_of(t, &f->other),
+                  "%s %s it here; a barrier between these two is missing",
+                  thread_text(t, &f->other_thread), does);
+}
+
+// Say how often, at which sizes, and how to see it again.
+static void tell_run(const struct teller *t, const struct check_finding *f,
+                     uint64_t count)
+{
+    const char *sizes = check_sizes_text(t->arena, t->v->cases.at[f->at]);
+    const char *times = count > 1 ? arena_printf(t->arena, "%llu times ",
+                                                 (unsigned long long)count)
+                                  : "";
+    diag_note(t->diags, (struct span){0}, "%sin variant %s%s%s, under %s",
+              times, check_name(t->v->variant), *sizes ? " with " : "", sizes,
+              policies_text(t->arena, f->policies));
+    diag_help(t->diags, "`%s` shows it again", replay_text(t, f));
+}
+
+// Report a finding of the executor.
+static void tell_fault(const struct teller *t, const struct check_finding *f)
+{
+    const struct simt_finding *s = &f->simt;
+    struct span span = span_of(t, &s->place);
+    enum diag_code code = codes[s->fault];
+    if (!span.source)
+        span = s->fault == SIMT_FAULT_unwritten && s->buffer
+                   ? s->buffer->span
+                   : t->v->variant->source->span;
+    if (simt_fault_severity(s->fault) == SIMT_ERROR)
+        diag_error(t->diags, span, code, subject(t, s));
+    else
+        diag_remark(t->diags, span, code, subject(t, s));
+    tell_shape(t, f);
+    tell_threads(t, s);
+    tell_run(t, f, s->count);
+}
+
+// Report results that differ.
+static void tell_difference(const struct teller *t,
+                            const struct check_finding *f)
+{
+    const struct comparison *c = &f->difference;
+    const struct compared *first = &c->first[0];
+    diag_error(t->diags, c->buffer->span, D_check_differs, c->buffer->name,
+               (long long)c->wrong, (long long)c->elements);
+    diag_note(t->diags, (struct span){0},
+              "element %zu is %.9g instead of %.9g; %.2g is allowed", first->at,
+              first->got, first->want, c->tolerance);
+    tell_run(t, f, 1);
+}
+
+// Return the place of a finding in the order of reports.
+static int rank(const struct check_finding *f)
+{
+    bool is_note =
+        !f->is_difference && simt_fault_severity(f->simt.fault) == SIMT_NOTE;
+    return is_note            ? 2 * SIMT_FAULTS + (int)f->simt.fault
+           : f->is_difference ? SIMT_FAULTS
+                              : (int)f->simt.fault;
+}
+
+// Order findings: causes first, then those of smaller sizes.
+static int by_rank(const void *a, const void *b)
+{
+    const struct check_finding *x = a, *y = b;
+    int first = rank(x) - rank(y);
+    return first ? first : (x->at > y->at) - (x->at < y->at);
+}
+
+// Report how the child ended, unless it is done.
+static bool tell_end(const struct teller *t)
+{
+    const struct isolated_result *end = &t->v->end;
+    const struct ir_kernel *k = t->v->variant->source;
+    const struct check_shared *s = t->v->shared;
+    struct check_finding f = {.at = s->at, .policies = 1u << s->policy};
+    switch (end->end) {
+    case ISOLATED_DONE: return false;
+    case ISOLATED_NO_PROCESS:
+        diag_error(t->diags, (struct span){0}, D_simt_no_memory);
+        return true;
+    case ISOLATED_CRASHED:
+        diag_error(t->diags, k->span, D_check_crashed, k->name, end->reason);
+        if (*end->text)
+            diag_note(t->diags, (struct span){0}, "it wrote:\n%s", end->text);
+        break;
+    case ISOLATED_TOO_LONG:
+        diag_error(t->diags, k->span, D_check_too_long, k->name,
+                   (long long)t->check->request->seconds);
+        break;
+    }
+    tell_run(t, &f, 1);
+    return true;
+}
+
+// Report a fault of the definition itself.
+static bool tell_definition(const struct teller *t)
+{
+    const struct ir_kernel *k = t->v->variant->source;
+    for (size_t i = 0; i < t->v->cases.n; i++) {
+        const struct check_case *one = t->v->cases.at[i];
+        struct check_finding f = {.at = i,
+                                  .policies = t->check->request->policies};
+        if (!one->fault)
+            continue;
+        struct span span = one->fault_span.source ? one->fault_span : k->span;
+        diag_error(t->diags, span, D_check_definition, k->name, one->fault);
+        tell_run(t, &f, 1);
+        return true;
+    }
+    return false;
+}
+
+// Report what was found in a variant; `told` counts the faults of its kernel.
+// Returns whether there are any.
+static bool tell(const struct teller *t, size_t *told)
+{
+    struct check_shared *s = t->v->shared;
+    size_t faults = 0;
+    if (s->n_findings)
+        qsort(s->findings, s->n_findings, sizeof *s->findings, by_rank);
+    for (size_t i = 0; i < s->n_findings; i++) {
+        const struct check_finding *f = &s->findings[i];
+        bool is_note = rank(f) > SIMT_FAULTS;
+        faults += !is_note;
+        if (is_note ? !t->check->request->has_notes : *told >= TOLD_MOST)
+            continue;
+        *told += !is_note;
+        (f->is_difference ? tell_difference : tell_fault)(t, f);
+    }
+    bool ended = tell_end(t);
+    return ended || faults || tell_definition(t);
+}
+
+bool check_tell(struct check *check)
+{
+    bool has_faults = false;
+    size_t told = 0;
+    for (size_t i = 0; i < check->variants.n; i++) {
+        struct check_variant *v = &check->variants.at[i];
+        struct teller t = {check, v, &check->c->arena, &check->c->diags};
+        if (i && v[-1].variant->source != v->variant->source)
+            told = 0;
+        if (v->cases.n && v->shared)
+            has_faults |= tell(&t, &told);
+        else if (!v->cases.n)
+            diag_warning(t.diags, v->variant->source->span, D_check_no_sizes,
+                         check_name(v->variant), v->variant->source->name);
+    }
+    return has_faults;
+}

@@ -1,0 +1,227 @@
+// What was checked and found, as text and as JSON.
+
+#include "tools/ingot/check.h"
+
+#include <math.h>
+
+// ---- Text -----------------------------------------------------------------
+
+// Sums over the variants of a kernel.
+struct total {
+    size_t variants, sizes, faults;
+    uint64_t runs, accesses;
+    double seconds;
+};
+
+// Return how many faults were found in a variant.
+static size_t count_faults(const struct check_variant *v)
+{
+    size_t n = v->end.end != ISOLATED_DONE;
+    for (size_t i = 0; v->shared && i < v->shared->n_findings; i++) {
+        const struct check_finding *f = &v->shared->findings[i];
+        n += f->is_difference ||
+             simt_fault_severity(f->simt.fault) == SIMT_ERROR;
+    }
+    for (size_t i = 0; i < v->cases.n && !n; i++)
+        n += v->cases.at[i]->fault != NULL;
+    return n;
+}
+
+// Add a variant.
+static void add(struct total *t, const struct check_variant *v)
+{
+    t->variants++;
+    t->sizes += v->cases.n;
+    t->faults += count_faults(v);
+    t->seconds += v->seconds;
+    if (!v->shared)
+        return;
+    t->runs += v->shared->runs;
+    t->accesses += v->shared->accesses;
+}
+
+// Return "s" unless there is one.
+static const char *plural(size_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+// Append the line of a kernel.
+static void print_total(const char *kernel, const struct total *t,
+                        struct buf *out)
+{
+    buf_printf(out, "%s: %zu variant%s, %zu size%s, %llu runs, ", kernel,
+               t->variants, plural(t->variants), t->sizes, plural(t->sizes),
+               (unsigned long long)t->runs);
+    buf_printf(out, "%llu accesses checked in %.2f s: ",
+               (unsigned long long)t->accesses, t->seconds);
+    if (t->faults)
+        buf_printf(out, "%zu fault%s\n", t->faults, plural(t->faults));
+    else
+        buf_text(out, t->sizes ? "no faults\n" : "nothing ran\n");
+}
+
+void check_print(const struct check *check, struct buf *out)
+{
+    struct total t = {0};
+    for (size_t i = 0; i < check->variants.n; i++) {
+        const struct check_variant *v = &check->variants.at[i];
+        const struct ir_kernel *k = v->variant->source;
+        add(&t, v);
+        if (i + 1 < check->variants.n && v[1].variant->source == k)
+            continue;
+        print_total(k->name, &t, out);
+        t = (struct total){0};
+    }
+}
+
+// ---- JSON -----------------------------------------------------------------
+
+// Set a member to a whole number.
+static void set_int(json_t *object, const char *key, uint64_t value)
+{
+    json_object_set_new(object, key, json_integer((json_int_t)value));
+}
+
+// Set the members that say where something is; none if that is unknown.
+static void set_place(json_t *object, const struct simt_place *p)
+{
+    if (!p->file || !p->line)
+        return;
+    json_object_set_new(object, "file", json_text(p->file));
+    set_int(object, "line", p->line);
+    set_int(object, "column", p->column);
+}
+
+// Set the members that say which thread it was.
+static void set_thread(json_t *object, const struct simt_thread *t)
+{
+    json_object_set_new(object, "block",
+                        json_pack("[I, I, I]", (json_int_t)t->block[0],
+                                  (json_int_t)t->block[1],
+                                  (json_int_t)t->block[2]));
+    json_object_set_new(object, "thread",
+                        json_pack("[I, I, I]", (json_int_t)t->thread[0],
+                                  (json_int_t)t->thread[1],
+                                  (json_int_t)t->thread[2]));
+}
+
+// Return the sizes of a case.
+static json_t *sizes_json(const struct check_case *one)
+{
+    const struct ir_kernel *k = one->problem.kernel;
+    json_t *object = json_object();
+    for (size_t i = 0; i < k->params.n; i++) {
+        const struct ir_var *var = k->params.at[i].var;
+        if (var && type_is_index(var->type))
+            set_int(object, var->name,
+                    (uint64_t)one->problem.values[i].scalar.i);
+    }
+    return object;
+}
+
+// Return the names of a set of policies.
+static json_t *policies_json(unsigned set)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < SIMT_POLICIES; i++)
+        if (set >> i & 1)
+            json_array_append_new(
+                list, json_text(simt_policy_name((enum simt_policy)i)));
+    return list;
+}
+
+// Set what the executor found.
+static void set_fault(json_t *object, const struct simt_finding *f)
+{
+    bool is_note = simt_fault_severity(f->fault) == SIMT_NOTE;
+    json_object_set_new(object, "fault", json_text(simt_fault_name(f->fault)));
+    json_object_set_new(object, "severity",
+                        json_text(is_note ? "note" : "error"));
+    set_int(object, "count", f->count);
+    json_object_set_new(object, "entry", json_text(f->entry));
+    set_place(object, &f->place);
+    set_thread(object, &f->thread);
+    if (f->array) {
+        json_t *indices = json_array();
+        for (uint32_t i = 0; i < f->rank; i++)
+            json_array_append_new(indices, json_integer(f->indices[i]));
+        json_object_set_new(object, "array", json_text(f->array));
+        json_object_set_new(object, "element", json_integer(f->element));
+        json_object_set_new(object, "indices", indices);
+        json_object_set_new(object, "access",
+                            json_text(f->is_write ? "write" : "read"));
+    }
+    if (f->has_other) {
+        json_t *other = json_object();
+        set_place(other, &f->other);
+        if (!f->is_other_block)
+            set_thread(other, &f->other_thread);
+        json_object_set_new(other, "access",
+                            json_text(f->other_is_write ? "write" : "read"));
+        json_object_set_new(object, "other", other);
+    }
+}
+
+// Set how results differ.
+static void set_difference(json_t *object, const struct comparison *c)
+{
+    json_object_set_new(object, "fault", json_text("differs"));
+    json_object_set_new(object, "severity", json_text("error"));
+    json_object_set_new(object, "array", json_text(c->buffer->name));
+    set_int(object, "count", c->wrong);
+    set_int(object, "elements", c->elements);
+    set_int(object, "element", c->first[0].at);
+    json_set_real(object, "got", c->first[0].got);
+    json_set_real(object, "want", c->first[0].want);
+    json_set_real(object, "tolerance", c->tolerance);
+}
+
+// Return one finding.
+static json_t *finding_json(const struct check_variant *v,
+                            const struct check_finding *f)
+{
+    json_t *object = json_object();
+    if (f->is_difference)
+        set_difference(object, &f->difference);
+    else
+        set_fault(object, &f->simt);
+    json_object_set_new(object, "sizes", sizes_json(v->cases.at[f->at]));
+    json_object_set_new(object, "policies", policies_json(f->policies));
+    return object;
+}
+
+// Return one variant.
+static json_t *variant_json(const struct check_variant *v)
+{
+    static const char *const ends[] = {"done", "crashed", "too long",
+                                       "not started"};
+    json_t *object = json_object(), *sizes = json_array();
+    json_t *findings = json_array();
+    const struct check_shared *s = v->shared;
+    for (size_t i = 0; i < v->cases.n; i++)
+        json_array_append_new(sizes, sizes_json(v->cases.at[i]));
+    for (size_t i = 0; s && i < s->n_findings; i++)
+        json_array_append_new(findings, finding_json(v, &s->findings[i]));
+    json_object_set_new(object, "kernel", json_text(v->variant->source->name));
+    json_object_set_new(object, "variant", json_text(check_name(v->variant)));
+    json_object_set_new(object, "target", json_text(v->target->name));
+    json_object_set_new(object, "sizes", sizes);
+    json_object_set_new(object, "end", json_text(s ? ends[v->end.end] : NULL));
+    set_int(object, "runs", s ? s->runs : 0);
+    set_int(object, "accesses", s ? s->accesses : 0);
+    set_int(object, "barriers", s ? s->barriers : 0);
+    set_int(object, "blocks", s ? s->blocks : 0);
+    json_set_real(object, "seconds", v->seconds);
+    json_object_set_new(object, "findings", findings);
+    set_int(object, "lost", s ? s->lost : 0);
+    return object;
+}
+
+json_t *check_json(const struct check *check)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < check->variants.n; i++)
+        json_array_append_new(list, variant_json(&check->variants.at[i]));
+    return list;
+}

@@ -1,0 +1,283 @@
+// Runs a variant on the executor, in a child: all its cases under all
+// policies, each on arrays of its own.
+
+#include "tools/ingot/check.h"
+#include "tools/ingot/equivalence.h"
+
+#include <string.h>
+
+// Steps of a run that say that it hangs, where Ingot chose the sizes.
+#define HANG_STEPS UINT64_C(400000000)
+
+// The work of the child.
+struct runner {
+    const struct check *check;
+    const struct check_variant *v;
+    struct check_shared *out;
+    struct simt_code *code;
+    struct simt_result *result;
+    struct diag_list diags;
+    struct arena arena;
+};
+
+// ---- Shared memory --------------------------------------------------------
+
+// Return a copy of a text in shared memory; "" if there is no room.
+static const char *share_text(struct check_shared *s, const char *text)
+{
+    size_t n = text ? strlen(text) + 1 : 0;
+    if (!text || n > CHECK_TEXT - s->used)
+        return text ? "" : NULL;
+    char *copy = memcpy(s->text + s->used, text, n);
+    s->used += n;
+    return copy;
+}
+
+// Return whether two places are the same.
+static bool same_place(const struct simt_place *a, const struct simt_place *b)
+{
+    bool same_file = a->file == b->file ||
+                     (a->file && b->file && strcmp(a->file, b->file) == 0);
+    return same_file && a->line == b->line && a->column == b->column;
+}
+
+// Return whether two texts are the same, or both lacking.
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+// Return whether two findings tell the same.
+static bool is_same(const struct check_finding *a,
+                    const struct check_finding *b)
+{
+    if (a->is_difference || b->is_difference)
+        return a->is_difference && b->is_difference &&
+               a->difference.buffer == b->difference.buffer;
+    return a->simt.fault == b->simt.fault &&
+           same_text(a->simt.entry, b->simt.entry) &&
+           same_text(a->simt.array, b->simt.array) &&
+           same_place(&a->simt.place, &b->simt.place) &&
+           same_place(&a->simt.other, &b->simt.other);
+}
+
+// Add a finding of this run, unless an earlier case shows the same.
+static void add_finding(struct runner *r, struct check_finding *f)
+{
+    struct check_shared *s = r->out;
+    f->at = s->at;
+    f->policies = 1u << s->policy;
+    for (size_t i = 0; i < s->n_findings; i++) {
+        struct check_finding *known = &s->findings[i];
+        if (!is_same(known, f))
+            continue;
+        if (known->at == f->at)
+            known->policies |= f->policies;
+        return;
+    }
+    if (s->n_findings == CHECK_FINDINGS) {
+        s->lost++;
+        return;
+    }
+    f->simt.entry = share_text(s, f->simt.entry);
+    f->simt.array = share_text(s, f->simt.array);
+    f->simt.place.file = share_text(s, f->simt.place.file);
+    f->simt.other.file = share_text(s, f->simt.other.file);
+    s->findings[s->n_findings++] = *f;
+}
+
+// Hand the diagnostics of the child on.
+static void share_diags(struct runner *r)
+{
+    for (size_t i = 0; i < r->diags.all.n && i < CHECK_DIAGS; i++) {
+        struct diag d = r->diags.all.at[i];
+        d.text = share_text(r->out, d.text);
+        d.label = NULL;
+        memset(&d.notes, 0, sizeof d.notes);
+        r->out->diags[r->out->n_diags++] = d;
+    }
+}
+
+// ---- Runs -----------------------------------------------------------------
+
+// Return the array of the problem that a finding means, or NULL.
+static const struct problem_array *array_of(const struct problem *p,
+                                            const struct simt_finding *f)
+{
+    for (size_t i = 0; i < p->arrays.n; i++)
+        if (f->buffer &&
+            strcmp(p->arrays.at[i].buffer->name, f->buffer->name) == 0)
+            return &p->arrays.at[i];
+    return NULL;
+}
+
+// Count the elements that the definition writes and the run does not.  Sets
+// the element of the finding to the first.
+static uint64_t count_unwritten(const struct check_case *one,
+                                const struct eval_argument *got,
+                                struct simt_finding *f)
+{
+    const struct problem_array *array = array_of(&one->problem, f);
+    if (!array || !one->want)
+        return array ? 0 : f->count;
+    size_t size = type_bytes(array->buffer->elem);
+    const char *g = got[array->parameter].data;
+    const char *w = one->want[array->parameter].data;
+    char poison[16];
+    uint64_t count = 0;
+    memset(poison, problem_poison(array->buffer), sizeof poison);
+    for (size_t i = 0; i < array->bytes / size; i++) {
+        if (memcmp(g + i * size, poison, size) != 0 ||
+            memcmp(w + i * size, poison, size) == 0)
+            continue;
+        if (!count++) {
+            f->element = (int64_t)i;
+            f->rank = 0;
+        }
+    }
+    return count;
+}
+
+// Note what the executor found.
+static void note_findings(struct runner *r, const struct check_case *one,
+                          const struct eval_argument *got)
+{
+    for (size_t i = 0; i < r->result->n; i++) {
+        struct check_finding f = {.simt = r->result->findings[i]};
+        if (f.simt.fault == SIMT_FAULT_unwritten)
+            f.simt.count = count_unwritten(one, got, &f.simt);
+        if (f.simt.count)
+            add_finding(r, &f);
+    }
+    r->out->lost += r->result->lost;
+}
+
+// Compare the results with the definition.
+static void compare(struct runner *r, const struct check_case *one,
+                    const struct eval_argument *got)
+{
+    const struct problem_options *o = &r->check->request->problem;
+    struct equivalence e = {.problem = &one->problem,
+                            .work = &one->work,
+                            .unordered = o->unordered,
+                            .tolerance = o->tolerance,
+                            .fast_math = r->v->variant->kernel->fast_math};
+    for (size_t i = 0; i < one->problem.arrays.n; i++) {
+        const struct problem_array *array = &one->problem.arrays.at[i];
+        struct check_finding f = {.is_difference = true};
+        if (array->buffer->role == ROLE_input)
+            continue;
+        f.difference = equivalence_compare(&e, array, got, one->want);
+        if (f.difference.wrong)
+            add_finding(r, &f);
+    }
+}
+
+// Sort what is unordered on both sides.
+static void sort(const struct runner *r, const struct check_case *one,
+                 struct eval_argument *got)
+{
+    struct equivalence e = {.problem = &one->problem,
+                            .unordered = r->check->request->problem.unordered};
+    equivalence_sort(&e, got);
+    equivalence_sort(&e, one->want);
+}
+
+// Run a case under a policy.  Returns false if the variant is not to be run
+// again: it hangs, or cannot be run.
+static bool run(struct runner *r, const struct check_case *one,
+                enum simt_policy policy)
+{
+    const struct problem_request *q = &r->check->request->problem.request;
+    struct simt_run how = {
+        .policy = policy, .seed = q->seed, .most_steps = HANG_STEPS};
+    struct eval_argument *got =
+        problem_arguments(&r->arena, &one->problem, &r->diags);
+    r->out->policy = policy;
+    r->out->runs++;
+    if (!got || !simt_run(r->code, got, &how, r->result, &r->diags))
+        return false;
+    r->out->accesses += r->result->accesses;
+    r->out->barriers += r->result->barriers;
+    r->out->blocks += r->result->blocks;
+    bool is_whole = !r->result->is_stopped;
+    if (is_whole && one->want)
+        sort(r, one, got);
+    note_findings(r, one, got);
+    if (is_whole && one->want)
+        compare(r, one, got);
+    problem_free_arguments(&one->problem, got);
+    return is_whole;
+}
+
+// Run all cases under all policies.
+static void run_all(struct runner *r)
+{
+    for (size_t i = 0; i < r->v->cases.n; i++) {
+        r->out->at = i;
+        for (int p = 0; p < SIMT_POLICIES; p++)
+            if (r->check->request->policies >> p & 1 &&
+                !run(r, r->v->cases.at[i], (enum simt_policy)p))
+                return;
+    }
+}
+
+// Be the child.
+static void work(void *context)
+{
+    struct runner *r = context;
+    const struct compile_options *o = r->check->options;
+    struct simt_options options = {.target = r->v->target,
+                                   .fast_math = o->fast_math,
+                                   .opt_level = o->opt_level,
+                                   .libdevice = o->libdevice,
+                                   .libdevice_size = o->libdevice_size};
+    r->diags.arena = &r->arena;
+    r->result = arena_new(&r->arena, struct simt_result);
+    r->code =
+        simt_compile(&r->arena, r->v->variant->kernel, &options, &r->diags);
+    if (r->code)
+        run_all(r);
+    share_diags(r);
+}
+
+// Say how far the child is.
+static void tick(void *context)
+{
+    const struct runner *r = context;
+    const char *text = arena_printf(
+        (struct arena *)&r->arena, "checking %s (%s): size %zu of %zu",
+        r->v->variant->source->name, check_name(r->v->variant), r->out->at + 1,
+        r->v->cases.n);
+    cli_progress(text);
+}
+
+// Take the diagnostics of the child over.
+static void take_diags(struct check *check, const struct check_shared *s)
+{
+    struct diag_list *diags = &check->c->diags;
+    for (size_t i = 0; i < s->n_diags; i++) {
+        vec_push(&check->c->arena, &diags->all, s->diags[i]);
+        diags->errors += s->diags[i].severity == DIAG_ERROR;
+    }
+}
+
+void check_variant_run(struct check *check, struct check_variant *v)
+{
+    struct runner r = {.check = check, .v = v};
+    double began = phases_now();
+    v->shared = r.out = isolated_alloc(sizeof *v->shared);
+    if (!r.out) {
+        diag_error(&check->c->diags, (struct span){0}, D_simt_no_memory);
+        return;
+    }
+    struct isolated what = {.work = work,
+                            .context = &r,
+                            .progress = &r.out->runs,
+                            .seconds = check->request->seconds,
+                            .tick = tick};
+    isolated_run(&what, &v->end);
+    take_diags(check, r.out);
+    v->seconds = (phases_now() - began) / 1e3;
+    arena_reset(&r.arena);
+}

@@ -1,0 +1,20 @@
+// Elements that cannot hide a fault: none is zero, close ones differ, and sums
+// of their products stay in range.
+
+#ifndef TOOLS_INGOT_DISTINCT_H
+#define TOOLS_INGOT_DISTINCT_H
+
+#include "ir/ir.h"
+
+// Write element `at` of an array of that type.  `stream` chooses among arrays.
+// Floating numbers lie between 1/16 and 1, integers between 1 and 2^14 or what
+// their type holds, either sign.  As many elements in a row differ as the type
+// has such numbers.
+void distinct_write(struct type type, uint64_t stream, uint64_t at,
+                    void *element);
+
+// Return a scalar likewise; integers are small and positive.
+double distinct_float(struct type type, uint64_t stream);
+int64_t distinct_int(struct type type, uint64_t stream);
+
+#endif
