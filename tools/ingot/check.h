@@ -39,6 +39,7 @@ struct check_finding {
     bool is_difference; // else a finding of the executor
     struct simt_finding simt;
     struct comparison difference;
+    bool is_idle;      // a read of poison on which no result depends
     size_t at;         // the first case that shows it
     unsigned policies; // under which it does
 };
@@ -109,6 +110,12 @@ void check_variant_run(struct check *check, struct check_variant *v);
 // Report what was found as diagnostics of the compilation.
 // Returns whether there are faults.
 bool check_tell(struct check *check);
+
+// Return whether two findings tell the same of different runs.
+bool check_same(const struct check_finding *a, const struct check_finding *b);
+
+// Return whether a finding is no fault.
+bool check_is_note(const struct check_finding *f);
 
 // Append a line for each kernel.
 void check_print(const struct check *check, struct buf *out);

@@ -4,6 +4,7 @@
 #include "tools/ingot/check.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,42 @@ struct teller {
     struct arena *arena;
     struct diag_list *diags;
 };
+
+// ---- Kinds ----------------------------------------------------------------
+
+// Return whether two places are the same.
+static bool same_place(const struct simt_place *a, const struct simt_place *b)
+{
+    bool same_file = a->file == b->file ||
+                     (a->file && b->file && strcmp(a->file, b->file) == 0);
+    return same_file && a->line == b->line && a->column == b->column;
+}
+
+// Return whether two texts are the same, or both lacking.
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+bool check_same(const struct check_finding *a, const struct check_finding *b)
+{
+    if (a->is_difference || b->is_difference)
+        return a->is_difference && b->is_difference &&
+               a->difference.buffer == b->difference.buffer;
+    bool same_way = same_place(&a->simt.place, &b->simt.place) &&
+                    same_place(&a->simt.other, &b->simt.other);
+    bool other_way = a->simt.has_other &&
+                     same_place(&a->simt.place, &b->simt.other) &&
+                     same_place(&a->simt.other, &b->simt.place);
+    return a->simt.fault == b->simt.fault && (same_way || other_way) &&
+           same_text(a->simt.array, b->simt.array);
+}
+
+bool check_is_note(const struct check_finding *f)
+{
+    return !f->is_difference &&
+           (f->is_idle || simt_fault_severity(f->simt.fault) == SIMT_NOTE);
+}
 
 // ---- Places ---------------------------------------------------------------
 
@@ -115,15 +152,26 @@ static const char *subject(const struct teller *t, const struct simt_finding *f)
     return thread_text(t, &f->thread);
 }
 
-// Return the policies of a set, "forward,random".
+// Return the policies of a set, "forward, random".
 static const char *policies_text(struct arena *a, unsigned set)
 {
     const char *text = "";
+    if (set == (1u << SIMT_POLICIES) - 1)
+        return "every policy";
     for (int i = 0; i < SIMT_POLICIES; i++)
         if (set >> i & 1)
-            text = arena_printf(a, "%s%s%s", text, *text ? "," : "",
+            text = arena_printf(a, "%s%s%s", text, *text ? ", " : "",
                                 simt_policy_name((enum simt_policy)i));
     return text;
+}
+
+// Return the name of the first policy of a set that is not empty.
+static const char *first_policy(unsigned set)
+{
+    unsigned first = 0;
+    while (!(set >> first & 1))
+        first++;
+    return simt_policy_name((enum simt_policy)first);
 }
 
 // Return the shape of an array at these sizes, "16 x 33"; NULL if it is not
@@ -156,7 +204,7 @@ static const char *replay_text(const struct teller *t,
         t->arena,
         "ingot check %s --kernel %s --schedule %s%s%s --policies %s --seed %llu",
         s ? s->name : "FILE", v->source->name, check_name(v),
-        *sizes ? " --size " : "", sizes, policies_text(t->arena, f->policies),
+        *sizes ? " --size " : "", sizes, first_policy(f->policies),
         (unsigned long long)q->seed);
 }
 
@@ -180,8 +228,7 @@ static void tell_threads(const struct teller *t, const struct simt_finding *f)
         diag_note(t->diags, (struct span){0}, "the first is %s",
                   element_text(t, f));
     else if (f->array)
-        diag_note(t->diags, (struct span){0}, "it is done by %s",
-                  thread_text(t, &f->thread));
+        diag_label(t->diags, "by %s", thread_text(t, &f->thread));
     if (!f->has_other)
         return;
     const char *does = f->other_is_write ? "writes" : "reads";
@@ -218,13 +265,21 @@ static void tell_fault(const struct teller *t, const struct check_finding *f)
         span = s->fault == SIMT_FAULT_unwritten && s->buffer
                    ? s->buffer->span
                    : t->v->variant->source->span;
-    if (simt_fault_severity(s->fault) == SIMT_ERROR)
-        diag_error(t->diags, span, code, subject(t, s));
-    else
+    if (check_is_note(f))
         diag_remark(t->diags, span, code, subject(t, s));
+    else
+        diag_error(t->diags, span, code, subject(t, s));
+    if (f->is_idle)
+        diag_note(t->diags, (struct span){0}, "no result depends on it");
     tell_shape(t, f);
     tell_threads(t, s);
     tell_run(t, f, s->count);
+}
+
+// Return a number whose NaN has no sign.
+static double plain(double x)
+{
+    return isnan(x) ? NAN : x;
 }
 
 // Report results that differ.
@@ -303,6 +358,23 @@ static bool tell_definition(const struct teller *t)
     return false;
 }
 
+// Return whether another variant of the kernel showed the same.
+static bool is_told(const struct teller *t, const struct check_finding *f)
+{
+    const struct check_variant *v = t->check->variants.at;
+    for (; v < t->v; v++) {
+        if (v->variant->source != t->v->variant->source || !v->shared)
+            continue;
+        for (size_t i = 0; i < v->shared->n_findings; i++) {
+            const struct check_finding *known = &v->shared->findings[i];
+            if (check_is_note(known) == check_is_note(f) &&
+                check_same(known, f))
+                return true;
+        }
+    }
+    return false;
+}
+
 // Report what was found in a variant; `told` counts the faults of its kernel.
 // Returns whether there are any.
 static bool tell(const struct teller *t, size_t *told)
@@ -313,9 +385,11 @@ static bool tell(const struct teller *t, size_t *told)
         qsort(s->findings, s->n_findings, sizeof *s->findings, by_rank);
     for (size_t i = 0; i < s->n_findings; i++) {
         const struct check_finding *f = &s->findings[i];
-        bool is_note = rank(f) > SIMT_FAULTS;
+        bool is_note = check_is_note(f);
         faults += !is_note;
         if (is_note ? !t->check->request->has_notes : *told >= TOLD_MOST)
+            continue;
+        if (is_told(t, f))
             continue;
         *told += !is_note;
         (f->is_difference ? tell_difference : tell_fault)(t, f);

@@ -18,9 +18,7 @@ static size_t count_faults(const struct check_variant *v)
 {
     size_t n = v->end.end != ISOLATED_DONE;
     for (size_t i = 0; v->shared && i < v->shared->n_findings; i++) {
-        const struct check_finding *f = &v->shared->findings[i];
-        n += f->is_difference ||
-             simt_fault_severity(f->simt.fault) == SIMT_ERROR;
+        n += !check_is_note(&v->shared->findings[i]);
     }
     for (size_t i = 0; i < v->cases.n && !n; i++)
         n += v->cases.at[i]->fault != NULL;
@@ -134,10 +132,7 @@ static json_t *policies_json(unsigned set)
 // Set what the executor found.
 static void set_fault(json_t *object, const struct simt_finding *f)
 {
-    bool is_note = simt_fault_severity(f->fault) == SIMT_NOTE;
     json_object_set_new(object, "fault", json_text(simt_fault_name(f->fault)));
-    json_object_set_new(object, "severity",
-                        json_text(is_note ? "note" : "error"));
     set_int(object, "count", f->count);
     json_object_set_new(object, "entry", json_text(f->entry));
     set_place(object, &f->place);
@@ -167,7 +162,6 @@ static void set_fault(json_t *object, const struct simt_finding *f)
 static void set_difference(json_t *object, const struct comparison *c)
 {
     json_object_set_new(object, "fault", json_text("differs"));
-    json_object_set_new(object, "severity", json_text("error"));
     json_object_set_new(object, "array", json_text(c->buffer->name));
     set_int(object, "count", c->wrong);
     set_int(object, "elements", c->elements);
@@ -182,6 +176,8 @@ static json_t *finding_json(const struct check_variant *v,
                             const struct check_finding *f)
 {
     json_t *object = json_object();
+    json_object_set_new(object, "severity",
+                        json_text(check_is_note(f) ? "note" : "error"));
     if (f->is_difference)
         set_difference(object, &f->difference);
     else

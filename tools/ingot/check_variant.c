@@ -33,34 +33,6 @@ static const char *share_text(struct check_shared *s, const char *text)
     return copy;
 }
 
-// Return whether two places are the same.
-static bool same_place(const struct simt_place *a, const struct simt_place *b)
-{
-    bool same_file = a->file == b->file ||
-                     (a->file && b->file && strcmp(a->file, b->file) == 0);
-    return same_file && a->line == b->line && a->column == b->column;
-}
-
-// Return whether two texts are the same, or both lacking.
-static bool same_text(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
-// Return whether two findings tell the same.
-static bool is_same(const struct check_finding *a,
-                    const struct check_finding *b)
-{
-    if (a->is_difference || b->is_difference)
-        return a->is_difference && b->is_difference &&
-               a->difference.buffer == b->difference.buffer;
-    return a->simt.fault == b->simt.fault &&
-           same_text(a->simt.entry, b->simt.entry) &&
-           same_text(a->simt.array, b->simt.array) &&
-           same_place(&a->simt.place, &b->simt.place) &&
-           same_place(&a->simt.other, &b->simt.other);
-}
-
 // Add a finding of this run, unless an earlier case shows the same.
 static void add_finding(struct runner *r, struct check_finding *f)
 {
@@ -69,8 +41,13 @@ static void add_finding(struct runner *r, struct check_finding *f)
     f->policies = 1u << s->policy;
     for (size_t i = 0; i < s->n_findings; i++) {
         struct check_finding *known = &s->findings[i];
-        if (!is_same(known, f))
+        if (!check_same(known, f))
             continue;
+        if (known->is_idle && !f->is_idle) {
+            known->is_idle = false;
+            known->at = f->at;
+            known->policies = 0;
+        }
         if (known->at == f->at)
             known->policies |= f->policies;
         return;
@@ -138,22 +115,8 @@ static uint64_t count_unwritten(const struct check_case *one,
     return count;
 }
 
-// Note what the executor found.
-static void note_findings(struct runner *r, const struct check_case *one,
-                          const struct eval_argument *got)
-{
-    for (size_t i = 0; i < r->result->n; i++) {
-        struct check_finding f = {.simt = r->result->findings[i]};
-        if (f.simt.fault == SIMT_FAULT_unwritten)
-            f.simt.count = count_unwritten(one, got, &f.simt);
-        if (f.simt.count)
-            add_finding(r, &f);
-    }
-    r->out->lost += r->result->lost;
-}
-
-// Compare the results with the definition.
-static void compare(struct runner *r, const struct check_case *one,
+// Compare the results with the definition.  Returns whether they agree.
+static bool compare(struct runner *r, const struct check_case *one,
                     const struct eval_argument *got)
 {
     const struct problem_options *o = &r->check->request->problem;
@@ -162,15 +125,41 @@ static void compare(struct runner *r, const struct check_case *one,
                             .unordered = o->unordered,
                             .tolerance = o->tolerance,
                             .fast_math = r->v->variant->kernel->fast_math};
+    bool is_right = true;
     for (size_t i = 0; i < one->problem.arrays.n; i++) {
         const struct problem_array *array = &one->problem.arrays.at[i];
         struct check_finding f = {.is_difference = true};
         if (array->buffer->role == ROLE_input)
             continue;
         f.difference = equivalence_compare(&e, array, got, one->want);
+        is_right &= !f.difference.wrong;
         if (f.difference.wrong)
             add_finding(r, &f);
     }
+    return is_right;
+}
+
+// Return whether a finding is a read of what a block's arrays hold at first.
+// Unless results differ from what they should be, nobody used it.
+static bool is_idle_read(const struct simt_finding *f)
+{
+    return f->fault == SIMT_FAULT_uninitialised && f->space != SPACE_global;
+}
+
+// Note what the executor found; `is_right` says that results are what they
+// should be.
+static void note_findings(struct runner *r, const struct check_case *one,
+                          const struct eval_argument *got, bool is_right)
+{
+    for (size_t i = 0; i < r->result->n; i++) {
+        struct check_finding f = {.simt = r->result->findings[i]};
+        if (f.simt.fault == SIMT_FAULT_unwritten)
+            f.simt.count = count_unwritten(one, got, &f.simt);
+        f.is_idle = is_right && is_idle_read(&f.simt);
+        if (f.simt.count)
+            add_finding(r, &f);
+    }
+    r->out->lost += r->result->lost;
 }
 
 // Sort what is unordered on both sides.
@@ -201,11 +190,10 @@ static bool run(struct runner *r, const struct check_case *one,
     r->out->barriers += r->result->barriers;
     r->out->blocks += r->result->blocks;
     bool is_whole = !r->result->is_stopped;
-    if (is_whole && one->want)
+    bool is_comparable = is_whole && one->want;
+    if (is_comparable)
         sort(r, one, got);
-    note_findings(r, one, got);
-    if (is_whole && one->want)
-        compare(r, one, got);
+    note_findings(r, one, got, is_comparable && compare(r, one, got));
     problem_free_arguments(&one->problem, got);
     return is_whole;
 }

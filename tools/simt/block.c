@@ -6,6 +6,7 @@
 
 #include "tools/simt/fiber.h"
 
+#include <string.h>
 #include <sys/mman.h>
 
 void fiber_yield(struct machine *m)
@@ -137,9 +138,21 @@ static void meet(struct machine *m)
     release(m);
 }
 
+// Fill the arrays of the block with what no result should be.
+static void poison_arrays(struct machine *m)
+{
+    for (size_t i = 1; i < m->n_regions; i++) {
+        const struct region *r = &m->regions[i];
+        if (r->space == SPACE_shared || r->space == SPACE_local)
+            memset(r->base, m->poison,
+                   r->stride ? r->stride * m->threads : r->bytes);
+    }
+}
+
 void block_run(struct machine *m)
 {
     start_fibers(m);
+    poison_arrays(m);
     while (!m->is_stopped) {
         if (run_round(m))
             continue;

@@ -122,6 +122,7 @@ struct machine {
     int64_t slice, granted; // steps left to this fiber, and what it was given
     uint64_t steps, most_steps;
     bool is_stopped;
+    unsigned char poison; // what arrays of a block are made of at first
     struct pending pending;
     unsigned char sink[SINK_BYTES] __attribute__((aligned(16)));
     struct simt_result *result;

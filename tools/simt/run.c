@@ -287,6 +287,14 @@ static bool make_stacks(const struct simt_code *code)
     return m->stacks;
 }
 
+// Return what arrays of a block are made of at first: as floating numbers NaN,
+// large and least, so that neither a sum nor a maximum hides it everywhere.
+static unsigned char poison_of(enum simt_policy policy)
+{
+    static const unsigned char bytes[] = {0xff, 0x4b, 0xcb};
+    return bytes[policy % sizeof bytes];
+}
+
 // Begin a run.
 static void begin(struct simt_code *code, const struct simt_run *run,
                   struct simt_result *out)
@@ -296,6 +304,7 @@ static void begin(struct simt_code *code, const struct simt_run *run,
     m->result = out;
     m->sites = code->sites.at;
     m->policy = run->policy;
+    m->poison = poison_of(run->policy);
     m->random = run->seed;
     m->steps = 0;
     m->most_steps = run->most_steps ? run->most_steps : STEPS_MOST;
