@@ -144,15 +144,34 @@ static LLVMTypeRef passed_type(struct rewriter *w, LLVMTypeRef type)
     case LLVMHalfTypeKind:
     case LLVMBFloatTypeKind: return LLVMInt16TypeInContext(w->context);
     case LLVMVectorTypeKind: return w->half;
+    case LLVMStructTypeKind:
+        return LLVMStructGetTypeAtIndex(type, 0) == w->half ? w->word : type;
     }
     return type;
 }
 
-// Replace a function on numbers by the one of math.c.
-static bool replace_math(struct rewriter *w, LLVMValueRef call,
-                         const char *name)
+// Return a value that a function of C returned in the type of a call: two
+// words come as one.
+static LLVMValueRef returned(struct rewriter *w, LLVMValueRef v,
+                             LLVMTypeRef type)
 {
-    const struct math_function *f = math_find(name);
+    if (LLVMGetTypeKind(type) != LLVMStructTypeKind)
+        return LLVMBuildBitCast(w->builder, v, type, "");
+    if (LLVMTypeOf(v) == type)
+        return v;
+    LLVMValueRef half = LLVMConstInt(w->word, 32, false), both;
+    LLVMValueRef high = LLVMBuildLShr(w->builder, v, half, "");
+    both =
+        LLVMBuildInsertValue(w->builder, LLVMGetPoison(type),
+                             LLVMBuildTrunc(w->builder, v, w->half, ""), 0, "");
+    return LLVMBuildInsertValue(
+        w->builder, both, LLVMBuildTrunc(w->builder, high, w->half, ""), 1, "");
+}
+
+// Replace a function on numbers by one of math.c.
+static bool replace_math(struct rewriter *w, LLVMValueRef call,
+                         const struct math_function *f)
+{
     LLVMValueRef args[OPERANDS_MOST];
     unsigned n = LLVMGetNumArgOperands(call);
     if (!f || n > OPERANDS_MOST)
@@ -164,7 +183,7 @@ static bool replace_math(struct rewriter *w, LLVMValueRef call,
     }
     LLVMTypeRef type = LLVMTypeOf(call);
     LLVMValueRef v = code_call(w, f->function, passed_type(w, type), args, n);
-    replace(call, LLVMBuildBitCast(w->builder, v, type, ""));
+    replace(call, returned(w, v, type));
     return true;
 }
 
@@ -216,11 +235,12 @@ static bool replace_inline(struct rewriter *w, LLVMValueRef call,
 {
     uint32_t bytes = 0;
     int row = atomic_parse(text, &bytes);
-    if (!*text || row < 0) {
-        if (!*text)
-            replace(call, NULL);
-        return !*text;
+    if (!*text) {
+        replace(call, NULL);
+        return true;
     }
+    if (row < 0)
+        return replace_math(w, call, math_find_inline(text));
     struct site *s = code_site(w, call);
     s->kind = ACCESS_READ | ACCESS_WRITE | ACCESS_ATOMIC;
     s->bytes = s->align = bytes;
@@ -252,7 +272,7 @@ bool code_replace_call(struct rewriter *w, LLVMValueRef call)
                         replace_collective(w, call, name) ||
                         replace_barrier(w, call, name) ||
                         watch_memory(w, call, name) || is_common(name) ||
-                        replace_math(w, call, name);
+                        replace_math(w, call, math_find(name));
     if (!ok)
         diag_error(w->diags, (struct span){0}, D_simt_unknown, name);
     return ok;

@@ -106,6 +106,9 @@ struct math_function {
 // Return it, or NULL.
 const struct math_function *math_find(const char *intrinsic);
 
+// Return what takes the place of an inline instruction of libdevice, or NULL.
+const struct math_function *math_find_inline(const char *text);
+
 // ---- atomics.c
 
 // Do what an inline `atom...` instruction says; `row` as given by

@@ -4,6 +4,7 @@
 
 #include <fenv.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FUNCTION(f) ((void (*)(void))(f))
@@ -23,6 +24,46 @@ static double joined(uint32_t low, uint32_t high)
     double x;
     memcpy(&x, &bits, sizeof x);
     return x;
+}
+
+__extension__ typedef unsigned __int128 wide;
+__extension__ typedef __int128 wide_signed;
+
+// 128 bits as LLVM returns `{ i64, i64 }`.
+struct pair {
+    uint64_t low, high;
+};
+
+static struct pair pair_of(wide x)
+{
+    return (struct pair){(uint64_t)x, (uint64_t)(x >> 64)};
+}
+
+static wide wide_of(uint64_t low, uint64_t high)
+{
+    return (wide)high << 64 | low;
+}
+
+static uint64_t bits_of(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+// Return bytes of two words in the order that `choice` says, PTX ISA "prmt".
+static uint32_t permuted(uint32_t a, uint32_t b, uint32_t choice)
+{
+    uint64_t both = (uint64_t)b << 32 | a;
+    uint32_t result = 0;
+    for (int i = 0; i < 4; i++) {
+        uint32_t which = choice >> (4 * i);
+        uint32_t byte = (uint32_t)(both >> (8 * (which & 7))) & 0xff;
+        if (which & 8)
+            byte = byte & 0x80 ? 0xff : 0;
+        result |= byte << (8 * i);
+    }
+    return result;
 }
 
 // Return a number in a type of 16 bits.
@@ -100,6 +141,17 @@ static uint32_t halves_of(enum type_kind kind, uint16_t pair)
     MODES(rounded_##name, _ftz, float, n, float, FLUSH_##n, flush, on_float)   \
     MODES(rounded_##name, _d, double, n, double, , , on_double)
 #define CONVERT(name, from, to) MODES(convert_##name, _, to, 1, from, , , (to)a)
+#define SATURATED(to, least, most)                                             \
+    (isnan(a)                   ? 0                                            \
+     : rint((double)a) >= most  ? most_of_##to                                 \
+     : rint((double)a) <= least ? (to)least                                    \
+                                : (to)rint((double)a))
+#define most_of_int32_t  INT32_MAX
+#define most_of_uint32_t UINT32_MAX
+#define most_of_int64_t  INT64_MAX
+#define most_of_uint64_t UINT64_MAX
+#define INTEGER(name, from, to, least, most)                                   \
+    MODES(integer_##name, _, to, 1, from, , , SATURATED(to, least, most))
 #define FLOAT(intrinsic, name, n, value)                                       \
     static float float_##name OPERANDS_##n(float)                              \
     {                                                                          \
@@ -112,6 +164,11 @@ static uint32_t halves_of(enum type_kind kind, uint16_t pair)
     }
 #define BITS(intrinsic, name, result, operands, value)                         \
     static result bits_##name operands                                         \
+    {                                                                          \
+        return value;                                                          \
+    }
+#define INLINE(part, name, result, operands, value)                            \
+    static result inline_##name operands                                       \
     {                                                                          \
         return value;                                                          \
     }
@@ -133,11 +190,17 @@ static const struct math_function functions[] = {
 #define ROUNDED(name, n, on_float, on_double)                                  \
     ROWS(rounded_, name, _f, ".f")                                             \
     ROWS(rounded_, name, _ftz, ".ftz.f") ROWS(rounded_, name, _d, ".d")
-#define CONVERT(name, from, to)           ROWS(convert_, name, _, "")
-#define FLOAT(intrinsic, name, n, value)  ROW(intrinsic, float_##name),
-#define DOUBLE(intrinsic, name, n, value) ROW(intrinsic, double_##name),
+#define CONVERT(name, from, to)              ROWS(convert_, name, _, "")
+#define INTEGER(name, from, to, least, most) ROWS(integer_, name, _, "")
+#define FLOAT(intrinsic, name, n, value)     ROW(intrinsic, float_##name),
+#define DOUBLE(intrinsic, name, n, value)    ROW(intrinsic, double_##name),
 #define BITS(intrinsic, name, result, operands, value)                         \
     ROW(intrinsic, bits_##name),
+#include "tools/simt/math.def"
+};
+
+static const struct math_function inlined[] = {
+#define INLINE(part, name, result, operands, value) ROW(part, inline_##name),
 #include "tools/simt/math.def"
 };
 
@@ -146,5 +209,13 @@ const struct math_function *math_find(const char *intrinsic)
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         if (strcmp(functions[i].intrinsic, intrinsic) == 0)
             return &functions[i];
+    return NULL;
+}
+
+const struct math_function *math_find_inline(const char *text)
+{
+    for (size_t i = 0; i < sizeof inlined / sizeof *inlined; i++)
+        if (strstr(text, inlined[i].intrinsic))
+            return &inlined[i];
     return NULL;
 }
