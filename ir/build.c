@@ -314,6 +314,13 @@ static struct ir_stmt *stmt(struct arena *a, enum ir_stmt_kind kind,
     return s;
 }
 
+struct ir_stmt *ir_stmt_from(struct ir_stmt *s, const struct ir_stmt *from)
+{
+    s->span = from->span;
+    s->by = from->by;
+    return s;
+}
+
 struct ir_stmt *ir_stmt_for(struct arena *a, struct ir_var *var,
                             struct ir_expr *from, struct ir_expr *to,
                             struct ir_expr *step, enum axis axis)

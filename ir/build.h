@@ -111,6 +111,9 @@ struct ir_stmt *ir_stmt_sync(struct arena *a, enum sync_kind kind);
 struct ir_stmt *ir_stmt_stage(struct arena *a, const char *name);
 struct ir_stmt *ir_stmt_launch(struct arena *a, const char *name);
 
+// Give a statement the places of the one that it was made of; returns it.
+struct ir_stmt *ir_stmt_from(struct ir_stmt *s, const struct ir_stmt *from);
+
 // Append a statement to a block.
 void ir_append(struct arena *a, struct ir_block *block, struct ir_stmt *s);
 

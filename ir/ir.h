@@ -213,7 +213,8 @@ struct ir_launch {
 // A statement.
 struct ir_stmt {
     enum ir_stmt_kind kind;
-    struct span span;
+    struct span span; // of the kernel: what it does part of
+    struct span by;   // of the directive that made it; none: the kernel's own
     union {
         struct ir_for loop; // for
         struct {

@@ -26,8 +26,8 @@ struct meet_scope {
 // variables of scopes.
 struct meet_access {
     const struct ir_buffer *buffer;
-    struct ir_expr **index; // one for each dimension
-    struct span span;
+    struct ir_expr **index;     // one for each dimension
+    const struct ir_stmt *stmt; // that makes it
     bool writes, is_atomic;
     const struct meet_scope *scope;
 };

@@ -52,11 +52,11 @@ static void move_store(struct ir_stmt *s, void *context)
     struct move *m = context;
     const struct reducer_place *at =
         s->kind == STMT_store ? place_of(m, s->u.store.buffer) : NULL;
-    struct span span = s->span;
+    const struct ir_stmt was = *s;
     if (!at)
         return;
     *s = *reducer_write(m->arena, at, s->u.store.value);
-    s->span = span;
+    ir_stmt_from(s, &was);
 }
 
 // Move what a block loads and stores.

@@ -68,8 +68,10 @@ static void see_candidate(struct ir_stmt *stmt, void *context)
         find(s->found, stmt->u.store.buffer))
         return;
     struct ir_buffer *buffer = stmt->u.store.buffer;
-    s->wanted = (struct accumulator){
-        .buffer = buffer, .n = stmt->u.store.n, .index = stmt->u.store.index};
+    s->wanted = (struct accumulator){.buffer = buffer,
+                                     .n = stmt->u.store.n,
+                                     .index = stmt->u.store.index,
+                                     .from = stmt};
     s->all_equal = true;
     for (uint32_t i = 0; i < s->wanted.n; i++)
         s->all_equal &= s->is_invariant(s->wanted.index[i], s->context);
@@ -160,8 +162,7 @@ void accumulate_begin(struct pass *p, struct ir_block *init,
         if (!value)
             value = ir_load(p->arena, acc->buffer, acc->n, acc->index);
         struct ir_stmt *s = ir_stmt_let(p->arena, acc->var, value);
-        s->span = acc->var->span;
-        ir_append(p->arena, out, s);
+        ir_append(p->arena, out, ir_stmt_from(s, acc->from));
     }
     for (size_t i = 0; i < init->n; i++)
         ir_insert(p->arena, out, init_at + i, init->at[i]);
@@ -175,7 +176,6 @@ void accumulate_end(struct pass *p, const struct accumulators *of,
         struct ir_stmt *s =
             ir_stmt_store(p->arena, acc->buffer, acc->n, acc->index,
                           ir_read(p->arena, acc->var));
-        s->span = acc->var->span;
-        ir_append(p->arena, out, s);
+        ir_append(p->arena, out, ir_stmt_from(s, acc->from));
     }
 }

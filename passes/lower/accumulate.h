@@ -11,6 +11,7 @@ struct accumulator {
     uint32_t n;
     struct ir_expr **index;
     struct ir_var *var;
+    const struct ir_stmt *from; // the first that stores it
 };
 struct accumulators VEC(struct accumulator);
 

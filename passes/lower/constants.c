@@ -33,8 +33,7 @@ static void place(struct pass *p, struct ir_launch *launch,
     map_set(&buffers, table->u.buffer, own);
     ir_substitute_in(p->arena, &launch->body, NULL, &buffers);
     struct ir_stmt *s = ir_stmt_alloc(p->arena, own);
-    s->span = table->span;
-    ir_insert(p->arena, &launch->body, 0, s);
+    ir_insert(p->arena, &launch->body, 0, ir_stmt_from(s, table));
 }
 
 void constants_place(struct pass *p, struct ir_block *body,

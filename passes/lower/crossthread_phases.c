@@ -16,11 +16,30 @@ struct turn {
     struct reducer_place values[REDUCER_ARRAYS]; // what it has so far
 };
 
+// Return whether a loop counts the reduction.
+static bool reduces(const struct crossing *c, const struct ir_stmt *loop)
+{
+    return (crossthread_role(c, loop) & STAGE_REDUCES) != 0;
+}
+
+// Return the directive that made the stage, or else the loop over the threads
+// that share it.
+static struct span directive_of(const struct crossing *c)
+{
+    struct span by = c->stage->by;
+    for (size_t i = 0; i < c->threads.n && !by.source; i++) {
+        if (reduces(c, c->threads.at[i]))
+            by = c->threads.at[i]->by;
+    }
+    return by;
+}
+
 // Append a statement that stands for the stage.
 static struct ir_stmt *add(const struct crossing *c, struct ir_block *to,
                            struct ir_stmt *s)
 {
     s->span = c->stage->span;
+    s->by = directive_of(c);
     ir_append(c->pass->arena, to, s);
     return s;
 }
@@ -46,12 +65,6 @@ static const char *name_for(const struct crossing *c, size_t value,
     const char *name = result_of(c, value)->name;
     return str_name(c->pass->names,
                     arena_printf(c->pass->scratch, "%s_%s", name, what));
-}
-
-// Return whether a loop counts the reduction.
-static bool reduces(const struct crossing *c, const struct ir_stmt *loop)
-{
-    return (crossthread_role(c, loop) & STAGE_REDUCES) != 0;
 }
 
 // Return the variable of a loop in a phase.
@@ -99,8 +112,7 @@ static struct turn open_phase(const struct crossing *c, struct ir_block *to,
             s = ir_stmt_for(a, var, l->from, l->to, l->step, l->axis);
         }
         s->u.loop.body = (struct ir_block){0};
-        s->span = c->threads.at[i]->span;
-        ir_append(a, ph.body, s);
+        ir_append(a, ph.body, ir_stmt_from(s, c->threads.at[i]));
         ph.body = &s->u.loop.body;
     }
     number_threads(c, &ph);
@@ -180,6 +192,7 @@ static void declare_parts(struct crossing *c)
         c->part[v]->span = c->stage->span;
         struct ir_stmt *s = ir_stmt_alloc(c->pass->arena, c->part[v]);
         s->span = c->stage->span;
+        s->by = directive_of(c);
         ir_insert(c->pass->arena, block, at, s);
     }
 }

@@ -190,7 +190,7 @@ static size_t unnest(struct rewrite *r, struct ir_block *block, size_t at)
     if (!ir_expr_equal(loop->to, outer->to)) {
         struct ir_stmt *s =
             ir_stmt_if(a, ir_binary(a, OP_lt, thread, loop->to));
-        s->span = block->at[at]->span;
+        ir_stmt_from(s, block->at[at]);
         s->u.branch.then = body;
         body = (struct ir_block){0};
         ir_append(a, &body, s);
@@ -242,6 +242,7 @@ static struct ir_stmt *under(struct rewrite *r, struct ir_expr *condition,
 {
     struct ir_stmt *s = ir_stmt_if(r->p->arena, condition);
     s->span = r->loop->span;
+    s->by = block.at[0]->by;
     s->u.branch.then = block;
     return s;
 }
@@ -259,8 +260,7 @@ static struct ir_var *declare(struct rewrite *r, const struct ir_stmt *store)
     if (type.lanes > 1)
         zero = ir_broadcast(a, zero, type.lanes);
     struct ir_stmt *s = ir_stmt_let(a, var, zero);
-    s->span = store->span;
-    ir_append(a, &r->vars, s);
+    ir_append(a, &r->vars, ir_stmt_from(s, store));
     return var;
 }
 

@@ -140,7 +140,7 @@ static struct ir_stmt *init_stage(struct pass *p, const struct place *at)
         if (!old->iters.at[i].is_reduce)
             vec_push(p->arena, &s->u.stage.iters, old->iters.at[i]);
     }
-    s->span = at->path.stmts[at->path.n - 1]->span;
+    ir_stmt_from(s, at->path.stmts[at->path.n - 1]);
     struct ir_expr *predicate = part_of_predicate(p, at, false);
     s->u.stage.predicate = ir_is_true(predicate) ? NULL : predicate;
     s->u.stage.body = old->init;
@@ -166,8 +166,7 @@ static void split_init(struct pass *p, const struct place *at)
             outer = ir_stmt_if(p->arena, s->u.branch.cond);
             ir_append(p->arena, &outer->u.branch.then, inner);
         }
-        outer->span = s->span;
-        inner = outer;
+        inner = ir_stmt_from(outer, s);
     }
     struct ir_block nest = {0};
     ir_append(p->arena, &nest, inner);
@@ -229,9 +228,10 @@ static void see_use(struct ir_expr *x, void *context)
 // Put the binding of each spatial (or each reduction) variable in place of
 // it, or a `let` at the start of `at` if it is long and used more than once;
 // but not where parts of it are used, which are often shorter.
-static void bind_iters(struct pass *p, const struct ir_stage *stage,
-                       bool reduce, struct ir_block *at)
+static void bind_iters(struct pass *p, const struct ir_stmt *s, bool reduce,
+                       struct ir_block *at)
 {
+    const struct ir_stage *stage = &s->u.stage;
     struct map vars = {.arena = p->scratch};
     size_t lets = 0;
     for (size_t i = 0; i < stage->iters.n; i++) {
@@ -248,20 +248,21 @@ static void bind_iters(struct pass *p, const struct ir_stage *stage,
                                         VAR_let, it->var->span);
         struct ir_stmt *let = ir_stmt_let(p->arena, var, it->binding);
         let->span = it->binding->span;
+        let->by = s->by;
         map_set(&vars, it->var, ir_read(p->arena, var));
         ir_insert(p->arena, at, lets++, let);
     }
     ir_substitute_in(p->arena, at, &vars, NULL);
 }
 
-// Put the statements of a block under a condition.
+// Put the statements of a block under a condition of a stage.
 static void guard(struct arena *a, struct ir_block *block,
-                  struct ir_expr *condition, struct span span)
+                  struct ir_expr *condition, const struct ir_stmt *from)
 {
     if (ir_is_true(condition))
         return;
     struct ir_stmt *branch = ir_stmt_if(a, condition);
-    branch->span = span;
+    ir_stmt_from(branch, from);
     branch->u.branch.then = *block;
     *block = (struct ir_block){0};
     ir_append(a, block, branch);
@@ -299,16 +300,16 @@ static void lower_stage(struct pass *p, const struct place *at)
     struct arena *a = p->arena;
     struct ir_stage *stage = at->stage;
     struct ir_stmt *outermost = at->path.stmts[at->chain];
-    struct span span = at->path.stmts[at->path.n - 1]->span;
+    const struct ir_stmt *s = at->path.stmts[at->path.n - 1];
     struct ir_block out = {0}, inner = stage->body, init = stage->init;
     struct accumulators kept = {0};
     if (at->chain + 1 < at->path.n)
         accumulate_find(p, &stage->body, is_invariant, at, &kept);
     accumulate_replace(a, &inner, &kept);
-    bind_iters(p, stage, true, &inner);
-    guard(a, &inner, part_of_predicate(p, at, true), span);
+    bind_iters(p, s, true, &inner);
+    guard(a, &inner, part_of_predicate(p, at, true), s);
     if (stage->has_init && at->first < at->chain)
-        guard(a, &init, first_iteration(a, at), span);
+        guard(a, &init, first_iteration(a, at), s);
     accumulate_begin(p, &init, &kept, &out);
     if (at->chain + 1 < at->path.n) {
         at->path.stmts[at->path.n - 2]->u.loop.body = inner;
@@ -317,8 +318,8 @@ static void lower_stage(struct pass *p, const struct place *at)
         append_all(a, &out, &inner);
     }
     accumulate_end(p, &kept, &out);
-    bind_iters(p, stage, false, &out);
-    guard(a, &out, part_of_predicate(p, at, false), span);
+    bind_iters(p, s, false, &out);
+    guard(a, &out, part_of_predicate(p, at, false), s);
     ir_splice(a, at->path.blocks[at->chain], at->path.index[at->chain], &out);
 }
 
@@ -375,7 +376,7 @@ static void move_guard(struct pass *p, struct ir_block *block, size_t at)
         loop->body = branch->u.branch.then;
     struct ir_stmt *moved =
         ir_stmt_if(p->arena, fold_all(p->arena, outer.at, outer.n));
-    moved->span = branch->span;
+    ir_stmt_from(moved, branch);
     ir_append(p->arena, &moved->u.branch.then, s);
     block->at[at] = moved;
 }

@@ -190,7 +190,7 @@ static size_t map_loop(struct mapping *m, struct ir_block *block, size_t at)
     if (!ir_expr_equal(extent, there)) {
         struct ir_stmt *branch =
             ir_stmt_if(a, ir_binary(a, OP_lt, index, extent));
-        branch->span = s->span;
+        ir_stmt_from(branch, s);
         branch->u.branch.then = body;
         body = (struct ir_block){0};
         ir_append(a, &body, branch);

@@ -38,8 +38,7 @@ static void part(struct mapping *m, struct ir_launch *launch)
         struct ir_block without = *body;
         struct ir_stmt *barrier = ir_stmt_barrier(a);
         struct ir_block both = {0};
-        barrier->span = body->at[i]->span;
-        ir_append(a, &both, barrier);
+        ir_append(a, &both, ir_stmt_from(barrier, body->at[i]));
         ir_append(a, &both, body->at[i]);
         ir_splice(a, body, i, &both);
         struct shared_layout then = shared_layout(m->p->scratch, launch);

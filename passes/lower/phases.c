@@ -60,9 +60,10 @@ static void report(struct walk *w, const struct conflict *both)
     if (w->m->failed)
         return;
     w->m->failed = true;
-    diag_error(w->m->p->diags, both->second->span, D_phases_divergent,
+    diag_error(w->m->p->diags, both->second->stmt->span, D_phases_divergent,
                both->first->buffer->name);
-    diag_note(w->m->p->diags, both->first->span, "other threads %s it here",
+    diag_note(w->m->p->diags, both->first->stmt->span,
+              "other threads %s it here",
               both->first->writes ? "write" : "read");
     diag_note(w->m->p->diags,
               s->kind == STMT_for ? s->u.loop.to->span : s->u.branch.cond->span,
@@ -71,12 +72,14 @@ static void report(struct walk *w, const struct conflict *both)
                                   : "threads part here");
 }
 
-// Put a barrier in front of statement `at`.
+// Put a barrier in front of statement `at` of a block, between two accesses.
 static void put_barrier(struct walk *w, struct ir_block *block, size_t at,
-                        const struct meet_access *before)
+                        const struct conflict *both)
 {
     struct ir_stmt *s = ir_stmt_barrier(w->m->p->arena);
-    s->span = before->span;
+    ir_stmt_from(s, both->second->stmt);
+    if (!s->by.source)
+        s->by = both->first->stmt->by;
     ir_insert(w->m->p->arena, block, at, s);
 }
 
@@ -120,7 +123,7 @@ static void part_iterations(struct walk *w, struct ir_for *loop,
     struct conflict unused;
     bool is_start = touches_conflict(w->meet, w->threads, before, &body->entry,
                                      &outside, &unused);
-    put_barrier(w, &loop->body, is_start ? 0 : loop->body.n, both.second);
+    put_barrier(w, &loop->body, is_start ? 0 : loop->body.n, &both);
     if (is_start)
         body->entry = (struct touches){0};
     else
@@ -305,7 +308,7 @@ static bool part(struct walk *w, struct ir_block *block, size_t at,
                  const struct conflict *both)
 {
     if (!w->parts) {
-        put_barrier(w, block, at, both->second);
+        put_barrier(w, block, at, both);
         return true;
     }
     if (w->may_split == block && at > 0 && declares_nothing(block, at))
@@ -322,7 +325,7 @@ static void split_branch(struct walk *w, struct ir_block *block, size_t at)
     struct ir_stmt *s = block->at[at];
     struct ir_block *then = &s->u.branch.then;
     struct ir_stmt *rest = ir_stmt_if(a, s->u.branch.cond);
-    rest->span = s->span;
+    ir_stmt_from(rest, s);
     for (size_t i = w->split; i < then->n; i++)
         ir_append(a, &rest->u.branch.then, then->at[i]);
     then->n = w->split;

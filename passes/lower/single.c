@@ -99,7 +99,7 @@ static size_t guard(struct mapping *m, struct ir_block *block, size_t at,
         return 0;
     }
     struct ir_stmt *branch = ir_stmt_if(a, condition);
-    branch->span = s->span;
+    ir_stmt_from(branch, s);
     ir_append(a, &branch->u.branch.then, s);
     map_set(&m->made, branch, branch);
     block->at[at] = branch;

@@ -56,7 +56,7 @@ static void note(struct own *o, const struct ir_buffer *b,
         return;
     struct meet_access *x = arena_new(o->arena, struct meet_access);
     *x = (struct meet_access){.buffer = b,
-                              .span = o->stmt->span,
+                              .stmt = o->stmt,
                               .writes = writes,
                               .is_atomic = is_atomic,
                               .scope = o->scope};

@@ -149,7 +149,7 @@ static struct ir_stmt *wrap(const struct spreading *x,
     const struct ir_for *old = &x->loop->u.loop;
     struct ir_stmt *s =
         ir_stmt_for(a, old->var, old->from, old->to, old->step, AXIS_unroll);
-    s->span = x->loop->span;
+    ir_stmt_from(s, x->loop);
     for (size_t i = from; i < to; i++)
         ir_append(a, &s->u.loop.body, block->at[i]);
     struct ir_block alone = {&s, 1, 1};

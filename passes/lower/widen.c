@@ -220,12 +220,11 @@ static struct ir_expr *widen_expr(struct widen *w, struct ir_expr *x)
     return ir_at(a, r, x->span);
 }
 
-// Append a statement with the span of another.
+// Append a statement with the places of another.
 static void append(struct widen *w, struct ir_block *out, struct ir_stmt *s,
                    const struct ir_stmt *from)
 {
-    s->span = from->span;
-    ir_append(w->p->arena, out, s);
+    ir_append(w->p->arena, out, ir_stmt_from(s, from));
 }
 
 // Widen a store: one or more vectors, or one element a lane.
@@ -314,7 +313,7 @@ static struct ir_block scalar_loop(struct widen *w, struct ir_stmt *s)
     struct ir_block block = {0};
     struct ir_stmt *loop =
         ir_stmt_for(a, l->var, l->from, l->to, l->step, AXIS_serial);
-    loop->span = w->stmt->span;
+    ir_stmt_from(loop, w->stmt);
     ir_append(a, &loop->u.loop.body, s);
     ir_append(a, &block, loop);
     return ir_copy_block(a, &block, NULL, NULL);

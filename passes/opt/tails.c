@@ -109,7 +109,7 @@ static struct ir_block *choose(struct tails *t, struct ir_stmt *loop)
     if (repeats < REPEATS_LEAST || !may_copy(body))
         return body;
     struct ir_stmt *s = ir_stmt_if(a, condition_of(t, &bounds));
-    s->span = loop->span;
+    ir_stmt_from(s, loop);
     take_shared(t, body, &out);
     s->u.branch.otherwise = ir_copy_block(a, body, NULL, NULL);
     s->u.branch.then = *body;
@@ -216,8 +216,7 @@ static struct ir_block rest_of(struct tails *t, const struct cut *c)
         s->u.loop.attrs = loop->attrs;
         s->u.loop.body = loop->body;
     }
-    s->span = c->loop->span;
-    ir_append(a, &rest, s);
+    ir_append(a, &rest, ir_stmt_from(s, c->loop));
     rest = ir_copy_block(a, &rest, &vars, NULL);
     return c->once && ir_is_true(s->u.branch.cond) ? rest.at[0]->u.branch.then
                                                    : rest;
@@ -234,8 +233,7 @@ static void name_end(struct tails *t, struct cut *c, struct ir_block *out)
     struct ir_var *end = ir_var_new(a, str_name(t->p->names, text),
                                     c->end->type, VAR_let, var->span);
     struct ir_stmt *let = ir_stmt_let(a, end, c->end);
-    let->span = c->loop->span;
-    ir_append(a, out, let);
+    ir_append(a, out, ir_stmt_from(let, c->loop));
     uniform_enter(&t->uniform, let);
     c->end = ir_read(a, end);
 }

@@ -193,6 +193,7 @@ bool schedule_apply(struct pass *p, const struct sched_program *program,
     struct sched_block rest = {schedule->body.at + tunes,
                                schedule->body.n - tunes,
                                schedule->body.n - tunes};
+    interp_origins_begin(&in);
     bool ok = interp_block(&in, &rest) && schedule_verify(p, schedule);
     if (knobs)
         *knobs = in.knobs;

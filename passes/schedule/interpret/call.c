@@ -257,6 +257,7 @@ static bool call_prim(struct interp *in, const struct sched_expr *x,
         !check_args(in, x, signature, &c.args) || !sched_run(&c))
         return false;
     note_consumed(in, &c);
+    interp_origins_note(in, x->span);
     *out = (struct sched_value){.span = x->span, .list = c.results};
     if (c.results.n == 1)
         *out = c.results.at[0];
@@ -352,7 +353,8 @@ static bool check_recursion(struct interp *in, const struct sched_expr *x,
 static bool call_def(struct interp *in, const struct sched_expr *x,
                      const struct sched_item *def, struct sched_value *out)
 {
-    struct sched_frame frame = {.item = def, .caller = in->frame};
+    struct sched_frame frame = {
+        .item = def, .caller = in->frame, .call = x->span};
     size_t least = def->params.n;
     while (least && def->params.at[least - 1].initial)
         least--;

@@ -3,6 +3,7 @@
 #ifndef PASSES_SCHEDULE_INTERPRET_INTERPRET_H
 #define PASSES_SCHEDULE_INTERPRET_INTERPRET_H
 
+#include "ir/base/map.h"
 #include "ir/schedule.h"
 #include "passes/schedule/prim.h"
 
@@ -16,6 +17,7 @@ struct sched_binding {
 struct sched_frame {
     const struct sched_item *item;
     const struct sched_frame *caller; // NULL for the schedule itself
+    struct span call;                 // of a def
     struct VEC(struct sched_binding) names;
     bool returned;             // a `return` was run
     struct sched_value result; // what it returned
@@ -40,6 +42,7 @@ struct interp {
     bool quiet;                         // no warnings
     const struct sched_stmt *assigning; // the assignment that runs, or NULL
     struct VEC(struct sched_consumed) consumed;
+    struct map written; // the kernel's own statements -> as they were
 };
 
 // Each of these returns false after an error.
@@ -74,6 +77,13 @@ bool interp_check_alive(struct interp *in, const struct sched_value *v,
                         struct span span);
 // Return "a loop", "an integer" ...
 const char *interp_kind(enum sched_value_kind kind);
+
+// Remember which statements the kernel has before its schedule.
+void interp_origins_begin(struct interp *in);
+// Note a directive that was run in the current frame as what made the new
+// statements, and bound the loops, that have no such place yet.  In a def of
+// the library that is its call.
+void interp_origins_note(struct interp *in, struct span directive);
 
 // A function that changes nothing.  Lists among its arguments stay lists.
 struct interp_function {
