@@ -130,6 +130,9 @@ struct ir_buffer *sched_stored(struct ir_stmt *s);
 struct ir_buffer *sched_new_buffer(struct pass *p, const char *name,
                                    const struct ir_buffer *like,
                                    enum space space);
+// Return where a statement first loads from an array; its own place if it
+// does not.
+struct span sched_load_span(struct ir_stmt *s, const struct ir_buffer *array);
 // Return the statement that declares an array, or NULL.
 struct ir_stmt *sched_alloc_of(struct pass *p, const struct ir_buffer *buffer);
 // Put the arrays declared in the outermost block in front of it, so that every

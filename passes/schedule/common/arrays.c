@@ -52,6 +52,28 @@ struct ir_buffer *sched_new_buffer(struct pass *p, const char *name,
     return b;
 }
 
+// A look for a load.
+struct load_search {
+    const struct ir_buffer *array;
+    struct span found;
+};
+
+// Note where the array is loaded from first.
+static void see_load(struct ir_expr *x, void *context)
+{
+    struct load_search *f = context;
+    if (x->op == OP_load && x->u.buffer == f->array && !f->found.source)
+        f->found = x->span;
+}
+
+struct span sched_load_span(struct ir_stmt *s, const struct ir_buffer *array)
+{
+    struct load_search f = {.array = array};
+    struct ir_block alone = {&s, 1, 1};
+    ir_each_expr_in(&alone, see_load, &f);
+    return f.found.source ? f.found : s->span;
+}
+
 // Note the array that a store is to.
 static void see_stored(struct ir_stmt *s, void *context)
 {

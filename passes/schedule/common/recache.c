@@ -340,7 +340,7 @@ static struct ir_stmt *make_copy(struct plan *x, struct ir_buffer *copy)
     struct ir_buffer *array = x->want->array;
     struct map vars = {.arena = p->scratch};
     struct ir_stmt *stage = ir_stmt_stage(a, copy->name);
-    stage->span = x->want->stage->span;
+    stage->span = sched_load_span(x->want->stage, array);
     struct ir_expr **new = stage_nest_iters(p, stage, copy->rank, copy->shape);
     struct ir_expr **old = index_map_invert(p, &x->checked, new);
     for (uint32_t i = 0; i < x->map.n; i++)
@@ -353,7 +353,8 @@ static struct ir_stmt *make_copy(struct plan *x, struct ir_buffer *copy)
     struct ir_buffer *to = x->want->writes ? array : copy;
     struct ir_expr **from_at = x->want->writes ? new : index;
     struct ir_expr **to_at = x->want->writes ? index : new;
-    struct ir_expr *value = ir_load(a, from, from->rank, from_at);
+    struct ir_expr *value =
+        ir_at(a, ir_load(a, from, from->rank, from_at), stage->span);
     struct ir_expr *inside = index_map_inside(p, &x->checked, old);
     if (inside && !x->want->writes)
         value = ir_select(a, inside, value, ir_zero(a, from->elem));

@@ -32,7 +32,7 @@ struct ir_stmt *stage_nest_copy(struct pass *p, const char *name,
     struct ir_stmt *s = ir_stmt_stage(a, str_name(p->names, name));
     s->span = span;
     struct ir_expr **index = stage_nest_iters(p, s, from->rank, from->shape);
-    struct ir_expr *value = ir_load(a, from, from->rank, index);
+    struct ir_expr *value = ir_at(a, ir_load(a, from, from->rank, index), span);
     struct ir_stmt *store = ir_stmt_store(a, to, to->rank, index, value);
     store->span = span;
     ir_append(a, &s->u.stage.body, store);

@@ -153,13 +153,14 @@ bool sched_cache_read(struct sched_call *c)
     const char *name = arena_printf(p->scratch, "%s_%s", plan.array->name,
                                     space_name(plan.space));
     struct ir_buffer *copy = sched_new_buffer(p, name, plan.array, plan.space);
+    struct span span = sched_load_span(plan.readers[0], plan.array);
     map_set(&buffers, plan.array, copy);
     for (size_t i = 0; i < plan.n; i++) {
         struct ir_block alone = {&plan.readers[i], 1, 1};
         ir_substitute_in(p->arena, &alone, NULL, &buffers);
     }
     struct ir_stmt *stage =
-        stage_nest_copy(p, copy->name, plan.array, copy, plan.readers[0]->span);
+        stage_nest_copy(p, copy->name, plan.array, copy, span);
     struct sched_place place = sched_place_of(p, plan.front, false);
     stage_nest_put(p, stage, &place, box);
     sched_result(c, VALUE_stage, stage);
