@@ -16,8 +16,16 @@ struct emit_lines {
     LLVMDIBuilderRef builder;  // NULL: none is wanted
     LLVMMetadataRef unit;      // made with the first entry
     struct map files;          // source -> its LLVMMetadataRef
+    struct map directives;     // first byte -> the function it stands for
     const struct source *file; // of the entry's subprogram
     LLVMMetadataRef scope;     // the entry's subprogram
+    struct span by;            // the directive that made the statement, if any
+};
+
+// Where an instruction comes from.
+struct emit_place {
+    LLVMMetadataRef line;
+    struct span by;
 };
 
 // What emission works on.
@@ -180,10 +188,12 @@ void emit_string_attribute(LLVMValueRef function, const char *name,
 void emit_lines_begin(struct emitter *e);
 // Begin the lines of an entry; `span` is where it is in the source.
 void emit_lines_entry(struct emitter *e, const char *name, struct span span);
-// Set the line of what follows, and return what it was before.
-LLVMMetadataRef emit_line(struct emitter *e, struct span span);
+// Set the line of what follows, an expression of the current statement or a
+// statement, and return what it was before.
+struct emit_place emit_line(struct emitter *e, struct span span);
+struct emit_place emit_line_stmt(struct emitter *e, const struct ir_stmt *s);
 // Set it back.
-void emit_line_restore(struct emitter *e, LLVMMetadataRef before);
+void emit_line_restore(struct emitter *e, struct emit_place before);
 void emit_lines_end(struct emitter *e);
 
 // ---- libdevice.c

@@ -1,4 +1,7 @@
 // Lines: which line of the source each instruction comes from.
+//
+// What a directive made counts as a function of that name inlined at the line
+// of the kernel, so that tools show both.
 
 #include "nvptx/emit.h"
 
@@ -10,7 +13,7 @@ enum { DIRECTIVES_ONLY = 3 };
 
 void emit_lines_begin(struct emitter *e)
 {
-    e->lines.files.arena = e->arena;
+    e->lines.files.arena = e->lines.directives.arena = e->arena;
     if (e->options->line_info)
         e->lines.builder = LLVMCreateDIBuilder(e->module);
 }
@@ -49,45 +52,88 @@ static void make_unit(struct emitter *e, LLVMMetadataRef file)
     add_flag(e, "Dwarf Version", 2);
 }
 
-void emit_lines_entry(struct emitter *e, const char *name, struct span span)
+// Return a function that is defined at `span`.
+static LLVMMetadataRef make_function(struct emitter *e, const char *name,
+                                     size_t n, struct span span)
 {
     LLVMDIBuilderRef b = e->lines.builder;
-    e->lines.scope = NULL;
-    if (!b || !span.source)
-        return;
     LLVMMetadataRef file = file_of(e, span.source);
     unsigned line = source_line(span.source, span.from).number;
-    make_unit(e, file);
     LLVMMetadataRef type =
         LLVMDIBuilderCreateSubroutineType(b, file, NULL, 0, LLVMDIFlagZero);
+    return LLVMDIBuilderCreateFunction(b, file, name, n, name, n, file, line,
+                                       type, false, true, line, LLVMDIFlagZero,
+                                       true);
+}
+
+void emit_lines_entry(struct emitter *e, const char *name, struct span span)
+{
+    e->lines.scope = NULL;
+    e->lines.by = (struct span){0};
+    if (!e->lines.builder || !span.source)
+        return;
+    make_unit(e, file_of(e, span.source));
     e->lines.file = span.source;
-    e->lines.scope = LLVMDIBuilderCreateFunction(
-        b, file, name, strlen(name), name, strlen(name), file, line, type,
-        false, true, line, LLVMDIFlagZero, true);
+    e->lines.scope = make_function(e, name, strlen(name), span);
     LLVMSetSubprogram(e->function, e->lines.scope);
     LLVMSetCurrentDebugLocation2(e->builder, NULL);
     emit_line(e, span);
 }
 
-LLVMMetadataRef emit_line(struct emitter *e, struct span span)
+// Return the function that stands for a directive, named after it.
+static LLVMMetadataRef function_of(struct emitter *e, struct span by)
 {
-    LLVMMetadataRef before = LLVMGetCurrentDebugLocation2(e->builder);
-    LLVMMetadataRef scope = e->lines.scope;
+    const char *text = by.source->text + by.from;
+    LLVMMetadataRef function = map_get(&e->lines.directives, text);
+    if (function)
+        return function;
+    function = make_function(e, text, strcspn(text, "( \n"), by);
+    map_set(&e->lines.directives, text, function);
+    return function;
+}
+
+// Return a place in a function, which was inlined at another one or at NULL.
+static LLVMMetadataRef location(struct emitter *e, LLVMMetadataRef function,
+                                struct span span, LLVMMetadataRef inlined_at)
+{
+    struct source_line line = source_line(span.source, span.from);
+    return LLVMDIBuilderCreateDebugLocation(e->context, line.number,
+                                            line.column, function, inlined_at);
+}
+
+struct emit_place emit_line(struct emitter *e, struct span span)
+{
+    struct emit_lines *l = &e->lines;
+    struct emit_place before = {LLVMGetCurrentDebugLocation2(e->builder),
+                                l->by};
+    LLVMMetadataRef scope = l->scope;
     if (!scope || !span.source)
         return before;
-    struct source_line line = source_line(span.source, span.from);
-    if (span.source != e->lines.file)
-        scope = LLVMDIBuilderCreateLexicalBlockFile(e->lines.builder, scope,
+    if (span.source != l->file)
+        scope = LLVMDIBuilderCreateLexicalBlockFile(l->builder, scope,
                                                     file_of(e, span.source), 0);
-    LLVMMetadataRef here = LLVMDIBuilderCreateDebugLocation(
-        e->context, line.number, line.column, scope, NULL);
+    LLVMMetadataRef here = location(e, scope, span, NULL);
+    if (l->by.source)
+        here = location(e, function_of(e, l->by), l->by, here);
     LLVMSetCurrentDebugLocation2(e->builder, here);
     return before;
 }
 
-void emit_line_restore(struct emitter *e, LLVMMetadataRef before)
+struct emit_place emit_line_stmt(struct emitter *e, const struct ir_stmt *s)
 {
-    LLVMSetCurrentDebugLocation2(e->builder, before);
+    struct span before = e->lines.by;
+    bool is_placed = s->span.source || !s->by.source;
+    e->lines.by = s->by;
+    struct emit_place place =
+        emit_line(e, is_placed ? s->span : e->kernel->span);
+    place.by = before;
+    return place;
+}
+
+void emit_line_restore(struct emitter *e, struct emit_place before)
+{
+    LLVMSetCurrentDebugLocation2(e->builder, before.line);
+    e->lines.by = before.by;
 }
 
 void emit_lines_end(struct emitter *e)

@@ -136,7 +136,7 @@ static LLVMValueRef (*const emitters[OP_COUNT])(struct emitter *e,
 
 LLVMValueRef emit_value(struct emitter *e, const struct ir_expr *x)
 {
-    LLVMMetadataRef before = emit_line(e, x->span);
+    struct emit_place before = emit_line(e, x->span);
     LLVMValueRef v = emitters[x->op](e, x);
     emit_line_restore(e, before);
     return v;

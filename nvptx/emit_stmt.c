@@ -225,7 +225,7 @@ static void emit_stmt(struct emitter *e, struct ir_stmt *s)
 void emit_block(struct emitter *e, const struct ir_block *block)
 {
     for (size_t i = 0; i < block->n; i++) {
-        LLVMMetadataRef before = emit_line(e, block->at[i]->span);
+        struct emit_place before = emit_line_stmt(e, block->at[i]);
         emit_stmt(e, block->at[i]);
         emit_line_restore(e, before);
     }
