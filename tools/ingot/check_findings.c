@@ -292,7 +292,7 @@ static void tell_difference(const struct teller *t,
                (long long)c->wrong, (long long)c->elements);
     diag_note(t->diags, (struct span){0},
               "element %zu is %.9g instead of %.9g; %.2g is allowed", first->at,
-              first->got, first->want, c->tolerance);
+              plain(first->got), plain(first->want), c->tolerance);
     tell_run(t, f, 1);
 }
 
