@@ -28,8 +28,10 @@ bool sched_run(struct sched_call *c)
 struct sched_call sched_call_to(const struct sched_call *from,
                                 enum sched_prim prim)
 {
-    return (struct sched_call){
-        .pass = from->pass, .prim = prim, .span = from->span};
+    return (struct sched_call){.pass = from->pass,
+                               .prim = prim,
+                               .span = from->span,
+                               .is_independent = from->is_independent};
 }
 
 void sched_add_loop(struct sched_call *c, struct ir_stmt *loop)

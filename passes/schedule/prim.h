@@ -65,6 +65,8 @@ struct sched_call {
     struct pass *pass;
     enum sched_prim prim;
     struct span span;            // of the directive
+    bool is_independent; // the caller knows that no iterations of its loops
+                         // meet: no dependence is looked for
     struct sched_values args;    // lists are spread
     struct sched_values results; // what it made
 };

@@ -171,7 +171,7 @@ bool sched_check_parallel(const struct sched_call *c, struct ir_stmt *loop,
                           enum axis axis)
 {
     struct depend_meeting m;
-    if (!depend_carried(c->pass, loop, axis, true, &m))
+    if (c->is_independent || !depend_carried(c->pass, loop, axis, true, &m))
         return true;
     const char *name = loop->u.loop.var->name;
     const char *how =
@@ -215,7 +215,8 @@ bool sched_check_order(const struct sched_call *c, struct ir_stmt *const *loops,
 {
     struct depend_meeting m;
     struct buf text = {0};
-    if (!depend_reordered(c->pass, loops, n, order, true, &m))
+    if (c->is_independent ||
+        !depend_reordered(c->pass, loops, n, order, true, &m))
         return true;
     for (size_t i = 0; i < n; i++)
         buf_printf(&text, "%s`%s`", i ? ", " : "", order[i]->u.loop.var->name);

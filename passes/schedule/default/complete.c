@@ -329,6 +329,7 @@ static bool complete_nest(struct pass *p, struct ir_stmt *nest, bool long_rows)
         collect(&s, nest);
     if (count(&s, 2) <= 1)
         return wrap(&c, nest, AXIS_block_x) && wrap(&c, nest, AXIS_thread_x);
+    c.is_independent = true;
     s.lanes = choose_lanes(&s);
     s.threads = choose_threads(&s);
     s.each = choose_each(&s);
