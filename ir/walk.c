@@ -357,6 +357,13 @@ static void look_for_var(struct ir_expr *x, void *context)
     search->found |= x->op == OP_var && x->u.var == search->var;
 }
 
+bool ir_block_mentions(struct ir_block *block, const struct ir_var *var)
+{
+    struct var_search search = {var, false};
+    ir_each_expr_in(block, look_for_var, &search);
+    return search.found;
+}
+
 // Look at a statement that may assign to the variable.
 static void look_for_assign(struct ir_stmt *s, void *context)
 {
@@ -370,7 +377,6 @@ bool ir_uses_declared(struct ir_block *block, const struct ir_stmt *declaration)
     if (declaration->kind == STMT_alloc)
         return ir_block_reads(block, buffer) || ir_block_writes(block, buffer);
     struct var_search search = {declaration->u.let.var, false};
-    ir_each_expr_in(block, look_for_var, &search);
     ir_each_stmt(block, look_for_assign, &search);
-    return search.found;
+    return search.found || ir_block_mentions(block, search.var);
 }

@@ -72,6 +72,8 @@ void ir_insert(struct arena *a, struct ir_block *block, size_t at,
 
 // Return whether the expression mentions the variable.
 bool ir_mentions(const struct ir_expr *x, const struct ir_var *var);
+// Return whether an expression of a block does.
+bool ir_block_mentions(struct ir_block *block, const struct ir_var *var);
 // Return whether an expression keeps its value: no memory, no `var`.
 bool ir_is_stable(const struct ir_expr *x);
 // Return whether a block uses what an `alloc`, a `let` or a `var` declares.

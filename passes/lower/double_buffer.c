@@ -264,31 +264,16 @@ static struct ir_var *declare(struct rewrite *r, const struct ir_stmt *store)
     return var;
 }
 
-// The uses of a variable: the context of see_use.
-struct uses {
-    const struct ir_var *var;
-    bool found;
-};
-
-// Note a use.
-static void see_use(struct ir_expr *x, void *context)
-{
-    struct uses *u = context;
-    u->found |= x->op == OP_var && x->u.var == u->var;
-}
-
 // Remove the lets of a block and below that nothing uses.
 static void drop_lets(struct arena *a, struct ir_block *block)
 {
     for (size_t i = block->n; i-- > 0;) {
         struct ir_stmt *s = block->at[i];
         struct ir_block *inside[IR_BLOCKS_MOST];
-        struct uses u = {s->kind == STMT_let ? s->u.let.var : NULL, false};
         uint32_t n = ir_stmt_blocks(s, inside);
         for (uint32_t k = 0; k < n; k++)
             drop_lets(a, inside[k]);
-        ir_each_expr_in(block, see_use, &u);
-        if (u.var && !u.found)
+        if (s->kind == STMT_let && !ir_block_mentions(block, s->u.let.var))
             ir_splice(a, block, i, &(struct ir_block){0});
     }
 }

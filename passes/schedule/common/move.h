@@ -58,6 +58,22 @@ struct sched_stores {
 bool sched_stores_of(struct pass *p, struct ir_stmt *stage,
                      struct sched_stores *out);
 
+// What keeps a stage from going to a loop.
+struct sched_obstacle {
+    struct ir_stmt *stage, *loop;
+    struct ir_stmt *other;          // what is in the way, or would run again
+    const struct ir_buffer *buffer; // that one of both writes
+    bool writes;                    // the stage, or else the other one
+    const char *fault;              // what the stage would do
+    const char *note;               // under the loop and the other one
+};
+// Report it, with an element that both touch if one is found.
+bool sched_refuse_order(const struct sched_call *c,
+                        const struct sched_obstacle *o);
+// Report that a stage cannot be moved as it is; `note` says why.
+bool sched_refuse_shape(const struct sched_call *c, struct ir_stmt *stage,
+                        const char *note);
+
 // Checks; false after an error.
 
 // A stage just stores to its own iteration variables.

@@ -4,6 +4,7 @@
 
 #include "ir/equal.h"
 #include "ir/stage.h"
+#include "passes/schedule/depend/depend.h"
 
 // What the statements of a stage store: the context of see_own.
 struct own_search {
@@ -73,6 +74,27 @@ bool sched_stores_of(struct pass *p, struct ir_stmt *stage,
     return f.is_own && out->arrays.n;
 }
 
+bool sched_refuse_order(const struct sched_call *c,
+                        const struct sched_obstacle *o)
+{
+    struct ir_stmt *both[] = {o->loop, o->other};
+    struct ir_stmt *writer = o->writes ? o->stage : o->other;
+    struct ir_stmt *user = o->writes ? o->other : o->stage;
+    struct depend_meeting meeting;
+    diag_error(c->pass->diags, c->span, D_move_order, sched_name_of(o->stage),
+               o->fault);
+    if (depend_touches(c->pass, writer, user, o->buffer, &meeting))
+        sched_note_meeting(c, &meeting);
+    return sched_blame(c, both, 2, o->note);
+}
+
+bool sched_refuse_shape(const struct sched_call *c, struct ir_stmt *stage,
+                        const char *note)
+{
+    diag_error(c->pass->diags, c->span, D_move_shape, sched_name_of(stage));
+    return sched_blame_one(c, stage, note);
+}
+
 bool sched_check_stores(const struct sched_call *c, struct ir_stmt *stage,
                         struct sched_stores *out)
 {
@@ -83,9 +105,8 @@ bool sched_check_stores(const struct sched_call *c, struct ir_stmt *stage,
     }
     if (sched_stores_of(c->pass, stage, out))
         return true;
-    diag_error(diags, c->span, D_move_shape, sched_name_of(stage));
-    return sched_blame_one(c, stage,
-                           "not just stores to its own iteration variables");
+    return sched_refuse_shape(c, stage,
+                              "not just stores to its own iteration variables");
 }
 
 bool sched_check_alone(const struct sched_call *c, struct ir_stmt *stage,

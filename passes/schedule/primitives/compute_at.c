@@ -39,14 +39,6 @@ struct move {
     bool is_changed;        // another stage writes the arrays, too
 };
 
-// Report that the stage cannot be moved.
-static bool refuse(const struct sched_call *c, const struct move *m,
-                   const char *note)
-{
-    diag_error(c->pass->diags, c->span, D_move_shape, sched_name_of(m->stage));
-    return sched_blame_one(c, m->stage, note);
-}
-
 // Check that the arrays are intermediate ones.
 static bool check_results(const struct sched_call *c, const struct move *m)
 {
@@ -97,7 +89,8 @@ static bool find_first(const struct sched_call *c, struct move *m)
         if (m->uses.writers.at[i] != m->stage)
             m->first = earlier(p, m->first, m->uses.writers.at[i]);
     }
-    return is_read || refuse(c, m, "nothing reads what it computes");
+    return is_read ||
+           sched_refuse_shape(c, m->stage, "nothing reads what it computes");
 }
 
 // Return whether the stage just copies an array, element by element.
@@ -158,14 +151,15 @@ static bool refuse_order(const struct sched_call *c, const struct move *m,
                          struct ir_stmt *s, const struct ir_buffer *b,
                          bool before)
 {
-    struct ir_stmt *both[] = {m->loop, s};
-    struct depend_meeting meeting;
-    diag_error(c->pass->diags, c->span, D_move_order, sched_name_of(m->stage),
-               before ? "run before what it reads is computed"
-                      : "read what has changed meanwhile");
-    if (depend_touches(c->pass, s, m->stage, b, &meeting))
-        sched_note_meeting(c, &meeting);
-    return sched_blame(c, both, 2, "the loop, and what computes it");
+    struct sched_obstacle o = {
+        .stage = m->stage,
+        .loop = m->loop,
+        .other = s,
+        .buffer = b,
+        .fault = before ? "run before what it reads is computed"
+                        : "read what has changed meanwhile",
+        .note = "the loop, and what computes it"};
+    return sched_refuse_order(c, &o);
 }
 
 // Check that an array that the stage reads is there, and stays, until the new

@@ -60,10 +60,14 @@ static bool check_inputs(const struct sched_call *c, const struct mark *m)
         for (size_t k = 0; k < uses.writers.n; k++) {
             if (!sched_is_below(p, uses.writers.at[k], m->loop))
                 continue;
-            struct ir_stmt *both[] = {m->loop, uses.writers.at[k]};
-            diag_error(p->diags, c->span, D_move_order, sched_name_of(m->stage),
-                       "run before what it reads is computed");
-            return sched_blame(c, both, 2, "the loop, and what computes it");
+            struct sched_obstacle o = {
+                .stage = m->stage,
+                .loop = m->loop,
+                .other = uses.writers.at[k],
+                .buffer = inputs.at[i],
+                .fault = "run before what it reads is computed",
+                .note = "the loop, and what computes it"};
+            return sched_refuse_order(c, &o);
         }
     }
     return true;

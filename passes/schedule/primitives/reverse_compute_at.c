@@ -43,14 +43,6 @@ struct move {
     struct box box;       // what an iteration writes
 };
 
-// Report that the stage cannot be moved.
-static bool refuse(const struct sched_call *c, const struct move *m,
-                   const char *note)
-{
-    diag_error(c->pass->diags, c->span, D_move_shape, sched_name_of(m->stage));
-    return sched_blame_one(c, m->stage, note);
-}
-
 // The reads of one array in the stage: the context of see_read.
 struct reads {
     const struct ir_stage *stage;
@@ -100,7 +92,9 @@ static bool add_array(const struct sched_call *c, struct move *m,
         return true;
     vec_push(c->pass->scratch, &m->arrays, b);
     m->index = r.index;
-    return r.is_plain || refuse(c, m, "reads not just one element, its own");
+    return r.is_plain ||
+           sched_refuse_shape(c, m->stage,
+                              "reads not just one element, its own");
 }
 
 // Find the arrays that the loop writes and the stage reads.
@@ -208,7 +202,7 @@ static bool check_writers(const struct sched_call *c, struct move *m)
             return false;
     }
     return m->main || depend_is_filled(p, m->stage, m->arrays.at[0]) ||
-           refuse(c, m, "reads more than the loop computes");
+           sched_refuse_shape(c, m->stage, "reads more than the loop computes");
 }
 
 // Report that an iteration does not finish elements.
@@ -283,15 +277,16 @@ static bool refuse_order(const struct sched_call *c, const struct move *m,
                          struct ir_stmt *s, const struct ir_buffer *b,
                          bool is_input)
 {
-    struct ir_stmt *both[] = {m->loop, s};
-    struct depend_meeting meeting;
-    diag_error(c->pass->diags, c->span, D_move_order, sched_name_of(m->stage),
-               is_input ? "run before what it reads is computed"
-                        : "change what is read there");
-    if (is_input ? depend_touches(c->pass, s, m->stage, b, &meeting)
-                 : depend_touches(c->pass, m->stage, s, b, &meeting))
-        sched_note_meeting(c, &meeting);
-    return sched_blame(c, both, 2, "the loop, and what is in the way");
+    struct sched_obstacle o = {
+        .stage = m->stage,
+        .loop = m->loop,
+        .other = s,
+        .buffer = b,
+        .writes = !is_input,
+        .fault = is_input ? "run before what it reads is computed"
+                          : "change what is read there",
+        .note = "the loop, and what is in the way"};
+    return sched_refuse_order(c, &o);
 }
 
 // Check one array that the stage reads (or writes): that nothing from the
@@ -346,7 +341,7 @@ static bool check(const struct sched_call *c, struct ir_stmt *loop,
     if (!sched_check_alone(c, m->stage, &uses))
         return false;
     if (ir_stage_reduces(&m->stage->u.stage))
-        return refuse(c, m, "has a reduction");
+        return sched_refuse_shape(c, m->stage, "has a reduction");
     if (!find_arrays(c, m) || !check_writers(c, m) || !check_box(c, m) ||
         !check_between(c, m))
         return false;

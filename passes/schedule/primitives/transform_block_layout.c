@@ -41,19 +41,6 @@ static bool refuse(const struct sched_call *c, const struct remapping *r,
     return sched_blame_one(c, r->stage, "to be remapped");
 }
 
-// The uses of a loop's variable: the context of see_use.
-struct uses {
-    const struct ir_var *var;
-    bool found;
-};
-
-// Note a use.
-static void see_use(struct ir_expr *x, void *context)
-{
-    struct uses *u = context;
-    u->found |= x->op == OP_var && x->u.var == u->var;
-}
-
 // Find the loops of the iteration variables.
 static bool find_loops(const struct sched_call *c, struct remapping *r)
 {
@@ -71,9 +58,7 @@ static bool find_loops(const struct sched_call *c, struct remapping *r)
     if (!perfect || !sched_is_unscheduled(&r->stage->u.stage, r->loops, r->n))
         return refuse(c, r, "its loops are not its iteration variables");
     for (size_t i = 0; i < r->n; i++) {
-        struct uses u = {r->loops[i]->u.loop.var, false};
-        ir_each_expr_in(&r->stage->u.stage.body, see_use, &u);
-        if (u.found)
+        if (ir_block_mentions(&r->stage->u.stage.body, r->loops[i]->u.loop.var))
             return refuse(c, r, "it uses the loops themselves");
         if (!sched_check_serial(c, r->loops[i]) ||
             !sched_check_plain(c, r->loops[i]) ||
