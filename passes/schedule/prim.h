@@ -164,7 +164,7 @@ void sched_remove(struct pass *p, const struct ir_stmt *s);
 struct ir_stmt *sched_new_loop(struct pass *p, struct ir_var *var,
                                struct ir_expr *extent, struct span span);
 // Replace a loop's variable below it by the value that it has in iteration
-// number `number`.
+// number `number`; x / n * n + x % n becomes x.
 void sched_renumber(struct pass *p, struct ir_stmt *loop,
                     struct ir_expr *number);
 // Let what a block does happen only where `condition` holds: stages get it as

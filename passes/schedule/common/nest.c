@@ -112,6 +112,29 @@ struct ir_stmt *sched_new_loop(struct pass *p, struct ir_var *var,
     return s;
 }
 
+// Put a number together again whose parts stand in their places:
+// p / b * (b * w) + p % b * w is p * w.
+static struct ir_expr *join_parts(struct arena *a, struct ir_expr *x,
+                                  void *context)
+{
+    (void)context;
+    if (x->op != OP_add || x->args[0]->op != OP_mul)
+        return x;
+    const struct ir_expr *high = x->args[0], *low = x->args[1];
+    struct ir_expr *scale = low->op == OP_mul ? low->args[1] : NULL;
+    const struct ir_expr *div = high->args[0];
+    const struct ir_expr *mod = scale ? low->args[0] : low;
+    if (div->op != OP_div || mod->op != OP_mod || !ir_is_stable(mod) ||
+        !ir_expr_equal(div->args[0], mod->args[0]) ||
+        !ir_expr_equal(div->args[1], mod->args[1]))
+        return x;
+    struct ir_expr *by = mod->args[1], *number = mod->args[0];
+    struct ir_expr *weight = scale ? ir_mul(a, by, scale) : by;
+    if (!ir_expr_equal(high->args[1], weight))
+        return x;
+    return scale ? ir_mul(a, number, scale) : number;
+}
+
 void sched_renumber(struct pass *p, struct ir_stmt *loop,
                     struct ir_expr *number)
 {
@@ -121,6 +144,7 @@ void sched_renumber(struct pass *p, struct ir_stmt *loop,
     struct map vars = {.arena = p->scratch};
     map_set(&vars, f->var, value);
     ir_substitute_in(p->arena, &loop->u.loop.body, &vars, NULL);
+    ir_rewrite_in(p->arena, &loop->u.loop.body, join_parts, NULL);
 }
 
 // Return whether a statement only holds other ones together.

@@ -254,7 +254,8 @@ static bool call_prim(struct interp *in, const struct sched_expr *x,
     struct sched_call c = {.pass = in->pass, .prim = prim, .span = x->span};
     const char *signature = sched_prim_info(prim)->arguments;
     if (!eval_spread(in, x, signature, &c.args) ||
-        !check_args(in, x, signature, &c.args) || !sched_run(&c))
+        !check_args(in, x, signature, &c.args) || !sched_run(&c) ||
+        !interp_check_size(in, &c))
         return false;
     note_consumed(in, &c);
     interp_origins_note(in, x->span);

@@ -75,6 +75,8 @@ const struct sched_value *interp_get(const struct interp *in, const char *name);
 // Check that the loop or stage of a value is still part of the kernel.
 bool interp_check_alive(struct interp *in, const struct sched_value *v,
                         struct span span);
+// Check that a primitive has not made an expression too large.
+bool interp_check_size(struct interp *in, const struct sched_call *c);
 // Return "a loop", "an integer" ...
 const char *interp_kind(enum sched_value_kind kind);
 

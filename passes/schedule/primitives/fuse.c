@@ -24,6 +24,10 @@
 #include "ir/text.h"
 #include "passes/analysis/facts.h"
 
+#include <string.h>
+
+enum { NAME_MOST = 64 }; // characters of what is fused
+
 // Check that the product of constant extents fits.
 static bool check_product(const struct sched_call *c,
                           struct ir_expr *const *extents,
@@ -129,7 +133,8 @@ static bool check(const struct sched_call *c, struct ir_stmt *const *loops,
            check_empty(c, loops, n, extents);
 }
 
-// Return the name of the new loop: `i_j_fused`.
+// Return the name of the new loop: `i_j_fused`, or `fused` if that is long: it
+// would double with each round of fuse and split.
 static const char *fused_name(struct pass *p, struct ir_stmt *const *loops,
                               size_t n)
 {
@@ -137,7 +142,9 @@ static const char *fused_name(struct pass *p, struct ir_stmt *const *loops,
     for (size_t i = 1; i < n; i++)
         name =
             arena_printf(p->scratch, "%s_%s", name, loops[i]->u.loop.var->name);
-    return arena_printf(p->scratch, "%s_fused", name);
+    return strlen(name) > NAME_MOST
+               ? "fused"
+               : arena_printf(p->scratch, "%s_fused", name);
 }
 
 // Make the new loop.
