@@ -8,7 +8,30 @@
 
 #include <string.h>
 
-enum { STEPS_MOST = 1000000 };
+enum { STEPS_MOST = 1000000, DEEPEST = 400 };
+
+bool interp_steps(struct interp *in, struct span span, size_t n)
+{
+    in->steps += (int64_t)n;
+    if (in->steps <= STEPS_MOST)
+        return true;
+    diag_error(in->pass->diags, span, D_schedule_too_long,
+               (long long)STEPS_MOST);
+    return false;
+}
+
+bool interp_enter(struct interp *in, struct span span)
+{
+    if (in->depth++ < DEEPEST)
+        return interp_steps(in, span, 1);
+    diag_error(in->pass->diags, span, D_too_deep, (long long)DEEPEST);
+    return false;
+}
+
+void interp_leave(struct interp *in)
+{
+    in->depth--;
+}
 
 // Run `names = value`.
 static bool run_assign(struct interp *in, const struct sched_stmt *s)
@@ -76,15 +99,10 @@ static bool run_return(struct interp *in, const struct sched_stmt *s)
     return !s->value || interp_expr(in, s->value, &in->frame->result);
 }
 
-// Run a statement.
+// Run a statement, by its kind.
 static bool run_stmt(struct interp *in, const struct sched_stmt *s)
 {
     struct sched_value ignored;
-    if (in->steps++ >= STEPS_MOST) {
-        diag_error(in->pass->diags, s->span, D_schedule_too_long,
-                   (long long)STEPS_MOST);
-        return false;
-    }
     switch (s->kind) {
     case SCHED_assign: return run_assign(in, s);
     case SCHED_eval: return interp_expr(in, s->value, &ignored);
@@ -101,7 +119,10 @@ static bool run_stmt(struct interp *in, const struct sched_stmt *s)
 bool interp_block(struct interp *in, const struct sched_block *block)
 {
     for (size_t i = 0; i < block->n && !in->frame->returned; i++) {
-        if (!run_stmt(in, block->at[i]))
+        const struct sched_stmt *s = block->at[i];
+        bool ok = interp_enter(in, s->span) && run_stmt(in, s);
+        interp_leave(in);
+        if (!ok)
             return false;
     }
     return true;
@@ -186,6 +207,7 @@ bool schedule_apply(struct pass *p, const struct sched_program *program,
                         .n_settings = n};
     struct ir_expr *guard;
     size_t tunes;
+    in.size = interp_size_of(&in);
     if (!run_header(&in, &tunes, &guard))
         return false;
     if (guard)

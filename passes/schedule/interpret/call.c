@@ -170,13 +170,16 @@ bool interp_check_alive(struct interp *in, const struct sched_value *v,
 }
 
 // Append a value; a list is spread.
-static void spread(struct interp *in, const struct sched_value *v,
+static bool spread(struct interp *in, const struct sched_value *v,
                    struct sched_values *out)
 {
-    if (v->kind != VALUE_list)
+    bool ok = interp_enter(in, v->span);
+    if (ok && v->kind != VALUE_list)
         vec_push(in->pass->scratch, out, *v);
-    for (size_t i = 0; i < v->list.n; i++)
-        spread(in, &v->list.at[i], out);
+    for (size_t i = 0; ok && i < v->list.n; i++)
+        ok = spread(in, &v->list.at[i], out);
+    interp_leave(in);
+    return ok;
 }
 
 // Find an axis that is named by one word.  `vthread` is vthread.x, or what
@@ -205,7 +208,8 @@ static bool eval_spread(struct interp *in, const struct sched_expr *x,
             v.kind = VALUE_axis;
         else if (!(letter == 'k' && is_name) && !interp_expr(in, arg, &v))
             return false;
-        spread(in, &v, out);
+        if (!spread(in, &v, out))
+            return false;
     }
     return true;
 }

@@ -196,8 +196,9 @@ static bool eval_slice(struct interp *in, const struct sched_expr *x,
     return true;
 }
 
-bool interp_expr(struct interp *in, const struct sched_expr *x,
-                 struct sched_value *out)
+// Evaluate an expression, by its kind.
+static bool eval_expr(struct interp *in, const struct sched_expr *x,
+                      struct sched_value *out)
 {
     *out = (struct sched_value){.span = x->span};
     switch (x->kind) {
@@ -216,6 +217,15 @@ bool interp_expr(struct interp *in, const struct sched_expr *x,
     case SCHED_map: return interp_map(in, x, out);
     }
     return false;
+}
+
+bool interp_expr(struct interp *in, const struct sched_expr *x,
+                 struct sched_value *out)
+{
+    bool ok = interp_enter(in, x->span) && eval_expr(in, x, out) &&
+              interp_steps(in, x->span, out->list.n);
+    interp_leave(in);
+    return ok;
 }
 
 // Report what is wrong with a guard.

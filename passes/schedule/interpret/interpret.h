@@ -30,12 +30,20 @@ struct sched_consumed {
     enum sched_prim prim;
 };
 
+// How large a kernel is.
+struct interp_size {
+    int64_t statements;
+    int64_t depth; // of blocks inside blocks
+};
+
 // The state of a run.
 struct interp {
     struct pass *pass;
     const struct sched_program *program;
     struct sched_frame *frame;
-    int64_t steps;                        // statements run
+    int64_t steps;           // statements, expressions, elements of lists
+    int depth;               // of those that run
+    struct interp_size size; // of the kernel after the newest directive
     const struct sched_setting *settings; // of parameters and knobs
     size_t n_settings;
     struct sched_knobs knobs;
@@ -47,6 +55,11 @@ struct interp {
 
 // Each of these returns false after an error.
 
+// Count steps that a schedule is about to run, or elements of a list.
+bool interp_steps(struct interp *in, struct span span, size_t n);
+// Begin what may have more of its kind inside, and end it.
+bool interp_enter(struct interp *in, struct span span);
+void interp_leave(struct interp *in);
 // Evaluate an expression.
 bool interp_expr(struct interp *in, const struct sched_expr *x,
                  struct sched_value *out);
@@ -75,7 +88,10 @@ const struct sched_value *interp_get(const struct interp *in, const char *name);
 // Check that the loop or stage of a value is still part of the kernel.
 bool interp_check_alive(struct interp *in, const struct sched_value *v,
                         struct span span);
-// Check that a primitive has not made an expression too large.
+// Return how large the kernel is.
+struct interp_size interp_size_of(const struct interp *in);
+// Check that a primitive has made neither the kernel nor an expression of it
+// too large.
 bool interp_check_size(struct interp *in, const struct sched_call *c);
 // Return "a loop", "an integer" ...
 const char *interp_kind(enum sched_value_kind kind);

@@ -1,11 +1,13 @@
-// Bounds what the expressions of a kernel may grow to.
+// Bounds what a kernel and its expressions may grow to.
 //
 // A loop that is taken apart and joined otherwise again and again gets into
-// its own index: where the parts do not fold, every round multiplies it.
+// its own index: where the parts do not fold, every round multiplies it.  A
+// loop that holds copies is copied with them, and loops around loops have no
+// end, but a nest that text cannot express has no text.
 
 #include "passes/schedule/interpret/interpret.h"
 
-enum { OPERATIONS_MOST = 4096 };
+enum { OPERATIONS_MOST = 4096, STATEMENTS_MOST = 10000, DEEPEST = 64 };
 
 // A search for an expression that is too large: the context of see_stmt.
 struct size_search {
@@ -40,7 +42,48 @@ static void see_stmt(struct ir_stmt *s, void *context)
         ir_stmt_exprs(s, see_place, search);
 }
 
-bool interp_check_size(struct interp *in, const struct sched_call *c)
+// Add the statements of a block, and all in them, to a size.
+static void add_block(struct ir_block *block, int64_t depth,
+                      struct interp_size *size)
+{
+    if (size->depth < depth)
+        size->depth = depth;
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_block *inner[IR_BLOCKS_MOST];
+        uint32_t n = ir_stmt_blocks(block->at[i], inner);
+        size->statements++;
+        for (uint32_t k = 0; k < n; k++)
+            add_block(inner[k], depth + 1, size);
+    }
+}
+
+struct interp_size interp_size_of(const struct interp *in)
+{
+    struct interp_size size = {0};
+    add_block(&in->pass->kernel->body, 0, &size);
+    return size;
+}
+
+// Check that statements stay few, and few around one another.  A kernel that
+// is written beyond that may not grow further.
+static bool check_statements(struct interp *in, struct span span)
+{
+    struct interp_size before = in->size;
+    in->size = interp_size_of(in);
+    if (in->size.statements > STATEMENTS_MOST &&
+        in->size.statements > before.statements)
+        diag_error(in->pass->diags, span, D_schedule_too_large,
+                   (long long)STATEMENTS_MOST, "statements");
+    else if (in->size.depth > DEEPEST && in->size.depth > before.depth)
+        diag_error(in->pass->diags, span, D_schedule_too_large,
+                   (long long)DEEPEST, "statements around one another");
+    else
+        return true;
+    return false;
+}
+
+// Check that no expression is too large.
+static bool check_expressions(struct interp *in, const struct sched_call *c)
 {
     struct pass *p = in->pass;
     struct size_search search = {0};
@@ -54,4 +97,9 @@ bool interp_check_size(struct interp *in, const struct sched_call *c)
     diag_help(p->diags, "split each loop once, into all its parts, and fuse "
                         "only parts that stand side by side");
     return false;
+}
+
+bool interp_check_size(struct interp *in, const struct sched_call *c)
+{
+    return check_expressions(in, c) && check_statements(in, c->span);
 }
