@@ -9,6 +9,18 @@
 
 #include <string.h>
 
+// Replace a coefficient by its product with a number, or by its sum with one.
+// Return false if the result has no magnitude.
+static bool scale_by(int64_t *x, int64_t number)
+{
+    return num_mul(*x, number, x) && *x != INT64_MIN;
+}
+
+static bool increase_by(int64_t *x, int64_t number)
+{
+    return num_add(*x, number, x) && *x != INT64_MIN;
+}
+
 // Return whether two terms have the same atoms, in any order.
 static bool same_atoms(struct arena *a, const struct affine_term *x,
                        const struct affine_term *y)
@@ -22,14 +34,14 @@ static void add_term(struct arena *a, struct affine *x, int64_t factor,
                      const struct affine_term *term)
 {
     struct affine_term new = *term;
-    x->failed |= !num_mul(factor, term->factor, &new.factor);
+    x->failed |= !scale_by(&new.factor, factor);
     if (x->failed || new.factor == 0)
         return;
     for (size_t i = 0; i < x->terms.n; i++) {
         struct affine_term *old = &x->terms.at[i];
         if (!same_atoms(a, old, term))
             continue;
-        x->failed |= !num_add(old->factor, new.factor, &old->factor);
+        x->failed |= !increase_by(&old->factor, new.factor);
         if (old->factor == 0) {
             memmove(old, old + 1, (x->terms.n - i - 1) * sizeof *old);
             x->terms.n--;
@@ -52,7 +64,7 @@ static struct affine copy(struct arena *a, const struct affine *x)
 
 struct affine affine_number(int64_t value)
 {
-    return (struct affine){.constant = value};
+    return (struct affine){.constant = value, .failed = value == INT64_MIN};
 }
 
 struct affine affine_atom(struct arena *a, struct ir_expr *x)
@@ -69,12 +81,17 @@ struct affine affine_add(struct arena *a, const struct affine *x,
                          int64_t factor, const struct affine *y)
 {
     struct affine r = copy(a, x);
-    int64_t constant = 0;
-    r.failed |= y->failed || !num_mul(factor, y->constant, &constant) ||
-                !num_add(r.constant, constant, &r.constant);
+    int64_t constant = y->constant;
+    r.failed |= y->failed || !scale_by(&constant, factor) ||
+                !increase_by(&r.constant, constant);
     for (size_t i = 0; i < y->terms.n && !r.failed; i++)
         add_term(a, &r, factor, &y->terms.at[i]);
     return r;
+}
+
+void affine_offset(struct affine *x, int64_t number)
+{
+    x->failed |= !increase_by(&x->constant, number);
 }
 
 // Return the product of two terms; the factor is left to the caller.
@@ -97,11 +114,11 @@ struct affine affine_scale(struct arena *a, const struct affine *x,
     struct affine r = {.failed = x->failed};
     for (size_t i = 0; i < x->terms.n && !r.failed; i++) {
         struct affine_term t = join_atoms(a, &x->terms.at[i], by);
-        r.failed |= !num_mul(x->terms.at[i].factor, by->factor, &t.factor);
-        add_term(a, &r, 1, &t);
+        t.factor = by->factor;
+        add_term(a, &r, x->terms.at[i].factor, &t);
     }
     struct affine_term last = *by;
-    r.failed |= !num_mul(x->constant, by->factor, &last.factor);
+    r.failed |= !scale_by(&last.factor, x->constant);
     if (by->n == 0)
         r.constant = last.factor;
     else
@@ -255,8 +272,7 @@ bool affine_divide(struct arena *a, const struct affine *x,
         if (!divides) {
             add_term(a, rest, 1, t);
         } else if (left.n == 0) {
-            quotient->failed |= !num_add(
-                quotient->constant, t->factor / d.factor, &quotient->constant);
+            affine_offset(quotient, t->factor / d.factor);
         } else {
             add_term(a, quotient, t->factor / d.factor, &left);
         }

@@ -7,8 +7,8 @@
 // types that differ only by the laws of a ring have the same normal form.
 //
 // Terms keep the order in which they were met, so that results do not depend
-// on addresses.  Arithmetic is exact: a form whose coefficients would leave 64
-// bits is marked `failed`, and so is everything made from it.
+// on addresses.  Arithmetic is exact: a form with a coefficient whose magnitude
+// needs 64 bits is marked `failed`, and so is everything made from it.
 
 #ifndef IR_AFFINE_H
 #define IR_AFFINE_H
@@ -39,6 +39,9 @@ struct affine affine_atom(struct arena *a, struct ir_expr *x);
 // Return x + factor * y.
 struct affine affine_add(struct arena *a, const struct affine *x,
                          int64_t factor, const struct affine *y);
+
+// Add a number to a form.
+void affine_offset(struct affine *x, int64_t number);
 
 // Return x * y.
 struct affine affine_mul(struct arena *a, const struct affine *x,

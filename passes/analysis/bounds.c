@@ -41,7 +41,7 @@ static bool is_inside(const struct bounds *b, struct ir_expr *index,
     struct arena *a = b->p->scratch;
     struct affine x = affine_of(a, index), end = affine_of(a, extent);
     struct affine room = affine_add(a, &end, -1, &x);
-    room.failed |= !num_sub(room.constant, 1, &room.constant);
+    affine_offset(&room, -1);
     return facts_nonnegative(&b->facts, &x) &&
            facts_nonnegative(&b->facts, &room);
 }

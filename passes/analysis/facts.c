@@ -80,7 +80,7 @@ static void learn_at_most(struct facts *f, struct ir_expr *x, struct ir_expr *y,
         return;
     struct affine low = affine_of(f->arena, x), high = affine_of(f->arena, y);
     struct affine d = affine_add(f->arena, &high, -1, &low);
-    d.failed |= !num_add(d.constant, offset, &d.constant);
+    affine_offset(&d, offset);
     learn(f, d);
 }
 

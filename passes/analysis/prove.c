@@ -120,7 +120,7 @@ static void add_fact(struct arena *a, struct fact_list *out,
                      const struct affine *y, int64_t constant)
 {
     struct affine d = affine_add(a, x, factor, y);
-    d.failed |= !num_add(d.constant, constant, &d.constant);
+    affine_offset(&d, constant);
     if (!d.failed)
         vec_push(a, out, d);
 }

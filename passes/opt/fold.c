@@ -45,7 +45,7 @@ static bool is_below(const struct fold *s, const struct affine *x,
                      const struct affine *y)
 {
     struct affine room = affine_add(s->facts->arena, y, -1, x);
-    room.failed |= !num_sub(room.constant, 1, &room.constant);
+    affine_offset(&room, -1);
     return facts_nonnegative(s->facts, x) && facts_nonnegative(s->facts, &room);
 }
 
