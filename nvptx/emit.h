@@ -217,4 +217,10 @@ LLVMTargetMachineRef ptx_machine(struct emitter *e);
 bool ptx_print(struct emitter *e, LLVMTargetMachineRef machine,
                struct buf *out);
 
+// ---- inlined.c
+
+// Append PTX, from version 7.2 on and with LLVM's comments, with the places
+// that lines are inlined at.
+void ptx_inlined(const char *text, struct buf *out);
+
 #endif

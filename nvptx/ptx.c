@@ -14,13 +14,24 @@ void nvptx_start(void)
     LLVMInitializeNVPTXAsmPrinter();
 }
 
+// The first PTX version, times ten, that knows of inlined places.
+enum { INLINED_LEAST = 72 };
+
+// Return the PTX version, times ten.
+static unsigned version_of(const struct emitter *e)
+{
+    unsigned least = e->options->target->ptx;
+    return e->ptx > least ? e->ptx : least;
+}
+
 // Return the features to ask for beyond the architecture: a newer PTX version
 // only where an instruction needs it.
 static const char *features(struct emitter *e)
 {
-    if (e->ptx <= e->options->target->ptx)
+    unsigned version = version_of(e);
+    if (version == e->options->target->ptx)
         return "";
-    return arena_printf(e->arena, "+ptx%u", e->ptx);
+    return arena_printf(e->arena, "+ptx%u", version);
 }
 
 // Set the module's triple and data layout.
@@ -61,13 +72,19 @@ bool ptx_print(struct emitter *e, LLVMTargetMachineRef machine, struct buf *out)
 {
     char *text = NULL;
     LLVMMemoryBufferRef ptx;
+    bool inlined = e->options->line_info && version_of(e) >= INLINED_LEAST;
+    LLVMSetTargetMachineAsmVerbosity(machine, inlined);
     if (LLVMTargetMachineEmitToMemoryBuffer(machine, e->module,
                                             LLVMAssemblyFile, &text, &ptx)) {
         diag_error(e->diags, (struct span){0}, D_llvm_failed, text);
         LLVMDisposeMessage(text);
         return false;
     }
-    buf_bytes(out, LLVMGetBufferStart(ptx), LLVMGetBufferSize(ptx));
+    const char *bytes = LLVMGetBufferStart(ptx);
+    if (inlined)
+        ptx_inlined(bytes, out);
+    else
+        buf_bytes(out, bytes, LLVMGetBufferSize(ptx));
     LLVMDisposeMemoryBuffer(ptx);
     return true;
 }
