@@ -307,7 +307,7 @@ static bool try_pair(struct work *w, const struct outcome *o,
                      enum sched_prim first, enum sched_prim second)
 {
     struct pass p = subject_pass(&w->s, w->prepared.at[o->prepared]);
-    struct subject_near near = {0};
+    struct call_near near = {0};
     struct trial t = {.w = w, .first = o};
     uint64_t kept = w->s.random;
     w->s.random = o->random;

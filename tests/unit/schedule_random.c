@@ -175,7 +175,7 @@ static void check_unchanged(struct pass *p, enum sched_prim prim,
 }
 
 // Call some primitive until it is accepted.
-static void run_call(struct work *w, struct pass *p, struct subject_near *near)
+static void run_call(struct work *w, struct pass *p, struct call_near *near)
 {
     enum sched_prim prim = (enum sched_prim)subject_below(&w->s, PRIM_COUNT);
     bool strict = subject_below(&w->s, 8) == 0;
@@ -244,7 +244,7 @@ static void run_round(struct rounds *r, const struct round *round)
     const struct ir_kernel *kernel = w->s.program.kernels.at[0];
     struct sched_item item = {.name = {.text = kernel->name}};
     struct pass p = subject_pass(&w->s, kernel);
-    struct subject_near near = {0};
+    struct call_near near = {0};
     w->rounds.loud = r->loud;
     for (uint32_t i = 0; i < round->n; i++) {
         w->s.random = round->calls[i];

@@ -7,6 +7,8 @@
 #include "frontend/frontend.h"
 #include "ir/eval.h"
 #include "passes/schedule/prim.h"
+#include "tests/support/calls.h"
+#include "tests/support/draw.h"
 
 // Kernels of one text on arrays of i32, so that sums have one value in any
 // order, and a generator of random numbers.
@@ -36,14 +38,11 @@ struct pass subject_pass(struct subject *s, const struct ir_kernel *kernel);
 // Return what was reported since subject_rest, as text in the scratch arena.
 const char *subject_errors(struct subject *s);
 
-// Statements that arguments are taken from more often than others.
-struct subject_near VEC(struct ir_stmt *);
-
 // Call a primitive with random arguments.  What it was called with is added
 // to `near` after success, and what it made.  `text`, unless it is NULL, gets
 // the call.  Returns false if it was refused.
 bool subject_call(struct subject *s, struct pass *p, enum sched_prim prim,
-                  struct subject_near *near, struct buf *text);
+                  struct call_near *near, struct buf *text);
 
 // Fail the test unless two kernels compute the same on one set of arguments.
 // `text` is printed then.

@@ -1,0 +1,308 @@
+// Random arguments of calls.
+
+#include "tests/support/calls.h"
+
+#include "ir/build.h"
+#include "tests/support/draw.h"
+
+#include <string.h>
+
+// Return the next random number below n.
+static uint64_t below(const struct caller *by, uint64_t n)
+{
+    return draw_below(by->random, n);
+}
+
+// The loops, stages and arrays of a kernel: the context of see_handle.
+struct handles {
+    struct arena *arena;
+    struct VEC(struct ir_stmt *) loops, stages;
+    struct VEC(struct ir_buffer *) arrays;
+    size_t n_params; // of the arrays, the first ones
+};
+
+// Note a loop, a stage or an array.
+static void see_handle(struct ir_stmt *s, void *context)
+{
+    struct handles *h = context;
+    if (s->kind == STMT_for)
+        vec_push(h->arena, &h->loops, s);
+    if (s->kind == STMT_stage)
+        vec_push(h->arena, &h->stages, s);
+    if (s->kind == STMT_alloc)
+        vec_push(h->arena, &h->arrays, s->u.buffer);
+}
+
+// Note the parameters of a kernel that are arrays.
+static void see_params(const struct ir_kernel *k, struct handles *h)
+{
+    for (size_t i = 0; i < k->params.n; i++)
+        if (k->params.at[i].buffer)
+            vec_push(h->arena, &h->arrays, k->params.at[i].buffer);
+    h->n_params = h->arrays.n;
+}
+
+// Return a random map of n indices: some are cut in two, and the parts, in
+// another order, are the new ones; two of them may be joined.
+static struct sched_map *random_map(const struct caller *by, uint32_t n)
+{
+    struct arena *a = by->work;
+    struct sched_map *map = arena_new(a, struct sched_map);
+    map->n = n;
+    map->vars = arena_array(a, struct ir_var *, n);
+    map->to = arena_array(a, struct ir_expr *, 2 * n);
+    for (uint32_t i = 0; i < n; i++) {
+        const char *name = str_name(by->names, arena_printf(a, "i%u", i));
+        map->vars[i] = ir_var_new(a, name, type_scalar(TYPE_int), VAR_let,
+                                  (struct span){0});
+        struct ir_expr *x = ir_read(a, map->vars[i]);
+        struct ir_expr *part = ir_int(a, (int64_t)below(by, 3) + 1);
+        map->to[map->m++] = ir_binary(a, OP_div, x, part);
+        if (!ir_is_int_const(part, 1) && below(by, 8))
+            map->to[map->m++] = ir_binary(a, OP_mod, x, part);
+    }
+    for (uint32_t i = map->m; i > 1; i--) {
+        uint32_t k = (uint32_t)below(by, i);
+        struct ir_expr *x = map->to[k];
+        map->to[k] = map->to[i - 1];
+        map->to[i - 1] = x;
+    }
+    if (map->m > 1 && below(by, 2)) {
+        struct ir_expr *part = ir_int(a, (int64_t)below(by, 3) + 1);
+        map->m--;
+        map->to[0] = ir_add(a, ir_mul(a, map->to[0], part), map->to[map->m]);
+    }
+    return map;
+}
+
+// Return a loop or a stage, every other time one that is near.
+static struct ir_stmt *pick(const struct caller *by, const struct handles *h,
+                            enum ir_stmt_kind kind)
+{
+    size_t n = kind == STMT_for ? h->loops.n : h->stages.n;
+    struct ir_stmt **all = kind == STMT_for ? h->loops.at : h->stages.at;
+    if (by->near && by->near->n && below(by, 2)) {
+        struct ir_stmt *at = by->near->at[below(by, by->near->n)];
+        for (size_t i = 0; i < n; i++)
+            if (all[i] == at)
+                return at;
+    }
+    return all[below(by, n)];
+}
+
+// Return a random integer argument; where it is a dimension, say, a small one.
+static int64_t number(const struct caller *by, bool small)
+{
+    return by->numbers && small ? (int64_t)below(by, 4)
+           : by->numbers        ? by->numbers[below(by, by->n_numbers)]
+                                : (int64_t)below(by, 6);
+}
+
+static const enum space usual_spaces[] = {SPACE_shared, SPACE_shared,
+                                          SPACE_local,  SPACE_local,
+                                          SPACE_global, SPACE_constant};
+
+// Return whether an integer of a primitive is a dimension, or as small.
+static bool is_small(enum sched_prim prim, size_t argument)
+{
+    switch (prim) {
+    case PRIM_storage_align: return argument != 2;
+    case PRIM_rolling_buffer:
+    case PRIM_pad:
+    case PRIM_swizzle:
+    case PRIM_rfactor:
+    case PRIM_annotate:
+    case PRIM_reorder_block_iter_var: return true;
+    default: return false;
+    }
+}
+
+// Return a random argument for a letter of a signature, in the kernel.
+static struct sched_value argument(const struct caller *by,
+                                   const struct handles *h,
+                                   const struct sched_call *c, char letter)
+{
+    static const char *const keys[] = {"hint", "mark"};
+    struct sched_value v = {.kind = VALUE_int};
+    bool is_stage = letter == 's' || (letter == 't' && below(by, 2));
+    if (is_stage && h->stages.n) {
+        v.kind = VALUE_stage;
+        v.stmt = pick(by, h, STMT_stage);
+    } else if (strchr("lts", letter)) {
+        v.kind = VALUE_loop;
+        v.stmt = pick(by, h, STMT_for);
+    } else if (letter == 'a') {
+        v.kind = VALUE_array;
+        bool any = h->n_params == h->arrays.n || !below(by, 8);
+        size_t first = any ? 0 : h->n_params;
+        v.buffer = h->arrays.at[first + below(by, h->arrays.n - first)];
+    } else if (letter == 'm') {
+        v.kind = VALUE_map;
+        v.map = random_map(by, (uint32_t)below(by, 3) + 1);
+    } else if (letter == 'o') {
+        v.kind = VALUE_space;
+        v.space = by->numbers ? draw_one(by->random, usual_spaces)
+                              : (enum space)below(by, SPACE_COUNT);
+    } else if (letter == 'x') {
+        v.kind = VALUE_axis;
+        v.axis = (enum axis)(AXIS_block_x + (int)below(by, 9));
+    } else if (letter == 'k') {
+        v.kind = VALUE_key;
+        v.key = str_name(by->names, keys[below(by, 2)]);
+    } else if (letter == 'f' && below(by, 2)) {
+        v.kind = VALUE_any;
+    } else {
+        v.number = number(by, is_small(c->prim, c->args.n));
+    }
+    return v;
+}
+
+// Return whether a stage reads or writes an array.
+static bool touches(struct ir_stmt *stage, const struct ir_buffer *array)
+{
+    struct ir_block block = {.at = &stage, .n = 1, .cap = 1};
+    return ir_block_reads(&block, array) || ir_block_writes(&block, array);
+}
+
+// Return a stage, not `stage`, that touches the array which that one stores;
+// NULL if none was found.
+static struct ir_stmt *neighbour(const struct caller *by,
+                                 const struct handles *h, struct ir_stmt *stage)
+{
+    const struct ir_buffer *array = sched_stored(stage);
+    size_t start = below(by, h->stages.n);
+    for (size_t i = 0; i < h->stages.n; i++) {
+        struct ir_stmt *at = h->stages.at[(start + i) % h->stages.n];
+        struct ir_buffer *stored = sched_stored(at);
+        if (at != stage && ((array && touches(at, array)) ||
+                            (stored && touches(stage, stored))))
+            return at;
+    }
+    return NULL;
+}
+
+// Return a loop around a statement, or NULL.
+static struct ir_stmt *loop_around(const struct caller *by, struct pass *p,
+                                   struct ir_stmt *stmt)
+{
+    size_t n;
+    struct ir_path path = sched_path(p, stmt);
+    struct ir_stmt **loops = sched_loops(p, &path, &n);
+    return n ? loops[below(by, n)] : NULL;
+}
+
+// Return a loop directly inside another one, or beside it for `beside`.
+static struct ir_stmt *loop_near(struct pass *p, struct ir_stmt *loop,
+                                 bool beside)
+{
+    struct ir_block *block = &loop->u.loop.body;
+    size_t from = 0;
+    if (beside) {
+        struct ir_path path = sched_path(p, loop);
+        block = path.blocks[path.n - 1];
+        from = path.index[path.n - 1] + 1;
+    }
+    for (size_t i = from; i < block->n; i++) {
+        if (block->at[i]->kind == STMT_for)
+            return block->at[i];
+    }
+    return NULL;
+}
+
+// Return an array that a stage touches, or NULL.
+static struct ir_buffer *array_of(const struct caller *by,
+                                  const struct handles *h,
+                                  struct ir_stmt *stage)
+{
+    size_t start = below(by, h->arrays.n);
+    for (size_t i = 0; i < h->arrays.n; i++) {
+        struct ir_buffer *b = h->arrays.at[(start + i) % h->arrays.n];
+        if (touches(stage, b))
+            return b;
+    }
+    return NULL;
+}
+
+// Let an argument often go with the one before: a loop around the stage or
+// around one that it exchanges elements with, a loop next to the loop, an
+// array of the stage, a map of as many indices.
+static void relate(const struct caller *by, const struct handles *h,
+                   struct sched_call *c)
+{
+    const struct sched_value *before = &c->args.at[c->args.n - 2];
+    struct sched_value *v = &c->args.at[c->args.n - 1];
+    bool moves =
+        c->prim == PRIM_compute_at || c->prim == PRIM_reverse_compute_at;
+    struct ir_stmt *found = NULL;
+    if (below(by, 4) == 0)
+        return;
+    if (before->kind == VALUE_stage) {
+        struct ir_stmt *next = neighbour(by, h, before->stmt);
+        struct ir_buffer *array = array_of(by, h, before->stmt);
+        if (v->kind == VALUE_loop)
+            found = !moves ? loop_around(by, c->pass, before->stmt)
+                    : next ? loop_around(by, c->pass, next)
+                           : NULL;
+        else if (v->kind == VALUE_stage)
+            found = next;
+        else if (v->kind == VALUE_array && array)
+            v->buffer = array;
+        else if (v->kind == VALUE_map)
+            v->map = random_map(by, (uint32_t)before->stmt->u.stage.iters.n);
+    } else if (before->kind == VALUE_loop && v->kind == VALUE_loop) {
+        found = loop_near(c->pass, before->stmt, c->prim == PRIM_merge);
+    } else if (before->kind == VALUE_array && v->kind == VALUE_map) {
+        v->map = random_map(by, before->buffer->rank);
+    } else if (before->kind == VALUE_loop && v->kind == VALUE_axis &&
+               before->stmt->u.loop.to->op != OP_const) {
+        v->axis = (enum axis)(AXIS_block_x + (int)below(by, 3));
+    }
+    if (found)
+        v->stmt = found;
+}
+
+// Choose the arguments of a call.
+static void choose(const struct caller *by, const struct handles *h,
+                   struct sched_call *c)
+{
+    for (const char *at = sched_prim_info(c->prim)->arguments; *at;) {
+        bool marked = at[1] && strchr("+?*", at[1]);
+        bool skip = marked && at[1] != '+' && below(by, 2);
+        if (!skip)
+            vec_push(by->scratch, &c->args, argument(by, h, c, *at));
+        if (!skip && c->args.n > 1)
+            relate(by, h, c);
+        bool again = !skip && marked && at[1] != '?' && below(by, 2);
+        at += again ? 0 : marked ? 2 : 1;
+    }
+}
+
+bool call_draw(const struct caller *by, struct sched_call *c)
+{
+    struct handles h = {.arena = by->scratch};
+    struct ir_kernel *kernel = c->pass->kernel;
+    see_params(kernel, &h);
+    ir_each_stmt(&kernel->body, see_handle, &h);
+    bool needs_stage = strchr(sched_prim_info(c->prim)->arguments, 's') != NULL;
+    if ((needs_stage && !h.stages.n) || !h.loops.n)
+        return false;
+    choose(by, &h, c);
+    return true;
+}
+
+// Add the loops and stages of some values to those that are near.
+static void add_near(struct arena *a, const struct sched_values *values,
+                     struct call_near *near)
+{
+    for (size_t i = 0; i < values->n; i++) {
+        if (values->at[i].stmt)
+            vec_push(a, near, values->at[i].stmt);
+    }
+}
+
+void call_add_near(struct arena *a, const struct sched_call *c,
+                   struct call_near *near)
+{
+    add_near(a, &c->args, near);
+    add_near(a, &c->results, near);
+}
