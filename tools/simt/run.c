@@ -101,18 +101,23 @@ static void store_scalar(const struct ir_var *v,
         eval_store_int(v->type, slot, argument->scalar.i);
 }
 
-// Return the bytes of an array of the workspace; false if it has none.
+// Find the bytes of an array of the workspace, gaps between its rows included.
+// Returns false if that is no number.
 static bool workspace_bytes(const struct running *r, const struct ir_buffer *b,
                             int64_t *bytes)
 {
-    *bytes = (int64_t)type_bytes(b->elem);
-    for (uint32_t i = 0; i < b->rank; i++) {
-        int64_t extent;
-        if (!ir_eval_int(r->code->kernel, r->arguments, b->shape[i], &extent) ||
-            !num_mul(*bytes, extent, bytes))
+    const struct ir_kernel *k = r->code->kernel;
+    int64_t last = 0, row = 1;
+    for (uint32_t i = b->rank; i-- > 0;) {
+        int64_t extent, stride = row, step;
+        if (!ir_eval_int(k, r->arguments, b->shape[i], &extent) ||
+            (b->strides &&
+             !ir_eval_int(k, r->arguments, b->strides[i], &stride)) ||
+            !num_mul(extent - 1, stride, &step) ||
+            !num_mul(row, extent, &row) || !num_add(last, step, &last))
             return false;
     }
-    return true;
+    return num_mul(row > 0 ? last + 1 : 0, (int64_t)type_bytes(b->elem), bytes);
 }
 
 // Put a pointer to an array into the next slot.
