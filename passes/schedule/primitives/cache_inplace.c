@@ -12,12 +12,24 @@
 // Requires:
 //  1. the memory is not constant             E0644
 //  2. the stage is a stage ...               E0653
-//  3. ... that reads and writes the array    E0692
+//  3. ... that writes the array, and reads
+//     what it held before these loops        E0692
 
 #include "passes/schedule/common/stage_nest.h"
 
 #include "ir/build.h"
 #include "ir/copy.h"
+
+// Return whether an array holds something before a statement: the caller's, or
+// what stands in front in the outermost block has written it.
+static bool is_filled(struct pass *p, const struct ir_stmt *stage,
+                      const struct ir_buffer *array)
+{
+    size_t at = sched_path(p, stage).index[0];
+    struct ir_block front = {p->kernel->body.at, at, at};
+    return array->role == ROLE_input || array->role == ROLE_inout ||
+           ir_block_writes(&front, array);
+}
 
 // Check every precondition.
 static bool check(const struct sched_call *c, struct ir_stmt *stage,
@@ -33,7 +45,8 @@ static bool check(const struct sched_call *c, struct ir_stmt *stage,
         diag_error(diags, c->span, D_stage_wanted, sched_name_of(stage));
         return sched_blame_one(c, stage, "not a stage");
     }
-    bool reads = ir_block_reads(&alone, array);
+    bool reads =
+        ir_block_reads(&alone, array) && is_filled(c->pass, stage, array);
     if (reads && ir_block_writes(&alone, array))
         return true;
     diag_error(diags, c->span, D_inplace_use, sched_name_of(stage),
