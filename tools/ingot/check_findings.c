@@ -221,14 +221,6 @@ static void tell_shape(const struct teller *t, const struct check_finding *f)
                   shape);
 }
 
-// Say which directive made an access, if one did.
-static void tell_schedule(const struct teller *t, const struct simt_place *p)
-{
-    struct span span = span_of(t, p);
-    if (span.source)
-        diag_note(t->diags, span, "this directive made the access");
-}
-
 // Say who did it, and who was met.
 static void tell_threads(const struct teller *t, const struct simt_finding *f)
 {
@@ -237,7 +229,6 @@ static void tell_threads(const struct teller *t, const struct simt_finding *f)
                   element_text(t, f));
     else if (f->array)
         diag_label(t->diags, "by %s", thread_text(t, &f->thread));
-    tell_schedule(t, &f->schedule);
     if (!f->has_other)
         return;
     const char *does = f->other_is_write ? "writes" : "reads";
@@ -248,7 +239,6 @@ static void tell_threads(const struct teller *t, const struct simt_finding *f)
         diag_note(t->diags, span_of(t, &f->other),
                   "%s %s it here; a barrier between these two is missing",
                   thread_text(t, &f->other_thread), does);
-    tell_schedule(t, &f->other_schedule);
 }
 
 // Say how often, at which sizes, and how to see it again.

@@ -1,0 +1,23 @@
+// Which kernels suit which primitives.
+
+#ifndef TESTS_FUZZ_SCHEDULE_AIMS_H
+#define TESTS_FUZZ_SCHEDULE_AIMS_H
+
+#include "passes/schedule/prim.h"
+#include "tests/fuzz/schedule/kernel.h"
+
+enum { AIM_PREPARATIONS = 3 };
+
+// A row of aims.def.
+struct fuzz_aim {
+    unsigned kinds;                            // bits
+    enum sched_prim prepare[AIM_PREPARATIONS]; // PRIM_COUNT ends them
+};
+const struct fuzz_aim *fuzz_aim_of(enum sched_prim prim);
+
+// Draw the kinds of a kernel on which both primitives find something to do:
+// of one part, or of one for each.  The second may be KIND_COUNT.
+void fuzz_aim_kinds(uint64_t *random, enum sched_prim a, enum sched_prim b,
+                    enum fuzz_kind kinds[2]);
+
+#endif

@@ -1,0 +1,24 @@
+// Runs many cases in children, so that none can end the campaign.
+
+#ifndef TESTS_FUZZ_SCHEDULE_CAMPAIGN_H
+#define TESTS_FUZZ_SCHEDULE_CAMPAIGN_H
+
+#include "tests/fuzz/schedule/tally.h"
+
+struct fuzz_campaign {
+    uint64_t seed, first, cases;
+    unsigned jobs; // children at the same time
+};
+
+// Run the cases and fill the tally, the failures in the order of their
+// numbers.  Returns false if that cannot be done.
+bool fuzz_campaign_run(const struct fuzz_campaign *c, struct fuzz_tally *out);
+
+// Return the file that a case checks last, on the heap.
+char *fuzz_case_text(uint64_t seed, uint64_t number);
+
+// Check a file in a child; a crash is a verdict like others.
+struct fuzz_verdict fuzz_check_alone(const char *text, size_t size,
+                                     uint64_t seed);
+
+#endif

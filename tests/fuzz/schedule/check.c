@@ -1,0 +1,210 @@
+// Compiles a case and asks the oracles.
+
+#include "tests/fuzz/schedule/check.h"
+
+#include "tests/fuzz/schedule/oracle.h"
+#include "tools/libingot/compile.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SETS_MOST = 8 };
+static const uint64_t steps_most = 500000;
+
+// A row of oracles.def.
+struct fuzz_oracle {
+    const char *name;
+    unsigned percent;
+    void *(*start)(const struct fuzz_subject *s, struct buf *out);
+    bool (*holds)(void *ready, const struct fuzz_trial *t, struct buf *out);
+    void (*end)(void *ready);
+};
+
+static const struct fuzz_oracle oracles[] = {
+#define ORACLE(name, percent, meaning)                                         \
+    {#name, percent, fuzz_##name##_start, fuzz_##name##_holds,                 \
+     fuzz_##name##_end},
+#include "tests/fuzz/schedule/oracles.def"
+#undef ORACLE
+};
+enum { ORACLES = sizeof oracles / sizeof *oracles };
+
+// A case under test.
+struct trial {
+    struct compilation c;
+    const struct nvptx_target *target;
+    uint64_t seed;
+    struct fuzz_verdict *verdict;
+};
+
+// Note a failure.
+static void fail(struct trial *t, const char *who, const char *text)
+{
+    struct fuzz_verdict *v = t->verdict;
+    size_t head = strcspn(text, ":");
+    v->outcome = FUZZ_FAILED;
+    snprintf(v->what, sizeof v->what, "%s: %.*s", who, (int)head, text);
+    snprintf(v->detail, sizeof v->detail, "%s", text);
+}
+
+// Return whether a refusal is a fault of the compiler.
+static bool is_internal(enum diag_code code)
+{
+    return code == D_pass_fault || code == D_bad_module ||
+           code == D_llvm_failed;
+}
+
+// Note why the compiler refuses the case.
+static void refuse(struct trial *t)
+{
+    const struct diag *first = NULL;
+    for (size_t i = 0; i < t->c.diags.all.n && !first; i++) {
+        if (t->c.diags.all.at[i].severity == DIAG_ERROR)
+            first = &t->c.diags.all.at[i];
+    }
+    if (!first) {
+        fail(t, "compiler", "refused without an error");
+        return;
+    }
+    t->verdict->outcome = FUZZ_REFUSED;
+    t->verdict->code = first->code;
+    snprintf(t->verdict->detail, sizeof t->verdict->detail, "%s", first->text);
+    if (is_internal(first->code))
+        fail(t, "compiler",
+             arena_printf(&t->c.arena, "%s: %s", diag_code_text(first->code),
+                          first->text));
+}
+
+// Return whether the conditions of a kernel hold.
+static bool holds(const struct ir_conditions *all, const struct fuzz_inputs *in)
+{
+    int64_t value = 1;
+    for (size_t i = 0; i < all->n && value; i++) {
+        if (!ir_eval_int(in->kernel, in->args, all->at[i], &value))
+            return false;
+    }
+    return value != 0;
+}
+
+// What is known of a set of sizes.
+struct sizes {
+    const char *line;
+    bool is_defined; // there is something that should come out
+    struct fuzz_inputs wanted;
+};
+
+// Run a variant, ready for an oracle, at a set of sizes.
+static bool run_at(struct trial *t, const struct fuzz_oracle *oracle,
+                   const struct ir_kernel *kernel, void *ready,
+                   const struct sizes *at)
+{
+    struct fuzz_inputs in;
+    struct buf fault = {0};
+    fuzz_inputs_sizes(kernel, at->line, &in);
+    bool runs = holds(&kernel->guard, &in) && fuzz_inputs_fill(&in);
+    struct fuzz_trial trial = {&t->c.scratch, t->seed + t->verdict->runs, &in,
+                               &at->wanted, &t->verdict->reads_unwritten};
+    bool good = !runs || oracle->holds(ready, &trial, &fault);
+    t->verdict->runs += runs;
+    if (!good) {
+        buf_printf(&fault, " (sizes:%s; variant `%s`)", at->line,
+                   kernel->variant);
+        fail(t, oracle->name, fault.data);
+    }
+    buf_free(&fault);
+    fuzz_inputs_free(&in);
+    arena_reset(&t->c.scratch);
+    return good;
+}
+
+// Ask an oracle about a variant at all sizes.
+static bool ask(struct trial *t, const struct fuzz_oracle *oracle,
+                const struct ir_kernel *kernel, const struct sizes *all,
+                size_t n)
+{
+    struct fuzz_subject subject = {&t->c.arena, kernel, t->target, t->seed};
+    struct buf fault = {0};
+    void *ready = oracle->start(&subject, &fault);
+    bool good = fault.n == 0;
+    if (!good)
+        fail(t, oracle->name, fault.data);
+    for (size_t i = 0; good && i < n; i++)
+        good = !all[i].is_defined || run_at(t, oracle, kernel, ready, &all[i]);
+    oracle->end(ready);
+    buf_free(&fault);
+    return good;
+}
+
+// Compute what a set of sizes should give; false if that is not to be had.
+static bool define(struct trial *t, const char *line, struct fuzz_inputs *out)
+{
+    const struct ir_kernel *k = t->c.program.kernels.at[0];
+    fuzz_inputs_sizes(k, line, out);
+    if (!holds(&k->where, out) || !fuzz_inputs_fill(out))
+        return false;
+    struct eval_result r = ir_eval(&t->c.scratch, k, out->args, steps_most);
+    if (r.status == EVAL_FAULT)
+        fail(t, "definition", arena_printf(&t->c.arena, "fault: %s", r.text));
+    t->verdict->is_huge |= out->is_huge;
+    return r.status == EVAL_DONE;
+}
+
+// Find the sets of sizes that the file names; returns how many.
+static size_t find_sizes(struct trial *t, const char *text, struct sizes *all)
+{
+    static const char head[] = "// test:";
+    size_t n = 0;
+    for (const char *at = strstr(text, head); at && n < SETS_MOST;
+         at = strstr(at, head)) {
+        at += sizeof head - 1;
+        all[n].line = arena_copy(&t->c.arena, at, strcspn(at, "\n"));
+        all[n].is_defined = define(t, all[n].line, &all[n].wanted);
+        n++;
+    }
+    arena_reset(&t->c.scratch);
+    return n;
+}
+
+// Ask the oracles about the variants; of the later ones not always.
+static void check_all(struct trial *t, const char *text)
+{
+    struct sizes all[SETS_MOST];
+    size_t n = find_sizes(t, text, all);
+    bool good = t->verdict->outcome != FUZZ_FAILED;
+    for (size_t i = 0; good && i < t->c.variants.n; i++) {
+        for (size_t k = 0; good && k < ORACLES; k++) {
+            bool is_asked = i == 0 || t->seed / 32 % 100 < oracles[k].percent;
+            good = !is_asked ||
+                   ask(t, &oracles[k], t->c.variants.at[i].kernel, all, n);
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        fuzz_inputs_free(&all[i].wanted);
+}
+
+// Compile the case down to level flat.
+static bool compile(struct trial *t, const char *text, size_t size)
+{
+    struct compile_options o = {.targets = &t->target,
+                                .n_targets = 1,
+                                .opt_level = 2,
+                                .passes.checked =
+                                    t->seed % 8 == 0 || INGOT_CHECKED};
+    return compile_add(&t->c, "case.ing", text, size) &&
+           compile_lower(&t->c, &o);
+}
+
+struct fuzz_verdict fuzz_check(const char *text, size_t size, uint64_t seed)
+{
+    static const char *const names[] = {"sm_75", "sm_80", "sm_90", "sm_100"};
+    struct fuzz_verdict verdict = {.outcome = FUZZ_ACCEPTED};
+    struct trial t = {.seed = seed, .verdict = &verdict};
+    compile_start(&t.c);
+    t.target = nvptx_target_find(names[seed / 8 % 4], &t.c.diags);
+    if (compile(&t, text, size))
+        check_all(&t, text);
+    else
+        refuse(&t);
+    compile_end(&t.c);
+    return verdict;
+}

@@ -1,0 +1,335 @@
+// The parts that kernels are made of: one function for each kind.
+
+#include "tests/fuzz/schedule/kernel.h"
+#include "tests/support/draw.h"
+
+// Return a scope of indices i, j ... over dimensions.
+static struct fuzz_scope scope_of(uint32_t n, const struct fuzz_dim *dims)
+{
+    static const char *const names[FUZZ_RANK] = {"i", "j", "p", "q"};
+    struct fuzz_scope s = {.n = n};
+    for (uint32_t i = 0; i < n; i++) {
+        s.names[i] = names[i];
+        s.dims[i] = dims[i];
+    }
+    return s;
+}
+
+// Return random dimensions, axes in any order, repeated where there are few.
+static struct fuzz_scope draw_scope(struct fuzz_kernel *k, uint32_t least,
+                                    uint32_t most)
+{
+    struct fuzz_dim dims[FUZZ_RANK] = {{0}};
+    uint32_t from = (uint32_t)draw_below(k->random, k->n_axes);
+    uint32_t n = least + (uint32_t)draw_below(k->random, most - least + 1);
+    if (n > k->n_axes)
+        n = least > k->n_axes ? least : k->n_axes;
+    for (uint32_t i = 0; i < n; i++)
+        dims[i].axis = (from + i) % k->n_axes;
+    return scope_of(n, dims);
+}
+
+// Begin a stage on an intermediate array, or on a result with `letter` C.
+static struct fuzz_array *begin(struct fuzz_kernel *k, char letter,
+                                const struct fuzz_scope *s)
+{
+    struct buf *out = &k->body;
+    struct fuzz_array *a;
+    if (letter == 'C') {
+        a = fuzz_parameter(k, 'C', s->n, s->dims);
+        buf_printf(out, "    %s[", a->name);
+    } else {
+        a = &k->arrays[k->n_arrays++];
+        *a = (struct fuzz_array){
+            .name = fuzz_name(k, 'S'), .type = k->type, .rank = s->n};
+        buf_printf(out, "    let %s[", a->name);
+    }
+    for (uint32_t i = 0; i < s->n; i++) {
+        a->dims[i] = s->dims[i];
+        buf_printf(out, "%s%s", i ? ", " : "", s->names[i]);
+        if (letter != 'C') {
+            buf_text(out, " in ");
+            fuzz_dim_print(k, s->dims[i], out);
+        }
+    }
+    buf_text(out, "] = ");
+    return a;
+}
+
+// Append a stage of elements on their own that reads `must`, if not NULL.
+static struct fuzz_array *draw_elements(struct fuzz_kernel *k, char letter,
+                                        const struct fuzz_scope *s,
+                                        const struct fuzz_array *must)
+{
+    unsigned depth = (unsigned)draw_below(k->random, 3);
+    struct buf value = {0};
+    double most = fuzz_expr(k, s, must, depth, &value);
+    struct fuzz_array *a = begin(k, letter, s);
+    a->most = most;
+    buf_printf(&k->body, "%s\n", value.data);
+    buf_free(&value);
+    return a;
+}
+
+// Append the result that goes with an array: what `from` has, and something.
+static void draw_epilogue(struct fuzz_kernel *k, const struct fuzz_array *from)
+{
+    struct fuzz_scope s = scope_of(from->rank, from->dims);
+    uint64_t form = draw_below(k->random, 3);
+    if (form == 0) {
+        draw_elements(k, 'C', &s, from);
+        return;
+    }
+    const struct fuzz_array *bias = fuzz_parameter(k, 'A', s.n, s.dims);
+    begin(k, 'C', &s);
+    buf_printf(&k->body, form == 1 ? "%s[" : "max(%s[", from->name);
+    for (int side = 0; side < 2; side++) {
+        for (uint32_t i = 0; i < s.n; i++)
+            buf_printf(&k->body, "%s%s", i ? ", " : "", s.names[i]);
+        if (side == 0)
+            buf_printf(&k->body, form == 1 ? "] + %s[" : "], %s[", bias->name);
+    }
+    buf_text(&k->body, form == 1 ? "]\n" : "])\n");
+}
+
+static void draw_pointwise(struct fuzz_kernel *k)
+{
+    struct fuzz_scope s = draw_scope(k, draw_below(k->random, 20) > 0, 4);
+    draw_elements(k, 'C', &s, NULL);
+}
+
+static void draw_chain(struct fuzz_kernel *k)
+{
+    struct fuzz_scope inner = draw_scope(k, 1, 3), outer = inner;
+    if (draw_chance(k->random, 60))
+        outer.dims[draw_below(k->random, outer.n)].extra +=
+            1 + (unsigned)draw_below(k->random, 3);
+    const struct fuzz_array *at = draw_elements(k, 'S', &outer, NULL);
+    if (draw_chance(k->random, 60))
+        at = draw_elements(k, 'S', &inner, at);
+    draw_elements(k, 'C', &inner, at);
+}
+
+// Append `(low <= i && i < extent + low) && ...` for what was padded.
+static void print_inside(struct fuzz_kernel *k, const struct fuzz_scope *s,
+                         const unsigned *low)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < s->n; i++) {
+        struct fuzz_dim whole = {s->dims[i].axis, 0};
+        if (!s->dims[i].extra)
+            continue;
+        buf_printf(&k->body, "%s%u <= %s && %s < ", any ? " && " : "", low[i],
+                   s->names[i], s->names[i]);
+        fuzz_dim_print(k, whole, &k->body);
+        buf_printf(&k->body, " + %u", low[i]);
+        any = true;
+    }
+}
+
+// Append a stage that pads some dimensions of a parameter.
+static struct fuzz_array *draw_padding(struct fuzz_kernel *k,
+                                       struct fuzz_scope *padded)
+{
+    struct fuzz_scope inner = *padded;
+    unsigned low[FUZZ_RANK] = {0};
+    for (uint32_t i = 0; i < padded->n; i++) {
+        if (i > 0 && draw_chance(k->random, 40))
+            continue;
+        padded->dims[i].extra = 1 + (unsigned)draw_below(k->random, 3);
+        low[i] = (unsigned)draw_below(k->random, padded->dims[i].extra + 1);
+    }
+    const struct fuzz_array *from = fuzz_parameter(k, 'A', inner.n, inner.dims);
+    struct fuzz_array *a = begin(k, 'S', padded);
+    a->most = from->most;
+    print_inside(k, padded, low);
+    buf_printf(&k->body, " ? %s[", from->name);
+    for (uint32_t i = 0; i < inner.n; i++) {
+        buf_printf(&k->body, "%s%s", i ? ", " : "", inner.names[i]);
+        if (low[i])
+            buf_printf(&k->body, " - %u", low[i]);
+    }
+    buf_printf(&k->body, "] : %u\n", (unsigned)draw_below(k->random, 3));
+    return a;
+}
+
+// Append a sum over the window of an array around each element of `inner`.
+static struct fuzz_array *draw_window(struct fuzz_kernel *k,
+                                      const struct fuzz_scope *inner,
+                                      const struct fuzz_array *from)
+{
+    static const char *const names[FUZZ_RANK] = {"x", "y", "z", "w"};
+    uint32_t n = 0;
+    struct fuzz_array *a = begin(k, 'S', inner);
+    a->most = from->most;
+    buf_text(&k->body, "sum(");
+    for (uint32_t i = 0; i < inner->n; i++) {
+        if (from->dims[i].extra == 0)
+            continue;
+        buf_printf(&k->body, "%s%s in %u", n++ ? ", " : "", names[i],
+                   from->dims[i].extra + 1);
+        a->most *= from->dims[i].extra + 1;
+    }
+    buf_printf(&k->body, ") %s[", from->name);
+    for (uint32_t i = 0; i < inner->n; i++) {
+        buf_printf(&k->body, "%s%s", i ? ", " : "", inner->names[i]);
+        if (from->dims[i].extra)
+            buf_printf(&k->body, " + %s", names[i]);
+    }
+    buf_text(&k->body, "]\n");
+    return a;
+}
+
+static void draw_stencil(struct fuzz_kernel *k)
+{
+    struct fuzz_scope inner = draw_scope(k, 1, 3), padded = inner;
+    const struct fuzz_array *at = draw_padding(k, &padded);
+    if (draw_chance(k->random, 50)) {
+        at = draw_window(k, &inner, at);
+        draw_epilogue(k, at);
+        return;
+    }
+    const char *const signs[] = {" + ", " - "};
+    begin(k, 'C', &inner);
+    for (int i = 0; i < 3; i++) {
+        buf_text(&k->body, i ? draw_one(k->random, signs) : "");
+        fuzz_access(k, &inner, at, &k->body);
+    }
+    buf_text(&k->body, "\n");
+}
+
+// Return a reduction that is exact: of `terms` values up to `most`.
+static const char *draw_reducer(struct fuzz_kernel *k, double most,
+                                double terms)
+{
+    static const char *const any[] = {"sum", "sum", "sum", "max",
+                                      "min", "sum", "prod"};
+    const char *name = draw_one(k->random, any);
+    bool is_integer = type_is_integer(k->type);
+    if (!is_integer && name[0] == 'p')
+        name = "max";
+    if (!is_integer && name[0] == 's' && most * terms > fuzz_exact(k->type))
+        name = "min";
+    return name;
+}
+
+// Return how often an axis has, at most, an element.
+static double longest(const struct fuzz_kernel *k, struct fuzz_dim d)
+{
+    int64_t most = 0;
+    for (unsigned i = 0; i < k->n_sets; i++)
+        most =
+            k->axes[d.axis].values[i] > most ? k->axes[d.axis].values[i] : most;
+    return (double)(most + d.extra);
+}
+
+// Append a reduction of an expression over the last `n_reduced` indices of a
+// scope.
+static struct fuzz_array *draw_rows(struct fuzz_kernel *k, char letter,
+                                    const struct fuzz_scope *all,
+                                    uint32_t n_reduced,
+                                    const struct fuzz_array *must)
+{
+    struct fuzz_scope own = *all;
+    struct buf value = {0};
+    double terms = 1;
+    own.n -= n_reduced;
+    unsigned depth = (unsigned)draw_below(k->random, 2);
+    double most = fuzz_expr(k, all, must, depth, &value);
+    for (uint32_t i = own.n; i < all->n; i++)
+        terms *= longest(k, all->dims[i]);
+    const char *name = draw_reducer(k, most, terms);
+    struct fuzz_array *a = begin(k, letter, &own);
+    a->most = name[0] == 's' ? most * terms : most;
+    buf_printf(&k->body, "%s(", name);
+    for (uint32_t i = own.n; i < all->n; i++) {
+        buf_printf(&k->body, "%s%s in ", i > own.n ? ", " : "", all->names[i]);
+        fuzz_dim_print(k, all->dims[i], &k->body);
+    }
+    buf_printf(&k->body, ") %s\n", value.data);
+    buf_free(&value);
+    return a;
+}
+
+static void draw_reduction(struct fuzz_kernel *k)
+{
+    struct fuzz_scope s = draw_scope(k, 1, 4);
+    const struct fuzz_array *must = NULL;
+    uint32_t n = 1 + (s.n > 2 && draw_chance(k->random, 30));
+    bool is_result = draw_chance(k->random, 35);
+    if (draw_chance(k->random, 35))
+        must = draw_elements(k, 'S', &s, NULL);
+    struct fuzz_array *a = draw_rows(k, is_result ? 'C' : 'S', &s, n, must);
+    if (!is_result)
+        draw_epilogue(k, a);
+}
+
+// Declare the factors of a product, one over the first index and the last, one
+// over the last and what is left.
+static void declare_factors(struct fuzz_kernel *k, const struct fuzz_scope *s,
+                            const struct fuzz_array *factors[2])
+{
+    struct fuzz_dim left[2] = {s->dims[0], s->dims[s->n - 1]};
+    struct fuzz_dim right[2] = {s->dims[s->n - 1], s->dims[s->n - 2]};
+    struct fuzz_scope pre = scope_of(2, left);
+    bool has_stage = draw_chance(k->random, 35);
+    factors[0] = has_stage ? draw_elements(k, 'S', &pre, NULL)
+                           : fuzz_parameter(k, 'A', 2, left);
+    factors[1] = fuzz_parameter(k, 'A', s->n > 2 ? 2 : 1, right);
+}
+
+static void draw_contraction(struct fuzz_kernel *k)
+{
+    const struct fuzz_array *factors[2];
+    struct fuzz_scope s = draw_scope(k, 2, 3);
+    bool is_result = draw_chance(k->random, 35);
+    const char *r = s.names[s.n - 1];
+    declare_factors(k, &s, factors);
+    double most = factors[0]->most * factors[1]->most;
+    double terms = longest(k, s.dims[s.n - 1]);
+    bool is_exact =
+        type_is_integer(k->type) || most * terms <= fuzz_exact(k->type);
+    struct fuzz_scope own = s;
+    own.n--;
+    struct fuzz_array *a = begin(k, is_result ? 'C' : 'S', &own);
+    a->most = most * terms;
+    buf_printf(&k->body, "%s(%s in ", is_exact ? "sum" : "max", r);
+    fuzz_dim_print(k, s.dims[s.n - 1], &k->body);
+    buf_printf(&k->body, ") %s[%s, %s] * %s[%s", factors[0]->name, s.names[0],
+               r, factors[1]->name, r);
+    buf_printf(&k->body, s.n > 2 ? ", %s]\n" : "]\n", s.names[1]);
+    if (!is_result)
+        draw_epilogue(k, a);
+}
+
+static void draw_inplace(struct fuzz_kernel *k)
+{
+    struct fuzz_scope s = draw_scope(k, 1, 3);
+    const struct fuzz_array *x = fuzz_parameter(k, 'X', s.n, s.dims);
+    struct buf at = {0};
+    for (uint32_t i = 0; i < s.n; i++)
+        buf_printf(&at, "%s%s", i ? ", " : "[", s.names[i]);
+    buf_printf(&k->body, "    %s%s] = %s%s] * 3 + ", x->name, at.data, x->name,
+               at.data);
+    fuzz_expr(k, &s, NULL, 1, &k->body);
+    buf_text(&k->body, "\n");
+    if (draw_chance(k->random, 40)) {
+        begin(k, 'C', &s);
+        buf_printf(&k->body, "%s%s] - 1\n", x->name, at.data);
+    }
+    buf_free(&at);
+}
+
+void fuzz_part_draw(struct fuzz_kernel *k, enum fuzz_kind kind)
+{
+    switch (kind) {
+    case KIND_pointwise: draw_pointwise(k); break;
+    case KIND_chain: draw_chain(k); break;
+    case KIND_stencil: draw_stencil(k); break;
+    case KIND_reduction: draw_reduction(k); break;
+    case KIND_contraction: draw_contraction(k); break;
+    case KIND_inplace: draw_inplace(k); break;
+    case KIND_loops: fuzz_loops_draw(k); break;
+    case KIND_COUNT: break;
+    }
+}

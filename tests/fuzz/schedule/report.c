@@ -1,0 +1,201 @@
+// What a campaign covered, as text and as JSON.
+
+#include "tests/fuzz/schedule/tally.h"
+
+#include <stdio.h>
+
+enum { PAIR_WANTED = 100, CASES_FOR_PAIRS = 20000 };
+
+static const char *const kind_names[KIND_COUNT] = {
+#define KIND(name, stages, meaning) #name,
+#include "tests/fuzz/schedule/kinds.def"
+#undef KIND
+};
+
+// What the table of pairs says in short.
+struct pair_summary {
+    uint64_t least;
+    int first, second; // of the least
+    int missing, rare; // pairs never seen; below PAIR_WANTED
+};
+
+static struct pair_summary summarise(const struct fuzz_tally *t)
+{
+    struct pair_summary s = {.least = UINT64_MAX};
+    for (int i = 0; i < PRIM_COUNT; i++) {
+        for (int k = 0; k < PRIM_COUNT; k++) {
+            uint64_t n = t->pairs[i][k];
+            s.missing += n == 0;
+            s.rare += n < PAIR_WANTED;
+            if (n < s.least)
+                s = (struct pair_summary){n, i, k, s.missing, s.rare};
+        }
+    }
+    return s;
+}
+
+static const char *prim_name(int prim)
+{
+    return sched_prim_info((enum sched_prim)prim)->name;
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+// Print a line for each primitive: cases, those that wanted it in vain, and
+// pairs that are rare.
+static void print_prims(const struct fuzz_tally *t)
+{
+    printf(
+        "\nprimitive                 cases in vain  pairs below %d that begin "
+        "with it\n",
+        PAIR_WANTED);
+    for (int i = 0; i < PRIM_COUNT; i++) {
+        printf("%-24s %6llu %7llu ", prim_name(i),
+               (unsigned long long)t->prims[i],
+               (unsigned long long)t->missed[i]);
+        for (int k = 0; k < PRIM_COUNT && t->cases >= CASES_FOR_PAIRS; k++) {
+            if (t->pairs[i][k] < PAIR_WANTED)
+                printf(" %s=%llu", prim_name(k),
+                       (unsigned long long)t->pairs[i][k]);
+        }
+        printf("\n");
+    }
+}
+
+// Print the codes that cases and calls were refused with.
+static void print_refusals(const struct fuzz_tally *t)
+{
+    printf("\ncode    cases    calls\n");
+    for (int i = 0; i < D_COUNT; i++) {
+        if (t->refused[i] || t->draws.refused[i])
+            printf("%s %7llu %8lu\n", diag_code_text((enum diag_code)i),
+                   (unsigned long long)t->refused[i],
+                   (unsigned long)t->draws.refused[i]);
+    }
+}
+
+// Print how many cases have what is asked for.
+static void print_shares(const struct fuzz_tally *t)
+{
+    const struct {
+        const char *what;
+        uint64_t n;
+    } rows[] = {
+        {"reach the pair that they aim at", t->aimed},
+        {"with a factor that does not divide", t->tails},
+        {"with an extent of 0", t->zeros},
+        {"with an extent of 1", t->ones},
+        {"with indices beyond 2^31", t->huge},
+        {"that copy what nobody has written", t->unwritten},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        printf("%8llu %5.1f %%  %s\n", (unsigned long long)rows[i].n,
+               percent(rows[i].n, t->accepted), rows[i].what);
+    for (int i = 0; i < KIND_COUNT; i++)
+        printf("%8llu %5.1f %%  %s, %.1f %% accepted\n",
+               (unsigned long long)t->kinds_accepted[i],
+               percent(t->kinds_accepted[i], t->accepted), kind_names[i],
+               percent(t->kinds_accepted[i], t->kinds[i]));
+}
+
+void fuzz_report(const struct fuzz_tally *t, double seconds)
+{
+    struct pair_summary s = summarise(t);
+    printf("%llu cases, %llu accepted (%.1f %%), %llu failed; %llu runs; "
+           "%.1f s, %.1f cases a second\n",
+           (unsigned long long)t->cases, (unsigned long long)t->accepted,
+           percent(t->accepted, t->cases), (unsigned long long)t->failed,
+           (unsigned long long)t->runs, seconds, (double)t->cases / seconds);
+    printf("%.1f directives a case; %d of %d pairs below %d, %d never; least: "
+           "%llu of %s, %s\n",
+           (double)t->directives / (double)(t->accepted + !t->accepted), s.rare,
+           PRIM_COUNT * PRIM_COUNT, PAIR_WANTED, s.missing,
+           (unsigned long long)s.least, prim_name(s.first),
+           prim_name(s.second));
+    print_shares(t);
+    print_prims(t);
+    print_refusals(t);
+}
+
+// Print an array of numbers.
+static void json_numbers(const char *name, const uint64_t *at, int n)
+{
+    printf("  \"%s\": [", name);
+    for (int i = 0; i < n; i++)
+        printf("%s%llu", i ? ", " : "", (unsigned long long)at[i]);
+    printf("],\n");
+}
+
+// Print the primitives and the table of pairs.
+static void json_pairs(const struct fuzz_tally *t)
+{
+    printf("  \"primitives\": [");
+    for (int i = 0; i < PRIM_COUNT; i++)
+        printf("%s\"%s\"", i ? ", " : "", prim_name(i));
+    printf("],\n");
+    json_numbers("primitive_cases", t->prims, PRIM_COUNT);
+    printf("  \"pairs\": [\n");
+    for (int i = 0; i < PRIM_COUNT; i++) {
+        for (int k = 0; k < PRIM_COUNT; k++)
+            printf("%s%llu", k ? ", " : "    [",
+                   (unsigned long long)t->pairs[i][k]);
+        printf("]%s\n", i + 1 < PRIM_COUNT ? "," : "");
+    }
+    printf("  ],\n");
+}
+
+// Print the numbers of cases that kinds, and codes, have.
+static void json_groups(const struct fuzz_tally *t)
+{
+    const char *comma = "";
+    printf("  \"kinds\": {");
+    for (int i = 0; i < KIND_COUNT; i++)
+        printf("%s\"%s\": %llu", i ? ", " : "", kind_names[i],
+               (unsigned long long)t->kinds_accepted[i]);
+    printf("},\n  \"refused\": {");
+    for (int i = 0; i < D_COUNT; i++) {
+        if (!t->refused[i])
+            continue;
+        printf("%s\"%s\": %llu", comma, diag_code_text((enum diag_code)i),
+               (unsigned long long)t->refused[i]);
+        comma = ", ";
+    }
+    printf("},\n  \"failures\": [");
+    for (uint64_t i = 0; i < t->n_failures; i++)
+        printf("%s%llu", i ? ", " : "",
+               (unsigned long long)t->failures[i].number);
+    printf("]\n");
+}
+
+void fuzz_report_json(const struct fuzz_tally *t, uint64_t seed, uint64_t first,
+                      double seconds)
+{
+    printf("{\n  \"seed\": %llu,\n  \"first\": %llu,\n  \"seconds\": %.3f,\n",
+           (unsigned long long)seed, (unsigned long long)first, seconds);
+    const struct {
+        const char *name;
+        uint64_t n;
+    } rows[] = {
+        {"cases", t->cases},
+        {"accepted", t->accepted},
+        {"failed", t->failed},
+        {"aimed", t->aimed},
+        {"runs", t->runs},
+        {"tails", t->tails},
+        {"zeros", t->zeros},
+        {"ones", t->ones},
+        {"huge", t->huge},
+        {"unwritten", t->unwritten},
+        {"directives", t->directives},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        printf("  \"%s\": %llu,\n", rows[i].name,
+               (unsigned long long)rows[i].n);
+    json_numbers("lengths", t->lengths, FUZZ_DIRECTIVES + 1);
+    json_pairs(t);
+    json_groups(t);
+    printf("}\n");
+}
