@@ -34,13 +34,24 @@ static struct span directive_of(const struct crossing *c)
     return by;
 }
 
+// Return a statement with the places of those that stand for the stage.
+static struct ir_stmt model(const struct crossing *c)
+{
+    return (struct ir_stmt){.span = c->stage->span, .by = directive_of(c)};
+}
+
+// Give a statement the places of another.
+static void see_stmt(struct ir_stmt *s, void *context)
+{
+    ir_stmt_from(s, context);
+}
+
 // Append a statement that stands for the stage.
 static struct ir_stmt *add(const struct crossing *c, struct ir_block *to,
                            struct ir_stmt *s)
 {
-    s->span = c->stage->span;
-    s->by = directive_of(c);
-    ir_append(c->pass->arena, to, s);
+    const struct ir_stmt like = model(c);
+    ir_append(c->pass->arena, to, ir_stmt_from(s, &like));
     return s;
 }
 
@@ -190,10 +201,9 @@ static void declare_parts(struct crossing *c)
                                    result_of(c, v)->elem, rank, shape);
         c->part[v]->space = SPACE_shared;
         c->part[v]->span = c->stage->span;
+        const struct ir_stmt like = model(c);
         struct ir_stmt *s = ir_stmt_alloc(c->pass->arena, c->part[v]);
-        s->span = c->stage->span;
-        s->by = directive_of(c);
-        ir_insert(c->pass->arena, block, at, s);
+        ir_insert(c->pass->arena, block, at, ir_stmt_from(s, &like));
     }
 }
 
@@ -280,6 +290,20 @@ static void add_share(const struct crossing *c, struct turn *ph)
     add_nest(c, ph->body, &nest);
 }
 
+// Append statements that combine values with others.
+static void add_combination(const struct crossing *c, struct ir_block *to,
+                            const struct reducer_place *values,
+                            struct ir_expr *const *right,
+                            const struct map *vars)
+{
+    struct ir_block block =
+        reducer_combine(c->pass, &c->reducer, values, right, vars);
+    struct ir_stmt like = model(c);
+    ir_each_stmt(&block, see_stmt, &like);
+    for (size_t i = 0; i < block.n; i++)
+        ir_append(c->pass->arena, to, block.at[i]);
+}
+
 // Combine the values of `width` neighbours by shuffles; all of them get the
 // result.
 static void add_shuffles(const struct crossing *c, struct turn *ph,
@@ -298,10 +322,7 @@ static void add_shuffles(const struct crossing *c, struct turn *ph,
                 ir_stmt_let(a, var, ir_call(a, OP_shuffle_xor, 2, args)));
             right[v] = ir_read(a, var);
         }
-        struct ir_block block =
-            reducer_combine(c->pass, &c->reducer, ph->values, right, &values);
-        for (size_t i = 0; i < block.n; i++)
-            add(c, ph->body, block.at[i]);
+        add_combination(c, ph->body, ph->values, right, &values);
     }
 }
 
@@ -354,8 +375,7 @@ static void add_tree(const struct crossing *c, struct ir_block *to)
     }
     struct map values = iter_values(c, &ph);
     struct ir_stmt *branch = add(c, ph.body, ir_stmt_if(a, is_left));
-    branch->u.branch.then =
-        reducer_combine(c->pass, &c->reducer, ph.values, right, &values);
+    add_combination(c, &branch->u.branch.then, ph.values, right, &values);
 }
 
 // Read the one part that is left.
