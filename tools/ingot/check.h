@@ -51,6 +51,7 @@ struct check_shared {
     uint64_t runs; // begun
     size_t at;     // the case that runs
     enum simt_policy policy;
+    uint64_t samples; // runs of some blocks only
     uint64_t accesses, barriers, blocks;
     struct check_finding findings[CHECK_FINDINGS];
     size_t n_findings, lost;
@@ -103,6 +104,13 @@ void check_choose_sizes(struct check *check, const struct variant *v,
 struct check_case *check_case(struct check *check,
                               const struct ir_kernel *kernel,
                               const struct problem_request *sizes);
+
+// Return how many blocks of a case are run, 0 for all.
+uint64_t check_sample(const struct check *check, const struct variant *v,
+                      const struct check_case *one);
+
+// Fill in what blocks that did not run would have written; requires `want`.
+void check_complete(const struct check_case *one, struct eval_argument *got);
 
 // Compile a variant and run it on its cases under the policies, in a child.
 void check_variant_run(struct check *check, struct check_variant *v);

@@ -221,6 +221,25 @@ static void tell_shape(const struct teller *t, const struct check_finding *f)
                   shape);
 }
 
+// Return what another thread has to do with a finding.
+static const char *other_text(const struct teller *t,
+                              const struct simt_finding *f)
+{
+    const char *who = thread_text(t, &f->other_thread);
+    const char *does = f->other_is_write ? "writes" : "reads";
+    if (f->is_other_block)
+        return arena_printf(t->arena,
+                            "another block %s it here; no block waits for "
+                            "another",
+                            does);
+    if (f->array)
+        return arena_printf(
+            t->arena, "%s %s it here; a barrier between these two is missing",
+            who, does);
+    return arena_printf(t->arena, "%s %s", who,
+                        f->other.line ? "waits here" : "does not come");
+}
+
 // Say who did it, and who was met.
 static void tell_threads(const struct teller *t, const struct simt_finding *f)
 {
@@ -229,16 +248,8 @@ static void tell_threads(const struct teller *t, const struct simt_finding *f)
                   element_text(t, f));
     else if (f->array)
         diag_label(t->diags, "by %s", thread_text(t, &f->thread));
-    if (!f->has_other)
-        return;
-    const char *does = f->other_is_write ? "writes" : "reads";
-    if (f->is_other_block)
-        diag_note(t->diags, span_of(t, &f->other),
-                  "another block %s it here; no block waits for another", does);
-    else
-        diag_note(t->diags, span_of(t, &f->other),
-                  "%s %s it here; a barrier between these two is missing",
-                  thread_text(t, &f->other_thread), does);
+    if (f->has_other)
+        diag_note(t->diags, span_of(t, &f->other), "%s", other_text(t, f));
 }
 
 // Say how often, at which sizes, and how to see it again.

@@ -9,7 +9,7 @@
 // Sums over the variants of a kernel.
 struct total {
     size_t variants, sizes, faults;
-    uint64_t runs, accesses;
+    uint64_t runs, samples, accesses;
     double seconds;
 };
 
@@ -35,6 +35,7 @@ static void add(struct total *t, const struct check_variant *v)
     if (!v->shared)
         return;
     t->runs += v->shared->runs;
+    t->samples += v->shared->samples;
     t->accesses += v->shared->accesses;
 }
 
@@ -48,9 +49,10 @@ static const char *plural(size_t n)
 static void print_total(const char *kernel, const struct total *t,
                         struct buf *out)
 {
-    buf_printf(out, "%s: %zu variant%s, %zu size%s, %llu runs, ", kernel,
+    buf_printf(out, "%s: %zu variant%s, %zu size%s, %llu runs%s, ", kernel,
                t->variants, plural(t->variants), t->sizes, plural(t->sizes),
-               (unsigned long long)t->runs);
+               (unsigned long long)t->runs,
+               t->samples ? " of some blocks" : "");
     buf_printf(out, "%llu accesses checked in %.2f s: ",
                (unsigned long long)t->accesses, t->seconds);
     if (t->faults)
@@ -205,6 +207,7 @@ static json_t *variant_json(const struct check_variant *v)
     json_object_set_new(object, "sizes", sizes);
     json_object_set_new(object, "end", json_text(s ? ends[v->end.end] : NULL));
     set_int(object, "runs", s ? s->runs : 0);
+    set_int(object, "samples", s ? s->samples : 0);
     set_int(object, "accesses", s ? s->accesses : 0);
     set_int(object, "barriers", s ? s->barriers : 0);
     set_int(object, "blocks", s ? s->blocks : 0);

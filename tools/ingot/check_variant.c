@@ -6,8 +6,10 @@
 
 #include <string.h>
 
-// Steps of a run that say that it hangs, where Ingot chose the sizes.
-#define HANG_STEPS UINT64_C(400000000)
+// Steps of a run that say that it hangs: so many, and so many for each
+// statement of the definition.
+#define HANG_STEPS           2e7
+#define HANG_STEPS_STATEMENT 256
 
 // The work of the child.
 struct runner {
@@ -96,7 +98,7 @@ static uint64_t count_unwritten(const struct check_case *one,
 {
     const struct problem_array *array = array_of(&one->problem, f);
     if (!array || !one->want)
-        return array ? 0 : f->count;
+        return f->count;
     size_t size = type_bytes(array->buffer->elem);
     const char *g = got[array->parameter].data;
     const char *w = one->want[array->parameter].data;
@@ -172,25 +174,44 @@ static void sort(const struct runner *r, const struct check_case *one,
     equivalence_sort(&e, one->want);
 }
 
+// Return the steps after which a run of a case hangs.
+static uint64_t most_steps(const struct check_case *one)
+{
+    double steps = HANG_STEPS + HANG_STEPS_STATEMENT * one->work.steps;
+    return steps < 1e18 ? (uint64_t)steps : UINT64_C(1000000000000000000);
+}
+
+// Add what a run did to the sums.
+static void add_counts(struct runner *r, bool is_sample)
+{
+    r->out->samples += is_sample;
+    r->out->accesses += r->result->accesses;
+    r->out->barriers += r->result->barriers;
+    r->out->blocks += r->result->blocks;
+}
+
 // Run a case under a policy.  Returns false if the variant is not to be run
 // again: it hangs, or cannot be run.
 static bool run(struct runner *r, const struct check_case *one,
                 enum simt_policy policy)
 {
     const struct problem_request *q = &r->check->request->problem.request;
-    struct simt_run how = {
-        .policy = policy, .seed = q->seed, .most_steps = HANG_STEPS};
+    struct simt_run how = {.policy = policy,
+                           .seed = q->seed,
+                           .most_steps = most_steps(one),
+                           .most_blocks =
+                               check_sample(r->check, r->v->variant, one)};
     struct eval_argument *got =
         problem_arguments(&r->arena, &one->problem, &r->diags);
     r->out->policy = policy;
     r->out->runs++;
     if (!got || !simt_run(r->code, got, &how, r->result, &r->diags))
         return false;
-    r->out->accesses += r->result->accesses;
-    r->out->barriers += r->result->barriers;
-    r->out->blocks += r->result->blocks;
+    add_counts(r, how.most_blocks);
     bool is_whole = !r->result->is_stopped;
     bool is_comparable = is_whole && one->want;
+    if (is_comparable && how.most_blocks)
+        check_complete(one, got);
     if (is_comparable)
         sort(r, one, got);
     note_findings(r, one, got, is_comparable && compare(r, one, got));

@@ -47,10 +47,9 @@ static unsigned integer_bits(struct type type)
     return all < INTEGER_BITS ? all : INTEGER_BITS;
 }
 
-// Return the floating number of a place.
-static double float_at(struct type type, uint64_t stream, uint64_t at)
+// Return the floating number of a place, with `bits` bits behind the first.
+static double float_at(unsigned bits, uint64_t stream, uint64_t at)
 {
-    unsigned bits = fraction_bits(type);
     uint64_t code = permuted(bits + EXPONENTS, stream, at);
     uint64_t fraction = code & ((UINT64_C(1) << bits) - 1);
     double x = ldexp((double)(fraction | UINT64_C(1) << bits),
@@ -68,18 +67,22 @@ static int64_t int_at(struct type type, uint64_t stream, uint64_t at)
     return is_negative && type_is_signed(type) && !type_is_index(type) ? -x : x;
 }
 
-void distinct_write(struct type type, uint64_t stream, uint64_t at,
-                    void *element)
+void distinct_write(struct type type, uint64_t stream, size_t n, void *elements)
 {
-    if (type_is_float(type))
-        eval_store_float(type, element, float_at(type, stream, at));
-    else
-        eval_store_int(type, element, int_at(type, stream, at));
+    bool is_float = type_is_float(type);
+    unsigned bits = is_float ? fraction_bits(type) : 0;
+    char *at = elements;
+    for (size_t i = 0; i < n; i++, at += type_bytes(type)) {
+        if (is_float)
+            eval_store_float(type, at, float_at(bits, stream, i));
+        else
+            eval_store_int(type, at, int_at(type, stream, i));
+    }
 }
 
 double distinct_float(struct type type, uint64_t stream)
 {
-    return float_at(type, stream, 0);
+    return float_at(fraction_bits(type), stream, 0);
 }
 
 int64_t distinct_int(struct type type, uint64_t stream)

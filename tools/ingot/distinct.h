@@ -6,12 +6,12 @@
 
 #include "ir/ir.h"
 
-// Write element `at` of an array of that type.  `stream` chooses among arrays.
+// Write the first `n` elements of an array; `stream` chooses among arrays.
 // Floating numbers lie between 1/16 and 1, integers between 1 and 2^14 or what
 // their type holds, either sign.  As many elements in a row differ as the type
 // has such numbers.
-void distinct_write(struct type type, uint64_t stream, uint64_t at,
-                    void *element);
+void distinct_write(struct type type, uint64_t stream, size_t n,
+                    void *elements);
 
 // Return a scalar likewise; integers are small and positive.
 double distinct_float(struct type type, uint64_t stream);

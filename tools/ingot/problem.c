@@ -98,17 +98,14 @@ void problem_write(const struct problem *p, size_t array, void *bytes)
     case FILL_RANDOM: break;
     }
     bool is_ranged = at->low < at->high;
-    if (at->buffer->elem.kind == TYPE_f32 && !is_ranged && !p->is_distinct) {
+    struct type type = at->buffer->elem;
+    if (p->is_distinct && !is_ranged)
+        distinct_write(type, stream, at->bytes / size, bytes);
+    else if (type.kind == TYPE_f32 && !is_ranged)
         write_f32(bytes, at->bytes / size, stream);
-        return;
-    }
-    for (size_t i = 0; i < at->bytes / size; i++) {
-        char *element = (char *)bytes + i * size;
-        if (p->is_distinct && !is_ranged)
-            distinct_write(at->buffer->elem, stream, i, element);
-        else
-            write_element(at, element, random_bits(stream, i));
-    }
+    else
+        for (size_t i = 0; i < at->bytes / size; i++)
+            write_element(at, (char *)bytes + i * size, random_bits(stream, i));
 }
 
 // ---- Requests -------------------------------------------------------------

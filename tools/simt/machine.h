@@ -121,6 +121,7 @@ struct machine {
     uint64_t random;        // state
     int64_t slice, granted; // steps left to this fiber, and what it was given
     uint64_t steps, most_steps;
+    uint64_t most_blocks; // of a launch; 0: all
     bool is_stopped;
     unsigned char poison; // what arrays of a block are made of at first
     struct pending pending;

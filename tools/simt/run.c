@@ -220,16 +220,19 @@ static struct tour tour_of(struct machine *m, uint64_t n)
     return t;
 }
 
-// Run the blocks of a launch.
+// Run the blocks of a launch, or as many of them as there may be: the first,
+// the last and some between.
 static void run_blocks(struct machine *m)
 {
-    uint64_t n = (uint64_t)m->grid[0] * m->grid[1] * m->grid[2];
+    uint64_t all = (uint64_t)m->grid[0] * m->grid[1] * m->grid[2];
+    uint64_t n = m->most_blocks && m->most_blocks < all ? m->most_blocks : all;
     struct tour t = tour_of(m, n);
     m->first = ++m->serial;
     for (uint64_t i = 0; i < n && !m->is_stopped; i++) {
-        m->at[0] = (uint32_t)(t.at % m->grid[0]);
-        m->at[1] = (uint32_t)(t.at / m->grid[0] % m->grid[1]);
-        m->at[2] = (uint32_t)(t.at / m->grid[0] / m->grid[1]);
+        uint64_t at = n > 1 ? t.at * (all - 1) / (n - 1) : t.at;
+        m->at[0] = (uint32_t)(at % m->grid[0]);
+        m->at[1] = (uint32_t)(at / m->grid[0] % m->grid[1]);
+        m->at[2] = (uint32_t)(at / m->grid[0] / m->grid[1]);
         m->serial++;
         block_run(m);
         t.at = (t.at + t.step) % n;
@@ -311,6 +314,7 @@ static void begin(struct simt_code *code, const struct simt_run *run,
     m->policy = run->policy;
     m->poison = poison_of(run->policy);
     m->random = run->seed;
+    m->most_blocks = run->most_blocks;
     m->steps = 0;
     m->most_steps = run->most_steps ? run->most_steps : STEPS_MOST;
     m->is_stopped = false;
@@ -353,7 +357,7 @@ bool simt_run(struct simt_code *code, const struct eval_argument *arguments,
     if (!ok)
         diag_error(diags, (struct span){0}, D_simt_no_memory);
     ok = ok && set_parameters(&r) && run_launches(&r);
-    if (ok && code->is_checked && !r.m->is_stopped)
+    if (ok && code->is_checked && !r.m->is_stopped && !run->most_blocks)
         note_unwritten(&r);
     if (ok)
         read_results(&r);
