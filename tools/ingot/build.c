@@ -7,6 +7,7 @@
 #include "tools/ingot/cli.h"
 
 #include "nvptx/package/output.h"
+#include "tools/ingot/check.h"
 #include "tools/ingot/json.h"
 #include "tools/ingot/results.h"
 #include "tools/ingot/targets.h"
@@ -49,6 +50,7 @@ struct build {
     const struct emit *emit;
     bool embed;      // --embed
     bool fatbinary;  // --fatbinary
+    bool check;      // --check
     json_t *results; // --json, else NULL
 };
 
@@ -62,7 +64,14 @@ struct job {
     double began; // milliseconds, the phase that runs
 };
 
-enum { KEY_EMIT = 2048, KEY_EMBED, KEY_DEPFILE, KEY_JSON, KEY_FATBINARY };
+enum {
+    KEY_EMIT = 2048,
+    KEY_EMBED,
+    KEY_DEPFILE,
+    KEY_JSON,
+    KEY_FATBINARY,
+    KEY_CHECK
+};
 
 static const struct argp_option options[] = {
     {"output", 'o', "DIR", 0, "write the results into this folder", 0},
@@ -75,6 +84,10 @@ static const struct argp_option options[] = {
      "write a rule of make: the header depends on the source", 0},
     {"fatbinary", KEY_FATBINARY, 0, 0,
      "let NVIDIA's fatbinary pack; the bytes are the same", 0},
+    {"check", KEY_CHECK, 0, 0,
+     "run every kernel on the CPU at a few small sizes first, as `ingot check` "
+     "does; a fault is an error",
+     0},
     {"json", KEY_JSON, 0, 0, "print results and diagnostics as JSON", 0},
     {0}};
 
@@ -117,6 +130,7 @@ static error_t take(int key, char *arg, struct argp_state *state)
     case KEY_EMBED: b->embed = true; return 0;
     case KEY_DEPFILE: b->depfile = arg; return 0;
     case KEY_FATBINARY: b->fatbinary = true; return 0;
+    case KEY_CHECK: b->check = true; return 0;
     case KEY_JSON: b->results = json_array(); return 0;
     case ARGP_KEY_ARG: vec_push(&b->arena, &b->files, arg); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a file"); return 0;
@@ -310,8 +324,13 @@ static bool run_job(struct job *j, struct compile_options o)
               cli_add_schedules(&j->build->compile, j->c);
     end_phase(j, "parse");
     ok = ok && cli_lower(&j->build->compile, &o, j->c);
+    end_phase(j, NULL);
     if (j->build->compile.stop_after)
         return ok && print_variants(j);
+    if (ok && j->build->check) {
+        ok = check_build(j->c, &o);
+        end_phase(j, "check");
+    }
     return ok && make_outputs(j, &o) && write_outputs(j);
 }
 

@@ -87,6 +87,10 @@ struct check {
 bool check_run(struct check *check);
 void check_free(struct check *check);
 
+// Check what a build is about to write, at a few small sizes.
+// Returns false after reporting faults, or that it could not be done.
+bool check_build(struct compilation *c, const struct compile_options *o);
+
 // Return the name of a variant in messages and options.
 const char *check_name(const struct variant *v);
 

@@ -232,10 +232,12 @@ static const char *other_text(const struct teller *t,
                             "another block %s it here; no block waits for "
                             "another",
                             does);
-    if (f->array)
+    if (f->fault == SIMT_FAULT_race_block)
         return arena_printf(
             t->arena, "%s %s it here; a barrier between these two is missing",
             who, does);
+    if (f->array)
+        return arena_printf(t->arena, "%s %s it here", who, does);
     return arena_printf(t->arena, "%s %s", who,
                         f->other.line ? "waits here" : "does not come");
 }

@@ -21,6 +21,8 @@ enum {
     KEPT = 400,
     CLASSES = 8, // how a size lies to a number
     LARGEST_NUMBER = 8192,
+    MORE_WORK = 32, // of each case, where none needs less
+    FEWER_CASES = 4,
     FEATURES = SIZES_MOST * (NUMBERS_MOST + 1) * CLASSES,
 };
 
@@ -398,10 +400,13 @@ void check_choose_sizes(struct check *check, const struct variant *v,
     }
     collect_numbers(c);
     fill_pool(c);
+    size_t most = check->request->cases;
     draw_all(c, work);
-    if (!c->draws.n)
-        draw_all(c, 32 * work);
-    take_draws(c, check->request->cases, 32 * work);
+    for (; !c->draws.n && most > 1; work *= MORE_WORK) {
+        most = most / FEWER_CASES + 1;
+        draw_all(c, MORE_WORK * work);
+    }
+    take_draws(c, most, MORE_WORK * work);
     for (size_t i = 0; i < c->draws.n; i++)
         vec_push(a, out, request_for(c, &c->draws.at[i]));
 }

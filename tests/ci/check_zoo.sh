@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Runs every kernel of a folder of the zoo on the executor, with sizes that `ingot check`
+# chooses, under all policies: nothing may be found, and every variant must have run.
+# check_seeds.sh does the same for the seeds.
+set -uo pipefail
+
+folder=${1:-.}
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+passed=0 failed=0
+
+# Prints the values of one kind of line at the head of a kernel file.
+lines() { sed -n "s|^// $1:[ ]*||p" "$2"; }
+
+# Checks all kernels of a file.
+check() {
+  local file=$1 flags=()
+  [ -n "$(lines tolerance "$file")" ] && flags+=(--tolerance "$(lines tolerance "$file")")
+  [ -n "$(lines unordered "$file")" ] && flags+=(--unordered "$(lines unordered "$file")")
+  if "$INGOT" check "$file" --cases 8 "${flags[@]}" >"$log" 2>&1 && ! grep -q 'E1020' "$log"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "${file##*/}:"
+    head -30 "$log"
+  fi
+}
+
+for file in "$SOURCE_DIR/tests/kernels/$folder"/*.ing; do check "$file"; done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
