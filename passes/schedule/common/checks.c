@@ -117,7 +117,12 @@ bool sched_check_rectangle(const struct sched_call *c,
             struct ir_stmt *both[] = {loops[j], loops[i]};
             diag_error(c->pass->diags, c->span, D_loop_bounds_depend,
                        f->var->name, v->name, sched_prim_info(c->prim)->name);
-            return sched_blame(c, both, 2, "not a rectangle");
+            sched_blame(c, both, 2, "not a rectangle");
+            diag_help(c->pass->diags,
+                      "`%s` has to stay inside `%s` as it is: choose among the "
+                      "loops around both, or inside",
+                      f->var->name, v->name);
+            return false;
         }
     }
     return true;

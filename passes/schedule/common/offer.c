@@ -16,9 +16,8 @@ static bool note(struct pass *p, struct offers *seen, const struct ir_stmt *s)
     return true;
 }
 
-// Return whether the check accepts a loop, without a word.
-static bool accepted(const struct sched_call *c, struct ir_stmt *loop,
-                     sched_accepts *accepts)
+bool sched_would_accept(const struct sched_call *c, struct ir_stmt *loop,
+                        sched_accepts *accepts)
 {
     struct diag_list dropped = {.arena = c->pass->scratch};
     struct pass quiet = *c->pass;
@@ -40,7 +39,7 @@ size_t sched_offer_loops(const struct sched_call *c,
         struct ir_stmt **loops = sched_loops(c->pass, &path, &n_loops);
         for (size_t k = 0; k < n_loops; k++) {
             if (!note(c->pass, &seen, loops[k]) ||
-                !accepted(c, loops[k], accepts))
+                !sched_would_accept(c, loops[k], accepts))
                 continue;
             buf_printf(&text, "%s`%s.%s`", found++ ? ", " : "",
                        sched_name_of(near[i]), loops[k]->u.loop.var->name);

@@ -8,6 +8,10 @@
 // The same check as a primitive's, for another loop.
 typedef bool sched_accepts(const struct sched_call *c, struct ir_stmt *loop);
 
+// Return whether a check accepts a loop, without a word.
+bool sched_would_accept(const struct sched_call *c, struct ir_stmt *loop,
+                        sched_accepts *accepts);
+
 // Add to the newest error which loops around some statements the check
 // accepts.  Its own errors are dropped.  Returns how many these are.
 size_t sched_offer_loops(const struct sched_call *c,

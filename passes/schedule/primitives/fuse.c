@@ -16,7 +16,7 @@
 //     counts its reduction, this has an iteration:
 //     else no iteration would be left for the init  E0699
 
-#include "passes/schedule/prim.h"
+#include "passes/schedule/common/offer.h"
 
 #include "ir/base/num.h"
 #include "ir/build.h"
@@ -133,6 +133,37 @@ static bool check(const struct sched_call *c, struct ir_stmt *const *loops,
            check_empty(c, loops, n, extents);
 }
 
+// Check a loop and the one directly inside.
+static bool check_next(const struct sched_call *c, struct ir_stmt *loop)
+{
+    struct arena *a = c->pass->scratch;
+    struct ir_block *body = &loop->u.loop.body;
+    if (body->n != 1 || body->at[0]->kind != STMT_for)
+        return false;
+    struct ir_stmt *loops[] = {loop, body->at[0]};
+    struct ir_expr *extents[] = {ir_for_extent(a, &loops[0]->u.loop),
+                                 ir_for_extent(a, &loops[1]->u.loop)};
+    return check(c, loops, 2, extents);
+}
+
+// Say which loops of the nest can be fused.
+static void offer(const struct sched_call *c, struct ir_stmt *loop)
+{
+    size_t n;
+    struct buf text = {0};
+    struct ir_path path = sched_path(c->pass, sched_innermost(loop));
+    struct ir_stmt **loops = sched_loops(c->pass, &path, &n);
+    for (size_t i = 0; i + 1 < n; i++) {
+        if (sched_would_accept(c, loops[i], check_next))
+            buf_printf(&text, "%s`%s` and `%s`", text.n ? "; " : "",
+                       loops[i]->u.loop.var->name,
+                       loops[i + 1]->u.loop.var->name);
+    }
+    if (text.n)
+        diag_help(c->pass->diags, "these could be fused: %s", text.data);
+    buf_free(&text);
+}
+
 // Return the name of the new loop: `i_j_fused`, or `fused` if that is long: it
 // would double with each round of fuse and split.
 static const char *fused_name(struct pass *p, struct ir_stmt *const *loops,
@@ -189,8 +220,10 @@ bool sched_fuse(struct sched_call *c)
     struct ir_expr **extents = arena_array(p->scratch, struct ir_expr *, n);
     for (size_t i = 0; i < n; i++)
         extents[i] = ir_for_extent(p->arena, &loops[i]->u.loop);
-    if (!check(c, loops, n, extents))
+    if (!check(c, loops, n, extents)) {
+        offer(c, loops[0]);
         return false;
+    }
     struct ir_stmt *fused = make_loop(p, loops, n, extents);
     renumber(p, loops, n, extents, fused);
     sched_replace(p, loops[0], fused);
