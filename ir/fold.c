@@ -26,6 +26,20 @@ static bool is_reproducible(enum ir_op op)
     return table[op];
 }
 
+bool ir_is_reproducible(const struct ir_expr *x)
+{
+    unsigned flags = ir_op_info(x->op)->flags;
+    if (x->op == OP_const || x->op == OP_var || x->op == OP_select ||
+        x->op == OP_cast || x->op == OP_load || x->op == OP_and ||
+        x->op == OP_or || x->op == OP_not)
+        return true;
+    if (!(flags & OP_PURE) || x->n == 0 || x->n > 3)
+        return false;
+    const struct arith *row = ir_arith(x->op);
+    return type_is_float(x->args[0]->type) ? row->test || is_reproducible(x->op)
+                                           : row->on_int != NULL;
+}
+
 // Return a constant of a type.
 static struct ir_expr *number_const(struct arena *a, struct type t,
                                     union number x)

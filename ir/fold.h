@@ -11,6 +11,11 @@
 struct ir_expr *ir_fold(struct arena *a, enum ir_op op, uint32_t n,
                         struct ir_expr *const *args);
 
+// Return whether every library and device computes the same bits for an
+// operation on the same operands, which are not asked about.  False for what
+// needs memory other than a load, positions or other threads.
+bool ir_is_reproducible(const struct ir_expr *x);
+
 // The same for a conversion.
 struct ir_expr *ir_fold_cast(struct arena *a, struct type type,
                              struct ir_expr *x);
