@@ -297,6 +297,24 @@ bool ir_expr_equal(const struct ir_expr *a, const struct ir_expr *b)
     return a == b || same_expr(&(struct comparison){.where = ""}, a, b);
 }
 
+uint64_t ir_hash_mix(uint64_t x, uint64_t y)
+{
+    x = (x ^ y) * 0x9e3779b97f4a7c15u;
+    return x ^ x >> 29;
+}
+
+uint64_t ir_expr_hash(const struct ir_expr *x)
+{
+    uint64_t h = (uint64_t)x->op << 8 | x->n;
+    if (x->op == OP_var)
+        h ^= (uintptr_t)x->u.var;
+    else if (x->op == OP_const && !type_is_float(x->type))
+        h = ir_hash_mix(h, (uint64_t)x->u.i);
+    for (uint32_t i = 0; i < x->n; i++)
+        h = ir_hash_mix(h, ir_expr_hash(x->args[i]));
+    return h;
+}
+
 bool ir_kernel_equal(struct arena *arena, const struct ir_kernel *a,
                      const struct ir_kernel *b, const char **difference)
 {

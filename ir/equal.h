@@ -11,6 +11,12 @@
 // Return whether two expressions over the same variables are equal.
 bool ir_expr_equal(const struct ir_expr *a, const struct ir_expr *b);
 
+// Return the same number for equal expressions.
+uint64_t ir_expr_hash(const struct ir_expr *x);
+
+// Return a number that mixes two.
+uint64_t ir_hash_mix(uint64_t x, uint64_t y);
+
 // Return whether two kernels are equal.  If not, `difference` (may be NULL)
 // is set to a phrase that says where, in the arena.
 bool ir_kernel_equal(struct arena *arena, const struct ir_kernel *a,

@@ -2,7 +2,6 @@
 
 #include "passes/analysis/answers.h"
 
-#include "ir/build.h"
 #include "ir/equal.h"
 
 #include <string.h>
@@ -23,38 +22,17 @@ struct answers {
     struct entry *heads[HEADS];
 };
 
-// Return a number that mixes two.
-static uint64_t mix(uint64_t x, uint64_t y)
-{
-    x = (x ^ y) * 0x9e3779b97f4a7c15u;
-    return x ^ x >> 29;
-}
-
-// Return the same number for equal expressions.
-static uint64_t hash_expr(const struct ir_expr *x)
-{
-    int64_t value;
-    uint64_t h = mix((uint64_t)x->op, x->n);
-    if (x->op == OP_var)
-        h = mix(h, (uintptr_t)x->u.var);
-    else if (ir_int_value(x, &value))
-        h = mix(h, (uint64_t)value);
-    for (uint32_t i = 0; i < x->n; i++)
-        h = mix(h, hash_expr(x->args[i]));
-    return h;
-}
-
 // Return the same number for equal forms.
 static uint64_t hash_form(const struct affine *x)
 {
     uint64_t h = (uint64_t)x->constant;
     for (size_t i = 0; i < x->terms.n; i++) {
         const struct affine_term *t = &x->terms.at[i];
-        h = mix(h, (uint64_t)t->factor);
+        h = ir_hash_mix(h, (uint64_t)t->factor);
         for (uint32_t j = 0; j < t->n; j++)
-            h = mix(h, hash_expr(t->atoms[j]));
+            h = ir_hash_mix(h, ir_expr_hash(t->atoms[j]));
     }
-    return mix(h, x->terms.n);
+    return ir_hash_mix(h, x->terms.n);
 }
 
 // Return whether two forms have the same terms in the same order.

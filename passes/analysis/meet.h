@@ -27,6 +27,7 @@ struct meet_scope {
 struct meet_access {
     const struct ir_buffer *buffer;
     struct ir_expr **index;     // one for each dimension
+    uint64_t hash;              // of them
     const struct ir_stmt *stmt; // that makes it
     bool writes, is_atomic;
     const struct meet_scope *scope;

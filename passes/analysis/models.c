@@ -19,6 +19,12 @@ enum {
     POSITIONS = 6 // axes of blocks and threads
 };
 
+// Beyond what a model is made with.
+static const int64_t LARGE = INT64_C(1) << 31;
+
+// In the set of leaves of a form that cannot be evaluated.
+static const uint64_t OTHER = UINT64_C(1) << LEAVES_MOST;
+
 // A variable or position.
 struct leaf {
     const struct ir_var *var; // NULL for a position
@@ -230,13 +236,19 @@ static void narrow(const struct use *u, int64_t rest, struct interval *r)
     int64_t by = u->divisor, over = u->is_up ? by - 1 : 0;
     if (u->factor > 0) {
         bound = rest > 0 ? -(rest / size) : (-rest + size - 1) / size;
-        if (num_mul(bound, by, &bound) && bound - over > r->lo)
-            r->lo = bound - over;
+        if (bound * by - over > r->lo)
+            r->lo = bound * by - over;
     } else {
         bound = rest < 0 ? -((-rest + size - 1) / size) : rest / size;
-        if (num_mul(bound, by, &bound) && bound + by - 1 - over < r->hi)
-            r->hi = bound + by - 1 - over;
+        if (bound * by + by - 1 - over < r->hi)
+            r->hi = bound * by + by - 1 - over;
     }
+}
+
+// Return whether a number is small enough to calculate with.
+static bool is_moderate(int64_t x)
+{
+    return x > -LARGE && x < LARGE;
 }
 
 // Narrow the range of a leaf by a fact in which nothing else is open.
@@ -254,7 +266,8 @@ static void narrow_by(struct model *m, const struct affine *fact,
             return;
         }
     }
-    if (use.factor && rest > INT64_MIN / 2 && rest < INT64_MAX / 2)
+    if (use.factor && is_moderate(use.factor) && is_moderate(use.divisor) &&
+        is_moderate(rest))
         narrow(&use, rest, r);
 }
 
@@ -285,39 +298,78 @@ static int direction(struct model *m, const struct affine *x,
     return r;
 }
 
-// Choose a number for a leaf; false if none is left.
-static bool choose(const struct facts *f, struct model *m, struct leaf *l,
-                   const struct affine *claim)
+// Return the set of the leaves in an expression; OTHER for a variable of which
+// nothing is known.
+static uint64_t leaves_in(struct model *m, const struct ir_expr *x)
 {
-    struct interval r = leaf_range(f, m, l);
-    for (size_t i = 0; i < f->known.n; i++)
-        narrow_by(m, &f->known.at[i], l, &r);
+    uint64_t set = 0;
+    const struct leaf *l = leaf_of(m, x);
+    if (l || x->op == OP_var)
+        return l ? UINT64_C(1) << (l - m->leaves) : OTHER;
+    for (uint32_t i = 0; i < x->n; i++)
+        set |= leaves_in(m, x->args[i]);
+    return set;
+}
+
+// Return the set of the leaves in a form.
+static uint64_t leaves_of(struct model *m, const struct affine *x)
+{
+    uint64_t set = 0;
+    for (size_t i = 0; i < x->terms.n; i++) {
+        for (uint32_t j = 0; j < x->terms.at[i].n; j++)
+            set |= leaves_in(m, x->terms.at[i].atoms[j]);
+    }
+    return set;
+}
+
+// A model in the making.
+struct attempt {
+    const struct facts *facts;
+    const struct affine *claim;
+    struct model model;
+    uint64_t *open; // of each fact, the leaves that are not chosen
+};
+
+// Choose a number for a leaf; false if none is left.
+static bool choose(struct attempt *t, size_t at)
+{
+    struct leaf *l = &t->model.leaves[at];
+    struct interval r = leaf_range(t->facts, &t->model, l);
+    for (size_t i = 0; i < t->facts->known.n; i++) {
+        if (t->open[i] == UINT64_C(1) << at)
+            narrow_by(&t->model, &t->facts->known.at[i], l, &r);
+        t->open[i] &= ~(UINT64_C(1) << at);
+    }
     if (r.lo < -REACH)
         r.lo = -REACH;
-    if (r.lo > r.hi)
+    if (r.lo > r.hi || r.lo > LARGE)
         return false;
-    if (r.hi - r.lo > REACH)
+    if (r.hi > r.lo + REACH)
         r.hi = r.lo + REACH;
-    l->value = direction(m, claim, l) < 0 ? r.hi : r.lo;
+    l->value = direction(&t->model, t->claim, l) < 0 ? r.hi : r.lo;
     l->is_set = true;
     return true;
 }
 
-// Make a model that has a chance to refute a claim.
-static bool make(const struct facts *f, struct model *m,
-                 const struct affine *claim)
+// Make a model that has a chance to refute the claim.
+static bool make(struct attempt *t)
 {
-    if (!add_leaves(f, m))
+    struct model *m = &t->model;
+    if (!add_leaves(t->facts, m))
         return false;
+    size_t n = t->facts->known.n;
+    t->open = arena_array(t->facts->arena, uint64_t, n);
+    for (size_t i = 0; i < n; i++)
+        t->open[i] = leaves_of(m, &t->facts->known.at[i]);
     for (size_t i = 0; i < POSITIONS; i++) {
-        if (!choose(f, m, &m->leaves[i], claim))
+        if (!choose(t, i))
             return false;
     }
     for (size_t i = m->n; i-- > POSITIONS;) {
-        if (!choose(f, m, &m->leaves[i], claim))
+        if (!choose(t, i))
             return false;
     }
-    return holds(f, m);
+    return holds(t->facts, m);
 }
 
 // Return whether at least as much was known when a model was found.
@@ -351,9 +403,11 @@ static void keep(const struct facts *f, const struct model *m)
 
 bool models_search(const struct facts *f, const struct affine *x)
 {
-    struct model m = {.n = 0};
-    if (!make(f, &m, x) || !fails(&m, x))
-        return false;
-    keep(f, &m);
-    return true;
+    struct attempt t = {.facts = f, .claim = x};
+    struct arena_mark mark = arena_mark(f->arena);
+    bool is_refuted = make(&t) && fails(&t.model, x);
+    arena_release(f->arena, mark);
+    if (is_refuted)
+        keep(f, &t.model);
+    return is_refuted;
 }

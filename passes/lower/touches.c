@@ -13,8 +13,9 @@
 static bool same_access(const struct meet_access *x,
                         const struct meet_access *y)
 {
-    bool same = x->buffer == y->buffer && x->scope == y->scope &&
-                x->writes == y->writes && x->is_atomic == y->is_atomic;
+    bool same = x->hash == y->hash && x->buffer == y->buffer &&
+                x->scope == y->scope && x->writes == y->writes &&
+                x->is_atomic == y->is_atomic;
     for (uint32_t i = 0; same && i < x->buffer->rank; i++)
         same = ir_expr_equal(x->index[i], y->index[i]);
     return same;
@@ -61,8 +62,10 @@ static void note(struct own *o, const struct ir_buffer *b,
                               .is_atomic = is_atomic,
                               .scope = o->scope};
     x->index = arena_array(o->arena, struct ir_expr *, b->rank);
-    for (uint32_t i = 0; i < b->rank; i++)
+    for (uint32_t i = 0; i < b->rank; i++) {
         x->index[i] = ir_substitute(o->arena, index[i], o->values, NULL);
+        x->hash = ir_hash_mix(x->hash, ir_expr_hash(x->index[i]));
+    }
     add(o->arena, &o->touches, x);
 }
 
