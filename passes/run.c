@@ -143,12 +143,12 @@ bool passes_run_one(struct pass *p, enum pass_name pass,
     note_time(p, pass, began, options->times);
     if (good && p->kernel->level < row->leaves)
         p->kernel->level = row->leaves;
-    arena_reset(p->scratch);
+    arena_clear(p->scratch);
     if (good && options->checked)
         good = check_kernel(p, pass);
     if (good)
         pass_print_after(options, row->name, p->kernel);
-    arena_reset(p->scratch);
+    arena_clear(p->scratch);
     return good;
 }
 

@@ -24,13 +24,13 @@ struct arena_chunk {
     char data[];
 };
 
-// Put the spare chunk in front if it has room for `size` bytes.
+// Put the newest spare chunk in front if it has room for `size` bytes.
 static struct arena_chunk *arena_reuse(struct arena *a, size_t size)
 {
     struct arena_chunk *c = a->spare;
     if (!c || c->size < size)
         return NULL;
-    a->spare = NULL;
+    a->spare = c->next;
     c->next = a->chunks;
     a->chunks = c;
     return c;
@@ -97,15 +97,16 @@ struct arena_mark arena_mark(const struct arena *a)
                                a->bytes};
 }
 
-// Keep a chunk for the next growth if there is none yet; free it otherwise.
+// Keep a chunk for later growth: memory that was touched costs less.
 static void arena_drop(struct arena *a, struct arena_chunk *c)
 {
-    if (a->spare || !KEEPS_SPARE) {
+    if (!KEEPS_SPARE) {
         free(c);
         return;
     }
     memset(c->data, 0, c->used);
     c->used = 0;
+    c->next = a->spare;
     a->spare = c;
 }
 
@@ -123,9 +124,24 @@ void arena_release(struct arena *a, struct arena_mark mark)
     a->bytes = mark.bytes;
 }
 
-void arena_reset(struct arena *a)
+void arena_clear(struct arena *a)
 {
     arena_release(a, (struct arena_mark){0});
-    free(a->spare);
-    a->spare = NULL;
+}
+
+// Give chunks back.
+static void free_chunks(struct arena_chunk *c)
+{
+    while (c) {
+        struct arena_chunk *next = c->next;
+        free(c);
+        c = next;
+    }
+}
+
+void arena_reset(struct arena *a)
+{
+    free_chunks(a->chunks);
+    free_chunks(a->spare);
+    *a = (struct arena){0};
 }

@@ -13,7 +13,7 @@ struct arena_chunk;
 // An arena; all zero is an empty one.
 struct arena {
     struct arena_chunk *chunks; // newest first
-    struct arena_chunk *spare;  // released, empty; or NULL
+    struct arena_chunk *spare;  // released and empty, newest first
     size_t bytes;               // handed out since the last reset
 };
 
@@ -28,8 +28,12 @@ char *arena_copy(struct arena *a, const void *data, size_t size);
 char *arena_printf(struct arena *a, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-// Release everything; the arena is empty and usable again.
+// Release everything and give the memory back; the arena is empty and usable
+// again.
 void arena_reset(struct arena *a);
+
+// Release everything; the memory serves what is allocated next.
+void arena_clear(struct arena *a);
 
 // A point in the life of an arena.
 struct arena_mark {

@@ -79,18 +79,32 @@ static bool is_small(struct flatten *f, const struct ir_buffer *b, int64_t give)
                                          give < 0 ? -give : give);
 }
 
+// The operations among these that an expression contains.
+struct divisions {
+    bool quotient, remainder;
+};
+
 // Note a quotient or a remainder.
 static void see_division(struct ir_expr *x, void *context)
 {
-    *(bool *)context |= x->op == OP_div || x->op == OP_mod;
+    struct divisions *d = context;
+    d->quotient |= x->op == OP_div;
+    d->remainder |= x->op == OP_mod;
+}
+
+// Return which divisions are in an expression.
+static struct divisions divisions_in(struct ir_expr *x)
+{
+    struct divisions found = {false, false};
+    ir_each_expr(x, see_division, &found);
+    return found;
 }
 
 // Return whether an expression divides.
 static bool divides(struct ir_expr *x)
 {
-    bool found = false;
-    ir_each_expr(x, see_division, &found);
-    return found;
+    struct divisions d = divisions_in(x);
+    return d.quotient || d.remainder;
 }
 
 // Replace a variable by the quotient or remainder that it is known to be.
@@ -105,7 +119,8 @@ static struct ir_expr *expand_division(struct arena *a, struct ir_expr *x,
 }
 
 // Return the offset of an element whose indices divide if the offset itself
-// does not, as that of A[q / n, q % n] in rows of n; NULL otherwise.
+// does not, as that of A[q / n, q % n] in rows of n; NULL otherwise.  It takes a
+// quotient and its remainder.
 static struct ir_expr *whole_offset(struct flatten *f,
                                     const struct ir_buffer *b,
                                     struct ir_expr *const *index)
@@ -114,7 +129,9 @@ static struct ir_expr *whole_offset(struct flatten *f,
     for (uint32_t i = 0; i < b->rank && !b->strides; i++)
         sum = ir_add(f->arena, ir_mul(f->arena, sum, b->shape[i]),
                      ir_rewrite(f->arena, index[i], expand_division, f));
-    if (!divides(sum))
+    struct divisions d = divisions_in(sum);
+    if (!d.quotient || !d.remainder ||
+        divides(fold_root(f->facts.arena, &f->facts, sum)))
         return NULL;
     sum = fold_expr(f->arena, &f->facts, sum);
     return divides(sum) ? NULL : sum;

@@ -19,7 +19,7 @@
 // What a simplification carries.
 struct fold {
     struct arena *arena; // of the result
-    struct facts *facts;
+    struct facts *facts; // in whose arena forms are
 };
 
 // Return what an expression costs to evaluate, roughly.
@@ -53,8 +53,7 @@ static bool is_below(const struct fold *s, const struct affine *x,
 static struct affine form_of(const struct fold *s, enum ir_op op,
                              struct ir_expr *x, struct ir_expr *y)
 {
-    struct arena *a = s->arena;
-    return affine_of(a, ir_binary(a, op, x, y));
+    return affine_of(s->facts->arena, ir_binary(s->arena, op, x, y));
 }
 
 // Look for f * (x / n) * n beside the term f * (x % n), and put f * x in place
@@ -62,13 +61,14 @@ static struct affine form_of(const struct fold *s, enum ir_op op,
 static bool join_remainder(const struct fold *s, struct affine *form,
                            const struct affine_term *t, uint32_t at)
 {
-    struct arena *a = s->arena;
+    struct arena *a = s->facts->arena;
     struct ir_expr *x = t->atoms[at]->args[0], *n = t->atoms[at]->args[1];
     struct affine_term rest, mod = {.n = 1, .atoms = &t->atoms[at]};
     if (!affine_atoms_divide(a, &mod, t, &rest))
         return false;
     rest.factor = t->factor;
-    struct affine whole = form_of(s, OP_mul, ir_binary(a, OP_div, x, n), n);
+    struct ir_expr *quotient = ir_binary(s->arena, OP_div, x, n);
+    struct affine whole = form_of(s, OP_mul, quotient, n);
     struct affine remainder = affine_of(a, t->atoms[at]);
     struct affine both = affine_add(a, &whole, 1, &remainder);
     both = affine_scale(a, &both, &rest);
@@ -98,7 +98,7 @@ static void join_remainders(const struct fold *s, struct affine *form)
 // Simplify a sum or product of index values.
 static struct ir_expr *fold_sum(const struct fold *s, struct ir_expr *x)
 {
-    struct affine form = affine_of(s->arena, x);
+    struct affine form = affine_of(s->facts->arena, x);
     if (form.failed)
         return x;
     join_remainders(s, &form);
@@ -165,7 +165,7 @@ static struct ir_expr *divide_common(const struct fold *s,
 {
     struct affine by = affine_number(g), quotient, rest;
     bool is_mod = d->expr->op == OP_mod;
-    if (!affine_divide(s->arena, &d->value, &by, &quotient, &rest) ||
+    if (!affine_divide(s->facts->arena, &d->value, &by, &quotient, &rest) ||
         (is_mod && rest.terms.n == 0) || !is_below(s, &rest, &by) ||
         !facts_nonnegative(s->facts, &d->value))
         return NULL;
@@ -217,11 +217,11 @@ static struct ir_expr *divide_twice(const struct fold *s, struct ir_expr *x)
 static struct ir_expr *fold_division(const struct fold *s, struct ir_expr *x)
 {
     struct division d = {.expr = x};
-    d.value = affine_of(s->arena, x->args[0]);
-    d.divisor = affine_of(s->arena, x->args[1]);
+    d.value = affine_of(s->facts->arena, x->args[0]);
+    d.divisor = affine_of(s->facts->arena, x->args[1]);
     struct ir_expr *r = divide_twice(s, x);
-    if (!r &&
-        affine_divide(s->arena, &d.value, &d.divisor, &d.quotient, &d.rest)) {
+    if (!r && affine_divide(s->facts->arena, &d.value, &d.divisor, &d.quotient,
+                            &d.rest)) {
         r = divide_exact(s, &d);
         r = r ? r : divide_parts(s, &d);
         r = r ? r : divide_factors(s, &d);
@@ -235,7 +235,7 @@ static struct ir_expr *fold_division(const struct fold *s, struct ir_expr *x)
 static struct ir_expr *fold_ceildiv(const struct fold *s, struct ir_expr *x)
 {
     int64_t by;
-    struct affine value = affine_of(s->arena, x->args[0]);
+    struct affine value = affine_of(s->facts->arena, x->args[0]);
     if (!ir_int_value(x->args[1], &by) || by <= 0 ||
         !facts_multiple(s->facts, &value, by))
         return x;
@@ -282,7 +282,7 @@ static struct ir_expr *comparison(struct arena *a, const struct affine *form,
 // two neighbouring multiples of g, only A counts.
 static bool drop_rest(const struct fold *s, struct affine *form, int64_t g)
 {
-    struct arena *a = s->arena;
+    struct arena *a = s->facts->arena;
     struct affine kept = affine_number(0), rest = affine_number(form->constant);
     for (size_t i = 0; i < form->terms.n; i++) {
         struct affine one = {.terms = {&form->terms.at[i], 1, 1}};
@@ -310,7 +310,7 @@ struct ir_expr *fold_condition(struct arena *a, const struct affine *form)
 static struct ir_expr *fold_comparison(const struct fold *s, struct ir_expr *x)
 {
     struct affine form;
-    if (!facts_form(s->arena, x, &form))
+    if (!facts_form(s->facts->arena, x, &form))
         return x;
     for (size_t i = 0; i < form.terms.n; i++) {
         int64_t g = form.terms.at[i].factor;
@@ -381,6 +381,12 @@ struct ir_expr *fold_expr(struct arena *a, struct facts *f, struct ir_expr *x)
     struct ir_expr *y = fold_operands(&s, x);
     struct ir_expr *r = fold_node(&s, y);
     return r == x ? x : ir_at(a, r, x->span);
+}
+
+struct ir_expr *fold_root(struct arena *a, struct facts *f, struct ir_expr *x)
+{
+    struct fold s = {a, f};
+    return ir_at(a, fold_node(&s, x), x->span);
 }
 
 void fold_split(struct arena *a, struct ir_expr *x, struct conditions *out)

@@ -9,6 +9,10 @@
 // evaluates without a fault; `x` itself if nothing is simpler.
 struct ir_expr *fold_expr(struct arena *a, struct facts *f, struct ir_expr *x);
 
+// Return an expression with the same value, simpler at its root; its operands
+// are simplified.
+struct ir_expr *fold_root(struct arena *a, struct facts *f, struct ir_expr *x);
+
 // Return the conjunction of the conditions, true if there are none.
 struct ir_expr *fold_all(struct arena *a, struct ir_expr *const *conditions,
                          size_t n);

@@ -92,7 +92,7 @@ static bool add_default(struct compilation *c, const struct compile_options *o,
         p = add_copy(c, o, source, choice);
         ok = schedule_default(&p, false);
     }
-    arena_reset(&c->scratch);
+    arena_clear(&c->scratch);
     return ok;
 }
 
@@ -108,7 +108,7 @@ static bool add_scheduled(struct compilation *c,
                              choice->settings.at, choice->settings.n, knobs) &&
               schedule_complete(&p);
     c->variants.at[c->variants.n - 1].knobs = knobs;
-    arena_reset(&c->scratch);
+    arena_clear(&c->scratch);
     return ok;
 }
 
@@ -172,7 +172,7 @@ static void check_settings(struct compilation *c,
     }
     sched_check_settings(&c->program.schedules, &knobs, o->settings,
                          o->n_settings, &c->diags);
-    arena_reset(&c->scratch);
+    arena_clear(&c->scratch);
 }
 
 // Parse the library of defs, once.
