@@ -9,6 +9,7 @@
 #include <isl/set.h>
 #include <isl/space.h>
 #include <isl/val.h>
+#include <limits.h>
 #include <string.h>
 
 enum { OPERATIONS_MOST = 200 * 1000 };
@@ -82,6 +83,16 @@ void linear_require_equal(struct linear *l, const struct sum *x,
     vec_push(l->arena, &l->rows, row);
 }
 
+// Return a matrix with an element set; small numbers go in without a detour.
+static isl_mat *set_element(isl_mat *m, uint32_t row, uint32_t column,
+                            int64_t value)
+{
+    if (value >= INT_MIN && value <= INT_MAX)
+        return isl_mat_set_element_si(m, (int)row, (int)column, (int)value);
+    isl_val *v = isl_val_int_from_si(isl_mat_get_ctx(m), value);
+    return isl_mat_set_element_val(m, (int)row, (int)column, v);
+}
+
 // Return the rows as a matrix, those of equations or the others.
 static isl_mat *matrix(const struct linear *l, bool is_zero)
 {
@@ -95,8 +106,7 @@ static isl_mat *matrix(const struct linear *l, bool is_zero)
         if (row->is_zero != is_zero)
             continue;
         for (uint32_t j = 0; j <= l->n; j++)
-            r = isl_mat_set_element_val(
-                r, (int)n, (int)j, isl_val_int_from_si(l->ctx, row->sum.k[j]));
+            r = set_element(r, n, j, row->sum.k[j]);
         n++;
     }
     return r;

@@ -15,7 +15,8 @@
 enum {
     LEAVES_MOST = 40,
     MODELS_MOST = 16,
-    REACH = 4096, // how far to go where a range is open
+    REACH = 4099, // how far to go where a range is open; a prime
+    ASIDE_MOST = 2,
     POSITIONS = 6 // axes of blocks and threads
 };
 
@@ -328,6 +329,7 @@ struct attempt {
     const struct affine *claim;
     struct model model;
     uint64_t *open; // of each fact, the leaves that are not chosen
+    int64_t aside;  // how far from the end of an open range to stay
 };
 
 // Choose a number for a leaf; false if none is left.
@@ -344,8 +346,10 @@ static bool choose(struct attempt *t, size_t at)
         r.lo = -REACH;
     if (r.lo > r.hi || r.lo > LARGE)
         return false;
-    if (r.hi > r.lo + REACH)
+    if (r.hi > r.lo + REACH) {
         r.hi = r.lo + REACH;
+        r.lo += t->aside;
+    }
     l->value = direction(&t->model, t->claim, l) < 0 ? r.hi : r.lo;
     l->is_set = true;
     return true;
@@ -403,11 +407,15 @@ static void keep(const struct facts *f, const struct model *m)
 
 bool models_search(const struct facts *f, const struct affine *x)
 {
-    struct attempt t = {.facts = f, .claim = x};
-    struct arena_mark mark = arena_mark(f->arena);
-    bool is_refuted = make(&t) && fails(&t.model, x);
-    arena_release(f->arena, mark);
-    if (is_refuted)
-        keep(f, &t.model);
-    return is_refuted;
+    for (int64_t aside = 0; aside < ASIDE_MOST; aside++) {
+        struct attempt t = {.facts = f, .claim = x, .aside = aside};
+        struct arena_mark mark = arena_mark(f->arena);
+        bool is_refuted = make(&t) && fails(&t.model, x);
+        arena_release(f->arena, mark);
+        if (is_refuted) {
+            keep(f, &t.model);
+            return true;
+        }
+    }
+    return false;
 }
