@@ -70,6 +70,8 @@ static void pending_add(struct machine *m, const struct simt_finding *f,
     *known = (struct pending){.is_active = true, .finding = *f, .at = p};
     known->bytes = f->bytes && f->bytes < SINK_BYTES ? f->bytes : SINK_BYTES;
     memcpy(known->before, p, known->bytes);
+    known->slice = m->slice;
+    m->slice = 0;
 }
 
 // Note that this access meets another one.  Two writes are decided later, by
@@ -97,6 +99,7 @@ void pending_settle(struct machine *m)
 {
     struct pending *p = &m->pending;
     p->is_active = false;
+    m->slice += p->slice;
     if (memcmp(p->before, p->at, p->bytes) == 0)
         p->finding.fault = SIMT_FAULT_redundant;
     finding_note(m, &p->finding);
@@ -256,10 +259,10 @@ void *simt_range(struct machine *m, void *p, uint64_t bytes,
 {
     struct region *r = s->home ? s->home : region_of(m, p);
     size_t offset = (size_t)((unsigned char *)p - r->base), from, to;
-    if (RARELY(--m->slice < 0))
-        fiber_preempt(m, s);
     if (RARELY(m->pending.is_active))
         pending_settle(m);
+    if (RARELY(--m->slice < 0))
+        fiber_preempt(m, s);
     part_of(m, r, &from, &to);
     if (RARELY(!bytes))
         return p;
@@ -274,21 +277,41 @@ void *simt_range(struct machine *m, void *p, uint64_t bytes,
     return p;
 }
 
-// Check an access of which little is known, and note its array for the next.
+// Return where accesses like this one, in that region, need few checks.
+static struct window window_of(const struct region *r, const struct site *s)
+{
+    struct window none = {NULL};
+    bool is_read = s->kind == ACCESS_READ;
+    if (r->stride || (r->is_read_only && !is_read) || r->bytes < s->bytes)
+        return none;
+    bool is_one = s->bytes >> r->shift == 1;
+    return (struct window){.base = r->base,
+                           .most = r->bytes - s->bytes,
+                           .mask = s->align - 1,
+                           .region = (struct region *)r,
+                           .cells = r->cells,
+                           .shift = r->shift,
+                           .mode = !is_read          ? WINDOW_CELLS
+                                   : r->is_read_only ? WINDOW_FREE
+                                   : is_one          ? WINDOW_CELL
+                                                     : WINDOW_CELLS};
+}
+
+// Check an access of which little is known, and note its window for the next.
 static __attribute__((noinline)) void *access_any(struct machine *m, void *p,
                                                   struct site *s)
 {
-    struct region *r = s->home ? s->home : region_of(m, p);
-    bool is_refused = r->is_read_only && s->kind != ACCESS_READ;
-    s->near = r->stride || is_refused ? &m->regions[0] : r;
+    m->slice++;
+    s->window = window_of(s->home ? s->home : region_of(m, p), s);
     return simt_range(m, p, s->bytes, s);
 }
 
-// Check an access inside of an array.
-static __attribute__((noinline)) void *
-access_cells(struct machine *m, void *p, const struct site *s, struct region *r)
+// Check an access inside of its window.
+static __attribute__((noinline)) void *access_cells(struct machine *m, void *p,
+                                                    const struct site *s)
 {
-    check_cells(m, s, r, (size_t)((unsigned char *)p - r->base), s->bytes);
+    check_cells(m, s, s->window.region,
+                (size_t)((unsigned char *)p - s->window.base), s->bytes);
     return p;
 }
 
@@ -306,23 +329,21 @@ static inline bool is_known_read(const struct machine *m, const struct cell *c)
 
 void *simt_access(struct machine *m, void *p, struct site *s)
 {
-    struct region *r = s->near;
-    size_t offset = (size_t)((unsigned char *)p - r->base);
-    if (RARELY(offset >= r->bytes || offset + s->bytes > r->bytes ||
-               offset & (s->align - 1) || m->pending.is_active || m->slice < 1))
+    const struct window *w = &s->window;
+    size_t offset = (size_t)((unsigned char *)p - w->base);
+    if (RARELY(--m->slice < 0 || offset > w->most || offset & w->mask))
         return access_any(m, p, s);
-    m->slice--;
-    if (s->kind == ACCESS_READ) {
-        if (r->is_read_only)
-            return p;
-        if (s->bytes >> r->shift == 1 && is_known_read(m, cell_at(r, offset)))
-            return p;
-    }
-    return access_cells(m, p, s, r);
+    if (w->mode == WINDOW_FREE ||
+        (w->mode == WINDOW_CELL &&
+         is_known_read(m, &w->cells[offset >> w->shift])))
+        return p;
+    return access_cells(m, p, s);
 }
 
 void simt_step(struct machine *m, const struct site *s)
 {
+    if (RARELY(m->pending.is_active))
+        pending_settle(m);
     if (RARELY(--m->slice < 0))
         fiber_preempt(m, s);
 }

@@ -69,6 +69,8 @@ static bool run_round(struct machine *m)
         m->current = f;
         order_grant(m);
         fiber_switch(&m->scheduler, f->stack);
+        if (m->pending.is_active)
+            pending_settle(m);
         m->steps += (uint64_t)(m->granted - (m->slice < 0 ? 0 : m->slice));
         m->current = NULL;
     }
@@ -160,8 +162,6 @@ void block_run(struct machine *m)
             break;
         meet(m);
     }
-    if (m->pending.is_active)
-        pending_settle(m);
     m->result->blocks++;
 }
 

@@ -34,7 +34,7 @@ struct simt_code {
     const struct ir_kernel *kernel;
     struct machine *machine;
     struct VEC(struct code_entry) entries;
-    struct VEC(const struct site *) sites;
+    struct VEC(struct site *) sites;
     struct VEC(struct code_home) homes; // of accesses to parameters
     struct VEC(struct code_constant) constants;
     struct region *dynamic; // of the module's dynamic shared memory, or NULL

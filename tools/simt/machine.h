@@ -9,11 +9,33 @@
 
 enum { WARP_LANES = 32, THREADS_MOST = 1024, SINK_BYTES = 64 };
 
+struct region;
+struct cell;
+
 // How code touches memory.
 enum access_kind {
     ACCESS_READ = 1,
     ACCESS_WRITE = 2,
     ACCESS_ATOMIC = 4, // with READ and WRITE
+};
+
+// How much of a check an access inside of its window needs.
+enum window_mode {
+    WINDOW_CELLS, // records of all its elements
+    WINDOW_CELL,  // the record of one element that is read
+    WINDOW_FREE,  // none: what is never written is read
+};
+
+// The part of an array in which an access needs no other check; all zero is
+// none.  Copied from the region, so that one look finds all of it.
+struct window {
+    unsigned char *base;
+    size_t most; // offset of an access
+    size_t mask; // bits of the offset that are 0
+    struct region *region;
+    struct cell *cells;
+    unsigned shift;
+    enum window_mode mode;
 };
 
 // An instruction that is watched.
@@ -23,7 +45,7 @@ struct site {
     unsigned kind;       // of enum access_kind, combined; 0: no access
     struct region *home; // the array that the address is computed from, or NULL
     struct simt_place place;
-    struct region *near; // the array of the last access, or `nowhere`
+    struct window window; // where the last access was
 };
 
 // Who touched an element last.  A record is packed, see `record_make`.
@@ -80,9 +102,11 @@ struct fiber {
     uint64_t result;
 };
 
-// A write that met another: a fault only if it changes the value.
+// A write that met another: a fault only if it changes the value.  The next
+// step of the thread decides that.
 struct pending {
     bool is_active;
+    int64_t slice; // steps of the thread that were left
     const unsigned char *at;
     unsigned char before[SINK_BYTES];
     size_t bytes;
@@ -99,8 +123,8 @@ struct machine {
     struct region regions[REGIONS_MOST];
     size_t n_regions; // the first means "nowhere"
 
-    const struct site *const *sites; // of the code, by number
-    const char *entry;               // the launch
+    struct site *const *sites; // of the code, by number
+    const char *entry;         // the launch
     uint32_t grid[3], block[3], at[3];
     uint32_t threads;
     uint32_t serial; // of the block, over all launches

@@ -239,6 +239,13 @@ static void run_blocks(struct machine *m)
     }
 }
 
+// Forget where accesses were: arrays come and go.
+static void forget_windows(struct simt_code *code)
+{
+    for (size_t i = 0; i < code->sites.n; i++)
+        code->sites.at[i]->window = (struct window){NULL};
+}
+
 // Prepare the machine for a launch.  False if its grid has no value, or one
 // that no GPU takes.
 static bool prepare(struct running *r, const struct code_entry *e)
@@ -257,6 +264,7 @@ static bool prepare(struct running *r, const struct code_entry *e)
         m->block[d] = e->launch->block[d];
         m->threads *= m->block[d];
     }
+    forget_windows(r->code);
     if (r->code->dynamic) {
         r->code->dynamic->bytes = (size_t)shared_dynamic(e->shared);
         r->code->dynamic->parts = e->shared;

@@ -15,7 +15,6 @@ struct site *code_site(struct rewriter *w, LLVMValueRef at)
     const char *file = LLVMGetDebugLocFilename(at, &n);
     s->number = (uint32_t)code->sites.n;
     s->align = 1;
-    s->near = &code->machine->regions[0];
     s->place.line = LLVMGetDebugLocLine(at);
     s->place.column = LLVMGetDebugLocColumn(at);
     if (file && n)
