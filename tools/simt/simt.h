@@ -48,8 +48,8 @@ struct simt_options {
 // How to run.
 struct simt_run {
     enum simt_policy policy;
-    uint64_t seed;       // of the random decisions
-    uint64_t most_steps; // accesses and iterations of loops; 0: 10^10
+    uint64_t seed;        // of the random decisions
+    uint64_t most_steps;  // accesses and iterations of loops; 0: 10^10
     uint64_t most_blocks; // of each launch, spread over the grid; 0: all.
                           // What the others would write counts as written
 };
