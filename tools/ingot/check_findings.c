@@ -45,13 +45,17 @@ bool check_same(const struct check_finding *a, const struct check_finding *b)
     if (a->is_difference || b->is_difference)
         return a->is_difference && b->is_difference &&
                a->difference.buffer == b->difference.buffer;
-    bool same_way = same_place(&a->simt.place, &b->simt.place) &&
-                    same_place(&a->simt.other, &b->simt.other);
-    bool other_way = a->simt.has_other &&
-                     same_place(&a->simt.place, &b->simt.other) &&
-                     same_place(&a->simt.other, &b->simt.place);
-    return a->simt.fault == b->simt.fault && (same_way || other_way) &&
-           same_text(a->simt.array, b->simt.array);
+    const struct simt_finding *x = &a->simt, *y = &b->simt;
+    bool same_way = same_place(&x->place, &y->place) &&
+                    same_place(&x->other, &y->other) &&
+                    same_place(&x->schedule, &y->schedule) &&
+                    same_place(&x->other_schedule, &y->other_schedule);
+    bool other_way = x->has_other && same_place(&x->place, &y->other) &&
+                     same_place(&x->other, &y->place) &&
+                     same_place(&x->schedule, &y->other_schedule) &&
+                     same_place(&x->other_schedule, &y->schedule);
+    return x->fault == y->fault && (same_way || other_way) &&
+           same_text(x->array, y->array);
 }
 
 bool check_is_note(const struct check_finding *f)
@@ -62,22 +66,34 @@ bool check_is_note(const struct check_finding *f)
 
 // ---- Places ---------------------------------------------------------------
 
+// Return a source if it has that name, else NULL.
+static const struct source *if_named(const struct source *s, const char *name)
+{
+    return s && strcmp(s->name, name) == 0 ? s : NULL;
+}
+
+// Return the source of that name among those of schedules and defs, or NULL.
+static const struct source *schedule_named(const struct sched_program *p,
+                                           const char *name)
+{
+    const struct source *s = NULL;
+    for (size_t i = 0; i < p->schedules.n && !s; i++)
+        s = if_named(p->schedules.at[i]->span.source, name);
+    for (size_t i = 0; i < p->defs.n && !s; i++)
+        s = if_named(p->defs.at[i]->span.source, name);
+    return s;
+}
+
 // Return the source of that name, or NULL.
 static const struct source *source_named(const struct compilation *c,
                                          const char *name)
 {
-    const struct sched_program *s = &c->program.schedules;
-    for (size_t i = 0; i < c->program.kernels.n; i++) {
-        const struct source *one = c->program.kernels.at[i]->span.source;
-        if (one && strcmp(one->name, name) == 0)
-            return one;
-    }
-    for (size_t i = 0; i < s->schedules.n; i++) {
-        const struct source *one = s->schedules.at[i]->span.source;
-        if (one && strcmp(one->name, name) == 0)
-            return one;
-    }
-    return NULL;
+    const struct source *s = NULL;
+    for (size_t i = 0; i < c->program.kernels.n && !s; i++)
+        s = if_named(c->program.kernels.at[i]->span.source, name);
+    if (!s)
+        s = schedule_named(&c->program.schedules, name);
+    return s ? s : schedule_named(&c->library.schedules, name);
 }
 
 // Return the end of what begins at a byte: a name with its indices, or one
@@ -242,6 +258,14 @@ static const char *other_text(const struct teller *t,
                         f->other.line ? "waits here" : "does not come");
 }
 
+// Say which directive made an access, if one did.
+static void tell_schedule(const struct teller *t, const struct simt_place *p)
+{
+    struct span span = span_of(t, p);
+    if (span.source)
+        diag_note(t->diags, span, "this directive made the access");
+}
+
 // Say who did it, and who was met.
 static void tell_threads(const struct teller *t, const struct simt_finding *f)
 {
@@ -250,8 +274,11 @@ static void tell_threads(const struct teller *t, const struct simt_finding *f)
                   element_text(t, f));
     else if (f->array)
         diag_label(t->diags, "by %s", thread_text(t, &f->thread));
-    if (f->has_other)
-        diag_note(t->diags, span_of(t, &f->other), "%s", other_text(t, f));
+    tell_schedule(t, &f->schedule);
+    if (!f->has_other)
+        return;
+    diag_note(t->diags, span_of(t, &f->other), "%s", other_text(t, f));
+    tell_schedule(t, &f->other_schedule);
 }
 
 // Say how often, at which sizes, and how to see it again.

@@ -93,6 +93,16 @@ static void set_place(json_t *object, const struct simt_place *p)
     set_int(object, "column", p->column);
 }
 
+// Set the directive that made something, if one did.
+static void set_schedule(json_t *object, const struct simt_place *p)
+{
+    json_t *schedule = json_object();
+    set_place(schedule, p);
+    if (json_object_size(schedule))
+        json_object_set(object, "schedule", schedule);
+    json_decref(schedule);
+}
+
 // Set the members that say which thread it was.
 static void set_thread(json_t *object, const struct simt_thread *t)
 {
@@ -138,6 +148,7 @@ static void set_fault(json_t *object, const struct simt_finding *f)
     set_int(object, "count", f->count);
     json_object_set_new(object, "entry", json_text(f->entry));
     set_place(object, &f->place);
+    set_schedule(object, &f->schedule);
     set_thread(object, &f->thread);
     if (f->array) {
         json_t *indices = json_array();
@@ -152,6 +163,7 @@ static void set_fault(json_t *object, const struct simt_finding *f)
     if (f->has_other) {
         json_t *other = json_object();
         set_place(other, &f->other);
+        set_schedule(other, &f->other_schedule);
         if (!f->is_other_block)
             set_thread(other, &f->other_thread);
         json_object_set_new(other, "access",

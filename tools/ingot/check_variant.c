@@ -62,6 +62,8 @@ static void add_finding(struct runner *r, struct check_finding *f)
     f->simt.array = share_text(s, f->simt.array);
     f->simt.place.file = share_text(s, f->simt.place.file);
     f->simt.other.file = share_text(s, f->simt.other.file);
+    f->simt.schedule.file = share_text(s, f->simt.schedule.file);
+    f->simt.other_schedule.file = share_text(s, f->simt.other_schedule.file);
     s->findings[s->n_findings++] = *f;
 }
 

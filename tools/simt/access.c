@@ -86,6 +86,7 @@ static void conflict(struct machine *m, const struct site *s, struct region *r,
     const struct site *other = m->sites[record & SITE_MASK];
     f.has_other = true;
     f.other = other->place;
+    f.other_schedule = other->schedule;
     f.other_is_write = both_write || !(s->kind & ACCESS_WRITE);
     f.other_thread = thread_of(m, thread_number(record));
     f.is_other_block = !same_block;

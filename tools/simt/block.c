@@ -97,8 +97,10 @@ static void note_wait(struct machine *m, enum simt_fault fault,
     finding.has_other = other;
     if (other) {
         finding.other_thread = thread_of(m, other->number);
-        if (other->site)
+        if (other->site) {
             finding.other = other->site->place;
+            finding.other_schedule = other->site->schedule;
+        }
     }
     finding_note(m, &finding);
 }

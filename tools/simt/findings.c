@@ -74,6 +74,7 @@ void finding_make(struct machine *m, enum simt_fault fault,
     out->thread = thread_of(m, m->current ? m->current->number : 0);
     if (s) {
         out->place = s->place;
+        out->schedule = s->schedule;
         out->bytes = s->bytes;
         out->is_write = s->kind & ACCESS_WRITE;
     }
@@ -94,7 +95,9 @@ void finding_note(struct machine *m, const struct simt_finding *f)
         struct simt_finding *known = &out->findings[i];
         if (known->fault == f->fault && known->array == f->array &&
             known->entry == f->entry && same_place(&known->place, &f->place) &&
-            same_place(&known->other, &f->other)) {
+            same_place(&known->other, &f->other) &&
+            same_place(&known->schedule, &f->schedule) &&
+            same_place(&known->other_schedule, &f->other_schedule)) {
             known->count += f->count;
             return;
         }

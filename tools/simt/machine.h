@@ -44,8 +44,9 @@ struct site {
     uint32_t bytes, align;
     unsigned kind;       // of enum access_kind, combined; 0: no access
     struct region *home; // the array that the address is computed from, or NULL
-    struct simt_place place;
-    struct window window; // where the last access was
+    struct simt_place place;    // in the kernel
+    struct simt_place schedule; // of the directive that made it
+    struct window window;       // where the last access was
 };
 
 // Who touched an element last.  A record is packed, see `record_make`.

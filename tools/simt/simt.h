@@ -54,7 +54,7 @@ struct simt_run {
                           // What the others would write counts as written
 };
 
-// A place in the source; line 0: unknown.
+// A place in the source; line 0: unknown, or none.
 struct simt_place {
     const char *file; // lives as long as the code
     unsigned line, column;
@@ -71,12 +71,14 @@ enum { SIMT_RANK_MOST = 8, SIMT_FINDINGS_MOST = 32 };
 // One fault; the same fault at the same places is counted, not repeated.
 struct simt_finding {
     enum simt_fault fault;
-    uint64_t count;            // how often
-    const char *entry;         // the launch; lives as long as the code
-    struct simt_place place;   // of the access or barrier
-    struct simt_thread thread; // that did it
-    bool has_other;            // a second thread has a part in it
-    struct simt_place other;   // its access or barrier
+    uint64_t count;             // how often
+    const char *entry;          // the launch; lives as long as the code
+    struct simt_place place;    // of the access or barrier, in the kernel
+    struct simt_place schedule; // of the directive that made it
+    struct simt_thread thread;  // that did it
+    bool has_other;             // a second thread has a part in it
+    struct simt_place other;    // its access or barrier
+    struct simt_place other_schedule;
     struct simt_thread other_thread;
     bool is_other_block;            // of a block that is not known any more
     const char *array;              // NULL: no array is near, or none is meant

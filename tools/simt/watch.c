@@ -2,23 +2,44 @@
 
 #include "tools/simt/code.h"
 
+#include <llvm-c/DebugInfo.h>
+
 #include <string.h>
 
 // A pointer to any function, for code_call.
 #define FUNCTION(f) ((void (*)(void))(f))
 
+// Return what LLVM knows of a place.
+static struct simt_place place_of(struct rewriter *w, LLVMMetadataRef location)
+{
+    struct simt_place place = {.line = LLVMDILocationGetLine(location),
+                               .column = LLVMDILocationGetColumn(location)};
+    LLVMMetadataRef scope = LLVMDILocationGetScope(location);
+    unsigned n = 0;
+    const char *file = LLVMDIFileGetFilename(LLVMDIScopeGetFile(scope), &n);
+    place.file = str_intern(&w->code->names, file, n);
+    return place;
+}
+
+// Find out which line an instruction comes from, and which directive it is
+// inlined from.
+static void set_places(struct rewriter *w, LLVMValueRef at, struct site *s)
+{
+    LLVMMetadataRef here = LLVMInstructionGetDebugLoc(at);
+    LLVMMetadataRef around = here ? LLVMDILocationGetInlinedAt(here) : NULL;
+    if (around)
+        s->schedule = place_of(w, here);
+    if (here)
+        s->place = place_of(w, around ? around : here);
+}
+
 struct site *code_site(struct rewriter *w, LLVMValueRef at)
 {
     struct simt_code *code = w->code;
     struct site *s = arena_new(code->arena, struct site);
-    unsigned n = 0;
-    const char *file = LLVMGetDebugLocFilename(at, &n);
     s->number = (uint32_t)code->sites.n;
     s->align = 1;
-    s->place.line = LLVMGetDebugLocLine(at);
-    s->place.column = LLVMGetDebugLocColumn(at);
-    if (file && n)
-        s->place.file = str_intern(&code->names, file, n);
+    set_places(w, at, s);
     vec_push(code->arena, &code->sites, s);
     return s;
 }
