@@ -20,6 +20,7 @@ enum {
     KEY_CASES,
     KEY_SECONDS,
     KEY_NOTES,
+    KEY_ACCESSES,
     KEY_JSON,
 };
 
@@ -50,6 +51,8 @@ static const struct argp_option options[] = {
      0},
     {"notes", KEY_NOTES, 0, 0, "report what is no fault, such as writing twice",
      0},
+    {"accesses", KEY_ACCESSES, 0, 0,
+     "print the bank conflicts and the sectors of every access, too", 0},
     {"json", KEY_JSON, 0, 0, "print results and diagnostics as JSON", 0},
     {0}};
 
@@ -90,6 +93,7 @@ static error_t take(int key, char *arg, struct argp_state *state)
     case KEY_CASES: q->cases = (size_t)problem_number(arg, state); return 0;
     case KEY_SECONDS: q->seconds = problem_number(arg, state); return 0;
     case KEY_NOTES: q->has_notes = true; return 0;
+    case KEY_ACCESSES: q->has_costs = true; return 0;
     case KEY_JSON: o->results = json_array(); return 0;
     case ARGP_KEY_ARG: vec_push(&o->arena, &o->files, arg); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a file"); return 0;
@@ -130,6 +134,8 @@ static int tell(struct options *o, const char *path, struct check *check)
         json_array_append_new(o->results, object);
     } else {
         check_print(check, &text);
+        if (o->request.has_costs)
+            check_print_costs(check, &text);
         written = cli_print(&text);
     }
     buf_free(&text);

@@ -23,6 +23,7 @@ struct check_request {
     double seconds;                 // that one run may take
     double work;                    // most of one case whose sizes are chosen
     bool has_notes;                 // report what is no fault, too
+    bool has_costs;                 // report bank conflicts and sectors
 };
 
 // A kernel at certain sizes, with what its definition computes.
@@ -128,6 +129,9 @@ bool check_same(const struct check_finding *a, const struct check_finding *b);
 
 // Return whether a finding is no fault.
 bool check_is_note(const struct check_finding *f);
+
+// Append what the accesses of each variant cost, at its largest sizes.
+void check_print_costs(const struct check *check, struct buf *out);
 
 // Append a line for each kernel.
 void check_print(const struct check *check, struct buf *out);

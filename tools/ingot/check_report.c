@@ -2,7 +2,7 @@
 
 #include "tools/ingot/check.h"
 
-#include <math.h>
+#include "tools/ingot/accesses.h"
 
 // ---- Text -----------------------------------------------------------------
 
@@ -72,6 +72,34 @@ void check_print(const struct check *check, struct buf *out)
             continue;
         print_total(k->name, &t, out);
         t = (struct total){0};
+    }
+}
+
+// Return the sizes of a variant's last case as access_costs takes them; NULL if
+// it has none.
+static const int64_t *last_sizes(const struct check *check,
+                                 const struct check_variant *v)
+{
+    const struct ir_kernel *k = v->variant->source;
+    if (!v->cases.n)
+        return NULL;
+    const struct check_case *one = v->cases.at[v->cases.n - 1];
+    int64_t *sizes = arena_array(&check->c->arena, int64_t, k->params.n);
+    for (size_t i = 0; i < k->params.n; i++) {
+        const struct ir_var *var = k->params.at[i].var;
+        sizes[i] = var && type_is_index(var->type)
+                       ? one->problem.values[i].scalar.i
+                       : -1;
+    }
+    return sizes;
+}
+
+void check_print_costs(const struct check *check, struct buf *out)
+{
+    for (size_t i = 0; i < check->variants.n; i++) {
+        const struct check_variant *v = &check->variants.at[i];
+        accesses_print(&check->c->arena, v->variant->kernel,
+                       last_sizes(check, v), out);
     }
 }
 
@@ -202,7 +230,8 @@ static json_t *finding_json(const struct check_variant *v,
 }
 
 // Return one variant.
-static json_t *variant_json(const struct check_variant *v)
+static json_t *variant_json(const struct check *check,
+                            const struct check_variant *v)
 {
     static const char *const ends[] = {"done", "crashed", "too long",
                                        "not started"};
@@ -226,6 +255,10 @@ static json_t *variant_json(const struct check_variant *v)
     json_set_real(object, "seconds", v->seconds);
     json_object_set_new(object, "findings", findings);
     set_int(object, "lost", s ? s->lost : 0);
+    if (check->request->has_costs)
+        json_object_set_new(object, "costs",
+                            accesses_json(&check->c->arena, v->variant->kernel,
+                                          last_sizes(check, v)));
     return object;
 }
 
@@ -233,6 +266,7 @@ json_t *check_json(const struct check *check)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < check->variants.n; i++)
-        json_array_append_new(list, variant_json(&check->variants.at[i]));
+        json_array_append_new(list,
+                              variant_json(check, &check->variants.at[i]));
     return list;
 }
