@@ -72,6 +72,7 @@ struct region {
     bool is_read_only;
     bool is_result;
     uint32_t rank;
+    int64_t shape[SIMT_RANK_MOST];     // of parameters and the workspace
     int64_t strides[SIMT_RANK_MOST];   // in elements
     size_t elem;                       // bytes
     const struct shared_layout *parts; // arrays that share it, or NULL

@@ -7,11 +7,15 @@
 
 #include "ir/base/num.h"
 #include "ir/walk.h"
+#include "tools/simt/sparse.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+
+// Results of more elements are not looked through for what is unwritten.
+#define ELEMENTS_MOST (INT64_C(1) << 28)
 
 enum { STACK_BYTES = 64 * 1024, SLOT_BYTES = 8 };
 #define STEPS_MOST UINT64_C(10000000000)
@@ -66,6 +70,7 @@ static void describe(const struct running *r, struct region *region,
         if (b->strides)
             ir_eval_int(k, r->arguments, b->strides[i], &strides[i]);
         ir_eval_int(k, r->arguments, b->shape[i], &extent);
+        region->shape[i] = extent;
         row *= extent > 0 ? extent : 1;
     }
     region_describe(region, b, strides);
@@ -87,7 +92,7 @@ static struct region *add_array(struct running *r, const struct ir_buffer *b,
     region->is_read_only = b->role == ROLE_input;
     region->is_result = b->role == ROLE_output;
     if (data && bytes)
-        memcpy(region->base, data, bytes);
+        sparse_copy(region->base, data, bytes);
     return region;
 }
 
@@ -162,8 +167,40 @@ static void read_results(struct running *r)
     const struct ir_kernel *k = r->code->kernel;
     for (size_t i = 0; i < k->params.n; i++)
         if (r->regions[i] && k->params.at[i].buffer->role != ROLE_input)
-            memcpy(r->arguments[i].data, r->regions[i]->base,
-                   r->arguments[i].size);
+            sparse_copy(r->arguments[i].data, r->regions[i]->base,
+                        r->arguments[i].size);
+}
+
+// Return the offset of element number `at` of an array, in elements.
+static int64_t offset_of(const struct region *r, int64_t at)
+{
+    int64_t offset = 0;
+    for (uint32_t i = r->rank; i-- > 0;) {
+        offset += at % r->shape[i] * r->strides[i];
+        at /= r->shape[i];
+    }
+    return offset;
+}
+
+// Note which elements of a result were never written.
+static void note_unwritten_of(struct running *r, struct region *region)
+{
+    struct simt_finding first;
+    int64_t all = 1;
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < region->rank; i++)
+        all *= region->shape[i];
+    for (int64_t at = 0; at < all && all <= ELEMENTS_MOST; at++) {
+        size_t offset = (size_t)offset_of(region, at) * region->elem;
+        if (region->cells[offset >> region->shift].write)
+            continue;
+        if (!n++)
+            finding_make(r->m, SIMT_FAULT_unwritten, NULL, region,
+                         region->base + offset, &first);
+    }
+    first.count = n;
+    if (n)
+        finding_note(r->m, &first);
 }
 
 // Note results of which elements were never written.
@@ -171,20 +208,8 @@ static void note_unwritten(struct running *r)
 {
     for (size_t i = 0; i < r->code->kernel->params.n; i++) {
         struct region *region = r->regions[i];
-        struct simt_finding first;
-        uint64_t n = 0;
-        if (!region || !region->is_result || region->is_defined)
-            continue;
-        for (size_t c = 0; c < region->bytes >> region->shift; c++) {
-            if (region->cells[c].write)
-                continue;
-            if (!n++)
-                finding_make(r->m, SIMT_FAULT_unwritten, NULL, region,
-                             region->base + (c << region->shift), &first);
-        }
-        first.count = n;
-        if (n)
-            finding_note(r->m, &first);
+        if (region && region->is_result && !region->is_defined)
+            note_unwritten_of(r, region);
     }
 }
 
