@@ -288,6 +288,13 @@ bool ir_block_reads(struct ir_block *block, const struct ir_buffer *buffer)
     return search.found;
 }
 
+bool ir_block_stores(struct ir_block *block, const struct ir_buffer *buffer)
+{
+    struct use_search search = {buffer, 0, false};
+    ir_each_stmt(block, look_at_stmt, &search);
+    return search.found;
+}
+
 bool ir_block_writes(struct ir_block *block, const struct ir_buffer *buffer)
 {
     struct use_search search = {buffer, OP_WRITES, false};

@@ -82,6 +82,8 @@ bool ir_uses_declared(struct ir_block *block,
 // Return whether a block reads or writes the array.
 bool ir_block_reads(struct ir_block *block, const struct ir_buffer *buffer);
 bool ir_block_writes(struct ir_block *block, const struct ir_buffer *buffer);
+// Return whether a block stores to the array other than by atomics.
+bool ir_block_stores(struct ir_block *block, const struct ir_buffer *buffer);
 // Return whether a stage below a block reads or writes the array.
 bool ir_stages_use(struct ir_block *block, const struct ir_buffer *buffer);
 

@@ -293,7 +293,8 @@ static enum problem_fill fill_of(const struct ir_kernel *k,
     if (b->role != ROLE_output)
         return FILL_RANDOM;
     ir_each_expr_in((struct ir_block *)&k->body, see_atomic, &s);
-    return s.found ? FILL_ZERO : FILL_POISON;
+    bool is_stored = ir_block_stores((struct ir_block *)&k->body, b);
+    return s.found && !is_stored ? FILL_ZERO : FILL_POISON;
 }
 
 // Set the range of an array from "LO:HI".

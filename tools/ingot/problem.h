@@ -24,7 +24,7 @@ struct problem_request {
 enum problem_fill {
     FILL_RANDOM, // it is read: random or distinct
     FILL_POISON, // it is written: no value that is likely to be right
-    FILL_ZERO,   // it is written, by atomics, which read it
+    FILL_ZERO,   // it is written, by atomics alone, which read it
 };
 
 // One array parameter.

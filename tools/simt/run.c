@@ -49,14 +49,14 @@ static void see_atomic(struct ir_expr *x, void *context)
 }
 
 // Return whether an array holds something before the run: inputs, and results
-// that are made by atomics.
+// that nothing but atomics makes.
 static bool is_defined(const struct ir_kernel *k, const struct ir_buffer *b)
 {
     struct search s = {b, false};
     if (b->role != ROLE_output)
         return b->role != ROLE_alloc;
     ir_each_expr_in((struct ir_block *)&k->body, see_atomic, &s);
-    return s.found;
+    return s.found && !ir_block_stores((struct ir_block *)&k->body, b);
 }
 
 // Describe the dimensions of an array of the kernel.
