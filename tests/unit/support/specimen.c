@@ -9,7 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COUNT_PERIOD = 97, SCATTER_PERIOD = 29, SCALAR = 3, POISON = 0xcd };
+enum {
+    PEAK = 512,
+    PEAK_PERIOD = 300,
+    COUNT_PERIOD = 97,
+    SCATTER_PERIOD = 29,
+    SCALAR = 3,
+    POISON = 0xcd
+};
 
 // ---- Compiling ------------------------------------------------------------
 
@@ -98,11 +105,17 @@ double specimen_counting(size_t at, size_t array)
 double specimen_scattered(size_t at, size_t array)
 {
     uint64_t random = mix(at + ((uint64_t)array << 40));
-    double value = (double)(random % SCATTER_PERIOD + 1) / 8;
+    double value = (double)(random % SCATTER_PERIOD) / 8;
     return random >> 32 & 1 ? value : -value;
 }
 
-// Return whether atomics change an array.
+double specimen_steep(size_t at, size_t array)
+{
+    bool is_peak = mix(at * 3 + array) % PEAK_PERIOD == 0;
+    return is_peak ? PEAK : 64 * specimen_scattered(at, array);
+}
+
+// What looks for atomics that change an array.
 struct atomics {
     const struct ir_buffer *buffer;
     bool found;
@@ -170,7 +183,8 @@ static void write_elements(const struct ir_kernel *k, const struct ir_buffer *b,
     unsigned char *at = argument->data;
     ir_each_expr_in((struct ir_block *)&k->body, see_atomic, &search);
     if (b->role == ROLE_output) {
-        memset(at, search.found ? 0 : POISON, argument->size);
+        bool is_stored = ir_block_stores((struct ir_block *)&k->body, b);
+        memset(at, search.found && !is_stored ? 0 : POISON, argument->size);
         return;
     }
     for (size_t i = 0; i < argument->size / bytes; i++) {

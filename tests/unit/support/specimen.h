@@ -32,13 +32,15 @@ const char *specimen_header(struct arena *a, const char *text, const char *key,
                             size_t n);
 
 // What an element of an input is, by its position and a number that no two
-// arrays share: not 0.
+// arrays share.
 typedef double (*specimen_fill)(size_t at, size_t array);
-double specimen_counting(size_t at, size_t array);  // 1, 2 ... 97, 1 ...
-double specimen_scattered(size_t at, size_t array); // k / 8, of either sign
+double specimen_counting(size_t at, size_t array); // 1, 2 ... 97, 1 ...
+double specimen_scattered(size_t at,
+                          size_t array);        // k / 8, k < 29, of either sign
+double specimen_steep(size_t at, size_t array); // 64 times that, and a few 512
 
 // Give every parameter a value: sizes as in "m=3 n=40", scalars 3, inputs by
-// `fill`; results hold 0 if atomics make them, else 0xcd in every byte.
+// `fill`; results hold 0 if only atomics make them, else 0xcd in every byte.
 // Returns NULL if a size is missing or an extent has no value.
 struct eval_argument *specimen_arguments(struct arena *a,
                                          const struct ir_kernel *kernel,
