@@ -23,7 +23,7 @@ struct drawing {
     struct program program;
     struct fuzz_kernel kernel;
     const char *kernel_text;
-    struct fuzz_inputs inputs; // the first set of sizes
+    struct fuzz_inputs inputs[FUZZ_SETS];
     struct fuzz_schedule schedule;
 };
 
@@ -63,9 +63,12 @@ static bool draw_kernel(struct drawing *d, const enum sched_prim aim[2])
     if (!frontend_parse(d->arena, &d->names, source, false, &d->diags,
                         &d->program))
         return false;
-    print_sizes(d, 0, &sizes);
-    fuzz_inputs_sizes(d->program.kernels.at[0], sizes.data ? sizes.data : "",
-                      &d->inputs);
+    for (unsigned set = 0; set < d->kernel.n_sets; set++) {
+        sizes.n = 0;
+        print_sizes(d, set, &sizes);
+        fuzz_inputs_sizes(d->program.kernels.at[0], sizes.n ? sizes.data : "",
+                          &d->inputs[set]);
+    }
     buf_free(&sizes);
     return true;
 }
@@ -179,7 +182,8 @@ void fuzz_case_run(struct fuzz_case *c, struct arena *a,
                                         .random = &d.random,
                                         .names = &d.names,
                                         .kernel = d.program.kernels.at[0],
-                                        .args = d.inputs.args,
+                                        .inputs = d.inputs,
+                                        .n_inputs = d.kernel.n_sets,
                                         .refused = draws->refused,
                                         .accepted = &draws->accepted};
     draw_schedules(&d, aim, is_printed);

@@ -102,8 +102,12 @@ static bool run_at(struct trial *t, const struct fuzz_oracle *oracle,
     struct buf fault = {0};
     fuzz_inputs_sizes(kernel, at->line, &in);
     bool runs = holds(&kernel->guard, &in) && fuzz_inputs_fill(&in);
-    struct fuzz_trial trial = {&t->c.scratch, t->seed + t->verdict->runs, &in,
-                               &at->wanted, &t->verdict->reads_unwritten};
+    struct fuzz_trial trial = {&t->c.scratch,
+                               t->seed + t->verdict->runs,
+                               &in,
+                               &at->wanted,
+                               &t->verdict->reads_unwritten,
+                               &t->verdict->races_in_workspace};
     bool good = !runs || oracle->holds(ready, &trial, &fault);
     t->verdict->runs += runs;
     if (!good) {

@@ -187,6 +187,24 @@ static double draw_select(struct fuzz_kernel *k, const struct fuzz_scope *s,
     return x > y ? x : y;
 }
 
+// Append a multiple where it is exact: with a sum it is rounded once or twice.
+static double draw_multiple(struct fuzz_kernel *k, const struct fuzz_scope *s,
+                            const struct fuzz_array *must, unsigned depth,
+                            struct buf *out)
+{
+    struct buf value = {0};
+    unsigned by = (unsigned)draw_below(k->random, 3) + 2;
+    double most = fuzz_expr(k, s, must, depth - 1, &value);
+    bool is_exact =
+        type_is_integer(k->type) || most * by <= fuzz_exact(k->type);
+    if (is_exact)
+        buf_printf(out, "(%s * %u)", value.data, by);
+    else
+        buf_text(out, value.data);
+    buf_free(&value);
+    return is_exact ? most * by : most;
+}
+
 double fuzz_expr(struct fuzz_kernel *k, const struct fuzz_scope *s,
                  const struct fuzz_array *must, unsigned depth, struct buf *out)
 {
@@ -194,13 +212,8 @@ double fuzz_expr(struct fuzz_kernel *k, const struct fuzz_scope *s,
     bool is_integer = type_is_integer(k->type);
     if (depth == 0)
         return draw_leaf(k, s, must, out);
-    if (form < 2) {
-        unsigned by = (unsigned)draw_below(k->random, 3) + 2;
-        buf_text(out, "(");
-        double most = fuzz_expr(k, s, must, depth - 1, out) * by;
-        buf_printf(out, " * %u)", by);
-        return most;
-    }
+    if (form < 2)
+        return draw_multiple(k, s, must, depth, out);
     if (form < 3 && s->n)
         return draw_select(k, s, must, depth, out);
     if (form < 5 && is_integer)

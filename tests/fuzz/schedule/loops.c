@@ -83,9 +83,9 @@ static const char *const templates[] = {
     "            }\n"
     "        }\n"
     "    }\n",
-    // no bound loop: a sum in place
+    // no bound loop: an alternating sum in place
     "    for i in 0..$N {\n"
-    "        for j in 0..$M { $X[i] = $X[i] * 3 + $D[i, j] }\n"
+    "        for j in 0..$M { $X[i] = $D[i, j] - $X[i] }\n"
     "    }\n",
     // a recurrence
     "    for i in 1..$N { $X[i] = $X[i - 1] + $A[i] }\n",
@@ -95,7 +95,7 @@ static const char *const templates[] = {
     "    }\n",
     // stages with loops of their own
     "    for i in 0..$N {\n"
-    "        stage $X(v in $N = i) { $X[v] = $X[v] * 3 + $A[v] }\n"
+    "        stage $X(v in $N = i) { $X[v] = $X[v] * 2 + $A[v] }\n"
     "    }\n"
     "    for i in 0..$N {\n"
     "        stage $C(v in $N = i) { $C[$N - 1 - v] = $X[v] + 1 }\n"

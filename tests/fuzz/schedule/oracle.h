@@ -21,6 +21,7 @@ struct fuzz_trial {
     struct fuzz_inputs *inputs;       // changed by the run
     const struct fuzz_inputs *wanted; // what they should become
     bool *reads_unwritten;            // set: it read what nobody has written
+    bool *races_in_workspace;         // set: threads met in an array of its own
 };
 
 // An oracle NAME has three functions.  fuzz_NAME_start prepares to run a

@@ -89,7 +89,8 @@ static void print_shares(const struct fuzz_tally *t)
         {"with an extent of 0", t->zeros},
         {"with an extent of 1", t->ones},
         {"with indices beyond 2^31", t->huge},
-        {"that copy what nobody has written", t->unwritten},
+        {"that copy what nobody has written, in vain", t->unwritten},
+        {"whose threads write the workspace alike", t->races},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         printf("%8llu %5.1f %%  %s\n", (unsigned long long)rows[i].n,
@@ -189,6 +190,7 @@ void fuzz_report_json(const struct fuzz_tally *t, uint64_t seed, uint64_t first,
         {"ones", t->ones},
         {"huge", t->huge},
         {"unwritten", t->unwritten},
+        {"races_in_workspace", t->races},
         {"directives", t->directives},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -10,8 +10,15 @@
 #include "tests/support/calls.h"
 #include "tests/support/draw.h"
 
-// How often arguments are drawn for a primitive, and schedules for an aim.
-enum { NOISE_TRIES = 5, PREPARE_TRIES = 12, AIM_TRIES = 30, ATTEMPTS = 5 };
+// How often arguments are drawn for a primitive, it is prepared, and schedules
+// are drawn for an aim.
+enum {
+    NOISE_TRIES = 6,
+    PREPARE_TRIES = 16,
+    AIM_TRIES = 60,
+    ATTEMPTS = 8,
+    PREPARATIONS = 3
+};
 
 // A schedule that is applied while it is drawn.
 struct drawing {
@@ -55,13 +62,15 @@ static void see_other(struct ir_expr *x, void *context)
 // `factor`.
 static bool leaves_tail(struct drawing *d, struct ir_stmt *loop, int64_t factor)
 {
-    bool known = true;
-    int64_t extent;
+    bool known = true, any = false;
     struct ir_expr *x = ir_for_extent(&d->scratch, &loop->u.loop);
     ir_each_expr(x, see_other, &known);
-    return known && factor > 1 &&
-           ir_eval_int(d->to->kernel, d->to->args, x, &extent) &&
-           extent % factor != 0;
+    for (size_t i = 0; known && factor > 1 && i < d->to->n_inputs; i++) {
+        int64_t extent;
+        any |= ir_eval_int(d->to->kernel, d->to->inputs[i].args, x, &extent) &&
+               extent % factor != 0;
+    }
+    return any;
 }
 
 // Return whether a call of split or tile leaves a tail.
@@ -103,8 +112,8 @@ static void count_refusal(struct drawing *d)
 // Call a primitive with random arguments, once.
 static bool call_once(struct drawing *d, enum sched_prim prim)
 {
-    static const int64_t numbers[] = {0, 0, 1, 1, 2,  2,  2,  3,  4,
-                                      4, 5, 7, 8, 16, 32, 33, 64, 127};
+    static const int64_t numbers[] = {0, 0, 1, 1, 2, 2,  2,  3,
+                                      4, 4, 5, 7, 8, 16, 32, 33};
     struct caller by = {.work = &d->work,
                         .scratch = &d->work,
                         .names = d->to->names,
@@ -149,14 +158,15 @@ static bool call(struct drawing *d, enum sched_prim prim, int tries)
 static void call_any(struct drawing *d, uint64_t n)
 {
     static const enum sched_prim usual[] = {
-        PRIM_split,     PRIM_split,  PRIM_fuse,        PRIM_reorder,
-        PRIM_bind,      PRIM_bind,   PRIM_compute_at,  PRIM_cache_read,
-        PRIM_vectorize, PRIM_unroll, PRIM_cache_write, PRIM_rfactor,
-        PRIM_set_scope, PRIM_tile,   PRIM_bind,        PRIM_loop_partition,
+        PRIM_split,       PRIM_split,          PRIM_split,     PRIM_split,
+        PRIM_fuse,        PRIM_reorder,        PRIM_bind,      PRIM_bind,
+        PRIM_compute_at,  PRIM_cache_read,     PRIM_vectorize, PRIM_unroll,
+        PRIM_cache_write, PRIM_rfactor,        PRIM_set_scope, PRIM_tile,
+        PRIM_bind,        PRIM_loop_partition,
     };
     for (uint64_t i = 0; i < n; i++) {
         enum sched_prim prim =
-            draw_chance(d->to->random, 50)
+            draw_chance(d->to->random, 60)
                 ? draw_one(d->to->random, usual)
                 : (enum sched_prim)draw_below(d->to->random, PRIM_COUNT);
         call(d, prim, NOISE_TRIES);
@@ -169,7 +179,7 @@ static bool reach(struct drawing *d, enum sched_prim prim)
     const struct fuzz_aim *aim = fuzz_aim_of(prim);
     if (call(d, prim, AIM_TRIES / 2))
         return true;
-    for (int round = 0; round < 2; round++) {
+    for (int round = 0; round < PREPARATIONS; round++) {
         for (int i = 0; aim->prepare[i] != PRIM_COUNT; i++) {
             d->near.n = 0;
             call(d, aim->prepare[i], PREPARE_TRIES);
@@ -198,6 +208,8 @@ static bool attempt(struct drawing *d, const struct fuzz_wish *wish, int number)
         if (number < 2)
             call_any(d, draw_below(random, 2));
     }
+    if (draw_chance(random, 60))
+        call(d, PRIM_split, NOISE_TRIES);
     call_any(d, draw_below(random, 5));
     if (draw_chance(random, 60))
         call(d, PRIM_bind, NOISE_TRIES);

@@ -5,6 +5,7 @@
 
 #include "ir/base/diag.h"
 #include "passes/schedule/prim.h"
+#include "tests/fuzz/schedule/inputs.h"
 
 enum { FUZZ_DIRECTIVES = 12 };
 
@@ -21,7 +22,8 @@ struct fuzz_schedule {
     uint64_t *random;
     struct str_table *names;
     const struct ir_kernel *kernel;   // as it was written
-    const struct eval_argument *args; // values of its parameters
+    const struct fuzz_inputs *inputs; // values of its parameters, in sets
+    size_t n_inputs;
     struct VEC(struct fuzz_directive) directives;
     size_t enough;          // so many of them reach the aim
     uint32_t *refused;      // D_COUNT counters of calls refused, by code
