@@ -5,7 +5,7 @@
 #include "tests/support/draw.h"
 
 // How many iterations a nest over all axes may have.
-enum { WORK_MOST = 5000 };
+enum { WORK_MOST = 3000 };
 
 // Return an extent: small, around powers of two, prime.
 static int64_t draw_extent(struct fuzz_kernel *k)
