@@ -79,6 +79,10 @@ bool sched_refuse_shape(const struct sched_call *c, struct ir_stmt *stage,
 // A stage just stores to its own iteration variables.
 bool sched_check_stores(const struct sched_call *c, struct ir_stmt *stage,
                         struct sched_stores *out);
+// The same, and it mentions no loop around it, other than by its iteration
+// variables, that does not hold the loop `to` which it moves into.
+bool sched_check_movable(const struct sched_call *c, struct ir_stmt *stage,
+                         struct ir_stmt *to, struct sched_stores *out);
 // No other stage writes the arrays whose uses are given.
 bool sched_check_alone(const struct sched_call *c, struct ir_stmt *stage,
                        const struct sched_uses *uses);

@@ -109,6 +109,40 @@ bool sched_check_stores(const struct sched_call *c, struct ir_stmt *stage,
                               "not just stores to its own iteration variables");
 }
 
+// A search for loops around a stage that do not hold the place it moves to.
+struct left_search {
+    struct pass *pass;
+    struct ir_stmt *const *around;
+    size_t n;
+    struct ir_stmt *to; // the loop that it moves into
+    bool found;
+};
+
+// Note an expression that is the variable of such a loop.
+static void see_left(struct ir_expr *x, void *context)
+{
+    struct left_search *f = context;
+    for (size_t i = 0; i < f->n && x->op == OP_var && !f->found; i++) {
+        struct ir_stmt *loop = f->around[i];
+        f->found = loop->u.loop.var == x->u.var && loop != f->to &&
+                   !sched_is_below(f->pass, f->to, loop);
+    }
+}
+
+bool sched_check_movable(const struct sched_call *c, struct ir_stmt *stage,
+                         struct ir_stmt *to, struct sched_stores *out)
+{
+    if (!sched_check_stores(c, stage, out))
+        return false;
+    struct ir_path path = sched_path(c->pass, stage);
+    struct left_search f = {.pass = c->pass, .to = to};
+    f.around = sched_loops(c->pass, &path, &f.n);
+    ir_each_expr_in(&stage->u.stage.body, see_left, &f);
+    ir_each_expr_in(&stage->u.stage.init, see_left, &f);
+    return !f.found ||
+           sched_refuse_shape(c, stage, "mentions a loop that it would leave");
+}
+
 bool sched_check_alone(const struct sched_call *c, struct ir_stmt *stage,
                        const struct sched_uses *uses)
 {

@@ -215,7 +215,7 @@ static bool check(const struct sched_call *c, struct ir_stmt *loop,
 {
     size_t at;
     *m = (struct move){.stage = sched_arg(c, 0), .loop = loop};
-    if (!sched_check_stores(c, m->stage, &m->stores))
+    if (!sched_check_movable(c, m->stage, m->loop, &m->stores))
         return false;
     m->uses = sched_uses_of_all(c->pass, &m->stores.arrays);
     if (!check_writers(c, m) || !check_results(c, m) ||
