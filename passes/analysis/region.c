@@ -225,6 +225,19 @@ int64_t region_extent(const struct region_dim *dim)
     return n > 0 ? n : 0;
 }
 
+bool region_covers(struct arena *scratch, const struct region_dim *x,
+                   const struct region_dim *y)
+{
+    if (!x->is_known || !y->is_known || !x->is_dense)
+        return false;
+    struct affine base = affine_add(scratch, &x->base, -1, &y->base);
+    struct affine lo = affine_add(scratch, &y->lo, -1, &x->lo);
+    struct affine hi = affine_add(scratch, &x->hi, -1, &y->hi);
+    return affine_is_number(&base) && base.constant == 0 &&
+           affine_is_number(&lo) && lo.constant >= 0 && affine_is_number(&hi) &&
+           hi.constant >= 0;
+}
+
 struct region region_find(const struct region_question *q)
 {
     struct region r = {.rank = q->buffer->rank};

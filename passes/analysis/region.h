@@ -67,6 +67,11 @@ struct region region_find(const struct region_question *q);
 // Return how many indices the dimension has; 0 if that is no known number.
 int64_t region_extent(const struct region_dim *dim);
 
+// Return whether a dimension holds every index of another one, however long.
+// Both answer questions with the same fixed variables.
+bool region_covers(struct arena *scratch, const struct region_dim *x,
+                   const struct region_dim *y);
+
 // Subtract base + lo from the indices of all accesses, in the dimensions
 // with an element of `moves` set, and write them in the variables of the
 // loops.

@@ -169,8 +169,23 @@ static void see_partial(struct ir_stmt *s, void *context)
     arena_reset(&scratch);
 }
 
+// Return whether a statement stores to all of the region.
+static bool stores_all(const struct placing *x, const struct ir_stmt *s)
+{
+    struct region_question q = placing_question(x);
+    q.within = s;
+    q.access = REGION_stores;
+    q.whole_tiles = true;
+    struct region own = region_find(&q);
+    for (uint32_t d = 0; d < x->region.rank; d++) {
+        if (!region_covers(x->p->scratch, &own.dims[d], &x->region.dims[d]))
+            return false;
+    }
+    return true;
+}
+
 // Return whether the block with all accesses begins with a stage that writes
-// the array and does not read it.
+// the region that is touched and does not read it.
 static bool is_refreshed(const struct placing *x)
 {
     const struct ir_block *block = x->common.blocks.at[x->common.stmts.n];
@@ -181,7 +196,7 @@ static bool is_refreshed(const struct placing *x)
             continue;
         ir_each_stmt(&one, see_partial, &is_partial);
         return !is_partial && ir_stages_use(&one, x->buffer) &&
-               !ir_block_reads(&one, x->buffer);
+               !ir_block_reads(&one, x->buffer) && stores_all(x, block->at[i]);
     }
     return false;
 }
@@ -250,7 +265,7 @@ static struct ir_stmt *carrying_loop(const struct placing *x)
     return NULL;
 }
 
-struct region_question placing_question(struct placing *x)
+struct region_question placing_question(const struct placing *x)
 {
     return (struct region_question){.arena = x->p->arena,
                                     .scratch = x->p->scratch,

@@ -42,7 +42,7 @@ bool placing_uses(struct ir_block *block, const struct ir_buffer *b);
 void placing_find(struct placing *x);
 
 // Return the question that the region answers.
-struct region_question placing_question(struct placing *x);
+struct region_question placing_question(const struct placing *x);
 
 // Return whether the base of a known dimension mentions a variable.
 bool placing_base_mentions(const struct region_dim *dim,
