@@ -15,7 +15,8 @@
 //     and something reads that                      E0653 E0654
 //  2. its arrays are intermediate ones              E0655
 //  3. all that use them are in the loop, those that
-//     write them, too, behind the stage             E0654 E0656
+//     write them, too, behind the stage; an init is
+//     before the loops of its reduction             E0654 E0656
 //  4. what it reads is computed before, and does not
 //     change behind it: not even in an iteration, if
 //     another one reads what that changes           E0657
@@ -209,6 +210,43 @@ static bool check_inputs(const struct sched_call *c, const struct move *m)
     return true;
 }
 
+// Return whether a stage's init runs before a loop: it, or one around it, is
+// of the stage's reduction.
+static bool is_behind_init(struct pass *p, const struct ir_stmt *stage,
+                           struct ir_stmt *loop)
+{
+    size_t n;
+    struct ir_path path = sched_path(p, loop);
+    struct ir_stmt **loops = sched_loops(p, &path, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (ir_stage_role(&stage->u.stage, loops[i]->u.loop.var) &
+            STAGE_REDUCES)
+            return true;
+    }
+    return false;
+}
+
+// Check that no init reads the arrays before the loop begins.
+static bool check_inits(const struct sched_call *c, const struct move *m)
+{
+    for (size_t i = 0; i < m->uses.readers.n; i++) {
+        struct ir_stmt *s = m->uses.readers.at[i], *both[] = {m->loop, s};
+        if (s == m->stage || s->kind != STMT_stage || !s->u.stage.has_init ||
+            !is_behind_init(c->pass, s, m->loop))
+            continue;
+        for (size_t k = 0; k < m->stores.arrays.n; k++) {
+            const struct ir_buffer *b = m->stores.arrays.at[k];
+            if (!ir_block_reads(&s->u.stage.init, b))
+                continue;
+            diag_error(c->pass->diags, c->span, D_move_outside, b->name,
+                       "also read", m->loop->u.loop.var->name);
+            return sched_blame(c, both, 2,
+                               "the loop, and the stage whose init reads it");
+        }
+    }
+    return true;
+}
+
 // Check everything and fill `m` in.
 static bool check(const struct sched_call *c, struct ir_stmt *loop,
                   struct move *m)
@@ -221,7 +259,7 @@ static bool check(const struct sched_call *c, struct ir_stmt *loop,
     if (!check_writers(c, m) || !check_results(c, m) ||
         !sched_check_below(c, loop, m->stores.arrays.at[0], "also read",
                            m->uses.readers.at, m->uses.readers.n, m->stage) ||
-        !find_first(c, m))
+        !check_inits(c, m) || !find_first(c, m))
         return false;
     m->front = sched_child_with(c->pass, loop, m->first, &at);
     return check_inputs(c, m) && check_changes(c, m);
