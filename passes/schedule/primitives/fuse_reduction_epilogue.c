@@ -44,6 +44,7 @@ struct folding {
     struct ir_expr *value;                 // of D, in the reduction's variables
     struct ir_expr **index;                // of D, likewise
     bool keeps;                            // T stays
+    bool uses;                             // the epilogue uses T
     const char *fault;
 };
 
@@ -116,6 +117,7 @@ static void see_use(struct ir_expr *x, void *context)
     const struct ir_stage *stage = &f->reduction->u.stage;
     if (x->op != OP_load || x->u.buffer != f->from)
         return;
+    f->uses = true;
     for (uint32_t d = 0; d < x->n; d++) {
         struct ir_expr *own = f->combine->u.store.index[d];
         const struct ir_iter *it = iter_of(&f->epilogue->u.stage, x->args[d]);
@@ -149,10 +151,11 @@ static bool take_epilogue(struct folding *f)
         return false;
     f->fault = NULL;
     ir_each_expr(f->last->u.store.value, see_use, f);
-    for (size_t i = 0; i < stage->iters.n && !f->fault; i++) {
-        if (!map_has(&f->vars, stage->iters.at[i].var))
-            f->fault = "it does not use each element of the reduction once";
-    }
+    bool uses_each = f->uses;
+    for (size_t i = 0; i < stage->iters.n; i++)
+        uses_each &= map_has(&f->vars, stage->iters.at[i].var);
+    if (!f->fault && !uses_each)
+        f->fault = "it does not use each element of the reduction once";
     return !f->fault;
 }
 
@@ -305,23 +308,35 @@ static bool is_ordered(const struct ir_iter *it, struct ir_stmt *const *loops,
     return !x.failed && found == x.terms.n;
 }
 
-// Return whether a condition is about several reduction variables.
-static bool mixes(const struct ir_stage *stage, const struct ir_expr *x,
-                  struct ir_stmt *const *loops, size_t n)
+// Return whether a condition says just that an iteration variable is in range.
+static bool is_bound_of(const struct ir_iter *it, const struct ir_expr *x)
+{
+    return x->op == OP_lt && ir_expr_equal(x->args[0], it->binding) &&
+           ir_expr_equal(x->args[1], it->extent);
+}
+
+// Return whether a condition may leave out the last value of a reduction
+// variable: it is about several of them, or about all loops of one.
+static bool leaves_out(const struct ir_stage *stage, const struct ir_expr *x,
+                       struct ir_stmt *const *loops, size_t n)
 {
     size_t about = 0;
+    bool is_whole = false;
     if (x->op == OP_and)
-        return mixes(stage, x->args[0], loops, n) ||
-               mixes(stage, x->args[1], loops, n);
+        return leaves_out(stage, x->args[0], loops, n) ||
+               leaves_out(stage, x->args[1], loops, n);
     for (size_t i = 0; i < stage->iters.n; i++) {
         const struct ir_iter *it = &stage->iters.at[i];
-        bool found = false;
-        for (size_t k = 0; k < n && it->is_reduce; k++)
-            found |= ir_mentions(it->binding, loops[k]->u.loop.var) &&
-                     ir_mentions(x, loops[k]->u.loop.var);
-        about += found;
+        size_t all = 0, found = 0;
+        for (size_t k = 0; k < n && it->is_reduce; k++) {
+            const struct ir_var *var = loops[k]->u.loop.var;
+            all += ir_mentions(it->binding, var);
+            found += ir_mentions(it->binding, var) && ir_mentions(x, var);
+        }
+        about += found > 0;
+        is_whole |= found && found == all && !is_bound_of(it, x);
     }
-    return about > 1;
+    return about > 1 || is_whole;
 }
 
 // Return whether the last values of all reduction variables come last, and
@@ -337,7 +352,7 @@ static bool ends_last(const struct folding *f)
         if (it->is_reduce && !is_ordered(it, loops, n, f->pass->scratch))
             return false;
     }
-    return !stage->predicate || !mixes(stage, stage->predicate, loops, n);
+    return !stage->predicate || !leaves_out(stage, stage->predicate, loops, n);
 }
 
 // Check every precondition; fill the rest of `f` in.
