@@ -70,18 +70,31 @@ static bool report_open(struct placing *x, uint32_t d)
     return false;
 }
 
-// Return whether the array is written below a loop over threads.
-static bool is_written_by_threads(struct placing *x, struct ir_block *block)
+// Set *(bool *)context at a barrier of the threads of a block or warp.
+static void see_barrier(struct ir_stmt *s, void *context)
+{
+    *(bool *)context |= s->kind == STMT_barrier ||
+                        (s->kind == STMT_sync && s->u.sync == SYNC_warp);
+}
+
+// Return whether the array is written below a loop over threads, or below one
+// whose threads wait for each other.
+static bool is_written_by_threads(struct placing *x, struct ir_block *block,
+                                  bool waiting)
 {
     for (size_t i = 0; i < block->n; i++) {
         struct ir_block *inside[IR_BLOCKS_MOST];
         struct ir_stmt *s = block->at[i];
-        if (placing_is_over(s, AXIS_THREAD) &&
+        bool counts = placing_is_over(s, AXIS_THREAD);
+        bool waits = false;
+        if (counts && waiting)
+            ir_each_stmt(&s->u.loop.body, see_barrier, &waits);
+        if (counts && (waits || !waiting) &&
             ir_block_writes(&s->u.loop.body, x->buffer))
             return true;
         uint32_t n = ir_stmt_blocks(s, inside);
         for (uint32_t k = 0; k < n; k++)
-            if (is_written_by_threads(x, inside[k]))
+            if (is_written_by_threads(x, inside[k], waiting))
                 return true;
     }
     return false;
@@ -92,7 +105,8 @@ static bool is_written_by_threads(struct placing *x, struct ir_block *block)
 static bool find_shape(struct placing *x, bool *moves, struct ir_expr **shape)
 {
     struct ir_block *block = x->common.blocks.at[x->common.stmts.n];
-    if (x->buffer->space == SPACE_local && is_written_by_threads(x, block))
+    if (x->buffer->space == SPACE_local &&
+        is_written_by_threads(x, block, false))
         return report_threads(x);
     for (uint32_t d = 0; d < x->buffer->rank; d++) {
         const struct region_dim *dim = &x->region.dims[d];
@@ -194,6 +208,30 @@ static bool is_near(enum space space)
     return space == SPACE_shared || space == SPACE_local;
 }
 
+// Check the local arrays that were declared in a block and below: no thread
+// sees what others write.
+static bool check_declared(struct pass *p, struct ir_block *block)
+{
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_stmt *s = block->at[i];
+        struct ir_block *inside[IR_BLOCKS_MOST];
+        struct placing x = {.p = p, .alloc = s};
+        if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_local) {
+            x.buffer = s->u.buffer;
+            placing_find_common(&x);
+            struct ir_block *common = x.common.blocks.at[x.common.stmts.n];
+            if (is_written_by_threads(&x, common, false) ||
+                is_written_by_threads(&x, block, true))
+                return report_threads(&x);
+        }
+        uint32_t n = ir_stmt_blocks(s, inside);
+        for (uint32_t k = 0; k < n; k++)
+            if (!check_declared(p, inside[k]))
+                return false;
+    }
+    return true;
+}
+
 enum pass_result pass_buffers(struct pass *p)
 {
     struct VEC(struct ir_stmt *) found = {0};
@@ -208,5 +246,7 @@ enum pass_result pass_buffers(struct pass *p)
     for (size_t i = 0; i < found.n; i++)
         if (!place(p, found.at[i]))
             return PASS_FAILED;
+    if (!check_declared(p, top))
+        return PASS_FAILED;
     return found.n ? PASS_CHANGED : PASS_SAME;
 }

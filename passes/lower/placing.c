@@ -54,8 +54,7 @@ static struct ir_block *only_user(struct ir_stmt *s, const struct ir_buffer *b)
     return placing_uses(&one, b) ? NULL : found;
 }
 
-// Find the innermost block that holds all accesses of the array.
-static void find_common(struct placing *x)
+void placing_find_common(struct placing *x)
 {
     struct ir_block *block = &x->p->kernel->body;
     while (block) {
@@ -297,7 +296,7 @@ void placing_find(struct placing *x)
 {
     x->fixed.arena = x->p->scratch;
     facts_start(&x->facts, x->p->scratch, x->p->kernel);
-    find_common(x);
+    placing_find_common(x);
     find_fixed(x);
     find_region(x);
 }

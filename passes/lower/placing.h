@@ -37,6 +37,10 @@ bool placing_is_sequential(const struct ir_stmt *s);
 // Return whether a block reads or writes an array.
 bool placing_uses(struct ir_block *block, const struct ir_buffer *b);
 
+// Find the innermost block that holds all accesses of the array.  pass and
+// buffer are set.
+void placing_find_common(struct placing *x);
+
 // Find what is around all accesses of the array, which of it is fixed, and
 // the region that is touched meanwhile.  pass, alloc and buffer are set.
 void placing_find(struct placing *x);

@@ -8,7 +8,8 @@
 //  2. the memory is written: not constant                  E0676
 //  3. local arrays have no atomics                         E0676
 //  4. global arrays are declared on top of the kernel      E0676
-//  5. an array with two halves stays in shared memory      E0676
+//  5. shared arrays are declared outside of loops over threads  E0676
+//  6. an array with two halves stays in shared memory      E0676
 
 #include "passes/schedule/prim.h"
 
@@ -28,6 +29,19 @@ static void see_atomic(struct ir_expr *x, void *context)
         a->found |= x->u.buffer == a->array;
 }
 
+// Return whether an array is declared below a loop over threads.
+static bool is_of_thread(const struct sched_call *c,
+                         const struct ir_buffer *array)
+{
+    struct ir_path path = sched_path(c->pass, sched_alloc_of(c->pass, array));
+    size_t n;
+    struct ir_stmt **around = sched_loops(c->pass, &path, &n);
+    for (size_t i = 0; i < n; i++)
+        if (axis_kind(around[i]->u.loop.axis) == AXIS_THREAD)
+            return true;
+    return false;
+}
+
 // Return why an array cannot be in a memory, or NULL.
 static const char *fault_of(const struct sched_call *c,
                             const struct ir_buffer *array, enum space space)
@@ -38,6 +52,8 @@ static const char *fault_of(const struct sched_call *c,
     if (space == SPACE_global &&
         sched_path(c->pass, sched_alloc_of(c->pass, array)).n > 1)
         return "it is declared inside of a statement";
+    if (space == SPACE_shared && is_of_thread(c, array))
+        return "each thread has one for itself";
     if (space != SPACE_shared && array->is_double)
         return "it is filled for the next iteration by the threads of a block";
     ir_each_expr_in(&c->pass->kernel->body, see_atomic, &a);
