@@ -49,6 +49,12 @@ static bool is_thread_loop(const struct ir_stmt *s)
     return s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_THREAD;
 }
 
+// Return whether a statement is a loop over virtual threads.
+static bool is_vthread_loop(const struct ir_stmt *s)
+{
+    return s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_VTHREAD;
+}
+
 int64_t crossthread_threads(const struct ir_stmt *loop)
 {
     int64_t n = 1;
@@ -130,14 +136,14 @@ static bool sort_loops(struct crossing *c)
     for (uint32_t i = 0; i + 1 < c->path.n; i++) {
         struct ir_stmt *s = c->path.stmts[i];
         bool is_thread = is_thread_loop(s);
-        if (is_thread && !is_counted(s))
+        unsigned role = i < c->first ? 0 : crossthread_role(c, s);
+        bool is_virtual = is_vthread_loop(s) && !(role & STAGE_REDUCES);
+        if ((is_thread || is_virtual) && !is_counted(s))
             return refuse(c, D_crossthread_extent, s);
-        if (i < c->first) {
-            if (is_thread)
-                vec_push(a, &c->outer, s);
+        if (is_virtual || (is_thread && i < c->first))
+            vec_push(a, &c->outer, s);
+        if (i < c->first)
             continue;
-        }
-        unsigned role = crossthread_role(c, s);
         if (is_thread)
             vec_push(a, &c->threads, s);
         else if (role & STAGE_REDUCES)

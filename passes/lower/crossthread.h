@@ -15,7 +15,7 @@ struct crossing {
     struct ir_path path; // down to the stage
     uint32_t first;      // outermost loop of the reduction on the path
     struct reducer reducer;
-    struct loops outer;      // thread loops around that one
+    struct loops outer;      // loops of threads and virtual threads around
     struct loops threads;    // thread loops from there on
     struct loops elements;   // other loops that select elements
     struct loops reductions; // other loops of the reduction
