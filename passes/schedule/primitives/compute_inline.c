@@ -257,9 +257,19 @@ static bool in_stage(const struct inlining *in, const struct ir_stmt *s)
     return ir_find(in->pass->scratch, &in->stage->u.stage.body, s, &path);
 }
 
+// Return whether a stage gives each element one value, however often it runs:
+// it stores to its own iteration variables, and reads no circular array.
+static bool is_steady(const struct inlining *in, struct ir_stmt *stage)
+{
+    struct sched_buffers inputs = sched_inputs_of(in->pass, stage);
+    bool steady = sched_plain_store(stage) != NULL;
+    for (size_t i = 0; i < inputs.n; i++)
+        steady &= !sched_is_circular(in->pass, inputs.at[i]);
+    return steady;
+}
+
 // Return whether a statement writes elements anew in further iterations of the
-// loops around the stage.  A stage that stores to its own iteration variables
-// gives each element one value, however often.
+// loops around the stage.
 static bool is_repeated(const struct inlining *in, const struct ir_stmt *s)
 {
     struct ir_path path = sched_path(in->pass, s);
@@ -268,8 +278,8 @@ static bool is_repeated(const struct inlining *in, const struct ir_stmt *s)
         path.stmts[0] != sched_path(in->pass, in->stage).stmts[0])
         return false;
     for (uint32_t i = 0; i < path.n; i++)
-        own |= path.stmts[i]->kind == STMT_stage &&
-               sched_plain_store(path.stmts[i]);
+        own |=
+            path.stmts[i]->kind == STMT_stage && is_steady(in, path.stmts[i]);
     return !own;
 }
 
