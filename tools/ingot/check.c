@@ -20,6 +20,7 @@ enum {
     KEY_CASES,
     KEY_SECONDS,
     KEY_NOTES,
+    KEY_UNCHECKED,
     KEY_ACCESSES,
     KEY_JSON,
 };
@@ -51,6 +52,8 @@ static const struct argp_option options[] = {
      0},
     {"notes", KEY_NOTES, 0, 0, "report what is no fault, such as writing twice",
      0},
+    {"unchecked", KEY_UNCHECKED, 0, 0,
+     "compare results alone, which is many times as fast: for large sizes", 0},
     {"accesses", KEY_ACCESSES, 0, 0,
      "print the bank conflicts and the sectors of every access, too", 0},
     {"json", KEY_JSON, 0, 0, "print results and diagnostics as JSON", 0},
@@ -93,6 +96,7 @@ static error_t take(int key, char *arg, struct argp_state *state)
     case KEY_CASES: q->cases = (size_t)problem_number(arg, state); return 0;
     case KEY_SECONDS: q->seconds = problem_number(arg, state); return 0;
     case KEY_NOTES: q->has_notes = true; return 0;
+    case KEY_UNCHECKED: q->is_unchecked = true; return 0;
     case KEY_ACCESSES: q->has_costs = true; return 0;
     case KEY_JSON: o->results = json_array(); return 0;
     case ARGP_KEY_ARG: vec_push(&o->arena, &o->files, arg); return 0;

@@ -22,6 +22,7 @@ struct check_request {
     size_t cases;                   // most sizes for each variant
     double seconds;                 // that one run may take
     double work;                    // most of one case whose sizes are chosen
+    bool is_unchecked;              // results are compared, accesses are not
     bool has_notes;                 // report what is no fault, too
     bool has_costs;                 // report bank conflicts and sectors
 };

@@ -239,6 +239,8 @@ static void work(void *context)
     struct runner *r = context;
     const struct compile_options *o = r->check->options;
     struct simt_options options = {.target = r->v->target,
+                                   .is_unchecked =
+                                       r->check->request->is_unchecked,
                                    .fast_math = o->fast_math,
                                    .opt_level = o->opt_level,
                                    .libdevice = o->libdevice,
