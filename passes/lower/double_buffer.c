@@ -14,7 +14,7 @@
 //
 // The element on its way is kept in a variable, so that nothing waits for the
 // memory it comes from.  Outside of such loops, as in what is left of one
-// that was cut, the first half is used.  Where the copy is a serial loop, there is no variable
+// that was cut or computes what is copied, the first half is used.  Where the copy is a serial loop, there is no variable
 // for each of its elements: then it is stored at once.
 
 #include "passes/lower/double_buffer.h"
@@ -82,10 +82,26 @@ static bool is_copy(struct ir_stmt *s)
     return c.writes && c.is_plain && !c.reads;
 }
 
-// Return whether a loop refills marked arrays, once, and uses them behind that.
+// A look at what a copy reads: the context of see_source.
+struct sources {
+    struct ir_block *body; // of the loop
+    bool change;           // in the loop
+};
+
+// Note an array that the loop writes.
+static void see_source(struct ir_expr *x, void *context)
+{
+    struct sources *c = context;
+    if (ir_op_info(x->op)->flags & OP_READS)
+        c->change |= ir_block_writes(c->body, x->u.buffer);
+}
+
+// Return whether a loop refills marked arrays, once, from what it does not
+// change, and uses them behind that.
 static bool refills(struct ir_stmt *s)
 {
     bool copied = false, used = false;
+    struct sources sources = {&s->u.loop.body, false};
     if (s->kind != STMT_for || axis_kind(s->u.loop.axis) != AXIS_SERIAL ||
         !ir_is_int_const(s->u.loop.from, 0) ||
         !ir_is_int_const(s->u.loop.step, 1))
@@ -94,10 +110,13 @@ static bool refills(struct ir_stmt *s)
         struct ir_stmt *inner = s->u.loop.body.at[i];
         if (is_copy(inner) && used)
             return false;
+        if (is_copy(inner))
+            ir_each_expr_in(&(struct ir_block){&inner, 1, 1}, see_source,
+                            &sources);
         copied |= is_copy(inner);
         used |= copies_in(inner).reads;
     }
-    return copied && used;
+    return copied && used && !sources.change;
 }
 
 // Return the array with two halves that stands for a marked one.
