@@ -13,7 +13,8 @@
 //  1. the array has the axis                                 E0698
 //  2. the stage alone writes the array, an intermediate one,
 //     and a serial loop moves its window, of constant length,
-//     on by less than that, other axes standing still; what
+//     on by less than that, without gaps, other axes
+//     standing still, and it is not double-buffered; what
 //     reads it does so in the window, and no condition but on
 //     the element itself leaves a part of it out             E0697
 
@@ -106,6 +107,9 @@ static bool check_loop(struct rolling *r, const struct box *writes,
     }
     struct affine place = difference(a, binding, from);
     r->place = affine_expr(a, &place, type_scalar(TYPE_int));
+    r->fault = "its window has gaps";
+    if (!writes->dims[r->axis].is_dense)
+        return false;
     r->fault = "something reads outside of the window";
     return reads_window(r, from);
 }
@@ -206,8 +210,9 @@ static bool check(const struct sched_call *c, struct rolling *r)
     struct sched_uses uses = {0};
     if (good) {
         uses = sched_uses_of(r->pass, r->array);
-        good = uses.writers.n == 1 && find_window(r) && fills_window(r) &&
-               is_alone(r, &uses);
+        r->fault = "it is double-buffered: iterations take turns with it";
+        good = !r->array->is_double && uses.writers.n == 1 && find_window(r) &&
+               fills_window(r) && is_alone(r, &uses);
     }
     if (good)
         return true;
