@@ -16,7 +16,8 @@
 //  2. its arrays are intermediate ones              E0655
 //  3. all that use them are in the loop, those that
 //     write them, too, behind the stage; an init is
-//     before the loops of its reduction             E0654 E0656
+//     before the loops of its reduction; none goes on
+//     with the stage's own reduction                E0654 E0656
 //  4. what it reads is computed before, and does not
 //     change behind it: not even in an iteration, if
 //     another one reads what that changes           E0657
@@ -53,16 +54,19 @@ static bool check_results(const struct sched_call *c, const struct move *m)
     return true;
 }
 
-// Check that other stages write the arrays only in the loop, behind this one.
+// Check that other stages write the arrays only in the loop, behind this one,
+// and are no parts of the same reduction.
 static bool check_writers(const struct sched_call *c, struct move *m)
 {
     struct pass *p = c->pass;
     size_t own = sched_order_of(p, m->stage);
     for (size_t i = 0; i < m->uses.writers.n; i++) {
         struct ir_stmt *s = m->uses.writers.at[i];
+        bool goes_on = s->kind == STMT_stage && ir_stage_reduces(&s->u.stage) &&
+                       ir_stage_reduces(&m->stage->u.stage);
         m->is_changed |= s != m->stage;
-        if (s != m->stage &&
-            (sched_order_of(p, s) < own || !sched_is_below(p, s, m->loop)))
+        if (s != m->stage && (goes_on || sched_order_of(p, s) < own ||
+                              !sched_is_below(p, s, m->loop)))
             return sched_check_alone(c, m->stage, &m->uses);
     }
     return true;
