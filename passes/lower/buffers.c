@@ -100,6 +100,42 @@ static bool is_written_by_threads(struct placing *x, struct ir_block *block,
     return false;
 }
 
+// A look for a loop over blocks that writes an array: the context of see_grid.
+struct grid_search {
+    const struct ir_buffer *array;
+    const struct ir_stmt *found;
+};
+
+// Note a loop over several blocks that writes the array.
+static void see_grid(struct ir_stmt *s, void *context)
+{
+    struct grid_search *search = context;
+    if (placing_is_over(s, AXIS_BLOCK) && !ir_is_int_const(s->u.loop.to, 1) &&
+        ir_block_writes(&s->u.loop.body, search->array))
+        search->found = s;
+}
+
+// Check that no loop over blocks below `block` fills the array, which each
+// block has for itself; reports E0723.
+static bool check_grids(struct placing *x, struct ir_block *block)
+{
+    struct grid_search search = {.array = x->buffer};
+    ir_each_stmt(block, see_grid, &search);
+    if (!search.found)
+        return true;
+    const struct ir_for *loop = &search.found->u.loop;
+    diag_error(x->p->diags, x->buffer->span, D_near_between_blocks,
+               x->buffer->name, space_name(x->buffer->space));
+    diag_note(x->p->diags, search.found->span,
+              "`%s`, over %s, fills it in parts", loop->var->name,
+              axis_name(loop->axis));
+    diag_help(x->p->diags,
+              "bind a loop around all uses of `%s` to %s, or put it into "
+              "global memory with set_scope",
+              x->buffer->name, axis_name(loop->axis));
+    return false;
+}
+
 // Decide which dimensions move, and how long they become.
 // Returns false after reporting an error.
 static bool find_shape(struct placing *x, bool *moves, struct ir_expr **shape)
@@ -108,6 +144,8 @@ static bool find_shape(struct placing *x, bool *moves, struct ir_expr **shape)
     if (x->buffer->space == SPACE_local &&
         is_written_by_threads(x, block, false))
         return report_threads(x);
+    if (!check_grids(x, block))
+        return false;
     for (uint32_t d = 0; d < x->buffer->rank; d++) {
         const struct region_dim *dim = &x->region.dims[d];
         int64_t n = region_extent(dim), whole = INT64_MAX;

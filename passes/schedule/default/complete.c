@@ -46,6 +46,27 @@ static bool is_shared(struct ir_stmt *nest)
     return found;
 }
 
+// Return whether a nest and statements beside it use an array that each block
+// or thread has for itself.
+static bool is_joined(struct pass *p, struct ir_stmt *nest)
+{
+    struct ir_block *body = &p->kernel->body, alone = {&nest, 1, 1};
+    for (size_t i = 0; i < body->n; i++) {
+        const struct ir_stmt *s = body->at[i];
+        if (s->kind != STMT_alloc || (s->u.buffer->space != SPACE_shared &&
+                                      s->u.buffer->space != SPACE_local))
+            continue;
+        size_t users = 0;
+        for (size_t k = 0; k < body->n; k++) {
+            struct ir_block other = {&body->at[k], 1, 1};
+            users += ir_uses_declared(&other, s);
+        }
+        if (users > 1 && ir_uses_declared(&alone, s))
+            return true;
+    }
+    return false;
+}
+
 // The loops that are going to be spread.
 struct spread {
     struct sched_call *call; // who asks
@@ -325,7 +346,7 @@ static bool complete_nest(struct pass *p, struct ir_stmt *nest, bool long_rows)
     struct row_reduction reduction;
     if (rows_find(p, nest, long_rows, &reduction))
         return rows_spread(&c, nest, &reduction);
-    if (!is_shared(nest))
+    if (!is_shared(nest) && !is_joined(p, nest))
         collect(&s, nest);
     if (count(&s, 2) <= 1)
         return wrap(&c, nest, AXIS_block_x) && wrap(&c, nest, AXIS_thread_x);
