@@ -3,6 +3,8 @@
 
 #include "passes/schedule/depend/access.h"
 
+#include "ir/copy.h"
+#include "ir/equal.h"
 #include "ir/walk.h"
 
 // Whether an array is used outside of a nest: the context of see_use.
@@ -87,6 +89,19 @@ static bool is_repeatable(const struct depend_nest *w,
     return !v.varies;
 }
 
+// Return whether two repeatable writes store the same function of the index.
+static bool repeats(const struct depend_nest *w, const struct depend_access *x,
+                    const struct depend_access *y)
+{
+    struct arena *a = w->pass->scratch;
+    const struct ir_stmt *one = x->stmt, *other = y->stmt;
+    struct map vars = {.arena = a};
+    for (uint32_t i = 0; i < one->u.store.n; i++)
+        map_set(&vars, one->u.store.index[i]->u.var, other->u.store.index[i]);
+    struct ir_expr *value = ir_substitute(a, one->u.store.value, &vars, NULL);
+    return ir_expr_equal(value, other->u.store.value);
+}
+
 // Return whether iterations on an axis have copies of their own of arrays in
 // that space.
 static bool is_private(const struct ir_buffer *b, enum axis axis)
@@ -97,15 +112,19 @@ static bool is_private(const struct ir_buffer *b, enum axis axis)
            (b->space == SPACE_shared && kind == AXIS_BLOCK);
 }
 
-// Return whether all writes of an array in the nest are plain ones, repeatable
-// ones if `repeatable`.
+// Return whether all writes of an array in the nest are plain ones; if
+// `repeatable`, all of them repeatable, and the same function of the index.
 static bool has_writes(const struct depend_nest *w, const struct ir_buffer *b,
                        bool repeatable)
 {
+    const struct depend_access *first = NULL;
     for (size_t i = 0; i < w->accesses.n; i++) {
         const struct depend_access *x = &w->accesses.at[i];
-        if (x->buffer == b && x->writes &&
-            (x->is_atomic || (repeatable && !is_repeatable(w, x))))
+        if (x->buffer != b || !x->writes)
+            continue;
+        first = first ? first : x;
+        if (x->is_atomic ||
+            (repeatable && (!is_repeatable(w, x) || !repeats(w, first, x))))
             return false;
     }
     return true;
