@@ -196,6 +196,14 @@ static void walk_branch(struct depend_nest *w, struct ir_stmt *s)
     walk_guarded(w, condition, false, &s->u.branch.otherwise);
 }
 
+// An array that is declared inside belongs to one iteration, unless it is in
+// shared memory and the iterations become threads.
+static void walk_alloc(struct depend_nest *w, const struct ir_buffer *array)
+{
+    if (array->space != SPACE_shared || !w->on_threads)
+        map_set(&w->inner, array, w);
+}
+
 // Walk a statement.
 static void walk_stmt(struct depend_nest *w, struct ir_stmt *s)
 {
@@ -208,7 +216,7 @@ static void walk_stmt(struct depend_nest *w, struct ir_stmt *s)
     case STMT_assign: walk_assign(w, s); break;
     case STMT_store: walk_store(w, s); break;
     case STMT_eval: walk_expr(w, s->u.value); break;
-    case STMT_alloc: map_set(&w->inner, s->u.buffer, s->u.buffer); break;
+    case STMT_alloc: walk_alloc(w, s->u.buffer); break;
     case STMT_stage: walk_stage(w, s); break;
     case STMT_barrier:
     case STMT_sync:
@@ -280,10 +288,11 @@ void depend_walk_all(struct depend_nest *w, struct pass *p)
 }
 
 void depend_walk(struct depend_nest *w, struct pass *p, struct ir_stmt *loop,
-                 bool across)
+                 enum axis axis, bool across)
 {
     struct ir_path path = {0};
     start(w, p);
+    w->on_threads = axis_kind(axis) == AXIS_THREAD;
     w->top = loop;
     ir_find(p->scratch, &p->kernel->body, loop, &path);
     for (uint32_t i = 0; i < path.n; i++) {

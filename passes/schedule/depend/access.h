@@ -49,6 +49,7 @@ struct depend_nest {
     struct ir_stmt *top;     // the kernel's statement that holds the nest
     const struct ir_stmt *stmt, *stage; // being walked
     bool in_init;
+    bool on_threads; // the iterations become threads of a block
     struct VEC(struct depend_access) accesses;
     struct depend_meeting scalar; // an outer scalar that is assigned to
 };
@@ -59,10 +60,10 @@ static inline bool depend_is_loop(const struct domain_step *step)
     return step->stmt && step->stmt->kind == STMT_for;
 }
 
-// Walk the nest from the outermost of its loops; the serial loops around
-// vary if `across`.
+// Walk the nest from the outermost of its loops, as it is to run on `axis`;
+// the serial loops around vary if `across`.
 void depend_walk(struct depend_nest *w, struct pass *p, struct ir_stmt *loop,
-                 bool across);
+                 enum axis axis, bool across);
 
 // Walk the whole kernel, as a nest in no loop.
 void depend_walk_all(struct depend_nest *w, struct pass *p);

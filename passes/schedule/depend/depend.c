@@ -110,7 +110,8 @@ static bool answer(struct ask *ask, struct pass *p, struct depend_meeting *out)
 {
     *out = (struct depend_meeting){0};
     ask->free.arena = p->scratch;
-    depend_walk(&ask->nest, p, ask->question.loops[0], ask->question.across);
+    depend_walk(&ask->nest, p, ask->question.loops[0], ask->question.axis,
+                ask->question.across);
     if (!ask->nest.scalar.name)
         return find_meeting(ask, out);
     *out = ask->nest.scalar;
@@ -241,7 +242,7 @@ bool depend_between(struct pass *p, struct ir_stmt *nest,
         if (axis_kind((enum axis)axis) != AXIS_BLOCK || axes.loops[axis] < 2 ||
             sched_has(&block, STMT_sync))
             continue;
-        depend_walk(&ask.nest, p, nest, true);
+        depend_walk(&ask.nest, p, nest, ask.question.axis, true);
         if (find_apart(&ask, out, loops))
             return true;
     }

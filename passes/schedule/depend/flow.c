@@ -28,7 +28,7 @@ bool depend_flows(struct pass *p, struct ir_stmt *loop,
     struct depend_nest w;
     struct depend_question q = {.loops = &loop, .n = 1};
     bool is_exact;
-    depend_walk(&w, p, loop, false);
+    depend_walk(&w, p, loop, AXIS_serial, false);
     for (size_t i = 0; i < w.accesses.n; i++) {
         const struct depend_access *x = &w.accesses.at[i];
         for (size_t j = 0; j < w.accesses.n && x->writes; j++) {
