@@ -20,9 +20,10 @@
 //   }
 //
 // Threads that take no part in an iteration keep the identity.  Each position
-// of the other thread loops has a group of parts of its own, and loops over
-// elements inside of those of the reduction move out of them.  An array in
-// local memory gets the result in every thread, others from one thread.
+// of the other loops over threads, real or virtual, has a group of parts of its
+// own, and loops over elements inside of those of the reduction move out of
+// them.  An array in local memory gets the result in every thread, others from
+// one thread.
 //
 // Shuffles combine as many neighbours as the number of threads that share an
 // element is a multiple of: 32, 16, ... 1.  They need threads that are
