@@ -104,8 +104,10 @@ static void lay_out(struct shared_layout *all, const struct ir_block *body,
         if (!collide(place, x) || are_apart(body, x, place))
             continue;
         int64_t next = end_of(x, place->buffer);
-        i = next > place->offset ? (size_t)-1 : i;
+        if (next <= place->offset)
+            continue;
         place->offset = next;
+        i = (size_t)-1;
     }
     for (size_t i = 0; i < all->places.n; i++)
         all->overlaps |= place->bytes > 0 && all->places.at[i].bytes > 0 &&
