@@ -115,6 +115,9 @@ static void declare_entry(struct emitter *e, const struct ir_launch *launch,
     e->function = LLVMAddFunction(e->module, launch->name, type);
     LLVMSetFunctionCallConv(e->function, LLVMPTXKernelCallConv);
     emit_attribute(e->function, LLVMAttributeFunctionIndex, "nounwind", 0);
+    if (e->options->no_extra_loads)
+        emit_attribute(e->function, LLVMAttributeFunctionIndex,
+                       "sanitize_thread", 0);
     set_bounds(e, launch);
     e->allocas = emit_new_block(e, "entry");
     LLVMPositionBuilderAtEnd(e->builder, emit_new_block(e, "body"));

@@ -56,9 +56,11 @@ enum nvptx_form {
 struct nvptx_options {
     const struct nvptx_target *target;
     enum nvptx_form form;
-    bool line_info;     // `.loc` lines: profilers and nvdisasm show the source
-    bool fast_math;     // approximations in every kernel
-    unsigned opt_level; // 0 none, 1 fast, 2 the default, 3 everything LLVM has
+    bool line_info;      // `.loc` lines: profilers and nvdisasm show the source
+    bool fast_math;      // approximations in every kernel
+    bool no_extra_loads; // only threads that need a value load it: for tools
+                         // that look for races
+    unsigned opt_level;  // 0 none, 1 fast, 2 the default, 3 everything LLVM has
     const void *libdevice; // the bitcode of libdevice, or NULL
     size_t libdevice_size; // bytes
     struct phases *times;  // of the steps, or NULL

@@ -34,6 +34,7 @@ static bool emit(const struct simt_code *code, const struct simt_options *o,
                                     .form = NVPTX_OPTIMISED,
                                     .line_info = true,
                                     .fast_math = o->fast_math,
+                                    .no_extra_loads = true,
                                     .opt_level = o->opt_level,
                                     .libdevice = o->libdevice,
                                     .libdevice_size = o->libdevice_size};
