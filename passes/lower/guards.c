@@ -49,7 +49,9 @@ struct place {
     struct ir_stage *stage; // at its end
     uint32_t first;         // outermost loop of the reduction on the path
     uint32_t chain;         // from here on: only loops of the reduction, each
-                            // alone in the one before, then the stage
+                            // alone in the one before, then the stage; the
+                            // stage if blocks share the reduction: those out
+                            // of its predicate must not store
 };
 
 // Find the place of a stage.
@@ -69,6 +71,8 @@ static struct place find_place(struct pass *p, struct ir_stmt *s)
         if (outer->kind == STMT_for &&
             (ir_stage_role(r.stage, outer->u.loop.var) & STAGE_REDUCES))
             r.first = i;
+        if (reduces && axis_kind(outer->u.loop.axis) == AXIS_BLOCK)
+            r.chain = r.path.n - 1;
     }
     return r;
 }
