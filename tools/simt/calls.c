@@ -265,14 +265,14 @@ bool code_replace_call(struct rewriter *w, LLVMValueRef call)
     const char *name = LLVMIsAInlineAsm(called)
                            ? LLVMGetInlineAsmAsmString(called, &n)
                            : LLVMGetValueName2(called, &n);
-    bool ok = LLVMIsAInlineAsm(called)
-                  ? replace_inline(w, call, name)
-                  : !LLVMIsDeclaration(called) ||
-                        replace_register(w, call, name) ||
-                        replace_collective(w, call, name) ||
-                        replace_barrier(w, call, name) ||
-                        watch_memory(w, call, name) || is_common(name) ||
-                        replace_math(w, call, math_find(name));
+    bool ok =
+        LLVMIsAInlineAsm(called)
+            ? replace_inline(w, call, name)
+            : !LLVMIsDeclaration(called) || replace_register(w, call, name) ||
+                  replace_collective(w, call, name) ||
+                  replace_barrier(w, call, name) ||
+                  watch_memory(w, call, name) ||
+                  replace_math(w, call, math_find(name)) || is_common(name);
     if (!ok)
         diag_error(w->diags, (struct span){0}, D_simt_unknown, name);
     return ok;
