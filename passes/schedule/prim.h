@@ -64,7 +64,7 @@ const struct sched_prim_info *sched_prim_info(enum sched_prim prim);
 struct sched_call {
     struct pass *pass;
     enum sched_prim prim;
-    struct span span;            // of the directive
+    struct span span;    // of the directive
     bool is_independent; // the caller knows that no iterations of its loops
                          // meet: no dependence is looked for
     struct sched_values args;    // lists are spread

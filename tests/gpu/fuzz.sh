@@ -16,7 +16,8 @@ mkdir -p "$logs"
 # Writes a case, and runs it at each of its lines of sizes; prints a line for each.
 run_case() {
   local file=$logs/case-$1.ing flags log status
-  timeout 60 "$FUZZ" --seed "$SEED" --first "$1" --cases 1 --print >"$file" 2>/dev/null
+  timeout 60 "$FUZZ" --seed "$SEED" --first "$1" --cases 1 --print 2>/dev/null |
+    awk '/^\/\/ Schedule fuzzer:/ { text = "" } { text = text $0 "\n" } END { printf "%s", text }' >"$file"
   grep -q '^// holds' "$file" || { echo "skip case-$1 $(grep -m1 '^// [a-z]*:' "$file" | cut -c1-70)"; return; }
   sed -nE 's/^\/\/ test:[ ]*//p' "$file" | while read -r sizes; do
     flags=(); [ -n "$sizes" ] && flags=(--size "${sizes// /,}")
