@@ -53,17 +53,22 @@ static bool add_launch(struct arena *a, const struct problem *p,
     return true;
 }
 
-// Add an array of the workspace; false if its size has no value.
+// Add an array of the workspace, gaps between its rows included; false if its
+// size has no value.
 static bool add_workspace(struct arena *a, const struct problem *p,
                           const struct ir_buffer *b, struct dispatch *d)
 {
-    int64_t bytes = (int64_t)type_bytes(b->elem);
-    for (uint32_t i = 0; i < b->rank; i++) {
-        int64_t extent;
+    int64_t last = 0, row = 1, bytes;
+    for (uint32_t i = b->rank; i-- > 0;) {
+        int64_t extent, stride = row, step;
         if (!value_of(p, d->variant, b->shape[i], &extent) ||
-            !num_mul(bytes, extent, &bytes))
+            (b->strides && !value_of(p, d->variant, b->strides[i], &stride)) ||
+            !num_mul(extent - 1, stride, &step) ||
+            !num_mul(row, extent, &row) || !num_add(last, step, &last))
             return false;
     }
+    if (!num_mul(row > 0 ? last + 1 : 0, (int64_t)type_bytes(b->elem), &bytes))
+        return false;
     vec_push(a, &d->workspace, (size_t)bytes);
     return true;
 }
