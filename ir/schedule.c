@@ -13,7 +13,7 @@ const struct sched_item *sched_find_def(const struct sched_program *program,
         if (program->defs.at[i]->name.text == name)
             return program->defs.at[i];
     }
-    return program->library ? sched_find_def(program->library, name) : NULL;
+    return program->fallback ? sched_find_def(program->fallback, name) : NULL;
 }
 
 // Add "did you mean" to the newest diagnostic if a search found something.

@@ -80,7 +80,7 @@ struct sched_item {
 struct sched_program {
     struct VEC(struct sched_item *) schedules;
     struct VEC(struct sched_item *) defs;
-    const struct sched_program *library; // defs for names that are not here
+    const struct sched_program *fallback; // defs for names that are not here
 };
 
 // The value of a parameter or a knob, from outside of the schedule.

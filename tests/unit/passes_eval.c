@@ -295,7 +295,7 @@ static void add_library(struct file *f)
         assert_true(frontend_parse(&f->arena, &f->names, s, true, &f->diags,
                                    &f->library));
     }
-    f->program.schedules.library = &f->library.schedules;
+    f->program.schedules.fallback = &f->library.schedules;
 }
 
 // Return whether some size of a kernel is open, so that trials differ.

@@ -77,7 +77,7 @@ static void made(size_t k, enum ir_level to, bool loops, const char *wanted)
     subject_open(&s, text);
     assert_true(
         frontend_parse(&s.arena, &s.names, &source, true, &s.diags, &shared));
-    s.program.schedules.library = &shared.schedules;
+    s.program.schedules.fallback = &shared.schedules;
     struct pass p = subject_pass(&s, s.program.kernels.at[k]);
     const struct pass_options options = {0};
     struct listing l = {.loops = loops};

@@ -178,13 +178,13 @@ static void check_settings(struct compilation *c,
 // Parse the library of defs, once.
 static void add_library(struct compilation *c)
 {
-    if (c->program.schedules.library)
+    if (c->program.schedules.fallback)
         return;
     for (const struct library_file *f = library_files; f->name; f++) {
         struct source *s = copy_source(c, f->name, f->text, f->size);
         frontend_parse(&c->arena, &c->names, s, true, &c->diags, &c->library);
     }
-    c->program.schedules.library = &c->library.schedules;
+    c->program.schedules.fallback = &c->library.schedules;
 }
 
 bool compile_schedule(struct compilation *c, const struct compile_options *o)

@@ -59,7 +59,7 @@ static bool refuse_unknown(struct interp *in, const struct sched_expr *x)
     struct suggest s = {.wanted = x->name};
     for (int i = 0; i < PRIM_COUNT; i++)
         suggest_offer(&s, sched_prim_info((enum sched_prim)i)->name);
-    for (const struct sched_program *p = in->program; p; p = p->library) {
+    for (const struct sched_program *p = in->program; p; p = p->fallback) {
         for (size_t i = 0; i < p->defs.n; i++)
             suggest_offer(&s, p->defs.at[i]->name.text);
     }

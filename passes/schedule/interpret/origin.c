@@ -22,8 +22,8 @@ void interp_origins_begin(struct interp *in)
 // Return whether a def is one of the library.
 static bool is_library(const struct interp *in, const struct sched_item *def)
 {
-    for (const struct sched_program *p = in->program->library; p;
-         p = p->library) {
+    for (const struct sched_program *p = in->program->fallback; p;
+         p = p->fallback) {
         for (size_t i = 0; i < p->defs.n; i++) {
             if (p->defs.at[i] == def)
                 return true;
