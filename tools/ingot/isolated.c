@@ -53,14 +53,15 @@ static bool follow(struct child *c)
     double since = now();
     for (;;) {
         struct pollfd one = {c->pipe, POLLIN, 0};
-        if (poll(&one, 1, TICK_MS) > 0 && !take_text(c))
-            return true;
+        bool has_text = poll(&one, 1, TICK_MS) > 0;
         if (*c->what->progress != seen) {
             seen = *c->what->progress;
             since = now();
         }
-        if (now() - since > c->what->seconds)
+        if (now() - since >= c->what->seconds)
             return false;
+        if (has_text && !take_text(c))
+            return true;
         if (c->what->tick)
             c->what->tick(c->what->context);
     }
