@@ -141,9 +141,9 @@ static void write_kernel(struct subject *s)
 // Return the operand that array `which` has at place i.
 static double number(struct type t, int which, int i)
 {
-    static const double special[] = {0,         1,     -1,  0.5, 3.25,
-                                     -7.75,     1e-3,  100, NAN, INFINITY,
-                                     -INFINITY, 65504, 1e30};
+    static const double special[] = {0,    -0.0,     1,         -1,    0.5,
+                                     3.25, -7.75,    -0.0,      1e-3,  100,
+                                     NAN,  INFINITY, -INFINITY, 65504, 1e30};
     int n = sizeof special / sizeof *special;
     bool has_fraction = type_is_float(t), is_signed = type_is_signed(t);
     if (which >= 3)
@@ -209,7 +209,7 @@ static bool same(const struct result *r, const void *got, const void *want)
     if (isnan(x) || isnan(y))
         return isnan(x) && isnan(y);
     if (x == y)
-        return true;
+        return r->is_close || signbit(x) == signbit(y);
     return r->is_close &&
            fabs(x - y) <= closeness(r->type) * fmax(fabs(x), fabs(y)) + 1e-37;
 }

@@ -43,6 +43,7 @@ static const char *const common[] = {
     "llvm.fptoui.sat.", "llvm.fshl.",
     "llvm.fshr.",       "llvm.is.fpclass.",
     "llvm.lifetime.",   "llvm.log2.",
+    "llvm.maximumnum.", "llvm.minimumnum.",
     "llvm.maxnum.",     "llvm.minnum.",
     "llvm.nearbyint.",  "llvm.rint.",
     "llvm.round.",      "llvm.roundeven.",
@@ -265,14 +266,14 @@ bool code_replace_call(struct rewriter *w, LLVMValueRef call)
     const char *name = LLVMIsAInlineAsm(called)
                            ? LLVMGetInlineAsmAsmString(called, &n)
                            : LLVMGetValueName2(called, &n);
-    bool ok =
-        LLVMIsAInlineAsm(called)
-            ? replace_inline(w, call, name)
-            : !LLVMIsDeclaration(called) || replace_register(w, call, name) ||
-                  replace_collective(w, call, name) ||
-                  replace_barrier(w, call, name) ||
-                  watch_memory(w, call, name) ||
-                  replace_math(w, call, math_find(name)) || is_common(name);
+    bool ok = LLVMIsAInlineAsm(called)
+                  ? replace_inline(w, call, name)
+                  : !LLVMIsDeclaration(called) ||
+                        replace_register(w, call, name) ||
+                        replace_collective(w, call, name) ||
+                        replace_barrier(w, call, name) ||
+                        watch_memory(w, call, name) || is_common(name) ||
+                        replace_math(w, call, math_find(name));
     if (!ok)
         diag_error(w->diags, (struct span){0}, D_simt_unknown, name);
     return ok;

@@ -11,13 +11,6 @@
 
 // ---- Parts of the expressions ---------------------------------------------
 
-// Return the greater and the lesser number, of which -0 is less than 0; a NaN
-// loses: PTX ISA, "max" and "min".
-#define greater(a, b)                                                          \
-    (isgreater(b, a) || isnan(a) || (a == b && signbit(a)) ? (b) : (a))
-#define lesser(a, b)                                                           \
-    (isless(b, a) || isnan(a) || (a == b && signbit(b)) ? (b) : (a))
-
 // Return 0 with the sign of a subnormal number, others as they are.
 static float flush(float x)
 {
