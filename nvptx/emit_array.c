@@ -30,13 +30,18 @@ static bool constant_elements(const struct ir_buffer *b, int64_t *elements)
 }
 
 // Return a variable of the module in shared memory.  Its name holds a dot,
-// which no name of the source does.
+// which no name of the source does.  LLVM loads early, for all threads, from
+// what surely is there: where it must not, the variable may be missing.
 static LLVMValueRef module_array(struct emitter *e, const char *of,
                                  LLVMTypeRef type)
 {
     const char *name = arena_printf(e->arena, "%s.%s", e->entry, of);
     LLVMValueRef v = LLVMAddGlobalInAddressSpace(e->module, type, name,
                                                  space_number(SPACE_shared));
+    if (e->options->no_extra_loads) {
+        LLVMSetLinkage(v, LLVMExternalWeakLinkage);
+        return v;
+    }
     LLVMSetInitializer(v, LLVMGetPoison(type));
     LLVMSetLinkage(v, LLVMInternalLinkage);
     return v;
