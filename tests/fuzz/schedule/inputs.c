@@ -7,6 +7,7 @@
 #include "ir/base/num.h"
 #include "ir/base/str.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -158,6 +159,15 @@ static void print_element(struct type t, const void *at, struct buf *out)
         buf_printf(out, "%lld", (long long)eval_load_int(t, at));
 }
 
+// Return whether two elements are the same; one NaN is as good as another.
+static bool same_element(struct type t, const void *x, const void *y)
+{
+    if (memcmp(x, y, type_bytes(t)) == 0)
+        return true;
+    return type_is_float(t) && isnan(eval_load_float(t, x)) &&
+           isnan(eval_load_float(t, y));
+}
+
 // Return whether an array holds the same in both.
 static bool same_array(const struct fuzz_inputs *wanted,
                        const struct fuzz_inputs *got, size_t i, struct buf *out)
@@ -170,7 +180,7 @@ static bool same_array(const struct fuzz_inputs *wanted,
         int64_t offset = offset_of(&l, b, e);
         const char *x = (const char *)wanted->args[i].data + offset;
         const char *y = (const char *)got->args[i].data + offset;
-        if (memcmp(x, y, type_bytes(b->elem)) == 0)
+        if (same_element(b->elem, x, y))
             continue;
         buf_printf(out, "difference: %s element %lld is ", b->name,
                    (long long)e);
