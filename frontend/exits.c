@@ -35,9 +35,9 @@ static unsigned lower(struct exits *e, struct ir_block *block,
 // Return which exit a statement is.
 static int exit_of(const struct ir_stmt *s)
 {
-    if (s->kind != STMT_sync || s->u.sync < SYNC_return)
+    if (s->kind != STMT_sync || s->u.sync.kind < SYNC_return)
         return NO_EXIT;
-    return (int)(s->u.sync - SYNC_return);
+    return (int)(s->u.sync.kind - SYNC_return);
 }
 
 // Return whether a block ends with an exit.
@@ -95,7 +95,7 @@ static unsigned lower_exit(struct exits *e, struct ir_block *block, size_t i,
     bool fits = kind == RETURN ? at->in_threads : at->in_loop;
     if (!fits)
         diag_error(e->p->diags, span, D_exit_place,
-                   sync_spelling(block->at[i]->u.sync),
+                   sync_spelling(block->at[i]->u.sync.kind),
                    kind == RETURN ? "loop over threads" : "loop");
     else if (i + 1 < block->n)
         diag_error(e->p->diags, block->at[i + 1]->span, D_never_runs);

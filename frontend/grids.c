@@ -18,7 +18,7 @@
 // Return whether a statement is a barrier of the grid.
 static bool is_barrier(const struct ir_stmt *s)
 {
-    return s->kind == STMT_sync && s->u.sync == SYNC_grid;
+    return s->kind == STMT_sync && s->u.sync.kind == SYNC_grid;
 }
 
 // Remember the first barrier of the grid.

@@ -161,10 +161,17 @@ struct ir_expr *ir_atomic(struct arena *a, enum ir_op op,
     struct ir_expr **args = arena_array(a, struct ir_expr *, n);
     if (n_index)
         memcpy(args, index, n_index * sizeof *args);
-    memcpy(args + n_index, operands, n_operands * sizeof *args);
+    if (n_operands)
+        memcpy(args + n_index, operands, n_operands * sizeof *args);
     struct ir_expr *x = node(a, op, buffer->elem, n, args);
     x->u.buffer = buffer;
     return x;
+}
+
+struct ir_expr *ir_place(struct arena *a, struct ir_buffer *buffer,
+                         uint32_t n_index, struct ir_expr *const *index)
+{
+    return ir_atomic(a, OP_place, buffer, n_index, index, 0, NULL);
 }
 
 struct ir_expr *ir_scoped(struct ir_expr *atomic, enum ir_scope scope)
@@ -392,7 +399,21 @@ struct ir_stmt *ir_stmt_alloc(struct arena *a, struct ir_buffer *buffer)
 struct ir_stmt *ir_stmt_sync(struct arena *a, enum sync_kind kind)
 {
     struct ir_stmt *s = stmt(a, STMT_sync, NULL);
-    s->u.sync = kind;
+    s->u.sync.kind = kind;
+    return s;
+}
+
+struct ir_stmt *ir_stmt_wait(struct arena *a, enum sync_kind kind, uint32_t n)
+{
+    struct ir_stmt *s = ir_stmt_sync(a, kind);
+    s->u.sync.n = n;
+    return s;
+}
+
+struct ir_stmt *ir_stmt_matrix(struct arena *a, struct ir_matrix op)
+{
+    struct ir_stmt *s = stmt(a, STMT_matrix, NULL);
+    s->u.matrix.op = op;
     return s;
 }
 

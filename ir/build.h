@@ -48,6 +48,9 @@ struct ir_expr *ir_atomic(struct arena *a, enum ir_op op,
                           struct ir_buffer *buffer, uint32_t n_index,
                           struct ir_expr *const *index, uint32_t n_operands,
                           struct ir_expr *const *operands);
+// An operand of an instruction on matrices.
+struct ir_expr *ir_place(struct arena *a, struct ir_buffer *buffer,
+                         uint32_t n_index, struct ir_expr *const *index);
 // Return an atomic that was just made, with a scope.
 struct ir_expr *ir_scoped(struct ir_expr *atomic, enum ir_scope scope);
 struct ir_expr *ir_ramp(struct arena *a, struct ir_expr *base, unsigned lanes);
@@ -108,6 +111,10 @@ struct ir_stmt *ir_stmt_eval(struct arena *a, struct ir_expr *value);
 struct ir_stmt *ir_stmt_alloc(struct arena *a, struct ir_buffer *buffer);
 struct ir_stmt *ir_stmt_barrier(struct arena *a);
 struct ir_stmt *ir_stmt_sync(struct arena *a, enum sync_kind kind);
+struct ir_stmt *ir_stmt_wait(struct arena *a, enum sync_kind kind,
+                             uint32_t n); // one that has a number
+// An instruction on matrices without operands yet.
+struct ir_stmt *ir_stmt_matrix(struct arena *a, struct ir_matrix op);
 struct ir_stmt *ir_stmt_stage(struct arena *a, const char *name);
 struct ir_stmt *ir_stmt_launch(struct arena *a, const char *name);
 

@@ -6,7 +6,10 @@
 #include "ir/build.h"
 #include "ir/checking.h"
 #include "ir/layout.h"
+#include "ir/matrix.h"
 #include "ir/type.h"
+
+#include <string.h>
 
 enum { THREADS_MOST = 1024 };
 
@@ -96,6 +99,9 @@ static void check_alloc(struct checking *c, const struct ir_buffer *b)
     for (uint32_t i = 0; i < b->n_values; i++)
         check_must(c, b->values[i]->op == OP_const, b->values[i],
                    "a value of a constant array is a number");
+    check_must_name(
+        c, b->space != SPACE_fragment || c->kernel->level == LEVEL_stages,
+        b->name, "a fragment, which level stages alone has");
     check_must_name(c, b->space != SPACE_global || c->depth == 1, b->name,
                     "a global alloc must be on top of the kernel");
     for (uint32_t i = 0; i < b->rank; i++)
@@ -180,6 +186,52 @@ static void check_store(struct checking *c, const struct ir_stmt *s)
     check_index(c, b, s->u.store.n, s->u.store.index, &lanes);
     check_typed(c, s->u.store.value, type_vector(b->elem, lanes));
     check_writable(c, b);
+    check_must(c, !s->u.store.is_async || b->space == SPACE_shared, NULL,
+               "an asynchronous copy goes to shared memory");
+}
+
+// Check an operand of an instruction on matrices: its element, where it lies
+// and how much of it there is.
+static void check_tile(struct checking *c, const struct ir_tile *t,
+                       struct ir_matrix op, enum matrix_operand which)
+{
+    struct matrix_info info = matrix_info(op);
+    const struct matrix_part *part = &info.part[which];
+    struct matrix_layout layout;
+    bool is_own = matrix_layout(op, which, &layout);
+    bool is_any = strcmp(part->precision, "b16") == 0;
+    uint32_t elements = 1;
+    if (!check_must(c, t->at && t->at->op == OP_place, t->at,
+                    "an operand is a place"))
+        return;
+    check_expr(c, t->at);
+    for (uint32_t i = 0; i < t->at->n && i < IR_TILE_RANK; i++)
+        elements *= t->extent[i];
+    check_must(c,
+               is_any ? type_bits(t->at->type) == 16
+                      : type_equal(t->at->type, part->type),
+               t->at, "an operand of another type");
+    check_must(c,
+               t->at->u.buffer->space == (is_own ? SPACE_local : SPACE_shared),
+               t->at, "an operand in the wrong memory");
+    check_must(c, !is_own || elements == layout.elements, t->at,
+               "an operand of another size");
+}
+
+// Check an instruction on matrices.
+static void check_matrix(struct checking *c, const struct ir_stmt *s)
+{
+    struct matrix_info info = matrix_info(s->u.matrix.op);
+    for (int i = 0; i < MATRIX_OPERANDS; i++) {
+        if (*info.part[i].layout)
+            check_tile(c, &s->u.matrix.tiles[i], s->u.matrix.op,
+                       (enum matrix_operand)i);
+        else
+            check_must(c, !s->u.matrix.tiles[i].at, NULL,
+                       "an operand that the instruction does not have");
+    }
+    if (s->u.matrix.keep)
+        check_bool(c, s->u.matrix.keep);
 }
 
 // Check an assignment.
@@ -229,10 +281,11 @@ static void check_stmt(struct checking *c, const struct ir_stmt *s)
     case STMT_alloc: check_alloc(c, s->u.buffer); break;
     case STMT_stage: check_stage(c, &s->u.stage); break;
     case STMT_launch: check_launch(c, &s->u.launch); break;
+    case STMT_matrix: check_matrix(c, s); break;
     case STMT_barrier:
     case STMT_sync:
-        check_must(c, s->kind == STMT_barrier || s->u.sync < SYNC_grid, NULL,
-                   "only while parsing");
+        check_must(c, s->kind == STMT_barrier || s->u.sync.kind < SYNC_grid,
+                   NULL, "only while parsing");
         check_must(c, !c->in_stage, NULL, "a barrier inside a stage");
         break;
     case STMT_COUNT: break;

@@ -23,6 +23,7 @@ static void name_stmt(struct buf *out, const struct ir_stmt *s)
     case STMT_eval:
     case STMT_barrier:
     case STMT_sync:
+    case STMT_matrix:
     case STMT_COUNT: break;
     }
     buf_printf(out, "%s%s%s: ", stmt_name(s->kind), *name ? " " : "", name);
@@ -154,8 +155,12 @@ static void check_access(struct checking *c, const struct ir_expr *x)
         return;
     check_operands(c, x, n);
     check_writable(c, x->u.buffer);
-    check_must_name(c, x->u.buffer->space != SPACE_local, x->u.buffer->name,
-                    "atomic on an array that no other thread sees");
+    if (x->op == OP_place)
+        check_must(c, c->stmt->kind == STMT_matrix, x,
+                   "a place outside of an instruction on matrices");
+    else
+        check_must_name(c, !space_is_own(x->u.buffer->space), x->u.buffer->name,
+                        "atomic on an array that no other thread sees");
 }
 
 // Check an operation that makes or takes apart a vector.

@@ -227,6 +227,7 @@ static struct ir_stmt *copy_stmt(struct copying *c, const struct ir_stmt *old)
     case STMT_eval:
     case STMT_barrier:
     case STMT_sync:
+    case STMT_matrix:
     case STMT_COUNT: substitute_stmt(s, c); break;
     }
     return s;

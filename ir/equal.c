@@ -3,6 +3,7 @@
 
 #include "ir/equal.h"
 #include "ir/base/map.h"
+#include "ir/matrix.h"
 
 // A comparison under way.
 struct comparison {
@@ -210,7 +211,38 @@ static bool same_store(struct comparison *c, const struct ir_stmt *a,
                                b->u.store.index),
                 "indices of a store") &&
            same(c, same_expr(c, a->u.store.value, b->u.store.value),
-                "values stored");
+                "values stored") &&
+           same(c, a->u.store.is_async == b->u.store.is_async,
+                "asynchronous stores");
+}
+
+// Compare two operands of instructions on matrices.
+static bool same_tile(struct comparison *c, const struct ir_tile *a,
+                      const struct ir_tile *b)
+{
+    const struct ir_descriptor *x = &a->descriptor, *y = &b->descriptor;
+    return same(c, same_expr(c, a->at, b->at), "operands") &&
+           same(c, memcmp(a->extent, b->extent, sizeof a->extent) == 0,
+                "extents of an operand") &&
+           same(c,
+                x->swizzle == y->swizzle && x->leading == y->leading &&
+                    x->stride == y->stride &&
+                    x->is_transposed == y->is_transposed,
+                "layouts of an operand");
+}
+
+// Compare two instructions on matrices.
+static bool same_matrix(struct comparison *c, const struct ir_stmt *a,
+                        const struct ir_stmt *b)
+{
+    bool ok = same(c,
+                   a->u.matrix.op.row == b->u.matrix.op.row &&
+                       a->u.matrix.op.n == b->u.matrix.op.n,
+                   "instructions");
+    for (int i = 0; ok && i < MATRIX_OPERANDS; i++)
+        ok = same_tile(c, &a->u.matrix.tiles[i], &b->u.matrix.tiles[i]);
+    return ok && same(c, same_expr(c, a->u.matrix.keep, b->u.matrix.keep),
+                      "conditions of an instruction");
 }
 
 // Compare two branches.
@@ -249,7 +281,11 @@ static bool same_stmt(struct comparison *c, const struct ir_stmt *a,
     case STMT_alloc: return same_buffer(c, a->u.buffer, b->u.buffer);
     case STMT_stage: return same_stage(c, &a->u.stage, &b->u.stage);
     case STMT_launch: return same_launch(c, &a->u.launch, &b->u.launch);
-    case STMT_sync: return same(c, a->u.sync == b->u.sync, "fences");
+    case STMT_sync:
+        return same(
+            c, a->u.sync.kind == b->u.sync.kind && a->u.sync.n == b->u.sync.n,
+            "fences");
+    case STMT_matrix: return same_matrix(c, a, b);
     case STMT_barrier:
     case STMT_COUNT: break;
     }

@@ -126,7 +126,7 @@ static void note_joint(struct action *s)
     const struct ir_stmt *o = s->origin;
     s->has_barrier |= o->kind == STMT_barrier;
     s->is_joint |=
-        s->exchanges.n || (o->kind == STMT_sync && o->u.sync == SYNC_warp);
+        s->exchanges.n || (o->kind == STMT_sync && o->u.sync.kind == SYNC_warp);
     s->spawns |=
         o->kind == STMT_for && axis_kind(o->u.loop.axis) == AXIS_THREAD;
     for (size_t k = 0; k < 2; k++) {
@@ -233,6 +233,7 @@ static struct action *compile_stmt(struct machine *m, const struct ir_stmt *o)
         break;
     case STMT_barrier:
     case STMT_sync:
+    case STMT_matrix:
     case STMT_COUNT: break;
     }
     s->exchanges = m->exchanges;

@@ -132,6 +132,13 @@ static void run_barrier(struct thread *t, const struct action *s)
     (void)s;
 }
 
+// Stop at an instruction on matrices: one thread cannot run it.
+static void run_matrix(struct thread *t, const struct action *s)
+{
+    eval_stop(t->machine, EVAL_FAULT, s->origin->span,
+              "an instruction on matrices in one thread");
+}
+
 // Set an iteration variable; false if it left its extent: a fault, unless a
 // loop without iterations runs, which has no element to start.
 static bool bind_iter(struct thread *t, const struct action *s, size_t i)
@@ -184,6 +191,7 @@ void eval_bind_action(struct action *s)
     case STMT_alloc: s->run = run_alloc; break;
     case STMT_stage: s->run = run_stage; break;
     case STMT_launch: s->run = eval_launch; break;
+    case STMT_matrix: s->run = run_matrix; break;
     case STMT_barrier:
     case STMT_sync:
     case STMT_COUNT: s->run = run_barrier; break;

@@ -69,7 +69,7 @@ enum ir_scope {
 };
 
 enum sync_kind {
-#define SYNC(name, spelling, meaning) SYNC_##name,
+#define SYNC(name, spelling, number, meaning) SYNC_##name,
 #include "ir/syncs.def"
 #undef SYNC
     SYNC_COUNT
@@ -164,13 +164,18 @@ struct ir_expr {
                            // operands behind the element
 };
 
+// The most dimensions of an operand of an instruction on matrices.
+enum { IR_TILE_RANK = 6 };
+
 // Statements in order.
 struct ir_block VEC(struct ir_stmt *);
 
-// A hint attached to a loop or a stage, by `annotate` or `@name(value)`.
+// A hint attached to a loop or a stage, by `annotate` or a primitive:
+// `@name(value)` or `@name(word)`.
 struct ir_attr {
     const char *name; // interned
     int64_t value;
+    const char *word; // interned; NULL: it is a value
 };
 
 // A loop over from, from + step, ... while below to.
@@ -210,6 +215,27 @@ struct ir_launch {
     struct ir_block body;
 };
 
+// An instruction on matrices: a row of ir/matrix.def, and n where it is open.
+struct ir_matrix {
+    uint16_t row, n;
+};
+
+// How a matrix of a warpgroup lies in shared memory: swizzled rows of 128, 64
+// or 32 bytes (0: none), and how far blocks of them are apart, in bytes.
+struct ir_descriptor {
+    uint32_t swizzle, leading, stride;
+    bool is_transposed; // rows lie along m or n, not k
+};
+
+// An operand of such an instruction: the first element that this thread (in
+// registers) or the whole group (in shared memory) has of it, and how many
+// follow in each dimension.
+struct ir_tile {
+    struct ir_expr *at; // a place; NULL: the instruction has no such operand
+    uint32_t extent[IR_TILE_RANK];   // of the dimensions of `at`
+    struct ir_descriptor descriptor; // of operands of a warpgroup
+};
+
 // A statement.
 struct ir_stmt {
     enum ir_stmt_kind kind;
@@ -230,12 +256,21 @@ struct ir_stmt {
             uint32_t n;
             struct ir_expr **index;
             struct ir_expr *value;
-        } store;                  // store
-        struct ir_expr *value;    // eval
+            bool is_async;     // a copy to shared memory that goes on behind it
+        } store;               // store
+        struct ir_expr *value; // eval
         struct ir_buffer *buffer; // alloc
-        enum sync_kind sync;      // sync
-        struct ir_stage stage;    // stage
-        struct ir_launch launch;  // launch
+        struct {
+            enum sync_kind kind;
+            uint32_t n; // where the kind has a number
+        } sync;         // sync
+        struct {
+            struct ir_matrix op;
+            struct ir_tile tiles[3]; // D, A, B
+            struct ir_expr *keep;    // false: D is overwritten; NULL: true
+        } matrix;                    // matrix
+        struct ir_stage stage;       // stage
+        struct ir_launch launch;     // launch
     } u;
 };
 
@@ -308,6 +343,8 @@ int axis_dimension(enum axis axis); // 0, 1 or 2
 int64_t axis_most(enum axis axis);  // largest extent; 0: no limit
 bool axis_find(const char *name, enum axis *out);
 const char *space_name(enum space space);
+bool space_is_own(enum space space);     // one for each iteration of the loops
+                                         // over threads around it
 unsigned space_number(enum space space); // LLVM's address space
 bool space_find(const char *name, enum space *out);
 const char *level_name(enum ir_level level);
@@ -315,6 +352,7 @@ bool level_find(const char *name, enum ir_level *out);
 const char *scope_name(enum ir_scope scope);
 bool scope_named(const char *name, enum ir_scope *out); // not `usual`
 const char *sync_spelling(enum sync_kind kind);
+bool sync_has_number(enum sync_kind kind);
 const char *stmt_name(enum ir_stmt_kind kind);
 bool stmt_allowed(enum ir_stmt_kind kind, enum ir_level level);
 

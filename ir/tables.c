@@ -182,6 +182,11 @@ unsigned space_number(enum space space)
     return spaces[space].number;
 }
 
+bool space_is_own(enum space space)
+{
+    return space == SPACE_local || space == SPACE_fragment;
+}
+
 bool space_find(const char *name, enum space *out)
 {
     for (int i = 0; i < SPACE_COUNT; i++) {
@@ -249,15 +254,30 @@ bool scope_named(const char *name, enum ir_scope *out)
     return false;
 }
 
-static const char *const syncs[] = {
-#define SYNC(name, spelling, meaning) spelling,
+// A row of syncs.def.
+struct sync_row {
+    const char *spelling;
+    bool has_number;
+};
+
+static const struct sync_row syncs[] = {
+#define none                                  false
+#define N                                     true
+#define SYNC(name, spelling, number, meaning) {spelling, number},
 #include "ir/syncs.def"
 #undef SYNC
+#undef N
+#undef none
 };
 
 const char *sync_spelling(enum sync_kind kind)
 {
-    return syncs[kind];
+    return syncs[kind].spelling;
+}
+
+bool sync_has_number(enum sync_kind kind)
+{
+    return syncs[kind].has_number;
 }
 
 const char *stmt_name(enum ir_stmt_kind kind)

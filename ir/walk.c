@@ -2,6 +2,7 @@
 
 #include "ir/walk.h"
 #include "ir/build.h"
+#include "ir/matrix.h"
 
 uint32_t ir_stmt_blocks(struct ir_stmt *s, struct ir_block *out[])
 {
@@ -24,6 +25,7 @@ uint32_t ir_stmt_blocks(struct ir_stmt *s, struct ir_block *out[])
     case STMT_alloc:
     case STMT_barrier:
     case STMT_sync:
+    case STMT_matrix:
     case STMT_COUNT: break;
     }
     return 0;
@@ -51,6 +53,19 @@ static void see_stage(struct ir_stage *stage,
         see(&stage->predicate, context);
 }
 
+// The part of ir_stmt_exprs for an instruction on matrices.
+static void see_matrix(struct ir_stmt *s,
+                       void (*see)(struct ir_expr **place, void *context),
+                       void *context)
+{
+    for (int i = 0; i < MATRIX_OPERANDS; i++) {
+        if (s->u.matrix.tiles[i].at)
+            see(&s->u.matrix.tiles[i].at, context);
+    }
+    if (s->u.matrix.keep)
+        see(&s->u.matrix.keep, context);
+}
+
 void ir_stmt_exprs(struct ir_stmt *s,
                    void (*see)(struct ir_expr **place, void *context),
                    void *context)
@@ -72,6 +87,7 @@ void ir_stmt_exprs(struct ir_stmt *s,
     case STMT_eval: see(&s->u.value, context); break;
     case STMT_stage: see_stage(&s->u.stage, see, context); break;
     case STMT_launch: see_all(s->u.launch.grid, 3, see, context); break;
+    case STMT_matrix: see_matrix(s, see, context); break;
     case STMT_alloc:
     case STMT_barrier:
     case STMT_sync:

@@ -118,7 +118,7 @@ LLVMValueRef emit_shuffle(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_vote(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_match(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_warp_reduce(struct emitter *e, const struct ir_expr *x);
-void emit_sync(struct emitter *e, enum sync_kind kind);
+void emit_sync(struct emitter *e, const struct ir_stmt *s);
 
 // ---- emit_memory.c
 

@@ -33,7 +33,7 @@ static void note_together(struct ir_expr *x, void *context)
 // Note whether the threads of a warp wait for one another.
 static void note_warp(struct ir_stmt *s, void *context)
 {
-    *(bool *)context |= s->kind == STMT_sync && s->u.sync == SYNC_warp;
+    *(bool *)context |= s->kind == STMT_sync && s->u.sync.kind == SYNC_warp;
 }
 
 // Return whether threads meet below a statement.
@@ -215,7 +215,8 @@ static void emit_stmt(struct emitter *e, struct ir_stmt *s)
     case STMT_eval: emit_value(e, s->u.value); break;
     case STMT_alloc: emit_alloc(e, s); break;
     case STMT_barrier: emit_barrier(e); break;
-    case STMT_sync: emit_sync(e, s->u.sync); break;
+    case STMT_sync: emit_sync(e, s); break;
+    case STMT_matrix:
     case STMT_stage:
     case STMT_launch:
     case STMT_COUNT: break;

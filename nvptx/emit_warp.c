@@ -183,16 +183,39 @@ static void emit_fence(struct emitter *e, const char *scope)
         fence, LLVMGetSyncScopeID(e->context, scope, strlen(scope)));
 }
 
-void emit_sync(struct emitter *e, enum sync_kind kind)
+void emit_sync(struct emitter *e, const struct ir_stmt *s)
 {
     LLVMValueRef all = word(e, ALL_LANES);
-    switch (kind) {
+    LLVMValueRef n = word(e, s->u.sync.n);
+    LLVMValueRef n64 = emit_int(e, type_scalar(TYPE_i64), s->u.sync.n);
+    switch (s->u.sync.kind) {
     case SYNC_warp:
         emit_intrinsic(e, "llvm.nvvm.bar.warp.sync", NULL, &all, 1);
         break;
     case SYNC_block: emit_fence(e, "block"); break;
     case SYNC_gpu: emit_fence(e, "device"); break;
     case SYNC_system: emit_fence(e, ""); break;
+    case SYNC_async_commit:
+        emit_intrinsic(e, "llvm.nvvm.cp.async.commit.group", NULL, NULL, 0);
+        break;
+    case SYNC_async_wait:
+        emit_intrinsic(e, "llvm.nvvm.cp.async.wait.group", NULL, &n, 1);
+        break;
+    case SYNC_wgmma_fence:
+        emit_intrinsic(e, "llvm.nvvm.wgmma.fence.sync.aligned", NULL, NULL, 0);
+        break;
+    case SYNC_wgmma_commit:
+        emit_intrinsic(e, "llvm.nvvm.wgmma.commit_group.sync.aligned", NULL,
+                       NULL, 0);
+        break;
+    case SYNC_wgmma_wait:
+        emit_intrinsic(e, "llvm.nvvm.wgmma.wait_group.sync.aligned", NULL, &n64,
+                       1);
+        break;
+    case SYNC_fence_async:
+        emit_intrinsic(e, "llvm.nvvm.fence.proxy.async.shared_cta", NULL, NULL,
+                       0);
+        break;
     case SYNC_grid:
     case SYNC_return:
     case SYNC_break:

@@ -59,7 +59,7 @@ static bool atomic_fits(struct parser *p, enum ir_op op,
         diag_error(p->diags, span, D_operand_types, wrong);
         return false;
     }
-    if (buffer->space == SPACE_local) {
+    if (space_is_own(buffer->space)) {
         diag_error(p->diags, span, D_atomic_on_local, buffer->name);
         return false;
     }

@@ -10,6 +10,11 @@ bool parse_attr_value(struct parser *p, struct ir_attr *attr)
 {
     uint64_t is_negative = parse_take(p, "-");
     const struct token *t = parse_peek(p, 0);
+    if (t->kind == TOKEN_NAME && !is_negative) {
+        attr->word = t->text;
+        p->at++;
+        return parse_expect(p, ")", "behind the word of an annotation");
+    }
     if (t->kind != TOKEN_INT || t->integer > INT64_MAX + is_negative) {
         diag_error(p->diags, t->span, D_not_a_count, (long long)INT64_MAX);
         return false;
@@ -87,7 +92,7 @@ bool parse_stage(struct parser *p, struct ir_block *out, size_t first)
         !(stage->predicate = parse_condition(p, "the predicate")))
         return false;
     while (parse_take(p, "@")) {
-        struct ir_attr attr = {parse_name(p, "an annotation"), 0};
+        struct ir_attr attr = {parse_name(p, "an annotation"), 0, NULL};
         if (!attr.name || !parse_expect(p, "(", "behind an annotation") ||
             !parse_attr_value(p, &attr))
             return false;

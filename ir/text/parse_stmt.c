@@ -31,7 +31,7 @@ static bool parse_loop_attr(struct parser *p, struct ir_for *loop)
         name = arena_printf(p->arena, "%s.%s", name, dim ? dim : "");
     }
     if (parse_take(p, "(")) {
-        struct ir_attr attr = {name, 0};
+        struct ir_attr attr = {name, 0, NULL};
         bool ok = parse_attr_value(p, &attr);
         vec_push(p->arena, &loop->attrs, attr);
         return ok;
@@ -320,20 +320,42 @@ static bool append_sync(struct parser *p, struct ir_block *out, size_t first,
     return true;
 }
 
-// Append `grid_barrier`, `return`, `break` or `continue`, if that is the whole
-// statement.
+// Append what a word that is no keyword says to wait for (async_commit ...
+// continue), with its number where it has one, if that is the whole statement.
 static bool parse_word(struct parser *p, struct ir_block *out)
 {
-    const struct token *next = parse_peek(p, 1);
-    bool ends = next->kind == TOKEN_NEWLINE || strcmp(next->text, "}") == 0;
-    for (int kind = SYNC_grid; ends && kind < SYNC_COUNT; kind++) {
-        if (!parse_is(p, sync_spelling((enum sync_kind)kind)))
+    size_t first = p->at;
+    for (int kind = SYNC_async_commit; kind < SYNC_COUNT; kind++) {
+        bool has_number = sync_has_number((enum sync_kind)kind);
+        const struct token *next = parse_peek(p, has_number ? 4 : 1);
+        bool ends = next->kind == TOKEN_NEWLINE || strcmp(next->text, "}") == 0;
+        if (!parse_is(p, sync_spelling((enum sync_kind)kind)) || !ends)
             continue;
         struct ir_stmt *s = ir_stmt_sync(p->arena, (enum sync_kind)kind);
-        s->span = parse_span(p, p->at++);
+        p->at++;
+        if (has_number && (!parse_expect(p, "(", "before a number") ||
+                           !parse_count(p, &s->u.sync.n) ||
+                           !parse_expect(p, ")", "behind a number")))
+            return false;
+        s->span = parse_span(p, first);
         ir_append(p->arena, out, s);
         return true;
     }
+    return false;
+}
+
+// Parse a copy behind `async`.
+static bool parse_async(struct parser *p, struct ir_block *out, size_t first)
+{
+    size_t n = out->n;
+    if (!parse_simple(p, out, first))
+        return false;
+    struct ir_stmt *s = out->n > n ? out->at[n] : NULL;
+    if (s && s->kind == STMT_store) {
+        s->u.store.is_async = true;
+        return true;
+    }
+    diag_error(p->diags, parse_span(p, first), D_not_a_copy);
     return false;
 }
 
@@ -343,6 +365,10 @@ static bool parse_statement(struct parser *p, struct ir_block *out)
     size_t first = p->at;
     if (parse_word(p, out))
         return true;
+    if (parse_peek(p, 1)->kind == TOKEN_NAME && parse_take(p, "async"))
+        return parse_async(p, out, first);
+    if (parse_peek(p, 1)->kind == TOKEN_NAME && parse_take(p, "matrix"))
+        return parse_matrix(p, out, first);
     if (parse_take(p, "for"))
         return parse_for(p, out, first);
     if (parse_take(p, "if"))

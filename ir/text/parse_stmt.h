@@ -12,4 +12,7 @@ bool parse_attr_value(struct parser *p, struct ir_attr *attr);
 bool parse_stage(struct parser *p, struct ir_block *out, size_t first);
 bool parse_launch(struct parser *p, struct ir_block *out, size_t first);
 
+// Parse an instruction on matrices, likewise.
+bool parse_matrix(struct parser *p, struct ir_block *out, size_t first);
+
 #endif

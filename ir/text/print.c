@@ -3,6 +3,7 @@
 #include "ir/text/print.h"
 
 #include "ir/build.h"
+#include "ir/matrix.h"
 #include "ir/text.h"
 
 enum { STEP = 4 };
@@ -58,8 +59,10 @@ static void print_attrs(struct printer *p, const struct ir_attr *attrs,
                         size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        buf_printf(p->out, " @%s(%lld)", attrs[i].name,
-                   (long long)attrs[i].value);
+        attrs[i].word
+            ? buf_printf(p->out, " @%s(%s)", attrs[i].name, attrs[i].word)
+            : buf_printf(p->out, " @%s(%lld)", attrs[i].name,
+                         (long long)attrs[i].value);
 }
 
 // Append the line of a loop without its body.
@@ -135,10 +138,54 @@ static void print_let(struct printer *p, const struct ir_stmt *s)
 static void print_store(struct printer *p, const struct ir_stmt *s)
 {
     const struct ir_buffer *b = s->u.store.buffer;
+    buf_text(p->out, s->u.store.is_async ? "async " : "");
     buf_printf(p->out, "%s[", print_name(p, b, b->name));
     print_list(p, s->u.store.index, s->u.store.n, false);
     buf_text(p->out, "] = ");
     print_expr(p, s->u.store.value, 0, s->u.store.value->type.lanes == 1);
+}
+
+// Append an operand of an instruction on matrices: `b[i : 4, j] desc(128, 0, 1024)`.
+static void print_tile(struct printer *p, const struct ir_tile *t)
+{
+    const struct ir_descriptor *d = &t->descriptor;
+    const struct ir_buffer *b = t->at->u.buffer;
+    buf_printf(p->out, " %s[", print_name(p, b, b->name));
+    for (uint32_t i = 0; i < t->at->n; i++) {
+        buf_text(p->out, i ? ", " : "");
+        print_expr(p, t->at->args[i], 0, false);
+        if (t->extent[i] > 1)
+            buf_printf(p->out, " : %u", t->extent[i]);
+    }
+    buf_char(p->out, ']');
+    if (d->stride)
+        buf_printf(p->out, " desc(%u, %u, %u%s)", d->swizzle, d->leading,
+                   d->stride, d->is_transposed ? ", transposed" : "");
+}
+
+// Append an instruction on matrices.
+static void print_matrix(struct printer *p, const struct ir_stmt *s)
+{
+    buf_text(p->out, "matrix ");
+    matrix_name(p->out, s->u.matrix.op);
+    for (int i = 0; i < MATRIX_OPERANDS; i++) {
+        if (!s->u.matrix.tiles[i].at)
+            continue;
+        buf_text(p->out, i ? "," : "");
+        print_tile(p, &s->u.matrix.tiles[i]);
+    }
+    if (!s->u.matrix.keep)
+        return;
+    buf_text(p->out, " keep ");
+    print_expr(p, s->u.matrix.keep, 0, false);
+}
+
+// Append what threads wait for or order.
+static void print_sync(struct printer *p, const struct ir_stmt *s)
+{
+    buf_text(p->out, sync_spelling(s->u.sync.kind));
+    if (sync_has_number(s->u.sync.kind))
+        buf_printf(p->out, "(%u)", s->u.sync.n);
 }
 
 // Append an allocation.
@@ -221,7 +268,8 @@ static void print_stmt(struct printer *p, const struct ir_stmt *s, int indent)
     case STMT_store: print_store(p, s); return;
     case STMT_alloc: print_alloc(p, s->u.buffer); return;
     case STMT_barrier: buf_text(p->out, "barrier"); return;
-    case STMT_sync: buf_text(p->out, sync_spelling(s->u.sync)); return;
+    case STMT_sync: print_sync(p, s); return;
+    case STMT_matrix: print_matrix(p, s); return;
     case STMT_stage: print_stage(p, &s->u.stage, indent); return;
     case STMT_launch: print_launch(p, &s->u.launch, indent); return;
     case STMT_eval: print_expr(p, s->u.value, 0, false); return;

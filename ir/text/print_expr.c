@@ -149,7 +149,7 @@ static void print_counted(struct printer *p, const struct ir_expr *x)
 static void print_own(struct printer *p, const struct ir_expr *x,
                       bool is_decided)
 {
-    if (x->op == OP_load) {
+    if (x->op == OP_load || x->op == OP_place) {
         print_element(p, x, x->n);
     } else if (x->op == OP_cast) {
         buf_printf(p->out, "%s(", type_name(x->type));

@@ -62,7 +62,7 @@ bool access_is_uniform(const struct access_place *p, const struct ir_expr *x)
         return true;
     if (access_depends(p, x) == ON_THREADS)
         return agrees(p, x);
-    bool is_own = (flags & OP_READS) && x->u.buffer->space == SPACE_local;
+    bool is_own = (flags & OP_READS) && space_is_own(x->u.buffer->space);
     if (x->n == 0 || is_own || (flags & (OP_WRITES | OP_TOGETHER)))
         return false;
     for (uint32_t i = 0; i < x->n; i++) {

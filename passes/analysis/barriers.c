@@ -146,7 +146,7 @@ static void see_store(struct divergence *d, const struct ir_stmt *s)
     enum likeness how = worse(d->control, likeness(d, s->u.store.value));
     for (uint32_t i = 0; i < s->u.store.n; i++)
         how = worse(how, likeness(d, s->u.store.index[i]));
-    if (s->u.store.buffer->space == SPACE_local)
+    if (space_is_own(s->u.store.buffer->space))
         spread(d, s->u.store.buffer, how);
 }
 
@@ -164,7 +164,7 @@ static void note_control(struct divergence *d)
 // Report a statement that not every thread reaches that has to.
 static void see_meeting(struct divergence *d, const struct ir_stmt *s)
 {
-    bool of_warp = s->kind == STMT_sync && s->u.sync == SYNC_warp;
+    bool of_warp = s->kind == STMT_sync && s->u.sync.kind == SYNC_warp;
     if (s->kind == STMT_barrier && d->control > SAME_IN_BLOCK)
         diag_error(d->p->diags, s->span, D_barrier_divergent);
     else if (of_warp && d->control > SAME_IN_WARP)

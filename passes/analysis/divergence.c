@@ -86,7 +86,7 @@ static void see_store(struct divergence *d, const struct ir_stmt *s)
     axis_set axes = d->around | divergence_of(d, s->u.store.value);
     for (uint32_t i = 0; i < s->u.store.n; i++)
         axes |= divergence_of(d, s->u.store.index[i]);
-    if (s->u.store.buffer->space == SPACE_local)
+    if (space_is_own(s->u.store.buffer->space))
         spread(d, s->u.store.buffer, axes);
 }
 
@@ -116,6 +116,7 @@ static void see_stmt(struct divergence *d, struct ir_stmt *s, axis_set control)
     case STMT_alloc:
     case STMT_barrier:
     case STMT_sync:
+    case STMT_matrix:
     case STMT_launch:
     case STMT_COUNT: break;
     }

@@ -61,7 +61,7 @@ static void see_store(struct search *w, const struct ir_buffer *b)
                      (b->space == SPACE_global && b->role == ROLE_alloc);
     if (map_has(&w->own, b))
         return;
-    if (b->space == SPACE_local)
+    if (space_is_own(b->space))
         refuse(w, "it writes", b->name, ", which every thread has for itself");
     else if (!is_common)
         refuse(w, "it writes", b->name,

@@ -74,7 +74,7 @@ static bool report_open(struct placing *x, uint32_t d)
 static void see_barrier(struct ir_stmt *s, void *context)
 {
     *(bool *)context |= s->kind == STMT_barrier ||
-                        (s->kind == STMT_sync && s->u.sync == SYNC_warp);
+                        (s->kind == STMT_sync && s->u.sync.kind == SYNC_warp);
 }
 
 // Return whether the array is written below a loop over threads, or below one
@@ -141,7 +141,7 @@ static bool check_grids(struct placing *x, struct ir_block *block)
 static bool find_shape(struct placing *x, bool *moves, struct ir_expr **shape)
 {
     struct ir_block *block = x->common.blocks.at[x->common.stmts.n];
-    if (x->buffer->space == SPACE_local &&
+    if (space_is_own(x->buffer->space) &&
         is_written_by_threads(x, block, false))
         return report_threads(x);
     if (!check_grids(x, block))
@@ -243,7 +243,7 @@ static bool place(struct pass *p, struct ir_stmt *alloc)
 // Return whether arrays of a space belong to a block or a thread.
 static bool is_near(enum space space)
 {
-    return space == SPACE_shared || space == SPACE_local;
+    return space == SPACE_shared || space_is_own(space);
 }
 
 // Check the local arrays that were declared in a block and below: no thread
@@ -254,7 +254,7 @@ static bool check_declared(struct pass *p, struct ir_block *block)
         struct ir_stmt *s = block->at[i];
         struct ir_block *inside[IR_BLOCKS_MOST];
         struct placing x = {.p = p, .alloc = s};
-        if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_local) {
+        if (s->kind == STMT_alloc && space_is_own(s->u.buffer->space)) {
             x.buffer = s->u.buffer;
             placing_find_common(&x);
             struct ir_block *common = x.common.blocks.at[x.common.stmts.n];

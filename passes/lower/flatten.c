@@ -23,6 +23,7 @@
 
 #include "ir/build.h"
 #include "ir/layout.h"
+#include "ir/matrix.h"
 #include "ir/walk.h"
 #include "passes/pass.h"
 
@@ -252,6 +253,25 @@ static void flat_store(struct flatten *f, struct ir_stmt *s)
     s->u.store.n = 1;
 }
 
+// Convert an instruction on matrices: its tiles become as many elements in a
+// row, which those in registers are.
+static void flat_matrix(struct flatten *f, struct ir_stmt *s)
+{
+    for (int i = 0; i < MATRIX_OPERANDS; i++) {
+        struct ir_tile *t = &s->u.matrix.tiles[i];
+        if (!t->at)
+            continue;
+        for (uint32_t d = 1; d < t->at->n; d++) {
+            t->extent[0] *= t->extent[d];
+            t->extent[d] = 0;
+        }
+        t->at = flatten_expr(f, t->at);
+        t->extent[0] += !t->extent[0];
+    }
+    if (s->u.matrix.keep)
+        s->u.matrix.keep = flatten_expr(f, s->u.matrix.keep);
+}
+
 // Convert a block under a condition.
 static void flat_under(struct flatten *f, struct ir_block *block,
                        struct ir_expr *condition, bool holds)
@@ -291,6 +311,7 @@ static void flat_stmt(struct flatten *f, struct ir_stmt *s)
     case STMT_assign: flat_let(f, s); break;
     case STMT_store: flat_store(f, s); break;
     case STMT_eval: s->u.value = flatten_expr(f, s->u.value); break;
+    case STMT_matrix: flat_matrix(f, s); break;
     case STMT_alloc:
     case STMT_barrier:
     case STMT_sync:

@@ -77,7 +77,7 @@ void placing_find_common(struct placing *x)
 // Fix the loops around all accesses as far as the array's space allows.
 static void find_fixed(struct placing *x)
 {
-    bool is_local = x->buffer->space == SPACE_local;
+    bool is_local = space_is_own(x->buffer->space);
     for (size_t i = 0; i < x->common.stmts.n; i++) {
         struct ir_stmt *s = x->common.stmts.at[i];
         if (s->kind == STMT_for && (is_local || !placing_is_threads(s)))

@@ -113,7 +113,7 @@ static size_t single_write(struct mapping *m, struct ir_block *block, size_t at,
 {
     struct ir_stmt *s = block->at[at];
     struct write w = find_write(m, s, control);
-    if (!w.buffer || w.buffer->space == SPACE_local)
+    if (!w.buffer || space_is_own(w.buffer->space))
         return 1;
     struct ir_expr *first = is_first(m, &w);
     if (ir_is_true(first))

@@ -5,8 +5,10 @@
 
 #include "passes/lower/touches.h"
 
+#include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
+#include "ir/matrix.h"
 #include "ir/walk.h"
 
 // Return whether two accesses look the same from everywhere.
@@ -52,7 +54,7 @@ struct own {
 static void note(struct own *o, const struct ir_buffer *b,
                  struct ir_expr *const *index, bool writes, bool is_atomic)
 {
-    if (b->space == SPACE_local || b->space == SPACE_constant ||
+    if (space_is_own(b->space) || b->space == SPACE_constant ||
         (b->space == SPACE_global && b->role == ROLE_input))
         return;
     struct meet_access *x = arena_new(o->arena, struct meet_access);
@@ -69,19 +71,44 @@ static void note(struct own *o, const struct ir_buffer *b,
     add(o->arena, &o->touches, x);
 }
 
-// Note the access of a node.
+// Note the access of a node.  Instructions on matrices read shared memory, but
+// for those that store.
 static void see_node(struct ir_expr *x, void *context)
 {
+    struct own *o = context;
     unsigned flags = ir_op_info(x->op)->flags;
     bool writes = flags & OP_WRITES;
-    if (flags & (OP_READS | OP_WRITES))
-        note(context, x->u.buffer, x->args, writes, writes);
+    if (x->op == OP_place)
+        note(o, x->u.buffer, x->args,
+             matrix_info(o->stmt->u.matrix.op).kind == MATRIX_STORE, false);
+    else if (flags & (OP_READS | OP_WRITES))
+        note(o, x->u.buffer, x->args, writes, writes);
 }
 
 // Note the accesses of an expression.
 static void see_place(struct ir_expr **place, void *context)
 {
     ir_each_expr(*place, see_node, context);
+}
+
+// Say that the operands of an instruction on matrices reach anywhere in the
+// dimensions in which they have more than one element.
+static void widen(struct arena *a, const struct ir_stmt *s,
+                  const struct touches *touches)
+{
+    for (size_t k = 0; k < touches->n; k++) {
+        const struct meet_access *x = touches->at[k];
+        for (int i = 0; i < MATRIX_OPERANDS; i++) {
+            const struct ir_tile *t = &s->u.matrix.tiles[i];
+            bool is_own = t->at && t->at->u.buffer == x->buffer;
+            for (uint32_t d = 0; is_own && d < x->buffer->rank; d++) {
+                if (t->extent[d] > 1)
+                    x->index[d] =
+                        ir_read(a, ir_var_new(a, "any", type_scalar(TYPE_int),
+                                              VAR_let, s->span));
+            }
+        }
+    }
 }
 
 struct touches touches_of(struct arena *a, struct ir_stmt *s,
@@ -92,6 +119,8 @@ struct touches touches_of(struct arena *a, struct ir_stmt *s,
     ir_stmt_exprs(s, see_place, &o);
     if (s->kind == STMT_store)
         note(&o, s->u.store.buffer, s->u.store.index, true, false);
+    if (s->kind == STMT_matrix)
+        widen(a, s, &o.touches);
     return o.touches;
 }
 

@@ -378,6 +378,7 @@ static bool widen_stmt(struct widen *w, struct ir_stmt *s, struct ir_block *out)
     case STMT_alloc:
     case STMT_barrier:
     case STMT_sync:
+    case STMT_matrix:
     case STMT_stage:
     case STMT_launch:
     case STMT_COUNT: return false;

@@ -290,7 +290,7 @@ static void obeys_unrolling_hints(void **state)
     struct ir_launch *launch = &k->body.at[0]->u.launch;
     struct ir_for *loop = &launch->body.at[1]->u.loop;
     const struct ir_attr hints[] = {
-        {"unroll", 8}, {"unroll", 1}, {"no_unroll", 1}};
+        {"unroll", 8, NULL}, {"unroll", 1, NULL}, {"no_unroll", 1, NULL}};
     const int divisions[] = {8 + 1, 1, 1};
     for (int i = 0; i < 3; i++) {
         struct buf out = {0};

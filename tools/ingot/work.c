@@ -225,6 +225,7 @@ static void count_stmt(struct counter *c, const struct ir_stmt *s,
     case STMT_alloc:
     case STMT_barrier:
     case STMT_sync:
+    case STMT_matrix:
     case STMT_COUNT: return;
     }
 }

@@ -362,6 +362,7 @@ static void print_stmt(struct reference *r, struct ir_stmt *s, int indent)
     case STMT_launch:
     case STMT_barrier:
     case STMT_sync:
+    case STMT_matrix:
     case STMT_COUNT: break;
     }
 }

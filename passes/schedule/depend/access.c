@@ -220,6 +220,7 @@ static void walk_stmt(struct depend_nest *w, struct ir_stmt *s)
     case STMT_stage: walk_stage(w, s); break;
     case STMT_barrier:
     case STMT_sync:
+    case STMT_matrix:
     case STMT_launch:
     case STMT_COUNT: break;
     }

@@ -107,7 +107,7 @@ static bool repeats(const struct depend_nest *w, const struct depend_access *x,
 static bool is_private(const struct ir_buffer *b, enum axis axis)
 {
     enum axis_kind kind = axis_kind(axis);
-    return (b->space == SPACE_local &&
+    return (space_is_own(b->space) &&
             (kind == AXIS_BLOCK || kind == AXIS_THREAD)) ||
            (b->space == SPACE_shared && kind == AXIS_BLOCK);
 }

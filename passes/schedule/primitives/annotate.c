@@ -12,7 +12,7 @@
 bool sched_annotate(struct sched_call *c)
 {
     struct ir_stmt *s = sched_arg(c, 0);
-    struct ir_attr new = {c->args.at[1].key, c->args.at[2].number};
+    struct ir_attr new = {c->args.at[1].key, c->args.at[2].number, NULL};
     if (s->kind != STMT_for && s->kind != STMT_stage) {
         diag_error(c->pass->diags, c->span, D_annotate_store, sched_name_of(s));
         return sched_blame_one(c, s, "not a stage");

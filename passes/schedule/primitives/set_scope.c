@@ -57,7 +57,7 @@ static const char *fault_of(const struct sched_call *c,
     if (space != SPACE_shared && array->is_double)
         return "it is filled for the next iteration by the threads of a block";
     ir_each_expr_in(&c->pass->kernel->body, see_atomic, &a);
-    return a.found && space == SPACE_local ? "there are atomics on it" : NULL;
+    return a.found && space_is_own(space) ? "there are atomics on it" : NULL;
 }
 
 bool sched_set_scope(struct sched_call *c)

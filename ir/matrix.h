@@ -1,0 +1,77 @@
+// Instructions on matrices, and which thread holds which element: the rows of
+// ir/matrix.def as functions.
+
+#ifndef IR_MATRIX_H
+#define IR_MATRIX_H
+
+#include "ir/base/buf.h"
+#include "ir/ir.h"
+
+enum matrix_kind { MATRIX_MMA, MATRIX_WGMMA, MATRIX_LOAD, MATRIX_STORE };
+
+// The operands, in the order in which a statement names them.
+enum matrix_operand { MATRIX_D, MATRIX_A, MATRIX_B, MATRIX_OPERANDS };
+
+// An operand.
+struct matrix_part {
+    uint32_t rows, columns;
+    struct type type;      // of an element; b16: u16, for any of 16 bits
+    const char *precision; // as PTX calls it: "f16", "tf32", "b16" ...
+    const char *layout;    // "shared", "" for none, or digits
+};
+
+// A row of the table, for one n.
+struct matrix_info {
+    const char *name, *ptx; // with `*` for n
+    enum matrix_kind kind;
+    uint32_t threads; // 32 or 128
+    uint32_t m, n, k;
+    uint32_t sm;
+    bool is_transposed; // LOAD and STORE: of columns instead of rows
+    struct matrix_part part[MATRIX_OPERANDS];
+};
+
+// Return the facts about an instruction.
+struct matrix_info matrix_info(struct ir_matrix m);
+// Find an instruction by its name, such as wgmma_m64n256k16_f16_f32.
+bool matrix_find(const char *name, struct ir_matrix *out);
+// Find one by the instruction of PTX, such as
+// wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16, with the operand A in
+// registers or not.
+bool matrix_find_ptx(const char *ptx, bool a_in_registers,
+                     struct ir_matrix *out);
+// Append the name, or the instruction of PTX.
+void matrix_name(struct buf *out, struct ir_matrix m);
+void matrix_ptx(struct buf *out, struct ir_matrix m);
+
+// Who counts a digit of a row or a column.
+enum matrix_holder {
+    MATRIX_BY_ELEMENT, // of the elements that a thread has
+    MATRIX_BY_LANE,    // of a warp
+    MATRIX_BY_WARP     // of a warpgroup
+};
+
+// A digit: worth `weight` rows or columns, and `step` elements, lanes or warps.
+struct matrix_digit {
+    enum matrix_holder by;
+    uint32_t extent, weight, step;
+};
+
+// A layout: the digits of the rows, then those of the columns, each outermost
+// first.
+enum { MATRIX_DIGITS_MOST = 8 };
+struct matrix_layout {
+    uint32_t n[2]; // of the rows, of the columns
+    struct matrix_digit digit[2][MATRIX_DIGITS_MOST];
+    uint32_t elements; // of a thread
+};
+
+// Return the layout of an operand; false if it is not in registers.
+bool matrix_layout(struct ir_matrix m, enum matrix_operand which,
+                   struct matrix_layout *out);
+
+// Say which row and column a thread of the group has in one of its elements.
+void matrix_position(const struct matrix_layout *layout, uint32_t thread,
+                     uint32_t element, uint32_t *row, uint32_t *column);
+
+#endif
