@@ -17,6 +17,7 @@ struct plan {
     struct ir_expr *const *index; // by which the stage reaches the array
     const char *fault;            // why there is no such index
     bool loads, stores;           // what the stage does
+    bool is_in_init;              // its init does so
     struct ir_stmt *top;          // the statement of the outermost block
     struct sched_map map;         // over the variables in `used`
     uint32_t *used;
@@ -182,6 +183,7 @@ static bool check_index(struct plan *x)
     struct leaves l = {x, true};
     struct ir_stage *stage = &r->stage->u.stage;
     see_block(x, &stage->init, false);
+    x->is_in_init = x->index != NULL;
     see_block(x, &stage->body, false);
     if (!x->index || (r->writes && !x->stores)) {
         diag_error(x->c->pass->diags, x->c->span, D_cache_unused, stage->name,
@@ -291,6 +293,11 @@ static bool check_map(struct plan *x)
         if (uses && x->want->writes && (!needs || it->is_reduce))
             return refuse(
                 x, arena_printf(p->scratch, "`%s` selects no element", name));
+        if (uses && x->is_in_init && it->is_reduce)
+            return refuse(x, arena_printf(p->scratch,
+                                          "`%s` has no value in the init, "
+                                          "which reads the array",
+                                          name));
         if (!uses)
             continue;
         x->used[x->map.n] = i;

@@ -29,6 +29,8 @@ struct recache {
 //    variables; no condition leaves accesses out             E0683
 //  - the map has an index for each iteration variable        E0679
 //  - it keeps those that it uses apart                       E0680
+//  - where the init reads the array, it has no index for a
+//    variable of the reduction                               E0683
 bool recache(struct sched_call *c, const struct recache *r);
 
 #endif
