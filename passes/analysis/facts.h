@@ -67,6 +67,11 @@ void facts_assume(struct facts *f, struct ir_expr *condition, bool holds);
 struct interval facts_range(const struct facts *f, const struct ir_expr *x);
 struct interval facts_range_of(const struct facts *f, const struct affine *x);
 
+// Return whether the quotients of an expression are proved to be defined: none
+// divides by 0, no ceildiv a negative number.  What is evaluated only in some
+// iterations may leave the loop if so.
+bool facts_is_total(const struct facts *f, struct ir_expr *x);
+
 // Return whether x >= 0 can be proved.
 bool facts_nonnegative(const struct facts *f, const struct affine *x);
 

@@ -340,12 +340,27 @@ static void see_stage(struct ir_stmt *s, void *context)
         vec_push(search->arena, &search->found, s);
 }
 
+// A walk that moves guards, with what is known outside of a loop.
+struct mover {
+    struct pass *p;
+    struct facts facts;
+};
+
+// Return whether a loop is proved to run.
+static bool runs(const struct mover *m, const struct ir_for *loop)
+{
+    struct ir_expr *some =
+        ir_binary(m->p->scratch, OP_lt, loop->from, loop->to);
+    return facts_decide(&m->facts, some) == TRUTH_TRUE;
+}
+
 // Return whether a condition may be asked outside of a loop.
-static bool leaves_loop(const struct ir_expr *condition,
+static bool leaves_loop(const struct mover *m, struct ir_expr *condition,
                         const struct ir_for *loop)
 {
     return ir_is_stable(condition) && !ir_mentions(condition, loop->var) &&
-           axis_kind(loop->axis) != AXIS_BLOCK;
+           axis_kind(loop->axis) != AXIS_BLOCK &&
+           (facts_is_total(&m->facts, condition) || runs(m, loop));
 }
 
 // Return the branch that is all a loop does, or NULL.
@@ -357,8 +372,9 @@ static struct ir_stmt *only_branch(const struct ir_for *loop)
 
 // Move the parts of the guard inside a loop that do not depend on it out of
 // the loop at `at`.
-static void move_guard(struct pass *p, struct ir_block *block, size_t at)
+static void move_guard(struct mover *m, struct ir_block *block, size_t at)
 {
+    struct pass *p = m->p;
     struct ir_stmt *s = block->at[at];
     struct ir_for *loop = &s->u.loop;
     struct ir_stmt *branch = only_branch(loop);
@@ -367,7 +383,7 @@ static void move_guard(struct pass *p, struct ir_block *block, size_t at)
         return;
     fold_split(p->scratch, branch->u.branch.cond, &all);
     for (size_t i = 0; i < all.n; i++) {
-        if (leaves_loop(all.at[i], loop))
+        if (leaves_loop(m, all.at[i], loop))
             vec_push(p->scratch, &outer, all.at[i]);
         else
             vec_push(p->scratch, &inner, all.at[i]);
@@ -409,24 +425,39 @@ static void join_inner(struct arena *a, struct ir_stmt *s)
     *then = inner->u.branch.then;
 }
 
-void guards_move(struct pass *p, struct ir_block *block)
+// Move the guards in a block and below.
+static void move_in(struct mover *m, struct ir_block *block)
 {
+    struct arena *a = m->p->arena;
+    struct facts_mark here = facts_mark(&m->facts);
     for (size_t i = 0; i < block->n; i++) {
         struct ir_block *inside[IR_BLOCKS_MOST];
         struct ir_stmt *s = block->at[i];
+        struct facts_mark before = facts_mark(&m->facts);
         uint32_t n = ir_stmt_blocks(s, inside);
+        facts_enter(&m->facts, s);
         for (uint32_t k = 0; k < n; k++)
-            guards_move(p, inside[k]);
+            move_in(m, inside[k]);
+        if (s->kind != STMT_let)
+            facts_leave(&m->facts, before);
         if (s->kind == STMT_if)
-            join_inner(p->arena, s);
+            join_inner(a, s);
         if (s->kind == STMT_for)
-            move_guard(p, block, i);
+            move_guard(m, block, i);
         if (i > 0 && are_equal_guards(block->at[i - 1], block->at[i])) {
-            append_all(p->arena, &block->at[i - 1]->u.branch.then,
+            append_all(a, &block->at[i - 1]->u.branch.then,
                        &block->at[i]->u.branch.then);
-            ir_splice(p->arena, block, i--, &(struct ir_block){0});
+            ir_splice(a, block, i--, &(struct ir_block){0});
         }
     }
+    facts_leave(&m->facts, here);
+}
+
+void guards_move(struct pass *p, struct ir_block *block)
+{
+    struct mover m = {.p = p};
+    facts_start(&m.facts, p->scratch, p->kernel);
+    move_in(&m, block);
 }
 
 enum pass_result pass_guards(struct pass *p)

@@ -97,6 +97,23 @@ static struct ir_expr *condition_of(struct tails *t,
     return r;
 }
 
+// Keep the bounds that are defined here, where nobody may ask the conditions
+// inside.
+static void keep_total(struct tails *t, struct uniform_bounds *bounds)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < bounds->n; i++) {
+        const struct affine *x = &bounds->at[i];
+        bool is_total = true;
+        for (size_t k = 0; k < x->terms.n; k++)
+            for (uint32_t j = 0; j < x->terms.at[k].n; j++)
+                is_total &= facts_is_total(&t->facts, x->terms.at[k].atoms[j]);
+        if (is_total)
+            bounds->at[kept++] = *x;
+    }
+    bounds->n = kept;
+}
+
 // Let the body of a loop over blocks choose between two versions; returns the
 // inner one, or the body if there is no choice.
 static struct ir_block *choose(struct tails *t, struct ir_stmt *loop)
@@ -106,7 +123,8 @@ static struct ir_block *choose(struct tails *t, struct ir_stmt *loop)
     int64_t repeats;
     struct uniform_bounds bounds =
         uniform_find(&t->uniform, body, NULL, &repeats);
-    if (repeats < REPEATS_LEAST || !may_copy(body))
+    keep_total(t, &bounds);
+    if (!bounds.n || repeats < REPEATS_LEAST || !may_copy(body))
         return body;
     struct ir_stmt *s = ir_stmt_if(a, condition_of(t, &bounds));
     ir_stmt_from(s, loop);
@@ -259,6 +277,7 @@ static struct pieces cut(struct tails *t, struct ir_block *block, size_t at)
     vec_push(t->p->scratch, &t->uniform.vars, loop->var);
     c.bounds = uniform_find(&t->uniform, &loop->body, loop->var, &repeats);
     uniform_leave(&t->uniform, here);
+    keep_total(t, &c.bounds);
     if (c.bounds.n > 0 && find_end(t, &c)) {
         take_shared(t, &loop->body, &out);
         name_end(t, &c, &out);
