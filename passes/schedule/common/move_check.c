@@ -4,6 +4,7 @@
 
 #include "ir/equal.h"
 #include "ir/stage.h"
+#include "passes/schedule/common/stage_nest.h"
 #include "passes/schedule/depend/depend.h"
 
 // What the statements of a stage store: the context of see_own.
@@ -139,6 +140,9 @@ bool sched_check_movable(const struct sched_call *c, struct ir_stmt *stage,
     f.around = sched_loops(c->pass, &path, &f.n);
     ir_each_expr_in(&stage->u.stage.body, see_left, &f);
     ir_each_expr_in(&stage->u.stage.init, see_left, &f);
+    struct conditions kept = stage_nest_conditions(c->pass, &stage->u.stage);
+    for (size_t i = 0; i < kept.n; i++)
+        ir_each_expr(kept.at[i], see_left, &f);
     return !f.found ||
            sched_refuse_shape(c, stage, "mentions a loop that it would leave");
 }

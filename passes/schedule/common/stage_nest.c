@@ -3,6 +3,8 @@
 #include "passes/schedule/common/stage_nest.h"
 
 #include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/equal.h"
 #include "passes/analysis/facts.h"
 
 #include <string.h>
@@ -80,6 +82,42 @@ static struct ir_stmt *make_loop(struct pass *p,
     return loop;
 }
 
+// Replace what binds an iteration variable by that.
+static struct ir_expr *name_binding(struct arena *a, struct ir_expr *x,
+                                    void *context)
+{
+    const struct ir_stage *stage = context;
+    for (size_t i = 0; i < stage->iters.n && !ir_is_const(x); i++) {
+        const struct ir_iter *it = &stage->iters.at[i];
+        if (ir_expr_equal(x, it->binding))
+            return ir_read(a, it->var);
+    }
+    return x;
+}
+
+struct conditions stage_nest_conditions(struct pass *p,
+                                        const struct ir_stage *stage)
+{
+    struct arena *a = p->scratch;
+    struct conditions all = {0}, kept = {0};
+    struct facts f;
+    facts_start(&f, a, p->kernel);
+    for (size_t i = 0; i < stage->iters.n; i++) {
+        const struct ir_iter *it = &stage->iters.at[i];
+        facts_assume(&f, ir_binary(a, OP_ge, it->binding, ir_int(a, 0)), true);
+        facts_assume(&f, ir_binary(a, OP_lt, it->binding, it->extent), true);
+    }
+    if (stage->predicate)
+        fold_split(a, stage->predicate, &all);
+    for (size_t i = 0; i < all.n; i++) {
+        if (facts_decide(&f, all.at[i]) != TRUTH_TRUE)
+            vec_push(
+                a, &kept,
+                ir_rewrite(p->arena, all.at[i], name_binding, (void *)stage));
+    }
+    return kept;
+}
+
 // The facts at a place inside of new loops.
 struct corner {
     struct pass *p;
@@ -88,11 +126,9 @@ struct corner {
 };
 
 // Let the predicate hold a condition unless it is proved.
-static void require(struct corner *k, enum ir_op op, struct ir_expr *x,
-                    struct ir_expr *y)
+static void require(struct corner *k, struct ir_expr *test)
 {
     struct arena *a = k->p->arena;
-    struct ir_expr *test = ir_binary(a, op, x, y);
     if (facts_decide(&k->facts, test) == TRUTH_TRUE)
         return;
     k->predicate =
@@ -105,6 +141,8 @@ struct ir_stmt *stage_nest_over(struct pass *p, struct ir_stmt *stage,
 {
     struct ir_block nest = {0}, *into = &nest;
     struct corner k = {.p = p};
+    struct map bindings = {.arena = p->scratch};
+    struct conditions kept = stage_nest_conditions(p, &stage->u.stage);
     facts_start(&k.facts, p->scratch, p->kernel);
     for (size_t i = 0; i < place->n; i++)
         facts_enter(&k.facts, place->around[i]);
@@ -114,14 +152,18 @@ struct ir_stmt *stage_nest_over(struct pass *p, struct ir_stmt *stage,
         ir_append(p->arena, into, loop);
         into = &loop->u.loop.body;
         facts_enter(&k.facts, loop);
+        map_set(&bindings, it->var, it->binding);
     }
     for (size_t i = 0; i < stage->u.stage.iters.n; i++) {
         const struct ir_iter *it = &stage->u.stage.iters.at[i];
         if (!box[i].base)
             continue;
-        require(&k, OP_ge, it->binding, ir_int(p->arena, 0));
-        require(&k, OP_lt, it->binding, it->extent);
+        require(&k,
+                ir_binary(p->arena, OP_ge, it->binding, ir_int(p->arena, 0)));
+        require(&k, ir_binary(p->arena, OP_lt, it->binding, it->extent));
     }
+    for (size_t i = 0; i < kept.n; i++)
+        require(&k, ir_substitute(p->arena, kept.at[i], &bindings, NULL));
     stage->u.stage.predicate = k.predicate;
     ir_append(p->arena, into, stage);
     return nest.at[0];

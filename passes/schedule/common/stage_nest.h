@@ -3,6 +3,7 @@
 #ifndef PASSES_SCHEDULE_COMMON_STAGE_NEST_H
 #define PASSES_SCHEDULE_COMMON_STAGE_NEST_H
 
+#include "passes/opt/fold.h"
 #include "passes/schedule/common/box.h"
 #include "passes/schedule/prim.h"
 
@@ -20,10 +21,15 @@ struct ir_stmt *stage_nest_copy(struct pass *p, const char *name,
 // Return the box of all values of a stage's iteration variables.
 struct box_dim *stage_nest_box(struct pass *p, const struct ir_stage *stage);
 
+// Return what the predicate of a stage asks beyond the extents of its iteration
+// variables, in terms of these as far as that can be said.
+struct conditions stage_nest_conditions(struct pass *p,
+                                        const struct ir_stage *stage);
+
 // Return a stage in new loops ax0, ax1 ... over `box` (one dimension for each
 // iteration variable), named for a place, and bind its variables to base + ax.
-// Where that may leave the variable's extent, the stage gets a predicate.  Its
-// old predicate is dropped.
+// Where that may leave the variable's extent, the stage gets a predicate.  Of
+// its old one these conditions stay.
 struct ir_stmt *stage_nest_over(struct pass *p, struct ir_stmt *stage,
                                 const struct sched_place *place,
                                 const struct box_dim *box);

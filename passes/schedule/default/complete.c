@@ -89,14 +89,17 @@ static bool depends(const struct spread *s, const struct ir_for *f)
     return false;
 }
 
-// Return whether a loop can be added to those to be spread.
+// Return whether a loop can be added to those to be spread: over blocks, and
+// the threads of a block, which share more.
 static bool can_spread(const struct spread *s, struct ir_stmt *loop)
 {
     struct depend_meeting meeting;
     if (loop->kind != STMT_for || loop->u.loop.axis != AXIS_serial ||
         loop->u.loop.attrs.n || depends(s, &loop->u.loop))
         return false;
-    return !depend_carried(s->call->pass, loop, AXIS_block_x, false, &meeting);
+    return !depend_carried(s->call->pass, loop, AXIS_block_x, false,
+                           &meeting) &&
+           !depend_carried(s->call->pass, loop, AXIS_thread_x, false, &meeting);
 }
 
 // Collect the loops to be spread, from `loop` inwards.

@@ -5,6 +5,7 @@
 
 #include "ir/build.h"
 #include "ir/equal.h"
+#include "ir/stage.h"
 #include "passes/analysis/reducer.h"
 #include "passes/schedule/depend/access.h"
 #include "passes/schedule/prim.h"
@@ -71,24 +72,39 @@ static bool is_pair(const struct ask *ask, const struct depend_access *x,
            ordered && !is_shared;
 }
 
+// Return whether an access is by the init of a reduction that the question's
+// loop counts on blocks: it runs before them all, even where there are none.
+static bool precedes_blocks(const struct ask *ask,
+                            const struct depend_access *x)
+{
+    const struct depend_question *q = &ask->question;
+    return x->in_init && q->n && axis_kind(q->axis) == AXIS_BLOCK &&
+           (ir_stage_role(&x->stage->u.stage, q->loops[0]->u.loop.var) &
+            STAGE_REDUCES);
+}
+
 // Return what an access does.
 static struct depend_touch touch(const struct depend_access *x)
 {
     return (struct depend_touch){x->stmt, x->span, x->writes};
 }
 
-// Look for a pair of accesses that meets.  An array is only looked at as a
-// whole once two accesses to it do.
-static bool find_meeting(struct ask *ask, struct depend_meeting *out)
+// Look for a pair of accesses that meets; or else for one whose first precedes
+// all blocks.  An array is only looked at as a whole once two accesses to it
+// do.
+static bool find_meeting(struct ask *ask, bool precedes,
+                         struct depend_meeting *out)
 {
     struct depend_nest *w = &ask->nest;
     for (size_t i = 0; i < w->accesses.n; i++) {
         const struct depend_access *x = &w->accesses.at[i];
         for (size_t j = 0; j < w->accesses.n && x->writes; j++) {
             const struct depend_access *y = &w->accesses.at[j];
-            bool is_exact;
+            bool is_exact = true;
             if (!is_pair(ask, x, y) ||
-                !depend_meets(w, &ask->question, x, y, &is_exact) ||
+                !(precedes
+                      ? precedes_blocks(ask, x)
+                      : depend_meets(w, &ask->question, x, y, &is_exact)) ||
                 is_free(ask, x->buffer))
                 continue;
             *out = (struct depend_meeting){.name = x->buffer->name,
@@ -113,7 +129,7 @@ static bool answer(struct ask *ask, struct pass *p, struct depend_meeting *out)
     depend_walk(&ask->nest, p, ask->question.loops[0], ask->question.axis,
                 ask->question.across);
     if (!ask->nest.scalar.name)
-        return find_meeting(ask, out);
+        return find_meeting(ask, false, out) || find_meeting(ask, true, out);
     *out = ask->nest.scalar;
     return true;
 }

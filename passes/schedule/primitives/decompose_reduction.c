@@ -17,7 +17,9 @@
 //  5. no loop selects elements and counts a reduction     E0637
 //  6. no bounds depend on another one's variable          E0611
 
+#include "passes/schedule/common/move.h"
 #include "passes/schedule/common/offer.h"
+#include "passes/schedule/depend/depend.h"
 
 #include "ir/build.h"
 #include "ir/copy.h"
@@ -54,6 +56,23 @@ static bool check_place(const struct sched_call *c, struct decomposition *d)
     return refuse(c, D_decompose_place, d->loop, "not around the stage");
 }
 
+// Return whether different iterations of a loop compute the same element.
+static bool repeats(const struct sched_call *c, const struct decomposition *d,
+                    struct ir_stmt *loop)
+{
+    struct depend_meeting ignored;
+    struct depend_flow flow = {.rewrites = true};
+    struct sched_stores stores;
+    if (!sched_stores_of(c->pass, d->stage, &stores))
+        return false;
+    for (size_t i = 0; i < stores.arrays.n; i++) {
+        flow.written = flow.used = stores.arrays.at[i];
+        if (depend_flows(c->pass, loop, &flow, &ignored))
+            return true;
+    }
+    return false;
+}
+
 // Check what the loops on the path do.
 static bool check(const struct sched_call *c, struct decomposition *d)
 {
@@ -73,6 +92,9 @@ static bool check(const struct sched_call *c, struct decomposition *d)
                           "computes all of the stage again");
         if (i >= d->from && role == (STAGE_SELECTS | STAGE_REDUCES))
             return refuse(c, D_decompose_mixed, s, "does both");
+        if (i >= d->from && role == STAGE_SELECTS && repeats(c, d, s))
+            return refuse(c, D_decompose_place, s,
+                          "computes elements of the stage again");
     }
     return sched_check_rectangle(c, d->path.stmts + d->from,
                                  d->path.n - 1 - d->from);
@@ -120,6 +142,11 @@ static struct ir_stmt *make_stage(struct decomposition *d)
         it.binding = over_copies(d, it.binding);
         map_set(&iters, old->iters.at[i].var, ir_read(a, it.var));
         vec_push(a, &s->u.stage.iters, it);
+    }
+    for (uint32_t i = d->from; i + 1 < d->path.n; i++) {
+        const struct ir_var *var = d->path.stmts[i]->u.loop.var;
+        if (map_has(&d->vars, var))
+            map_set(&iters, var, map_get(&d->vars, var));
     }
     if (old->predicate)
         s->u.stage.predicate = keep_predicate(d, old->predicate);

@@ -13,8 +13,9 @@
 //  4. no bounds depend on another one's variable    E0611
 //  5. the product of the extents fits in 64 bits    E0613
 //  6. where some select elements of a stage and one
-//     counts its reduction, this has an iteration:
-//     else no iteration would be left for the init  E0699
+//     counts its reduction, this and all others that
+//     count it have an iteration: else none would be
+//     left for the init                             E0699
 
 #include "passes/schedule/common/offer.h"
 
@@ -50,31 +51,47 @@ static bool check_product(const struct sched_call *c,
 struct losses {
     struct pass *p;
     struct ir_stmt *const *loops;
-    struct ir_expr *const *extents;
     size_t n;
-    struct facts facts; // at the loops
     struct ir_stmt *stage, *loop;
 };
 
-// Note a stage with an init, and a loop of its reduction that may be empty.
+// Return a loop around a stage that counts its reduction and may be empty, or
+// NULL.
+static struct ir_stmt *find_empty(struct pass *p, struct ir_stmt *s)
+{
+    struct facts f;
+    struct ir_stmt *found = NULL;
+    struct ir_path path = sched_path(p, s);
+    facts_start(&f, p->scratch, p->kernel);
+    for (uint32_t i = 0; i + 1 < path.n && !found; i++) {
+        struct ir_stmt *loop = path.stmts[i];
+        bool reduces =
+            loop->kind == STMT_for &&
+            (ir_stage_role(&s->u.stage, loop->u.loop.var) & STAGE_REDUCES);
+        if (reduces &&
+            facts_decide(&f, ir_binary(p->scratch, OP_lt, loop->u.loop.from,
+                                       loop->u.loop.to)) != TRUTH_TRUE)
+            found = loop;
+        facts_enter(&f, loop);
+    }
+    return found;
+}
+
+// Note a stage with an init that the new loop would select elements of and
+// count the reduction of, if this may be empty.
 static void see_init(struct ir_stmt *s, void *context)
 {
     struct losses *l = context;
-    bool selects = false;
+    unsigned role = 0;
     if (s->kind != STMT_stage || !s->u.stage.has_init)
         return;
     for (size_t i = 0; i < l->n; i++)
-        selects |=
-            ir_stage_role(&s->u.stage, l->loops[i]->u.loop.var) & STAGE_SELECTS;
-    for (size_t i = 0; i < l->n && selects; i++) {
-        struct ir_expr *runs = ir_binary(l->p->scratch, OP_gt, l->extents[i],
-                                         ir_int(l->p->scratch, 0));
-        if (!(ir_stage_role(&s->u.stage, l->loops[i]->u.loop.var) &
-              STAGE_REDUCES) ||
-            facts_decide(&l->facts, runs) == TRUTH_TRUE)
-            continue;
+        role |= ir_stage_role(&s->u.stage, l->loops[i]->u.loop.var);
+    struct ir_stmt *loop =
+        role == (STAGE_SELECTS | STAGE_REDUCES) ? find_empty(l->p, s) : NULL;
+    if (loop) {
         l->stage = s;
-        l->loop = l->loops[i];
+        l->loop = loop;
     }
 }
 
@@ -103,19 +120,11 @@ static bool refuse_empty(const struct sched_call *c, const struct losses *l)
 
 // Check that no init is lost where a reduction is empty.
 static bool check_empty(const struct sched_call *c,
-                        struct ir_stmt *const *loops, size_t n,
-                        struct ir_expr *const *extents)
+                        struct ir_stmt *const *loops, size_t n)
 {
-    struct pass *p = c->pass;
-    struct losses l = {.p = p, .loops = loops, .extents = extents, .n = n};
-    struct ir_path path = sched_path(p, loops[0]);
-    facts_start(&l.facts, p->scratch, p->kernel);
-    for (uint32_t i = 0; i + 1 < path.n; i++)
-        facts_enter(&l.facts, path.stmts[i]);
+    struct losses l = {.p = c->pass, .loops = loops, .n = n};
     ir_each_stmt(&loops[n - 1]->u.loop.body, see_init, &l);
-    if (!l.stage)
-        return true;
-    return refuse_empty(c, &l);
+    return !l.stage || refuse_empty(c, &l);
 }
 
 // Check every precondition.
@@ -129,8 +138,7 @@ static bool check(const struct sched_call *c, struct ir_stmt *const *loops,
     return sched_check_distinct(c, loops, n) &&
            sched_check_nested(c, loops, n, false) &&
            sched_check_rectangle(c, loops, n) &&
-           check_product(c, extents, loops, n) &&
-           check_empty(c, loops, n, extents);
+           check_product(c, extents, loops, n) && check_empty(c, loops, n);
 }
 
 // Check a loop and the one directly inside.

@@ -10,7 +10,8 @@
 // reach a point, its min and max disappear.  The order of the iterations
 // stays, so every loop can be cut.  The stages of later parts are called C_1,
 // C_2 ...; where the loop counts a reduction they have no init, as that of the
-// first part runs before.
+// first part runs before; where it selects elements as well, the init is in
+// their bodies, at the beginning of an element's reduction.
 //
 // Requires:
 //  1. the loop is serial and has no annotation    E0607 E0608
@@ -21,6 +22,7 @@
 
 #include "ir/build.h"
 #include "ir/copy.h"
+#include "ir/stage.h"
 #include "passes/analysis/facts.h"
 
 #include <string.h>
@@ -109,19 +111,20 @@ static const char *new_name(struct pass *p, const char *name)
     return str_name(p->names, t.name);
 }
 
-// Return whether a loop counts the reduction of a stage, and only that.
-static bool reduces(const struct ir_stage *stage, const struct ir_var *var)
+// Put the init of a stage into its body, where the reduction is at 0.
+static void init_in_body(struct arena *a, struct ir_stage *stage)
 {
-    bool found = false;
+    struct ir_expr *first = ir_bool(a, true);
     for (size_t i = 0; i < stage->iters.n; i++) {
         const struct ir_iter *it = &stage->iters.at[i];
-        if (!ir_mentions(it->binding, var))
-            continue;
-        if (!it->is_reduce)
-            return false;
-        found = true;
+        struct ir_expr *at = ir_read(a, it->var);
+        if (it->is_reduce)
+            first = ir_binary(a, OP_and, first,
+                              ir_binary(a, OP_eq, at, ir_int(a, 0)));
     }
-    return found;
+    struct ir_stmt *branch = ir_stmt_if(a, first);
+    branch->u.branch.then = stage->init;
+    ir_insert(a, &stage->body, 0, branch);
 }
 
 // Rename the stages of a later part, and take away the inits that have run.
@@ -131,8 +134,11 @@ static void see_copied(struct ir_stmt *s, void *context)
     if (s->kind != STMT_stage)
         return;
     s->u.stage.name = new_name(part->pass, s->u.stage.name);
-    if (!reduces(&s->u.stage, part->loop->u.loop.var))
+    unsigned role = ir_stage_role(&s->u.stage, part->loop->u.loop.var);
+    if (!s->u.stage.has_init || !(role & STAGE_REDUCES))
         return;
+    if (role & STAGE_SELECTS)
+        init_in_body(part->pass->arena, &s->u.stage);
     s->u.stage.has_init = false;
     s->u.stage.init = (struct ir_block){0};
 }
