@@ -74,4 +74,22 @@ bool matrix_layout(struct ir_matrix m, enum matrix_operand which,
 void matrix_position(const struct matrix_layout *layout, uint32_t thread,
                      uint32_t element, uint32_t *row, uint32_t *column);
 
+// Return the address of an element of an operand of a warpgroup (in
+// ir/matrix_shared.c): `start` is that of the first, counted from a multiple
+// of 8 rows of the swizzle, `bytes` the size of one, `line` its row in A or
+// its column in B, and `k` the other.
+uint64_t matrix_shared_address(const struct ir_descriptor *d, uint32_t bytes,
+                               uint64_t start, uint32_t line, uint32_t k);
+
+// Say how far an element of an operand of a warpgroup is from the tile's
+// first, in each dimension of the array (in ir/matrix_shared.c).  The innermost
+// of the dimensions that the tile has more than one element of runs along k
+// (m or n if transposed), the next across; those further out first go on along
+// it until it is complete, then across.
+struct matrix_shape {
+    uint32_t lines, k; // lines: m for A, n for B
+};
+void matrix_tile_index(const struct ir_tile *t, const struct matrix_shape *of,
+                       uint32_t line, uint32_t k, uint32_t *index);
+
 #endif

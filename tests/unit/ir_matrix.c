@@ -130,12 +130,69 @@ static void test_names(void **state)
     assert_false(matrix_find("mma_m16n8k16_f16", &m));
 }
 
+// An element of a shared operand, and where it is.
+struct placed {
+    struct ir_descriptor descriptor;
+    uint32_t bytes, line, k, address;
+};
+
+static const struct placed placed[] = {
+    {{0, 128, 256, false}, 2, 9, 9, 256 + 128 + 16 + 2},
+    {{0, 128, 256, true}, 2, 9, 9, 256 + 128 + 16 + 2},
+    {{32, 0, 256, false}, 2, 12, 1, 256 + 4 * 32 + 16 + 2},
+    {{64, 0, 512, false}, 2, 6, 8, 6 * 64 + (1 ^ 3) * 16},
+    {{128, 0, 1024, false}, 2, 13, 8, 1024 + 5 * 128 + (1 ^ 5) * 16},
+    {{128, 0, 1024, false}, 4, 3, 7, 3 * 128 + (1 ^ 3) * 16 + 3 * 4},
+    {{128, 0, 1024, false}, 1, 2, 17, 2 * 128 + (1 ^ 2) * 16 + 1},
+    {{128, 8192, 1024, true}, 2, 65, 9, 8192 + 1024 + 128 + (0 ^ 1) * 16 + 2},
+};
+
+static void test_placed(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof placed / sizeof *placed; i++) {
+        const struct placed *p = &placed[i];
+        assert_int_equal(
+            matrix_shared_address(&p->descriptor, p->bytes, 0, p->line, p->k),
+            p->address);
+    }
+}
+
+// A step along k inside of the rows moves the address before the swizzle.
+static void test_steps(void **state)
+{
+    (void)state;
+    struct ir_descriptor d = {128, 0, 1024, false};
+    for (uint32_t line = 0; line < 64; line++) {
+        for (uint32_t k = 0; k < 16; k++)
+            assert_true(matrix_shared_address(&d, 2, 32, line, k) ==
+                        matrix_shared_address(&d, 2, 0, line, k + 16));
+    }
+}
+
+// Tiles of arrays with blocks of 64 columns, and of blocks of 8 x 8.
+static void test_tiles(void **state)
+{
+    (void)state;
+    struct ir_expr at = {.n = 4};
+    struct ir_tile columns = {.at = &at, .extent = {1, 4, 16, 64}};
+    columns.descriptor.is_transposed = true;
+    uint32_t index[4];
+    matrix_tile_index(&columns, &(struct matrix_shape){256, 16}, 130, 5, index);
+    assert_true(index[0] == 0 && index[1] == 2 && index[2] == 5 &&
+                index[3] == 2);
+    struct ir_tile blocks = {.at = &at, .extent = {8, 2, 8, 8}};
+    matrix_tile_index(&blocks, &(struct matrix_shape){64, 16}, 63, 9, index);
+    assert_true(index[0] == 7 && index[1] == 1 && index[2] == 7 &&
+                index[3] == 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layouts),
-        cmocka_unit_test(test_positions),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_layouts), cmocka_unit_test(test_positions),
+        cmocka_unit_test(test_names),   cmocka_unit_test(test_placed),
+        cmocka_unit_test(test_steps),   cmocka_unit_test(test_tiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
