@@ -237,6 +237,8 @@ static void settle_warps(struct mapping *m)
 struct ir_expr *mapping_position(const struct mapping *m, enum axis axis)
 {
     struct arena *a = m->p->arena;
+    if (m->extent[axis] && ir_is_int_const(m->extent[axis], 1))
+        return ir_int(a, 0);
     if (axis != AXIS_warp && axis != AXIS_lane)
         return ir_index_value(a, axis);
     struct ir_expr *x = ir_index_value(a, AXIS_thread_x);

@@ -30,7 +30,7 @@ static inline bool is_bound(const struct ir_for *loop)
     return kind == AXIS_BLOCK || kind == AXIS_THREAD;
 }
 
-// Return the position of the thread or block on an axis.
+// Return the position of the thread or block on an axis: 0 where it has one.
 struct ir_expr *mapping_position(const struct mapping *m, enum axis axis);
 
 // Return the axes on which a block has several threads.
