@@ -12,7 +12,7 @@
 #include "ir/base/map.h"
 #include "ir/eval.h"
 
-enum { LANES_MOST = 16, WARP = 32 };
+enum { LANES_MOST = 16, WARP = 32, WARPGROUP = 128, OPERANDS_MOST = 3 };
 
 struct action;
 struct code;
@@ -74,20 +74,23 @@ struct action {
     void (*run)(struct thread *t, const struct action *s);
     const struct ir_stmt *origin;
     bool has_barrier;             // in its blocks, or is one
-    bool is_joint;                // in its blocks or itself, threads of a warp
-                                  // do something at once
+    uint32_t joint;               // in its blocks or itself, so many threads,
+                                  // of a warp or warpgroup, do something at
+                                  // once; 0: none
     bool spawns;                  // has a loop over threads, or is one
     struct exchanges exchanges;   // of the statement itself
     bool reduces;                 // for: over a reduction of a stage below
     const struct code *x, *y, *z; // for: from, to, step; if: cond;
                                   // let, var, assign, store, eval: value;
+                                  // matrix: keep or NULL;
                                   // launch: grid; stage: predicate or NULL,
                                   // its parts without the reduction
     uint32_t slot;                // for, let, var, assign
     uint32_t array;               // alloc
     struct access access;         // store
-    struct actions body, other;   // other: else, init
-    struct stage_iter *iters;     // stage
+    struct access operands[OPERANDS_MOST]; // matrix; without indices: none
+    struct actions body, other;            // other: else, init
+    struct stage_iter *iters;              // stage
     size_t n_iters;
 };
 
@@ -103,13 +106,16 @@ struct thread {
     int64_t index[AXIS_COUNT]; // inside a launch
     int64_t place[3];          // in the block, along x, y and z
     int64_t block[3];          // threads of the block along x, y and z
+    bool in_warpgroup;         // a loop over warps counts those of a warpgroup
 };
 
 // Threads of one block that run statements in lock-step.
 struct group {
     struct thread **at;
     size_t n;
-    size_t warp; // threads of the warp that these are of; 0: of a whole block
+    size_t whole;   // threads of the warp, or warpgroup, that these are of; 0:
+                    // of a whole block
+    uint32_t width; // WARP or WARPGROUP; 0: a whole block
 };
 
 // The iterations of a loop.
@@ -174,10 +180,14 @@ void eval_alone(struct thread *t, const struct action *s);
 // Let the threads of a group, all of one warp, do an operation at once
 // (ir/eval_warp.c).
 void eval_exchange(const struct group *g, const struct code *c);
-// Run a statement for the threads of a block, warp after warp.
-void eval_warps(const struct group *g, const struct action *s);
+// Run a statement for the threads of a group, warp after warp (or warpgroup).
+void eval_units(const struct group *g, uint32_t width, const struct action *s,
+                void (*run)(struct group *g, const struct action *s));
 // Run a statement for all threads of a group (ir/eval_group.c).
 void eval_group_run(struct group *g, const struct action *s);
+// Let the threads of a group run an instruction on matrices
+// (ir/eval_matrix.c).
+void eval_matrix(const struct group *g, const struct action *s);
 
 // Run a launch.
 void eval_launch(struct thread *t, const struct action *s);
@@ -188,6 +198,9 @@ void eval_launch(struct thread *t, const struct action *s);
 // fault.
 void *eval_element(struct thread *t, const struct access *access,
                    struct span span);
+// Likewise of the element so many further on in each dimension.
+void *eval_element_moved(struct thread *t, const struct access *access,
+                         const uint32_t *by, struct span span);
 union number eval_load_number(struct type type, const void *element);
 void eval_store_number(struct type type, void *element, union number value);
 // Compute the extents, strides and size of an array; false after a fault.

@@ -2,7 +2,7 @@
 
 #include "ir/build.h"
 #include "ir/eval_code.h"
-
+#include "ir/matrix.h"
 #include "ir/walk.h"
 
 // Return the number that a map holds for a key, or -1.
@@ -119,20 +119,31 @@ static const struct code *compile_optional(struct machine *m,
     return x ? eval_compile_expr(m, x) : NULL;
 }
 
+// Return how many threads do something at once in a statement itself.
+static uint32_t own_joint(const struct action *s)
+{
+    const struct ir_stmt *o = s->origin;
+    if (o->kind == STMT_matrix)
+        return matrix_info(o->u.matrix.op).threads;
+    bool is_sync = o->kind == STMT_sync && o->u.sync.kind == SYNC_warp;
+    return s->exchanges.n || is_sync ? WARP : 0;
+}
+
 // Note what the threads of a group do together in a statement, and below it.
 static void note_joint(struct action *s)
 {
     const struct actions *inside[] = {&s->body, &s->other};
     const struct ir_stmt *o = s->origin;
     s->has_barrier |= o->kind == STMT_barrier;
-    s->is_joint |=
-        s->exchanges.n || (o->kind == STMT_sync && o->u.sync.kind == SYNC_warp);
+    s->joint = own_joint(s);
     s->spawns |=
         o->kind == STMT_for && axis_kind(o->u.loop.axis) == AXIS_THREAD;
     for (size_t k = 0; k < 2; k++) {
         for (size_t i = 0; i < inside[k]->n; i++) {
             s->has_barrier |= inside[k]->at[i]->has_barrier;
-            s->is_joint |= inside[k]->at[i]->is_joint;
+            s->joint = inside[k]->at[i]->joint > s->joint
+                           ? inside[k]->at[i]->joint
+                           : s->joint;
             s->spawns |= inside[k]->at[i]->spawns;
         }
     }
@@ -189,6 +200,18 @@ static void compile_stage(struct machine *m, struct action *s,
     s->body = eval_compile_block(m, &stage->body);
 }
 
+// Translate an instruction on matrices.
+static void compile_matrix(struct machine *m, struct action *s,
+                           const struct ir_stmt *o)
+{
+    for (int i = 0; i < MATRIX_OPERANDS; i++) {
+        const struct ir_expr *at = o->u.matrix.tiles[i].at;
+        if (at)
+            s->operands[i] = compile_access(m, at->u.buffer, at->n, at->args);
+    }
+    s->x = compile_optional(m, o->u.matrix.keep);
+}
+
 // Translate a statement.
 static struct action *compile_stmt(struct machine *m, const struct ir_stmt *o)
 {
@@ -224,6 +247,7 @@ static struct action *compile_stmt(struct machine *m, const struct ir_stmt *o)
         break;
     case STMT_eval: s->x = eval_compile_expr(m, o->u.value); break;
     case STMT_alloc: s->array = eval_array(m, o->u.buffer); break;
+    case STMT_matrix: compile_matrix(m, s, o); break;
     case STMT_stage: compile_stage(m, s, &o->u.stage); break;
     case STMT_launch:
         s->x = eval_compile_expr(m, o->u.launch.grid[0]);
@@ -233,7 +257,6 @@ static struct action *compile_stmt(struct machine *m, const struct ir_stmt *o)
         break;
     case STMT_barrier:
     case STMT_sync:
-    case STMT_matrix:
     case STMT_COUNT: break;
     }
     s->exchanges = m->exchanges;

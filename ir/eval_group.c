@@ -16,7 +16,7 @@ static struct group group_new(const struct group *parents, size_t each)
 {
     struct machine *m = parents->at[0]->machine;
     size_t n = parents->n * each;
-    struct group g = {calloc(n + 1, sizeof *g.at), 0, 0};
+    struct group g = {calloc(n + 1, sizeof *g.at), 0, 0, 0};
     struct thread *threads = calloc(n + 1, sizeof *threads);
     if (!g.at || !threads)
         eval_stop(m, EVAL_FAULT, m->kernel->span, "no memory for threads");
@@ -47,7 +47,7 @@ static int64_t uniform(struct group *g, const struct code *x, struct span span)
         if (eval_run(g->at[i], x).i != first) {
             eval_stop(g->at[0]->machine, EVAL_FAULT, span,
                       "%s in divergent control flow",
-                      g->warp ? "exchange" : "barrier");
+                      g->width ? "exchange" : "barrier");
             break;
         }
     }
@@ -55,11 +55,19 @@ static int64_t uniform(struct group *g, const struct code *x, struct span span)
 }
 
 // Tell a thread that it is number `i` of `n` on an axis; warps have 32 lanes,
-// in whatever order the loops stand.
+// in whatever order the loops stand, and warpgroups, which stand around warps,
+// 128.
 static void set_place(struct thread *t, enum axis axis, int64_t i, int64_t n)
 {
     int d = axis_dimension(axis);
-    if (axis == AXIS_warp) {
+    if (axis == AXIS_warpgroup) {
+        t->place[0] = t->place[0] % WARPGROUP + i * WARPGROUP;
+        t->block[0] = n * WARPGROUP;
+        t->in_warpgroup = true;
+    } else if (axis == AXIS_warp && t->in_warpgroup) {
+        t->place[0] =
+            t->place[0] / WARPGROUP * WARPGROUP + t->place[0] % WARP + i * WARP;
+    } else if (axis == AXIS_warp) {
         t->place[0] = t->place[0] % WARP + i * WARP;
         t->block[0] = n * WARP;
     } else if (axis == AXIS_lane) {
@@ -129,7 +137,8 @@ static void warp_if(struct group *g, const struct action *s)
 {
     struct machine *m = g->at[0]->machine;
     struct thread **at = calloc(2 * g->n, sizeof(struct thread *));
-    struct group part[2] = {{at, 0, g->warp}, {at + g->n, 0, g->warp}};
+    struct group part[2] = {{at, 0, g->whole, g->width},
+                            {at + g->n, 0, g->whole, g->width}};
     if (!at) {
         eval_stop(m, EVAL_FAULT, m->kernel->span, "no memory for threads");
         return;
@@ -155,30 +164,42 @@ static void run_each(struct group *g, const struct action *s)
     }
 }
 
-void eval_group_run(struct group *g, const struct action *s)
+// Let the threads of a warp do the operations of a statement.
+static void run_exchanges(struct group *g, const struct action *s)
 {
-    bool meets = s->has_barrier || s->is_joint;
-    if (s->is_joint && !s->has_barrier && !s->spawns && !g->warp) {
-        eval_warps(g, s);
-        return;
-    }
     for (size_t i = 0; i < s->exchanges.n; i++)
         eval_exchange(g, s->exchanges.at[i]);
+}
+
+void eval_group_run(struct group *g, const struct action *s)
+{
+    bool meets = s->has_barrier || s->joint;
+    bool is_wider = !g->width || g->width > s->joint;
+    if (s->joint && !s->has_barrier && !s->spawns && is_wider) {
+        eval_units(g, s->joint, s, eval_group_run);
+        return;
+    }
+    if (g->width > WARP && s->exchanges.n)
+        eval_units(g, WARP, s, run_exchanges);
+    else
+        run_exchanges(g, s);
     if (g->at[0]->machine->is_stopped)
         return;
     if (meets && s->origin->kind == STMT_for)
         group_for(g, s);
     else if (meets && s->origin->kind == STMT_if)
         (s->has_barrier ? group_if : warp_if)(g, s);
-    else if (s->is_joint && s->origin->kind == STMT_sync)
+    else if (s->joint && s->origin->kind == STMT_sync)
         eval_exchange(g, NULL);
+    else if (s->origin->kind == STMT_matrix)
+        eval_matrix(g, s);
     else
         run_each(g, s);
 }
 
 void eval_alone(struct thread *t, const struct action *s)
 {
-    eval_group_run(&(struct group){&t, 1, 0}, s);
+    eval_group_run(&(struct group){&t, 1, 0, 0}, s);
 }
 
 // Run the statements of a block for all threads.
@@ -215,7 +236,7 @@ static void run_grid(struct group *g, const struct action *s,
     uint32_t threads = l->block[0] * l->block[1] * l->block[2];
     int64_t blocks = grid[0] * grid[1] * grid[2];
     struct machine *m = g->at[0]->machine;
-    bool meets = s->has_barrier || s->is_joint;
+    bool meets = s->has_barrier || s->joint;
     for (int64_t block = 0; block < blocks; block++) {
         if (!eval_step(m, s->origin))
             return;
@@ -245,8 +266,9 @@ void eval_launch(struct thread *t, const struct action *s)
     }
     if (t->machine->is_stopped)
         return;
-    bool meets = s->has_barrier || s->is_joint;
-    struct group g = group_new(&(struct group){&t, 1, 0}, meets ? threads : 1);
+    bool meets = s->has_barrier || s->joint;
+    struct group g =
+        group_new(&(struct group){&t, 1, 0, 0}, meets ? threads : 1);
     if (!t->machine->is_stopped)
         run_grid(&g, s, grid);
     group_free(&g);

@@ -39,13 +39,13 @@ static void list_text(struct buf *out, size_t n, const int64_t *at)
 
 // Stop because of an index; the indices are run again for the message.
 static void stop_outside(struct thread *t, const struct access *access,
-                         struct span span)
+                         const uint32_t *by, struct span span)
 {
     const struct array *r = &t->machine->arrays.at[access->array];
     struct buf text = {0};
     int64_t *index = arena_array(t->machine->arena, int64_t, access->n);
     for (uint32_t i = 0; i < access->n; i++)
-        index[i] = eval_run(t, access->index[i]).i;
+        index[i] = eval_run(t, access->index[i]).i + (by ? by[i] : 0);
     buf_printf(&text, "`%s", r->buffer->name);
     list_text(&text, access->n, index);
     buf_text(&text, "` is outside the array, whose ");
@@ -62,13 +62,20 @@ static void stop_outside(struct thread *t, const struct access *access,
 void *eval_element(struct thread *t, const struct access *access,
                    struct span span)
 {
+    return eval_element_moved(t, access, NULL, span);
+}
+
+void *eval_element_moved(struct thread *t, const struct access *access,
+                         const uint32_t *by, struct span span)
+{
     const struct array *r = &t->machine->arrays.at[access->array];
     const int64_t *extent = access->is_flat ? &r->elements : r->extent;
     char *data = t->data[access->array];
     uint64_t offset = 0;
     bool inside = data != NULL;
     for (uint32_t i = 0; i < access->n; i++) {
-        uint64_t index = (uint64_t)eval_run(t, access->index[i]).i;
+        uint64_t index =
+            (uint64_t)eval_run(t, access->index[i]).i + (by ? by[i] : 0);
         inside &= index < (uint64_t)extent[i];
         offset += access->is_flat ? index : index * (uint64_t)r->stride[i];
     }
@@ -77,7 +84,7 @@ void *eval_element(struct thread *t, const struct access *access,
     if (inside)
         return data + offset * r->element_bytes;
     if (data)
-        stop_outside(t, access, span);
+        stop_outside(t, access, by, span);
     else
         eval_stop(t->machine, EVAL_FAULT, span, "`%s` is used before its alloc",
                   r->buffer->name);

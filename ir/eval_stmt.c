@@ -16,7 +16,7 @@ void eval_run_actions(struct thread *t, const struct actions *block)
         const struct action *s = block->at[i];
         if (!eval_step(t->machine, s->origin))
             return;
-        if (s->is_joint)
+        if (s->joint)
             eval_alone(t, s);
         else
             s->run(t, s);
@@ -125,18 +125,12 @@ static void run_alloc(struct thread *t, const struct action *s)
     eval_allocate(t, s->array);
 }
 
-// Run a barrier: the only thread of its group has arrived.
+// Run a barrier: the only thread of its group has arrived.  Groups run
+// instructions on matrices.
 static void run_barrier(struct thread *t, const struct action *s)
 {
     (void)t;
     (void)s;
-}
-
-// Stop at an instruction on matrices: one thread cannot run it.
-static void run_matrix(struct thread *t, const struct action *s)
-{
-    eval_stop(t->machine, EVAL_FAULT, s->origin->span,
-              "an instruction on matrices in one thread");
 }
 
 // Set an iteration variable; false if it left its extent: a fault, unless a
@@ -191,9 +185,9 @@ void eval_bind_action(struct action *s)
     case STMT_alloc: s->run = run_alloc; break;
     case STMT_stage: s->run = run_stage; break;
     case STMT_launch: s->run = eval_launch; break;
-    case STMT_matrix: s->run = run_matrix; break;
     case STMT_barrier:
     case STMT_sync:
+    case STMT_matrix:
     case STMT_COUNT: s->run = run_barrier; break;
     }
 }

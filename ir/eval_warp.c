@@ -129,7 +129,7 @@ void eval_exchange(const struct group *g, const struct code *c)
     struct warp w = {.code = c};
     struct span span = c ? c->origin->span : m->kernel->span;
     const char *name = c ? ir_op_info(c->origin->op)->spelling : "syncwarp";
-    if (g->n != g->warp) {
+    if (g->n != g->whole) {
         eval_stop(m, EVAL_FAULT, span, "`%s` in divergent control flow", name);
         return;
     }
@@ -156,7 +156,15 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-void eval_warps(const struct group *g, const struct action *s)
+// Return how many threads the unit has of which a group has `n`: those that
+// are missing have gone another way, or do not exist.
+static size_t whole_of(const struct group *g, size_t n, uint32_t width)
+{
+    return g->width && g->n != g->whole ? width : n;
+}
+
+void eval_units(const struct group *g, uint32_t width, const struct action *s,
+                void (*run)(struct group *g, const struct action *s))
 {
     struct machine *m = g->at[0]->machine;
     struct thread **at = calloc(g->n, sizeof *at);
@@ -167,10 +175,10 @@ void eval_warps(const struct group *g, const struct action *s)
     memcpy(at, g->at, g->n * sizeof *at);
     qsort(at, g->n, sizeof *at, by_number);
     for (size_t i = 0, n; i < g->n && !m->is_stopped; i += n) {
-        int64_t warp = number_of(at[i]) / WARP;
-        for (n = 1; i + n < g->n && number_of(at[i + n]) / WARP == warp;)
+        int64_t unit = number_of(at[i]) / width;
+        for (n = 1; i + n < g->n && number_of(at[i + n]) / width == unit;)
             n++;
-        eval_group_run(&(struct group){at + i, n, n}, s);
+        run(&(struct group){at + i, n, whole_of(g, n, width), width}, s);
     }
     free(at);
 }
