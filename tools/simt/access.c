@@ -2,58 +2,11 @@
 // the last read are known. An access is older than what this thread knows if
 // its stamp is below the thread's floor, which rises where threads meet.
 
-#include "tools/simt/machine.h"
+#include "tools/simt/async.h"
 
 #include <string.h>
 
 #define RARELY(x) __builtin_expect(!!(x), 0)
-
-// A record: 32 bits stamp, atomic, several readers of the block, several
-// readers of the warp, 10 bits thread, 19 bits site.
-#define SITE_BITS    19
-#define THREAD_SHIFT SITE_BITS
-#define WARP_FLAG    (UINT64_C(1) << 29)
-#define BLOCK_FLAG   (UINT64_C(1) << 30)
-#define ATOMIC_FLAG  (UINT64_C(1) << 31)
-#define STAMP_SHIFT  32
-#define SITE_MASK    ((1u << SITE_BITS) - 1)
-
-// Return the record of an access of this thread.
-static inline uint64_t record_make(const struct fiber *f, const struct site *s)
-{
-    uint64_t atomic = s->kind & ACCESS_ATOMIC ? ATOMIC_FLAG : 0;
-    return (uint64_t)f->stamp << STAMP_SHIFT | atomic |
-           (uint64_t)f->number << THREAD_SHIFT | (s->number & SITE_MASK);
-}
-
-static inline uint32_t stamp_of(uint64_t record)
-{
-    return (uint32_t)(record >> STAMP_SHIFT);
-}
-
-static inline uint32_t thread_number(uint64_t record)
-{
-    return (uint32_t)(record >> THREAD_SHIFT) & (THREADS_MOST - 1);
-}
-
-// Return whether an access of this block came before this thread's last
-// meeting with the one that did it.
-static inline bool is_before(const struct fiber *f, uint64_t record)
-{
-    uint32_t stamp = stamp_of(record);
-    bool same_warp =
-        thread_number(record) / WARP_LANES == f->number / WARP_LANES;
-    return stamp < f->floor ||
-           (same_warp && !(record & BLOCK_FLAG) && stamp < f->warp_floor);
-}
-
-// Return whether a record of this block is of another thread at the same time.
-static inline bool meets(const struct fiber *f, uint64_t record)
-{
-    bool is_mine = thread_number(record) == f->number &&
-                   !(record & (WARP_FLAG | BLOCK_FLAG));
-    return record && !is_mine && !is_before(f, record);
-}
 
 // Keep a write that meets another one until it is done; others of the same
 // access are a part of it as far as its bytes are known.
@@ -74,6 +27,25 @@ static void pending_add(struct machine *m, const struct simt_finding *f,
     m->slice = 0;
 }
 
+// Return what it is to meet a record.
+static enum simt_fault fault_of(const struct machine *m, uint64_t record,
+                                bool same_block, bool both_write,
+                                const struct site *s)
+{
+    bool is_under_way = stamp_of(record) == STAMP_NEVER;
+    if (!same_block)
+        return SIMT_FAULT_race_grid;
+    if (is_under_way)
+        return both_write || !(s->kind & ACCESS_WRITE)
+                   ? SIMT_FAULT_async_early
+                   : SIMT_FAULT_async_source;
+    struct simt_thread one = thread_of(m, m->current->number);
+    struct simt_thread other = thread_of(m, agent_of(record));
+    return memcmp(one.block, other.block, sizeof one.block) == 0
+               ? SIMT_FAULT_race_block
+               : SIMT_FAULT_race_cluster;
+}
+
 // Note that this access meets another one.  Two writes are decided later, by
 // whether they differ.
 static void conflict(struct machine *m, const struct site *s, struct region *r,
@@ -81,16 +53,15 @@ static void conflict(struct machine *m, const struct site *s, struct region *r,
                      bool both_write)
 {
     struct simt_finding f;
-    finding_make(m, same_block ? SIMT_FAULT_race_block : SIMT_FAULT_race_grid,
-                 s, r, p, &f);
+    bool is_under_way = stamp_of(record) == STAMP_NEVER;
+    finding_make(m, fault_of(m, record, same_block, both_write, s), s, r, p,
+                 &f);
     const struct site *other = m->sites[record & SITE_MASK];
-    f.has_other = true;
-    f.other = other->place;
-    f.other_schedule = other->schedule;
+    finding_set_other(m, record, &f);
     f.other_is_write = both_write || !(s->kind & ACCESS_WRITE);
-    f.other_thread = thread_of(m, thread_number(record));
     f.is_other_block = !same_block;
-    if (both_write && !((s->kind | other->kind) & ACCESS_ATOMIC))
+    if (both_write && !is_under_way &&
+        !((s->kind | other->kind) & (ACCESS_ATOMIC | ACCESS_LATER)))
         pending_add(m, &f, p);
     else
         finding_note(m, &f);
@@ -149,15 +120,20 @@ static inline void note_read(const struct machine *m, const struct site *s,
     if (c->read_by != m->serial) {
         c->read_by = is_foreign(m, r, c->read_by) ? m->first : m->serial;
         c->read = mine;
+        c->other_read = 0;
+        return;
+    }
+    if (m->has_clocks) {
+        readers_add(m, c, mine);
         return;
     }
     if (c->read & BLOCK_FLAG && stamp_of(c->read) == f->stamp)
         return;
     if (meets(f, c->read)) {
-        if (thread_number(c->read) != f->number)
+        if (agent_of(c->read) != f->number)
             c->other_read = c->read;
         bool same_warp =
-            thread_number(c->read) / WARP_LANES == f->number / WARP_LANES;
+            agent_of(c->read) / WARP_LANES == f->number / WARP_LANES;
         mine |= (c->read & (WARP_FLAG | BLOCK_FLAG)) |
                 (same_warp ? WARP_FLAG : BLOCK_FLAG);
     }
@@ -177,14 +153,24 @@ static inline void meet_write(struct machine *m, const struct site *s,
     if (RARELY(same_block ? meets(f, w) : is_foreign(m, r, c->write_by)))
         conflict(m, s, r, p, w, same_block, true);
     else if (RARELY(r->is_result && w && !c->read && !(s->kind & ACCESS_READ) &&
-                    !(same_block && thread_number(w) == f->number)))
+                    !(same_block && agent_of(w) == f->number)))
         finding_add(m, SIMT_FAULT_rewritten, s, r, p);
 }
 
 // Return the read of an element that a write of this thread meets.
-static uint64_t read_of_other(const struct fiber *f, const struct cell *c)
+static uint64_t read_of_other(const struct machine *m, const struct cell *c)
 {
-    return thread_number(c->read) == f->number ? c->other_read : c->read;
+    bool is_mine = agent_of(c->read) == m->current->number;
+    return is_mine && !m->has_clocks ? c->other_read : c->read;
+}
+
+// Return a read of this block that a write of this thread meets, or 0.
+static inline uint64_t read_that_meets(const struct machine *m,
+                                       const struct cell *c)
+{
+    if (meets(m->current, c->read))
+        return read_of_other(m, c);
+    return m->has_clocks && c->other_read ? readers_meet(m, c) : 0;
 }
 
 // Check a write against the last read.
@@ -197,8 +183,11 @@ static inline void meet_read(struct machine *m, const struct site *s,
     if (c->read_by != m->serial) {
         if (RARELY(is_foreign(m, r, c->read_by)))
             conflict(m, s, r, p, c->read, false, false);
-    } else if (RARELY(meets(m->current, c->read)))
-        conflict(m, s, r, p, read_of_other(m->current, c), true, false);
+        return;
+    }
+    uint64_t read = read_that_meets(m, c);
+    if (RARELY(read))
+        conflict(m, s, r, p, read, true, false);
 }
 
 // Check a write or an atomic, and record it.
@@ -210,14 +199,11 @@ static inline void write_cell(struct machine *m, const struct site *s,
     meet_read(m, s, r, c, p);
     c->write = record_make(m->current, s);
     c->write_by = m->serial;
+    if (m->has_clocks && c->read_by == m->serial)
+        readers_drop(m, c);
     c->read = 0;
+    c->other_read = 0;
     c->read_by = 0;
-}
-
-// Return the record of a byte of a region.
-static inline struct cell *cell_at(const struct region *r, size_t offset)
-{
-    return &r->cells[offset >> r->shift];
 }
 
 // Check reads and writes of `bytes` bytes, which lie in the region.  Nothing
@@ -239,12 +225,15 @@ static inline void check_cells(struct machine *m, const struct site *s,
     }
 }
 
-// Return where this thread's part of a region begins and ends.
+// Return where the part of a region that an offset is meant for begins and
+// ends: this thread's, or that of a block of the cluster.
 static inline void part_of(const struct machine *m, const struct region *r,
-                           size_t *from, size_t *to)
+                           size_t offset, size_t *from, size_t *to)
 {
-    *from = r->stride ? r->stride * m->current->number : 0;
-    *to = r->stride ? *from + r->part : r->bytes;
+    *from = r->stride ? r->stride * m->current->number
+            : r->copy ? offset / r->copy * r->copy
+                      : 0;
+    *to = r->stride || r->copy ? *from + r->part : r->bytes;
 }
 
 // Refuse an access.
@@ -264,7 +253,11 @@ void *simt_range(struct machine *m, void *p, uint64_t bytes,
         pending_settle(m);
     if (RARELY(--m->slice < 0))
         fiber_preempt(m, s);
-    part_of(m, r, &from, &to);
+    if (RARELY(r->copy && offset < r->copy)) {
+        offset += r->copy * (m->current->rank + 1);
+        p = r->base + offset;
+    }
+    part_of(m, r, offset, &from, &to);
     if (RARELY(!bytes))
         return p;
     if (RARELY(offset < from || bytes > to || offset > to - bytes))
@@ -279,13 +272,15 @@ void *simt_range(struct machine *m, void *p, uint64_t bytes,
 }
 
 // Return where accesses like this one, in that region, need few checks.
-static struct window window_of(const struct region *r, const struct site *s)
+static struct window window_of(const struct machine *m, const struct region *r,
+                               const struct site *s)
 {
     struct window none = {NULL};
     bool is_read = s->kind == ACCESS_READ;
-    if (r->stride || (r->is_read_only && !is_read) || r->bytes < s->bytes)
+    if (r->stride || r->copy || (r->is_read_only && !is_read) ||
+        r->bytes < s->bytes)
         return none;
-    bool is_one = s->bytes >> r->shift == 1;
+    bool is_one = s->bytes >> r->shift == 1 && !m->has_clocks;
     return (struct window){.base = r->base,
                            .most = r->bytes - s->bytes,
                            .mask = s->align - 1,
@@ -303,7 +298,7 @@ static __attribute__((noinline)) void *access_any(struct machine *m, void *p,
                                                   struct site *s)
 {
     m->slice++;
-    s->window = window_of(s->home ? s->home : region_of(m, p), s);
+    s->window = window_of(m, s->home ? s->home : region_of(m, p), s);
     return simt_range(m, p, s->bytes, s);
 }
 
@@ -323,7 +318,7 @@ static inline bool is_known_read(const struct machine *m, const struct cell *c)
     const struct fiber *f = m->current;
     uint64_t read = c->read;
     bool is_read = c->read_by == m->serial && stamp_of(read) == f->stamp;
-    bool same_warp = thread_number(read) / WARP_LANES == f->number / WARP_LANES;
+    bool same_warp = agent_of(read) / WARP_LANES == f->number / WARP_LANES;
     return c->write_by == m->serial && stamp_of(c->write) < f->floor &&
            is_read && (read & BLOCK_FLAG || (same_warp && read & WARP_FLAG));
 }

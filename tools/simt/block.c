@@ -1,17 +1,22 @@
-// One block: its threads run in turns until all have ended.
+// One block, or the blocks of a cluster: their threads run in turns until all
+// have ended.
 
-#define _DEFAULT_SOURCE // MAP_ANONYMOUS
-
-#include "tools/simt/machine.h"
+#include "tools/simt/async.h"
 
 #include "tools/simt/fiber.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 void fiber_yield(struct machine *m)
 {
     fiber_switch(&m->current->stack, m->scheduler);
+}
+
+void fiber_wait(struct machine *m, enum fiber_state state, const struct site *s)
+{
+    m->current->state = state;
+    m->current->site = s;
+    fiber_yield(m);
 }
 
 // Stop the run; nothing of it goes on.
@@ -40,20 +45,33 @@ static void fiber_run(void *argument)
     fiber_yield(m);
 }
 
-// Give every thread of the block a fresh stack.
+// Set the coordinates of a thread.
+static void place_fiber(const struct machine *m, struct fiber *f)
+{
+    const uint32_t *n = m->block, *c = m->cluster;
+    f->rank = f->number / m->threads;
+    f->tid = f->number % m->threads;
+    f->thread[0] = f->tid % n[0];
+    f->thread[1] = f->tid / n[0] % n[1];
+    f->thread[2] = f->tid / n[0] / n[1];
+    f->block[0] = m->at[0] + f->rank % c[0];
+    f->block[1] = m->at[1] + f->rank / c[0] % c[1];
+    f->block[2] = m->at[2] + f->rank / c[0] / c[1];
+}
+
+// Give every thread a fresh stack.
 static void start_fibers(struct machine *m)
 {
-    m->clock++;
-    m->began = m->clock;
-    for (uint32_t i = 0; i < m->threads; i++) {
+    m->clock = m->began = 1;
+    for (uint32_t i = 0; i < m->n_fibers; i++) {
         struct fiber *f = &m->fibers[i];
-        struct simt_thread t = thread_of(m, i);
         *f = (struct fiber){.number = i, .stamp = m->clock, .floor = m->clock};
-        for (int d = 0; d < 3; d++)
-            f->thread[d] = t.thread[d];
+        place_fiber(m, f);
         f->stack = fiber_prepare(m->stacks + i * m->stack_bytes, m->stack_bytes,
                                  fiber_run, m);
     }
+    if (m->has_clocks)
+        async_begin(m);
 }
 
 // Let every thread that can run do so once.  Returns whether any did.
@@ -61,7 +79,7 @@ static bool run_round(struct machine *m)
 {
     bool any = false;
     order_threads(m);
-    for (uint32_t i = 0; i < m->threads && !m->is_stopped; i++) {
+    for (uint32_t i = 0; i < m->n_fibers && !m->is_stopped; i++) {
         struct fiber *f = &m->fibers[m->order[i]];
         if (f->state != FIBER_READY)
             continue;
@@ -77,23 +95,24 @@ static bool run_round(struct machine *m)
     return any;
 }
 
-// Return the first thread in a state, or NULL.
-static struct fiber *first_in(struct machine *m, enum fiber_state state)
+// Return the first of some threads in a state, or NULL.
+static struct fiber *first_in(struct fiber *from, uint32_t n,
+                              enum fiber_state state)
 {
-    for (uint32_t i = 0; i < m->threads; i++)
-        if (m->fibers[i].state == state)
-            return &m->fibers[i];
+    for (uint32_t i = 0; i < n; i++)
+        if (from[i].state == state)
+            return &from[i];
     return NULL;
 }
 
-// Note that a thread waits for one that does not come.
-static void note_wait(struct machine *m, enum simt_fault fault,
-                      const struct fiber *f, const struct fiber *other)
+void note_wait(struct machine *m, enum simt_fault fault, const struct fiber *f,
+               const struct fiber *other)
 {
     struct simt_finding finding;
+    struct fiber *last = m->current;
     m->current = &m->fibers[f->number];
     finding_make(m, fault, f->site, NULL, NULL, &finding);
-    m->current = NULL;
+    m->current = last;
     finding.has_other = other;
     if (other) {
         finding.other_thread = thread_of(m, other->number);
@@ -105,51 +124,125 @@ static void note_wait(struct machine *m, enum simt_fault fault,
     finding_note(m, &finding);
 }
 
-// Let all threads at the barrier go on, together.
-static void release(struct machine *m)
+// Let all threads of a block that are at its barrier go on, together.
+static void release(struct machine *m, struct fiber *block)
 {
+    struct fiber *who[THREADS_MOST];
     m->clock++;
+    m->progress++;
     m->result->barriers++;
     for (uint32_t i = 0; i < m->threads; i++) {
-        struct fiber *f = &m->fibers[i];
-        if (f->state != FIBER_BARRIER)
+        struct fiber *f = &block[i];
+        bool is_here = f->state == FIBER_BARRIER;
+        who[i] = is_here ? f : NULL;
+        if (!is_here)
             continue;
         f->state = FIBER_READY;
-        f->stamp = f->floor = m->clock;
+        if (!m->has_clocks)
+            f->stamp = f->floor = m->clock;
     }
+    if (m->has_clocks)
+        clocks_meet(m, who, m->threads);
 }
 
-// Nothing can run: open the barrier at which all wait, or say who is missing.
-static void meet(struct machine *m)
+// Open the barrier of a block at which all wait that have not ended.  Returns
+// whether there was one.
+static bool open_barrier(struct machine *m, struct fiber *block)
 {
-    struct fiber *at = first_in(m, FIBER_BARRIER);
-    struct fiber *in_warp = first_in(m, FIBER_WARP);
-    struct fiber *gone = first_in(m, FIBER_DONE);
-    if (in_warp) {
-        note_wait(m, SIMT_FAULT_divergent_warp, in_warp, at ? at : gone);
-        m->is_stopped = true;
-        return;
-    }
+    struct fiber *at = first_in(block, m->threads, FIBER_BARRIER);
+    struct fiber *gone = first_in(block, m->threads, FIBER_DONE);
+    for (uint32_t i = 0; i < m->threads; i++)
+        if (block[i].state != FIBER_BARRIER && block[i].state != FIBER_DONE)
+            return false;
+    if (!at)
+        return false;
     if (gone)
         note_wait(m, SIMT_FAULT_divergent_barrier, at, gone);
     for (uint32_t i = 0; i < m->threads; i++) {
-        const struct fiber *f = &m->fibers[i];
+        const struct fiber *f = &block[i];
         if (f->state == FIBER_BARRIER && f->site != at->site) {
             note_wait(m, SIMT_FAULT_mismatched_barrier, f, at);
             break;
         }
     }
-    release(m);
+    release(m, block);
+    return true;
+}
+
+// Open the barriers of the blocks.  Returns whether any did.
+static bool open_barriers(struct machine *m)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < m->n_fibers; i += m->threads)
+        any |= open_barrier(m, &m->fibers[i]);
+    return any;
+}
+
+// What it is to wait for ever, by state.
+static const struct {
+    enum fiber_state state;
+    enum simt_fault fault;
+} waits[] = {
+    {FIBER_WARP, SIMT_FAULT_divergent_warp},
+    {FIBER_MBARRIER, SIMT_FAULT_stuck_mbarrier},
+    {FIBER_NAMED, SIMT_FAULT_stuck_named},
+    {FIBER_REGISTERS, SIMT_FAULT_registers},
+    {FIBER_CLUSTER, SIMT_FAULT_divergent_cluster},
+    {FIBER_BARRIER, SIMT_FAULT_divergent_barrier},
+};
+
+// Return a thread that does not come: one that waits elsewhere, or has ended.
+static const struct fiber *missing(struct machine *m, enum fiber_state state)
+{
+    for (size_t i = sizeof waits / sizeof *waits; i-- > 0;) {
+        const struct fiber *f =
+            first_in(m->fibers, m->n_fibers, waits[i].state);
+        if (f && waits[i].state != state)
+            return f;
+    }
+    return first_in(m->fibers, m->n_fibers, FIBER_DONE);
+}
+
+// Return whether all threads have ended.
+static bool have_ended(const struct machine *m)
+{
+    for (uint32_t i = 0; i < m->n_fibers; i++)
+        if (m->fibers[i].state != FIBER_DONE)
+            return false;
+    return true;
+}
+
+// Nothing goes on: say who waits, where.
+static void note_stuck(struct machine *m)
+{
+    size_t n = sizeof waits / sizeof *waits;
+    bool is_first = true;
+    m->is_stopped = true;
+    for (size_t i = 0; i < n; i++) {
+        const struct fiber *f =
+            first_in(m->fibers, m->n_fibers, waits[i].state);
+        bool is_cause =
+            waits[i].state != FIBER_BARRIER && waits[i].state != FIBER_CLUSTER;
+        if (!f || (!is_first && !is_cause))
+            continue;
+        note_wait(m, waits[i].fault, f, missing(m, waits[i].state));
+        is_first = false;
+    }
 }
 
 // Fill the arrays of the block with what no result should be.
 static void poison_arrays(struct machine *m)
 {
+    uint32_t blocks = m->n_fibers / m->threads;
     for (size_t i = 1; i < m->n_regions; i++) {
         const struct region *r = &m->regions[i];
-        if (r->space == SPACE_shared || r->space == SPACE_local)
+        if (r->space != SPACE_shared && r->space != SPACE_local)
+            continue;
+        for (uint32_t b = 0; r->copy && b < blocks; b++)
+            memset(r->base + r->copy * (b + 1), m->poison, r->part);
+        if (!r->copy)
             memset(r->base, m->poison,
-                   r->stride ? r->stride * m->threads : r->bytes);
+                   r->stride ? r->stride * m->n_fibers : r->bytes);
     }
 }
 
@@ -158,18 +251,23 @@ void block_run(struct machine *m)
     start_fibers(m);
     poison_arrays(m);
     while (!m->is_stopped) {
-        if (run_round(m))
+        if (run_round(m)) {
+            if (m->has_clocks)
+                async_between(m);
             continue;
-        if (!first_in(m, FIBER_BARRIER) && !first_in(m, FIBER_WARP))
+        }
+        if (open_barriers(m) || (m->has_clocks && async_go_on(m)))
+            continue;
+        if (have_ended(m))
             break;
-        meet(m);
+        note_stuck(m);
     }
-    m->result->blocks++;
+    if (m->has_clocks)
+        async_end(m);
+    m->result->blocks += m->n_fibers / m->threads;
 }
 
 void simt_barrier(struct machine *m, const struct site *s)
 {
-    m->current->state = FIBER_BARRIER;
-    m->current->site = s;
-    fiber_yield(m);
+    fiber_wait(m, FIBER_BARRIER, s);
 }

@@ -9,7 +9,7 @@
 
 #define FUNCTION(f) ((void (*)(void))(f))
 
-enum { OPERANDS_MOST = 4, NONE = -1 };
+enum { PASSED_MOST = 4, NONE = -1 };
 
 // A row of registers.def.
 static const char *const registers[] = {
@@ -21,7 +21,7 @@ static const char *const registers[] = {
 // A row of collectives.def: the operands for the mask and the values.
 static const struct {
     const char *intrinsic;
-    int operands[OPERANDS_MOST];
+    int operands[PASSED_MOST];
 } collectives[] = {
 #define COLLECTIVE(name, intrinsic, mask, a, b, c, combine)                    \
     {intrinsic, {mask, a, b, c}},
@@ -98,6 +98,28 @@ static LLVMValueRef operand_bits(struct rewriter *w, LLVMValueRef call, int at)
                          w->word, "");
 }
 
+// Return a value that a function of C returned in the type of a call: two
+// words come as one.
+static LLVMValueRef returned(struct rewriter *w, LLVMValueRef v,
+                             LLVMTypeRef type)
+{
+    if (LLVMGetTypeKind(type) == LLVMIntegerTypeKind)
+        return LLVMBuildTrunc(w->builder, v, type, "");
+    if (LLVMGetTypeKind(type) != LLVMStructTypeKind)
+        return LLVMBuildBitCast(w->builder, v, type, "");
+    if (LLVMTypeOf(v) == type)
+        return v;
+    LLVMValueRef half = LLVMConstInt(w->word, 32, false), both;
+    LLVMValueRef high = LLVMBuildLShr(w->builder, v, half, "");
+    both =
+        LLVMBuildInsertValue(w->builder, LLVMGetPoison(type),
+                             LLVMBuildTrunc(w->builder, v, w->half, ""), 0, "");
+    return LLVMBuildInsertValue(
+        w->builder, both,
+        LLVMBuildTrunc(w->builder, high, LLVMStructGetTypeAtIndex(type, 1), ""),
+        1, "");
+}
+
 // Replace what the lanes of a warp do at once.
 static bool replace_collective(struct rewriter *w, LLVMValueRef call,
                                const char *name)
@@ -118,7 +140,7 @@ static bool replace_collective(struct rewriter *w, LLVMValueRef call,
         LLVMValueRef v =
             code_call(w, FUNCTION(simt_collective), w->word, args, 7);
         bool is_void = LLVMGetTypeKind(type) == LLVMVoidTypeKind;
-        replace(call, is_void ? NULL : LLVMBuildTrunc(w->builder, v, type, ""));
+        replace(call, is_void ? NULL : returned(w, v, type));
         return true;
     }
     return false;
@@ -128,7 +150,9 @@ static bool replace_collective(struct rewriter *w, LLVMValueRef call,
 static bool replace_barrier(struct rewriter *w, LLVMValueRef call,
                             const char *name)
 {
-    if (strcmp(name, "llvm.nvvm.barrier.cta.sync.aligned.all") != 0)
+    LLVMValueRef id = LLVMGetNumArgOperands(call) ? LLVMGetOperand(call, 0) : 0;
+    if (strcmp(name, "llvm.nvvm.barrier.cta.sync.aligned.all") != 0 ||
+        !LLVMIsAConstantInt(id) || LLVMConstIntGetZExtValue(id))
         return false;
     LLVMValueRef args[] = {code_address(w, w->code->machine),
                            code_address(w, code_site(w, call))};
@@ -151,31 +175,13 @@ static LLVMTypeRef passed_type(struct rewriter *w, LLVMTypeRef type)
     return type;
 }
 
-// Return a value that a function of C returned in the type of a call: two
-// words come as one.
-static LLVMValueRef returned(struct rewriter *w, LLVMValueRef v,
-                             LLVMTypeRef type)
-{
-    if (LLVMGetTypeKind(type) != LLVMStructTypeKind)
-        return LLVMBuildBitCast(w->builder, v, type, "");
-    if (LLVMTypeOf(v) == type)
-        return v;
-    LLVMValueRef half = LLVMConstInt(w->word, 32, false), both;
-    LLVMValueRef high = LLVMBuildLShr(w->builder, v, half, "");
-    both =
-        LLVMBuildInsertValue(w->builder, LLVMGetPoison(type),
-                             LLVMBuildTrunc(w->builder, v, w->half, ""), 0, "");
-    return LLVMBuildInsertValue(
-        w->builder, both, LLVMBuildTrunc(w->builder, high, w->half, ""), 1, "");
-}
-
 // Replace a function on numbers by one of math.c.
 static bool replace_math(struct rewriter *w, LLVMValueRef call,
                          const struct math_function *f)
 {
-    LLVMValueRef args[OPERANDS_MOST];
+    LLVMValueRef args[PASSED_MOST];
     unsigned n = LLVMGetNumArgOperands(call);
-    if (!f || n > OPERANDS_MOST)
+    if (!f || n > PASSED_MOST)
         return false;
     for (unsigned i = 0; i < n; i++) {
         LLVMValueRef v = LLVMGetOperand(call, i);
@@ -272,6 +278,7 @@ bool code_replace_call(struct rewriter *w, LLVMValueRef call)
                         replace_register(w, call, name) ||
                         replace_collective(w, call, name) ||
                         replace_barrier(w, call, name) ||
+                        code_replace_intrinsic(w, call, name) ||
                         watch_memory(w, call, name) || is_common(name) ||
                         replace_math(w, call, math_find(name));
     if (!ok)

@@ -13,6 +13,8 @@
 struct code_entry {
     const struct ir_launch *launch;
     struct shared_layout *shared; // of its arrays
+    uint32_t cluster[3];          // blocks of a cluster
+    uint32_t registers;           // of a thread; 0: not said
     void (*run)(void *slots);     // takes the parameters, 8 bytes each
 };
 
@@ -42,6 +44,7 @@ struct simt_code {
     struct str_table names; // of files
     size_t locals;          // bytes of local arrays on the stack
     bool is_checked;
+    uint32_t cluster; // blocks of the largest one
     LLVMOrcLLJITRef jit;
 };
 
@@ -78,6 +81,9 @@ void code_watch(struct rewriter *w, LLVMValueRef instruction);
 // Watch the loops of a function.
 void code_watch_loops(struct rewriter *w, LLVMValueRef function);
 
+// Return the bytes that a value takes in memory.
+uint32_t code_size_of(LLVMTypeRef type);
+
 // Return a new site at an instruction.
 struct site *code_site(struct rewriter *w, LLVMValueRef at);
 
@@ -94,6 +100,22 @@ void code_settle_homes(struct simt_code *code);
 // Replace a call of what only a GPU has.  Returns false after reporting that
 // it is not known.
 bool code_replace_call(struct rewriter *w, LLVMValueRef call);
+
+// ---- intrinsics.c
+
+// Replace a call of an intrinsic of intrinsics.def.  Returns whether it is one.
+bool code_replace_intrinsic(struct rewriter *w, LLVMValueRef call,
+                            const char *name);
+
+// Return a value as 64 bits, and back.
+LLVMValueRef code_to_bits(struct rewriter *w, LLVMValueRef v);
+LLVMValueRef code_from_bits(struct rewriter *w, LLVMValueRef v,
+                            LLVMTypeRef type);
+
+// Store the operands of a call for a function of this program, and load what
+// it leaves: NULL, a value or a struct of them.
+void code_pass_operands(struct rewriter *w, LLVMValueRef call);
+LLVMValueRef code_take_results(struct rewriter *w, LLVMTypeRef type);
 
 // ---- math.c
 

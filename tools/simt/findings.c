@@ -1,18 +1,27 @@
 // Findings: what, where, by whom, on which element.
 
-#include "tools/simt/machine.h"
+#include "tools/simt/record.h"
 
 #include <string.h>
 
+// Return the thread that an agent is, or works for.
+static const struct fiber *fiber_of(const struct machine *m, uint32_t agent)
+{
+    uint32_t warps = m->n_fibers + m->n_fibers / WARP_LANES;
+    if (agent < m->n_fibers)
+        return &m->fibers[agent];
+    return &m->fibers[agent < warps ? (agent - m->n_fibers) * WARP_LANES
+                                    : mbarrier_user(m, agent)];
+}
+
 struct simt_thread thread_of(const struct machine *m, uint32_t number)
 {
+    const struct fiber *f = fiber_of(m, number);
     struct simt_thread t;
-    const uint32_t *n = m->block;
-    for (int d = 0; d < 3; d++)
-        t.block[d] = m->at[d];
-    t.thread[0] = number % n[0];
-    t.thread[1] = number / n[0] % n[1];
-    t.thread[2] = number / n[0] / n[1];
+    for (int d = 0; d < 3; d++) {
+        t.block[d] = f->block[d];
+        t.thread[d] = f->thread[d];
+    }
     return t;
 }
 
@@ -57,6 +66,8 @@ static void set_element(struct machine *m, struct region *r, const void *p,
     int64_t offset = (const unsigned char *)p - r->base;
     if (r->stride)
         offset -= (int64_t)(r->stride * m->current->number);
+    if (r->copy && offset >= 0)
+        offset %= (int64_t)r->copy;
     f->array = r->name;
     f->buffer = r->buffer;
     f->space = r->space;
@@ -113,5 +124,26 @@ void finding_add(struct machine *m, enum simt_fault fault, const struct site *s,
 {
     struct simt_finding f;
     finding_make(m, fault, s, r, p, &f);
+    finding_note(m, &f);
+}
+
+void finding_set_other(const struct machine *m, uint64_t record,
+                       struct simt_finding *f)
+{
+    const struct site *other = m->sites[record & SITE_MASK];
+    f->has_other = true;
+    f->other = other->place;
+    f->other_schedule = other->schedule;
+    f->other_thread = thread_of(m, agent_of(record));
+}
+
+void finding_add_other(struct machine *m, enum simt_fault fault,
+                       const struct site *s, struct region *r, void *p,
+                       uint64_t record)
+{
+    struct simt_finding f;
+    finding_make(m, fault, s, r, p, &f);
+    finding_set_other(m, record, &f);
+    f.other_is_write = true;
     finding_note(m, &f);
 }

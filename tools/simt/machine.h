@@ -7,7 +7,16 @@
 #include "ir/shared.h"
 #include "tools/simt/simt.h"
 
-enum { WARP_LANES = 32, THREADS_MOST = 1024, SINK_BYTES = 64 };
+enum {
+    WARP_LANES = 32,
+    THREADS_MOST = 1024,
+    FIBERS_MOST = 8192, // of a cluster of blocks
+    CLUSTER_MOST = 16,
+    MBARRIERS_MOST = 512,
+    AGENTS_MOST = FIBERS_MOST + FIBERS_MOST / WARP_LANES + MBARRIERS_MOST,
+    OPERANDS_MOST = 320,
+    SINK_BYTES = 64
+};
 
 struct region;
 struct cell;
@@ -17,6 +26,7 @@ enum access_kind {
     ACCESS_READ = 1,
     ACCESS_WRITE = 2,
     ACCESS_ATOMIC = 4, // with READ and WRITE
+    ACCESS_LATER = 8,  // by what a thread asks for; with READ or WRITE
 };
 
 // How much of a check an access inside of its window needs.
@@ -52,7 +62,8 @@ struct site {
 // Who touched an element last.  A record is packed, see `record_make`.
 struct cell {
     uint64_t write, read;       // 0: nobody
-    uint64_t other_read;        // by another thread, where `read` is of several
+    uint64_t other_read;        // by another thread, where `read` is of
+                                // several; with clocks: the next reader
     uint32_t write_by, read_by; // block serial numbers
 };
 
@@ -64,7 +75,9 @@ struct region {
     unsigned char *base;
     size_t bytes;       // of all threads together
     size_t stride;      // local: from one thread to the next, else 0
-    size_t part;        // local: bytes of one thread
+    size_t part;        // bytes of one thread, or one block
+    size_t copy;        // shared, of a cluster: from one block to the next;
+                        // the first copy stands for that of the own block
     unsigned shift;     // log2 of the bytes of a cell
     struct cell *cells; // NULL: constant memory, nothing is recorded
     size_t n_cells;
@@ -78,7 +91,16 @@ struct region {
     const struct shared_layout *parts; // arrays that share it, or NULL
 };
 
-enum fiber_state { FIBER_READY, FIBER_BARRIER, FIBER_WARP, FIBER_DONE };
+enum fiber_state {
+    FIBER_READY,
+    FIBER_BARRIER,   // of the block
+    FIBER_WARP,      // other lanes
+    FIBER_NAMED,     // a named barrier
+    FIBER_MBARRIER,  // a phase of an mbarrier
+    FIBER_CLUSTER,   // the barrier of the cluster
+    FIBER_REGISTERS, // registers that other warps hold
+    FIBER_DONE
+};
 
 // What the lanes of a warp do at once: collectives.def.
 enum collective {
@@ -88,15 +110,35 @@ enum collective {
     COLLECTIVES
 };
 
+// What came before, where threads meet otherwise than all of a block at once:
+// of each agent (thread, warp of a matrix instruction, mbarrier that copies
+// complete) the accesses older than a stamp.
+struct clock {
+    uint32_t *seen;
+    uint32_t *fenced; // and are known to the asynchronous proxy
+};
+
 // A thread.
 struct fiber {
     void *stack; // where it was left
     enum fiber_state state;
-    uint32_t thread[3];
-    uint32_t number;         // in the block
+    uint32_t thread[3], block[3];
+    uint32_t number;         // in the cluster
+    uint32_t tid;            // in the block
+    uint32_t rank;           // of the block in the cluster
     uint32_t stamp;          // of its accesses: when it last met others
     uint32_t floor;          // older accesses of the block came before
     uint32_t warp_floor;     // and of the warp
+    struct clock clock;      // with NULL: the floors say all
+    uint32_t waits_for;      // which barrier, or how many registers
+    uint64_t parity;         // of the phase
+    uint64_t waited;         // progress of the machine at the last test
+    uint32_t group;          // of its copies, not yet committed
+    uint32_t copies;         // the first one outstanding, 0: none
+    uint32_t registers;      // of its warp, in lane 0
+    bool insists;            // on a phase of an mbarrier
+    bool has_arrived;        // at the barrier of the cluster
+    bool may_pass;           // it: all have arrived
     const struct site *site; // what it waits at
     enum collective what;
     uint32_t mask;
@@ -115,29 +157,43 @@ struct pending {
     struct simt_finding finding;
 };
 
+// When what is asynchronous happens: policies.def.
+enum arrival { ARRIVAL_late, ARRIVAL_at_once, ARRIVAL_random };
+
 enum { REGIONS_MOST = 1024 };
+#define SHARED_WINDOW ((size_t)1 << 18)
 
 // One run.
 struct machine {
     unsigned char *arena; // address space for arrays
     uint16_t *pages;      // the region of each page, 0 for none
     size_t used;          // bytes of the arena
+    size_t shared;        // bytes of a block's shared memory
     struct region regions[REGIONS_MOST];
     size_t n_regions; // the first means "nowhere"
 
     struct site *const *sites; // of the code, by number
     const char *entry;         // the launch
     uint32_t grid[3], block[3], at[3];
-    uint32_t threads;
-    uint32_t serial; // of the block, over all launches
-    uint32_t first;  // serial before this launch's first block; as a
-                     // reader: several blocks of the launch
-    uint32_t clock;  // meetings of threads so far
-    uint32_t began;  // the clock when the block began
-    struct fiber fibers[THREADS_MOST];
+    uint32_t cluster[3];  // blocks of a cluster
+    uint32_t threads;     // of a block
+    uint32_t n_fibers;    // of a cluster
+    uint32_t registers;   // of a thread at the start; 0: as many as there are
+    enum arrival arrival; // of what is asynchronous
+    uint32_t serial;      // of the block, over all launches
+    uint32_t first;       // serial before this launch's first block; as a
+                          // reader: several blocks of the launch
+    uint32_t clock;       // meetings of threads so far
+    uint32_t began;       // the clock when the block began
+    struct fiber fibers[FIBERS_MOST];
     struct fiber *current;
-    uint32_t order[THREADS_MOST];
-    void *scheduler; // its stack while a fiber runs
+    uint32_t order[FIBERS_MOST];
+    bool has_clocks;                  // code that needs them
+    uint32_t n_agents;                // so far
+    struct async *async;              // async.h
+    uint64_t progress;                // phases, copies and barriers so far
+    uint64_t operands[OPERANDS_MOST]; // of the call that is made
+    void *scheduler;                  // its stack while a fiber runs
     unsigned char *stacks;
     size_t stack_bytes;
     void (*body)(void *slots);
@@ -165,6 +221,13 @@ void machine_close(struct machine *m);
 // own.  Returns NULL when there is no room.
 struct region *region_add(struct machine *m, const char *name, enum space space,
                           size_t bytes, size_t elem, size_t copies);
+
+// Add an array in shared memory, of which each of `blocks` blocks of a cluster
+// has its own.  No two of them agree in the low bits of their addresses, which
+// is all that descriptors hold.
+struct region *region_add_shared(struct machine *m, const char *name,
+                                 size_t bytes, size_t elem, size_t align,
+                                 uint32_t blocks);
 
 // Make memory outside of the arena known: constants of the module.
 struct region *region_add_constant(struct machine *m, const char *name,
@@ -204,6 +267,79 @@ void *simt_local(struct machine *m, const struct region *r);
 // Decide what a write that met another one was.
 void pending_settle(struct machine *m);
 
+// ---- under_way.c
+
+// An access that goes on while its thread does.
+struct under_way {
+    uint32_t bytes, align;
+    unsigned kind;  // READ or WRITE, with LATER
+    uint32_t agent; // that does it
+    bool by_proxy;  // the asynchronous one
+    const struct site *site;
+};
+
+// Return what an address stands for: shared memory of the own block has
+// another one in a cluster.
+void *own_address(struct machine *m, void *p);
+
+// Check an access that is done at once, aligned to its size.  Returns where,
+// or NULL after a finding.
+void *access_now(struct machine *m, void *p, uint32_t bytes, unsigned kind,
+                 const struct site *s);
+
+// Check an access of this thread; from now on it meets every other one.
+// Returns where it is done, or NULL after a finding.
+void *access_begin(struct machine *m, void *p, const struct under_way *u);
+
+// Say that it was done by an agent, at a stamp.
+void access_end(struct machine *m, void *p, const struct under_way *u,
+                uint32_t agent, uint32_t stamp);
+
+// Check that what the asynchronous proxy reads of shared memory was fenced
+// since it was written.
+void access_need_fence(struct machine *m, void *p, uint32_t bytes,
+                       const struct site *s);
+
+// ---- readers.c
+
+// Note the read of an element by this thread beside those of others.
+void readers_add(const struct machine *m, struct cell *c, uint64_t record);
+
+// Return a read of a cell's list that a write of this thread meets, or 0.
+uint64_t readers_meet(const struct machine *m, const struct cell *c);
+
+// Forget the list of a cell, or all of them.
+void readers_drop(const struct machine *m, struct cell *c);
+void readers_forget(struct machine *m);
+
+// Put one record in the place of another one.
+void readers_replace(const struct machine *m, struct cell *c, uint64_t old,
+                     uint64_t by);
+
+// ---- clock.c
+
+// Reserve what code with clocks needs.  Returns false without memory.
+bool async_open(struct machine *m);
+void async_close(struct machine *m);
+
+// Give every thread a clock that knows of nothing.
+void clocks_begin(struct machine *m);
+
+// Return a clock that knows of nothing; it lives until the next block.
+struct clock clock_new(struct machine *m);
+void clock_clear(const struct machine *m, struct clock c);
+
+// Tell a clock what a thread knows and has done, or the other way round.
+void clock_release(struct machine *m, struct fiber *f, struct clock to);
+void clock_acquire(struct machine *m, struct fiber *f, struct clock from);
+void clock_pass(const struct machine *m, struct clock to, struct clock from);
+
+// Tell the asynchronous proxy all that a thread knows.
+void clock_fence(struct machine *m, struct fiber *f);
+
+// Let threads tell each other all that they know; NULL: nobody.
+void clocks_meet(struct machine *m, struct fiber *const *who, uint32_t n);
+
 // ---- findings.c
 
 // Note a fault of the current thread at a place of the code.
@@ -215,10 +351,20 @@ void finding_make(struct machine *m, enum simt_fault fault,
                   const struct site *s, struct region *r, const void *p,
                   struct simt_finding *out);
 
+// Say who another access of a finding was by, and where.
+void finding_set_other(const struct machine *m, uint64_t record,
+                       struct simt_finding *f);
+
+// Note a fault of the current thread in which a write had a part.
+void finding_add_other(struct machine *m, enum simt_fault fault,
+                       const struct site *s, struct region *r, void *p,
+                       uint64_t record);
+
 // Note a finding, or count it if the same is known.
 void finding_note(struct machine *m, const struct simt_finding *f);
 
-// Return the coordinates of a thread of the block.
+// Return the coordinates of a thread of the cluster, or of the thread that
+// another agent works for.
 struct simt_thread thread_of(const struct machine *m, uint32_t number);
 
 // ---- order.c
@@ -232,6 +378,12 @@ uint64_t random_below(struct machine *m, uint64_t n);
 // Grant the fiber that runs next its steps.
 void order_grant(struct machine *m);
 
+// ---- launch.c
+
+// Run the clusters of a launch, or as many of them as there may be: the first,
+// the last and some between.
+void blocks_run(struct machine *m);
+
 // ---- block.c
 
 // Run one block to its end, or until the run is stopped.
@@ -240,11 +392,37 @@ void block_run(struct machine *m);
 // Leave the current fiber; returns when it goes on.
 void fiber_yield(struct machine *m);
 
+// Leave it until something sets it ready.
+void fiber_wait(struct machine *m, enum fiber_state state,
+                const struct site *s);
+
+// Note that a thread waits for one that does not come.
+void note_wait(struct machine *m, enum simt_fault fault, const struct fiber *f,
+               const struct fiber *other);
+
 // Take account of the steps of the current fiber, and let others run.
 void fiber_preempt(struct machine *m, const struct site *s);
 
 // Wait for the block; called by the code.
 void simt_barrier(struct machine *m, const struct site *s);
+
+// ---- async.c
+
+// Begin the blocks of a cluster, and end them.
+void async_begin(struct machine *m);
+void async_end(struct machine *m);
+
+// Do what the policy wants done between two rounds of threads.
+void async_between(struct machine *m);
+
+// No thread can go on: let something happen that they may wait for.  Returns
+// whether there was anything.
+bool async_go_on(struct machine *m);
+
+// ---- mbarrier.c
+
+// Return the thread that asked last for what an agent does to its mbarrier.
+uint32_t mbarrier_user(const struct machine *m, uint32_t agent);
 
 // ---- warp.c
 

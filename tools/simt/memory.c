@@ -43,7 +43,8 @@ void machine_close(struct machine *m)
     if (m->pages)
         munmap(m->pages, PAGES_BYTES);
     if (m->stacks)
-        munmap(m->stacks, m->stack_bytes * THREADS_MOST);
+        munmap(m->stacks, m->stack_bytes * FIBERS_MOST);
+    async_close(m);
     m->arena = m->stacks = NULL;
     m->pages = NULL;
 }
@@ -91,6 +92,31 @@ struct region *region_add(struct machine *m, const char *name, enum space space,
         return NULL;
     take_pages(m, r, room);
     m->n_regions++;
+    return r;
+}
+
+struct region *region_add_shared(struct machine *m, const char *name,
+                                 size_t bytes, size_t elem, size_t align,
+                                 uint32_t blocks)
+{
+    uintptr_t start = (uintptr_t)m->arena + m->used;
+    size_t copies = blocks > 1 ? blocks + 1 : 1;
+    m->shared = (m->shared + align - 1) & ~(align - 1);
+    uintptr_t at =
+        ((start + SHARED_WINDOW - 1) & ~(SHARED_WINDOW - 1)) + m->shared;
+    m->used += at - start;
+    size_t skipped = m->used & (PAGE_BYTES - 1);
+    m->used -= skipped;
+    struct region *r =
+        region_add(m, name, SPACE_shared,
+                   skipped + SHARED_WINDOW * (copies - 1) + bytes, elem, 1);
+    if (!r)
+        return NULL;
+    r->base += skipped;
+    r->bytes -= skipped;
+    r->part = bytes;
+    r->copy = copies > 1 ? SHARED_WINDOW : 0;
+    m->shared += bytes;
     return r;
 }
 

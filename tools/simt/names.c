@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const char *const policies[] = {
-#define POLICY(name, spelling, meaning) spelling,
+#define POLICY(name, spelling, arrival, meaning) spelling,
 #include "tools/simt/policies.def"
 #undef POLICY
 };

@@ -36,21 +36,21 @@ static void shuffle(struct machine *m, uint32_t *numbers, uint32_t n)
 // Put warps in random order, the last of which may be short.
 static void order_warps(struct machine *m)
 {
-    uint32_t warps[THREADS_MOST / WARP_LANES], at = 0;
-    uint32_t n = (m->threads + WARP_LANES - 1) / WARP_LANES;
+    uint32_t warps[FIBERS_MOST / WARP_LANES], at = 0;
+    uint32_t n = (m->n_fibers + WARP_LANES - 1) / WARP_LANES;
     for (uint32_t w = 0; w < n; w++)
         warps[w] = w;
     shuffle(m, warps, n);
     for (uint32_t w = 0; w < n; w++) {
         uint32_t from = warps[w] * WARP_LANES, to = from + WARP_LANES;
-        for (uint32_t t = from; t < to && t < m->threads; t++)
+        for (uint32_t t = from; t < to && t < m->n_fibers; t++)
             m->order[at++] = t;
     }
 }
 
 void order_threads(struct machine *m)
 {
-    uint32_t n = m->threads, ahead;
+    uint32_t n = m->n_fibers, ahead;
     for (uint32_t i = 0; i < n; i++)
         m->order[i] = m->policy == SIMT_reverse ? n - 1 - i : i;
     switch (m->policy) {

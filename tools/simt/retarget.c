@@ -6,6 +6,7 @@
 
 #include "ir/build.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { DYNAMIC_MOST = 228 * 1024, SLOT_BYTES = 8 };
@@ -120,8 +121,10 @@ static struct region *shared_region(struct rewriter *w, LLVMValueRef variable)
     const struct ir_buffer *b = e ? array_of(e, name) : NULL;
     size_t bytes = bytes_of(LLVMGlobalGetValueType(variable));
     size_t elem = b ? type_bytes(b->elem) : e ? least_element(e->shared) : 1;
-    struct region *r = region_add(w->code->machine, name, SPACE_shared,
-                                  bytes ? bytes : DYNAMIC_MOST, elem, 1);
+    size_t align = LLVMGetAlignment(variable);
+    struct region *r = region_add_shared(
+        w->code->machine, name, bytes ? bytes : DYNAMIC_MOST, elem,
+        align > SHARED_ALIGN ? align : SHARED_ALIGN, w->code->cluster);
     if (r && b)
         describe(r, b);
     else if (r && e)
@@ -166,6 +169,42 @@ static void export_constants(struct rewriter *w)
             bytes_of(LLVMGlobalGetValueType(g))};
         vec_push(w->code->arena, &w->code->constants, c);
     }
+}
+
+// ---- What is said of entries ----------------------------------------------
+
+// Read up to three numbers of an attribute; `n` are those that it lacks.
+static void read_numbers(LLVMValueRef function, const char *key, uint32_t *n)
+{
+    LLVMAttributeRef found = LLVMGetStringAttributeAtIndex(
+        function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, key,
+        (unsigned)strlen(key));
+    unsigned length = 0;
+    const char *text = found ? LLVMGetStringAttributeValue(found, &length) : "";
+    for (const char *end = text + length; text < end; n++) {
+        *n = (uint32_t)strtoul(text, NULL, 10);
+        text += strcspn(text, ",") + 1;
+    }
+}
+
+// Note the clusters and registers that entries ask for.
+static void read_entries(struct rewriter *w)
+{
+    struct simt_code *code = w->code;
+    code->cluster = 1;
+    for (size_t i = 0; i < code->entries.n; i++) {
+        struct code_entry *e = &code->entries.at[i];
+        LLVMValueRef f = LLVMGetNamedFunction(w->module, e->launch->name);
+        e->cluster[0] = e->cluster[1] = e->cluster[2] = 1;
+        if (!f)
+            continue;
+        read_numbers(f, "nvvm.cluster_dim", e->cluster);
+        read_numbers(f, "nvvm.maxnreg", &e->registers);
+        uint32_t blocks = e->cluster[0] * e->cluster[1] * e->cluster[2];
+        code->cluster = blocks > code->cluster ? blocks : code->cluster;
+    }
+    code->is_checked |= code->cluster > 1;
+    code->machine->has_clocks |= code->cluster > 1;
 }
 
 // ---- Entries --------------------------------------------------------------
@@ -230,6 +269,7 @@ static void make_plain(LLVMValueRef function)
 
 bool code_retarget(struct rewriter *w)
 {
+    read_entries(w);
     if (!place_shared(w))
         return false;
     export_constants(w);

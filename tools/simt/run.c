@@ -215,55 +215,6 @@ static void note_unwritten(struct running *r)
 
 // ---- Launches -------------------------------------------------------------
 
-// Return the greatest common divisor.
-static uint64_t common(uint64_t a, uint64_t b)
-{
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-// An order of `n` blocks: one after another, or with strides around.
-struct tour {
-    uint64_t n, at, step;
-};
-
-// Return the order of blocks under the policy.
-static struct tour tour_of(struct machine *m, uint64_t n)
-{
-    struct tour t = {n, 0, 1};
-    if (m->policy == SIMT_forward || m->policy == SIMT_one_ahead)
-        return t;
-    t.at = m->policy == SIMT_reverse ? n - 1 : random_below(m, n);
-    t.step = n - 1;
-    while (m->policy != SIMT_reverse && n > 2 &&
-           (t.step == n - 1 || common(t.step, n) != 1))
-        t.step = 1 + random_below(m, n - 1);
-    return t;
-}
-
-// Run the blocks of a launch, or as many of them as there may be: the first,
-// the last and some between.
-static void run_blocks(struct machine *m)
-{
-    uint64_t all = (uint64_t)m->grid[0] * m->grid[1] * m->grid[2];
-    uint64_t n = m->most_blocks && m->most_blocks < all ? m->most_blocks : all;
-    struct tour t = tour_of(m, n);
-    m->first = ++m->serial;
-    for (uint64_t i = 0; i < n && !m->is_stopped; i++) {
-        uint64_t at = n > 1 ? t.at * (all - 1) / (n - 1) : t.at;
-        m->at[0] = (uint32_t)(at % m->grid[0]);
-        m->at[1] = (uint32_t)(at / m->grid[0] % m->grid[1]);
-        m->at[2] = (uint32_t)(at / m->grid[0] / m->grid[1]);
-        m->serial++;
-        block_run(m);
-        t.at = (t.at + t.step) % n;
-    }
-}
-
 // Forget where accesses were: arrays come and go.
 static void forget_windows(struct simt_code *code)
 {
@@ -279,6 +230,7 @@ static bool prepare(struct running *r, const struct code_entry *e)
     m->entry = e->launch->name;
     m->body = e->run;
     m->threads = 1;
+    uint32_t blocks_of_cluster = 1;
     for (int d = 0; d < 3; d++) {
         int64_t blocks;
         if (!ir_eval_int(r->code->kernel, r->arguments, e->launch->grid[d],
@@ -288,13 +240,21 @@ static bool prepare(struct running *r, const struct code_entry *e)
         m->grid[d] = blocks > 0 ? (uint32_t)blocks : 0;
         m->block[d] = e->launch->block[d];
         m->threads *= m->block[d];
+        m->cluster[d] = e->cluster[d];
+        blocks_of_cluster *= m->cluster[d];
+        if (m->grid[d] % m->cluster[d])
+            return false;
     }
+    m->n_fibers = m->threads * blocks_of_cluster;
+    m->registers = e->registers;
     forget_windows(r->code);
     if (r->code->dynamic) {
-        r->code->dynamic->bytes = (size_t)shared_dynamic(e->shared);
-        r->code->dynamic->parts = e->shared;
+        struct region *dynamic = r->code->dynamic;
+        dynamic->part = (size_t)shared_dynamic(e->shared);
+        dynamic->bytes = dynamic->copy ? dynamic->bytes : dynamic->part;
+        dynamic->parts = e->shared;
     }
-    return m->threads <= THREADS_MOST;
+    return m->threads <= THREADS_MOST && m->n_fibers <= FIBERS_MOST;
 }
 
 // Run all launches.
@@ -308,7 +268,7 @@ static bool run_launches(struct running *r)
             return false;
         }
         if (r->m->grid[0] && r->m->grid[1] && r->m->grid[2])
-            run_blocks(r->m);
+            blocks_run(r->m);
     }
     return true;
 }
@@ -322,7 +282,7 @@ static bool make_stacks(const struct simt_code *code)
     if (m->stacks)
         return true;
     m->stack_bytes = (STACK_BYTES + code->locals + 4095) & ~(size_t)4095;
-    void *p = mmap(NULL, m->stack_bytes * THREADS_MOST, PROT_READ | PROT_WRITE,
+    void *p = mmap(NULL, m->stack_bytes * FIBERS_MOST, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     m->stacks = p == MAP_FAILED ? NULL : p;
     return m->stacks;
@@ -336,6 +296,13 @@ static unsigned char poison_of(enum simt_policy policy)
     return bytes[policy % sizeof bytes];
 }
 
+// When what is asynchronous happens, by policy.
+static const enum arrival arrivals[] = {
+#define POLICY(name, spelling, arrival, meaning) ARRIVAL_##arrival,
+#include "tools/simt/policies.def"
+#undef POLICY
+};
+
 // Begin a run.
 static void begin(struct simt_code *code, const struct simt_run *run,
                   struct simt_result *out)
@@ -345,6 +312,7 @@ static void begin(struct simt_code *code, const struct simt_run *run,
     m->result = out;
     m->sites = code->sites.at;
     m->policy = run->policy;
+    m->arrival = arrivals[run->policy];
     m->poison = poison_of(run->policy);
     m->random = run->seed;
     m->most_blocks = run->most_blocks;

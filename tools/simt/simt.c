@@ -30,6 +30,10 @@ static void list_entries(struct simt_code *code)
 static bool emit(const struct simt_code *code, const struct simt_options *o,
                  struct diag_list *diags, struct buf *out)
 {
+    if (o->module) {
+        buf_text(out, o->module);
+        return true;
+    }
     struct nvptx_options options = {.target = o->target,
                                     .form = NVPTX_OPTIMISED,
                                     .line_info = true,
@@ -97,7 +101,10 @@ static bool find_constants(struct simt_code *code, struct diag_list *diags)
     }
     code->n_regions = code->machine->n_regions;
     code_settle_homes(code);
-    return true;
+    if (!code->machine->has_clocks || async_open(code->machine))
+        return true;
+    diag_error(diags, (struct span){0}, D_simt_no_memory);
+    return false;
 }
 
 struct simt_code *simt_compile(struct arena *a, const struct ir_kernel *kernel,

@@ -19,7 +19,7 @@
 
 // In which order the threads of a block run: policies.def.
 enum simt_policy {
-#define POLICY(name, spelling, meaning) SIMT_##name,
+#define POLICY(name, spelling, arrival, meaning) SIMT_##name,
 #include "tools/simt/policies.def"
 #undef POLICY
     SIMT_POLICIES
@@ -43,6 +43,8 @@ struct simt_options {
     const void *libdevice; // bitcode, or NULL
     size_t libdevice_size; // bytes
     bool is_unchecked;     // fast: finds nothing but hangs and divergence
+    const char *module;    // LLVM IR to run in the place of the kernel's, which
+                           // has the same entries; NULL: none
 };
 
 // How to run.

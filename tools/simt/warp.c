@@ -21,10 +21,10 @@ struct party {
 static struct party party_of(struct machine *m, const struct fiber *f)
 {
     struct party p = {{NULL}};
-    uint32_t first = f->number / WARP_LANES * WARP_LANES;
+    uint32_t first = f->tid / WARP_LANES * WARP_LANES;
     for (uint32_t i = 0; i < WARP_LANES; i++)
         if (f->mask >> i & 1 && first + i < m->threads)
-            p.lane[i] = &m->fibers[first + i];
+            p.lane[i] = &m->fibers[f->number - f->tid + first + i];
     return p;
 }
 
@@ -110,6 +110,16 @@ static uint64_t shuffled(struct machine *m, const struct party *p, int lane)
     return UINT32_MAX;
 }
 
+// Return the leader that a warp elects, and in the upper half whether this
+// lane is it.
+static uint64_t elected(const struct party *p, int lane)
+{
+    int first = 0;
+    while (!p->lane[first])
+        first++;
+    return (uint64_t)(lane == first) << 32 | (uint32_t)first;
+}
+
 // Return the result for one lane.
 static uint64_t result_of(struct machine *m, const struct party *p, int lane)
 {
@@ -122,6 +132,8 @@ static uint64_t result_of(struct machine *m, const struct party *p, int lane)
     case COLLECTIVE_ballot: return matching(p, 1);
     case COLLECTIVE_match32:
     case COLLECTIVE_match64: return matching(p, f->operands[0]);
+    case COLLECTIVE_elect: return elected(p, lane);
+    case COLLECTIVE_together:
     case COLLECTIVE_sync: return 0;
     }
     return reduced(p, f->what);
@@ -141,9 +153,11 @@ static void finish(struct machine *m, const struct party *p,
         if (!f)
             continue;
         f->state = FIBER_READY;
-        if (is_sync)
+        if (is_sync && !m->has_clocks)
             f->stamp = f->warp_floor = m->clock;
     }
+    if (is_sync && m->has_clocks)
+        clocks_meet(m, p->lane, WARP_LANES);
 }
 
 uint64_t simt_collective(struct machine *m, uint64_t what, uint64_t mask,

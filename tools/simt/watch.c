@@ -44,12 +44,11 @@ struct site *code_site(struct rewriter *w, LLVMValueRef at)
     return s;
 }
 
-// Return the bytes that a value takes in memory.
-static uint32_t size_of(LLVMTypeRef type)
+uint32_t code_size_of(LLVMTypeRef type)
 {
     switch ((int)LLVMGetTypeKind(type)) {
     case LLVMVectorTypeKind:
-        return LLVMGetVectorSize(type) * size_of(LLVMGetElementType(type));
+        return LLVMGetVectorSize(type) * code_size_of(LLVMGetElementType(type));
     case LLVMHalfTypeKind:
     case LLVMBFloatTypeKind: return 2;
     case LLVMFloatTypeKind: return 4;
@@ -66,7 +65,7 @@ static void watch_access(struct rewriter *w, LLVMValueRef i, unsigned operand,
     struct site *s = code_site(w, i);
     LLVMValueRef p = LLVMGetOperand(i, operand);
     s->kind = kind;
-    s->bytes = size_of(type);
+    s->bytes = code_size_of(type);
     s->align = LLVMGetAlignment(i);
     code_find_home(w, s, p);
     LLVMPositionBuilderBefore(w->builder, i);
@@ -139,7 +138,7 @@ static void watch_local(struct rewriter *w, LLVMValueRef i)
     for (; LLVMGetTypeKind(elem) == LLVMArrayTypeKind;
          elem = LLVMGetElementType(elem))
         n *= LLVMGetArrayLength2(elem);
-    size_t bytes = size_of(elem);
+    size_t bytes = code_size_of(elem);
     if (!w->code->is_checked) {
         w->code->locals += bytes * n;
         return;
@@ -148,7 +147,7 @@ static void watch_local(struct rewriter *w, LLVMValueRef i)
     const char *name = LLVMGetValueName2(i, &length);
     name = arena_copy(w->code->arena, name, strcspn(name, "."));
     struct region *r = region_add(w->code->machine, name, SPACE_local,
-                                  bytes * n, bytes, THREADS_MOST);
+                                  bytes * n, bytes, FIBERS_MOST);
     if (!r) {
         diag_error(w->diags, (struct span){0}, D_simt_no_memory);
         return;

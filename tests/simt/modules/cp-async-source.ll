@@ -1,0 +1,28 @@
+; The source of a copy is overwritten before the copy is waited for.
+;> kernel f(A: i32[64]) -> (B: i32[64], C: i32[64]) level flat {
+;>     launch f grid(1, 1, 1) block(64, 1, 1) {
+;>         let t: idx64 = idx64(thread.x)
+;>         B[t] = 7
+;>         C[t] = A[t]
+;>     }
+;> }
+;! async-source
+@S = internal addrspace(3) global [64 x i32] undef, align 16
+
+define ptx_kernel void @f(ptr addrspace(1) noalias %A, ptr addrspace(1) noalias %B, ptr addrspace(1) noalias %C) {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %from = getelementptr i32, ptr addrspace(1) %A, i32 %t
+  %mid = getelementptr i32, ptr addrspace(1) %B, i32 %t
+  %to = getelementptr i32, ptr addrspace(3) @S, i32 %t
+  %a = load i32, ptr addrspace(1) %from, align 4
+  store i32 %a, ptr addrspace(1) %mid, align 4
+  call void @llvm.nvvm.cp.async.ca.shared.global.4(ptr addrspace(3) %to, ptr addrspace(1) %mid)
+  call void @llvm.nvvm.cp.async.commit.group()
+  ; fixed: call void @llvm.nvvm.cp.async.wait.group(i32 0)
+  store i32 7, ptr addrspace(1) %mid, align 4
+  call void @llvm.nvvm.cp.async.wait.group(i32 0)
+  %x = load i32, ptr addrspace(3) %to, align 4
+  %out = getelementptr i32, ptr addrspace(1) %C, i32 %t
+  store i32 %x, ptr addrspace(1) %out, align 4
+  ret void
+}

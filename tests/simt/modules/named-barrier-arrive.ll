@@ -1,0 +1,35 @@
+; One warp stores and arrives, the other one waits, and both ways.
+;> kernel f(A: i32[64]) -> C: i32[64] level flat {
+;>     launch f grid(1, 1, 1) block(64, 1, 1) {
+;>         let t: idx64 = idx64(thread.x)
+;>         C[t] = A[63 - t]
+;>     }
+;> }
+;! race-block uninitialised
+@S = internal addrspace(3) global [64 x i32] undef, align 16
+
+define ptx_kernel void @f(ptr addrspace(1) noalias %A, ptr addrspace(1) noalias %C) {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %from = getelementptr i32, ptr addrspace(1) %A, i32 %t
+  %to = getelementptr i32, ptr addrspace(3) @S, i32 %t
+  %a = load i32, ptr addrspace(1) %from, align 4
+  store i32 %a, ptr addrspace(3) %to, align 4
+  %half = lshr i32 %t, 5
+  %mine = add i32 %half, 1
+  %other = xor i32 %half, 3 ; fixed: %other = sub i32 2, %half
+  call void @llvm.nvvm.barrier.cta.arrive.aligned.count(i32 %mine, i32 64)
+  %last = icmp ugt i32 %other, 0
+  br i1 %last, label %wait, label %go
+wait:
+  br i1 false, label %really, label %go ; fixed: br label %really
+really:
+  call void @llvm.nvvm.barrier.cta.sync.aligned.count(i32 %other, i32 64)
+  br label %go
+go:
+  %r = sub i32 63, %t
+  %at = getelementptr i32, ptr addrspace(3) @S, i32 %r
+  %x = load i32, ptr addrspace(3) %at, align 4
+  %out = getelementptr i32, ptr addrspace(1) %C, i32 %t
+  store i32 %x, ptr addrspace(1) %out, align 4
+  ret void
+}

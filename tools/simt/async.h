@@ -1,0 +1,133 @@
+// What is under way while threads go on: copies, matrix instructions, and the
+// barriers that tell when they are done.
+
+#ifndef TOOLS_SIMT_ASYNC_H
+#define TOOLS_SIMT_ASYNC_H
+
+#include "tools/simt/record.h"
+
+enum { NAMED_BARRIERS = 16 };
+
+// An mbarrier, known by its address.
+struct mbarrier {
+    unsigned char *at;
+    uint64_t record;    // of the write that made it
+    uint32_t count;     // arrivals of a phase
+    uint32_t pending;   // that are still to come
+    int64_t bytes;      // that copies have still to bring
+    uint64_t phase;     // so many are complete
+    struct clock now;   // what came before the arrivals of this phase
+    struct clock ended; // and of complete ones
+    bool is_live;
+    uint32_t user; // the thread that asked last for copies that signal it
+};
+
+// A named barrier of a block.
+struct named {
+    uint32_t threads, arrived; // 0: nobody waits
+    struct clock clock;
+    const struct site *site; // of the first to arrive
+    uint32_t first;          // number of that thread
+};
+
+// A copy of a few bytes by one thread.
+struct copy {
+    unsigned char *to, *from;
+    uint32_t bytes, valid; // of which so many are copied; the rest is zero
+    uint32_t group;
+    uint32_t next; // of the thread, or in the list of those that are free
+    const struct site *site;
+    bool is_done;
+};
+
+// What the asynchronous proxy is asked for, or an arrival after copies.
+struct event {
+    void (*happen)(struct machine *m, struct event *e);
+    uint32_t fiber;           // that asked for it
+    uint32_t copies;          // the first of a list of copies
+    struct mbarrier *signals; // or NULL
+    bool has_happened;
+};
+
+// One reader of an element more.
+struct reader {
+    uint64_t record;
+    uint32_t next;
+};
+
+// All of a machine.
+struct async {
+    uint32_t *clocks;           // memory of all of them
+    size_t length;              // of one
+    size_t used;                // clocks
+    struct clock joined;        // for a moment
+    bool is_at_once, is_random; // when things happen
+    struct mbarrier mbarriers[MBARRIERS_MOST];
+    uint32_t n_mbarriers;
+    struct named named[FIBERS_MOST / WARP_LANES * NAMED_BARRIERS];
+    struct clock cluster; // what came before arrivals at its barrier
+    struct copy *copies;  // the first is none
+    uint32_t n_copies, free_copy;
+    uint32_t most_copies;
+    struct event *events; // some have happened
+    uint32_t n_events, most_events, waiting_events;
+    struct reader *readers; // the first is none
+    uint32_t n_readers, free_reader;
+};
+
+// Return the agents beside the threads: the warps, for matrix instructions,
+// and the mbarriers, for the copies that signal them.
+static inline uint32_t agent_of_warp(const struct machine *m,
+                                     const struct fiber *f)
+{
+    return m->n_fibers + f->number / WARP_LANES;
+}
+
+static inline uint32_t agent_of_mbarriers(const struct machine *m)
+{
+    return m->n_fibers + m->n_fibers / WARP_LANES + 1;
+}
+
+// ---- async.c
+
+// Return a new event of the current thread.
+struct event *event_new(struct machine *m,
+                        void (*happen)(struct machine *m, struct event *e));
+
+// Let an event happen now if the policy is so.
+void event_ready(struct machine *m, struct event *e);
+
+// Complete copies that signal an mbarrier.
+void copies_end(struct machine *m, uint32_t first, uint32_t agent,
+                uint32_t stamp);
+
+// ---- cluster.c
+
+// Open the barrier of the cluster if all threads have arrived and some wait.
+// Returns whether it did.
+bool cluster_open(struct machine *m);
+
+// ---- registers.c
+
+// Return the registers of a thread at the start of the launch.
+uint32_t registers_at_start(const struct machine *m);
+
+// ---- mbarrier.c
+
+// Return the mbarrier at an address, or NULL after a finding.  A read of it
+// is noted.
+struct mbarrier *mbarrier_at(struct machine *m, void *p, const struct site *s);
+
+// Bring bytes that it expects, on behalf of copies that are done: what they
+// wrote is ordered by it.  Returns the stamp of their writes.
+uint32_t mbarrier_bring(struct machine *m, struct mbarrier *b);
+void mbarrier_complete(struct machine *m, struct mbarrier *b, int64_t bytes,
+                       uint32_t arrivals);
+
+// Return the agent for what copies write that signal it.
+uint32_t mbarrier_agent(const struct machine *m, const struct mbarrier *b);
+
+// Wake threads that asked, but did not insist.  Returns whether any.
+bool mbarrier_wake(struct machine *m);
+
+#endif
