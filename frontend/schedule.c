@@ -9,6 +9,7 @@
 //             | "if" expr block ["else" (block | if-statement)]
 //             | "return" [expr {"," expr}]
 //             | "tune" name "in" expr             first in a schedule
+//             | "contract" name [expr] {"," name [expr]}
 //
 // `for`, `when` and the block of an item may stand on lines of their own.  An
 // error ends its statement; parsing goes on behind it.
@@ -81,6 +82,40 @@ static struct sched_stmt *parse_tune(struct parser *p)
         return NULL;
     s->value = schedule_parse_expr(p);
     return s->value ? s : NULL;
+}
+
+// Return whether a contract or its statement ends here.
+static bool is_contract_end(const struct parser *p)
+{
+    enum token_kind kind = parse_peek(p, 0)->kind;
+    return kind == TOKEN_NEWLINE || kind == TOKEN_END || parse_is(p, ",") ||
+           parse_is(p, "}");
+}
+
+// Parse `name [expr], name [expr] ...` behind `contract`.
+static struct sched_stmt *parse_contract(struct parser *p)
+{
+    struct sched_stmt *s = stmt_new(p, SCHED_contract);
+    s->value = schedule_expr_new(p, p->at, SCHED_list);
+    do {
+        size_t first = p->at;
+        struct sched_expr *number = NULL;
+        struct sched_name name;
+        if (!parse_named(p, "a contract", &name))
+            return NULL;
+        if (!is_contract_end(p) && !(number = schedule_parse_expr(p)))
+            return NULL;
+        name.span = parse_span(p, first);
+        vec_push(p->arena, &s->names, name);
+        vec_push(p->arena, &s->value->args, number);
+    } while (parse_take(p, ","));
+    return s;
+}
+
+// Return whether a word and a name come next.
+static bool is_clause(const struct parser *p, const char *word)
+{
+    return parse_is(p, word) && parse_peek(p, 1)->kind == TOKEN_NAME;
 }
 
 // Parse what stands behind `else`.
@@ -167,9 +202,10 @@ static struct sched_stmt *parse_stmt(struct parser *p)
         s = parse_if(p);
     else if (parse_take(p, "return"))
         s = parse_return(p);
-    else if (parse_is(p, "tune") && parse_peek(p, 1)->kind == TOKEN_NAME &&
-             parse_take(p, "tune"))
+    else if (is_clause(p, "tune") && parse_take(p, "tune"))
         s = parse_tune(p);
+    else if (is_clause(p, "contract") && parse_take(p, "contract"))
+        s = parse_contract(p);
     else if (is_assignment(p))
         s = parse_assignment(p);
     else

@@ -6,6 +6,19 @@
 
 #include <string.h>
 
+const struct sched_contract_info *
+sched_contract_info(enum sched_contract_kind kind)
+{
+    enum { PLAIN, NUMBER };
+    static const struct sched_contract_info rows[] = {
+#define CONTRACT(name, number, seen, diagnostic, meaning)                      \
+    {#name, (number) == NUMBER, CONTRACT_##seen, D_##diagnostic, meaning},
+#include "ir/contracts.def"
+#undef CONTRACT
+    };
+    return &rows[kind];
+}
+
 const struct sched_item *sched_find_def(const struct sched_program *program,
                                         const char *name)
 {

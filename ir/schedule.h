@@ -45,6 +45,8 @@ enum sched_stmt_kind {
     SCHED_if,     // if value { body } else { otherwise }
     SCHED_return, // return value, value may be NULL
     SCHED_tune,   // tune names[0] in value
+    SCHED_contract, // contract names; value: a list with the number of each,
+                    // or NULL
 };
 
 // Statements in order.
@@ -54,7 +56,7 @@ struct sched_block VEC(struct sched_stmt *);
 struct sched_stmt {
     enum sched_stmt_kind kind;
     struct span span;
-    struct VEC(struct sched_name) names; // assign, for, tune
+    struct VEC(struct sched_name) names; // assign, for, tune, contract
     struct sched_expr *value;            // a list where several are returned
     struct sched_block body;             // for, if
     struct sched_block otherwise;        // if
@@ -100,6 +102,40 @@ struct sched_knob {
     int64_t chosen;
 };
 struct sched_knobs VEC(struct sched_knob);
+
+// What a schedule promises of the code that it makes, from contracts.def.
+enum sched_contract_kind {
+#define CONTRACT(name, number, seen, diagnostic, meaning) CONTRACT_##name,
+#include "ir/contracts.def"
+#undef CONTRACT
+    CONTRACT_COUNT
+};
+
+// One promise.
+struct sched_contract {
+    enum sched_contract_kind kind;
+    struct span span; // where it is written
+    int64_t value;    // of those with a number
+};
+struct sched_contracts VEC(struct sched_contract);
+
+// A row of contracts.def.
+enum sched_contract_seen { CONTRACT_LOWERED, CONTRACT_ASSEMBLED };
+struct sched_contract_info {
+    const char *name;
+    bool has_number;
+    enum sched_contract_seen seen;
+    enum diag_code broken;
+    const char *meaning;
+};
+const struct sched_contract_info *
+sched_contract_info(enum sched_contract_kind kind);
+
+// What a schedule left besides the kernel that it changed.
+struct sched_outcome {
+    struct sched_knobs knobs;         // all that was left open
+    struct sched_contracts contracts; // in the order in which they were run
+};
 
 // Return the def of that interned name, of the program or else of its library;
 // NULL if there is none.

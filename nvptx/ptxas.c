@@ -5,6 +5,7 @@
 
 #include "nvptx/ptxas.h"
 
+#include "nvptx/ptxas_remarks.h"
 #include "nvptx/tool.h"
 
 #include <stdio.h>
@@ -156,8 +157,11 @@ static void report_warnings(const struct process *p,
 static bool finish(struct arena *a, const struct process *p,
                    struct ptxas_job *job, struct diag_list *diags)
 {
+    const char *said = p->errors.data ? p->errors.data : "";
+    int faults = ptxas_read_remarks(a, said, job, diags);
     if (p->end != PROCESS_EXITED || p->code != 0) {
-        report_failure(a, p, job, diags);
+        if (!faults)
+            report_failure(a, p, job, diags);
         return false;
     }
     job->ms = p->ms;
@@ -167,35 +171,12 @@ static bool finish(struct arena *a, const struct process *p,
         tool_note(a, p, diags);
         return false;
     }
-    if (p->errors.data)
-        read_statistics(p->errors.data, &job->usage);
+    read_statistics(said, &job->usage);
     report_warnings(p, job, diags);
-    return true;
-}
-
-// Return the version in the output of `ptxas --version`, or NULL.
-static const char *read_version(struct arena *a, const struct process *p)
-{
-    char text[32];
-    const char *at = p->output.data ? strstr(p->output.data, ", V") : NULL;
-    if (p->end != PROCESS_EXITED || p->code != 0 || !at ||
-        sscanf(at + 3, "%31[0-9.]", text) != 1)
-        return NULL;
-    return arena_printf(a, "%s", text);
+    return faults == 0;
 }
 
 // ---- Running --------------------------------------------------------------
-
-// Return the process that asks for the version.
-static struct process version_process(struct arena *a, const struct ptxas *tool)
-{
-    const char **argv = arena_array(a, const char *, 3);
-    argv[0] = tool->path;
-    argv[1] = "--version";
-    return (struct process){.argv = argv,
-                            .timeout_ms = tool->timeout_ms,
-                            .output_most = JOB_OUTPUT_MOST};
-}
 
 // Return the process that assembles a job.
 static struct process job_process(struct arena *a, const struct ptxas *tool,
@@ -216,19 +197,32 @@ static struct process job_process(struct arena *a, const struct ptxas *tool,
         .output_most = JOB_OUTPUT_MOST};
 }
 
-bool ptxas_run(struct arena *a, struct ptxas *tool, struct ptxas_job *jobs,
-               size_t n, struct diag_list *diags)
+bool ptxas_run(struct arena *a, const struct ptxas *tool,
+               struct ptxas_job *jobs, size_t n, struct diag_list *diags)
 {
-    struct process *all = arena_array(a, struct process, n + 1);
+    struct process *all = arena_array(a, struct process, n);
     bool ok = true;
     for (size_t i = 0; i < n; i++)
         all[i] = job_process(a, tool, &jobs[i]);
-    all[n] = version_process(a, tool);
-    process_run(a, all, n + 1);
-    for (size_t i = 0; i < n; i++)
+    process_run(a, all, n);
+    for (size_t i = 0; i < n; i++) {
         ok = finish(a, &all[i], &jobs[i], diags) && ok;
-    tool->version = read_version(a, &all[n]);
-    for (size_t i = 0; i <= n; i++)
         process_free(&all[i]);
+    }
     return ok;
+}
+
+const char *ptxas_version(struct arena *a, const struct ptxas *tool)
+{
+    const char *const argv[] = {tool->path, "--version", NULL};
+    struct process p = {.argv = argv,
+                        .timeout_ms = tool->timeout_ms,
+                        .output_most = JOB_OUTPUT_MOST};
+    char text[32] = "";
+    process_run(a, &p, 1);
+    const char *at = p.output.data ? strstr(p.output.data, ", V") : NULL;
+    if (at && p.end == PROCESS_EXITED && p.code == 0)
+        sscanf(at + 3, "%31[0-9.]", text);
+    process_free(&p);
+    return *text ? arena_printf(a, "%s", text) : NULL;
 }

@@ -21,8 +21,17 @@
 struct ptxas {
     const char *path;
     int64_t timeout_ms;  // of each job; 0: a minute
-    const char *version; // "13.0.88", set by ptxas_run; NULL if it did not say
+    const char *version; // "13.0.88", what ptxas_version returned, or NULL
 };
+
+// What ptxas says of a kernel by number: "(C7511) ...".
+struct ptxas_remark {
+    int number;        // 7511
+    const char *text;  // what stands behind it
+    const char *entry; // the kernel; NULL: not known
+    int64_t line;      // of the PTX; 0: not known
+};
+struct ptxas_remarks VEC(struct ptxas_remark);
 
 // One PTX text for one architecture.
 struct ptxas_job {
@@ -30,17 +39,23 @@ struct ptxas_job {
     const char *ptx; // the text
     size_t ptx_size;
     const char *const *entries; // kernels that must be in the cubin
+    const struct span *places;  // what made each of them, or NULL
     size_t n_entries;
 
     const void *cubin; // the result, in the arena
     size_t cubin_size;
     struct usage_list usage; // of every kernel of the cubin
-    double ms;               // that it took
+    struct ptxas_remarks remarks;
+    double ms; // that it took
 };
 
-// Assemble all jobs.
-// Returns false, after reporting every job that failed, if any did.
-bool ptxas_run(struct arena *a, struct ptxas *tool, struct ptxas_job *jobs,
-               size_t n, struct diag_list *diags);
+// Assemble all jobs.  Returns false, after reporting, if any failed or if
+// ptxas ignored what a schedule asks for; then the others, and those, have
+// their results all the same.
+bool ptxas_run(struct arena *a, const struct ptxas *tool,
+               struct ptxas_job *jobs, size_t n, struct diag_list *diags);
+
+// Ask for the version, such as "13.0.88"; NULL if it does not say.
+const char *ptxas_version(struct arena *a, const struct ptxas *tool);
 
 #endif

@@ -9,12 +9,12 @@
 // Run a schedule on p->kernel, which must be at level stages.  Settings that
 // name one of its parameters or knobs replace the default; a later one
 // replaces an earlier one.  The schedule's guard is appended to the kernel's.
-// `knobs`, unless it is NULL, becomes the list of all that was left open.
+// `outcome`, unless it is NULL, gets the knobs and the contracts.
 // Returns false after errors; the kernel is then in no useful state.
 bool schedule_apply(struct pass *p, const struct sched_program *program,
                     const struct sched_item *schedule,
                     const struct sched_setting *settings, size_t n,
-                    struct sched_knobs *knobs);
+                    struct sched_outcome *outcome);
 
 // Find the guard of a schedule of p->kernel, over its parameters; NULL if it
 // has none.  Nothing is changed.  Returns false after errors.

@@ -4,6 +4,7 @@
 #   %FileCheck  LLVM's FileCheck            %s  the test file
 #   %not        succeeds when its command fails (%not --crash: when it crashes)
 #   %t          a scratch path of the test's own
+#   %cuda       the folder of the CUDA tools
 #
 # `REQUIRES: ptxas, nvdisasm` skips a test where one of these CUDA tools is lacking,
 # `REQUIRES: cc` where no C compiler is,
@@ -22,6 +23,7 @@ config.test_source_root = os.path.dirname(__file__)
 
 config.substitutions += [
     ("%ingot", config.ingot),
+    ("%cuda", config.cuda),
     ("%FileCheck", os.path.join(config.llvm_bin, "FileCheck")),
     ("%not", os.path.join(config.llvm_bin, "not")),
 ]

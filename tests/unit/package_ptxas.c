@@ -171,7 +171,7 @@ static void reports_every_job(void **state)
                                job_for(&f, "sm_90a", &ptx)};
     assert_false(ptxas_run(&f.arena, &tool, jobs, 2, &f.diags));
     assert_int_equal(f.diags.errors, 2);
-    assert_null(tool.version);
+    assert_null(ptxas_version(&f.arena, &tool));
     buf_free(&ptx);
     fixture_end(&f);
 }
@@ -221,7 +221,7 @@ static void assembles(void **state)
         jobs[i] = job_for(&f, targets[i], &ptx);
     assert_true(ptxas_run(&f.arena, &tool, jobs, 4, &f.diags));
     assert_int_equal(f.diags.all.n, 0);
-    assert_non_null(tool.version);
+    assert_non_null(ptxas_version(&f.arena, &tool));
     for (int i = 0; i < 4; i++) {
         const struct kernel_usage *u = usage_find(&jobs[i].usage, "vadd");
         assert_non_null(u);

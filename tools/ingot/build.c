@@ -12,6 +12,7 @@
 #include "tools/ingot/results.h"
 #include "tools/ingot/targets.h"
 #include "tools/libingot/artefact.h"
+#include "tools/libingot/contracts.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -327,6 +328,7 @@ static bool run_job(struct job *j, struct compile_options o)
     end_phase(j, NULL);
     if (j->build->compile.stop_after)
         return ok && print_variants(j);
+    ok = ok && contracts_check_lowered(j->c);
     if (ok && j->build->check) {
         ok = check_build(j->c, &o);
         end_phase(j, "check");

@@ -10,6 +10,7 @@
 #include "tools/ingot/check.h"
 
 #include "tools/ingot/targets.h"
+#include "tools/libingot/contracts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -119,7 +120,8 @@ static bool check_compiled(struct options *o, const char *path,
             return false;
         problem_keep_kernel(c, k);
     }
-    return compile_lower(c, check->options) && check_run(check);
+    return compile_lower(c, check->options) && contracts_check_lowered(c) &&
+           check_run(check);
 }
 
 // Tell what came of a file.  Returns the exit code.

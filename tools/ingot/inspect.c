@@ -109,7 +109,7 @@ static bool build(struct subject *s, const struct buf *text)
         return false;
     if (s->options->accesses.is_wanted)
         return true;
-    if (!cli_images(c, &s->tools, &o, &tool))
+    if (!cli_images(c, &s->tools, &o, &tool) && !compile_has_images(c))
         return false;
     struct package p =
         artefact_package(c, c->program.kernels.at[0]->name, s->options->file,

@@ -40,7 +40,7 @@ json_t *results_schedules(const struct compilation *c)
         json_object_set_new(object, "kernel", json_text(v->source->name));
         json_object_set_new(object, "number",
                             json_integer((json_int_t)v->number));
-        json_object_set_new(object, "knobs", knobs_json(v->knobs));
+        json_object_set_new(object, "knobs", knobs_json(&v->outcome->knobs));
         json_array_append_new(list, object);
     }
     return list;

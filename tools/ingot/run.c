@@ -10,6 +10,7 @@
 
 #include "tools/ingot/equivalence.h"
 #include "tools/libingot/artefact.h"
+#include "tools/libingot/contracts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,7 +116,8 @@ static bool lower(struct run *r)
 {
     struct compilation *c = r->c;
     size_t n;
-    if (!compile_lower(c, &r->options->compile.options))
+    if (!compile_lower(c, &r->options->compile.options) ||
+        !contracts_check_lowered(c))
         return false;
     const struct ir_kernel *const *variants =
         compile_kernels(c, loaded_target(r), &n);

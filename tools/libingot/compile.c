@@ -6,7 +6,6 @@
 #include "passes/analysis/narrow.h"
 #include "passes/schedule/schedule.h"
 #include "tools/libingot/choice.h"
-#include "tools/libingot/emissions.h"
 #include "tools/libingot/library.h"
 
 #include <string.h>
@@ -74,7 +73,7 @@ static struct pass add_copy(struct compilation *c,
                         .targets = choice->targets,
                         .schedule = choice->item,
                         .number = choice->number};
-    v.knobs = arena_new(&c->arena, struct sched_knobs);
+    v.outcome = arena_new(&c->arena, struct sched_outcome);
     k->fast_math |= o->fast_math;
     vec_push(&c->arena, &c->variants, v);
     return pass_for(c, k);
@@ -103,11 +102,11 @@ static bool add_scheduled(struct compilation *c,
                           const struct choice *choice)
 {
     struct pass p = add_copy(c, o, source, choice);
-    struct sched_knobs *knobs = arena_new(&c->arena, struct sched_knobs);
+    struct sched_outcome *outcome = arena_new(&c->arena, struct sched_outcome);
     bool ok = schedule_apply(&p, &c->program.schedules, choice->item,
-                             choice->settings.at, choice->settings.n, knobs) &&
+                             choice->settings.at, choice->settings.n, outcome) &&
               schedule_complete(&p);
-    c->variants.at[c->variants.n - 1].knobs = knobs;
+    c->variants.at[c->variants.n - 1].outcome = outcome;
     arena_clear(&c->scratch);
     return ok;
 }
@@ -151,7 +150,8 @@ static void check_records(struct compilation *c, const struct variant *v)
         const struct tuned_setting *one = &c->tuned.at[i];
         if (v->schedule && one->kernel == v->source->name &&
             one->number == v->number &&
-            !sched_has_setting(v->schedule, v->knobs, one->setting.name))
+            !sched_has_setting(v->schedule, &v->outcome->knobs,
+                               one->setting.name))
             diag_warning(&c->diags, one->setting.span, D_stale_setting,
                          (long long)one->number, one->kernel,
                          one->setting.name);
@@ -167,8 +167,8 @@ static void check_settings(struct compilation *c,
     for (size_t i = 0; i < c->variants.n; i++) {
         const struct variant *v = &c->variants.at[i];
         check_records(c, v);
-        for (size_t k = 0; k < v->knobs->n; k++)
-            vec_push(&c->scratch, &knobs, v->knobs->at[k]);
+        for (size_t k = 0; k < v->outcome->knobs.n; k++)
+            vec_push(&c->scratch, &knobs, v->outcome->knobs.at[k]);
     }
     sched_check_settings(&c->program.schedules, &knobs, o->settings,
                          o->n_settings, &c->diags);
@@ -275,10 +275,9 @@ compile_kernels(struct compilation *c, const struct nvptx_target *target,
     return k;
 }
 
-// Return how to emit for a target.
-static struct nvptx_options emit_options(const struct compile_options *o,
-                                         const struct nvptx_target *target,
-                                         enum nvptx_form form)
+struct nvptx_options compile_emit_options(const struct compile_options *o,
+                                          const struct nvptx_target *target,
+                                          enum nvptx_form form)
 {
     return (struct nvptx_options){.target = target,
                                   .form = form,
@@ -293,7 +292,7 @@ bool compile_emit(struct compilation *c, const struct compile_options *o,
                   const struct nvptx_target *target, enum nvptx_form form,
                   struct buf *out)
 {
-    struct nvptx_options options = emit_options(o, target, form);
+    struct nvptx_options options = compile_emit_options(o, target, form);
     struct phases times = {.arena = &c->arena};
     size_t n;
     const struct ir_kernel *const *kernels = compile_kernels(c, target, &n);
@@ -322,92 +321,4 @@ const char *const *compile_entries(struct compilation *c,
     }
     *n = names.n;
     return names.at;
-}
-
-// Return the emission of PTX for a target.
-static struct emission emission_of(struct compilation *c,
-                                   const struct compile_options *o,
-                                   const struct nvptx_target *target)
-{
-    struct arena *arena = arena_new(&c->arena, struct arena);
-    vec_push(&c->arena, &c->arenas, arena);
-    size_t n;
-    const struct ir_kernel *const *kernels = compile_kernels(c, target, &n);
-    return (struct emission){.kernels = kernels,
-                             .n = n,
-                             .options = emit_options(o, target, NVPTX_PTX),
-                             .diags = {.arena = arena},
-                             .times = {.arena = arena}};
-}
-
-// Add the image that was emitted, its cubin not yet, and what was reported.
-static bool add_image(struct compilation *c, struct emission *e,
-                      enum image_kind kind)
-{
-    struct compiled_image image = {.target = e->options.target, .kind = kind};
-    image.bytes = image.ptx =
-        arena_copy(&c->arena, e->text.n ? e->text.data : "", e->text.n);
-    image.size = image.ptx_size = e->text.n;
-    vec_push(&c->arena, &c->images, image);
-    for (size_t i = 0; i < e->diags.all.n; i++)
-        vec_push(&c->arena, &c->diags.all, e->diags.all.at[i]);
-    c->diags.errors += e->diags.errors;
-    return e->ok;
-}
-
-// Emit PTX for every target at the same time.  Of those that fail only the
-// first tells why: the others mostly fail alike.
-static bool emit_images(struct compilation *c, const struct compile_options *o)
-{
-    size_t cubins = o->n_targets, n = cubins + (o->ptx != NULL);
-    struct emission *all = arena_array(&c->arena, struct emission, n);
-    bool ok = true;
-    for (size_t i = 0; i < n; i++)
-        all[i] = emission_of(c, o, i < cubins ? o->targets[i] : o->ptx);
-    double began = phases_now();
-    emissions_run(all, n);
-    phases_add(o->passes.times, "emit", phases_now() - began);
-    for (size_t i = 0; i < n; i++) {
-        phases_merge(o->passes.times, "emit", all[i].options.target->name,
-                     &all[i].times);
-        ok = ok && add_image(c, &all[i], i < cubins ? IMAGE_CUBIN : IMAGE_PTX);
-        buf_free(&all[i].text);
-    }
-    return ok;
-}
-
-// Assemble the images that are cubins, all at once.
-static bool assemble(struct compilation *c, struct ptxas *tool,
-                     struct phases *times)
-{
-    size_t n = c->images.n;
-    struct ptxas_job *jobs = arena_array(&c->arena, struct ptxas_job, n);
-    for (size_t i = 0; i < n; i++) {
-        const struct compiled_image *image = &c->images.at[i];
-        jobs[i] = (struct ptxas_job){.target = image->target,
-                                     .ptx = image->ptx,
-                                     .ptx_size = image->ptx_size};
-        jobs[i].entries = compile_entries(c, image->target, &jobs[i].n_entries);
-    }
-    size_t cubins = n && c->images.at[n - 1].kind == IMAGE_PTX ? n - 1 : n;
-    double began = phases_now();
-    if (cubins && !ptxas_run(&c->arena, tool, jobs, cubins, &c->diags))
-        return false;
-    if (cubins)
-        phases_add(times, "ptxas", phases_now() - began);
-    for (size_t i = 0; i < cubins; i++) {
-        phases_add(times,
-                   arena_printf(&c->arena, "ptxas/%s", jobs[i].target->name),
-                   jobs[i].ms);
-        c->images.at[i].bytes = jobs[i].cubin;
-        c->images.at[i].size = jobs[i].cubin_size;
-        c->images.at[i].usage = jobs[i].usage;
-    }
-    return true;
-}
-
-bool compile_images(struct compilation *c, const struct compile_options *o,
-                    struct ptxas *tool)
-{
-    return emit_images(c, o) && assemble(c, tool, o->passes.times);
 }

@@ -45,7 +45,7 @@ struct variant {
     target_set targets;                // whose images hold it
     const struct sched_item *schedule; // NULL: by rule
     size_t number;                     // of the schedule for its kernel, from 1
-    const struct sched_knobs *knobs;   // of the schedule, and their values
+    const struct sched_outcome *outcome; // knobs, contracts of the schedule
 };
 
 // An architecture's code.
@@ -56,7 +56,8 @@ struct compiled_image {
     size_t ptx_size;
     const void *bytes; // what goes into the fatbin
     size_t size;
-    struct usage_list usage; // of a cubin
+    struct usage_list usage; // of a cubin, as are the remarks
+    struct ptxas_remarks remarks;
 };
 
 // All that one compilation owns.
@@ -99,14 +100,24 @@ const struct ir_kernel *const *
 compile_kernels(struct compilation *c, const struct nvptx_target *target,
                 size_t *n);
 
+// Return how to emit for an architecture.
+struct nvptx_options compile_emit_options(const struct compile_options *o,
+                                          const struct nvptx_target *target,
+                                          enum nvptx_form form);
+
 // Append the variants for an architecture as LLVM IR or PTX.
 bool compile_emit(struct compilation *c, const struct compile_options *o,
                   const struct nvptx_target *target, enum nvptx_form form,
                   struct buf *out);
 
-// Make all images: PTX for each architecture, then cubins with `tool`.
+// Make all images: PTX for each architecture, then cubins with `tool`, and
+// judge what schedules promise of them.  Returns false after errors; the images
+// may be there all the same, see compile_has_images.
 bool compile_images(struct compilation *c, const struct compile_options *o,
                     struct ptxas *tool);
+
+// Return whether every image was made.
+bool compile_has_images(const struct compilation *c);
 
 // Return the names of the entries that the image of an architecture holds, in
 // the order of the variants.

@@ -109,6 +109,7 @@ static bool run_stmt(struct interp *in, const struct sched_stmt *s)
     case SCHED_for: return run_for(in, s);
     case SCHED_if: return run_if(in, s);
     case SCHED_return: return run_return(in, s);
+    case SCHED_contract: return interp_contract(in, s);
     case SCHED_tune:
         diag_error(in->pass->diags, s->span, D_schedule_tune_late);
         return false;
@@ -197,7 +198,7 @@ bool schedule_guard(struct pass *p, const struct sched_program *program,
 bool schedule_apply(struct pass *p, const struct sched_program *program,
                     const struct sched_item *schedule,
                     const struct sched_setting *settings, size_t n,
-                    struct sched_knobs *knobs)
+                    struct sched_outcome *outcome)
 {
     struct sched_frame frame = {.item = schedule};
     struct interp in = {.pass = p,
@@ -217,7 +218,7 @@ bool schedule_apply(struct pass *p, const struct sched_program *program,
                                schedule->body.n - tunes};
     interp_origins_begin(&in);
     bool ok = interp_block(&in, &rest) && schedule_verify(p, schedule);
-    if (knobs)
-        *knobs = in.knobs;
+    if (outcome)
+        *outcome = (struct sched_outcome){in.knobs, in.contracts};
     return ok;
 }

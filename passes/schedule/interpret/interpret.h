@@ -47,6 +47,7 @@ struct interp {
     const struct sched_setting *settings; // of parameters and knobs
     size_t n_settings;
     struct sched_knobs knobs;
+    struct sched_contracts contracts;
     bool quiet;                         // no warnings
     const struct sched_stmt *assigning; // the assignment that runs, or NULL
     struct VEC(struct sched_consumed) consumed;
@@ -121,6 +122,8 @@ bool interp_extent(struct interp *in, const struct sched_value *loop,
 
 // Run the `tune`s that a schedule begins with, and count them.
 bool interp_tunes(struct interp *in, const struct sched_block *body, size_t *n);
+// Run a `contract`.
+bool interp_contract(struct interp *in, const struct sched_stmt *s);
 // Return the last setting of a parameter or a knob, or NULL.
 const struct sched_setting *interp_setting(const struct interp *in,
                                            const char *name);

@@ -1,0 +1,234 @@
+// Judges contracts: one function for each row of ir/contracts.def.
+
+#include "tools/libingot/contracts.h"
+
+#include "ir/walk.h"
+#include "passes/analysis/access_cost.h"
+
+#include <string.h>
+
+// A contract that is judged.
+struct clause {
+    struct compilation *c;
+    const struct variant *variant;
+    const struct sched_contract *contract;
+    const struct access_costs *accesses; // LOWERED: of the variant
+    const struct compiled_image *image;  // ASSEMBLED ...
+    const struct ir_launch *launch;      // of the variant
+    const struct kernel_usage *usage;    // of the launch
+};
+
+// ---- What ptxas made ------------------------------------------------------
+
+// Report that a figure of a launch breaks the contract.
+static void break_figure(const struct clause *k, int64_t figure)
+{
+    diag_error(&k->c->diags, k->contract->span,
+               sched_contract_info(k->contract->kind)->broken, k->launch->name,
+               k->image->target->name, (long long)figure,
+               (long long)k->contract->value);
+}
+
+static void judge_no_spill(const struct clause *k)
+{
+    if (k->usage->spill_stores <= 0 && k->usage->spill_loads <= 0)
+        return;
+    break_figure(k, k->usage->spill_stores);
+    diag_note(&k->c->diags, (struct span){0},
+              "%lld bytes are loaded back; it has %lld registers",
+              (long long)k->usage->spill_loads, (long long)k->usage->registers);
+}
+
+// Point to the declaration of a local array.
+static void note_local(struct ir_stmt *s, void *context)
+{
+    struct diag_list *diags = context;
+    if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_local)
+        diag_note(diags, s->span, "`%s` may be there", s->u.buffer->name);
+}
+
+static void judge_no_local_memory(const struct clause *k)
+{
+    if (k->usage->stack <= 0)
+        return;
+    break_figure(k, k->usage->stack);
+    if (k->usage->spill_stores > 0)
+        diag_note(&k->c->diags, (struct span){0},
+                  "%lld bytes of spilled registers are among them",
+                  (long long)k->usage->spill_stores);
+    struct ir_block body = k->launch->body;
+    ir_each_stmt(&body, note_local, &k->c->diags);
+}
+
+static void judge_max_registers(const struct clause *k)
+{
+    if (k->usage->registers > k->contract->value)
+        break_figure(k, k->usage->registers);
+}
+
+static void judge_no_serialisation(const struct clause *k)
+{
+    const struct ptxas_remarks *all = &k->image->remarks;
+    for (size_t i = 0; i < all->n; i++) {
+        if (!all->at[i].entry ||
+            strcmp(all->at[i].entry, k->launch->name) != 0)
+            continue;
+        break_figure(k, 0);
+        diag_note(&k->c->diags, (struct span){0}, "ptxas says (C%d): %s",
+                  all->at[i].number, all->at[i].text);
+        return;
+    }
+}
+
+// ---- Accesses -------------------------------------------------------------
+
+// Return whether two accesses are forms of one: what lowering makes of it
+// inside of the array, and in a tail.
+static bool is_same_access(const struct access_cost *x,
+                           const struct access_cost *y)
+{
+    return x->launch == y->launch && x->buffer == y->buffer &&
+           x->kind == y->kind && x->span.source == y->span.source &&
+           x->span.from == y->span.from && x->span.to == y->span.to;
+}
+
+// Return whether an access loads or stores global memory.
+static bool is_global(const struct access_cost *x)
+{
+    return x->buffer->space == SPACE_global && x->kind != ACCESS_atomic;
+}
+
+// Return whether a launch accesses global memory in a loop.
+static bool has_loops(const struct access_costs *all,
+                      const struct ir_launch *launch)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        const struct access_cost *x = &all->at[i];
+        if (x->launch == launch && is_global(x) && x->depth > 0)
+            return true;
+    }
+    return false;
+}
+
+// Return the bytes of the widest form of access `i`; 0 if an earlier access is
+// a form of it, which then speaks for it.
+static uint32_t widest(const struct access_costs *all, size_t i)
+{
+    uint32_t bytes = all->at[i].bytes;
+    for (size_t k = 0; k < all->n; k++) {
+        if (k == i || !is_same_access(&all->at[k], &all->at[i]))
+            continue;
+        if (k < i)
+            return 0;
+        bytes = all->at[k].bytes > bytes ? all->at[k].bytes : bytes;
+    }
+    return bytes;
+}
+
+static void judge_min_load_bytes(const struct clause *k)
+{
+    for (size_t i = 0; i < k->accesses->n; i++) {
+        const struct access_cost *x = &k->accesses->at[i];
+        uint32_t bytes = is_global(x) ? widest(k->accesses, i) : 0;
+        if (!bytes || bytes >= k->contract->value ||
+            (x->depth == 0 && has_loops(k->accesses, x->launch)))
+            continue;
+        diag_error(&k->c->diags, k->contract->span, D_contract_load_bytes,
+                   x->launch->name, (long long)bytes, x->buffer->name,
+                   (long long)k->contract->value);
+        diag_note(&k->c->diags, x->span, "this %s is not wide enough",
+                  access_kind_name(x->kind));
+    }
+}
+
+// Return why an access to shared memory breaks the contract, or NULL.
+static const char *conflict_of(struct arena *a, const struct access_cost *x)
+{
+    double excess = access_excess(x);
+    if (x->buffer->space != SPACE_shared)
+        return NULL;
+    if (x->basis == COST_UNKNOWN)
+        return "are not known, since its index depends on data";
+    return excess > 1 ? arena_printf(a, "are up to %.3g-way", excess) : NULL;
+}
+
+static void judge_no_bank_conflict(const struct clause *k)
+{
+    for (size_t i = 0; i < k->accesses->n; i++) {
+        const struct access_cost *x = &k->accesses->at[i];
+        const char *conflict = conflict_of(&k->c->arena, x);
+        if (!conflict)
+            continue;
+        diag_error(&k->c->diags, k->contract->span, D_contract_bank_conflict,
+                   x->launch->name, x->buffer->name, conflict);
+        diag_note(&k->c->diags, x->span, "this %s, of %u bytes a thread",
+                  access_kind_name(x->kind), x->bytes);
+        return;
+    }
+}
+
+// ---- All of them ----------------------------------------------------------
+
+// Judge one contract.
+static void judge(const struct clause *k)
+{
+    switch (k->contract->kind) {
+#define CONTRACT(name, number, seen, diagnostic, meaning)                      \
+    case CONTRACT_##name: judge_##name(k); break;
+#include "ir/contracts.def"
+#undef CONTRACT
+    case CONTRACT_COUNT: break;
+    }
+}
+
+// Judge the contracts of a clause's variant that are judged at that point.
+static void judge_all(struct clause *k, enum sched_contract_seen seen)
+{
+    const struct sched_contracts *all = &k->variant->outcome->contracts;
+    for (size_t i = 0; i < all->n; i++) {
+        k->contract = &all->at[i];
+        if (sched_contract_info(k->contract->kind)->seen == seen)
+            judge(k);
+    }
+}
+
+// Judge the contracts of every launch of a variant in an image.
+static void judge_launches(struct clause *k)
+{
+    const struct ir_block *body = &k->variant->kernel->body;
+    for (size_t i = 0; i < body->n; i++) {
+        if (body->at[i]->kind != STMT_launch)
+            continue;
+        k->launch = &body->at[i]->u.launch;
+        k->usage = usage_find(&k->image->usage, k->launch->name);
+        if (k->usage)
+            judge_all(k, CONTRACT_ASSEMBLED);
+    }
+}
+
+bool contracts_check_lowered(struct compilation *c)
+{
+    int errors = c->diags.errors;
+    for (size_t i = 0; i < c->variants.n; i++) {
+        const struct variant *v = &c->variants.at[i];
+        if (!v->outcome->contracts.n)
+            continue;
+        struct access_costs costs = access_costs(&c->arena, v->kernel, NULL);
+        struct clause k = {.c = c, .variant = v, .accesses = &costs};
+        judge_all(&k, CONTRACT_LOWERED);
+    }
+    return c->diags.errors == errors;
+}
+
+bool contracts_check_image(struct compilation *c,
+                           const struct compiled_image *image)
+{
+    int errors = c->diags.errors;
+    for (size_t i = 0; i < c->variants.n; i++) {
+        const struct variant *v = &c->variants.at[i];
+        struct clause k = {.c = c, .variant = v, .image = image};
+        if (target_set_has(v->targets, image->target))
+            judge_launches(&k);
+    }
+    return c->diags.errors == errors;
+}
