@@ -39,12 +39,12 @@ struct sched_expr {
 };
 
 enum sched_stmt_kind {
-    SCHED_assign, // names = value
-    SCHED_eval,   // value, for its effect
-    SCHED_for,    // for names[0] in value { body }
-    SCHED_if,     // if value { body } else { otherwise }
-    SCHED_return, // return value, value may be NULL
-    SCHED_tune,   // tune names[0] in value
+    SCHED_assign,   // names = value
+    SCHED_eval,     // value, for its effect
+    SCHED_for,      // for names[0] in value { body }
+    SCHED_if,       // if value { body } else { otherwise }
+    SCHED_return,   // return value, value may be NULL
+    SCHED_tune,     // tune names[0] in value
     SCHED_contract, // contract names; value: a list with the number of each,
                     // or NULL
 };

@@ -129,7 +129,8 @@ static void reports_what_is_provoked(void **state)
         bool ok = ptxas_run(&f.arena, &tool, &job, 1, &f.diags);
         assert_int_equal(ok, row->severity == DIAG_WARNING);
         check_report(&f, row);
-        assert_int_equal(job.cubin != NULL, row->code != D_instruction_registers);
+        assert_int_equal(job.cubin != NULL,
+                         row->code != D_instruction_registers);
         buf_free(&ptx);
         fixture_end(&f);
     }
@@ -216,9 +217,9 @@ static void reports_what_is_said(void **state)
         put_ptx(&ptx, 64, ".reqntid 384 .minnctapersm 1",
                 "setmaxnreg.inc.sync.aligned.u32 232;\n", FENCE, "");
         struct ptxas tool = {
-            .path = fixture_script(
-                &f, arena_printf(&f.arena, "echo \"%s\" >&2; exit 1",
-                                 said[i].line))};
+            .path = fixture_script(&f, arena_printf(&f.arena,
+                                                    "echo \"%s\" >&2; exit 1",
+                                                    said[i].line))};
         struct ptxas_job job = job_for(&f, &ptx);
         assert_false(ptxas_run(&f.arena, &tool, &job, 1, &f.diags));
         const struct diag *d = &f.diags.all.at[0];

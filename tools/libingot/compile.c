@@ -103,9 +103,10 @@ static bool add_scheduled(struct compilation *c,
 {
     struct pass p = add_copy(c, o, source, choice);
     struct sched_outcome *outcome = arena_new(&c->arena, struct sched_outcome);
-    bool ok = schedule_apply(&p, &c->program.schedules, choice->item,
-                             choice->settings.at, choice->settings.n, outcome) &&
-              schedule_complete(&p);
+    bool ok =
+        schedule_apply(&p, &c->program.schedules, choice->item,
+                       choice->settings.at, choice->settings.n, outcome) &&
+        schedule_complete(&p);
     c->variants.at[c->variants.n - 1].outcome = outcome;
     arena_clear(&c->scratch);
     return ok;

@@ -70,8 +70,7 @@ static void judge_no_serialisation(const struct clause *k)
 {
     const struct ptxas_remarks *all = &k->image->remarks;
     for (size_t i = 0; i < all->n; i++) {
-        if (!all->at[i].entry ||
-            strcmp(all->at[i].entry, k->launch->name) != 0)
+        if (!all->at[i].entry || strcmp(all->at[i].entry, k->launch->name) != 0)
             continue;
         break_figure(k, 0);
         diag_note(&k->c->diags, (struct span){0}, "ptxas says (C%d): %s",
@@ -174,7 +173,9 @@ static void judge(const struct clause *k)
 {
     switch (k->contract->kind) {
 #define CONTRACT(name, number, seen, diagnostic, meaning)                      \
-    case CONTRACT_##name: judge_##name(k); break;
+    case CONTRACT_##name:                                                      \
+        judge_##name(k);                                                       \
+        break;
 #include "ir/contracts.def"
 #undef CONTRACT
     case CONTRACT_COUNT: break;

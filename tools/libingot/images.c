@@ -16,7 +16,7 @@ struct making {
     size_t n;
     struct nvptx_options options;
     const struct ptxas *tool; // NULL: the image is the PTX
-    struct ptxas_job job; // for it
+    struct ptxas_job job;     // for it
     struct diag_list diags;
     struct phases times;
     struct buf text; // the PTX
@@ -108,9 +108,7 @@ static void add_image(struct compilation *c, const struct making *m)
                                    .ptx_size = m->job.ptx_size,
                                    .usage = m->job.usage,
                                    .remarks = m->job.remarks};
-    image.bytes = m->tool         ? m->job.cubin
-                  : m->is_emitted ? m->job.ptx
-                                  : NULL;
+    image.bytes = m->tool ? m->job.cubin : m->is_emitted ? m->job.ptx : NULL;
     image.size = m->tool ? m->job.cubin_size : m->job.ptx_size;
     vec_push(&c->arena, &c->images, image);
     for (size_t i = 0; i < m->diags.all.n; i++)

@@ -2,7 +2,7 @@
 //
 //   contract no_spill, max_registers 168
 //
-// Here they are only noted; tools/libingot/contracts.c judges them.
+// Here they are only noted; they are judged once the code is made.
 
 #include "ir/base/suggest.h"
 #include "passes/schedule/interpret/interpret.h"
@@ -15,8 +15,8 @@ static bool refuse_unknown(struct interp *in, const struct sched_name *name)
     char text[256];
     struct suggest s = {.wanted = name->text};
     for (int i = 0; i < CONTRACT_COUNT; i++)
-        suggest_offer(
-            &s, sched_contract_info((enum sched_contract_kind)i)->name);
+        suggest_offer(&s,
+                      sched_contract_info((enum sched_contract_kind)i)->name);
     diag_error(in->pass->diags, name->span, D_contract_unknown, name->text);
     suggest_text(&s, text, sizeof text);
     if (suggest_any(&s))
