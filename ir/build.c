@@ -381,6 +381,14 @@ struct ir_stmt *ir_stmt_store(struct arena *a, struct ir_buffer *buffer,
     return s;
 }
 
+struct ir_stmt *ir_stmt_tensor_copy(struct arena *a, enum ir_stmt_kind kind,
+                                    const struct ir_tensor_copy *copy)
+{
+    struct ir_stmt *s = stmt(a, kind, copy->at[0]);
+    s->u.copy = *copy;
+    return s;
+}
+
 struct ir_stmt *ir_stmt_eval(struct arena *a, struct ir_expr *value)
 {
     struct ir_stmt *s = stmt(a, STMT_eval, value);

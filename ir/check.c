@@ -282,6 +282,8 @@ static void check_stmt(struct checking *c, const struct ir_stmt *s)
     case STMT_stage: check_stage(c, &s->u.stage); break;
     case STMT_launch: check_launch(c, &s->u.launch); break;
     case STMT_matrix: check_matrix(c, s); break;
+    case STMT_tma_load:
+    case STMT_tma_store: check_tensor_copy(c, s); break;
     case STMT_barrier:
     case STMT_sync:
         check_must(c, s->kind == STMT_barrier || s->u.sync.kind < SYNC_grid,
@@ -340,6 +342,7 @@ const char *ir_check(struct arena *a, const struct ir_kernel *kernel)
 {
     struct checking c = {.arena = a, .kernel = kernel, .states = {.arena = a}};
     check_params(&c, kernel);
+    check_maps(&c);
     for (size_t i = 0; i < kernel->where.n; i++)
         check_host(&c, kernel->where.at[i], type_scalar(TYPE_bool));
     for (size_t i = 0; i < kernel->guard.n; i++)

@@ -51,4 +51,8 @@ void check_writable(struct checking *c, const struct ir_buffer *b);
 void check_index(struct checking *c, const struct ir_buffer *b, uint32_t n,
                  struct ir_expr *const *index, unsigned *lanes);
 
+// Check the tensor maps of the kernel, and a copy by one.
+void check_maps(struct checking *c);
+void check_tensor_copy(struct checking *c, const struct ir_stmt *s);
+
 #endif

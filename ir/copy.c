@@ -42,6 +42,23 @@ static struct ir_var *new_var(struct copying *c, struct ir_var *var)
     return by && by->op == OP_var ? by->u.var : var;
 }
 
+// Return the tensor map that stands for one.
+static struct ir_map *new_map(struct copying *c, struct ir_map *map)
+{
+    struct ir_map *by = map_get(&c->buffers, map);
+    return by ? by : map;
+}
+
+// Let a copy of a box, whose expressions are done, be one between the arrays
+// that stand for its own.
+static void redirect_copy(struct copying *c, struct ir_tensor_copy *copy)
+{
+    copy->map = new_map(c, copy->map);
+    copy->buffer = new_buffer(c, copy->buffer);
+    if (copy->barrier)
+        copy->barrier = new_buffer(c, copy->barrier);
+}
+
 // Return an access of another array.
 static struct ir_expr *redirected(struct arena *a, const struct ir_expr *x,
                                   struct ir_buffer *buffer)
@@ -118,6 +135,8 @@ static void substitute_stmt(struct ir_stmt *s, void *context)
         s->u.let.var = new_var(c, s->u.let.var);
     if (s->kind == STMT_store)
         s->u.store.buffer = new_buffer(c, s->u.store.buffer);
+    if (ir_is_tensor_copy(s))
+        redirect_copy(c, &s->u.copy);
     if (s->kind == STMT_alloc) {
         struct ir_buffer *b = s->u.buffer = new_buffer(c, s->u.buffer);
         b->shape = substitute_all(c, b->rank, b->shape);
@@ -194,6 +213,17 @@ static void copy_for(struct copying *c, struct ir_for *f)
     f->body = copy_stmts(c, &f->body);
 }
 
+// Copy what is particular to a copy of a box.
+static void copy_tensor_copy(struct copying *c, struct ir_tensor_copy *copy)
+{
+    copy->at = substitute_all(c, copy->map->buffer->rank, copy->at);
+    copy->index = substitute_all(c, copy->n, copy->index);
+    copy->barrier_index =
+        substitute_all(c, copy->n_barrier, copy->barrier_index);
+    copy->multicast = substitute(c, copy->multicast);
+    redirect_copy(c, copy);
+}
+
 // Copy a statement with all it contains.
 static struct ir_stmt *copy_stmt(struct copying *c, const struct ir_stmt *old)
 {
@@ -213,6 +243,8 @@ static struct ir_stmt *copy_stmt(struct copying *c, const struct ir_stmt *old)
         s->u.store.value = substitute(c, s->u.store.value);
         s->u.store.buffer = new_buffer(c, s->u.store.buffer);
         break;
+    case STMT_tma_load:
+    case STMT_tma_store: copy_tensor_copy(c, &s->u.copy); break;
     case STMT_if:
         s->u.branch.cond = substitute(c, s->u.branch.cond);
         s->u.branch.then = copy_stmts(c, &s->u.branch.then);
@@ -268,6 +300,20 @@ static void copy_params(struct copying *c, const struct ir_kernel *from,
     }
 }
 
+// Copy the tensor maps, whose arrays are copied already.
+static void copy_maps(struct copying *c, const struct ir_kernel *from,
+                      struct ir_kernel *to)
+{
+    memset(&to->maps, 0, sizeof to->maps);
+    for (size_t i = 0; i < from->maps.n; i++) {
+        struct ir_map *map = arena_new(c->arena, struct ir_map);
+        *map = *from->maps.at[i];
+        map->buffer = new_buffer(c, map->buffer);
+        map_set(&c->buffers, from->maps.at[i], map);
+        vec_push(c->arena, &to->maps, map);
+    }
+}
+
 struct ir_kernel *ir_copy_kernel(struct arena *a,
                                  const struct ir_kernel *kernel)
 {
@@ -275,6 +321,7 @@ struct ir_kernel *ir_copy_kernel(struct arena *a,
     struct ir_kernel *k = arena_new(a, struct ir_kernel);
     *k = *kernel;
     copy_params(&c, kernel, k);
+    copy_maps(&c, kernel, k);
     memset(&k->where, 0, sizeof k->where);
     memset(&k->guard, 0, sizeof k->guard);
     for (size_t i = 0; i < kernel->where.n; i++)

@@ -245,6 +245,29 @@ static bool same_matrix(struct comparison *c, const struct ir_stmt *a,
                       "conditions of an instruction");
 }
 
+// Compare two copies of boxes.
+static bool same_tensor_copy(struct comparison *c,
+                             const struct ir_tensor_copy *a,
+                             const struct ir_tensor_copy *b)
+{
+    return same(c, matches(c, a->map, b->map), "tensor maps copied by") &&
+           same(c, matches(c, a->buffer, b->buffer), "arrays of a copy") &&
+           same(c,
+                a->n == b->n && same_exprs(c, a->n, a->index, b->index) &&
+                    same_exprs(c, a->map->buffer->rank, a->at, b->at),
+                "places of a copy") &&
+           same(c,
+                !a->barrier == !b->barrier &&
+                    (!a->barrier || matches(c, a->barrier, b->barrier)) &&
+                    a->n_barrier == b->n_barrier &&
+                    same_exprs(c, a->n_barrier, a->barrier_index,
+                               b->barrier_index),
+                "mbarriers of a copy") &&
+           same(c,
+                same_expr(c, a->multicast, b->multicast) && a->hint == b->hint,
+                "traits of a copy");
+}
+
 // Compare two branches.
 static bool same_if(struct comparison *c, const struct ir_stmt *a,
                     const struct ir_stmt *b)
@@ -286,6 +309,8 @@ static bool same_stmt(struct comparison *c, const struct ir_stmt *a,
             c, a->u.sync.kind == b->u.sync.kind && a->u.sync.n == b->u.sync.n,
             "fences");
     case STMT_matrix: return same_matrix(c, a, b);
+    case STMT_tma_load:
+    case STMT_tma_store: return same_tensor_copy(c, &a->u.copy, &b->u.copy);
     case STMT_barrier:
     case STMT_COUNT: break;
     }
@@ -328,6 +353,23 @@ static bool same_params(struct comparison *c, const struct ir_kernel *a,
     return ok;
 }
 
+// Compare and match the tensor maps.
+static bool same_maps(struct comparison *c, const struct ir_kernel *a,
+                      const struct ir_kernel *b)
+{
+    bool ok = same(c, a->maps.n == b->maps.n, "numbers of tensor maps");
+    for (size_t i = 0; ok && i < a->maps.n; i++) {
+        const struct ir_map *x = a->maps.at[i], *y = b->maps.at[i];
+        match(c, x, y);
+        ok = same(
+            c,
+            matches(c, x->buffer, y->buffer) && x->swizzle == y->swizzle &&
+                memcmp(x->box, y->box, x->buffer->rank * sizeof *x->box) == 0,
+            "tensor maps");
+    }
+    return ok;
+}
+
 bool ir_expr_equal(const struct ir_expr *a, const struct ir_expr *b)
 {
     return a == b || same_expr(&(struct comparison){.where = ""}, a, b);
@@ -364,7 +406,7 @@ bool ir_kernel_equal(struct arena *arena, const struct ir_kernel *a,
                    a->min_blocks == b->min_blocks &&
                        a->max_registers == b->max_registers,
                    "launch bounds") &&
-              same_params(c, a, b) &&
+              same_params(c, a, b) && same_maps(c, a, b) &&
               same(c,
                    a->where.n == b->where.n &&
                        same_exprs(c, a->where.n, a->where.at, b->where.at),

@@ -87,7 +87,8 @@ struct action {
                                   // its parts without the reduction
     uint32_t slot;                // for, let, var, assign
     uint32_t array;               // alloc
-    struct access access;         // store
+    struct access access; // store; copy of a box: in shared memory
+    struct access box;    // copy of a box: in the mapped array
     struct access operands[OPERANDS_MOST]; // matrix; without indices: none
     struct actions body, other;            // other: else, init
     struct stage_iter *iters;              // stage
@@ -188,6 +189,9 @@ void eval_group_run(struct group *g, const struct action *s);
 // Let the threads of a group run an instruction on matrices
 // (ir/eval_matrix.c).
 void eval_matrix(const struct group *g, const struct action *s);
+
+// Run a copy of a box (ir/eval_tensor.c).
+void eval_tensor_copy(struct thread *t, const struct action *s);
 
 // Run a launch.
 void eval_launch(struct thread *t, const struct action *s);

@@ -68,6 +68,13 @@ enum ir_scope {
     SCOPE_COUNT
 };
 
+enum ir_hint {
+#define HINT(name, policy, meaning) HINT_##name,
+#include "ir/hints.def"
+#undef HINT
+    HINT_COUNT
+};
+
 enum sync_kind {
 #define SYNC(name, spelling, number, meaning) SYNC_##name,
 #include "ir/syncs.def"
@@ -236,6 +243,34 @@ struct ir_tile {
     struct ir_descriptor descriptor; // of operands of a warpgroup
 };
 
+// A tensor map: how the copy engine sees an array of the caller's, in boxes.
+// The launch function makes it of the array's address and sizes.
+struct ir_map {
+    const char *name;         // interned
+    struct ir_buffer *buffer; // a parameter
+    uint32_t *box;            // elements of a box in each dimension
+    uint32_t swizzle;         // bytes of a row of a box in shared memory whose
+                              // 16-byte groups are exchanged; 0: none
+    struct span span;
+};
+
+// A copy of a box by the copy engine, between an array that has a tensor map
+// and one in shared memory.  Outside of the array, loads give zeros and stores
+// do nothing.
+struct ir_tensor_copy {
+    struct ir_map *map;
+    struct ir_expr **at;      // the box's first element, in each dimension
+    struct ir_buffer *buffer; // in shared memory
+    uint32_t n;
+    struct ir_expr **index;    // of its first element
+    struct ir_buffer *barrier; // load: the mbarrier that the bytes count on
+    uint32_t n_barrier;
+    struct ir_expr **barrier_index;
+    struct ir_expr *multicast; // load: blocks of the cluster, a bit each; or
+                               // NULL: this one
+    enum ir_hint hint;
+};
+
 // A statement.
 struct ir_stmt {
     enum ir_stmt_kind kind;
@@ -269,6 +304,7 @@ struct ir_stmt {
             struct ir_tile tiles[3]; // D, A, B
             struct ir_expr *keep;    // false: D is overwritten; NULL: true
         } matrix;                    // matrix
+        struct ir_tensor_copy copy;  // tma_load, tma_store
         struct ir_stage stage;       // stage
         struct ir_launch launch;     // launch
     } u;
@@ -295,6 +331,7 @@ struct ir_kernel {
     struct VEC(struct ir_param) params;
     struct ir_conditions where; // each true or the launch is refused
     struct ir_conditions guard; // each true or another variant runs
+    struct VEC(struct ir_map *) maps;
     struct ir_block body;
 };
 
@@ -351,6 +388,9 @@ const char *level_name(enum ir_level level);
 bool level_find(const char *name, enum ir_level *out);
 const char *scope_name(enum ir_scope scope);
 bool scope_named(const char *name, enum ir_scope *out); // not `usual`
+const char *hint_name(enum ir_hint hint);
+bool hint_named(const char *name, enum ir_hint *out); // not `usual`
+uint64_t hint_policy(enum ir_hint hint);
 const char *sync_spelling(enum sync_kind kind);
 bool sync_has_number(enum sync_kind kind);
 const char *stmt_name(enum ir_stmt_kind kind);

@@ -254,6 +254,39 @@ bool scope_named(const char *name, enum ir_scope *out)
     return false;
 }
 
+// A row of hints.def.
+struct hint_row {
+    const char *name;
+    uint64_t policy;
+};
+
+static const struct hint_row hints[] = {
+#define HINT(name, policy, meaning) {#name, UINT64_C(policy)},
+#include "ir/hints.def"
+#undef HINT
+};
+
+const char *hint_name(enum ir_hint hint)
+{
+    return hints[hint].name;
+}
+
+bool hint_named(const char *name, enum ir_hint *out)
+{
+    for (int i = HINT_usual + 1; i < HINT_COUNT; i++) {
+        if (strcmp(hints[i].name, name) == 0) {
+            *out = (enum ir_hint)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+uint64_t hint_policy(enum ir_hint hint)
+{
+    return hints[hint].policy;
+}
+
 // A row of syncs.def.
 struct sync_row {
     const char *spelling;

@@ -26,6 +26,8 @@ uint32_t ir_stmt_blocks(struct ir_stmt *s, struct ir_block *out[])
     case STMT_barrier:
     case STMT_sync:
     case STMT_matrix:
+    case STMT_tma_load:
+    case STMT_tma_store:
     case STMT_COUNT: break;
     }
     return 0;
@@ -66,6 +68,18 @@ static void see_matrix(struct ir_stmt *s,
         see(&s->u.matrix.keep, context);
 }
 
+// The part of ir_stmt_exprs for a copy of a box.
+static void see_copy(struct ir_tensor_copy *copy,
+                     void (*see)(struct ir_expr **place, void *context),
+                     void *context)
+{
+    see_all(copy->at, copy->map->buffer->rank, see, context);
+    see_all(copy->index, copy->n, see, context);
+    see_all(copy->barrier_index, copy->n_barrier, see, context);
+    if (copy->multicast)
+        see(&copy->multicast, context);
+}
+
 void ir_stmt_exprs(struct ir_stmt *s,
                    void (*see)(struct ir_expr **place, void *context),
                    void *context)
@@ -88,6 +102,8 @@ void ir_stmt_exprs(struct ir_stmt *s,
     case STMT_stage: see_stage(&s->u.stage, see, context); break;
     case STMT_launch: see_all(s->u.launch.grid, 3, see, context); break;
     case STMT_matrix: see_matrix(s, see, context); break;
+    case STMT_tma_load:
+    case STMT_tma_store: see_copy(&s->u.copy, see, context); break;
     case STMT_alloc:
     case STMT_barrier:
     case STMT_sync:
@@ -295,12 +311,40 @@ static void look_at_stmt(struct ir_stmt *s, void *context)
     struct use_search *search = context;
     if (s->kind == STMT_store)
         search->found |= s->u.store.buffer == search->buffer;
+    if (ir_is_tensor_copy(s))
+        search->found |= ir_copy_target(s) == search->buffer;
+}
+
+// Look at the array that a copy of a box reads.
+static void look_at_source(struct ir_stmt *s, void *context)
+{
+    struct use_search *search = context;
+    if (ir_is_tensor_copy(s))
+        search->found |= ir_copy_source(s) == search->buffer;
+}
+
+bool ir_is_tensor_copy(const struct ir_stmt *s)
+{
+    return s->kind == STMT_tma_load || s->kind == STMT_tma_store;
+}
+
+struct ir_buffer *ir_copy_source(const struct ir_stmt *s)
+{
+    const struct ir_tensor_copy *copy = &s->u.copy;
+    return s->kind == STMT_tma_load ? copy->map->buffer : copy->buffer;
+}
+
+struct ir_buffer *ir_copy_target(const struct ir_stmt *s)
+{
+    const struct ir_tensor_copy *copy = &s->u.copy;
+    return s->kind == STMT_tma_load ? copy->buffer : copy->map->buffer;
 }
 
 bool ir_block_reads(struct ir_block *block, const struct ir_buffer *buffer)
 {
     struct use_search search = {buffer, OP_READS, false};
     ir_each_expr_in(block, look_at_expr, &search);
+    ir_each_stmt(block, look_at_source, &search);
     return search.found;
 }
 

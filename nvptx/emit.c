@@ -5,13 +5,13 @@
 #include "ir/walk.h"
 
 // Bytes of parameters that every driver can pass.
-enum { PARAMETERS_MOST = 4096 };
+enum { PARAMETERS_MOST = 4096, MAP_BYTES = 128 };
 
 // A parameter of an entry.
 struct VEC_parameters VEC(struct ir_param);
 
 // Return the parameters of a kernel's entries: its own, then the arrays of
-// its workspace.
+// its workspace; its tensor maps come behind these.
 static struct VEC_parameters entry_parameters(struct emitter *e)
 {
     const struct ir_kernel *kernel = e->kernel;
@@ -34,8 +34,9 @@ static LLVMTypeRef parameter_type(struct emitter *e, const struct ir_param *p)
     return LLVMPointerTypeInContext(e->context, space_number(SPACE_global));
 }
 
-// Return the bytes that a parameter list takes, each aligned to its size.
-static long long parameter_bytes(const struct VEC_parameters *all)
+// Return the bytes that a parameter list takes, each aligned to its size, with
+// a number of tensor maps behind it.
+static long long parameter_bytes(const struct VEC_parameters *all, size_t maps)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < all->n; i++) {
@@ -43,7 +44,9 @@ static long long parameter_bytes(const struct VEC_parameters *all)
         size_t size = var ? type_bytes(var->type) : sizeof(uint64_t);
         bytes = (bytes + size - 1) / size * size + size;
     }
-    return (long long)bytes;
+    if (maps)
+        bytes = (bytes + MAP_BYTES - 1) / MAP_BYTES * MAP_BYTES;
+    return (long long)(bytes + maps * MAP_BYTES);
 }
 
 // Say what is known about the pointer to an array, parameter `index`.
@@ -107,11 +110,13 @@ static void set_bounds(struct emitter *e, const struct ir_launch *launch)
 static void declare_entry(struct emitter *e, const struct ir_launch *launch,
                           const struct VEC_parameters *parameters)
 {
-    LLVMTypeRef *types = arena_array(e->arena, LLVMTypeRef, parameters->n + 1);
-    for (size_t i = 0; i < parameters->n; i++)
-        types[i] = parameter_type(e, &parameters->at[i]);
+    size_t n = parameters->n, maps = e->kernel->maps.n;
+    LLVMTypeRef *types = arena_array(e->arena, LLVMTypeRef, n + maps + 1);
+    for (size_t i = 0; i < n + maps; i++)
+        types[i] =
+            i < n ? parameter_type(e, &parameters->at[i]) : emit_map_type(e);
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(e->context),
-                                        types, (unsigned)parameters->n, false);
+                                        types, (unsigned)(n + maps), false);
     e->function = LLVMAddFunction(e->module, launch->name, type);
     LLVMSetFunctionCallConv(e->function, LLVMPTXKernelCallConv);
     emit_attribute(e->function, LLVMAttributeFunctionIndex, "nounwind", 0);
@@ -129,6 +134,8 @@ static void note_store(struct ir_stmt *s, void *context)
     struct map *written = context;
     if (s->kind == STMT_store)
         map_set(written, s->u.store.buffer, s->u.store.buffer);
+    if (ir_is_tensor_copy(s))
+        map_set(written, ir_copy_target(s), ir_copy_target(s));
 }
 
 // Note the array that an atomic changes.
@@ -157,15 +164,18 @@ static void emit_entry(struct emitter *e, struct ir_stmt *s)
     struct ir_launch *launch = &s->u.launch;
     struct VEC_parameters parameters = entry_parameters(e);
     begin_entry(e, launch);
-    if (parameter_bytes(&parameters) > PARAMETERS_MOST)
+    long long bytes = parameter_bytes(&parameters, e->kernel->maps.n);
+    if (bytes > PARAMETERS_MOST)
         diag_error(e->diags, e->kernel->span, D_too_many_parameters,
-                   e->kernel->name, parameter_bytes(&parameters),
-                   (long long)PARAMETERS_MOST);
+                   e->kernel->name, bytes, (long long)PARAMETERS_MOST);
     declare_entry(e, launch, &parameters);
     emit_lines_entry(e, launch->name,
                      s->span.source ? s->span : e->kernel->span);
     for (size_t i = 0; i < parameters.n; i++)
         bind_parameter(e, (unsigned)i, &parameters.at[i]);
+    for (size_t i = 0; i < e->kernel->maps.n; i++)
+        emit_map_parameter(e, (unsigned)(parameters.n + i),
+                           e->kernel->maps.at[i]);
     LLVMBasicBlockRef body = LLVMGetInsertBlock(e->builder);
     emit_block(e, &launch->body);
     LLVMBuildRetVoid(e->builder);

@@ -122,10 +122,23 @@ void emit_sync(struct emitter *e, const struct ir_stmt *s);
 
 // ---- emit_memory.c
 
+// Return the address of the element, or first element, that an index names.
+LLVMValueRef emit_address(struct emitter *e, const struct ir_buffer *buffer,
+                          const struct ir_expr *index);
 LLVMValueRef emit_load(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_atomic(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_atomic_cas(struct emitter *e, const struct ir_expr *x);
 void emit_store(struct emitter *e, const struct ir_stmt *s);
+
+// ---- emit_tensor.c: copies of boxes
+
+// Return the type of a tensor map as a parameter.
+LLVMTypeRef emit_map_type(struct emitter *e);
+// Say what parameter `index`, counted from 0, is, and bind the map to it.
+void emit_map_parameter(struct emitter *e, unsigned index,
+                        const struct ir_map *map);
+void emit_tensor_load(struct emitter *e, const struct ir_stmt *s);
+void emit_tensor_store(struct emitter *e, const struct ir_stmt *s);
 
 // ---- emit_scope.c
 

@@ -7,10 +7,8 @@
 
 #include <string.h>
 
-// Return the address of the element, or first element, that an index names.
-static LLVMValueRef address_of(struct emitter *e,
-                               const struct ir_buffer *buffer,
-                               const struct ir_expr *index)
+LLVMValueRef emit_address(struct emitter *e, const struct ir_buffer *buffer,
+                          const struct ir_expr *index)
 {
     LLVMValueRef array = map_get(&e->arrays, buffer);
     if (index->op == OP_ramp)
@@ -48,7 +46,7 @@ static void mark_invariant(struct emitter *e, LLVMValueRef load)
 LLVMValueRef emit_load(struct emitter *e, const struct ir_expr *x)
 {
     const struct ir_buffer *buffer = x->u.buffer;
-    LLVMValueRef from = address_of(e, buffer, x->args[0]);
+    LLVMValueRef from = emit_address(e, buffer, x->args[0]);
     LLVMTypeRef type = emit_memory_type(e, x->type);
     LLVMValueRef load = LLVMBuildLoad2(e->builder, type, from, "");
     LLVMSetAlignment(load, access_align(x->type));
@@ -65,7 +63,7 @@ void emit_store(struct emitter *e, const struct ir_stmt *s)
     LLVMValueRef v = emit_value(e, value);
     if (value->type.kind == TYPE_bool)
         v = LLVMBuildZExt(e->builder, v, emit_memory_type(e, value->type), "");
-    LLVMValueRef to = address_of(e, s->u.store.buffer, s->u.store.index[0]);
+    LLVMValueRef to = emit_address(e, s->u.store.buffer, s->u.store.index[0]);
     LLVMValueRef store = LLVMBuildStore(e->builder, v, to);
     LLVMSetAlignment(store, access_align(value->type));
 }
@@ -88,7 +86,7 @@ LLVMValueRef emit_atomic(struct emitter *e, const struct ir_expr *x)
 {
     const struct ir_buffer *buffer = x->u.buffer;
     int op = emit_choice(x->op, x->type);
-    LLVMValueRef at = address_of(e, buffer, x->args[0]);
+    LLVMValueRef at = emit_address(e, buffer, x->args[0]);
     LLVMValueRef v = emit_value(e, x->args[1]);
     LLVMValueRef old = emit_scoped_atomic(e, x, at, v);
     if (old)
@@ -101,7 +99,7 @@ LLVMValueRef emit_atomic(struct emitter *e, const struct ir_expr *x)
 LLVMValueRef emit_atomic_cas(struct emitter *e, const struct ir_expr *x)
 {
     const struct ir_buffer *buffer = x->u.buffer;
-    LLVMValueRef at = address_of(e, buffer, x->args[0]);
+    LLVMValueRef at = emit_address(e, buffer, x->args[0]);
     LLVMValueRef expected = emit_value(e, x->args[1]);
     LLVMValueRef wanted = emit_value(e, x->args[2]);
     LLVMValueRef both = LLVMBuildAtomicCmpXchgSyncScope(

@@ -216,6 +216,8 @@ static void emit_stmt(struct emitter *e, struct ir_stmt *s)
     case STMT_alloc: emit_alloc(e, s); break;
     case STMT_barrier: emit_barrier(e); break;
     case STMT_sync: emit_sync(e, s); break;
+    case STMT_tma_load: emit_tensor_load(e, s); break;
+    case STMT_tma_store: emit_tensor_store(e, s); break;
     case STMT_matrix:
     case STMT_stage:
     case STMT_launch:

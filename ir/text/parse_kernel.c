@@ -4,6 +4,7 @@
 
 #include "ir/build.h"
 #include "ir/text.h"
+#include "ir/text/parse_stmt.h"
 
 // Append a scalar parameter; sizes are `int`.
 static void add_scalar(struct parser *p, const char *name, struct type type,
@@ -102,6 +103,8 @@ static bool parse_traits(struct parser *p)
             ok = parse_conditions(p, &k->where, "`where`");
         else if (parse_take(p, "guard"))
             ok = parse_conditions(p, &k->guard, "`guard`");
+        else if (parse_take(p, "map"))
+            ok = parse_map(p);
         else if (parse_take(p, "variant"))
             ok = (k->variant = parse_name(p, "a variant")) != NULL;
         else if (parse_take(p, "level"))

@@ -363,12 +363,15 @@ static bool parse_async(struct parser *p, struct ir_block *out, size_t first)
 static bool parse_statement(struct parser *p, struct ir_block *out)
 {
     size_t first = p->at;
+    bool ok;
     if (parse_word(p, out))
         return true;
     if (parse_peek(p, 1)->kind == TOKEN_NAME && parse_take(p, "async"))
         return parse_async(p, out, first);
     if (parse_peek(p, 1)->kind == TOKEN_NAME && parse_take(p, "matrix"))
         return parse_matrix(p, out, first);
+    if (parse_tensor_copy(p, out, &ok))
+        return ok;
     if (parse_take(p, "for"))
         return parse_for(p, out, first);
     if (parse_take(p, "if"))

@@ -98,6 +98,42 @@ static void print_for(struct printer *p, const struct ir_for *f, int indent)
     print_close(p, mark);
 }
 
+// Append an element of an array.
+static void print_element(struct printer *p, const struct ir_buffer *b,
+                          uint32_t n, struct ir_expr *const *index)
+{
+    buf_printf(p->out, "%s[", print_name(p, b, b->name));
+    print_list(p, index, n, false);
+    buf_char(p->out, ']');
+}
+
+// Append a copy of a box.
+static void print_tensor_copy(struct printer *p, const struct ir_stmt *s)
+{
+    const struct ir_tensor_copy *c = &s->u.copy;
+    bool is_load = s->kind == STMT_tma_load;
+    buf_printf(p->out, "%s ", stmt_name(s->kind));
+    if (is_load) {
+        print_element(p, c->buffer, c->n, c->index);
+        buf_text(p->out, " = ");
+    }
+    buf_printf(p->out, "%s[", print_name(p, c->map, c->map->name));
+    print_list(p, c->at, c->map->buffer->rank, false);
+    buf_char(p->out, ']');
+    buf_text(p->out, is_load ? " signals " : " = ");
+    if (is_load)
+        print_element(p, c->barrier, c->n_barrier, c->barrier_index);
+    else
+        print_element(p, c->buffer, c->n, c->index);
+    if (c->multicast) {
+        buf_text(p->out, " multicast(");
+        print_expr(p, c->multicast, 0, true);
+        buf_char(p->out, ')');
+    }
+    if (c->hint != HINT_usual)
+        buf_printf(p->out, " %s", hint_name(c->hint));
+}
+
 // Append a branch; one that is all there is behind `else` stands on its line.
 static void print_if(struct printer *p, const struct ir_stmt *s, int indent)
 {
@@ -137,11 +173,9 @@ static void print_let(struct printer *p, const struct ir_stmt *s)
 // Append a store.
 static void print_store(struct printer *p, const struct ir_stmt *s)
 {
-    const struct ir_buffer *b = s->u.store.buffer;
     buf_text(p->out, s->u.store.is_async ? "async " : "");
-    buf_printf(p->out, "%s[", print_name(p, b, b->name));
-    print_list(p, s->u.store.index, s->u.store.n, false);
-    buf_text(p->out, "] = ");
+    print_element(p, s->u.store.buffer, s->u.store.n, s->u.store.index);
+    buf_text(p->out, " = ");
     print_expr(p, s->u.store.value, 0, s->u.store.value->type.lanes == 1);
 }
 
@@ -270,6 +304,8 @@ static void print_stmt(struct printer *p, const struct ir_stmt *s, int indent)
     case STMT_barrier: buf_text(p->out, "barrier"); return;
     case STMT_sync: print_sync(p, s); return;
     case STMT_matrix: print_matrix(p, s); return;
+    case STMT_tma_load:
+    case STMT_tma_store: print_tensor_copy(p, s); return;
     case STMT_stage: print_stage(p, &s->u.stage, indent); return;
     case STMT_launch: print_launch(p, &s->u.launch, indent); return;
     case STMT_eval: print_expr(p, s->u.value, 0, false); return;
@@ -339,11 +375,26 @@ static void print_conditions(struct printer *p, const char *word,
     print_list(p, list->at, (uint32_t)list->n, false);
 }
 
+// Append the declaration of a tensor map on a line of its own.
+static void print_map(struct printer *p, const struct ir_map *map)
+{
+    const struct ir_buffer *b = map->buffer;
+    buf_printf(p->out, "\n    map %s of %s box[",
+               print_declare(p, map, map->name), print_name(p, b, b->name));
+    for (uint32_t i = 0; i < b->rank; i++)
+        buf_printf(p->out, "%s%u", i ? ", " : "", map->box[i]);
+    buf_char(p->out, ']');
+    if (map->swizzle)
+        buf_printf(p->out, " swizzle(%u)", map->swizzle);
+}
+
 // Append what stands between the parameters and the body.
 static void print_kernel_traits(struct printer *p, const struct ir_kernel *k)
 {
     print_conditions(p, "where", &k->where);
     print_conditions(p, "guard", &k->guard);
+    for (size_t i = 0; i < k->maps.n; i++)
+        print_map(p, k->maps.at[i]);
     if (k->variant[0])
         buf_printf(p->out, "\n    variant %s", k->variant);
     if (k->fast_math)

@@ -77,6 +77,8 @@ static void see_stmt(struct ir_stmt *s, void *context)
     ir_stmt_exprs(s, see_expr, w);
     if (s->kind == STMT_store)
         see_store(w, s->u.store.buffer);
+    else if (s->kind == STMT_tma_load)
+        map_set(&w->written, s->u.copy.buffer, w);
     else if (s->kind == STMT_alloc)
         map_set(&w->own, s->u.buffer, s);
     else if (s->kind == STMT_let || s->kind == STMT_var)

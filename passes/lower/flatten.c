@@ -272,6 +272,33 @@ static void flat_matrix(struct flatten *f, struct ir_stmt *s)
         s->u.matrix.keep = flatten_expr(f, s->u.matrix.keep);
 }
 
+// Return the one index of the first element of a box: a box begins where the
+// exchange of a swizzle does.
+static struct ir_expr **flat_place(struct flatten *f, const struct ir_buffer *b,
+                                   struct ir_expr *const *index)
+{
+    struct ir_expr **one = arena_array(f->arena, struct ir_expr *, 1);
+    struct ir_buffer plain = *b;
+    plain.swizzle = (struct ir_swizzle){0};
+    one[0] = flatten_index(f, &plain, index);
+    return one;
+}
+
+// Convert a copy of a box.
+static void flat_tensor_copy(struct flatten *f, struct ir_tensor_copy *copy)
+{
+    for (uint32_t i = 0; i < copy->map->buffer->rank; i++)
+        copy->at[i] = flatten_expr(f, copy->at[i]);
+    copy->index = flat_place(f, copy->buffer, copy->index);
+    copy->n = 1;
+    if (copy->multicast)
+        copy->multicast = flatten_expr(f, copy->multicast);
+    if (!copy->barrier)
+        return;
+    copy->barrier_index = flat_place(f, copy->barrier, copy->barrier_index);
+    copy->n_barrier = 1;
+}
+
 // Convert a block under a condition.
 static void flat_under(struct flatten *f, struct ir_block *block,
                        struct ir_expr *condition, bool holds)
@@ -310,6 +337,8 @@ static void flat_stmt(struct flatten *f, struct ir_stmt *s)
     case STMT_var:
     case STMT_assign: flat_let(f, s); break;
     case STMT_store: flat_store(f, s); break;
+    case STMT_tma_load:
+    case STMT_tma_store: flat_tensor_copy(f, &s->u.copy); break;
     case STMT_eval: s->u.value = flatten_expr(f, s->u.value); break;
     case STMT_matrix: flat_matrix(f, s); break;
     case STMT_alloc:

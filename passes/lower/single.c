@@ -34,6 +34,19 @@ static void see_place(struct ir_expr **place, void *context)
     ir_each_expr(*place, see_atomic, context);
 }
 
+// The axes on which a place depends: the context of see_dependence.
+struct dependence {
+    const struct divergence *divergence;
+    axis_set *axes;
+};
+
+// Add the axes on which an expression depends.
+static void see_dependence(struct ir_expr **place, void *context)
+{
+    struct dependence *d = context;
+    *d->axes |= divergence_of(d->divergence, *place);
+}
+
 // Return what a statement writes; an atomic depends on everything.
 static struct write find_write(const struct mapping *m, struct ir_stmt *s,
                                axis_set control)
@@ -43,6 +56,11 @@ static struct write find_write(const struct mapping *m, struct ir_stmt *s,
     if (w.atomic) {
         w.buffer = w.atomic->u.buffer;
         w.axes = ~0u;
+    }
+    if (ir_is_tensor_copy(s)) {
+        w.buffer = ir_copy_target(s);
+        struct dependence d = {&m->divergence, &w.axes};
+        ir_stmt_exprs(s, see_dependence, &d);
     }
     if (s->kind != STMT_store)
         return w;
@@ -118,7 +136,7 @@ static size_t single_write(struct mapping *m, struct ir_block *block, size_t at,
     struct ir_expr *first = is_first(m, &w);
     if (ir_is_true(first))
         return 1;
-    if (s->kind == STMT_store || s->kind == STMT_eval)
+    if (s->kind == STMT_store || s->kind == STMT_eval || ir_is_tensor_copy(s))
         return guard(m, block, at, first, last);
     diag_error(m->p->diags, w.atomic->span, D_redundant_atomic,
                m->launch->name);

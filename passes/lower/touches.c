@@ -71,6 +71,38 @@ static void note(struct own *o, const struct ir_buffer *b,
     add(o->arena, &o->touches, x);
 }
 
+// Note that a box of an array is touched: any element of it may be.
+static void note_box(struct own *o, const struct ir_buffer *b, bool writes)
+{
+    struct arena *a = o->arena;
+    const struct meet_scope *outside = o->scope;
+    struct ir_expr **index = arena_array(a, struct ir_expr *, b->rank);
+    for (uint32_t i = 0; i < b->rank; i++) {
+        struct meet_scope *scope = arena_new(a, struct meet_scope);
+        struct ir_var *var =
+            ir_var_new(a, "at", type_scalar(TYPE_int), VAR_loop, o->stmt->span);
+        *scope = (struct meet_scope){.up = o->scope,
+                                     .var = var,
+                                     .from = ir_int(a, 0),
+                                     .to = b->shape[i],
+                                     .step = 1};
+        index[i] = ir_read(a, var);
+        o->scope = scope;
+    }
+    note(o, b, index, writes, false);
+    o->scope = outside;
+}
+
+// Note the accesses of a copy of a box: it counts its bytes on the mbarrier.
+static void note_tensor_copy(struct own *o, const struct ir_stmt *s)
+{
+    const struct ir_tensor_copy *copy = &s->u.copy;
+    note_box(o, ir_copy_source(s), false);
+    note_box(o, ir_copy_target(s), true);
+    if (copy->barrier)
+        note(o, copy->barrier, copy->barrier_index, true, true);
+}
+
 // Note the access of a node.  Instructions on matrices read shared memory, but
 // for those that store.
 static void see_node(struct ir_expr *x, void *context)
@@ -121,6 +153,8 @@ struct touches touches_of(struct arena *a, struct ir_stmt *s,
         note(&o, s->u.store.buffer, s->u.store.index, true, false);
     if (s->kind == STMT_matrix)
         widen(a, s, &o.touches);
+    if (ir_is_tensor_copy(s))
+        note_tensor_copy(&o, s);
     return o.touches;
 }
 

@@ -104,6 +104,20 @@ static void see_store(struct ir_stmt *s, void *context)
     s->u.store.buffer = b;
 }
 
+// Let a copy of a box use the part of its virtual thread.
+static void see_tensor_copy(struct ir_stmt *s, void *context)
+{
+    struct spreading *x = context;
+    struct ir_tensor_copy *c = &s->u.copy;
+    struct ir_buffer *b =
+        ir_is_tensor_copy(s) ? map_get(&x->arrays, c->buffer) : NULL;
+    if (!b)
+        return;
+    c->index = with_number(x, c->n, c->index);
+    c->n++;
+    c->buffer = b;
+}
+
 // What a statement depends on: the context of see_expr.
 struct use {
     const struct ir_var *var;
@@ -219,6 +233,7 @@ static bool spread_block(struct pass *p, struct ir_block *block)
         ir_each_stmt(&s->u.loop.body, see_alloc, &x);
         ir_rewrite_in(p->arena, &s->u.loop.body, use_part, &x);
         ir_each_stmt(&s->u.loop.body, see_store, &x);
+        ir_each_stmt(&s->u.loop.body, see_tensor_copy, &x);
         spread(&x, &s->u.loop.body);
         struct ir_block body = s->u.loop.body;
         ir_splice(p->arena, block, i, &body);

@@ -375,6 +375,8 @@ static bool widen_stmt(struct widen *w, struct ir_stmt *s, struct ir_block *out)
                    s);
         return vector != NULL;
     case STMT_eval:
+    case STMT_tma_load:
+    case STMT_tma_store:
     case STMT_alloc:
     case STMT_barrier:
     case STMT_sync:

@@ -363,6 +363,8 @@ static void print_stmt(struct reference *r, struct ir_stmt *s, int indent)
     case STMT_barrier:
     case STMT_sync:
     case STMT_matrix:
+    case STMT_tma_load:
+    case STMT_tma_store:
     case STMT_COUNT: break;
     }
 }

@@ -165,15 +165,23 @@ static void walk_let(struct depend_nest *w, struct ir_stmt *s)
     enter(w, s, NULL, false);
 }
 
+// Note something outside of the loops that each iteration changes.
+static void note_scalar(struct depend_nest *w, const struct ir_stmt *s,
+                        const char *name)
+{
+    if (!w->scalar.name)
+        w->scalar = (struct depend_meeting){.name = name,
+                                            .first = {s, s->span, true},
+                                            .second = {s, s->span, true},
+                                            .is_exact = true};
+}
+
 // Walk an assignment.
 static void walk_assign(struct depend_nest *w, struct ir_stmt *s)
 {
     walk_expr(w, s->u.let.value);
-    if (!map_has(&w->inner, s->u.let.var) && !w->scalar.name)
-        w->scalar = (struct depend_meeting){.name = s->u.let.var->name,
-                                            .first = {s, s->span, true},
-                                            .second = {s, s->span, true},
-                                            .is_exact = true};
+    if (!map_has(&w->inner, s->u.let.var))
+        note_scalar(w, s, s->u.let.var->name);
 }
 
 // Walk a store, which reads before it writes.
@@ -218,6 +226,8 @@ static void walk_stmt(struct depend_nest *w, struct ir_stmt *s)
     case STMT_eval: walk_expr(w, s->u.value); break;
     case STMT_alloc: walk_alloc(w, s->u.buffer); break;
     case STMT_stage: walk_stage(w, s); break;
+    case STMT_tma_load:
+    case STMT_tma_store: note_scalar(w, s, ir_copy_target(s)->name); break;
     case STMT_barrier:
     case STMT_sync:
     case STMT_matrix:

@@ -1,0 +1,99 @@
+// Tensor maps and copies of boxes in a checked kernel.
+
+#include "ir/checking.h"
+
+#include "ir/build.h"
+
+// What the copy engine can do.
+enum { RANK_MOST = 5, BOX_MOST = 256, GROUP_BYTES = 16 };
+
+// Return what is wrong with the box of a map, or NULL.
+static const char *box_fault(const struct ir_map *map)
+{
+    const struct ir_buffer *b = map->buffer;
+    for (uint32_t i = 0; i < b->rank; i++)
+        if (map->box[i] < 1 || map->box[i] > BOX_MOST)
+            return "a box has 1 to 256 elements in each dimension";
+    size_t bytes = type_bytes(b->elem) * map->box[b->rank - 1];
+    if (bytes % GROUP_BYTES)
+        return "a row of a box must be a multiple of 16 bytes";
+    if (map->swizzle && map->swizzle != 32 && map->swizzle != 64 &&
+        map->swizzle != 128)
+        return "rows are swizzled over 32, 64 or 128 bytes";
+    if (map->swizzle && bytes > map->swizzle)
+        return "a row of a box is longer than its swizzle";
+    return NULL;
+}
+
+// Return what is wrong with the array of a map, or NULL.
+static const char *array_fault(const struct ir_buffer *b)
+{
+    if (b->role == ROLE_alloc || b->space != SPACE_global)
+        return "a map is of a parameter in global memory";
+    if (b->rank < 1 || b->rank > RANK_MOST)
+        return "a map has 1 to 5 dimensions";
+    if (b->strides && !ir_is_int_const(b->strides[b->rank - 1], 1))
+        return "the rows of a mapped array have no gaps";
+    return NULL;
+}
+
+void check_maps(struct checking *c)
+{
+    for (size_t i = 0; i < c->kernel->maps.n; i++) {
+        const struct ir_map *map = c->kernel->maps.at[i];
+        check_use(c, map->buffer, map->buffer->name);
+        const char *wrong = array_fault(map->buffer);
+        wrong = wrong ? wrong : box_fault(map);
+        check_must_name(c, !wrong, map->name, wrong);
+        check_declare(c, map, map->name);
+    }
+}
+
+// Check an array in shared memory and the one element of it.
+static void check_shared(struct checking *c, const struct ir_buffer *b,
+                         uint32_t n, struct ir_expr *const *index)
+{
+    unsigned lanes;
+    for (uint32_t i = 0; i < n; i++)
+        check_expr(c, index[i]);
+    check_index(c, b, n, index, &lanes);
+    check_must_name(c, b->space == SPACE_shared && lanes == 1, b->name,
+                    "a copy of a box needs one place in shared memory");
+}
+
+// Check what only loads have.
+static void check_load(struct checking *c, const struct ir_tensor_copy *copy)
+{
+    if (!check_must(c, copy->barrier != NULL, NULL, "a load signals"))
+        return;
+    check_shared(c, copy->barrier, copy->n_barrier, copy->barrier_index);
+    check_must_name(c, type_equal(copy->barrier->elem, type_scalar(TYPE_u64)),
+                    copy->barrier->name, "an mbarrier is a u64");
+    if (!copy->multicast)
+        return;
+    check_expr(c, copy->multicast);
+    check_must(c, type_equal(copy->multicast->type, type_scalar(TYPE_u16)),
+               copy->multicast, "the blocks of a multicast are bits of a u16");
+}
+
+void check_tensor_copy(struct checking *c, const struct ir_stmt *s)
+{
+    const struct ir_tensor_copy *copy = &s->u.copy;
+    const struct ir_buffer *b = copy->map->buffer;
+    check_use(c, copy->map, copy->map->name);
+    for (uint32_t i = 0; i < b->rank; i++) {
+        check_expr(c, copy->at[i]);
+        check_must(c,
+                   type_is_integer(copy->at[i]->type) &&
+                       copy->at[i]->type.lanes == 1,
+                   copy->at[i], "a coordinate must be an integer");
+    }
+    check_shared(c, copy->buffer, copy->n, copy->index);
+    check_must_name(c, type_equal(copy->buffer->elem, b->elem),
+                    copy->buffer->name, "a copy does not convert");
+    check_must(c, !c->in_stage, NULL, "a copy of a box inside a stage");
+    if (s->kind == STMT_tma_load)
+        check_load(c, copy);
+    else
+        check_writable(c, b);
+}

@@ -1,0 +1,91 @@
+// Copies of boxes: done at once, element by element.
+//
+// A box lies in shared memory without gaps, its last dimension fastest.  At
+// level flat, where storage is what it is on the device, groups of 16 bytes
+// are exchanged as the map's swizzle says.
+
+#include "ir/eval_code.h"
+
+#include <string.h>
+
+enum { GROUP_BYTES = 16, PERIOD_BYTES = 128, RANK_MOST = 5 };
+
+// A copy under way.
+struct copying {
+    const struct ir_map *map;
+    const struct array *near, *far; // in shared memory, and mapped
+    char *near_data, *far_data;
+    size_t first; // byte of the box in shared memory
+    int64_t at[RANK_MOST];
+    bool is_swizzled, is_load;
+};
+
+// Return where byte `at` of a swizzled array lies.
+static size_t swizzled(size_t at, uint32_t span)
+{
+    size_t row = at / PERIOD_BYTES % (span / GROUP_BYTES);
+    return at ^ row * GROUP_BYTES;
+}
+
+// Return the element of the mapped array that box element `number` stands for,
+// or NULL outside of it.
+static char *far_element(const struct copying *c, size_t number)
+{
+    uint64_t offset = 0;
+    for (uint32_t i = c->map->buffer->rank; i-- > 0;) {
+        int64_t at = c->at[i] + (int64_t)(number % c->map->box[i]);
+        number /= c->map->box[i];
+        if (at < 0 || at >= c->far->extent[i])
+            return NULL;
+        offset += (uint64_t)at * (uint64_t)c->far->stride[i];
+    }
+    return c->far_data + offset * c->far->element_bytes;
+}
+
+// Copy element `number` of the box; false if it lies behind the array in
+// shared memory.
+static bool copy_element(const struct copying *c, size_t number)
+{
+    size_t bytes = c->near->element_bytes, at = c->first + number * bytes;
+    if (c->is_swizzled)
+        at = swizzled(at, c->map->swizzle);
+    if (at + bytes > c->near->bytes)
+        return false;
+    char *near = c->near_data + at, *far = far_element(c, number);
+    if (c->is_load && far)
+        memcpy(near, far, bytes);
+    else if (c->is_load)
+        memset(near, 0, bytes);
+    else if (far)
+        memcpy(far, near, bytes);
+    return true;
+}
+
+void eval_tensor_copy(struct thread *t, const struct action *s)
+{
+    const struct ir_stmt *o = s->origin;
+    struct copying c = {.map = o->u.copy.map};
+    size_t elements = 1;
+    char *first = eval_element(t, &s->access, o->span);
+    if (!first)
+        return;
+    c.near = &t->machine->arrays.at[s->access.array];
+    c.far = &t->machine->arrays.at[s->box.array];
+    c.near_data = t->data[s->access.array];
+    c.far_data = t->data[s->box.array];
+    c.first = (size_t)(first - c.near_data);
+    c.is_load = o->kind == STMT_tma_load;
+    c.is_swizzled = c.map->swizzle && s->access.is_flat;
+    for (uint32_t i = 0; i < s->box.n; i++) {
+        c.at[i] = eval_run(t, s->box.index[i]).i;
+        elements *= c.map->box[i];
+    }
+    for (size_t i = 0; i < elements; i++) {
+        if (copy_element(&c, i))
+            continue;
+        eval_stop(t->machine, EVAL_FAULT, o->span,
+                  "the box leaves `%s`, which has %lld bytes",
+                  c.near->buffer->name, (long long)c.near->bytes);
+        return;
+    }
+}

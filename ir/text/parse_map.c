@@ -1,0 +1,156 @@
+// Tensor maps and the copies that go by them:
+//
+//   map A_map of A box[128, 64] swizzle(128)
+//   tma_load S[0, 0] = A_map[m, k] signals full[0] multicast(3) evict_first
+//   tma_store C_map[m, n] = S[0, 0]
+
+#include "ir/text/parse_stmt.h"
+
+#include "ir/base/suggest.h"
+#include "ir/build.h"
+#include "ir/text/parse_expr.h"
+
+#include <string.h>
+
+// Parse `box[128, 64]`, a number for each dimension of the array.
+static bool parse_box(struct parser *p, struct ir_map *map)
+{
+    uint32_t rank = map->buffer->rank;
+    map->box = arena_array(p->arena, uint32_t, rank);
+    if (!parse_expect(p, "box", "behind the array of a map") ||
+        !parse_expect(p, "[", "before the extents of a box"))
+        return false;
+    for (uint32_t i = 0; i < rank; i++) {
+        if ((i && !parse_expect(p, ",", "between two extents of a box")) ||
+            !parse_count(p, &map->box[i]))
+            return false;
+    }
+    return parse_expect(p, "]", "behind the extents of a box");
+}
+
+bool parse_map(struct parser *p)
+{
+    struct ir_map *map = arena_new(p->arena, struct ir_map);
+    map->span = parse_peek(p, 0)->span;
+    map->name = parse_name(p, "a tensor map");
+    if (!map->name || !parse_expect(p, "of", "behind the name of a map"))
+        return false;
+    map->buffer = parse_buffer_name(p);
+    if (!map->buffer || !parse_box(p, map))
+        return false;
+    if (parse_take(p, "swizzle") &&
+        (!parse_expect(p, "(", "behind `swizzle`") ||
+         !parse_count(p, &map->swizzle) ||
+         !parse_expect(p, ")", "behind the bytes of a swizzle")))
+        return false;
+    vec_push(p->arena, &p->kernel->maps, map);
+    return true;
+}
+
+// Return the tensor map that the next token names, or NULL after reporting.
+static struct ir_map *parse_map_name(struct parser *p)
+{
+    char text[128];
+    struct span span = parse_peek(p, 0)->span;
+    const char *name = parse_name(p, "a tensor map");
+    struct suggest near = {.wanted = name};
+    for (size_t i = 0; name && i < p->kernel->maps.n; i++) {
+        if (p->kernel->maps.at[i]->name == name)
+            return p->kernel->maps.at[i];
+        suggest_offer(&near, p->kernel->maps.at[i]->name);
+    }
+    if (!name)
+        return NULL;
+    diag_error(p->diags, span, D_unknown_map, name);
+    suggest_text(&near, text, sizeof text);
+    if (suggest_any(&near))
+        diag_help(p->diags, "did you mean %s?", text);
+    return NULL;
+}
+
+// Parse `map[m, k]`, one coordinate for each dimension of its array.
+static bool parse_box_place(struct parser *p, struct ir_tensor_copy *copy)
+{
+    copy->map = parse_map_name(p);
+    if (!copy->map || !parse_expect(p, "[", "behind the name of a map"))
+        return false;
+    uint32_t rank = copy->map->buffer->rank;
+    copy->at = arena_array(p->arena, struct ir_expr *, rank);
+    for (uint32_t i = 0; i < rank; i++) {
+        if (i && !parse_expect(p, ",", "between two coordinates"))
+            return false;
+        copy->at[i] = parse_index(p, "a coordinate");
+        if (!copy->at[i])
+            return false;
+    }
+    return parse_expect(p, "]", "behind the coordinates");
+}
+
+// Parse `array[i, j]`.
+static bool parse_place(struct parser *p, struct ir_buffer **buffer,
+                        struct ir_expr ***index, uint32_t *n)
+{
+    size_t first = p->at;
+    *buffer = parse_buffer_name(p);
+    return *buffer && parse_element(p, *buffer, first, index, n);
+}
+
+// Parse `multicast(blocks)` and a hint, which may be absent.
+static bool parse_copy_traits(struct parser *p, struct ir_tensor_copy *copy)
+{
+    if (parse_take(p, "multicast")) {
+        copy->multicast =
+            parse_expect(p, "(", "behind `multicast`")
+                ? parse_typed(p, type_scalar(TYPE_u16), "the set of blocks")
+                : NULL;
+        if (!copy->multicast ||
+            !parse_expect(p, ")", "behind the set of blocks"))
+            return false;
+    }
+    if (hint_named(parse_peek(p, 0)->text, &copy->hint))
+        p->at++;
+    return true;
+}
+
+// Parse a load behind its word.
+static bool parse_load(struct parser *p, struct ir_tensor_copy *copy)
+{
+    return parse_place(p, &copy->buffer, &copy->index, &copy->n) &&
+           parse_check_writable(p, copy->buffer, parse_peek(p, 0)->span) &&
+           parse_expect(p, "=", "behind where the box goes") &&
+           parse_box_place(p, copy) &&
+           parse_expect(p, "signals", "behind the box") &&
+           parse_place(p, &copy->barrier, &copy->barrier_index,
+                       &copy->n_barrier) &&
+           parse_copy_traits(p, copy);
+}
+
+// Parse a store behind its word.
+static bool parse_store(struct parser *p, struct ir_tensor_copy *copy)
+{
+    struct span span = parse_peek(p, 0)->span;
+    return parse_box_place(p, copy) &&
+           parse_check_writable(p, copy->map->buffer, span) &&
+           parse_expect(p, "=", "behind where the box goes") &&
+           parse_place(p, &copy->buffer, &copy->index, &copy->n) &&
+           parse_copy_traits(p, copy);
+}
+
+bool parse_tensor_copy(struct parser *p, struct ir_block *out, bool *ok)
+{
+    size_t first = p->at;
+    bool is_name = parse_peek(p, 1)->kind == TOKEN_NAME;
+    bool is_load = is_name && parse_is(p, stmt_name(STMT_tma_load));
+    if (!is_load && !(is_name && parse_is(p, stmt_name(STMT_tma_store))))
+        return false;
+    p->at++;
+    struct ir_tensor_copy copy = {0};
+    *ok = is_load ? parse_load(p, &copy) : parse_store(p, &copy);
+    if (*ok) {
+        struct ir_stmt *s = ir_stmt_tensor_copy(
+            p->arena, is_load ? STMT_tma_load : STMT_tma_store, &copy);
+        s->span = parse_span(p, first);
+        ir_append(p->arena, out, s);
+    }
+    return true;
+}

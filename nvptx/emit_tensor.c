@@ -1,0 +1,121 @@
+// Copies of boxes by the copy engine, through tensor maps: parameters of 128
+// bytes that no thread changes.
+//
+// The engine counts dimensions from the innermost one.
+
+#include "nvptx/emit.h"
+
+// What the engine takes: bytes of a map, its alignment, the first architecture
+// that has it, and the PTX that knows it, times ten.
+enum { MAP_WORDS = 16, MAP_ALIGN = 64, TENSOR_TARGET = 90, TENSOR_PTX = 80 };
+
+// The number of operands of a load besides the coordinates, and of a store.
+enum { RANK_MOST = 5, LOAD_OPERANDS = 8, STORE_OPERANDS = 4 };
+
+LLVMTypeRef emit_map_type(struct emitter *e)
+{
+    return LLVMPointerTypeInContext(e->context, 0);
+}
+
+void emit_map_parameter(struct emitter *e, unsigned index,
+                        const struct ir_map *map)
+{
+    static const char grid_constant[] = "nvvm.grid_constant";
+    static const char byval[] = "byval";
+    LLVMTypeRef words =
+        LLVMArrayType2(LLVMInt64TypeInContext(e->context), MAP_WORDS);
+    unsigned kind = LLVMGetEnumAttributeKindForName(byval, sizeof byval - 1);
+    LLVMAddAttributeAtIndex(e->function, index + 1,
+                            LLVMCreateTypeAttribute(e->context, kind, words));
+    LLVMAddAttributeAtIndex(e->function, index + 1,
+                            LLVMCreateStringAttribute(e->context, grid_constant,
+                                                      sizeof grid_constant - 1,
+                                                      "", 0));
+    emit_attribute(e->function, index + 1, "align", MAP_ALIGN);
+    emit_attribute(e->function, index + 1, "readonly", 0);
+    LLVMValueRef value = LLVMGetParam(e->function, index);
+    LLVMSetValueName2(value, map->name, strlen(map->name));
+    map_set(&e->arrays, map, value);
+}
+
+// Append the coordinates of a box to `n` operands; returns how many there are
+// then.
+static unsigned add_coordinates(struct emitter *e, LLVMValueRef *args,
+                                unsigned n, const struct ir_tensor_copy *copy)
+{
+    struct type narrow = type_scalar(TYPE_i32);
+    for (uint32_t i = copy->map->buffer->rank; i-- > 0;) {
+        const struct ir_expr *x = copy->at[i];
+        args[n++] = emit_convert(e, narrow, x->type, emit_value(e, x));
+    }
+    return n;
+}
+
+// Append the operand that says how long the cache is to keep the box, and
+// return the one that says whether it counts.
+static LLVMValueRef add_hint(struct emitter *e, LLVMValueRef *args, unsigned *n,
+                             enum ir_hint hint)
+{
+    args[(*n)++] =
+        emit_int(e, type_scalar(TYPE_u64), (int64_t)hint_policy(hint));
+    return emit_int(e, type_scalar(TYPE_bool), hint != HINT_usual);
+}
+
+// Report a target that has no copy engine.
+static bool check_target(struct emitter *e, const struct ir_stmt *s)
+{
+    emit_need_ptx(e, TENSOR_PTX);
+    if (e->options->target->number >= TENSOR_TARGET)
+        return true;
+    diag_error(e->diags, s->span, D_tensor_target, e->entry,
+               e->options->target->name);
+    diag_help(e->diags,
+              "give the schedule the architectures that it is for: "
+              "schedule %s for sm_90 { ... }",
+              e->kernel->name);
+    return false;
+}
+
+// Call the intrinsic `name` of as many dimensions as the copy has.
+static void call_engine(struct emitter *e, const struct ir_tensor_copy *copy,
+                        const char *name, LLVMValueRef *args, unsigned n)
+{
+    const char *of_rank =
+        arena_printf(e->arena, "%s.%ud", name, copy->map->buffer->rank);
+    emit_intrinsic(e, of_rank, NULL, args, n);
+}
+
+void emit_tensor_load(struct emitter *e, const struct ir_stmt *s)
+{
+    const struct ir_tensor_copy *copy = &s->u.copy;
+    LLVMValueRef args[RANK_MOST + LOAD_OPERANDS];
+    if (!check_target(e, s))
+        return;
+    LLVMTypeRef cluster = LLVMPointerTypeInContext(e->context, 7);
+    args[0] = LLVMBuildAddrSpaceCast(
+        e->builder, emit_address(e, copy->buffer, copy->index[0]), cluster, "");
+    args[1] = emit_address(e, copy->barrier, copy->barrier_index[0]);
+    args[2] = map_get(&e->arrays, copy->map);
+    unsigned n = add_coordinates(e, args, 3, copy);
+    args[n++] = copy->multicast ? emit_value(e, copy->multicast)
+                                : emit_int(e, type_scalar(TYPE_u16), 0);
+    LLVMValueRef is_hinted = add_hint(e, args, &n, copy->hint);
+    args[n++] = emit_int(e, type_scalar(TYPE_bool), copy->multicast != NULL);
+    args[n++] = is_hinted;
+    args[n++] = emit_int(e, type_scalar(TYPE_u32), 0);
+    call_engine(e, copy, "llvm.nvvm.cp.async.bulk.tensor.g2s.tile", args, n);
+}
+
+void emit_tensor_store(struct emitter *e, const struct ir_stmt *s)
+{
+    const struct ir_tensor_copy *copy = &s->u.copy;
+    LLVMValueRef args[RANK_MOST + STORE_OPERANDS];
+    if (!check_target(e, s))
+        return;
+    args[0] = emit_address(e, copy->buffer, copy->index[0]);
+    args[1] = map_get(&e->arrays, copy->map);
+    unsigned n = add_coordinates(e, args, 2, copy);
+    LLVMValueRef is_hinted = add_hint(e, args, &n, copy->hint);
+    args[n++] = is_hinted;
+    call_engine(e, copy, "llvm.nvvm.cp.async.bulk.tensor.s2g.tile", args, n);
+}
