@@ -453,6 +453,17 @@ void ir_append(struct arena *a, struct ir_block *block, struct ir_stmt *s)
     vec_push(a, block, s);
 }
 
+struct ir_expr *ir_buffer_stride(struct arena *a, const struct ir_buffer *b,
+                                 uint32_t d)
+{
+    struct ir_expr *n = ir_int(a, 1);
+    if (b->strides)
+        return b->strides[d];
+    for (uint32_t i = d + 1; i < b->rank; i++)
+        n = ir_mul(a, n, b->shape[i]);
+    return n;
+}
+
 struct ir_expr *ir_buffer_elements(struct arena *a, const struct ir_buffer *b)
 {
     struct ir_expr *n = ir_int(a, 1);

@@ -127,6 +127,10 @@ struct ir_stmt *ir_stmt_from(struct ir_stmt *s, const struct ir_stmt *from);
 // Append a statement to a block.
 void ir_append(struct arena *a, struct ir_block *block, struct ir_stmt *s);
 
+// Return how many elements neighbours in dimension d of an array lie apart,
+// which has no gaps but those of its strides.
+struct ir_expr *ir_buffer_stride(struct arena *a, const struct ir_buffer *b,
+                                 uint32_t d);
 // Return the number of elements of an array, as an expression.
 struct ir_expr *ir_buffer_elements(struct arena *a, const struct ir_buffer *b);
 // Return how many iterations a loop has: ceildiv(to - from, step), at least 0.

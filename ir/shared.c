@@ -28,11 +28,17 @@ int64_t shared_bytes(struct arena *a, const struct ir_buffer *b)
     return bytes;
 }
 
-// Set which statements of the launch use an array; none: first > last.
+// Set which statements of the launch use an array; none: first > last.  The
+// copy engine may use one whenever it likes.
 static void find_life(const struct ir_block *body, struct shared_place *place)
 {
     place->first = body->n;
     place->last = 0;
+    if (ir_block_copies((struct ir_block *)body, place->buffer)) {
+        place->first = 0;
+        place->last = body->n - 1;
+        return;
+    }
     for (size_t i = 0; i < body->n; i++) {
         struct ir_block one = {.at = &body->at[i], .n = 1};
         if (!ir_block_reads(&one, place->buffer) &&

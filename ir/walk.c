@@ -363,6 +363,22 @@ bool ir_block_writes(struct ir_block *block, const struct ir_buffer *buffer)
     return search.found;
 }
 
+// Look at the arrays in shared memory of a copy of a box.
+static void look_at_copy(struct ir_stmt *s, void *context)
+{
+    struct use_search *search = context;
+    search->found |=
+        ir_is_tensor_copy(s) && (s->u.copy.buffer == search->buffer ||
+                                 s->u.copy.barrier == search->buffer);
+}
+
+bool ir_block_copies(struct ir_block *block, const struct ir_buffer *buffer)
+{
+    struct use_search search = {buffer, 0, false};
+    ir_each_stmt(block, look_at_copy, &search);
+    return search.found;
+}
+
 // Look for the array in a stage.
 static void look_at_stage(struct ir_stmt *s, void *context)
 {

@@ -84,6 +84,9 @@ bool ir_uses_declared(struct ir_block *block,
 bool ir_is_tensor_copy(const struct ir_stmt *s);
 struct ir_buffer *ir_copy_source(const struct ir_stmt *s);
 struct ir_buffer *ir_copy_target(const struct ir_stmt *s);
+// Return whether copies of boxes in a block use an array in shared memory,
+// which may be later than these statements: as a side, or to signal.
+bool ir_block_copies(struct ir_block *block, const struct ir_buffer *buffer);
 // Return whether a block reads or writes the array.
 bool ir_block_reads(struct ir_block *block, const struct ir_buffer *buffer);
 bool ir_block_writes(struct ir_block *block, const struct ir_buffer *buffer);

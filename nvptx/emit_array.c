@@ -10,6 +10,19 @@
 
 enum { VECTOR_ALIGN = 16, POOL_ALIGN = 128 };
 
+// Return how the memory of all shared arrays of the entry is aligned: as the
+// array that asks for most, and memory that was there already.
+static unsigned pool_align(const struct emitter *e, LLVMValueRef there)
+{
+    unsigned align = there ? LLVMGetAlignment(there) : 0;
+    align = align > POOL_ALIGN ? align : POOL_ALIGN;
+    for (size_t i = 0; i < e->shared.places.n; i++) {
+        uint32_t own = e->shared.places.at[i].buffer->align;
+        align = own > align ? own : align;
+    }
+    return align;
+}
+
 // Return whether the extents and strides of an array are numbers, and how
 // many elements it has then.
 static bool constant_elements(const struct ir_buffer *b, int64_t *elements)
@@ -52,12 +65,11 @@ static LLVMValueRef module_array(struct emitter *e, const char *of,
 static LLVMValueRef dynamic_memory(struct emitter *e)
 {
     LLVMTypeRef byte = LLVMInt8TypeInContext(e->context);
-    if (e->dynamic)
-        return e->dynamic;
-    e->dynamic = LLVMAddGlobalInAddressSpace(e->module, LLVMArrayType2(byte, 0),
-                                             "shared$dynamic",
-                                             space_number(SPACE_shared));
-    LLVMSetAlignment(e->dynamic, POOL_ALIGN);
+    if (!e->dynamic)
+        e->dynamic = LLVMAddGlobalInAddressSpace(
+            e->module, LLVMArrayType2(byte, 0), "shared$dynamic",
+            space_number(SPACE_shared));
+    LLVMSetAlignment(e->dynamic, pool_align(e, e->dynamic));
     return e->dynamic;
 }
 
@@ -70,7 +82,7 @@ static LLVMValueRef pool(struct emitter *e)
     if (!e->pool)
         e->pool = module_array(e, "shared",
                                LLVMArrayType2(byte, (uint64_t)e->shared.bytes));
-    LLVMSetAlignment(e->pool, POOL_ALIGN);
+    LLVMSetAlignment(e->pool, pool_align(e, NULL));
     return e->pool;
 }
 

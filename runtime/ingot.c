@@ -70,6 +70,9 @@
     ROW(cuLaunchKernel,                    4000,  1,                           \
         (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,   \
          unsigned, CUstream, void **, void **))                                \
+    ROW(cuTensorMapEncodeTiled,            12000, 0,                           \
+        (void *, int, unsigned, void *, const uint64_t *, const uint64_t *,    \
+         const unsigned *, const unsigned *, int, int, int, int))              \
     ROW(cuLinkCreate_v2,                   6050,  0,                           \
         (unsigned, int *, void **, void **))                                   \
     ROW(cuLinkAddData_v2,                  6050,  0,                           \
@@ -140,6 +143,7 @@ enum {
     JIT_ERRORS_SIZE = 6,
     INPUT_PTX = 1,
     CAPTURE_RELAXED = 2,
+    L2_PROMOTION_128B = 2,
     DEFAULT_SHARED = 49152,
     LAST_SPECIAL_STREAM = 2
 };
@@ -170,6 +174,11 @@ enum {
                 1 << INGOT_NO_KERNEL | 1 << INGOT_BAD_PARAMETERS |
                 1 << INGOT_POISONED
 };
+
+/* What the copy engine can address. */
+enum { TENSOR_RANK = 5, TENSOR_ALIGN = 16 };
+#define TENSOR_SIZE_LIMIT   (INT64_C(1) << 32)
+#define TENSOR_STRIDE_LIMIT (INT64_C(1) << 40)
 
 /* ---- Types -------------------------------------------------------------- */
 
@@ -1339,6 +1348,125 @@ enum ingot_status ingot_available(struct ingot_module *module, uint32_t entry,
                  loaded->kernels[entry].shared_limit >=
                      module->artifact->entries[entry].max_dynamic_shared;
     return status;
+}
+
+/* ---- Tensor maps -------------------------------------------------------- */
+
+/* The number of a power of two: 1, 2, 4, 8 are 0, 1, 2, 3. */
+static unsigned log_of(uint32_t power)
+{
+    unsigned log = 0;
+
+    while (power >> (log + 1))
+        log++;
+    return log;
+}
+
+/* Has the array no elements? */
+static bool is_empty(const struct ingot_tensor *tensor, const int64_t *sizes)
+{
+    uint32_t d;
+
+    for (d = 0; d < tensor->rank; d++)
+        if (sizes[d] < 1)
+            return true;
+    return false;
+}
+
+/* Why the engine cannot address an array of these sizes and distances, or
+ * NULL; fills `bytes` with the distances. */
+static const char *tensor_fault(const struct ingot_tensor *tensor,
+                                const int64_t *sizes, const int64_t *strides,
+                                uint64_t *bytes)
+{
+    uint32_t d;
+
+    for (d = 0; d < tensor->rank; d++) {
+        if (sizes[d] > TENSOR_SIZE_LIMIT)
+            return "a dimension has more than 2^32 elements";
+        if (strides[d] < 0 ||
+            strides[d] >= TENSOR_STRIDE_LIMIT / tensor->element)
+            return "rows lie 2^40 bytes or more apart";
+        bytes[d] = (uint64_t)strides[d] * tensor->element;
+        if (d && bytes[d] % TENSOR_ALIGN)
+            return "the distance of rows is no multiple of 16 bytes";
+    }
+    return NULL;
+}
+
+/* Has the driver make `*map`.  All elements are numbers without a sign to it;
+ * what lies outside reads as 0. */
+static int encode(const struct driver *driver,
+                  const struct ingot_tensor *tensor, const void *array,
+                  const int64_t *sizes, const uint64_t *bytes,
+                  struct ingot_tensor_map *map)
+{
+    static const unsigned steps[TENSOR_RANK] = {1, 1, 1, 1, 1};
+    /* UINT8, UINT16, UINT32 and UINT64 */
+    static const int types[] = {0, 1, 2, 4};
+    uint64_t extents[TENSOR_RANK];
+    uint32_t d;
+
+    for (d = 0; d < tensor->rank; d++)
+        extents[d] = (uint64_t)sizes[d];
+    return driver->cuTensorMapEncodeTiled(
+        map, types[log_of(tensor->element)], tensor->rank, (void *)array,
+        extents, bytes + 1, tensor->box, steps, 0,
+        tensor->swizzle ? (int)log_of(tensor->swizzle / 16) : 0,
+        L2_PROMOTION_128B, 0);
+}
+
+/* The same with the context of `loaded` made current meanwhile. */
+static int encode_within(const struct driver *driver,
+                         const struct loaded *loaded,
+                         const struct ingot_tensor *tensor, const void *array,
+                         const int64_t *sizes, const uint64_t *bytes,
+                         struct ingot_tensor_map *map)
+{
+    void *context;
+    int result = driver->cuCtxPushCurrent_v2(loaded->context);
+
+    if (result)
+        return result;
+    result = encode(driver, tensor, array, sizes, bytes, map);
+    driver->cuCtxPopCurrent_v2(&context);
+    return result;
+}
+
+enum ingot_status ingot_encode(struct ingot_module *module, CUstream stream,
+                               const struct ingot_tensor *tensor,
+                               const void *array, const int64_t *sizes,
+                               const int64_t *strides,
+                               struct ingot_tensor_map *map)
+{
+    uint64_t bytes[TENSOR_RANK + 1] = {0};
+    struct loaded *loaded;
+    enum ingot_status status = use(module, 0, stream, &loaded);
+    const char *fault;
+    int result;
+
+    if (status)
+        return status;
+    if (!module->driver.cuTensorMapEncodeTiled)
+        return fail(module, NULL, INGOT_OLD_DRIVER,
+                    "it lacks cuTensorMapEncodeTiled");
+    if ((uintptr_t)array % TENSOR_ALIGN)
+        return fail(module, NULL, INGOT_MISALIGNED, "%s: not aligned to %d",
+                    tensor->name, TENSOR_ALIGN);
+    memset(map, 0, sizeof *map);
+    if (is_empty(tensor, sizes))
+        return INGOT_OK;
+    fault = tensor_fault(tensor, sizes, strides, bytes);
+    if (fault)
+        return fail(module, NULL, INGOT_BAD_SIZE, "%s: %s", tensor->name,
+                    fault);
+    result = encode(&module->driver, tensor, array, sizes, bytes, map);
+    if (result == INVALID_CONTEXT)
+        result = encode_within(&module->driver, loaded, tensor, array, sizes,
+                               bytes, map);
+    return result
+               ? driver_failed(module, NULL, "cuTensorMapEncodeTiled", result)
+               : INGOT_OK;
 }
 
 COLD enum ingot_status ingot_preload(struct ingot_module *module)

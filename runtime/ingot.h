@@ -134,6 +134,16 @@ struct ingot_artifact {
     const struct ingot_entry *entries; /* launched by their index */
 };
 
+/* How the copy engine of sm_90 and newer sees one array, in boxes.  Dimensions
+ * count from the innermost one. */
+struct ingot_tensor {
+    const char *name; /* "A: boxes of 128 x 64", for texts */
+    uint32_t rank;    /* 1 to 5 */
+    uint32_t element; /* bytes of one element: 1, 2, 4 or 8 */
+    uint32_t swizzle; /* bytes of a swizzled row: 0, 32, 64 or 128 */
+    uint32_t box[5];  /* elements of a box, 1 to 256 in each dimension */
+};
+
 /* ---- Opening and closing ------------------------------------------------ */
 
 /* What may be asked for at open; all zero is the default. */
@@ -191,6 +201,25 @@ enum ingot_status ingot_launch(struct ingot_module *module, uint32_t entry,
  * ingot_launch does.  Only entries marked optional are ever missing. */
 enum ingot_status ingot_available(struct ingot_module *module, uint32_t entry,
                                   CUstream stream, int *available);
+
+/* A tensor map: a parameter of a kernel, whose bytes only the driver knows. */
+struct ingot_tensor_map {
+    uint64_t words[16];
+} __attribute__((aligned(64)));
+
+/* Makes `*map` of the array at `array`, of sizes[d] elements in each dimension
+ * d whose neighbours lie strides[d] elements apart; strides[0] is 1.  Takes
+ * about a tenth of a microsecond and keeps nothing: launch functions call it
+ * for each launch.  Loads as ingot_launch does.  INGOT_OLD_DRIVER before
+ * CUDA 12.0; INGOT_MISALIGNED unless `array` is a multiple of 16 bytes;
+ * INGOT_BAD_SIZE for what the engine cannot address: a size above 2^32, a
+ * distance that is no multiple of 16 bytes or not below 2^40.  An array
+ * without elements gets a map of zeros, which no kernel may use. */
+enum ingot_status ingot_encode(struct ingot_module *module, CUstream stream,
+                               const struct ingot_tensor *tensor,
+                               const void *array, const int64_t *sizes,
+                               const int64_t *strides,
+                               struct ingot_tensor_map *map);
 
 /* Records "kernel: what" as the module's text and returns `status`.
  * For launch functions that refuse an argument: INGOT_BAD_SIZE with the

@@ -127,13 +127,19 @@ static void write_arguments(struct writer *w,
                    "        void *arrays[%zu];\n"
                    "        int64_t used = 0;\n",
                    n);
+    if (variant->kernel->maps.n)
+        buf_printf(w->out, "        struct ingot_tensor_map maps[%zu];\n",
+                   variant->kernel->maps.n);
     buf_text(w->out, "        void *parameters[] = {\n");
     for (size_t i = 0; i < w->kernel->source->params.n; i++)
         buf_printf(w->out, "            &%s,\n", w->kernel->names[i]);
     for (size_t i = 0; i < n; i++)
         buf_printf(w->out, "            &arrays[%zu],\n", i);
+    for (size_t i = 0; i < variant->kernel->maps.n; i++)
+        buf_printf(w->out, "            &maps[%zu],\n", i);
     buf_text(w->out, "        };\n\n");
     write_workspace_arrays(w, variant, true, 8);
+    launch_maps(w, variant);
 }
 
 // Append `if (guard)` of a variant, or nothing if it has none.

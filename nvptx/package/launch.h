@@ -18,4 +18,7 @@ void launch_comment(struct writer *w);
 // Append the checks of all arguments, which end the function if one fails.
 void launch_checks(struct writer *w);
 
+// Append the tensor maps that the launches of a variant are given: `maps`.
+void launch_maps(struct writer *w, const struct plan_variant *variant);
+
 #endif

@@ -2,6 +2,7 @@
 
 #include "nvptx/package/manifest.h"
 
+#include "ir/build.h"
 #include "ir/text.h"
 #include "ir/walk.h"
 #include "nvptx/package/c_names.h"
@@ -146,6 +147,37 @@ static json_t *parameter_json(const struct plan_kernel *kernel, size_t i)
     return object;
 }
 
+// Return a tensor map: how an argument becomes a parameter of the launches.
+static json_t *map_json(const struct ir_map *map)
+{
+    const struct ir_buffer *b = map->buffer;
+    struct arena a = {0};
+    json_t *object = json_object(), *box = json_array(),
+           *strides = json_array();
+    for (uint32_t i = 0; i < b->rank; i++) {
+        json_array_append_new(box, json_integer(map->box[i]));
+        json_array_append_new(strides, expr_json(ir_buffer_stride(&a, b, i)));
+    }
+    json_object_set_new(object, "name", text_json(map->name));
+    json_object_set_new(object, "array", text_json(b->name));
+    json_object_set_new(object, "type", text_json(type_name(b->elem)));
+    json_object_set_new(object, "shape", exprs_json(b->shape, b->rank));
+    json_object_set_new(object, "strides", strides);
+    json_object_set_new(object, "box", box);
+    json_object_set_new(object, "swizzle", json_integer(map->swizzle));
+    arena_reset(&a);
+    return object;
+}
+
+// Return the tensor maps of a variant.
+static json_t *maps_json(const struct ir_kernel *kernel)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < kernel->maps.n; i++)
+        json_array_append_new(list, map_json(kernel->maps.at[i]));
+    return list;
+}
+
 // Return a number, or null for 0: the assembler's choice.
 static json_t *choice_json(uint32_t value)
 {
@@ -209,6 +241,8 @@ static json_t *variant_json(const struct plan *plan,
     json_object_set_new(object, "guard",
                         exprs_json(kernel->guard.at, kernel->guard.n));
     json_object_set_new(object, "workspace", workspace);
+    if (kernel->maps.n)
+        json_object_set_new(object, "maps", maps_json(kernel));
     json_object_set_new(object, "launches", launches);
     return object;
 }

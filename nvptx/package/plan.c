@@ -26,12 +26,13 @@ static size_t parameter_size(const struct ir_param *p)
                                        : type_bytes(p->var->type);
 }
 
-// Append a parameter to the table, aligned to its own size.
+// Append a parameter to the table, aligned to its own size or to that of maps.
 static void add_parameter(struct arena *a, struct plan *plan,
                           struct plan_entry *entry, size_t size)
 {
     uint32_t bytes = (uint32_t)size;
-    uint32_t at = (entry->parameter_bytes + bytes - 1) / bytes * bytes;
+    uint32_t align = bytes < MAP_ALIGN ? bytes : MAP_ALIGN;
+    uint32_t at = (entry->parameter_bytes + align - 1) / align * align;
     entry->parameter_bytes = at + bytes;
     entry->n_parameters++;
     vec_push(a, &plan->parameter_sizes, (uint16_t)bytes);
@@ -48,6 +49,9 @@ static struct plan_entry parameters_of(struct arena *a, struct plan *plan,
                       parameter_size(&variant->kernel->params.at[i]));
     for (size_t i = 0; i < variant->workspace.n; i++)
         add_parameter(a, plan, &entry, POINTER_BYTES);
+    for (size_t i = 0; i < variant->kernel->maps.n; i++)
+        add_parameter(a, plan, &entry, MAP_BYTES);
+    entry.has_maps = variant->kernel->maps.n > 0;
     return entry;
 }
 
@@ -96,6 +100,17 @@ static void add_variant(struct arena *a, struct plan *plan,
     variant->n_entries = (uint32_t)plan->entries.n - variant->entries_at;
 }
 
+// Return the bytes that a variant wants an array parameter to be aligned to:
+// the copy engine takes multiples of 16 only.
+static uint32_t variant_align(const struct ir_kernel *variant,
+                              const struct ir_buffer *b)
+{
+    for (size_t i = 0; i < variant->maps.n; i++)
+        if (variant->maps.at[i]->buffer == b && b->align < MAPPED_ALIGN)
+            return MAPPED_ALIGN;
+    return b->align;
+}
+
 // Return the bytes that an array parameter must be aligned to: those of an
 // element, or more where a variant asks for more.
 static uint32_t parameter_align(const struct package_kernel *kernel, size_t i)
@@ -105,7 +120,8 @@ static uint32_t parameter_align(const struct package_kernel *kernel, size_t i)
     if (b && b->align > most)
         most = b->align;
     for (size_t v = 0; b && v < kernel->n_variants; v++) {
-        uint32_t align = kernel->variants[v]->params.at[i].buffer->align;
+        const struct ir_kernel *variant = kernel->variants[v];
+        uint32_t align = variant_align(variant, variant->params.at[i].buffer);
         most = align > most ? align : most;
     }
     return most;

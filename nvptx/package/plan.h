@@ -9,12 +9,17 @@
 // Arrays of the workspace start at multiples of this, as those of the driver.
 enum { WORKSPACE_ALIGN = 256 };
 
+// A tensor map, as a parameter, and how its array is aligned.
+enum { MAP_BYTES = 128, MAP_ALIGN = 64, MAPPED_ALIGN = 16 };
+
 // One launch: an entry of the artefact's table, in the order of the variants.
 struct plan_entry {
     const struct ir_launch *launch;
     uint32_t parameters_at; // its first row in the table of parameter sizes
     uint32_t n_parameters;
-    uint32_t parameter_bytes; // of all, as the driver lays them out
+    uint32_t parameter_bytes; // of all, as the driver lays them out, if it
+                              // puts the first at a multiple of MAP_ALIGN
+    bool has_maps;            // the last parameters are tensor maps
     uint32_t threads;         // of a block
     int64_t shared;           // most static shared bytes of any image
     int64_t dynamic;          // dynamic shared bytes

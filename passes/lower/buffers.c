@@ -270,27 +270,6 @@ static bool check_declared(struct pass *p, struct ir_block *block)
     return true;
 }
 
-// A look for copies of boxes: the context of see_copy.
-struct copy_search {
-    const struct ir_buffer *array;
-    bool found;
-};
-
-// Note a copy of a box of the array, to or from it.
-static void see_copy(struct ir_stmt *s, void *context)
-{
-    struct copy_search *search = context;
-    search->found |= ir_is_tensor_copy(s) && s->u.copy.buffer == search->array;
-}
-
-// Return whether boxes of an array are copied: it stays as it was declared.
-static bool is_copied(struct ir_block *block, const struct ir_buffer *array)
-{
-    struct copy_search search = {.array = array};
-    ir_each_stmt(block, see_copy, &search);
-    return search.found;
-}
-
 enum pass_result pass_buffers(struct pass *p)
 {
     struct VEC(struct ir_stmt *) found = {0};
@@ -299,7 +278,8 @@ enum pass_result pass_buffers(struct pass *p)
         struct ir_stmt *s = top->at[i];
         if (s->kind == STMT_alloc && is_near(s->u.buffer->space) &&
             s->u.buffer->space != SPACE_constant &&
-            ir_stages_use(top, s->u.buffer) && !is_copied(top, s->u.buffer))
+            ir_stages_use(top, s->u.buffer) &&
+            !ir_block_copies(top, s->u.buffer))
             vec_push(p->scratch, &found, s);
     }
     for (size_t i = 0; i < found.n; i++)

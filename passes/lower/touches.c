@@ -75,22 +75,11 @@ static void note(struct own *o, const struct ir_buffer *b,
 static void note_box(struct own *o, const struct ir_buffer *b, bool writes)
 {
     struct arena *a = o->arena;
-    const struct meet_scope *outside = o->scope;
     struct ir_expr **index = arena_array(a, struct ir_expr *, b->rank);
-    for (uint32_t i = 0; i < b->rank; i++) {
-        struct meet_scope *scope = arena_new(a, struct meet_scope);
-        struct ir_var *var =
-            ir_var_new(a, "at", type_scalar(TYPE_int), VAR_loop, o->stmt->span);
-        *scope = (struct meet_scope){.up = o->scope,
-                                     .var = var,
-                                     .from = ir_int(a, 0),
-                                     .to = b->shape[i],
-                                     .step = 1};
-        index[i] = ir_read(a, var);
-        o->scope = scope;
-    }
+    for (uint32_t i = 0; i < b->rank; i++)
+        index[i] = ir_read(a, ir_var_new(a, "any", type_scalar(TYPE_int),
+                                         VAR_let, o->stmt->span));
     note(o, b, index, writes, false);
-    o->scope = outside;
 }
 
 // Note the accesses of a copy of a box: it counts its bytes on the mbarrier.

@@ -37,6 +37,14 @@ struct fake_launch {
     void **params;
 };
 
+/* What the last tensor map was asked to be. */
+struct fake_tensor {
+    const void *address;
+    int type, swizzle;
+    unsigned rank, box[5];
+    uint64_t sizes[5], strides[4]; /* strides in bytes, from dimension 1 on */
+};
+
 struct fake {
     /* Set by the test; fake_reset sets one sm_90 device and nothing odd. */
     int device_count;
@@ -65,6 +73,7 @@ struct fake {
     atomic_int broken_capture; /* unsafe calls during capture */
     atomic_int malformed;      /* containers that would crash a driver */
     struct fake_launch last;   /* the last that worked */
+    struct fake_tensor tensor; /* likewise */
     char loads[256];           /* images loaded or refused, "2:90a 1:75 " */
 };
 

@@ -98,6 +98,86 @@ static void stream_compaction(void **state)
     arena_reset(&arena);
 }
 
+static const char boxes_text[] =
+    "kernel boxes(M: int, K: int, A: i32[M, K]) -> C: i32[M, K]\n"
+    "    map from of A box[4, 8] swizzle(32)\n"
+    "    map to of C box[4, 8] swizzle(32)\n"
+    "%s"
+    "{\n%s"
+    "        alloc S: i32[2, 4, 8] in shared align 1024\n"
+    "        alloc full: u64[1] in shared\n"
+    "        %s\n"
+    "    }\n"
+    "}\n";
+
+// Return the kernel with traits, an opening of its block, and a body.
+static struct ir_kernel *boxes_kernel(struct arena *a, const char *traits,
+                                      const char *open, const char *body)
+{
+    return kernel_text(a, arena_printf(a, boxes_text, traits, open, body));
+}
+
+// Copies of boxes fill up with zeros and cut off what is outside.
+static void boxes(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    int32_t a[5 * 9], c[5 * 9] = {0};
+    struct ir_kernel *k =
+        boxes_kernel(&arena, "", "    for b in 0..1 @block.x {\n",
+                     "tma_load S[1, 0, 0] = from[2, -1] signals full[0]\n"
+                     "        if S[1, 3, 1] == 0 && S[1, 0, 0] == 0 {"
+                     " tma_store to[1, 3] = S[1, 0, 0] }");
+    for (int i = 0; i < 45; i++)
+        a[i] = i + 1;
+    kernel_run(k, ARGS(SIZE(5), SIZE(9), ARRAY(a), ARRAY(c)));
+    for (int i = 0; i < 5; i++) {
+        for (int j = 0; j < 9; j++) {
+            bool is_stored = i >= 1 && j >= 3;
+            bool is_loaded = i + 1 < 5 && j - 4 >= 0;
+            int wanted = is_stored && is_loaded ? a[(i + 1) * 9 + j - 4] : 0;
+            assert_int_equal(c[i * 9 + j], wanted);
+        }
+    }
+    arena_reset(&arena);
+}
+
+// At level flat groups of 16 bytes lie where the swizzle puts them: row 4 of
+// rows of 32 bytes has its halves exchanged.
+static void swizzled_boxes(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    int32_t a[5 * 8], c[5 * 8] = {0};
+    struct ir_kernel *k =
+        boxes_kernel(&arena, "    level flat\n",
+                     "    launch boxes grid(1, 1, 1) block(1, 1, 1) {\n",
+                     "tma_load S[32] = from[1, 0] signals full[0]\n"
+                     "        C[0] = S[36]\n"
+                     "        tma_load S[0] = from[0, 0] signals full[0]\n"
+                     "        C[1] = S[4]");
+    for (int i = 0; i < 40; i++)
+        a[i] = i + 1;
+    kernel_run(k, ARGS(SIZE(5), SIZE(8), ARRAY(a), ARRAY(c)));
+    assert_int_equal(c[0], a[8]);
+    assert_int_equal(c[1], a[4]);
+    arena_reset(&arena);
+}
+
+// A box stays in the array that it is copied to.
+static void box_outside(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    int32_t a[64], c[64];
+    struct ir_kernel *k =
+        boxes_kernel(&arena, "", "    for b in 0..1 @block.x {\n",
+                     "tma_load S[1, 1, 0] = from[0, 0] signals full[0]");
+    kernel_stops(k, ARGS(SIZE(8), SIZE(8), ARRAY(a), ARRAY(c)), EVAL_FAULT,
+                 "the box leaves `S`");
+    arena_reset(&arena);
+}
+
 // A tree reduction: a serial loop around barriers, inside a loop over threads.
 static void tree_reduction(void **state)
 {
@@ -409,6 +489,9 @@ int main(void)
         cmocka_unit_test(stages),
         cmocka_unit_test(stage_without_reduction),
         cmocka_unit_test(stream_compaction),
+        cmocka_unit_test(boxes),
+        cmocka_unit_test(swizzled_boxes),
+        cmocka_unit_test(box_outside),
         cmocka_unit_test(tree_reduction),
         cmocka_unit_test(two_dimensional_block),
         cmocka_unit_test(launches),

@@ -35,8 +35,9 @@ static void add_region(struct device *d, const struct ir_buffer *buffer,
 }
 
 // Lay out all arrays.
-static void lay_out(struct device *d, const struct dispatch *dispatch)
+static void lay_out(struct device *d)
 {
+    const struct dispatch *dispatch = d->dispatch;
     d->set_bytes = GUARD_BYTES;
     for (size_t i = 0; i < d->problem->arrays.n; i++)
         add_region(d, d->problem->arrays.at[i].buffer,
@@ -72,13 +73,50 @@ static void set_scalar(const struct ir_var *var,
         eval_store_int(var->type, word, value->scalar.i);
 }
 
-// Fill the parameters of a set.
-static void set_params(struct device *d, struct device_set *set)
+// Make a tensor map of an array at an address.  Returns false after reporting.
+static bool set_map(struct device *d, const struct dispatch_map *from,
+                    uint64_t address, struct ingot_tensor_map *to)
+{
+    const struct ir_buffer *b = from->map->buffer;
+    struct ingot_tensor tensor = {.name = from->map->name,
+                                  .rank = b->rank,
+                                  .element = (uint32_t)type_bytes(b->elem),
+                                  .swizzle = from->map->swizzle};
+    char text[INGOT_TEXT_SIZE];
+    for (uint32_t i = 0; i < b->rank; i++)
+        tensor.box[i] = from->map->box[b->rank - 1 - i];
+    if (!ingot_encode(d->module, d->stream, &tensor, (void *)address,
+                      from->sizes, from->strides, to))
+        return true;
+    diag_error(d->diags, b->span, D_launch_refused, d->dispatch->variant->name,
+               ingot_error_text(d->module, text, sizeof text));
+    return false;
+}
+
+// Make the tensor maps of a set, whose other parameters are filled, from
+// parameter `at` on.  Returns false after reporting.
+static bool set_maps(struct device *d, struct device_set *set, size_t at)
+{
+    const struct dispatch *p = d->dispatch;
+    char *room = arena_alloc(d->arena, (p->maps.n + 1) * sizeof *set->maps);
+    uintptr_t past = (uintptr_t)room % sizeof *set->maps;
+    set->maps = (void *)(room + (past ? sizeof *set->maps - past : 0));
+    for (size_t i = 0; i < p->maps.n; i++) {
+        set->params[at + i] = &set->maps[i];
+        if (!set_map(d, &p->maps.at[i], set->words[p->maps.at[i].parameter],
+                     &set->maps[i]))
+            return false;
+    }
+    return true;
+}
+
+// Fill the parameters of a set.  Returns false after reporting.
+static bool set_params(struct device *d, struct device_set *set)
 {
     const struct ir_kernel *k = d->problem->kernel;
     size_t n = k->params.n + d->regions.n - d->problem->arrays.n;
     size_t region = 0;
-    set->params = arena_array(d->arena, void *, n);
+    set->params = arena_array(d->arena, void *, n + d->dispatch->maps.n);
     set->words = arena_array(d->arena, uint64_t, n);
     for (size_t i = 0; i < n; i++) {
         set->params[i] = &set->words[i];
@@ -88,6 +126,7 @@ static void set_params(struct device *d, struct device_set *set)
         else
             set->words[i] = set->base + d->regions.at[region++].at;
     }
+    return set_maps(d, set, n);
 }
 
 // Allocate a set.
@@ -96,9 +135,9 @@ static bool add_set(struct device *d)
     struct device_set set = {0};
     if (!DEVICE_CALL(d, cuMemAlloc_v2, &set.base, d->set_bytes))
         return false;
-    set_params(d, &set);
+    bool ok = set_params(d, &set);
     vec_push(d->arena, &d->sets, set);
-    return true;
+    return ok;
 }
 
 // Write random numbers to an array.
@@ -144,11 +183,10 @@ static bool fill_sets(struct device *d)
     return ok;
 }
 
-bool device_start(struct device *d, const struct dispatch *dispatch,
-                  size_t most_sets)
+bool device_start(struct device *d, size_t most_sets)
 {
     enum { NON_BLOCKING = 1 };
-    lay_out(d, dispatch);
+    lay_out(d);
     size_t n = most_sets ? most_sets : useful_sets(d);
     if (!DEVICE_CALL(d, cuStreamCreate, &d->stream, NON_BLOCKING))
         return false;

@@ -16,9 +16,10 @@ struct device_region {
 
 // One copy of all arrays.
 struct device_set {
-    uint64_t base;   // its allocation
-    void **params;   // of every launch
-    uint64_t *words; // what they point to
+    uint64_t base;                 // its allocation
+    void **params;                 // of every launch
+    uint64_t *words;               // what they point to, ...
+    struct ingot_tensor_map *maps; // ... and the last of them
 };
 
 // One launch through the runtime.
@@ -33,6 +34,7 @@ struct device {
     const struct driver *driver;
     struct ingot_module *module;
     const struct problem *problem;
+    const struct dispatch *dispatch;
     struct diag_list *diags;
     struct arena *arena;
     void *stream;
@@ -50,8 +52,7 @@ struct device {
 // Lay the arrays out, allocate `most_sets` copies or as many as are useful
 // (most_sets 0), and write what they hold before the kernel runs.
 // Returns false after reporting; device_free releases it all in any case.
-bool device_start(struct device *d, const struct dispatch *dispatch,
-                  size_t most_sets);
+bool device_start(struct device *d, size_t most_sets);
 void device_free(struct device *d);
 
 // Launch the kernel on one set.  Returns false after reporting.

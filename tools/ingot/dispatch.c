@@ -3,6 +3,7 @@
 #include "tools/ingot/dispatch.h"
 
 #include "ir/base/num.h"
+#include "ir/build.h"
 
 #include <string.h>
 
@@ -73,6 +74,25 @@ static bool add_workspace(struct arena *a, const struct problem *p,
     return true;
 }
 
+// Add a tensor map; false if the shape of its array has no value.
+static bool add_map(struct arena *a, const struct problem *p,
+                    const struct ir_map *map, struct dispatch *d)
+{
+    const struct ir_kernel *k = d->variant;
+    const struct ir_buffer *b = map->buffer;
+    struct dispatch_map added = {.map = map};
+    while (k->params.at[added.parameter].buffer != b)
+        added.parameter++;
+    for (uint32_t i = 0; i < b->rank; i++) {
+        uint32_t from = b->rank - 1 - i;
+        if (!value_of(p, k, b->shape[from], &added.sizes[i]) ||
+            !value_of(p, k, ir_buffer_stride(a, b, from), &added.strides[i]))
+            return false;
+    }
+    vec_push(a, &d->maps, added);
+    return true;
+}
+
 bool dispatch_make(struct arena *a, const struct problem *p,
                    const struct ir_kernel *const *variants, size_t n,
                    const char *wanted, struct diag_list *diags,
@@ -88,6 +108,8 @@ bool dispatch_make(struct arena *a, const struct problem *p,
         else if (s->kind == STMT_alloc)
             ok = add_workspace(a, p, s->u.buffer, out);
     }
+    for (size_t i = 0; ok && i < out->variant->maps.n; i++)
+        ok = add_map(a, p, out->variant->maps.at[i], out);
     if (!ok)
         diag_error(diags, p->kernel->span, D_no_variant, p->kernel->name);
     return ok;

@@ -12,11 +12,21 @@ struct dispatch_launch {
     uint64_t grid[3];
 };
 
+enum { DISPATCH_RANK_MOST = 5 };
+
+// A tensor map of the variant; dimensions count from the innermost one.
+struct dispatch_map {
+    const struct ir_map *map;
+    size_t parameter;                                               // its array
+    int64_t sizes[DISPATCH_RANK_MOST], strides[DISPATCH_RANK_MOST]; // elements
+};
+
 // What a call runs.
 struct dispatch {
     const struct ir_kernel *variant;
     struct VEC(struct dispatch_launch) launches; // in order
     struct VEC(size_t) workspace;                // bytes of each array
+    struct VEC(struct dispatch_map) maps;        // behind the workspace
 };
 
 // Choose among `n` variants of the problem's kernel the first whose guard

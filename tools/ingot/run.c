@@ -206,7 +206,7 @@ static bool run_on_device(struct run *r, struct device *d)
         vec_push(d->arena, &d->launches, launch);
     }
     bool is_timed = !r->options->no_timing && has_blocks(&r->dispatch);
-    bool ok = device_start(d, &r->dispatch, is_timed ? r->options->sets : 1) &&
+    bool ok = device_start(d, is_timed ? r->options->sets : 1) &&
               device_launch(d, &d->sets.at[0]) && device_wait(d) &&
               device_check_guards(d, &d->sets.at[0]) && read_results(r, d);
     r->report.sets = d->sets.n;
@@ -221,6 +221,7 @@ static bool run_on_gpu(struct run *r)
 {
     struct device d = {.driver = &r->driver,
                        .problem = &r->problem,
+                       .dispatch = &r->dispatch,
                        .diags = &r->c->diags,
                        .arena = &r->c->arena};
     r->report.driver = &r->driver;
