@@ -312,6 +312,8 @@ static struct ir_stmt *make_launch(struct pass *p, struct ir_block body,
         set_geometry(&m);
     ir_each_stmt(&body, see_barrier, &m.has_barriers);
     if (!m.failed)
+        mapping_between_blocks(&m, &body);
+    if (!m.failed)
         mapping_single(&m, &body);
     if (!m.failed && !m.has_barriers)
         mapping_phases(&m, &body);

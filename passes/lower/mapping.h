@@ -36,6 +36,10 @@ struct ir_expr *mapping_position(const struct mapping *m, enum axis axis);
 // Return the axes on which a block has several threads.
 axis_set mapping_threads(const struct mapping *m);
 
+// Check that blocks need not wait for each other; reports E0710.  The loops are
+// still there.
+void mapping_between_blocks(struct mapping *m, struct ir_block *body);
+
 // Let only one thread execute each write that all threads of an axis would
 // repeat.  The loops are still there.
 void mapping_single(struct mapping *m, struct ir_block *body);
