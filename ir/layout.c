@@ -52,6 +52,26 @@ void layout_set_pitch(struct arena *a, struct ir_buffer *b, uint32_t dimension,
             b->pitches = new;
 }
 
+void layout_stack(struct arena *a, struct ir_buffer *b, struct ir_expr *n)
+{
+    struct ir_expr **shape = arena_array(a, struct ir_expr *, b->rank + 1);
+    struct ir_pitch *pitches = arena_array(a, struct ir_pitch, b->rank + 1);
+    struct ir_expr **strides = arena_array(a, struct ir_expr *, b->rank + 1);
+    for (uint32_t d = 0; d <= b->rank; d++) {
+        shape[d] = d ? b->shape[d - 1] : n;
+        pitches[d] = layout_pitch(b, d ? d - 1 : b->rank);
+        if (b->strides && d)
+            strides[d] = b->strides[d - 1];
+    }
+    if (b->strides)
+        strides[0] =
+            b->rank ? ir_mul(a, b->shape[0], b->strides[0]) : ir_int(a, 1);
+    b->strides = b->strides ? strides : NULL;
+    b->pitches = b->pitches ? pitches : NULL;
+    b->shape = shape;
+    b->rank++;
+}
+
 const char *layout_swizzle_fault(const struct ir_buffer *b,
                                  struct ir_swizzle swizzle)
 {

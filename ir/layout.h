@@ -20,6 +20,10 @@ const char *layout_pitch_fault(const struct ir_buffer *b, uint32_t dimension,
 void layout_set_pitch(struct arena *a, struct ir_buffer *b, uint32_t dimension,
                       struct ir_pitch pitch);
 
+// Put a dimension of `n` parts in front of the others, each of which keeps its
+// gaps.  Only before level flat; accesses are the caller's.
+void layout_stack(struct arena *a, struct ir_buffer *b, struct ir_expr *n);
+
 // Return what is wrong with such a swizzle of the array whatever its extents
 // are, or NULL.
 const char *layout_swizzle_fault(const struct ir_buffer *b,

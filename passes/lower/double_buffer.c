@@ -129,17 +129,7 @@ static struct ir_buffer *twice(struct rewrite *r, const struct ir_buffer *b)
     two = arena_new(a, struct ir_buffer);
     *two = *b;
     two->is_double = false;
-    two->rank = b->rank + 1;
-    two->shape = arena_array(a, struct ir_expr *, two->rank);
-    two->shape[0] = ir_int(a, 2);
-    for (uint32_t i = 0; i < b->rank; i++)
-        two->shape[i + 1] = b->shape[i];
-    if (b->pitches) {
-        two->pitches = arena_array(a, struct ir_pitch, two->rank);
-        two->pitches[0] = layout_pitch(b, b->rank);
-        for (uint32_t i = 0; i < b->rank; i++)
-            two->pitches[i + 1] = b->pitches[i];
-    }
+    layout_stack(a, two, ir_int(a, 2));
     map_set(&r->doubled, b, two);
     return two;
 }

@@ -25,6 +25,7 @@
 #include "ir/layout.h"
 #include "ir/matrix.h"
 #include "ir/walk.h"
+#include "passes/analysis/copies.h"
 #include "passes/pass.h"
 
 static const struct interval narrow_range = {INT32_MIN, INT32_MAX};
@@ -251,6 +252,7 @@ static void flat_store(struct flatten *f, struct ir_stmt *s)
     index[0] = flatten_index(f, s->u.store.buffer, s->u.store.index);
     s->u.store.index = index;
     s->u.store.n = 1;
+    s->u.store.is_async &= copies_can_be_async(s);
 }
 
 // Convert an instruction on matrices: its tiles become as many elements in a

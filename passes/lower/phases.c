@@ -12,7 +12,9 @@
 // statement of a block conflicts with it, a barrier goes in front.  What is
 // inside a statement comes first, so a barrier is never deeper than the
 // innermost block around both places.  If the end of a loop's body conflicts
-// with its beginning, one more goes to one of them.
+// with its beginning, one more goes to one of them.  Copies that a thread has
+// waited for are complete to it alone, so where all threads of a block wait,
+// they meet behind that.
 
 #include "ir/build.h"
 #include "ir/copy.h"
@@ -335,6 +337,18 @@ static void split_branch(struct walk *w, struct ir_block *block, size_t at)
     ir_insert(a, block, at + 1, rest);
 }
 
+// Put a barrier behind statement `at` of a block if it waits for copies that
+// others may use; returns whether one stands there now.
+static bool meet_after(struct walk *w, struct ir_block *block, size_t at)
+{
+    struct ir_stmt *s = block->at[at];
+    if (s->kind != STMT_sync || s->u.sync.kind != SYNC_async_wait || w->parts)
+        return false;
+    struct ir_stmt *barrier = ir_stmt_barrier(w->m->p->arena);
+    ir_insert(w->m->p->arena, block, at + 1, ir_stmt_from(barrier, s));
+    return true;
+}
+
 // Walk the statements of a block, behind what was touched before it.
 static struct flow walk_block(struct walk *w, struct ir_block *block,
                               const struct touches *before)
@@ -359,6 +373,7 @@ static struct flow walk_block(struct walk *w, struct ir_block *block,
         }
         if (!r.clears)
             touches_add(w->arena, &r.entry, &f.entry);
+        f.clears |= meet_after(w, block, i);
         if (f.clears)
             r.exit = (struct touches){0};
         touches_add(w->arena, &r.exit, &f.exit);

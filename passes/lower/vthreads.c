@@ -29,16 +29,6 @@ struct spreading {
     struct map arrays; // arrays declared inside to those with a part for each
 };
 
-// Give each dimension of an array with a new one in front the gaps it had.
-static void move_layout(struct arena *a, struct ir_buffer *b,
-                        const struct ir_buffer *old)
-{
-    if (old->pitches)
-        b->pitches = arena_array(a, struct ir_pitch, b->rank);
-    for (uint32_t d = 0; old->pitches && d < b->rank; d++)
-        b->pitches[d] = layout_pitch(old, d ? d - 1 : old->rank);
-}
-
 // Declare an array with a part for each virtual thread instead of one.
 static void see_alloc(struct ir_stmt *s, void *context)
 {
@@ -49,12 +39,7 @@ static void see_alloc(struct ir_stmt *s, void *context)
     const struct ir_buffer *old = s->u.buffer;
     struct ir_buffer *b = arena_new(a, struct ir_buffer);
     *b = *old;
-    b->rank = old->rank + 1;
-    b->shape = arena_array(a, struct ir_expr *, b->rank);
-    b->shape[0] = ir_for_extent(a, &x->loop->u.loop);
-    for (uint32_t d = 0; d < old->rank; d++)
-        b->shape[d + 1] = old->shape[d];
-    move_layout(a, b, old);
+    layout_stack(a, b, ir_for_extent(a, &x->loop->u.loop));
     map_set(&x->arrays, old, b);
     s->u.buffer = b;
 }

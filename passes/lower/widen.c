@@ -11,6 +11,7 @@
 #include "ir/equal.h"
 #include "ir/layout.h"
 #include "ir/walk.h"
+#include "passes/analysis/copies.h"
 #include "passes/opt/fold.h"
 
 enum { ACCESS_BYTES_MOST = 16 };
@@ -319,6 +320,54 @@ static struct ir_block scalar_loop(struct widen *w, struct ir_stmt *s)
     return ir_copy_block(a, &block, NULL, NULL);
 }
 
+// Append the asynchronous copies of `n` neighbours each that make up one of all
+// lanes; `from` is what they read, zeros where `condition` fails.
+static void append_copies(struct widen *w, struct ir_stmt *s, unsigned n,
+                          const struct ir_expr *from, struct ir_expr *condition,
+                          struct ir_block *out)
+{
+    struct arena *a = w->p->arena;
+    struct ir_buffer *b = s->u.store.buffer, *source = from->u.buffer;
+    struct ir_expr *zero =
+        condition ? ir_broadcast(a, s->u.store.value->args[2], n) : NULL;
+    for (unsigned k = 0; k < w->lanes; k += n) {
+        struct ir_expr *x = ir_load(a, source, source->rank,
+                                    ramp_at(w, source, from->args, k, n));
+        x = condition ? ir_select(a, condition, x, zero) : x;
+        struct ir_stmt *copy = ir_stmt_store(
+            a, b, b->rank, ramp_at(w, b, s->u.store.index, k, n), x);
+        copy->u.store.is_async = true;
+        append(w, out, copy, s);
+    }
+}
+
+// Widen an asynchronous copy: as few vectors as alignment allows; where not all
+// lanes are known to copy, lane by lane.  Returns false if it has to stay
+// scalar.
+static bool widen_copy(struct widen *w, struct ir_stmt *s, struct ir_block *out)
+{
+    const struct ir_expr *from = copies_source(s);
+    struct ir_expr *x = s->u.store.value;
+    struct ir_expr *condition = from && x != from ? x->args[0] : NULL;
+    unsigned n = contiguous(w, s->u.store.buffer, s->u.store.index);
+    unsigned most = from ? contiguous(w, from->u.buffer, from->args) : 0;
+    n = n < most ? n : most;
+    if (n == 0)
+        return false;
+    if (!condition || !varies(w, condition)) {
+        append_copies(w, s, n, from, condition, out);
+        return true;
+    }
+    struct ir_expr *all = in_all_lanes(w, condition);
+    if (!all || w->vectors.n)
+        return false;
+    struct ir_stmt *branch = ir_stmt_if(w->p->arena, all);
+    branch->u.branch.otherwise = scalar_loop(w, s);
+    append_copies(w, s, n, from, NULL, &branch->u.branch.then);
+    append(w, out, branch, s);
+    return true;
+}
+
 // Widen a branch: under a condition that is the same in all lanes; or, if no
 // vector variable is in sight, under one that holds in all, and lane by lane
 // where it does not.
@@ -365,7 +414,11 @@ static bool widen_stmt(struct widen *w, struct ir_stmt *s, struct ir_block *out)
     case STMT_if: return widen_branch(w, s, out);
     case STMT_let:
     case STMT_var: widen_declaration(w, s, out); return true;
-    case STMT_store: widen_store(w, s, out); return true;
+    case STMT_store:
+        if (s->u.store.is_async)
+            return widen_copy(w, s, out);
+        widen_store(w, s, out);
+        return true;
     case STMT_assign:
         vector = map_get(&w->vectors, s->u.let.var);
         if (vector)

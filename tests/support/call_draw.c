@@ -107,6 +107,7 @@ static bool is_small(enum sched_prim prim, size_t argument)
 {
     switch (prim) {
     case PRIM_storage_align: return argument != 2;
+    case PRIM_pipeline:
     case PRIM_rolling_buffer:
     case PRIM_pad:
     case PRIM_swizzle:
@@ -122,7 +123,9 @@ static struct sched_value argument(const struct caller *by,
                                    const struct handles *h,
                                    const struct sched_call *c, char letter)
 {
-    static const char *const keys[] = {"hint", "mark"};
+    static const char *const hints[] = {"hint", "mark"};
+    static const char *const ways[] = {"cp_async", "vector"};
+    const char *const *keys = c->prim == PRIM_copy_via ? ways : hints;
     struct sched_value v = {.kind = VALUE_int};
     bool is_stage = letter == 's' || (letter == 't' && below(by, 2));
     if (is_stage && h->stages.n) {

@@ -1,0 +1,16 @@
+// Stores that copy an element of another array as it is.
+
+#ifndef PASSES_ANALYSIS_COPIES_H
+#define PASSES_ANALYSIS_COPIES_H
+
+#include "ir/ir.h"
+
+// Return the load whose elements a store writes as they are, or, where a
+// condition that reads no memory fails, zeros; NULL if it does anything else.
+const struct ir_expr *copies_source(const struct ir_stmt *store);
+
+// Return whether a copy can be asynchronous: from global to shared memory, of
+// 4, 8 or 16 bytes.
+bool copies_can_be_async(const struct ir_stmt *store);
+
+#endif

@@ -1,0 +1,39 @@
+// What a loop may fill ahead of its use.
+//
+//   for k in 0..n {
+//     for i in 0..64 { stage S { S[i] = A[k * 64 + i] } }     fills S
+//     for i in 0..64 { stage C { C[i] = C[i] + S[i] } }       uses it
+//   }
+//
+// With S a ring of several slots, one for each iteration under way, what fills
+// it may run iterations ahead of what uses it.
+
+#ifndef PASSES_ANALYSIS_RING_H
+#define PASSES_ANALYSIS_RING_H
+
+#include "ir/ir.h"
+
+// The slots that a ring may have.
+enum { RING_SLOTS_LEAST = 2, RING_SLOTS_MOST = 16 };
+
+// A loop and what it fills.
+struct ring {
+    struct ir_stmt *loop;
+    struct VEC(struct ir_stmt *) fills;    // statements of its body, in order
+    struct VEC(struct ir_buffer *) arrays; // that they fill, each once
+    const char *fault;                     // why it may not; NULL: it may
+    struct ir_stmt *at;                    // what is in the way
+};
+
+// Look at a loop of a kernel at level stages: the statements of its body that
+// compute elements of shared arrays, from what the loop does not change, are
+// to run ahead; nothing else uses these arrays, and each iteration writes what
+// it reads of them first.  Texts and lists go to the arena.
+struct ring ring_find(struct arena *a, struct ir_kernel *kernel,
+                      struct ir_stmt *loop);
+
+// Return the slots that a loop is marked with, `@pipeline(slots)`; 0 if it is
+// not.
+int64_t ring_slots(const struct ir_stmt *loop);
+
+#endif

@@ -1,0 +1,133 @@
+// copy_via -- say how a copy is made.
+//
+//   stage S { S[i] = A[i] }   =>   copy_via(S, cp_async)
+//   stage S @via(cp_async) { S[i] = A[i] }
+//
+// Copies by cp_async go on behind the thread that starts them, without its
+// registers; lowering waits for them before what they fill is used, or, in a
+// pipeline, iterations later.  The way `vector`, through registers, is that of
+// a stage without a mark.
+//
+// Requires:
+//  1. a stage                                            E0653
+//  2. a way of copy_ways.def                             E0662
+//  3. for cp_async: it just copies an element, or has
+//     zero where a condition fails, from global to
+//     shared memory, which is not double buffered        E0663
+//  4. ... of 4 bytes or more, or in a vector loop         E0664
+
+#include "passes/schedule/prim.h"
+
+#include "ir/build.h"
+#include "passes/analysis/copies.h"
+
+#include <string.h>
+
+enum { ASYNC_BYTES_LEAST = 4 };
+
+// A row of copy_ways.def.
+struct way {
+    const char *name;
+    bool marks;
+};
+
+enum { PLAIN = false, MARKS = true };
+
+static const struct way ways[] = {
+#define COPY_WAY(name, marks, meaning) {#name, marks},
+#include "passes/schedule/copy_ways.def"
+#undef COPY_WAY
+};
+
+// Return the way of a name; NULL after an error.
+static const struct way *find_way(const struct sched_call *c, const char *name)
+{
+    size_t n = sizeof ways / sizeof *ways;
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(ways[i].name, name) == 0)
+            return &ways[i];
+    }
+    diag_error(c->pass->diags, c->args.at[1].span, D_copy_way, name);
+    for (size_t i = 0; i < n; i++)
+        diag_help(c->pass->diags, "`%s` is one", ways[i].name);
+    return NULL;
+}
+
+// Report that a stage is no copy of this kind.  Returns false.
+static bool refuse(const struct sched_call *c, struct ir_stmt *stage,
+                   const char *fault)
+{
+    diag_error(c->pass->diags, c->span, D_copy_shape, sched_name_of(stage),
+               c->args.at[1].key, fault);
+    return sched_blame_one(c, stage, "the copy");
+}
+
+// Return the lanes of the vector loop around a stage; 1 if there is none.
+static int64_t lanes_of(const struct sched_call *c, const struct ir_stmt *stage)
+{
+    struct ir_path path = sched_path(c->pass, stage);
+    int64_t lanes = 1;
+    for (uint32_t i = 0; i + 1 < path.n; i++) {
+        const struct ir_stmt *s = path.stmts[i];
+        if (s->kind == STMT_for && s->u.loop.axis == AXIS_vector)
+            ir_int_value(s->u.loop.to, &lanes);
+    }
+    return lanes;
+}
+
+// Check that a stage is a copy that can be asynchronous.
+static bool check_copy(const struct sched_call *c, struct ir_stmt *stage)
+{
+    struct ir_block *body = &stage->u.stage.body;
+    struct ir_stmt *store = body->n == 1 ? body->at[0] : NULL;
+    if (!store || store->kind != STMT_store || stage->u.stage.has_init)
+        return refuse(c, stage, "it is more than one store");
+    const struct ir_expr *from = copies_source(store);
+    if (!from)
+        return refuse(c, stage, "it does not store an element as it is");
+    if (from->u.buffer->space != SPACE_global)
+        return refuse(c, stage, "what it reads is not in global memory");
+    if (store->u.store.buffer->space != SPACE_shared)
+        return refuse(c, stage, "what it fills is not in shared memory");
+    if (store->u.store.buffer->is_double)
+        return refuse(c, stage, "what it fills is double buffered");
+    int64_t bytes = (int64_t)type_bytes(from->type) * lanes_of(c, stage);
+    if (bytes >= ASYNC_BYTES_LEAST)
+        return true;
+    diag_error(c->pass->diags, c->span, D_copy_bytes, sched_name_of(stage),
+               (long long)bytes);
+    sched_blame_one(c, stage, "the copy");
+    diag_help(c->pass->diags, "split its innermost loop and vectorize that "
+                              "before");
+    return false;
+}
+
+// Remove the mark of a stage.
+static void unmark(struct ir_stage *stage)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < stage->attrs.n; i++) {
+        if (strcmp(stage->attrs.at[i].name, "via") != 0)
+            stage->attrs.at[n++] = stage->attrs.at[i];
+    }
+    stage->attrs.n = n;
+}
+
+bool sched_copy_via(struct sched_call *c)
+{
+    struct ir_stmt *stage = sched_arg(c, 0);
+    struct pass *p = c->pass;
+    if (stage->kind != STMT_stage) {
+        diag_error(p->diags, c->span, D_stage_wanted, sched_name_of(stage));
+        return sched_blame_one(c, stage, "a store");
+    }
+    const struct way *way = find_way(c, c->args.at[1].key);
+    if (!way || (way->marks && !check_copy(c, stage)))
+        return false;
+    unmark(&stage->u.stage);
+    struct ir_attr attr = {str_name(p->names, "via"), 0,
+                           str_name(p->names, way->name)};
+    if (way->marks)
+        vec_push(p->arena, &stage->u.stage.attrs, attr);
+    return true;
+}
