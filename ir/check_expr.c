@@ -145,6 +145,14 @@ static void check_operands(struct checking *c, const struct ir_expr *x,
         check_must(c, type_equal(result, x->type), x, "wrong type of a result");
 }
 
+void check_mbarrier(struct checking *c, const struct ir_buffer *b)
+{
+    check_must_name(c, type_equal(b->elem, type_scalar(TYPE_u64)), b->name,
+                    "an mbarrier is a u64");
+    check_must_name(c, b->space == SPACE_shared, b->name,
+                    "an mbarrier is in shared memory");
+}
+
 // Check a load or an atomic.
 static void check_access(struct checking *c, const struct ir_expr *x)
 {
@@ -155,6 +163,8 @@ static void check_access(struct checking *c, const struct ir_expr *x)
                "an access must have the type of its element");
     if (x->op == OP_load)
         return;
+    if (ir_op_info(x->op)->flags & OP_SYNCHRONISES)
+        check_mbarrier(c, x->u.buffer);
     check_operands(c, x, n);
     check_writable(c, x->u.buffer);
     if (x->op == OP_place)

@@ -67,8 +67,7 @@ static void check_load(struct checking *c, const struct ir_tensor_copy *copy)
     if (!check_must(c, copy->barrier != NULL, NULL, "a load signals"))
         return;
     check_shared(c, copy->barrier, copy->n_barrier, copy->barrier_index);
-    check_must_name(c, type_equal(copy->barrier->elem, type_scalar(TYPE_u64)),
-                    copy->barrier->name, "an mbarrier is a u64");
+    check_mbarrier(c, copy->barrier);
     if (!copy->multicast)
         return;
     check_expr(c, copy->multicast);

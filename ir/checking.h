@@ -44,6 +44,9 @@ void check_close(struct checking *c, size_t n);
 // Check an expression and all below it.
 void check_expr(struct checking *c, const struct ir_expr *x);
 
+// Check that an array holds mbarriers.
+void check_mbarrier(struct checking *c, const struct ir_buffer *b);
+
 // Check that an array may be written.
 void check_writable(struct checking *c, const struct ir_buffer *b);
 

@@ -228,6 +228,14 @@ static void bind_arith(struct code *c)
         c->run = n == 1 ? run_float_1 : n == 2 ? run_float_2 : run_float_3;
 }
 
+// Run an operation on an mbarrier: copies are done at once, so nobody waits.
+static union number run_mbarrier(struct thread *t, const struct code *c)
+{
+    union number nothing = {.i = 0};
+    eval_element(t, &c->access, c->origin->span);
+    return nothing;
+}
+
 void eval_bind_code(struct code *c)
 {
     const struct ir_expr *x = c->origin;
@@ -249,6 +257,8 @@ void eval_bind_code(struct code *c)
     }
     if (ir_op_info(x->op)->flags & OP_TOGETHER)
         c->run = run_var;
+    else if (ir_op_info(x->op)->flags & OP_SYNCHRONISES)
+        c->run = run_mbarrier;
     else if (ir_op_info(x->op)->flags & OP_WRITES)
         c->run = run_atomic;
     else

@@ -346,6 +346,7 @@ enum op_flags {
     OP_WRITES = 16,
     OP_LAZY = 32,
     OP_TOGETHER = 64,
+    OP_SYNCHRONISES = 128,
 };
 struct ir_op_info {
     const char *name, *spelling;

@@ -11,7 +11,8 @@ enum {
     R = OP_READS,
     W = OP_WRITES,
     L = OP_LAZY,
-    T = OP_TOGETHER
+    T = OP_TOGETHER,
+    S = OP_SYNCHRONISES
 };
 
 static const struct ir_op_info ops[] = {

@@ -130,6 +130,13 @@ LLVMValueRef emit_atomic(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_atomic_cas(struct emitter *e, const struct ir_expr *x);
 void emit_store(struct emitter *e, const struct ir_stmt *s);
 
+// ---- emit_mbarrier.c
+
+LLVMValueRef emit_mbarrier(struct emitter *e, const struct ir_expr *x);
+LLVMValueRef emit_mbarrier_wait(struct emitter *e, const struct ir_expr *x);
+// Make the statement about copies of boxes that a kind of sync is.
+void emit_bulk_sync(struct emitter *e, const struct ir_stmt *s);
+
 // ---- emit_tensor.c: copies of boxes
 
 // Return the type of a tensor map as a parameter.

@@ -216,6 +216,10 @@ void emit_sync(struct emitter *e, const struct ir_stmt *s)
         emit_intrinsic(e, "llvm.nvvm.fence.proxy.async.shared_cta", NULL, NULL,
                        0);
         break;
+    case SYNC_fence_mbarrier_init:
+    case SYNC_bulk_commit:
+    case SYNC_bulk_wait_read:
+    case SYNC_bulk_wait: emit_bulk_sync(e, s); break;
     case SYNC_grid:
     case SYNC_return:
     case SYNC_break:

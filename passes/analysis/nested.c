@@ -33,6 +33,8 @@ static void see_node(struct ir_expr *x, void *context)
     struct search *w = context;
     unsigned flags = ir_op_info(x->op)->flags;
     const char *outer = w->outer->u.loop.var->name;
+    if (flags & OP_SYNCHRONISES)
+        return;
     if (x->op == OP_var && divergence_of(&w->of_outer, x))
         refuse(w, "it uses", x->u.var->name,
                ", which differs between the threads");

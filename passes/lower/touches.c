@@ -103,7 +103,8 @@ static void see_node(struct ir_expr *x, void *context)
         note(o, x->u.buffer, x->args,
              matrix_info(o->stmt->u.matrix.op).kind == MATRIX_STORE, false);
     else if (flags & (OP_READS | OP_WRITES))
-        note(o, x->u.buffer, x->args, writes, writes);
+        note(o, x->u.buffer, x->args, writes,
+             writes && x->op != OP_mbarrier_init);
 }
 
 // Note the accesses of an expression.

@@ -116,7 +116,8 @@ static void add_atomic(struct corpus *c, enum ir_op op, struct type t,
     store_result(c, k, launch, ir_atomic(a, op, b, 1, &index, n, args));
 }
 
-// Add an operation on operands of one type, if it takes them.
+// Add an operation on operands of one type, if it takes them.  What is done with
+// mbarriers is in tests/lit/nvptx/mbarriers.ing.
 static void add_operation(struct corpus *c, enum ir_op op, struct type t)
 {
     struct arena *a = &c->t.base.arena;
@@ -132,6 +133,7 @@ static void add_operation(struct corpus *c, enum ir_op op, struct type t)
     struct ir_launch *launch;
     if (n > OPERANDS_MOST || info->form == FORM_LEAF ||
         info->form == FORM_OWN || op == OP_lanes ||
+        (info->flags & OP_SYNCHRONISES) ||
         !ir_result_type(a, op, n, types, &result, &wrong))
         return;
     if (info->flags & OP_WRITES) {
