@@ -69,7 +69,7 @@ static void see_part(struct ir_expr *x, void *context)
 static void see_access(struct ir_expr *x, void *context)
 {
     struct promotion *m = context;
-    if (x->op != OP_load || x->u.buffer != m->buffer)
+    if ((x->op != OP_load && x->op != OP_place) || x->u.buffer != m->buffer)
         return;
     for (uint32_t i = 0; i < x->n; i++)
         ir_each_expr(x->args[i], see_part, m);

@@ -12,6 +12,7 @@
 #include "passes/schedule/verify.h"
 
 #include "ir/build.h"
+#include "ir/walk.h"
 #include "passes/schedule/depend/depend.h"
 #include "passes/schedule/prim.h"
 
@@ -68,6 +69,24 @@ static bool refuse(struct pass *p, const struct sched_item *schedule,
     return false;
 }
 
+// Note an array in a fragment.
+static void see_fragment(struct ir_expr *x, void *context)
+{
+    *(bool *)context |=
+        x->op == OP_load && x->u.buffer->space == SPACE_fragment;
+}
+
+// Return whether a statement runs on an axis as the fragments that it uses are
+// spread over it: each thread does its part.
+static bool is_spread(struct ir_stmt *s, enum axis axis)
+{
+    bool found = false;
+    struct ir_block alone = {&s, 1, 1};
+    if (axis == AXIS_lane || axis == AXIS_warp)
+        ir_each_expr_in(&alone, see_fragment, &found);
+    return found;
+}
+
 // Check the stores of a block; `axes` are those not yet around.
 static bool check_block(struct pass *p, const struct sched_item *schedule,
                         struct ir_block *block, struct axes axes)
@@ -80,7 +99,8 @@ static bool check_block(struct pass *p, const struct sched_item *schedule,
         for (int axis = 0; axis < AXIS_COUNT; axis++) {
             enum axis_kind kind = axis_kind((enum axis)axis);
             if (axes.has[axis] && stores(s, (enum axis)axis) &&
-                (kind == AXIS_BLOCK || kind == AXIS_THREAD))
+                (kind == AXIS_BLOCK || kind == AXIS_THREAD) &&
+                !is_spread(s, (enum axis)axis))
                 return refuse(p, schedule, s, (enum axis)axis);
         }
         struct ir_block *blocks[IR_BLOCKS_MOST];

@@ -125,7 +125,11 @@ static struct sched_value argument(const struct caller *by,
 {
     static const char *const hints[] = {"hint", "mark"};
     static const char *const ways[] = {"cp_async", "vector"};
-    const char *const *keys = c->prim == PRIM_copy_via ? ways : hints;
+    static const char *const products[] = {"mma_m16n8k16_f16_f32",
+                                           "mma_m16n8k8_tf32_f32"};
+    const char *const *keys = c->prim == PRIM_copy_via    ? ways
+                              : c->prim == PRIM_tensorize ? products
+                                                          : hints;
     struct sched_value v = {.kind = VALUE_int};
     bool is_stage = letter == 's' || (letter == 't' && below(by, 2));
     if (is_stage && h->stages.n) {

@@ -116,6 +116,18 @@ static bool find_arrays(const struct sched_call *c, struct move *m)
     return sched_blame(c, both, 2, "writes nothing that the stage reads");
 }
 
+// Return whether an extent is proved to be at most another one.
+static bool is_within(struct pass *p, struct ir_expr *extent,
+                      struct ir_expr *of)
+{
+    struct facts f;
+    struct affine x = affine_of(p->scratch, extent);
+    struct affine rest = affine_of(p->scratch, of);
+    facts_start(&f, p->scratch, p->kernel);
+    rest = affine_add(p->scratch, &rest, -1, &x);
+    return !rest.failed && facts_nonnegative(&f, &rest);
+}
+
 // Return whether a stage computes every element that the moved one reads.
 static bool computes_all(const struct sched_call *c, const struct move *m,
                          struct ir_stmt *s)
@@ -128,7 +140,7 @@ static bool computes_all(const struct sched_call *c, const struct move *m,
         const struct ir_iter *x =
             &from->iters.at[ir_stage_iter(from, stores.index[i])];
         const struct ir_iter *y = &to->iters.at[ir_stage_iter(to, m->index[i])];
-        if (!ir_expr_equal(x->extent, y->extent))
+        if (!is_within(c->pass, y->extent, x->extent))
             return false;
     }
     return true;

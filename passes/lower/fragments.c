@@ -1,0 +1,283 @@
+// fragments: arrays that a warp or a warpgroup holds become parts of each
+// thread, and nests marked with an instruction become that instruction.
+//
+//   for w in 0..4 @warp {                     for w in 0..4 @warp {
+//     alloc acc: f32[32, 8] in fragment         for lane in 0..32 @lane {
+//     for i0 in 0..2 {                            alloc acc: f32[2, 1, 4] in local
+//       for i in 0..16 @tensorize(mma..) {        for i0 in 0..2 {
+//         for j in 0..8 { for k in 0..16 {          matrix mma.. acc[i0, 0, 0 : 4], ...
+//           acc[i0 * 16 + i, j] += ...      =>    }
+//     } } } }                                     for i0 in 0..2 { for e1 in 0..2 { for e0 in 0..2 {
+//     for i in 0..32 { for j in 0..8 {              C[w * 32 + i0 * 16 + e1 * 8 + lane / 4, lane % 4 * 2 + e0] =
+//       C[w * 32 + i, j] = acc[i, j]                  acc[i0, 0, e1 * 2 + e0]
+//     } }                                         } } }
+//   }                                         } }
+//
+// The instructions that use an array say which thread has which element of a
+// tile (ir/matrix.def); stages that use it as well are spread in the same way:
+// each thread computes what it has.
+
+#include "passes/lower/fragments.h"
+
+#include "ir/build.h"
+#include "ir/walk.h"
+#include "passes/analysis/nested.h"
+
+#include <string.h>
+
+enum { WARP = 32, GROUP_WARPS = 4 };
+
+struct fragment *fragment_of(struct fragments *f, const struct ir_buffer *b)
+{
+    for (size_t i = 0; i < f->all.n; i++) {
+        if (f->all.at[i].array == b)
+            return &f->all.at[i];
+    }
+    return NULL;
+}
+
+// Note the declaration of a fragment.
+static void see_alloc(struct ir_stmt *s, void *context)
+{
+    struct fragments *f = context;
+    struct fragment x = {.alloc = s, .array = s->u.buffer};
+    if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_fragment)
+        vec_push(f->p->scratch, &f->all, x);
+}
+
+// Declare the part of a thread.  False if the array is not made of tiles.
+static bool declare_local(struct fragments *f, struct fragment *x)
+{
+    struct arena *a = f->p->arena;
+    uint32_t rank = x->array->rank;
+    struct ir_expr **shape = arena_array(a, struct ir_expr *, (size_t)rank + 1);
+    for (uint32_t d = 0; d < rank; d++)
+        shape[d] = x->array->shape[d];
+    for (int side = 0; side < 2; side++) {
+        int64_t extent;
+        if (!ir_int_value(shape[x->dim[side]], &extent) ||
+            extent % x->tile[side])
+            return false;
+        shape[x->dim[side]] = ir_int(a, extent / x->tile[side]);
+    }
+    shape[rank] = ir_int(a, x->layout.elements);
+    x->local =
+        ir_buffer_new(a, x->array->name, x->array->elem, rank + 1, shape);
+    x->local->space = SPACE_local;
+    x->local->span = x->array->span;
+    return true;
+}
+
+// Note how an instruction wants an operand of a nest; false after an error.
+static bool note_operand(struct fragments *f, const struct tensor_nest *nest,
+                         const struct ir_stmt *loop, enum matrix_operand which)
+{
+    struct fragment x = {.user = loop}, *known;
+    struct matrix_info info = matrix_info(nest->op);
+    known = fragment_of(f, nest->part[which].buffer);
+    if (!matrix_layout(nest->op, which, &x.layout) || !known)
+        return true;
+    x.tile[0] = info.part[which].rows;
+    x.tile[1] = info.part[which].columns;
+    if (!tensor_dimensions(f->p->scratch, nest, which, x.dim)) {
+        diag_error(f->p->diags, loop->span, D_fragment_tiles,
+                   known->array->name);
+        return false;
+    }
+    if (!known->user) {
+        x.alloc = known->alloc;
+        x.array = known->array;
+        *known = x;
+        if (declare_local(f, known))
+            return true;
+        diag_error(f->p->diags, loop->span, D_fragment_tiles,
+                   known->array->name);
+        return false;
+    }
+    if (memcmp(&known->layout, &x.layout, sizeof x.layout) == 0 &&
+        memcmp(known->dim, x.dim, sizeof x.dim) == 0)
+        return true;
+    diag_error(f->p->diags, loop->span, D_fragment_twice, known->array->name);
+    diag_note(f->p->diags, known->user->span, "the other instruction is here");
+    return false;
+}
+
+// A walk: whether it goes on.
+struct walk {
+    struct fragments *f;
+    bool good;
+};
+
+// Learn the layouts that a marked nest asks for.
+static void see_nest(struct ir_stmt *s, void *context)
+{
+    struct walk *w = context;
+    struct tensor_nest nest;
+    struct ir_matrix op;
+    if (!w->good || !tensor_marked(s, &op))
+        return;
+    const char *wrong = tensor_match(w->f->p->scratch, s, op, &nest);
+    if (wrong) {
+        struct buf name = {0};
+        matrix_name(&name, op);
+        diag_error(w->f->p->diags, s->span, D_not_a_product, name.data, wrong);
+        buf_free(&name);
+        w->good = false;
+        return;
+    }
+    for (int i = 0; w->good && i < MATRIX_OPERANDS; i++)
+        w->good = note_operand(w->f, &nest, s, (enum matrix_operand)i);
+}
+
+// Return whether a statement, by itself, uses a fragment.
+struct use {
+    struct fragments *f;
+    bool found;
+};
+
+// Note the use of a fragment by an expression.
+static void see_expr(struct ir_expr *x, void *context)
+{
+    struct use *u = context;
+    u->found |= x->op == OP_load && fragment_of(u->f, x->u.buffer);
+}
+
+// Note the use of a fragment by a store.
+static void see_store(struct ir_stmt *s, void *context)
+{
+    struct use *u = context;
+    u->found |= s->kind == STMT_store && fragment_of(u->f, s->u.store.buffer);
+}
+
+// Return whether statements of a block use fragments.
+static bool uses(struct fragments *f, struct ir_block *block)
+{
+    struct use u = {f, false};
+    ir_each_expr_in(block, see_expr, &u);
+    ir_each_stmt(block, see_store, &u);
+    return u.found;
+}
+
+// Collect the stages below a block that use fragments and belong to no marked
+// nest, and put instructions in the places of those.
+static bool collect(struct fragments *f, struct ir_block *block,
+                    struct ir_block *stages)
+{
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_stmt *s = block->at[i];
+        struct ir_block *inside[IR_BLOCKS_MOST], alone = {&s, 1, 1};
+        struct ir_matrix op;
+        struct fragment *x =
+            s->kind == STMT_alloc ? fragment_of(f, s->u.buffer) : NULL;
+        if (x && x->local)
+            s->u.buffer = x->local;
+        if (tensor_marked(s, &op)) {
+            if (!fragments_multiply(f, s, &block->at[i]))
+                return false;
+            continue;
+        }
+        if (s->kind == STMT_stage && uses(f, &alone))
+            vec_push(f->p->scratch, stages, s);
+        uint32_t n = s->kind == STMT_stage ? 0 : ir_stmt_blocks(s, inside);
+        for (uint32_t k = 0; k < n; k++) {
+            if (!collect(f, inside[k], stages))
+                return false;
+        }
+    }
+    return true;
+}
+
+// Put the body of a loop into a new one over threads inside of it.
+static struct ir_var *enclose(struct fragments *f, struct ir_stmt *loop,
+                              const char *name, int64_t extent, enum axis axis)
+{
+    struct arena *a = f->p->arena;
+    struct ir_var *var =
+        ir_var_new(a, str_name(f->p->names, name), type_scalar(TYPE_int),
+                   VAR_loop, loop->span);
+    struct ir_stmt *s =
+        ir_stmt_from(ir_stmt_for(a, var, ir_int(a, 0), ir_int(a, extent),
+                                 ir_int(a, 1), axis),
+                     loop);
+    s->u.loop.body = loop->u.loop.body;
+    loop->u.loop.body = (struct ir_block){0};
+    ir_append(a, &loop->u.loop.body, s);
+    return var;
+}
+
+// Lower the body of a loop over warps or warpgroups.
+static bool lower_group(struct fragments *f, struct ir_stmt *loop)
+{
+    struct ir_block stages = {0};
+    struct ir_stmt *inner = loop;
+    f->warp = NULL;
+    if (loop->u.loop.axis == AXIS_warpgroup) {
+        f->warp = enclose(f, loop, "warp", GROUP_WARPS, AXIS_warp);
+        inner = loop->u.loop.body.at[0];
+    }
+    f->lane = enclose(f, inner, "lane", WARP, AXIS_lane);
+    if (!collect(f, &inner->u.loop.body, &stages))
+        return false;
+    for (size_t i = 0; i < stages.n; i++) {
+        if (!fragments_spread(f, inner->u.loop.body.at[0], stages.at[i]))
+            return false;
+    }
+    return true;
+}
+
+// Find the loops over warps and warpgroups that use fragments, and lower them;
+// a use anywhere else is an error.
+static bool lower_block(struct fragments *f, struct ir_block *block)
+{
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_stmt *s = block->at[i];
+        struct ir_block *inside[IR_BLOCKS_MOST], alone = {&s, 1, 1};
+        bool is_group =
+            s->kind == STMT_for &&
+            (s->u.loop.axis == AXIS_warp || s->u.loop.axis == AXIS_warpgroup);
+        if (!uses(f, &alone))
+            continue;
+        if (is_group) {
+            if (!lower_group(f, s))
+                return false;
+            continue;
+        }
+        if (s->kind != STMT_for && s->kind != STMT_if) {
+            diag_error(f->p->diags, s->span, D_fragment_outside);
+            return false;
+        }
+        uint32_t n = ir_stmt_blocks(s, inside);
+        for (uint32_t k = 0; k < n; k++) {
+            if (!lower_block(f, inside[k]))
+                return false;
+        }
+    }
+    return true;
+}
+
+// Check that every fragment has got a layout.
+static bool check_layouts(struct fragments *f)
+{
+    for (size_t i = 0; i < f->all.n; i++) {
+        struct fragment *x = &f->all.at[i];
+        if (x->local)
+            continue;
+        diag_error(f->p->diags, x->array->span, D_fragment_layout,
+                   x->array->name);
+        return false;
+    }
+    return true;
+}
+
+enum pass_result pass_fragments(struct pass *p)
+{
+    struct fragments f = {.p = p};
+    struct walk w = {&f, true};
+    ir_each_stmt(&p->kernel->body, see_alloc, &f);
+    if (!f.all.n)
+        return PASS_SAME;
+    ir_each_stmt(&p->kernel->body, see_nest, &w);
+    if (!w.good || !check_layouts(&f) || !lower_block(&f, &p->kernel->body))
+        return PASS_FAILED;
+    return PASS_CHANGED;
+}

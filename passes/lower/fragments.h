@@ -1,0 +1,82 @@
+// What the files of the pass `fragments` share.
+
+#ifndef PASSES_LOWER_FRAGMENTS_H
+#define PASSES_LOWER_FRAGMENTS_H
+
+#include "ir/base/map.h"
+#include "ir/walk.h"
+#include "passes/analysis/tensor.h"
+#include "passes/pass.h"
+
+// An array in a fragment, and the local array that each thread has of it:
+// dimensions `dim` count tiles of an instruction there, and the last one the
+// elements that the thread has of a tile.
+struct fragment {
+    struct ir_stmt *alloc;
+    struct ir_buffer *array, *local;
+    const struct ir_stmt *user; // the nest that decides the layout
+    struct matrix_layout layout;
+    uint32_t dim[2];  // of the rows, of the columns
+    uint32_t tile[2]; // rows and columns of a tile
+};
+
+// The pass at work on the threads of one loop.
+struct fragments {
+    struct pass *p;
+    struct VEC(struct fragment) all;
+    struct ir_var *lane, *warp; // of this thread; warp: of its warpgroup
+};
+
+// Return what is known of an array; NULL if it is no fragment.
+struct fragment *fragment_of(struct fragments *f, const struct ir_buffer *b);
+
+// Put the instruction in the place of a nest that is marked with one.
+// False after an error.
+bool fragments_multiply(struct fragments *f, struct ir_stmt *loop,
+                        struct ir_stmt **out);
+
+// Spread the loops around a stage that uses fragments over the threads, below
+// the loop over warps; false after an error.
+bool fragments_spread(struct fragments *f, struct ir_stmt *group,
+                      struct ir_stmt *stage);
+
+// How the loops around a stage count what is inside of a tile.
+enum { SPREAD_MOST = 32 };
+struct spread_loop {
+    struct ir_stmt *loop;
+    int side;           // 0 rows, 1 columns, of the part inside of a tile
+    int64_t factor;     // of the row or column that one iteration is worth
+    int64_t extent;     // of the loop
+    int64_t inside;     // iterations inside of a tile; 0: it counts tiles only
+    struct ir_var *out; // counts the tiles of a loop that does both ...
+    int64_t tiles;      // ... so many at a time
+};
+struct spread {
+    struct fragments *f;
+    struct ir_stmt *stage;
+    const struct fragment *like; // whose layout the stage follows
+    struct ir_path path;         // from the loop's body to the stage
+    struct spread_loop loops[SPREAD_MOST];
+    uint32_t n; // loops of the path
+    struct ir_var
+        *digit[2 * MATRIX_DIGITS_MOST]; // of the elements, by layout digit
+    struct ir_expr *at[2]; // row and column of a tile that this thread is at
+};
+
+// Return an expression of the stage over the loops around it.
+struct ir_expr *spread_over_loops(struct spread *x, struct ir_expr *e);
+
+// Return the indices of the thread's part for an access to a fragment, and
+// the element of a tile.
+struct ir_expr **spread_index(struct spread *x, const struct fragment *f,
+                              struct ir_expr *const *index,
+                              struct ir_expr *element);
+
+// Return what the loops that count inside of tiles are at the thread's place.
+struct map spread_values(struct spread *x);
+
+// Append a load of 8 x 8 matrices in the place of a stage that copies shared
+// memory to a fragment; false if it is anything else, or lies otherwise.
+bool fragments_load(struct spread *x, struct ir_block *out);
+
+#endif
