@@ -260,3 +260,20 @@ const char *elf_read(struct arena *a, const void *bytes, size_t size,
     }
     return read_symbols(&r, out);
 }
+
+const uint8_t *elf_code(struct arena *a, const void *bytes, size_t size,
+                        const char *kernel, size_t *code_size)
+{
+    struct reader r = {.arena = a, .bytes = bytes, .size = size};
+    *code_size = 0;
+    if (size < sizeof r.header)
+        return NULL;
+    memcpy(&r.header, bytes, sizeof r.header);
+    if (!is_cubin(&r.header) || !read_sections(&r))
+        return NULL;
+    const Elf64_Shdr *code = find_section(&r, ".text.", kernel);
+    if (!code || code->sh_type == SHT_NOBITS)
+        return NULL;
+    *code_size = code->sh_size;
+    return r.bytes + code->sh_offset;
+}

@@ -45,4 +45,9 @@ struct elf_cubin {
 const char *elf_read(struct arena *a, const void *bytes, size_t size,
                      struct elf_cubin *out);
 
+// Find the machine code of a kernel in a cubin; the result points into the
+// bytes.  Returns NULL, with size 0, if there is none.
+const uint8_t *elf_code(struct arena *a, const void *bytes, size_t size,
+                        const char *kernel, size_t *code_size);
+
 #endif

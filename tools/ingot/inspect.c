@@ -2,14 +2,14 @@
 //
 //   ingot inspect out/gemm.fatbin       with out/gemm.json beside it, if there
 //   ingot inspect gemm.ing --arch sm_80 built in memory
-//   ingot inspect gemm.ing --sass       disassembled
+//   ingot inspect gemm.ing --loop       the main loop of its machine code
 //   ingot inspect gemm.ing --accesses   what its accesses to memory cost
 
 #include "tools/ingot/cli.h"
 
 #include "nvptx/package/inspect.h"
-#include "nvptx/tool.h"
 #include "tools/ingot/inspect_accesses.h"
+#include "tools/ingot/inspect_code.h"
 #include "tools/ingot/json.h"
 #include "tools/ingot/targets.h"
 #include "tools/libingot/artefact.h"
@@ -24,7 +24,8 @@ struct inspect {
     struct cli_targets targets;
     struct access_options accesses;
     const char *file;
-    bool shows_ptx, shows_sass, is_json;
+    struct code_options code;
+    bool is_json;
 };
 
 // What is looked at.
@@ -37,13 +38,10 @@ struct subject {
     json_t *root; // the manifest, or NULL
 };
 
-enum { KEY_SHOW_PTX = 4096, KEY_SASS, KEY_JSON };
+enum { KEY_JSON = 4480 };
 
 static const struct argp_option options[] = {
-    {"ptx", KEY_SHOW_PTX, 0, 0, "print the PTX", 0},
-    {"sass", KEY_SASS, 0, 0, "print the machine code, by nvdisasm", 0},
-    {"json", KEY_JSON, 0, 0, "print all that is known as JSON", 0},
-    {0}};
+    {"json", KEY_JSON, 0, 0, "print all that is known as JSON", 0}, {0}};
 
 // Take one option.
 static error_t take(int key, char *arg, struct argp_state *state)
@@ -53,10 +51,9 @@ static error_t take(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &o->compile;
         state->child_inputs[1] = &o->targets;
-        state->child_inputs[2] = &o->accesses;
+        state->child_inputs[2] = &o->code;
+        state->child_inputs[3] = &o->accesses;
         return 0;
-    case KEY_SHOW_PTX: o->shows_ptx = true; return 0;
-    case KEY_SASS: o->shows_sass = true; return 0;
     case KEY_JSON: o->is_json = true; return 0;
     case ARGP_KEY_ARG:
         if (o->file)
@@ -105,6 +102,7 @@ static bool build(struct subject *s, const struct buf *text)
     struct ptxas tool;
     struct package_files files;
     cli_targets_apply(&s->options->targets, &s->tools, &o);
+    o.line_info |= inspect_code_has_lines(&s->options->code);
     if (!lower(s, text, &o))
         return false;
     if (s->options->accesses.is_wanted)
@@ -275,50 +273,6 @@ static void print_kernels(const json_t *root, struct buf *out)
     }
 }
 
-// ---- Code -----------------------------------------------------------------
-
-// Append the disassembly of a cubin; false after reporting.
-static bool print_sass(const struct subject *s,
-                       const struct fatbin_image *image, struct buf *out)
-{
-    struct compilation *c = s->c;
-    const char *path =
-        toolchain_find(&s->tools, &c->arena, "nvdisasm", &c->diags);
-    if (!path)
-        return false;
-    const char *const argv[] = {path, "-c", "-g", "/dev/stdin", NULL};
-    struct process_input input = {image->bytes, image->size};
-    struct process p = {.argv = argv, .inputs = &input, .n_inputs = 1};
-    process_run(&c->arena, &p, 1);
-    bool ok = p.end == PROCESS_EXITED && p.code == 0;
-    if (ok)
-        buf_bytes(out, p.output.data, p.output.n);
-    else
-        tool_report(&c->arena, &p, "nvdisasm", &c->diags);
-    process_free(&p);
-    return ok;
-}
-
-// Append the code of all images that was asked for.
-static bool print_code(const struct subject *s, struct buf *out)
-{
-    for (size_t i = 0; i < s->what.fatbin.images.n; i++) {
-        const struct fatbin_image *image = &s->what.fatbin.images.at[i];
-        bool is_ptx = image->kind == IMAGE_PTX;
-        char name[IMAGE_NAME_SIZE];
-        if (is_ptx ? !s->options->shows_ptx : !s->options->shows_sass)
-            continue;
-        image_name(image->kind, image->sm, image->suffix, name);
-        buf_printf(out, "// %s\n", name);
-        if (is_ptx)
-            buf_bytes(out, image->bytes, image->size);
-        else if (!print_sass(s, image, out))
-            return false;
-        buf_char(out, '\n');
-    }
-    return true;
-}
-
 // ---- The command ----------------------------------------------------------
 
 // Return all that is known: the manifest, or the images if there is none.
@@ -360,11 +314,18 @@ static bool show(const struct subject *s)
     if (s->options->accesses.is_wanted)
         return inspect_accesses(&s->options->accesses, s->c,
                                 s->options->is_json);
-    if (s->options->is_json)
-        return json_print(subject_json(s));
+    struct code_subject code = {&s->options->code, s->c, &s->tools,
+                                &s->what.fatbin};
+    if (s->options->is_json) {
+        json_t *root = subject_json(s);
+        if (inspect_code_json(&code, root))
+            return json_print(root);
+        json_decref(root);
+        return false;
+    }
     bool ok = true;
-    if (s->options->shows_ptx || s->options->shows_sass) {
-        ok = print_code(s, &out);
+    if (inspect_code_is_wanted(&s->options->code)) {
+        ok = inspect_code(&code, &out);
     } else {
         print_images(s, &out);
         print_kernels(s->root, &out);
@@ -379,7 +340,8 @@ int command_inspect(int argc, char **argv)
     static const struct argp_child children[] = {
         {&cli_compile_argp, 0, "How to compile a kernel file:", 1},
         {&cli_machine_argp, 0, "For what:", 2},
-        {&access_argp, 0, "Accesses to memory of a kernel file:", 3},
+        {&code_argp, 0, "Code:", 3},
+        {&access_argp, 0, "Accesses to memory of a kernel file:", 4},
         {0}};
     static const struct argp argp = {
         options,
