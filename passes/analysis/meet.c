@@ -139,7 +139,8 @@ static bool is_natural(const struct meet *m, const struct ir_expr *x, int side)
         return type_is_index(x->type);
     if (x->op == OP_var) {
         const struct meet_scope *s = scope_of(m->access[side]->scope, x->u.var);
-        return s && s->from && is_natural(m, s->from, side);
+        return s &&
+               (s->is_natural || (s->from && is_natural(m, s->from, side)));
     }
     bool keeps = x->op == OP_add || x->op == OP_mul || x->op == OP_div ||
                  x->op == OP_mod || x->op == OP_min || x->op == OP_max ||

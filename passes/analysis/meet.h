@@ -18,6 +18,7 @@ struct meet_scope {
     struct ir_expr *condition;   // that holds, or does not; or NULL
     bool holds;
     bool is_single;             // the condition picks one thread out of many
+    bool is_natural;            // the variable is known to be at least 0
     bool is_common;             // the variable is the same for all threads
     const struct ir_stmt *loop; // bound to threads; or NULL
 };

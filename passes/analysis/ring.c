@@ -77,11 +77,9 @@ static void see_stmt(struct ir_stmt *s, void *context)
     }
 }
 
-// Return whether a statement of the body just fills arrays in shared memory
-// from what the loop does not change.
-static bool is_fill(struct look *l, struct ir_stmt *s)
+bool ring_is_fill(struct ir_block *body, struct ir_stmt *s)
 {
-    struct content c = {&l->ring.loop->u.loop.body, true, false};
+    struct content c = {body, true, false};
     struct ir_block one = only(&s);
     ir_each_stmt(&one, see_stmt, &c);
     if (c.fills && c.has_stage)
@@ -105,11 +103,11 @@ static void see_array(struct ir_stmt *s, void *context)
 // Find what fills, and the arrays.
 static bool find_fills(struct look *l)
 {
-    const struct ir_block *body = &l->ring.loop->u.loop.body;
+    struct ir_block *body = &l->ring.loop->u.loop.body;
     for (size_t i = 0; i < body->n; i++) {
         struct ir_stmt *s = body->at[i];
         struct ir_block one = only(&s);
-        if (!is_fill(l, s))
+        if (!ring_is_fill(body, s))
             continue;
         vec_push(l->arena, &l->ring.fills, s);
         ir_each_stmt(&one, see_array, l);

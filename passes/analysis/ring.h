@@ -32,6 +32,10 @@ struct ring {
 struct ring ring_find(struct arena *a, struct ir_kernel *kernel,
                       struct ir_stmt *loop);
 
+// Return whether a statement of a body just fills arrays in shared memory from
+// what the body does not change.
+bool ring_is_fill(struct ir_block *body, struct ir_stmt *s);
+
 // Return the slots that a loop is marked with, `@pipeline(slots)`; 0 if it is
 // not.
 int64_t ring_slots(const struct ir_stmt *loop);

@@ -22,7 +22,8 @@
 // Threads that take no part in an iteration keep the identity.  Each position
 // of the other loops over threads, real or virtual, has a group of parts of its
 // own, and loops over elements inside of those of the reduction move out of
-// them.  An array in local memory gets the result in every thread, others from
+// them.  What just fills shared memory in front of the stage, in a loop of the
+// reduction, stays there.  An array in local memory gets the result in every thread, others from
 // one thread.
 //
 // Shuffles combine as many neighbours as the number of threads that share an
@@ -36,6 +37,7 @@
 
 #include "ir/build.h"
 #include "ir/stage.h"
+#include "passes/analysis/ring.h"
 
 enum { WARP = 32 };
 
@@ -103,13 +105,28 @@ static bool varies(const struct crossing *c, const struct ir_for *loop)
     return false;
 }
 
+// Return whether a loop holds, but for the last one, only statements that fill
+// shared memory; none if it is not a loop of the reduction in one thread.
+static bool holds_fills(const struct crossing *c, struct ir_stmt *s)
+{
+    struct ir_block *body = &s->u.loop.body;
+    bool may_hold = s->u.loop.axis == AXIS_serial &&
+                    crossthread_role(c, s) == STAGE_REDUCES;
+    for (size_t i = 0; i + 1 < body->n; i++) {
+        if (!may_hold || !ring_is_fill(body, body->at[i]))
+            return false;
+    }
+    return true;
+}
+
 // Return whether there are only loops from `first` on, each doing one thing
-// whatever the others do.
+// whatever the others do, and what fills shared memory in front.
 static bool is_nest(const struct crossing *c)
 {
     for (uint32_t i = c->first; i + 1 < c->path.n; i++) {
-        const struct ir_stmt *s = c->path.stmts[i];
-        if (s->kind != STMT_for || s->u.loop.body.n != 1 ||
+        struct ir_stmt *s = c->path.stmts[i];
+        if (s->kind != STMT_for || !holds_fills(c, s) ||
+            c->path.index[i + 1] + 1 != s->u.loop.body.n ||
             crossthread_role(c, s) == (STAGE_SELECTS | STAGE_REDUCES))
             return false;
     }

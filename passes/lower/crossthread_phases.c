@@ -224,7 +224,7 @@ static struct map iter_values(const struct crossing *c, const struct turn *ph)
 
 // Return how often a loop of the reduction runs before its last iteration,
 // which may be the only one that a condition cuts short; NULL if no condition
-// depends on it.
+// depends on it, or it is marked.
 static struct ir_expr *whole_iterations(const struct crossing *c,
                                         const struct ir_for *loop)
 {
@@ -235,7 +235,7 @@ static struct ir_expr *whole_iterations(const struct crossing *c,
         (stage->predicate && ir_mentions(stage->predicate, loop->var)) ||
         c->reducer.block != &stage->body;
     int64_t n;
-    if (!is_cut || loop->axis != AXIS_serial)
+    if (!is_cut || loop->axis != AXIS_serial || loop->attrs.n)
         return NULL;
     if (to->op == OP_ceildiv && ir_int_value(to->args[1], &n))
         return ir_binary(a, OP_div, to->args[0], to->args[1]);
@@ -249,7 +249,7 @@ static void add_nest(const struct crossing *c, struct ir_block *to,
 {
     struct arena *a = c->pass->arena;
     struct ir_stmt *s = nest->at[0];
-    if (s->kind == STMT_for) {
+    if (s->kind == STMT_for && s->u.loop.body.n == 1) {
         struct ir_expr *whole = whole_iterations(c, &s->u.loop);
         struct ir_block body = s->u.loop.body;
         if (whole) {
@@ -280,7 +280,7 @@ static void add_share(const struct crossing *c, struct turn *ph)
     for (size_t i = 0; i < c->reductions.n; i++) {
         ir_append(a, into, c->reductions.at[i]);
         into = &c->reductions.at[i]->u.loop.body;
-        *into = (struct ir_block){0};
+        into->n--;
     }
     s->u.stage.iters = stage->iters;
     s->u.stage.predicate = stage->predicate;

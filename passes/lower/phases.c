@@ -14,7 +14,8 @@
 // innermost block around both places.  If the end of a loop's body conflicts
 // with its beginning, one more goes to one of them.  Copies that a thread has
 // waited for are complete to it alone, so where all threads of a block wait,
-// they meet behind that.
+// they meet behind that, unless no thread ever touches what others copy: a
+// first walk, which only looks, finds that out.
 
 #include "ir/build.h"
 #include "ir/copy.h"
@@ -41,6 +42,8 @@ struct walk {
     const struct ir_stmt *parts; // what keeps threads apart here, or NULL
     struct ir_block *may_split;  // the branch there, if it can be cut in two
     size_t split;                // where it has to be; 0: nowhere
+    struct touches *seen;        // by the walk that only looks; NULL later
+    bool meets_after_waits;
 };
 
 static struct flow walk_block(struct walk *w, struct ir_block *block,
@@ -53,6 +56,15 @@ static struct meet_scope *add_scope(struct walk *w)
     s->up = w->scope;
     w->scope = s;
     return s;
+}
+
+// Return whether two sets of accesses conflict, and which of them.
+static bool conflict(struct walk *w, const struct touches *first,
+                     const struct touches *second,
+                     const struct meet_place *place, struct conflict *out)
+{
+    return !w->seen &&
+           touches_conflict(w->meet, w->threads, first, second, place, out);
 }
 
 // Report a conflict where no barrier can stand.
@@ -114,8 +126,7 @@ static void part_iterations(struct walk *w, struct ir_for *loop,
 {
     struct conflict both;
     struct meet_place place = {w->scope, w->scope, body->clears};
-    if (!touches_conflict(w->meet, w->threads, &body->exit, &body->entry,
-                          &place, &both))
+    if (!conflict(w, &body->exit, &body->entry, &place, &both))
         return;
     if (w->parts) {
         report(w, &both);
@@ -123,8 +134,7 @@ static void part_iterations(struct walk *w, struct ir_for *loop,
     }
     struct meet_place outside = {around, NULL, false};
     struct conflict unused;
-    bool is_start = touches_conflict(w->meet, w->threads, before, &body->entry,
-                                     &outside, &unused);
+    bool is_start = conflict(w, before, &body->entry, &outside, &unused);
     put_barrier(w, &loop->body, is_start ? 0 : loop->body.n, &both);
     if (is_start)
         body->entry = (struct touches){0};
@@ -140,8 +150,10 @@ static struct flow walk_serial(struct walk *w, struct ir_stmt *s,
 {
     struct ir_for *loop = &s->u.loop;
     const struct meet_scope *around = w->scope;
+    struct affine first = affine_of(w->arena, loop->from);
     struct meet_scope *scope = add_scope(w);
     scope->var = loop->var;
+    scope->is_natural = facts_nonnegative(&w->m->facts, &first);
     scope->from = ir_substitute(w->arena, loop->from, &w->values, NULL);
     scope->to = ir_substitute(w->arena, loop->to, &w->values, NULL);
     scope->step = 1;
@@ -232,8 +244,7 @@ static struct flow walk_branch(struct walk *w, struct ir_stmt *s,
     struct flow other = walk_side(w, s, false, &s->u.branch.otherwise, own);
     struct meet_place place = {w->scope, NULL, false};
     struct conflict both;
-    if (w->parts == s && touches_conflict(w->meet, w->threads, &r.exit,
-                                          &other.exit, &place, &both))
+    if (w->parts == s && conflict(w, &r.exit, &other.exit, &place, &both))
         report(w, &both);
     touches_add(w->arena, &r.entry, &other.entry);
     touches_add(w->arena, &r.exit, &other.exit);
@@ -272,6 +283,8 @@ static struct flow walk_stmt(struct walk *w, struct ir_stmt *s,
 {
     struct touches own = touches_of(w->arena, s, &w->values, w->scope);
     struct flow r = {own, own, false};
+    if (w->seen)
+        touches_add(w->arena, w->seen, &own);
     const struct ir_stmt *parts = w->parts;
     struct ir_block *may_split = w->may_split;
     w->may_split = can_split(w, s) ? &s->u.branch.then : NULL;
@@ -342,7 +355,8 @@ static void split_branch(struct walk *w, struct ir_block *block, size_t at)
 static bool meet_after(struct walk *w, struct ir_block *block, size_t at)
 {
     struct ir_stmt *s = block->at[at];
-    if (s->kind != STMT_sync || s->u.sync.kind != SYNC_async_wait || w->parts)
+    if (s->kind != STMT_sync || s->u.sync.kind != SYNC_async_wait || w->parts ||
+        !w->meets_after_waits)
         return false;
     struct ir_stmt *barrier = ir_stmt_barrier(w->m->p->arena);
     ir_insert(w->m->p->arena, block, at + 1, ir_stmt_from(barrier, s));
@@ -363,8 +377,7 @@ static struct flow walk_block(struct walk *w, struct ir_block *block,
             split_branch(w, block, i--);
             continue;
         }
-        if (touches_conflict(w->meet, w->threads, &r.exit, &f.entry, &place,
-                             &both)) {
+        if (conflict(w, &r.exit, &f.entry, &place, &both)) {
             if (!part(w, block, i, &both))
                 return r;
             r.exit = (struct touches){0};
@@ -382,15 +395,34 @@ static struct flow walk_block(struct walk *w, struct ir_block *block,
     return r;
 }
 
+// Return whether a thread may touch what another one copies asynchronously.
+static bool share_copies(struct walk *w, const struct touches *all)
+{
+    struct meet_place place = {NULL, NULL, false};
+    bool found = false;
+    for (size_t i = 0; i < all->n && !found; i++) {
+        const struct ir_stmt *s = all->at[i]->stmt;
+        struct touches copy = {.at = &all->at[i], .n = 1};
+        struct conflict unused;
+        found =
+            s->kind == STMT_store && s->u.store.is_async &&
+            touches_conflict(w->meet, w->threads, &copy, all, &place, &unused);
+    }
+    return found;
+}
+
 void mapping_phases(struct mapping *m, struct ir_block *body)
 {
-    struct walk w = {.m = m, .arena = m->p->scratch};
-    struct touches none = {0};
+    struct touches none = {0}, all = {0};
+    struct walk w = {.m = m, .arena = m->p->scratch, .seen = &all};
     w.threads = mapping_threads(m);
     if (!w.threads)
         return;
     w.values.arena = m->p->scratch;
     w.meet = meet_start(w.arena, m->launch);
+    walk_block(&w, body, &none);
+    w.meets_after_waits = share_copies(&w, &all);
+    w.seen = NULL;
     walk_block(&w, body, &none);
     meet_end(w.meet);
 }
