@@ -290,7 +290,7 @@ void async_begin(struct machine *m)
     struct async *a = m->async;
     a->is_at_once = m->arrival == ARRIVAL_at_once;
     a->is_random = m->arrival == ARRIVAL_random;
-    a->n_mbarriers = a->n_events = a->waiting_events = 0;
+    a->n_mbarriers = a->n_events = a->waiting_events = a->n_products = 0;
     a->n_copies = 1;
     a->free_copy = 0;
     memset(a->named, 0, sizeof a->named);

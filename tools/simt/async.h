@@ -71,9 +71,19 @@ struct async {
     uint32_t most_copies;
     struct event *events; // some have happened
     uint32_t n_events, most_events, waiting_events;
+    struct product *products;
+    uint32_t n_products, most_products;
+    uint64_t *values; // of inline instructions, of each thread
     struct reader *readers; // the first is none
     uint32_t n_readers, free_reader;
 };
+
+// Return the slots of a thread's inline instructions.
+static inline uint64_t *values_of(const struct machine *m,
+                                  const struct fiber *f)
+{
+    return m->async->values + (size_t)f->number * OPERANDS_MOST;
+}
 
 // Return the agents beside the threads: the warps, for matrix instructions,
 // and the mbarriers, for the copies that signal them.

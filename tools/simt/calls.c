@@ -2,6 +2,7 @@
 // that is in no table is an error, so what is run is what was emitted.
 
 #include "tools/simt/code.h"
+#include "tools/simt/ptx.h"
 
 #include <llvm-c/Analysis.h>
 
@@ -226,6 +227,31 @@ static bool watch_memory(struct rewriter *w, LLVMValueRef call,
     return true;
 }
 
+// Have an inline instruction on matrices run.
+static bool replace_program(struct rewriter *w, LLVMValueRef call,
+                            const struct ptx_program *p)
+{
+    if (!p)
+        return false;
+    w->code->machine->has_clocks = true;
+    code_pass_operands(w, call, p->results);
+    LLVMValueRef args[] = {code_address(w, w->code->machine),
+                           code_address(w, p),
+                           code_address(w, code_site(w, call))};
+    code_call(w, FUNCTION(ptx_run), NULL, args, 3);
+    replace(call, code_take_results(w, LLVMTypeOf(call)));
+    return true;
+}
+
+// Replace an intrinsic that loads or stores matrices.
+static bool replace_matrix(struct rewriter *w, LLVMValueRef call,
+                           const char *name)
+{
+    unsigned n = LLVMGetNumArgOperands(call);
+    return replace_program(w, call,
+                           ptx_of_intrinsic(w->code->arena, name, n));
+}
+
 // Return whether LLVM compiles it for this machine too.
 static bool is_common(const char *name)
 {
@@ -246,8 +272,15 @@ static bool replace_inline(struct rewriter *w, LLVMValueRef call,
         replace(call, NULL);
         return true;
     }
-    if (row < 0)
-        return replace_math(w, call, math_find_inline(text));
+    if (row < 0) {
+        size_t n;
+        const char *constraints = LLVMGetInlineAsmConstraintString(
+            LLVMGetCalledValue(call), &n);
+        constraints = arena_copy(w->code->arena, constraints, n);
+        return replace_program(w, call,
+                               ptx_parse(w->code->arena, text, constraints)) ||
+               replace_math(w, call, math_find_inline(text));
+    }
     struct site *s = code_site(w, call);
     s->kind = ACCESS_READ | ACCESS_WRITE | ACCESS_ATOMIC;
     s->bytes = s->align = bytes;
@@ -279,6 +312,7 @@ bool code_replace_call(struct rewriter *w, LLVMValueRef call)
                         replace_collective(w, call, name) ||
                         replace_barrier(w, call, name) ||
                         code_replace_intrinsic(w, call, name) ||
+                        replace_matrix(w, call, name) ||
                         watch_memory(w, call, name) || is_common(name) ||
                         replace_math(w, call, math_find(name));
     if (!ok)

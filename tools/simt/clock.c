@@ -21,6 +21,8 @@ static void *reserve(size_t bytes)
 }
 
 #define CLOCKS_BYTES  ((size_t)CLOCKS_MOST * 2 * AGENTS_MOST * sizeof(uint32_t))
+#define VALUES_BYTES                                                           \
+    ((size_t)FIBERS_MOST * OPERANDS_MOST * sizeof(uint64_t))
 #define READERS_BYTES (((size_t)1 << 26) * sizeof(struct reader))
 
 bool async_open(struct machine *m)
@@ -30,7 +32,8 @@ bool async_open(struct machine *m)
         return false;
     a->clocks = reserve(CLOCKS_BYTES);
     a->readers = reserve(READERS_BYTES);
-    return a->clocks && a->readers;
+    a->values = reserve(VALUES_BYTES);
+    return a->clocks && a->readers && a->values;
 }
 
 void async_close(struct machine *m)
@@ -42,6 +45,9 @@ void async_close(struct machine *m)
         munmap(a->clocks, CLOCKS_BYTES);
     if (a->readers)
         munmap(a->readers, READERS_BYTES);
+    if (a->values)
+        munmap(a->values, VALUES_BYTES);
+    free(a->products);
     free(a->copies);
     free(a->events);
     free(a);

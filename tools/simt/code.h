@@ -112,9 +112,9 @@ LLVMValueRef code_to_bits(struct rewriter *w, LLVMValueRef v);
 LLVMValueRef code_from_bits(struct rewriter *w, LLVMValueRef v,
                             LLVMTypeRef type);
 
-// Store the operands of a call for a function of this program, and load what
-// it leaves: NULL, a value or a struct of them.
-void code_pass_operands(struct rewriter *w, LLVMValueRef call);
+// Store the operands of a call for a function of this program, from slot
+// `first` on, and load what it leaves: NULL, a value or a struct of them.
+void code_pass_operands(struct rewriter *w, LLVMValueRef call, unsigned first);
 LLVMValueRef code_take_results(struct rewriter *w, LLVMTypeRef type);
 
 // ---- math.c

@@ -69,12 +69,12 @@ LLVMValueRef code_from_bits(struct rewriter *w, LLVMValueRef v,
                             type, "");
 }
 
-void code_pass_operands(struct rewriter *w, LLVMValueRef call)
+void code_pass_operands(struct rewriter *w, LLVMValueRef call, unsigned first)
 {
     unsigned n = LLVMGetNumArgOperands(call);
     for (unsigned i = 0; i < n; i++)
         LLVMBuildStore(w->builder, code_to_bits(w, LLVMGetOperand(call, i)),
-                       slot(w, i));
+                       slot(w, first + i));
 }
 
 LLVMValueRef code_take_results(struct rewriter *w, LLVMTypeRef type)
@@ -105,7 +105,7 @@ bool code_replace_intrinsic(struct rewriter *w, LLVMValueRef call,
     struct site *s = code_site(w, call);
     s->bytes = rows[row].number;
     w->code->machine->has_clocks = true;
-    code_pass_operands(w, call);
+    code_pass_operands(w, call, 0);
     LLVMValueRef args[] = {code_address(w, w->code->machine),
                            LLVMConstInt(w->word, row, false),
                            code_address(w, s)};

@@ -14,7 +14,7 @@ enum {
     CLUSTER_MOST = 16,
     MBARRIERS_MOST = 512,
     AGENTS_MOST = FIBERS_MOST + FIBERS_MOST / WARP_LANES + MBARRIERS_MOST,
-    OPERANDS_MOST = 320,
+    OPERANDS_MOST = 640,
     SINK_BYTES = 64
 };
 
@@ -136,6 +136,11 @@ struct fiber {
     uint32_t group;          // of its copies, not yet committed
     uint32_t copies;         // the first one outstanding, 0: none
     uint32_t registers;      // of its warp, in lane 0
+    uint32_t products;       // of its warpgroup, begun and complete
+    uint32_t products_done;
+    uint32_t products_group; // not yet committed
+    uint32_t products_stamp; // of the last wait, in lane 0
+    bool has_fenced;         // its registers for products
     bool insists;            // on a phase of an mbarrier
     bool has_arrived;        // at the barrier of the cluster
     bool may_pass;           // it: all have arrived

@@ -133,7 +133,7 @@ static uint64_t result_of(struct machine *m, const struct party *p, int lane)
     case COLLECTIVE_match32:
     case COLLECTIVE_match64: return matching(p, f->operands[0]);
     case COLLECTIVE_elect: return elected(p, lane);
-    case COLLECTIVE_together:
+    case COLLECTIVE_together: return f == m->current;
     case COLLECTIVE_sync: return 0;
     }
     return reduced(p, f->what);
