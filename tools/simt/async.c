@@ -241,6 +241,12 @@ static void event_happen(struct machine *m, struct event *e)
     e->happen(m, e);
 }
 
+void event_settle(struct machine *m, struct event *e)
+{
+    if (!e->has_happened)
+        event_happen(m, e);
+}
+
 void event_ready(struct machine *m, struct event *e)
 {
     if (is_now(m))
@@ -252,7 +258,7 @@ static void forget_events(struct async *a)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < a->n_events; i++)
-        if (!a->events[i].has_happened)
+        if (!a->events[i].has_happened || a->events[i].group)
             a->events[n++] = a->events[i];
     a->n_events = n;
 }
@@ -305,10 +311,8 @@ void async_end(struct machine *m)
     struct async *a = m->async;
     for (uint32_t i = 0; i < a->n_events && !m->is_stopped; i++) {
         struct event *e = &a->events[i];
-        m->current = &m->fibers[e->fiber];
-        m->current = NULL;
-        if (!e->has_happened)
-            event_happen(m, e);
+        tensor_end(m, e);
+        event_settle(m, e);
     }
     a->n_events = a->waiting_events = 0;
 }

@@ -40,12 +40,25 @@ struct copy {
     bool is_done;
 };
 
+// A copy of a box between a tensor and shared memory.
+struct tensor_copy {
+    struct simt_map map;
+    unsigned char *global, *shared; // the tensor, and the box
+    int32_t at[SIMT_MAP_RANK_MOST]; // of the box
+    uint32_t agent;
+    bool is_load, is_bulk; // bulk: of bytes
+    const struct site *site;
+};
+
 // What the asynchronous proxy is asked for, or an arrival after copies.
 struct event {
     void (*happen)(struct machine *m, struct event *e);
     uint32_t fiber;           // that asked for it
     uint32_t copies;          // the first of a list of copies
     struct mbarrier *signals; // or NULL
+    struct tensor_copy box;
+    uint32_t group; // of stores, from 1; 0: none, or waited for
+    bool is_read;   // its thread has waited until it was
     bool has_happened;
 };
 
@@ -73,7 +86,7 @@ struct async {
     uint32_t n_events, most_events, waiting_events;
     struct product *products;
     uint32_t n_products, most_products;
-    uint64_t *values; // of inline instructions, of each thread
+    uint64_t *values;       // of inline instructions, of each thread
     struct reader *readers; // the first is none
     uint32_t n_readers, free_reader;
 };
@@ -98,11 +111,50 @@ static inline uint32_t agent_of_mbarriers(const struct machine *m)
     return m->n_fibers + m->n_fibers / WARP_LANES + 1;
 }
 
+// ---- readers.c
+
+// Note the read of an element by this thread beside those of others.
+void readers_add(const struct machine *m, struct cell *c, uint64_t record);
+
+// Return a read of a cell's list that a write of this thread meets, or 0.
+uint64_t readers_meet(const struct machine *m, const struct cell *c);
+
+// Forget the list of a cell, or all of them.
+void readers_drop(const struct machine *m, struct cell *c);
+void readers_forget(struct machine *m);
+
+// Put one record in the place of another one.
+void readers_replace(const struct machine *m, struct cell *c, uint64_t old,
+                     uint64_t by);
+
+// ---- clock.c
+
+// Give every thread a clock that knows of nothing.
+void clocks_begin(struct machine *m);
+
+// Return a clock that knows of nothing; it lives until the next block.
+struct clock clock_new(struct machine *m);
+void clock_clear(const struct machine *m, struct clock c);
+
+// Tell a clock what a thread knows and has done, or the other way round.
+void clock_release(struct machine *m, struct fiber *f, struct clock to);
+void clock_acquire(struct machine *m, struct fiber *f, struct clock from);
+void clock_pass(const struct machine *m, struct clock to, struct clock from);
+
+// Tell the asynchronous proxy all that a thread knows.
+void clock_fence(struct machine *m, struct fiber *f);
+
+// Let threads tell each other all that they know; NULL: nobody.
+void clocks_meet(struct machine *m, struct fiber *const *who, uint32_t n);
+
 // ---- async.c
 
 // Return a new event of the current thread.
 struct event *event_new(struct machine *m,
                         void (*happen)(struct machine *m, struct event *e));
+
+// Let an event happen if it has not.
+void event_settle(struct machine *m, struct event *e);
 
 // Let an event happen now if the policy is so.
 void event_ready(struct machine *m, struct event *e);
@@ -122,7 +174,21 @@ bool cluster_open(struct machine *m);
 // Return the registers of a thread at the start of the launch.
 uint32_t registers_at_start(const struct machine *m);
 
+// Return the address of another block's shared memory that belongs to one of
+// this or any other block, and the block that an address is of.
+void *address_in(struct machine *m, void *p, uint32_t rank);
+uint32_t rank_of(struct machine *m, void *p);
+
+// ---- tensor_copy.c
+
+// Note if a block ends before a copy of it is done.
+void tensor_end(struct machine *m, const struct event *e);
+
 // ---- mbarrier.c
+
+// Check that an mbarrier was made known to the asynchronous proxy.
+void mbarrier_need_fence(struct machine *m, const struct mbarrier *b,
+                         const struct site *s);
 
 // Return the mbarrier at an address, or NULL after a finding.  A read of it
 // is noted.

@@ -256,11 +256,10 @@ void block_run(struct machine *m)
                 async_between(m);
             continue;
         }
-        if (open_barriers(m) || (m->has_clocks && async_go_on(m)))
-            continue;
         if (have_ended(m))
             break;
-        note_stuck(m);
+        if (!open_barriers(m) && !(m->has_clocks && async_go_on(m)))
+            note_stuck(m);
     }
     if (m->has_clocks)
         async_end(m);

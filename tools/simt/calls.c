@@ -248,8 +248,7 @@ static bool replace_matrix(struct rewriter *w, LLVMValueRef call,
                            const char *name)
 {
     unsigned n = LLVMGetNumArgOperands(call);
-    return replace_program(w, call,
-                           ptx_of_intrinsic(w->code->arena, name, n));
+    return replace_program(w, call, ptx_of_intrinsic(w->code->arena, name, n));
 }
 
 // Return whether LLVM compiles it for this machine too.
@@ -274,8 +273,8 @@ static bool replace_inline(struct rewriter *w, LLVMValueRef call,
     }
     if (row < 0) {
         size_t n;
-        const char *constraints = LLVMGetInlineAsmConstraintString(
-            LLVMGetCalledValue(call), &n);
+        const char *constraints =
+            LLVMGetInlineAsmConstraintString(LLVMGetCalledValue(call), &n);
         constraints = arena_copy(w->code->arena, constraints, n);
         return replace_program(w, call,
                                ptx_parse(w->code->arena, text, constraints)) ||

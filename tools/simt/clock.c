@@ -21,8 +21,7 @@ static void *reserve(size_t bytes)
 }
 
 #define CLOCKS_BYTES  ((size_t)CLOCKS_MOST * 2 * AGENTS_MOST * sizeof(uint32_t))
-#define VALUES_BYTES                                                           \
-    ((size_t)FIBERS_MOST * OPERANDS_MOST * sizeof(uint64_t))
+#define VALUES_BYTES  ((size_t)FIBERS_MOST * OPERANDS_MOST * sizeof(uint64_t))
 #define READERS_BYTES (((size_t)1 << 26) * sizeof(struct reader))
 
 bool async_open(struct machine *m)

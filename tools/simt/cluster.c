@@ -46,15 +46,26 @@ uint64_t cluster_wait(struct machine *m, const struct site *s,
     return 0;
 }
 
+void *address_in(struct machine *m, void *p, uint32_t rank)
+{
+    const struct region *r = region_of(m, p);
+    size_t offset = (size_t)((unsigned char *)p - r->base);
+    return r->copy ? r->base + r->copy * (rank + 1) + offset % r->copy : p;
+}
+
+uint32_t rank_of(struct machine *m, void *p)
+{
+    const struct region *r = region_of(m, p);
+    size_t offset = (size_t)((unsigned char *)p - r->base);
+    return r->copy && offset >= r->copy ? (uint32_t)(offset / r->copy) - 1
+                                        : m->current->rank;
+}
+
 uint64_t cluster_map(struct machine *m, const struct site *s, const uint64_t *o)
 {
     unsigned char *p = pointer_of(o[0]);
-    const struct region *r = region_of(m, p);
-    uint32_t blocks = m->n_fibers / m->threads;
-    if (o[1] >= blocks)
-        finding_add(m, SIMT_FAULT_out_of_bounds, s, (struct region *)r, p);
-    if (!r->copy || o[1] >= blocks)
-        return o[0];
-    size_t offset = (size_t)(p - r->base) % r->copy;
-    return (uintptr_t)(r->base + r->copy * (o[1] + 1) + offset);
+    if (o[1] < m->n_fibers / m->threads)
+        return (uintptr_t)address_in(m, p, (uint32_t)o[1]);
+    finding_add(m, SIMT_FAULT_out_of_bounds, s, region_of(m, p), p);
+    return o[0];
 }

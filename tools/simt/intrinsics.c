@@ -11,9 +11,10 @@
 
 enum { FEW = 16 }; // operands of any row
 
-// What tells rows of mbarrier.c and named.c apart.
+// What tells rows of mbarrier.c, named.c and tensor_copy.c apart.
 enum { TEST = 1, BY_STATE = 2, RELAXED = 4, EXPECT = 8, DROP = 16 };
 enum { ARRIVE = 1, ALL = 2 };
+enum { OWN_BLOCK = 8 };
 
 // A row of intrinsics.def.
 static const struct {

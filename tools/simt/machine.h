@@ -123,20 +123,21 @@ struct fiber {
     void *stack; // where it was left
     enum fiber_state state;
     uint32_t thread[3], block[3];
-    uint32_t number;         // in the cluster
-    uint32_t tid;            // in the block
-    uint32_t rank;           // of the block in the cluster
-    uint32_t stamp;          // of its accesses: when it last met others
-    uint32_t floor;          // older accesses of the block came before
-    uint32_t warp_floor;     // and of the warp
-    struct clock clock;      // with NULL: the floors say all
-    uint32_t waits_for;      // which barrier, or how many registers
-    uint64_t parity;         // of the phase
-    uint64_t waited;         // progress of the machine at the last test
-    uint32_t group;          // of its copies, not yet committed
-    uint32_t copies;         // the first one outstanding, 0: none
-    uint32_t registers;      // of its warp, in lane 0
-    uint32_t products;       // of its warpgroup, begun and complete
+    uint32_t number;     // in the cluster
+    uint32_t tid;        // in the block
+    uint32_t rank;       // of the block in the cluster
+    uint32_t stamp;      // of its accesses: when it last met others
+    uint32_t floor;      // older accesses of the block came before
+    uint32_t warp_floor; // and of the warp
+    struct clock clock;  // with NULL: the floors say all
+    uint32_t waits_for;  // which barrier, or how many registers
+    uint64_t parity;     // of the phase
+    uint64_t waited;     // progress of the machine at the last test
+    uint32_t group;      // of its copies, not yet committed
+    uint32_t copies;     // the first one outstanding, 0: none
+    uint32_t bulk_group; // the same of stores by the asynchronous proxy
+    uint32_t registers;  // of its warp, in lane 0
+    uint32_t products;   // of its warpgroup, begun and complete
     uint32_t products_done;
     uint32_t products_group; // not yet committed
     uint32_t products_stamp; // of the last wait, in lane 0
@@ -168,6 +169,12 @@ enum arrival { ARRIVAL_late, ARRIVAL_at_once, ARRIVAL_random };
 enum { REGIONS_MOST = 1024 };
 #define SHARED_WINDOW ((size_t)1 << 18)
 
+// A tensor map as the code sees it.
+struct tensor_map {
+    struct simt_map map;
+    unsigned char *base;
+};
+
 // One run.
 struct machine {
     unsigned char *arena; // address space for arrays
@@ -193,9 +200,11 @@ struct machine {
     struct fiber fibers[FIBERS_MOST];
     struct fiber *current;
     uint32_t order[FIBERS_MOST];
-    bool has_clocks;                  // code that needs them
-    uint32_t n_agents;                // so far
-    struct async *async;              // async.h
+    bool has_clocks;     // code that needs them
+    uint32_t n_agents;   // so far
+    struct async *async; // async.h
+    const struct tensor_map *maps;
+    size_t n_maps;
     uint64_t progress;                // phases, copies and barriers so far
     uint64_t operands[OPERANDS_MOST]; // of the call that is made
     void *scheduler;                  // its stack while a fiber runs
@@ -305,45 +314,11 @@ void access_end(struct machine *m, void *p, const struct under_way *u,
 void access_need_fence(struct machine *m, void *p, uint32_t bytes,
                        const struct site *s);
 
-// ---- readers.c
-
-// Note the read of an element by this thread beside those of others.
-void readers_add(const struct machine *m, struct cell *c, uint64_t record);
-
-// Return a read of a cell's list that a write of this thread meets, or 0.
-uint64_t readers_meet(const struct machine *m, const struct cell *c);
-
-// Forget the list of a cell, or all of them.
-void readers_drop(const struct machine *m, struct cell *c);
-void readers_forget(struct machine *m);
-
-// Put one record in the place of another one.
-void readers_replace(const struct machine *m, struct cell *c, uint64_t old,
-                     uint64_t by);
-
 // ---- clock.c
 
 // Reserve what code with clocks needs.  Returns false without memory.
 bool async_open(struct machine *m);
 void async_close(struct machine *m);
-
-// Give every thread a clock that knows of nothing.
-void clocks_begin(struct machine *m);
-
-// Return a clock that knows of nothing; it lives until the next block.
-struct clock clock_new(struct machine *m);
-void clock_clear(const struct machine *m, struct clock c);
-
-// Tell a clock what a thread knows and has done, or the other way round.
-void clock_release(struct machine *m, struct fiber *f, struct clock to);
-void clock_acquire(struct machine *m, struct fiber *f, struct clock from);
-void clock_pass(const struct machine *m, struct clock to, struct clock from);
-
-// Tell the asynchronous proxy all that a thread knows.
-void clock_fence(struct machine *m, struct fiber *f);
-
-// Let threads tell each other all that they know; NULL: nobody.
-void clocks_meet(struct machine *m, struct fiber *const *who, uint32_t n);
 
 // ---- findings.c
 

@@ -134,8 +134,8 @@ static void pass_rows(struct machine *m, const struct fiber *first,
             if (!is_load)
                 *there = x;
             else
-                *at = (*at & ~(UINT64_C(0xffff) << shift)) |
-                      (uint64_t)*there << shift;
+                *at = (*at & ~(UINT64_C(0xffff) << shift)) | (uint64_t)*there
+                                                                 << shift;
         }
 }
 
@@ -168,7 +168,8 @@ void ptx_matrix(struct machine *m, const struct site *s,
     }
     if (kind == MATRIX_LOAD)
         touch_row(m, s, step, v, true);
-    bool is_last = simt_collective(m, COLLECTIVE_together, UINT32_MAX, 0, 0, 0, s);
+    bool is_last =
+        simt_collective(m, COLLECTIVE_together, UINT32_MAX, 0, 0, 0, s);
     if (is_last && kind == MATRIX_MMA)
         multiply(m, first, step);
     else if (is_last)

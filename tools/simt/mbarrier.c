@@ -41,6 +41,15 @@ struct mbarrier *mbarrier_at(struct machine *m, void *p, const struct site *s)
     return access_now(m, p, BYTES, ACCESS_READ | ACCESS_ATOMIC, s) ? b : NULL;
 }
 
+void mbarrier_need_fence(struct machine *m, const struct mbarrier *b,
+                         const struct site *s)
+{
+    const uint32_t *fenced = m->current->clock.fenced;
+    if (stamp_of(b->record) >= fenced[agent_of(b->record)])
+        finding_add_other(m, SIMT_FAULT_missing_fence, s, region_of(m, b->at),
+                          b->at, b->record);
+}
+
 uint32_t mbarrier_agent(const struct machine *m, const struct mbarrier *b)
 {
     return agent_of_mbarriers(m) + (uint32_t)(b - m->async->mbarriers);

@@ -7,7 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUP = 128, WARPS = 4, CHUNK = 16, ROWS = 16, N_MOST = 256, K_MOST = 32 };
+enum {
+    GROUP = 128,
+    WARPS = 4,
+    CHUNK = 16,
+    ROWS = 16,
+    N_MOST = 256,
+    K_MOST = 32
+};
 
 // A matrix in shared memory.
 struct product_operand {
@@ -51,7 +58,8 @@ static bool each_chunk(struct machine *m, const struct product *p,
     uint32_t bytes = (uint32_t)type_bytes(info.part[which].type);
     uint32_t width = CHUNK / bytes;
     bool along_lines = o->descriptor.is_transposed;
-    uint32_t line_step = along_lines ? width : 1, k_step = along_lines ? 1 : width;
+    uint32_t line_step = along_lines ? width : 1,
+             k_step = along_lines ? 1 : width;
     for (uint32_t line = lines[0]; line < lines[1]; line += line_step)
         for (uint32_t k = 0; k < info.k; k += k_step) {
             uint64_t low =

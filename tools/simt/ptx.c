@@ -259,7 +259,7 @@ struct ptx_program *ptx_parse(struct arena *a, const char *text,
 struct ptx_program *ptx_of_intrinsic(struct arena *a, const char *name,
                                      uint32_t operands)
 {
-        static const char head[] = "llvm.nvvm.", tail[] = ".b16.p3";
+    static const char head[] = "llvm.nvvm.", tail[] = ".b16.p3";
     size_t ends = strlen(head) + strlen(tail);
     size_t n = strlen(name);
     bool is_load = strstr(name, ".ldmatrix.");
@@ -268,8 +268,7 @@ struct ptx_program *ptx_of_intrinsic(struct arena *a, const char *name,
         return NULL;
     uint32_t count = (uint32_t)atoi(strstr(name, ".x") + 2);
     struct buf text = {0}, constraints = {0};
-    buf_printf(&text, "%.*s.shared.b16 ", (int)(n - ends),
-               name + strlen(head));
+    buf_printf(&text, "%.*s.shared.b16 ", (int)(n - ends), name + strlen(head));
     buf_text(&text, is_load ? "{" : "[$0], {");
     for (uint32_t i = 0; i < count; i++)
         buf_printf(&text, "%s$%u", i ? "," : "", i + !is_load);
@@ -294,8 +293,7 @@ void ptx_run(struct machine *m, const struct ptx_program *p,
     for (uint32_t i = p->results; i < p->operands; i++)
         if (p->ties[i] != OPERANDS_MOST)
             v[p->ties[i]] = v[i];
-    memcpy(v + p->operands, p->constants,
-           (p->slots - p->operands) * sizeof *v);
+    memcpy(v + p->operands, p->constants, (p->slots - p->operands) * sizeof *v);
     for (size_t i = 0; i < p->steps.n; i++)
         p->steps.at[i].run(m, s, &p->steps.at[i], v);
     memcpy(m->operands, v, p->results * sizeof *v);

@@ -265,6 +265,9 @@ static void make_plain(LLVMValueRef function)
         LLVMRemoveStringAttributeAtIndex(
             function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
             strings[i], (unsigned)strlen(strings[i]));
+    unsigned by_value = LLVMGetEnumAttributeKindForName("byval", 5);
+    for (unsigned i = 0; i < LLVMCountParams(function); i++)
+        LLVMRemoveEnumAttributeAtIndex(function, i + 1, by_value);
 }
 
 bool code_retarget(struct rewriter *w)

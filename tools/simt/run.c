@@ -30,6 +30,7 @@ struct running {
     unsigned char *slots; // of the entries' parameters
     size_t n_slots;
     struct region **regions; // of the kernel's parameters, NULL for scalars
+    struct tensor_map *maps;
 };
 
 // ---- Arguments ------------------------------------------------------------
@@ -158,6 +159,23 @@ static bool set_parameters(struct running *r)
             !push_array(r, add_array(r, s->u.buffer, NULL, (size_t)bytes)))
             return false;
     }
+    return true;
+}
+
+// Give the tensor maps to the machine.
+static bool set_maps(struct running *r, const struct simt_run *run)
+{
+    r->maps = calloc(run->n_maps + 1, sizeof *r->maps);
+    if (!r->maps)
+        return false;
+    for (size_t i = 0; i < run->n_maps; i++) {
+        struct tensor_map *map = &r->maps[i];
+        map->map = run->maps[i];
+        map->base = r->regions[map->map.parameter]->base;
+        memcpy(r->slots + SLOT_BYTES * r->n_slots++, &map, SLOT_BYTES);
+    }
+    r->m->maps = r->maps;
+    r->m->n_maps = run->n_maps;
     return true;
 }
 
@@ -344,7 +362,7 @@ bool simt_run(struct simt_code *code, const struct eval_argument *arguments,
               const struct simt_run *run, struct simt_result *out,
               struct diag_list *diags)
 {
-    size_t n = code->kernel->params.n + code->kernel->body.n + 1;
+    size_t n = code->kernel->params.n + code->kernel->body.n + run->n_maps + 1;
     struct running r = {.code = code,
                         .m = code->machine,
                         .arguments = arguments,
@@ -357,7 +375,7 @@ bool simt_run(struct simt_code *code, const struct eval_argument *arguments,
     bool ok = r.slots && r.regions && make_stacks(code);
     if (!ok)
         diag_error(diags, (struct span){0}, D_simt_no_memory);
-    ok = ok && set_parameters(&r) && run_launches(&r);
+    ok = ok && set_parameters(&r) && set_maps(&r, run) && run_launches(&r);
     if (ok && code->is_checked && !r.m->is_stopped && !run->most_blocks)
         note_unwritten(&r);
     if (ok)
@@ -369,5 +387,6 @@ bool simt_run(struct simt_code *code, const struct eval_argument *arguments,
     regions_drop(r.m, code->n_regions);
     free(r.slots);
     free(r.regions);
+    free(r.maps);
     return ok;
 }

@@ -2,7 +2,7 @@
 // one until it is known to be done, the elements' records say that every other
 // access meets it.
 
-#include "tools/simt/record.h"
+#include "tools/simt/async.h"
 
 // Return the site of an instruction for an access of another kind.
 static struct site site_of(const struct site *s, uint32_t bytes, uint32_t align,

@@ -1,7 +1,7 @@
 // What the lanes of a warp do at once: each brings its operands and waits; the
 // last to arrive computes the result of all.
 
-#include "tools/simt/machine.h"
+#include "tools/simt/async.h"
 
 enum { LANE_BITS = 31 };
 

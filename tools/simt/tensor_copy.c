@@ -1,0 +1,333 @@
+// Copies by the asynchronous proxy: boxes of tensors (TMA) and runs of bytes,
+// into shared memory, where they signal an mbarrier, and out of it, where their
+// thread waits for them in groups.
+
+#include "tools/simt/async.h"
+#include "tools/simt/intrinsics.h"
+
+#include <string.h>
+
+enum { CHUNK = 16, SHARED_ALIGNMENT = 128, LINE = 128, BULK = 16 };
+enum { RANK = 7, OWN_BLOCK = 8 }; // of the numbers of rows
+
+// ---- Places ---------------------------------------------------------------
+
+// Return the elements of a box.
+static uint64_t elements_of(const struct tensor_copy *c)
+{
+    uint64_t n = 1;
+    for (uint32_t d = 0; d < c->map.rank; d++)
+        n *= c->map.box[d];
+    return n;
+}
+
+// Return where a byte of the box lies in shared memory.
+static unsigned char *place_in_shared(const struct tensor_copy *c,
+                                      uint64_t offset)
+{
+    uintptr_t p = (uintptr_t)c->shared + offset;
+    uintptr_t mask = c->map.swizzle ? c->map.swizzle / CHUNK - 1 : 0;
+    return c->shared + offset + ((p ^ (p / LINE & mask) * CHUNK) - p);
+}
+
+// Return where an element of the box lies in the tensor, NULL outside of it.
+static unsigned char *place_in_global(const struct tensor_copy *c, uint64_t i)
+{
+    int64_t offset = 0;
+    for (uint32_t d = 0; d < c->map.rank; d++) {
+        int64_t at = c->at[d] + (int64_t)(i % c->map.box[d]);
+        i /= c->map.box[d];
+        if (at < 0 || at >= c->map.size[d])
+            return NULL;
+        offset += at * (d ? c->map.stride[d] : (int64_t)c->map.bytes);
+    }
+    return c->global + offset;
+}
+
+// ---- Records --------------------------------------------------------------
+
+// Describe one side of a copy.
+static struct under_way side_of(const struct tensor_copy *c, uint32_t bytes,
+                                bool is_write)
+{
+    return (struct under_way){.bytes = bytes,
+                              .align = bytes & -bytes,
+                              .kind = (is_write ? ACCESS_WRITE : ACCESS_READ) |
+                                      ACCESS_LATER,
+                              .agent = c->agent,
+                              .by_proxy = true,
+                              .site = c->site};
+}
+
+// Note that the box in shared memory is under way.  Returns false if it is not
+// where it may be.
+static bool begin_shared(struct machine *m, const struct tensor_copy *c)
+{
+    struct under_way u = side_of(c, CHUNK, c->is_load);
+    uint64_t n = elements_of(c) * c->map.bytes;
+    if ((uintptr_t)c->shared % (c->is_bulk ? CHUNK : SHARED_ALIGNMENT)) {
+        finding_add(m, SIMT_FAULT_misaligned, c->site, region_of(m, c->shared),
+                    c->shared);
+        return false;
+    }
+    for (uint64_t offset = 0; offset < n; offset += CHUNK) {
+        unsigned char *p = place_in_shared(c, offset);
+        if (!c->is_load)
+            access_need_fence(m, p, CHUNK, c->site);
+        if (!access_begin(m, p, &u))
+            return false;
+    }
+    return true;
+}
+
+// Note that the part of the tensor is under way.
+static bool begin_global(struct machine *m, const struct tensor_copy *c)
+{
+    struct under_way u = side_of(c, c->map.bytes, !c->is_load);
+    uint64_t n = elements_of(c);
+    for (uint64_t i = 0; i < n; i++) {
+        unsigned char *p = place_in_global(c, i);
+        if (p && !access_begin(m, p, &u))
+            return false;
+    }
+    return true;
+}
+
+// Note that an agent has done it.
+static void end_shared(struct machine *m, const struct tensor_copy *c,
+                       uint32_t agent, uint32_t stamp)
+{
+    struct under_way u = side_of(c, CHUNK, c->is_load);
+    uint64_t n = elements_of(c) * c->map.bytes;
+    for (uint64_t offset = 0; offset < n; offset += CHUNK)
+        access_end(m, place_in_shared(c, offset), &u, agent, stamp);
+}
+
+static void end_global(struct machine *m, const struct tensor_copy *c,
+                       uint32_t agent, uint32_t stamp)
+{
+    struct under_way u = side_of(c, c->map.bytes, !c->is_load);
+    uint64_t n = elements_of(c);
+    for (uint64_t i = 0; i < n; i++) {
+        unsigned char *p = place_in_global(c, i);
+        if (p)
+            access_end(m, p, &u, agent, stamp);
+    }
+}
+
+// ---- Events ---------------------------------------------------------------
+
+// Copy the box: what is outside of the tensor reads as 0 and is not written.
+static void copy_box(const struct tensor_copy *c)
+{
+    uint64_t n = elements_of(c), bytes = c->map.bytes;
+    for (uint64_t i = 0; i < n; i++) {
+        unsigned char *s = place_in_shared(c, i * bytes);
+        unsigned char *g = place_in_global(c, i);
+        if (c->is_load && g)
+            memcpy(s, g, bytes);
+        else if (c->is_load)
+            memset(s, 0, bytes);
+        else if (g)
+            memcpy(g, s, bytes);
+    }
+}
+
+// A load is done.
+static void loaded(struct machine *m, struct event *e)
+{
+    const struct tensor_copy *c = &e->box;
+    uint32_t stamp = mbarrier_bring(m, e->signals);
+    copy_box(c);
+    end_shared(m, c, c->agent, stamp);
+    end_global(m, c, c->agent, stamp);
+    mbarrier_complete(m, e->signals, (int64_t)(elements_of(c) * c->map.bytes),
+                      0);
+}
+
+// A store is done, though its thread does not know yet.
+static void stored(struct machine *m, struct event *e)
+{
+    (void)m;
+    copy_box(&e->box);
+}
+
+// Begin a load into the shared memory of a block, which signals its mbarrier.
+static void begin_load(struct machine *m, struct tensor_copy c, uint32_t rank,
+                       unsigned char *bar)
+{
+    unsigned char *own = own_address(m, c.shared);
+    c.shared = address_in(m, own, rank);
+    struct mbarrier *b = mbarrier_at(m, address_in(m, bar, rank), c.site);
+    if (!b)
+        return;
+    mbarrier_need_fence(m, b, c.site);
+    b->user = m->current->number;
+    c.agent = mbarrier_agent(m, b);
+    c.is_load = true;
+    if (!begin_shared(m, &c) || !begin_global(m, &c))
+        return;
+    struct event *e = event_new(m, loaded);
+    if (!e)
+        return;
+    e->signals = b;
+    e->box = c;
+    event_ready(m, e);
+}
+
+// Begin a load into one block or, by a mask, several.
+static void load(struct machine *m, const struct tensor_copy *c,
+                 const uint64_t *bar, uint64_t mask, bool has_mask)
+{
+    uint32_t blocks = m->n_fibers / m->threads;
+    unsigned char *p = own_address(m, pointer_of(*bar));
+    if (!has_mask) {
+        begin_load(m, *c, rank_of(m, c->shared), p);
+        return;
+    }
+    for (uint32_t r = 0; r < blocks; r++)
+        if (mask >> r & 1)
+            begin_load(m, *c, r, p);
+}
+
+// Begin a store.
+static void store(struct machine *m, struct tensor_copy c)
+{
+    c.shared = own_address(m, c.shared);
+    c.agent = m->current->number;
+    if (!begin_shared(m, &c) || !begin_global(m, &c))
+        return;
+    struct event *e = event_new(m, stored);
+    if (!e)
+        return;
+    e->box = c;
+    e->group = m->current->bulk_group + 1;
+    event_ready(m, e);
+}
+
+// ---- Called by the code ---------------------------------------------------
+
+// Describe a copy of a box at some coordinates.  Returns false after noting
+// that there is no such map.
+static bool describe(struct machine *m, const struct site *s, uint64_t map,
+                     const uint64_t *at, struct tensor_copy *out)
+{
+    const struct tensor_map *t = pointer_of(map);
+    *out = (struct tensor_copy){.site = s};
+    if (t < m->maps || t >= m->maps + m->n_maps ||
+        t->map.rank != (s->bytes & RANK)) {
+        finding_add(m, SIMT_FAULT_descriptor, s, NULL, NULL);
+        return false;
+    }
+    out->map = t->map;
+    out->global = t->base;
+    for (uint32_t d = 0; d < t->map.rank; d++)
+        out->at[d] = (int32_t)at[d];
+    return true;
+}
+
+uint64_t tensor_load(struct machine *m, const struct site *s, const uint64_t *o)
+{
+    struct tensor_copy c;
+    uint32_t rank = s->bytes & RANK;
+    bool has_mask = !(s->bytes & OWN_BLOCK) && o[5 + rank];
+    if (!describe(m, s, o[2], &o[3], &c))
+        return 0;
+    c.shared = pointer_of(o[0]);
+    load(m, &c, &o[1], o[3 + rank], has_mask);
+    return 0;
+}
+
+uint64_t tensor_store(struct machine *m, const struct site *s,
+                      const uint64_t *o)
+{
+    struct tensor_copy c;
+    if (!describe(m, s, o[1], &o[2], &c))
+        return 0;
+    c.shared = pointer_of(o[0]);
+    store(m, c);
+    return 0;
+}
+
+// Describe a copy of bytes.
+static struct tensor_copy bytes_of(const struct site *s, uint64_t shared,
+                                   uint64_t global, uint64_t bytes)
+{
+    return (struct tensor_copy){.site = s,
+                                .is_bulk = true,
+                                .map = {.rank = 1,
+                                        .bytes = BULK,
+                                        .size = {(int64_t)bytes / BULK},
+                                        .box = {(uint32_t)bytes / BULK}},
+                                .shared = pointer_of(shared),
+                                .global = pointer_of(global)};
+}
+
+uint64_t bulk_load(struct machine *m, const struct site *s, const uint64_t *o)
+{
+    struct tensor_copy c = bytes_of(s, o[0], o[2], o[3]);
+    bool has_mask = !(s->bytes & OWN_BLOCK) && o[6];
+    load(m, &c, &o[1], o[4], has_mask);
+    return 0;
+}
+
+uint64_t bulk_store(struct machine *m, const struct site *s, const uint64_t *o)
+{
+    store(m, bytes_of(s, o[1], o[0], o[2]));
+    return 0;
+}
+
+uint64_t bulk_commit(struct machine *m, const struct site *s, const uint64_t *o)
+{
+    (void)s, (void)o;
+    m->current->bulk_group++;
+    return 0;
+}
+
+// Wait for the stores of this thread but those of the last `most` groups.
+static void wait_stores(struct machine *m, uint64_t most, bool for_reads)
+{
+    struct async *a = m->async;
+    struct fiber *f = m->current;
+    uint64_t open = f->bulk_group + 1;
+    f->stamp = ++m->clock;
+    for (uint32_t i = 0; i < a->n_events; i++) {
+        struct event *e = &a->events[i];
+        if (!e->group || e->fiber != f->number || e->group + most >= open)
+            continue;
+        event_settle(m, e);
+        if (!e->is_read)
+            end_shared(m, &e->box, f->number, f->stamp);
+        e->is_read = true;
+        if (for_reads)
+            continue;
+        end_global(m, &e->box, f->number, f->stamp);
+        e->group = 0;
+    }
+}
+
+uint64_t bulk_wait(struct machine *m, const struct site *s, const uint64_t *o)
+{
+    (void)s;
+    wait_stores(m, o[0], false);
+    return 0;
+}
+
+uint64_t bulk_wait_read(struct machine *m, const struct site *s,
+                        const uint64_t *o)
+{
+    (void)s;
+    wait_stores(m, o[0], true);
+    return 0;
+}
+
+void tensor_end(struct machine *m, const struct event *e)
+{
+    bool is_late =
+        e->group ? !e->is_read : e->happen == loaded && !e->has_happened;
+    if (!is_late)
+        return;
+    m->current = &m->fibers[e->fiber];
+    finding_add(m, SIMT_FAULT_async_unfinished, e->box.site, NULL, NULL);
+    m->current = NULL;
+}
