@@ -4,6 +4,7 @@
 
 #include "ir/affine.h"
 #include "ir/build.h"
+#include "passes/opt/fold.h"
 
 // Return a multiple of a number over it.
 static struct ir_expr *over(struct arena *a, struct ir_expr *x, int64_t by)
@@ -37,6 +38,22 @@ static struct ir_tile registers(struct fragments *f,
     return t;
 }
 
+// Simplify the indices of a nest's operands under what its loops say.
+static void simplify(struct fragments *f, struct tensor_nest *nest)
+{
+    struct facts facts;
+    struct ir_path path;
+    facts_start(&facts, f->p->scratch, f->p->kernel);
+    ir_find(f->p->scratch, &f->p->kernel->body, nest->stage, &path);
+    for (uint32_t i = 0; i + 1 < path.n; i++)
+        facts_enter(&facts, path.stmts[i]);
+    for (int i = 0; i < MATRIX_OPERANDS; i++) {
+        struct tensor_operand *x = &nest->part[i];
+        for (uint32_t d = 0; d < x->n; d++)
+            x->index[d] = fold_expr(f->p->arena, &facts, x->index[d]);
+    }
+}
+
 bool fragments_multiply(struct fragments *f, struct ir_stmt *loop,
                         struct ir_stmt **out)
 {
@@ -44,10 +61,24 @@ bool fragments_multiply(struct fragments *f, struct ir_stmt *loop,
     struct tensor_nest nest;
     if (!tensor_marked(loop, &op) || tensor_match(f->p->arena, loop, op, &nest))
         return false;
+    simplify(f, &nest);
     struct ir_stmt *s =
         ir_stmt_from(ir_stmt_matrix(f->p->arena, op), nest.stage);
-    for (int i = 0; i < MATRIX_OPERANDS; i++)
-        s->u.matrix.tiles[i] = registers(f, &nest, &nest.part[i]);
+    for (int i = 0; i < MATRIX_OPERANDS; i++) {
+        struct ir_tile *t = &s->u.matrix.tiles[i];
+        enum matrix_operand which = (enum matrix_operand)i;
+        struct matrix_layout layout;
+        const char *wrong = NULL;
+        if (matrix_layout(op, which, &layout))
+            *t = registers(f, &nest, &nest.part[i]);
+        else
+            wrong = fragments_shared(f, &nest, which, t);
+        if (wrong) {
+            diag_error(f->p->diags, loop->span, D_operand_layout,
+                       nest.part[i].buffer->name, wrong);
+            return false;
+        }
+    }
     s->u.matrix.keep = nest.keep;
     *out = s;
     return true;

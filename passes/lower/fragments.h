@@ -35,6 +35,15 @@ struct fragment *fragment_of(struct fragments *f, const struct ir_buffer *b);
 bool fragments_multiply(struct fragments *f, struct ir_stmt *loop,
                         struct ir_stmt **out);
 
+// Describe the operand of a warpgroup's instruction that lies in shared
+// memory.  Returns NULL, or what is wrong with how it lies.
+const char *fragments_shared(struct fragments *f,
+                             const struct tensor_nest *nest,
+                             enum matrix_operand which, struct ir_tile *out);
+
+// Put fences and waits around the instructions of warpgroups in a block.
+void fragments_order(struct fragments *f, struct ir_block *block);
+
 // Spread the loops around a stage that uses fragments over the threads, below
 // the loop over warps; false after an error.
 bool fragments_spread(struct fragments *f, struct ir_stmt *group,
