@@ -15,14 +15,15 @@ struct row {
     uint32_t threads, m, n, k;
     const char *inputs, *result;
     const char *layout[MATRIX_OPERANDS];
-    uint32_t sm;
+    uint32_t sm, version;
     const char *ptx;
 };
 
 static const struct row rows[] = {
-#define MATRIX(name, kind, threads, m, n, k, inputs, result, A, B, D, sm, ptx) \
-    {#name,   MATRIX_##kind, threads,   m,  n,  k,                             \
-     #inputs, #result,       {D, A, B}, sm, ptx},
+#define MATRIX(name, kind, threads, m, n, k, inputs, result, A, B, D, sm,      \
+               version, ptx)                                                   \
+    {#name,   MATRIX_##kind, threads,   m,  n,       k,                        \
+     #inputs, #result,       {D, A, B}, sm, version, ptx},
 #include "ir/matrix.def"
 #undef MATRIX
 };
@@ -63,6 +64,7 @@ struct matrix_info matrix_info(struct ir_matrix m)
                                .n = m.n,
                                .k = r->k,
                                .sm = r->sm,
+                               .version = r->version,
                                .is_transposed = strstr(r->name, "_trans")};
     info.part[MATRIX_D] = part(r->result, r->layout[MATRIX_D], r->m, m.n);
     info.part[MATRIX_A] = part(r->inputs, r->layout[MATRIX_A], r->m, r->k);

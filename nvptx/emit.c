@@ -150,7 +150,8 @@ static void note_atomic(struct ir_expr *x, void *context)
 static void begin_entry(struct emitter *e, struct ir_launch *launch)
 {
     const struct map empty = {.arena = e->arena};
-    e->values = e->arrays = e->written = empty;
+    e->values = e->arrays = e->written = e->accumulating = empty;
+    e->warp = NULL;
     e->entry = launch->name;
     e->shared = shared_layout(e->arena, launch);
     e->pool = NULL;
@@ -177,6 +178,7 @@ static void emit_entry(struct emitter *e, struct ir_stmt *s)
         emit_map_parameter(e, (unsigned)(parameters.n + i),
                            e->kernel->maps.at[i]);
     LLVMBasicBlockRef body = LLVMGetInsertBlock(e->builder);
+    emit_warpgroups_begin(e, launch);
     emit_block(e, &launch->body);
     LLVMBuildRetVoid(e->builder);
     LLVMPositionBuilderAtEnd(e->builder, e->allocas);

@@ -52,6 +52,10 @@ struct emitter {
     struct shared_layout shared; // of the launch's arrays in shared memory
     LLVMValueRef pool;           // the variable that holds all of them, or NULL
     LLVMValueRef dynamic;        // the module's dynamic shared memory, or NULL
+    struct map accumulating;     // arrays that a warpgroup's instructions write
+    struct VEC(const struct ir_buffer *) accumulators; // of them, those around
+    bool is_foreign;   // an instruction that the target lacks was reported
+    LLVMValueRef warp; // the number of the thread's, if there are such, or NULL
 };
 
 // ---- emit.c: kernels and entries
@@ -79,6 +83,9 @@ LLVMValueRef emit_combined(struct emitter *e, enum ir_op op, struct type t,
 LLVMValueRef emit_const(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_var(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_index(struct emitter *e, const struct ir_expr *x);
+// Return whether an expression must not be evaluated in vain: it touches
+// memory, or divides by what may be zero.
+bool emit_may_fault(const struct ir_expr *x);
 LLVMValueRef emit_select(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_neg(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_invert(struct emitter *e, const struct ir_expr *x);
@@ -119,6 +126,27 @@ LLVMValueRef emit_vote(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_match(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_warp_reduce(struct emitter *e, const struct ir_expr *x);
 void emit_sync(struct emitter *e, const struct ir_stmt *s);
+
+// ---- emit_matrix.c: instructions on matrices
+
+void emit_matrix(struct emitter *e, const struct ir_stmt *s);
+
+// ---- emit_wgmma.c: those of warpgroups
+
+// Begin an entry: find what its warpgroups write.
+void emit_warpgroups_begin(struct emitter *e, struct ir_launch *launch);
+// Return the number of the thread's warp, or of a group of warps, if that is
+// what an expression is and it pays to have it from one lane; NULL otherwise.
+LLVMValueRef emit_warp_number(struct emitter *e, const struct ir_expr *x);
+// Emit an instruction that orders those of a warpgroup; "": none, but as if
+// there were one.
+void emit_warpgroup_sync(struct emitter *e, const char *ptx);
+
+// ---- emit_async.c
+
+// Emit a copy to shared memory that goes on behind it, or report E0763; false
+// if it has to be an ordinary store.
+bool emit_async(struct emitter *e, const struct ir_stmt *s);
 
 // ---- emit_memory.c
 

@@ -142,4 +142,6 @@ void emit_alloc(struct emitter *e, const struct ir_stmt *s)
         LLVMSetValueName2(array, b->name, strlen(b->name));
     LLVMSetAlignment(array, b->align > VECTOR_ALIGN ? b->align : VECTOR_ALIGN);
     map_set(&e->arrays, b, array);
+    if (map_has(&e->accumulating, b))
+        vec_push(e->arena, &e->accumulators, b);
 }

@@ -60,6 +60,8 @@ LLVMValueRef emit_load(struct emitter *e, const struct ir_expr *x)
 void emit_store(struct emitter *e, const struct ir_stmt *s)
 {
     struct ir_expr *value = s->u.store.value;
+    if (s->u.store.is_async && emit_async(e, s))
+        return;
     LLVMValueRef v = emit_value(e, value);
     if (value->type.kind == TYPE_bool)
         v = LLVMBuildZExt(e->builder, v, emit_memory_type(e, value->type), "");

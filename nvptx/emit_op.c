@@ -75,6 +75,9 @@ static LLVMValueRef emit_sum(struct emitter *e, enum ir_op op, struct type t,
 // a + b and the like.
 static LLVMValueRef emit_binary(struct emitter *e, const struct ir_expr *x)
 {
+    LLVMValueRef warp = emit_warp_number(e, x);
+    if (warp)
+        return warp;
     LLVMValueRef a = emit_value(e, x->args[0]);
     LLVMValueRef b = emit_value(e, x->args[1]);
     LLVMOpcode code = (LLVMOpcode)emit_choice(x->op, x->type);

@@ -39,9 +39,7 @@ LLVMValueRef emit_index(struct emitter *e, const struct ir_expr *x)
     return emit_convert(e, x->type, type_scalar(TYPE_u32), v);
 }
 
-// Return whether an expression must not be evaluated in vain: it touches
-// memory, or divides by what may be zero.
-static bool may_fault(const struct ir_expr *x)
+bool emit_may_fault(const struct ir_expr *x)
 {
     unsigned flags = ir_op_info(x->op)->flags;
     bool divides = x->op == OP_div || x->op == OP_mod || x->op == OP_ceildiv;
@@ -52,7 +50,7 @@ static bool may_fault(const struct ir_expr *x)
         (!ir_int_value(x->args[1], &by) || by == 0 || by == -1))
         return true;
     for (uint32_t i = 0; i < x->n; i++) {
-        if (may_fault(x->args[i]))
+        if (emit_may_fault(x->args[i]))
             return true;
     }
     return false;
@@ -97,7 +95,7 @@ LLVMValueRef emit_select(struct emitter *e, const struct ir_expr *x)
         arms[0] = truth(e, x->type, true);
     LLVMValueRef cond = emit_value(e, x->args[0]);
     if (x->args[0]->type.lanes == 1 &&
-        (may_fault(arms[0]) || may_fault(arms[1])))
+        (emit_may_fault(arms[0]) || emit_may_fault(arms[1])))
         return emit_one_of(e, x->type, cond, arms);
     LLVMValueRef a = emit_value(e, arms[0]);
     LLVMValueRef b = emit_value(e, arms[1]);

@@ -30,10 +30,15 @@ static void note_together(struct ir_expr *x, void *context)
     *(bool *)context |= (ir_op_info(x->op)->flags & OP_TOGETHER) != 0;
 }
 
-// Note whether the threads of a warp wait for one another.
+// Note whether the threads of a warp wait for one another, or do something
+// together.
 static void note_warp(struct ir_stmt *s, void *context)
 {
-    *(bool *)context |= s->kind == STMT_sync && s->u.sync.kind == SYNC_warp;
+    bool is_together =
+        s->u.sync.kind == SYNC_warp || (s->u.sync.kind >= SYNC_wgmma_fence &&
+                                        s->u.sync.kind <= SYNC_wgmma_wait);
+    *(bool *)context |=
+        s->kind == STMT_matrix || (s->kind == STMT_sync && is_together);
 }
 
 // Return whether threads meet below a statement.
@@ -56,16 +61,8 @@ static LLVMValueRef branch_for(struct emitter *e, struct ir_stmt *s,
                                LLVMValueRef cond, LLVMBasicBlockRef then,
                                LLVMBasicBlockRef otherwise)
 {
-    LLVMTypeRef type =
-        LLVMFunctionType(LLVMVoidTypeInContext(e->context), NULL, 0, false);
-    if (has_meeting(s)) {
-        LLVMValueRef nothing = LLVMGetInlineAsm(type, "", 0, "", 0, true, false,
-                                                LLVMInlineAsmDialectATT, false);
-        LLVMValueRef meeting =
-            LLVMBuildCall2(e->builder, type, nothing, NULL, 0, "");
-        emit_call_attribute(meeting, "convergent");
-        emit_call_attribute(meeting, "nounwind");
-    }
+    if (has_meeting(s))
+        emit_warpgroup_sync(e, "");
     return LLVMBuildCondBr(e->builder, cond, then, otherwise);
 }
 
@@ -218,7 +215,7 @@ static void emit_stmt(struct emitter *e, struct ir_stmt *s)
     case STMT_sync: emit_sync(e, s); break;
     case STMT_tma_load: emit_tensor_load(e, s); break;
     case STMT_tma_store: emit_tensor_store(e, s); break;
-    case STMT_matrix:
+    case STMT_matrix: emit_matrix(e, s); break;
     case STMT_stage:
     case STMT_launch:
     case STMT_COUNT: break;
@@ -227,9 +224,11 @@ static void emit_stmt(struct emitter *e, struct ir_stmt *s)
 
 void emit_block(struct emitter *e, const struct ir_block *block)
 {
+    size_t around = e->accumulators.n;
     for (size_t i = 0; i < block->n; i++) {
         struct emit_place before = emit_line_stmt(e, block->at[i]);
         emit_stmt(e, block->at[i]);
         emit_line_restore(e, before);
     }
+    e->accumulators.n = around;
 }

@@ -7,8 +7,14 @@
 
 #include <string.h>
 
-enum { WORD = 32, ALL_LANES = -1, CLAMP_LAST = 31, REDUX_PTX = 70 };
-enum { REDUX_TARGET = 80 };
+enum {
+    WORD = 32,
+    ALL_LANES = -1,
+    CLAMP_LAST = 31,
+    REDUX_PTX = 70,
+    PROXY_PTX = 80
+};
+enum { REDUX_TARGET = 80, COPY_TARGET = 80, GROUP_TARGET = 90 };
 
 // A shuffle: the intrinsic's name, and the lane at which it stops.
 struct shuffle {
@@ -183,11 +189,21 @@ static void emit_fence(struct emitter *e, const char *scope)
         fence, LLVMGetSyncScopeID(e->context, scope, strlen(scope)));
 }
 
+// Return the first architecture, as a number, where anything is asynchronous
+// that this waits for or orders; 0 for any.
+static unsigned least_target(enum sync_kind kind)
+{
+    bool is_copy = kind == SYNC_async_commit || kind == SYNC_async_wait;
+    bool is_group = kind >= SYNC_wgmma_fence && kind <= SYNC_fence_async;
+    return is_copy ? COPY_TARGET : is_group ? GROUP_TARGET : 0;
+}
+
 void emit_sync(struct emitter *e, const struct ir_stmt *s)
 {
     LLVMValueRef all = word(e, ALL_LANES);
     LLVMValueRef n = word(e, s->u.sync.n);
-    LLVMValueRef n64 = emit_int(e, type_scalar(TYPE_i64), s->u.sync.n);
+    if (e->options->target->number < least_target(s->u.sync.kind))
+        return;
     switch (s->u.sync.kind) {
     case SYNC_warp:
         emit_intrinsic(e, "llvm.nvvm.bar.warp.sync", NULL, &all, 1);
@@ -202,19 +218,21 @@ void emit_sync(struct emitter *e, const struct ir_stmt *s)
         emit_intrinsic(e, "llvm.nvvm.cp.async.wait.group", NULL, &n, 1);
         break;
     case SYNC_wgmma_fence:
-        emit_intrinsic(e, "llvm.nvvm.wgmma.fence.sync.aligned", NULL, NULL, 0);
+        emit_warpgroup_sync(e, "wgmma.fence.sync.aligned;");
         break;
     case SYNC_wgmma_commit:
         emit_intrinsic(e, "llvm.nvvm.wgmma.commit_group.sync.aligned", NULL,
                        NULL, 0);
         break;
     case SYNC_wgmma_wait:
-        emit_intrinsic(e, "llvm.nvvm.wgmma.wait_group.sync.aligned", NULL, &n64,
-                       1);
+        emit_warpgroup_sync(e, arena_printf(e->arena,
+                                            "wgmma.wait_group.sync.aligned %u;",
+                                            s->u.sync.n));
         break;
     case SYNC_fence_async:
         emit_intrinsic(e, "llvm.nvvm.fence.proxy.async.shared_cta", NULL, NULL,
                        0);
+        emit_need_ptx(e, PROXY_PTX);
         break;
     case SYNC_fence_mbarrier_init:
     case SYNC_bulk_commit:
