@@ -244,6 +244,15 @@ static void enter_loop(struct domain *d, const struct ir_for *loop)
     restrict_to(d, isl_pw_aff_lt_set(v, to));
 }
 
+isl_pw_aff *domain_unknown(struct domain *d, struct ir_expr *extent)
+{
+    isl_pw_aff *end = domain_value(d, extent);
+    isl_pw_aff *v = symbol_value(d, add_symbol(d, NULL, NULL, false));
+    restrict_to(d, isl_pw_aff_nonneg_set(isl_pw_aff_copy(v)));
+    restrict_to(d, isl_pw_aff_lt_set(isl_pw_aff_copy(v), end));
+    return v;
+}
+
 // Give a name to a value, from here on.
 static void add_name(struct domain *d, const struct ir_var *var,
                      struct ir_expr *value)

@@ -58,6 +58,9 @@ void domain_equate(struct domain *d, isl_pw_aff *x, isl_pw_aff *y);
 isl_pw_aff *domain_value(struct domain *d, struct ir_expr *x);
 isl_set *domain_condition(struct domain *d, struct ir_expr *c);
 
+// Return a value in 0 .. extent - 1 of which nothing else is known.
+isl_pw_aff *domain_unknown(struct domain *d, struct ir_expr *extent);
+
 // Return the newest symbol of a loop variable that was entered, and its
 // value.
 size_t domain_find(const struct domain *d, const struct ir_var *var);

@@ -7,7 +7,8 @@
 // on every block or thread of that axis; if it stores, all of them do, at
 // any time.  Arrays that the kernel allocates may be filled by all threads of
 // a block: one of them will store, and the others wait (lower/single.c,
-// phases.c).
+// phases.c).  What directives moved into a loop after it was bound must not
+// make its iterations meet.
 
 #include "passes/schedule/verify.h"
 
@@ -131,6 +132,38 @@ static bool check_blocks(struct pass *p, const struct sched_item *schedule,
     return false;
 }
 
+// The loops that directives bound to blocks or threads: the context of see_bound.
+struct bound {
+    struct pass *pass;
+    struct VEC(struct ir_stmt *) loops;
+};
+
+// Note such a loop.
+static void see_bound(struct ir_stmt *s, void *context)
+{
+    struct bound *b = context;
+    if (s->kind == STMT_for && s->by.source &&
+        axis_kind(s->u.loop.axis) >= AXIS_BLOCK)
+        vec_push(b->pass->scratch, &b->loops, s);
+}
+
+// Check that iterations that were independent when they were bound still are.
+static bool check_bound(struct pass *p, struct ir_block *nest)
+{
+    struct bound b = {.pass = p};
+    ir_each_stmt(nest, see_bound, &b);
+    for (size_t i = 0; i < b.loops.n; i++) {
+        struct ir_stmt *loop = b.loops.at[i];
+        struct sched_call c = {.pass = p, .span = loop->by};
+        if (sched_check_parallel(&c, loop, loop->u.loop.axis))
+            continue;
+        diag_help(p->diags, "a directive behind this one changed what the "
+                            "iterations share: bind the loop after that");
+        return false;
+    }
+    return true;
+}
+
 bool schedule_verify(struct pass *p, const struct sched_item *schedule)
 {
     struct ir_block *body = &p->kernel->body;
@@ -139,7 +172,7 @@ bool schedule_verify(struct pass *p, const struct sched_item *schedule)
         struct ir_block nest = {&body->at[i], 1, 1};
         ir_each_stmt(&nest, see_axis, &axes);
         if (!check_block(p, schedule, &nest, axes) ||
-            !check_blocks(p, schedule, body->at[i]))
+            !check_blocks(p, schedule, body->at[i]) || !check_bound(p, &nest))
             return false;
     }
     return true;

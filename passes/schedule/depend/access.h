@@ -93,6 +93,8 @@ struct depend_question {
     bool across;                  // the serial loops around do, too ...
     bool waits;     // ... but not where shared memory is concerned
     bool combines;  // they add up parts of a reduction, which is lowered
+    bool is_bound;  // they are on the axis already: what counts is global
+                    // memory, and what is proved to meet
     enum axis axis; // on which; serial if there is an order
     bool any;       // all pairs are meant, whatever their order
 };

@@ -61,6 +61,28 @@ static bool is_shared_reduction(struct pass *p, struct ir_stmt *loop)
            reducer_find(p, &s->u.stage, &ignored);
 }
 
+// Return whether an access is in a loop inside of the question's that has its
+// axis, too: the iterations share that one (analysis/nested.h).
+static bool is_together(const struct ask *ask, const struct depend_access *x)
+{
+    bool found = false;
+    for (size_t i = ask->nest.outer + 1; i < x->path.n; i++)
+        found |= depend_is_loop(&x->path.at[i]) &&
+                 x->path.at[i].stmt->u.loop.axis == ask->question.axis;
+    return found;
+}
+
+// Return whether two accesses are no matter to iterations that are on their
+// axis already: the part of an array that one of them touches was not cut to
+// it outside of global memory, and what they write together they write once.
+static bool is_bound_apart(const struct ask *ask, const struct depend_access *x,
+                           const struct depend_access *y)
+{
+    bool together = is_together(ask, x) && (!y->writes || is_together(ask, y));
+    return ask->question.is_bound &&
+           (together || x->buffer->space != SPACE_global);
+}
+
 // Return whether the order of two accesses matters at all.
 static bool is_pair(const struct ask *ask, const struct depend_access *x,
                     const struct depend_access *y)
@@ -69,7 +91,7 @@ static bool is_pair(const struct ask *ask, const struct depend_access *x,
     bool ordered = !(x->is_atomic && y->is_atomic) &&
                    !(ask->question.order && combines(x, y));
     return x->buffer == y->buffer && x->writes && (!y->writes || x <= y) &&
-           ordered && !is_shared;
+           ordered && !is_shared && !is_bound_apart(ask, x, y);
 }
 
 // Return whether an access is by the init of a reduction that the question's
@@ -160,7 +182,8 @@ bool depend_carried(struct pass *p, struct ir_stmt *loop, enum axis axis,
         .n = 1,
         .axis = axis,
         .across = axis_kind(axis) == AXIS_BLOCK || has_barrier,
-        .combines = is_thread && is_shared_reduction(p, loop)};
+        .combines = is_thread && is_shared_reduction(p, loop),
+        .is_bound = loop->u.loop.axis == axis};
     return !runs_once(loop) && answer(&ask, p, out);
 }
 

@@ -34,7 +34,8 @@ struct depend_meeting {
 // do so anyway.  Where the program has barriers of its own, none are derived.
 //
 // Two iterations do not meet in an array that each writes before it reads it,
-// if it is private to them, or if all of them write the same values.
+// if it is private to them, or if all of them write the same values.  Of a loop
+// that is on the axis already, only what is proved to meet in global memory does.
 bool depend_carried(struct pass *p, struct ir_stmt *loop, enum axis axis,
                     bool with_example, struct depend_meeting *out);
 

@@ -303,6 +303,16 @@ static isl_set *remove_written(struct pair *p, isl_set *left,
         left, domain_project(&p->d, isl_set_copy(p->d.set), first));
 }
 
+// Let indices of the read that are not affine be any of the array.
+static void bound_unknown(struct pair *p)
+{
+    const struct ir_buffer *b = p->x->buffer;
+    for (uint32_t i = 0; i < b->rank; i++) {
+        if (!p->ix[i])
+            p->ix[i] = domain_unknown(&p->d, b->shape[i]);
+    }
+}
+
 bool depend_is_covered(struct depend_nest *w, const struct depend_question *q,
                        const struct depend_access *read)
 {
@@ -311,6 +321,7 @@ bool depend_is_covered(struct depend_nest *w, const struct depend_question *q,
         return false;
     isl_ctx *ctx = domain_context(ISL_OPERATIONS_MOST);
     start_pair(&p, ctx, NULL);
+    bound_unknown(&p);
     isl_set *reads = isl_set_copy(p.d.set), *left = isl_set_copy(p.d.set);
     for (size_t i = 0; i < w->accesses.n; i++) {
         p.y = &w->accesses.at[i];
