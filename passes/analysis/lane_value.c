@@ -21,6 +21,8 @@ void lane_go_to(struct lane_place *p, const struct ir_launch *launch,
 static int64_t position(const struct lane_place *p, enum axis axis)
 {
     int d = axis_dimension(axis);
+    if (axis == AXIS_warpgroup)
+        return p->thread[0] / 128;
     if (axis == AXIS_warp)
         return p->thread[0] / 32;
     if (axis == AXIS_lane)

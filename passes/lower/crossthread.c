@@ -215,8 +215,9 @@ static int64_t shuffle_width(const struct crossing *c)
     struct extents e = launch_extents(c);
     int64_t each = 1, width = WARP;
     bool is_first = true;
-    static const enum axis axes[] = {AXIS_lane, AXIS_warp, AXIS_thread_x,
-                                     AXIS_thread_y, AXIS_thread_z};
+    static const enum axis axes[] = {AXIS_lane,      AXIS_warp,
+                                     AXIS_warpgroup, AXIS_thread_x,
+                                     AXIS_thread_y,  AXIS_thread_z};
     for (size_t k = 0; k < sizeof axes / sizeof *axes; k++) {
         enum axis axis = axes[k];
         const struct ir_stmt *loop = NULL;

@@ -92,8 +92,9 @@ static void number_threads(const struct crossing *c, struct turn *ph)
 {
     struct arena *a = c->pass->arena;
     ph->number = ir_int(a, 0);
-    static const enum axis axes[] = {AXIS_warp, AXIS_lane, AXIS_thread_z,
-                                     AXIS_thread_y, AXIS_thread_x};
+    static const enum axis axes[] = {AXIS_warpgroup, AXIS_warp,
+                                     AXIS_lane,      AXIS_thread_z,
+                                     AXIS_thread_y,  AXIS_thread_x};
     for (size_t k = 0; k < sizeof axes / sizeof *axes; k++) {
         for (size_t i = 0; i < c->threads.n; i++) {
             const struct ir_stmt *s = c->threads.at[i];

@@ -26,6 +26,8 @@
 #include "passes/lower/resources.h"
 #include "passes/opt/fold.h"
 
+enum { LANES = 32, WARPS = 4 }; // of a warp, of a warpgroup
+
 // Find a variable that is not a parameter.
 static void see_local(struct ir_expr *x, void *context)
 {
@@ -127,6 +129,8 @@ static void measure_loop(struct mapping *m, struct ir_stmt *s)
         m->failed = true;
         return;
     }
+    if (loop->axis == AXIS_warp && !m->around[AXIS_warpgroup])
+        m->lone_warp = s;
     bool is_thread = axis_kind(loop->axis) == AXIS_THREAD;
     extent =
         is_thread ? thread_extent(m, s, extent) : block_extent(m, s, extent);
@@ -216,13 +220,28 @@ static void map_block(struct mapping *m, struct ir_block *block)
     }
 }
 
-// Let warps have 32 lanes each; reports E0732 if other loops count the threads
-// of the block.
+// Return how many positions an axis has at most.
+static int64_t most_positions(const struct mapping *m, enum axis axis)
+{
+    return axis == AXIS_warp && m->extent[AXIS_warpgroup] ? WARPS
+                                                          : axis_most(axis);
+}
+
+// Let warpgroups have 4 warps each, and those 32 lanes; reports E0732 if other
+// loops count the threads of the block, and E0733 if there are warpgroups and a
+// loop over warps stands outside of them.
 static void settle_warps(struct mapping *m)
 {
-    enum axis warps = m->extent[AXIS_warp] ? AXIS_warp : AXIS_lane;
+    enum axis warps = m->extent[AXIS_warpgroup] ? AXIS_warpgroup
+                      : m->extent[AXIS_warp]    ? AXIS_warp
+                                                : AXIS_lane;
     if (!m->extent[warps])
         return;
+    if (warps == AXIS_warpgroup && m->lone_warp) {
+        diag_error(m->p->diags, m->lone_warp->span, D_warp_outside,
+                   m->lone_warp->u.loop.var->name, m->name[warps]);
+        m->failed = true;
+    }
     for (int i = AXIS_thread_x; i <= AXIS_thread_z; i++) {
         if (!m->extent[i] || ir_is_int_const(m->extent[i], 1))
             continue;
@@ -230,8 +249,13 @@ static void settle_warps(struct mapping *m)
                    axis_name((enum axis)i), m->name[warps], axis_name(warps));
         m->failed = true;
     }
-    if (warps == AXIS_warp)
-        m->extent[AXIS_lane] = ir_int(m->p->arena, 32);
+    if (warps != AXIS_lane)
+        m->extent[AXIS_lane] = ir_int(m->p->arena, LANES);
+    int64_t inside;
+    if (warps == AXIS_warpgroup &&
+        !(m->extent[AXIS_warp] && ir_int_value(m->extent[AXIS_warp], &inside) &&
+          inside > WARPS))
+        m->extent[AXIS_warp] = ir_int(m->p->arena, WARPS);
 }
 
 struct ir_expr *mapping_position(const struct mapping *m, enum axis axis)
@@ -239,12 +263,18 @@ struct ir_expr *mapping_position(const struct mapping *m, enum axis axis)
     struct arena *a = m->p->arena;
     if (m->extent[axis] && ir_is_int_const(m->extent[axis], 1))
         return ir_int(a, 0);
-    if (axis != AXIS_warp && axis != AXIS_lane)
+    if (axis != AXIS_warpgroup && axis != AXIS_warp && axis != AXIS_lane)
         return ir_index_value(a, axis);
-    struct ir_expr *x = ir_index_value(a, AXIS_thread_x);
+    struct ir_expr *x = ir_index_value(a, AXIS_thread_x), *groups;
+    groups = m->extent[AXIS_warpgroup];
     if (!m->extent[AXIS_warp])
         return x;
-    return ir_binary(a, axis == AXIS_warp ? OP_div : OP_mod, x, ir_int(a, 32));
+    if (axis == AXIS_warpgroup)
+        return ir_binary(a, OP_div, x, ir_int(a, WARPS * LANES));
+    x = ir_binary(a, axis == AXIS_warp ? OP_div : OP_mod, x, ir_int(a, LANES));
+    return axis == AXIS_warp && groups && !ir_is_int_const(groups, 1)
+               ? ir_binary(a, OP_mod, x, ir_int(a, WARPS))
+               : x;
 }
 
 // Set the geometry of the launch from the extents, within the limits of the
@@ -257,7 +287,7 @@ static void set_geometry(struct mapping *m)
         l->block[d] = 1;
     }
     for (int i = 0; i < AXIS_COUNT; i++) {
-        int64_t n, most = axis_most((enum axis)i);
+        int64_t n, most = most_positions(m, (enum axis)i);
         int d = axis_dimension((enum axis)i);
         if (!m->extent[i])
             continue;

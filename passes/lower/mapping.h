@@ -16,6 +16,8 @@ struct mapping {
     struct ir_expr *extent[AXIS_COUNT]; // of each axis; NULL: no loop on it
     struct ir_stmt *around[AXIS_COUNT]; // the loop on the axis around, or NULL
     const char *name[AXIS_COUNT];       // of the loop that set the extent
+    const struct ir_stmt *lone_warp;    // a loop over warps outside of all over
+                                        // warpgroups, or NULL
     struct map loop_extents;            // of each bound loop
     struct divergence divergence;       // by thread
     struct map made;                    // branches that single out a thread

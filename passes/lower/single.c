@@ -215,7 +215,7 @@ void mapping_single(struct mapping *m, struct ir_block *body)
 {
     m->made.arena = m->p->scratch;
     axis_set axes = mapping_threads(m);
-    if (axes & (1u << AXIS_warp | 1u << AXIS_lane))
+    if (axes & (1u << AXIS_warpgroup | 1u << AXIS_warp | 1u << AXIS_lane))
         axes |= 1u << AXIS_thread_x;
     m->divergence = divergence_start(m->p->scratch, axes);
     divergence_find(&m->divergence, body);

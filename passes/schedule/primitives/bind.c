@@ -18,6 +18,8 @@
 //  8. the iterations are independent, or, for threads, those of a reduction
 //     that can be combined in any order                  E0616
 //  9. not thread.x ... in one nest with warp or lane     E0661
+// 10. loops on warp inside of those on warpgroup,        E0669
+//     and of at most 4 iterations there                  E0620
 //
 // One thread plays the virtual threads of vthread.x ... all at once, statement
 // by statement: see lower/vthreads.c.  They have extents like threads.
@@ -30,7 +32,7 @@
 
 #include <string.h>
 
-enum { THREADS_MOST = 1024 };
+enum { THREADS_MOST = 1024, WARPS = 4 }; // of a block, of a warpgroup
 
 // What is bound around and inside a loop: the context of see_bound.
 struct bound {
@@ -39,8 +41,11 @@ struct bound {
     struct VEC(struct ir_stmt *) around, inside; // have the axis already
     struct ir_stmt *thread;                      // around, bound to threads
     struct ir_stmt *block;                       // inside, bound to blocks
-    struct ir_stmt *mixed;       // counts threads in another way
-    int64_t threads[AXIS_COUNT]; // the most iterations on each
+    struct ir_stmt *mixed;                    // counts threads in another way
+    struct ir_stmt *group;                    // around, over warpgroups
+    struct ir_stmt *warp;                     // around, over warps
+    struct ir_stmt *inner_group, *inner_warp; // inside; that with the most
+    int64_t threads[AXIS_COUNT];              // the most iterations on each
 };
 
 // Count the iterations of a thread loop.
@@ -52,10 +57,10 @@ static void count_threads(struct bound *b, const struct ir_for *loop)
         b->threads[loop->axis] = n;
 }
 
-// Return whether an axis counts warps or their lanes.
+// Return whether an axis counts warps, groups of them, or their lanes.
 static bool is_warps(enum axis axis)
 {
-    return axis == AXIS_warp || axis == AXIS_lane;
+    return axis == AXIS_warpgroup || axis == AXIS_warp || axis == AXIS_lane;
 }
 
 // Note a thread loop that counts threads in another way.
@@ -67,6 +72,14 @@ static void see_mixed(struct bound *b, struct ir_stmt *s)
         b->mixed = s;
 }
 
+// Return the iterations of a thread loop.
+static int64_t extent_of(const struct ir_stmt *s)
+{
+    int64_t n = 1;
+    ir_int_value(s->u.loop.to, &n);
+    return n;
+}
+
 // Note a loop inside.
 static void see_bound(struct ir_stmt *s, void *context)
 {
@@ -75,6 +88,11 @@ static void see_bound(struct ir_stmt *s, void *context)
         return;
     count_threads(b, &s->u.loop);
     see_mixed(b, s);
+    if (s->u.loop.axis == AXIS_warpgroup)
+        b->inner_group = s;
+    if (s->u.loop.axis == AXIS_warp &&
+        extent_of(s) >= (b->inner_warp ? extent_of(b->inner_warp) : 0))
+        b->inner_warp = s;
     if (s->u.loop.axis == b->axis)
         vec_push(b->pass->scratch, &b->inside, s);
     if (axis_kind(s->u.loop.axis) == AXIS_BLOCK)
@@ -94,6 +112,10 @@ static struct bound look_around(struct pass *p, struct ir_stmt *loop,
             continue;
         count_threads(&b, &s->u.loop);
         see_mixed(&b, s);
+        if (s->u.loop.axis == AXIS_warpgroup)
+            b.group = s;
+        if (s->u.loop.axis == AXIS_warp)
+            b.warp = s;
         if (s->u.loop.axis == axis)
             vec_push(p->scratch, &b.around, s);
         if (axis_kind(s->u.loop.axis) == AXIS_THREAD)
@@ -154,6 +176,35 @@ static bool check_same(const struct sched_call *c, struct ir_stmt *loop,
     return true;
 }
 
+// Report that a loop over warps has more iterations than a warpgroup warps.
+static bool refuse_warps(const struct sched_call *c, struct ir_stmt *loop)
+{
+    diag_error(c->pass->diags, c->span, D_bind_extent, loop->u.loop.var->name,
+               (long long)extent_of(loop), "warp in a warpgroup",
+               (long long)WARPS);
+    return sched_blame_one(c, loop, "too large");
+}
+
+// Check that warps are inside of warpgroups, and not too many.
+static bool check_warps(const struct sched_call *c, struct ir_stmt *loop,
+                        const struct bound *b)
+{
+    bool is_group = b->axis == AXIS_warpgroup, is_warp = b->axis == AXIS_warp;
+    struct ir_stmt *outer = is_group ? b->warp : is_warp ? loop : NULL;
+    struct ir_stmt *inner = is_group ? loop : b->inner_group;
+    if (outer && inner) {
+        struct ir_stmt *both[] = {outer, inner};
+        diag_error(c->pass->diags, c->span, D_bind_warpgroup,
+                   inner->u.loop.var->name, outer->u.loop.var->name);
+        return sched_blame(c, both, 2, "in the wrong order");
+    }
+    if (is_group && b->inner_warp && extent_of(b->inner_warp) > WARPS)
+        return refuse_warps(c, b->inner_warp);
+    if (is_warp && b->group && extent_of(loop) > WARPS)
+        return refuse_warps(c, loop);
+    return true;
+}
+
 // Check what the loops around and inside forbid.
 static bool check_around(const struct sched_call *c, struct ir_stmt *loop,
                          const struct bound *b)
@@ -169,7 +220,7 @@ static bool check_around(const struct sched_call *c, struct ir_stmt *loop,
                    axis_name(b->mixed->u.loop.axis));
         return sched_blame(c, both, 2, "counts threads");
     }
-    if (!check_same(c, loop, b))
+    if (!check_same(c, loop, b) || !check_warps(c, loop, b))
         return false;
     if (!outer || !inner || axis_kind(b->axis) == AXIS_VTHREAD)
         return true;
@@ -182,6 +233,12 @@ static bool check_around(const struct sched_call *c, struct ir_stmt *loop,
     return false;
 }
 
+// Return whether a loop around, inside or to be bound has one of two axes.
+static bool has_axis(const struct bound *b, enum axis x, enum axis y)
+{
+    return b->threads[x] || b->threads[y] || b->axis == x || b->axis == y;
+}
+
 // Return the threads of the block once a loop of `extent` is bound.
 static int64_t all_threads(const struct bound *b, int64_t extent)
 {
@@ -190,8 +247,10 @@ static int64_t all_threads(const struct bound *b, int64_t extent)
         int64_t n = b->threads[i];
         if (i == (int)b->axis && extent > n)
             n = extent;
-        if (i == AXIS_lane && (b->threads[AXIS_warp] || b->axis == AXIS_warp))
+        if (i == AXIS_lane && has_axis(b, AXIS_warp, AXIS_warpgroup))
             n = axis_most(AXIS_lane);
+        if (i == AXIS_warp && has_axis(b, AXIS_warpgroup, AXIS_warpgroup))
+            n = WARPS;
         all *= n > 1 ? n : 1;
     }
     return all;
