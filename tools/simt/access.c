@@ -160,7 +160,8 @@ static inline void meet_write(struct machine *m, const struct site *s,
 // Return the read of an element that a write of this thread meets.
 static uint64_t read_of_other(const struct machine *m, const struct cell *c)
 {
-    bool is_mine = agent_of(c->read) == m->current->number;
+    bool is_mine = agent_of(c->read) == m->current->number &&
+                   stamp_of(c->read) != STAMP_NEVER;
     return is_mine && !m->has_clocks ? c->other_read : c->read;
 }
 

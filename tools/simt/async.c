@@ -130,7 +130,8 @@ static void wait_before(struct machine *m, uint32_t group)
     struct async *a = m->async;
     struct fiber *f = m->current;
     uint32_t *at = &f->copies;
-    f->stamp = ++m->clock;
+    if (m->has_clocks)
+        f->stamp = ++m->clock;
     while (*at) {
         uint32_t i = *at;
         if (a->copies[i].group >= group) {
@@ -302,6 +303,8 @@ void async_begin(struct machine *m)
     memset(a->named, 0, sizeof a->named);
     for (uint32_t i = 0; i < m->n_fibers; i++)
         m->fibers[i].registers = registers_at_start(m);
+    if (!m->has_clocks)
+        return;
     clocks_begin(m);
     readers_forget(m);
 }

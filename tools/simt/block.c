@@ -70,7 +70,7 @@ static void start_fibers(struct machine *m)
         f->stack = fiber_prepare(m->stacks + i * m->stack_bytes, m->stack_bytes,
                                  fiber_run, m);
     }
-    if (m->has_clocks)
+    if (m->async)
         async_begin(m);
 }
 
@@ -252,16 +252,16 @@ void block_run(struct machine *m)
     poison_arrays(m);
     while (!m->is_stopped) {
         if (run_round(m)) {
-            if (m->has_clocks)
+            if (m->async)
                 async_between(m);
             continue;
         }
         if (have_ended(m))
             break;
-        if (!open_barriers(m) && !(m->has_clocks && async_go_on(m)))
+        if (!open_barriers(m) && !(m->async && async_go_on(m)))
             note_stuck(m);
     }
-    if (m->has_clocks)
+    if (m->async)
         async_end(m);
     m->result->blocks += m->n_fibers / m->threads;
 }

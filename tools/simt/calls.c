@@ -233,7 +233,8 @@ static bool replace_program(struct rewriter *w, LLVMValueRef call,
 {
     if (!p)
         return false;
-    w->code->machine->has_clocks = true;
+    w->code->machine->has_async = true;
+    w->code->machine->has_clocks |= p->has_products;
     code_pass_operands(w, call, p->results);
     LLVMValueRef args[] = {code_address(w, w->code->machine),
                            code_address(w, p),

@@ -15,6 +15,7 @@ enum { FEW = 16 }; // operands of any row
 enum { TEST = 1, BY_STATE = 2, RELAXED = 4, EXPECT = 8, DROP = 16 };
 enum { ARRIVE = 1, ALL = 2 };
 enum { OWN_BLOCK = 8 };
+enum { FLOORS, CLOCKS };
 
 // A row of intrinsics.def.
 static const struct {
@@ -22,8 +23,10 @@ static const struct {
     uint64_t (*function)(struct machine *m, const struct site *s,
                          const uint64_t *o);
     uint32_t number;
+    bool needs_clocks;
 } rows[] = {
-#define INTRINSIC(intrinsic, function, number) {intrinsic, function, number},
+#define INTRINSIC(intrinsic, function, number, order)                          \
+    {intrinsic, function, number, order},
 #include "tools/simt/intrinsics.def"
 #undef INTRINSIC
 };
@@ -105,7 +108,8 @@ bool code_replace_intrinsic(struct rewriter *w, LLVMValueRef call,
         return false;
     struct site *s = code_site(w, call);
     s->bytes = rows[row].number;
-    w->code->machine->has_clocks = true;
+    w->code->machine->has_async = true;
+    w->code->machine->has_clocks |= rows[row].needs_clocks;
     code_pass_operands(w, call, 0);
     LLVMValueRef args[] = {code_address(w, w->code->machine),
                            LLVMConstInt(w->word, row, false),

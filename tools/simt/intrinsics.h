@@ -13,7 +13,7 @@ static inline void *pointer_of(uint64_t operand)
 
 // What an intrinsic does for the current thread, with its operands as 64 bits
 // each; `s->bytes` is the number of its row.  Returns its result.
-#define INTRINSIC(intrinsic, function, number)                                 \
+#define INTRINSIC(intrinsic, function, number, order)                          \
     uint64_t function(struct machine *m, const struct site *s,                 \
                       const uint64_t *o);
 #include "tools/simt/intrinsics.def"

@@ -200,7 +200,8 @@ struct machine {
     struct fiber fibers[FIBERS_MOST];
     struct fiber *current;
     uint32_t order[FIBERS_MOST];
-    bool has_clocks;     // code that needs them
+    bool has_async;      // code that needs `async`
+    bool has_clocks;     // and code that needs clocks
     uint32_t n_agents;   // so far
     struct async *async; // async.h
     const struct tensor_map *maps;

@@ -90,6 +90,8 @@ void readers_replace(const struct machine *m, struct cell *c, uint64_t old,
     struct reader *all = m->async->readers;
     if (c->read == old)
         c->read = by;
+    if (!m->has_clocks)
+        return;
     for (uint32_t i = (uint32_t)c->other_read; i; i = all[i].next)
         if (all[i].record == old)
             all[i].record = by;

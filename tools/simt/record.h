@@ -61,9 +61,9 @@ static inline bool is_before(const struct fiber *f, uint64_t record)
 // Return whether a record is of this thread alone, and done.
 static inline bool is_own(const struct fiber *f, uint64_t record)
 {
-    return agent_of(record) == f->number &&
-           (f->clock.seen ? stamp_of(record) != STAMP_NEVER
-                          : !(record & (WARP_FLAG | BLOCK_FLAG)));
+    bool is_one = f->clock.seen || !(record & (WARP_FLAG | BLOCK_FLAG));
+    return agent_of(record) == f->number && is_one &&
+           stamp_of(record) != STAMP_NEVER;
 }
 
 // Return whether a record of this block is of another thread at the same time.

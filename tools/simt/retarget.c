@@ -204,6 +204,7 @@ static void read_entries(struct rewriter *w)
         code->cluster = blocks > code->cluster ? blocks : code->cluster;
     }
     code->is_checked |= code->cluster > 1;
+    code->machine->has_async |= code->cluster > 1;
     code->machine->has_clocks |= code->cluster > 1;
 }
 

@@ -101,7 +101,7 @@ static bool find_constants(struct simt_code *code, struct diag_list *diags)
     }
     code->n_regions = code->machine->n_regions;
     code_settle_homes(code);
-    if (!code->machine->has_clocks || async_open(code->machine))
+    if (!code->machine->has_async || async_open(code->machine))
         return true;
     diag_error(diags, (struct span){0}, D_simt_no_memory);
     return false;
