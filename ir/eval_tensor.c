@@ -5,10 +5,11 @@
 // are exchanged as the map's swizzle says.
 
 #include "ir/eval_code.h"
+#include "ir/layout.h"
 
 #include <string.h>
 
-enum { GROUP_BYTES = 16, PERIOD_BYTES = 128, RANK_MOST = 5 };
+enum { RANK_MOST = 5 };
 
 // A copy under way.
 struct copying {
@@ -19,13 +20,6 @@ struct copying {
     int64_t at[RANK_MOST];
     bool is_swizzled, is_load;
 };
-
-// Return where byte `at` of a swizzled array lies.
-static size_t swizzled(size_t at, uint32_t span)
-{
-    size_t row = at / PERIOD_BYTES % (span / GROUP_BYTES);
-    return at ^ row * GROUP_BYTES;
-}
 
 // Return the element of the mapped array that box element `number` stands for,
 // or NULL outside of it.
@@ -48,7 +42,7 @@ static bool copy_element(const struct copying *c, size_t number)
 {
     size_t bytes = c->near->element_bytes, at = c->first + number * bytes;
     if (c->is_swizzled)
-        at = swizzled(at, c->map->swizzle);
+        at = layout_exchanged(c->map->swizzle, at);
     if (at + bytes > c->near->bytes)
         return false;
     char *near = c->near_data + at, *far = far_element(c, number);

@@ -144,3 +144,10 @@ struct ir_expr *layout_row(struct arena *a, const struct ir_buffer *b,
         row = ir_add(a, ir_mul(a, row, b->shape[i]), index[i]);
     return row;
 }
+
+uint64_t layout_exchanged(uint32_t span, uint64_t address)
+{
+    enum { GROUP = 16, LINE = 128 };
+    uint64_t mask = span ? span / GROUP - 1 : 0;
+    return address ^ (address / LINE & mask) * GROUP;
+}

@@ -45,4 +45,9 @@ struct ir_expr *layout_elements(struct arena *a, const struct ir_buffer *b);
 struct ir_expr *layout_row(struct arena *a, const struct ir_buffer *b,
                            struct ir_expr *const *index);
 
+// Return where the byte at an address lies if groups of 16 bytes of each row of
+// `span` bytes (32, 64 or 128; 0: none) are exchanged as the hardware does it:
+// bits 4 and up are changed by bits 7 and up.
+uint64_t layout_exchanged(uint32_t span, uint64_t address);
+
 #endif

@@ -13,16 +13,10 @@
 // Source: PTX ISA, asynchronous warpgroup-level matrix instructions, strides
 // and shared memory matrix layout.
 
+#include "ir/layout.h"
 #include "ir/matrix.h"
 
-enum { ROWS = 8, CHUNK = 16, LINE = 128 };
-
-// Move an address to where the swizzle puts its 16 bytes.
-static uint64_t swizzled(uint32_t swizzle, uint64_t address)
-{
-    uint64_t mask = swizzle ? swizzle / CHUNK - 1 : 0;
-    return address ^ (address / LINE & mask) * CHUNK;
-}
+enum { ROWS = 8, CHUNK = 16 };
 
 uint64_t matrix_shared_address(const struct ir_descriptor *d, uint32_t bytes,
                                uint64_t start, uint32_t line, uint32_t k)
@@ -38,7 +32,7 @@ uint64_t matrix_shared_address(const struct ir_descriptor *d, uint32_t bytes,
                        across / ROWS * next_across +
                        (uint64_t)(across % ROWS) * row_bytes +
                        (uint64_t)(along % width) * bytes;
-    return swizzled(d->swizzle, address);
+    return layout_exchanged(d->swizzle, address);
 }
 
 void matrix_tile_index(const struct ir_tile *t, const struct matrix_shape *of,

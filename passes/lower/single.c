@@ -71,7 +71,8 @@ static struct write find_write(const struct mapping *m, struct ir_stmt *s,
     return w;
 }
 
-// Return whether all positions of an axis would repeat a write.
+// Return whether all positions of an axis would repeat a write; a loop of one
+// iteration has one position.
 static bool repeats(const struct mapping *m, const struct write *w,
                     enum axis axis)
 {
@@ -81,6 +82,8 @@ static bool repeats(const struct mapping *m, const struct write *w,
         return false;
     if (!m->around[axis])
         return !is_block || b->space != SPACE_shared;
+    if (ir_is_int_const(map_get(&m->loop_extents, m->around[axis]), 1))
+        return false;
     bool is_common = b->space == SPACE_shared || b->role == ROLE_alloc;
     return !is_block && is_common && !m->has_barriers &&
            !(w->axes & 1u << axis);

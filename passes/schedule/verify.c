@@ -14,6 +14,7 @@
 
 #include "ir/build.h"
 #include "ir/walk.h"
+#include "passes/analysis/tensor_copy.h"
 #include "passes/schedule/depend/depend.h"
 #include "passes/schedule/prim.h"
 
@@ -88,6 +89,13 @@ static bool is_spread(struct ir_stmt *s, enum axis axis)
     return found;
 }
 
+// Return whether a statement runs in one thread whatever is around it.
+static bool is_single(const struct ir_stmt *s, enum axis axis)
+{
+    return axis_kind(axis) == AXIS_THREAD && s->kind == STMT_stage &&
+           tensor_copy_marked(&s->u.stage);
+}
+
 // Check the stores of a block; `axes` are those not yet around.
 static bool check_block(struct pass *p, const struct sched_item *schedule,
                         struct ir_block *block, struct axes axes)
@@ -101,7 +109,8 @@ static bool check_block(struct pass *p, const struct sched_item *schedule,
             enum axis_kind kind = axis_kind((enum axis)axis);
             if (axes.has[axis] && stores(s, (enum axis)axis) &&
                 (kind == AXIS_BLOCK || kind == AXIS_THREAD) &&
-                !is_spread(s, (enum axis)axis))
+                !is_spread(s, (enum axis)axis) &&
+                !is_single(s, (enum axis)axis))
                 return refuse(p, schedule, s, (enum axis)axis);
         }
         struct ir_block *blocks[IR_BLOCKS_MOST];

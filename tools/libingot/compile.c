@@ -112,6 +112,17 @@ static bool add_scheduled(struct compilation *c,
     return ok;
 }
 
+// Return the architectures on which sizes that the text of a schedule takes are
+// left open: its directives added to the guard, as copies through tensor maps
+// do.
+static target_set left_open(const struct ir_kernel *source,
+                            const struct choice *choice,
+                            const struct ir_kernel *scheduled)
+{
+    size_t n = source->guard.n + (choice->guard != NULL);
+    return choice->item && scheduled->guard.n > n ? choice->targets : 0;
+}
+
 // Name the variants from `first` on, which a choice became.
 static void name_variants(struct compilation *c, size_t first, size_t number)
 {
@@ -127,15 +138,22 @@ static bool schedule_kernel(struct compilation *c,
                             const struct ir_kernel *kernel)
 {
     struct choices choices = {0};
+    struct choice rest = {0};
     size_t first = c->variants.n;
     if (!choices_make(c, o, kernel, &choices))
         return false;
     for (size_t i = 0; i < choices.n; i++) {
-        const struct choice *one = &choices.at[i];
+        struct choice one = choices.at[i];
         size_t before = c->variants.n;
-        if (!(one->item ? add_scheduled : add_default)(c, o, kernel, one))
+        one.targets |= one.item ? 0 : rest.targets;
+        if (!(one.item ? add_scheduled : add_default)(c, o, kernel, &one))
             return false;
-        name_variants(c, before, one->number);
+        rest.targets |= left_open(kernel, &one, c->variants.at[before].kernel);
+        rest.targets = one.item ? rest.targets : 0;
+        rest.number = one.number + c->variants.n - before;
+        name_variants(c, before, one.number);
+        if (i + 1 == choices.n && rest.targets)
+            vec_push(&c->arena, &choices, rest);
     }
     if (c->variants.n == first + 1)
         c->variants.at[first].kernel->variant = kernel->variant;

@@ -15,11 +15,21 @@
 //     zero where a condition fails, from global to
 //     shared memory, which is not double buffered        E0663
 //  4. ... of 4 bytes or more, or in a vector loop         E0664
+//  5. for tma: the same, or out of shared memory, between
+//     it and a parameter of 1 to 5 dimensions, whose rows
+//     can be a multiple of 16 bytes apart                E0663
+//
+// tma goes through a tensor map, for which the array must have elements, at
+// most 2^31 - 1 in each dimension, and rows a multiple of 16 bytes apart; what
+// is not known of that becomes part of the kernel's guard, so that other sizes
+// take another variant.  That the nest consists of boxes shows once arrays have
+// their final sizes (pass tensor_copies, E0772).
 
 #include "passes/schedule/prim.h"
 
 #include "ir/build.h"
 #include "passes/analysis/copies.h"
+#include "passes/analysis/tensor_copy.h"
 
 #include <string.h>
 
@@ -28,13 +38,11 @@ enum { ASYNC_BYTES_LEAST = 4 };
 // A row of copy_ways.def.
 struct way {
     const char *name;
-    bool marks;
+    enum { PLAIN, ASYNC, BOXES } kind;
 };
 
-enum { PLAIN = false, MARKS = true };
-
 static const struct way ways[] = {
-#define COPY_WAY(name, marks, meaning) {#name, marks},
+#define COPY_WAY(name, kind, meaning) {#name, kind},
 #include "passes/schedule/copy_ways.def"
 #undef COPY_WAY
 };
@@ -102,6 +110,20 @@ static bool check_copy(const struct sched_call *c, struct ir_stmt *stage)
     return false;
 }
 
+// Check that a stage is a copy that may go through a tensor map, and find what
+// must hold for there to be one.
+static bool check_boxes(const struct sched_call *c, struct ir_stmt *stage,
+                        struct ir_conditions *guard)
+{
+    struct tensor_copy copy;
+    struct facts facts;
+    const char *fault = tensor_copy_find(&stage->u.stage, &copy);
+    facts_start(&facts, c->pass->scratch, c->pass->kernel);
+    if (!fault)
+        fault = tensor_copy_conditions(c->pass->arena, &facts, copy.far, guard);
+    return !fault || refuse(c, stage, fault);
+}
+
 // Remove the mark of a stage.
 static void unmark(struct ir_stage *stage)
 {
@@ -121,13 +143,17 @@ bool sched_copy_via(struct sched_call *c)
         diag_error(p->diags, c->span, D_stage_wanted, sched_name_of(stage));
         return sched_blame_one(c, stage, "a store");
     }
+    struct ir_conditions guard = {0};
     const struct way *way = find_way(c, c->args.at[1].key);
-    if (!way || (way->marks && !check_copy(c, stage)))
+    if (!way || (way->kind == ASYNC && !check_copy(c, stage)) ||
+        (way->kind == BOXES && !check_boxes(c, stage, &guard)))
         return false;
+    for (size_t i = 0; i < guard.n; i++)
+        vec_push(p->arena, &p->kernel->guard, guard.at[i]);
     unmark(&stage->u.stage);
     struct ir_attr attr = {str_name(p->names, "via"), 0,
                            str_name(p->names, way->name)};
-    if (way->marks)
+    if (way->kind != PLAIN)
         vec_push(p->arena, &stage->u.stage.attrs, attr);
     return true;
 }

@@ -1,0 +1,34 @@
+// Boxes of a nest that copies element by element.
+
+#ifndef PASSES_LOWER_TENSOR_BOX_H
+#define PASSES_LOWER_TENSOR_BOX_H
+
+#include "passes/analysis/tensor_copy.h"
+
+// A nest of serial loops around nothing but a copy, and the boxes that it
+// consists of.
+struct tensor_box {
+    struct tensor_copy copy;
+    struct ir_expr *predicate;              // of the stage, over loops; or NULL
+    struct VEC(const struct ir_for *) nest; // outermost first
+
+    struct VEC(struct ir_for *) around; // loops over boxes, outermost first
+    uint32_t extent[TENSOR_RANK_MOST];  // of a box
+    uint32_t swizzle;                   // bytes; 0: none
+    struct ir_expr *far_at[TENSOR_RANK_MOST]; // of the first element of a box
+    struct ir_expr **near_at;
+};
+
+// Find the boxes.  The facts are those around the nest; new nodes go to `a`.
+// Returns why there are none, or NULL.
+const char *tensor_box_find(struct arena *a, struct facts *f,
+                            struct tensor_box *box);
+
+// Return how much of the array in shared memory a swizzle repeats after, at a
+// multiple of which a box has to begin, in bytes.
+uint32_t tensor_box_period(const struct tensor_box *box);
+
+// Return the bytes of a box.
+int64_t tensor_box_bytes(const struct tensor_box *box);
+
+#endif

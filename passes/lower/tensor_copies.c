@@ -1,0 +1,432 @@
+// tensor_copies: copies marked @via(tma) are done box by box by the copy engine.
+//
+//   for k in 0..n {                         alloc S_full: u64[1] in shared
+//     alloc S: f16[64, 64] in shared        mbarrier_init(S_full[0], 1)
+//     for i in 0..64 { for j in 0..64 {     fence_mbarrier_init
+//       stage S(...) if ... @via(tma) {     for k in 0..n {
+//         S[i, j] = A[m + i, k * 64 + j]      alloc S ... align 1024
+//       }                             =>      mbarrier_expect(S_full[0], 8192)
+//     } }                                     tma_load S[0, 0] =
+//     use S                                     A_map[m, k * 64] signals S_full[0]
+//   }                                         mbarrier_wait(S_full[0], k % 2)
+//                                             use S
+//                                           }
+//
+// and stores
+//
+//   fence_async
+//   tma_store C_map[m, n] = S[0, 0]
+//   bulk_commit
+//   bulk_wait(0)
+//
+// One thread does all of it, waiting included: below loops over threads it
+// stands in loops of one iteration on their axes, elsewhere the pass `mapped`
+// leaves it to one.  The barriers of the block that part it from what the other
+// threads do are derived as for any other write by one thread (phases.c), so
+// the mark alone is complete.  The phase of the mbarrier is the number of times
+// that the copy has run, which loops around count.
+
+#include "passes/lower/tensor_copies.h"
+
+#include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/walk.h"
+#include "passes/opt/fold.h"
+
+#include <string.h>
+
+// A step of the way down to a nest.
+struct step {
+    struct ir_stmt *stmt;   // holds the next one
+    struct ir_block *block; // that holds it
+};
+
+// What is to be put in front of a statement, once the walk is done.
+struct insertion {
+    struct ir_block *block;
+    struct ir_stmt *before;
+    struct ir_block stmts;
+};
+
+// The walk.
+struct walk {
+    struct pass *p;
+    struct facts facts;
+    struct VEC(struct step) path;
+    struct VEC(struct insertion) insertions;
+    bool changed, failed;
+};
+
+// Return the marked stage of a nest of serial loops that holds nothing else, or
+// NULL; the loops go to the box.
+static struct ir_stmt *marked_stage(struct arena *a, struct ir_stmt *s,
+                                    struct tensor_box *box)
+{
+    while (s->kind == STMT_for && s->u.loop.body.n == 1 &&
+           (axis_kind(s->u.loop.axis) == AXIS_SERIAL ||
+            axis_kind(s->u.loop.axis) == AXIS_UNROLL)) {
+        vec_push(a, &box->nest, &s->u.loop);
+        s = s->u.loop.body.at[0];
+    }
+    return s->kind == STMT_stage && tensor_copy_marked(&s->u.stage) ? s : NULL;
+}
+
+// Report that a nest is not done by boxes.
+static void report(struct walk *w, const struct ir_stmt *stage,
+                   const char *fault)
+{
+    diag_error(w->p->diags, stage->span, D_tensor_nest, stage->u.stage.name,
+               fault);
+    w->failed = true;
+}
+
+// Put the iteration variables of a stage in terms of loops.
+static void bind_copy(struct arena *a, const struct ir_stage *stage,
+                      struct tensor_box *box)
+{
+    struct tensor_copy *copy = &box->copy;
+    struct map vars = {.arena = a};
+    for (size_t i = 0; i < stage->iters.n; i++)
+        map_set(&vars, stage->iters.at[i].var, stage->iters.at[i].binding);
+    struct ir_expr **far = arena_array(a, struct ir_expr *, copy->far->rank);
+    struct ir_expr **near = arena_array(a, struct ir_expr *, copy->near->rank);
+    for (uint32_t d = 0; d < copy->far->rank; d++)
+        far[d] = ir_substitute(a, copy->far_index[d], &vars, NULL);
+    for (uint32_t d = 0; d < copy->near->rank; d++)
+        near[d] = ir_substitute(a, copy->near_index[d], &vars, NULL);
+    copy->far_index = far;
+    copy->near_index = near;
+    if (copy->condition)
+        copy->condition = ir_substitute(a, copy->condition, &vars, NULL);
+    box->predicate = stage->predicate;
+}
+
+// ---- The copies -----------------------------------------------------------
+
+// Return the kernel's tensor map for a box; it is made if there is none.
+static struct ir_map *map_for(struct pass *p, const struct tensor_box *box)
+{
+    struct ir_buffer *far = box->copy.far;
+    for (size_t i = 0; i < p->kernel->maps.n; i++) {
+        struct ir_map *map = p->kernel->maps.at[i];
+        if (map->buffer == far && map->swizzle == box->swizzle &&
+            memcmp(map->box, box->extent, far->rank * sizeof *map->box) == 0)
+            return map;
+    }
+    struct ir_map *map = arena_new(p->arena, struct ir_map);
+    map->name =
+        str_name(p->names, arena_printf(p->scratch, "%s_map", far->name));
+    map->buffer = far;
+    map->box = arena_array(p->arena, uint32_t, far->rank);
+    memcpy(map->box, box->extent, far->rank * sizeof *map->box);
+    map->swizzle = box->swizzle;
+    map->span = far->span;
+    vec_push(p->arena, &p->kernel->maps, map);
+    return map;
+}
+
+void tensor_copies_append(struct pass *p, const struct tensor_box *box,
+                          const struct tensor_signal *signal,
+                          struct ir_block *out)
+{
+    struct arena *a = p->arena;
+    uint32_t period = tensor_box_period(box);
+    struct ir_buffer *near = box->copy.near;
+    struct ir_tensor_copy copy = {.map = map_for(p, box),
+                                  .buffer = near,
+                                  .n = near->rank,
+                                  .index = box->near_at};
+    copy.at = arena_array(a, struct ir_expr *, box->copy.far->rank);
+    memcpy(copy.at, box->far_at, box->copy.far->rank * sizeof *copy.at);
+    if (signal) {
+        copy.barrier = signal->barrier;
+        copy.n_barrier = signal->n;
+        copy.barrier_index = signal->index;
+    }
+    near->align = near->align > period ? near->align : period;
+    for (size_t i = 0; i < box->around.n; i++) {
+        const struct ir_for *kept = box->around.at[i];
+        struct ir_stmt *loop = ir_stmt_for(a, kept->var, kept->from, kept->to,
+                                           kept->step, AXIS_serial);
+        ir_append(a, out, loop);
+        out = &loop->u.loop.body;
+    }
+    ir_append(
+        a, out,
+        ir_stmt_tensor_copy(
+            a, box->copy.is_load ? STMT_tma_load : STMT_tma_store, &copy));
+}
+
+struct ir_expr *tensor_copies_bytes(struct arena *a,
+                                    const struct tensor_box *box)
+{
+    struct ir_expr *bytes = ir_int(a, tensor_box_bytes(box));
+    for (size_t i = 0; i < box->around.n; i++)
+        bytes = ir_mul(a, bytes, ir_for_extent(a, box->around.at[i]));
+    return bytes;
+}
+
+// ---- One thread, and how often it has been here ----------------------------
+
+// Return the axis of which one position stands for all threads of a loop.
+static enum axis axis_of_one(const struct ir_for *loop)
+{
+    bool is_plain = loop->axis == AXIS_thread_x ||
+                    loop->axis == AXIS_thread_y || loop->axis == AXIS_thread_z;
+    return is_plain ? loop->axis : AXIS_thread_x;
+}
+
+// Append loops of one iteration on the axes of the loops over threads around,
+// and return the innermost block.
+static struct ir_block *append_one_thread(struct walk *w, struct ir_block *out)
+{
+    struct arena *a = w->p->arena;
+    bool done[AXIS_COUNT] = {false};
+    for (size_t i = 0; i < w->path.n; i++) {
+        const struct ir_for *loop = &w->path.at[i].stmt->u.loop;
+        bool is_thread = w->path.at[i].stmt->kind == STMT_for &&
+                         axis_kind(loop->axis) == AXIS_THREAD;
+        enum axis axis = is_thread ? axis_of_one(loop) : AXIS_serial;
+        if (!is_thread || done[axis])
+            continue;
+        done[axis] = true;
+        struct ir_var *var =
+            ir_var_new(a, str_name(w->p->names, "one"), type_scalar(TYPE_int),
+                       VAR_loop, loop->var->span);
+        struct ir_stmt *one =
+            ir_stmt_for(a, var, ir_int(a, 0), ir_int(a, 1), ir_int(a, 1), axis);
+        ir_append(a, out, one);
+        out = &one->u.loop.body;
+    }
+    return out;
+}
+
+// Return how many steps of the path are loops over blocks, from the top.
+static size_t count_grid(const struct walk *w)
+{
+    size_t n = 0;
+    while (n < w->path.n && w->path.at[n].stmt->kind == STMT_for &&
+           axis_kind(w->path.at[n].stmt->u.loop.axis) == AXIS_BLOCK)
+        n++;
+    return n;
+}
+
+// Return whether an expression mentions a serial loop of the path's first
+// steps.
+static bool depends(const struct walk *w, size_t n, const struct ir_expr *x)
+{
+    for (size_t i = 0; i < n; i++)
+        if (axis_kind(w->path.at[i].stmt->u.loop.axis) == AXIS_SERIAL &&
+            ir_mentions(x, w->path.at[i].stmt->u.loop.var))
+            return true;
+    return false;
+}
+
+// Return how often a nest at the end of the path has run before, in the block
+// of threads; NULL if loops do not say so.
+static struct ir_expr *runs_before(struct walk *w)
+{
+    struct arena *a = w->p->arena;
+    struct ir_expr *n = ir_int(a, 0);
+    for (size_t i = count_grid(w); i < w->path.n; i++) {
+        const struct ir_stmt *s = w->path.at[i].stmt;
+        const struct ir_for *loop = &s->u.loop;
+        if (s->kind != STMT_for)
+            return NULL;
+        enum axis_kind kind = axis_kind(loop->axis);
+        if (kind == AXIS_THREAD)
+            continue;
+        if (kind != AXIS_SERIAL && kind != AXIS_UNROLL)
+            return NULL;
+        struct ir_expr *extent = ir_for_extent(a, loop);
+        if (depends(w, i, extent))
+            return NULL;
+        struct ir_expr *at = ir_sub(a, ir_read(a, loop->var), loop->from);
+        at = ir_binary(a, OP_div, at, loop->step);
+        n = ir_add(a, ir_mul(a, n, extent), at);
+    }
+    return n;
+}
+
+// ---- Loads ------------------------------------------------------------------
+
+// Return an operation on the mbarrier of a signal.
+static struct ir_stmt *on_barrier(struct arena *a, enum ir_op op,
+                                  const struct tensor_signal *s,
+                                  struct ir_expr *number)
+{
+    struct ir_expr *operand = ir_cast(a, type_scalar(TYPE_u64), number);
+    return ir_stmt_eval(
+        a, ir_atomic(a, op, s->barrier, s->n, s->index, 1, &operand));
+}
+
+// Declare an mbarrier for one thread to wait at, behind the loops over blocks,
+// and set it up there.  `first` is the first statement of what the nest
+// becomes.
+static struct tensor_signal declare_signal(struct walk *w,
+                                           const struct tensor_box *box,
+                                           struct ir_block *block,
+                                           struct ir_stmt *first)
+{
+    struct arena *a = w->p->arena;
+    struct ir_expr **shape = arena_new(a, struct ir_expr *);
+    shape[0] = ir_int(a, 1);
+    const char *name =
+        str_name(w->p->names,
+                 arena_printf(w->p->scratch, "%s_full", box->copy.near->name));
+    struct tensor_signal s = {.n = 1};
+    s.barrier = ir_buffer_new(a, name, type_scalar(TYPE_u64), 1, shape);
+    s.barrier->space = SPACE_shared;
+    s.barrier->span = box->copy.near->span;
+    s.index = arena_new(a, struct ir_expr *);
+    s.index[0] = ir_int(a, 0);
+    size_t grid = count_grid(w);
+    bool is_here = grid == w->path.n;
+    struct insertion i = {is_here ? block : w->path.at[grid].block,
+                          is_here ? first : w->path.at[grid].stmt,
+                          {0}};
+    ir_append(a, &i.stmts, ir_stmt_alloc(a, s.barrier));
+    ir_append(a, &i.stmts, on_barrier(a, OP_mbarrier_init, &s, ir_int(a, 1)));
+    ir_append(a, &i.stmts, ir_stmt_sync(a, SYNC_fence_mbarrier_init));
+    vec_push(w->p->scratch, &w->insertions, i);
+    return s;
+}
+
+// Append a load of the boxes; false after reporting.
+static bool append_load(struct walk *w, const struct tensor_box *box,
+                        const struct ir_stmt *stage, struct ir_block *block,
+                        struct ir_block *out)
+{
+    struct arena *a = w->p->arena;
+    struct ir_expr *runs = runs_before(w);
+    if (!runs) {
+        report(w, stage,
+               "it is not known how often it has run: branches, "
+               "virtual threads or varying loops are around it");
+        return false;
+    }
+    struct ir_stmt *outer = ir_stmt_if(a, ir_bool(a, true));
+    struct ir_block *inner = append_one_thread(w, &outer->u.branch.then);
+    bool is_wrapped = inner != &outer->u.branch.then;
+    struct ir_stmt *expect = ir_stmt_eval(a, ir_int(a, 0));
+    struct tensor_signal s = declare_signal(
+        w, box, block, is_wrapped ? outer->u.branch.then.at[0] : expect);
+    *expect =
+        *on_barrier(a, OP_mbarrier_expect, &s, tensor_copies_bytes(a, box));
+    ir_append(a, inner, expect);
+    tensor_copies_append(w->p, box, &s, inner);
+    struct ir_expr *parity =
+        fold_expr(a, &w->facts, ir_binary(a, OP_mod, runs, ir_int(a, 2)));
+    ir_append(a, inner, on_barrier(a, OP_mbarrier_wait, &s, parity));
+    *out = outer->u.branch.then;
+    return true;
+}
+
+// ---- Stores -----------------------------------------------------------------
+
+// Append a statement about groups of copies.
+static void append_sync(struct arena *a, struct ir_block *out,
+                        enum sync_kind kind)
+{
+    ir_append(a, out, ir_stmt_sync(a, kind));
+}
+
+// Append a store of the boxes: every thread lets the engine see what it wrote.
+static void append_store(struct walk *w, const struct tensor_box *box,
+                         struct ir_block *out)
+{
+    struct arena *a = w->p->arena;
+    append_sync(a, out, SYNC_fence_async);
+    struct ir_block *inner = append_one_thread(w, out);
+    tensor_copies_append(w->p, box, NULL, inner);
+    append_sync(a, inner, SYNC_bulk_commit);
+    append_sync(a, inner, SYNC_bulk_wait);
+}
+
+// ---- The walk ---------------------------------------------------------------
+
+// Note the place that statements come from.
+static void note_place(struct ir_stmt *s, void *context)
+{
+    ir_stmt_from(s, context);
+}
+
+// Replace a nest, whose stage is marked, by copies of boxes; returns how many
+// statements stand there then.
+static size_t lower_nest(struct walk *w, struct ir_block *block, size_t at,
+                         struct ir_stmt *stage, struct tensor_box *box)
+{
+    struct arena *a = w->p->arena;
+    struct ir_block made = {0};
+    struct ir_conditions open = {0};
+    const char *fault = tensor_copy_find(&stage->u.stage, &box->copy);
+    if (!fault)
+        bind_copy(a, &stage->u.stage, box);
+    if (!fault)
+        fault = tensor_box_find(a, &w->facts, box);
+    if (!fault)
+        fault = tensor_copy_conditions(a, &w->facts, box->copy.far, &open);
+    if (!fault && open.n)
+        fault = "what its tensor map needs is not known any more";
+    if (fault) {
+        report(w, stage, fault);
+        return 1;
+    }
+    if (!box->copy.is_load)
+        append_store(w, box, &made);
+    else if (!append_load(w, box, stage, block, &made))
+        return 1;
+    ir_each_stmt(&made, note_place, stage);
+    ir_splice(a, block, at, &made);
+    w->changed = true;
+    return made.n;
+}
+
+// Walk the statements of a block.
+static void walk_block(struct walk *w, struct ir_block *block)
+{
+    struct facts_mark here = facts_mark(&w->facts);
+    for (size_t i = 0; i < block->n && !w->failed;) {
+        struct ir_stmt *s = block->at[i];
+        struct tensor_box box = {0};
+        struct ir_stmt *stage = marked_stage(w->p->arena, s, &box);
+        if (stage) {
+            i += lower_nest(w, block, i, stage, &box);
+            continue;
+        }
+        struct ir_block *inside[IR_BLOCKS_MOST];
+        struct facts_mark around = facts_mark(&w->facts);
+        uint32_t n = ir_stmt_blocks(s, inside);
+        vec_push(w->p->scratch, &w->path, (struct step){s, block});
+        facts_enter(&w->facts, s);
+        for (uint32_t k = 0; k < n; k++)
+            walk_block(w, inside[k]);
+        if (s->kind != STMT_let)
+            facts_leave(&w->facts, around);
+        w->path.n--;
+        i++;
+    }
+    facts_leave(&w->facts, here);
+}
+
+// Put what belongs in front of a statement there.
+static void insert(struct arena *a, const struct insertion *i)
+{
+    size_t at = 0;
+    while (i->block->at[at] != i->before)
+        at++;
+    for (size_t k = 0; k < i->stmts.n; k++)
+        ir_insert(a, i->block, at + k, i->stmts.at[k]);
+}
+
+enum pass_result pass_tensor_copies(struct pass *p)
+{
+    struct walk w = {.p = p};
+    facts_start(&w.facts, p->scratch, p->kernel);
+    walk_block(&w, &p->kernel->body);
+    for (size_t i = 0; i < w.insertions.n; i++)
+        insert(p->arena, &w.insertions.at[i]);
+    if (w.failed)
+        return PASS_FAILED;
+    return w.changed ? PASS_CHANGED : PASS_SAME;
+}

@@ -1,0 +1,26 @@
+// Copies by boxes, as statements.
+
+#ifndef PASSES_LOWER_TENSOR_COPIES_H
+#define PASSES_LOWER_TENSOR_COPIES_H
+
+#include "passes/lower/tensor_box.h"
+#include "passes/pass.h"
+
+// An mbarrier that loads count their bytes on.
+struct tensor_signal {
+    struct ir_buffer *barrier;
+    uint32_t n;
+    struct ir_expr **index;
+};
+
+// Append the copies of all boxes, for one thread to execute; loads signal.
+// The kernel gets a tensor map, unless it has it.
+void tensor_copies_append(struct pass *p, const struct tensor_box *box,
+                          const struct tensor_signal *signal,
+                          struct ir_block *out);
+
+// Return the bytes of all boxes together, which the mbarrier has to expect.
+struct ir_expr *tensor_copies_bytes(struct arena *a,
+                                    const struct tensor_box *box);
+
+#endif
