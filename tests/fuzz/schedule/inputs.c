@@ -141,6 +141,14 @@ bool fuzz_inputs_fill(struct fuzz_inputs *in)
     return true;
 }
 
+bool fuzz_inputs_again(const struct fuzz_inputs *from, struct fuzz_inputs *out)
+{
+    *out = *from;
+    for (size_t i = 0; i < FUZZ_ARGUMENTS; i++)
+        out->args[i].data = NULL;
+    return fuzz_inputs_fill(out);
+}
+
 void fuzz_inputs_free(struct fuzz_inputs *in)
 {
     for (size_t i = 0; i < FUZZ_ARGUMENTS; i++) {

@@ -22,6 +22,11 @@ void fuzz_inputs_sizes(const struct ir_kernel *kernel, const char *line,
 // Give the arrays memory and values, results 0xcd in every byte.  Returns
 // false if they do not fit.
 bool fuzz_inputs_fill(struct fuzz_inputs *in);
+
+// Make the same arguments anew, as they were before a run changed them.
+// Returns false if they do not fit.
+bool fuzz_inputs_again(const struct fuzz_inputs *from, struct fuzz_inputs *out);
+
 // Release the memory.
 void fuzz_inputs_free(struct fuzz_inputs *in);
 
