@@ -28,6 +28,7 @@ struct pass {
     struct diag_list *diags;
     const struct pass_target *targets; // what is known of them
     size_t n_targets;
+    bool is_bounded; // a kernel with the same statements passed `bounds`
 };
 
 #define PASS(name, kind, on, leaves, doc)                                      \

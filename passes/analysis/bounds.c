@@ -272,6 +272,8 @@ static void check_block(struct bounds *b, struct ir_block *block)
 enum pass_result pass_bounds(struct pass *p)
 {
     struct bounds b = {.p = p};
+    if (p->is_bounded)
+        return PASS_SAME;
     facts_start(&b.facts, p->scratch, p->kernel);
     for (size_t i = 0; i < p->kernel->params.n; i++) {
         if (p->kernel->params.at[i].buffer)

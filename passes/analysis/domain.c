@@ -44,6 +44,19 @@ bool domain_covers(isl_ctx *ctx, struct arena *a,
     return covers;
 }
 
+// Return whether every size with which the set is reached is one with which a
+// part of it is reached, too, and there are any.
+static bool is_always(const struct domain *d, isl_set *part)
+{
+    isl_set *reached = domain_project(d, isl_set_copy(d->set), 0);
+    isl_set *hit = domain_project(d, isl_set_copy(part), 0);
+    bool always = isl_set_is_empty(hit) == isl_bool_false &&
+                  isl_set_is_equal(reached, hit) == isl_bool_true;
+    isl_set_free(hit);
+    isl_set_free(reached);
+    return always;
+}
+
 bool domain_leaves(isl_ctx *ctx, struct arena *a,
                    const struct domain_access *access,
                    struct domain_example *example)
@@ -53,14 +66,10 @@ bool domain_leaves(isl_ctx *ctx, struct arena *a,
     for (size_t i = 0; i < access->path->n; i++)
         domain_enter(&d, &access->path->at[i]);
     isl_set *wrong = d.is_exact ? outside(&d, access) : NULL;
-    isl_set *reached = domain_project(&d, isl_set_copy(d.set), 0);
-    isl_set *hit = domain_project(&d, isl_set_copy(wrong), 0);
-    bool leaves = isl_set_is_empty(hit) == isl_bool_false &&
-                  isl_set_is_equal(reached, hit) == isl_bool_true;
+    bool leaves = wrong && isl_set_is_empty(wrong) == isl_bool_false &&
+                  is_always(&d, wrong);
     if (leaves)
         make_example(&d, isl_set_copy(wrong), example);
-    isl_set_free(hit);
-    isl_set_free(reached);
     isl_set_free(wrong);
     domain_finish(&d);
     return leaves;

@@ -240,11 +240,13 @@ static void set_targets(struct compilation *c, const struct compile_options *o,
     p->targets = targets;
 }
 
-// Run the passes on a scheduled kernel and add it to the variants.
+// Run the passes on a scheduled kernel and add it to the variants; `is_bounded`
+// as in struct pass.
 static bool lower_kernel(struct compilation *c, const struct compile_options *o,
-                         struct variant v)
+                         struct variant v, bool is_bounded)
 {
     struct pass p = pass_for(c, v.kernel);
+    p.is_bounded = is_bounded;
     set_targets(c, o, &v, &p);
     vec_push(&c->arena, &c->variants, v);
     return passes_run(&p, &o->passes);
@@ -258,9 +260,9 @@ static bool lower_variant(struct compilation *c,
     struct variant narrow = v;
     narrow.kernel = ir_copy_kernel(&c->arena, v.kernel);
     struct pass p = pass_for(c, narrow.kernel);
-    if (analysis_narrow(&p) && !lower_kernel(c, o, narrow))
-        return false;
-    return lower_kernel(c, o, v);
+    bool has_narrow = analysis_narrow(&p);
+    return (!has_narrow || lower_kernel(c, o, narrow, false)) &&
+           lower_kernel(c, o, v, has_narrow);
 }
 
 bool compile_lower(struct compilation *c, const struct compile_options *o)
