@@ -103,6 +103,8 @@ static bool build(struct subject *s, const struct buf *text)
     struct package_files files;
     cli_targets_apply(&s->options->targets, &s->tools, &o);
     o.line_info |= inspect_code_has_lines(&s->options->code);
+    if (inspect_code_is_wanted(&s->options->code) && !s->options->code.ptx)
+        o.ptx = NULL;
     if (!lower(s, text, &o))
         return false;
     if (s->options->accesses.is_wanted)

@@ -193,6 +193,30 @@ static void judge_all(struct clause *k, enum sched_contract_seen seen)
     }
 }
 
+// Note an instruction on matrices.
+static void see_matrix(struct ir_stmt *s, void *context)
+{
+    *(bool *)context |= s->kind == STMT_matrix;
+}
+
+// Judge what a launch with instructions on matrices promises unasked: a spill
+// would cost more than they gain.
+static void judge_implied(struct clause k)
+{
+    const struct variant *v = k.variant;
+    struct sched_contract implied = {
+        CONTRACT_no_spill, v->schedule ? v->schedule->span : v->source->span,
+        0};
+    struct ir_block body = k.launch->body;
+    bool has_matrix = false;
+    ir_each_stmt(&body, see_matrix, &has_matrix);
+    for (size_t i = 0; i < v->outcome->contracts.n; i++)
+        has_matrix &= v->outcome->contracts.at[i].kind != CONTRACT_no_spill;
+    k.contract = &implied;
+    if (has_matrix)
+        judge(&k);
+}
+
 // Judge the contracts of every launch of a variant in an image.
 static void judge_launches(struct clause *k)
 {
@@ -202,8 +226,10 @@ static void judge_launches(struct clause *k)
             continue;
         k->launch = &body->at[i]->u.launch;
         k->usage = usage_find(&k->image->usage, k->launch->name);
-        if (k->usage)
-            judge_all(k, CONTRACT_ASSEMBLED);
+        if (!k->usage)
+            continue;
+        judge_all(k, CONTRACT_ASSEMBLED);
+        judge_implied(*k);
     }
 }
 
