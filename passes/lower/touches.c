@@ -71,23 +71,45 @@ static void note(struct own *o, const struct ir_buffer *b,
     add(o->arena, &o->touches, x);
 }
 
-// Note that a box of an array is touched: any element of it may be.
-static void note_box(struct own *o, const struct ir_buffer *b, bool writes)
+// Return how many of the first dimensions of the array in shared memory a box
+// does not reach across: it lies in what is behind one element of them.
+static uint32_t steady_dimensions(const struct ir_tensor_copy *copy)
+{
+    const struct ir_buffer *b = copy->buffer;
+    int64_t elements = 1, behind = 1, extent;
+    uint32_t d = b->rank;
+    for (uint32_t i = 0; i < copy->map->buffer->rank; i++)
+        elements *= copy->map->box[i];
+    while (d > 0 && behind < elements &&
+           ir_is_int_const(copy->index[d - 1], 0) &&
+           ir_int_value(b->shape[d - 1], &extent) && extent <= elements) {
+        behind *= extent;
+        d--;
+    }
+    return behind >= elements ? d : 0;
+}
+
+// Note that a box of an array is touched: of its first `n` dimensions the
+// element that `index` says, anything of the others.
+static void note_box(struct own *o, const struct ir_buffer *b, uint32_t n,
+                     struct ir_expr *const *index, bool writes)
 {
     struct arena *a = o->arena;
-    struct ir_expr **index = arena_array(a, struct ir_expr *, b->rank);
+    struct ir_expr **all = arena_array(a, struct ir_expr *, b->rank);
     for (uint32_t i = 0; i < b->rank; i++)
-        index[i] = ir_read(a, ir_var_new(a, "any", type_scalar(TYPE_int),
-                                         VAR_let, o->stmt->span));
-    note(o, b, index, writes, false);
+        all[i] = i < n ? index[i]
+                       : ir_read(a, ir_var_new(a, "any", type_scalar(TYPE_int),
+                                               VAR_let, o->stmt->span));
+    note(o, b, all, writes, false);
 }
 
 // Note the accesses of a copy of a box: it counts its bytes on the mbarrier.
 static void note_tensor_copy(struct own *o, const struct ir_stmt *s)
 {
     const struct ir_tensor_copy *copy = &s->u.copy;
-    note_box(o, ir_copy_source(s), false);
-    note_box(o, ir_copy_target(s), true);
+    bool is_load = s->kind == STMT_tma_load;
+    note_box(o, copy->map->buffer, 0, NULL, !is_load);
+    note_box(o, copy->buffer, steady_dimensions(copy), copy->index, is_load);
     if (copy->barrier)
         note(o, copy->barrier, copy->barrier_index, true, true);
 }

@@ -214,7 +214,18 @@ static const char *member(const json_t *object, const char *key)
     return text ? text : "";
 }
 
-// Append a variant: its guard, then a line for each launch.
+// Append a line for a tensor map.
+static void print_map(const json_t *map, struct buf *out)
+{
+    json_int_t swizzle = json_integer_value(json_object_get(map, "swizzle"));
+    buf_printf(out, "    tensor map of %s: boxes of ", member(map, "array"));
+    print_list(json_object_get(map, "box"), " x ", out);
+    if (swizzle)
+        buf_printf(out, ", rows of %lld bytes swizzled", (long long)swizzle);
+    buf_char(out, '\n');
+}
+
+// Append a variant: its guard, then a line for each launch and tensor map.
 static void print_variant(const json_t *variant, struct buf *out)
 {
     const json_t *guard = json_object_get(variant, "guard");
@@ -242,6 +253,9 @@ static void print_variant(const json_t *variant, struct buf *out)
                        barriers > 1 ? "s" : "");
         buf_char(out, '\n');
     }
+    const json_t *maps = json_object_get(variant, "maps");
+    for (size_t i = 0; i < json_array_size(maps); i++)
+        print_map(json_array_get(maps, i), out);
 }
 
 // Append the parameters of a kernel.
