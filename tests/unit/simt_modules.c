@@ -4,7 +4,6 @@
 // and nothing in the repaired twin.  tests/simt/README.md tells how the files
 // are written.
 
-#include "ir/build.h"
 #include "tests/unit/support/nvptx_fixture.h"
 #include "tests/unit/support/specimen.h"
 
@@ -31,8 +30,6 @@ struct subject {
     const char *name, *file;
     bool is_twin;
     struct buf kernel, module;
-    struct VEC(const char *) map_lines; // "A box 64 8 swizzle 128"
-    struct VEC(struct simt_map) maps;
     bool is_expected[SIMT_FAULTS]; // to be found under some policy
     bool is_found[SIMT_FAULTS];
     unsigned failures;
@@ -57,8 +54,6 @@ static void read_line(struct subject *s, const char *line)
     const char *fixed = strstr(line, "; fixed:");
     if (strncmp(line, ";> ", 3) == 0)
         buf_printf(&s->kernel, "%s\n", line + 3);
-    else if (strncmp(line, ";# ", 3) == 0)
-        vec_push(&s->t.base.arena, &s->map_lines, line + 3);
     else if (strncmp(line, ";! ", 3) == 0 && !s->is_twin)
         read_faults(s, arena_printf(&s->t.base.arena, "%s\n", line + 3));
     else
@@ -74,31 +69,6 @@ static void read_file(struct subject *s)
         read_line(s, arena_copy(&s->t.base.arena, line, n));
         line += n + (line[n] != 0);
     }
-}
-
-// Return the map that a line describes: of a dense array whose extents are
-// numbers.
-static struct simt_map read_map(const struct ir_kernel *k, const char *line)
-{
-    struct simt_map map = {.rank = 0};
-    size_t n = strcspn(line, " ");
-    while (strlen(k->params.at[map.parameter].buffer->name) != n ||
-           strncmp(k->params.at[map.parameter].buffer->name, line, n) != 0)
-        map.parameter++;
-    const struct ir_buffer *b = k->params.at[map.parameter].buffer;
-    const char *at = strstr(line, " box ") + strlen(" box ");
-    map.bytes = (uint32_t)type_bytes(b->elem);
-    map.rank = b->rank;
-    int64_t stride = map.bytes;
-    for (uint32_t d = 0; d < b->rank; d++) {
-        assert_true(ir_int_value(b->shape[b->rank - 1 - d], &map.size[d]));
-        map.stride[d] = stride;
-        stride *= map.size[d];
-        map.box[d] = (uint32_t)strtoul(at, (char **)&at, 10);
-    }
-    map.swizzle =
-        (uint32_t)strtoul(strstr(at, "swizzle") + strlen("swizzle"), NULL, 10);
-    return map;
 }
 
 // ---- Running --------------------------------------------------------------
@@ -147,11 +117,8 @@ static void run_policy(struct subject *s, const struct ir_kernel *k,
                        const struct eval_argument *want, bool is_right)
 {
     static struct simt_result result;
-    struct simt_run run = {.policy = policy,
-                           .seed = 1,
-                           .most_steps = STEPS_MOST,
-                           .maps = s->maps.at,
-                           .n_maps = s->maps.n};
+    struct simt_run run = {
+        .policy = policy, .seed = 1, .most_steps = STEPS_MOST};
     struct eval_argument *got = arguments(s, k);
     const char *name = simt_policy_name(policy);
     if (!simt_run(code, got, &run, &result, &s->t.base.diags)) {
@@ -173,8 +140,6 @@ static void run_module(struct subject *s)
                                    .module = s->module.data};
     struct eval_argument *want = arguments(s, k);
     bool is_right = true;
-    for (size_t i = 0; i < s->map_lines.n; i++)
-        vec_push(a, &s->maps, read_map(k, s->map_lines.at[i]));
     assert_int_equal(ir_eval(a, k, want, STEPS_MOST).status, EVAL_DONE);
     struct simt_code *code = simt_compile(a, k, &options, &s->t.base.diags);
     if (!code) {

@@ -42,9 +42,9 @@ struct copy {
 
 // A copy of a box between a tensor and shared memory.
 struct tensor_copy {
-    struct simt_map map;
-    unsigned char *global, *shared; // the tensor, and the box
-    int32_t at[SIMT_MAP_RANK_MOST]; // of the box
+    struct tensor_map map;
+    unsigned char *shared;     // the box
+    int32_t at[MAP_RANK_MOST]; // in the tensor
     uint32_t agent;
     bool is_load, is_bulk; // bulk: of bytes
     const struct site *site;

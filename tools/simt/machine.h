@@ -169,10 +169,18 @@ enum arrival { ARRIVAL_late, ARRIVAL_at_once, ARRIVAL_random };
 enum { REGIONS_MOST = 1024 };
 #define SHARED_WINDOW ((size_t)1 << 18)
 
-// A tensor map as the code sees it.
+enum { MAP_RANK_MOST = 5 };
+
+// A tensor map, a parameter of entries behind the arrays.  Dimensions
+// innermost first; outside of the tensor there are zeros.
 struct tensor_map {
-    struct simt_map map;
     unsigned char *base;
+    uint32_t bytes; // of an element
+    uint32_t rank;
+    int64_t size[MAP_RANK_MOST];   // in elements
+    int64_t stride[MAP_RANK_MOST]; // in bytes
+    uint32_t box[MAP_RANK_MOST];
+    uint32_t swizzle; // 0, 32, 64 or 128 bytes
 };
 
 // One run.

@@ -162,21 +162,41 @@ static bool set_parameters(struct running *r)
     return true;
 }
 
-// Give the tensor maps to the machine.
-static bool set_maps(struct running *r, const struct simt_run *run)
+// Return the map of an array: the copy engine counts dimensions from the
+// innermost one.
+static struct tensor_map map_of(const struct running *r, const struct ir_map *m)
 {
-    r->maps = calloc(run->n_maps + 1, sizeof *r->maps);
-    if (!r->maps)
-        return false;
-    for (size_t i = 0; i < run->n_maps; i++) {
-        struct tensor_map *map = &r->maps[i];
-        map->map = run->maps[i];
-        map->base = r->regions[map->map.parameter]->base;
+    const struct ir_kernel *k = r->code->kernel;
+    size_t i = 0;
+    while (k->params.at[i].buffer != m->buffer)
+        i++;
+    const struct region *region = r->regions[i];
+    struct tensor_map map = {.base = region->base,
+                             .bytes = (uint32_t)region->elem,
+                             .rank = region->rank,
+                             .swizzle = m->swizzle};
+    for (uint32_t d = 0; d < map.rank && map.rank <= MAP_RANK_MOST; d++) {
+        uint32_t from = map.rank - 1 - d;
+        map.size[d] = region->shape[from];
+        map.stride[d] = region->strides[from] * (int64_t)region->elem;
+        map.box[d] = m->box[from];
+    }
+    return map;
+}
+
+// Give the tensor maps to the machine, and pointers to them to the entries.
+static bool set_maps(struct running *r)
+{
+    size_t n = r->code->kernel->maps.n;
+    r->maps = calloc(n + 1, sizeof *r->maps);
+    for (size_t i = 0; i < n && r->maps; i++) {
+        const struct tensor_map *map = &r->maps[i];
+        r->maps[i] = map_of(r, r->code->kernel->maps.at[i]);
         memcpy(r->slots + SLOT_BYTES * r->n_slots++, &map, SLOT_BYTES);
     }
     r->m->maps = r->maps;
-    r->m->n_maps = run->n_maps;
-    return true;
+    r->m->n_maps = n;
+    return r->maps;
 }
 
 // Copy the results out of the machine.
@@ -362,7 +382,8 @@ bool simt_run(struct simt_code *code, const struct eval_argument *arguments,
               const struct simt_run *run, struct simt_result *out,
               struct diag_list *diags)
 {
-    size_t n = code->kernel->params.n + code->kernel->body.n + run->n_maps + 1;
+    size_t n = code->kernel->params.n + code->kernel->body.n +
+               code->kernel->maps.n + 1;
     struct running r = {.code = code,
                         .m = code->machine,
                         .arguments = arguments,
@@ -375,7 +396,7 @@ bool simt_run(struct simt_code *code, const struct eval_argument *arguments,
     bool ok = r.slots && r.regions && make_stacks(code);
     if (!ok)
         diag_error(diags, (struct span){0}, D_simt_no_memory);
-    ok = ok && set_parameters(&r) && set_maps(&r, run) && run_launches(&r);
+    ok = ok && set_parameters(&r) && set_maps(&r) && run_launches(&r);
     if (ok && code->is_checked && !r.m->is_stopped && !run->most_blocks)
         note_unwritten(&r);
     if (ok)

@@ -47,20 +47,6 @@ struct simt_options {
                            // has the same entries; NULL: none
 };
 
-enum { SIMT_MAP_RANK_MOST = 5 };
-
-// A tensor map: a parameter of all entries, behind the arrays.  Dimensions
-// innermost first; elements outside of the tensor read as 0.
-struct simt_map {
-    size_t parameter; // of the kernel: the array
-    uint32_t bytes;   // of an element
-    uint32_t rank;
-    int64_t size[SIMT_MAP_RANK_MOST];   // in elements
-    int64_t stride[SIMT_MAP_RANK_MOST]; // in bytes; the first one is not used
-    uint32_t box[SIMT_MAP_RANK_MOST];
-    uint32_t swizzle; // 0, 32, 64 or 128 bytes
-};
-
 // How to run.
 struct simt_run {
     enum simt_policy policy;
@@ -68,8 +54,6 @@ struct simt_run {
     uint64_t most_steps;  // accesses and iterations of loops; 0: 10^10
     uint64_t most_blocks; // of each launch, spread over the grid; 0: all.
                           // What the others would write counts as written
-    const struct simt_map *maps;
-    size_t n_maps;
 };
 
 // A place in the source; line 0: unknown, or none.

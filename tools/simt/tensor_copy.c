@@ -39,9 +39,9 @@ static unsigned char *place_in_global(const struct tensor_copy *c, uint64_t i)
         i /= c->map.box[d];
         if (at < 0 || at >= c->map.size[d])
             return NULL;
-        offset += at * (d ? c->map.stride[d] : (int64_t)c->map.bytes);
+        offset += at * c->map.stride[d];
     }
-    return c->global + offset;
+    return c->map.base + offset;
 }
 
 // ---- Records --------------------------------------------------------------
@@ -215,13 +215,12 @@ static bool describe(struct machine *m, const struct site *s, uint64_t map,
     const struct tensor_map *t = pointer_of(map);
     *out = (struct tensor_copy){.site = s};
     if (t < m->maps || t >= m->maps + m->n_maps ||
-        t->map.rank != (s->bytes & RANK)) {
+        t->rank != (s->bytes & RANK)) {
         finding_add(m, SIMT_FAULT_descriptor, s, NULL, NULL);
         return false;
     }
-    out->map = t->map;
-    out->global = t->base;
-    for (uint32_t d = 0; d < t->map.rank; d++)
+    out->map = *t;
+    for (uint32_t d = 0; d < t->rank; d++)
         out->at[d] = (int32_t)at[d];
     return true;
 }
@@ -255,12 +254,13 @@ static struct tensor_copy bytes_of(const struct site *s, uint64_t shared,
 {
     return (struct tensor_copy){.site = s,
                                 .is_bulk = true,
-                                .map = {.rank = 1,
+                                .map = {.base = pointer_of(global),
+                                        .rank = 1,
                                         .bytes = BULK,
                                         .size = {(int64_t)bytes / BULK},
+                                        .stride = {BULK},
                                         .box = {(uint32_t)bytes / BULK}},
-                                .shared = pointer_of(shared),
-                                .global = pointer_of(global)};
+                                .shared = pointer_of(shared)};
 }
 
 uint64_t bulk_load(struct machine *m, const struct site *s, const uint64_t *o)

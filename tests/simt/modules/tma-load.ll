@@ -1,5 +1,8 @@
 ; A box that reaches over two edges of a tensor; more bytes expected than come.
-;> kernel f(A: f16[16, 80]) -> C: f16[512] level flat {
+;> kernel f(A: f16[16, 80]) -> C: f16[512]
+;>     map m of A box[8, 64] swizzle(128)
+;>     level flat
+;> {
 ;>     launch f grid(1, 1, 1) block(32, 1, 1) {
 ;>         for j: idx64 in 0..16 {
 ;>             let e: idx64 = idx64(thread.x) * 16 + j
@@ -10,7 +13,6 @@
 ;>         }
 ;>     }
 ;> }
-;# A box 64 8 swizzle 128
 ;! stuck-mbarrier
 @S = internal addrspace(3) global [512 x half] undef, align 1024
 @B = internal addrspace(3) global [1 x i64] undef, align 16

@@ -1,5 +1,8 @@
 ; One block loads a box for both of its cluster; the other one expects too little.
-;> kernel f(A: f16[8, 64]) -> C: f16[1024] level flat {
+;> kernel f(A: f16[8, 64]) -> C: f16[1024]
+;>     map m of A box[8, 64]
+;>     level flat
+;> {
 ;>     launch f grid(2, 1, 1) block(32, 1, 1) {
 ;>         for j: idx64 in 0..16 {
 ;>             let e: idx64 = idx64(thread.x) * 16 + j
@@ -7,7 +10,6 @@
 ;>         }
 ;>     }
 ;> }
-;# A box 64 8 swizzle 0
 ;! stuck-mbarrier
 @S = internal addrspace(3) global [512 x half] undef, align 128
 @B = internal addrspace(3) global [1 x i64] undef, align 16

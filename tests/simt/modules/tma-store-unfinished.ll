@@ -1,5 +1,8 @@
 ; The block ends before its store has read shared memory.
-;> kernel f(A: f16[512]) -> C: f16[12, 80] level flat {
+;> kernel f(A: f16[512]) -> C: f16[12, 80]
+;>     map m of C box[8, 64] swizzle(128)
+;>     level flat
+;> {
 ;>     launch f grid(1, 1, 1) block(32, 1, 1) {
 ;>         for j: idx64 in 0..30 {
 ;>             let e: idx64 = idx64(thread.x) * 30 + j
@@ -10,7 +13,6 @@
 ;>         }
 ;>     }
 ;> }
-;# C box 64 8 swizzle 128
 ;! async-unfinished
 @S = internal addrspace(3) global [512 x half] undef, align 1024
 
