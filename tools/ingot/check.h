@@ -140,8 +140,4 @@ void check_print(const struct check *check, struct buf *out);
 // Return what was checked and found.
 json_t *check_json(const struct check *check);
 
-// Return the tensor maps of a kernel with the sizes of a problem.
-const struct simt_map *check_tensors(struct arena *a, const struct problem *p,
-                                     const struct ir_kernel *kernel);
-
 #endif

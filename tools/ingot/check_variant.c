@@ -198,13 +198,11 @@ static bool run(struct runner *r, const struct check_case *one,
                 enum simt_policy policy)
 {
     const struct problem_request *q = &r->check->request->problem.request;
-    struct simt_run how = {
-        .policy = policy,
-        .seed = q->seed,
-        .most_steps = most_steps(one),
-        .most_blocks = check_sample(r->check, r->v->variant, one),
-        .maps = check_tensors(&r->arena, &one->problem, r->v->variant->kernel),
-        .n_maps = r->v->variant->kernel->maps.n};
+    struct simt_run how = {.policy = policy,
+                           .seed = q->seed,
+                           .most_steps = most_steps(one),
+                           .most_blocks =
+                               check_sample(r->check, r->v->variant, one)};
     struct eval_argument *got =
         problem_arguments(&r->arena, &one->problem, &r->diags);
     r->out->policy = policy;

@@ -74,21 +74,22 @@ static bool add_workspace(struct arena *a, const struct problem *p,
     return true;
 }
 
-bool dispatch_map(struct arena *a, const struct problem *p,
-                  const struct ir_kernel *variant, const struct ir_map *map,
-                  struct dispatch_map *out)
+// Add a tensor map; false if the shape of its array has no value.
+static bool add_map(struct arena *a, const struct problem *p,
+                    const struct ir_map *map, struct dispatch *d)
 {
+    const struct ir_kernel *k = d->variant;
     const struct ir_buffer *b = map->buffer;
-    *out = (struct dispatch_map){.map = map};
-    while (variant->params.at[out->parameter].buffer != b)
-        out->parameter++;
+    struct dispatch_map added = {.map = map};
+    while (k->params.at[added.parameter].buffer != b)
+        added.parameter++;
     for (uint32_t i = 0; i < b->rank; i++) {
         uint32_t from = b->rank - 1 - i;
-        if (!value_of(p, variant, b->shape[from], &out->sizes[i]) ||
-            !value_of(p, variant, ir_buffer_stride(a, b, from),
-                      &out->strides[i]))
+        if (!value_of(p, k, b->shape[from], &added.sizes[i]) ||
+            !value_of(p, k, ir_buffer_stride(a, b, from), &added.strides[i]))
             return false;
     }
+    vec_push(a, &d->maps, added);
     return true;
 }
 
@@ -107,11 +108,8 @@ bool dispatch_make(struct arena *a, const struct problem *p,
         else if (s->kind == STMT_alloc)
             ok = add_workspace(a, p, s->u.buffer, out);
     }
-    for (size_t i = 0; ok && i < out->variant->maps.n; i++) {
-        struct dispatch_map map;
-        ok = dispatch_map(a, p, out->variant, out->variant->maps.at[i], &map);
-        vec_push(a, &out->maps, map);
-    }
+    for (size_t i = 0; ok && i < out->variant->maps.n; i++)
+        ok = add_map(a, p, out->variant->maps.at[i], out);
     if (!ok)
         diag_error(diags, p->kernel->span, D_no_variant, p->kernel->name);
     return ok;

@@ -37,10 +37,4 @@ bool dispatch_make(struct arena *a, const struct problem *p,
                    const char *wanted, struct diag_list *diags,
                    struct dispatch *out);
 
-// Describe a tensor map of a variant; false if the shape of its array has no
-// value.
-bool dispatch_map(struct arena *a, const struct problem *p,
-                  const struct ir_kernel *variant, const struct ir_map *map,
-                  struct dispatch_map *out);
-
 #endif
