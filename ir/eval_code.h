@@ -87,8 +87,8 @@ struct action {
                                   // its parts without the reduction
     uint32_t slot;                // for, let, var, assign
     uint32_t array;               // alloc
-    struct access access; // store; copy of a box: in shared memory
-    struct access box;    // copy of a box: in the mapped array
+    struct access access;         // store; copy of a box: in shared memory
+    struct access box;            // copy of a box: in the mapped array
     struct access operands[OPERANDS_MOST]; // matrix; without indices: none
     struct actions body, other;            // other: else, init
     struct stage_iter *iters;              // stage

@@ -144,9 +144,10 @@ struct ir_buffer {
     uint32_t n_values;
     enum space space;
     enum buffer_role role;
-    uint32_t align; // bytes the caller promises; 0: those of one element
-    bool is_double; // filled for the next iteration while this one uses it;
-                    // only before level launch
+    uint32_t align;  // bytes the caller promises; 0: those of one element
+    bool is_ordered; // mbarriers order its accesses: no barrier has to
+    bool is_double;  // filled for the next iteration while this one uses it;
+                     // only before level launch
     struct span span;
 };
 

@@ -27,7 +27,7 @@ struct matrix_info {
     uint32_t threads; // 32 or 128
     uint32_t m, n, k;
     uint32_t sm, version; // the least compute capability and PTX, times ten
-    bool is_transposed; // LOAD and STORE: of columns instead of rows
+    bool is_transposed;   // LOAD and STORE: of columns instead of rows
     struct matrix_part part[MATRIX_OPERANDS];
 };
 

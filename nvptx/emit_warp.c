@@ -238,6 +238,14 @@ void emit_sync(struct emitter *e, const struct ir_stmt *s)
     case SYNC_bulk_commit:
     case SYNC_bulk_wait_read:
     case SYNC_bulk_wait: emit_bulk_sync(e, s); break;
+    case SYNC_registers_up:
+        emit_intrinsic(e, "llvm.nvvm.setmaxnreg.inc.sync.aligned.u32", NULL, &n,
+                       1);
+        break;
+    case SYNC_registers_down:
+        emit_intrinsic(e, "llvm.nvvm.setmaxnreg.dec.sync.aligned.u32", NULL, &n,
+                       1);
+        break;
     case SYNC_grid:
     case SYNC_return:
     case SYNC_break:

@@ -154,6 +154,8 @@ static bool parse_traits(struct parser *p, struct ir_buffer *b,
                 return false;
         } else if (with_layout && parse_take(p, "double")) {
             b->is_double = true;
+        } else if (with_layout && parse_take(p, "ordered")) {
+            b->is_ordered = true;
         } else if (parse_take(p, "strides")) {
             if (!parse_strides(p, b))
                 return false;

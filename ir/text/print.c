@@ -38,6 +38,8 @@ static void print_buffer_traits(struct printer *p, const struct ir_buffer *b)
     print_layout(p, b);
     if (b->is_double)
         buf_text(p->out, " double");
+    if (b->is_ordered)
+        buf_text(p->out, " ordered");
     if (b->align)
         buf_printf(p->out, " align %u", b->align);
     if (b->role == ROLE_inout)

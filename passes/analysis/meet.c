@@ -8,11 +8,9 @@
 #include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
-#include "passes/analysis/distances.h"
 #include "passes/analysis/linear.h"
 
 enum { SIDES = 2, BOTH = SIDES };
-enum { QUESTIONS_MOST = 100 * 1000 }; // about one launch
 
 // An expression that is an unknown.
 struct unknown {
@@ -26,8 +24,6 @@ struct meet {
     struct arena *arena;
     const struct ir_launch *launch;
     struct linear system;
-    struct distances *distances;    // of pairs that were asked about
-    uint64_t questions;             // so far
     const struct meet_place *place; // of the question
     const struct meet_access *access[SIDES];
     struct unknown unknowns[1 + UNKNOWNS_MOST]; // the first one is not used
@@ -39,7 +35,6 @@ struct meet *meet_start(struct arena *a, const struct ir_launch *launch)
     m->arena = a;
     m->launch = launch;
     m->system = linear_start(a);
-    m->distances = distances_new(a);
     return m;
 }
 
@@ -421,14 +416,9 @@ static bool may_differ(struct meet *m)
     return false;
 }
 
-// Return whether different threads may touch the same element; `is_placed`:
-// where the accesses stand, not anywhere.  After too many questions they may.
-static bool ask(struct meet *m, const struct meet_access *x,
-                const struct meet_access *y, const struct meet_place *place,
-                bool is_placed)
+bool meet_test(struct meet *m, const struct meet_access *x,
+               const struct meet_access *y, const struct meet_place *place)
 {
-    if (m->questions++ >= QUESTIONS_MOST)
-        return true;
     m->place = place;
     m->access[0] = x;
     m->access[1] = y;
@@ -436,18 +426,7 @@ static bool ask(struct meet *m, const struct meet_access *x,
     go_back(m);
     for (uint32_t i = 0; i < x->buffer->rank; i++)
         require_overlap(m, x->index[i], y->index[i]);
-    for (int side = 0; side < SIDES && is_placed; side++)
+    for (int side = 0; side < SIDES; side++)
         enter(m, side);
     return may_differ(m);
-}
-
-bool meet_test(struct meet *m, const struct meet_access *x,
-               const struct meet_access *y, const struct meet_place *place)
-{
-    struct distance *d = distances_find(m->distances, x, y, place);
-    if (d && ++d->asked > 1 && !d->is_known) {
-        d->never_meets = !ask(m, x, y, place, false);
-        d->is_known = true;
-    }
-    return !(d && d->never_meets) && ask(m, x, y, place, true);
 }

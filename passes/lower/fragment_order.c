@@ -1,7 +1,7 @@
 // What the instructions of a warpgroup have to wait for, and who for them.
 //
 //   for k in 0..4 { matrix wgmma.. }   =>   wgmma_fence
-//                                           for k in 0..4 { matrix wgmma.. }
+//                                           for k in 0..4 @unroll { matrix wgmma.. }
 //                                           wgmma_commit
 //                                           wgmma_wait(0)
 //
@@ -30,6 +30,18 @@ static bool is_pure(struct ir_stmt *s)
     return pure;
 }
 
+// Let the loops of such a statement be expanded: the assembler wants to see
+// the instructions of a group one after another.
+static void expand(struct ir_stmt *s)
+{
+    if (s->kind != STMT_for)
+        return;
+    if (s->u.loop.axis == AXIS_serial)
+        s->u.loop.axis = AXIS_unroll;
+    for (size_t i = 0; i < s->u.loop.body.n; i++)
+        expand(s->u.loop.body.at[i]);
+}
+
 // The arrays that such instructions read: a note of see_operand.
 struct operands {
     struct arena *arena;
@@ -47,16 +59,27 @@ static void see_operand(struct ir_stmt *s, void *context)
     }
 }
 
-// Return whether a statement stores to an operand, other than by a copy of
-// boxes.
+// A look for stores to operands: the context of see_store.
+struct stores {
+    const struct operands *operands;
+    bool found;
+};
+
+// Note a store of a thread to an operand.
+static void see_store(struct ir_stmt *s, void *context)
+{
+    struct stores *x = context;
+    for (size_t i = 0; s->kind == STMT_store && i < x->operands->all.n; i++)
+        x->found |= s->u.store.buffer == x->operands->all.at[i];
+}
+
+// Return whether threads store to an operand in a statement.
 static bool stores_operand(const struct operands *o, struct ir_stmt *s)
 {
+    struct stores x = {o, false};
     struct ir_block alone = {&s, 1, 1};
-    for (size_t i = 0; i < o->all.n; i++) {
-        if (ir_block_stores(&alone, o->all.at[i]))
-            return true;
-    }
-    return false;
+    ir_each_stmt(&alone, see_store, &x);
+    return x.found;
 }
 
 // Set *(bool *)context at an instruction of a warpgroup.
@@ -93,7 +116,7 @@ static void order_block(struct fragments *f, const struct operands *o,
         if (is_pure(s)) {
             insert(a, block, i++, SYNC_wgmma_fence);
             while (i < block->n && is_pure(block->at[i]))
-                i++;
+                expand(block->at[i++]);
             insert(a, block, i++, SYNC_wgmma_commit);
             insert(a, block, i, SYNC_wgmma_wait);
         } else if (!has_group(s) && stores_operand(o, s)) {

@@ -27,6 +27,7 @@
 #include "ir/walk.h"
 #include "passes/analysis/copies.h"
 #include "passes/analysis/ring.h"
+#include "passes/lower/slots.h"
 #include "passes/pass.h"
 
 #include <string.h>
@@ -66,60 +67,16 @@ struct rewrite {
     struct pass *p;
     struct ring ring;
     int64_t slots;
-    bool is_async;        // some copies are
-    struct ir_expr *slot; // of the accesses being rewritten
+    bool is_async; // some copies are
 };
-
-// Return whether an array is a ring.
-static bool is_ring(const struct rewrite *r, const struct ir_buffer *b)
-{
-    for (size_t i = 0; i < r->ring.arrays.n; i++) {
-        if (r->ring.arrays.at[i] == b)
-            return true;
-    }
-    return false;
-}
-
-// Return an index with the slot in front.
-static struct ir_expr **in_slot(struct rewrite *r, uint32_t n,
-                                struct ir_expr *const *index)
-{
-    struct ir_expr **out = arena_array(r->p->arena, struct ir_expr *, n + 1);
-    out[0] = r->slot;
-    for (uint32_t i = 0; i < n; i++)
-        out[i + 1] = index[i];
-    return out;
-}
-
-// Load from a ring in the slot.
-static struct ir_expr *load_slot(struct arena *a, struct ir_expr *x,
-                                 void *context)
-{
-    struct rewrite *r = context;
-    if (x->op != OP_load || !is_ring(r, x->u.buffer))
-        return x;
-    struct ir_expr **index = in_slot(r, x->n, x->args);
-    return ir_at(a, ir_load(a, x->u.buffer, x->n + 1, index), x->span);
-}
-
-// Store to a ring in the slot.
-static void store_slot(struct ir_stmt *s, void *context)
-{
-    struct rewrite *r = context;
-    if (s->kind != STMT_store || !is_ring(r, s->u.store.buffer))
-        return;
-    s->u.store.index = in_slot(r, s->u.store.n, s->u.store.index);
-    s->u.store.n++;
-}
 
 // Let a block use the slot of an iteration.
 static void use_slot(struct rewrite *r, struct ir_block *block,
                      struct ir_expr *iteration)
 {
     struct arena *a = r->p->arena;
-    r->slot = ir_binary(a, OP_mod, iteration, ir_int(a, r->slots));
-    ir_rewrite_in(a, block, load_slot, r);
-    ir_each_stmt(block, store_slot, r);
+    slots_use(a, &r->ring, block,
+              ir_binary(a, OP_mod, iteration, ir_int(a, r->slots)));
 }
 
 // Append the copies of an iteration, if there is one, as a group.
@@ -168,7 +125,7 @@ static void part_body(struct rewrite *r, struct ir_block *rest,
         bool fills = false;
         for (size_t k = 0; k < r->ring.fills.n; k++)
             fills |= r->ring.fills.at[k] == s;
-        if (s->kind == STMT_alloc && is_ring(r, s->u.buffer))
+        if (s->kind == STMT_alloc && slots_has(&r->ring, s->u.buffer))
             ir_append(a, front, s);
         else if (!fills)
             ir_append(a, rest, s);

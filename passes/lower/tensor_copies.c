@@ -351,6 +351,32 @@ static void note_place(struct ir_stmt *s, void *context)
     ir_stmt_from(s, context);
 }
 
+// Find the boxes of a stage whose loops are known.  Returns why there are
+// none, or NULL.
+static const char *find_box(struct pass *p, struct facts *facts,
+                            const struct ir_stmt *stage, struct tensor_box *box)
+{
+    struct ir_conditions open = {0};
+    const char *fault = tensor_copy_find(&stage->u.stage, &box->copy);
+    if (fault)
+        return fault;
+    bind_copy(p->arena, &stage->u.stage, box);
+    fault = tensor_box_find(p->arena, facts, box);
+    if (!fault)
+        fault = tensor_copy_conditions(p->arena, facts, box->copy.far, &open);
+    if (!fault && open.n)
+        fault = "what its tensor map needs is not known any more";
+    return fault;
+}
+
+const char *tensor_copies_box(struct pass *p, struct facts *facts,
+                              struct ir_stmt *nest, struct tensor_box *box)
+{
+    struct ir_stmt *stage = marked_stage(p->arena, nest, box);
+    return stage ? find_box(p, facts, stage, box)
+                 : "a nest of it does more than to copy boxes";
+}
+
 // Replace a nest, whose stage is marked, by copies of boxes; returns how many
 // statements stand there then.
 static size_t lower_nest(struct walk *w, struct ir_block *block, size_t at,
@@ -358,16 +384,7 @@ static size_t lower_nest(struct walk *w, struct ir_block *block, size_t at,
 {
     struct arena *a = w->p->arena;
     struct ir_block made = {0};
-    struct ir_conditions open = {0};
-    const char *fault = tensor_copy_find(&stage->u.stage, &box->copy);
-    if (!fault)
-        bind_copy(a, &stage->u.stage, box);
-    if (!fault)
-        fault = tensor_box_find(a, &w->facts, box);
-    if (!fault)
-        fault = tensor_copy_conditions(a, &w->facts, box->copy.far, &open);
-    if (!fault && open.n)
-        fault = "what its tensor map needs is not known any more";
+    const char *fault = find_box(w->p, &w->facts, stage, box);
     if (fault) {
         report(w, stage, fault);
         return 1;

@@ -13,6 +13,11 @@ struct tensor_signal {
     struct ir_expr **index;
 };
 
+// Find the boxes of a nest whose stage is marked with copy_via(tma).  The facts
+// are those around the nest.  Returns why there are none, or NULL.
+const char *tensor_copies_box(struct pass *p, struct facts *facts,
+                              struct ir_stmt *nest, struct tensor_box *box);
+
 // Append the copies of all boxes, for one thread to execute; loads signal.
 // The kernel gets a tensor map, unless it has it.
 void tensor_copies_append(struct pass *p, const struct tensor_box *box,

@@ -54,7 +54,7 @@ struct own {
 static void note(struct own *o, const struct ir_buffer *b,
                  struct ir_expr *const *index, bool writes, bool is_atomic)
 {
-    if (space_is_own(b->space) || b->space == SPACE_constant ||
+    if (b->is_ordered || space_is_own(b->space) || b->space == SPACE_constant ||
         (b->space == SPACE_global && b->role == ROLE_input))
         return;
     struct meet_access *x = arena_new(o->arena, struct meet_access);

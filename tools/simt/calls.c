@@ -268,8 +268,7 @@ static bool replace_inline(struct rewriter *w, LLVMValueRef call,
 {
     uint32_t bytes = 0;
     int row = atomic_parse(text, &bytes);
-    bool is_void = LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMVoidTypeKind;
-    if (!*text && is_void) {
+    if (!*text) {
         replace(call, NULL);
         return true;
     }

@@ -11,7 +11,7 @@
 // Requires:
 //  1. the name is that of an instruction                              E0214
 //  2. the nest multiplies matrices of the instruction's size, types
-//     and memory                                                      E0693
+//     and memory                                                      E0780
 
 #include "passes/analysis/tensor.h"
 #include "passes/schedule/prim.h"

@@ -1,0 +1,395 @@
+// roles: a warpgroup of its own copies for a loop that specialize has marked.
+//
+//   for w in 0..2 @warpgroup {              alloc S: f16[4, 64, 64] in shared ordered
+//     first                                 alloc full, empty: u64[4] in shared ordered
+//     for k in 0..n @pipeline(4)            for s in 0..4 { init both }
+//                   @producer(40)           barrier
+//                   @consumer(232) {        for w in 0..3 @warpgroup {
+//       S = boxes of A     @via(tma)          if w < 2 {
+//       use S                                   registers_up(232)
+//     }                                =>       first
+//     last                                      for k in 0..n {
+//   }                                             mbarrier_wait(full[k % 4], k / 4 % 2)
+//                                                 use S[k % 4]
+//                                                 mbarrier_arrive(empty[k % 4])
+//                                               }
+//                                               last
+//                                             } else {
+//                                               registers_down(40)
+//                                               one thread: for k in 0..n {
+//                                                 mbarrier_wait(empty[k % 4], (k / 4 + 1) % 2)
+//                                                 mbarrier_expect(full[k % 4], bytes)
+//                                                 tma_load S[k % 4] = ... signals full[k % 4]
+//                                               } } }
+//
+// The slots go round across the loops around: iterations are counted from the
+// first of the block.  A wait for the phase before the first ends at once, so
+// the ring begins empty.
+
+#include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/layout.h"
+#include "ir/walk.h"
+#include "passes/lower/slots.h"
+#include "passes/lower/tensor_copies.h"
+
+#include <string.h>
+
+enum { GROUP_WARPS = 4 };
+
+// A loop that is parted.
+struct roles {
+    struct pass *p;
+    struct ir_stmt *group, *loop; // over warpgroups; pipelined
+    struct ir_path path;          // from the kernel's body to the loop
+    uint32_t at;                  // of the group in the path
+    struct ring ring;
+    int64_t slots, consumers, registers[2]; // of the producer, the consumers
+    struct ir_buffer *full, *empty;
+};
+
+// Return the value of a mark; false if the loop has none of that name.
+static bool mark_of(const struct ir_stmt *s, const char *name, int64_t *value)
+{
+    for (size_t i = 0; s->kind == STMT_for && i < s->u.loop.attrs.n; i++) {
+        if (strcmp(s->u.loop.attrs.at[i].name, name) == 0) {
+            *value = s->u.loop.attrs.at[i].value;
+            return true;
+        }
+    }
+    return false;
+}
+
+// Report why a marked loop cannot be parted; returns false.
+static bool report(struct roles *r, const char *why)
+{
+    diag_error(r->p->diags, r->loop->span, D_role_shape,
+               r->loop->u.loop.var->name, why);
+    return false;
+}
+
+// Return a number of type `int`, and short forms on it.
+static struct ir_expr *number(struct roles *r, int64_t n)
+{
+    return ir_int(r->p->arena, n);
+}
+
+// Return how many iterations of the loop have run before this one, in all the
+// loops below that over warpgroups; `vars` stand for their variables.
+static struct ir_expr *count(struct roles *r, const struct map *vars)
+{
+    struct arena *a = r->p->arena;
+    struct ir_expr *n = number(r, 0);
+    for (uint32_t i = r->at + 1; i < r->path.n; i++) {
+        const struct ir_stmt *s = r->path.stmts[i];
+        if (s->kind != STMT_for)
+            continue;
+        const struct ir_for *l = &s->u.loop;
+        struct ir_expr *at = ir_binary(
+            a, OP_div, ir_sub(a, ir_read(a, l->var), l->from), l->step);
+        n = ir_add(a, ir_mul(a, n, ir_for_extent(a, l)), at);
+    }
+    return ir_substitute(a, n, vars, NULL);
+}
+
+// Return the slot of an iteration, and the parity of the phase in which it is
+// used for the `turn`th time after the first.
+static struct ir_expr *slot_of(struct roles *r, struct ir_expr *n)
+{
+    return ir_binary(r->p->arena, OP_mod, n, number(r, r->slots));
+}
+static struct ir_expr *parity_of(struct roles *r, struct ir_expr *n, int turn)
+{
+    struct arena *a = r->p->arena;
+    struct ir_expr *round = ir_binary(a, OP_div, n, number(r, r->slots));
+    return ir_binary(a, OP_mod, ir_add(a, round, number(r, turn)),
+                     number(r, 2));
+}
+
+// Append an operation on an mbarrier, with an operand or NULL.
+static void append_operation(struct roles *r, struct ir_block *out,
+                             enum ir_op op, struct ir_buffer *barrier,
+                             struct ir_expr *slot, struct ir_expr *operand)
+{
+    struct arena *a = r->p->arena;
+    if (operand)
+        operand = ir_cast(a, type_scalar(TYPE_u64), operand);
+    struct ir_expr *x =
+        ir_atomic(a, op, barrier, 1, &slot, operand ? 1 : 0, &operand);
+    ir_append(a, out, ir_stmt_from(ir_stmt_eval(a, x), r->loop));
+}
+
+// Append a loop, and return its body.
+static struct ir_block *append_loop(struct roles *r, struct ir_block *out,
+                                    const char *name, int64_t n, enum axis axis,
+                                    struct ir_var **var)
+{
+    struct arena *a = r->p->arena;
+    *var = ir_var_new(a, str_name(r->p->names, name), type_scalar(TYPE_int),
+                      VAR_loop, r->loop->span);
+    struct ir_stmt *s =
+        ir_stmt_for(a, *var, number(r, 0), number(r, n), number(r, 1), axis);
+    ir_append(a, out, ir_stmt_from(s, r->loop));
+    return &s->u.loop.body;
+}
+
+// Declare an mbarrier for each slot.
+static struct ir_buffer *declare(struct roles *r, const char *name)
+{
+    struct arena *a = r->p->arena;
+    struct ir_expr **shape = arena_new(a, struct ir_expr *);
+    shape[0] = number(r, r->slots);
+    struct ir_buffer *b = ir_buffer_new(a, str_name(r->p->names, name),
+                                        type_scalar(TYPE_u64), 1, shape);
+    b->space = SPACE_shared;
+    b->span = r->loop->span;
+    b->is_ordered = true;
+    return b;
+}
+
+// Remove a statement from the blocks of the path, if it is there.
+static void take_alloc(struct roles *r, const struct ir_buffer *b)
+{
+    for (uint32_t i = 0; i <= r->path.n; i++) {
+        struct ir_block *block =
+            i < r->path.n ? r->path.blocks[i] : &r->loop->u.loop.body;
+        for (size_t k = 0; k < block->n; k++) {
+            struct ir_stmt *s = block->at[k];
+            if (s->kind != STMT_alloc || s->u.buffer != b)
+                continue;
+            memmove(&block->at[k], &block->at[k + 1],
+                    (block->n - k - 1) * sizeof *block->at);
+            block->n--;
+            return;
+        }
+    }
+}
+
+// Append what stands in front of the warpgroups: the arrays, and mbarriers
+// that are ready for use.
+static void append_front(struct roles *r, struct ir_block *out)
+{
+    struct arena *a = r->p->arena;
+    struct ir_var *s;
+    for (size_t i = 0; i < r->ring.arrays.n; i++) {
+        struct ir_buffer *b = r->ring.arrays.at[i];
+        take_alloc(r, b);
+        layout_stack(a, b, number(r, r->slots));
+        b->is_ordered = true;
+        ir_append(a, out, ir_stmt_from(ir_stmt_alloc(a, b), r->loop));
+    }
+    ir_append(a, out, ir_stmt_from(ir_stmt_alloc(a, r->full), r->loop));
+    ir_append(a, out, ir_stmt_from(ir_stmt_alloc(a, r->empty), r->loop));
+    struct ir_block *body =
+        append_loop(r, out, "slot", r->slots, AXIS_unroll, &s);
+    append_operation(r, body, OP_mbarrier_init, r->full, ir_read(a, s),
+                     number(r, 1));
+    append_operation(r, body, OP_mbarrier_init, r->empty, ir_read(a, s),
+                     number(r, r->consumers * GROUP_WARPS));
+    ir_append(a, out,
+              ir_stmt_from(ir_stmt_sync(a, SYNC_fence_mbarrier_init), r->loop));
+    ir_append(a, out, ir_stmt_from(ir_stmt_barrier(a), r->loop));
+}
+
+// Return whether a statement is one of the copies.
+static bool is_fill(const struct roles *r, const struct ir_stmt *s)
+{
+    bool found = false;
+    for (size_t i = 0; i < r->ring.fills.n; i++)
+        found |= r->ring.fills.at[i] == s;
+    return found;
+}
+
+// Let the loop wait for a full slot, use it, and hand it back: each warp once
+// it has read it.
+static void consume(struct roles *r)
+{
+    struct arena *a = r->p->arena;
+    struct ir_for *loop = &r->loop->u.loop;
+    struct ir_block body = {0}, rest = {0};
+    struct ir_var *one;
+    struct map none = {.arena = r->p->scratch};
+    struct ir_expr *n = count(r, &none);
+    append_operation(r, &body, OP_mbarrier_wait, r->full, slot_of(r, n),
+                     parity_of(r, n, 0));
+    for (size_t i = 0; i < loop->body.n; i++) {
+        if (!is_fill(r, loop->body.at[i]))
+            ir_append(a, &rest, loop->body.at[i]);
+    }
+    slots_use(a, &r->ring, &rest, slot_of(r, n));
+    for (size_t i = 0; i < rest.n; i++)
+        ir_append(a, &body, rest.at[i]);
+    append_operation(r, append_loop(r, &body, "one", 1, AXIS_lane, &one),
+                     OP_mbarrier_arrive, r->empty, slot_of(r, n), NULL);
+    loop->body = body;
+    loop->attrs.n = 0;
+}
+
+// Append the copies of one iteration, which is number `n`.
+static bool append_copies(struct roles *r, struct facts *facts,
+                          const struct map *vars, struct ir_expr *n,
+                          struct ir_block *out)
+{
+    struct arena *a = r->p->arena;
+    struct ir_block fills = {0}, loads = {0};
+    struct ir_expr *bytes = number(r, 0), *slot = slot_of(r, n);
+    struct tensor_signal signal = {r->full, 1, arena_new(a, struct ir_expr *)};
+    signal.index[0] = slot;
+    for (size_t i = 0; i < r->ring.fills.n; i++)
+        ir_append(a, &fills, r->ring.fills.at[i]);
+    fills = ir_copy_block(a, &fills, vars, NULL);
+    slots_use(a, &r->ring, &fills, slot);
+    for (size_t i = 0; i < fills.n; i++) {
+        struct tensor_box box = {0};
+        const char *wrong = tensor_copies_box(r->p, facts, fills.at[i], &box);
+        if (wrong)
+            return report(r, wrong);
+        bytes = ir_add(a, bytes, tensor_copies_bytes(a, &box));
+        tensor_copies_append(r->p, &box, &signal, &loads);
+    }
+    append_operation(r, out, OP_mbarrier_wait, r->empty, slot,
+                     parity_of(r, n, 1));
+    append_operation(r, out, OP_mbarrier_expect, r->full, slot, bytes);
+    for (size_t i = 0; i < loads.n; i++)
+        ir_append(a, out, ir_stmt_from(loads.at[i], r->loop));
+    return true;
+}
+
+// Append the loops of the producer: those around the marked loop and itself,
+// with nothing in them but the copies, run by one thread.
+static bool produce(struct roles *r, struct ir_block *out)
+{
+    struct arena *a = r->p->arena;
+    struct map vars = {.arena = r->p->scratch};
+    struct facts facts;
+    struct ir_var *one;
+    facts_start(&facts, r->p->scratch, r->p->kernel);
+    for (uint32_t i = 0; i < r->at; i++)
+        facts_enter(&facts, r->path.stmts[i]);
+    out = append_loop(r, out, "one", 1, AXIS_warp, &one);
+    out = append_loop(r, out, "one", 1, AXIS_lane, &one);
+    for (uint32_t i = r->at + 1; i < r->path.n; i++) {
+        const struct ir_for *l = &r->path.stmts[i]->u.loop;
+        struct ir_var *var =
+            ir_var_new(a, l->var->name, l->var->type, VAR_loop, l->var->span);
+        struct ir_stmt *s =
+            ir_stmt_for(a, var, ir_substitute(a, l->from, &vars, NULL),
+                        ir_substitute(a, l->to, &vars, NULL),
+                        ir_substitute(a, l->step, &vars, NULL), AXIS_serial);
+        map_set(&vars, l->var, ir_read(a, var));
+        ir_append(a, out, ir_stmt_from(s, r->path.stmts[i]));
+        facts_enter(&facts, s);
+        out = &s->u.loop.body;
+    }
+    return append_copies(r, &facts, &vars, count(r, &vars), out);
+}
+
+// Append a change of the registers that threads have, if one is asked for.
+static void append_registers(struct roles *r, struct ir_block *out,
+                             enum sync_kind kind, int64_t n)
+{
+    if (n)
+        ir_append(r->p->arena, out,
+                  ir_stmt_from(ir_stmt_wait(r->p->arena, kind, (uint32_t)n),
+                               r->loop));
+}
+
+// Check that only serial loops stand between the warpgroups and the loop, and
+// only loops over blocks around the warpgroups.
+static bool check(struct roles *r)
+{
+    int64_t marked[2] = {0, 0};
+    for (uint32_t i = 0; i < r->path.n; i++) {
+        const struct ir_stmt *s = r->path.stmts[i];
+        if (s->kind != STMT_for)
+            return report(r, "a branch is around it");
+        enum axis_kind kind = axis_kind(s->u.loop.axis);
+        if (i == r->at)
+            continue;
+        if (i < r->at ? kind != AXIS_BLOCK : kind != AXIS_SERIAL)
+            return report(r, "something else than blocks is around its "
+                             "warpgroups, or than serial loops between them "
+                             "and it");
+    }
+    mark_of(r->loop, "producer", &marked[0]);
+    mark_of(r->loop, "consumer", &marked[1]);
+    memcpy(r->registers, marked, sizeof marked);
+    r->slots = ring_slots(r->loop);
+    r->ring = ring_find(r->p->scratch, r->p->kernel, r->loop);
+    return !r->ring.fault || report(r, r->ring.fault);
+}
+
+// Part the loop.
+static bool part(struct roles *r)
+{
+    struct arena *a = r->p->arena;
+    struct ir_for *group = &r->group->u.loop;
+    struct ir_block *block = r->path.blocks[r->at], front = {0};
+    struct ir_block consumer = {0}, producer = {0};
+    r->full = declare(r, "full");
+    r->empty = declare(r, "empty");
+    append_front(r, &front);
+    append_registers(r, &producer, SYNC_registers_down, r->registers[0]);
+    append_registers(r, &consumer, SYNC_registers_up, r->registers[1]);
+    if (!produce(r, &producer))
+        return false;
+    consume(r);
+    for (size_t i = 0; i < group->body.n; i++)
+        ir_append(a, &consumer, group->body.at[i]);
+    struct ir_stmt *branch =
+        ir_stmt_if(a, ir_binary(a, OP_lt, ir_read(a, group->var), group->to));
+    branch->u.branch.then = consumer;
+    branch->u.branch.otherwise = producer;
+    group->body = (struct ir_block){0};
+    group->to = number(r, r->consumers + 1);
+    ir_append(a, &group->body, ir_stmt_from(branch, r->group));
+    size_t at = 0;
+    while (block->at[at] != r->group)
+        at++;
+    for (size_t i = 0; i < front.n; i++)
+        ir_insert(a, block, at + i, front.at[i]);
+    return true;
+}
+
+// Marked loops, in the order of the text.
+struct marked {
+    struct arena *arena;
+    struct VEC(struct ir_stmt *) loops;
+};
+
+// Note a marked loop.
+static void see_loop(struct ir_stmt *s, void *context)
+{
+    struct marked *m = context;
+    int64_t value;
+    if (mark_of(s, "producer", &value))
+        vec_push(m->arena, &m->loops, s);
+}
+
+// Find the loop over warpgroups around the marked one.
+static bool find_group(struct roles *r)
+{
+    ir_find(r->p->scratch, &r->p->kernel->body, r->loop, &r->path);
+    for (uint32_t i = 0; i < r->path.n; i++) {
+        struct ir_stmt *s = r->path.stmts[i];
+        if (s->kind == STMT_for && s->u.loop.axis == AXIS_warpgroup &&
+            ir_int_value(s->u.loop.to, &r->consumers)) {
+            r->group = s;
+            r->at = i;
+        }
+    }
+    return r->group ||
+           report(r, "it does not stand in a loop bound to warpgroups");
+}
+
+enum pass_result pass_roles(struct pass *p)
+{
+    struct marked m = {.arena = p->scratch};
+    ir_each_stmt(&p->kernel->body, see_loop, &m);
+    for (size_t i = 0; i < m.loops.n; i++) {
+        struct roles r = {.p = p, .loop = m.loops.at[i]};
+        if (!find_group(&r) || !check(&r) || !part(&r))
+            return PASS_FAILED;
+    }
+    return m.loops.n ? PASS_CHANGED : PASS_SAME;
+}

@@ -1,0 +1,63 @@
+// Accesses to rings.
+
+#include "passes/lower/slots.h"
+
+#include "ir/build.h"
+#include "ir/walk.h"
+
+// The rewrite of a block.
+struct use {
+    struct arena *arena;
+    const struct ring *ring;
+    struct ir_expr *slot;
+};
+
+bool slots_has(const struct ring *ring, const struct ir_buffer *b)
+{
+    for (size_t i = 0; i < ring->arrays.n; i++) {
+        if (ring->arrays.at[i] == b)
+            return true;
+    }
+    return false;
+}
+
+// Return an index with the slot in front.
+static struct ir_expr **in_slot(const struct use *u, uint32_t n,
+                                struct ir_expr *const *index)
+{
+    struct ir_expr **out =
+        arena_array(u->arena, struct ir_expr *, (size_t)n + 1);
+    out[0] = u->slot;
+    for (uint32_t i = 0; i < n; i++)
+        out[i + 1] = index[i];
+    return out;
+}
+
+// Load from a ring in the slot.
+static struct ir_expr *load_slot(struct arena *a, struct ir_expr *x,
+                                 void *context)
+{
+    const struct use *u = context;
+    if (x->op != OP_load || !slots_has(u->ring, x->u.buffer))
+        return x;
+    struct ir_expr **index = in_slot(u, x->n, x->args);
+    return ir_at(a, ir_load(a, x->u.buffer, x->n + 1, index), x->span);
+}
+
+// Store to a ring in the slot.
+static void store_slot(struct ir_stmt *s, void *context)
+{
+    const struct use *u = context;
+    if (s->kind != STMT_store || !slots_has(u->ring, s->u.store.buffer))
+        return;
+    s->u.store.index = in_slot(u, s->u.store.n, s->u.store.index);
+    s->u.store.n++;
+}
+
+void slots_use(struct arena *a, const struct ring *ring, struct ir_block *block,
+               struct ir_expr *slot)
+{
+    struct use u = {a, ring, slot};
+    ir_rewrite_in(a, block, load_slot, &u);
+    ir_each_stmt(block, store_slot, &u);
+}

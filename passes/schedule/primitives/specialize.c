@@ -1,0 +1,111 @@
+// specialize -- give the copies of a pipelined loop to a warpgroup of their own.
+//
+//   for w in 0..2 @warpgroup {                 specialize(k, 40, 232)
+//     for k in 0..n @pipeline(4) { ... } }   =>
+//   for w in 0..2 @warpgroup {
+//     for k in 0..n @pipeline(4) @producer(40) @consumer(232) { ... } }
+//
+// Lowering starts one warpgroup more, of which one thread has the boxes copied
+// as soon as a slot of the ring is free, while the others use the slots that
+// are full.  The numbers are the registers that a thread of either keeps; 0
+// leaves them as the launch has them.
+//
+// Requires:
+//  1. the loop is marked by pipeline, and stands in one that is bound to
+//     warpgroups of a known number; its copies are copies of boxes   E0787
+//  2. registers that can be given: multiples of 8 from 24 to 240,
+//     together no more than the launch has                           E0788
+
+#include "passes/schedule/prim.h"
+
+#include "ir/build.h"
+#include "passes/analysis/ring.h"
+#include "passes/analysis/tensor_copy.h"
+
+enum { FILE_REGISTERS = 65536, GROUP = 128, LEAST = 24, MOST = 240, UNIT = 8 };
+
+// Set *(bool *)context to false at a stage that is no copy of boxes.
+static void see_fill(struct ir_stmt *s, void *context)
+{
+    if (s->kind == STMT_stage)
+        *(bool *)context &= tensor_copy_marked(&s->u.stage);
+}
+
+// Return the loop over warpgroups around a loop, or NULL, and their number.
+static struct ir_stmt *group_around(struct pass *p, const struct ir_stmt *loop,
+                                    int64_t *n)
+{
+    struct ir_path path = sched_path(p, loop);
+    struct ir_stmt *found = NULL;
+    for (uint32_t i = 0; i < path.n; i++) {
+        struct ir_stmt *s = path.stmts[i];
+        if (s->kind == STMT_for && s->u.loop.axis == AXIS_warpgroup &&
+            ir_int_value(ir_for_extent(p->scratch, &s->u.loop), n))
+            found = s;
+    }
+    return found;
+}
+
+// Check the shape of the nest.
+static const char *check_shape(struct sched_call *c, struct ir_stmt *loop,
+                               int64_t *groups)
+{
+    struct pass *p = c->pass;
+    bool boxes = true;
+    if (!ring_slots(loop))
+        return "it is not pipelined";
+    if (!group_around(p, loop, groups))
+        return "it does not stand in a loop bound to warpgroups, of which "
+               "there is a known number";
+    struct ring ring = ring_find(p->scratch, p->kernel, loop);
+    if (ring.fault)
+        return ring.fault;
+    for (size_t i = 0; i < ring.fills.n; i++) {
+        struct ir_block one = {.at = &ring.fills.at[i], .n = 1};
+        ir_each_stmt(&one, see_fill, &boxes);
+    }
+    return boxes ? NULL : "its copies are not all `copy_via(stage, tma)`";
+}
+
+// Return whether a number of registers is one that threads can be given.
+static bool is_number(int64_t n)
+{
+    return n >= LEAST && n <= MOST && n % UNIT == 0;
+}
+
+// Check the registers of one warpgroup that copies and of `groups` others.
+static bool check_registers(struct sched_call *c, int64_t groups)
+{
+    int64_t producer = c->args.at[1].number, consumer = c->args.at[2].number;
+    int64_t threads = GROUP * (groups + 1);
+    int64_t each = FILE_REGISTERS / threads / UNIT * UNIT;
+    if (!producer && !consumer)
+        return true;
+    if (is_number(producer) && is_number(consumer) &&
+        GROUP * (producer + groups * consumer) <= each * threads)
+        return true;
+    diag_error(c->pass->diags, c->span, D_role_registers, (long long)producer,
+               (long long)groups, (long long)consumer,
+               (long long)(each * threads));
+    return false;
+}
+
+bool sched_specialize(struct sched_call *c)
+{
+    struct pass *p = c->pass;
+    struct ir_stmt *loop = sched_arg(c, 0);
+    int64_t groups = 0;
+    const char *wrong = check_shape(c, loop, &groups);
+    if (wrong) {
+        diag_error(p->diags, c->span, D_role_shape, sched_name_of(loop), wrong);
+        return sched_blame_one(c, loop, "to be specialized");
+    }
+    if (!check_registers(c, groups))
+        return false;
+    struct ir_attr marks[] = {
+        {str_name(p->names, "producer"), c->args.at[1].number, NULL},
+        {str_name(p->names, "consumer"), c->args.at[2].number, NULL}};
+    vec_push(p->arena, &loop->u.loop.attrs, marks[0]);
+    vec_push(p->arena, &loop->u.loop.attrs, marks[1]);
+    return true;
+}
