@@ -32,6 +32,13 @@
 
 #include <string.h>
 
+// Return whether an annotation is the mark of a copy that cp.async makes.
+static bool is_mark(const struct ir_attr *attr)
+{
+    return strcmp(attr->name, "via") == 0 && attr->word &&
+           strcmp(attr->word, "cp_async") == 0;
+}
+
 // Take the mark of a stage that is a copy; set *(bool *)context if it makes
 // it asynchronous.  What other primitives made of the copy may be none.
 static void start_copy(struct ir_stmt *s, void *context)
@@ -42,7 +49,7 @@ static void start_copy(struct ir_stmt *s, void *context)
     for (size_t i = 0; i < stage->attrs.n; i++) {
         struct ir_stmt *store =
             stage->body.n ? stage->body.at[stage->body.n - 1] : NULL;
-        if (strcmp(stage->attrs.at[i].name, "via") != 0)
+        if (!is_mark(&stage->attrs.at[i]))
             continue;
         stage->attrs.at[i] = stage->attrs.at[--stage->attrs.n];
         if (store && store->kind == STMT_store && copies_source(store) &&
@@ -239,7 +246,7 @@ static void see_unmarked(struct ir_stmt *s, void *context)
 {
     bool is_marked = false, *only_copies = context;
     for (size_t i = 0; s->kind == STMT_stage && i < s->u.stage.attrs.n; i++)
-        is_marked |= strcmp(s->u.stage.attrs.at[i].name, "via") == 0;
+        is_marked |= is_mark(&s->u.stage.attrs.at[i]);
     *only_copies &= s->kind == STMT_for || s->kind == STMT_if ||
                     s->kind == STMT_let || s->kind == STMT_store ||
                     (s->kind == STMT_stage && is_marked);
