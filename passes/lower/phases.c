@@ -395,34 +395,47 @@ static struct flow walk_block(struct walk *w, struct ir_block *block,
     return r;
 }
 
-// Return whether a thread may touch what another one copies asynchronously.
-static bool share_copies(struct walk *w, const struct touches *all)
+// Set *(bool *)context at an asynchronous copy.
+static void see_copy(struct ir_stmt *s, void *context)
 {
+    *(bool *)context |= s->kind == STMT_store && s->u.store.is_async;
+}
+
+// Return whether a thread may touch what another one copies asynchronously.
+static bool share_copies(struct walk *w, struct ir_block *body)
+{
+    struct touches none = {0}, all = {0};
     struct meet_place place = {NULL, NULL, false};
-    bool found = false;
-    for (size_t i = 0; i < all->n && !found; i++) {
-        const struct ir_stmt *s = all->at[i]->stmt;
-        struct touches copy = {.at = &all->at[i], .n = 1};
+    bool copies = false, found = false;
+    ir_each_stmt(body, see_copy, &copies);
+    if (!copies)
+        return false;
+    w->seen = &all;
+    w->meet = meet_start(w->arena, w->m->launch);
+    walk_block(w, body, &none);
+    for (size_t i = 0; i < all.n && !found; i++) {
+        const struct ir_stmt *s = all.at[i]->stmt;
+        struct touches copy = {.at = &all.at[i], .n = 1};
         struct conflict unused;
         found =
             s->kind == STMT_store && s->u.store.is_async &&
-            touches_conflict(w->meet, w->threads, &copy, all, &place, &unused);
+            touches_conflict(w->meet, w->threads, &copy, &all, &place, &unused);
     }
+    meet_end(w->meet);
+    w->seen = NULL;
     return found;
 }
 
 void mapping_phases(struct mapping *m, struct ir_block *body)
 {
-    struct touches none = {0}, all = {0};
-    struct walk w = {.m = m, .arena = m->p->scratch, .seen = &all};
+    struct walk w = {.m = m, .arena = m->p->scratch};
+    struct touches none = {0};
     w.threads = mapping_threads(m);
     if (!w.threads)
         return;
     w.values.arena = m->p->scratch;
+    w.meets_after_waits = share_copies(&w, body);
     w.meet = meet_start(w.arena, m->launch);
-    walk_block(&w, body, &none);
-    w.meets_after_waits = share_copies(&w, &all);
-    w.seen = NULL;
     walk_block(&w, body, &none);
     meet_end(w.meet);
 }
