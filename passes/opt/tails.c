@@ -54,7 +54,8 @@ static void see_stmt(struct ir_stmt *s, void *context)
     e->statements++;
     e->has_barriers |= s->kind == STMT_barrier;
     if (s->kind == STMT_sync)
-        e->has_barriers |= s->u.sync.kind == SYNC_grid || s->u.sync.kind == SYNC_warp;
+        e->has_barriers |=
+            s->u.sync.kind == SYNC_grid || s->u.sync.kind == SYNC_warp;
 }
 
 // Return whether a block may be copied.

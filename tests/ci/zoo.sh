@@ -38,7 +38,7 @@ check_kernel() {
   fi
 }
 
-for file in "$SOURCE_DIR"/tests/kernels/{,seeds/}*.ing; do
+for file in "$SOURCE_DIR"/tests/kernels/{,seeds/,matrix/}*.ing; do
   while read -r sizes; do check "$file" "$sizes" 0; done < <(lines test "$file")
   while read -r sizes; do check "$file" "$sizes" 1; done < <(lines refused "$file")
 done
