@@ -260,13 +260,10 @@ static struct ir_stmt *on_barrier(struct arena *a, enum ir_op op,
         a, ir_atomic(a, op, s->barrier, s->n, s->index, 1, &operand));
 }
 
-// Declare an mbarrier for one thread to wait at, behind the loops over blocks,
-// and set it up there.  `first` is the first statement of what the nest
-// becomes.
+// Declare an mbarrier for one thread to wait at, and what sets it up.
 static struct tensor_signal declare_signal(struct walk *w,
                                            const struct tensor_box *box,
-                                           struct ir_block *block,
-                                           struct ir_stmt *first)
+                                           struct ir_block *out)
 {
     struct arena *a = w->p->arena;
     struct ir_expr **shape = arena_new(a, struct ir_expr *);
@@ -280,16 +277,24 @@ static struct tensor_signal declare_signal(struct walk *w,
     s.barrier->span = box->copy.near->span;
     s.index = arena_new(a, struct ir_expr *);
     s.index[0] = ir_int(a, 0);
-    size_t grid = count_grid(w);
-    bool is_here = grid == w->path.n;
-    struct insertion i = {is_here ? block : w->path.at[grid].block,
-                          is_here ? first : w->path.at[grid].stmt,
-                          {0}};
-    ir_append(a, &i.stmts, ir_stmt_alloc(a, s.barrier));
-    ir_append(a, &i.stmts, on_barrier(a, OP_mbarrier_init, &s, ir_int(a, 1)));
-    ir_append(a, &i.stmts, ir_stmt_sync(a, SYNC_fence_mbarrier_init));
-    vec_push(w->p->scratch, &w->insertions, i);
+    ir_append(a, out, ir_stmt_alloc(a, s.barrier));
+    ir_append(a, out, on_barrier(a, OP_mbarrier_init, &s, ir_int(a, 1)));
+    ir_append(a, out, ir_stmt_sync(a, SYNC_fence_mbarrier_init));
     return s;
+}
+
+// Have statements put behind the loops over blocks: in front of what holds the
+// nest there, or of `first`, the first statement that it becomes in `block`.
+static void insert_later(struct walk *w, struct ir_block stmts,
+                         struct ir_block *block, struct ir_stmt *first)
+{
+    size_t grid = count_grid(w);
+    struct insertion i = {block, first, stmts};
+    if (grid < w->path.n) {
+        i.block = w->path.at[grid].block;
+        i.before = w->path.at[grid].stmt;
+    }
+    vec_push(w->p->scratch, &w->insertions, i);
 }
 
 // Append a load of the boxes; false after reporting.
@@ -305,20 +310,16 @@ static bool append_load(struct walk *w, const struct tensor_box *box,
                "virtual threads or varying loops are around it");
         return false;
     }
-    struct ir_stmt *outer = ir_stmt_if(a, ir_bool(a, true));
-    struct ir_block *inner = append_one_thread(w, &outer->u.branch.then);
-    bool is_wrapped = inner != &outer->u.branch.then;
-    struct ir_stmt *expect = ir_stmt_eval(a, ir_int(a, 0));
-    struct tensor_signal s = declare_signal(
-        w, box, block, is_wrapped ? outer->u.branch.then.at[0] : expect);
-    *expect =
-        *on_barrier(a, OP_mbarrier_expect, &s, tensor_copies_bytes(a, box));
-    ir_append(a, inner, expect);
-    tensor_copies_append(w->p, box, &s, inner);
+    struct ir_block set_up = {0};
+    struct tensor_signal s = declare_signal(w, box, &set_up);
+    struct ir_expr *bytes = tensor_copies_bytes(a, box);
     struct ir_expr *parity =
         fold_expr(a, &w->facts, ir_binary(a, OP_mod, runs, ir_int(a, 2)));
+    struct ir_block *inner = append_one_thread(w, out);
+    ir_append(a, inner, on_barrier(a, OP_mbarrier_expect, &s, bytes));
+    tensor_copies_append(w->p, box, &s, inner);
     ir_append(a, inner, on_barrier(a, OP_mbarrier_wait, &s, parity));
-    *out = outer->u.branch.then;
+    insert_later(w, set_up, block, out->at[0]);
     return true;
 }
 
