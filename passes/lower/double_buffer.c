@@ -369,6 +369,34 @@ static void rewrite_loop(struct rewrite *r, struct ir_block *block, size_t at)
     ir_insert(a, block, at, under(r, some, first));
 }
 
+// A look for marked arrays of which a loop inside uses both halves already: the
+// context of see_taken.
+struct taken {
+    const struct rewrite *r;
+    struct ir_block *body;
+    bool found;
+};
+
+// Note a store to such an array.
+static void see_taken(struct ir_stmt *s, void *context)
+{
+    struct taken *t = context;
+    struct ir_buffer *two = s->kind == STMT_store
+                                ? map_get(&t->r->doubled, s->u.store.buffer)
+                                : NULL;
+    t->found |=
+        two && (ir_block_reads(t->body, two) || ir_block_writes(t->body, two));
+}
+
+// Return whether a loop copies to arrays whose halves a loop inside fills, of
+// which it is the rest.
+static bool is_rest(const struct rewrite *r, struct ir_stmt *loop)
+{
+    struct taken t = {r, &loop->u.loop.body, false};
+    ir_each_stmt(&loop->u.loop.body, see_taken, &t);
+    return t.found;
+}
+
 // Rewrite the loops of a block and below that refill marked arrays.
 static void rewrite_block(struct rewrite *r, struct ir_block *block)
 {
@@ -385,7 +413,7 @@ static void rewrite_block(struct rewrite *r, struct ir_block *block)
             rewrite_block(r, inside[k]);
         if (is_bound)
             r->around[s->u.loop.axis] = outer;
-        if (!refills(s))
+        if (!refills(s) || is_rest(r, s))
             continue;
         r->loop = s;
         r->vars = (struct ir_block){0};
