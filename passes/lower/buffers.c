@@ -16,7 +16,8 @@
 // what one iteration of the fixed loops touches.  A loop that runs one
 // iteration after another is fixed only if no iteration reads what an earlier
 // one wrote: the parts that two iterations touch do not meet, or each begins
-// with a stage that writes what it reads.
+// with a stage that writes what it reads.  The array is declared outside of
+// such a loop, even where blocks or threads inside have it for themselves.
 
 #include "ir/build.h"
 #include "ir/text.h"
@@ -179,7 +180,8 @@ static size_t depth_of(const struct placing *x, const bool *moves)
     for (size_t i = 0; i < most; i++) {
         struct ir_stmt *s = x->common.stmts.at[i];
         bool needed = placing_is_over(s, AXIS_BLOCK) || placing_is_threads(s);
-        if (placing_is_threads(s) && x->buffer->space == SPACE_shared)
+        if ((placing_is_threads(s) && x->buffer->space == SPACE_shared) ||
+            !placing_is_anew(x, s))
             break;
         for (uint32_t d = 0; d < x->region.rank && placing_is_sequential(s);
              d++) {
@@ -234,9 +236,10 @@ static bool place(struct pass *p, struct ir_stmt *alloc)
     if (!find_shape(&x, moves, shape))
         return false;
     struct region_question q = placing_question(&x);
+    size_t depth = depth_of(&x, moves);
     region_shift(&q, &x.region, moves);
     resize(&x, shape);
-    move_alloc(&x, depth_of(&x, moves));
+    move_alloc(&x, depth);
     return true;
 }
 

@@ -255,6 +255,13 @@ static bool is_carrying(const struct placing *x, const struct ir_stmt *s)
            !is_refreshed(x);
 }
 
+bool placing_is_anew(const struct placing *x, const struct ir_stmt *s)
+{
+    return !placing_is_sequential(s) || parts_of(x, s) == PARTS_APART ||
+           ir_is_int_const(ir_for_extent(x->p->scratch, &s->u.loop), 1) ||
+           is_refreshed(x);
+}
+
 // Return a fixed loop that is carrying, or NULL.
 static struct ir_stmt *carrying_loop(const struct placing *x)
 {

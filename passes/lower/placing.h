@@ -45,6 +45,10 @@ void placing_find_common(struct placing *x);
 // the region that is touched meanwhile.  pass, alloc and buffer are set.
 void placing_find(struct placing *x);
 
+// Return whether the array may be declared anew in each iteration of a loop on
+// the way down: no other iteration wrote what one reads.
+bool placing_is_anew(const struct placing *x, const struct ir_stmt *s);
+
 // Return the question that the region answers.
 struct region_question placing_question(const struct placing *x);
 

@@ -15,6 +15,7 @@ struct ask {
     struct depend_nest nest;
     struct depend_question question;
     bool with_example;
+    bool only_own;   // only arrays that each thread has for itself count
     struct map free; // arrays in which no iterations meet: the array itself;
                      // others that were looked at: NULL
     const struct depend_access *uncovered; // why the newest one is not free
@@ -90,8 +91,9 @@ static bool is_pair(const struct ask *ask, const struct depend_access *x,
     bool is_shared = ask->question.combines && x->stage && x->stage == y->stage;
     bool ordered = !(x->is_atomic && y->is_atomic) &&
                    !(ask->question.order && combines(x, y));
+    bool counts = !ask->only_own || space_is_own(x->buffer->space);
     return x->buffer == y->buffer && x->writes && (!y->writes || x <= y) &&
-           ordered && !is_shared && !is_bound_apart(ask, x, y);
+           ordered && !is_shared && counts && !is_bound_apart(ask, x, y);
 }
 
 // Return whether an access is by the init of a reduction that the question's
@@ -156,6 +158,21 @@ static bool answer(struct ask *ask, struct pass *p, struct depend_meeting *out)
     return true;
 }
 
+// Return whether threads may meet in arrays that each has for itself: no
+// barrier between the iterations of the serial loops around helps there.
+static bool answer_own(struct ask *ask, struct pass *p,
+                       struct depend_meeting *out)
+{
+    bool any = false;
+    for (size_t i = 0; i < ask->nest.accesses.n; i++)
+        any |= space_is_own(ask->nest.accesses.at[i].buffer->space);
+    struct ask own = {.question = ask->question,
+                      .with_example = ask->with_example,
+                      .only_own = true};
+    own.question.across = true;
+    return any && answer(&own, p, out);
+}
+
 // Return whether a loop runs at most once.
 static bool runs_once(const struct ir_stmt *loop)
 {
@@ -184,7 +201,9 @@ bool depend_carried(struct pass *p, struct ir_stmt *loop, enum axis axis,
         .across = axis_kind(axis) == AXIS_BLOCK || has_barrier,
         .combines = is_thread && is_shared_reduction(p, loop),
         .is_bound = loop->u.loop.axis == axis};
-    return !runs_once(loop) && answer(&ask, p, out);
+    return !runs_once(loop) &&
+           (answer(&ask, p, out) ||
+            (is_thread && !ask.question.is_bound && answer_own(&ask, p, out)));
 }
 
 // Return whether two orders of loops differ, those aside that run once.

@@ -129,14 +129,16 @@ static bool make_plan(struct sched_call *c, struct plan *plan)
     return check_writers(c, plan, plan->front);
 }
 
-// Return the part of the array to copy.
+// Return the part of the array to copy: what all threads read if they share the
+// copy and what it copies.
 static struct box_dim *box_of(struct pass *p, const struct plan *plan)
 {
     struct box_query q = {.pass = p,
                           .loop = plan->loop,
                           .buffer = plan->array,
                           .access = REGION_loads,
-                          .across_threads = plan->space == SPACE_shared};
+                          .across_threads = plan->space == SPACE_shared &&
+                                            !space_is_own(plan->array->space)};
     if (plan->loop)
         return box_touched(&q).dims;
     return box_over(p, plan->array->rank, plan->array->shape);

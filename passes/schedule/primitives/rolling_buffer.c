@@ -16,7 +16,8 @@
 //     on by less than that, without gaps, other axes
 //     standing still, and it is not double-buffered; what
 //     reads it does so in the window, and no condition but on
-//     the element itself leaves a part of it out             E0697
+//     the element itself leaves a part of it out; blocks
+//     and threads find what they or others have kept         E0697
 
 #include "passes/schedule/common/box.h"
 #include "passes/schedule/common/move.h"
@@ -86,6 +87,57 @@ static bool overlaps(struct rolling *r, const struct box *writes)
            r->step < r->window;
 }
 
+// Return whether a loop moves the stage along another axis than the one that
+// rolls.
+static bool moves_across(const struct rolling *r, const struct ir_stmt *loop)
+{
+    bool moves = false;
+    const struct ir_stage *stage = &r->stage->u.stage;
+    struct ir_stmt *store = sched_plain_store(r->stage);
+    for (uint32_t d = 0; d < r->array->rank; d++) {
+        int iter = ir_stage_iter(stage, store->u.store.index[d]);
+        moves |= d != r->axis &&
+                 ir_mentions(stage->iters.at[iter].binding, loop->u.loop.var);
+    }
+    return moves;
+}
+
+// Return whether one loop around the stage lets an element be found where it
+// was put: a loop inside of the one that rolls, or around it.
+static bool keeps_elements(const struct rolling *r, const struct ir_stmt *loop,
+                           bool is_inside, struct ir_expr *binding)
+{
+    enum axis_kind kind = axis_kind(loop->u.loop.axis);
+    bool rolls = ir_mentions(binding, loop->u.loop.var);
+    bool across = moves_across(r, loop);
+    bool own = space_is_own(r->array->space) ||
+               (r->array->space == SPACE_shared && kind == AXIS_BLOCK);
+    if (is_inside && rolls && across)
+        return false;
+    if (kind != AXIS_BLOCK && kind != AXIS_THREAD && kind != AXIS_VTHREAD)
+        return true;
+    if (is_inside && rolls && (own || kind == AXIS_BLOCK))
+        return false;
+    return own || across || (kind != AXIS_BLOCK && (is_inside || !rolls));
+}
+
+// Check that what is kept for the next iteration is found there: by a block or
+// thread that has the array, too, and is not overwritten by another one.
+static bool check_kept(struct rolling *r, struct ir_expr *binding)
+{
+    size_t n;
+    bool is_inside = false, keeps = true;
+    struct ir_path path = sched_path(r->pass, r->stage);
+    struct ir_stmt **loops = sched_loops(r->pass, &path, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (loops[i] != r->loop)
+            keeps &= keeps_elements(r, loops[i], is_inside, binding);
+        is_inside |= loops[i] == r->loop;
+    }
+    r->fault = "other blocks or threads compute a part of its window";
+    return keeps;
+}
+
 // Check the rest of what is asked of the loop.
 static bool check_loop(struct rolling *r, const struct box *writes,
                        struct ir_expr *binding)
@@ -111,7 +163,7 @@ static bool check_loop(struct rolling *r, const struct box *writes,
     if (!writes->dims[r->axis].is_dense)
         return false;
     r->fault = "something reads outside of the window";
-    return reads_window(r, from);
+    return reads_window(r, from) && check_kept(r, binding);
 }
 
 // Find the innermost loop that moves the window, and how.
