@@ -185,26 +185,3 @@ struct sched_buffers sched_inputs_of(struct pass *p, struct ir_stmt *stage)
     ir_each_expr_in(&alone, see_input, &in);
     return in.found;
 }
-
-// Look for stores to remainders: the context of see_circular.
-struct circle {
-    const struct ir_buffer *buffer;
-    bool found;
-};
-
-// Note a store to a remainder of something.
-static void see_circular(struct ir_stmt *s, void *context)
-{
-    struct circle *c = context;
-    if (s->kind != STMT_store || s->u.store.buffer != c->buffer)
-        return;
-    for (uint32_t i = 0; i < s->u.store.n; i++)
-        c->found |= s->u.store.index[i]->op == OP_mod;
-}
-
-bool sched_is_circular(struct pass *p, const struct ir_buffer *buffer)
-{
-    struct circle c = {buffer, false};
-    ir_each_stmt(&p->kernel->body, see_circular, &c);
-    return c.found && buffer->role == ROLE_alloc;
-}

@@ -43,10 +43,6 @@ struct ir_stmt *sched_plain_store(struct ir_stmt *stage);
 // The arrays that a stage reads, each once.
 struct sched_buffers sched_inputs_of(struct pass *p, struct ir_stmt *stage);
 
-// Return whether an array is circular, as rolling_buffer makes it: its elements
-// are overwritten, so what reads it has to stay where it is.
-bool sched_is_circular(struct pass *p, const struct ir_buffer *buffer);
-
 // What a stage stores: elements of several arrays at one index.
 struct sched_stores {
     struct sched_buffers arrays;
@@ -70,6 +66,13 @@ struct sched_obstacle {
 // Report it, with an element that both touch if one is found.
 bool sched_refuse_order(const struct sched_call *c,
                         const struct sched_obstacle *o);
+// Return a loop around a stage whose iterations change what the stage reads,
+// if a stage at `user`, which uses what it stores, would see that: it is not in
+// the loop, or uses what other iterations store.  NULL if there is none.
+struct ir_stmt *sched_find_change(struct pass *p, struct ir_stmt *stage,
+                                  const struct sched_buffers *stored,
+                                  const struct ir_stmt *user);
+
 // Report that a stage cannot be moved as it is; `note` says why.
 bool sched_refuse_shape(const struct sched_call *c, struct ir_stmt *stage,
                         const char *note);

@@ -89,6 +89,40 @@ bool sched_refuse_order(const struct sched_call *c,
     return sched_blame(c, both, 2, o->note);
 }
 
+// Return whether an array flows from one iteration of a loop to another one.
+static bool crosses(struct pass *p, struct ir_stmt *loop,
+                    const struct sched_buffers *arrays)
+{
+    struct depend_meeting ignored;
+    struct depend_flow flow = {0};
+    for (size_t i = 0; i < arrays->n; i++) {
+        flow.written = flow.used = arrays->at[i];
+        if (depend_flows(p, loop, &flow, &ignored))
+            return true;
+    }
+    return false;
+}
+
+struct ir_stmt *sched_find_change(struct pass *p, struct ir_stmt *stage,
+                                  const struct sched_buffers *stored,
+                                  const struct ir_stmt *user)
+{
+    size_t n;
+    struct sched_buffers inputs = sched_inputs_of(p, stage);
+    struct ir_path path = sched_path(p, stage);
+    struct ir_stmt **loops = sched_loops(p, &path, &n);
+    for (size_t i = 0; i < n; i++) {
+        bool changes = false;
+        for (size_t k = 0; k < inputs.n; k++)
+            changes |= !sched_has_buffer(stored, inputs.at[k]) &&
+                       depend_changes(p, loops[i], inputs.at[k]);
+        if (changes && (!sched_is_below(p, user, loops[i]) ||
+                        crosses(p, loops[i], stored)))
+            return loops[i];
+    }
+    return NULL;
+}
+
 bool sched_refuse_shape(const struct sched_call *c, struct ir_stmt *stage,
                         const char *note)
 {

@@ -137,4 +137,8 @@ bool depend_is_free(struct depend_nest *w, const struct depend_question *q,
                     const struct ir_buffer *b,
                     const struct depend_access **uncovered);
 
+// Return whether all writes of an array in the nest are by stages, plain ones,
+// that store one function of the index and of what they read.
+bool depend_repeats(const struct depend_nest *w, const struct ir_buffer *b);
+
 #endif

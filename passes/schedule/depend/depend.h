@@ -66,6 +66,11 @@ struct depend_flow {
 bool depend_flows(struct pass *p, struct ir_stmt *loop,
                   const struct depend_flow *flow, struct depend_meeting *out);
 
+// Return whether iterations of a loop may store different values to one element
+// of an array, so that it matters in which of them the element is read.
+bool depend_changes(struct pass *p, struct ir_stmt *loop,
+                    const struct ir_buffer *buffer);
+
 // Return whether a stage reads an array in every iteration, and only elements
 // that something before it has written.
 bool depend_is_filled(struct pass *p, const struct ir_stmt *stage,

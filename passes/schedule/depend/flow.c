@@ -43,6 +43,41 @@ bool depend_flows(struct pass *p, struct ir_stmt *loop,
     return false;
 }
 
+// Return whether iterations of a loop store different values to an element of
+// an array; one in `seen` is taken to change.
+static bool changes(struct pass *p, struct ir_stmt *loop,
+                    const struct ir_buffer *buffer, struct map *seen)
+{
+    struct depend_nest w;
+    struct depend_meeting ignored;
+    struct depend_flow flow = {buffer, buffer, true, NULL};
+    if (!depend_flows(p, loop, &flow, &ignored))
+        return false;
+    if (map_has(seen, buffer))
+        return true;
+    map_set(seen, buffer, loop);
+    depend_walk(&w, p, loop, AXIS_serial, false);
+    if (!depend_repeats(&w, buffer))
+        return true;
+    for (size_t i = 0; i < w.accesses.n; i++) {
+        const struct depend_access *x = &w.accesses.at[i];
+        for (size_t j = 0; j < w.accesses.n; j++) {
+            const struct depend_access *y = &w.accesses.at[j];
+            if (x->buffer == buffer && x->writes && y->stage == x->stage &&
+                !y->writes && changes(p, loop, y->buffer, seen))
+                return true;
+        }
+    }
+    return false;
+}
+
+bool depend_changes(struct pass *p, struct ir_stmt *loop,
+                    const struct ir_buffer *buffer)
+{
+    struct map seen = {.arena = p->scratch};
+    return changes(p, loop, buffer, &seen);
+}
+
 // Return whether an access is a statement's.
 static bool is_of(const struct depend_access *x, const struct ir_stmt *s)
 {
@@ -74,24 +109,33 @@ bool depend_touches(struct pass *p, const struct ir_stmt *writer,
     return false;
 }
 
+// Return how many conditions there are around an access.
+static size_t conditions_around(const struct depend_access *x)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < x->path.n; i++)
+        n += !x->path.at[i].stmt;
+    return n;
+}
+
 bool depend_is_filled(struct pass *p, const struct ir_stmt *stage,
                       const struct ir_buffer *buffer)
 {
     struct depend_nest w;
     struct depend_question q = {.any = true};
-    size_t depth = 0;
+    size_t conditions = 0;
     bool always = false;
     depend_walk_all(&w, p);
     for (size_t i = 0; i < w.accesses.n; i++) {
         const struct depend_access *x = &w.accesses.at[i];
         if (x->stage == stage && x->writes)
-            depth = x->path.n;
+            conditions = conditions_around(x);
     }
     for (size_t i = 0; i < w.accesses.n; i++) {
         const struct depend_access *x = &w.accesses.at[i];
         if (x->stage != stage || x->buffer != buffer)
             continue;
-        always |= x->path.n <= depth;
+        always |= conditions_around(x) <= conditions;
         if (!depend_is_covered(&w, &q, x))
             return false;
     }

@@ -43,7 +43,7 @@ static struct uses count_uses(struct ir_block *block,
 
 // What a stored value is made of: the context of see_part.
 struct value {
-    struct ir_stmt *top; // the statement of the kernel that holds the nest
+    struct ir_stmt *top; // what must not write arrays that it reads, or NULL
     const struct ir_stmt *store;
     bool varies;
 };
@@ -62,7 +62,7 @@ static bool is_index(const struct value *v, const struct ir_var *var)
 static void see_part(struct ir_expr *x, void *context)
 {
     struct value *v = context;
-    struct ir_block top = {&v->top, 1, 1};
+    struct ir_block top = {&v->top, v->top != NULL, 1};
     unsigned flags = ir_op_info(x->op)->flags;
     if (x->op == OP_var && x->u.var->kind != VAR_param)
         v->varies |= !is_index(v, x->u.var);
@@ -72,11 +72,10 @@ static void see_part(struct ir_expr *x, void *context)
 
 // Return whether a write is that of a stage that stores a function of the
 // index alone: two of its iterations that store the same element store the
-// same value.
-static bool is_repeatable(const struct depend_nest *w,
-                          const struct depend_access *x)
+// same value, if `top` (or NULL) writes nothing that it reads.
+static bool is_repeatable(const struct depend_access *x, struct ir_stmt *top)
 {
-    struct value v = {w->top, x->stmt, false};
+    struct value v = {top, x->stmt, false};
     if (!x->stage || x->is_atomic || x->stmt->kind != STMT_store ||
         x->stage->u.stage.init.n || x->stage->u.stage.body.n != 1)
         return false;
@@ -112,10 +111,22 @@ static bool is_private(const struct ir_buffer *b, enum axis axis)
            (b->space == SPACE_shared && kind == AXIS_BLOCK);
 }
 
-// Return whether all writes of an array in the nest are plain ones; if
-// `repeatable`, all of them repeatable, and the same function of the index.
-static bool has_writes(const struct depend_nest *w, const struct ir_buffer *b,
-                       bool repeatable)
+// Return whether all writes of an array in the nest are plain ones.
+static bool has_plain_writes(const struct depend_nest *w,
+                             const struct ir_buffer *b)
+{
+    bool plain = true;
+    for (size_t i = 0; i < w->accesses.n; i++) {
+        const struct depend_access *x = &w->accesses.at[i];
+        plain &= x->buffer != b || !x->writes || !x->is_atomic;
+    }
+    return plain;
+}
+
+// Return whether all writes of an array in the nest are repeatable ones, and
+// store the same function of the index.
+static bool all_repeat(const struct depend_nest *w, const struct ir_buffer *b,
+                       struct ir_stmt *top)
 {
     const struct depend_access *first = NULL;
     for (size_t i = 0; i < w->accesses.n; i++) {
@@ -123,11 +134,15 @@ static bool has_writes(const struct depend_nest *w, const struct ir_buffer *b,
         if (x->buffer != b || !x->writes)
             continue;
         first = first ? first : x;
-        if (x->is_atomic ||
-            (repeatable && (!is_repeatable(w, x) || !repeats(w, first, x))))
+        if (!is_repeatable(x, top) || !repeats(w, first, x))
             return false;
     }
     return true;
+}
+
+bool depend_repeats(const struct depend_nest *w, const struct ir_buffer *b)
+{
+    return all_repeat(w, b, NULL);
 }
 
 // Return a read of an array in the nest that no write of the same iteration
@@ -156,8 +171,8 @@ bool depend_is_free(struct depend_nest *w, const struct depend_question *q,
     struct uses all = count_uses(&w->pass->kernel->body, b);
     struct uses here = count_uses(&inside, b);
     bool apart = (q->order || is_private(b, q->axis)) &&
-                 all.reads == here.reads && has_writes(w, b, false);
-    if (all.writes != here.writes || (!apart && !has_writes(w, b, true)))
+                 all.reads == here.reads && has_plain_writes(w, b);
+    if (all.writes != here.writes || (!apart && !all_repeat(w, b, w->top)))
         return false;
     *uncovered = find_uncovered(w, q, b);
     return !*uncovered;

@@ -190,6 +190,20 @@ static bool check_input(const struct sched_call *c, const struct move *m,
     return !flows || check_flow(c, m, b, m->stores.arrays.at[0]);
 }
 
+// Check that no loop around the stage changes what it reads, if it leaves the
+// loop or is read in other iterations.
+static bool check_loops(const struct sched_call *c, const struct move *m)
+{
+    struct ir_stmt *both[] = {NULL, m->stage};
+    both[0] = sched_find_change(c->pass, m->stage, &m->stores.arrays, m->loop);
+    if (!both[0])
+        return true;
+    diag_error(c->pass->diags, c->span, D_move_order, sched_name_of(m->stage),
+               "read what has changed meanwhile");
+    return sched_blame(c, both, 2,
+                       "the loop that changes it, and what would leave it");
+}
+
 // Check that all that the stage reads is there, and stays.
 static bool check_inputs(const struct sched_call *c, const struct move *m)
 {
@@ -201,17 +215,11 @@ static bool check_inputs(const struct sched_call *c, const struct move *m)
     for (size_t i = 0; i < inputs.n; i++) {
         if (!sched_check_scope(c, m->loop, inputs.at[i]))
             return false;
-        if (sched_is_circular(c->pass, inputs.at[i])) {
-            diag_error(c->pass->diags, c->span, D_move_order,
-                       sched_name_of(m->stage),
-                       "read what has changed meanwhile");
-            return sched_blame_one(c, m->stage, "reads a circular array");
-        }
         if (!sched_has_buffer(&m->stores.arrays, inputs.at[i]) &&
             !check_input(c, m, inputs.at[i]))
             return false;
     }
-    return true;
+    return check_loops(c, m);
 }
 
 // Return whether a stage's init runs before a loop: it, or one around it, is
@@ -276,7 +284,8 @@ static bool accepts(const struct sched_call *c, struct ir_stmt *loop)
     return check(c, loop, &ignored);
 }
 
-// Return the values that each iteration variable has to take.
+// Return the values that each iteration variable has to take: for an array in
+// shared memory those that all threads need, if each can compute them.
 static struct box_dim *box_of(struct pass *p, const struct move *m)
 {
     const struct ir_stage *stage = &m->stage->u.stage;
@@ -287,8 +296,11 @@ static struct box_dim *box_of(struct pass *p, const struct move *m)
                           .more = arrays->at,
                           .n_more = arrays->n,
                           .access = REGION_loads};
+    struct sched_buffers inputs = sched_inputs_of(p, m->stage);
     for (size_t i = 0; i < arrays->n; i++)
         q.across_threads |= arrays->at[i]->space == SPACE_shared;
+    for (size_t i = 0; i < inputs.n; i++)
+        q.across_threads &= !space_is_own(inputs.at[i]->space);
     struct box read = box_touched(&q);
     struct box_dim *box = stage_nest_box(p, stage);
     for (uint32_t i = 0; i < m->stores.n; i++)

@@ -257,32 +257,6 @@ static bool in_stage(const struct inlining *in, const struct ir_stmt *s)
     return ir_find(in->pass->scratch, &in->stage->u.stage.body, s, &path);
 }
 
-// Return whether a stage gives each element one value, however often it runs:
-// it stores to its own iteration variables, and reads no circular array.
-static bool is_steady(const struct inlining *in, struct ir_stmt *stage)
-{
-    struct sched_buffers inputs = sched_inputs_of(in->pass, stage);
-    bool steady = sched_plain_store(stage) != NULL;
-    for (size_t i = 0; i < inputs.n; i++)
-        steady &= !sched_is_circular(in->pass, inputs.at[i]);
-    return steady;
-}
-
-// Return whether a statement writes elements anew in further iterations of the
-// loops around the stage.
-static bool is_repeated(const struct inlining *in, const struct ir_stmt *s)
-{
-    struct ir_path path = sched_path(in->pass, s);
-    bool own = false;
-    if (path.stmts[0]->kind != STMT_for ||
-        path.stmts[0] != sched_path(in->pass, in->stage).stmts[0])
-        return false;
-    for (uint32_t i = 0; i < path.n; i++)
-        own |=
-            path.stmts[i]->kind == STMT_stage && is_steady(in, path.stmts[i]);
-    return !own;
-}
-
 // Note a statement that writes P or, behind the stage, its inputs.
 static void see_writer(struct ir_stmt *s, void *context)
 {
@@ -294,8 +268,26 @@ static void see_writer(struct ir_stmt *s, void *context)
         w->other = s;
     struct input input = {s, false};
     ir_each_expr(w->in->value, see_input, &input);
-    if (input.changed && (w->behind || is_repeated(w->in, s)))
+    if (input.changed && w->behind)
         w->change = s;
+}
+
+// Check that no loop around the stage changes what it reads for those that use
+// its elements.
+static bool check_loops(const struct sched_call *c, const struct inlining *in)
+{
+    const struct ir_buffer *array = in->array;
+    struct sched_buffers stored = {&array, 1, 1};
+    struct sched_uses uses = sched_uses_of(c->pass, array);
+    for (size_t i = 0; i < uses.readers.n; i++) {
+        struct ir_stmt *loop =
+            sched_find_change(c->pass, in->stage, &stored, uses.readers.at[i]);
+        if (!loop)
+            continue;
+        refuse(c, D_inline_changed, in->stage, "to be inlined");
+        return sched_blame_one(c, loop, "changes it in each iteration");
+    }
+    return true;
 }
 
 // Check every precondition; fill `in` in.
@@ -319,17 +311,12 @@ static bool check(const struct sched_call *c, struct inlining *in)
         diag_note(c->pass->diags, w.other->span, "it is written here, too");
         return false;
     }
-    struct sched_buffers inputs = sched_inputs_of(c->pass, stage);
-    for (size_t i = 0; i < inputs.n; i++) {
-        if (sched_is_circular(c->pass, inputs.at[i]))
-            return refuse(c, D_inline_changed, stage, "reads a circular array");
-    }
     if (w.change) {
         refuse(c, D_inline_changed, stage, "to be inlined");
         diag_note(c->pass->diags, w.change->span, "it is changed here");
         return false;
     }
-    return true;
+    return check_loops(c, in);
 }
 
 // Return the part of an element's index that the iteration variables make.

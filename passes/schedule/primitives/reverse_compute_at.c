@@ -16,9 +16,12 @@
 //     variables, is written in the loop ...            E0654 E0656
 //  3. ... by a stage that computes all that it reads,
 //     and by others only there or before               E0656
-//  4. one iteration finishes the elements it writes    E0658
+//  4. one iteration finishes the elements it writes,
+//     and writes a box of them                         E0658
 //  5. nothing else between the new place and the old
-//     one writes what it reads, or uses its arrays     E0657
+//     one, which is behind it, writes what it reads, or
+//     uses its arrays; elements that it changes in
+//     place are written in one iteration only          E0657
 
 #include "passes/schedule/common/move.h"
 
@@ -26,7 +29,7 @@
 #include "ir/copy.h"
 #include "ir/equal.h"
 #include "ir/stage.h"
-#include "passes/analysis/facts.h"
+#include "passes/opt/fold.h"
 #include "passes/schedule/common/offer.h"
 #include "passes/schedule/common/stage_nest.h"
 #include "passes/schedule/depend/depend.h"
@@ -265,6 +268,86 @@ static bool refuse_gaps(const struct sched_call *c, const struct move *m,
     return false;
 }
 
+// An array whose stores are looked for, and what holds where they are inside of
+// it: the context of see_inside.
+struct inside {
+    struct pass *pass;
+    const struct ir_buffer *array;
+    const struct map *bindings; // of the stage's iteration variables
+    struct facts facts;
+};
+
+// Let the index of a store be inside of the array.
+static void see_inside(struct ir_stmt *s, void *context)
+{
+    struct inside *in = context;
+    struct arena *a = in->pass->scratch;
+    if (s->kind != STMT_store || s->u.store.buffer != in->array)
+        return;
+    for (uint32_t i = 0; i < s->u.store.n; i++) {
+        struct ir_expr *at =
+            ir_substitute(a, s->u.store.index[i], in->bindings, NULL);
+        facts_assume(&in->facts, ir_binary(a, OP_ge, at, ir_int(a, 0)), true);
+        facts_assume(&in->facts, ir_binary(a, OP_lt, at, in->array->shape[i]),
+                     true);
+    }
+}
+
+// Return whether a condition mentions a loop that counts a stage's reduction.
+static bool is_of_reduction(struct pass *p, const struct ir_stmt *s,
+                            const struct ir_expr *condition)
+{
+    size_t n;
+    bool found = false;
+    struct ir_path path = sched_path(p, s);
+    struct ir_stmt **loops = sched_loops(p, &path, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct ir_var *var = loops[i]->u.loop.var;
+        found |= (ir_stage_role(&s->u.stage, var) & STAGE_REDUCES) &&
+                 ir_mentions(condition, var);
+    }
+    return found;
+}
+
+// Return whether what a stage leaves out of its elements of an array is
+// outside of the array.
+static bool fills_box(struct pass *p, struct ir_stmt *s,
+                      const struct ir_buffer *array)
+{
+    struct map bindings = {.arena = p->scratch};
+    struct inside in = {.pass = p, .array = array, .bindings = &bindings};
+    struct conditions all = {0};
+    struct ir_path path = sched_path(p, s);
+    if (s->kind != STMT_stage || !s->u.stage.predicate)
+        return true;
+    facts_start(&in.facts, p->scratch, p->kernel);
+    for (uint32_t i = 0; i + 1 < path.n; i++)
+        facts_enter(&in.facts, path.stmts[i]);
+    for (size_t i = 0; i < s->u.stage.iters.n; i++)
+        map_set(&bindings, s->u.stage.iters.at[i].var,
+                s->u.stage.iters.at[i].binding);
+    ir_each_stmt(&s->u.stage.body, see_inside, &in);
+    fold_split(p->scratch, s->u.stage.predicate, &all);
+    bool fills = true;
+    for (size_t i = 0; i < all.n; i++)
+        fills &= facts_decide(&in.facts, all.at[i]) == TRUTH_TRUE ||
+                 is_of_reduction(p, s, all.at[i]);
+    return fills;
+}
+
+// Check that something in the loop writes all of the box, as far as it is
+// inside of the array.
+static bool check_filled(const struct sched_call *c, const struct move *m)
+{
+    bool fills = false;
+    for (size_t k = 0; k < m->uses.writers.n; k++) {
+        struct ir_stmt *s = m->uses.writers.at[k];
+        fills |= sched_is_below(c->pass, s, m->loop) &&
+                 fills_box(c->pass, s, m->arrays.at[0]);
+    }
+    return fills || refuse_partial(c, m, m->loop, "leaves elements out");
+}
+
 // Check that an iteration of the loop finishes a box of elements.
 static bool check_box(const struct sched_call *c, struct move *m)
 {
@@ -281,7 +364,7 @@ static bool check_box(const struct sched_call *c, struct move *m)
         if (m->box.dims[i].is_whole || !m->box.dims[i].is_dense)
             return refuse_gaps(c, m, i);
     }
-    return true;
+    return check_filled(c, m);
 }
 
 // Report what lies in the way.
@@ -341,6 +424,45 @@ static bool check_between(const struct sched_call *c, const struct move *m)
     return true;
 }
 
+// Check that the stage is behind the place to which it would move.
+static bool check_behind(const struct sched_call *c, const struct move *m)
+{
+    struct pass *p = c->pass;
+    struct ir_stmt *both[] = {m->loop, m->stage};
+    if (!sched_is_below(p, m->stage, m->back) &&
+        sched_order_of(p, m->stage) > sched_order_of(p, m->back))
+        return true;
+    diag_error(p->diags, c->span, D_move_order, sched_name_of(m->stage),
+               "run later than it does");
+    return sched_blame(c, both, 2, "the loop, and what is not behind it");
+}
+
+// Check that a stage that changes elements in place does so once.
+static bool check_once(const struct sched_call *c, const struct move *m)
+{
+    size_t n;
+    struct pass *p = c->pass;
+    struct depend_meeting meeting;
+    struct sched_buffers inputs = sched_inputs_of(p, m->stage);
+    struct ir_path path = sched_path(p, m->loop);
+    struct ir_stmt **loops = sched_loops(p, &path, &n);
+    const struct ir_buffer *from = m->arrays.at[0];
+    struct depend_flow flow = {from, from, true, NULL};
+    bool in_place = false;
+    for (size_t i = 0; i < inputs.n; i++)
+        in_place |= sched_has_buffer(&m->stores.arrays, inputs.at[i]);
+    for (size_t i = 0; i < n && in_place; i++) {
+        if (!depend_flows(p, loops[i], &flow, &meeting))
+            continue;
+        struct ir_stmt *both[] = {loops[i], m->stage};
+        diag_error(p->diags, c->span, D_move_order, sched_name_of(m->stage),
+                   "change an element in place more than once");
+        sched_note_meeting(c, &meeting);
+        return sched_blame(c, both, 2, "the loop, and what would run again");
+    }
+    return true;
+}
+
 // Check everything and fill `m` in.
 static bool check(const struct sched_call *c, struct ir_stmt *loop,
                   struct move *m)
@@ -362,7 +484,7 @@ static bool check(const struct sched_call *c, struct ir_stmt *loop,
         if (sched_is_below(c->pass, s, loop))
             m->back = sched_child_with(c->pass, loop, s, &at);
     }
-    return true;
+    return check_behind(c, m) && check_once(c, m);
 }
 
 // Return whether the stage may be moved to a loop.
