@@ -6,6 +6,7 @@
 #include "passes/analysis/access_cost.h"
 
 #include "ir/build.h"
+#include "ir/matrix.h"
 #include "ir/walk.h"
 #include "passes/analysis/access_sample.h"
 
@@ -114,7 +115,7 @@ static void see_expr(struct costing *c, struct ir_expr *x)
         see_expr(c, x->args[i]);
         leave(c, before);
     }
-    if (info->flags & (OP_READS | OP_WRITES))
+    if ((info->flags & (OP_READS | OP_WRITES)) && x->op != OP_place)
         add(c, info->flags & OP_WRITES ? ACCESS_atomic : ACCESS_read, x->span,
             x->u.buffer, x->args[0], x->type);
 }
@@ -123,6 +124,23 @@ static void see_expr(struct costing *c, struct ir_expr *x)
 static void see_place(struct ir_expr **place, void *context)
 {
     see_expr(context, *place);
+}
+
+// Add the access of an instruction that moves matrices between registers and
+// shared memory: each lane names the place of a row of 16 bytes (also those that
+// the instructions for less than four matrices do not ask).  What other
+// instructions on matrices and copies of boxes read there is laid out for them.
+static void see_matrix(struct costing *c, const struct ir_stmt *s)
+{
+    struct matrix_info info = matrix_info(s->u.matrix.op);
+    struct type row = type_vector(type_scalar(TYPE_u16), 8);
+    for (int i = 0; i < MATRIX_OPERANDS; i++) {
+        struct ir_expr *at = s->u.matrix.tiles[i].at;
+        if (at && at->u.buffer->space == SPACE_shared &&
+            (info.kind == MATRIX_LOAD || info.kind == MATRIX_STORE))
+            add(c, info.kind == MATRIX_LOAD ? ACCESS_read : ACCESS_write,
+                at->span, at->u.buffer, at->args[0], row);
+    }
 }
 
 // Return the most iterations of a loop between these values; 0 if there is no
@@ -226,6 +244,8 @@ static void see_stmt(struct costing *c, struct ir_stmt *s)
     if (s->kind == STMT_store)
         add(c, ACCESS_write, s->span, s->u.store.buffer, s->u.store.index[0],
             s->u.store.value->type);
+    if (s->kind == STMT_matrix)
+        see_matrix(c, s);
     if (s->kind == STMT_let)
         enter_let(c, s);
     if (is_loop)

@@ -164,7 +164,8 @@ static void read_instr(struct reading *r, const char *line)
     bool is_end = strncmp(opcode, "EXIT", 4) == 0 ||
                   strncmp(opcode, "RET", 3) == 0 ||
                   (is_branch && !strchr(opcode, ','));
-    i.class = class_of(opcode);
+    bool is_never = strncmp(i.text, "@!PT ", 5) == 0;
+    i.class = is_never ? SASS_other : class_of(opcode);
     i.is_last = is_end && *i.text != '@';
     if (is_branch)
         target = str_intern(&r->names, label + 2, strcspn(label + 2, ")"));
