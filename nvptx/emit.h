@@ -44,6 +44,7 @@ struct emitter {
     const struct ir_kernel *kernel;
     const char *entry;           // its symbol
     bool fast_math;              // approximations are allowed
+    bool is_long;                // the entry, were all its loops unrolled
     LLVMValueRef function;       // the entry
     LLVMBasicBlockRef allocas;   // its first block: local arrays and variables
     struct map values;           // ir_var -> its LLVMValueRef
@@ -67,6 +68,8 @@ bool emit_module(struct emitter *e, const struct ir_kernel *const *kernels,
 // ---- emit_stmt.c
 
 void emit_block(struct emitter *e, const struct ir_block *block);
+// Return whether a block has very many statements once its loops are unrolled.
+bool emit_is_long(struct ir_block *block);
 
 // ---- emit_op.c: expressions, as values of emit_type
 

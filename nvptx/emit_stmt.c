@@ -2,9 +2,13 @@
 
 #include "nvptx/emit.h"
 
+#include "ir/base/num.h"
+#include "ir/build.h"
 #include "ir/walk.h"
 
 #include <string.h>
+
+enum { UNROLLED_MOST = 4096 }; // statements, where LLVM may unroll nests
 
 // Note whether a statement is a barrier.
 static void note_barrier(struct ir_stmt *s, void *context)
@@ -78,8 +82,60 @@ static LLVMMetadataRef loop_option(struct emitter *e, const char *name,
     return LLVMMDNodeInContext2(e->context, parts, count > 0 ? 2 : 1);
 }
 
+// Return how often a loop runs, 1 if that is not a number.
+static int64_t iterations(const struct ir_for *loop)
+{
+    int64_t from, to, step, n;
+    if (!ir_int_value(loop->from, &from) || !ir_int_value(loop->to, &to) ||
+        !ir_int_value(loop->step, &step) || step <= 0 ||
+        !num_sub(to, from, &n) || n <= step)
+        return 1;
+    return n / step;
+}
+
+// Set *(bool *)context at a loop that runs a number of times.
+static void note_counted(struct ir_stmt *s, void *context)
+{
+    *(bool *)context |= s->kind == STMT_for && iterations(&s->u.loop) > 1;
+}
+
+// Return how many statements a block has, at most UNROLLED_MOST, if LLVM
+// unrolls the loops in it.
+static int64_t unrolled_size(struct ir_block *block)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < block->n && sum < UNROLLED_MOST; i++) {
+        struct ir_block *inside[IR_BLOCKS_MOST];
+        struct ir_stmt *s = block->at[i];
+        int64_t one = 1;
+        uint32_t n = ir_stmt_blocks(s, inside);
+        for (uint32_t k = 0; k < n; k++)
+            one += unrolled_size(inside[k]);
+        if (s->kind == STMT_for && !num_mul(one, iterations(&s->u.loop), &one))
+            one = UNROLLED_MOST;
+        sum += one < UNROLLED_MOST ? one : UNROLLED_MOST;
+    }
+    return sum < UNROLLED_MOST ? sum : UNROLLED_MOST;
+}
+
+bool emit_is_long(struct ir_block *block)
+{
+    return unrolled_size(block) >= UNROLLED_MOST;
+}
+
+// Return whether LLVM should leave a loop as it is: one around other loops, in
+// a long entry.  It takes a guess at what will be left of each level, and the
+// levels multiply.
+static bool stays(const struct emitter *e, struct ir_for *loop)
+{
+    bool is_nest = false;
+    if (e->is_long)
+        ir_each_stmt(&loop->body, note_counted, &is_nest);
+    return is_nest;
+}
+
 // Return how LLVM is to unroll a loop, or NULL if it may choose.  A loop with
-// a barrier stays as it is.
+// a barrier stays as it is, as does one around others in a long entry.
 static LLVMMetadataRef unroll_option(struct emitter *e, struct ir_stmt *s)
 {
     struct ir_for *loop = &s->u.loop;
@@ -93,6 +149,8 @@ static LLVMMetadataRef unroll_option(struct emitter *e, struct ir_stmt *s)
             strcmp(attr->name, "no_unroll") == 0)
             return loop_option(e, "llvm.loop.unroll.disable", 0);
     }
+    if (stays(e, loop))
+        return loop_option(e, "llvm.loop.unroll.disable", 0);
     if (axis_kind(loop->axis) == AXIS_UNROLL)
         return loop_option(e, "llvm.loop.unroll.enable", 0);
     return NULL;
