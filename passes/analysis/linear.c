@@ -3,6 +3,7 @@
 #include "passes/analysis/linear.h"
 
 #include "ir/base/num.h"
+#include "ir/equal.h"
 
 #include <isl/mat.h>
 #include <isl/options.h>
@@ -17,6 +18,7 @@ enum { OPERATIONS_MOST = 200 * 1000 };
 struct linear linear_start(struct arena *a)
 {
     struct linear l = {.arena = a, .ctx = isl_ctx_alloc()};
+    l.answers = arena_array(a, struct linear_answer *, LINEAR_HEADS);
     isl_options_set_on_error(l.ctx, ISL_ON_ERROR_CONTINUE);
     isl_ctx_set_max_operations(l.ctx, OPERATIONS_MOST);
     return l;
@@ -112,45 +114,68 @@ static isl_mat *matrix(const struct linear *l, bool is_zero)
     return r;
 }
 
-// Return whether an answer is about the same rows.
-static bool is_about(const struct linear_answer *a, const struct linear *l)
+// Return the same number for equal systems.
+static uint64_t hash_rows(const struct linear *l)
 {
-    if (a->n != l->n || a->rows_n != l->rows.n)
-        return false;
+    uint64_t hash = l->n;
     for (size_t i = 0; i < l->rows.n; i++) {
-        const struct linear_row *x = &a->rows[i], *y = &l->rows.at[i];
-        if (x->is_zero != y->is_zero ||
-            memcmp(x->sum.k, y->sum.k, (1 + l->n) * sizeof *x->sum.k) != 0)
+        const struct linear_row *row = &l->rows.at[i];
+        hash = ir_hash_mix(hash, row->is_zero);
+        for (uint32_t j = 0; j <= l->n; j++)
+            hash = ir_hash_mix(hash, (uint64_t)row->sum.k[j]);
+    }
+    return hash;
+}
+
+// Return whether an answer is about the same rows.
+static bool is_about(const struct linear_answer *a, const struct linear *l,
+                     uint64_t hash)
+{
+    if (a->hash != hash || a->n != l->n || a->rows_n != l->rows.n)
+        return false;
+    const int64_t *x = a->rows;
+    for (size_t i = 0; i < l->rows.n; i++) {
+        const struct linear_row *y = &l->rows.at[i];
+        if (*x++ != y->is_zero ||
+            memcmp(x, y->sum.k, (1 + l->n) * sizeof *x) != 0)
             return false;
+        x += 1 + l->n;
     }
     return true;
 }
 
 // Return what was found for the same rows, or NULL.
-static const struct linear_answer *find_answer(const struct linear *l)
+static const struct linear_answer *find_answer(const struct linear *l,
+                                               uint64_t hash)
 {
-    for (size_t i = 0; i < l->answers.n; i++) {
-        if (is_about(&l->answers.at[i], l))
-            return &l->answers.at[i];
-    }
-    return NULL;
+    const struct linear_answer *a = l->answers[hash % LINEAR_HEADS];
+    while (a && !is_about(a, l, hash))
+        a = a->next;
+    return a;
 }
 
 // Remember what was found for the rows.
-static void add_answer(struct linear *l, bool is_possible)
+static void add_answer(struct linear *l, uint64_t hash, bool is_possible)
 {
     size_t n = l->rows.n;
-    struct linear_row *rows = arena_array(l->arena, struct linear_row, n);
-    memcpy(rows, l->rows.at, n * sizeof *rows);
-    struct linear_answer new = {l->n, n, rows, is_possible};
-    vec_push(l->arena, &l->answers, new);
+    struct linear_answer *new = arena_new(l->arena, struct linear_answer);
+    int64_t *rows = arena_array(l->arena, int64_t, n * (2 + l->n) + 1);
+    for (size_t i = 0; i < n; i++) {
+        int64_t *row = rows + i * (2 + l->n);
+        row[0] = l->rows.at[i].is_zero;
+        memcpy(row + 1, l->rows.at[i].sum.k, (1 + l->n) * sizeof *row);
+    }
+    struct linear_answer **head = &l->answers[hash % LINEAR_HEADS];
+    *new = (struct linear_answer){*head, hash, l->n, n, rows, is_possible};
+    *head = new;
 }
 
 bool linear_is_possible(struct linear *l)
 {
     if (l->failed)
         return true;
-    const struct linear_answer *before = find_answer(l);
+    uint64_t hash = hash_rows(l);
+    const struct linear_answer *before = find_answer(l, hash);
     if (before)
         return before->is_possible;
     isl_basic_set *set = isl_basic_set_from_constraint_matrices(
@@ -158,6 +183,6 @@ bool linear_is_possible(struct linear *l)
         isl_dim_cst, isl_dim_param, isl_dim_set, isl_dim_div);
     bool possible = isl_basic_set_is_empty(set) != isl_bool_true;
     isl_basic_set_free(set);
-    add_answer(l, possible);
+    add_answer(l, hash, possible);
     return possible;
 }

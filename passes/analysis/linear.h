@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { UNKNOWNS_MOST = 60 };
+enum { UNKNOWNS_MOST = 60, LINEAR_HEADS = 1024 };
 
 // A sum: k[0] + k[1] * first unknown + ...
 struct sum {
@@ -26,9 +26,11 @@ struct linear_row {
 
 // A system that was asked about, and what was found.
 struct linear_answer {
+    struct linear_answer *next; // with the same head
+    uint64_t hash;
     uint32_t n;
     size_t rows_n;
-    const struct linear_row *rows;
+    const int64_t *rows; // for each is_zero, then its n + 1 numbers
     bool is_possible;
 };
 
@@ -38,8 +40,8 @@ struct linear {
     isl_ctx *ctx;
     uint32_t n; // unknowns, numbered from 1
     struct VEC(struct linear_row) rows;
-    bool failed; // too many unknowns, or numbers too large
-    struct VEC(struct linear_answer) answers;
+    bool failed;                    // too many unknowns, or numbers too large
+    struct linear_answer **answers; // by hash
 };
 
 // Start with no unknowns and no rows; linear_clear does so again.

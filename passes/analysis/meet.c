@@ -8,9 +8,11 @@
 #include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
+#include "passes/analysis/distances.h"
 #include "passes/analysis/linear.h"
 
 enum { SIDES = 2, BOTH = SIDES };
+enum { QUESTIONS_MOST = 100 * 1000 }; // about one launch
 
 // An expression that is an unknown.
 struct unknown {
@@ -24,6 +26,8 @@ struct meet {
     struct arena *arena;
     const struct ir_launch *launch;
     struct linear system;
+    struct distances *distances;    // of pairs that were asked about
+    uint64_t questions;             // so far
     const struct meet_place *place; // of the question
     const struct meet_access *access[SIDES];
     struct unknown unknowns[1 + UNKNOWNS_MOST]; // the first one is not used
@@ -35,6 +39,7 @@ struct meet *meet_start(struct arena *a, const struct ir_launch *launch)
     m->arena = a;
     m->launch = launch;
     m->system = linear_start(a);
+    m->distances = distances_new(a);
     return m;
 }
 
@@ -416,9 +421,14 @@ static bool may_differ(struct meet *m)
     return false;
 }
 
-bool meet_test(struct meet *m, const struct meet_access *x,
-               const struct meet_access *y, const struct meet_place *place)
+// Return whether different threads may touch the same element; `is_placed`:
+// where the accesses stand, not anywhere.  After too many questions they may.
+static bool ask(struct meet *m, const struct meet_access *x,
+                const struct meet_access *y, const struct meet_place *place,
+                bool is_placed)
 {
+    if (m->questions++ >= QUESTIONS_MOST)
+        return true;
     m->place = place;
     m->access[0] = x;
     m->access[1] = y;
@@ -426,7 +436,18 @@ bool meet_test(struct meet *m, const struct meet_access *x,
     go_back(m);
     for (uint32_t i = 0; i < x->buffer->rank; i++)
         require_overlap(m, x->index[i], y->index[i]);
-    for (int side = 0; side < SIDES; side++)
+    for (int side = 0; side < SIDES && is_placed; side++)
         enter(m, side);
     return may_differ(m);
+}
+
+bool meet_test(struct meet *m, const struct meet_access *x,
+               const struct meet_access *y, const struct meet_place *place)
+{
+    struct distance *d = distances_find(m->distances, x, y, place);
+    if (d && ++d->asked > 1 && !d->is_known) {
+        d->never_meets = !ask(m, x, y, place, false);
+        d->is_known = true;
+    }
+    return !(d && d->never_meets) && ask(m, x, y, place, true);
 }
