@@ -90,13 +90,14 @@ static bool holds(const struct ir_conditions *all, const struct fuzz_inputs *in)
 struct sizes {
     const char *line;
     bool is_defined; // there is something that should come out
+    bool is_long;    // for the evaluator, as the variant has it
     struct fuzz_inputs wanted;
 };
 
 // Run a variant, ready for an oracle, at a set of sizes.
 static bool run_at(struct trial *t, const struct fuzz_oracle *oracle,
                    const struct ir_kernel *kernel, void *ready,
-                   const struct sizes *at)
+                   struct sizes *at)
 {
     struct fuzz_inputs in;
     struct buf fault = {0};
@@ -107,7 +108,8 @@ static bool run_at(struct trial *t, const struct fuzz_oracle *oracle,
                                &in,
                                &at->wanted,
                                &t->verdict->reads_unwritten,
-                               &t->verdict->races_in_workspace};
+                               &t->verdict->races_in_workspace,
+                               &at->is_long};
     bool good = !runs || oracle->holds(ready, &trial, &fault);
     t->verdict->runs += runs;
     if (!good) {
@@ -123,8 +125,7 @@ static bool run_at(struct trial *t, const struct fuzz_oracle *oracle,
 
 // Ask an oracle about a variant at all sizes.
 static bool ask(struct trial *t, const struct fuzz_oracle *oracle,
-                const struct ir_kernel *kernel, const struct sizes *all,
-                size_t n)
+                const struct ir_kernel *kernel, struct sizes *all, size_t n)
 {
     struct fuzz_subject subject = {&t->c.arena, kernel, t->target, t->seed};
     struct buf fault = {0};
@@ -162,6 +163,7 @@ static size_t find_sizes(struct trial *t, const char *text, struct sizes *all)
          at = strstr(at, head)) {
         at += sizeof head - 1;
         all[n].line = arena_copy(&t->c.arena, at, strcspn(at, "\n"));
+        all[n].is_long = false;
         all[n].is_defined = define(t, all[n].line, &all[n].wanted);
         n++;
     }

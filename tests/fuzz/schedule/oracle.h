@@ -22,6 +22,7 @@ struct fuzz_trial {
     const struct fuzz_inputs *wanted; // what they should become
     bool *reads_unwritten;            // set: it read what nobody has written
     bool *races_in_workspace;         // set: threads met in an array of its own
+    bool *is_long; // set: the evaluator gave up; so do others
 };
 
 // An oracle NAME has three functions.  fuzz_NAME_start prepares to run a

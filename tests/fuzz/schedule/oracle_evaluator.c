@@ -15,7 +15,8 @@ bool fuzz_evaluator_holds(void *ready, const struct fuzz_trial *t,
 {
     struct eval_result r =
         ir_eval(t->arena, ready, t->inputs->args, STEPS_MOST);
-    if (r.status == EVAL_LIMIT)
+    *t->is_long = r.status == EVAL_LIMIT;
+    if (*t->is_long)
         return true;
     if (r.status != EVAL_DONE) {
         buf_printf(out, "fault: %s", r.text);
