@@ -6,11 +6,17 @@
 
 #include <string.h>
 
+// Return whether an annotation has a word for its value.
+static bool has_word(const char *name)
+{
+    return name && (strcmp(name, "tensorize") == 0 || strcmp(name, "via") == 0);
+}
+
 bool parse_attr_value(struct parser *p, struct ir_attr *attr)
 {
     uint64_t is_negative = parse_take(p, "-");
     const struct token *t = parse_peek(p, 0);
-    if (t->kind == TOKEN_NAME && !is_negative) {
+    if (t->kind == TOKEN_NAME && !is_negative && has_word(attr->name)) {
         attr->word = t->text;
         p->at++;
         return parse_expect(p, ")", "behind the word of an annotation");
