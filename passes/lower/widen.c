@@ -9,157 +9,20 @@
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
-#include "ir/layout.h"
 #include "ir/walk.h"
 #include "passes/analysis/copies.h"
 #include "passes/opt/fold.h"
 
-enum { ACCESS_BYTES_MOST = 16 };
-
 static bool widen_block(struct widen *w, struct ir_block *block,
                         struct ir_block *out);
-
-// Return the loop.
-static const struct ir_for *loop_of(const struct widen *w)
-{
-    return &w->stmt->u.loop;
-}
-
-// What is asked about an expression.
-struct variation {
-    const struct widen *w;
-    bool varies;
-};
-
-// Look for the loop's variable or a vector variable.
-static void see_varying(struct ir_expr *x, void *context)
-{
-    struct variation *v = context;
-    v->varies |= x->op == OP_var && (x->u.var == loop_of(v->w)->var ||
-                                     map_has(&v->w->vectors, x->u.var));
-}
-
-// Return whether an expression differs from lane to lane.
-static bool varies(const struct widen *w, const struct ir_expr *x)
-{
-    struct variation v = {.w = w};
-    ir_each_expr((struct ir_expr *)x, see_varying, &v);
-    return v.varies;
-}
-
-// Return the value of the loop's variable in a lane.
-static struct ir_expr *counter(const struct widen *w, unsigned lane)
-{
-    struct arena *a = w->p->arena;
-    const struct ir_for *loop = loop_of(w);
-    struct ir_expr *k = ir_const_int(a, loop->var->type, lane);
-    return ir_add(a, loop->from, ir_mul(a, k, loop->step));
-}
-
-// What ir_rewrite is told to take a lane.
-struct lane {
-    const struct widen *w;
-    unsigned k;
-};
-
-// Take the lane of a variable.
-static struct ir_expr *take_lane(struct arena *a, struct ir_expr *x,
-                                 void *context)
-{
-    const struct lane *lane = context;
-    if (x->op != OP_var)
-        return x;
-    if (x->u.var == loop_of(lane->w)->var)
-        return counter(lane->w, lane->k);
-    struct ir_var *vector = map_get(&lane->w->vectors, x->u.var);
-    return vector ? ir_lane(a, ir_read(a, vector), lane->k) : x;
-}
-
-// Return what an expression is in a lane.
-static struct ir_expr *in_lane(const struct widen *w, struct ir_expr *x,
-                               unsigned k)
-{
-    struct lane lane = {w, k};
-    return ir_rewrite(w->p->arena, x, take_lane, &lane);
-}
 
 // Return the vector of what an expression is in each lane.
 static struct ir_expr *by_lanes(const struct widen *w, struct ir_expr *x)
 {
     struct ir_expr *all[16];
     for (unsigned k = 0; k < w->lanes; k++)
-        all[k] = in_lane(w, x, k);
+        all[k] = widen_in_lane(w, x, k);
     return ir_lanes(w->p->arena, w->lanes, all);
-}
-
-// Return how many elements an aligned access in an array may have at most.
-static unsigned widest(const struct widen *w, const struct ir_buffer *b)
-{
-    unsigned fit = ACCESS_BYTES_MOST / (unsigned)type_bytes(b->elem);
-    if (b->swizzle.bits && b->swizzle.base < 4 && fit > 1u << b->swizzle.base)
-        fit = 1u << b->swizzle.base;
-    return fit < w->lanes ? fit : w->lanes;
-}
-
-// Return whether each row of an array starts at a multiple of n elements.
-static bool rows_are_aligned(const struct widen *w, const struct ir_buffer *b,
-                             int64_t n)
-{
-    struct arena *a = w->p->scratch;
-    struct ir_expr **strides = layout_strides(a, b);
-    for (uint32_t i = 0; strides && i < b->rank; i++) {
-        struct affine stride = affine_of(a, strides[i]);
-        bool last = i + 1 == b->rank;
-        if (last ? !ir_is_int_const(strides[i], 1)
-                 : !facts_multiple(w->facts, &stride, n))
-            return false;
-    }
-    if (strides || b->rank == 1)
-        return true;
-    struct affine row = affine_of(a, b->shape[b->rank - 1]);
-    return facts_multiple(w->facts, &row, n);
-}
-
-// Return how many elements each access may have when the lanes select
-// neighbours, aligned, in the array; 0 if they do not.
-static unsigned contiguous(const struct widen *w, const struct ir_buffer *b,
-                           struct ir_expr *const *index)
-{
-    struct arena *a = w->p->scratch;
-    struct affine rest;
-    int64_t factor, step;
-    if (b->rank == 0 || !ir_int_value(loop_of(w)->step, &step))
-        return 0;
-    for (uint32_t i = 0; i + 1 < b->rank; i++) {
-        if (varies(w, index[i]))
-            return 0;
-    }
-    struct affine form = affine_of(a, index[b->rank - 1]);
-    if (!affine_linear(a, &form, loop_of(w)->var, &factor, &rest) ||
-        factor != 1 || step != 1)
-        return 0;
-    struct affine base = affine_of(a, in_lane(w, index[b->rank - 1], 0));
-    if (varies(w, affine_expr(a, &rest, index[b->rank - 1]->type)))
-        return 0;
-    unsigned n = widest(w, b);
-    while (n > 1 &&
-           !(facts_multiple(w->facts, &base, n) && rows_are_aligned(w, b, n)))
-        n /= 2;
-    return n > 1 ? n : 0;
-}
-
-// Return the index of the access of n neighbours that starts at a lane.
-static struct ir_expr **ramp_at(struct widen *w, struct ir_buffer *b,
-                                struct ir_expr *const *index, unsigned lane,
-                                unsigned n)
-{
-    struct ir_expr **r = arena_array(w->p->arena, struct ir_expr *, b->rank);
-    for (uint32_t i = 0; i < b->rank; i++)
-        r[i] = in_lane(w, index[i], lane);
-    r[b->rank - 1] = ir_ramp(w->p->arena, r[b->rank - 1], n);
-    struct widen_access access = {b, n * (uint32_t)type_bytes(b->elem)};
-    vec_push(w->p->scratch, &w->accesses, access);
-    return r;
 }
 
 // Widen a load.
@@ -167,13 +30,13 @@ static struct ir_expr *widen_load(struct widen *w, struct ir_expr *x)
 {
     struct arena *a = w->p->arena;
     struct ir_expr *all[16], *part = NULL;
-    unsigned n = contiguous(w, x->u.buffer, x->args);
+    unsigned n = widen_contiguous(w, x->u.buffer, x->args);
     if (n == 0)
         return by_lanes(w, x);
     for (unsigned k = 0; k < w->lanes; k++) {
         if (k % n == 0)
             part = ir_load(a, x->u.buffer, x->n,
-                           ramp_at(w, x->u.buffer, x->args, k, n));
+                           widen_ramp(w, x->u.buffer, x->args, k, n));
         all[k] = ir_lane(a, part, k % n);
     }
     return n == w->lanes ? part : ir_lanes(a, w->lanes, all);
@@ -183,7 +46,7 @@ static struct ir_expr *widen_load(struct widen *w, struct ir_expr *x)
 static bool is_elementwise(const struct widen *w, const struct ir_expr *x)
 {
     if (x->op == OP_select)
-        return !varies(w, x->args[0]);
+        return !widen_varies(w, x->args[0]);
     if (ir_op_info(x->op)->flags !=
         (ir_op_info(x->op)->flags & (OP_PURE | OP_COMMUTES | OP_ASSOCIATES)))
         return false;
@@ -200,7 +63,7 @@ static struct ir_expr *widen_expr(struct widen *w, struct ir_expr *x)
 {
     struct arena *a = w->p->arena;
     struct ir_expr *r;
-    if (!varies(w, x))
+    if (!widen_varies(w, x))
         return ir_broadcast(a, x, w->lanes);
     struct ir_var *vector =
         x->op == OP_var ? map_get(&w->vectors, x->u.var) : NULL;
@@ -235,12 +98,13 @@ static void widen_store(struct widen *w, struct ir_stmt *s,
     struct arena *a = w->p->arena;
     struct ir_buffer *b = s->u.store.buffer;
     struct ir_expr *all[16], **index = s->u.store.index;
-    unsigned n = contiguous(w, b, index);
+    unsigned n = widen_contiguous(w, b, index);
     struct ir_expr *value = widen_expr(w, s->u.store.value);
     if (n == w->lanes) {
-        append(w, out,
-               ir_stmt_store(a, b, b->rank, ramp_at(w, b, index, 0, n), value),
-               s);
+        append(
+            w, out,
+            ir_stmt_store(a, b, b->rank, widen_ramp(w, b, index, 0, n), value),
+            s);
         return;
     }
     struct ir_var *var = ir_var_new(a, b->name, value->type, VAR_let, b->span);
@@ -250,9 +114,9 @@ static void widen_store(struct widen *w, struct ir_stmt *s,
             all[i] = ir_lane(a, ir_read(a, var), k + i);
         struct ir_expr **at = arena_array(a, struct ir_expr *, b->rank + 1);
         for (uint32_t i = 0; i < b->rank && n == 0; i++)
-            at[i] = in_lane(w, index[i], k);
+            at[i] = widen_in_lane(w, index[i], k);
         if (n)
-            at = ramp_at(w, b, index, k, n);
+            at = widen_ramp(w, b, index, k, n);
         append(
             w, out,
             ir_stmt_store(a, b, b->rank, at, n ? ir_lanes(a, n, all) : all[0]),
@@ -265,7 +129,7 @@ static void widen_declaration(struct widen *w, struct ir_stmt *s,
                               struct ir_block *out)
 {
     struct ir_var *var = s->u.let.var;
-    if (s->kind == STMT_let && !varies(w, s->u.let.value)) {
+    if (s->kind == STMT_let && !widen_varies(w, s->u.let.value)) {
         ir_append(w->p->arena, out, s);
         return;
     }
@@ -283,13 +147,13 @@ static struct ir_expr *hardest(struct widen *w, struct ir_expr *c)
     struct arena *a = w->p->scratch;
     struct affine form, rest;
     int64_t factor;
-    if (!varies(w, c))
+    if (!widen_varies(w, c))
         return c;
     if (!facts_form(a, c, &form) ||
-        !affine_linear(a, &form, loop_of(w)->var, &factor, &rest) ||
-        varies(w, affine_expr(a, &rest, c->args[0]->type)))
+        !affine_linear(a, &form, widen_loop_of(w)->var, &factor, &rest) ||
+        widen_varies(w, affine_expr(a, &rest, c->args[0]->type)))
         return NULL;
-    return in_lane(w, c, factor < 0 ? w->lanes - 1 : 0);
+    return widen_in_lane(w, c, factor < 0 ? w->lanes - 1 : 0);
 }
 
 // Return a condition that holds if `c` does in every lane, NULL if there is
@@ -309,7 +173,7 @@ static struct ir_expr *in_all_lanes(struct widen *w, struct ir_expr *c)
 // Return the loop over one statement, iteration by iteration.
 static struct ir_block scalar_loop(struct widen *w, struct ir_stmt *s)
 {
-    const struct ir_for *l = loop_of(w);
+    const struct ir_for *l = widen_loop_of(w);
     struct arena *a = w->p->arena;
     struct ir_block block = {0};
     struct ir_stmt *loop =
@@ -332,10 +196,10 @@ static void append_copies(struct widen *w, struct ir_stmt *s, unsigned n,
         condition ? ir_broadcast(a, s->u.store.value->args[2], n) : NULL;
     for (unsigned k = 0; k < w->lanes; k += n) {
         struct ir_expr *x = ir_load(a, source, source->rank,
-                                    ramp_at(w, source, from->args, k, n));
+                                    widen_ramp(w, source, from->args, k, n));
         x = condition ? ir_select(a, condition, x, zero) : x;
         struct ir_stmt *copy = ir_stmt_store(
-            a, b, b->rank, ramp_at(w, b, s->u.store.index, k, n), x);
+            a, b, b->rank, widen_ramp(w, b, s->u.store.index, k, n), x);
         copy->u.store.is_async = true;
         append(w, out, copy, s);
     }
@@ -349,12 +213,12 @@ static bool widen_copy(struct widen *w, struct ir_stmt *s, struct ir_block *out)
     const struct ir_expr *from = copies_source(s);
     struct ir_expr *x = s->u.store.value;
     struct ir_expr *condition = from && x != from ? x->args[0] : NULL;
-    unsigned n = contiguous(w, s->u.store.buffer, s->u.store.index);
-    unsigned most = from ? contiguous(w, from->u.buffer, from->args) : 0;
+    unsigned n = widen_contiguous(w, s->u.store.buffer, s->u.store.index);
+    unsigned most = from ? widen_contiguous(w, from->u.buffer, from->args) : 0;
     n = n < most ? n : most;
     if (n == 0)
         return false;
-    if (!condition || !varies(w, condition)) {
+    if (!condition || !widen_varies(w, condition)) {
         append_copies(w, s, n, from, condition, out);
         return true;
     }
@@ -376,7 +240,7 @@ static bool widen_branch(struct widen *w, struct ir_stmt *s,
 {
     struct arena *a = w->p->arena;
     struct ir_expr *c = s->u.branch.cond;
-    bool uniform = !varies(w, c);
+    bool uniform = !widen_varies(w, c);
     struct ir_expr *all = uniform ? c : in_all_lanes(w, c);
     if (!all || (!uniform && (w->vectors.n || s->u.branch.otherwise.n)))
         return false;
@@ -393,7 +257,8 @@ static bool widen_branch(struct widen *w, struct ir_stmt *s,
 static bool widen_loop(struct widen *w, struct ir_stmt *s, struct ir_block *out)
 {
     struct ir_for *l = &s->u.loop;
-    if (varies(w, l->from) || varies(w, l->to) || varies(w, l->step))
+    if (widen_varies(w, l->from) || widen_varies(w, l->to) ||
+        widen_varies(w, l->step))
         return false;
     struct ir_block body = {0};
     struct facts_mark here = facts_mark(w->facts);
@@ -496,8 +361,9 @@ static void see_store(struct ir_stmt *s, void *context)
         struct arena *a = c->w->p->scratch;
         struct affine form = affine_of(a, s->u.store.index[i]), rest;
         int64_t factor = 0;
-        moves |= affine_linear(a, &form, loop_of(c->w)->var, &factor, &rest) &&
-                 factor != 0;
+        moves |=
+            affine_linear(a, &form, widen_loop_of(c->w)->var, &factor, &rest) &&
+            factor != 0;
     }
     c->found |= !moves;
     ir_each_expr_in(c->body, see_access, c);
@@ -539,7 +405,7 @@ bool widen_body(struct widen *w, struct ir_block *out)
 {
     w->vectors = (struct map){.arena = w->p->scratch};
     struct ir_block body =
-        ir_copy_block(w->p->arena, &loop_of(w)->body, NULL, NULL);
+        ir_copy_block(w->p->arena, &widen_loop_of(w)->body, NULL, NULL);
     expand_lets(w, &body);
     struct conflict c = {.w = w, .body = &body};
     ir_each_stmt(&body, see_store, &c);

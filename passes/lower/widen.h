@@ -27,4 +27,26 @@ struct widen {
 // iteration may depend on another, or nothing in memory is contiguous.
 bool widen_body(struct widen *w, struct ir_block *out);
 
+// ---- widen_access.c
+
+// Return the loop.
+const struct ir_for *widen_loop_of(const struct widen *w);
+
+// Return whether an expression differs from lane to lane.
+bool widen_varies(const struct widen *w, const struct ir_expr *x);
+
+// Return what an expression is in a lane.
+struct ir_expr *widen_in_lane(const struct widen *w, struct ir_expr *x,
+                              unsigned k);
+
+// Return how many elements each access may have when the lanes select
+// neighbours, aligned, in the array; 0 if they do not.
+unsigned widen_contiguous(const struct widen *w, const struct ir_buffer *b,
+                          struct ir_expr *const *index);
+
+// Return the index of the access of n neighbours that starts at a lane.
+struct ir_expr **widen_ramp(struct widen *w, struct ir_buffer *b,
+                            struct ir_expr *const *index, unsigned lane,
+                            unsigned n);
+
 #endif

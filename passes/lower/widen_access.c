@@ -1,0 +1,137 @@
+// The lanes of a vector loop, and which of its accesses reach neighbours.
+
+#include "passes/lower/widen.h"
+
+#include "ir/build.h"
+#include "ir/layout.h"
+#include "ir/walk.h"
+
+enum { ACCESS_BYTES_MOST = 16 };
+
+const struct ir_for *widen_loop_of(const struct widen *w)
+{
+    return &w->stmt->u.loop;
+}
+
+// What is asked about an expression.
+struct variation {
+    const struct widen *w;
+    bool varies;
+};
+
+// Look for the loop's variable or a vector variable.
+static void see_varying(struct ir_expr *x, void *context)
+{
+    struct variation *v = context;
+    v->varies |= x->op == OP_var && (x->u.var == widen_loop_of(v->w)->var ||
+                                     map_has(&v->w->vectors, x->u.var));
+}
+
+bool widen_varies(const struct widen *w, const struct ir_expr *x)
+{
+    struct variation v = {.w = w};
+    ir_each_expr((struct ir_expr *)x, see_varying, &v);
+    return v.varies;
+}
+
+// Return the value of the loop's variable in a lane.
+static struct ir_expr *counter(const struct widen *w, unsigned lane)
+{
+    struct arena *a = w->p->arena;
+    const struct ir_for *loop = widen_loop_of(w);
+    struct ir_expr *k = ir_const_int(a, loop->var->type, lane);
+    return ir_add(a, loop->from, ir_mul(a, k, loop->step));
+}
+
+// What ir_rewrite is told to take a lane.
+struct lane {
+    const struct widen *w;
+    unsigned k;
+};
+
+// Take the lane of a variable.
+static struct ir_expr *take_lane(struct arena *a, struct ir_expr *x,
+                                 void *context)
+{
+    const struct lane *lane = context;
+    if (x->op != OP_var)
+        return x;
+    if (x->u.var == widen_loop_of(lane->w)->var)
+        return counter(lane->w, lane->k);
+    struct ir_var *vector = map_get(&lane->w->vectors, x->u.var);
+    return vector ? ir_lane(a, ir_read(a, vector), lane->k) : x;
+}
+
+struct ir_expr *widen_in_lane(const struct widen *w, struct ir_expr *x,
+                              unsigned k)
+{
+    struct lane lane = {w, k};
+    return ir_rewrite(w->p->arena, x, take_lane, &lane);
+}
+
+// Return how many elements an aligned access in an array may have at most.
+static unsigned widest(const struct widen *w, const struct ir_buffer *b)
+{
+    unsigned fit = ACCESS_BYTES_MOST / (unsigned)type_bytes(b->elem);
+    if (b->swizzle.bits && b->swizzle.base < 4 && fit > 1u << b->swizzle.base)
+        fit = 1u << b->swizzle.base;
+    return fit < w->lanes ? fit : w->lanes;
+}
+
+// Return whether each row of an array starts at a multiple of n elements.
+static bool rows_are_aligned(const struct widen *w, const struct ir_buffer *b,
+                             int64_t n)
+{
+    struct arena *a = w->p->scratch;
+    struct ir_expr **strides = layout_strides(a, b);
+    for (uint32_t i = 0; strides && i < b->rank; i++) {
+        struct affine stride = affine_of(a, strides[i]);
+        bool last = i + 1 == b->rank;
+        if (last ? !ir_is_int_const(strides[i], 1)
+                 : !facts_multiple(w->facts, &stride, n))
+            return false;
+    }
+    if (strides || b->rank == 1)
+        return true;
+    struct affine row = affine_of(a, b->shape[b->rank - 1]);
+    return facts_multiple(w->facts, &row, n);
+}
+
+unsigned widen_contiguous(const struct widen *w, const struct ir_buffer *b,
+                          struct ir_expr *const *index)
+{
+    struct arena *a = w->p->scratch;
+    struct affine rest;
+    int64_t factor, step;
+    if (b->rank == 0 || !ir_int_value(widen_loop_of(w)->step, &step))
+        return 0;
+    for (uint32_t i = 0; i + 1 < b->rank; i++) {
+        if (widen_varies(w, index[i]))
+            return 0;
+    }
+    struct affine form = affine_of(a, index[b->rank - 1]);
+    if (!affine_linear(a, &form, widen_loop_of(w)->var, &factor, &rest) ||
+        factor != 1 || step != 1)
+        return 0;
+    struct affine base = affine_of(a, widen_in_lane(w, index[b->rank - 1], 0));
+    if (widen_varies(w, affine_expr(a, &rest, index[b->rank - 1]->type)))
+        return 0;
+    unsigned n = widest(w, b);
+    while (n > 1 &&
+           !(facts_multiple(w->facts, &base, n) && rows_are_aligned(w, b, n)))
+        n /= 2;
+    return n > 1 ? n : 0;
+}
+
+struct ir_expr **widen_ramp(struct widen *w, struct ir_buffer *b,
+                            struct ir_expr *const *index, unsigned lane,
+                            unsigned n)
+{
+    struct ir_expr **r = arena_array(w->p->arena, struct ir_expr *, b->rank);
+    for (uint32_t i = 0; i < b->rank; i++)
+        r[i] = widen_in_lane(w, index[i], lane);
+    r[b->rank - 1] = ir_ramp(w->p->arena, r[b->rank - 1], n);
+    struct widen_access access = {b, n * (uint32_t)type_bytes(b->elem)};
+    vec_push(w->p->scratch, &w->accesses, access);
+    return r;
+}
