@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { THREADS_MOST = 1024 };
+enum { THREADS_MOST = 1024, SWIZZLE_ROWS = 8 };
 
 // Declare a variable that must be of a kind.
 static void declare_var(struct checking *c, const struct ir_var *var,
@@ -216,6 +216,9 @@ static void check_tile(struct checking *c, const struct ir_tile *t,
                t->at, "an operand in the wrong memory");
     check_must(c, !is_own || elements == layout.elements, t->at,
                "an operand of another size");
+    check_must(c,
+               t->descriptor.swizzle * SWIZZLE_ROWS <= t->at->u.buffer->align,
+               t->at, "a swizzled operand that is not aligned to 8 rows");
 }
 
 // Check an instruction on matrices.

@@ -55,6 +55,17 @@ static const char allocs[] = "kernel k(n: int) -> C: f32[n] {\n"
                              "    }\n"
                              "}\n";
 
+static const char matrices[] =
+    "kernel k() -> C: f32[128] level launch {\n"
+    "    launch k grid(1, 1, 1) block(128, 1, 1) {\n"
+    "        alloc d: f32[4] in local\n"
+    "        alloc S: f16[64, 64] in shared align 1024\n"
+    "        matrix wgmma_m64n8k16_f16_f32 d[0 : 4], S[0 : 64, 0 : 16] "
+    "desc(128, 16, 1024), S[0 : 8, 0 : 16] desc(128, 16, 1024)\n"
+    "        C[thread.x] = d[0]\n"
+    "    }\n"
+    "}\n";
+
 // A program that is being spoilt.
 struct scene {
     struct arena arena;
@@ -134,6 +145,25 @@ static void declarations(void **state)
           s->k->params.at[1].buffer->space = SPACE_shared);
     SPOIL(loops, "elements must be scalars: `A`",
           s->k->params.at[1].buffer->elem.lanes = 4);
+}
+
+// Return an operand of the instruction on matrices.
+static struct ir_tile *tile_of(const struct scene *s, int which)
+{
+    return &stmt_of(s, STMT_matrix)->u.matrix.tiles[which];
+}
+
+static void instructions_on_matrices(void **state)
+{
+    (void)state;
+    SPOIL(matrices, "an operand is a place", tile_of(s, 1)->at = NULL);
+    SPOIL(matrices, "an operand of another size", tile_of(s, 0)->extent[0] = 2);
+    SPOIL(matrices, "an operand of another type",
+          stmt_of(s, STMT_matrix)->u.matrix.op.row++);
+    SPOIL(matrices, "an operand in the wrong memory",
+          tile_of(s, 0)->at->u.buffer->space = SPACE_shared);
+    SPOIL(matrices, "a swizzled operand that is not aligned to 8 rows",
+          tile_of(s, 1)->at->u.buffer->align = 512);
 }
 
 static void accesses(void **state)
@@ -308,10 +338,15 @@ static void valid_programs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(valid_programs),    cmocka_unit_test(declarations),
-        cmocka_unit_test(accesses),          cmocka_unit_test(operands),
-        cmocka_unit_test(vectors),           cmocka_unit_test(statements),
-        cmocka_unit_test(stages_and_allocs), cmocka_unit_test(levels),
+        cmocka_unit_test(valid_programs),
+        cmocka_unit_test(declarations),
+        cmocka_unit_test(accesses),
+        cmocka_unit_test(instructions_on_matrices),
+        cmocka_unit_test(operands),
+        cmocka_unit_test(vectors),
+        cmocka_unit_test(statements),
+        cmocka_unit_test(stages_and_allocs),
+        cmocka_unit_test(levels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -268,7 +268,8 @@ static bool replace_inline(struct rewriter *w, LLVMValueRef call,
 {
     uint32_t bytes = 0;
     int row = atomic_parse(text, &bytes);
-    if (!*text) {
+    bool is_void = LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMVoidTypeKind;
+    if (!*text && is_void) {
         replace(call, NULL);
         return true;
     }

@@ -253,7 +253,7 @@ struct ptx_program *ptx_parse(struct arena *a, const char *text,
         if (!read_step(&r))
             return NULL;
     }
-    return r.program->steps.n ? r.program : NULL;
+    return r.program->steps.n || r.program->results ? r.program : NULL;
 }
 
 struct ptx_program *ptx_of_intrinsic(struct arena *a, const char *name,
