@@ -297,12 +297,24 @@ struct use_search {
     bool found;
 };
 
-// Look at the array of a load or an atomic.
+// Look at the array of a load or an atomic.  Operands of instructions on
+// matrices are read, but for the one that look_at_stmt finds.
 static void look_at_expr(struct ir_expr *x, void *context)
 {
     struct use_search *search = context;
+    if (x->op == OP_place && search->flag == OP_WRITES)
+        return;
     if (ir_op_info(x->op)->flags & search->flag)
         search->found |= x->u.buffer == search->buffer;
+}
+
+// Return the array that an instruction on matrices writes.
+static const struct ir_buffer *matrix_target(const struct ir_stmt *s)
+{
+    bool stores = matrix_info(s->u.matrix.op).kind == MATRIX_STORE;
+    const struct ir_expr *at =
+        s->u.matrix.tiles[stores ? MATRIX_A : MATRIX_D].at;
+    return at ? at->u.buffer : NULL;
 }
 
 // Look at the array of a store.
@@ -311,6 +323,8 @@ static void look_at_stmt(struct ir_stmt *s, void *context)
     struct use_search *search = context;
     if (s->kind == STMT_store)
         search->found |= s->u.store.buffer == search->buffer;
+    if (s->kind == STMT_matrix)
+        search->found |= matrix_target(s) == search->buffer;
     if (ir_is_tensor_copy(s))
         search->found |= ir_copy_target(s) == search->buffer;
 }

@@ -294,6 +294,33 @@ static void append_registers(struct roles *r, struct ir_block *out,
                                r->loop));
 }
 
+// A look for other arrays in shared memory: the context of see_other.
+struct others {
+    struct roles *roles;
+    bool found;
+};
+
+// Note an array in shared memory that the warpgroups use besides the ring.
+static void see_other(struct ir_stmt *s, void *context)
+{
+    struct others *o = context;
+    struct ir_block *body = &o->roles->group->u.loop.body;
+    if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_shared &&
+        !slots_has(&o->roles->ring, s->u.buffer))
+        o->found |= ir_block_reads(body, s->u.buffer) ||
+                    ir_block_writes(body, s->u.buffer);
+}
+
+// Check that the warpgroups share nothing but the ring: no barrier is derived
+// between them.
+static bool check_arrays(struct roles *r)
+{
+    struct others o = {r, false};
+    ir_each_stmt(&r->p->kernel->body, see_other, &o);
+    return !o.found || report(r, "its warpgroups use another array in shared "
+                                 "memory, besides those that it fills");
+}
+
 // Check that only serial loops stand between the warpgroups and the loop, and
 // only loops over blocks around the warpgroups.
 static bool check(struct roles *r)
@@ -316,7 +343,9 @@ static bool check(struct roles *r)
     memcpy(r->registers, marked, sizeof marked);
     r->slots = ring_slots(r->loop);
     r->ring = ring_find(r->p->scratch, r->p->kernel, r->loop);
-    return !r->ring.fault || report(r, r->ring.fault);
+    if (r->ring.fault)
+        return report(r, r->ring.fault);
+    return check_arrays(r);
 }
 
 // Part the loop.

@@ -3,7 +3,10 @@
 #include "passes/lower/slots.h"
 
 #include "ir/build.h"
+#include "ir/matrix.h"
 #include "ir/walk.h"
+
+#include <string.h>
 
 // The rewrite of a block.
 struct use {
@@ -54,10 +57,29 @@ static void store_slot(struct ir_stmt *s, void *context)
     s->u.store.n++;
 }
 
+// Let the operands of an instruction on matrices be in the slot.
+static void place_slot(struct ir_stmt *s, void *context)
+{
+    const struct use *u = context;
+    for (int i = 0; s->kind == STMT_matrix && i < MATRIX_OPERANDS; i++) {
+        struct ir_tile *t = &s->u.matrix.tiles[i];
+        if (!t->at || !slots_has(u->ring, t->at->u.buffer))
+            continue;
+        struct ir_expr **index = in_slot(u, t->at->n, t->at->args);
+        memmove(&t->extent[1], &t->extent[0],
+                (IR_TILE_RANK - 1) * sizeof *t->extent);
+        t->extent[0] = 1;
+        t->at = ir_at(u->arena,
+                      ir_place(u->arena, t->at->u.buffer, t->at->n + 1, index),
+                      t->at->span);
+    }
+}
+
 void slots_use(struct arena *a, const struct ring *ring, struct ir_block *block,
                struct ir_expr *slot)
 {
     struct use u = {a, ring, slot};
     ir_rewrite_in(a, block, load_slot, &u);
     ir_each_stmt(block, store_slot, &u);
+    ir_each_stmt(block, place_slot, &u);
 }
