@@ -229,9 +229,13 @@ static void bind_arith(struct code *c)
 }
 
 // Run an operation on an mbarrier: copies are done at once, so nobody waits.
+// Roles do wait for each other, which threads in turns cannot.
 static union number run_mbarrier(struct thread *t, const struct code *c)
 {
     union number nothing = {.i = 0};
+    if (c->origin->op == OP_mbarrier_wait && c->origin->u.buffer->is_ordered)
+        eval_stop(t->machine, EVAL_FAULT, c->origin->span,
+                  "roles wait for each other: `ingot check` runs them");
     eval_element(t, &c->access, c->origin->span);
     return nothing;
 }

@@ -230,7 +230,8 @@ static int64_t shuffle_width(const struct crossing *c)
             (axis == AXIS_lane && e.at[AXIS_warp] && e.at[axis] != WARP))
             return 1;
         bool reduces = loop && (crossthread_role(c, loop) & STAGE_REDUCES);
-        if (reduces && !is_first)
+        bool is_warps = axis == AXIS_warp || axis == AXIS_warpgroup;
+        if (reduces && (!is_first || (is_warps && each % WARP)))
             return 1;
         is_first &= reduces || !loop || crossthread_threads(loop) == 1;
         if (reduces)

@@ -7,6 +7,7 @@
 // lowered kernel is evaluated on the CPU.
 
 #include "tools/ingot/run.h"
+#include "ir/walk.h"
 
 #include "tools/ingot/equivalence.h"
 #include "tools/libingot/artefact.h"
@@ -111,6 +112,33 @@ static const struct nvptx_target *loaded_target(const struct run *r)
     return best ? best : o->ptx;
 }
 
+// Set *(bool *)context at an array that roles order.
+static void see_ordered(struct ir_stmt *s, void *context)
+{
+    *(bool *)context |= s->kind == STMT_alloc && s->u.buffer->is_ordered;
+}
+
+// Return the variants that can run: of those evaluated, the ones without
+// roles, which wait for each other.  An empty list is left as it is.
+static const struct ir_kernel *const *
+runnable(struct run *r, const struct ir_kernel *const *variants, size_t *n)
+{
+    const struct ir_kernel **kept =
+        arena_array(&r->c->arena, const struct ir_kernel *, *n);
+    size_t count = 0;
+    for (size_t i = 0; i < *n; i++) {
+        bool has_roles = false;
+        ir_each_stmt((struct ir_block *)&variants[i]->body, see_ordered,
+                     &has_roles);
+        if (!has_roles || !r->fault || r->options->variant)
+            kept[count++] = variants[i];
+    }
+    if (!count)
+        return variants;
+    *n = count;
+    return kept;
+}
+
 // Lower the kernel and choose the variant.
 static bool lower(struct run *r)
 {
@@ -121,6 +149,7 @@ static bool lower(struct run *r)
         return false;
     const struct ir_kernel *const *variants =
         compile_kernels(c, loaded_target(r), &n);
+    variants = runnable(r, variants, &n);
     r->report.dispatch = &r->dispatch;
     return dispatch_make(&c->arena, &r->problem, variants, n,
                          r->options->variant, &c->diags, &r->dispatch);
