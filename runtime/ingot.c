@@ -1394,42 +1394,34 @@ static const char *tensor_fault(const struct ingot_tensor *tensor,
     return NULL;
 }
 
-/* Has the driver make `*map`.  All elements are numbers without a sign to it;
- * what lies outside reads as 0. */
-static int encode(const struct driver *driver,
+/* Has the driver make `*map`, with the context of `loaded` current if none is.
+ * All elements are numbers without a sign to it; what lies outside reads as 0. */
+static int encode(const struct driver *driver, const struct loaded *loaded,
                   const struct ingot_tensor *tensor, const void *array,
                   const int64_t *sizes, const uint64_t *bytes,
                   struct ingot_tensor_map *map)
 {
     static const unsigned steps[TENSOR_RANK] = {1, 1, 1, 1, 1};
     /* UINT8, UINT16, UINT32 and UINT64 */
-    static const int types[] = {0, 1, 2, 4};
-    uint64_t extents[TENSOR_RANK];
-    uint32_t d;
-
-    for (d = 0; d < tensor->rank; d++)
-        extents[d] = (uint64_t)sizes[d];
-    return driver->cuTensorMapEncodeTiled(
-        map, types[log_of(tensor->element)], tensor->rank, (void *)array,
-        extents, bytes + 1, tensor->box, steps, 0,
-        tensor->swizzle ? (int)log_of(tensor->swizzle / 16) : 0,
-        L2_PROMOTION_128B, 0);
-}
-
-/* The same with the context of `loaded` made current meanwhile. */
-static int encode_within(const struct driver *driver,
-                         const struct loaded *loaded,
-                         const struct ingot_tensor *tensor, const void *array,
-                         const int64_t *sizes, const uint64_t *bytes,
-                         struct ingot_tensor_map *map)
-{
+    static const unsigned char types[] = {0, 1, 2, 4};
+    int pushed = 0, result;
     void *context;
-    int result = driver->cuCtxPushCurrent_v2(loaded->context);
 
-    if (result)
-        return result;
-    result = encode(driver, tensor, array, sizes, bytes, map);
-    driver->cuCtxPopCurrent_v2(&context);
+    for (;;) {
+        result = driver->cuTensorMapEncodeTiled(
+            map, types[log_of(tensor->element)], tensor->rank, (void *)array,
+            (const uint64_t *)sizes, bytes + 1, tensor->box, steps, 0,
+            tensor->swizzle ? (int)log_of(tensor->swizzle / 16) : 0,
+            L2_PROMOTION_128B, 0);
+        if (result != INVALID_CONTEXT || pushed)
+            break;
+        result = driver->cuCtxPushCurrent_v2(loaded->context);
+        if (result)
+            return result;
+        pushed = 1;
+    }
+    if (pushed)
+        driver->cuCtxPopCurrent_v2(&context);
     return result;
 }
 
@@ -1460,10 +1452,7 @@ enum ingot_status ingot_encode(struct ingot_module *module, CUstream stream,
     if (fault)
         return fail(module, NULL, INGOT_BAD_SIZE, "%s: %s", tensor->name,
                     fault);
-    result = encode(&module->driver, tensor, array, sizes, bytes, map);
-    if (result == INVALID_CONTEXT)
-        result = encode_within(&module->driver, loaded, tensor, array, sizes,
-                               bytes, map);
+    result = encode(&module->driver, loaded, tensor, array, sizes, bytes, map);
     return result
                ? driver_failed(module, NULL, "cuTensorMapEncodeTiled", result)
                : INGOT_OK;

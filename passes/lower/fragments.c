@@ -21,7 +21,6 @@
 
 #include "ir/build.h"
 #include "ir/walk.h"
-#include "passes/analysis/nested.h"
 
 #include <string.h>
 

@@ -68,7 +68,7 @@ static bool report(struct roles *r, const char *why)
     return false;
 }
 
-// Return a number of type `int`, and short forms on it.
+// Return a number of type `int`.
 static struct ir_expr *number(struct roles *r, int64_t n)
 {
     return ir_int(r->p->arena, n);
@@ -321,6 +321,22 @@ static bool check_arrays(struct roles *r)
                                  "memory, besides those that it fills");
 }
 
+// Check that the loops below that over warpgroups run equally often whenever
+// they do, so that iterations can be counted.
+static bool check_extents(struct roles *r)
+{
+    for (uint32_t i = r->at + 1; i < r->path.n; i++) {
+        struct ir_expr *extent =
+            ir_for_extent(r->p->scratch, &r->path.stmts[i]->u.loop);
+        for (uint32_t k = r->at + 1; k < i; k++) {
+            if (ir_mentions(extent, r->path.stmts[k]->u.loop.var))
+                return report(r, "the extent of a loop around it, or its own, "
+                                 "varies");
+        }
+    }
+    return true;
+}
+
 // Check that only serial loops stand between the warpgroups and the loop, and
 // only loops over blocks around the warpgroups.
 static bool check(struct roles *r)
@@ -345,7 +361,7 @@ static bool check(struct roles *r)
     r->ring = ring_find(r->p->scratch, r->p->kernel, r->loop);
     if (r->ring.fault)
         return report(r, r->ring.fault);
-    return check_arrays(r);
+    return check_extents(r) && check_arrays(r);
 }
 
 // Part the loop.
