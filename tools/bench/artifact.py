@@ -1,0 +1,129 @@
+"""Kernel files, built and opened: what the generated header launches, callable."""
+
+import ctypes
+import json
+import os
+import re
+import subprocess
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+KERNELS = f"{ROOT}/tests/kernels"
+
+
+class Failure(Exception):
+    """A case that cannot be measured, and why."""
+
+
+def command(*words):
+    """Runs a command; its errors are the failure's text."""
+    done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode:
+        raise Failure(f"{' '.join(words[:3])}: {done.stderr.strip()[-2000:]}")
+    return done.stdout
+
+
+class Kernel:
+    """One kernel of a built file."""
+
+    def __init__(self, library, entry, fatbin):
+        self.library, self.fatbin = library, fatbin
+        self.name = entry["name"]
+        self.sizes = [p["c_name"] for p in entry["parameters"] if "shape" not in p]
+        self.arrays = [p for p in entry["parameters"] if "shape" in p]
+
+    def shape(self, array, sizes):
+        """The extents of a parameter at these sizes."""
+        return tuple(int(eval(str(e), {}, sizes)) for e in array["shape"])
+
+    def numbers(self, sizes):
+        return (ctypes.c_int64 * max(1, len(self.sizes)))(*[sizes[s] for s in self.sizes])
+
+    def addresses(self, tensors):
+        return (ctypes.c_void_p * len(self.arrays))(
+            *[tensors[p["c_name"]].data_ptr() or None for p in self.arrays])
+
+    def launcher(self, sizes, tensors):
+        """A function that launches on the current stream; `tensors` by parameter."""
+        import torch
+        numbers, addresses = self.numbers(sizes), self.addresses(tensors)
+        size = self.library.bridge_workspace(numbers)
+        spare = torch.empty(size, dtype=torch.uint8, device="cuda") if size else None
+        workspace = ctypes.c_void_p(spare.data_ptr() if size else None)
+        call, kept = self.library.bridge_launch, list(tensors.values())
+
+        def launch():
+            stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+            if call(stream, numbers, addresses, workspace):
+                raise Failure(f"{self.name}: {self.error()}")
+        launch.keeps = kept, spare
+        return launch
+
+    def error(self):
+        text = ctypes.create_string_buffer(1024)
+        self.library.bridge_error(text, ctypes.c_size_t(1024))
+        return text.value.decode(errors="replace")
+
+
+class Builder:
+    """Builds each file once for an architecture and each kernel's bridge once."""
+
+    def __init__(self, ingot, out, keep=False):
+        """`keep`: what lies in the folder `out` was built by the same command."""
+        self.ingot, self.out, self.keep = os.path.abspath(ingot), os.path.abspath(out), keep
+        self.files, self.kernels = {}, {}
+
+    def file(self, path, arch, options=()):
+        """The folder with what became of a kernel file."""
+        key = (path, arch, *options)
+        if key not in self.files:
+            stem = os.path.basename(path)[:-4]
+            folder = f"{self.out}/{'_'.join([stem, arch, *options]).replace('/', '_')}"
+            os.makedirs(folder, exist_ok=True)
+            if not (self.keep and os.path.exists(f"{folder}/{stem}.json")):
+                command(self.ingot, "build", path, "-o", folder, "--arch", arch, *options)
+            self.files[key] = folder
+        return self.files[key]
+
+    def kernel(self, path, name, arch="sm_90a", options=()):
+        """A kernel, ready to launch; `path` is absolute or in tests/kernels."""
+        path = path if os.path.isabs(path) else f"{KERNELS}/{path}.ing"
+        key = (path, name, arch, *options)
+        if key not in self.kernels:
+            if not re.search(rf"^kernel {name}\b", open(path).read(), re.M):
+                raise Failure(f"{os.path.basename(path)} has no kernel {name}")
+            self.kernels[key] = self.open(self.file(path, arch, options), path, name)
+        return self.kernels[key]
+
+    def open(self, folder, path, name):
+        stem = os.path.basename(path)[:-4]
+        manifest = json.load(open(f"{folder}/{stem}.json"))
+        entry = next(k for k in manifest["kernels"] if k["name"] == name)
+        header = open(f"{folder}/{stem}.h").read()
+        library = ctypes.CDLL(self.bridge(folder, stem, header, entry))
+        library.bridge_workspace.restype = ctypes.c_size_t
+        library.bridge_time.restype = library.bridge_time_bare.restype = ctypes.c_double
+        if library.bridge_open(f"{folder}/{stem}.fatbin".encode()):
+            raise Failure(f"{name}: cannot load")
+        return Kernel(library, entry, f"{folder}/{stem}.fatbin")
+
+    def bridge(self, folder, stem, header, entry):
+        """Compiles the shared library of a kernel; returns its path."""
+        name = entry["name"]
+        artifact = re.search(r"struct ingot_artifact (\w+)", header).group(1)
+        sizes = [p for p in entry["parameters"] if "shape" not in p]
+        place = {p["c_name"]: f"n[{i}]" for i, p in enumerate(sizes)}
+        arrays = [p for p in entry["parameters"] if "shape" in p]
+        place.update({p["c_name"]: f"a[{i}]" for i, p in enumerate(arrays)})
+        words = ["module", "stream", *(place[p["c_name"]] for p in entry["parameters"])]
+        takes = re.search(rf"size_t {name}_workspace\(([^)]*)\)", header)
+        space = "0"
+        if takes:
+            words.append("workspace")
+            given = re.findall(r"(\w+)(?:,|$)", takes.group(1).strip())
+            space = f"{name}_workspace({', '.join(place[g] for g in given if g in place)})"
+        path = f"{folder}/{name}.so"
+        command("cc", "-shared", "-fPIC", "-O2", f"-I{ROOT}/runtime", f"-I{folder}",
+                f'-DHEADER="{stem}.h"', f"-DARTIFACT={artifact}", f"-DWORKSPACE={space}",
+                f"-DCALL={name}({', '.join(words)})", f"{ROOT}/tools/bench/bridge.c",
+                f"{ROOT}/runtime/ingot.c", "-ldl", "-lpthread", "-o", path)
+        return path
