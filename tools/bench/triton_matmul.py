@@ -41,8 +41,8 @@ if triton:
         else:
             total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
         for i in range(0, tl.cdiv(K, BLOCK_K)):
-            x = tl.load(left, mask=k[None, :] < K - i * BLOCK_K, other=0)
-            y = tl.load(right, mask=k[:, None] < K - i * BLOCK_K, other=0)
+            x = tl.load(left, mask=k[None, :] < K - i * BLOCK_K, other=0.0)
+            y = tl.load(right, mask=k[:, None] < K - i * BLOCK_K, other=0.0)
             total = tl.dot(x, y, total)
             left += BLOCK_K * ak
             right += BLOCK_K * bk

@@ -93,7 +93,7 @@ def measure(product, size, session):
         ratios = {p: timing.ratio(rows, "ingot", p) for p in works if p != "ingot"}
         rates = {n: flop / median_ms(rows, n) / 1e9 for n in works}
         goals = {p: product.peers[p].get(size) for p in ratios}
-        text = f"{form}: ingot {rates['ingot']:.1f} TFLOP/s (error {errors['ingot']['norm']:.2e})"
+        text = f"ingot {rates['ingot']:.1f} TFLOP/s (error {errors['ingot']['norm']:.2e})"
         for p, (middle, low, high) in ratios.items():
             off = f", error {errors[p]['norm']:.2e}" if p in errors else ""
             text += f"; {p} {rates[p]:.1f}, ratio {middle:.4f} ({low:.3f} to {high:.3f}){off}"
