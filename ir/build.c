@@ -430,6 +430,13 @@ struct ir_stmt *ir_stmt_barrier(struct arena *a)
     return stmt(a, STMT_barrier, NULL);
 }
 
+struct ir_stmt *ir_stmt_cluster_barrier(struct arena *a)
+{
+    struct ir_stmt *s = stmt(a, STMT_barrier, NULL);
+    s->u.of_cluster = true;
+    return s;
+}
+
 struct ir_stmt *ir_stmt_stage(struct arena *a, const char *name)
 {
     struct ir_stmt *s = stmt(a, STMT_stage, NULL);
@@ -443,6 +450,7 @@ struct ir_stmt *ir_stmt_launch(struct arena *a, const char *name)
     s->u.launch.name = name;
     for (int d = 0; d < 3; d++) {
         s->u.launch.grid[d] = ir_int(a, 1);
+        s->u.launch.cluster[d] = 1;
         s->u.launch.block[d] = 1;
     }
     return s;
@@ -488,6 +496,11 @@ static bool is_not_negative(const struct ir_expr *x)
         return is_not_negative(x->args[0]) || is_not_negative(x->args[1]);
     }
     return false;
+}
+
+uint32_t ir_cluster_blocks(const struct ir_launch *l)
+{
+    return l->cluster[0] * l->cluster[1] * l->cluster[2];
 }
 
 struct ir_expr *ir_for_extent(struct arena *a, const struct ir_for *f)

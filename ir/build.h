@@ -113,6 +113,7 @@ struct ir_stmt *ir_stmt_tensor_copy(struct arena *a, enum ir_stmt_kind kind,
 struct ir_stmt *ir_stmt_eval(struct arena *a, struct ir_expr *value);
 struct ir_stmt *ir_stmt_alloc(struct arena *a, struct ir_buffer *buffer);
 struct ir_stmt *ir_stmt_barrier(struct arena *a);
+struct ir_stmt *ir_stmt_cluster_barrier(struct arena *a);
 struct ir_stmt *ir_stmt_sync(struct arena *a, enum sync_kind kind);
 struct ir_stmt *ir_stmt_wait(struct arena *a, enum sync_kind kind,
                              uint32_t n); // one that has a number
@@ -133,6 +134,8 @@ struct ir_expr *ir_buffer_stride(struct arena *a, const struct ir_buffer *b,
                                  uint32_t d);
 // Return the number of elements of an array, as an expression.
 struct ir_expr *ir_buffer_elements(struct arena *a, const struct ir_buffer *b);
+// Return how many blocks a cluster of a launch has.
+uint32_t ir_cluster_blocks(const struct ir_launch *l);
 // Return how many iterations a loop has: ceildiv(to - from, step), at least 0.
 struct ir_expr *ir_for_extent(struct arena *a, const struct ir_for *f);
 

@@ -162,7 +162,7 @@ static void check_stage(struct checking *c, const struct ir_stage *s)
 // Check a launch.
 static void check_launch(struct checking *c, const struct ir_launch *l)
 {
-    int64_t threads = 1;
+    int64_t threads = 1, blocks = 1;
     check_must(c, c->depth == 1, NULL, "a launch must be on top of the kernel");
     for (int d = 0; d < 3; d++) {
         enum axis axis = (enum axis)(AXIS_thread_x + d);
@@ -170,9 +170,12 @@ static void check_launch(struct checking *c, const struct ir_launch *l)
         check_must_name(c, l->block[d] >= 1 && l->block[d] <= axis_most(axis),
                         axis_name(axis), "too few or too many threads");
         threads *= l->block[d];
+        blocks *= l->cluster[d];
     }
     check_must(c, threads <= THREADS_MOST, NULL,
                "more than 1024 threads in a block");
+    check_must(c, blocks >= 1 && blocks <= axis_most(AXIS_cluster_x), NULL,
+               "no blocks in a cluster, or more than 8");
     check_block(c, &l->body);
 }
 

@@ -191,6 +191,8 @@ static bool same_launch(struct comparison *c, const struct ir_launch *a,
     c->where = arena_printf(c->arena, "launch %s", a->name);
     return same(c, strcmp(a->name, b->name) == 0, "names") &&
            same(c, same_exprs(c, 3, a->grid, b->grid), "grids") &&
+           same(c, memcmp(a->cluster, b->cluster, sizeof a->cluster) == 0,
+                "clusters") &&
            same(c, memcmp(a->block, b->block, sizeof a->block) == 0,
                 "blocks") &&
            same(c,
@@ -313,6 +315,7 @@ static bool same_stmt(struct comparison *c, const struct ir_stmt *a,
     case STMT_tma_load:
     case STMT_tma_store: return same_tensor_copy(c, &a->u.copy, &b->u.copy);
     case STMT_barrier:
+        return same(c, a->u.of_cluster == b->u.of_cluster, "barriers");
     case STMT_COUNT: break;
     }
     return true;

@@ -263,6 +263,11 @@ void eval_launch(struct thread *t, const struct action *s)
             eval_stop(t->machine, EVAL_FAULT, s->origin->span,
                       "the grid has %lld blocks along %s", (long long)grid[d],
                       axis_name(axis));
+        if (grid[d] % l->cluster[d])
+            eval_stop(t->machine, EVAL_FAULT, s->origin->span,
+                      "the grid has %lld blocks along %s, no multiple of those "
+                      "of a cluster",
+                      (long long)grid[d], axis_name(axis));
     }
     if (t->machine->is_stopped)
         return;

@@ -60,6 +60,12 @@ void eval_tensor_copy(struct thread *t, const struct action *s)
     const struct ir_stmt *o = s->origin;
     struct copying c = {.map = o->u.copy.map};
     size_t elements = 1;
+    if (o->u.copy.multicast) {
+        eval_stop(t->machine, EVAL_FAULT, o->span,
+                  "a box for other blocks of the cluster: `ingot check` runs "
+                  "it");
+        return;
+    }
     char *first = eval_element(t, &s->access, o->span);
     if (!first)
         return;

@@ -218,6 +218,7 @@ struct ir_stage {
 struct ir_launch {
     const char *name; // the entry's symbol, interned
     struct ir_expr *grid[3];
+    uint32_t cluster[3]; // blocks that run together; the grid is a multiple
     uint32_t block[3];
     uint32_t min_blocks, max_registers; // 0: the assembler's choice
     struct ir_block body;
@@ -296,6 +297,7 @@ struct ir_stmt {
         } store;               // store
         struct ir_expr *value; // eval
         struct ir_buffer *buffer; // alloc
+        bool of_cluster;          // barrier: of all its blocks
         struct {
             enum sync_kind kind;
             uint32_t n; // where the kind has a number
@@ -380,6 +382,7 @@ const char *axis_name(enum axis axis); // "block.x"
 enum axis_kind axis_kind(enum axis axis);
 int axis_dimension(enum axis axis); // 0, 1 or 2
 int64_t axis_most(enum axis axis);  // largest extent; 0: no limit
+bool axis_is_cluster(enum axis axis);
 bool axis_find(const char *name, enum axis *out);
 const char *space_name(enum space space);
 bool space_is_own(enum space space);     // one for each iteration of the loops

@@ -150,6 +150,11 @@ int64_t axis_most(enum axis axis)
     return axes[axis].most;
 }
 
+bool axis_is_cluster(enum axis axis)
+{
+    return axis >= AXIS_cluster_x && axis <= AXIS_cluster_z;
+}
+
 bool axis_find(const char *name, enum axis *out)
 {
     for (int i = 0; i < AXIS_COUNT; i++) {

@@ -161,6 +161,16 @@ LLVMValueRef emit_atomic(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_atomic_cas(struct emitter *e, const struct ir_expr *x);
 void emit_store(struct emitter *e, const struct ir_stmt *s);
 
+// ---- emit_cluster.c
+
+// Say how many blocks the clusters of a launch have, for the entry at hand;
+// reports a target that has none.
+void emit_cluster(struct emitter *e, const struct ir_stmt *launch);
+void emit_cluster_barrier(struct emitter *e);
+// Arrive at the mbarrier of a block of the cluster, at the scope of the own
+// block: a wider one costs a fence of the whole GPU for each.
+LLVMValueRef emit_mbarrier_remote(struct emitter *e, const struct ir_expr *x);
+
 // ---- emit_mbarrier.c
 
 LLVMValueRef emit_mbarrier(struct emitter *e, const struct ir_expr *x);

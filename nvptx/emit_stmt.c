@@ -249,12 +249,15 @@ static void emit_assign(struct emitter *e, const struct ir_stmt *s)
     LLVMBuildStore(e->builder, value, map_get(&e->values, s->u.let.var));
 }
 
-// A barrier of the block.
-static void emit_barrier(struct emitter *e)
+// Make every thread of the block, or of its cluster, arrive.
+static void emit_barrier(struct emitter *e, const struct ir_stmt *s)
 {
     LLVMValueRef number = emit_int(e, type_scalar(TYPE_u32), 0);
-    emit_intrinsic(e, "llvm.nvvm.barrier.cta.sync.aligned.all", NULL, &number,
-                   1);
+    if (s->u.of_cluster)
+        emit_cluster_barrier(e);
+    else
+        emit_intrinsic(e, "llvm.nvvm.barrier.cta.sync.aligned.all", NULL,
+                       &number, 1);
 }
 
 // Emit a statement.  Stages and launches are not inside a launch.
@@ -269,7 +272,7 @@ static void emit_stmt(struct emitter *e, struct ir_stmt *s)
     case STMT_store: emit_store(e, s); break;
     case STMT_eval: emit_value(e, s->u.value); break;
     case STMT_alloc: emit_alloc(e, s); break;
-    case STMT_barrier: emit_barrier(e); break;
+    case STMT_barrier: emit_barrier(e, s); break;
     case STMT_sync: emit_sync(e, s); break;
     case STMT_tma_load: emit_tensor_load(e, s); break;
     case STMT_tma_store: emit_tensor_store(e, s); break;

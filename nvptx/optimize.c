@@ -26,16 +26,19 @@ static const char *const pipelines[] = {
 // Return how many barriers a function has.
 static long long count_barriers(LLVMValueRef function)
 {
-    static const char name[] = "llvm.nvvm.barrier.cta.sync.aligned.all";
-    unsigned id = LLVMLookupIntrinsicID(name, sizeof name - 1);
+    static const char block[] = "llvm.nvvm.barrier.cta.sync.aligned.all";
+    static const char cluster[] = "llvm.nvvm.barrier.cluster.wait.aligned";
+    unsigned ids[] = {LLVMLookupIntrinsicID(block, sizeof block - 1),
+                      LLVMLookupIntrinsicID(cluster, sizeof cluster - 1)};
     long long n = 0;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
          b = LLVMGetNextBasicBlock(b)) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
              i = LLVMGetNextInstruction(i)) {
-            if (LLVMIsACallInst(i) &&
-                LLVMGetIntrinsicID(LLVMGetCalledValue(i)) == id)
-                n++;
+            unsigned id = LLVMIsACallInst(i)
+                              ? LLVMGetIntrinsicID(LLVMGetCalledValue(i))
+                              : 0;
+            n += id && (id == ids[0] || id == ids[1]);
         }
     }
     return n;

@@ -74,7 +74,8 @@ static struct ir_expr *parse_axis_value(struct parser *p)
     size_t first = p->at;
     enum axis axis;
     const char *name = dotted(p);
-    bool is_axis = axis_find(name, &axis) && axis_kind(axis) >= AXIS_BLOCK;
+    bool is_axis = axis_find(name, &axis) && axis_kind(axis) >= AXIS_BLOCK &&
+                   !axis_is_cluster(axis);
     p->at += 3;
     if (is_axis && (!p->kernel || p->kernel->level >= LEVEL_launch))
         return ir_at(p->arena, ir_index_value(p->arena, axis),

@@ -115,7 +115,23 @@ bool parse_stage(struct parser *p, struct ir_block *out, size_t first)
     return ok;
 }
 
-// Parse `grid(x, y, z) block(x, y, z)`.
+// Parse `(x, y, z)`, numbers of blocks or threads.
+static bool parse_counts(struct parser *p, const char *word, uint32_t counts[3])
+{
+    const char *behind = arena_printf(p->arena, "behind `%s`", word);
+    const char *in = arena_printf(p->arena, "in the %s", word);
+    if (!parse_expect(p, "(", behind))
+        return false;
+    for (int i = 0; i < 3; i++) {
+        if (!parse_count(p, &counts[i]) ||
+            !parse_expect(p, i < 2 ? "," : ")", in))
+            return false;
+    }
+    return true;
+}
+
+// Parse `grid(x, y, z) block(x, y, z)`, with `cluster(x, y, z)` between them
+// where blocks run together.
 static bool parse_geometry(struct parser *p, struct ir_launch *launch)
 {
     if (!parse_expect(p, "grid", "behind the name of a launch") ||
@@ -128,15 +144,11 @@ static bool parse_geometry(struct parser *p, struct ir_launch *launch)
             !parse_expect(p, i < 2 ? "," : ")", "in the grid"))
             return false;
     }
-    if (!parse_expect(p, "block", "behind the grid") ||
-        !parse_expect(p, "(", "behind `block`"))
+    if (parse_take(p, "cluster") &&
+        !parse_counts(p, "cluster", launch->cluster))
         return false;
-    for (int i = 0; i < 3; i++) {
-        if (!parse_count(p, &launch->block[i]) ||
-            !parse_expect(p, i < 2 ? "," : ")", "in the block"))
-            return false;
-    }
-    return true;
+    return parse_expect(p, "block", "behind the grid") &&
+           parse_counts(p, "block", launch->block);
 }
 
 bool parse_launch(struct parser *p, struct ir_block *out, size_t first)

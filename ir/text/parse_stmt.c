@@ -284,6 +284,12 @@ static bool parse_simple(struct parser *p, struct ir_block *out, size_t first)
 static bool append_barrier(struct parser *p, struct ir_block *out, size_t first)
 {
     struct ir_stmt *s = ir_stmt_barrier(p->arena);
+    if (parse_take(p, "(")) {
+        s->u.of_cluster = true;
+        if (!parse_expect(p, "cluster", "behind `barrier(`") ||
+            !parse_expect(p, ")", "behind `cluster`"))
+            return false;
+    }
     s->span = parse_span(p, first);
     ir_append(p->arena, out, s);
     return true;

@@ -284,7 +284,11 @@ static void print_launch(struct printer *p, const struct ir_launch *l,
 {
     buf_printf(p->out, "launch %s grid(", l->name);
     print_list(p, l->grid, 3, true);
-    buf_printf(p->out, ") block(%u, %u, %u) ", l->block[0], l->block[1],
+    buf_text(p->out, ") ");
+    if (ir_cluster_blocks(l) > 1)
+        buf_printf(p->out, "cluster(%u, %u, %u) ", l->cluster[0], l->cluster[1],
+                   l->cluster[2]);
+    buf_printf(p->out, "block(%u, %u, %u) ", l->block[0], l->block[1],
                l->block[2]);
     if (l->min_blocks)
         buf_printf(p->out, "min_blocks %u ", l->min_blocks);
@@ -303,7 +307,9 @@ static void print_stmt(struct printer *p, const struct ir_stmt *s, int indent)
     case STMT_var: print_let(p, s); return;
     case STMT_store: print_store(p, s); return;
     case STMT_alloc: print_alloc(p, s->u.buffer); return;
-    case STMT_barrier: buf_text(p->out, "barrier"); return;
+    case STMT_barrier:
+        buf_text(p->out, s->u.of_cluster ? "barrier(cluster)" : "barrier");
+        return;
     case STMT_sync: print_sync(p, s); return;
     case STMT_matrix: print_matrix(p, s); return;
     case STMT_tma_load:

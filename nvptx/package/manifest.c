@@ -207,10 +207,14 @@ static json_t *launch_json(const struct plan_entry *entry)
 {
     const struct ir_launch *launch = entry->launch;
     json_t *object = json_object(), *block = json_array();
-    for (int i = 0; i < 3; i++)
+    json_t *cluster = json_array();
+    for (int i = 0; i < 3; i++) {
         json_array_append_new(block, json_integer(launch->block[i]));
+        json_array_append_new(cluster, json_integer(launch->cluster[i]));
+    }
     json_object_set_new(object, "entry", text_json(launch->name));
     json_object_set_new(object, "grid", exprs_json(launch->grid, 3));
+    json_object_set_new(object, "cluster", cluster);
     json_object_set_new(object, "block", block);
     json_object_set_new(object, "barriers",
                         json_integer(barriers_in(&launch->body)));

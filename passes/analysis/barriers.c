@@ -5,11 +5,11 @@
 //   if thread.x < 16 { s = warp_sum(s) }         // E0740
 //   if thread.x < 64 { s = warp_sum(s) }         // whole warps
 //
-// A value is the same for all threads of a block, for those of each warp, or
-// for none.  It differs if it comes from a position in the block, an atomic,
-// or a variable or local array that was given such a value, or was written
-// where not all threads are.  An element of other memory is the same for all
-// if its index is.
+// A value is the same for all threads of a cluster of blocks, of a block, of each
+// warp, or for none.  It differs if it comes from a position in the cluster or
+// the block, an atomic, or a variable or local array that was given such a
+// value, or was written where not all threads are.  An element of other memory
+// is the same for all if its index is; shared memory is a block's.
 
 #include "ir/base/map.h"
 #include "ir/build.h"
@@ -17,7 +17,7 @@
 #include "passes/pass.h"
 
 // For whom a value is the same.
-enum likeness { SAME_IN_BLOCK, SAME_IN_WARP, DIFFERENT };
+enum likeness { SAME_IN_CLUSTER, SAME_IN_BLOCK, SAME_IN_WARP, DIFFERENT };
 
 enum { WARP = 32 };
 
@@ -53,8 +53,12 @@ static enum likeness position(const struct divergence *d, enum axis axis,
     const uint32_t *block = d->launch->block;
     int64_t stride = 1;
     int dimension = axis_dimension(axis);
-    if (axis_kind(axis) != AXIS_THREAD || block[dimension] <= by)
-        return SAME_IN_BLOCK;
+    if (axis_kind(axis) != AXIS_THREAD)
+        return by > 0 && by % d->launch->cluster[dimension] == 0
+                   ? SAME_IN_CLUSTER
+                   : SAME_IN_BLOCK;
+    if (block[dimension] <= by)
+        return SAME_IN_CLUSTER;
     for (int i = 0; i < dimension; i++)
         stride *= block[i];
     int64_t length = stride * block[dimension];
@@ -111,7 +115,11 @@ static enum likeness node_likeness(const struct divergence *d,
         return known(d, x->u.var);
     if (flags & OP_WRITES)
         return DIFFERENT;
-    return flags & OP_READS ? known(d, x->u.buffer) : SAME_IN_BLOCK;
+    if (!(flags & OP_READS))
+        return SAME_IN_CLUSTER;
+    bool is_shared = x->u.buffer->space == SPACE_shared;
+    return worse(is_shared ? SAME_IN_BLOCK : SAME_IN_CLUSTER,
+                 known(d, x->u.buffer));
 }
 
 // Return how much alike an expression is.
@@ -123,7 +131,7 @@ static enum likeness likeness(const struct divergence *d,
         return quotient(d, x);
     for (uint32_t i = 0; i < x->n; i++)
         r = worse(r, likeness(d, x->args[i]));
-    if (!(ir_op_info(x->op)->flags & OP_TOGETHER) || r == SAME_IN_BLOCK)
+    if (!(ir_op_info(x->op)->flags & OP_TOGETHER) || r <= SAME_IN_BLOCK)
         return r;
     bool moves = x->op == OP_shuffle_up || x->op == OP_shuffle_down ||
                  x->op == OP_shuffle_xor || x->op == OP_match_any;
@@ -165,8 +173,11 @@ static void note_control(struct divergence *d)
 static void see_meeting(struct divergence *d, const struct ir_stmt *s)
 {
     bool of_warp = s->kind == STMT_sync && s->u.sync.kind == SYNC_warp;
-    if (s->kind == STMT_barrier && d->control > SAME_IN_BLOCK)
-        diag_error(d->p->diags, s->span, D_barrier_divergent);
+    bool of_cluster = s->kind == STMT_barrier && s->u.of_cluster;
+    if (s->kind == STMT_barrier &&
+        d->control > (of_cluster ? SAME_IN_CLUSTER : SAME_IN_BLOCK))
+        diag_error(d->p->diags, s->span, D_barrier_divergent,
+                   of_cluster ? "cluster" : "block");
     else if (of_warp && d->control > SAME_IN_WARP)
         diag_error(d->p->diags, s->span, D_collective_divergent, "syncwarp");
     else
@@ -221,7 +232,7 @@ static enum likeness way(const struct divergence *d, const struct ir_stmt *s)
     if (s->kind == STMT_if)
         return likeness(d, s->u.branch.cond);
     if (s->kind != STMT_for)
-        return SAME_IN_BLOCK;
+        return SAME_IN_CLUSTER;
     enum likeness ends =
         worse(likeness(d, s->u.loop.from), likeness(d, s->u.loop.to));
     return worse(ends, likeness(d, s->u.loop.step));

@@ -10,7 +10,8 @@
 // Each statement at the top of a kernel becomes a launch, together with the
 // declarations whose values it needs; arrays in global memory stay on top.
 // An axis is as long as the longest loop bound to it; shorter ones are
-// guarded.  Two loops on the same axis of a block, one inside the other, both
+// guarded.  The blocks of a cluster are neighbours: block.x % n on cluster.x,
+// beside which loops on block.x stand for block.x / n.  Two loops on the same axis of a block, one inside the other, both
 // stand for the position of the thread: the threads of the outer one share the
 // iterations of the inner one.  What threads would only repeat, one of them
 // does (single.c), and barriers part the phases of a block (phases.c).
@@ -65,6 +66,35 @@ static struct ir_expr *block_extent(struct mapping *m, struct ir_stmt *s,
                axis_name(loop->axis), local ? local->name : "memory");
     m->failed = true;
     return NULL;
+}
+
+// Return the extent of a loop over the blocks of a cluster, which must be the
+// same number for all of a launch; NULL after reporting E0846 or E0849.
+static struct ir_expr *cluster_extent(struct mapping *m, struct ir_stmt *s,
+                                      struct ir_expr *extent)
+{
+    struct ir_for *loop = &s->u.loop;
+    struct ir_expr *old = m->extent[loop->axis];
+    if (!ir_is_const(extent))
+        diag_error(m->p->diags, loop->to->span, D_cluster_extent,
+                   loop->var->name);
+    else if (old && !ir_expr_equal(old, extent))
+        diag_error(m->p->diags, s->span, D_cluster_differs, loop->var->name,
+                   axis_name(loop->axis), m->name[loop->axis]);
+    else
+        return extent;
+    m->failed = true;
+    return NULL;
+}
+
+// Return the extent of a bound loop for the launch; NULL after errors.
+static struct ir_expr *launch_extent(struct mapping *m, struct ir_stmt *s,
+                                     struct ir_expr *extent)
+{
+    enum axis axis = s->u.loop.axis;
+    return axis_is_cluster(axis)            ? cluster_extent(m, s, extent)
+           : axis_kind(axis) == AXIS_THREAD ? thread_extent(m, s, extent)
+                                            : block_extent(m, s, extent);
 }
 
 // Return whether a number of iterations is proved to be at most another.
@@ -131,9 +161,7 @@ static void measure_loop(struct mapping *m, struct ir_stmt *s)
     }
     if (loop->axis == AXIS_warp && !m->around[AXIS_warpgroup])
         m->lone_warp = s;
-    bool is_thread = axis_kind(loop->axis) == AXIS_THREAD;
-    extent =
-        is_thread ? thread_extent(m, s, extent) : block_extent(m, s, extent);
+    extent = launch_extent(m, s, extent);
     struct ir_expr *old = m->extent[loop->axis];
     if (!extent || (old && ir_expr_equal(old, extent)))
         return;
@@ -258,11 +286,26 @@ static void settle_warps(struct mapping *m)
         m->extent[AXIS_warp] = ir_int(m->p->arena, WARPS);
 }
 
+// Return the position of the block in its cluster, or of the cluster in the
+// grid where there are some on that axis.
+static struct ir_expr *block_position(const struct mapping *m, enum axis axis)
+{
+    struct arena *a = m->p->arena;
+    int d = axis_dimension(axis);
+    struct ir_expr *blocks = m->extent[AXIS_cluster_x + d];
+    struct ir_expr *x = ir_index_value(a, (enum axis)(AXIS_block_x + d));
+    if (!blocks)
+        return x;
+    return ir_binary(a, axis_is_cluster(axis) ? OP_mod : OP_div, x, blocks);
+}
+
 struct ir_expr *mapping_position(const struct mapping *m, enum axis axis)
 {
     struct arena *a = m->p->arena;
     if (m->extent[axis] && ir_is_int_const(m->extent[axis], 1))
         return ir_int(a, 0);
+    if (axis_kind(axis) == AXIS_BLOCK)
+        return block_position(m, axis);
     if (axis != AXIS_warpgroup && axis != AXIS_warp && axis != AXIS_lane)
         return ir_index_value(a, axis);
     struct ir_expr *x = ir_index_value(a, AXIS_thread_x), *groups;
@@ -297,7 +340,9 @@ static void set_geometry(struct mapping *m)
             diag_label(m->p->diags, "the extent of `%s`", m->name[i]);
             m->failed = true;
         } else if (axis_kind((enum axis)i) == AXIS_BLOCK) {
-            l->grid[d] = m->extent[i];
+            l->grid[d] = ir_mul(m->p->arena, l->grid[d], m->extent[i]);
+            if (axis_is_cluster((enum axis)i))
+                l->cluster[d] = (uint32_t)n;
         } else {
             l->block[d] *= (uint32_t)n;
         }

@@ -2,6 +2,7 @@
 
 #include "passes/lower/resources.h"
 
+#include "ir/build.h"
 #include "ir/shared.h"
 #include "ir/walk.h"
 
@@ -130,6 +131,11 @@ bool resources_check(struct pass *p, struct ir_stmt *launch)
         diag_label(p->diags, "%lld x %lld x %lld threads",
                    (long long)l->block[0], (long long)l->block[1],
                    (long long)l->block[2]);
+        return false;
+    }
+    if (ir_cluster_blocks(l) > (uint32_t)axis_most(AXIS_cluster_x)) {
+        diag_error(p->diags, launch->span, D_cluster_blocks,
+                   (long long)ir_cluster_blocks(l));
         return false;
     }
     return check_registers(p, l, threads, launch->span) && check_shared(p, l) &&

@@ -225,6 +225,34 @@ static void print_map(const json_t *map, struct buf *out)
     buf_char(out, '\n');
 }
 
+// Append a line for a launch.
+static void print_launch(const json_t *launch, struct buf *out)
+{
+    const json_t *cluster = json_object_get(launch, "cluster");
+    json_int_t shared =
+        json_integer_value(json_object_get(launch, "dynamic_shared"));
+    json_int_t barriers =
+        json_integer_value(json_object_get(launch, "barriers"));
+    bool has_clusters = false;
+    for (size_t i = 0; i < json_array_size(cluster); i++)
+        has_clusters |= json_integer_value(json_array_get(cluster, i)) > 1;
+    buf_printf(out, "    %s: grid ", member(launch, "entry"));
+    print_list(json_object_get(launch, "grid"), " x ", out);
+    if (has_clusters) {
+        buf_text(out, ", cluster ");
+        print_list(cluster, " x ", out);
+    }
+    buf_text(out, ", block ");
+    print_list(json_object_get(launch, "block"), " x ", out);
+    if (shared)
+        buf_printf(out, ", %lld bytes of dynamic shared memory",
+                   (long long)shared);
+    if (barriers)
+        buf_printf(out, ", %lld barrier%s", (long long)barriers,
+                   barriers > 1 ? "s" : "");
+    buf_char(out, '\n');
+}
+
 // Append a variant: its guard, then a line for each launch and tensor map.
 static void print_variant(const json_t *variant, struct buf *out)
 {
@@ -235,24 +263,8 @@ static void print_variant(const json_t *variant, struct buf *out)
     buf_text(out, json_array_size(guard) ? ", when " : "");
     print_list(guard, " && ", out);
     buf_char(out, '\n');
-    for (size_t i = 0; i < json_array_size(launches); i++) {
-        const json_t *launch = json_array_get(launches, i);
-        buf_printf(out, "    %s: grid ", member(launch, "entry"));
-        print_list(json_object_get(launch, "grid"), " x ", out);
-        buf_text(out, ", block ");
-        print_list(json_object_get(launch, "block"), " x ", out);
-        json_int_t shared =
-            json_integer_value(json_object_get(launch, "dynamic_shared"));
-        json_int_t barriers =
-            json_integer_value(json_object_get(launch, "barriers"));
-        if (shared)
-            buf_printf(out, ", %lld bytes of dynamic shared memory",
-                       (long long)shared);
-        if (barriers)
-            buf_printf(out, ", %lld barrier%s", (long long)barriers,
-                       barriers > 1 ? "s" : "");
-        buf_char(out, '\n');
-    }
+    for (size_t i = 0; i < json_array_size(launches); i++)
+        print_launch(json_array_get(launches, i), out);
     const json_t *maps = json_object_get(variant, "maps");
     for (size_t i = 0; i < json_array_size(maps); i++)
         print_map(json_array_get(maps, i), out);

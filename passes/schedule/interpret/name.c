@@ -173,6 +173,7 @@ static bool is_axis(struct interp *in, const struct sched_expr *base)
 {
     return base->kind == SCHED_name && !interp_get(in, base->name) &&
            (strcmp(base->name, "block") == 0 ||
+            strcmp(base->name, "cluster") == 0 ||
             strcmp(base->name, "thread") == 0 ||
             strcmp(base->name, "vthread") == 0);
 }

@@ -13,8 +13,10 @@
 //  4. no grid loop is inside a thread loop               E0618
 //  5. threads: a constant extent                         E0619
 //     blocks: one that the sizes of the kernel decide    E0622
+//     blocks of a cluster: a constant extent             E0846
 //  6. the extent is within the axis's limit ...          E0620
 //  7. ... and the block has at most 1024 threads         E0621
+//     ... or the cluster 8 blocks                        E0847
 //  8. the iterations are independent, or, for threads, those of a reduction
 //     that can be combined in any order                  E0616
 //  9. not thread.x ... in one nest with warp or lane     E0661
@@ -45,16 +47,16 @@ struct bound {
     struct ir_stmt *group;                    // around, over warpgroups
     struct ir_stmt *warp;                     // around, over warps
     struct ir_stmt *inner_group, *inner_warp; // inside; that with the most
-    int64_t threads[AXIS_COUNT];              // the most iterations on each
+    int64_t extents[AXIS_COUNT]; // the most iterations on each axis
 };
 
-// Count the iterations of a thread loop.
-static void count_threads(struct bound *b, const struct ir_for *loop)
+// Count the iterations of a bound loop.
+static void count_iterations(struct bound *b, const struct ir_for *loop)
 {
     int64_t n = 1;
     ir_int_value(loop->to, &n);
-    if (axis_kind(loop->axis) == AXIS_THREAD && n > b->threads[loop->axis])
-        b->threads[loop->axis] = n;
+    if (axis_kind(loop->axis) >= AXIS_BLOCK && n > b->extents[loop->axis])
+        b->extents[loop->axis] = n;
 }
 
 // Return whether an axis counts warps, groups of them, or their lanes.
@@ -86,7 +88,7 @@ static void see_bound(struct ir_stmt *s, void *context)
     struct bound *b = context;
     if (s->kind != STMT_for)
         return;
-    count_threads(b, &s->u.loop);
+    count_iterations(b, &s->u.loop);
     see_mixed(b, s);
     if (s->u.loop.axis == AXIS_warpgroup)
         b->inner_group = s;
@@ -110,7 +112,7 @@ static struct bound look_around(struct pass *p, struct ir_stmt *loop,
         struct ir_stmt *s = path.stmts[i];
         if (s->kind != STMT_for)
             continue;
-        count_threads(&b, &s->u.loop);
+        count_iterations(&b, &s->u.loop);
         see_mixed(&b, s);
         if (s->u.loop.axis == AXIS_warpgroup)
             b.group = s;
@@ -236,7 +238,7 @@ static bool check_around(const struct sched_call *c, struct ir_stmt *loop,
 // Return whether a loop around, inside or to be bound has one of two axes.
 static bool has_axis(const struct bound *b, enum axis x, enum axis y)
 {
-    return b->threads[x] || b->threads[y] || b->axis == x || b->axis == y;
+    return b->extents[x] || b->extents[y] || b->axis == x || b->axis == y;
 }
 
 // Return the threads of the block once a loop of `extent` is bound.
@@ -244,7 +246,9 @@ static int64_t all_threads(const struct bound *b, int64_t extent)
 {
     int64_t all = 1;
     for (int i = 0; i < AXIS_COUNT; i++) {
-        int64_t n = b->threads[i];
+        int64_t n = b->extents[i];
+        if (axis_kind((enum axis)i) != AXIS_THREAD)
+            continue;
         if (i == (int)b->axis && extent > n)
             n = extent;
         if (i == AXIS_lane && has_axis(b, AXIS_warp, AXIS_warpgroup))
@@ -274,6 +278,24 @@ static bool check_grid(const struct sched_call *c, struct ir_stmt *loop)
     return sched_blame_one(c, loop, "its extent varies");
 }
 
+// Check that the blocks of a cluster are a number, and not too many together.
+static bool check_cluster(const struct sched_call *c, struct ir_stmt *loop,
+                          const struct bound *b)
+{
+    int64_t all;
+    if (!ir_int_value(loop->u.loop.to, &all)) {
+        diag_error(c->pass->diags, c->span, D_cluster_extent,
+                   loop->u.loop.var->name);
+        return sched_blame_one(c, loop, "not a constant extent");
+    }
+    for (int i = AXIS_cluster_x; i <= (int)AXIS_cluster_z; i++)
+        all *= b->extents[i] > 1 ? b->extents[i] : 1;
+    if (all <= axis_most(b->axis))
+        return true;
+    diag_error(c->pass->diags, c->span, D_cluster_blocks, (long long)all);
+    return sched_blame_one(c, loop, "one too many");
+}
+
 // Check the extent against the axis and the size of a block.
 static bool check_extent(const struct sched_call *c, struct ir_stmt *loop,
                          const struct bound *b)
@@ -282,6 +304,8 @@ static bool check_extent(const struct sched_call *c, struct ir_stmt *loop,
     bool is_thread = axis_kind(b->axis) == AXIS_THREAD;
     const char *name = loop->u.loop.var->name;
     int64_t extent;
+    if (axis_is_cluster(b->axis) && !check_cluster(c, loop, b))
+        return false;
     if (!ir_int_value(loop->u.loop.to, &extent)) {
         if (axis_kind(b->axis) == AXIS_BLOCK)
             return check_grid(c, loop);

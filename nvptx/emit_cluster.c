@@ -1,0 +1,48 @@
+// Clusters: blocks that run together, meet at a barrier of their own, and reach
+// each other's shared memory.
+
+#include "nvptx/emit.h"
+
+#include "ir/build.h"
+
+enum { CLUSTER_TARGET = 90, CLUSTER_PTX = 80 };
+
+void emit_cluster(struct emitter *e, const struct ir_stmt *s)
+{
+    const uint32_t *n = s->u.launch.cluster;
+    if (ir_cluster_blocks(&s->u.launch) == 1)
+        return;
+    emit_need_ptx(e, CLUSTER_PTX);
+    emit_string_attribute(e->function, "nvvm.cluster_dim",
+                          arena_printf(e->arena, "%u,%u,%u", n[0], n[1], n[2]));
+    if (e->options->target->number >= CLUSTER_TARGET)
+        return;
+    diag_error(e->diags, s->span, D_cluster_target, e->entry,
+               e->options->target->name);
+    diag_help(e->diags,
+              "give the schedule the architectures that it is for: "
+              "schedule %s for sm_90 { ... }",
+              e->kernel->name);
+}
+
+void emit_cluster_barrier(struct emitter *e)
+{
+    emit_intrinsic(e, "llvm.nvvm.barrier.cluster.arrive.aligned", NULL, NULL,
+                   0);
+    emit_intrinsic(e, "llvm.nvvm.barrier.cluster.wait.aligned", NULL, NULL, 0);
+}
+
+LLVMValueRef emit_mbarrier_remote(struct emitter *e, const struct ir_expr *x)
+{
+    struct type word = type_scalar(TYPE_u32);
+    const struct ir_expr *rank = x->args[ir_index_count(x)];
+    LLVMValueRef own[] = {
+        emit_address(e, x->u.buffer, x->args[0]),
+        emit_convert(e, word, rank->type, emit_value(e, rank))};
+    LLVMValueRef args[] = {
+        emit_intrinsic(e, "llvm.nvvm.mapa.shared.cluster", NULL, own, 2),
+        emit_int(e, word, 1)};
+    emit_intrinsic(e, "llvm.nvvm.mbarrier.arrive.scope.cta.space.cluster", NULL,
+                   args, 2);
+    return emit_int(e, type_scalar(TYPE_u64), 0);
+}
