@@ -43,7 +43,7 @@ struct simt_code {
     size_t n_regions;       // that belong to the code
     struct str_table names; // of files
     size_t locals;          // bytes of local arrays on the stack
-    bool is_checked;
+    bool is_checked, is_brief;
     uint32_t cluster; // blocks of the largest one
     LLVMOrcLLJITRef jit;
 };

@@ -20,6 +20,14 @@ static bool failed(LLVMErrorRef error, struct diag_list *diags)
     return true;
 }
 
+// Return how well the machine code is to be.
+static LLVMCodeGenOptLevel codegen_level(const struct simt_code *code)
+{
+    if (code->is_brief)
+        return LLVMCodeGenLevelNone;
+    return code->is_checked ? LLVMCodeGenLevelLess : LLVMCodeGenLevelDefault;
+}
+
 // Return the target machine of this machine, or NULL after reporting.
 static LLVMTargetMachineRef host_machine(struct rewriter *w)
 {
@@ -33,12 +41,9 @@ static LLVMTargetMachineRef host_machine(struct rewriter *w)
         diag_error(w->diags, (struct span){0}, D_llvm_failed, text);
         LLVMDisposeMessage(text);
     } else {
-        LLVMCodeGenOptLevel level = w->code->is_checked
-                                        ? LLVMCodeGenLevelLess
-                                        : LLVMCodeGenLevelDefault;
-        machine =
-            LLVMCreateTargetMachine(target, triple, cpu, features, level,
-                                    LLVMRelocPIC, LLVMCodeModelJITDefault);
+        machine = LLVMCreateTargetMachine(target, triple, cpu, features,
+                                          codegen_level(w->code), LLVMRelocPIC,
+                                          LLVMCodeModelJITDefault);
         LLVMSetTarget(w->module, triple);
     }
     LLVMDisposeMessage(triple);

@@ -117,6 +117,7 @@ struct simt_code *simt_compile(struct arena *a, const struct ir_kernel *kernel,
     code->arena = code->names.arena = w.locals.arena = a;
     code->kernel = kernel;
     code->is_checked = !options->is_unchecked;
+    code->is_brief = options->is_brief;
     code->machine = calloc(1, sizeof *code->machine);
     list_entries(code);
     if (!code->machine || !machine_open(code->machine))

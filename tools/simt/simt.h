@@ -43,6 +43,7 @@ struct simt_options {
     const void *libdevice; // bitcode, or NULL
     size_t libdevice_size; // bytes
     bool is_unchecked;     // fast: finds nothing but hangs and divergence
+    bool is_brief;         // runs of it are short: machine code comes quickly
     const char *module;    // LLVM IR to run in the place of the kernel's, which
                            // has the same entries; NULL: none
 };

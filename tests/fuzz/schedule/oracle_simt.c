@@ -53,7 +53,8 @@ static void print_error(const struct diag_list *diags, struct buf *out)
 
 void *fuzz_simt_start(const struct fuzz_subject *s, struct buf *out)
 {
-    struct simt_options options = {.target = s->target, .opt_level = 2};
+    struct simt_options options = {
+        .target = s->target, .opt_level = 2, .is_brief = true};
     struct diag_list diags = {.arena = s->arena};
     struct simt_code *code =
         simt_compile(s->arena, s->kernel, &options, &diags);

@@ -26,7 +26,8 @@ struct drawing {
     struct arena work, scratch;
     struct diag_list errors;
     struct pass pass;
-    struct map handles; // results of calls: their names
+    struct map handles;       // results of calls: their names
+    struct str_table refused; // calls, since one was accepted: their texts
     struct call_near near;
     unsigned n_handles;
 };
@@ -36,7 +37,7 @@ static void begin(struct drawing *d, struct fuzz_schedule *s)
 {
     s->directives.n = s->enough = 0;
     *d = (struct drawing){.to = s};
-    d->errors.arena = d->handles.arena = &d->work;
+    d->errors.arena = d->handles.arena = d->refused.arena = &d->work;
     d->pass = (struct pass){.kernel = ir_copy_kernel(&d->work, s->kernel),
                             .arena = &d->work,
                             .scratch = &d->scratch,
@@ -109,6 +110,26 @@ static void count_refusal(struct drawing *d)
     d->errors = (struct diag_list){.arena = &d->work};
 }
 
+// Keep a call that was accepted.
+static void keep(struct drawing *d, const struct sched_call *c,
+                 const char *text, bool leaves_tail)
+{
+    struct fuzz_directive one = {.prim = c->prim, .leaves_tail = leaves_tail};
+    ++*d->to->accepted;
+    one.text = arena_printf(d->to->arena, "%s%s", name_results(d, c), text);
+    vec_push(d->to->arena, &d->to->directives, one);
+    call_add_near(&d->work, c, &d->near);
+    d->refused = (struct str_table){.arena = &d->work};
+}
+
+// Return whether a call was refused since one was accepted; note it.
+static bool is_known(struct drawing *d, const struct buf *text)
+{
+    size_t before = d->refused.n;
+    str_intern(&d->refused, text->data, text->n);
+    return d->refused.n == before;
+}
+
 // Call a primitive with random arguments, once.
 static bool call_once(struct drawing *d, enum sched_prim prim)
 {
@@ -126,18 +147,12 @@ static bool call_once(struct drawing *d, enum sched_prim prim)
     if (!call_draw(&by, &c))
         return false;
     call_print(&c, &d->handles, &text);
-    struct fuzz_directive one = {.prim = prim,
-                                 .leaves_tail = call_leaves_tail(d, &c)};
-    bool done = sched_run(&c);
-    if (done) {
-        ++*d->to->accepted;
-        one.text =
-            arena_printf(d->to->arena, "%s%s", name_results(d, &c), text.data);
-        vec_push(d->to->arena, &d->to->directives, one);
-        call_add_near(&d->work, &c, &d->near);
-    } else {
+    bool leaves_tail = call_leaves_tail(d, &c);
+    bool known = is_known(d, &text), done = !known && sched_run(&c);
+    if (done)
+        keep(d, &c, text.data, leaves_tail);
+    else if (!known)
         count_refusal(d);
-    }
     buf_free(&text);
     arena_reset(&d->scratch);
     return done;
