@@ -1,4 +1,4 @@
-"""What is measured: a row for each product, a row for each part."""
+"""What is measured: tables, one row for each case or family of cases."""
 
 from collections import namedtuple
 
@@ -6,14 +6,21 @@ from collections import namedtuple
 LOST = 3
 
 # A part of the run: its module in parts/, and what it is.
+Part = namedtuple("Part", "module text")
 PARTS = {
-    "gemm": "products of matrices on Tensor Cores beside cuBLAS, Triton and torch.compile",
+    "gemm": Part("gemm", "products of matrices beside cuBLAS, Triton and torch.compile"),
+    "ragged": Part("ragged", "the same kernels at sizes that no tile divides: right or wrong"),
+    "vadd": Part("memory", "vector addition beside a copy and torch.add"),
+    "rows": Part("memory", "softmax, norms and sums beside a copy and PyTorch"),
+    "transposition": Part("memory", "a transposition beside a copy and PyTorch"),
+    "chains": Part("chains", "schedules in steps, each beside the first of its chain"),
+    "launch": Part("launch", "what a launch costs, on the host and on the device"),
 }
 
-# A product of matrices. `finish` names the epilogue (peers.EPILOGUES); layouts and types are
-# those of the kernel's definition. `sizes` are numbers, or (M, N, K). `peers` and goals: the
-# least ratio that is wanted against each, by size where it differs. `limit` is the largest
-# relative error (Frobenius norm) that counts as right.
+# A product of matrices. `finish` names the epilogue (definitions.EPILOGUES); layouts and types
+# are those of the kernel. `sizes` are numbers or (M, N, K). `peers` has, for each peer
+# (peers.PEERS), the sizes at which it is measured, with the least ratio wanted, or None.
+# `limit` is the largest relative error (of norms) that counts as right.
 Product = namedtuple("Product", "file kernel arch finish sizes peers limit")
 
 LARGE = (4096, 8192, 16384)
@@ -21,15 +28,91 @@ SMALL = (1024, 2048, 3072, 5120)
 SHORT = ((8192, 8192, 256), (8192, 8192, 512))
 ALL = LARGE + SMALL + SHORT
 
-CUBLAS = {1024: 0.95, 2048: 0.95, 3072: 0.95, 5120: 0.95, 4096: 1.00, 8192: 1.02, 16384: 1.03,
-          **{size: 1.0 for size in SHORT}}
-TRITON = dict.fromkeys(LARGE, 1.05)
-HALF = {"cublas": CUBLAS, "triton": TRITON}
-FUSED = {"cublas": CUBLAS, "cublaslt": {}, "triton": TRITON}
+
+def at(sizes, goal=None):
+    return dict.fromkeys(sizes, goal)
+
+
+CUBLAS = {4096: 1.00, 8192: 1.02, 16384: 1.03, **at(SMALL, 0.95), **at(SHORT, 1.0)}
+HALF = {"cublas": CUBLAS, "triton": at(LARGE, 1.05)}
+FUSED = {"cublas": at(ALL), "cublaslt": CUBLAS}
+WARPS = {"cublas": at((4096, 8192), 0.6)}
+SINGLE = {"cublas": {2048: None, 4096: 1.04, 8192: 1.04}}
 
 PRODUCTS = (
     Product("gemm", "gemm_f16", "sm_90a", "", ALL, HALF, 1e-3),
     Product("gemm", "gemm_bf16_nt", "sm_90a", "bias_relu", ALL, FUSED, 4e-3),
-    Product("gemm", "gemm_f16", "sm_90", "", (4096, 8192), {"cublas": dict.fromkeys(LARGE, 0.6)}, 1e-3),
-    Product("sgemm", "sgemm", "sm_90", "", (4096, 8192, 2048), {"cublas": dict.fromkeys(LARGE, 1.04)}, 1e-5),
+    Product("gemm", "gemm_f16", "sm_90", "", (4096, 8192), WARPS, 1e-3),
+    Product("sgemm", "sgemm", "sm_90", "", (4096, 8192, 2048), SINGLE, 1e-5),
+    Product("matmul_async", "matmul_async", "sm_90", "", (4096, 8192, 2048), SINGLE, 1e-5),
 )
+
+RAGGED = ((3000, 5000, 1000), (4095, 4097, 4099), (1, 1, 1), (17, 17, 17), (0, 0, 0),
+          (0, 64, 64), (64, 64, 0), (129, 264, 72))
+
+# A kernel that moves bytes. `sizes` are those of its parameters; `definition` names what it
+# computes (definitions.py) in double precision, which in single precision is also its peer.
+Memory = namedtuple("Memory", "part file kernel sizes definition limit")
+
+SQUARE, NARROW = {"m": 16384, "n": 16384}, {"m": 1 << 18, "n": 1024}
+LONG = {"m": 8192, "n": 32768}
+
+MEMORY = (
+    Memory("vadd", "vadd", "vadd", ({"n": 1 << 28},), "add", 1e-7),
+    Memory("rows", "softmax_rows", "softmax_1024", ({"m": 1 << 18},), "softmax", 1e-5),
+    Memory("rows", "softmax_rows", "softmax_4096", ({"m": 1 << 16},), "softmax", 1e-5),
+    Memory("rows", "softmax_rows", "softmax_32768", ({"m": 1 << 13},), "softmax", 1e-5),
+    Memory("rows", "softmax_long", "softmax_long", ({"m": 1 << 13},), "softmax", 1e-5),
+    Memory("rows", "softmax_async", "softmax_async", ({"m": 1 << 13},), "softmax", 1e-5),
+    Memory("rows", "softmax_online", "softmax_online", ({"m": 1 << 16, "n": 4096}, LONG), "softmax", 1e-5),
+    Memory("rows", "norms", "rms_norm", ({"m": 1 << 16},), "rms_norm", 1e-4),
+    Memory("rows", "norms", "layer_norm", ({"m": 1 << 16},), "layer_norm", 1e-4),
+    Memory("rows", "row_sum_by_schedule", "row_sum_block", (SQUARE, NARROW), "row_sum", 1e-4),
+    Memory("rows", "row_sum_by_schedule", "row_sum_warp", (SQUARE, NARROW), "row_sum", 1e-4),
+    Memory("rows", "row_sum_by_schedule", "col_sum_block", (SQUARE, NARROW), "col_sum", 1e-4),
+    Memory("rows", "row_sum_by_schedule", "col_sum_parts", (SQUARE, NARROW), "col_sum", 1e-4),
+    Memory("rows", "row_sum_by_schedule", "sum_all", (SQUARE, NARROW), "total", 1e-3),
+    Memory("transposition", "transpose_tile", "transpose_tile",
+           ({"m": 8192, "n": 8192}, SQUARE, {"m": 8191, "n": 4097}), "transpose", 0),
+)
+
+# Kernels that compute the same, each a step from the one before: (file, kernel) of each.
+Chain = namedtuple("Chain", "name steps sizes definition limit")
+
+CUBE = {"M": 1024, "N": 1024, "K": 1024}
+BRICK = {"M": 6000, "N": 4000, "K": 4800}
+DEPTHWISE = tuple((f"dwconv_v{v}", f"dwconv_v{v}") for v in range(5))
+
+
+def steps(pattern, kernel, words):
+    return tuple((f"seeds/{pattern.format(w)}", kernel.format(w)) for w in words)
+
+
+CHAINS = (
+    Chain("depthwise", DEPTHWISE, {}, "depthwise", 1e-5),
+    Chain("000 fixed", steps("000_matmul_1024", "{}_1024", ("naive", "blocking", "shared")), {},
+          "product", 1e-5),
+    Chain("000 open", steps("000_matmul_{}", "matmul_{}", ("naive", "blocking", "shared")), CUBE,
+          "product", 1e-5),
+    Chain("002", steps("002_hgemm_{}", "hgemm_{}", ("naive", "blocked", "local", "tile")), CUBE,
+          "product_tn", 1e-5),
+    *(Chain(f"003 {t}", steps(f"003_matmul_{{}}_{t}", f"matmul_{{}}_{t}", ("naive", "shared")), BRICK,
+            "product", 1e-4) for t in ("f32", "f64")),
+    *(Chain(f"004 {form}", steps(f"004_dwconv_v{{}}_{form}", f"dwconv_v{{}}_{form}", range(5)), {},
+            "depthwise", 1e-5) for form in ("plain", "shared", "local", "unrolled")),
+)
+
+
+def kernels(parts):
+    """(file, kernel, architecture) of everything that these parts launch, once each."""
+    found = {}
+    for part in parts:
+        rows = {"gemm": PRODUCTS, "ragged": PRODUCTS, "chains": CHAINS}.get(part, MEMORY)
+        for row in rows:
+            if isinstance(row, Chain):
+                found.update(dict.fromkeys((*step, "sm_90") for step in row.steps))
+            elif isinstance(row, Product):
+                found[row.file, row.kernel, row.arch] = None
+            elif row.part == part:
+                found[row.file, row.kernel, "sm_90"] = None
+    return list(found)

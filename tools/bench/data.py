@@ -1,5 +1,7 @@
 """Random operands, references in double precision, and errors against them."""
 
+import math
+
 import torch
 
 TYPES = {
@@ -25,16 +27,41 @@ def poison(tensor):
     return tensor
 
 
-def operands(kernel, sizes):
-    """Random inputs and poisoned results for every array of a kernel, by name."""
-    made = {}
-    for array in kernel.arrays:
-        shape = kernel.shape(array, sizes)
-        if array["role"] == "output":
-            made[array["c_name"]] = poison(torch.empty(shape, dtype=TYPES[array["type"]], device="cuda"))
-        else:
-            made[array["c_name"]] = random(shape, array["type"])
-    return made
+def untouched(tensor):
+    """Whether every element is still poison."""
+    if tensor.dtype in POISON:
+        return bool((tensor == POISON[tensor.dtype]).all())
+    return bool(tensor.float().isnan().all())
+
+
+class Operands:
+    """Random inputs and poisoned results for every array of a kernel.
+
+    `by_name` has them all, `inputs` in the order of the parameters, `out` is the result;
+    around it lies poison, too."""
+
+    MARGIN = 4096
+
+    def __init__(self, kernel, sizes):
+        self.by_name, self.inputs, self.bytes = {}, [], 0
+        for array in kernel.arrays:
+            shape, kind = kernel.shape(array, sizes), array["type"]
+            if array["role"] == "output":
+                tensor = self.out = self.result(shape, kind)
+            else:
+                tensor = random(shape, kind)
+                self.inputs.append(tensor)
+            self.by_name[array["c_name"]] = tensor
+            self.bytes += tensor.nbytes
+
+    def result(self, shape, kind):
+        count = math.prod(shape)
+        self.room = poison(torch.empty(count + 2 * self.MARGIN, dtype=TYPES[kind], device="cuda"))
+        return self.room[self.MARGIN:self.MARGIN + count].view(shape)
+
+    def intact(self):
+        """Whether nothing was written around the result."""
+        return untouched(self.room[:self.MARGIN]) and untouched(self.room[-self.MARGIN:])
 
 
 def some_rows(count):
@@ -68,7 +95,7 @@ class Errors:
 
 
 def product_errors(a, b, finish, outs):
-    """The errors of results of finish(a @ b); `a`, `b` and results are matrices."""
+    """The errors of several results of finish(a @ b); all are matrices."""
     errors = [Errors() for _ in outs]
     wide = b.double()
     for rows in some_rows(a.shape[0]).split(BLOCK):

@@ -78,8 +78,8 @@ def supervise(given):
 def main():
     given = arguments()
     if given.list:
-        for name, text in cases.PARTS.items():
-            print(f"{name:14} {text}")
+        for name, part in cases.PARTS.items():
+            print(f"{name:14} {part.text}")
         return 0
     if given.start < 0:
         return supervise(given)

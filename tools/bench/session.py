@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 
 from artifact import Builder, Failure
-from cases import LOST
+from cases import LOST, PARTS
 from report import Progress, Report, versions
 
 
@@ -47,7 +47,7 @@ def device_is_lost():
 def all_cases(parts, match):
     """(part, name of the case, function of the session) of every case."""
     for part in parts:
-        for name, measure in importlib.import_module(f"parts.{part}").cases():
+        for name, measure in importlib.import_module(f"parts.{PARTS[part].module}").cases(part):
             if match in name:
                 yield part, name, measure
 

@@ -24,7 +24,7 @@ if triton:
     @triton.jit
     def matmul(a, b, c, M, N, K, am, ak, bk, bn, cm, cn,
                BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
-               GROUP_M: tl.constexpr, INTEGER: tl.constexpr):
+               GROUP_M: tl.constexpr, SUM: tl.constexpr):
         block = tl.program_id(0)
         across = tl.cdiv(N, BLOCK_N)
         first = block // (GROUP_M * across) * GROUP_M
@@ -36,14 +36,11 @@ if triton:
         k = tl.arange(0, BLOCK_K)
         left = a + m[:, None].to(tl.int64) * am + k[None, :] * ak
         right = b + k[:, None] * bk + n[None, :].to(tl.int64) * bn
-        if INTEGER:
-            total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.int32)
-        else:
-            total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+        total = tl.zeros((BLOCK_M, BLOCK_N), dtype=SUM)
         for i in range(0, tl.cdiv(K, BLOCK_K)):
             x = tl.load(left, mask=k[None, :] < K - i * BLOCK_K, other=0.0)
             y = tl.load(right, mask=k[:, None] < K - i * BLOCK_K, other=0.0)
-            total = tl.dot(x, y, total)
+            total = tl.dot(x, y, total, out_dtype=SUM)
             left += BLOCK_K * ak
             right += BLOCK_K * bk
         m = row * BLOCK_M + tl.arange(0, BLOCK_M)
@@ -61,7 +58,7 @@ def launcher(a, b, out, tile):
     def launch():
         matmul[grid](a, b, out, M, N, K, *a.stride(), *b.stride(), *out.stride(),
                      BLOCK_M=bm, BLOCK_N=bn, BLOCK_K=bk, GROUP_M=group,
-                     INTEGER=not out.dtype.is_floating_point, num_stages=stages, num_warps=warps)
+                     SUM=tl.float32 if out.dtype.is_floating_point else tl.int32, num_stages=stages, num_warps=warps)
         return out
     return launch
 

@@ -9,6 +9,7 @@ import peers
 import timing
 from artifact import Failure
 from cases import PRODUCTS
+from definitions import EPILOGUES
 from report import median_ms
 from session import settle
 
@@ -25,84 +26,88 @@ def extents(size):
 def matrices(kernel, made):
     """The operands as M x K and K x N, whichever way they lie."""
     ways = {p["c_name"]: "".join(p["shape"]) for p in kernel.arrays}
-    a = made["A"] if ways["A"] == "MK" else made["A"].t()
-    b = made["B"] if ways["B"] == "KN" else made["B"].t()
-    return a, b
+    a, b = made.by_name["A"], made.by_name["B"]
+    return a if ways["A"] == "MK" else a.t(), b if ways["B"] == "KN" else b.t()
 
 
 def rival(name, kernel, made, finish):
     """A peer's function on one set of operands, with a result of its own."""
-    a, b = matrices(kernel, made)
-    out = data.poison(torch.empty_like(made["C"]))
-    return peers.PEERS[name](a, b, made.get("bias"), finish, out)
+    out = data.poison(torch.empty_like(made.out))
+    return peers.PEERS[name](*matrices(kernel, made), made.by_name.get("bias"), finish, out)
 
 
-def works_of(kernel, product, sizes, report, case):
-    """Per name the calls on every set of operands: ours, and of peers that can be had."""
-    copies = [data.operands(kernel, sizes)]
-    size = sum(t.nbytes for t in copies[0].values())
-    copies += [data.operands(kernel, sizes) for _ in range(timing.sets(size) - 1)]
-    works = {"ingot": [kernel.launcher(sizes, m) for m in copies]}
-    for name in product.peers:
+def launchers(kernel, sizes):
+    """Sets of operands that no cache holds together, and our launches on each."""
+    copies = [data.Operands(kernel, sizes)]
+    copies += [data.Operands(kernel, sizes) for _ in range(timing.sets(copies[0].bytes) - 1)]
+    return copies, [kernel.launcher(sizes, made.by_name) for made in copies]
+
+
+def rivals(kernel, product, size, copies, report):
+    """Per peer that is wanted and can be had: its calls on every set of operands."""
+    works = {}
+    for name in (p for p, wanted in product.peers.items() if size in wanted):
         try:
-            if name == "triton" and sizes["M"] not in product.peers[name]:
-                continue
-            work = [rival(name, kernel, m, product.finish) for m in copies]
+            work = [rival(name, kernel, made, product.finish) for made in copies]
             work[0]()
             torch.cuda.synchronize()
             works[name] = work
         except Exception as error:
-            report.failure("gemm", f"{case}, {name}", f"{type(error).__name__}: {error}")
-    return copies, works
+            report.failure("gemm", f"{case_name(product, size)}, {name}", f"{type(error).__name__}: {error}")
+    return works
 
 
-def judge(kernel, product, made, works):
-    """Errors of ours and of each peer that computes the same; refuses wrong results."""
-    works["ingot"][0]()
-    settle()
-    names, outs = ["ingot"], [made["C"]]
-    for name, work in works.items():
-        if name != "ingot" and (not product.finish or name in ("cublaslt", "compiled")):
-            names.append(name)
-            outs.append(work[0]())
-    torch.cuda.synchronize()
-    bias = made["bias"].double() if "bias" in made else None
-    finish = peers.EPILOGUES[product.finish]
-    a, b = matrices(kernel, made)
-    found = data.product_errors(a, b, lambda acc: finish(acc, bias), outs)
-    errors = {n: {"norm": e.norm(), "worst": e.worst()} for n, e in zip(names, found)}
+def judge(kernel, product, made, works=()):
+    """Errors of ours and of those peers that compute the same; a wrong result is a Failure."""
+    same = [n for n in works if not product.finish or n in peers.FUSED]
+    bias = made.by_name["bias"].double() if "bias" in made.by_name else None
+    outs = [made.out, *(works[n][0]() for n in same)]
+    found = data.product_errors(*matrices(kernel, made),
+                                lambda acc: EPILOGUES[product.finish](acc, bias), outs)
+    errors = {n: {"norm": e.norm(), "worst": e.worst()} for n, e in zip(("ingot", *same), found)}
     if not errors["ingot"]["norm"] <= product.limit:
         raise Failure(f"wrong: relative error {errors['ingot']['norm']:.3e}")
-    if not torch.isfinite(made["C"].float()).all():
-        raise Failure("wrong: elements not written")
+    if not torch.isfinite(made.out.float()).all():
+        raise Failure("wrong: elements that are not numbers")
+    if not made.intact():
+        raise Failure("wrong: written outside of the result")
     return errors
+
+
+def tell(session, product, size, form, rows, errors):
+    """A row of the report: rates, and our speed over each peer's."""
+    extent = extents(size)
+    flop = 2 * extent["M"] * extent["N"] * extent["K"]
+    ratios = {p: timing.ratio(rows, "ingot", p) for p in rows if p != "ingot"}
+    rates = {n: flop / median_ms(rows, n) / 1e9 for n in rows}
+    text = f"ingot {rates['ingot']:.1f} TFLOP/s (error {errors['ingot']['norm']:.2e})"
+    for p, (middle, low, high) in ratios.items():
+        off = f", error {errors[p]['norm']:.2e}" if p in errors else ""
+        text += f"; {p} {rates[p]:.1f}, ratio {middle:.4f} ({low:.3f} to {high:.3f}){off}"
+    session.report.row("gemm", f"{case_name(product, size)} {form}", text,
+                       ratios={p: r[0] for p, r in ratios.items()}, ranges=ratios,
+                       goals={p: product.peers[p][size] for p in ratios}, tflops=rates, ms=rows,
+                       errors=errors)
 
 
 def measure(product, size, session):
     """One product at one size."""
-    case, sizes = case_name(product, size), extents(size)
+    sizes = extents(size)
     kernel = session.builder.kernel(product.file, product.kernel, product.arch)
     torch.backends.cuda.matmul.allow_tf32 = "tf32" in product.kernel
-    copies, works = works_of(kernel, product, sizes, session.report, case)
+    copies, ours = launchers(kernel, sizes)
+    ours[0]()
+    settle()
+    judge(kernel, product, copies[0])
+    works = rivals(kernel, product, size, copies, session.report)
     errors = judge(kernel, product, copies[0], works)
-    times = {"cool": timing.cool(works, session.rounds)}
-    if sizes["M"] >= 4096 and sizes["K"] >= 4096:
-        times["sustained"] = timing.sustained(works, session.rounds)
-    flop = 2 * sizes["M"] * sizes["N"] * sizes["K"]
-    for form, rows in times.items():
-        ratios = {p: timing.ratio(rows, "ingot", p) for p in works if p != "ingot"}
-        rates = {n: flop / median_ms(rows, n) / 1e9 for n in works}
-        goals = {p: product.peers[p].get(size) for p in ratios}
-        text = f"ingot {rates['ingot']:.1f} TFLOP/s (error {errors['ingot']['norm']:.2e})"
-        for p, (middle, low, high) in ratios.items():
-            off = f", error {errors[p]['norm']:.2e}" if p in errors else ""
-            text += f"; {p} {rates[p]:.1f}, ratio {middle:.4f} ({low:.3f} to {high:.3f}){off}"
-        session.report.row("gemm", f"{case} {form}", text, ratios={p: r[0] for p, r in ratios.items()},
-                   ranges={p: r[1:] for p, r in ratios.items()}, goals=goals, tflops=rates,
-                   ms=rows, errors=errors)
+    works = {"ingot": ours, **works}
+    tell(session, product, size, "cool", timing.cool(works, session.rounds), errors)
+    if min(sizes.values()) >= 4096:
+        tell(session, product, size, "sustained", timing.sustained(works, session.rounds), errors)
 
 
-def cases():
+def cases(part):
     for product in PRODUCTS:
         for size in product.sizes:
             yield case_name(product, size), partial(measure, product, size)

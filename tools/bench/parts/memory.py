@@ -1,0 +1,54 @@
+"""Kernels that move bytes, beside a copy of as many and PyTorch's own."""
+
+from functools import partial
+
+import torch
+
+import data
+import timing
+from artifact import Failure
+from cases import MEMORY
+from definitions import DEFINITIONS
+from report import median_ms
+from session import settle
+
+
+def copying(count):
+    """A function that moves as many bytes, half of them read and half written."""
+    source = torch.randn(count // 8, device="cuda")
+    target = torch.empty_like(source)
+    return lambda: target.copy_(source)
+
+
+def error_of(definition, made, limit):
+    """The error of a result that was just written; a wrong one is a Failure."""
+    want = definition(*(x.double() for x in made.inputs))
+    error = data.errors(made.out, want.reshape(made.out.shape)).norm()
+    if not error <= limit:
+        raise Failure(f"wrong: relative error {error:.3e}")
+    if not made.intact():
+        raise Failure("wrong: written outside of the result")
+    return error
+
+
+def measure(row, sizes, case, session):
+    kernel = session.builder.kernel(row.file, row.kernel, "sm_90")
+    made, definition = data.Operands(kernel, sizes), DEFINITIONS[row.definition]
+    launch = kernel.launcher(sizes, made.by_name)
+    launch()
+    settle()
+    error = error_of(definition, made, row.limit)
+    works = {"ingot": [launch], "copy": [copying(made.bytes)], "torch": [lambda: definition(*made.inputs)]}
+    rows = timing.cool(works, session.rounds)
+    ratios = {p: timing.ratio(rows, "ingot", p)[0] for p in ("copy", "torch")}
+    rates = {n: made.bytes / median_ms(rows, n) / 1e6 for n in works}
+    session.report.row(row.part, case, ", ".join(f"{n} {rate:.0f} GB/s" for n, rate in rates.items())
+                       + f"; of a copy {ratios['copy']:.4f}, of PyTorch {ratios['torch']:.4f} "
+                       f"(error {error:.2e})", ratios=ratios, gbs=rates, ms=rows, error=error)
+
+
+def cases(part):
+    for row in (r for r in MEMORY if r.part == part):
+        for sizes in row.sizes:
+            name = f"{row.kernel} " + " x ".join(map(str, sizes.values()))
+            yield name, partial(measure, row, sizes, name)
