@@ -52,6 +52,15 @@ LLVMValueRef emit_mbarrier(struct emitter *e, const struct ir_expr *x)
     return nothing(e);
 }
 
+LLVMValueRef emit_mbarrier_copied(struct emitter *e, const struct ir_expr *x)
+{
+    check_target(e, x->span, ir_op_info(x->op)->spelling);
+    LLVMValueRef barrier = emit_address(e, x->u.buffer, x->args[0]);
+    emit_intrinsic(e, "llvm.nvvm.cp.async.mbarrier.arrive.noinc.shared", NULL,
+                   &barrier, 1);
+    return nothing(e);
+}
+
 // Let nothing that comes behind be computed before.
 static void emit_clobber(struct emitter *e)
 {

@@ -13,4 +13,13 @@ const struct ir_expr *copies_source(const struct ir_stmt *store);
 // 4, 8 or 16 bytes.
 bool copies_can_be_async(const struct ir_stmt *store);
 
+// Return whether a stage is marked to be such a copy, `@via(cp_async)`; take
+// that mark.
+bool copies_marked(const struct ir_stage *stage);
+void copies_unmark(struct ir_stage *stage);
+
+// Return whether a statement does nothing with stages but such copies, each of
+// which can be made by itself: of 4 bytes or more.
+bool copies_only(struct ir_stmt *nest);
+
 #endif

@@ -27,47 +27,11 @@
 #include "ir/walk.h"
 #include "passes/analysis/copies.h"
 #include "passes/analysis/ring.h"
+#include "passes/lower/async_copies.h"
 #include "passes/lower/slots.h"
 #include "passes/pass.h"
 
 #include <string.h>
-
-// Return whether an annotation is the mark of a copy that cp.async makes.
-static bool is_mark(const struct ir_attr *attr)
-{
-    return strcmp(attr->name, "via") == 0 && attr->word &&
-           strcmp(attr->word, "cp_async") == 0;
-}
-
-// Take the mark of a stage that is a copy; set *(bool *)context if it makes
-// it asynchronous.  What other primitives made of the copy may be none.
-static void start_copy(struct ir_stmt *s, void *context)
-{
-    struct ir_stage *stage = &s->u.stage;
-    if (s->kind != STMT_stage)
-        return;
-    for (size_t i = 0; i < stage->attrs.n; i++) {
-        struct ir_stmt *store =
-            stage->body.n ? stage->body.at[stage->body.n - 1] : NULL;
-        if (!is_mark(&stage->attrs.at[i]))
-            continue;
-        stage->attrs.at[i] = stage->attrs.at[--stage->attrs.n];
-        if (store && store->kind == STMT_store && copies_source(store) &&
-            store->u.store.buffer->space == SPACE_shared &&
-            !store->u.store.buffer->is_double)
-            *(bool *)context = store->u.store.is_async = true;
-        return;
-    }
-}
-
-// Let the marked copies of a block and below be asynchronous; returns whether
-// there were any.
-static bool start_copies(struct ir_block *block)
-{
-    bool started = false;
-    ir_each_stmt(block, start_copy, &started);
-    return started;
-}
 
 // The rewrite of a loop.
 struct rewrite {
@@ -159,7 +123,7 @@ static void rewrite_loop(struct rewrite *r, struct ir_block *out)
     struct ir_expr *k = ir_read(a, loop->var);
     for (size_t i = 0; i < r->ring.fills.n; i++) {
         struct ir_block one = {.at = &r->ring.fills.at[i], .n = 1};
-        r->is_async |= start_copies(&one);
+        r->is_async |= async_copies_start(&one);
     }
     part_body(r, &rest, out);
     for (size_t i = 0; i < r->ring.arrays.n; i++)
@@ -244,12 +208,10 @@ static void see_copied(struct ir_stmt *s, void *context)
 // Note what decides whether a statement has nothing in it but marked copies.
 static void see_unmarked(struct ir_stmt *s, void *context)
 {
-    bool is_marked = false, *only_copies = context;
-    for (size_t i = 0; s->kind == STMT_stage && i < s->u.stage.attrs.n; i++)
-        is_marked |= is_mark(&s->u.stage.attrs.at[i]);
+    bool *only_copies = context;
     *only_copies &= s->kind == STMT_for || s->kind == STMT_if ||
                     s->kind == STMT_let || s->kind == STMT_store ||
-                    (s->kind == STMT_stage && is_marked);
+                    (s->kind == STMT_stage && copies_marked(&s->u.stage));
 }
 
 // Set *(bool *)context at a barrier.
@@ -301,7 +263,7 @@ static bool start_others(struct pass *p, struct ir_block *block)
         uint32_t n = only_copies ? 0 : ir_stmt_blocks(s, inside);
         for (uint32_t k = 0; k < n; k++)
             found |= start_others(p, inside[k]);
-        if (!only_copies || !start_copies(&one))
+        if (!only_copies || !async_copies_start(&one))
             continue;
         c.copy = s;
         ir_each_stmt(&one, see_copied, &c);

@@ -22,6 +22,9 @@
 //                                                 tma_load S[k % 4] = ... signals full[k % 4]
 //                                               } } }
 //
+// Copies by cp.async are made by all threads of the warpgroup, each of which
+// then arrives: mbarrier_arrive_copied(full[k % 4]).
+//
 // The slots go round across the loops around: iterations are counted from the
 // first of the block.  A wait for the phase before the first ends at once, so
 // the ring begins empty.
@@ -30,12 +33,14 @@
 #include "ir/copy.h"
 #include "ir/layout.h"
 #include "ir/walk.h"
+#include "passes/analysis/copies.h"
+#include "passes/lower/async_copies.h"
 #include "passes/lower/slots.h"
 #include "passes/lower/tensor_copies.h"
 
 #include <string.h>
 
-enum { GROUP_WARPS = 4 };
+enum { GROUP_WARPS = 4, WARP_LANES = 32 };
 
 // A loop that is parted.
 struct roles {
@@ -45,6 +50,7 @@ struct roles {
     uint32_t at;                  // of the group in the path
     struct ring ring;
     int64_t slots, consumers, registers[2]; // of the producer, the consumers
+    bool has_boxes, has_copies; // some fills are by tma, by cp_async
     struct ir_buffer *full, *empty;
 };
 
@@ -74,6 +80,14 @@ static struct ir_expr *number(struct roles *r, int64_t n)
     return ir_int(r->p->arena, n);
 }
 
+// Return whether a loop of the path is over the threads of a warpgroup.
+static bool is_thread(const struct roles *r, uint32_t i)
+{
+    const struct ir_stmt *s = r->path.stmts[i];
+    return i > r->at && s->kind == STMT_for &&
+           axis_kind(s->u.loop.axis) == AXIS_THREAD;
+}
+
 // Return how many iterations of the loop have run before this one, in all the
 // loops below that over warpgroups; `vars` stand for their variables.
 static struct ir_expr *count(struct roles *r, const struct map *vars)
@@ -82,7 +96,7 @@ static struct ir_expr *count(struct roles *r, const struct map *vars)
     struct ir_expr *n = number(r, 0);
     for (uint32_t i = r->at + 1; i < r->path.n; i++) {
         const struct ir_stmt *s = r->path.stmts[i];
-        if (s->kind != STMT_for)
+        if (s->kind != STMT_for || is_thread(r, i))
             continue;
         const struct ir_for *l = &s->u.loop;
         struct ir_expr *at = ir_binary(
@@ -182,8 +196,9 @@ static void append_front(struct roles *r, struct ir_block *out)
     ir_append(a, out, ir_stmt_from(ir_stmt_alloc(a, r->empty), r->loop));
     struct ir_block *body =
         append_loop(r, out, "slot", r->slots, AXIS_unroll, &s);
-    append_operation(r, body, OP_mbarrier_init, r->full, ir_read(a, s),
-                     number(r, 1));
+    append_operation(
+        r, body, OP_mbarrier_init, r->full, ir_read(a, s),
+        number(r, r->has_boxes + r->has_copies * GROUP_WARPS * WARP_LANES));
     append_operation(r, body, OP_mbarrier_init, r->empty, ir_read(a, s),
                      number(r, r->consumers * GROUP_WARPS));
     ir_append(a, out,
@@ -219,57 +234,110 @@ static void consume(struct roles *r)
     slots_use(a, &r->ring, &rest, slot_of(r, n));
     for (size_t i = 0; i < rest.n; i++)
         ir_append(a, &body, rest.at[i]);
+    for (uint32_t i = r->at + 1; i < r->path.n; i++) {
+        if (is_thread(r, i) && r->path.stmts[i]->u.loop.axis == AXIS_lane)
+            ir_append(a, &body,
+                      ir_stmt_from(ir_stmt_sync(a, SYNC_warp), r->loop));
+    }
     append_operation(r, append_loop(r, &body, "one", 1, AXIS_lane, &one),
                      OP_mbarrier_arrive, r->empty, slot_of(r, n), NULL);
     loop->body = body;
     loop->attrs.n = 0;
 }
 
-// Append the copies of one iteration, which is number `n`.
-static bool append_copies(struct roles *r, struct facts *facts,
-                          const struct map *vars, struct ir_expr *n,
-                          struct ir_block *out)
+// Append loops over some warps of the warpgroup and some lanes of each, and
+// return the innermost block.
+static struct ir_block *append_group(struct roles *r, struct ir_block *out,
+                                     int64_t warps, int64_t lanes)
+{
+    struct ir_var *var;
+    out = append_loop(r, out, warps == 1 ? "one" : "warp", warps, AXIS_warp,
+                      &var);
+    return append_loop(r, out, lanes == 1 ? "one" : "lane", lanes, AXIS_lane,
+                       &var);
+}
+
+// Append the copies of boxes of one iteration, all signalling its slot.
+static bool append_boxes(struct roles *r, struct facts *facts,
+                         struct ir_block *fills, struct ir_expr *slot,
+                         struct ir_block *out)
 {
     struct arena *a = r->p->arena;
-    struct ir_block fills = {0}, loads = {0};
-    struct ir_expr *bytes = number(r, 0), *slot = slot_of(r, n);
+    struct ir_block loads = {0};
+    struct ir_expr *bytes = number(r, 0);
     struct tensor_signal signal = {r->full, 1, arena_new(a, struct ir_expr *)};
     signal.index[0] = slot;
-    for (size_t i = 0; i < r->ring.fills.n; i++)
-        ir_append(a, &fills, r->ring.fills.at[i]);
-    fills = ir_copy_block(a, &fills, vars, NULL);
-    slots_use(a, &r->ring, &fills, slot);
-    for (size_t i = 0; i < fills.n; i++) {
+    for (size_t i = 0; i < fills->n; i++) {
         struct tensor_box box = {0};
-        const char *wrong = tensor_copies_box(r->p, facts, fills.at[i], &box);
+        if (copies_only(fills->at[i]))
+            continue;
+        const char *wrong = tensor_copies_box(r->p, facts, fills->at[i], &box);
         if (wrong)
             return report(r, wrong);
         bytes = ir_add(a, bytes, tensor_copies_bytes(a, &box));
         tensor_copies_append(r->p, &box, &signal, &loads);
     }
-    append_operation(r, out, OP_mbarrier_wait, r->empty, slot,
-                     parity_of(r, n, 1));
     append_operation(r, out, OP_mbarrier_expect, r->full, slot, bytes);
     for (size_t i = 0; i < loads.n; i++)
         ir_append(a, out, ir_stmt_from(loads.at[i], r->loop));
     return true;
 }
 
+// Append the copies by all threads, each of which then arrives.
+static void append_threads(struct roles *r, struct ir_block *fills,
+                           struct ir_expr *slot, struct ir_block *out)
+{
+    for (size_t i = 0; i < fills->n; i++) {
+        struct ir_block one = {.at = &fills->at[i], .n = 1};
+        if (!copies_only(fills->at[i]))
+            continue;
+        async_copies_start(&one);
+        ir_append(r->p->arena, out, fills->at[i]);
+    }
+    append_operation(r, out, OP_mbarrier_arrive_copied, r->full, slot, NULL);
+}
+
+// Append the copies of one iteration, which is number `n`: below one thread, or
+// where all of them copy.
+static bool append_copies(struct roles *r, struct facts *facts,
+                          const struct map *vars, struct ir_expr *n,
+                          struct ir_block *out)
+{
+    struct arena *a = r->p->arena;
+    struct ir_block fills = {0};
+    struct ir_expr *slot = slot_of(r, n);
+    for (size_t i = 0; i < r->ring.fills.n; i++)
+        ir_append(a, &fills, r->ring.fills.at[i]);
+    fills = ir_copy_block(a, &fills, vars, NULL);
+    slots_use(a, &r->ring, &fills, slot);
+    append_operation(r, out, OP_mbarrier_wait, r->empty, slot,
+                     parity_of(r, n, 1));
+    struct ir_block *one = out;
+    if (r->has_boxes && r->has_copies)
+        one = append_group(r, out, 1, 1);
+    if (r->has_boxes && !append_boxes(r, facts, &fills, slot, one))
+        return false;
+    if (r->has_copies)
+        append_threads(r, &fills, slot, out);
+    return true;
+}
+
 // Append the loops of the producer: those around the marked loop and itself,
-// with nothing in them but the copies, run by one thread.
+// with nothing in them but the copies, run by one thread if these are boxes.
 static bool produce(struct roles *r, struct ir_block *out)
 {
     struct arena *a = r->p->arena;
     struct map vars = {.arena = r->p->scratch};
     struct facts facts;
-    struct ir_var *one;
     facts_start(&facts, r->p->scratch, r->p->kernel);
     for (uint32_t i = 0; i < r->at; i++)
         facts_enter(&facts, r->path.stmts[i]);
-    out = append_loop(r, out, "one", 1, AXIS_warp, &one);
-    out = append_loop(r, out, "one", 1, AXIS_lane, &one);
+    out = r->has_copies ? append_group(r, out, GROUP_WARPS, WARP_LANES)
+                        : append_group(r, out, 1, 1);
     for (uint32_t i = r->at + 1; i < r->path.n; i++) {
         const struct ir_for *l = &r->path.stmts[i]->u.loop;
+        if (is_thread(r, i))
+            continue;
         struct ir_var *var =
             ir_var_new(a, l->var->name, l->var->type, VAR_loop, l->var->span);
         struct ir_stmt *s =
@@ -337,8 +405,26 @@ static bool check_extents(struct roles *r)
     return true;
 }
 
-// Check that only serial loops stand between the warpgroups and the loop, and
-// only loops over blocks around the warpgroups.
+// Note by whom the fills are made.  None may depend on the threads of the
+// warpgroup that use what it fills.
+static bool check_fills(struct roles *r)
+{
+    for (size_t i = 0; i < r->ring.fills.n; i++) {
+        struct ir_block one = {.at = &r->ring.fills.at[i], .n = 1};
+        bool by_threads = copies_only(one.at[0]);
+        r->has_copies |= by_threads;
+        r->has_boxes |= !by_threads;
+        for (uint32_t k = r->at; k < r->path.n; k++) {
+            if ((k == r->at || is_thread(r, k)) &&
+                ir_block_mentions(&one, r->path.stmts[k]->u.loop.var))
+                return report(r, "a copy depends on the threads that use it");
+        }
+    }
+    return true;
+}
+
+// Check that only serial loops and those over its threads stand between a
+// warpgroup and the loop, and only loops over blocks around the warpgroups.
 static bool check(struct roles *r)
 {
     int64_t marked[2] = {0, 0};
@@ -347,7 +433,7 @@ static bool check(struct roles *r)
         if (s->kind != STMT_for)
             return report(r, "a branch is around it");
         enum axis_kind kind = axis_kind(s->u.loop.axis);
-        if (i == r->at)
+        if (i == r->at || is_thread(r, i))
             continue;
         if (i < r->at ? kind != AXIS_BLOCK : kind != AXIS_SERIAL)
             return report(r, "something else than blocks is around its "
@@ -361,7 +447,7 @@ static bool check(struct roles *r)
     r->ring = ring_find(r->p->scratch, r->p->kernel, r->loop);
     if (r->ring.fault)
         return report(r, r->ring.fault);
-    return check_extents(r) && check_arrays(r);
+    return check_fills(r) && check_extents(r) && check_arrays(r);
 }
 
 // Part the loop.

@@ -5,21 +5,25 @@
 //   for w in 0..2 @warpgroup {
 //     for k in 0..n @pipeline(4) @producer(40) @consumer(232) { ... } }
 //
-// Lowering starts one warpgroup more, of which one thread has the boxes copied
-// as soon as a slot of the ring is free, while the others use the slots that
-// are full.  The numbers are the registers that a thread of either keeps; 0
+// Lowering starts one warpgroup more, of which one thread has boxes copied, or
+// all make copies by cp_async, as soon as a slot of the ring is free, while the
+// others use the slots that are full.  The numbers are the registers that a thread of either keeps; 0
 // leaves them as the launch has them.
 //
 // Requires:
 //  1. the loop is marked by pipeline, and stands in one that is bound to
-//     warpgroups of a known number; its copies are copies of boxes   E0787
+//     warpgroups of a known number; its copies are copies of boxes,
+//     or by cp_async where no instruction of a warpgroup uses them  E0787
 //  2. registers that can be given: multiples of 8 from 24 to 240,
 //     together no more than the launch has                           E0788
 
 #include "passes/schedule/prim.h"
 
 #include "ir/build.h"
+#include "ir/walk.h"
+#include "passes/analysis/copies.h"
 #include "passes/analysis/ring.h"
+#include "passes/analysis/tensor.h"
 #include "passes/analysis/tensor_copy.h"
 
 enum { FILE_REGISTERS = 65536, GROUP = 128, LEAST = 24, MOST = 240, UNIT = 8 };
@@ -29,6 +33,34 @@ static void see_fill(struct ir_stmt *s, void *context)
 {
     if (s->kind == STMT_stage)
         *(bool *)context &= tensor_copy_marked(&s->u.stage);
+}
+
+// Set *(bool *)context at a product of a warpgroup.
+static void see_product(struct ir_stmt *s, void *context)
+{
+    struct ir_matrix op;
+    *(bool *)context |=
+        tensor_marked(s, &op) && matrix_info(op).kind == MATRIX_WGMMA;
+}
+
+// Check the copies: by the engine, or by threads, which cannot let products of
+// warpgroups see what they fill.  Returns why not, or NULL.
+static const char *check_fills(const struct ring *ring, struct ir_stmt *loop)
+{
+    bool by_threads = false, has_product = false;
+    for (size_t i = 0; i < ring->fills.n; i++) {
+        struct ir_block one = {.at = &ring->fills.at[i], .n = 1};
+        bool boxes = true;
+        ir_each_stmt(&one, see_fill, &boxes);
+        if (!boxes && !copies_only(one.at[0]))
+            return "its copies are not all `copy_via(stage, tma)`, or "
+                   "`copy_via(stage, cp_async)` of elements of 4 bytes";
+        by_threads |= !boxes;
+    }
+    ir_each_stmt(&loop->u.loop.body, see_product, &has_product);
+    return by_threads && has_product
+               ? "instructions of warpgroups use what threads copy"
+               : NULL;
 }
 
 // Return the loop over warpgroups around a loop, or NULL, and their number.
@@ -51,7 +83,6 @@ static const char *check_shape(struct sched_call *c, struct ir_stmt *loop,
                                int64_t *groups)
 {
     struct pass *p = c->pass;
-    bool boxes = true;
     if (!ring_slots(loop))
         return "it is not pipelined";
     if (!group_around(p, loop, groups))
@@ -60,11 +91,7 @@ static const char *check_shape(struct sched_call *c, struct ir_stmt *loop,
     struct ring ring = ring_find(p->scratch, p->kernel, loop);
     if (ring.fault)
         return ring.fault;
-    for (size_t i = 0; i < ring.fills.n; i++) {
-        struct ir_block one = {.at = &ring.fills.at[i], .n = 1};
-        ir_each_stmt(&one, see_fill, &boxes);
-    }
-    return boxes ? NULL : "its copies are not all `copy_via(stage, tma)`";
+    return check_fills(&ring, loop);
 }
 
 // Return whether a number of registers is one that threads can be given.
