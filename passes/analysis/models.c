@@ -15,10 +15,15 @@
 enum {
     LEAVES_MOST = 40,
     MODELS_MOST = 16,
-    REACH = 4099, // how far to go where a range is open; a prime
-    ASIDE_MOST = 2,
     POSITIONS = 6 // axes of blocks and threads
 };
+
+// How to go about a model: how far to go where a range is open, and how far
+// from its beginning to stay.
+struct way {
+    int64_t reach, aside;
+};
+static const struct way ways[] = {{4099, 0}, {4099, 1}, {2097169, 0}};
 
 // Beyond what a model is made with.
 static const int64_t LARGE = INT64_C(1) << 31;
@@ -329,8 +334,19 @@ struct attempt {
     const struct affine *claim;
     struct model model;
     uint64_t *open; // of each fact, the leaves that are not chosen
-    int64_t aside;  // how far from the end of an open range to stay
+    struct way way;
 };
+
+// Return the number that a leaf is known to be a multiple of, 1 if of none.
+static int64_t multiple_of(const struct facts *f, const struct leaf *l)
+{
+    for (size_t i = f->multiples.n; i-- > 0;) {
+        const struct fact_multiple *m = &f->multiples.at[i];
+        if (l->var && m->atom->op == OP_var && m->atom->u.var == l->var)
+            return m->of;
+    }
+    return 1;
+}
 
 // Choose a number for a leaf; false if none is left.
 static bool choose(struct attempt *t, size_t at)
@@ -342,15 +358,18 @@ static bool choose(struct attempt *t, size_t at)
             narrow_by(&t->model, &t->facts->known.at[i], l, &r);
         t->open[i] &= ~(UINT64_C(1) << at);
     }
-    if (r.lo < -REACH)
-        r.lo = -REACH;
+    if (r.lo < -t->way.reach)
+        r.lo = -t->way.reach;
     if (r.lo > r.hi || r.lo > LARGE)
         return false;
-    if (r.hi > r.lo + REACH) {
-        r.hi = r.lo + REACH;
-        r.lo += t->aside;
+    if (r.hi > r.lo + t->way.reach) {
+        r.hi = r.lo + t->way.reach;
+        r.lo += t->way.aside;
     }
-    l->value = direction(&t->model, t->claim, l) < 0 ? r.hi : r.lo;
+    int64_t of = multiple_of(t->facts, l), first = r.lo + of - 1;
+    bool is_last = direction(&t->model, t->claim, l) < 0;
+    l->value =
+        is_last ? r.hi - (r.hi % of + of) % of : first - (first % of + of) % of;
     l->is_set = true;
     return true;
 }
@@ -407,8 +426,8 @@ static void keep(const struct facts *f, const struct model *m)
 
 bool models_search(const struct facts *f, const struct affine *x)
 {
-    for (int64_t aside = 0; aside < ASIDE_MOST; aside++) {
-        struct attempt t = {.facts = f, .claim = x, .aside = aside};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct attempt t = {.facts = f, .claim = x, .way = ways[i]};
         struct arena_mark mark = arena_mark(f->arena);
         bool is_refuted = make(&t) && fails(&t.model, x);
         arena_release(f->arena, mark);

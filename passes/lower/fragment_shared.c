@@ -16,6 +16,13 @@
 
 enum { ROWS = 8, CHUNK = 16, LINE = 128, RANK = IR_TILE_RANK };
 
+// How far elements are from the first one in a dimension: for each row that
+// moves along it, and each column.
+struct offsets {
+    uint32_t n[2]; // rows, columns; 1 if they do not move along it
+    int64_t *at;
+};
+
 // An operand under way.
 struct shared {
     struct arena *arena;
@@ -24,8 +31,9 @@ struct shared {
     const struct tensor_operand *operand;
     struct ir_expr *base[RANK];
     int64_t stride[RANK]; // in bytes
-    uint32_t bytes;       // of an element
-    uint32_t row;         // of a swizzled row, in bytes; 16 without
+    struct offsets offsets[RANK];
+    uint32_t bytes; // of an element
+    uint32_t row;   // of a swizzled row, in bytes; 16 without
     struct matrix_shape shape;
     struct ir_tile *out;
 };
@@ -86,19 +94,51 @@ static bool offset(struct shared *x, uint32_t d, uint32_t row, uint32_t column,
     return affine_is_number(&rest);
 }
 
-// Compute the offsets of an element, `line` of m or n, in each dimension, and
-// in bytes before the swizzle.
-static bool locate(struct shared *x, uint32_t line, uint32_t k, int64_t *index,
-                   int64_t *bytes)
+// Compute the offsets in a dimension; false if they depend on where the tile
+// is.
+static bool find_offsets(struct shared *x, uint32_t d)
 {
+    struct offsets *o = &x->offsets[d];
     bool is_a = x->which == MATRIX_A;
-    *bytes = 0;
-    for (uint32_t d = 0; d < x->operand->n; d++) {
-        if (!offset(x, d, is_a ? line : k, is_a ? k : line, &index[d]))
+    uint32_t room[2] = {is_a ? x->shape.lines : x->shape.k,
+                        is_a ? x->shape.k : x->shape.lines};
+    for (int side = 0; side < 2; side++) {
+        const struct ir_stmt *loop = tensor_loop(x->nest, x->which, side);
+        bool moves = ir_mentions(x->operand->index[d], loop->u.loop.var);
+        o->n[side] = moves ? room[side] : 1;
+    }
+    o->at = arena_array(x->arena, int64_t, (size_t)o->n[0] * o->n[1]);
+    for (uint32_t i = 0; i < o->n[0] * o->n[1]; i++) {
+        if (!offset(x, d, i / o->n[1], i % o->n[1], &o->at[i]))
             return false;
-        *bytes += index[d] * x->stride[d];
     }
     return true;
+}
+
+// Compute the offsets in all dimensions.
+static bool find_all_offsets(struct shared *x)
+{
+    for (uint32_t d = 0; d < x->operand->n; d++) {
+        if (!find_offsets(x, d))
+            return false;
+    }
+    return true;
+}
+
+// Find the offsets of an element, `line` of m or n, in each dimension; return
+// that in bytes before the swizzle.
+static int64_t locate(const struct shared *x, uint32_t line, uint32_t k,
+                      int64_t *index)
+{
+    bool is_a = x->which == MATRIX_A;
+    uint32_t row = is_a ? line : k, column = is_a ? k : line;
+    int64_t bytes = 0;
+    for (uint32_t d = 0; d < x->operand->n; d++) {
+        const struct offsets *o = &x->offsets[d];
+        index[d] = o->at[row % o->n[0] * o->n[1] + column % o->n[1]];
+        bytes += index[d] * x->stride[d];
+    }
+    return bytes;
 }
 
 // Return whether the tile begins where a block of rows does: in all dimensions
@@ -119,68 +159,52 @@ static bool is_aligned(struct shared *x)
 }
 
 // Find the distances between blocks from where a few elements lie.
-static bool find_descriptor(struct shared *x)
+static void find_descriptor(struct shared *x)
 {
     struct ir_descriptor *d = &x->out->descriptor;
-    int64_t index[RANK], next_k = 0, next_line, bytes;
+    int64_t index[RANK], next_k = locate(x, 0, 1, index);
     uint32_t width = x->row / x->bytes;
-    if (!locate(x, 0, 1, index, &next_k) || !locate(x, 1, 0, index, &next_line))
-        return false;
     d->swizzle = x->row == CHUNK ? 0 : x->row;
     d->is_transposed = next_k != x->bytes;
     uint32_t along_room = d->is_transposed ? x->shape.lines : x->shape.k;
     uint32_t across_room = d->is_transposed ? x->shape.k : x->shape.lines;
     int64_t along = CHUNK, across = CHUNK;
-    if (along_room > width) {
-        if (!locate(x, d->is_transposed ? width : 0,
-                    d->is_transposed ? 0 : width, index, &bytes))
-            return false;
-        along = bytes;
-    }
-    if (across_room > ROWS) {
-        if (!locate(x, d->is_transposed ? 0 : ROWS, d->is_transposed ? ROWS : 0,
-                    index, &bytes))
-            return false;
-        across = bytes;
-    }
+    if (along_room > width)
+        along = locate(x, d->is_transposed ? width : 0,
+                       d->is_transposed ? 0 : width, index);
+    if (across_room > ROWS)
+        across = locate(x, d->is_transposed ? 0 : ROWS,
+                        d->is_transposed ? ROWS : 0, index);
     bool is_exchanged = d->is_transposed && !d->swizzle;
     d->leading = (uint32_t)(is_exchanged ? across : along);
     d->stride = (uint32_t)(is_exchanged ? along : across);
-    return true;
 }
 
 // Find how many elements the tile has in each dimension.
-static bool measure(struct shared *x)
+static void measure(struct shared *x)
 {
-    int64_t index[RANK], bytes;
-    for (uint32_t line = 0; line < x->shape.lines; line++) {
-        for (uint32_t k = 0; k < x->shape.k; k++) {
-            if (!locate(x, line, k, index, &bytes))
-                return false;
-            for (uint32_t d = 0; d < x->operand->n; d++) {
-                if (index[d] >= x->out->extent[d])
-                    x->out->extent[d] = (uint32_t)index[d] + 1;
-            }
+    for (uint32_t d = 0; d < x->operand->n; d++) {
+        const struct offsets *o = &x->offsets[d];
+        for (uint32_t i = 0; i < o->n[0] * o->n[1]; i++) {
+            if (o->at[i] >= x->out->extent[d])
+                x->out->extent[d] = (uint32_t)o->at[i] + 1;
         }
     }
-    return true;
 }
 
 // Return whether an element is where the instruction looks for it, and where
 // the tile's extents say.
-static bool is_expected(struct shared *x, uint32_t line, uint32_t k)
+static bool is_expected(const struct shared *x, uint32_t line, uint32_t k)
 {
     const struct ir_descriptor *d = &x->out->descriptor;
-    int64_t index[RANK], bytes;
+    int64_t index[RANK];
+    uint64_t address = (uint64_t)locate(x, line, k, index);
     uint32_t expected[RANK];
-    if (!locate(x, line, k, index, &bytes))
-        return false;
     matrix_tile_index(x->out, &x->shape, line, k, expected);
     for (uint32_t i = 0; i < x->operand->n; i++) {
         if (expected[i] != (uint64_t)index[i])
             return false;
     }
-    uint64_t address = (uint64_t)bytes;
     if (d->swizzle)
         address ^= (address / LINE & (x->row / CHUNK - 1)) * CHUNK;
     return matrix_shared_address(d, x->bytes, 0, line, k) == address;
@@ -222,7 +246,12 @@ const char *fragments_shared(struct fragments *f,
     if (!is_aligned(&x))
         return "a tile does not begin at a multiple of 8 rows and 16 bytes";
     out->at = ir_place(f->p->arena, operand->buffer, operand->n, x.base);
-    if (!find_descriptor(&x) || !measure(&x) || !agrees(&x))
+    bool is_regular = find_all_offsets(&x);
+    if (is_regular) {
+        find_descriptor(&x);
+        measure(&x);
+    }
+    if (!is_regular || !agrees(&x))
         return "its blocks of 8 rows are not all equally far apart";
     if (type_bits(operand->buffer->elem) != 16 && out->descriptor.is_transposed)
         return "only 16-bit elements may lie along m or n";
