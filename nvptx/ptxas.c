@@ -14,6 +14,11 @@
 
 enum { JOB_OUTPUT_MOST = 64 << 20 };
 
+// The option to compile kernels at the same time, on all processors, and what
+// assemblers say that lack it.  The code does not depend on their number.
+static const char split[] = "--split-compile=0";
+static const char unsplit[] = "Unknown option '-split-compile'";
+
 // What a message means.
 struct message_row {
     const char *words;
@@ -178,15 +183,19 @@ static bool finish(struct arena *a, const struct process *p,
 
 // ---- Running --------------------------------------------------------------
 
-// Return the process that assembles a job.
+// Return the process that assembles a job; one that splits has its kernels
+// compiled at the same time.
 static struct process job_process(struct arena *a, const struct ptxas *tool,
-                                  const struct ptxas_job *job)
+                                  const struct ptxas_job *job, bool splits)
 {
-    const char *const argv[] = {
-        tool->path, arena_printf(a, "-arch=%s", job->target->name),
-        "-v",       "/dev/stdin",
-        "-o",       "/dev/stdout",
-        NULL};
+    const char *const argv[] = {tool->path,
+                                arena_printf(a, "-arch=%s", job->target->name),
+                                "-v",
+                                "/dev/stdin",
+                                "-o",
+                                "/dev/stdout",
+                                splits ? split : NULL,
+                                NULL};
     struct process_input *input = arena_new(a, struct process_input);
     *input = (struct process_input){job->ptx, job->ptx_size};
     return (struct process){
@@ -197,14 +206,31 @@ static struct process job_process(struct arena *a, const struct ptxas *tool,
         .output_most = JOB_OUTPUT_MOST};
 }
 
+// Run the processes of all jobs again of which one did not know how to split.
+static void run_unsplit(struct arena *a, const struct ptxas *tool,
+                        const struct ptxas_job *jobs, size_t n,
+                        struct process *all)
+{
+    bool knows = true;
+    for (size_t i = 0; i < n; i++)
+        knows &= !all[i].errors.data || !strstr(all[i].errors.data, unsplit);
+    for (size_t i = 0; i < n && !knows; i++) {
+        process_free(&all[i]);
+        all[i] = job_process(a, tool, &jobs[i], false);
+    }
+    if (!knows)
+        process_run(a, all, n);
+}
+
 bool ptxas_run(struct arena *a, const struct ptxas *tool,
                struct ptxas_job *jobs, size_t n, struct diag_list *diags)
 {
     struct process *all = arena_array(a, struct process, n);
     bool ok = true;
     for (size_t i = 0; i < n; i++)
-        all[i] = job_process(a, tool, &jobs[i]);
+        all[i] = job_process(a, tool, &jobs[i], true);
     process_run(a, all, n);
+    run_unsplit(a, tool, jobs, n, all);
     for (size_t i = 0; i < n; i++) {
         ok = finish(a, &all[i], &jobs[i], diags) && ok;
         process_free(&all[i]);

@@ -203,6 +203,33 @@ static void passes_warnings_on(void **state)
     fixture_end(&f);
 }
 
+// One that cannot compile kernels at the same time does so one by one.
+static void assembles_without_splitting(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct buf ptx = {0};
+    fixture_start(&f);
+    const char *path = fixture_tool(&f, "ptxas");
+    if (!path) {
+        fixture_end(&f);
+        skip();
+    }
+    struct ptxas tool = {
+        .path = fixture_script(
+            &f,
+            arena_printf(&f.arena,
+                         "case \"$*\" in *split*) echo \"ptxas fatal   : "
+                         "Unknown option '-split-compile'\" >&2; exit 255;; "
+                         "esac; exec %s \"$@\"",
+                         path))};
+    struct ptxas_job job = job_for(&f, "sm_80", &ptx);
+    assert_true(ptxas_run(&f.arena, &tool, &job, 1, &f.diags));
+    assert_non_null(usage_find(&job.usage, "vadd"));
+    buf_free(&ptx);
+    fixture_end(&f);
+}
+
 // Several architectures are assembled, each as asked for.
 static void assembles(void **state)
 {
@@ -298,6 +325,7 @@ int main(void)
         cmocka_unit_test(reports_a_cut_cubin),
         cmocka_unit_test(reports_every_job),
         cmocka_unit_test(passes_warnings_on),
+        cmocka_unit_test(assembles_without_splitting),
         cmocka_unit_test(assembles),
         cmocka_unit_test(reads_statistics),
         cmocka_unit_test(is_reproducible),
