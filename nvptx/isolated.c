@@ -1,11 +1,11 @@
-// Emission in a child process.
+// Emission in child processes, one for each part of the kernels.
 //
 // LLVM ends the process where it meets what it cannot translate.  So a child
 // emits, and sends back through a pipe: whether it succeeded, its diagnostics,
 // its times and the text.  The child is a copy of its parent: the addresses of sources,
 // in the spans of diagnostics, mean the same in both.
 
-#include "nvptx/nvptx.h"
+#include "nvptx/parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -293,27 +293,52 @@ static bool take_answer(const struct child *c, struct phases *times,
     return answer.ok;
 }
 
+// Wait for a child, and append what it emitted.  Returns false after
+// reporting an error; `reason` is errno if there is no child.
+static bool finish(struct child *c, int reason, struct phases *times,
+                   struct buf *out, struct diag_list *diags)
+{
+    int status = 0;
+    bool ok = false;
+    if (c->pid <= 0)
+        diag_error(diags, (struct span){0}, D_llvm_failed, strerror(reason));
+    listen_to(c);
+    if (c->pid > 0) {
+        while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
+            continue;
+        if (has_answered(c))
+            ok = take_answer(c, times, out, diags);
+        else
+            report_death(c, status, diags);
+    }
+    buf_free(&c->said[0]);
+    buf_free(&c->said[1]);
+    return ok;
+}
+
 bool nvptx_emit_isolated(struct arena *a,
                          const struct ir_kernel *const *kernels, size_t n,
                          const struct nvptx_options *options, struct buf *out,
                          struct diag_list *diags)
 {
-    struct job job = {a, kernels, n, options};
-    struct child c = {.fds = {-1, -1}};
-    int status = 0;
-    bool ok = false;
-    if (!start(&job, &c))
-        diag_error(diags, (struct span){0}, D_llvm_failed, strerror(errno));
-    listen_to(&c);
-    if (c.pid > 0) {
-        while (waitpid(c.pid, &status, 0) < 0 && errno == EINTR)
-            continue;
-        if (has_answered(&c))
-            ok = take_answer(&c, options->times, out, diags);
-        else
-            report_death(&c, status, diags);
+    struct parts parts = parts_of(a, kernels, n, options);
+    struct child *children = arena_array(a, struct child, parts.n);
+    struct buf *texts = arena_array(a, struct buf, parts.n);
+    int *reasons = arena_array(a, int, parts.n);
+    bool ok = true;
+    for (size_t i = 0; i < parts.n; i++) {
+        struct job job = {a, parts.at[i].kernels, parts.at[i].n, options};
+        children[i] = (struct child){.fds = {-1, -1}};
+        reasons[i] = start(&job, &children[i]) ? 0 : errno;
     }
-    buf_free(&c.said[0]);
-    buf_free(&c.said[1]);
+    for (size_t i = 0; i < parts.n; i++)
+        ok &=
+            finish(&children[i], reasons[i], options->times, &texts[i], diags);
+    if (ok && parts.n == 1)
+        buf_bytes(out, texts[0].data, texts[0].n);
+    else if (ok)
+        parts_join(texts, parts.n, out);
+    for (size_t i = 0; i < parts.n; i++)
+        buf_free(&texts[i]);
     return ok;
 }
