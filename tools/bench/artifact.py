@@ -8,6 +8,7 @@ import subprocess
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KERNELS = f"{ROOT}/tests/kernels"
+EMPTY = f"{ROOT}/tools/bench/empty"
 
 
 class Failure(Exception):
@@ -22,14 +23,19 @@ def command(*words):
     return done.stdout
 
 
+def parameters(entry):
+    """The sizes and the arrays among the parameters of a kernel of a manifest."""
+    return ([p for p in entry["parameters"] if "shape" not in p],
+            [p for p in entry["parameters"] if "shape" in p])
+
+
 class Kernel:
     """One kernel of a built file."""
 
     def __init__(self, library, entry, fatbin):
         self.library, self.fatbin = library, fatbin
-        self.name = entry["name"]
-        self.sizes = [p["c_name"] for p in entry["parameters"] if "shape" not in p]
-        self.arrays = [p for p in entry["parameters"] if "shape" in p]
+        self.name, (sizes, self.arrays) = entry["name"], parameters(entry)
+        self.sizes = [p["c_name"] for p in sizes]
 
     def shape(self, array, sizes):
         """The extents of a parameter at these sizes."""
@@ -70,60 +76,66 @@ class Builder:
     def __init__(self, ingot, out, keep=False):
         """`keep`: what lies in the folder `out` was built by the same command."""
         self.ingot, self.out, self.keep = os.path.abspath(ingot), os.path.abspath(out), keep
-        self.files, self.kernels = {}, {}
+        self.files, self.kernels = set(), {}
 
-    def file(self, path, arch, options=()):
+    def file(self, path, arch):
         """The folder with what became of a kernel file."""
-        key = (path, arch, *options)
-        if key not in self.files:
-            stem = os.path.basename(path)[:-4]
-            folder = f"{self.out}/{'_'.join([stem, arch, *options]).replace('/', '_')}"
+        stem = os.path.basename(path)[:-4]
+        folder = f"{self.out}/{stem}_{arch}"
+        if folder not in self.files:
             os.makedirs(folder, exist_ok=True)
             if not (self.keep and os.path.exists(f"{folder}/{stem}.json")):
-                command(self.ingot, "build", path, "-o", folder, "--arch", arch, *options)
-            self.files[key] = folder
-        return self.files[key]
+                command(self.ingot, "build", path, "-o", folder, "--arch", arch)
+            self.files.add(folder)
+        return folder
 
-    def kernel(self, path, name, arch="sm_90a", options=()):
-        """A kernel, ready to launch; `path` is absolute or in tests/kernels."""
-        path = path if os.path.isabs(path) else f"{KERNELS}/{path}.ing"
-        key = (path, name, arch, *options)
-        if key not in self.kernels:
-            if not re.search(rf"^kernel {name}\b", open(path).read(), re.M):
+    def built(self, path, name, arch):
+        """Builds a kernel of a file (absolute, or in tests/kernels, without .ing) and its
+        bridge; returns the bridge's path."""
+        path = f"{path if os.path.isabs(path) else f'{KERNELS}/{path}'}.ing"
+        with open(path) as file:
+            if not re.search(rf"^kernel {name}\b", file.read(), re.M):
                 raise Failure(f"{os.path.basename(path)} has no kernel {name}")
-            self.kernels[key] = self.open(self.file(path, arch, options), path, name)
+        folder, stem = self.file(path, arch), os.path.basename(path)[:-4]
+        bridge = f"{folder}/{name}.so"
+        if not (self.keep and os.path.exists(bridge)):
+            self.bridge(bridge, folder, stem, self.entry(folder, stem, name))
+        return bridge
+
+    def kernel(self, path, name, arch="sm_90a"):
+        """A kernel, ready to launch."""
+        key = (path, name, arch)
+        if key not in self.kernels:
+            bridge = self.built(path, name, arch)
+            folder, stem = os.path.dirname(bridge), os.path.basename(path)
+            library, fatbin = ctypes.CDLL(bridge), f"{folder}/{stem}.fatbin"
+            library.bridge_workspace.restype = ctypes.c_size_t
+            library.bridge_time.restype = library.bridge_time_bare.restype = ctypes.c_double
+            if library.bridge_open(fatbin.encode()):
+                raise Failure(f"{name}: cannot load {fatbin}")
+            self.kernels[key] = Kernel(library, self.entry(folder, stem, name), fatbin)
         return self.kernels[key]
 
-    def open(self, folder, path, name):
-        stem = os.path.basename(path)[:-4]
-        manifest = json.load(open(f"{folder}/{stem}.json"))
-        entry = next(k for k in manifest["kernels"] if k["name"] == name)
-        header = open(f"{folder}/{stem}.h").read()
-        library = ctypes.CDLL(self.bridge(folder, stem, header, entry))
-        library.bridge_workspace.restype = ctypes.c_size_t
-        library.bridge_time.restype = library.bridge_time_bare.restype = ctypes.c_double
-        if library.bridge_open(f"{folder}/{stem}.fatbin".encode()):
-            raise Failure(f"{name}: cannot load")
-        return Kernel(library, entry, f"{folder}/{stem}.fatbin")
+    def entry(self, folder, stem, name):
+        """What the manifest says of a kernel."""
+        with open(f"{folder}/{stem}.json") as file:
+            return next(k for k in json.load(file)["kernels"] if k["name"] == name)
 
-    def bridge(self, folder, stem, header, entry):
-        """Compiles the shared library of a kernel; returns its path."""
-        name = entry["name"]
-        artifact = re.search(r"struct ingot_artifact (\w+)", header).group(1)
-        sizes = [p for p in entry["parameters"] if "shape" not in p]
+    def bridge(self, path, folder, stem, entry):
+        """Compiles the shared library of a kernel."""
+        name, sizes, arrays = entry["name"], *parameters(entry)
+        with open(f"{folder}/{stem}.h") as file:
+            header = file.read()
         place = {p["c_name"]: f"n[{i}]" for i, p in enumerate(sizes)}
-        arrays = [p for p in entry["parameters"] if "shape" in p]
         place.update({p["c_name"]: f"a[{i}]" for i, p in enumerate(arrays)})
         words = ["module", "stream", *(place[p["c_name"]] for p in entry["parameters"])]
-        takes = re.search(rf"size_t {name}_workspace\(([^)]*)\)", header)
-        space = "0"
+        takes, space = re.search(rf"size_t {name}_workspace\(([^)]*)\)", header), "0"
         if takes:
             words.append("workspace")
-            given = re.findall(r"(\w+)(?:,|$)", takes.group(1).strip())
-            space = f"{name}_workspace({', '.join(place[g] for g in given if g in place)})"
-        path = f"{folder}/{name}.so"
+            given = re.findall(r"int64_t (\w+)", takes.group(1))
+            space = f"{name}_workspace({', '.join(place[g] for g in given)})"
+        artifact = re.search(r"struct ingot_artifact (\w+)", header).group(1)
         command("cc", "-shared", "-fPIC", "-O2", f"-I{ROOT}/runtime", f"-I{folder}",
                 f'-DHEADER="{stem}.h"', f"-DARTIFACT={artifact}", f"-DWORKSPACE={space}",
                 f"-DCALL={name}({', '.join(words)})", f"{ROOT}/tools/bench/bridge.c",
                 f"{ROOT}/runtime/ingot.c", "-ldl", "-lpthread", "-o", path)
-        return path

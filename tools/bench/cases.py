@@ -2,6 +2,8 @@
 
 from collections import namedtuple
 
+from artifact import EMPTY
+
 # The exit status of a process that lost the device, its last case reported.
 LOST = 3
 
@@ -102,11 +104,16 @@ CHAINS = (
             "depthwise", 1e-5) for form in ("plain", "shared", "local", "unrolled")),
 )
 
+# What the part `launch` needs.
+LAUNCHED = ((EMPTY, "empty", "sm_90"), ("vadd", "vadd", "sm_90"))
+
 
 def kernels(parts):
     """(file, kernel, architecture) of everything that these parts launch, once each."""
     found = {}
     for part in parts:
+        if part == "launch":
+            found.update(dict.fromkeys(LAUNCHED))
         rows = {"gemm": PRODUCTS, "ragged": PRODUCTS, "chains": CHAINS}.get(part, MEMORY)
         for row in rows:
             if isinstance(row, Chain):

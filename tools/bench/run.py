@@ -2,6 +2,7 @@
 """Builds, runs, checks and times the zoo beside its peers on a GPU.
 
     tools/bench/run.py INGOT OUTDIR [--only PART...] [--json FILE] [--rounds N] [--budget SECONDS]
+    tools/bench/run.py INGOT OUTDIR --build-only      # needs no GPU; then elsewhere: --built
     tools/bench/run.py --list
 
 INGOT is the command, OUTDIR takes what is built. Needs a C compiler, PyTorch, and Triton
@@ -21,6 +22,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import cases  # noqa: E402
+from artifact import Builder, Failure  # noqa: E402
 from report import Progress, Report  # noqa: E402
 
 
@@ -36,6 +38,8 @@ def arguments():
                         help="begin no new case after so long (540)")
     parser.add_argument("--case-limit", type=float, default=150, metavar="SECONDS",
                         help="end a case that takes longer (150)")
+    parser.add_argument("--build-only", action="store_true", help="build all that would be run, and end")
+    parser.add_argument("--built", action="store_true", help="OUTDIR has what --build-only made")
     parser.add_argument("--list", action="store_true", help="list the parts and end")
     parser.add_argument("--start", type=int, default=-1, help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -43,6 +47,18 @@ def arguments():
         parser.error("INGOT and OUTDIR are needed")
     given.json = given.json or f"{given.outdir}/results.json"
     return given
+
+
+def build(given):
+    """Builds what the chosen parts launch; returns the exit status."""
+    builder, failed = Builder(given.ingot, given.outdir), 0
+    for file, kernel, arch in cases.kernels(given.only):
+        try:
+            print(builder.built(file, kernel, arch), flush=True)
+        except Failure as failure:
+            print(f"{kernel} {arch}: FAILED: {failure}", flush=True)
+            failed = 1
+    return failed
 
 
 def watch(child, progress, limit):
@@ -81,6 +97,8 @@ def main():
         for name, part in cases.PARTS.items():
             print(f"{name:14} {part.text}")
         return 0
+    if given.build_only:
+        return build(given)
     if given.start < 0:
         return supervise(given)
     import session

@@ -59,7 +59,7 @@ def run(given):
     if given.start == 0:
         report.describe(versions())
     torch.manual_seed(1)
-    builder = Builder(given.ingot, given.outdir, keep=given.start > 0)
+    builder = Builder(given.ingot, given.outdir, keep=given.built or given.start > 0)
     work, progress = Session(builder, report, given.rounds), Progress(given.outdir)
     for index, (part, name, measure) in enumerate(all_cases(given.only, given.match)):
         if index < given.start:

@@ -7,7 +7,7 @@ import torch
 
 import data
 import timing
-from artifact import ROOT
+from artifact import EMPTY
 from report import median_ms
 
 ROUNDS, TIMES = 400, 200
@@ -47,7 +47,7 @@ def on_the_host(session):
 
 def on_the_device(session):
     """Microseconds of a kernel that does nothing, replayed from a graph."""
-    kernel = session.builder.kernel(f"{ROOT}/tools/bench/empty.ing", "empty", "sm_90")
+    kernel = session.builder.kernel(EMPTY, "empty", "sm_90")
     go, array = kernel.sizes[0], kernel.arrays[0]["c_name"]
     launch = kernel.launcher({go: 0}, {array: torch.zeros(1, device="cuda")})
     rows = timing.sustained({"empty": timing.graph([launch], REPLAYED)}, session.rounds, seconds=0.02)
