@@ -10,6 +10,7 @@
 struct search {
     struct pass *p;
     struct ir_block *block;
+    const struct ir_block *init; // what runs in front
     bool (*is_invariant)(const struct ir_expr *x, const void *context);
     const void *context; // of is_invariant
     struct accumulators *found;
@@ -58,8 +59,23 @@ static struct accumulator *find(struct accumulators *all,
     return NULL;
 }
 
+// Return whether one of these statements stores the wanted element, whatever
+// holds.
+static bool stores_wanted(const struct search *s, const struct ir_block *block)
+{
+    for (size_t i = 0; i < block->n; i++) {
+        const struct ir_stmt *stmt = block->at[i];
+        if (stmt->kind == STMT_store &&
+            stmt->u.store.buffer == s->wanted.buffer &&
+            same_index(&s->wanted, stmt->u.store.n, stmt->u.store.index))
+            return true;
+    }
+    return false;
+}
+
 // Take the element that a statement stores if it is the only one of its array
-// that the block touches.
+// that the block touches, and is touched in any case: outside of a condition
+// its index may lie outside of the array.
 static void see_candidate(struct ir_stmt *stmt, void *context)
 {
     struct search *s = context;
@@ -77,7 +93,8 @@ static void see_candidate(struct ir_stmt *stmt, void *context)
         s->all_equal &= s->is_invariant(s->wanted.index[i], s->context);
     ir_each_stmt(s->block, see_store, s);
     ir_each_expr_in(s->block, see_load, s);
-    if (!s->all_equal)
+    if (!s->all_equal ||
+        !(stores_wanted(s, s->block) || stores_wanted(s, s->init)))
         return;
     const char *name = arena_printf(p->scratch, "%s_acc", buffer->name);
     s->wanted.var = ir_var_new(p->arena, str_name(p->names, name), buffer->elem,
@@ -86,12 +103,14 @@ static void see_candidate(struct ir_stmt *stmt, void *context)
 }
 
 void accumulate_find(struct pass *p, struct ir_block *block,
+                     const struct ir_block *init,
                      bool (*is_invariant)(const struct ir_expr *x,
                                           const void *context),
                      const void *context, struct accumulators *out)
 {
     struct search s = {.p = p,
                        .block = block,
+                       .init = init,
                        .is_invariant = is_invariant,
                        .context = context,
                        .found = out};

@@ -16,8 +16,10 @@ struct accumulator {
 struct accumulators VEC(struct accumulator);
 
 // Find the elements that a block stores, at an index that `is_invariant`
-// accepts throughout, and that are all it touches of their arrays.
+// accepts throughout, that are all it touches of their arrays, and that it or
+// `init` in front of it stores whatever holds.
 void accumulate_find(struct pass *p, struct ir_block *block,
+                     const struct ir_block *init,
                      bool (*is_invariant)(const struct ir_expr *x,
                                           const void *context),
                      const void *context, struct accumulators *out);

@@ -14,8 +14,9 @@
 //
 // The element on its way is kept in a variable, so that nothing waits for the
 // memory it comes from.  Outside of such loops, as in what is left of one
-// that was cut or computes what is copied, the first half is used.  Where the copy is a serial loop, there is no variable
-// for each of its elements: then it is stored at once.
+// that was cut or computes what is copied, the first half is used.  Where the
+// copy is a serial loop, there is no variable for each of its elements: then
+// it is stored at once.
 
 #include "passes/lower/double_buffer.h"
 
@@ -31,6 +32,7 @@ struct rewrite {
     struct ir_stmt *loop;
     struct ir_stmt *around[AXIS_COUNT]; // the loop on each axis, or NULL
     struct map doubled;                 // arrays -> those with two halves
+    struct map filled;                  // arrays that the loop copies to
 
     struct ir_expr *half; // of the accesses being rewritten
     bool is_outside;      // of the loops: only arrays that have halves count
@@ -148,7 +150,7 @@ static struct ir_expr **in_half(struct rewrite *r, uint32_t n,
 // Return whether an array gets the half in front of its indices.
 static bool has_halves(const struct rewrite *r, const struct ir_buffer *b)
 {
-    return b->is_double && (!r->is_outside || map_has(&r->doubled, b));
+    return b->is_double && map_has(r->is_outside ? &r->doubled : &r->filled, b);
 }
 
 // Read a marked array in the current half.
@@ -333,6 +335,26 @@ static size_t take_copies(struct rewrite *r)
     return first;
 }
 
+// Note the array of a store: it is filled.
+static void see_fill(struct ir_stmt *s, void *context)
+{
+    struct rewrite *r = context;
+    if (s->kind == STMT_store)
+        map_set(&r->filled, s->u.store.buffer, s);
+}
+
+// Note which arrays the loop copies to; marked arrays of loops around keep
+// their half.
+static void note_filled(struct rewrite *r)
+{
+    struct ir_block *body = &r->loop->u.loop.body;
+    r->filled = (struct map){.arena = r->p->scratch};
+    for (size_t i = 0; i < body->n; i++) {
+        if (is_copy(body->at[i]))
+            ir_each_stmt(&(struct ir_block){&body->at[i], 1, 1}, see_fill, r);
+    }
+}
+
 // Return the half that an iteration uses.
 static struct ir_expr *half_of(struct arena *a, struct ir_expr *iteration)
 {
@@ -347,6 +369,7 @@ static void rewrite_loop(struct rewrite *r, struct ir_block *block, size_t at)
     struct ir_expr *zero = ir_int(a, 0), *k = ir_read(a, loop->var);
     struct ir_expr *next = ir_add(a, k, ir_int(a, 1));
     struct ir_expr *more = ir_binary(a, OP_lt, next, loop->to);
+    note_filled(r);
     struct ir_block first = copies_of(r, zero), load = copies_of(r, next);
     struct ir_block store = copies_of(r, next);
     bool staged = !has_loops(&load);

@@ -308,7 +308,7 @@ static void lower_stage(struct pass *p, const struct place *at)
     struct ir_block out = {0}, inner = stage->body, init = stage->init;
     struct accumulators kept = {0};
     if (at->chain + 1 < at->path.n)
-        accumulate_find(p, &stage->body, is_invariant, at, &kept);
+        accumulate_find(p, &stage->body, &stage->init, is_invariant, at, &kept);
     accumulate_replace(a, &inner, &kept);
     bind_iters(p, s, true, &inner);
     guard(a, &inner, part_of_predicate(p, at, true), s);

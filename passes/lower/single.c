@@ -7,7 +7,9 @@
 // What no loop spreads over an axis, every position executes; memory that
 // others see is written by position 0.  So is memory that the threads of a
 // block share if neither the element, nor the value, nor whether it is written
-// depends on a loop around, unless the program has barriers of its own.
+// depends on a loop around, unless the program has barriers of its own.  Where
+// only whether it is written does, several threads may write the same: such
+// copies are not asynchronous.
 
 #include "ir/build.h"
 #include "ir/equal.h"
@@ -127,6 +129,16 @@ static size_t guard(struct mapping *m, struct ir_block *block, size_t at,
     return 1;
 }
 
+// Let a copy be an ordinary one if several threads may make it.
+static void copy_at_once(const struct mapping *m, struct ir_stmt *s)
+{
+    if (s->kind != STMT_store || !s->u.store.is_async)
+        return;
+    struct write w = find_write(m, s, 0);
+    if (!space_is_own(w.buffer->space) && !ir_is_true(is_first(m, &w)))
+        s->u.store.is_async = false;
+}
+
 // Leave a write to one thread if several would repeat it; returns how many
 // statements stand there then.
 static size_t single_write(struct mapping *m, struct ir_block *block, size_t at,
@@ -137,8 +149,10 @@ static size_t single_write(struct mapping *m, struct ir_block *block, size_t at,
     if (!w.buffer || space_is_own(w.buffer->space))
         return 1;
     struct ir_expr *first = is_first(m, &w);
-    if (ir_is_true(first))
+    if (ir_is_true(first)) {
+        copy_at_once(m, s);
         return 1;
+    }
     if (s->kind == STMT_store || s->kind == STMT_eval || ir_is_tensor_copy(s))
         return guard(m, block, at, first, last);
     diag_error(m->p->diags, w.atomic->span, D_redundant_atomic,
