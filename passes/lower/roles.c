@@ -25,6 +25,11 @@
 // Copies by cp.async are made by all threads of the warpgroup, each of which
 // then arrives: mbarrier_arrive_copied(full[k % 4]).
 //
+// Blocks of a cluster that need the same boxes copy parts of them for each other
+// (cluster.c).  A slot is free once the warps of all blocks have handed it back,
+// each by one lane for each block, and the barriers are those of the cluster; the
+// last one keeps a block from ending while others reach its shared memory.
+//
 // The slots go round across the loops around: iterations are counted from the
 // first of the block.  A wait for the phase before the first ends at once, so
 // the ring begins empty.
@@ -35,6 +40,7 @@
 #include "ir/walk.h"
 #include "passes/analysis/copies.h"
 #include "passes/lower/async_copies.h"
+#include "passes/lower/cluster.h"
 #include "passes/lower/slots.h"
 #include "passes/lower/tensor_copies.h"
 
@@ -49,6 +55,7 @@ struct roles {
     struct ir_path path;          // from the kernel's body to the loop
     uint32_t at;                  // of the group in the path
     struct ring ring;
+    struct cluster cluster;                 // of the blocks
     int64_t slots, consumers, registers[2]; // of the producer, the consumers
     bool has_boxes, has_copies; // some fills are by tma, by cp_async
     struct ir_buffer *full, *empty;
@@ -179,6 +186,15 @@ static void take_alloc(struct roles *r, const struct ir_buffer *b)
     }
 }
 
+// Append a barrier of all threads that reach the mbarriers.
+static void append_barrier(struct roles *r, struct ir_block *out)
+{
+    struct arena *a = r->p->arena;
+    struct ir_stmt *barrier =
+        r->cluster.blocks > 1 ? ir_stmt_cluster_barrier(a) : ir_stmt_barrier(a);
+    ir_append(a, out, ir_stmt_from(barrier, r->loop));
+}
+
 // Append what stands in front of the warpgroups: the arrays, and mbarriers
 // that are ready for use.
 static void append_front(struct roles *r, struct ir_block *out)
@@ -200,10 +216,23 @@ static void append_front(struct roles *r, struct ir_block *out)
         r, body, OP_mbarrier_init, r->full, ir_read(a, s),
         number(r, r->has_boxes + r->has_copies * GROUP_WARPS * WARP_LANES));
     append_operation(r, body, OP_mbarrier_init, r->empty, ir_read(a, s),
-                     number(r, r->consumers * GROUP_WARPS));
+                     number(r, r->consumers * GROUP_WARPS * r->cluster.blocks));
     ir_append(a, out,
               ir_stmt_from(ir_stmt_sync(a, SYNC_fence_mbarrier_init), r->loop));
-    ir_append(a, out, ir_stmt_from(ir_stmt_barrier(a), r->loop));
+    append_barrier(r, out);
+}
+
+// Append what hands a slot back: each warp once it has read it, to the blocks
+// of the cluster that fill it.
+static void append_release(struct roles *r, struct ir_block *out,
+                           struct ir_expr *slot)
+{
+    struct ir_var *one;
+    bool is_alone = r->cluster.blocks == 1;
+    out = append_loop(r, out, "one", r->cluster.blocks, AXIS_lane, &one);
+    append_operation(
+        r, out, is_alone ? OP_mbarrier_arrive : OP_mbarrier_arrive_at, r->empty,
+        slot, is_alone ? NULL : ir_read(r->p->arena, one));
 }
 
 // Return whether a statement is one of the copies.
@@ -215,14 +244,12 @@ static bool is_fill(const struct roles *r, const struct ir_stmt *s)
     return found;
 }
 
-// Let the loop wait for a full slot, use it, and hand it back: each warp once
-// it has read it.
+// Let the loop wait for a full slot, use it, and hand it back.
 static void consume(struct roles *r)
 {
     struct arena *a = r->p->arena;
     struct ir_for *loop = &r->loop->u.loop;
     struct ir_block body = {0}, rest = {0};
-    struct ir_var *one;
     struct map none = {.arena = r->p->scratch};
     struct ir_expr *n = count(r, &none);
     append_operation(r, &body, OP_mbarrier_wait, r->full, slot_of(r, n),
@@ -239,8 +266,7 @@ static void consume(struct roles *r)
             ir_append(a, &body,
                       ir_stmt_from(ir_stmt_sync(a, SYNC_warp), r->loop));
     }
-    append_operation(r, append_loop(r, &body, "one", 1, AXIS_lane, &one),
-                     OP_mbarrier_arrive, r->empty, slot_of(r, n), NULL);
+    append_release(r, &body, slot_of(r, n));
     loop->body = body;
     loop->attrs.n = 0;
 }
@@ -271,7 +297,8 @@ static bool append_boxes(struct roles *r, struct facts *facts,
         struct tensor_box box = {0};
         if (copies_only(fills->at[i]))
             continue;
-        const char *wrong = tensor_copies_box(r->p, facts, fills->at[i], &box);
+        const char *wrong =
+            cluster_boxes(r->p, facts, &r->cluster, fills->at[i], &box);
         if (wrong)
             return report(r, wrong);
         bytes = ir_add(a, bytes, tensor_copies_bytes(a, &box));
@@ -401,6 +428,9 @@ static bool check_extents(struct roles *r)
                 return report(r, "the extent of a loop around it, or its own, "
                                  "varies");
         }
+        if (cluster_differs(&r->cluster, extent))
+            return report(r, "the blocks of a cluster would run it, or a loop "
+                             "around it, differently often");
     }
     return true;
 }
@@ -447,7 +477,21 @@ static bool check(struct roles *r)
     r->ring = ring_find(r->p->scratch, r->p->kernel, r->loop);
     if (r->ring.fault)
         return report(r, r->ring.fault);
+    const char *wrong = cluster_find(&r->cluster, &r->path);
+    if (wrong)
+        return report(r, wrong);
     return check_fills(r) && check_extents(r) && check_arrays(r);
+}
+
+// Keep blocks of a cluster from ending while others may still reach their
+// shared memory, behind the warpgroups at `at`.
+static void append_end(struct roles *r, struct ir_block *block, size_t at)
+{
+    struct ir_block end = {0};
+    if (r->cluster.blocks == 1)
+        return;
+    append_barrier(r, &end);
+    ir_insert(r->p->arena, block, at + 1, end.at[0]);
 }
 
 // Part the loop.
@@ -479,6 +523,7 @@ static bool part(struct roles *r)
         at++;
     for (size_t i = 0; i < front.n; i++)
         ir_insert(a, block, at + i, front.at[i]);
+    append_end(r, block, at + front.n);
     return true;
 }
 

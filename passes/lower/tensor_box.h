@@ -17,6 +17,9 @@ struct tensor_box {
     uint32_t swizzle;                   // bytes; 0: none
     struct ir_expr *far_at[TENSOR_RANK_MOST]; // of the first element of a box
     struct ir_expr **near_at;
+
+    struct ir_expr *multicast; // blocks of the cluster that get it, a bit each;
+    int64_t parts; // and how many copy parts of it; or NULL: this one alone
 };
 
 // Find the boxes.  The facts are those around the nest; new nodes go to `a`.

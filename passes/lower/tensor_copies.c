@@ -135,7 +135,8 @@ void tensor_copies_append(struct pass *p, const struct tensor_box *box,
     struct ir_tensor_copy copy = {.map = map_for(p, box),
                                   .buffer = near,
                                   .n = near->rank,
-                                  .index = box->near_at};
+                                  .index = box->near_at,
+                                  .multicast = box->multicast};
     copy.at = arena_array(a, struct ir_expr *, box->copy.far->rank);
     memcpy(copy.at, box->far_at, box->copy.far->rank * sizeof *copy.at);
     if (signal) {
@@ -163,6 +164,8 @@ struct ir_expr *tensor_copies_bytes(struct arena *a,
     struct ir_expr *bytes = ir_int(a, tensor_box_bytes(box));
     for (size_t i = 0; i < box->around.n; i++)
         bytes = ir_mul(a, bytes, ir_for_extent(a, box->around.at[i]));
+    if (box->multicast)
+        bytes = ir_mul(a, bytes, ir_int(a, box->parts));
     return bytes;
 }
 

@@ -24,7 +24,8 @@ void tensor_copies_append(struct pass *p, const struct tensor_box *box,
                           const struct tensor_signal *signal,
                           struct ir_block *out);
 
-// Return the bytes of all boxes together, which the mbarrier has to expect.
+// Return the bytes of all boxes together, which the mbarrier has to expect: those
+// that other blocks of the cluster copy included.
 struct ir_expr *tensor_copies_bytes(struct arena *a,
                                     const struct tensor_box *box);
 

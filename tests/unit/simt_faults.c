@@ -252,7 +252,11 @@ static unsigned run_text(struct plant *p, const char *text, size_t size)
     struct specimen s;
     struct simt_code *code = NULL;
     unsigned failures = 1;
-    if (specimen_open(&s, p->name, text, size) && s.c.variants.n)
+    bool is_open = specimen_open(&s, p->name, text, size);
+    const char *target = specimen_header(&p->arena, p->text, "// target: ", 0);
+    if (target)
+        s.options.target = nvptx_target_find(target, &s.c.diags);
+    if (is_open && s.c.variants.n)
         code = simt_compile(&s.c.arena, s.c.variants.at[0].kernel, &s.options,
                             &s.c.diags);
     if (code)

@@ -318,4 +318,6 @@ void async_end(struct machine *m)
         event_settle(m, e);
     }
     a->n_events = a->waiting_events = 0;
+    if (!m->is_stopped)
+        cluster_end(m);
 }

@@ -169,6 +169,10 @@ void copies_end(struct machine *m, uint32_t first, uint32_t agent,
 // Returns whether it did.
 bool cluster_open(struct machine *m);
 
+// Check that blocks of the cluster did not end while others might still reach
+// their shared memory, once all have.
+void cluster_end(struct machine *m);
+
 // ---- registers.c
 
 // Return the registers of a thread at the start of the launch.

@@ -1,0 +1,171 @@
+// Boxes that several blocks of a cluster need: each of them copies a part, and
+// the copy engine writes it to the shared memory of all.
+//
+//   for c in 0..2 @cluster.x {
+//     for n in 0..256 { for k in 0..64 { S[n, k] = B[j * 256 + n, l * 64 + k] } }
+//   }                                                                       =>
+//   for c in 0..2 @cluster.x {
+//     box [128, 64] of B at [j * 256 + c * 128, l * 64] to S[c * 128, 0],
+//     multicast(3)
+//   }
+//
+// That is derived, not asked for: who binds a loop that a copy does not depend
+// on to the blocks of a cluster has no other reason to.  The outermost loop of
+// the nest whose iterations divide among the blocks, and whose parts are boxes
+// again, is the one that is divided.
+
+#include "passes/lower/cluster.h"
+
+#include "ir/build.h"
+#include "ir/copy.h"
+
+enum { DIMENSIONS = 3 };
+
+// A look for loops over blocks of a cluster: the context of see_loop.
+struct others {
+    const struct cluster *cluster;
+    bool found; // one that does not stand around the place
+};
+
+// Note a loop over blocks of a cluster.
+static void see_loop(struct ir_stmt *s, void *context)
+{
+    struct others *o = context;
+    if (s->kind != STMT_for || !axis_is_cluster(s->u.loop.axis))
+        return;
+    o->found |= o->cluster->loops[axis_dimension(s->u.loop.axis)] != &s->u.loop;
+}
+
+const char *cluster_find(struct cluster *c, const struct ir_path *path)
+{
+    *c = (struct cluster){.blocks = 1};
+    for (uint32_t i = 0; i < path->n; i++) {
+        const struct ir_stmt *s = path->stmts[i];
+        int64_t n;
+        if (s->kind != STMT_for || !axis_is_cluster(s->u.loop.axis))
+            continue;
+        if (!ir_int_value(s->u.loop.to, &n))
+            return "how many blocks run together is not known";
+        c->loops[axis_dimension(s->u.loop.axis)] = &s->u.loop;
+        c->blocks *= n;
+    }
+    struct others o = {c, false};
+    ir_each_stmt(path->blocks[0], see_loop, &o);
+    return o.found ? "other loops on the blocks of clusters stand beside it"
+                   : NULL;
+}
+
+// Return the blocks along a dimension.
+static int64_t blocks_along(const struct cluster *c, int d)
+{
+    int64_t n = 1;
+    if (c->loops[d])
+        ir_int_value(c->loops[d]->to, &n);
+    return n;
+}
+
+bool cluster_differs(const struct cluster *c, const struct ir_expr *x)
+{
+    for (int d = 0; d < DIMENSIONS; d++)
+        if (c->loops[d] && ir_mentions(x, c->loops[d]->var))
+            return true;
+    return false;
+}
+
+// The blocks of a cluster that need the same boxes.
+struct sharing {
+    int64_t blocks;
+    struct ir_expr *number; // of this one among them
+    struct ir_expr *mask;   // a bit for each, by their number in the cluster
+};
+
+// Return whether a box is not the same along a dimension of the cluster.
+static bool differs_along(const struct cluster *c, int d,
+                          const struct tensor_box *box)
+{
+    const struct ir_var *var = c->loops[d]->var;
+    for (uint32_t i = 0; i < box->copy.far->rank; i++)
+        if (ir_mentions(box->far_at[i], var))
+            return true;
+    for (size_t i = 0; i < box->around.n; i++)
+        if (ir_mentions(box->around.at[i]->to, var))
+            return true;
+    return false;
+}
+
+// Find the blocks that need the same boxes as this one.
+static struct sharing find_sharing(struct arena *a, const struct cluster *c,
+                                   const struct tensor_box *box)
+{
+    struct sharing s = {1, ir_int(a, 0), NULL};
+    struct ir_expr *first = ir_int(a, 0);
+    struct type word = type_scalar(TYPE_u16);
+    int64_t bits = 1, stride = 1;
+    for (int d = 0; d < DIMENSIONS; d++) {
+        int64_t n = blocks_along(c, d), more = bits;
+        if (n == 1)
+            continue;
+        struct ir_expr *at = ir_read(a, c->loops[d]->var);
+        if (differs_along(c, d, box)) {
+            first = ir_add(a, first, ir_mul(a, at, ir_int(a, stride)));
+        } else {
+            s.number = ir_add(a, s.number, ir_mul(a, at, ir_int(a, s.blocks)));
+            s.blocks *= n;
+            for (int64_t i = 1; i < n; i++)
+                bits |= more << i * stride;
+        }
+        stride *= n;
+    }
+    s.mask = ir_binary(a, OP_shl, ir_const_int(a, word, bits),
+                       ir_cast(a, word, first));
+    return s;
+}
+
+// Return a copy of a nest in which loop `at` from outside runs over the part of
+// its iterations that is this block's; NULL if they cannot be divided.
+static struct ir_stmt *divided(struct arena *a, struct ir_stmt *nest, size_t at,
+                               const struct sharing *s)
+{
+    struct ir_block one = {.at = &nest, .n = 1};
+    struct ir_stmt *copy = ir_copy_block(a, &one, NULL, NULL).at[0],
+                   *loop = copy;
+    int64_t n;
+    for (size_t i = 0; i < at; i++)
+        loop = loop->u.loop.body.at[0];
+    struct ir_for *l = &loop->u.loop;
+    if (!ir_is_int_const(l->from, 0) || !ir_is_int_const(l->step, 1) ||
+        !ir_int_value(l->to, &n) || n % s->blocks)
+        return NULL;
+    struct map vars = {.arena = a};
+    struct ir_expr *part = ir_int(a, n / s->blocks);
+    map_set(&vars, l->var,
+            ir_add(a, ir_mul(a, s->number, part), ir_read(a, l->var)));
+    ir_substitute_in(a, &l->body, &vars, NULL);
+    l->to = part;
+    return copy;
+}
+
+const char *cluster_boxes(struct pass *p, struct facts *facts,
+                          const struct cluster *c, struct ir_stmt *nest,
+                          struct tensor_box *box)
+{
+    const char *wrong = tensor_copies_box(p, facts, nest, box);
+    if (wrong)
+        return wrong;
+    struct sharing s = find_sharing(p->arena, c, box);
+    if (s.blocks == 1)
+        return NULL;
+    for (size_t i = 0; i < box->nest.n; i++) {
+        struct tensor_box part = {0};
+        struct ir_stmt *copy = divided(p->arena, nest, i, &s);
+        if (!copy || tensor_copies_box(p, facts, copy, &part))
+            continue;
+        *box = part;
+        box->multicast = s.mask;
+        box->parts = s.blocks;
+        return NULL;
+    }
+    return "no loop of a copy divides among the blocks of the cluster that need "
+           "it, into boxes that begin at multiples of 128 bytes or of a period "
+           "of the swizzle";
+}

@@ -1,0 +1,29 @@
+// Blocks that run together, and the boxes that they copy for each other.
+
+#ifndef PASSES_LOWER_CLUSTER_H
+#define PASSES_LOWER_CLUSTER_H
+
+#include "ir/walk.h"
+#include "passes/lower/tensor_copies.h"
+
+// The loops over the blocks of a cluster around a place.
+struct cluster {
+    const struct ir_for *loops[3]; // by dimension; NULL: one block
+    int64_t blocks;                // of a cluster
+};
+
+// Find the loops in a path.  Returns why blocks of other numbers run together
+// beside them, or NULL.
+const char *cluster_find(struct cluster *c, const struct ir_path *path);
+
+// Return whether an expression is not the same in all blocks of a cluster.
+bool cluster_differs(const struct cluster *c, const struct ir_expr *x);
+
+// Find the boxes of a nest (tensor_copies_box) that a block of a cluster has to
+// copy: where all blocks along some dimensions need the same ones, each copies
+// a part, to all of them.  Returns why there are none, or NULL.
+const char *cluster_boxes(struct pass *p, struct facts *facts,
+                          const struct cluster *c, struct ir_stmt *nest,
+                          struct tensor_box *box);
+
+#endif
