@@ -46,7 +46,7 @@ static struct ir_expr *widen_load(struct widen *w, struct ir_expr *x)
 static bool is_elementwise(const struct widen *w, const struct ir_expr *x)
 {
     if (x->op == OP_select)
-        return !widen_varies(w, x->args[0]);
+        return widen_same(w, x->args[0]) != NULL;
     if (ir_op_info(x->op)->flags !=
         (ir_op_info(x->op)->flags & (OP_PURE | OP_COMMUTES | OP_ASSOCIATES)))
         return false;
@@ -74,7 +74,7 @@ static struct ir_expr *widen_expr(struct widen *w, struct ir_expr *x)
     } else if (is_elementwise(w, x)) {
         struct ir_expr **args = arena_array(a, struct ir_expr *, x->n);
         for (uint32_t i = 0; i < x->n; i++)
-            args[i] = x->op == OP_select && i == 0 ? x->args[0]
+            args[i] = x->op == OP_select && i == 0 ? widen_same(w, x->args[0])
                                                    : widen_expr(w, x->args[i]);
         r = x->op == OP_cast ? ir_cast(a, x->type, args[0])
                              : ir_call(a, x->op, x->n, args);
@@ -218,8 +218,9 @@ static bool widen_copy(struct widen *w, struct ir_stmt *s, struct ir_block *out)
     n = n < most ? n : most;
     if (n == 0)
         return false;
-    if (!condition || !widen_varies(w, condition)) {
-        append_copies(w, s, n, from, condition, out);
+    struct ir_expr *same = condition ? widen_same(w, condition) : NULL;
+    if (!condition || same) {
+        append_copies(w, s, n, from, same, out);
         return true;
     }
     struct ir_expr *all = in_all_lanes(w, condition);
@@ -240,8 +241,9 @@ static bool widen_branch(struct widen *w, struct ir_stmt *s,
 {
     struct arena *a = w->p->arena;
     struct ir_expr *c = s->u.branch.cond;
-    bool uniform = !widen_varies(w, c);
-    struct ir_expr *all = uniform ? c : in_all_lanes(w, c);
+    struct ir_expr *same = widen_same(w, c);
+    struct ir_expr *all = same ? same : in_all_lanes(w, c);
+    bool uniform = same != NULL;
     if (!all || (!uniform && (w->vectors.n || s->u.branch.otherwise.n)))
         return false;
     struct ir_stmt *branch = ir_stmt_if(a, all);

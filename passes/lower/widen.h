@@ -35,6 +35,10 @@ const struct ir_for *widen_loop_of(const struct widen *w);
 // Return whether an expression differs from lane to lane.
 bool widen_varies(const struct widen *w, const struct ir_expr *x);
 
+// Return a condition that holds in each lane where `c` does, the same in all
+// lanes; NULL if they may differ.
+struct ir_expr *widen_same(const struct widen *w, struct ir_expr *c);
+
 // Return what an expression is in a lane.
 struct ir_expr *widen_in_lane(const struct widen *w, struct ir_expr *x,
                               unsigned k);

@@ -5,6 +5,7 @@
 #include "ir/build.h"
 #include "ir/layout.h"
 #include "ir/walk.h"
+#include "passes/opt/fold.h"
 
 enum { ACCESS_BYTES_MOST = 16 };
 
@@ -67,6 +68,39 @@ struct ir_expr *widen_in_lane(const struct widen *w, struct ir_expr *x,
 {
     struct lane lane = {w, k};
     return ir_rewrite(w->p->arena, x, take_lane, &lane);
+}
+
+// Return whether a comparison that varies is the same in all lanes: it changes
+// only where lanes of two vectors meet.
+static bool is_same(const struct widen *w, const struct ir_expr *c)
+{
+    struct arena *a = w->p->scratch;
+    const struct ir_for *loop = widen_loop_of(w);
+    struct affine form, rest;
+    int64_t factor;
+    if (!ir_is_int_const(loop->from, 0) || !ir_is_int_const(loop->step, 1) ||
+        !facts_form(a, c, &form) ||
+        !affine_linear(a, &form, loop->var, &factor, &rest) ||
+        (factor != 1 && factor != -1) ||
+        widen_varies(w, affine_expr(a, &rest, c->args[0]->type)))
+        return false;
+    struct affine one = affine_number(factor < 0);
+    rest = affine_add(a, &rest, 1, &one);
+    return facts_multiple(w->facts, &rest, w->lanes);
+}
+
+struct ir_expr *widen_same(const struct widen *w, struct ir_expr *c)
+{
+    struct conditions all = {0};
+    fold_split(w->p->scratch, c, &all);
+    for (size_t i = 0; i < all.n; i++) {
+        if (!widen_varies(w, all.at[i]))
+            continue;
+        if (!is_same(w, all.at[i]))
+            return NULL;
+        all.at[i] = widen_in_lane(w, all.at[i], 0);
+    }
+    return fold_all(w->p->arena, all.at, all.n);
 }
 
 // Return how many elements an aligned access in an array may have at most.
