@@ -24,7 +24,9 @@
 #include "ir/copy.h"
 #include "ir/equal.h"
 #include "ir/layout.h"
+#include "ir/matrix.h"
 #include "ir/walk.h"
+#include "passes/lower/slots.h"
 
 // The rewrite of one loop.
 struct rewrite {
@@ -177,6 +179,17 @@ static void halve_store(struct ir_stmt *s, void *context)
     s->u.store.n++;
 }
 
+// Let the operands of an instruction on matrices be in the current half.
+static void halve_place(struct ir_stmt *s, void *context)
+{
+    struct rewrite *r = context;
+    for (int i = 0; s->kind == STMT_matrix && i < MATRIX_OPERANDS; i++) {
+        struct ir_tile *t = &s->u.matrix.tiles[i];
+        if (t->at && has_halves(r, t->at->u.buffer))
+            slots_place(r->p->arena, t, twice(r, t->at->u.buffer), r->half);
+    }
+}
+
 // Let a block use a half of the arrays.
 static void use_half(struct rewrite *r, struct ir_block *block,
                      struct ir_expr *half)
@@ -184,6 +197,7 @@ static void use_half(struct rewrite *r, struct ir_block *block,
     r->half = half;
     ir_rewrite_in(r->p->arena, block, halve_load, r);
     ir_each_stmt(block, halve_store, r);
+    ir_each_stmt(block, halve_place, r);
 }
 
 // Put the body of a loop in its place in a block, for the thread that the

@@ -57,21 +57,28 @@ static void store_slot(struct ir_stmt *s, void *context)
     s->u.store.n++;
 }
 
+void slots_place(struct arena *a, struct ir_tile *t, struct ir_buffer *b,
+                 struct ir_expr *slot)
+{
+    uint32_t n = t->at->n;
+    struct ir_expr **index = arena_array(a, struct ir_expr *, (size_t)n + 1);
+    index[0] = slot;
+    for (uint32_t i = 0; i < n; i++)
+        index[i + 1] = t->at->args[i];
+    memmove(&t->extent[1], &t->extent[0],
+            (IR_TILE_RANK - 1) * sizeof *t->extent);
+    t->extent[0] = 1;
+    t->at = ir_at(a, ir_place(a, b, n + 1, index), t->at->span);
+}
+
 // Let the operands of an instruction on matrices be in the slot.
 static void place_slot(struct ir_stmt *s, void *context)
 {
     const struct use *u = context;
     for (int i = 0; s->kind == STMT_matrix && i < MATRIX_OPERANDS; i++) {
         struct ir_tile *t = &s->u.matrix.tiles[i];
-        if (!t->at || !slots_has(u->ring, t->at->u.buffer))
-            continue;
-        struct ir_expr **index = in_slot(u, t->at->n, t->at->args);
-        memmove(&t->extent[1], &t->extent[0],
-                (IR_TILE_RANK - 1) * sizeof *t->extent);
-        t->extent[0] = 1;
-        t->at = ir_at(u->arena,
-                      ir_place(u->arena, t->at->u.buffer, t->at->n + 1, index),
-                      t->at->span);
+        if (t->at && slots_has(u->ring, t->at->u.buffer))
+            slots_place(u->arena, t, t->at->u.buffer, u->slot);
     }
 }
 

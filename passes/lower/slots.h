@@ -13,4 +13,9 @@ bool slots_has(const struct ring *ring, const struct ir_buffer *b);
 void slots_use(struct arena *a, const struct ring *ring, struct ir_block *block,
                struct ir_expr *slot);
 
+// Let an operand of an instruction on matrices be in an array with one dimension
+// more, the first, at `slot`.
+void slots_place(struct arena *a, struct ir_tile *t, struct ir_buffer *b,
+                 struct ir_expr *slot);
+
 #endif
