@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { THREADS_MOST = 1024, SWIZZLE_ROWS = 8 };
+enum { THREADS_MOST = 1024, SWIZZLE_ROWS = 8, WORD_BITS = 32 };
 
 // Declare a variable that must be of a kind.
 static void declare_var(struct checking *c, const struct ir_var *var,
@@ -203,7 +203,7 @@ static void check_tile(struct checking *c, const struct ir_tile *t,
     struct matrix_layout layout;
     bool is_own = matrix_layout(op, which, &layout);
     bool is_any = strcmp(part->precision, "b16") == 0;
-    uint32_t elements = 1;
+    uint32_t elements = 1, bits = type_bits(part->type);
     if (!check_must(c, t->at && t->at->op == OP_place, t->at,
                     "an operand is a place"))
         return;
@@ -211,14 +211,18 @@ static void check_tile(struct checking *c, const struct ir_tile *t,
     for (uint32_t i = 0; i < t->at->n && i < IR_TILE_RANK; i++)
         elements *= t->extent[i];
     check_must(c,
-               is_any ? type_bits(t->at->type) == 16
+               is_any ? type_bits(t->at->type) == bits ||
+                            (!info.is_transposed &&
+                             type_bits(t->at->type) <= WORD_BITS)
                       : type_equal(t->at->type, part->type),
                t->at, "an operand of another type");
     check_must(c,
                t->at->u.buffer->space == (is_own ? SPACE_local : SPACE_shared),
                t->at, "an operand in the wrong memory");
-    check_must(c, !is_own || elements == layout.elements, t->at,
-               "an operand of another size");
+    check_must(c,
+               !is_own ||
+                   elements * type_bits(t->at->type) == layout.elements * bits,
+               t->at, "an operand of another size");
     check_must(c,
                t->descriptor.swizzle * SWIZZLE_ROWS <= t->at->u.buffer->align,
                t->at, "a swizzled operand that is not aligned to 8 rows");

@@ -7,10 +7,12 @@ struct registers matrix_registers(struct emitter *e, const struct ir_stmt *s,
                                   enum matrix_operand which)
 {
     const struct ir_expr *at = s->u.matrix.tiles[which].at;
+    struct matrix_info info = matrix_info(s->u.matrix.op);
     struct matrix_layout layout;
     matrix_layout(s->u.matrix.op, which, &layout);
+    uint32_t bits = layout.elements * type_bits(info.part[which].type);
     return registers_of(emit_address(e, at->u.buffer, at->args[0]), at->type,
-                        layout.elements);
+                        bits / type_bits(at->type));
 }
 
 LLVMValueRef matrix_address(struct emitter *e, const struct ir_stmt *s,

@@ -1,7 +1,8 @@
 // Copies from shared memory to fragments by ldmatrix.
 //
-// A pair of elements of each thread is an 8 x 8 matrix, whose rows, or columns
-// if it is transposed, are 16 bytes in a row in memory:
+// A word of elements of each thread, 2 of 16 bits, is an 8 x 4 matrix of words,
+// whose rows, or columns if elements of 16 bits are transposed, are 16 bytes in
+// a row in memory:
 //
 //   for i in 0..16 { for j in 0..16 { A[i, j] = S[i, k + j] } }   =>
 //   matrix ldmatrix_x4 A[0, 0, 0 : 8], S[lane % 16, k + lane / 16 * 8 : 8]
@@ -15,7 +16,7 @@
 
 #include <stdio.h>
 
-enum { SIDE = 8, BYTES = 16, BITS = 16, PAIR = 2 };
+enum { SIDE = 8, BYTES = 16, WORD_BITS = 32, TRANSPOSED_BITS = 16 };
 
 // A load of matrices.
 struct load {
@@ -23,12 +24,13 @@ struct load {
     struct ir_stmt *store; // F[...] = S[...]
     struct ir_expr *from;  // S[...]
     int along;             // the side along which memory is contiguous
-    int pairs;             // the side along which a thread has pairs
+    int words;             // the side along which a thread has words
+    uint32_t per;          // elements of a word
     uint32_t matrices;     // of a tile
     int joined;            // the side of the tiles taken two at a time, or -1
 };
 
-// Find out whether the stage does nothing but to copy 16-bit elements.
+// Find out whether the stage does nothing but to copy elements of 8 to 32 bits.
 static bool is_copy(struct load *l)
 {
     struct ir_stage *s = &l->x->stage->u.stage;
@@ -38,34 +40,39 @@ static bool is_copy(struct load *l)
         return false;
     l->from = l->store->u.store.value;
     return l->from->op == OP_load && l->from->u.buffer->space == SPACE_shared &&
-           type_bits(l->from->type) == BITS &&
+           type_bits(l->from->type) <= WORD_BITS &&
+           type_equal(l->from->type, l->store->u.store.buffer->elem) &&
            l->store->u.store.buffer == l->x->like->array;
 }
 
-// Find out which side the pairs are on, and whether the lanes of a pair's
-// matrix are as ldmatrix has them: 4 along the pairs, 8 across.
-static bool find_pairs(struct load *l)
+// Find out which side the words are on, and whether the lanes of a word's
+// matrix are as ldmatrix has them: 4 along the words, 8 across.
+static bool find_words(struct load *l)
 {
     const struct matrix_layout *layout = &l->x->like->layout;
-    bool pair = false, four = false, eight = false;
+    bool four = false, eight = false;
+    int within = -1;
+    l->per = WORD_BITS / type_bits(l->from->type);
     for (int side = 0; side < 2; side++) {
         for (uint32_t i = 0; i < layout->n[side]; i++) {
             const struct matrix_digit *d = &layout->digit[side][i];
             bool by_lane = d->by == MATRIX_BY_LANE;
             if (d->by == MATRIX_BY_WARP)
                 return false;
-            if (!by_lane && d->step == 1) {
-                pair = d->extent == PAIR && d->weight == 1;
-                l->pairs = side;
+            if (!by_lane && d->step == 1 && d->extent == l->per &&
+                d->weight == 1)
+                within = side;
+            if (by_lane && d->step == 1 && d->extent == 4 &&
+                d->weight == l->per) {
+                four = true;
+                l->words = side;
             }
-            four |=
-                by_lane && d->step == 1 && d->extent == 4 && d->weight == PAIR;
             eight |=
                 by_lane && d->step == 4 && d->extent == SIDE && d->weight == 1;
         }
     }
-    l->matrices = layout->elements / PAIR;
-    return pair && four && eight &&
+    l->matrices = layout->elements / l->per;
+    return four && eight && (l->per == 1 || within == l->words) &&
            (l->matrices == 1 || l->matrices == 2 || l->matrices == 4);
 }
 
@@ -120,7 +127,8 @@ static bool is_aligned(struct load *l)
     struct ir_buffer *b = l->from->u.buffer;
     struct ir_expr *last =
         spread_over_loops(l->x, l->from->args[l->from->n - 1]);
-    struct affine all = affine_of(a, last), by = affine_number(SIDE), q, rest;
+    int64_t row = 4 * (int64_t)l->per;
+    struct affine all = affine_of(a, last), by = affine_number(row), q, rest;
     for (uint32_t i = 0; i < l->x->n; i++) {
         int64_t factor;
         const struct spread_loop *loop = &l->x->loops[i];
@@ -137,10 +145,10 @@ static bool is_aligned(struct load *l)
         int64_t n;
         if (strides)
             stride = strides[d];
-        if (!ir_int_value(stride, &n) || n % SIDE)
+        if (!ir_int_value(stride, &n) || n % row)
             return false;
     }
-    return !b->swizzle.bits || b->swizzle.base >= 3;
+    return !b->swizzle.bits || 1 << b->swizzle.base >= row;
 }
 
 // Find a side whose tiles can be taken two at a time: neighbours lie behind
@@ -175,10 +183,10 @@ static struct ir_expr *matrix_start(struct load *l, int side, struct ir_expr *q)
     struct ir_expr *sum = ir_int(a, 0);
     for (uint32_t i = 0; i < layout->n[side]; i++) {
         const struct matrix_digit *d = &layout->digit[side][i];
-        if (d->by != MATRIX_BY_ELEMENT || d->step == 1)
+        if (d->by != MATRIX_BY_ELEMENT || d->step < l->per)
             continue;
         struct ir_expr *digit = ir_binary(
-            a, OP_mod, ir_binary(a, OP_div, q, ir_int(a, d->step / PAIR)),
+            a, OP_mod, ir_binary(a, OP_div, q, ir_int(a, d->step / l->per)),
             ir_int(a, d->extent));
         sum = ir_add(a, sum, ir_mul(a, digit, ir_int(a, d->weight)));
     }
@@ -217,7 +225,7 @@ static struct ir_stmt *make(struct load *l)
                               ir_binary(a, OP_mod, lane, ir_int(a, SIDE)));
     struct map values = spread_values(x);
     struct ir_stmt *s = ir_stmt_from(
-        ir_stmt_matrix(a, instruction(matrices, l->along != l->pairs)),
+        ir_stmt_matrix(a, instruction(matrices, l->along != l->words)),
         l->store);
     struct ir_tile *to = &s->u.matrix.tiles[MATRIX_D];
     struct ir_tile *from = &s->u.matrix.tiles[MATRIX_A];
@@ -226,7 +234,7 @@ static struct ir_stmt *make(struct load *l)
                                  &values, NULL);
         from->extent[d] = 1;
     }
-    from->extent[l->from->n - 1] = SIDE;
+    from->extent[l->from->n - 1] = 4 * l->per;
     from->at = ir_place(a, l->from->u.buffer, l->from->n, index);
     struct ir_expr **own =
         spread_index(x, x->like, l->store->u.store.index, ir_int(a, 0));
@@ -242,8 +250,9 @@ static struct ir_stmt *make(struct load *l)
 bool fragments_load(struct spread *x, struct ir_block *out)
 {
     struct load l = {.x = x};
-    if (!is_copy(&l) || !find_pairs(&l) || !find_along(&l) || !is_aligned(&l) ||
-        l.from->n > IR_TILE_RANK)
+    if (!is_copy(&l) || !find_words(&l) || !find_along(&l) || !is_aligned(&l) ||
+        l.from->n > IR_TILE_RANK ||
+        (l.along != l.words && type_bits(l.from->type) != TRANSPOSED_BITS))
         return false;
     find_joined(&l);
     if (l.from->u.buffer->align < BYTES)
