@@ -112,15 +112,17 @@ static bool add_scheduled(struct compilation *c,
     return ok;
 }
 
-// Return the architectures on which sizes that the text of a schedule takes are
-// left open: its directives added to the guard, as copies through tensor maps
-// do.
-static target_set left_open(const struct ir_kernel *source,
+// Return of some architectures, on which earlier schedules leave sizes open,
+// and those of this one, which of them do so still: its directives added to the
+// guard, as copies through tensor maps do, or it does not take all sizes.
+static target_set left_open(target_set open, const struct ir_kernel *source,
                             const struct choice *choice,
                             const struct ir_kernel *scheduled)
 {
     size_t n = source->guard.n + (choice->guard != NULL);
-    return choice->item && scheduled->guard.n > n ? choice->targets : 0;
+    if (scheduled->guard.n > n)
+        return open | choice->targets;
+    return choice->guard ? open : open & ~choice->targets;
 }
 
 // Name the variants from `first` on, which a choice became.
@@ -148,8 +150,9 @@ static bool schedule_kernel(struct compilation *c,
         one.targets |= one.item ? 0 : rest.targets;
         if (!(one.item ? add_scheduled : add_default)(c, o, kernel, &one))
             return false;
-        rest.targets |= left_open(kernel, &one, c->variants.at[before].kernel);
-        rest.targets = one.item ? rest.targets : 0;
+        rest.targets = one.item ? left_open(rest.targets, kernel, &one,
+                                            c->variants.at[before].kernel)
+                                : 0;
         rest.number = one.number + c->variants.n - before;
         name_variants(c, before, one.number);
         if (i + 1 == choices.n && rest.targets)
