@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Times whole compilations of the vector add against nvcc, with cold file caches where
-# the system lets us drop them.
+# Times whole compilations: the vector add against nvcc, with cold file caches where the
+# system lets us drop them, and products on Tensor Cores against ptxas on the same PTX.
 #
 #   tools/bench/compile.sh INGOT [RUNS]
 set -euo pipefail
@@ -33,3 +33,8 @@ hyperfine --warmup 3 --runs 30 \
   --command-name "ingot build --emit ptx" "$ingot build $root/tests/kernels/vadd.ing -o $out --emit ptx" \
   --command-name "ingot build, sm_90 alone" "$ingot build $root/tests/kernels/vadd.ing -o $out --arch sm_90 --ptx none" \
   --command-name "nvcc -fatbin -arch=sm_90" "nvcc -fatbin -arch=sm_90 $out/vadd.cu -o $out/nvcc.fatbin"
+gemm=$root/tests/kernels/gemm.ing
+"$ingot" build "$gemm" -o "$out" --arch sm_90a --emit ptx
+hyperfine --warmup 1 --runs "$runs" --export-json "$out/gemm.json" \
+  --command-name "ptxas -arch=sm_90a gemm.ptx" "ptxas -arch=sm_90a $out/gemm.sm_90a.ptx -o $out/gemm.cubin" \
+  --command-name "ingot build gemm.ing, sm_90a alone" "$ingot build $gemm -o $out --arch sm_90a --ptx none"

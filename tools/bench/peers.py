@@ -10,6 +10,8 @@ import torch
 import triton_matmul
 from definitions import EPILOGUES
 
+COMPILED = {}
+
 
 def cublas(a, b, bias, finish, out):
     """The bare product, without its epilogue."""
@@ -23,12 +25,15 @@ def cublaslt(a, b, bias, finish, out):
 
 
 def compiled(a, b, bias, finish, out):
-    """torch.compile of product and epilogue, tuned."""
-    narrow = None if bias is None else bias.to(a.dtype)
-    function = torch.compile(lambda x, y: EPILOGUES[finish](x @ y, narrow),
-                             mode="max-autotune-no-cudagraphs", dynamic=False)
-    function(a, b)
-    return lambda: function(a, b)
+    """torch.compile of product and epilogue, tuned once for these shapes."""
+    key = (finish, a.shape, b.shape, a.stride(), b.stride(), a.dtype)
+    if key not in COMPILED:
+        COMPILED.clear()
+        torch.compiler.reset()
+        COMPILED[key] = torch.compile(lambda x, y, z: EPILOGUES[finish](x @ y, z),
+                                      mode="max-autotune-no-cudagraphs", dynamic=False)
+    function, narrow = COMPILED[key], None if bias is None else bias.to(a.dtype)
+    return lambda: function(a, b, narrow)
 
 
 def scaled(a, b, bias, finish, out):

@@ -33,7 +33,7 @@ def arguments():
     parser.add_argument("--only", nargs="+", choices=list(cases.PARTS), default=list(cases.PARTS))
     parser.add_argument("--match", default="", metavar="TEXT", help="only cases whose name has it")
     parser.add_argument("--json", metavar="FILE", help="write the results there (OUTDIR/results.json)")
-    parser.add_argument("--rounds", type=int, default=4, help="rounds that take turns (4)")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds that take turns (3)")
     parser.add_argument("--budget", type=float, default=540, metavar="SECONDS",
                         help="begin no new case after so long (540)")
     parser.add_argument("--case-limit", type=float, default=150, metavar="SECONDS",
