@@ -93,10 +93,10 @@ static int64_t iterations(const struct ir_for *loop)
     return n / step;
 }
 
-// Set *(bool *)context at a loop that runs a number of times.
-static void note_counted(struct ir_stmt *s, void *context)
+// Set *(bool *)context at a loop.
+static void note_loop(struct ir_stmt *s, void *context)
 {
-    *(bool *)context |= s->kind == STMT_for && iterations(&s->u.loop) > 1;
+    *(bool *)context |= s->kind == STMT_for;
 }
 
 // Return how many statements a block has, at most UNROLLED_MOST, if LLVM
@@ -130,7 +130,7 @@ static bool stays(const struct emitter *e, struct ir_for *loop)
 {
     bool is_nest = false;
     if (e->is_long)
-        ir_each_stmt(&loop->body, note_counted, &is_nest);
+        ir_each_stmt(&loop->body, note_loop, &is_nest);
     return is_nest;
 }
 

@@ -14,14 +14,23 @@
 #define LINKED  "nvvm-reflect,always-inline,globaldce,"
 #define COMBINE "instcombine<no-verify-fixpoint>,simplifycfg"
 #define CLEAN   "nvvm-intr-range,sroa,early-cse<memssa>," COMBINE
+#define UNROLL                                                                 \
+    CLEAN ",loop-mssa(licm),loop(indvars,loop-unroll-full),sroa,"              \
+          "loop-unroll<O3>,gvn," COMBINE
 static const char *const pipelines[] = {
     LINKED "verify",
     LINKED "function(" CLEAN "),globaldce",
-    LINKED "function(" CLEAN
-           ",loop-mssa(licm),loop(indvars,loop-unroll-full),sroa,"
-           "loop-unroll<O3>,gvn," COMBINE "),globaldce",
+    LINKED "function(" UNROLL "),globaldce",
     "default<O3>",
 };
+
+// What levels 1 and 2 do to entries one by one, where one of them has more
+// basic blocks than this: such a one goes without the passes whose time grows
+// faster than the entry.
+enum { BLOCKS_MOST = 2048 };
+static const char *const entry_pipelines[] = {NULL, CLEAN, UNROLL};
+static const char long_pipeline[] =
+    "sroa,early-cse<memssa>,simplifycfg,loop-mssa(licm),early-cse<memssa>";
 
 // Return how many barriers a function has.
 static long long count_barriers(LLVMValueRef function)
@@ -56,12 +65,15 @@ static bool verify(struct emitter *e)
     return !wrong;
 }
 
-// Run a pipeline.  Returns false after reporting an error.
+// Run a pipeline, on a function alone if one is given.  Returns false after
+// reporting an error.
 static bool run_passes(struct emitter *e, LLVMTargetMachineRef machine,
-                       const char *pipeline)
+                       LLVMValueRef function, const char *pipeline)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef error = LLVMRunPasses(e->module, pipeline, machine, options);
+    LLVMErrorRef error =
+        function ? LLVMRunPassesOnFunction(function, pipeline, machine, options)
+                 : LLVMRunPasses(e->module, pipeline, machine, options);
     LLVMDisposePassBuilderOptions(options);
     if (!error)
         return true;
@@ -108,14 +120,49 @@ static bool check_barriers(struct emitter *e, const long long *before)
     return true;
 }
 
+// Return whether an entry has very many basic blocks.
+static bool is_long(LLVMValueRef function)
+{
+    return LLVMCountBasicBlocks(function) > BLOCKS_MOST;
+}
+
+// Return whether an entry of the module is long.
+static bool has_long(struct emitter *e)
+{
+    bool any = false;
+    for (LLVMValueRef f = LLVMGetFirstFunction(e->module); f;
+         f = LLVMGetNextFunction(f))
+        any |= is_long(f);
+    return any;
+}
+
+// Optimise the functions of a module with a long entry at level 1 or 2.
+// Returns false after reporting an error.
+static bool run_apart(struct emitter *e, LLVMTargetMachineRef machine,
+                      unsigned level)
+{
+    bool good = run_passes(e, machine, NULL, pipelines[0]);
+    for (LLVMValueRef f = LLVMGetFirstFunction(e->module); good && f;
+         f = LLVMGetNextFunction(f)) {
+        if (LLVMCountBasicBlocks(f))
+            good =
+                run_passes(e, machine, f,
+                           is_long(f) ? long_pipeline : entry_pipelines[level]);
+    }
+    return good && run_passes(e, machine, NULL, "globaldce");
+}
+
 bool optimize_module(struct emitter *e, LLVMTargetMachineRef machine)
 {
     unsigned most = sizeof pipelines / sizeof *pipelines - 1;
-    unsigned level = e->options->opt_level;
+    unsigned level =
+        e->options->opt_level < most ? e->options->opt_level : most;
     if (!verify(e))
         return false;
     const long long *before = barriers_of(e);
-    if (!run_passes(e, machine, pipelines[level < most ? level : most]))
+    bool apart = level > 0 && level < most && has_long(e);
+    if (!(apart ? run_apart(e, machine, level)
+                : run_passes(e, machine, NULL, pipelines[level])))
         return false;
     return verify(e) && check_barriers(e, before);
 }

@@ -42,7 +42,7 @@ struct simt_code {
     struct region *dynamic; // of the module's dynamic shared memory, or NULL
     size_t n_regions;       // that belong to the code
     struct str_table names; // of files
-    size_t locals;          // bytes of local arrays on the stack
+    size_t locals;          // bytes of local arrays and values on the stack
     bool is_checked, is_brief;
     uint32_t cluster; // blocks of the largest one
     LLVMOrcLLJITRef jit;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DYNAMIC_MOST = 228 * 1024, SLOT_BYTES = 8 };
+enum { DYNAMIC_MOST = 228 * 1024, SLOT_BYTES = 8, VALUE_BYTES = 32 };
 
 LLVMValueRef code_address(struct rewriter *w, const void *p)
 {
@@ -237,7 +237,8 @@ static void add_runner(struct rewriter *w, LLVMValueRef function)
     LLVMBuildRetVoid(w->builder);
 }
 
-// Rewrite the instructions of a function.
+// Rewrite the instructions of a function, and count what their values may take
+// on the stack.
 static bool rewrite(struct rewriter *w, LLVMValueRef function)
 {
     bool ok = true;
@@ -248,6 +249,7 @@ static bool rewrite(struct rewriter *w, LLVMValueRef function)
          b = LLVMGetNextBasicBlock(b)) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = next) {
             next = LLVMGetNextInstruction(i);
+            w->code->locals += VALUE_BYTES;
             if (LLVMIsACallInst(i))
                 ok = code_replace_call(w, i) && ok;
             else
