@@ -39,21 +39,24 @@ CUBLAS = {4096: 1.00, 8192: 1.02, 16384: 1.03, **at(SMALL, 0.95), **at(SHORT, 1.
 HALF = {"cublas": CUBLAS, "triton": at(LARGE, 1.05)}
 FUSED = {"cublas": at(ALL), "cublaslt": CUBLAS}
 WARPS = {"cublas": at((4096, 8192), 0.6)}
-COMPILED = {"compiled": at(LARGE, 1.05)}
+TUNED = {"cublaslt": at((4096, 8192)), "compiled": at((4096, 8192), 1.05)}
+PLAIN = {"cublas": at((8192,))}
 SINGLE = {"cublas": {2048: None, 4096: 1.04, 8192: 1.04}}
 
 PRODUCTS = (
     Product("gemm", "gemm_f16_nn", "sm_90a", "", ALL, HALF, 1e-3),
-    Product("gemm", "gemm_f16_nt", "sm_90a", "", ALL, HALF, 1e-3),
-    Product("gemm_bf16", "gemm_bf16_nn", "sm_90a", "", LARGE, HALF, 4e-3),
-    Product("gemm_bf16", "gemm_bf16_nt", "sm_90a", "", LARGE, HALF, 4e-3),
-    Product("gemm_epilogue", "gemm_bias_relu", "sm_90a", "bias_relu", ALL, FUSED, 4e-3),
-    Product("gemm_epilogue", "gemm_bias_gelu", "sm_90a", "bias_gelu", LARGE, COMPILED, 1e-3),
-    Product("gemm_epilogue", "gemm_bias_gelu_tanh", "sm_90a", "bias_gelu_tanh", LARGE, COMPILED, 4e-3),
+    Product("gemm_bf16", "gemm_bf16_nt", "sm_90a", "", ALL, HALF, 4e-3),
+    Product("sgemm", "sgemm", "sm_90", "", (4096, 8192, 2048), SINGLE, 1e-5),
+    Product("gemm_epilogue", "gemm_bias_relu", "sm_90a", "bias_relu", LARGE, FUSED, 4e-3),
     Product("gemm", "gemm_f16_nn", "sm_90", "", (4096, 8192), WARPS, 1e-3),
     Product("gemm", "gemm_f16_nt", "sm_90", "", (4096, 8192), WARPS, 1e-3),
-    Product("sgemm", "sgemm", "sm_90", "", (4096, 8192, 2048), SINGLE, 1e-5),
-    Product("matmul_async", "matmul_async", "sm_90", "", (4096, 8192, 2048), SINGLE, 1e-5),
+    Product("gemm", "gemm_f16_nt", "sm_90a", "", ALL, HALF, 1e-3),
+    Product("gemm_bf16", "gemm_bf16_nn", "sm_90a", "", ALL, HALF, 4e-3),
+    Product("matmul_async", "matmul_async", "sm_90", "", (4096, 8192), SINGLE, 1e-5),
+    Product("gemm_epilogue", "gemm_bias_gelu", "sm_90a", "bias_gelu", (4096, 8192), TUNED, 1e-3),
+    Product("gemm_epilogue", "gemm_bias_gelu_tanh", "sm_90a", "bias_gelu_tanh", (4096, 8192), TUNED, 4e-3),
+    *(Product(file, f"gemm_{kind}_{way}", "sm_90a", "", (8192,), PLAIN, 4e-3)
+      for file, kind in (("gemm", "f16"), ("gemm_bf16", "bf16")) for way in ("tn", "tt")),
 )
 
 RAGGED = ((3000, 5000, 1000), (4095, 4097, 4099), (1, 1, 1), (17, 17, 17), (0, 0, 0),
