@@ -14,7 +14,7 @@ count() {
     /^        if / { base = here; side = 0 }
     /^        } else / { side = here; here = base }
     /^        }$/ { if (side > here) here = side; side = 0 }
-    /^ *barrier$/ { here++ }
+    /^ *barrier(\(cluster\))?$/ { here++ }
     here > most[name] { most[name] = here }
     END { for (i = 0; i < n; i++) printf "%s%d", i ? " " : "", most[order[i]] }'
 }
