@@ -119,7 +119,10 @@ class Builder:
     def entry(self, folder, stem, name):
         """What the manifest says of a kernel."""
         with open(f"{folder}/{stem}.json") as file:
-            return next(k for k in json.load(file)["kernels"] if k["name"] == name)
+            found = [k for k in json.load(file)["kernels"] if k["name"] == name]
+        if not found:
+            raise Failure(f"what was built in {folder} has no kernel {name}")
+        return found[0]
 
     def bridge(self, path, folder, stem, entry):
         """Compiles the shared library of a kernel."""

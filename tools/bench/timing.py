@@ -11,6 +11,7 @@ import time
 import torch
 
 IDLE_SECONDS = 0.3
+SUSTAINED_SECONDS = 0.4
 WARM, LAUNCHES = 5, 20
 SHORTEST_MS = 0.1
 CYCLES_TO_QUEUE = 60_000
@@ -70,7 +71,7 @@ def cool(works, rounds):
     return shuffled_rounds(works, rounds, lambda name: cool_ms(works[name], times[name]))
 
 
-def sustained(works, rounds, seconds=0.4):
+def sustained(works, rounds, seconds=SUSTAINED_SECONDS):
     """Per work the milliseconds of each round, back to back."""
     ms = {name: repeats(work)[1] for name, work in works.items()}
     return shuffled_rounds(works, rounds, lambda name: sustained_ms(works[name], ms[name], seconds))
