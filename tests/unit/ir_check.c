@@ -319,6 +319,10 @@ static void levels(void **state)
           stmt_of(s, STMT_launch)->u.launch.block[1] = 0);
     SPOIL(launch, "launch k: more than 1024 threads in a block",
           stmt_of(s, STMT_launch)->u.launch.block[1] = 32);
+    SPOIL(launch, "launch k: no blocks in a cluster, or more than 8",
+          stmt_of(s, STMT_launch)->u.launch.cluster[0] = 9);
+    SPOIL(launch, "launch k: no blocks in a cluster, or more than 8",
+          stmt_of(s, STMT_launch)->u.launch.cluster[2] = 0);
     SPOIL(launch, "let i: no value may have type `int` at this level",
           s->k->level = LEVEL_flat);
 }

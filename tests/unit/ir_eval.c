@@ -178,6 +178,20 @@ static void box_outside(void **state)
     arena_reset(&arena);
 }
 
+// A box for other blocks, of which none runs beside this one.
+static void box_for_a_cluster(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    int32_t a[64], c[64];
+    struct ir_kernel *k = boxes_kernel(
+        &arena, "", "    for b in 0..1 @block.x {\n",
+        "tma_load S[0, 0, 0] = from[0, 0] signals full[0] multicast(3)");
+    kernel_stops(k, ARGS(SIZE(8), SIZE(8), ARRAY(a), ARRAY(c)), EVAL_FAULT,
+                 "a box for other blocks of the cluster");
+    arena_reset(&arena);
+}
+
 // A tree reduction: a serial loop around barriers, inside a loop over threads.
 static void tree_reduction(void **state)
 {
@@ -464,6 +478,25 @@ static void grid_too_large(void **state)
     arena_reset(&arena);
 }
 
+// A grid that is not made of whole clusters.
+static void grid_of_clusters(void **state)
+{
+    (void)state;
+    KERNEL(k, "kernel k(n: int) -> C: i32[1]\n"
+              "    level launch\n"
+              "{\n"
+              "    launch k grid(1, n, 1) cluster(1, 2, 1) block(1, 1, 1) {\n"
+              "        C[0] = 1\n"
+              "        barrier(cluster)\n"
+              "    }\n"
+              "}\n");
+    int32_t c[1];
+    kernel_run(k, ARGS(SIZE(4), ARRAY(c)));
+    kernel_stops(k, ARGS(SIZE(3), ARRAY(c)), EVAL_FAULT,
+                 "the grid has 3 blocks along block.y, no multiple of those");
+    arena_reset(&arena);
+}
+
 // Integer expressions over parameters, for the host.
 static void host_expressions(void **state)
 {
@@ -492,6 +525,7 @@ int main(void)
         cmocka_unit_test(boxes),
         cmocka_unit_test(swizzled_boxes),
         cmocka_unit_test(box_outside),
+        cmocka_unit_test(box_for_a_cluster),
         cmocka_unit_test(tree_reduction),
         cmocka_unit_test(two_dimensional_block),
         cmocka_unit_test(launches),
@@ -503,6 +537,7 @@ int main(void)
         cmocka_unit_test(refusals),
         cmocka_unit_test(bad_allocs),
         cmocka_unit_test(grid_too_large),
+        cmocka_unit_test(grid_of_clusters),
         cmocka_unit_test(host_expressions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
