@@ -36,6 +36,13 @@ static union number run_index(struct thread *t, const struct code *x)
     return (union number){.i = t->index[x->origin->u.axis]};
 }
 
+// Give how many blocks run at a time.
+static union number run_resident(struct thread *t, const struct code *x)
+{
+    int64_t each = eval_run(t, x->args[0]).i;
+    return (union number){.i = each * EVAL_MULTIPROCESSORS};
+}
+
 // Load an integer or a bool.
 static union number run_load_int(struct thread *t, const struct code *x)
 {
@@ -258,6 +265,7 @@ void eval_bind_code(struct code *c)
     case OP_broadcast: c->run = run_broadcast; return;
     case OP_lanes: c->run = run_lanes; return;
     case OP_lane: c->run = run_lane; return;
+    case OP_resident: c->run = run_resident; return;
     }
     if (ir_op_info(x->op)->flags & OP_TOGETHER)
         c->run = run_var;

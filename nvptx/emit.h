@@ -86,6 +86,7 @@ LLVMValueRef emit_combined(struct emitter *e, enum ir_op op, struct type t,
 LLVMValueRef emit_const(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_var(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_index(struct emitter *e, const struct ir_expr *x);
+LLVMValueRef emit_resident(struct emitter *e, const struct ir_expr *x);
 // Return whether an expression must not be evaluated in vain: it touches
 // memory, or divides by what may be zero.
 bool emit_may_fault(const struct ir_expr *x);

@@ -39,6 +39,13 @@ LLVMValueRef emit_index(struct emitter *e, const struct ir_expr *x)
     return emit_convert(e, x->type, type_scalar(TYPE_u32), v);
 }
 
+LLVMValueRef emit_resident(struct emitter *e, const struct ir_expr *x)
+{
+    LLVMValueRef v =
+        emit_intrinsic(e, "llvm.nvvm.read.ptx.sreg.nctaid.x", NULL, NULL, 0);
+    return emit_convert(e, x->type, type_scalar(TYPE_u32), v);
+}
+
 bool emit_may_fault(const struct ir_expr *x)
 {
     unsigned flags = ir_op_info(x->op)->flags;

@@ -133,6 +133,7 @@ enum result {
 
 /* Values of the driver's enumerations that the code passes. */
 enum {
+    ATTRIBUTE_MULTIPROCESSORS = 16,
     ATTRIBUTE_CC_MAJOR = 75,
     ATTRIBUTE_CC_MINOR = 76,
     FUNC_MAX_THREADS = 0,
@@ -211,6 +212,7 @@ struct loaded {
     launch_kernel *launch;    /* the driver's cuLaunchKernel */
     atomic_int status;        /* not OK: every use returns this ... */
     atomic_bool is_stale;     /* the context is gone; skip it */
+    int multiprocessors;      /* of the context's device */
     struct ingot_load report; /* `contexts` unused */
     char text[INGOT_TEXT_SIZE]; /* ... with this text */
     struct kernel kernels[];    /* by entry */
@@ -988,9 +990,9 @@ static enum ingot_status fetch_kernel(struct ingot_module *module,
 }
 
 /* Asks which GPU the current context is for. */
-static int identify_device(const struct driver *driver,
-                           struct ingot_load *report)
+static int identify_device(const struct driver *driver, struct loaded *loaded)
 {
+    struct ingot_load *report = &loaded->report;
     int device, major, minor, version = 0;
     int result = driver->cuCtxGetDevice(&device);
 
@@ -1000,6 +1002,9 @@ static int identify_device(const struct driver *driver,
     if (!result)
         result =
             driver->cuDeviceGetAttribute(&minor, ATTRIBUTE_CC_MINOR, device);
+    if (!result)
+        result = driver->cuDeviceGetAttribute(
+            &loaded->multiprocessors, ATTRIBUTE_MULTIPROCESSORS, device);
     if (result)
         return result;
     driver->cuDriverGetVersion(&version);
@@ -1013,7 +1018,7 @@ static enum ingot_status fill(struct ingot_module *module,
                               struct loaded *loaded)
 {
     const struct ingot_artifact *artifact = module->artifact;
-    int result = identify_device(&module->driver, &loaded->report);
+    int result = identify_device(&module->driver, loaded);
     enum ingot_status status;
     uint32_t i;
 
@@ -1336,6 +1341,15 @@ enum ingot_status ingot_launch(struct ingot_module *module, uint32_t entry,
         return status;
     result = launch_from(loaded, &launch);
     return result ? recover(module, loaded, &launch, result) : INGOT_OK;
+}
+
+int64_t ingot_resident(struct ingot_module *module, CUstream stream,
+                       int64_t each)
+{
+    struct loaded *loaded;
+
+    return use(module, 0, stream, &loaded) ? each
+                                           : each * loaded->multiprocessors;
 }
 
 enum ingot_status ingot_available(struct ingot_module *module, uint32_t entry,

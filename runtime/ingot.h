@@ -196,6 +196,13 @@ enum ingot_status ingot_launch(struct ingot_module *module, uint32_t entry,
                                const uint32_t block[3], uint32_t dynamic_shared,
                                void **params);
 
+/* How many blocks run at a time on the GPU that `stream` belongs to, `each` of
+ * them on a multiprocessor: the grid of kernels whose blocks compute one part
+ * of the result after another.  Loads as ingot_launch does; where that fails,
+ * which the launch then says, there is one multiprocessor. */
+int64_t ingot_resident(struct ingot_module *module, CUstream stream,
+                       int64_t each);
+
 /* Sets `*available` to 1 when the image loaded for `stream`'s context has
  * kernel `entry` and this GPU the shared memory for it, else to 0.  Loads as
  * ingot_launch does.  Only entries marked optional are ever missing. */

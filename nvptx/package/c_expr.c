@@ -222,6 +222,16 @@ static bool print_select(struct c_scope *scope, const struct ir_expr *x,
     return ok;
 }
 
+// Append a question to the device that is launched on.
+static bool print_resident(struct c_scope *scope, const struct ir_expr *x,
+                           struct buf *out)
+{
+    buf_text(out, "ingot_resident(module, stream, ");
+    bool ok = print(scope, x->args[0], WHOLE, out);
+    buf_char(out, ')');
+    return ok;
+}
+
 // Append an expression, in parentheses if it is an operation that does not
 // bind as tightly as `least`.
 static bool print(struct c_scope *scope, const struct ir_expr *x, int least,
@@ -239,6 +249,8 @@ static bool print(struct c_scope *scope, const struct ir_expr *x, int least,
         return print_select(scope, x, out);
     if (x->op == OP_neg)
         return print_negation(scope, x, out);
+    if (x->op == OP_resident)
+        return print_resident(scope, x, out);
     if (x->op == OP_not) {
         buf_char(out, '!');
         return print(scope, x->args[0], OPERAND, out);

@@ -3,6 +3,8 @@
 #include "ir/build.h"
 #include "passes/analysis/facts.h"
 
+enum { MULTIPROCESSORS_MOST = 65535 };
+
 // Return the range of an index value: of the launch around, or of its axis.
 static struct interval index_range(const struct facts *f, enum axis axis)
 {
@@ -61,6 +63,12 @@ static struct interval abs_range(struct interval x)
     return both;
 }
 
+// Return the range of the number of blocks that run at a time.
+static struct interval resident_range(struct interval each)
+{
+    return interval_mul(each, (struct interval){1, MULTIPROCESSORS_MOST});
+}
+
 // Return the range of an operation, in exact arithmetic.
 static struct interval exact_range(const struct facts *f,
                                    const struct ir_expr *x)
@@ -86,6 +94,7 @@ static struct interval exact_range(const struct facts *f,
     case OP_bit_or:
     case OP_bit_xor: return bits_range(x->op, r[0], r[1]);
     case OP_cast: return r[0];
+    case OP_resident: return resident_range(r[0]);
     default: return interval_all();
     }
 }

@@ -304,9 +304,11 @@ API int cuDeviceGet(int *device, int ordinal)
 API int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
     ENTER(0);
-    if (attribute != 75 && attribute != 76)
+    if (attribute != 16 && attribute != 75 && attribute != 76)
         return 1;
-    *value = attribute == 75 ? state.sm[device] / 10 : state.sm[device] % 10;
+    *value = attribute == 16   ? 132
+             : attribute == 75 ? state.sm[device] / 10
+                               : state.sm[device] % 10;
     return 0;
 }
 

@@ -532,6 +532,20 @@ static void long_names_are_cut_and_not_overrun(void **state)
     close_balanced(module);
 }
 
+static void blocks_that_run_at_a_time_are_counted(void **state)
+{
+    struct sample sample;
+    struct ingot_module *module = loaded(&sample);
+
+    (void)state;
+    assert_int_equal(ingot_resident(module, NULL, 1), 132);
+    assert_int_equal(ingot_resident(module, NULL, 2), 264);
+    close_balanced(module);
+    module = opened(&sample, INGOT_LOAD_EXPLICITLY);
+    assert_int_equal(ingot_resident(module, NULL, 2), 2);
+    ingot_close(module);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -556,6 +570,7 @@ int main(void)
         cmocka_unit_test(a_fault_before_the_load_is_reported),
         cmocka_unit_test(a_fork_is_detected),
         cmocka_unit_test(a_fork_before_is_fine_and_one_of_others_is_named),
+        cmocka_unit_test(blocks_that_run_at_a_time_are_counted),
         cmocka_unit_test(rejections_are_recorded),
         cmocka_unit_test(long_names_are_cut_and_not_overrun),
     };

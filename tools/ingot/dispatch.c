@@ -4,8 +4,18 @@
 
 #include "ir/base/num.h"
 #include "ir/build.h"
+#include "ir/walk.h"
 
 #include <string.h>
+
+// Put a number in place of the blocks that the device runs at a time.
+static struct ir_expr *settle(struct arena *a, struct ir_expr *x, void *context)
+{
+    const struct problem *p = context;
+    if (x->op != OP_resident || !p->multiprocessors)
+        return x;
+    return ir_mul(a, x->args[0], ir_int(a, p->multiprocessors));
+}
 
 // Return the value of an expression over the parameters; false if it has none.
 static bool value_of(const struct problem *p, const struct ir_kernel *variant,
@@ -45,8 +55,9 @@ static bool add_launch(struct arena *a, const struct problem *p,
 {
     struct dispatch_launch added = {.launch = launch};
     for (int i = 0; i < 3; i++) {
+        struct ir_expr *x = ir_rewrite(a, launch->grid[i], settle, (void *)p);
         int64_t blocks;
-        if (!value_of(p, d->variant, launch->grid[i], &blocks))
+        if (!value_of(p, d->variant, x, &blocks))
             return false;
         added.grid[i] = blocks > 0 ? (uint64_t)blocks : 0;
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum {
+    ATTRIBUTE_MULTIPROCESSORS = 16,
     ATTRIBUTE_L2_BYTES = 38,
     ATTRIBUTE_MAJOR = 75,
     ATTRIBUTE_MINOR = 76,
@@ -33,20 +34,18 @@ static const char *find_functions(struct driver *d, void *library)
 // Ask for what is to be known of the device.  Returns a CUresult.
 static int ask(struct driver *d)
 {
-    int major = 0, minor = 0, l2 = 0;
+    static const int attributes[] = {ATTRIBUTE_MAJOR, ATTRIBUTE_MINOR,
+                                     ATTRIBUTE_MULTIPROCESSORS,
+                                     ATTRIBUTE_L2_BYTES};
+    enum { N = sizeof attributes / sizeof *attributes };
+    int values[N] = {0};
     int result = d->cuDeviceGetName(d->name, sizeof d->name, d->device);
     result = result ? result : d->cuDriverGetVersion(&d->version);
-    result = result
-                 ? result
-                 : d->cuDeviceGetAttribute(&major, ATTRIBUTE_MAJOR, d->device);
-    result = result
-                 ? result
-                 : d->cuDeviceGetAttribute(&minor, ATTRIBUTE_MINOR, d->device);
-    result = result
-                 ? result
-                 : d->cuDeviceGetAttribute(&l2, ATTRIBUTE_L2_BYTES, d->device);
-    d->sm = (unsigned)(major * 10 + minor);
-    d->l2_bytes = l2;
+    for (int i = 0; i < N && !result; i++)
+        result = d->cuDeviceGetAttribute(&values[i], attributes[i], d->device);
+    d->sm = (unsigned)(values[0] * 10 + values[1]);
+    d->multiprocessors = values[2];
+    d->l2_bytes = values[3];
     return result;
 }
 

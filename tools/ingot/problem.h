@@ -43,6 +43,7 @@ struct problem {
     bool is_distinct;
     struct eval_argument *values; // of each parameter; arrays: size alone
     struct VEC(struct problem_array) arrays;
+    int64_t multiprocessors; // of the device; 0: those of the interpreter
 };
 
 // How asking for a problem ended.

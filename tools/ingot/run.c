@@ -150,6 +150,7 @@ static bool lower(struct run *r)
     const struct ir_kernel *const *variants =
         compile_kernels(c, loaded_target(r), &n);
     variants = runnable(r, variants, &n);
+    r->problem.multiprocessors = r->driver.multiprocessors;
     r->report.dispatch = &r->dispatch;
     return dispatch_make(&c->arena, &r->problem, variants, n,
                          r->options->variant, &c->diags, &r->dispatch);
