@@ -215,6 +215,18 @@ void facts_enter(struct facts *f, const struct ir_stmt *s)
     }
 }
 
+void facts_enter_path(struct facts *f, const struct ir_path *path, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const struct ir_block *block = path->blocks[i];
+        for (size_t k = 0; block->at[k] != path->stmts[i]; k++) {
+            if (block->at[k]->kind == STMT_let)
+                facts_enter(f, block->at[k]);
+        }
+        facts_enter(f, path->stmts[i]);
+    }
+}
+
 void facts_start(struct facts *f, struct arena *a,
                  const struct ir_kernel *kernel)
 {

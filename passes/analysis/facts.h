@@ -60,6 +60,11 @@ void facts_leave(struct facts *f, struct facts_mark mark);
 // Learn what holds inside a loop, stage or launch, or behind a `let`.
 void facts_enter(struct facts *f, const struct ir_stmt *s);
 
+// Learn what holds at the first `n` statements of a path: all of the above
+// around them, and `let`s before them.
+struct ir_path;
+void facts_enter_path(struct facts *f, const struct ir_path *path, uint32_t n);
+
 // Learn that a condition holds, or that it does not.
 void facts_assume(struct facts *f, struct ir_expr *condition, bool holds);
 

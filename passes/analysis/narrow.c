@@ -5,6 +5,7 @@
 #include "ir/build.h"
 #include "ir/walk.h"
 #include "passes/analysis/facts.h"
+#include "passes/analysis/tiles.h"
 
 // Leaves room for a tile beyond the end of an array.
 static const int64_t size_most = (INT64_C(1) << 31) - (INT64_C(1) << 16);
@@ -38,6 +39,14 @@ static void see_place(struct ir_expr **place, void *context)
     ir_each_expr(*place, see_division, context);
 }
 
+// Return how many tiles the nest of a loop over blocks has.
+static struct ir_expr *tiles_around(struct narrowing *n,
+                                    const struct ir_stmt *loop)
+{
+    struct tiles t = tiles_find(n->p->scratch, n->p->kernel, loop);
+    return tiles_count(n->p->arena, &t);
+}
+
 // Look for what is slow in 64 bits in a block and below.  The range of a loop
 // over blocks or threads is computed by the caller.
 static void see_block(struct narrowing *n, struct ir_block *block)
@@ -52,6 +61,8 @@ static void see_block(struct narrowing *n, struct ir_block *block)
         bool is_bound = kind == AXIS_BLOCK || kind == AXIS_THREAD;
         if (is_loop && !is_bound)
             n->pays |= is_wide(n, s->u.loop.to);
+        if (tiles_are_walked(s))
+            n->pays |= is_wide(n, tiles_around(n, s));
         if (!is_bound)
             ir_stmt_exprs(s, see_place, n);
         facts_enter(&n->facts, s);
@@ -103,6 +114,8 @@ static void see_stmt(struct ir_stmt *s, void *context)
         limit(n, ir_for_extent(n->p->arena, &s->u.loop));
     else if (s->kind == STMT_alloc)
         limit_array(n, s->u.buffer);
+    if (tiles_are_walked(s))
+        limit(n, tiles_around(n, s));
 }
 
 // Guard every size of the kernel.

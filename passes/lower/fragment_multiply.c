@@ -45,8 +45,7 @@ static void simplify(struct fragments *f, struct tensor_nest *nest)
     struct ir_path path;
     facts_start(&facts, f->p->scratch, f->p->kernel);
     ir_find(f->p->scratch, &f->p->kernel->body, nest->stage, &path);
-    for (uint32_t i = 0; i + 1 < path.n; i++)
-        facts_enter(&facts, path.stmts[i]);
+    facts_enter_path(&facts, &path, path.n - 1);
     for (int i = 0; i < MATRIX_OPERANDS; i++) {
         struct tensor_operand *x = &nest->part[i];
         for (uint32_t d = 0; d < x->n; d++)

@@ -30,9 +30,10 @@
 // each by one lane for each block, and the barriers are those of the cluster; the
 // last one keeps a block from ending while others reach its shared memory.
 //
-// The slots go round across the loops around: iterations are counted from the
-// first of the block.  A wait for the phase before the first ends at once, so
-// the ring begins empty.
+// A wait for the phase before the first ends at once, so the ring begins empty.
+// Where loops stand between the warpgroups and the marked one, such as over the
+// tiles of a block, slots and phases go on from one run of it to the next
+// (turns.h): the producer may be tiles ahead.
 
 #include "ir/build.h"
 #include "ir/copy.h"
@@ -43,6 +44,7 @@
 #include "passes/lower/cluster.h"
 #include "passes/lower/slots.h"
 #include "passes/lower/tensor_copies.h"
+#include "passes/lower/turns.h"
 
 #include <string.h>
 
@@ -95,36 +97,22 @@ static bool is_thread(const struct roles *r, uint32_t i)
            axis_kind(s->u.loop.axis) == AXIS_THREAD;
 }
 
-// Return how many iterations of the loop have run before this one, in all the
-// loops below that over warpgroups; `vars` stand for their variables.
-static struct ir_expr *count(struct roles *r, const struct map *vars)
+// Return whether serial loops stand between the warpgroups and the loop.
+static bool is_repeated(const struct roles *r)
 {
-    struct arena *a = r->p->arena;
-    struct ir_expr *n = number(r, 0);
-    for (uint32_t i = r->at + 1; i < r->path.n; i++) {
-        const struct ir_stmt *s = r->path.stmts[i];
-        if (s->kind != STMT_for || is_thread(r, i))
-            continue;
-        const struct ir_for *l = &s->u.loop;
-        struct ir_expr *at = ir_binary(
-            a, OP_div, ir_sub(a, ir_read(a, l->var), l->from), l->step);
-        n = ir_add(a, ir_mul(a, n, ir_for_extent(a, l)), at);
-    }
-    return ir_substitute(a, n, vars, NULL);
+    bool found = false;
+    for (uint32_t i = r->at + 1; i + 1 < r->path.n; i++)
+        found |= !is_thread(r, i);
+    return found;
 }
 
-// Return the slot of an iteration, and the parity of the phase in which it is
-// used for the `turn`th time after the first.
-static struct ir_expr *slot_of(struct roles *r, struct ir_expr *n)
+// Return the count of one role's iterations, which starts in a block.
+static struct turns start_turns(struct roles *r, struct ir_block *out)
 {
-    return ir_binary(r->p->arena, OP_mod, n, number(r, r->slots));
-}
-static struct ir_expr *parity_of(struct roles *r, struct ir_expr *n, int turn)
-{
-    struct arena *a = r->p->arena;
-    struct ir_expr *round = ir_binary(a, OP_div, n, number(r, r->slots));
-    return ir_binary(a, OP_mod, ir_add(a, round, number(r, turn)),
-                     number(r, 2));
+    struct turns t = {.p = r->p, .loop = r->loop, .slots = r->slots};
+    if (is_repeated(r))
+        turns_declare(&t, out);
+    return t;
 }
 
 // Append an operation on an mbarrier, with an operand or NULL.
@@ -244,21 +232,33 @@ static bool is_fill(const struct roles *r, const struct ir_stmt *s)
     return found;
 }
 
+// Count the iterations of a run of the loop, behind it.
+static void append_next(struct roles *r, const struct turns *turns)
+{
+    struct ir_block *block = r->path.blocks[r->path.n - 1];
+    struct ir_expr *n = ir_for_extent(r->p->arena, &r->loop->u.loop);
+    size_t at = 0;
+    while (block->at[at] != r->loop)
+        at++;
+    if (turns->before)
+        ir_insert(r->p->arena, block, at + 1, turns_next(turns, n));
+}
+
 // Let the loop wait for a full slot, use it, and hand it back.
-static void consume(struct roles *r)
+static void consume(struct roles *r, const struct turns *turns)
 {
     struct arena *a = r->p->arena;
     struct ir_for *loop = &r->loop->u.loop;
     struct ir_block body = {0}, rest = {0};
-    struct map none = {.arena = r->p->scratch};
-    struct ir_expr *n = count(r, &none);
-    append_operation(r, &body, OP_mbarrier_wait, r->full, slot_of(r, n),
-                     parity_of(r, n, 0));
+    struct ir_expr *n = turns_count(turns, ir_read(a, loop->var));
+    struct ir_expr *slot = turns_slot(turns, n);
+    append_operation(r, &body, OP_mbarrier_wait, r->full, slot,
+                     turns_parity(turns, n, 0));
     for (size_t i = 0; i < loop->body.n; i++) {
         if (!is_fill(r, loop->body.at[i]))
             ir_append(a, &rest, loop->body.at[i]);
     }
-    slots_use(a, &r->ring, &rest, slot_of(r, n));
+    slots_use(a, &r->ring, &rest, slot);
     for (size_t i = 0; i < rest.n; i++)
         ir_append(a, &body, rest.at[i]);
     for (uint32_t i = r->at + 1; i < r->path.n; i++) {
@@ -266,9 +266,10 @@ static void consume(struct roles *r)
             ir_append(a, &body,
                       ir_stmt_from(ir_stmt_sync(a, SYNC_warp), r->loop));
     }
-    append_release(r, &body, slot_of(r, n));
+    append_release(r, &body, slot);
     loop->body = body;
     loop->attrs.n = 0;
+    append_next(r, turns);
 }
 
 // Append loops over some warps of the warpgroup and some lanes of each, and
@@ -324,29 +325,76 @@ static void append_threads(struct roles *r, struct ir_block *fills,
     append_operation(r, out, OP_mbarrier_arrive_copied, r->full, slot, NULL);
 }
 
+// What the producer has in place of the consumers' variables, knows and counts.
+struct producer {
+    struct map vars;
+    struct facts facts;
+    struct turns turns;
+};
+
 // Append the copies of one iteration, which is number `n`: below one thread, or
 // where all of them copy.
-static bool append_copies(struct roles *r, struct facts *facts,
-                          const struct map *vars, struct ir_expr *n,
-                          struct ir_block *out)
+static bool append_copies(struct roles *r, struct producer *of,
+                          struct ir_expr *n, struct ir_block *out)
 {
     struct arena *a = r->p->arena;
     struct ir_block fills = {0};
-    struct ir_expr *slot = slot_of(r, n);
+    struct ir_expr *slot = turns_slot(&of->turns, n);
     for (size_t i = 0; i < r->ring.fills.n; i++)
         ir_append(a, &fills, r->ring.fills.at[i]);
-    fills = ir_copy_block(a, &fills, vars, NULL);
+    fills = ir_copy_block(a, &fills, &of->vars, NULL);
     slots_use(a, &r->ring, &fills, slot);
     append_operation(r, out, OP_mbarrier_wait, r->empty, slot,
-                     parity_of(r, n, 1));
+                     turns_parity(&of->turns, n, 1));
     struct ir_block *one = out;
     if (r->has_boxes && r->has_copies)
         one = append_group(r, out, 1, 1);
-    if (r->has_boxes && !append_boxes(r, facts, &fills, slot, one))
+    if (r->has_boxes && !append_boxes(r, &of->facts, &fills, slot, one))
         return false;
     if (r->has_copies)
         append_threads(r, &fills, slot, out);
     return true;
+}
+
+// Append a name that is declared around the loop.
+static void append_name(struct roles *r, struct producer *of,
+                        const struct ir_stmt *let, struct ir_block *out)
+{
+    struct arena *a = r->p->arena;
+    const struct ir_var *old = let->u.let.var;
+    struct ir_var *var =
+        ir_var_new(a, old->name, old->type, VAR_let, old->span);
+    struct ir_stmt *s = ir_stmt_let(
+        a, var, ir_substitute(a, let->u.let.value, &of->vars, NULL));
+    map_set(&of->vars, old, ir_read(a, var));
+    ir_append(a, out, ir_stmt_from(s, let));
+    facts_enter(&of->facts, s);
+}
+
+// Append the names in front of a loop of the path, and one like it unless it is
+// over threads; returns the block inside.
+static struct ir_block *append_like(struct roles *r, struct producer *of,
+                                    uint32_t at, struct ir_block *out)
+{
+    struct arena *a = r->p->arena;
+    const struct ir_block *block = r->path.blocks[at];
+    const struct ir_for *l = &r->path.stmts[at]->u.loop;
+    for (size_t i = 0; block->at[i] != r->path.stmts[at]; i++) {
+        if (block->at[i]->kind == STMT_let)
+            append_name(r, of, block->at[i], out);
+    }
+    if (is_thread(r, at))
+        return out;
+    struct ir_var *var =
+        ir_var_new(a, l->var->name, l->var->type, VAR_loop, l->var->span);
+    struct ir_stmt *s =
+        ir_stmt_for(a, var, ir_substitute(a, l->from, &of->vars, NULL),
+                    ir_substitute(a, l->to, &of->vars, NULL),
+                    ir_substitute(a, l->step, &of->vars, NULL), AXIS_serial);
+    map_set(&of->vars, l->var, ir_read(a, var));
+    ir_append(a, out, ir_stmt_from(s, r->path.stmts[at]));
+    facts_enter(&of->facts, s);
+    return &s->u.loop.body;
 }
 
 // Append the loops of the producer: those around the marked loop and itself,
@@ -354,29 +402,24 @@ static bool append_copies(struct roles *r, struct facts *facts,
 static bool produce(struct roles *r, struct ir_block *out)
 {
     struct arena *a = r->p->arena;
-    struct map vars = {.arena = r->p->scratch};
-    struct facts facts;
-    facts_start(&facts, r->p->scratch, r->p->kernel);
-    for (uint32_t i = 0; i < r->at; i++)
-        facts_enter(&facts, r->path.stmts[i]);
+    struct producer of = {.vars = {.arena = r->p->scratch}};
+    const struct ir_for *loop = &r->loop->u.loop;
+    struct ir_block *around = NULL;
+    facts_start(&of.facts, r->p->scratch, r->p->kernel);
+    facts_enter_path(&of.facts, &r->path, r->at);
     out = r->has_copies ? append_group(r, out, GROUP_WARPS, WARP_LANES)
                         : append_group(r, out, 1, 1);
+    of.turns = start_turns(r, out);
     for (uint32_t i = r->at + 1; i < r->path.n; i++) {
-        const struct ir_for *l = &r->path.stmts[i]->u.loop;
-        if (is_thread(r, i))
-            continue;
-        struct ir_var *var =
-            ir_var_new(a, l->var->name, l->var->type, VAR_loop, l->var->span);
-        struct ir_stmt *s =
-            ir_stmt_for(a, var, ir_substitute(a, l->from, &vars, NULL),
-                        ir_substitute(a, l->to, &vars, NULL),
-                        ir_substitute(a, l->step, &vars, NULL), AXIS_serial);
-        map_set(&vars, l->var, ir_read(a, var));
-        ir_append(a, out, ir_stmt_from(s, r->path.stmts[i]));
-        facts_enter(&facts, s);
-        out = &s->u.loop.body;
+        around = out;
+        out = append_like(r, &of, i, out);
     }
-    return append_copies(r, &facts, &vars, count(r, &vars), out);
+    struct ir_expr *n =
+        ir_substitute(a, ir_for_extent(a, loop), &of.vars, NULL);
+    if (of.turns.before)
+        ir_append(a, around, turns_next(&of.turns, n));
+    struct ir_expr *k = ir_substitute(a, ir_read(a, loop->var), &of.vars, NULL);
+    return append_copies(r, &of, turns_count(&of.turns, k), out);
 }
 
 // Append a change of the registers that threads have, if one is asked for.
@@ -416,18 +459,13 @@ static bool check_arrays(struct roles *r)
                                  "memory, besides those that it fills");
 }
 
-// Check that the loops below that over warpgroups run equally often whenever
-// they do, so that iterations can be counted.
+// Check that the blocks of a cluster run the loops below that over warpgroups
+// equally often.
 static bool check_extents(struct roles *r)
 {
     for (uint32_t i = r->at + 1; i < r->path.n; i++) {
         struct ir_expr *extent =
             ir_for_extent(r->p->scratch, &r->path.stmts[i]->u.loop);
-        for (uint32_t k = r->at + 1; k < i; k++) {
-            if (ir_mentions(extent, r->path.stmts[k]->u.loop.var))
-                return report(r, "the extent of a loop around it, or its own, "
-                                 "varies");
-        }
         if (cluster_differs(&r->cluster, extent))
             return report(r, "the blocks of a cluster would run it, or a loop "
                              "around it, differently often");
@@ -506,9 +544,12 @@ static bool part(struct roles *r)
     append_front(r, &front);
     append_registers(r, &producer, SYNC_registers_down, r->registers[0]);
     append_registers(r, &consumer, SYNC_registers_up, r->registers[1]);
+    if (r->registers[1] && !r->p->kernel->min_blocks)
+        r->p->kernel->min_blocks = 1;
     if (!produce(r, &producer))
         return false;
-    consume(r);
+    struct turns turns = start_turns(r, &consumer);
+    consume(r, &turns);
     for (size_t i = 0; i < group->body.n; i++)
         ir_append(a, &consumer, group->body.at[i]);
     struct ir_stmt *branch =

@@ -23,8 +23,7 @@ static void reject_expr(struct ir_expr *x, void *context)
 {
     bool *ok = context;
     *ok &= x->type.lanes == 1 && x->op != OP_lane && x->op != OP_index &&
-           x->op != OP_resident &&
-           !(ir_op_info(x->op)->flags & OP_TOGETHER);
+           x->op != OP_resident && !(ir_op_info(x->op)->flags & OP_TOGETHER);
 }
 
 bool reference_supported(const struct ir_kernel *kernel)

@@ -1,0 +1,86 @@
+// The loops over blocks of a nest.
+
+#include "passes/analysis/tiles.h"
+
+#include "ir/build.h"
+#include "ir/walk.h"
+
+#include <string.h>
+
+// Return whether a statement is a loop over blocks, or clusters of them.
+static bool is_grid(const struct ir_stmt *s)
+{
+    return s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_BLOCK &&
+           !axis_is_cluster(s->u.loop.axis);
+}
+
+// Note what keeps the tiles of a nest from being walked, and its clusters.
+static void see_inside(struct ir_stmt *s, void *context)
+{
+    struct tiles *t = context;
+    if (is_grid(s))
+        t->fault = "something else stands between the loops over blocks";
+    if (s->kind != STMT_for || !axis_is_cluster(s->u.loop.axis))
+        return;
+    if (s->u.loop.axis != AXIS_cluster_x)
+        t->fault = "the blocks of its clusters are not on cluster.x";
+    t->cluster = s->u.loop.to;
+}
+
+// Return the loop over blocks that alone, but for declarations of arrays,
+// stands in a loop; NULL if there is none.
+static struct ir_stmt *inner(const struct ir_stmt *loop)
+{
+    const struct ir_block *body = &loop->u.loop.body;
+    struct ir_stmt *only = NULL;
+    for (size_t i = 0; i < body->n; i++) {
+        if (body->at[i]->kind == STMT_alloc)
+            continue;
+        if (only)
+            return NULL;
+        only = body->at[i];
+    }
+    return only && is_grid(only) ? only : NULL;
+}
+
+struct tiles tiles_find(struct arena *a, struct ir_kernel *kernel,
+                        const struct ir_stmt *loop)
+{
+    struct tiles t = {0};
+    struct ir_path path;
+    struct ir_stmt *s = NULL;
+    if (!is_grid(loop)) {
+        t.fault = "it is not bound to blocks";
+        return t;
+    }
+    ir_find(a, &kernel->body, loop, &path);
+    for (uint32_t i = path.n; i-- > 0;)
+        s = is_grid(path.stmts[i]) ? path.stmts[i] : s;
+    for (; s; s = inner(s))
+        vec_push(a, &t.loops, s);
+    ir_each_stmt(&t.loops.at[t.loops.n - 1]->u.loop.body, see_inside, &t);
+    return t;
+}
+
+struct ir_expr *tiles_count(struct arena *a, const struct tiles *t)
+{
+    struct ir_expr *n = ir_int(a, 1);
+    for (size_t i = t->loops.n; i-- > 0;)
+        n = ir_mul(a, ir_for_extent(a, &t->loops.at[i]->u.loop), n);
+    return n;
+}
+
+bool tiles_are_walked(const struct ir_stmt *loop)
+{
+    return tiles_mark(loop, "persistent") || tiles_mark(loop, "persistent_sms");
+}
+
+const struct ir_attr *tiles_mark(const struct ir_stmt *loop, const char *name)
+{
+    for (size_t i = 0; loop->kind == STMT_for && i < loop->u.loop.attrs.n;
+         i++) {
+        if (strcmp(loop->u.loop.attrs.at[i].name, name) == 0)
+            return &loop->u.loop.attrs.at[i];
+    }
+    return NULL;
+}

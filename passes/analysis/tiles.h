@@ -1,0 +1,34 @@
+// The loops over blocks of a nest, and how their tiles are walked.
+//
+//   for i in 0..m @block.y @persistent(132) {
+//     for j in 0..n @block.x { ... } }
+//
+// Marks of the outermost loop say how many blocks walk all tiles; of the last
+// but one, in which order the tiles of it and the last are numbered.
+
+#ifndef PASSES_ANALYSIS_TILES_H
+#define PASSES_ANALYSIS_TILES_H
+
+#include "ir/ir.h"
+
+// A nest of loops over blocks, each directly in the one before.
+struct tiles {
+    struct VEC(struct ir_stmt *) loops; // outermost first
+    struct ir_expr *cluster;            // blocks that share a tile; or NULL
+    const char *fault;                  // why it is none; NULL: it is one
+};
+
+// Look at the nest of a loop that is bound to blocks.  Lists go to the arena.
+struct tiles tiles_find(struct arena *a, struct ir_kernel *kernel,
+                        const struct ir_stmt *loop);
+
+// Return how many tiles there are.
+struct ir_expr *tiles_count(struct arena *a, const struct tiles *t);
+
+// Return whether a loop has a mark that says how tiles are walked.
+bool tiles_are_walked(const struct ir_stmt *loop);
+
+// Return a mark of a loop, or NULL if it has none of that name.
+const struct ir_attr *tiles_mark(const struct ir_stmt *loop, const char *name);
+
+#endif

@@ -1,0 +1,231 @@
+// tiles: loops over blocks that are marked walk tiles in one loop.
+//
+//   for i in 0..m @block.y                for block in 0..min(m * n, resident(1))
+//           @persistent_sms(1) {                @block.x {
+//     for j in 0..n @block.x {              for tile in block..m * n
+//       C                            =>             step resident(1) {
+//     } }                                     let i = tile / n
+//                                             let j = tile % n
+//                                             C
+//                                           } }
+//
+// Blocks that are not persistent have one tile each.  Where the body is a loop
+// over warpgroups with roles in it (pass roles), the loop over tiles goes
+// inside of it: each role walks the tiles at its own pace.
+
+#include "passes/analysis/tiles.h"
+#include "ir/base/map.h"
+#include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/walk.h"
+#include "passes/pass.h"
+
+// A nest in the making.
+struct walk {
+    struct pass *p;
+    struct tiles tiles;
+    struct ir_expr *count; // of its tiles
+    struct ir_var *tile;
+    struct ir_block body; // of the loop over tiles
+};
+
+// Return a new loop variable of the nest.
+static struct ir_var *new_var(struct walk *w, const char *name)
+{
+    return ir_var_new(w->p->arena, str_name(w->p->names, name),
+                      type_scalar(TYPE_int), VAR_loop,
+                      w->tiles.loops.at[0]->span);
+}
+
+// Append a `let` in place of the variable of a loop.
+static void append_let(struct walk *w, struct ir_stmt *loop,
+                       struct ir_expr *value)
+{
+    struct arena *a = w->p->arena;
+    struct ir_var *old = loop->u.loop.var;
+    struct ir_var *new =
+        ir_var_new(a, old->name, old->type, VAR_let, old->span);
+    struct map vars = {.arena = w->p->scratch};
+    map_set(&vars, old, ir_read(a, new));
+    ir_append(a, &w->body, ir_stmt_from(ir_stmt_let(a, new, value), loop));
+    struct ir_stmt *last = w->tiles.loops.at[w->tiles.loops.n - 1];
+    ir_substitute_in(a, &last->u.loop.body, &vars, NULL);
+}
+
+// Let the variable of the only loop be that of the loop over tiles.
+static void take_only(struct walk *w)
+{
+    w->tile = w->tiles.loops.at[0]->u.loop.var;
+}
+
+// Append what the variables of the loops are in a tile.  The first quotient is
+// below its extent; the least of both says so to those that prove bounds.
+static void append_places(struct walk *w)
+{
+    struct arena *a = w->p->arena;
+    w->tile = new_var(w, "tile");
+    for (size_t i = 0; i < w->tiles.loops.n; i++) {
+        struct ir_stmt *loop = w->tiles.loops.at[i];
+        struct tiles inside = {.loops = {.at = &w->tiles.loops.at[i + 1],
+                                         .n = w->tiles.loops.n - i - 1}};
+        struct ir_expr *extent = ir_for_extent(a, &loop->u.loop);
+        struct ir_expr *x =
+            ir_binary(a, OP_div, ir_read(a, w->tile), tiles_count(a, &inside));
+        append_let(
+            w, loop,
+            i > 0 ? ir_binary(a, OP_mod, x, extent)
+                  : ir_binary(a, OP_min, x, ir_sub(a, extent, ir_int(a, 1))));
+    }
+}
+
+// Append the arrays that the loops declare, and the body of the last one.
+static void append_body(struct walk *w)
+{
+    for (size_t i = 0; i < w->tiles.loops.n; i++) {
+        const struct ir_block *body = &w->tiles.loops.at[i]->u.loop.body;
+        bool is_last = i + 1 == w->tiles.loops.n;
+        for (size_t k = 0; k < body->n; k++) {
+            if (is_last || body->at[k]->kind == STMT_alloc)
+                ir_append(w->p->arena, &w->body, body->at[k]);
+        }
+    }
+}
+
+// Set *(bool *)context at a loop whose copies get a role of their own.
+static void see_role(struct ir_stmt *s, void *context)
+{
+    *(bool *)context |= tiles_mark(s, "producer") != NULL;
+}
+
+// Return the loop over warpgroups that is all that a block does, or the blocks
+// of a cluster do, if there are roles in it; else NULL.
+static struct ir_stmt *group_of(const struct ir_block *block)
+{
+    struct ir_stmt *only = NULL;
+    bool has_roles = false;
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_stmt *s = block->at[i];
+        if (s->kind == STMT_let || s->kind == STMT_alloc)
+            continue;
+        if (only || s->kind != STMT_for)
+            return NULL;
+        only = s;
+    }
+    if (only && axis_is_cluster(only->u.loop.axis))
+        return group_of(&only->u.loop.body);
+    if (only && only->u.loop.axis == AXIS_warpgroup)
+        ir_each_stmt(&only->u.loop.body, see_role, &has_roles);
+    return has_roles ? only : NULL;
+}
+
+// Let the loop over tiles stand inside of the one over warpgroups, with the
+// places of the tiles; the arrays stay outside.
+static struct ir_block sink(struct walk *w, struct ir_stmt *group,
+                            struct ir_stmt *loop)
+{
+    struct arena *a = w->p->arena;
+    struct ir_block outside = {0};
+    for (size_t i = 0; i < w->body.n; i++) {
+        struct ir_stmt *s = w->body.at[i];
+        if (s->kind != STMT_let)
+            ir_append(a, &outside, s);
+        else
+            ir_append(a, &loop->u.loop.body, s);
+    }
+    for (size_t i = 0; i < group->u.loop.body.n; i++)
+        ir_append(a, &loop->u.loop.body, group->u.loop.body.at[i]);
+    group->u.loop.body = (struct ir_block){0};
+    ir_append(a, &group->u.loop.body, loop);
+    return outside;
+}
+
+// Return how many blocks, or clusters, walk the tiles at most; NULL: one each.
+static struct ir_expr *blocks_of(struct walk *w)
+{
+    const struct ir_stmt *first = w->tiles.loops.at[0];
+    const struct ir_attr *all = tiles_mark(first, "persistent");
+    const struct ir_attr *each = tiles_mark(first, "persistent_sms");
+    struct arena *a = w->p->arena;
+    struct ir_expr *blocks =
+        all    ? ir_int(a, all->value)
+        : each ? ir_unary(a, OP_resident, ir_int(a, each->value))
+               : NULL;
+    return blocks && w->tiles.cluster
+               ? ir_binary(a, OP_ceildiv, blocks, w->tiles.cluster)
+               : blocks;
+}
+
+// Make the outermost loop one over the tiles, or over the blocks that walk
+// them.
+static void make_loops(struct walk *w)
+{
+    struct arena *a = w->p->arena;
+    struct ir_stmt *first = w->tiles.loops.at[0];
+    struct ir_expr *blocks = blocks_of(w);
+    struct ir_var *block = blocks ? new_var(w, "block") : w->tile;
+    struct ir_for *grid = &first->u.loop;
+    grid->var = block;
+    grid->axis = AXIS_block_x;
+    grid->attrs.n = 0;
+    grid->to = blocks ? ir_binary(a, OP_min, w->count, blocks) : w->count;
+    grid->body = w->body;
+    if (!blocks)
+        return;
+    struct ir_stmt *loop =
+        ir_stmt_from(ir_stmt_for(a, w->tile, ir_read(a, block), w->count,
+                                 blocks, AXIS_serial),
+                     first);
+    struct ir_stmt *group = group_of(&w->body);
+    grid->body = (struct ir_block){0};
+    if (group) {
+        grid->body = sink(w, group, loop);
+        return;
+    }
+    loop->u.loop.body = w->body;
+    ir_append(a, &grid->body, loop);
+}
+
+// The loops that are marked: the context of see_marked.
+struct marked {
+    struct arena *arena;
+    struct VEC(struct ir_stmt *) loops;
+};
+
+// Note a loop that is marked.
+static void see_marked(struct ir_stmt *s, void *context)
+{
+    struct marked *m = context;
+    if (tiles_are_walked(s))
+        vec_push(m->arena, &m->loops, s);
+}
+
+// Rewrite the nest of a marked loop.
+static bool rewrite(struct pass *p, struct ir_stmt *marked)
+{
+    struct walk w = {.p = p,
+                     .tiles = tiles_find(p->scratch, p->kernel, marked)};
+    if (w.tiles.fault) {
+        diag_error(p->diags, marked->span, D_tile_nest,
+                   marked->u.loop.var->name, w.tiles.fault);
+        return false;
+    }
+    w.count = tiles_count(p->arena, &w.tiles);
+    if (w.tiles.loops.n > 1)
+        append_places(&w);
+    else
+        take_only(&w);
+    append_body(&w);
+    make_loops(&w);
+    return true;
+}
+
+enum pass_result pass_tiles(struct pass *p)
+{
+    struct marked m = {.arena = p->scratch};
+    ir_each_stmt(&p->kernel->body, see_marked, &m);
+    for (size_t i = 0; i < m.loops.n; i++) {
+        if (!rewrite(p, m.loops.at[i]))
+            return PASS_FAILED;
+    }
+    return m.loops.n ? PASS_CHANGED : PASS_SAME;
+}

@@ -1,0 +1,43 @@
+// How often a role has gone through a ring.
+//
+// Slots and phases follow from the number of the iteration of a loop.  Where
+// the loop runs several times, the iterations before are counted in a variable,
+// modulo a number of both slots and phases:
+//
+//   var turn: u32 = 0                      turns_declare
+//   for t in 0..m {
+//     for k in 0..n {
+//       ... S[(turn + k) % 4] ...          turns_slot
+//     }
+//     turn = (turn + n) % 8                turns_next
+//   }
+
+#ifndef PASSES_LOWER_TURNS_H
+#define PASSES_LOWER_TURNS_H
+
+#include "passes/pass.h"
+
+// The iterations of a loop, for one role.
+struct turns {
+    struct pass *p;
+    const struct ir_stmt *loop;
+    int64_t slots;
+    struct ir_var *before; // iterations of earlier runs; NULL: there are none
+};
+
+// Append the variable to a block.
+void turns_declare(struct turns *t, struct ir_block *out);
+
+// Return the number of an iteration, with those before this run.
+struct ir_expr *turns_count(const struct turns *t, struct ir_expr *iteration);
+
+// Return the slot of the iteration of that number, and the parity of the phase
+// in which it is used for the `turn`th time after the first.
+struct ir_expr *turns_slot(const struct turns *t, struct ir_expr *number);
+struct ir_expr *turns_parity(const struct turns *t, struct ir_expr *number,
+                             int turn);
+
+// Return the statement behind a run of so many iterations.
+struct ir_stmt *turns_next(const struct turns *t, struct ir_expr *iterations);
+
+#endif

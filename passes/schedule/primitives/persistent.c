@@ -1,0 +1,65 @@
+// persistent -- let a number of blocks walk the tiles of a grid.
+//
+//   for i in 0..m @block.y {               persistent(i, 132)
+//     for j in 0..n @block.x { ... } }   =>
+//   for i in 0..m @block.y @persistent(132) {
+//     for j in 0..n @block.x { ... } }
+//
+// Lowering starts that many blocks, or as many as there are tiles; each takes
+// every so manieth tile.  persistent(i, 1, sms) counts the blocks of one
+// multiprocessor: the launch asks the device how many it has, and the mark is
+// @persistent_sms(1).
+//
+// Requires:
+//  1. the loop is bound to blocks, and those over blocks around and inside
+//     stand directly in each other; it is not persistent already      E0764
+//  2. 1 to 2^31 - 1 blocks, or 1 to 32 on a multiprocessor; the last
+//     argument is `sms`                                               E0765
+
+#include "passes/schedule/prim.h"
+
+#include "passes/analysis/tiles.h"
+
+#include <string.h>
+
+enum { EACH_MOST = 32 };
+
+// Check the nest.
+static const char *check_nest(const struct tiles *t)
+{
+    if (t->fault)
+        return t->fault;
+    return tiles_are_walked(t->loops.at[0]) ? "it is persistent already" : NULL;
+}
+
+// Check the number of blocks.
+static bool check_number(const struct sched_call *c)
+{
+    int64_t n = c->args.at[1].number;
+    const char *of = c->args.n > 2 ? c->args.at[2].key : NULL;
+    if (n >= 1 && n <= (of ? EACH_MOST : axis_most(AXIS_block_x)) &&
+        (!of || strcmp(of, "sms") == 0))
+        return true;
+    diag_error(c->pass->diags, c->span, D_tile_blocks, (long long)n,
+               of ? ", " : "", of ? of : "");
+    return false;
+}
+
+bool sched_persistent(struct sched_call *c)
+{
+    struct pass *p = c->pass;
+    struct ir_stmt *loop = sched_arg(c, 0);
+    struct tiles t = tiles_find(p->scratch, p->kernel, loop);
+    const char *wrong = check_nest(&t);
+    if (wrong) {
+        diag_error(p->diags, c->span, D_tile_nest, sched_name_of(loop), wrong);
+        return sched_blame_one(c, loop, "to be persistent");
+    }
+    if (!check_number(c))
+        return false;
+    const char *name = c->args.n > 2 ? "persistent_sms" : "persistent";
+    struct ir_attr mark = {str_name(p->names, name), c->args.at[1].number,
+                           NULL};
+    vec_push(p->arena, &t.loops.at[0]->u.loop.attrs, mark);
+    return true;
+}
