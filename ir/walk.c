@@ -242,6 +242,15 @@ bool ir_find(struct arena *a, struct ir_block *block,
     return find_from(a, block, wanted, 0, path);
 }
 
+const struct ir_attr *ir_loop_mark(const struct ir_stmt *s, const char *name)
+{
+    for (size_t i = 0; s->kind == STMT_for && i < s->u.loop.attrs.n; i++) {
+        if (strcmp(s->u.loop.attrs.at[i].name, name) == 0)
+            return &s->u.loop.attrs.at[i];
+    }
+    return NULL;
+}
+
 void ir_splice(struct arena *a, struct ir_block *block, size_t at,
                const struct ir_block *with)
 {

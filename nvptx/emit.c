@@ -153,6 +153,7 @@ static void begin_entry(struct emitter *e, struct ir_launch *launch)
     e->values = e->arrays = e->written = e->accumulating = empty;
     e->warp = NULL;
     e->entry = launch->name;
+    e->beside = launch->cluster[1] * launch->cluster[2];
     e->shared = shared_layout(e->arena, launch);
     e->pool = NULL;
     e->is_long = emit_is_long(&launch->body);

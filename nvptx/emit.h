@@ -45,6 +45,7 @@ struct emitter {
     const char *entry;           // its symbol
     bool fast_math;              // approximations are allowed
     bool is_long;                // the entry, were all its loops unrolled
+    uint32_t beside;             // blocks of a cluster at the same block.x
     LLVMValueRef function;       // the entry
     LLVMBasicBlockRef allocas;   // its first block: local arrays and variables
     struct map values;           // ir_var -> its LLVMValueRef

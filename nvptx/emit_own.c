@@ -43,7 +43,9 @@ LLVMValueRef emit_resident(struct emitter *e, const struct ir_expr *x)
 {
     LLVMValueRef v =
         emit_intrinsic(e, "llvm.nvvm.read.ptx.sreg.nctaid.x", NULL, NULL, 0);
-    return emit_convert(e, x->type, type_scalar(TYPE_u32), v);
+    struct type word = type_scalar(TYPE_u32);
+    v = LLVMBuildMul(e->builder, v, emit_int(e, word, e->beside), "");
+    return emit_convert(e, x->type, word, v);
 }
 
 bool emit_may_fault(const struct ir_expr *x)

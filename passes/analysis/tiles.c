@@ -5,8 +5,6 @@
 #include "ir/build.h"
 #include "ir/walk.h"
 
-#include <string.h>
-
 // Return whether a statement is a loop over blocks, or clusters of them.
 static bool is_grid(const struct ir_stmt *s)
 {
@@ -20,11 +18,8 @@ static void see_inside(struct ir_stmt *s, void *context)
     struct tiles *t = context;
     if (is_grid(s))
         t->fault = "something else stands between the loops over blocks";
-    if (s->kind != STMT_for || !axis_is_cluster(s->u.loop.axis))
-        return;
-    if (s->u.loop.axis != AXIS_cluster_x)
-        t->fault = "the blocks of its clusters are not on cluster.x";
-    t->cluster = s->u.loop.to;
+    if (s->kind == STMT_for && axis_is_cluster(s->u.loop.axis))
+        t->cluster[axis_dimension(s->u.loop.axis)] = s->u.loop.to;
 }
 
 // Return the loop over blocks that alone, but for declarations of arrays,
@@ -72,15 +67,14 @@ struct ir_expr *tiles_count(struct arena *a, const struct tiles *t)
 
 bool tiles_are_walked(const struct ir_stmt *loop)
 {
-    return tiles_mark(loop, "persistent") || tiles_mark(loop, "persistent_sms");
+    return ir_loop_mark(loop, "persistent") ||
+           ir_loop_mark(loop, "persistent_sms");
 }
 
-const struct ir_attr *tiles_mark(const struct ir_stmt *loop, const char *name)
+const struct ir_attr *tiles_mark(const struct tiles *t, const char *name)
 {
-    for (size_t i = 0; loop->kind == STMT_for && i < loop->u.loop.attrs.n;
-         i++) {
-        if (strcmp(loop->u.loop.attrs.at[i].name, name) == 0)
-            return &loop->u.loop.attrs.at[i];
-    }
-    return NULL;
+    const struct ir_attr *found = NULL;
+    for (size_t i = 0; i < t->loops.n && !found; i++)
+        found = ir_loop_mark(t->loops.at[i], name);
+    return found;
 }

@@ -14,7 +14,7 @@
 // A nest of loops over blocks, each directly in the one before.
 struct tiles {
     struct VEC(struct ir_stmt *) loops; // outermost first
-    struct ir_expr *cluster;            // blocks that share a tile; or NULL
+    struct ir_expr *cluster[3];         // blocks of a cluster; NULL: one
     const char *fault;                  // why it is none; NULL: it is one
 };
 
@@ -28,7 +28,7 @@ struct ir_expr *tiles_count(struct arena *a, const struct tiles *t);
 // Return whether a loop has a mark that says how tiles are walked.
 bool tiles_are_walked(const struct ir_stmt *loop);
 
-// Return a mark of a loop, or NULL if it has none of that name.
-const struct ir_attr *tiles_mark(const struct ir_stmt *loop, const char *name);
+// Return a mark of one of the nest's loops, or NULL if none has that name.
+const struct ir_attr *tiles_mark(const struct tiles *t, const char *name);
 
 #endif

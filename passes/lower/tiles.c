@@ -94,7 +94,7 @@ static void append_body(struct walk *w)
 // Set *(bool *)context at a loop whose copies get a role of their own.
 static void see_role(struct ir_stmt *s, void *context)
 {
-    *(bool *)context |= tiles_mark(s, "producer") != NULL;
+    *(bool *)context |= ir_loop_mark(s, "producer") != NULL;
 }
 
 // Return the loop over warpgroups that is all that a block does, or the blocks
@@ -140,19 +140,22 @@ static struct ir_block sink(struct walk *w, struct ir_stmt *group,
 }
 
 // Return how many blocks, or clusters, walk the tiles at most; NULL: one each.
-static struct ir_expr *blocks_of(struct walk *w)
+static struct ir_expr *walkers(struct walk *w)
 {
-    const struct ir_stmt *first = w->tiles.loops.at[0];
-    const struct ir_attr *all = tiles_mark(first, "persistent");
-    const struct ir_attr *each = tiles_mark(first, "persistent_sms");
+    const struct ir_attr *all = tiles_mark(&w->tiles, "persistent");
+    const struct ir_attr *each = tiles_mark(&w->tiles, "persistent_sms");
     struct arena *a = w->p->arena;
+    struct ir_expr *size = ir_int(a, 1);
+    if (!all && !each)
+        return NULL;
+    for (int d = 0; d < 3; d++) {
+        if (w->tiles.cluster[d])
+            size = ir_mul(a, size, w->tiles.cluster[d]);
+    }
     struct ir_expr *blocks =
-        all    ? ir_int(a, all->value)
-        : each ? ir_unary(a, OP_resident, ir_int(a, each->value))
-               : NULL;
-    return blocks && w->tiles.cluster
-               ? ir_binary(a, OP_ceildiv, blocks, w->tiles.cluster)
-               : blocks;
+        all ? ir_int(a, all->value)
+            : ir_unary(a, OP_resident, ir_int(a, each->value));
+    return ir_binary(a, OP_ceildiv, blocks, size);
 }
 
 // Make the outermost loop one over the tiles, or over the blocks that walk
@@ -161,12 +164,11 @@ static void make_loops(struct walk *w)
 {
     struct arena *a = w->p->arena;
     struct ir_stmt *first = w->tiles.loops.at[0];
-    struct ir_expr *blocks = blocks_of(w);
+    struct ir_expr *blocks = walkers(w);
     struct ir_var *block = blocks ? new_var(w, "block") : w->tile;
     struct ir_for *grid = &first->u.loop;
     grid->var = block;
     grid->axis = AXIS_block_x;
-    grid->attrs.n = 0;
     grid->to = blocks ? ir_binary(a, OP_min, w->count, blocks) : w->count;
     grid->body = w->body;
     if (!blocks)
@@ -216,6 +218,8 @@ static bool rewrite(struct pass *p, struct ir_stmt *marked)
         take_only(&w);
     append_body(&w);
     make_loops(&w);
+    for (size_t i = 0; i < w.tiles.loops.n; i++)
+        w.tiles.loops.at[i]->u.loop.attrs.n = 0;
     return true;
 }
 
@@ -224,7 +228,7 @@ enum pass_result pass_tiles(struct pass *p)
     struct marked m = {.arena = p->scratch};
     ir_each_stmt(&p->kernel->body, see_marked, &m);
     for (size_t i = 0; i < m.loops.n; i++) {
-        if (!rewrite(p, m.loops.at[i]))
+        if (tiles_are_walked(m.loops.at[i]) && !rewrite(p, m.loops.at[i]))
             return PASS_FAILED;
     }
     return m.loops.n ? PASS_CHANGED : PASS_SAME;

@@ -303,13 +303,11 @@ API int cuDeviceGet(int *device, int ordinal)
 
 API int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
+    int sm = state.sm[device];
+
     ENTER(0);
-    if (attribute != 16 && attribute != 75 && attribute != 76)
-        return 1;
-    *value = attribute == 16   ? 132
-             : attribute == 75 ? state.sm[device] / 10
-                               : state.sm[device] % 10;
-    return 0;
+    *value = attribute == 16 ? 132 : attribute == 75 ? sm / 10 : sm % 10;
+    return attribute != 16 && attribute != 75 && attribute != 76;
 }
 
 API int cuDevicePrimaryCtxRetain(void **context, int device)

@@ -29,7 +29,9 @@ static const char *check_nest(const struct tiles *t)
 {
     if (t->fault)
         return t->fault;
-    return tiles_are_walked(t->loops.at[0]) ? "it is persistent already" : NULL;
+    return tiles_mark(t, "persistent") || tiles_mark(t, "persistent_sms")
+               ? "it is persistent already"
+               : NULL;
 }
 
 // Check the number of blocks.
