@@ -26,6 +26,10 @@
 // One thread plays the virtual threads of vthread.x ... all at once, statement
 // by statement: see lower/vthreads.c.  They have extents like threads.
 // `vthread` alone is the first of these axes that is free.
+//
+// Blocks on cluster.x ... are neighbours in the grid and run together, beside
+// loops on block.x ... that then count clusters.  Where roles copy by tma what all
+// of them need, each brings a part (lower/cluster.c).
 
 #include "passes/schedule/prim.h"
 

@@ -23,7 +23,9 @@
 // most 2^31 - 1 in each dimension, and rows a multiple of 16 bytes apart; what
 // is not known of that becomes part of the kernel's guard, so that other sizes
 // take another variant.  That the nest consists of boxes shows once arrays have
-// their final sizes (pass tensor_copies, E0772).
+// their final sizes (pass tensor_copies, E0772).  Whether blocks of a cluster
+// bring boxes for each other is not asked for but follows from the loops: see
+// lower/cluster.c.
 
 #include "passes/schedule/prim.h"
 
