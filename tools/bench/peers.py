@@ -18,6 +18,18 @@ def cublas(a, b, bias, finish, out):
     return lambda: torch.mm(a, b, out=out)
 
 
+def cublas_tf32(a, b, bias, finish, out):
+    """The bare product of f32 operands that are rounded to TF32."""
+    flags = torch.backends.cuda.matmul
+
+    def call():
+        flags.allow_tf32 = True
+        torch.mm(a, b, out=out)
+        flags.allow_tf32 = False
+        return out
+    return call
+
+
 def cublaslt(a, b, bias, finish, out):
     """Product, bias and activation in one call of cuBLASLt."""
     narrow, gelu = bias.to(a.dtype), "gelu" in finish
@@ -52,6 +64,6 @@ def triton(a, b, bias, finish, out):
     return triton_matmul.best(a, b, out)
 
 
-PEERS = {f.__name__: f for f in (cublas, cublaslt, compiled, scaled, integers, triton)}
+PEERS = {f.__name__: f for f in (cublas, cublas_tf32, cublaslt, compiled, scaled, integers, triton)}
 # Those that compute the epilogue, too.
 FUSED = ("cublaslt", "compiled")

@@ -8,26 +8,30 @@ import sys
 import time
 
 
-def versions():
-    """What was measured, and on what: device, driver, clocks as found, peers."""
-    import torch
-    query = "driver_version,clocks.sm,clocks.mem,clocks.max.sm,power.limit,temperature.gpu"
+def clocks():
+    """What nvidia-smi says of the device now: driver, clocks, power, temperature."""
+    query = "driver_version,clocks.sm,clocks.mem,clocks.max.sm,power.draw,power.limit,temperature.gpu"
     try:
         answer = subprocess.run(["nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader"],
-                                capture_output=True, text=True, timeout=30).stdout.strip()
+                                capture_output=True, text=True, timeout=30).stdout
     except OSError:
         answer = ""
-    facts = dict(zip(query.split(","), (f.strip() for f in answer.split(","))))
+    return dict(zip(query.split(","), (f.strip() for f in answer.split(","))))
+
+
+def versions():
+    """What is measured, on what, beside what."""
+    import torch
     try:
         import triton
-        facts["triton"] = triton.__version__
+        beside = triton.__version__
     except ImportError:
-        facts["triton"] = "absent"
+        beside = "absent"
     return {
         "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
         "device": torch.cuda.get_device_name(),
         "multiprocessors": torch.cuda.get_device_properties(0).multi_processor_count,
-        "torch": torch.__version__, "cuda": torch.version.cuda, **facts,
+        "torch": torch.__version__, "cuda": torch.version.cuda, "triton": beside, **clocks(),
     }
 
 
@@ -69,7 +73,7 @@ class Report:
             self.facts, self.rows, self.began = old["facts"], old["rows"], old["began"]
 
     def describe(self, facts):
-        self.facts = facts
+        self.facts.update(facts)
         self.say(", ".join(f"{k} {v}" for k, v in facts.items()))
         self.write()
 

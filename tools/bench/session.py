@@ -8,7 +8,7 @@ import torch
 
 from artifact import Builder, Failure
 from cases import LOST, PARTS
-from report import Progress, Report, versions
+from report import Progress, Report, clocks, versions
 
 
 @dataclass
@@ -74,4 +74,5 @@ def run(given):
             if isinstance(error, Hang) or device_is_lost():
                 progress.leave(LOST)
         torch.cuda.empty_cache()
+    report.describe({f"{name} after": value for name, value in clocks().items()})
     return 0

@@ -14,7 +14,7 @@ IDLE_SECONDS = 0.3
 SUSTAINED_SECONDS = 0.4
 WARM, LAUNCHES = 5, 20
 SHORTEST_MS = 0.1
-CYCLES_TO_QUEUE = 60_000
+CYCLES_TO_QUEUE = 200_000
 
 
 def sets(count, cache=256 << 20, most=16):
@@ -22,14 +22,14 @@ def sets(count, cache=256 << 20, most=16):
     return max(1, min(most, -(-cache // max(1, count))))
 
 
-def between_events(work, times, delay=True):
-    """Milliseconds of one call among `times`, all queued behind a delay."""
+def between_events(work, times, first=0, delay=True):
+    """Milliseconds of one call among `times`, from the `first` on, queued behind a delay."""
     start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     if delay:
-        torch.cuda._sleep(CYCLES_TO_QUEUE * (times + 2))
+        torch.cuda._sleep(CYCLES_TO_QUEUE * (times + 1))
     start.record()
     for i in range(times):
-        work[i % len(work)]()
+        work[(first + i) % len(work)]()
     end.record()
     end.synchronize()
     return start.elapsed_time(end) / times
@@ -48,7 +48,7 @@ def cool_ms(work, times):
     time.sleep(IDLE_SECONDS)
     for i in range(WARM):
         work[i % len(work)]()
-    return statistics.median(between_events(work, times) for _ in range(LAUNCHES))
+    return statistics.median(between_events(work, times, WARM + i * times) for i in range(LAUNCHES))
 
 
 def sustained_ms(work, ms, seconds):

@@ -94,7 +94,6 @@ def measure(product, size, session):
     """One product at one size."""
     sizes = extents(size)
     kernel = session.builder.kernel(product.file, product.kernel, product.arch)
-    torch.backends.cuda.matmul.allow_tf32 = "tf32" in product.kernel
     copies, ours = launchers(kernel, sizes)
     ours[0]()
     settle()
