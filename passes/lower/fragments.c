@@ -44,8 +44,7 @@ static void see_alloc(struct ir_stmt *s, void *context)
         vec_push(f->p->scratch, &f->all, x);
 }
 
-// Declare the part of a thread.  False if the array is not made of tiles.
-static bool declare_local(struct fragments *f, struct fragment *x)
+bool fragments_declare(struct fragments *f, struct fragment *x)
 {
     struct arena *a = f->p->arena;
     uint32_t rank = x->array->rank;
@@ -87,7 +86,7 @@ static bool note_operand(struct fragments *f, const struct tensor_nest *nest,
         x.alloc = known->alloc;
         x.array = known->array;
         *known = x;
-        if (declare_local(f, known))
+        if (fragments_declare(f, known))
             return true;
         diag_error(f->p->diags, loop->span, D_fragment_tiles,
                    known->array->name);
@@ -277,6 +276,8 @@ enum pass_result pass_fragments(struct pass *p)
     if (!f.all.n)
         return PASS_SAME;
     ir_each_stmt(&p->kernel->body, see_nest, &w);
+    if (w.good)
+        fragments_follow(&f);
     if (!w.good || !check_layouts(&f) || !lower_block(&f, &p->kernel->body))
         return PASS_FAILED;
     return PASS_CHANGED;

@@ -30,6 +30,14 @@ struct fragments {
 // Return what is known of an array; NULL if it is no fragment.
 struct fragment *fragment_of(struct fragments *f, const struct ir_buffer *b);
 
+// Declare the part that each thread has of an array whose layout is known.
+// False if the array is not made of tiles.
+bool fragments_declare(struct fragments *f, struct fragment *x);
+
+// Let fragments without an instruction have the layout of those that stages
+// use together with them.
+void fragments_follow(struct fragments *f);
+
 // Put the instruction in the place of a nest that is marked with one.
 // False after an error.
 bool fragments_multiply(struct fragments *f, struct ir_stmt *loop,

@@ -1,0 +1,102 @@
+// Fragments that no instruction uses take the layout of one that does, where a
+// stage uses both at the same place:
+//
+//   sum[i, j] = sum[i, j] + part[0, i, j]       part: of an instruction
+//
+// so that each thread has the elements of both that belong together.
+
+#include "passes/lower/fragments.h"
+
+#include "ir/equal.h"
+
+// An access to a fragment.
+struct access {
+    struct fragment *of;
+    struct ir_expr *const *index;
+};
+
+// The accesses of a stage.
+struct look {
+    struct fragments *f;
+    struct VEC(struct access) all;
+    bool changed;
+};
+
+// Note an access, if it is to a fragment.
+static void note(struct look *l, const struct ir_buffer *b,
+                 struct ir_expr *const *index)
+{
+    struct access x = {fragment_of(l->f, b), index};
+    if (x.of)
+        vec_push(l->f->p->scratch, &l->all, x);
+}
+
+// Note a load, and a store.
+static void see_load(struct ir_expr *x, void *context)
+{
+    if (x->op == OP_load)
+        note(context, x->u.buffer, x->args);
+}
+static void see_store(struct ir_stmt *s, void *context)
+{
+    if (s->kind == STMT_store)
+        note(context, s->u.store.buffer, s->u.store.index);
+}
+
+// Find the dimension of an access that moves as one of another does; false if
+// there is none.
+static bool find_dimension(const struct access *x, const struct ir_expr *index,
+                           uint32_t *dim)
+{
+    for (uint32_t d = 0; d < x->of->array->rank; d++) {
+        *dim = d;
+        if (ir_expr_equal(x->index[d], index))
+            return true;
+    }
+    return false;
+}
+
+// Let a fragment follow another one, if they are used at the same place.
+static void follow(struct look *l, const struct access *x,
+                   const struct access *known)
+{
+    struct fragment like = *known->of;
+    like.alloc = x->of->alloc;
+    like.array = x->of->array;
+    for (int side = 0; side < 2; side++) {
+        if (!find_dimension(x, known->index[known->of->dim[side]],
+                            &like.dim[side]))
+            return;
+    }
+    if (!fragments_declare(l->f, &like))
+        return;
+    *x->of = like;
+    l->changed = true;
+}
+
+// Let the fragments that a stage uses follow one another.
+static void see_stage(struct ir_stmt *s, void *context)
+{
+    struct look *l = context;
+    struct ir_block alone = {&s, 1, 1};
+    if (s->kind != STMT_stage)
+        return;
+    l->all.n = 0;
+    ir_each_stmt(&alone, see_store, l);
+    ir_each_expr_in(&alone, see_load, l);
+    for (size_t i = 0; i < l->all.n; i++) {
+        for (size_t k = 0; k < l->all.n; k++) {
+            if (!l->all.at[i].of->local && l->all.at[k].of->local)
+                follow(l, &l->all.at[i], &l->all.at[k]);
+        }
+    }
+}
+
+void fragments_follow(struct fragments *f)
+{
+    struct look l = {.f = f, .changed = true};
+    while (l.changed) {
+        l.changed = false;
+        ir_each_stmt(&f->p->kernel->body, see_stage, &l);
+    }
+}
