@@ -179,22 +179,21 @@ static enum axis axis_of_one(const struct ir_for *loop)
     return is_plain ? loop->axis : AXIS_thread_x;
 }
 
-// Append loops of one iteration on the axes of the loops over threads around,
-// and return the innermost block.
-static struct ir_block *append_one_thread(struct walk *w, struct ir_block *out)
+struct ir_block *tensor_copies_one(struct pass *p, struct ir_stmt *const *stmts,
+                                   size_t n, struct ir_block *out)
 {
-    struct arena *a = w->p->arena;
+    struct arena *a = p->arena;
     bool done[AXIS_COUNT] = {false};
-    for (size_t i = 0; i < w->path.n; i++) {
-        const struct ir_for *loop = &w->path.at[i].stmt->u.loop;
-        bool is_thread = w->path.at[i].stmt->kind == STMT_for &&
-                         axis_kind(loop->axis) == AXIS_THREAD;
+    for (size_t i = 0; i < n; i++) {
+        const struct ir_for *loop = &stmts[i]->u.loop;
+        bool is_thread =
+            stmts[i]->kind == STMT_for && axis_kind(loop->axis) == AXIS_THREAD;
         enum axis axis = is_thread ? axis_of_one(loop) : AXIS_serial;
         if (!is_thread || done[axis])
             continue;
         done[axis] = true;
         struct ir_var *var =
-            ir_var_new(a, str_name(w->p->names, "one"), type_scalar(TYPE_int),
+            ir_var_new(a, str_name(p->names, "one"), type_scalar(TYPE_int),
                        VAR_loop, loop->var->span);
         struct ir_stmt *one =
             ir_stmt_for(a, var, ir_int(a, 0), ir_int(a, 1), ir_int(a, 1), axis);
@@ -202,6 +201,17 @@ static struct ir_block *append_one_thread(struct walk *w, struct ir_block *out)
         out = &one->u.loop.body;
     }
     return out;
+}
+
+// Append loops of one iteration on the axes of the loops over threads around,
+// and return the innermost block.
+static struct ir_block *append_one_thread(struct walk *w, struct ir_block *out)
+{
+    struct ir_stmt **stmts =
+        arena_array(w->p->scratch, struct ir_stmt *, w->path.n);
+    for (size_t i = 0; i < w->path.n; i++)
+        stmts[i] = w->path.at[i].stmt;
+    return tensor_copies_one(w->p, stmts, w->path.n, out);
 }
 
 // Return how many steps of the path are loops over blocks, from the top.

@@ -24,6 +24,12 @@ void tensor_copies_append(struct pass *p, const struct tensor_box *box,
                           const struct tensor_signal *signal,
                           struct ir_block *out);
 
+// Append loops of one iteration on the axes of the loops over threads among
+// `n` statements, each in the one before, and return the innermost block: one of
+// their threads executes it.
+struct ir_block *tensor_copies_one(struct pass *p, struct ir_stmt *const *stmts,
+                                   size_t n, struct ir_block *out);
+
 // Return the bytes of all boxes together, which the mbarrier has to expect: those
 // that other blocks of the cluster copy included.
 struct ir_expr *tensor_copies_bytes(struct arena *a,

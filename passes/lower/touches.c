@@ -5,6 +5,7 @@
 
 #include "passes/lower/touches.h"
 
+#include "ir/affine.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
@@ -71,22 +72,36 @@ static void note(struct own *o, const struct ir_buffer *b,
     add(o->arena, &o->touches, x);
 }
 
+// Return whether an index, times a stride, is a multiple of a number.
+static bool is_multiple(struct arena *a, struct ir_expr *index, int64_t stride,
+                        int64_t of)
+{
+    struct affine x = affine_of(a, index), by = affine_number(of);
+    struct affine_term scale = {.factor = stride};
+    struct affine quotient, rest;
+    x = affine_scale(a, &x, &scale);
+    return affine_divide(a, &x, &by, &quotient, &rest) &&
+           affine_is_number(&rest) && rest.constant == 0;
+}
+
 // Return how many of the first dimensions of the array in shared memory a box
-// does not reach across: it lies in what is behind one element of them.
-static uint32_t steady_dimensions(const struct ir_tensor_copy *copy)
+// does not reach across: it lies in what is behind one element of them, at a
+// multiple of its size.
+static uint32_t steady_dimensions(struct arena *a,
+                                  const struct ir_tensor_copy *copy)
 {
     const struct ir_buffer *b = copy->buffer;
     int64_t elements = 1, behind = 1, extent;
     uint32_t d = b->rank;
     for (uint32_t i = 0; i < copy->map->buffer->rank; i++)
         elements *= copy->map->box[i];
-    while (d > 0 && behind < elements &&
-           ir_is_int_const(copy->index[d - 1], 0) &&
-           ir_int_value(b->shape[d - 1], &extent) && extent <= elements) {
+    for (; d > 0 && behind % elements; d--) {
+        if (!ir_int_value(b->shape[d - 1], &extent) ||
+            !is_multiple(a, copy->index[d - 1], behind, elements))
+            return 0;
         behind *= extent;
-        d--;
     }
-    return behind >= elements ? d : 0;
+    return behind % elements ? 0 : d;
 }
 
 // Note that a box of an array is touched: of its first `n` dimensions the
@@ -109,7 +124,8 @@ static void note_tensor_copy(struct own *o, const struct ir_stmt *s)
     const struct ir_tensor_copy *copy = &s->u.copy;
     bool is_load = s->kind == STMT_tma_load;
     note_box(o, copy->map->buffer, 0, NULL, !is_load);
-    note_box(o, copy->buffer, steady_dimensions(copy), copy->index, is_load);
+    note_box(o, copy->buffer, steady_dimensions(o->arena, copy), copy->index,
+             is_load);
     if (copy->barrier)
         note(o, copy->barrier, copy->barrier_index, true, true);
 }
