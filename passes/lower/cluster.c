@@ -36,6 +36,22 @@ static void see_loop(struct ir_stmt *s, void *context)
     o->found |= o->cluster->loops[axis_dimension(s->u.loop.axis)] != &s->u.loop;
 }
 
+// Return whether a name in front of the path's statements stands for a value that
+// blocks of the cluster do not share: nobody looks through names later.
+static bool has_names(const struct cluster *c, const struct ir_path *path)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < path->n; i++) {
+        const struct ir_block *block = path->blocks[i];
+        for (size_t k = 0; block->at[k] != path->stmts[i]; k++) {
+            const struct ir_stmt *s = block->at[k];
+            if (s->kind == STMT_let || s->kind == STMT_var)
+                found |= cluster_differs(c, s->u.let.value);
+        }
+    }
+    return found;
+}
+
 const char *cluster_find(struct cluster *c, const struct ir_path *path)
 {
     *c = (struct cluster){.blocks = 1};
@@ -51,8 +67,12 @@ const char *cluster_find(struct cluster *c, const struct ir_path *path)
     }
     struct others o = {c, false};
     ir_each_stmt(path->blocks[0], see_loop, &o);
-    return o.found ? "other loops on the blocks of clusters stand beside it"
-                   : NULL;
+    if (o.found)
+        return "other loops on the blocks of clusters stand beside it";
+    return has_names(c, path)
+               ? "a name around it differs among the blocks of a "
+                 "cluster"
+               : NULL;
 }
 
 // Return the blocks along a dimension.

@@ -35,33 +35,14 @@
 // tiles of a block, slots and phases go on from one run of it to the next
 // (turns.h): the producer may be tiles ahead.
 
+#include "passes/lower/roles.h"
+
 #include "ir/build.h"
-#include "ir/copy.h"
 #include "ir/layout.h"
 #include "ir/walk.h"
 #include "passes/analysis/copies.h"
-#include "passes/lower/async_copies.h"
-#include "passes/lower/cluster.h"
-#include "passes/lower/slots.h"
-#include "passes/lower/tensor_copies.h"
-#include "passes/lower/turns.h"
 
 #include <string.h>
-
-enum { GROUP_WARPS = 4, WARP_LANES = 32 };
-
-// A loop that is parted.
-struct roles {
-    struct pass *p;
-    struct ir_stmt *group, *loop; // over warpgroups; pipelined
-    struct ir_path path;          // from the kernel's body to the loop
-    uint32_t at;                  // of the group in the path
-    struct ring ring;
-    struct cluster cluster;                 // of the blocks
-    int64_t slots, consumers, registers[2]; // of the producer, the consumers
-    bool has_boxes, has_copies; // some fills are by tma, by cp_async
-    struct ir_buffer *full, *empty;
-};
 
 // Return the value of a mark; false if the loop has none of that name.
 static bool mark_of(const struct ir_stmt *s, const char *name, int64_t *value)
@@ -75,8 +56,7 @@ static bool mark_of(const struct ir_stmt *s, const char *name, int64_t *value)
     return false;
 }
 
-// Report why a marked loop cannot be parted; returns false.
-static bool report(struct roles *r, const char *why)
+bool roles_report(struct roles *r, const char *why)
 {
     diag_error(r->p->diags, r->loop->span, D_role_shape,
                r->loop->u.loop.var->name, why);
@@ -89,8 +69,7 @@ static struct ir_expr *number(struct roles *r, int64_t n)
     return ir_int(r->p->arena, n);
 }
 
-// Return whether a loop of the path is over the threads of a warpgroup.
-static bool is_thread(const struct roles *r, uint32_t i)
+bool roles_is_thread(const struct roles *r, uint32_t i)
 {
     const struct ir_stmt *s = r->path.stmts[i];
     return i > r->at && s->kind == STMT_for &&
@@ -102,12 +81,11 @@ static bool is_repeated(const struct roles *r)
 {
     bool found = false;
     for (uint32_t i = r->at + 1; i + 1 < r->path.n; i++)
-        found |= !is_thread(r, i);
+        found |= !roles_is_thread(r, i);
     return found;
 }
 
-// Return the count of one role's iterations, which starts in a block.
-static struct turns start_turns(struct roles *r, struct ir_block *out)
+struct turns roles_turns(struct roles *r, struct ir_block *out)
 {
     struct turns t = {.p = r->p, .loop = r->loop, .slots = r->slots};
     if (is_repeated(r))
@@ -115,10 +93,9 @@ static struct turns start_turns(struct roles *r, struct ir_block *out)
     return t;
 }
 
-// Append an operation on an mbarrier, with an operand or NULL.
-static void append_operation(struct roles *r, struct ir_block *out,
-                             enum ir_op op, struct ir_buffer *barrier,
-                             struct ir_expr *slot, struct ir_expr *operand)
+void roles_append_operation(struct roles *r, struct ir_block *out,
+                            enum ir_op op, struct ir_buffer *barrier,
+                            struct ir_expr *slot, struct ir_expr *operand)
 {
     struct arena *a = r->p->arena;
     if (operand)
@@ -128,10 +105,9 @@ static void append_operation(struct roles *r, struct ir_block *out,
     ir_append(a, out, ir_stmt_from(ir_stmt_eval(a, x), r->loop));
 }
 
-// Append a loop, and return its body.
-static struct ir_block *append_loop(struct roles *r, struct ir_block *out,
-                                    const char *name, int64_t n, enum axis axis,
-                                    struct ir_var **var)
+struct ir_block *roles_append_loop(struct roles *r, struct ir_block *out,
+                                   const char *name, int64_t n, enum axis axis,
+                                   struct ir_var **var)
 {
     struct arena *a = r->p->arena;
     *var = ir_var_new(a, str_name(r->p->names, name), type_scalar(TYPE_int),
@@ -199,12 +175,13 @@ static void append_front(struct roles *r, struct ir_block *out)
     ir_append(a, out, ir_stmt_from(ir_stmt_alloc(a, r->full), r->loop));
     ir_append(a, out, ir_stmt_from(ir_stmt_alloc(a, r->empty), r->loop));
     struct ir_block *body =
-        append_loop(r, out, "slot", r->slots, AXIS_unroll, &s);
-    append_operation(
+        roles_append_loop(r, out, "slot", r->slots, AXIS_unroll, &s);
+    roles_append_operation(
         r, body, OP_mbarrier_init, r->full, ir_read(a, s),
         number(r, r->has_boxes + r->has_copies * GROUP_WARPS * WARP_LANES));
-    append_operation(r, body, OP_mbarrier_init, r->empty, ir_read(a, s),
-                     number(r, r->consumers * GROUP_WARPS * r->cluster.blocks));
+    roles_append_operation(
+        r, body, OP_mbarrier_init, r->empty, ir_read(a, s),
+        number(r, r->consumers * GROUP_WARPS * r->cluster.blocks));
     ir_append(a, out,
               ir_stmt_from(ir_stmt_sync(a, SYNC_fence_mbarrier_init), r->loop));
     append_barrier(r, out);
@@ -217,8 +194,8 @@ static void append_release(struct roles *r, struct ir_block *out,
 {
     struct ir_var *one;
     bool is_alone = r->cluster.blocks == 1;
-    out = append_loop(r, out, "one", r->cluster.blocks, AXIS_lane, &one);
-    append_operation(
+    out = roles_append_loop(r, out, "one", r->cluster.blocks, AXIS_lane, &one);
+    roles_append_operation(
         r, out, is_alone ? OP_mbarrier_arrive : OP_mbarrier_arrive_at, r->empty,
         slot, is_alone ? NULL : ir_read(r->p->arena, one));
 }
@@ -252,8 +229,8 @@ static void consume(struct roles *r, const struct turns *turns)
     struct ir_block body = {0}, rest = {0};
     struct ir_expr *n = turns_count(turns, ir_read(a, loop->var));
     struct ir_expr *slot = turns_slot(turns, n);
-    append_operation(r, &body, OP_mbarrier_wait, r->full, slot,
-                     turns_parity(turns, n, 0));
+    roles_append_operation(r, &body, OP_mbarrier_wait, r->full, slot,
+                           turns_parity(turns, n, 0));
     for (size_t i = 0; i < loop->body.n; i++) {
         if (!is_fill(r, loop->body.at[i]))
             ir_append(a, &rest, loop->body.at[i]);
@@ -262,7 +239,7 @@ static void consume(struct roles *r, const struct turns *turns)
     for (size_t i = 0; i < rest.n; i++)
         ir_append(a, &body, rest.at[i]);
     for (uint32_t i = r->at + 1; i < r->path.n; i++) {
-        if (is_thread(r, i) && r->path.stmts[i]->u.loop.axis == AXIS_lane)
+        if (roles_is_thread(r, i) && r->path.stmts[i]->u.loop.axis == AXIS_lane)
             ir_append(a, &body,
                       ir_stmt_from(ir_stmt_sync(a, SYNC_warp), r->loop));
     }
@@ -270,156 +247,6 @@ static void consume(struct roles *r, const struct turns *turns)
     loop->body = body;
     loop->attrs.n = 0;
     append_next(r, turns);
-}
-
-// Append loops over some warps of the warpgroup and some lanes of each, and
-// return the innermost block.
-static struct ir_block *append_group(struct roles *r, struct ir_block *out,
-                                     int64_t warps, int64_t lanes)
-{
-    struct ir_var *var;
-    out = append_loop(r, out, warps == 1 ? "one" : "warp", warps, AXIS_warp,
-                      &var);
-    return append_loop(r, out, lanes == 1 ? "one" : "lane", lanes, AXIS_lane,
-                       &var);
-}
-
-// Append the copies of boxes of one iteration, all signalling its slot.
-static bool append_boxes(struct roles *r, struct facts *facts,
-                         struct ir_block *fills, struct ir_expr *slot,
-                         struct ir_block *out)
-{
-    struct arena *a = r->p->arena;
-    struct ir_block loads = {0};
-    struct ir_expr *bytes = number(r, 0);
-    struct tensor_signal signal = {r->full, 1, arena_new(a, struct ir_expr *)};
-    signal.index[0] = slot;
-    for (size_t i = 0; i < fills->n; i++) {
-        struct tensor_box box = {0};
-        if (copies_only(fills->at[i]))
-            continue;
-        const char *wrong =
-            cluster_boxes(r->p, facts, &r->cluster, fills->at[i], &box);
-        if (wrong)
-            return report(r, wrong);
-        bytes = ir_add(a, bytes, tensor_copies_bytes(a, &box));
-        tensor_copies_append(r->p, &box, &signal, &loads);
-    }
-    append_operation(r, out, OP_mbarrier_expect, r->full, slot, bytes);
-    for (size_t i = 0; i < loads.n; i++)
-        ir_append(a, out, ir_stmt_from(loads.at[i], r->loop));
-    return true;
-}
-
-// Append the copies by all threads, each of which then arrives.
-static void append_threads(struct roles *r, struct ir_block *fills,
-                           struct ir_expr *slot, struct ir_block *out)
-{
-    for (size_t i = 0; i < fills->n; i++) {
-        struct ir_block one = {.at = &fills->at[i], .n = 1};
-        if (!copies_only(fills->at[i]))
-            continue;
-        async_copies_start(&one);
-        ir_append(r->p->arena, out, fills->at[i]);
-    }
-    append_operation(r, out, OP_mbarrier_arrive_copied, r->full, slot, NULL);
-}
-
-// What the producer has in place of the consumers' variables, knows and counts.
-struct producer {
-    struct map vars;
-    struct facts facts;
-    struct turns turns;
-};
-
-// Append the copies of one iteration, which is number `n`: below one thread, or
-// where all of them copy.
-static bool append_copies(struct roles *r, struct producer *of,
-                          struct ir_expr *n, struct ir_block *out)
-{
-    struct arena *a = r->p->arena;
-    struct ir_block fills = {0};
-    struct ir_expr *slot = turns_slot(&of->turns, n);
-    for (size_t i = 0; i < r->ring.fills.n; i++)
-        ir_append(a, &fills, r->ring.fills.at[i]);
-    fills = ir_copy_block(a, &fills, &of->vars, NULL);
-    slots_use(a, &r->ring, &fills, slot);
-    append_operation(r, out, OP_mbarrier_wait, r->empty, slot,
-                     turns_parity(&of->turns, n, 1));
-    struct ir_block *one = out;
-    if (r->has_boxes && r->has_copies)
-        one = append_group(r, out, 1, 1);
-    if (r->has_boxes && !append_boxes(r, &of->facts, &fills, slot, one))
-        return false;
-    if (r->has_copies)
-        append_threads(r, &fills, slot, out);
-    return true;
-}
-
-// Append a name that is declared around the loop.
-static void append_name(struct roles *r, struct producer *of,
-                        const struct ir_stmt *let, struct ir_block *out)
-{
-    struct arena *a = r->p->arena;
-    const struct ir_var *old = let->u.let.var;
-    struct ir_var *var =
-        ir_var_new(a, old->name, old->type, VAR_let, old->span);
-    struct ir_stmt *s = ir_stmt_let(
-        a, var, ir_substitute(a, let->u.let.value, &of->vars, NULL));
-    map_set(&of->vars, old, ir_read(a, var));
-    ir_append(a, out, ir_stmt_from(s, let));
-    facts_enter(&of->facts, s);
-}
-
-// Append the names in front of a loop of the path, and one like it unless it is
-// over threads; returns the block inside.
-static struct ir_block *append_like(struct roles *r, struct producer *of,
-                                    uint32_t at, struct ir_block *out)
-{
-    struct arena *a = r->p->arena;
-    const struct ir_block *block = r->path.blocks[at];
-    const struct ir_for *l = &r->path.stmts[at]->u.loop;
-    for (size_t i = 0; block->at[i] != r->path.stmts[at]; i++) {
-        if (block->at[i]->kind == STMT_let)
-            append_name(r, of, block->at[i], out);
-    }
-    if (is_thread(r, at))
-        return out;
-    struct ir_var *var =
-        ir_var_new(a, l->var->name, l->var->type, VAR_loop, l->var->span);
-    struct ir_stmt *s =
-        ir_stmt_for(a, var, ir_substitute(a, l->from, &of->vars, NULL),
-                    ir_substitute(a, l->to, &of->vars, NULL),
-                    ir_substitute(a, l->step, &of->vars, NULL), AXIS_serial);
-    map_set(&of->vars, l->var, ir_read(a, var));
-    ir_append(a, out, ir_stmt_from(s, r->path.stmts[at]));
-    facts_enter(&of->facts, s);
-    return &s->u.loop.body;
-}
-
-// Append the loops of the producer: those around the marked loop and itself,
-// with nothing in them but the copies, run by one thread if these are boxes.
-static bool produce(struct roles *r, struct ir_block *out)
-{
-    struct arena *a = r->p->arena;
-    struct producer of = {.vars = {.arena = r->p->scratch}};
-    const struct ir_for *loop = &r->loop->u.loop;
-    struct ir_block *around = NULL;
-    facts_start(&of.facts, r->p->scratch, r->p->kernel);
-    facts_enter_path(&of.facts, &r->path, r->at);
-    out = r->has_copies ? append_group(r, out, GROUP_WARPS, WARP_LANES)
-                        : append_group(r, out, 1, 1);
-    of.turns = start_turns(r, out);
-    for (uint32_t i = r->at + 1; i < r->path.n; i++) {
-        around = out;
-        out = append_like(r, &of, i, out);
-    }
-    struct ir_expr *n =
-        ir_substitute(a, ir_for_extent(a, loop), &of.vars, NULL);
-    if (of.turns.before)
-        ir_append(a, around, turns_next(&of.turns, n));
-    struct ir_expr *k = ir_substitute(a, ir_read(a, loop->var), &of.vars, NULL);
-    return append_copies(r, &of, turns_count(&of.turns, k), out);
 }
 
 // Append a change of the registers that threads have, if one is asked for.
@@ -455,8 +282,9 @@ static bool check_arrays(struct roles *r)
 {
     struct others o = {r, false};
     ir_each_stmt(&r->p->kernel->body, see_other, &o);
-    return !o.found || report(r, "its warpgroups use another array in shared "
-                                 "memory, besides those that it fills");
+    return !o.found ||
+           roles_report(r, "its warpgroups use another array in shared "
+                           "memory, besides those that it fills");
 }
 
 // Check that the blocks of a cluster run the loops below that over warpgroups
@@ -467,8 +295,9 @@ static bool check_extents(struct roles *r)
         struct ir_expr *extent =
             ir_for_extent(r->p->scratch, &r->path.stmts[i]->u.loop);
         if (cluster_differs(&r->cluster, extent))
-            return report(r, "the blocks of a cluster would run it, or a loop "
-                             "around it, differently often");
+            return roles_report(
+                r, "the blocks of a cluster would run it, or a loop "
+                   "around it, differently often");
     }
     return true;
 }
@@ -483,9 +312,10 @@ static bool check_fills(struct roles *r)
         r->has_copies |= by_threads;
         r->has_boxes |= !by_threads;
         for (uint32_t k = r->at; k < r->path.n; k++) {
-            if ((k == r->at || is_thread(r, k)) &&
+            if ((k == r->at || roles_is_thread(r, k)) &&
                 ir_block_mentions(&one, r->path.stmts[k]->u.loop.var))
-                return report(r, "a copy depends on the threads that use it");
+                return roles_report(
+                    r, "a copy depends on the threads that use it");
         }
     }
     return true;
@@ -499,14 +329,15 @@ static bool check(struct roles *r)
     for (uint32_t i = 0; i < r->path.n; i++) {
         const struct ir_stmt *s = r->path.stmts[i];
         if (s->kind != STMT_for)
-            return report(r, "a branch is around it");
+            return roles_report(r, "a branch is around it");
         enum axis_kind kind = axis_kind(s->u.loop.axis);
-        if (i == r->at || is_thread(r, i))
+        if (i == r->at || roles_is_thread(r, i))
             continue;
         if (i < r->at ? kind != AXIS_BLOCK : kind != AXIS_SERIAL)
-            return report(r, "something else than blocks is around its "
-                             "warpgroups, or than serial loops between them "
-                             "and it");
+            return roles_report(r,
+                                "something else than blocks is around its "
+                                "warpgroups, or than serial loops between them "
+                                "and it");
     }
     mark_of(r->loop, "producer", &marked[0]);
     mark_of(r->loop, "consumer", &marked[1]);
@@ -514,10 +345,10 @@ static bool check(struct roles *r)
     r->slots = ring_slots(r->loop);
     r->ring = ring_find(r->p->scratch, r->p->kernel, r->loop);
     if (r->ring.fault)
-        return report(r, r->ring.fault);
+        return roles_report(r, r->ring.fault);
     const char *wrong = cluster_find(&r->cluster, &r->path);
     if (wrong)
-        return report(r, wrong);
+        return roles_report(r, wrong);
     return check_fills(r) && check_extents(r) && check_arrays(r);
 }
 
@@ -546,9 +377,9 @@ static bool part(struct roles *r)
     append_registers(r, &consumer, SYNC_registers_up, r->registers[1]);
     if (r->registers[1] && !r->p->kernel->min_blocks)
         r->p->kernel->min_blocks = 1;
-    if (!produce(r, &producer))
+    if (!roles_produce(r, &producer))
         return false;
-    struct turns turns = start_turns(r, &consumer);
+    struct turns turns = roles_turns(r, &consumer);
     consume(r, &turns);
     for (size_t i = 0; i < group->body.n; i++)
         ir_append(a, &consumer, group->body.at[i]);
@@ -596,7 +427,7 @@ static bool find_group(struct roles *r)
         }
     }
     return r->group ||
-           report(r, "it does not stand in a loop bound to warpgroups");
+           roles_report(r, "it does not stand in a loop bound to warpgroups");
 }
 
 enum pass_result pass_roles(struct pass *p)

@@ -1,0 +1,50 @@
+// The parting of a loop: what the parts of the pass `roles` share.
+
+#ifndef PASSES_LOWER_ROLES_H
+#define PASSES_LOWER_ROLES_H
+
+#include "passes/lower/cluster.h"
+#include "passes/lower/slots.h"
+#include "passes/lower/turns.h"
+#include "passes/pass.h"
+
+enum { GROUP_WARPS = 4, WARP_LANES = 32 };
+
+// A loop that is parted.
+struct roles {
+    struct pass *p;
+    struct ir_stmt *group, *loop; // over warpgroups; pipelined
+    struct ir_path path;          // from the kernel's body to the loop
+    uint32_t at;                  // of the group in the path
+    struct ring ring;
+    struct cluster cluster;                 // of the blocks
+    int64_t slots, consumers, registers[2]; // of the producer, the consumers
+    bool has_boxes, has_copies; // some fills are by tma, by cp_async
+    struct ir_buffer *full, *empty;
+};
+
+// Report why a marked loop cannot be parted; returns false.
+bool roles_report(struct roles *r, const char *why);
+
+// Return whether a loop of the path is over the threads of a warpgroup.
+bool roles_is_thread(const struct roles *r, uint32_t i);
+
+// Return the count of one role's iterations, which starts in a block.
+struct turns roles_turns(struct roles *r, struct ir_block *out);
+
+// Append an operation on an mbarrier, with an operand or NULL.
+void roles_append_operation(struct roles *r, struct ir_block *out,
+                            enum ir_op op, struct ir_buffer *barrier,
+                            struct ir_expr *slot, struct ir_expr *operand);
+
+// Append a loop, and return its body.
+struct ir_block *roles_append_loop(struct roles *r, struct ir_block *out,
+                                   const char *name, int64_t n, enum axis axis,
+                                   struct ir_var **var);
+
+// Append the loops of the producer: those around the marked loop and itself,
+// with nothing in them but the copies, run by one thread if these are boxes;
+// false after reporting.
+bool roles_produce(struct roles *r, struct ir_block *out);
+
+#endif
