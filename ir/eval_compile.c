@@ -125,8 +125,9 @@ static uint32_t own_joint(const struct action *s)
     const struct ir_stmt *o = s->origin;
     if (o->kind == STMT_matrix)
         return matrix_info(o->u.matrix.op).threads;
-    bool is_sync = o->kind == STMT_sync && o->u.sync.kind == SYNC_warp;
-    return s->exchanges.n || is_sync ? WARP : 0;
+    if (o->kind == STMT_sync)
+        return sync_threads(o->u.sync.kind);
+    return s->exchanges.n ? WARP : 0;
 }
 
 // Note what the threads of a group do together in a statement, and below it.

@@ -398,6 +398,7 @@ bool hint_named(const char *name, enum ir_hint *out); // not `usual`
 uint64_t hint_policy(enum ir_hint hint);
 const char *sync_spelling(enum sync_kind kind);
 bool sync_has_number(enum sync_kind kind);
+uint32_t sync_threads(enum sync_kind kind); // that meet there; or 0
 const char *stmt_name(enum ir_stmt_kind kind);
 bool stmt_allowed(enum ir_stmt_kind kind, enum ir_level level);
 

@@ -319,6 +319,12 @@ bool sync_has_number(enum sync_kind kind)
     return syncs[kind].has_number;
 }
 
+uint32_t sync_threads(enum sync_kind kind)
+{
+    enum { WARP = 32, WARPGROUP = 128 };
+    return kind == SYNC_warp ? WARP : kind == SYNC_warpgroup ? WARPGROUP : 0;
+}
+
 const char *stmt_name(enum ir_stmt_kind kind)
 {
     return stmts[kind].name;

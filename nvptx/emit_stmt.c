@@ -39,8 +39,8 @@ static void note_together(struct ir_expr *x, void *context)
 static void note_warp(struct ir_stmt *s, void *context)
 {
     bool is_together =
-        s->u.sync.kind == SYNC_warp || (s->u.sync.kind >= SYNC_wgmma_fence &&
-                                        s->u.sync.kind <= SYNC_wgmma_wait);
+        sync_threads(s->u.sync.kind) || (s->u.sync.kind >= SYNC_wgmma_fence &&
+                                         s->u.sync.kind <= SYNC_wgmma_wait);
     *(bool *)context |=
         s->kind == STMT_matrix || (s->kind == STMT_sync && is_together);
 }

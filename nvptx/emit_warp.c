@@ -5,6 +5,8 @@
 
 #include "nvptx/emit.h"
 
+#include "ir/build.h"
+
 #include <string.h>
 
 enum {
@@ -198,6 +200,22 @@ static unsigned least_target(enum sync_kind kind)
     return is_copy ? COPY_TARGET : is_group ? GROUP_TARGET : 0;
 }
 
+// Let the threads of each warpgroup meet at a barrier of its own: number 0 is
+// that of the block.
+static void emit_warpgroup_meeting(struct emitter *e)
+{
+    struct arena *a = e->arena;
+    struct type type = type_scalar(TYPE_u32);
+    struct ir_expr *x = ir_cast(a, type, ir_index_value(a, AXIS_thread_x));
+    uint32_t threads = sync_threads(SYNC_warpgroup);
+    LLVMValueRef group =
+        emit_value(e, ir_binary(a, OP_div, x, ir_const_int(a, type, threads)));
+    LLVMValueRef args[] = {LLVMBuildAdd(e->builder, group, word(e, 1), ""),
+                           word(e, threads)};
+    emit_intrinsic(e, "llvm.nvvm.barrier.cta.sync.aligned.count", NULL, args,
+                   2);
+}
+
 void emit_sync(struct emitter *e, const struct ir_stmt *s)
 {
     LLVMValueRef all = word(e, ALL_LANES);
@@ -246,6 +264,7 @@ void emit_sync(struct emitter *e, const struct ir_stmt *s)
         emit_intrinsic(e, "llvm.nvvm.setmaxnreg.dec.sync.aligned.u32", NULL, &n,
                        1);
         break;
+    case SYNC_warpgroup: emit_warpgroup_meeting(e); break;
     case SYNC_grid:
     case SYNC_return:
     case SYNC_break:

@@ -6,10 +6,10 @@
 //   if thread.x < 64 { s = warp_sum(s) }         // whole warps
 //
 // A value is the same for all threads of a cluster of blocks, of a block, of each
-// warp, or for none.  It differs if it comes from a position in the cluster or
-// the block, an atomic, or a variable or local array that was given such a
-// value, or was written where not all threads are.  An element of other memory
-// is the same for all if its index is; shared memory is a block's.
+// warpgroup, of each warp, or for none.  It differs if it comes from a position in
+// the cluster or the block, an atomic, or a variable or local array that was given
+// such a value, or was written where not all threads are.  An element of other
+// memory is the same for all if its index is; shared memory is a block's.
 
 #include "ir/base/map.h"
 #include "ir/build.h"
@@ -17,9 +17,15 @@
 #include "passes/pass.h"
 
 // For whom a value is the same.
-enum likeness { SAME_IN_CLUSTER, SAME_IN_BLOCK, SAME_IN_WARP, DIFFERENT };
+enum likeness {
+    SAME_IN_CLUSTER,
+    SAME_IN_BLOCK,
+    SAME_IN_GROUP,
+    SAME_IN_WARP,
+    DIFFERENT
+};
 
-enum { WARP = 32 };
+enum { WARP = 32, GROUP = 128 };
 
 // The search in one launch.
 struct divergence {
@@ -63,8 +69,10 @@ static enum likeness position(const struct divergence *d, enum axis axis,
         stride *= block[i];
     int64_t length = stride * block[dimension];
     bool is_last = length == threads_of(d->launch);
-    bool is_whole =
-        by > 0 && stride * by % WARP == 0 && (is_last || length % WARP == 0);
+    int64_t alike = by > 0 ? stride * by : 1;
+    if (alike % GROUP == 0 && (is_last || length % GROUP == 0))
+        return SAME_IN_GROUP;
+    bool is_whole = alike % WARP == 0 && (is_last || length % WARP == 0);
     return is_whole ? SAME_IN_WARP : DIFFERENT;
 }
 
@@ -172,17 +180,26 @@ static void note_control(struct divergence *d)
 // Report a statement that not every thread reaches that has to.
 static void see_meeting(struct divergence *d, const struct ir_stmt *s)
 {
-    bool of_warp = s->kind == STMT_sync && s->u.sync.kind == SYNC_warp;
+    uint32_t threads = s->kind == STMT_sync ? sync_threads(s->u.sync.kind) : 0;
     bool of_cluster = s->kind == STMT_barrier && s->u.of_cluster;
     if (s->kind == STMT_barrier &&
         d->control > (of_cluster ? SAME_IN_CLUSTER : SAME_IN_BLOCK))
         diag_error(d->p->diags, s->span, D_barrier_divergent,
                    of_cluster ? "cluster" : "block");
-    else if (of_warp && d->control > SAME_IN_WARP)
-        diag_error(d->p->diags, s->span, D_collective_divergent, "syncwarp");
+    else if (threads &&
+             d->control > (threads == GROUP ? SAME_IN_GROUP : SAME_IN_WARP))
+        diag_error(d->p->diags, s->span, D_collective_divergent,
+                   threads == GROUP ? "warpgroup" : "warp",
+                   sync_spelling(s->u.sync.kind));
+    else if (threads == GROUP && threads_of(d->launch) % GROUP)
+        diag_error(d->p->diags, s->span, D_collective_lanes,
+                   sync_spelling(s->u.sync.kind),
+                   (long long)threads_of(d->launch));
     else
         return;
-    note_control(d);
+    d->failed = true;
+    if (d->at)
+        note_control(d);
 }
 
 // Return whether an operation reads only lanes that the last warp of a block
@@ -211,7 +228,7 @@ static void see_together(struct ir_expr *x, void *context)
     if (!(ir_op_info(x->op)->flags & OP_TOGETHER))
         return;
     if (d->control > SAME_IN_WARP) {
-        diag_error(d->p->diags, x->span, D_collective_divergent, name);
+        diag_error(d->p->diags, x->span, D_collective_divergent, "warp", name);
         note_control(d);
     } else if (lanes && !stays_inside(x, lanes)) {
         diag_error(d->p->diags, x->span, D_collective_lanes, name,

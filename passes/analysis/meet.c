@@ -402,16 +402,31 @@ static void go_back(struct meet *m)
         linear_require(&m->system, &later, &next, 0);
 }
 
+// Return how many threads next to each other are no different ones; blocks of
+// more than one dimension are not counted.
+static uint32_t together_of(const struct meet *m)
+{
+    uint32_t n = m->place->together;
+    for (int side = 0; side < SIDES; side++) {
+        if (m->access[side]->together > n)
+            n = m->access[side]->together;
+    }
+    return n && m->launch->block[1] * m->launch->block[2] == 1 ? n : 1;
+}
+
 // Return whether the two threads may be different ones.
 static bool may_differ(struct meet *m)
 {
+    int64_t together = together_of(m);
     for (int i = 0; i < 3 * SIDES; i++) {
         enum axis axis = (enum axis)(AXIS_thread_x + i / SIDES);
         if (!has_positions(m, axis))
             continue;
         struct ir_expr *x = ir_index_value(m->arena, axis);
-        struct sum less = leaf_value(m, x, i % SIDES);
-        struct sum more = leaf_value(m, x, 1 - i % SIDES);
+        if (together > 1)
+            x = ir_binary(m->arena, OP_div, x, ir_int(m->arena, together));
+        struct sum less = value_of(m, x, i % SIDES);
+        struct sum more = value_of(m, x, 1 - i % SIDES);
         size_t n = m->system.rows.n;
         linear_require(&m->system, &more, &less, -1);
         if (linear_is_possible(&m->system))
@@ -444,7 +459,9 @@ static bool ask(struct meet *m, const struct meet_access *x,
 bool meet_test(struct meet *m, const struct meet_access *x,
                const struct meet_access *y, const struct meet_place *place)
 {
-    struct distance *d = distances_find(m->distances, x, y, place);
+    bool is_plain = !place->together && !x->together && !y->together;
+    struct distance *d =
+        is_plain ? distances_find(m->distances, x, y, place) : NULL;
     if (d && ++d->asked > 1 && !d->is_known) {
         d->never_meets = !ask(m, x, y, place, false);
         d->is_known = true;

@@ -31,6 +31,9 @@ struct meet_access {
     uint64_t hash;              // of them
     const struct ir_stmt *stmt; // that makes it
     bool writes, is_atomic;
+    uint32_t together; // threads that have met since, or until then, and are no
+                       // different ones any more: 32 of a warp, 128 of a
+                       // warpgroup; 0: none
     const struct meet_scope *scope;
 };
 
@@ -40,6 +43,7 @@ struct meet_place {
     const struct meet_scope *back;   // NULL, or the loop, `common` itself, that
                                      // the second is a later iteration of ...
     bool is_next;                    // ... and always the next
+    uint32_t together;               // as for accesses
 };
 
 struct meet;
@@ -49,7 +53,8 @@ struct meet *meet_start(struct arena *a, const struct ir_launch *launch);
 void meet_end(struct meet *m);
 
 // Return whether different threads may touch the same element in two accesses
-// to one array, of which one writes.
+// to one array, of which one writes.  Threads that are together at one of the
+// accesses, or at the place, are not different.
 bool meet_test(struct meet *m, const struct meet_access *x,
                const struct meet_access *y, const struct meet_place *place);
 

@@ -75,7 +75,7 @@ static bool report_open(struct placing *x, uint32_t d)
 static void see_barrier(struct ir_stmt *s, void *context)
 {
     *(bool *)context |= s->kind == STMT_barrier ||
-                        (s->kind == STMT_sync && s->u.sync.kind == SYNC_warp);
+                        (s->kind == STMT_sync && sync_threads(s->u.sync.kind));
 }
 
 // Return whether the array is written below a loop over threads, or below one

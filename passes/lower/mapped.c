@@ -364,7 +364,7 @@ static const char *entry_name(struct pass *p, size_t number)
 static void see_barrier(struct ir_stmt *s, void *context)
 {
     *(bool *)context |= s->kind == STMT_barrier ||
-                        (s->kind == STMT_sync && s->u.sync.kind == SYNC_warp);
+                        (s->kind == STMT_sync && sync_threads(s->u.sync.kind));
 }
 
 // Make a launch of the statements of a block; NULL after errors.

@@ -70,12 +70,15 @@ static void part_side(struct mapping *m, struct ir_block *side)
 
 void mapping_overlap(struct mapping *m)
 {
-    const struct ir_block *top = &m->launch->body;
+    struct ir_block *top = &m->launch->body;
     struct shared_layout all = shared_layout(m->p->scratch, m->launch);
+    const axis_set positions =
+        1u << AXIS_thread_x | 1u << AXIS_thread_y | 1u << AXIS_thread_z;
+    struct divergence divergence = divergence_start(m->p->scratch, positions);
+    divergence_find(&divergence, top);
     for (size_t i = 0; i < top->n && shared_dynamic(&all); i++) {
         struct ir_stmt *s = top->at[i];
-        if (s->kind != STMT_if ||
-            divergence_of_control(&m->divergence, s) & mapping_threads(m))
+        if (s->kind != STMT_if || divergence_of_control(&divergence, s))
             continue;
         part_side(m, &s->u.branch.then);
         part_side(m, &s->u.branch.otherwise);

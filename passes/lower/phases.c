@@ -12,7 +12,9 @@
 // statement of a block conflicts with it, a barrier goes in front.  What is
 // inside a statement comes first, so a barrier is never deeper than the
 // innermost block around both places.  If the end of a loop's body conflicts
-// with its beginning, one more goes to one of them.  Copies that a thread has
+// with its beginning, one more goes to one of them.  Where warpgroups or warps
+// of a block go different ways, only their own threads can meet: that is enough
+// if all threads that conflict are of one.  Copies that a thread has
 // waited for are complete to it alone, so where all threads of a block wait,
 // they meet behind that, unless no thread ever touches what others copy: a
 // first walk, which only looks, finds that out.
@@ -29,6 +31,7 @@ struct flow {
     struct touches entry; // with no barrier between the start and them
     struct touches exit;  // with no barrier between them and the end
     bool clears;          // there is a barrier on every way
+    uint32_t meets;       // threads that meet on every way; 0: none do
 };
 
 // The walk over a launch.
@@ -40,10 +43,12 @@ struct walk {
     struct map values; // what lets and bound loops stand for
     const struct meet_scope *scope;
     const struct ir_stmt *parts; // what keeps threads apart here, or NULL
+    uint32_t unit;               // threads that it leaves together: 128, 32, 0
     struct ir_block *may_split;  // the branch there, if it can be cut in two
     size_t split;                // where it has to be; 0: nowhere
     struct touches *seen;        // by the walk that only looks; NULL later
     bool meets_after_waits;
+    bool has_order; // among the accesses to some arrays, by mbarriers
 };
 
 static struct flow walk_block(struct walk *w, struct ir_block *block,
@@ -97,6 +102,70 @@ static void put_barrier(struct walk *w, struct ir_block *block, size_t at,
     ir_insert(w->m->p->arena, block, at, s);
 }
 
+// ---- Threads of a warp or a warpgroup ---------------------------------------
+
+// Groups of threads that can meet, the smallest first.
+static const enum sync_kind groups[] = {SYNC_warp, SYNC_warpgroup};
+enum { GROUPS = sizeof groups / sizeof *groups };
+
+// Return how many threads next to each other have a position on one of the axes
+// in common with no others: those of a warpgroup, of a warp; 0: no more than
+// one.
+static uint32_t unit_of(axis_set axes)
+{
+    if (!(axes & ~(1u << AXIS_warpgroup)))
+        return sync_threads(SYNC_warpgroup);
+    return axes & ~(1u << AXIS_warpgroup | 1u << AXIS_warp)
+               ? 0
+               : sync_threads(SYNC_warp);
+}
+
+// Note that a statement keeps threads of different positions apart.
+static void part_threads(struct walk *w, const struct ir_stmt *s, axis_set axes)
+{
+    uint32_t unit = unit_of(axes);
+    if (!w->parts || unit < w->unit)
+        w->unit = unit;
+    w->parts = s;
+}
+
+// Find the smallest group of threads that all of those that conflict are of,
+// and that is together here; false if there is none.
+static bool find_group(struct walk *w, const struct touches *first,
+                       const struct touches *second, struct meet_place place,
+                       enum sync_kind *out)
+{
+    for (int i = 0; i < GROUPS; i++) {
+        struct conflict unused;
+        place.together = sync_threads(groups[i]);
+        *out = groups[i];
+        if (place.together <= w->unit &&
+            !conflict(w, first, second, &place, &unused))
+            return true;
+    }
+    return false;
+}
+
+// Put a meeting of a group of threads in front of statement `at` of a block.
+static void put_meeting(struct walk *w, struct ir_block *block, size_t at,
+                        enum sync_kind kind, const struct conflict *both)
+{
+    struct ir_stmt *s = ir_stmt_sync(w->m->p->arena, kind);
+    ir_insert(w->m->p->arena, block, at, ir_stmt_from(s, both->second->stmt));
+}
+
+// ---- Loops ------------------------------------------------------------------
+
+// Let the threads of a group meet behind accesses, or in front of them.
+static void meet_in_flow(struct walk *w, struct flow *flow,
+                         struct touches *parted, enum sync_kind kind)
+{
+    uint32_t threads = sync_threads(kind);
+    touches_settle(w->arena, parted, threads);
+    if (flow->meets < threads)
+        flow->meets = threads;
+}
+
 // Return whether a loop has an iteration, asked from outside of it.
 static bool runs(struct walk *w, const struct ir_for *loop)
 {
@@ -119,27 +188,45 @@ static bool runs_once(struct walk *w, const struct ir_for *loop)
     return !room.failed && facts_nonnegative(&w->m->facts, &room);
 }
 
+// Return whether the end of a loop's body conflicts with the beginning of a
+// later iteration: of the next one, if all threads meet in between, and
+// otherwise of any for threads that do not.
+static bool iterations_conflict(struct walk *w, const struct flow *body,
+                                struct conflict *both)
+{
+    bool meet = body->clears || body->meets;
+    struct meet_place next = {w->scope, w->scope, meet, 0};
+    struct meet_place later = {w->scope, w->scope, false, body->meets};
+    return conflict(w, &body->exit, &body->entry, &next, both) ||
+           (body->meets && !body->clears &&
+            conflict(w, &body->exit, &body->entry, &later, both));
+}
+
 // Part the end of a loop's body from the beginning of its next iteration.
 static void part_iterations(struct walk *w, struct ir_for *loop,
                             struct flow *body, const struct touches *before,
                             const struct meet_scope *around)
 {
-    struct conflict both;
-    struct meet_place place = {w->scope, w->scope, body->clears};
-    if (!conflict(w, &body->exit, &body->entry, &place, &both))
+    struct conflict both, unused;
+    struct meet_place any = {w->scope, w->scope, false, 0};
+    struct meet_place outside = {around, NULL, false, 0};
+    enum sync_kind kind;
+    if (!iterations_conflict(w, body, &both))
         return;
-    if (w->parts) {
+    if (w->parts && !find_group(w, &body->exit, &body->entry, any, &kind)) {
         report(w, &both);
         return;
     }
-    struct meet_place outside = {around, NULL, false};
-    struct conflict unused;
     bool is_start = conflict(w, before, &body->entry, &outside, &unused);
-    put_barrier(w, &loop->body, is_start ? 0 : loop->body.n, &both);
-    if (is_start)
-        body->entry = (struct touches){0};
-    else
-        body->exit = (struct touches){0};
+    size_t at = is_start ? 0 : loop->body.n;
+    struct touches *parted = is_start ? &body->entry : &body->exit;
+    if (w->parts) {
+        put_meeting(w, &loop->body, at, kind, &both);
+        meet_in_flow(w, body, parted, kind);
+        return;
+    }
+    put_barrier(w, &loop->body, at, &both);
+    *parted = (struct touches){0};
     body->clears = true;
 }
 
@@ -166,6 +253,7 @@ static struct flow walk_serial(struct walk *w, struct ir_stmt *s,
     if (!once)
         part_iterations(w, loop, &body, before, around);
     body.clears &= always;
+    body.meets = always ? body.meets : 0;
     w->scope = around;
     return body;
 }
@@ -190,6 +278,7 @@ static struct flow walk_bound(struct walk *w, struct ir_stmt *s, bool is_whole,
     facts_enter(&w->m->facts, s);
     struct flow body = walk_block(w, &loop->body, own);
     body.clears &= is_whole;
+    body.meets = is_whole ? body.meets : 0;
     return body;
 }
 
@@ -203,11 +292,13 @@ static struct flow walk_loop(struct walk *w, struct ir_stmt *s,
     struct facts_mark mark = facts_mark(&w->m->facts);
     bool bound = is_bound(loop), is_whole = true;
     struct ir_expr *extent = map_get(&w->m->loop_extents, s);
+    axis_set axes = divergence_of_control(&w->m->divergence, s);
     if (bound)
         is_whole = ir_expr_equal(extent, w->m->extent[loop->axis]);
-    if (axis_kind(loop->axis) != AXIS_BLOCK &&
-        (!is_whole || divergence_of_control(&w->m->divergence, s)))
-        w->parts = s;
+    if (!is_whole)
+        axes |= 1u << loop->axis;
+    if (axis_kind(loop->axis) != AXIS_BLOCK && axes)
+        part_threads(w, s, axes);
     struct flow r = bound ? walk_bound(w, s, is_whole, own)
                           : walk_serial(w, s, before, own);
     facts_leave(&w->m->facts, mark);
@@ -242,13 +333,14 @@ static struct flow walk_branch(struct walk *w, struct ir_stmt *s,
 {
     struct flow r = walk_side(w, s, true, &s->u.branch.then, own);
     struct flow other = walk_side(w, s, false, &s->u.branch.otherwise, own);
-    struct meet_place place = {w->scope, NULL, false};
+    struct meet_place place = {w->scope, NULL, false, 0};
     struct conflict both;
     if (w->parts == s && conflict(w, &r.exit, &other.exit, &place, &both))
         report(w, &both);
     touches_add(w->arena, &r.entry, &other.entry);
     touches_add(w->arena, &r.exit, &other.exit);
     r.clears &= other.clears;
+    r.meets = r.meets < other.meets ? r.meets : other.meets;
     return r;
 }
 
@@ -282,14 +374,16 @@ static struct flow walk_stmt(struct walk *w, struct ir_stmt *s,
                              const struct touches *before)
 {
     struct touches own = touches_of(w->arena, s, &w->values, w->scope);
-    struct flow r = {own, own, false};
+    struct flow r = {own, own, false, 0};
     if (w->seen)
         touches_add(w->arena, w->seen, &own);
     const struct ir_stmt *parts = w->parts;
+    uint32_t unit = w->unit;
     struct ir_block *may_split = w->may_split;
     w->may_split = can_split(w, s) ? &s->u.branch.then : NULL;
-    if (s->kind == STMT_if && divergence_of_control(&w->m->divergence, s))
-        w->parts = s;
+    axis_set axes = divergence_of_control(&w->m->divergence, s);
+    if (s->kind == STMT_if && axes)
+        part_threads(w, s, axes);
     if (s->kind == STMT_for || s->kind == STMT_if) {
         r = s->kind == STMT_for ? walk_loop(w, s, before, &own)
                                 : walk_branch(w, s, &own);
@@ -300,6 +394,7 @@ static struct flow walk_stmt(struct walk *w, struct ir_stmt *s,
         walk_let(w, s);
     }
     w->parts = parts;
+    w->unit = unit;
     w->may_split = may_split;
     return r;
 }
@@ -316,14 +411,25 @@ static bool declares_nothing(const struct ir_block *block, size_t n)
     return true;
 }
 
-// Part statement `at` of a block from what was touched before it, with a
-// barrier, or by cutting the branch around here in two, between which one will
-// stand.  Returns whether a barrier is here now.
+// Part statement `at` of a block, which begins with `next`, from what was
+// touched before it: with a barrier, a meeting of fewer threads, or by cutting
+// the branch around here in two, between which a barrier will stand.  Returns
+// whether they are parted now.
 static bool part(struct walk *w, struct ir_block *block, size_t at,
+                 struct flow *flow, const struct touches *next,
                  const struct conflict *both)
 {
+    struct meet_place place = {w->scope, NULL, false, 0};
+    enum sync_kind kind;
     if (!w->parts) {
         put_barrier(w, block, at, both);
+        flow->exit = (struct touches){0};
+        flow->clears = true;
+        return true;
+    }
+    if (find_group(w, &flow->exit, next, place, &kind)) {
+        put_meeting(w, block, at, kind, both);
+        meet_in_flow(w, flow, &flow->exit, kind);
         return true;
     }
     if (w->may_split == block && at > 0 && declares_nothing(block, at))
@@ -350,17 +456,40 @@ static void split_branch(struct walk *w, struct ir_block *block, size_t at)
     ir_insert(a, block, at + 1, rest);
 }
 
-// Put a barrier behind statement `at` of a block if it waits for copies that
-// others may use; returns whether one stands there now.
+// Return whether threads have to meet behind a statement: it waits for copies
+// that others may use, or makes the mbarriers that order everything else.
+static bool precedes_meeting(const struct walk *w, const struct ir_stmt *s)
+{
+    return s->kind == STMT_sync &&
+           ((s->u.sync.kind == SYNC_async_wait && w->meets_after_waits) ||
+            (s->u.sync.kind == SYNC_fence_mbarrier_init && w->has_order));
+}
+
+// Put a barrier behind statement `at` of a block if one belongs there and all
+// threads are there; returns whether one stands there now.
 static bool meet_after(struct walk *w, struct ir_block *block, size_t at)
 {
     struct ir_stmt *s = block->at[at];
-    if (s->kind != STMT_sync || s->u.sync.kind != SYNC_async_wait || w->parts ||
-        !w->meets_after_waits)
+    if (w->parts || !precedes_meeting(w, s))
         return false;
     struct ir_stmt *barrier = ir_stmt_barrier(w->m->p->arena);
     ir_insert(w->m->p->arena, block, at + 1, ir_stmt_from(barrier, s));
     return true;
+}
+
+// Put what a statement does behind what a block does before it.
+static void join(struct walk *w, struct flow *r, struct flow *next)
+{
+    if (!r->clears) {
+        touches_settle(w->arena, &next->entry, r->meets);
+        touches_add(w->arena, &r->entry, &next->entry);
+    }
+    if (next->clears)
+        r->exit = (struct touches){0};
+    touches_settle(w->arena, &r->exit, next->meets);
+    touches_add(w->arena, &r->exit, &next->exit);
+    r->clears |= next->clears;
+    r->meets = r->meets > next->meets ? r->meets : next->meets;
 }
 
 // Walk the statements of a block, behind what was touched before it.
@@ -372,27 +501,26 @@ static struct flow walk_block(struct walk *w, struct ir_block *block,
     touches_add(w->arena, &r.exit, before);
     for (size_t i = 0; i < block->n && !w->m->failed && !w->split; i++) {
         struct flow f = walk_stmt(w, block->at[i], &r.exit);
-        struct meet_place place = {w->scope, NULL, false};
+        struct meet_place place = {w->scope, NULL, false, 0};
         if (w->split) {
             split_branch(w, block, i--);
             continue;
         }
         if (conflict(w, &r.exit, &f.entry, &place, &both)) {
-            if (!part(w, block, i, &both))
+            if (!part(w, block, i, &r, &f.entry, &both))
                 return r;
-            r.exit = (struct touches){0};
-            r.clears = true;
             i++;
         }
-        if (!r.clears)
-            touches_add(w->arena, &r.entry, &f.entry);
         f.clears |= meet_after(w, block, i);
-        if (f.clears)
-            r.exit = (struct touches){0};
-        touches_add(w->arena, &r.exit, &f.exit);
-        r.clears |= f.clears;
+        join(w, &r, &f);
     }
     return r;
+}
+
+// Set *(bool *)context at an array whose accesses order themselves.
+static void see_order(struct ir_stmt *s, void *context)
+{
+    *(bool *)context |= s->kind == STMT_alloc && s->u.buffer->is_ordered;
 }
 
 // Set *(bool *)context at an asynchronous copy.
@@ -405,7 +533,7 @@ static void see_copy(struct ir_stmt *s, void *context)
 static bool share_copies(struct walk *w, struct ir_block *body)
 {
     struct touches none = {0}, all = {0};
-    struct meet_place place = {NULL, NULL, false};
+    struct meet_place place = {NULL, NULL, false, 0};
     bool copies = false, found = false;
     ir_each_stmt(body, see_copy, &copies);
     if (!copies)
@@ -435,6 +563,7 @@ void mapping_phases(struct mapping *m, struct ir_block *body)
         return;
     w.values.arena = m->p->scratch;
     w.meets_after_waits = share_copies(&w, body);
+    ir_each_stmt(body, see_order, &w.has_order);
     w.meet = meet_start(w.arena, m->launch);
     walk_block(&w, body, &none);
     meet_end(w.meet);

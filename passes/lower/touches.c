@@ -18,7 +18,7 @@ static bool same_access(const struct meet_access *x,
 {
     bool same = x->hash == y->hash && x->buffer == y->buffer &&
                 x->scope == y->scope && x->writes == y->writes &&
-                x->is_atomic == y->is_atomic;
+                x->together == y->together && x->is_atomic == y->is_atomic;
     for (uint32_t i = 0; same && i < x->buffer->rank; i++)
         same = ir_expr_equal(x->index[i], y->index[i]);
     return same;
@@ -40,6 +40,21 @@ void touches_add(struct arena *a, struct touches *set,
 {
     for (size_t i = 0; i < more->n; i++)
         add(a, set, more->at[i]);
+}
+
+void touches_settle(struct arena *a, struct touches *set, uint32_t together)
+{
+    struct touches settled = {0};
+    if (!together)
+        return;
+    for (size_t i = 0; i < set->n; i++) {
+        struct meet_access *x = arena_new(a, struct meet_access);
+        *x = *set->at[i];
+        if (x->together < together)
+            x->together = together;
+        add(a, &settled, x);
+    }
+    *set = settled;
 }
 
 // The accesses of a statement: the context of see_node.

@@ -14,6 +14,10 @@ struct touches VEC(const struct meet_access *);
 void touches_add(struct arena *a, struct touches *set,
                  const struct touches *more);
 
+// Say that so many threads have met between the accesses and what is compared
+// with them.
+void touches_settle(struct arena *a, struct touches *set, uint32_t together);
+
 // Return the accesses of a statement, without those of its blocks, in a scope
 // where variables stand for `values`.
 struct touches touches_of(struct arena *a, struct ir_stmt *s,

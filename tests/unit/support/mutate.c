@@ -188,7 +188,7 @@ static bool drops(enum mutation what, const struct ir_stmt *s)
     switch ((int)what) {
     case MUTATION_drop_barrier: return s->kind == STMT_barrier;
     case MUTATION_drop_sync:
-        return s->kind == STMT_sync && s->u.sync.kind == SYNC_warp;
+        return s->kind == STMT_sync && sync_threads(s->u.sync.kind);
     case MUTATION_drop_store: return s->kind == STMT_store;
     case MUTATION_drop_assign: return s->kind == STMT_assign;
     }
