@@ -163,11 +163,11 @@ static const char *understand(struct spread *x, struct ir_expr *const *index)
     return NULL;
 }
 
-// Return the first loop that counts something inside of a tile.
+// Return the first loop that counts something inside of a tile, and goes.
 static uint32_t first_inside(const struct spread *x)
 {
     uint32_t i = 0;
-    while (i < x->n && !x->loops[i].inside)
+    while (i < x->n && (!x->loops[i].inside || x->loops[i].element))
         i++;
     return i;
 }
@@ -186,7 +186,8 @@ static const char *check_nest(struct spread *x)
             return "another statement stands in the loops around it";
     }
     for (uint32_t i = 0; i < x->n; i++) {
-        for (size_t k = 0; x->loops[i].inside && k < stage->iters.n; k++) {
+        bool goes = x->loops[i].inside && !x->loops[i].element;
+        for (size_t k = 0; goes && k < stage->iters.n; k++) {
             if (stage->iters.at[k].is_reduce &&
                 ir_mentions(stage->iters.at[k].binding,
                             x->loops[i].loop->u.loop.var))
@@ -200,7 +201,7 @@ static const char *check_nest(struct spread *x)
 static struct ir_expr *digit_value(struct spread *x, int side, uint32_t i)
 {
     struct arena *a = x->f->p->arena;
-    const struct matrix_digit *d = &x->like->layout.digit[side][i];
+    const struct matrix_digit *d = &x->layout.digit[side][i];
     if (d->by == MATRIX_BY_ELEMENT)
         return ir_read(a, x->digit[side * MATRIX_DIGITS_MOST + i]);
     bool by_lane = d->by == MATRIX_BY_LANE;
@@ -217,10 +218,10 @@ static struct ir_expr *position(struct spread *x, int side)
 {
     struct arena *a = x->f->p->arena;
     struct ir_expr *sum = ir_int(a, 0);
-    for (uint32_t i = 0; i < x->like->layout.n[side]; i++)
+    for (uint32_t i = 0; i < x->layout.n[side]; i++)
         sum = ir_add(a, sum,
                      ir_mul(a, digit_value(x, side, i),
-                            ir_int(a, x->like->layout.digit[side][i].weight)));
+                            ir_int(a, x->layout.digit[side][i].weight)));
     return sum;
 }
 
@@ -230,13 +231,20 @@ static struct ir_expr *element(struct spread *x)
     struct arena *a = x->f->p->arena;
     struct ir_expr *sum = ir_int(a, 0);
     for (int side = 0; side < 2; side++) {
-        for (uint32_t i = 0; i < x->like->layout.n[side]; i++) {
-            const struct matrix_digit *d = &x->like->layout.digit[side][i];
+        for (uint32_t i = 0; i < x->layout.n[side]; i++) {
+            const struct matrix_digit *d = &x->layout.digit[side][i];
             if (d->by == MATRIX_BY_ELEMENT)
                 sum = ir_add(
                     a, sum,
                     ir_mul(a, digit_value(x, side, i), ir_int(a, d->step)));
         }
+    }
+    for (uint32_t i = 0; i < x->n; i++) {
+        const struct spread_loop *l = &x->loops[i];
+        if (l->element)
+            sum = ir_add(a, sum,
+                         ir_mul(a, ir_read(a, l->loop->u.loop.var),
+                                ir_int(a, l->element)));
     }
     return sum;
 }
@@ -368,7 +376,7 @@ static void declare(struct spread *x)
     struct arena *a = x->f->p->arena;
     struct type type = type_scalar(TYPE_int);
     for (int side = 0; side < 2; side++) {
-        for (uint32_t i = 0; i < x->like->layout.n[side]; i++)
+        for (uint32_t i = 0; i < x->layout.n[side]; i++)
             x->digit[side * MATRIX_DIGITS_MOST + i] =
                 ir_var_new(a, str_name(x->f->p->names, "e"), type, VAR_loop,
                            x->stage->span);
@@ -388,7 +396,7 @@ struct map spread_values(struct spread *x)
     struct map vars = {.arena = x->f->p->scratch};
     for (uint32_t i = 0; i < x->n; i++) {
         struct spread_loop *l = &x->loops[i];
-        if (!l->inside)
+        if (!l->inside || l->element)
             continue;
         struct ir_expr *at =
             ir_binary(a, OP_div, x->at[l->side], ir_int(a, l->factor));
@@ -421,7 +429,7 @@ static void wrap(struct spread *x, struct ir_block *block, struct ir_var *var,
 // Put the loops over a thread's elements around the stage, the fastest inside.
 static void wrap_elements(struct spread *x, struct ir_block *block)
 {
-    const struct matrix_layout *layout = &x->like->layout;
+    const struct matrix_layout *layout = &x->layout;
     for (uint32_t step = 1; step < layout->elements;) {
         uint32_t next = layout->elements;
         for (int side = 0; side < 2; side++) {
@@ -466,6 +474,8 @@ bool fragments_spread(struct fragments *f, struct ir_stmt *group,
     ir_find(f->p->scratch, &group->u.loop.body, stage, &x.path);
     const char *wrong = find_loops(&x);
     wrong = wrong ? wrong : understand(&x, search.index);
+    if (!wrong)
+        spread_keep(&x);
     wrong = wrong ? wrong : check_nest(&x);
     if (wrong)
         return refuse(&x, wrong);

@@ -20,6 +20,8 @@
 #include "passes/lower/fragments.h"
 
 #include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/equal.h"
 #include "ir/walk.h"
 
 #include <string.h>
@@ -185,7 +187,35 @@ static bool collect(struct fragments *f, struct ir_block *block,
     return true;
 }
 
-// Put the body of a loop into a new one over threads inside of it.
+// Let loops over all threads of the new one's axis below a block be this one:
+// their iterations are the threads' already.
+static void join_loops(struct fragments *f, struct ir_block *block,
+                       const struct ir_stmt *around)
+{
+    struct arena *a = f->p->arena;
+    const struct ir_for *outer = &around->u.loop;
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_stmt *s = block->at[i];
+        struct ir_block *inside[IR_BLOCKS_MOST];
+        struct map vars = {.arena = f->p->scratch};
+        uint32_t n = ir_stmt_blocks(s, inside);
+        for (uint32_t k = 0; k < n; k++)
+            join_loops(f, inside[k], around);
+        if (s->kind != STMT_for || s->u.loop.axis != outer->axis ||
+            !ir_expr_equal(s->u.loop.from, outer->from) ||
+            !ir_expr_equal(s->u.loop.to, outer->to) ||
+            !ir_expr_equal(s->u.loop.step, outer->step))
+            continue;
+        struct ir_block body = s->u.loop.body;
+        map_set(&vars, s->u.loop.var, ir_read(a, outer->var));
+        ir_substitute_in(a, &body, &vars, NULL);
+        ir_splice(a, block, i, &body);
+        i += body.n - 1;
+    }
+}
+
+// Put the body of a loop into a new one over threads inside of it, and return
+// its variable.
 static struct ir_var *enclose(struct fragments *f, struct ir_stmt *loop,
                               const char *name, int64_t extent, enum axis axis)
 {
@@ -198,6 +228,7 @@ static struct ir_var *enclose(struct fragments *f, struct ir_stmt *loop,
                                  ir_int(a, 1), axis),
                      loop);
     s->u.loop.body = loop->u.loop.body;
+    join_loops(f, &s->u.loop.body, s);
     loop->u.loop.body = (struct ir_block){0};
     ir_append(a, &loop->u.loop.body, s);
     return var;

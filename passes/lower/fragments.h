@@ -65,6 +65,8 @@ struct spread_loop {
     int64_t factor;     // of the row or column that one iteration is worth
     int64_t extent;     // of the loop
     int64_t inside;     // iterations inside of a tile; 0: it counts tiles only
+    int64_t element;    // of the thread, that one iteration is worth, if the
+                        // loop stays around the elements; or 0
     struct ir_var *out; // counts the tiles of a loop that does both ...
     int64_t tiles;      // ... so many at a time
 };
@@ -72,6 +74,7 @@ struct spread {
     struct fragments *f;
     struct ir_stmt *stage;
     const struct fragment *like; // whose layout the stage follows
+    struct matrix_layout layout; // the part of it inside of loops that stay
     struct ir_path path;         // from the loop's body to the stage
     struct spread_loop loops[SPREAD_MOST];
     uint32_t n; // loops of the path
@@ -79,6 +82,10 @@ struct spread {
         *digit[2 * MATRIX_DIGITS_MOST]; // of the elements, by layout digit
     struct ir_expr *at[2]; // row and column of a tile that this thread is at
 };
+
+// Let those loops stay that count elements of the same thread around others and
+// around further statements: what they count leaves the layout.
+void spread_keep(struct spread *x);
 
 // Return an expression of the stage over the loops around it.
 struct ir_expr *spread_over_loops(struct spread *x, struct ir_expr *e);

@@ -360,11 +360,19 @@ static const char *entry_name(struct pass *p, size_t number)
     return str_name(p->names, text);
 }
 
-// Set *(bool *)context at a barrier of the threads of a block or warp.
-static void see_barrier(struct ir_stmt *s, void *context)
+// Who has seen to the order of threads: a note of see_order.
+struct order {
+    bool has_barriers; // of the threads of a block or fewer
+    bool has_roles;    // arrays that passes have ordered by mbarriers
+};
+
+// Note what orders threads.
+static void see_order(struct ir_stmt *s, void *context)
 {
-    *(bool *)context |= s->kind == STMT_barrier ||
-                        (s->kind == STMT_sync && sync_threads(s->u.sync.kind));
+    struct order *o = context;
+    o->has_barriers |= s->kind == STMT_barrier ||
+                       (s->kind == STMT_sync && sync_threads(s->u.sync.kind));
+    o->has_roles |= s->kind == STMT_alloc && s->u.buffer->is_ordered;
 }
 
 // Make a launch of the statements of a block; NULL after errors.
@@ -372,6 +380,7 @@ static struct ir_stmt *make_launch(struct pass *p, struct ir_block body,
                                    size_t number)
 {
     struct mapping m = {.p = p, .loop_extents = {.arena = p->scratch}};
+    struct order order = {false, false};
     struct ir_stmt *s = ir_stmt_launch(p->arena, entry_name(p, number));
     m.launch = &s->u.launch;
     m.launch->min_blocks = p->kernel->min_blocks;
@@ -385,7 +394,8 @@ static struct ir_stmt *make_launch(struct pass *p, struct ir_block body,
         settle_warps(&m);
     if (!m.failed)
         set_geometry(&m);
-    ir_each_stmt(&body, see_barrier, &m.has_barriers);
+    ir_each_stmt(&body, see_order, &order);
+    m.has_barriers = order.has_barriers && !order.has_roles;
     if (!m.failed)
         mapping_between_blocks(&m, &body);
     if (!m.failed)

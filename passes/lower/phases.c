@@ -48,7 +48,6 @@ struct walk {
     size_t split;                // where it has to be; 0: nowhere
     struct touches *seen;        // by the walk that only looks; NULL later
     bool meets_after_waits;
-    bool has_order; // among the accesses to some arrays, by mbarriers
 };
 
 static struct flow walk_block(struct walk *w, struct ir_block *block,
@@ -374,7 +373,9 @@ static struct flow walk_stmt(struct walk *w, struct ir_stmt *s,
                              const struct touches *before)
 {
     struct touches own = touches_of(w->arena, s, &w->values, w->scope);
-    struct flow r = {own, own, false, 0};
+    struct flow r = {own, own, s->kind == STMT_barrier, 0};
+    if (s->kind == STMT_sync)
+        r.meets = sync_threads(s->u.sync.kind);
     if (w->seen)
         touches_add(w->arena, w->seen, &own);
     const struct ir_stmt *parts = w->parts;
@@ -456,21 +457,13 @@ static void split_branch(struct walk *w, struct ir_block *block, size_t at)
     ir_insert(a, block, at + 1, rest);
 }
 
-// Return whether threads have to meet behind a statement: it waits for copies
-// that others may use, or makes the mbarriers that order everything else.
-static bool precedes_meeting(const struct walk *w, const struct ir_stmt *s)
-{
-    return s->kind == STMT_sync &&
-           ((s->u.sync.kind == SYNC_async_wait && w->meets_after_waits) ||
-            (s->u.sync.kind == SYNC_fence_mbarrier_init && w->has_order));
-}
-
-// Put a barrier behind statement `at` of a block if one belongs there and all
-// threads are there; returns whether one stands there now.
+// Put a barrier behind statement `at` of a block if it waits for copies that
+// others may use; returns whether one stands there now.
 static bool meet_after(struct walk *w, struct ir_block *block, size_t at)
 {
     struct ir_stmt *s = block->at[at];
-    if (w->parts || !precedes_meeting(w, s))
+    if (s->kind != STMT_sync || s->u.sync.kind != SYNC_async_wait || w->parts ||
+        !w->meets_after_waits)
         return false;
     struct ir_stmt *barrier = ir_stmt_barrier(w->m->p->arena);
     ir_insert(w->m->p->arena, block, at + 1, ir_stmt_from(barrier, s));
@@ -517,12 +510,6 @@ static struct flow walk_block(struct walk *w, struct ir_block *block,
     return r;
 }
 
-// Set *(bool *)context at an array whose accesses order themselves.
-static void see_order(struct ir_stmt *s, void *context)
-{
-    *(bool *)context |= s->kind == STMT_alloc && s->u.buffer->is_ordered;
-}
-
 // Set *(bool *)context at an asynchronous copy.
 static void see_copy(struct ir_stmt *s, void *context)
 {
@@ -563,7 +550,6 @@ void mapping_phases(struct mapping *m, struct ir_block *body)
         return;
     w.values.arena = m->p->scratch;
     w.meets_after_waits = share_copies(&w, body);
-    ir_each_stmt(body, see_order, &w.has_order);
     w.meet = meet_start(w.arena, m->launch);
     walk_block(&w, body, &none);
     meet_end(w.meet);

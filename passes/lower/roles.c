@@ -34,6 +34,9 @@
 // Where loops stand between the warpgroups and the marked one, such as over the
 // tiles of a block, slots and phases go on from one run of it to the next
 // (turns.h): the producer may be tiles ahead.
+//
+// The meetings of a warpgroup that shares other arrays are derived later
+// (phases.c).
 
 #include "passes/lower/roles.h"
 
@@ -259,34 +262,6 @@ static void append_registers(struct roles *r, struct ir_block *out,
                                r->loop));
 }
 
-// A look for other arrays in shared memory: the context of see_other.
-struct others {
-    struct roles *roles;
-    bool found;
-};
-
-// Note an array in shared memory that the warpgroups use besides the ring.
-static void see_other(struct ir_stmt *s, void *context)
-{
-    struct others *o = context;
-    struct ir_block *body = &o->roles->group->u.loop.body;
-    if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_shared &&
-        !slots_has(&o->roles->ring, s->u.buffer))
-        o->found |= ir_block_reads(body, s->u.buffer) ||
-                    ir_block_writes(body, s->u.buffer);
-}
-
-// Check that the warpgroups share nothing but the ring: no barrier is derived
-// between them.
-static bool check_arrays(struct roles *r)
-{
-    struct others o = {r, false};
-    ir_each_stmt(&r->p->kernel->body, see_other, &o);
-    return !o.found ||
-           roles_report(r, "its warpgroups use another array in shared "
-                           "memory, besides those that it fills");
-}
-
 // Check that the blocks of a cluster run the loops below that over warpgroups
 // equally often.
 static bool check_extents(struct roles *r)
@@ -349,7 +324,7 @@ static bool check(struct roles *r)
     const char *wrong = cluster_find(&r->cluster, &r->path);
     if (wrong)
         return roles_report(r, wrong);
-    return check_fills(r) && check_extents(r) && check_arrays(r);
+    return check_fills(r) && check_extents(r);
 }
 
 // Keep blocks of a cluster from ending while others may still reach their

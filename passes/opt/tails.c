@@ -44,7 +44,7 @@ struct tails {
 // What a copy of a block would be.
 struct extent {
     int statements;
-    bool has_barriers; // of its own, or mbarriers, behind which one will stand
+    bool has_barriers; // of its own
 };
 
 // Count a statement.
@@ -54,9 +54,8 @@ static void see_stmt(struct ir_stmt *s, void *context)
     e->statements++;
     e->has_barriers |= s->kind == STMT_barrier;
     if (s->kind == STMT_sync)
-        e->has_barriers |= s->u.sync.kind == SYNC_grid ||
-                           sync_threads(s->u.sync.kind) ||
-                           s->u.sync.kind == SYNC_fence_mbarrier_init;
+        e->has_barriers |=
+            s->u.sync.kind == SYNC_grid || sync_threads(s->u.sync.kind);
 }
 
 // Return whether a block may be copied.
