@@ -5,6 +5,47 @@
 #include "ir/build.h"
 #include "ir/walk.h"
 
+#include <string.h>
+
+enum { POWER_MOST = 64 };
+
+// What an order says of groups of rows.
+enum grouping { NONE, ANY, POWER };
+
+// A row of orders.def.
+static const struct order {
+    const char *name;
+    enum grouping grouping;
+} orders[] = {
+#define ORDER(name, group, meaning) {#name, group},
+#include "passes/analysis/orders.def"
+#undef ORDER
+};
+
+bool tiles_order(const char *name, enum tile_order *out)
+{
+    int i = 0;
+    while (i < ORDER_COUNT && strcmp(orders[i].name, name) != 0)
+        i++;
+    *out = (enum tile_order)i;
+    return i < ORDER_COUNT;
+}
+
+const char *tiles_order_name(enum tile_order order)
+{
+    return orders[order].name;
+}
+
+bool tiles_group_fits(enum tile_order order, int64_t n)
+{
+    switch (orders[order].grouping) {
+    case NONE: return n == 0;
+    case ANY: return n >= 1 && n <= INT32_MAX;
+    case POWER: return n >= 2 && n <= POWER_MOST && (n & (n - 1)) == 0;
+    }
+    return false;
+}
+
 // Return whether a statement is a loop over blocks, or clusters of them.
 static bool is_grid(const struct ir_stmt *s)
 {
@@ -68,7 +109,7 @@ struct ir_expr *tiles_count(struct arena *a, const struct tiles *t)
 bool tiles_are_walked(const struct ir_stmt *loop)
 {
     return ir_loop_mark(loop, "persistent") ||
-           ir_loop_mark(loop, "persistent_sms");
+           ir_loop_mark(loop, "persistent_sms") || ir_loop_mark(loop, "order");
 }
 
 const struct ir_attr *tiles_mark(const struct tiles *t, const char *name)

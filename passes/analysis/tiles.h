@@ -11,6 +11,21 @@
 
 #include "ir/ir.h"
 
+// The orders of tiles: rows of orders.def.
+enum tile_order {
+#define ORDER(name, group, meaning) ORDER_##name,
+#include "passes/analysis/orders.def"
+#undef ORDER
+    ORDER_COUNT
+};
+
+// Find an order by its name; false if there is none.
+bool tiles_order(const char *name, enum tile_order *out);
+const char *tiles_order_name(enum tile_order order);
+
+// Return whether rows go together in groups of `n` in an order; 0: in none.
+bool tiles_group_fits(enum tile_order order, int64_t n);
+
 // A nest of loops over blocks, each directly in the one before.
 struct tiles {
     struct VEC(struct ir_stmt *) loops; // outermost first

@@ -9,7 +9,8 @@
 //                                             C
 //                                           } }
 //
-// Blocks that are not persistent have one tile each.  Where the body is a loop
+// Blocks that are not persistent have one tile each.  Loops with an order find
+// i and j by that (orders.c).  Where the body is a loop
 // over warpgroups with roles in it (pass roles), the loop over tiles goes
 // inside of it: each role walks the tiles at its own pace.
 
@@ -18,7 +19,8 @@
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/walk.h"
-#include "passes/pass.h"
+#include "passes/lower/orders.h"
+#include "passes/opt/fold.h"
 
 // A nest in the making.
 struct walk {
@@ -26,6 +28,7 @@ struct walk {
     struct tiles tiles;
     struct ir_expr *count; // of its tiles
     struct ir_var *tile;
+    struct facts facts;   // of a tile
     struct ir_block body; // of the loop over tiles
 };
 
@@ -47,7 +50,9 @@ static void append_let(struct walk *w, struct ir_stmt *loop,
         ir_var_new(a, old->name, old->type, VAR_let, old->span);
     struct map vars = {.arena = w->p->scratch};
     map_set(&vars, old, ir_read(a, new));
-    ir_append(a, &w->body, ir_stmt_from(ir_stmt_let(a, new, value), loop));
+    struct ir_stmt *s = ir_stmt_let(a, new, fold_expr(a, &w->facts, value));
+    ir_append(a, &w->body, ir_stmt_from(s, loop));
+    facts_enter(&w->facts, s);
     struct ir_stmt *last = w->tiles.loops.at[w->tiles.loops.n - 1];
     ir_substitute_in(a, &last->u.loop.body, &vars, NULL);
 }
@@ -58,24 +63,64 @@ static void take_only(struct walk *w)
     w->tile = w->tiles.loops.at[0]->u.loop.var;
 }
 
-// Append what the variables of the loops are in a tile.  The first quotient is
-// below its extent; the least of both says so to those that prove bounds.
+// Return how many tiles there are in the loops from number `first` on.
+static struct ir_expr *tiles_below(struct walk *w, size_t first)
+{
+    struct tiles inside = {.loops = {.at = &w->tiles.loops.at[first],
+                                     .n = w->tiles.loops.n - first}};
+    return tiles_count(w->p->arena, &inside);
+}
+
+// Append what the variables of the last two loops are for tile `number` of
+// theirs, by the order that the first one is marked with.
+static void append_ordered(struct walk *w, struct ir_stmt **loops,
+                           struct ir_expr *number)
+{
+    struct arena *a = w->p->arena;
+    const struct ir_attr *mark = ir_loop_mark(loops[0], "order");
+    const struct ir_attr *group = ir_loop_mark(loops[0], "group");
+    struct order_tile t = {.p = w->p,
+                           .facts = &w->facts,
+                           .from = loops[0],
+                           .out = &w->body,
+                           .rows = ir_for_extent(a, &loops[0]->u.loop),
+                           .columns = ir_for_extent(a, &loops[1]->u.loop),
+                           .group = group ? group->value : 1};
+    enum tile_order order = ORDER_row;
+    if (mark)
+        tiles_order(mark->word, &order);
+    orders_find(&t, order, number);
+    append_let(w, loops[0], t.row);
+    append_let(w, loops[1], t.column);
+}
+
+// Return what the variable of a loop is in a tile: that is below its extent, as
+// the lesser of both says to those that prove bounds.
+static struct ir_expr *place_of(struct walk *w, size_t i, struct ir_expr *tile,
+                                struct ir_expr *inside)
+{
+    struct arena *a = w->p->arena;
+    const struct ir_for *loop = &w->tiles.loops.at[i]->u.loop;
+    struct ir_expr *last = ir_sub(a, ir_for_extent(a, loop), ir_int(a, 1));
+    return ir_binary(a, OP_min, ir_binary(a, OP_div, tile, inside), last);
+}
+
+// Append what the variables of the loops are in a tile.
 static void append_places(struct walk *w)
 {
     struct arena *a = w->p->arena;
+    size_t last = w->tiles.loops.n - 2;
     w->tile = new_var(w, "tile");
-    for (size_t i = 0; i < w->tiles.loops.n; i++) {
-        struct ir_stmt *loop = w->tiles.loops.at[i];
-        struct tiles inside = {.loops = {.at = &w->tiles.loops.at[i + 1],
-                                         .n = w->tiles.loops.n - i - 1}};
-        struct ir_expr *extent = ir_for_extent(a, &loop->u.loop);
-        struct ir_expr *x =
-            ir_binary(a, OP_div, ir_read(a, w->tile), tiles_count(a, &inside));
-        append_let(
-            w, loop,
-            i > 0 ? ir_binary(a, OP_mod, x, extent)
-                  : ir_binary(a, OP_min, x, ir_sub(a, extent, ir_int(a, 1))));
+    facts_start(&w->facts, w->p->scratch, w->p->kernel);
+    facts_enter(&w->facts, ir_stmt_for(a, w->tile, ir_int(a, 0), w->count,
+                                       ir_int(a, 1), AXIS_serial));
+    struct ir_expr *rest = ir_read(a, w->tile);
+    for (size_t i = 0; i < last; i++) {
+        struct ir_expr *inside = tiles_below(w, i + 1);
+        append_let(w, w->tiles.loops.at[i], place_of(w, i, rest, inside));
+        rest = ir_binary(a, OP_mod, rest, inside);
     }
+    append_ordered(w, &w->tiles.loops.at[last], rest);
 }
 
 // Append the arrays that the loops declare, and the body of the last one.
@@ -211,7 +256,7 @@ static bool rewrite(struct pass *p, struct ir_stmt *marked)
                    marked->u.loop.var->name, w.tiles.fault);
         return false;
     }
-    w.count = tiles_count(p->arena, &w.tiles);
+    w.count = tiles_below(&w, 0);
     if (w.tiles.loops.n > 1)
         append_places(&w);
     else

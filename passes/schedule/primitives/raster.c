@@ -1,0 +1,76 @@
+// raster -- say in which order the tiles of a grid are numbered.
+//
+//   for i in 0..m @block.y {               raster(i, j, grouped, 8)
+//     for j in 0..n @block.x { ... } }   =>
+//   for i in 0..m @block.y @order(grouped) @group(8) {
+//     for j in 0..n @block.x { ... } }
+//
+// Blocks that run at a time have neighbouring numbers: what their tiles share
+// should be little enough for the cache.  Lowering makes one grid of all loops
+// over blocks, and finds i and j of a number by a row of orders.def; without
+// this, rows are numbered one after the other.  Blocks run in any order, so
+// that every one is right.
+//
+// Requires:
+//  1. the loops are the last two that are bound to blocks, which stand directly
+//     in each other; none has an order                                   E0764
+//  2. an order of orders.def                                             E0766
+//  3. a group of rows where the order has groups: of a power of two up to
+//     64 for hilbert                                                     E0767
+
+#include "passes/schedule/prim.h"
+
+#include "passes/analysis/tiles.h"
+
+// Check the nest.
+static const char *check_nest(const struct tiles *t, struct ir_stmt *row,
+                              struct ir_stmt *column)
+{
+    if (t->fault)
+        return t->fault;
+    if (t->loops.n < 2 || t->loops.at[t->loops.n - 2] != row ||
+        t->loops.at[t->loops.n - 1] != column)
+        return "these are not the last two loops over blocks";
+    return tiles_mark(t, "order") ? "they have an order already" : NULL;
+}
+
+// Find the order; reports E0766 and E0767.
+static bool find_order(const struct sched_call *c, int64_t group)
+{
+    struct diag_list *diags = c->pass->diags;
+    enum tile_order order;
+    if (!tiles_order(c->args.at[2].key, &order)) {
+        diag_error(diags, c->args.at[2].span, D_tile_order, c->args.at[2].key);
+        for (int i = 0; i < ORDER_COUNT; i++)
+            diag_help(diags, "`%s` is one",
+                      tiles_order_name((enum tile_order)i));
+        return false;
+    }
+    if (tiles_group_fits(order, group))
+        return true;
+    diag_error(diags, c->span, D_tile_group, tiles_order_name(order),
+               (long long)group);
+    return false;
+}
+
+bool sched_raster(struct sched_call *c)
+{
+    struct pass *p = c->pass;
+    struct ir_stmt *row = sched_arg(c, 0), *column = sched_arg(c, 1);
+    int64_t group = c->args.n > 3 ? c->args.at[3].number : 0;
+    struct tiles t = tiles_find(p->scratch, p->kernel, row);
+    const char *wrong = check_nest(&t, row, column);
+    if (wrong) {
+        struct ir_stmt *both[] = {row, column};
+        diag_error(p->diags, c->span, D_tile_nest, sched_name_of(row), wrong);
+        return sched_blame(c, both, 2, "to be ordered");
+    }
+    if (!find_order(c, group))
+        return false;
+    struct ir_attr order = {str_name(p->names, "order"), 0, c->args.at[2].key};
+    struct ir_attr rows = {str_name(p->names, "group"), group, NULL};
+    vec_push(p->arena, &row->u.loop.attrs, order);
+    if (group)
+        vec_push(p->arena, &row->u.loop.attrs, rows);
+    return true;
+}
