@@ -46,7 +46,7 @@ SINGLE = {"cublas": {2048: None, 4096: 1.04, 8192: 1.04}}
 PRODUCTS = (
     Product("gemm", "gemm_f16_nn", "sm_90a", "", ALL, HALF, 1e-3),
     Product("gemm_bf16", "gemm_bf16_nt", "sm_90a", "", ALL, HALF, 4e-3),
-    Product("sgemm", "sgemm", "sm_90", "", (4096, 8192, 2048), SINGLE, 1e-5),
+    Product("sgemm", "sgemm", "sm_90a", "", (4096, 8192, 2048), SINGLE, 1e-5),
     Product("gemm_epilogue", "gemm_bias_relu", "sm_90a", "bias_relu", LARGE, FUSED, 4e-3),
     Product("gemm", "gemm_f16_nn", "sm_90", "", (4096, 8192), WARPS, 1e-3),
     Product("gemm", "gemm_f16_nt", "sm_90", "", (4096, 8192), WARPS, 1e-3),
