@@ -50,7 +50,6 @@ PRODUCTS = (
     Product("gemm_epilogue", "gemm_bias_relu", "sm_90a", "bias_relu", LARGE, FUSED, 4e-3),
     Product("gemm", "gemm_f16_nn", "sm_90", "", (4096, 8192), WARPS, 1e-3),
     Product("gemm", "gemm_f16_nt", "sm_90", "", (4096, 8192), WARPS, 1e-3),
-<<<<<<< Updated upstream
     Product("gemm", "gemm_f16_nt", "sm_90a", "", LARGE, HALF, 1e-3),
     Product("gemm_bf16", "gemm_bf16_nn", "sm_90a", "", LARGE, HALF, 4e-3),
     Product("matmul_async", "matmul_async", "sm_90", "", (4096, 8192), SINGLE, 1e-5),
@@ -58,10 +57,6 @@ PRODUCTS = (
     Product("gemm_epilogue", "gemm_bias_gelu_tanh", "sm_90a", "bias_gelu_tanh", (8192,), TUNED, 4e-3),
     *(Product(file, f"gemm_{kind}_{way}", "sm_90a", "", (8192,), PLAIN, 4e-3)
       for file, kind in (("gemm", "f16"), ("gemm_bf16", "bf16")) for way in ("tn", "tt")),
-=======
-    Product("sgemm", "sgemm", "sm_90a", "", (4096, 8192, 2048), SINGLE, 1e-5),
-    Product("matmul_async", "matmul_async", "sm_90", "", (4096, 8192, 2048), SINGLE, 1e-5),
->>>>>>> Stashed changes
 )
 
 RAGGED = ((3000, 5000, 1000), (4095, 4097, 4099), (1, 1, 1), (17, 17, 17), (0, 0, 0),
