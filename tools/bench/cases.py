@@ -52,6 +52,7 @@ PRODUCTS = (
     Product("gemm", "gemm_f16_nt", "sm_90", "", (4096, 8192), WARPS, 1e-3),
     Product("gemm", "gemm_f16_nt", "sm_90a", "", LARGE, HALF, 1e-3),
     Product("gemm_bf16", "gemm_bf16_nn", "sm_90a", "", LARGE, HALF, 4e-3),
+    Product("sgemm", "sgemm", "sm_90", "", (8192,), PLAIN, 1e-5),
     Product("matmul_async", "matmul_async", "sm_90", "", (4096, 8192), SINGLE, 1e-5),
     Product("gemm_epilogue", "gemm_bias_gelu", "sm_90a", "bias_gelu", (4096, 8192), TUNED, 1e-3),
     Product("gemm_epilogue", "gemm_bias_gelu_tanh", "sm_90a", "bias_gelu_tanh", (8192,), TUNED, 4e-3),

@@ -5,12 +5,17 @@ and a result of the right shape, and returns a function that computes into a ten
 returns it.
 """
 
+import contextlib
+import io
+import logging
+
 import torch
 
 import triton_matmul
 from definitions import EPILOGUES
 
 COMPILED = {}
+logging.getLogger("torch._inductor").setLevel(logging.CRITICAL)
 
 
 def cublas(a, b, bias, finish, out):
@@ -45,6 +50,8 @@ def compiled(a, b, bias, finish, out):
         COMPILED[key] = torch.compile(lambda x, y, z: EPILOGUES[finish](x @ y, z),
                                       mode="max-autotune-no-cudagraphs", dynamic=False)
     function, narrow = COMPILED[key], None if bias is None else bias.to(a.dtype)
+    with contextlib.redirect_stderr(io.StringIO()):
+        function(a, b, narrow)
     return lambda: function(a, b, narrow)
 
 

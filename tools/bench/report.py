@@ -91,6 +91,10 @@ class Report:
         self.say(f"{case}: FAILED: {text[:1500]}")
         self.write()
 
+    def leave_out(self, part, case):
+        """Notes a case for which there was no time."""
+        self.rows.append({"part": part, "case": case, "left out": True})
+
     def write(self):
         save(self.path, {"facts": self.facts, "began": self.began, "rows": self.rows})
 
@@ -102,8 +106,11 @@ class Report:
                 verdict = "" if goal is None else f"  goal {goal:.2f} " + ("ok" if value >= goal else "MISSED")
                 print(f"{row['case']:44} / {peer:14} {value:7.4f}{verdict}")
         failed = [r["case"] for r in self.rows if "failed" in r]
-        print(f"{len(self.rows) - len(failed)} results, {len(failed)} failures"
-              + (": " + ", ".join(failed) if failed else ""), flush=True)
+        late = [r["case"] for r in self.rows if "left out" in r]
+        print(f"{len(self.rows) - len(failed) - len(late)} results")
+        if late:
+            print(f"{len(late)} left out, the time was up: {', '.join(late)}")
+        print(f"{len(failed)} failures{': ' if failed else ''}{', '.join(failed)}", flush=True)
         return 1 if failed else 0
 
 
