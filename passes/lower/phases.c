@@ -209,7 +209,7 @@ static void part_iterations(struct walk *w, struct ir_for *loop,
     struct conflict both, unused;
     struct meet_place any = {w->scope, w->scope, false, 0};
     struct meet_place outside = {around, NULL, false, 0};
-    enum sync_kind kind;
+    enum sync_kind kind = SYNC_warp;
     if (!iterations_conflict(w, body, &both))
         return;
     if (w->parts && !find_group(w, &body->exit, &body->entry, any, &kind)) {
@@ -421,7 +421,7 @@ static bool part(struct walk *w, struct ir_block *block, size_t at,
                  const struct conflict *both)
 {
     struct meet_place place = {w->scope, NULL, false, 0};
-    enum sync_kind kind;
+    enum sync_kind kind = SYNC_warp;
     if (!w->parts) {
         put_barrier(w, block, at, both);
         flow->exit = (struct touches){0};
