@@ -185,6 +185,7 @@ static struct ir_block sink(struct walk *w, struct ir_stmt *group,
 }
 
 // Return how many blocks, or clusters, walk the tiles at most; NULL: one each.
+// Of clusters as many as there is room for, so that all of them run at a time.
 static struct ir_expr *walkers(struct walk *w)
 {
     const struct ir_attr *all = tiles_mark(&w->tiles, "persistent");
@@ -200,7 +201,10 @@ static struct ir_expr *walkers(struct walk *w)
     struct ir_expr *blocks =
         all ? ir_int(a, all->value)
             : ir_unary(a, OP_resident, ir_int(a, each->value));
-    return ir_binary(a, OP_ceildiv, blocks, size);
+    if (ir_is_int_const(size, 1))
+        return blocks;
+    return ir_binary(a, OP_max, ir_binary(a, OP_div, blocks, size),
+                     ir_int(a, 1));
 }
 
 // Make the outermost loop one over the tiles, or over the blocks that walk
