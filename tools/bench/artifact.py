@@ -39,7 +39,8 @@ class Kernel:
 
     def shape(self, array, sizes):
         """The extents of a parameter at these sizes."""
-        return tuple(int(eval(str(e), {}, sizes)) for e in array["shape"])
+        known = {"ceildiv": lambda a, b: -(-a // b), "min": min, "max": max, **sizes}
+        return tuple(eval(str(e).replace("/", "//"), {}, known) for e in array["shape"])
 
     def numbers(self, sizes):
         return (ctypes.c_int64 * max(1, len(self.sizes)))(*[sizes[s] for s in self.sizes])

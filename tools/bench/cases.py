@@ -47,6 +47,7 @@ PRODUCTS = (
     Product("gemm", "gemm_f16_nn", "sm_90a", "", ALL, HALF, 1e-3),
     Product("gemm_bf16", "gemm_bf16_nt", "sm_90a", "", ALL, HALF, 4e-3),
     Product("sgemm", "sgemm", "sm_90a", "", (4096, 8192, 2048), SINGLE, 1e-5),
+    Product("sgemm_split", "sgemm_split", "sm_90a", "", (4096, 8192), {"cublas": at((4096, 8192), 1.5)}, 1e-5),
     Product("gemm_epilogue", "gemm_bias_relu", "sm_90a", "bias_relu", LARGE, FUSED, 4e-3),
     Product("gemm", "gemm_f16_nn", "sm_90", "", (4096, 8192), WARPS, 1e-3),
     Product("gemm", "gemm_f16_nt", "sm_90", "", (4096, 8192), WARPS, 1e-3),
@@ -77,7 +78,9 @@ MEMORY = (
     Memory("rows", "softmax_rows", "softmax_32768", ({"m": 1 << 13},), "softmax", 1e-5),
     Memory("rows", "softmax_long", "softmax_long", ({"m": 1 << 13},), "softmax", 1e-5),
     Memory("rows", "softmax_async", "softmax_async", ({"m": 1 << 13},), "softmax", 1e-5),
+    Memory("rows", "softmax_boxes", "softmax_boxes", ({"m": 1 << 13},), "softmax", 1e-5),
     Memory("rows", "softmax_online", "softmax_online", ({"m": 1 << 16, "n": 4096}, LONG), "softmax", 1e-5),
+    Memory("rows", "persistent", "row_sum_walk", (SQUARE,), "row_sum", 1e-4),
     Memory("rows", "norms", "rms_norm", ({"m": 1 << 16},), "rms_norm", 1e-4),
     Memory("rows", "norms", "layer_norm", ({"m": 1 << 16},), "layer_norm", 1e-4),
     Memory("rows", "row_sum_by_schedule", "row_sum_block", (SQUARE, NARROW), "row_sum", 1e-4),
@@ -87,6 +90,7 @@ MEMORY = (
     Memory("rows", "row_sum_by_schedule", "sum_all", (SQUARE, NARROW), "total", 1e-3),
     Memory("transposition", "transpose_tile", "transpose_tile",
            ({"m": 8192, "n": 8192}, SQUARE, {"m": 8191, "n": 4097}), "transpose", 0),
+    Memory("transposition", "persistent", "transpose_walk", (SQUARE,), "transpose", 0),
 )
 
 # Kernels that compute the same, each a step from the one before: (file, kernel) of each.

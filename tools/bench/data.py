@@ -37,17 +37,18 @@ def untouched(tensor):
 class Operands:
     """Random inputs and poisoned results for every array of a kernel.
 
-    `by_name` has them all, `inputs` in the order of the parameters, `out` is the result;
-    around it lies poison, too."""
+    `by_name` has them all, `inputs` in the order of the parameters, `out` is the first
+    result; around each lies poison, too."""
 
     MARGIN = 4096
 
     def __init__(self, kernel, sizes):
-        self.by_name, self.inputs, self.bytes = {}, [], 0
+        self.by_name, self.inputs, self.rooms, self.bytes, self.out = {}, [], [], 0, None
         for array in kernel.arrays:
             shape, kind = kernel.shape(array, sizes), array["type"]
             if array["role"] == "output":
-                tensor = self.out = self.result(shape, kind)
+                tensor = self.result(shape, kind)
+                self.out = tensor if self.out is None else self.out
             else:
                 tensor = random(shape, kind)
                 self.inputs.append(tensor)
@@ -56,12 +57,14 @@ class Operands:
 
     def result(self, shape, kind):
         count = math.prod(shape)
-        self.room = poison(torch.empty(count + 2 * self.MARGIN, dtype=TYPES[kind], device="cuda"))
-        return self.room[self.MARGIN:self.MARGIN + count].view(shape)
+        room = poison(torch.empty(count + 2 * self.MARGIN, dtype=TYPES[kind], device="cuda"))
+        self.rooms.append(room)
+        return room[self.MARGIN:self.MARGIN + count].view(shape)
 
     def intact(self):
-        """Whether nothing was written around the result."""
-        return untouched(self.room[:self.MARGIN]) and untouched(self.room[-self.MARGIN:])
+        """Whether nothing was written around the results."""
+        return all(untouched(part) for room in self.rooms
+                   for part in (room[:self.MARGIN], room[-self.MARGIN:]))
 
 
 def some_rows(count):

@@ -25,7 +25,7 @@ def extents(size):
 
 def matrices(kernel, made):
     """The operands as M x K and K x N, whichever way they lie."""
-    ways = {p["c_name"]: "".join(p["shape"]) for p in kernel.arrays}
+    ways = {p["c_name"]: "".join(map(str, p["shape"])) for p in kernel.arrays}
     a, b = made.by_name["A"], made.by_name["B"]
     return a if ways["A"] == "MK" else a.t(), b if ways["B"] == "KN" else b.t()
 
