@@ -7,7 +7,8 @@
 // What no loop spreads over an axis, every position executes; memory that
 // others see is written by position 0.  So is memory that the threads of a
 // block share if neither the element, nor the value, nor whether it is written
-// depends on a loop around, unless the program has barriers of its own.  Where
+// depends on a loop around, unless the program has barriers of its own; then
+// only what mbarriers order, which all threads arrive at.  Where
 // only whether it is written does, several threads may write the same: such
 // copies are not asynchronous.
 
@@ -87,7 +88,8 @@ static bool repeats(const struct mapping *m, const struct write *w,
     if (ir_is_int_const(map_get(&m->loop_extents, m->around[axis]), 1))
         return false;
     bool is_common = b->space == SPACE_shared || b->role == ROLE_alloc;
-    return !is_block && is_common && !m->has_barriers &&
+    bool is_placed = m->has_barriers && !b->is_ordered;
+    return !is_block && is_common && !is_placed &&
            !(w->axes & 1u << axis);
 }
 
