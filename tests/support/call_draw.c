@@ -90,6 +90,14 @@ static struct ir_stmt *pick(const struct caller *by, const struct handles *h,
     return all[below(by, n)];
 }
 
+// Return registers for the warpgroups of specialize, mostly as they are.
+static int64_t registers(const struct caller *by, size_t argument)
+{
+    if (below(by, 4))
+        return 0;
+    return argument == 1 ? 40 : 232;
+}
+
 // Return a random integer argument; where it is a dimension, say, a small one.
 static int64_t number(const struct caller *by, bool small)
 {
@@ -124,9 +132,9 @@ static struct sched_value argument(const struct caller *by,
                                    const struct sched_call *c, char letter)
 {
     static const char *const hints[] = {"hint", "mark"};
-    static const char *const ways[] = {"cp_async", "vector"};
+    static const char *const ways[] = {"cp_async", "tma"};
     static const char *const products[] = {"mma_m16n8k16_f16_f32",
-                                           "mma_m16n8k8_tf32_f32"};
+                                           "mma_m16n8k8_f16_f32"};
     const char *const *keys = c->prim == PRIM_copy_via    ? ways
                               : c->prim == PRIM_tensorize ? products
                                                           : hints;
@@ -158,6 +166,8 @@ static struct sched_value argument(const struct caller *by,
         v.key = str_name(by->names, keys[below(by, 2)]);
     } else if (letter == 'f' && below(by, 2)) {
         v.kind = VALUE_any;
+    } else if (c->prim == PRIM_specialize) {
+        v.number = registers(by, c->args.n);
     } else {
         v.number = number(by, is_small(c->prim, c->args.n));
     }

@@ -5,13 +5,14 @@
 #include "tests/support/draw.h"
 
 #define IN(kind) (1u << KIND_##kind)
-#define ANY      ((1u << KIND_COUNT) - 1)
+#define TILES    (IN(fragments) | IN(pieces))
+#define ANY      (((1u << KIND_COUNT) - 1) & ~TILES)
 #define STAGES   (ANY & ~IN(loops))
 #define ROWS     (IN(reduction) | IN(contraction))
 #define CHAIN    (ROWS | IN(chain) | IN(stencil))
 
 static const struct fuzz_aim aims[PRIM_COUNT] = {
-#define AIM(prim, kinds, ...) [PRIM_##prim] = {kinds, __VA_ARGS__},
+#define AIM(prim, more, kinds, ...) [PRIM_##prim] = {more, kinds, __VA_ARGS__},
 #include "tests/fuzz/schedule/aims.def"
 #undef AIM
 };
@@ -19,6 +20,17 @@ static const struct fuzz_aim aims[PRIM_COUNT] = {
 const struct fuzz_aim *fuzz_aim_of(enum sched_prim prim)
 {
     return &aims[prim];
+}
+
+enum sched_prim fuzz_aim_seldom(uint64_t *random)
+{
+    unsigned sum = 0, prim = 0;
+    for (int i = 0; i < PRIM_COUNT; i++)
+        sum += aims[i].more;
+    uint64_t at = draw_below(random, sum);
+    while (at >= aims[prim].more)
+        at -= aims[prim++].more;
+    return (enum sched_prim)prim;
 }
 
 // Return one of the kinds of a set, which is not empty.

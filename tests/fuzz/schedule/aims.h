@@ -10,10 +10,14 @@ enum { AIM_PREPARATIONS = 3 };
 
 // A row of aims.def.
 struct fuzz_aim {
+    unsigned more;                             // share, against that of others
     unsigned kinds;                            // bits
     enum sched_prim prepare[AIM_PREPARATIONS]; // PRIM_COUNT ends them
 };
 const struct fuzz_aim *fuzz_aim_of(enum sched_prim prim);
+
+// Draw one of the primitives that are seldom met.
+enum sched_prim fuzz_aim_seldom(uint64_t *random);
 
 // Draw the kinds of a kernel on which both primitives find something to do:
 // of one part, or of one for each.  The second may be KIND_COUNT.

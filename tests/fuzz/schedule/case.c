@@ -118,6 +118,14 @@ static bool try_case(struct drawing *d, size_t n, bool is_printed)
     return c->verdict.outcome != FUZZ_REFUSED;
 }
 
+// Return a primitive to stand beside a pair.
+static enum sched_prim draw_other(struct drawing *d)
+{
+    if (draw_chance(&d->random, 40))
+        return fuzz_aim_seldom(&d->random);
+    return (enum sched_prim)draw_below(&d->random, PRIM_COUNT);
+}
+
 // Return a wish for the pair, with up to two other primitives around it.
 static struct fuzz_wish draw_wish(struct drawing *d,
                                   const enum sched_prim aim[2])
@@ -133,9 +141,7 @@ static struct fuzz_wish draw_wish(struct drawing *d,
     }
     for (size_t i = 0; i < wish.n; i++) {
         wish.is_wanted[i] = !is_other[i];
-        wish.prims[i] =
-            is_other[i] ? (enum sched_prim)draw_below(&d->random, PRIM_COUNT)
-                        : aim[used++];
+        wish.prims[i] = is_other[i] ? draw_other(d) : aim[used++];
     }
     return wish;
 }
@@ -161,15 +167,25 @@ static void draw_schedules(struct drawing *d, const enum sched_prim aim[2],
     }
 }
 
+// Draw a pair of primitives: that of the number, in every other case with one
+// that is seldom met in the place of either.
+static void draw_aim(struct drawing *d, enum sched_prim aim[2])
+{
+    uint64_t pair = d->to->number % (PRIM_COUNT * PRIM_COUNT);
+    aim[0] = (enum sched_prim)(pair / PRIM_COUNT);
+    aim[1] = (enum sched_prim)(pair % PRIM_COUNT);
+    if (draw_chance(&d->random, 50))
+        aim[draw_below(&d->random, 2)] = fuzz_aim_seldom(&d->random);
+}
+
 void fuzz_case_run(struct fuzz_case *c, struct arena *a,
                    struct fuzz_draws *draws, bool is_printed)
 {
-    uint64_t pair = c->number % (PRIM_COUNT * PRIM_COUNT);
-    enum sched_prim aim[2] = {(enum sched_prim)(pair / PRIM_COUNT),
-                              (enum sched_prim)(pair % PRIM_COUNT)};
+    enum sched_prim aim[2];
     struct drawing d = {
         .to = c, .arena = a, .names.arena = a, .diags.arena = a};
     d.random = draw_start(c->seed, c->number);
+    draw_aim(&d, aim);
     if (!draw_kernel(&d, aim)) {
         c->text = d.kernel_text;
         c->size = strlen(c->text);

@@ -54,14 +54,27 @@ static bool is_internal(enum diag_code code)
            code == D_llvm_failed;
 }
 
+// Return whether a refusal is of instructions that the target lacks.
+static bool is_about_target(enum diag_code code)
+{
+    return code == D_matrix_target || code == D_tensor_target ||
+           code == D_mbarrier_target;
+}
+
+// Return the first error of the compiler, or NULL.
+static const struct diag *first_error(const struct trial *t)
+{
+    for (size_t i = 0; i < t->c.diags.all.n; i++) {
+        if (t->c.diags.all.at[i].severity == DIAG_ERROR)
+            return &t->c.diags.all.at[i];
+    }
+    return NULL;
+}
+
 // Note why the compiler refuses the case.
 static void refuse(struct trial *t)
 {
-    const struct diag *first = NULL;
-    for (size_t i = 0; i < t->c.diags.all.n && !first; i++) {
-        if (t->c.diags.all.at[i].severity == DIAG_ERROR)
-            first = &t->c.diags.all.at[i];
-    }
+    const struct diag *first = first_error(t);
     if (!first) {
         fail(t, "compiler", "refused without an error");
         return;
@@ -127,11 +140,15 @@ static bool run_at(struct trial *t, const struct fuzz_oracle *oracle,
 static bool ask(struct trial *t, const struct fuzz_oracle *oracle,
                 const struct ir_kernel *kernel, struct sizes *all, size_t n)
 {
-    struct fuzz_subject subject = {&t->c.arena, kernel, t->target, t->seed};
+    struct fuzz_subject subject = {&t->c.arena, kernel, t->target, t->seed,
+                                   &t->c.diags};
     struct buf fault = {0};
     void *ready = oracle->start(&subject, &fault);
+    const struct diag *error = first_error(t);
     bool good = fault.n == 0;
-    if (!good)
+    if (!good && error && is_about_target(error->code))
+        refuse(t);
+    else if (!good)
         fail(t, oracle->name, fault.data);
     for (size_t i = 0; good && i < n; i++)
         good = !all[i].is_defined || run_at(t, oracle, kernel, ready, &all[i]);
@@ -202,7 +219,7 @@ static bool compile(struct trial *t, const char *text, size_t size)
 
 struct fuzz_verdict fuzz_check(const char *text, size_t size, uint64_t seed)
 {
-    static const char *const names[] = {"sm_75", "sm_80", "sm_90", "sm_100"};
+    static const char *const names[] = {"sm_75", "sm_80", "sm_90a", "sm_100"};
     struct fuzz_verdict verdict = {.outcome = FUZZ_ACCEPTED};
     struct trial t = {.seed = seed, .verdict = &verdict};
     compile_start(&t.c);

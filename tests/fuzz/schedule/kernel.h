@@ -68,6 +68,8 @@ const char *fuzz_kernel_draw(struct fuzz_kernel *k, enum fuzz_kind first,
 // Append the part of a kind to a kernel.
 void fuzz_part_draw(struct fuzz_kernel *k, enum fuzz_kind kind);
 void fuzz_loops_draw(struct fuzz_kernel *k);
+void fuzz_fragments_draw(struct fuzz_kernel *k);
+void fuzz_pieces_draw(struct fuzz_kernel *k);
 
 // Return a new name that begins with a letter.
 const char *fuzz_name(struct fuzz_kernel *k, char letter);

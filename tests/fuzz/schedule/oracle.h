@@ -12,6 +12,7 @@ struct fuzz_subject {
     const struct ir_kernel *kernel;
     const struct nvptx_target *target;
     uint64_t seed;
+    struct diag_list *diags; // for errors of the compiler
 };
 
 // A run of it.

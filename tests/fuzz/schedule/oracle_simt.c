@@ -55,11 +55,10 @@ void *fuzz_simt_start(const struct fuzz_subject *s, struct buf *out)
 {
     struct simt_options options = {
         .target = s->target, .opt_level = 2, .is_brief = true};
-    struct diag_list diags = {.arena = s->arena};
     struct simt_code *code =
-        simt_compile(s->arena, s->kernel, &options, &diags);
+        simt_compile(s->arena, s->kernel, &options, s->diags);
     if (!code)
-        print_error(&diags, out);
+        print_error(s->diags, out);
     return code;
 }
 

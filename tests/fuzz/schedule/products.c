@@ -1,0 +1,131 @@
+// Products for the instructions and copies that ask for shapes of their own,
+// from templates.
+//
+// In a template $N is a number of tiles, $M another one, $K 8 or 16; $ and a
+// small letter is a name, the same for the same letter.
+
+#include "tests/fuzz/schedule/kernel.h"
+#include "tests/support/draw.h"
+
+#include <ctype.h>
+
+enum { LETTERS = 26 };
+
+// A part of a kernel.
+struct template
+{
+    const char *params, *results, *body;
+};
+
+// Each block multiplies matrices in fragments: tensorize finds a nest.
+static const struct template fragments = {
+    "$a: f16[16 * $N, $K], $b: f16[$K, 8]", "$c: f32[16 * $N, 8]",
+    "    alloc $s: f32[16 * $N, 8] in fragment\n"
+    "    alloc $x: f16[16 * $N, $K] in fragment\n"
+    "    alloc $y: f16[$K, 8] in fragment\n"
+    "    for b in 0..$N @block.x {\n"
+    "        for w in 0..1 @warp {\n"
+    "            for i in 0..16 { for k in 0..$K {\n"
+    "                stage $x(v in 16 * $N = b * 16 + i, u in $K = k) "
+    "{ $x[v, u] = $a[v, u] }\n"
+    "            } }\n"
+    "            for k in 0..$K { for j in 0..8 {\n"
+    "                stage $y(v in $K = k, u in 8 = j) "
+    "{ $y[v, u] = $b[v, u] }\n"
+    "            } }\n"
+    "            for i in 0..16 { for j in 0..8 {\n"
+    "                stage $z(v in 16 * $N = b * 16 + i, u in 8 = j) "
+    "{ $s[v, u] = 0 }\n"
+    "            } }\n"
+    "            for i in 0..16 { for j in 0..8 { for k in 0..$K {\n"
+    "                stage $p(v in 16 * $N = b * 16 + i, u in 8 = j, "
+    "reduce r in $K = k) {\n"
+    "                    $s[v, u] = $s[v, u] + f32($x[v, r]) * f32($y[r, u])\n"
+    "                }\n"
+    "            } } }\n"
+    "            for i in 0..16 { for j in 0..8 {\n"
+    "                stage $c(v in 16 * $N = b * 16 + i, u in 8 = j) "
+    "{ $c[v, u] = $s[v, u] }\n"
+    "            } }\n"
+    "        }\n"
+    "    }\n"};
+
+// Warpgroups sum rows by a vector that comes in pieces: what pipeline,
+// copy_via and specialize ask for.
+static const struct template pieces = {
+    "$a: f32[128 * $N, 32 * $M], $b: f32[32 * $M]", "$c: f32[128 * $N]",
+    "    alloc $s: f32[128 * $N] in local\n"
+    "    alloc $x: f32[32 * $M] in shared\n"
+    "    for g in 0..$N @warpgroup { for w in 0..4 @warp { "
+    "for l in 0..32 @lane {\n"
+    "        stage $z(v in 128 * $N = g * 128 + w * 32 + l) { $s[v] = 0 }\n"
+    "        for k in 0..$M {\n"
+    "            for q in 0..32 {\n"
+    "                stage $x(u in 32 * $M = k * 32 + q) { $x[u] = $b[u] }\n"
+    "            }\n"
+    "            for q in 0..32 {\n"
+    "                stage $p(v in 128 * $N = g * 128 + w * 32 + l, "
+    "reduce u in 32 * $M = k * 32 + q) {\n"
+    "                    $s[v] = $s[v] + $a[v, u] * $x[u]\n"
+    "                }\n"
+    "            }\n"
+    "        }\n"
+    "        stage $c(v in 128 * $N = g * 128 + w * 32 + l) { $c[v] = $s[v] }\n"
+    "    } } }\n"};
+
+// A template being filled in.
+struct filling {
+    struct fuzz_kernel *k;
+    int tiles, others, depth;
+    const char *names[LETTERS];
+};
+
+// Return the name that a letter stands for.
+static const char *name_of(struct filling *f, char letter)
+{
+    const char **name = &f->names[letter - 'a'];
+    if (!*name)
+        *name = fuzz_name(f->k, (char)toupper(letter));
+    return *name;
+}
+
+// Append a text of a template.
+static void fill(struct filling *f, const char *text, struct buf *out)
+{
+    for (const char *at = text; *at; at++) {
+        if (*at != '$')
+            buf_char(out, *at);
+        else if (*++at == 'N')
+            buf_printf(out, "%d", f->tiles);
+        else if (*at == 'M')
+            buf_printf(out, "%d", f->others);
+        else if (*at == 'K')
+            buf_printf(out, "%d", f->depth);
+        else
+            buf_text(out, name_of(f, *at));
+    }
+}
+
+// Append a template.
+static void draw(struct fuzz_kernel *k, const struct template *t)
+{
+    struct filling f = {.k = k,
+                        .tiles = 1 + (int)draw_below(k->random, 2),
+                        .others = 1 + (int)draw_below(k->random, 4),
+                        .depth = draw_chance(k->random, 50) ? 8 : 16};
+    buf_text(&k->params, k->params.n ? ", " : "");
+    fill(&f, t->params, &k->params);
+    buf_text(&k->results, k->results.n ? ", " : "");
+    fill(&f, t->results, &k->results);
+    fill(&f, t->body, &k->body);
+}
+
+void fuzz_fragments_draw(struct fuzz_kernel *k)
+{
+    draw(k, &fragments);
+}
+
+void fuzz_pieces_draw(struct fuzz_kernel *k)
+{
+    draw(k, &pieces);
+}
