@@ -48,10 +48,14 @@ import report
 
 path = sys.argv[1]
 first = report.Report(path)
-first.row("gemm", "one", "said", ratios={"peer": 1.5}, goals={"peer": 1.0})
+first.row("gemm", "one", "said", ratios={"peer": 1.5}, goals={"peer": 1.0},
+          tflops={"ingot": 3, "peer": 2}, errors={"ingot": {"norm": 1e-3}})
 again = report.Report(path, resume=True)
 again.failure("gemm", "two", "why")
 rows = json.load(open(path))["rows"]
 assert [r["case"] for r in rows] == ["one", "two"] and rows[1]["failed"] == "why"
 assert again.summary() == 1
 PY
+"$bench/tables.py" "$out/results.json" >"$out/tables"
+grep -qF '| one | 3.0 | peer 2: **1.500** (1.500 to 1.500) | ingot 1.00e-03 |' "$out/tables"
+grep -qF -- '- failed: two: why' "$out/tables"
