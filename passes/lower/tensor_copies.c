@@ -17,11 +17,12 @@
 //   fence_async
 //   tma_store C_map[m, n] = S[0, 0]
 //   bulk_commit
-//   bulk_wait(0)
+//   bulk_wait_read(0)
 //
 // One thread does all of it, waiting included: below loops over threads it
 // stands in loops of one iteration on their axes, elsewhere the pass `mapped`
-// leaves it to one.  The barriers of the block that part it from what the other
+// leaves it to one.  Where warpgroups or warps store boxes of their own, it is
+// one thread of each.  The barriers of the block that part it from what the other
 // threads do are derived as for any other write by one thread (phases.c), so
 // the mark alone is complete.  The phase of the mbarrier is the number of times
 // that the copy has run, which loops around count.
@@ -179,10 +180,22 @@ static enum axis axis_of_one(const struct ir_for *loop)
     return is_plain ? loop->axis : AXIS_thread_x;
 }
 
+// Append a loop of one iteration on an axis, and return its body.
+static struct ir_block *append_one(struct pass *p, enum axis axis,
+                                   struct span span, struct ir_block *out)
+{
+    struct arena *a = p->arena;
+    struct ir_var *var = ir_var_new(a, str_name(p->names, "one"),
+                                    type_scalar(TYPE_int), VAR_loop, span);
+    struct ir_stmt *one =
+        ir_stmt_for(a, var, ir_int(a, 0), ir_int(a, 1), ir_int(a, 1), axis);
+    ir_append(a, out, one);
+    return &one->u.loop.body;
+}
+
 struct ir_block *tensor_copies_one(struct pass *p, struct ir_stmt *const *stmts,
                                    size_t n, struct ir_block *out)
 {
-    struct arena *a = p->arena;
     bool done[AXIS_COUNT] = {false};
     for (size_t i = 0; i < n; i++) {
         const struct ir_for *loop = &stmts[i]->u.loop;
@@ -192,13 +205,7 @@ struct ir_block *tensor_copies_one(struct pass *p, struct ir_stmt *const *stmts,
         if (!is_thread || done[axis])
             continue;
         done[axis] = true;
-        struct ir_var *var =
-            ir_var_new(a, str_name(p->names, "one"), type_scalar(TYPE_int),
-                       VAR_loop, loop->var->span);
-        struct ir_stmt *one =
-            ir_stmt_for(a, var, ir_int(a, 0), ir_int(a, 1), ir_int(a, 1), axis);
-        ir_append(a, out, one);
-        out = &one->u.loop.body;
+        out = append_one(p, axis, loop->var->span, out);
     }
     return out;
 }
@@ -212,6 +219,47 @@ static struct ir_block *append_one_thread(struct walk *w, struct ir_block *out)
     for (size_t i = 0; i < w->path.n; i++)
         stmts[i] = w->path.at[i].stmt;
     return tensor_copies_one(w->p, stmts, w->path.n, out);
+}
+
+// Return whether the place of a box depends on a variable.
+static bool box_mentions(const struct tensor_box *box, const struct ir_var *var)
+{
+    bool found = false;
+    for (uint32_t d = 0; d < box->copy.far->rank; d++)
+        found |= ir_mentions(box->far_at[d], var);
+    for (uint32_t d = 0; d < box->copy.near->rank; d++)
+        found |= ir_mentions(box->near_at[d], var);
+    return found;
+}
+
+// Append loops of one iteration on the axes on which no loop around decides
+// which boxes are copied: one thread of those that copy the same ones.
+static struct ir_block *append_one_of_each(struct walk *w,
+                                           const struct tensor_box *box,
+                                           struct ir_block *out)
+{
+    static const enum axis axes[] = {AXIS_thread_x, AXIS_thread_y,
+                                     AXIS_thread_z, AXIS_warpgroup,
+                                     AXIS_warp,     AXIS_lane};
+    bool has[AXIS_COUNT] = {false}, decides[AXIS_COUNT] = {false}, any = false;
+    for (size_t i = 0; i < w->path.n; i++) {
+        const struct ir_for *loop = &w->path.at[i].stmt->u.loop;
+        if (w->path.at[i].stmt->kind != STMT_for ||
+            axis_kind(loop->axis) != AXIS_THREAD)
+            continue;
+        has[loop->axis] = true;
+        decides[loop->axis] |= box_mentions(box, loop->var);
+        any |= decides[loop->axis];
+    }
+    if (!any)
+        return append_one_thread(w, out);
+    has[AXIS_warp] |= has[AXIS_warpgroup];
+    has[AXIS_lane] |= has[AXIS_warp];
+    for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
+        if (has[axes[i]] && !decides[axes[i]])
+            out = append_one(w->p, axes[i], box->copy.near->span, out);
+    }
+    return out;
 }
 
 // Return how many steps of the path are loops over blocks, from the top.
@@ -346,15 +394,18 @@ static void append_sync(struct arena *a, struct ir_block *out,
 }
 
 // Append a store of the boxes: every thread lets the engine see what it wrote.
+// Where the kernel does not read the result, it need only have been read from
+// shared memory.
 static void append_store(struct walk *w, const struct tensor_box *box,
                          struct ir_block *out)
 {
     struct arena *a = w->p->arena;
     append_sync(a, out, SYNC_fence_async);
-    struct ir_block *inner = append_one_thread(w, out);
+    struct ir_block *inner = append_one_of_each(w, box, out);
+    bool is_read = ir_block_reads(&w->p->kernel->body, box->copy.far);
     tensor_copies_append(w->p, box, NULL, inner);
     append_sync(a, inner, SYNC_bulk_commit);
-    append_sync(a, inner, SYNC_bulk_wait);
+    append_sync(a, inner, is_read ? SYNC_bulk_wait : SYNC_bulk_wait_read);
 }
 
 // ---- The walk ---------------------------------------------------------------

@@ -119,6 +119,29 @@ static uint32_t steady_dimensions(struct arena *a,
     return behind % elements ? 0 : d;
 }
 
+enum { LANES_MOST = 255 }; // of a ramp
+
+// Return how many elements of the dimension in front of those that a box takes
+// whole it reaches across, and which one that is; 0 if it is no such box.
+static int64_t reach_across(const struct ir_tensor_copy *copy, uint32_t *which)
+{
+    const struct ir_buffer *b = copy->buffer;
+    int64_t elements = 1, behind = 1, extent;
+    uint32_t d = b->rank;
+    for (uint32_t i = 0; i < copy->map->buffer->rank; i++)
+        elements *= copy->map->box[i];
+    while (d > 0 && ir_is_int_const(copy->index[d - 1], 0) &&
+           ir_int_value(b->shape[d - 1], &extent) &&
+           behind * extent <= elements) {
+        behind *= extent;
+        d--;
+    }
+    if (d == 0 || elements % behind || elements / behind > LANES_MOST)
+        return 0;
+    *which = d - 1;
+    return elements / behind;
+}
+
 // Note that a box of an array is touched: of its first `n` dimensions the
 // element that `index` says, anything of the others.
 static void note_box(struct own *o, const struct ir_buffer *b, uint32_t n,
@@ -133,14 +156,44 @@ static void note_box(struct own *o, const struct ir_buffer *b, uint32_t n,
     note(o, b, all, writes, false);
 }
 
+// Note that a box of the array in shared memory is touched.
+static void note_near(struct own *o, const struct ir_tensor_copy *copy,
+                      bool writes)
+{
+    uint32_t d = 0, n = steady_dimensions(o->arena, copy);
+    int64_t across = reach_across(copy, &d);
+    struct ir_expr **index =
+        arena_array(o->arena, struct ir_expr *, copy->buffer->rank);
+    for (uint32_t i = 0; i < copy->buffer->rank; i++)
+        index[i] = copy->index[i];
+    if (across > 1 && d >= n) {
+        index[d] = ir_ramp(o->arena, index[d], (unsigned)across);
+        n = d + 1;
+    }
+    note_box(o, copy->buffer, n, index, writes);
+}
+
+// Note that a box of the array in global memory is touched.
+static void note_far(struct own *o, const struct ir_tensor_copy *copy,
+                     bool writes)
+{
+    const struct ir_buffer *b = copy->map->buffer;
+    struct ir_expr **index = arena_array(o->arena, struct ir_expr *, b->rank);
+    uint32_t n = 0;
+    for (; n < b->rank && copy->map->box[n] <= LANES_MOST; n++)
+        index[n] = copy->map->box[n] > 1
+                       ? ir_ramp(o->arena, copy->at[n], copy->map->box[n])
+                       : copy->at[n];
+    note_box(o, b, n, index, writes);
+}
+
 // Note the accesses of a copy of a box: it counts its bytes on the mbarrier.
 static void note_tensor_copy(struct own *o, const struct ir_stmt *s)
 {
     const struct ir_tensor_copy *copy = &s->u.copy;
     bool is_load = s->kind == STMT_tma_load;
-    note_box(o, copy->map->buffer, 0, NULL, !is_load);
-    note_box(o, copy->buffer, steady_dimensions(o->arena, copy), copy->index,
-             is_load);
+    note_far(o, copy, !is_load);
+    note_near(o, copy, is_load);
     if (copy->barrier)
         note(o, copy->barrier, copy->barrier_index, true, true);
 }
