@@ -135,9 +135,13 @@ static struct sched_value argument(const struct caller *by,
     static const char *const ways[] = {"cp_async", "tma"};
     static const char *const products[] = {"mma_m16n8k16_f16_f32",
                                            "mma_m16n8k8_f16_f32"};
-    const char *const *keys = c->prim == PRIM_copy_via    ? ways
-                              : c->prim == PRIM_tensorize ? products
-                                                          : hints;
+    static const char *const counts[] = {"sms", "blocks"};
+    static const char *const orders[] = {"column", "snake"};
+    const char *const *keys = c->prim == PRIM_copy_via     ? ways
+                              : c->prim == PRIM_tensorize  ? products
+                              : c->prim == PRIM_persistent ? counts
+                              : c->prim == PRIM_raster     ? orders
+                                                           : hints;
     struct sched_value v = {.kind = VALUE_int};
     bool is_stage = letter == 's' || (letter == 't' && below(by, 2));
     if (is_stage && h->stages.n) {
