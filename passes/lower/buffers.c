@@ -137,7 +137,8 @@ static bool check_grids(struct placing *x, struct ir_block *block)
     return false;
 }
 
-// Decide which dimensions move, and how long they become.
+// Decide which dimensions move, and how long they become: of arrays of a thread
+// those too that stay as long, whose indices become as short as they can.
 // Returns false after reporting an error.
 static bool find_shape(struct placing *x, bool *moves, struct ir_expr **shape)
 {
@@ -153,7 +154,8 @@ static bool find_shape(struct placing *x, bool *moves, struct ir_expr **shape)
         bool is_number = ir_int_value(x->buffer->shape[d], &whole);
         if (n == 0 && !is_number)
             return report_open(x, d);
-        moves[d] = n > 0 && n < whole;
+        moves[d] = n > 0 && (n < whole ||
+                             (n == whole && space_is_own(x->buffer->space)));
         shape[d] = moves[d] ? ir_int(x->p->arena, n) : x->buffer->shape[d];
     }
     return true;
