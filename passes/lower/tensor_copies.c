@@ -172,14 +172,6 @@ struct ir_expr *tensor_copies_bytes(struct arena *a,
 
 // ---- One thread, and how often it has been here ----------------------------
 
-// Return the axis of which one position stands for all threads of a loop.
-static enum axis axis_of_one(const struct ir_for *loop)
-{
-    bool is_plain = loop->axis == AXIS_thread_x ||
-                    loop->axis == AXIS_thread_y || loop->axis == AXIS_thread_z;
-    return is_plain ? loop->axis : AXIS_thread_x;
-}
-
 // Append a loop of one iteration on an axis, and return its body.
 static struct ir_block *append_one(struct pass *p, enum axis axis,
                                    struct span span, struct ir_block *out)
@@ -201,7 +193,7 @@ struct ir_block *tensor_copies_one(struct pass *p, struct ir_stmt *const *stmts,
         const struct ir_for *loop = &stmts[i]->u.loop;
         bool is_thread =
             stmts[i]->kind == STMT_for && axis_kind(loop->axis) == AXIS_THREAD;
-        enum axis axis = is_thread ? axis_of_one(loop) : AXIS_serial;
+        enum axis axis = is_thread ? loop->axis : AXIS_serial;
         if (!is_thread || done[axis])
             continue;
         done[axis] = true;
