@@ -91,6 +91,19 @@ static struct ir_expr *current(struct rewrite *r)
     return n;
 }
 
+// Set what the names in front of a statement of the path stand for.
+static void find_names(struct rewrite *r, uint32_t i, struct map *vars)
+{
+    struct arena *a = r->p->arena;
+    const struct ir_block *block = r->path.blocks[i];
+    for (size_t k = 0; block->at[k] != r->path.stmts[i]; k++) {
+        const struct ir_stmt *s = block->at[k];
+        if (s->kind == STMT_let)
+            map_set(vars, s->u.let.var,
+                    ir_substitute(a, s->u.let.value, vars, NULL));
+    }
+}
+
 // Set what the variables of the path are in iteration `n` of all.
 static void find_iteration(struct rewrite *r, struct ir_expr *n,
                            struct map *vars)
@@ -109,6 +122,8 @@ static void find_iteration(struct rewrite *r, struct ir_expr *n,
         n = ir_binary(a, OP_div, n, extent);
         map_set(vars, l->var, ir_add(a, l->from, ir_mul(a, at, l->step)));
     }
+    for (uint32_t i = r->grid; i < r->path.n; i++)
+        find_names(r, i, vars);
 }
 
 // Append an operation on the mbarrier of a copy.
