@@ -225,8 +225,7 @@ static struct ir_expr *position(struct spread *x, int side)
     return sum;
 }
 
-// Return the element of a tile that this thread is at.
-static struct ir_expr *element(struct spread *x)
+struct ir_expr *spread_element(struct spread *x)
 {
     struct arena *a = x->f->p->arena;
     struct ir_expr *sum = ir_int(a, 0);
@@ -239,6 +238,14 @@ static struct ir_expr *element(struct spread *x)
                     ir_mul(a, digit_value(x, side, i), ir_int(a, d->step)));
         }
     }
+    return sum;
+}
+
+// Return the element of a tile that this thread is at.
+static struct ir_expr *element(struct spread *x)
+{
+    struct arena *a = x->f->p->arena;
+    struct ir_expr *sum = spread_element(x);
     for (uint32_t i = 0; i < x->n; i++) {
         const struct spread_loop *l = &x->loops[i];
         if (l->element)
@@ -468,7 +475,7 @@ bool fragments_spread(struct fragments *f, struct ir_stmt *group,
 {
     struct spread x = {.f = f, .stage = stage};
     struct search search = {&x, NULL};
-    struct ir_block alone = {&stage, 1, 1}, block = {0};
+    struct ir_block alone = {&stage, 1, 1}, block = {0}, stores = {0};
     ir_each_stmt(&alone, see_store, &search);
     ir_each_expr_in(&alone, see_access, &search);
     ir_find(f->p->scratch, &group->u.loop.body, stage, &x.path);
@@ -485,6 +492,7 @@ bool fragments_spread(struct fragments *f, struct ir_stmt *group,
         wrong = redirect(&x);
         if (wrong)
             return refuse(&x, wrong);
+        fragments_store(&x, &stores);
         x.at[0] = position(&x, 0);
         x.at[1] = position(&x, 1);
         struct map values = spread_values(&x);
@@ -492,11 +500,15 @@ bool fragments_spread(struct fragments *f, struct ir_stmt *group,
         ir_substitute_in(f->p->arena, &block, &values, NULL);
         wrap_elements(&x, &block);
     }
+    if (stores.n) {
+        ir_insert(f->p->arena, &stores, 1, block.at[0]);
+        block = stores;
+    }
     uint32_t at = 0;
     while (x.path.stmts[at] != x.loops[first].loop)
         at++;
     struct ir_block *parent = x.path.blocks[at];
     wrap_tiles(&x, &block, first);
-    parent->at[x.path.index[at]] = block.at[0];
+    ir_splice(f->p->arena, parent, x.path.index[at], &block);
     return true;
 }

@@ -103,4 +103,12 @@ struct map spread_values(struct spread *x);
 // memory to a fragment; false if it is anything else, or lies otherwise.
 bool fragments_load(struct spread *x, struct ir_block *out);
 
+// Let a stage, whose loads from fragments are of this thread's part already,
+// store to a local array instead of shared memory, and append the array and the
+// instructions that store it; false, and nothing is changed, if there are none.
+bool fragments_store(struct spread *x, struct ir_block *out);
+
+// Return which of the elements inside of loops that stay this thread is at.
+struct ir_expr *spread_element(struct spread *x);
+
 #endif

@@ -220,17 +220,22 @@ static void see_place(struct ir_expr **place, void *context)
 }
 
 // Say that the operands of an instruction on matrices reach anywhere in the
-// dimensions in which they have more than one element.
+// dimensions in which they have more than one element; each lane's row of one
+// that loads or stores reaches across its elements.
 static void widen(struct arena *a, const struct ir_stmt *s,
                   const struct touches *touches)
 {
+    enum matrix_kind kind = matrix_info(s->u.matrix.op).kind;
+    bool has_rows = kind == MATRIX_LOAD || kind == MATRIX_STORE;
     for (size_t k = 0; k < touches->n; k++) {
         const struct meet_access *x = touches->at[k];
         for (int i = 0; i < MATRIX_OPERANDS; i++) {
             const struct ir_tile *t = &s->u.matrix.tiles[i];
             bool is_own = t->at && t->at->u.buffer == x->buffer;
             for (uint32_t d = 0; is_own && d < x->buffer->rank; d++) {
-                if (t->extent[d] > 1)
+                if (t->extent[d] > 1 && has_rows)
+                    x->index[d] = ir_ramp(a, x->index[d], t->extent[d]);
+                else if (t->extent[d] > 1)
                     x->index[d] =
                         ir_read(a, ir_var_new(a, "any", type_scalar(TYPE_int),
                                               VAR_let, s->span));
