@@ -89,8 +89,7 @@ static bool repeats(const struct mapping *m, const struct write *w,
         return false;
     bool is_common = b->space == SPACE_shared || b->role == ROLE_alloc;
     bool is_placed = m->has_barriers && !b->is_ordered;
-    return !is_block && is_common && !is_placed &&
-           !(w->axes & 1u << axis);
+    return !is_block && is_common && !is_placed && !(w->axes & 1u << axis);
 }
 
 // Return the condition that the thread is at position 0 of every axis that
@@ -131,10 +130,12 @@ static size_t guard(struct mapping *m, struct ir_block *block, size_t at,
     return 1;
 }
 
-// Let a copy be an ordinary one if several threads may make it.
+// Let a copy be an ordinary one if several threads may make it; but not into a
+// ring that mbarriers order: only the threads of one warpgroup fill that.
 static void copy_at_once(const struct mapping *m, struct ir_stmt *s)
 {
-    if (s->kind != STMT_store || !s->u.store.is_async)
+    if (s->kind != STMT_store || !s->u.store.is_async ||
+        s->u.store.buffer->is_ordered)
         return;
     struct write w = find_write(m, s, 0);
     if (!space_is_own(w.buffer->space) && !ir_is_true(is_first(m, &w)))
