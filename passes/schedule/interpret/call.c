@@ -40,6 +40,14 @@ static const struct function *find_function(const char *name)
     return NULL;
 }
 
+bool interp_operation(const char *name, enum ir_op *op)
+{
+    const struct function *f = find_function(name);
+    if (f)
+        *op = f->op;
+    return f && f->op != OP_const;
+}
+
 // Return the look-up or other function on values of that name, or NULL.
 static const struct interp_function *find_look(const char *name)
 {

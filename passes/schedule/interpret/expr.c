@@ -263,7 +263,8 @@ static struct ir_expr *guard_name(struct interp *in, const struct sched_expr *x)
 }
 
 // Turn an operation of a guard into one of the kernel.
-static struct ir_expr *guard_op(struct interp *in, const struct sched_expr *x)
+static struct ir_expr *guard_op(struct interp *in, const struct sched_expr *x,
+                                enum ir_op op)
 {
     struct arena *a = in->pass->arena;
     struct ir_expr *args[3];
@@ -274,25 +275,30 @@ static struct ir_expr *guard_op(struct interp *in, const struct sched_expr *x)
             return NULL;
         types[i] = args[i]->type;
     }
-    if (x->op == OP_select)
+    if (op == OP_select)
         return refuse_guard(in, x, "it chooses between values");
-    if (!ir_result_type(in->pass->scratch, x->op, (uint32_t)x->args.n, types,
+    if (!ir_result_type(in->pass->scratch, op, (uint32_t)x->args.n, types,
                         &result, &wrong))
         return refuse_guard(in, x, wrong);
     return ir_at(a,
-                 x->args.n == 1 ? ir_unary(a, x->op, args[0])
-                                : ir_binary(a, x->op, args[0], args[1]),
+                 x->args.n == 1 ? ir_unary(a, op, args[0])
+                                : ir_binary(a, op, args[0], args[1]),
                  x->span);
 }
 
 struct ir_expr *interp_guard(struct interp *in, const struct sched_expr *x)
 {
+    enum ir_op op;
     if (x->kind == SCHED_int)
         return ir_int(in->pass->arena, x->value);
     if (x->kind == SCHED_name)
         return guard_name(in, x);
     if (x->kind == SCHED_op)
-        return guard_op(in, x);
+        return guard_op(in, x, x->op);
+    if (x->kind == SCHED_call && x->args.n == 2 &&
+        interp_operation(x->name, &op))
+        return guard_op(in, x, op);
     return refuse_guard(in, x,
-                        "only sizes, integers and operators belong here");
+                        "only sizes, integers, operators, `min`, `max` and "
+                        "`ceildiv` of two belong here");
 }

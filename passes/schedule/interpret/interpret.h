@@ -139,4 +139,8 @@ bool interp_sample_perfect_tile(struct interp *in, const struct sched_expr *x,
 // NULL after an error.
 struct ir_expr *interp_guard(struct interp *in, const struct sched_expr *x);
 
+// Return the operation on two integers that a function stands for, such as
+// `ceildiv`; false if none does.
+bool interp_operation(const char *name, enum ir_op *op);
+
 #endif
