@@ -48,6 +48,7 @@ struct diag_list {
     struct VEC(struct diag) all; // the first DIAG_MOST
     struct diag dropped;         // the newest one beyond those
     int errors, more;            // all errors; diagnostics beyond `all`
+    bool is_brief;               // codes will do: no examples, no offers
 };
 
 // Report an error.  The arguments are those of the row's printf format.

@@ -19,7 +19,7 @@ static bool note(struct pass *p, struct offers *seen, const struct ir_stmt *s)
 bool sched_would_accept(const struct sched_call *c, struct ir_stmt *loop,
                         sched_accepts *accepts)
 {
-    struct diag_list dropped = {.arena = c->pass->scratch};
+    struct diag_list dropped = {.arena = c->pass->scratch, .is_brief = true};
     struct pass quiet = *c->pass;
     struct sched_call call = *c;
     quiet.diags = &dropped;
@@ -34,6 +34,7 @@ size_t sched_offer_loops(const struct sched_call *c,
     struct buf text = {0};
     struct offers seen = {0};
     size_t found = 0, n_loops;
+    n = c->pass->diags->is_brief ? 0 : n;
     for (size_t i = 0; i < n; i++) {
         struct ir_path path = sched_path(c->pass, near[i]);
         struct ir_stmt **loops = sched_loops(c->pass, &path, &n_loops);

@@ -107,7 +107,8 @@ const char *depend_example(struct depend_nest *w,
     static const int64_t tried[] = {2,  3,  4,  5,  1,   6,   8,    9,
                                     16, 17, 32, 64, 128, 256, 1024, 4096};
     struct pass *p = w->pass;
-    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+    size_t n = p->diags->is_brief ? 0 : sizeof tried / sizeof *tried;
+    for (size_t i = 0; i < n; i++) {
         struct map sizes = {.arena = p->scratch};
         struct buf out = {0};
         if (!choose_sizes(p, tried[i], &sizes))

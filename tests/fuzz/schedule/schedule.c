@@ -38,6 +38,7 @@ static void begin(struct drawing *d, struct fuzz_schedule *s)
     s->directives.n = s->enough = 0;
     *d = (struct drawing){.to = s};
     d->errors.arena = d->handles.arena = d->refused.arena = &d->work;
+    d->errors.is_brief = true;
     d->pass = (struct pass){.kernel = ir_copy_kernel(&d->work, s->kernel),
                             .arena = &d->work,
                             .scratch = &d->scratch,
@@ -107,7 +108,7 @@ static void count_refusal(struct drawing *d)
 {
     if (d->errors.all.n)
         d->to->refused[d->errors.all.at[0].code]++;
-    d->errors = (struct diag_list){.arena = &d->work};
+    d->errors = (struct diag_list){.arena = &d->work, .is_brief = true};
 }
 
 // Keep a call that was accepted.
