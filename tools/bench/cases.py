@@ -40,6 +40,7 @@ HALF = {"cublas": CUBLAS, "triton": at(LARGE, 1.05)}
 FUSED = {"cublas": at(ALL), "cublaslt": CUBLAS}
 WARPS = {"cublas": at((4096, 8192), 0.6)}
 TUNED = {"cublaslt": at((4096, 8192)), "compiled": at((4096, 8192), 1.05)}
+EIGHT = at((8192,), 0.95)
 PLAIN = {"cublas": at((8192,))}
 SINGLE = {"cublas": {2048: None, 4096: 1.04, 8192: 1.04}}
 
@@ -49,9 +50,9 @@ PRODUCTS = (
     Product("sgemm", "sgemm", "sm_90a", "", (4096, 8192, 2048), SINGLE, 1e-5),
     Product("sgemm_split", "sgemm_split", "sm_90a", "", (4096, 8192), {"cublas": at((4096, 8192), 1.5)}, 1e-5),
     Product("gemm_epilogue", "gemm_bias_relu", "sm_90a", "bias_relu", LARGE, FUSED, 4e-3),
-    Product("gemm_tf32", "gemm_tf32_nt", "sm_90a", "", (8192,), {"cublas": at((8192,), 0.95)}, 2e-3),
-    Product("gemm_f8", "gemm_e4m3_nt", "sm_90a", "", (8192,), {"scaled": at((8192,), 0.95)}, 4e-3),
-    Product("gemm_i8", "gemm_i8_nt", "sm_90a", "", (8192,), {"integers": at((8192,), 0.95)}, 1e-6),
+    Product("gemm_tf32", "gemm_tf32_nt", "sm_90a", "", (8192,), {"cublas_tf32": EIGHT, "triton": at((8192,))}, 2e-3),
+    Product("gemm_f8", "gemm_e4m3_nt", "sm_90a", "", (8192,), {"scaled": EIGHT, "triton": at((8192,))}, 1e-2),
+    Product("gemm_i8", "gemm_i8_nt", "sm_90a", "", (8192,), {"integers": EIGHT, "triton": at((8192,))}, 0),
     Product("gemm", "gemm_f16_nn", "sm_90", "", (4096, 8192), WARPS, 1e-3),
     Product("gemm", "gemm_f16_nt", "sm_90", "", (4096, 8192), WARPS, 1e-3),
     Product("gemm", "gemm_f16_nt", "sm_90a", "", LARGE, HALF, 1e-3),
