@@ -25,7 +25,7 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
-enum { TRIALS = 2, ATTEMPTS = 4000, SIZE_MOST = 13 };
+enum { TRIALS = 2, MANY = 3, ATTEMPTS = 4000, SIZE_MOST = 13 };
 enum { STEPS_MOST = 3 * 1000 * 1000 };
 
 static const enum pass_name pipeline[] = {
@@ -332,9 +332,19 @@ static void test_schedules(struct file *f, const struct ir_kernel *kernel)
     }
 }
 
+// Return how many schedules a kernel has.
+static size_t schedules_of(const struct file *f, const struct ir_kernel *kernel)
+{
+    size_t n = 0;
+    for (size_t s = 0; s < f->program.schedules.schedules.n; s++)
+        n += f->program.schedules.schedules.at[s]->name.text == kernel->name;
+    return n;
+}
+
 // Test every kernel of a file: of tests/kernels with its schedules.  Files
 // whose kernels are refused, or have no one result, are left out.  Kernels
-// of fixed sizes, which are large, run once, in the form that ships.
+// of fixed sizes, which are large, run once, in the form that ships; those
+// with many schedules run once by each.
 static void test_file(const char *path, bool has_schedules)
 {
     struct file f = {.random = 88172645463325252u};
@@ -351,7 +361,8 @@ static void test_file(const char *path, bool has_schedules)
     for (size_t i = 0; i < f.program.kernels.n; i++) {
         const struct ir_kernel *kernel = f.program.kernels.at[i];
         bool once = has_schedules && !has_sizes(kernel);
-        for (int trial = 0; trial < (once ? 1 : TRIALS); trial++) {
+        bool has_many = schedules_of(&f, kernel) >= MANY;
+        for (int trial = 0; trial < (once || has_many ? 1 : TRIALS); trial++) {
             if (!once)
                 test_kernel(&f, kernel);
             if (has_schedules && !once)
