@@ -30,6 +30,9 @@
 // each by one lane for each block, and the barriers are those of the cluster; the
 // last one keeps a block from ending while others reach its shared memory.
 //
+// Roles that ask for fewer registers than a thread begins with give some up,
+// which is what both do beside a single warpgroup of consumers.
+//
 // A wait for the phase before the first ends at once, so the ring begins empty.
 // Where loops stand between the warpgroups and the marked one, such as over the
 // tiles of a block, slots and phases go on from one run of it to the next
@@ -252,10 +255,38 @@ static void consume(struct roles *r, const struct turns *turns)
     append_next(r, turns);
 }
 
-// Append a change of the registers that threads have, if one is asked for.
-static void append_registers(struct roles *r, struct ir_block *out,
-                             enum sync_kind kind, int64_t n)
+// Return the registers that a thread of the block begins with, of which it can
+// use LARGEST.
+static int64_t registers_at_start(const struct roles *r)
 {
+    enum { FILE_REGISTERS = 65536, UNIT = 8, LARGEST = 248 };
+    const struct ir_kernel *k = r->p->kernel;
+    int64_t blocks = k->min_blocks ? k->min_blocks : 1;
+    if (k->max_registers)
+        return k->max_registers;
+    int64_t threads = GROUP_WARPS * WARP_LANES * (r->consumers + 1) * blocks;
+    int64_t each = FILE_REGISTERS / threads / UNIT * UNIT;
+    return each < LARGEST ? each : LARGEST;
+}
+
+// Check that the block begins with the registers that its roles ask for together.
+static bool check_registers(struct roles *r)
+{
+    int64_t all = registers_at_start(r) * (r->consumers + 1);
+    if (r->registers[0] + r->consumers * r->registers[1] <= all)
+        return true;
+    const long long threads = GROUP_WARPS * WARP_LANES;
+    diag_error(r->p->diags, r->loop->span, D_role_registers,
+               (long long)r->registers[0], (long long)r->consumers,
+               (long long)r->registers[1], (long long)all * threads);
+    return false;
+}
+
+// Append a change of the registers that threads have to `n`; 0 leaves them.
+static void append_registers(struct roles *r, struct ir_block *out, int64_t n)
+{
+    enum sync_kind kind =
+        n < registers_at_start(r) ? SYNC_registers_down : SYNC_registers_up;
     if (n)
         ir_append(r->p->arena, out,
                   ir_stmt_from(ir_stmt_wait(r->p->arena, kind, (uint32_t)n),
@@ -324,7 +355,7 @@ static bool check(struct roles *r)
     const char *wrong = cluster_find(&r->cluster, &r->path);
     if (wrong)
         return roles_report(r, wrong);
-    return check_fills(r) && check_extents(r);
+    return check_registers(r) && check_fills(r) && check_extents(r);
 }
 
 // Keep blocks of a cluster from ending while others may still reach their
@@ -348,8 +379,8 @@ static bool part(struct roles *r)
     r->full = declare(r, "full");
     r->empty = declare(r, "empty");
     append_front(r, &front);
-    append_registers(r, &producer, SYNC_registers_down, r->registers[0]);
-    append_registers(r, &consumer, SYNC_registers_up, r->registers[1]);
+    append_registers(r, &producer, r->registers[0]);
+    append_registers(r, &consumer, r->registers[1]);
     if (r->registers[1] && !r->p->kernel->min_blocks)
         r->p->kernel->min_blocks = 1;
     if (!roles_produce(r, &producer))

@@ -9,6 +9,7 @@
 //                                             C
 //                                           } }
 //
+// Threads that meet at barriers of the program's own do so behind each tile, too.
 // Blocks that are not persistent have one tile each.  Loops with an order find
 // i and j by that (orders.c).  Where the body is a loop
 // over warpgroups with roles in it (pass roles), the loop over tiles goes
@@ -184,6 +185,25 @@ static struct ir_block sink(struct walk *w, struct ir_stmt *group,
     return outside;
 }
 
+// Set *(bool *)context where the program itself lets threads meet.
+static void see_barrier(struct ir_stmt *s, void *context)
+{
+    *(bool *)context |= s->kind == STMT_barrier ||
+                        (s->kind == STMT_sync && sync_threads(s->u.sync.kind));
+}
+
+// Let the threads of a block that places its own barriers meet behind a tile,
+// as the next one fills the same arrays.
+static void part_tiles(struct walk *w, struct ir_stmt *loop)
+{
+    struct arena *a = w->p->arena;
+    bool has_barriers = false;
+    ir_each_stmt(&loop->u.loop.body, see_barrier, &has_barriers);
+    if (has_barriers)
+        ir_append(a, &loop->u.loop.body,
+                  ir_stmt_from(ir_stmt_barrier(a), loop));
+}
+
 // Return how many blocks, or clusters, walk the tiles at most; NULL: one each.
 // Of clusters as many as there is room for, so that all of them run at a time.
 static struct ir_expr *walkers(struct walk *w)
@@ -233,6 +253,7 @@ static void make_loops(struct walk *w)
         return;
     }
     loop->u.loop.body = w->body;
+    part_tiles(w, loop);
     ir_append(a, &grid->body, loop);
 }
 

@@ -199,6 +199,7 @@ struct machine {
     uint32_t threads;     // of a block
     uint32_t n_fibers;    // of a cluster
     uint32_t registers;   // of a thread at the start; 0: as many as there are
+    uint32_t min_blocks;  // that share the registers; 0: not said
     enum arrival arrival; // of what is asynchronous
     uint32_t serial;      // of the block, over all launches
     uint32_t first;       // serial before this launch's first block; as a

@@ -8,7 +8,8 @@ enum { REGISTERS = 64 * 1024, STEP = 8, MOST = 248 };
 
 uint32_t registers_at_start(const struct machine *m)
 {
-    uint32_t most = REGISTERS / m->threads / STEP * STEP;
+    uint32_t threads = m->threads * (m->min_blocks ? m->min_blocks : 1);
+    uint32_t most = REGISTERS / threads / STEP * STEP;
     return m->registers ? m->registers : most < MOST ? most : MOST;
 }
 

@@ -285,6 +285,7 @@ static bool prepare(struct running *r, const struct code_entry *e)
     }
     m->n_fibers = m->threads * blocks_of_cluster;
     m->registers = e->registers;
+    m->min_blocks = e->launch->min_blocks;
     forget_windows(r->code);
     if (r->code->dynamic) {
         struct region *dynamic = r->code->dynamic;
