@@ -16,6 +16,7 @@
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/layout.h"
+#include "ir/walk.h"
 #include "passes/opt/fold.h"
 
 enum { PERIOD_LINES = 8, PERIOD_PLAIN = 128 };
@@ -273,6 +274,32 @@ static bool begins_at_multiples(struct search *s, uint32_t bytes)
     return facts_multiple(s->facts, &at, elements);
 }
 
+// Return whether a loop of the nest moves an index.
+static bool is_moved(const struct search *s, struct ir_expr *x)
+{
+    for (size_t i = 0; i < s->box->nest.n; i++)
+        if (ir_mentions(x, s->box->nest.at[i]->var))
+            return true;
+    return false;
+}
+
+// Return whether the nest stays in the array in shared memory also where the
+// copy leaves iterations out: boxes are whole.
+static bool stays_inside(struct search *s)
+{
+    struct arena *a = s->facts->arena;
+    const struct tensor_copy *copy = &s->box->copy;
+    for (uint32_t d = 0; d < copy->near->rank; d++) {
+        struct ir_expr *x = fold_expr(a, s->facts, copy->near_index[d]);
+        struct ir_expr *first = ir_binary(a, OP_le, ir_int(a, 0), x);
+        struct ir_expr *last = ir_binary(a, OP_lt, x, copy->near->shape[d]);
+        if (is_moved(s, x) && (facts_decide(s->facts, first) != TRUTH_TRUE ||
+                               facts_decide(s->facts, last) != TRUTH_TRUE))
+            return false;
+    }
+    return true;
+}
+
 // Find everything, inside the nest.
 static const char *find(struct search *s)
 {
@@ -288,6 +315,9 @@ static const char *find(struct search *s)
                 "period of the swizzle";
     if (fault)
         return fault;
+    if (!stays_inside(s))
+        return "a box leaves the array in shared memory: loops that count "
+               "further than it has elements";
     assume_element(s);
     if (find_excess(s, box->predicate) || find_excess(s, box->copy.condition))
         return "it leaves out elements that exist";

@@ -473,8 +473,13 @@ static void walk_block(struct walk *w, struct ir_block *block)
         uint32_t n = ir_stmt_blocks(s, inside);
         vec_push(w->p->scratch, &w->path, (struct step){s, block});
         facts_enter(&w->facts, s);
-        for (uint32_t k = 0; k < n; k++)
+        for (uint32_t k = 0; k < n; k++) {
+            struct facts_mark branch = facts_mark(&w->facts);
+            if (s->kind == STMT_if)
+                facts_assume(&w->facts, s->u.branch.cond, k == 0);
             walk_block(w, inside[k]);
+            facts_leave(&w->facts, branch);
+        }
         if (s->kind != STMT_let)
             facts_leave(&w->facts, around);
         w->path.n--;
