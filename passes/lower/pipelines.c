@@ -281,9 +281,23 @@ static void see_marked(struct ir_stmt *s, void *context)
     *(bool *)context |= ring_slots(s) != 0;
 }
 
+// Take the mark of a copy that nothing reads: nothing would wait for it.
+static void unmark_unread(struct ir_stmt *s, void *context)
+{
+    struct pass *p = context;
+    if (s->kind != STMT_stage || !copies_marked(&s->u.stage))
+        return;
+    const struct ir_block *body = &s->u.stage.body;
+    const struct ir_stmt *store = body->n ? body->at[body->n - 1] : NULL;
+    if (store && store->kind == STMT_store &&
+        !ir_block_reads(&p->kernel->body, store->u.store.buffer))
+        copies_unmark(&s->u.stage);
+}
+
 enum pass_result pass_pipelines(struct pass *p)
 {
     bool changed = false;
+    ir_each_stmt(&p->kernel->body, unmark_unread, p);
     ir_each_stmt(&p->kernel->body, see_marked, &changed);
     if (!rewrite_block(p, &p->kernel->body))
         return PASS_FAILED;
