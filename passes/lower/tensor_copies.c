@@ -189,6 +189,7 @@ struct ir_block *tensor_copies_one(struct pass *p, struct ir_stmt *const *stmts,
                                    size_t n, struct ir_block *out)
 {
     bool done[AXIS_COUNT] = {false};
+    const struct ir_stmt *last = NULL;
     for (size_t i = 0; i < n; i++) {
         const struct ir_for *loop = &stmts[i]->u.loop;
         bool is_thread =
@@ -198,7 +199,10 @@ struct ir_block *tensor_copies_one(struct pass *p, struct ir_stmt *const *stmts,
             continue;
         done[axis] = true;
         out = append_one(p, axis, loop->var->span, out);
+        last = stmts[i];
     }
+    if (done[AXIS_warp] && !done[AXIS_lane])
+        out = append_one(p, AXIS_lane, last->u.loop.var->span, out);
     return out;
 }
 
