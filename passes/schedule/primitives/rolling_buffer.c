@@ -138,6 +138,23 @@ static bool check_kept(struct rolling *r, struct ir_expr *binding)
     return keeps;
 }
 
+// Return whether the loops inside of the one that rolls move the window's axis
+// by the same in every run: their extents are numbers, not bounds of some.
+static bool is_constant(const struct rolling *r, struct ir_expr *binding)
+{
+    size_t n;
+    struct ir_path path = sched_path(r->pass, r->stage);
+    struct ir_stmt **loops = sched_loops(r->pass, &path, &n);
+    while (n-- > 0 && loops[n] != r->loop) {
+        int64_t extent;
+        const struct ir_for *f = &loops[n]->u.loop;
+        if (ir_mentions(binding, f->var) &&
+            !ir_int_value(ir_for_extent(r->pass->arena, f), &extent))
+            return false;
+    }
+    return true;
+}
+
 // Check the rest of what is asked of the loop.
 static bool check_loop(struct rolling *r, const struct box *writes,
                        struct ir_expr *binding)
@@ -159,6 +176,9 @@ static bool check_loop(struct rolling *r, const struct box *writes,
     }
     struct affine place = difference(a, binding, from);
     r->place = affine_expr(a, &place, type_scalar(TYPE_int));
+    r->fault = "its window is not equally long for all sizes";
+    if (!is_constant(r, binding))
+        return false;
     r->fault = "its window has gaps";
     if (!writes->dims[r->axis].is_dense)
         return false;
