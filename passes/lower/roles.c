@@ -308,8 +308,21 @@ static bool check_extents(struct roles *r)
     return true;
 }
 
+// What a fill reads: the context of see_written.
+struct fill_source {
+    struct ir_block *group; // what the warpgroups do
+    bool is_written;        // there
+};
+
+// Note whether warpgroups write what an expression loads.
+static void see_written(struct ir_expr *x, void *context)
+{
+    struct fill_source *s = context;
+    s->is_written |= x->op == OP_load && ir_block_writes(s->group, x->u.buffer);
+}
+
 // Note by whom the fills are made.  None may depend on the threads of the
-// warpgroup that use what it fills.
+// warpgroup that use what it fills, or read what warpgroups write.
 static bool check_fills(struct roles *r)
 {
     for (size_t i = 0; i < r->ring.fills.n; i++) {
@@ -317,6 +330,10 @@ static bool check_fills(struct roles *r)
         bool by_threads = copies_only(one.at[0]);
         r->has_copies |= by_threads;
         r->has_boxes |= !by_threads;
+        struct fill_source source = {&r->group->u.loop.body, false};
+        ir_each_expr_in(&one, see_written, &source);
+        if (source.is_written)
+            return roles_report(r, "a copy reads what its warpgroups write");
         for (uint32_t k = r->at; k < r->path.n; k++) {
             if ((k == r->at || roles_is_thread(r, k)) &&
                 ir_block_mentions(&one, r->path.stmts[k]->u.loop.var))
