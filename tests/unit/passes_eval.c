@@ -342,7 +342,8 @@ static size_t schedules_of(const struct file *f, const struct ir_kernel *kernel)
 }
 
 // Test every kernel of a file: of tests/kernels with its schedules.  Files
-// whose kernels are refused, or have no one result, are left out.  Kernels
+// whose kernels are refused, have no one result, or are marked as slow where
+// INGOT_SLOW is not set, are left out.  Kernels
 // of fixed sizes, which are large, run once, in the form that ships; those
 // with many schedules run once by each.
 static void test_file(const char *path, bool has_schedules)
@@ -353,7 +354,8 @@ static void test_file(const char *path, bool has_schedules)
     f.may_fault = !has_schedules;
     if (has_schedules)
         add_library(&f);
-    bool is_skipped = strstr(f.source.text, "%not") != NULL ||
+    bool is_slow = strstr(f.source.text, "// slow:") && !getenv("INGOT_SLOW");
+    bool is_skipped = strstr(f.source.text, "%not") != NULL || is_slow ||
                       strstr(f.source.text, "// unordered:") != NULL;
     if (!is_skipped && !frontend_parse(&f.arena, &f.names, &f.source, false,
                                        &f.diags, &f.program))

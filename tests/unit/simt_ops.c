@@ -87,7 +87,7 @@ static void add_operation(struct subject *s, enum ir_op op)
         if (info->operands[i] == 'x')
             types[i] = type_scalar(TYPE_idx64);
     if (n > 3 || info->form == FORM_LEAF || info->form == FORM_OWN ||
-        op == OP_lanes || info->flags & OP_WRITES ||
+        op == OP_lanes || op == OP_resident || info->flags & OP_WRITES ||
         !ir_result_type(a, op, n, types, &r.type, &wrong))
         return;
     for (uint32_t i = 0; i < n; i++)
