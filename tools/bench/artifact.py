@@ -33,7 +33,7 @@ class Kernel:
     """One kernel of a built file."""
 
     def __init__(self, library, entry, fatbin):
-        self.library, self.fatbin = library, fatbin
+        self.bridge, self.fatbin = library, fatbin
         self.name, (sizes, self.arrays) = entry["name"], parameters(entry)
         self.sizes = [p["c_name"] for p in sizes]
 
@@ -53,10 +53,10 @@ class Kernel:
         """A function that launches on the current stream; `tensors` by parameter."""
         import torch
         numbers, addresses = self.numbers(sizes), self.addresses(tensors)
-        size = self.library.bridge_workspace(numbers)
+        size = self.bridge.bridge_workspace(numbers)
         spare = torch.empty(size, dtype=torch.uint8, device="cuda") if size else None
         workspace = ctypes.c_void_p(spare.data_ptr() if size else None)
-        call, kept = self.library.bridge_launch, list(tensors.values())
+        call, kept = self.bridge.bridge_launch, list(tensors.values())
 
         def launch():
             stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
@@ -67,7 +67,7 @@ class Kernel:
 
     def error(self):
         text = ctypes.create_string_buffer(1024)
-        self.library.bridge_error(text, ctypes.c_size_t(1024))
+        self.bridge.bridge_error(text, ctypes.c_size_t(1024))
         return text.value.decode(errors="replace")
 
 
