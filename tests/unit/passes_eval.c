@@ -75,7 +75,7 @@ static bool choose_scalars(struct file *f, const struct ir_kernel *k,
 {
     static const int64_t scales[] = {8, 128, 256};
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        bool is_scaled = k->guard.n || attempt >= ATTEMPTS / 2;
+        bool is_scaled = (k->guard.n > 0) == (attempt < ATTEMPTS / 2);
         for (size_t i = 0; i < k->params.n; i++) {
             const struct ir_var *var = k->params.at[i].var;
             if (var && type_is_float(var->type))
