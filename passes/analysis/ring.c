@@ -119,16 +119,6 @@ static bool find_fills(struct look *l)
                   "does not change");
 }
 
-// Return whether a statement of the body is one that fills.
-static bool is_among_fills(const struct look *l, const struct ir_stmt *s)
-{
-    for (size_t i = 0; i < l->ring.fills.n; i++) {
-        if (l->ring.fills.at[i] == s)
-            return true;
-    }
-    return false;
-}
-
 // Return a statement out of the loop that uses an array, or NULL.
 static struct ir_stmt *user_outside(const struct look *l,
                                     const struct ir_buffer *b)
@@ -154,9 +144,9 @@ static bool check_users(struct look *l, const struct ir_buffer *b)
     for (size_t i = 0; i < body->n; i++) {
         struct ir_stmt *s = body->at[i];
         struct ir_block one = only(&s);
-        if (is_among_fills(l, s) && user && uses(s, b))
+        if (ring_has_fill(&l->ring, s) && user && uses(s, b))
             return refuse(l, user, "it uses what is only filled behind it");
-        if (is_among_fills(l, s))
+        if (ring_has_fill(&l->ring, s))
             continue;
         if (ir_block_writes(&one, b))
             return refuse(l, s, "it writes what is to be filled ahead");
@@ -282,6 +272,15 @@ struct ring ring_find(struct arena *a, struct ir_kernel *kernel,
     if (check_loop(&l) && find_fills(&l) && check_names(&l))
         check_arrays(&l);
     return l.ring;
+}
+
+bool ring_has_fill(const struct ring *ring, const struct ir_stmt *s)
+{
+    for (size_t i = 0; i < ring->fills.n; i++) {
+        if (ring->fills.at[i] == s)
+            return true;
+    }
+    return false;
 }
 
 int64_t ring_slots(const struct ir_stmt *loop)

@@ -36,6 +36,9 @@ struct ring ring_find(struct arena *a, struct ir_kernel *kernel,
 // what the body does not change.
 bool ring_is_fill(struct ir_block *body, struct ir_stmt *s);
 
+// Return whether a statement is one of a ring's fills.
+bool ring_has_fill(const struct ring *ring, const struct ir_stmt *s);
+
 // Return the slots that a loop is marked with, `@pipeline(slots)`; 0 if it is
 // not.
 int64_t ring_slots(const struct ir_stmt *loop);

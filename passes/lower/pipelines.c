@@ -93,12 +93,9 @@ static void part_body(struct rewrite *r, struct ir_block *rest,
     const struct ir_block *body = &r->ring.loop->u.loop.body;
     for (size_t i = 0; i < body->n; i++) {
         struct ir_stmt *s = body->at[i];
-        bool fills = false;
-        for (size_t k = 0; k < r->ring.fills.n; k++)
-            fills |= r->ring.fills.at[k] == s;
         if (s->kind == STMT_alloc && slots_has(&r->ring, s->u.buffer))
             ir_append(a, front, s);
-        else if (!fills)
+        else if (!ring_has_fill(&r->ring, s))
             ir_append(a, rest, s);
     }
 }

@@ -47,6 +47,7 @@
 #include "ir/layout.h"
 #include "ir/walk.h"
 #include "passes/analysis/copies.h"
+#include "passes/lower/mbarriers.h"
 
 #include <string.h>
 
@@ -99,18 +100,6 @@ struct turns roles_turns(struct roles *r, struct ir_block *out)
     return t;
 }
 
-void roles_append_operation(struct roles *r, struct ir_block *out,
-                            enum ir_op op, struct ir_buffer *barrier,
-                            struct ir_expr *slot, struct ir_expr *operand)
-{
-    struct arena *a = r->p->arena;
-    if (operand)
-        operand = ir_cast(a, type_scalar(TYPE_u64), operand);
-    struct ir_expr *x =
-        ir_atomic(a, op, barrier, 1, &slot, operand ? 1 : 0, &operand);
-    ir_append(a, out, ir_stmt_from(ir_stmt_eval(a, x), r->loop));
-}
-
 struct ir_block *roles_append_loop(struct roles *r, struct ir_block *out,
                                    const char *name, int64_t n, enum axis axis,
                                    struct ir_var **var)
@@ -124,16 +113,10 @@ struct ir_block *roles_append_loop(struct roles *r, struct ir_block *out,
     return &s->u.loop.body;
 }
 
-// Declare an mbarrier for each slot.
+// Return an mbarrier for each slot.
 static struct ir_buffer *declare(struct roles *r, const char *name)
 {
-    struct arena *a = r->p->arena;
-    struct ir_expr **shape = arena_new(a, struct ir_expr *);
-    shape[0] = number(r, r->slots);
-    struct ir_buffer *b = ir_buffer_new(a, str_name(r->p->names, name),
-                                        type_scalar(TYPE_u64), 1, shape);
-    b->space = SPACE_shared;
-    b->span = r->loop->span;
+    struct ir_buffer *b = mbarriers_new(r->p, name, r->slots, r->loop->span);
     b->is_ordered = true;
     return b;
 }
@@ -182,77 +165,16 @@ static void append_front(struct roles *r, struct ir_block *out)
     ir_append(a, out, ir_stmt_from(ir_stmt_alloc(a, r->empty), r->loop));
     struct ir_block *body =
         roles_append_loop(r, out, "slot", r->slots, AXIS_unroll, &s);
-    roles_append_operation(
-        r, body, OP_mbarrier_init, r->full, ir_read(a, s),
-        number(r, r->has_boxes + r->has_copies * GROUP_WARPS * WARP_LANES));
-    roles_append_operation(
-        r, body, OP_mbarrier_init, r->empty, ir_read(a, s),
-        number(r, r->consumers * GROUP_WARPS * r->cluster.blocks));
+    mbarriers_append(
+        a, body, OP_mbarrier_init, r->full, ir_read(a, s),
+        number(r, r->has_boxes + r->has_copies * GROUP_WARPS * WARP_LANES),
+        r->loop);
+    mbarriers_append(a, body, OP_mbarrier_init, r->empty, ir_read(a, s),
+                     number(r, r->consumers * GROUP_WARPS * r->cluster.blocks),
+                     r->loop);
     ir_append(a, out,
               ir_stmt_from(ir_stmt_sync(a, SYNC_fence_mbarrier_init), r->loop));
     append_barrier(r, out);
-}
-
-// Append what hands a slot back: each warp once it has read it, to the blocks
-// of the cluster that fill it.
-static void append_release(struct roles *r, struct ir_block *out,
-                           struct ir_expr *slot)
-{
-    struct ir_var *one;
-    bool is_alone = r->cluster.blocks == 1;
-    out = roles_append_loop(r, out, "one", r->cluster.blocks, AXIS_lane, &one);
-    roles_append_operation(
-        r, out, is_alone ? OP_mbarrier_arrive : OP_mbarrier_arrive_at, r->empty,
-        slot, is_alone ? NULL : ir_read(r->p->arena, one));
-}
-
-// Return whether a statement is one of the copies.
-static bool is_fill(const struct roles *r, const struct ir_stmt *s)
-{
-    bool found = false;
-    for (size_t i = 0; i < r->ring.fills.n; i++)
-        found |= r->ring.fills.at[i] == s;
-    return found;
-}
-
-// Count the iterations of a run of the loop, behind it.
-static void append_next(struct roles *r, const struct turns *turns)
-{
-    struct ir_block *block = r->path.blocks[r->path.n - 1];
-    struct ir_expr *n = ir_for_extent(r->p->arena, &r->loop->u.loop);
-    size_t at = 0;
-    while (block->at[at] != r->loop)
-        at++;
-    if (turns->before)
-        ir_insert(r->p->arena, block, at + 1, turns_next(turns, n));
-}
-
-// Let the loop wait for a full slot, use it, and hand it back.
-static void consume(struct roles *r, const struct turns *turns)
-{
-    struct arena *a = r->p->arena;
-    struct ir_for *loop = &r->loop->u.loop;
-    struct ir_block body = {0}, rest = {0};
-    struct ir_expr *n = turns_count(turns, ir_read(a, loop->var));
-    struct ir_expr *slot = turns_slot(turns, n);
-    roles_append_operation(r, &body, OP_mbarrier_wait, r->full, slot,
-                           turns_parity(turns, n, 0));
-    for (size_t i = 0; i < loop->body.n; i++) {
-        if (!is_fill(r, loop->body.at[i]))
-            ir_append(a, &rest, loop->body.at[i]);
-    }
-    slots_use(a, &r->ring, &rest, slot);
-    for (size_t i = 0; i < rest.n; i++)
-        ir_append(a, &body, rest.at[i]);
-    for (uint32_t i = r->at + 1; i < r->path.n; i++) {
-        if (roles_is_thread(r, i) && r->path.stmts[i]->u.loop.axis == AXIS_lane)
-            ir_append(a, &body,
-                      ir_stmt_from(ir_stmt_sync(a, SYNC_warp), r->loop));
-    }
-    append_release(r, &body, slot);
-    loop->body = body;
-    loop->attrs.n = 0;
-    append_next(r, turns);
 }
 
 // Return the registers that a thread of the block begins with, of which it can
@@ -402,8 +324,7 @@ static bool part(struct roles *r)
         r->p->kernel->min_blocks = 1;
     if (!roles_produce(r, &producer))
         return false;
-    struct turns turns = roles_turns(r, &consumer);
-    consume(r, &turns);
+    roles_consume(r, &consumer);
     for (size_t i = 0; i < group->body.n; i++)
         ir_append(a, &consumer, group->body.at[i]);
     struct ir_stmt *branch =

@@ -32,11 +32,6 @@ bool roles_is_thread(const struct roles *r, uint32_t i);
 // Return the count of one role's iterations, which starts in a block.
 struct turns roles_turns(struct roles *r, struct ir_block *out);
 
-// Append an operation on an mbarrier, with an operand or NULL.
-void roles_append_operation(struct roles *r, struct ir_block *out,
-                            enum ir_op op, struct ir_buffer *barrier,
-                            struct ir_expr *slot, struct ir_expr *operand);
-
 // Append a loop, and return its body.
 struct ir_block *roles_append_loop(struct roles *r, struct ir_block *out,
                                    const char *name, int64_t n, enum axis axis,
@@ -46,5 +41,9 @@ struct ir_block *roles_append_loop(struct roles *r, struct ir_block *out,
 // with nothing in them but the copies, run by one thread if these are boxes;
 // false after reporting.
 bool roles_produce(struct roles *r, struct ir_block *out);
+
+// Let the loop wait for full slots, use them and hand them back; what it counts
+// begins in a block.
+void roles_consume(struct roles *r, struct ir_block *out);
 
 #endif

@@ -8,6 +8,7 @@
 #include "ir/walk.h"
 #include "passes/analysis/copies.h"
 #include "passes/lower/async_copies.h"
+#include "passes/lower/mbarriers.h"
 #include "passes/lower/tensor_copies.h"
 
 // Append loops over some warps of the warpgroup and some lanes of each, and
@@ -43,7 +44,7 @@ static bool append_boxes(struct roles *r, struct facts *facts,
         bytes = ir_add(a, bytes, tensor_copies_bytes(a, &box));
         tensor_copies_append(r->p, &box, &signal, &loads);
     }
-    roles_append_operation(r, out, OP_mbarrier_expect, r->full, slot, bytes);
+    mbarriers_append(a, out, OP_mbarrier_expect, r->full, slot, bytes, r->loop);
     for (size_t i = 0; i < loads.n; i++)
         ir_append(a, out, ir_stmt_from(loads.at[i], r->loop));
     return true;
@@ -60,8 +61,8 @@ static void append_threads(struct roles *r, struct ir_block *fills,
         async_copies_start(&one);
         ir_append(r->p->arena, out, fills->at[i]);
     }
-    roles_append_operation(r, out, OP_mbarrier_arrive_copied, r->full, slot,
-                           NULL);
+    mbarriers_append(r->p->arena, out, OP_mbarrier_arrive_copied, r->full, slot,
+                     NULL, r->loop);
 }
 
 // What the producer has in place of the consumers' variables, knows and counts.
@@ -83,8 +84,8 @@ static bool append_copies(struct roles *r, struct producer *of,
         ir_append(a, &fills, r->ring.fills.at[i]);
     fills = ir_copy_block(a, &fills, &of->vars, NULL);
     slots_use(a, &r->ring, &fills, slot);
-    roles_append_operation(r, out, OP_mbarrier_wait, r->empty, slot,
-                           turns_parity(&of->turns, n, 1));
+    mbarriers_append(a, out, OP_mbarrier_wait, r->empty, slot,
+                     turns_parity(&of->turns, n, 1), r->loop);
     struct ir_block *one = out;
     if (r->has_boxes && r->has_copies)
         one = append_group(r, out, 1, 1);

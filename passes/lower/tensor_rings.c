@@ -26,6 +26,7 @@
 #include "ir/copy.h"
 #include "ir/layout.h"
 #include "ir/walk.h"
+#include "passes/lower/mbarriers.h"
 #include "passes/lower/slots.h"
 #include "passes/lower/tensor_copies.h"
 
@@ -131,10 +132,8 @@ static void append_operation(struct rewrite *r, struct ir_block *out,
                              enum ir_op op, struct ir_expr *slot,
                              struct ir_expr *operand)
 {
-    struct arena *a = r->p->arena;
-    operand = ir_cast(a, type_scalar(TYPE_u64), operand);
-    struct ir_expr *x = ir_atomic(a, op, r->full, 1, &slot, 1, &operand);
-    ir_append(a, out, ir_stmt_from(ir_stmt_eval(a, x), r->ring.fills.at[0]));
+    mbarriers_append(r->p->arena, out, op, r->full, slot, operand,
+                     r->ring.fills.at[0]);
 }
 
 // Return the slot of a copy.
@@ -146,16 +145,9 @@ static struct ir_expr *slot_of(struct rewrite *r, struct ir_expr *n)
 // Return an mbarrier for each slot.
 static struct ir_buffer *declare(struct rewrite *r)
 {
-    struct arena *a = r->p->arena;
-    struct ir_expr **shape = arena_new(a, struct ir_expr *);
     const struct ir_buffer *b = r->ring.arrays.at[0];
     const char *name = arena_printf(r->p->scratch, "%s_full", b->name);
-    shape[0] = number(r, r->slots);
-    struct ir_buffer *full = ir_buffer_new(a, str_name(r->p->names, name),
-                                           type_scalar(TYPE_u64), 1, shape);
-    full->space = SPACE_shared;
-    full->span = b->span;
-    return full;
+    return mbarriers_new(r->p, name, r->slots, b->span);
 }
 
 // Append a loop over some slots, unrolled, and return its body.
@@ -245,15 +237,6 @@ static void take_allocs(const struct rewrite *r, struct ir_block *block)
     block->n = n;
 }
 
-// Return whether a statement is one of the copies.
-static bool is_fill(const struct rewrite *r, const struct ir_stmt *s)
-{
-    bool found = false;
-    for (size_t i = 0; i < r->ring.fills.n; i++)
-        found |= r->ring.fills.at[i] == s;
-    return found;
-}
-
 // Return whether a statement reads one of the arrays.
 static bool reads_ring(const struct rewrite *r, struct ir_stmt *s)
 {
@@ -330,7 +313,7 @@ static bool rewrite_body(struct rewrite *r)
         is_below |= is_thread(r->path.stmts[i]);
     }
     for (size_t i = 0; i < loop->body.n; i++) {
-        if (!is_fill(r, loop->body.at[i]))
+        if (!ring_has_fill(&r->ring, loop->body.at[i]))
             ir_append(a, &rest, loop->body.at[i]);
     }
     append_operation(r, &wait, OP_mbarrier_wait, slot_of(r, n),
