@@ -5,6 +5,13 @@
 //                                           wgmma_commit
 //                                           wgmma_wait(0)
 //
+// In a loop that lets products be in flight they wait for those before, and the
+// last ones are waited for behind it (fragment_flight.c):
+//
+//   for k in 0..n @in_flight(1) {      =>   for k in 0..n { .. wgmma_wait(1) }
+//     for i in 0..4 { matrix wgmma.. }      wgmma_wait(0)
+//   }
+//
 // They read shared memory by another way than the stores of threads take:
 // threads that store what they read fence before the barrier that follows.
 
@@ -19,14 +26,13 @@ static bool is_group(const struct ir_stmt *s)
            matrix_info(s->u.matrix.op).kind == MATRIX_WGMMA;
 }
 
-// Return whether a statement consists of such instructions and loops.
-static bool is_pure(struct ir_stmt *s)
+bool fragments_is_product(struct ir_stmt *s)
 {
     if (s->kind != STMT_for)
         return is_group(s);
     bool pure = s->u.loop.body.n > 0;
     for (size_t i = 0; i < s->u.loop.body.n; i++)
-        pure &= is_pure(s->u.loop.body.at[i]);
+        pure &= fragments_is_product(s->u.loop.body.at[i]);
     return pure;
 }
 
@@ -97,42 +103,80 @@ static bool has_group(struct ir_stmt *s)
     return found;
 }
 
-// Put a statement without operands in front of statement `at`.
+// Put a statement in front of statement `at` of a block.
 static void insert(struct arena *a, struct ir_block *block, size_t at,
-                   enum sync_kind kind)
+                   struct ir_stmt *s)
 {
     struct ir_stmt *near = block->at[at < block->n ? at : at - 1];
-    ir_insert(a, block, at, ir_stmt_from(ir_stmt_sync(a, kind), near));
+    ir_insert(a, block, at, ir_stmt_from(s, near));
 }
 
-// Order the statements of a block.
-static void order_block(struct fragments *f, const struct operands *o,
-                        struct ir_block *block)
+// Order the products from statement `at` of a block on, of which `n` groups may
+// be in flight behind them; returns the statement behind all of that.
+static size_t order_products(struct arena *a, struct ir_block *block, size_t at,
+                             uint32_t n)
+{
+    insert(a, block, at++, ir_stmt_sync(a, SYNC_wgmma_fence));
+    while (at < block->n && fragments_is_product(block->at[at]))
+        expand(block->at[at++]);
+    insert(a, block, at++, ir_stmt_sync(a, SYNC_wgmma_commit));
+    insert(a, block, at++, ir_stmt_wait(a, SYNC_wgmma_wait, n));
+    return at;
+}
+
+static bool order_block(struct fragments *f, const struct operands *o,
+                        struct ir_block *block, uint32_t in_flight);
+
+// Order what is below a statement; where that is a loop whose products may be
+// in flight, wait for them behind it.  Returns the statement behind all of that,
+// or 0 after an error.
+static size_t order_below(struct fragments *f, const struct operands *o,
+                          struct ir_block *block, size_t at)
+{
+    struct ir_stmt *s = block->at[at];
+    struct ir_block *inside[IR_BLOCKS_MOST];
+    const struct ir_attr *mark = ir_loop_mark(s, "in_flight");
+    uint32_t n = s->kind == STMT_stage ? 0 : ir_stmt_blocks(s, inside);
+    uint32_t late = mark && has_group(s) ? (uint32_t)mark->value : 0;
+    if (late && !fragments_check_flight(f, s))
+        return 0;
+    for (uint32_t k = 0; k < n; k++) {
+        if (!order_block(f, o, inside[k], late))
+            return 0;
+    }
+    if (!late)
+        return at + 1;
+    s->u.loop.attrs.n = 0;
+    struct arena *a = f->p->arena;
+    insert(a, block, at + 1, ir_stmt_wait(a, SYNC_wgmma_wait, 0));
+    return at + 2;
+}
+
+// Order the statements of a block, behind whose products `in_flight` groups may
+// be under way.  False after an error.
+static bool order_block(struct fragments *f, const struct operands *o,
+                        struct ir_block *block, uint32_t in_flight)
 {
     struct arena *a = f->p->arena;
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_block *inside[IR_BLOCKS_MOST];
+    for (size_t i = 0; i < block->n;) {
         struct ir_stmt *s = block->at[i];
-        if (is_pure(s)) {
-            insert(a, block, i++, SYNC_wgmma_fence);
-            while (i < block->n && is_pure(block->at[i]))
-                expand(block->at[i++]);
-            insert(a, block, i++, SYNC_wgmma_commit);
-            insert(a, block, i, SYNC_wgmma_wait);
+        if (fragments_is_product(s)) {
+            i = order_products(a, block, i, in_flight);
         } else if (!has_group(s) && stores_operand(o, s)) {
-            insert(a, block, ++i, SYNC_fence_async);
+            insert(a, block, i + 1, ir_stmt_sync(a, SYNC_fence_async));
+            i += 2;
         } else {
-            uint32_t n = s->kind == STMT_stage ? 0 : ir_stmt_blocks(s, inside);
-            for (uint32_t k = 0; k < n; k++)
-                order_block(f, o, inside[k]);
+            i = order_below(f, o, block, i);
+            if (!i)
+                return false;
         }
     }
+    return true;
 }
 
-void fragments_order(struct fragments *f, struct ir_block *block)
+bool fragments_order(struct fragments *f, struct ir_block *block)
 {
     struct operands o = {.arena = f->p->scratch};
     ir_each_stmt(block, see_operand, &o);
-    if (o.all.n)
-        order_block(f, &o, block);
+    return !o.all.n || order_block(f, &o, block, 0);
 }

@@ -251,8 +251,7 @@ static bool lower_group(struct fragments *f, struct ir_stmt *loop)
         if (!fragments_spread(f, inner->u.loop.body.at[0], stages.at[i]))
             return false;
     }
-    fragments_order(f, &inner->u.loop.body.at[0]->u.loop.body);
-    return true;
+    return fragments_order(f, &inner->u.loop.body.at[0]->u.loop.body);
 }
 
 // Find the loops over warps and warpgroups that use fragments, and lower them;

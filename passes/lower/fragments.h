@@ -49,8 +49,16 @@ const char *fragments_shared(struct fragments *f,
                              const struct tensor_nest *nest,
                              enum matrix_operand which, struct ir_tile *out);
 
-// Put fences and waits around the instructions of warpgroups in a block.
-void fragments_order(struct fragments *f, struct ir_block *block);
+// Return whether a statement consists of instructions of warpgroups and loops.
+bool fragments_is_product(struct ir_stmt *s);
+
+// Check that products may be in flight from one iteration of a loop to the next;
+// false after an error.
+bool fragments_check_flight(struct fragments *f, struct ir_stmt *loop);
+
+// Put fences and waits around the instructions of warpgroups in a block; false
+// after an error.
+bool fragments_order(struct fragments *f, struct ir_block *block);
 
 // Spread the loops around a stage that uses fragments over the threads, below
 // the loop over warps; false after an error.

@@ -30,6 +30,9 @@
 // each by one lane for each block, and the barriers are those of the cluster; the
 // last one keeps a block from ending while others reach its shared memory.
 //
+// Where products may stay in flight, `@in_flight(1)`, a slot is handed back so many
+// iterations late, and the last ones behind the loop (roles_consume.c).
+//
 // Roles that ask for fewer registers than a thread begins with give some up,
 // which is what both do beside a single warpgroup of consumers.
 //
@@ -51,16 +54,11 @@
 
 #include <string.h>
 
-// Return the value of a mark; false if the loop has none of that name.
-static bool mark_of(const struct ir_stmt *s, const char *name, int64_t *value)
+// Return the value of a mark; 0 if the loop has none of that name.
+static int64_t mark_of(const struct ir_stmt *s, const char *name)
 {
-    for (size_t i = 0; s->kind == STMT_for && i < s->u.loop.attrs.n; i++) {
-        if (strcmp(s->u.loop.attrs.at[i].name, name) == 0) {
-            *value = s->u.loop.attrs.at[i].value;
-            return true;
-        }
-    }
-    return false;
+    const struct ir_attr *mark = ir_loop_mark(s, name);
+    return mark ? mark->value : 0;
 }
 
 bool roles_report(struct roles *r, const char *why)
@@ -204,6 +202,16 @@ static bool check_registers(struct roles *r)
     return false;
 }
 
+// Check that handing slots back late leaves one to be filled.
+static bool check_in_flight(struct roles *r)
+{
+    if (r->in_flight >= 0 && r->in_flight < r->slots)
+        return true;
+    diag_error(r->p->diags, r->loop->span, D_in_flight, (long long)r->in_flight,
+               r->loop->u.loop.var->name, (long long)r->slots);
+    return false;
+}
+
 // Append a change of the registers that threads have to `n`; 0 leaves them.
 static void append_registers(struct roles *r, struct ir_block *out, int64_t n)
 {
@@ -270,7 +278,6 @@ static bool check_fills(struct roles *r)
 // warpgroup and the loop, and only loops over blocks around the warpgroups.
 static bool check(struct roles *r)
 {
-    int64_t marked[2] = {0, 0};
     for (uint32_t i = 0; i < r->path.n; i++) {
         const struct ir_stmt *s = r->path.stmts[i];
         if (s->kind != STMT_for)
@@ -284,9 +291,9 @@ static bool check(struct roles *r)
                                 "warpgroups, or than serial loops between them "
                                 "and it");
     }
-    mark_of(r->loop, "producer", &marked[0]);
-    mark_of(r->loop, "consumer", &marked[1]);
-    memcpy(r->registers, marked, sizeof marked);
+    r->registers[0] = mark_of(r->loop, "producer");
+    r->registers[1] = mark_of(r->loop, "consumer");
+    r->in_flight = mark_of(r->loop, "in_flight");
     r->slots = ring_slots(r->loop);
     r->ring = ring_find(r->p->scratch, r->p->kernel, r->loop);
     if (r->ring.fault)
@@ -294,7 +301,8 @@ static bool check(struct roles *r)
     const char *wrong = cluster_find(&r->cluster, &r->path);
     if (wrong)
         return roles_report(r, wrong);
-    return check_registers(r) && check_fills(r) && check_extents(r);
+    return check_registers(r) && check_in_flight(r) && check_fills(r) &&
+           check_extents(r);
 }
 
 // Keep blocks of a cluster from ending while others may still reach their
@@ -353,8 +361,7 @@ struct marked {
 static void see_loop(struct ir_stmt *s, void *context)
 {
     struct marked *m = context;
-    int64_t value;
-    if (mark_of(s, "producer", &value))
+    if (ir_loop_mark(s, "producer"))
         vec_push(m->arena, &m->loops, s);
 }
 

@@ -19,6 +19,7 @@ struct roles {
     struct ring ring;
     struct cluster cluster;                 // of the blocks
     int64_t slots, consumers, registers[2]; // of the producer, the consumers
+    int64_t in_flight;          // iterations that a slot is handed back late
     bool has_boxes, has_copies; // some fills are by tma, by cp_async
     struct ir_buffer *full, *empty;
 };

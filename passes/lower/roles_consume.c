@@ -1,34 +1,107 @@
 // The roles that use what is copied: they wait for a slot to be full, and hand it
 // back (roles.c).
+//
+//   for k in 0..n @in_flight(1) {          for k in 0..n @in_flight(1) {
+//     use S                                  mbarrier_wait(full[k % 4], k / 4 % 2)
+//   }                                        use S[k % 4]
+//                                     =>     if k >= 1 { mbarrier_arrive(empty[(k - 1) % 4]) }
+//                                          }
+//                                          for k in max(n - 1, 0)..n {
+//                                            mbarrier_arrive(empty[k % 4])
+//                                          }
+//
+// The mark stays: the pass `fragments` lets as many groups of products be under
+// way, and waits for all of them behind the loop (fragment_order.c).
 
 #include "passes/lower/roles.h"
 
 #include "ir/build.h"
 #include "passes/lower/mbarriers.h"
 
+// Return whether lanes go through the loop by themselves.
+static bool is_by_lanes(const struct roles *r)
+{
+    bool found = false;
+    for (uint32_t i = r->at + 1; i < r->path.n; i++)
+        found |=
+            roles_is_thread(r, i) && r->path.stmts[i]->u.loop.axis == AXIS_lane;
+    return found;
+}
+
 // Append what hands a slot back: each warp once it has read it, to the blocks
 // of the cluster that fill it.
 static void append_release(struct roles *r, struct ir_block *out,
                            struct ir_expr *slot)
 {
+    struct arena *a = r->p->arena;
     struct ir_var *one;
     bool is_alone = r->cluster.blocks == 1;
+    if (is_by_lanes(r))
+        ir_append(a, out, ir_stmt_from(ir_stmt_sync(a, SYNC_warp), r->loop));
     out = roles_append_loop(r, out, "one", r->cluster.blocks, AXIS_lane, &one);
     mbarriers_append(
-        r->p->arena, out, is_alone ? OP_mbarrier_arrive : OP_mbarrier_arrive_at,
-        r->empty, slot, is_alone ? NULL : ir_read(r->p->arena, one), r->loop);
+        a, out, is_alone ? OP_mbarrier_arrive : OP_mbarrier_arrive_at, r->empty,
+        slot, is_alone ? NULL : ir_read(a, one), r->loop);
 }
 
-// Count the iterations of a run of the loop, behind it.
-static void append_next(struct roles *r, const struct turns *turns)
+// Append what hands back the slot that an iteration no longer needs: its own,
+// or that of one before.
+static void append_release_of(struct roles *r, const struct turns *turns,
+                              struct ir_expr *iteration, struct ir_block *out)
 {
-    struct ir_block *block = r->path.blocks[r->path.n - 1];
+    struct arena *a = r->p->arena;
+    struct ir_expr *late = ir_int(a, r->in_flight);
+    if (r->in_flight) {
+        struct ir_stmt *s = ir_stmt_if(a, ir_binary(a, OP_ge, iteration, late));
+        ir_append(a, out, ir_stmt_from(s, r->loop));
+        iteration = ir_sub(a, iteration, late);
+        out = &s->u.branch.then;
+    }
+    append_release(r, out, turns_slot(turns, turns_count(turns, iteration)));
+}
+
+// Append what hands back the slots of the last iterations of a loop.
+static void append_last(struct roles *r, const struct turns *turns,
+                        struct ir_block *out)
+{
+    struct arena *a = r->p->arena;
+    struct ir_for *loop = &r->loop->u.loop;
+    struct ir_expr *n = ir_for_extent(a, loop);
+    struct ir_var *last = ir_var_new(a, str_name(r->p->names, "last"),
+                                     loop->var->type, VAR_loop, r->loop->span);
+    struct ir_expr *from = ir_binary(
+        a, OP_max, ir_sub(a, n, ir_int(a, r->in_flight)), ir_int(a, 0));
+    struct ir_stmt *s =
+        ir_stmt_for(a, last, from, n, ir_int(a, 1), AXIS_serial);
+    ir_append(a, out, ir_stmt_from(s, r->loop));
+    append_release(r, &s->u.loop.body,
+                   turns_slot(turns, turns_count(turns, ir_read(a, last))));
+}
+
+// Put what stands behind a run of the loop there.
+static void insert_behind(struct roles *r, const struct turns *turns)
+{
+    struct ir_block *block = r->path.blocks[r->path.n - 1], behind = {0};
     struct ir_expr *n = ir_for_extent(r->p->arena, &r->loop->u.loop);
     size_t at = 0;
+    if (r->in_flight)
+        append_last(r, turns, &behind);
+    if (turns->before)
+        ir_append(r->p->arena, &behind, turns_next(turns, n));
     while (block->at[at] != r->loop)
         at++;
-    if (turns->before)
-        ir_insert(r->p->arena, block, at + 1, turns_next(turns, n));
+    for (size_t i = 0; i < behind.n; i++)
+        ir_insert(r->p->arena, block, at + 1 + i, behind.at[i]);
+}
+
+// Leave the loop the mark alone that is of use to a later pass.
+static void keep_mark(struct roles *r)
+{
+    struct ir_for *loop = &r->loop->u.loop;
+    const struct ir_attr *mark = ir_loop_mark(r->loop, "in_flight");
+    if (mark)
+        loop->attrs.at[0] = *mark;
+    loop->attrs.n = mark ? 1 : 0;
 }
 
 void roles_consume(struct roles *r, struct ir_block *out)
@@ -37,7 +110,7 @@ void roles_consume(struct roles *r, struct ir_block *out)
     struct ir_for *loop = &r->loop->u.loop;
     struct turns turns = roles_turns(r, out);
     struct ir_block body = {0}, rest = {0};
-    struct ir_expr *n = turns_count(&turns, ir_read(a, loop->var));
+    struct ir_expr *k = ir_read(a, loop->var), *n = turns_count(&turns, k);
     struct ir_expr *slot = turns_slot(&turns, n);
     mbarriers_append(a, &body, OP_mbarrier_wait, r->full, slot,
                      turns_parity(&turns, n, 0), r->loop);
@@ -48,13 +121,8 @@ void roles_consume(struct roles *r, struct ir_block *out)
     slots_use(a, &r->ring, &rest, slot);
     for (size_t i = 0; i < rest.n; i++)
         ir_append(a, &body, rest.at[i]);
-    for (uint32_t i = r->at + 1; i < r->path.n; i++) {
-        if (roles_is_thread(r, i) && r->path.stmts[i]->u.loop.axis == AXIS_lane)
-            ir_append(a, &body,
-                      ir_stmt_from(ir_stmt_sync(a, SYNC_warp), r->loop));
-    }
-    append_release(r, &body, slot);
+    append_release_of(r, &turns, k, &body);
     loop->body = body;
-    loop->attrs.n = 0;
-    append_next(r, &turns);
+    keep_mark(r);
+    insert_behind(r, &turns);
 }

@@ -90,9 +90,12 @@ static struct ir_stmt *pick(const struct caller *by, const struct handles *h,
     return all[below(by, n)];
 }
 
-// Return registers for the warpgroups of specialize, mostly as they are.
+// Return registers for the warpgroups of specialize, mostly as they are, or how
+// many products are in flight.
 static int64_t registers(const struct caller *by, size_t argument)
 {
+    if (argument == 3)
+        return (int64_t)below(by, 2);
     if (below(by, 4))
         return 0;
     return argument == 1 ? 40 : 232;

@@ -1,14 +1,16 @@
 // specialize -- give the copies of a pipelined loop to a warpgroup of their own.
 //
-//   for w in 0..2 @warpgroup {                 specialize(k, 40, 232)
+//   for w in 0..2 @warpgroup {                 specialize(k, 40, 232, 1)
 //     for k in 0..n @pipeline(4) { ... } }   =>
 //   for w in 0..2 @warpgroup {
-//     for k in 0..n @pipeline(4) @producer(40) @consumer(232) { ... } }
+//     for k in 0..n @pipeline(4) @producer(40) @consumer(232) @in_flight(1) { ... } }
 //
 // Lowering starts one warpgroup more, of which one thread has boxes copied, or
 // all make copies by cp_async, as soon as a slot of the ring is free, while the
 // others use the slots that are full.  The numbers are the registers that a thread of either keeps; 0
-// leaves them as the launch has them.
+// leaves them as the launch has them.  The last number, 0 if left out, is how many
+// products of warpgroups may be in flight when one iteration ends: slots are free
+// again so many iterations late, and the waits of the loop leave them alone.
 //
 // Requires:
 //  1. the loop is marked by pipeline, and stands in one that is bound to
@@ -16,6 +18,7 @@
 //     or by cp_async where no instruction of a warpgroup uses them  E0787
 //  2. registers that can be given: multiples of 8 from 24 to 240,
 //     together no more than the launch has                           E0788
+//  3. fewer products in flight than there are slots                  E0773
 
 #include "passes/schedule/prim.h"
 
@@ -117,6 +120,17 @@ static bool check_registers(struct sched_call *c, int64_t groups)
     return false;
 }
 
+// Check how many products may be in flight.
+static bool check_in_flight(struct sched_call *c, const struct ir_stmt *loop)
+{
+    int64_t n = c->args.n > 3 ? c->args.at[3].number : 0;
+    if (n >= 0 && n < ring_slots(loop))
+        return true;
+    diag_error(c->pass->diags, c->span, D_in_flight, (long long)n,
+               sched_name_of(loop), (long long)ring_slots(loop));
+    return false;
+}
+
 bool sched_specialize(struct sched_call *c)
 {
     struct pass *p = c->pass;
@@ -127,12 +141,14 @@ bool sched_specialize(struct sched_call *c)
         diag_error(p->diags, c->span, D_role_shape, sched_name_of(loop), wrong);
         return sched_blame_one(c, loop, "to be specialized");
     }
-    if (!check_registers(c, groups))
+    if (!check_registers(c, groups) || !check_in_flight(c, loop))
         return false;
-    struct ir_attr marks[] = {
-        {str_name(p->names, "producer"), c->args.at[1].number, NULL},
-        {str_name(p->names, "consumer"), c->args.at[2].number, NULL}};
-    vec_push(p->arena, &loop->u.loop.attrs, marks[0]);
-    vec_push(p->arena, &loop->u.loop.attrs, marks[1]);
+    static const char *const marks[] = {"producer", "consumer", "in_flight"};
+    for (size_t i = 0; i + 1 < c->args.n; i++) {
+        struct ir_attr mark = {str_name(p->names, marks[i]),
+                               c->args.at[i + 1].number, NULL};
+        if (i < 2 || mark.value)
+            vec_push(p->arena, &loop->u.loop.attrs, mark);
+    }
     return true;
 }
