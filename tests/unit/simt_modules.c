@@ -22,7 +22,8 @@ enum { FILES_LEAST = 20, STEPS_MOST = 1 << 24 };
 // D_fault_async_early, D_fault_async_source, D_fault_missing_fence,
 // D_fault_no_mbarrier, D_fault_mbarrier_overflow, D_fault_stuck_mbarrier,
 // D_fault_stuck_named, D_fault_divergent_cluster, D_fault_race_cluster,
-// D_fault_registers, D_fault_async_unfinished, D_fault_descriptor.
+// D_fault_registers, D_fault_async_unfinished, D_fault_descriptor,
+// D_fault_product_early, D_fault_mbarrier_alive.
 
 // A file.
 struct subject {

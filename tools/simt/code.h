@@ -87,6 +87,11 @@ uint32_t code_size_of(LLVMTypeRef type);
 // Return a new site at an instruction.
 struct site *code_site(struct rewriter *w, LLVMValueRef at);
 
+// ---- fragments.c
+
+// Watch the registers of a function's products of warpgroups.
+void code_watch_products(struct rewriter *w, LLVMValueRef function);
+
 // ---- homes.c
 
 // Note which array the address of an access is computed from, if it is one.

@@ -28,6 +28,15 @@ void matrix_multiply(const struct matrix_info *info, const double *a,
 void product_issue(struct machine *m, const struct site *s,
                    const struct ptx_step *step);
 
+// Return the number of the last product of the current thread.
+uint32_t product_number(const struct machine *m);
+
+// Note if the current thread touches registers of its product of a number, 0
+// for none, which is not complete; a product of the same shape may add to its
+// results: `as`, or NULL.
+void product_touch(struct machine *m, uint32_t number,
+                   const struct ptx_step *as, const struct site *s);
+
 // ---- descriptor.c
 
 // Return the address that an operand means: a pointer, or the low bits of one

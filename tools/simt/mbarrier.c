@@ -95,6 +95,16 @@ void mbarrier_complete(struct machine *m, struct mbarrier *b, int64_t bytes,
     end_phase(m, b);
 }
 
+// Return whether a phase of an mbarrier has begun, or somebody waits for it.
+static bool is_in_use(struct machine *m, const struct mbarrier *b)
+{
+    bool any = b->pending != b->count || b->bytes;
+    for (uint32_t i = 0; i < m->n_fibers; i++)
+        any |= m->fibers[i].state == FIBER_MBARRIER &&
+               &m->async->mbarriers[m->fibers[i].waits_for] == b;
+    return any && b->is_live && written_at(m, b->at) == b->record;
+}
+
 // Make an mbarrier known.  Returns NULL if there are too many.
 static struct mbarrier *add(struct machine *m, unsigned char *at)
 {
@@ -113,6 +123,10 @@ static struct mbarrier *add(struct machine *m, unsigned char *at)
 uint64_t mbarrier_init(struct machine *m, const struct site *s,
                        const uint64_t *o)
 {
+    struct mbarrier *old = find(m, own_address(m, pointer_of(o[0])));
+    if (old && is_in_use(m, old))
+        finding_add(m, SIMT_FAULT_mbarrier_alive, s, region_of(m, old->at),
+                    old->at);
     unsigned char *at = access_now(m, pointer_of(o[0]), BYTES, ACCESS_WRITE, s);
     struct mbarrier *b = at ? find(m, at) : NULL;
     if (at && !b)

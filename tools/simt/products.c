@@ -278,12 +278,42 @@ void product_issue(struct machine *m, const struct site *s,
     if (!meet_group(m, s))
         return;
     struct product p = product_of(m, s, step, f - f->tid % GROUP);
-    if (!compute(m, &p, step)) {
+    if (compute(m, &p, step))
+        begin(m, &p);
+    else
         finding_add(m, SIMT_FAULT_descriptor, s, NULL, NULL);
-        return;
-    }
-    begin(m, &p);
     keep(m->async, &p);
+}
+
+// ---- Registers ------------------------------------------------------------
+
+uint32_t product_number(const struct machine *m)
+{
+    return m->current->products;
+}
+
+// Return whether a product of a thread has the shape of another one.
+static bool has_shape(const struct machine *m, const struct fiber *f,
+                      uint32_t number, const struct ptx_step *as)
+{
+    const struct async *a = m->async;
+    struct matrix_info other = matrix_info(as->matrix);
+    for (uint32_t i = 0; i < a->n_products; i++) {
+        const struct product *p = &a->products[i];
+        struct matrix_info info = matrix_info(p->matrix);
+        if (p->first == f->number - f->tid % GROUP &&
+            p->number[f->tid % GROUP / WARP_LANES] == number)
+            return info.m == other.m && info.n == other.n && info.k == other.k;
+    }
+    return false;
+}
+
+void product_touch(struct machine *m, uint32_t number,
+                   const struct ptx_step *as, const struct site *s)
+{
+    const struct fiber *f = m->current;
+    if (number > f->products_done && !(as && has_shape(m, f, number, as)))
+        finding_add(m, SIMT_FAULT_product_early, s, NULL, NULL);
 }
 
 // ---- Waiting --------------------------------------------------------------

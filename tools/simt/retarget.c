@@ -243,8 +243,10 @@ static bool rewrite(struct rewriter *w, LLVMValueRef function)
 {
     bool ok = true;
     LLVMValueRef next;
-    if (w->code->is_checked)
+    if (w->code->is_checked) {
+        code_watch_products(w, function);
         code_watch_loops(w, function);
+    }
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
          b = LLVMGetNextBasicBlock(b)) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = next) {
