@@ -461,6 +461,39 @@ void ir_append(struct arena *a, struct ir_block *block, struct ir_stmt *s)
     vec_push(a, block, s);
 }
 
+size_t ir_launch_parameter(const struct ir_kernel *kernel,
+                           const struct ir_buffer *b)
+{
+    size_t n = 0;
+    for (; n < kernel->params.n; n++)
+        if (kernel->params.at[n].buffer == b)
+            return n;
+    for (size_t i = 0; i < kernel->body.n; i++) {
+        const struct ir_stmt *s = kernel->body.at[i];
+        if (s->kind == STMT_alloc && s->u.buffer == b)
+            break;
+        n += s->kind == STMT_alloc;
+    }
+    return n;
+}
+
+// Return which of the places among the tensor maps of a kernel one belongs to.
+static size_t map_place(const struct ir_kernel *kernel,
+                        const struct ir_map *map)
+{
+    size_t n = ir_launch_parameter(kernel, map->buffer);
+    return n < kernel->params.n ? 0 : n;
+}
+
+void ir_add_map(struct arena *a, struct ir_kernel *kernel, struct ir_map *map)
+{
+    size_t place = map_place(kernel, map), i = kernel->maps.n;
+    vec_push(a, &kernel->maps, map);
+    for (; i && map_place(kernel, kernel->maps.at[i - 1]) > place; i--)
+        kernel->maps.at[i] = kernel->maps.at[i - 1];
+    kernel->maps.at[i] = map;
+}
+
 struct ir_expr *ir_buffer_stride(struct arena *a, const struct ir_buffer *b,
                                  uint32_t d)
 {

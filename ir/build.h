@@ -128,6 +128,14 @@ struct ir_stmt *ir_stmt_from(struct ir_stmt *s, const struct ir_stmt *from);
 // Append a statement to a block.
 void ir_append(struct arena *a, struct ir_block *block, struct ir_stmt *s);
 
+// Return the number of an array in global memory among the parameters of the
+// launches: the kernel's own, then the arrays of its workspace.
+size_t ir_launch_parameter(const struct ir_kernel *kernel,
+                           const struct ir_buffer *b);
+// Add a tensor map to a kernel, which declares its array: those of parameters
+// come first, then those of allocs in the order of these.
+void ir_add_map(struct arena *a, struct ir_kernel *kernel, struct ir_map *map);
+
 // Return how many elements neighbours in dimension d of an array lie apart,
 // which has no gaps but those of its strides.
 struct ir_expr *ir_buffer_stride(struct arena *a, const struct ir_buffer *b,

@@ -112,6 +112,7 @@ static void check_alloc(struct checking *c, const struct ir_buffer *b)
                    b->shape[i],
                    "the extents of a shared or local array are constants");
     declare_buffer(c, b);
+    check_maps(c, b);
 }
 
 static void check_block(struct checking *c, const struct ir_block *block);
@@ -352,12 +353,14 @@ const char *ir_check(struct arena *a, const struct ir_kernel *kernel)
 {
     struct checking c = {.arena = a, .kernel = kernel, .states = {.arena = a}};
     check_params(&c, kernel);
-    check_maps(&c);
+    check_maps(&c, NULL);
     for (size_t i = 0; i < kernel->where.n; i++)
         check_host(&c, kernel->where.at[i], type_scalar(TYPE_bool));
     for (size_t i = 0; i < kernel->guard.n; i++)
         check_host(&c, kernel->guard.at[i], type_scalar(TYPE_bool));
     check_block(&c, &kernel->body);
+    check_must(&c, c.n_maps == kernel->maps.n, NULL,
+               "a tensor map must stand behind its array");
     const char *faults =
         c.faults.n ? arena_copy(a, c.faults.data, c.faults.n) : NULL;
     buf_free(&c.faults);

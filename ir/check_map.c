@@ -28,8 +28,8 @@ static const char *box_fault(const struct ir_map *map)
 // Return what is wrong with the array of a map, or NULL.
 static const char *array_fault(const struct ir_buffer *b)
 {
-    if (b->role == ROLE_alloc || b->space != SPACE_global)
-        return "a map is of a parameter in global memory";
+    if (b->space != SPACE_global)
+        return "a map is of an array in global memory";
     if (b->rank < 1 || b->rank > RANK_MOST)
         return "a map has 1 to 5 dimensions";
     if (b->strides && !ir_is_int_const(b->strides[b->rank - 1], 1))
@@ -37,10 +37,22 @@ static const char *array_fault(const struct ir_buffer *b)
     return NULL;
 }
 
-void check_maps(struct checking *c)
+// Return the next tensor map if its array is `b`, or any parameter for NULL.
+static const struct ir_map *next_map(const struct checking *c,
+                                     const struct ir_buffer *b)
 {
-    for (size_t i = 0; i < c->kernel->maps.n; i++) {
-        const struct ir_map *map = c->kernel->maps.at[i];
+    const struct ir_kernel *k = c->kernel;
+    const struct ir_map *map =
+        c->n_maps < k->maps.n ? k->maps.at[c->n_maps] : NULL;
+    bool is_next =
+        map && (b ? map->buffer == b : map->buffer->role != ROLE_alloc);
+    return is_next ? map : NULL;
+}
+
+void check_maps(struct checking *c, const struct ir_buffer *b)
+{
+    const struct ir_map *map;
+    for (; (map = next_map(c, b)); c->n_maps++) {
         check_use(c, map->buffer, map->buffer->name);
         const char *wrong = array_fault(map->buffer);
         wrong = wrong ? wrong : box_fault(map);

@@ -17,6 +17,7 @@ struct checking {
     struct map states;                 // declaration -> the state's address
     struct VEC(const void *) in_scope; // innermost last
     const struct ir_stmt *stmt;        // looked at; NULL in the kernel's head
+    size_t n_maps;                     // tensor maps that are declared
     uint32_t depth;                    // of blocks around `stmt`
     bool in_host_expr; // looking at what the launch function evaluates
     bool in_stage;     // looking at a statement of a stage
@@ -54,8 +55,11 @@ void check_writable(struct checking *c, const struct ir_buffer *b);
 void check_index(struct checking *c, const struct ir_buffer *b, uint32_t n,
                  struct ir_expr *const *index, unsigned *lanes);
 
-// Check the tensor maps of the kernel, and a copy by one.
-void check_maps(struct checking *c);
+// Check and declare the tensor maps of an array that is just declared, NULL: of
+// the parameters.
+void check_maps(struct checking *c, const struct ir_buffer *b);
+
+// Check a copy by a tensor map.
 void check_tensor_copy(struct checking *c, const struct ir_stmt *s);
 
 #endif

@@ -300,7 +300,7 @@ static void copy_params(struct copying *c, const struct ir_kernel *from,
     }
 }
 
-// Copy the tensor maps, whose arrays are copied already.
+// Copy the tensor maps, but for their arrays.
 static void copy_maps(struct copying *c, const struct ir_kernel *from,
                       struct ir_kernel *to)
 {
@@ -308,7 +308,6 @@ static void copy_maps(struct copying *c, const struct ir_kernel *from,
     for (size_t i = 0; i < from->maps.n; i++) {
         struct ir_map *map = arena_new(c->arena, struct ir_map);
         *map = *from->maps.at[i];
-        map->buffer = new_buffer(c, map->buffer);
         map_set(&c->buffers, from->maps.at[i], map);
         vec_push(c->arena, &to->maps, map);
     }
@@ -329,5 +328,7 @@ struct ir_kernel *ir_copy_kernel(struct arena *a,
     for (size_t i = 0; i < kernel->guard.n; i++)
         vec_push(a, &k->guard, substitute(&c, kernel->guard.at[i]));
     k->body = copy_stmts(&c, &kernel->body);
+    for (size_t i = 0; i < k->maps.n; i++)
+        k->maps.at[i]->buffer = new_buffer(&c, k->maps.at[i]->buffer);
     return k;
 }

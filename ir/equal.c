@@ -357,14 +357,27 @@ static bool same_params(struct comparison *c, const struct ir_kernel *a,
     return ok;
 }
 
-// Compare and match the tensor maps.
-static bool same_maps(struct comparison *c, const struct ir_kernel *a,
-                      const struct ir_kernel *b)
+// Match the tensor maps, whose arrays are not all known yet.
+static bool match_maps(struct comparison *c, const struct ir_kernel *a,
+                       const struct ir_kernel *b)
 {
     bool ok = same(c, a->maps.n == b->maps.n, "numbers of tensor maps");
     for (size_t i = 0; ok && i < a->maps.n; i++) {
         const struct ir_map *x = a->maps.at[i], *y = b->maps.at[i];
         match(c, x, y);
+        ok = same(c, x->buffer->rank == y->buffer->rank,
+                  "ranks of a tensor map");
+    }
+    return ok;
+}
+
+// Compare the tensor maps, which are matched as all arrays are.
+static bool same_maps(struct comparison *c, const struct ir_kernel *a,
+                      const struct ir_kernel *b)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < a->maps.n; i++) {
+        const struct ir_map *x = a->maps.at[i], *y = b->maps.at[i];
         ok = same(
             c,
             matches(c, x->buffer, y->buffer) && x->swizzle == y->swizzle &&
@@ -410,7 +423,7 @@ bool ir_kernel_equal(struct arena *arena, const struct ir_kernel *a,
                    a->min_blocks == b->min_blocks &&
                        a->max_registers == b->max_registers,
                    "launch bounds") &&
-              same_params(c, a, b) && same_maps(c, a, b) &&
+              same_params(c, a, b) && match_maps(c, a, b) &&
               same(c,
                    a->where.n == b->where.n &&
                        same_exprs(c, a->where.n, a->where.at, b->where.at),
@@ -419,7 +432,7 @@ bool ir_kernel_equal(struct arena *arena, const struct ir_kernel *a,
                    a->guard.n == b->guard.n &&
                        same_exprs(c, a->guard.n, a->guard.at, b->guard.at),
                    "guards") &&
-              same_block(c, &a->body, &b->body);
+              same_block(c, &a->body, &b->body) && same_maps(c, a, b);
     if (!ok && difference)
         *difference = c->difference;
     return ok;

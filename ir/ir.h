@@ -245,11 +245,12 @@ struct ir_tile {
     struct ir_descriptor descriptor; // of operands of a warpgroup
 };
 
-// A tensor map: how the copy engine sees an array of the caller's, in boxes.
-// The launch function makes it of the array's address and sizes.
+// A tensor map: how the copy engine sees an array of the caller's, or of the
+// workspace, in boxes.  The launch function makes it of the array's address and
+// sizes.
 struct ir_map {
     const char *name;         // interned
-    struct ir_buffer *buffer; // a parameter
+    struct ir_buffer *buffer; // in global memory
     uint32_t *box;            // elements of a box in each dimension
     uint32_t swizzle;         // bytes of a row of a box in shared memory whose
                               // 16-byte groups are exchanged; 0: none
@@ -332,9 +333,9 @@ struct ir_kernel {
     bool fast_math;                     // approximations allowed
     uint32_t min_blocks, max_registers; // launch bounds; 0: none
     struct VEC(struct ir_param) params;
-    struct ir_conditions where; // each true or the launch is refused
-    struct ir_conditions guard; // each true or another variant runs
-    struct VEC(struct ir_map *) maps;
+    struct ir_conditions where;       // each true or the launch is refused
+    struct ir_conditions guard;       // each true or another variant runs
+    struct VEC(struct ir_map *) maps; // those of allocs last, in their order
     struct ir_block body;
 };
 

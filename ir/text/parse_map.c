@@ -1,4 +1,5 @@
-// Tensor maps and the copies that go by them:
+// Tensor maps, those of the workspace behind their array, and the copies that go
+// by them:
 //
 //   map A_map of A box[128, 64] swizzle(128)
 //   tma_load S[0, 0] = A_map[m, k] signals full[0] multicast(3) evict_first
@@ -43,7 +44,7 @@ bool parse_map(struct parser *p)
          !parse_count(p, &map->swizzle) ||
          !parse_expect(p, ")", "behind the bytes of a swizzle")))
         return false;
-    vec_push(p->arena, &p->kernel->maps, map);
+    ir_add_map(p->arena, p->kernel, map);
     return true;
 }
 

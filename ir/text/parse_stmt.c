@@ -401,6 +401,13 @@ static bool parse_statement(struct parser *p, struct ir_block *out)
     return parse_simple(p, out, first);
 }
 
+// Parse a statement on top of a kernel, where tensor maps of arrays stand, too.
+static bool parse_on_top(struct parser *p, struct ir_block *out)
+{
+    bool is_map = parse_peek(p, 1)->kind == TOKEN_NAME && parse_take(p, "map");
+    return is_map ? parse_map(p) : parse_statement(p, out);
+}
+
 void parse_statements(struct parser *p, struct ir_block *out, bool is_top)
 {
     for (;;) {
@@ -410,7 +417,8 @@ void parse_statements(struct parser *p, struct ir_block *out, bool is_top)
         size_t before = p->at;
         p->operations = 0;
         bool ok = (is_top && p->define && p->define(p, out)) ||
-                  (p->at == before && parse_statement(p, out));
+                  (p->at == before &&
+                   (is_top ? parse_on_top(p, out) : parse_statement(p, out)));
         if (ok)
             parse_end_statement(p);
         else

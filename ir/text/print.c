@@ -225,7 +225,7 @@ static void print_sync(struct printer *p, const struct ir_stmt *s)
 }
 
 // Append an allocation.
-static void print_alloc(struct printer *p, const struct ir_buffer *b)
+static void print_array(struct printer *p, const struct ir_buffer *b)
 {
     buf_printf(p->out, "alloc %s", print_declare(p, b, b->name));
     print_shape(p, b);
@@ -236,6 +236,31 @@ static void print_alloc(struct printer *p, const struct ir_buffer *b)
     buf_text(p->out, " = [");
     print_list(p, b->values, b->n_values, true);
     buf_char(p->out, ']');
+}
+
+// Append the declaration of a tensor map on a line of its own.
+static void print_map(struct printer *p, const struct ir_map *map, int indent)
+{
+    const struct ir_buffer *b = map->buffer;
+    buf_char(p->out, '\n');
+    buf_indent(p->out, indent);
+    buf_printf(p->out, "map %s of %s box[", print_declare(p, map, map->name),
+               print_name(p, b, b->name));
+    for (uint32_t i = 0; i < b->rank; i++)
+        buf_printf(p->out, "%s%u", i ? ", " : "", map->box[i]);
+    buf_char(p->out, ']');
+    if (map->swizzle)
+        buf_printf(p->out, " swizzle(%u)", map->swizzle);
+}
+
+// Append an allocation, and its tensor maps on lines of their own.
+static void print_alloc(struct printer *p, const struct ir_buffer *b,
+                        int indent)
+{
+    print_array(p, b);
+    for (size_t i = 0; p->kernel && i < p->kernel->maps.n; i++)
+        if (p->kernel->maps.at[i]->buffer == b)
+            print_map(p, p->kernel->maps.at[i], indent);
 }
 
 // Append the line of a stage without its body; its variables are declared.
@@ -306,7 +331,7 @@ static void print_stmt(struct printer *p, const struct ir_stmt *s, int indent)
     case STMT_let: print_let(p, s); return;
     case STMT_var: print_let(p, s); return;
     case STMT_store: print_store(p, s); return;
-    case STMT_alloc: print_alloc(p, s->u.buffer); return;
+    case STMT_alloc: print_alloc(p, s->u.buffer, indent); return;
     case STMT_barrier:
         buf_text(p->out, s->u.of_cluster ? "barrier(cluster)" : "barrier");
         return;
@@ -383,26 +408,14 @@ static void print_conditions(struct printer *p, const char *word,
     print_list(p, list->at, (uint32_t)list->n, false);
 }
 
-// Append the declaration of a tensor map on a line of its own.
-static void print_map(struct printer *p, const struct ir_map *map)
-{
-    const struct ir_buffer *b = map->buffer;
-    buf_printf(p->out, "\n    map %s of %s box[",
-               print_declare(p, map, map->name), print_name(p, b, b->name));
-    for (uint32_t i = 0; i < b->rank; i++)
-        buf_printf(p->out, "%s%u", i ? ", " : "", map->box[i]);
-    buf_char(p->out, ']');
-    if (map->swizzle)
-        buf_printf(p->out, " swizzle(%u)", map->swizzle);
-}
-
 // Append what stands between the parameters and the body.
 static void print_kernel_traits(struct printer *p, const struct ir_kernel *k)
 {
     print_conditions(p, "where", &k->where);
     print_conditions(p, "guard", &k->guard);
     for (size_t i = 0; i < k->maps.n; i++)
-        print_map(p, k->maps.at[i]);
+        if (k->maps.at[i]->buffer->role != ROLE_alloc)
+            print_map(p, k->maps.at[i], STEP);
     if (k->variant[0])
         buf_printf(p->out, "\n    variant %s", k->variant);
     if (k->fast_math)
@@ -431,6 +444,7 @@ void ir_print_kernel(struct buf *out, const struct ir_kernel *k)
     print_kernel_traits(&p, k);
     buf_text(out, "\n{\n");
     p.level = k->level;
+    p.kernel = k;
     print_block(&p, &k->body, STEP);
     buf_text(out, "}\n");
     arena_reset(&p.arena);

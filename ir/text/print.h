@@ -15,6 +15,7 @@ struct printer {
     struct str_table texts; // of printed names
     struct map visible;     // printed name -> how many visible declarations
     struct VEC(const char *) scope; // the visible declarations, newest last
+    const struct ir_kernel *kernel; // whose tensor maps are to be printed
     enum ir_level level;
     bool is_numbering; // whether clashing names get numbers
 };

@@ -11,22 +11,23 @@
 //           return status;
 //   }
 //
-// Dimensions count from the innermost one, as the driver has them.
+// Dimensions count from the innermost one, as the driver has them.  The place of
+// an array of the workspace is in `arrays`.
 
 #include "nvptx/package/launch.h"
 
 #include "ir/build.h"
 #include "nvptx/package/c_names.h"
 
-// Return the name of the array of a map, as the launch function has it.
+// Return what the launch function calls the array of a map.
 static const char *array_name(const struct writer *w,
                               const struct ir_kernel *kernel,
                               const struct ir_map *map)
 {
-    for (size_t i = 0; i < kernel->params.n; i++)
-        if (kernel->params.at[i].buffer == map->buffer)
-            return w->kernel->names[i];
-    return map->buffer->name;
+    size_t n = ir_launch_parameter(kernel, map->buffer);
+    return n < kernel->params.n
+               ? w->kernel->names[n]
+               : arena_printf(w->arena, "arrays[%zu]", n - kernel->params.n);
 }
 
 // Append what is the same in all launches.

@@ -18,23 +18,17 @@ bool tensor_copy_marked(const struct ir_stage *stage)
     return false;
 }
 
-// Return whether an array is one that tensor maps are of.
-static bool is_far(const struct ir_buffer *b)
-{
-    return b->space == SPACE_global && b->role != ROLE_alloc;
-}
-
 // Fill in the two sides of a copy that stores to `to` what it loads.
 static bool find_sides(struct ir_stmt *store, struct ir_expr *from,
                        struct tensor_copy *out)
 {
     struct ir_buffer *to = store->u.store.buffer;
-    out->is_load = is_far(from->u.buffer) && to->space == SPACE_shared;
+    out->is_load = to->space == SPACE_shared;
     out->far = out->is_load ? from->u.buffer : to;
     out->near = out->is_load ? to : from->u.buffer;
     out->far_index = out->is_load ? from->args : store->u.store.index;
     out->near_index = out->is_load ? store->u.store.index : from->args;
-    return is_far(out->far) && out->near->space == SPACE_shared;
+    return out->far->space == SPACE_global && out->near->space == SPACE_shared;
 }
 
 const char *tensor_copy_find(const struct ir_stage *stage,
@@ -49,8 +43,8 @@ const char *tensor_copy_find(const struct ir_stage *stage,
     if (!from)
         return "it does not store an element as it is";
     if (!find_sides(store, from, out))
-        return "it is not between a parameter in global memory and an array "
-               "in shared memory";
+        return "it is not between an array in global memory and one in shared "
+               "memory";
     if (value != from)
         out->condition = value->args[0];
     if (out->condition && !out->is_load)

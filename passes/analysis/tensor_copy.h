@@ -1,5 +1,5 @@
-// Copies that the copy engine may do, box by box: between an array of the
-// caller's and one in shared memory.
+// Copies that the copy engine may do, box by box: between an array in global
+// memory and one in shared memory.
 
 #ifndef PASSES_ANALYSIS_TENSOR_COPY_H
 #define PASSES_ANALYSIS_TENSOR_COPY_H
@@ -10,7 +10,7 @@ enum { TENSOR_RANK_MOST = 5, TENSOR_BOX_MOST = 256, TENSOR_GROUP_BYTES = 16 };
 
 // A copy, as a stage has it.
 struct tensor_copy {
-    struct ir_buffer *far, *near; // the caller's, and in shared memory
+    struct ir_buffer *far, *near; // in global, and in shared memory
     struct ir_expr **far_index, **near_index;
     struct ir_expr *condition; // where it fails, zeros are stored; or NULL
     bool is_load;              // to shared memory

@@ -122,7 +122,7 @@ static struct ir_map *map_for(struct pass *p, const struct tensor_box *box)
     memcpy(map->box, box->extent, far->rank * sizeof *map->box);
     map->swizzle = box->swizzle;
     map->span = far->span;
-    vec_push(p->arena, &p->kernel->maps, map);
+    ir_add_map(p->arena, p->kernel, map);
     return map;
 }
 

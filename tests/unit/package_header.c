@@ -54,18 +54,23 @@ static const char expected[] =
     "available 3? scale <0 1 1, 128 1 1, 0> 3 0 9223372036854775807 "
     "4:1065353216 4:5 0 0 0\n"
     "available 3? scale <1 1 1, 128 1 1, 0> 3 16 20 4:1065353216 4:-7 4098 "
-    "4096 8192\n";
+    "4096 8192\n"
+    "map of X: boxes of [32, 64] at 4096: 100 x 64, rows 64 apart, boxes 32 x "
+    "64, swizzle 0\n"
+    "map of e: boxes of [16, 32] at 66048: 100 x 64, rows 64 apart, boxes 16 x "
+    "32, swizzle 128\n"
+    "mapped <100 1 1, 128 1 1, 0> 100 4096 8192 65536 66048 128:0 128:128\n";
 
 // Make the package of all kernels: `scale` has a variant that only the first
 // of the two images holds.
 static bool make_demo(struct fixture *f, bool embed, struct package_files *out)
 {
     static const char *const texts[] = {fixture_vadd, fixture_softmax,
-                                        fixture_guarded};
+                                        fixture_guarded, fixture_mapped};
     static const char *const targets[] = {"compute_90", "compute_75"};
     static const char *const common[] = {"vadd", "softmax", "softmax_1",
-                                         "scale"};
-    struct package p = fixture_package(f, "demo", texts, 3);
+                                         "scale", "mapped"};
+    struct package p = fixture_package(f, "demo", texts, 4);
     struct package_kernel *scale = (struct package_kernel *)&p.kernels[2];
     const struct ir_kernel **variants =
         arena_array(&f->arena, const struct ir_kernel *, 2);
@@ -75,7 +80,7 @@ static bool make_demo(struct fixture *f, bool embed, struct package_files *out)
     scale->n_variants = 2;
     fixture_images(f, &p, targets, 2);
     ((struct package_image *)p.images)[1].entries = common;
-    ((struct package_image *)p.images)[1].n_entries = 4;
+    ((struct package_image *)p.images)[1].n_entries = 5;
     p.embed = embed;
     return package_make(&f->arena, &p, &f->diags, out);
 }

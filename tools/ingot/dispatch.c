@@ -91,9 +91,8 @@ static bool add_map(struct arena *a, const struct problem *p,
 {
     const struct ir_kernel *k = d->variant;
     const struct ir_buffer *b = map->buffer;
-    struct dispatch_map added = {.map = map};
-    while (k->params.at[added.parameter].buffer != b)
-        added.parameter++;
+    struct dispatch_map added = {.map = map,
+                                 .parameter = ir_launch_parameter(k, b)};
     for (uint32_t i = 0; i < b->rank; i++) {
         uint32_t from = b->rank - 1 - i;
         if (!value_of(p, k, b->shape[from], &added.sizes[i]) ||

@@ -17,7 +17,7 @@ enum { DISPATCH_RANK_MOST = 5 };
 // A tensor map of the variant; dimensions count from the innermost one.
 struct dispatch_map {
     const struct ir_map *map;
-    size_t parameter;                                               // its array
+    size_t parameter; // its array, of the kernel or its workspace
     int64_t sizes[DISPATCH_RANK_MOST], strides[DISPATCH_RANK_MOST]; // elements
 };
 

@@ -6,6 +6,7 @@
 #include "tools/simt/code.h"
 
 #include "ir/base/num.h"
+#include "ir/build.h"
 #include "ir/walk.h"
 #include "tools/simt/sparse.h"
 
@@ -29,7 +30,8 @@ struct running {
     struct diag_list *diags;
     unsigned char *slots; // of the entries' parameters
     size_t n_slots;
-    struct region **regions; // of the kernel's parameters, NULL for scalars
+    struct region **regions; // of the parameters, NULL for scalars, then of the
+                             // workspace
     struct tensor_map *maps;
 };
 
@@ -150,13 +152,16 @@ static bool set_parameters(struct running *r)
         if (!push_array(r, r->regions[i]))
             return false;
     }
+    struct region **region = &r->regions[k->params.n];
     for (size_t i = 0; i < k->body.n; i++) {
         const struct ir_stmt *s = k->body.at[i];
         int64_t bytes;
         if (s->kind != STMT_alloc)
             continue;
-        if (!workspace_bytes(r, s->u.buffer, &bytes) ||
-            !push_array(r, add_array(r, s->u.buffer, NULL, (size_t)bytes)))
+        if (!workspace_bytes(r, s->u.buffer, &bytes))
+            return false;
+        *region = add_array(r, s->u.buffer, NULL, (size_t)bytes);
+        if (!push_array(r, *region++))
             return false;
     }
     return true;
@@ -166,11 +171,8 @@ static bool set_parameters(struct running *r)
 // innermost one.
 static struct tensor_map map_of(const struct running *r, const struct ir_map *m)
 {
-    const struct ir_kernel *k = r->code->kernel;
-    size_t i = 0;
-    while (k->params.at[i].buffer != m->buffer)
-        i++;
-    const struct region *region = r->regions[i];
+    const struct region *region =
+        r->regions[ir_launch_parameter(r->code->kernel, m->buffer)];
     struct tensor_map map = {.base = region->base,
                              .bytes = (uint32_t)region->elem,
                              .rank = region->rank,

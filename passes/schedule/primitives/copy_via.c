@@ -16,7 +16,7 @@
 //     shared memory, which is not double buffered        E0663
 //  4. ... of 4 bytes or more, or in a vector loop         E0664
 //  5. for tma: the same, or out of shared memory, between
-//     it and a parameter of 1 to 5 dimensions, whose rows
+//     it and an array of 1 to 5 dimensions, whose rows
 //     can be a multiple of 16 bytes apart                E0663
 //
 // tma goes through a tensor map, for which the array must have elements, at

@@ -52,6 +52,24 @@ enum ingot_status ingot_launch(struct ingot_module *module, uint32_t entry,
     return INGOT_OK;
 }
 
+enum ingot_status ingot_encode(struct ingot_module *module, CUstream stream,
+                               const struct ingot_tensor *tensor,
+                               const void *array, const int64_t *sizes,
+                               const int64_t *strides,
+                               struct ingot_tensor_map *map)
+{
+    (void)module;
+    (void)stream;
+    printf("map of %s at %llu: %lld x %lld, rows %lld apart, boxes %u x %u, "
+           "swizzle %u\n",
+           tensor->name, (unsigned long long)(uintptr_t)array,
+           (long long)sizes[1], (long long)sizes[0], (long long)strides[1],
+           (unsigned)tensor->box[1], (unsigned)tensor->box[0],
+           (unsigned)tensor->swizzle);
+    map->words[0] = tensor->swizzle;
+    return INGOT_OK;
+}
+
 /* Turns a number into a pointer. */
 #define AT(type, number) ((type *)(uintptr_t)(number))
 
@@ -96,5 +114,6 @@ int main(void)
     scale(m, NULL, 3, 0, INT64_MAX, 1.0f, 5, NULL, NULL, NULL);
     module.is_available = 0;
     scale(m, NULL, 3, 16, 20, 1.0f, -7, half, in, out);
+    mapped(m, NULL, 100, in, out, scratch);
     return 0;
 }

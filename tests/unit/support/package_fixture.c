@@ -32,6 +32,18 @@ const char fixture_softmax[] =
     "    }\n"
     "}\n";
 
+const char fixture_mapped[] =
+    "kernel mapped(m: int, X: f32[m, 64]) -> Y: f32[m, 64]\n"
+    "    map X_map of X box[32, 64]\n"
+    "    level flat\n"
+    "{\n"
+    "    alloc hi: f32[m] in global\n"
+    "    alloc e: f32[m, 64] in global\n"
+    "    map e_map of e box[16, 32] swizzle(128)\n"
+    "    launch mapped grid(m, 1, 1) block(128, 1, 1) {\n"
+    "    }\n"
+    "}\n";
+
 const char fixture_guarded[] =
     "kernel scale(m: int, n: int, ld: int, alpha: f32, count: i32,\n"
     "             X: f16[n, m] strides [1, ld], W: f32[n] align 16) ->\n"
@@ -104,6 +116,18 @@ const char *fixture_tool(struct fixture *f, const char *name)
                         getenv("PATH"));
 }
 
+// Append the parameters behind the kernel's own: of the workspace, and maps.
+static void write_rest(const struct ir_kernel *kernel, const char *launch,
+                       size_t n, struct buf *out)
+{
+    for (size_t i = 0; i < kernel->body.n; i++)
+        if (kernel->body.at[i]->kind == STMT_alloc)
+            buf_printf(out, ",\n\t.param .b64 %s_param_%zu", launch, n++);
+    for (size_t i = 0; i < kernel->maps.n; i++)
+        buf_printf(out, ",\n\t.param .align 64 .b8 %s_param_%zu[128]", launch,
+                   n++);
+}
+
 // Append the entry of a launch with the parameters of its kernel.
 static void write_entry(const struct ir_kernel *kernel,
                         const struct ir_launch *launch, struct buf *out)
@@ -117,9 +141,7 @@ static void write_entry(const struct ir_kernel *kernel,
                    launch->name, n);
         n++;
     }
-    for (size_t i = 0; i < kernel->body.n; i++)
-        if (kernel->body.at[i]->kind == STMT_alloc)
-            buf_printf(out, ",\n\t.param .b64 %s_param_%zu", launch->name, n++);
+    write_rest(kernel, launch->name, n, out);
     buf_printf(out, "\n)\n.maxntid %u, %u, %u\n{\n\tret;\n}\n",
                launch->block[0], launch->block[1], launch->block[2]);
 }

@@ -10,6 +10,7 @@
 // Kernels for tests, at level flat.
 extern const char fixture_vadd[];    // one launch, one variant, no workspace
 extern const char fixture_softmax[]; // two launches and a workspace
+extern const char fixture_mapped[];  // maps of a parameter and the workspace
 extern const char fixture_guarded[]; // `where`, strides, a scalar, alignment
 extern const char fixture_guarded_i32[]; // its variant for small sizes
 
