@@ -124,7 +124,8 @@ static bool same_distance(const struct pair *p, const struct pair *q)
 {
     if (p->hash != q->hash || p->n != q->n ||
         p->place.common != q->place.common || p->place.back != q->place.back ||
-        p->place.is_next != q->place.is_next)
+        p->place.is_next != q->place.is_next ||
+        p->place.within != q->place.within)
         return false;
     for (uint32_t i = 0; i < p->n; i++) {
         const struct step *s = &p->steps[i], *t = &q->steps[i];

@@ -414,6 +414,18 @@ static uint32_t together_of(const struct meet *m)
     return n && m->launch->block[1] * m->launch->block[2] == 1 ? n : 1;
 }
 
+// Require that the two threads are of the same group that can meet.
+static void require_within(struct meet *m)
+{
+    uint32_t within = m->place->within;
+    if (!within)
+        return;
+    struct ir_expr *x = ir_index_value(m->arena, AXIS_thread_x);
+    x = ir_binary(m->arena, OP_div, x, ir_int(m->arena, within));
+    struct sum first = value_of(m, x, 0), second = value_of(m, x, 1);
+    linear_require_equal(&m->system, &first, &second);
+}
+
 // Return whether the two threads may be different ones.
 static bool may_differ(struct meet *m)
 {
@@ -453,6 +465,7 @@ static bool ask(struct meet *m, const struct meet_access *x,
         require_overlap(m, x->index[i], y->index[i]);
     for (int side = 0; side < SIDES && is_placed; side++)
         enter(m, side);
+    require_within(m);
     return may_differ(m);
 }
 

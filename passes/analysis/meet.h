@@ -44,6 +44,8 @@ struct meet_place {
                                      // the second is a later iteration of ...
     bool is_next;                    // ... and always the next
     uint32_t together;               // as for accesses
+    uint32_t within;                 // only threads of the same so many next to
+                                     // each other can meet; 0: all can
 };
 
 struct meet;

@@ -214,8 +214,8 @@ static void join_loops(struct fragments *f, struct ir_block *block,
     }
 }
 
-// Put the body of a loop into a new one over threads inside of it, and return
-// its variable.
+// Put the body of a loop into a new one inside of it, over threads that do its
+// work together, and return its variable.
 static struct ir_var *enclose(struct fragments *f, struct ir_stmt *loop,
                               const char *name, int64_t extent, enum axis axis)
 {
@@ -227,6 +227,8 @@ static struct ir_var *enclose(struct fragments *f, struct ir_stmt *loop,
         ir_stmt_from(ir_stmt_for(a, var, ir_int(a, 0), ir_int(a, extent),
                                  ir_int(a, 1), axis),
                      loop);
+    struct ir_attr mark = {str_name(f->p->names, "collective"), 1, NULL};
+    vec_push(a, &s->u.loop.attrs, mark);
     s->u.loop.body = loop->u.loop.body;
     join_loops(f, &s->u.loop.body, s);
     loop->u.loop.body = (struct ir_block){0};

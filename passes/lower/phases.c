@@ -194,8 +194,8 @@ static bool iterations_conflict(struct walk *w, const struct flow *body,
                                 struct conflict *both)
 {
     bool meet = body->clears || body->meets;
-    struct meet_place next = {w->scope, w->scope, meet, 0};
-    struct meet_place later = {w->scope, w->scope, false, body->meets};
+    struct meet_place next = {w->scope, w->scope, meet, 0, 0};
+    struct meet_place later = {w->scope, w->scope, false, body->meets, 0};
     return conflict(w, &body->exit, &body->entry, &next, both) ||
            (body->meets && !body->clears &&
             conflict(w, &body->exit, &body->entry, &later, both));
@@ -207,8 +207,8 @@ static void part_iterations(struct walk *w, struct ir_for *loop,
                             const struct meet_scope *around)
 {
     struct conflict both, unused;
-    struct meet_place any = {w->scope, w->scope, false, 0};
-    struct meet_place outside = {around, NULL, false, 0};
+    struct meet_place any = {w->scope, w->scope, false, 0, 0};
+    struct meet_place outside = {around, NULL, false, 0, 0};
     enum sync_kind kind = SYNC_warp;
     if (!iterations_conflict(w, body, &both))
         return;
@@ -332,7 +332,7 @@ static struct flow walk_branch(struct walk *w, struct ir_stmt *s,
 {
     struct flow r = walk_side(w, s, true, &s->u.branch.then, own);
     struct flow other = walk_side(w, s, false, &s->u.branch.otherwise, own);
-    struct meet_place place = {w->scope, NULL, false, 0};
+    struct meet_place place = {w->scope, NULL, false, 0, 0};
     struct conflict both;
     if (w->parts == s && conflict(w, &r.exit, &other.exit, &place, &both))
         report(w, &both);
@@ -420,7 +420,7 @@ static bool part(struct walk *w, struct ir_block *block, size_t at,
                  struct flow *flow, const struct touches *next,
                  const struct conflict *both)
 {
-    struct meet_place place = {w->scope, NULL, false, 0};
+    struct meet_place place = {w->scope, NULL, false, 0, 0};
     enum sync_kind kind = SYNC_warp;
     if (!w->parts) {
         put_barrier(w, block, at, both);
@@ -494,7 +494,7 @@ static struct flow walk_block(struct walk *w, struct ir_block *block,
     touches_add(w->arena, &r.exit, before);
     for (size_t i = 0; i < block->n && !w->m->failed && !w->split; i++) {
         struct flow f = walk_stmt(w, block->at[i], &r.exit);
-        struct meet_place place = {w->scope, NULL, false, 0};
+        struct meet_place place = {w->scope, NULL, false, 0, 0};
         if (w->split) {
             split_branch(w, block, i--);
             continue;
@@ -520,7 +520,7 @@ static void see_copy(struct ir_stmt *s, void *context)
 static bool share_copies(struct walk *w, struct ir_block *body)
 {
     struct touches none = {0}, all = {0};
-    struct meet_place place = {NULL, NULL, false, 0};
+    struct meet_place place = {NULL, NULL, false, 0, 0};
     bool copies = false, found = false;
     ir_each_stmt(body, see_copy, &copies);
     if (!copies)

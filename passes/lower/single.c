@@ -87,7 +87,8 @@ static bool repeats(const struct mapping *m, const struct write *w,
         return !is_block || b->space != SPACE_shared;
     if (ir_is_int_const(map_get(&m->loop_extents, m->around[axis]), 1))
         return false;
-    bool is_common = b->space == SPACE_shared || b->role == ROLE_alloc;
+    bool is_common = b->space == SPACE_shared || b->role == ROLE_alloc ||
+                     ir_loop_mark(m->around[axis], "collective");
     bool is_placed = m->has_barriers && !b->is_ordered;
     return !is_block && is_common && !is_placed && !(w->axes & 1u << axis);
 }

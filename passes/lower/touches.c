@@ -1,7 +1,8 @@
 // Which accesses to memory that the threads of a block share conflict.
 //
 // In global memory, two accesses in the same iterations of the same loops over
-// threads do not: these loops are independent.
+// threads do not: these loops are independent, but for those whose threads do
+// one work together.
 
 #include "passes/lower/touches.h"
 
@@ -271,17 +272,46 @@ static bool is_apart(const struct meet_access *x,
     return false;
 }
 
-// Return whether two accesses are in the same iteration of loops over all the
-// axes on which the block has threads.
-static bool same_loops(const struct conflict *c, axis_set threads,
-                       const struct meet_scope *common)
+// Return whether two accesses are those of one statement of the kernel that
+// stores to their array.
+static bool is_one_statement(const struct conflict *c)
 {
+    const struct ir_stmt *x = c->first->stmt, *y = c->second->stmt;
+    const struct ir_buffer *b = c->first->buffer;
+    return x->kind == STMT_store && x->u.store.buffer == b &&
+           y->kind == STMT_store && y->u.store.buffer == b &&
+           x->span.source == y->span.source && x->span.from == y->span.from &&
+           x->span.to == y->span.to;
+}
+
+// Return the axes, of those on which the block has threads, on which two
+// accesses are not in the same iteration of a loop whose iterations are
+// independent.  Those of one whose threads do its work together are for the
+// iterations of one statement.
+static axis_set open_axes(const struct conflict *c, axis_set threads,
+                          const struct meet_scope *common)
+{
+    if (is_apart(c->first, common) || is_apart(c->second, common))
+        return threads;
+    bool is_one = is_one_statement(c);
     for (const struct meet_scope *s = common; s; s = s->up) {
-        if (s->loop)
+        if (s->loop && (is_one || !ir_loop_mark(s->loop, "collective")))
             threads &= ~(1u << s->loop->u.loop.axis);
     }
-    return !threads && !is_apart(c->first, common) &&
-           !is_apart(c->second, common);
+    return threads;
+}
+
+// Return how many threads next to each other differ only in their positions on
+// some of the axes on which the block has threads; 0 if that says nothing.
+static uint32_t threads_along(axis_set axes, axis_set threads)
+{
+    const axis_set lanes = 1u << AXIS_lane, warps = 1u << AXIS_warp;
+    if (axes == lanes)
+        return sync_threads(SYNC_warp);
+    bool in_groups = threads & 1u << AXIS_warpgroup;
+    return in_groups && !(axes & ~(lanes | warps))
+               ? sync_threads(SYNC_warpgroup)
+               : 0;
 }
 
 // Return whether two accesses conflict.
@@ -292,10 +322,12 @@ static bool conflicts(struct meet *meet, axis_set threads,
     if (x->buffer != y->buffer || !(x->writes || y->writes) ||
         (x->is_atomic && y->is_atomic))
         return false;
-    if (x->buffer->space == SPACE_global &&
-        same_loops(c, threads, place->common))
-        return false;
-    return meet_test(meet, x, y, place);
+    if (x->buffer->space != SPACE_global)
+        return meet_test(meet, x, y, place);
+    axis_set open = open_axes(c, threads, place->common);
+    struct meet_place within = *place;
+    within.within = threads_along(open, threads);
+    return open && meet_test(meet, x, y, &within);
 }
 
 bool touches_conflict(struct meet *meet, axis_set threads,
