@@ -77,6 +77,14 @@ struct interval facts_range_of(const struct facts *f, const struct affine *x);
 // iterations may leave the loop if so.
 bool facts_is_total(const struct facts *f, struct ir_expr *x);
 
+// Return whether an index is proved to lie in a dimension of that extent.
+bool facts_is_within(const struct facts *f, struct ir_expr *index,
+                     struct ir_expr *extent);
+
+// Return whether an expression is proved to evaluate without a fault and
+// without an effect: what it reads lies in its arrays, too.
+bool facts_is_safe(const struct facts *f, struct ir_expr *x);
+
 // Return whether x >= 0 can be proved.
 bool facts_nonnegative(const struct facts *f, const struct affine *x);
 

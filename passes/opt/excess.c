@@ -209,43 +209,11 @@ struct guarded {
     bool fails; // without the condition it may fault, or show
 };
 
-// Return whether an index is proved to lie in its array.
-static bool is_within(struct excess *e, struct ir_expr *index,
-                      struct ir_expr *extent)
-{
-    struct arena *a = e->p->scratch;
-    struct affine x = affine_of(a, index), one = affine_number(1);
-    struct affine room = affine_of(a, extent);
-    room = affine_add(a, &room, -1, &x);
-    room = affine_add(a, &room, -1, &one);
-    return ir_is_stable(index) && facts_nonnegative(&e->facts, &x) &&
-           facts_nonnegative(&e->facts, &room);
-}
-
-// Note what may fault: integer operations that are not defined for all
-// operands, and accesses that are not proved to lie in their array.
-static void see_fault(struct ir_expr *x, void *context)
-{
-    struct guarded *g = context;
-    unsigned flags = ir_op_info(x->op)->flags;
-    bool partial = x->op == OP_div || x->op == OP_mod || x->op == OP_ceildiv ||
-                   x->op == OP_shl || x->op == OP_shr;
-    if (partial && type_is_integer(x->type) && !ir_is_const(x->args[1]))
-        g->fails = true;
-    if ((flags & (OP_WRITES | OP_TOGETHER)) || x->type.lanes > 1 ||
-        (type_is_index(x->type) && !ir_is_stable(x)))
-        g->fails = true;
-    if (!(flags & OP_READS) || g->fails)
-        return;
-    for (uint32_t d = 0; d < x->n; d++)
-        if (!is_within(g->e, x->args[d], x->u.buffer->shape[d]))
-            g->fails = true;
-}
-
 // Look at the expression at a place.
 static void see_guarded(struct ir_expr **place, void *context)
 {
-    ir_each_expr(*place, see_fault, context);
+    struct guarded *g = context;
+    g->fails |= !facts_is_safe(&g->e->facts, *place);
 }
 
 // Look at a store: it shows unless the condition is one of its elements.
@@ -257,7 +225,8 @@ static void see_store(struct guarded *g, const struct ir_stmt *s)
         !is_common(g->e, array, &form))
         g->fails = true;
     for (uint32_t d = 0; d < s->u.store.n && !g->fails; d++)
-        if (!is_within(g->e, s->u.store.index[d], s->u.store.buffer->shape[d]))
+        if (!facts_is_within(&g->e->facts, s->u.store.index[d],
+                             s->u.store.buffer->shape[d]))
             g->fails = true;
 }
 
