@@ -28,6 +28,12 @@ struct emit_place {
     struct span by;
 };
 
+// A choice between values, and what was chosen.
+struct emit_chosen {
+    const struct ir_expr *x;
+    LLVMValueRef value;
+};
+
 // What emission works on.
 struct emitter {
     struct arena *arena;
@@ -56,6 +62,7 @@ struct emitter {
     LLVMValueRef dynamic;        // the module's dynamic shared memory, or NULL
     struct map accumulating;     // arrays that a warpgroup's instructions write
     struct VEC(const struct ir_buffer *) accumulators; // of them, those around
+    struct VEC(struct emit_chosen) chosen; // before, on every way to here
     bool is_foreign;   // an instruction that the target lacks was reported
     LLVMValueRef warp; // the number of the thread's, if there are such, or NULL
 };
@@ -103,6 +110,16 @@ LLVMValueRef emit_ramp(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_broadcast(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_lanes(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_lane(struct emitter *e, const struct ir_expr *x);
+
+// ---- emit_branch.c: values of which one is evaluated
+
+// Return what a choice that was made on every way to here has given, if it
+// would give the same again, or NULL.
+LLVMValueRef emit_known_choice(struct emitter *e, const struct ir_expr *x);
+// Evaluate one of two values, jumping over the other: `x` is cond ? arms[0] :
+// arms[1].
+LLVMValueRef emit_one_of(struct emitter *e, const struct ir_expr *x,
+                         LLVMValueRef cond, struct ir_expr *const *arms);
 
 // ---- emit_cast.c
 
@@ -158,6 +175,9 @@ bool emit_async(struct emitter *e, const struct ir_stmt *s);
 // Return the address of the element, or first element, that an index names.
 LLVMValueRef emit_address(struct emitter *e, const struct ir_buffer *buffer,
                           const struct ir_expr *index);
+// Return whether the whole launch only reads the array, through its pointer.
+bool emit_is_unchanging(const struct emitter *e,
+                        const struct ir_buffer *buffer);
 LLVMValueRef emit_load(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_atomic(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_atomic_cas(struct emitter *e, const struct ir_expr *x);

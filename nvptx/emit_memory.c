@@ -27,8 +27,7 @@ static unsigned access_align(struct type t)
     return bytes & -bytes;
 }
 
-// Return whether the whole launch only reads the array, through its pointer.
-static bool is_unchanging(struct emitter *e, const struct ir_buffer *buffer)
+bool emit_is_unchanging(const struct emitter *e, const struct ir_buffer *buffer)
 {
     return (buffer->space == SPACE_global || buffer->space == SPACE_constant) &&
            !map_has(&e->written, buffer);
@@ -50,7 +49,7 @@ LLVMValueRef emit_load(struct emitter *e, const struct ir_expr *x)
     LLVMTypeRef type = emit_memory_type(e, x->type);
     LLVMValueRef load = LLVMBuildLoad2(e->builder, type, from, "");
     LLVMSetAlignment(load, access_align(x->type));
-    if (is_unchanging(e, buffer))
+    if (emit_is_unchanging(e, buffer))
         mark_invariant(e, load);
     if (x->type.kind != TYPE_bool)
         return load;

@@ -65,27 +65,6 @@ bool emit_may_fault(const struct ir_expr *x)
     return false;
 }
 
-// Evaluate one of two values, jumping over the other.
-static LLVMValueRef emit_one_of(struct emitter *e, struct type t,
-                                LLVMValueRef cond, struct ir_expr *const *arms)
-{
-    LLVMBasicBlockRef blocks[2] = {emit_new_block(e, "then"),
-                                   emit_new_block(e, "else")};
-    LLVMBasicBlockRef end = emit_new_block(e, "end");
-    LLVMBuildCondBr(e->builder, cond, blocks[0], blocks[1]);
-    LLVMValueRef values[2];
-    for (int i = 0; i < 2; i++) {
-        LLVMPositionBuilderAtEnd(e->builder, blocks[i]);
-        values[i] = emit_value(e, arms[i]);
-        blocks[i] = LLVMGetInsertBlock(e->builder);
-        LLVMBuildBr(e->builder, end);
-    }
-    LLVMPositionBuilderAtEnd(e->builder, end);
-    LLVMValueRef phi = LLVMBuildPhi(e->builder, emit_type(e, t), "");
-    LLVMAddIncoming(phi, values, blocks, 2);
-    return phi;
-}
-
 // Return a truth value of bool type t.
 static struct ir_expr *truth(struct emitter *e, struct type t, bool value)
 {
@@ -102,10 +81,13 @@ LLVMValueRef emit_select(struct emitter *e, const struct ir_expr *x)
         arms[1] = truth(e, x->type, false);
     if (x->op == OP_or)
         arms[0] = truth(e, x->type, true);
+    LLVMValueRef known = emit_known_choice(e, x);
+    if (known)
+        return known;
     LLVMValueRef cond = emit_value(e, x->args[0]);
     if (x->args[0]->type.lanes == 1 &&
         (emit_may_fault(arms[0]) || emit_may_fault(arms[1])))
-        return emit_one_of(e, x->type, cond, arms);
+        return emit_one_of(e, x, cond, arms);
     LLVMValueRef a = emit_value(e, arms[0]);
     LLVMValueRef b = emit_value(e, arms[1]);
     return LLVMBuildSelect(e->builder, cond, a, b, "");

@@ -285,11 +285,12 @@ static void emit_stmt(struct emitter *e, struct ir_stmt *s)
 
 void emit_block(struct emitter *e, const struct ir_block *block)
 {
-    size_t around = e->accumulators.n;
+    size_t around = e->accumulators.n, chosen = e->chosen.n;
     for (size_t i = 0; i < block->n; i++) {
         struct emit_place before = emit_line_stmt(e, block->at[i]);
         emit_stmt(e, block->at[i]);
         emit_line_restore(e, before);
     }
     e->accumulators.n = around;
+    e->chosen.n = chosen;
 }
