@@ -11,6 +11,12 @@ KERNELS = f"{ROOT}/tests/kernels"
 EMPTY = f"{ROOT}/tools/bench/empty"
 
 
+def has_kernel(path, name):
+    """Whether a file defines a kernel."""
+    with open(path) as file:
+        return bool(re.search(rf"^kernel {name}\b", file.read(), re.M))
+
+
 class Failure(Exception):
     """A case that cannot be measured, and why."""
 
@@ -94,9 +100,8 @@ class Builder:
         """Builds a kernel of a file (absolute, or in tests/kernels, without .ing) and its
         bridge; returns the bridge's path."""
         path = f"{path if os.path.isabs(path) else f'{KERNELS}/{path}'}.ing"
-        with open(path) as file:
-            if not re.search(rf"^kernel {name}\b", file.read(), re.M):
-                raise Failure(f"{os.path.basename(path)} has no kernel {name}")
+        if not has_kernel(path, name):
+            raise Failure(f"{os.path.basename(path)} has no kernel {name}")
         folder, stem = self.file(path, arch), os.path.basename(path)[:-4]
         bridge = f"{folder}/{name}.so"
         if not (self.keep and os.path.exists(bridge)):

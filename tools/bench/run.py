@@ -32,6 +32,8 @@ def arguments():
     parser.add_argument("outdir", nargs="?")
     parser.add_argument("--only", nargs="+", choices=list(cases.PARTS), default=list(cases.PARTS))
     parser.add_argument("--match", default="", metavar="TEXT", help="only cases whose name has it")
+    parser.add_argument("--beside", nargs="+", default=[], metavar="FILE",
+                        help="files with other schedules of kernels of the part gemm, to take turns, too")
     parser.add_argument("--json", metavar="FILE", help="write the results there (OUTDIR/results.json)")
     parser.add_argument("--rounds", type=int, default=3, help="rounds that take turns (3)")
     parser.add_argument("--budget", type=float, default=540, metavar="SECONDS",

@@ -13,11 +13,13 @@ from report import Progress, Report, clocks, versions
 
 @dataclass
 class Session:
-    """What a case needs: how to build, where results go, how many rounds."""
+    """What a case needs: how to build, where results go, how many rounds, and the files
+    with other schedules."""
 
     builder: Builder
     report: Report
     rounds: int
+    beside: list
 
 
 class Hang(Exception):
@@ -60,7 +62,7 @@ def run(given):
         report.describe(versions())
     torch.manual_seed(1)
     builder = Builder(given.ingot, given.outdir, keep=given.built or given.start > 0)
-    work, progress = Session(builder, report, given.rounds), Progress(given.outdir)
+    work, progress = Session(builder, report, given.rounds, given.beside), Progress(given.outdir)
     for index, (part, name, measure) in enumerate(all_cases(given.only, given.match)):
         if index < given.start:
             continue

@@ -1,5 +1,6 @@
 """Products of matrices: right first, then beside their peers."""
 
+import os
 from functools import partial
 
 import torch
@@ -7,7 +8,7 @@ import torch
 import data
 import peers
 import timing
-from artifact import Failure
+from artifact import Failure, has_kernel
 from cases import PRODUCTS
 from definitions import EPILOGUES
 from report import median_ms
@@ -57,6 +58,25 @@ def rivals(kernel, product, size, copies, report):
     return works
 
 
+def variants(product, size, copies, session):
+    """Per file with another schedule of the kernel: its launches on every set of operands,
+    after its result was found right."""
+    works = {}
+    for path in (os.path.abspath(f) for f in session.beside if has_kernel(f, product.kernel)):
+        stem = os.path.basename(path)[:-4]
+        try:
+            kernel = session.builder.kernel(path[:-4], product.kernel, product.arch)
+            work = [kernel.launcher(extents(size), made.by_name) for made in copies]
+            data.poison(copies[0].out)
+            work[0]()
+            settle()
+            judge(kernel, product, copies[0])
+            works[stem] = work
+        except Failure as failure:
+            session.report.failure("gemm", f"{case_name(product, size)}, {stem}", str(failure))
+    return works
+
+
 def judge(kernel, product, made, works=()):
     """Errors of ours and of those peers that compute the same; a wrong result is a Failure."""
     same = [n for n in works if not product.finish or n in peers.FUSED]
@@ -86,8 +106,8 @@ def tell(session, product, size, form, rows, errors):
         text += f"; {p} {rates[p]:.1f}, ratio {middle:.4f} ({low:.3f} to {high:.3f}){off}"
     session.report.row("gemm", f"{case_name(product, size)} {form}", text,
                        ratios={p: r[0] for p, r in ratios.items()}, ranges=ratios,
-                       goals={p: product.peers[p][size] for p in ratios}, tflops=rates, ms=rows,
-                       errors=errors)
+                       goals={p: product.peers.get(p, {}).get(size) for p in ratios},
+                       tflops=rates, ms=rows, errors=errors)
 
 
 def measure(product, size, session):
@@ -100,7 +120,7 @@ def measure(product, size, session):
     judge(kernel, product, copies[0])
     works = rivals(kernel, product, size, copies, session.report)
     errors = judge(kernel, product, copies[0], works)
-    works = {"ingot": ours, **works}
+    works = {"ingot": ours, **works, **variants(product, size, copies, session)}
     tell(session, product, size, "cool", timing.cool(works, session.rounds), errors)
     if min(sizes.values()) >= 4096:
         tell(session, product, size, "sustained", timing.sustained(works, session.rounds), errors)
