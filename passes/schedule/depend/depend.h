@@ -71,6 +71,11 @@ bool depend_flows(struct pass *p, struct ir_stmt *loop,
 bool depend_changes(struct pass *p, struct ir_stmt *loop,
                     const struct ir_buffer *buffer);
 
+// Return whether a stage reads only those elements of an array that something
+// before it has written.
+bool depend_reads_written(struct pass *p, const struct ir_stmt *stage,
+                          const struct ir_buffer *buffer);
+
 // Return whether a stage reads an array in every iteration, and only elements
 // that something before it has written.
 bool depend_is_filled(struct pass *p, const struct ir_stmt *stage,

@@ -118,11 +118,25 @@ static size_t conditions_around(const struct depend_access *x)
     return n;
 }
 
+bool depend_reads_written(struct pass *p, const struct ir_stmt *stage,
+                          const struct ir_buffer *buffer)
+{
+    struct depend_nest w;
+    struct depend_question q = {.any = true};
+    depend_walk_all(&w, p);
+    for (size_t i = 0; i < w.accesses.n; i++) {
+        const struct depend_access *x = &w.accesses.at[i];
+        if (x->stage == stage && x->buffer == buffer && !x->writes &&
+            !depend_is_covered(&w, &q, x))
+            return false;
+    }
+    return true;
+}
+
 bool depend_is_filled(struct pass *p, const struct ir_stmt *stage,
                       const struct ir_buffer *buffer)
 {
     struct depend_nest w;
-    struct depend_question q = {.any = true};
     size_t conditions = 0;
     bool always = false;
     depend_walk_all(&w, p);
@@ -133,11 +147,8 @@ bool depend_is_filled(struct pass *p, const struct ir_stmt *stage,
     }
     for (size_t i = 0; i < w.accesses.n; i++) {
         const struct depend_access *x = &w.accesses.at[i];
-        if (x->stage != stage || x->buffer != buffer)
-            continue;
-        always |= conditions_around(x) <= conditions;
-        if (!depend_is_covered(&w, &q, x))
-            return false;
+        if (x->stage == stage && x->buffer == buffer)
+            always |= conditions_around(x) <= conditions;
     }
-    return always;
+    return always && depend_reads_written(p, stage, buffer);
 }

@@ -17,10 +17,12 @@
 //     standing still, and it is not double-buffered; what
 //     reads it does so in the window, and no condition but on
 //     the element itself leaves a part of it out; blocks
-//     and threads find what they or others have kept         E0697
+//     and threads find what they or others have kept; and
+//     what the loop writes is not read before                E0697
 
 #include "passes/schedule/common/box.h"
 #include "passes/schedule/common/move.h"
+#include "passes/schedule/depend/depend.h"
 
 #include "ir/affine.h"
 #include "ir/build.h"
@@ -253,6 +255,21 @@ static bool fills_window(struct rolling *r)
     return true;
 }
 
+// Check that what the loop writes is written before the stage reads it: what it
+// keeps would be computed from something else, in parts of the window that
+// nobody reads yet.
+static bool reads_written(struct rolling *r)
+{
+    struct sched_buffers inputs = sched_inputs_of(r->pass, r->stage);
+    r->fault = "a part of its window is computed from what is written later";
+    for (size_t i = 0; i < inputs.n; i++) {
+        if (ir_block_writes(&r->loop->u.loop.body, inputs.at[i]) &&
+            !depend_reads_written(r->pass, r->stage, inputs.at[i]))
+            return false;
+    }
+    return true;
+}
+
 // Check that all uses are below the loop.
 static bool is_alone(struct rolling *r, const struct sched_uses *uses)
 {
@@ -284,7 +301,7 @@ static bool check(const struct sched_call *c, struct rolling *r)
         uses = sched_uses_of(r->pass, r->array);
         r->fault = "it is double-buffered: iterations take turns with it";
         good = !r->array->is_double && uses.writers.n == 1 && find_window(r) &&
-               fills_window(r) && is_alone(r, &uses);
+               fills_window(r) && is_alone(r, &uses) && reads_written(r);
     }
     if (good)
         return true;
