@@ -171,6 +171,25 @@ static void measure_loop(struct mapping *m, struct ir_stmt *s)
     m->name[loop->axis] = loop->var->name;
 }
 
+// Check that no loop over threads around an array in shared memory would have
+// one of its own for each of its iterations; reports E0860.
+static void check_shared(struct mapping *m, const struct ir_stmt *alloc)
+{
+    const struct ir_buffer *b = alloc->u.buffer;
+    for (int i = 0; i < AXIS_COUNT && b->space == SPACE_shared; i++) {
+        const struct ir_stmt *loop = m->around[i];
+        if (axis_kind((enum axis)i) != AXIS_THREAD || !loop ||
+            ir_is_int_const(map_get(&m->loop_extents, loop), 1))
+            continue;
+        diag_error(m->p->diags, alloc->span, D_shared_in_threads, b->name,
+                   loop->u.loop.var->name, axis_name((enum axis)i));
+        diag_note(m->p->diags, loop->span, "in front of `%s` it is one for all",
+                  loop->u.loop.var->name);
+        m->failed = true;
+        return;
+    }
+}
+
 // Measure the bound loops of a block and below.
 static void measure(struct mapping *m, struct ir_block *block)
 {
@@ -180,6 +199,8 @@ static void measure(struct mapping *m, struct ir_block *block)
         struct ir_block *inside[IR_BLOCKS_MOST];
         bool bound = s->kind == STMT_for && is_bound(&s->u.loop);
         struct ir_stmt *around = bound ? m->around[s->u.loop.axis] : NULL;
+        if (s->kind == STMT_alloc)
+            check_shared(m, s);
         if (bound)
             measure_loop(m, s);
         if (bound)
