@@ -183,6 +183,20 @@ LLVMValueRef emit_atomic(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_atomic_cas(struct emitter *e, const struct ir_expr *x);
 void emit_store(struct emitter *e, const struct ir_stmt *s);
 
+// ---- emit_need.c
+
+// What only newer architectures have.
+enum feature {
+#define FEATURE(name, number, ptx, diagnostic) FEATURE_##name,
+#include "nvptx/features.def"
+#undef FEATURE
+};
+
+// Note the PTX version that a feature needs.  Returns false after reporting that
+// the architecture lacks it; `what` of it is used.
+bool emit_need(struct emitter *e, enum feature f, struct span span,
+               const char *what);
+
 // ---- emit_cluster.c
 
 // Say how many blocks the clusters of a launch have, for the entry at hand;

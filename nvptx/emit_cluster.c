@@ -5,24 +5,14 @@
 
 #include "ir/build.h"
 
-enum { CLUSTER_TARGET = 90, CLUSTER_PTX = 80 };
-
 void emit_cluster(struct emitter *e, const struct ir_stmt *s)
 {
     const uint32_t *n = s->u.launch.cluster;
     if (ir_cluster_blocks(&s->u.launch) == 1)
         return;
-    emit_need_ptx(e, CLUSTER_PTX);
     emit_string_attribute(e->function, "nvvm.cluster_dim",
                           arena_printf(e->arena, "%u,%u,%u", n[0], n[1], n[2]));
-    if (e->options->target->number >= CLUSTER_TARGET)
-        return;
-    diag_error(e->diags, s->span, D_cluster_target, e->entry,
-               e->options->target->name);
-    diag_help(e->diags,
-              "give the schedule the architectures that it is for: "
-              "schedule %s for sm_90 { ... }",
-              e->kernel->name);
+    emit_need(e, FEATURE_cluster, s->span, "clusters of blocks");
 }
 
 void emit_cluster_barrier(struct emitter *e)

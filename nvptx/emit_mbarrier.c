@@ -7,17 +7,6 @@
 
 #include "ir/build.h"
 
-enum { MBARRIER_TARGET = 90, MBARRIER_PTX = 80 };
-
-// Report a target without mbarriers that count bytes.
-static void check_target(struct emitter *e, struct span span, const char *what)
-{
-    emit_need_ptx(e, MBARRIER_PTX);
-    if (e->options->target->number < MBARRIER_TARGET)
-        diag_error(e->diags, span, D_mbarrier_target, e->entry, what,
-                   e->options->target->name);
-}
-
 // Return the 32 bits of operand `i` behind the element.
 static LLVMValueRef operand(struct emitter *e, const struct ir_expr *x,
                             uint32_t i)
@@ -37,7 +26,7 @@ LLVMValueRef emit_mbarrier(struct emitter *e, const struct ir_expr *x)
 {
     static const char arrive[] =
         "llvm.nvvm.mbarrier.arrive.scope.cta.space.cta";
-    check_target(e, x->span, ir_op_info(x->op)->spelling);
+    emit_need(e, FEATURE_mbarrier, x->span, ir_op_info(x->op)->spelling);
     bool is_init = x->op == OP_mbarrier_init;
     bool is_expect = x->op == OP_mbarrier_expect;
     LLVMValueRef args[] = {emit_address(e, x->u.buffer, x->args[0]),
@@ -54,7 +43,7 @@ LLVMValueRef emit_mbarrier(struct emitter *e, const struct ir_expr *x)
 
 LLVMValueRef emit_mbarrier_copied(struct emitter *e, const struct ir_expr *x)
 {
-    check_target(e, x->span, ir_op_info(x->op)->spelling);
+    emit_need(e, FEATURE_mbarrier, x->span, ir_op_info(x->op)->spelling);
     LLVMValueRef barrier = emit_address(e, x->u.buffer, x->args[0]);
     emit_intrinsic(e, "llvm.nvvm.cp.async.mbarrier.arrive.noinc.shared", NULL,
                    &barrier, 1);
@@ -80,7 +69,7 @@ static void emit_clobber(struct emitter *e)
 //   behind: ...
 LLVMValueRef emit_mbarrier_wait(struct emitter *e, const struct ir_expr *x)
 {
-    check_target(e, x->span, ir_op_info(x->op)->spelling);
+    emit_need(e, FEATURE_mbarrier, x->span, ir_op_info(x->op)->spelling);
     LLVMValueRef args[] = {emit_address(e, x->u.buffer, x->args[0]),
                            operand(e, x, 0)};
     LLVMBasicBlockRef wait = emit_new_block(e, "wait");
@@ -99,7 +88,7 @@ LLVMValueRef emit_mbarrier_wait(struct emitter *e, const struct ir_expr *x)
 void emit_bulk_sync(struct emitter *e, const struct ir_stmt *s)
 {
     LLVMValueRef n = emit_int(e, type_scalar(TYPE_u32), s->u.sync.n);
-    check_target(e, s->span, sync_spelling(s->u.sync.kind));
+    emit_need(e, FEATURE_mbarrier, s->span, sync_spelling(s->u.sync.kind));
     switch ((int)s->u.sync.kind) {
     case SYNC_fence_mbarrier_init:
         emit_intrinsic(e, "llvm.nvvm.fence.mbarrier_init.release.cluster", NULL,

@@ -5,9 +5,8 @@
 
 #include "nvptx/emit.h"
 
-// What the engine takes: bytes of a map, its alignment, the first architecture
-// that has it, and the PTX that knows it, times ten.
-enum { MAP_WORDS = 16, MAP_ALIGN = 64, TENSOR_TARGET = 90, TENSOR_PTX = 80 };
+// What the engine takes: words of a map, and its alignment.
+enum { MAP_WORDS = 16, MAP_ALIGN = 64 };
 
 // The number of operands of a load besides the coordinates, and of a store.
 enum { RANK_MOST = 5, LOAD_OPERANDS = 8, STORE_OPERANDS = 4 };
@@ -64,16 +63,7 @@ static LLVMValueRef add_hint(struct emitter *e, LLVMValueRef *args, unsigned *n,
 // Report a target that has no copy engine.
 static bool check_target(struct emitter *e, const struct ir_stmt *s)
 {
-    emit_need_ptx(e, TENSOR_PTX);
-    if (e->options->target->number >= TENSOR_TARGET)
-        return true;
-    diag_error(e->diags, s->span, D_tensor_target, e->entry,
-               e->options->target->name);
-    diag_help(e->diags,
-              "give the schedule the architectures that it is for: "
-              "schedule %s for sm_90 { ... }",
-              e->kernel->name);
-    return false;
+    return emit_need(e, FEATURE_tensor, s->span, "boxes through tensor maps");
 }
 
 // Call the intrinsic `name` of as many dimensions as the copy has.

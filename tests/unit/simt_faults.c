@@ -3,10 +3,10 @@
 // repaired twin has none.  tests/simt/README.md tells how the files are
 // written.
 
+#include "tests/unit/support/plants.h"
 #include "tests/unit/support/specimen.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -58,15 +58,6 @@ static void read_mark(struct plant *p, unsigned number, const char *line)
     vec_push(&p->arena, &p->marks, m);
 }
 
-// Append the line that stands for this one in the repaired kernel.
-static void repair_line(const char *line, struct buf *out)
-{
-    static const char key[] = "// fixed:";
-    const char *fixed = strstr(line, key);
-    buf_text(out, fixed ? fixed + strlen(key) : line);
-    buf_char(out, '\n');
-}
-
 // Take a file apart: its marks, and the text of its repaired twin.
 static void read_lines(struct plant *p, struct buf *repaired)
 {
@@ -75,7 +66,7 @@ static void read_lines(struct plant *p, struct buf *repaired)
         size_t length = strcspn(line, "\n");
         const char *copy = arena_copy(&p->arena, line, length);
         read_mark(p, number, copy);
-        repair_line(copy, repaired);
+        buf_printf(repaired, "%s\n", plant_repaired(copy, "// fixed:"));
         line += length + (line[length] != 0);
     }
 }
@@ -290,44 +281,16 @@ static unsigned check_file(const char *folder, const char *name, bool is_twin)
     return failures;
 }
 
-// Return whether a folder's entry is a kernel, and the one asked for.
-static int is_plant(const struct dirent *e)
-{
-    const char *dot = strrchr(e->d_name, '.'), *only = getenv("PLANT");
-    return dot && strcmp(dot, ".ing") == 0 &&
-           (!only || strstr(e->d_name, only));
-}
-
-// Check all files, or their twins.
-static void check_all(bool is_twin)
-{
-    struct arena a = {0};
-    const char *root = getenv("SOURCE_DIR");
-    const char *folder =
-        arena_printf(&a, "%s/tests/simt/faults", root ? root : ".");
-    struct dirent **files;
-    int n = scandir(folder, &files, is_plant, alphasort);
-    unsigned failures = 0;
-    assert_true(n >= FILES_LEAST || getenv("PLANT"));
-    for (int i = 0; i < n; i++) {
-        failures += check_file(folder, files[i]->d_name, is_twin);
-        free(files[i]);
-    }
-    free(files);
-    arena_reset(&a);
-    assert_int_equal(failures, 0);
-}
-
 static void finds_each_fault_and_nothing_else(void **state)
 {
     (void)state;
-    check_all(false);
+    plants_check("tests/simt/faults", ".ing", FILES_LEAST, check_file, false);
 }
 
 static void finds_nothing_in_repaired_kernels(void **state)
 {
     (void)state;
-    check_all(true);
+    plants_check("tests/simt/faults", ".ing", FILES_LEAST, check_file, true);
 }
 
 int main(void)

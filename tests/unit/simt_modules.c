@@ -5,9 +5,9 @@
 // are written.
 
 #include "tests/unit/support/nvptx_fixture.h"
+#include "tests/unit/support/plants.h"
 #include "tests/unit/support/specimen.h"
 
-#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -52,14 +52,13 @@ static void read_faults(struct subject *s, const char *line)
 // Take a line of the file.
 static void read_line(struct subject *s, const char *line)
 {
-    const char *fixed = strstr(line, "; fixed:");
     if (strncmp(line, ";> ", 3) == 0)
         buf_printf(&s->kernel, "%s\n", line + 3);
     else if (strncmp(line, ";! ", 3) == 0 && !s->is_twin)
         read_faults(s, arena_printf(&s->t.base.arena, "%s\n", line + 3));
     else
         buf_printf(&s->module, "%s\n",
-                   fixed && s->is_twin ? fixed + strlen("; fixed:") : line);
+                   s->is_twin ? plant_repaired(line, "; fixed:") : line);
 }
 
 // Take the file apart.
@@ -177,43 +176,16 @@ static unsigned check_file(const char *folder, const char *name, bool is_twin)
     return s.failures;
 }
 
-// Return whether a folder's entry is a module, and the one asked for.
-static int is_module(const struct dirent *e)
-{
-    const char *dot = strrchr(e->d_name, '.'), *only = getenv("PLANT");
-    return dot && strcmp(dot, ".ll") == 0 && (!only || strstr(e->d_name, only));
-}
-
-// Check all files, or their twins.
-static void check_all(bool is_twin)
-{
-    struct arena a = {0};
-    const char *root = getenv("SOURCE_DIR");
-    const char *folder =
-        arena_printf(&a, "%s/tests/simt/modules", root ? root : ".");
-    struct dirent **files;
-    int n = scandir(folder, &files, is_module, alphasort);
-    unsigned failures = 0;
-    assert_true(n >= FILES_LEAST || getenv("PLANT"));
-    for (int i = 0; i < n; i++) {
-        failures += check_file(folder, files[i]->d_name, is_twin);
-        free(files[i]);
-    }
-    free(files);
-    arena_reset(&a);
-    assert_int_equal(failures, 0);
-}
-
 static void finds_each_fault_and_nothing_else(void **state)
 {
     (void)state;
-    check_all(false);
+    plants_check("tests/simt/modules", ".ll", FILES_LEAST, check_file, false);
 }
 
 static void computes_what_the_kernels_say(void **state)
 {
     (void)state;
-    check_all(true);
+    plants_check("tests/simt/modules", ".ll", FILES_LEAST, check_file, true);
 }
 
 int main(void)
