@@ -1,6 +1,5 @@
 // Tests of nvptx/ptxas.c: the assembler, and things that pretend to be it.
 
-#include "nvptx/ptxas.h"
 #include "tests/unit/support/package_fixture.h"
 
 #include <setjmp.h>
@@ -31,11 +30,7 @@ static struct ptxas_job job_for(struct fixture *f, const char *target,
     struct package p = fixture_package(f, "t", vadd_only, 1);
     ptx->n = 0;
     fixture_ptx(&p, target, found->ptx, ptx);
-    return (struct ptxas_job){.target = found,
-                              .ptx = arena_copy(&f->arena, ptx->data, ptx->n),
-                              .ptx_size = ptx->n,
-                              .entries = vadd_entry,
-                              .n_entries = 1};
+    return fixture_job(f, target, ptx, vadd_entry, 1);
 }
 
 // Run a script in the place of ptxas for sm_80 and check what is reported.
@@ -44,8 +39,8 @@ static void refuses(const char *script, enum diag_code code, const char *text)
     struct fixture f;
     struct buf ptx = {0};
     fixture_start(&f);
-    struct ptxas tool = {.path = fixture_script(&f, script),
-                         .timeout_ms = 1500};
+    struct ptxas tool = fixture_fake_ptxas(&f, script);
+    tool.timeout_ms = 1500;
     struct ptxas_job job = job_for(&f, "sm_80", &ptx);
     assert_false(ptxas_run(&f.arena, &tool, &job, 1, &f.diags));
     assert_int_equal(f.diags.errors, 1);
@@ -119,17 +114,14 @@ static void refuses_changed(const char *format, enum diag_code code,
                             const char *text)
 {
     struct fixture f;
-    fixture_start(&f);
-    const char *path = fixture_tool(&f, "ptxas");
+    struct ptxas tool = fixture_start_ptxas(&f);
     struct buf script = {0};
-    for (; path && *format; format++)
+    for (; *format; format++)
         if (*format == '@')
-            buf_text(&script, path);
+            buf_text(&script, tool.path);
         else
             buf_char(&script, *format);
     fixture_end(&f);
-    if (!path)
-        skip();
     refuses(script.data, code, text);
     buf_free(&script);
 }
@@ -166,7 +158,7 @@ static void reports_every_job(void **state)
     struct fixture f;
     struct buf ptx = {0};
     fixture_start(&f);
-    struct ptxas tool = {.path = fixture_script(&f, "exit 1")};
+    struct ptxas tool = fixture_fake_ptxas(&f, "exit 1");
     struct ptxas_job jobs[] = {job_for(&f, "sm_80", &ptx),
                                job_for(&f, "sm_90a", &ptx)};
     assert_false(ptxas_run(&f.arena, &tool, jobs, 2, &f.diags));
@@ -182,18 +174,11 @@ static void passes_warnings_on(void **state)
     (void)state;
     struct fixture f;
     struct buf ptx = {0};
-    fixture_start(&f);
-    const char *path = fixture_tool(&f, "ptxas");
-    if (!path) {
-        fixture_end(&f);
-        skip();
-    }
-    struct ptxas tool = {
-        .path = fixture_script(
-            &f,
-            arena_printf(&f.arena,
+    struct ptxas tool = fixture_start_ptxas(&f);
+    tool = fixture_fake_ptxas(
+        &f, arena_printf(&f.arena,
                          "echo 'ptxas warning : beware' >&2; exec %s \"$@\"",
-                         path))};
+                         tool.path));
     struct ptxas_job job = job_for(&f, "sm_80", &ptx);
     assert_true(ptxas_run(&f.arena, &tool, &job, 1, &f.diags));
     assert_int_equal(f.diags.errors, 0);
@@ -209,20 +194,13 @@ static void assembles_without_splitting(void **state)
     (void)state;
     struct fixture f;
     struct buf ptx = {0};
-    fixture_start(&f);
-    const char *path = fixture_tool(&f, "ptxas");
-    if (!path) {
-        fixture_end(&f);
-        skip();
-    }
-    struct ptxas tool = {
-        .path = fixture_script(
-            &f,
-            arena_printf(&f.arena,
+    struct ptxas tool = fixture_start_ptxas(&f);
+    tool = fixture_fake_ptxas(
+        &f, arena_printf(&f.arena,
                          "case \"$*\" in *split*) echo \"ptxas fatal   : "
                          "Unknown option '-split-compile'\" >&2; exit 255;; "
                          "esac; exec %s \"$@\"",
-                         path))};
+                         tool.path));
     struct ptxas_job job = job_for(&f, "sm_80", &ptx);
     assert_true(ptxas_run(&f.arena, &tool, &job, 1, &f.diags));
     assert_non_null(usage_find(&job.usage, "vadd"));
@@ -238,12 +216,7 @@ static void assembles(void **state)
     struct fixture f;
     struct buf ptx = {0};
     struct ptxas_job jobs[4];
-    fixture_start(&f);
-    struct ptxas tool = {.path = fixture_tool(&f, "ptxas")};
-    if (!tool.path) {
-        fixture_end(&f);
-        skip();
-    }
+    struct ptxas tool = fixture_start_ptxas(&f);
     for (int i = 0; i < 4; i++)
         jobs[i] = job_for(&f, targets[i], &ptx);
     assert_true(ptxas_run(&f.arena, &tool, jobs, 4, &f.diags));
@@ -269,15 +242,10 @@ static void reads_statistics(void **state)
     (void)state;
     struct fixture f;
     struct elf_cubin cubin;
-    fixture_start(&f);
-    struct ptxas tool = {.path = fixture_tool(&f, "ptxas")};
+    struct ptxas tool = fixture_start_ptxas(&f);
     struct ptxas_job job = {.target = nvptx_target_find("sm_90", &f.diags),
                             .ptx = busy_ptx,
                             .ptx_size = sizeof busy_ptx - 1};
-    if (!tool.path) {
-        fixture_end(&f);
-        skip();
-    }
     assert_true(ptxas_run(&f.arena, &tool, &job, 1, &f.diags));
     const struct kernel_usage *u = usage_find(&job.usage, "busy");
     assert_non_null(u);
@@ -297,15 +265,9 @@ static void is_reproducible(void **state)
     (void)state;
     struct fixture f;
     struct buf ptx = {0};
-    fixture_start(&f);
-    struct ptxas tool = {.path = fixture_tool(&f, "ptxas")};
+    struct ptxas tool = fixture_start_ptxas(&f);
     struct ptxas_job jobs[] = {job_for(&f, "sm_90", &ptx),
                                job_for(&f, "sm_90", &ptx)};
-    if (!tool.path) {
-        buf_free(&ptx);
-        fixture_end(&f);
-        skip();
-    }
     assert_true(ptxas_run(&f.arena, &tool, jobs, 2, &f.diags));
     assert_int_equal(jobs[0].cubin_size, jobs[1].cubin_size);
     assert_memory_equal(jobs[0].cubin, jobs[1].cubin, jobs[0].cubin_size);

@@ -1,7 +1,6 @@
 // Tests of nvptx/ptxas_remarks.c: what ptxas says of kernels by number, first
 // as it says it of PTX that is made for that, then in its words from a script.
 
-#include "nvptx/ptxas.h"
 #include "tests/unit/support/package_fixture.h"
 
 #include <setjmp.h>
@@ -57,12 +56,9 @@ static struct ptxas_job job_for(struct fixture *f, const struct buf *ptx)
     *s = (struct source){"gemm.ing", "one\ntwo\n", 8};
     places[0] = (struct span){s, 0, 3};
     places[1] = (struct span){s, 4, 7};
-    return (struct ptxas_job){.target = nvptx_target_find("sm_90a", &f->diags),
-                              .ptx = arena_copy(&f->arena, ptx->data, ptx->n),
-                              .ptx_size = ptx->n,
-                              .entries = entries,
-                              .places = places,
-                              .n_entries = 2};
+    struct ptxas_job job = fixture_job(f, "sm_90a", ptx, entries, 2);
+    job.places = places;
+    return job;
 }
 
 // A row: PTX, and what is reported of it, at `k`.
@@ -117,12 +113,7 @@ static void reports_what_is_provoked(void **state)
         const struct provoked *row = &provoked[i];
         struct fixture f;
         struct buf ptx = {0};
-        fixture_start(&f);
-        struct ptxas tool = {.path = fixture_tool(&f, "ptxas")};
-        if (!tool.path) {
-            fixture_end(&f);
-            skip();
-        }
+        struct ptxas tool = fixture_start_ptxas(&f);
         put_ptx(&ptx, row->n, row->bounds, row->begin, row->before,
                 row->behind);
         struct ptxas_job job = job_for(&f, &ptx);
@@ -142,12 +133,7 @@ static void shows_the_line(void **state)
     (void)state;
     struct fixture f;
     struct buf ptx = {0};
-    fixture_start(&f);
-    struct ptxas tool = {.path = fixture_tool(&f, "ptxas")};
-    if (!tool.path) {
-        fixture_end(&f);
-        skip();
-    }
+    struct ptxas tool = fixture_start_ptxas(&f);
     put_ptx(&ptx, 256, ".reqntid 512", "", FENCE, "");
     struct ptxas_job job = job_for(&f, &ptx);
     assert_false(ptxas_run(&f.arena, &tool, &job, 1, &f.diags));
@@ -216,10 +202,9 @@ static void reports_what_is_said(void **state)
         fixture_start(&f);
         put_ptx(&ptx, 64, ".reqntid 384 .minnctapersm 1",
                 "setmaxnreg.inc.sync.aligned.u32 232;\n", FENCE, "");
-        struct ptxas tool = {
-            .path = fixture_script(&f, arena_printf(&f.arena,
-                                                    "echo \"%s\" >&2; exit 1",
-                                                    said[i].line))};
+        struct ptxas tool = fixture_fake_ptxas(
+            &f,
+            arena_printf(&f.arena, "echo \"%s\" >&2; exit 1", said[i].line));
         struct ptxas_job job = job_for(&f, &ptx);
         assert_false(ptxas_run(&f.arena, &tool, &job, 1, &f.diags));
         const struct diag *d = &f.diags.all.at[0];

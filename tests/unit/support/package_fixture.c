@@ -3,14 +3,18 @@
 #include "tests/unit/support/package_fixture.h"
 
 #include "ir/text.h"
-#include "nvptx/ptxas.h"
 #include "nvptx/tool.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 const char fixture_vadd[] =
     "kernel vadd(n: int, A: f32[n], B: f32[n]) -> C: f32[n]\n"
@@ -227,4 +231,31 @@ bool fixture_images(struct fixture *f, struct package *package,
 const char *fixture_message(const struct fixture *f)
 {
     return f->diags.all.n ? f->diags.all.at[f->diags.all.n - 1].text : "";
+}
+
+struct ptxas fixture_start_ptxas(struct fixture *f)
+{
+    fixture_start(f);
+    struct ptxas tool = {.path = fixture_tool(f, "ptxas")};
+    if (!tool.path) {
+        fixture_end(f);
+        skip();
+    }
+    return tool;
+}
+
+struct ptxas fixture_fake_ptxas(struct fixture *f, const char *script)
+{
+    return (struct ptxas){.path = fixture_script(f, script)};
+}
+
+struct ptxas_job fixture_job(struct fixture *f, const char *target,
+                             const struct buf *ptx, const char *const *entries,
+                             size_t n)
+{
+    return (struct ptxas_job){.target = nvptx_target_find(target, &f->diags),
+                              .ptx = arena_copy(&f->arena, ptx->data, ptx->n),
+                              .ptx_size = ptx->n,
+                              .entries = entries,
+                              .n_entries = n};
 }

@@ -6,6 +6,7 @@
 
 #include "ir/base/diag.h"
 #include "nvptx/package/package.h"
+#include "nvptx/ptxas.h"
 
 // Kernels for tests, at level flat.
 extern const char fixture_vadd[];    // one launch, one variant, no workspace
@@ -51,6 +52,17 @@ bool fixture_images(struct fixture *f, struct package *package,
 // Write a script for the shell into a new file of a folder for temporary files.
 // Returns its path, which fixture_end removes.
 const char *fixture_script(struct fixture *f, const char *text);
+
+// Start a fixture for the true ptxas.  Skips the test where there is none.
+struct ptxas fixture_start_ptxas(struct fixture *f);
+
+// Return a script that pretends to be ptxas.
+struct ptxas fixture_fake_ptxas(struct fixture *f, const char *script);
+
+// Return a job of PTX, which is copied, for an architecture.
+struct ptxas_job fixture_job(struct fixture *f, const char *target,
+                             const struct buf *ptx, const char *const *entries,
+                             size_t n);
 
 // Return the text of the newest diagnostic, or "" if there is none.
 const char *fixture_message(const struct fixture *f);
