@@ -257,3 +257,14 @@ void facts_leave(struct facts *f, struct facts_mark mark)
     f->states.n = mark.states;
     f->launch = mark.launch;
 }
+
+struct facts facts_at(const struct facts *f, struct facts_mark mark)
+{
+    struct facts r = *f;
+    facts_leave(&r, mark);
+    r.known.cap = r.known.n;
+    r.vars.cap = r.vars.n;
+    r.multiples.cap = r.multiples.n;
+    r.states.cap = r.states.n;
+    return r;
+}

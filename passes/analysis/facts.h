@@ -57,6 +57,10 @@ struct facts_mark facts_mark(const struct facts *f);
 // Forget what was learnt since the mark.
 void facts_leave(struct facts *f, struct facts_mark mark);
 
+// Return what was known at a mark, to learn more from there: `f` stays as it
+// is, but must take over `newest` before it learns on.
+struct facts facts_at(const struct facts *f, struct facts_mark mark);
+
 // Learn what holds inside a loop, stage or launch, or behind a `let`.
 void facts_enter(struct facts *f, const struct ir_stmt *s);
 

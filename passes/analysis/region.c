@@ -12,17 +12,48 @@
 // A walk over the kernel: it collects accesses, or moves their indices.
 struct region_walk {
     struct region_place here;
-    struct map names; // iteration variables and `let`s -> what they stand for
-    bool is_inside;   // below q->within
+    struct map values; // iteration variables and `let`s -> their struct value
+    struct map names;  // of these the ones met in accesses and conditions so
+                       // far -> what they stand for
+    bool is_inside;    // below q->within
     struct region *out;
     const bool *moves; // NULL: collect
 };
 
+// What a variable stands for, as the program writes it.
+struct value {
+    struct ir_expr *expr;
+    struct facts_mark place; // what was known there
+};
+
+static void see_name(struct ir_expr *x, void *context);
+
+// Put in an expression what variables stand for.
+static struct ir_expr *substitute(struct region_walk *w, struct ir_expr *x)
+{
+    ir_each_expr(x, see_name, w);
+    return ir_substitute(w->here.q->arena, x, &w->names, NULL);
+}
+
+// Find what a variable stands for, under what was known at its place.
+static void see_name(struct ir_expr *x, void *context)
+{
+    struct region_walk *w = context;
+    const struct value *v =
+        x->op == OP_var ? map_get(&w->values, x->u.var) : NULL;
+    if (!v || map_get(&w->names, x->u.var))
+        return;
+    struct ir_expr *by = substitute(w, v->expr);
+    struct facts then = facts_at(&w->here.facts, v->place);
+    by = fold_expr(w->here.q->arena, &then, by);
+    w->here.facts.newest = then.newest;
+    map_set(&w->names, x->u.var, by);
+}
+
 // Return an expression in the variables of loops and parameters, simplified.
 static struct ir_expr *expand(struct region_walk *w, struct ir_expr *x)
 {
-    x = ir_substitute(w->here.q->arena, x, &w->names, NULL);
-    return fold_expr(w->here.q->arena, &w->here.facts, x);
+    return fold_expr(w->here.q->arena, &w->here.facts, substitute(w, x));
 }
 
 // Return x - y as a number; false if it is none.
@@ -138,10 +169,14 @@ static void see_place(struct ir_expr **place, void *context)
 
 // Let a variable stand for an expression from here on.
 static void name(struct region_walk *w, const struct ir_var *var,
-                 struct ir_expr *value)
+                 struct ir_expr *expr)
 {
-    if (ir_is_stable(value))
-        map_set(&w->names, var, expand(w, value));
+    if (!ir_is_stable(expr))
+        return;
+    struct value *v = arena_new(w->here.q->scratch, struct value);
+    *v = (struct value){expr, facts_mark(&w->here.facts)};
+    map_set(&w->values, var, v);
+    map_set(&w->names, var, NULL);
 }
 
 static void walk(struct region_walk *w, struct ir_block *block);
@@ -155,10 +190,8 @@ static void walk_inside(struct region_walk *w, const struct ir_stmt *s,
     bool cuts = !w->here.q->whole_tiles;
     if (s && (s->kind != STMT_stage || cuts))
         facts_enter(&w->here.facts, s);
-    if (condition && cuts) {
-        condition = ir_substitute(w->here.q->arena, condition, &w->names, NULL);
-        facts_assume(&w->here.facts, condition, holds);
-    }
+    if (condition && cuts)
+        facts_assume(&w->here.facts, substitute(w, condition), holds);
     walk(w, block);
     facts_leave(&w->here.facts, here);
 }
@@ -207,6 +240,7 @@ static void start(const struct region_question *q, struct region *r,
                   const bool *moves)
 {
     struct region_walk w = {.here = {.q = q, .loops = {.arena = q->scratch}},
+                            .values = {.arena = q->scratch},
                             .names = {.arena = q->scratch},
                             .is_inside = !q->within,
                             .out = r,
