@@ -4,6 +4,7 @@
 
 #include "ir/base/num.h"
 #include "ir/equal.h"
+#include "passes/analysis/linear_bounds.h"
 
 #include <isl/mat.h>
 #include <isl/options.h>
@@ -28,6 +29,7 @@ void linear_clear(struct linear *l)
 {
     l->n = 0;
     l->rows.n = 0;
+    l->quotients.n = 0;
     l->failed = false;
     isl_ctx_reset_operations(l->ctx);
 }
@@ -83,6 +85,87 @@ void linear_require_equal(struct linear *l, const struct sum *x,
 {
     struct linear_row row = {linear_plus(l, *x, -1, y), true};
     vec_push(l->arena, &l->rows, row);
+}
+
+// Take the multiples of a number out of a sum; the constant that stays is at
+// least 0 and below it.
+// Returns the sum of what was taken out, divided by the number.
+static struct sum take_multiples(struct linear *l, struct sum *x, int64_t by)
+{
+    struct sum whole = linear_number(x->k[0] / by - (x->k[0] % by < 0));
+    for (uint32_t i = 1; i <= l->n; i++)
+        whole.k[i] = x->k[i] % by ? 0 : x->k[i] / by;
+    *x = linear_plus(l, *x, -by, &whole);
+    return whole;
+}
+
+// Return the quotient that is a sum but for the constant, or NULL.
+static const struct linear_quotient *as_quotient(const struct linear *l,
+                                                 const struct sum *x)
+{
+    for (size_t i = 0; i < l->quotients.n; i++) {
+        struct sum same = linear_unknown(l->quotients.at[i].unknown);
+        same.k[0] = x->k[0];
+        if (memcmp(&same, x, sizeof same) == 0)
+            return &l->quotients.at[i];
+    }
+    return NULL;
+}
+
+// Require that 0 <= x - by * y < by.
+static void require_rest(struct linear *l, const struct sum *x, int64_t by,
+                         const struct sum *y)
+{
+    struct sum rest = linear_plus(l, *x, -by, y), zero = linear_number(0);
+    linear_require(l, &rest, &zero, 0);
+    linear_require(l, &zero, &rest, by - 1);
+}
+
+// Return a new unknown for x / by, related to quotients of x by factors and
+// multiples of `by`.
+static struct sum add_quotient(struct linear *l, const struct sum *x,
+                               int64_t by)
+{
+    struct sum new = linear_add_unknown(l), finer = *x;
+    int64_t finest = 1;
+    for (size_t i = 0; i < l->quotients.n; i++) {
+        const struct linear_quotient *q = &l->quotients.at[i];
+        struct sum other = linear_unknown(q->unknown);
+        if (memcmp(&q->of, x, sizeof *x) != 0)
+            continue;
+        if (q->by % by == 0)
+            require_rest(l, &new, q->by / by, &other);
+        if (by % q->by == 0 && q->by > finest) {
+            finest = q->by;
+            finer = other;
+        }
+    }
+    require_rest(l, &finer, by / finest, &new);
+    struct linear_quotient q = {l->n, *x, by};
+    vec_push(l->arena, &l->quotients, q);
+    return new;
+}
+
+struct sum linear_divide(struct linear *l, struct sum x, int64_t by)
+{
+    int64_t product;
+    struct sum whole = take_multiples(l, &x, by), none = linear_number(x.k[0]);
+    const struct linear_quotient *inner = as_quotient(l, &x);
+    if (memcmp(&x, &none, sizeof x) == 0)
+        return whole;
+    if (inner && num_mul(by, inner->by, &product)) {
+        struct sum number = linear_number(x.k[0]);
+        x = linear_plus(l, inner->of, inner->by, &number);
+        by = product;
+    }
+    for (size_t i = 0; i < l->quotients.n; i++) {
+        const struct linear_quotient *q = &l->quotients.at[i];
+        struct sum same = linear_unknown(q->unknown);
+        if (q->by == by && memcmp(&q->of, &x, sizeof x) == 0)
+            return linear_plus(l, whole, 1, &same);
+    }
+    struct sum new = add_quotient(l, &x, by);
+    return linear_plus(l, whole, 1, &new);
 }
 
 // Return a matrix with an element set; small numbers go in without a detour.
@@ -170,6 +253,17 @@ static void add_answer(struct linear *l, uint64_t hash, bool is_possible)
     *head = new;
 }
 
+// Return whether there may be a solution, by isl.
+static bool has_solution(const struct linear *l)
+{
+    isl_basic_set *set = isl_basic_set_from_constraint_matrices(
+        isl_space_set_alloc(l->ctx, 0, l->n), matrix(l, true), matrix(l, false),
+        isl_dim_cst, isl_dim_param, isl_dim_set, isl_dim_div);
+    bool possible = isl_basic_set_is_empty(set) != isl_bool_true;
+    isl_basic_set_free(set);
+    return possible;
+}
+
 bool linear_is_possible(struct linear *l)
 {
     if (l->failed)
@@ -178,11 +272,9 @@ bool linear_is_possible(struct linear *l)
     const struct linear_answer *before = find_answer(l, hash);
     if (before)
         return before->is_possible;
-    isl_basic_set *set = isl_basic_set_from_constraint_matrices(
-        isl_space_set_alloc(l->ctx, 0, l->n), matrix(l, true), matrix(l, false),
-        isl_dim_cst, isl_dim_param, isl_dim_set, isl_dim_div);
-    bool possible = isl_basic_set_is_empty(set) != isl_bool_true;
-    isl_basic_set_free(set);
+    enum solvable solvable = linear_bounds(l);
+    bool possible = solvable == SOLVABLE_UNKNOWN ? has_solution(l)
+                                                 : solvable == SOLVABLE_YES;
     add_answer(l, hash, possible);
     return possible;
 }

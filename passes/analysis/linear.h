@@ -34,12 +34,20 @@ struct linear_answer {
     bool is_possible;
 };
 
+// An unknown that is the quotient of a sum and a number, rounded down.
+struct linear_quotient {
+    uint32_t unknown;
+    struct sum of;
+    int64_t by; // positive
+};
+
 // A system.
 struct linear {
     struct arena *arena;
     isl_ctx *ctx;
     uint32_t n; // unknowns, numbered from 1
     struct VEC(struct linear_row) rows;
+    struct VEC(struct linear_quotient) quotients;
     bool failed;                    // too many unknowns, or numbers too large
     struct linear_answer **answers; // by hash
 };
@@ -55,6 +63,10 @@ struct sum linear_unknown(uint32_t i);
 struct sum linear_add_unknown(struct linear *l);
 struct sum linear_plus(struct linear *l, struct sum x, int64_t factor,
                        const struct sum *y);
+
+// Return x / by rounded down, for by > 0.  Equal quotients are one unknown, in
+// whichever way they come about: x % 32 / 8 is x / 8 - 4 * (x / 32).
+struct sum linear_divide(struct linear *l, struct sum x, int64_t by);
 
 // Require that x - y + offset is at least 0.
 void linear_require(struct linear *l, const struct sum *x, const struct sum *y,

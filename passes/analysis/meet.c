@@ -11,14 +11,15 @@
 #include "passes/analysis/distances.h"
 #include "passes/analysis/linear.h"
 
+#include <string.h>
+
 enum { SIDES = 2, BOTH = SIDES };
 enum { QUESTIONS_MOST = 100 * 1000 }; // about one launch
 
 // An expression that is an unknown.
 struct unknown {
-    const struct ir_expr *expr; // NULL for a helper
+    const struct ir_expr *expr; // NULL for a helper or quotient
     int side;                   // 0, 1, or BOTH for what has one value
-    bool is_quotient;           // of the operands of `expr`
 };
 
 // The questions about one launch.
@@ -109,7 +110,7 @@ static bool has_positions(const struct meet *m, enum axis axis)
 static struct sum add_unknown(struct meet *m, const struct ir_expr *x, int side)
 {
     struct sum r = linear_add_unknown(&m->system);
-    m->unknowns[m->system.n] = (struct unknown){x, side, false};
+    m->unknowns[m->system.n] = (struct unknown){x, side};
     return r;
 }
 
@@ -119,8 +120,7 @@ static struct sum leaf_value(struct meet *m, struct ir_expr *x, int side)
     side = side_of(m, x, side);
     for (uint32_t i = 1; i <= m->system.n; i++) {
         const struct unknown *u = &m->unknowns[i];
-        if (u->expr && u->side == side && !u->is_quotient &&
-            ir_expr_equal(u->expr, x))
+        if (u->expr && u->side == side && ir_expr_equal(u->expr, x))
             return linear_unknown(i);
     }
     struct sum r = add_unknown(m, x, side), zero = linear_number(0);
@@ -156,43 +156,18 @@ static bool is_natural(const struct meet *m, const struct ir_expr *x, int side)
 
 static struct sum value_of(struct meet *m, struct ir_expr *x, int side);
 
-// Find the quotient of the operands of a division; false if it is not an
-// unknown yet.
-static bool find_quotient(const struct meet *m, const struct ir_expr *x,
-                          int side, struct sum *out)
-{
-    for (uint32_t i = 1; i <= m->system.n; i++) {
-        const struct unknown *u = &m->unknowns[i];
-        if (u->is_quotient && u->side == side &&
-            (u->expr->op == OP_ceildiv) == (x->op == OP_ceildiv) &&
-            ir_expr_equal(u->expr->args[0], x->args[0]) &&
-            ir_expr_equal(u->expr->args[1], x->args[1])) {
-            *out = linear_unknown(i);
-            return true;
-        }
-    }
-    return false;
-}
-
 // Return x / c, x % c or ceildiv(x, c) for a number c > 0 and x >= 0.
 static struct sum quotient_value(struct meet *m, struct ir_expr *x, int side)
 {
     int64_t by;
-    struct sum q;
     if (!ir_int_value(x->args[1], &by) || by <= 0 ||
         !is_natural(m, x->args[0], side))
         return leaf_value(m, x, side);
     struct sum value = value_of(m, x->args[0], side);
-    struct sum up = linear_number(by - 1), zero = linear_number(0);
+    struct sum up = linear_number(by - 1);
     if (x->op == OP_ceildiv)
         value = linear_plus(&m->system, value, 1, &up);
-    if (!find_quotient(m, x, side, &q)) {
-        q = add_unknown(m, x, side);
-        m->unknowns[m->system.n].is_quotient = true;
-        struct sum rest = linear_plus(&m->system, value, -by, &q);
-        linear_require(&m->system, &rest, &zero, 0);
-        linear_require(&m->system, &up, &rest, 0);
-    }
+    struct sum q = linear_divide(&m->system, value, by);
     return x->op == OP_mod ? linear_plus(&m->system, value, -by, &q) : q;
 }
 
@@ -460,6 +435,7 @@ static bool ask(struct meet *m, const struct meet_access *x,
     m->access[0] = x;
     m->access[1] = y;
     linear_clear(&m->system);
+    memset(m->unknowns, 0, sizeof m->unknowns);
     go_back(m);
     for (uint32_t i = 0; i < x->buffer->rank; i++)
         require_overlap(m, x->index[i], y->index[i]);

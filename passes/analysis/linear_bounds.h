@@ -1,0 +1,15 @@
+// Whether a system of linear conditions has a solution, by the bounds of its
+// unknowns: most questions about positions of threads need no more.
+
+#ifndef PASSES_ANALYSIS_LINEAR_BOUNDS_H
+#define PASSES_ANALYSIS_LINEAR_BOUNDS_H
+
+#include "passes/analysis/linear.h"
+
+// What bounds say of a system.
+enum solvable { SOLVABLE_UNKNOWN, SOLVABLE_NO, SOLVABLE_YES };
+
+// Decide whether a system has a solution.  The rows stay as they are.
+enum solvable linear_bounds(const struct linear *l);
+
+#endif
