@@ -154,13 +154,29 @@ static void declare(struct facts *f, const struct ir_var *var,
     step(f);
 }
 
+// Return the most that an expression may be: by its range, or by what is known
+// of all of it.
+static int64_t most(struct facts *f, struct ir_expr *x)
+{
+    int64_t most = facts_range(f, x).hi;
+    struct affine form = affine_of(f->arena, x);
+    for (size_t i = 0; i < f->known.n && form.terms.n; i++) {
+        if (f->known.at[i].terms.n != form.terms.n)
+            continue;
+        struct affine d = affine_add(f->arena, &f->known.at[i], 1, &form);
+        if (affine_is_number(&d) && d.constant < most)
+            most = d.constant;
+    }
+    return most;
+}
+
 // Learn the range of a loop variable.
 static void enter_loop(struct facts *f, const struct ir_for *loop)
 {
     struct ir_expr *v = ir_read(f->arena, loop->var);
     struct interval range = {facts_range(f, loop->from).lo, INT64_MAX};
     int64_t step = 1, last = -1;
-    int64_t to = facts_range(f, loop->to).hi;
+    int64_t to = most(f, loop->to);
     range.hi = to == INT64_MAX || to == INT64_MIN ? to : to - 1;
     declare(f, loop->var, range, NULL);
     ir_int_value(loop->step, &step);
