@@ -18,12 +18,36 @@
 
 #include <string.h>
 
+enum { UNIT_BITS = 4, ADDRESS = 0x3ffff }; // of descriptors
+
+// Return the address of an operand in units of 16 bytes, as a word.  What an
+// index has in addition is added last: tiles that differ by that alone share
+// the rest.
+static LLVMValueRef address_units(struct emitter *e, const struct ir_expr *at)
+{
+    struct type word = type_scalar(TYPE_u32);
+    const struct ir_expr *index = at->args[0];
+    int64_t more = 0, bytes = (int64_t)type_bytes(at->u.buffer->elem);
+    if (index->op == OP_add && ir_int_value(index->args[1], &more) &&
+        more * bytes >= 0 && more * bytes < ADDRESS &&
+        more * bytes % (1 << UNIT_BITS) == 0)
+        index = index->args[0];
+    else
+        more = 0;
+    LLVMValueRef x =
+        LLVMBuildPtrToInt(e->builder, emit_address(e, at->u.buffer, index),
+                          emit_type(e, word), "");
+    x = LLVMBuildAnd(e->builder, x, emit_int(e, word, ADDRESS), "");
+    x = LLVMBuildLShr(e->builder, x, emit_int(e, word, UNIT_BITS), "");
+    return LLVMBuildAdd(e->builder, x,
+                        emit_int(e, word, more * bytes >> UNIT_BITS), "");
+}
+
 // Return the descriptor of an operand: its address and distances in units of
 // 16 bytes, and its swizzle.
 static LLVMValueRef descriptor(struct emitter *e, const struct ir_stmt *s,
                                enum matrix_operand which)
 {
-    enum { UNIT_BITS = 4, ADDRESS = 0x3ffff };
     enum { LEADING_AT = 16, STRIDE_AT = 32, SWIZZLE_AT = 62 };
     const struct ir_descriptor *d = &s->u.matrix.tiles[which].descriptor;
     struct type wide = type_scalar(TYPE_u64);
@@ -34,10 +58,9 @@ static LLVMValueRef descriptor(struct emitter *e, const struct ir_stmt *s,
     uint64_t fixed = (uint64_t)(d->leading >> UNIT_BITS) << LEADING_AT |
                      (uint64_t)(d->stride >> UNIT_BITS) << STRIDE_AT |
                      swizzle << SWIZZLE_AT;
-    LLVMValueRef at = LLVMBuildPtrToInt(e->builder, matrix_address(e, s, which),
-                                        emit_type(e, wide), "");
-    at = LLVMBuildAnd(e->builder, at, emit_int(e, wide, ADDRESS), "");
-    at = LLVMBuildLShr(e->builder, at, emit_int(e, wide, UNIT_BITS), "");
+    LLVMValueRef at =
+        LLVMBuildZExt(e->builder, address_units(e, s->u.matrix.tiles[which].at),
+                      emit_type(e, wide), "");
     return LLVMBuildOr(e->builder, at, emit_int(e, wide, (int64_t)fixed), "");
 }
 
