@@ -141,6 +141,11 @@ LLVMValueRef emit_f8_decode(struct emitter *e, struct type from,
 
 LLVMValueRef emit_math(struct emitter *e, const struct ir_expr *x);
 
+// ---- emit_erf.c
+
+// Return the error function of one f32.
+LLVMValueRef emit_erf(struct emitter *e, LLVMValueRef x);
+
 // ---- emit_warp.c: what the threads of a warp compute at once; fences
 
 LLVMValueRef emit_shuffle(struct emitter *e, const struct ir_expr *x);

@@ -1,4 +1,4 @@
-// Mathematical functions: intrinsics of LLVM and functions of libdevice.
+// Mathematical functions: intrinsics of LLVM, functions of libdevice, erf.
 
 #include "nvptx/emit.h"
 
@@ -45,6 +45,8 @@ static LLVMValueRef call_lane(struct emitter *e, unsigned k, void *context)
     LLVMTypeRef types[OPERANDS_MOST] = {lane, lane, lane};
     for (unsigned i = 0; i < call->n; i++)
         args[i] = emit_extract(e, call->type, call->operands[i], k);
+    if (strcmp(call->name, "erf") == 0)
+        return emit_erf(e, args[0]);
     if (strncmp(call->name, "llvm.", 5) == 0)
         return emit_flagged(e,
                             emit_intrinsic(e, call->name, lane, args, call->n));
