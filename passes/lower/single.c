@@ -21,6 +21,8 @@
 struct write {
     struct ir_buffer *buffer;
     struct ir_expr *atomic; // NULL for a store
+    bool by_each;           // thread of a group: it is part of an instruction
+                            // on matrices, or counts them
     axis_set axes;          // on which it depends
 };
 
@@ -50,7 +52,16 @@ static void see_dependence(struct ir_expr **place, void *context)
     *d->axes |= divergence_of(d->divergence, *place);
 }
 
-// Return what a statement writes; an atomic depends on everything.
+// Return what the operands of an expression depend on.
+static axis_set operand_axes(const struct mapping *m, const struct ir_expr *x)
+{
+    axis_set axes = 0;
+    for (uint32_t i = 0; i < x->n; i++)
+        axes |= divergence_of(&m->divergence, x->args[i]);
+    return axes;
+}
+
+// Return what a statement writes.
 static struct write find_write(const struct mapping *m, struct ir_stmt *s,
                                axis_set control)
 {
@@ -58,7 +69,9 @@ static struct write find_write(const struct mapping *m, struct ir_stmt *s,
     ir_stmt_exprs(s, see_place, &w.atomic);
     if (w.atomic) {
         w.buffer = w.atomic->u.buffer;
-        w.axes = ~0u;
+        w.axes |= operand_axes(m, w.atomic);
+        w.by_each = s->kind == STMT_matrix ||
+                    (ir_op_info(w.atomic->op)->flags & OP_SYNCHRONISES);
     }
     if (ir_is_tensor_copy(s)) {
         w.buffer = ir_copy_target(s);
@@ -75,7 +88,8 @@ static struct write find_write(const struct mapping *m, struct ir_stmt *s,
 }
 
 // Return whether all positions of an axis would repeat a write; a loop of one
-// iteration has one position.
+// iteration has one position.  Each iteration has atomics of its own, but where
+// threads do the work of one together.
 static bool repeats(const struct mapping *m, const struct write *w,
                     enum axis axis)
 {
@@ -87,10 +101,12 @@ static bool repeats(const struct mapping *m, const struct write *w,
         return !is_block || b->space != SPACE_shared;
     if (ir_is_int_const(map_get(&m->loop_extents, m->around[axis]), 1))
         return false;
-    bool is_common = b->space == SPACE_shared || b->role == ROLE_alloc ||
-                     ir_loop_mark(m->around[axis], "collective");
+    bool is_one = ir_loop_mark(m->around[axis], "collective");
+    bool is_common = b->space == SPACE_shared || b->role == ROLE_alloc;
     bool is_placed = m->has_barriers && !b->is_ordered;
-    return !is_block && is_common && !is_placed && !(w->axes & 1u << axis);
+    bool is_asked =
+        w->atomic ? is_one && !w->by_each : (is_common || is_one) && !is_placed;
+    return !is_block && is_asked && !(w->axes & 1u << axis);
 }
 
 // Return the condition that the thread is at position 0 of every axis that
