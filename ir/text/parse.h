@@ -110,9 +110,10 @@ bool parse_check_writable(struct parser *p, const struct ir_buffer *buffer,
 
 // Types and declarations.
 bool parse_type(struct parser *p, struct type *out);
-// `: type[shape] in space strides [..] align n`, behind the name.
+// `: type[shape] in space strides [..] align n inout`, behind the name; the
+// space of a ROLE_alloc, `inout` of a ROLE_input.
 struct ir_buffer *parse_buffer(struct parser *p, const char *name,
-                               struct span span, bool with_space);
+                               struct span span, enum buffer_role role);
 
 // Statements.
 bool parse_block(struct parser *p, struct ir_block *out); // { ... }

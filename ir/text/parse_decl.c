@@ -141,10 +141,10 @@ static bool parse_swizzle(struct parser *p, struct ir_buffer *b)
 }
 
 // Parse what may follow the shape of an array, in any order; the layout only
-// of one that is declared here.
-static bool parse_traits(struct parser *p, struct ir_buffer *b,
-                         bool with_layout)
+// of one that is declared here, `inout` of a parameter.
+static bool parse_traits(struct parser *p, struct ir_buffer *b)
 {
+    bool with_layout = b->role == ROLE_alloc;
     for (;;) {
         if (with_layout && parse_take(p, "pad")) {
             if (!parse_pitch(p, b, false))
@@ -163,7 +163,7 @@ static bool parse_traits(struct parser *p, struct ir_buffer *b,
             bool is_pitch = with_layout && parse_is(p, "(");
             if (is_pitch ? !parse_pitch(p, b, true) : !parse_align(p, b))
                 return false;
-        } else if (parse_take(p, "inout")) {
+        } else if (b->role == ROLE_input && parse_take(p, "inout")) {
             b->role = ROLE_inout;
         } else {
             return true;
@@ -172,7 +172,7 @@ static bool parse_traits(struct parser *p, struct ir_buffer *b,
 }
 
 struct ir_buffer *parse_buffer(struct parser *p, const char *name,
-                               struct span span, bool with_space)
+                               struct span span, enum buffer_role role)
 {
     struct type elem;
     struct ir_expr **shape;
@@ -184,7 +184,7 @@ struct ir_buffer *parse_buffer(struct parser *p, const char *name,
         return NULL;
     struct ir_buffer *b = ir_buffer_new(p->arena, name, elem, rank, shape);
     b->span = span;
-    bool ok =
-        (!with_space || parse_space(p, b)) && parse_traits(p, b, with_space);
+    b->role = role;
+    bool ok = (role != ROLE_alloc || parse_space(p, b)) && parse_traits(p, b);
     return ok ? b : NULL;
 }

@@ -36,11 +36,10 @@ static bool parse_param(struct parser *p, bool is_result)
         return true;
     }
     p->at = start + 1;
-    struct ir_buffer *b = parse_buffer(p, name, span, false);
+    struct ir_buffer *b =
+        parse_buffer(p, name, span, is_result ? ROLE_output : ROLE_input);
     if (!b)
         return false;
-    if (b->role != ROLE_inout)
-        b->role = is_result ? ROLE_output : ROLE_input;
     scope_add_buffer(p, b);
     vec_push(p->arena, &p->kernel->params, (struct ir_param){NULL, b});
     return true;

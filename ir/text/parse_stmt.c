@@ -193,7 +193,7 @@ static bool parse_alloc(struct parser *p, struct ir_block *out, size_t first)
 {
     struct span span = parse_peek(p, 0)->span;
     const char *name = parse_name(p, "an array");
-    struct ir_buffer *b = name ? parse_buffer(p, name, span, true) : NULL;
+    struct ir_buffer *b = name ? parse_buffer(p, name, span, ROLE_alloc) : NULL;
     if (!b || (parse_take(p, "=") && !parse_values(p, b))) {
         if (name)
             scope_add_broken(p, name, span);
