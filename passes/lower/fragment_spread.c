@@ -9,6 +9,7 @@
 #include "ir/affine.h"
 #include "ir/build.h"
 #include "ir/copy.h"
+#include "ir/equal.h"
 #include "ir/walk.h"
 
 #include <string.h>
@@ -172,8 +173,45 @@ static uint32_t first_inside(const struct spread *x)
     return i;
 }
 
+// The look for a read of what another iteration writes to memory.
+struct read_back {
+    struct spread *x;
+    struct ir_block *stage;
+    const struct ir_stmt *store;
+    bool found;
+};
+
+// Look at a read: is it of the store's array, at another place?
+static void see_read(struct ir_expr *x, void *context)
+{
+    struct read_back *r = context;
+    if (x->op != OP_load || x->u.buffer != r->store->u.store.buffer)
+        return;
+    for (uint32_t i = 0; i < x->n; i++)
+        r->found |= !ir_expr_equal(x->args[i], r->store->u.store.index[i]);
+}
+
+// Look at a store to memory: what does the stage read of its array?
+static void see_written(struct ir_stmt *s, void *context)
+{
+    struct read_back *r = context;
+    if (s->kind != STMT_store || fragment_of(r->x->f, s->u.store.buffer))
+        return;
+    r->store = s;
+    ir_each_expr_in(r->stage, see_read, r);
+}
+
+// Return whether an iteration of the stage may read what another one writes.
+static bool reads_back(struct spread *x)
+{
+    struct ir_block alone = {&x->stage, 1, 1};
+    struct read_back r = {x, &alone, NULL, false};
+    ir_each_stmt(&alone, see_written, &r);
+    return r.found;
+}
+
 // Check that nothing but the stage is in those loops, and that it does not
-// add up what other threads have.
+// use what other threads have.
 static const char *check_nest(struct spread *x)
 {
     struct ir_stmt *top = x->loops[first_inside(x)].loop;
@@ -194,7 +232,7 @@ static const char *check_nest(struct spread *x)
                 return "it reduces over elements that several threads have";
         }
     }
-    return NULL;
+    return reads_back(x) ? "it reads what other iterations of it write" : NULL;
 }
 
 // Return what a digit of the layout is in this thread.
