@@ -119,3 +119,28 @@ const struct ir_attr *tiles_mark(const struct tiles *t, const char *name)
         found = ir_loop_mark(t->loops.at[i], name);
     return found;
 }
+
+// Set *(bool *)context at a loop whose copies get a role of their own.
+static void see_role(struct ir_stmt *s, void *context)
+{
+    *(bool *)context |= ir_loop_mark(s, "producer") != NULL;
+}
+
+struct ir_stmt *tiles_roles(const struct ir_block *tile)
+{
+    struct ir_stmt *only = NULL;
+    bool has_roles = false;
+    for (size_t i = 0; i < tile->n; i++) {
+        struct ir_stmt *s = tile->at[i];
+        if (s->kind == STMT_let || s->kind == STMT_alloc)
+            continue;
+        if (only || s->kind != STMT_for)
+            return NULL;
+        only = s;
+    }
+    if (only && axis_is_cluster(only->u.loop.axis))
+        return tiles_roles(&only->u.loop.body);
+    if (only && only->u.loop.axis == AXIS_warpgroup)
+        ir_each_stmt(&only->u.loop.body, see_role, &has_roles);
+    return has_roles ? only : NULL;
+}

@@ -46,4 +46,8 @@ bool tiles_are_walked(const struct ir_stmt *loop);
 // Return a mark of one of the nest's loops, or NULL if none has that name.
 const struct ir_attr *tiles_mark(const struct tiles *t, const char *name);
 
+// Return the loop over warpgroups that is all that a block does in a tile, or the
+// blocks of a cluster do, if there are roles in it; else NULL.
+struct ir_stmt *tiles_roles(const struct ir_block *tile);
+
 #endif

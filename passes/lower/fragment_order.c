@@ -6,7 +6,7 @@
 //                                           wgmma_wait(0)
 //
 // In a loop that lets products be in flight they wait for those before, and the
-// last ones are waited for behind it (fragment_flight.c):
+// last ones are waited for behind it, unless they are already (fragment_flight.c):
 //
 //   for k in 0..n @in_flight(1) {      =>   for k in 0..n { .. wgmma_wait(1) }
 //     for i in 0..4 { matrix wgmma.. }      wgmma_wait(0)
@@ -124,6 +124,18 @@ static size_t order_products(struct arena *a, struct ir_block *block, size_t at,
     return at;
 }
 
+// Return whether all groups are waited for behind a statement of a block.
+static bool is_waited_for(const struct ir_block *block, size_t at)
+{
+    bool found = false;
+    for (size_t i = at + 1; i < block->n; i++) {
+        const struct ir_stmt *s = block->at[i];
+        found |= s->kind == STMT_sync && s->u.sync.kind == SYNC_wgmma_wait &&
+                 s->u.sync.n == 0;
+    }
+    return found;
+}
+
 static bool order_block(struct fragments *f, const struct operands *o,
                         struct ir_block *block, uint32_t in_flight);
 
@@ -147,6 +159,8 @@ static size_t order_below(struct fragments *f, const struct operands *o,
     if (!late)
         return at + 1;
     s->u.loop.attrs.n = 0;
+    if (is_waited_for(block, at))
+        return at + 1;
     struct arena *a = f->p->arena;
     insert(a, block, at + 1, ir_stmt_wait(a, SYNC_wgmma_wait, 0));
     return at + 2;

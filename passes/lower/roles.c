@@ -41,6 +41,9 @@
 // tiles of a block, slots and phases go on from one run of it to the next
 // (turns.h): the producer may be tiles ahead.
 //
+// Where the consumers take tiles in turns, each is the only one to use a slot, and
+// has arrays of its own (roles_pingpong.c).
+//
 // The meetings of a warpgroup that shares other arrays are derived later
 // (phases.c).
 
@@ -50,6 +53,7 @@
 #include "ir/layout.h"
 #include "ir/walk.h"
 #include "passes/analysis/copies.h"
+#include "passes/analysis/role_registers.h"
 #include "passes/lower/mbarriers.h"
 
 #include <string.h>
@@ -90,11 +94,12 @@ static bool is_repeated(const struct roles *r)
     return found;
 }
 
-struct turns roles_turns(struct roles *r, struct ir_block *out)
+struct turns roles_turns(struct roles *r, struct ir_expr *first,
+                         struct ir_block *out)
 {
     struct turns t = {.p = r->p, .loop = r->loop, .slots = r->slots};
     if (is_repeated(r))
-        turns_declare(&t, out);
+        turns_declare(&t, "turn", first, out);
     return t;
 }
 
@@ -111,11 +116,13 @@ struct ir_block *roles_append_loop(struct roles *r, struct ir_block *out,
     return &s->u.loop.body;
 }
 
-// Return an mbarrier for each slot.
-static struct ir_buffer *declare(struct roles *r, const char *name)
+struct ir_buffer *roles_declare(struct roles *r, const char *name, int64_t n,
+                                struct ir_block *out)
 {
-    struct ir_buffer *b = mbarriers_new(r->p, name, r->slots, r->loop->span);
+    struct arena *a = r->p->arena;
+    struct ir_buffer *b = mbarriers_new(r->p, name, n, r->loop->span);
     b->is_ordered = true;
+    ir_append(a, out, ir_stmt_from(ir_stmt_alloc(a, b), r->loop));
     return b;
 }
 
@@ -152,6 +159,7 @@ static void append_front(struct roles *r, struct ir_block *out)
 {
     struct arena *a = r->p->arena;
     struct ir_var *s;
+    int64_t users = r->tiles ? 1 : r->consumers;
     for (size_t i = 0; i < r->ring.arrays.n; i++) {
         struct ir_buffer *b = r->ring.arrays.at[i];
         take_alloc(r, b);
@@ -159,8 +167,8 @@ static void append_front(struct roles *r, struct ir_block *out)
         b->is_ordered = true;
         ir_append(a, out, ir_stmt_from(ir_stmt_alloc(a, b), r->loop));
     }
-    ir_append(a, out, ir_stmt_from(ir_stmt_alloc(a, r->full), r->loop));
-    ir_append(a, out, ir_stmt_from(ir_stmt_alloc(a, r->empty), r->loop));
+    r->full = roles_declare(r, "full", r->slots, out);
+    r->empty = roles_declare(r, "empty", r->slots, out);
     struct ir_block *body =
         roles_append_loop(r, out, "slot", r->slots, AXIS_unroll, &s);
     mbarriers_append(
@@ -168,38 +176,22 @@ static void append_front(struct roles *r, struct ir_block *out)
         number(r, r->has_boxes + r->has_copies * GROUP_WARPS * WARP_LANES),
         r->loop);
     mbarriers_append(a, body, OP_mbarrier_init, r->empty, ir_read(a, s),
-                     number(r, r->consumers * GROUP_WARPS * r->cluster.blocks),
+                     number(r, users * GROUP_WARPS * r->cluster.blocks),
                      r->loop);
+    roles_append_order(r, out);
     ir_append(a, out,
               ir_stmt_from(ir_stmt_sync(a, SYNC_fence_mbarrier_init), r->loop));
     append_barrier(r, out);
 }
 
-// Return the registers that a thread of the block begins with, of which it can
-// use LARGEST.
-static int64_t registers_at_start(const struct roles *r)
-{
-    enum { FILE_REGISTERS = 65536, UNIT = 8, LARGEST = 248 };
-    const struct ir_kernel *k = r->p->kernel;
-    int64_t blocks = k->min_blocks ? k->min_blocks : 1;
-    if (k->max_registers)
-        return k->max_registers;
-    int64_t threads = GROUP_WARPS * WARP_LANES * (r->consumers + 1) * blocks;
-    int64_t each = FILE_REGISTERS / threads / UNIT * UNIT;
-    return each < LARGEST ? each : LARGEST;
-}
-
-// Check that the block begins with the registers that its roles ask for together.
+// Check that the block begins with the registers that its roles ask for.
 static bool check_registers(struct roles *r)
 {
-    int64_t all = registers_at_start(r) * (r->consumers + 1);
-    if (r->registers[0] + r->consumers * r->registers[1] <= all)
-        return true;
-    const long long threads = GROUP_WARPS * WARP_LANES;
-    diag_error(r->p->diags, r->loop->span, D_role_registers,
-               (long long)r->registers[0], (long long)r->consumers,
-               (long long)r->registers[1], (long long)all * threads);
-    return false;
+    struct role_registers all = {r->registers[0], r->registers[1],
+                                 r->consumers};
+    return role_registers_fit(r->p->kernel, &all) ||
+           role_registers_refuse(r->p->diags, r->loop->span, r->p->kernel,
+                                 &all);
 }
 
 // Check that handing slots back late leaves one to be filled.
@@ -215,8 +207,8 @@ static bool check_in_flight(struct roles *r)
 // Append a change of the registers that threads have to `n`; 0 leaves them.
 static void append_registers(struct roles *r, struct ir_block *out, int64_t n)
 {
-    enum sync_kind kind =
-        n < registers_at_start(r) ? SYNC_registers_down : SYNC_registers_up;
+    int64_t start = role_registers_at_start(r->p->kernel, r->consumers);
+    enum sync_kind kind = n < start ? SYNC_registers_down : SYNC_registers_up;
     if (n)
         ir_append(r->p->arena, out,
                   ir_stmt_from(ir_stmt_wait(r->p->arena, kind, (uint32_t)n),
@@ -301,8 +293,8 @@ static bool check(struct roles *r)
     const char *wrong = cluster_find(&r->cluster, &r->path);
     if (wrong)
         return roles_report(r, wrong);
-    return check_registers(r) && check_in_flight(r) && check_fills(r) &&
-           check_extents(r);
+    return roles_check_pingpong(r) && check_registers(r) &&
+           check_in_flight(r) && check_fills(r) && check_extents(r);
 }
 
 // Keep blocks of a cluster from ending while others may still reach their
@@ -323,8 +315,7 @@ static bool part(struct roles *r)
     struct ir_for *group = &r->group->u.loop;
     struct ir_block *block = r->path.blocks[r->at], front = {0};
     struct ir_block consumer = {0}, producer = {0};
-    r->full = declare(r, "full");
-    r->empty = declare(r, "empty");
+    struct ir_expr *consumers = number(r, r->consumers);
     append_front(r, &front);
     append_registers(r, &producer, r->registers[0]);
     append_registers(r, &consumer, r->registers[1]);
@@ -336,7 +327,7 @@ static bool part(struct roles *r)
     for (size_t i = 0; i < group->body.n; i++)
         ir_append(a, &consumer, group->body.at[i]);
     struct ir_stmt *branch =
-        ir_stmt_if(a, ir_binary(a, OP_lt, ir_read(a, group->var), group->to));
+        ir_stmt_if(a, ir_binary(a, OP_lt, ir_read(a, group->var), consumers));
     branch->u.branch.then = consumer;
     branch->u.branch.otherwise = producer;
     group->body = (struct ir_block){0};

@@ -6,16 +6,20 @@
 //   }                                        use S[k % 4]
 //                                     =>     if k >= 1 { mbarrier_arrive(empty[(k - 1) % 4]) }
 //                                          }
+//                                          wgmma_wait(0)
 //                                          for k in max(n - 1, 0)..n {
 //                                            mbarrier_arrive(empty[k % 4])
 //                                          }
 //
 // The mark stays: the pass `fragments` lets as many groups of products be under
-// way, and waits for all of them behind the loop (fragment_order.c).
+// way in the loop (fragment_order.c).
 
 #include "passes/lower/roles.h"
 
 #include "ir/build.h"
+#include "ir/matrix.h"
+#include "ir/walk.h"
+#include "passes/analysis/tensor.h"
 #include "passes/lower/mbarriers.h"
 
 // Return whether lanes go through the loop by themselves.
@@ -28,6 +32,15 @@ static bool is_by_lanes(const struct roles *r)
     return found;
 }
 
+struct ir_block *roles_append_lanes(struct roles *r, struct ir_block *out,
+                                    int64_t n, struct ir_var **var)
+{
+    struct arena *a = r->p->arena;
+    if (is_by_lanes(r))
+        ir_append(a, out, ir_stmt_from(ir_stmt_sync(a, SYNC_warp), r->loop));
+    return roles_append_loop(r, out, "one", n, AXIS_lane, var);
+}
+
 // Append what hands a slot back: each warp once it has read it, to the blocks
 // of the cluster that fill it.
 static void append_release(struct roles *r, struct ir_block *out,
@@ -36,9 +49,7 @@ static void append_release(struct roles *r, struct ir_block *out,
     struct arena *a = r->p->arena;
     struct ir_var *one;
     bool is_alone = r->cluster.blocks == 1;
-    if (is_by_lanes(r))
-        ir_append(a, out, ir_stmt_from(ir_stmt_sync(a, SYNC_warp), r->loop));
-    out = roles_append_loop(r, out, "one", r->cluster.blocks, AXIS_lane, &one);
+    out = roles_append_lanes(r, out, r->cluster.blocks, &one);
     mbarriers_append(
         a, out, is_alone ? OP_mbarrier_arrive : OP_mbarrier_arrive_at, r->empty,
         slot, is_alone ? NULL : ir_read(a, one), r->loop);
@@ -60,6 +71,14 @@ static void append_release_of(struct roles *r, const struct turns *turns,
     append_release(r, out, turns_slot(turns, turns_count(turns, iteration)));
 }
 
+// Set *(bool *)context at a product of a warpgroup.
+static void see_product(struct ir_stmt *s, void *context)
+{
+    struct ir_matrix op;
+    *(bool *)context |=
+        tensor_marked(s, &op) && matrix_info(op).kind == MATRIX_WGMMA;
+}
+
 // Append what hands back the slots of the last iterations of a loop.
 static void append_last(struct roles *r, const struct turns *turns,
                         struct ir_block *out)
@@ -73,6 +92,11 @@ static void append_last(struct roles *r, const struct turns *turns,
         a, OP_max, ir_sub(a, n, ir_int(a, r->in_flight)), ir_int(a, 0));
     struct ir_stmt *s =
         ir_stmt_for(a, last, from, n, ir_int(a, 1), AXIS_serial);
+    bool has_products = false;
+    ir_each_stmt(&loop->body, see_product, &has_products);
+    if (has_products)
+        ir_append(a, out,
+                  ir_stmt_from(ir_stmt_wait(a, SYNC_wgmma_wait, 0), r->loop));
     ir_append(a, out, ir_stmt_from(s, r->loop));
     append_release(r, &s->u.loop.body,
                    turns_slot(turns, turns_count(turns, ir_read(a, last))));
@@ -108,7 +132,7 @@ void roles_consume(struct roles *r, struct ir_block *out)
 {
     struct arena *a = r->p->arena;
     struct ir_for *loop = &r->loop->u.loop;
-    struct turns turns = roles_turns(r, out);
+    struct turns turns = roles_turns(r, roles_first(r), out);
     struct ir_block body = {0}, rest = {0};
     struct ir_expr *k = ir_read(a, loop->var), *n = turns_count(&turns, k);
     struct ir_expr *slot = turns_slot(&turns, n);
@@ -125,4 +149,5 @@ void roles_consume(struct roles *r, struct ir_block *out)
     loop->body = body;
     keep_mark(r);
     insert_behind(r, &turns);
+    roles_take_turns(r, &turns, out);
 }

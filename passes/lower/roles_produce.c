@@ -147,7 +147,7 @@ bool roles_produce(struct roles *r, struct ir_block *out)
     facts_enter_path(&of.facts, &r->path, r->at);
     out = r->has_copies ? append_group(r, out, GROUP_WARPS, WARP_LANES)
                         : append_group(r, out, 1, 1);
-    of.turns = roles_turns(r, out);
+    of.turns = roles_turns(r, NULL, out);
     for (uint32_t i = r->at + 1; i < r->path.n; i++) {
         around = out;
         out = append_like(r, &of, i, out);

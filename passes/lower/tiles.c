@@ -13,13 +13,15 @@
 // Blocks that are not persistent have one tile each.  Loops with an order find
 // i and j by that (orders.c).  Where the body is a loop
 // over warpgroups with roles in it (pass roles), the loop over tiles goes
-// inside of it: each role walks the tiles at its own pace.
+// inside of it: each role walks the tiles at its own pace, or each warpgroup some
+// of them, which the mark @pingpong on that loop says.
 
 #include "passes/analysis/tiles.h"
 #include "ir/base/map.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/walk.h"
+#include "passes/analysis/pingpong.h"
 #include "passes/lower/orders.h"
 #include "passes/opt/fold.h"
 
@@ -137,40 +139,17 @@ static void append_body(struct walk *w)
     }
 }
 
-// Set *(bool *)context at a loop whose copies get a role of their own.
-static void see_role(struct ir_stmt *s, void *context)
-{
-    *(bool *)context |= ir_loop_mark(s, "producer") != NULL;
-}
-
-// Return the loop over warpgroups that is all that a block does, or the blocks
-// of a cluster do, if there are roles in it; else NULL.
-static struct ir_stmt *group_of(const struct ir_block *block)
-{
-    struct ir_stmt *only = NULL;
-    bool has_roles = false;
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
-        if (s->kind == STMT_let || s->kind == STMT_alloc)
-            continue;
-        if (only || s->kind != STMT_for)
-            return NULL;
-        only = s;
-    }
-    if (only && axis_is_cluster(only->u.loop.axis))
-        return group_of(&only->u.loop.body);
-    if (only && only->u.loop.axis == AXIS_warpgroup)
-        ir_each_stmt(&only->u.loop.body, see_role, &has_roles);
-    return has_roles ? only : NULL;
-}
-
 // Let the loop over tiles stand inside of the one over warpgroups, with the
-// places of the tiles; the arrays stay outside.
+// places of the tiles; the arrays stay outside.  Who takes the tiles in turns is
+// for the pass roles.
 static struct ir_block sink(struct walk *w, struct ir_stmt *group,
                             struct ir_stmt *loop)
 {
     struct arena *a = w->p->arena;
+    const struct ir_attr *turns = tiles_mark(&w->tiles, "pingpong");
     struct ir_block outside = {0};
+    if (turns)
+        vec_push(a, &loop->u.loop.attrs, *turns);
     for (size_t i = 0; i < w->body.n; i++) {
         struct ir_stmt *s = w->body.at[i];
         if (s->kind != STMT_let)
@@ -246,7 +225,7 @@ static void make_loops(struct walk *w)
         ir_stmt_from(ir_stmt_for(a, w->tile, ir_read(a, block), w->count,
                                  blocks, AXIS_serial),
                      first);
-    struct ir_stmt *group = group_of(&w->body);
+    struct ir_stmt *group = tiles_roles(&w->body);
     grid->body = (struct ir_block){0};
     if (group) {
         grid->body = sink(w, group, loop);
@@ -271,6 +250,17 @@ static void see_marked(struct ir_stmt *s, void *context)
         vec_push(m->arena, &m->loops, s);
 }
 
+// Return whether warpgroups can take the tiles in turns, if they are marked so.
+static bool check_turns(const struct walk *w)
+{
+    const struct tiles *t = &w->tiles;
+    bool is_persistent =
+        tiles_mark(t, "persistent") || tiles_mark(t, "persistent_sms");
+    return !tiles_mark(t, "pingpong") ||
+           (is_persistent &&
+            tiles_roles(&t->loops.at[t->loops.n - 1]->u.loop.body));
+}
+
 // Rewrite the nest of a marked loop.
 static bool rewrite(struct pass *p, struct ir_stmt *marked)
 {
@@ -279,6 +269,11 @@ static bool rewrite(struct pass *p, struct ir_stmt *marked)
     if (w.tiles.fault) {
         diag_error(p->diags, marked->span, D_tile_nest,
                    marked->u.loop.var->name, w.tiles.fault);
+        return false;
+    }
+    if (!check_turns(&w)) {
+        diag_error(p->diags, marked->span, D_pingpong_shape,
+                   w.tiles.loops.at[0]->u.loop.var->name, PINGPONG_NO_ROLES);
         return false;
     }
     w.count = tiles_below(&w, 0);

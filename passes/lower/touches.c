@@ -260,16 +260,20 @@ struct touches touches_of(struct arena *a, struct ir_stmt *s,
     return o.touches;
 }
 
-// Return whether an access, seen from a scope around it, is in a loop over
-// threads of its own, or that of a thread that was singled out.
-static bool is_apart(const struct meet_access *x,
-                     const struct meet_scope *common)
+// Return the axes on which an access, seen from a scope, is in a loop over threads
+// of its own: all, if it stands elsewhere or is that of a thread that was singled
+// out.
+static axis_set axes_apart(const struct meet_access *x,
+                           const struct meet_scope *common)
 {
+    axis_set axes = 0;
     for (const struct meet_scope *s = x->scope; s != common; s = s->up) {
-        if (s->loop || s->is_single)
-            return true;
+        if (!s || s->is_single)
+            return ~0u;
+        if (s->loop)
+            axes |= 1u << s->loop->u.loop.axis;
     }
-    return false;
+    return axes;
 }
 
 // Return whether two accesses are those of one statement of the kernel that
@@ -291,14 +295,15 @@ static bool is_one_statement(const struct conflict *c)
 static axis_set open_axes(const struct conflict *c, axis_set threads,
                           const struct meet_scope *common)
 {
-    if (is_apart(c->first, common) || is_apart(c->second, common))
-        return threads;
+    axis_set apart =
+        axes_apart(c->first, common) | axes_apart(c->second, common);
+    axis_set open = threads;
     bool is_one = is_one_statement(c);
     for (const struct meet_scope *s = common; s; s = s->up) {
         if (s->loop && (is_one || !ir_loop_mark(s->loop, "collective")))
-            threads &= ~(1u << s->loop->u.loop.axis);
+            open &= ~(1u << s->loop->u.loop.axis);
     }
-    return threads;
+    return open | (apart & threads);
 }
 
 // Return how many threads next to each other differ only in their positions on

@@ -4,13 +4,18 @@
 
 #include "ir/build.h"
 
-void turns_declare(struct turns *t, struct ir_block *out)
+void turns_declare(struct turns *t, const char *name, struct ir_expr *first,
+                   struct ir_block *out)
 {
     struct arena *a = t->p->arena;
     struct type word = type_scalar(TYPE_u32);
-    t->before = ir_var_new(a, str_name(t->p->names, "turn"), word, VAR_mutable,
+    t->before = ir_var_new(a, str_name(t->p->names, name), word, VAR_mutable,
                            t->loop->span);
-    struct ir_stmt *s = ir_stmt_let(a, t->before, ir_const_int(a, word, 0));
+    struct ir_expr *value = ir_const_int(a, word, 0);
+    if (first)
+        value = ir_cast(a, word,
+                        ir_binary(a, OP_mod, first, ir_int(a, 2 * t->slots)));
+    struct ir_stmt *s = ir_stmt_let(a, t->before, value);
     ir_append(a, out, ir_stmt_from(s, t->loop));
 }
 

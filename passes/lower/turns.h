@@ -25,8 +25,9 @@ struct turns {
     struct ir_var *before; // iterations of earlier runs; NULL: there are none
 };
 
-// Append the variable to a block.
-void turns_declare(struct turns *t, struct ir_block *out);
+// Append the variable to a block; it begins with `first` iterations; NULL: none.
+void turns_declare(struct turns *t, const char *name, struct ir_expr *first,
+                   struct ir_block *out);
 
 // Return the number of an iteration, with those before this run.
 struct ir_expr *turns_count(const struct turns *t, struct ir_expr *iteration);

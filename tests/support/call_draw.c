@@ -119,6 +119,7 @@ static bool is_small(enum sched_prim prim, size_t argument)
     switch (prim) {
     case PRIM_storage_align: return argument != 2;
     case PRIM_pipeline:
+    case PRIM_pingpong:
     case PRIM_rolling_buffer:
     case PRIM_pad:
     case PRIM_swizzle:

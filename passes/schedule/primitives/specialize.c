@@ -26,10 +26,11 @@
 #include "ir/walk.h"
 #include "passes/analysis/copies.h"
 #include "passes/analysis/ring.h"
+#include "passes/analysis/role_registers.h"
 #include "passes/analysis/tensor.h"
 #include "passes/analysis/tensor_copy.h"
 
-enum { FILE_REGISTERS = 65536, GROUP = 128, LEAST = 24, MOST = 240, UNIT = 8 };
+enum { LEAST = 24, MOST = 240, UNIT = 8 };
 
 // Set *(bool *)context to false at a stage that is no copy of boxes.
 static void see_fill(struct ir_stmt *s, void *context)
@@ -106,18 +107,13 @@ static bool is_number(int64_t n)
 // Check the registers of one warpgroup that copies and of `groups` others.
 static bool check_registers(struct sched_call *c, int64_t groups)
 {
-    int64_t producer = c->args.at[1].number, consumer = c->args.at[2].number;
-    int64_t threads = GROUP * (groups + 1);
-    int64_t each = FILE_REGISTERS / threads / UNIT * UNIT;
-    if (!producer && !consumer)
-        return true;
-    if (is_number(producer) && is_number(consumer) &&
-        GROUP * (producer + groups * consumer) <= each * threads)
-        return true;
-    diag_error(c->pass->diags, c->span, D_role_registers, (long long)producer,
-               (long long)groups, (long long)consumer,
-               (long long)(each * threads));
-    return false;
+    const struct ir_kernel *k = c->pass->kernel;
+    struct role_registers r = {c->args.at[1].number, c->args.at[2].number,
+                               groups};
+    return (!r.producer && !r.consumer) ||
+           (is_number(r.producer) && is_number(r.consumer) &&
+            role_registers_fit(k, &r)) ||
+           role_registers_refuse(c->pass->diags, c->span, k, &r);
 }
 
 // Check how many products may be in flight.

@@ -6,7 +6,7 @@
 #include "passes/schedule/prim.h"
 #include "tests/fuzz/schedule/kernel.h"
 
-enum { AIM_PREPARATIONS = 3 };
+enum { AIM_PREPARATIONS = 5 };
 
 // A row of aims.def.
 struct fuzz_aim {

@@ -50,28 +50,31 @@ static const struct template fragments = {
     "        }\n"
     "    }\n"};
 
-// Warpgroups sum rows by a vector that comes in pieces: what pipeline,
-// copy_via and specialize ask for.
+// Warpgroups of blocks sum rows by a vector that comes in pieces: what pipeline,
+// copy_via, specialize and pingpong ask for.
 static const struct template pieces = {
-    "$a: f32[128 * $N, 32 * $M], $b: f32[32 * $M]", "$c: f32[128 * $N]",
-    "    alloc $s: f32[128 * $N] in local\n"
+    "$a: f32[128 * $N * $M, 32 * $M], $b: f32[32 * $M]",
+    "$c: f32[128 * $N * $M]",
+    "    alloc $s: f32[128 * $N * $M] in local\n"
     "    alloc $x: f32[32 * $M] in shared\n"
-    "    for g in 0..$N @warpgroup { for w in 0..4 @warp { "
-    "for l in 0..32 @lane {\n"
-    "        stage $z(v in 128 * $N = g * 128 + w * 32 + l) { $s[v] = 0 }\n"
+    "    for b in 0..$M @block.x { for g in 0..$N @warpgroup { "
+    "for w in 0..4 @warp { for l in 0..32 @lane {\n"
+    "        stage $z(v in 128 * $N * $M = b * 128 * $N + g * 128 + w * 32 + "
+    "l) { $s[v] = 0 }\n"
     "        for k in 0..$M {\n"
     "            for q in 0..32 {\n"
     "                stage $x(u in 32 * $M = k * 32 + q) { $x[u] = $b[u] }\n"
     "            }\n"
     "            for q in 0..32 {\n"
-    "                stage $p(v in 128 * $N = g * 128 + w * 32 + l, "
-    "reduce u in 32 * $M = k * 32 + q) {\n"
+    "                stage $p(v in 128 * $N * $M = b * 128 * $N + g * 128 + "
+    "w * 32 + l, reduce u in 32 * $M = k * 32 + q) {\n"
     "                    $s[v] = $s[v] + $a[v, u] * $x[u]\n"
     "                }\n"
     "            }\n"
     "        }\n"
-    "        stage $c(v in 128 * $N = g * 128 + w * 32 + l) { $c[v] = $s[v] }\n"
-    "    } } }\n"};
+    "        stage $c(v in 128 * $N * $M = b * 128 * $N + g * 128 + w * 32 + "
+    "l) { $c[v] = $s[v] }\n"
+    "    } } } }\n"};
 
 // A template being filled in.
 struct filling {

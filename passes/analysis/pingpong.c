@@ -1,0 +1,72 @@
+// Whether warpgroups can take the tiles of a block in turns.
+
+#include "passes/analysis/pingpong.h"
+
+#include "ir/build.h"
+#include "ir/walk.h"
+#include "passes/analysis/tensor_copy.h"
+
+enum { GROUPS_LEAST = 2, GROUPS_MOST = 7 };
+
+bool pingpong_number(int64_t n)
+{
+    return n >= GROUPS_LEAST && n <= GROUPS_MOST;
+}
+
+// Note whether the value of an expression may be another one in another tile.
+static void see_varying(struct ir_expr *x, void *context)
+{
+    *(bool *)context |= (ir_op_info(x->op)->flags & OP_READS) ||
+                        (x->op == OP_var && x->u.var->kind != VAR_param);
+}
+
+// Return whether the ring is used equally often in all tiles: loops from the
+// group down to that of the ring, but for the one over tiles, end at sizes.
+static bool is_regular(struct arena *a, const struct ir_path *path,
+                       const struct ir_stmt *tiles)
+{
+    bool varies = false;
+    for (uint32_t i = 0; i < path->n; i++) {
+        const struct ir_for *loop = &path->stmts[i]->u.loop;
+        if (path->stmts[i]->kind != STMT_for)
+            return false;
+        if (path->stmts[i] != tiles && axis_kind(loop->axis) != AXIS_THREAD)
+            ir_each_expr(ir_for_extent(a, loop), see_varying, &varies);
+    }
+    return !varies;
+}
+
+// Set *(bool *)context at a copy of boxes to shared memory.
+static void see_load(struct ir_stmt *s, void *context)
+{
+    struct tensor_copy copy;
+    *(bool *)context |= s->kind == STMT_stage &&
+                        tensor_copy_marked(&s->u.stage) &&
+                        !tensor_copy_find(&s->u.stage, &copy) && copy.is_load;
+}
+
+// Return whether boxes are copied to shared memory beside the ring's loop.
+static bool loads_beside(const struct ir_path *path)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < path->n; i++) {
+        for (size_t k = 0; k < path->blocks[i]->n; k++) {
+            struct ir_block one = {.at = &path->blocks[i]->at[k], .n = 1};
+            if (one.at[0] != path->stmts[i])
+                ir_each_stmt(&one, see_load, &found);
+        }
+    }
+    return found;
+}
+
+const char *pingpong_fault(struct arena *a, struct ir_stmt *group,
+                           const struct ir_stmt *tiles, struct ir_stmt *loop)
+{
+    struct ir_path path;
+    if (!ir_is_int_const(ir_for_extent(a, &group->u.loop), 1))
+        return "several warpgroups share a tile";
+    ir_find(a, &group->u.loop.body, loop, &path);
+    if (!is_regular(a, &path, tiles))
+        return "the ring is not used equally often in each";
+    return loads_beside(&path) ? "boxes are loaded beside the ring" : NULL;
+}

@@ -1,0 +1,31 @@
+// The registers of blocks whose warpgroups have roles.
+
+#ifndef PASSES_ANALYSIS_ROLE_REGISTERS_H
+#define PASSES_ANALYSIS_ROLE_REGISTERS_H
+
+#include "ir/base/diag.h"
+#include "ir/ir.h"
+
+enum { GROUP_THREADS = 128 };
+
+// What the threads of one warpgroup that produces and of several that consume
+// ask for; 0: what they begin with.
+struct role_registers {
+    int64_t producer, consumer;
+    int64_t consumers; // warpgroups
+};
+
+// Return the registers that a thread of a block begins with that has one
+// warpgroup more than `consumers`; no thread can use more than 248.
+int64_t role_registers_at_start(const struct ir_kernel *k, int64_t consumers);
+
+// Return whether the block begins with as many as its roles ask for together.
+bool role_registers_fit(const struct ir_kernel *k,
+                        const struct role_registers *r);
+
+// Report that they cannot be given.  Returns false.
+bool role_registers_refuse(struct diag_list *diags, struct span span,
+                           const struct ir_kernel *k,
+                           const struct role_registers *r);
+
+#endif

@@ -1,0 +1,85 @@
+// pingpong -- let warpgroups take the tiles of persistent blocks in turns.
+//
+//   for i in 0..m @block.x @persistent(132) {              pingpong(i, 2)
+//     for w in 0..1 @warpgroup {
+//       for k in 0..n @pipeline(4) @producer(40) @consumer(232) { ... }   =>
+//       store
+//     }
+//   }
+//   for i in 0..m @block.x @persistent(132) @pingpong(2) { ... }
+//
+// Lowering starts as many warpgroups as asked for, beside the one that copies,
+// of which each computes every so manieth tile of the block: while one stores,
+// another one multiplies.  What it writes in shared memory is each one's own.
+//
+// Requires:
+//  1. the loop is bound to blocks that are persistent and consist of one
+//     warpgroup with a ring that is specialized, from which every tile is
+//     made in equally many steps; no other boxes are loaded            E0775
+//  2. two to seven warpgroups                                          E0776
+//  3. together they have the registers that the roles ask for          E0788
+
+#include "passes/schedule/prim.h"
+
+#include "passes/analysis/pingpong.h"
+#include "passes/analysis/role_registers.h"
+#include "passes/analysis/tiles.h"
+
+// Set *(struct ir_stmt **)context to a loop that is specialized.
+static void see_role(struct ir_stmt *s, void *context)
+{
+    if (ir_loop_mark(s, "producer"))
+        *(struct ir_stmt **)context = s;
+}
+
+// Find the loop that is specialized in the tiles of a nest.  Returns why they
+// cannot be taken in turns, or NULL.
+static const char *find_ring(struct sched_call *c, const struct tiles *t,
+                             struct ir_stmt **ring)
+{
+    struct ir_stmt *last = t->loops.n ? t->loops.at[t->loops.n - 1] : NULL;
+    struct ir_stmt *group = last ? tiles_roles(&last->u.loop.body) : NULL;
+    bool is_persistent =
+        tiles_mark(t, "persistent") || tiles_mark(t, "persistent_sms");
+    if (t->fault)
+        return t->fault;
+    if (tiles_mark(t, "pingpong"))
+        return "they are already";
+    if (!is_persistent || !group)
+        return PINGPONG_NO_ROLES;
+    ir_each_stmt(&group->u.loop.body, see_role, ring);
+    return pingpong_fault(c->pass->scratch, group, NULL, *ring);
+}
+
+// Check the registers of so many warpgroups.
+static bool check_registers(struct sched_call *c, const struct ir_stmt *ring,
+                            int64_t n)
+{
+    struct role_registers r = {ir_loop_mark(ring, "producer")->value,
+                               ir_loop_mark(ring, "consumer")->value, n};
+    return role_registers_fit(c->pass->kernel, &r) ||
+           role_registers_refuse(c->pass->diags, c->span, c->pass->kernel, &r);
+}
+
+bool sched_pingpong(struct sched_call *c)
+{
+    struct pass *p = c->pass;
+    struct ir_stmt *loop = sched_arg(c, 0), *ring = NULL;
+    int64_t n = c->args.at[1].number;
+    struct tiles t = tiles_find(p->scratch, p->kernel, loop);
+    const char *wrong = find_ring(c, &t, &ring);
+    if (wrong) {
+        diag_error(p->diags, c->span, D_pingpong_shape, sched_name_of(loop),
+                   wrong);
+        return sched_blame_one(c, loop, "to be taken in turns");
+    }
+    if (!pingpong_number(n)) {
+        diag_error(p->diags, c->span, D_pingpong_number, (long long)n);
+        return false;
+    }
+    if (!check_registers(c, ring, n))
+        return false;
+    struct ir_attr mark = {str_name(p->names, "pingpong"), n, NULL};
+    vec_push(p->arena, &t.loops.at[0]->u.loop.attrs, mark);
+    return true;
+}
