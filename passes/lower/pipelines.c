@@ -15,6 +15,8 @@
 //                                           use S[k % 3]
 //                                         }
 //
+// Where the use has instructions on matrices, and there are slots enough, it
+// stands in front of the copies: it then does not wait for their addresses.
 // Every iteration commits a group, empty or not, so that with S slots the copy
 // of iteration k has arrived when all but the last S - 2 groups have.  Copies
 // that are not asynchronous need no groups.  A copy out of such a loop is
@@ -111,13 +113,36 @@ static void unmark(struct ir_for *loop)
     loop->attrs.n = n;
 }
 
+// Set *(bool *)context at an instruction on matrices.
+static void see_matrix(struct ir_stmt *s, void *context)
+{
+    *(bool *)context |= s->kind == STMT_matrix;
+}
+
+// Append an iteration: the copies for a later one, and the use of its own.
+static void append_iteration(struct rewrite *r, struct ir_block *body,
+                             struct ir_block *use)
+{
+    struct arena *a = r->p->arena;
+    struct ir_expr *k = ir_read(a, r->ring.loop->u.loop.var);
+    bool uses_first = false;
+    ir_each_stmt(use, see_matrix, &uses_first);
+    uses_first = uses_first && r->is_async && r->slots > 2;
+    use_slot(r, use, k);
+    if (!uses_first)
+        append_copies(r, body, ir_add(a, k, ir_int(a, r->slots - 1)));
+    for (size_t i = 0; i < use->n; i++)
+        ir_append(a, body, use->at[i]);
+    if (uses_first)
+        append_copies(r, body, ir_add(a, k, ir_int(a, r->slots - 1)));
+}
+
 // Put what stands in the place of a loop into `out`.
 static void rewrite_loop(struct rewrite *r, struct ir_block *out)
 {
     struct arena *a = r->p->arena;
     struct ir_for *loop = &r->ring.loop->u.loop;
     struct ir_block rest = {0}, body = {0};
-    struct ir_expr *k = ir_read(a, loop->var);
     for (size_t i = 0; i < r->ring.fills.n; i++) {
         struct ir_block one = {.at = &r->ring.fills.at[i], .n = 1};
         r->is_async |= async_copies_start(&one);
@@ -131,10 +156,7 @@ static void rewrite_loop(struct rewrite *r, struct ir_block *out)
                   ir_stmt_from(ir_stmt_wait(a, SYNC_async_wait,
                                             (uint32_t)(r->slots - 2)),
                                r->ring.fills.at[0]));
-    append_copies(r, &body, ir_add(a, k, ir_int(a, r->slots - 1)));
-    use_slot(r, &rest, k);
-    for (size_t i = 0; i < rest.n; i++)
-        ir_append(a, &body, rest.at[i]);
+    append_iteration(r, &body, &rest);
     loop->body = body;
     unmark(loop);
     ir_append(a, out, r->ring.loop);
