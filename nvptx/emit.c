@@ -182,6 +182,7 @@ static void emit_entry(struct emitter *e, struct ir_stmt *s)
                            e->kernel->maps.at[i]);
     LLVMBasicBlockRef body = LLVMGetInsertBlock(e->builder);
     emit_warpgroups_begin(e, launch);
+    emit_elect_begin(e, launch);
     emit_block(e, &launch->body);
     LLVMBuildRetVoid(e->builder);
     LLVMPositionBuilderAtEnd(e->builder, e->allocas);

@@ -60,6 +60,7 @@ struct emitter {
     struct shared_layout shared; // of the launch's arrays in shared memory
     LLVMValueRef pool;           // the variable that holds all of them, or NULL
     LLVMValueRef dynamic;        // the module's dynamic shared memory, or NULL
+    struct map elected;          // branches of one lane of a warp, any of them
     struct map accumulating;     // arrays that a warpgroup's instructions write
     struct VEC(const struct ir_buffer *) accumulators; // of them, those around
     struct VEC(struct emit_chosen) chosen; // before, on every way to here
@@ -187,6 +188,15 @@ LLVMValueRef emit_load(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_atomic(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_atomic_cas(struct emitter *e, const struct ir_expr *x);
 void emit_store(struct emitter *e, const struct ir_stmt *s);
+
+// ---- emit_elect.c
+
+// Find the branches of a launch that one lane of a warp takes, any of them, to
+// ask the copy engine: fills `elected`.
+void emit_elect_begin(struct emitter *e, struct ir_launch *launch);
+
+// Return whether this lane is the one that its warp elects: always the same.
+LLVMValueRef emit_elect(struct emitter *e);
 
 // ---- emit_need.c
 

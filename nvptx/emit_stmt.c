@@ -213,7 +213,9 @@ static void emit_for(struct emitter *e, struct ir_stmt *s)
 // A branch.
 static void emit_if(struct emitter *e, struct ir_stmt *s)
 {
-    LLVMValueRef cond = emit_value(e, s->u.branch.cond);
+    LLVMValueRef cond = map_has(&e->elected, s)
+                            ? emit_elect(e)
+                            : emit_value(e, s->u.branch.cond);
     LLVMBasicBlockRef then = emit_new_block(e, "then");
     LLVMBasicBlockRef otherwise = emit_new_block(e, "else");
     LLVMBasicBlockRef end = emit_new_block(e, "end");

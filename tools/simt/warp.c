@@ -111,13 +111,15 @@ static uint64_t shuffled(struct machine *m, const struct party *p, int lane)
 }
 
 // Return the leader that a warp elects, and in the upper half whether this
-// lane is it.
-static uint64_t elected(const struct party *p, int lane)
+// lane is it: always the same, and no lane that code may count on.
+static uint64_t elected(const struct machine *m, const struct party *p,
+                        int lane)
 {
-    int first = 0;
-    while (!p->lane[first])
-        first++;
-    return (uint64_t)(lane == first) << 32 | (uint32_t)first;
+    bool is_last = m->policy == SIMT_reverse;
+    int leader = is_last ? WARP_LANES - 1 : 0;
+    while (!p->lane[leader])
+        leader += is_last ? -1 : 1;
+    return (uint64_t)(lane == leader) << 32 | (uint32_t)leader;
 }
 
 // Return the result for one lane.
@@ -132,7 +134,7 @@ static uint64_t result_of(struct machine *m, const struct party *p, int lane)
     case COLLECTIVE_ballot: return matching(p, 1);
     case COLLECTIVE_match32:
     case COLLECTIVE_match64: return matching(p, f->operands[0]);
-    case COLLECTIVE_elect: return elected(p, lane);
+    case COLLECTIVE_elect: return elected(m, p, lane);
     case COLLECTIVE_together: return f == m->current;
     case COLLECTIVE_sync: return 0;
     }

@@ -1,0 +1,193 @@
+// Who asks the copy engine: `elect.sync` in the place of the first lane of a
+// warp.
+//
+//   if thread.x % 32 < 1 { tma_load ... }      =>      if elect() { ... }
+//
+// The assembler then knows that one thread is there; else it has each copy go
+// around a loop over the threads that might be.  Which lane is elected must make
+// no difference, and all lanes must get there: control around depends on no
+// lane, and what the branch does on nothing but names that are the same in all
+// lanes, or its own.  The groups of a thread's copies are ended by the thread
+// that began them, so of branches with such groups all are elected or none.
+
+#include "nvptx/emit.h"
+
+#include "ir/build.h"
+#include "ir/walk.h"
+
+enum { LANES = 32 };
+
+// A search for such branches.
+struct search {
+    struct emitter *e;
+    struct map same;       // names that are the same in all lanes of a warp
+    bool may_differ;       // what was just looked at: between lanes
+    size_t engine, groups; // what was just looked at: its copies, their groups
+    struct VEC(struct ir_stmt *) branches;
+};
+
+// Return whether an expression is the position on thread.x.
+static bool is_thread(const struct ir_expr *x)
+{
+    while (x->op == OP_cast)
+        x = x->args[0];
+    return x->op == OP_index && x->u.axis == AXIS_thread_x;
+}
+
+// Return whether an expression is `thread.x op n`, n a multiple of 32.
+static bool is_thread_by_warps(const struct ir_expr *x, enum ir_op op)
+{
+    int64_t n;
+    return x->op == op && is_thread(x->args[0]) &&
+           ir_int_value(x->args[1], &n) && n > 0 && n % LANES == 0;
+}
+
+// Return whether a condition is that of the first lane of each warp.
+static bool is_first_lane(const struct ir_expr *x)
+{
+    bool is_zero = x->op == OP_eq && ir_is_int_const(x->args[1], 0);
+    bool is_below = x->op == OP_lt && ir_is_int_const(x->args[1], 1);
+    return (is_zero || is_below) && is_thread_by_warps(x->args[0], OP_mod) &&
+           ir_is_int_const(x->args[0]->args[1], LANES);
+}
+
+// Note whether the value of an expression may differ between lanes.
+static void look(struct search *s, const struct ir_expr *x)
+{
+    unsigned flags = ir_op_info(x->op)->flags;
+    if (is_thread_by_warps(x, OP_div))
+        return;
+    s->may_differ |= x->op == OP_index && x->u.axis == AXIS_thread_x;
+    s->may_differ |= x->op == OP_var && x->u.var->kind != VAR_param &&
+                     !map_has(&s->same, x->u.var);
+    s->may_differ |= flags & OP_TOGETHER || (flags & (OP_READS | OP_WRITES) &&
+                                             !(flags & OP_SYNCHRONISES));
+    for (uint32_t i = 0; i < x->n; i++)
+        look(s, x->args[i]);
+}
+
+// Look at an expression of a statement.
+static void see_expr(struct ir_expr **place, void *context)
+{
+    look(context, *place);
+}
+
+// Return whether a value is the same in all lanes.
+static bool is_same(struct search *s, const struct ir_expr *x)
+{
+    s->may_differ = false;
+    look(s, x);
+    return !s->may_differ;
+}
+
+// Take a name for one that is the same in all lanes.
+static void add_name(struct search *s, const struct ir_var *var)
+{
+    map_set(&s->same, var, (void *)(uintptr_t)var);
+}
+
+// Look at a statement of a branch: what it declares is its own.
+static void see_stmt(struct ir_stmt *t, void *context)
+{
+    struct search *s = context;
+    switch (t->kind) {
+    case STMT_for: add_name(s, t->u.loop.var); break;
+    case STMT_let:
+    case STMT_var: add_name(s, t->u.let.var); break;
+    case STMT_assign: s->may_differ |= !map_has(&s->same, t->u.let.var); break;
+    case STMT_if:
+    case STMT_eval: break;
+    case STMT_sync:
+        s->groups += t->u.sync.kind == SYNC_bulk_commit ||
+                     t->u.sync.kind == SYNC_bulk_wait ||
+                     t->u.sync.kind == SYNC_bulk_wait_read;
+        s->may_differ |= sync_threads(t->u.sync.kind) > 0;
+        break;
+    case STMT_tma_load: s->engine++; break;
+    case STMT_tma_store:
+        s->engine++;
+        s->groups++;
+        break;
+    case STMT_store:
+    case STMT_alloc:
+    case STMT_barrier:
+    case STMT_matrix:
+    case STMT_stage:
+    case STMT_launch:
+    case STMT_COUNT: s->may_differ = true; break;
+    }
+    ir_stmt_exprs(t, see_expr, s);
+}
+
+// Look at all of a block: sets what the search has just looked at.
+static void look_at(struct search *s, struct ir_block *b)
+{
+    s->may_differ = false;
+    s->engine = s->groups = 0;
+    ir_each_stmt(b, see_stmt, s);
+}
+
+static void visit(struct search *s, struct ir_block *b);
+
+// Visit a branch that all lanes of a warp reach together.
+static void visit_branch(struct search *s, struct ir_stmt *t)
+{
+    if (is_same(s, t->u.branch.cond)) {
+        visit(s, &t->u.branch.then);
+        visit(s, &t->u.branch.otherwise);
+        return;
+    }
+    if (!is_first_lane(t->u.branch.cond) || t->u.branch.otherwise.n)
+        return;
+    look_at(s, &t->u.branch.then);
+    if (s->engine && !s->may_differ)
+        vec_push(s->e->arena, &s->branches, t);
+}
+
+// Visit the statements of a block that all lanes of a warp reach together.
+static void visit(struct search *s, struct ir_block *b)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        struct ir_stmt *t = b->at[i];
+        struct ir_for *loop = &t->u.loop;
+        if (t->kind == STMT_let && is_same(s, t->u.let.value))
+            add_name(s, t->u.let.var);
+        if (t->kind == STMT_for && is_same(s, loop->from) &&
+            is_same(s, loop->to) && is_same(s, loop->step)) {
+            add_name(s, loop->var);
+            visit(s, &loop->body);
+        }
+        if (t->kind == STMT_if)
+            visit_branch(s, t);
+    }
+}
+
+void emit_elect_begin(struct emitter *e, struct ir_launch *launch)
+{
+    enum { ELECT_TARGET = 90 };
+    struct search s = {.e = e, .same = {.arena = e->arena}};
+    size_t elected = 0;
+    e->elected = (struct map){.arena = e->arena};
+    if (e->options->target->number < ELECT_TARGET || launch->block[0] % LANES)
+        return;
+    visit(&s, &launch->body);
+    for (size_t i = 0; i < s.branches.n; i++) {
+        look_at(&s, &s.branches.at[i]->u.branch.then);
+        elected += s.groups;
+    }
+    look_at(&s, &launch->body);
+    size_t all = s.groups;
+    for (size_t i = 0; i < s.branches.n; i++) {
+        look_at(&s, &s.branches.at[i]->u.branch.then);
+        if (!s.groups || elected == all)
+            map_set(&e->elected, s.branches.at[i], s.branches.at[i]);
+    }
+}
+
+LLVMValueRef emit_elect(struct emitter *e)
+{
+    LLVMValueRef all = emit_int(e, type_scalar(TYPE_u32), -1);
+    LLVMValueRef both =
+        emit_intrinsic(e, "llvm.nvvm.elect.sync", NULL, &all, 1);
+    return LLVMBuildExtractValue(e->builder, both, 1, "");
+}
