@@ -32,6 +32,7 @@ struct subject {
     struct tried tried;
     const char *module; // optimised, without lines
     unsigned notes;     // that are made of it, a bit each
+    bool is_async;      // only its order is changed
 };
 struct subjects VEC(struct subject);
 
@@ -141,26 +142,43 @@ static bool calibrate(struct experiment *e, struct subject *s)
     return true;
 }
 
-// Add the variants of a file that take some of the sizes, separated by commas.
-static void add_file(struct experiment *e, const char *file, char *sizes)
+// Take the architecture off the end of "FILE sm_90a"; NULL: none is said.
+static const char *take_target(char *file)
+{
+    char *space = strchr(file, ' ');
+    if (!space)
+        return NULL;
+    *space = 0;
+    return space + 1;
+}
+
+// Add the variants of a file for an architecture that take some of the sizes,
+// separated by commas.
+static void add_file(struct experiment *e, char *file, char *sizes)
 {
     struct arena *a = &e->arena;
     struct specimen *specimen = arena_new(a, struct specimen);
     struct buf text = {0};
-    const char *all[12];
+    const char *all[12], *target = take_target(file);
     size_t n = 0;
     const char *path =
         arena_printf(a, "%s/tests/kernels/%s", getenv("SOURCE_DIR"), file);
     assert_true(specimen_read(path, &text));
     if (!specimen_open(specimen, file, text.data, text.n))
         specimen_complain(&specimen->c.diags);
+    if (target)
+        specimen->options.target =
+            nvptx_target_find(target, &specimen->c.diags);
     for (char *one = strtok(sizes, ","); one && n < 12; one = strtok(NULL, ","))
         all[n++] = one;
     if (!n)
         all[n++] = "";
     for (size_t v = 0; v < specimen->c.variants.n; v++) {
-        struct subject s = {.file = file, .tried = {.specimen = specimen}};
+        struct subject s = {
+            .file = file, .tried = {.specimen = specimen}, .is_async = target};
         s.tried.variant = &specimen->c.variants.at[v];
+        if (!target_set_has(s.tried.variant->targets, specimen->options.target))
+            continue;
         s.tried.unordered = specimen_header(a, text.data, "// unordered:", 0);
         for (size_t i = 0; i < n; i++)
             trial_add(a, &s.tried, all[i], specimen_scattered);
@@ -235,7 +253,9 @@ static void list_mutants(struct experiment *e)
 {
     for (size_t i = 0; i < e->subjects.n; i++)
         for (int what = 0; what < MUTATIONS; what++)
-            add_sites(e, &e->subjects.at[i], (enum mutation)what);
+            if (!e->subjects.at[i].is_async ||
+                mutation_is_of_order((enum mutation)what))
+                add_sites(e, &e->subjects.at[i], (enum mutation)what);
     for (size_t i = e->mutants.n; i > 1; i--) {
         size_t k = random_below(e, i);
         struct mutant kept = e->mutants.at[i - 1];

@@ -21,11 +21,22 @@ struct mutator {
 const char *mutation_name(enum mutation m)
 {
     static const char *const names[] = {
-#define MUTATION(name, spelling, text) spelling,
+#define MUTATION(name, spelling, kind, text) spelling,
 #include "tests/unit/support/mutations.def"
 #undef MUTATION
     };
     return names[m];
+}
+
+bool mutation_is_of_order(enum mutation m)
+{
+    enum { VALUE, ORDER };
+    static const bool of_order[] = {
+#define MUTATION(name, spelling, kind, text) kind == ORDER,
+#include "tests/unit/support/mutations.def"
+#undef MUTATION
+    };
+    return of_order[m];
 }
 
 // Count a place; return whether it is to be changed.
@@ -140,7 +151,7 @@ static struct ir_expr *changed(struct mutator *m, struct ir_expr *x)
         return x->op == OP_index ? ir_const_int(a, x->type, 0) : NULL;
     case MUTATION_wrong_half: return other_half(a, x);
     }
-    return NULL;
+    return mutation_of_mbarrier(a, m->what, x);
 }
 
 // Change one node of an expression.
@@ -182,19 +193,6 @@ static struct ir_expr **initial_value(struct ir_stmt *s)
     return s->kind == STMT_store ? &s->u.store.value : NULL;
 }
 
-// Return whether the mutation drops statements like this one.
-static bool drops(enum mutation what, const struct ir_stmt *s)
-{
-    switch ((int)what) {
-    case MUTATION_drop_barrier: return s->kind == STMT_barrier;
-    case MUTATION_drop_sync:
-        return s->kind == STMT_sync && sync_threads(s->u.sync.kind);
-    case MUTATION_drop_store: return s->kind == STMT_store;
-    case MUTATION_drop_assign: return s->kind == STMT_assign;
-    }
-    return false;
-}
-
 // Change one part of a statement.
 static void change_stmt(struct mutator *m, struct ir_stmt *s)
 {
@@ -209,6 +207,11 @@ static void change_stmt(struct mutator *m, struct ir_stmt *s)
         wrong = value ? other_constant(a, *value) : NULL;
         if (wrong && is_wanted(m))
             *value = wrong;
+        return;
+    case MUTATION_late_wait:
+        if (mutation_drops(MUTATION_drop_wait, s) && s->kind == STMT_sync &&
+            is_wanted(m))
+            s->u.sync.n++;
         return;
     case MUTATION_widen_loop:
         if (s->kind == STMT_for && is_wanted(m))
@@ -230,7 +233,7 @@ static void change_order(struct mutator *m, struct ir_block *b, size_t i)
 {
     struct ir_stmt *s = b->at[i];
     static const struct ir_block none;
-    if (drops(m->what, s) && is_wanted(m))
+    if (mutation_drops(m->what, s) && is_wanted(m))
         ir_splice(m->arena, b, i, &none);
     if (m->what != MUTATION_swap_statements || i + 1 >= b->n ||
         !mutation_can_swap(s, b->at[i + 1]) || !is_wanted(m))

@@ -6,13 +6,14 @@
 #include "ir/ir.h"
 
 enum mutation {
-#define MUTATION(name, spelling, text) MUTATION_##name,
+#define MUTATION(name, spelling, kind, text) MUTATION_##name,
 #include "tests/unit/support/mutations.def"
 #undef MUTATION
     MUTATIONS
 };
 
 const char *mutation_name(enum mutation m); // "drop-barrier"
+bool mutation_is_of_order(enum mutation m); // of what others wait for
 
 // Return the number of places in the launches of a kernel at level flat that
 // the mutation could change.
@@ -28,6 +29,14 @@ struct ir_kernel *mutation_apply(struct arena *a,
 struct ir_kernel *mutation_probe(struct arena *a,
                                  const struct ir_kernel *kernel,
                                  enum mutation m, size_t site);
+
+// Return whether the mutation drops statements like this one.
+bool mutation_drops(enum mutation m, const struct ir_stmt *s);
+
+// Return the wrong form of an operation on an mbarrier, or NULL if the mutation
+// leaves it.
+struct ir_expr *mutation_of_mbarrier(struct arena *a, enum mutation m,
+                                     struct ir_expr *x);
 
 // Return whether the order of two statements may matter, and the second does
 // not need what the first declares.

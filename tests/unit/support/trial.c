@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-enum { STEPS_MOST = 1 << 22 };
+enum { STEPS_MOST = 1 << 24 };
 
 // ---- Comparing ------------------------------------------------------------
 
@@ -180,7 +180,9 @@ static bool is_taken(const struct tried *of, const struct eval_argument *args)
 {
     const struct variant *v = of->specimen->c.variants.at;
     for (; v < of->variant; v++)
-        if (v->source == of->variant->source && specimen_fits(v->kernel, args))
+        if (v->source == of->variant->source &&
+            target_set_has(v->targets, of->specimen->options.target) &&
+            specimen_fits(v->kernel, args))
             return true;
     return false;
 }
