@@ -137,7 +137,8 @@ void tensor_copies_append(struct pass *p, const struct tensor_box *box,
                                   .buffer = near,
                                   .n = near->rank,
                                   .index = box->near_at,
-                                  .multicast = box->multicast};
+                                  .multicast = box->multicast,
+                                  .hint = box->copy.hint};
     copy.at = arena_array(a, struct ir_expr *, box->copy.far->rank);
     memcpy(copy.at, box->far_at, box->copy.far->rank * sizeof *copy.at);
     if (signal) {

@@ -18,6 +18,7 @@
 //  5. for tma: the same, or out of shared memory, between
 //     it and an array of 1 to 5 dimensions, whose rows
 //     can be a multiple of 16 bytes apart                E0663
+//  6. a hint of ir/hints.def, if any, and tma for it      E0861
 //
 // tma goes through a tensor map, for which the array must have elements, at
 // most 2^31 - 1 in each dimension, and rows a multiple of 16 bytes apart; what
@@ -126,15 +127,43 @@ static bool check_boxes(const struct sched_call *c, struct ir_stmt *stage,
     return !fault || refuse(c, stage, fault);
 }
 
-// Remove the mark of a stage.
+// Check that a copy of this way takes the hint to the cache that is given.
+static bool check_hint(const struct sched_call *c, const struct way *way)
+{
+    enum ir_hint hint;
+    if (c->args.n < 3)
+        return true;
+    const char *name = c->args.at[2].key;
+    if (way->kind == BOXES && hint_named(name, &hint))
+        return true;
+    diag_error(c->pass->diags, c->args.at[2].span, D_copy_hint, name,
+               way->name);
+    if (way->kind != BOXES)
+        diag_help(c->pass->diags, "copies by `tma` take hints to the cache");
+    for (int i = HINT_usual + 1; way->kind == BOXES && i < HINT_COUNT; i++)
+        diag_help(c->pass->diags, "`%s` is one", hint_name((enum ir_hint)i));
+    return false;
+}
+
+// Remove the marks of a stage.
 static void unmark(struct ir_stage *stage)
 {
     size_t n = 0;
     for (size_t i = 0; i < stage->attrs.n; i++) {
-        if (strcmp(stage->attrs.at[i].name, "via") != 0)
+        const char *name = stage->attrs.at[i].name;
+        if (strcmp(name, "via") != 0 && strcmp(name, "cache") != 0)
             stage->attrs.at[n++] = stage->attrs.at[i];
     }
     stage->attrs.n = n;
+}
+
+// Mark a stage with a word.
+static void mark(struct pass *p, struct ir_stage *stage, const char *name,
+                 const char *word)
+{
+    struct ir_attr attr = {str_name(p->names, name), 0,
+                           str_name(p->names, word)};
+    vec_push(p->arena, &stage->attrs, attr);
 }
 
 bool sched_copy_via(struct sched_call *c)
@@ -147,15 +176,16 @@ bool sched_copy_via(struct sched_call *c)
     }
     struct ir_conditions guard = {0};
     const struct way *way = find_way(c, c->args.at[1].key);
-    if (!way || (way->kind == ASYNC && !check_copy(c, stage)) ||
+    if (!way || !check_hint(c, way) ||
+        (way->kind == ASYNC && !check_copy(c, stage)) ||
         (way->kind == BOXES && !check_boxes(c, stage, &guard)))
         return false;
     for (size_t i = 0; i < guard.n; i++)
         vec_push(p->arena, &p->kernel->guard, guard.at[i]);
     unmark(&stage->u.stage);
-    struct ir_attr attr = {str_name(p->names, "via"), 0,
-                           str_name(p->names, way->name)};
     if (way->kind != PLAIN)
-        vec_push(p->arena, &stage->u.stage.attrs, attr);
+        mark(p, &stage->u.stage, "via", way->name);
+    if (c->args.n > 2)
+        mark(p, &stage->u.stage, "cache", c->args.at[2].key);
     return true;
 }
