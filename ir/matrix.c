@@ -148,7 +148,8 @@ struct written {
     uint32_t rank, extent, side;
 };
 
-// Read the digits of a layout; return how many there are.
+// Read the digits of a layout that have more than one value; return how many
+// there are.
 static size_t read_digits(const char *text, uint32_t n, struct written *out)
 {
     size_t count = 0;
@@ -161,7 +162,8 @@ static size_t read_digits(const char *text, uint32_t n, struct written *out)
         p += 3;
         if (*p != '*')
             w.extent = (uint32_t)strtoul(p, NULL, 10);
-        out[count++] = w;
+        if (w.extent > 1)
+            out[count++] = w;
     }
     return count;
 }
