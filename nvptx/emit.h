@@ -51,6 +51,7 @@ struct emitter {
     const char *entry;           // its symbol
     bool fast_math;              // approximations are allowed
     bool is_long;                // the entry, were all its loops unrolled
+    bool is_open;                // it has many loops over sizes
     uint32_t beside;             // blocks of a cluster at the same block.x
     LLVMValueRef function;       // the entry
     LLVMBasicBlockRef allocas;   // its first block: local arrays and variables
@@ -79,6 +80,10 @@ bool emit_module(struct emitter *e, const struct ir_kernel *const *kernels,
 void emit_block(struct emitter *e, const struct ir_block *block);
 // Return whether a block has very many statements once its loops are unrolled.
 bool emit_is_long(struct ir_block *block);
+
+// Return whether an entry's body has so many loops over sizes that LLVM should
+// unroll none of them.
+bool emit_is_open(struct ir_block *block);
 
 // ---- emit_op.c: expressions, as values of emit_type
 

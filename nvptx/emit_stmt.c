@@ -8,7 +8,10 @@
 
 #include <string.h>
 
-enum { UNROLLED_MOST = 4096 }; // statements, where LLVM may unroll nests
+enum {
+    UNROLLED_MOST = 4096, // statements, where LLVM may unroll nests
+    OPEN_MOST = 16,       // loops over sizes that it may unroll
+};
 
 // Note whether a statement is a barrier.
 static void note_barrier(struct ir_stmt *s, void *context)
@@ -82,15 +85,21 @@ static LLVMMetadataRef loop_option(struct emitter *e, const char *name,
     return LLVMMDNodeInContext2(e->context, parts, count > 0 ? 2 : 1);
 }
 
-// Return how often a loop runs, 1 if that is not a number.
-static int64_t iterations(const struct ir_for *loop)
+// Return how often a loop runs, 0 if that is not a number.
+static int64_t count_of(const struct ir_for *loop)
 {
     int64_t from, to, step, n;
     if (!ir_int_value(loop->from, &from) || !ir_int_value(loop->to, &to) ||
-        !ir_int_value(loop->step, &step) || step <= 0 ||
-        !num_sub(to, from, &n) || n <= step)
-        return 1;
-    return n / step;
+        !ir_int_value(loop->step, &step) || step <= 0 || !num_sub(to, from, &n))
+        return 0;
+    return n <= step ? 1 : n / step;
+}
+
+// Return how often a loop runs, 1 if that is not a number.
+static int64_t iterations(const struct ir_for *loop)
+{
+    int64_t n = count_of(loop);
+    return n ? n : 1;
 }
 
 // Set *(bool *)context at a loop.
@@ -118,24 +127,38 @@ static int64_t unrolled_size(struct ir_block *block)
     return sum < UNROLLED_MOST ? sum : UNROLLED_MOST;
 }
 
+// Count in *(size_t *)context a loop that runs as often as a size says.
+static void count_open(struct ir_stmt *s, void *context)
+{
+    *(size_t *)context += s->kind == STMT_for && !count_of(&s->u.loop);
+}
+
+bool emit_is_open(struct ir_block *block)
+{
+    size_t n = 0;
+    ir_each_stmt(block, count_open, &n);
+    return n > OPEN_MOST;
+}
+
 bool emit_is_long(struct ir_block *block)
 {
     return unrolled_size(block) >= UNROLLED_MOST;
 }
 
 // Return whether LLVM should leave a loop as it is: one around other loops, in
-// a long entry.  It takes a guess at what will be left of each level, and the
-// levels multiply.
+// a long entry, for it takes a guess at what will be left of each level, and
+// the levels multiply; or one over a size beside many such, for unrolling one
+// takes it time for all of them.
 static bool stays(const struct emitter *e, struct ir_for *loop)
 {
-    bool is_nest = false;
+    bool is_left = e->is_open && !count_of(loop);
     if (e->is_long)
-        ir_each_stmt(&loop->body, note_loop, &is_nest);
-    return is_nest;
+        ir_each_stmt(&loop->body, note_loop, &is_left);
+    return is_left;
 }
 
 // Return how LLVM is to unroll a loop, or NULL if it may choose.  A loop with
-// a barrier stays as it is, as does one around others in a long entry.
+// a barrier stays as it is.
 static LLVMMetadataRef unroll_option(struct emitter *e, struct ir_stmt *s)
 {
     struct ir_for *loop = &s->u.loop;

@@ -10,6 +10,9 @@
 
 #include <stdlib.h>
 
+// No tile is so long: a greater end is the bound of a size.
+enum { TILE_MOST = 1 << 18 };
+
 // What an expression is made of.
 struct parts {
     const struct region_question *q;
@@ -151,14 +154,39 @@ static struct affine end_by_size(const struct region_place *at,
     return affine_add(at->q->arena, &end, -t->factor, &one);
 }
 
+// Return whether a number may be the end of a tile.
+static bool is_near(int64_t end)
+{
+    return end > -TILE_MOST && end < TILE_MOST;
+}
+
+// Return whether a number is one, and not an end that is open.
+static bool is_finite(int64_t end)
+{
+    return end != INT64_MIN && end != INT64_MAX;
+}
+
+// Return the greatest (or least) value of a term: the number `known` if that
+// is near, else in terms of sizes if that can be said.
+static struct affine end_of_term(const struct region_place *at,
+                                 const struct affine_term *t, int64_t known,
+                                 bool greatest)
+{
+    struct affine end = affine_number(known);
+    if (!is_near(known))
+        end = end_by_size(at, t, greatest);
+    return end.failed && is_finite(known) ? affine_number(known) : end;
+}
+
 // Return the greatest (or least) value of the part of an index that moves:
-// the number `known` unless that is open, else in terms of sizes.
+// the number `known` if that is near, else in terms of sizes if that can be
+// said.
 static struct affine end_of(const struct region_place *at,
                             const struct affine *x, int64_t known,
                             bool greatest)
 {
     struct affine end = affine_number(known);
-    if (known != INT64_MIN && known != INT64_MAX)
+    if (is_near(known))
         return end;
     end = affine_number(x->constant);
     for (size_t i = 0; i < x->terms.n; i++) {
@@ -166,13 +194,11 @@ static struct affine end_of(const struct region_place *at,
         struct affine zero = affine_number(0);
         struct affine alone = plus_term(at->q->arena, &zero, t);
         struct interval r = moving_range(at, &alone);
-        int64_t side = greatest ? r.hi : r.lo;
-        struct affine part = side == INT64_MIN || side == INT64_MAX
-                                 ? end_by_size(at, t, greatest)
-                                 : affine_number(side);
+        struct affine part =
+            end_of_term(at, t, greatest ? r.hi : r.lo, greatest);
         end = affine_add(at->q->arena, &end, 1, &part);
     }
-    return end;
+    return end.failed && is_finite(known) ? affine_number(known) : end;
 }
 
 static bool is_counting(const struct region_place *at, const struct affine *x);

@@ -66,6 +66,7 @@ struct event {
 struct reader {
     uint64_t record;
     uint32_t next;
+    uint32_t room; // for so many before the list is searched
 };
 
 // All of a machine.
@@ -89,6 +90,7 @@ struct async {
     uint64_t *values;       // of inline instructions, of each thread
     struct reader *readers; // the first is none
     uint32_t n_readers, free_reader;
+    uint64_t searches, searched[FIBERS_MOST]; // of lists of readers; by thread
 };
 
 // Return the slots of a thread's inline instructions.

@@ -234,7 +234,8 @@ static bool replace_program(struct rewriter *w, LLVMValueRef call,
     if (!p)
         return false;
     w->code->machine->has_async = true;
-    w->code->machine->has_clocks |= p->has_products;
+    if (p->has_products)
+        code_need_clocks(w);
     code_pass_operands(w, call, p->results);
     LLVMValueRef args[] = {code_address(w, w->code->machine),
                            code_address(w, p),

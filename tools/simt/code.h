@@ -15,6 +15,7 @@ struct code_entry {
     struct shared_layout *shared; // of its arrays
     uint32_t cluster[3];          // blocks of a cluster
     uint32_t registers;           // of a thread; 0: not said
+    bool has_clocks;              // not all threads of a block meet at once
     void (*run)(void *slots);     // takes the parameters, 8 bytes each
 };
 
@@ -57,6 +58,7 @@ struct rewriter {
     LLVMBuilderRef builder;
     LLVMTypeRef pointer, word, half; // ptr, i64, i32
     LLVMValueRef entry;              // that is rewritten; NULL: no entry
+    struct code_entry *launch;       // of it
     struct map locals;               // pointer to a local array -> its region
 };
 
@@ -72,6 +74,10 @@ LLVMValueRef code_address(struct rewriter *w, const void *p);
 // `result` NULL: void.
 LLVMValueRef code_call(struct rewriter *w, void (*function)(void),
                        LLVMTypeRef result, LLVMValueRef *args, unsigned n);
+
+// Note that what is rewritten lets threads meet otherwise than all of a block
+// at once.
+void code_need_clocks(struct rewriter *w);
 
 // ---- watch.c
 

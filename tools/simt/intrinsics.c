@@ -109,7 +109,8 @@ bool code_replace_intrinsic(struct rewriter *w, LLVMValueRef call,
     struct site *s = code_site(w, call);
     s->bytes = rows[row].number;
     w->code->machine->has_async = true;
-    w->code->machine->has_clocks |= rows[row].needs_clocks;
+    if (rows[row].needs_clocks)
+        code_need_clocks(w);
     code_pass_operands(w, call, 0);
     LLVMValueRef args[] = {code_address(w, w->code->machine),
                            LLVMConstInt(w->word, row, false),

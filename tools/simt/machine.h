@@ -210,7 +210,7 @@ struct machine {
     struct fiber *current;
     uint32_t order[FIBERS_MOST];
     bool has_async;      // code that needs `async`
-    bool has_clocks;     // and code that needs clocks
+    bool has_clocks;     // and a launch that needs clocks
     uint32_t n_agents;   // so far
     struct async *async; // async.h
     const struct tensor_map *maps;

@@ -1,9 +1,13 @@
 // The readers of an element that no meeting has put in order, where there are
-// vector clocks: a list behind the first.
+// vector clocks: a list behind the first, the last reader first.
+//
+// A reader that a later one stands for says nothing more.  Those are taken out
+// once the list is about twice as long as it need be, not at each read: a read
+// takes constant time on average.
 
 #include "tools/simt/async.h"
 
-enum { READERS_MOST = 1 << 26 };
+enum { READERS_MOST = 1 << 26, ROOM_LEAST = 8 };
 
 void readers_forget(struct machine *m)
 {
@@ -37,17 +41,36 @@ static bool is_covered(const struct fiber *f, uint64_t record)
     return is_own(f, record) || is_before(f, record);
 }
 
-// Take out of a list what a read of this thread covers.
-static void drop_covered(const struct machine *m, struct cell *c)
+// Return whether a later read of the thread of a record has been seen in this
+// search, and note it.
+static bool is_repeated(const struct machine *m, uint64_t record)
 {
     struct async *a = m->async;
-    uint32_t before = 0, i = (uint32_t)c->other_read;
+    uint32_t agent = agent_of(record);
+    if (agent >= m->n_fibers || stamp_of(record) == STAMP_NEVER)
+        return false;
+    bool is_known = a->searched[agent] == a->searches;
+    a->searched[agent] = a->searches;
+    return is_known;
+}
+
+// Take out of a list what a later read covers, one of this thread that is not
+// in it yet included.  Returns how many are left.
+static uint32_t drop_covered(const struct machine *m, struct cell *c)
+{
+    struct async *a = m->async;
+    uint32_t before = 0, n = 0, i = (uint32_t)c->other_read;
+    a->searches++;
+    is_repeated(m, c->read);
     while (i) {
-        bool is_old = is_covered(m->current, a->readers[i].record);
+        uint64_t record = a->readers[i].record;
+        bool is_old = is_covered(m->current, record) || is_repeated(m, record);
         uint32_t next = is_old ? take(a, c, before, i) : a->readers[i].next;
         before = is_old ? before : i;
+        n += !is_old;
         i = next;
     }
+    return n;
 }
 
 // Return an entry that nobody uses, or 0 if there is none.
@@ -59,17 +82,26 @@ static uint32_t entry(struct async *a)
     return i || a->n_readers == READERS_MOST ? i : a->n_readers++;
 }
 
+// Return how many more readers a list takes until it is searched; it is, if
+// that is none.
+static uint32_t room_in(const struct machine *m, struct cell *c)
+{
+    uint32_t first = (uint32_t)c->other_read;
+    uint32_t room = first ? m->async->readers[first].room : ROOM_LEAST;
+    return room ? room : drop_covered(m, c) + ROOM_LEAST;
+}
+
 void readers_add(const struct machine *m, struct cell *c, uint64_t record)
 {
     struct async *a = m->async;
-    drop_covered(m, c);
     if (is_covered(m->current, c->read)) {
         c->read = record;
         return;
     }
-    uint32_t i = entry(a);
+    uint32_t room = room_in(m, c), i = entry(a);
     if (i) {
-        a->readers[i] = (struct reader){c->read, (uint32_t)c->other_read};
+        a->readers[i] =
+            (struct reader){c->read, (uint32_t)c->other_read, room - 1};
         c->other_read = i;
     }
     c->read = record;

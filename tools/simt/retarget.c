@@ -201,14 +201,34 @@ static void read_entries(struct rewriter *w)
         read_numbers(f, "nvvm.cluster_dim", e->cluster);
         read_numbers(f, "nvvm.maxnreg", &e->registers);
         uint32_t blocks = e->cluster[0] * e->cluster[1] * e->cluster[2];
+        e->has_clocks = blocks > 1;
         code->cluster = blocks > code->cluster ? blocks : code->cluster;
     }
     code->is_checked |= code->cluster > 1;
     code->machine->has_async |= code->cluster > 1;
-    code->machine->has_clocks |= code->cluster > 1;
 }
 
 // ---- Entries --------------------------------------------------------------
+
+// Return the entry of a function, or NULL if it is none.
+static struct code_entry *launch_of(struct rewriter *w, LLVMValueRef function)
+{
+    size_t length;
+    const char *name = LLVMGetValueName2(function, &length);
+    for (size_t i = 0; i < w->code->entries.n; i++) {
+        if (strcmp(w->code->entries.at[i].launch->name, name) == 0)
+            return &w->code->entries.at[i];
+    }
+    return NULL;
+}
+
+void code_need_clocks(struct rewriter *w)
+{
+    for (size_t i = 0; i < w->code->entries.n; i++) {
+        struct code_entry *e = &w->code->entries.at[i];
+        e->has_clocks |= !w->launch || e == w->launch;
+    }
+}
 
 // Add `void NAME.run(ptr slots)`, which calls the entry with what the slots
 // hold.
@@ -290,6 +310,7 @@ bool code_retarget(struct rewriter *w)
             continue;
         make_plain(f);
         w->entry = is_entry ? f : NULL;
+        w->launch = launch_of(w, f);
         ok = rewrite(w, f) && ok;
         if (is_entry)
             add_runner(w, f);

@@ -287,6 +287,7 @@ static bool prepare(struct running *r, const struct code_entry *e)
     }
     m->n_fibers = m->threads * blocks_of_cluster;
     m->registers = e->registers;
+    m->has_clocks = e->has_clocks;
     m->min_blocks = e->launch->min_blocks;
     forget_windows(r->code);
     if (r->code->dynamic) {

@@ -7,7 +7,8 @@
 
 #include <isl/space.h>
 
-enum { ISL_OPERATIONS_MOST = 200000 };
+// What one question may cost; subtracting sets is dear for each operation.
+enum { ISL_OPERATIONS_MOST = 200000, COVER_OPERATIONS_MOST = 20000 };
 
 // Two accesses of one element, as a set of pairs of iterations.
 struct pair {
@@ -319,7 +320,7 @@ bool depend_is_covered(struct depend_nest *w, const struct depend_question *q,
     struct pair p = {.nest = w, .question = q, .x = read, .is_same = true};
     if (!is_inside(w, q, read))
         return false;
-    isl_ctx *ctx = domain_context(ISL_OPERATIONS_MOST);
+    isl_ctx *ctx = domain_context(COVER_OPERATIONS_MOST);
     start_pair(&p, ctx, NULL);
     bound_unknown(&p);
     isl_set *reads = isl_set_copy(p.d.set), *left = isl_set_copy(p.d.set);

@@ -15,9 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// Cases that a child runs, and the seconds that one may take: of the
-// processor, and by the clock where it waits.
-enum { BATCH = 100, SECONDS_MOST = 20, CLOCK_MOST = 600, JOBS_MOST = 64 };
+// Cases that a child runs, and the seconds by the clock that one may wait.
+enum { BATCH = 100, CLOCK_MOST = 600, JOBS_MOST = 64 };
 
 // What a child shares with its parent.
 struct slot {
@@ -54,10 +53,11 @@ static void become_child(void)
         dup2(null, STDERR_FILENO);
 }
 
-// Let this process end if what begins now takes too long.
-static void start_clock(void)
+// Let this process end if what begins now takes longer than some seconds of
+// the processor.
+static void start_clock(unsigned seconds)
 {
-    const struct itimerval limit = {.it_value.tv_sec = SECONDS_MOST};
+    const struct itimerval limit = {.it_value.tv_sec = seconds};
     setitimer(ITIMER_PROF, &limit, NULL);
     alarm(CLOCK_MOST);
 }
@@ -69,7 +69,7 @@ static void run_batch(const struct fuzz_campaign *c, struct slot *slot)
     for (; slot->at < slot->end; slot->at++) {
         struct arena a = {0};
         struct fuzz_case one = {.seed = c->seed, .number = slot->at};
-        start_clock();
+        start_clock(c->seconds);
         fuzz_case_run(&one, &a, &slot->tally.draws, false);
         fuzz_tally_case(&slot->tally, &one);
         arena_reset(&a);
@@ -97,13 +97,13 @@ static void start(struct crew *crew, unsigned job)
         run_batch(c, slot);
 }
 
-// Describe how a child ended.
-static void describe(int status, char *out, size_t size)
+// Describe how a child ended that might take some seconds.
+static void describe(int status, unsigned seconds, char *out, size_t size)
 {
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
         snprintf(out, size, "process: waits for more than %d s", CLOCK_MOST);
     else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF)
-        snprintf(out, size, "process: takes more than %d s", SECONDS_MOST);
+        snprintf(out, size, "process: takes more than %u s", seconds);
     else if (WIFSIGNALED(status))
         snprintf(out, size, "process: %s", strsignal(WTERMSIG(status)));
     else
@@ -111,10 +111,10 @@ static void describe(int status, char *out, size_t size)
 }
 
 // Note that a child died, with the case that it was at.
-static void note_death(struct slot *slot, int status)
+static void note_death(struct slot *slot, int status, unsigned seconds)
 {
     char what[80];
-    describe(status, what, sizeof what);
+    describe(status, seconds, what, sizeof what);
     slot->tally.cases++;
     fuzz_tally_failure(&slot->tally, slot->at++, what, "");
 }
@@ -130,7 +130,7 @@ static bool wait_for_one(struct crew *crew)
         if (crew->pids[job] != pid)
             continue;
         if (status != 0)
-            note_death(&crew->slots[job], status);
+            note_death(&crew->slots[job], status, crew->campaign->seconds);
         start(crew, job);
     }
     return true;
@@ -176,7 +176,7 @@ char *fuzz_case_text(uint64_t seed, uint64_t number)
         struct fuzz_case one = {
             .seed = seed, .number = number, .mirror = mirror};
         become_child();
-        start_clock();
+        start_clock(FUZZ_SECONDS);
         fuzz_case_run(&one, &a, &draws, false);
         _exit(0);
     }
@@ -187,7 +187,7 @@ char *fuzz_case_text(uint64_t seed, uint64_t number)
 }
 
 struct fuzz_verdict fuzz_check_alone(const char *text, size_t size,
-                                     uint64_t seed)
+                                     uint64_t seed, unsigned seconds)
 {
     struct fuzz_verdict verdict = {.outcome = FUZZ_FAILED};
     struct fuzz_verdict *shared = share(sizeof *shared);
@@ -198,14 +198,14 @@ struct fuzz_verdict fuzz_check_alone(const char *text, size_t size,
     pid_t pid = fork();
     if (pid == 0) {
         become_child();
-        start_clock();
+        start_clock(seconds);
         *shared = fuzz_check(text, size, seed);
         _exit(0);
     }
     if (pid > 0 && waitpid(pid, &status, 0) == pid && status == 0)
         verdict = *shared;
     else
-        describe(status, verdict.what, sizeof verdict.what);
+        describe(status, seconds, verdict.what, sizeof verdict.what);
     munmap(shared, sizeof *shared);
     return verdict;
 }

@@ -5,9 +5,13 @@
 
 #include "tests/fuzz/schedule/tally.h"
 
+// The seconds of the processor that a case may take if nothing else is said.
+enum { FUZZ_SECONDS = 20 };
+
 struct fuzz_campaign {
     uint64_t seed, first, cases;
-    unsigned jobs; // children at the same time
+    unsigned jobs;    // children at the same time
+    unsigned seconds; // of the processor that a case may take
 };
 
 // Run the cases and fill the tally, the failures in the order of their
@@ -17,8 +21,9 @@ bool fuzz_campaign_run(const struct fuzz_campaign *c, struct fuzz_tally *out);
 // Return the file that a case checks last, on the heap.
 char *fuzz_case_text(uint64_t seed, uint64_t number);
 
-// Check a file in a child; a crash is a verdict like others.
+// Check a file in a child, for some seconds of the processor at most; a crash
+// is a verdict like others.
 struct fuzz_verdict fuzz_check_alone(const char *text, size_t size,
-                                     uint64_t seed);
+                                     uint64_t seed, unsigned seconds);
 
 #endif

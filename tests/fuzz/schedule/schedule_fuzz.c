@@ -1,9 +1,9 @@
 // The schedule fuzzer: random kernels under random schedules, compiled, and
 // compared with their definitions.
 //
-//   fuzz_schedule [--seed S] [--first N] [--cases M] [--jobs J] [--print]
-//                 [--json] [--no-shrink]
-//   fuzz_schedule [--seed S] FILE...
+//   fuzz_schedule [--seed S] [--first N] [--cases M] [--jobs J]
+//                 [--seconds T] [--print] [--json] [--no-shrink]
+//   fuzz_schedule [--seed S] [--seconds T] FILE...
 //
 // Prints what was covered, and each failure as a small file with the command
 // that replays it.  Files are checked as cases are.  Exit status: 0 nothing
@@ -43,7 +43,9 @@ static uint64_t number_behind(char **argv, int *i)
 // Read the command line; ends with status 2 where it is wrong.
 static struct options read_options(char **argv)
 {
-    struct options o = {.campaign = {.seed = 1, .cases = 2000, .jobs = 2}};
+    struct options o = {
+        .campaign = {
+            .seed = 1, .cases = 2000, .jobs = 2, .seconds = FUZZ_SECONDS}};
     int i;
     for (i = 1; argv[i] && strncmp(argv[i], "--", 2) == 0; i++) {
         const char *name = argv[i] + 2;
@@ -55,6 +57,8 @@ static struct options read_options(char **argv)
             o.campaign.cases = number_behind(argv, &i);
         else if (strcmp(name, "jobs") == 0)
             o.campaign.jobs = (unsigned)number_behind(argv, &i);
+        else if (strcmp(name, "seconds") == 0)
+            o.campaign.seconds = (unsigned)number_behind(argv, &i);
         else if (strcmp(name, "print") == 0)
             o.is_printed = true;
         else if (strcmp(name, "json") == 0)
@@ -142,7 +146,7 @@ static int run_campaign(const struct options *o)
 }
 
 // Check a file.
-static int check_file(const char *name, uint64_t seed)
+static int check_file(const char *name, const struct fuzz_campaign *how)
 {
     struct buf text = {0};
     char chunk[4096];
@@ -155,8 +159,8 @@ static int check_file(const char *name, uint64_t seed)
     while ((n = fread(chunk, 1, sizeof chunk, f)) > 0)
         buf_bytes(&text, chunk, n);
     fclose(f);
-    struct fuzz_verdict v =
-        fuzz_check_alone(text.data ? text.data : "", text.n, seed);
+    struct fuzz_verdict v = fuzz_check_alone(text.data ? text.data : "", text.n,
+                                             how->seed, how->seconds);
     printf("// %s\n", name);
     print_verdict(&v);
     buf_free(&text);
@@ -170,6 +174,6 @@ int main(int argc, char **argv)
     if (o.first_file == argc)
         return o.is_printed ? print_cases(&o.campaign) : run_campaign(&o);
     for (int i = o.first_file; i < argc; i++)
-        status |= check_file(argv[i], o.campaign.seed);
+        status |= check_file(argv[i], &o.campaign);
     return status;
 }

@@ -34,7 +34,8 @@ static bool replace(struct shrinking *s, size_t from, size_t to,
     buf_bytes(&out, s->text, from);
     buf_text(&out, with);
     buf_text(&out, s->text + to);
-    struct fuzz_verdict v = fuzz_check_alone(out.data, out.n, s->seed);
+    struct fuzz_verdict v =
+        fuzz_check_alone(out.data, out.n, s->seed, FUZZ_SECONDS);
     bool same = v.outcome == FUZZ_FAILED && strcmp(v.what, s->what) == 0;
     if (same) {
         free(s->text);
