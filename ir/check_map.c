@@ -34,6 +34,8 @@ static const char *array_fault(const struct ir_buffer *b)
         return "a map has 1 to 5 dimensions";
     if (b->strides && !ir_is_int_const(b->strides[b->rank - 1], 1))
         return "the rows of a mapped array have no gaps";
+    if (b->swizzle.bits)
+        return "a mapped array is not swizzled";
     return NULL;
 }
 

@@ -3,6 +3,7 @@
 #include "passes/analysis/tensor_copy.h"
 
 #include "ir/build.h"
+#include "ir/layout.h"
 #include "passes/analysis/copies.h"
 
 #include <string.h>
@@ -104,16 +105,26 @@ static bool demand_stride(struct arena *a, struct facts *f,
     return demand(a, f, ir_binary(a, OP_eq, rest, ir_int(a, 0)), out);
 }
 
+// Return how many elements neighbours in a dimension of an array lie apart.
+static struct ir_expr *stride_of(struct arena *a, const struct ir_buffer *b,
+                                 uint32_t d)
+{
+    struct ir_expr **strides = layout_strides(a, b);
+    return strides ? strides[d] : ir_buffer_stride(a, b, d);
+}
+
 const char *tensor_copy_conditions(struct arena *a, struct facts *f,
                                    const struct ir_buffer *b,
                                    struct ir_conditions *out)
 {
     if (b->strides && !ir_is_int_const(b->strides[b->rank - 1], 1))
         return "the rows in global memory have gaps";
+    if (b->swizzle.bits)
+        return "the array in global memory is swizzled";
     for (uint32_t d = b->rank; d-- > 0;) {
         if (!demand_extent(a, f, b->shape[d], out))
             return "the array in global memory has no elements, or too many";
-        if (d + 1 < b->rank && !demand_stride(a, f, ir_buffer_stride(a, b, d),
+        if (d + 1 < b->rank && !demand_stride(a, f, stride_of(a, b, d),
                                               type_bytes(b->elem), out))
             return "rows in global memory are no multiple of 16 bytes apart";
     }

@@ -43,6 +43,7 @@ WARPS = {"cublas": at((4096, 8192), 0.6)}
 TUNED = {"cublaslt": at((4096, 8192)), "compiled": at((4096, 8192), 1.05)}
 EIGHT = at((8192,), 0.95)
 PLAIN = {"cublas": at((8192,))}
+TURNED = ("nn", "tn", "tt")
 SINGLE = {"cublas": {2048: None, 4096: 1.04, 8192: 1.04}}
 
 PRODUCTS = (
@@ -66,6 +67,14 @@ PRODUCTS = (
       for way in ("nn", "nt")),
     *(Product(file, f"gemm_{kind}_{way}", "sm_90a", "", (8192,), PLAIN, 4e-3)
       for file, kind in (("gemm", "f16"), ("gemm_bf16", "bf16")) for way in ("tn", "tt")),
+    *(Product("gemm_tf32", f"gemm_tf32_{way}", "sm_90a", "", (8192,), {"cublas_tf32": EIGHT, "triton": at((8192,))}, 2e-3)
+      for way in TURNED),
+    *(Product("gemm_i8", f"gemm_i8_{way}", "sm_90a", "", (8192,), {"integers_copied": EIGHT, "triton": at((8192,))}, 0)
+      for way in TURNED),
+    *(Product("gemm_f8", f"gemm_e4m3_{way}", "sm_90a", "", (8192,), {"scaled_copied": EIGHT, "triton": at((8192,))}, 1e-2)
+      for way in TURNED),
+    *(Product("gemm_f8", f"gemm_e5m2_{way}", "sm_90a", "", (8192,), {"triton": EIGHT}, 1e-2)
+      for way in ("nt", *TURNED)),
 )
 
 RAGGED = ((3000, 5000, 1000), (4095, 4097, 4099), (1, 1, 1), (17, 17, 17), (0, 0, 0),

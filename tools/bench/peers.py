@@ -66,11 +66,24 @@ def integers(a, b, bias, finish, out):
     return lambda: torch._int_mm(a, b, out=out)
 
 
+def along(x):
+    """A matrix whose rows lie together: itself, or a copy."""
+    return x if x.stride(1) == 1 else x.contiguous()
+
+
+def copied(product):
+    """A product that takes NT alone, of operands that are copied to lie so in every call."""
+    def peer(a, b, bias, finish, out):
+        return lambda: product(along(a), along(b.t()).t(), bias, finish, out)()
+    return peer
+
+
 def triton(a, b, bias, finish, out):
     """The bare product by the best of the tiles published with Triton."""
     return triton_matmul.best(a, b, out)
 
 
 PEERS = {f.__name__: f for f in (cublas, cublas_tf32, cublaslt, compiled, scaled, integers, triton)}
+PEERS |= {"scaled_copied": copied(scaled), "integers_copied": copied(integers)}
 # Those that compute the epilogue, too.
 FUSED = ("cublaslt", "compiled")

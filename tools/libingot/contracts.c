@@ -97,15 +97,12 @@ static bool is_global(const struct access_cost *x)
     return x->buffer->space == SPACE_global && x->kind != ACCESS_atomic;
 }
 
-// Return whether a launch accesses global memory in a loop.
-static bool has_loops(const struct access_costs *all,
-                      const struct ir_launch *launch)
+// Return whether some launch accesses global memory in a loop.
+static bool has_loops(const struct access_costs *all)
 {
-    for (size_t i = 0; i < all->n; i++) {
-        const struct access_cost *x = &all->at[i];
-        if (x->launch == launch && is_global(x) && x->depth > 0)
+    for (size_t i = 0; i < all->n; i++)
+        if (is_global(&all->at[i]) && all->at[i].depth > 0)
             return true;
-    }
     return false;
 }
 
@@ -126,11 +123,12 @@ static uint32_t widest(const struct access_costs *all, size_t i)
 
 static void judge_min_load_bytes(const struct clause *k)
 {
+    bool in_loops = has_loops(k->accesses);
     for (size_t i = 0; i < k->accesses->n; i++) {
         const struct access_cost *x = &k->accesses->at[i];
         uint32_t bytes = is_global(x) ? widest(k->accesses, i) : 0;
         if (!bytes || bytes >= k->contract->value ||
-            (x->depth == 0 && has_loops(k->accesses, x->launch)))
+            (x->depth == 0 && in_loops))
             continue;
         diag_error(&k->c->diags, k->contract->span, D_contract_load_bytes,
                    x->launch->name, (long long)bytes, x->buffer->name,
