@@ -124,8 +124,8 @@ const char *tensor_copy_conditions(struct arena *a, struct facts *f,
     for (uint32_t d = b->rank; d-- > 0;) {
         if (!demand_extent(a, f, b->shape[d], out))
             return "the array in global memory has no elements, or too many";
-        if (d + 1 < b->rank && !demand_stride(a, f, stride_of(a, b, d),
-                                              type_bytes(b->elem), out))
+        if (d + 1 < b->rank &&
+            !demand_stride(a, f, stride_of(a, b, d), type_bytes(b->elem), out))
             return "rows in global memory are no multiple of 16 bytes apart";
     }
     return NULL;

@@ -73,7 +73,7 @@ PRODUCTS = (
       for way in TURNED),
     *(Product("gemm_f8", f"gemm_e4m3_{way}", "sm_90a", "", (8192,), {"scaled_copied": EIGHT, "triton": at((8192,))}, 1e-2)
       for way in TURNED),
-    *(Product("gemm_f8", f"gemm_e5m2_{way}", "sm_90a", "", (8192,), {"triton": EIGHT}, 1e-2)
+    *(Product("gemm_f8e5m2", f"gemm_e5m2_{way}", "sm_90a", "", (8192,), {"triton": EIGHT}, 1e-2)
       for way in ("nt", *TURNED)),
 )
 
