@@ -229,8 +229,17 @@ static bool box_mentions(const struct tensor_box *box, const struct ir_var *var)
     return found;
 }
 
+// Return whether only one of several iterations of a loop comes here.
+static bool is_singled_out(struct walk *w, const struct ir_for *loop)
+{
+    struct arena *a = w->p->scratch;
+    struct interval here = facts_range(&w->facts, ir_read(a, loop->var));
+    return here.lo == here.hi && !ir_is_int_const(ir_for_extent(a, loop), 1);
+}
+
 // Append loops of one iteration on the axes on which no loop around decides
-// which boxes are copied: one thread of those that copy the same ones.
+// which boxes are copied, or is down to one iteration: one thread of those that
+// copy the same ones.
 static struct ir_block *append_one_of_each(struct walk *w,
                                            const struct tensor_box *box,
                                            struct ir_block *out)
@@ -245,7 +254,8 @@ static struct ir_block *append_one_of_each(struct walk *w,
             axis_kind(loop->axis) != AXIS_THREAD)
             continue;
         has[loop->axis] = true;
-        decides[loop->axis] |= box_mentions(box, loop->var);
+        decides[loop->axis] |=
+            box_mentions(box, loop->var) || is_singled_out(w, loop);
         any |= decides[loop->axis];
     }
     if (!any)
