@@ -216,7 +216,8 @@ static bool same_store(struct comparison *c, const struct ir_stmt *a,
            same(c, same_expr(c, a->u.store.value, b->u.store.value),
                 "values stored") &&
            same(c, a->u.store.is_async == b->u.store.is_async,
-                "asynchronous stores");
+                "asynchronous stores") &&
+           same(c, a->u.store.hint == b->u.store.hint, "hints of stores");
 }
 
 // Compare two operands of instructions on matrices.

@@ -295,6 +295,7 @@ struct ir_stmt {
             struct ir_expr **index;
             struct ir_expr *value;
             bool is_async;     // a copy to shared memory that goes on behind it
+            enum ir_hint hint; // of what it touches in global memory
         } store;               // store
         struct ir_expr *value; // eval
         struct ir_buffer *buffer; // alloc

@@ -61,6 +61,7 @@ struct emitter {
     struct shared_layout shared; // of the launch's arrays in shared memory
     LLVMValueRef pool;           // the variable that holds all of them, or NULL
     LLVMValueRef dynamic;        // the module's dynamic shared memory, or NULL
+    enum ir_hint hint;           // of the store that is emitted
     struct map elected;          // branches of one lane of a warp, any of them
     struct map accumulating;     // arrays that a warpgroup's instructions write
     struct VEC(const struct ir_buffer *) accumulators; // of them, those around
@@ -193,6 +194,25 @@ LLVMValueRef emit_load(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_atomic(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_atomic_cas(struct emitter *e, const struct ir_expr *x);
 void emit_store(struct emitter *e, const struct ir_stmt *s);
+
+// ---- emit_hint.c
+
+// Return whether an access to an array is one to which the hint of the store
+// that is emitted applies.
+bool emit_is_hinted(const struct emitter *e, const struct ir_buffer *b,
+                    struct type t);
+
+// Return the policy of that hint; reports an architecture that has none.
+LLVMValueRef emit_policy(struct emitter *e, struct span span);
+
+// Load, store or copy with that hint; `args` of a copy: where to, where from,
+// and how many bytes are read.
+LLVMValueRef emit_hinted_load(struct emitter *e, const struct ir_expr *x,
+                              LLVMValueRef from);
+void emit_hinted_store(struct emitter *e, const struct ir_stmt *s,
+                       LLVMValueRef v, LLVMValueRef to);
+void emit_hinted_copy(struct emitter *e, const struct ir_stmt *s, size_t bytes,
+                      LLVMValueRef *args);
 
 // ---- emit_elect.c
 

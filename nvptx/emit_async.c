@@ -80,6 +80,12 @@ bool emit_async(struct emitter *e, const struct ir_stmt *s)
     LLVMValueRef args[] = {to, from, NULL};
     if (copy.condition)
         args[2] = bytes_read(e, &copy, bytes);
+    if (e->hint != HINT_usual) {
+        args[2] = args[2] ? args[2]
+                          : emit_int(e, type_scalar(TYPE_u32), (int64_t)bytes);
+        emit_hinted_copy(e, s, bytes, args);
+        return true;
+    }
     emit_intrinsic(e, name, NULL, args, copy.condition ? 3 : 2);
     return true;
 }

@@ -47,6 +47,8 @@ LLVMValueRef emit_load(struct emitter *e, const struct ir_expr *x)
     const struct ir_buffer *buffer = x->u.buffer;
     LLVMValueRef from = emit_address(e, buffer, x->args[0]);
     LLVMTypeRef type = emit_memory_type(e, x->type);
+    if (emit_is_hinted(e, buffer, x->type))
+        return emit_hinted_load(e, x, from);
     LLVMValueRef load = LLVMBuildLoad2(e->builder, type, from, "");
     LLVMSetAlignment(load, access_align(x->type));
     if (emit_is_unchanging(e, buffer))
@@ -56,17 +58,28 @@ LLVMValueRef emit_load(struct emitter *e, const struct ir_expr *x)
     return LLVMBuildICmp(e->builder, LLVMIntNE, load, LLVMConstNull(type), "");
 }
 
-void emit_store(struct emitter *e, const struct ir_stmt *s)
+// Store a value.
+static void store_value(struct emitter *e, const struct ir_stmt *s)
 {
     struct ir_expr *value = s->u.store.value;
-    if (s->u.store.is_async && emit_async(e, s))
-        return;
     LLVMValueRef v = emit_value(e, value);
     if (value->type.kind == TYPE_bool)
         v = LLVMBuildZExt(e->builder, v, emit_memory_type(e, value->type), "");
     LLVMValueRef to = emit_address(e, s->u.store.buffer, s->u.store.index[0]);
+    if (emit_is_hinted(e, s->u.store.buffer, value->type)) {
+        emit_hinted_store(e, s, v, to);
+        return;
+    }
     LLVMValueRef store = LLVMBuildStore(e->builder, v, to);
     LLVMSetAlignment(store, access_align(value->type));
+}
+
+void emit_store(struct emitter *e, const struct ir_stmt *s)
+{
+    e->hint = s->u.store.hint;
+    if (!s->u.store.is_async || !emit_async(e, s))
+        store_value(e, s);
+    e->hint = HINT_usual;
 }
 
 // Return LLVM's name for the scope of an atomic.

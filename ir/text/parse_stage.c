@@ -9,9 +9,8 @@
 // Return whether an annotation has a word for its value.
 static bool has_word(const char *name)
 {
-    return name &&
-           (strcmp(name, "tensorize") == 0 || strcmp(name, "via") == 0 ||
-            strcmp(name, "cache") == 0 || strcmp(name, "order") == 0);
+    return name && (strcmp(name, "tensorize") == 0 ||
+                    strcmp(name, "via") == 0 || strcmp(name, "order") == 0);
 }
 
 bool parse_attr_value(struct parser *p, struct ir_attr *attr)

@@ -176,6 +176,8 @@ static void print_let(struct printer *p, const struct ir_stmt *s)
 static void print_store(struct printer *p, const struct ir_stmt *s)
 {
     buf_text(p->out, s->u.store.is_async ? "async " : "");
+    if (s->u.store.hint != HINT_usual)
+        buf_printf(p->out, "%s ", hint_name(s->u.store.hint));
     print_element(p, s->u.store.buffer, s->u.store.n, s->u.store.index);
     buf_text(p->out, " = ");
     print_expr(p, s->u.store.value, 0, s->u.store.value->type.lanes == 1);

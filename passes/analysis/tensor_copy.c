@@ -19,24 +19,13 @@ bool tensor_copy_marked(const struct ir_stage *stage)
     return false;
 }
 
-// Return what a stage hints to the cache.
-static enum ir_hint hint_of(const struct ir_stage *stage)
-{
-    enum ir_hint hint = HINT_usual;
-    for (size_t i = 0; i < stage->attrs.n; i++) {
-        const struct ir_attr *attr = &stage->attrs.at[i];
-        if (strcmp(attr->name, "cache") == 0 && attr->word)
-            hint_named(attr->word, &hint);
-    }
-    return hint;
-}
-
 // Fill in the two sides of a copy that stores to `to` what it loads.
 static bool find_sides(struct ir_stmt *store, struct ir_expr *from,
                        struct tensor_copy *out)
 {
     struct ir_buffer *to = store->u.store.buffer;
     out->is_load = to->space == SPACE_shared;
+    out->hint = store->u.store.hint;
     out->far = out->is_load ? from->u.buffer : to;
     out->near = out->is_load ? to : from->u.buffer;
     out->far_index = out->is_load ? from->args : store->u.store.index;
@@ -48,7 +37,7 @@ const char *tensor_copy_find(const struct ir_stage *stage,
                              struct tensor_copy *out)
 {
     struct ir_stmt *store = stage->body.n == 1 ? stage->body.at[0] : NULL;
-    *out = (struct tensor_copy){.hint = hint_of(stage)};
+    *out = (struct tensor_copy){0};
     if (!store || store->kind != STMT_store || stage->has_init)
         return "it is more than one store";
     struct ir_expr *from = (struct ir_expr *)copies_source(store);

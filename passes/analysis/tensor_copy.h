@@ -14,7 +14,7 @@ struct tensor_copy {
     struct ir_expr **far_index, **near_index;
     struct ir_expr *condition; // where it fails, zeros are stored; or NULL
     bool is_load;              // to shared memory
-    enum ir_hint hint;         // of the stage, to the cache
+    enum ir_hint hint;         // of its store
 };
 
 // Return whether a stage is marked to be copied so.

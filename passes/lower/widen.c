@@ -91,6 +91,18 @@ static void append(struct widen *w, struct ir_block *out, struct ir_stmt *s,
     ir_append(w->p->arena, out, ir_stmt_from(s, from));
 }
 
+// Append a store in the place of another one, with its marks.
+static void append_store(struct widen *w, struct ir_block *out,
+                         const struct ir_stmt *like, struct ir_expr **index,
+                         struct ir_expr *value)
+{
+    struct ir_buffer *b = like->u.store.buffer;
+    struct ir_stmt *s = ir_stmt_store(w->p->arena, b, b->rank, index, value);
+    s->u.store.is_async = like->u.store.is_async;
+    s->u.store.hint = like->u.store.hint;
+    append(w, out, s, like);
+}
+
 // Widen a store: one or more vectors, or one element a lane.
 static void widen_store(struct widen *w, struct ir_stmt *s,
                         struct ir_block *out)
@@ -101,10 +113,7 @@ static void widen_store(struct widen *w, struct ir_stmt *s,
     unsigned n = widen_contiguous(w, b, index);
     struct ir_expr *value = widen_expr(w, s->u.store.value);
     if (n == w->lanes) {
-        append(
-            w, out,
-            ir_stmt_store(a, b, b->rank, widen_ramp(w, b, index, 0, n), value),
-            s);
+        append_store(w, out, s, widen_ramp(w, b, index, 0, n), value);
         return;
     }
     struct ir_var *var = ir_var_new(a, b->name, value->type, VAR_let, b->span);
@@ -117,10 +126,7 @@ static void widen_store(struct widen *w, struct ir_stmt *s,
             at[i] = widen_in_lane(w, index[i], k);
         if (n)
             at = widen_ramp(w, b, index, k, n);
-        append(
-            w, out,
-            ir_stmt_store(a, b, b->rank, at, n ? ir_lanes(a, n, all) : all[0]),
-            s);
+        append_store(w, out, s, at, n ? ir_lanes(a, n, all) : all[0]);
     }
 }
 
@@ -198,10 +204,7 @@ static void append_copies(struct widen *w, struct ir_stmt *s, unsigned n,
         struct ir_expr *x = ir_load(a, source, source->rank,
                                     widen_ramp(w, source, from->args, k, n));
         x = condition ? ir_select(a, condition, x, zero) : x;
-        struct ir_stmt *copy = ir_stmt_store(
-            a, b, b->rank, widen_ramp(w, b, s->u.store.index, k, n), x);
-        copy->u.store.is_async = true;
-        append(w, out, copy, s);
+        append_store(w, out, s, widen_ramp(w, b, s->u.store.index, k, n), x);
     }
 }
 

@@ -237,9 +237,10 @@ static bool replace_program(struct rewriter *w, LLVMValueRef call,
     if (p->has_products)
         code_need_clocks(w);
     code_pass_operands(w, call, p->results);
+    struct site *s = code_site(w, call);
+    s->bytes = (uint32_t)p->copied;
     LLVMValueRef args[] = {code_address(w, w->code->machine),
-                           code_address(w, p),
-                           code_address(w, code_site(w, call))};
+                           code_address(w, p), code_address(w, s)};
     code_call(w, FUNCTION(ptx_run), NULL, args, 3);
     replace(call, code_take_results(w, LLVMTypeOf(call)));
     return true;

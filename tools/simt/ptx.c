@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_MOST = 96, NAMES_MOST = 16 };
+enum { NAME_MOST = 96, NAMES_MOST = 16, WORD_BYTES = 4 };
 
 // ---- Steps ----------------------------------------------------------------
 
@@ -54,6 +54,49 @@ static void step_wait(struct machine *m, const struct site *s,
     product_wait(m, s, &v[*step->argument[0].slot]);
 }
 
+// createpolicy p
+static void step_policy(struct machine *m, const struct site *s,
+                        const struct ptx_step *step, uint64_t *v)
+{
+    (void)m, (void)s;
+    v[*step->argument[0].slot] = 0;
+}
+
+// ld {d, ...}, [p], policy
+static void step_load(struct machine *m, const struct site *s,
+                      const struct ptx_step *step, uint64_t *v)
+{
+    const struct ptx_argument *d = &step->argument[0];
+    uint32_t bytes = d->n * WORD_BYTES;
+    const unsigned char *p = pointer_of(v[*step->argument[1].slot]);
+    p = access_now(m, (void *)(uintptr_t)p, bytes, ACCESS_READ, s);
+    for (uint32_t i = 0; p && i < d->n; i++) {
+        v[d->slot[i]] = 0;
+        memcpy(&v[d->slot[i]], p + i * WORD_BYTES, WORD_BYTES);
+    }
+}
+
+// st [p], {a, ...}, policy
+static void step_store(struct machine *m, const struct site *s,
+                       const struct ptx_step *step, uint64_t *v)
+{
+    const struct ptx_argument *a = &step->argument[1];
+    uint32_t bytes = a->n * WORD_BYTES;
+    unsigned char *p = pointer_of(v[*step->argument[0].slot]);
+    p = access_now(m, p, bytes, ACCESS_WRITE, s);
+    for (uint32_t i = 0; p && i < a->n; i++)
+        memcpy(p + i * WORD_BYTES, &v[a->slot[i]], WORD_BYTES);
+}
+
+// cp.async [to], [from], bytes, read, policy
+static void step_copy(struct machine *m, const struct site *s,
+                      const struct ptx_step *step, uint64_t *v)
+{
+    const struct ptx_argument *a = step->argument;
+    uint64_t operands[] = {v[*a[0].slot], v[*a[1].slot], v[*a[3].slot]};
+    async_copy_part(m, s, operands);
+}
+
 // What is not in ir/matrix.def.
 static const struct {
     const char *name;
@@ -64,6 +107,16 @@ static const struct {
 } others[] = {
     {"setp.ne.b32", step_differ, 3, false},
     {"add.s64", step_add, 3, false},
+    {"createpolicy.fractional.L2::evict_first.b64", step_policy, 1, false},
+    {"createpolicy.fractional.L2::evict_last.b64", step_policy, 1, false},
+    {"ld.global.L2::cache_hint.b32", step_load, 3, false},
+    {"ld.global.L2::cache_hint.v2.b32", step_load, 3, false},
+    {"ld.global.L2::cache_hint.v4.b32", step_load, 3, false},
+    {"st.global.L2::cache_hint.b32", step_store, 3, false},
+    {"st.global.L2::cache_hint.v2.b32", step_store, 3, false},
+    {"st.global.L2::cache_hint.v4.b32", step_store, 3, false},
+    {"cp.async.ca.shared.global.L2::cache_hint", step_copy, 5, false},
+    {"cp.async.cg.shared.global.L2::cache_hint", step_copy, 5, false},
     {"wgmma.fence.sync.aligned", step_fence, 0, true},
     {"wgmma.commit_group.sync.aligned", step_commit, 0, true},
     {"wgmma.wait_group.sync.aligned", step_wait, 1, true},
@@ -188,6 +241,10 @@ static bool find_step(struct reader_of_ptx *r, const char *name,
         if (strcmp(others[i].name, name) != 0)
             continue;
         step->run = others[i].run;
+        if (step->run == step_copy && step->n > 2)
+            r->program->copied =
+                r->program
+                    ->constants[*step->argument[2].slot - r->program->operands];
         r->program->has_products |= others[i].has_products;
         return step->n == others[i].arguments;
     }

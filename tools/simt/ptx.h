@@ -34,6 +34,7 @@ struct ptx_program {
                                        // begins as, or OPERANDS_MOST
     uint64_t constants[OPERANDS_MOST]; // of the slots behind the operands
     struct VEC(struct ptx_step) steps;
+    uint64_t copied;   // bytes of a copy, or 0
     bool has_products; // that take time, or waits for them
 };
 

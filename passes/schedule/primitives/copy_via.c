@@ -3,6 +3,11 @@
 //   stage S { S[i] = A[i] }   =>   copy_via(S, cp_async)
 //   stage S @via(cp_async) { S[i] = A[i] }
 //
+//   copy_via(S, cp_async, evict_last)   =>   evict_last S[i] = A[i]
+//
+// A hint says how long the L2 cache is to keep what the store touches in global
+// memory; a call without one takes it back.
+//
 // Copies by cp_async go on behind the thread that starts them, without its
 // registers; lowering waits for them before what they fill is used, or, in a
 // pipeline, iterations later.  The way `vector`, through registers, is that of
@@ -18,7 +23,8 @@
 //  5. for tma: the same, or out of shared memory, between
 //     it and an array of 1 to 5 dimensions, whose rows
 //     can be a multiple of 16 bytes apart                E0663
-//  6. a hint of ir/hints.def, if any, and tma for it      E0861
+//  6. a hint of ir/hints.def, if any, for a stage that
+//     stores to global memory, or copies from it         E0861
 //
 // tma goes through a tensor map, for which the array must have elements, at
 // most 2^31 - 1 in each dimension, and rows a multiple of 16 bytes apart; what
@@ -127,43 +133,48 @@ static bool check_boxes(const struct sched_call *c, struct ir_stmt *stage,
     return !fault || refuse(c, stage, fault);
 }
 
-// Check that a copy of this way takes the hint to the cache that is given.
-static bool check_hint(const struct sched_call *c, const struct way *way)
+// Return the store of a stage that touches global memory, or NULL.
+static struct ir_stmt *far_store(const struct ir_stage *stage)
 {
-    enum ir_hint hint;
+    struct ir_stmt *s = stage->body.n == 1 ? stage->body.at[0] : NULL;
+    if (!s || s->kind != STMT_store || stage->has_init)
+        return NULL;
+    const struct ir_expr *from = copies_source(s);
+    bool is_far = s->u.store.buffer->space == SPACE_global ||
+                  (from && from->u.buffer->space == SPACE_global);
+    return is_far ? s : NULL;
+}
+
+// Find the hint that is given for the store of a stage.
+static bool find_hint(const struct sched_call *c, struct ir_stmt *stage,
+                      enum ir_hint *out)
+{
+    *out = HINT_usual;
     if (c->args.n < 3)
         return true;
     const char *name = c->args.at[2].key;
-    if (way->kind == BOXES && hint_named(name, &hint))
+    if (hint_named(name, out) && far_store(&stage->u.stage))
         return true;
     diag_error(c->pass->diags, c->args.at[2].span, D_copy_hint, name,
-               way->name);
-    if (way->kind != BOXES)
-        diag_help(c->pass->diags, "copies by `tma` take hints to the cache");
-    for (int i = HINT_usual + 1; way->kind == BOXES && i < HINT_COUNT; i++)
+               sched_name_of(stage));
+    if (*out != HINT_usual)
+        sched_blame_one(c, stage,
+                        "what does not just store to global memory, "
+                        "or copy from it,");
+    for (int i = HINT_usual + 1; *out == HINT_usual && i < HINT_COUNT; i++)
         diag_help(c->pass->diags, "`%s` is one", hint_name((enum ir_hint)i));
     return false;
 }
 
-// Remove the marks of a stage.
+// Remove the mark of a stage.
 static void unmark(struct ir_stage *stage)
 {
     size_t n = 0;
     for (size_t i = 0; i < stage->attrs.n; i++) {
-        const char *name = stage->attrs.at[i].name;
-        if (strcmp(name, "via") != 0 && strcmp(name, "cache") != 0)
+        if (strcmp(stage->attrs.at[i].name, "via") != 0)
             stage->attrs.at[n++] = stage->attrs.at[i];
     }
     stage->attrs.n = n;
-}
-
-// Mark a stage with a word.
-static void mark(struct pass *p, struct ir_stage *stage, const char *name,
-                 const char *word)
-{
-    struct ir_attr attr = {str_name(p->names, name), 0,
-                           str_name(p->names, word)};
-    vec_push(p->arena, &stage->attrs, attr);
 }
 
 bool sched_copy_via(struct sched_call *c)
@@ -175,17 +186,20 @@ bool sched_copy_via(struct sched_call *c)
         return sched_blame_one(c, stage, "a store");
     }
     struct ir_conditions guard = {0};
+    enum ir_hint hint;
     const struct way *way = find_way(c, c->args.at[1].key);
-    if (!way || !check_hint(c, way) ||
+    if (!way || !find_hint(c, stage, &hint) ||
         (way->kind == ASYNC && !check_copy(c, stage)) ||
         (way->kind == BOXES && !check_boxes(c, stage, &guard)))
         return false;
     for (size_t i = 0; i < guard.n; i++)
         vec_push(p->arena, &p->kernel->guard, guard.at[i]);
     unmark(&stage->u.stage);
+    struct ir_attr attr = {str_name(p->names, "via"), 0,
+                           str_name(p->names, way->name)};
     if (way->kind != PLAIN)
-        mark(p, &stage->u.stage, "via", way->name);
-    if (c->args.n > 2)
-        mark(p, &stage->u.stage, "cache", c->args.at[2].key);
+        vec_push(p->arena, &stage->u.stage.attrs, attr);
+    if (far_store(&stage->u.stage))
+        far_store(&stage->u.stage)->u.store.hint = hint;
     return true;
 }
