@@ -59,14 +59,52 @@ static bool loads_beside(const struct ir_path *path)
     return found;
 }
 
-const char *pingpong_fault(struct arena *a, struct ir_stmt *group,
-                           const struct ir_stmt *tiles, struct ir_stmt *loop)
+// A look at the arrays of a kernel: the context of see_array.
+struct arrays {
+    struct ir_stmt *group;
+    struct ir_path path;  // down to it
+    bool are_used_beside; // those that it writes
+};
+
+// Return whether a statement beside the path uses an array.
+static bool is_used_beside(const struct ir_path *path,
+                           const struct ir_stmt *alloc)
+{
+    for (uint32_t i = 0; i < path->n; i++) {
+        for (size_t k = 0; k < path->blocks[i]->n; k++) {
+            struct ir_block one = {.at = &path->blocks[i]->at[k], .n = 1};
+            if (one.at[0] != path->stmts[i] && ir_uses_declared(&one, alloc))
+                return true;
+        }
+    }
+    return false;
+}
+
+// Note whether an array in shared memory that the group writes is used beside it.
+static void see_array(struct ir_stmt *s, void *context)
+{
+    struct arrays *x = context;
+    if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_shared &&
+        ir_block_writes(&x->group->u.loop.body, s->u.buffer))
+        x->are_used_beside |= is_used_beside(&x->path, s);
+}
+
+const char *pingpong_fault(struct arena *a, struct ir_kernel *kernel,
+                           struct ir_stmt *group, const struct ir_stmt *tiles,
+                           struct ir_stmt *loop)
 {
     struct ir_path path;
+    struct arrays arrays = {.group = group};
     if (!ir_is_int_const(ir_for_extent(a, &group->u.loop), 1))
         return "several warpgroups share a tile";
     ir_find(a, &group->u.loop.body, loop, &path);
     if (!is_regular(a, &path, tiles))
         return "the ring is not used equally often in each";
-    return loads_beside(&path) ? "boxes are loaded beside the ring" : NULL;
+    if (loads_beside(&path))
+        return "boxes are loaded beside the ring";
+    ir_find(a, &kernel->body, group, &arrays.path);
+    ir_each_stmt(&kernel->body, see_array, &arrays);
+    return arrays.are_used_beside
+               ? "what a warpgroup writes in shared memory is used beside it"
+               : NULL;
 }

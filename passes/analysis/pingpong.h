@@ -14,9 +14,10 @@
 bool pingpong_number(int64_t n);
 
 // Return why the iterations of `tiles`, or the tiles of the blocks if that is
-// NULL, cannot be taken in turns by warpgroups like `group`, which uses the ring
-// of `loop`; NULL if they can.  Texts and lists go to the arena.
-const char *pingpong_fault(struct arena *a, struct ir_stmt *group,
-                           const struct ir_stmt *tiles, struct ir_stmt *loop);
+// NULL, cannot be taken in turns by warpgroups like `group` of a kernel, which uses
+// the ring of `loop`; NULL if they can.  Texts and lists go to the arena.
+const char *pingpong_fault(struct arena *a, struct ir_kernel *kernel,
+                           struct ir_stmt *group, const struct ir_stmt *tiles,
+                           struct ir_stmt *loop);
 
 #endif

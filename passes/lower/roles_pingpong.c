@@ -47,7 +47,8 @@ bool roles_check_pingpong(struct roles *r)
     if (!mark)
         return true;
     r->tiles = s;
-    const char *wrong = pingpong_fault(r->p->scratch, r->group, s, r->loop);
+    const char *wrong =
+        pingpong_fault(r->p->scratch, r->p->kernel, r->group, s, r->loop);
     if (wrong)
         return report(r, wrong);
     if (!pingpong_number(mark->value)) {
@@ -82,19 +83,19 @@ struct ir_expr *roles_first(struct roles *r)
     return r->tiles ? ir_mul(r->p->arena, consumer(r), uses_of_tile(r)) : NULL;
 }
 
-// The arrays in shared memory that consumers use: the context of see_array.
+// The arrays in shared memory that consumers write: the context of see_array.
 struct own {
     struct arena *arena;
     struct ir_block *group; // what a consumer does
     struct ring all;        // the arrays
 };
 
-// Note the declaration of an array that consumers use.
+// Note the declaration of an array that consumers write.
 static void see_array(struct ir_stmt *s, void *context)
 {
     struct own *own = context;
     if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_shared &&
-        ir_uses_declared(own->group, s))
+        ir_block_writes(own->group, s->u.buffer))
         vec_push(own->arena, &own->all.arrays, s->u.buffer);
 }
 

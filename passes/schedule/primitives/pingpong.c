@@ -15,7 +15,8 @@
 // Requires:
 //  1. the loop is bound to blocks that are persistent and consist of one
 //     warpgroup with a ring that is specialized, from which every tile is
-//     made in equally many steps; no other boxes are loaded            E0775
+//     made in equally many steps; no other boxes are loaded, and what it
+//     writes in shared memory is for itself                            E0775
 //  2. two to seven warpgroups                                          E0776
 //  3. together they have the registers that the roles ask for          E0788
 
@@ -48,7 +49,8 @@ static const char *find_ring(struct sched_call *c, const struct tiles *t,
     if (!is_persistent || !group)
         return PINGPONG_NO_ROLES;
     ir_each_stmt(&group->u.loop.body, see_role, ring);
-    return pingpong_fault(c->pass->scratch, group, NULL, *ring);
+    return pingpong_fault(c->pass->scratch, c->pass->kernel, group, NULL,
+                          *ring);
 }
 
 // Check the registers of so many warpgroups.
