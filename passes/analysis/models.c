@@ -15,7 +15,8 @@
 enum {
     LEAVES_MOST = 40,
     MODELS_MOST = 16,
-    POSITIONS = 6 // axes of blocks and threads
+    POSITIONS = 6,        // axes of blocks and threads
+    MULTIPROCESSORS = 132 // any number would do
 };
 
 // How to go about a model: how far to go where a range is open, and how far
@@ -103,6 +104,9 @@ static bool eval(struct model *m, const struct ir_expr *x, int64_t *out)
     int64_t first, second;
     if (ir_int_value(x, out))
         return true;
+    if (x->op == OP_resident)
+        return eval(m, x->args[0], &first) &&
+               num_mul(first, MULTIPROCESSORS, out);
     if (x->op == OP_var || x->op == OP_index) {
         const struct leaf *l = leaf_of(m, x);
         if (!l || !l->is_set)
