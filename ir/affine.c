@@ -201,7 +201,8 @@ static uint32_t find_atom(const struct affine_term *t, uint64_t left,
                           const struct ir_expr *atom)
 {
     uint32_t i = 0;
-    while (i < t->n && (!(left >> i & 1) || !ir_expr_equal(t->atoms[i], atom)))
+    while (i < t->n && (!(left >> i & 1) || t->atoms[i]->op != atom->op ||
+                        !ir_expr_equal(t->atoms[i], atom)))
         i++;
     return i;
 }

@@ -4,8 +4,9 @@
 //   0 <= i < ceildiv(N, 64), 0 <= t < 64, 64 * i + t < N
 //   t = 0, i = 0, and N is at least 1: a model in which t < N - 1 fails
 //
-// It is the end of the range that makes the claim smaller.  There is no way back
-// from a choice; what comes out is a model only if all facts hold in it.
+// It is the end of the range that makes the claim smaller.  What a `let` is
+// follows in the end.  There is no way back from a choice; what comes out is a
+// model only if all facts hold in it.
 
 #include "passes/analysis/models.h"
 
@@ -13,18 +14,22 @@
 #include "ir/build.h"
 
 enum {
-    LEAVES_MOST = 40,
+    LEAVES_MOST = 62,
     MODELS_MOST = 16,
     POSITIONS = 6,        // axes of blocks and threads
     MULTIPROCESSORS = 132 // any number would do
 };
 
-// How to go about a model: how far to go where a range is open, and how far
-// from its beginning to stay.
+// How to go about a model: how far to go where a range is open, how far from
+// its beginning to stay, and whether a `let` is its value from the start.
 struct way {
     int64_t reach, aside;
+    bool by_value;
 };
-static const struct way ways[] = {{4099, 0}, {4099, 1}, {2097169, 0}};
+static const struct way ways[] = {
+    {4351, 0, false}, {4351, 1, false},    {4351, 0, true},
+    {59, 1, true},    {2097407, 0, false},
+};
 
 // Beyond what a model is made with.
 static const int64_t LARGE = INT64_C(1) << 31;
@@ -40,8 +45,9 @@ struct leaf {
     bool is_set;
 };
 
-// A model.
+// A model.  The value of a variable without a leaf is that of its `let`.
 struct model {
+    const struct facts *facts;       // who asks
     struct leaf leaves[LEAVES_MOST]; // positions first
     size_t n;
     uint32_t *states; // what was known
@@ -78,12 +84,23 @@ static struct leaf *leaf_of(struct model *m, const struct ir_expr *x)
     return is_position ? &m->leaves[x->u.axis - AXIS_block_x] : NULL;
 }
 
-// Compute an operation on two numbers; the first operand of a division is not
-// negative, the second positive.
+// Return the value of the `let` that an expression names, NULL if it names none
+// or a leaf.
+static const struct ir_expr *let_value(struct model *m, const struct ir_expr *x)
+{
+    if (x->op != OP_var || leaf_of_var(m, x->u.var))
+        return NULL;
+    const struct fact_var *known = facts_var(m->facts, x->u.var);
+    return known ? known->value : NULL;
+}
+
+// Compute an operation on two numbers; the first operand of a division or shift
+// is not negative, the second positive.
 static bool compute(enum ir_op op, int64_t x, int64_t y, int64_t *out)
 {
-    bool divides = op == OP_div || op == OP_mod || op == OP_ceildiv;
-    if (divides && (x < 0 || y <= 0))
+    bool divides =
+        op == OP_div || op == OP_mod || op == OP_ceildiv || op == OP_shr;
+    if (divides && (x < 0 || y <= 0 || (op == OP_shr && y > 62)))
         return false;
     switch ((int)op) {
     case OP_add: return num_add(x, y, out);
@@ -94,6 +111,13 @@ static bool compute(enum ir_op op, int64_t x, int64_t y, int64_t *out)
     case OP_ceildiv: return num_ceildiv(x, y, out);
     case OP_min: *out = x < y ? x : y; return true;
     case OP_max: *out = x > y ? x : y; return true;
+    case OP_shr: *out = x >> y; return true;
+    case OP_lt: *out = x < y; return true;
+    case OP_le: *out = x <= y; return true;
+    case OP_gt: *out = x > y; return true;
+    case OP_ge: *out = x >= y; return true;
+    case OP_eq: *out = x == y; return true;
+    case OP_ne: *out = x != y; return true;
     default: return false;
     }
 }
@@ -104,17 +128,21 @@ static bool eval(struct model *m, const struct ir_expr *x, int64_t *out)
     int64_t first, second;
     if (ir_int_value(x, out))
         return true;
+    if (x->op == OP_select)
+        return eval(m, x->args[0], &first) &&
+               eval(m, x->args[first ? 1 : 2], out);
     if (x->op == OP_resident)
         return eval(m, x->args[0], &first) &&
                num_mul(first, MULTIPROCESSORS, out);
     if (x->op == OP_var || x->op == OP_index) {
         const struct leaf *l = leaf_of(m, x);
-        if (!l || !l->is_set)
-            return false;
-        *out = l->value;
-        return true;
+        const struct ir_expr *value = l ? NULL : let_value(m, x);
+        if (value)
+            return eval(m, value, out);
+        *out = l ? l->value : 0;
+        return l && l->is_set;
     }
-    return x->n == 2 && type_is_index(x->type) && x->type.lanes == 1 &&
+    return x->n == 2 && type_is_index(x->args[0]->type) && x->type.lanes == 1 &&
            eval(m, x->args[0], &first) && eval(m, x->args[1], &second) &&
            compute(x->op, first, second, out);
 }
@@ -192,14 +220,15 @@ static bool holds(const struct facts *f, struct model *m)
 }
 
 // Add the leaves of everything known; false if there are too many.
-static bool add_leaves(const struct facts *f, struct model *m)
+static bool add_leaves(const struct facts *f, struct model *m, bool by_value)
 {
     while (m->n < POSITIONS) {
         enum axis axis = AXIS_block_x + (enum axis)m->n;
         m->leaves[m->n++] = (struct leaf){.axis = axis};
     }
     for (size_t i = 0; i < f->vars.n; i++) {
-        if (leaf_of_var(m, f->vars.at[i].var))
+        if ((by_value && f->vars.at[i].value) ||
+            leaf_of_var(m, f->vars.at[i].var))
             continue;
         if (m->n == LEAVES_MOST)
             return false;
@@ -286,6 +315,9 @@ static void narrow_by(struct model *m, const struct affine *fact,
 static int direction_of(struct model *m, const struct ir_expr *x,
                         const struct leaf *l)
 {
+    const struct ir_expr *value = let_value(m, x);
+    if (value)
+        return direction_of(m, value, l);
     if (leaf_of(m, x) == l)
         return 1;
     if (x->n != 2 || x->op == OP_mod)
@@ -314,6 +346,9 @@ static uint64_t leaves_in(struct model *m, const struct ir_expr *x)
 {
     uint64_t set = 0;
     const struct leaf *l = leaf_of(m, x);
+    const struct ir_expr *value = let_value(m, x);
+    if (value)
+        return leaves_in(m, value);
     if (l || x->op == OP_var)
         return l ? UINT64_C(1) << (l - m->leaves) : OTHER;
     for (uint32_t i = 0; i < x->n; i++)
@@ -337,7 +372,8 @@ struct attempt {
     const struct facts *facts;
     const struct affine *claim;
     struct model model;
-    uint64_t *open; // of each fact, the leaves that are not chosen
+    struct VEC(struct affine) known; // facts, and that blocks are in the grid
+    uint64_t *open; // of each of these, the leaves that are not chosen
     struct way way;
 };
 
@@ -357,9 +393,9 @@ static bool choose(struct attempt *t, size_t at)
 {
     struct leaf *l = &t->model.leaves[at];
     struct interval r = leaf_range(t->facts, &t->model, l);
-    for (size_t i = 0; i < t->facts->known.n; i++) {
+    for (size_t i = 0; i < t->known.n; i++) {
         if (t->open[i] == UINT64_C(1) << at)
-            narrow_by(&t->model, &t->facts->known.at[i], l, &r);
+            narrow_by(&t->model, &t->known.at[i], l, &r);
         t->open[i] &= ~(UINT64_C(1) << at);
     }
     if (r.lo < -t->way.reach)
@@ -378,16 +414,46 @@ static bool choose(struct attempt *t, size_t at)
     return true;
 }
 
+// Take the facts, and that the positions of blocks are in the grid.
+static void take_facts(struct attempt *t)
+{
+    struct arena *a = t->facts->arena;
+    const struct ir_launch *launch = t->facts->launch;
+    for (size_t i = 0; i < t->facts->known.n; i++)
+        vec_push(a, &t->known, t->facts->known.at[i]);
+    for (int i = 0; launch && i < POSITIONS; i++) {
+        enum axis axis = AXIS_block_x + (enum axis)i;
+        if (axis_kind(axis) != AXIS_BLOCK)
+            continue;
+        struct affine grid = affine_of(a, launch->grid[axis_dimension(axis)]);
+        struct affine self = affine_atom(a, ir_index_value(a, axis));
+        struct affine room = affine_add(a, &grid, -1, &self);
+        affine_offset(&room, -1);
+        vec_push(a, &t->known, room);
+    }
+    t->open = arena_array(a, uint64_t, t->known.n);
+    for (size_t i = 0; i < t->known.n; i++)
+        t->open[i] = leaves_of(&t->model, &t->known.at[i]);
+}
+
+// Give each `let` its value, where that can be evaluated.
+static void follow_lets(struct attempt *t)
+{
+    for (size_t i = POSITIONS; i < t->model.n; i++) {
+        struct leaf *l = &t->model.leaves[i];
+        const struct ir_expr *value = facts_var(t->facts, l->var)->value;
+        if (value)
+            eval(&t->model, value, &l->value);
+    }
+}
+
 // Make a model that has a chance to refute the claim.
 static bool make(struct attempt *t)
 {
     struct model *m = &t->model;
-    if (!add_leaves(t->facts, m))
+    if (!add_leaves(t->facts, m, t->way.by_value))
         return false;
-    size_t n = t->facts->known.n;
-    t->open = arena_array(t->facts->arena, uint64_t, n);
-    for (size_t i = 0; i < n; i++)
-        t->open[i] = leaves_of(m, &t->facts->known.at[i]);
+    take_facts(t);
     for (size_t i = 0; i < POSITIONS; i++) {
         if (!choose(t, i))
             return false;
@@ -396,6 +462,7 @@ static bool make(struct attempt *t)
         if (!choose(t, i))
             return false;
     }
+    follow_lets(t);
     return holds(t->facts, m);
 }
 
@@ -410,6 +477,7 @@ bool models_refute(const struct facts *f, const struct affine *x)
 {
     struct models *all = f->models;
     for (size_t i = 0; i < all->n && i < MODELS_MOST; i++) {
+        all->at[i]->facts = f;
         if (is_model(f, all->at[i]) && fails(all->at[i], x))
             return true;
     }
@@ -431,7 +499,8 @@ static void keep(const struct facts *f, const struct model *m)
 bool models_search(const struct facts *f, const struct affine *x)
 {
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        struct attempt t = {.facts = f, .claim = x, .way = ways[i]};
+        struct attempt t = {
+            .facts = f, .claim = x, .model = {.facts = f}, .way = ways[i]};
         struct arena_mark mark = arena_mark(f->arena);
         bool is_refuted = make(&t) && fails(&t.model, x);
         arena_release(f->arena, mark);
