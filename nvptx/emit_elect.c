@@ -9,6 +9,8 @@
 // lane, and what the branch does on nothing but names that are the same in all
 // lanes, or its own.  The groups of a thread's copies are ended by the thread
 // that began them, so of branches with such groups all are elected or none.
+// What the first lane alone does in shared memory it does for itself, without a
+// barrier: up to the next one it asks the engine, too.
 
 #include "nvptx/emit.h"
 
@@ -23,6 +25,8 @@ struct search {
     struct map same;       // names that are the same in all lanes of a warp
     bool may_differ;       // what was just looked at: between lanes
     size_t engine, groups; // what was just looked at: its copies, their groups
+    bool is_apart;         // some lane alone was in shared memory since all met
+    size_t met;            // branches found until then
     struct VEC(struct ir_stmt *) branches;
 };
 
@@ -127,20 +131,67 @@ static void look_at(struct search *s, struct ir_block *b)
     ir_each_stmt(b, see_stmt, s);
 }
 
+// Set *(bool *)context at a use of shared memory, but for arrivals at mbarriers.
+static void see_shared(struct ir_expr *x, void *context)
+{
+    unsigned flags = ir_op_info(x->op)->flags;
+    bool arrives = flags & OP_SYNCHRONISES && x->op != OP_mbarrier_init;
+    if (flags & (OP_READS | OP_WRITES) && !arrives)
+        *(bool *)context |= x->u.buffer->space == SPACE_shared;
+}
+
+// Set *(bool *)context at a store to shared memory, or a copy of a box.
+static void see_shared_store(struct ir_stmt *t, void *context)
+{
+    *(bool *)context |=
+        ir_is_tensor_copy(t) ||
+        (t->kind == STMT_store && t->u.store.buffer->space == SPACE_shared);
+}
+
+// Note a branch that some lanes take: those found since all met, and those to
+// come until they do, may have to be for the same lane.
+static void note_apart(struct search *s, struct ir_stmt *t)
+{
+    bool found = false;
+    struct ir_block alone = {&t, 1, 1};
+    ir_each_expr_in(&alone, see_shared, &found);
+    ir_each_stmt(&alone, see_shared_store, &found);
+    if (!found)
+        return;
+    s->is_apart = true;
+    s->branches.n = s->met;
+}
+
 static void visit(struct search *s, struct ir_block *b);
+
+// Visit a block that may be passed by, or repeated.
+static void visit_inside(struct search *s, struct ir_block *b)
+{
+    bool was_apart = s->is_apart;
+    size_t met = s->met, found = s->branches.n;
+    visit(s, b);
+    if (s->is_apart && !was_apart) {
+        s->branches.n = found < s->branches.n ? found : s->branches.n;
+        visit(s, b);
+    }
+    s->is_apart |= was_apart;
+    s->met = met;
+}
 
 // Visit a branch that all lanes of a warp reach together.
 static void visit_branch(struct search *s, struct ir_stmt *t)
 {
     if (is_same(s, t->u.branch.cond)) {
-        visit(s, &t->u.branch.then);
-        visit(s, &t->u.branch.otherwise);
+        visit_inside(s, &t->u.branch.then);
+        visit_inside(s, &t->u.branch.otherwise);
         return;
     }
-    if (!is_first_lane(t->u.branch.cond) || t->u.branch.otherwise.n)
-        return;
     look_at(s, &t->u.branch.then);
-    if (s->engine && !s->may_differ)
+    bool may_elect = is_first_lane(t->u.branch.cond) &&
+                     !t->u.branch.otherwise.n && s->engine && !s->may_differ;
+    if (!may_elect)
+        note_apart(s, t);
+    else if (!s->is_apart)
         vec_push(s->e->arena, &s->branches, t);
 }
 
@@ -155,7 +206,12 @@ static void visit(struct search *s, struct ir_block *b)
         if (t->kind == STMT_for && is_same(s, loop->from) &&
             is_same(s, loop->to) && is_same(s, loop->step)) {
             add_name(s, loop->var);
-            visit(s, &loop->body);
+            visit_inside(s, &loop->body);
+        }
+        if (t->kind == STMT_barrier ||
+            (t->kind == STMT_sync && sync_threads(t->u.sync.kind))) {
+            s->is_apart = false;
+            s->met = s->branches.n;
         }
         if (t->kind == STMT_if)
             visit_branch(s, t);
