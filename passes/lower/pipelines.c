@@ -233,10 +233,12 @@ static void see_unmarked(struct ir_stmt *s, void *context)
                     (s->kind == STMT_stage && copies_marked(&s->u.stage));
 }
 
-// Set *(bool *)context at a barrier.
+// Set *(bool *)context at a barrier, or a fence for the copy engine: it lets
+// that see what has arrived.
 static void see_barrier(struct ir_stmt *s, void *context)
 {
-    *(bool *)context |= s->kind == STMT_barrier;
+    bool is_fence = s->kind == STMT_sync && s->u.sync.kind == SYNC_fence_async;
+    *(bool *)context |= s->kind == STMT_barrier || is_fence;
 }
 
 // Return whether a statement needs the copies to have arrived.
