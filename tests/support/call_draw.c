@@ -4,8 +4,13 @@
 
 #include "ir/build.h"
 #include "tests/support/draw.h"
+#include "tests/support/suits.h"
+#include "tests/support/values.h"
 
 #include <string.h>
+
+// Of so many arguments one is drawn without asking what suits.
+enum { UNSUITED = 100 };
 
 // Return the next random number below n.
 static uint64_t below(const struct caller *by, uint64_t n)
@@ -48,6 +53,7 @@ static struct sched_map *random_map(const struct caller *by, uint32_t n)
 {
     struct arena *a = by->work;
     struct sched_map *map = arena_new(a, struct sched_map);
+    uint64_t joins = by->is_suited ? 6 : 2, drops = by->is_suited ? 64 : 8;
     map->n = n;
     map->vars = arena_array(a, struct ir_var *, n);
     map->to = arena_array(a, struct ir_expr *, 2 * n);
@@ -58,7 +64,7 @@ static struct sched_map *random_map(const struct caller *by, uint32_t n)
         struct ir_expr *x = ir_read(a, map->vars[i]);
         struct ir_expr *part = ir_int(a, (int64_t)below(by, 3) + 1);
         map->to[map->m++] = ir_binary(a, OP_div, x, part);
-        if (!ir_is_int_const(part, 1) && below(by, 8))
+        if (!ir_is_int_const(part, 1) && below(by, drops))
             map->to[map->m++] = ir_binary(a, OP_mod, x, part);
     }
     for (uint32_t i = map->m; i > 1; i--) {
@@ -67,7 +73,7 @@ static struct sched_map *random_map(const struct caller *by, uint32_t n)
         map->to[k] = map->to[i - 1];
         map->to[i - 1] = x;
     }
-    if (map->m > 1 && below(by, 2)) {
+    if (map->m > 1 && below(by, joins) == 1) {
         struct ir_expr *part = ir_int(a, (int64_t)below(by, 3) + 1);
         map->m--;
         map->to[0] = ir_add(a, ir_mul(a, map->to[0], part), map->to[map->m]);
@@ -75,59 +81,54 @@ static struct sched_map *random_map(const struct caller *by, uint32_t n)
     return map;
 }
 
-// Return a loop or a stage, every other time one that is near.
+// Return one of n statements that suits as the first argument, or NULL.
+static struct ir_stmt *pick_suited(const struct caller *by,
+                                   const struct sched_call *c,
+                                   struct ir_stmt **all, size_t n)
+{
+    size_t start = below(by, n);
+    for (size_t i = 0; i < n; i++) {
+        struct ir_stmt *at = all[(start + i) % n];
+        if (suits_stmt(c->pass, c->prim, at))
+            return at;
+    }
+    return NULL;
+}
+
+// Return a loop or a stage, every other time one that is near; NULL if one
+// that suits is asked for and there is none.
 static struct ir_stmt *pick(const struct caller *by, const struct handles *h,
-                            enum ir_stmt_kind kind)
+                            const struct sched_call *c, enum ir_stmt_kind kind)
 {
     size_t n = kind == STMT_for ? h->loops.n : h->stages.n;
     struct ir_stmt **all = kind == STMT_for ? h->loops.at : h->stages.at;
+    bool is_suited = by->is_suited && c->args.n == 0 && below(by, UNSUITED);
     if (by->near && by->near->n && below(by, 2)) {
         struct ir_stmt *at = by->near->at[below(by, by->near->n)];
         for (size_t i = 0; i < n; i++)
-            if (all[i] == at)
+            if (all[i] == at &&
+                (!is_suited || suits_stmt(c->pass, c->prim, at)))
                 return at;
     }
-    return all[below(by, n)];
+    return is_suited ? pick_suited(by, c, all, n) : all[below(by, n)];
 }
 
-// Return registers for the warpgroups of specialize, mostly as they are, or how
-// many products are in flight.
-static int64_t registers(const struct caller *by, size_t argument)
+// Return an array, mostly a declared one; where one that suits is asked for
+// and there is none, NULL.
+static struct ir_buffer *pick_array(const struct caller *by,
+                                    const struct handles *h,
+                                    enum sched_prim prim)
 {
-    if (argument == 3)
-        return (int64_t)below(by, 2);
-    if (below(by, 4))
-        return 0;
-    return argument == 1 ? 40 : 232;
-}
-
-// Return a random integer argument; where it is a dimension, say, a small one.
-static int64_t number(const struct caller *by, bool small)
-{
-    return by->numbers && small ? (int64_t)below(by, 4)
-           : by->numbers        ? by->numbers[below(by, by->n_numbers)]
-                                : (int64_t)below(by, 6);
-}
-
-static const enum space usual_spaces[] = {SPACE_shared, SPACE_shared,
-                                          SPACE_local,  SPACE_local,
-                                          SPACE_global, SPACE_constant};
-
-// Return whether an integer of a primitive is a dimension, or as small.
-static bool is_small(enum sched_prim prim, size_t argument)
-{
-    switch (prim) {
-    case PRIM_storage_align: return argument != 2;
-    case PRIM_pipeline:
-    case PRIM_pingpong:
-    case PRIM_rolling_buffer:
-    case PRIM_pad:
-    case PRIM_swizzle:
-    case PRIM_rfactor:
-    case PRIM_annotate:
-    case PRIM_reorder_block_iter_var: return true;
-    default: return false;
+    bool any = h->n_params == h->arrays.n || !below(by, 8);
+    size_t first = any ? 0 : h->n_params, n = h->arrays.n - first;
+    size_t start = below(by, n);
+    bool is_suited = by->is_suited && below(by, UNSUITED);
+    for (size_t i = 0; i < n; i++) {
+        struct ir_buffer *b = h->arrays.at[first + (start + i) % n];
+        if (!is_suited || suits_array(prim, b))
+            return b;
     }
+    return NULL;
 }
 
 // Return a random argument for a letter of a signature, in the kernel.
@@ -135,49 +136,33 @@ static struct sched_value argument(const struct caller *by,
                                    const struct handles *h,
                                    const struct sched_call *c, char letter)
 {
-    static const char *const hints[] = {"hint", "mark"};
-    static const char *const ways[] = {"cp_async", "tma"};
-    static const char *const products[] = {"mma_m16n8k16_f16_f32",
-                                           "mma_m16n8k8_f16_f32"};
-    static const char *const counts[] = {"sms", "blocks"};
-    static const char *const orders[] = {"column", "snake"};
-    const char *const *keys = c->prim == PRIM_copy_via     ? ways
-                              : c->prim == PRIM_tensorize  ? products
-                              : c->prim == PRIM_persistent ? counts
-                              : c->prim == PRIM_raster     ? orders
-                                                           : hints;
     struct sched_value v = {.kind = VALUE_int};
     bool is_stage = letter == 's' || (letter == 't' && below(by, 2));
     if (is_stage && h->stages.n) {
         v.kind = VALUE_stage;
-        v.stmt = pick(by, h, STMT_stage);
+        v.stmt = pick(by, h, c, STMT_stage);
     } else if (strchr("lts", letter)) {
         v.kind = VALUE_loop;
-        v.stmt = pick(by, h, STMT_for);
+        v.stmt = pick(by, h, c, STMT_for);
     } else if (letter == 'a') {
         v.kind = VALUE_array;
-        bool any = h->n_params == h->arrays.n || !below(by, 8);
-        size_t first = any ? 0 : h->n_params;
-        v.buffer = h->arrays.at[first + below(by, h->arrays.n - first)];
+        v.buffer = pick_array(by, h, c->prim);
     } else if (letter == 'm') {
         v.kind = VALUE_map;
         v.map = random_map(by, (uint32_t)below(by, 3) + 1);
     } else if (letter == 'o') {
         v.kind = VALUE_space;
-        v.space = by->numbers ? draw_one(by->random, usual_spaces)
-                              : (enum space)below(by, SPACE_COUNT);
+        v.space = value_space(by, c);
     } else if (letter == 'x') {
         v.kind = VALUE_axis;
-        v.axis = (enum axis)(AXIS_block_x + (int)below(by, 9));
+        v.axis = value_axis(by);
     } else if (letter == 'k') {
         v.kind = VALUE_key;
-        v.key = str_name(by->names, keys[below(by, 2)]);
-    } else if (letter == 'f' && below(by, 2)) {
+        v.key = str_name(by->names, value_key(by, c));
+    } else if (letter == 'f' && value_is_any(by, c)) {
         v.kind = VALUE_any;
-    } else if (c->prim == PRIM_specialize) {
-        v.number = registers(by, c->args.n);
     } else {
-        v.number = number(by, is_small(c->prim, c->args.n));
+        v.number = value_number(by, c);
     }
     return v;
 }
@@ -234,18 +219,36 @@ static struct ir_stmt *loop_near(struct pass *p, struct ir_stmt *loop,
     return NULL;
 }
 
-// Return an array that a stage touches, or NULL.
+// Return an array that a stage reads or, unless `is_read`, writes; or NULL.
 static struct ir_buffer *array_of(const struct caller *by,
                                   const struct handles *h,
-                                  struct ir_stmt *stage)
+                                  struct ir_stmt *stage, bool is_read)
 {
+    struct ir_block block = {.at = &stage, .n = 1, .cap = 1};
     size_t start = below(by, h->arrays.n);
     for (size_t i = 0; i < h->arrays.n; i++) {
         struct ir_buffer *b = h->arrays.at[(start + i) % h->arrays.n];
-        if (touches(stage, b))
+        if (ir_block_reads(&block, b) ||
+            (!is_read && ir_block_writes(&block, b)))
             return b;
     }
     return NULL;
+}
+
+// Return the array of a stage that a primitive asks for, or NULL.
+static struct ir_buffer *suited_array(const struct caller *by,
+                                      const struct handles *h,
+                                      enum sched_prim prim,
+                                      struct ir_stmt *stage)
+{
+    switch (prim) {
+    case PRIM_cache_read:
+    case PRIM_reindex_cache_read: return array_of(by, h, stage, true);
+    case PRIM_cache_write:
+    case PRIM_reindex_cache_write:
+    case PRIM_cache_inplace: return sched_stored(stage);
+    default: return array_of(by, h, stage, false);
+    }
 }
 
 // Let an argument often go with the one before: a loop around the stage or
@@ -261,9 +264,16 @@ static void relate(const struct caller *by, const struct handles *h,
     struct ir_stmt *found = NULL;
     if (below(by, 4) == 0)
         return;
+    if (by->is_suited && v->kind == VALUE_array &&
+        c->args.at[0].kind == VALUE_stage) {
+        struct ir_buffer *array =
+            suited_array(by, h, c->prim, c->args.at[0].stmt);
+        v->buffer = array ? array : v->buffer;
+        return;
+    }
     if (before->kind == VALUE_stage) {
         struct ir_stmt *next = neighbour(by, h, before->stmt);
-        struct ir_buffer *array = array_of(by, h, before->stmt);
+        struct ir_buffer *array = array_of(by, h, before->stmt, false);
         if (v->kind == VALUE_loop)
             found = !moves ? loop_around(by, c->pass, before->stmt)
                     : next ? loop_around(by, c->pass, next)
@@ -286,20 +296,43 @@ static void relate(const struct caller *by, const struct handles *h,
         v->stmt = found;
 }
 
-// Choose the arguments of a call.
-static void choose(const struct caller *by, const struct handles *h,
+// Return whether an argument that may be left out is.
+static bool leaves_out(const struct caller *by, const struct sched_call *c)
+{
+    const struct sched_value *before = &c->args.at[c->args.n - 1];
+    if (by->is_suited && c->prim == PRIM_raster)
+        return strcmp(before->key, "column") == 0;
+    return below(by, 2);
+}
+
+// Return whether a drawn argument names something.
+static bool is_found(const struct sched_value *v)
+{
+    switch (v->kind) {
+    case VALUE_loop:
+    case VALUE_stage: return v->stmt != NULL;
+    case VALUE_array: return v->buffer != NULL;
+    default: return true;
+    }
+}
+
+// Choose the arguments of a call; false where nothing suits.
+static bool choose(const struct caller *by, const struct handles *h,
                    struct sched_call *c)
 {
     for (const char *at = sched_prim_info(c->prim)->arguments; *at;) {
         bool marked = at[1] && strchr("+?*", at[1]);
-        bool skip = marked && at[1] != '+' && below(by, 2);
+        bool skip = marked && at[1] != '+' && leaves_out(by, c);
         if (!skip)
             vec_push(by->scratch, &c->args, argument(by, h, c, *at));
+        if (!skip && !is_found(&c->args.at[c->args.n - 1]))
+            return false;
         if (!skip && c->args.n > 1)
             relate(by, h, c);
         bool again = !skip && marked && at[1] != '?' && below(by, 2);
         at += again ? 0 : marked ? 2 : 1;
     }
+    return true;
 }
 
 bool call_draw(const struct caller *by, struct sched_call *c)
@@ -311,8 +344,7 @@ bool call_draw(const struct caller *by, struct sched_call *c)
     bool needs_stage = strchr(sched_prim_info(c->prim)->arguments, 's') != NULL;
     if ((needs_stage && !h.stages.n) || !h.loops.n)
         return false;
-    choose(by, &h, c);
-    return true;
+    return choose(by, &h, c);
 }
 
 // Add the loops and stages of some values to those that are near.

@@ -18,6 +18,7 @@ struct caller {
     const int64_t *numbers; // what integers are taken from; NULL: 0 to 5
     size_t n_numbers;
     const struct call_near *near; // or NULL
+    bool is_suited; // arguments are mostly such that the call may be accepted
 };
 
 // Give a call of c->prim, in the kernel of c->pass, random arguments.
