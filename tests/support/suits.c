@@ -246,6 +246,14 @@ static bool is_block(struct pass *p, struct ir_stmt *s)
            !ir_loop_mark(s, "persistent_sms");
 }
 
+static bool is_walked(struct pass *p, struct ir_stmt *s)
+{
+    (void)p;
+    return (ir_loop_mark(s, "persistent") ||
+            ir_loop_mark(s, "persistent_sms")) &&
+           !ir_loop_mark(s, "pingpong");
+}
+
 static bool is_block_nest(struct pass *p, struct ir_stmt *s)
 {
     (void)p;

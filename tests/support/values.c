@@ -70,6 +70,7 @@ static int64_t suited_number(const struct caller *by,
     switch (c->prim) {
     case PRIM_split: return draw_one(by->random, factors);
     case PRIM_pipeline: return 2 + (int64_t)below(by, 3);
+    case PRIM_pingpong: return 2 + (int64_t)below(by, 2);
     case PRIM_raster: return draw_one(by->random, lanes);
     case PRIM_persistent: return 1 + (int64_t)below(by, 4);
     case PRIM_loop_partition: return 1 + (int64_t)below(by, 4);
@@ -126,6 +127,7 @@ static const char *suited_key(const struct caller *by,
                                          "hilbert"};
     switch (c->prim) {
     case PRIM_copy_via: return draw_one(by->random, ways);
+    case PRIM_pingpong: return 2 + (int64_t)below(by, 2);
     case PRIM_raster: return draw_one(by->random, orders);
     case PRIM_persistent: return "sms";
     case PRIM_unannotate: return mark_of(by, sched_arg(c, 0));

@@ -5,7 +5,7 @@
 #include "tests/support/draw.h"
 
 #define IN(kind) (1u << KIND_##kind)
-#define TILES    (IN(fragments) | IN(pieces))
+#define TILES    (IN(fragments) | IN(pieces) | IN(grid))
 #define ANY      (((1u << KIND_COUNT) - 1) & ~TILES)
 #define STAGES   (ANY & ~IN(loops))
 #define ROWS     (IN(reduction) | IN(contraction))
@@ -15,6 +15,12 @@ static const struct fuzz_aim aims[PRIM_COUNT] = {
 #define AIM(prim, more, kinds, ...) [PRIM_##prim] = {more, kinds, __VA_ARGS__},
 #include "tests/fuzz/schedule/aims.def"
 #undef AIM
+};
+
+static const enum sched_prim needs[KIND_COUNT] = {
+#define KIND(name, stages, needs, meaning) PRIM_##needs,
+#include "tests/fuzz/schedule/kinds.def"
+#undef KIND
 };
 
 const struct fuzz_aim *fuzz_aim_of(enum sched_prim prim)
@@ -33,6 +39,17 @@ enum sched_prim fuzz_aim_seldom(uint64_t *random)
     return (enum sched_prim)prim;
 }
 
+enum sched_prim fuzz_aim_beside(uint64_t *random, unsigned kinds)
+{
+    enum sched_prim prim;
+    do
+        prim = draw_chance(random, 40)
+                   ? fuzz_aim_seldom(random)
+                   : (enum sched_prim)draw_below(random, PRIM_COUNT);
+    while (!(aims[prim].kinds & kinds));
+    return prim;
+}
+
 // Return one of the kinds of a set, which is not empty.
 static enum fuzz_kind draw_kind(uint64_t *random, unsigned kinds)
 {
@@ -47,7 +64,16 @@ void fuzz_aim_kinds(uint64_t *random, enum sched_prim a, enum sched_prim b,
                     enum fuzz_kind kinds[2])
 {
     unsigned both = aims[a].kinds & aims[b].kinds;
-    bool is_one = both && draw_chance(random, 60);
+    bool is_one = both && a != b && draw_chance(random, both & ANY ? 60 : 25);
     kinds[0] = draw_kind(random, is_one ? both : aims[a].kinds);
     kinds[1] = is_one ? KIND_COUNT : draw_kind(random, aims[b].kinds);
+}
+
+enum sched_prim fuzz_aim_need(unsigned kinds)
+{
+    for (int i = 0; i < KIND_COUNT; i++) {
+        if (kinds >> i & 1 && needs[i] != PRIM_COUNT)
+            return needs[i];
+    }
+    return PRIM_COUNT;
 }

@@ -68,7 +68,9 @@ static void run_batch(const struct fuzz_campaign *c, struct slot *slot)
     become_child();
     for (; slot->at < slot->end; slot->at++) {
         struct arena a = {0};
-        struct fuzz_case one = {.seed = c->seed, .number = slot->at};
+        struct fuzz_case one = {.seed = c->seed,
+                                .number = slot->at,
+                                .is_only_drawn = c->is_only_drawn};
         start_clock(c->seconds);
         fuzz_case_run(&one, &a, &slot->tally.draws, false);
         fuzz_tally_case(&slot->tally, &one);

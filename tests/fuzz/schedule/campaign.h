@@ -10,8 +10,9 @@ enum { FUZZ_SECONDS = 20 };
 
 struct fuzz_campaign {
     uint64_t seed, first, cases;
-    unsigned jobs;    // children at the same time
-    unsigned seconds; // of the processor that a case may take
+    unsigned jobs;      // children at the same time
+    unsigned seconds;   // of the processor that a case may take
+    bool is_only_drawn; // no oracle is asked
 };
 
 // Run the cases and fill the tally, the failures in the order of their

@@ -100,6 +100,14 @@ static void write_case(struct drawing *d, size_t n)
     buf_free(&out);
 }
 
+// Compile the case, and check it if it is more than drawn.
+static struct fuzz_verdict look_at(const struct fuzz_case *c)
+{
+    uint64_t seed = c->seed + c->number;
+    return c->is_only_drawn ? fuzz_compile(c->text, c->size, seed)
+                            : fuzz_check(c->text, c->size, seed);
+}
+
 // Check the case with the first `n` directives.
 static bool try_case(struct drawing *d, size_t n, bool is_printed)
 {
@@ -111,39 +119,49 @@ static bool try_case(struct drawing *d, size_t n, bool is_printed)
         fputs(c->text, stdout);
         fflush(stdout);
     }
-    c->verdict = fuzz_check(c->text, c->size, c->seed + c->number);
+    c->verdict = look_at(c);
     if (is_printed && c->verdict.outcome == FUZZ_REFUSED)
         printf("// refused: %s %s\n", diag_code_text(c->verdict.code),
                c->verdict.detail);
     return c->verdict.outcome != FUZZ_REFUSED;
 }
 
-// Return a primitive to stand beside a pair.
-static enum sched_prim draw_other(struct drawing *d)
-{
-    if (draw_chance(&d->random, 40))
-        return fuzz_aim_seldom(&d->random);
-    return (enum sched_prim)draw_below(&d->random, PRIM_COUNT);
-}
-
-// Return a wish for the pair, with up to two other primitives around it.
+// Return a wish for the pair, with other primitives around it.
 static struct fuzz_wish draw_wish(struct drawing *d,
                                   const enum sched_prim aim[2])
 {
     struct fuzz_wish wish = {0};
-    bool is_other[4] = {false};
     size_t used = 0;
-    wish.n = 2 + draw_below(&d->random, 3);
-    for (size_t others = wish.n - 2; others > 0;) {
-        size_t at = draw_below(&d->random, wish.n);
-        others -= !is_other[at];
-        is_other[at] = true;
-    }
-    for (size_t i = 0; i < wish.n; i++) {
-        wish.is_wanted[i] = !is_other[i];
-        wish.prims[i] = is_other[i] ? draw_other(d) : aim[used++];
+    wish.n = 3 + draw_below(&d->random, FUZZ_WISHES - 2);
+    for (size_t at = 0; at < wish.n; at++) {
+        size_t left = wish.n - at;
+        wish.is_wanted[at] = draw_below(&d->random, left) < 2 - used;
+        wish.prims[at] = wish.is_wanted[at]
+                             ? aim[used++]
+                             : fuzz_aim_beside(&d->random, d->kernel.kinds);
     }
     return wish;
+}
+
+// Return whether the first n directives have what the kernel needs.
+static bool has_need(const struct drawing *d, size_t n)
+{
+    enum sched_prim need = fuzz_aim_need(d->kernel.kinds);
+    bool any = need == PRIM_COUNT;
+    for (size_t i = 0; i < n; i++)
+        any |= d->schedule.directives.at[i].prim == need;
+    return any;
+}
+
+// Check the case with what its kernel needs, and nothing else.
+static void draw_need(struct drawing *d, bool is_printed)
+{
+    struct fuzz_wish wish = {.n = 1, .is_wanted = {true}};
+    wish.prims[0] = fuzz_aim_need(d->kernel.kinds);
+    if (wish.prims[0] == PRIM_COUNT)
+        return;
+    fuzz_schedule_draw(&d->schedule, &wish);
+    try_case(d, d->schedule.enough, is_printed);
 }
 
 // Draw schedules until the compiler accepts one: all of it, or what reaches
@@ -162,20 +180,34 @@ static void draw_schedules(struct drawing *d, const enum sched_prim aim[2],
     }
     d->to->is_aimed = false;
     for (size_t n = d->schedule.enough; n-- > 0;) {
-        if (try_case(d, n, is_printed))
+        if (has_need(d, n) && try_case(d, n, is_printed))
             return;
     }
+    draw_need(d, is_printed);
 }
 
-// Draw a pair of primitives: that of the number, in every other case with one
+// Draw a pair of primitives: that of the number, in two cases of three with one
 // that is seldom met in the place of either.
 static void draw_aim(struct drawing *d, enum sched_prim aim[2])
 {
     uint64_t pair = d->to->number % (PRIM_COUNT * PRIM_COUNT);
     aim[0] = (enum sched_prim)(pair / PRIM_COUNT);
     aim[1] = (enum sched_prim)(pair % PRIM_COUNT);
-    if (draw_chance(&d->random, 50))
+    if (draw_chance(&d->random, 65))
         aim[draw_below(&d->random, 2)] = fuzz_aim_seldom(&d->random);
+}
+
+// Print what a case aimed at, and what came of that.
+static void print_aim(const struct fuzz_case *c, const enum sched_prim aim[2])
+{
+    printf("// aims at %s, %s: ", sched_prim_info(aim[0])->name,
+           sched_prim_info(aim[1])->name);
+    if (c->is_aimed)
+        printf("reached\n");
+    else if (c->missed == PRIM_COUNT)
+        printf("refused as a whole\n");
+    else
+        printf("%s finds nothing\n", sched_prim_info(c->missed)->name);
 }
 
 void fuzz_case_run(struct fuzz_case *c, struct arena *a,
@@ -189,7 +221,7 @@ void fuzz_case_run(struct fuzz_case *c, struct arena *a,
     if (!draw_kernel(&d, aim)) {
         c->text = d.kernel_text;
         c->size = strlen(c->text);
-        c->verdict = fuzz_check(c->text, c->size, c->seed + c->number);
+        c->verdict = look_at(c);
         if (is_printed)
             fputs(c->text, stdout);
         return;
@@ -203,4 +235,6 @@ void fuzz_case_run(struct fuzz_case *c, struct arena *a,
                                         .refused = draws->refused,
                                         .accepted = &draws->accepted};
     draw_schedules(&d, aim, is_printed);
+    if (is_printed)
+        print_aim(c, aim);
 }

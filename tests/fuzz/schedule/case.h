@@ -11,7 +11,8 @@ enum { CASE_MIRROR = 1 << 16 };
 
 struct fuzz_case {
     uint64_t seed, number;
-    const char *text; // the file
+    bool is_only_drawn; // and compiled; no oracle is asked
+    const char *text;   // the file
     size_t size;
     char *mirror;   // NULL, or CASE_MIRROR bytes for the file that is checked
     unsigned kinds; // of kernels: bits

@@ -25,7 +25,10 @@ struct fuzz_verdict {
     char detail[480]; // failed: where and how
 };
 
-// Check a case.  `seed` decides the architecture and what oracles draw.
+// Check a case.  `seed` decides the architecture and what oracles draw; if that
+// one lacks an instruction, the case is for sm_90a.
 struct fuzz_verdict fuzz_check(const char *text, size_t size, uint64_t seed);
+// Compile a case only; ask no oracle.
+struct fuzz_verdict fuzz_compile(const char *text, size_t size, uint64_t seed);
 
 #endif

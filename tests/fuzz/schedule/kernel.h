@@ -7,7 +7,7 @@
 #include "ir/ir.h"
 
 enum fuzz_kind {
-#define KIND(name, stages, meaning) KIND_##name,
+#define KIND(name, stages, needs, meaning) KIND_##name,
 #include "tests/fuzz/schedule/kinds.def"
 #undef KIND
     KIND_COUNT
@@ -70,6 +70,7 @@ void fuzz_part_draw(struct fuzz_kernel *k, enum fuzz_kind kind);
 void fuzz_loops_draw(struct fuzz_kernel *k);
 void fuzz_fragments_draw(struct fuzz_kernel *k);
 void fuzz_pieces_draw(struct fuzz_kernel *k);
+void fuzz_grid_draw(struct fuzz_kernel *k);
 
 // Return a new name that begins with a letter.
 const char *fuzz_name(struct fuzz_kernel *k, char letter);

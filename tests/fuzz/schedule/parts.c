@@ -180,6 +180,20 @@ static struct fuzz_array *draw_window(struct fuzz_kernel *k,
     return a;
 }
 
+// Append an element of an array: the first, or the last, of the window around
+// an element of `inner`.
+static void print_corner(struct fuzz_kernel *k, const struct fuzz_scope *inner,
+                         const struct fuzz_array *from, bool is_last)
+{
+    buf_printf(&k->body, "%s[", from->name);
+    for (uint32_t i = 0; i < inner->n; i++) {
+        buf_printf(&k->body, "%s%s", i ? ", " : "", inner->names[i]);
+        if (is_last && from->dims[i].extra)
+            buf_printf(&k->body, " + %u", from->dims[i].extra);
+    }
+    buf_text(&k->body, "]");
+}
+
 static void draw_stencil(struct fuzz_kernel *k)
 {
     struct fuzz_scope inner = draw_scope(k, 1, 3), padded = inner;
@@ -191,10 +205,11 @@ static void draw_stencil(struct fuzz_kernel *k)
     }
     const char *const signs[] = {" + ", " - "};
     begin(k, 'C', &inner);
-    for (int i = 0; i < 3; i++) {
-        buf_text(&k->body, i ? draw_one(k->random, signs) : "");
-        fuzz_access(k, &inner, at, &k->body);
-    }
+    print_corner(k, &inner, at, false);
+    buf_text(&k->body, draw_one(k->random, signs));
+    fuzz_access(k, &inner, at, &k->body);
+    buf_text(&k->body, draw_one(k->random, signs));
+    print_corner(k, &inner, at, true);
     buf_text(&k->body, "\n");
 }
 
@@ -331,6 +346,7 @@ void fuzz_part_draw(struct fuzz_kernel *k, enum fuzz_kind kind)
     case KIND_inplace: draw_inplace(k); break;
     case KIND_fragments: fuzz_fragments_draw(k); break;
     case KIND_pieces: fuzz_pieces_draw(k); break;
+    case KIND_grid: fuzz_grid_draw(k); break;
     case KIND_loops: fuzz_loops_draw(k); break;
     case KIND_COUNT: break;
     }

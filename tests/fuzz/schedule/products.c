@@ -1,8 +1,8 @@
 // Products for the instructions and copies that ask for shapes of their own,
 // from templates.
 //
-// In a template $N is a number of tiles, $M another one, $K 8 or 16; $ and a
-// small letter is a name, the same for the same letter.
+// In a template $N, $M and $O are numbers of tiles, $K 8 or 16, $P 8 or 32, $t a
+// type of 4 bytes; $ and another small letter is a name, the same for the same letter.
 
 #include "tests/fuzz/schedule/kernel.h"
 #include "tests/support/draw.h"
@@ -53,33 +53,69 @@ static const struct template fragments = {
 // Warpgroups of blocks sum rows by a vector that comes in pieces: what pipeline,
 // copy_via, specialize and pingpong ask for.
 static const struct template pieces = {
-    "$a: f32[128 * $N * $M, 32 * $M], $b: f32[32 * $M]",
-    "$c: f32[128 * $N * $M]",
-    "    alloc $s: f32[128 * $N * $M] in local\n"
-    "    alloc $x: f32[32 * $M] in shared\n"
-    "    for b in 0..$M @block.x { for g in 0..$N @warpgroup { "
+    "$a: f32[128 * $N * $O, $P * $M], $b: f32[$P * $M]",
+    "$c: f32[128 * $N * $O]",
+    "    alloc $s: f32[128 * $N * $O] in local\n"
+    "    alloc $x: f32[$P * $M] in shared\n"
+    "    for b in 0..$O @block.x { for g in 0..$N @warpgroup { "
     "for w in 0..4 @warp { for l in 0..32 @lane {\n"
-    "        stage $z(v in 128 * $N * $M = b * 128 * $N + g * 128 + w * 32 + "
+    "        stage $z(v in 128 * $N * $O = b * 128 * $N + g * 128 + w * 32 + "
     "l) { $s[v] = 0 }\n"
     "        for k in 0..$M {\n"
-    "            for q in 0..32 {\n"
-    "                stage $x(u in 32 * $M = k * 32 + q) { $x[u] = $b[u] }\n"
+    "            for q in 0..$P {\n"
+    "                stage $x(u in $P * $M = k * $P + q) { $x[u] = $b[u] }\n"
     "            }\n"
-    "            for q in 0..32 {\n"
-    "                stage $p(v in 128 * $N * $M = b * 128 * $N + g * 128 + "
-    "w * 32 + l, reduce u in 32 * $M = k * 32 + q) {\n"
+    "            for q in 0..$P {\n"
+    "                stage $p(v in 128 * $N * $O = b * 128 * $N + g * 128 + "
+    "w * 32 + l, reduce u in $P * $M = k * $P + q) {\n"
     "                    $s[v] = $s[v] + $a[v, u] * $x[u]\n"
     "                }\n"
     "            }\n"
     "        }\n"
-    "        stage $c(v in 128 * $N * $M = b * 128 * $N + g * 128 + w * 32 + "
+    "        stage $c(v in 128 * $N * $O = b * 128 * $N + g * 128 + w * 32 + "
     "l) { $c[v] = $s[v] }\n"
     "    } } } }\n"};
+
+// Each block makes a tile, its threads fetch what a piece of the sum needs:
+// what raster, double_buffer, swizzle and vectorize ask for.
+static const struct template grid = {
+    "$a: $t[8 * $N, 8 * $M], $b: $t[8 * $M, 8 * $O]", "$c: $t[8 * $N, 8 * $O]",
+    "    alloc $s: $t[8 * $N, 8 * $O] in local\n"
+    "    alloc $x: $t[8 * $N, 8 * $M] in shared\n"
+    "    alloc $y: $t[8 * $M, 8 * $O] in shared\n"
+    "    for i in 0..$N @block.y { for j in 0..$O @block.x { "
+    "for l in 0..8 @thread.x {\n"
+    "        for e in 0..8 {\n"
+    "            stage $z(v in 8 * $N = i * 8 + l, u in 8 * $O = j * 8 + e) "
+    "{ $s[v, u] = 0 }\n"
+    "        }\n"
+    "        for k in 0..$M {\n"
+    "            for q in 0..8 {\n"
+    "                stage $x(v in 8 * $N = i * 8 + l, "
+    "u in 8 * $M = k * 8 + q) { $x[v, u] = $a[v, u] }\n"
+    "            }\n"
+    "            for p in 0..8 { for q in 0..8 {\n"
+    "                stage $y(v in 8 * $M = k * 8 + p, "
+    "u in 8 * $O = j * 8 + q) { $y[v, u] = $b[v, u] }\n"
+    "            } }\n"
+    "            for e in 0..8 { for q in 0..8 {\n"
+    "                stage $p(v in 8 * $N = i * 8 + l, u in 8 * $O = j * 8 + e, "
+    "reduce r in 8 * $M = k * 8 + q) {\n"
+    "                    $s[v, u] = $s[v, u] + $x[v, r] * $y[r, u]\n"
+    "                }\n"
+    "            } }\n"
+    "        }\n"
+    "        for e in 0..8 {\n"
+    "            stage $c(v in 8 * $N = i * 8 + l, u in 8 * $O = j * 8 + e) "
+    "{ $c[v, u] = $s[v, u] }\n"
+    "        }\n"
+    "    } } }\n"};
 
 // A template being filled in.
 struct filling {
     struct fuzz_kernel *k;
-    int tiles, others, depth;
+    const char *type;
+    int tiles, others, columns, depth, piece;
     const char *names[LETTERS];
 };
 
@@ -104,6 +140,12 @@ static void fill(struct filling *f, const char *text, struct buf *out)
             buf_printf(out, "%d", f->others);
         else if (*at == 'K')
             buf_printf(out, "%d", f->depth);
+        else if (*at == 'O')
+            buf_printf(out, "%d", f->columns);
+        else if (*at == 'P')
+            buf_printf(out, "%d", f->piece);
+        else if (*at == 't')
+            buf_text(out, f->type);
         else
             buf_text(out, name_of(f, *at));
     }
@@ -113,8 +155,11 @@ static void fill(struct filling *f, const char *text, struct buf *out)
 static void draw(struct fuzz_kernel *k, const struct template *t)
 {
     struct filling f = {.k = k,
-                        .tiles = 1 + (int)draw_below(k->random, 2),
-                        .others = 1 + (int)draw_below(k->random, 4),
+                        .tiles = 1 + draw_chance(k->random, 40),
+                        .others = 1 + (int)draw_below(k->random, 3),
+                        .columns = 1 + draw_chance(k->random, 40),
+                        .type = draw_chance(k->random, 50) ? "f32" : "i32",
+                        .piece = draw_chance(k->random, 75) ? 8 : 32,
                         .depth = draw_chance(k->random, 50) ? 8 : 16};
     buf_text(&k->params, k->params.n ? ", " : "");
     fill(&f, t->params, &k->params);
@@ -131,4 +176,9 @@ void fuzz_fragments_draw(struct fuzz_kernel *k)
 void fuzz_pieces_draw(struct fuzz_kernel *k)
 {
     draw(k, &pieces);
+}
+
+void fuzz_grid_draw(struct fuzz_kernel *k)
+{
+    draw(k, &grid);
 }

@@ -16,6 +16,7 @@ enum {
     NOISE_TRIES = 6,
     PREPARE_TRIES = 16,
     AIM_TRIES = 60,
+    BESIDE_TRIES = 20,
     ATTEMPTS = 8,
     PREPARATIONS = 3
 };
@@ -142,7 +143,8 @@ static bool call_once(struct drawing *d, enum sched_prim prim)
                         .random = d->to->random,
                         .numbers = numbers,
                         .n_numbers = sizeof numbers / sizeof *numbers,
-                        .near = &d->near};
+                        .near = &d->near,
+                        .is_suited = true};
     struct sched_call c = {.pass = &d->pass, .prim = prim};
     struct buf text = {0};
     if (!call_draw(&by, &c))
@@ -189,18 +191,20 @@ static void call_any(struct drawing *d, uint64_t n)
     }
 }
 
-// Call the primitive that is the aim, if need be behind what prepares it.
-static bool reach(struct drawing *d, enum sched_prim prim)
+// Call a primitive that is wished for, if need be behind what prepares it, as
+// many times as it takes.
+static bool reach(struct drawing *d, enum sched_prim prim, int tries,
+                  int preparations)
 {
     const struct fuzz_aim *aim = fuzz_aim_of(prim);
-    if (call(d, prim, AIM_TRIES / 2))
+    if (call(d, prim, tries / 2))
         return true;
-    for (int round = 0; round < PREPARATIONS; round++) {
+    for (int round = 0; round < preparations; round++) {
         for (int i = 0; aim->prepare[i] != PRIM_COUNT; i++) {
             d->near.n = 0;
             call(d, aim->prepare[i], PREPARE_TRIES);
         }
-        if (call(d, prim, AIM_TRIES))
+        if (call(d, prim, tries))
             return true;
     }
     return false;
@@ -213,20 +217,17 @@ static bool attempt(struct drawing *d, const struct fuzz_wish *wish, int number)
     uint64_t *random = d->to->random;
     d->to->missed = PRIM_COUNT;
     if (number < 2)
-        call_any(d, draw_below(random, 3));
+        call_any(d, draw_below(random, 2));
     for (size_t i = 0; i < wish->n && d->to->missed == PRIM_COUNT; i++) {
-        if (wish->is_wanted[i] && !reach(d, wish->prims[i]))
+        if (wish->is_wanted[i] &&
+            !reach(d, wish->prims[i], AIM_TRIES, PREPARATIONS))
             d->to->missed = wish->prims[i];
         if (!wish->is_wanted[i] && number < 3)
-            reach(d, wish->prims[i]);
+            reach(d, wish->prims[i], BESIDE_TRIES, 1);
         if (wish->is_wanted[i])
             d->to->enough = d->to->directives.n;
-        if (number < 2)
-            call_any(d, draw_below(random, 2));
     }
-    if (draw_chance(random, 60))
-        call(d, PRIM_split, NOISE_TRIES);
-    call_any(d, draw_below(random, 5));
+    call_any(d, draw_below(random, 3));
     if (draw_chance(random, 60))
         call(d, PRIM_bind, NOISE_TRIES);
     return d->to->missed == PRIM_COUNT;

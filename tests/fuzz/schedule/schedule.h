@@ -7,7 +7,7 @@
 #include "passes/schedule/prim.h"
 #include "tests/fuzz/schedule/inputs.h"
 
-enum { FUZZ_DIRECTIVES = 12 };
+enum { FUZZ_DIRECTIVES = 14, FUZZ_WISHES = 5 };
 
 // A directive that the kernel at that point accepts.
 struct fuzz_directive {
@@ -35,8 +35,8 @@ struct fuzz_schedule {
 // what is found soon.
 struct fuzz_wish {
     size_t n;
-    enum sched_prim prims[4];
-    bool is_wanted[4];
+    enum sched_prim prims[FUZZ_WISHES];
+    bool is_wanted[FUZZ_WISHES];
 };
 
 // Draw a schedule.  Returns whether it has what is wanted; directives there

@@ -59,6 +59,8 @@ static struct options read_options(char **argv)
             o.campaign.jobs = (unsigned)number_behind(argv, &i);
         else if (strcmp(name, "seconds") == 0)
             o.campaign.seconds = (unsigned)number_behind(argv, &i);
+        else if (strcmp(name, "draw") == 0)
+            o.campaign.is_only_drawn = true;
         else if (strcmp(name, "print") == 0)
             o.is_printed = true;
         else if (strcmp(name, "json") == 0)
@@ -95,7 +97,9 @@ static int print_cases(const struct fuzz_campaign *c)
     for (uint64_t i = 0; i < c->cases; i++) {
         struct arena a = {0};
         struct fuzz_draws draws = {{0}, 0};
-        struct fuzz_case one = {.seed = c->seed, .number = c->first + i};
+        struct fuzz_case one = {.seed = c->seed,
+                                .number = c->first + i,
+                                .is_only_drawn = c->is_only_drawn};
         fuzz_case_run(&one, &a, &draws, true);
         print_verdict(&one.verdict);
         failed |= one.verdict.outcome == FUZZ_FAILED;
