@@ -127,7 +127,6 @@ static const char *suited_key(const struct caller *by,
                                          "hilbert"};
     switch (c->prim) {
     case PRIM_copy_via: return draw_one(by->random, ways);
-    case PRIM_pingpong: return 2 + (int64_t)below(by, 2);
     case PRIM_raster: return draw_one(by->random, orders);
     case PRIM_persistent: return "sms";
     case PRIM_unannotate: return mark_of(by, sched_arg(c, 0));
