@@ -64,8 +64,11 @@ const char *subject_errors(struct subject *s)
 bool subject_call(struct subject *s, struct pass *p, enum sched_prim prim,
                   struct call_near *near, struct buf *text)
 {
-    struct caller by = {&s->work, &s->scratch, &s->names, &s->random,
-                        NULL,     0,           near};
+    struct caller by = {.work = &s->work,
+                        .scratch = &s->scratch,
+                        .names = &s->names,
+                        .random = &s->random,
+                        .near = near};
     struct sched_call c = {.pass = p, .prim = prim};
     struct buf written = {0};
     if (!call_draw(&by, &c))
