@@ -229,8 +229,9 @@ static void integer_operations(void **state)
         struct ir_kernel *k = kernel_text(
             &a,
             arena_printf(&a,
-                         "kernel k(n: int, A: %s[n], B: %s[n], s: %s)"
-                         " -> (C: %s[16, n], D: bool[8, n], H: %s[8] inout) {\n"
+                         "kernel k(n: int, A: %s[n], B: %s[n], s: %s,"
+                         " H: %s[8] inout)"
+                         " -> (C: %s[16, n], D: bool[8, n]) {\n"
                          "    for i in 0..n {\n"
                          "        let a = A[i]\n"
                          "        let b = B[i]\n"
@@ -284,8 +285,9 @@ static void floating_operations(void **state)
         struct ir_kernel *k = kernel_text(
             &a,
             arena_printf(&a,
-                         "kernel k(n: int, A: %s[n], B: %s[n], s: %s)"
-                         " -> (C: %s[34, n], D: bool[4, n], H: %s[1] inout) {\n"
+                         "kernel k(n: int, A: %s[n], B: %s[n], s: %s,"
+                         " H: %s[1] inout)"
+                         " -> (C: %s[34, n], D: bool[4, n]) {\n"
                          "    for i in 0..n {\n"
                          "        let a = A[i]\n"
                          "        let b = B[i]\n"
@@ -372,8 +374,9 @@ static void statements(void **state)
     struct arena a = {0};
     struct ir_kernel *k = kernel_text(
         &a,
-        "kernel k(n: int, A: f32[n, 3] strides [5, 1], B: f8e4m3[n], s: f16)"
-        " -> (C: f16[n], E: f32[n], I: i32[n, 2] strides [4, 2] inout) {\n"
+        "kernel k(n: int, A: f32[n, 3] strides [5, 1], B: f8e4m3[n], s: f16,"
+        " I: i32[n, 2] strides [4, 2] inout)"
+        " -> (C: f16[n], E: f32[n]) {\n"
         "    alloc W: bf16[n] in global\n"
         "    for i in 0..n {\n"
         "        alloc part: f32[2, 3] in local\n"
