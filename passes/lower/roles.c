@@ -287,6 +287,8 @@ static bool check(struct roles *r)
     r->registers[1] = mark_of(r->loop, "consumer");
     r->in_flight = mark_of(r->loop, "in_flight");
     r->slots = ring_slots(r->loop);
+    if (!r->slots)
+        return roles_report(r, "it is no pipeline any more");
     r->ring = ring_find(r->p->scratch, r->p->kernel, r->loop);
     if (r->ring.fault)
         return roles_report(r, r->ring.fault);
