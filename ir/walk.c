@@ -33,6 +33,19 @@ uint32_t ir_stmt_blocks(struct ir_stmt *s, struct ir_block *out[])
     return 0;
 }
 
+struct ir_stmt *ir_only(const struct ir_block *block)
+{
+    struct ir_stmt *only = NULL;
+    for (size_t i = 0; i < block->n; i++) {
+        if (block->at[i]->kind == STMT_alloc)
+            continue;
+        if (only)
+            return NULL;
+        only = block->at[i];
+    }
+    return only;
+}
+
 // Call `see` with each place of an array of them.
 static void see_all(struct ir_expr **places, uint32_t n,
                     void (*see)(struct ir_expr **place, void *context),

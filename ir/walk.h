@@ -9,6 +9,10 @@
 enum { IR_BLOCKS_MOST = 2 };
 uint32_t ir_stmt_blocks(struct ir_stmt *s, struct ir_block *out[]);
 
+// Return the statement that alone, but for declarations of arrays, stands in a
+// block; NULL if there is none or there are several.
+struct ir_stmt *ir_only(const struct ir_block *block);
+
 // The places of the expressions directly inside a statement, iteration
 // bindings, extents and predicates among them, but not those of nested
 // statements and not the shapes of arrays.  NULL places are left out.

@@ -67,15 +67,7 @@ static void see_inside(struct ir_stmt *s, void *context)
 // stands in a loop; NULL if there is none.
 static struct ir_stmt *inner(const struct ir_stmt *loop)
 {
-    const struct ir_block *body = &loop->u.loop.body;
-    struct ir_stmt *only = NULL;
-    for (size_t i = 0; i < body->n; i++) {
-        if (body->at[i]->kind == STMT_alloc)
-            continue;
-        if (only)
-            return NULL;
-        only = body->at[i];
-    }
+    struct ir_stmt *only = ir_only(&loop->u.loop.body);
     return only && is_grid(only) ? only : NULL;
 }
 

@@ -3,6 +3,7 @@
 #include "tests/support/suits.h"
 
 #include "ir/build.h"
+#include "ir/walk.h"
 #include "passes/analysis/ring.h"
 
 enum { SHORT_MOST = 16, NEAR_MOST = 1024, ROW_LEAST = 8 };
@@ -24,16 +25,7 @@ static bool is_serial(const struct ir_stmt *s)
 // Return what alone, but for declarations, stands in a loop; or NULL.
 static struct ir_stmt *only_in(const struct ir_stmt *s)
 {
-    const struct ir_block *body = &s->u.loop.body;
-    struct ir_stmt *only = NULL;
-    for (size_t i = 0; i < body->n; i++) {
-        if (body->at[i]->kind == STMT_alloc)
-            continue;
-        if (only)
-            return NULL;
-        only = body->at[i];
-    }
-    return only;
+    return ir_only(&s->u.loop.body);
 }
 
 static bool is_nest(struct pass *p, struct ir_stmt *s)
