@@ -2,7 +2,8 @@
 // and launching the kernel `vadd(n, A, B, C)` adds in C.
 //
 // FAKE_GPU says what goes wrong: nothing by default; "idle" launches do
-// nothing; "outside" they write one element more; "fail:NAME" the function of
+// nothing; "outside" they write one element more; "dot" they compute the sum of
+// A[i] B[i] instead, "short" without its last term; "fail:NAME" the function of
 // that name returns CUDA_ERROR_OUT_OF_MEMORY; "empty" there is no device.
 // FAKE_SM is its compute capability times ten.
 
@@ -121,13 +122,26 @@ API(cuFuncGetAttribute, (int *value, int which, void *function), (void)function,
     *value = which == 0 ? THREADS : 0)
 API_NOTHING(cuFuncSetAttribute)
 
-// Add two vectors.
+// Return a sum of products.
+static float dot(int64_t n, const float *a, const float *b)
+{
+    float sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+// Add two vectors, or multiply them.
 static void add(void **params)
 {
     int64_t n = *(int64_t *)params[0];
     const float *a = *(const float **)params[1],
                 *b = *(const float **)params[2];
     float *c = *(float **)params[3];
+    if (is_mode("dot") || is_mode("short")) {
+        c[0] = dot(n - is_mode("short"), a, b);
+        return;
+    }
     for (int64_t i = 0; i < n && !is_mode("idle"); i++)
         c[i] = a[i] + b[i];
     if (is_mode("outside"))

@@ -26,6 +26,9 @@ kernel vadd(n: int, A: f32[n], B: f32[n], C: f32[n] inout, s: f32, k: i8) {
     for i in 0..n { C[i] = A[i] + B[i] + (s - s) * f32(k) }
 }
 ING
+cat >dot.ing <<'ING'
+kernel vadd(n: int, A: f32[n], B: f32[n]) -> C: f32[1] { C[i] = sum(k in n) A[k] * B[k] }
+ING
 
 # Runs `ingot run` with the arguments behind the first three: it must exit with $1, and
 # its output hold $3. $2 says what goes wrong with the GPU; $file is the kernel.
@@ -82,6 +85,12 @@ file=scalars.ing
 expect 0 "" 'C: all 1000 elements equal the reference' "${fake[@]}" --scalar s=0.5,k=-3
 expect 0 "" '"k": -3' "${fake[@]}" --scalar s=0.5,k=-3 --json
 expect 0 "" '"s": 0.5' "${fake[@]}" --scalar s=0.5,k=-3 --json
+# One sum of a thousand terms: rounding is no difference, one term less is.
+file=dot.ing
+for seed in 1 2 3; do
+  expect 0 dot 'C: all 1 elements equal the reference' "${fake[@]}" --no-timing --seed $seed
+  expect 1 short 'E0908' "${fake[@]}" --no-timing --seed $seed
+done
 file=vadd.ing
 
 # No driver, and a library that is none.

@@ -126,6 +126,7 @@ static bool compare(struct runner *r, const struct check_case *one,
     const struct problem_options *o = &r->check->request->problem;
     struct equivalence e = {.problem = &one->problem,
                             .work = &one->work,
+                            .definition = &o->definition,
                             .unordered = o->unordered,
                             .tolerance = o->tolerance,
                             .fast_math = r->v->variant->kernel->fast_math};

@@ -44,21 +44,25 @@ static void load_block(struct type type, const char *elements, size_t n,
         out[i] = load(type, elements + i * size);
 }
 
-// Return the root mean square of the finite elements.
-static double root_mean_square(struct type type, const char *elements, size_t n)
+void compare_add_squares(const struct ir_buffer *b, const void *elements,
+                         size_t bytes, struct compare_squares *out)
 {
-    double sum = 0, numbers[BLOCK];
-    size_t finite = 0;
+    size_t size = type_bytes(b->elem), n = bytes / size;
+    double numbers[BLOCK];
     for (size_t at = 0; at < n; at += BLOCK) {
         size_t part = n - at < BLOCK ? n - at : BLOCK;
-        load_block(type, elements + at * type_bytes(type), part, numbers);
+        load_block(b->elem, (const char *)elements + at * size, part, numbers);
         for (size_t i = 0; i < part; i++) {
             bool counts = isfinite(numbers[i]);
-            sum += counts ? numbers[i] * numbers[i] : 0;
-            finite += counts;
+            out->sum += counts ? numbers[i] * numbers[i] : 0;
+            out->n += counts;
         }
     }
-    return finite ? sqrt(sum / (double)finite) : 0;
+}
+
+double compare_root(const struct compare_squares *squares)
+{
+    return squares->n ? sqrt(squares->sum / (double)squares->n) : 0;
 }
 
 // Return how far two numbers are apart; infinite if only one is a number.
@@ -120,25 +124,24 @@ static size_t count_poison(const char *got, size_t n, size_t size,
     return count;
 }
 
-void compare_arrays(const struct ir_buffer *b, const void *got,
-                    const void *want, size_t bytes, double tolerance,
-                    int poison, struct comparison *out)
+void compare_arrays(struct comparison *c, const void *got, const void *want,
+                    size_t bytes, int poison)
 {
-    size_t size = type_bytes(b->elem);
+    size_t size = type_bytes(c->buffer->elem);
     const char *g = got, *w = want;
     char pattern[LARGEST_ELEMENT];
     memset(pattern, poison, sizeof pattern);
-    *out = (struct comparison){
-        .buffer = b, .tolerance = tolerance, .elements = bytes / size};
-    if (type_is_float(b->elem))
-        out->scale = root_mean_square(b->elem, want, out->elements);
-    for (size_t at = 0; at < out->elements; at += BLOCK) {
-        size_t n = out->elements - at < BLOCK ? out->elements - at : BLOCK;
+    *c = (struct comparison){.buffer = c->buffer,
+                             .tolerance = c->tolerance,
+                             .scale = c->scale,
+                             .elements = bytes / size};
+    for (size_t at = 0; at < c->elements; at += BLOCK) {
+        size_t n = c->elements - at < BLOCK ? c->elements - at : BLOCK;
         const char *part = g + at * size;
         if (poison >= 0 && memchr(part, poison, n * size))
-            out->poisoned += count_poison(part, n, size, pattern);
+            c->poisoned += count_poison(part, n, size, pattern);
         if (memcmp(part, w + at * size, n * size) != 0)
-            compare_block(out, at, part, w + at * size, n);
+            compare_block(c, at, part, w + at * size, n);
     }
 }
 

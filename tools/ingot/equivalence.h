@@ -4,12 +4,13 @@
 #define TOOLS_INGOT_EQUIVALENCE_H
 
 #include "tools/ingot/compare.h"
-#include "tools/ingot/problem.h"
+#include "tools/ingot/definition.h"
 
 // What is compared, and how strictly.
 struct equivalence {
     const struct problem *problem;
     const struct work *work;
+    const struct definition_request *definition; // who computed `want`
     const char *unordered; // "ARRAY" or "ARRAY COUNT", or NULL
     double tolerance;      // of floating types; below 0: by rule
     bool fast_math;
@@ -25,7 +26,9 @@ bool equivalence_valid(const struct equivalence *e);
 void equivalence_sort(const struct equivalence *e,
                       struct eval_argument *arguments);
 
-// Compare one result; both sides are sorted.
+// Compare one result; both sides are sorted.  The size of its elements is the
+// root of their mean square.  A few elements say little of that, one may be near
+// 0 by chance: where a few differ, the definition is run on more inputs.
 struct comparison equivalence_compare(const struct equivalence *e,
                                       const struct problem_array *array,
                                       const struct eval_argument *got,

@@ -30,7 +30,7 @@ static const struct argp_option options[] = {
      0},
     {"tolerance", KEY_TOLERANCE, "X", 0,
      "most that floating results may differ, relative to the larger of the "
-     "element and the root mean square of all",
+     "element and the root mean square of all (of more inputs if they are few)",
      0},
     {"unordered", KEY_UNORDERED, "ARRAY [COUNT]", 0,
      "compare ARRAY, or as many elements as COUNT[0] says, in any order", 0},

@@ -284,6 +284,7 @@ static bool compare_results(struct run *r)
 {
     struct equivalence e = {.problem = &r->problem,
                             .work = &r->report.work,
+                            .definition = &r->options->problem.definition,
                             .unordered = r->options->problem.unordered,
                             .tolerance = r->options->problem.tolerance,
                             .fast_math = r->dispatch.variant->fast_math};
