@@ -188,7 +188,8 @@ static void visit_branch(struct search *s, struct ir_stmt *t)
     }
     look_at(s, &t->u.branch.then);
     bool may_elect = is_first_lane(t->u.branch.cond) &&
-                     !t->u.branch.otherwise.n && s->engine && !s->may_differ;
+                     !t->u.branch.otherwise.n && s->engine + s->groups &&
+                     !s->may_differ;
     if (!may_elect)
         note_apart(s, t);
     else if (!s->is_apart)

@@ -173,35 +173,32 @@ static void see_partial(struct ir_stmt *s, void *context)
     arena_reset(&scratch);
 }
 
-// Check that an iteration writes what it reads of an array.
-static bool check_covered(struct look *l, const struct ir_buffer *b)
+bool ring_covers(struct arena *a, struct ir_kernel *kernel,
+                 const struct ir_path *path, const struct ir_buffer *b)
 {
-    struct map fixed = {.arena = l->arena};
-    for (uint32_t i = 0; i < l->path.n; i++) {
-        struct ir_stmt *s = l->path.stmts[i];
+    struct map fixed = {.arena = a};
+    for (uint32_t i = 0; i < path->n; i++) {
+        struct ir_stmt *s = path->stmts[i];
         enum axis_kind kind =
             s->kind == STMT_for ? axis_kind(s->u.loop.axis) : AXIS_THREAD;
         if (kind != AXIS_THREAD && kind != AXIS_VTHREAD)
-            map_set(&fixed, s->u.loop.var, ir_read(l->arena, s->u.loop.var));
+            map_set(&fixed, s->u.loop.var, ir_read(a, s->u.loop.var));
     }
-    struct region_question q = {.arena = l->arena,
-                                .scratch = l->arena,
-                                .kernel = l->kernel,
+    struct region_question q = {.arena = a,
+                                .scratch = a,
+                                .kernel = kernel,
                                 .buffer = b,
-                                .within = l->ring.loop,
+                                .within = path->stmts[path->n - 1],
                                 .access = REGION_loads,
                                 .fixed = &fixed};
     struct region read = region_find(&q);
     q.access = REGION_stores;
     q.whole_tiles = true;
     struct region written = region_find(&q);
-    for (uint32_t d = 0; d < b->rank && read.is_touched; d++) {
-        if (!region_covers(l->arena, &written.dims[d], &read.dims[d]))
-            return refuse(l, l->ring.fills.at[0],
-                          "it may leave some of what an iteration reads as it "
-                          "was");
-    }
-    return true;
+    bool covers = true;
+    for (uint32_t d = 0; d < b->rank && read.is_touched; d++)
+        covers &= region_covers(a, &written.dims[d], &read.dims[d]);
+    return covers;
 }
 
 // Check the arrays.
@@ -219,8 +216,12 @@ static bool check_arrays(struct look *l)
         if (b->is_double)
             return refuse(l, l->ring.fills.at[0],
                           "what it fills is double buffered already");
-        if (!check_users(l, b) || !check_covered(l, b))
+        if (!check_users(l, b))
             return false;
+        if (!ring_covers(l->arena, l->kernel, &l->path, b))
+            return refuse(l, l->ring.fills.at[0],
+                          "it may leave some of what an iteration reads as it "
+                          "was");
     }
     return true;
 }

@@ -11,7 +11,7 @@
 #ifndef PASSES_ANALYSIS_RING_H
 #define PASSES_ANALYSIS_RING_H
 
-#include "ir/ir.h"
+#include "ir/walk.h"
 
 // The slots that a ring may have.
 enum { RING_SLOTS_LEAST = 2, RING_SLOTS_MOST = 16 };
@@ -38,6 +38,11 @@ bool ring_is_fill(struct ir_block *body, struct ir_stmt *s);
 
 // Return whether a statement is one of a ring's fills.
 bool ring_has_fill(const struct ring *ring, const struct ir_stmt *s);
+
+// Return whether an iteration of a loop, at the end of a path from the kernel's
+// body, writes what it reads of an array; in which order is not asked.
+bool ring_covers(struct arena *a, struct ir_kernel *kernel,
+                 const struct ir_path *path, const struct ir_buffer *b);
 
 // Return the slots that a loop is marked with, `@pipeline(slots)`; 0 if it is
 // not.

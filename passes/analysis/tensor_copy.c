@@ -51,7 +51,7 @@ const char *tensor_copy_find(const struct ir_stage *stage,
         out->condition = value->args[0];
     if (out->condition && !out->is_load)
         return "it writes zeros to global memory";
-    if (out->near->is_double)
+    if (out->near->is_double && out->is_load)
         return "what it fills is double buffered";
     if (out->far->rank < 1 || out->far->rank > TENSOR_RANK_MOST)
         return "the array in global memory has no dimension, or more than 5";

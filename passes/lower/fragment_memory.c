@@ -104,6 +104,14 @@ static bool factor_in(struct load *l, struct ir_expr *index,
     return affine_linear(a, &all, loop->loop->u.loop.var, factor, &rest);
 }
 
+// Return whether a loop moves in a matrix along a dimension: those that stay
+// around the elements may, as they like, move in all but the last one.
+static bool moves_along(const struct load *l, const struct spread_loop *loop,
+                        uint32_t d)
+{
+    return loop->inside && (!loop->element || d + 1 == l->near->n);
+}
+
 // Find the side along which memory is contiguous: its loops alone are in the
 // last index, each with what it is worth, and in no other.
 static bool find_along(struct load *l)
@@ -111,10 +119,12 @@ static bool find_along(struct load *l)
     l->along = -1;
     for (uint32_t i = 0; i < l->x->n; i++) {
         const struct spread_loop *loop = &l->x->loops[i];
-        for (uint32_t d = 0; loop->inside && d < l->near->n; d++) {
+        for (uint32_t d = 0; d < l->near->n; d++) {
             int64_t factor;
             bool is_last = d + 1 == l->near->n;
             struct ir_expr *at = spread_over_loops(l->x, l->near->args[d]);
+            if (!moves_along(l, loop, d))
+                continue;
             if (!factor_in(l, at, loop, &factor))
                 return false;
             if (!factor)
@@ -128,11 +138,11 @@ static bool find_along(struct load *l)
     }
     for (uint32_t i = 0; i < l->x->n; i++) {
         const struct spread_loop *loop = &l->x->loops[i];
-        for (uint32_t d = 0; loop->inside && d + 1 < l->near->n; d++) {
+        for (uint32_t d = 0; d + 1 < l->near->n; d++) {
             int64_t factor = 0;
             struct ir_expr *at = spread_over_loops(l->x, l->near->args[d]);
-            if (loop->side == l->along && factor_in(l, at, loop, &factor) &&
-                factor)
+            if (loop->side == l->along && moves_along(l, loop, d) &&
+                factor_in(l, at, loop, &factor) && factor)
                 return false;
         }
     }

@@ -17,7 +17,9 @@
 // if all threads that conflict are of one.  Copies that a thread has
 // waited for are complete to it alone, so where all threads of a block wait,
 // they meet behind that, unless no thread ever touches what others copy: a
-// first walk, which only looks, finds that out.
+// first walk, which only looks, finds that out.  It also finds the boxes that
+// threads have stored out of shared memory: the engine may read these up to
+// where they are waited for.
 
 #include "ir/build.h"
 #include "ir/copy.h"
@@ -47,6 +49,7 @@ struct walk {
     struct ir_block *may_split;  // the branch there, if it can be cut in two
     size_t split;                // where it has to be; 0: nowhere
     struct touches *seen;        // by the walk that only looks; NULL later
+    struct touches stored;       // by the engine out of shared memory
     bool meets_after_waits;
 };
 
@@ -368,11 +371,20 @@ static bool can_split(const struct walk *w, const struct ir_stmt *s)
            ir_is_stable(s->u.branch.cond);
 }
 
+// Return whether a statement waits until the engine has read shared memory.
+static bool waits_for_stores(const struct ir_stmt *s)
+{
+    return s->kind == STMT_sync && (s->u.sync.kind == SYNC_bulk_wait_read ||
+                                    s->u.sync.kind == SYNC_bulk_wait);
+}
+
 // Walk a statement; `before` is what was touched before it.
 static struct flow walk_stmt(struct walk *w, struct ir_stmt *s,
                              const struct touches *before)
 {
     struct touches own = touches_of(w->arena, s, &w->values, w->scope);
+    if (waits_for_stores(s))
+        own = touches_until(w->arena, &w->stored, s, w->scope);
     struct flow r = {own, own, s->kind == STMT_barrier, 0};
     if (s->kind == STMT_sync)
         r.meets = sync_threads(s->u.sync.kind);
@@ -510,35 +522,56 @@ static struct flow walk_block(struct walk *w, struct ir_block *block,
     return r;
 }
 
-// Set *(bool *)context at an asynchronous copy.
+// Set *(bool *)context at an asynchronous copy, or a wait for stores of boxes.
 static void see_copy(struct ir_stmt *s, void *context)
 {
-    *(bool *)context |= s->kind == STMT_store && s->u.store.is_async;
+    *(bool *)context |=
+        (s->kind == STMT_store && s->u.store.is_async) || waits_for_stores(s);
 }
 
-// Return whether a thread may touch what another one copies asynchronously.
-static bool share_copies(struct walk *w, struct ir_block *body)
+// Return what the statements of a block touch, if that is of interest: some of
+// them copy, or wait for copies.
+static struct touches look(struct walk *w, struct ir_block *body)
 {
     struct touches none = {0}, all = {0};
-    struct meet_place place = {NULL, NULL, false, 0, 0};
-    bool copies = false, found = false;
+    bool copies = false;
     ir_each_stmt(body, see_copy, &copies);
     if (!copies)
-        return false;
+        return none;
     w->seen = &all;
     w->meet = meet_start(w->arena, w->m->launch);
     walk_block(w, body, &none);
-    for (size_t i = 0; i < all.n && !found; i++) {
-        const struct ir_stmt *s = all.at[i]->stmt;
-        struct touches copy = {.at = &all.at[i], .n = 1};
+    meet_end(w->meet);
+    w->seen = NULL;
+    return all;
+}
+
+// Return whether a thread may touch what another one copies asynchronously.
+static bool share_copies(struct walk *w, const struct touches *all)
+{
+    struct meet_place place = {NULL, NULL, false, 0, 0};
+    bool found = false;
+    w->meet = meet_start(w->arena, w->m->launch);
+    for (size_t i = 0; i < all->n && !found; i++) {
+        const struct ir_stmt *s = all->at[i]->stmt;
+        struct touches copy = {.at = &all->at[i], .n = 1};
         struct conflict unused;
         found =
             s->kind == STMT_store && s->u.store.is_async &&
-            touches_conflict(w->meet, w->threads, &copy, &all, &place, &unused);
+            touches_conflict(w->meet, w->threads, &copy, all, &place, &unused);
     }
     meet_end(w->meet);
-    w->seen = NULL;
     return found;
+}
+
+// Note what the engine stores out of shared memory.
+static void find_stored(struct walk *w, const struct touches *all)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        const struct meet_access *x = all->at[i];
+        if (x->stmt->kind == STMT_tma_store && !x->writes)
+            vec_push(w->arena, &w->stored, x);
+    }
 }
 
 void mapping_phases(struct mapping *m, struct ir_block *body)
@@ -549,7 +582,9 @@ void mapping_phases(struct mapping *m, struct ir_block *body)
     if (!w.threads)
         return;
     w.values.arena = m->p->scratch;
-    w.meets_after_waits = share_copies(&w, body);
+    struct touches all = look(&w, body);
+    w.meets_after_waits = share_copies(&w, &all);
+    find_stored(&w, &all);
     w.meet = meet_start(w.arena, m->launch);
     walk_block(&w, body, &none);
     meet_end(w.meet);

@@ -17,7 +17,7 @@
 //   fence_async
 //   tma_store C_map[m, n] = S[0, 0]
 //   bulk_commit
-//   bulk_wait_read(0)
+//   bulk_wait_read(0)                    here or later (tensor_drain.c)
 //
 // One thread does all of it, waiting included: below loops over threads it
 // stands in loops of one iteration on their axes, elsewhere the pass `mapped`
@@ -32,6 +32,7 @@
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/walk.h"
+#include "passes/lower/tensor_drain.h"
 #include "passes/opt/fold.h"
 
 #include <string.h>
@@ -42,10 +43,11 @@ struct step {
     struct ir_block *block; // that holds it
 };
 
-// What is to be put in front of a statement, once the walk is done.
+// What is to be put beside a statement, once the walk is done.
 struct insertion {
     struct ir_block *block;
-    struct ir_stmt *before;
+    struct ir_stmt *at;
+    bool is_behind; // else in front
     struct ir_block stmts;
 };
 
@@ -357,10 +359,10 @@ static void insert_later(struct walk *w, struct ir_block stmts,
                          struct ir_block *block, struct ir_stmt *first)
 {
     size_t grid = count_grid(w);
-    struct insertion i = {block, first, stmts};
+    struct insertion i = {block, first, false, stmts};
     if (grid < w->path.n) {
         i.block = w->path.at[grid].block;
-        i.before = w->path.at[grid].stmt;
+        i.at = w->path.at[grid].stmt;
     }
     vec_push(w->p->scratch, &w->insertions, i);
 }
@@ -391,6 +393,12 @@ static bool append_load(struct walk *w, const struct tensor_box *box,
     return true;
 }
 
+// Note the place that statements come from.
+static void note_place(struct ir_stmt *s, void *context)
+{
+    ir_stmt_from(s, context);
+}
+
 // ---- Stores -----------------------------------------------------------------
 
 // Append a statement about groups of copies.
@@ -400,11 +408,28 @@ static void append_sync(struct arena *a, struct ir_block *out,
     ir_append(a, out, ir_stmt_sync(a, kind));
 }
 
+// Have the thread that stores boxes wait for them later.
+static void wait_later(struct walk *w, const struct tensor_box *box,
+                       const struct ir_stmt *stage,
+                       const struct tensor_drain *drain)
+{
+    struct arena *a = w->p->arena;
+    for (size_t i = 0; i < drain->waits.n; i++) {
+        const struct tensor_wait *wait = &drain->waits.at[i];
+        struct insertion later = {wait->block, wait->at, wait->is_behind, {0}};
+        struct ir_block *inner = append_one_of_each(w, box, &later.stmts);
+        ir_append(a, inner, ir_stmt_wait(a, SYNC_bulk_wait_read, wait->most));
+        ir_each_stmt(&later.stmts, note_place, (struct ir_stmt *)stage);
+        vec_push(w->p->scratch, &w->insertions, later);
+    }
+}
+
 // Append a store of the boxes: every thread lets the engine see what it wrote.
 // Where the kernel does not read the result, it need only have been read from
 // shared memory.
 static void append_store(struct walk *w, const struct tensor_box *box,
-                         struct ir_block *out)
+                         struct ir_stmt *stage,
+                         const struct tensor_drain *drain, struct ir_block *out)
 {
     struct arena *a = w->p->arena;
     append_sync(a, out, SYNC_fence_async);
@@ -412,16 +437,13 @@ static void append_store(struct walk *w, const struct tensor_box *box,
     bool is_read = ir_block_reads(&w->p->kernel->body, box->copy.far);
     tensor_copies_append(w->p, box, NULL, inner);
     append_sync(a, inner, SYNC_bulk_commit);
-    append_sync(a, inner, is_read ? SYNC_bulk_wait : SYNC_bulk_wait_read);
+    if (drain->waits.n)
+        wait_later(w, box, stage, drain);
+    else
+        append_sync(a, inner, is_read ? SYNC_bulk_wait : SYNC_bulk_wait_read);
 }
 
 // ---- The walk ---------------------------------------------------------------
-
-// Note the place that statements come from.
-static void note_place(struct ir_stmt *s, void *context)
-{
-    ir_stmt_from(s, context);
-}
 
 // Find the boxes of a stage whose loops are known.  Returns why there are
 // none, or NULL.
@@ -456,13 +478,16 @@ static size_t lower_nest(struct walk *w, struct ir_block *block, size_t at,
 {
     struct arena *a = w->p->arena;
     struct ir_block made = {0};
-    const char *fault = find_box(w->p, &w->facts, stage, box);
+    struct tensor_drain drain =
+        tensor_drain_find(w->p, block->at[at], &stage->u.stage);
+    const char *fault =
+        drain.fault ? drain.fault : find_box(w->p, &w->facts, stage, box);
     if (fault) {
         report(w, stage, fault);
         return 1;
     }
     if (!box->copy.is_load)
-        append_store(w, box, &made);
+        append_store(w, box, stage, &drain, &made);
     else if (!append_load(w, box, stage, block, &made))
         return 1;
     ir_each_stmt(&made, note_place, stage);
@@ -503,11 +528,11 @@ static void walk_block(struct walk *w, struct ir_block *block)
     facts_leave(&w->facts, here);
 }
 
-// Put what belongs in front of a statement there.
+// Put what belongs beside a statement there.
 static void insert(struct arena *a, const struct insertion *i)
 {
-    size_t at = 0;
-    while (i->block->at[at] != i->before)
+    size_t at = i->is_behind ? 1 : 0;
+    while (i->block->at[at - (i->is_behind ? 1 : 0)] != i->at)
         at++;
     for (size_t k = 0; k < i->stmts.n; k++)
         ir_insert(a, i->block, at + k, i->stmts.at[k]);

@@ -260,6 +260,35 @@ struct touches touches_of(struct arena *a, struct ir_stmt *s,
     return o.touches;
 }
 
+// Put a name for any value in place of a variable.
+static struct ir_expr *any_value(struct arena *a, struct ir_expr *x,
+                                 void *context)
+{
+    const struct ir_stmt *s = context;
+    if (x->op != OP_var || x->u.var->kind == VAR_param)
+        return x;
+    return ir_read(a, ir_var_new(a, "any", x->type, VAR_let, s->span));
+}
+
+struct touches touches_until(struct arena *a, const struct touches *begun,
+                             const struct ir_stmt *wait,
+                             const struct meet_scope *scope)
+{
+    struct touches all = {0};
+    for (size_t i = 0; i < begun->n; i++) {
+        struct meet_access *x = arena_new(a, struct meet_access);
+        *x = *begun->at[i];
+        x->index = arena_array(a, struct ir_expr *, x->buffer->rank);
+        for (uint32_t d = 0; d < x->buffer->rank; d++)
+            x->index[d] =
+                ir_rewrite(a, begun->at[i]->index[d], any_value, (void *)wait);
+        x->stmt = wait;
+        x->scope = scope;
+        add(a, &all, x);
+    }
+    return all;
+}
+
 // Return the axes on which an access, seen from a scope, is in a loop over threads
 // of its own: all, if it stands elsewhere or is that of a thread that was singled
 // out.

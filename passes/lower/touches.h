@@ -24,6 +24,12 @@ struct touches touches_of(struct arena *a, struct ir_stmt *s,
                           const struct map *values,
                           const struct meet_scope *scope);
 
+// Return accesses that go on until a statement, in a scope, waits for them: of the
+// elements that each iteration of the loops around may have begun with.
+struct touches touches_until(struct arena *a, const struct touches *begun,
+                             const struct ir_stmt *wait,
+                             const struct meet_scope *scope);
+
 // Two accesses that conflict.
 struct conflict {
     const struct meet_access *first, *second;
