@@ -72,6 +72,14 @@ expect 0 fail:cuDevicePrimaryCtxRetain 'evaluated: the GPU takes no further prog
 expect 0 fail:cuCtxSetCurrent 'evaluated: the GPU cannot be selected' "${fake[@]}"
 expect 0 fail:cuMemGetInfo_v2 'vadd on Fake GPU: compute_75' "${fake[@]}"
 
+# The GPU has 16 MiB: sizes that do not fit are refused, the others run.
+expect 3 "" 'E0907]: the run needs 24000000 bytes of GPU memory, and can have 16777216' "${fake[@]}" --size n=2000000
+expect 3 "" 'C: all 1001 elements equal the reference' "${fake[@]}" --size n=2000000 --size n=1001
+expect 3 "" 'bytes of GPU memory, and can have 30000' "${fake[@]}" --sets 3 --memory 30000
+expect 0 "" 'GB/s' "${fake[@]}" --sets 2 --memory 30000
+expect 1 idle 'C: 7 of 7 elements DIFFER' "${fake[@]}" --size n=7
+expect 0 fail:cuMemGetInfo_v2 'C: all 2000000 elements equal' "${fake[@]}" --size n=2000000 --no-timing
+
 # Machine code for the GPU found, or for its next lower relative.
 if [[ -n ${INGOT_CUDA:-} && -x $INGOT_CUDA/bin/ptxas ]]; then
   expect 0 "" 'vadd on Fake GPU: sm_90 (exact)' --driver "$work/libcuda.so.1"

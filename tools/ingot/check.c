@@ -186,13 +186,13 @@ int command_check(int argc, char **argv)
         children,
         0,
         0};
-    struct options o = {.request = {.policies = (1u << SIMT_POLICIES) - 1,
+    struct options o = {.request = {.problem = {.request = {.is_distinct = 1}},
+                                    .policies = (1u << SIMT_POLICIES) - 1,
                                     .cases = 12,
                                     .seconds = 60,
                                     .work = CASE_WORK}};
     int code = EXIT_DONE;
     cli_parse(&argp, argc, argv, &o);
-    o.request.problem.request.is_distinct = true;
     toolchain_start(&o.tools, o.targets.cuda);
     cli_targets_apply(&o.targets, &o.tools, &o.compile.options);
     for (size_t i = 0; i < o.files.n; i++) {

@@ -99,10 +99,11 @@ const char *check_name(const struct variant *v);
 // Return the values of the sizes of a case, "m=1,n=2"; "" if it has none.
 const char *check_sizes_text(struct arena *a, const struct check_case *one);
 
-// Choose the sizes at which a variant is run: `out` gets a request for each,
-// those that need least work first.
+// Choose the sizes at which a variant is run, of which the request sets some:
+// `out` gets a request for each, those that need least work first.
 struct check_sizes VEC(struct problem_request);
 void check_choose_sizes(struct check *check, const struct variant *v,
+                        const struct problem_request *request,
                         struct check_sizes *out);
 
 // Return the case of a kernel with these sizes, with its results; NULL after

@@ -15,8 +15,9 @@ bool check_build(struct compilation *c, const struct compile_options *o)
                                     .seconds = BUILD_SECONDS,
                                     .work = BUILD_WORK};
     struct check check = {.request = &request, .options = o, .c = c};
-    request.problem.request.seed = 1;
-    request.problem.request.is_distinct = true;
+    struct problem_request any = {.seed = 1, .is_distinct = true};
+    request.problem.request = any;
+    vec_push(&c->arena, &request.problem.runs, any);
     request.problem.definition.steps = 1000000;
     bool ok = check_run(&check);
     ok = !check_tell(&check) && ok;

@@ -43,11 +43,13 @@ static const struct nvptx_target *target_of(const struct check *check,
     return first;
 }
 
-// Make the cases of a variant.  Returns false after reporting.
+// Make the cases of a variant, of each request.  Returns false after reporting.
 static bool make_cases(struct check *check, struct check_variant *v)
 {
+    const struct problem_options *o = &check->request->problem;
     struct check_sizes sizes = {0};
-    check_choose_sizes(check, v->variant, &sizes);
+    for (size_t i = 0; i < o->runs.n && !check->wrong; i++)
+        check_choose_sizes(check, v->variant, &o->runs.at[i], &sizes);
     for (size_t i = 0; i < sizes.n && !check->wrong; i++) {
         struct check_case *one =
             check_case(check, v->variant->source, &sizes.at[i]);

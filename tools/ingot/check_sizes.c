@@ -40,6 +40,7 @@ struct draw {
 struct chooser {
     struct check *check;
     const struct variant *v;
+    const struct problem_request *request;
     struct problem base; // the sizes that are set, and scalars
     uint64_t random;
     size_t params[SIZES_MOST]; // places of the sizes that are open
@@ -334,21 +335,15 @@ static bool is_set(const struct problem_request *r, const char *name)
     return false;
 }
 
-// Return the request of the user.
-static const struct problem_request *request_of(const struct chooser *c)
-{
-    return &c->check->request->problem.request;
-}
-
 // Return the request with these sizes set, too.
 static struct problem_request request_for(const struct chooser *c,
                                           const struct draw *d)
 {
     struct arena *a = &c->check->c->arena;
-    struct problem_request out = *request_of(c);
+    struct problem_request out = *c->request;
     memset(&out.values, 0, sizeof out.values);
-    for (size_t i = 0; i < request_of(c)->values.n; i++)
-        vec_push(a, &out.values, request_of(c)->values.at[i]);
+    for (size_t i = 0; i < c->request->values.n; i++)
+        vec_push(a, &out.values, c->request->values.at[i]);
     for (size_t i = 0; i < c->n; i++) {
         struct problem_setting s = {
             c->v->source->params.at[c->params[i]].var->name,
@@ -364,8 +359,7 @@ static void list_open(struct chooser *c)
     const struct ir_kernel *k = c->v->source;
     for (size_t i = 0; i < k->params.n && c->n < SIZES_MOST; i++) {
         const struct ir_var *var = k->params.at[i].var;
-        if (var && type_is_index(var->type) &&
-            !is_set(request_of(c), var->name))
+        if (var && type_is_index(var->type) && !is_set(c->request, var->name))
             c->params[c->n++] = i;
     }
 }
@@ -382,6 +376,7 @@ static bool make_base(struct chooser *c)
 }
 
 void check_choose_sizes(struct check *check, const struct variant *v,
+                        const struct problem_request *request,
                         struct check_sizes *out)
 {
     struct arena *a = &check->c->arena;
@@ -389,7 +384,8 @@ void check_choose_sizes(struct check *check, const struct variant *v,
     double work = check->request->work;
     c->check = check;
     c->v = v;
-    c->random = check->request->problem.request.seed * 2 + 1;
+    c->request = request;
+    c->random = request->seed * 2 + 1;
     list_open(c);
     if (!make_base(c))
         return;

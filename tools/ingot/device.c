@@ -49,11 +49,8 @@ static void lay_out(struct device *d)
 // Return how many sets do not fit in the cache, nor fill half the memory.
 static size_t useful_sets(const struct device *d)
 {
-    size_t free_bytes = 0, all = 0;
     size_t wanted = (size_t)d->driver->l2_bytes * CACHES / d->set_bytes + 1;
-    if (d->driver->cuMemGetInfo_v2(&free_bytes, &all))
-        return 1;
-    size_t fit = free_bytes / 2 / d->set_bytes;
+    size_t fit = (size_t)d->free_bytes / 2 / d->set_bytes;
     wanted = wanted < SETS_MOST ? wanted : SETS_MOST;
     wanted = wanted < fit ? wanted : fit;
     return wanted ? wanted : 1;

@@ -37,6 +37,7 @@ struct device {
     const struct dispatch *dispatch;
     struct diag_list *diags;
     struct arena *arena;
+    int64_t free_bytes; // of its memory, that may be taken
     void *stream;
     struct VEC(struct device_region) regions; // parameters, then workspace
     struct VEC(struct device_set) sets;

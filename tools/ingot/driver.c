@@ -77,6 +77,13 @@ void driver_close(struct driver *d)
     d->cuDevicePrimaryCtxRelease_v2(d->device);
 }
 
+int64_t driver_memory(const struct driver *d)
+{
+    size_t free_bytes, all;
+    return d->cuMemGetInfo_v2(&free_bytes, &all) ? INT64_MAX
+                                                 : (int64_t)free_bytes;
+}
+
 bool driver_check(const struct driver *d, int result, const char *call,
                   struct diag_list *diags)
 {

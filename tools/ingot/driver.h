@@ -29,6 +29,9 @@ const char *driver_open(struct driver *d, const char *path);
 // Give the device back; the library stays open.
 void driver_close(struct driver *d);
 
+// Return the free bytes of the device; INT64_MAX if that is not known.
+int64_t driver_memory(const struct driver *d);
+
 // Report a call that failed.  Returns whether it succeeded.
 bool driver_check(const struct driver *d, int result, const char *call,
                   struct diag_list *diags);

@@ -11,6 +11,7 @@
 #include "ir/walk.h"
 #include "tools/ingot/cli.h"
 #include "tools/ingot/distinct.h"
+#include "tools/ingot/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -372,8 +373,9 @@ void *problem_alloc(const struct problem_array *array, struct diag_list *diags)
              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (data != MAP_FAILED)
         return data;
-    diag_error(diags, (struct span){0}, D_no_host_memory, array->buffer->name,
-               (long long)array->bytes);
+    const char *name = arena_printf(diags->arena, "`%s`", array->buffer->name);
+    diag_error(diags, (struct span){0}, D_no_memory, name,
+               (long long)array->bytes, "host", (long long)memory_host());
     return NULL;
 }
 

@@ -12,10 +12,12 @@ struct problem_setting {
     const char *name, *text;
 };
 
+struct problem_settings VEC(struct problem_setting);
+
 // The settings and the seed of the random rest.
 struct problem_request {
-    struct VEC(struct problem_setting) values; // of sizes and scalars
-    struct VEC(struct problem_setting) ranges; // of arrays: "LO:HI"
+    struct problem_settings values; // of sizes and scalars; the last counts
+    struct problem_settings ranges; // of arrays: "LO:HI"
     uint64_t seed;
     bool is_distinct; // see distinct.h; else random
 };

@@ -18,7 +18,10 @@ enum {
 };
 
 static const struct argp_option options[] = {
-    {"size", KEY_SIZE, "NAME=N,...", 0, "set sizes", 0},
+    {"size", KEY_SIZE, "NAME=N,...", 0,
+     "set sizes; one that is set again begins another run, in which the others "
+     "stay as they are",
+     0},
     {"scalar", KEY_SCALAR, "NAME=X,...", 0, "set scalars (default: random)", 0},
     {"range", KEY_RANGE, "ARRAY=LOW:HIGH", 0,
      "draw the elements of an input from this range", 0},
@@ -38,33 +41,69 @@ static const struct argp_option options[] = {
      "most statements to evaluate on the CPU (default 1e9)", 0},
     {0}};
 
-// Add one `name=text`.
-static void add_setting(struct problem_options *o, const char *text, size_t n,
-                        bool is_range, struct argp_state *state)
+// Return one `name=text`; anything else ends the process.
+static struct problem_setting setting_of(struct problem_options *o,
+                                         const char *text, size_t n,
+                                         struct argp_state *state)
 {
     const char *copy = arena_copy(&o->arena, text, n);
     const char *equals = strchr(copy, '=');
     if (!equals || equals == copy || !equals[1])
         argp_error(state, "expected NAME=VALUE, not `%s`", copy);
-    struct problem_setting s = {
+    return (struct problem_setting){
         arena_copy(&o->arena, copy, (size_t)(equals - copy)), equals + 1};
-    if (is_range)
-        vec_push(&o->arena, &o->request.ranges, s);
-    else
-        vec_push(&o->arena, &o->request.values, s);
 }
 
-// Add `name=text,...`.
+// Add `name=text,...` to settings.
 static void add_settings(struct problem_options *o, const char *text,
-                         bool is_range, struct argp_state *state)
+                         struct problem_settings *to, struct argp_state *state)
 {
     for (;;) {
         size_t n = strcspn(text, ",");
-        add_setting(o, text, n, is_range, state);
+        vec_push(&o->arena, to, setting_of(o, text, n, state));
         if (!text[n])
             return;
         text += n + 1;
     }
+}
+
+// Return whether a name is set from `first` up to `end`.
+static bool is_set(const struct problem_settings *all, size_t first, size_t end,
+                   const char *name)
+{
+    for (size_t i = first; i < end; i++)
+        if (strcmp(all->at[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+// Divide the sizes into runs: a name that the run has begins the next one.
+static void find_ends(struct problem_options *o)
+{
+    size_t first = 0;
+    for (size_t i = 0; i < o->sizes.n; i++) {
+        if (!is_set(&o->sizes, first, i, o->sizes.at[i].name))
+            continue;
+        vec_push(&o->arena, &o->ends, i);
+        first = i;
+    }
+    vec_push(&o->arena, &o->ends, o->sizes.n);
+}
+
+// Make the request of each run: the scalars, and the sizes up to its last, of
+// which the newest of a name counts.
+static void make_requests(struct problem_options *o)
+{
+    find_ends(o);
+    for (size_t i = 0; i < o->ends.n; i++) {
+        struct problem_request run = o->request;
+        for (size_t j = 0; j < o->scalars.n; j++)
+            vec_push(&o->arena, &run.values, o->scalars.at[j]);
+        for (size_t j = 0; j < o->ends.at[i]; j++)
+            vec_push(&o->arena, &run.values, o->sizes.at[j]);
+        vec_push(&o->arena, &o->runs, run);
+    }
+    o->request = o->runs.at[o->runs.n - 1];
 }
 
 double problem_number(const char *text, struct argp_state *state)
@@ -98,9 +137,10 @@ static error_t take(int key, char *arg, struct argp_state *state)
         o->definition.steps = 1000000000;
         o->tolerance = -1;
         return 0;
-    case KEY_SIZE:
-    case KEY_SCALAR: add_settings(o, arg, false, state); return 0;
-    case KEY_RANGE: add_settings(o, arg, true, state); return 0;
+    case ARGP_KEY_SUCCESS: make_requests(o); return 0;
+    case KEY_SIZE: add_settings(o, arg, &o->sizes, state); return 0;
+    case KEY_SCALAR: add_settings(o, arg, &o->scalars, state); return 0;
+    case KEY_RANGE: add_settings(o, arg, &o->request.ranges, state); return 0;
     case KEY_SEED: o->request.seed = strtoull(arg, NULL, 0); return 0;
     case KEY_KERNEL: o->kernel = arg; return 0;
     case KEY_REFERENCE:

@@ -11,7 +11,10 @@
 // What was asked for.
 struct problem_options {
     struct arena arena;
-    struct problem_request request;
+    struct problem_request request; // all settings; the last of a name counts
+    struct problem_settings scalars, sizes;  // in order
+    struct VEC(size_t) ends;                 // in `sizes`, of each run
+    struct VEC(struct problem_request) runs; // one for each set of sizes
     struct definition_request definition;
     const char *kernel;    // NULL: not named
     const char *unordered; // "ARRAY" or "ARRAY COUNT", or NULL

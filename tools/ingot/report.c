@@ -54,6 +54,10 @@ static const char *variant_text(const struct report *r)
 static void print_place(const struct report *r, struct buf *out)
 {
     char name[IMAGE_NAME_SIZE];
+    if (!r->is_complete) {
+        buf_printf(out, "%s did not complete\n", r->problem->kernel->name);
+        return;
+    }
     if (!r->driver) {
         buf_printf(out, "%s on the CPU, evaluated: %s\n",
                    r->problem->kernel->name, r->no_gpu);
@@ -150,6 +154,8 @@ void report_print(const struct report *r, struct buf *out)
     print_place(r, out);
     buf_text(out, "  ");
     print_scalars(r, out);
+    if (!r->is_complete)
+        return;
     print_launches(r, out);
     for (size_t i = 0; i < r->comparisons.n; i++)
         print_comparison(r, &r->comparisons.at[i], out);
@@ -258,16 +264,12 @@ static json_t *timing_json(const struct report *r)
     return object;
 }
 
-json_t *report_json(const struct report *r)
+// Add what a run to the end tells.
+static void set_outcome(const struct report *r, json_t *object)
 {
-    json_t *object = json_object(), *results = json_array();
+    json_t *results = json_array();
     for (size_t i = 0; i < r->comparisons.n; i++)
         json_array_append_new(results, comparison_json(&r->comparisons.at[i]));
-    json_object_set_new(object, "kernel", json_text(r->problem->kernel->name));
-    json_object_set_new(object, "device", place_json(r));
-    json_object_set_new(object, "scalars", scalars_json(r));
-    json_object_set_new(object, "seed",
-                        json_integer((json_int_t)r->problem->seed));
     json_object_set_new(object, "variant", json_text(variant_text(r)));
     json_object_set_new(object, "launches", launches_json(r));
     json_object_set_new(object, "reference", json_text(r->reference));
@@ -276,5 +278,18 @@ json_t *report_json(const struct report *r)
     json_set_real(object, "operations", r->work.operations);
     if (r->has_timing)
         json_object_set_new(object, "timing", timing_json(r));
+}
+
+json_t *report_json(const struct report *r)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "kernel", json_text(r->problem->kernel->name));
+    if (r->is_complete)
+        json_object_set_new(object, "device", place_json(r));
+    json_object_set_new(object, "scalars", scalars_json(r));
+    json_object_set_new(object, "seed",
+                        json_integer((json_int_t)r->problem->seed));
+    if (r->is_complete)
+        set_outcome(r, object);
     return object;
 }

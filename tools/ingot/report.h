@@ -13,6 +13,7 @@
 // One run, as far as it came.
 struct report {
     const struct problem *problem;
+    bool is_complete; // it ran to its end; else there are scalars alone
     const struct dispatch *dispatch;
     struct work work;
     const char *no_gpu;          // why the CPU evaluated it; NULL on a GPU

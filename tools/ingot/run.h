@@ -1,4 +1,5 @@
-// `ingot run`, in parts: options, and the run itself.
+// `ingot run`, in parts: options, a kernel that is ready, the run at one set of
+// sizes, the command.
 
 #ifndef TOOLS_INGOT_RUN_H
 #define TOOLS_INGOT_RUN_H
@@ -20,11 +21,51 @@ struct run_options {
     const char *variant; // NULL: as the guards say
     const char *driver;  // path of libcuda; NULL: the system's
     enum run_device device;
-    size_t sets; // copies of the data; 0: as many as are useful
+    size_t sets;    // copies of the data; 0: as many as are useful
+    int64_t memory; // most bytes to take, on the host and on the GPU
     bool is_jit, is_json, no_timing;
 };
 
 // Read the command line; usage errors end the process.
 void run_parse(int argc, char **argv, struct run_options *out);
+
+// The kernel, ready to run at any sizes.
+struct run_kernel {
+    struct run_options *options;
+    struct compilation *c;
+    const struct ir_kernel *kernel; // as it was written
+    const char *fault;              // why there is no GPU to run on, or NULL
+    struct driver driver;
+    struct toolchain tools;
+    struct loaded loaded;                    // on the GPU
+    const struct ir_kernel *const *variants; // lowered, in order
+    size_t n_variants;
+};
+
+// Look for the GPU, compile, and load; requires options, c and kernel.
+// Returns false after reporting; run_kernel_close releases it in any case.
+bool run_kernel_open(struct run_kernel *k);
+void run_kernel_close(struct run_kernel *k);
+
+// A run at one set of sizes.
+struct run {
+    struct run_kernel *on;
+    struct problem problem;
+    bool is_ready; // the problem is made
+    struct dispatch dispatch;
+    struct report report;
+    struct diag_list diags;     // of this run alone
+    struct eval_argument *want; // what the definition computes, or NULL
+    struct eval_argument *got;  // what the kernel computed
+};
+
+// Make the problem of a run; `diags` says what of it is refused.
+// Returns false with `wrong` set to what of the command line cannot be.
+bool run_make(struct run *r, struct run_kernel *on,
+              const struct problem_request *request, const char **wrong);
+
+// Run and compare; requires that the run and its kernel are ready.  The report
+// and `diags` say what came of it.
+void run_once(struct run *r);
 
 #endif

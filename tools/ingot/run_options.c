@@ -2,6 +2,7 @@
 
 #include "tools/ingot/run.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ enum {
     KEY_REPS,
     KEY_GRAPH,
     KEY_SETS,
+    KEY_MEMORY,
     KEY_NO_TIMING,
     KEY_JSON,
 };
@@ -29,9 +31,14 @@ static const struct argp_option options[] = {
     {"sets", KEY_SETS, "N", 0,
      "copies of the data that take turns (default: more than the cache holds)",
      0},
+    {"memory", KEY_MEMORY, "BYTES", 0,
+     "take no more of the host's memory, nor of the GPU's, than this, 8G for "
+     "example (default: what is free)",
+     0},
     {"no-timing", KEY_NO_TIMING, 0, 0, "run once, measure nothing", 0},
     {"driver", KEY_DRIVER, "PATH", 0, "the libcuda.so.1 to use", 0},
-    {"json", KEY_JSON, 0, 0, "print the result as JSON", 0},
+    {"json", KEY_JSON, 0, 0,
+     "print the result as JSON; of several runs, a list", 0},
     {0}};
 
 // Take the file; there is one.
@@ -41,6 +48,20 @@ static void take_file(struct run_options *o, const char *arg,
     if (o->file)
         argp_error(state, "name one file");
     o->file = arg;
+}
+
+// Return a number of bytes, with a unit of 2^10 to 2^40 or without.
+static int64_t bytes_of(const char *text, struct argp_state *state)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    double x = strtod(text, &end);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    if (unit)
+        x = ldexp(x, 10 * (int)(unit - units + 1));
+    if (end == text || !(x >= 1) || x > 1e18 || end[unit != NULL])
+        argp_error(state, "--memory needs bytes, such as 8G, not `%s`", text);
+    return (int64_t)x;
 }
 
 // Take one option.
@@ -67,6 +88,7 @@ static error_t take(int key, char *arg, struct argp_state *state)
         o->timing.graph = (size_t)problem_number(arg, state);
         return 0;
     case KEY_SETS: o->sets = (size_t)problem_number(arg, state); return 0;
+    case KEY_MEMORY: o->memory = bytes_of(arg, state); return 0;
     case KEY_NO_TIMING: o->no_timing = true; return 0;
     case KEY_JSON: o->is_json = true; return 0;
     case ARGP_KEY_ARG: take_file(o, arg, state); return 0;
