@@ -300,6 +300,13 @@ static bool replace_inline(struct rewriter *w, LLVMValueRef call,
     return true;
 }
 
+// Return whether a function is one of LLVM for any machine, of which there is
+// machine code as quickly as there would be of a call.
+static bool is_kept(const struct rewriter *w, const char *name)
+{
+    return is_common(name) && !(w->code->is_brief && math_find(name));
+}
+
 bool code_replace_call(struct rewriter *w, LLVMValueRef call)
 {
     LLVMValueRef called = LLVMGetCalledValue(call);
@@ -316,7 +323,7 @@ bool code_replace_call(struct rewriter *w, LLVMValueRef call)
                         replace_barrier(w, call, name) ||
                         code_replace_intrinsic(w, call, name) ||
                         replace_matrix(w, call, name) ||
-                        watch_memory(w, call, name) || is_common(name) ||
+                        watch_memory(w, call, name) || is_kept(w, name) ||
                         replace_math(w, call, math_find(name));
     if (!ok)
         diag_error(w->diags, (struct span){0}, D_simt_unknown, name);

@@ -2,12 +2,14 @@
 
 #include "tools/simt/code.h"
 
+#include <llvm-c/DebugInfo.h>
 #include <llvm-c/Error.h>
 #include <llvm-c/Orc.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 
 #include <math.h>
+#include <string.h>
 
 // Report what LLVM says, if it says anything.  Returns whether it did.
 static bool failed(LLVMErrorRef error, struct diag_list *diags)
@@ -28,6 +30,35 @@ static LLVMCodeGenOptLevel codegen_level(const struct simt_code *code)
     return code->is_checked ? LLVMCodeGenLevelLess : LLVMCodeGenLevelDefault;
 }
 
+// Return whether a list, `+a,-b`, has a feature.
+static bool lists(const char *list, const char *feature)
+{
+    size_t n = strlen(feature);
+    for (const char *at = list; *at; at += strspn(at, ",")) {
+        size_t length = strcspn(at, ",");
+        if (length == n && memcmp(at, feature, n) == 0)
+            return true;
+        at += length;
+    }
+    return false;
+}
+
+// Return, of a list of features, those that code which is to come quickly uses
+// beyond what every machine of the architecture has: LLVM has no other code for
+// numbers of 16 bits, or a slow one.
+static const char *brief_features(struct arena *a, const char *list)
+{
+    static const char *const used[] = {"+fma",        "+f16c",
+                                       "+avx512fp16", "+avx512bf16",
+                                       "+avx512vl",   "+avxneconvert"};
+    const char *out = "";
+    for (size_t i = 0; i < sizeof used / sizeof *used; i++) {
+        if (lists(list, used[i]))
+            out = arena_printf(a, "%s%s%s", out, *out ? "," : "", used[i]);
+    }
+    return out;
+}
+
 // Return the target machine of this machine, or NULL after reporting.
 static LLVMTargetMachineRef host_machine(struct rewriter *w)
 {
@@ -41,9 +72,11 @@ static LLVMTargetMachineRef host_machine(struct rewriter *w)
         diag_error(w->diags, (struct span){0}, D_llvm_failed, text);
         LLVMDisposeMessage(text);
     } else {
-        machine = LLVMCreateTargetMachine(target, triple, cpu, features,
-                                          codegen_level(w->code), LLVMRelocPIC,
-                                          LLVMCodeModelJITDefault);
+        bool is_brief = w->code->is_brief;
+        machine = LLVMCreateTargetMachine(
+            target, triple, is_brief ? "" : cpu,
+            is_brief ? brief_features(w->code->arena, features) : features,
+            codegen_level(w->code), LLVMRelocPIC, LLVMCodeModelJITDefault);
         LLVMSetTarget(w->module, triple);
     }
     LLVMDisposeMessage(triple);
@@ -88,6 +121,7 @@ bool code_compile(struct rewriter *w)
 {
     LLVMTargetMachineRef machine = host_machine(w);
     bool ok = machine != NULL;
+    LLVMStripModuleDebugInfo(w->module);
     if (ok) {
         set_layout(w, machine);
         ok = make_jit(w, machine) && find_library(w);

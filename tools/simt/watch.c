@@ -69,13 +69,12 @@ static void watch_access(struct rewriter *w, LLVMValueRef i, unsigned operand,
     s->align = LLVMGetAlignment(i);
     code_find_home(w, s, p);
     LLVMPositionBuilderBefore(w->builder, i);
-    LLVMValueRef args[] = {
-        code_address(w, w->code->machine),
-        LLVMBuildAddrSpaceCast(w->builder, p, w->pointer, ""),
-        code_address(w, s)};
+    LLVMValueRef args[] = {code_address(w, w->code->machine),
+                           LLVMBuildPtrToInt(w->builder, p, w->word, ""),
+                           code_address(w, s)};
     LLVMValueRef checked =
-        code_call(w, FUNCTION(simt_access), w->pointer, args, 3);
-    checked = LLVMBuildAddrSpaceCast(w->builder, checked, LLVMTypeOf(p), "");
+        code_call(w, FUNCTION(simt_access), w->word, args, 3);
+    checked = LLVMBuildIntToPtr(w->builder, checked, LLVMTypeOf(p), "");
     LLVMSetOperand(i, operand, checked);
 }
 
