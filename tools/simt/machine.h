@@ -237,8 +237,8 @@ struct machine {
 
 // ---- memory.c
 
-// Reserve address space, without arrays.  Returns false if there is none.
-bool machine_open(struct machine *m);
+// Return a machine without arrays, or NULL if there is no address space.
+struct machine *machine_open(void);
 void machine_close(struct machine *m);
 
 // Add an array of `bytes` bytes per thread or in all, zero, on pages of its

@@ -22,14 +22,20 @@ static void *reserve(size_t bytes)
     return p == MAP_FAILED ? NULL : p;
 }
 
-bool machine_open(struct machine *m)
+struct machine *machine_open(void)
 {
+    struct machine *m = reserve(sizeof *m);
+    if (!m)
+        return NULL;
     m->n_regions = 1;
     m->used = PAGE_BYTES;
     m->arena = reserve(ARENA_BYTES);
     m->pages = reserve(PAGES_BYTES);
     memset(m->sink, 0xcd, sizeof m->sink);
-    return m->arena && m->pages;
+    if (m->arena && m->pages)
+        return m;
+    machine_close(m);
+    return NULL;
 }
 
 void machine_close(struct machine *m)
@@ -45,8 +51,7 @@ void machine_close(struct machine *m)
     if (m->stacks)
         munmap(m->stacks, m->stack_bytes * FIBERS_MOST);
     async_close(m);
-    m->arena = m->stacks = NULL;
-    m->pages = NULL;
+    munmap(m, sizeof *m);
 }
 
 // Return log2 of the bytes that one record stands for.

@@ -6,7 +6,6 @@
 
 #include <llvm-c/IRReader.h>
 
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -118,9 +117,9 @@ struct simt_code *simt_compile(struct arena *a, const struct ir_kernel *kernel,
     code->kernel = kernel;
     code->is_checked = !options->is_unchecked;
     code->is_brief = options->is_brief;
-    code->machine = calloc(1, sizeof *code->machine);
+    code->machine = machine_open();
     list_entries(code);
-    if (!code->machine || !machine_open(code->machine))
+    if (!code->machine)
         diag_error(diags, (struct span){0}, D_simt_no_memory);
     else if (emit(code, options, diags, &text) && parse(&w, &text) &&
              translate(&w) && find_entries(code, diags) &&
@@ -141,7 +140,6 @@ void simt_free(struct simt_code *code)
         LLVMConsumeError(LLVMOrcDisposeLLJIT(code->jit));
     if (code->machine)
         machine_close(code->machine);
-    free(code->machine);
     code->machine = NULL;
     code->jit = NULL;
 }
