@@ -156,6 +156,16 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+// Return whether threads stand by their number already.
+static bool is_in_order(struct thread *const *at, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        if (number_of(at[i - 1]) > number_of(at[i]))
+            return false;
+    }
+    return true;
+}
+
 // Return how many threads the unit has of which a group has `n`: those that
 // are missing have gone another way, or do not exist.
 static size_t whole_of(const struct group *g, size_t n, uint32_t width)
@@ -173,7 +183,8 @@ void eval_units(const struct group *g, uint32_t width, const struct action *s,
         return;
     }
     memcpy(at, g->at, g->n * sizeof *at);
-    qsort(at, g->n, sizeof *at, by_number);
+    if (!is_in_order(at, g->n))
+        qsort(at, g->n, sizeof *at, by_number);
     for (size_t i = 0, n; i < g->n && !m->is_stopped; i += n) {
         int64_t unit = number_of(at[i]) / width;
         for (n = 1; i + n < g->n && number_of(at[i + n]) / width == unit;)

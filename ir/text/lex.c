@@ -194,6 +194,8 @@ static bool lex_punct(struct lexer *l)
 {
     size_t from = l->at;
     for (int i = 0; i < PUNCTS; i++) {
+        if (puncts[i][0] != l->source->text[from])
+            continue;
         size_t n = strlen(puncts[i]);
         if (l->source->size - from < n ||
             memcmp(l->source->text + from, puncts[i], n) != 0)

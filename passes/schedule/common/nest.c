@@ -273,6 +273,8 @@ bool sched_blame(const struct sched_call *c, struct ir_stmt *const *marked,
                  size_t n, const char *note)
 {
     struct span last = {0};
+    if (c->pass->diags->is_brief)
+        return false;
     for (size_t i = 0; i < n; i++) {
         struct span span = marked[i]->span;
         bool again = span.source == last.source && span.from == last.from;
