@@ -56,6 +56,8 @@ struct emitter {
     LLVMValueRef function;       // the entry
     LLVMBasicBlockRef allocas;   // its first block: local arrays and variables
     struct map values;           // ir_var -> its LLVMValueRef
+    struct map depths;           // ir_var -> the loops around that it needs
+    unsigned depth;              // of loops around
     struct map arrays;           // ir_buffer -> its pointer
     struct map written;          // the arrays that the launch writes
     struct shared_layout shared; // of the launch's arrays in shared memory
@@ -181,6 +183,20 @@ void emit_warpgroup_sync(struct emitter *e, const char *ptx);
 // Emit a copy to shared memory that goes on behind it, or report E0763; false
 // if it has to be an ordinary store.
 bool emit_async(struct emitter *e, const struct ir_stmt *s);
+
+// ---- emit_address.c
+
+// Note that a loop's body begins, and that it ends.
+void emit_enter_loop(struct emitter *e, const struct ir_for *loop);
+void emit_leave_loop(struct emitter *e);
+// Note what a name stands for.
+void emit_note_depth(struct emitter *e, const struct ir_var *var,
+                     const struct ir_expr *value);
+// Return what emit_address does; of shared memory, such that its parts leave the
+// loops that do not change them.
+LLVMValueRef emit_shared_address(struct emitter *e,
+                                 const struct ir_buffer *buffer,
+                                 const struct ir_expr *index);
 
 // ---- emit_memory.c
 

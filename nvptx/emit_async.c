@@ -72,7 +72,8 @@ bool emit_async(struct emitter *e, const struct ir_stmt *s)
     }
     if (!name)
         return false;
-    LLVMValueRef to = emit_address(e, s->u.store.buffer, s->u.store.index[0]);
+    LLVMValueRef to =
+        emit_shared_address(e, s->u.store.buffer, s->u.store.index[0]);
     LLVMValueRef from =
         emit_address(e, copy.from->u.buffer, copy.from->args[0]);
     if (copy.condition)

@@ -19,7 +19,7 @@ LLVMValueRef matrix_address(struct emitter *e, const struct ir_stmt *s,
                             enum matrix_operand which)
 {
     const struct ir_expr *at = s->u.matrix.tiles[which].at;
-    return emit_address(e, at->u.buffer, at->args[0]);
+    return emit_shared_address(e, at->u.buffer, at->args[0]);
 }
 
 LLVMValueRef matrix_keeps(struct emitter *e, const struct ir_stmt *s)

@@ -224,7 +224,9 @@ static void emit_for(struct emitter *e, struct ir_stmt *s)
     LLVMPositionBuilderAtEnd(e->builder, body);
     LLVMValueRef v = LLVMBuildPhi(e->builder, emit_type(e, t), "");
     map_set(&e->values, loop->var, v);
+    emit_enter_loop(e, loop);
     emit_block(e, &loop->body);
+    emit_leave_loop(e);
     LLVMValueRef next = emit_no_wrap(t, LLVMBuildAdd(e->builder, v, step, ""));
     LLVMBasicBlockRef last = LLVMGetInsertBlock(e->builder);
     describe_loop(e, s, branch_for(e, s, is_less(e, t, next, to), body, after));
@@ -256,6 +258,7 @@ static void emit_if(struct emitter *e, struct ir_stmt *s)
 static void emit_let(struct emitter *e, const struct ir_stmt *s)
 {
     map_set(&e->values, s->u.let.var, emit_value(e, s->u.let.value));
+    emit_note_depth(e, s->u.let.var, s->u.let.value);
 }
 
 // A variable: a place on the stack, which optimisation removes.

@@ -147,12 +147,31 @@ static struct value swizzle_mask(struct flatten *f, const struct ir_buffer *b,
     if (!s.bits)
         return (struct value){0};
     struct ir_expr *row = layout_row(a, b, index);
-    struct ir_expr *some = ir_binary(a, OP_shr, row, ir_int(a, s.shift));
+    struct ir_expr *some =
+        s.shift ? ir_binary(a, OP_div, row, ir_int(a, (int64_t)1 << s.shift))
+                : row;
     struct ir_expr *bits =
         ir_binary(a, OP_mod, some, ir_int(a, (int64_t)1 << s.bits));
     return value_of(
         f, fold_expr(a, &f->facts,
                      ir_mul(a, bits, ir_int(a, (int64_t)1 << s.base))));
+}
+
+// Return the strides by which indices are multiplied one by one, or NULL: those
+// of the array, or the numbers that they are in one that is swizzled, so that
+// what a loop does not change of an offset is a part of the sum.
+static struct ir_expr **strides_of(struct flatten *f, const struct ir_buffer *b)
+{
+    int64_t distance;
+    if (b->strides || !b->swizzle.bits)
+        return b->strides;
+    struct ir_expr **out = arena_array(f->arena, struct ir_expr *, b->rank);
+    for (uint32_t i = 0; i < b->rank; i++) {
+        if (!distance_of(b, i, &distance))
+            return NULL;
+        out[i] = ir_int(f->arena, distance);
+    }
+    return out;
 }
 
 // Return the offset of an element from its indices.
@@ -168,14 +187,14 @@ static struct ir_expr *flat_offset(struct flatten *f, const struct ir_buffer *b,
     for (uint32_t i = 0; i < plain; i++)
         split_constant(f, b, i, &index[i], &constant);
     bool small = is_small(f, b, constant);
+    struct ir_expr **strides = strides_of(f, b);
     struct value sum = value_of(f, ir_int(f->arena, 0));
     for (uint32_t i = 0; i < b->rank; i++) {
         struct value term = value_of(f, index[i]);
         if (i == plain)
             term = combine(f, OP_bit_xor, term, mask, small);
-        struct value scale =
-            value_of(f, b->strides ? b->strides[i] : b->shape[i]);
-        struct value *scaled = b->strides ? &term : &sum;
+        struct value scale = value_of(f, strides ? strides[i] : b->shape[i]);
+        struct value *scaled = strides ? &term : &sum;
         *scaled = combine(f, OP_mul, *scaled, scale, small);
         sum = combine(f, OP_add, sum, term, small);
     }
