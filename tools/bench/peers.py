@@ -83,7 +83,12 @@ def triton(a, b, bias, finish, out):
     return triton_matmul.best(a, b, out)
 
 
-PEERS = {f.__name__: f for f in (cublas, cublas_tf32, cublaslt, compiled, scaled, integers, triton)}
+def triton_sm80(a, b, bias, finish, out):
+    """The same with the instructions of sm_80: mma.sync and cp.async."""
+    return triton_matmul.best(a, b, out, "sm80")
+
+
+PEERS = {f.__name__: f for f in (cublas, cublas_tf32, cublaslt, compiled, scaled, integers, triton, triton_sm80)}
 PEERS |= {"scaled_copied": copied(scaled), "integers_copied": copied(integers)}
 # Those that compute the epilogue, too.
 FUSED = ("cublaslt", "compiled")

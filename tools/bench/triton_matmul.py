@@ -93,13 +93,14 @@ def described(matrix, rows, columns):
     return TensorDescriptor.from_tensor(matrix, [columns, rows] if turned else [rows, columns]), turned
 
 
-def prepared(form, a, b, out, tile):
-    """The kernel, its arguments and its grid for out = a @ b by blocks of one tile."""
+def prepared(form, a, b, out, tile, arch):
+    """The kernel, its arguments and its grid for out = a @ b by blocks of one tile; `arch`: by the
+    instructions of that architecture, assembled for the device."""
     (M, K), N = a.shape, b.shape[1]
     bm, bn, bk, group, stages, warps = tile
     options = {"BLOCK_M": bm, "BLOCK_N": bn, "BLOCK_K": bk, "GROUP": group,
                "SUM": tl.float32 if out.dtype.is_floating_point else tl.int32,
-               "num_stages": stages, "num_warps": warps}
+               "num_stages": stages, "num_warps": warps, **({"arch": arch} if arch else {})}
     grid = (triton.cdiv(M, bm) * triton.cdiv(N, bn),)
     if form == "pointers":
         return by_pointers, (a, b, out, M, N, K, *a.stride(), *b.stride(), *out.stride()), options, grid
@@ -108,8 +109,8 @@ def prepared(form, a, b, out, tile):
     return by_descriptors, (left, right, out, M, N, K, *out.stride()), options, grid
 
 
-def launcher(form, a, b, out, tile):
-    kernel, arguments, options, grid = prepared(form, a, b, out, tile)
+def launcher(form, a, b, out, tile, arch):
+    kernel, arguments, options, grid = prepared(form, a, b, out, tile, arch)
 
     def launch():
         kernel[grid](*arguments, **options)
@@ -117,19 +118,27 @@ def launcher(form, a, b, out, tile):
     return launch
 
 
-def compile_all(choices, a, b, out):
+def check_instructions(form, a, b, out, tile, arch):
+    """Raises an error unless a kernel for an older architecture is without Hopper's products."""
+    kernel, arguments, options, grid = prepared(form, a, b, out, tile, arch)
+    text = kernel[grid](*arguments, **options).asm["ptx"]
+    if "wgmma" in text or "mma.sync" not in text:
+        raise RuntimeError(f"Triton did not compile for {arch}")
+
+
+def compile_all(choices, a, b, out, arch):
     """Compiles for all tiles at the same time; those that fail do so again when launched."""
     with ThreadPoolExecutor(COMPILERS) as pool, triton.AsyncCompileMode(pool, ignore_errors=True):
         for form, tile in choices:
-            kernel, arguments, options, grid = prepared(form, a, b, out, tile)
+            kernel, arguments, options, grid = prepared(form, a, b, out, tile, arch)
             kernel.warmup(*arguments, grid=grid, **options)
 
 
-def tried(form, a, b, out, tile):
+def tried(form, a, b, out, tile, arch):
     """Milliseconds of some launches with this tile; infinite if it cannot be built."""
     start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     try:
-        launch = launcher(form, a, b, out, tile)
+        launch = launcher(form, a, b, out, tile, arch)
         launch()
         launch()
         start.record()
@@ -142,19 +151,24 @@ def tried(form, a, b, out, tile):
     return start.elapsed_time(end)
 
 
-def best(a, b, out):
-    """The launcher of the fastest form and tile for these shapes, found once."""
+def best(a, b, out, arch=None):
+    """The launcher of the fastest form and tile for these shapes, found once; with `arch`, as
+    "sm80", of those by pointers with the instructions of that architecture."""
     if not triton:
         raise RuntimeError("Triton is absent")
-    key = (a.shape, b.shape, a.stride(), b.stride(), a.dtype, out.dtype)
+    key = (a.shape, b.shape, a.stride(), b.stride(), a.dtype, out.dtype, arch)
     if key not in KEPT:
         size = a.element_size()
-        choices = [*(("pointers", t) for t in TILES[size]),
-                   *(("descriptors", t) for t in TILES_BY_DESCRIPTOR[size])]
-        compile_all(choices, a, b, out)
-        times = {c: tried(c[0], a, b, out, c[1]) for c in choices}
-        KEPT[key] = min(times, key=times.get)
-        if times[KEPT[key]] == float("inf"):
+        choices = [("pointers", t) for t in TILES[size]]
+        if not arch:
+            choices += [("descriptors", t) for t in TILES_BY_DESCRIPTOR[size]]
+        compile_all(choices, a, b, out, arch)
+        times = {c: tried(c[0], a, b, out, c[1], arch) for c in choices}
+        fastest = min(times, key=times.get)
+        if times[fastest] == float("inf"):
             raise RuntimeError("no tile can be built")
+        if arch:
+            check_instructions(fastest[0], a, b, out, fastest[1], arch)
+        KEPT[key] = fastest
     form, tile = KEPT[key]
-    return launcher(form, a, b, out, tile)
+    return launcher(form, a, b, out, tile, arch)
