@@ -162,11 +162,11 @@ static bool find_shape(struct placing *x, bool *moves, struct ir_expr **shape)
 }
 
 // Return how many of the loops and branches around all accesses may be around
-// the array: not the loop that fills it for its next iteration.
+// the array: not the loop that fills one in shared memory for its next iteration.
 static size_t depth_most(const struct placing *x)
 {
     size_t n = x->common.stmts.n;
-    while (n && x->buffer->is_double) {
+    while (n && x->buffer->is_double && x->buffer->space == SPACE_shared) {
         struct ir_stmt *s = x->common.stmts.at[--n];
         if (s->kind == STMT_for && s->u.loop.axis == AXIS_serial)
             break;

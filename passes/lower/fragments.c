@@ -64,6 +64,7 @@ bool fragments_declare(struct fragments *f, struct fragment *x)
     x->local =
         ir_buffer_new(a, x->array->name, x->array->elem, rank + 1, shape);
     x->local->space = SPACE_local;
+    x->local->is_double = x->array->is_double;
     x->local->span = x->array->span;
     return true;
 }

@@ -9,11 +9,13 @@
 // filled, in each iteration the next one is loaded, this one used, the next
 // one stored.  Serial loops of the copy are unrolled.  Where the engine stores
 // the array by boxes, the next half is filled while it does (tensor_drain.c).
+// A fragment is loaded for the next iteration of the loop, and, if a pipelined
+// loop is around that, in the last one for the first of the next tile.
 //
 // Requires:
 //  1. the stage just stores to its own iteration
 //     variables, and alone writes its array        E0653 E0654
-//  2. the array is in shared memory                E0674
+//  2. the array is in shared memory, or a fragment E0674
 //  3. a serial loop holds the stage and all that
 //     read it, and nothing in it changes what the
 //     stage reads                                  E0656 E0657
@@ -84,7 +86,7 @@ static bool check(const struct sched_call *c, struct mark *m)
     if (!sched_check_stores(c, m->stage, &stores) ||
         !sched_check_alone(c, m->stage, &m->uses))
         return false;
-    if (m->array->space != SPACE_shared) {
+    if (m->array->space != SPACE_shared && m->array->space != SPACE_fragment) {
         diag_error(p->diags, c->span, D_double_memory, m->array->name,
                    space_name(m->array->space));
         return sched_blame_one(c, m->stage, "fills it");
@@ -98,6 +100,9 @@ bool sched_double_buffer(struct sched_call *c)
     struct mark m = {.stage = sched_arg(c, 0)};
     if (!check(c, &m))
         return false;
+    m.array->is_double = true;
+    if (m.array->space == SPACE_fragment)
+        return true;
     struct ir_path path = sched_path(c->pass, m.stage);
     for (uint32_t i = path.n - 1; i-- > 0 && path.stmts[i] != m.loop;) {
         struct ir_stmt *s = path.stmts[i];
@@ -105,6 +110,5 @@ bool sched_double_buffer(struct sched_call *c)
             ir_int_value(s->u.loop.to, &extent))
             s->u.loop.axis = AXIS_unroll;
     }
-    m.array->is_double = true;
     return true;
 }
