@@ -4,6 +4,7 @@
 
 #include "ir/affine.h"
 #include "ir/build.h"
+#include "ir/walk.h"
 #include "passes/opt/fold.h"
 
 // Return a multiple of a number over it.
@@ -53,6 +54,59 @@ static void simplify(struct fragments *f, struct tensor_nest *nest)
     }
 }
 
+// Return whether the sum of a stage goes over a loop.
+static bool adds_over(const struct ir_stage *stage, const struct ir_stmt *s)
+{
+    bool found = false;
+    for (size_t i = 0; s->kind == STMT_for && i < stage->iters.n; i++)
+        found |= stage->iters.at[i].is_reduce &&
+                 ir_mentions(stage->iters.at[i].binding, s->u.loop.var);
+    return found;
+}
+
+// Return whether a loop has an iteration.
+static bool runs(struct facts *facts, const struct ir_for *loop)
+{
+    struct affine from = affine_of(facts->arena, loop->from);
+    struct affine to = affine_of(facts->arena, loop->to);
+    struct affine one = affine_number(1);
+    struct affine room = affine_add(facts->arena, &to, -1, &from);
+    room = affine_add(facts->arena, &room, -1, &one);
+    return !room.failed && facts_nonnegative(facts, &room);
+}
+
+// Return whether the first product of every sum runs, which overwrites what is
+// there if the stage has an init.
+static bool begins_sums(struct fragments *f, const struct tensor_nest *nest)
+{
+    const struct ir_stage *stage = &nest->stage->u.stage;
+    struct ir_path path;
+    bool adds = false, begins = true;
+    ir_find(f->p->scratch, &f->p->kernel->body, nest->stage, &path);
+    for (uint32_t i = 0; i + 1 < path.n; i++) {
+        struct facts facts;
+        facts_start(&facts, f->p->scratch, f->p->kernel);
+        facts_enter_path(&facts, &path, i);
+        adds |= adds_over(stage, path.stmts[i]);
+        if (path.stmts[i]->kind != STMT_for)
+            begins &= !adds;
+        else if (adds_over(stage, path.stmts[i]))
+            begins &= runs(&facts, &path.stmts[i]->u.loop);
+    }
+    return begins;
+}
+
+// Report that a nest is not what its instruction does.  Returns false.
+static bool report(struct fragments *f, const struct ir_stmt *loop,
+                   struct ir_matrix op, const char *why)
+{
+    struct buf name = {0};
+    matrix_name(&name, op);
+    diag_error(f->p->diags, loop->span, D_not_a_product, name.data, why);
+    buf_free(&name);
+    return false;
+}
+
 bool fragments_multiply(struct fragments *f, struct ir_stmt *loop,
                         struct ir_stmt **out)
 {
@@ -60,6 +114,10 @@ bool fragments_multiply(struct fragments *f, struct ir_stmt *loop,
     struct tensor_nest nest;
     if (!tensor_marked(loop, &op) || tensor_match(f->p->arena, loop, op, &nest))
         return false;
+    if (nest.keep && !begins_sums(f, &nest))
+        return report(f, loop, op,
+                      "a sum without terms would be left as it was; "
+                      "decompose_reduction takes its init away");
     simplify(f, &nest);
     struct ir_stmt *s =
         ir_stmt_from(ir_stmt_matrix(f->p->arena, op), nest.stage);
