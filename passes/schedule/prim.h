@@ -203,6 +203,9 @@ bool sched_check_nested(const struct sched_call *c,
 // The bounds of no loop mention the variable of another one.
 bool sched_check_rectangle(const struct sched_call *c,
                            struct ir_stmt *const *loops, size_t n);
+// In the order given, each loop is inside of those that its bounds mention.
+bool sched_check_inside(const struct sched_call *c,
+                        struct ir_stmt *const *order, size_t n);
 // The loop's iterations are independent, so that they can run on the axis.
 bool sched_check_parallel(const struct sched_call *c, struct ir_stmt *loop,
                           enum axis axis);

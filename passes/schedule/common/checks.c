@@ -104,25 +104,50 @@ bool sched_check_nested(const struct sched_call *c,
     return true;
 }
 
+// Return whether the bounds of a loop mention the variable of another one.
+static bool is_bounded_by(const struct ir_stmt *loop, const struct ir_stmt *by)
+{
+    const struct ir_for *f = &loop->u.loop;
+    const struct ir_var *v = by->u.loop.var;
+    return ir_mentions(f->from, v) || ir_mentions(f->to, v) ||
+           ir_mentions(f->step, v);
+}
+
+// Report that the bounds of a loop depend on another one.
+static bool refuse_bounds(const struct sched_call *c, struct ir_stmt *loop,
+                          struct ir_stmt *by)
+{
+    struct ir_stmt *both[] = {by, loop};
+    const char *name = loop->u.loop.var->name, *other = by->u.loop.var->name;
+    diag_error(c->pass->diags, c->span, D_loop_bounds_depend, name, other,
+               sched_prim_info(c->prim)->name);
+    sched_blame(c, both, 2, "not a rectangle");
+    diag_help(c->pass->diags,
+              "`%s` has to stay inside `%s` as it is: choose among the "
+              "loops around both, or inside",
+              name, other);
+    return false;
+}
+
 bool sched_check_rectangle(const struct sched_call *c,
                            struct ir_stmt *const *loops, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < n; j++) {
-            const struct ir_for *f = &loops[i]->u.loop;
-            const struct ir_var *v = loops[j]->u.loop.var;
-            if (!ir_mentions(f->from, v) && !ir_mentions(f->to, v) &&
-                !ir_mentions(f->step, v))
-                continue;
-            struct ir_stmt *both[] = {loops[j], loops[i]};
-            diag_error(c->pass->diags, c->span, D_loop_bounds_depend,
-                       f->var->name, v->name, sched_prim_info(c->prim)->name);
-            sched_blame(c, both, 2, "not a rectangle");
-            diag_help(c->pass->diags,
-                      "`%s` has to stay inside `%s` as it is: choose among the "
-                      "loops around both, or inside",
-                      f->var->name, v->name);
-            return false;
+            if (is_bounded_by(loops[i], loops[j]))
+                return refuse_bounds(c, loops[i], loops[j]);
+        }
+    }
+    return true;
+}
+
+bool sched_check_inside(const struct sched_call *c,
+                        struct ir_stmt *const *order, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = i + 1; j < n; j++) {
+            if (is_bounded_by(order[i], order[j]))
+                return refuse_bounds(c, order[i], order[j]);
         }
     }
     return true;

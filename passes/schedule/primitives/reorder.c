@@ -11,7 +11,8 @@
 //  1. no loop is named twice                             E0612
 //  2. the loops and those between them hold one another
 //     and nothing else                                   E0609 E0610
-//  3. no bounds depend on another one's variable         E0611
+//  3. a loop stays inside of those on which its bounds
+//     depend                                             E0611
 //  4. loops that carry a dependence keep their order,
 //     but for the reductions of a stage                  E0614
 //  5. no grid loop ends up inside a thread loop          E0618
@@ -110,7 +111,7 @@ bool sched_reorder(struct sched_call *c)
     if (!sched_check_nested(c, sorted, n, true))
         return false;
     struct band b = make_band(p, sorted[0], sorted[n - 1], order, n);
-    if (!sched_check_rectangle(c, b.before, b.n) ||
+    if (!sched_check_inside(c, b.after, b.n) ||
         !sched_check_order(c, b.before, b.n, b.after) || !check_axes(c, &b))
         return false;
     link(p, &b);

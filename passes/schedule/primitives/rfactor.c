@@ -32,95 +32,32 @@
 //  8. loops of the reduction count from 0 in steps of 1           E0623
 //  9. no bounds depend on another loop's variable                 E0611
 
-#include "passes/schedule/prim.h"
+#include "passes/schedule/common/parts.h"
 
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/stage.h"
-#include "passes/analysis/reducer.h"
-#include "passes/opt/fold.h"
 
 // A factoring in the making.
 struct factoring {
-    struct pass *pass;
-    struct ir_stmt *loop, *stage;
-    struct ir_path path; // down to the stage
-    uint32_t top;        // from here on: only loops, each alone in its block
-    uint32_t axis;
-    struct reducer reducer;
-    struct ir_buffer *parts[REDUCER_ARRAYS]; // of the partial results
+    struct parts parts;
+    uint32_t axis; // of the new dimension
 };
 
-// Return what a loop does for the stage; nothing, other statements.
-static unsigned role_of(const struct factoring *f, const struct ir_stmt *s)
+// Check that the loop counts the reduction.
+static bool check_loop(const struct sched_call *c, const struct parts *f)
 {
-    return s->kind == STMT_for
-               ? ir_stage_role(&f->stage->u.stage, s->u.loop.var)
-               : 0;
-}
-
-// Report a statement that is in the way.
-static bool refuse(const struct sched_call *c, enum diag_code code,
-                   struct ir_stmt *s, const struct ir_stmt *other,
-                   const char *note)
-{
-    diag_error(c->pass->diags, c->span, code, sched_name_of(s),
-               sched_name_of(other));
-    return sched_blame_one(c, s, note);
-}
-
-// Find the stage below the loop and the loops around it.
-static bool find_nest(const struct sched_call *c, struct factoring *f)
-{
-    struct ir_stmt *s = f->loop;
-    while (s->kind == STMT_for && s->u.loop.body.n == 1)
-        s = s->u.loop.body.at[0];
-    if (s->kind != STMT_stage)
-        return refuse(c, D_rfactor_nest, f->loop, s, "not around one stage");
-    f->stage = s;
-    f->path = sched_path(c->pass, s);
-    f->top = f->path.n - 1;
-    while (f->top > 0 && f->path.stmts[f->top - 1]->kind == STMT_for &&
-           f->path.blocks[f->top]->n == 1)
-        f->top--;
-    return true;
-}
-
-// Check what the loops around the stage do.
-static bool check_roles(const struct sched_call *c, struct factoring *f)
-{
-    struct ir_stage *stage = &f->stage->u.stage;
-    if (!reducer_find(c->pass, stage, &f->reducer)) {
-        refuse(c, D_rfactor_reducer, f->stage, f->stage, "not any order");
-        diag_help(c->pass->diags,
-                  "sums, products, extremes, `any`, `all`, positions of "
-                  "extremes and reductions declared with `reduce` can be");
-        return false;
-    }
-    for (uint32_t i = 0; i + 1 < f->path.n; i++) {
-        struct ir_stmt *s = f->path.stmts[i];
-        unsigned role = role_of(f, s);
-        if (i < f->top && (role & STAGE_REDUCES))
-            return refuse(c, D_rfactor_nest, s, f->stage,
-                          "not around it alone");
-        if (role == (STAGE_SELECTS | STAGE_REDUCES) ||
-            (s == f->loop && role != STAGE_REDUCES))
-            return refuse(c, D_rfactor_loop, s, f->stage,
-                          role & STAGE_REDUCES ? "does both" : "no reduction");
-        if (role == STAGE_REDUCES && !sched_check_from_zero(c, s))
-            return false;
-    }
-    return sched_check_rectangle(c, f->path.stmts + f->top,
-                                 f->path.n - 1 - f->top);
+    return parts_role(f, f->loop) == STAGE_REDUCES ||
+           parts_refuse(c, D_rfactor_loop, f->loop, f->stage, "no reduction");
 }
 
 // Check and set the place of the new dimension.
 static bool check_axis(const struct sched_call *c, struct factoring *f)
 {
     int64_t axis = c->args.n > 1 ? c->args.at[1].number : 0;
-    int64_t rank = f->reducer.values[0].store->u.store.n;
-    for (size_t i = 1; i < f->reducer.n; i++) {
-        int64_t other = f->reducer.values[i].store->u.store.n;
+    int64_t rank = f->parts.reducer.values[0].store->u.store.n;
+    for (size_t i = 1; i < f->parts.reducer.n; i++) {
+        int64_t other = f->parts.reducer.values[i].store->u.store.n;
         rank = other < rank ? other : rank;
     }
     f->axis = (uint32_t)(axis < 0 ? axis + rank + 1 : axis);
@@ -128,116 +65,35 @@ static bool check_axis(const struct sched_call *c, struct factoring *f)
         return true;
     diag_error(c->pass->diags, c->span, D_rfactor_axis, (long long)axis,
                (long long)rank + 1);
-    return sched_blame_one(c, f->stage, "its elements");
-}
-
-// Note a variable that a shape cannot mention.
-static void see_local(struct ir_expr *x, void *context)
-{
-    *(bool *)context |=
-        (x->op == OP_var && x->u.var->kind != VAR_param) || x->op == OP_load;
-}
-
-// Check that the partial results can be declared on top of the kernel.
-static bool check_extent(const struct sched_call *c, struct factoring *f)
-{
-    bool found = false;
-    ir_each_expr(f->loop->u.loop.to, see_local, &found);
-    return !found ||
-           refuse(c, D_rfactor_extent, f->loop, f->stage, "its extent varies");
-}
-
-// Return whether an expression mentions a loop of the nest that has that role.
-static bool mentions(const struct factoring *f, const struct ir_expr *x,
-                     unsigned role)
-{
-    for (uint32_t i = f->top; i + 1 < f->path.n; i++) {
-        struct ir_stmt *s = f->path.stmts[i];
-        if ((role_of(f, s) & role) && ir_mentions(x, s->u.loop.var))
-            return true;
-    }
-    return false;
-}
-
-// Return the conjuncts of the predicate that the reduction decides, or the
-// others; NULL for none.
-static struct ir_expr *part_of_predicate(const struct factoring *f,
-                                         bool reduction)
-{
-    struct conditions all = {0}, kept = {0};
-    struct pass *p = f->pass;
-    if (f->stage->u.stage.predicate)
-        fold_split(p->scratch, f->stage->u.stage.predicate, &all);
-    for (size_t i = 0; i < all.n; i++) {
-        if (mentions(f, all.at[i], STAGE_REDUCES) == reduction)
-            vec_push(p->scratch, &kept, all.at[i]);
-    }
-    return kept.n ? fold_all(p->arena, kept.at, kept.n) : NULL;
+    return sched_blame_one(c, f->parts.stage, "its elements");
 }
 
 // Check that the predicate comes apart.
-static bool check_predicate(const struct sched_call *c, struct factoring *f)
+static bool check_predicate(const struct sched_call *c, const struct parts *f)
 {
-    struct ir_expr *x = part_of_predicate(f, true);
-    return !x || !mentions(f, x, STAGE_SELECTS) ||
-           refuse(c, D_rfactor_predicate, f->stage, f->loop,
-                  "its condition depends on both");
+    struct ir_expr *x = parts_predicate(f, true);
+    return !x || !parts_mention(f, x, STAGE_SELECTS) ||
+           parts_refuse(c, D_rfactor_predicate, f->stage, f->loop,
+                        "its condition depends on both");
 }
 
 // Copy the loops of the nest, all of them or those that the final stage
 // needs, around `inner`; `vars` maps the old variables to the new ones.
-static struct ir_stmt *copy_loops(const struct factoring *f, bool all,
+static struct ir_stmt *copy_loops(const struct parts *f, bool all,
                                   struct ir_block **innermost, struct map *vars)
 {
-    struct arena *a = f->pass->arena;
     struct ir_block nest = {0};
     *innermost = &nest;
     for (uint32_t i = f->top; i + 1 < f->path.n; i++) {
-        struct ir_stmt *old = f->path.stmts[i];
-        const struct ir_for *l = &old->u.loop;
-        if (!all && old != f->loop && (role_of(f, old) & STAGE_REDUCES))
+        const struct ir_stmt *old = f->path.stmts[i];
+        if (!all && old != f->loop && (parts_role(f, old) & STAGE_REDUCES))
             continue;
-        struct ir_var *var =
-            ir_var_new(a, l->var->name, l->var->type, VAR_loop, l->var->span);
-        struct ir_stmt *s =
-            ir_stmt_for(a, var, l->from, l->to, l->step, l->axis);
-        s->span = old->span;
-        for (size_t k = 0; k < l->attrs.n; k++)
-            vec_push(a, &s->u.loop.attrs, l->attrs.at[k]);
-        map_set(vars, l->var, ir_read(a, var));
-        ir_append(a, *innermost, s);
+        struct ir_stmt *s = parts_copy_loop(f, old, old->u.loop.to);
+        map_set(vars, old->u.loop.var, ir_read(f->pass->arena, s->u.loop.var));
+        ir_append(f->pass->arena, *innermost, s);
         *innermost = &s->u.loop.body;
     }
     return nest.at[0];
-}
-
-// Add an iteration variable to a stage.
-static struct ir_var *add_iter(const struct factoring *f,
-                               struct ir_stage *stage, const char *name,
-                               struct ir_expr *extent, struct ir_expr *binding,
-                               bool is_reduce)
-{
-    struct arena *a = f->pass->arena;
-    struct ir_iter it = {.extent = extent, .binding = binding};
-    it.var = ir_var_new(a, str_name(f->pass->names, name),
-                        type_scalar(TYPE_int), VAR_iter, f->loop->span);
-    it.is_reduce = is_reduce;
-    vec_push(a, &stage->iters, it);
-    return it.var;
-}
-
-// Return the name of the iteration variable of a loop: that of the stage's
-// own which is bound to the loop alone, or `v` and the loop's name.
-static const char *iter_name(const struct factoring *f,
-                             const struct ir_stmt *loop)
-{
-    const struct ir_stage *stage = &f->stage->u.stage;
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        const struct ir_expr *x = stage->iters.at[i].binding;
-        if (x->op == OP_var && x->u.var == loop->u.loop.var)
-            return stage->iters.at[i].var->name;
-    }
-    return arena_printf(f->pass->scratch, "v%s", loop->u.loop.var->name);
 }
 
 // The variables of a new stage.
@@ -249,13 +105,14 @@ struct variables {
 };
 
 // Add a variable for a loop of the reduction.
-static void add_loop_iter(const struct factoring *f, struct ir_stage *stage,
+static void add_loop_iter(const struct parts *f, struct ir_stage *stage,
                           const struct ir_stmt *loop, bool is_reduce,
                           struct variables *v)
 {
     const struct ir_for *l = &loop->u.loop;
-    struct ir_var *var = add_iter(f, stage, iter_name(f, loop), l->to,
-                                  map_get(&v->loops, l->var), is_reduce);
+    struct ir_var *var =
+        parts_add_iter(f, stage, parts_iter_name(f, loop), l->to,
+                       map_get(&v->loops, l->var), is_reduce);
     struct ir_expr *x = ir_read(f->pass->arena, var);
     map_set(&v->inner, l->var, x);
     if (loop == f->loop)
@@ -267,27 +124,27 @@ static void add_loop_iter(const struct factoring *f, struct ir_stage *stage,
 static void add_iters(const struct factoring *f, struct ir_stage *stage,
                       bool is_final, struct variables *v)
 {
-    const struct ir_stage *old = &f->stage->u.stage;
-    struct arena *a = f->pass->arena;
+    const struct ir_stage *old = &f->parts.stage->u.stage;
+    struct arena *a = f->parts.pass->arena;
     uint32_t spatial = 0;
     for (size_t i = 0; i < old->iters.n; i++) {
         const struct ir_iter *it = &old->iters.at[i];
         if (it->is_reduce)
             continue;
         if (!is_final && spatial++ == f->axis)
-            add_loop_iter(f, stage, f->loop, false, v);
+            add_loop_iter(&f->parts, stage, f->parts.loop, false, v);
         struct ir_expr *binding =
             ir_substitute(a, it->binding, &v->loops, NULL);
-        struct ir_var *var =
-            add_iter(f, stage, it->var->name, it->extent, binding, false);
+        struct ir_var *var = parts_add_iter(&f->parts, stage, it->var->name,
+                                            it->extent, binding, false);
         map_set(&v->iters, it->var, ir_read(a, var));
     }
     if (!v->factor)
-        add_loop_iter(f, stage, f->loop, is_final, v);
-    for (uint32_t i = f->top; i + 1 < f->path.n && !is_final; i++) {
-        struct ir_stmt *s = f->path.stmts[i];
-        if (s != f->loop && (role_of(f, s) & STAGE_REDUCES))
-            add_loop_iter(f, stage, s, true, v);
+        add_loop_iter(&f->parts, stage, f->parts.loop, is_final, v);
+    for (uint32_t i = f->parts.top; i + 1 < f->parts.path.n && !is_final; i++) {
+        struct ir_stmt *s = f->parts.path.stmts[i];
+        if (s != f->parts.loop && (parts_role(&f->parts, s) & STAGE_REDUCES))
+            add_loop_iter(&f->parts, stage, s, true, v);
     }
     for (size_t i = 0; i < old->iters.n && !is_final; i++) {
         const struct ir_iter *it = &old->iters.at[i];
@@ -301,12 +158,12 @@ static void add_iters(const struct factoring *f, struct ir_stage *stage,
 static struct reducer_place place_of(const struct factoring *f, size_t i,
                                      bool is_part, const struct variables *v)
 {
-    struct arena *a = f->pass->arena;
-    const struct ir_stmt *store = f->reducer.values[i].store;
+    struct arena *a = f->parts.pass->arena;
+    const struct ir_stmt *store = f->parts.reducer.values[i].store;
     struct reducer_place at = {.buffer = store->u.store.buffer};
     at.index = arena_array(a, struct ir_expr *, store->u.store.n + 1);
     if (is_part)
-        at.buffer = f->parts[i];
+        at.buffer = f->parts.buffers[i];
     for (uint32_t k = 0; k <= store->u.store.n; k++) {
         if (is_part && k == f->axis)
             at.index[at.n++] = v->factor;
@@ -317,24 +174,10 @@ static struct reducer_place place_of(const struct factoring *f, size_t i,
     return at;
 }
 
-// Return the init of a new stage.
-static struct ir_block make_init(const struct factoring *f,
-                                 const struct reducer_place *places)
-{
-    struct ir_block init = {0};
-    for (size_t i = 0; i < f->reducer.n; i++) {
-        struct ir_stmt *s = reducer_write(f->pass->arena, &places[i],
-                                          f->reducer.values[i].identity);
-        s->span = f->reducer.values[i].store->span;
-        ir_append(f->pass->arena, &init, s);
-    }
-    return init;
-}
-
 // Return no variables.
 static struct variables variables_new(const struct factoring *f)
 {
-    struct arena *a = f->pass->scratch;
+    struct arena *a = f->parts.pass->scratch;
     return (struct variables){
         .loops = {.arena = a}, .iters = {.arena = a}, .inner = {.arena = a}};
 }
@@ -343,32 +186,24 @@ static struct variables variables_new(const struct factoring *f)
 static struct ir_stmt *make_partial(const struct factoring *f,
                                     struct ir_stmt **stage)
 {
-    struct pass *p = f->pass;
+    struct pass *p = f->parts.pass;
     struct variables v = variables_new(f);
     struct reducer_place places[REDUCER_ARRAYS];
     struct ir_block *innermost;
-    struct ir_stmt *nest = copy_loops(f, true, &innermost, &v.loops);
-    struct ir_stmt *s = ir_stmt_stage(p->arena, f->parts[0]->name);
-    struct ir_expr *inner = part_of_predicate(f, true);
-    struct ir_expr *outer = part_of_predicate(f, false);
-    s->span = f->stage->span;
-    s->u.stage.attrs = f->stage->u.stage.attrs;
+    struct ir_stmt *nest = copy_loops(&f->parts, true, &innermost, &v.loops);
+    struct ir_stmt *s = parts_new_stage(&f->parts, f->parts.buffers[0]->name);
+    struct ir_expr *inner = parts_predicate(&f->parts, true);
+    struct ir_expr *outer = parts_predicate(&f->parts, false);
     add_iters(f, &s->u.stage, false, &v);
-    for (size_t i = 0; i < f->reducer.n; i++)
+    for (size_t i = 0; i < f->parts.reducer.n; i++)
         places[i] = place_of(f, i, true, &v);
-    s->u.stage.has_init = true;
-    s->u.stage.init = make_init(f, places);
-    s->u.stage.body = reducer_body(p, &f->reducer, places, &v.iters);
+    s->u.stage.init = parts_init(&f->parts, places);
+    s->u.stage.body = reducer_body(p, &f->parts.reducer, places, &v.iters);
     if (outer)
         s->u.stage.predicate = ir_substitute(p->arena, outer, &v.loops, NULL);
-    if (inner) {
-        inner = ir_substitute(p->arena, inner, &v.inner, NULL);
-        struct ir_stmt *branch = ir_stmt_if(p->arena, inner);
-        branch->span = s->span;
-        branch->u.branch.then = s->u.stage.body;
-        s->u.stage.body = (struct ir_block){0};
-        ir_append(p->arena, &s->u.stage.body, branch);
-    }
+    if (inner)
+        parts_guard(&f->parts, s,
+                    ir_substitute(p->arena, inner, &v.inner, NULL));
     ir_append(p->arena, innermost, s);
     *stage = s;
     return nest;
@@ -377,25 +212,24 @@ static struct ir_stmt *make_partial(const struct factoring *f,
 // Make the stage that reduces over the partial results with its loops.
 static struct ir_stmt *make_final(const struct factoring *f)
 {
-    struct pass *p = f->pass;
+    struct pass *p = f->parts.pass;
     struct variables v = variables_new(f);
     struct reducer_place places[REDUCER_ARRAYS];
     struct ir_expr *right[REDUCER_ARRAYS];
     struct ir_block *innermost;
-    struct ir_stmt *nest = copy_loops(f, false, &innermost, &v.loops);
-    struct ir_stmt *s = ir_stmt_stage(p->arena, f->stage->u.stage.name);
-    struct ir_expr *predicate = part_of_predicate(f, false);
-    s->span = f->stage->span;
-    s->u.stage.attrs = f->stage->u.stage.attrs;
+    struct ir_stmt *nest = copy_loops(&f->parts, false, &innermost, &v.loops);
+    struct ir_stmt *s =
+        parts_new_stage(&f->parts, f->parts.stage->u.stage.name);
+    struct ir_expr *predicate = parts_predicate(&f->parts, false);
     add_iters(f, &s->u.stage, true, &v);
-    for (size_t i = 0; i < f->reducer.n; i++) {
+    for (size_t i = 0; i < f->parts.reducer.n; i++) {
         struct reducer_place part = place_of(f, i, true, &v);
         places[i] = place_of(f, i, false, &v);
         right[i] = reducer_read(p->arena, &part);
     }
-    s->u.stage.has_init = true;
-    s->u.stage.init = make_init(f, places);
-    s->u.stage.body = reducer_combine(p, &f->reducer, places, right, &v.iters);
+    s->u.stage.init = parts_init(&f->parts, places);
+    s->u.stage.body =
+        reducer_combine(p, &f->parts.reducer, places, right, &v.iters);
     if (predicate)
         s->u.stage.predicate =
             ir_substitute(p->arena, predicate, &v.loops, NULL);
@@ -406,41 +240,32 @@ static struct ir_stmt *make_final(const struct factoring *f)
 // Declare the arrays of the partial results.
 static void declare_parts(struct factoring *f)
 {
-    struct pass *p = f->pass;
-    for (size_t i = 0; i < f->reducer.n; i++) {
+    for (size_t i = 0; i < f->parts.reducer.n; i++) {
         const struct ir_buffer *old =
-            f->reducer.values[i].store->u.store.buffer;
-        const char *name = arena_printf(p->scratch, "%s_rf", old->name);
-        struct ir_buffer *b = sched_new_buffer(p, name, old, SPACE_global);
-        b->shape = arena_array(p->arena, struct ir_expr *, old->rank + 1);
-        b->rank = 0;
+            f->parts.reducer.values[i].store->u.store.buffer;
+        struct ir_buffer *b = parts_declare(&f->parts, i, "rf", old->rank + 1);
         for (uint32_t k = 0; k <= old->rank; k++) {
             if (k == f->axis)
-                b->shape[b->rank++] = f->loop->u.loop.to;
-            if (k < old->rank)
-                b->shape[b->rank++] = old->shape[k];
+                b->shape[k] = f->parts.loop->u.loop.to;
+            else
+                b->shape[k] = old->shape[k < f->axis ? k : k - 1];
         }
-        f->parts[i] = b;
     }
 }
 
 bool sched_rfactor(struct sched_call *c)
 {
-    struct factoring f = {.pass = c->pass, .loop = sched_arg(c, 0)};
+    struct factoring f = {.parts = {.pass = c->pass, .loop = sched_arg(c, 0)}};
     struct ir_stmt *partial;
-    if (!sched_check_serial(c, f.loop) || !find_nest(c, &f) ||
-        !check_roles(c, &f) || !check_axis(c, &f) || !check_extent(c, &f) ||
-        !check_predicate(c, &f))
+    if (!sched_check_serial(c, f.parts.loop) || !parts_find_nest(c, &f.parts) ||
+        !parts_check_roles(c, &f.parts) || !check_loop(c, &f.parts) ||
+        !check_axis(c, &f) || !parts_check_extent(c, &f.parts, f.parts.loop) ||
+        !check_predicate(c, &f.parts))
         return false;
     declare_parts(&f);
-    struct ir_stmt *old = f.path.stmts[f.top];
     struct ir_stmt *first = make_partial(&f, &partial);
     struct ir_stmt *last = make_final(&f);
-    struct ir_block both = {0};
-    struct ir_path at = sched_path(c->pass, old);
-    ir_append(c->pass->arena, &both, first);
-    ir_append(c->pass->arena, &both, last);
-    ir_splice(c->pass->arena, at.blocks[at.n - 1], at.index[at.n - 1], &both);
+    parts_replace(&f.parts, first, last);
     sched_result(c, VALUE_stage, partial);
     return true;
 }
