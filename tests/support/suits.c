@@ -3,6 +3,7 @@
 #include "tests/support/suits.h"
 
 #include "ir/build.h"
+#include "ir/stage.h"
 #include "ir/walk.h"
 #include "passes/analysis/ring.h"
 
@@ -282,6 +283,13 @@ static bool counts_reduction(struct pass *p, struct ir_stmt *s)
 {
     return is_serial(s) && reduces(p, sched_innermost(s)) &&
            ir_loop_reduces(&s->u.loop);
+}
+
+static bool counts_tiles(struct pass *p, struct ir_stmt *s)
+{
+    struct ir_stmt *inner = sched_innermost(s);
+    return is_serial(s) && reduces(p, inner) &&
+           ir_stage_role(&inner->u.stage, s->u.loop.var) == STAGE_SELECTS;
 }
 
 static bool updates(struct pass *p, struct ir_stmt *s)

@@ -73,6 +73,7 @@ static int64_t suited_number(const struct caller *by,
     case PRIM_pingpong: return 2 + (int64_t)below(by, 2);
     case PRIM_raster: return draw_one(by->random, lanes);
     case PRIM_persistent: return 1 + (int64_t)below(by, 4);
+    case PRIM_stream:
     case PRIM_loop_partition: return 1 + (int64_t)below(by, 4);
     case PRIM_swizzle: return (int64_t)below(by, 2) + (at == 1);
     case PRIM_pad: return at == 1 ? dimension(by, c, 1) : (int64_t)below(by, 4);
