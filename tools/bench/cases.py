@@ -29,6 +29,7 @@ LARGE = (4096, 8192, 16384)
 SMALL = (1024, 2048, 3072, 5120)
 SHORT = ((8192, 8192, 256), (8192, 8192, 512))
 DEEP = ((512, 512, 65536), (1024, 512, 16384))
+ODD = (1024, 1536, 3072, 5120, *DEEP)
 ALL = LARGE + SMALL + SHORT
 
 
@@ -64,6 +65,8 @@ PRODUCTS = (
     Product("gemm_epilogue", "gemm_bias_gelu", "sm_90a", "bias_gelu", (4096, 8192), TUNED, 1e-3),
     Product("gemm_epilogue", "gemm_bias_gelu_tanh", "sm_90a", "bias_gelu_tanh", (8192,), TUNED, 4e-3),
     *(Product("gemm_split_k", f"gemm_split_k_{way}", "sm_90a", "", DEEP, {"cublas": at(DEEP)}, 1e-3)
+      for way in ("nn", "nt")),
+    *(Product("gemm_stream_k", f"gemm_stream_k_{way}", "sm_90a", "", ODD, {"cublas": at(ODD)}, 1e-3)
       for way in ("nn", "nt")),
     *(Product(file, f"gemm_{kind}_{way}", "sm_90a", "", (8192,), PLAIN, 4e-3)
       for file, kind in (("gemm", "f16"), ("gemm_bf16", "bf16")) for way in ("tn", "tt")),

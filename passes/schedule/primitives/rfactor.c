@@ -127,6 +127,11 @@ static void add_iters(const struct factoring *f, struct ir_stage *stage,
     const struct ir_stage *old = &f->parts.stage->u.stage;
     struct arena *a = f->parts.pass->arena;
     uint32_t spatial = 0;
+    for (uint32_t i = f->parts.top; i + 1 < f->parts.path.n; i++) {
+        const struct ir_var *var = f->parts.path.stmts[i]->u.loop.var;
+        if (map_has(&v->loops, var))
+            map_set(&v->iters, var, map_get(&v->loops, var));
+    }
     for (size_t i = 0; i < old->iters.n; i++) {
         const struct ir_iter *it = &old->iters.at[i];
         if (it->is_reduce)

@@ -195,7 +195,7 @@ struct making {
     struct ir_block nest, *innermost;
     struct ir_stmt *stage;
     struct map loops; // of the old nest, to what they are in the new one
-    struct map iters; // the same in the variables of the new stage
+    struct map iters; // these and the old stage's variables, in the new stage
     struct reducer_place part; // where a partial result is; of any array
 };
 
@@ -307,18 +307,19 @@ static struct making make_partial(const struct sharing *f)
     struct reducer_place places[REDUCER_ARRAYS];
     struct ir_expr *inner = parts_predicate(q, true);
     struct ir_expr *outer = parts_predicate(q, false);
-    struct map old = {.arena = q->pass->scratch};
     struct making m;
     begin(&m, f, q->buffers[0]->name);
     append_parts(&m);
     for (size_t i = 0; i < q->stage->u.stage.iters.n; i++) {
         const struct ir_iter *it = &q->stage->u.stage.iters.at[i];
-        map_set(&old, it->var, ir_substitute(a, it->binding, &m.iters, NULL));
+        map_set(&m.iters, it->var,
+                ir_substitute(a, it->binding, &m.iters, NULL));
     }
     for (size_t i = 0; i < q->reducer.n; i++)
         places[i] = place_in(&m, i);
     m.stage->u.stage.init = parts_init(q, places);
-    m.stage->u.stage.body = reducer_body(q->pass, &q->reducer, places, &old);
+    m.stage->u.stage.body =
+        reducer_body(q->pass, &q->reducer, places, &m.iters);
     if (outer)
         m.stage->u.stage.predicate = ir_substitute(a, outer, &m.loops, NULL);
     if (inner)
@@ -340,8 +341,11 @@ static struct ir_expr *append_final(struct making *m)
         const struct ir_for *l = &s->u.loop;
         if (s == m->f->inner)
             loop = append_copy(m, s, blocks_most(m->f));
-        else if (parts_role(q, s) & STAGE_SELECTS)
-            map_set(&m->loops, l->var, append_copy(m, s, l->to));
+        if (!(parts_role(q, s) & STAGE_SELECTS))
+            continue;
+        struct ir_expr *x = append_copy(m, s, l->to);
+        map_set(&m->loops, l->var, x);
+        map_set(&m->iters, l->var, x);
     }
     for (size_t i = 0; i < old->iters.n; i++) {
         const struct ir_iter *it = &old->iters.at[i];
