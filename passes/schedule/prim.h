@@ -22,6 +22,7 @@ enum sched_value_kind {
     VALUE_axis,  // block.x ...
     VALUE_key,   // a bare name
     VALUE_map,   // an index map
+    VALUE_expr,  // of sizes, in a guard
 };
 
 // An index map: n variables, and m indices in terms of them.
@@ -44,6 +45,7 @@ struct sched_value {
     enum axis axis;           // axis
     const char *key;          // key
     struct sched_map *map;    // map
+    struct ir_expr *expr;     // expr
     struct sched_values list; // list
 };
 

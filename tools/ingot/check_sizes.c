@@ -19,6 +19,8 @@ enum {
     POOL_MOST = 256,
     DRAWS = 6000,
     KEPT = 400,
+    MULTIPLE_MOST = 512,
+    KEPT_MULTIPLES = 16,
     CLASSES = 8, // how a size lies to a number
     LARGEST_NUMBER = 8192,
     MORE_WORK = 32, // of each case, where none needs less
@@ -163,6 +165,16 @@ static void draw_sizes(struct chooser *c, struct draw *d)
     }
 }
 
+// Draw sizes of which one is some hundred times a number of the variant, as
+// guards want that count tiles.
+static void draw_multiple(struct chooser *c, struct draw *d)
+{
+    for (size_t i = 0; i < c->n; i++)
+        d->sizes[i] = c->pool[below(c, c->n_pool)];
+    d->sizes[below(c, c->n)] = c->numbers[below(c, c->n_numbers)] *
+                               (int64_t)(1 + below(c, MULTIPLE_MOST));
+}
+
 // Enter sizes into the values of the parameters.
 static void enter_sizes(const struct chooser *c, const struct draw *d)
 {
@@ -238,6 +250,16 @@ static void keep(struct chooser *c, struct draw *d, double most)
         vec_push(&c->check->c->arena, &c->draws, *d);
 }
 
+// Draw sizes for a variant that takes none of the usual ones.
+static void draw_multiples(struct chooser *c, double most)
+{
+    for (int i = 0; i < DRAWS && c->draws.n < KEPT_MULTIPLES; i++) {
+        struct draw d = {0};
+        draw_multiple(c, &d);
+        keep(c, &d, most);
+    }
+}
+
 // Draw sizes until there are enough.
 static void draw_all(struct chooser *c, double most)
 {
@@ -252,6 +274,8 @@ static void draw_all(struct chooser *c, double most)
         draw_sizes(c, &d);
         keep(c, &d, most);
     }
+    if (!c->draws.n && c->n && c->n_numbers)
+        draw_multiples(c, most);
 }
 
 // ---- Choosing -------------------------------------------------------------

@@ -362,19 +362,25 @@ static bool check_recursion(struct interp *in, const struct sched_expr *x,
     return true;
 }
 
-// Call a def.
-static bool call_def(struct interp *in, const struct sched_expr *x,
-                     const struct sched_item *def, struct sched_value *out)
+bool interp_check_call(struct interp *in, const struct sched_expr *x,
+                       const struct sched_item *def)
 {
-    struct sched_frame frame = {
-        .item = def, .caller = in->frame, .call = x->span};
     size_t least = def->params.n;
     while (least && def->params.at[least - 1].initial)
         least--;
     if (x->args.n < least || x->args.n > def->params.n)
         return refuse_count(in, x, (int64_t)least, (int64_t)def->params.n,
                             x->args.n);
-    if (!check_recursion(in, x, def) || !bind_params(in, x, &frame))
+    return check_recursion(in, x, def);
+}
+
+// Call a def.
+static bool call_def(struct interp *in, const struct sched_expr *x,
+                     const struct sched_item *def, struct sched_value *out)
+{
+    struct sched_frame frame = {
+        .item = def, .caller = in->frame, .call = x->span};
+    if (!interp_check_call(in, x, def) || !bind_params(in, x, &frame))
         return false;
     struct sched_frame *caller = in->frame;
     in->frame = &frame;

@@ -135,8 +135,12 @@ bool interp_sample_perfect_tile(struct interp *in, const struct sched_expr *x,
                                 const struct sched_values *args,
                                 struct sched_value *out);
 
+// Check that a def has as many parameters as a call gives, and is not running.
+bool interp_check_call(struct interp *in, const struct sched_expr *x,
+                       const struct sched_item *def);
+
 // Turn the condition behind `when` into one over the kernel's parameters;
-// NULL after an error.
+// NULL after an error.  A def that only returns a value stands for it.
 struct ir_expr *interp_guard(struct interp *in, const struct sched_expr *x);
 
 // Return the operation on two integers that a function stands for, such as
