@@ -20,7 +20,9 @@ static void name_stmt(struct buf *out, const struct ir_stmt *s)
     case STMT_stage: name = s->u.stage.name; break;
     case STMT_launch: name = s->u.launch.name; break;
     case STMT_tma_load:
-    case STMT_tma_store: name = s->u.copy.buffer->name; break;
+    case STMT_tma_store:
+    case STMT_bulk_load:
+    case STMT_bulk_store: name = s->u.copy.buffer->name; break;
     case STMT_if:
     case STMT_eval:
     case STMT_barrier:

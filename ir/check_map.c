@@ -1,8 +1,9 @@
-// Tensor maps and copies of boxes in a checked kernel.
+// Tensor maps, and copies of boxes and pieces, in a checked kernel.
 
 #include "ir/checking.h"
 
 #include "ir/build.h"
+#include "ir/walk.h"
 
 // What the copy engine can do.
 enum { RANK_MOST = 5, BOX_MOST = 256, GROUP_BYTES = 16 };
@@ -72,7 +73,7 @@ static void check_shared(struct checking *c, const struct ir_buffer *b,
         check_expr(c, index[i]);
     check_index(c, b, n, index, &lanes);
     check_must_name(c, b->space == SPACE_shared && lanes == 1, b->name,
-                    "a copy of a box needs one place in shared memory");
+                    "a copy needs one place in shared memory");
 }
 
 // Check what only loads have.
@@ -89,23 +90,41 @@ static void check_load(struct checking *c, const struct ir_tensor_copy *copy)
                copy->multicast, "the blocks of a multicast are bits of a u16");
 }
 
+// Check a piece: where it begins in global memory, and its size.
+static void check_piece(struct checking *c, const struct ir_tensor_copy *copy)
+{
+    unsigned lanes;
+    size_t bytes = copy->elements * type_bytes(copy->far->elem);
+    check_index(c, copy->far, copy->n_at, copy->at, &lanes);
+    check_must_name(c, copy->far->space == SPACE_global && lanes == 1,
+                    copy->far->name,
+                    "a piece needs one place in global memory");
+    check_must_name(c, bytes > 0 && bytes % GROUP_BYTES == 0, copy->far->name,
+                    "a piece must be a multiple of 16 bytes");
+    check_must_name(c, !copy->far->swizzle.bits, copy->far->name,
+                    "a piece of a swizzled array");
+}
+
 void check_tensor_copy(struct checking *c, const struct ir_stmt *s)
 {
     const struct ir_tensor_copy *copy = &s->u.copy;
-    const struct ir_buffer *b = copy->map->buffer;
-    check_use(c, copy->map, copy->map->name);
-    for (uint32_t i = 0; i < b->rank; i++) {
+    const struct ir_buffer *b = copy->far;
+    if (copy->map)
+        check_use(c, copy->map, copy->map->name);
+    for (uint32_t i = 0; i < copy->n_at; i++) {
         check_expr(c, copy->at[i]);
         check_must(c,
                    type_is_integer(copy->at[i]->type) &&
                        copy->at[i]->type.lanes == 1,
                    copy->at[i], "a coordinate must be an integer");
     }
+    if (!copy->map)
+        check_piece(c, copy);
     check_shared(c, copy->buffer, copy->n, copy->index);
     check_must_name(c, type_equal(copy->buffer->elem, b->elem),
                     copy->buffer->name, "a copy does not convert");
-    check_must(c, !c->in_stage, NULL, "a copy of a box inside a stage");
-    if (s->kind == STMT_tma_load)
+    check_must(c, !c->in_stage, NULL, "a copy by the engine inside a stage");
+    if (ir_copy_is_load(s))
         check_load(c, copy);
     else
         check_writable(c, b);

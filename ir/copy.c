@@ -53,7 +53,8 @@ static struct ir_map *new_map(struct copying *c, struct ir_map *map)
 // that stand for its own.
 static void redirect_copy(struct copying *c, struct ir_tensor_copy *copy)
 {
-    copy->map = new_map(c, copy->map);
+    copy->map = copy->map ? new_map(c, copy->map) : NULL;
+    copy->far = copy->map ? copy->map->buffer : new_buffer(c, copy->far);
     copy->buffer = new_buffer(c, copy->buffer);
     if (copy->barrier)
         copy->barrier = new_buffer(c, copy->barrier);
@@ -216,7 +217,7 @@ static void copy_for(struct copying *c, struct ir_for *f)
 // Copy what is particular to a copy of a box.
 static void copy_tensor_copy(struct copying *c, struct ir_tensor_copy *copy)
 {
-    copy->at = substitute_all(c, copy->map->buffer->rank, copy->at);
+    copy->at = substitute_all(c, copy->n_at, copy->at);
     copy->index = substitute_all(c, copy->n, copy->index);
     copy->barrier_index =
         substitute_all(c, copy->n_barrier, copy->barrier_index);
@@ -244,7 +245,9 @@ static struct ir_stmt *copy_stmt(struct copying *c, const struct ir_stmt *old)
         s->u.store.buffer = new_buffer(c, s->u.store.buffer);
         break;
     case STMT_tma_load:
-    case STMT_tma_store: copy_tensor_copy(c, &s->u.copy); break;
+    case STMT_tma_store:
+    case STMT_bulk_load:
+    case STMT_bulk_store: copy_tensor_copy(c, &s->u.copy); break;
     case STMT_if:
         s->u.branch.cond = substitute(c, s->u.branch.cond);
         s->u.branch.then = copy_stmts(c, &s->u.branch.then);

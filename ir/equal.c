@@ -254,11 +254,15 @@ static bool same_tensor_copy(struct comparison *c,
                              const struct ir_tensor_copy *a,
                              const struct ir_tensor_copy *b)
 {
-    return same(c, matches(c, a->map, b->map), "tensor maps copied by") &&
+    return same(c,
+                !a->map == !b->map && (!a->map || matches(c, a->map, b->map)) &&
+                    a->elements == b->elements,
+                "tensor maps copied by") &&
+           same(c, matches(c, a->far, b->far), "arrays copied from or to") &&
            same(c, matches(c, a->buffer, b->buffer), "arrays of a copy") &&
            same(c,
                 a->n == b->n && same_exprs(c, a->n, a->index, b->index) &&
-                    same_exprs(c, a->map->buffer->rank, a->at, b->at),
+                    a->n_at == b->n_at && same_exprs(c, a->n_at, a->at, b->at),
                 "places of a copy") &&
            same(c,
                 !a->barrier == !b->barrier &&
@@ -314,7 +318,9 @@ static bool same_stmt(struct comparison *c, const struct ir_stmt *a,
             "fences");
     case STMT_matrix: return same_matrix(c, a, b);
     case STMT_tma_load:
-    case STMT_tma_store: return same_tensor_copy(c, &a->u.copy, &b->u.copy);
+    case STMT_tma_store:
+    case STMT_bulk_load:
+    case STMT_bulk_store: return same_tensor_copy(c, &a->u.copy, &b->u.copy);
     case STMT_barrier:
         return same(c, a->u.of_cluster == b->u.of_cluster, "barriers");
     case STMT_COUNT: break;

@@ -88,7 +88,7 @@ struct action {
     uint32_t slot;                // for, let, var, assign
     uint32_t array;               // alloc
     struct access access;         // store; copy of a box: in shared memory
-    struct access box;            // copy of a box: in the mapped array
+    struct access box;            // copy of a box, or a piece: in global memory
     struct access operands[OPERANDS_MOST]; // matrix; without indices: none
     struct actions body, other;            // other: else, init
     struct stage_iter *iters;              // stage

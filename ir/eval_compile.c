@@ -217,9 +217,8 @@ static void compile_matrix(struct machine *m, struct action *s,
 static void compile_tensor_copy(struct machine *m, struct action *s,
                                 const struct ir_tensor_copy *copy)
 {
-    const struct ir_buffer *mapped = copy->map->buffer;
     s->access = compile_access(m, copy->buffer, copy->n, copy->index);
-    s->box = compile_access(m, mapped, mapped->rank, copy->at);
+    s->box = compile_access(m, copy->far, copy->n_at, copy->at);
 }
 
 // Translate a statement.
@@ -256,7 +255,9 @@ static struct action *compile_stmt(struct machine *m, const struct ir_stmt *o)
                                    o->u.store.index);
         break;
     case STMT_tma_load:
-    case STMT_tma_store: compile_tensor_copy(m, s, &o->u.copy); break;
+    case STMT_tma_store:
+    case STMT_bulk_load:
+    case STMT_bulk_store: compile_tensor_copy(m, s, &o->u.copy); break;
     case STMT_eval: s->x = eval_compile_expr(m, o->u.value); break;
     case STMT_alloc: s->array = eval_array(m, o->u.buffer); break;
     case STMT_matrix: compile_matrix(m, s, o); break;

@@ -1,11 +1,14 @@
-// Copies of boxes: done at once, element by element.
+// Copies by the copy engine, done at once: of pieces, and of boxes element by
+// element.
 //
 // A box lies in shared memory without gaps, its last dimension fastest.  At
 // level flat, where storage is what it is on the device, groups of 16 bytes
 // are exchanged as the map's swizzle says.
 
+#include "ir/build.h"
 #include "ir/eval_code.h"
 #include "ir/layout.h"
+#include "ir/walk.h"
 
 #include <string.h>
 
@@ -55,26 +58,71 @@ static bool copy_element(const struct copying *c, size_t number)
     return true;
 }
 
-void eval_tensor_copy(struct thread *t, const struct action *s)
+// Return whether `elements` from an index on are part of a row, or whole rows
+// that nothing parts and whose length is a number.
+static bool is_run(struct thread *t, const struct access *access,
+                   int64_t elements)
+{
+    const struct array *array = &t->machine->arrays.at[access->array];
+    int64_t behind = 1, number;
+    for (uint32_t i = access->n; i-- > 0;) {
+        int64_t at = eval_run(t, access->index[i]).i;
+        if (array->stride[i] != behind)
+            return false;
+        if (at + elements <= array->extent[i])
+            return true;
+        if (at || elements % array->extent[i] ||
+            !ir_int_value(array->buffer->shape[i], &number))
+            return false;
+        elements /= array->extent[i];
+        behind *= array->extent[i];
+    }
+    return false;
+}
+
+// Return whether a piece that begins there stays in an array; stop if not.
+static bool stays(struct thread *t, const struct action *s,
+                  const struct access *access, const char *first, size_t bytes)
+{
+    const struct array *array = &t->machine->arrays.at[access->array];
+    size_t at = (size_t)(first - (char *)t->data[access->array]);
+    if (access->is_flat ? at + bytes <= array->bytes
+                        : is_run(t, access, s->origin->u.copy.elements))
+        return true;
+    eval_stop(t->machine, EVAL_FAULT, s->origin->span,
+              "the piece leaves `%s`, which has %lld bytes",
+              array->buffer->name, (long long)array->bytes);
+    return false;
+}
+
+// Copy a piece, which begins at `near` in shared memory.
+static void copy_piece(struct thread *t, const struct action *s, char *near)
+{
+    const struct ir_stmt *o = s->origin;
+    size_t bytes = o->u.copy.elements * type_bytes(o->u.copy.far->elem);
+    char *far = eval_element(t, &s->box, o->span);
+    if (!far || !stays(t, s, &s->box, far, bytes) ||
+        !stays(t, s, &s->access, near, bytes))
+        return;
+    if (ir_copy_is_load(o))
+        memcpy(near, far, bytes);
+    else
+        memcpy(far, near, bytes);
+}
+
+// Copy a box, which begins at `first` in shared memory.
+static void copy_box(struct thread *t, const struct action *s,
+                     const char *first)
 {
     const struct ir_stmt *o = s->origin;
     struct copying c = {.map = o->u.copy.map};
     size_t elements = 1;
-    if (o->u.copy.multicast) {
-        eval_stop(t->machine, EVAL_FAULT, o->span,
-                  "a box for other blocks of the cluster: `ingot check` runs "
-                  "it");
-        return;
-    }
-    char *first = eval_element(t, &s->access, o->span);
-    if (!first)
-        return;
     c.near = &t->machine->arrays.at[s->access.array];
     c.far = &t->machine->arrays.at[s->box.array];
     c.near_data = t->data[s->access.array];
     c.far_data = t->data[s->box.array];
     c.first = (size_t)(first - c.near_data);
-    c.is_load = o->kind == STMT_tma_load;
+    c.is_load = ir_copy_is_load(o);
     c.is_swizzled = c.map->swizzle && s->access.is_flat;
     for (uint32_t i = 0; i < s->box.n; i++) {
         c.at[i] = eval_run(t, s->box.index[i]).i;
@@ -88,4 +136,20 @@ void eval_tensor_copy(struct thread *t, const struct action *s)
                   c.near->buffer->name, (long long)c.near->bytes);
         return;
     }
+}
+
+void eval_tensor_copy(struct thread *t, const struct action *s)
+{
+    const struct ir_stmt *o = s->origin;
+    if (o->u.copy.multicast) {
+        eval_stop(t->machine, EVAL_FAULT, o->span,
+                  "a copy for other blocks of the cluster: `ingot check` runs "
+                  "it");
+        return;
+    }
+    char *first = eval_element(t, &s->access, o->span);
+    if (first && o->u.copy.map)
+        copy_box(t, s, first);
+    else if (first)
+        copy_piece(t, s, first);
 }

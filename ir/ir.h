@@ -257,12 +257,16 @@ struct ir_map {
     struct span span;
 };
 
-// A copy of a box by the copy engine, between an array that has a tensor map
-// and one in shared memory.  Outside of the array, loads give zeros and stores
-// do nothing.
+// A copy by the copy engine, between an array in global memory and one in shared
+// memory: of a box, by a tensor map, where outside of the array loads give zeros
+// and stores do nothing; or of a piece, whose elements lie one behind the other
+// on both sides, without a map.
 struct ir_tensor_copy {
-    struct ir_map *map;
-    struct ir_expr **at;      // the box's first element, in each dimension
+    struct ir_map *map;    // of boxes; NULL: a piece
+    struct ir_buffer *far; // in global memory
+    uint32_t elements;     // of a piece
+    uint32_t n_at;
+    struct ir_expr **at;      // the first element in global memory
     struct ir_buffer *buffer; // in shared memory
     uint32_t n;
     struct ir_expr **index;    // of its first element
@@ -309,7 +313,7 @@ struct ir_stmt {
             struct ir_tile tiles[3]; // D, A, B
             struct ir_expr *keep;    // false: D is overwritten; NULL: true
         } matrix;                    // matrix
-        struct ir_tensor_copy copy;  // tma_load, tma_store
+        struct ir_tensor_copy copy;  // tma_load, ... bulk_store
         struct ir_stage stage;       // stage
         struct ir_launch launch;     // launch
     } u;

@@ -28,6 +28,8 @@ uint32_t ir_stmt_blocks(struct ir_stmt *s, struct ir_block *out[])
     case STMT_matrix:
     case STMT_tma_load:
     case STMT_tma_store:
+    case STMT_bulk_load:
+    case STMT_bulk_store:
     case STMT_COUNT: break;
     }
     return 0;
@@ -86,7 +88,7 @@ static void see_copy(struct ir_tensor_copy *copy,
                      void (*see)(struct ir_expr **place, void *context),
                      void *context)
 {
-    see_all(copy->at, copy->map->buffer->rank, see, context);
+    see_all(copy->at, copy->n_at, see, context);
     see_all(copy->index, copy->n, see, context);
     see_all(copy->barrier_index, copy->n_barrier, see, context);
     if (copy->multicast)
@@ -116,7 +118,9 @@ void ir_stmt_exprs(struct ir_stmt *s,
     case STMT_launch: see_all(s->u.launch.grid, 3, see, context); break;
     case STMT_matrix: see_matrix(s, see, context); break;
     case STMT_tma_load:
-    case STMT_tma_store: see_copy(&s->u.copy, see, context); break;
+    case STMT_tma_store:
+    case STMT_bulk_load:
+    case STMT_bulk_store: see_copy(&s->u.copy, see, context); break;
     case STMT_alloc:
     case STMT_barrier:
     case STMT_sync:
@@ -361,19 +365,25 @@ static void look_at_source(struct ir_stmt *s, void *context)
 
 bool ir_is_tensor_copy(const struct ir_stmt *s)
 {
-    return s->kind == STMT_tma_load || s->kind == STMT_tma_store;
+    return s->kind == STMT_tma_load || s->kind == STMT_tma_store ||
+           s->kind == STMT_bulk_load || s->kind == STMT_bulk_store;
+}
+
+bool ir_copy_is_load(const struct ir_stmt *s)
+{
+    return s->kind == STMT_tma_load || s->kind == STMT_bulk_load;
 }
 
 struct ir_buffer *ir_copy_source(const struct ir_stmt *s)
 {
     const struct ir_tensor_copy *copy = &s->u.copy;
-    return s->kind == STMT_tma_load ? copy->map->buffer : copy->buffer;
+    return ir_copy_is_load(s) ? copy->far : copy->buffer;
 }
 
 struct ir_buffer *ir_copy_target(const struct ir_stmt *s)
 {
     const struct ir_tensor_copy *copy = &s->u.copy;
-    return s->kind == STMT_tma_load ? copy->buffer : copy->map->buffer;
+    return ir_copy_is_load(s) ? copy->buffer : copy->far;
 }
 
 bool ir_block_reads(struct ir_block *block, const struct ir_buffer *buffer)

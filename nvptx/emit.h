@@ -280,6 +280,8 @@ void emit_map_parameter(struct emitter *e, unsigned index,
                         const struct ir_map *map);
 void emit_tensor_load(struct emitter *e, const struct ir_stmt *s);
 void emit_tensor_store(struct emitter *e, const struct ir_stmt *s);
+void emit_bulk_load(struct emitter *e, const struct ir_stmt *s);
+void emit_bulk_store(struct emitter *e, const struct ir_stmt *s);
 
 // ---- emit_scope.c
 

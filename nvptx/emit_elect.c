@@ -107,8 +107,10 @@ static void see_stmt(struct ir_stmt *t, void *context)
                      t->u.sync.kind == SYNC_bulk_wait_read;
         s->may_differ |= sync_threads(t->u.sync.kind) > 0;
         break;
-    case STMT_tma_load: s->engine++; break;
+    case STMT_tma_load:
+    case STMT_bulk_load: s->engine++; break;
     case STMT_tma_store:
+    case STMT_bulk_store:
         s->engine++;
         s->groups++;
         break;

@@ -1,5 +1,5 @@
-// Copies of boxes by the copy engine, through tensor maps: parameters of 128
-// bytes that no thread changes.
+// Copies by the copy engine: of boxes, through tensor maps, parameters of 128
+// bytes that no thread changes; and of pieces, without a map.
 //
 // The engine counts dimensions from the innermost one.
 
@@ -108,4 +108,50 @@ void emit_tensor_store(struct emitter *e, const struct ir_stmt *s)
     LLVMValueRef is_hinted = add_hint(e, args, &n, copy->hint);
     args[n++] = is_hinted;
     call_engine(e, copy, "llvm.nvvm.cp.async.bulk.tensor.s2g.tile", args, n);
+}
+
+// Return the bytes of a piece.
+static LLVMValueRef piece_bytes(struct emitter *e,
+                                const struct ir_tensor_copy *copy)
+{
+    return emit_int(e, type_scalar(TYPE_u32),
+                    copy->elements * (int64_t)type_bytes(copy->far->elem));
+}
+
+void emit_bulk_load(struct emitter *e, const struct ir_stmt *s)
+{
+    const struct ir_tensor_copy *copy = &s->u.copy;
+    LLVMValueRef args[LOAD_OPERANDS];
+    if (!emit_need(e, FEATURE_tensor, s->span, "pieces by the copy engine"))
+        return;
+    LLVMTypeRef cluster = LLVMPointerTypeInContext(e->context, 7);
+    args[0] = LLVMBuildAddrSpaceCast(
+        e->builder, emit_address(e, copy->buffer, copy->index[0]), cluster, "");
+    args[1] = emit_address(e, copy->barrier, copy->barrier_index[0]);
+    args[2] = emit_address(e, copy->far, copy->at[0]);
+    args[3] = piece_bytes(e, copy);
+    args[4] = copy->multicast ? emit_value(e, copy->multicast)
+                              : emit_int(e, type_scalar(TYPE_u16), 0);
+    unsigned n = 5;
+    LLVMValueRef is_hinted = add_hint(e, args, &n, copy->hint);
+    args[n++] = emit_int(e, type_scalar(TYPE_bool), copy->multicast != NULL);
+    args[n++] = is_hinted;
+    emit_intrinsic(e, "llvm.nvvm.cp.async.bulk.global.to.shared.cluster", NULL,
+                   args, n);
+}
+
+void emit_bulk_store(struct emitter *e, const struct ir_stmt *s)
+{
+    const struct ir_tensor_copy *copy = &s->u.copy;
+    LLVMValueRef args[STORE_OPERANDS + 1];
+    if (!emit_need(e, FEATURE_tensor, s->span, "pieces by the copy engine"))
+        return;
+    args[0] = emit_address(e, copy->far, copy->at[0]);
+    args[1] = emit_address(e, copy->buffer, copy->index[0]);
+    args[2] = piece_bytes(e, copy);
+    unsigned n = 3;
+    LLVMValueRef is_hinted = add_hint(e, args, &n, copy->hint);
+    args[n++] = is_hinted;
+    emit_intrinsic(e, "llvm.nvvm.cp.async.bulk.shared.cta.to.global", NULL,
+                   args, n);
 }

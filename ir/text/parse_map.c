@@ -1,9 +1,11 @@
 // Tensor maps, those of the workspace behind their array, and the copies that go
-// by them:
+// by them, or without one:
 //
 //   map A_map of A box[128, 64] swizzle(128)
 //   tma_load S[0, 0] = A_map[m, k] signals full[0] multicast(3) evict_first
 //   tma_store C_map[m, n] = S[0, 0]
+//   bulk_load(64) S[0, 0] = A[m, k] signals full[0]
+//   bulk_store(64) C[m, n] = S[0, 0]
 
 #include "ir/text/parse_stmt.h"
 
@@ -96,6 +98,24 @@ static bool parse_place(struct parser *p, struct ir_buffer **buffer,
     return *buffer && parse_element(p, *buffer, first, index, n);
 }
 
+// Return whether the statement that begins with a word copies a piece.
+static bool is_piece(enum ir_stmt_kind word)
+{
+    return word == STMT_bulk_load || word == STMT_bulk_store;
+}
+
+// Parse where a copy begins in global memory.
+static bool parse_far(struct parser *p, enum ir_stmt_kind word,
+                      struct ir_tensor_copy *copy)
+{
+    if (is_piece(word))
+        return parse_place(p, &copy->far, &copy->at, &copy->n_at);
+    if (!parse_box_place(p, copy))
+        return false;
+    copy->far = copy->map->buffer;
+    return true;
+}
+
 // Parse `multicast(blocks)` and a hint, which may be absent.
 static bool parse_copy_traits(struct parser *p, struct ir_tensor_copy *copy)
 {
@@ -114,42 +134,69 @@ static bool parse_copy_traits(struct parser *p, struct ir_tensor_copy *copy)
 }
 
 // Parse a load behind its word.
-static bool parse_load(struct parser *p, struct ir_tensor_copy *copy)
+static bool parse_load(struct parser *p, enum ir_stmt_kind word,
+                       struct ir_tensor_copy *copy)
 {
     return parse_place(p, &copy->buffer, &copy->index, &copy->n) &&
            parse_check_writable(p, copy->buffer, parse_peek(p, 0)->span) &&
-           parse_expect(p, "=", "behind where the box goes") &&
-           parse_box_place(p, copy) &&
-           parse_expect(p, "signals", "behind the box") &&
+           parse_expect(p, "=", "behind where the copy goes") &&
+           parse_far(p, word, copy) &&
+           parse_expect(p, "signals", "behind what is copied") &&
            parse_place(p, &copy->barrier, &copy->barrier_index,
                        &copy->n_barrier) &&
            parse_copy_traits(p, copy);
 }
 
 // Parse a store behind its word.
-static bool parse_store(struct parser *p, struct ir_tensor_copy *copy)
+static bool parse_store(struct parser *p, enum ir_stmt_kind word,
+                        struct ir_tensor_copy *copy)
 {
     struct span span = parse_peek(p, 0)->span;
-    return parse_box_place(p, copy) &&
-           parse_check_writable(p, copy->map->buffer, span) &&
-           parse_expect(p, "=", "behind where the box goes") &&
+    return parse_far(p, word, copy) &&
+           parse_check_writable(p, copy->far, span) &&
+           parse_expect(p, "=", "behind where the copy goes") &&
            parse_place(p, &copy->buffer, &copy->index, &copy->n) &&
            parse_copy_traits(p, copy);
+}
+
+// Parse how many elements a piece has, behind its word.
+static bool parse_elements(struct parser *p, struct ir_tensor_copy *copy)
+{
+    return parse_expect(p, "(", "before the elements of a piece") &&
+           parse_count(p, &copy->elements) &&
+           parse_expect(p, ")", "behind the elements of a piece");
+}
+
+// Find the word of a copy, which no name or operation is that stands there;
+// false if there is none.
+static bool find_word(const struct parser *p, enum ir_stmt_kind *word)
+{
+    static const enum ir_stmt_kind words[] = {STMT_tma_load, STMT_tma_store,
+                                              STMT_bulk_load, STMT_bulk_store};
+    const struct token *next = parse_peek(p, 1);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        *word = words[i];
+        if (parse_is(p, stmt_name(*word)) &&
+            (is_piece(*word) ? next->kind == TOKEN_PUNCT && *next->text == '('
+                             : next->kind == TOKEN_NAME))
+            return true;
+    }
+    return false;
 }
 
 bool parse_tensor_copy(struct parser *p, struct ir_block *out, bool *ok)
 {
     size_t first = p->at;
-    bool is_name = parse_peek(p, 1)->kind == TOKEN_NAME;
-    bool is_load = is_name && parse_is(p, stmt_name(STMT_tma_load));
-    if (!is_load && !(is_name && parse_is(p, stmt_name(STMT_tma_store))))
+    enum ir_stmt_kind word;
+    struct ir_tensor_copy copy = {0};
+    if (!find_word(p, &word))
         return false;
     p->at++;
-    struct ir_tensor_copy copy = {0};
-    *ok = is_load ? parse_load(p, &copy) : parse_store(p, &copy);
+    bool is_load = word == STMT_tma_load || word == STMT_bulk_load;
+    *ok = (!is_piece(word) || parse_elements(p, &copy)) &&
+          (is_load ? parse_load(p, word, &copy) : parse_store(p, word, &copy));
     if (*ok) {
-        struct ir_stmt *s = ir_stmt_tensor_copy(
-            p->arena, is_load ? STMT_tma_load : STMT_tma_store, &copy);
+        struct ir_stmt *s = ir_stmt_tensor_copy(p->arena, word, &copy);
         s->span = parse_span(p, first);
         ir_append(p->arena, out, s);
     }

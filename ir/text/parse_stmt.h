@@ -17,7 +17,7 @@ bool parse_matrix(struct parser *p, struct ir_block *out, size_t first);
 // Parse the declaration of a tensor map behind the word `map`.
 bool parse_map(struct parser *p);
 
-// Parse `tma_load` or `tma_store`, if that is what a statement begins with;
+// Parse `tma_load`, `tma_store`, `bulk_load` or `bulk_store`, if that is what a statement begins with;
 // `*ok` becomes whether it was one, or there was none.
 bool parse_tensor_copy(struct parser *p, struct ir_block *out, bool *ok);
 

@@ -5,6 +5,7 @@
 #include "ir/build.h"
 #include "ir/matrix.h"
 #include "ir/text.h"
+#include "ir/walk.h"
 
 enum { STEP = 4 };
 
@@ -109,18 +110,23 @@ static void print_element(struct printer *p, const struct ir_buffer *b,
     buf_char(p->out, ']');
 }
 
-// Append a copy of a box.
+// Append a copy of a box, or of a piece.
 static void print_tensor_copy(struct printer *p, const struct ir_stmt *s)
 {
     const struct ir_tensor_copy *c = &s->u.copy;
-    bool is_load = s->kind == STMT_tma_load;
-    buf_printf(p->out, "%s ", stmt_name(s->kind));
+    bool is_load = ir_copy_is_load(s);
+    buf_text(p->out, stmt_name(s->kind));
+    if (!c->map)
+        buf_printf(p->out, "(%u)", c->elements);
+    buf_char(p->out, ' ');
     if (is_load) {
         print_element(p, c->buffer, c->n, c->index);
         buf_text(p->out, " = ");
     }
-    buf_printf(p->out, "%s[", print_name(p, c->map, c->map->name));
-    print_list(p, c->at, c->map->buffer->rank, false);
+    buf_printf(p->out, "%s[",
+               c->map ? print_name(p, c->map, c->map->name)
+                      : print_name(p, c->far, c->far->name));
+    print_list(p, c->at, c->n_at, false);
     buf_char(p->out, ']');
     buf_text(p->out, is_load ? " signals " : " = ");
     if (is_load)
@@ -340,7 +346,9 @@ static void print_stmt(struct printer *p, const struct ir_stmt *s, int indent)
     case STMT_sync: print_sync(p, s); return;
     case STMT_matrix: print_matrix(p, s); return;
     case STMT_tma_load:
-    case STMT_tma_store: print_tensor_copy(p, s); return;
+    case STMT_tma_store:
+    case STMT_bulk_load:
+    case STMT_bulk_store: print_tensor_copy(p, s); return;
     case STMT_stage: print_stage(p, &s->u.stage, indent); return;
     case STMT_launch: print_launch(p, &s->u.launch, indent); return;
     case STMT_eval: print_expr(p, s->u.value, 0, false); return;

@@ -79,7 +79,7 @@ static void see_stmt(struct ir_stmt *s, void *context)
     ir_stmt_exprs(s, see_expr, w);
     if (s->kind == STMT_store)
         see_store(w, s->u.store.buffer);
-    else if (s->kind == STMT_tma_load)
+    else if (ir_is_tensor_copy(s) && ir_copy_is_load(s))
         map_set(&w->written, s->u.copy.buffer, w);
     else if (s->kind == STMT_alloc)
         map_set(&w->own, s->u.buffer, s);

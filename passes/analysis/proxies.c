@@ -42,11 +42,11 @@ static void see_atomic(struct ir_expr *x, void *context)
         w->span = x->span;
 }
 
-// Report a load of a box from what threads of the launch write.
+// Report a load by the engine from what threads of the launch write.
 static void see_load(struct ir_stmt *s, void *context)
 {
     struct search *search = context;
-    if (s->kind != STMT_tma_load || search->failed)
+    if (!ir_is_tensor_copy(s) || !ir_copy_is_load(s) || search->failed)
         return;
     struct writing w = {.array = ir_copy_source(s)};
     ir_each_stmt(&search->launch->body, see_store, &w);

@@ -1,9 +1,10 @@
-// Copies that the copy engine may do, box by box: between an array in global
-// memory and one in shared memory.
+// Copies that the copy engine may do, in boxes or in pieces: between an array in
+// global memory and one in shared memory.
 
 #ifndef PASSES_ANALYSIS_TENSOR_COPY_H
 #define PASSES_ANALYSIS_TENSOR_COPY_H
 
+#include "ir/walk.h"
 #include "passes/analysis/facts.h"
 
 enum { TENSOR_RANK_MOST = 5, TENSOR_BOX_MOST = 256, TENSOR_GROUP_BYTES = 16 };
@@ -14,11 +15,13 @@ struct tensor_copy {
     struct ir_expr **far_index, **near_index;
     struct ir_expr *condition; // where it fails, zeros are stored; or NULL
     bool is_load;              // to shared memory
+    bool is_bulk;              // marked to be copied in pieces, not boxes
     enum ir_hint hint;         // of its store
 };
 
-// Return whether a stage is marked to be copied so.
+// Return whether a stage is marked to be copied so, and whether in pieces.
 bool tensor_copy_marked(const struct ir_stage *stage);
+bool tensor_copy_is_bulk(const struct ir_stage *stage);
 
 // Fill `out` from a stage.  Returns why it is no such copy, or NULL.
 const char *tensor_copy_find(const struct ir_stage *stage,
@@ -29,5 +32,18 @@ const char *tensor_copy_find(const struct ir_stage *stage,
 const char *tensor_copy_conditions(struct arena *a, struct facts *f,
                                    const struct ir_buffer *b,
                                    struct ir_conditions *out);
+
+// Append what must hold, and is not known, for a stage at the end of a path to
+// be copied in pieces, as far as that can be said for all sizes: rows of the array
+// in global memory are multiples of 16 bytes apart, and conditions leave out no part
+// of the nest.  The facts are those at the stage; they learn it.  Returns why there
+// are no pieces, or NULL.
+const char *tensor_copy_pieces(struct arena *a, struct facts *f,
+                               const struct ir_path *path,
+                               struct ir_conditions *out);
+
+// Return how many elements neighbours in a dimension of an array lie apart.
+struct ir_expr *tensor_copy_stride(struct arena *a, const struct ir_buffer *b,
+                                   uint32_t d);
 
 #endif

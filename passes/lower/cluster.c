@@ -107,6 +107,8 @@ static bool differs_along(const struct cluster *c, int d,
     for (uint32_t i = 0; i < box->copy.far->rank; i++)
         if (ir_mentions(box->far_at[i], var))
             return true;
+    if (box->condition && ir_mentions(box->condition, var))
+        return true;
     for (size_t i = 0; i < box->around.n; i++)
         if (ir_mentions(box->around.at[i]->to, var))
             return true;

@@ -286,10 +286,14 @@ static struct ir_expr **flat_place(struct flatten *f, const struct ir_buffer *b,
     return one;
 }
 
-// Convert a copy of a box.
+// Convert a copy of a box, or of a piece.
 static void flat_tensor_copy(struct flatten *f, struct ir_tensor_copy *copy)
 {
-    for (uint32_t i = 0; i < copy->map->buffer->rank; i++)
+    if (!copy->map) {
+        copy->at = flat_place(f, copy->far, copy->at);
+        copy->n_at = 1;
+    }
+    for (uint32_t i = 0; copy->map && i < copy->n_at; i++)
         copy->at[i] = flatten_expr(f, copy->at[i]);
     copy->index = flat_place(f, copy->buffer, copy->index);
     copy->n = 1;
@@ -340,7 +344,9 @@ static void flat_stmt(struct flatten *f, struct ir_stmt *s)
     case STMT_assign: flat_let(f, s); break;
     case STMT_store: flat_store(f, s); break;
     case STMT_tma_load:
-    case STMT_tma_store: flat_tensor_copy(f, &s->u.copy); break;
+    case STMT_tma_store:
+    case STMT_bulk_load:
+    case STMT_bulk_store: flat_tensor_copy(f, &s->u.copy); break;
     case STMT_eval: s->u.value = flatten_expr(f, s->u.value); break;
     case STMT_matrix: flat_matrix(f, s); break;
     case STMT_alloc:

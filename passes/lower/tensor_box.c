@@ -35,12 +35,16 @@ struct search {
 
 uint32_t tensor_box_period(const struct tensor_box *box)
 {
+    if (box->elements)
+        return TENSOR_GROUP_BYTES;
     return box->swizzle ? box->swizzle * PERIOD_LINES : PERIOD_PLAIN;
 }
 
 int64_t tensor_box_bytes(const struct tensor_box *box)
 {
     int64_t bytes = (int64_t)type_bytes(box->copy.far->elem);
+    if (box->elements)
+        return bytes * box->elements;
     for (uint32_t d = 0; d < box->copy.far->rank; d++)
         bytes *= box->extent[d];
     return bytes;

@@ -1,12 +1,12 @@
-// Boxes of a nest that copies element by element.
+// Boxes, or pieces, of a nest that copies element by element.
 
 #ifndef PASSES_LOWER_TENSOR_BOX_H
 #define PASSES_LOWER_TENSOR_BOX_H
 
 #include "passes/analysis/tensor_copy.h"
 
-// A nest of serial loops around nothing but a copy, and the boxes that it
-// consists of.
+// A nest of serial loops around nothing but a copy, and the boxes, or pieces
+// (tensor_piece.h), that it consists of.
 struct tensor_box {
     struct tensor_copy copy;
     struct ir_expr *predicate;              // of the stage, over loops; or NULL
@@ -15,6 +15,8 @@ struct tensor_box {
     struct VEC(struct ir_for *) around; // loops over boxes, outermost first
     uint32_t extent[TENSOR_RANK_MOST];  // of a box
     uint32_t swizzle;                   // bytes; 0: none
+    uint32_t elements;                  // of a piece; 0: these are boxes
+    struct ir_expr *condition; // under which there are pieces; NULL: always
     struct ir_expr *far_at[TENSOR_RANK_MOST]; // of the first element of a box
     struct ir_expr **near_at;
 
@@ -28,10 +30,10 @@ const char *tensor_box_find(struct arena *a, struct facts *f,
                             struct tensor_box *box);
 
 // Return how much of the array in shared memory a swizzle repeats after, at a
-// multiple of which a box has to begin, in bytes.
+// multiple of which a box has to begin, in bytes; 16 for a piece.
 uint32_t tensor_box_period(const struct tensor_box *box);
 
-// Return the bytes of a box.
+// Return the bytes of a box or a piece.
 int64_t tensor_box_bytes(const struct tensor_box *box);
 
 #endif

@@ -1,4 +1,5 @@
-// tensor_copies: copies marked @via(tma) are done box by box by the copy engine.
+// tensor_copies: copies marked @via(tma) are done box by box by the copy engine,
+// those marked @via(bulk) piece by piece.
 //
 //   for k in 0..n {                         alloc S_full: u64[1] in shared
 //     alloc S: f16[64, 64] in shared        mbarrier_init(S_full[0], 1)
@@ -19,6 +20,9 @@
 //   bulk_commit
 //   bulk_wait_read(0)                    here or later (tensor_drain.c)
 //
+// Pieces, which are copied without a map, take a `bulk_load` and `bulk_store` each,
+// under a branch where none may exist; the mbarrier then expects no bytes.
+//
 // One thread does all of it, waiting included: below loops over threads it
 // stands in loops of one iteration on their axes, elsewhere the pass `mapped`
 // leaves it to one.  Where warpgroups or warps store boxes of their own, it is
@@ -33,6 +37,7 @@
 #include "ir/copy.h"
 #include "ir/walk.h"
 #include "passes/lower/tensor_drain.h"
+#include "passes/lower/tensor_piece.h"
 #include "passes/opt/fold.h"
 
 #include <string.h>
@@ -74,12 +79,14 @@ static struct ir_stmt *marked_stage(struct arena *a, struct ir_stmt *s,
     return s->kind == STMT_stage && tensor_copy_marked(&s->u.stage) ? s : NULL;
 }
 
-// Report that a nest is not done by boxes.
+// Report that a nest is not done by boxes, or pieces.
 static void report(struct walk *w, const struct ir_stmt *stage,
                    const char *fault)
 {
-    diag_error(w->p->diags, stage->span, D_tensor_nest, stage->u.stage.name,
-               fault);
+    diag_error(w->p->diags, stage->span,
+               tensor_copy_is_bulk(&stage->u.stage) ? D_piece_nest
+                                                    : D_tensor_nest,
+               stage->u.stage.name, fault);
     w->failed = true;
 }
 
@@ -128,27 +135,55 @@ static struct ir_map *map_for(struct pass *p, const struct tensor_box *box)
     return map;
 }
 
-void tensor_copies_append(struct pass *p, const struct tensor_box *box,
-                          const struct tensor_signal *signal,
-                          struct ir_block *out)
+// Return the copy of a box, or of a piece.
+static struct ir_stmt *copy_of(struct pass *p, const struct tensor_box *box,
+                               const struct tensor_signal *signal)
 {
     struct arena *a = p->arena;
-    uint32_t period = tensor_box_period(box);
-    struct ir_buffer *near = box->copy.near;
-    struct ir_tensor_copy copy = {.map = map_for(p, box),
-                                  .buffer = near,
-                                  .n = near->rank,
+    const struct tensor_copy *of = &box->copy;
+    struct ir_tensor_copy copy = {.map = box->elements ? NULL : map_for(p, box),
+                                  .far = of->far,
+                                  .elements = box->elements,
+                                  .n_at = of->far->rank,
+                                  .buffer = of->near,
+                                  .n = of->near->rank,
                                   .index = box->near_at,
                                   .multicast = box->multicast,
-                                  .hint = box->copy.hint};
-    copy.at = arena_array(a, struct ir_expr *, box->copy.far->rank);
-    memcpy(copy.at, box->far_at, box->copy.far->rank * sizeof *copy.at);
+                                  .hint = of->hint};
+    copy.at = arena_array(a, struct ir_expr *, of->far->rank);
+    memcpy(copy.at, box->far_at, of->far->rank * sizeof *copy.at);
     if (signal) {
         copy.barrier = signal->barrier;
         copy.n_barrier = signal->n;
         copy.barrier_index = signal->index;
     }
+    enum ir_stmt_kind load = copy.map ? STMT_tma_load : STMT_bulk_load;
+    enum ir_stmt_kind store = copy.map ? STMT_tma_store : STMT_bulk_store;
+    return ir_stmt_tensor_copy(a, of->is_load ? load : store, &copy);
+}
+
+// Let the arrays of a copy begin where the engine wants them to: those that
+// have a map are seen to by the launch function.
+static void align_arrays(const struct tensor_box *box)
+{
+    struct ir_buffer *far = box->copy.far, *near = box->copy.near;
+    uint32_t period = tensor_box_period(box);
     near->align = near->align > period ? near->align : period;
+    if (box->elements && far->align < TENSOR_GROUP_BYTES)
+        far->align = TENSOR_GROUP_BYTES;
+}
+
+void tensor_copies_append(struct pass *p, const struct tensor_box *box,
+                          const struct tensor_signal *signal,
+                          struct ir_block *out)
+{
+    struct arena *a = p->arena;
+    align_arrays(box);
+    if (box->condition) {
+        struct ir_stmt *branch = ir_stmt_if(a, box->condition);
+        ir_append(a, out, branch);
+        out = &branch->u.branch.then;
+    }
     for (size_t i = 0; i < box->around.n; i++) {
         const struct ir_for *kept = box->around.at[i];
         struct ir_stmt *loop = ir_stmt_for(a, kept->var, kept->from, kept->to,
@@ -156,10 +191,7 @@ void tensor_copies_append(struct pass *p, const struct tensor_box *box,
         ir_append(a, out, loop);
         out = &loop->u.loop.body;
     }
-    ir_append(
-        a, out,
-        ir_stmt_tensor_copy(
-            a, box->copy.is_load ? STMT_tma_load : STMT_tma_store, &copy));
+    ir_append(a, out, copy_of(p, box, signal));
 }
 
 struct ir_expr *tensor_copies_bytes(struct arena *a,
@@ -170,6 +202,8 @@ struct ir_expr *tensor_copies_bytes(struct arena *a,
         bytes = ir_mul(a, bytes, ir_for_extent(a, box->around.at[i]));
     if (box->multicast)
         bytes = ir_mul(a, bytes, ir_int(a, box->parts));
+    if (box->condition)
+        bytes = ir_select(a, box->condition, bytes, ir_int(a, 0));
     return bytes;
 }
 
@@ -220,7 +254,7 @@ static struct ir_block *append_one_thread(struct walk *w, struct ir_block *out)
     return tensor_copies_one(w->p, stmts, w->path.n, out);
 }
 
-// Return whether the place of a box depends on a variable.
+// Return whether a variable decides on a box: where it is, or whether.
 static bool box_mentions(const struct tensor_box *box, const struct ir_var *var)
 {
     bool found = false;
@@ -228,7 +262,7 @@ static bool box_mentions(const struct tensor_box *box, const struct ir_var *var)
         found |= ir_mentions(box->far_at[d], var);
     for (uint32_t d = 0; d < box->copy.near->rank; d++)
         found |= ir_mentions(box->near_at[d], var);
-    return found;
+    return found || (box->condition && ir_mentions(box->condition, var));
 }
 
 // Return whether only one of several iterations of a loop comes here.
@@ -445,7 +479,7 @@ static void append_store(struct walk *w, const struct tensor_box *box,
 
 // ---- The walk ---------------------------------------------------------------
 
-// Find the boxes of a stage whose loops are known.  Returns why there are
+// Find the boxes, or pieces, of a stage whose loops are known.  Returns why there are
 // none, or NULL.
 static const char *find_box(struct pass *p, struct facts *facts,
                             const struct ir_stmt *stage, struct tensor_box *box)
@@ -455,6 +489,8 @@ static const char *find_box(struct pass *p, struct facts *facts,
     if (fault)
         return fault;
     bind_copy(p->arena, &stage->u.stage, box);
+    if (box->copy.is_bulk)
+        return tensor_piece_find(p->arena, facts, box);
     fault = tensor_box_find(p->arena, facts, box);
     if (!fault)
         fault = tensor_copy_conditions(p->arena, facts, box->copy.far, &open);

@@ -100,6 +100,17 @@ static bool is_multiple(struct arena *a, struct ir_expr *index, int64_t stride,
            affine_is_number(&rest) && rest.constant == 0;
 }
 
+// Return how many elements a copy has.
+static int64_t elements_of(const struct ir_tensor_copy *copy)
+{
+    int64_t elements = 1;
+    if (!copy->map)
+        return copy->elements;
+    for (uint32_t i = 0; i < copy->map->buffer->rank; i++)
+        elements *= copy->map->box[i];
+    return elements;
+}
+
 // Return how many of the first dimensions of the array in shared memory a box
 // does not reach across: it lies in what is behind one element of them, at a
 // multiple of its size.
@@ -107,10 +118,8 @@ static uint32_t steady_dimensions(struct arena *a,
                                   const struct ir_tensor_copy *copy)
 {
     const struct ir_buffer *b = copy->buffer;
-    int64_t elements = 1, behind = 1, extent;
     uint32_t d = b->rank;
-    for (uint32_t i = 0; i < copy->map->buffer->rank; i++)
-        elements *= copy->map->box[i];
+    int64_t elements = elements_of(copy), behind = 1, extent;
     for (; d > 0 && behind % elements; d--) {
         if (!ir_int_value(b->shape[d - 1], &extent) ||
             !is_multiple(a, copy->index[d - 1], behind, elements))
@@ -127,10 +136,8 @@ enum { LANES_MOST = 255 }; // of a ramp
 static int64_t reach_across(const struct ir_tensor_copy *copy, uint32_t *which)
 {
     const struct ir_buffer *b = copy->buffer;
-    int64_t elements = 1, behind = 1, extent;
+    int64_t elements = elements_of(copy), behind = 1, extent;
     uint32_t d = b->rank;
-    for (uint32_t i = 0; i < copy->map->buffer->rank; i++)
-        elements *= copy->map->box[i];
     while (d > 0 && ir_is_int_const(copy->index[d - 1], 0) &&
            ir_int_value(b->shape[d - 1], &extent) &&
            behind * extent <= elements) {
@@ -188,12 +195,31 @@ static void note_far(struct own *o, const struct ir_tensor_copy *copy,
     note_box(o, b, n, index, writes);
 }
 
-// Note the accesses of a copy of a box: it counts its bytes on the mbarrier.
+// Note that a piece of the array in global memory is touched: a row of it, or
+// what several of them hold.
+static void note_far_piece(struct own *o, const struct ir_tensor_copy *copy,
+                           bool writes)
+{
+    int64_t extent, elements = 1;
+    uint32_t n = copy->far->rank;
+    while (n > 0 && elements < copy->elements) {
+        n--;
+        elements = ir_int_value(copy->far->shape[n], &extent)
+                       ? elements * extent
+                       : copy->elements;
+    }
+    note_box(o, copy->far, n, copy->at, writes);
+}
+
+// Note the accesses of a copy of a box or a piece: it counts its bytes on the mbarrier.
 static void note_tensor_copy(struct own *o, const struct ir_stmt *s)
 {
     const struct ir_tensor_copy *copy = &s->u.copy;
-    bool is_load = s->kind == STMT_tma_load;
-    note_far(o, copy, !is_load);
+    bool is_load = ir_copy_is_load(s);
+    if (copy->map)
+        note_far(o, copy, !is_load);
+    else
+        note_far_piece(o, copy, !is_load);
     note_near(o, copy, is_load);
     if (copy->barrier)
         note(o, copy->barrier, copy->barrier_index, true, true);

@@ -300,6 +300,8 @@ static bool widen_stmt(struct widen *w, struct ir_stmt *s, struct ir_block *out)
     case STMT_eval:
     case STMT_tma_load:
     case STMT_tma_store:
+    case STMT_bulk_load:
+    case STMT_bulk_store:
     case STMT_alloc:
     case STMT_barrier:
     case STMT_sync:

@@ -226,6 +226,8 @@ static void count_stmt(struct counter *c, const struct ir_stmt *s,
     case STMT_barrier:
     case STMT_tma_load:
     case STMT_tma_store:
+    case STMT_bulk_load:
+    case STMT_bulk_store:
     case STMT_sync:
     case STMT_matrix:
     case STMT_COUNT: return;

@@ -365,6 +365,8 @@ static void print_stmt(struct reference *r, struct ir_stmt *s, int indent)
     case STMT_matrix:
     case STMT_tma_load:
     case STMT_tma_store:
+    case STMT_bulk_load:
+    case STMT_bulk_store:
     case STMT_COUNT: break;
     }
 }

@@ -227,7 +227,9 @@ static void walk_stmt(struct depend_nest *w, struct ir_stmt *s)
     case STMT_alloc: walk_alloc(w, s->u.buffer); break;
     case STMT_stage: walk_stage(w, s); break;
     case STMT_tma_load:
-    case STMT_tma_store: note_scalar(w, s, ir_copy_target(s)->name); break;
+    case STMT_tma_store:
+    case STMT_bulk_load:
+    case STMT_bulk_store: note_scalar(w, s, ir_copy_target(s)->name); break;
     case STMT_barrier:
     case STMT_sync:
     case STMT_matrix:

@@ -23,7 +23,9 @@
 //  5. for tma: the same, or out of shared memory, between
 //     it and an array of 1 to 5 dimensions, whose rows
 //     can be a multiple of 16 bytes apart                E0663
-//  6. a hint of ir/hints.def, if any, for a stage that
+//  6. for bulk: the same, where what lies in one run on
+//     both sides can be a multiple of 16 bytes           E0663
+//  7. a hint of ir/hints.def, if any, for a stage that
 //     stores to global memory, or copies from it         E0861
 //
 // tma goes through a tensor map, for which the array must have elements, at
@@ -33,6 +35,12 @@
 // their final sizes (pass tensor_copies, E0772).  Whether blocks of a cluster
 // bring boxes for each other is not asked for but follows from the loops: see
 // lower/cluster.c.
+//
+// bulk needs no map: it copies what lies in one run on both sides.  The rows of the
+// array must be multiples of 16 bytes apart, and conditions must leave out no part
+// of a tile: of both, what is not known joins the guard.  A condition that no loop of
+// the tile decides stays: there is a tile, or none.  That the nest consists of such
+// pieces shows in pass tensor_copies, too (E0865).
 
 #include "passes/schedule/prim.h"
 
@@ -47,7 +55,7 @@ enum { ASYNC_BYTES_LEAST = 4 };
 // A row of copy_ways.def.
 struct way {
     const char *name;
-    enum { PLAIN, ASYNC, BOXES } kind;
+    enum { PLAIN, ASYNC, BOXES, PIECES } kind;
 };
 
 static const struct way ways[] = {
@@ -133,6 +141,20 @@ static bool check_boxes(const struct sched_call *c, struct ir_stmt *stage,
     return !fault || refuse(c, stage, fault);
 }
 
+// Check that a stage is a copy that may be made in pieces, and find what must hold
+// for them to be whole.
+static bool check_pieces(const struct sched_call *c, struct ir_stmt *stage,
+                         struct ir_conditions *guard)
+{
+    struct facts facts;
+    struct ir_path path = sched_path(c->pass, stage);
+    facts_start(&facts, c->pass->scratch, c->pass->kernel);
+    facts_enter_path(&facts, &path, path.n);
+    const char *fault =
+        tensor_copy_pieces(c->pass->arena, &facts, &path, guard);
+    return !fault || refuse(c, stage, fault);
+}
+
 // Return the store of a stage that touches global memory, or NULL.
 static struct ir_stmt *far_store(const struct ir_stage *stage)
 {
@@ -190,7 +212,8 @@ bool sched_copy_via(struct sched_call *c)
     const struct way *way = find_way(c, c->args.at[1].key);
     if (!way || !find_hint(c, stage, &hint) ||
         (way->kind == ASYNC && !check_copy(c, stage)) ||
-        (way->kind == BOXES && !check_boxes(c, stage, &guard)))
+        (way->kind == BOXES && !check_boxes(c, stage, &guard)) ||
+        (way->kind == PIECES && !check_pieces(c, stage, &guard)))
         return false;
     for (size_t i = 0; i < guard.n; i++)
         vec_push(p->arena, &p->kernel->guard, guard.at[i]);
