@@ -4,7 +4,6 @@
 #ifndef PASSES_ANALYSIS_TENSOR_COPY_H
 #define PASSES_ANALYSIS_TENSOR_COPY_H
 
-#include "ir/walk.h"
 #include "passes/analysis/facts.h"
 
 enum { TENSOR_RANK_MOST = 5, TENSOR_BOX_MOST = 256, TENSOR_GROUP_BYTES = 16 };
@@ -33,13 +32,12 @@ const char *tensor_copy_conditions(struct arena *a, struct facts *f,
                                    const struct ir_buffer *b,
                                    struct ir_conditions *out);
 
-// Append what must hold, and is not known, for a stage at the end of a path to
-// be copied in pieces, as far as that can be said for all sizes: rows of the array
-// in global memory are multiples of 16 bytes apart, and conditions leave out no part
-// of the nest.  The facts are those at the stage; they learn it.  Returns why there
-// are no pieces, or NULL.
-const char *tensor_copy_pieces(struct arena *a, struct facts *f,
-                               const struct ir_path *path,
+// Append a condition unless it is known, and that neighbours lie a multiple of 16
+// bytes apart; the facts learn it.  Return false if it is known not to hold.
+bool tensor_copy_demand(struct arena *a, struct facts *f,
+                        struct ir_expr *condition, struct ir_conditions *out);
+bool tensor_copy_demand_stride(struct arena *a, struct facts *f,
+                               struct ir_expr *stride, size_t bytes,
                                struct ir_conditions *out);
 
 // Return how many elements neighbours in a dimension of an array lie apart.

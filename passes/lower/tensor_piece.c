@@ -126,11 +126,12 @@ static bool find_condition(struct search *s)
     if (s->box->predicate)
         fold_split(s->arena, s->box->predicate, &all);
     for (size_t i = 0; i < all.n; i++) {
-        if (facts_decide(s->facts, all.at[i]) == TRUTH_TRUE)
+        struct ir_expr *condition = fold_expr(s->arena, s->facts, all.at[i]);
+        if (ir_is_true(condition))
             continue;
-        if (is_inside(s, all.at[i]))
+        if (is_inside(s, condition))
             return false;
-        all.at[open++] = all.at[i];
+        all.at[open++] = condition;
     }
     if (open)
         s->box->condition = fold_all(s->arena, all.at, open);
@@ -145,7 +146,7 @@ static bool may_fill(struct search *s)
     if (s->box->copy.condition)
         fold_split(s->facts->arena, s->box->copy.condition, &all);
     for (size_t i = 0; i < all.n; i++)
-        may |= facts_decide(s->facts, all.at[i]) != TRUTH_TRUE;
+        may |= !ir_is_true(fold_expr(s->arena, s->facts, all.at[i]));
     return may;
 }
 

@@ -448,7 +448,7 @@ enum pass_result pass_tensor_rings(struct pass *p)
         if (!counts[1])
             continue;
         if (counts[0] > counts[1])
-            r.ring.fault = "not all of its copies are by tma";
+            r.ring.fault = "not all of its copies are by tma or bulk";
         if (!rewrite_loop(&r))
             return PASS_FAILED;
         changed = true;

@@ -263,17 +263,31 @@ static struct tensor_copy bytes_of(const struct site *s, uint64_t shared,
                                 .shared = pointer_of(shared)};
 }
 
+// Return whether a run has a number of bytes that the engine copies; else a
+// finding says so.
+static bool is_whole(struct machine *m, const struct site *s, uint64_t shared,
+                     uint64_t bytes)
+{
+    void *p = pointer_of(shared);
+    if (bytes % BULK)
+        finding_add(m, SIMT_FAULT_misaligned, s, region_of(m, p), p);
+    return bytes % BULK == 0;
+}
+
 uint64_t bulk_load(struct machine *m, const struct site *s, const uint64_t *o)
 {
     struct tensor_copy c = bytes_of(s, o[0], o[2], o[3]);
     bool has_mask = !(s->bytes & OWN_BLOCK) && o[6];
+    if (!is_whole(m, s, o[0], o[3]))
+        return 0;
     load(m, &c, &o[1], o[4], has_mask);
     return 0;
 }
 
 uint64_t bulk_store(struct machine *m, const struct site *s, const uint64_t *o)
 {
-    store(m, bytes_of(s, o[1], o[0], o[2]));
+    if (is_whole(m, s, o[1], o[2]))
+        store(m, bytes_of(s, o[1], o[0], o[2]));
     return 0;
 }
 

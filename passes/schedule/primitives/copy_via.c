@@ -46,6 +46,7 @@
 
 #include "ir/build.h"
 #include "passes/analysis/copies.h"
+#include "passes/analysis/piece_guard.h"
 #include "passes/analysis/tensor_copy.h"
 
 #include <string.h>
@@ -150,8 +151,7 @@ static bool check_pieces(const struct sched_call *c, struct ir_stmt *stage,
     struct ir_path path = sched_path(c->pass, stage);
     facts_start(&facts, c->pass->scratch, c->pass->kernel);
     facts_enter_path(&facts, &path, path.n);
-    const char *fault =
-        tensor_copy_pieces(c->pass->arena, &facts, &path, guard);
+    const char *fault = piece_guard(c->pass->arena, &facts, &path, guard);
     return !fault || refuse(c, stage, fault);
 }
 

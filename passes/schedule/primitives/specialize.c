@@ -57,8 +57,9 @@ static const char *check_fills(const struct ring *ring, struct ir_stmt *loop)
         bool boxes = true;
         ir_each_stmt(&one, see_fill, &boxes);
         if (!boxes && !copies_only(one.at[0]))
-            return "its copies are not all `copy_via(stage, tma)`, or "
-                   "`copy_via(stage, cp_async)` of elements of 4 bytes";
+            return "its copies are not all `copy_via(stage, tma)`, "
+                   "`copy_via(stage, bulk)`, or `copy_via(stage, cp_async)` of "
+                   "elements of 4 bytes";
         by_threads |= !boxes;
     }
     ir_each_stmt(&loop->u.loop.body, see_product, &has_product);
