@@ -122,8 +122,7 @@ static const char *mark_of(const struct caller *by, const struct ir_stmt *s)
 static const char *suited_key(const struct caller *by,
                               const struct sched_call *c)
 {
-    static const char *const ways[] = {"cp_async", "cp_async", "cp_async",
-                                       "tma"};
+    static const char *const ways[] = {"cp_async", "cp_async", "tma", "bulk"};
     static const char *const orders[] = {"column", "grouped", "snake",
                                          "hilbert"};
     switch (c->prim) {
@@ -138,7 +137,7 @@ static const char *suited_key(const struct caller *by,
 const char *value_key(const struct caller *by, const struct sched_call *c)
 {
     static const char *const hints[] = {"hint", "mark"};
-    static const char *const ways[] = {"cp_async", "tma"};
+    static const char *const ways[] = {"bulk", "tma"};
     static const char *const products[] = {"mma_m16n8k16_f16_f32",
                                            "mma_m16n8k8_f16_f32"};
     static const char *const counts[] = {"sms", "blocks"};

@@ -188,8 +188,66 @@ static void box_for_a_cluster(void **state)
         &arena, "", "    for b in 0..1 @block.x {\n",
         "tma_load S[0, 0, 0] = from[0, 0] signals full[0] multicast(3)");
     kernel_stops(k, ARGS(SIZE(8), SIZE(8), ARRAY(a), ARRAY(c)), EVAL_FAULT,
-                 "a box for other blocks of the cluster");
+                 "a copy for other blocks of the cluster");
     arena_reset(&arena);
+}
+
+// Return a kernel of arrays of 4 rows of 8 elements in which one thread does a
+// statement with pieces.
+static struct ir_kernel *piece_kernel(struct arena *a, const char *statement)
+{
+    const char *text = arena_printf(
+        a,
+        "kernel k(A: i32[4, 8]) -> C: i32[4, 8] {\n"
+        "    for b in 0..1 @block.x {\n"
+        "        alloc S: i32[4, 8] in shared align 16\n"
+        "        alloc full: u64[1] in shared\n"
+        "        for t in 0..32 @thread.x {\n"
+        "            if t == 0 {\n"
+        "                bulk_load(32) S[0, 0] = A[0, 0] signals full[0]\n"
+        "                %s\n"
+        "            }\n"
+        "            barrier\n"
+        "            C[t / 8, t %% 8] = S[t / 8, t %% 8]\n"
+        "        }\n"
+        "    }\n"
+        "}\n",
+        statement);
+    return kernel_text(a, text);
+}
+
+// Pieces: whole rows, a part of one, and a result.
+static void pieces(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    int32_t a[32], c[32];
+    for (int i = 0; i < 32; i++)
+        a[i] = i;
+    struct ir_kernel *k =
+        piece_kernel(&arena, "bulk_load(4) S[1, 4] = A[3, 0] signals full[0]");
+    kernel_run(k, ARGS(ARRAY(a), ARRAY(c)));
+    for (int i = 0; i < 32; i++)
+        assert_int_equal(c[i], i >= 12 && i < 16 ? i + 12 : i);
+    arena_reset(&arena);
+}
+
+// Pieces that leave their row, but for whole rows, or their array.
+static void pieces_that_leave(void **state)
+{
+    (void)state;
+    static const char *const statements[] = {
+        "bulk_load(8) S[1, 4] = A[0, 0] signals full[0]",
+        "bulk_load(12) S[1, 0] = A[0, 0] signals full[0]",
+        "bulk_load(16) S[3, 0] = A[0, 0] signals full[0]"};
+    int32_t a[32] = {0}, c[32];
+    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
+        struct arena arena = {0};
+        kernel_stops(piece_kernel(&arena, statements[i]),
+                     ARGS(ARRAY(a), ARRAY(c)), EVAL_FAULT,
+                     "the piece leaves `");
+        arena_reset(&arena);
+    }
 }
 
 // A tree reduction: a serial loop around barriers, inside a loop over threads.
@@ -526,6 +584,8 @@ int main(void)
         cmocka_unit_test(swizzled_boxes),
         cmocka_unit_test(box_outside),
         cmocka_unit_test(box_for_a_cluster),
+        cmocka_unit_test(pieces),
+        cmocka_unit_test(pieces_that_leave),
         cmocka_unit_test(tree_reduction),
         cmocka_unit_test(two_dimensional_block),
         cmocka_unit_test(launches),
