@@ -386,10 +386,8 @@ struct ir_stmt *ir_stmt_tensor_copy(struct arena *a, enum ir_stmt_kind kind,
 {
     struct ir_stmt *s = stmt(a, kind, copy->at[0]);
     s->u.copy = *copy;
-    if (copy->map) {
-        s->u.copy.far = copy->map->buffer;
+    if (copy->map)
         s->u.copy.n_at = copy->map->buffer->rank;
-    }
     return s;
 }
 

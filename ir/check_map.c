@@ -94,21 +94,22 @@ static void check_load(struct checking *c, const struct ir_tensor_copy *copy)
 static void check_piece(struct checking *c, const struct ir_tensor_copy *copy)
 {
     unsigned lanes;
-    size_t bytes = copy->elements * type_bytes(copy->far->elem);
-    check_index(c, copy->far, copy->n_at, copy->at, &lanes);
-    check_must_name(c, copy->far->space == SPACE_global && lanes == 1,
-                    copy->far->name,
+    size_t bytes = copy->elements * type_bytes(copy->piece_of->elem);
+    check_index(c, copy->piece_of, copy->n_at, copy->at, &lanes);
+    check_must_name(c, copy->piece_of->space == SPACE_global && lanes == 1,
+                    copy->piece_of->name,
                     "a piece needs one place in global memory");
-    check_must_name(c, bytes > 0 && bytes % GROUP_BYTES == 0, copy->far->name,
+    check_must_name(c, bytes > 0 && bytes % GROUP_BYTES == 0,
+                    copy->piece_of->name,
                     "a piece must be a multiple of 16 bytes");
-    check_must_name(c, !copy->far->swizzle.bits, copy->far->name,
+    check_must_name(c, !copy->piece_of->swizzle.bits, copy->piece_of->name,
                     "a piece of a swizzled array");
 }
 
 void check_tensor_copy(struct checking *c, const struct ir_stmt *s)
 {
     const struct ir_tensor_copy *copy = &s->u.copy;
-    const struct ir_buffer *b = copy->far;
+    const struct ir_buffer *b = ir_copy_far(copy);
     if (copy->map)
         check_use(c, copy->map, copy->map->name);
     for (uint32_t i = 0; i < copy->n_at; i++) {

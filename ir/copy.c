@@ -54,7 +54,7 @@ static struct ir_map *new_map(struct copying *c, struct ir_map *map)
 static void redirect_copy(struct copying *c, struct ir_tensor_copy *copy)
 {
     copy->map = copy->map ? new_map(c, copy->map) : NULL;
-    copy->far = copy->map ? copy->map->buffer : new_buffer(c, copy->far);
+    copy->piece_of = copy->map ? NULL : new_buffer(c, copy->piece_of);
     copy->buffer = new_buffer(c, copy->buffer);
     if (copy->barrier)
         copy->barrier = new_buffer(c, copy->barrier);

@@ -258,7 +258,7 @@ static bool same_tensor_copy(struct comparison *c,
                 !a->map == !b->map && (!a->map || matches(c, a->map, b->map)) &&
                     a->elements == b->elements,
                 "tensor maps copied by") &&
-           same(c, matches(c, a->far, b->far), "arrays copied from or to") &&
+           same(c, matches(c, a->piece_of, b->piece_of), "arrays of a piece") &&
            same(c, matches(c, a->buffer, b->buffer), "arrays of a copy") &&
            same(c,
                 a->n == b->n && same_exprs(c, a->n, a->index, b->index) &&

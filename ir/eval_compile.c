@@ -218,7 +218,7 @@ static void compile_tensor_copy(struct machine *m, struct action *s,
                                 const struct ir_tensor_copy *copy)
 {
     s->access = compile_access(m, copy->buffer, copy->n, copy->index);
-    s->box = compile_access(m, copy->far, copy->n_at, copy->at);
+    s->box = compile_access(m, ir_copy_far(copy), copy->n_at, copy->at);
 }
 
 // Translate a statement.

@@ -99,7 +99,7 @@ static bool stays(struct thread *t, const struct action *s,
 static void copy_piece(struct thread *t, const struct action *s, char *near)
 {
     const struct ir_stmt *o = s->origin;
-    size_t bytes = o->u.copy.elements * type_bytes(o->u.copy.far->elem);
+    size_t bytes = o->u.copy.elements * type_bytes(o->u.copy.piece_of->elem);
     char *far = eval_element(t, &s->box, o->span);
     if (!far || !stays(t, s, &s->box, far, bytes) ||
         !stays(t, s, &s->access, near, bytes))

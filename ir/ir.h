@@ -262,9 +262,9 @@ struct ir_map {
 // and stores do nothing; or of a piece, whose elements lie one behind the other
 // on both sides, without a map.
 struct ir_tensor_copy {
-    struct ir_map *map;    // of boxes; NULL: a piece
-    struct ir_buffer *far; // in global memory
-    uint32_t elements;     // of a piece
+    struct ir_map *map;         // of boxes; NULL: a piece
+    struct ir_buffer *piece_of; // the array in global memory, without a map
+    uint32_t elements;          // of a piece
     uint32_t n_at;
     struct ir_expr **at;      // the first element in global memory
     struct ir_buffer *buffer; // in shared memory

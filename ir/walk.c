@@ -374,16 +374,21 @@ bool ir_copy_is_load(const struct ir_stmt *s)
     return s->kind == STMT_tma_load || s->kind == STMT_bulk_load;
 }
 
+struct ir_buffer *ir_copy_far(const struct ir_tensor_copy *copy)
+{
+    return copy->map ? copy->map->buffer : copy->piece_of;
+}
+
 struct ir_buffer *ir_copy_source(const struct ir_stmt *s)
 {
     const struct ir_tensor_copy *copy = &s->u.copy;
-    return ir_copy_is_load(s) ? copy->far : copy->buffer;
+    return ir_copy_is_load(s) ? ir_copy_far(copy) : copy->buffer;
 }
 
 struct ir_buffer *ir_copy_target(const struct ir_stmt *s)
 {
     const struct ir_tensor_copy *copy = &s->u.copy;
-    return ir_copy_is_load(s) ? copy->buffer : copy->far;
+    return ir_copy_is_load(s) ? copy->buffer : ir_copy_far(copy);
 }
 
 bool ir_block_reads(struct ir_block *block, const struct ir_buffer *buffer)

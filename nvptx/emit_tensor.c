@@ -115,7 +115,7 @@ static LLVMValueRef piece_bytes(struct emitter *e,
                                 const struct ir_tensor_copy *copy)
 {
     return emit_int(e, type_scalar(TYPE_u32),
-                    copy->elements * (int64_t)type_bytes(copy->far->elem));
+                    copy->elements * (int64_t)type_bytes(copy->piece_of->elem));
 }
 
 void emit_bulk_load(struct emitter *e, const struct ir_stmt *s)
@@ -128,7 +128,7 @@ void emit_bulk_load(struct emitter *e, const struct ir_stmt *s)
     args[0] = LLVMBuildAddrSpaceCast(
         e->builder, emit_address(e, copy->buffer, copy->index[0]), cluster, "");
     args[1] = emit_address(e, copy->barrier, copy->barrier_index[0]);
-    args[2] = emit_address(e, copy->far, copy->at[0]);
+    args[2] = emit_address(e, copy->piece_of, copy->at[0]);
     args[3] = piece_bytes(e, copy);
     args[4] = copy->multicast ? emit_value(e, copy->multicast)
                               : emit_int(e, type_scalar(TYPE_u16), 0);
@@ -146,7 +146,7 @@ void emit_bulk_store(struct emitter *e, const struct ir_stmt *s)
     LLVMValueRef args[STORE_OPERANDS + 1];
     if (!emit_need(e, FEATURE_tensor, s->span, "pieces by the copy engine"))
         return;
-    args[0] = emit_address(e, copy->far, copy->at[0]);
+    args[0] = emit_address(e, copy->piece_of, copy->at[0]);
     args[1] = emit_address(e, copy->buffer, copy->index[0]);
     args[2] = piece_bytes(e, copy);
     unsigned n = 3;

@@ -12,6 +12,7 @@
 #include "ir/base/suggest.h"
 #include "ir/build.h"
 #include "ir/text/parse_expr.h"
+#include "ir/walk.h"
 
 #include <string.h>
 
@@ -109,11 +110,8 @@ static bool parse_far(struct parser *p, enum ir_stmt_kind word,
                       struct ir_tensor_copy *copy)
 {
     if (is_piece(word))
-        return parse_place(p, &copy->far, &copy->at, &copy->n_at);
-    if (!parse_box_place(p, copy))
-        return false;
-    copy->far = copy->map->buffer;
-    return true;
+        return parse_place(p, &copy->piece_of, &copy->at, &copy->n_at);
+    return parse_box_place(p, copy);
 }
 
 // Parse `multicast(blocks)` and a hint, which may be absent.
@@ -153,7 +151,7 @@ static bool parse_store(struct parser *p, enum ir_stmt_kind word,
 {
     struct span span = parse_peek(p, 0)->span;
     return parse_far(p, word, copy) &&
-           parse_check_writable(p, copy->far, span) &&
+           parse_check_writable(p, ir_copy_far(copy), span) &&
            parse_expect(p, "=", "behind where the copy goes") &&
            parse_place(p, &copy->buffer, &copy->index, &copy->n) &&
            parse_copy_traits(p, copy);

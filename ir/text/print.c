@@ -125,7 +125,7 @@ static void print_tensor_copy(struct printer *p, const struct ir_stmt *s)
     }
     buf_printf(p->out, "%s[",
                c->map ? print_name(p, c->map, c->map->name)
-                      : print_name(p, c->far, c->far->name));
+                      : print_name(p, c->piece_of, c->piece_of->name));
     print_list(p, c->at, c->n_at, false);
     buf_char(p->out, ']');
     buf_text(p->out, is_load ? " signals " : " = ");

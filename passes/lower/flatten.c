@@ -290,7 +290,7 @@ static struct ir_expr **flat_place(struct flatten *f, const struct ir_buffer *b,
 static void flat_tensor_copy(struct flatten *f, struct ir_tensor_copy *copy)
 {
     if (!copy->map) {
-        copy->at = flat_place(f, copy->far, copy->at);
+        copy->at = flat_place(f, copy->piece_of, copy->at);
         copy->n_at = 1;
     }
     for (uint32_t i = 0; copy->map && i < copy->n_at; i++)

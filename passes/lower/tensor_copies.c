@@ -141,8 +141,9 @@ static struct ir_stmt *copy_of(struct pass *p, const struct tensor_box *box,
 {
     struct arena *a = p->arena;
     const struct tensor_copy *of = &box->copy;
-    struct ir_tensor_copy copy = {.map = box->elements ? NULL : map_for(p, box),
-                                  .far = of->far,
+    bool is_piece = box->elements > 0;
+    struct ir_tensor_copy copy = {.map = is_piece ? NULL : map_for(p, box),
+                                  .piece_of = is_piece ? of->far : NULL,
                                   .elements = box->elements,
                                   .n_at = of->far->rank,
                                   .buffer = of->near,

@@ -201,14 +201,14 @@ static void note_far_piece(struct own *o, const struct ir_tensor_copy *copy,
                            bool writes)
 {
     int64_t extent, elements = 1;
-    uint32_t n = copy->far->rank;
+    uint32_t n = copy->piece_of->rank;
     while (n > 0 && elements < copy->elements) {
         n--;
-        elements = ir_int_value(copy->far->shape[n], &extent)
+        elements = ir_int_value(copy->piece_of->shape[n], &extent)
                        ? elements * extent
                        : copy->elements;
     }
-    note_box(o, copy->far, n, copy->at, writes);
+    note_box(o, copy->piece_of, n, copy->at, writes);
 }
 
 // Note the accesses of a copy of a box or a piece: it counts its bytes on the mbarrier.
