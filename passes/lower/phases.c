@@ -569,7 +569,8 @@ static void find_stored(struct walk *w, const struct touches *all)
 {
     for (size_t i = 0; i < all->n; i++) {
         const struct meet_access *x = all->at[i];
-        if (x->stmt->kind == STMT_tma_store && !x->writes)
+        if (ir_is_tensor_copy(x->stmt) && !ir_copy_is_load(x->stmt) &&
+            !x->writes)
             vec_push(w->arena, &w->stored, x);
     }
 }

@@ -97,8 +97,8 @@ static void see_boxes(struct ir_stmt *s, void *context)
         b->loads += copy.is_load && copy.near == b->array;
         b->stores += !copy.is_load && copy.near == b->array;
     } else if (ir_is_tensor_copy(s)) {
-        b->loads += s->kind == STMT_tma_load && s->u.copy.buffer == b->array;
-        b->stores += s->kind == STMT_tma_store && s->u.copy.buffer == b->array;
+        b->loads += ir_copy_is_load(s) && s->u.copy.buffer == b->array;
+        b->stores += !ir_copy_is_load(s) && s->u.copy.buffer == b->array;
     }
 }
 
