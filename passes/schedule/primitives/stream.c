@@ -175,7 +175,8 @@ struct segment {
     struct ir_expr *tile, *from, *length; // its number; its iterations
 };
 
-// Return tile number `n` of a block's.
+// Return tile number `n` of a block's, which has an iteration; that is for those
+// that prove that loops run.
 static struct segment segment_of(const struct sharing *f, struct ir_expr *block,
                                  struct ir_expr *n)
 {
@@ -186,6 +187,7 @@ static struct segment segment_of(const struct sharing *f, struct ir_expr *block,
     struct ir_expr *end = ir_sub(a, end_of(f, block), before);
     s.from = ir_binary(a, OP_max, first, ir_int(a, 0));
     s.length = ir_sub(a, ir_binary(a, OP_min, end, f->k), s.from);
+    s.length = ir_binary(a, OP_max, s.length, ir_int(a, 1));
     return s;
 }
 
