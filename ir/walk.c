@@ -268,6 +268,12 @@ const struct ir_attr *ir_loop_mark(const struct ir_stmt *s, const char *name)
     return NULL;
 }
 
+int64_t ir_loop_mark_value(const struct ir_stmt *s, const char *name)
+{
+    const struct ir_attr *mark = ir_loop_mark(s, name);
+    return mark ? mark->value : 0;
+}
+
 void ir_splice(struct arena *a, struct ir_block *block, size_t at,
                const struct ir_block *with)
 {

@@ -70,6 +70,9 @@ bool ir_loop_reduces(struct ir_for *loop);
 // Return the mark of that name of a loop; NULL if it has none, or is no loop.
 const struct ir_attr *ir_loop_mark(const struct ir_stmt *s, const char *name);
 
+// Return the value of that mark; 0 if there is none.
+int64_t ir_loop_mark_value(const struct ir_stmt *s, const char *name);
+
 // Replace statement `at` of a block by the statements of another block.
 void ir_splice(struct arena *a, struct ir_block *block, size_t at,
                const struct ir_block *with);

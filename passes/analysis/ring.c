@@ -8,8 +8,6 @@
 #include "passes/analysis/region.h"
 #include "passes/opt/fold.h"
 
-#include <string.h>
-
 // A look at a loop.
 struct look {
     struct arena *arena;
@@ -286,11 +284,5 @@ bool ring_has_fill(const struct ring *ring, const struct ir_stmt *s)
 
 int64_t ring_slots(const struct ir_stmt *loop)
 {
-    for (size_t i = 0; loop->kind == STMT_for && i < loop->u.loop.attrs.n;
-         i++) {
-        const struct ir_attr *attr = &loop->u.loop.attrs.at[i];
-        if (strcmp(attr->name, "pipeline") == 0)
-            return attr->value;
-    }
-    return 0;
+    return ir_loop_mark_value(loop, "pipeline");
 }

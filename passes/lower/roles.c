@@ -58,13 +58,6 @@
 
 #include <string.h>
 
-// Return the value of a mark; 0 if the loop has none of that name.
-static int64_t mark_of(const struct ir_stmt *s, const char *name)
-{
-    const struct ir_attr *mark = ir_loop_mark(s, name);
-    return mark ? mark->value : 0;
-}
-
 bool roles_report(struct roles *r, const char *why)
 {
     diag_error(r->p->diags, r->loop->span, D_role_shape,
@@ -283,9 +276,9 @@ static bool check(struct roles *r)
                                 "warpgroups, or than serial loops between them "
                                 "and it");
     }
-    r->registers[0] = mark_of(r->loop, "producer");
-    r->registers[1] = mark_of(r->loop, "consumer");
-    r->in_flight = mark_of(r->loop, "in_flight");
+    r->registers[0] = ir_loop_mark_value(r->loop, "producer");
+    r->registers[1] = ir_loop_mark_value(r->loop, "consumer");
+    r->in_flight = ir_loop_mark_value(r->loop, "in_flight");
     r->slots = ring_slots(r->loop);
     if (!r->slots)
         return roles_report(r, "it is no pipeline any more");

@@ -57,8 +57,8 @@ static const char *find_ring(struct sched_call *c, const struct tiles *t,
 static bool check_registers(struct sched_call *c, const struct ir_stmt *ring,
                             int64_t n)
 {
-    struct role_registers r = {ir_loop_mark(ring, "producer")->value,
-                               ir_loop_mark(ring, "consumer")->value, n};
+    struct role_registers r = {ir_loop_mark_value(ring, "producer"),
+                               ir_loop_mark_value(ring, "consumer"), n};
     return role_registers_fit(c->pass->kernel, &r) ||
            role_registers_refuse(c->pass->diags, c->span, c->pass->kernel, &r);
 }
