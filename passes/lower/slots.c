@@ -25,12 +25,11 @@ bool slots_has(const struct ring *ring, const struct ir_buffer *b)
 }
 
 // Return an index with the slot in front.
-static struct ir_expr **in_slot(const struct use *u, uint32_t n,
-                                struct ir_expr *const *index)
+static struct ir_expr **in_slot(struct arena *a, struct ir_expr *slot,
+                                uint32_t n, struct ir_expr *const *index)
 {
-    struct ir_expr **out =
-        arena_array(u->arena, struct ir_expr *, (size_t)n + 1);
-    out[0] = u->slot;
+    struct ir_expr **out = arena_array(a, struct ir_expr *, (size_t)n + 1);
+    out[0] = slot;
     for (uint32_t i = 0; i < n; i++)
         out[i + 1] = index[i];
     return out;
@@ -43,7 +42,7 @@ static struct ir_expr *load_slot(struct arena *a, struct ir_expr *x,
     const struct use *u = context;
     if (x->op != OP_load || !slots_has(u->ring, x->u.buffer))
         return x;
-    struct ir_expr **index = in_slot(u, x->n, x->args);
+    struct ir_expr **index = in_slot(a, u->slot, x->n, x->args);
     return ir_at(a, ir_load(a, x->u.buffer, x->n + 1, index), x->span);
 }
 
@@ -53,7 +52,8 @@ static void store_slot(struct ir_stmt *s, void *context)
     const struct use *u = context;
     if (s->kind != STMT_store || !slots_has(u->ring, s->u.store.buffer))
         return;
-    s->u.store.index = in_slot(u, s->u.store.n, s->u.store.index);
+    s->u.store.index =
+        in_slot(u->arena, u->slot, s->u.store.n, s->u.store.index);
     s->u.store.n++;
 }
 
@@ -61,14 +61,22 @@ void slots_place(struct arena *a, struct ir_tile *t, struct ir_buffer *b,
                  struct ir_expr *slot)
 {
     uint32_t n = t->at->n;
-    struct ir_expr **index = arena_array(a, struct ir_expr *, (size_t)n + 1);
-    index[0] = slot;
-    for (uint32_t i = 0; i < n; i++)
-        index[i + 1] = t->at->args[i];
+    struct ir_expr **index = in_slot(a, slot, n, t->at->args);
     memmove(&t->extent[1], &t->extent[0],
             (IR_TILE_RANK - 1) * sizeof *t->extent);
     t->extent[0] = 1;
     t->at = ir_at(a, ir_place(a, b, n + 1, index), t->at->span);
+}
+
+// Let a store of a box be from the slot.
+static void box_slot(struct ir_stmt *s, void *context)
+{
+    const struct use *u = context;
+    struct ir_tensor_copy *copy = &s->u.copy;
+    if (s->kind != STMT_tma_store || !slots_has(u->ring, copy->buffer))
+        return;
+    copy->index = in_slot(u->arena, u->slot, copy->n, copy->index);
+    copy->n++;
 }
 
 // Let the operands of an instruction on matrices be in the slot.
@@ -89,4 +97,5 @@ void slots_use(struct arena *a, const struct ring *ring, struct ir_block *block,
     ir_rewrite_in(a, block, load_slot, &u);
     ir_each_stmt(block, store_slot, &u);
     ir_each_stmt(block, place_slot, &u);
+    ir_each_stmt(block, box_slot, &u);
 }

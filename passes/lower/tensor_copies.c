@@ -35,7 +35,9 @@
 
 #include "ir/build.h"
 #include "ir/copy.h"
+#include "ir/layout.h"
 #include "ir/walk.h"
+#include "passes/analysis/ring.h"
 #include "passes/lower/tensor_drain.h"
 #include "passes/lower/tensor_piece.h"
 #include "passes/opt/fold.h"
@@ -508,6 +510,26 @@ const char *tensor_copies_box(struct pass *p, struct facts *facts,
                  : "a nest of it does more than to copy boxes";
 }
 
+// Return whether an array keeps boxes where they may begin when it gets a
+// dimension more: slots of a ring, or a part for each virtual thread.
+static bool parts_are_aligned(const struct walk *w,
+                              const struct tensor_box *box)
+{
+    struct ir_buffer *near = box->copy.near;
+    bool has_parts = false;
+    int64_t n = 0;
+    for (size_t i = 0; i < w->path.n; i++) {
+        struct ir_stmt *s = w->path.at[i].stmt;
+        bool gives =
+            s->kind == STMT_for &&
+            (ring_slots(s) > 0 || axis_kind(s->u.loop.axis) == AXIS_VTHREAD);
+        has_parts |= gives && ir_block_writes(&s->u.loop.body, near);
+    }
+    return !has_parts ||
+           (ir_int_value(layout_elements(w->p->scratch, near), &n) &&
+            n * (int64_t)type_bytes(near->elem) % tensor_box_period(box) == 0);
+}
+
 // Replace a nest, whose stage is marked, by copies of boxes; returns how many
 // statements stand there then.
 static size_t lower_nest(struct walk *w, struct ir_block *block, size_t at,
@@ -519,6 +541,10 @@ static size_t lower_nest(struct walk *w, struct ir_block *block, size_t at,
         tensor_drain_find(w->p, block->at[at], &stage->u.stage);
     const char *fault =
         drain.fault ? drain.fault : find_box(w->p, &w->facts, stage, box);
+    if (!fault && !parts_are_aligned(w, box))
+        fault =
+            "a slot of a ring, a half or the part of a virtual thread is no "
+            "multiple of 128 bytes, or of a period of the swizzle";
     if (fault) {
         report(w, stage, fault);
         return 1;

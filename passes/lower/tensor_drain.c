@@ -18,8 +18,9 @@
 // Where the number of iterations may be odd, all are waited for in front of the
 // loop, too.  The barriers that keep other threads from writing before the wait
 // are derived later (phases.c).  A store is waited for at once where that says
-// nothing: no loop around, other writers of the array, a copy into it by boxes,
-// a result that the kernel reads, or barriers that the program places itself.
+// nothing: no loop around, or one that fills a ring, other writers of the array,
+// a copy into it by boxes, a result that the kernel reads, or barriers that the
+// program places itself.
 
 #include "passes/lower/tensor_drain.h"
 
@@ -133,6 +134,16 @@ static void find_writer(struct look *l)
     }
 }
 
+// Return whether a loop around is to fill arrays ahead of their use: what writes
+// them then does not stay where it stands.
+static bool fills_ahead(const struct look *l)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < l->path.n; i++)
+        found |= ring_slots(l->path.stmts[i]) > 0;
+    return found;
+}
+
 // Return whether the store may drain while the threads go on.
 static bool may_drain(struct look *l, const struct ir_stmt *nest)
 {
@@ -143,7 +154,7 @@ static bool may_drain(struct look *l, const struct ir_stmt *nest)
     l->block = l->path.blocks[l->path.n - 1];
     ir_each_stmt(&l->p->kernel->body, see_boxes, &boxes);
     find_writer(l);
-    return l->writer && boxes.stores == 1 && !boxes.loads &&
+    return l->writer && !fills_ahead(l) && boxes.stores == 1 && !boxes.loads &&
            !l->array->is_ordered && !is_used_outside(l, ir_block_writes) &&
            !ir_block_reads(&l->p->kernel->body, l->result) &&
            derives_barriers(l);
