@@ -10,6 +10,10 @@
 enum { STAGE_SELECTS = 1, STAGE_REDUCES = 2 };
 unsigned ir_stage_role(const struct ir_stage *stage, const struct ir_var *var);
 
+// Return whether an expression mentions an iteration variable that counts a
+// reduction, or a loop variable that does nothing else.
+bool ir_stage_counts(const struct ir_stage *stage, struct ir_expr *x);
+
 // Return how many iteration variables do not count a reduction.
 uint32_t ir_stage_selecting(const struct ir_stage *stage);
 

@@ -5,6 +5,7 @@
 #include "ir/base/num.h"
 #include "ir/build.h"
 #include "ir/equal.h"
+#include "ir/stage.h"
 #include "ir/walk.h"
 #include "passes/analysis/answers.h"
 #include "passes/analysis/models.h"
@@ -215,6 +216,34 @@ static void enter_stage(struct facts *f, const struct ir_stage *stage)
         declare(f, it->var, (struct interval){0, open ? end : end - 1}, NULL);
         learn_at_most(f, ir_read(f->arena, it->var), it->extent, -1);
     }
+}
+
+// Return whether a fact is about a reduction of a stage, or a loop over it.
+static bool is_of_reduction(const struct affine *x,
+                            const struct ir_stage *stage)
+{
+    bool found = false;
+    for (size_t i = 0; i < x->terms.n; i++) {
+        for (uint32_t k = 0; k < x->terms.at[i].n; k++)
+            found |= ir_stage_counts(stage, x->terms.at[i].atoms[k]);
+    }
+    return found;
+}
+
+struct facts facts_of_init(const struct facts *f, const struct ir_stage *stage)
+{
+    struct facts r = *f;
+    if (!ir_stage_reduces(stage))
+        return r;
+    r.answers = answers_new(f->arena);
+    r.models = models_new(f->arena);
+    r.known.at = arena_array(f->arena, struct affine, f->known.n);
+    r.known.cap = f->known.n;
+    for (size_t i = 0; i < f->known.n; i++)
+        r.known.at[i] = is_of_reduction(&f->known.at[i], stage)
+                            ? affine_number(0)
+                            : f->known.at[i];
+    return r;
 }
 
 void facts_enter(struct facts *f, const struct ir_stmt *s)

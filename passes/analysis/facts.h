@@ -61,6 +61,11 @@ void facts_leave(struct facts *f, struct facts_mark mark);
 // is, but must take over `newest` before it learns on.
 struct facts facts_at(const struct facts *f, struct facts_mark mark);
 
+// Return what is known in the init of a stage, whose facts these are: it runs
+// also where the loops of the reduction do not, so nothing that follows from
+// them.  The same marks count; as with facts_at, `f` takes over `newest`.
+struct facts facts_of_init(const struct facts *f, const struct ir_stage *stage);
+
 // Learn what holds inside a loop, stage or launch, or behind a `let`.
 void facts_enter(struct facts *f, const struct ir_stmt *s);
 

@@ -196,6 +196,24 @@ static void walk_inside(struct region_walk *w, const struct ir_stmt *s,
     facts_leave(&w->here.facts, here);
 }
 
+// Look at the init of a stage.
+static void walk_init(struct region_walk *w, struct ir_stmt *s)
+{
+    struct ir_stage *stage = &s->u.stage;
+    struct facts_mark here = facts_mark(&w->here.facts);
+    bool cuts = !w->here.q->whole_tiles;
+    if (cuts)
+        facts_enter(&w->here.facts, s);
+    if (stage->predicate && cuts)
+        facts_assume(&w->here.facts, substitute(w, stage->predicate), true);
+    struct facts all = w->here.facts;
+    w->here.facts = facts_of_init(&all, stage);
+    walk(w, &stage->init);
+    all.newest = w->here.facts.newest;
+    w->here.facts = all;
+    facts_leave(&w->here.facts, here);
+}
+
 // Look at a statement.
 static void walk_stmt(struct region_walk *w, struct ir_stmt *s)
 {
@@ -214,7 +232,8 @@ static void walk_stmt(struct region_walk *w, struct ir_stmt *s)
         for (size_t i = 0; i < s->u.stage.iters.n; i++)
             name(w, s->u.stage.iters.at[i].var, s->u.stage.iters.at[i].binding);
         struct ir_expr *predicate = s->u.stage.predicate;
-        walk_inside(w, s, &s->u.stage.init, predicate, true);
+        if (s->u.stage.has_init)
+            walk_init(w, s);
         walk_inside(w, s, &s->u.stage.body, predicate, true);
     } else if (s->kind == STMT_let) {
         facts_enter(&w->here.facts, s);
