@@ -89,23 +89,36 @@ static bool is_copy(struct ir_stmt *s)
 // A look at what a copy reads: the context of see_source.
 struct sources {
     struct ir_block *body; // of the loop
+    struct map values;     // `let`s of what changes
     bool change;           // in the loop
 };
 
-// Note an array that the loop writes.
+// Note an array that the loop writes, or a value made of one.
 static void see_source(struct ir_expr *x, void *context)
 {
     struct sources *c = context;
     if (ir_op_info(x->op)->flags & OP_READS)
         c->change |= ir_block_writes(c->body, x->u.buffer);
+    if (x->op == OP_var)
+        c->change |=
+            x->u.var->kind == VAR_mutable || map_has(&c->values, x->u.var);
+}
+
+// Note a `let` of a value that changes in the loop.
+static void see_value(struct sources *c, struct ir_stmt *s)
+{
+    struct sources alone = {c->body, c->values, false};
+    ir_each_expr(s->u.let.value, see_source, &alone);
+    if (alone.change)
+        map_set(&c->values, s->u.let.var, s);
 }
 
 // Return whether a loop refills marked arrays, once, from what it does not
 // change, and uses them behind that.
-static bool refills(struct ir_stmt *s)
+static bool refills(struct arena *scratch, struct ir_stmt *s)
 {
     bool copied = false, used = false;
-    struct sources sources = {&s->u.loop.body, false};
+    struct sources sources = {.body = &s->u.loop.body, .values.arena = scratch};
     if (s->kind != STMT_for || axis_kind(s->u.loop.axis) != AXIS_SERIAL ||
         !ir_is_int_const(s->u.loop.from, 0) ||
         !ir_is_int_const(s->u.loop.step, 1))
@@ -114,6 +127,8 @@ static bool refills(struct ir_stmt *s)
         struct ir_stmt *inner = s->u.loop.body.at[i];
         if (is_copy(inner) && used)
             return false;
+        if (inner->kind == STMT_let)
+            see_value(&sources, inner);
         if (is_copy(inner))
             ir_each_expr_in(&(struct ir_block){&inner, 1, 1}, see_source,
                             &sources);
@@ -450,7 +465,7 @@ static void rewrite_block(struct rewrite *r, struct ir_block *block)
             rewrite_block(r, inside[k]);
         if (is_bound)
             r->around[s->u.loop.axis] = outer;
-        if (!refills(s) || is_rest(r, s))
+        if (!refills(r->p->scratch, s) || is_rest(r, s))
             continue;
         r->loop = s;
         r->vars = (struct ir_block){0};
