@@ -420,6 +420,8 @@ static struct ir_stmt *make_launch(struct pass *p, struct ir_block body,
     if (!m.failed)
         mapping_between_blocks(&m, &body);
     if (!m.failed)
+        mapping_between_loops(&m, &body);
+    if (!m.failed)
         mapping_single(&m, &body);
     if (!m.failed && !m.has_barriers)
         mapping_phases(&m, &body);

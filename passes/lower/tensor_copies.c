@@ -542,9 +542,8 @@ static size_t lower_nest(struct walk *w, struct ir_block *block, size_t at,
     const char *fault =
         drain.fault ? drain.fault : find_box(w->p, &w->facts, stage, box);
     if (!fault && !parts_are_aligned(w, box))
-        fault =
-            "a slot of a ring, a half or the part of a virtual thread is no "
-            "multiple of 128 bytes, or of a period of the swizzle";
+        fault = "a slot of a ring or the part of a virtual thread is no "
+                "multiple of 128 bytes, or of a period of the swizzle";
     if (fault) {
         report(w, stage, fault);
         return 1;
