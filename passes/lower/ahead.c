@@ -9,7 +9,9 @@
 //     }                                    }
 //     copies                               copies
 //   }                                      async_wait(2)
-//                                          if k + 1 < n { load F[0] of k + 1, 0 }
+//                                          if k + 1 < n {
+//                                            load F[0] of k + 1, 0
+//                                          }
 //                                          use F[1]
 //                                        }
 //
@@ -121,12 +123,18 @@ static void part_body(struct steps *x)
     }
 }
 
+// Return whether the iterations of a loop run one after another, from 0 on.
+static bool runs_in_order(const struct ir_for *loop)
+{
+    return (loop->axis == AXIS_serial || loop->axis == AXIS_unroll) &&
+           ir_is_int_const(loop->from, 0) && ir_is_int_const(loop->step, 1);
+}
+
 // Look at a statement; returns whether it is a loop over steps: those that load
 // change nothing else, and the others compute in registers.
 static bool find_steps(struct steps *x, struct ir_stmt *s)
 {
-    if (s->kind != STMT_for || !ir_is_int_const(s->u.loop.from, 0) ||
-        !ir_is_int_const(s->u.loop.step, 1) ||
+    if (s->kind != STMT_for || !runs_in_order(&s->u.loop) ||
         !ir_int_value(s->u.loop.to, &x->n) || x->n < 2)
         return false;
     x->loop = s;
@@ -209,9 +217,8 @@ static bool is_wait(const struct ir_stmt *s)
 static bool find_around(struct around *o, struct steps *x, struct ir_stmt *s)
 {
     size_t at = 0;
-    if (s->kind != STMT_for || s->u.loop.axis != AXIS_serial ||
-        !ir_is_int_const(s->u.loop.from, 0) ||
-        !ir_is_int_const(s->u.loop.step, 1) || !ir_is_stable(s->u.loop.to))
+    if (s->kind != STMT_for || !runs_in_order(&s->u.loop) ||
+        !ir_is_stable(s->u.loop.to))
         return false;
     const struct ir_block *body = &s->u.loop.body;
     o->loop = s;

@@ -162,7 +162,8 @@ static bool find_shape(struct placing *x, bool *moves, struct ir_expr **shape)
 }
 
 // Return how many of the loops and branches around all accesses may be around
-// the array: not the loop that fills one in shared memory for its next iteration.
+// the array: not the loop that fills it for its next iteration, if it is in
+// shared memory.
 static size_t depth_most(const struct placing *x)
 {
     size_t n = x->common.stmts.n;
