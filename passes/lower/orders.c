@@ -83,12 +83,23 @@ static void column(struct order_tile *t, struct ir_expr *n)
     t->column = op(t, OP_div, n, t->rows);
 }
 
+// Return an operation on a number and the height of a group, which but for the
+// last one is known.
+static struct ir_expr *by_height(const struct order_tile *t, enum ir_op o,
+                                 struct ir_expr *x, const struct band *b)
+{
+    struct ir_expr *group = number(t, t->group);
+    return ir_select(t->p->arena, op(t, OP_eq, b->height, group),
+                     op(t, o, x, group), op(t, o, x, b->height));
+}
+
 // Walk the columns of a group.
 static struct band columns_of_band(struct order_tile *t, struct ir_expr *n)
 {
     struct band b = band_of(t, n);
-    t->row = op(t, OP_add, b.first, op(t, OP_mod, b.inside, b.height));
-    t->column = op(t, OP_div, b.inside, b.height);
+    struct ir_expr *down = by_height(t, OP_mod, b.inside, &b);
+    t->row = op(t, OP_add, b.first, down);
+    t->column = name(t, "across", by_height(t, OP_div, b.inside, &b));
     return b;
 }
 
