@@ -257,10 +257,10 @@ struct ir_map {
     struct span span;
 };
 
-// A copy by the copy engine, between an array in global memory and one in shared
-// memory: of a box, by a tensor map, where outside of the array loads give zeros
-// and stores do nothing; or of a piece, whose elements lie one behind the other
-// on both sides, without a map.
+// A copy by the copy engine, between an array in global memory and one in
+// shared memory: of a box, by a tensor map, where outside of the array loads
+// give zeros and stores do nothing; or of a piece, whose elements lie one
+// behind the other on both sides, without a map.
 struct ir_tensor_copy {
     struct ir_map *map;         // of boxes; NULL: a piece
     struct ir_buffer *piece_of; // the array in global memory, without a map

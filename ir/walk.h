@@ -89,8 +89,8 @@ bool ir_is_stable(const struct ir_expr *x);
 // Return whether a block uses what an `alloc`, a `let` or a `var` declares.
 bool ir_uses_declared(struct ir_block *block,
                       const struct ir_stmt *declaration);
-// Return whether a statement copies a box or a piece, whether to shared memory, the
-// array in global memory, and those that it copies from and to.
+// Return whether a statement copies a box or a piece, whether to shared memory,
+// the array in global memory, and those that it copies from and to.
 bool ir_is_tensor_copy(const struct ir_stmt *s);
 bool ir_copy_is_load(const struct ir_stmt *s);
 struct ir_buffer *ir_copy_far(const struct ir_tensor_copy *copy);

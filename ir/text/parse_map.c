@@ -1,5 +1,5 @@
-// Tensor maps, those of the workspace behind their array, and the copies that go
-// by them, or without one:
+// Tensor maps, those of the workspace behind their array, and the copies that
+// go by them, or without one:
 //
 //   map A_map of A box[128, 64] swizzle(128)
 //   tma_load S[0, 0] = A_map[m, k] signals full[0] multicast(3) evict_first

@@ -5,8 +5,8 @@
 //   } } }                                    =>    M % 4 == 0, K % 64 == 0
 //
 // A condition that loops of the nest decide must not leave out a part: the size
-// that it compares with is a multiple of their iterations, or it holds at the last
-// iteration of all loops, and so always.
+// that it compares with is a multiple of their iterations, or it holds at the
+// last iteration of all loops, and so always.
 
 #include "passes/analysis/piece_guard.h"
 
@@ -31,8 +31,8 @@ static uint32_t nest_of(const struct ir_path *path)
     return at;
 }
 
-// Return how many iterations of the loops of the nest decide on a condition: 1 for
-// none, 0 if that is open.
+// Return how many iterations of the loops of the nest decide on a condition: 1
+// for none, 0 if that is open.
 static int64_t deciding(const struct ir_path *path, struct ir_expr *condition)
 {
     int64_t all = 1, n;
@@ -81,8 +81,8 @@ static struct ir_expr *is_multiple(struct arena *a, struct ir_expr *x,
     return ir_binary(a, OP_eq, ir_binary(a, OP_mod, x, n), ir_int(a, 0));
 }
 
-// Return the condition on a size under which `x < size` holds in all iterations of
-// the nest or in none, or NULL.
+// Return the condition on a size under which `x < size` holds in all iterations
+// of the nest or in none, or NULL.
 static struct ir_expr *for_tiles(struct arena *a, struct facts *f,
                                  const struct ir_path *path,
                                  struct ir_expr *condition)

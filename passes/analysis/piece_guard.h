@@ -6,9 +6,10 @@
 #include "ir/walk.h"
 #include "passes/analysis/facts.h"
 
-// Append what must hold of sizes, and is not known, for the stage at the end of a
-// path to be copied in pieces, as far as that can be said for all sizes; the facts,
-// those at the stage, learn it.  Returns why there are no pieces, or NULL.
+// Append what must hold of sizes, and is not known, for the stage at the end of
+// a path to be copied in pieces, as far as that can be said for all sizes; the
+// facts, those at the stage, learn it.  Returns why there are no pieces, or
+// NULL.
 const char *piece_guard(struct arena *a, struct facts *f,
                         const struct ir_path *path, struct ir_conditions *out);
 

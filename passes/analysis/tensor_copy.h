@@ -1,5 +1,5 @@
-// Copies that the copy engine may do, in boxes or in pieces: between an array in
-// global memory and one in shared memory.
+// Copies that the copy engine may do, in boxes or in pieces: between an array
+// in global memory and one in shared memory.
 
 #ifndef PASSES_ANALYSIS_TENSOR_COPY_H
 #define PASSES_ANALYSIS_TENSOR_COPY_H
@@ -32,8 +32,8 @@ const char *tensor_copy_conditions(struct arena *a, struct facts *f,
                                    const struct ir_buffer *b,
                                    struct ir_conditions *out);
 
-// Append a condition unless it is known, and that neighbours lie a multiple of 16
-// bytes apart; the facts learn it.  Return false if it is known not to hold.
+// Append a condition unless it is known, and that neighbours lie a multiple of
+// 16 bytes apart; the facts learn it.  Return false if it is known not to hold.
 bool tensor_copy_demand(struct arena *a, struct facts *f,
                         struct ir_expr *condition, struct ir_conditions *out);
 bool tensor_copy_demand_stride(struct arena *a, struct facts *f,

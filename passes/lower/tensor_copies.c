@@ -1,5 +1,5 @@
-// tensor_copies: copies marked @via(tma) are done box by box by the copy engine,
-// those marked @via(bulk) piece by piece.
+// tensor_copies: copies marked @via(tma) are done box by box by the copy
+// engine, those marked @via(bulk) piece by piece.
 //
 //   for k in 0..n {                         alloc S_full: u64[1] in shared
 //     alloc S: f16[64, 64] in shared        mbarrier_init(S_full[0], 1)
@@ -20,16 +20,17 @@
 //   bulk_commit
 //   bulk_wait_read(0)                    here or later (tensor_drain.c)
 //
-// Pieces, which are copied without a map, take a `bulk_load` and `bulk_store` each,
-// under a branch where none may exist; the mbarrier then expects no bytes.
+// Pieces, which are copied without a map, take a `bulk_load` and `bulk_store`
+// each, under a branch where none may exist; the mbarrier then expects no
+// bytes.
 //
 // One thread does all of it, waiting included: below loops over threads it
 // stands in loops of one iteration on their axes, elsewhere the pass `mapped`
 // leaves it to one.  Where warpgroups or warps store boxes of their own, it is
-// one thread of each.  The barriers of the block that part it from what the other
-// threads do are derived as for any other write by one thread (phases.c), so
-// the mark alone is complete.  The phase of the mbarrier is the number of times
-// that the copy has run, which loops around count.
+// one thread of each.  The barriers of the block that part it from what the
+// other threads do are derived as for any other write by one thread (phases.c),
+// so the mark alone is complete.  The phase of the mbarrier is the number of
+// times that the copy has run, which loops around count.
 
 #include "passes/lower/tensor_copies.h"
 
@@ -482,8 +483,8 @@ static void append_store(struct walk *w, const struct tensor_box *box,
 
 // ---- The walk ---------------------------------------------------------------
 
-// Find the boxes, or pieces, of a stage whose loops are known.  Returns why there are
-// none, or NULL.
+// Find the boxes, or pieces, of a stage whose loops are known.  Returns why
+// there are none, or NULL.
 static const char *find_box(struct pass *p, struct facts *facts,
                             const struct ir_stmt *stage, struct tensor_box *box)
 {

@@ -13,25 +13,27 @@ struct tensor_signal {
     struct ir_expr **index;
 };
 
-// Find the boxes, or pieces, of a nest whose stage is marked with copy_via(tma), or
-// copy_via(bulk).  The facts are those around the nest.  Returns why there are none, or NULL.
+// Find the boxes, or pieces, of a nest whose stage is marked with
+// copy_via(tma), or copy_via(bulk).  The facts are those around the nest.
+// Returns why there are none, or NULL.
 const char *tensor_copies_box(struct pass *p, struct facts *facts,
                               struct ir_stmt *nest, struct tensor_box *box);
 
-// Append the copies of all boxes or pieces, for one thread to execute; loads signal.
-// The kernel gets a tensor map, unless it has it.
+// Append the copies of all boxes or pieces, for one thread to execute; loads
+// signal. The kernel gets a tensor map, unless it has it.
 void tensor_copies_append(struct pass *p, const struct tensor_box *box,
                           const struct tensor_signal *signal,
                           struct ir_block *out);
 
-// Append loops of one iteration on the axes of the loops over threads among
-// `n` statements, each in the one before, and return the innermost block: one of
+// Append loops of one iteration on the axes of the loops over threads among `n`
+// statements, each in the one before, and return the innermost block: one of
 // their threads executes it.
 struct ir_block *tensor_copies_one(struct pass *p, struct ir_stmt *const *stmts,
                                    size_t n, struct ir_block *out);
 
-// Return the bytes of all copies together, none where they do not exist, which the mbarrier has to expect: those
-// that other blocks of the cluster copy included.
+// Return the bytes of all copies together, none where they do not exist, which
+// the mbarrier has to expect: those that other blocks of the cluster copy
+// included.
 struct ir_expr *tensor_copies_bytes(struct arena *a,
                                     const struct tensor_box *box);
 

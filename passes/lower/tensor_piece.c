@@ -5,8 +5,8 @@
 //   for r in 0..4 { piece of 64 elements of A at [i * 4 + r, k * 64] to S[r, 0] }
 //
 // A loop is part of a piece if each iteration goes on where the one before has
-// ended, on both sides; others stay around.  A condition that no loop of the nest
-// decides says whether there are pieces at all; none may leave out a part.
+// ended, on both sides; others stay around.  A condition that no loop of the
+// nest decides says whether there are pieces at all; none may leave out a part.
 
 #include "passes/lower/tensor_piece.h"
 

@@ -211,7 +211,8 @@ static void note_far_piece(struct own *o, const struct ir_tensor_copy *copy,
     note_box(o, copy->piece_of, n, copy->at, writes);
 }
 
-// Note the accesses of a copy of a box or a piece: it counts its bytes on the mbarrier.
+// Note the accesses of a copy of a box or a piece: it counts its bytes on the
+// mbarrier.
 static void note_tensor_copy(struct own *o, const struct ir_stmt *s)
 {
     const struct ir_tensor_copy *copy = &s->u.copy;
@@ -315,9 +316,9 @@ struct touches touches_until(struct arena *a, const struct touches *begun,
     return all;
 }
 
-// Return the axes on which an access, seen from a scope, is in a loop over threads
-// of its own: all, if it stands elsewhere or is that of a thread that was singled
-// out.
+// Return the axes on which an access, seen from a scope, is in a loop over
+// threads of its own: all, if it stands elsewhere or is that of a thread that
+// was singled out.
 static axis_set axes_apart(const struct meet_access *x,
                            const struct meet_scope *common)
 {

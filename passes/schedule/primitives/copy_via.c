@@ -36,11 +36,11 @@
 // bring boxes for each other is not asked for but follows from the loops: see
 // lower/cluster.c.
 //
-// bulk needs no map: it copies what lies in one run on both sides.  The rows of the
-// array must be multiples of 16 bytes apart, and conditions must leave out no part
-// of a tile: of both, what is not known joins the guard.  A condition that no loop of
-// the tile decides stays: there is a tile, or none.  That the nest consists of such
-// pieces shows in pass tensor_copies, too (E0865).
+// bulk needs no map: it copies what lies in one run on both sides.  The rows of
+// the array must be multiples of 16 bytes apart, and conditions must leave out
+// no part of a tile: of both, what is not known joins the guard.  A condition
+// that no loop of the tile decides stays: there is a tile, or none.  That the
+// nest consists of such pieces shows in pass tensor_copies, too (E0865).
 
 #include "passes/schedule/prim.h"
 
@@ -142,8 +142,8 @@ static bool check_boxes(const struct sched_call *c, struct ir_stmt *stage,
     return !fault || refuse(c, stage, fault);
 }
 
-// Check that a stage is a copy that may be made in pieces, and find what must hold
-// for them to be whole.
+// Check that a stage is a copy that may be made in pieces, and find what must
+// hold for them to be whole.
 static bool check_pieces(const struct sched_call *c, struct ir_stmt *stage,
                          struct ir_conditions *guard)
 {
