@@ -158,6 +158,7 @@ static void begin_entry(struct emitter *e, struct ir_launch *launch)
     e->pool = NULL;
     e->is_long = emit_is_long(&launch->body);
     e->is_open = emit_is_open(&launch->body);
+    e->is_crowded = emit_is_crowded(&launch->body);
     ir_each_stmt(&launch->body, note_store, &e->written);
     ir_each_expr_in(&launch->body, note_atomic, &e->written);
 }

@@ -52,6 +52,7 @@ struct emitter {
     bool fast_math;              // approximations are allowed
     bool is_long;                // the entry, were all its loops unrolled
     bool is_open;                // it has many loops over sizes
+    bool is_crowded;             // it has very many loops
     uint32_t beside;             // blocks of a cluster at the same block.x
     LLVMValueRef function;       // the entry
     LLVMBasicBlockRef allocas;   // its first block: local arrays and variables
@@ -87,6 +88,10 @@ bool emit_is_long(struct ir_block *block);
 // Return whether an entry's body has so many loops over sizes that LLVM should
 // unroll none of them.
 bool emit_is_open(struct ir_block *block);
+
+// Return whether a block has so many loops of any kind that LLVM should unroll
+// none of them.
+bool emit_is_crowded(struct ir_block *block);
 
 // ---- emit_op.c: expressions, as values of emit_type
 

@@ -11,6 +11,7 @@
 enum {
     UNROLLED_MOST = 4096, // statements, where LLVM may unroll nests
     OPEN_MOST = 16,       // loops over sizes that it may unroll
+    LOOPS_MOST = 64,      // loops in all, of which it may unroll any
 };
 
 // Note whether a statement is a barrier.
@@ -140,6 +141,19 @@ bool emit_is_open(struct ir_block *block)
     return n > OPEN_MOST;
 }
 
+// Count in *(size_t *)context a loop.
+static void count_loop(struct ir_stmt *s, void *context)
+{
+    *(size_t *)context += s->kind == STMT_for;
+}
+
+bool emit_is_crowded(struct ir_block *block)
+{
+    size_t n = 0;
+    ir_each_stmt(block, count_loop, &n);
+    return n > LOOPS_MOST;
+}
+
 bool emit_is_long(struct ir_block *block)
 {
     return unrolled_size(block) >= UNROLLED_MOST;
@@ -147,11 +161,11 @@ bool emit_is_long(struct ir_block *block)
 
 // Return whether LLVM should leave a loop as it is: one around other loops, in
 // a long entry, for it takes a guess at what will be left of each level, and
-// the levels multiply; or one over a size beside many such, for unrolling one
-// takes it time for all of them.
+// the levels multiply; or one over a size beside many such, and any beside very
+// many loops, for unrolling one takes it time for all of them.
 static bool stays(const struct emitter *e, struct ir_for *loop)
 {
-    bool is_left = e->is_open && !count_of(loop);
+    bool is_left = e->is_crowded || (e->is_open && !count_of(loop));
     if (e->is_long)
         ir_each_stmt(&loop->body, note_loop, &is_left);
     return is_left;
