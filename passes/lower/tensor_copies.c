@@ -30,7 +30,8 @@
 // one thread of each.  The barriers of the block that part it from what the
 // other threads do are derived as for any other write by one thread (phases.c),
 // so the mark alone is complete.  The phase of the mbarrier is the number of
-// times that the copy has run, which loops around count.
+// times that the copy has run, which loops around count.  Loads that stand one
+// after another signal one mbarrier.
 
 #include "passes/lower/tensor_copies.h"
 
@@ -405,36 +406,51 @@ static void insert_later(struct walk *w, struct ir_block stmts,
     vec_push(w->p->scratch, &w->insertions, i);
 }
 
-// Append a load of the boxes; false after reporting.
-static bool append_load(struct walk *w, const struct tensor_box *box,
-                        const struct ir_stmt *stage, struct ir_block *block,
-                        struct ir_block *out)
-{
-    struct arena *a = w->p->arena;
-    struct ir_expr *runs = runs_before(w);
-    if (!runs) {
-        report(w, stage,
-               "it is not known how often it has run: branches, "
-               "virtual threads or varying loops are around it");
-        return false;
-    }
-    struct ir_block set_up = {0};
-    struct tensor_signal s = declare_signal(w, box, &set_up);
-    struct ir_expr *bytes = tensor_copies_bytes(a, box);
-    struct ir_expr *parity =
-        fold_expr(a, &w->facts, ir_binary(a, OP_mod, runs, ir_int(a, 2)));
-    struct ir_block *inner = append_one_thread(w, out);
-    ir_append(a, inner, on_barrier(a, OP_mbarrier_expect, &s, bytes));
-    tensor_copies_append(w->p, box, &s, inner);
-    ir_append(a, inner, on_barrier(a, OP_mbarrier_wait, &s, parity));
-    insert_later(w, set_up, block, out->at[0]);
-    return true;
-}
+// Loads that stand one after another, of which one thread makes all and waits
+// for them together.
+struct load {
+    struct ir_stmt *stage;
+    struct tensor_box box;
+};
+struct loads VEC(struct load);
 
 // Note the place that statements come from.
 static void note_place(struct ir_stmt *s, void *context)
 {
     ir_stmt_from(s, context);
+}
+
+// Append loads of boxes, which signal one mbarrier; false after reporting.
+static bool append_loads(struct walk *w, const struct loads *loads,
+                         struct ir_block *block, struct ir_block *out)
+{
+    struct arena *a = w->p->arena;
+    struct ir_expr *runs = runs_before(w), *bytes = ir_int(a, 0);
+    if (!runs) {
+        report(w, loads->at[0].stage,
+               "it is not known how often it has run: branches, "
+               "virtual threads or varying loops are around it");
+        return false;
+    }
+    struct ir_block set_up = {0};
+    struct tensor_signal s = declare_signal(w, &loads->at[0].box, &set_up);
+    struct ir_expr *parity =
+        fold_expr(a, &w->facts, ir_binary(a, OP_mod, runs, ir_int(a, 2)));
+    for (size_t i = 0; i < loads->n; i++)
+        bytes = ir_add(a, bytes, tensor_copies_bytes(a, &loads->at[i].box));
+    struct ir_block *inner = append_one_thread(w, out);
+    ir_append(a, inner, on_barrier(a, OP_mbarrier_expect, &s, bytes));
+    for (size_t i = 0; i < loads->n; i++)
+        tensor_copies_append(w->p, &loads->at[i].box, &s, inner);
+    ir_append(a, inner, on_barrier(a, OP_mbarrier_wait, &s, parity));
+    ir_each_stmt(out, note_place, loads->at[0].stage);
+    for (size_t i = 0; i < loads->n; i++) {
+        size_t behind = loads->n + 1 - i;
+        struct ir_block own = {&inner->at[inner->n - behind], 1, 1};
+        ir_each_stmt(&own, note_place, loads->at[i].stage);
+    }
+    insert_later(w, set_up, block, out->at[0]);
+    return true;
 }
 
 // ---- Stores -----------------------------------------------------------------
@@ -531,29 +547,56 @@ static bool parts_are_aligned(const struct walk *w,
             n * (int64_t)type_bytes(near->elem) % tensor_box_period(box) == 0);
 }
 
-// Replace a nest, whose stage is marked, by copies of boxes; returns how many
-// statements stand there then.
+// Return why a marked stage cannot be copied in boxes, or NULL.
+static const char *fault_of(struct walk *w, const struct ir_stmt *stage,
+                            struct tensor_box *box)
+{
+    const char *fault = find_box(w->p, &w->facts, stage, box);
+    if (!fault && !parts_are_aligned(w, box))
+        fault = "a slot of a ring or the part of a virtual thread is no "
+                "multiple of 128 bytes, or of a period of the swizzle";
+    return fault;
+}
+
+// Add the loads behind statement `at` of a block.
+static void find_loads(struct walk *w, const struct ir_block *block, size_t at,
+                       struct loads *out)
+{
+    for (size_t i = at + 1; i < block->n; i++) {
+        struct load l = {NULL, {.predicate = NULL}};
+        l.stage = marked_stage(w->p->arena, block->at[i], &l.box);
+        if (!l.stage || fault_of(w, l.stage, &l.box) || !l.box.copy.is_load)
+            return;
+        vec_push(w->p->scratch, out, l);
+    }
+}
+
+// Replace a nest, whose stage is marked, by copies of boxes, and loads behind it
+// by those with the same wait; returns how many statements stand there then.
 static size_t lower_nest(struct walk *w, struct ir_block *block, size_t at,
                          struct ir_stmt *stage, struct tensor_box *box)
 {
     struct arena *a = w->p->arena;
     struct ir_block made = {0};
+    struct loads loads = {0};
     struct tensor_drain drain =
         tensor_drain_find(w->p, block->at[at], &stage->u.stage);
-    const char *fault =
-        drain.fault ? drain.fault : find_box(w->p, &w->facts, stage, box);
-    if (!fault && !parts_are_aligned(w, box))
-        fault = "a slot of a ring or the part of a virtual thread is no "
-                "multiple of 128 bytes, or of a period of the swizzle";
+    const char *fault = drain.fault ? drain.fault : fault_of(w, stage, box);
     if (fault) {
         report(w, stage, fault);
         return 1;
     }
-    if (!box->copy.is_load)
+    vec_push(w->p->scratch, &loads, ((struct load){stage, *box}));
+    if (!box->copy.is_load) {
         append_store(w, box, stage, &drain, &made);
-    else if (!append_load(w, box, stage, block, &made))
-        return 1;
-    ir_each_stmt(&made, note_place, stage);
+        ir_each_stmt(&made, note_place, stage);
+    } else {
+        find_loads(w, block, at, &loads);
+        if (!append_loads(w, &loads, block, &made))
+            return 1;
+    }
+    for (size_t i = 1; i < loads.n; i++)
+        ir_splice(a, block, at + 1, &(struct ir_block){0});
     ir_splice(a, block, at, &made);
     w->changed = true;
     return made.n;
