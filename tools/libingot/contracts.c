@@ -231,12 +231,23 @@ static void judge_launches(struct clause *k)
     }
 }
 
+// Return whether a variant has a contract that is judged at that point.
+static bool has_contract(const struct variant *v, enum sched_contract_seen seen)
+{
+    const struct sched_contracts *all = &v->outcome->contracts;
+    for (size_t i = 0; i < all->n; i++) {
+        if (sched_contract_info(all->at[i].kind)->seen == seen)
+            return true;
+    }
+    return false;
+}
+
 bool contracts_check_lowered(struct compilation *c)
 {
     int errors = c->diags.errors;
     for (size_t i = 0; i < c->variants.n; i++) {
         const struct variant *v = &c->variants.at[i];
-        if (!v->outcome->contracts.n)
+        if (!has_contract(v, CONTRACT_LOWERED))
             continue;
         struct access_costs costs = access_costs(&c->arena, v->kernel, NULL);
         struct clause k = {.c = c, .variant = v, .accesses = &costs};
