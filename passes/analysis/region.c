@@ -16,6 +16,8 @@ struct region_walk {
     struct map names;  // of these the ones met in accesses and conditions so
                        // far -> what they stand for
     bool is_inside;    // below q->within
+    struct ir_buffer *const *buffers; // with a region each; NULL: those
+    size_t n_buffers;                 // of the question have one
     struct region *out;
     const bool *moves; // NULL: collect
 };
@@ -81,12 +83,13 @@ static void join(const struct region_walk *w, struct region_dim *x,
 }
 
 // Add an index to what is known of its dimension.
-static void collect(struct region_walk *w, struct region_dim *dim,
-                    struct ir_expr *index, struct span span)
+static void collect(struct region_walk *w, const struct region *r,
+                    struct region_dim *dim, struct ir_expr *index,
+                    struct span span)
 {
     struct ir_expr *x = expand(w, index);
     struct region_dim one = region_of_index(&w->here, x), old = *dim;
-    if (w->out->is_touched)
+    if (r->is_touched)
         join(w, dim, &one);
     else
         *dim = one;
@@ -111,12 +114,12 @@ static struct ir_expr *moved(struct region_walk *w,
                  fold_expr(w->here.q->arena, &w->here.facts, x), index->span);
 }
 
-// Look at an access; returns its indices, after their move.
-static struct ir_expr **see_access(struct region_walk *w,
+// Look at an access of an array with that region; returns its indices, after
+// their move.
+static struct ir_expr **see_access(struct region_walk *w, struct region *r,
                                    struct ir_expr *const *index,
                                    struct span span, unsigned flags)
 {
-    struct region *r = w->out;
     enum region_access of = w->here.q->access;
     bool counts =
         w->is_inside && (of == REGION_all ||
@@ -128,19 +131,25 @@ static struct ir_expr **see_access(struct region_walk *w,
         if (w->moves && w->moves[i])
             new[i] = moved(w, &r->dims[i], index[i]);
         else if (!w->moves && counts)
-            collect(w, &r->dims[i], index[i], span);
+            collect(w, r, &r->dims[i], index[i], span);
     }
     r->is_touched |= counts;
     return new;
 }
 
-// Return whether the question is about an array.
-static bool is_asked(const struct region_question *q, const struct ir_buffer *b)
+// Return the region of an array, or NULL if the question is not about it.
+static struct region *region_of(const struct region_walk *w,
+                                const struct ir_buffer *b)
 {
-    bool found = b == q->buffer;
+    const struct region_question *q = w->here.q;
+    for (size_t i = 0; i < w->n_buffers; i++) {
+        if (w->buffers[i] == b)
+            return &w->out[i];
+    }
+    bool found = !w->n_buffers && b == q->buffer;
     for (size_t i = 0; i < q->n_more; i++)
         found |= b == q->more[i];
-    return found;
+    return found ? w->out : NULL;
 }
 
 // Look at a node that may be an access; returns it or what replaces it.
@@ -149,12 +158,14 @@ static struct ir_expr *see_node(struct arena *a, struct ir_expr *x,
 {
     struct region_walk *w = context;
     unsigned flags = ir_op_info(x->op)->flags;
-    if (!(flags & (OP_READS | OP_WRITES)) || !is_asked(w->here.q, x->u.buffer))
+    struct region *r =
+        flags & (OP_READS | OP_WRITES) ? region_of(w, x->u.buffer) : NULL;
+    if (!r)
         return x;
     struct ir_expr **args = arena_array(a, struct ir_expr *, x->n);
-    struct ir_expr **index = see_access(w, x->args, x->span, flags);
+    struct ir_expr **index = see_access(w, r, x->args, x->span, flags);
     for (uint32_t i = 0; i < x->n; i++)
-        args[i] = i < w->out->rank ? index[i] : x->args[i];
+        args[i] = i < r->rank ? index[i] : x->args[i];
     return w->moves ? ir_at(a, ir_with_args(a, x, args), x->span) : x;
 }
 
@@ -217,10 +228,12 @@ static void walk_init(struct region_walk *w, struct ir_stmt *s)
 // Look at a statement.
 static void walk_stmt(struct region_walk *w, struct ir_stmt *s)
 {
+    struct region *stored =
+        s->kind == STMT_store ? region_of(w, s->u.store.buffer) : NULL;
     ir_stmt_exprs(s, see_place, w);
-    if (s->kind == STMT_store && is_asked(w->here.q, s->u.store.buffer)) {
+    if (stored) {
         struct ir_expr **index =
-            see_access(w, s->u.store.index, s->span, OP_WRITES);
+            see_access(w, stored, s->u.store.index, s->span, OP_WRITES);
         s->u.store.index = w->moves ? index : s->u.store.index;
     } else if (s->kind == STMT_for) {
         map_set(&w->here.loops, s->u.loop.var, &s->u.loop);
@@ -254,18 +267,14 @@ static void walk(struct region_walk *w, struct ir_block *block)
     facts_leave(&w->here.facts, here);
 }
 
-// Start a walk over the whole kernel.
-static void start(const struct region_question *q, struct region *r,
-                  const bool *moves)
+// Walk over the whole kernel.
+static void start(struct region_walk *w, const struct region_question *q)
 {
-    struct region_walk w = {.here = {.q = q, .loops = {.arena = q->scratch}},
-                            .values = {.arena = q->scratch},
-                            .names = {.arena = q->scratch},
-                            .is_inside = !q->within,
-                            .out = r,
-                            .moves = moves};
-    facts_start(&w.here.facts, q->scratch, q->kernel);
-    walk(&w, &q->kernel->body);
+    w->here.q = q;
+    w->here.loops.arena = w->values.arena = w->names.arena = q->scratch;
+    w->is_inside = !q->within;
+    facts_start(&w->here.facts, q->scratch, q->kernel);
+    walk(w, &q->kernel->body);
 }
 
 int64_t region_extent(const struct region_dim *dim)
@@ -291,19 +300,39 @@ bool region_covers(struct arena *scratch, const struct region_dim *x,
            hi.constant >= 0;
 }
 
-struct region region_find(const struct region_question *q)
+// Return the region of an array before any access.
+static struct region untouched(struct arena *a, const struct ir_buffer *b)
 {
-    struct region r = {.rank = q->buffer->rank};
-    r.dims = arena_array(q->arena, struct region_dim, r.rank);
+    struct region r = {.rank = b->rank};
+    r.dims = arena_array(a, struct region_dim, r.rank);
     for (uint32_t i = 0; i < r.rank; i++)
         r.dims[i] = (struct region_dim){.is_known = true};
-    start(q, &r, NULL);
     return r;
+}
+
+struct region region_find(const struct region_question *q)
+{
+    struct region r = untouched(q->arena, q->buffer);
+    struct region_walk w = {.out = &r};
+    start(&w, q);
+    return r;
+}
+
+struct region *region_find_each(const struct region_question *q,
+                                struct ir_buffer *const *buffers, size_t n)
+{
+    struct region *all = arena_array(q->arena, struct region, n + 1);
+    struct region_walk w = {.buffers = buffers, .n_buffers = n, .out = all};
+    for (size_t i = 0; i < n; i++)
+        all[i] = untouched(q->arena, buffers[i]);
+    start(&w, q);
+    return all;
 }
 
 void region_shift(const struct region_question *q, const struct region *r,
                   const bool *moves)
 {
     struct region copy = *r;
-    start(q, &copy, moves);
+    struct region_walk w = {.out = &copy, .moves = moves};
+    start(&w, q);
 }

@@ -64,6 +64,11 @@ struct region_question {
 // Return the region of the array's accesses.
 struct region region_find(const struct region_question *q);
 
+// Return the regions of `n` arrays, n > 0, in their order: each as if it were
+// the array of the question.
+struct region *region_find_each(const struct region_question *q,
+                                struct ir_buffer *const *buffers, size_t n);
+
 // Return how many indices the dimension has; 0 if that is no known number.
 int64_t region_extent(const struct region_dim *dim);
 

@@ -172,7 +172,8 @@ static void see_partial(struct ir_stmt *s, void *context)
 }
 
 bool ring_covers(struct arena *a, struct ir_kernel *kernel,
-                 const struct ir_path *path, const struct ir_buffer *b)
+                 const struct ir_path *path, struct ir_buffer *const *arrays,
+                 size_t n)
 {
     struct map fixed = {.arena = a};
     for (uint32_t i = 0; i < path->n; i++) {
@@ -185,17 +186,18 @@ bool ring_covers(struct arena *a, struct ir_kernel *kernel,
     struct region_question q = {.arena = a,
                                 .scratch = a,
                                 .kernel = kernel,
-                                .buffer = b,
                                 .within = path->stmts[path->n - 1],
                                 .access = REGION_loads,
                                 .fixed = &fixed};
-    struct region read = region_find(&q);
+    struct region *read = region_find_each(&q, arrays, n);
     q.access = REGION_stores;
     q.whole_tiles = true;
-    struct region written = region_find(&q);
+    struct region *written = region_find_each(&q, arrays, n);
     bool covers = true;
-    for (uint32_t d = 0; d < b->rank && read.is_touched; d++)
-        covers &= region_covers(a, &written.dims[d], &read.dims[d]);
+    for (size_t i = 0; i < n; i++) {
+        for (uint32_t d = 0; d < read[i].rank && read[i].is_touched; d++)
+            covers &= region_covers(a, &written[i].dims[d], &read[i].dims[d]);
+    }
     return covers;
 }
 
@@ -216,12 +218,12 @@ static bool check_arrays(struct look *l)
                           "what it fills is double buffered already");
         if (!check_users(l, b))
             return false;
-        if (!ring_covers(l->arena, l->kernel, &l->path, b))
-            return refuse(l, l->ring.fills.at[0],
-                          "it may leave some of what an iteration reads as it "
-                          "was");
     }
-    return true;
+    if (ring_covers(l->arena, l->kernel, &l->path, l->ring.arrays.at,
+                    l->ring.arrays.n))
+        return true;
+    return refuse(l, l->ring.fills.at[0],
+                  "it may leave some of what an iteration reads as it was");
 }
 
 // Check that no statement that fills uses a name that the body declares.

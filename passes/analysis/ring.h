@@ -40,9 +40,10 @@ bool ring_is_fill(struct ir_block *body, struct ir_stmt *s);
 bool ring_has_fill(const struct ring *ring, const struct ir_stmt *s);
 
 // Return whether an iteration of a loop, at the end of a path from the kernel's
-// body, writes what it reads of an array; in which order is not asked.
+// body, writes what it reads of `n` arrays, n > 0; in which order is not asked.
 bool ring_covers(struct arena *a, struct ir_kernel *kernel,
-                 const struct ir_path *path, const struct ir_buffer *b);
+                 const struct ir_path *path, struct ir_buffer *const *arrays,
+                 size_t n);
 
 // Return the slots that a loop is marked with, `@pipeline(slots)`; 0 if it is
 // not.

@@ -184,7 +184,7 @@ static const char *find_fault(const struct look *l)
         return "what it copies is double buffered, and the loop around does "
                "not count from 0 in steps of 1";
     if (is_used_outside(l, ir_block_reads) || reads_before(l) ||
-        !ring_covers(l->p->scratch, l->p->kernel, &around, l->array))
+        !ring_covers(l->p->scratch, l->p->kernel, &around, &l->array, 1))
         return "what it copies is double buffered, and read where another "
                "iteration of the loop around wrote it";
     return NULL;
