@@ -99,14 +99,25 @@ static struct sum take_multiples(struct linear *l, struct sum *x, int64_t by)
     return whole;
 }
 
+// Return the unknown that a sum is but for the constant, 0 if it is none.
+static uint32_t as_unknown(const struct linear *l, const struct sum *x)
+{
+    uint32_t unknown = 0;
+    for (uint32_t i = 1; i <= l->n; i++) {
+        if (x->k[i] != 0 && (x->k[i] != 1 || unknown))
+            return 0;
+        unknown = x->k[i] ? i : unknown;
+    }
+    return unknown;
+}
+
 // Return the quotient that is a sum but for the constant, or NULL.
 static const struct linear_quotient *as_quotient(const struct linear *l,
                                                  const struct sum *x)
 {
-    for (size_t i = 0; i < l->quotients.n; i++) {
-        struct sum same = linear_unknown(l->quotients.at[i].unknown);
-        same.k[0] = x->k[0];
-        if (memcmp(&same, x, sizeof same) == 0)
+    uint32_t unknown = as_unknown(l, x);
+    for (size_t i = 0; i < l->quotients.n && unknown; i++) {
+        if (l->quotients.at[i].unknown == unknown)
             return &l->quotients.at[i];
     }
     return NULL;
