@@ -248,10 +248,19 @@ static void see_barrier(struct ir_stmt *s, void *context)
         *(struct ir_stmt **)context = s;
 }
 
+// Return a barrier of the launch that the loop is in, or NULL.
+static struct ir_stmt *find_barrier(const struct look *l)
+{
+    struct ir_block launch = {.at = &l->path.stmts[0], .n = 1};
+    struct ir_stmt *barrier = NULL;
+    ir_each_stmt(&launch, see_barrier, &barrier);
+    return barrier;
+}
+
 // Check the loop itself.
 static bool check_loop(struct look *l)
 {
-    struct ir_stmt *s = l->ring.loop, *barrier = NULL;
+    struct ir_stmt *s = l->ring.loop, *barrier = find_barrier(l);
     const struct ir_for *loop = &s->u.loop;
     enum axis_kind kind = axis_kind(loop->axis);
     if (kind != AXIS_SERIAL && kind != AXIS_UNROLL)
@@ -260,7 +269,6 @@ static bool check_loop(struct look *l)
         return refuse(l, s, "it does not count from 0 in steps of 1");
     if (!ir_is_stable(loop->to))
         return refuse(l, s, "where it ends depends on memory");
-    ir_each_stmt(&l->kernel->body, see_barrier, &barrier);
     return !barrier ||
            refuse(l, barrier, "the program has barriers of its own");
 }
