@@ -7,7 +7,7 @@
 #include "ir/walk.h"
 #include "passes/analysis/ring.h"
 
-enum { SHORT_MOST = 16, NEAR_MOST = 1024, ROW_LEAST = 8 };
+enum { SHORT_MOST = 16, NEAR_MOST = 1024, ROW_LEAST = 8, BOX_BYTES = 128 };
 
 // Return the number of iterations of a loop; 0 if it is not known.
 static int64_t extent_of(const struct ir_stmt *s)
@@ -116,9 +116,35 @@ static void see_shared(struct ir_stmt *s, void *context)
         l->is_apart = false;
 }
 
+// Note a store of a result.
+static void see_result(struct ir_stmt *s, void *context)
+{
+    *(bool *)context |=
+        s->kind == STMT_store && s->u.store.buffer->role != ROLE_alloc;
+}
+
+// Return whether a loop over threads is above a path's end, and in it, beside
+// the way down, results are stored: every thread of another axis would do so.
+static bool is_stored_beside(const struct ir_path *path)
+{
+    bool in_threads = false, any = false;
+    for (uint32_t i = 0; i < path->n; i++) {
+        const struct ir_stmt *s = path->stmts[i];
+        for (size_t k = 0; in_threads && k < path->blocks[i]->n; k++) {
+            struct ir_block one = {.at = &path->blocks[i]->at[k], .n = 1};
+            if (one.at[0] != s)
+                ir_each_stmt(&one, see_result, &any);
+        }
+        in_threads |=
+            s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_THREAD;
+    }
+    return any;
+}
+
 static bool is_apart(struct pass *p, struct ir_stmt *s)
 {
-    struct loop_apart l = {.path = sched_path(p, s), .is_apart = is_serial(s)};
+    struct loop_apart l = {.path = sched_path(p, s)};
+    l.is_apart = is_serial(s) && !is_stored_beside(&l.path);
     l.is_in_block = is_below(&l.path, AXIS_block_x, AXIS_block_z);
     if (l.is_apart)
         ir_each_stmt(&p->kernel->body, see_shared, &l);
@@ -344,6 +370,20 @@ bool suits_array(enum sched_prim prim, const struct ir_buffer *array)
                row % ROW_LEAST == 0;
     default: return true;
     }
+}
+
+bool suits_box(struct pass *p, const struct ir_stmt *stage)
+{
+    struct ir_path path = sched_path(p, stage);
+    const struct ir_buffer *array = sched_stored(path.stmts[path.n - 1]);
+    int64_t bytes = array ? (int64_t)type_bytes(array->elem) : 1;
+    for (uint32_t i = path.n - 1; i-- > 0;) {
+        if (path.stmts[i]->kind != STMT_for ||
+            only_in(path.stmts[i]) != path.stmts[i + 1])
+            break;
+        bytes *= extent_of(path.stmts[i]);
+    }
+    return bytes % BOX_BYTES == 0;
 }
 
 // Return whether a thread, or a block, has room for an array.

@@ -126,7 +126,10 @@ static const char *suited_key(const struct caller *by,
     static const char *const orders[] = {"column", "grouped", "snake",
                                          "hilbert"};
     switch (c->prim) {
-    case PRIM_copy_via: return draw_one(by->random, ways);
+    case PRIM_copy_via:
+        return suits_box(c->pass, sched_arg(c, 0)) || !below(by, 3)
+                   ? draw_one(by->random, ways)
+                   : "cp_async";
     case PRIM_raster: return draw_one(by->random, orders);
     case PRIM_persistent: return "sms";
     case PRIM_unannotate: return mark_of(by, sched_arg(c, 0));

@@ -5,7 +5,8 @@
 #include "tests/support/draw.h"
 
 #define IN(kind) (1u << KIND_##kind)
-#define TILES    (IN(fragments) | IN(pieces) | IN(grid))
+#define RINGS    (IN(pieces) | IN(turns))
+#define TILES    (IN(fragments) | RINGS | IN(grid))
 #define ANY      (((1u << KIND_COUNT) - 1) & ~TILES)
 #define STAGES   (ANY & ~IN(loops))
 #define ROWS     (IN(reduction) | IN(contraction))
@@ -43,7 +44,7 @@ enum sched_prim fuzz_aim_beside(uint64_t *random, unsigned kinds)
 {
     enum sched_prim prim;
     do
-        prim = draw_chance(random, 40)
+        prim = draw_chance(random, 50)
                    ? fuzz_aim_seldom(random)
                    : (enum sched_prim)draw_below(random, PRIM_COUNT);
     while (!(aims[prim].kinds & kinds));

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DRAWS_MOST = 2 };
+enum { DRAWS_MOST = 4 };
 
 // A case being drawn.
 struct drawing {
@@ -187,14 +187,18 @@ static void draw_schedules(struct drawing *d, const enum sched_prim aim[2],
 }
 
 // Draw a pair of primitives: that of the number, in two cases of three with one
-// that is seldom met in the place of either.
+// that is seldom met in the place of either, or of both.
 static void draw_aim(struct drawing *d, enum sched_prim aim[2])
 {
     uint64_t pair = d->to->number % (PRIM_COUNT * PRIM_COUNT);
     aim[0] = (enum sched_prim)(pair / PRIM_COUNT);
     aim[1] = (enum sched_prim)(pair % PRIM_COUNT);
-    if (draw_chance(&d->random, 65))
-        aim[draw_below(&d->random, 2)] = fuzz_aim_seldom(&d->random);
+    if (!draw_chance(&d->random, 65))
+        return;
+    size_t which = draw_below(&d->random, 2);
+    aim[which] = fuzz_aim_seldom(&d->random);
+    if (draw_chance(&d->random, 30))
+        aim[1 - which] = fuzz_aim_seldom(&d->random);
 }
 
 // Print what a case aimed at, and what came of that.

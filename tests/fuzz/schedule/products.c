@@ -151,12 +151,15 @@ static void fill(struct filling *f, const char *text, struct buf *out)
     }
 }
 
-// Append a template.
-static void draw(struct fuzz_kernel *k, const struct template *t)
+// Append a template with so many tiles; others, at least, of what comes in
+// pieces.
+static void draw(struct fuzz_kernel *k, const struct template *t, int tiles,
+                 int others)
 {
     struct filling f = {.k = k,
-                        .tiles = 1 + draw_chance(k->random, 40),
-                        .others = 1 + (int)draw_below(k->random, 3),
+                        .tiles = tiles,
+                        .others =
+                            others + (int)draw_below(k->random, 4 - others),
                         .columns = 1 + draw_chance(k->random, 40),
                         .type = draw_chance(k->random, 50) ? "f32" : "i32",
                         .piece = draw_chance(k->random, 75) ? 8 : 32,
@@ -168,17 +171,30 @@ static void draw(struct fuzz_kernel *k, const struct template *t)
     fill(&f, t->body, &k->body);
 }
 
+// Return a number of tiles.
+static int draw_tiles(struct fuzz_kernel *k)
+{
+    return 1 + draw_chance(k->random, 40);
+}
+
 void fuzz_fragments_draw(struct fuzz_kernel *k)
 {
-    draw(k, &fragments);
+    draw(k, &fragments, draw_tiles(k), 1);
 }
 
 void fuzz_pieces_draw(struct fuzz_kernel *k)
 {
-    draw(k, &pieces);
+    draw(k, &pieces, draw_tiles(k), 1);
+}
+
+// pingpong asks for one warpgroup, and for a ring: a loop of one iteration is
+// none.
+void fuzz_turns_draw(struct fuzz_kernel *k)
+{
+    draw(k, &pieces, 1, 2);
 }
 
 void fuzz_grid_draw(struct fuzz_kernel *k)
 {
-    draw(k, &grid);
+    draw(k, &grid, draw_tiles(k), 1);
 }
