@@ -153,15 +153,34 @@ struct left_search {
     bool found;
 };
 
+// Return whether the stage would leave a loop.
+static bool leaves(const struct left_search *f, struct ir_stmt *loop)
+{
+    return loop != f->to && !sched_is_below(f->pass, f->to, loop);
+}
+
 // Note an expression that is the variable of such a loop.
 static void see_left(struct ir_expr *x, void *context)
 {
     struct left_search *f = context;
-    for (size_t i = 0; i < f->n && x->op == OP_var && !f->found; i++) {
-        struct ir_stmt *loop = f->around[i];
-        f->found = loop->u.loop.var == x->u.var && loop != f->to &&
-                   !sched_is_below(f->pass, f->to, loop);
+    for (size_t i = 0; i < f->n && x->op == OP_var && !f->found; i++)
+        f->found =
+            f->around[i]->u.loop.var == x->u.var && leaves(f, f->around[i]);
+}
+
+// Return whether some loop that the stage would leave begins or ends where
+// another one around it says so: new loops would be over more.
+static bool is_uneven(const struct left_search *f)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        const struct ir_for *loop = &f->around[i]->u.loop;
+        for (size_t k = 0; k < f->n && leaves(f, f->around[i]); k++) {
+            const struct ir_var *var = f->around[k]->u.loop.var;
+            if (ir_mentions(loop->from, var) || ir_mentions(loop->to, var))
+                return true;
+        }
     }
+    return false;
 }
 
 bool sched_check_movable(const struct sched_call *c, struct ir_stmt *stage,
@@ -177,8 +196,12 @@ bool sched_check_movable(const struct sched_call *c, struct ir_stmt *stage,
     struct conditions kept = stage_nest_conditions(c->pass, &stage->u.stage);
     for (size_t i = 0; i < kept.n; i++)
         ir_each_expr(kept.at[i], see_left, &f);
-    return !f.found ||
-           sched_refuse_shape(c, stage, "mentions a loop that it would leave");
+    if (f.found)
+        return sched_refuse_shape(c, stage,
+                                  "mentions a loop that it would leave");
+    return !is_uneven(&f) ||
+           sched_refuse_shape(c, stage,
+                              "a loop around it depends on another one");
 }
 
 bool sched_check_alone(const struct sched_call *c, struct ir_stmt *stage,
