@@ -1,0 +1,144 @@
+// invariants: quotients that a loop does not change are computed once, in front
+// of it.
+//
+//   for k in 0..K {                        let quotient = t / n
+//     mbarrier_wait(full[k % 4], ...)  =>  for k in 0..K {
+//     S[k] = A[t / n, k]                     mbarrier_wait(full[k % 4], ...)
+//   }                                        S[k] = A[quotient, k]
+//                                          }
+//
+// A quotient by what is no number is the one part of an index that LLVM leaves
+// in the loop, behind anything that waits: it does not know that the divisor is
+// not 0.  One that is not proved to be defined in front stays, too.
+
+#include "ir/base/map.h"
+#include "ir/build.h"
+#include "ir/equal.h"
+#include "ir/walk.h"
+#include "passes/analysis/facts.h"
+#include "passes/pass.h"
+
+// The state of the walk.
+struct invariants {
+    struct pass *p;
+    struct facts facts;
+    bool changed;
+};
+
+// A loop whose quotients are looked for.
+struct look {
+    struct invariants *v;
+    const struct ir_stmt *loop;
+    struct map inside;   // what it declares, to itself
+    struct ir_block out; // a `let` for each quotient
+};
+
+// Note the variable that a statement declares.
+static void see_declared(struct ir_stmt *s, void *context)
+{
+    struct look *l = context;
+    if (s->kind == STMT_for)
+        map_set(&l->inside, s->u.loop.var, s->u.loop.var);
+    if (s->kind == STMT_let)
+        map_set(&l->inside, s->u.let.var, s->u.let.var);
+}
+
+// A question about an expression: whether it uses what the loop declares.
+struct use {
+    const struct look *look;
+    bool found;
+};
+
+// Note a use.
+static void see_use(struct ir_expr *x, void *context)
+{
+    struct use *use = context;
+    use->found |= x->op == OP_var && map_has(&use->look->inside, x->u.var);
+}
+
+// Return whether an expression is a quotient, or a rest, that may stand in
+// front of the loop.
+static bool is_invariant(struct look *l, struct ir_expr *x)
+{
+    struct use use = {l, false};
+    bool divides = x->op == OP_div || x->op == OP_mod || x->op == OP_ceildiv;
+    if (!divides || !type_is_index(x->type) || ir_is_const(x->args[1]) ||
+        !ir_is_stable(x))
+        return false;
+    ir_each_expr(x, see_use, &use);
+    return !use.found && facts_is_total(&l->v->facts, x);
+}
+
+// Return the name of such an expression, declared in front of the loop.
+static struct ir_expr *name_of(struct look *l, struct ir_expr *x)
+{
+    struct pass *p = l->v->p;
+    for (size_t i = 0; i < l->out.n; i++) {
+        const struct ir_stmt *let = l->out.at[i];
+        if (ir_expr_equal(let->u.let.value, x))
+            return ir_read(p->arena, let->u.let.var);
+    }
+    const char *name = x->op == OP_mod ? "rest" : "quotient";
+    struct ir_var *var = ir_var_new(p->arena, str_name(p->names, name), x->type,
+                                    VAR_let, l->loop->span);
+    struct ir_stmt *let = ir_stmt_let(p->arena, var, x);
+    ir_append(p->arena, &l->out, ir_stmt_from(let, l->loop));
+    facts_enter(&l->v->facts, let);
+    return ir_read(p->arena, var);
+}
+
+// Replace an invariant expression by its name.
+static struct ir_expr *replace(struct arena *a, struct ir_expr *x,
+                               void *context)
+{
+    (void)a;
+    return is_invariant(context, x) ? name_of(context, x) : x;
+}
+
+// Put the quotients that a loop does not change in front of it; returns how
+// many there are.
+static size_t move_out(struct invariants *v, struct ir_block *block, size_t at)
+{
+    struct pass *p = v->p;
+    struct look l = {v, block->at[at], {.arena = p->scratch}, {0}};
+    map_set(&l.inside, l.loop->u.loop.var, l.loop->u.loop.var);
+    ir_each_stmt(&block->at[at]->u.loop.body, see_declared, &l);
+    ir_rewrite_in(p->arena, &block->at[at]->u.loop.body, replace, &l);
+    for (size_t i = 0; i < l.out.n; i++)
+        ir_insert(p->arena, block, at + i, l.out.at[i]);
+    v->changed |= l.out.n > 0;
+    return l.out.n;
+}
+
+// Walk the statements of a block, each loop before those inside.
+static void walk(struct invariants *v, struct ir_block *block)
+{
+    struct facts_mark here = facts_mark(&v->facts);
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_block *inside[IR_BLOCKS_MOST];
+        if (block->at[i]->kind == STMT_for)
+            i += move_out(v, block, i);
+        struct ir_stmt *s = block->at[i];
+        struct facts_mark before = facts_mark(&v->facts);
+        facts_enter(&v->facts, s);
+        uint32_t n = ir_stmt_blocks(s, inside);
+        for (uint32_t k = 0; k < n; k++) {
+            struct facts_mark branch = facts_mark(&v->facts);
+            if (s->kind == STMT_if)
+                facts_assume(&v->facts, s->u.branch.cond, k == 0);
+            walk(v, inside[k]);
+            facts_leave(&v->facts, branch);
+        }
+        if (s->kind != STMT_let)
+            facts_leave(&v->facts, before);
+    }
+    facts_leave(&v->facts, here);
+}
+
+enum pass_result pass_invariants(struct pass *p)
+{
+    struct invariants v = {.p = p};
+    facts_start(&v.facts, p->scratch, p->kernel);
+    walk(&v, &p->kernel->body);
+    return v.changed ? PASS_CHANGED : PASS_SAME;
+}
