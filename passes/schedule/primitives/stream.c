@@ -7,22 +7,23 @@
 //     =>   part = stream(t, k, 8)          q: ceildiv(T * K, 8), at least 1
 //   for t_0 in 0..8 { for t_1 in 0..tiles(t_0) { for k in 0..length(t_0, t_1) {
 //     stage S_part(vt_0 = t_0, vt_1 = t_1, reduce vk = k) {
-//       init { S_part[vt_0, vt_1] = 0 }
-//       S_part[vt_0, vt_1] = S_part[vt_0, vt_1] + X[tile, from + vk] }
+//       init { S_part[vt_1, vt_0] = 0 }
+//       S_part[vt_1, vt_0] = S_part[vt_1, vt_0] + X[tile, from + vk] }
 //   } } }
 //   for t in 0..T { for k in 0..ceildiv(K, q) + 1 {
 //     stage S(vt = t, reduce vk = k) {
 //       init { S[vt] = 0 }
 //       if t * K / q + vk < ceildiv((t + 1) * K, q) {
-//         S[vt] = S[vt] + S_part[t * K / q + vk, ...] } }
+//         S[vt] = S[vt] + S_part[..., t * K / q + vk] } }
 //   } }
 //
 // The T * K iterations of both loops, tile after tile, are cut into as many
 // ranges as there are blocks, all of the same length but for the last ones: a
 // block begins and ends within a tile, and has some tiles in full where K is
 // less than its range.  It has a partial result for each of its tiles; those of
-// a tile are added up in the order of the blocks.  Other loops that select
-// elements are dimensions of the partial results, too.
+// a tile are added up in the order of the blocks.  The first ones of all blocks
+// lie before their second ones, so that no stride depends on a size.  Other
+// loops that select elements are dimensions of the partial results, too.
 // Conditions on the reduction move into the body of the partial stage, so that
 // each of its elements has a value.
 //
@@ -257,8 +258,9 @@ static struct segment append_tiles(struct making *m, struct segment *of_loops)
         loops[i] = append(m, sched_new_loop(p, var, to, old->span));
         iters[i] = append_iter(m, arena_printf(p->scratch, "%s_%d", name, i),
                                extents[i], loops[i], false);
-        m->part.index[m->part.n++] = iters[i];
+        m->part.index[m->part.n + 1 - i] = iters[i];
     }
+    m->part.n += 2;
     *of_loops = segment_of(f, loops[0], loops[1]);
     return segment_of(f, iters[0], iters[1]);
 }
@@ -379,9 +381,9 @@ static struct ir_expr *find_part(struct making *m, struct ir_expr *n)
     for (uint32_t i = q->top; i + 1 < q->path.n; i++) {
         const struct ir_stmt *s = q->path.stmts[i];
         if (s == q->loop) {
-            m->part.index[m->part.n++] = block;
             m->part.index[m->part.n++] = ir_select(
                 a, ir_binary(a, OP_eq, n, ir_int(a, 0)), begun, ir_int(a, 0));
+            m->part.index[m->part.n++] = block;
         } else if (parts_role(q, s) & STAGE_SELECTS) {
             m->part.index[m->part.n++] = map_get(&m->loops, s->u.loop.var);
         }
@@ -432,8 +434,8 @@ static void declare_parts(struct sharing *f)
         for (uint32_t k = q->top; k + 1 < q->path.n; k++) {
             struct ir_stmt *s = q->path.stmts[k];
             if (s == q->loop) {
-                b->shape[n++] = f->blocks;
                 b->shape[n++] = tiles_most(f);
+                b->shape[n++] = f->blocks;
             } else if (parts_role(q, s) & STAGE_SELECTS) {
                 b->shape[n++] = s->u.loop.to;
             }
