@@ -249,9 +249,27 @@ static void emit_for(struct emitter *e, struct ir_stmt *s)
     LLVMPositionBuilderAtEnd(e->builder, after);
 }
 
-// A branch.
+// Return whether all that a branch does is wait for copies that the thread
+// itself had the engine make: without any that is no wait.
+static bool is_own_wait(const struct ir_stmt *s)
+{
+    const struct ir_block *then = &s->u.branch.then;
+    for (size_t i = 0; i < then->n; i++) {
+        enum sync_kind kind = then->at[i]->u.sync.kind;
+        if (then->at[i]->kind != STMT_sync ||
+            (kind != SYNC_bulk_wait && kind != SYNC_bulk_wait_read))
+            return false;
+    }
+    return then->n && !s->u.branch.otherwise.n;
+}
+
+// A branch.  One that only waits is for all threads: none has to choose.
 static void emit_if(struct emitter *e, struct ir_stmt *s)
 {
+    if (is_own_wait(s)) {
+        emit_block(e, &s->u.branch.then);
+        return;
+    }
     LLVMValueRef cond = map_has(&e->elected, s)
                             ? emit_elect(e)
                             : emit_value(e, s->u.branch.cond);

@@ -491,10 +491,10 @@ static void append_store(struct walk *w, const struct tensor_box *box,
     bool is_read = ir_block_reads(&w->p->kernel->body, box->copy.far);
     tensor_copies_append(w->p, box, NULL, inner);
     append_sync(a, inner, SYNC_bulk_commit);
-    if (drain->waits.n)
-        wait_later(w, box, stage, drain);
-    else
-        append_sync(a, inner, is_read ? SYNC_bulk_wait : SYNC_bulk_wait_read);
+    enum sync_kind wait = is_read ? SYNC_bulk_wait : SYNC_bulk_wait_read;
+    if (drain->most != TENSOR_DRAIN_ALL)
+        ir_append(a, inner, ir_stmt_wait(a, wait, drain->most));
+    wait_later(w, box, stage, drain);
 }
 
 // ---- The walk ---------------------------------------------------------------

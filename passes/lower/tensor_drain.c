@@ -11,9 +11,10 @@
 // that writes the array, which may be in the next iteration of a loop further
 // out, and behind all of these loops: a block does not end before its shared
 // memory has been read.  An array marked `double` gets two halves: while the
-// engine stores one, the threads fill the other.
+// engine stores one, the threads fill the other.  The thread then waits right
+// behind each store for the one before, whose half is the next to be filled.
 //
-//   for c in 0..4 { bulk_wait_read(1)    S[c % 2] = f(c)    C = boxes of S[c % 2] }
+//   for c in 0..4 { S[c % 2] = f(c)    C = boxes of S[c % 2]    bulk_wait_read(1) }
 //
 // Where the number of iterations may be odd, all are waited for in front of the
 // loop, too.  The barriers that keep other threads from writing before the wait
@@ -213,8 +214,8 @@ static void add_wait(struct look *l, struct tensor_drain *d,
              ((struct tensor_wait){block, at, false, most}));
 }
 
-// Add the places: in front of the writer, and behind the outermost of the loops
-// around.
+// Add the places: in front of the writer, or with halves behind the store, and
+// behind the outermost of the loops around.
 static void add_waits(struct look *l, struct tensor_drain *d, bool has_halves)
 {
     uint32_t loop = l->path.n - 2, outermost = loop;
@@ -225,7 +226,9 @@ static void add_waits(struct look *l, struct tensor_drain *d, bool has_halves)
         outermost--;
     if (has_halves && !is_even)
         add_wait(l, d, l->path.blocks[loop], l->path.stmts[loop], 0);
-    add_wait(l, d, l->block, l->writer, has_halves ? HALVES - 1 : 0);
+    if (!has_halves)
+        add_wait(l, d, l->block, l->writer, 0);
+    d->most = has_halves ? HALVES - 1 : TENSOR_DRAIN_ALL;
     add_wait(l, d, l->path.blocks[outermost], l->path.stmts[outermost], 0);
     d->waits.at[d->waits.n - 1].is_behind = true;
 }

@@ -6,6 +6,8 @@
 #include "ir/ir.h"
 #include "passes/pass.h"
 
+enum { TENSOR_DRAIN_ALL = UINT32_MAX };
+
 // A place at which the thread waits.
 struct tensor_wait {
     struct ir_block *block;
@@ -14,9 +16,11 @@ struct tensor_wait {
     uint32_t most;      // stores that may be under way then
 };
 
-// The places for one store; none: it is waited for at once.
+// When one store is waited for: right behind it, until no more than so many are
+// under way, and in these places.
 struct tensor_drain {
     struct VEC(struct tensor_wait) waits;
+    uint32_t most; // stores under way behind it; TENSOR_DRAIN_ALL: no wait there
     const char *fault; // why there can be no such copy; or NULL
 };
 
