@@ -13,6 +13,10 @@ passed=0 failed=0
 # Prints the values of one kind of line at the head of a kernel file.
 lines() { sed -n "s|^// $1:[ ]*||p" "$2"; }
 
+# Prints the warnings that variants were not run, but for those that a line `// far:` names, which take
+# only sizes that would run for long; tests/lit/check has these with smaller ones.
+unrun() { grep "$1" "$log" | grep -v "variant \`$(lines far "$2" | grep . || echo -)[\`_]"; }
+
 # Checks all kernels of a file.
 check() {
   local file=$1 flags=(--cases 8) unrun=E1020
@@ -21,7 +25,7 @@ check() {
   fi
   [ -n "$(lines tolerance "$file")" ] && flags+=(--tolerance "$(lines tolerance "$file")")
   [ -n "$(lines unordered "$file")" ] && flags+=(--unordered "$(lines unordered "$file")")
-  if "$INGOT" check "$file" "${flags[@]}" >"$log" 2>&1 && ! grep -q "$unrun" "$log"; then
+  if "$INGOT" check "$file" "${flags[@]}" >"$log" 2>&1 && ! unrun "$unrun" "$file" | grep -q .; then
     passed=$((passed + 1))
   else
     failed=$((failed + 1))
