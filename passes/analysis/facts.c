@@ -233,7 +233,10 @@ static bool is_of_reduction(const struct affine *x,
 struct facts facts_of_init(const struct facts *f, const struct ir_stage *stage)
 {
     struct facts r = *f;
-    if (!ir_stage_reduces(stage))
+    bool found = false;
+    for (size_t i = 0; i < f->known.n && !found; i++)
+        found = is_of_reduction(&f->known.at[i], stage);
+    if (!found)
         return r;
     r.answers = answers_new(f->arena);
     r.models = models_new(f->arena);

@@ -10,6 +10,7 @@
 #include "ir/base/map.h"
 #include "ir/build.h"
 #include "ir/copy.h"
+#include "ir/stage.h"
 #include "ir/walk.h"
 #include "passes/opt/fold.h"
 #include "passes/pass.h"
@@ -55,6 +56,48 @@ static void splice(struct simplify *s, struct ir_block *block, size_t at,
     s->changed = true;
 }
 
+// The search for the reductions below a statement.
+struct below {
+    struct ir_stmt *around;
+    const struct ir_stage *stage; // the one in view
+    bool counts;                  // whether `around` is of its reduction
+    struct facts facts;           // without those of the other reductions
+};
+
+// Note whether the reduction decides an expression.
+static void see_counted(struct ir_expr **place, void *context)
+{
+    struct below *b = context;
+    b->counts |= ir_stage_counts(b->stage, *place);
+}
+
+// Forget what follows from the loops of a stage's reduction.
+static void forget_reduction(struct ir_stmt *stmt, void *context)
+{
+    struct below *b = context;
+    struct ir_stmt *s = b->around;
+    if (stmt->kind != STMT_stage || !ir_stage_reduces(&stmt->u.stage))
+        return;
+    b->stage = &stmt->u.stage;
+    b->counts = s->kind == STMT_for &&
+                (ir_stage_role(b->stage, s->u.loop.var) & STAGE_REDUCES);
+    ir_stmt_exprs(s, see_counted, b);
+    if (!b->counts)
+        b->facts = facts_of_init(&b->facts, b->stage);
+}
+
+// Return what is known where a loop or a branch selects elements: inits below
+// run in it though the loops of their reductions around may have no iteration.
+static struct facts facts_around(const struct simplify *s, struct ir_stmt *stmt)
+{
+    struct below b = {.around = stmt, .facts = s->facts};
+    struct ir_block *blocks[IR_BLOCKS_MOST];
+    uint32_t n = ir_stmt_blocks(stmt, blocks);
+    for (uint32_t i = 0; i < n; i++)
+        ir_each_stmt(blocks[i], forget_reduction, &b);
+    return b.facts;
+}
+
 // Return how often a loop is proved to run: 0, 1, or 2 if that is not known.
 static int iterations(struct simplify *s, const struct ir_for *loop)
 {
@@ -65,6 +108,19 @@ static int iterations(struct simplify *s, const struct ir_for *loop)
     if (n.hi <= 0 || facts_decide(&s->facts, runs) == TRUTH_FALSE)
         return 0;
     return n.lo == 1 && n.hi == 1 ? 1 : 2;
+}
+
+// Simplify what a loop or a branch says; returns how often it is proved to run,
+// as `iterations` does.
+static int simplify_head(struct simplify *s, struct ir_stmt *stmt)
+{
+    struct facts all = s->facts;
+    s->facts = facts_around(s, stmt);
+    ir_stmt_exprs(stmt, simplify_place, s);
+    int n = stmt->kind == STMT_for ? iterations(s, &stmt->u.loop) : 2;
+    all.newest = s->facts.newest;
+    s->facts = all;
+    return n;
 }
 
 // Return whether the iterations of a loop run in one thread.
@@ -108,8 +164,7 @@ static bool simplify_loop(struct simplify *s, struct ir_block *block, size_t at)
 {
     struct ir_stmt *stmt = block->at[at];
     struct ir_for *loop = &stmt->u.loop;
-    ir_stmt_exprs(stmt, simplify_place, s);
-    int n = iterations(s, loop);
+    int n = simplify_head(s, stmt);
     bool once = n == 1 && ir_is_stable(loop->from);
     if (once)
         replace_in(s, &loop->body, 0, loop->var, loop->from);
@@ -130,7 +185,7 @@ static bool simplify_branch(struct simplify *s, struct ir_block *block,
                             size_t at)
 {
     struct ir_stmt *stmt = block->at[at];
-    ir_stmt_exprs(stmt, simplify_place, s);
+    simplify_head(s, stmt);
     struct ir_expr *cond = stmt->u.branch.cond;
     if (ir_is_true(cond) || ir_is_false(cond)) {
         splice(s, block, at,
@@ -165,12 +220,58 @@ static void simplify_init(struct simplify *s, struct ir_stmt *stmt)
     s->facts = all;
 }
 
+// Return those conjuncts of a predicate that the reduction decides, or the
+// others, simplified.
+static struct ir_expr *simplify_part(struct simplify *s, struct ir_stage *stage,
+                                     bool reduction)
+{
+    struct conditions all = {0}, kept = {0};
+    fold_split(s->facts.arena, stage->predicate, &all);
+    for (size_t i = 0; i < all.n; i++) {
+        if (ir_stage_counts(stage, all.at[i]) == reduction)
+            vec_push(s->facts.arena, &kept, all.at[i]);
+    }
+    struct ir_expr *x = fold_all(s->arena, kept.at, kept.n);
+    simplify_place(&x, s);
+    return x;
+}
+
+// Simplify the predicate of a reduction and what its iteration variables are
+// bound to.  What selects elements is needed for the init, too.
+static void simplify_reduction(struct simplify *s, struct ir_stage *stage)
+{
+    struct facts all = s->facts;
+    struct ir_expr *parts[2] = {0};
+    struct facts_mark here = facts_mark(&all);
+    for (int reduces = 0; reduces < 2; reduces++) {
+        all.newest = s->facts.newest;
+        s->facts = reduces ? all : facts_of_init(&all, stage);
+        for (size_t i = 0; i < stage->iters.n; i++) {
+            struct ir_iter *it = &stage->iters.at[i];
+            if (it->is_reduce != reduces)
+                continue;
+            simplify_place(&it->extent, s);
+            simplify_place(&it->binding, s);
+        }
+        if (reduces && parts[0])
+            facts_assume(&s->facts, parts[0], true);
+        if (stage->predicate)
+            parts[reduces] = simplify_part(s, stage, reduces);
+    }
+    facts_leave(&s->facts, here);
+    if (stage->predicate)
+        stage->predicate = fold_all(s->arena, parts, 2);
+}
+
 // Simplify a stage: its predicate in the terms of the loops around, the rest
 // in those of its iteration variables.
 static void simplify_stage(struct simplify *s, struct ir_stmt *stmt)
 {
     struct ir_stage *stage = &stmt->u.stage;
-    ir_stmt_exprs(stmt, simplify_place, s);
+    if (ir_stage_reduces(stage))
+        simplify_reduction(s, stage);
+    else
+        ir_stmt_exprs(stmt, simplify_place, s);
     if (stage->predicate && ir_is_true(stage->predicate))
         stage->predicate = NULL;
     simplify_init(s, stmt);
