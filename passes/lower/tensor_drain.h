@@ -20,7 +20,8 @@ struct tensor_wait {
 // under way, and in these places.
 struct tensor_drain {
     struct VEC(struct tensor_wait) waits;
-    uint32_t most; // stores under way behind it; TENSOR_DRAIN_ALL: no wait there
+    uint32_t
+        most; // stores under way behind it; TENSOR_DRAIN_ALL: no wait there
     const char *fault; // why there can be no such copy; or NULL
 };
 

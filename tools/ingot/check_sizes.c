@@ -250,13 +250,22 @@ static void keep(struct chooser *c, struct draw *d, double most)
         vec_push(&c->check->c->arena, &c->draws, *d);
 }
 
-// Draw sizes for a variant that takes none of the usual ones.
+// Draw sizes for a variant that takes none of the usual ones, and keep those
+// that need least work.
 static void draw_multiples(struct chooser *c, double most)
 {
+    size_t least = 0;
     for (int i = 0; i < DRAWS && c->draws.n < KEPT_MULTIPLES; i++) {
         struct draw d = {0};
         draw_multiple(c, &d);
         keep(c, &d, most);
+    }
+    for (size_t i = 0; i < c->draws.n; i++)
+        if (c->draws.at[i].work < c->draws.at[least].work)
+            least = i;
+    if (c->draws.n) {
+        c->draws.at[0] = c->draws.at[least];
+        c->draws.n = 1;
     }
 }
 
