@@ -68,12 +68,13 @@ void slots_place(struct arena *a, struct ir_tile *t, struct ir_buffer *b,
     t->at = ir_at(a, ir_place(a, b, n + 1, index), t->at->span);
 }
 
-// Let a store of a box be from the slot.
+// Let a store of a box or piece be from the slot.
 static void box_slot(struct ir_stmt *s, void *context)
 {
     const struct use *u = context;
     struct ir_tensor_copy *copy = &s->u.copy;
-    if (s->kind != STMT_tma_store || !slots_has(u->ring, copy->buffer))
+    if (!ir_is_tensor_copy(s) || ir_copy_is_load(s) ||
+        !slots_has(u->ring, copy->buffer))
         return;
     copy->index = in_slot(u->arena, u->slot, copy->n, copy->index);
     copy->n++;
