@@ -345,7 +345,7 @@ static struct ir_expr *append_final(struct making *m)
         const struct ir_for *l = &s->u.loop;
         if (s == m->f->inner)
             loop = append_copy(m, s, blocks_most(m->f));
-        if (!(parts_role(q, s) & STAGE_SELECTS))
+        if (parts_role(q, s) & STAGE_REDUCES)
             continue;
         struct ir_expr *x = append_copy(m, s, l->to);
         map_set(&m->loops, l->var, x);
