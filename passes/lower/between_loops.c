@@ -9,11 +9,14 @@
 // other block: an element that one of the loops writes and another one touches
 // has to belong to the same iteration of both.  It does where an index is
 // n * b + x in the one and n * c + y in the other, with x and y in a range of n.
+// In shared memory, which each block has for itself, that holds for what one
+// loop writes and another one just reads, unless all blocks write it (E0885).
 
 #include "ir/affine.h"
 #include "ir/base/num.h"
 #include "ir/build.h"
 #include "ir/copy.h"
+#include "ir/equal.h"
 #include "ir/walk.h"
 #include "passes/lower/mapping.h"
 #include "passes/lower/touches.h"
@@ -24,11 +27,11 @@ struct stripe {
     struct interval rest;
 };
 
-// An access to global memory.
+// An access to global or shared memory.
 struct access {
     const struct meet_access *touch;
-    const struct ir_stmt *loops[AXIS_COUNT]; // around, on axes of the grid
-    struct stripe *stripes[AXIS_COUNT];      // for each dimension
+    struct ir_stmt *loops[AXIS_COUNT];  // around, on axes of the grid
+    struct stripe *stripes[AXIS_COUNT]; // for each dimension
 };
 
 // The walk over a launch.
@@ -37,7 +40,7 @@ struct walk {
     struct arena *arena;
     struct facts facts;
     struct map values; // what lets stand for
-    const struct ir_stmt *loops[AXIS_COUNT];
+    struct ir_stmt *loops[AXIS_COUNT];
     uint32_t counts[AXIS_COUNT]; // loops on each axis with several blocks
     struct VEC(struct access) accesses;
 };
@@ -78,7 +81,8 @@ static void note(struct walk *w, struct ir_stmt *s)
         const struct meet_access *touch = all.at[i];
         uint32_t rank = touch->buffer->rank;
         struct access x = {.touch = touch};
-        if (touch->buffer->space != SPACE_global)
+        if (touch->buffer->space != SPACE_global &&
+            touch->buffer->space != SPACE_shared)
             continue;
         for (int a = 0; a < AXIS_COUNT; a++) {
             if (!w->loops[a] || w->counts[a] < 2)
@@ -101,9 +105,9 @@ static void walk_block(struct walk *w, struct ir_block *block)
         struct ir_block *inside[IR_BLOCKS_MOST];
         uint32_t n = ir_stmt_blocks(s, inside);
         struct facts_mark before = facts_mark(&w->facts);
-        const struct ir_stmt **loop =
+        struct ir_stmt **loop =
             is_grid(w, s) ? &w->loops[s->u.loop.axis] : NULL;
-        const struct ir_stmt *outer = loop ? *loop : NULL;
+        struct ir_stmt *outer = loop ? *loop : NULL;
         note(w, s);
         facts_enter(&w->facts, s);
         if (loop)
@@ -141,16 +145,40 @@ static bool keep_apart(const struct access *x, const struct access *y, int axis)
     return false;
 }
 
-// Check two accesses to an array; reports E0710.
+// Return whether all blocks make an access, to the same elements.
+static bool is_by_all(const struct walk *w, const struct access *x, int axis)
+{
+    const struct ir_for *loop = &x->loops[axis]->u.loop;
+    for (uint32_t d = 0; d < x->touch->buffer->rank; d++) {
+        if (ir_mentions(x->touch->index[d], loop->var))
+            return false;
+    }
+    return ir_expr_equal(loop->to, w->m->extent[axis]);
+}
+
+// Return whether it is no matter to the blocks of `y` that those of `x`, on
+// an axis in another loop, have shared memory of their own.
+static bool is_own(const struct walk *w, const struct access *x,
+                   const struct access *y, int axis)
+{
+    const struct ir_buffer *b = y->touch->buffer;
+    return b->space == SPACE_shared &&
+           (!x->touch->writes || is_by_all(w, x, axis) ||
+            ir_block_writes(&y->loops[axis]->u.loop.body, b));
+}
+
+// Check two accesses to an array; reports E0710 and E0885.
 static void check(struct walk *w, const struct access *x,
                   const struct access *y)
 {
     for (int i = 0; i < AXIS_COUNT && !w->m->failed; i++) {
         if (!x->loops[i] || !y->loops[i] || x->loops[i] == y->loops[i] ||
-            keep_apart(x, y, i))
+            keep_apart(x, y, i) || is_own(w, x, y, i))
             continue;
         w->m->failed = true;
-        diag_error(w->m->p->diags, y->touch->stmt->span, D_blocks_share,
+        diag_error(w->m->p->diags, y->touch->stmt->span,
+                   y->touch->buffer->space == SPACE_shared ? D_blocks_own
+                                                           : D_blocks_share,
                    y->touch->buffer->name);
         diag_label(w->m->p->diags, "%s in one loop on %s",
                    y->touch->writes ? "written" : "read",

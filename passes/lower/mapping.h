@@ -43,7 +43,7 @@ axis_set mapping_threads(const struct mapping *m);
 void mapping_between_blocks(struct mapping *m, struct ir_block *body);
 
 // Check that blocks keep to their elements in all loops on an axis of the grid;
-// reports E0710.  The loops are still there.
+// reports E0710 and E0885.  The loops are still there.
 void mapping_between_loops(struct mapping *m, struct ir_block *body);
 
 // Let only one thread execute each write that all threads of an axis would
