@@ -22,6 +22,7 @@ enum { LANES = 32 };
 // A search for such branches.
 struct search {
     struct emitter *e;
+    bool ends_groups;      // branches with groups may be elected
     struct map same;       // names that are the same in all lanes of a warp
     bool may_differ;       // what was just looked at: between lanes
     size_t engine, groups; // what was just looked at: its copies, their groups
@@ -191,7 +192,7 @@ static void visit_branch(struct search *s, struct ir_stmt *t)
     look_at(s, &t->u.branch.then);
     bool may_elect = is_first_lane(t->u.branch.cond) &&
                      !t->u.branch.otherwise.n && s->engine + s->groups &&
-                     !s->may_differ;
+                     (s->ends_groups || !s->groups) && !s->may_differ;
     if (!may_elect)
         note_apart(s, t);
     else if (!s->is_apart)
@@ -221,26 +222,35 @@ static void visit(struct search *s, struct ir_block *b)
     }
 }
 
+// Return whether some groups of a launch would be ended by an elected lane, and
+// others not.
+static bool splits_groups(struct search *s, struct ir_launch *launch)
+{
+    size_t elected = 0;
+    for (size_t i = 0; i < s->branches.n; i++) {
+        look_at(s, &s->branches.at[i]->u.branch.then);
+        elected += s->groups;
+    }
+    look_at(s, &launch->body);
+    return elected && elected != s->groups;
+}
+
 void emit_elect_begin(struct emitter *e, struct ir_launch *launch)
 {
     enum { ELECT_TARGET = 90 };
-    struct search s = {.e = e, .same = {.arena = e->arena}};
-    size_t elected = 0;
+    const struct search none = {.e = e, .same = {.arena = e->arena}};
+    struct search s = none;
     e->elected = (struct map){.arena = e->arena};
     if (e->options->target->number < ELECT_TARGET || launch->block[0] % LANES)
         return;
+    s.ends_groups = true;
     visit(&s, &launch->body);
-    for (size_t i = 0; i < s.branches.n; i++) {
-        look_at(&s, &s.branches.at[i]->u.branch.then);
-        elected += s.groups;
+    if (splits_groups(&s, launch)) {
+        s = none;
+        visit(&s, &launch->body);
     }
-    look_at(&s, &launch->body);
-    size_t all = s.groups;
-    for (size_t i = 0; i < s.branches.n; i++) {
-        look_at(&s, &s.branches.at[i]->u.branch.then);
-        if (!s.groups || elected == all)
-            map_set(&e->elected, s.branches.at[i], s.branches.at[i]);
-    }
+    for (size_t i = 0; i < s.branches.n; i++)
+        map_set(&e->elected, s.branches.at[i], s.branches.at[i]);
 }
 
 LLVMValueRef emit_elect(struct emitter *e)
