@@ -20,7 +20,8 @@ struct simplify {
     struct arena *arena;
     const struct ir_kernel *kernel;
     struct facts facts;
-    bool changed; // whether anything was
+    bool changed;   // whether anything was
+    struct map may; // variables of loops that may have no iteration
 };
 
 static void simplify_block(struct simplify *s, struct ir_block *block);
@@ -172,6 +173,9 @@ static bool simplify_loop(struct simplify *s, struct ir_block *block, size_t at)
         splice(s, block, at, &loop->body);
         return false;
     }
+    struct ir_expr *runs = ir_binary(s->arena, OP_lt, loop->from, loop->to);
+    if (facts_decide(&s->facts, runs) != TRUTH_TRUE)
+        map_set(&s->may, loop->var, stmt);
     if (n > 0)
         simplify_inside(s, &loop->body, stmt, NULL, false);
     if (loop->body.n && (n > 0 || has_stage(&loop->body)))
@@ -236,6 +240,42 @@ static struct ir_expr *simplify_part(struct simplify *s, struct ir_stage *stage,
     return x;
 }
 
+// A look at what selects elements: the context of see_hidden.
+struct hiding {
+    struct simplify *s;
+    const struct ir_stage *stage;
+    const struct ir_expr *now;
+    bool found;
+};
+
+// Note a variable that the expression does not mention now.
+static void see_hidden(struct ir_expr *x, void *context)
+{
+    struct hiding *h = context;
+    h->found |= x->op == OP_var && map_has(&h->s->may, x->u.var) &&
+                (ir_stage_role(h->stage, x->u.var) & STAGE_REDUCES) &&
+                !ir_mentions(h->now, x->u.var);
+}
+
+// Simplify what an iteration variable is bound to.  A loop that selects elements
+// goes on to do so if it also counts the reduction and may have no iteration:
+// without one the init would run.
+static void simplify_binding(struct simplify *s, struct ir_stage *stage,
+                             struct ir_iter *it)
+{
+    struct hiding h = {s, stage, NULL, false};
+    struct ir_expr *old = it->binding;
+    bool changed = s->changed;
+    simplify_place(&it->binding, s);
+    h.now = it->binding;
+    if (!it->is_reduce && h.now != old)
+        ir_each_expr(old, see_hidden, &h);
+    if (!h.found)
+        return;
+    it->binding = old;
+    s->changed = changed;
+}
+
 // Simplify the predicate of a reduction and what its iteration variables are
 // bound to.  What selects elements is needed for the init, too.
 static void simplify_reduction(struct simplify *s, struct ir_stage *stage)
@@ -251,7 +291,7 @@ static void simplify_reduction(struct simplify *s, struct ir_stage *stage)
             if (it->is_reduce != reduces)
                 continue;
             simplify_place(&it->extent, s);
-            simplify_place(&it->binding, s);
+            simplify_binding(s, stage, it);
         }
         if (reduces && parts[0])
             facts_assume(&s->facts, parts[0], true);
@@ -336,7 +376,8 @@ static void simplify_block(struct simplify *s, struct ir_block *block)
 
 enum pass_result pass_simplify(struct pass *p)
 {
-    struct simplify s = {.arena = p->arena, .kernel = p->kernel};
+    struct simplify s = {
+        .arena = p->arena, .kernel = p->kernel, .may = {.arena = p->scratch}};
     facts_start(&s.facts, p->scratch, p->kernel);
     simplify_block(&s, &p->kernel->body);
     return s.changed ? PASS_CHANGED : PASS_SAME;
