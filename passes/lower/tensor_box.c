@@ -278,11 +278,10 @@ static bool begins_at_multiples(struct search *s, uint32_t bytes)
     return facts_multiple(s->facts, &at, elements);
 }
 
-// Return whether a loop of the nest moves an index.
-static bool is_moved(const struct search *s, struct ir_expr *x)
+bool tensor_box_changes(const struct tensor_box *box, struct ir_expr *x)
 {
-    for (size_t i = 0; i < s->box->nest.n; i++)
-        if (ir_mentions(x, s->box->nest.at[i]->var))
+    for (size_t i = 0; i < box->nest.n; i++)
+        if (ir_mentions(x, box->nest.at[i]->var))
             return true;
     return false;
 }
@@ -297,8 +296,9 @@ static bool stays_inside(struct search *s)
         struct ir_expr *x = fold_expr(a, s->facts, copy->near_index[d]);
         struct ir_expr *first = ir_binary(a, OP_le, ir_int(a, 0), x);
         struct ir_expr *last = ir_binary(a, OP_lt, x, copy->near->shape[d]);
-        if (is_moved(s, x) && (facts_decide(s->facts, first) != TRUTH_TRUE ||
-                               facts_decide(s->facts, last) != TRUTH_TRUE))
+        if (tensor_box_changes(s->box, x) &&
+            (facts_decide(s->facts, first) != TRUTH_TRUE ||
+             facts_decide(s->facts, last) != TRUTH_TRUE))
             return false;
     }
     return true;

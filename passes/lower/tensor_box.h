@@ -33,6 +33,9 @@ const char *tensor_box_find(struct arena *a, struct facts *f,
 // multiple of which a box has to begin, in bytes; 16 for a piece.
 uint32_t tensor_box_period(const struct tensor_box *box);
 
+// Return whether a loop of the nest changes an expression.
+bool tensor_box_changes(const struct tensor_box *box, struct ir_expr *x);
+
 // Return the bytes of a box or a piece.
 int64_t tensor_box_bytes(const struct tensor_box *box);
 

@@ -108,15 +108,6 @@ static bool begins_at_groups(struct search *s, const struct ir_buffer *b,
     return facts_multiple(s->facts, &place, group);
 }
 
-// Return whether a loop of the nest decides on a condition.
-static bool is_inside(const struct search *s, struct ir_expr *condition)
-{
-    for (size_t i = 0; i < s->box->nest.n; i++)
-        if (ir_mentions(condition, s->box->nest.at[i]->var))
-            return true;
-    return false;
-}
-
 // Find the condition under which there are pieces.  Returns false if it may
 // leave out a part of them.
 static bool find_condition(struct search *s)
@@ -129,7 +120,7 @@ static bool find_condition(struct search *s)
         struct ir_expr *condition = fold_expr(s->arena, s->facts, all.at[i]);
         if (ir_is_true(condition))
             continue;
-        if (is_inside(s, condition))
+        if (tensor_box_changes(s->box, condition))
             return false;
         all.at[open++] = condition;
     }
