@@ -130,6 +130,12 @@ void facts_assume(struct facts *f, struct ir_expr *c, bool holds)
         learn_multiple(f, x->args[0], x->args[1]);
 }
 
+void facts_enter_block(struct facts *f, const struct ir_stmt *s, uint32_t k)
+{
+    if (s->kind == STMT_if)
+        facts_assume(f, s->u.branch.cond, k == 0);
+}
+
 bool facts_form(struct arena *a, const struct ir_expr *c, struct affine *form)
 {
     bool less = c->op == OP_lt || c->op == OP_le;

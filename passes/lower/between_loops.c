@@ -114,8 +114,7 @@ static void walk_block(struct walk *w, struct ir_block *block)
             *loop = s;
         for (uint32_t k = 0; k < n; k++) {
             struct facts_mark branch = facts_mark(&w->facts);
-            if (s->kind == STMT_if)
-                facts_assume(&w->facts, s->u.branch.cond, k == 0);
+            facts_enter_block(&w->facts, s, k);
             walk_block(w, inside[k]);
             facts_leave(&w->facts, branch);
         }

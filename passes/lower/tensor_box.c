@@ -278,6 +278,15 @@ static bool begins_at_multiples(struct search *s, uint32_t bytes)
     return facts_multiple(s->facts, &at, elements);
 }
 
+void tensor_box_enter(const struct tensor_box *box, struct facts *f)
+{
+    for (size_t i = 0; i < box->nest.n; i++) {
+        struct ir_stmt loop = {.kind = STMT_for};
+        loop.u.loop = *box->nest.at[i];
+        facts_enter(f, &loop);
+    }
+}
+
 bool tensor_box_changes(const struct tensor_box *box, struct ir_expr *x)
 {
     for (size_t i = 0; i < box->nest.n; i++)
@@ -334,11 +343,7 @@ const char *tensor_box_find(struct arena *a, struct facts *f,
     struct facts_mark here = facts_mark(f);
     struct search s = {.arena = a, .facts = f, .box = box};
     s.first.arena = f->arena;
-    for (size_t i = 0; i < box->nest.n; i++) {
-        struct ir_stmt loop = {.kind = STMT_for};
-        loop.u.loop = *box->nest.at[i];
-        facts_enter(f, &loop);
-    }
+    tensor_box_enter(box, f);
     const char *fault = find(&s);
     facts_leave(f, here);
     return fault;

@@ -33,6 +33,9 @@ const char *tensor_box_find(struct arena *a, struct facts *f,
 // multiple of which a box has to begin, in bytes; 16 for a piece.
 uint32_t tensor_box_period(const struct tensor_box *box);
 
+// Learn what holds inside the nest.
+void tensor_box_enter(const struct tensor_box *box, struct facts *f);
+
 // Return whether a loop of the nest changes an expression.
 bool tensor_box_changes(const struct tensor_box *box, struct ir_expr *x);
 

@@ -472,7 +472,7 @@ static void wait_later(struct walk *w, const struct tensor_box *box,
         const struct tensor_wait *wait = &drain->waits.at[i];
         struct insertion later = {wait->block, wait->at, wait->is_behind, {0}};
         struct ir_block *inner = append_one_of_each(w, box, &later.stmts);
-        ir_append(a, inner, ir_stmt_wait(a, SYNC_bulk_wait_read, wait->most));
+        ir_append(a, inner, ir_stmt_sync(a, SYNC_bulk_wait_read));
         ir_each_stmt(&later.stmts, note_place, (struct ir_stmt *)stage);
         vec_push(w->p->scratch, &w->insertions, later);
     }
@@ -621,8 +621,7 @@ static void walk_block(struct walk *w, struct ir_block *block)
         facts_enter(&w->facts, s);
         for (uint32_t k = 0; k < n; k++) {
             struct facts_mark branch = facts_mark(&w->facts);
-            if (s->kind == STMT_if)
-                facts_assume(&w->facts, s->u.branch.cond, k == 0);
+            facts_enter_block(&w->facts, s, k);
             walk_block(w, inside[k]);
             facts_leave(&w->facts, branch);
         }

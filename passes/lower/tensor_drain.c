@@ -208,10 +208,10 @@ static void double_array(struct look *l)
 
 // Add a place.
 static void add_wait(struct look *l, struct tensor_drain *d,
-                     struct ir_block *block, struct ir_stmt *at, uint32_t most)
+                     struct ir_block *block, struct ir_stmt *at, bool is_behind)
 {
     vec_push(l->p->scratch, &d->waits,
-             ((struct tensor_wait){block, at, false, most}));
+             ((struct tensor_wait){block, at, is_behind}));
 }
 
 // Add the places: in front of the writer, or with halves behind the store, and
@@ -225,12 +225,11 @@ static void add_waits(struct look *l, struct tensor_drain *d, bool has_halves)
     while (outermost > 0 && is_serial(l->path.stmts[outermost - 1]))
         outermost--;
     if (has_halves && !is_even)
-        add_wait(l, d, l->path.blocks[loop], l->path.stmts[loop], 0);
+        add_wait(l, d, l->path.blocks[loop], l->path.stmts[loop], false);
     if (!has_halves)
-        add_wait(l, d, l->block, l->writer, 0);
+        add_wait(l, d, l->block, l->writer, false);
     d->most = has_halves ? HALVES - 1 : TENSOR_DRAIN_ALL;
-    add_wait(l, d, l->path.blocks[outermost], l->path.stmts[outermost], 0);
-    d->waits.at[d->waits.n - 1].is_behind = true;
+    add_wait(l, d, l->path.blocks[outermost], l->path.stmts[outermost], true);
 }
 
 struct tensor_drain tensor_drain_find(struct pass *p, struct ir_stmt *nest,

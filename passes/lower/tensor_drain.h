@@ -8,12 +8,11 @@
 
 enum { TENSOR_DRAIN_ALL = UINT32_MAX };
 
-// A place at which the thread waits.
+// A place at which the thread waits for all of its stores.
 struct tensor_wait {
     struct ir_block *block;
     struct ir_stmt *at; // of the block
     bool is_behind;     // that statement; else in front of it
-    uint32_t most;      // stores that may be under way then
 };
 
 // When one store is waited for: right behind it, until no more than so many are

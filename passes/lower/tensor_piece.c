@@ -173,11 +173,7 @@ const char *tensor_piece_find(struct arena *a, struct facts *f,
     struct search s = {.arena = a, .facts = f, .box = box};
     s.first.arena = f->arena;
     s.taken = arena_array(f->arena, bool, box->nest.n + 1);
-    for (size_t i = 0; i < box->nest.n; i++) {
-        struct ir_stmt loop = {.kind = STMT_for};
-        loop.u.loop = *box->nest.at[i];
-        facts_enter(f, &loop);
-    }
+    tensor_box_enter(box, f);
     const char *fault = find(&s);
     facts_leave(f, here);
     return fault;

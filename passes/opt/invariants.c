@@ -124,8 +124,7 @@ static void walk(struct invariants *v, struct ir_block *block)
         uint32_t n = ir_stmt_blocks(s, inside);
         for (uint32_t k = 0; k < n; k++) {
             struct facts_mark branch = facts_mark(&v->facts);
-            if (s->kind == STMT_if)
-                facts_assume(&v->facts, s->u.branch.cond, k == 0);
+            facts_enter_block(&v->facts, s, k);
             walk(v, inside[k]);
             facts_leave(&v->facts, branch);
         }

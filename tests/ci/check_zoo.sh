@@ -25,7 +25,7 @@ check() {
   fi
   [ -n "$(lines tolerance "$file")" ] && flags+=(--tolerance "$(lines tolerance "$file")")
   [ -n "$(lines unordered "$file")" ] && flags+=(--unordered "$(lines unordered "$file")")
-  if "$INGOT" check "$file" "${flags[@]}" >"$log" 2>&1 && ! unrun "$unrun" "$file" | grep -q .; then
+  if "$INGOT" check "$file" "${flags[@]}" >"$log" 2>&1 && [ -z "$(unrun "$unrun" "$file")" ]; then
     passed=$((passed + 1))
   else
     failed=$((failed + 1))

@@ -324,28 +324,6 @@ static bool call_look(struct interp *in, const struct sched_expr *x,
     return check_args(in, x, f->arguments, &args) && f->run(in, x, &args, out);
 }
 
-// Bind the parameters of a def in its frame, evaluating the arguments in the
-// caller's and the defaults in its own.
-static bool bind_params(struct interp *in, const struct sched_expr *x,
-                        struct sched_frame *frame)
-{
-    const struct sched_item *def = frame->item;
-    struct sched_frame *caller = in->frame;
-    bool ok = true;
-    for (size_t i = 0; i < def->params.n && ok; i++) {
-        const struct sched_parameter *param = &def->params.at[i];
-        struct sched_value v;
-        in->frame = i < x->args.n ? caller : frame;
-        ok =
-            interp_expr(in, i < x->args.n ? x->args.at[i] : param->initial, &v);
-        in->frame = frame;
-        if (ok)
-            interp_set(in, param->name.text, &v);
-    }
-    in->frame = caller;
-    return ok;
-}
-
 // Check that a def is not running already.
 static bool check_recursion(struct interp *in, const struct sched_expr *x,
                             const struct sched_item *def)
@@ -362,7 +340,8 @@ static bool check_recursion(struct interp *in, const struct sched_expr *x,
     return true;
 }
 
-bool interp_check_call(struct interp *in, const struct sched_expr *x,
+// Check that a def has as many parameters as a call gives, and is not running.
+static bool check_call(struct interp *in, const struct sched_expr *x,
                        const struct sched_item *def)
 {
     size_t least = def->params.n;
@@ -374,13 +353,32 @@ bool interp_check_call(struct interp *in, const struct sched_expr *x,
     return check_recursion(in, x, def);
 }
 
+bool interp_bind(struct interp *in, const struct sched_expr *x,
+                 struct sched_frame *frame, interp_evaluate *evaluate)
+{
+    const struct sched_item *def = frame->item;
+    struct sched_frame *caller = in->frame;
+    bool ok = check_call(in, x, def);
+    for (size_t i = 0; i < def->params.n && ok; i++) {
+        const struct sched_parameter *param = &def->params.at[i];
+        struct sched_value v;
+        in->frame = i < x->args.n ? caller : frame;
+        ok = evaluate(in, i < x->args.n ? x->args.at[i] : param->initial, &v);
+        in->frame = frame;
+        if (ok)
+            interp_set(in, param->name.text, &v);
+    }
+    in->frame = caller;
+    return ok;
+}
+
 // Call a def.
 static bool call_def(struct interp *in, const struct sched_expr *x,
                      const struct sched_item *def, struct sched_value *out)
 {
     struct sched_frame frame = {
         .item = def, .caller = in->frame, .call = x->span};
-    if (!interp_check_call(in, x, def) || !bind_params(in, x, &frame))
+    if (!interp_bind(in, x, &frame, interp_expr))
         return false;
     struct sched_frame *caller = in->frame;
     in->frame = &frame;

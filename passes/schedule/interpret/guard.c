@@ -74,26 +74,13 @@ static const struct sched_expr *only_return(const struct sched_item *def)
     return def->body.at[0]->value;
 }
 
-// Give the parameters of a def their arguments, or else their defaults, in
-// its frame; return false after an error.
-static bool bind_guards(struct interp *in, const struct sched_expr *x,
-                        struct sched_frame *frame)
+// Turn an argument of a def in a guard into a value.
+static bool guard_value(struct interp *in, const struct sched_expr *x,
+                        struct sched_value *out)
 {
-    const struct sched_item *def = frame->item;
-    struct sched_frame *caller = in->frame;
-    bool ok = interp_check_call(in, x, def);
-    for (size_t i = 0; ok && i < def->params.n; i++) {
-        const struct sched_parameter *param = &def->params.at[i];
-        bool is_given = i < x->args.n;
-        struct sched_value v = {.kind = VALUE_expr, .span = x->span};
-        in->frame = is_given ? caller : frame;
-        v.expr = interp_guard(in, is_given ? x->args.at[i] : param->initial);
-        in->frame = frame;
-        ok = v.expr != NULL;
-        interp_set(in, param->name.text, &v);
-    }
-    in->frame = caller;
-    return ok;
+    *out = (struct sched_value){.kind = VALUE_expr, .span = x->span};
+    out->expr = interp_guard(in, x);
+    return out->expr != NULL;
 }
 
 // Turn the call of a def in a guard into what the def returns.
@@ -108,7 +95,7 @@ static struct ir_expr *guard_def(struct interp *in, const struct sched_expr *x,
                             arena_printf(in->pass->scratch,
                                          "`%s` does more than return a value",
                                          def->name.text));
-    if (!bind_guards(in, x, &frame))
+    if (!interp_bind(in, x, &frame, guard_value))
         return NULL;
     struct sched_frame *caller = in->frame;
     in->frame = &frame;

@@ -135,9 +135,13 @@ bool interp_sample_perfect_tile(struct interp *in, const struct sched_expr *x,
                                 const struct sched_values *args,
                                 struct sched_value *out);
 
-// Check that a def has as many parameters as a call gives, and is not running.
-bool interp_check_call(struct interp *in, const struct sched_expr *x,
-                       const struct sched_item *def);
+// Bind the parameters of the def that a call names in its frame, evaluating the
+// arguments in the caller's and the defaults in its own.  The def has as many
+// parameters, and is not running already.
+typedef bool interp_evaluate(struct interp *in, const struct sched_expr *x,
+                             struct sched_value *out);
+bool interp_bind(struct interp *in, const struct sched_expr *x,
+                 struct sched_frame *frame, interp_evaluate *evaluate);
 
 // Turn the condition behind `when` into one over the kernel's parameters;
 // NULL after an error.  A def that only returns a value stands for it.

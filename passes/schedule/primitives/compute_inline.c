@@ -432,8 +432,7 @@ static void inline_block(struct inlining *in, struct ir_block *block)
             facts_enter(&in->facts, s);
         for (uint32_t k = 0; k < n; k++) {
             struct facts_mark branch = facts_mark(&in->facts);
-            if (s->kind == STMT_if)
-                facts_assume(&in->facts, s->u.branch.cond, k == 0);
+            facts_enter_block(&in->facts, s, k);
             inline_block(in, inner[k]);
             facts_leave(&in->facts, branch);
         }
