@@ -9,7 +9,7 @@ static const uint64_t accesses_most = 50000000;
 // Return whether a finding counts only where results differ under some policy:
 // copies take along elements that nobody has written, as padding has them;
 // threads compute the same elements of the workspace, each for itself, where
-// their windows overlap.
+// their windows overlap, and read or copy them on.
 static bool is_harmless(const struct fuzz_trial *t,
                         const struct simt_finding *f)
 {
@@ -19,6 +19,7 @@ static bool is_harmless(const struct fuzz_trial *t,
     case SIMT_FAULT_uninitialised: *t->reads_unwritten = true; return true;
     case SIMT_FAULT_race_block:
     case SIMT_FAULT_race_grid:
+    case SIMT_FAULT_async_source:
         *t->races_in_workspace |= is_workspace;
         return is_workspace;
     default: return simt_fault_severity(f->fault) != SIMT_ERROR;
