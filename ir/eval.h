@@ -24,7 +24,7 @@ enum { EVAL_MULTIPROCESSORS = 3 };
 // How an evaluation ended.
 enum eval_status {
     EVAL_DONE,
-    EVAL_REFUSED, // a `where` is false
+    EVAL_REFUSED, // a `where` is false, or a grid larger than a device takes
     EVAL_FAULT,   // out of bounds, division by zero, divergent barrier ...
     EVAL_LIMIT,   // more than `most_steps` statements
 };

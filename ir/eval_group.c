@@ -260,9 +260,9 @@ void eval_launch(struct thread *t, const struct action *s)
     for (int d = 0; d < 3; d++) {
         enum axis axis = (enum axis)(AXIS_block_x + d);
         if (grid[d] < 0 || grid[d] > axis_most(axis))
-            eval_stop(t->machine, EVAL_FAULT, s->origin->span,
-                      "the grid has %lld blocks along %s", (long long)grid[d],
-                      axis_name(axis));
+            eval_stop(t->machine, grid[d] < 0 ? EVAL_FAULT : EVAL_REFUSED,
+                      s->origin->span, "the grid has %lld blocks along %s",
+                      (long long)grid[d], axis_name(axis));
         if (grid[d] % l->cluster[d])
             eval_stop(t->machine, EVAL_FAULT, s->origin->span,
                       "the grid has %lld blocks along %s, no multiple of those "

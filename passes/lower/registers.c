@@ -7,7 +7,8 @@
 #include "ir/build.h"
 #include "ir/walk.h"
 
-enum { BYTES_MOST = 1024 };
+// What a loop that stays takes of LLVM's time, in statements.
+enum { BYTES_MOST = 1024, LOOP_STATEMENTS = 8 };
 
 // A look at all accesses of one array.
 struct promotion {
@@ -111,11 +112,13 @@ static int64_t expanded(struct pass *p, struct ir_block *block, bool *fits)
     for (size_t i = 0; i < block->n; i++) {
         struct ir_block *inside[IR_BLOCKS_MOST];
         struct ir_stmt *s = block->at[i];
-        int64_t one = 1;
+        bool is_loop = s->kind == STMT_for;
+        bool is_marked = is_loop && s->u.loop.axis == AXIS_unroll;
+        int64_t one = is_loop && !is_marked ? LOOP_STATEMENTS : 1;
         uint32_t n = ir_stmt_blocks(s, inside);
         for (uint32_t k = 0; k < n; k++)
             one += expanded(p, inside[k], fits);
-        if (s->kind == STMT_for && s->u.loop.axis == AXIS_unroll) {
+        if (is_marked) {
             int64_t times = iterations(p, s);
             *fits = *fits && times <= EXPANDED_MOST / one;
             one = times <= EXPANDED_MOST / one ? times * one : EXPANDED_MOST;

@@ -531,7 +531,7 @@ static void grid_too_large(void **state)
               "}\n");
     int32_t c[1];
     kernel_run(k, ARGS(SIZE(65535), ARRAY(c)));
-    kernel_stops(k, ARGS(SIZE(65536), ARRAY(c)), EVAL_FAULT,
+    kernel_stops(k, ARGS(SIZE(65536), ARRAY(c)), EVAL_REFUSED,
                  "the grid has 65536 blocks along block.y");
     arena_reset(&arena);
 }

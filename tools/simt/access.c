@@ -46,8 +46,8 @@ static enum simt_fault fault_of(const struct machine *m, uint64_t record,
                : SIMT_FAULT_race_cluster;
 }
 
-// Note that this access meets another one.  Two writes are decided later, by
-// whether they differ.
+// Note that this access meets another one.  A write is decided later, by
+// whether it changes the value.
 static void conflict(struct machine *m, const struct site *s, struct region *r,
                      unsigned char *p, uint64_t record, bool same_block,
                      bool both_write)
@@ -60,11 +60,14 @@ static void conflict(struct machine *m, const struct site *s, struct region *r,
     finding_set_other(m, record, &f);
     f.other_is_write = both_write || !(s->kind & ACCESS_WRITE);
     f.is_other_block = !same_block;
-    if (both_write && !is_under_way &&
-        !((s->kind | other->kind) & (ACCESS_ATOMIC | ACCESS_LATER)))
-        pending_add(m, &f, p);
-    else
+    bool is_plain = !((s->kind | other->kind) & (ACCESS_ATOMIC | ACCESS_LATER));
+    if (!(s->kind & ACCESS_WRITE && is_plain) || (both_write && is_under_way)) {
         finding_note(m, &f);
+        return;
+    }
+    pending_add(m, &f, p);
+    if (both_write && same_block)
+        same_note(m, r, p, record);
 }
 
 void pending_settle(struct machine *m)
@@ -102,7 +105,7 @@ static inline void read_written(struct machine *m, const struct site *s,
     if (s->kind & ACCESS_ATOMIC && w & ATOMIC_FLAG)
         return;
     if (c->write_by == m->serial) {
-        if (RARELY(meets(m->current, w)))
+        if (RARELY(meets(m->current, w) && !same_as_own(m, r, p)))
             conflict(m, s, r, p, w, true, false);
     } else if (RARELY(is_foreign(m, r, c->write_by)))
         conflict(m, s, r, p, w, false, false);

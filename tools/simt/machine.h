@@ -163,6 +163,15 @@ struct pending {
     struct simt_finding finding;
 };
 
+// A write that a later one of the block met.
+struct same {
+    const struct cell *cell; // NULL: none
+    uint64_t value;          // of the cell then
+    uint32_t by;             // block serial number
+    uint32_t agent;
+};
+enum { SAME_MOST = 1 << 17 };
+
 // When what is asynchronous happens: policies.def.
 enum arrival { ARRIVAL_late, ARRIVAL_at_once, ARRIVAL_random };
 
@@ -231,6 +240,7 @@ struct machine {
     bool is_stopped;
     unsigned char poison; // what arrays of a block are made of at first
     struct pending pending;
+    struct same same[SAME_MOST]; // same.c
     unsigned char sink[SINK_BYTES] __attribute__((aligned(16)));
     struct simt_result *result;
 };
@@ -290,6 +300,18 @@ void *simt_local(struct machine *m, const struct region *r);
 
 // Decide what a write that met another one was.
 void pending_settle(struct machine *m);
+
+// ---- same.c
+
+// Note who has written the cell at `p`, and what: a write of the block meets
+// that one.
+void same_note(struct machine *m, const struct region *r,
+               const unsigned char *p, uint64_t older);
+
+// Return whether this thread itself has written to the cell at `p` what another
+// one, which it has not met, has written last.
+bool same_as_own(struct machine *m, const struct region *r,
+                 const unsigned char *p);
 
 // ---- under_way.c
 

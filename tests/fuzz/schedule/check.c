@@ -106,7 +106,7 @@ static bool holds(const struct ir_conditions *all, const struct fuzz_inputs *in)
 struct sizes {
     const char *line;
     bool is_defined; // there is something that should come out
-    bool is_long;    // for the evaluator, as the variant has it
+    bool is_left;    // by the evaluator, as the variant has it
     struct fuzz_inputs wanted;
 };
 
@@ -119,13 +119,10 @@ static bool run_at(struct trial *t, const struct fuzz_oracle *oracle,
     struct buf fault = {0};
     fuzz_inputs_sizes(kernel, at->line, &in);
     bool runs = holds(&kernel->guard, &in) && fuzz_inputs_fill(&in);
-    struct fuzz_trial trial = {&t->c.scratch,
-                               t->seed + t->verdict->runs,
-                               &in,
-                               &at->wanted,
-                               &t->verdict->reads_unwritten,
-                               &t->verdict->races_in_workspace,
-                               &at->is_long};
+    struct fuzz_trial trial = {
+        &t->c.scratch, t->seed + t->verdict->runs,   &in,
+        &at->wanted,   &t->verdict->reads_unwritten, &t->verdict->writes_alike,
+        &at->is_left};
     bool good = !runs || oracle->holds(ready, &trial, &fault);
     t->verdict->runs += runs;
     if (!good) {
@@ -183,7 +180,7 @@ static size_t find_sizes(struct trial *t, const char *text, struct sizes *all)
          at = strstr(at, head)) {
         at += sizeof head - 1;
         all[n].line = arena_copy(&t->c.arena, at, strcspn(at, "\n"));
-        all[n].is_long = false;
+        all[n].is_left = false;
         all[n].is_defined = define(t, all[n].line, &all[n].wanted);
         n++;
     }

@@ -16,13 +16,13 @@ enum fuzz_outcome { FUZZ_ACCEPTED, FUZZ_REFUSED, FUZZ_FAILED };
 // What came of a case.
 struct fuzz_verdict {
     enum fuzz_outcome outcome;
-    enum diag_code code;     // refused: why
-    bool is_huge;            // an index needs more than 32 bits
-    bool reads_unwritten;    // without effect on the results
-    bool races_in_workspace; // likewise
-    unsigned runs;           // of the kernel: by sets, variants and oracles
-    char what[160];   // failed: the kind of failure; equal for equal ones
-    char detail[480]; // failed: where and how
+    enum diag_code code;  // refused: why
+    bool is_huge;         // an index needs more than 32 bits
+    bool reads_unwritten; // without effect on the results
+    bool writes_alike;    // likewise
+    unsigned runs;        // of the kernel: by sets, variants and oracles
+    char what[160];       // failed: the kind of failure; equal for equal ones
+    char detail[480];     // failed: where and how
 };
 
 // Check a case.  `seed` decides the architecture and what oracles draw; if that

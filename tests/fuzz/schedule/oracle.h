@@ -22,8 +22,8 @@ struct fuzz_trial {
     struct fuzz_inputs *inputs;       // changed by the run
     const struct fuzz_inputs *wanted; // what they should become
     bool *reads_unwritten;            // set: it read what nobody has written
-    bool *races_in_workspace;         // set: threads met in an array of its own
-    bool *is_long; // set: the evaluator gave up; so do others
+    bool *writes_alike;               // set: threads fill the workspace alike
+    bool *is_left; // set: too long, or no device takes the grid
 };
 
 // An oracle NAME has three functions.  fuzz_NAME_start prepares to run a

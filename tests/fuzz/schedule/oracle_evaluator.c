@@ -58,8 +58,8 @@ bool fuzz_evaluator_holds(void *ready, const struct fuzz_trial *t,
     const struct subject *s = ready;
     struct eval_result r = ir_eval(t->arena, s->kernel, t->inputs->args,
                                    s->is_counted ? COUNTED_MOST : STEPS_MOST);
-    *t->is_long = r.status == EVAL_LIMIT;
-    if (*t->is_long || s->is_counted)
+    *t->is_left = r.status == EVAL_LIMIT || r.status == EVAL_REFUSED;
+    if (*t->is_left || s->is_counted)
         return true;
     if (r.status != EVAL_DONE) {
         buf_printf(out, "fault: %s", r.text);

@@ -6,24 +6,19 @@
 
 static const uint64_t accesses_most = 50000000;
 
-// Return whether a finding counts only where results differ under some policy:
-// copies take along elements that nobody has written, as padding has them;
-// threads compute the same elements of the workspace, each for itself, where
-// their windows overlap, and read or copy them on.
+// Return whether a finding is no fault, or one only where results differ under
+// some policy: copies take along elements that nobody has written, as padding
+// has them.  Threads may compute the same elements of the workspace, each for
+// itself, where their windows overlap.
 static bool is_harmless(const struct fuzz_trial *t,
                         const struct simt_finding *f)
 {
     bool is_workspace =
         f->space == SPACE_global && f->buffer && f->buffer->role == ROLE_alloc;
-    switch (f->fault) {
-    case SIMT_FAULT_uninitialised: *t->reads_unwritten = true; return true;
-    case SIMT_FAULT_race_block:
-    case SIMT_FAULT_race_grid:
-    case SIMT_FAULT_async_source:
-        *t->races_in_workspace |= is_workspace;
-        return is_workspace;
-    default: return simt_fault_severity(f->fault) != SIMT_ERROR;
-    }
+    *t->reads_unwritten |= f->fault == SIMT_FAULT_uninitialised;
+    *t->writes_alike |= f->fault == SIMT_FAULT_redundant && is_workspace;
+    return f->fault == SIMT_FAULT_uninitialised ||
+           simt_fault_severity(f->fault) != SIMT_ERROR;
 }
 
 // Append the first finding that is a failure; returns whether there is none.
@@ -91,17 +86,16 @@ static bool is_right_again(struct simt_code *code, const struct fuzz_trial *t,
 }
 
 // Arrays that are mostly gaps are left to the other oracle: the executor would
-// copy the gaps.  So is what it found too long: a hang here is one that it
-// does not see.
+// copy the gaps.  So is what it left: a hang here is one that it does not see.
 bool fuzz_simt_holds(void *ready, const struct fuzz_trial *t, struct buf *out)
 {
     enum simt_policy first = (enum simt_policy)(t->seed % SIMT_POLICIES);
-    if (!ready || t->inputs->is_huge || *t->is_long)
+    if (!ready || t->inputs->is_huge || *t->is_left)
         return true;
     if (!is_right(ready, t, first, t->inputs, out))
         return false;
     for (int i = 0; i < SIMT_POLICIES; i++) {
-        bool is_doubtful = *t->reads_unwritten || *t->races_in_workspace;
+        bool is_doubtful = *t->reads_unwritten || *t->writes_alike;
         if (is_doubtful && i != (int)first &&
             !is_right_again(ready, t, (enum simt_policy)i, out))
             return false;

@@ -98,7 +98,7 @@ static void print_shares(const struct fuzz_tally *t)
         {"with an extent of 1", t->ones},
         {"with indices beyond 2^31", t->huge},
         {"that copy what nobody has written, in vain", t->unwritten},
-        {"whose threads write the workspace alike", t->races},
+        {"whose threads write the workspace alike", t->alike},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         printf("%8llu %5.1f %%  %s\n", (unsigned long long)rows[i].n,
@@ -189,18 +189,12 @@ void fuzz_report_json(const struct fuzz_tally *t, uint64_t seed, uint64_t first,
         const char *name;
         uint64_t n;
     } rows[] = {
-        {"cases", t->cases},
-        {"accepted", t->accepted},
-        {"failed", t->failed},
-        {"aimed", t->aimed},
-        {"runs", t->runs},
-        {"tails", t->tails},
-        {"zeros", t->zeros},
-        {"ones", t->ones},
-        {"huge", t->huge},
-        {"unwritten", t->unwritten},
-        {"races_in_workspace", t->races},
-        {"directives", t->directives},
+        {"cases", t->cases},        {"accepted", t->accepted},
+        {"failed", t->failed},      {"aimed", t->aimed},
+        {"runs", t->runs},          {"tails", t->tails},
+        {"zeros", t->zeros},        {"ones", t->ones},
+        {"huge", t->huge},          {"unwritten", t->unwritten},
+        {"writes_alike", t->alike}, {"directives", t->directives},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         printf("  \"%s\": %llu,\n", rows[i].name,

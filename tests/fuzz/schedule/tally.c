@@ -32,7 +32,7 @@ static void count_accepted(struct fuzz_tally *t, const struct fuzz_case *c)
     t->ones += c->has_one;
     t->huge += c->verdict.is_huge;
     t->unwritten += c->verdict.reads_unwritten;
-    t->races += c->verdict.races_in_workspace;
+    t->alike += c->verdict.writes_alike;
     t->directives += c->n_prims;
     t->lengths[c->n_prims]++;
     count_pairs(t, c);
@@ -90,7 +90,7 @@ void fuzz_tally_add(struct fuzz_tally *t, const struct fuzz_tally *from)
     add(&t->ones, &from->ones, 1);
     add(&t->huge, &from->huge, 1);
     add(&t->unwritten, &from->unwritten, 1);
-    add(&t->races, &from->races, 1);
+    add(&t->alike, &from->alike, 1);
     add(t->kinds, from->kinds, KIND_COUNT);
     add(t->kinds_accepted, from->kinds_accepted, KIND_COUNT);
     add(t->lengths, from->lengths, FUZZ_DIRECTIVES + 1);
