@@ -84,6 +84,14 @@ bool parts_check_extent(const struct sched_call *c, const struct parts *f,
                                   "its extent varies");
 }
 
+struct ir_expr *parts_extent(const struct parts *f, const struct ir_stmt *loop)
+{
+    struct arena *a = f->pass->arena;
+    struct facts facts;
+    facts_start(&facts, f->pass->scratch, f->pass->kernel);
+    return fold_expr(a, &facts, ir_for_extent(a, &loop->u.loop));
+}
+
 bool parts_mention(const struct parts *f, const struct ir_expr *x,
                    unsigned role)
 {

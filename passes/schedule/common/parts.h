@@ -35,6 +35,10 @@ bool parts_check_roles(const struct sched_call *c, struct parts *f);
 bool parts_check_extent(const struct sched_call *c, const struct parts *f,
                         struct ir_stmt *loop);
 
+// Return how many iterations a loop has, at least 0: a number of partial
+// results, or of what is shared.
+struct ir_expr *parts_extent(const struct parts *f, const struct ir_stmt *loop);
+
 // Report a statement that is in the way.  Returns false.
 bool parts_refuse(const struct sched_call *c, enum diag_code code,
                   struct ir_stmt *s, const struct ir_stmt *other,

@@ -251,7 +251,7 @@ static void declare_parts(struct factoring *f)
         struct ir_buffer *b = parts_declare(&f->parts, i, "rf", old->rank + 1);
         for (uint32_t k = 0; k <= old->rank; k++) {
             if (k == f->axis)
-                b->shape[k] = f->parts.loop->u.loop.to;
+                b->shape[k] = parts_extent(&f->parts, f->parts.loop);
             else
                 b->shape[k] = old->shape[k < f->axis ? k : k - 1];
         }

@@ -111,10 +111,11 @@ static bool check(const struct sched_call *c, struct sharing *f)
 static void set_numbers(const struct sched_call *c, struct sharing *f)
 {
     struct arena *a = f->parts.pass->arena;
-    struct ir_expr *one = ir_int(a, 1), *tiles = f->parts.loop->u.loop.to;
+    struct ir_expr *one = ir_int(a, 1);
+    struct ir_expr *tiles = parts_extent(&f->parts, f->parts.loop);
     struct facts facts;
     facts_start(&facts, f->parts.pass->scratch, f->parts.pass->kernel);
-    f->k = fold_expr(a, &facts, f->inner->u.loop.to);
+    f->k = parts_extent(&f->parts, f->inner);
     f->divisor = ir_binary(a, OP_max, f->k, one);
     f->all = fold_expr(a, &facts, ir_mul(a, tiles, f->k));
     f->blocks = ir_int(a, c->args.at[2].number);
@@ -437,7 +438,7 @@ static void declare_parts(struct sharing *f)
                 b->shape[n++] = tiles_most(f);
                 b->shape[n++] = f->blocks;
             } else if (parts_role(q, s) & STAGE_SELECTS) {
-                b->shape[n++] = s->u.loop.to;
+                b->shape[n++] = parts_extent(q, s);
             }
         }
     }
