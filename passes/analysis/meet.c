@@ -329,7 +329,9 @@ static void enter_loop(struct meet *m, const struct meet_scope *s, int side)
 // Require that a side is where its access stands.
 static void enter(struct meet *m, int side)
 {
-    for (const struct meet_scope *s = m->access[side]->scope; s; s = s->up) {
+    const struct meet_access *x = m->access[side];
+    const struct meet_scope *s = x->is_of_warp ? m->place->common : x->scope;
+    for (; s; s = s->up) {
         if (s->from)
             enter_loop(m, s, side);
         if (s->condition && is_relevant(m, s->condition))

@@ -19,7 +19,8 @@ static bool same_access(const struct meet_access *x,
 {
     bool same = x->hash == y->hash && x->buffer == y->buffer &&
                 x->scope == y->scope && x->writes == y->writes &&
-                x->together == y->together && x->is_atomic == y->is_atomic;
+                x->together == y->together && x->is_atomic == y->is_atomic &&
+                x->is_of_warp == y->is_of_warp;
     for (uint32_t i = 0; same && i < x->buffer->rank; i++)
         same = ir_expr_equal(x->index[i], y->index[i]);
     return same;
@@ -64,6 +65,7 @@ struct own {
     const struct ir_stmt *stmt;
     const struct map *values;
     const struct meet_scope *scope;
+    bool is_init; // an mbarrier is made
     struct touches touches;
 };
 
@@ -79,6 +81,7 @@ static void note(struct own *o, const struct ir_buffer *b,
                               .stmt = o->stmt,
                               .writes = writes,
                               .is_atomic = is_atomic,
+                              .is_of_warp = o->is_init,
                               .scope = o->scope};
     x->index = arena_array(o->arena, struct ir_expr *, b->rank);
     for (uint32_t i = 0; i < b->rank; i++) {
@@ -227,18 +230,20 @@ static void note_tensor_copy(struct own *o, const struct ir_stmt *s)
 }
 
 // Note the access of a node.  Instructions on matrices read shared memory, but
-// for those that store.
+// for those that store.  An mbarrier counts as made by any thread, so that a
+// barrier follows before the one that makes it uses it, too: ptxas has its whole
+// warp make it, and NVIDIA's racecheck takes that for a hazard.
 static void see_node(struct ir_expr *x, void *context)
 {
     struct own *o = context;
     unsigned flags = ir_op_info(x->op)->flags;
     bool writes = flags & OP_WRITES;
+    o->is_init = x->op == OP_mbarrier_init;
     if (x->op == OP_place)
         note(o, x->u.buffer, x->args,
              matrix_info(o->stmt->u.matrix.op).kind == MATRIX_STORE, false);
     else if (flags & (OP_READS | OP_WRITES))
-        note(o, x->u.buffer, x->args, writes,
-             writes && x->op != OP_mbarrier_init);
+        note(o, x->u.buffer, x->args, writes, writes && !o->is_init);
 }
 
 // Note the accesses of an expression.
@@ -276,7 +281,7 @@ struct touches touches_of(struct arena *a, struct ir_stmt *s,
                           const struct map *values,
                           const struct meet_scope *scope)
 {
-    struct own o = {a, s, values, scope, {NULL, 0, 0}};
+    struct own o = {a, s, values, scope, false, {NULL, 0, 0}};
     ir_stmt_exprs(s, see_place, &o);
     if (s->kind == STMT_store)
         note(&o, s->u.store.buffer, s->u.store.index, true, false);
