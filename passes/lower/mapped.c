@@ -132,18 +132,29 @@ static bool check_nested(struct mapping *m, struct ir_stmt *s,
     return false;
 }
 
+// Return an operand of a quotient, at least so large whatever holds.
+static struct ir_expr *at_least(const struct mapping *m, struct ir_expr *x,
+                                int64_t least)
+{
+    struct affine n = affine_of(m->p->scratch, x);
+    affine_offset(&n, -least);
+    return facts_nonnegative(&m->top, &n)
+               ? x
+               : ir_binary(m->p->arena, OP_max, x, ir_int(m->p->arena, least));
+}
+
 // Let a quotient of the grid have a meaning where the loops around do not run,
 // under whose facts it was simplified.
 static struct ir_expr *keep_defined(struct arena *a, struct ir_expr *x,
                                     void *context)
 {
     const struct mapping *m = context;
-    struct affine n =
-        affine_of(m->p->scratch, x->op == OP_ceildiv ? x->args[0] : x);
-    if (x->op != OP_ceildiv || facts_nonnegative(&m->top, &n))
+    if (x->op != OP_ceildiv && x->op != OP_div && x->op != OP_mod)
         return x;
-    struct ir_expr *least = ir_binary(a, OP_max, x->args[0], ir_int(a, 0));
-    return ir_binary(a, OP_ceildiv, least, x->args[1]);
+    struct ir_expr *of = at_least(m, x->args[0], 0);
+    struct ir_expr *by = at_least(m, x->args[1], 1);
+    return of == x->args[0] && by == x->args[1] ? x
+                                                : ir_binary(a, x->op, of, by);
 }
 
 // Let the launch be long enough for a bound loop.

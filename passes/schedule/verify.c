@@ -141,7 +141,7 @@ static bool check_blocks(struct pass *p, const struct sched_item *schedule,
     return false;
 }
 
-// The loops that directives bound to blocks or threads: the context of see_bound.
+// The loops that are bound to blocks or threads: the context of see_bound.
 struct bound {
     struct pass *pass;
     struct VEC(struct ir_stmt *) loops;
@@ -151,23 +151,42 @@ struct bound {
 static void see_bound(struct ir_stmt *s, void *context)
 {
     struct bound *b = context;
-    if (s->kind == STMT_for && s->by.source &&
-        axis_kind(s->u.loop.axis) >= AXIS_BLOCK)
+    if (s->kind == STMT_for && axis_kind(s->u.loop.axis) >= AXIS_BLOCK)
         vec_push(b->pass->scratch, &b->loops, s);
 }
 
-// Check that iterations that were independent when they were bound still are.
-static bool check_bound(struct pass *p, struct ir_block *nest)
+// Return the directive that made an access of a meeting, or the schedule.
+static struct span maker_of(const struct depend_meeting *m,
+                            const struct sched_item *schedule)
+{
+    return m->first.stmt->by.source    ? m->first.stmt->by
+           : m->second.stmt->by.source ? m->second.stmt->by
+                                       : schedule->name.span;
+}
+
+// Check that iterations that were independent when they were bound still are,
+// and that directives did not make those meet that the kernel binds.
+static bool check_bound(struct pass *p, const struct sched_item *schedule,
+                        struct ir_block *nest)
 {
     struct bound b = {.pass = p};
     ir_each_stmt(nest, see_bound, &b);
     for (size_t i = 0; i < b.loops.n; i++) {
         struct ir_stmt *loop = b.loops.at[i];
         struct sched_call c = {.pass = p, .span = loop->by};
+        bool is_given = !loop->by.source;
+        struct depend_meeting m;
+        if (is_given && !depend_carried(p, loop, loop->u.loop.axis, false, &m))
+            continue;
+        if (is_given)
+            c.span = maker_of(&m, schedule);
         if (sched_check_parallel(&c, loop, loop->u.loop.axis))
             continue;
-        diag_help(p->diags, "a directive behind this one changed what the "
-                            "iterations share: bind the loop after that");
+        diag_help(p->diags, "%s",
+                  is_given ? "the kernel binds the loop: put the array where "
+                             "each iteration has its own"
+                           : "a directive behind this one changed what the "
+                             "iterations share: bind the loop after that");
         return false;
     }
     return true;
@@ -181,7 +200,8 @@ bool schedule_verify(struct pass *p, const struct sched_item *schedule)
         struct ir_block nest = {&body->at[i], 1, 1};
         ir_each_stmt(&nest, see_axis, &axes);
         if (!check_block(p, schedule, &nest, axes) ||
-            !check_blocks(p, schedule, body->at[i]) || !check_bound(p, &nest))
+            !check_blocks(p, schedule, body->at[i]) ||
+            !check_bound(p, schedule, &nest))
             return false;
     }
     return true;

@@ -170,7 +170,7 @@ struct same {
     uint32_t by;             // block serial number
     uint32_t agent;
 };
-enum { SAME_MOST = 1 << 17 };
+enum { SAME_MOST = 1 << 21 };
 
 // When what is asynchronous happens: policies.def.
 enum arrival { ARRIVAL_late, ARRIVAL_at_once, ARRIVAL_random };

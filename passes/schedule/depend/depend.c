@@ -10,6 +10,8 @@
 #include "passes/schedule/depend/access.h"
 #include "passes/schedule/prim.h"
 
+enum { OWN_DEPTH = 8 };
+
 // A question on its way.
 struct ask {
     struct depend_nest nest;
@@ -73,15 +75,73 @@ static bool is_together(const struct ask *ask, const struct depend_access *x)
     return found;
 }
 
+// Return whether a directive made an access, or something around it inside of
+// the question's loop.
+static bool is_directed(const struct ask *ask, const struct depend_access *x)
+{
+    bool found = x->stmt->by.source;
+    for (size_t i = ask->nest.outer + 1; i < x->path.n; i++)
+        found |= x->path.at[i].stmt && x->path.at[i].stmt->by.source;
+    return found;
+}
+
+// Return whether two accesses meet as the kernel's own text has it: in a loop
+// that it binds, and not in an array that directives filled or read there.
+static bool is_given(const struct ask *ask, const struct depend_access *x,
+                     const struct depend_access *y)
+{
+    return !ask->question.loops[0]->by.source &&
+           (x->buffer->role != ROLE_alloc ||
+            !(is_directed(ask, x) || is_directed(ask, y)));
+}
+
+// What a value is made of: the context of see_own.
+struct own {
+    const struct depend_nest *nest;
+    unsigned depth; // of arrays that are copied from others
+    bool differs;
+};
+
+// Note an array that threads have each for itself, and fill differently.
+static void see_own(struct ir_expr *x, void *context)
+{
+    struct own *o = context;
+    const struct ir_buffer *b = x->u.buffer;
+    if (x->op != OP_load || !space_is_own(b->space) || o->differs)
+        return;
+    o->differs = !depend_repeats(o->nest, b) || o->depth == OWN_DEPTH;
+    o->depth++;
+    for (size_t i = 0; i < o->nest->accesses.n && !o->differs; i++) {
+        const struct depend_access *y = &o->nest->accesses.at[i];
+        if (y->buffer == b && y->writes)
+            ir_each_expr(y->stmt->u.store.value, see_own, o);
+    }
+    o->depth--;
+}
+
+// Return whether an access writes to shared memory what threads have each for
+// itself.
+static bool shares_own(const struct ask *ask, const struct depend_access *x)
+{
+    struct own o = {.nest = &ask->nest};
+    if (x->writes && x->buffer->space == SPACE_shared &&
+        x->stmt->kind == STMT_store)
+        ir_each_expr(x->stmt->u.store.value, see_own, &o);
+    return o.differs;
+}
+
 // Return whether two accesses are no matter to iterations that are on their
 // axis already: the part of an array that one of them touches was not cut to
-// it outside of global memory, and what they write together they write once.
+// it outside of global memory, unless both write their own to one element, and
+// what they write together they write once.
 static bool is_bound_apart(const struct ask *ask, const struct depend_access *x,
                            const struct depend_access *y)
 {
     bool together = is_together(ask, x) && (!y->writes || is_together(ask, y));
     return ask->question.is_bound &&
-           (together || x->buffer->space != SPACE_global);
+           (together || is_given(ask, x, y) ||
+            (x->buffer->space != SPACE_global &&
+             !(shares_own(ask, x) && shares_own(ask, y))));
 }
 
 // Return whether the order of two accesses matters at all.
