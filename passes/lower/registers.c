@@ -7,8 +7,7 @@
 #include "ir/build.h"
 #include "ir/walk.h"
 
-// What a loop that stays takes of LLVM's time, in statements.
-enum { BYTES_MOST = 1024, LOOP_STATEMENTS = 8 };
+enum { BYTES_MOST = 1024 };
 
 // A look at all accesses of one array.
 struct promotion {

@@ -22,11 +22,11 @@ struct size {
     bool has_shared; // an array in shared memory
 };
 
-// Count a statement.
+// Count a statement; loops inside have been expanded or stay.
 static void see_stmt(struct ir_stmt *s, void *context)
 {
     struct size *size = context;
-    size->statements++;
+    size->statements += s->kind == STMT_for ? LOOP_STATEMENTS : 1;
     size->has_shared |=
         s->kind == STMT_alloc && s->u.buffer->space == SPACE_shared;
 }
