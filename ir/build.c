@@ -538,6 +538,15 @@ uint32_t ir_cluster_blocks(const struct ir_launch *l)
     return l->cluster[0] * l->cluster[1] * l->cluster[2];
 }
 
+bool ir_launch_owns(const struct ir_launch *l, const struct ir_buffer *b)
+{
+    for (size_t i = 0; i < l->owned.n; i++) {
+        if (l->owned.at[i] == b)
+            return true;
+    }
+    return false;
+}
+
 struct ir_expr *ir_for_extent(struct arena *a, const struct ir_for *f)
 {
     struct ir_expr *range = ir_sub(a, f->to, f->from);

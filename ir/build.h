@@ -144,6 +144,8 @@ struct ir_expr *ir_buffer_stride(struct arena *a, const struct ir_buffer *b,
 struct ir_expr *ir_buffer_elements(struct arena *a, const struct ir_buffer *b);
 // Return how many blocks a cluster of a launch has.
 uint32_t ir_cluster_blocks(const struct ir_launch *l);
+// Return whether a launch says of an array that its threads own its elements.
+bool ir_launch_owns(const struct ir_launch *l, const struct ir_buffer *b);
 // Return how many iterations a loop has: ceildiv(to - from, step), at least 0.
 struct ir_expr *ir_for_extent(struct arena *a, const struct ir_for *f);
 

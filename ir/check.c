@@ -160,6 +160,20 @@ static void check_stage(struct checking *c, const struct ir_stage *s)
     c->in_stage = false;
 }
 
+// Check the arrays that the threads of a launch own.
+static void check_owned(struct checking *c, const struct ir_launch *l)
+{
+    for (size_t i = 0; i < l->owned.n; i++) {
+        const struct ir_buffer *b = l->owned.at[i];
+        check_use(c, b, b->name);
+        check_must_name(c, b->space == SPACE_global, b->name,
+                        "threads own elements of global memory alone");
+        for (size_t k = 0; k < i; k++)
+            check_must_name(c, l->owned.at[k] != b, b->name,
+                            "said to be owned twice");
+    }
+}
+
 // Check a launch.
 static void check_launch(struct checking *c, const struct ir_launch *l)
 {
@@ -177,6 +191,7 @@ static void check_launch(struct checking *c, const struct ir_launch *l)
                "more than 1024 threads in a block");
     check_must(c, blocks >= 1 && blocks <= axis_most(AXIS_cluster_x), NULL,
                "no blocks in a cluster, or more than 8");
+    check_owned(c, l);
     check_block(c, &l->body);
 }
 

@@ -121,6 +121,16 @@ struct ir_expr *ir_replace_var(struct arena *a, struct ir_expr *x,
     return ir_substitute(a, x, &vars, NULL);
 }
 
+// Let the threads of a launch own the arrays that stand for theirs.
+static void redirect_owned(struct copying *c, struct ir_launch *l)
+{
+    struct ir_launch old = *l;
+    l->owned.at = NULL;
+    l->owned.n = l->owned.cap = 0;
+    for (size_t i = 0; i < old.owned.n; i++)
+        vec_push(c->arena, &l->owned, new_buffer(c, old.owned.at[i]));
+}
+
 // Substitute at one place.
 static void substitute_place(struct ir_expr **place, void *context)
 {
@@ -138,6 +148,8 @@ static void substitute_stmt(struct ir_stmt *s, void *context)
         s->u.store.buffer = new_buffer(c, s->u.store.buffer);
     if (ir_is_tensor_copy(s))
         redirect_copy(c, &s->u.copy);
+    if (s->kind == STMT_launch)
+        redirect_owned(c, &s->u.launch);
     if (s->kind == STMT_alloc) {
         struct ir_buffer *b = s->u.buffer = new_buffer(c, s->u.buffer);
         b->shape = substitute_all(c, b->rank, b->shape);
@@ -214,6 +226,15 @@ static void copy_for(struct copying *c, struct ir_for *f)
     f->body = copy_stmts(c, &f->body);
 }
 
+// Copy what is particular to a launch.
+static void copy_launch(struct copying *c, struct ir_launch *l)
+{
+    for (int d = 0; d < 3; d++)
+        l->grid[d] = substitute(c, l->grid[d]);
+    redirect_owned(c, l);
+    l->body = copy_stmts(c, &l->body);
+}
+
 // Copy what is particular to a copy of a box.
 static void copy_tensor_copy(struct copying *c, struct ir_tensor_copy *copy)
 {
@@ -253,11 +274,7 @@ static struct ir_stmt *copy_stmt(struct copying *c, const struct ir_stmt *old)
         s->u.branch.then = copy_stmts(c, &s->u.branch.then);
         s->u.branch.otherwise = copy_stmts(c, &s->u.branch.otherwise);
         break;
-    case STMT_launch:
-        for (int d = 0; d < 3; d++)
-            s->u.launch.grid[d] = substitute(c, s->u.launch.grid[d]);
-        s->u.launch.body = copy_stmts(c, &s->u.launch.body);
-        break;
+    case STMT_launch: copy_launch(c, &s->u.launch); break;
     case STMT_assign:
     case STMT_eval:
     case STMT_barrier:

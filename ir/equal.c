@@ -184,6 +184,16 @@ static bool same_stage(struct comparison *c, const struct ir_stage *a,
            same_block(c, &a->body, &b->body);
 }
 
+// Compare the arrays whose elements the threads of two launches own.
+static bool same_owned(const struct comparison *c, const struct ir_launch *a,
+                       const struct ir_launch *b)
+{
+    bool ok = a->owned.n == b->owned.n;
+    for (size_t i = 0; ok && i < a->owned.n; i++)
+        ok = matches(c, a->owned.at[i], b->owned.at[i]);
+    return ok;
+}
+
 // Compare two launches.
 static bool same_launch(struct comparison *c, const struct ir_launch *a,
                         const struct ir_launch *b)
@@ -199,6 +209,7 @@ static bool same_launch(struct comparison *c, const struct ir_launch *a,
                 a->min_blocks == b->min_blocks &&
                     a->max_registers == b->max_registers,
                 "launch bounds") &&
+           same(c, same_owned(c, a, b), "arrays that threads own") &&
            same_block(c, &a->body, &b->body);
 }
 

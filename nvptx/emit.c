@@ -2,6 +2,7 @@
 
 #include "nvptx/emit.h"
 
+#include "ir/build.h"
 #include "ir/walk.h"
 
 // Bytes of parameters that every driver can pass.
@@ -51,16 +52,17 @@ static long long parameter_bytes(const struct VEC_parameters *all, size_t maps)
 
 // Say what is known about the pointer to an array, parameter `index`.  That no
 // other pointer reaches it LLVM takes for other threads, too, and so for the
-// calls that are barriers: it is said of arrays alone that nobody writes.
+// calls that are barriers: it is said of arrays alone that nobody writes, or
+// whose elements have one thread each.
 static void describe_array(struct emitter *e, unsigned index,
                            const struct ir_buffer *b)
 {
     size_t align = b->align ? b->align : type_bytes(b->elem);
     emit_attribute(e->function, index, "align", align);
-    if (map_has(&e->written, b))
-        return;
-    emit_attribute(e->function, index, "noalias", 0);
-    emit_attribute(e->function, index, "readonly", 0);
+    if (!map_has(&e->written, b))
+        emit_attribute(e->function, index, "readonly", 0);
+    if (!map_has(&e->written, b) || ir_launch_owns(e->launch, b))
+        emit_attribute(e->function, index, "noalias", 0);
 }
 
 // Say that a size, parameter `index`, is not negative.
@@ -155,7 +157,7 @@ static void begin_entry(struct emitter *e, struct ir_launch *launch)
     const struct map empty = {.arena = e->arena};
     e->values = e->depths = e->arrays = e->written = e->accumulating = empty;
     e->warp = NULL;
-    e->entry = launch->name;
+    e->launch = launch;
     e->beside = launch->cluster[1] * launch->cluster[2];
     e->shared = shared_layout(e->arena, launch);
     e->pool = NULL;

@@ -48,13 +48,13 @@ struct emitter {
     struct emit_lines lines;
 
     const struct ir_kernel *kernel;
-    const char *entry;           // its symbol
-    bool fast_math;              // approximations are allowed
-    bool is_long;                // the entry, were all its loops unrolled
-    bool is_open;                // it has many loops over sizes
-    bool is_crowded;             // it has very many loops
-    uint32_t beside;             // blocks of a cluster at the same block.x
-    LLVMValueRef function;       // the entry
+    const struct ir_launch *launch; // which becomes the entry
+    bool fast_math;                 // approximations are allowed
+    bool is_long;                   // the entry, were all its loops unrolled
+    bool is_open;                   // it has many loops over sizes
+    bool is_crowded;                // it has very many loops
+    uint32_t beside;                // blocks of a cluster at the same block.x
+    LLVMValueRef function;          // the entry
     LLVMBasicBlockRef allocas;   // its first block: local arrays and variables
     struct map values;           // ir_var -> its LLVMValueRef
     struct map depths;           // ir_var -> the loops around that it needs

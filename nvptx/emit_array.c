@@ -48,7 +48,7 @@ static bool constant_elements(const struct ir_buffer *b, int64_t *elements)
 static LLVMValueRef module_array(struct emitter *e, const char *of,
                                  LLVMTypeRef type)
 {
-    const char *name = arena_printf(e->arena, "%s.%s", e->entry, of);
+    const char *name = arena_printf(e->arena, "%s.%s", e->launch->name, of);
     LLVMValueRef v = LLVMAddGlobalInAddressSpace(e->module, type, name,
                                                  space_number(SPACE_shared));
     if (e->options->no_extra_loads) {
@@ -103,7 +103,8 @@ static LLVMValueRef constant_array(struct emitter *e, const struct ir_buffer *b,
     struct type in_memory = b->elem;
     if (in_memory.kind == TYPE_bool)
         in_memory.kind = TYPE_u8;
-    const char *name = arena_printf(e->arena, "%s.%s", e->entry, b->name);
+    const char *name =
+        arena_printf(e->arena, "%s.%s", e->launch->name, b->name);
     LLVMValueRef v = LLVMAddGlobalInAddressSpace(e->module, type, name,
                                                  space_number(SPACE_constant));
     LLVMValueRef *values = arena_array(e->arena, LLVMValueRef, b->n_values);

@@ -18,7 +18,8 @@ bool emit_need(struct emitter *e, enum feature f, struct span span,
     emit_need_ptx(e, features[f].ptx);
     if (target->number >= features[f].number)
         return true;
-    diag_error(e->diags, span, features[f].code, e->entry, what, target->name);
+    diag_error(e->diags, span, features[f].code, e->launch->name, what,
+               target->name);
     diag_help(e->diags,
               "give the schedule the architectures that it is for: "
               "schedule %s for sm_%u { ... }",

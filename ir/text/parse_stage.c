@@ -3,6 +3,7 @@
 #include "ir/text/parse_stmt.h"
 
 #include "ir/build.h"
+#include "ir/text/parse_expr.h"
 
 #include <string.h>
 
@@ -152,6 +153,22 @@ static bool parse_geometry(struct parser *p, struct ir_launch *launch)
            parse_counts(p, "block", launch->block);
 }
 
+// Parse `owned(a, b)`, arrays in global memory.
+static bool parse_owned(struct parser *p, struct ir_launch *launch)
+{
+    if (!parse_take(p, "owned"))
+        return true;
+    if (!parse_expect(p, "(", "behind `owned`"))
+        return false;
+    do {
+        struct ir_buffer *b = parse_buffer_name(p);
+        if (!b)
+            return false;
+        vec_push(p->arena, &launch->owned, b);
+    } while (parse_take(p, ","));
+    return parse_expect(p, ")", "behind the arrays that threads own");
+}
+
 bool parse_launch(struct parser *p, struct ir_block *out, size_t first)
 {
     const char *name = parse_name(p, "a launch");
@@ -165,6 +182,8 @@ bool parse_launch(struct parser *p, struct ir_block *out, size_t first)
         return false;
     if (parse_take(p, "max_registers") &&
         !parse_count(p, &launch->max_registers))
+        return false;
+    if (!parse_owned(p, launch))
         return false;
     s->span = parse_span(p, first);
     ir_append(p->arena, out, s);
