@@ -221,8 +221,8 @@ struct ir_launch {
     uint32_t cluster[3]; // blocks that run together; the grid is a multiple
     uint32_t block[3];
     uint32_t min_blocks, max_registers; // 0: the assembler's choice
-    // Arrays in global memory of which no thread of a block touches an element
-    // that another one writes: barriers change nothing of what it sees.
+    // Arrays in global memory of which no thread of a block sees what another
+    // one writes: barriers change nothing of what it sees there.
     struct VEC(struct ir_buffer *) owned;
     struct ir_block body;
 };

@@ -7,12 +7,13 @@
 //     }
 //   }                              => launch f ... block(16, 1, 1) owned(C) {
 //
-// Any two accesses to such an array, one of which writes, are by the same
-// thread of a block, or to other elements, in whichever iterations of the loops
-// around (meet.h).  Blocks do not wait for each other; in a launch that has what
-// they could wait by, atomics in global memory or a fence, or copies by the
-// engine, nothing is owned.  Only arrays that are both read and stored to are
-// asked about: of others there is nothing to keep over a barrier.
+// Any two accesses to such an array, one of which writes, are by one thread of a
+// block, or to different elements, in whichever iterations of the loops around
+// (meet.h); where the threads of a launch never meet, that needs no proof.
+// Blocks do not wait for each other: in a launch that has what they could wait
+// by, atomics in global memory or a fence, or copies by the engine, nothing is
+// owned.  Only arrays that are both read and stored to are asked about: of
+// others there is nothing to keep over a barrier.
 
 #include "ir/build.h"
 #include "ir/copy.h"
