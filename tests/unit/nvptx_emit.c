@@ -65,9 +65,9 @@ static void passes_all_parameters_and_the_workspace(void **state)
             "define ptx_kernel void @k(i64 range(i64 0, -9223372036854775808) "
             "%n, i8 %f, i16 %s, float %x, ptr addrspace(1) noalias readonly "
             "align 16 %A, ptr addrspace(1) noalias readonly align 2 %C, ptr "
-            "addrspace(1) noalias align 8 %W)",
-            "ptr addrspace(1) noalias align 2 %C, ptr addrspace(1) noalias "
-            "readonly align 8 %W)");
+            "addrspace(1) align 8 %W)",
+            "ptr addrspace(1) align 2 %C, ptr addrspace(1) noalias readonly "
+            "align 8 %W)");
     emission_end(&t);
 }
 
