@@ -10,6 +10,7 @@
 
 enum {
     UNROLLED_MOST = 4096, // statements, where LLVM may unroll nests
+    OPEN_STATEMENTS = 16, // that a loop over a size counts for
     OPEN_MOST = 16,       // loops over sizes that it may unroll
     LOOPS_MOST = 64,      // loops in all, of which it may unroll any
 };
@@ -117,7 +118,8 @@ static int64_t unrolled_size(struct ir_block *block)
     for (size_t i = 0; i < block->n && sum < UNROLLED_MOST; i++) {
         struct ir_block *inside[IR_BLOCKS_MOST];
         struct ir_stmt *s = block->at[i];
-        int64_t one = 1;
+        bool is_open = s->kind == STMT_for && !count_of(&s->u.loop);
+        int64_t one = is_open ? OPEN_STATEMENTS : 1;
         uint32_t n = ir_stmt_blocks(s, inside);
         for (uint32_t k = 0; k < n; k++)
             one += unrolled_size(inside[k]);

@@ -7,7 +7,7 @@
 
 // The most statements that an expanded loop may have, and how many a loop
 // inside that stays counts for: it takes as much of LLVM's time.
-enum { EXPANDED_MOST = 4096, LOOP_STATEMENTS = 8 };
+enum { EXPANDED_MOST = 4096, LOOP_STATEMENTS = 16 };
 
 // Mark the loops @unroll whose variables index an array in local memory of at
 // most 1 KiB, where all its indices become numbers by that and no loop becomes

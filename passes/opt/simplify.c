@@ -225,9 +225,9 @@ static void simplify_init(struct simplify *s, struct ir_stmt *stmt)
 }
 
 // Return those conjuncts of a predicate that the reduction decides, or the
-// others, simplified.
-static struct ir_expr *simplify_part(struct simplify *s, struct ir_stage *stage,
-                                     bool reduction)
+// others.
+static struct ir_expr *part_of(struct simplify *s, struct ir_stage *stage,
+                               bool reduction)
 {
     struct conditions all = {0}, kept = {0};
     fold_split(s->facts.arena, stage->predicate, &all);
@@ -235,9 +235,7 @@ static struct ir_expr *simplify_part(struct simplify *s, struct ir_stage *stage,
         if (ir_stage_counts(stage, all.at[i]) == reduction)
             vec_push(s->facts.arena, &kept, all.at[i]);
     }
-    struct ir_expr *x = fold_all(s->arena, kept.at, kept.n);
-    simplify_place(&x, s);
-    return x;
+    return fold_all(s->arena, kept.at, kept.n);
 }
 
 // A look at what selects elements: the context of see_hidden.
@@ -277,12 +275,16 @@ static void simplify_binding(struct simplify *s, struct ir_stage *stage,
 }
 
 // Simplify the predicate of a reduction and what its iteration variables are
-// bound to.  What selects elements is needed for the init, too.
+// bound to, in which the reduction may decide less then.  What selects elements
+// is needed for the init, too.
 static void simplify_reduction(struct simplify *s, struct ir_stage *stage)
 {
     struct facts all = s->facts;
+    bool has_predicate = stage->predicate;
     struct ir_expr *parts[2] = {0};
     struct facts_mark here = facts_mark(&all);
+    for (int reduces = 0; has_predicate && reduces < 2; reduces++)
+        parts[reduces] = part_of(s, stage, reduces);
     for (int reduces = 0; reduces < 2; reduces++) {
         all.newest = s->facts.newest;
         s->facts = reduces ? all : facts_of_init(&all, stage);
@@ -293,13 +295,13 @@ static void simplify_reduction(struct simplify *s, struct ir_stage *stage)
             simplify_place(&it->extent, s);
             simplify_binding(s, stage, it);
         }
-        if (reduces && parts[0])
+        if (reduces && has_predicate)
             facts_assume(&s->facts, parts[0], true);
-        if (stage->predicate)
-            parts[reduces] = simplify_part(s, stage, reduces);
+        if (has_predicate)
+            simplify_place(&parts[reduces], s);
     }
     facts_leave(&s->facts, here);
-    if (stage->predicate)
+    if (has_predicate)
         stage->predicate = fold_all(s->arena, parts, 2);
 }
 
