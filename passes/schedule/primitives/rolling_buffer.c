@@ -18,8 +18,8 @@
 //     reads it does so in the window, and no condition but on
 //     the element itself leaves a part of it out; blocks
 //     and threads find what they or others have kept; and
-//     what the loop writes is not read before, and keeps its
-//     values                                                 E0697
+//     what the loop writes is not read before, keeps its
+//     values, and nothing else writes it                     E0697
 
 #include "passes/schedule/common/box.h"
 #include "passes/schedule/common/move.h"
@@ -256,60 +256,52 @@ static bool fills_window(struct rolling *r)
     return true;
 }
 
-// Check that what the loop writes is written before the stage reads it: what it
-// keeps would be computed from something else, in parts of the window that
-// nobody reads yet.
-static bool reads_written(struct rolling *r)
-{
-    struct sched_buffers inputs = sched_inputs_of(r->pass, r->stage);
-    r->fault = "a part of its window is computed from what is written later";
-    for (size_t i = 0; i < inputs.n; i++) {
-        if (ir_block_writes(&r->loop->u.loop.body, inputs.at[i]) &&
-            !depend_reads_written(r->pass, r->stage, inputs.at[i]))
-            return false;
-    }
-    return true;
-}
-
 static bool keeps_inputs(struct rolling *r, struct ir_stmt *stage,
                          struct map *seen);
 
 // Return whether the elements of an array keep the values that they get in the
-// loop: each is computed by iterations of its own, from what keeps its values.
+// loop: one stage alone computes each, by iterations of its own, from what
+// keeps its values.
 static bool keeps_values(struct rolling *r, const struct ir_buffer *b,
                          struct map *seen)
 {
-    if (map_has(seen, b) || !ir_block_writes(&r->loop->u.loop.body, b))
+    if (map_has(seen, b))
         return true;
     struct sched_uses uses = sched_uses_of(r->pass, b);
     map_set(seen, b, r);
-    for (size_t i = 0; i < uses.writers.n; i++) {
-        struct ir_stmt *s = uses.writers.at[i];
-        if (s->kind != STMT_stage || !sched_plain_store(s) ||
-            !keeps_inputs(r, s, seen))
-            return false;
-    }
-    return true;
+    r->fault = "its elements are computed from what changes in the loop";
+    if (uses.writers.n != 1)
+        return false;
+    struct ir_stmt *writer = uses.writers.at[0];
+    return writer->kind == STMT_stage && sched_plain_store(writer) &&
+           keeps_inputs(r, writer, seen);
 }
 
-// Return whether what a stage reads keeps its values.
+// Return whether what a stage reads keeps its values, and is written before:
+// what is kept would be computed from something else, in parts of the window
+// that nobody reads yet.
 static bool keeps_inputs(struct rolling *r, struct ir_stmt *stage,
                          struct map *seen)
 {
     struct sched_buffers inputs = sched_inputs_of(r->pass, stage);
     for (size_t i = 0; i < inputs.n; i++) {
-        if (!keeps_values(r, inputs.at[i], seen))
+        const struct ir_buffer *b = inputs.at[i];
+        if (!ir_block_writes(&r->loop->u.loop.body, b))
+            continue;
+        r->fault = "a part of its window is computed from what is written "
+                   "later";
+        if (!depend_reads_written(r->pass, stage, b) ||
+            !keeps_values(r, b, seen))
             return false;
     }
     return true;
 }
 
-// Check that elements are computed anew as they were: not from what goes around
-// a circle in the loop itself.
+// Check that elements are computed anew as they were: neither from what is
+// written later, nor from what goes around a circle in the loop itself.
 static bool stays_same(struct rolling *r)
 {
     struct map seen = {.arena = r->pass->scratch};
-    r->fault = "its elements are computed from what changes in the loop";
     return keeps_inputs(r, r->stage, &seen);
 }
 
@@ -344,8 +336,7 @@ static bool check(const struct sched_call *c, struct rolling *r)
         uses = sched_uses_of(r->pass, r->array);
         r->fault = "it is double-buffered: iterations take turns with it";
         good = !r->array->is_double && uses.writers.n == 1 && find_window(r) &&
-               fills_window(r) && is_alone(r, &uses) && reads_written(r) &&
-               stays_same(r);
+               fills_window(r) && is_alone(r, &uses) && stays_same(r);
     }
     if (good)
         return true;
