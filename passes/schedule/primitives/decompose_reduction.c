@@ -16,6 +16,7 @@
 //  4. no loop further out counts a reduction              E0636
 //  5. no loop selects elements and counts a reduction     E0637
 //  6. no bounds depend on another one's variable          E0611
+//  7. nothing in the loop writes what the init reads      E0866
 
 #include "passes/schedule/common/move.h"
 #include "passes/schedule/common/offer.h"
@@ -73,6 +74,29 @@ static bool repeats(const struct sched_call *c, const struct decomposition *d,
     return false;
 }
 
+// What an init reads: the context of see_read.
+struct reads {
+    struct ir_block *inside; // the loop's
+    bool written;            // something in there writes it
+};
+
+// Note an array that an init reads.
+static void see_read(struct ir_expr *x, void *context)
+{
+    struct reads *r = context;
+    r->written |= (ir_op_info(x->op)->flags & OP_READS) &&
+                  ir_block_writes(r->inside, x->u.buffer);
+}
+
+// Check that the init finds the same in front of the loop.
+static bool check_init(const struct sched_call *c, struct decomposition *d)
+{
+    struct reads r = {&d->loop->u.loop.body, false};
+    ir_each_expr_in(&d->stage->u.stage.init, see_read, &r);
+    return !r.written ||
+           refuse(c, D_decompose_reads, d->loop, "writes what the init reads");
+}
+
 // Check what the loops on the path do.
 static bool check(const struct sched_call *c, struct decomposition *d)
 {
@@ -96,7 +120,8 @@ static bool check(const struct sched_call *c, struct decomposition *d)
             return refuse(c, D_decompose_place, s,
                           "computes elements of the stage again");
     }
-    return sched_check_rectangle(c, d->path.stmts + d->from,
+    return check_init(c, d) &&
+           sched_check_rectangle(c, d->path.stmts + d->from,
                                  d->path.n - 1 - d->from);
 }
 
