@@ -120,9 +120,8 @@ static bool check(const struct sched_call *c, struct decomposition *d)
             return refuse(c, D_decompose_place, s,
                           "computes elements of the stage again");
     }
-    return check_init(c, d) &&
-           sched_check_rectangle(c, d->path.stmts + d->from,
-                                 d->path.n - 1 - d->from);
+    return check_init(c, d) && sched_check_rectangle(c, d->path.stmts + d->from,
+                                                     d->path.n - 1 - d->from);
 }
 
 // Return an expression over the copies of the loops.
