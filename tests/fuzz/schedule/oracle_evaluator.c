@@ -5,7 +5,7 @@
 #include "ir/copy.h"
 #include "ir/walk.h"
 
-enum { STEPS_MOST = 500000, COUNTED_MOST = 2000000 };
+enum { STEPS_MOST = 1000000, COUNTED_MOST = 2000000 };
 
 // A kernel to be run.
 struct subject {
