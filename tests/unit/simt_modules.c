@@ -33,14 +33,17 @@ struct subject {
     struct buf kernel, module;
     bool is_expected[SIMT_FAULTS]; // to be found under some policy
     bool is_found[SIMT_FAULTS];
+    bool is_wrong; // the results are to differ under every policy
     unsigned failures;
 };
 
 // ---- Reading --------------------------------------------------------------
 
-// Note the faults that a line names, "async-early stuck-mbarrier".
+// Note the faults that a line names, "async-early stuck-mbarrier", or that
+// results alone show.
 static void read_faults(struct subject *s, const char *line)
 {
+    s->is_wrong |= strstr(line, "wrong-results") != NULL;
     for (int f = 0; f < SIMT_FAULTS; f++) {
         const char *name = simt_fault_name((enum simt_fault)f);
         const char *at = strstr(line, name);
@@ -93,10 +96,13 @@ static void compare(struct subject *s, const struct ir_kernel *k,
                     const struct eval_argument *got,
                     const struct eval_argument *want, const char *policy)
 {
+    bool differs = false;
     for (size_t i = 0; i < k->params.n; i++)
-        if (k->params.at[i].buffer &&
-            memcmp(got[i].data, want[i].data, got[i].size) != 0)
-            wrong(s, "wrong results under", policy);
+        differs |= k->params.at[i].buffer &&
+                   memcmp(got[i].data, want[i].data, got[i].size) != 0;
+    if (differs != s->is_wrong)
+        wrong(s, differs ? "wrong results under" : "no wrong results under",
+              policy);
 }
 
 // Note what a run found.

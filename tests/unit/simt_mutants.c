@@ -60,7 +60,8 @@ struct mutants VEC(struct mutant);
 
 // Mutants that are right though they differ.
 struct explained {
-    const char *file, *mutation, *line; // the first that differs
+    const char *file, *mutation;
+    const char *line, *becomes; // the first that differs; NULL: anything
 };
 
 // All of a run.
@@ -212,7 +213,8 @@ static void add_files(struct experiment *e)
     buf_free(&list);
 }
 
-// Read the list of mutants that are right: "FILE MUTATION: LINE".
+// Read the list of mutants that are right: "FILE MUTATION: LINE => LINE", the
+// second one where the first is not enough.
 static void read_explained(struct experiment *e)
 {
     struct buf list = {0};
@@ -224,11 +226,15 @@ static void read_explained(struct experiment *e)
         char *copy = arena_copy(&e->arena, line, (size_t)(end - line));
         end += *end != 0;
         char *space = strchr(copy, ' '), *colon = strstr(copy, ": ");
+        char *becomes = strstr(copy, " => ");
         if (*copy == '#' || !space || !colon)
             continue;
         *space = *colon = 0;
+        if (becomes)
+            *becomes = 0;
         vec_push(&e->arena, &e->explained,
-                 (struct explained){copy, space + 1, colon + 2});
+                 (struct explained){copy, space + 1, colon + 2,
+                                    becomes ? becomes + 4 : NULL});
     }
     buf_free(&list);
 }
@@ -281,13 +287,14 @@ static void find_difference(const struct buf *x, const struct buf *y,
 
 // Return whether a mutant that survived is right, as the list of those says.
 static bool is_explained(const struct experiment *e, const struct mutant *m,
-                         const char *line)
+                         const char *line, const char *becomes)
 {
     for (size_t i = 0; i < e->explained.n; i++) {
         const struct explained *x = &e->explained.at[i];
         if (strcmp(x->file, m->subject->file) == 0 &&
             strcmp(x->mutation, mutation_name(m->what)) == 0 &&
-            strcmp(x->line, line) == 0)
+            strcmp(x->line, line) == 0 &&
+            (!x->becomes || strcmp(x->becomes, becomes) == 0))
             return true;
     }
     return false;
@@ -306,7 +313,7 @@ static enum verdict explain(struct experiment *e, struct arena *a,
     find_difference(&x, &y, a, &from, &to);
     buf_free(&x);
     buf_free(&y);
-    if (v == SURVIVED && is_explained(e, m, from))
+    if (v == SURVIVED && is_explained(e, m, from, to))
         return EXPLAINED;
     print_message("%s: %s %s: %s\n    %s\n",
                   v == SURVIVED ? "survived" : "unreached", m->subject->file,

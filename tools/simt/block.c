@@ -234,14 +234,15 @@ static void note_stuck(struct machine *m)
 static void poison_arrays(struct machine *m)
 {
     uint32_t blocks = m->n_fibers / m->threads;
+    int byte = (int)(m->poison & 0xff);
     for (size_t i = 1; i < m->n_regions; i++) {
         const struct region *r = &m->regions[i];
         if (r->space != SPACE_shared && r->space != SPACE_local)
             continue;
         for (uint32_t b = 0; r->copy && b < blocks; b++)
-            memset(r->base + r->copy * (b + 1), m->poison, r->part);
+            memset(r->base + r->copy * (b + 1), byte, r->part);
         if (!r->copy)
-            memset(r->base, m->poison,
+            memset(r->base, byte,
                    r->stride ? r->stride * m->n_fibers : r->bytes);
     }
 }

@@ -93,6 +93,11 @@ uint32_t code_size_of(LLVMTypeRef type);
 // Return a new site at an instruction.
 struct site *code_site(struct rewriter *w, LLVMValueRef at);
 
+// ---- undefined.c
+
+// Have a function use the machine's poison where LLVM says undefined.
+void code_define(struct rewriter *w, LLVMValueRef function);
+
 // ---- fragments.c
 
 // Watch the registers of a function's products of warpgroups.

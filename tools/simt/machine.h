@@ -238,7 +238,7 @@ struct machine {
     uint64_t steps, most_steps;
     uint64_t most_blocks; // of a launch; 0: all
     bool is_stopped;
-    unsigned char poison; // what arrays of a block are made of at first
+    uint64_t poison; // what arrays of a block, and registers, hold at first
     struct pending pending;
     struct same same[SAME_MOST]; // same.c
     unsigned char sink[SINK_BYTES] __attribute__((aligned(16)));

@@ -278,6 +278,8 @@ static bool rewrite(struct rewriter *w, LLVMValueRef function)
                 code_watch(w, i);
         }
     }
+    if (w->code->is_checked)
+        code_define(w, function);
     return ok;
 }
 

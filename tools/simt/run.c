@@ -330,12 +330,13 @@ static bool make_stacks(const struct simt_code *code)
     return m->stacks;
 }
 
-// Return what arrays of a block are made of at first: as floating numbers NaN,
-// large and least, so that neither a sum nor a maximum hides it everywhere.
-static unsigned char poison_of(enum simt_policy policy)
+// Return what arrays of a block are made of at first, a byte over and over: as
+// floating numbers NaN, large and least, so that neither a sum nor a maximum
+// hides it everywhere.
+static uint64_t poison_of(enum simt_policy policy)
 {
     static const unsigned char bytes[] = {0xff, 0x4b, 0xcb};
-    return bytes[policy % sizeof bytes];
+    return bytes[policy % sizeof bytes] * (UINT64_MAX / 0xff);
 }
 
 // When what is asynchronous happens, by policy.

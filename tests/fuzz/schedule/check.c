@@ -19,14 +19,14 @@ struct fuzz_oracle {
     const char *name;
     unsigned percent;
     void *(*start)(const struct fuzz_subject *s, struct buf *out);
-    bool (*holds)(void *ready, const struct fuzz_trial *t, struct buf *out);
+    enum fuzz_answer (*ask)(void *ready, const struct fuzz_trial *t,
+                            struct buf *out);
     void (*end)(void *ready);
 };
 
 static const struct fuzz_oracle oracles[] = {
 #define ORACLE(name, percent, meaning)                                         \
-    {#name, percent, fuzz_##name##_start, fuzz_##name##_holds,                 \
-     fuzz_##name##_end},
+    {#name, percent, fuzz_##name##_start, fuzz_##name##_ask, fuzz_##name##_end},
 #include "tests/fuzz/schedule/oracles.def"
 #undef ORACLE
 };
@@ -105,10 +105,28 @@ static bool holds(const struct ir_conditions *all, const struct fuzz_inputs *in)
 // What is known of a set of sizes.
 struct sizes {
     const char *line;
-    bool is_defined; // there is something that should come out
-    bool is_left;    // by the evaluator, as the variant has it
+    bool is_defined;          // there is something that should come out
+    bool is_taken;            // by the variant
+    bool is_run;              // of the variant, by some oracle
+    bool is_long, is_refused; // by the evaluator, as the variant has it
     struct fuzz_inputs wanted;
 };
+
+// Count what an oracle says of a variant at a set of sizes; returns false
+// after noting that it is wrong.
+static bool count_answer(struct trial *t, const struct fuzz_oracle *oracle,
+                         const struct ir_kernel *kernel, struct sizes *at,
+                         enum fuzz_answer answer, struct buf *fault)
+{
+    at->is_taken = true;
+    at->is_run |= answer != FUZZ_LEFT;
+    t->verdict->runs += answer != FUZZ_LEFT;
+    if (answer != FUZZ_WRONG)
+        return true;
+    buf_printf(fault, " (sizes:%s; variant `%s`)", at->line, kernel->variant);
+    fail(t, oracle->name, fault->data);
+    return false;
+}
 
 // Run a variant, ready for an oracle, at a set of sizes.
 static bool run_at(struct trial *t, const struct fuzz_oracle *oracle,
@@ -119,17 +137,17 @@ static bool run_at(struct trial *t, const struct fuzz_oracle *oracle,
     struct buf fault = {0};
     fuzz_inputs_sizes(kernel, at->line, &in);
     bool runs = holds(&kernel->guard, &in) && fuzz_inputs_fill(&in);
-    struct fuzz_trial trial = {
-        &t->c.scratch, t->seed + t->verdict->runs,   &in,
-        &at->wanted,   &t->verdict->reads_unwritten, &t->verdict->writes_alike,
-        &at->is_left};
-    bool good = !runs || oracle->holds(ready, &trial, &fault);
-    t->verdict->runs += runs;
-    if (!good) {
-        buf_printf(&fault, " (sizes:%s; variant `%s`)", at->line,
-                   kernel->variant);
-        fail(t, oracle->name, fault.data);
-    }
+    struct fuzz_trial trial = {&t->c.scratch,
+                               t->seed + t->verdict->runs,
+                               &in,
+                               &at->wanted,
+                               &t->verdict->reads_unwritten,
+                               &t->verdict->writes_alike,
+                               &at->is_long,
+                               &at->is_refused};
+    bool good =
+        !runs || count_answer(t, oracle, kernel, at,
+                              oracle->ask(ready, &trial, &fault), &fault);
     buf_free(&fault);
     fuzz_inputs_free(&in);
     arena_reset(&t->c.scratch);
@@ -180,7 +198,6 @@ static size_t find_sizes(struct trial *t, const char *text, struct sizes *all)
          at = strstr(at, head)) {
         at += sizeof head - 1;
         all[n].line = arena_copy(&t->c.arena, at, strcspn(at, "\n"));
-        all[n].is_left = false;
         all[n].is_defined = define(t, all[n].line, &all[n].wanted);
         n++;
     }
@@ -188,19 +205,43 @@ static size_t find_sizes(struct trial *t, const char *text, struct sizes *all)
     return n;
 }
 
-// Ask the oracles about the variants; of the later ones not always.
+// Return whether no oracle has run a variant to its end.
+static bool is_unrun(const struct sizes *all, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (all[i].is_run)
+            return false;
+    }
+    return true;
+}
+
+// Ask the oracles about a variant; about later ones than the first not always.
+static bool check_variant(struct trial *t, size_t variant, struct sizes *all,
+                          size_t n)
+{
+    bool good = true;
+    for (size_t i = 0; i < n; i++)
+        all[i].is_taken = all[i].is_run = all[i].is_long = all[i].is_refused =
+            false;
+    for (size_t k = 0; good && k < ORACLES; k++) {
+        bool is_asked = variant == 0 || is_unrun(all, n) ||
+                        t->seed / 32 % 100 < oracles[k].percent;
+        good = !is_asked ||
+               ask(t, &oracles[k], t->c.variants.at[variant].kernel, all, n);
+    }
+    for (size_t i = 0; i < n; i++)
+        t->verdict->left += all[i].is_taken && !all[i].is_run;
+    return good;
+}
+
+// Check all variants.
 static void check_all(struct trial *t, const char *text)
 {
     struct sizes all[SETS_MOST];
     size_t n = find_sizes(t, text, all);
     bool good = t->verdict->outcome != FUZZ_FAILED;
-    for (size_t i = 0; good && i < t->c.variants.n; i++) {
-        for (size_t k = 0; good && k < ORACLES; k++) {
-            bool is_asked = i == 0 || t->seed / 32 % 100 < oracles[k].percent;
-            good = !is_asked ||
-                   ask(t, &oracles[k], t->c.variants.at[i].kernel, all, n);
-        }
-    }
+    for (size_t i = 0; good && i < t->c.variants.n; i++)
+        good = check_variant(t, i, all, n);
     for (size_t i = 0; i < n; i++)
         fuzz_inputs_free(&all[i].wanted);
 }

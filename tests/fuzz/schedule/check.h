@@ -21,6 +21,7 @@ struct fuzz_verdict {
     bool reads_unwritten; // without effect on the results
     bool writes_alike;    // likewise
     unsigned runs;        // of the kernel: by sets, variants and oracles
+    unsigned left;        // sets that no oracle ran a variant at
     char what[160];       // failed: the kind of failure; equal for equal ones
     char detail[480];     // failed: where and how
 };

@@ -23,17 +23,22 @@ struct fuzz_trial {
     const struct fuzz_inputs *wanted; // what they should become
     bool *reads_unwritten;            // set: it read what nobody has written
     bool *writes_alike;               // set: threads fill the workspace alike
-    bool *is_left; // set: too long, or no device takes the grid
+    bool *is_long;    // set: more steps than the evaluator takes
+    bool *is_refused; // set: no device takes the grid
 };
 
+// What an oracle says of a run.
+enum fuzz_answer { FUZZ_RIGHT, FUZZ_WRONG, FUZZ_LEFT };
+
 // An oracle NAME has three functions.  fuzz_NAME_start prepares to run a
-// kernel; the result may be NULL.  fuzz_NAME_holds runs it, and returns
-// whether it is right.  Both append what is wrong to `out`, first its kind in a few
-// words, up to a colon.  fuzz_NAME_end forgets it.
+// kernel; the result may be NULL.  fuzz_NAME_ask runs it, and says whether it
+// is right, or FUZZ_LEFT if it has not run it to its end.  Both append what is
+// wrong to `out`, first its kind in a few words, up to a colon.  fuzz_NAME_end
+// forgets it.
 #define ORACLE(name, percent, meaning)                                         \
     void *fuzz_##name##_start(const struct fuzz_subject *s, struct buf *out);  \
-    bool fuzz_##name##_holds(void *ready, const struct fuzz_trial *t,          \
-                             struct buf *out);                                 \
+    enum fuzz_answer fuzz_##name##_ask(                                        \
+        void *ready, const struct fuzz_trial *t, struct buf *out);             \
     void fuzz_##name##_end(void *ready);
 #include "tests/fuzz/schedule/oracles.def"
 #undef ORACLE

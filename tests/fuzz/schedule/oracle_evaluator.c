@@ -52,20 +52,22 @@ void *fuzz_evaluator_start(const struct fuzz_subject *s, struct buf *out)
     return r;
 }
 
-bool fuzz_evaluator_holds(void *ready, const struct fuzz_trial *t,
-                          struct buf *out)
+enum fuzz_answer fuzz_evaluator_ask(void *ready, const struct fuzz_trial *t,
+                                    struct buf *out)
 {
     const struct subject *s = ready;
     struct eval_result r = ir_eval(t->arena, s->kernel, t->inputs->args,
                                    s->is_counted ? COUNTED_MOST : STEPS_MOST);
-    *t->is_left = r.status == EVAL_LIMIT || r.status == EVAL_REFUSED;
-    if (*t->is_left || s->is_counted)
-        return true;
+    *t->is_long = r.status == EVAL_LIMIT;
+    *t->is_refused = r.status == EVAL_REFUSED;
+    if (*t->is_long || *t->is_refused || s->is_counted)
+        return FUZZ_LEFT;
     if (r.status != EVAL_DONE) {
         buf_printf(out, "fault: %s", r.text);
-        return false;
+        return FUZZ_WRONG;
     }
-    return fuzz_inputs_same(t->wanted, t->inputs, out);
+    return fuzz_inputs_same(t->wanted, t->inputs, out) ? FUZZ_RIGHT
+                                                       : FUZZ_WRONG;
 }
 
 void fuzz_evaluator_end(void *ready)

@@ -4,7 +4,7 @@
 #include "tests/fuzz/schedule/oracle.h"
 #include "tools/simt/simt.h"
 
-static const uint64_t accesses_most = 50000000;
+static const uint64_t accesses_most = 50000000, accesses_of_long = 5000000;
 
 // Return whether a finding is no fault, or one only where results differ under
 // some policy: copies take along elements that nobody has written, as padding
@@ -58,49 +58,67 @@ void *fuzz_simt_start(const struct fuzz_subject *s, struct buf *out)
     return code;
 }
 
-// Run the kernel on arguments under a policy; returns whether it is right.
-static bool is_right(struct simt_code *code, const struct fuzz_trial *t,
-                     enum simt_policy policy, struct fuzz_inputs *in,
-                     struct buf *out)
+// Return whether a run ended because it took too many steps.
+static bool is_too_long(const struct simt_result *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        if (r->findings[i].fault == SIMT_FAULT_hang)
+            return true;
+    }
+    return false;
+}
+
+// Run the kernel on arguments under a policy.  A hang of what was too long for
+// the evaluator says nothing.
+static enum fuzz_answer run(struct simt_code *code, const struct fuzz_trial *t,
+                            enum simt_policy policy, struct fuzz_inputs *in,
+                            struct buf *out)
 {
     struct diag_list diags = {.arena = t->arena};
     struct simt_result result = {0};
-    struct simt_run how = {
-        .policy = policy, .seed = t->seed, .most_steps = accesses_most};
+    struct simt_run how = {.policy = policy,
+                           .seed = t->seed,
+                           .most_steps =
+                               *t->is_long ? accesses_of_long : accesses_most};
     if (!simt_run(code, in->args, &how, &result, &diags)) {
         print_error(&diags, out);
-        return false;
+        return FUZZ_WRONG;
     }
-    return is_clean(t, &result, out) && fuzz_inputs_same(t->wanted, in, out);
+    if (*t->is_long && is_too_long(&result))
+        return FUZZ_LEFT;
+    bool right =
+        is_clean(t, &result, out) && fuzz_inputs_same(t->wanted, in, out);
+    return right ? FUZZ_RIGHT : FUZZ_WRONG;
 }
 
-// Return whether it is right under a policy on arguments of its own.
-static bool is_right_again(struct simt_code *code, const struct fuzz_trial *t,
-                           enum simt_policy policy, struct buf *out)
+// Run it under a policy on arguments of its own.
+static enum fuzz_answer run_again(struct simt_code *code,
+                                  const struct fuzz_trial *t,
+                                  enum simt_policy policy, struct buf *out)
 {
     struct fuzz_inputs in;
-    bool right = !fuzz_inputs_again(t->inputs, &in) ||
-                 is_right(code, t, policy, &in, out);
+    enum fuzz_answer answer = fuzz_inputs_again(t->inputs, &in)
+                                  ? run(code, t, policy, &in, out)
+                                  : FUZZ_RIGHT;
     fuzz_inputs_free(&in);
-    return right;
+    return answer;
 }
 
 // Arrays that are mostly gaps are left to the other oracle: the executor would
-// copy the gaps.  So is what it left: a hang here is one that it does not see.
-bool fuzz_simt_holds(void *ready, const struct fuzz_trial *t, struct buf *out)
+// copy the gaps.
+enum fuzz_answer fuzz_simt_ask(void *ready, const struct fuzz_trial *t,
+                               struct buf *out)
 {
     enum simt_policy first = (enum simt_policy)(t->seed % SIMT_POLICIES);
-    if (!ready || t->inputs->is_huge || *t->is_left)
-        return true;
-    if (!is_right(ready, t, first, t->inputs, out))
-        return false;
-    for (int i = 0; i < SIMT_POLICIES; i++) {
+    if (!ready || t->inputs->is_huge || *t->is_refused)
+        return FUZZ_LEFT;
+    enum fuzz_answer answer = run(ready, t, first, t->inputs, out);
+    for (int i = 0; i < SIMT_POLICIES && answer == FUZZ_RIGHT; i++) {
         bool is_doubtful = *t->reads_unwritten || *t->writes_alike;
-        if (is_doubtful && i != (int)first &&
-            !is_right_again(ready, t, (enum simt_policy)i, out))
-            return false;
+        if (is_doubtful && i != (int)first)
+            answer = run_again(ready, t, (enum simt_policy)i, out);
     }
-    return true;
+    return answer;
 }
 
 void fuzz_simt_end(void *ready)

@@ -99,6 +99,7 @@ static void print_shares(const struct fuzz_tally *t)
         {"with indices beyond 2^31", t->huge},
         {"that copy what nobody has written, in vain", t->unwritten},
         {"whose threads write the workspace alike", t->alike},
+        {"that no oracle ran at any size", t->unrun},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         printf("%8llu %5.1f %%  %s\n", (unsigned long long)rows[i].n,
@@ -113,11 +114,12 @@ static void print_shares(const struct fuzz_tally *t)
 void fuzz_report(const struct fuzz_tally *t, double seconds)
 {
     struct pair_summary s = summarise(t);
-    printf("%llu cases, %llu accepted (%.1f %%), %llu failed; %llu runs; "
-           "%.1f s, %.1f cases a second\n",
+    printf("%llu cases, %llu accepted (%.1f %%), %llu failed; %llu runs, %llu "
+           "left; %.1f s, %.1f cases a second\n",
            (unsigned long long)t->cases, (unsigned long long)t->accepted,
            percent(t->accepted, t->cases), (unsigned long long)t->failed,
-           (unsigned long long)t->runs, seconds, (double)t->cases / seconds);
+           (unsigned long long)t->runs, (unsigned long long)t->left, seconds,
+           (double)t->cases / seconds);
     printf(
         "%.1f directives a case; %d of %d pairs below %.1f (%d in %d cases), "
         "%d never; least: %llu of %s, %s\n",
@@ -189,12 +191,13 @@ void fuzz_report_json(const struct fuzz_tally *t, uint64_t seed, uint64_t first,
         const char *name;
         uint64_t n;
     } rows[] = {
-        {"cases", t->cases},        {"accepted", t->accepted},
-        {"failed", t->failed},      {"aimed", t->aimed},
-        {"runs", t->runs},          {"tails", t->tails},
-        {"zeros", t->zeros},        {"ones", t->ones},
-        {"huge", t->huge},          {"unwritten", t->unwritten},
-        {"writes_alike", t->alike}, {"directives", t->directives},
+        {"cases", t->cases},         {"accepted", t->accepted},
+        {"failed", t->failed},       {"aimed", t->aimed},
+        {"runs", t->runs},           {"left", t->left},
+        {"tails", t->tails},         {"zeros", t->zeros},
+        {"ones", t->ones},           {"huge", t->huge},
+        {"unwritten", t->unwritten}, {"writes_alike", t->alike},
+        {"unrun", t->unrun},         {"directives", t->directives},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         printf("  \"%s\": %llu,\n", rows[i].name,

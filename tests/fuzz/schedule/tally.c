@@ -33,6 +33,7 @@ static void count_accepted(struct fuzz_tally *t, const struct fuzz_case *c)
     t->huge += c->verdict.is_huge;
     t->unwritten += c->verdict.reads_unwritten;
     t->alike += c->verdict.writes_alike;
+    t->unrun += c->verdict.runs == 0;
     t->directives += c->n_prims;
     t->lengths[c->n_prims]++;
     count_pairs(t, c);
@@ -55,6 +56,7 @@ void fuzz_tally_case(struct fuzz_tally *t, const struct fuzz_case *c)
     const struct fuzz_verdict *v = &c->verdict;
     t->cases++;
     t->runs += v->runs;
+    t->left += v->left;
     if (!c->is_aimed && c->missed != PRIM_COUNT)
         t->missed[c->missed]++;
     for (int kind = 0; kind < KIND_COUNT; kind++) {
@@ -84,6 +86,7 @@ void fuzz_tally_add(struct fuzz_tally *t, const struct fuzz_tally *from)
     add(&t->accepted, &from->accepted, 1);
     add(&t->aimed, &from->aimed, 1);
     add(&t->runs, &from->runs, 1);
+    add(&t->left, &from->left, 1);
     add(&t->directives, &from->directives, 1);
     add(&t->tails, &from->tails, 1);
     add(&t->zeros, &from->zeros, 1);
@@ -91,6 +94,7 @@ void fuzz_tally_add(struct fuzz_tally *t, const struct fuzz_tally *from)
     add(&t->huge, &from->huge, 1);
     add(&t->unwritten, &from->unwritten, 1);
     add(&t->alike, &from->alike, 1);
+    add(&t->unrun, &from->unrun, 1);
     add(t->kinds, from->kinds, KIND_COUNT);
     add(t->kinds_accepted, from->kinds_accepted, KIND_COUNT);
     add(t->lengths, from->lengths, FUZZ_DIRECTIVES + 1);

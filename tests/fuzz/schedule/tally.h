@@ -15,9 +15,9 @@ struct fuzz_failure {
 
 // Counters; those of several processes are added up.
 struct fuzz_tally {
-    uint64_t cases, accepted, aimed, failed, runs, directives;
-    uint64_t tails, zeros, ones, huge, unwritten,
-        alike; // of the accepted cases
+    uint64_t cases, accepted, aimed, failed, runs, left, directives;
+    uint64_t tails, zeros, ones, huge, unwritten, alike,
+        unrun; // of the accepted cases
     uint64_t kinds[KIND_COUNT], kinds_accepted[KIND_COUNT];
     uint64_t lengths[FUZZ_DIRECTIVES + 1];
     uint64_t missed[PRIM_COUNT];            // cases that wanted it in vain
