@@ -89,9 +89,18 @@ static bool mentions_reduction(const struct place *at, const struct ir_expr *x)
     return false;
 }
 
+// Return whether a statement in front of the path can be repeated without the
+// reduction, or need not be.
+static bool can_repeat(const struct place *at, const struct ir_stmt *s)
+{
+    return s->kind == STMT_let ? ir_is_stable(s->u.let.value) &&
+                                     !mentions_reduction(at, s->u.let.value)
+                               : s->kind != STMT_var;
+}
+
 // Return whether what lies between the outermost loop of the reduction and
-// the stage can be repeated without the reduction: loops and branches alone
-// in their blocks' sense, none depending on it.
+// the stage can be repeated without the reduction: loops, branches and names
+// of values, none depending on it.
 static bool can_split_init(const struct place *at)
 {
     for (uint32_t i = at->first; i + 1 < at->path.n; i++) {
@@ -112,8 +121,7 @@ static bool can_split_init(const struct place *at)
     for (uint32_t i = at->first + 1; i < at->path.n; i++) {
         const struct ir_block *block = at->path.blocks[i];
         for (size_t j = 0; j < at->path.index[i]; j++) {
-            if (block->at[j]->kind == STMT_let ||
-                block->at[j]->kind == STMT_var)
+            if (!can_repeat(at, block->at[j]))
                 return false;
         }
     }
@@ -151,32 +159,58 @@ static struct ir_stmt *init_stage(struct pass *p, const struct place *at)
     return s;
 }
 
+// Return the names of values in front of a level of the path, then a block.
+static struct ir_block behind_names(struct pass *p, const struct place *at,
+                                    uint32_t level,
+                                    const struct ir_block *block)
+{
+    struct ir_block r = {0};
+    const struct ir_block *around = at->path.blocks[level];
+    for (size_t i = 0; i < at->path.index[level]; i++) {
+        if (around->at[i]->kind == STMT_let)
+            ir_append(p->arena, &r, around->at[i]);
+    }
+    for (size_t i = 0; i < block->n; i++)
+        ir_append(p->arena, &r, block->at[i]);
+    return r;
+}
+
+// Return a loop or a branch like another one, around a block.
+static struct ir_stmt *around_block(struct pass *p, const struct ir_stmt *s,
+                                    const struct ir_block *block)
+{
+    const struct ir_for *l = &s->u.loop;
+    struct ir_stmt *outer;
+    if (s->kind == STMT_for) {
+        outer = ir_stmt_for(p->arena, l->var, l->from, l->to, l->step, l->axis);
+        outer->u.loop.attrs = l->attrs;
+        outer->u.loop.body = *block;
+    } else {
+        outer = ir_stmt_if(p->arena, s->u.branch.cond);
+        outer->u.branch.then = *block;
+    }
+    return ir_stmt_from(outer, s);
+}
+
 // Put the init of a stage, in copies of the loops that are not the
 // reduction's, before the outermost loop of the reduction.
 static void split_init(struct pass *p, const struct place *at)
 {
-    struct ir_stmt *inner = init_stage(p, at);
+    struct ir_block nest = {0};
+    ir_append(p->arena, &nest, init_stage(p, at));
     for (uint32_t i = at->path.n - 1; i-- > at->first;) {
-        struct ir_stmt *s = at->path.stmts[i], *outer;
+        struct ir_stmt *s = at->path.stmts[i];
+        nest = behind_names(p, at, i + 1, &nest);
         if (is_reduce_loop(s, at->stage))
             continue;
-        if (s->kind == STMT_for) {
-            const struct ir_for *l = &s->u.loop;
-            outer =
-                ir_stmt_for(p->arena, l->var, l->from, l->to, l->step, l->axis);
-            outer->u.loop.attrs = l->attrs;
-            ir_append(p->arena, &outer->u.loop.body, inner);
-        } else {
-            outer = ir_stmt_if(p->arena, s->u.branch.cond);
-            ir_append(p->arena, &outer->u.branch.then, inner);
-        }
-        inner = ir_stmt_from(outer, s);
+        s = around_block(p, s, &nest);
+        nest = (struct ir_block){0};
+        ir_append(p->arena, &nest, s);
     }
-    struct ir_block nest = {0};
-    ir_append(p->arena, &nest, inner);
     nest = ir_copy_block(p->arena, &nest, NULL, NULL);
-    ir_insert(p->arena, at->path.blocks[at->first], at->path.index[at->first],
-              nest.at[0]);
+    for (size_t i = nest.n; i-- > 0;)
+        ir_insert(p->arena, at->path.blocks[at->first],
+                  at->path.index[at->first], nest.at[i]);
     at->stage->has_init = false;
     at->stage->init = (struct ir_block){0};
 }

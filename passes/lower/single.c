@@ -10,7 +10,7 @@
 // depends on a loop around, unless the program has barriers of its own; then
 // only what mbarriers order, which all threads arrive at.  Where
 // only whether it is written does, several threads may write the same: such
-// copies are not asynchronous.
+// copies are not asynchronous.  For mbarriers every thread waits that goes on.
 
 #include "ir/build.h"
 #include "ir/equal.h"
@@ -23,6 +23,7 @@ struct write {
     struct ir_expr *atomic; // NULL for a store
     bool by_each;           // thread of a group: it is part of an instruction
                             // on matrices, or counts them
+    bool waits;             // changes nothing
     axis_set axes;          // on which it depends
 };
 
@@ -70,6 +71,7 @@ static struct write find_write(const struct mapping *m, struct ir_stmt *s,
     if (w.atomic) {
         w.buffer = w.atomic->u.buffer;
         w.axes |= operand_axes(m, w.atomic);
+        w.waits = w.atomic->op == OP_mbarrier_wait;
         w.by_each = s->kind == STMT_matrix ||
                     (ir_op_info(w.atomic->op)->flags & OP_SYNCHRONISES);
     }
@@ -95,7 +97,7 @@ static bool repeats(const struct mapping *m, const struct write *w,
 {
     const struct ir_buffer *b = w->buffer;
     bool is_block = axis_kind(axis) == AXIS_BLOCK;
-    if (!m->extent[axis] || ir_is_int_const(m->extent[axis], 1))
+    if (!m->extent[axis] || ir_is_int_const(m->extent[axis], 1) || w->waits)
         return false;
     if (!m->around[axis])
         return !is_block || b->space != SPACE_shared;

@@ -74,6 +74,17 @@ static void start_fibers(struct machine *m)
         async_begin(m);
 }
 
+// Count the steps that a thread has made; if they are more than a run has, it
+// hangs where the thread waits.
+static void count_steps(struct machine *m)
+{
+    m->steps += (uint64_t)(m->granted - (m->slice < 0 ? 0 : m->slice));
+    if (m->steps <= m->most_steps || m->is_stopped)
+        return;
+    finding_add(m, SIMT_FAULT_hang, m->current->site, NULL, NULL);
+    m->is_stopped = true;
+}
+
 // Let every thread that can run do so once.  Returns whether any did.
 static bool run_round(struct machine *m)
 {
@@ -89,7 +100,7 @@ static bool run_round(struct machine *m)
         fiber_switch(&m->scheduler, f->stack);
         if (m->pending.is_active)
             pending_settle(m);
-        m->steps += (uint64_t)(m->granted - (m->slice < 0 ? 0 : m->slice));
+        count_steps(m);
         m->current = NULL;
     }
     return any;

@@ -24,7 +24,8 @@ struct fuzz_trial {
     bool *reads_unwritten;            // set: it read what nobody has written
     bool *writes_alike;               // set: threads fill the workspace alike
     bool *is_long;    // set: more steps than the evaluator takes
-    bool *is_refused; // set: no device takes the grid
+    bool *is_refused; // set: with roles, how many is not known or too many; or
+                      // no device takes the grid
 };
 
 // What an oracle says of a run.

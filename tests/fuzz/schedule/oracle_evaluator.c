@@ -58,8 +58,9 @@ enum fuzz_answer fuzz_evaluator_ask(void *ready, const struct fuzz_trial *t,
     const struct subject *s = ready;
     struct eval_result r = ir_eval(t->arena, s->kernel, t->inputs->args,
                                    s->is_counted ? COUNTED_MOST : STEPS_MOST);
-    *t->is_long = r.status == EVAL_LIMIT;
-    *t->is_refused = r.status == EVAL_REFUSED;
+    *t->is_long = r.status == EVAL_LIMIT && !s->is_counted;
+    *t->is_refused =
+        r.status == EVAL_REFUSED || (r.status != EVAL_DONE && s->is_counted);
     if (*t->is_long || *t->is_refused || s->is_counted)
         return FUZZ_LEFT;
     if (r.status != EVAL_DONE) {

@@ -5,6 +5,7 @@
 #include "tools/simt/simt.h"
 
 static const uint64_t accesses_most = 50000000, accesses_of_long = 5000000;
+static const double threads_of_long = 1 << 20;
 
 // Return whether a finding is no fault, or one only where results differ under
 // some policy: copies take along elements that nobody has written, as padding
@@ -104,13 +105,32 @@ static enum fuzz_answer run_again(struct simt_code *code,
     return answer;
 }
 
+// Return how many threads all launches have.
+static double threads_of(const struct fuzz_inputs *in)
+{
+    const struct ir_block *body = &in->kernel->body;
+    double all = 0;
+    for (size_t i = 0; i < body->n; i++) {
+        const struct ir_launch *launch = &body->at[i]->u.launch;
+        double threads = body->at[i]->kind == STMT_launch;
+        for (int d = 0; d < 3 && threads > 0; d++) {
+            int64_t grid = 0;
+            ir_eval_int(in->kernel, in->args, launch->grid[d], &grid);
+            threads *= (double)grid * launch->block[d];
+        }
+        all += threads;
+    }
+    return all;
+}
+
 // Arrays that are mostly gaps are left to the other oracle: the executor would
 // copy the gaps.
 enum fuzz_answer fuzz_simt_ask(void *ready, const struct fuzz_trial *t,
                                struct buf *out)
 {
     enum simt_policy first = (enum simt_policy)(t->seed % SIMT_POLICIES);
-    if (!ready || t->inputs->is_huge || *t->is_refused)
+    bool is_wide = *t->is_long && threads_of(t->inputs) > threads_of_long;
+    if (!ready || t->inputs->is_huge || *t->is_refused || is_wide)
         return FUZZ_LEFT;
     enum fuzz_answer answer = run(ready, t, first, t->inputs, out);
     for (int i = 0; i < SIMT_POLICIES && answer == FUZZ_RIGHT; i++) {
