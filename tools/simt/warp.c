@@ -28,14 +28,30 @@ static struct party party_of(struct machine *m, const struct fiber *f)
     return p;
 }
 
+// Return whether a lane waits where another one does.
+static bool is_with(const struct fiber *other, const struct fiber *f)
+{
+    return other->state == FIBER_WARP && other->site == f->site &&
+           other->what == f->what && other->mask == f->mask;
+}
+
+// Return whether a neighbour in the mask is still to come: lanes mostly run in
+// order, so this tells nearly always that not all have arrived.
+static bool is_ahead(const struct machine *m, const struct fiber *f)
+{
+    uint32_t lane = f->tid % WARP_LANES, mask = f->mask;
+    bool has_last = lane > 0 && mask >> (lane - 1) & 1;
+    bool has_next = lane + 1 < WARP_LANES && mask >> (lane + 1) & 1 &&
+                    f->tid + 1 < m->threads;
+    return (has_next && !is_with(f + 1, f)) || (has_last && !is_with(f - 1, f));
+}
+
 // Return whether all have arrived at the same place.
 static bool has_arrived(const struct party *p, const struct fiber *f)
 {
     for (int i = 0; i < WARP_LANES; i++) {
         const struct fiber *other = p->lane[i];
-        if (other && other != f &&
-            (other->state != FIBER_WARP || other->site != f->site ||
-             other->what != f->what || other->mask != f->mask))
+        if (other && other != f && !is_with(other, f))
             return false;
     }
     return true;
@@ -174,12 +190,15 @@ uint64_t simt_collective(struct machine *m, uint64_t what, uint64_t mask,
     f->operands[0] = a;
     f->operands[1] = b;
     f->operands[2] = c;
-    struct party p = party_of(m, f);
-    if (!has_arrived(&p, f)) {
-        fiber_yield(m);
-        return f->result;
+    struct party p;
+    if (!is_ahead(m, f)) {
+        p = party_of(m, f);
+        if (has_arrived(&p, f)) {
+            finish(m, &p, f);
+            return f->result;
+        }
     }
-    finish(m, &p, f);
+    fiber_yield(m);
     return f->result;
 }
 

@@ -154,7 +154,17 @@ static bool run_at(struct trial *t, const struct fuzz_oracle *oracle,
     return good;
 }
 
-// Ask an oracle about a variant at all sizes.
+// Return whether no oracle has run a variant to its end.
+static bool is_unrun(const struct sizes *all, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (all[i].is_run)
+            return false;
+    }
+    return true;
+}
+
+// Ask an oracle about a variant at all sizes; what takes long, at one at most.
 static bool ask(struct trial *t, const struct fuzz_oracle *oracle,
                 const struct ir_kernel *kernel, struct sizes *all, size_t n)
 {
@@ -168,8 +178,11 @@ static bool ask(struct trial *t, const struct fuzz_oracle *oracle,
         refuse(t);
     else if (!good)
         fail(t, oracle->name, fault.data);
-    for (size_t i = 0; good && i < n; i++)
-        good = !all[i].is_defined || run_at(t, oracle, kernel, ready, &all[i]);
+    for (size_t i = 0; good && i < n; i++) {
+        bool is_asked =
+            all[i].is_defined && (!all[i].is_long || is_unrun(all, n));
+        good = !is_asked || run_at(t, oracle, kernel, ready, &all[i]);
+    }
     oracle->end(ready);
     buf_free(&fault);
     return good;
@@ -203,16 +216,6 @@ static size_t find_sizes(struct trial *t, const char *text, struct sizes *all)
     }
     arena_reset(&t->c.scratch);
     return n;
-}
-
-// Return whether no oracle has run a variant to its end.
-static bool is_unrun(const struct sizes *all, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (all[i].is_run)
-            return false;
-    }
-    return true;
 }
 
 // Ask the oracles about a variant; about later ones than the first not always.

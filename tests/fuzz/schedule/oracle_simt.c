@@ -4,7 +4,7 @@
 #include "tests/fuzz/schedule/oracle.h"
 #include "tools/simt/simt.h"
 
-static const uint64_t accesses_most = 50000000, accesses_of_long = 5000000;
+static const uint64_t accesses_most = 50000000, accesses_of_long = 4000000;
 static const double threads_of_long = 1 << 20;
 
 // Return whether a finding is no fault, or one only where results differ under
