@@ -143,13 +143,13 @@ static void warp_if(struct group *g, const struct action *s)
         eval_stop(m, EVAL_FAULT, m->kernel->span, "no memory for threads");
         return;
     }
-    for (size_t i = 0; i < g->n; i++) {
+    for (size_t i = 0; i < g->n && eval_step(m, s->origin); i++) {
         struct group *to = &part[!eval_run(g->at[i], s->x).i];
         to->at[to->n++] = g->at[i];
     }
-    if (part[0].n)
+    if (part[0].n && !m->is_stopped)
         run_group(&part[0], &s->body);
-    if (part[1].n)
+    if (part[1].n && !m->is_stopped)
         run_group(&part[1], &s->other);
     free(at);
 }

@@ -89,8 +89,8 @@ bool emit_is_long(struct ir_block *block);
 // unroll none of them.
 bool emit_is_open(struct ir_block *block);
 
-// Return whether a block has so many loops of any kind that LLVM should unroll
-// none of them.
+// Return whether a block has so many loops of any kind, or such deep ones, that
+// LLVM should unroll none of them.
 bool emit_is_crowded(struct ir_block *block);
 
 // ---- emit_op.c: expressions, as values of emit_type

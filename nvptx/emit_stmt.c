@@ -13,6 +13,7 @@ enum {
     OPEN_STATEMENTS = 16, // that a loop over a size counts for
     OPEN_MOST = 16,       // loops over sizes that it may unroll
     LOOPS_MOST = 64,      // loops in all, of which it may unroll any
+    DEPTHS_MOST = 192,    // loops around each of them, and it, together
 };
 
 // Note whether a statement is a barrier.
@@ -149,11 +150,26 @@ static void count_loop(struct ir_stmt *s, void *context)
     *(size_t *)context += s->kind == STMT_for;
 }
 
+// Return how deep the loops of a block are, together.
+static size_t depths(struct ir_block *block, size_t depth)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_block *inside[IR_BLOCKS_MOST];
+        bool is_loop = block->at[i]->kind == STMT_for;
+        uint32_t n = ir_stmt_blocks(block->at[i], inside);
+        sum += is_loop ? depth : 0;
+        for (uint32_t k = 0; k < n; k++)
+            sum += depths(inside[k], depth + is_loop);
+    }
+    return sum;
+}
+
 bool emit_is_crowded(struct ir_block *block)
 {
     size_t n = 0;
     ir_each_stmt(block, count_loop, &n);
-    return n > LOOPS_MOST;
+    return n > LOOPS_MOST || depths(block, 1) > DEPTHS_MOST;
 }
 
 bool emit_is_long(struct ir_block *block)

@@ -132,6 +132,27 @@ static struct ir_stmt *user_outside(const struct look *l,
     return NULL;
 }
 
+// Set *(struct ir_buffer **)context to an array in two halves that is stored.
+static void see_double(struct ir_stmt *s, void *context)
+{
+    if (s->kind == STMT_store && s->u.store.buffer->is_double &&
+        s->u.store.buffer->space == SPACE_shared)
+        *(struct ir_buffer **)context = s->u.store.buffer;
+}
+
+// Return whether a statement of a block fills an array in two halves for
+// others: ahead of them, too, and so before what it reads has come.
+static bool fills_half(const struct ir_block *body, struct ir_stmt *s)
+{
+    struct ir_buffer *half = NULL;
+    struct ir_block one = only(&s);
+    bool is_used = false;
+    ir_each_stmt(&one, see_double, &half);
+    for (size_t i = 0; i < body->n && half; i++)
+        is_used |= body->at[i] != s && uses(body->at[i], half);
+    return is_used;
+}
+
 // Check who uses an array, and in which order.
 static bool check_users(struct look *l, const struct ir_buffer *b)
 {
@@ -148,8 +169,11 @@ static bool check_users(struct look *l, const struct ir_buffer *b)
             continue;
         if (ir_block_writes(&one, b))
             return refuse(l, s, "it writes what is to be filled ahead");
-        if (ir_block_reads(&one, b))
-            user = s;
+        if (!ir_block_reads(&one, b))
+            continue;
+        user = s;
+        if (fills_half(body, s))
+            return refuse(l, s, "it fills what is double buffered from there");
     }
     return true;
 }

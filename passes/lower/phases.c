@@ -18,8 +18,8 @@
 // waited for are complete to it alone, so where all threads of a block wait,
 // they meet behind that, unless no thread ever touches what others copy: a
 // first walk, which only looks, finds that out.  It also finds the boxes that
-// threads have stored out of shared memory: the engine may read these up to
-// where they are waited for.
+// threads have stored out of shared memory: the engine may read these, and
+// write what they are stored to, up to where they are waited for.
 
 #include "ir/build.h"
 #include "ir/copy.h"
@@ -50,6 +50,7 @@ struct walk {
     size_t split;                // where it has to be; 0: nowhere
     struct touches *seen;        // by the walk that only looks; NULL later
     struct touches stored;       // by the engine out of shared memory
+    struct touches arrived;      // where it stores that
     bool meets_after_waits;
 };
 
@@ -388,6 +389,8 @@ static struct flow walk_stmt(struct walk *w, struct ir_stmt *s,
     struct flow r = {own, own, s->kind == STMT_barrier, 0};
     if (s->kind == STMT_sync)
         r.meets = sync_threads(s->u.sync.kind);
+    if (s->kind == STMT_sync && s->u.sync.kind == SYNC_bulk_wait)
+        r.exit = touches_until(w->arena, &w->arrived, s, w->scope);
     if (w->seen)
         touches_add(w->arena, w->seen, &own);
     const struct ir_stmt *parts = w->parts;
@@ -564,13 +567,15 @@ static bool share_copies(struct walk *w, const struct touches *all)
     return found;
 }
 
-// Note what the engine stores out of shared memory.
+// Note what the engine stores out of shared memory, and where.
 static void find_stored(struct walk *w, const struct touches *all)
 {
     for (size_t i = 0; i < all->n; i++) {
         const struct meet_access *x = all->at[i];
-        if (ir_is_tensor_copy(x->stmt) && !ir_copy_is_load(x->stmt) &&
-            !x->writes)
+        if (!ir_is_tensor_copy(x->stmt) || ir_copy_is_load(x->stmt))
+            continue;
+        vec_push(w->arena, &w->arrived, x);
+        if (!x->writes)
             vec_push(w->arena, &w->stored, x);
     }
 }
