@@ -36,6 +36,24 @@ static bool is_regular(struct arena *a, const struct ir_path *path,
     return !varies;
 }
 
+// Return whether loops from the group down to that of the ring, but for the one
+// over tiles and those of one iteration, stand around loops over its threads:
+// what parts the turns is done in front of these.
+static bool parts_threads(struct arena *a, const struct ir_path *path,
+                          const struct ir_stmt *tiles)
+{
+    bool is_inside = false;
+    for (uint32_t i = 0; i < path->n; i++) {
+        const struct ir_stmt *s = path->stmts[i];
+        bool is_thread = axis_kind(s->u.loop.axis) == AXIS_THREAD;
+        if (is_thread && is_inside)
+            return true;
+        is_inside |= !is_thread && s != tiles &&
+                     !ir_is_int_const(ir_for_extent(a, &s->u.loop), 1);
+    }
+    return false;
+}
+
 // Set *(bool *)context at a copy of boxes to shared memory.
 static void see_load(struct ir_stmt *s, void *context)
 {
@@ -100,6 +118,8 @@ const char *pingpong_fault(struct arena *a, struct ir_kernel *kernel,
     ir_find(a, &group->u.loop.body, loop, &path);
     if (!is_regular(a, &path, tiles))
         return "the ring is not used equally often in each";
+    if (parts_threads(a, &path, tiles))
+        return "a loop stands around those over the threads of a warpgroup";
     if (loads_beside(&path))
         return "boxes are loaded beside the ring";
     ir_find(a, &kernel->body, group, &arrays.path);

@@ -64,9 +64,25 @@ static void see_store(struct ir_stmt *st, void *context)
     s->index = st->u.store.index;
 }
 
+// Return whether an index of the stage counts threads, in a loop that is bound
+// to them.
+static bool counts_threads(const struct spread *x)
+{
+    const struct ir_stage *s = &x->stage->u.stage;
+    for (size_t i = 0; i < s->iters.n; i++) {
+        const struct ir_expr *at = s->iters.at[i].binding;
+        if (ir_mentions(at, x->f->lane) ||
+            (x->f->warp && ir_mentions(at, x->f->warp)))
+            return true;
+    }
+    return false;
+}
+
 // List the loops between the threads and the stage.
 static const char *find_loops(struct spread *x)
 {
+    if (counts_threads(x))
+        return "one of its loops is bound to threads";
     for (uint32_t i = 0; i + 1 < x->path.n; i++) {
         struct ir_stmt *s = x->path.stmts[i];
         if (s->kind != STMT_for)

@@ -3,6 +3,8 @@
 #include "tests/fuzz/schedule/kernel.h"
 #include "tests/support/draw.h"
 
+enum { ADDED_MOST = 7 }; // to a sum, of what arrays hold
+
 // Return a scope of indices i, j ... over dimensions.
 static struct fuzz_scope scope_of(uint32_t n, const struct fuzz_dim *dims)
 {
@@ -213,6 +215,14 @@ static void draw_stencil(struct fuzz_kernel *k)
     buf_text(&k->body, "\n");
 }
 
+// Return whether a sum of `terms` values up to `most` is exact, also if what is
+// added behind it comes first.
+static bool is_exact_sum(const struct fuzz_kernel *k, double most, double terms)
+{
+    return type_is_integer(k->type) ||
+           most * terms + ADDED_MOST <= fuzz_exact(k->type);
+}
+
 // Return a reduction that is exact: of `terms` values up to `most`.
 static const char *draw_reducer(struct fuzz_kernel *k, double most,
                                 double terms)
@@ -223,7 +233,7 @@ static const char *draw_reducer(struct fuzz_kernel *k, double most,
     bool is_integer = type_is_integer(k->type);
     if (!is_integer && name[0] == 'p')
         name = "max";
-    if (!is_integer && name[0] == 's' && most * terms > fuzz_exact(k->type))
+    if (name[0] == 's' && !is_exact_sum(k, most, terms))
         name = "min";
     return name;
 }
@@ -302,8 +312,7 @@ static void draw_contraction(struct fuzz_kernel *k)
     declare_factors(k, &s, factors);
     double most = factors[0]->most * factors[1]->most;
     double terms = longest(k, s.dims[s.n - 1]);
-    bool is_exact =
-        type_is_integer(k->type) || most * terms <= fuzz_exact(k->type);
+    bool is_exact = is_exact_sum(k, most, terms);
     struct fuzz_scope own = s;
     own.n--;
     struct fuzz_array *a = begin(k, is_result ? 'C' : 'S', &own);
