@@ -12,7 +12,8 @@
 //
 // Requires:
 //  1. the loop is bound to blocks, and those over blocks around and inside
-//     stand directly in each other; it is not persistent already      E0764
+//     stand directly in each other; none counts a reduction, and it
+//     is not persistent already                                       E0764
 //  2. 1 to 2^31 - 1 blocks, or 1 to 32 on a multiprocessor; the last
 //     argument is `sms`                                               E0765
 

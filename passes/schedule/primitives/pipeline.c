@@ -13,7 +13,8 @@
 //  3. 2 to 16 slots                                         E0651
 //  4. stages in it fill shared memory from what the loop
 //     does not change, each iteration before it reads that;
-//     nothing else uses it, and no barrier is written        E0652
+//     nothing else uses it, nor fills from it what is double
+//     buffered, and no barrier is written                    E0652
 
 #include "passes/schedule/prim.h"
 
