@@ -50,7 +50,7 @@ struct walk {
     size_t split;                // where it has to be; 0: nowhere
     struct touches *seen;        // by the walk that only looks; NULL later
     struct touches stored;       // by the engine out of shared memory
-    struct touches arrived;      // where it stores that
+    struct touches arrived;      // those, and where it stores them
     bool meets_after_waits;
 };
 
