@@ -217,6 +217,10 @@ void kernel_check(struct parser *p, struct ir_kernel *k)
     }
     check_scalars(p, k->where.at, k->where.n, "this condition");
     check_scalars(p, k->guard.at, k->guard.n, "this condition");
+    for (size_t i = 0; i < k->terms.ranges.n; i++) {
+        check_scalars(p, &k->terms.ranges.at[i].low, 1, "this bound");
+        check_scalars(p, &k->terms.ranges.at[i].high, 1, "this bound");
+    }
     check_allocs(p, &k->body, &k->body);
     check_together(p, k);
     if (p->diags->errors == errors)

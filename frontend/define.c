@@ -71,6 +71,23 @@ static bool parse_new_index(struct parser *p, struct definition *d,
     return true;
 }
 
+// Parse the range of an index that an element of a tuple repeats; there may be
+// none.
+static bool parse_same_range(struct parser *p, const struct definition *d,
+                             const char *name, uint32_t i)
+{
+    struct span span = parse_peek(p, 0)->span;
+    if (!d->is_let || !parse_take(p, "in"))
+        return true;
+    const struct ir_expr *first = d->iters.at[i].extent;
+    const struct ir_expr *extent = define_parse_extent(p, name);
+    if (extent && first && ir_expr_equal(extent, first))
+        return true;
+    if (extent)
+        diag_error(p->diags, span, D_tuple_indices);
+    return false;
+}
+
 // Parse one subscript on the left.  The first element of a tuple declares the
 // indices; the others repeat them.
 static bool parse_subscript(struct parser *p, struct definition *d,
@@ -83,7 +100,7 @@ static bool parse_subscript(struct parser *p, struct definition *d,
     if (d->n_elements == 1)
         return parse_new_index(p, d, e, name, span);
     if (e->n < d->iters.n && d->loops.at[e->n]->name == name)
-        return true;
+        return parse_same_range(p, d, name, e->n);
     diag_error(p->diags, span, D_tuple_indices);
     return false;
 }

@@ -22,7 +22,7 @@ struct ir_expr *define_parse_extent(struct parser *p, const char *of)
 {
     const struct ir_var *iter = NULL;
     int64_t value;
-    struct ir_expr *extent = parse_index(p, "an extent");
+    struct ir_expr *extent = parse_size(p, "an extent");
     if (!extent)
         return NULL;
     if (ir_int_value(extent, &value) && value < 0) {

@@ -4,7 +4,9 @@
 #include "frontend/frontend.h"
 
 #include "frontend/check.h"
+#include "frontend/counts.h"
 #include "frontend/define.h"
+#include "frontend/definition.h"
 #include "frontend/exits.h"
 #include "frontend/grids.h"
 #include "frontend/schedule.h"
@@ -20,10 +22,12 @@ static bool add_kernel(struct parser *p, struct program *out)
         return false;
     int errors = p->diags->errors;
     exits_lower(p, k);
+    counts_in_int(p, k);
     grids_divide(p, k);
     kernel_spread_scalars(p, k);
     if (p->diags->errors == errors)
         kernel_check(p, k);
+    definition_find(p, k, out);
     for (size_t i = 0; i < out->kernels.n; i++) {
         if (out->kernels.at[i]->name == k->name) {
             diag_error(p->diags, k->span, D_declared_twice, k->name);

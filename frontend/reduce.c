@@ -30,6 +30,9 @@ static const struct builtin builtins[] = {
 };
 enum { BUILTINS = sizeof builtins / sizeof *builtins };
 
+// Bits of a position among as many as only the caller knows.
+enum { LEAST_OPEN_BITS = 32 };
+
 // Return the row of a name, or NULL.
 static const struct builtin *find_builtin(const char *name)
 {
@@ -159,6 +162,16 @@ static bool parse_builtin(struct parser *p, struct definition *d,
     return true;
 }
 
+// Return whether a type holds every position of an iteration: any of 32 bits,
+// smaller ones for as many as a number says.
+static bool holds_positions(struct type type, const struct ir_iter *iter)
+{
+    int64_t n;
+    if (!type_is_integer(type) || type_bits(type) >= LEAST_OPEN_BITS)
+        return type_is_integer(type);
+    return ir_int_value(iter->extent, &n) && ir_wrap_int(type, n - 1) == n - 1;
+}
+
 // Parse the operand of argmax or argmin; the result is the first position.
 static bool parse_arg(struct parser *p, struct definition *d, bool is_max)
 {
@@ -171,7 +184,7 @@ static bool parse_arg(struct parser *p, struct definition *d, bool is_max)
         return false;
     define_arrays(p, d, &type);
     type = d->elements[0].buffer->elem;
-    if (d->iters.n - d->elements[0].n != 1 || !type_is_integer(type)) {
+    if (d->iters.n - d->elements[0].n != 1 || !holds_positions(type, last)) {
         diag_error(p->diags, d->elements[0].span, D_arg_reduction);
         return false;
     }

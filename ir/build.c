@@ -4,6 +4,7 @@
 #include "ir/build.h"
 #include "ir/fold.h"
 
+#include <math.h>
 #include <string.h>
 
 // Make an expression; the operands are copied.
@@ -65,7 +66,7 @@ struct ir_expr *ir_const_float(struct arena *a, struct type type, double value)
 {
     struct ir_expr *x =
         node(a, OP_const, type_scalar((enum type_kind)type.kind), 0, NULL);
-    x->u.f = ir_round_float(type, value);
+    x->u.f = isnan(value) ? NAN : ir_round_float(type, value);
     return spread(a, type, x);
 }
 

@@ -20,6 +20,7 @@ struct ir_buffer *ir_buffer_new(struct arena *a, const char *name,
                                 struct ir_expr **shape);
 
 // Constants; an integer wraps to its type, a float is rounded to its type.
+// There is one NaN: text does not tell them apart.
 struct ir_expr *ir_const_int(struct arena *a, struct type type, int64_t value);
 struct ir_expr *ir_const_float(struct arena *a, struct type type, double value);
 struct ir_expr *ir_int(struct arena *a, int64_t value); // of type `int`

@@ -366,6 +366,23 @@ static void check_params(struct checking *c, const struct ir_kernel *k)
     }
 }
 
+// Check what is said of the elements of parameters.
+static void check_ranges(struct checking *c, const struct ir_kernel *k)
+{
+    for (size_t i = 0; i < k->terms.ranges.n; i++) {
+        const struct ir_range *r = &k->terms.ranges.at[i];
+        bool is_array =
+            r->parameter < k->params.n && k->params.at[r->parameter].buffer;
+        if (!check_must(c, is_array, r->low, "no range of an array"))
+            continue;
+        struct type elem = k->params.at[r->parameter].buffer->elem;
+        struct type type =
+            type_scalar(type_is_float(elem) ? TYPE_f64 : TYPE_int);
+        check_host(c, r->low, type);
+        check_host(c, r->high, type);
+    }
+}
+
 const char *ir_check(struct arena *a, const struct ir_kernel *kernel)
 {
     struct checking c = {.arena = a, .kernel = kernel, .states = {.arena = a}};
@@ -375,6 +392,7 @@ const char *ir_check(struct arena *a, const struct ir_kernel *kernel)
         check_host(&c, kernel->where.at[i], type_scalar(TYPE_bool));
     for (size_t i = 0; i < kernel->guard.n; i++)
         check_host(&c, kernel->guard.at[i], type_scalar(TYPE_bool));
+    check_ranges(&c, kernel);
     check_block(&c, &kernel->body);
     check_must(&c, c.n_maps == kernel->maps.n, NULL,
                "a tensor map must stand behind its array");

@@ -333,6 +333,19 @@ static void copy_maps(struct copying *c, const struct ir_kernel *from,
     }
 }
 
+// Copy the ranges of elements.
+static void copy_ranges(struct copying *c, const struct ir_terms *from,
+                        struct ir_terms *to)
+{
+    memset(&to->ranges, 0, sizeof to->ranges);
+    for (size_t i = 0; i < from->ranges.n; i++) {
+        struct ir_range r = from->ranges.at[i];
+        r.low = substitute(c, r.low);
+        r.high = substitute(c, r.high);
+        vec_push(c->arena, &to->ranges, r);
+    }
+}
+
 struct ir_kernel *ir_copy_kernel(struct arena *a,
                                  const struct ir_kernel *kernel)
 {
@@ -347,6 +360,7 @@ struct ir_kernel *ir_copy_kernel(struct arena *a,
         vec_push(a, &k->where, substitute(&c, kernel->where.at[i]));
     for (size_t i = 0; i < kernel->guard.n; i++)
         vec_push(a, &k->guard, substitute(&c, kernel->guard.at[i]));
+    copy_ranges(&c, &kernel->terms, &k->terms);
     k->body = copy_stmts(&c, &kernel->body);
     for (size_t i = 0; i < k->maps.n; i++)
         k->maps.at[i]->buffer = new_buffer(&c, k->maps.at[i]->buffer);

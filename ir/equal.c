@@ -405,6 +405,52 @@ static bool same_maps(struct comparison *c, const struct ir_kernel *a,
     return ok;
 }
 
+// Compare what two kernels say of their data.
+static bool same_ranges(const struct comparison *c, const struct ir_terms *a,
+                        const struct ir_terms *b)
+{
+    bool ok = a->ranges.n == b->ranges.n;
+    for (size_t i = 0; ok && i < a->ranges.n; i++) {
+        const struct ir_range *x = &a->ranges.at[i], *y = &b->ranges.at[i];
+        ok = x->parameter == y->parameter && same_expr(c, x->low, y->low) &&
+             same_expr(c, x->high, y->high);
+    }
+    return ok;
+}
+
+// Compare the results without order of two kernels, and where they are tried.
+static bool same_lists(const struct ir_terms *a, const struct ir_terms *b)
+{
+    bool ok = a->unordered.n == b->unordered.n && a->tries.n == b->tries.n;
+    for (size_t i = 0; ok && i < a->unordered.n; i++) {
+        const struct ir_unordered *x = &a->unordered.at[i];
+        const struct ir_unordered *y = &b->unordered.at[i];
+        ok = x->parameter == y->parameter && x->has_count == y->has_count &&
+             x->count == y->count;
+    }
+    for (size_t i = 0; ok && i < a->tries.n; i++)
+        ok = a->tries.at[i].parameter == b->tries.at[i].parameter &&
+             a->tries.at[i].value == b->tries.at[i].value;
+    return ok;
+}
+
+// Compare what two kernels say beside what they compute.
+static bool same_terms(struct comparison *c, const struct ir_terms *a,
+                       const struct ir_terms *b)
+{
+    bool has_name = a->defines && b->defines;
+    return same(c, same_ranges(c, a, b), "ranges of elements") &&
+           same(c, same_lists(a, b), "`unordered` or `try`") &&
+           same(c,
+                !a->tolerance == !b->tolerance &&
+                    (!a->tolerance || same_expr(c, a->tolerance, b->tolerance)),
+                "tolerances") &&
+           same(c,
+                !a->defines == !b->defines &&
+                    (!has_name || strcmp(a->defines, b->defines) == 0),
+                "`defines`");
+}
+
 bool ir_expr_equal(const struct ir_expr *a, const struct ir_expr *b)
 {
     return a == b || same_expr(&(struct comparison){.where = ""}, a, b);
@@ -450,6 +496,7 @@ bool ir_kernel_equal(struct arena *arena, const struct ir_kernel *a,
                    a->guard.n == b->guard.n &&
                        same_exprs(c, a->guard.n, a->guard.at, b->guard.at),
                    "guards") &&
+              same_terms(c, &a->terms, &b->terms) &&
               same_block(c, &a->body, &b->body) && same_maps(c, a, b);
     if (!ok && difference)
         *difference = c->difference;

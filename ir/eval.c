@@ -4,6 +4,7 @@
 #include "ir/build.h"
 #include "ir/eval_code.h"
 #include "ir/text.h"
+#include "ir/walk.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -98,9 +99,33 @@ static void free_arrays(struct machine *m)
         free(m->arrays.at[i].data);
 }
 
+// Note an arrival in another block.
+static void see_far(struct ir_expr *x, void *context)
+{
+    *(bool *)context |= x->op == OP_mbarrier_arrive_at;
+}
+
+// Return whether mbarriers of a kernel count: as it was written, within a
+// block.  What passes make of copies waits for what is done at once.
+static bool mbarriers_count(const struct ir_kernel *kernel)
+{
+    bool is_far = false;
+    ir_each_expr_in((struct ir_block *)&kernel->body, see_far, &is_far);
+    return kernel->level == LEVEL_stages && !is_far;
+}
+
 struct eval_result ir_eval(struct arena *a, const struct ir_kernel *kernel,
                            const struct eval_argument *arguments,
                            uint64_t most_steps)
+{
+    return ir_eval_watched(a, kernel, arguments, most_steps, NULL);
+}
+
+struct eval_result ir_eval_watched(struct arena *a,
+                                   const struct ir_kernel *kernel,
+                                   const struct eval_argument *arguments,
+                                   uint64_t most_steps,
+                                   struct eval_watch *watch)
 {
     struct arena code = {0};
     struct machine m = {.arena = &code,
@@ -108,12 +133,15 @@ struct eval_result ir_eval(struct arena *a, const struct ir_kernel *kernel,
                         .slots = {.arena = &code},
                         .buffers = {.arena = &code},
                         .epoch = 1,
+                        .watch = watch,
+                        .texts = a,
                         .steps_left = most_steps ? most_steps : UINT64_MAX};
     compile_params(&m);
     const struct code **where =
         arena_array(&code, const struct code *, kernel->where.n);
     for (size_t i = 0; i < kernel->where.n; i++)
         where[i] = eval_compile_expr(&m, kernel->where.at[i]);
+    m.has_mbarriers = mbarriers_count(kernel);
     struct actions body = eval_compile_block(&m, &kernel->body);
     struct thread t = eval_thread_new(&m, NULL);
     if (!m.is_stopped)

@@ -27,6 +27,7 @@ enum eval_status {
     EVAL_REFUSED, // a `where` is false, or a grid larger than a device takes
     EVAL_FAULT,   // out of bounds, division by zero, divergent barrier ...
     EVAL_LIMIT,   // more than `most_steps` statements
+    EVAL_WAITS,   // every thread that is left waits
 };
 
 struct eval_result {
@@ -35,13 +36,42 @@ struct eval_result {
     struct span span;
 };
 
+// A read of an element that nobody had written.
+struct eval_unwritten {
+    const struct ir_buffer *buffer;
+    const char *element; // "s[255]", in the arena
+    struct span read;
+    struct span write; // of who writes it afterwards; none if nobody does
+};
+
+enum { EVAL_UNWRITTEN_MOST = 16 };
+
+// What to look for in an evaluation.
+struct eval_watch {
+    // Fresh arrays hold other values than usual: what is in results that
+    // differ then has come of them.
+    bool is_other;
+    // The reads of such values: of each place in the text the first.
+    struct eval_unwritten unwritten[EVAL_UNWRITTEN_MOST];
+    size_t n;
+};
+
 // Run a kernel on arguments in the order of kernel->params.
 // Floating point is computed in the type of each operation, rounded to
-// nearest even.  Threads of a block run in turns between barriers.
+// nearest even.  Threads of a block run in turns between barriers, and where
+// they wait for one another; blocks run one after another.
 // `most_steps` 0 means no limit.
 struct eval_result ir_eval(struct arena *a, const struct ir_kernel *kernel,
                            const struct eval_argument *arguments,
                            uint64_t most_steps);
+
+// The same, and watch.  Results hold before what fresh
+// arrays do: NaN, or 0xcd in every byte.
+struct eval_result ir_eval_watched(struct arena *a,
+                                   const struct ir_kernel *kernel,
+                                   const struct eval_argument *arguments,
+                                   uint64_t most_steps,
+                                   struct eval_watch *watch);
 
 // Evaluate an integer expression over parameters only, such as an extent, a
 // `where` or a grid dimension; false if it divides by zero or overflows.

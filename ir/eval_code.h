@@ -78,8 +78,11 @@ struct action {
                                   // of a warp or warpgroup, do something at
                                   // once; 0: none
     bool spawns;                  // has a loop over threads, or is one
+    bool waits;                   // in its blocks or itself, a thread may wait
+                                  // for another one
     struct exchanges exchanges;   // of the statement itself
     bool reduces;                 // for: over a reduction of a stage below
+    const struct code *holds;     // for: what it ends without; or NULL
     const struct code *x, *y, *z; // for: from, to, step; if: cond;
                                   // let, var, assign, store, eval: value;
                                   // matrix: keep or NULL;
@@ -89,6 +92,7 @@ struct action {
     uint32_t array;               // alloc
     struct access access;         // store; copy of a box: in shared memory
     struct access box;            // copy of a box, or a piece: in global memory
+    struct access signal;         // copy: its mbarrier; without indices: none
     struct access operands[OPERANDS_MOST]; // matrix; without indices: none
     struct actions body, other;            // other: else, init
     struct stage_iter *iters;              // stage
@@ -134,6 +138,13 @@ struct machine {
     struct VEC(struct array) arrays;
     struct exchanges exchanges; // of the statement being translated
     uint64_t epoch;             // counts blocks
+    struct eval_watch *watch;   // or NULL
+    struct turn *turn;          // of those who take turns, whose it is, or NULL
+    uint64_t events;            // that others may have waited for
+    struct span waits_at;       // who waited first since all had their turns
+    bool has_mbarriers;         // they count, and waits wait
+    const void *watched[EVAL_UNWRITTEN_MOST]; // the elements of its reads
+    struct arena *texts;                      // of what it says
     uint64_t steps_left;
     bool is_stopped; // `result` says why
     struct eval_result result;
@@ -217,6 +228,31 @@ struct thread eval_thread_new(struct machine *m, const struct thread *parent);
 // Leave in the parent what the thread has in the parent's local arrays.
 void eval_thread_return(const struct thread *t, struct thread *parent);
 void eval_thread_free(struct thread *t);
+
+// Run a statement for parts of a group in turns: each until it waits, then the
+// next (ir/eval_turns.c).
+void eval_turns(struct group *parts, size_t n, const struct action *s,
+                void (*run)(struct group *g, const struct action *s));
+// Let others go on before the one whose turn it is; stops if nobody can.
+void eval_pause(struct machine *m, struct span span);
+
+// Run an operation on an mbarrier, and count bytes that were copied
+// (ir/eval_mbarrier.c).
+union number eval_mbarrier(struct thread *t, const struct code *c);
+void eval_signal(struct thread *t, const struct action *s, size_t bytes);
+
+// Note the read of an element that nobody had written, and the write of one
+// that was read before, by another statement and where other threads can see
+// it (ir/eval_watch.c); only where there is a watch.
+void eval_watch_read(struct thread *t, const struct access *access,
+                     const void *element, struct span span);
+void eval_watch_write(struct thread *t, const void *element, struct span span);
+// What fresh arrays of floating types, and of others, are filled with.
+enum {
+    EVAL_POISON_FLOAT = 0xff,
+    EVAL_POISON_INT = 0xcd,
+    EVAL_POISON_OTHER = 0x4d
+};
 
 // Stop the evaluation; the first reason counts.
 void eval_stop(struct machine *m, enum eval_status status, struct span span,

@@ -2,6 +2,7 @@
 
 #include "ir/build.h"
 #include "ir/eval_code.h"
+#include "ir/leave.h"
 #include "ir/matrix.h"
 #include "ir/walk.h"
 
@@ -130,15 +131,38 @@ static uint32_t own_joint(const struct action *s)
     return s->exchanges.n ? WARP : 0;
 }
 
+// Note an atomic, which may see what other threads do.
+static void see_atomic(struct ir_expr *x, void *context)
+{
+    unsigned flags = ir_op_info(x->op)->flags;
+    *(bool *)context |= (flags & OP_WRITES) && !(flags & OP_SYNCHRONISES);
+}
+
+// Return whether a thread may wait for another one in a statement itself: at
+// an mbarrier, or by looking again and again.
+static bool own_waits(const struct machine *m, const struct action *s)
+{
+    const struct ir_stmt *o = s->origin;
+    bool has_atomic = false;
+    if (o->kind == STMT_eval)
+        return m->has_mbarriers && o->u.value->op == OP_mbarrier_wait;
+    if (s->holds)
+        ir_each_expr_in((struct ir_block *)&o->u.loop.body, see_atomic,
+                        &has_atomic);
+    return has_atomic;
+}
+
 // Note what the threads of a group do together in a statement, and below it.
+// Where threads wait for one another they run as they do around a barrier.
 static void note_joint(struct action *s)
 {
     const struct actions *inside[] = {&s->body, &s->other};
     const struct ir_stmt *o = s->origin;
     s->has_barrier |= o->kind == STMT_barrier;
     s->joint = own_joint(s);
-    s->spawns |=
+    bool are_threads =
         o->kind == STMT_for && axis_kind(o->u.loop.axis) == AXIS_THREAD;
+    s->spawns |= are_threads;
     for (size_t k = 0; k < 2; k++) {
         for (size_t i = 0; i < inside[k]->n; i++) {
             s->has_barrier |= inside[k]->at[i]->has_barrier;
@@ -146,8 +170,10 @@ static void note_joint(struct action *s)
                            ? inside[k]->at[i]->joint
                            : s->joint;
             s->spawns |= inside[k]->at[i]->spawns;
+            s->waits |= inside[k]->at[i]->waits;
         }
     }
+    s->has_barrier |= are_threads && s->waits;
 }
 
 // Look for the loops of a stage's reduction: the context of see_counter.
@@ -213,12 +239,23 @@ static void compile_matrix(struct machine *m, struct action *s,
     s->x = compile_optional(m, o->u.matrix.keep);
 }
 
-// Translate a copy of a box; what it signals has no meaning here.
+// Translate a copy of a box.
 static void compile_tensor_copy(struct machine *m, struct action *s,
                                 const struct ir_tensor_copy *copy)
 {
     s->access = compile_access(m, copy->buffer, copy->n, copy->index);
     s->box = compile_access(m, ir_copy_far(copy), copy->n_at, copy->at);
+    if (copy->barrier)
+        s->signal = compile_access(m, copy->barrier, copy->n_barrier,
+                                   copy->barrier_index);
+}
+
+// Translate the condition that a loop ends without, if there is one.
+static const struct code *compile_leaving(struct machine *m,
+                                          const struct ir_for *loop)
+{
+    const struct ir_stmt *branch = ir_loop_leaves(loop);
+    return compile_optional(m, branch ? branch->u.branch.cond : NULL);
 }
 
 // Translate a statement.
@@ -237,6 +274,7 @@ static struct action *compile_stmt(struct machine *m, const struct ir_stmt *o)
         s->slot = eval_slot(m, o->u.loop.var);
         s->body = eval_compile_block(m, &o->u.loop.body);
         s->reduces = ir_loop_reduces((struct ir_for *)&o->u.loop);
+        s->holds = compile_leaving(m, &o->u.loop);
         break;
     case STMT_if:
         s->x = eval_compile_expr(m, o->u.branch.cond);
@@ -274,6 +312,7 @@ static struct action *compile_stmt(struct machine *m, const struct ir_stmt *o)
     }
     s->exchanges = m->exchanges;
     m->exchanges = outer;
+    s->waits = own_waits(m, s);
     note_joint(s);
     return s;
 }

@@ -43,17 +43,26 @@ static union number run_resident(struct thread *t, const struct code *x)
     return (union number){.i = each * EVAL_MULTIPROCESSORS};
 }
 
+// Return the element that an expression reads, or NULL after a fault.
+static void *element_read(struct thread *t, const struct code *x)
+{
+    void *element = eval_element(t, &x->access, x->origin->span);
+    if (element && t->machine->watch)
+        eval_watch_read(t, &x->access, element, x->origin->span);
+    return element;
+}
+
 // Load an integer or a bool.
 static union number run_load_int(struct thread *t, const struct code *x)
 {
-    const void *element = eval_element(t, &x->access, x->origin->span);
+    const void *element = element_read(t, x);
     return (union number){.i = element ? eval_load_int(x->type, element) : 0};
 }
 
 // Load a floating number.
 static union number run_load_float(struct thread *t, const struct code *x)
 {
-    const void *element = eval_element(t, &x->access, x->origin->span);
+    const void *element = element_read(t, x);
     return (union number){.f = element ? eval_load_float(x->type, element) : 0};
 }
 
@@ -204,7 +213,9 @@ static union number atomic_next(struct thread *t, const struct code *c,
 // Run an atomic and give the old element.
 static union number run_atomic(struct thread *t, const struct code *c)
 {
-    void *element = eval_element(t, &c->access, c->origin->span);
+    bool takes = c->origin->op != OP_atomic_exchange;
+    void *element = takes ? element_read(t, c)
+                          : eval_element(t, &c->access, c->origin->span);
     if (!element)
         return (union number){0};
     union number x = eval_run(t, c->args[c->access.n]);
@@ -235,16 +246,14 @@ static void bind_arith(struct code *c)
         c->run = n == 1 ? run_float_1 : n == 2 ? run_float_2 : run_float_3;
 }
 
-// Run an operation on an mbarrier: copies are done at once, so nobody waits.
-// Roles do wait for each other, which threads in turns cannot.
+// Run an operation on an mbarrier.  Roles, which passes make, wait for each
+// other in ways that threads in turns cannot.
 static union number run_mbarrier(struct thread *t, const struct code *c)
 {
-    union number nothing = {.i = 0};
     if (c->origin->op == OP_mbarrier_wait && c->origin->u.buffer->is_ordered)
         eval_stop(t->machine, EVAL_FAULT, c->origin->span,
                   "roles wait for each other: `ingot check` runs them");
-    eval_element(t, &c->access, c->origin->span);
-    return nothing;
+    return eval_mbarrier(t, c);
 }
 
 void eval_bind_code(struct code *c)

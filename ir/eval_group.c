@@ -99,6 +99,16 @@ static void spawn(struct group *g, const struct action *s,
     group_free(&all);
 }
 
+// Return whether a loop may have another iteration in which a thread of the
+// group does anything.
+static bool goes_on(const struct group *g, const struct action *s)
+{
+    bool holds = !s->holds;
+    for (size_t i = 0; i < g->n && !holds; i++)
+        holds = eval_run(g->at[i], s->holds).i;
+    return holds;
+}
+
 // Run a loop in which threads wait for one another.
 static void group_for(struct group *g, const struct action *s)
 {
@@ -120,7 +130,7 @@ static void group_for(struct group *g, const struct action *s)
         for (size_t k = 0; k < g->n; k++)
             g->at[k]->frame[s->slot].i = i;
         run_group(g, &s->body);
-    } while (eval_next_iteration(&r, &i));
+    } while (goes_on(g, s) && eval_next_iteration(&r, &i));
 }
 
 // Run a branch with a barrier inside.
@@ -154,9 +164,40 @@ static void warp_if(struct group *g, const struct action *s)
     free(at);
 }
 
+// Run a statement for the only thread of a group.
+static void run_one(struct group *g, const struct action *s)
+{
+    if (eval_step(g->at[0]->machine, s->origin))
+        s->run(g->at[0], s);
+}
+
+// Run the statements of one for a thread.
+static void run_body(struct thread *t, const struct action *s)
+{
+    eval_run_actions(t, &s->body);
+}
+
+// Run a statement whole for each thread, in turns.
+static void run_in_turns(struct group *g, const struct action *s)
+{
+    struct group *parts = calloc(g->n, sizeof *parts);
+    if (!parts)
+        eval_stop(g->at[0]->machine, EVAL_FAULT, s->origin->span,
+                  "no memory for threads");
+    for (size_t i = 0; parts && i < g->n; i++)
+        parts[i] = (struct group){g->at + i, 1, g->whole, g->width};
+    if (parts)
+        eval_turns(parts, g->n, s, run_one);
+    free(parts);
+}
+
 // Run a statement whole, thread after thread.
 static void run_each(struct group *g, const struct action *s)
 {
+    if (s->waits && g->n > 1) {
+        run_in_turns(g, s);
+        return;
+    }
     for (size_t i = 0; i < g->n; i++) {
         if (!eval_step(g->at[i]->machine, s->origin))
             return;
@@ -202,13 +243,51 @@ void eval_alone(struct thread *t, const struct action *s)
     eval_group_run(&(struct group){&t, 1, 0, 0}, s);
 }
 
+// Return as one the statements of a block from number `at` up to a barrier, if
+// threads wait in some of them; else none.
+static struct action until_barrier(const struct actions *block, size_t at)
+{
+    struct action all = {.origin = block->at[at]->origin,
+                         .body = {block->at + at, 0}};
+    for (; at < block->n && !block->at[at]->has_barrier; at++, all.body.n++) {
+        const struct action *s = block->at[at];
+        all.waits |= s->waits;
+        all.joint = s->joint > all.joint ? s->joint : all.joint;
+    }
+    all.body.n = all.waits ? all.body.n : 0;
+    return all;
+}
+
+// Run the statements of one for a warp or a warpgroup.
+static void run_unit(struct group *g, const struct action *s)
+{
+    run_group(g, &s->body);
+}
+
+// Run statements of which some wait: each thread, warp or warpgroup all of
+// them, in turns.
+static void run_waiting(struct group *g, struct action *s)
+{
+    s->run = run_body;
+    if (s->joint)
+        eval_units(g, s->joint, s, run_unit);
+    else
+        run_in_turns(g, s);
+}
+
 // Run the statements of a block for all threads.
 static void run_group(struct group *g, const struct actions *block)
 {
     for (size_t i = 0; i < block->n; i++) {
         if (g->at[0]->machine->is_stopped)
             return;
-        eval_group_run(g, block->at[i]);
+        struct action all = until_barrier(block, i);
+        if (all.body.n > 1 && g->n > 1 && !g->width) {
+            run_waiting(g, &all);
+            i += all.body.n - 1;
+        } else {
+            eval_group_run(g, block->at[i]);
+        }
     }
 }
 

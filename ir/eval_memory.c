@@ -7,10 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What fresh arrays are filled with: NaN of every floating type, and an
-// integer that is easy to recognise.
-enum { POISON_FLOAT = 0xff, POISON_INT = 0xcd };
-
 union number eval_load_number(struct type type, const void *element)
 {
     if (type_is_float(type))
@@ -138,11 +134,15 @@ bool eval_set_up_array(struct thread *t, struct array *r)
     return ok && !t->machine->is_stopped;
 }
 
-// Fill fresh storage.
-static void poison(const struct array *r, void *data)
+// Fill fresh storage: with NaN of every floating type, and an integer that is
+// easy to recognise, or with other numbers.
+static void poison(const struct machine *m, const struct array *r, void *data)
 {
     bool is_float = type_is_float(r->buffer->elem);
-    memset(data, is_float ? POISON_FLOAT : POISON_INT, r->bytes);
+    int fill = m->watch && m->watch->is_other ? EVAL_POISON_OTHER
+               : is_float                     ? EVAL_POISON_FLOAT
+                                              : EVAL_POISON_INT;
+    memset(data, fill, r->bytes);
 }
 
 // Return fresh storage for an array, or NULL after a stop.
@@ -201,7 +201,7 @@ void eval_allocate(struct thread *t, uint32_t row)
     if (data && r->buffer->space == SPACE_constant)
         set_values(r, data);
     else if (data && (is_local || r->epoch != epoch))
-        poison(r, data);
+        poison(t->machine, r, data);
     r->epoch = epoch;
 }
 

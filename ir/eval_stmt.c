@@ -55,6 +55,18 @@ static void run_empty(struct thread *t, const struct action *s, int64_t from)
     t->empty--;
 }
 
+// Return whether a loop may have another iteration that does anything.  Before
+// a thread looks again whether what it waits for is there, others go on.
+static bool goes_on(struct thread *t, const struct action *s)
+{
+    bool goes_on = !s->holds || eval_run(t, s->holds).i;
+    if (goes_on && s->holds && s->waits && t->machine->turn) {
+        t->machine->events++;
+        eval_pause(t->machine, s->origin->span);
+    }
+    return goes_on;
+}
+
 // Run a loop.
 static void run_for(struct thread *t, const struct action *s)
 {
@@ -73,7 +85,7 @@ static void run_for(struct thread *t, const struct action *s)
             return;
         t->frame[s->slot].i = i;
         eval_run_actions(t, &s->body);
-    } while (eval_next_iteration(&r, &i));
+    } while (goes_on(t, s) && eval_next_iteration(&r, &i));
 }
 
 // Run a branch.
@@ -108,6 +120,8 @@ static void run_store(struct thread *t, const struct action *s)
         void *element = eval_element(t, &s->access, o->span);
         if (!element)
             return;
+        if (t->machine->watch)
+            eval_watch_write(t, element, o->span);
         eval_store_number(type, element, lanes[k]);
     }
     t->lane = 0;

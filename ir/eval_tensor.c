@@ -108,6 +108,7 @@ static void copy_piece(struct thread *t, const struct action *s, char *near)
         memcpy(near, far, bytes);
     else
         memcpy(far, near, bytes);
+    eval_signal(t, s, bytes);
 }
 
 // Copy a box, which begins at `first` in shared memory.
@@ -136,6 +137,7 @@ static void copy_box(struct thread *t, const struct action *s,
                   c.near->buffer->name, (long long)c.near->bytes);
         return;
     }
+    eval_signal(t, s, elements * c.near->element_bytes);
 }
 
 void eval_tensor_copy(struct thread *t, const struct action *s)

@@ -173,6 +173,22 @@ static size_t whole_of(const struct group *g, size_t n, uint32_t width)
     return g->width && g->n != g->whole ? width : n;
 }
 
+// Divide the threads of a group, in order, into warps or warpgroups; returns
+// how many.
+static size_t divide(const struct group *g, struct thread **at, uint32_t width,
+                     struct group *units)
+{
+    size_t count = 0;
+    for (size_t i = 0, n; i < g->n; i += n) {
+        int64_t unit = number_of(at[i]) / width;
+        for (n = 1; i + n < g->n && number_of(at[i + n]) / width == unit;)
+            n++;
+        units[count++] =
+            (struct group){at + i, n, whole_of(g, n, width), width};
+    }
+    return count;
+}
+
 void eval_units(const struct group *g, uint32_t width, const struct action *s,
                 void (*run)(struct group *g, const struct action *s))
 {
@@ -185,11 +201,13 @@ void eval_units(const struct group *g, uint32_t width, const struct action *s,
     memcpy(at, g->at, g->n * sizeof *at);
     if (!is_in_order(at, g->n))
         qsort(at, g->n, sizeof *at, by_number);
-    for (size_t i = 0, n; i < g->n && !m->is_stopped; i += n) {
-        int64_t unit = number_of(at[i]) / width;
-        for (n = 1; i + n < g->n && number_of(at[i + n]) / width == unit;)
-            n++;
-        run(&(struct group){at + i, n, whole_of(g, n, width), width}, s);
-    }
+    struct group *units = calloc(g->n, sizeof *units);
+    size_t n_units = units ? divide(g, at, width, units) : 0;
+    if (s->waits && n_units > 1)
+        eval_turns(units, n_units, s, run);
+    else
+        for (size_t i = 0; i < n_units && !m->is_stopped; i++)
+            run(&units[i], s);
+    free(units);
     free(at);
 }

@@ -191,6 +191,7 @@ struct ir_for {
     struct ir_var *var;
     struct ir_expr *from, *to, *step; // step > 0
     enum axis axis;
+    bool is_placed; // a directive has said where in its nest; not printed
     struct VEC(struct ir_attr) attrs;
     struct ir_block body;
 };
@@ -332,6 +333,39 @@ struct ir_param {
 // Conditions over the parameters.
 struct ir_conditions VEC(struct ir_expr *);
 
+// What is true of the elements of an array parameter before the kernel runs:
+// low <= x < high.
+struct ir_range {
+    uint32_t parameter;
+    struct ir_expr *low, *high; // `int` over the parameters, or numbers f64
+};
+
+// A result whose elements have no order: all of them, or as many as the first
+// element of another result says.
+struct ir_unordered {
+    uint32_t parameter, count;
+    bool has_count;
+};
+
+// The value of a size in a set of sizes that the kernel is tried at.
+struct ir_try {
+    uint32_t parameter;
+    int64_t value;
+};
+
+// What else the text says of a kernel: what its data are, and how its results
+// are judged.  No pass looks at it.  Parameters are numbers.
+struct ir_terms {
+    struct VEC(struct ir_range) ranges;
+    struct VEC(struct ir_unordered) unordered;
+    struct VEC(struct ir_try) tries; // one that is set again begins another
+                                     // set, where the others stay
+    struct ir_expr *tolerance;       // a number f64: most that floating results
+                                     // differ; NULL: by rule
+    const char *defines; // the kernel whose results it has; interned, or NULL
+    struct span defines_at;
+};
+
 // A kernel.
 struct ir_kernel {
     const char *name;    // interned
@@ -344,6 +378,9 @@ struct ir_kernel {
     struct ir_conditions where;       // each true or the launch is refused
     struct ir_conditions guard;       // each true or another variant runs
     struct VEC(struct ir_map *) maps; // those of allocs last, in their order
+    struct ir_terms terms;
+    const struct ir_kernel *definition; // which `terms` name; NULL: none, or
+                                        // it is not in this text
     struct ir_block body;
 };
 

@@ -5,6 +5,8 @@
 
 #include "ir/base/arena.h"
 
+#include "ir/base/exhausted.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,10 +50,8 @@ static struct arena_chunk *arena_grow(struct arena *a, size_t size)
     if (want < size)
         want = size;
     struct arena_chunk *c = calloc(1, sizeof *c + want);
-    if (!c) {
-        fputs("ingot: out of memory\n", stderr);
-        abort();
-    }
+    if (!c)
+        memory_exhausted();
     c->size = want;
     c->next = a->chunks;
     a->chunks = c;

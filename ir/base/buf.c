@@ -2,6 +2,8 @@
 
 #include "ir/base/buf.h"
 
+#include "ir/base/exhausted.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +17,8 @@ static void buf_reserve(struct buf *b, size_t n)
     while (cap - b->n <= n)
         cap *= 2;
     char *data = realloc(b->data, cap);
-    if (!data) {
-        fputs("ingot: out of memory\n", stderr);
-        abort();
-    }
+    if (!data)
+        memory_exhausted();
     b->data = data;
     b->cap = cap;
 }

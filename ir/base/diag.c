@@ -140,6 +140,16 @@ const char *diag_code_text(enum diag_code code)
     return rows[code].code;
 }
 
+bool diag_is_outside(enum diag_code code)
+{
+    static const bool is_outside[D_COUNT] = {
+#define OUTSIDE(name) [D_##name] = true,
+#include "ir/base/outside.def"
+#undef OUTSIDE
+    };
+    return is_outside[code];
+}
+
 const char *diag_explanation(enum diag_code code)
 {
     return rows[code].explanation;

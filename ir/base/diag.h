@@ -87,6 +87,9 @@ const char *diag_code_text(enum diag_code code);
 // Return the row's explanation, with an example: what `ingot explain` prints.
 const char *diag_explanation(enum diag_code code);
 
+// Return whether the cause lies outside of the input: a row of outside.def.
+bool diag_is_outside(enum diag_code code);
+
 // Find the row with that public code, in any case of letters.
 bool diag_find(const char *text, enum diag_code *code);
 

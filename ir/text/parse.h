@@ -93,6 +93,8 @@ struct ir_expr *parse_typed(struct parser *p, struct type type,
                             const char *what);
 // An expression usable as an index or extent: any integer, made `int`.
 struct ir_expr *parse_index(struct parser *p, const char *what);
+// The same, converted to `int`.
+struct ir_expr *parse_size(struct parser *p, const char *what);
 struct ir_expr *parse_condition(struct parser *p, const char *what);
 // Give an open literal its own type (`int` or f32).
 struct ir_expr *parse_close(struct parser *p, struct ir_expr *x);

@@ -109,3 +109,9 @@ struct ir_expr *parse_index(struct parser *p, const char *what)
     struct ir_expr *x = parse_vector_index(p, what);
     return !x || x->type.lanes == 1 ? x : not_an_index(p, x, what);
 }
+
+struct ir_expr *parse_size(struct parser *p, const char *what)
+{
+    struct ir_expr *x = parse_index(p, what);
+    return x ? parse_convert(p, x, type_scalar(TYPE_int), what) : NULL;
+}

@@ -114,7 +114,7 @@ static bool parse_traits(struct parser *p)
             ok = parse_count(p, &k->min_blocks);
         else if (parse_take(p, "max_registers"))
             ok = parse_count(p, &k->max_registers);
-        else
+        else if (!parse_terms(p, &ok))
             ok = parse_expect(p, "{", "before the body of the kernel");
     }
     return ok;

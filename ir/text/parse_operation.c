@@ -121,7 +121,8 @@ static bool unify(struct parser *p, uint32_t n, struct ir_expr **x,
 {
     const struct ir_expr *model = NULL;
     for (uint32_t i = 0; i < n; i++) {
-        if (!x[i]->is_open && (!model || type_is_index(x[i]->type)))
+        if (!x[i]->is_open && (!model || type_is_index(x[i]->type)) &&
+            (!model || model->type.kind != TYPE_int))
             model = x[i];
     }
     if (!model)

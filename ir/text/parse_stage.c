@@ -40,10 +40,10 @@ static bool parse_iter(struct parser *p, struct ir_stage *stage)
     const char *name = parse_name(p, "an iteration variable");
     if (!name || !parse_expect(p, "in", "behind the iteration variable"))
         return false;
-    struct ir_expr *extent = parse_index(p, "an extent");
+    struct ir_expr *extent = parse_size(p, "an extent");
     if (!extent || !parse_expect(p, "=", "behind the extent"))
         return false;
-    struct ir_expr *binding = parse_index(p, "a binding");
+    struct ir_expr *binding = parse_size(p, "a binding");
     struct ir_var *var =
         ir_var_new(p->arena, name, type_scalar(TYPE_int), VAR_iter, span);
     struct ir_iter iter = {var, extent, binding, is_reduce};

@@ -17,6 +17,10 @@ bool parse_matrix(struct parser *p, struct ir_block *out, size_t first);
 // Parse the declaration of a tensor map behind the word `map`.
 bool parse_map(struct parser *p);
 
+// Parse a clause about the kernel's data or results, if that is what comes;
+// `*ok` becomes whether it was right.
+bool parse_terms(struct parser *p, bool *ok);
+
 // Parse `tma_load`, `tma_store`, `bulk_load` or `bulk_store`, if that is what a statement begins with;
 // `*ok` becomes whether it was one, or there was none.
 bool parse_tensor_copy(struct parser *p, struct ir_block *out, bool *ok);

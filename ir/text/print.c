@@ -434,6 +434,7 @@ static void print_kernel_traits(struct printer *p, const struct ir_kernel *k)
 {
     print_conditions(p, "where", &k->where);
     print_conditions(p, "guard", &k->guard);
+    print_terms(p, k);
     for (size_t i = 0; i < k->maps.n; i++)
         if (k->maps.at[i]->buffer->role != ROLE_alloc)
             print_map(p, k->maps.at[i], STEP);

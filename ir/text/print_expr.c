@@ -41,19 +41,25 @@ static void print_value(struct buf *out, const struct ir_expr *x)
         buf_printf(out, "%lld", (long long)x->u.i);
 }
 
+// Append a constant with a conversion to its type.
+static void print_converted(struct buf *out, const struct ir_expr *x)
+{
+    buf_printf(out, "%s(", type_name(x->type));
+    print_value(out, x);
+    buf_char(out, ')');
+}
+
 // Append a constant, with a conversion unless its type is what an open
 // literal gets here.
 static void print_const(struct printer *p, const struct ir_expr *x,
                         bool is_decided)
 {
     enum type_kind usual = p->level == LEVEL_flat ? TYPE_idx64 : TYPE_int;
-    bool is_bare = is_decided || x->type.kind == usual ||
-                   x->type.kind == TYPE_f32 || x->type.kind == TYPE_bool;
-    if (!is_bare)
-        buf_printf(p->out, "%s(", type_name(x->type));
-    print_value(p->out, x);
-    if (!is_bare)
-        buf_char(p->out, ')');
+    if (is_decided || x->type.kind == usual || x->type.kind == TYPE_f32 ||
+        x->type.kind == TYPE_bool)
+        print_value(p->out, x);
+    else
+        print_converted(p->out, x);
 }
 
 // Return whether an operand decides the type of a literal beside it: all but
@@ -145,6 +151,19 @@ static void print_counted(struct printer *p, const struct ir_expr *x)
     buf_printf(p->out, ", %u)", n);
 }
 
+// Append a conversion.  That of a constant was not computed, as that of an
+// infinity, and a literal would be one of the new type: it names its own.
+static void print_cast(struct printer *p, const struct ir_expr *x)
+{
+    const struct ir_expr *of = x->args[0];
+    buf_printf(p->out, "%s(", type_name(x->type));
+    if (of->op == OP_const && of->type.kind != TYPE_bool)
+        print_converted(p->out, of);
+    else
+        print_expr(p, of, 0, false);
+    buf_char(p->out, ')');
+}
+
 // Append an operation with a syntax of its own.
 static void print_own(struct printer *p, const struct ir_expr *x,
                       bool is_decided)
@@ -152,9 +171,7 @@ static void print_own(struct printer *p, const struct ir_expr *x,
     if (x->op == OP_load || x->op == OP_place) {
         print_element(p, x, x->n);
     } else if (x->op == OP_cast) {
-        buf_printf(p->out, "%s(", type_name(x->type));
-        print_expr(p, x->args[0], 0, false);
-        buf_char(p->out, ')');
+        print_cast(p, x);
     } else if (x->op == OP_select) {
         print_select(p, x, is_decided);
     } else {
