@@ -28,7 +28,8 @@ struct pass {
     struct diag_list *diags;
     const struct pass_target *targets; // what is known of them
     size_t n_targets;
-    bool is_bounded; // a kernel with the same statements passed `bounds`
+    struct proof **proof; // where `proofs` leaves its result; NULL: nobody asks
+    bool is_bounded;      // a kernel with the same statements passed `bounds`
 };
 
 #define PASS(name, kind, on, leaves, doc)                                      \

@@ -9,6 +9,7 @@
 #include "ir/matrix.h"
 #include "ir/walk.h"
 #include "passes/analysis/access_sample.h"
+#include "passes/analysis/copies.h"
 
 enum { PARTS_MOST = 1000 };
 
@@ -20,6 +21,7 @@ struct costing {
     struct map values; // variables -> what they are
     struct ir_stmt *at;
     uint32_t depth;
+    const struct ir_expr *copied; // what a store to shared memory copies
     struct access_costs found;
 };
 
@@ -95,6 +97,8 @@ static void add(struct costing *c, enum access_kind kind, struct span span,
                                .kind = kind,
                                .bytes = (uint32_t)type_bytes(type),
                                .depth = c->depth};
+    cost.is_copy = c->copied && c->copied->u.buffer == buffer &&
+                   c->copied->args[0] == index && kind == ACCESS_read;
     index = simple(c, index->op == OP_ramp ? index->args[0] : index);
     access_sample(&c->scratch, &c->place, index, &cost);
     arena_reset(&c->scratch);
@@ -237,10 +241,14 @@ static void see_stmt(struct costing *c, struct ir_stmt *s)
     struct costing_mark before = mark(c);
     bool is_loop = s->kind == STMT_for;
     c->at = s;
+    bool fills =
+        s->kind == STMT_store && s->u.store.buffer->space == SPACE_shared;
+    c->copied = fills ? copies_source(s) : NULL;
     if (s->kind == STMT_launch)
         enter_launch(c, s);
     else
         ir_stmt_exprs(s, see_place, c);
+    c->copied = NULL;
     if (s->kind == STMT_store)
         add(c, ACCESS_write, s->span, s->u.store.buffer, s->u.store.index[0],
             s->u.store.value->type);

@@ -38,6 +38,7 @@ struct access_cost {
     enum access_kind kind;
     uint32_t bytes; // of each lane
     uint32_t depth; // serial loops around, within the launch
+    bool is_copy;   // read: to shared memory, as it is
     enum cost_basis basis;
     struct warp_cost best, worst; // wavefronts of a warp if the array is
                                   // shared, else sectors; 0 if unknown

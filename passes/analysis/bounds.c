@@ -153,7 +153,7 @@ static bool leaves(struct bounds *b, const struct access *x, uint32_t at,
 // Judge every index of an access.
 static void check_access(struct bounds *b, const struct access *x)
 {
-    for (uint32_t i = 0; i < x->n && i < x->buffer->rank; i++) {
+    for (uint32_t i = 0; i < x->n; i++) {
         struct domain_example example = {0};
         if (!type_is_index(x->index[i]->type) ||
             is_inside(b, x->index[i], x->buffer->shape[i]))
@@ -190,7 +190,8 @@ static void check_expr(struct bounds *b, struct ir_expr *x)
         b->path.n = depth;
     }
     if (info->flags & (OP_READS | OP_WRITES)) {
-        struct access access = {x->u.buffer, x->n, x->args, x->span};
+        struct access access = {x->u.buffer, ir_index_count(x), x->args,
+                                x->span};
         check_access(b, &access);
     }
 }

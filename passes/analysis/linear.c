@@ -8,6 +8,7 @@
 
 #include <isl/mat.h>
 #include <isl/options.h>
+#include <isl/point.h>
 #include <isl/set.h>
 #include <isl/space.h>
 #include <isl/val.h>
@@ -190,12 +191,12 @@ static isl_mat *set_element(isl_mat *m, uint32_t row, uint32_t column,
 }
 
 // Return the rows as a matrix, those of equations or the others.
-static isl_mat *matrix(const struct linear *l, bool is_zero)
+static isl_mat *matrix(const struct linear *l, isl_ctx *ctx, bool is_zero)
 {
     uint32_t n = 0;
     for (size_t i = 0; i < l->rows.n; i++)
         n += l->rows.at[i].is_zero == is_zero;
-    isl_mat *r = isl_mat_alloc(l->ctx, n, 1 + l->n);
+    isl_mat *r = isl_mat_alloc(ctx, n, 1 + l->n);
     n = 0;
     for (size_t i = 0; i < l->rows.n; i++) {
         const struct linear_row *row = &l->rows.at[i];
@@ -264,12 +265,18 @@ static void add_answer(struct linear *l, uint64_t hash, bool is_possible)
     *head = new;
 }
 
+isl_basic_set *linear_solutions(const struct linear *l, isl_ctx *ctx)
+{
+    return isl_basic_set_from_constraint_matrices(
+        isl_space_set_alloc(ctx, 0, l->n), matrix(l, ctx, true),
+        matrix(l, ctx, false), isl_dim_cst, isl_dim_param, isl_dim_set,
+        isl_dim_div);
+}
+
 // Return whether there may be a solution, by isl.
 static bool has_solution(const struct linear *l)
 {
-    isl_basic_set *set = isl_basic_set_from_constraint_matrices(
-        isl_space_set_alloc(l->ctx, 0, l->n), matrix(l, true), matrix(l, false),
-        isl_dim_cst, isl_dim_param, isl_dim_set, isl_dim_div);
+    isl_basic_set *set = linear_solutions(l, l->ctx);
     bool possible = isl_basic_set_is_empty(set) != isl_bool_true;
     isl_basic_set_free(set);
     return possible;
@@ -288,4 +295,26 @@ bool linear_is_possible(struct linear *l)
                                                  : solvable == SOLVABLE_YES;
     add_answer(l, hash, possible);
     return possible;
+}
+
+bool linear_example(struct linear *l, int64_t values[1 + UNKNOWNS_MOST])
+{
+    if (l->failed)
+        return false;
+    isl_ctx_reset_operations(l->ctx);
+    isl_set *least = isl_basic_set_lexmin(linear_solutions(l, l->ctx));
+    isl_point *point = isl_set_sample_point(least);
+    if (!point || isl_point_is_void(point) != isl_bool_false) {
+        isl_point_free(point);
+        isl_ctx_reset_operations(l->ctx);
+        point = isl_basic_set_sample_point(linear_solutions(l, l->ctx));
+    }
+    bool found = point && isl_point_is_void(point) == isl_bool_false;
+    for (uint32_t i = 0; found && i < l->n; i++) {
+        isl_val *v = isl_point_get_coordinate_val(point, isl_dim_set, (int)i);
+        values[1 + i] = isl_val_get_num_si(v);
+        isl_val_free(v);
+    }
+    isl_point_free(point);
+    return found;
 }

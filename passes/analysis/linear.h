@@ -8,6 +8,7 @@
 #include "ir/base/vec.h"
 
 #include <isl/ctx.h>
+#include <isl/set.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -77,5 +78,12 @@ void linear_require_equal(struct linear *l, const struct sum *x,
 
 // Return whether there may be a solution.  The same system again costs nothing.
 bool linear_is_possible(struct linear *l);
+
+// Return the solutions as a set, with a dimension for each unknown.
+isl_basic_set *linear_solutions(const struct linear *l, isl_ctx *ctx);
+
+// Find a solution, by values of the unknowns: small ones of the first unknowns,
+// if that is not too long a search.  Returns whether one was found.
+bool linear_example(struct linear *l, int64_t values[1 + UNKNOWNS_MOST]);
 
 #endif

@@ -86,8 +86,9 @@ static void limit(struct narrowing *n, struct ir_expr *x)
 {
     bool of_sizes = ir_is_stable(x);
     ir_each_expr(x, see_size, &of_sizes);
+    struct ir_expr *size = ir_cast(n->p->arena, type_scalar(TYPE_int), x);
     struct ir_expr *guard =
-        ir_binary(n->p->arena, OP_le, x, ir_int(n->p->arena, size_most));
+        ir_binary(n->p->arena, OP_le, size, ir_int(n->p->arena, size_most));
     if (!of_sizes || facts_decide(&n->limits, guard) == TRUTH_TRUE)
         return;
     facts_assume(&n->limits, guard, true);

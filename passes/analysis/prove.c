@@ -1,4 +1,4 @@
-// Proofs that an index expression is not negative, or divisible.
+// Proofs that an index expression is not negative.
 //
 // A form is proved by adding multiples of known facts until no term can be
 // negative.  For 0 <= j < N and 0 <= i < M, with M * N <= 9 known:
@@ -322,48 +322,6 @@ bool facts_nonnegative(const struct facts *f, const struct affine *x)
     }
     answers_add(f, x, proved);
     return proved;
-}
-
-// Return a number that the atom is known to be a multiple of.
-static int64_t atom_multiple(const struct facts *f, const struct ir_expr *x)
-{
-    int64_t best = 1;
-    for (size_t i = 0; i < f->multiples.n; i++) {
-        const struct fact_multiple *m = &f->multiples.at[i];
-        int64_t both = best / num_gcd(best, m->of);
-        if (ir_expr_equal(m->atom, x) && !num_mul(both, m->of, &best))
-            return best;
-    }
-    return best;
-}
-
-// Return whether a term is a multiple of `of`.
-static bool term_multiple(const struct facts *f, const struct affine_term *t,
-                          int64_t of)
-{
-    int64_t left = of / num_gcd(of, t->factor);
-    for (uint32_t i = 0; i < t->n && left > 1; i++) {
-        left /= num_gcd(left, atom_multiple(f, t->atoms[i]));
-        const struct fact_var *var =
-            t->atoms[i]->op == OP_var ? facts_var(f, t->atoms[i]->u.var) : NULL;
-        if (left > 1 && var && var->value) {
-            struct affine value = affine_of(f->arena, var->value);
-            if (facts_multiple(f, &value, left))
-                left = 1;
-        }
-    }
-    return left == 1;
-}
-
-bool facts_multiple(const struct facts *f, const struct affine *x, int64_t of)
-{
-    if (x->failed || of <= 0 || x->constant % of)
-        return false;
-    for (size_t i = 0; i < x->terms.n; i++) {
-        if (!term_multiple(f, &x->terms.at[i], of))
-            return false;
-    }
-    return true;
 }
 
 // Decide a comparison of integers by their ranges.

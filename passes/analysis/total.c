@@ -57,7 +57,7 @@ static void see_fault(struct ir_expr *x, void *context)
     if ((flags & (OP_WRITES | OP_TOGETHER)) || x->type.lanes > 1 ||
         (type_is_index(x->type) && !ir_is_stable(x)))
         l->is_total = false;
-    for (uint32_t d = 0; (flags & OP_READS) && d < x->n && l->is_total; d++)
+    for (uint32_t d = 0; x->op == OP_load && d < x->n && l->is_total; d++)
         l->is_total =
             facts_is_within(l->facts, x->args[d], x->u.buffer->shape[d]);
 }

@@ -17,12 +17,12 @@
 // last, where an address takes it for free.
 //
 // Sizes and the position of a thread stay leaves of type `int`, below a
-// conversion.
+// conversion.  Elements of type `int` become idx64, as they lie in memory, and
+// whatever is stored in an element has its width.
 
 #include "passes/lower/flatten.h"
 
 #include "ir/build.h"
-#include "ir/layout.h"
 #include "ir/matrix.h"
 #include "ir/walk.h"
 #include "passes/analysis/copies.h"
@@ -135,19 +135,38 @@ static struct ir_expr *flat_cast(struct flatten *f, struct ir_expr *x)
     return flatten_in_width(f, from, narrow ? TYPE_idx32 : TYPE_idx64);
 }
 
+// Convert a value that an element takes.
+static struct ir_expr *flat_value(struct flatten *f, const struct ir_buffer *b,
+                                  struct ir_expr *x)
+{
+    struct ir_expr *value = flatten_expr(f, x);
+    if (!type_is_index(b->elem))
+        return value;
+    struct type elem = flatten_element(b);
+    return flatten_in_width(f, value, (enum type_kind)elem.kind);
+}
+
+// Return an access that was just made, with the type that elements will have.
+static struct ir_expr *with_element(struct ir_expr *access)
+{
+    struct type elem = flatten_element(access->u.buffer);
+    access->type = type_vector(elem, access->type.lanes);
+    return access;
+}
+
 // Convert an access in an expression.
 static struct ir_expr *flat_access(struct flatten *f, struct ir_expr *x)
 {
     struct ir_buffer *b = x->u.buffer;
     struct ir_expr *index = flatten_index(f, b, x->args);
     if (x->op == OP_load)
-        return ir_load(f->arena, b, 1, &index);
+        return with_element(ir_load(f->arena, b, 1, &index));
     uint32_t n = x->n - b->rank;
     struct ir_expr **operands = arena_array(f->arena, struct ir_expr *, n);
     for (uint32_t i = 0; i < n; i++)
-        operands[i] = flatten_expr(f, x->args[b->rank + i]);
-    return ir_scoped(ir_atomic(f->arena, x->op, b, 1, &index, n, operands),
-                     (enum ir_scope)x->scope);
+        operands[i] = flat_value(f, b, x->args[b->rank + i]);
+    struct ir_expr *r = ir_atomic(f->arena, x->op, b, 1, &index, n, operands);
+    return ir_scoped(with_element(r), (enum ir_scope)x->scope);
 }
 
 // Convert the second and third operand of `c ? x : y`, or the second of an
@@ -248,7 +267,7 @@ static void flat_let(struct flatten *f, struct ir_stmt *s)
 static void flat_store(struct flatten *f, struct ir_stmt *s)
 {
     struct ir_expr **index = arena_array(f->arena, struct ir_expr *, 1);
-    s->u.store.value = flatten_expr(f, s->u.store.value);
+    s->u.store.value = flat_value(f, s->u.store.buffer, s->u.store.value);
     index[0] = flatten_index(f, s->u.store.buffer, s->u.store.index);
     s->u.store.index = index;
     s->u.store.n = 1;
@@ -378,42 +397,14 @@ static bool sizes_are_bounded(const struct facts *f, const struct ir_kernel *k)
     return true;
 }
 
-// Turn the gaps of an array into strides, and check its swizzle: the context
-// is the pass.
-static void see_alloc(struct ir_stmt *s, void *context)
-{
-    struct pass *p = context;
-    struct ir_buffer *b = s->kind == STMT_alloc ? s->u.buffer : NULL;
-    if (!b)
-        return;
-    b->strides = layout_strides(p->arena, b);
-    b->pitches = NULL;
-    if (layout_swizzle_fits(b))
-        return;
-    diag_error(p->diags, s->span, D_layout_swizzle, b->name,
-               arena_printf(p->scratch,
-                            "its rows are no multiple of 2^(%u + %u) elements",
-                            b->swizzle.bits, b->swizzle.base));
-}
-
-// Forget a swizzle, which the offsets contain.
-static void see_swizzled(struct ir_stmt *s, void *context)
-{
-    (void)context;
-    if (s->kind == STMT_alloc)
-        s->u.buffer->swizzle = (struct ir_swizzle){0};
-}
-
 enum pass_result pass_flatten(struct pass *p)
 {
-    int errors = p->diags->errors;
-    ir_each_stmt(&p->kernel->body, see_alloc, p);
-    if (p->diags->errors > errors)
+    if (!flatten_begin_arrays(p))
         return PASS_FAILED;
     struct flatten f = {.arena = p->arena, .vars = {.arena = p->scratch}};
     facts_start(&f.facts, p->scratch, p->kernel);
     f.is_bounded = sizes_are_bounded(&f.facts, p->kernel);
     flat_block(&f, &p->kernel->body);
-    ir_each_stmt(&p->kernel->body, see_swizzled, NULL);
+    flatten_end_arrays(p);
     return PASS_CHANGED;
 }

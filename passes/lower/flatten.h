@@ -6,6 +6,7 @@
 
 #include "ir/base/map.h"
 #include "passes/analysis/facts.h"
+#include "passes/pass.h"
 
 // The state of the walk.
 struct flatten {
@@ -37,5 +38,15 @@ struct ir_expr *flatten_expr(struct flatten *f, struct ir_expr *x);
 // Return the only index of an access at level flat; a vector's stays one.
 struct ir_expr *flatten_index(struct flatten *f, const struct ir_buffer *b,
                               struct ir_expr *const *index);
+
+// Turn the gaps of arrays into strides.  Returns false after an error.
+bool flatten_begin_arrays(struct pass *p);
+
+// Return the type that an array's elements have at level flat.
+struct type flatten_element(const struct ir_buffer *b);
+
+// Give the elements of arrays that type, and forget swizzles: once all accesses
+// are converted.
+void flatten_end_arrays(struct pass *p);
 
 #endif

@@ -37,6 +37,12 @@ static void see_local(struct ir_expr *x, void *context)
         *found = x->u.var;
 }
 
+// Return the place of a loop's end, or of the loop where passes made the end.
+static struct span end_of(const struct ir_for *loop)
+{
+    return loop->to->span.source ? loop->to->span : loop->var->span;
+}
+
 // Return the extent of a loop bound to threads as a number: an upper bound if
 // it varies; reports E0703 and returns NULL if there is none.
 static struct ir_expr *thread_extent(struct mapping *m, struct ir_stmt *s,
@@ -46,7 +52,7 @@ static struct ir_expr *thread_extent(struct mapping *m, struct ir_stmt *s,
     int64_t most = facts_range(&m->facts, extent).hi;
     if (most <= axis_most(loop->axis) || ir_is_const(extent))
         return ir_int(m->p->arena, most > 1 ? most : 1);
-    diag_error(m->p->diags, loop->to->span, D_thread_extent, loop->var->name,
+    diag_error(m->p->diags, end_of(loop), D_thread_extent, loop->var->name,
                axis_name(loop->axis));
     m->failed = true;
     return NULL;
@@ -62,7 +68,7 @@ static struct ir_expr *block_extent(struct mapping *m, struct ir_stmt *s,
     ir_each_expr(extent, see_local, &local);
     if (!local && ir_is_pure(extent, true))
         return extent;
-    diag_error(m->p->diags, loop->to->span, D_grid_extent, loop->var->name,
+    diag_error(m->p->diags, end_of(loop), D_grid_extent, loop->var->name,
                axis_name(loop->axis), local ? local->name : "memory");
     m->failed = true;
     return NULL;
@@ -76,7 +82,7 @@ static struct ir_expr *cluster_extent(struct mapping *m, struct ir_stmt *s,
     struct ir_for *loop = &s->u.loop;
     struct ir_expr *old = m->extent[loop->axis];
     if (!ir_is_const(extent))
-        diag_error(m->p->diags, loop->to->span, D_cluster_extent,
+        diag_error(m->p->diags, end_of(loop), D_cluster_extent,
                    loop->var->name);
     else if (old && !ir_expr_equal(old, extent))
         diag_error(m->p->diags, s->span, D_cluster_differs, loop->var->name,
@@ -121,7 +127,7 @@ static bool check_nested(struct mapping *m, struct ir_stmt *s,
                    axis_name(loop->axis));
         diag_note(m->p->diags, f.stmt->span, "%s", f.why);
     } else if (!is_at_most(m, extent, map_get(&m->loop_extents, outer))) {
-        diag_error(m->p->diags, loop->to->span, D_axis_nested_extent,
+        diag_error(m->p->diags, end_of(loop), D_axis_nested_extent,
                    loop->var->name, axis_name(loop->axis),
                    outer->u.loop.var->name);
     } else {
@@ -140,7 +146,8 @@ static struct ir_expr *at_least(const struct mapping *m, struct ir_expr *x,
     affine_offset(&n, -least);
     return facts_nonnegative(&m->top, &n)
                ? x
-               : ir_binary(m->p->arena, OP_max, x, ir_int(m->p->arena, least));
+               : ir_binary(m->p->arena, OP_max, x,
+                           ir_const_int(m->p->arena, x->type, least));
 }
 
 // Let a quotient of the grid have a meaning where the loops around do not run,

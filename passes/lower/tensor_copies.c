@@ -230,6 +230,7 @@ static struct ir_block *append_one(struct pass *p, enum axis axis,
 struct ir_block *tensor_copies_one(struct pass *p, struct ir_stmt *const *stmts,
                                    size_t n, struct ir_block *out)
 {
+    static const enum axis inside[] = {AXIS_warp, AXIS_lane};
     bool done[AXIS_COUNT] = {false};
     const struct ir_stmt *last = NULL;
     for (size_t i = 0; i < n; i++) {
@@ -243,8 +244,12 @@ struct ir_block *tensor_copies_one(struct pass *p, struct ir_stmt *const *stmts,
         out = append_one(p, axis, loop->var->span, out);
         last = stmts[i];
     }
-    if (done[AXIS_warp] && !done[AXIS_lane])
-        out = append_one(p, AXIS_lane, last->u.loop.var->span, out);
+    bool is_group = done[AXIS_warpgroup];
+    for (size_t i = 0; i < sizeof inside / sizeof *inside; i++) {
+        is_group |= done[inside[i]];
+        if (is_group && !done[inside[i]])
+            out = append_one(p, inside[i], last->u.loop.var->span, out);
+    }
     return out;
 }
 

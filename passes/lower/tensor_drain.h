@@ -6,7 +6,8 @@
 #include "ir/ir.h"
 #include "passes/pass.h"
 
-enum { TENSOR_DRAIN_ALL = UINT32_MAX };
+// As `most` of a drain: no wait behind a store.
+#define TENSOR_DRAIN_ALL UINT32_MAX
 
 // A place at which the thread waits for all of its stores.
 struct tensor_wait {
@@ -19,8 +20,7 @@ struct tensor_wait {
 // under way, and in these places.
 struct tensor_drain {
     struct VEC(struct tensor_wait) waits;
-    uint32_t
-        most; // stores under way behind it; TENSOR_DRAIN_ALL: no wait there
+    uint32_t most;     // stores under way; TENSOR_DRAIN_ALL: no wait there
     const char *fault; // why there can be no such copy; or NULL
 };
 

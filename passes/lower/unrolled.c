@@ -7,7 +7,8 @@
 // So do loops that index an array in local memory, which can be in registers
 // only then.  Loops whose number of iterations is not a number, that would
 // become too long, or that hold arrays of their own in shared memory stay: the
-// mark asks LLVM then.
+// mark asks LLVM then.  What all of them together make is limited: the product
+// of a few small numbers is more than a compiler can read.
 
 #include "ir/base/map.h"
 #include "ir/build.h"
@@ -15,6 +16,75 @@
 #include "ir/walk.h"
 #include "passes/lower/registers.h"
 #include "passes/pass.h"
+
+// The most statements of a kernel without its unrolled loops, and what one
+// counts for that branches.
+enum { STATEMENTS_MOST = 16384, BRANCH_STATEMENTS = 4 };
+
+// A count of statements: INT64_MAX where there are more.
+struct count {
+    struct pass *p;
+    int64_t largest;            // of an unrolled loop
+    const struct ir_stmt *loop; // that one, the outermost of its nest
+    uint32_t around;            // unrolled loops around
+};
+
+static int64_t count_block(struct count *c, struct ir_block *block);
+
+// Return how many statements a statement becomes.
+static int64_t count_stmt(struct count *c, struct ir_stmt *s)
+{
+    struct ir_block *inside[IR_BLOCKS_MOST];
+    uint32_t n = ir_stmt_blocks(s, inside);
+    int64_t times = 1, sum = n ? BRANCH_STATEMENTS : 1;
+    bool copies =
+        s->kind == STMT_for && s->u.loop.axis == AXIS_unroll &&
+        ir_int_value(ir_for_extent(c->p->scratch, &s->u.loop), &times);
+    c->around += copies;
+    for (uint32_t k = 0; k < n; k++) {
+        int64_t inner = count_block(c, inside[k]);
+        sum = inner < INT64_MAX - sum ? sum + inner : INT64_MAX;
+    }
+    c->around -= copies;
+    if (!copies)
+        return sum;
+    sum -= BRANCH_STATEMENTS;
+    sum = sum == 0 || times <= INT64_MAX / sum ? times * sum : INT64_MAX;
+    if (c->around == 0 && sum > c->largest) {
+        c->largest = sum;
+        c->loop = s;
+    }
+    return sum;
+}
+
+// Return how many statements a block becomes.
+static int64_t count_block(struct count *c, struct ir_block *block)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < block->n; i++) {
+        int64_t one = count_stmt(c, block->at[i]);
+        sum = one < INT64_MAX - sum ? sum + one : INT64_MAX;
+    }
+    return sum;
+}
+
+// Check that the kernel stays small enough for the compilers behind.
+static bool check_size(struct pass *p)
+{
+    struct count c = {.p = p};
+    int64_t all = count_block(&c, &p->kernel->body);
+    if (all <= STATEMENTS_MOST || !c.loop)
+        return true;
+    const struct ir_stmt *s = c.loop;
+    diag_error(p->diags, s->by.source ? s->by : s->span, D_unrolled_size,
+               s->u.loop.var->name, (long long)c.largest, p->kernel->name,
+               (long long)all, (long long)STATEMENTS_MOST);
+    if (s->by.source)
+        diag_note(p->diags, s->span, "`%s` is here", s->u.loop.var->name);
+    diag_help(p->diags, "leave a loop of this nest serial, or split it and "
+                        "unroll a part");
+    return false;
+}
 
 // What a loop would copy.
 struct size {
@@ -88,6 +158,8 @@ static bool expand_block(struct pass *p, struct ir_block *block)
 enum pass_result pass_unrolled(struct pass *p)
 {
     bool changed = registers_mark(p);
+    if (!check_size(p))
+        return PASS_FAILED;
     changed |= expand_block(p, &p->kernel->body);
     return changed ? PASS_CHANGED : PASS_SAME;
 }

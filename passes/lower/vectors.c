@@ -9,9 +9,11 @@
 //     for v in 0..4 { if i * 4 + v < n { C[i * 4 + v] = A[i * 4 + v] + s } }
 //   }
 //
-// A loop that cannot be treated so is unrolled instead.
+// A loop that cannot be treated so is unrolled instead, and if a directive asked
+// for it, that is reported.
 
 #include "ir/build.h"
+#include "ir/text.h"
 #include "ir/walk.h"
 #include "passes/lower/widen.h"
 
@@ -19,6 +21,52 @@
 static bool is_power(int64_t n)
 {
     return n >= 2 && n <= 16 && (n & (n - 1)) == 0;
+}
+
+// Return whether the loop was reported already, in another variant.
+static bool is_reported(const struct pass *p, struct span directive)
+{
+    for (size_t i = 0; i < p->diags->all.n; i++) {
+        const struct diag *d = &p->diags->all.at[i];
+        if (d->code == D_vector_scalar && d->span.source == directive.source &&
+            d->span.from == directive.from)
+            return true;
+    }
+    return false;
+}
+
+// Say how rows of an array could be whole vectors.
+static void help_rows(const struct widen *w)
+{
+    const struct ir_buffer *b = w->fault.array;
+    struct buf row = {0};
+    if (b->rank < 2)
+        return;
+    ir_print_expr(&row, b->shape[b->rank - 1]);
+    diag_help(w->p->diags, "let rows be whole vectors: `where %s %% %u == 0`",
+              row.data, w->lanes);
+    buf_free(&row);
+}
+
+// Warn of a loop that a directive vectorizes, and that reaches memory element
+// by element.
+static void report(const struct widen *w, bool is_widened)
+{
+    const struct widen_fault *fault = &w->fault;
+    struct diag_list *diags = w->p->diags;
+    if (!w->stmt->by.source || (is_widened && !fault->array) ||
+        is_reported(w->p, w->stmt->by))
+        return;
+    diag_warning(diags, w->stmt->by, D_vector_scalar, w->stmt->u.loop.var->name,
+                 !fault->array ? "nothing in it has a vector's form"
+                 : fault->is_aligned
+                     ? "it is not proved that its lanes are neighbours"
+                     : "it is not proved that its vectors are aligned");
+    if (!fault->array)
+        return;
+    diag_note(diags, fault->span, "elements of `%s`, one by one",
+              fault->array->name);
+    help_rows(w);
 }
 
 // Put vectors in place of the loop at `at`, or mark it for unrolling.
@@ -32,7 +80,9 @@ static size_t lower_loop(struct pass *p, struct facts *f,
     struct ir_for *loop = &w.stmt->u.loop;
     bool known = ir_int_value(ir_for_extent(p->arena, loop), &n);
     w.lanes = known && is_power(n) ? (unsigned)n : 0;
-    if (w.lanes == 0 || !widen_body(&w, &out)) {
+    bool is_widened = w.lanes > 0 && widen_body(&w, &out);
+    report(&w, is_widened);
+    if (!is_widened) {
         loop->axis = AXIS_unroll;
         return 1;
     }

@@ -30,7 +30,7 @@ static struct ir_expr *widen_load(struct widen *w, struct ir_expr *x)
 {
     struct arena *a = w->p->arena;
     struct ir_expr *all[16], *part = NULL;
-    unsigned n = widen_contiguous(w, x->u.buffer, x->args);
+    unsigned n = widen_contiguous(w, x->u.buffer, x->args, x->span);
     if (n == 0)
         return by_lanes(w, x);
     for (unsigned k = 0; k < w->lanes; k++) {
@@ -110,7 +110,7 @@ static void widen_store(struct widen *w, struct ir_stmt *s,
     struct arena *a = w->p->arena;
     struct ir_buffer *b = s->u.store.buffer;
     struct ir_expr *all[16], **index = s->u.store.index;
-    unsigned n = widen_contiguous(w, b, index);
+    unsigned n = widen_contiguous(w, b, index, s->span);
     struct ir_expr *value = widen_expr(w, s->u.store.value);
     if (n == w->lanes) {
         append_store(w, out, s, widen_ramp(w, b, index, 0, n), value);
@@ -216,8 +216,10 @@ static bool widen_copy(struct widen *w, struct ir_stmt *s, struct ir_block *out)
     const struct ir_expr *from = copies_source(s);
     struct ir_expr *x = s->u.store.value;
     struct ir_expr *condition = from && x != from ? x->args[0] : NULL;
-    unsigned n = widen_contiguous(w, s->u.store.buffer, s->u.store.index);
-    unsigned most = from ? widen_contiguous(w, from->u.buffer, from->args) : 0;
+    unsigned n =
+        widen_contiguous(w, s->u.store.buffer, s->u.store.index, s->span);
+    unsigned most =
+        from ? widen_contiguous(w, from->u.buffer, from->args, from->span) : 0;
     n = n < most ? n : most;
     if (n == 0)
         return false;

@@ -13,6 +13,13 @@ struct widen_access {
     uint32_t bytes;
 };
 
+// Why accesses of neighbours stay scalar.
+struct widen_fault {
+    const struct ir_buffer *array; // NULL: there is none
+    struct span span;              // of the access
+    bool is_aligned;               // it is not seen that they are neighbours
+};
+
 // What is widened: all iterations of a loop at once.
 struct widen {
     struct pass *p;
@@ -21,6 +28,7 @@ struct widen {
     unsigned lanes;       // its iterations
     struct map vectors;   // variables of its body -> their vector variables
     struct VEC(struct widen_access) accesses; // made so far
+    struct widen_fault fault;                 // of the first access
 };
 
 // Return the loop's body on vectors, or false if it has to stay scalar: an
@@ -44,9 +52,10 @@ struct ir_expr *widen_in_lane(const struct widen *w, struct ir_expr *x,
                               unsigned k);
 
 // Return how many elements each access may have when the lanes select
-// neighbours, aligned, in the array; 0 if they do not.
-unsigned widen_contiguous(const struct widen *w, const struct ir_buffer *b,
-                          struct ir_expr *const *index);
+// neighbours, aligned, in the array; 0 if they do not.  What may be neighbours,
+// but is not proved to be, is noted as a fault at `span`.
+unsigned widen_contiguous(struct widen *w, const struct ir_buffer *b,
+                          struct ir_expr *const *index, struct span span);
 
 // Return the index of the access of n neighbours that starts at a lane.
 struct ir_expr **widen_ramp(struct widen *w, struct ir_buffer *b,

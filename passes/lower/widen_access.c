@@ -131,30 +131,67 @@ static bool rows_are_aligned(const struct widen *w, const struct ir_buffer *b,
     return facts_multiple(w->facts, &row, n);
 }
 
-unsigned widen_contiguous(const struct widen *w, const struct ir_buffer *b,
-                          struct ir_expr *const *index)
+// Note that accesses of what may be neighbours stay scalar; what each thread has
+// for itself is in registers anyway.
+static unsigned stay_scalar(struct widen *w, const struct ir_buffer *b,
+                            struct span span, bool is_aligned)
+{
+    if (!w->fault.array && b->space != SPACE_local)
+        w->fault = (struct widen_fault){b, span, is_aligned};
+    return 0;
+}
+
+// Note a quotient or a remainder that differs from lane to lane.
+static void see_division(struct ir_expr *x, void *context)
+{
+    struct variation *v = context;
+    v->varies |= (x->op == OP_div || x->op == OP_mod) && widen_varies(v->w, x);
+}
+
+// Return whether lanes may be neighbours by an index, though that is not seen.
+static bool is_open(const struct widen *w, const struct ir_expr *x)
+{
+    struct variation v = {.w = w};
+    ir_each_expr((struct ir_expr *)x, see_division, &v);
+    return v.varies && ir_is_stable(x);
+}
+
+// Return whether lanes are neighbours by the last index, and none differs in
+// another one.
+static bool are_neighbours(const struct widen *w, uint32_t n,
+                           struct ir_expr *const *index)
 {
     struct arena *a = w->p->scratch;
-    struct affine rest;
+    struct affine rest, form = affine_of(a, index[n - 1]);
     int64_t factor, step;
-    if (b->rank == 0 || !ir_int_value(widen_loop_of(w)->step, &step))
-        return 0;
-    for (uint32_t i = 0; i + 1 < b->rank; i++) {
+    for (uint32_t i = 0; i + 1 < n; i++) {
         if (widen_varies(w, index[i]))
-            return 0;
+            return false;
     }
-    struct affine form = affine_of(a, index[b->rank - 1]);
-    if (!affine_linear(a, &form, widen_loop_of(w)->var, &factor, &rest) ||
-        factor != 1 || step != 1)
+    return ir_int_value(widen_loop_of(w)->step, &step) && step == 1 &&
+           affine_linear(a, &form, widen_loop_of(w)->var, &factor, &rest) &&
+           factor == 1 &&
+           !widen_varies(w, affine_expr(a, &rest, index[n - 1]->type));
+}
+
+unsigned widen_contiguous(struct widen *w, const struct ir_buffer *b,
+                          struct ir_expr *const *index, struct span span)
+{
+    if (b->rank == 0)
         return 0;
-    struct affine base = affine_of(a, widen_in_lane(w, index[b->rank - 1], 0));
-    if (widen_varies(w, affine_expr(a, &rest, index[b->rank - 1]->type)))
-        return 0;
+    if (!are_neighbours(w, b->rank, index)) {
+        bool open = false;
+        for (uint32_t i = 0; i < b->rank; i++)
+            open |= is_open(w, index[i]);
+        return open ? stay_scalar(w, b, span, true) : 0;
+    }
+    struct affine base =
+        affine_of(w->p->scratch, widen_in_lane(w, index[b->rank - 1], 0));
     unsigned n = widest(w, b);
     while (n > 1 &&
            !(facts_multiple(w->facts, &base, n) && rows_are_aligned(w, b, n)))
         n /= 2;
-    return n > 1 ? n : 0;
+    return n > 1 ? n : stay_scalar(w, b, span, false);
 }
 
 struct ir_expr **widen_ramp(struct widen *w, struct ir_buffer *b,

@@ -43,7 +43,8 @@ static void see_read(struct ir_expr *x, void *context)
     struct beyond *b = context;
     bool touches = ir_op_info(x->op)->flags & (OP_READS | OP_WRITES);
     struct array *array = touches ? map_get(&b->arrays, x->u.buffer) : NULL;
-    for (uint32_t d = 0; array && d < x->n; d++) {
+    uint32_t rank = array ? ir_index_count(x) : 0;
+    for (uint32_t d = 0; d < rank; d++) {
         int iter = b->stage ? ir_stage_iter(b->stage, x->args[d]) : -1;
         struct ir_expr *end = iter < 0 ? NULL : b->stage->iters.at[iter].extent;
         bool same = !array->is_read || (end && array->ends[d] &&

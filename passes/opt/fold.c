@@ -196,6 +196,42 @@ static struct ir_expr *divide_factors(const struct fold *s,
     return NULL;
 }
 
+// Return the operation without what never reaches the next multiple of g, which
+// divides the divisor: with x = g * q + r and 0 <= r < g, x / y is g * q / y,
+// and x % y is g * q % y + r.  NULL where it is not so.
+static struct ir_expr *divide_aligned(const struct fold *s,
+                                      const struct division *d, int64_t g)
+{
+    struct affine by = affine_number(g), quotient, rest;
+    struct affine zero = affine_number(0);
+    if (g < 2 || !facts_multiple(s->facts, &d->divisor, g) ||
+        !affine_divide(s->facts->arena, &d->value, &by, &quotient, &rest) ||
+        rest.terms.n == 0 || !is_below(s, &rest, &by) ||
+        !facts_nonnegative(s->facts, &d->value))
+        return NULL;
+    struct type type = d->expr->type;
+    quotient = affine_add(s->facts->arena, &zero, g, &quotient);
+    struct ir_expr *r =
+        make(s, d->expr->op, affine_expr(s->arena, &quotient, type),
+             d->expr->args[1]);
+    return d->expr->op == OP_div
+               ? r
+               : ir_add(s->arena, r, affine_expr(s->arena, &rest, type));
+}
+
+// Try divide_aligned with each factor of a term, for a divisor that is no
+// number.
+static struct ir_expr *divide_rows(const struct fold *s,
+                                   const struct division *d)
+{
+    struct ir_expr *r = NULL;
+    for (size_t i = 0; i < d->value.terms.n && d->divisor.terms.n && !r; i++) {
+        int64_t factor = d->value.terms.at[i].factor;
+        r = divide_aligned(s, d, factor < 0 ? -factor : factor);
+    }
+    return r;
+}
+
 // Join x / a / b to x / (a * b), and x % (a * b) % a to x % a; NULL if it has
 // another form.
 static struct ir_expr *divide_twice(const struct fold *s, struct ir_expr *x)
@@ -225,6 +261,7 @@ static struct ir_expr *fold_division(const struct fold *s, struct ir_expr *x)
         r = divide_exact(s, &d);
         r = r ? r : divide_parts(s, &d);
         r = r ? r : divide_factors(s, &d);
+        r = r ? r : divide_rows(s, &d);
     } else if (!r && !d.value.failed && is_below(s, &d.value, &d.divisor)) {
         r = x->op == OP_mod ? x->args[0] : ir_const_int(s->arena, x->type, 0);
     }

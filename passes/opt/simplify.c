@@ -4,8 +4,9 @@
 //   for i in 0..8 { if i < 8 { A[i] = B[i / 8] } }  =>
 //   for i in 0..8 { A[i] = B[0] }
 //
-// Loops that run once, one iteration after another, are substituted away;
-// loops that never run are dropped, and so are names of numbers and names.
+// Loops that run once, one iteration after another, are substituted away, but
+// for those with marks that the passes behind look for; loops that never run are
+// dropped, and so are names of numbers and names.
 
 #include "ir/base/map.h"
 #include "ir/build.h"
@@ -167,9 +168,10 @@ static bool simplify_loop(struct simplify *s, struct ir_block *block, size_t at)
     struct ir_for *loop = &stmt->u.loop;
     int n = simplify_head(s, stmt);
     bool once = n == 1 && ir_is_stable(loop->from);
+    bool is_marked = loop->attrs.n && s->kernel->level == LEVEL_stages;
     if (once)
         replace_in(s, &loop->body, 0, loop->var, loop->from);
-    if (once && is_sequential(loop)) {
+    if (once && is_sequential(loop) && !is_marked) {
         splice(s, block, at, &loop->body);
         return false;
     }

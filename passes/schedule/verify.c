@@ -192,6 +192,27 @@ static bool check_bound(struct pass *p, const struct sched_item *schedule,
     return true;
 }
 
+// Warn of a nest whose threads are one block, though its outermost loop could
+// be blocks.
+static void see_grid(struct pass *p, const struct sched_item *schedule,
+                     struct ir_stmt *s, const struct axes *axes)
+{
+    struct depend_meeting meeting;
+    bool threads = false, blocks = false;
+    for (int i = 0; i < AXIS_COUNT; i++) {
+        threads |= axes->has[i] && axis_kind((enum axis)i) == AXIS_THREAD;
+        blocks |= axes->has[i] && axis_kind((enum axis)i) == AXIS_BLOCK;
+    }
+    if (!threads || blocks || s->kind != STMT_for ||
+        s->u.loop.axis != AXIS_serial || ir_is_int_const(s->u.loop.to, 1) ||
+        depend_carried(p, s, AXIS_block_x, false, &meeting))
+        return;
+    const char *name = s->u.loop.var->name;
+    diag_warning(p->diags, schedule->name.span, D_one_block, name);
+    diag_note(p->diags, s->span, "`%s` is here", name);
+    diag_help(p->diags, "spread it over blocks: `bind(%s, block.x)`", name);
+}
+
 bool schedule_verify(struct pass *p, const struct sched_item *schedule)
 {
     struct ir_block *body = &p->kernel->body;
@@ -203,6 +224,7 @@ bool schedule_verify(struct pass *p, const struct sched_item *schedule)
             !check_blocks(p, schedule, body->at[i]) ||
             !check_bound(p, schedule, &nest))
             return false;
+        see_grid(p, schedule, body->at[i], &axes);
     }
     return true;
 }

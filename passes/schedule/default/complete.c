@@ -15,15 +15,14 @@
 #include "passes/schedule/schedule.h"
 
 #include "ir/build.h"
-#include "ir/equal.h"
+#include "passes/schedule/default/lanes.h"
 #include "passes/schedule/default/rows.h"
 #include "passes/schedule/depend/depend.h"
 #include "passes/schedule/prim.h"
 
 enum {
-    THREADS = 256,     // of a block
-    ROW_THREADS = 32,  // where a thread reduces a row: more blocks
-    VECTOR_BYTES = 16, // of the widest access
+    THREADS = 256,    // of a block
+    ROW_THREADS = 32, // where a thread reduces a row: more blocks
     LANES_MOST = 16,
     EACH = 4,             // scalars of a thread in a large grid
     LARGE_GRID = 1 << 20, // elements that make a grid large
@@ -89,13 +88,39 @@ static bool depends(const struct spread *s, const struct ir_for *f)
     return false;
 }
 
+// What is asked about a loop: the context of see_count.
+struct count {
+    const struct ir_var *loop;
+    bool found;
+};
+
+// Note a stage whose reduction a loop counts.
+static void see_count(struct ir_stmt *s, void *context)
+{
+    struct count *c = context;
+    for (size_t i = 0; s->kind == STMT_stage && i < s->u.stage.iters.n; i++) {
+        const struct ir_iter *iter = &s->u.stage.iters.at[i];
+        c->found |= iter->is_reduce && ir_mentions(iter->binding, c->loop);
+    }
+}
+
+// Return whether a loop counts a reduction: if it has one iteration, or none,
+// nothing is carried by it.
+static bool counts_reduction(struct ir_stmt *loop)
+{
+    struct count c = {.loop = loop->u.loop.var};
+    ir_each_stmt(&loop->u.loop.body, see_count, &c);
+    return c.found;
+}
+
 // Return whether a loop can be added to those to be spread: over blocks, and
 // the threads of a block, which share more.
 static bool can_spread(const struct spread *s, struct ir_stmt *loop)
 {
     struct depend_meeting meeting;
     if (loop->kind != STMT_for || loop->u.loop.axis != AXIS_serial ||
-        loop->u.loop.attrs.n || depends(s, &loop->u.loop))
+        loop->u.loop.attrs.n || depends(s, &loop->u.loop) ||
+        counts_reduction(loop))
         return false;
     return !depend_carried(s->call->pass, loop, AXIS_block_x, false,
                            &meeting) &&
@@ -117,117 +142,6 @@ static void collect(struct spread *s, struct ir_stmt *loop)
         loop = loop->u.loop.body.at[0];
     }
     s->is_flat = s->n && loop->kind == STMT_stage && !loop->u.stage.has_init;
-}
-
-// What the accesses of a stage allow: the context of see_load.
-struct contiguity {
-    const struct ir_stage *stage;
-    const struct ir_stmt *store;
-    size_t bytes; // of the largest element
-    int64_t lanes;
-    bool broken; // some access is not to consecutive elements
-};
-
-// Return whether an expression mentions an iteration variable.
-static bool mentions_iter(const struct ir_stage *stage, const struct ir_expr *x)
-{
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        if (ir_mentions(x, stage->iters.at[i].var))
-            return true;
-    }
-    return false;
-}
-
-// Return whether a load is at the index of the store, in an array of the
-// same shape.
-static bool is_aligned_with(const struct ir_expr *load,
-                            const struct ir_stmt *store)
-{
-    const struct ir_buffer *a = load->u.buffer, *b = store->u.store.buffer;
-    bool same = a->rank == b->rank && !a->strides;
-    for (uint32_t i = 0; i < a->rank && same; i++)
-        same = ir_expr_equal(load->args[i], store->u.store.index[i]) &&
-               ir_expr_equal(a->shape[i], b->shape[i]);
-    return same;
-}
-
-// Return whether a load takes whole vectors from rows of an array, whose
-// length is a multiple of them.
-static bool is_row(const struct contiguity *c, const struct ir_expr *load)
-{
-    uint32_t last = load->n - 1;
-    const struct ir_buffer *b = load->u.buffer;
-    const struct ir_var *v = c->stage->iters.at[c->stage->iters.n - 1].var;
-    int64_t extent;
-    for (uint32_t i = 0; i < last; i++) {
-        if (ir_mentions(load->args[i], v))
-            return false;
-    }
-    return !b->strides && load->args[last]->op == OP_var &&
-           load->args[last]->u.var == v &&
-           ir_int_value(b->shape[last], &extent) && extent % c->lanes == 0;
-}
-
-// Check a node of the stage's value.
-static void see_load(struct ir_expr *x, void *context)
-{
-    struct contiguity *c = context;
-    unsigned flags = ir_op_info(x->op)->flags;
-    if (flags & (OP_LAZY | OP_WRITES))
-        c->broken = true;
-    if (x->op != OP_load)
-        return;
-    bool moves = false;
-    for (uint32_t i = 0; i < x->n; i++)
-        moves |= mentions_iter(c->stage, x->args[i]);
-    if (moves && !is_aligned_with(x, c->store) && !is_row(c, x))
-        c->broken = true;
-}
-
-// Note the size of an element.
-static void see_size(struct ir_expr *x, void *context)
-{
-    size_t *bytes = context;
-    if (x->op == OP_load && type_bytes(x->u.buffer->elem) > *bytes)
-        *bytes = type_bytes(x->u.buffer->elem);
-}
-
-// Return whether a statement stores to its stage's iteration variables.
-static bool is_plain_store(const struct ir_stage *stage,
-                           const struct ir_stmt *s)
-{
-    return s->kind == STMT_store && !s->u.store.buffer->strides &&
-           s->u.store.n == stage->iters.n &&
-           sched_is_own_index(stage, s->u.store.n, s->u.store.index);
-}
-
-// Return whether vectors never reach over the end of a row.
-static bool has_whole_rows(const struct ir_buffer *b, int64_t lanes)
-{
-    int64_t extent;
-    return b->rank <= 1 ||
-           (lanes && ir_int_value(b->shape[b->rank - 1], &extent) &&
-            extent % lanes == 0);
-}
-
-// Return how many elements a thread should take at once; 1 for no vector.
-static int64_t choose_lanes(const struct spread *s)
-{
-    if (!s->is_flat)
-        return 1;
-    struct ir_stmt *innermost = s->loops[s->n - 1]->u.loop.body.at[0];
-    struct ir_stage *stage = &innermost->u.stage;
-    if (stage->body.n != 1 || !sched_is_unscheduled(stage, s->loops, s->n) ||
-        !is_plain_store(stage, stage->body.at[0]))
-        return 1;
-    struct contiguity c = {.stage = stage, .store = stage->body.at[0]};
-    c.bytes = type_bytes(c.store->u.store.buffer->elem);
-    ir_each_expr(c.store->u.store.value, see_size, &c.bytes);
-    c.lanes = VECTOR_BYTES / (int64_t)c.bytes;
-    c.lanes = c.lanes > LANES_MOST ? LANES_MOST : c.lanes;
-    c.broken = !has_whole_rows(c.store->u.store.buffer, c.lanes);
-    ir_each_expr(c.store->u.store.value, see_load, &c);
-    return c.broken || c.lanes < 2 ? 1 : c.lanes;
 }
 
 // Return how many iterations the loops have, but no more than `most`, which
@@ -354,7 +268,7 @@ static bool complete_nest(struct pass *p, struct ir_stmt *nest, bool long_rows)
     if (count(&s, 2) <= 1)
         return wrap(&c, nest, AXIS_block_x) && wrap(&c, nest, AXIS_thread_x);
     c.is_independent = true;
-    s.lanes = choose_lanes(&s);
+    s.lanes = s.is_flat ? lanes_choose(p, s.loops, s.n) : 1;
     s.threads = choose_threads(&s);
     s.each = choose_each(&s);
     return spread_loops(&s);

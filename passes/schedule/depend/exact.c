@@ -8,7 +8,11 @@
 #include <isl/space.h>
 
 // What one question may cost; subtracting sets is dear for each operation.
-enum { ISL_OPERATIONS_MOST = 200000, COVER_OPERATIONS_MOST = 20000 };
+enum {
+    ISL_OPERATIONS_MOST = 200000,
+    COVER_OPERATIONS_MOST = 20000,
+    SAMPLE_OPERATIONS_MOST = 20000, // of an example, which may be missing
+};
 
 // Two accesses of one element, as a set of pairs of iterations.
 struct pair {
@@ -247,7 +251,7 @@ int64_t *depend_sample(struct depend_nest *w, const struct depend_question *q,
     size_t n = 0;
     if (!is_inside(w, q, x) || !is_inside(w, q, y))
         return NULL;
-    isl_ctx *ctx = domain_context(ISL_OPERATIONS_MOST);
+    isl_ctx *ctx = domain_context(SAMPLE_OPERATIONS_MOST);
     make_pair(&p, ctx, sizes, &known);
     if (p.d.is_affine && isl_set_is_empty(p.d.set) == isl_bool_false)
         point = domain_first_point(&p.d, isl_set_copy(p.d.set));

@@ -15,6 +15,9 @@
 
 enum { INNERMOST_MOST = 16, FACTORS_MOST = 8 };
 
+// The longest loop whose divisors are looked for, by trial.
+static const int64_t EXTENT_MOST = (int64_t)1 << 40;
+
 // Return "1, 2 or 4".
 static const char *values_text(struct interp *in, const struct sched_knob *k)
 {
@@ -201,6 +204,13 @@ static bool check_tile(struct interp *in, const struct sched_values *args,
     *most = args->n > 2 ? args->at[2].number : INNERMOST_MOST;
     if (!interp_extent(in, &args->at[0], extent))
         return false;
+    if (*extent > EXTENT_MOST) {
+        diag_error(in->pass->diags, args->at[0].span, D_schedule_tile_extent,
+                   sched_name_of(args->at[0].stmt), (long long)*extent,
+                   (long long)EXTENT_MOST);
+        diag_help(in->pass->diags, "split off a part by a number first");
+        return false;
+    }
     if (*n >= 1 && *n <= FACTORS_MOST && *most >= 1 && *extent >= 1)
         return true;
     diag_error(in->pass->diags, args->at[*most < 1 ? 2 : 1].span,

@@ -1,6 +1,7 @@
 // Names of schedules: assigned values, stages, loops and axes.
 
 #include "ir/base/suggest.h"
+#include "ir/walk.h"
 #include "passes/schedule/interpret/interpret.h"
 
 #include <string.h>
@@ -143,6 +144,45 @@ void interp_loops(struct interp *in, const struct sched_value *stage,
     }
 }
 
+// Return the iteration variable that a loop counts, as a stage's index; NULL if
+// it counts none or several.
+static const char *counted(const struct ir_stmt *stage,
+                           const struct ir_stmt *loop)
+{
+    const char *name = NULL;
+    if (stage->kind != STMT_stage)
+        return NULL;
+    for (size_t i = 0; i < stage->u.stage.iters.n; i++) {
+        const struct ir_iter *it = &stage->u.stage.iters.at[i];
+        if (!ir_mentions(it->binding, loop->u.loop.var))
+            continue;
+        if (name)
+            return NULL;
+        name = it->var->name;
+    }
+    return name;
+}
+
+// Say which loops there are around a stage, and what they count.
+static void help_loops(struct interp *in, const struct ir_stmt *stage)
+{
+    size_t n;
+    struct buf text = {0};
+    const char *base = sched_name_of(stage);
+    struct ir_path path = sched_path(in->pass, stage);
+    struct ir_stmt **loops = sched_loops(in->pass, &path, &n);
+    for (size_t i = 0; i < n; i++) {
+        const char *of = counted(stage, loops[i]);
+        buf_printf(&text, "%s`%s.%s`", i ? ", " : "", base,
+                   sched_name_of(loops[i]));
+        if (of)
+            buf_printf(&text, " (of `%s`)", of);
+    }
+    if (n)
+        diag_help(in->pass->diags, "the loops around it: %s", text.data);
+    buf_free(&text);
+}
+
 // Evaluate `stage.name`.
 static bool find_member(struct interp *in, const struct sched_value *stage,
                         const struct sched_expr *x, struct sched_value *out)
@@ -165,6 +205,7 @@ static bool find_member(struct interp *in, const struct sched_value *stage,
     diag_error(in->pass->diags, x->span, D_schedule_unknown_member,
                arena_printf(in->pass->scratch, "`%s`", base), x->name);
     help_suggest(in, &f.suggest);
+    help_loops(in, stage->stmt);
     return false;
 }
 

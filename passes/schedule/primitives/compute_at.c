@@ -21,6 +21,8 @@
 //  4. what it reads is computed before, and does not
 //     change behind it: not even in an iteration, if
 //     another one reads what that changes           E0657
+//  5. nothing has been said of the loops that it
+//     leaves                                        E0670
 
 #include "passes/schedule/common/move.h"
 
@@ -328,6 +330,8 @@ bool sched_compute_at(struct sched_call *c)
         offer(c, &m);
         return false;
     }
+    if (!sched_check_moved(c, m.stage))
+        return false;
     struct box_dim *box = box_of(p, &m);
     sched_hoist_arrays(p);
     sched_remove(p, m.stage);

@@ -16,6 +16,7 @@
 //     the iteration variables that does not read P E0630
 //  4. nothing else writes P                        E0631
 //  5. nothing behind the stage writes what it reads E0632
+//  6. nothing has been said of how the stage runs   E0670
 
 #include "passes/schedule/common/move.h"
 
@@ -446,7 +447,7 @@ bool sched_compute_inline(struct sched_call *c)
 {
     struct pass *p = c->pass;
     struct inlining in = {.pass = p, .stage = sched_arg(c, 0)};
-    if (!check(c, &in))
+    if (!check(c, &in) || !sched_check_dissolved(c, in.stage))
         return false;
     sched_remove(p, in.stage);
     facts_start(&in.facts, p->scratch, p->kernel);

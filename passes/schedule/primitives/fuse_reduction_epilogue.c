@@ -25,8 +25,9 @@
 //     the same element of T, and goes over all of them          E0690
 //     ... and, unless it adds, can run in the last iteration    E0690
 //  3. in between nothing uses D or writes what it is made of    E0691
+//  4. nothing has been said of how the epilogue runs            E0670
 
-#include "passes/schedule/prim.h"
+#include "passes/schedule/common/move.h"
 
 #include "ir/affine.h"
 #include "ir/build.h"
@@ -440,7 +441,7 @@ bool sched_fuse_reduction_epilogue(struct sched_call *c)
     struct folding f = {
         .pass = p, .reduction = sched_arg(c, 0), .epilogue = sched_arg(c, 1)};
     f.vars.arena = p->scratch;
-    if (!check(c, &f))
+    if (!check(c, &f) || !sched_check_dissolved(c, f.epilogue))
         return false;
     struct ir_stage *stage = &f.reduction->u.stage;
     uint32_t n = f.last->u.store.n;

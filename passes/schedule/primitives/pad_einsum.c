@@ -60,13 +60,30 @@ static void see_sometimes(struct ir_expr *x, void *context)
         d->fault = "a condition decides on what it reads";
 }
 
+// Return why an operation may have no value on elements that pad, or NULL.
+static const char *partial_fault(const struct ir_expr *x)
+{
+    bool divides = x->op == OP_div || x->op == OP_mod || x->op == OP_ceildiv;
+    bool shifts = x->op == OP_shl || x->op == OP_shr;
+    if (divides && type_is_integer(x->type))
+        return "it divides, perhaps by a 0 that pads";
+    if (shifts && !ir_is_const(x->args[1]))
+        return "it shifts, perhaps by more bits than there are";
+    if (x->op != OP_cast || !type_is_index(x->type))
+        return NULL;
+    struct type from = x->args[0]->type;
+    unsigned room = type_bits(x->type) - !type_is_signed(from);
+    bool holds = type_is_integer(from) && type_bits(from) <= room;
+    return holds ? NULL : "it converts to an index, which might not hold it";
+}
+
 // Note what is read, and check its indices.
 static void see_load(struct ir_expr *x, void *context)
 {
     struct padding *d = context;
-    bool divides = x->op == OP_div || x->op == OP_mod;
-    if (divides && type_is_integer(x->type))
-        d->fault = "it divides, perhaps by a 0 that pads";
+    const char *partial = partial_fault(x);
+    if (partial)
+        d->fault = partial;
     for (uint32_t i = 1; i < x->n && (ir_op_info(x->op)->flags & OP_LAZY); i++)
         ir_each_expr(x->args[i], see_sometimes, d);
     if (x->op != OP_load)
@@ -135,7 +152,7 @@ static bool is_unscheduled(struct padding *d)
         return false;
     for (size_t i = 0; i < n; i++) {
         const struct ir_for *f = &loops[i]->u.loop;
-        if (f->axis != AXIS_serial || f->body.n != 1)
+        if (f->axis != AXIS_serial || f->attrs.n || f->body.n != 1)
             return false;
     }
     return true;

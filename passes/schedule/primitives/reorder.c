@@ -92,6 +92,8 @@ static void link(struct pass *p, const struct band *b)
 {
     struct ir_block innermost = b->before[b->n - 1]->u.loop.body;
     sched_replace(p, b->before[0], b->after[0]);
+    for (size_t i = 0; i < b->n; i++)
+        b->after[i]->u.loop.is_placed |= b->after[i] != b->before[i];
     for (size_t i = 0; i + 1 < b->n; i++) {
         struct ir_block body = {0};
         ir_append(p->arena, &body, b->after[i + 1]);

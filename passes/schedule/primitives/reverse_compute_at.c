@@ -22,6 +22,7 @@
 //     one, which is behind it, writes what it reads, or
 //     uses its arrays; elements that it changes in
 //     place are written in one iteration only          E0657
+//  6. nothing has been said of the loops that it leaves E0670
 
 #include "passes/schedule/common/move.h"
 
@@ -516,6 +517,8 @@ bool sched_reverse_compute_at(struct sched_call *c)
         offer(c, &m);
         return false;
     }
+    if (!sched_check_moved(c, m.stage))
+        return false;
     const struct ir_stage *stage = &m.stage->u.stage;
     struct box_dim *box = stage_nest_box(p, stage);
     for (uint32_t i = 0; i < m.box.n; i++)

@@ -17,6 +17,7 @@
 //     variables, in full                                 E0659
 //  3. what else the stage reads is computed before the
 //     producer, and its arrays are not used between      E0657
+//  4. nothing has been said of how the stage runs        E0670
 
 #include "passes/schedule/common/move.h"
 
@@ -253,7 +254,8 @@ bool sched_reverse_compute_inline(struct sched_call *c)
         return false;
     struct sched_uses own = sched_uses_of_all(p, &in.out.arrays);
     if (!sched_check_alone(c, in.consumer, &own) || !find_producer(c, &in) ||
-        !check_producer(c, &in) || !match(c, &in) || !check_between(c, &in))
+        !check_producer(c, &in) || !match(c, &in) || !check_between(c, &in) ||
+        !sched_check_dissolved(c, in.consumer))
         return false;
     name_values(&in);
     struct ir_block *body = &in.producer->u.stage.body;

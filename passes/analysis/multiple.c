@@ -1,0 +1,62 @@
+// What is known to be a multiple of a number.
+
+#include "passes/analysis/facts.h"
+
+#include "ir/base/num.h"
+#include "ir/equal.h"
+
+// Return a number that the atom is known to be a multiple of.
+static int64_t atom_multiple(const struct facts *f, const struct ir_expr *x)
+{
+    int64_t best = 1;
+    for (size_t i = 0; i < f->multiples.n; i++) {
+        const struct fact_multiple *m = &f->multiples.at[i];
+        int64_t both = best / num_gcd(best, m->of);
+        if (ir_expr_equal(m->atom, x) && !num_mul(both, m->of, &best))
+            return best;
+    }
+    return best;
+}
+
+// Return whether a remainder, which may be another atom, is a multiple of `of`:
+// both operands are.
+static bool remainder_multiple(const struct facts *f, const struct ir_expr *x,
+                               int64_t of)
+{
+    if (x->op != OP_mod)
+        return false;
+    struct affine value = affine_of(f->arena, x->args[0]);
+    struct affine by = affine_of(f->arena, x->args[1]);
+    return facts_multiple(f, &value, of) && facts_multiple(f, &by, of);
+}
+
+// Return whether a term is a multiple of `of`.
+static bool term_multiple(const struct facts *f, const struct affine_term *t,
+                          int64_t of)
+{
+    int64_t left = of / num_gcd(of, t->factor);
+    for (uint32_t i = 0; i < t->n && left > 1; i++) {
+        left /= num_gcd(left, atom_multiple(f, t->atoms[i]));
+        const struct fact_var *var =
+            t->atoms[i]->op == OP_var ? facts_var(f, t->atoms[i]->u.var) : NULL;
+        if (left > 1 && var && var->value) {
+            struct affine value = affine_of(f->arena, var->value);
+            if (facts_multiple(f, &value, left))
+                left = 1;
+        }
+        if (left > 1 && remainder_multiple(f, t->atoms[i], left))
+            left = 1;
+    }
+    return left == 1;
+}
+
+bool facts_multiple(const struct facts *f, const struct affine *x, int64_t of)
+{
+    if (x->failed || of <= 0 || x->constant % of)
+        return false;
+    for (size_t i = 0; i < x->terms.n; i++) {
+        if (!term_multiple(f, &x->terms.at[i], of))
+            return false;
+    }
+    return true;
+}

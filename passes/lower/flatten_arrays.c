@@ -1,0 +1,71 @@
+// The arrays of a kernel at level flat: strides instead of gaps, and elements
+// of type idx64, as they lie in memory, instead of `int`.
+
+#include "ir/build.h"
+#include "ir/layout.h"
+#include "ir/walk.h"
+#include "passes/lower/flatten.h"
+
+// Turn the gaps of an array into strides, and check its swizzle: the context
+// is the pass.
+static void see_alloc(struct ir_stmt *s, void *context)
+{
+    struct pass *p = context;
+    struct ir_buffer *b = s->kind == STMT_alloc ? s->u.buffer : NULL;
+    if (!b)
+        return;
+    b->strides = layout_strides(p->arena, b);
+    b->pitches = NULL;
+    if (layout_swizzle_fits(b))
+        return;
+    diag_error(p->diags, s->span, D_layout_swizzle, b->name,
+               arena_printf(p->scratch,
+                            "its rows are no multiple of 2^(%u + %u) elements",
+                            b->swizzle.bits, b->swizzle.base));
+}
+
+bool flatten_begin_arrays(struct pass *p)
+{
+    int errors = p->diags->errors;
+    ir_each_stmt(&p->kernel->body, see_alloc, p);
+    return p->diags->errors == errors;
+}
+
+struct type flatten_element(const struct ir_buffer *b)
+{
+    return b->elem.kind == TYPE_int ? type_scalar(TYPE_idx64) : b->elem;
+}
+
+// Give the elements of an array, and their values if they are constants, the
+// type of level flat.
+static void widen_elements(struct arena *a, struct ir_buffer *b)
+{
+    struct type elem = flatten_element(b);
+    if (type_equal(elem, b->elem))
+        return;
+    struct ir_expr **values = arena_array(a, struct ir_expr *, b->n_values);
+    for (uint32_t i = 0; i < b->n_values; i++)
+        values[i] = ir_const_int(a, elem, b->values[i]->u.i);
+    b->values = b->values ? values : NULL;
+    b->elem = elem;
+}
+
+// Finish an array that is declared: the context is the pass.
+static void end_alloc(struct ir_stmt *s, void *context)
+{
+    const struct pass *p = context;
+    if (s->kind != STMT_alloc)
+        return;
+    s->u.buffer->swizzle = (struct ir_swizzle){0};
+    widen_elements(p->arena, s->u.buffer);
+}
+
+void flatten_end_arrays(struct pass *p)
+{
+    for (size_t i = 0; i < p->kernel->params.n; i++) {
+        struct ir_buffer *b = p->kernel->params.at[i].buffer;
+        if (b)
+            widen_elements(p->arena, b);
+    }
+    ir_each_stmt(&p->kernel->body, end_alloc, p);
+}

@@ -1,0 +1,205 @@
+// collapse: arrays of which two neighbouring indices are always the digits of
+// one number have one dimension less.
+//
+//   X: f32[m, n], Y: f32[m, n]             X: f32[m * n], Y: f32[m * n]
+//   Y[v / n, v % n] = X[v / n, v % n]  =>  Y[v] = X[v]
+//
+// So are loops that were fused: what they go over lies in one run, so that
+// neighbours are seen to be neighbours, and different elements to be different
+// ones, whatever n is.  v / n * n + v % n is v for any v, since both round
+// towards zero.
+
+#include "ir/affine.h"
+#include "ir/base/map.h"
+#include "ir/build.h"
+#include "ir/walk.h"
+#include "passes/pass.h"
+
+// The rewrite of one array.
+struct collapse {
+    struct pass *p;
+    struct map values; // `let`s -> their values
+    struct ir_buffer *array;
+    uint32_t rank;          // before
+    uint32_t at;            // the first of the two dimensions
+    struct ir_expr *column; // its extent
+    struct ir_expr *row;    // that of the second one
+    size_t accesses;
+    bool failed; // some access is not of that form
+};
+
+// Note the value of a `let`.
+static void see_let(struct ir_stmt *s, void *context)
+{
+    struct collapse *c = context;
+    if (s->kind == STMT_let && type_is_index(s->u.let.var->type) &&
+        ir_is_stable(s->u.let.value))
+        map_set(&c->values, s->u.let.var, s->u.let.value);
+}
+
+// Note a copy by the engine: it sees an array as it was declared.
+static void see_copy(struct ir_stmt *s, void *context)
+{
+    *(bool *)context |= ir_is_tensor_copy(s);
+}
+
+// Return what a name stands for, or the expression.
+static struct ir_expr *resolve(const struct collapse *c, struct ir_expr *x)
+{
+    struct ir_expr *value =
+        x->op == OP_var ? map_get(&c->values, x->u.var) : NULL;
+    return value ? value : x;
+}
+
+// Return whether two index expressions are the same number.
+static bool is_same(const struct collapse *c, struct ir_expr *x,
+                    struct ir_expr *y)
+{
+    struct affine form = affine_of(c->p->scratch, x);
+    struct affine other = affine_of(c->p->scratch, y);
+    struct affine rest = affine_add(c->p->scratch, &form, -1, &other);
+    return !rest.failed && affine_is_number(&rest) && rest.constant == 0;
+}
+
+// Return x of x % n, NULL if it is something else.
+static struct ir_expr *rest_of(const struct collapse *c, struct ir_expr *x,
+                               struct ir_expr *n)
+{
+    x = resolve(c, x);
+    return x->op == OP_mod && is_same(c, x->args[1], n) ? x->args[0] : NULL;
+}
+
+// Return x of x / n, or of x / a / b where a * b is n; NULL if it is something
+// else.
+static struct ir_expr *quotient_of(const struct collapse *c, struct ir_expr *x,
+                                   struct ir_expr *n)
+{
+    struct ir_expr *by = NULL;
+    for (x = resolve(c, x); x->op == OP_div; x = resolve(c, x->args[0])) {
+        by = by ? ir_mul(c->p->scratch, x->args[1], by) : x->args[1];
+        if (is_same(c, by, n))
+            return x->args[0];
+    }
+    return NULL;
+}
+
+// Return the number whose digits the two indices are, NULL if they are not: v of (v / n, v % n), and v % (m * n) of (v / n % m, v % n).
+static struct ir_expr *join(const struct collapse *c,
+                            struct ir_expr *const *index)
+{
+    struct arena *a = c->p->arena;
+    struct ir_expr *high = index[c->at];
+    struct ir_expr *low = rest_of(c, index[c->at + 1], c->row);
+    struct ir_expr *digit = rest_of(c, high, c->column);
+    struct ir_expr *from = quotient_of(c, digit ? digit : high, c->row);
+    if (!low || !from || !is_same(c, low, from))
+        return NULL;
+    return digit ? ir_binary(a, OP_mod, low, ir_mul(a, c->column, c->row))
+                 : low;
+}
+
+// Look at what may be an access of the array.
+static void see_use(struct ir_expr *x, void *context)
+{
+    struct collapse *c = context;
+    if (!(ir_op_info(x->op)->flags & (OP_READS | OP_WRITES)) ||
+        x->u.buffer != c->array)
+        return;
+    c->accesses++;
+    c->failed |= x->op != OP_load || x->type.lanes > 1 || !join(c, x->args);
+}
+
+// Look at what may be a store to the array.
+static void see_store(struct ir_stmt *s, void *context)
+{
+    struct collapse *c = context;
+    if (s->kind != STMT_store || s->u.store.buffer != c->array)
+        return;
+    c->accesses++;
+    c->failed |= s->u.store.value->type.lanes > 1 || !join(c, s->u.store.index);
+}
+
+// Return the indices with two of them joined.
+static struct ir_expr **joined(const struct collapse *c,
+                               struct ir_expr *const *index)
+{
+    struct ir_expr **r =
+        arena_array(c->p->arena, struct ir_expr *, c->rank - 1);
+    for (uint32_t i = 0; i + 1 < c->rank; i++)
+        r[i] = index[i < c->at ? i : i + 1];
+    r[c->at] = join(c, index);
+    return r;
+}
+
+// Join the indices of a load from the array.
+static struct ir_expr *rewrite_load(struct arena *a, struct ir_expr *x,
+                                    void *context)
+{
+    const struct collapse *c = context;
+    if (x->op != OP_load || x->u.buffer != c->array || x->n != c->rank)
+        return x;
+    struct ir_expr *r = ir_load(a, c->array, c->rank - 1, joined(c, x->args));
+    return ir_at(a, r, x->span);
+}
+
+// Join the indices of a store to the array.
+static void rewrite_store(struct ir_stmt *s, void *context)
+{
+    const struct collapse *c = context;
+    if (s->kind != STMT_store || s->u.store.buffer != c->array)
+        return;
+    s->u.store.index = joined(c, s->u.store.index);
+    s->u.store.n = c->rank - 1;
+}
+
+// Join dimensions `at` and the one behind it; false if an access needs both.
+static bool collapse_at(struct collapse *c, uint32_t at)
+{
+    struct ir_buffer *b = c->array;
+    struct ir_block *body = &c->p->kernel->body;
+    struct arena *a = c->p->arena;
+    c->rank = b->rank;
+    c->at = at;
+    c->column = b->shape[at];
+    c->row = b->shape[at + 1];
+    c->accesses = 0;
+    c->failed = false;
+    ir_each_expr_in(body, see_use, c);
+    ir_each_stmt(body, see_store, c);
+    if (c->failed || c->accesses == 0)
+        return false;
+    struct ir_expr **shape = arena_array(a, struct ir_expr *, b->rank - 1);
+    for (uint32_t i = 0; i + 1 < b->rank; i++)
+        shape[i] = b->shape[i < at ? i : i + 1];
+    shape[at] = ir_mul(a, c->column, c->row);
+    b->shape = shape;
+    b->rank--;
+    ir_rewrite_in(a, body, rewrite_load, c);
+    ir_each_stmt(body, rewrite_store, c);
+    return true;
+}
+
+// Join what can be joined of an array, from the last dimension on.
+static bool collapse_array(struct collapse *c)
+{
+    bool changed = false;
+    for (uint32_t at = c->array->rank; at-- > 1;)
+        changed |= collapse_at(c, at - 1);
+    return changed;
+}
+
+enum pass_result pass_collapse(struct pass *p)
+{
+    struct collapse c = {.p = p, .values.arena = p->scratch};
+    bool copies = false, changed = false;
+    ir_each_stmt(&p->kernel->body, see_copy, &copies);
+    if (copies)
+        return PASS_SAME;
+    ir_each_stmt(&p->kernel->body, see_let, &c);
+    for (size_t i = 0; i < p->kernel->params.n; i++) {
+        c.array = p->kernel->params.at[i].buffer;
+        if (c.array && !c.array->strides && c.array->space == SPACE_global)
+            changed |= collapse_array(&c);
+    }
+    return changed ? PASS_CHANGED : PASS_SAME;
+}

@@ -1,0 +1,122 @@
+// Accesses as systems of linear conditions: what is around them.
+
+#include "ir/build.h"
+#include "ir/walk.h"
+#include "passes/proof/system_parts.h"
+
+// Require x < y, or, if not `holds`, that it is not so.
+static void require_less(struct system *s, const struct sum *x,
+                         const struct sum *y, bool holds)
+{
+    if (holds)
+        linear_require(&s->linear, y, x, -1);
+    else
+        linear_require(&s->linear, x, y, 0);
+}
+
+enum { FAR = 1 << 30, CHOICES_MOST = 5 };
+
+// Return whether a condition only keeps a value, which is not negative, below
+// a number that is too large to matter.
+static bool is_limit(const struct ir_expr *c, bool holds)
+{
+    int64_t most;
+    return holds && (c->op == OP_le || c->op == OP_lt) &&
+           ir_int_value(c->args[1], &most) && most >= FAR;
+}
+
+// Require a comparison of two index values, or that it does not hold.
+static void require_comparison(struct system *s, const struct ir_expr *c,
+                               bool holds, enum side side)
+{
+    struct sum x = system_value(s, c->args[0], side);
+    struct sum y = system_value(s, c->args[1], side);
+    switch ((int)c->op) {
+    case OP_lt: require_less(s, &x, &y, holds); break;
+    case OP_ge: require_less(s, &x, &y, !holds); break;
+    case OP_gt: require_less(s, &y, &x, holds); break;
+    case OP_le: require_less(s, &y, &x, !holds); break;
+    case OP_eq:
+    case OP_ne:
+        if (holds == (c->op == OP_eq))
+            linear_require_equal(&s->linear, &x, &y);
+        else if (!system_may_be_less(s, &x, &y))
+            linear_require(&s->linear, &x, &y, -1);
+        else if (!system_may_be_less(s, &y, &x))
+            linear_require(&s->linear, &y, &x, -1);
+        else
+            s->is_exact = false;
+        break;
+    default: s->is_exact = false;
+    }
+}
+
+void system_require(struct system *s, struct ir_expr *c, bool holds,
+                    enum side side)
+{
+    if (c->op == OP_not) {
+        system_require(s, c->args[0], !holds, side);
+    } else if (c->op == OP_const) {
+        struct sum no = linear_number(-1), zero = linear_number(0);
+        if (holds != (c->u.i != 0))
+            linear_require(&s->linear, &no, &zero, 0);
+    } else if (c->op == (holds ? OP_and : OP_or)) {
+        system_require(s, c->args[0], holds, side);
+        system_require(s, c->args[1], holds, side);
+    } else if (c->op == (holds ? OP_or : OP_and) && s->is_choosing &&
+               s->choices < CHOICES_MOST) {
+        uint32_t one = s->choice >> s->choices++ & 1;
+        system_require(s, c->args[one], holds, side);
+    } else if (c->n == 2 && type_is_index(c->args[0]->type) &&
+               c->type.lanes == 1 && ir_is_stable(c)) {
+        if (is_limit(c, holds))
+            s->is_exact = false;
+        else
+            require_comparison(s, c, holds, side);
+    } else {
+        s->is_exact = false;
+    }
+}
+
+// Require that a loop's variable is one of its values.
+static void enter_loop(struct system *s, const struct scope *scope,
+                       enum side side)
+{
+    int64_t step;
+    struct linear *l = &s->linear;
+    struct ir_expr *var = ir_read(s->arena, (struct ir_var *)scope->var);
+    struct sum v = system_value(s, var, side);
+    if (ir_is_stable(scope->to) && system_counts(s, scope->to)) {
+        struct sum to = system_value(s, scope->to, side);
+        linear_require(l, &to, &v, -1);
+    } else {
+        s->is_exact = false;
+    }
+    s->is_exact &= !scope->may_end;
+    if (!ir_is_stable(scope->from)) {
+        s->is_exact = false;
+        return;
+    }
+    struct sum from = system_value(s, scope->from, side);
+    linear_require(l, &v, &from, 0);
+    if (!ir_int_value(scope->step, &step) || step < 1) {
+        s->is_exact = false;
+    } else if (step > 1) {
+        struct sum count = linear_add_unknown(l);
+        struct sum there = linear_plus(l, from, step, &count);
+        linear_require_equal(l, &v, &there);
+    }
+}
+
+void system_enter(struct system *s, const struct scope *scope, enum side side)
+{
+    if (!scope)
+        return;
+    s->scope[side] = scope;
+    system_enter(s, scope->up, side);
+    s->scope[side] = scope;
+    if (scope->var)
+        enter_loop(s, scope, side);
+    else if (!s->is_loose || scope_is_short(scope))
+        system_require(s, scope->condition, scope->holds, side);
+}

@@ -1,0 +1,20 @@
+// What the files of a system share.
+
+#ifndef PASSES_PROOF_SYSTEM_PARTS_H
+#define PASSES_PROOF_SYSTEM_PARTS_H
+
+#include "passes/proof/system.h"
+
+// Return whether an expression has the same value on both sides.
+bool system_is_common(const struct system *s, struct ir_expr *x,
+                      enum side side);
+
+// Return whether a bound counts: in a short question only a number does.
+bool system_counts(struct system *s, const struct ir_expr *end);
+
+// Return the unknown that an expression of a side is, in the bounds of its
+// type and its operations; *is_new says that there was none so far.
+struct sum system_leaf(struct system *s, struct ir_expr *x, enum side side,
+                       bool *is_new);
+
+#endif

@@ -1,0 +1,153 @@
+// How many neighbours a thread takes at once where nobody says.
+//
+//   for i { for j { stage C { C[i, j] = A[i, j] + b[j] } } }   4 of f32
+//
+// All accesses are to the same element as the store, or to rows of other arrays
+// whose lengths hold whole vectors.
+
+#include "passes/schedule/default/lanes.h"
+
+#include "ir/equal.h"
+#include "passes/analysis/facts.h"
+#include "passes/schedule/common/move.h"
+
+enum { VECTOR_BYTES = 16, LANES_MOST = 16 };
+
+// What the accesses of a stage allow: the context of see_load.
+struct contiguity {
+    struct pass *p;
+    struct ir_stmt *nest;
+    const struct ir_stage *stage;
+    const struct ir_stmt *store;
+    size_t bytes; // of the largest element
+    int64_t lanes;
+    struct facts facts;
+    bool has_rows; // some access is to rows of another array
+    bool broken;   // some access is not to consecutive elements
+};
+
+// Return whether an expression mentions an iteration variable.
+static bool mentions_iter(const struct ir_stage *stage, const struct ir_expr *x)
+{
+    for (size_t i = 0; i < stage->iters.n; i++) {
+        if (ir_mentions(x, stage->iters.at[i].var))
+            return true;
+    }
+    return false;
+}
+
+// Return whether a load is at the index of the store, in an array of the
+// same shape.
+static bool is_aligned_with(const struct ir_expr *load,
+                            const struct ir_stmt *store)
+{
+    const struct ir_buffer *a = load->u.buffer, *b = store->u.store.buffer;
+    bool same = a->rank == b->rank && !a->strides;
+    for (uint32_t i = 0; i < a->rank && same; i++)
+        same = ir_expr_equal(load->args[i], store->u.store.index[i]) &&
+               ir_expr_equal(a->shape[i], b->shape[i]);
+    return same;
+}
+
+// Return whether vectors never reach over the end of a row.
+static bool has_whole_rows(const struct contiguity *c,
+                           const struct ir_buffer *b)
+{
+    struct affine row = affine_of(c->facts.arena, b->shape[b->rank - 1]);
+    return facts_multiple(&c->facts, &row, c->lanes);
+}
+
+// Return whether a load takes whole vectors from rows of an array, whose
+// length is a multiple of them.
+static bool is_row(const struct contiguity *c, const struct ir_expr *load)
+{
+    uint32_t last = load->n - 1;
+    const struct ir_buffer *b = load->u.buffer;
+    const struct ir_var *v = c->stage->iters.at[c->stage->iters.n - 1].var;
+    for (uint32_t i = 0; i < last; i++) {
+        if (ir_mentions(load->args[i], v))
+            return false;
+    }
+    return !b->strides && load->args[last]->op == OP_var &&
+           load->args[last]->u.var == v && has_whole_rows(c, b);
+}
+
+// Check a node of the stage's value.
+static void see_load(struct ir_expr *x, void *context)
+{
+    struct contiguity *c = context;
+    unsigned flags = ir_op_info(x->op)->flags;
+    if (flags & (OP_LAZY | OP_WRITES))
+        c->broken = true;
+    if (x->op != OP_load)
+        return;
+    bool moves = false;
+    for (uint32_t i = 0; i < x->n; i++)
+        moves |= mentions_iter(c->stage, x->args[i]);
+    if (!moves || is_aligned_with(x, c->store))
+        return;
+    c->has_rows = true;
+    c->broken |= !is_row(c, x);
+}
+
+// Note the size of an element.
+static void see_size(struct ir_expr *x, void *context)
+{
+    size_t *bytes = context;
+    if (x->op == OP_load && type_bytes(x->u.buffer->elem) > *bytes)
+        *bytes = type_bytes(x->u.buffer->elem);
+}
+
+// Return whether a statement stores to its stage's iteration variables.
+static bool is_plain_store(const struct ir_stage *stage,
+                           const struct ir_stmt *s)
+{
+    return s->kind == STMT_store && !s->u.store.buffer->strides &&
+           s->u.store.n == stage->iters.n &&
+           sched_is_own_index(stage, s->u.store.n, s->u.store.index);
+}
+
+// Return whether nothing but a nest uses the arrays of its stage.
+static bool is_alone(const struct contiguity *c)
+{
+    struct pass *p = c->p;
+    struct ir_block body = p->kernel->body;
+    struct sched_buffers used = sched_inputs_of(p, sched_innermost(c->nest));
+    vec_push(p->scratch, &used, c->store->u.store.buffer);
+    for (size_t i = 0; i < body.n; i++) {
+        struct ir_block one = {&body.at[i], 1, 1};
+        for (size_t k = 0; k < used.n && body.at[i] != c->nest; k++) {
+            if (ir_block_reads(&one, used.at[k]) ||
+                ir_block_writes(&one, used.at[k]))
+                return false;
+        }
+    }
+    return true;
+}
+
+// Return whether the elements of a stage lie in one run, or in rows of whole
+// vectors: pass `collapse` sees the run where no other nest has rows of it.
+static bool is_run(const struct contiguity *c)
+{
+    const struct ir_buffer *b = c->store->u.store.buffer;
+    return b->rank <= 1 || has_whole_rows(c, b) ||
+           (!c->has_rows && is_alone(c));
+}
+
+int64_t lanes_choose(struct pass *p, struct ir_stmt *const *loops, size_t n)
+{
+    struct ir_stage *stage = &loops[n - 1]->u.loop.body.at[0]->u.stage;
+    struct ir_stmt *store = stage->body.at[0];
+    if (stage->body.n != 1 || !sched_is_unscheduled(stage, loops, n) ||
+        !is_plain_store(stage, store))
+        return 1;
+    struct contiguity c = {
+        .p = p, .nest = loops[0], .stage = stage, .store = store};
+    c.bytes = type_bytes(store->u.store.buffer->elem);
+    ir_each_expr(store->u.store.value, see_size, &c.bytes);
+    c.lanes = VECTOR_BYTES / (int64_t)c.bytes;
+    c.lanes = c.lanes > LANES_MOST ? LANES_MOST : c.lanes;
+    facts_start(&c.facts, p->scratch, p->kernel);
+    ir_each_expr(store->u.store.value, see_load, &c);
+    return c.broken || c.lanes < 2 || !is_run(&c) ? 1 : c.lanes;
+}
