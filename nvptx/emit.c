@@ -155,7 +155,8 @@ static void note_atomic(struct ir_expr *x, void *context)
 static void begin_entry(struct emitter *e, struct ir_launch *launch)
 {
     const struct map empty = {.arena = e->arena};
-    e->values = e->depths = e->arrays = e->written = e->accumulating = empty;
+    e->values = e->leaves = e->depths = empty;
+    e->arrays = e->written = e->accumulating = empty;
     e->warp = NULL;
     e->launch = launch;
     e->beside = launch->cluster[1] * launch->cluster[2];

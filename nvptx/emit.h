@@ -65,6 +65,7 @@ struct emitter {
     LLVMValueRef pool;           // the variable that holds all of them, or NULL
     LLVMValueRef dynamic;        // the module's dynamic shared memory, or NULL
     enum ir_hint hint;           // of the store that is emitted
+    struct map leaves;           // branches that loops end without, to where
     struct map elected;          // branches of one lane of a warp, any of them
     struct map accumulating;     // arrays that a warpgroup's instructions write
     struct VEC(const struct ir_buffer *) accumulators; // of them, those around

@@ -4,6 +4,7 @@
 
 #include "ir/base/num.h"
 #include "ir/build.h"
+#include "ir/leave.h"
 #include "ir/walk.h"
 
 #include <string.h>
@@ -242,6 +243,8 @@ static LLVMValueRef is_less(struct emitter *e, struct type t, LLVMValueRef a,
 //   before: if (from < to) body else after
 //   body:   v = phi(from, next); ...; next = v + step
 //           if (next < to) body else after
+//
+// The branch that its iterations do nothing without leads to `after`, too.
 static void emit_for(struct emitter *e, struct ir_stmt *s)
 {
     struct ir_for *loop = &s->u.loop;
@@ -256,6 +259,8 @@ static void emit_for(struct emitter *e, struct ir_stmt *s)
     LLVMPositionBuilderAtEnd(e->builder, body);
     LLVMValueRef v = LLVMBuildPhi(e->builder, emit_type(e, t), "");
     map_set(&e->values, loop->var, v);
+    if (ir_loop_leaves(loop))
+        map_set(&e->leaves, ir_loop_leaves(loop), after);
     emit_enter_loop(e, loop);
     emit_block(e, &loop->body);
     emit_leave_loop(e);
@@ -282,6 +287,7 @@ static bool is_own_wait(const struct ir_stmt *s)
 }
 
 // A branch.  One that only waits is for all threads: none has to choose.
+// Without the one that a loop leaves by, the iteration ends behind it.
 static void emit_if(struct emitter *e, struct ir_stmt *s)
 {
     if (is_own_wait(s)) {
@@ -292,6 +298,12 @@ static void emit_if(struct emitter *e, struct ir_stmt *s)
                             ? emit_elect(e)
                             : emit_value(e, s->u.branch.cond);
     LLVMBasicBlockRef then = emit_new_block(e, "then");
+    if (map_has(&e->leaves, s)) {
+        branch_for(e, s, cond, then, map_get(&e->leaves, s));
+        LLVMPositionBuilderAtEnd(e->builder, then);
+        emit_block(e, &s->u.branch.then);
+        return;
+    }
     LLVMBasicBlockRef otherwise = emit_new_block(e, "else");
     LLVMBasicBlockRef end = emit_new_block(e, "end");
     branch_for(e, s, cond, then, otherwise);

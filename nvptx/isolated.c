@@ -6,19 +6,20 @@
 // in the spans of diagnostics, mean the same in both.
 
 #include "nvptx/parts.h"
+#include "nvptx/watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
-    TIME_LIMIT_MS = 120000, // for one emission
+    LIMIT_MS = 600000, // of processor time, for one emission
     CHUNK = 65536,
 };
 
@@ -35,7 +36,8 @@ struct child {
     pid_t pid;
     int fds[2];         // its answer, its standard error; -1 once closed
     struct buf said[2]; // what came out of each
-    bool timed_out;     // and was killed
+    struct watch watch;
+    enum watch_end end; // why it was killed, unless it is fine
 };
 
 // Append a text with its NUL; NULL as an empty one.
@@ -134,13 +136,15 @@ struct job {
     const struct nvptx_options *options;
 };
 
-// Let faults end the process, without a core, whatever the parent does.
+// Let faults end the process, without a core, whatever the parent does, and
+// the end of the parent, too.
 static void face_faults(void)
 {
     static const int faults[] = {SIGABRT, SIGSEGV, SIGBUS,
                                  SIGILL,  SIGFPE,  SIGTRAP};
     struct rlimit no_core = {0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         signal(faults[i], SIG_DFL);
 }
@@ -199,17 +203,10 @@ static bool start(const struct job *job, struct child *c)
         run_child(job, answer[1], errors[1]);
     close(answer[1]);
     close(errors[1]);
+    c->watch = watch_start(c->pid, LIMIT_MS);
     c->fds[0] = answer[0];
     c->fds[1] = errors[0];
     return c->pid > 0;
-}
-
-// Return the milliseconds of a clock that only goes forward.
-static long long now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (long long)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 // Stop listening to a pipe.
@@ -245,21 +242,19 @@ static bool has_answered(const struct child *c)
 // Read until the child has answered or closed its pipes, or kill it.
 static void listen_to(struct child *c)
 {
-    long long end = now_ms() + TIME_LIMIT_MS;
     while (!has_answered(c) && (c->fds[0] >= 0 || c->fds[1] >= 0)) {
         struct pollfd polls[2] = {{c->fds[0], POLLIN, 0},
                                   {c->fds[1], POLLIN, 0}};
-        long long left = end - now_ms();
-        c->timed_out = left <= 0;
-        if (c->timed_out)
+        c->end = watch_look(&c->watch);
+        if (c->end != WATCH_FINE)
             break;
-        poll(polls, 2, (int)left);
+        poll(polls, 2, watch_pause(&c->watch));
         for (int i = 0; i < 2; i++) {
             if (polls[i].revents)
                 read_pipe(c, i);
         }
     }
-    if (c->timed_out)
+    if (c->end != WATCH_FINE)
         kill(c->pid, SIGKILL);
     close_pipe(c, 0);
     close_pipe(c, 1);
@@ -270,8 +265,10 @@ static void report_death(const struct child *c, int status,
                          struct diag_list *diags)
 {
     const char *text = c->said[1].n ? c->said[1].data : "it was killed";
-    if (c->timed_out)
-        text = "it did not end within two minutes";
+    if (c->end == WATCH_OVERTIME)
+        text = "it used more than ten minutes of processor time";
+    else if (c->end == WATCH_IDLE)
+        text = "it did nothing for ten minutes";
     else if (!c->said[1].n && WIFSIGNALED(status))
         text = strsignal(WTERMSIG(status));
     diag_error(diags, (struct span){0}, D_llvm_failed, text);

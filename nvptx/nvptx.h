@@ -42,6 +42,11 @@ const struct nvptx_target *nvptx_target_find_at(const char *name,
                                                 struct span span,
                                                 struct diag_list *diags);
 
+// Return the lowest architecture from `from` on that has all that a kernel's own
+// statements use; NULL where only code for one architecture, with a suffix, has.
+const struct nvptx_target *nvptx_target_least(struct ir_kernel *kernel,
+                                              const struct nvptx_target *from);
+
 // Return the architectures in the order of sm.def, and how many there are.
 const struct nvptx_target *nvptx_targets(size_t *n);
 
@@ -51,6 +56,10 @@ enum nvptx_form {
     NVPTX_OPTIMISED, // LLVM IR after optimisation: what becomes PTX
     NVPTX_PTX,
 };
+
+// Return the path by which lines name a source: from the working folder, as an
+// absolute one would make the code depend on where it was built.
+const char *nvptx_line_path(struct arena *a, const char *path);
 
 // How to emit.
 struct nvptx_options {

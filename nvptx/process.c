@@ -1,7 +1,4 @@
-// Runs tools over pipes.
-//
-// Inputs are files in memory (memfd), so that a tool may open and seek them;
-// outputs are pipes, read by one poll loop for all processes.
+// Reads the outputs of all processes in one poll loop.
 
 #define _GNU_SOURCE
 
@@ -9,26 +6,24 @@
 
 #include "ir/base/phases.h"
 
-#include "nvptx/io.h"
+#include "nvptx/spawn.h"
+#include "nvptx/watch.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { OUT, ERR, PIPES };
+enum { OUT = SPAWN_OUT, ERR = SPAWN_ERR, PIPES = SPAWN_PIPES };
 
 enum {
-    DEFAULT_TIMEOUT_MS = 60000,
+    DEFAULT_LIMIT_MS = 600000,
     REAP_INTERVAL_US = 200,
     CHUNK = 65536,
 };
@@ -37,23 +32,15 @@ enum {
 struct running {
     struct process *process;
     pid_t pid;
-    int64_t deadline;   // on the clock of now_ms
+    struct watch watch;
     double began;       // on the clock of phases_now
     struct pollfd *fds; // PIPES of them; fd -1 after the end of the stream
 };
 
-// Return milliseconds of a clock that only goes forward.
-static int64_t now_ms(void)
+// Return the time that a process may use, or do nothing for.
+static int64_t limit_of(const struct process *p)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-// Return the time that a process may take.
-static int64_t timeout_of(const struct process *p)
-{
-    return p->timeout_ms ? p->timeout_ms : DEFAULT_TIMEOUT_MS;
+    return p->limit_ms ? p->limit_ms : DEFAULT_LIMIT_MS;
 }
 
 // Return how many bytes a process may write.
@@ -62,153 +49,21 @@ static size_t output_limit(const struct process *p)
     return p->output_most ? p->output_most : (size_t)PROCESS_OUTPUT_MOST;
 }
 
-// Return a file in memory with these bytes, at its start, or -1 with errno.
-// Its number is above all that a child's inputs get.
-static int memory_file(const struct process_input *input)
-{
-    int low = memfd_create("input", MFD_CLOEXEC);
-    if (low < 0)
-        return -1;
-    int fd = -1;
-    if (io_write(low, input->bytes, input->size) &&
-        lseek(low, 0, SEEK_SET) == 0)
-        fd = fcntl(low, F_DUPFD_CLOEXEC, PROCESS_INPUTS_MOST + 3);
-    close(low);
-    return fd;
-}
-
-// What a child gets: files, and the pipes' ends for it and for us; -1 if not
-// open.
-struct plumbing {
-    int inputs[PROCESS_INPUTS_MOST];
-    size_t n_inputs;
-    int ours[PIPES], theirs[PIPES];
-};
-
-// Close what is open of `n` descriptors.
-static void close_all(int *fds, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (fds[i] >= 0)
-            close(fds[i]);
-        fds[i] = -1;
-    }
-}
-
-// Open the inputs of a process; standard input is empty if it has none.
-static bool open_inputs(const struct process *p, struct plumbing *pipes)
-{
-    static const struct process_input nothing = {"", 0};
-    const struct process_input *inputs = p->n_inputs ? p->inputs : &nothing;
-    size_t n = p->n_inputs ? p->n_inputs : 1;
-    for (; pipes->n_inputs < n; pipes->n_inputs++) {
-        int fd = memory_file(&inputs[pipes->n_inputs]);
-        if (fd < 0)
-            return false;
-        pipes->inputs[pipes->n_inputs] = fd;
-    }
-    return true;
-}
-
-// Open a pipe whose end for us does not block.
-static bool open_pipe(int *ours, int *theirs)
-{
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return false;
-    *ours = ends[0];
-    *theirs = ends[1];
-    return fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
-}
-
-// Open everything that a child gets; false, with errno, on failure.
-static bool open_plumbing(const struct process *p, struct plumbing *pipes)
-{
-    *pipes = (struct plumbing){.ours = {-1, -1}, .theirs = {-1, -1}};
-    if (p->n_inputs > PROCESS_INPUTS_MOST) {
-        errno = E2BIG;
-        return false;
-    }
-    return open_inputs(p, pipes) &&
-           open_pipe(&pipes->ours[OUT], &pipes->theirs[OUT]) &&
-           open_pipe(&pipes->ours[ERR], &pipes->theirs[ERR]);
-}
-
-// Say where the child's descriptors go.
-// Returns an errno.
-static int place_files(posix_spawn_file_actions_t *actions,
-                       const struct plumbing *pipes)
-{
-    int error = posix_spawn_file_actions_adddup2(actions, pipes->inputs[0], 0);
-    for (int i = 0; i < PIPES && !error; i++)
-        error =
-            posix_spawn_file_actions_adddup2(actions, pipes->theirs[i], 1 + i);
-    for (int i = 1; i < (int)pipes->n_inputs && !error; i++)
-        error =
-            posix_spawn_file_actions_adddup2(actions, pipes->inputs[i], 2 + i);
-    return error;
-}
-
-// Say that the child leads a group of its own and has no signal blocked,
-// caught or ignored.
-// Returns an errno.
-static int set_attributes(posix_spawnattr_t *attributes)
-{
-    const short flags =
-        POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    int error = posix_spawnattr_setpgroup(attributes, 0);
-    if (!error)
-        error = posix_spawnattr_setsigmask(attributes, &none);
-    if (!error)
-        error = posix_spawnattr_setsigdefault(attributes, &all);
-    if (!error)
-        error = posix_spawnattr_setflags(attributes, flags);
-    return error;
-}
-
-// Start a process on its plumbing.
-// Returns an errno.
-static int spawn(const struct process *p, const struct plumbing *pipes,
-                 pid_t *pid)
-{
-    char *const environment[] = {NULL};
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    int error = place_files(&actions, pipes);
-    if (!error)
-        error = set_attributes(&attributes);
-    if (!error)
-        error = posix_spawn(pid, p->argv[0], &actions, &attributes,
-                            (char *const *)p->argv, environment);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
-}
-
 // Start a process; on failure `end` says so and its streams are closed.
 static void start(struct running *r)
 {
     struct process *p = r->process;
-    struct plumbing pipes;
-    int error = open_plumbing(p, &pipes) ? 0 : errno;
-    if (!error)
-        error = spawn(p, &pipes, &r->pid);
-    close_all(pipes.inputs, pipes.n_inputs);
-    close_all(pipes.theirs, PIPES);
+    struct spawned child = {0};
+    int error = spawn(p, limit_of(p) / 1000 + 2, &child);
     if (error) {
-        close_all(pipes.ours, PIPES);
         p->end = PROCESS_NOT_STARTED;
         p->code = error;
     }
-    r->deadline = now_ms() + timeout_of(p);
+    r->pid = child.pid;
+    r->watch = watch_start(child.pid, limit_of(p));
     r->began = phases_now();
     for (int i = 0; i < PIPES; i++)
-        r->fds[i] = (struct pollfd){.fd = pipes.ours[i], .events = POLLIN};
+        r->fds[i] = (struct pollfd){.fd = child.pipes[i], .events = POLLIN};
 }
 
 // Close a stream of a process.
@@ -243,6 +98,8 @@ static void read_stream(struct running *r, int stream)
     char chunk[CHUNK];
     ssize_t n = read(r->fds[stream].fd, chunk, sizeof chunk);
     if (n > 0)
+        watch_progress(&r->watch);
+    if (n > 0)
         buf_bytes(into, chunk, (size_t)n);
     else if (n == 0 || (errno != EAGAIN && errno != EINTR))
         close_stream(r, stream);
@@ -250,17 +107,25 @@ static void read_stream(struct running *r, int stream)
         stop(r, PROCESS_FLOODED);
 }
 
+// End a process that uses too much processor time, or does nothing.
+static void judge(struct running *r)
+{
+    enum watch_end end = watch_look(&r->watch);
+    if (end != WATCH_FINE)
+        stop(r, end == WATCH_IDLE ? PROCESS_IDLE : PROCESS_OVERTIME);
+}
+
 // Return how long to wait for news from any of `n` processes, or -1 if none
 // has an open stream.
 static int wait_ms(const struct running *all, size_t n)
 {
-    int64_t first = INT64_MAX, now = now_ms();
-    for (size_t i = 0; i < n; i++)
-        if (is_talking(&all[i]) && all[i].deadline < first)
-            first = all[i].deadline;
-    if (first == INT64_MAX)
-        return -1;
-    return first <= now ? 0 : first - now > 60000 ? 60000 : (int)(first - now);
+    int first = -1;
+    for (size_t i = 0; i < n; i++) {
+        int pause = is_talking(&all[i]) ? watch_pause(&all[i].watch) : -1;
+        if (pause >= 0 && (first < 0 || pause < first))
+            first = pause;
+    }
+    return first;
 }
 
 // Read the outputs of all processes until each has closed them or was killed.
@@ -272,13 +137,13 @@ static void listen_to(struct running *all, size_t n, struct pollfd *fds)
             if (fds[i].fd >= 0 && fds[i].revents)
                 read_stream(&all[i / PIPES], (int)(i % PIPES));
         for (size_t i = 0; i < n; i++)
-            if (is_talking(&all[i]) && all[i].deadline <= now_ms())
-                stop(&all[i], PROCESS_TIMED_OUT);
+            if (is_talking(&all[i]))
+                judge(&all[i]);
     }
 }
 
-// Wait until a process without open streams has ended, at most until its
-// deadline; it stays a zombie, so that its group cannot be another's.
+// Wait until a process without open streams has ended, within its limits; it
+// stays a zombie, so that its group cannot be another's.
 static void await_end(struct running *r)
 {
     const struct timespec pause = {0, REAP_INTERVAL_US * 1000};
@@ -286,8 +151,8 @@ static void await_end(struct running *r)
     while (waitid(P_PID, (id_t)r->pid, &info, WEXITED | WNOWAIT | WNOHANG) ==
                0 &&
            info.si_pid == 0) {
-        if (r->process->end == PROCESS_EXITED && r->deadline <= now_ms())
-            stop(r, PROCESS_TIMED_OUT);
+        if (r->process->end == PROCESS_EXITED)
+            judge(r);
         nanosleep(&pause, NULL);
     }
 }
@@ -309,7 +174,8 @@ static void reap(struct running *r)
     if (p->end != PROCESS_EXITED)
         return;
     if (WIFSIGNALED(status))
-        p->end = PROCESS_SIGNALED;
+        p->end =
+            WTERMSIG(status) == SIGXCPU ? PROCESS_OVERTIME : PROCESS_SIGNALED;
     p->code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -375,8 +241,12 @@ void process_ending(const struct process *p, struct buf *out)
     case PROCESS_NOT_STARTED:
         buf_printf(out, "could not be started: %s", strerror(p->code));
         break;
-    case PROCESS_TIMED_OUT:
-        buf_printf(out, "ran longer than %.3g s", (double)timeout_of(p) / 1000);
+    case PROCESS_OVERTIME:
+        buf_printf(out, "used more than %.3g s of processor time",
+                   (double)limit_of(p) / 1000);
+        break;
+    case PROCESS_IDLE:
+        buf_printf(out, "did nothing for %.3g s", (double)limit_of(p) / 1000);
         break;
     case PROCESS_FLOODED:
         buf_printf(out, "wrote more than %zu bytes", output_limit(p));

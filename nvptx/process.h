@@ -1,14 +1,14 @@
 // Runs tools: several at once, without a shell, without environment, without
-// temporary files, within a time and an output limit.
+// temporary files, within limits of processor time and output.
 //
 //   const char *argv[] = {"/opt/cuda/bin/ptxas", "--version", NULL};
-//   struct process p = {.argv = argv, .timeout_ms = 10000};
+//   struct process p = {.argv = argv, .limit_ms = 10000};
 //   process_run(arena, &p, 1);
 //   if (p.end == PROCESS_EXITED && p.code == 0) use(p.output.data);
 //   process_free(&p);
 //
 // A tool and whatever it started are one process group, and no process of it
-// is left when process_run returns.
+// is left when process_run returns; when the caller is ended, so is the tool.
 
 #ifndef NVPTX_PROCESS_H
 #define NVPTX_PROCESS_H
@@ -28,7 +28,8 @@ enum process_end {
     PROCESS_EXITED,      // `code` is its exit status
     PROCESS_SIGNALED,    // `code` is the signal
     PROCESS_NOT_STARTED, // `code` is an errno
-    PROCESS_TIMED_OUT,   // killed after `timeout_ms`
+    PROCESS_OVERTIME,    // killed after `limit_ms` of processor time
+    PROCESS_IDLE,        // killed after `limit_ms` without a sign of life
     PROCESS_FLOODED,     // killed after `output_most` bytes
 };
 
@@ -43,7 +44,7 @@ struct process {
     const char *const *argv;            // argv[0] is its path; NULL ends it
     const struct process_input *inputs; // the first is its standard input,
     size_t n_inputs;                    // input k > 0 its /dev/fd/(k + 2)
-    int64_t timeout_ms;                 // 0: a minute
+    int64_t limit_ms;                   // 0: ten minutes
     size_t output_most;                 // bytes; 0: PROCESS_OUTPUT_MOST
 
     enum process_end end;

@@ -202,7 +202,7 @@ static struct process job_process(struct arena *a, const struct ptxas *tool,
         .argv = (const char *const *)arena_copy(a, argv, sizeof argv),
         .inputs = input,
         .n_inputs = 1,
-        .timeout_ms = tool->timeout_ms,
+        .limit_ms = tool->limit_ms,
         .output_most = JOB_OUTPUT_MOST};
 }
 
@@ -242,7 +242,7 @@ const char *ptxas_version(struct arena *a, const struct ptxas *tool)
 {
     const char *const argv[] = {tool->path, "--version", NULL};
     struct process p = {.argv = argv,
-                        .timeout_ms = tool->timeout_ms,
+                        .limit_ms = tool->limit_ms,
                         .output_most = JOB_OUTPUT_MOST};
     char text[32] = "";
     process_run(a, &p, 1);

@@ -20,7 +20,7 @@
 // The assembler.
 struct ptxas {
     const char *path;
-    int64_t timeout_ms;  // of each job; 0: a minute
+    int64_t limit_ms;    // of each job, see process.h; 0: ten minutes
     const char *version; // "13.0.88", what ptxas_version returned, or NULL
 };
 

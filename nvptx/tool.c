@@ -35,7 +35,8 @@ static enum diag_code code_of(enum process_end end)
     case PROCESS_EXITED: return D_tool_failed;
     case PROCESS_SIGNALED: return D_tool_killed;
     case PROCESS_NOT_STARTED: return D_tool_not_started;
-    case PROCESS_TIMED_OUT: return D_tool_timed_out;
+    case PROCESS_OVERTIME:
+    case PROCESS_IDLE: return D_tool_timed_out;
     case PROCESS_FLOODED: return D_tool_flooded;
     }
     return D_tool_failed;

@@ -71,8 +71,9 @@
         (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,   \
          unsigned, CUstream, void **, void **))                                \
     ROW(cuTensorMapEncodeTiled,            12000, 0,                           \
-        (void *, int, unsigned, void *, const uint64_t *, const uint64_t *,    \
-         const unsigned *, const unsigned *, int, int, int, int))              \
+        (void *, int, unsigned, const void *, const uint64_t *,                \
+         const uint64_t *, const unsigned *, const unsigned *, int, int, int,  \
+         int))                                                                 \
     ROW(cuLinkCreate_v2,                   6050,  0,                           \
         (unsigned, int *, void **, void **))                                   \
     ROW(cuLinkAddData_v2,                  6050,  0,                           \
@@ -1423,7 +1424,7 @@ static int encode(const struct driver *driver, const struct loaded *loaded,
 
     for (;;) {
         result = driver->cuTensorMapEncodeTiled(
-            map, types[log_of(tensor->element)], tensor->rank, (void *)array,
+            map, types[log_of(tensor->element)], tensor->rank, array,
             (const uint64_t *)sizes, bytes + 1, tensor->box, steps, 0,
             tensor->swizzle ? (int)log_of(tensor->swizzle / 16) : 0,
             L2_PROMOTION_128B, 0);

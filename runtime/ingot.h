@@ -144,6 +144,13 @@ struct ingot_tensor {
     uint32_t box[5];  /* elements of a box, 1 to 256 in each dimension */
 };
 
+/* The functions are each program's, and each shared library's, own: two
+ * libraries of one process may have a runtime each.  Define INGOT_API, in all
+ * files that include this one, to share one. */
+#ifndef INGOT_API
+#define INGOT_API __attribute__((visibility("hidden")))
+#endif
+
 /* ---- Opening and closing ------------------------------------------------ */
 
 /* What may be asked for at open; all zero is the default. */
@@ -161,29 +168,29 @@ struct ingot_options {
  * On failure too `*module` is set (to NULL only when memory ran out): it then
  * only serves ingot_error_text and ingot_close, anything else returns the same
  * failure again.  So: always close. */
-enum ingot_status ingot_open(struct ingot_module **module,
-                             const struct ingot_artifact *artifact,
-                             const void *fatbin, size_t size,
-                             const struct ingot_options *options);
+INGOT_API enum ingot_status ingot_open(struct ingot_module **module,
+                                       const struct ingot_artifact *artifact,
+                                       const void *fatbin, size_t size,
+                                       const struct ingot_options *options);
 
 /* ingot_open of the file `path`, read into memory that the module owns. */
-enum ingot_status ingot_open_file(struct ingot_module **module,
-                                  const struct ingot_artifact *artifact,
-                                  const char *path,
-                                  const struct ingot_options *options);
+INGOT_API enum ingot_status
+ingot_open_file(struct ingot_module **module,
+                const struct ingot_artifact *artifact, const char *path,
+                const struct ingot_options *options);
 
 /* Unloads everything and frees the module; NULL is allowed.  Waits for running
  * kernels.  A graph that still holds one of the kernels must not be
  * instantiated or launched afterwards: the driver crashes.  Harmless when the
  * driver has shut down, the context is gone or the process has forked. */
-void ingot_close(struct ingot_module *module);
+INGOT_API void ingot_close(struct ingot_module *module);
 
 /* ---- Loading and launching ---------------------------------------------- */
 
 /* Loads into the current context, or into the primary context of
  * `options.device` where the thread has none, unless that was done before.
  * May be called during stream capture. */
-enum ingot_status ingot_preload(struct ingot_module *module);
+INGOT_API enum ingot_status ingot_preload(struct ingot_module *module);
 
 /* Launches kernel `entry` as cuLaunchKernel does; `params` points to the
  * address of each argument, and is not used after the return.  Loads first in
@@ -191,23 +198,24 @@ enum ingot_status ingot_preload(struct ingot_module *module);
  * launch.  The context is the stream's, for the default streams the thread's;
  * a thread without context uses the primary context of `options.device`.
  * Errors of the kernel itself come later, from whatever call waits for it. */
-enum ingot_status ingot_launch(struct ingot_module *module, uint32_t entry,
-                               CUstream stream, const uint64_t grid[3],
-                               const uint32_t block[3], uint32_t dynamic_shared,
-                               void **params);
+INGOT_API enum ingot_status
+ingot_launch(struct ingot_module *module, uint32_t entry, CUstream stream,
+             const uint64_t grid[3], const uint32_t block[3],
+             uint32_t dynamic_shared, void **params);
 
 /* How many blocks run at a time on the GPU that `stream` belongs to, `each` of
  * them on a multiprocessor: the grid of kernels whose blocks compute one part
  * of the result after another.  Loads as ingot_launch does; where that fails,
  * which the launch then says, there is one multiprocessor. */
-int64_t ingot_resident(struct ingot_module *module, CUstream stream,
-                       int64_t each);
+INGOT_API int64_t ingot_resident(struct ingot_module *module, CUstream stream,
+                                 int64_t each);
 
 /* Sets `*available` to 1 when the image loaded for `stream`'s context has
  * kernel `entry` and this GPU the shared memory for it, else to 0.  Loads as
  * ingot_launch does.  Only entries marked optional are ever missing. */
-enum ingot_status ingot_available(struct ingot_module *module, uint32_t entry,
-                                  CUstream stream, int *available);
+INGOT_API enum ingot_status ingot_available(struct ingot_module *module,
+                                            uint32_t entry, CUstream stream,
+                                            int *available);
 
 /* A tensor map: a parameter of a kernel, whose bytes only the driver knows. */
 struct ingot_tensor_map {
@@ -222,33 +230,34 @@ struct ingot_tensor_map {
  * INGOT_BAD_SIZE for what the engine cannot address: a size above 2^32, a
  * distance that is no multiple of 16 bytes or not below 2^40.  An array
  * without elements gets a map of zeros, which no kernel may use. */
-enum ingot_status ingot_encode(struct ingot_module *module, CUstream stream,
-                               const struct ingot_tensor *tensor,
-                               const void *array, const int64_t *sizes,
-                               const int64_t *strides,
-                               struct ingot_tensor_map *map);
+INGOT_API enum ingot_status
+ingot_encode(struct ingot_module *module, CUstream stream,
+             const struct ingot_tensor *tensor, const void *array,
+             const int64_t *sizes, const int64_t *strides,
+             struct ingot_tensor_map *map);
 
 /* Records "kernel: what" as the module's text and returns `status`.
  * For launch functions that refuse an argument: INGOT_BAD_SIZE with the
  * violated clause, INGOT_NULL_ARRAY, INGOT_MISALIGNED, INGOT_OVERFLOW. */
-enum ingot_status ingot_reject(struct ingot_module *module,
-                               enum ingot_status status, const char *kernel,
-                               const char *what);
+INGOT_API enum ingot_status ingot_reject(struct ingot_module *module,
+                                         enum ingot_status status,
+                                         const char *kernel, const char *what);
 
 /* ---- Asking ------------------------------------------------------------- */
 
 /* The meaning of `status`, never NULL. */
-const char *ingot_status_text(enum ingot_status status);
+INGOT_API const char *ingot_status_text(enum ingot_status status);
 
 /* Copies the text of the module's last failure, of whichever thread, into
  * `text` of `size` bytes, cut where too long; returns `text`.  The text is
  * empty before the first failure; later successes leave it. */
-const char *ingot_error_text(struct ingot_module *module, char *text,
-                             size_t size);
+INGOT_API const char *ingot_error_text(struct ingot_module *module, char *text,
+                                       size_t size);
 
 /* Copies the compiler log of the module's first refused image, or else of the
  * last PTX that was compiled, into `log` of `size` bytes; returns `log`. */
-const char *ingot_log_text(struct ingot_module *module, char *log, size_t size);
+INGOT_API const char *ingot_log_text(struct ingot_module *module, char *log,
+                                     size_t size);
 
 /* What is loaded in the context that ingot_preload would load into. */
 struct ingot_load {
@@ -263,8 +272,8 @@ struct ingot_load {
 };
 
 /* Fills `*load` for the current context.  Loads nothing. */
-enum ingot_status ingot_report(struct ingot_module *module,
-                               struct ingot_load *load);
+INGOT_API enum ingot_status ingot_report(struct ingot_module *module,
+                                         struct ingot_load *load);
 
 /* What the driver says about one kernel; -1 where it does not say. */
 struct ingot_kernel {
@@ -279,8 +288,9 @@ struct ingot_kernel {
 
 /* Fills `*kernel` for kernel `entry` in the current context, where it must be
  * loaded: INGOT_NOT_LOADED. */
-enum ingot_status ingot_entry_info(struct ingot_module *module, uint32_t entry,
-                                   struct ingot_kernel *kernel);
+INGOT_API enum ingot_status ingot_entry_info(struct ingot_module *module,
+                                             uint32_t entry,
+                                             struct ingot_kernel *kernel);
 
 /* The 64-bit hash of `size` bytes that the tables hold: MurmurHash64A of
  * Austin Appleby (public domain) with seed 0, reading little-endian words:
@@ -293,7 +303,7 @@ enum ingot_status ingot_entry_info(struct ingot_module *module, uint32_t entry,
  * Every step is a bijection, so damage within one word is always noticed.
  * Not a defence against an attacker: a fatbin is code, trust it as such.
  * ingot_hash("", 0) == 0, ingot_hash("abc", 3) == 0x9cc9c33498a95efb. */
-uint64_t ingot_hash(const void *bytes, size_t size);
+INGOT_API uint64_t ingot_hash(const void *bytes, size_t size);
 
 #ifdef __cplusplus
 }

@@ -2,34 +2,46 @@
 
 #include "nvptx/package/c_names.h"
 
+#include <fnmatch.h>
 #include <stdbool.h>
 #include <string.h>
 
-enum why { WHY_KEYWORD, WHY_MACRO, WHY_LOCAL, WHY_LIBRARY };
+enum why {
+    WHY_KEYWORD,
+    WHY_MACRO,
+    WHY_TYPE,
+    WHY_LOCAL,
+    WHY_LIBRARY,
+    WHY_DRIVER
+};
 
 static const char *const reasons[] = {
     [WHY_KEYWORD] = "a keyword of C or C++",
     [WHY_MACRO] = "a macro of usual headers",
+    [WHY_TYPE] = "a type of usual headers",
     [WHY_LOCAL] = "a name inside launch functions",
     [WHY_LIBRARY] = "a function of the C library",
+    [WHY_DRIVER] = "a name of CUDA's driver",
 };
 
-// A row of c_names.def.
+// A row of c_names.def; a name is a pattern, too.
 struct row {
     enum why why;
-    const char *name;
+    const char *pattern;
 };
 
 static const struct row rows[] = {
-#define C_NAME(why, name) {WHY_##why, #name},
+#define C_NAME(why, name)      {WHY_##why, #name},
+#define C_FAMILY(why, pattern) {WHY_##why, pattern},
 #include "nvptx/package/c_names.def"
+#undef C_FAMILY
 #undef C_NAME
 };
 
 const char *c_name_taken(const char *name)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(rows[i].name, name) == 0)
+        if (fnmatch(rows[i].pattern, name, 0) == 0)
             return reasons[rows[i].why];
     if (strncmp(name, "ingot_", 6) == 0 || strncmp(name, "INGOT_", 6) == 0)
         return "a name of the runtime";
@@ -73,6 +85,13 @@ static bool is_used(const struct ir_kernel *kernel, const char **names,
     return false;
 }
 
+// Return a name like one that is not free, without the underscore in front.
+static const char *other_name(struct arena *a, const char *name)
+{
+    const char *longer = arena_printf(a, "%s_", name[0] == '_' ? "p" : name);
+    return c_name_taken(longer) ? arena_printf(a, "p_%s", name) : longer;
+}
+
 const char **c_parameter_names(struct arena *a, const struct ir_kernel *kernel)
 {
     const char **names = arena_array(a, const char *, kernel->params.n);
@@ -80,8 +99,9 @@ const char **c_parameter_names(struct arena *a, const struct ir_kernel *kernel)
         const char *name = parameter_name(&kernel->params.at[i]);
         bool is_free = !c_name_taken(name) && strcmp(name, kernel->name) != 0;
         while (!is_free) {
-            name = arena_printf(a, "%s_", name[0] == '_' ? "p" : name);
-            is_free = !is_used(kernel, names, i, name);
+            name = other_name(a, name);
+            is_free = !c_name_taken(name) && strcmp(name, kernel->name) != 0 &&
+                      !is_used(kernel, names, i, name);
         }
         names[i] = name;
     }

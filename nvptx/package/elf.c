@@ -109,6 +109,24 @@ static bool check_segments(const struct reader *r)
     return true;
 }
 
+// Return whether the file ends where its last part does: what stands behind it
+// would be another file's.
+static bool has_nothing_behind(const struct reader *r)
+{
+    const Elf64_Ehdr *h = &r->header;
+    uint64_t end = h->e_shoff + h->e_shnum * sizeof(Elf64_Shdr);
+    uint64_t segments = h->e_phoff + h->e_phnum * sizeof(Elf64_Phdr);
+    if (h->e_phnum && segments > end)
+        end = segments;
+    for (size_t i = 0; i < h->e_shnum; i++) {
+        const Elf64_Shdr *s = &r->sections[i];
+        uint64_t size = s->sh_type == SHT_NOBITS ? 0 : s->sh_size;
+        if (s->sh_type != SHT_NULL && s->sh_offset + size > end)
+            end = s->sh_offset + size;
+    }
+    return end >= r->size;
+}
+
 // Return the text at an offset of a string section, or NULL.
 static const char *string_at(const struct reader *r, uint32_t section,
                              uint64_t offset)
@@ -251,6 +269,8 @@ const char *elf_read(struct arena *a, const void *bytes, size_t size,
         return "it is no ELF file for NVIDIA GPUs";
     if (!read_sections(&r) || !check_segments(&r))
         return "a section lies outside of it";
+    if (!has_nothing_behind(&r))
+        return "something stands behind its end";
     out->sm = r.header.e_flags >> 8 & 0xff;
     out->abi_version = r.header.e_ident[EI_ABIVERSION];
     const Elf64_Shdr *compat = find_section(&r, ".nv.compat", "");

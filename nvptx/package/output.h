@@ -3,7 +3,6 @@
 #ifndef NVPTX_PACKAGE_OUTPUT_H
 #define NVPTX_PACKAGE_OUTPUT_H
 
-#include "ir/base/buf.h"
 #include "ir/base/diag.h"
 
 #include <stdbool.h>
@@ -15,16 +14,14 @@ struct output {
     size_t size;
 };
 
-// Write files: each first under another name in its folder, then all are
-// renamed.  On failure the folders are as they were before.
+// Write files into a folder, which is made, with those above it, if it is
+// missing; NULL: the paths say all.  Whoever kills this process finds the old
+// files or the new ones; the last file is there only if all of its kind are
+// (see commit.c).  Signals that ask the process to end have it end afterwards.
+// On failure the folders are as they were before.
 // Returns false after reporting an error.
-bool output_write(struct arena *scratch, const struct output *files, size_t n,
+bool output_write(struct arena *scratch, const char *folder,
+                  const struct output *files, size_t n,
                   struct diag_list *diags);
-
-// Append a rule of make: the targets depend on the sources, and each source on
-// nothing.
-void output_dependencies(const char *const *targets, size_t n_targets,
-                         const char *const *sources, size_t n_sources,
-                         struct buf *out);
 
 #endif
