@@ -29,11 +29,11 @@ static void pending_add(struct machine *m, const struct simt_finding *f,
 
 // Return what it is to meet a record.
 static enum simt_fault fault_of(const struct machine *m, uint64_t record,
-                                bool same_block, bool both_write,
+                                uint32_t by, bool both_write,
                                 const struct site *s)
 {
     bool is_under_way = stamp_of(record) == STAMP_NEVER;
-    if (!same_block)
+    if (by != m->serial)
         return SIMT_FAULT_race_grid;
     if (is_under_way)
         return both_write || !(s->kind & ACCESS_WRITE)
@@ -49,24 +49,24 @@ static enum simt_fault fault_of(const struct machine *m, uint64_t record,
 // Note that this access meets another one.  A write is decided later, by
 // whether it changes the value.
 static void conflict(struct machine *m, const struct site *s, struct region *r,
-                     unsigned char *p, uint64_t record, bool same_block,
+                     unsigned char *p, uint64_t record, uint32_t by,
                      bool both_write)
 {
     struct simt_finding f;
     bool is_under_way = stamp_of(record) == STAMP_NEVER;
-    finding_make(m, fault_of(m, record, same_block, both_write, s), s, r, p,
-                 &f);
+    finding_make(m, fault_of(m, record, by, both_write, s), s, r, p, &f);
     const struct site *other = m->sites[record & SITE_MASK];
-    finding_set_other(m, record, &f);
+    finding_set_other(m, record, by, &f);
     f.other_is_write = both_write || !(s->kind & ACCESS_WRITE);
-    f.is_other_block = !same_block;
+    if (s->kind & ACCESS_ATOMIC && record & ATOMIC_FLAG)
+        f.missing = SIMT_MISSING_atomic;
     bool is_plain = !((s->kind | other->kind) & (ACCESS_ATOMIC | ACCESS_LATER));
     if (!(s->kind & ACCESS_WRITE && is_plain) || (both_write && is_under_way)) {
         finding_note(m, &f);
         return;
     }
     pending_add(m, &f, p);
-    if (both_write && same_block)
+    if (both_write && by == m->serial)
         same_note(m, r, p, record);
 }
 
@@ -80,13 +80,6 @@ void pending_settle(struct machine *m)
     finding_note(m, &p->finding);
 }
 
-// Return whether a record of a region is of another block of this launch.
-static inline bool is_foreign(const struct machine *m, const struct region *r,
-                              uint32_t by)
-{
-    return r->space == SPACE_global && by >= m->first && by != m->serial;
-}
-
 // Return whether anyone has written an element: in shared and local memory
 // only this block counts.
 static inline bool is_written(const struct machine *m, const struct region *r,
@@ -98,32 +91,49 @@ static inline bool is_written(const struct machine *m, const struct region *r,
 
 // Check a read against the last write.
 static inline void read_written(struct machine *m, const struct site *s,
-                                struct region *r, const struct cell *c,
+                                struct region *r, struct cell *c,
                                 unsigned char *p)
 {
     uint64_t w = c->write;
-    if (s->kind & ACCESS_ATOMIC && w & ATOMIC_FLAG)
+    uint32_t by = c->write_by;
+    if (w && are_atomic(m, s, w, by))
         return;
-    if (c->write_by == m->serial) {
-        if (RARELY(meets(m->current, w) && !same_as_own(m, r, p)))
-            conflict(m, s, r, p, w, true, false);
-    } else if (RARELY(is_foreign(m, r, c->write_by)))
-        conflict(m, s, r, p, w, false, false);
-    else if (RARELY(!is_written(m, r, c)))
+    if (by == m->serial) {
+        if (RARELY(meets(m->current, w) && !same_as_own(m, r, p))) {
+            conflict(m, s, r, p, w, by, false);
+            return;
+        }
+    } else if (RARELY(is_foreign(m, r, by))) {
+        if (meets_foreign(m, w, by)) {
+            conflict(m, s, r, p, w, by, false);
+            return;
+        }
+    } else if (RARELY(!is_written(m, r, c)))
         finding_add(m, SIMT_FAULT_uninitialised, s, r, p);
+    if (RARELY(m->has_order && w & ATOMIC_FLAG)) {
+        readers_begin(m, r, c);
+        w = writes_meet(m, c, &by);
+        if (w)
+            conflict(m, s, r, p, w, by, false);
+    }
 }
 
 // Record a read, unless so many threads read the element since they met that
 // one more makes no difference.
-static inline void note_read(const struct machine *m, const struct site *s,
+static inline void note_read(struct machine *m, const struct site *s,
                              const struct region *r, struct cell *c)
 {
     const struct fiber *f = m->current;
     uint64_t mine = record_make(f, s);
+    if (m->has_order) {
+        readers_begin(m, r, c);
+        if (c->read && c->read_by != m->serial)
+            pairs_note(m, c->read_by);
+        readers_add(m, c, mine);
+        return;
+    }
     if (c->read_by != m->serial) {
-        c->read_by = is_foreign(m, r, c->read_by) ? m->first : m->serial;
-        c->read = mine;
-        c->other_read = 0;
+        foreign_read(m, r, c, mine);
         return;
     }
     if (m->has_clocks) {
@@ -150,11 +160,15 @@ static inline void meet_write(struct machine *m, const struct site *s,
 {
     const struct fiber *f = m->current;
     uint64_t w = c->write;
-    if (s->kind & ACCESS_ATOMIC && w & ATOMIC_FLAG)
+    uint32_t by = c->write_by;
+    bool same_block = by == m->serial;
+    if (RARELY(!same_block && is_foreign(m, r, by)))
+        pairs_note(m, by);
+    if (w && are_atomic(m, s, w, by))
         return;
-    bool same_block = c->write_by == m->serial;
-    if (RARELY(same_block ? meets(f, w) : is_foreign(m, r, c->write_by)))
-        conflict(m, s, r, p, w, same_block, true);
+    if (RARELY(same_block ? meets(f, w)
+                          : is_foreign(m, r, by) && meets_foreign(m, w, by)))
+        conflict(m, s, r, p, w, by, true);
     else if (RARELY(r->is_result && w && !c->read && !(s->kind & ACCESS_READ) &&
                     !(same_block && agent_of(w) == f->number)))
         finding_add(m, SIMT_FAULT_rewritten, s, r, p);
@@ -168,30 +182,38 @@ static uint64_t read_of_other(const struct machine *m, const struct cell *c)
     return is_mine && !m->has_clocks ? c->other_read : c->read;
 }
 
-// Return a read of this block that a write of this thread meets, or 0.
+// Return a read of this block, or of others where there are fences, that a
+// write of this thread meets, or 0.
 static inline uint64_t read_that_meets(const struct machine *m,
-                                       const struct cell *c)
+                                       const struct cell *c,
+                                       const struct site *s, uint32_t *by)
 {
-    if (meets(m->current, c->read))
-        return read_of_other(m, c);
-    return m->has_clocks && c->other_read ? readers_meet(m, c) : 0;
+    if (m->has_clocks)
+        return c->read ? readers_meet(m, c, s, by) : 0;
+    return meets(m->current, c->read) ? read_of_other(m, c) : 0;
 }
 
 // Check a write against the last read.
 static inline void meet_read(struct machine *m, const struct site *s,
-                             struct region *r, const struct cell *c,
-                             unsigned char *p)
+                             struct region *r, struct cell *c, unsigned char *p)
 {
-    if (s->kind & ACCESS_ATOMIC && c->read & ATOMIC_FLAG)
-        return;
-    if (c->read_by != m->serial) {
-        if (RARELY(is_foreign(m, r, c->read_by)))
-            conflict(m, s, r, p, c->read, false, false);
+    uint32_t by = c->read_by;
+    uint64_t read = c->read;
+    if (!m->has_order && by != m->serial) {
+        if (RARELY(is_foreign(m, r, by))) {
+            read = foreign_reader(m, c, &by);
+            if (!are_atomic(m, s, read, by))
+                conflict(m, s, r, p, read, by, false);
+        }
         return;
     }
-    uint64_t read = read_that_meets(m, c);
+    if (!m->has_clocks && are_atomic(m, s, read, by))
+        return;
+    if (m->has_order)
+        readers_begin(m, r, c);
+    read = read_that_meets(m, c, s, &by);
     if (RARELY(read))
-        conflict(m, s, r, p, read, true, false);
+        conflict(m, s, r, p, read, by, read & WRITE_FLAG && m->has_order);
 }
 
 // Check a write or an atomic, and record it.
@@ -201,9 +223,15 @@ static inline void write_cell(struct machine *m, const struct site *s,
 {
     meet_write(m, s, r, c, p);
     meet_read(m, s, r, c, p);
+    bool keeps = m->has_order && s->kind & ACCESS_ATOMIC;
+    bool sees = s->kind & ACCESS_READ;
+    if (keeps && !sees && c->write & ATOMIC_FLAG && c->write_by >= m->first)
+        readers_keep_write(m, r, c);
     c->write = record_make(m->current, s);
     c->write_by = m->serial;
-    if (m->has_clocks && c->read_by == m->serial)
+    if (keeps)
+        return;
+    if (m->has_clocks && (m->has_order || c->read_by == m->serial))
         readers_drop(m, c);
     c->read = 0;
     c->other_read = 0;
@@ -223,7 +251,8 @@ static inline void check_cells(struct machine *m, const struct site *s,
             note_read(m, s, r, c);
             continue;
         }
-        if (RARELY(s->kind & ACCESS_READ && !is_written(m, r, c)))
+        bool uses = (s->kind & (ACCESS_READ | ACCESS_BLIND)) == ACCESS_READ;
+        if (RARELY(uses && !is_written(m, r, c)))
             finding_add(m, SIMT_FAULT_uninitialised, s, r, p);
         write_cell(m, s, r, c, p);
     }
@@ -234,7 +263,7 @@ static inline void check_cells(struct machine *m, const struct site *s,
 static inline void part_of(const struct machine *m, const struct region *r,
                            size_t offset, size_t *from, size_t *to)
 {
-    *from = r->stride ? r->stride * m->current->number
+    *from = r->stride ? r->stride * m->current->place
             : r->copy ? offset / r->copy * r->copy
                       : 0;
     *to = r->stride || r->copy ? *from + r->part : r->bytes;
@@ -258,7 +287,7 @@ void *simt_range(struct machine *m, void *p, uint64_t bytes,
     if (RARELY(--m->slice < 0))
         fiber_preempt(m, s);
     if (RARELY(r->copy && offset < r->copy)) {
-        offset += r->copy * (m->current->rank + 1);
+        offset += r->copy * (m->slot + m->current->rank + 1);
         p = r->base + offset;
     }
     part_of(m, r, offset, &from, &to);
@@ -272,6 +301,8 @@ void *simt_range(struct machine *m, void *p, uint64_t bytes,
         return refuse(m, SIMT_FAULT_read_only, s, r, p);
     if (!r->is_read_only)
         check_cells(m, s, r, offset, bytes);
+    if (RARELY(m->may_wait && s->kind & ACCESS_WRITE))
+        wait_note_write(m, p, bytes);
     return p;
 }
 
@@ -279,7 +310,7 @@ void *simt_range(struct machine *m, void *p, uint64_t bytes,
 static struct window window_of(const struct machine *m, const struct region *r,
                                const struct site *s)
 {
-    struct window none = {NULL};
+    struct window none = {.base = NULL};
     bool is_read = s->kind == ACCESS_READ;
     if (r->stride || r->copy || (r->is_read_only && !is_read) ||
         r->bytes < s->bytes)
@@ -312,6 +343,8 @@ static __attribute__((noinline)) void *access_cells(struct machine *m, void *p,
 {
     check_cells(m, s, s->window.region,
                 (size_t)((unsigned char *)p - s->window.base), s->bytes);
+    if (RARELY(m->may_wait && s->kind & ACCESS_WRITE))
+        wait_note_write(m, p, s->bytes);
     return p;
 }
 
@@ -363,5 +396,5 @@ uint64_t simt_divisor(struct machine *m, uint64_t value, uint64_t divisor,
 
 void *simt_local(struct machine *m, const struct region *r)
 {
-    return r->base + r->stride * m->current->number;
+    return r->base + r->stride * m->current->place;
 }

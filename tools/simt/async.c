@@ -208,6 +208,14 @@ uint64_t fence_proxy(struct machine *m, const struct site *s, const uint64_t *o)
     return 0;
 }
 
+uint64_t fence_memory(struct machine *m, const struct site *s,
+                      const uint64_t *o)
+{
+    (void)o;
+    model_fence(m, (enum reach)s->bytes, ORDER_ACQUIRE | ORDER_RELEASE);
+    return 0;
+}
+
 uint64_t nothing(struct machine *m, const struct site *s, const uint64_t *o)
 {
     (void)m, (void)s, (void)o;
@@ -292,21 +300,34 @@ bool async_go_on(struct machine *m)
     return happen_one(m) || cluster_open(m) || mbarrier_wake(m);
 }
 
-void async_begin(struct machine *m)
+void async_launch(struct machine *m)
 {
     struct async *a = m->async;
     a->is_at_once = m->arrival == ARRIVAL_at_once;
     a->is_random = m->arrival == ARRIVAL_random;
-    a->n_mbarriers = a->n_events = a->waiting_events = a->n_products = 0;
     a->n_copies = 1;
     a->free_copy = 0;
-    memset(a->named, 0, sizeof a->named);
+    if (m->has_order)
+        readers_forget(m);
+}
+
+void async_begin(struct machine *m)
+{
+    struct async *a = m->async;
+    a->n_mbarriers = a->n_events = a->waiting_events = a->n_products = 0;
+    if (m->n_slots == 1) {
+        a->n_copies = 1;
+        a->free_copy = 0;
+    }
+    memset(a->named, 0,
+           (m->n_fibers / m->threads) * NAMED_BARRIERS * sizeof *a->named);
     for (uint32_t i = 0; i < m->n_fibers; i++)
         m->fibers[i].registers = registers_at_start(m);
     if (!m->has_clocks)
         return;
     clocks_begin(m);
-    readers_forget(m);
+    if (!m->has_order)
+        readers_forget(m);
 }
 
 void async_end(struct machine *m)

@@ -65,6 +65,7 @@ struct event {
 // One reader of an element more.
 struct reader {
     uint64_t record;
+    uint32_t by; // block serial number
     uint32_t next;
     uint32_t room; // for so many before the list is searched
 };
@@ -90,14 +91,15 @@ struct async {
     uint64_t *values;       // of inline instructions, of each thread
     struct reader *readers; // the first is none
     uint32_t n_readers, free_reader;
-    uint64_t searches, searched[FIBERS_MOST]; // of lists of readers; by thread
+    uint64_t searches;                 // of lists of readers
+    uint64_t searched[2][FIBERS_MOST]; // of reads, of writes; by thread
 };
 
 // Return the slots of a thread's inline instructions.
 static inline uint64_t *values_of(const struct machine *m,
                                   const struct fiber *f)
 {
-    return m->async->values + (size_t)f->number * OPERANDS_MOST;
+    return m->async->values + (size_t)f->place * OPERANDS_MOST;
 }
 
 // Return the agents beside the threads: the warps, for matrix instructions,
@@ -118,8 +120,25 @@ static inline uint32_t agent_of_mbarriers(const struct machine *m)
 // Note the read of an element by this thread beside those of others.
 void readers_add(const struct machine *m, struct cell *c, uint64_t record);
 
-// Return a read of a cell's list that a write of this thread meets, or 0.
-uint64_t readers_meet(const struct machine *m, const struct cell *c);
+// Keep the last write of a cell, an atomic, beside its readers: another one
+// follows that does not come behind it, as one would that reads it.
+void readers_keep_write(const struct machine *m, const struct region *r,
+                        struct cell *c);
+
+// Return a read of a cell's list that a write of this thread meets, or 0; of
+// the block `*by`.  Two atomics do not meet.
+uint64_t readers_meet(const struct machine *m, const struct cell *c,
+                      const struct site *s, uint32_t *by);
+
+// Return a write that was kept, and that a plain read of this thread meets, or
+// 0.
+uint64_t writes_meet(const struct machine *m, const struct cell *c,
+                     uint32_t *by);
+
+// Forget, where there are fences, the list of a cell of a block or launch that
+// has ended.
+void readers_begin(const struct machine *m, const struct region *r,
+                   struct cell *c);
 
 // Forget the list of a cell, or all of them.
 void readers_drop(const struct machine *m, struct cell *c);
@@ -146,8 +165,10 @@ void clock_pass(const struct machine *m, struct clock to, struct clock from);
 // Tell the asynchronous proxy all that a thread knows.
 void clock_fence(struct machine *m, struct fiber *f);
 
-// Let threads tell each other all that they know; NULL: nobody.
-void clocks_meet(struct machine *m, struct fiber *const *who, uint32_t n);
+// Let threads tell each other all that they know; NULL: nobody.  `is_block`: at
+// a barrier of all that the block still has.
+void clocks_meet(struct machine *m, struct fiber *const *who, uint32_t n,
+                 bool is_block);
 
 // ---- async.c
 

@@ -2,7 +2,8 @@
 //
 //   atom.relaxed.cta.shared.add.u32 $0, [$1], $2;
 //
-// One thread runs at a time, so each is done at once.
+// One thread runs at a time, so each is done at once; model.c knows what they
+// put in order.
 
 #include "tools/simt/code.h"
 
@@ -79,11 +80,26 @@ int atomic_parse(const char *text, uint32_t *bytes)
     return -1;
 }
 
+void atomic_describe(const char *text, bool is_used, struct site *s)
+{
+    bool is_blind = strstr(text, ".exch.") && !is_used;
+    bool acquires = strstr(text, ".acquire.") || strstr(text, ".acq_rel.");
+    bool releases = strstr(text, ".release.") || strstr(text, ".acq_rel.");
+    s->is_used = is_used;
+    s->kind = ACCESS_READ | ACCESS_WRITE | ACCESS_ATOMIC |
+              (is_blind ? ACCESS_BLIND : 0);
+    s->reach = strstr(text, ".cta.")       ? REACH_BLOCK
+               : strstr(text, ".cluster.") ? REACH_CLUSTER
+                                           : REACH_GPU;
+    s->ordering =
+        (acquires ? ORDER_ACQUIRE : 0) | (releases ? ORDER_RELEASE : 0);
+}
+
 uint64_t simt_atomic(struct machine *m, void *p, uint64_t b, uint64_t row,
                      struct site *s)
 {
     uint64_t a = 0, result = 0;
-    p = simt_access(m, p, s);
+    p = simt_access_atomic(m, p, s);
     memcpy(&a, p, s->bytes);
     switch (row) {
 #define ATOMIC(name, spelling, bytes, value)                                   \

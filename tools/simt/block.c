@@ -40,8 +40,9 @@ void fiber_preempt(struct machine *m, const struct site *s)
 static void fiber_run(void *argument)
 {
     struct machine *m = argument;
-    m->body(m->slots);
+    m->body(m->parameters);
     m->current->state = FIBER_DONE;
+    m->progress++;
     fiber_yield(m);
 }
 
@@ -49,6 +50,7 @@ static void fiber_run(void *argument)
 static void place_fiber(const struct machine *m, struct fiber *f)
 {
     const uint32_t *n = m->block, *c = m->cluster;
+    f->place = (uint32_t)(f - m->all);
     f->rank = f->number / m->threads;
     f->tid = f->number % m->threads;
     f->thread[0] = f->tid % n[0];
@@ -62,13 +64,13 @@ static void place_fiber(const struct machine *m, struct fiber *f)
 // Give every thread a fresh stack.
 static void start_fibers(struct machine *m)
 {
-    m->clock = m->began = 1;
+    m->clock = 1;
     for (uint32_t i = 0; i < m->n_fibers; i++) {
         struct fiber *f = &m->fibers[i];
         *f = (struct fiber){.number = i, .stamp = m->clock, .floor = m->clock};
         place_fiber(m, f);
-        f->stack = fiber_prepare(m->stacks + i * m->stack_bytes, m->stack_bytes,
-                                 fiber_run, m);
+        f->stack = fiber_prepare(m->stacks + f->place * m->stack_bytes,
+                                 m->stack_bytes, fiber_run, m);
     }
     if (m->async)
         async_begin(m);
@@ -85,6 +87,16 @@ static void count_steps(struct machine *m)
     m->is_stopped = true;
 }
 
+void fiber_go_on(struct machine *m, struct fiber *f)
+{
+    m->current = f;
+    fiber_switch(&m->scheduler, f->stack);
+    if (m->pending.is_active)
+        pending_settle(m);
+    count_steps(m);
+    m->current = NULL;
+}
+
 // Let every thread that can run do so once.  Returns whether any did.
 static bool run_round(struct machine *m)
 {
@@ -92,16 +104,11 @@ static bool run_round(struct machine *m)
     order_threads(m);
     for (uint32_t i = 0; i < m->n_fibers && !m->is_stopped; i++) {
         struct fiber *f = &m->fibers[m->order[i]];
-        if (f->state != FIBER_READY)
+        if (f->state != FIBER_READY || (m->may_wait && wait_is_idle(m, f)))
             continue;
         any = true;
-        m->current = f;
         order_grant(m);
-        fiber_switch(&m->scheduler, f->stack);
-        if (m->pending.is_active)
-            pending_settle(m);
-        count_steps(m);
-        m->current = NULL;
+        fiber_go_on(m, f);
     }
     return any;
 }
@@ -124,14 +131,8 @@ void note_wait(struct machine *m, enum simt_fault fault, const struct fiber *f,
     m->current = &m->fibers[f->number];
     finding_make(m, fault, f->site, NULL, NULL, &finding);
     m->current = last;
-    finding.has_other = other;
-    if (other) {
-        finding.other_thread = thread_of(m, other->number);
-        if (other->site) {
-            finding.other = other->site->place;
-            finding.other_schedule = other->site->schedule;
-        }
-    }
+    if (other)
+        finding_set_waiting(m, other, &finding);
     finding_note(m, &finding);
 }
 
@@ -153,7 +154,7 @@ static void release(struct machine *m, struct fiber *block)
             f->stamp = f->floor = m->clock;
     }
     if (m->has_clocks)
-        clocks_meet(m, who, m->threads);
+        clocks_meet(m, who, m->threads, true);
 }
 
 // Open the barrier of a block at which all wait that have not ended.  Returns
@@ -223,8 +224,7 @@ static bool have_ended(const struct machine *m)
     return true;
 }
 
-// Nothing goes on: say who waits, where.
-static void note_stuck(struct machine *m)
+void note_stuck(struct machine *m)
 {
     size_t n = sizeof waits / sizeof *waits;
     bool is_first = true;
@@ -251,31 +251,44 @@ static void poison_arrays(struct machine *m)
         if (r->space != SPACE_shared && r->space != SPACE_local)
             continue;
         for (uint32_t b = 0; r->copy && b < blocks; b++)
-            memset(r->base + r->copy * (b + 1), byte, r->part);
-        if (!r->copy)
-            memset(r->base, byte,
-                   r->stride ? r->stride * m->n_fibers : r->bytes);
+            memset(r->base + r->copy * (m->slot + b + 1), byte, r->part);
+        if (!r->copy && r->stride)
+            memset(r->base + r->stride * m->fibers->place, byte,
+                   r->stride * m->n_fibers);
+        else if (!r->copy)
+            memset(r->base, byte, r->bytes);
     }
 }
 
-void block_run(struct machine *m)
+void block_begin(struct machine *m)
 {
     start_fibers(m);
     poison_arrays(m);
-    while (!m->is_stopped) {
-        if (run_round(m)) {
-            if (m->async)
-                async_between(m);
-            continue;
-        }
-        if (have_ended(m))
-            break;
-        if (!open_barriers(m) && !(m->async && async_go_on(m)))
-            note_stuck(m);
-    }
+}
+
+// End a block, whose threads have.
+static void end_block(struct machine *m)
+{
     if (m->async)
         async_end(m);
+    for (uint32_t i = 0; i < m->n_fibers; i++)
+        view_clear(&m->fibers[i].view);
     m->result->blocks += m->n_fibers / m->threads;
+    m->slots[m->slot].is_live = false;
+}
+
+bool block_advance(struct machine *m)
+{
+    if (run_round(m)) {
+        if (m->async)
+            async_between(m);
+        return true;
+    }
+    if (have_ended(m)) {
+        end_block(m);
+        return true;
+    }
+    return open_barriers(m) || (m->async && async_go_on(m));
 }
 
 void simt_barrier(struct machine *m, const struct site *s)

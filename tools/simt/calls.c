@@ -285,8 +285,10 @@ static bool replace_inline(struct rewriter *w, LLVMValueRef call,
                replace_math(w, call, math_find_inline(text));
     }
     struct site *s = code_site(w, call);
-    s->kind = ACCESS_READ | ACCESS_WRITE | ACCESS_ATOMIC;
+    atomic_describe(text, LLVMGetFirstUse(call), s);
     s->bytes = s->align = bytes;
+    if (s->ordering || LLVMGetFirstUse(call))
+        code_need_order(w, s->ordering != ORDER_RELAXED);
     code_find_home(w, s, LLVMGetOperand(call, 0));
     LLVMTypeRef type = LLVMTypeOf(call);
     LLVMValueRef args[] = {
@@ -297,6 +299,33 @@ static bool replace_inline(struct rewriter *w, LLVMValueRef call,
         LLVMConstInt(w->word, (unsigned)row, false), code_address(w, s)};
     LLVMValueRef v = code_call(w, FUNCTION(simt_atomic), w->word, args, 5);
     replace(call, LLVMBuildTrunc(w->builder, v, type, ""));
+    return true;
+}
+
+// Have a product and sum of 16 bits rounded once, as a GPU does: LLVM's code
+// rounds it to 32 bits before.
+static bool replace_short_fma(struct rewriter *w, LLVMValueRef call,
+                              const char *name)
+{
+    LLVMTypeRef type = LLVMTypeOf(call), wide, types[3];
+    bool is_vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+    LLVMTypeKind kind =
+        LLVMGetTypeKind(is_vector ? LLVMGetElementType(type) : type);
+    if (strncmp(name, "llvm.fma.", strlen("llvm.fma.")) != 0 ||
+        (kind != LLVMHalfTypeKind && kind != LLVMBFloatTypeKind))
+        return false;
+    wide = LLVMDoubleTypeInContext(w->context);
+    wide = is_vector ? LLVMVectorType(wide, LLVMGetVectorSize(type)) : wide;
+    LLVMValueRef args[3];
+    for (unsigned i = 0; i < 3; i++) {
+        types[i] = wide;
+        args[i] = LLVMBuildFPExt(w->builder, LLVMGetOperand(call, i), wide, "");
+    }
+    unsigned id = LLVMLookupIntrinsicID("llvm.fma", strlen("llvm.fma"));
+    LLVMValueRef fma = LLVMGetIntrinsicDeclaration(w->module, id, &wide, 1);
+    LLVMValueRef v = LLVMBuildCall2(
+        w->builder, LLVMFunctionType(wide, types, 3, false), fma, args, 3, "");
+    replace(call, LLVMBuildFPTrunc(w->builder, v, type, ""));
     return true;
 }
 
@@ -323,7 +352,8 @@ bool code_replace_call(struct rewriter *w, LLVMValueRef call)
                         replace_barrier(w, call, name) ||
                         code_replace_intrinsic(w, call, name) ||
                         replace_matrix(w, call, name) ||
-                        watch_memory(w, call, name) || is_kept(w, name) ||
+                        watch_memory(w, call, name) ||
+                        replace_short_fma(w, call, name) || is_kept(w, name) ||
                         replace_math(w, call, math_find(name));
     if (!ok)
         diag_error(w->diags, (struct span){0}, D_simt_unknown, name);

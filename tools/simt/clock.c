@@ -65,11 +65,13 @@ void clocks_begin(struct machine *m)
 {
     struct async *a = m->async;
     uint32_t warps = m->n_fibers / WARP_LANES + CLUSTER_MOST;
-    a->used = 0;
-    a->length = m->n_fibers + warps + MBARRIERS_MOST;
-    m->n_agents = m->n_fibers + warps;
-    for (uint32_t i = 0; i < m->n_fibers; i++)
+    a->length = m->n_fibers + (m->has_agents ? warps + MBARRIERS_MOST : 0);
+    m->n_agents = m->n_fibers + (m->has_agents ? warps : 0);
+    for (uint32_t i = 0; i < m->n_fibers; i++) {
+        a->used = m->fibers[i].place;
         m->fibers[i].clock = clock_new(m);
+    }
+    a->used = m->n_slots * m->n_fibers;
     a->joined = clock_new(m);
     a->cluster = clock_new(m);
 }
@@ -116,20 +118,38 @@ void clock_fence(struct machine *m, struct fiber *f)
     f->stamp = ++m->clock;
 }
 
-void clocks_meet(struct machine *m, struct fiber *const *who, uint32_t n)
+// All threads of the block meet: all that came before is known to each.
+static void all_meet(struct machine *m, struct fiber *const *who, uint32_t n)
+{
+    m->clock++;
+    for (uint32_t i = 0; i < n; i++)
+        if (who[i])
+            who[i]->stamp = who[i]->floor = m->clock;
+}
+
+void clocks_meet(struct machine *m, struct fiber *const *who, uint32_t n,
+                 bool is_block)
 {
     struct clock all = m->async->joined;
+    uint32_t floor = 0;
+    model_meet(m, who, n);
+    if (!m->has_agents && is_block) {
+        all_meet(m, who, n);
+        return;
+    }
     clock_clear(m, all);
     for (uint32_t i = 0; i < n; i++) {
         if (!who[i])
             continue;
         who[i]->clock.seen[who[i]->number] = who[i]->stamp + 1;
+        floor = who[i]->floor > floor ? who[i]->floor : floor;
         join(m, all, who[i]->clock);
     }
     m->clock++;
     for (uint32_t i = 0; i < n; i++) {
         if (!who[i])
             continue;
+        who[i]->floor = floor;
         memcpy(who[i]->clock.seen, all.seen, m->n_agents * sizeof *all.seen);
         memcpy(who[i]->clock.fenced, all.fenced,
                m->n_agents * sizeof *all.fenced);

@@ -95,15 +95,17 @@ void *address_in(struct machine *m, void *p, uint32_t rank)
 {
     const struct region *r = region_of(m, p);
     size_t offset = (size_t)((unsigned char *)p - r->base);
-    return r->copy ? r->base + r->copy * (rank + 1) + offset % r->copy : p;
+    return r->copy ? r->base + r->copy * (m->slot + rank + 1) + offset % r->copy
+                   : p;
 }
 
 uint32_t rank_of(struct machine *m, void *p)
 {
     const struct region *r = region_of(m, p);
     size_t offset = (size_t)((unsigned char *)p - r->base);
-    return r->copy && offset >= r->copy ? (uint32_t)(offset / r->copy) - 1
-                                        : m->current->rank;
+    return r->copy && offset >= r->copy
+               ? (uint32_t)(offset / r->copy) - 1 - m->slot
+               : m->current->rank;
 }
 
 uint64_t cluster_map(struct machine *m, const struct site *s, const uint64_t *o)

@@ -16,6 +16,10 @@ struct code_entry {
     uint32_t cluster[3];          // blocks of a cluster
     uint32_t registers;           // of a thread; 0: not said
     bool has_clocks;              // not all threads of a block meet at once
+    bool has_fences;              // which put accesses in order
+    bool has_answers;             // atomics whose old value is used
+    bool may_wait;                // has loops or atomics that look for changes
+    bool meets_blocks;            // waits for other blocks, or tells them
     void (*run)(void *slots);     // takes the parameters, 8 bytes each
 };
 
@@ -31,6 +35,24 @@ struct code_home {
     unsigned parameter; // of the entry
 };
 
+// A way into the head of a loop.
+struct code_edge {
+    LLVMBasicBlockRef from;
+    bool is_back; // from inside of the loop
+};
+
+// A loop.
+struct code_loop {
+    LLVMBasicBlockRef head;
+    struct VEC(struct code_edge) edges;
+};
+
+// The loops of a function.
+struct code_loops {
+    const struct code_loop **at;
+    size_t n, cap;
+};
+
 // Compiled code, and the machine that it is tied to.
 struct simt_code {
     struct arena *arena; // of all that lives as long as the code
@@ -38,14 +60,16 @@ struct simt_code {
     struct machine *machine;
     struct VEC(struct code_entry) entries;
     struct VEC(struct site *) sites;
+    struct VEC(struct simt_point *) points;
     struct VEC(struct code_home) homes; // of accesses to parameters
     struct VEC(struct code_constant) constants;
     struct region *dynamic; // of the module's dynamic shared memory, or NULL
     size_t n_regions;       // that belong to the code
     struct str_table names; // of files
     size_t locals;          // bytes of local arrays and values on the stack
-    bool is_checked, is_brief;
-    uint32_t cluster; // blocks of the largest one
+    bool is_checked, is_brief, is_covered;
+    uint32_t cluster;  // blocks of the largest one
+    uint32_t resident; // blocks that may run at a time
     LLVMOrcLLJITRef jit;
 };
 
@@ -79,19 +103,66 @@ LLVMValueRef code_call(struct rewriter *w, void (*function)(void),
 // at once.
 void code_need_clocks(struct rewriter *w);
 
+// Note that what is rewritten has a fence, or an atomic that brings a value.
+void code_need_order(struct rewriter *w, bool is_fence);
+
+// Note that what is rewritten may look for changes again and again.
+void code_may_wait(struct rewriter *w);
+
 // ---- watch.c
 
 // Watch an instruction that is no call, if it is one to watch.
 void code_watch(struct rewriter *w, LLVMValueRef instruction);
 
-// Watch the loops of a function.
-void code_watch_loops(struct rewriter *w, LLVMValueRef function);
+// Have each iteration of a loop be a step.
+void code_watch_loop(struct rewriter *w, const struct code_loop *loop);
+
+// Find out which line an instruction comes from, and which directive it is
+// inlined from.
+void code_places(struct rewriter *w, LLVMValueRef at, struct simt_place *place,
+                 struct simt_place *schedule);
 
 // Return the bytes that a value takes in memory.
 uint32_t code_size_of(LLVMTypeRef type);
 
 // Return a new site at an instruction.
 struct site *code_site(struct rewriter *w, LLVMValueRef at);
+
+// ---- turns.c
+
+// Watch the loops of a function.
+void code_watch_loops(struct rewriter *w, LLVMValueRef function);
+
+// ---- loops.c
+
+// Return the loops of a function, in the order of their heads.
+struct code_loops code_loops(struct rewriter *w, LLVMValueRef function);
+
+// Do something for each loop of a function.
+void code_each_loop(struct rewriter *w, LLVMValueRef function,
+                    void (*visit)(struct rewriter *w,
+                                  const struct code_loop *loop));
+
+// ---- coverage.c
+
+// Have an instruction counted, if it is one to count.
+void code_cover(struct rewriter *w, LLVMValueRef instruction);
+
+// Have the iterations of a loop counted.
+void code_cover_loop(struct rewriter *w, const struct code_loop *loop);
+
+// ---- fences.c
+
+// Say of a site what an atomic is: its scope and what it orders.
+void code_set_atomic(struct rewriter *w, struct site *s,
+                     LLVMValueRef instruction);
+
+// Return whether blocks of an entry may tell each other something, by atomics
+// on memory that they share.
+bool code_meets_blocks(struct rewriter *w);
+
+// Have a fence order accesses.
+void code_watch_fence(struct rewriter *w, LLVMValueRef instruction);
 
 // ---- undefined.c
 
@@ -110,6 +181,12 @@ void code_find_home(struct rewriter *w, struct site *s, LLVMValueRef address);
 
 // Give accesses to parameters the regions that runs will have for them.
 void code_settle_homes(struct simt_code *code);
+
+// ---- builtins.c
+
+// Let machine code find the conversions that LLVM calls where the processor
+// has none.
+LLVMErrorRef code_define_builtins(LLVMOrcLLJITRef jit);
 
 // ---- calls.c
 
@@ -156,6 +233,10 @@ uint64_t simt_atomic(struct machine *m, void *p, uint64_t value, uint64_t row,
 
 // Return the row for the text of an inline instruction, or -1.
 int atomic_parse(const char *text, uint32_t *bytes);
+
+// Say of a site what its text says: the scope, what it orders, and whether
+// anybody uses what was there.
+void atomic_describe(const char *text, bool is_used, struct site *s);
 
 // ---- jit.c
 

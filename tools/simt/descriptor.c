@@ -28,7 +28,7 @@ unsigned char *shared_find_low(struct machine *m, const struct fiber *f,
             bytes > r->part - (low - start))
             continue;
         return r->base + (low - start) +
-               (r->copy ? r->copy * (f->rank + 1) : 0);
+               (r->copy ? r->copy * (m->slot + f->rank + 1) : 0);
     }
     return NULL;
 }

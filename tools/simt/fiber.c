@@ -4,6 +4,23 @@
 #include "tools/simt/fiber.h"
 
 #include <stdint.h>
+#include <stdlib.h>
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
+// Forget what the sanitizer knows of a stack: a fiber that ran on it before
+// may have been left in the middle.
+static void clean(void *base, size_t bytes)
+{
+#ifdef __SANITIZE_ADDRESS__
+    __asan_unpoison_memory_region(base, bytes);
+#else
+    (void)base;
+    (void)bytes;
+#endif
+}
 
 #if defined __x86_64__ && !defined SIMT_UCONTEXT
 
@@ -46,6 +63,7 @@ void *fiber_prepare(void *base, size_t bytes, void (*run)(void *),
                     void *argument)
 {
     uintptr_t end = ((uintptr_t)base + bytes) & ~(uintptr_t)15;
+    clean(base, bytes);
     uintptr_t *top = (uintptr_t *)end - SAVED - 3;
     for (int i = 0; i < SAVED; i++)
         top[i] = 0;
@@ -58,7 +76,6 @@ void *fiber_prepare(void *base, size_t bytes, void (*run)(void *),
 
 #else
 
-#include <stdlib.h>
 #include <ucontext.h>
 
 // What lies at the low end of a new stack.
@@ -90,6 +107,7 @@ void *fiber_prepare(void *base, size_t bytes, void (*run)(void *),
     struct start *s = base;
     size_t room = (sizeof *s + 63) & ~(size_t)63;
     uintptr_t address = (uintptr_t)s;
+    clean(base, bytes);
     s->run = run;
     s->argument = argument;
     getcontext(&s->context);

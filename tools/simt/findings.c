@@ -14,6 +14,18 @@ static const struct fiber *fiber_of(const struct machine *m, uint32_t agent)
                                     : mbarrier_user(m, agent)];
 }
 
+struct simt_thread foreign_thread(const struct machine *m, uint32_t number,
+                                  uint32_t by)
+{
+    struct simt_thread t = thread_of(m, number);
+    uint32_t first[3], rank = number < m->n_fibers ? number / m->threads : 0;
+    block_at(m, by, first);
+    t.block[0] = first[0] + rank % m->cluster[0];
+    t.block[1] = first[1] + rank / m->cluster[0] % m->cluster[1];
+    t.block[2] = first[2] + rank / m->cluster[0] / m->cluster[1];
+    return t;
+}
+
 struct simt_thread thread_of(const struct machine *m, uint32_t number)
 {
     const struct fiber *f = fiber_of(m, number);
@@ -65,7 +77,7 @@ static void set_element(struct machine *m, struct region *r, const void *p,
         return;
     int64_t offset = (const unsigned char *)p - r->base;
     if (r->stride)
-        offset -= (int64_t)(r->stride * m->current->number);
+        offset -= (int64_t)(r->stride * m->current->place);
     if (r->copy && offset >= 0)
         offset %= (int64_t)r->copy;
     f->array = r->name;
@@ -127,14 +139,26 @@ void finding_add(struct machine *m, enum simt_fault fault, const struct site *s,
     finding_note(m, &f);
 }
 
-void finding_set_other(const struct machine *m, uint64_t record,
+void finding_set_other(const struct machine *m, uint64_t record, uint32_t by,
                        struct simt_finding *f)
 {
     const struct site *other = m->sites[record & SITE_MASK];
     f->has_other = true;
     f->other = other->place;
     f->other_schedule = other->schedule;
-    f->other_thread = thread_of(m, agent_of(record));
+    f->other_thread = by == m->serial ? thread_of(m, agent_of(record))
+                                      : foreign_thread(m, agent_of(record), by);
+}
+
+void finding_set_waiting(const struct machine *m, const struct fiber *other,
+                         struct simt_finding *f)
+{
+    f->has_other = true;
+    f->other_thread = thread_of(m, other->number);
+    if (!other->site)
+        return;
+    f->other = other->site->place;
+    f->other_schedule = other->site->schedule;
 }
 
 void finding_add_other(struct machine *m, enum simt_fault fault,
@@ -143,7 +167,7 @@ void finding_add_other(struct machine *m, enum simt_fault fault,
 {
     struct simt_finding f;
     finding_make(m, fault, s, r, p, &f);
-    finding_set_other(m, record, &f);
+    finding_set_other(m, record, m->serial, &f);
     f.other_is_write = true;
     finding_note(m, &f);
 }

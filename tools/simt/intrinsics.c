@@ -15,7 +15,7 @@ enum { FEW = 16 }; // operands of any row
 enum { TEST = 1, BY_STATE = 2, RELAXED = 4, EXPECT = 8, DROP = 16 };
 enum { ARRIVE = 1, ALL = 2 };
 enum { OWN_BLOCK = 8 };
-enum { FLOORS, CLOCKS };
+enum order { FLOORS, CLOCKS, FENCE };
 
 // A row of intrinsics.def.
 static const struct {
@@ -23,7 +23,7 @@ static const struct {
     uint64_t (*function)(struct machine *m, const struct site *s,
                          const uint64_t *o);
     uint32_t number;
-    bool needs_clocks;
+    enum order order;
 } rows[] = {
 #define INTRINSIC(intrinsic, function, number, order)                          \
     {intrinsic, function, number, order},
@@ -109,8 +109,10 @@ bool code_replace_intrinsic(struct rewriter *w, LLVMValueRef call,
     struct site *s = code_site(w, call);
     s->bytes = rows[row].number;
     w->code->machine->has_async = true;
-    if (rows[row].needs_clocks)
+    if (rows[row].order == CLOCKS)
         code_need_clocks(w);
+    if (rows[row].order == FENCE)
+        code_need_order(w, true);
     code_pass_operands(w, call, 0);
     LLVMValueRef args[] = {code_address(w, w->code->machine),
                            LLVMConstInt(w->word, row, false),

@@ -43,27 +43,45 @@ static bool lists(const char *list, const char *feature)
     return false;
 }
 
-// Return, of a list of features, those that code which is to come quickly uses
-// beyond what every machine of the architecture has: LLVM has no other code for
-// numbers of 16 bits, or a slow one.
-static const char *brief_features(struct arena *a, const char *list)
+// Processors that code is for: the first of which this machine has all, so that
+// no verdict depends on what else it has.  What the last two lack is called,
+// with the same results.
+static const struct {
+    const char *architecture, *cpu;
+    const char *needs[4];
+} processors[] = {{"x86_64", "x86-64-v3", {"+avx2", "+fma", "+f16c", "+bmi2"}},
+                  {"x86_64", "x86-64-v2", {"+sse4.2", "+popcnt"}},
+                  {"x86_64", "x86-64", {NULL}},
+                  {"", "generic", {NULL}}};
+
+// Return the processor for a list of features.
+static const char *processor_of(const char *triple, const char *features)
 {
-    static const char *const used[] = {"+fma",        "+f16c",
-                                       "+avx512fp16", "+avx512bf16",
-                                       "+avx512vl",   "+avxneconvert"};
-    const char *out = "";
-    for (size_t i = 0; i < sizeof used / sizeof *used; i++) {
-        if (lists(list, used[i]))
-            out = arena_printf(a, "%s%s%s", out, *out ? "," : "", used[i]);
+    size_t n = sizeof processors / sizeof *processors;
+    for (size_t i = 0; i < n; i++) {
+        const char *architecture = processors[i].architecture;
+        bool is_it = strncmp(triple, architecture, strlen(architecture)) == 0;
+        for (int k = 0; k < 4 && processors[i].needs[k]; k++)
+            is_it &= lists(features, processors[i].needs[k]);
+        if (is_it)
+            return processors[i].cpu;
     }
-    return out;
+    return "generic";
+}
+
+// Return the features that code which is to come quickly uses beyond what every
+// machine of the architecture has: LLVM has slow code for what they do.
+static const char *brief_features(const char *cpu)
+{
+    return strcmp(cpu, "x86-64-v3") == 0 ? "+fma,+f16c" : "";
 }
 
 // Return the target machine of this machine, or NULL after reporting.
 static LLVMTargetMachineRef host_machine(struct rewriter *w)
 {
     char *triple = LLVMGetDefaultTargetTriple(), *text = NULL;
-    char *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
+    char *features = LLVMGetHostCPUFeatures();
+    const char *cpu = processor_of(triple, features);
     LLVMTargetRef target;
     LLVMTargetMachineRef machine = NULL;
     LLVMInitializeNativeTarget();
@@ -73,14 +91,13 @@ static LLVMTargetMachineRef host_machine(struct rewriter *w)
         LLVMDisposeMessage(text);
     } else {
         bool is_brief = w->code->is_brief;
-        machine = LLVMCreateTargetMachine(
-            target, triple, is_brief ? "" : cpu,
-            is_brief ? brief_features(w->code->arena, features) : features,
-            codegen_level(w->code), LLVMRelocPIC, LLVMCodeModelJITDefault);
+        machine = LLVMCreateTargetMachine(target, triple, is_brief ? "" : cpu,
+                                          is_brief ? brief_features(cpu) : "",
+                                          codegen_level(w->code), LLVMRelocPIC,
+                                          LLVMCodeModelJITDefault);
         LLVMSetTarget(w->module, triple);
     }
     LLVMDisposeMessage(triple);
-    LLVMDisposeMessage(cpu);
     LLVMDisposeMessage(features);
     return machine;
 }
@@ -109,6 +126,8 @@ static bool find_library(struct rewriter *w)
 {
     LLVMOrcLLJITRef jit = w->code->jit;
     LLVMOrcDefinitionGeneratorRef generator;
+    if (failed(code_define_builtins(jit), w->diags))
+        return false;
     if (failed(LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(
                    &generator, LLVMOrcLLJITGetGlobalPrefix(jit), NULL, NULL),
                w->diags))

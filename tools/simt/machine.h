@@ -4,8 +4,8 @@
 #ifndef TOOLS_SIMT_MACHINE_H
 #define TOOLS_SIMT_MACHINE_H
 
-#include "ir/shared.h"
-#include "tools/simt/simt.h"
+#include "tools/simt/memory.h"
+#include "tools/simt/search.h"
 
 enum {
     WARP_LANES = 32,
@@ -13,82 +13,11 @@ enum {
     FIBERS_MOST = 8192, // of a cluster of blocks
     CLUSTER_MOST = 16,
     MBARRIERS_MOST = 512,
+    RESIDENT_MOST = 64,
+    RESIDENT_USUAL = 8,
     AGENTS_MOST = FIBERS_MOST + FIBERS_MOST / WARP_LANES + MBARRIERS_MOST,
     OPERANDS_MOST = 640,
     SINK_BYTES = 64
-};
-
-struct region;
-struct cell;
-
-// How code touches memory.
-enum access_kind {
-    ACCESS_READ = 1,
-    ACCESS_WRITE = 2,
-    ACCESS_ATOMIC = 4, // with READ and WRITE
-    ACCESS_LATER = 8,  // by what a thread asks for; with READ or WRITE
-};
-
-// How much of a check an access inside of its window needs.
-enum window_mode {
-    WINDOW_CELLS, // records of all its elements
-    WINDOW_CELL,  // the record of one element that is read
-    WINDOW_FREE,  // none: what is never written is read
-};
-
-// The part of an array in which an access needs no other check; all zero is
-// none.  Copied from the region, so that one look finds all of it.
-struct window {
-    unsigned char *base;
-    size_t most; // offset of an access
-    size_t mask; // bits of the offset that are 0
-    struct region *region;
-    struct cell *cells;
-    unsigned shift;
-    enum window_mode mode;
-};
-
-// An instruction that is watched.
-struct site {
-    uint32_t number;
-    uint32_t bytes, align;
-    unsigned kind;       // of enum access_kind, combined; 0: no access
-    struct region *home; // the array that the address is computed from, or NULL
-    struct simt_place place;    // in the kernel
-    struct simt_place schedule; // of the directive that made it
-    struct window window;       // where the last access was
-};
-
-// Who touched an element last.  A record is packed, see `record_make`.
-struct cell {
-    uint64_t write, read;       // 0: nobody
-    uint64_t other_read;        // by another thread, where `read` is of
-                                // several; with clocks: the next reader
-    uint32_t write_by, read_by; // block serial numbers
-};
-
-// An array.
-struct region {
-    const char *name;
-    const struct ir_buffer *buffer; // or NULL
-    enum space space;
-    unsigned char *base;
-    size_t bytes;       // of all threads together
-    size_t stride;      // local: from one thread to the next, else 0
-    size_t part;        // bytes of one thread, or one block
-    size_t copy;        // shared, of a cluster: from one block to the next;
-                        // the first copy stands for that of the own block
-    unsigned shift;     // log2 of the bytes of a cell
-    struct cell *cells; // NULL: constant memory, nothing is recorded
-    size_t n_cells;
-    bool is_defined; // before the run
-    bool is_read_only;
-    bool is_result;
-    uint32_t rank;
-    int64_t shape[SIMT_RANK_MOST];     // of parameters and the workspace
-    int64_t strides[SIMT_RANK_MOST];   // in elements
-    size_t elem;                       // bytes
-    const struct shared_layout *parts; // arrays that share it, or NULL
 };
 
 enum fiber_state {
@@ -118,11 +47,19 @@ struct clock {
     uint32_t *fenced; // and are known to the asynchronous proxy
 };
 
+// The state of a loop at its head, some iterations ago.
+struct turn {
+    const struct site *site;
+    uint64_t state, changes;
+    uint32_t n, most; // iterations since, and until another one is kept
+};
+
 // A thread.
 struct fiber {
     void *stack; // where it was left
     enum fiber_state state;
     uint32_t thread[3], block[3];
+    uint32_t place;      // among the threads of all resident blocks
     uint32_t number;     // in the cluster
     uint32_t tid;        // in the block
     uint32_t rank;       // of the block in the cluster
@@ -130,6 +67,7 @@ struct fiber {
     uint32_t floor;      // older accesses of the block came before
     uint32_t warp_floor; // and of the warp
     struct clock clock;  // with NULL: the floors say all
+    struct view view;    // of other blocks
     uint32_t waits_for;  // which barrier, or how many registers
     uint64_t parity;     // of the phase
     uint64_t waited;     // progress of the machine at the last test
@@ -145,6 +83,17 @@ struct fiber {
     bool insists;            // on a phase of an mbarrier
     bool has_arrived;        // at the barrier of the cluster
     bool may_pass;           // it: all have arrived
+    uint64_t idle_at;        // changes of memory, and one, when it looked and
+                             // found nothing new
+    uint64_t round_at;       // the same when its loop began to repeat itself
+    uint64_t left;           // iterations of that loop at most
+    struct turn turn;        // of that loop
+    const void *polled;      // by its last atomic
+    const struct site *poller;
+    uint64_t expected;       // by it, if it compared
+    uint64_t polled_at;      // changes then
+    uint32_t polls;          // in vain, while nobody else could go on
+    uint32_t atomics;        // so far
     const struct site *site; // what it waits at
     enum collective what;
     uint32_t mask;
@@ -172,6 +121,9 @@ struct same {
 };
 enum { SAME_MOST = 1 << 21 };
 
+// Blocks of a launch of which it is noted which two touched a common element.
+enum { PAIRS_SIDE = 1024 };
+
 // When what is asynchronous happens: policies.def.
 enum arrival { ARRIVAL_late, ARRIVAL_at_once, ARRIVAL_random };
 
@@ -192,6 +144,32 @@ struct tensor_map {
     uint32_t swizzle; // 0, 32, 64 or 128 bytes
 };
 
+// The last write, of which is not yet known whether it changes anything.
+struct written {
+    const void *at;
+    size_t bytes; // 0: none
+    unsigned char before[SINK_BYTES];
+};
+
+// A place for a block, or a cluster, that is resident.
+struct slot {
+    struct fiber *fibers;
+    uint32_t serial, clock, at[3];
+    bool is_live;
+};
+
+// Threads that look have been let go on, to see whether it helps.
+struct trial {
+    bool is_on;
+    uint64_t changes, progress; // when it began
+};
+
+// The order of the blocks of a launch, or of clusters of them.
+struct tour {
+    uint64_t n, at, step; // of so many, from where, how far each time
+    uint64_t all;         // of the launch
+};
+
 // One run.
 struct machine {
     unsigned char *arena; // address space for arrays
@@ -204,6 +182,7 @@ struct machine {
     struct site *const *sites; // of the code, by number
     const char *entry;         // the launch
     uint32_t grid[3], block[3], at[3];
+    struct tour tour;
     uint32_t cluster[3];  // blocks of a cluster
     uint32_t threads;     // of a block
     uint32_t n_fibers;    // of a cluster
@@ -211,15 +190,28 @@ struct machine {
     uint32_t min_blocks;  // that share the registers; 0: not said
     enum arrival arrival; // of what is asynchronous
     uint32_t serial;      // of the block, over all launches
+    uint32_t last_serial; // of any block
     uint32_t first;       // serial before this launch's first block; as a
                           // reader: several blocks of the launch
     uint32_t clock;       // meetings of threads so far
-    uint32_t began;       // the clock when the block began
-    struct fiber fibers[FIBERS_MOST];
+    struct fiber all[FIBERS_MOST]; // of all slots
+    struct fiber *fibers;          // of this one
+    struct slot slots[RESIDENT_MOST];
+    uint32_t n_slots, slot;
+    bool may_wait;    // code that may look for changes of memory
+    uint64_t changes; // of values in memory
+    struct written written;
+    struct fiber *forced; // that goes on though it finds nothing new
+    struct trial trial;
+    struct orders orders;
     struct fiber *current;
     uint32_t order[FIBERS_MOST];
-    bool has_async;      // code that needs `async`
-    bool has_clocks;     // and a launch that needs clocks
+    bool has_async;  // code that needs `async`
+    bool has_clocks; // and a launch that needs clocks
+    bool has_order;  // and fences or atomics that put accesses in order
+    bool has_agents; // not only threads touch memory
+    enum simt_missing assumed; // of fences that are not there
+    struct flags flags;
     uint32_t n_agents;   // so far
     struct async *async; // async.h
     const struct tensor_map *maps;
@@ -230,52 +222,22 @@ struct machine {
     unsigned char *stacks;
     size_t stack_bytes;
     void (*body)(void *slots);
-    void *slots; // of the parameters
+    void *parameters; // their slots
 
     enum simt_policy policy;
     uint64_t random;        // state
     int64_t slice, granted; // steps left to this fiber, and what it was given
     uint64_t steps, most_steps;
     uint64_t most_blocks; // of a launch; 0: all
+    uint32_t resident;    // blocks at a time
     bool is_stopped;
     uint64_t poison; // what arrays of a block, and registers, hold at first
     struct pending pending;
     struct same same[SAME_MOST]; // same.c
+    uint64_t pairs[PAIRS_SIDE * PAIRS_SIDE / 64];
     unsigned char sink[SINK_BYTES] __attribute__((aligned(16)));
     struct simt_result *result;
 };
-
-// ---- memory.c
-
-// Return a machine without arrays, or NULL if there is no address space.
-struct machine *machine_open(void);
-void machine_close(struct machine *m);
-
-// Add an array of `bytes` bytes per thread or in all, zero, on pages of its
-// own.  Returns NULL when there is no room.
-struct region *region_add(struct machine *m, const char *name, enum space space,
-                          size_t bytes, size_t elem, size_t copies);
-
-// Add an array in shared memory, of which each of `blocks` blocks of a cluster
-// has its own.  No two of them agree in the low bits of their addresses, which
-// is all that descriptors hold.
-struct region *region_add_shared(struct machine *m, const char *name,
-                                 size_t bytes, size_t elem, size_t align,
-                                 uint32_t blocks);
-
-// Make memory outside of the arena known: constants of the module.
-struct region *region_add_constant(struct machine *m, const char *name,
-                                   const void *at, size_t bytes);
-
-// Forget all arrays but the first `n`.
-void regions_drop(struct machine *m, size_t n);
-
-// Say which array of the kernel a region is, and its strides in elements.
-void region_describe(struct region *r, const struct ir_buffer *buffer,
-                     const int64_t *strides);
-
-// Return the region an address lies in, or the first of all for "nowhere".
-struct region *region_of(struct machine *m, const void *p);
 
 // ---- access.c: called by the code
 
@@ -301,6 +263,16 @@ void *simt_local(struct machine *m, const struct region *r);
 // Decide what a write that met another one was.
 void pending_settle(struct machine *m);
 
+// ---- foreign.c
+
+// Note the first read of an element by this block, where there are no fences.
+void foreign_read(struct machine *m, const struct region *r, struct cell *c,
+                  uint64_t record);
+
+// Return a read of an element by another block, and that block's serial number.
+uint64_t foreign_reader(const struct machine *m, const struct cell *c,
+                        uint32_t *by);
+
 // ---- same.c
 
 // Note who has written the cell at `p`, and what: a write of the block meets
@@ -312,6 +284,15 @@ void same_note(struct machine *m, const struct region *r,
 // one, which it has not met, has written last.
 bool same_as_own(struct machine *m, const struct region *r,
                  const unsigned char *p);
+
+// ---- coverage.c
+
+// Note that this block touched an element that another one of the launch, by
+// its serial number, touched last.
+void pairs_note(struct machine *m, uint32_t other);
+
+// Begin a launch, of which there are no pairs yet.
+void pairs_begin(struct machine *m);
 
 // ---- under_way.c
 
@@ -363,9 +344,13 @@ void finding_make(struct machine *m, enum simt_fault fault,
                   const struct site *s, struct region *r, const void *p,
                   struct simt_finding *out);
 
-// Say who another access of a finding was by, and where.
-void finding_set_other(const struct machine *m, uint64_t record,
+// Say who another access of a finding was by, and where; of which block.
+void finding_set_other(const struct machine *m, uint64_t record, uint32_t by,
                        struct simt_finding *f);
+
+// Say which other thread waits.
+void finding_set_waiting(const struct machine *m, const struct fiber *other,
+                         struct simt_finding *f);
 
 // Note a fault of the current thread in which a write had a part.
 void finding_add_other(struct machine *m, enum simt_fault fault,
@@ -376,8 +361,10 @@ void finding_add_other(struct machine *m, enum simt_fault fault,
 void finding_note(struct machine *m, const struct simt_finding *f);
 
 // Return the coordinates of a thread of the cluster, or of the thread that
-// another agent works for.
+// another agent works for; the same of another cluster of the launch.
 struct simt_thread thread_of(const struct machine *m, uint32_t number);
+struct simt_thread foreign_thread(const struct machine *m, uint32_t number,
+                                  uint32_t by);
 
 // ---- order.c
 
@@ -396,10 +383,26 @@ void order_grant(struct machine *m);
 // the last and some between.
 void blocks_run(struct machine *m);
 
+// Find the first block of the cluster of a serial number.
+void block_at(const struct machine *m, uint32_t serial, uint32_t at[3]);
+
+// Let the block of a slot be the one that runs.
+void slot_enter(struct machine *m, uint32_t slot);
+
 // ---- block.c
 
-// Run one block to its end, or until the run is stopped.
-void block_run(struct machine *m);
+// Begin a block, or the blocks of a cluster.
+void block_begin(struct machine *m);
+
+// Let each of its threads run that can.  Returns whether any did; notes its
+// end.
+bool block_advance(struct machine *m);
+
+// Let a thread go on for the steps that it was granted.
+void fiber_go_on(struct machine *m, struct fiber *f);
+
+// Nothing of a block goes on: say who waits, where.
+void note_stuck(struct machine *m);
 
 // Leave the current fiber; returns when it goes on.
 void fiber_yield(struct machine *m);
@@ -418,7 +421,34 @@ void fiber_preempt(struct machine *m, const struct site *s);
 // Wait for the block; called by the code.
 void simt_barrier(struct machine *m, const struct site *s);
 
+// ---- wait.c
+
+// Note a write that is about to be done.
+void wait_note_write(struct machine *m, const void *p, size_t bytes);
+
+// Count the last write if it has changed anything.
+void wait_settle(struct machine *m);
+
+// Return whether a thread would find nothing new.
+bool wait_is_idle(struct machine *m, const struct fiber *f);
+
+// The current thread looks at an element by an atomic, which may compare it: if
+// nothing has changed since it did just that, others run first.
+void wait_poll(struct machine *m, const void *p, uint64_t expected,
+               const struct site *s);
+
+// The head of a loop, its state, and the iterations that it has left; called by
+// the code.
+void simt_turn(struct machine *m, const struct site *s, uint64_t state,
+               uint64_t left);
+
+// No thread runs: let one go on that looks for changes, or say that all hang.
+void wait_resolve(struct machine *m, uint64_t unbegun);
+
 // ---- async.c
+
+// Begin a launch.
+void async_launch(struct machine *m);
 
 // Begin the blocks of a cluster, and end them.
 void async_begin(struct machine *m);

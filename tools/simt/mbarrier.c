@@ -90,6 +90,7 @@ uint32_t mbarrier_bring(struct machine *m, struct mbarrier *b)
 void mbarrier_complete(struct machine *m, struct mbarrier *b, int64_t bytes,
                        uint32_t arrivals)
 {
+    m->changes++;
     b->bytes -= bytes;
     b->pending -= arrivals < b->pending ? arrivals : b->pending;
     end_phase(m, b);
@@ -158,6 +159,7 @@ uint64_t mbarrier_inval(struct machine *m, const struct site *s,
 static void expect(struct machine *m, struct mbarrier *b, int64_t bytes,
                    const struct site *s)
 {
+    m->changes++;
     b->bytes += bytes;
     if (llabs(b->bytes) > BYTES_MOST)
         finding_add(m, SIMT_FAULT_mbarrier_overflow, s, region_of(m, b->at),

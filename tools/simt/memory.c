@@ -28,6 +28,7 @@ struct machine *machine_open(void)
     if (!m)
         return NULL;
     m->n_regions = 1;
+    m->fibers = m->all;
     m->used = PAGE_BYTES;
     m->arena = reserve(ARENA_BYTES);
     m->pages = reserve(PAGES_BYTES);

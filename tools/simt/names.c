@@ -1,4 +1,4 @@
-// The tables of policies and faults as text.
+// The tables of policies, faults and points as text.
 
 #include "tools/simt/simt.h"
 
@@ -18,6 +18,15 @@ static const struct {
 #define FAULT(name, spelling, severity, text) {spelling, SIMT_##severity, text},
 #include "tools/simt/faults.def"
 #undef FAULT
+};
+
+static const struct {
+    const char *name, *one;
+    bool writes;
+} points[] = {
+#define POINT(name, spelling, one, writes) {spelling, one, writes},
+#include "tools/simt/points.def"
+#undef POINT
 };
 
 const char *simt_policy_name(enum simt_policy p)
@@ -46,7 +55,44 @@ const char *simt_fault_text(enum simt_fault f)
     return faults[f].text;
 }
 
+const char *simt_missing_name(enum simt_missing m)
+{
+    static const char *const names[] = {
+        NULL,
+#define MISSING(name, is_wide, releases, acquires, text) #name,
+#include "tools/simt/missing.def"
+#undef MISSING
+    };
+    return names[m];
+}
+
+const char *simt_missing_text(enum simt_missing m)
+{
+    static const char *const texts[] = {
+        NULL,
+#define MISSING(name, is_wide, releases, acquires, text) text,
+#include "tools/simt/missing.def"
+#undef MISSING
+    };
+    return texts[m];
+}
+
 enum simt_severity simt_fault_severity(enum simt_fault f)
 {
     return faults[f].severity;
+}
+
+const char *simt_point_name(enum simt_point_kind kind)
+{
+    return points[kind].name;
+}
+
+const char *simt_point_one(enum simt_point_kind kind)
+{
+    return points[kind].one;
+}
+
+bool simt_point_writes(enum simt_point_kind kind)
+{
+    return points[kind].writes;
 }

@@ -15,6 +15,7 @@ enum { SITE_BITS = 18, AGENT_BITS = 14, AGENT_SHIFT = SITE_BITS };
 #define WARP_FLAG   (UINT64_C(1) << 32)
 #define BLOCK_FLAG  (UINT64_C(1) << 33)
 #define PROXY_FLAG  BLOCK_FLAG
+#define WRITE_FLAG  BLOCK_FLAG // of a write among readers
 #define ATOMIC_FLAG (UINT64_C(1) << 34)
 #define STAMP_SHIFT 35
 
@@ -52,7 +53,7 @@ static inline bool is_before(const struct fiber *f, uint64_t record)
 {
     uint32_t stamp = stamp_of(record), agent = agent_of(record);
     if (f->clock.seen)
-        return stamp < f->clock.seen[agent];
+        return stamp < f->clock.seen[agent] || stamp < f->floor;
     bool same_warp = agent / WARP_LANES == f->number / WARP_LANES;
     return stamp < f->floor ||
            (same_warp && !(record & BLOCK_FLAG) && stamp < f->warp_floor);
@@ -70,6 +71,31 @@ static inline bool is_own(const struct fiber *f, uint64_t record)
 static inline bool meets(const struct fiber *f, uint64_t record)
 {
     return record && !is_own(f, record) && !is_before(f, record);
+}
+
+// Return whether a record is of another block of this launch.
+static inline bool is_foreign(const struct machine *m, const struct region *r,
+                              uint32_t by)
+{
+    return r->space == SPACE_global && by >= m->first && by != m->serial;
+}
+
+// Return whether an access of another block is one that nothing puts before
+// this thread.
+static inline bool meets_foreign(const struct machine *m, uint64_t record,
+                                 uint32_t by)
+{
+    return !m->has_order || !model_knows(m, record, by);
+}
+
+// Return whether two accesses are atomics, each of a scope that holds both
+// threads.
+static inline bool are_atomic(const struct machine *m, const struct site *s,
+                              uint64_t record, uint32_t by)
+{
+    return s->kind & ACCESS_ATOMIC && record & ATOMIC_FLAG &&
+           ((by == m->serial && m->n_fibers == m->threads) ||
+            model_reaches(m, s, record, by));
 }
 
 // Return the record of a byte of a region.

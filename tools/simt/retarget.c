@@ -122,9 +122,11 @@ static struct region *shared_region(struct rewriter *w, LLVMValueRef variable)
     size_t bytes = bytes_of(LLVMGlobalGetValueType(variable));
     size_t elem = b ? type_bytes(b->elem) : e ? least_element(e->shared) : 1;
     size_t align = LLVMGetAlignment(variable);
-    struct region *r = region_add_shared(
-        w->code->machine, name, bytes ? bytes : DYNAMIC_MOST, elem,
-        align > SHARED_ALIGN ? align : SHARED_ALIGN, w->code->cluster);
+    uint32_t cluster = w->code->cluster, resident = w->code->resident;
+    struct region *r =
+        region_add_shared(w->code->machine, name, bytes ? bytes : DYNAMIC_MOST,
+                          elem, align > SHARED_ALIGN ? align : SHARED_ALIGN,
+                          cluster > resident ? cluster : resident);
     if (r && b)
         describe(r, b);
     else if (r && e)
@@ -230,6 +232,26 @@ void code_need_clocks(struct rewriter *w)
     }
 }
 
+void code_need_order(struct rewriter *w, bool is_fence)
+{
+    w->code->machine->has_async = true;
+    for (size_t i = 0; i < w->code->entries.n; i++) {
+        struct code_entry *e = &w->code->entries.at[i];
+        bool is_it = !w->launch || e == w->launch;
+        e->may_wait |= is_it;
+        e->has_fences |= is_it && is_fence;
+        e->has_answers |= is_it;
+    }
+}
+
+void code_may_wait(struct rewriter *w)
+{
+    for (size_t i = 0; i < w->code->entries.n; i++) {
+        struct code_entry *e = &w->code->entries.at[i];
+        e->may_wait |= !w->launch || e == w->launch;
+    }
+}
+
 // Add `void NAME.run(ptr slots)`, which calls the entry with what the slots
 // hold.
 static void add_runner(struct rewriter *w, LLVMValueRef function)
@@ -272,6 +294,7 @@ static bool rewrite(struct rewriter *w, LLVMValueRef function)
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = next) {
             next = LLVMGetNextInstruction(i);
             w->code->locals += VALUE_BYTES;
+            code_cover(w, i);
             if (LLVMIsACallInst(i))
                 ok = code_replace_call(w, i) && ok;
             else
@@ -280,6 +303,8 @@ static bool rewrite(struct rewriter *w, LLVMValueRef function)
     }
     if (w->code->is_checked)
         code_define(w, function);
+    if (w->code->is_covered)
+        code_each_loop(w, function, code_cover_loop);
     return ok;
 }
 
@@ -300,6 +325,8 @@ static void make_plain(LLVMValueRef function)
 bool code_retarget(struct rewriter *w)
 {
     read_entries(w);
+    if (w->code->is_checked && code_meets_blocks(w))
+        w->code->resident = RESIDENT_MOST;
     if (!place_shared(w))
         return false;
     export_constants(w);

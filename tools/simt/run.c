@@ -1,265 +1,60 @@
-// One run: arguments into the arena, all blocks of all launches, results out
-// of it.
+// One run: all blocks of all launches.
 
 #define _DEFAULT_SOURCE // MAP_ANONYMOUS
 
-#include "tools/simt/code.h"
+#include "tools/simt/run.h"
 
-#include "ir/base/num.h"
 #include "ir/build.h"
 #include "ir/walk.h"
-#include "tools/simt/sparse.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
-// Results of more elements are not looked through for what is unwritten.
-#define ELEMENTS_MOST (INT64_C(1) << 28)
-
 enum { STACK_BYTES = 64 * 1024, SLOT_BYTES = 8 };
 #define STEPS_MOST UINT64_C(10000000000)
 #define GRID_MOST  INT64_C(0x7fffffff)
-
-// A run.
-struct running {
-    struct simt_code *code;
-    struct machine *m;
-    const struct eval_argument *arguments;
-    struct diag_list *diags;
-    unsigned char *slots; // of the entries' parameters
-    size_t n_slots;
-    struct region **regions; // of the parameters, NULL for scalars, then of the
-                             // workspace
-    struct tensor_map *maps;
-};
-
-// ---- Arguments ------------------------------------------------------------
-
-// What looks for atomics on an array.
-struct search {
-    const struct ir_buffer *buffer;
-    bool found;
-};
-
-// Note an atomic.
-static void see_atomic(struct ir_expr *x, void *context)
-{
-    struct search *s = context;
-    s->found |=
-        ir_op_info(x->op)->flags & OP_WRITES && x->u.buffer == s->buffer;
-}
-
-// Return whether an array holds something before the run: inputs, and results
-// that nothing but atomics makes.
-static bool is_defined(const struct ir_kernel *k, const struct ir_buffer *b)
-{
-    struct search s = {b, false};
-    if (b->role != ROLE_output)
-        return b->role != ROLE_alloc;
-    ir_each_expr_in((struct ir_block *)&k->body, see_atomic, &s);
-    return s.found && !ir_block_stores((struct ir_block *)&k->body, b);
-}
-
-// Describe the dimensions of an array of the kernel.
-static void describe(const struct running *r, struct region *region,
-                     const struct ir_buffer *b)
-{
-    const struct ir_kernel *k = r->code->kernel;
-    int64_t strides[SIMT_RANK_MOST] = {0}, row = 1, extent = 1;
-    for (uint32_t i = b->rank; i-- > 0 && b->rank <= SIMT_RANK_MOST;) {
-        strides[i] = row;
-        if (b->strides)
-            ir_eval_int(k, r->arguments, b->strides[i], &strides[i]);
-        ir_eval_int(k, r->arguments, b->shape[i], &extent);
-        region->shape[i] = extent;
-        row *= extent > 0 ? extent : 1;
-    }
-    region_describe(region, b, strides);
-}
-
-// Add an array to the machine; `data` NULL leaves it undefined.
-// Returns NULL after reporting.
-static struct region *add_array(struct running *r, const struct ir_buffer *b,
-                                const void *data, size_t bytes)
-{
-    struct region *region =
-        region_add(r->m, b->name, SPACE_global, bytes, type_bytes(b->elem), 1);
-    if (!region) {
-        diag_error(r->diags, (struct span){0}, D_simt_no_memory);
-        return NULL;
-    }
-    describe(r, region, b);
-    region->is_defined = is_defined(r->code->kernel, b);
-    region->is_read_only = b->role == ROLE_input;
-    region->is_result = b->role == ROLE_output;
-    if (data && bytes)
-        sparse_copy(region->base, data, bytes);
-    return region;
-}
-
-// Write the value of a scalar parameter to its slot.
-static void store_scalar(const struct ir_var *v,
-                         const struct eval_argument *argument, void *slot)
-{
-    if (type_is_float(v->type))
-        eval_store_float(v->type, slot, argument->scalar.f);
-    else
-        eval_store_int(v->type, slot, argument->scalar.i);
-}
-
-// Find the bytes of an array of the workspace, gaps between its rows included.
-// Returns false if that is no number.
-static bool workspace_bytes(const struct running *r, const struct ir_buffer *b,
-                            int64_t *bytes)
-{
-    const struct ir_kernel *k = r->code->kernel;
-    int64_t last = 0, row = 1;
-    for (uint32_t i = b->rank; i-- > 0;) {
-        int64_t extent, stride = row, step;
-        if (!ir_eval_int(k, r->arguments, b->shape[i], &extent) ||
-            (b->strides &&
-             !ir_eval_int(k, r->arguments, b->strides[i], &stride)) ||
-            !num_mul(extent - 1, stride, &step) ||
-            !num_mul(row, extent, &row) || !num_add(last, step, &last))
-            return false;
-    }
-    return num_mul(row > 0 ? last + 1 : 0, (int64_t)type_bytes(b->elem), bytes);
-}
-
-// Put a pointer to an array into the next slot.
-static bool push_array(struct running *r, struct region *region)
-{
-    if (region)
-        memcpy(r->slots + SLOT_BYTES * r->n_slots++, &region->base, SLOT_BYTES);
-    return region;
-}
-
-// Give the parameters of the kernel to the machine.
-static bool set_parameters(struct running *r)
-{
-    const struct ir_kernel *k = r->code->kernel;
-    for (size_t i = 0; i < k->params.n; i++) {
-        const struct ir_param *p = &k->params.at[i];
-        const struct eval_argument *argument = &r->arguments[i];
-        if (p->var) {
-            store_scalar(p->var, argument,
-                         r->slots + SLOT_BYTES * r->n_slots++);
-            continue;
-        }
-        r->regions[i] = add_array(r, p->buffer, argument->data, argument->size);
-        if (!push_array(r, r->regions[i]))
-            return false;
-    }
-    struct region **region = &r->regions[k->params.n];
-    for (size_t i = 0; i < k->body.n; i++) {
-        const struct ir_stmt *s = k->body.at[i];
-        int64_t bytes;
-        if (s->kind != STMT_alloc)
-            continue;
-        if (!workspace_bytes(r, s->u.buffer, &bytes))
-            return false;
-        *region = add_array(r, s->u.buffer, NULL, (size_t)bytes);
-        if (!push_array(r, *region++))
-            return false;
-    }
-    return true;
-}
-
-// Return the map of an array: the copy engine counts dimensions from the
-// innermost one.
-static struct tensor_map map_of(const struct running *r, const struct ir_map *m)
-{
-    const struct region *region =
-        r->regions[ir_launch_parameter(r->code->kernel, m->buffer)];
-    struct tensor_map map = {.base = region->base,
-                             .bytes = (uint32_t)region->elem,
-                             .rank = region->rank,
-                             .swizzle = m->swizzle};
-    for (uint32_t d = 0; d < map.rank && map.rank <= MAP_RANK_MOST; d++) {
-        uint32_t from = map.rank - 1 - d;
-        map.size[d] = region->shape[from];
-        map.stride[d] = region->strides[from] * (int64_t)region->elem;
-        map.box[d] = m->box[from];
-    }
-    return map;
-}
-
-// Give the tensor maps to the machine, and pointers to them to the entries.
-static bool set_maps(struct running *r)
-{
-    size_t n = r->code->kernel->maps.n;
-    r->maps = calloc(n + 1, sizeof *r->maps);
-    for (size_t i = 0; i < n && r->maps; i++) {
-        const struct tensor_map *map = &r->maps[i];
-        r->maps[i] = map_of(r, r->code->kernel->maps.at[i]);
-        memcpy(r->slots + SLOT_BYTES * r->n_slots++, &map, SLOT_BYTES);
-    }
-    r->m->maps = r->maps;
-    r->m->n_maps = n;
-    return r->maps;
-}
-
-// Copy the results out of the machine.
-static void read_results(struct running *r)
-{
-    const struct ir_kernel *k = r->code->kernel;
-    for (size_t i = 0; i < k->params.n; i++)
-        if (r->regions[i] && k->params.at[i].buffer->role != ROLE_input)
-            sparse_copy(r->arguments[i].data, r->regions[i]->base,
-                        r->arguments[i].size);
-}
-
-// Return the offset of element number `at` of an array, in elements.
-static int64_t offset_of(const struct region *r, int64_t at)
-{
-    int64_t offset = 0;
-    for (uint32_t i = r->rank; i-- > 0;) {
-        offset += at % r->shape[i] * r->strides[i];
-        at /= r->shape[i];
-    }
-    return offset;
-}
-
-// Note which elements of a result were never written.
-static void note_unwritten_of(struct running *r, struct region *region)
-{
-    struct simt_finding first;
-    int64_t all = 1;
-    uint64_t n = 0;
-    for (uint32_t i = 0; i < region->rank; i++)
-        all *= region->shape[i];
-    for (int64_t at = 0; at < all && all <= ELEMENTS_MOST; at++) {
-        size_t offset = (size_t)offset_of(region, at) * region->elem;
-        if (region->cells[offset >> region->shift].write)
-            continue;
-        if (!n++)
-            finding_make(r->m, SIMT_FAULT_unwritten, NULL, region,
-                         region->base + offset, &first);
-    }
-    first.count = n;
-    if (n)
-        finding_note(r->m, &first);
-}
-
-// Note results of which elements were never written.
-static void note_unwritten(struct running *r)
-{
-    for (size_t i = 0; i < r->code->kernel->params.n; i++) {
-        struct region *region = r->regions[i];
-        if (region && region->is_result && !region->is_defined)
-            note_unwritten_of(r, region);
-    }
-}
-
-// ---- Launches -------------------------------------------------------------
 
 // Forget where accesses were: arrays come and go.
 static void forget_windows(struct simt_code *code)
 {
     for (size_t i = 0; i < code->sites.n; i++)
-        code->sites.at[i]->window = (struct window){NULL};
+        code->sites.at[i]->window = (struct window){.base = NULL};
+}
+
+// Note that an expression asks how many blocks are resident.
+static void see_resident(struct ir_expr *x, void *context)
+{
+    bool *any = context;
+    *any |= x->op == OP_resident;
+}
+
+// Return whether all blocks of a launch are resident at a time on any GPU: its
+// grid says so, or is a small number.
+static bool is_resident(const struct ir_launch *l)
+{
+    int64_t all = 1, n;
+    bool asks = false, is_number = true;
+    for (int d = 0; d < 3; d++) {
+        ir_each_expr(l->grid[d], see_resident, &asks);
+        is_number &=
+            ir_int_value(l->grid[d], &n) && n > 0 && n <= RESIDENT_MOST;
+        all *= is_number ? n : 1;
+    }
+    return asks || (is_number && all <= RESIDENT_MOST);
+}
+
+// Return how many blocks of a launch are to run at a time.
+static uint32_t resident(const struct running *r, const struct code_entry *e)
+{
+    uint32_t asked = r->run->resident ? r->run->resident : 1;
+    bool is_alone = !e->meets_blocks || e->has_clocks ||
+                    e->cluster[0] * e->cluster[1] * e->cluster[2] > 1;
+    if (is_alone || r->code->resident == 1)
+        return 1;
+    return is_resident(e->launch) || asked > RESIDENT_MOST ? RESIDENT_MOST
+                                                           : asked;
 }
 
 // Prepare the machine for a launch.  False if its grid has no value, or one
@@ -287,7 +82,11 @@ static bool prepare(struct running *r, const struct code_entry *e)
     }
     m->n_fibers = m->threads * blocks_of_cluster;
     m->registers = e->registers;
-    m->has_clocks = e->has_clocks;
+    m->has_agents = e->has_clocks;
+    m->has_order = e->has_fences || (m->assumed && e->has_answers);
+    m->has_clocks = m->has_agents || m->has_order;
+    m->may_wait = e->may_wait && r->code->is_checked;
+    m->resident = resident(r, e);
     m->min_blocks = e->launch->min_blocks;
     forget_windows(r->code);
     if (r->code->dynamic) {
@@ -383,6 +182,47 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+uint32_t simt_resident_most(const struct simt_code *code)
+{
+    return code->resident > 1 ? RESIDENT_USUAL : 1;
+}
+
+// Run all launches once: arguments in, findings out; results stay in the
+// arena.
+static bool run_once(struct running *r, const struct simt_run *run,
+                     struct simt_result *out, enum simt_missing assumed)
+{
+    begin(r->code, run, out);
+    r->m->assumed = assumed;
+    r->m->parameters = r->slots;
+    r->n_slots = 0;
+    search_begin(r->m, !run->choice && !assumed, run->choice);
+    bool ok = arguments_set(r) && run_launches(r);
+    search_end(r->m);
+    if (ok && r->code->is_checked && !r->m->is_stopped && !run->most_blocks)
+        arguments_note_unwritten(r);
+    out->accesses = r->m->steps;
+    out->is_stopped = r->m->is_stopped;
+    return ok;
+}
+
+// Forget the arrays of a run.
+static void end(struct running *r)
+{
+    regions_drop(r->m, r->code->n_regions);
+    free(r->maps);
+    r->maps = NULL;
+}
+
+// Run again, only to see what is found.
+static bool run_again(struct running *r, struct simt_result *out,
+                      enum simt_missing assumed)
+{
+    bool ok = run_once(r, r->run, out, assumed);
+    end(r);
+    return ok;
+}
+
 bool simt_run(struct simt_code *code, const struct eval_argument *arguments,
               const struct simt_run *run, struct simt_result *out,
               struct diag_list *diags)
@@ -391,28 +231,28 @@ bool simt_run(struct simt_code *code, const struct eval_argument *arguments,
                code->kernel->maps.n + 1;
     struct running r = {.code = code,
                         .m = code->machine,
+                        .run = run,
                         .arguments = arguments,
                         .diags = diags,
                         .slots = calloc(n, SLOT_BYTES),
                         .regions = calloc(n, sizeof *r.regions)};
     double began = now();
-    begin(code, run, out);
-    r.m->slots = r.slots;
+    *out = (struct simt_result){0};
     bool ok = r.slots && r.regions && make_stacks(code);
     if (!ok)
         diag_error(diags, (struct span){0}, D_simt_no_memory);
-    ok = ok && set_parameters(&r) && set_maps(&r) && run_launches(&r);
-    if (ok && code->is_checked && !r.m->is_stopped && !run->most_blocks)
-        note_unwritten(&r);
-    if (ok)
-        read_results(&r);
+    ok = ok && run_once(&r, run, out, SIMT_MISSING_nothing);
+    void **kept = ok && missing_is_open(&r, out) ? arguments_keep(&r) : NULL;
+    if (ok && !kept)
+        arguments_read(&r);
+    end(&r);
+    if (kept) {
+        missing_find(&r, out, run_again);
+        arguments_give(&r, kept);
+    }
     qsort(out->findings, out->n, sizeof *out->findings, by_severity);
-    out->accesses = r.m->steps;
-    out->is_stopped = r.m->is_stopped;
     out->seconds = now() - began;
-    regions_drop(r.m, code->n_regions);
     free(r.slots);
     free(r.regions);
-    free(r.maps);
     return ok;
 }

@@ -115,8 +115,10 @@ struct simt_code *simt_compile(struct arena *a, const struct ir_kernel *kernel,
     struct buf text = {0};
     code->arena = code->names.arena = w.locals.arena = a;
     code->kernel = kernel;
+    code->resident = 1;
     code->is_checked = !options->is_unchecked;
     code->is_brief = options->is_brief;
+    code->is_covered = options->is_covered;
     code->machine = machine_open();
     list_entries(code);
     if (!code->machine)

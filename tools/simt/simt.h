@@ -35,6 +35,23 @@ enum simt_fault {
 
 enum simt_severity { SIMT_NOTE, SIMT_ERROR };
 
+// What of the code is counted when it runs: points.def.
+enum simt_point_kind {
+#define POINT(name, spelling, one, writes) SIMT_POINT_##name,
+#include "tools/simt/points.def"
+#undef POINT
+    SIMT_POINTS
+};
+
+// What would have put two accesses in order that meet: missing.def.
+enum simt_missing {
+    SIMT_MISSING_nothing, // no fence alone
+#define MISSING(name, is_wide, releases, acquires, text) SIMT_MISSING_##name,
+#include "tools/simt/missing.def"
+#undef MISSING
+    SIMT_MISSINGS
+};
+
 // How to compile.
 struct simt_options {
     const struct nvptx_target *target;
@@ -44,6 +61,7 @@ struct simt_options {
     size_t libdevice_size; // bytes
     bool is_unchecked;     // fast: finds nothing but hangs and divergence
     bool is_brief;         // runs of it are short: machine code comes quickly
+    bool is_covered;       // what runs is counted, see simt_points
     const char *module;    // LLVM IR to run in the place of the kernel's, which
                            // has the same entries; NULL: none
 };
@@ -55,12 +73,27 @@ struct simt_run {
     uint64_t most_steps;  // accesses and iterations of loops; 0: 10^10
     uint64_t most_blocks; // of each launch, spread over the grid; 0: all.
                           // What the others would write counts as written
+    uint32_t resident;    // blocks of a launch at a time, where they may tell
+                          // each other anything; 0: one
+    size_t choice;        // of the orders of atomics that the last run without
+                          // one has shown, from 1: turned round; 0: none is
 };
 
 // A place in the source; line 0: unknown, or none.
 struct simt_place {
     const char *file; // lives as long as the code
     unsigned line, column;
+};
+
+// An instruction that is counted, one way of a branch, or a loop; the code has
+// several where the compiler made copies.
+struct simt_point {
+    enum simt_point_kind kind;
+    uint32_t bytes;             // of a load or store
+    struct simt_place place;    // in the kernel
+    struct simt_place schedule; // of the directive that made it
+    uint64_t count;             // how often threads came by, in all runs
+    uint64_t most;              // of a loop: iterations that one thread made
 };
 
 // A thread of a launch.
@@ -83,7 +116,8 @@ struct simt_finding {
     struct simt_place other;    // its access or barrier
     struct simt_place other_schedule;
     struct simt_thread other_thread;
-    bool is_other_block;            // of a block that is not known any more
+    enum simt_missing missing;      // of a race
+    uint64_t unbegun;               // of a hang: blocks that had no room
     const char *array;              // NULL: no array is near, or none is meant
     const struct ir_buffer *buffer; // of the kernel, or NULL
     int64_t element;                // from the start of the array
@@ -102,6 +136,8 @@ struct simt_result {
     uint64_t accesses; // checked
     uint64_t barriers; // of blocks, each counted once
     uint64_t blocks;
+    size_t choices; // orders of atomics that may be turned round
+    uint64_t pairs; // of blocks of a launch that touched a common element
     double seconds;
     bool is_stopped; // by a hang or a divergence: results are incomplete
 };
@@ -126,11 +162,25 @@ bool simt_run(struct simt_code *code, const struct eval_argument *arguments,
               const struct simt_run *run, struct simt_result *out,
               struct diag_list *diags);
 
+// Return how many blocks of a launch may run at a time: one, unless they tell
+// each other something.
+uint32_t simt_resident_most(const struct simt_code *code);
+
+// Return how many points the code has; `points` are theirs, whose counts the
+// caller may set.
+size_t simt_points(const struct simt_code *code,
+                   struct simt_point *const **points);
+
 // Names and texts of the tables.
 const char *simt_policy_name(enum simt_policy p); // "warp-contiguous"
 bool simt_policy_find(const char *name, enum simt_policy *out);
 const char *simt_fault_name(enum simt_fault f); // "race-block"
 const char *simt_fault_text(enum simt_fault f);
+const char *simt_missing_name(enum simt_missing m); // "acquire"; NULL: nothing
+const char *simt_missing_text(enum simt_missing m);
 enum simt_severity simt_fault_severity(enum simt_fault f);
+const char *simt_point_name(enum simt_point_kind kind); // "stores"
+const char *simt_point_one(enum simt_point_kind kind);  // "store"
+bool simt_point_writes(enum simt_point_kind kind);
 
 #endif

@@ -4,7 +4,6 @@
 
 #include "tools/simt/sparse.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -44,4 +43,17 @@ void sparse_copy(void *to, const void *from, size_t bytes)
         at += n * PAGE;
     }
     memcpy(out + at, in + at, bytes - at);
+}
+
+bool sparse_is_untouched(const void *chunk, size_t bytes)
+{
+    unsigned char touched[PAGES_AT_ONCE];
+    size_t n = (bytes + PAGE - 1) / PAGE;
+    if ((uintptr_t)chunk & (PAGE - 1) || n > PAGES_AT_ONCE ||
+        mincore((void *)chunk, bytes, touched) != 0)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (touched[i] & 1)
+            return false;
+    return true;
 }

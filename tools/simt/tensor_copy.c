@@ -27,21 +27,21 @@ static unsigned char *place_in_shared(const struct tensor_copy *c,
 {
     uintptr_t p = (uintptr_t)c->shared + offset;
     uintptr_t mask = c->map.swizzle ? c->map.swizzle / CHUNK - 1 : 0;
-    return c->shared + offset + ((p ^ (p / LINE & mask) * CHUNK) - p);
+    return pointer_of(p ^ (p / LINE & mask) * CHUNK);
 }
 
 // Return where an element of the box lies in the tensor, NULL outside of it.
 static unsigned char *place_in_global(const struct tensor_copy *c, uint64_t i)
 {
-    int64_t offset = 0;
+    uint64_t p = (uintptr_t)c->map.base;
     for (uint32_t d = 0; d < c->map.rank; d++) {
         int64_t at = c->at[d] + (int64_t)(i % c->map.box[d]);
         i /= c->map.box[d];
         if (at < 0 || at >= c->map.size[d])
             return NULL;
-        offset += at * c->map.stride[d];
+        p += (uint64_t)(at * c->map.stride[d]);
     }
-    return c->map.base + offset;
+    return pointer_of(p);
 }
 
 // ---- Records --------------------------------------------------------------

@@ -12,6 +12,7 @@ static struct site site_of(const struct site *s, uint32_t bytes, uint32_t align,
                          .bytes = bytes,
                          .align = align,
                          .kind = kind,
+                         .reach = s->reach,
                          .place = s->place,
                          .schedule = s->schedule};
 }
@@ -21,7 +22,7 @@ void *own_address(struct machine *m, void *p)
     const struct region *r = region_of(m, p);
     size_t offset = (size_t)((unsigned char *)p - r->base);
     return r->copy && offset < r->copy
-               ? (unsigned char *)p + r->copy * (m->current->rank + 1)
+               ? (unsigned char *)p + r->copy * (m->slot + m->current->rank + 1)
                : p;
 }
 
@@ -55,6 +56,7 @@ void *access_begin(struct machine *m, void *p, const struct under_way *u)
     struct site s = site_of(u->site, u->bytes, u->align, u->kind);
     struct region *r = region_of(m, p);
     p = simt_range(m, p, u->bytes, &s);
+    m->changes++;
     if (p == m->sink)
         return NULL;
     if (r->cells && !r->is_read_only)
@@ -69,6 +71,7 @@ void access_end(struct machine *m, void *p, const struct under_way *u,
     struct site s = site_of(u->site, u->bytes, u->align, u->kind);
     struct region *r = region_of(m, p);
     bool is_write = u->kind & ACCESS_WRITE;
+    m->changes++;
     if (r->cells && !r->is_read_only)
         replace_records(m, r, p, u, record_of(u->agent, STAMP_NEVER, &s),
                         record_of(agent, stamp, &s) |

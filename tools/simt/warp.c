@@ -175,7 +175,7 @@ static void finish(struct machine *m, const struct party *p,
             f->stamp = f->warp_floor = m->clock;
     }
     if (is_sync && m->has_clocks)
-        clocks_meet(m, p->lane, WARP_LANES);
+        clocks_meet(m, p->lane, WARP_LANES, false);
 }
 
 uint64_t simt_collective(struct machine *m, uint64_t what, uint64_t mask,

@@ -21,16 +21,15 @@ static struct simt_place place_of(struct rewriter *w, LLVMMetadataRef location)
     return place;
 }
 
-// Find out which line an instruction comes from, and which directive it is
-// inlined from.
-static void set_places(struct rewriter *w, LLVMValueRef at, struct site *s)
+void code_places(struct rewriter *w, LLVMValueRef at, struct simt_place *place,
+                 struct simt_place *schedule)
 {
     LLVMMetadataRef here = LLVMInstructionGetDebugLoc(at);
     LLVMMetadataRef around = here ? LLVMDILocationGetInlinedAt(here) : NULL;
     if (around)
-        s->schedule = place_of(w, here);
+        *schedule = place_of(w, here);
     if (here)
-        s->place = place_of(w, around ? around : here);
+        *place = place_of(w, around ? around : here);
 }
 
 struct site *code_site(struct rewriter *w, LLVMValueRef at)
@@ -39,7 +38,7 @@ struct site *code_site(struct rewriter *w, LLVMValueRef at)
     struct site *s = arena_new(code->arena, struct site);
     s->number = (uint32_t)code->sites.n;
     s->align = 1;
-    set_places(w, at, s);
+    code_places(w, at, &s->place, &s->schedule);
     vec_push(code->arena, &code->sites, s);
     return s;
 }
@@ -58,6 +57,22 @@ uint32_t code_size_of(LLVMTypeRef type)
     return (LLVMGetIntTypeWidth(type) + 7) / 8;
 }
 
+// Return the call that checks an address.
+static LLVMValueRef check_address(struct rewriter *w, struct site *s,
+                                  LLVMValueRef i, LLVMValueRef p)
+{
+    bool is_atomic = s->kind & ACCESS_ATOMIC;
+    bool is_if = LLVMGetInstructionOpcode(i) == LLVMAtomicCmpXchg;
+    LLVMValueRef args[] = {
+        code_address(w, w->code->machine),
+        LLVMBuildPtrToInt(w->builder, p, w->word, ""), code_address(w, s),
+        is_if ? code_to_bits(w, LLVMGetOperand(i, 1)) : NULL};
+    void (*check)(void) = is_if       ? FUNCTION(simt_access_if)
+                          : is_atomic ? FUNCTION(simt_access_atomic)
+                                      : FUNCTION(simt_access);
+    return code_call(w, check, w->word, args, is_if ? 4 : 3);
+}
+
 // Have the address of an access, an operand of it, checked.
 static void watch_access(struct rewriter *w, LLVMValueRef i, unsigned operand,
                          unsigned kind, LLVMTypeRef type)
@@ -68,12 +83,10 @@ static void watch_access(struct rewriter *w, LLVMValueRef i, unsigned operand,
     s->bytes = code_size_of(type);
     s->align = LLVMGetAlignment(i);
     code_find_home(w, s, p);
+    if (LLVMIsAtomic(i) || LLVMGetVolatile(i))
+        code_set_atomic(w, s, i);
     LLVMPositionBuilderBefore(w->builder, i);
-    LLVMValueRef args[] = {code_address(w, w->code->machine),
-                           LLVMBuildPtrToInt(w->builder, p, w->word, ""),
-                           code_address(w, s)};
-    LLVMValueRef checked =
-        code_call(w, FUNCTION(simt_access), w->word, args, 3);
+    LLVMValueRef checked = check_address(w, s, i, p);
     checked = LLVMBuildIntToPtr(w->builder, checked, LLVMTypeOf(p), "");
     LLVMSetOperand(i, operand, checked);
 }
@@ -175,6 +188,7 @@ void code_watch(struct rewriter *w, LLVMValueRef i)
     if (!w->code->is_checked)
         return;
     switch ((int)op) {
+    case LLVMFence: code_watch_fence(w, i); return;
     case LLVMLoad: watch_access(w, i, 0, ACCESS_READ, LLVMTypeOf(i)); return;
     case LLVMStore:
         watch_access(w, i, 1, ACCESS_WRITE, LLVMTypeOf(LLVMGetOperand(i, 0)));
@@ -186,56 +200,13 @@ void code_watch(struct rewriter *w, LLVMValueRef i)
     }
 }
 
-// ---- Loops ----------------------------------------------------------------
-
-enum { UNSEEN, OPEN, CLOSED };
-
-// A walk over the blocks of a function.
-struct walk {
-    struct rewriter *w;
-    struct map state; // block -> a `char` of these
-    struct map heads; // of loops
-    char states[3];   // what the map points to
-};
-
-// Have the iterations of a loop counted, at its head.
-static void count_iterations(struct rewriter *w, LLVMBasicBlockRef head)
+void code_watch_loop(struct rewriter *w, const struct code_loop *loop)
 {
-    LLVMValueRef i = LLVMGetFirstInstruction(head);
+    LLVMValueRef i = LLVMGetFirstInstruction(loop->head);
     while (LLVMIsAPHINode(i))
         i = LLVMGetNextInstruction(i);
     LLVMPositionBuilderBefore(w->builder, i);
     LLVMValueRef args[] = {code_address(w, w->code->machine),
                            code_address(w, code_site(w, i))};
     code_call(w, FUNCTION(simt_step), NULL, args, 2);
-}
-
-// Visit a block and those behind it; a branch back to one that is open closes
-// a loop.
-static void visit(struct walk *walk, LLVMBasicBlockRef b)
-{
-    LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
-    unsigned n = end ? LLVMGetNumSuccessors(end) : 0;
-    map_set(&walk->state, b, &walk->states[OPEN]);
-    for (unsigned i = 0; i < n; i++) {
-        LLVMBasicBlockRef to = LLVMGetSuccessor(end, i);
-        const char *state = map_get(&walk->state, to);
-        if (!state)
-            visit(walk, to);
-        else if (state == &walk->states[OPEN])
-            map_set(&walk->heads, to, to);
-    }
-    map_set(&walk->state, b, &walk->states[CLOSED]);
-}
-
-void code_watch_loops(struct rewriter *w, LLVMValueRef function)
-{
-    struct walk walk = {.w = w,
-                        .state = {.arena = w->code->arena},
-                        .heads = {.arena = w->code->arena}};
-    visit(&walk, LLVMGetEntryBasicBlock(function));
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
-         b = LLVMGetNextBasicBlock(b))
-        if (map_has(&walk.heads, b))
-            count_iterations(w, b);
 }
