@@ -1,20 +1,20 @@
-# Installs bin/ingot, include/ingot/ingot.h, share/ingot/ingot.c and the CMake package.
+# Installs bin/ingot, lib/libingot_runtime.a, include/ingot/ingot.h, for programs that
+# compile the runtime themselves share/ingot/ingot.c, the CMake package and the licence.
 
 include(CMakePackageConfigHelpers)
 
 set(INGOT_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/Ingot")
 
-if(TARGET ingot)
-  install(TARGETS ingot RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-endif()
-if(TARGET ingot_runtime)
-  install(FILES runtime/ingot.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ingot)
-  install(FILES runtime/ingot.c DESTINATION ${CMAKE_INSTALL_DATADIR}/ingot)
-endif()
+install(TARGETS ingot ingot_runtime EXPORT IngotTargets
+  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT IngotTargets NAMESPACE Ingot:: DESTINATION ${INGOT_PACKAGE_DIR})
+install(FILES runtime/ingot.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ingot)
+install(FILES runtime/ingot.c DESTINATION ${CMAKE_INSTALL_DATADIR}/ingot)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 configure_package_config_file(tools/cmake/IngotConfig.cmake.in IngotConfig.cmake
-  INSTALL_DESTINATION ${INGOT_PACKAGE_DIR}
-  PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_DATADIR)
+  INSTALL_DESTINATION ${INGOT_PACKAGE_DIR})
 write_basic_package_version_file(IngotConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES
   ${PROJECT_BINARY_DIR}/IngotConfig.cmake

@@ -6,6 +6,7 @@
 
 #include "tools/ingot/cli.h"
 
+#include "nvptx/package/depfile.h"
 #include "nvptx/package/output.h"
 #include "tools/ingot/check.h"
 #include "tools/ingot/json.h"
@@ -14,12 +15,9 @@
 #include "tools/libingot/artefact.h"
 #include "tools/libingot/contracts.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 // What --emit can ask for.
 enum emit_kind { EMIT_PACKAGE, EMIT_CUBIN, EMIT_TEXT };
@@ -104,9 +102,40 @@ static const struct emit *find_emit(const char *name, struct argp_state *state)
     return NULL;
 }
 
-// Check what options mean together.
-static void check_options(const struct build *b, struct argp_state *state)
+// Return the name of a source without folders and extension.
+static const char *stem(struct arena *a, const char *path)
 {
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    const char *dot = strrchr(base, '.');
+    if (strcmp(path, "-") == 0)
+        return "stdin";
+    return arena_copy(a, base,
+                      dot && dot != base ? (size_t)(dot - base) : strlen(base));
+}
+
+// Return why two files cannot be built by one command, or NULL: their results
+// would have one name.
+static const char *clash(const struct build *b, struct arena *a)
+{
+    for (size_t i = 0; i < b->files.n; i++)
+        for (size_t k = 0; k < i; k++) {
+            const char *one = stem(a, b->files.at[i]);
+            if (strcmp(one, stem(a, b->files.at[k])) == 0)
+                return arena_printf(a,
+                                    "`%s` and `%s` would both be built as "
+                                    "`%s`: give each a folder of its own",
+                                    b->files.at[k], b->files.at[i], one);
+        }
+    return NULL;
+}
+
+// Check what options mean together.
+static void check_options(struct build *b, struct argp_state *state)
+{
+    const char *wrong = b->compile.stop_after ? NULL : clash(b, &b->arena);
+    if (wrong)
+        argp_error(state, "%s", wrong);
     if (b->depfile && b->files.n > 1)
         argp_error(state, "--depfile is for one FILE");
     if (b->results && b->compile.stop_after)
@@ -142,28 +171,22 @@ static error_t take(int key, char *arg, struct argp_state *state)
 
 // ---- Results --------------------------------------------------------------
 
-// Return the name of a source without folders and extension.
-static const char *stem(struct arena *a, const char *path)
+// Return the path of a result.
+static const char *path_of(const struct job *j, const char *suffix)
 {
-    const char *slash = strrchr(path, '/');
-    const char *base = slash ? slash + 1 : path;
-    const char *dot = strrchr(base, '.');
-    if (strcmp(path, "-") == 0)
-        return "stdin";
-    return arena_copy(a, base,
-                      dot && dot != base ? (size_t)(dot - base) : strlen(base));
+    const char *folder = j->build->folder;
+    size_t n = strlen(folder);
+    const char *slash = n && folder[n - 1] != '/' ? "/" : "";
+    return arena_printf(&j->c->arena, "%s%s%s%s", folder, slash, j->name,
+                        suffix);
 }
 
 // Add a result: its bytes are copied.
 static void add_output(struct job *j, const char *suffix, const struct buf *b)
 {
     struct arena *a = &j->c->arena;
-    const char *folder = j->build->folder;
-    size_t n = strlen(folder);
-    const char *slash = n && folder[n - 1] != '/' ? "/" : "";
-    struct output output = {
-        arena_printf(a, "%s%s%s%s", folder, slash, j->name, suffix),
-        arena_copy(a, b->n ? b->data : "", b->n), b->n};
+    struct output output = {path_of(j, suffix),
+                            arena_copy(a, b->n ? b->data : "", b->n), b->n};
     vec_push(a, &j->outputs, output);
 }
 
@@ -229,22 +252,23 @@ static void add_dependency(struct job *j, const char *path, struct paths *to)
 }
 
 // Add the rule of make.
-static void add_depfile(struct job *j, const char *header)
+static void add_depfile(struct job *j)
 {
+    const char *header = path_of(j, ".h");
     const struct cli_compile *compile = &j->build->compile;
     struct paths sources = {0};
     struct buf rule = {0};
     add_dependency(j, j->path, &sources);
     for (size_t i = 0; i < compile->schedules.n; i++)
         add_dependency(j, compile->schedules.at[i], &sources);
-    output_dependencies(&header, 1, sources.at, sources.n, &rule);
+    depfile_write(&header, 1, sources.at, sources.n, &rule);
     struct output output = {
         j->build->depfile, arena_copy(&j->c->arena, rule.data, rule.n), rule.n};
     vec_push(&j->c->arena, &j->outputs, output);
     buf_free(&rule);
 }
 
-// Add fatbin, header and manifest.
+// Add fatbin, manifest, the rule of make and, when all else is there, header.
 static bool add_package(struct job *j, const struct ptxas *tool)
 {
     struct package_files files;
@@ -259,9 +283,9 @@ static bool add_package(struct job *j, const struct ptxas *tool)
         return false;
     add_output(j, ".fatbin", &files.fatbin);
     add_output(j, ".json", &files.manifest);
-    add_output(j, ".h", &files.header);
     if (j->build->depfile)
-        add_depfile(j, j->outputs.at[j->outputs.n - 1].path);
+        add_depfile(j);
+    add_output(j, ".h", &files.header);
     package_free(&files);
     return true;
 }
@@ -286,16 +310,12 @@ static bool make_outputs(struct job *j, struct compile_options *o)
     return true;
 }
 
-// Write the results, into a folder that is made if it is missing.
+// Write the results.
 static bool write_outputs(struct job *j)
 {
     end_phase(j, NULL);
-    const char *folder = j->build->folder;
-    bool is_new = *folder && mkdir(folder, 0777) == 0;
-    bool ok =
-        output_write(&j->c->scratch, j->outputs.at, j->outputs.n, &j->c->diags);
-    if (is_new && !ok)
-        rmdir(folder);
+    bool ok = output_write(&j->c->scratch, j->build->folder, j->outputs.at,
+                           j->outputs.n, &j->c->diags);
     end_phase(j, "write");
     return ok;
 }
@@ -324,6 +344,7 @@ static bool run_job(struct job *j, struct compile_options o)
     bool ok = cli_add_file(j->c, j->path) &&
               cli_add_schedules(&j->build->compile, j->c);
     end_phase(j, "parse");
+    compile_choose_ptx(j->c, &o);
     ok = ok && cli_lower(&j->build->compile, &o, j->c);
     end_phase(j, NULL);
     if (j->build->compile.stop_after)
@@ -361,7 +382,7 @@ static int build_file(struct build *b, const char *path)
     struct compilation c;
     compile_start(&c);
     struct job j = {.build = b, .c = &c, .path = path};
-    j.name = stem(&c.arena, path);
+    j.name = cli_stem(&c.arena, path);
     bool ok = run_job(&j, b->compile.options);
     if (b->results)
         add_result(&j, ok);

@@ -2,6 +2,7 @@
 //
 //   ingot check gemm.ing
 //   ingot check gemm.ing --schedule 2 --size M=65,N=129 --policies random
+//   ingot check gemm.ing --proofs
 //
 // Every variant of every kernel runs at sizes that reach all of its paths,
 // under several orders of its threads, with each access checked, and its
@@ -9,9 +10,11 @@
 
 #include "tools/ingot/check.h"
 
+#include "tools/ingot/sarif.h"
 #include "tools/ingot/targets.h"
 #include "tools/libingot/contracts.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,14 +24,20 @@ enum {
     KEY_CASES,
     KEY_SECONDS,
     KEY_NOTES,
+    KEY_STRICT,
     KEY_UNCHECKED,
     KEY_ACCESSES,
+    KEY_SARIF,
+    KEY_PROOFS,
     KEY_JSON,
 };
 
-// What a case may cost whose sizes are chosen: statements, elements, and eight
-// for each thread.
-#define CASE_WORK 3e4
+// What the cases of a variant may cost whose sizes are chosen: statements of the
+// definition, elements, and eight for each thread.
+#define CASES_WORK 3e6
+
+// Steps of a variant after which each further case runs under one policy.
+#define CASES_STEPS 20000000
 
 // The command line.
 struct options {
@@ -38,7 +47,9 @@ struct options {
     struct toolchain tools;
     struct VEC(const char *) files;
     struct arena arena;
-    json_t *results; // --json, else NULL
+    json_t *results;       // --json, else NULL
+    const char *sarif;     // --sarif: the file, else NULL
+    json_t *sarif_results; // and what goes there
 };
 
 static const struct argp_option options[] = {
@@ -49,7 +60,10 @@ static const struct argp_option options[] = {
      "one-ahead or all (default)",
      0},
     {"cases", KEY_CASES, "N", 0, "choose at most N sizes (default 12)", 0},
-    {"seconds", KEY_SECONDS, "N", 0, "end a run that takes longer (default 60)",
+    {"seconds", KEY_SECONDS, "N", 0,
+     "end a run that takes longer (default: none does)", 0},
+    {"strict", KEY_STRICT, 0, 0,
+     "a variant of which stores never ran, or that no sizes reach, is an error",
      0},
     {"notes", KEY_NOTES, 0, 0, "report what is no fault, such as writing twice",
      0},
@@ -57,6 +71,10 @@ static const struct argp_option options[] = {
      "compare results alone, which is many times as fast: for large sizes", 0},
     {"accesses", KEY_ACCESSES, 0, 0,
      "print the bank conflicts and the sectors of every access, too", 0},
+    {"sarif", KEY_SARIF, "FILE", 0,
+     "write what was found to FILE, too, as SARIF 2.1.0", 0},
+    {"proofs", KEY_PROOFS, 0, 0,
+     "print what is proved of every access for all sizes, too", 0},
     {"json", KEY_JSON, 0, 0, "print results and diagnostics as JSON", 0},
     {0}};
 
@@ -96,9 +114,15 @@ static error_t take(int key, char *arg, struct argp_state *state)
     case KEY_POLICIES: q->policies = policies(arg, &o->arena, state); return 0;
     case KEY_CASES: q->cases = (size_t)problem_number(arg, state); return 0;
     case KEY_SECONDS: q->seconds = problem_number(arg, state); return 0;
+    case KEY_STRICT: q->is_strict = true; return 0;
     case KEY_NOTES: q->has_notes = true; return 0;
     case KEY_UNCHECKED: q->is_unchecked = true; return 0;
     case KEY_ACCESSES: q->has_costs = true; return 0;
+    case KEY_SARIF:
+        o->sarif = arg;
+        o->sarif_results = json_array();
+        return 0;
+    case KEY_PROOFS: q->has_proofs = true; return 0;
     case KEY_JSON: o->results = json_array(); return 0;
     case ARGP_KEY_ARG: vec_push(&o->arena, &o->files, arg); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a file"); return 0;
@@ -142,9 +166,13 @@ static int tell(struct options *o, const char *path, struct check *check)
         check_print(check, &text);
         if (o->request.has_costs)
             check_print_costs(check, &text);
+        if (o->request.has_proofs)
+            check_print_proofs(check, &text);
         written = cli_print(&text);
     }
     buf_free(&text);
+    if (o->sarif)
+        sarif_add(o->sarif_results, &check->c->diags);
     int code = cli_report(&check->c->diags);
     if (check->wrong) {
         fprintf(stderr, "ingot check: %s\n", check->wrong);
@@ -161,6 +189,7 @@ static int check_file(struct options *o, const char *path)
     struct check check = {.request = &o->request, .options = &compile, .c = &c};
     compile_start(&c);
     compile.ptx = NULL;
+    compile.has_proofs = !o->request.is_unchecked;
     check_compiled(o, path, &check);
     cli_progress(NULL);
     cli_print_log(&o->compile);
@@ -168,6 +197,16 @@ static int check_file(struct options *o, const char *path)
     check_free(&check);
     compile_end(&c);
     return code;
+}
+
+// Write the file of --sarif, if there is to be one.  Returns the exit code.
+static int write_sarif(struct options *o)
+{
+    struct diag_list diags = {.arena = &o->arena};
+    if (o->sarif)
+        sarif_write(o->sarif_results, o->sarif, &diags);
+    json_decref(o->sarif_results);
+    return cli_report(&diags);
 }
 
 int command_check(int argc, char **argv)
@@ -189,8 +228,9 @@ int command_check(int argc, char **argv)
     struct options o = {.request = {.problem = {.request = {.is_distinct = 1}},
                                     .policies = (1u << SIMT_POLICIES) - 1,
                                     .cases = 12,
-                                    .seconds = 60,
-                                    .work = CASE_WORK}};
+                                    .seconds = INFINITY,
+                                    .work = CASES_WORK,
+                                    .steps = CASES_STEPS}};
     int code = EXIT_DONE;
     cli_parse(&argp, argc, argv, &o);
     toolchain_start(&o.tools, o.targets.cuda);
@@ -201,6 +241,8 @@ int command_check(int argc, char **argv)
     }
     if (o.results && !json_print(o.results))
         code = EXIT_TOOL;
+    int written = write_sarif(&o);
+    code = written > code ? written : code;
     arena_reset(&o.arena);
     arena_reset(&o.request.problem.arena);
     arena_reset(&o.targets.arena);

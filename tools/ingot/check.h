@@ -14,17 +14,22 @@
 #include "tools/ingot/problem_options.h"
 #include "tools/simt/simt.h"
 
+struct chooser;
+
 // What to check.
 struct check_request {
     struct problem_options problem; // sizes that are not set are chosen
     const char *schedule;           // number or variant; NULL: all
     unsigned policies;              // bit i: policy i
     size_t cases;                   // most sizes for each variant
-    double seconds;                 // that one run may take
-    double work;                    // most of one case whose sizes are chosen
-    bool is_unchecked;              // results are compared, accesses are not
-    bool has_notes;                 // report what is no fault, too
-    bool has_costs;                 // report bank conflicts and sectors
+    double seconds;                 // that one run may take, or INFINITY
+    double work;                    // of all cases whose sizes are chosen
+    uint64_t steps;    // after which each further case has one policy; 0: never
+    bool is_unchecked; // results are compared, accesses are not
+    bool is_strict;    // what was not checked is an error
+    bool has_notes;    // report what is no fault, too
+    bool has_costs;    // report bank conflicts and sectors
+    bool has_proofs;   // report what is proved of each access
 };
 
 // A kernel at certain sizes, with what its definition computes.
@@ -33,7 +38,9 @@ struct check_case {
     struct work work;
     struct eval_argument *want; // NULL: there is nothing to compare with
     const char *fault;          // of the definition itself, or NULL
+    bool is_endless;            // so is it
     struct span fault_span;
+    const struct eval_unwritten *unwritten; // that its results have come of
 };
 
 // Something that was found, in memory shared with the child.
@@ -42,11 +49,17 @@ struct check_finding {
     struct simt_finding simt;
     struct comparison difference;
     bool is_idle;      // a read of poison on which no result depends
+    bool is_left;      // unwritten in the definition, too, which is the kernel
     size_t at;         // the first case that shows it
     unsigned policies; // under which it does
 };
 
-enum { CHECK_FINDINGS = 64, CHECK_DIAGS = 8, CHECK_TEXT = 1 << 16 };
+enum {
+    CHECK_FINDINGS = 64,
+    CHECK_DIAGS = 8,
+    CHECK_TEXT = 1 << 16,
+    CHECK_POINTS = 1 << 16
+};
 
 // What the child tells; texts that it made are in `text`.
 struct check_shared {
@@ -54,11 +67,14 @@ struct check_shared {
     size_t at;     // the case that runs
     enum simt_policy policy;
     uint64_t samples; // runs of some blocks only
-    uint64_t accesses, barriers, blocks;
+    uint64_t accesses, barriers, blocks, pairs;
+    uint64_t left_out; // runs, as there had been so many steps
     struct check_finding findings[CHECK_FINDINGS];
     size_t n_findings, lost;
     struct diag diags[CHECK_DIAGS];
     size_t n_diags;
+    struct simt_point points[CHECK_POINTS]; // counts of all runs
+    size_t n_points;
     char text[CHECK_TEXT];
     size_t used;
 };
@@ -69,8 +85,24 @@ struct check_variant {
     const struct nvptx_target *target;     // whose code runs
     struct VEC(struct check_case *) cases; // none: no sizes were found
     struct check_shared *shared;           // NULL: nothing ran
+    struct VEC(struct chooser *) choosers; // of each set of sizes asked for
     struct isolated_result end;
     double seconds;
+};
+
+// Copies of what a place in the source says.
+struct check_point {
+    const struct simt_point *point; // the first
+    size_t all, missed;             // copies, and those that never ran
+};
+
+// How much of the code ran, by kind.
+struct check_coverage {
+    size_t all[SIMT_POINTS], reached[SIMT_POINTS];
+    size_t unwritten;       // places that write, of which no copy ran
+    uint64_t most;          // iterations of a loop
+    uint64_t left_out;      // runs
+    uint64_t blocks, pairs; // of them that touched common elements
 };
 
 // A check of all variants of a compilation.
@@ -99,18 +131,26 @@ const char *check_name(const struct variant *v);
 // Return the values of the sizes of a case, "m=1,n=2"; "" if it has none.
 const char *check_sizes_text(struct arena *a, const struct check_case *one);
 
-// Choose the sizes at which a variant is run, of which the request sets some:
-// `out` gets a request for each, those that need least work first.
+// Choose the sizes at which a variant is run, of which the request sets some.
+// NULL with `wrong` set.
 struct check_sizes VEC(struct problem_request);
-void check_choose_sizes(struct check *check, const struct variant *v,
-                        const struct problem_request *request,
-                        struct check_sizes *out);
+struct chooser *check_sizes_open(struct check *check, const struct variant *v,
+                                 const struct problem_request *request);
+
+// Append requests for at most `n` further sizes, which together need about so
+// much work, those with least work first.
+void check_sizes_next(struct chooser *c, size_t n, double work,
+                      struct check_sizes *out);
 
 // Return the case of a kernel with these sizes, with its results; NULL after
 // reporting, or with `wrong` set.
 struct check_case *check_case(struct check *check,
                               const struct ir_kernel *kernel,
                               const struct problem_request *sizes);
+
+// Return the steps after which a run of a case hangs, its definition, too.
+uint64_t check_most_steps(const struct check *check,
+                          const struct check_case *one);
 
 // Return how many blocks of a case are run, 0 for all.
 uint64_t check_sample(const struct check *check, const struct variant *v,
@@ -119,21 +159,66 @@ uint64_t check_sample(const struct check *check, const struct variant *v,
 // Fill in what blocks that did not run would have written; requires `want`.
 void check_complete(const struct check_case *one, struct eval_argument *got);
 
-// Compile a variant and run it on its cases under the policies, in a child.
-void check_variant_run(struct check *check, struct check_variant *v);
+// Compile a variant and run it on its cases from the given one on under the
+// policies, in a child; what it finds joins what was found before.
+void check_variant_run(struct check *check, struct check_variant *v,
+                       size_t first);
 
 // Report what was found as diagnostics of the compilation.
 // Returns whether there are faults.
 bool check_tell(struct check *check);
 
+// Return a copy of a text in shared memory; "" if there is no room.
+const char *check_share_text(struct check_shared *s, const char *text);
+
+// Add what ran since the last call, in the child.
+void check_cover(struct check_shared *s, const struct simt_code *code);
+
+// Add how much of a variant ran.
+void check_add_coverage(struct arena *a, const struct check_variant *v,
+                        struct check_coverage *out);
+
+// Append a line that says how much ran.
+void check_print_coverage(const struct check_coverage *c, struct buf *out);
+
+// Warn that stores of a variant never ran.  Returns whether that is an error.
+bool check_tell_unreached(struct check *check, const struct check_variant *v);
+
+// Return how much of a variant ran, and what did not.
+json_t *check_coverage_json(struct arena *a, const struct check_variant *v);
+
+// Return whether two places are the same.
+bool check_same_place(const struct simt_place *a, const struct simt_place *b);
+
+// Return a place in the source, no place if it is unknown.
+struct span check_span(const struct compilation *c, const struct simt_place *p);
+
+// Set the members that say where something is; none if that is unknown.
+void check_set_place(json_t *object, const struct simt_place *p);
+
+// Set the directive that made something, if one did.
+void check_set_schedule(json_t *object, const struct simt_place *p);
+
 // Return whether two findings tell the same of different runs.
 bool check_same(const struct check_finding *a, const struct check_finding *b);
+
+// Return whether an earlier variant of the kernel showed the same.
+bool check_is_told(const struct check *check, const struct check_variant *v,
+                   const struct check_finding *f);
+
+// Return the variants of the kernel that show a finding, "variants a, b".
+const char *check_variants_text(const struct check *check,
+                                const struct check_variant *v,
+                                const struct check_finding *f);
 
 // Return whether a finding is no fault.
 bool check_is_note(const struct check_finding *f);
 
 // Append what the accesses of each variant cost, at its largest sizes.
 void check_print_costs(const struct check *check, struct buf *out);
+
+// Append what is proved of the accesses of each variant.
+void check_print_proofs(const struct check *check, struct buf *out);
 
 // Append a line for each kernel.
 void check_print(const struct check *check, struct buf *out);

@@ -3,8 +3,15 @@
 #include "tools/ingot/check.h"
 
 #include "tools/ingot/equivalence.h"
+#include "tools/ingot/unwritten.h"
 
 #include <string.h>
+
+// Steps of a run that say that it hangs: so many, and so many for each
+// statement of the definition.
+#define HANG_STEPS           5e7
+#define HANG_STEPS_STATEMENT 1024
+#define CHOSEN_STATEMENTS    4e6 // at most, if the sizes are not the user's
 
 // Return whether a case has these values of its parameters.
 static bool is_same(const struct check_case *one, const struct problem *p)
@@ -20,26 +27,53 @@ static bool is_same(const struct check_case *one, const struct problem *p)
     return true;
 }
 
+uint64_t check_most_steps(const struct check *check,
+                          const struct check_case *one)
+{
+    bool is_chosen = !check->request->problem.request.values.n;
+    double statements = one->work.steps;
+    if (is_chosen && statements > CHOSEN_STATEMENTS)
+        statements = CHOSEN_STATEMENTS;
+    double steps = HANG_STEPS + HANG_STEPS_STATEMENT * statements;
+    return steps < 1e18 ? (uint64_t)steps : UINT64_C(1000000000000000000);
+}
+
+// Throw the results of a definition away.
+static void forget(struct check_case *one)
+{
+    problem_free_arguments(&one->problem, one->want);
+    one->want = NULL;
+}
+
 // Compute what the definition says.  A fault of its own is kept: the executor
-// may have a better name for it.  Returns false after reporting.
+// may have a better name for it.  It has one where threads wait for ever.  Returns false after reporting.
 static bool define(struct check *check, struct check_case *one)
 {
-    const struct definition_request *request =
-        &check->request->problem.definition;
+    struct definition_request how = check->request->problem.definition;
     struct arena *a = &check->c->arena;
     struct diag_list faults = {.arena = a};
     const char *by;
-    if (request->by == DEFINITION_NONE)
+    if (how.by == DEFINITION_NONE)
         return true;
+    if (check_most_steps(check, one) < how.steps)
+        how.steps = check_most_steps(check, one);
+    how.watch = arena_new(a, struct eval_watch);
     one->want = problem_arguments(a, &one->problem, &check->c->diags);
     if (!one->want)
         return false;
-    if (definition_run(request, &one->problem, &one->work, one->want, &faults,
-                       &by))
+    if (definition_run(&how, &one->problem, &one->work, one->want, &faults,
+                       &by)) {
+        one->unwritten =
+            unwritten_find(&how, &one->problem, one->want, how.watch);
+        if (one->unwritten)
+            forget(one);
         return true;
-    problem_free_arguments(&one->problem, one->want);
-    one->want = NULL;
+    }
+    forget(one);
+    if (faults.all.at[0].code == D_run_waits)
+        return true;
     one->fault = faults.all.at[0].text;
+    one->is_endless = faults.all.at[0].code == D_run_too_long;
     one->fault_span = faults.all.at[0].span;
     return true;
 }
@@ -63,12 +97,13 @@ struct check_case *check_case(struct check *check,
     struct check_case *one = arena_new(a, struct check_case);
     enum problem_result made = problem_make(a, kernel, sizes, &check->c->diags,
                                             &one->problem, &check->wrong);
+    one->problem.is_sparse = true;
     if (made != PROBLEM_READY || !check_unordered(check, one))
         return NULL;
     for (size_t i = 0; i < check->cases.n; i++)
         if (is_same(check->cases.at[i], &one->problem))
             return check->cases.at[i];
-    one->work = work_count(kernel, one->problem.values);
+    one->work = work_count(definition_of(kernel), one->problem.values);
     if (!define(check, one))
         return NULL;
     vec_push(a, &check->cases, one);

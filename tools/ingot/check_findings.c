@@ -3,7 +3,6 @@
 
 #include "tools/ingot/check.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,112 +22,6 @@ struct teller {
     struct arena *arena;
     struct diag_list *diags;
 };
-
-// ---- Kinds ----------------------------------------------------------------
-
-// Return whether two places are the same.
-static bool same_place(const struct simt_place *a, const struct simt_place *b)
-{
-    bool same_file = a->file == b->file ||
-                     (a->file && b->file && strcmp(a->file, b->file) == 0);
-    return same_file && a->line == b->line && a->column == b->column;
-}
-
-// Return whether two texts are the same, or both lacking.
-static bool same_text(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
-bool check_same(const struct check_finding *a, const struct check_finding *b)
-{
-    if (a->is_difference || b->is_difference)
-        return a->is_difference && b->is_difference &&
-               a->difference.buffer == b->difference.buffer;
-    const struct simt_finding *x = &a->simt, *y = &b->simt;
-    bool same_way = same_place(&x->place, &y->place) &&
-                    same_place(&x->other, &y->other) &&
-                    same_place(&x->schedule, &y->schedule) &&
-                    same_place(&x->other_schedule, &y->other_schedule);
-    bool other_way = x->has_other && same_place(&x->place, &y->other) &&
-                     same_place(&x->other, &y->place) &&
-                     same_place(&x->schedule, &y->other_schedule) &&
-                     same_place(&x->other_schedule, &y->schedule);
-    return x->fault == y->fault && (same_way || other_way) &&
-           same_text(x->array, y->array);
-}
-
-bool check_is_note(const struct check_finding *f)
-{
-    return !f->is_difference &&
-           (f->is_idle || simt_fault_severity(f->simt.fault) == SIMT_NOTE);
-}
-
-// ---- Places ---------------------------------------------------------------
-
-// Return a source if it has that name, else NULL.
-static const struct source *if_named(const struct source *s, const char *name)
-{
-    return s && strcmp(s->name, name) == 0 ? s : NULL;
-}
-
-// Return the source of that name among those of schedules and defs, or NULL.
-static const struct source *schedule_named(const struct sched_program *p,
-                                           const char *name)
-{
-    const struct source *s = NULL;
-    for (size_t i = 0; i < p->schedules.n && !s; i++)
-        s = if_named(p->schedules.at[i]->span.source, name);
-    for (size_t i = 0; i < p->defs.n && !s; i++)
-        s = if_named(p->defs.at[i]->span.source, name);
-    return s;
-}
-
-// Return the source of that name, or NULL.
-static const struct source *source_named(const struct compilation *c,
-                                         const char *name)
-{
-    const struct source *s = NULL;
-    for (size_t i = 0; i < c->program.kernels.n && !s; i++)
-        s = if_named(c->program.kernels.at[i]->span.source, name);
-    if (!s)
-        s = schedule_named(&c->program.schedules, name);
-    return s ? s : schedule_named(&c->library.schedules, name);
-}
-
-// Return the end of what begins at a byte: a name with its indices, or one
-// character.
-static uint32_t end_of(const struct source *s, uint32_t from)
-{
-    const char *p = s->text + from;
-    int depth = 0;
-    while (isalnum((unsigned char)*p) || *p == '_')
-        p++;
-    if (*p == '[')
-        do {
-            depth += *p == '[' ? 1 : *p == ']' ? -1 : 0;
-            p++;
-        } while (depth && *p && *p != '\n');
-    uint32_t end = (uint32_t)(p - s->text);
-    return end > from ? end : from + 1;
-}
-
-// Return the place in the source, no place if it is unknown.
-static struct span span_of(const struct teller *t, const struct simt_place *p)
-{
-    const struct source *s =
-        p->file && p->line ? source_named(t->check->c, p->file) : NULL;
-    if (!s)
-        return (struct span){0};
-    const char *at = s->text;
-    for (unsigned line = 1; line < p->line && at; line++)
-        at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL;
-    uint32_t from = at ? (uint32_t)(at - s->text) : 0;
-    from += p->column ? p->column - 1 : 0;
-    if (!at || from >= s->size)
-        return (struct span){0};
-    return (struct span){s, from, end_of(s, from)};
-}
 
 // ---- Texts ----------------------------------------------------------------
 
@@ -162,7 +55,7 @@ static const char *subject(const struct teller *t, const struct simt_finding *f)
 {
     if (f->fault == SIMT_FAULT_unwritten)
         return arena_printf(t->arena, "`%s`", f->array ? f->array : "?");
-    if (f->array)
+    if (f->array && f->fault != SIMT_FAULT_hang)
         return arena_printf(t->arena, "the %s of %s",
                             f->is_write ? "write" : "read", element_text(t, f));
     return thread_text(t, &f->thread);
@@ -237,22 +130,46 @@ static void tell_shape(const struct teller *t, const struct check_finding *f)
                   shape);
 }
 
+// Return whether both accesses of a race are the same one in the source.
+static bool is_one_place(const struct simt_finding *f)
+{
+    return f->is_write && f->other_is_write &&
+           check_same_place(&f->place, &f->other);
+}
+
+// Return whether they are in the same line, so most likely in one statement.
+static bool is_one_line(const struct simt_finding *f)
+{
+    return f->place.line && f->place.line == f->other.line && f->other.file &&
+           strcmp(f->place.file, f->other.file) == 0;
+}
+
 // Return what another thread has to do with a finding.
 static const char *other_text(const struct teller *t,
                               const struct simt_finding *f)
 {
     const char *who = thread_text(t, &f->other_thread);
     const char *does = f->other_is_write ? "writes" : "reads";
-    if (f->is_other_block)
-        return arena_printf(t->arena,
-                            "another block %s it here; no block waits for "
-                            "another",
-                            does);
-    if (f->fault == SIMT_FAULT_race_block)
+    if (f->fault == SIMT_FAULT_race_grid && !f->missing)
+        return arena_printf(
+            t->arena, "%s %s it here; no block waits for another", who, does);
+    if (f->fault == SIMT_FAULT_race_block && !f->missing && is_one_place(f))
+        return arena_printf(
+            t->arena,
+            "%s %s it in the same statement, where no barrier can be: make it "
+            "atomic, or let one thread do it",
+            who, does);
+    if (f->fault == SIMT_FAULT_race_block && !f->missing && is_one_line(f))
+        return arena_printf(
+            t->arena,
+            "%s %s it here: a barrier between the rounds of a loop is missing, "
+            "or the statement is to be split around one",
+            who, does);
+    if (f->fault == SIMT_FAULT_race_block && !f->missing)
         return arena_printf(
             t->arena, "%s %s it here; a barrier between these two is missing",
             who, does);
-    if (f->array)
+    if (f->array && f->fault != SIMT_FAULT_hang)
         return arena_printf(t->arena, "%s %s it here", who, does);
     return arena_printf(t->arena, "%s %s", who,
                         f->other.line ? "waits here" : "does not come");
@@ -261,7 +178,7 @@ static const char *other_text(const struct teller *t,
 // Say which directive made an access, if one did.
 static void tell_schedule(const struct teller *t, const struct simt_place *p)
 {
-    struct span span = span_of(t, p);
+    struct span span = check_span(t->check->c, p);
     if (span.source)
         diag_note(t->diags, span, "this directive made the access");
 }
@@ -272,13 +189,29 @@ static void tell_threads(const struct teller *t, const struct simt_finding *f)
     if (f->fault == SIMT_FAULT_unwritten)
         diag_note(t->diags, (struct span){0}, "the first is %s",
                   element_text(t, f));
+    else if (f->array && f->fault == SIMT_FAULT_hang)
+        diag_label(t->diags, "looks at %s, which nobody changes",
+                   element_text(t, f));
     else if (f->array)
         diag_label(t->diags, "by %s", thread_text(t, &f->thread));
     tell_schedule(t, &f->schedule);
+    if (f->unbegun)
+        diag_note(
+            t->diags, (struct span){0},
+            "%llu blocks of the grid have not begun: blocks that wait for "
+            "others must all be resident at a time",
+            (unsigned long long)f->unbegun);
     if (!f->has_other)
         return;
-    diag_note(t->diags, span_of(t, &f->other), "%s", other_text(t, f));
+    diag_note(t->diags, check_span(t->check->c, &f->other), "%s",
+              other_text(t, f));
     tell_schedule(t, &f->other_schedule);
+    if (f->missing)
+        diag_note(t->diags, (struct span){0},
+                  f->missing == SIMT_MISSING_atomic ? "%s: write the scope `%s`"
+                                                    : "%s: write `fence(%s)`",
+                  simt_missing_text(f->missing),
+                  f->fault == SIMT_FAULT_race_block ? "block" : "gpu");
 }
 
 // Say how often, at which sizes, and how to see it again.
@@ -289,9 +222,9 @@ static void tell_run(const struct teller *t, const struct check_finding *f,
     const char *times = count > 1 ? arena_printf(t->arena, "%llu times ",
                                                  (unsigned long long)count)
                                   : "";
-    diag_note(t->diags, (struct span){0}, "%sin variant %s%s%s, under %s",
-              times, check_name(t->v->variant), *sizes ? " with " : "", sizes,
-              policies_text(t->arena, f->policies));
+    diag_note(t->diags, (struct span){0}, "%sin %s%s%s, under %s", times,
+              check_variants_text(t->check, t->v, f), *sizes ? " with " : "",
+              sizes, policies_text(t->arena, f->policies));
     diag_help(t->diags, "`%s` shows it again", replay_text(t, f));
 }
 
@@ -299,13 +232,15 @@ static void tell_run(const struct teller *t, const struct check_finding *f,
 static void tell_fault(const struct teller *t, const struct check_finding *f)
 {
     const struct simt_finding *s = &f->simt;
-    struct span span = span_of(t, &s->place);
+    struct span span = check_span(t->check->c, &s->place);
     enum diag_code code = codes[s->fault];
     if (!span.source)
         span = s->fault == SIMT_FAULT_unwritten && s->buffer
                    ? s->buffer->span
                    : t->v->variant->source->span;
-    if (check_is_note(f))
+    if (f->is_left)
+        diag_warning(t->diags, span, code, subject(t, s));
+    else if (check_is_note(f))
         diag_remark(t->diags, span, code, subject(t, s));
     else
         diag_error(t->diags, span, code, subject(t, s));
@@ -380,6 +315,35 @@ static bool tell_end(const struct teller *t)
     return true;
 }
 
+// Report that results of the definition have come of what nobody has written:
+// one that is written later always, else if nothing else was reported.
+static bool tell_unwritten(const struct teller *t, bool is_told)
+{
+    const struct ir_kernel *k = definition_of(t->v->variant->source);
+    for (size_t i = 0; i < t->v->cases.n; i++) {
+        const struct eval_unwritten *u = t->v->cases.at[i]->unwritten;
+        struct check_finding f = {.at = i,
+                                  .policies = t->check->request->policies};
+        if (!u || (is_told && !u->write.source))
+            continue;
+        diag_error(t->diags, u->read, D_check_unwritten, u->element, k->name);
+        if (u->write.source) {
+            diag_note(t->diags, u->write,
+                      "it is written here, later: without a barrier, an "
+                      "iteration of a loop over threads runs to its end "
+                      "before the next one begins");
+            diag_help(t->diags, "write `barrier` between the two");
+        } else if (u->buffer->role == ROLE_output) {
+            diag_help(t->diags,
+                      "give `%s` its first values, or declare it `inout`",
+                      u->buffer->name);
+        }
+        tell_run(t, &f, 1);
+        return true;
+    }
+    return false;
+}
+
 // Report a fault of the definition itself.
 static bool tell_definition(const struct teller *t)
 {
@@ -398,21 +362,18 @@ static bool tell_definition(const struct teller *t)
     return false;
 }
 
-// Return whether another variant of the kernel showed the same.
-static bool is_told(const struct teller *t, const struct check_finding *f)
+// Report that nothing of a variant ran, or that some stores did not.  Returns
+// whether that is an error.
+static bool tell_coverage(const struct teller *t)
 {
-    const struct check_variant *v = t->check->variants.at;
-    for (; v < t->v; v++) {
-        if (v->variant->source != t->v->variant->source || !v->shared)
-            continue;
-        for (size_t i = 0; i < v->shared->n_findings; i++) {
-            const struct check_finding *known = &v->shared->findings[i];
-            if (check_is_note(known) == check_is_note(f) &&
-                check_same(known, f))
-                return true;
-        }
-    }
-    return false;
+    const struct ir_kernel *k = t->v->variant->source;
+    if (t->v->end.end != ISOLATED_DONE || t->v->shared->n_diags)
+        return false;
+    if (t->v->shared->blocks)
+        return check_tell_unreached(t->check, t->v);
+    diag_error(t->diags, k->span, D_check_nothing, check_name(t->v->variant),
+               k->name);
+    return true;
 }
 
 // Report what was found in a variant; `told` counts the faults of its kernel.
@@ -427,15 +388,34 @@ static bool tell(const struct teller *t, size_t *told)
         const struct check_finding *f = &s->findings[i];
         bool is_note = check_is_note(f);
         faults += !is_note;
-        if (is_note ? !t->check->request->has_notes : *told >= TOLD_MOST)
+        if (check_is_told(t->check, t->v, f))
             continue;
-        if (is_told(t, f))
+        if (is_note ? !t->check->request->has_notes && !f->is_left
+                    : *told >= TOLD_MOST)
             continue;
         *told += !is_note;
         (f->is_difference ? tell_difference : tell_fault)(t, f);
     }
     bool ended = tell_end(t);
-    return ended || faults || tell_definition(t);
+    faults += tell_unwritten(t, ended || faults);
+    return ended || faults || tell_definition(t) || tell_coverage(t);
+}
+
+// Report that no sizes were found for a variant.  Returns whether that is an
+// error: none of its kernel ran.
+static bool tell_no_sizes(const struct teller *t)
+{
+    const struct variant *v = t->v->variant;
+    bool is_error = t->check->request->is_strict;
+    bool others = false;
+    for (size_t i = 0; i < t->check->variants.n; i++)
+        others |= t->check->variants.at[i].variant->source == v->source &&
+                  t->check->variants.at[i].cases.n;
+    is_error |= !others && t->check->request->is_strict;
+    (is_error ? diag_error : diag_warning)(t->diags, v->source->span,
+                                           D_check_no_sizes, check_name(v),
+                                           v->source->name);
+    return is_error;
 }
 
 bool check_tell(struct check *check)
@@ -450,8 +430,7 @@ bool check_tell(struct check *check)
         if (v->cases.n && v->shared)
             has_faults |= tell(&t, &told);
         else if (!v->cases.n)
-            diag_warning(t.diags, v->variant->source->span, D_check_no_sizes,
-                         check_name(v->variant), v->variant->source->name);
+            has_faults |= tell_no_sizes(&t);
     }
     return has_faults;
 }

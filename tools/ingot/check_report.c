@@ -3,6 +3,7 @@
 #include "tools/ingot/check.h"
 
 #include "tools/ingot/accesses.h"
+#include "tools/ingot/proofs.h"
 
 // ---- Text -----------------------------------------------------------------
 
@@ -11,27 +12,34 @@ struct total {
     size_t variants, sizes, faults;
     uint64_t runs, samples, accesses;
     double seconds;
+    struct check_coverage coverage;
+    struct proof_share proved[CLAIM_COUNT];
 };
 
-// Return how many faults were found in a variant.
-static size_t count_faults(const struct check_variant *v)
+// Return how many faults were found in a variant, and not in one before.
+static size_t count_faults(const struct check *check,
+                           const struct check_variant *v)
 {
     size_t n = v->end.end != ISOLATED_DONE;
     for (size_t i = 0; v->shared && i < v->shared->n_findings; i++) {
-        n += !check_is_note(&v->shared->findings[i]);
+        n += !check_is_note(&v->shared->findings[i]) &&
+             !check_is_told(check, v, &v->shared->findings[i]);
     }
     for (size_t i = 0; i < v->cases.n && !n; i++)
-        n += v->cases.at[i]->fault != NULL;
+        n += v->cases.at[i]->fault || v->cases.at[i]->unwritten;
     return n;
 }
 
 // Add a variant.
-static void add(struct total *t, const struct check_variant *v)
+static void add(const struct check *check, struct total *t,
+                const struct check_variant *v)
 {
     t->variants++;
     t->sizes += v->cases.n;
-    t->faults += count_faults(v);
+    t->faults += count_faults(check, v);
     t->seconds += v->seconds;
+    check_add_coverage(&check->c->arena, v, &t->coverage);
+    proofs_count(v->variant->proof, t->proved);
     if (!v->shared)
         return;
     t->runs += v->shared->runs;
@@ -58,7 +66,10 @@ static void print_total(const char *kernel, const struct total *t,
     if (t->faults)
         buf_printf(out, "%zu fault%s\n", t->faults, plural(t->faults));
     else
-        buf_text(out, t->sizes ? "no faults\n" : "nothing ran\n");
+        buf_text(out, t->coverage.blocks ? "no faults\n" : "nothing ran\n");
+    if (t->coverage.blocks)
+        check_print_coverage(&t->coverage, out);
+    proofs_print_shares(t->proved, "  proved for all sizes: ", out);
 }
 
 void check_print(const struct check *check, struct buf *out)
@@ -67,7 +78,7 @@ void check_print(const struct check *check, struct buf *out)
     for (size_t i = 0; i < check->variants.n; i++) {
         const struct check_variant *v = &check->variants.at[i];
         const struct ir_kernel *k = v->variant->source;
-        add(&t, v);
+        add(check, &t, v);
         if (i + 1 < check->variants.n && v[1].variant->source == k)
             continue;
         print_total(k->name, &t, out);
@@ -103,6 +114,17 @@ void check_print_costs(const struct check *check, struct buf *out)
     }
 }
 
+void check_print_proofs(const struct check *check, struct buf *out)
+{
+    for (size_t i = 0; i < check->variants.n; i++) {
+        const struct variant *v = check->variants.at[i].variant;
+        if (!v->proof)
+            continue;
+        buf_printf(out, "%s, %s\n", v->source->name, check_name(v));
+        proofs_print(&check->c->arena, v->proof, out);
+    }
+}
+
 // ---- JSON -----------------------------------------------------------------
 
 // Set a member to a whole number.
@@ -111,8 +133,7 @@ static void set_int(json_t *object, const char *key, uint64_t value)
     json_object_set_new(object, key, json_integer((json_int_t)value));
 }
 
-// Set the members that say where something is; none if that is unknown.
-static void set_place(json_t *object, const struct simt_place *p)
+void check_set_place(json_t *object, const struct simt_place *p)
 {
     if (!p->file || !p->line)
         return;
@@ -121,11 +142,10 @@ static void set_place(json_t *object, const struct simt_place *p)
     set_int(object, "column", p->column);
 }
 
-// Set the directive that made something, if one did.
-static void set_schedule(json_t *object, const struct simt_place *p)
+void check_set_schedule(json_t *object, const struct simt_place *p)
 {
     json_t *schedule = json_object();
-    set_place(schedule, p);
+    check_set_place(schedule, p);
     if (json_object_size(schedule))
         json_object_set(object, "schedule", schedule);
     json_decref(schedule);
@@ -175,8 +195,8 @@ static void set_fault(json_t *object, const struct simt_finding *f)
     json_object_set_new(object, "fault", json_text(simt_fault_name(f->fault)));
     set_int(object, "count", f->count);
     json_object_set_new(object, "entry", json_text(f->entry));
-    set_place(object, &f->place);
-    set_schedule(object, &f->schedule);
+    check_set_place(object, &f->place);
+    check_set_schedule(object, &f->schedule);
     set_thread(object, &f->thread);
     if (f->array) {
         json_t *indices = json_array();
@@ -190,14 +210,16 @@ static void set_fault(json_t *object, const struct simt_finding *f)
     }
     if (f->has_other) {
         json_t *other = json_object();
-        set_place(other, &f->other);
-        set_schedule(other, &f->other_schedule);
-        if (!f->is_other_block)
-            set_thread(other, &f->other_thread);
+        check_set_place(other, &f->other);
+        check_set_schedule(other, &f->other_schedule);
+        set_thread(other, &f->other_thread);
         json_object_set_new(other, "access",
                             json_text(f->other_is_write ? "write" : "read"));
         json_object_set_new(object, "other", other);
     }
+    if (f->missing)
+        json_object_set_new(object, "missing",
+                            json_text(simt_missing_name(f->missing)));
 }
 
 // Set how results differ.
@@ -253,12 +275,18 @@ static json_t *variant_json(const struct check *check,
     set_int(object, "barriers", s ? s->barriers : 0);
     set_int(object, "blocks", s ? s->blocks : 0);
     json_set_real(object, "seconds", v->seconds);
+    json_object_set_new(object, "coverage",
+                        check_coverage_json(&check->c->arena, v));
     json_object_set_new(object, "findings", findings);
     set_int(object, "lost", s ? s->lost : 0);
     if (check->request->has_costs)
         json_object_set_new(object, "costs",
                             accesses_json(&check->c->arena, v->variant->kernel,
                                           last_sizes(check, v)));
+    if (v->variant->proof)
+        json_object_set_new(object, "proofs",
+                            proofs_json(&check->c->arena, v->variant->proof,
+                                        check->request->has_proofs));
     return object;
 }
 

@@ -7,18 +7,26 @@
 
 static const char usual_target[] = "sm_90";
 
+enum { ROUNDS = 3 };
+static const double more_work = 4, try_work = 8;
+
 const char *check_name(const struct variant *v)
 {
     return v->kernel->variant && *v->kernel->variant ? v->kernel->variant
                                                      : "general";
 }
 
-// Return whether the command line asks for a variant.
+// Return whether the command line asks for a variant, and some sizes may.
 static bool is_wanted(const struct check *check, const struct variant *v)
 {
     const struct check_request *q = check->request;
     char *end;
+
     unsigned long number = q->schedule ? strtoul(q->schedule, &end, 10) : 0;
+    for (size_t i = 0; i < v->kernel->guard.n; i++)
+        if (v->kernel->guard.at[i]->op == OP_const &&
+            !v->kernel->guard.at[i]->u.i)
+            return false;
     if (q->problem.kernel && strcmp(q->problem.kernel, v->source->name) != 0)
         return false;
     return !q->schedule || strcmp(q->schedule, check_name(v)) == 0 ||
@@ -43,21 +51,104 @@ static const struct nvptx_target *target_of(const struct check *check,
     return first;
 }
 
-// Make the cases of a variant, of each request.  Returns false after reporting.
-static bool make_cases(struct check *check, struct check_variant *v)
+// Return whether sizes cost no more than so many times what is chosen.
+static bool is_affordable(struct check *check, const struct ir_kernel *kernel,
+                          const struct problem_request *request)
+{
+    struct diag_list ignored = {.arena = &check->c->arena};
+    struct problem p;
+    const char *wrong;
+    if (problem_make(&check->c->arena, kernel, request, &ignored, &p, &wrong) !=
+        PROBLEM_READY)
+        return true;
+    return work_count(definition_of(kernel), p.values).steps <=
+           try_work * check->request->work;
+}
+
+// Add the sizes that the text of a kernel says to try, unless the command line
+// sets any, and what needs far more work than other cases.
+static void open_tries(struct check *check, struct check_variant *v)
 {
     const struct problem_options *o = &check->request->problem;
-    struct check_sizes sizes = {0};
+    struct arena *a = &check->c->arena;
+    struct problem_requests tries = {0};
+    if (!o->request.values.n)
+        problem_tries(a, v->variant->source, &o->request, &tries);
+    for (size_t i = 0; i < tries.n && !check->wrong; i++)
+        if (is_affordable(check, v->variant->source, &tries.at[i]))
+            vec_push(a, &v->choosers,
+                     check_sizes_open(check, v->variant, &tries.at[i]));
+}
+
+// Begin to choose sizes, for each request.  Returns false with `wrong` set.
+static bool open_choosers(struct check *check, struct check_variant *v)
+{
+    const struct problem_options *o = &check->request->problem;
     for (size_t i = 0; i < o->runs.n && !check->wrong; i++)
-        check_choose_sizes(check, v->variant, &o->runs.at[i], &sizes);
+        vec_push(&check->c->arena, &v->choosers,
+                 check_sizes_open(check, v->variant, &o->runs.at[i]));
+    if (!check->wrong)
+        open_tries(check, v);
+    return !check->wrong;
+}
+
+// Make cases for about so much work.  Returns false after reporting.
+static bool make_cases(struct check *check, struct check_variant *v, size_t n,
+                       double work)
+{
+    struct check_sizes sizes = {0};
+    for (size_t i = 0; i < v->choosers.n; i++)
+        check_sizes_next(v->choosers.at[i], n, work, &sizes);
     for (size_t i = 0; i < sizes.n && !check->wrong; i++) {
         struct check_case *one =
             check_case(check, v->variant->source, &sizes.at[i]);
         if (!one)
             return false;
         vec_push(&check->c->arena, &v->cases, one);
+        if (one->is_endless)
+            break;
     }
     return !check->wrong;
+}
+
+// Return whether a variant is to run at further sizes: nothing was found, and
+// some of its stores never ran, in none of their copies.
+static bool wants_more(struct check *check, const struct check_variant *v)
+{
+    struct check_coverage coverage = {0};
+    check_add_coverage(&check->c->arena, v, &coverage);
+    return coverage.unwritten && v->end.end == ISOLATED_DONE &&
+           !v->shared->n_findings;
+}
+
+// Run a variant at sizes that are chosen in rounds, each for more work, until
+// all of its stores have run.  Returns false after reporting.
+static bool run_rounds(struct check *check, struct check_variant *v)
+{
+    const struct check_request *q = check->request;
+    size_t n = q->cases;
+    double work = q->work;
+    for (int round = 0; round < ROUNDS; round++) {
+        size_t before = v->cases.n;
+        if (!make_cases(check, v, n, work))
+            return false;
+        if (v->cases.n > before)
+            check_variant_run(check, v, before);
+        if (v->cases.n == before || !v->shared || !wants_more(check, v))
+            return true;
+        n = n / 2 + 1;
+        work *= more_work;
+    }
+    return true;
+}
+
+// Say what the text of a kernel should, before its first variant.
+static void hint(struct check *check, const struct variant *variant)
+{
+    size_t n = check->variants.n;
+    if (!n || check->variants.at[n - 1].variant->source != variant->source)
+        problem_hint(&check->c->arena, variant->source,
+                     &check->request->problem.request, &check->c->diags);
 }
 
 // Check one variant.  Returns false after reporting.
@@ -66,10 +157,9 @@ static bool check_one(struct check *check, const struct variant *variant)
     struct diag_list *diags = &check->c->diags;
     struct check_variant v = {.variant = variant};
     int errors = diags->errors;
+    hint(check, variant);
     v.target = target_of(check, variant);
-    bool ok = make_cases(check, &v);
-    if (ok && v.cases.n)
-        check_variant_run(check, &v);
+    bool ok = open_choosers(check, &v) && run_rounds(check, &v);
     vec_push(&check->c->arena, &check->variants, v);
     return ok && diags->errors == errors;
 }

@@ -7,10 +7,11 @@
 
 #include <string.h>
 
-enum { BLOCKS_LEAST = 2 };
+// Blocks of a launch that are run at least.
+#define BLOCKS_LEAST 2.0
 
 // Statements of the definition that make a case too large.
-#define STEPS_MOST 4e5
+#define STEPS_MOST 4e6
 
 // Return whether the user chose a size.
 static bool has_own_sizes(const struct check *check)
@@ -32,7 +33,7 @@ uint64_t check_sample(const struct check *check, const struct variant *v,
     const uint64_t *grid = d.launches.at[0].grid;
     double all = (double)grid[0] * (double)grid[1] * (double)grid[2];
     double part = all * STEPS_MOST / one->work.steps;
-    return part > BLOCKS_LEAST ? (uint64_t)part : BLOCKS_LEAST;
+    return (uint64_t)(part > BLOCKS_LEAST ? part : BLOCKS_LEAST);
 }
 
 // Take what the definition wrote where an array still holds poison.

@@ -6,15 +6,17 @@
 
 #include <string.h>
 
-// Steps of a run that say that it hangs: so many, and so many for each
-// statement of the definition.
-#define HANG_STEPS           2e7
-#define HANG_STEPS_STATEMENT 256
+// Runs are done again with atomics in another order, if they have so few steps,
+// about so many times for a variant.
+enum { SEARCH_STEPS = 1 << 17, SEARCH_RUNS = 64 };
 
 // The work of the child.
 struct runner {
     const struct check *check;
     const struct check_variant *v;
+    size_t first; // case
+    bool is_searching;
+    size_t searched; // runs
     struct check_shared *out;
     struct simt_code *code;
     struct simt_result *result;
@@ -24,8 +26,7 @@ struct runner {
 
 // ---- Shared memory --------------------------------------------------------
 
-// Return a copy of a text in shared memory; "" if there is no room.
-static const char *share_text(struct check_shared *s, const char *text)
+const char *check_share_text(struct check_shared *s, const char *text)
 {
     size_t n = text ? strlen(text) + 1 : 0;
     if (!text || n > CHECK_TEXT - s->used)
@@ -58,12 +59,13 @@ static void add_finding(struct runner *r, struct check_finding *f)
         s->lost++;
         return;
     }
-    f->simt.entry = share_text(s, f->simt.entry);
-    f->simt.array = share_text(s, f->simt.array);
-    f->simt.place.file = share_text(s, f->simt.place.file);
-    f->simt.other.file = share_text(s, f->simt.other.file);
-    f->simt.schedule.file = share_text(s, f->simt.schedule.file);
-    f->simt.other_schedule.file = share_text(s, f->simt.other_schedule.file);
+    f->simt.entry = check_share_text(s, f->simt.entry);
+    f->simt.array = check_share_text(s, f->simt.array);
+    f->simt.place.file = check_share_text(s, f->simt.place.file);
+    f->simt.other.file = check_share_text(s, f->simt.other.file);
+    f->simt.schedule.file = check_share_text(s, f->simt.schedule.file);
+    f->simt.other_schedule.file =
+        check_share_text(s, f->simt.other_schedule.file);
     s->findings[s->n_findings++] = *f;
 }
 
@@ -72,7 +74,7 @@ static void share_diags(struct runner *r)
 {
     for (size_t i = 0; i < r->diags.all.n && i < CHECK_DIAGS; i++) {
         struct diag d = r->diags.all.at[i];
-        d.text = share_text(r->out, d.text);
+        d.text = check_share_text(r->out, d.text);
         d.label = NULL;
         memset(&d.notes, 0, sizeof d.notes);
         r->out->diags[r->out->n_diags++] = d;
@@ -90,6 +92,16 @@ static const struct problem_array *array_of(const struct problem *p,
             strcmp(p->arrays.at[i].buffer->name, f->buffer->name) == 0)
             return &p->arrays.at[i];
     return NULL;
+}
+
+// Return whether the text says which elements of a result are left unwritten: a
+// definition of its own does, and a count of those that are in any order.
+static bool is_partial(const struct ir_kernel *k, size_t parameter)
+{
+    for (size_t i = 0; i < k->terms.unordered.n; i++)
+        if (k->terms.unordered.at[i].parameter == parameter)
+            return true;
+    return definition_of(k) != k;
 }
 
 // Count the elements that the definition writes and the run does not.  Sets
@@ -151,6 +163,21 @@ static bool is_idle_read(const struct simt_finding *f)
     return f->fault == SIMT_FAULT_uninitialised && f->space != SPACE_global;
 }
 
+// Find what a run leaves unwritten: what the definition writes, or else what
+// nobody does, unless the text says so.
+static void find_unwritten(const struct check_case *one,
+                           const struct eval_argument *got,
+                           struct check_finding *f)
+{
+    const struct problem_array *array = array_of(&one->problem, &f->simt);
+    uint64_t all = f->simt.count;
+    f->simt.count = count_unwritten(one, got, &f->simt);
+    f->is_left = !f->simt.count && array &&
+                 !is_partial(one->problem.kernel, array->parameter);
+    if (f->is_left)
+        f->simt.count = all;
+}
+
 // Note what the executor found; `is_right` says that results are what they
 // should be.
 static void note_findings(struct runner *r, const struct check_case *one,
@@ -159,7 +186,7 @@ static void note_findings(struct runner *r, const struct check_case *one,
     for (size_t i = 0; i < r->result->n; i++) {
         struct check_finding f = {.simt = r->result->findings[i]};
         if (f.simt.fault == SIMT_FAULT_unwritten)
-            f.simt.count = count_unwritten(one, got, &f.simt);
+            find_unwritten(one, got, &f);
         f.is_idle = is_right && is_idle_read(&f.simt);
         if (f.simt.count)
             add_finding(r, &f);
@@ -177,13 +204,6 @@ static void sort(const struct runner *r, const struct check_case *one,
     equivalence_sort(&e, one->want);
 }
 
-// Return the steps after which a run of a case hangs.
-static uint64_t most_steps(const struct check_case *one)
-{
-    double steps = HANG_STEPS + HANG_STEPS_STATEMENT * one->work.steps;
-    return steps < 1e18 ? (uint64_t)steps : UINT64_C(1000000000000000000);
-}
-
 // Add what a run did to the sums.
 static void add_counts(struct runner *r, bool is_sample)
 {
@@ -191,19 +211,34 @@ static void add_counts(struct runner *r, bool is_sample)
     r->out->accesses += r->result->accesses;
     r->out->barriers += r->result->barriers;
     r->out->blocks += r->result->blocks;
+    r->out->pairs += r->result->pairs;
+    check_cover(r->out, r->code);
 }
 
-// Run a case under a policy.  Returns false if the variant is not to be run
-// again: it hangs, or cannot be run.
-static bool run(struct runner *r, const struct check_case *one,
-                enum simt_policy policy)
+// Return how many blocks are to be resident at a time, where they tell each
+// other something: one, which waits for no block behind it, or as many as may
+// be.
+static uint32_t resident(const struct runner *r, enum simt_policy policy)
+{
+    bool is_alone = policy == SIMT_forward || policy == SIMT_reverse;
+    return is_alone ? 1 : simt_resident_most(r->code);
+}
+
+// Run a case under a policy, with one of its choices turned round, or none.
+// Returns false if the variant is not to be run again: it hangs, or cannot be
+// run.
+static bool run_choice(struct runner *r, const struct check_case *one,
+                       enum simt_policy policy, size_t choice)
 {
     const struct problem_request *q = &r->check->request->problem.request;
-    struct simt_run how = {.policy = policy,
-                           .seed = q->seed,
-                           .most_steps = most_steps(one),
-                           .most_blocks =
-                               check_sample(r->check, r->v->variant, one)};
+    struct simt_run how = {
+        .policy = policy,
+        .seed = q->seed,
+        .resident = choice || r->is_searching ? simt_resident_most(r->code)
+                                              : resident(r, policy),
+        .choice = choice,
+        .most_steps = check_most_steps(r->check, one),
+        .most_blocks = check_sample(r->check, r->v->variant, one)};
     struct eval_argument *got =
         problem_arguments(&r->arena, &one->problem, &r->diags);
     r->out->policy = policy;
@@ -222,13 +257,49 @@ static bool run(struct runner *r, const struct check_case *one,
     return is_whole;
 }
 
+// Run a case under a policy.  Where atomics meet, the first policy has the order
+// of each two of them turned round, too, while that takes few steps.  Returns
+// false if the variant is not to be run again.
+static bool run(struct runner *r, const struct check_case *one,
+                enum simt_policy policy)
+{
+    if (!run_choice(r, one, policy, 0))
+        return false;
+    if (policy != SIMT_forward || !r->result->choices ||
+        r->result->accesses > SEARCH_STEPS || r->searched > SEARCH_RUNS)
+        return true;
+    r->is_searching = true;
+    bool ok = run_choice(r, one, policy, 0);
+    for (size_t i = 1, n = r->result->choices; i <= n && ok; i++) {
+        ok = run_choice(r, one, policy, i);
+        r->searched++;
+    }
+    r->is_searching = false;
+    return ok;
+}
+
+// Return whether a case runs under a policy: once there have been many steps,
+// each runs under one, another one each time, unless the user chose.
+static bool is_due(struct runner *r, size_t at, int policy)
+{
+    const struct check_request *q = r->check->request;
+    bool is_chosen = !q->problem.request.values.n &&
+                     q->policies == (1u << SIMT_POLICIES) - 1;
+    bool is_due = !is_chosen || !q->steps || r->out->accesses <= q->steps ||
+                  at % SIMT_POLICIES == (size_t)policy;
+    if (!(q->policies >> policy & 1))
+        return false;
+    r->out->left_out += !is_due;
+    return is_due;
+}
+
 // Run all cases under all policies.
 static void run_all(struct runner *r)
 {
-    for (size_t i = 0; i < r->v->cases.n; i++) {
+    for (size_t i = r->first; i < r->v->cases.n; i++) {
         r->out->at = i;
         for (int p = 0; p < SIMT_POLICIES; p++)
-            if (r->check->request->policies >> p & 1 &&
+            if (is_due(r, i, p) &&
                 !run(r, r->v->cases.at[i], (enum simt_policy)p))
                 return;
     }
@@ -242,6 +313,7 @@ static void work(void *context)
     struct simt_options options = {.target = r->v->target,
                                    .is_unchecked =
                                        r->check->request->is_unchecked,
+                                   .is_covered = true,
                                    .fast_math = o->fast_math,
                                    .opt_level = o->opt_level,
                                    .libdevice = o->libdevice,
@@ -266,21 +338,26 @@ static void tick(void *context)
     cli_progress(text);
 }
 
-// Take the diagnostics of the child over.
+// Take the diagnostics of the child over; they outlive what it shares.
 static void take_diags(struct check *check, const struct check_shared *s)
 {
     struct diag_list *diags = &check->c->diags;
     for (size_t i = 0; i < s->n_diags; i++) {
-        vec_push(&check->c->arena, &diags->all, s->diags[i]);
-        diags->errors += s->diags[i].severity == DIAG_ERROR;
+        struct diag d = s->diags[i];
+        d.text = arena_copy(&check->c->arena, d.text, strlen(d.text));
+        vec_push(&check->c->arena, &diags->all, d);
+        diags->errors += d.severity == DIAG_ERROR;
     }
 }
 
-void check_variant_run(struct check *check, struct check_variant *v)
+void check_variant_run(struct check *check, struct check_variant *v,
+                       size_t first)
 {
-    struct runner r = {.check = check, .v = v};
+    struct runner r = {.check = check, .v = v, .first = first};
     double began = phases_now();
-    v->shared = r.out = isolated_alloc(sizeof *v->shared);
+    if (!v->shared)
+        v->shared = isolated_alloc(sizeof *v->shared);
+    r.out = v->shared;
     if (!r.out) {
         diag_error(&check->c->diags, (struct span){0}, D_simt_no_memory);
         return;
@@ -292,6 +369,6 @@ void check_variant_run(struct check *check, struct check_variant *v)
                             .tick = tick};
     isolated_run(&what, &v->end);
     take_diags(check, r.out);
-    v->seconds = (phases_now() - began) / 1e3;
+    v->seconds += (phases_now() - began) / 1e3;
     arena_reset(&r.arena);
 }

@@ -7,24 +7,17 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-// Return the exit code that a diagnostic calls for.  Tools and devices are the
-// sections E08 and E09; what these say about a place in the source, or about a
-// file to inspect, is about the input.
+// Return the exit code that a diagnostic calls for.
 static int code_of(const struct diag *d)
 {
-    const char *code = diag_code_text(d->code);
     if (d->severity != DIAG_ERROR)
         return EXIT_DONE;
-    if (strncmp(code, "E08", 3) != 0 && strncmp(code, "E09", 3) != 0)
-        return EXIT_INPUT;
-    return d->span.source || d->code == D_not_a_fatbin ||
-                   d->code == D_bad_manifest
-               ? EXIT_INPUT
-               : EXIT_TOOL;
+    return diag_is_outside(d->code) ? EXIT_TOOL : EXIT_INPUT;
 }
 
 int cli_report(const struct diag_list *diags)
@@ -62,17 +55,36 @@ static const char *name_of(const char *path)
     return strcmp(path, "-") == 0 ? "<stdin>" : path;
 }
 
+// Return whether an error is about the path, not about the system.
+static bool is_fault_of_path(int error)
+{
+    return error == ENOENT || error == ENOTDIR || error == EISDIR ||
+           error == EACCES || error == ELOOP || error == ENAMETOOLONG;
+}
+
 bool cli_read(const char *path, struct buf *out, struct diag_list *diags)
 {
     bool is_stdin = strcmp(path, "-") == 0;
     FILE *f = is_stdin ? stdin : fopen(path, "rb");
     bool ok = f && read_stream(f, out);
     if (!ok)
-        diag_error(diags, (struct span){0}, D_cannot_read, name_of(path),
-                   strerror(errno));
+        diag_error(diags, (struct span){0},
+                   is_fault_of_path(errno) ? D_cannot_read : D_read_failed,
+                   name_of(path), strerror(errno));
     if (f && !is_stdin)
         fclose(f);
     return ok;
+}
+
+const char *cli_stem(struct arena *a, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    const char *dot = strrchr(base, '.');
+    if (strcmp(path, "-") == 0)
+        return "stdin";
+    return arena_copy(a, base,
+                      dot && dot != base ? (size_t)(dot - base) : strlen(base));
 }
 
 const char *cli_tuned(struct arena *a, const char *path)
@@ -300,8 +312,11 @@ bool cli_print(const struct buf *text)
     if (fwrite(text->n ? text->data : "", 1, text->n, stdout) == text->n &&
         fflush(stdout) == 0)
         return true;
-    fprintf(stderr, "ingot: cannot write to the standard output: %s\n",
-            strerror(errno));
+    if (errno != EPIPE)
+        fprintf(stderr, "ingot: cannot write to the standard output: %s\n",
+                strerror(errno));
+    __fpurge(stdout);
+    clearerr(stdout);
     return false;
 }
 

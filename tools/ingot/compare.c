@@ -2,6 +2,8 @@
 
 #include "tools/ingot/compare.h"
 
+#include "tools/simt/sparse.h"
+
 #include "ir/arith.h"
 #include "ir/build.h"
 #include "ir/eval.h"
@@ -44,19 +46,30 @@ static void load_block(struct type type, const char *elements, size_t n,
         out[i] = load(type, elements + i * size);
 }
 
-void compare_add_squares(const struct ir_buffer *b, const void *elements,
-                         size_t bytes, struct compare_squares *out)
+// Add the squares of part of an array.
+static void add_part(const struct ir_buffer *b, const char *elements, size_t n,
+                     struct compare_squares *out)
 {
-    size_t size = type_bytes(b->elem), n = bytes / size;
     double numbers[BLOCK];
     for (size_t at = 0; at < n; at += BLOCK) {
         size_t part = n - at < BLOCK ? n - at : BLOCK;
-        load_block(b->elem, (const char *)elements + at * size, part, numbers);
+        load_block(b->elem, elements + at * type_bytes(b->elem), part, numbers);
         for (size_t i = 0; i < part; i++) {
             bool counts = isfinite(numbers[i]);
             out->sum += counts ? numbers[i] * numbers[i] : 0;
             out->n += counts;
         }
+    }
+}
+
+void compare_add_squares(const struct ir_buffer *b, const void *elements,
+                         size_t bytes, struct compare_squares *out)
+{
+    for (size_t at = 0; at < bytes; at += SPARSE_CHUNK) {
+        size_t part = bytes - at < SPARSE_CHUNK ? bytes - at : SPARSE_CHUNK;
+        const char *from = (const char *)elements + at;
+        if (!at || !sparse_is_untouched(from, part))
+            add_part(b, from, part / type_bytes(b->elem), out);
     }
 }
 
@@ -124,24 +137,43 @@ static size_t count_poison(const char *got, size_t n, size_t size,
     return count;
 }
 
+// What a comparison compares.
+struct sides {
+    const char *got, *want;
+    int poison; // the byte, or -1
+};
+
+// Compare the elements from one on.
+static void compare_part(struct comparison *c, const struct sides *s,
+                         size_t from, size_t n)
+{
+    size_t size = type_bytes(c->buffer->elem), end = from + n;
+    char pattern[LARGEST_ELEMENT];
+    memset(pattern, s->poison, sizeof pattern);
+    for (size_t at = from; at < end; at += BLOCK) {
+        size_t part = end - at < BLOCK ? end - at : BLOCK;
+        const char *g = s->got + at * size, *w = s->want + at * size;
+        if (s->poison >= 0 && memchr(g, s->poison, part * size))
+            c->poisoned += count_poison(g, part, size, pattern);
+        if (memcmp(g, w, part * size) != 0)
+            compare_block(c, at, g, w, part);
+    }
+}
+
 void compare_arrays(struct comparison *c, const void *got, const void *want,
                     size_t bytes, int poison)
 {
-    size_t size = type_bytes(c->buffer->elem);
-    const char *g = got, *w = want;
-    char pattern[LARGEST_ELEMENT];
-    memset(pattern, poison, sizeof pattern);
+    size_t size = type_bytes(c->buffer->elem), chunk = SPARSE_CHUNK / size;
+    struct sides s = {got, want, poison};
     *c = (struct comparison){.buffer = c->buffer,
                              .tolerance = c->tolerance,
                              .scale = c->scale,
                              .elements = bytes / size};
-    for (size_t at = 0; at < c->elements; at += BLOCK) {
-        size_t n = c->elements - at < BLOCK ? c->elements - at : BLOCK;
-        const char *part = g + at * size;
-        if (poison >= 0 && memchr(part, poison, n * size))
-            c->poisoned += count_poison(part, n, size, pattern);
-        if (memcmp(part, w + at * size, n * size) != 0)
-            compare_block(c, at, part, w + at * size, n);
+    for (size_t at = 0; at < c->elements; at += chunk) {
+        size_t n = c->elements - at < chunk ? c->elements - at : chunk;
+        if (!at || !sparse_is_untouched(s.got + at * size, n * size) ||
+            !sparse_is_untouched(s.want + at * size, n * size))
+            compare_part(c, &s, at, n);
     }
 }
 

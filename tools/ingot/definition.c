@@ -4,20 +4,31 @@
 
 #include "tools/ingot/host.h"
 
-// Work beyond this is compiled rather than interpreted.
-#define HOST_STEPS 3e6
+// Work beyond this is compiled rather than interpreted, unless there may be so
+// much that it would not end: only the evaluator has a limit.
+#define HOST_STEPS      3e6
+#define HOST_STEPS_MOST 1e9
 
-bool definition_evaluate(const struct ir_kernel *kernel,
-                         struct eval_argument *arguments, uint64_t steps,
+const struct ir_kernel *definition_of(const struct ir_kernel *kernel)
+{
+    return kernel->definition ? kernel->definition : kernel;
+}
+
+bool definition_evaluate(const struct definition_request *request,
+                         const struct ir_kernel *kernel,
+                         struct eval_argument *arguments,
                          struct diag_list *diags)
 {
-    struct eval_result r = ir_eval(diags->arena, kernel, arguments, steps);
+    struct eval_result r = ir_eval_watched(diags->arena, kernel, arguments,
+                                           request->steps, request->watch);
     switch (r.status) {
     case EVAL_DONE: return true;
     case EVAL_REFUSED:
+    case EVAL_WAITS: diag_error(diags, r.span, D_run_waits); break;
     case EVAL_FAULT: diag_error(diags, r.span, D_run_fault, r.text); break;
     case EVAL_LIMIT:
-        diag_error(diags, (struct span){0}, D_run_too_long, (long long)steps);
+        diag_error(diags, (struct span){0}, D_run_too_long,
+                   (long long)request->steps);
     }
     return false;
 }
@@ -27,17 +38,20 @@ bool definition_run(const struct definition_request *request,
                     struct eval_argument *arguments, struct diag_list *diags,
                     const char **name)
 {
-    bool is_large = work->steps > HOST_STEPS;
-    bool on_host = request->by == DEFINITION_HOST ||
-                   (request->by == DEFINITION_AUTO && is_large &&
-                    host_supports(diags->arena, p->kernel));
+    bool may_hang = work->most > work->steps && work->most > HOST_STEPS_MOST;
+    struct problem defined = *p;
+    defined.kernel = definition_of(p->kernel);
+    bool on_host =
+        request->by == DEFINITION_HOST ||
+        (request->by == DEFINITION_AUTO && work->steps > HOST_STEPS &&
+         !may_hang && host_supports(diags->arena, defined.kernel));
     *name = on_host ? "host" : "eval";
-    if (on_host && !host_supports(diags->arena, p->kernel)) {
+    if (on_host && !host_supports(diags->arena, defined.kernel)) {
         diag_error(diags, (struct span){0}, D_host_build_failed,
                    "there is no C compiler `cc`, or the kernel has barriers");
         return false;
     }
-    return on_host ? host_run(diags->arena, p, arguments, diags)
-                   : definition_evaluate(p->kernel, arguments, request->steps,
-                                         diags);
+    return on_host
+               ? host_run(diags->arena, &defined, arguments, diags)
+               : definition_evaluate(request, defined.kernel, arguments, diags);
 }

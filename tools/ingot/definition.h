@@ -18,8 +18,13 @@ enum definition_by {
 // How to compute it.
 struct definition_request {
     enum definition_by by;
-    uint64_t steps; // most that the evaluator takes
+    uint64_t steps;           // most that the evaluator takes
+    struct eval_watch *watch; // what the evaluator looks for, or NULL
 };
+
+// Return the kernel that says what the results of a kernel are: one that its
+// text names, or itself.
+const struct ir_kernel *definition_of(const struct ir_kernel *kernel);
 
 // Run the definition of the problem's kernel on the arguments.
 // Sets `name` to what did it.  Returns false after reporting.
@@ -28,10 +33,11 @@ bool definition_run(const struct definition_request *request,
                     struct eval_argument *arguments, struct diag_list *diags,
                     const char **name);
 
-// Evaluate a kernel, at any level, on arguments.  Returns false after
-// reporting.
-bool definition_evaluate(const struct ir_kernel *kernel,
-                         struct eval_argument *arguments, uint64_t steps,
+// Evaluate a kernel, at any level, on arguments, up to `request->steps`.
+// Returns false after reporting.
+bool definition_evaluate(const struct definition_request *request,
+                         const struct ir_kernel *kernel,
+                         struct eval_argument *arguments,
                          struct diag_list *diags);
 
 #endif

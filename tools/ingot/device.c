@@ -162,7 +162,7 @@ static bool fill_region(struct device *d, size_t i, uint64_t base)
     if (fill == FILL_RANDOM)
         return upload(d, i, base + r->at);
     if (r->buffer)
-        byte = fill == FILL_ZERO ? 0 : problem_poison(r->buffer);
+        byte = problem_poison(r->buffer);
     return !r->bytes ||
            DEVICE_CALL(d, cuMemsetD8_v2, base + r->at, byte, r->bytes);
 }

@@ -40,10 +40,11 @@ static unsigned fraction_bits(struct type type)
     return n;
 }
 
-// Return how many bits the integers of a type have.
+// Return how many bits the integers of a type have: all that there are of
+// narrow ones, without the sign.
 static unsigned integer_bits(struct type type)
 {
-    unsigned all = type_bits(type) - 2;
+    unsigned all = type_bits(type) - type_is_signed(type);
     return all < INTEGER_BITS ? all : INTEGER_BITS;
 }
 
@@ -64,6 +65,8 @@ static int64_t int_at(struct type type, uint64_t stream, uint64_t at)
     if (type.kind == TYPE_bool)
         return is_negative;
     int64_t x = 1 + (int64_t)permuted(integer_bits(type), stream, at);
+    if (ir_wrap_int(type, x) != x)
+        x--;
     return is_negative && type_is_signed(type) && !type_is_index(type) ? -x : x;
 }
 

@@ -7,8 +7,8 @@
 #include "ir/ir.h"
 
 // Write the first `n` elements of an array; `stream` chooses among arrays.
-// Floating numbers lie between 1/16 and 1, integers between 1 and 2^14 or what
-// their type holds, either sign.  As many elements in a row differ as the type
+// Floating numbers lie between 1/16 and 1, integers between 1 and 2^14 or the
+// most that their type holds, either sign.  As many elements in a row differ as the type
 // has such numbers.
 void distinct_write(struct type type, uint64_t stream, size_t n,
                     void *elements);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-// What --unordered names.
+// What has no order.
 struct unordered {
     const struct problem_array *array, *count; // NULL: none
     bool is_valid;
@@ -26,11 +26,9 @@ static const struct problem_array *find_result(const struct problem *p,
 }
 
 // Return what --unordered names.
-static struct unordered unordered_of(const struct equivalence *e)
+static struct unordered unordered_option(const struct equivalence *e)
 {
     struct unordered u = {.is_valid = true};
-    if (!e->unordered)
-        return u;
     size_t n = strcspn(e->unordered, " ");
     const char *rest = e->unordered[n] ? e->unordered + n + 1 : NULL;
     u.array = find_result(e->problem, e->unordered, n);
@@ -39,9 +37,29 @@ static struct unordered unordered_of(const struct equivalence *e)
     return u;
 }
 
+// Return the array that is a parameter.
+static const struct problem_array *array_of(const struct problem *p,
+                                            uint32_t parameter)
+{
+    for (size_t i = 0; i < p->arrays.n; i++)
+        if (p->arrays.at[i].parameter == parameter)
+            return &p->arrays.at[i];
+    return NULL;
+}
+
+// Return what the text says in its clause `i`.
+static struct unordered unordered_text(const struct equivalence *e, size_t i)
+{
+    const struct ir_unordered *t = &e->problem->kernel->terms.unordered.at[i];
+    return (struct unordered){
+        .array = array_of(e->problem, t->parameter),
+        .count = t->has_count ? array_of(e->problem, t->count) : NULL,
+        .is_valid = true};
+}
+
 bool equivalence_valid(const struct equivalence *e)
 {
-    return unordered_of(e).is_valid;
+    return !e->unordered || unordered_option(e).is_valid;
 }
 
 // Return how many elements have no order: what `count` holds, or all of them.
@@ -56,13 +74,23 @@ static size_t elements_of(const struct unordered *u,
     return n >= 0 && (uint64_t)n < all ? (size_t)n : all;
 }
 
+// Sort what has no order.
+static void sort(const struct unordered *u, struct eval_argument *arguments)
+{
+    if (u->array)
+        compare_sort(u->array->buffer, arguments[u->array->parameter].data,
+                     elements_of(u, arguments));
+}
+
 void equivalence_sort(const struct equivalence *e,
                       struct eval_argument *arguments)
 {
-    struct unordered u = unordered_of(e);
-    if (u.array)
-        compare_sort(u.array->buffer, arguments[u.array->parameter].data,
-                     elements_of(&u, arguments));
+    size_t n = e->problem->kernel->terms.unordered.n;
+    for (size_t i = 0; i < (e->unordered ? 1 : n); i++) {
+        struct unordered u =
+            e->unordered ? unordered_option(e) : unordered_text(e, i);
+        sort(&u, arguments);
+    }
 }
 
 // ---- The size of elements -------------------------------------------------
@@ -109,13 +137,17 @@ static bool is_few(const struct problem_array *array)
     return type_is_float(array->buffer->elem) && elements < SAMPLE;
 }
 
-// Return the tolerance for a result: that of the command line, or by rule.
+// Return the tolerance for a result: that of the command line, of the text, or
+// by rule.
 static double tolerance_of(const struct equivalence *e,
                            const struct ir_buffer *b)
 {
-    bool is_given = e->tolerance >= 0 && type_is_float(b->elem);
-    return is_given ? e->tolerance
-                    : compare_tolerance(e->work, b, e->fast_math);
+    const struct ir_expr *said = e->problem->kernel->terms.tolerance;
+    if (!type_is_float(b->elem))
+        return 0;
+    return e->tolerance >= 0 ? e->tolerance
+           : said            ? said->u.f
+                             : compare_tolerance(e->work, b, e->fast_math);
 }
 
 struct comparison equivalence_compare(const struct equivalence *e,

@@ -11,8 +11,9 @@ struct equivalence {
     const struct problem *problem;
     const struct work *work;
     const struct definition_request *definition; // who computed `want`
-    const char *unordered; // "ARRAY" or "ARRAY COUNT", or NULL
-    double tolerance;      // of floating types; below 0: by rule
+    const char *unordered; // "ARRAY" or "ARRAY COUNT"; NULL: as the text says
+    double tolerance;      // of floating types; below 0: as the text says, or
+                           // by rule
     bool fast_math;
 };
 

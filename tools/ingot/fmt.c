@@ -51,15 +51,15 @@ static int deliver(const struct fmt *f, const struct source *old,
                    const struct buf *text, struct diag_list *diags)
 {
     struct output file = {old->name, text->data, text->n};
-    bool is_same =
-        old->size == text->n && memcmp(old->text, text->data, text->n) == 0;
+    bool is_same = old->size == text->n &&
+                   (!text->n || memcmp(old->text, text->data, text->n) == 0);
     if (f->is_check) {
         if (!is_same)
             printf("%s\n", old->name);
         return is_same ? EXIT_DONE : EXIT_INPUT;
     }
     if (f->in_place)
-        return is_same || output_write(diags->arena, &file, 1, diags)
+        return is_same || output_write(diags->arena, NULL, &file, 1, diags)
                    ? EXIT_DONE
                    : EXIT_TOOL;
     return cli_print(text) ? EXIT_DONE : EXIT_TOOL;

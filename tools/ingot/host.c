@@ -1,8 +1,9 @@
 // cc turns the program into a shared library in a temporary folder, which is
-// gone before the program runs.
+// gone before the program runs; signals that ask the process to end wait.
 
 #include "tools/ingot/host.h"
 
+#include "nvptx/hold.h"
 #include "nvptx/process.h"
 #include "nvptx/tool.h"
 #include "tools/libingot/reference.h"
@@ -11,10 +12,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-enum { COMPILE_MS = 120000 };
 
 // The function that the program defines.
 typedef void reference_function(void **args);
@@ -55,10 +55,7 @@ static bool compile(struct arena *a, const struct buf *text, const char *path,
         has_openmp ? "-fopenmp" : NULL,
         NULL};
     struct process_input input = {text->data, text->n};
-    struct process p = {.argv = argv,
-                        .inputs = &input,
-                        .n_inputs = 1,
-                        .timeout_ms = COMPILE_MS};
+    struct process p = {.argv = argv, .inputs = &input, .n_inputs = 1};
     process_run(a, &p, 1);
     bool ok = p.end == PROCESS_EXITED && p.code == 0;
     if (!ok && !has_openmp)
@@ -77,7 +74,10 @@ build(struct arena *a, const struct ir_kernel *kernel, struct diag_list *diags)
         arena_printf(a, "%s/ingot-XXXXXX", base && *base ? base : "/tmp");
     struct buf text = {0};
     reference_function *function = NULL;
+    sigset_t before;
+    hold_signals(&before);
     if (!mkdtemp(folder)) {
+        release_signals(&before);
         diag_error(diags, (struct span){0}, D_host_build_failed,
                    strerror(errno));
         return NULL;
@@ -94,6 +94,7 @@ build(struct arena *a, const struct ir_kernel *kernel, struct diag_list *diags)
     }
     unlink(path);
     rmdir(folder);
+    release_signals(&before);
     buf_free(&text);
     return function;
 }
@@ -125,6 +126,7 @@ static bool call(reference_function *function, void **args,
     int status = 0;
     pid_t child = fork();
     if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         function(args);
         _exit(0);
     }
@@ -132,10 +134,10 @@ static bool call(reference_function *function, void **args,
         continue;
     if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return true;
-    diag_error(diags, (struct span){0}, D_run_fault,
+    diag_error(diags, (struct span){0}, D_host_failed,
                child < 0             ? strerror(errno)
                : WIFSIGNALED(status) ? strsignal(WTERMSIG(status))
-                                     : "the host reference gave up");
+                                     : "it gave up");
     return false;
 }
 

@@ -1,6 +1,7 @@
 // The command: finds the subcommand and runs it.
 
 #include "tools/ingot/cli.h"
+#include "tools/ingot/streams.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -57,6 +58,7 @@ static int run_command(const struct command *c, int argc, char **argv)
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "--help";
+    streams_start();
     if (strcmp(name, "--version") == 0) {
         puts("ingot " INGOT_VERSION);
         return EXIT_DONE;

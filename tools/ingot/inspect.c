@@ -84,13 +84,15 @@ static const char *manifest_path(struct arena *a, const char *path)
 
 // Lower the kernels of a file.
 static bool lower(struct subject *s, const struct buf *text,
-                  const struct compile_options *o)
+                  struct compile_options *o)
 {
     struct compilation *c = s->c;
-    return cli_add_tuned(c, s->options->file) &&
-           compile_add(c, s->options->file, text->n ? text->data : "",
-                       text->n) &&
-           cli_add_schedules(&s->options->compile, c) && compile_lower(c, o);
+    bool ok =
+        cli_add_tuned(c, s->options->file) &&
+        compile_add(c, s->options->file, text->n ? text->data : "", text->n) &&
+        cli_add_schedules(&s->options->compile, c);
+    compile_choose_ptx(c, o);
+    return ok && compile_lower(c, o);
 }
 
 // Compile a kernel file to a fatbin and a manifest in memory; not so far if
@@ -112,8 +114,8 @@ static bool build(struct subject *s, const struct buf *text)
     if (!cli_images(c, &s->tools, &o, &tool) && !compile_has_images(c))
         return false;
     struct package p =
-        artefact_package(c, c->program.kernels.at[0]->name, s->options->file,
-                         tool.path ? &tool : NULL);
+        artefact_package(c, cli_stem(&c->arena, s->options->file),
+                         s->options->file, tool.path ? &tool : NULL);
     if (!package_make(&c->arena, &p, &c->diags, &files))
         return false;
     s->fatbin = files.fatbin;

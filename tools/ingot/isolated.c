@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -70,6 +71,7 @@ static bool follow(struct child *c)
 // Run the work in the child, which ends here.
 static void be_child(const struct isolated *what, const int *ends)
 {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(ends[1], STDERR_FILENO);
     close(ends[0]);
     close(ends[1]);

@@ -39,9 +39,9 @@ struct layout {
 
 // Words that a bracket is set off from, other than the name of a function or
 // an array.
-static const char *const apart[] = {"in",     "if",       "else",   "for",
-                                    "where",  "when",     "let",    "var",
-                                    "return", "identity", "strides"};
+static const char *const apart[] = {
+    "in",  "if",  "else",   "for",      "where",   "when",
+    "let", "var", "return", "identity", "strides", "tolerance"};
 
 // Words that begin an item of a file.
 static const char *const items[] = {"kernel", "schedule", "def", "reduce"};

@@ -4,10 +4,12 @@
 //   ingot opt f.ing --stop-after schedule  after its schedule, or the default
 //   ingot opt f.ing --pass simplify,guards after these passes, no schedule
 //   ingot opt f.ing --stop-after mapped    after the pipeline up to a pass
+//   ingot opt f.ing --proofs               what holds for all sizes instead
 
 #include "tools/ingot/cli.h"
 
 #include "ir/text.h"
+#include "tools/ingot/proofs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,13 +19,17 @@ struct opt {
     struct cli_compile compile;
     struct compilation *c;
     const char *passes; // --pass
+    bool has_proofs;    // --proofs
     int files;
 };
 
-enum { KEY_PASS = 512 };
+enum { KEY_PASS = 512, KEY_PROOFS };
 
 static const struct argp_option options[] = {
-    {"pass", KEY_PASS, "PASSES", 0, "run these passes, in this order", 0}, {0}};
+    {"pass", KEY_PASS, "PASSES", 0, "run these passes, in this order", 0},
+    {"proofs", KEY_PROOFS, NULL, 0,
+     "print what is proved of each access for all sizes, not the program", 0},
+    {0}};
 
 // Take one option.
 static error_t take(int key, char *arg, struct argp_state *state)
@@ -32,6 +38,7 @@ static error_t take(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &o->compile; return 0;
     case KEY_PASS: o->passes = arg; return 0;
+    case KEY_PROOFS: o->has_proofs = true; return 0;
     case ARGP_KEY_ARG:
         cli_add_file(o->c, arg);
         o->files++;
@@ -77,6 +84,11 @@ static bool process(struct opt *o, struct kernels *out)
 {
     struct compilation *c = o->c;
     const char *stop = o->compile.stop_after;
+    if (o->has_proofs) {
+        o->compile.options.has_proofs = true;
+        stop = stop ? stop : "proofs";
+        o->compile.options.passes.stop_after = stop;
+    }
     if (stop && !cli_lower(&o->compile, &o->compile.options, c))
         return false;
     for (size_t i = 0; stop && i < c->variants.n; i++)
@@ -89,13 +101,34 @@ static bool process(struct opt *o, struct kernels *out)
     return true;
 }
 
+// Print what was proved of the variants.
+static bool print_proofs(const struct compilation *c)
+{
+    struct buf out = {0};
+    struct arena a = {0};
+    for (size_t i = 0; i < c->variants.n; i++) {
+        const struct variant *v = &c->variants.at[i];
+        struct proof_share shares[CLAIM_COUNT] = {{0, 0, 0}};
+        buf_printf(&out, "%s%s%s:", v->kernel->name,
+                   *v->kernel->variant ? " " : "", v->kernel->variant);
+        proofs_count(v->proof, shares);
+        proofs_print_shares(shares, " ", &out);
+        proofs_print(&a, v->proof, &out);
+    }
+    bool ok = cli_print(&out);
+    arena_reset(&a);
+    buf_free(&out);
+    return ok;
+}
+
 // Do what was asked and print the kernels that result.
 static int run(struct opt *o)
 {
     struct kernels out = {0};
     bool ok = cli_add_schedules(&o->compile, o->c) && process(o, &out);
     cli_print_log(&o->compile);
-    bool is_printed = !ok || cli_print_kernels(out.at, out.n);
+    bool is_printed = !ok || (o->has_proofs ? print_proofs(o->c)
+                                            : cli_print_kernels(out.at, out.n));
     int code = cli_report(&o->c->diags);
     return !is_printed ? EXIT_TOOL : ok || code ? code : EXIT_USAGE;
 }

@@ -1,5 +1,4 @@
-// Makes the data of a problem: every value depends on the seed, the parameter
-// and the element alone.
+// Gives every parameter of a kernel its value, and arrays their memory.
 
 #define _DEFAULT_SOURCE // MAP_ANONYMOUS
 
@@ -12,102 +11,11 @@
 #include "tools/ingot/cli.h"
 #include "tools/ingot/distinct.h"
 #include "tools/ingot/memory.h"
+#include "tools/ingot/problem_data.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-// ---- Random numbers -------------------------------------------------------
-
-// Return 64 random bits: the splitmix64 generator at place `at` of `stream`.
-static uint64_t random_bits(uint64_t stream, uint64_t at)
-{
-    uint64_t z = stream + (at + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-// Return the stream of a parameter.
-static uint64_t stream_of(const struct problem *p, size_t parameter)
-{
-    return random_bits(p->seed, parameter);
-}
-
-// Return a number in -1 to 1 made of random bits; one in four is small.
-static double random_float(uint64_t bits)
-{
-    double x = (double)(bits >> 11) * 0x1p-52 - 1.0;
-    return bits % 4 ? x : x * 0x1p-6;
-}
-
-// Return an integer made of random bits: any, or one near zero.
-static int64_t random_int(struct type type, uint64_t bits)
-{
-    if (type.kind == TYPE_bool)
-        return (int64_t)(bits >> 63);
-    return ir_wrap_int(type, (int64_t)(bits % 2 ? bits : bits >> 60));
-}
-
-// Return a number in `low` to `high`, both included for integers.
-static double random_between(double low, double high, uint64_t bits,
-                             bool is_integer)
-{
-    double unit = (double)(bits >> 11) * 0x1p-53;
-    return is_integer ? floor(low + unit * (high - low + 1))
-                      : low + unit * (high - low);
-}
-
-// Write one random element.
-static void write_element(const struct problem_array *array, void *element,
-                          uint64_t bits)
-{
-    struct type type = array->buffer->elem;
-    bool is_float = type_is_float(type), is_ranged = array->low < array->high;
-    double between = random_between(array->low, array->high, bits, !is_float);
-    if (is_float)
-        eval_store_float(type, element,
-                         is_ranged ? between : random_float(bits));
-    else
-        eval_store_int(type, element,
-                       is_ranged ? (int64_t)between : random_int(type, bits));
-}
-
-// Write an array of the commonest type.
-static void write_f32(float *out, size_t n, uint64_t stream)
-{
-    for (size_t i = 0; i < n; i++)
-        out[i] = (float)random_float(random_bits(stream, i));
-}
-
-unsigned char problem_poison(const struct ir_buffer *b)
-{
-    return type_is_float(b->elem) ? 0xff : 0xcd;
-}
-
-void problem_write(const struct problem *p, size_t array, void *bytes)
-{
-    const struct problem_array *at = &p->arrays.at[array];
-    uint64_t stream = stream_of(p, at->parameter);
-    size_t size = type_bytes(at->buffer->elem);
-    switch (at->fill) {
-    case FILL_ZERO: memset(bytes, 0, at->bytes); return;
-    case FILL_POISON:
-        memset(bytes, problem_poison(at->buffer), at->bytes);
-        return;
-    case FILL_RANDOM: break;
-    }
-    bool is_ranged = at->low < at->high;
-    struct type type = at->buffer->elem;
-    if (p->is_distinct && !is_ranged)
-        distinct_write(type, stream, at->bytes / size, bytes);
-    else if (type.kind == TYPE_f32 && !is_ranged)
-        write_f32(bytes, at->bytes / size, stream);
-    else
-        for (size_t i = 0; i < at->bytes / size; i++)
-            write_element(at, (char *)bytes + i * size, random_bits(stream, i));
-}
 
 // ---- Requests -------------------------------------------------------------
 
@@ -117,6 +25,7 @@ struct maker {
     const struct problem_request *request;
     struct problem *problem;
     struct diag_list *diags;
+    const struct data_rule *rules; // of each parameter
     const char *wrong; // what of the request cannot be; NULL: nothing
 };
 
@@ -186,20 +95,21 @@ static void parse_scalar(struct maker *m, const struct ir_var *var,
 static void random_scalar(struct maker *m, size_t i, struct eval_argument *out)
 {
     const struct ir_var *var = m->problem->kernel->params.at[i].var;
-    uint64_t bits = stream_of(m->problem, i);
+    uint64_t bits = problem_stream(m->problem, i);
     if (type_is_index(var->type))
         m->wrong = arena_printf(m->arena,
                                 "the size `%s` is missing: --size "
                                 "%s=...",
                                 var->name, var->name);
     else if (type_is_float(var->type))
-        out->scalar.f = m->problem->is_distinct
-                            ? distinct_float(var->type, bits)
-                            : ir_round_float(var->type, random_float(bits | 1));
+        out->scalar.f =
+            m->problem->is_distinct
+                ? distinct_float(var->type, bits)
+                : ir_round_float(var->type, problem_random_float(bits | 1));
     else if (m->problem->is_distinct)
         out->scalar.i = distinct_int(var->type, bits);
     else
-        out->scalar.i = random_int(var->type, bits);
+        out->scalar.i = problem_random_int(var->type, bits);
 }
 
 // Set all scalars.
@@ -219,6 +129,27 @@ static void set_scalars(struct maker *m)
     }
 }
 
+// Return the first condition of a kernel that does not hold, or NULL.
+static const struct ir_expr *broken(const struct ir_kernel *k,
+                                    const struct eval_argument *values)
+{
+    for (size_t i = 0; i < k->where.n; i++) {
+        int64_t holds;
+        if (!ir_eval_int(k, values, k->where.at[i], &holds) || !holds)
+            return k->where.at[i];
+    }
+    return NULL;
+}
+
+// Return the first condition of a kernel, or of the one that defines it, that
+// does not hold, or NULL.
+static const struct ir_expr *broken_any(const struct problem *p)
+{
+    const struct ir_kernel *k = p->kernel;
+    const struct ir_expr *x = broken(k, p->values);
+    return x || !k->definition ? x : broken(k->definition, p->values);
+}
+
 // Report a condition that does not hold.
 static bool check_where(struct maker *m)
 {
@@ -232,25 +163,22 @@ static bool check_where(struct maker *m)
             return false;
         }
     }
-    for (size_t i = 0; i < k->where.n; i++) {
-        const struct ir_expr *x = k->where.at[i];
-        int64_t holds;
-        if (ir_eval_int(k, m->problem->values, x, &holds) && holds)
-            continue;
-        struct buf text = {0};
-        ir_print_expr(&text, x);
-        diag_error(m->diags, x->span, D_where_false, text.data);
-        buf_free(&text);
-        return false;
-    }
-    return true;
+    const struct ir_expr *x = broken_any(m->problem);
+    if (!x)
+        return true;
+    struct buf text = {0};
+    ir_print_expr(&text, x);
+    diag_error(m->diags, x->span, D_where_false, text.data);
+    buf_free(&text);
+    return false;
 }
 
 // ---- Arrays ---------------------------------------------------------------
 
 // Set how many elements an array spans; false if they are more than 63 bits
 // count.
-static bool spanned(struct maker *m, const struct ir_buffer *b, int64_t *out)
+static bool spanned(const struct maker *m, const struct ir_buffer *b,
+                    int64_t *out)
 {
     const struct problem *p = m->problem;
     int64_t last = 0, count = 1;
@@ -272,32 +200,6 @@ static bool spanned(struct maker *m, const struct ir_buffer *b, int64_t *out)
     return true;
 }
 
-// What is sought in a kernel: an atomic on an array.
-struct atomic_search {
-    const struct ir_buffer *buffer;
-    bool found;
-};
-
-// Note an atomic on the array.
-static void see_atomic(struct ir_expr *x, void *context)
-{
-    struct atomic_search *s = context;
-    if ((ir_op_info(x->op)->flags & OP_WRITES) && x->u.buffer == s->buffer)
-        s->found = true;
-}
-
-// Return what an array holds before the kernel runs.
-static enum problem_fill fill_of(const struct ir_kernel *k,
-                                 const struct ir_buffer *b)
-{
-    struct atomic_search s = {b, false};
-    if (b->role != ROLE_output)
-        return FILL_RANDOM;
-    ir_each_expr_in((struct ir_block *)&k->body, see_atomic, &s);
-    bool is_stored = ir_block_stores((struct ir_block *)&k->body, b);
-    return s.found && !is_stored ? FILL_ZERO : FILL_POISON;
-}
-
 // Set the range of an array from "LO:HI".
 static void parse_range(struct maker *m, const char *text,
                         struct problem_array *array)
@@ -310,6 +212,7 @@ static void parse_range(struct maker *m, const char *text,
         array->high = strtod(high, &end);
         ok = end != high && !*end && array->low < array->high;
     }
+    array->is_ranged = ok;
     if (!ok)
         m->wrong = arena_printf(m->arena,
                                 "--range needs ARRAY=LOW:HIGH, not "
@@ -331,13 +234,39 @@ static bool add_array(struct maker *m, size_t i)
     }
     const struct problem_setting *range =
         find(m->request->ranges.at, m->request->ranges.n, b->name);
+    array.bytes = (size_t)bytes;
+    array.fill = b->role == ROLE_output ? FILL_POISON : FILL_RANDOM;
     if (range)
         parse_range(m, range->text, &array);
-    array.bytes = (size_t)bytes;
-    array.fill = fill_of(p->kernel, b);
+    else if (!problem_range(p, &array, &m->rules[i], m->diags))
+        return false;
+    if (p->is_distinct && array.fill == FILL_RANDOM)
+        problem_add_rare(m->arena, p, &array, &m->rules[i]);
     p->values[i].size = array.bytes;
     vec_push(m->arena, &p->arrays, array);
     return true;
+}
+
+bool problem_is_possible(const struct problem *p)
+{
+    struct arena arena = {0};
+    struct diag_list ignored = {.arena = &arena};
+    struct problem copy = *p;
+    struct maker m = {.arena = &arena, .problem = &copy, .diags = &ignored};
+    const struct data_rule *rules = data_rules(&arena, p->kernel);
+    bool ok = !broken_any(p);
+    for (size_t i = 0; i < p->kernel->params.n && ok; i++) {
+        struct problem_array array = {.buffer = p->kernel->params.at[i].buffer,
+                                      .parameter = i};
+        int64_t elements;
+        if (!array.buffer || array.buffer->role == ROLE_output)
+            continue;
+        ok = spanned(&m, array.buffer, &elements);
+        array.bytes = ok ? (size_t)elements : 0;
+        ok = ok && problem_range(p, &array, &rules[i], &ignored);
+    }
+    arena_reset(&arena);
+    return ok;
 }
 
 enum problem_result problem_make(struct arena *a,
@@ -350,7 +279,11 @@ enum problem_result problem_make(struct arena *a,
                             .seed = request->seed,
                             .is_distinct = request->is_distinct};
     out->values = arena_array(a, struct eval_argument, kernel->params.n);
-    struct maker m = {a, request, out, diags, NULL};
+    struct maker m = {.arena = a,
+                      .request = request,
+                      .problem = out,
+                      .diags = diags,
+                      .rules = data_rules(a, kernel)};
     bool ok = true;
     check_names(&m);
     if (!m.wrong)
@@ -364,13 +297,50 @@ enum problem_result problem_make(struct arena *a,
     return m.wrong ? PROBLEM_USAGE : ok ? PROBLEM_READY : PROBLEM_REFUSED;
 }
 
+// ---- Sizes to try ---------------------------------------------------------
+
+// Return whether a parameter is set from try `first` up to `end`.
+static bool is_tried(const struct ir_terms *t, size_t first, size_t end)
+{
+    for (size_t i = first; i < end; i++)
+        if (t->tries.at[i].parameter == t->tries.at[end].parameter)
+            return true;
+    return false;
+}
+
+void problem_tries(struct arena *a, const struct ir_kernel *kernel,
+                   const struct problem_request *base,
+                   struct problem_requests *out)
+{
+    const struct ir_terms *t = &kernel->terms;
+    struct problem_request request = *base;
+    memset(&request.values, 0, sizeof request.values);
+    for (size_t i = 0; i < base->values.n; i++)
+        vec_push(a, &request.values, base->values.at[i]);
+    for (size_t i = 0, first = 0; i < t->tries.n; i++) {
+        const struct ir_try *one = &t->tries.at[i];
+        struct problem_setting s = {
+            kernel->params.at[one->parameter].var->name,
+            arena_printf(a, "%lld", (long long)one->value)};
+        vec_push(a, &request.values, s);
+        if (i + 1 < t->tries.n && !is_tried(t, first, i + 1))
+            continue;
+        struct problem_request set = request;
+        memset(&set.values, 0, sizeof set.values);
+        for (size_t k = 0; k < request.values.n; k++)
+            vec_push(a, &set.values, request.values.at[k]);
+        vec_push(a, out, set);
+        first = i + 1;
+    }
+}
+
 // ---- Arguments ------------------------------------------------------------
 
 void *problem_alloc(const struct problem_array *array, struct diag_list *diags)
 {
     void *data =
         mmap(NULL, array->bytes ? array->bytes : 1, PROT_READ | PROT_WRITE,
-             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+             MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (data != MAP_FAILED)
         return data;
     const char *name = arena_printf(diags->arena, "`%s`", array->buffer->name);

@@ -3,6 +3,7 @@
 #ifndef TOOLS_INGOT_PROBLEM_H
 #define TOOLS_INGOT_PROBLEM_H
 
+#include "ir/arith.h"
 #include "ir/base/diag.h"
 #include "ir/eval.h"
 #include "ir/ir.h"
@@ -22,12 +23,15 @@ struct problem_request {
     bool is_distinct; // see distinct.h; else random
 };
 
+struct problem_requests VEC(struct problem_request);
+
 // What an array holds before the kernel runs.
 enum problem_fill {
     FILL_RANDOM, // it is read: random or distinct
     FILL_POISON, // it is written: no value that is likely to be right
-    FILL_ZERO,   // it is written, by atomics alone, which read it
 };
+
+struct problem_values VEC(union number);
 
 // One array parameter.
 struct problem_array {
@@ -35,7 +39,9 @@ struct problem_array {
     size_t parameter; // its place among all
     size_t bytes;     // that it spans
     enum problem_fill fill;
-    double low, high; // of random values, if low < high
+    struct problem_values rare; // among its elements
+    bool is_ranged;   // its elements are random, from `low` to `high`, of
+    double low, high; // integers both included
 };
 
 // The problem.
@@ -43,6 +49,7 @@ struct problem {
     const struct ir_kernel *kernel; // as it was written
     uint64_t seed;
     bool is_distinct;
+    bool is_sparse; // of large arrays without a range the first part is written
     struct eval_argument *values; // of each parameter; arrays: size alone
     struct VEC(struct problem_array) arrays;
     int64_t multiprocessors; // of the device; 0: those of the interpreter
@@ -62,6 +69,25 @@ enum problem_result problem_make(struct arena *a,
                                  const struct problem_request *request,
                                  struct diag_list *diags, struct problem *out,
                                  const char **wrong);
+
+// Return whether what `where` says holds, of the definition, too, and there are
+// numbers in the ranges of the elements; requires kernel and values alone.
+bool problem_is_possible(const struct problem *p);
+
+// Add a request for each set of sizes that the text says to try.
+void problem_tries(struct arena *a, const struct ir_kernel *kernel,
+                   const struct problem_request *base,
+                   struct problem_requests *out);
+
+// Say of which arrays of positions the text should give the range.
+void problem_hint(struct arena *a, const struct ir_kernel *kernel,
+                  const struct problem_request *request,
+                  struct diag_list *diags);
+
+// Return how many bytes of an array are written before the kernel runs; those
+// behind them are 0.
+size_t problem_written(const struct problem *p,
+                       const struct problem_array *array);
 
 // Write what an array holds before the kernel runs.
 void problem_write(const struct problem *p, size_t array, void *bytes);

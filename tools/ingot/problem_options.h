@@ -12,13 +12,13 @@
 struct problem_options {
     struct arena arena;
     struct problem_request request; // all settings; the last of a name counts
-    struct problem_settings scalars, sizes;  // in order
-    struct VEC(size_t) ends;                 // in `sizes`, of each run
-    struct VEC(struct problem_request) runs; // one for each set of sizes
+    struct problem_settings scalars, sizes; // in order
+    struct VEC(size_t) ends;                // in `sizes`, of each run
+    struct problem_requests runs;           // one for each set of sizes
     struct definition_request definition;
     const char *kernel;    // NULL: not named
-    const char *unordered; // "ARRAY" or "ARRAY COUNT", or NULL
-    double tolerance;      // below 0: by rule
+    const char *unordered; // "ARRAY" or "ARRAY COUNT"; NULL: as the text says
+    double tolerance;      // below 0: as the text says, or by rule
 };
 
 // Give this as a child parser whose input is a struct problem_options.

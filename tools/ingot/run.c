@@ -20,6 +20,16 @@ struct call {
 
 // ---- Preparation ----------------------------------------------------------
 
+// Make a run of each set of sizes that the text says to try, if there are any.
+static void add_tries(struct call *call)
+{
+    struct problem_options *o = &call->kernel.options->problem;
+    struct problem_requests runs = {0};
+    problem_tries(&o->arena, call->kernel.kernel, &o->runs.at[0], &runs);
+    if (runs.n)
+        o->runs = runs;
+}
+
 // Parse the file, and keep one kernel.  Returns false after reporting, or with
 // `wrong` set.
 static bool parse(struct call *call)
@@ -28,10 +38,15 @@ static bool parse(struct call *call)
     struct run_options *o = k->options;
     if (!cli_add_file(k->c, o->file) || !cli_add_schedules(&o->compile, k->c))
         return false;
+    compile_choose_ptx(k->c, &o->compile.options);
     struct ir_kernel *kernel = problem_kernel(&o->problem, k->c, &call->wrong);
     if (kernel)
         problem_keep_kernel(k->c, kernel);
     k->kernel = kernel;
+    if (kernel && !o->problem.sizes.n)
+        add_tries(call);
+    call->n = o->problem.runs.n;
+    call->runs = arena_array(&k->c->arena, struct run, call->n);
     return kernel != NULL;
 }
 
@@ -126,9 +141,7 @@ int command_run(int argc, char **argv)
     struct compilation c;
     run_parse(argc, argv, &options);
     compile_start(&c);
-    struct call call = {.kernel = {.options = &options, .c = &c},
-                        .n = options.problem.runs.n};
-    call.runs = arena_array(&c.arena, struct run, call.n);
+    struct call call = {.kernel = {.options = &options, .c = &c}};
     int code = run_all(&call);
     run_kernel_close(&call.kernel);
     compile_end(&c);

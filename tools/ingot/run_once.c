@@ -35,7 +35,8 @@ bool run_make(struct run *r, struct run_kernel *on,
     if (r->is_ready && !equivalence_valid(&e))
         *wrong = EQUIVALENCE_USAGE;
     if (r->is_ready)
-        r->report.work = work_count(on->kernel, r->problem.values);
+        r->report.work =
+            work_count(definition_of(on->kernel), r->problem.values);
     return !*wrong;
 }
 
@@ -156,9 +157,9 @@ static bool run_on_cpu(struct run *r)
     cli_progress("evaluating on the CPU");
     r->report.no_gpu = r->on->fault;
     r->got = problem_arguments(&r->on->c->arena, &r->problem, &r->diags);
-    return r->got && definition_evaluate(
-                         r->dispatch.variant, r->got,
-                         r->on->options->problem.definition.steps, &r->diags);
+    return r->got &&
+           definition_evaluate(&r->on->options->problem.definition,
+                               r->dispatch.variant, r->got, &r->diags);
 }
 
 // Copy the results of the first set.  Returns false after reporting.

@@ -17,7 +17,9 @@ static const struct argp_option options[] = {
     {"cuda", KEY_CUDA, "DIR", 0, "take the CUDA tools from this folder only",
      0},
     {"ptxas-timeout", KEY_TIMEOUT, "SECONDS", 0,
-     "end a ptxas that takes longer (default 60)", 0},
+     "end a ptxas that uses more processor time, or does nothing for so long "
+     "(default 600)",
+     0},
     {"lineinfo", KEY_LINE_INFO, 0, 0,
      "let profilers and disassemblers show lines of the source", 0},
     {0}};
@@ -25,7 +27,7 @@ static const struct argp_option options[] = {
 static const struct argp_option ptx_options[] = {
     {"ptx", KEY_PTX, "TARGET", 0,
      "PTX that the driver compiles on other GPUs from this one on, or none "
-     "(default sm_75)",
+     "(default sm_75, or the lowest that has what explicit kernels use)",
      0},
     {0}};
 
@@ -114,7 +116,7 @@ static error_t take(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_INIT: t->ptx = target(default_ptx); return 0;
     case KEY_ARCH: add_list(t, arg); return 0;
     case KEY_CUDA: t->cuda = arg; return 0;
-    case KEY_TIMEOUT: t->ptxas_timeout_ms = timeout(arg, state); return 0;
+    case KEY_TIMEOUT: t->ptxas_limit_ms = timeout(arg, state); return 0;
     case KEY_LINE_INFO: t->line_info = true; return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -126,7 +128,10 @@ static error_t take_ptx(int key, char *arg, struct argp_state *state)
     struct cli_targets *t = state->input;
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = t; return 0;
-    case KEY_PTX: t->ptx = ptx_target(t, arg); return 0;
+    case KEY_PTX:
+        t->ptx = ptx_target(t, arg);
+        t->has_ptx = true;
+        return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -150,15 +155,16 @@ void cli_targets_apply(const struct cli_targets *t,
     o->targets = t->cubins.at;
     o->n_targets = t->cubins.n;
     o->ptx = t->ptx;
+    o->ptx_is_open = !t->has_ptx;
     o->line_info = t->line_info;
-    o->ptxas_timeout_ms = t->ptxas_timeout_ms;
+    o->ptxas_limit_ms = t->ptxas_limit_ms;
     toolchain_libdevice(tools, &o->libdevice, &o->libdevice_size);
 }
 
 bool cli_images(struct compilation *c, const struct toolchain *tools,
                 const struct compile_options *o, struct ptxas *tool)
 {
-    *tool = (struct ptxas){.timeout_ms = o->ptxas_timeout_ms};
+    *tool = (struct ptxas){.limit_ms = o->ptxas_limit_ms};
     if (o->n_targets)
         tool->path = toolchain_find(tools, &c->arena, "ptxas", &c->diags);
     return (tool->path || !o->n_targets) && compile_images(c, o, tool);

@@ -13,8 +13,9 @@ struct cli_targets {
     struct VEC(const struct nvptx_target *) cubins; // --arch, without repeats
     const struct nvptx_target *ptx;                 // --ptx; NULL for none
     bool has_arch; // --arch was given; else `cubins` is empty
+    bool has_ptx;  // --ptx was given
     const char *cuda;
-    int64_t ptxas_timeout_ms; // 0 unless it was given
+    int64_t ptxas_limit_ms; // 0 unless it was given
     bool line_info;
 };
 

@@ -1,12 +1,13 @@
 // Counts operations.  A loop whose extent depends on the loops around it
 // counts as often as it runs when they are half way, which is its mean for
-// triangles and strides.
+// triangles and strides.  One that may be left counts for a few iterations.
 
 #include "tools/ingot/work.h"
 
 #include "ir/base/map.h"
 #include "ir/build.h"
 #include "ir/copy.h"
+#include "ir/leave.h"
 #include "ir/walk.h"
 
 #include <math.h>
@@ -20,9 +21,13 @@ struct counter {
     struct work work;
 };
 
+// Iterations that a loop which may be left counts for.
+static const double left_after = 32;
+
 // How often something runs.
 struct times {
     double all;    // in total
+    double most;   // the same if no loop is left early
     double serial; // of these, one after another in one thread
 };
 
@@ -115,6 +120,7 @@ static void count_value(struct counter *c, const struct ir_expr *value,
                         struct times times)
 {
     c->work.steps += times.all;
+    c->work.most += times.most;
     c->work.operations += times.all * operations_of(c, value);
 }
 
@@ -134,6 +140,11 @@ static void count_loop(struct counter *c, const struct ir_for *f,
     struct ir_expr *half = ir_mul(a, ir_int(a, (int64_t)(n / 2)), f->step);
     if (type_is_index(f->var->type))
         set_middle(c, f->var, ir_add(a, f->from, half));
+    times.most *= n;
+    if (ir_loop_leaves(f) && n > left_after) {
+        c->work.is_estimate = true;
+        n = left_after;
+    }
     times.all *= n;
     if (kind == AXIS_SERIAL || kind == AXIS_UNROLL)
         times.serial *= n;
@@ -151,7 +162,8 @@ static void count_stage(struct counter *c, const struct ir_stage *s,
             terms *= fmax(1, middle_value(c, s->iters.at[i].extent, 1));
     }
     note_terms(c, terms);
-    struct times once = {times.all / terms, 1}, each = {times.all, 1};
+    struct times once = {times.all / terms, times.most / terms, 1};
+    struct times each = {times.all, times.most, 1};
     count_block(c, &s->init, once);
     count_block(c, &s->body, each);
 }
@@ -165,10 +177,12 @@ static void count_branch(struct counter *c, const struct ir_stmt *s,
     struct work otherwise = c->work;
     c->work.operations = before.operations;
     c->work.steps = before.steps;
+    c->work.most = before.most;
     count_block(c, &s->u.branch.then, times);
     if (otherwise.operations > c->work.operations) {
         c->work.operations = otherwise.operations;
         c->work.steps = otherwise.steps;
+        c->work.most = otherwise.most;
     }
     count_value(c, s->u.branch.cond, times);
 }
@@ -248,7 +262,7 @@ struct work work_count(const struct ir_kernel *kernel,
     struct counter c = {
         .kernel = kernel, .values = values, .work = {.terms = 1}};
     c.middles.arena = &c.arena;
-    count_block(&c, &kernel->body, (struct times){1, 1});
+    count_block(&c, &kernel->body, (struct times){1, 1, 1});
     arena_reset(&c.arena);
     return c.work;
 }

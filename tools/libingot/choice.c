@@ -10,10 +10,13 @@
 #include "passes/analysis/domain.h"
 #include "passes/schedule/schedule.h"
 
+#include <isl/ctx.h>
 #include <isl/options.h>
 #include <string.h>
 
-enum { ISL_OPERATIONS_MOST = 200000 };
+// The most operations of a question about sizes, and the most questions that
+// may need more: the answer is that sizes are left, which is always safe.
+enum { ISL_OPERATIONS_MOST = 50000, UNDECIDED_MOST = 2 };
 
 // All that is known while the schedules of one kernel are judged.
 struct judge {
@@ -22,6 +25,7 @@ struct judge {
     const struct ir_kernel *kernel;
     struct choices all; // every schedule of the kernel, whatever the build
     isl_ctx *ctx;       // made for the first question
+    int undecided;      // questions that took too many operations
 };
 
 bool target_set_has(target_set set, const struct nvptx_target *target)
@@ -131,8 +135,14 @@ static bool covers(struct judge *j, struct ir_expr *own,
         isl_options_set_on_error(j->ctx, ISL_ON_ERROR_CONTINUE);
         isl_ctx_set_max_operations(j->ctx, ISL_OPERATIONS_MOST);
     }
+    if (j->undecided > UNDECIDED_MOST)
+        return false;
     isl_ctx_reset_operations(j->ctx);
-    return domain_covers(j->ctx, &j->c->scratch, j->kernel, own, others, n);
+    isl_ctx_reset_error(j->ctx);
+    bool covers =
+        domain_covers(j->ctx, &j->c->scratch, j->kernel, own, others, n);
+    j->undecided += isl_ctx_last_error(j->ctx) == isl_error_quota;
+    return covers;
 }
 
 // Return whether the first `n` schedules leave nothing of `own` for an

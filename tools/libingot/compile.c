@@ -209,6 +209,13 @@ static void add_library(struct compilation *c)
     c->program.schedules.fallback = &c->library.schedules;
 }
 
+void compile_choose_ptx(const struct compilation *c, struct compile_options *o)
+{
+    for (size_t i = 0; i < c->program.kernels.n && o->ptx_is_open && o->ptx;
+         i++)
+        o->ptx = nvptx_target_least(c->program.kernels.at[i], o->ptx);
+}
+
 bool compile_schedule(struct compilation *c, const struct compile_options *o)
 {
     int errors = c->diags.errors;
@@ -252,6 +259,8 @@ static bool lower_kernel(struct compilation *c, const struct compile_options *o,
     p.is_bounded = is_bounded;
     set_targets(c, o, &v, &p);
     vec_push(&c->arena, &c->variants, v);
+    if (o->has_proofs)
+        p.proof = &c->variants.at[c->variants.n - 1].proof;
     return passes_run(&p, &o->passes);
 }
 

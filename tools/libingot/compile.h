@@ -23,14 +23,16 @@ struct compile_options {
     const struct nvptx_target *const *targets; // of the cubins
     size_t n_targets;
     const struct nvptx_target *ptx; // of the embedded PTX, or NULL for none
+    bool ptx_is_open; // nobody has named it: it may become a newer one
     const struct sched_setting *settings; // parameters of schedules
     size_t n_settings;
     bool line_info, fast_math; // see struct nvptx_options
     unsigned opt_level;
     const void *libdevice; // bitcode, or NULL
     size_t libdevice_size;
-    int64_t ptxas_timeout_ms; // of each run; 0: a minute
-    bool no_schedule;         // ignore the schedules of the file, bind by rule
+    int64_t ptxas_limit_ms; // of each run; 0: ten minutes
+    bool no_schedule;       // ignore the schedules of the file, bind by rule
+    bool has_proofs;        // find out what holds for all sizes
     struct pass_options passes;
 };
 
@@ -46,6 +48,7 @@ struct variant {
     const struct sched_item *schedule; // NULL: by rule
     size_t number;                     // of the schedule for its kernel, from 1
     const struct sched_outcome *outcome; // knobs, contracts of the schedule
+    struct proof *proof;                 // NULL: nobody asked
 };
 
 // An architecture's code.
@@ -101,6 +104,10 @@ compile_kernels(struct compilation *c, const struct nvptx_target *target,
                 size_t *n);
 
 // Return how to emit for an architecture.
+// Let the PTX be for the lowest architecture that all kernels can run on, if
+// nobody has named one; there is none where a kernel is for one architecture.
+void compile_choose_ptx(const struct compilation *c, struct compile_options *o);
+
 struct nvptx_options compile_emit_options(const struct compile_options *o,
                                           const struct nvptx_target *target,
                                           enum nvptx_form form);

@@ -106,6 +106,25 @@ static bool has_loops(const struct access_costs *all)
     return false;
 }
 
+// Return whether some launch copies from global to shared memory.
+static bool has_copies(const struct access_costs *all)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (is_global(&all->at[i]) && all->at[i].is_copy)
+            return true;
+    return false;
+}
+
+// Return whether the width of an access counts: in loops, or where there are
+// none, that of copies, or where there are none either, of any access.
+static bool is_judged(const struct access_costs *all,
+                      const struct access_cost *x)
+{
+    if (has_loops(all))
+        return x->depth > 0;
+    return x->is_copy || !has_copies(all);
+}
+
 // Return the bytes of the widest form of access `i`; 0 if an earlier access is
 // a form of it, which then speaks for it.
 static uint32_t widest(const struct access_costs *all, size_t i)
@@ -123,12 +142,10 @@ static uint32_t widest(const struct access_costs *all, size_t i)
 
 static void judge_min_load_bytes(const struct clause *k)
 {
-    bool in_loops = has_loops(k->accesses);
     for (size_t i = 0; i < k->accesses->n; i++) {
         const struct access_cost *x = &k->accesses->at[i];
         uint32_t bytes = is_global(x) ? widest(k->accesses, i) : 0;
-        if (!bytes || bytes >= k->contract->value ||
-            (x->depth == 0 && in_loops))
+        if (!bytes || bytes >= k->contract->value || !is_judged(k->accesses, x))
             continue;
         diag_error(&k->c->diags, k->contract->span, D_contract_load_bytes,
                    x->launch->name, (long long)bytes, x->buffer->name,

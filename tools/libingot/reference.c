@@ -2,6 +2,7 @@
 
 #include "tools/libingot/reference.h"
 
+#include "ir/leave.h"
 #include "ir/walk.h"
 #include "tools/libingot/reference_print.h"
 
@@ -214,6 +215,11 @@ static void print_for_head(struct reference *r, struct ir_for *f)
     reference_expr(r, f->to);
     if (reduces)
         buf_printf(r->out, " || once_%s", name);
+    const struct ir_stmt *branch = reduces ? NULL : ir_loop_leaves(f);
+    if (branch) {
+        buf_text(r->out, " && ");
+        reference_expr(r, branch->u.branch.cond);
+    }
     buf_printf(r->out, "; %s += ", name);
     reference_expr(r, f->step);
     if (reduces)

@@ -9,6 +9,7 @@
 // elements then follow each other in memory; each element still sees its
 // terms in the same order.
 
+#include "ir/build.h"
 #include "ir/walk.h"
 #include "tools/libingot/reference_print.h"
 
@@ -33,7 +34,7 @@ static void note_expr(struct ir_expr *x, void *context)
     unsigned flags = ir_op_info(x->op)->flags;
     if (flags & (OP_READS | OP_WRITES))
         vec_push(list->arena, &list->all,
-                 (struct array_access){x->u.buffer, x->n, x->args,
+                 (struct array_access){x->u.buffer, ir_index_count(x), x->args,
                                        (flags & OP_WRITES) != 0});
 }
 
