@@ -61,13 +61,25 @@ static enum fuzz_kind draw_kind(uint64_t *random, unsigned kinds)
     return (enum fuzz_kind)at;
 }
 
-void fuzz_aim_kinds(uint64_t *random, enum sched_prim a, enum sched_prim b,
-                    enum fuzz_kind kinds[2])
+// Draw the kinds of two primitives: of one part, or of one for each.
+static void draw_pair(uint64_t *random, enum sched_prim a, enum sched_prim b,
+                      enum fuzz_kind kinds[2])
 {
     unsigned both = aims[a].kinds & aims[b].kinds;
     bool is_one = both && a != b && draw_chance(random, both & ANY ? 60 : 25);
     kinds[0] = draw_kind(random, is_one ? both : aims[a].kinds);
     kinds[1] = is_one ? KIND_COUNT : draw_kind(random, aims[b].kinds);
+}
+
+void fuzz_aim_kinds(uint64_t *random, const struct fuzz_target *t,
+                    enum fuzz_kind kinds[FUZZ_PARTS])
+{
+    unsigned there = 0, third = t->n > 2 ? aims[t->prims[2]].kinds : 0;
+    draw_pair(random, t->prims[0], t->prims[1], kinds);
+    for (int i = 0; i < 2; i++)
+        there |= kinds[i] == KIND_COUNT ? 0 : 1u << kinds[i];
+    bool is_new = third && (!(third & there) || draw_chance(random, 10));
+    kinds[2] = is_new ? draw_kind(random, third) : KIND_COUNT;
 }
 
 enum sched_prim fuzz_aim_need(unsigned kinds)

@@ -22,10 +22,16 @@ enum sched_prim fuzz_aim_seldom(uint64_t *random);
 // one that is seldom met.
 enum sched_prim fuzz_aim_beside(uint64_t *random, unsigned kinds);
 
-// Draw the kinds of a kernel on which both primitives find something to do:
-// of one part, or of one for each.  The second may be KIND_COUNT.
-void fuzz_aim_kinds(uint64_t *random, enum sched_prim a, enum sched_prim b,
-                    enum fuzz_kind kinds[2]);
+// What a case aims at: primitives in this order, PRIM_COUNT behind the last.
+struct fuzz_target {
+    size_t n; // 2 or 3
+    enum sched_prim prims[FUZZ_PARTS];
+};
+
+// Draw the kinds of a kernel on which all of them find something to do: parts
+// that suit several, or one for each.  KIND_COUNT stands for no part.
+void fuzz_aim_kinds(uint64_t *random, const struct fuzz_target *t,
+                    enum fuzz_kind kinds[FUZZ_PARTS]);
 
 // Return a primitive that kernels of these kinds need, or PRIM_COUNT.
 enum sched_prim fuzz_aim_need(unsigned kinds);

@@ -4,6 +4,8 @@
 
 #include "tests/fuzz/schedule/campaign.h"
 
+#include "ir/base/phases.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,15 +15,17 @@
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 // Cases that a child runs, and the seconds by the clock that one may wait.
-enum { BATCH = 100, CLOCK_MOST = 600, JOBS_MOST = 64 };
+enum { BATCH = 100, CLOCK_MOST = 1800, JOBS_MOST = 64 };
 
 // What a child shares with its parent.
 struct slot {
     uint64_t at, end; // the case under way; behind the last one
     struct fuzz_tally tally;
+    char text[CASE_MIRROR]; // the file that is checked
 };
 
 // The campaign under way.
@@ -30,6 +34,7 @@ struct crew {
     struct slot *slots;
     pid_t pids[JOBS_MOST]; // 0: idle
     uint64_t next;         // case that no child has
+    double until;          // when the last batch begins
 };
 
 // Return memory that children share with this process, or NULL.
@@ -62,6 +67,22 @@ static void start_clock(unsigned seconds)
     alarm(CLOCK_MOST);
 }
 
+// Write the file of the case that a slot is at, which failed so.
+static void keep(const struct fuzz_campaign *c, const struct slot *slot,
+                 const char *what, const char *detail)
+{
+    char name[400];
+    if (!c->folder)
+        return;
+    snprintf(name, sizeof name, "%s/%llu-%llu.ing", c->folder,
+             (unsigned long long)c->seed, (unsigned long long)slot->at);
+    FILE *f = fopen(name, "w");
+    if (!f)
+        return;
+    fprintf(f, "// %s\n// %s\n%s", what, detail, slot->text);
+    fclose(f);
+}
+
 // Run the cases of a slot.
 static void run_batch(const struct fuzz_campaign *c, struct slot *slot)
 {
@@ -70,10 +91,15 @@ static void run_batch(const struct fuzz_campaign *c, struct slot *slot)
         struct arena a = {0};
         struct fuzz_case one = {.seed = c->seed,
                                 .number = slot->at,
+                                .mirror = slot->text,
                                 .is_only_drawn = c->is_only_drawn};
         start_clock(c->seconds);
+        clock_t began = clock();
         fuzz_case_run(&one, &a, &slot->tally.draws, false);
-        fuzz_tally_case(&slot->tally, &one);
+        fuzz_tally_case(&slot->tally, &one,
+                        (double)(clock() - began) / CLOCKS_PER_SEC);
+        if (one.verdict.outcome == FUZZ_FAILED)
+            keep(c, slot, one.verdict.what, one.verdict.detail);
         arena_reset(&a);
     }
     _exit(0);
@@ -85,7 +111,8 @@ static void start(struct crew *crew, unsigned job)
     const struct fuzz_campaign *c = crew->campaign;
     struct slot *slot = &crew->slots[job];
     uint64_t end = c->first + c->cases;
-    if (slot->at >= slot->end) {
+    bool is_late = c->until > 0 && phases_now() > crew->until;
+    if (slot->at >= slot->end && !is_late) {
         slot->at = crew->next;
         slot->end = crew->next + BATCH < end ? crew->next + BATCH : end;
         crew->next = slot->end;
@@ -113,10 +140,12 @@ static void describe(int status, unsigned seconds, char *out, size_t size)
 }
 
 // Note that a child died, with the case that it was at.
-static void note_death(struct slot *slot, int status, unsigned seconds)
+static void note_death(const struct fuzz_campaign *c, struct slot *slot,
+                       int status)
 {
     char what[80];
-    describe(status, seconds, what, sizeof what);
+    describe(status, c->seconds, what, sizeof what);
+    keep(c, slot, what, "");
     slot->tally.cases++;
     fuzz_tally_failure(&slot->tally, slot->at++, what, "");
 }
@@ -132,7 +161,7 @@ static bool wait_for_one(struct crew *crew)
         if (crew->pids[job] != pid)
             continue;
         if (status != 0)
-            note_death(&crew->slots[job], status, crew->campaign->seconds);
+            note_death(crew->campaign, &crew->slots[job], status);
         start(crew, job);
     }
     return true;
@@ -146,7 +175,9 @@ static int compare(const void *x, const void *y)
 
 bool fuzz_campaign_run(const struct fuzz_campaign *c, struct fuzz_tally *out)
 {
-    struct crew crew = {.campaign = c, .next = c->first};
+    struct crew crew = {.campaign = c,
+                        .next = c->first,
+                        .until = phases_now() + 1000.0 * c->until};
     size_t size = c->jobs * sizeof *crew.slots;
     if (c->jobs > JOBS_MOST)
         return false;

@@ -5,18 +5,23 @@
 
 #include "tests/fuzz/schedule/tally.h"
 
-// The seconds of the processor that a case may take if nothing else is said.
-enum { FUZZ_SECONDS = 20 };
+// The seconds of the processor that a case may take if nothing else is said:
+// so many that only what never ends takes them.  What oracles do is limited by
+// steps, so that no machine is too slow for a case.
+enum { FUZZ_SECONDS = 120 };
 
 struct fuzz_campaign {
     uint64_t seed, first, cases;
     unsigned jobs;      // children at the same time
     unsigned seconds;   // of the processor that a case may take
+    unsigned until;     // seconds by the clock after which no batch begins; 0:
+                        // all cases are run
+    const char *folder; // where files that fail are written; or NULL
     bool is_only_drawn; // no oracle is asked
 };
 
-// Run the cases and fill the tally, the failures in the order of their
-// numbers.  Returns false if that cannot be done.
+// Run the cases, or as many as the time allows from the first on, and fill the
+// tally, the failures in the order of their numbers.  Returns false if that cannot be done.
 bool fuzz_campaign_run(const struct fuzz_campaign *c, struct fuzz_tally *out);
 
 // Return the file that a case checks last, on the heap.

@@ -48,14 +48,14 @@ static void note_extents(struct drawing *d)
     }
 }
 
-// Draw a kernel for two primitives and parse it.
-static bool draw_kernel(struct drawing *d, const enum sched_prim aim[2])
+// Draw a kernel for what is aimed at and parse it.
+static bool draw_kernel(struct drawing *d, const struct fuzz_target *aim)
 {
-    enum fuzz_kind kinds[2];
+    enum fuzz_kind kinds[FUZZ_PARTS];
     struct buf sizes = {0};
-    fuzz_aim_kinds(&d->random, aim[0], aim[1], kinds);
+    fuzz_aim_kinds(&d->random, aim, kinds);
     d->kernel = (struct fuzz_kernel){.arena = d->arena, .random = &d->random};
-    d->kernel_text = fuzz_kernel_draw(&d->kernel, kinds[0], kinds[1]);
+    d->kernel_text = fuzz_kernel_draw(&d->kernel, kinds);
     d->to->kinds = d->kernel.kinds;
     note_extents(d);
     struct source *source = arena_new(d->arena, struct source);
@@ -126,18 +126,19 @@ static bool try_case(struct drawing *d, size_t n, bool is_printed)
     return c->verdict.outcome != FUZZ_REFUSED;
 }
 
-// Return a wish for the pair, with other primitives around it.
+// Return a wish for what is aimed at, with one to four other primitives around
+// it, or three at most.
 static struct fuzz_wish draw_wish(struct drawing *d,
-                                  const enum sched_prim aim[2])
+                                  const struct fuzz_target *aim)
 {
     struct fuzz_wish wish = {0};
     size_t used = 0;
     wish.n = 3 + draw_below(&d->random, FUZZ_WISHES - 2);
     for (size_t at = 0; at < wish.n; at++) {
         size_t left = wish.n - at;
-        wish.is_wanted[at] = draw_below(&d->random, left) < 2 - used;
+        wish.is_wanted[at] = draw_below(&d->random, left) < aim->n - used;
         wish.prims[at] = wish.is_wanted[at]
-                             ? aim[used++]
+                             ? aim->prims[used++]
                              : fuzz_aim_beside(&d->random, d->kernel.kinds);
     }
     return wish;
@@ -166,7 +167,7 @@ static void draw_need(struct drawing *d, bool is_printed)
 
 // Draw schedules until the compiler accepts one: all of it, or what reaches
 // the aim; in the end as much as it accepts.
-static void draw_schedules(struct drawing *d, const enum sched_prim aim[2],
+static void draw_schedules(struct drawing *d, const struct fuzz_target *aim,
                            bool is_printed)
 {
     for (int i = 0; i < DRAWS_MOST; i++) {
@@ -188,7 +189,7 @@ static void draw_schedules(struct drawing *d, const enum sched_prim aim[2],
 
 // Draw a pair of primitives: that of the number, in two cases of three with one
 // that is seldom met in the place of either, or of both.
-static void draw_aim(struct drawing *d, enum sched_prim aim[2])
+static void draw_pair(struct drawing *d, enum sched_prim aim[2])
 {
     uint64_t pair = d->to->number % (PRIM_COUNT * PRIM_COUNT);
     aim[0] = (enum sched_prim)(pair / PRIM_COUNT);
@@ -201,28 +202,43 @@ static void draw_aim(struct drawing *d, enum sched_prim aim[2])
         aim[1 - which] = fuzz_aim_seldom(&d->random);
 }
 
-// Print what a case aimed at, and what came of that.
-static void print_aim(const struct fuzz_case *c, const enum sched_prim aim[2])
+// Draw what to aim at: a pair, in half of all cases with a third primitive
+// before, between or behind the two.
+static struct fuzz_target draw_aim(struct drawing *d)
 {
-    printf("// aims at %s, %s: ", sched_prim_info(aim[0])->name,
-           sched_prim_info(aim[1])->name);
+    struct fuzz_target aim = {.n = 2};
+    draw_pair(d, aim.prims);
+    if (draw_chance(&d->random, 50))
+        return aim;
+    size_t at = draw_below(&d->random, 3);
+    for (size_t i = aim.n++; i > at; i--)
+        aim.prims[i] = aim.prims[i - 1];
+    aim.prims[at] = (enum sched_prim)draw_below(&d->random, PRIM_COUNT);
+    return aim;
+}
+
+// Print what a case aimed at, and what came of that.
+static void print_aim(const struct fuzz_case *c, const struct fuzz_target *aim)
+{
+    for (size_t i = 0; i < aim->n; i++)
+        printf("%s%s", i ? ", " : "// aims at ",
+               sched_prim_info(aim->prims[i])->name);
     if (c->is_aimed)
-        printf("reached\n");
+        printf(": reached\n");
     else if (c->missed == PRIM_COUNT)
-        printf("refused as a whole\n");
+        printf(": refused as a whole\n");
     else
-        printf("%s finds nothing\n", sched_prim_info(c->missed)->name);
+        printf(": %s finds nothing\n", sched_prim_info(c->missed)->name);
 }
 
 void fuzz_case_run(struct fuzz_case *c, struct arena *a,
                    struct fuzz_draws *draws, bool is_printed)
 {
-    enum sched_prim aim[2];
     struct drawing d = {
         .to = c, .arena = a, .names.arena = a, .diags.arena = a};
     d.random = draw_start(c->seed, c->number);
-    draw_aim(&d, aim);
-    if (!draw_kernel(&d, aim)) {
+    struct fuzz_target aim = draw_aim(&d);
+    if (!draw_kernel(&d, &aim)) {
         c->text = d.kernel_text;
         c->size = strlen(c->text);
         c->verdict = look_at(c);
@@ -238,7 +254,7 @@ void fuzz_case_run(struct fuzz_case *c, struct arena *a,
                                         .n_inputs = d.kernel.n_sets,
                                         .refused = draws->refused,
                                         .accepted = &draws->accepted};
-    draw_schedules(&d, aim, is_printed);
+    draw_schedules(&d, &aim, is_printed);
     if (is_printed)
-        print_aim(c, aim);
+        print_aim(c, &aim);
 }

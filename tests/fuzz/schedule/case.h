@@ -18,7 +18,7 @@ struct fuzz_case {
     unsigned kinds; // of kernels: bits
     bool has_zero, has_one; // an extent, at some sizes
     bool has_tail;          // a factor does not divide
-    bool is_aimed;          // the pair was reached
+    bool is_aimed;          // the pair, or triple, was reached
     enum sched_prim missed; // what of it was not, or PRIM_COUNT
     size_t n_prims;         // that were called, in their order
     enum sched_prim prims[FUZZ_DIRECTIVES];

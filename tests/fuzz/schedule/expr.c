@@ -64,13 +64,9 @@ void fuzz_access(struct fuzz_kernel *k, const struct fuzz_scope *s,
         buf_text(&index, i ? ", " : "");
         print_index(k, s, a->dims[i], &index, &guard);
     }
-    const char *text = index.n ? index.data : "";
-    bool converts = !type_equal(a->type, k->type);
     if (guard.n)
         buf_printf(out, "(%s ? ", guard.data);
-    if (converts)
-        buf_printf(out, "%s(", type_name(k->type));
-    buf_printf(out, "%s[%s]%s", a->name, text, converts ? ")" : "");
+    fuzz_element(k, a, index.n ? index.data : "", out);
     if (guard.n)
         buf_printf(out, " : %u)", (unsigned)draw_below(k->random, 3));
     buf_free(&guard);
@@ -126,6 +122,10 @@ static double draw_leaf(struct fuzz_kernel *k, const struct fuzz_scope *s,
     if (a) {
         fuzz_access(k, s, a, out);
         return a->most;
+    }
+    if (form == 1 && k->is_mixed) {
+        buf_printf(out, "%s(%s)", type_name(k->type), fuzz_number(k));
+        return 3;
     }
     if (form > 0 || s->n == 0) {
         unsigned value = (unsigned)draw_below(k->random, 5) + 1;

@@ -6,7 +6,7 @@
 #include "ir/base/buf.h"
 #include "ir/eval.h"
 
-enum { FUZZ_ARGUMENTS = 24 };
+enum { FUZZ_ARGUMENTS = 32 };
 
 // The arguments of one run, in the order of the parameters.
 struct fuzz_inputs {

@@ -40,6 +40,22 @@ static bool may_be_empty(const struct fuzz_kernel *k, const struct fuzz_axis *x)
     return empty;
 }
 
+// Return the type of a size, one that holds a little more than its values.
+static struct type draw_size_type(struct fuzz_kernel *k,
+                                  const struct fuzz_axis *x)
+{
+    static const enum type_kind kinds[] = {TYPE_i8,  TYPE_u8,  TYPE_i16,
+                                           TYPE_u16, TYPE_i32, TYPE_u32,
+                                           TYPE_i64, TYPE_int, TYPE_int};
+    static const int64_t wide = 400;
+    struct type t = type_scalar(draw_one(k->random, kinds));
+    int64_t room = type_bits(t) > 8 ? wide : type_is_signed(t) ? 100 : 220;
+    bool fits = draw_chance(k->random, 30);
+    for (unsigned i = 0; i < k->n_sets; i++)
+        fits = fits && x->values[i] < room;
+    return fits ? t : type_scalar(TYPE_int);
+}
+
 // Say of an open axis, sometimes, what the caller promises.
 static void draw_where(struct fuzz_kernel *k, const struct fuzz_axis *x)
 {
@@ -62,7 +78,8 @@ static void draw_axes(struct fuzz_kernel *k)
     k->n_axes = draw_one(k->random, counts);
     for (uint32_t i = 0; i < k->n_axes; i++)
         k->axes[i] = (struct fuzz_axis){.extent = names[i],
-                                        .is_open = draw_chance(k->random, 65)};
+                                        .is_open = draw_chance(k->random, 65),
+                                        .type = type_scalar(TYPE_int)};
     k->n_sets = 1;
     for (uint32_t i = 0; i < k->n_axes; i++)
         k->n_sets += k->axes[i].is_open && k->n_sets < FUZZ_SETS;
@@ -76,6 +93,8 @@ static void draw_axes(struct fuzz_kernel *k)
             x->extent = arena_printf(k->arena, "%lld", (long long)x->values[0]);
         } else if (draw_chance(k->random, 12)) {
             draw_where(k, x);
+        } else {
+            x->type = draw_size_type(k, x);
         }
     }
 }
@@ -91,6 +110,31 @@ void fuzz_dim_print(const struct fuzz_kernel *k, struct fuzz_dim d,
     buf_text(out, k->axes[d.axis].extent);
     if (d.extra)
         buf_printf(out, " + %u", d.extra);
+}
+
+struct type fuzz_integer(struct fuzz_kernel *k)
+{
+    static const enum type_kind kinds[] = {TYPE_i8,  TYPE_i16, TYPE_i32,
+                                           TYPE_i64, TYPE_u8,  TYPE_u16,
+                                           TYPE_u32, TYPE_u64, TYPE_int};
+    return type_scalar(draw_one(k->random, kinds));
+}
+
+const char *fuzz_number(struct fuzz_kernel *k)
+{
+    const char *name = fuzz_name(k, 'p');
+    buf_printf(&k->params, "%s%s: %s", k->params.n ? ", " : "", name,
+               type_name(fuzz_integer(k)));
+    return name;
+}
+
+void fuzz_element(struct fuzz_kernel *k, const struct fuzz_array *a,
+                  const char *index, struct buf *out)
+{
+    bool converts = !type_equal(a->type, k->type);
+    if (converts)
+        buf_printf(out, "%s(", type_name(k->type));
+    buf_printf(out, "%s[%s]%s", a->name, index, converts ? ")" : "");
 }
 
 // Let the rows of a parameter, at times, lie so far apart that 32 bits do not
@@ -113,12 +157,13 @@ struct fuzz_array *fuzz_parameter(struct fuzz_kernel *k, char letter,
 {
     struct fuzz_array *a = &k->arrays[k->n_arrays++];
     struct buf *out = letter == 'C' ? &k->results : &k->params;
-    *a = (struct fuzz_array){.name = fuzz_name(k, letter),
-                             .type = k->type,
-                             .rank = rank,
-                             .most = fuzz_exact(k->type) > 4096 ? 7 : 3};
+    *a = (struct fuzz_array){
+        .name = fuzz_name(k, letter),
+        .type = letter == 'A' && k->is_mixed ? fuzz_integer(k) : k->type,
+        .rank = rank,
+        .most = fuzz_exact(k->type) > 4096 ? 7 : 3};
     buf_printf(out, "%s%s: %s[", out->n ? ", " : "", a->name,
-               type_name(k->type));
+               type_name(a->type));
     for (uint32_t i = 0; i < rank; i++) {
         a->dims[i] = dims[i];
         buf_text(out, i ? ", " : "");
@@ -137,7 +182,8 @@ static struct type draw_type(struct fuzz_kernel *k)
         TYPE_i32, TYPE_i32, TYPE_i32, TYPE_i32, TYPE_i32, TYPE_i32,
         TYPE_f32, TYPE_f32, TYPE_f32, TYPE_i64, TYPE_f16, TYPE_bf16,
         TYPE_f64, TYPE_i8,  TYPE_u8,  TYPE_i16, TYPE_u32};
-    return type_scalar(draw_one(k->random, kinds));
+    return draw_chance(k->random, 25) ? fuzz_integer(k)
+                                      : type_scalar(draw_one(k->random, kinds));
 }
 
 // Return the kernel as text.
@@ -146,7 +192,8 @@ static const char *print(struct fuzz_kernel *k)
     struct buf sizes = {0}, out = {0};
     for (uint32_t i = 0; i < k->n_axes; i++)
         if (k->axes[i].is_open)
-            buf_printf(&sizes, "%s: int, ", k->axes[i].extent);
+            buf_printf(&sizes, "%s: %s, ", k->axes[i].extent,
+                       type_name(k->axes[i].type));
     buf_printf(&out, "kernel f(%s%s)", sizes.n ? sizes.data : "",
                k->params.n ? k->params.data : "unused: i32");
     if (k->results.n)
@@ -162,15 +209,17 @@ static const char *print(struct fuzz_kernel *k)
     return text;
 }
 
-const char *fuzz_kernel_draw(struct fuzz_kernel *k, enum fuzz_kind first,
-                             enum fuzz_kind second)
+const char *fuzz_kernel_draw(struct fuzz_kernel *k,
+                             const enum fuzz_kind kinds[FUZZ_PARTS])
 {
-    enum fuzz_kind kinds[2] = {first, second};
     draw_axes(k);
     k->is_strided = draw_below(k->random, 80) == 0;
-    for (int i = 0; i < 2 && kinds[i] != KIND_COUNT; i++) {
+    for (int i = 0; i < FUZZ_PARTS; i++) {
+        if (kinds[i] == KIND_COUNT)
+            continue;
         k->first = k->n_arrays;
         k->type = draw_type(k);
+        k->is_mixed = type_is_integer(k->type) && draw_chance(k->random, 40);
         k->kinds |= 1u << kinds[i];
         fuzz_part_draw(k, kinds[i]);
     }

@@ -13,12 +13,19 @@ enum fuzz_kind {
     KIND_COUNT
 };
 
-enum { FUZZ_AXES = 4, FUZZ_RANK = 4, FUZZ_ARRAYS = 16, FUZZ_SETS = 3 };
+enum {
+    FUZZ_AXES = 4,
+    FUZZ_RANK = 4,
+    FUZZ_ARRAYS = 24,
+    FUZZ_SETS = 3,
+    FUZZ_PARTS = 3
+};
 
 // What indices range over.
 struct fuzz_axis {
     const char *extent; // as text: a number, or the name of a size
     bool is_open;       // a size
+    struct type type;   // of the size
     int64_t values[FUZZ_SETS];
 };
 
@@ -48,6 +55,7 @@ struct fuzz_kernel {
     struct arena *arena;
     uint64_t *random;
     struct type type; // of the part's elements
+    bool is_mixed;    // integers: parameters and stages have types of their own
     uint32_t n_axes;
     struct fuzz_axis axes[FUZZ_AXES];
     uint32_t n_arrays, first; // arrays; the first of the part
@@ -59,11 +67,11 @@ struct fuzz_kernel {
     struct buf params, results, where, body;
 };
 
-// Draw the axes, then parts of these kinds; the second may be KIND_COUNT for
-// none.  The result is the text of a kernel called f, in the arena, and the
-// values of its sizes in k->axes.
-const char *fuzz_kernel_draw(struct fuzz_kernel *k, enum fuzz_kind first,
-                             enum fuzz_kind second);
+// Draw the axes, then parts of these kinds, KIND_COUNT for none.  The result is
+// the text of a kernel called f, in the arena, and the values of its sizes in
+// k->axes.
+const char *fuzz_kernel_draw(struct fuzz_kernel *k,
+                             const enum fuzz_kind kinds[FUZZ_PARTS]);
 
 // Append the part of a kind to a kernel.
 void fuzz_part_draw(struct fuzz_kernel *k, enum fuzz_kind kind);
@@ -78,6 +86,14 @@ const char *fuzz_name(struct fuzz_kernel *k, char letter);
 // Declare a parameter (letter A), a result (C) or one in place (X).
 struct fuzz_array *fuzz_parameter(struct fuzz_kernel *k, char letter,
                                   uint32_t rank, const struct fuzz_dim *dims);
+// Return one of the integer types.
+struct type fuzz_integer(struct fuzz_kernel *k);
+// Declare a parameter that is an integer, and return its name.
+const char *fuzz_number(struct fuzz_kernel *k);
+// Append an element of an array, `A[` to `]`, converted to the part's type if
+// it has another one.
+void fuzz_element(struct fuzz_kernel *k, const struct fuzz_array *a,
+                  const char *index, struct buf *out);
 // Append `extent + extra`.
 void fuzz_dim_print(const struct fuzz_kernel *k, struct fuzz_dim d,
                     struct buf *out);

@@ -1,10 +1,11 @@
 // The code that becomes PTX, run on this machine by tools/simt, every access
 // checked, under one of its policies; under all of them if it is doubtful.
 
+#include "ir/walk.h"
 #include "tests/fuzz/schedule/oracle.h"
 #include "tools/simt/simt.h"
 
-static const uint64_t accesses_most = 50000000, accesses_of_long = 4000000;
+static const uint64_t accesses_most = 10000000, accesses_of_long = 4000000;
 static const double threads_of_long = 1 << 20;
 
 // Return whether a finding is no fault, or one only where results differ under
@@ -48,15 +49,30 @@ static void print_error(const struct diag_list *diags, struct buf *out)
     buf_printf(out, "refused: %s", text);
 }
 
+// A kernel to be run.
+struct subject {
+    struct simt_code *code;
+    bool may_hang; // threads wait for each other by more than barriers
+};
+
+// Note an array of mbarriers, at which threads wait.
+static void see_wait(struct ir_stmt *s, void *context)
+{
+    *(bool *)context |= s->kind == STMT_alloc && s->u.buffer->is_ordered;
+}
+
 void *fuzz_simt_start(const struct fuzz_subject *s, struct buf *out)
 {
+    struct subject *r = arena_new(s->arena, struct subject);
+    struct ir_block body = s->kernel->body;
     struct simt_options options = {
         .target = s->target, .opt_level = 2, .is_brief = true};
-    struct simt_code *code =
-        simt_compile(s->arena, s->kernel, &options, s->diags);
-    if (!code)
+    *r = (struct subject){
+        .code = simt_compile(s->arena, s->kernel, &options, s->diags)};
+    ir_each_stmt(&body, see_wait, &r->may_hang);
+    if (!r->code)
         print_error(s->diags, out);
-    return code;
+    return r;
 }
 
 // Return whether a run ended because it took too many steps.
@@ -69,9 +85,9 @@ static bool is_too_long(const struct simt_result *r)
     return false;
 }
 
-// Run the kernel on arguments under a policy.  A hang of what was too long for
-// the evaluator says nothing.
-static enum fuzz_answer run(struct simt_code *code, const struct fuzz_trial *t,
+// Run the kernel on arguments under a policy.  A hang says nothing of what was
+// too long for the evaluator, or cannot but end: it takes too many steps.
+static enum fuzz_answer run(const struct subject *s, const struct fuzz_trial *t,
                             enum simt_policy policy, struct fuzz_inputs *in,
                             struct buf *out)
 {
@@ -81,11 +97,11 @@ static enum fuzz_answer run(struct simt_code *code, const struct fuzz_trial *t,
                            .seed = t->seed,
                            .most_steps =
                                *t->is_long ? accesses_of_long : accesses_most};
-    if (!simt_run(code, in->args, &how, &result, &diags)) {
+    if (!simt_run(s->code, in->args, &how, &result, &diags)) {
         print_error(&diags, out);
         return FUZZ_WRONG;
     }
-    if (*t->is_long && is_too_long(&result))
+    if ((*t->is_long || !s->may_hang) && is_too_long(&result))
         return FUZZ_LEFT;
     bool right =
         is_clean(t, &result, out) && fuzz_inputs_same(t->wanted, in, out);
@@ -93,13 +109,13 @@ static enum fuzz_answer run(struct simt_code *code, const struct fuzz_trial *t,
 }
 
 // Run it under a policy on arguments of its own.
-static enum fuzz_answer run_again(struct simt_code *code,
+static enum fuzz_answer run_again(const struct subject *s,
                                   const struct fuzz_trial *t,
                                   enum simt_policy policy, struct buf *out)
 {
     struct fuzz_inputs in;
     enum fuzz_answer answer = fuzz_inputs_again(t->inputs, &in)
-                                  ? run(code, t, policy, &in, out)
+                                  ? run(s, t, policy, &in, out)
                                   : FUZZ_RIGHT;
     fuzz_inputs_free(&in);
     return answer;
@@ -128,20 +144,22 @@ static double threads_of(const struct fuzz_inputs *in)
 enum fuzz_answer fuzz_simt_ask(void *ready, const struct fuzz_trial *t,
                                struct buf *out)
 {
+    const struct subject *s = ready;
     enum simt_policy first = (enum simt_policy)(t->seed % SIMT_POLICIES);
     bool is_wide = *t->is_long && threads_of(t->inputs) > threads_of_long;
-    if (!ready || t->inputs->is_huge || *t->is_refused || is_wide)
+    if (!s->code || t->inputs->is_huge || *t->is_refused || is_wide)
         return FUZZ_LEFT;
-    enum fuzz_answer answer = run(ready, t, first, t->inputs, out);
+    enum fuzz_answer answer = run(s, t, first, t->inputs, out);
     for (int i = 0; i < SIMT_POLICIES && answer == FUZZ_RIGHT; i++) {
         bool is_doubtful = *t->reads_unwritten || *t->writes_alike;
         if (is_doubtful && i != (int)first)
-            answer = run_again(ready, t, (enum simt_policy)i, out);
+            answer = run_again(s, t, (enum simt_policy)i, out);
     }
     return answer;
 }
 
 void fuzz_simt_end(void *ready)
 {
-    simt_free(ready);
+    struct subject *s = ready;
+    simt_free(s->code);
 }

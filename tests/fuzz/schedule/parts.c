@@ -65,10 +65,17 @@ static struct fuzz_array *draw_elements(struct fuzz_kernel *k, char letter,
 {
     unsigned depth = (unsigned)draw_below(k->random, 3);
     struct buf value = {0};
+    struct type computed = k->type;
     double most = fuzz_expr(k, s, must, depth, &value);
+    if (k->is_mixed)
+        k->type = fuzz_integer(k);
     struct fuzz_array *a = begin(k, letter, s);
     a->most = most;
-    buf_printf(&k->body, "%s\n", value.data);
+    if (type_equal(k->type, computed))
+        buf_printf(&k->body, "%s\n", value.data);
+    else
+        buf_printf(&k->body, "%s(%s)\n", type_name(k->type), value.data);
+    k->type = computed;
     buf_free(&value);
     return a;
 }
@@ -78,20 +85,22 @@ static void draw_epilogue(struct fuzz_kernel *k, const struct fuzz_array *from)
 {
     struct fuzz_scope s = scope_of(from->rank, from->dims);
     uint64_t form = draw_below(k->random, 3);
+    struct buf index = {0};
     if (form == 0) {
         draw_elements(k, 'C', &s, from);
         return;
     }
     const struct fuzz_array *bias = fuzz_parameter(k, 'A', s.n, s.dims);
     begin(k, 'C', &s);
-    buf_printf(&k->body, form == 1 ? "%s[" : "max(%s[", from->name);
-    for (int side = 0; side < 2; side++) {
-        for (uint32_t i = 0; i < s.n; i++)
-            buf_printf(&k->body, "%s%s", i ? ", " : "", s.names[i]);
-        if (side == 0)
-            buf_printf(&k->body, form == 1 ? "] + %s[" : "], %s[", bias->name);
-    }
-    buf_text(&k->body, form == 1 ? "]\n" : "])\n");
+    for (uint32_t i = 0; i < s.n; i++)
+        buf_printf(&index, "%s%s", i ? ", " : "", s.names[i]);
+    const char *at = index.n ? index.data : "";
+    buf_text(&k->body, form == 1 ? "" : "max(");
+    fuzz_element(k, from, at, &k->body);
+    buf_text(&k->body, form == 1 ? " + " : ", ");
+    fuzz_element(k, bias, at, &k->body);
+    buf_text(&k->body, form == 1 ? "\n" : ")\n");
+    buf_free(&index);
 }
 
 static void draw_pointwise(struct fuzz_kernel *k)
@@ -134,6 +143,7 @@ static struct fuzz_array *draw_padding(struct fuzz_kernel *k,
                                        struct fuzz_scope *padded)
 {
     struct fuzz_scope inner = *padded;
+    struct buf index = {0};
     unsigned low[FUZZ_RANK] = {0};
     for (uint32_t i = 0; i < padded->n; i++) {
         if (i > 0 && draw_chance(k->random, 40))
@@ -145,13 +155,15 @@ static struct fuzz_array *draw_padding(struct fuzz_kernel *k,
     struct fuzz_array *a = begin(k, 'S', padded);
     a->most = from->most;
     print_inside(k, padded, low);
-    buf_printf(&k->body, " ? %s[", from->name);
     for (uint32_t i = 0; i < inner.n; i++) {
-        buf_printf(&k->body, "%s%s", i ? ", " : "", inner.names[i]);
+        buf_printf(&index, "%s%s", i ? ", " : "", inner.names[i]);
         if (low[i])
-            buf_printf(&k->body, " - %u", low[i]);
+            buf_printf(&index, " - %u", low[i]);
     }
-    buf_printf(&k->body, "] : %u\n", (unsigned)draw_below(k->random, 3));
+    buf_text(&k->body, " ? ");
+    fuzz_element(k, from, index.data, &k->body);
+    buf_printf(&k->body, " : %u\n", (unsigned)draw_below(k->random, 3));
+    buf_free(&index);
     return a;
 }
 
@@ -220,7 +232,7 @@ static void draw_stencil(struct fuzz_kernel *k)
 static bool is_exact_sum(const struct fuzz_kernel *k, double most, double terms)
 {
     return type_is_integer(k->type) ||
-           most * terms + ADDED_MOST <= fuzz_exact(k->type);
+           most * terms + (double)ADDED_MOST <= fuzz_exact(k->type);
 }
 
 // Return a reduction that is exact: of `terms` values up to `most`.
@@ -231,7 +243,7 @@ static const char *draw_reducer(struct fuzz_kernel *k, double most,
                                       "min", "sum", "prod"};
     const char *name = draw_one(k->random, any);
     bool is_integer = type_is_integer(k->type);
-    if (!is_integer && name[0] == 'p')
+    if ((!is_integer || k->type.kind == TYPE_int) && name[0] == 'p')
         name = "max";
     if (name[0] == 's' && !is_exact_sum(k, most, terms))
         name = "min";
@@ -319,9 +331,14 @@ static void draw_contraction(struct fuzz_kernel *k)
     a->most = most * terms;
     buf_printf(&k->body, "%s(%s in ", is_exact ? "sum" : "max", r);
     fuzz_dim_print(k, s.dims[s.n - 1], &k->body);
-    buf_printf(&k->body, ") %s[%s, %s] * %s[%s", factors[0]->name, s.names[0],
-               r, factors[1]->name, r);
-    buf_printf(&k->body, s.n > 2 ? ", %s]\n" : "]\n", s.names[1]);
+    buf_text(&k->body, ") ");
+    fuzz_element(k, factors[0], arena_printf(k->arena, "%s, %s", s.names[0], r),
+                 &k->body);
+    buf_text(&k->body, " * ");
+    fuzz_element(k, factors[1],
+                 s.n > 2 ? arena_printf(k->arena, "%s, %s", r, s.names[1]) : r,
+                 &k->body);
+    buf_text(&k->body, "\n");
     if (!is_result)
         draw_epilogue(k, a);
 }

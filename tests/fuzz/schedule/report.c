@@ -23,8 +23,8 @@ struct pair_summary {
 // Return how many cases with a pair are wanted of those that were run.
 static double pairs_wanted(const struct fuzz_tally *t)
 {
-    double part = (double)t->cases / CAMPAIGN;
-    return PAIR_WANTED * (part < 1 ? part : 1);
+    double part = (double)t->cases / (double)CAMPAIGN;
+    return (double)PAIR_WANTED * (part < 1 ? part : 1);
 }
 
 static struct pair_summary summarise(const struct fuzz_tally *t)
@@ -40,6 +40,15 @@ static struct pair_summary summarise(const struct fuzz_tally *t)
         }
     }
     return s;
+}
+
+// Return how many ordered triples were met so often, or more often.
+static int triples_met(const struct fuzz_tally *t, uint32_t times)
+{
+    int met = 0;
+    for (int i = 0; i < FUZZ_TRIPLES; i++)
+        met += t->triples[i] >= times;
+    return met;
 }
 
 static const char *prim_name(int prim)
@@ -92,7 +101,7 @@ static void print_shares(const struct fuzz_tally *t)
         const char *what;
         uint64_t n;
     } rows[] = {
-        {"reach the pair that they aim at", t->aimed},
+        {"reach what they aim at", t->aimed},
         {"with a factor that does not divide", t->tails},
         {"with an extent of 0", t->zeros},
         {"with an extent of 1", t->ones},
@@ -127,6 +136,10 @@ void fuzz_report(const struct fuzz_tally *t, double seconds)
         PRIM_COUNT * PRIM_COUNT, pairs_wanted(t), PAIR_WANTED, CAMPAIGN,
         s.missing, (unsigned long long)s.least, prim_name(s.first),
         prim_name(s.second));
+    printf("the slowest is case %llu, %.1f s of the processor\n",
+           (unsigned long long)t->slowest_case, t->slowest);
+    printf("%d of %d ordered triples met, %d of them 5 times or more\n",
+           triples_met(t, 1), FUZZ_TRIPLES, triples_met(t, 5));
     print_shares(t);
     print_prims(t);
     print_refusals(t);
@@ -159,6 +172,21 @@ static void json_pairs(const struct fuzz_tally *t)
     printf("  ],\n");
 }
 
+// Print how many triples were met, and which: four a digit, the first one in its
+// lowest bit.
+static void json_triples(const struct fuzz_tally *t)
+{
+    printf("  \"triples\": %d,\n  \"triples_5\": %d,\n  \"triples_met\": \"",
+           triples_met(t, 1), triples_met(t, 5));
+    for (int i = 0; i < FUZZ_TRIPLES; i += 4) {
+        unsigned digit = 0;
+        for (int k = 0; k < 4 && i + k < FUZZ_TRIPLES; k++)
+            digit |= (unsigned)(t->triples[i + k] > 0) << k;
+        printf("%x", digit);
+    }
+    printf("\",\n");
+}
+
 // Print the numbers of cases that kinds, and codes, have.
 static void json_groups(const struct fuzz_tally *t)
 {
@@ -187,6 +215,8 @@ void fuzz_report_json(const struct fuzz_tally *t, uint64_t seed, uint64_t first,
 {
     printf("{\n  \"seed\": %llu,\n  \"first\": %llu,\n  \"seconds\": %.3f,\n",
            (unsigned long long)seed, (unsigned long long)first, seconds);
+    printf("  \"slowest\": %.3f,\n  \"slowest_case\": %llu,\n", t->slowest,
+           (unsigned long long)t->slowest_case);
     const struct {
         const char *name;
         uint64_t n;
@@ -204,6 +234,7 @@ void fuzz_report_json(const struct fuzz_tally *t, uint64_t seed, uint64_t first,
                (unsigned long long)rows[i].n);
     json_numbers("lengths", t->lengths, FUZZ_DIRECTIVES + 1);
     json_pairs(t);
+    json_triples(t);
     json_groups(t);
     printf("}\n");
 }

@@ -7,7 +7,7 @@
 #include "passes/schedule/prim.h"
 #include "tests/fuzz/schedule/inputs.h"
 
-enum { FUZZ_DIRECTIVES = 14, FUZZ_WISHES = 6 };
+enum { FUZZ_DIRECTIVES = 18, FUZZ_WISHES = 6 };
 
 // A directive that the kernel at that point accepts.
 struct fuzz_directive {

@@ -2,7 +2,8 @@
 // compared with their definitions.
 //
 //   fuzz_schedule [--seed S] [--first N] [--cases M] [--jobs J]
-//                 [--seconds T] [--print] [--json] [--no-shrink]
+//                 [--seconds T] [--until T] [--out DIR] [--draw] [--print]
+//                 [--json] [--no-shrink]
 //   fuzz_schedule [--seed S] [--seconds T] FILE...
 //
 // Prints what was covered, and each failure as a small file with the command
@@ -40,6 +41,15 @@ static uint64_t number_behind(char **argv, int *i)
     return value;
 }
 
+// Return the text behind an option and go on to it; ends with status 2.
+static const char *text_behind(char **argv, int *i)
+{
+    if (argv[++*i])
+        return argv[*i];
+    fprintf(stderr, "%s needs a name\n", argv[*i - 1]);
+    exit(2);
+}
+
 // Read the command line; ends with status 2 where it is wrong.
 static struct options read_options(char **argv)
 {
@@ -59,6 +69,10 @@ static struct options read_options(char **argv)
             o.campaign.jobs = (unsigned)number_behind(argv, &i);
         else if (strcmp(name, "seconds") == 0)
             o.campaign.seconds = (unsigned)number_behind(argv, &i);
+        else if (strcmp(name, "until") == 0)
+            o.campaign.until = (unsigned)number_behind(argv, &i);
+        else if (strcmp(name, "out") == 0)
+            o.campaign.folder = text_behind(argv, &i);
         else if (strcmp(name, "draw") == 0)
             o.campaign.is_only_drawn = true;
         else if (strcmp(name, "print") == 0)

@@ -22,6 +22,22 @@ static void count_pairs(struct fuzz_tally *t, const struct fuzz_case *c)
     }
 }
 
+// Count the ordered triples of an accepted case, each once.
+static void count_triples(struct fuzz_tally *t, const struct fuzz_case *c)
+{
+    bool seen[FUZZ_TRIPLES] = {false};
+    for (size_t i = 0; i < c->n_prims; i++) {
+        for (size_t j = i + 1; j < c->n_prims; j++) {
+            size_t pair = c->prims[i] * PRIM_COUNT + c->prims[j];
+            for (size_t k = j + 1; k < c->n_prims; k++) {
+                size_t at = pair * PRIM_COUNT + c->prims[k];
+                t->triples[at] += !seen[at];
+                seen[at] = true;
+            }
+        }
+    }
+}
+
 // Count a case that the compiler accepts.
 static void count_accepted(struct fuzz_tally *t, const struct fuzz_case *c)
 {
@@ -37,6 +53,7 @@ static void count_accepted(struct fuzz_tally *t, const struct fuzz_case *c)
     t->directives += c->n_prims;
     t->lengths[c->n_prims]++;
     count_pairs(t, c);
+    count_triples(t, c);
 }
 
 void fuzz_tally_failure(struct fuzz_tally *t, uint64_t number, const char *what,
@@ -51,10 +68,21 @@ void fuzz_tally_failure(struct fuzz_tally *t, uint64_t number, const char *what,
     snprintf(f->detail, sizeof f->detail, "%s", detail);
 }
 
-void fuzz_tally_case(struct fuzz_tally *t, const struct fuzz_case *c)
+// Note how long a case took, if none took longer.
+static void note_time(struct fuzz_tally *t, uint64_t number, double seconds)
+{
+    if (seconds <= t->slowest)
+        return;
+    t->slowest = seconds;
+    t->slowest_case = number;
+}
+
+void fuzz_tally_case(struct fuzz_tally *t, const struct fuzz_case *c,
+                     double seconds)
 {
     const struct fuzz_verdict *v = &c->verdict;
     t->cases++;
+    note_time(t, c->number, seconds);
     t->runs += v->runs;
     t->left += v->left;
     if (!c->is_aimed && c->missed != PRIM_COUNT)
@@ -102,10 +130,13 @@ void fuzz_tally_add(struct fuzz_tally *t, const struct fuzz_tally *from)
     add(t->missed, from->missed, PRIM_COUNT);
     for (int i = 0; i < PRIM_COUNT; i++)
         add(t->pairs[i], from->pairs[i], PRIM_COUNT);
+    for (int i = 0; i < FUZZ_TRIPLES; i++)
+        t->triples[i] += from->triples[i];
     add(t->refused, from->refused, D_COUNT);
     for (int i = 0; i < D_COUNT; i++)
         t->draws.refused[i] += from->draws.refused[i];
     t->draws.accepted += from->draws.accepted;
+    note_time(t, from->slowest_case, from->slowest);
     uint64_t unkept = from->failed - from->n_failures;
     for (uint64_t i = 0; i < from->n_failures; i++)
         fuzz_tally_failure(t, from->failures[i].number, from->failures[i].what,

@@ -5,7 +5,10 @@
 
 #include "tests/fuzz/schedule/case.h"
 
-enum { TALLY_FAILURES = 64 };
+enum {
+    TALLY_FAILURES = 64,
+    FUZZ_TRIPLES = PRIM_COUNT * PRIM_COUNT * PRIM_COUNT
+};
 
 // A case that failed.
 struct fuzz_failure {
@@ -23,14 +26,18 @@ struct fuzz_tally {
     uint64_t missed[PRIM_COUNT];            // cases that wanted it in vain
     uint64_t prims[PRIM_COUNT];             // cases that use it
     uint64_t pairs[PRIM_COUNT][PRIM_COUNT]; // cases with one, later the other
+    uint32_t triples[FUZZ_TRIPLES];         // and later a third
     uint64_t refused[D_COUNT];              // cases, by the first error
     struct fuzz_draws draws;
-    uint64_t n_failures; // kept
+    double slowest;        // seconds of the processor that a case took
+    uint64_t slowest_case; // which one
+    uint64_t n_failures;   // kept
     struct fuzz_failure failures[TALLY_FAILURES];
 };
 
-// Count a case that was run.
-void fuzz_tally_case(struct fuzz_tally *t, const struct fuzz_case *c);
+// Count a case that was run, in so many seconds.
+void fuzz_tally_case(struct fuzz_tally *t, const struct fuzz_case *c,
+                     double seconds);
 // Note a failure.
 void fuzz_tally_failure(struct fuzz_tally *t, uint64_t number, const char *what,
                         const char *detail);

@@ -8,6 +8,8 @@
 // runs lies in the file `last` of the working folder, for when it ends the
 // process.
 
+#define _DEFAULT_SOURCE // setitimer
+
 #include "ir/base/vec.h"
 
 #include "input.h"
@@ -16,6 +18,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 enum { SIZE_MOST = 1 << 20, CHANGES_MOST = 4, PIECE_MOST = 64 };
@@ -155,6 +158,13 @@ static void change(struct drive *d)
     replace(d, at, old, with);
 }
 
+// End this process if what runs takes more of the processor; 0: let it.
+static void set_clock(unsigned long seconds)
+{
+    const struct itimerval limit = {.it_value.tv_sec = (time_t)seconds};
+    setitimer(ITIMER_PROF, &limit, NULL);
+}
+
 // Run the target on some bytes, in a block of exactly their size.
 static void run_one(struct drive *d, struct bytes input)
 {
@@ -163,9 +173,9 @@ static void run_one(struct drive *d, struct bytes input)
         ftruncate(d->last, (off_t)input.n))
         stop("last");
     memcpy(copy, input.at, input.n);
-    alarm((unsigned)d->timeout);
+    set_clock(d->timeout);
     LLVMFuzzerTestOneInput(copy, input.n);
-    alarm(0);
+    set_clock(0);
     free(copy);
 }
 
