@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A schedule with 200 directives is applied in less than 100 ms: the best of five runs
-# counts, with all that parsing takes.
+# A schedule with 200 directives is applied in less than 100 ms of processor time: the best
+# of five runs counts, with all that parsing takes.
 set -uo pipefail
 
 file=$(mktemp --suffix=.ing)
@@ -26,11 +26,11 @@ trap 'rm -f "$file"' EXIT
 } >"$file"
 
 best=1000000
+TIMEFORMAT='%U %S'
 for _ in {1..5}; do
-  begin=$(date +%s%N)
-  "$INGOT" opt --stop-after schedule "$file" >/dev/null || exit 1
-  took=$((($(date +%s%N) - begin) / 1000))
+  took=$({ time "$INGOT" opt --stop-after schedule "$file" >/dev/null || exit 1; } 2>&1) || exit 1
+  took=$(awk '{ print int(($1 + $2) * 1000) }' <<<"$took")
   [ "$took" -ge "$best" ] || best=$took
 done
-echo "200 directives: $best us"
-[ "$best" -lt 100000 ]
+echo "200 directives: $best ms of processor time"
+[ "$best" -lt 100 ]

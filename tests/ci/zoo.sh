@@ -26,8 +26,6 @@ check_kernel() {
   local file=$1 sizes=$2 wanted=$3 kernel=$4 status
   local flags=(--device cpu --arch none --no-timing --checked --kernel "$kernel")
   [ -n "$sizes" ] && flags+=(--size "${sizes// /,}")
-  [ -n "$(lines tolerance "$file")" ] && flags+=(--tolerance "$(lines tolerance "$file")")
-  [ -n "$(lines unordered "$file")" ] && flags+=(--unordered "$(lines unordered "$file")")
   "$INGOT" run "$file" "${flags[@]}" >"$log" 2>&1
   status=$?
   if [ "$status" = "$wanted" ]; then

@@ -593,7 +593,7 @@ API int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y,
 
 /* As measured: the driver checks what is checked here. */
 HIDDEN int cuTensorMapEncodeTiled(void *map, int type, unsigned rank,
-                                  void *address, const uint64_t *sizes,
+                                  const void *address, const uint64_t *sizes,
                                   const uint64_t *strides, const unsigned *box,
                                   const unsigned *steps, int interleave,
                                   int swizzle, int promotion, int fill)

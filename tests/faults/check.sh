@@ -33,9 +33,7 @@ ING
 # Ends the child of a check that never ends with a signal.
 "$INGOT" check endless.ing --size n=32,by=0 --reference none >log 2>&1 &
 check=$!
-child=
-for _ in $(seq 200); do
-  child=$(pgrep -P "$check") && break
+until child=$(pgrep -P "$check"); do
   sleep 0.02
 done
 kill -SEGV "$child"

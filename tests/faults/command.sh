@@ -39,6 +39,7 @@ expect() {
 
 ptx=(--arch none -o out)
 expect 0 "$INGOT" build ok.ing "${ptx[@]}"
+expect 0 "$INGOT" build ok.ing --arch none -o out/of/nothing
 expect 0 "$INGOT" opt ok.ing
 expect 0 "$INGOT" explain E0101
 expect 0 "$INGOT" explain all
@@ -84,7 +85,7 @@ expect 3 "$INGOT" build ok.ing --cuda "$work/bare" -o out
 grep -q "not in $work/bare/bin (--cuda)" log || { echo "FAIL: where was it looked for?"; failures=1; }
 expect 3 env -i "$INGOT" build ok.ing --cuda "$work/bare" -o out
 expect 3 "$INGOT" build ok.ing --fatbinary --cuda "$work/bare" --arch none -o out
-expect 3 "$INGOT" build ok.ing --arch none -o missing/out
+expect 3 "$INGOT" build ok.ing --arch none -o ok.ing/out
 expect 3 "$INGOT" build ok.ing --arch none -o ok.ing
 expect 3 "$INGOT" build ok.ing "${ptx[@]}" --depfile missing/ok.d
 expect 3 "$INGOT" run ok.ing --size n=1 --device gpu --driver "$work/none.so"

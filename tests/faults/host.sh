@@ -42,8 +42,18 @@ expect 3 'cc for the host reference exited with status 4' 'exit 4'
 expect 3 'error[E0913]' "$(instead 'int other;')"
 expect 3 'error[E0913]' 'exit 0'
 crash='void abort(void); void ingot_reference(void **a) { abort(); }'
-expect 3 'Aborted' "$(instead "$crash")"
+expect 3 'to its end: Aborted' "$(instead "$crash")"
 leave='void _exit(int); void ingot_reference(void **a) { _exit(1); }'
-expect 3 'the host reference gave up' "$(instead "$leave")"
+expect 3 'E0920' "$(instead "$leave")"
+
+# A signal while the compiler runs waits until the scratch folder is gone.
+printf '#!/bin/bash\n: >%s/started\nsleep 1\nexec %s "$@"\n' "$work" "$real" >bin/cc
+PATH=$work/bin:$PATH TMPDIR=$work/scratch "$INGOT" run axpy.ing --size n=100 --scalar a=0.5 \
+  --device cpu --reference host >log 2>&1 &
+until [[ -e started ]]; do sleep 0.05; done
+kill -TERM $!
+wait $!
+[[ $? == 143 ]] || { echo "FAIL: exit after TERM" && failures=1; }
+[[ -z $(ls -A scratch) ]] || { echo "FAIL: TERM left $(ls scratch)" && failures=1; }
 
 [[ $failures == 0 ]]

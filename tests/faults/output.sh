@@ -8,6 +8,8 @@ trap 'rm -rf "$work"' EXIT
 cat >"$work/add.ing" <<'KERNEL'
 kernel add(n: int, A: f32[n], B: f32[n]) -> C: f32[n] { C[i] = A[i] + B[i] }
 KERNEL
+mkdir "$work/other"
+sed 's/+/-/' "$work/add.ing" >"$work/other/add.ing"
 failed=0
 
 # Prints what went wrong, and goes on.
@@ -34,13 +36,13 @@ build() {
   "$INGOT" build "$work/add.ing" --arch none -o "$1"
 }
 
-# Builds into a folder under a limit of file sizes, 4 KiB.  A build that counts executed
-# lines must not write its own files then.
+# Builds something else of the same name into a folder under a limit of file sizes, 4 KiB.
+# A build that counts executed lines must not write its own files then.
 build_limited() {
   (
     export GCOV_PREFIX=/dev/null
     ulimit -f 4
-    build "$1"
+    "$INGOT" build "$work/other/add.ing" --arch none -o "$1"
   )
 }
 
@@ -53,9 +55,12 @@ expect "$work/good" build_limited "$work/good"
 mkdir "$work/empty"
 expect "$work/empty" build_limited "$work/empty"
 
-expect "$work/a/b/c" build "$work/a/b/c"
+# Folders that are missing are made, and stay only if all goes well.
+build "$work/a/b/c" && [[ -s $work/a/b/c/add.h ]] || complain "a/b/c was not made"
+expect "$work/d" build_limited "$work/d/e/f"
 touch "$work/file"
 expect "$work/file" build "$work/file"
+expect "$work/file" build "$work/file/sub"
 mkdir -p "$work/taken/add.h"
 expect "$work/taken" build "$work/taken"
 if [[ $EUID -ne 0 ]]; then

@@ -58,9 +58,17 @@ if [[ -n ${INGOT_CUDA:-} && -x $INGOT_CUDA/bin/ptxas ]]; then
     "sed 's/\\badd\\b/sub/' | $real -arch=sm_80 /dev/stdin -o /dev/stdout"
   expect "stops in the middle" E0809 "$real \"\$@\" | head -c 1024"
   expect "writes before its code" E0809 "echo; exec $real \"\$@\""
+  expect "writes behind its code" E0809 "$real \"\$@\"; echo"
+  expect "writes its code twice" E0809 "$real \"\$@\" >$work/code; cat $work/code $work/code"
 fi
 expect "hangs, and so does its child" E0805 'sleep 1000 & sleep 1000' --ptxas-timeout 0.5
-grep -q 'longer than 0.5 s' "$work/errors" || complain "hangs: $(head -1 "$work/errors")"
+grep -q 'did nothing for 0.5 s' "$work/errors" || complain "hangs: $(head -1 "$work/errors")"
+expect "computes for ever" E0805 'while :; do :; done' --ptxas-timeout 2
+grep -q 'more than 2 s of processor time' "$work/errors" ||
+  complain "computes for ever: $(head -1 "$work/errors")"
+expect "has a child compute for ever" E0805 '(while :; do :; done); :' --ptxas-timeout 2
+grep -q 'more than 2 s of processor time' "$work/errors" ||
+  complain "has a child compute for ever: $(head -1 "$work/errors")"
 
 rm "$work/cuda/bin/ptxas"
 status=0

@@ -19,8 +19,6 @@ run_one() {
   local name=${file##*/}
   [ -n "$sizes" ] && flags+=(--size "${sizes// /,}")
   [ "$mode" = ptx ] && flags+=(--jit)
-  read -ra more <<<"$(sed -n 's|^// tolerance: |--tolerance=|p; s|^// unordered: |--unordered=|p' "$file" | tr '\n' '\t' | sed 's| |\x01|g; s|\t| |g')"
-  flags+=("${more[@]//$'\x01'/ }")
   name=${name%.ing}
   [ "$(grep -c "^kernel " "$file")" = 1 ] || name=$name.$kernel
   log="$logs/$name-$mode-${sizes//[ =]/_}.log"

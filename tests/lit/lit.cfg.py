@@ -2,7 +2,8 @@
 #
 #   %ingot      the command under test      %S  the folder of the test file
 #   %FileCheck  LLVM's FileCheck            %s  the test file
-#   %not        succeeds when its command fails (%not --crash: when it crashes)
+#   %not        succeeds when its command fails (%not --crash: when it crashes); `%ingot opt` and
+#               `check` fail with the exit status of a wrong input, 1
 #   %t          a scratch path of the test's own
 #   %cuda       the folder of the CUDA tools
 #
@@ -18,10 +19,13 @@ import lit.formats
 config.name = "ingot"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".ing", ".test", ".txt"]
-config.excludes = ["Inputs", "README.md"]
+config.excludes = ["Inputs", "README.md", "exits"]
 config.test_source_root = os.path.dirname(__file__)
 
+wrong = os.path.join(config.test_source_root, "exits") + f" 1 {config.ingot}"
 config.substitutions += [
+    ("%not %ingot opt", f"{wrong} opt"),
+    ("%not %ingot check", f"{wrong} check"),
     ("%ingot", config.ingot),
     ("%cuda", config.cuda),
     ("%FileCheck", os.path.join(config.llvm_bin, "FileCheck")),
@@ -29,7 +33,7 @@ config.substitutions += [
 ]
 
 config.environment["INGOT_CUDA"] = config.cuda
-for name in ("CUDA_HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
+for name in ("CUDA_HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "INGOT_MUTANT", "INGOT_REACHED"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 

@@ -457,8 +457,132 @@ static const struct stop_row stop_rows[] = {
      "barrier in divergent control flow"},
     {"for t in 0..4 @thread.x {\n barrier\n C[t + 1] = 0\n }", EVAL_FAULT,
      "`C[4]` is outside"},
+    {"for b in 0..1 @block.x { alloc m: u64[1] in shared\n"
+     " for t in 0..4 @thread.x { if t == 0 { mbarrier_init(m[0], 5) }\n"
+     " barrier\n mbarrier_arrive(m[0])\n mbarrier_wait(m[0], u64(0)) } }",
+     EVAL_WAITS, "what a thread waits for never comes"},
     {"alloc S: i32[2] in local\n S[2] = 0", EVAL_FAULT, "`S[2]` is outside"},
 };
+
+// Threads that wait for one another take turns: a producer and consumers, who
+// hand two places to and fro, and a thread that looks at a flag.
+static void turns(void **state)
+{
+    (void)state;
+    KERNEL(k,
+           "kernel k(m: int, A: f32[m, 8] align 16) -> C: f32[m, 8] {\n"
+           "  for b in 0..1 @block.x {\n"
+           "    alloc s: f32[2, 8] in shared align 128\n"
+           "    alloc full: u64[2] in shared\n"
+           "    alloc empty: u64[2] in shared\n"
+           "    for t in 0..12 @thread.x {\n"
+           "      if t < 2 {\n"
+           "        mbarrier_init(full[t], 1)\n"
+           "        mbarrier_init(empty[t], 8)\n"
+           "      }\n"
+           "      barrier\n"
+           "      if t < 8 {\n"
+           "        for k in 0..m {\n"
+           "          mbarrier_wait(full[k % 2], u64(k / 2 % 2))\n"
+           "          C[k, t] = s[k % 2, 7 - t]\n"
+           "          mbarrier_arrive(empty[k % 2])\n"
+           "        }\n"
+           "      }\n"
+           "      if t == 8 {\n"
+           "        for k in 0..m {\n"
+           "          mbarrier_wait(empty[k % 2], u64((k / 2 + 1) % 2))\n"
+           "          mbarrier_expect(full[k % 2], 32)\n"
+           "          bulk_load(8) s[k % 2, 0] = A[k, 0] signals full[k % 2]\n"
+           "        }\n"
+           "      }\n"
+           "    }\n"
+           "  }\n"
+           "}\n");
+    float in[40], out[40];
+    for (int i = 0; i < 40; i++)
+        in[i] = (float)i;
+    kernel_run(k, ARGS(SIZE(5), ARRAY(in), ARRAY(out)));
+    for (int i = 0; i < 40; i++)
+        assert_true(out[i] == in[i / 8 * 8 + 7 - i % 8]);
+    arena_reset(&arena);
+}
+
+// A thread that looks again and again lets the others go on.
+static void flags(void **state)
+{
+    (void)state;
+    KERNEL(k, "kernel k() -> C: i32[4] {\n"
+              "  for b in 0..1 @block.x {\n"
+              "    alloc flag: i32[1] in shared\n"
+              "    for t in 0..4 @thread.x {\n"
+              "      if t == 0 { flag[0] = 0 }\n"
+              "      barrier\n"
+              "      var seen: i32 = 0\n"
+              "      if t == 3 { let o = atomic_add(flag[0], 7) }\n"
+              "      for i in 0..1000000000 {\n"
+              "        if seen == 0 { seen = atomic_add(flag[0], 0) }\n"
+              "      }\n"
+              "      C[t] = seen\n"
+              "    }\n"
+              "  }\n"
+              "}\n");
+    int32_t c[4];
+    struct eval_result e = ir_eval(&arena, k, ARGS(ARRAY(c)), 1000);
+    assert_int_equal(e.status, EVAL_DONE);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(c[i], 7);
+    arena_reset(&arena);
+}
+
+// A loop that ends before its last iteration, and how long it takes.
+struct leave_row {
+    const char *body;
+    int32_t want; // C[0]
+    uint64_t steps;
+};
+
+static const struct leave_row leave_rows[] = {
+    {"for i in 0..1000000000 { if x < 5 { x = x + 1 } }", 5, 40},
+    {"for i in 0..1000000000 { let y = x + 1\n if x < 5 { x = y } }", 5, 40},
+    {"for i in 0..1000000000 { if x < 9 { for j in 0..1000000000 {"
+     " if x < 9 { x = x + 4 } } } }",
+     12, 40},
+    {"for t in 0..4 @thread.x { for i in 0..1000000000 {"
+     " if x < 3 { barrier\n x = x + 1 } }\n C[t] = x }",
+     3, 100},
+    {"for t in 0..32 @thread.x { var z: i32 = 0\n"
+     " for i in 0..1000000000 { if z < 32 { z = z + 8\n syncwarp } }\n"
+     " if t < 4 { C[t] = z } }",
+     32, 2000},
+    {"for i in 0..10 { if x < 100 { x = x + 1 } }", 10, 40},
+    {"for i in 0..10 { if x < i32(i) { x = x + 2 } }", 10, 60},
+    {"for i in 0..10 { if C[0] < i32(i) { C[0] = C[0] + 2 } }", 10, 60},
+    {"for i in 0..10 { let y = i32(i)\n if x < y { x = x + 2 } }", 10, 60},
+    {"for i in 0..10 { x = 0\n if x < 1 { x = x + 2 } }", 2, 60},
+    {"for i in 0..10 { if x < 2 { x = x + 1 } else { x = 0 } }", 1, 60},
+};
+
+// A loop whose iterations do nothing from one on takes as long as those before.
+static void leaves(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof leave_rows / sizeof *leave_rows; i++) {
+        const struct leave_row *r = &leave_rows[i];
+        struct arena a = {0};
+        struct ir_kernel *k = kernel_text(
+            &a,
+            arena_printf(&a,
+                         "kernel k() -> C: i32[4] {\n var x: i32 = 0\n"
+                         " C[0] = 0\n %s\n%s}\n",
+                         r->body, strstr(r->body, "C[") ? "" : " C[0] = x\n"));
+        int32_t c[4];
+        struct eval_result e = ir_eval(&a, k, ARGS(ARRAY(c)), r->steps);
+        if (e.status != EVAL_DONE)
+            fail_msg("%s: %s", r->body, e.text);
+        assert_int_equal(c[0], r->want);
+        arena_reset(&a);
+    }
+}
 
 // Whatever has no meaning stops the evaluation with a text and a place.
 static void stops(void **state)
@@ -593,6 +717,9 @@ int main(void)
         cmocka_unit_test(flat_accesses),
         cmocka_unit_test(strides_and_scalars),
         cmocka_unit_test(poison),
+        cmocka_unit_test(turns),
+        cmocka_unit_test(flags),
+        cmocka_unit_test(leaves),
         cmocka_unit_test(stops),
         cmocka_unit_test(refusals),
         cmocka_unit_test(bad_allocs),

@@ -332,7 +332,7 @@ static void warps_apart(void **state)
     float d[128];
     kernel_run(k, (struct eval_argument[]){ARRAY(d)});
     for (int i = 0; i < 128; i++)
-        assert_true(d[i] == 16 + (i / 32 == 1 ? 32 : i / 32));
+        assert_true((int)d[i] == 16 + (i / 32 == 1 ? 32 : i / 32));
     arena_reset(&arena);
 }
 

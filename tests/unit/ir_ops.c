@@ -481,8 +481,8 @@ static void warps_that_part(void **state)
     (void)state;
     static const char *const bodies[] = {
         "for t in 0..64 @thread.x { if t < 16 { Y[t] = warp_sum(X[t]) } }",
-        "for t in 0..64 @thread.x { for j in 0..t { Y[t] = "
-        "shuffle(X[t], 0) } }",
+        ("for t in 0..64 @thread.x { for j in 0..t { Y[t] = "
+         "shuffle(X[t], 0) } }"),
         "for t in 0..48 @thread.x { Y[t] = warp_sum(X[t]) }",
         "for t in 0..48 @thread.x { Y[t] = shuffle_xor(X[t], 16) }",
         "for t in 0..64 @thread.x { if t % 2 == 0 { syncwarp } }",

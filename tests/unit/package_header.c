@@ -232,6 +232,12 @@ static void knows_taken_names(void **state)
     assert_string_equal(c_name_taken("double"), "a keyword of C or C++");
     assert_string_equal(c_name_taken("template"), "a keyword of C or C++");
     assert_string_equal(c_name_taken("NULL"), "a macro of usual headers");
+    assert_string_equal(c_name_taken("int64_t"), "a type of usual headers");
+    assert_string_equal(c_name_taken("CUstream"), "a name of CUDA's driver");
+    assert_string_equal(c_name_taken("cuCtxCreate"), "a name of CUDA's driver");
+    assert_null(c_name_taken("cube"));
+    assert_null(c_name_taken("CUBE"));
+    assert_string_equal(c_name_taken("INT64_MAX"), "a macro of usual headers");
     assert_string_equal(c_name_taken("stream"),
                         "a name inside launch functions");
     assert_string_equal(c_name_taken("exp"), "a function of the C library");

@@ -2,6 +2,8 @@
 
 #include "nvptx/package/output.h"
 
+#include "nvptx/package/depfile.h"
+
 #include <dirent.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -76,7 +78,7 @@ static bool write_two(struct place *p, const char *a, const char *b)
 {
     const struct output files[] = {{path_of(p, "a"), a, strlen(a)},
                                    {path_of(p, "b"), b, strlen(b)}};
-    return output_write(&p->arena, files, 2, &p->diags);
+    return output_write(&p->arena, NULL, files, 2, &p->diags);
 }
 
 static const char *const both[] = {"a", "b"};
@@ -110,7 +112,7 @@ static void replaces_links(void **state)
     struct place p;
     start(&p);
     const struct output victim = {path_of(&p, "victim"), "safe", 4};
-    assert_true(output_write(&p.arena, &victim, 1, &p.diags));
+    assert_true(output_write(&p.arena, NULL, &victim, 1, &p.diags));
     assert_int_equal(symlink(victim.path, path_of(&p, "a")), 0);
     assert_true(write_two(&p, "one", "two"));
     holds(&p, "victim", "safe");
@@ -145,7 +147,7 @@ static void keeps_old_files_on_failure(void **state)
     const struct output files[] = {{path_of(&p, "a"), "new a", 5},
                                    {path_of(&p, "b"), "new b", 5},
                                    {path_of(&p, "."), "x", 1}};
-    assert_false(output_write(&p.arena, files, 3, &p.diags));
+    assert_false(output_write(&p.arena, NULL, files, 3, &p.diags));
     holds(&p, "a", "old a");
     holds(&p, "b", "old b");
     assert_int_equal(count_files(&p), 2);
@@ -158,13 +160,13 @@ static void reports_missing_folders(void **state)
     struct place p;
     start(&p);
     const struct output file = {path_of(&p, "none/a"), "x", 1};
-    assert_false(output_write(&p.arena, &file, 1, &p.diags));
+    assert_false(output_write(&p.arena, NULL, &file, 1, &p.diags));
     assert_non_null(
         strstr(p.diags.all.at[0].text, "No such file or directory"));
     const struct output inside = {path_of(&p, "none/b"), "x", 1};
     FILE *plain = fopen(path_of(&p, "none"), "wb");
     fclose(plain);
-    assert_false(output_write(&p.arena, &inside, 1, &p.diags));
+    assert_false(output_write(&p.arena, NULL, &inside, 1, &p.diags));
     assert_non_null(strstr(p.diags.all.at[1].text, "Not a directory"));
     end(&p, (const char *const[]){"none"}, 1);
 }
@@ -184,7 +186,7 @@ static void reports_full_disks(void **state)
     const struct output files[] = {{path_of(&p, "a"), "small", 5},
                                    {path_of(&p, "b"), large, LARGE}};
     setrlimit(RLIMIT_FSIZE, &limit);
-    bool ok = output_write(&p.arena, files, 2, &p.diags);
+    bool ok = output_write(&p.arena, NULL, files, 2, &p.diags);
     setrlimit(RLIMIT_FSIZE, &before);
     assert_false(ok);
     assert_non_null(strstr(p.diags.all.at[0].text, "File too large"));
@@ -205,11 +207,11 @@ static void splits_paths(void **state)
     assert_non_null(getcwd(old, sizeof old));
     assert_int_equal(chdir(p.folder), 0);
     const struct output file = {"a", "here", 4};
-    assert_true(output_write(&p.arena, &file, 1, &p.diags));
+    assert_true(output_write(&p.arena, NULL, &file, 1, &p.diags));
     holds(&p, "a", "here");
     assert_int_equal(chdir(old), 0);
     const struct output root = {"/proc", "x", 1};
-    assert_false(output_write(&p.arena, &root, 1, &p.diags));
+    assert_false(output_write(&p.arena, NULL, &root, 1, &p.diags));
     end(&p, both, 1);
 }
 
@@ -219,7 +221,7 @@ static void writes_rules_of_make(void **state)
     static const char *const sources[] = {"$x#.ing", "lib.ing"};
     (void)state;
     struct buf out = {0};
-    output_dependencies(targets, 2, sources, 2, &out);
+    depfile_write(targets, 2, sources, 2, &out);
     assert_string_equal(out.data, "out/a\\ b.h c.fatbin: \\\n  $$x\\#.ing \\\n"
                                   "  lib.ing\n\n$$x\\#.ing:\n\nlib.ing:\n");
     buf_free(&out);

@@ -40,7 +40,7 @@ static void refuses(const char *script, enum diag_code code, const char *text)
     struct buf ptx = {0};
     fixture_start(&f);
     struct ptxas tool = fixture_fake_ptxas(&f, script);
-    tool.timeout_ms = 1500;
+    tool.limit_ms = 1500;
     struct ptxas_job job = job_for(&f, "sm_80", &ptx);
     assert_false(ptxas_run(&f.arena, &tool, &job, 1, &f.diags));
     assert_int_equal(f.diags.errors, 1);
@@ -59,9 +59,9 @@ static void reports_tools_that_fail(void **state)
     refuses("kill -11 $$", D_tool_killed,
             "ptxas for sm_80 was killed by signal 11 (Segmentation fault)");
     refuses("sleep 60", D_tool_timed_out,
-            "ptxas for sm_80 ran longer than 1.5 s");
+            "ptxas for sm_80 did nothing for 1.5 s");
     refuses("sleep 60 & sleep 60", D_tool_timed_out,
-            "ptxas for sm_80 ran longer than 1.5 s");
+            "ptxas for sm_80 did nothing for 1.5 s");
     refuses("head -c 100000000 /dev/zero", D_tool_flooded,
             "ptxas for sm_80 wrote more than 67108864 bytes");
 }

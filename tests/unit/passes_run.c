@@ -1,6 +1,7 @@
 // The runner of passes: what it checks after a pass, which passes it leaves
 // out, and what it writes.
 
+#include "ir/build.h"
 #include "ir/text.h"
 #include "passes/pass.h"
 #include "support/kernel_text.h"
@@ -136,6 +137,21 @@ static void lowers_to_the_last_level(void **state)
     assert_int_equal(s->pass.kernel->level, LEVEL_flat);
 }
 
+// What the last pass leaves is checked in a run that is not.
+static void checks_what_the_last_pass_leaves(void **state)
+{
+    struct scene *s = *state;
+    const struct pass_options options = {.times = &s->times};
+    struct ir_stmt *store = kernel_stmt(s->pass.kernel, STMT_store);
+    store->u.store.value = ir_const_float(&s->arena, type_scalar(TYPE_f64), 1);
+    assert_false(passes_run(&s->pass, &options));
+    assert_int_equal(s->diags.errors, 1);
+    const struct diag *d = &s->diags.all.at[0];
+    assert_int_equal(d->code, D_pass_fault);
+    assert_non_null(strstr(d->text, "store C: must have type f32"));
+    assert_true(has_time(s, "lower/flatten"));
+}
+
 // `stop_after` is the last pass to run.
 static void stops_after_a_pass(void **state)
 {
@@ -213,6 +229,7 @@ int main(void)
         TEST(names_the_pass_whose_text_says_something_else),
         TEST(stops_at_an_error),
         TEST(lowers_to_the_last_level),
+        TEST(checks_what_the_last_pass_leaves),
         TEST(stops_after_a_pass),
         TEST(writes_times_of_what_ran),
         TEST(prints_after_passes),

@@ -113,12 +113,12 @@ static const char *finding_text(struct arena *a, const struct simt_finding *f)
         buf_char(&out, ' ');
         print_thread(&out, &f->thread);
     }
-    if (f->is_other_block) {
-        buf_text(&out, " with another block");
-    } else if (f->has_other) {
+    if (f->has_other) {
         buf_text(&out, " with ");
         print_thread(&out, &f->other_thread);
     }
+    if (f->missing)
+        buf_printf(&out, " missing %s", simt_missing_name(f->missing));
     const char *text = arena_copy(a, out.data, out.n);
     buf_free(&out);
     return text;
@@ -215,23 +215,57 @@ static unsigned compare(struct plant *p, const struct simt_result *r,
 
 // ---- Running --------------------------------------------------------------
 
+// Run the one kernel of a file.  Returns false after a complaint.
+static bool run_once(struct plant *p, struct specimen *s,
+                     struct simt_code *code, const struct simt_run *run,
+                     struct simt_result *result)
+{
+    const char *sizes = specimen_header(&p->arena, p->text, "// sizes:", 0);
+    struct eval_argument *arguments =
+        specimen_arguments(&p->arena, s->c.variants.at[0].kernel,
+                           sizes ? sizes : "", specimen_counting);
+    return (arguments && simt_run(code, arguments, run, result, &s->c.diags)) ||
+           !wrong(p, run->policy, "cannot run", 0, "");
+}
+
+// Run it with atomics in each order that a run shows, as long as nothing is
+// found; returns what differs from the marks.
+static unsigned run_orders(struct plant *p, struct specimen *s,
+                           struct simt_code *code, struct simt_run run)
+{
+    static struct simt_result result;
+    if (!run_once(p, s, code, &run, &result))
+        return 1;
+    size_t n = result.choices;
+    unsigned failures = p->marks.n ? 0 : compare(p, &result, run.policy);
+    while (run.choice++ < n && (!p->marks.n || !result.n)) {
+        if (!run_once(p, s, code, &run, &result))
+            return failures + 1;
+        failures += p->marks.n ? 0 : compare(p, &result, run.policy);
+    }
+    return failures + (p->marks.n ? compare(p, &result, run.policy) : 0);
+}
+
 // Run the one kernel of a file under each policy; returns what differs from
 // the marks.
 static unsigned run_policies(struct plant *p, struct specimen *s,
                              struct simt_code *code)
 {
     static struct simt_result result;
-    const struct ir_kernel *kernel = s->c.variants.at[0].kernel;
-    const char *sizes = specimen_header(&p->arena, p->text, "// sizes:", 0);
+    const char *resident =
+        specimen_header(&p->arena, p->text, "// resident: ", 0);
+    bool has_orders = specimen_header(&p->arena, p->text, "// orders:", 0);
     unsigned failures = 0;
     for (int i = 0; i < SIMT_POLICIES; i++) {
-        struct simt_run run = {
-            .policy = (enum simt_policy)i, .seed = 1, .most_steps = STEPS_MOST};
-        struct eval_argument *arguments = specimen_arguments(
-            &p->arena, kernel, sizes ? sizes : "", specimen_counting);
-        if (!arguments ||
-            !simt_run(code, arguments, &run, &result, &s->c.diags))
-            return 1 + wrong(p, run.policy, "cannot run", 0, "");
+        struct simt_run run = {.policy = (enum simt_policy)i,
+                               .seed = 1,
+                               .resident =
+                                   resident ? (uint32_t)atoi(resident) : 1,
+                               .most_steps = STEPS_MOST};
+        if (has_orders)
+            return run_orders(p, s, code, run);
+        if (!run_once(p, s, code, &run, &result))
+            return failures + 1;
         failures += compare(p, &result, run.policy);
     }
     return failures;

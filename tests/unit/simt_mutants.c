@@ -180,7 +180,6 @@ static void add_file(struct experiment *e, char *file, char *sizes)
         s.tried.variant = &specimen->c.variants.at[v];
         if (!target_set_has(s.tried.variant->targets, specimen->options.target))
             continue;
-        s.tried.unordered = specimen_header(a, text.data, "// unordered:", 0);
         for (size_t i = 0; i < n; i++)
             trial_add(a, &s.tried, all[i], specimen_scattered);
         size_t ordinary = s.tried.trials.n;

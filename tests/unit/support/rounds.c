@@ -10,10 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-// How many rounds a process runs, and the seconds that one may take.
+// How many rounds a process runs, and the seconds of the processor that one may
+// take.
 enum { BATCH = 250, SECONDS_MOST = 20 };
 
 // What a process tells the one that started it.
@@ -56,6 +58,13 @@ static void become_trial(bool loud)
     }
 }
 
+// End this process if what begins now takes too much of the processor.
+static void start_clock(void)
+{
+    const struct itimerval limit = {.it_value.tv_sec = SECONDS_MOST};
+    setitimer(ITIMER_PROF, &limit, NULL);
+}
+
 // Wait for a process; returns whether it found nothing.
 static bool is_good(pid_t child)
 {
@@ -72,7 +81,7 @@ static bool try_round(struct rounds *r, const struct round *round, bool loud)
     if (child != 0)
         return is_good(child);
     become_trial(loud);
-    alarm(SECONDS_MOST);
+    start_clock();
     r->loud = loud;
     r->run(r, round);
     fflush(stdout);
@@ -110,7 +119,7 @@ static bool run_batch(struct rounds *r, uint64_t from, struct told *told)
         r->counts = told->counts;
         for (; told->at < end; told->at++) {
             struct round round = plan(r, told->at);
-            alarm(SECONDS_MOST);
+            start_clock();
             r->run(r, &round);
         }
         _exit(0);

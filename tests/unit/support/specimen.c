@@ -112,7 +112,7 @@ double specimen_scattered(size_t at, size_t array)
 double specimen_steep(size_t at, size_t array)
 {
     bool is_peak = mix(at * 3 + array) % PEAK_PERIOD == 0;
-    return is_peak ? PEAK : 64 * specimen_scattered(at, array);
+    return is_peak ? (double)PEAK : 64 * specimen_scattered(at, array);
 }
 
 // What looks for atomics that change an array.

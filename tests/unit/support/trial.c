@@ -53,31 +53,22 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Return the number of the parameter of that name.
-static size_t parameter(const struct ir_kernel *k, const char *name)
-{
-    for (size_t i = 0; i < k->params.n; i++)
-        if (k->params.at[i].buffer &&
-            strcmp(k->params.at[i].buffer->name, name) == 0)
-            return i;
-    fail_msg("no array `%s`", name);
-    return 0;
-}
-
-// Return the elements of a result that count, and bring those that may be in
+// Return the elements of result `i` that count, and bring those that may be in
 // any order into one.
-static size_t settle(const struct tried *of, struct eval_argument *args,
+static size_t settle(const struct ir_kernel *k, struct eval_argument *args,
                      size_t i, size_t elements)
 {
-    char array[32], count[32];
-    int32_t n;
-    if (!of->unordered ||
-        sscanf(of->unordered, " %31s %31s", array, count) != 2 ||
-        parameter(of->variant->kernel, array) != i)
-        return elements;
-    memcpy(&n, args[parameter(of->variant->kernel, count)].data, sizeof n);
-    size_t kept = n < 0 ? 0 : (size_t)n < elements ? (size_t)n : elements;
-    qsort(args[i].data, kept, sizeof(float), by_value);
+    const struct ir_terms *t = &k->terms;
+    size_t kept = elements;
+    for (size_t u = 0; u < t->unordered.n; u++) {
+        const struct ir_unordered *one = &t->unordered.at[u];
+        int32_t n;
+        if (one->parameter != i || !one->has_count)
+            continue;
+        memcpy(&n, args[one->count].data, sizeof n);
+        kept = n < 0 ? 0 : (size_t)n < elements ? (size_t)n : elements;
+        qsort(args[i].data, kept, sizeof(float), by_value);
+    }
     return kept;
 }
 
@@ -92,8 +83,8 @@ static double results_apart(const struct tried *of, struct eval_argument *got,
         if (!b || b->role == ROLE_input)
             continue;
         size_t n = got[i].size / type_bytes(b->elem);
-        size_t kept = settle(of, got, i, n);
-        if (kept != settle(of, wanted, i, n))
+        size_t kept = settle(k, got, i, n);
+        if (kept != settle(k, wanted, i, n))
             return INFINITY;
         double apart = distance(b->elem, got[i].data, wanted[i].data, kept);
         most = apart > most ? apart : most;
@@ -126,7 +117,7 @@ static void note_findings(const struct tried *of, const struct simt_result *r,
 {
     for (size_t i = 0; i < r->n; i++) {
         enum simt_fault f = r->findings[i].fault;
-        if (f == SIMT_FAULT_unwritten && of->unordered)
+        if (f == SIMT_FAULT_unwritten && of->variant->kernel->terms.unordered.n)
             continue;
         bool is_idle = f == SIMT_FAULT_uninitialised &&
                        r->findings[i].space != SPACE_global;

@@ -15,8 +15,7 @@ struct trial {
 struct tried {
     struct specimen *specimen;
     const struct variant *variant;
-    const char *unordered; // "Y count": the first count[0] of Y; or NULL
-    double tolerance;      // of results
+    double tolerance; // of results
     struct VEC(struct trial) trials;
 };
 

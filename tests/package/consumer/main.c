@@ -1,0 +1,6 @@
+int mylib_open(void);
+
+int main(void)
+{
+    return mylib_open();
+}
