@@ -46,6 +46,17 @@ static enum simt_fault fault_of(const struct machine *m, uint64_t record,
                : SIMT_FAULT_race_cluster;
 }
 
+// Note what is wrong with an element.  Of a group it is noted later, when its
+// elements are looked at one by one.
+static void note_element(struct machine *m, enum simt_fault fault,
+                         const struct site *s, struct region *r, void *p)
+{
+    if (m->is_group)
+        m->is_group_wrong = true;
+    else
+        finding_add(m, fault, s, r, p);
+}
+
 // Note that this access meets another one.  A write is decided later, by
 // whether it changes the value.
 static void conflict(struct machine *m, const struct site *s, struct region *r,
@@ -54,6 +65,10 @@ static void conflict(struct machine *m, const struct site *s, struct region *r,
 {
     struct simt_finding f;
     bool is_under_way = stamp_of(record) == STAMP_NEVER;
+    if (m->is_group) {
+        m->is_group_wrong = true;
+        return;
+    }
     finding_make(m, fault_of(m, record, by, both_write, s), s, r, p, &f);
     const struct site *other = m->sites[record & SITE_MASK];
     finding_set_other(m, record, by, &f);
@@ -109,7 +124,7 @@ static inline void read_written(struct machine *m, const struct site *s,
             return;
         }
     } else if (RARELY(!is_written(m, r, c)))
-        finding_add(m, SIMT_FAULT_uninitialised, s, r, p);
+        note_element(m, SIMT_FAULT_uninitialised, s, r, p);
     if (RARELY(m->has_order && w & ATOMIC_FLAG)) {
         readers_begin(m, r, c);
         w = writes_meet(m, c, &by);
@@ -171,7 +186,7 @@ static inline void meet_write(struct machine *m, const struct site *s,
         conflict(m, s, r, p, w, by, true);
     else if (RARELY(r->is_result && w && !c->read && !(s->kind & ACCESS_READ) &&
                     !(same_block && agent_of(w) == f->number)))
-        finding_add(m, SIMT_FAULT_rewritten, s, r, p);
+        note_element(m, SIMT_FAULT_rewritten, s, r, p);
 }
 
 // Return the read of an element that a write of this thread meets.
@@ -223,6 +238,8 @@ static inline void write_cell(struct machine *m, const struct site *s,
 {
     meet_write(m, s, r, c, p);
     meet_read(m, s, r, c, p);
+    if (RARELY(m->is_group_wrong))
+        return;
     bool keeps = m->has_order && s->kind & ACCESS_ATOMIC;
     bool sees = s->kind & ACCESS_READ;
     if (keeps && !sees && c->write & ATOMIC_FLAG && c->write_by >= m->first)
@@ -238,6 +255,40 @@ static inline void write_cell(struct machine *m, const struct site *s,
     c->read_by = 0;
 }
 
+// Check what an access does to one cell.
+static inline void check_cell(struct machine *m, const struct site *s,
+                              struct region *r, struct cell *c,
+                              unsigned char *p)
+{
+    if (!(s->kind & ACCESS_WRITE)) {
+        read_written(m, s, r, c, p);
+        note_read(m, s, r, c);
+        return;
+    }
+    bool uses = (s->kind & (ACCESS_READ | ACCESS_BLIND)) == ACCESS_READ;
+    if (RARELY(uses && !is_written(m, r, c)))
+        note_element(m, SIMT_FAULT_uninitialised, s, r, p);
+    write_cell(m, s, r, c, p);
+}
+
+// Check an access by groups.  Returns false if its elements are to be checked
+// one by one: they are not whole groups, or something is wrong with them.
+static bool check_groups(struct machine *m, const struct site *s,
+                         struct region *r, size_t offset, size_t bytes)
+{
+    bool is_right = groups_are_whole(r, offset, bytes);
+    size_t end = offset + bytes;
+    m->is_group = true;
+    for (size_t at = offset; is_right && at < end; at += GROUP_BYTES) {
+        check_cell(m, s, r, cell_at(r, at), r->base + at);
+        is_right = !m->is_group_wrong;
+    }
+    m->is_group = m->is_group_wrong = false;
+    if (!is_right)
+        groups_split(m, r, offset, bytes);
+    return is_right;
+}
+
 // Check reads and writes of `bytes` bytes, which lie in the region.  Nothing
 // can meet a read of what is never written: it needs no record.
 static inline void check_cells(struct machine *m, const struct site *s,
@@ -245,17 +296,10 @@ static inline void check_cells(struct machine *m, const struct site *s,
 {
     struct cell *c = cell_at(r, offset), *end = cell_at(r, offset + bytes - 1);
     size_t step = (size_t)1 << r->shift;
-    for (unsigned char *p = r->base + offset; c <= end; c++, p += step) {
-        if (!(s->kind & ACCESS_WRITE)) {
-            read_written(m, s, r, c, p);
-            note_read(m, s, r, c);
-            continue;
-        }
-        bool uses = (s->kind & (ACCESS_READ | ACCESS_BLIND)) == ACCESS_READ;
-        if (RARELY(uses && !is_written(m, r, c)))
-            finding_add(m, SIMT_FAULT_uninitialised, s, r, p);
-        write_cell(m, s, r, c, p);
-    }
+    if (m->has_clocks && r->is_split && check_groups(m, s, r, offset, bytes))
+        return;
+    for (unsigned char *p = r->base + offset; c <= end; c++, p += step)
+        check_cell(m, s, r, c, p);
 }
 
 // Return where the part of a region that an offset is meant for begins and

@@ -144,6 +144,10 @@ void readers_begin(const struct machine *m, const struct region *r,
 void readers_drop(const struct machine *m, struct cell *c);
 void readers_forget(struct machine *m);
 
+// Give a cell that has none the readers of another one.
+void readers_copy(const struct machine *m, const struct cell *from,
+                  struct cell *to);
+
 // Put one record in the place of another one.
 void readers_replace(const struct machine *m, struct cell *c, uint64_t old,
                      uint64_t by);

@@ -233,7 +233,8 @@ struct machine {
     bool is_stopped;
     uint64_t poison; // what arrays of a block, and registers, hold at first
     struct pending pending;
-    struct same same[SAME_MOST]; // same.c
+    bool is_group, is_group_wrong; // is looked at, and something is
+    struct same same[SAME_MOST];   // same.c
     uint64_t pairs[PAIRS_SIDE * PAIRS_SIDE / 64];
     unsigned char sink[SINK_BYTES] __attribute__((aligned(16)));
     struct simt_result *result;
@@ -293,6 +294,17 @@ void pairs_note(struct machine *m, uint32_t other);
 
 // Begin a launch, of which there are no pairs yet.
 void pairs_begin(struct machine *m);
+
+// ---- groups.c
+
+enum { GROUP_BYTES = 16, GROUPS_SHIFT = 10 }; // log2 of the bytes of a page
+
+// Return whether an access touches whole groups, each of which has one record.
+bool groups_are_whole(const struct region *r, size_t offset, size_t bytes);
+
+// Give the cells of the pages of an access records of their own.
+void groups_split(const struct machine *m, struct region *r, size_t offset,
+                  size_t bytes);
 
 // ---- under_way.c
 

@@ -39,12 +39,19 @@ struct machine *machine_open(void)
     return NULL;
 }
 
+// Give the pages back that note who touched an array.
+static void free_records(struct region *r)
+{
+    if (r->cells)
+        munmap(r->cells, r->n_cells * sizeof *r->cells);
+    if (r->is_split)
+        munmap(r->is_split, r->n_cells << r->shift >> GROUPS_SHIFT);
+}
+
 void machine_close(struct machine *m)
 {
     for (size_t i = 1; i < m->n_regions; i++)
-        if (m->regions[i].cells)
-            munmap(m->regions[i].cells,
-                   m->regions[i].n_cells * sizeof(struct cell));
+        free_records(&m->regions[i]);
     if (m->arena)
         munmap(m->arena, ARENA_BYTES);
     if (m->pages)
@@ -74,6 +81,18 @@ static void take_pages(struct machine *m, struct region *r, size_t room)
     m->used += room + PAGE_BYTES;
 }
 
+// Make the records of an array, whole pages of groups of them.  False if there
+// is no room.
+static bool make_records(struct region *r)
+{
+    size_t page = (size_t)1 << GROUPS_SHIFT;
+    r->n_cells = ((r->bytes + page) & ~(page - 1)) >> r->shift;
+    r->cells = reserve(r->n_cells * sizeof *r->cells);
+    if (r->space == SPACE_shared)
+        r->is_split = reserve(r->n_cells << r->shift >> GROUPS_SHIFT);
+    return r->cells && (r->is_split || r->space != SPACE_shared);
+}
+
 struct region *region_add(struct machine *m, const char *name, enum space space,
                           size_t bytes, size_t elem, size_t copies)
 {
@@ -90,11 +109,7 @@ struct region *region_add(struct machine *m, const char *name, enum space space,
                          .part = bytes,
                          .elem = elem,
                          .shift = cell_shift(elem)};
-    r->n_cells = (r->bytes >> r->shift) + 1;
-    if (m->used + room + PAGE_BYTES > ARENA_BYTES)
-        return NULL;
-    r->cells = reserve(r->n_cells * sizeof *r->cells);
-    if (!r->cells)
+    if (m->used + room + PAGE_BYTES > ARENA_BYTES || !make_records(r))
         return NULL;
     take_pages(m, r, room);
     m->n_regions++;
@@ -151,7 +166,7 @@ void regions_drop(struct machine *m, size_t n)
         size_t page = (size_t)(r->base - m->arena) >> PAGE_SHIFT;
         if (!r->cells)
             continue;
-        munmap(r->cells, r->n_cells * sizeof *r->cells);
+        free_records(r);
         madvise(r->base, room, MADV_DONTNEED);
         memset(&m->pages[page], 0, (room >> PAGE_SHIFT) * sizeof *m->pages);
         m->used = (size_t)(r->base - m->arena);

@@ -76,6 +76,7 @@ struct region {
     unsigned shift;     // log2 of the bytes of a cell
     struct cell *cells; // NULL: constant memory, nothing is recorded
     size_t n_cells;
+    bool *is_split;  // shared: pages without groups, see groups.c; else NULL
     bool is_defined; // before the run
     bool is_read_only;
     bool is_result;

@@ -215,6 +215,25 @@ uint64_t writes_meet(const struct machine *m, const struct cell *c,
     return 0;
 }
 
+void readers_copy(const struct machine *m, const struct cell *from,
+                  struct cell *to)
+{
+    struct async *a = m->async;
+    uint32_t last = 0;
+    for (uint32_t i = (uint32_t)from->other_read; i; i = a->readers[i].next) {
+        uint32_t copy = entry(a);
+        if (!copy)
+            return;
+        a->readers[copy] = a->readers[i];
+        a->readers[copy].next = 0;
+        if (last)
+            a->readers[last].next = copy;
+        else
+            to->other_read = copy;
+        last = copy;
+    }
+}
+
 void readers_replace(const struct machine *m, struct cell *c, uint64_t old,
                      uint64_t by)
 {
