@@ -380,6 +380,16 @@ bool ir_copy_is_load(const struct ir_stmt *s)
     return s->kind == STMT_tma_load || s->kind == STMT_bulk_load;
 }
 
+int64_t ir_copy_elements(const struct ir_tensor_copy *copy)
+{
+    int64_t elements = 1;
+    if (!copy->map)
+        return copy->elements;
+    for (uint32_t i = 0; i < copy->map->buffer->rank; i++)
+        elements *= copy->map->box[i];
+    return elements;
+}
+
 struct ir_buffer *ir_copy_far(const struct ir_tensor_copy *copy)
 {
     return copy->map ? copy->map->buffer : copy->piece_of;

@@ -90,9 +90,11 @@ bool ir_is_stable(const struct ir_expr *x);
 bool ir_uses_declared(struct ir_block *block,
                       const struct ir_stmt *declaration);
 // Return whether a statement copies a box or a piece, whether to shared memory,
-// the array in global memory, and those that it copies from and to.
+// how many elements, the array in global memory, and those that it copies from
+// and to.
 bool ir_is_tensor_copy(const struct ir_stmt *s);
 bool ir_copy_is_load(const struct ir_stmt *s);
+int64_t ir_copy_elements(const struct ir_tensor_copy *copy);
 struct ir_buffer *ir_copy_far(const struct ir_tensor_copy *copy);
 struct ir_buffer *ir_copy_source(const struct ir_stmt *s);
 struct ir_buffer *ir_copy_target(const struct ir_stmt *s);

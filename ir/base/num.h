@@ -1,5 +1,5 @@
-// Checked integer arithmetic for extents, offsets and constant folding.
-// Each function returns false, and leaves *out alone, on overflow.
+// Integer arithmetic for extents, offsets and constant folding.
+// Functions with an `out` return false, and leave *out alone, on overflow.
 
 #ifndef IR_BASE_NUM_H
 #define IR_BASE_NUM_H
@@ -72,6 +72,14 @@ static inline int64_t num_gcd(int64_t a, int64_t b)
         b = r;
     }
     return a;
+}
+
+// 64 bits that look random, other ones for each x: the finaliser of splitmix64.
+static inline uint64_t num_mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
 }
 
 #endif

@@ -81,6 +81,15 @@ void linear_require(struct linear *l, const struct sum *x, const struct sum *y,
     vec_push(l->arena, &l->rows, row);
 }
 
+void linear_require_less(struct linear *l, const struct sum *x,
+                         const struct sum *y, bool holds)
+{
+    if (holds)
+        linear_require(l, y, x, -1);
+    else
+        linear_require(l, x, y, 0);
+}
+
 void linear_require_equal(struct linear *l, const struct sum *x,
                           const struct sum *y)
 {

@@ -72,6 +72,9 @@ struct sum linear_divide(struct linear *l, struct sum x, int64_t by);
 // Require that x - y + offset is at least 0.
 void linear_require(struct linear *l, const struct sum *x, const struct sum *y,
                     int64_t offset);
+// Require that x is less than y, or, if not `holds`, that it is not.
+void linear_require_less(struct linear *l, const struct sum *x,
+                         const struct sum *y, bool holds);
 // Require that x equals y.
 void linear_require_equal(struct linear *l, const struct sum *x,
                           const struct sum *y);

@@ -228,16 +228,6 @@ static struct sum value_of(struct meet *m, struct ir_expr *x, int side)
     }
 }
 
-// Require that x < y, or, if not `holds`, that it is not.
-static void require_less(struct meet *m, const struct sum *x,
-                         const struct sum *y, bool holds)
-{
-    if (holds)
-        linear_require(&m->system, y, x, -1);
-    else
-        linear_require(&m->system, x, y, 0);
-}
-
 // Require a condition, or what of it is linear.
 static void require_condition(struct meet *m, const struct ir_expr *c,
                               bool holds, int side)
@@ -253,9 +243,9 @@ static void require_condition(struct meet *m, const struct ir_expr *c,
     struct sum x = value_of(m, c->args[0], side);
     struct sum y = value_of(m, c->args[1], side);
     if (c->op == OP_lt || c->op == OP_ge)
-        require_less(m, &x, &y, holds == (c->op == OP_lt));
+        linear_require_less(&m->system, &x, &y, holds == (c->op == OP_lt));
     else if (c->op == OP_gt || c->op == OP_le)
-        require_less(m, &y, &x, holds == (c->op == OP_gt));
+        linear_require_less(&m->system, &y, &x, holds == (c->op == OP_gt));
     else if (c->op == (holds ? OP_eq : OP_ne))
         linear_require_equal(&m->system, &x, &y);
 }

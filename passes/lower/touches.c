@@ -103,17 +103,6 @@ static bool is_multiple(struct arena *a, struct ir_expr *index, int64_t stride,
            affine_is_number(&rest) && rest.constant == 0;
 }
 
-// Return how many elements a copy has.
-static int64_t elements_of(const struct ir_tensor_copy *copy)
-{
-    int64_t elements = 1;
-    if (!copy->map)
-        return copy->elements;
-    for (uint32_t i = 0; i < copy->map->buffer->rank; i++)
-        elements *= copy->map->box[i];
-    return elements;
-}
-
 // Return how many of the first dimensions of the array in shared memory a box
 // does not reach across: it lies in what is behind one element of them, at a
 // multiple of its size.
@@ -122,7 +111,7 @@ static uint32_t steady_dimensions(struct arena *a,
 {
     const struct ir_buffer *b = copy->buffer;
     uint32_t d = b->rank;
-    int64_t elements = elements_of(copy), behind = 1, extent;
+    int64_t elements = ir_copy_elements(copy), behind = 1, extent;
     for (; d > 0 && behind % elements; d--) {
         if (!ir_int_value(b->shape[d - 1], &extent) ||
             !is_multiple(a, copy->index[d - 1], behind, elements))
@@ -139,7 +128,7 @@ enum { LANES_MOST = 255 }; // of a ramp
 static int64_t reach_across(const struct ir_tensor_copy *copy, uint32_t *which)
 {
     const struct ir_buffer *b = copy->buffer;
-    int64_t elements = elements_of(copy), behind = 1, extent;
+    int64_t elements = ir_copy_elements(copy), behind = 1, extent;
     uint32_t d = b->rank;
     while (d > 0 && ir_is_int_const(copy->index[d - 1], 0) &&
            ir_int_value(b->shape[d - 1], &extent) &&

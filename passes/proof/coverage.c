@@ -9,7 +9,6 @@
 
 #include "ir/build.h"
 #include "ir/text.h"
-#include "ir/walk.h"
 
 #include <isl/id.h>
 #include <isl/options.h>
@@ -30,23 +29,14 @@ struct cover {
     bool is_left_out; // of a store something was
 };
 
-// Note what is no size.
-static void see_unsized(struct ir_expr *x, void *context)
-{
-    if ((x->op == OP_var && x->u.var->kind != VAR_param) || x->op == OP_index)
-        *(bool *)context = true;
-}
-
 // Return the name of the sizes that an unknown stands for, or NULL.
 static const char *size_of(struct system *s, uint32_t unknown)
 {
     for (size_t i = 0; i < s->leaves.n; i++) {
         const struct leaf *l = &s->leaves.at[i];
-        bool is_own = false;
         if (l->unknown != unknown)
             continue;
-        ir_each_expr((struct ir_expr *)l->expr, see_unsized, &is_own);
-        if (is_own)
+        if (!system_is_sized(l->expr))
             return NULL;
         struct buf text = {0};
         ir_print_expr(&text, l->expr);

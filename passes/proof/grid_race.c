@@ -16,15 +16,13 @@
 #include "ir/equal.h"
 
 // Return the loop of a side whose values are those of one block only, or NULL.
-static const struct scope *own_loop(const struct system *s,
-                                    const struct scope *scope)
+static const struct scope *own_loop(const struct scope *scope)
 {
     int64_t step;
     for (; scope; scope = scope->up) {
         if (scope->var && !ir_int_value(scope->step, &step))
             return scope;
     }
-    (void)s;
     return NULL;
 }
 
@@ -52,8 +50,8 @@ static bool walks_apart(const struct system *s, const struct scope *x,
 // Return the value of the position on an axis, or of what stands for it.
 static struct sum position(struct system *s, enum axis axis, enum side side)
 {
-    const struct scope *x = own_loop(s, s->scope[FIRST]);
-    const struct scope *y = own_loop(s, s->scope[SECOND]);
+    const struct scope *x = own_loop(s->scope[FIRST]);
+    const struct scope *y = own_loop(s->scope[SECOND]);
     if (axis == AXIS_block_x && walks_apart(s, x, y)) {
         const struct scope *own = side == FIRST ? x : y;
         struct ir_expr *var = ir_read(s->arena, (struct ir_var *)own->var);

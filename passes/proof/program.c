@@ -4,6 +4,7 @@
 
 #include "ir/affine.h"
 #include "ir/base/map.h"
+#include "ir/base/num.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
@@ -90,22 +91,11 @@ static bool has_bases(const struct family *f, struct ir_expr *const *base)
     return true;
 }
 
-// Return the greatest common divisor of two numbers that are not negative.
-static int64_t divisor(int64_t x, int64_t y)
-{
-    while (y) {
-        int64_t rest = x % y;
-        x = y;
-        y = rest;
-    }
-    return x;
-}
-
 // Put a constant among others.
 static void add_offset(struct offsets *o, int64_t x)
 {
     int64_t away = x < o->lo ? o->lo - x : x - o->lo;
-    o->step = divisor(o->step, away);
+    o->step = num_gcd(o->step, away);
     o->lo = x < o->lo ? x : o->lo;
     o->hi = x > o->hi ? x : o->hi;
 }
@@ -300,8 +290,6 @@ static void walk_sync(struct walk *w, struct ir_stmt *s)
     enum sync_kind kind = s->u.sync.kind;
     p->has_return |= kind == SYNC_return || (is_exit && !w->loop);
     p->has_grid_barrier |= kind == SYNC_grid;
-    p->has_fence |=
-        kind == SYNC_gpu || kind == SYNC_system || kind == SYNC_grid;
 }
 
 // Walk a statement.

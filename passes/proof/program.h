@@ -24,7 +24,7 @@ struct scope {
 // What is known of a claim about an access.
 struct claim {
     bool is_asked; // the claim applies, and the analysis has come to its end
-    bool is_open, is_refuted;
+    bool is_open;
     enum proof_reason reason;
     const struct access *other;
     struct proof_values sizes;
@@ -110,7 +110,7 @@ struct program {
     struct accesses all;
     struct families wide;
     struct map uses; // ir_buffer -> array_use
-    bool has_return, has_fence, has_grid_barrier;
+    bool has_return, has_grid_barrier;
 };
 
 // Take a launch apart.

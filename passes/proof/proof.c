@@ -5,8 +5,6 @@
 #include "ir/walk.h"
 #include "passes/proof/claims.h"
 
-#include <stdlib.h>
-
 const char *proof_claim_name(enum proof_claim claim)
 {
     static const char *const names[] = {
@@ -15,16 +13,6 @@ const char *proof_claim_name(enum proof_claim claim)
 #undef CLAIM
     };
     return names[claim];
-}
-
-const char *proof_claim_text(enum proof_claim claim)
-{
-    static const char *const texts[] = {
-#define CLAIM(name, meaning) meaning,
-#include "passes/proof/claims.def"
-#undef CLAIM
-    };
-    return texts[claim];
 }
 
 const char *proof_reason_text(enum proof_reason reason)
@@ -39,7 +27,7 @@ const char *proof_reason_text(enum proof_reason reason)
 
 const char *proof_verdict_name(enum proof_verdict verdict)
 {
-    static const char *const names[] = {"open", "proved", "refuted"};
+    static const char *const names[] = {"open", "proved"};
     return names[verdict];
 }
 
@@ -69,9 +57,7 @@ static void add_item(struct arena *a, struct proof *out,
                               .times = 1};
     if (!c->is_asked)
         return;
-    item.verdict = c->is_refuted ? PROOF_REFUTED
-                   : c->is_open  ? PROOF_OPEN
-                                 : PROOF_PROVED;
+    item.verdict = c->is_open ? PROOF_OPEN : PROOF_PROVED;
     if (c->other)
         item.other = c->other->span;
     item.sizes = copy_values(a, &c->sizes);

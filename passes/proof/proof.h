@@ -1,8 +1,8 @@
 // What holds of a kernel for all sizes, access by access.
 //
-// A claim is proved, refuted by an example, or open, with the reason.  Proofs
-// are about the program behind the passes `mapped` and `barriers`: what
-// becomes PTX but for the order of the elements of each array.
+// A claim is proved, or open with the reason.  Proofs are about the program
+// behind the passes `mapped` and `barriers`: what becomes PTX but for the order
+// of the elements of each array.
 
 #ifndef PASSES_PROOF_PROOF_H
 #define PASSES_PROOF_PROOF_H
@@ -23,7 +23,7 @@ enum proof_reason {
     REASON_COUNT
 };
 
-enum proof_verdict { PROOF_OPEN, PROOF_PROVED, PROOF_REFUTED };
+enum proof_verdict { PROOF_OPEN, PROOF_PROVED };
 
 // A parameter of the kernel in an example.
 struct proof_value {
@@ -62,7 +62,6 @@ struct proof *proof_make(struct arena *a, const struct ir_kernel *kernel,
 enum { PROOF_QUESTIONS = 100 * 1000 };
 
 const char *proof_claim_name(enum proof_claim claim); // "block_race"
-const char *proof_claim_text(enum proof_claim claim); // what it means
 const char *proof_verdict_name(enum proof_verdict verdict);
 const char *proof_reason_text(enum proof_reason reason);
 

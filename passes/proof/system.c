@@ -45,7 +45,7 @@ void system_begin(struct system *s, struct relation relation)
     linear_clear(&s->linear);
     s->leaves.n = 0;
     s->relation = relation;
-    s->scope[FIRST] = s->scope[SECOND] = s->entered = NULL;
+    s->scope[FIRST] = s->scope[SECOND] = NULL;
     s->is_exact = true;
     for (size_t i = 0; i < k->params.n; i++) {
         struct ir_var *var = k->params.at[i].var;
@@ -111,11 +111,6 @@ static int side_of(const struct system *s, struct ir_expr *x, enum side side)
     return o.is_own ? (int)side : BOTH;
 }
 
-bool system_is_common(const struct system *s, struct ir_expr *x, enum side side)
-{
-    return side_of(s, x, side) == BOTH;
-}
-
 // ---- Leaves ---------------------------------------------------------------
 
 bool system_counts(struct system *s, const struct ir_expr *end)
@@ -138,17 +133,17 @@ static void require_range(struct system *s, const struct sum *x,
         linear_require(&s->linear, &hi, x, 0);
 }
 
-// Return whether an expression is made of sizes alone.
+// Note what is no size.
 static void see_unsized(struct ir_expr *x, void *context)
 {
     if ((x->op == OP_var && x->u.var->kind != VAR_param) || x->op == OP_index)
         *(bool *)context = true;
 }
 
-static bool is_sized(struct ir_expr *x)
+bool system_is_sized(const struct ir_expr *x)
 {
     bool no = !ir_is_stable(x);
-    ir_each_expr(x, see_unsized, &no);
+    ir_each_expr((struct ir_expr *)x, see_unsized, &no);
     return !no;
 }
 
@@ -205,7 +200,7 @@ static struct sum leaf_value(struct system *s, struct ir_expr *x,
     } else if (x->op == OP_index && is_new) {
         require_position(s, x, &r, side);
     } else if (x->op != OP_index && !scope_of(s->scope[side], x->u.var)) {
-        s->is_exact &= x->op != OP_var && is_sized(x);
+        s->is_exact &= x->op != OP_var && system_is_sized(x);
     }
     return r;
 }
@@ -272,7 +267,7 @@ static struct sum quotient_value(struct system *s, struct ir_expr *x,
     struct sum divisor = system_value(s, x->args[1], side);
     struct sum zero = linear_number(0);
     struct sum r = system_leaf(s, x, side, &is_new);
-    s->is_exact &= is_sized(x);
+    s->is_exact &= system_is_sized(x);
     if (!is_new || !natural_is(s->facts, s->scope[side], x->args[0]) ||
         !natural_is(s->facts, s->scope[side], x->args[1]))
         return r;
@@ -291,7 +286,7 @@ static struct sum extreme_value(struct system *s, struct ir_expr *x,
     bool is_new;
     struct sum r = system_leaf(s, x, side, &is_new);
     struct sum zero = linear_number(0);
-    s->is_exact &= is_sized(x);
+    s->is_exact &= system_is_sized(x);
     if (is_new && natural_is(s->facts, s->scope[side], x))
         linear_require(&s->linear, &r, &zero, 0);
     for (int i = 0; i < 2 && is_new && !s->is_loose; i++) {
@@ -333,7 +328,7 @@ static struct sum product_value(struct system *s, const struct affine_term *t,
             product = ir_mul(s->arena, product, t->atoms[i]);
     }
     struct sum r = system_leaf(s, product, side, &is_new);
-    s->is_exact &= is_sized(product);
+    s->is_exact &= system_is_sized(product);
     if (is_new && is_positive)
         require_range(s, &r, (struct interval){0, INT64_MAX});
     return r;

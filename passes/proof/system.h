@@ -40,7 +40,6 @@ struct system {
     struct VEC(struct leaf) leaves;
     struct relation relation;
     const struct scope *scope[SIDES]; // of the accesses
-    const struct scope *entered;      // by the first side
     bool is_exact;
     bool is_choosing; // of either-or one is required, as bits of `choice` say
     uint32_t choice, choices; // how many bits have been used
@@ -65,6 +64,9 @@ void system_enter(struct system *s, const struct scope *scope, enum side side);
 
 // Return the value of an expression of a side.
 struct sum system_value(struct system *s, struct ir_expr *x, enum side side);
+
+// Return whether an expression is made of sizes alone.
+bool system_is_sized(const struct ir_expr *x);
 
 // Require that a condition holds, or does not, or what of it is linear.
 void system_require(struct system *s, struct ir_expr *c, bool holds,

@@ -4,17 +4,7 @@
 #include "ir/walk.h"
 #include "passes/proof/system_parts.h"
 
-// Require x < y, or, if not `holds`, that it is not so.
-static void require_less(struct system *s, const struct sum *x,
-                         const struct sum *y, bool holds)
-{
-    if (holds)
-        linear_require(&s->linear, y, x, -1);
-    else
-        linear_require(&s->linear, x, y, 0);
-}
-
-enum { FAR = 1 << 30, CHOICES_MOST = 5 };
+enum { LIMIT_LEAST = 1 << 30, CHOICES_MOST = 5 };
 
 // Return whether a condition only keeps a value, which is not negative, below
 // a number that is too large to matter.
@@ -22,7 +12,7 @@ static bool is_limit(const struct ir_expr *c, bool holds)
 {
     int64_t most;
     return holds && (c->op == OP_le || c->op == OP_lt) &&
-           ir_int_value(c->args[1], &most) && most >= FAR;
+           ir_int_value(c->args[1], &most) && most >= LIMIT_LEAST;
 }
 
 // Require a comparison of two index values, or that it does not hold.
@@ -32,10 +22,10 @@ static void require_comparison(struct system *s, const struct ir_expr *c,
     struct sum x = system_value(s, c->args[0], side);
     struct sum y = system_value(s, c->args[1], side);
     switch ((int)c->op) {
-    case OP_lt: require_less(s, &x, &y, holds); break;
-    case OP_ge: require_less(s, &x, &y, !holds); break;
-    case OP_gt: require_less(s, &y, &x, holds); break;
-    case OP_le: require_less(s, &y, &x, !holds); break;
+    case OP_lt: linear_require_less(&s->linear, &x, &y, holds); break;
+    case OP_ge: linear_require_less(&s->linear, &x, &y, !holds); break;
+    case OP_gt: linear_require_less(&s->linear, &y, &x, holds); break;
+    case OP_le: linear_require_less(&s->linear, &y, &x, !holds); break;
     case OP_eq:
     case OP_ne:
         if (holds == (c->op == OP_eq))

@@ -5,10 +5,6 @@
 
 #include "passes/proof/system.h"
 
-// Return whether an expression has the same value on both sides.
-bool system_is_common(const struct system *s, struct ir_expr *x,
-                      enum side side);
-
 // Return whether a bound counts: in a short question only a number does.
 bool system_counts(struct system *s, const struct ir_expr *end);
 

@@ -98,17 +98,6 @@ static void note_tile(struct touch *t, const struct ir_stmt *s, int which)
 
 // ---- Copies by the engine -------------------------------------------------
 
-// Return how many elements a copy has.
-static int64_t elements_of(const struct ir_tensor_copy *copy)
-{
-    int64_t elements = 1;
-    if (!copy->map)
-        return copy->elements;
-    for (uint32_t i = 0; i < copy->map->buffer->rank; i++)
-        elements *= copy->map->box[i];
-    return elements;
-}
-
 // Say how many elements from an access on are touched that lie one behind the
 // other: of dimensions that are touched whole all, of the one before them some;
 // anything if they lie otherwise.
@@ -145,12 +134,12 @@ static void note_copy(struct touch *t, const struct ir_stmt *s)
     for (uint32_t d = 0; copy->map && d < far->rank; d++)
         x->count[d] = x->count[d] ? copy->map->box[d] : 0;
     if (!copy->map)
-        spread(x, elements_of(copy));
+        spread(x, ir_copy_elements(copy));
     x = add(t, copy->buffer, copy->n, copy->index, s->span);
     x->reads = !is_load;
     x->writes = is_load;
     x->is_engine = true;
-    spread(x, elements_of(copy));
+    spread(x, ir_copy_elements(copy));
     if (!copy->barrier)
         return;
     x = add(t, copy->barrier, copy->n_barrier, copy->barrier_index, s->span);

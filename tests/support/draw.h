@@ -3,16 +3,15 @@
 #ifndef TESTS_SUPPORT_DRAW_H
 #define TESTS_SUPPORT_DRAW_H
 
+#include "ir/base/num.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
 // Return the state of a generator for case `number` of a seed; never 0.
 static inline uint64_t draw_start(uint64_t seed, uint64_t number)
 {
-    uint64_t x = seed * 0x9e3779b97f4a7c15u + number + 1;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return (x ^ x >> 31) | 1;
+    return num_mix(seed * 0x9e3779b97f4a7c15u + number + 1) | 1;
 }
 
 // Return the next random number below n.

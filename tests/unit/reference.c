@@ -5,6 +5,7 @@
 
 #include "frontend/frontend.h"
 #include "ir/base/buf.h"
+#include "ir/base/num.h"
 #include "ir/eval.h"
 #include "support/kernel_text.h"
 
@@ -26,10 +27,7 @@ enum { PARAMS_MOST = 64 };
 // Return a random number of 64 bits.
 static uint64_t random_bits(uint64_t *seed)
 {
-    uint64_t x = *seed += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
+    return num_mix(*seed += UINT64_C(0x9e3779b97f4a7c15));
 }
 
 // A kernel with its data, twice: what the evaluator and what the program

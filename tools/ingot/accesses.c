@@ -4,6 +4,7 @@
 
 #include "passes/analysis/access_cost.h"
 #include "tools/ingot/json.h"
+#include "tools/ingot/place.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,18 +16,6 @@ struct row {
     size_t launch; // the number of its launch
 };
 struct rows VEC(struct row);
-
-// Return which of two places comes first: below 0 for x.
-static int compare_spans(struct span x, struct span y)
-{
-    if (x.source != y.source)
-        return !x.source   ? -1
-               : !y.source ? 1
-                           : strcmp(x.source->name, y.source->name);
-    if (x.from != y.from)
-        return x.from < y.from ? -1 : 1;
-    return (x.to > y.to) - (x.to < y.to);
-}
 
 // Return which of two numbers is less.
 static int compare(uint64_t x, uint64_t y)
@@ -48,7 +37,7 @@ static int compare_rows(const void *left, const void *right)
     const struct access_cost *x = &a->cost, *y = &b->cost;
     const int order[] = {
         compare(a->launch, b->launch),
-        compare_spans(x->span, y->span),
+        place_compare(x->span, y->span),
         strcmp(x->buffer->name, y->buffer->name),
         compare(x->kind, y->kind),
         compare(x->bytes, y->bytes),
@@ -87,17 +76,6 @@ static struct rows rows_of(struct arena *a, const struct ir_kernel *kernel,
 }
 
 // ---- Text -----------------------------------------------------------------
-
-// Return where an access is.
-static const char *place_text(struct arena *a, struct span span)
-{
-    if (!span.source)
-        return "-";
-    struct source_line line = source_line(span.source, span.from);
-    const char *slash = strrchr(span.source->name, '/');
-    return arena_printf(a, "%s:%u:%u", slash ? slash + 1 : span.source->name,
-                        line.number, line.column);
-}
 
 // Return the cost of an access to shared memory.
 static const char *conflict_text(struct arena *a, const struct access_cost *x)

@@ -102,26 +102,14 @@ static const struct emit *find_emit(const char *name, struct argp_state *state)
     return NULL;
 }
 
-// Return the name of a source without folders and extension.
-static const char *stem(struct arena *a, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *base = slash ? slash + 1 : path;
-    const char *dot = strrchr(base, '.');
-    if (strcmp(path, "-") == 0)
-        return "stdin";
-    return arena_copy(a, base,
-                      dot && dot != base ? (size_t)(dot - base) : strlen(base));
-}
-
 // Return why two files cannot be built by one command, or NULL: their results
 // would have one name.
 static const char *clash(const struct build *b, struct arena *a)
 {
     for (size_t i = 0; i < b->files.n; i++)
         for (size_t k = 0; k < i; k++) {
-            const char *one = stem(a, b->files.at[i]);
-            if (strcmp(one, stem(a, b->files.at[k])) == 0)
+            const char *one = cli_stem(a, b->files.at[i]);
+            if (strcmp(one, cli_stem(a, b->files.at[k])) == 0)
                 return arena_printf(a,
                                     "`%s` and `%s` would both be built as "
                                     "`%s`: give each a folder of its own",

@@ -12,7 +12,6 @@ enum {
     DRAWS = 8000,
     KEPT = 500,
     MULTIPLE_MOST = 512,
-    KEPT_MULTIPLES = 16,
     FACTOR_MOST = 64, // a number that may count tiles
     TILE_LEAST = 8,
 };
@@ -20,13 +19,10 @@ enum {
 static const int64_t corners[] = {0, 1, 2, 3, 5, 7, 13, 31, 37, 61, 101};
 enum { CORNERS = sizeof corners / sizeof *corners };
 
-// Return a random number below `n`: xorshift64*.
+// Return a random number below `n`.
 static uint64_t below(struct chooser *c, uint64_t n)
 {
-    c->random ^= c->random >> 12;
-    c->random ^= c->random << 25;
-    c->random ^= c->random >> 27;
-    return (c->random * UINT64_C(0x2545f4914f6cdd1d) >> 33) % n;
+    return reach_random(&c->random, n);
 }
 
 // ---- What is drawn from ---------------------------------------------------

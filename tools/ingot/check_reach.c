@@ -217,13 +217,12 @@ static struct reach_value value_of(struct reach *r, const struct ir_expr *x)
 
 // ---- Walks ----------------------------------------------------------------
 
-// Return a random number below `n`.
-static uint64_t below(struct reach *r, uint64_t n)
+uint64_t reach_random(uint64_t *state, uint64_t n)
 {
-    r->random ^= r->random >> 12;
-    r->random ^= r->random << 25;
-    r->random ^= r->random >> 27;
-    return (r->random * UINT64_C(0x2545f4914f6cdd1d) >> 33) % n;
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return (*state * UINT64_C(0x2545f4914f6cdd1d) >> 33) % n;
 }
 
 // Return one of the numbers from 0 to `n` - 1: a corner, one that a condition
@@ -234,17 +233,17 @@ static int64_t draw(struct reach *r, int64_t n)
         return 0;
     if (r->walk < CORNER_WALKS)
         return r->walk & 1 ? n - 1 : 0;
-    switch (below(r, 4)) {
+    switch (reach_random(&r->random, 4)) {
     case 0: return 0;
     case 1: return n - 1;
     case 2:
         if (r->n_numbers) {
-            int64_t x = r->numbers[below(r, r->n_numbers)];
-            x += (int64_t)below(r, 3) - 1;
+            int64_t x = r->numbers[reach_random(&r->random, r->n_numbers)];
+            x += (int64_t)reach_random(&r->random, 3) - 1;
             return x < n ? x : n - 1;
         }
     }
-    return (int64_t)below(r, (uint64_t)n);
+    return (int64_t)reach_random(&r->random, (uint64_t)n);
 }
 
 static void walk_block(struct reach *r, const struct ir_block *b);

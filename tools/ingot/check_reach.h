@@ -36,6 +36,9 @@ struct reach {
     uint64_t nodes; // visited so far
 };
 
+// Return a random number below `n`, from a state that is not 0: xorshift64*.
+uint64_t reach_random(uint64_t *state, uint64_t n);
+
 // Return the goals of a kernel at level flat: stores, both ways of conditions,
 // remainders that wrap once and twice, numbers too large for a narrow type.
 struct reach *reach_open(struct arena *a, const struct ir_kernel *kernel);

@@ -3,20 +3,13 @@
 #include "tools/ingot/distinct.h"
 
 #include "ir/arith.h"
+#include "ir/base/num.h"
 #include "ir/build.h"
 #include "ir/eval.h"
 
 #include <math.h>
 
 enum { EXPONENTS = 2, INTEGER_BITS = 14, SCALAR_MOST = 7 };
-
-// Return 64 bits that look random: the finaliser of splitmix64.
-static uint64_t mixed(uint64_t z)
-{
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
 
 // Return a number of `bits` bits, another one for each `at` below 2^bits: each
 // step can be undone.
@@ -25,7 +18,7 @@ static uint64_t permuted(unsigned bits, uint64_t stream, uint64_t at)
     uint64_t mask = (UINT64_C(1) << bits) - 1, x = at + stream;
     unsigned half = (bits + 1) / 2;
     for (int i = 0; i < 3; i++) {
-        x = (x & mask) * (mixed(stream + (uint64_t)i) | 1) & mask;
+        x = (x & mask) * (num_mix(stream + (uint64_t)i) | 1) & mask;
         x ^= x >> half;
     }
     return x & mask;
@@ -55,13 +48,13 @@ static double float_at(unsigned bits, uint64_t stream, uint64_t at)
     uint64_t fraction = code & ((UINT64_C(1) << bits) - 1);
     double x = ldexp((double)(fraction | UINT64_C(1) << bits),
                      -(int)bits - 1 - (int)(code >> bits));
-    return mixed(stream ^ at) >> 63 ? -x : x;
+    return num_mix(stream ^ at) >> 63 ? -x : x;
 }
 
 // Return the integer of a place.
 static int64_t int_at(struct type type, uint64_t stream, uint64_t at)
 {
-    bool is_negative = mixed(stream ^ at) >> 63;
+    bool is_negative = num_mix(stream ^ at) >> 63;
     if (type.kind == TYPE_bool)
         return is_negative;
     int64_t x = 1 + (int64_t)permuted(integer_bits(type), stream, at);
@@ -92,5 +85,5 @@ int64_t distinct_int(struct type type, uint64_t stream)
 {
     if (type.kind == TYPE_bool)
         return int_at(type, stream, 0);
-    return 1 + (int64_t)(mixed(stream) % SCALAR_MOST);
+    return 1 + (int64_t)(num_mix(stream) % SCALAR_MOST);
 }

@@ -108,7 +108,7 @@ static bool print_proofs(const struct compilation *c)
     struct arena a = {0};
     for (size_t i = 0; i < c->variants.n; i++) {
         const struct variant *v = &c->variants.at[i];
-        struct proof_share shares[CLAIM_COUNT] = {{0, 0, 0}};
+        struct proof_share shares[CLAIM_COUNT] = {{0, 0}};
         buf_printf(&out, "%s%s%s:", v->kernel->name,
                    *v->kernel->variant ? " " : "", v->kernel->variant);
         proofs_count(v->proof, shares);

@@ -4,6 +4,7 @@
 #include "tools/ingot/problem_data.h"
 
 #include "ir/arith.h"
+#include "ir/base/num.h"
 #include "ir/build.h"
 #include "ir/text.h"
 #include "tools/ingot/distinct.h"
@@ -16,10 +17,7 @@ enum { RARE_EACH = 8 };
 // Return 64 random bits: the splitmix64 generator at place `at` of `stream`.
 static uint64_t random_bits(uint64_t stream, uint64_t at)
 {
-    uint64_t z = stream + (at + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return num_mix(stream + (at + 1) * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 uint64_t problem_stream(const struct problem *p, size_t parameter)

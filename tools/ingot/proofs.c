@@ -3,6 +3,7 @@
 #include "tools/ingot/proofs.h"
 
 #include "tools/ingot/json.h"
+#include "tools/ingot/place.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,6 @@ void proofs_count(const struct proof *proof,
         struct proof_share *s = &out[item->claim];
         s->all += item->times;
         s->proved += item->verdict == PROOF_PROVED ? item->times : 0;
-        s->refuted += item->verdict == PROOF_REFUTED ? item->times : 0;
     }
 }
 
@@ -38,30 +38,18 @@ void proofs_print_shares(const struct proof_share shares[CLAIM_COUNT],
 
 // ---- Rows -----------------------------------------------------------------
 
-// Return which of two places comes first: below 0 for x.
-static int compare_spans(struct span x, struct span y)
-{
-    if (x.source != y.source)
-        return !x.source   ? -1
-               : !y.source ? 1
-                           : strcmp(x.source->name, y.source->name);
-    if (x.from != y.from)
-        return x.from < y.from ? -1 : 1;
-    return (x.to > y.to) - (x.to < y.to);
-}
-
 // Order rows: by place, then by all else; 0 if they are alike.
 static int compare(const void *left, const void *right)
 {
     const struct proof_item *x = left, *y = right;
     const int order[] = {
-        compare_spans(x->span, y->span),
+        place_compare(x->span, y->span),
         strcmp(x->buffer->name, y->buffer->name),
         x->writes - y->writes,
         (int)x->claim - (int)y->claim,
         (int)x->verdict - (int)y->verdict,
         (int)x->reason - (int)y->reason,
-        compare_spans(x->other, y->other),
+        place_compare(x->other, y->other),
     };
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         if (order[i])
@@ -86,17 +74,6 @@ static struct rows rows_of(struct arena *a, const struct proof *proof)
             vec_push(a, &out, sorted.at[i]);
     }
     return out;
-}
-
-// Return where something is, "file:line:column".
-static const char *place_text(struct arena *a, struct span span)
-{
-    if (!span.source)
-        return "-";
-    struct source_line line = source_line(span.source, span.from);
-    const char *slash = strrchr(span.source->name, '/');
-    return arena_printf(a, "%s:%u:%u", slash ? slash + 1 : span.source->name,
-                        line.number, line.column);
 }
 
 // Append why a claim is not proved, with what may show it.
@@ -160,15 +137,14 @@ json_t *proofs_json(struct arena *a, const struct proof *proof, bool has_all)
 {
     json_t *object = json_object(), *list = json_array();
     json_t *shares = json_object();
-    struct proof_share counted[CLAIM_COUNT] = {{0, 0, 0}};
+    struct proof_share counted[CLAIM_COUNT] = {{0, 0}};
     proofs_count(proof, counted);
     for (int i = 0; i < CLAIM_COUNT; i++) {
         if (counted[i].all)
-            json_object_set_new(
-                shares, proof_claim_name((enum proof_claim)i),
-                json_pack("{s:I, s:I, s:I}", "all", (json_int_t)counted[i].all,
-                          "proved", (json_int_t)counted[i].proved, "refuted",
-                          (json_int_t)counted[i].refuted));
+            json_object_set_new(shares, proof_claim_name((enum proof_claim)i),
+                                json_pack("{s:I, s:I}", "all",
+                                          (json_int_t)counted[i].all, "proved",
+                                          (json_int_t)counted[i].proved));
     }
     struct rows rows = rows_of(a, proof);
     for (size_t i = 0; i < rows.n; i++) {

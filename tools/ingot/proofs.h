@@ -9,9 +9,9 @@
 #include <jansson.h>
 
 // How many accesses (of coverage: results) a claim is made of, and for how many
-// it is proved or refuted.
+// it is proved.
 struct proof_share {
-    size_t all, proved, refuted;
+    size_t all, proved;
 };
 
 // Add those of a kernel, of NULL none.

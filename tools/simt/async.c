@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHANCE = 4, COPY_BYTES_MOST = 16 };
+enum { CHANCE = 4 };
 
 // ---- Copies of a thread ---------------------------------------------------
 

@@ -186,10 +186,6 @@ void event_settle(struct machine *m, struct event *e);
 // Let an event happen now if the policy is so.
 void event_ready(struct machine *m, struct event *e);
 
-// Complete copies that signal an mbarrier.
-void copies_end(struct machine *m, uint32_t first, uint32_t agent,
-                uint32_t stamp);
-
 // ---- cluster.c
 
 // Open the barrier of the cluster if all threads have arrived and some wait.

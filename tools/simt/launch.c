@@ -1,20 +1,10 @@
 // One launch: its blocks, or clusters of them, one after another in the order of
 // the policy.
 
+#include "ir/base/num.h"
 #include "tools/simt/async.h"
 
 #include <string.h>
-
-// Return the greatest common divisor.
-static uint64_t common(uint64_t a, uint64_t b)
-{
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
 
 // Return the order of `n` blocks of a launch under the policy: one after
 // another, or with strides around.
@@ -26,7 +16,7 @@ static struct tour tour_of(struct machine *m, uint64_t n, uint64_t all)
     t.at = m->policy == SIMT_reverse ? n - 1 : random_below(m, n);
     t.step = n - 1;
     while (m->policy != SIMT_reverse && n > 2 &&
-           (t.step == n - 1 || common(t.step, n) != 1))
+           (t.step == n - 1 || num_gcd((int64_t)t.step, (int64_t)n) != 1))
         t.step = 1 + random_below(m, n - 1);
     return t;
 }

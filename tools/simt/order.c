@@ -1,5 +1,6 @@
 // The order in which threads run, by policy; all chance comes from the seed.
 
+#include "ir/base/num.h"
 #include "tools/simt/machine.h"
 
 // Steps between which no other thread runs, unless the policy is random: so
@@ -9,10 +10,7 @@ enum { SLICE = 1 << 20, SLICE_RANDOM = 24 };
 uint64_t random_below(struct machine *m, uint64_t n)
 {
     m->random += UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t z = m->random;
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (z ^ (z >> 31)) % n;
+    return num_mix(m->random) % n;
 }
 
 void order_grant(struct machine *m)

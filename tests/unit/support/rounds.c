@@ -4,6 +4,8 @@
 
 #include "rounds.h"
 
+#include "ir/base/num.h"
+
 #include <assert.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -27,10 +29,7 @@ struct told {
 // Return the next number of a generator.
 static uint64_t next(uint64_t *state)
 {
-    uint64_t x = *state += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return (x ^ x >> 31) | 1;
+    return num_mix(*state += 0x9e3779b97f4a7c15u) | 1;
 }
 
 // Return what round `number` does.

@@ -90,10 +90,7 @@ const char *specimen_header(struct arena *a, const char *text, const char *key,
 // Return a number without pattern.
 static uint64_t mix(uint64_t x)
 {
-    x = (x + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
+    return num_mix((x + 1) * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 double specimen_counting(size_t at, size_t array)
