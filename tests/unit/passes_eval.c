@@ -377,8 +377,7 @@ static void test_file(const char *path, bool has_schedules)
     f.names.arena = f.diags.arena = &f.arena;
     read_file(&f, path);
     f.may_fault = !has_schedules;
-    if (has_schedules)
-        add_library(&f);
+    add_library(&f);
     bool is_slow = strstr(f.source.text, "// slow:") && !getenv("INGOT_SLOW");
     bool is_skipped = strstr(f.source.text, "%not") != NULL || is_slow ||
                       strstr(f.source.text, "// unordered:") != NULL;
