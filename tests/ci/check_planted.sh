@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `ingot check` finds the planted faults of tests/check/faulty at sizes, orders and data that it
+# `ingot check --strict` finds the planted faults of tests/check/faulty at sizes, orders and data that it
 # chooses, names them by the class in their first line at a line marked `//!`, and finds
 # none in tests/check/right.
 #
@@ -13,7 +13,7 @@ trap 'rm -rf "$scratch"' EXIT
 # Checks one file: the report and the exit code go into the scratch folder.
 check_one() {
   local out=$scratch/${1//\//-} code=0
-  "$INGOT" check --json "$1" >"$out.json" 2>"$out.err" || code=$?
+  "$INGOT" check --strict --json "$1" >"$out.json" 2>"$out.err" || code=$?
   echo "$code" >"$out.code"
 }
 export -f check_one

@@ -63,7 +63,8 @@ static const struct argp_option options[] = {
     {"seconds", KEY_SECONDS, "N", 0,
      "end a run that takes longer (default: none does)", 0},
     {"strict", KEY_STRICT, 0, 0,
-     "a variant of which stores never ran, or that no sizes reach, is an error",
+     "a variant of which stores never ran, or that no sizes reach, is an "
+     "error, and so are elements of a result that nobody writes",
      0},
     {"notes", KEY_NOTES, 0, 0, "report what is no fault, such as writing twice",
      0},

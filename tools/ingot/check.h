@@ -26,7 +26,7 @@ struct check_request {
     double work;                    // of all cases whose sizes are chosen
     uint64_t steps;    // after which each further case has one policy; 0: never
     bool is_unchecked; // results are compared, accesses are not
-    bool is_strict;    // what was not checked is an error
+    bool is_strict;    // what was not checked, or not written, is an error
     bool has_notes;    // report what is no fault, too
     bool has_costs;    // report bank conflicts and sectors
     bool has_proofs;   // report what is proved of each access
@@ -49,7 +49,8 @@ struct check_finding {
     struct simt_finding simt;
     struct comparison difference;
     bool is_idle;      // a read of poison on which no result depends
-    bool is_left;      // unwritten in the definition, too, which is the kernel
+    bool is_left;      // unwritten in the definition, too, which is the
+                       // kernel, and that is no fault
     size_t at;         // the first case that shows it
     unsigned policies; // under which it does
 };

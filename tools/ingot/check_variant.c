@@ -94,14 +94,15 @@ static const struct problem_array *array_of(const struct problem *p,
     return NULL;
 }
 
-// Return whether the text says which elements of a result are left unwritten: a
+// Return whether it is said which elements of a result are left unwritten: a
 // definition of its own does, and a count of those that are in any order.
-static bool is_partial(const struct ir_kernel *k, size_t parameter)
+static bool is_partial(const struct runner *r, const struct check_case *one,
+                       const struct problem_array *array)
 {
-    for (size_t i = 0; i < k->terms.unordered.n; i++)
-        if (k->terms.unordered.at[i].parameter == parameter)
-            return true;
-    return definition_of(k) != k;
+    const struct ir_kernel *k = one->problem.kernel;
+    struct equivalence e = {.problem = &one->problem,
+                            .unordered = r->check->request->problem.unordered};
+    return equivalence_is_counted(&e, array) || definition_of(k) != k;
 }
 
 // Count the elements that the definition writes and the run does not.  Sets
@@ -165,17 +166,17 @@ static bool is_idle_read(const struct simt_finding *f)
 
 // Find what a run leaves unwritten: what the definition writes, or else what
 // nobody does, unless the text says so.
-static void find_unwritten(const struct check_case *one,
+static void find_unwritten(const struct runner *r, const struct check_case *one,
                            const struct eval_argument *got,
                            struct check_finding *f)
 {
     const struct problem_array *array = array_of(&one->problem, &f->simt);
     uint64_t all = f->simt.count;
     f->simt.count = count_unwritten(one, got, &f->simt);
-    f->is_left = !f->simt.count && array &&
-                 !is_partial(one->problem.kernel, array->parameter);
-    if (f->is_left)
-        f->simt.count = all;
+    if (f->simt.count || !array || is_partial(r, one, array))
+        return;
+    f->simt.count = all;
+    f->is_left = !r->check->request->is_strict;
 }
 
 // Note what the executor found; `is_right` says that results are what they
@@ -186,7 +187,7 @@ static void note_findings(struct runner *r, const struct check_case *one,
     for (size_t i = 0; i < r->result->n; i++) {
         struct check_finding f = {.simt = r->result->findings[i]};
         if (f.simt.fault == SIMT_FAULT_unwritten)
-            find_unwritten(one, got, &f);
+            find_unwritten(r, one, got, &f);
         f.is_idle = is_right && is_idle_read(&f.simt);
         if (f.simt.count)
             add_finding(r, &f);

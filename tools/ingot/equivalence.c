@@ -62,6 +62,19 @@ bool equivalence_valid(const struct equivalence *e)
     return !e->unordered || unordered_option(e).is_valid;
 }
 
+bool equivalence_is_counted(const struct equivalence *e,
+                            const struct problem_array *array)
+{
+    size_t n = e->problem->kernel->terms.unordered.n;
+    bool is_counted = false;
+    for (size_t i = 0; i < (e->unordered ? 1 : n); i++) {
+        struct unordered u =
+            e->unordered ? unordered_option(e) : unordered_text(e, i);
+        is_counted |= u.array == array && u.count;
+    }
+    return is_counted;
+}
+
 // Return how many elements have no order: what `count` holds, or all of them.
 static size_t elements_of(const struct unordered *u,
                           const struct eval_argument *arguments)

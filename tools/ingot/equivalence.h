@@ -22,6 +22,11 @@ bool equivalence_valid(const struct equivalence *e);
 #define EQUIVALENCE_USAGE                                                      \
     "--unordered names results of the kernel: ARRAY [COUNT]"
 
+// Return whether another result says how many elements of an array there are;
+// requires equivalence_valid.
+bool equivalence_is_counted(const struct equivalence *e,
+                            const struct problem_array *array);
+
 // Sort what is unordered in the arguments of a run; requires
 // equivalence_valid.
 void equivalence_sort(const struct equivalence *e,
