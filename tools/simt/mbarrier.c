@@ -30,11 +30,18 @@ static struct mbarrier *find(struct machine *m, const unsigned char *p)
     return NULL;
 }
 
+// Return whether an mbarrier is at its place: nobody has ended it, or written
+// over it.
+static bool is_alive(struct machine *m, const struct mbarrier *b)
+{
+    return b->is_live && written_at(m, b->at) == b->record;
+}
+
 struct mbarrier *mbarrier_at(struct machine *m, void *p, const struct site *s)
 {
     unsigned char *at = own_address(m, p);
     struct mbarrier *b = find(m, at);
-    if (!b || !b->is_live || written_at(m, at) != b->record) {
+    if (!b || !is_alive(m, b)) {
         finding_add(m, SIMT_FAULT_no_mbarrier, s, region_of(m, p), at);
         return NULL;
     }
@@ -96,16 +103,6 @@ void mbarrier_complete(struct machine *m, struct mbarrier *b, int64_t bytes,
     end_phase(m, b);
 }
 
-// Return whether a phase of an mbarrier has begun, or somebody waits for it.
-static bool is_in_use(struct machine *m, const struct mbarrier *b)
-{
-    bool any = b->pending != b->count || b->bytes;
-    for (uint32_t i = 0; i < m->n_fibers; i++)
-        any |= m->fibers[i].state == FIBER_MBARRIER &&
-               &m->async->mbarriers[m->fibers[i].waits_for] == b;
-    return any && b->is_live && written_at(m, b->at) == b->record;
-}
-
 // Make an mbarrier known.  Returns NULL if there are too many.
 static struct mbarrier *add(struct machine *m, unsigned char *at)
 {
@@ -119,15 +116,26 @@ static struct mbarrier *add(struct machine *m, unsigned char *at)
     return b;
 }
 
+// Note that an mbarrier is made anew, and who has made it.
+static void note_alive(struct machine *m, const struct mbarrier *b,
+                       const struct site *s)
+{
+    struct simt_finding f;
+    finding_make(m, SIMT_FAULT_mbarrier_alive, s, region_of(m, b->at), b->at,
+                 &f);
+    finding_set_other(m, b->record, m->serial, &f);
+    f.is_write = f.other_is_write = true;
+    finding_note(m, &f);
+}
+
 // ---- Called by the code ---------------------------------------------------
 
 uint64_t mbarrier_init(struct machine *m, const struct site *s,
                        const uint64_t *o)
 {
     struct mbarrier *old = find(m, own_address(m, pointer_of(o[0])));
-    if (old && is_in_use(m, old))
-        finding_add(m, SIMT_FAULT_mbarrier_alive, s, region_of(m, old->at),
-                    old->at);
+    if (old && is_alive(m, old))
+        note_alive(m, old, s);
     unsigned char *at = access_now(m, pointer_of(o[0]), BYTES, ACCESS_WRITE, s);
     struct mbarrier *b = at ? find(m, at) : NULL;
     if (at && !b)
