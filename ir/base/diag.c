@@ -135,6 +135,22 @@ void diag_help(struct diag_list *d, const char *format, ...)
     va_end(args);
 }
 
+void diag_trace(struct diag_list *d, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    newest(d)->trace = d->more ? NULL : formatted(d, format, args);
+    va_end(args);
+}
+
+void diag_step(struct diag_list *d, struct span span, const char *who,
+               const char *what)
+{
+    struct diag_step step = {span, who, what};
+    if (!d->more)
+        vec_push(d->arena, &newest(d)->steps, step);
+}
+
 const char *diag_code_text(enum diag_code code)
 {
     return rows[code].code;

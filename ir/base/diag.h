@@ -5,6 +5,8 @@
 //   diag_label(d, "not declared in this kernel");
 //   diag_note(d, other_span, "the parameters are declared here");
 //   diag_help(d, "did you mean %s?", suggestions);
+//   diag_trace(d, "with n=4");
+//   diag_step(d, span, "thread 3", "writes `S[3]`");
 
 #ifndef IR_BASE_DIAG_H
 #define IR_BASE_DIAG_H
@@ -32,6 +34,12 @@ struct diag_note {
     bool is_help;     // what to do, rather than what is
 };
 
+// What somebody did on the way to a fault.
+struct diag_step {
+    struct span span; // may be no place
+    const char *who, *what;
+};
+
 // One diagnostic.
 struct diag {
     enum diag_code code;
@@ -40,6 +48,8 @@ struct diag {
     const char *text;  // from diag.def, filled in
     const char *label; // beside the underline; may be NULL
     struct VEC(struct diag_note) notes;
+    const char *trace; // what the steps are of; NULL: there is no trace
+    struct VEC(struct diag_step) steps; // in their order
 };
 
 // What a compilation reported so far, in order.
@@ -78,6 +88,12 @@ void diag_note(struct diag_list *d, struct span span, const char *format, ...)
 // Add a remark without a place that says what to do instead.
 void diag_help(struct diag_list *d, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+// Begin a trace of the newest diagnostic, and add a step to it.
+void diag_trace(struct diag_list *d, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void diag_step(struct diag_list *d, struct span span, const char *who,
+               const char *what);
 
 enum { DIAG_MOST = 20 };
 

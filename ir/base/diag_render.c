@@ -6,6 +6,8 @@
 //    3 |     C[i] = A[N]
 //      |              ^ not declared in this kernel
 //   help: did you mean `n`?
+//
+// and below that its trace, a line for each step.
 
 #include "ir/base/diag.h"
 
@@ -106,6 +108,25 @@ static void remark(struct buf *out, struct diag_style style,
         place(out, style, note->span, NULL);
 }
 
+// Append what led there.
+static void trace(struct buf *out, struct diag_style style,
+                  const struct diag *one)
+{
+    painted(out, style, bold, "trace");
+    buf_printf(out, ": %s\n", one->trace);
+    for (size_t i = 0; i < one->steps.n; i++) {
+        const struct diag_step *step = &one->steps.at[i];
+        struct span span = step->span;
+        buf_indent(out, 6);
+        if (span.source) {
+            struct source_line line = source_line(span.source, span.from);
+            buf_printf(out, "%s:%u:%u: ", span.source->name, line.number,
+                       line.column);
+        }
+        buf_printf(out, "%s %s\n", step->who, step->what);
+    }
+}
+
 // Append one diagnostic.
 static void render(struct buf *out, struct diag_style style,
                    const struct diag *one)
@@ -118,6 +139,8 @@ static void render(struct buf *out, struct diag_style style,
         place(out, style, one->span, one->label);
     for (size_t i = 0; i < one->notes.n; i++)
         remark(out, style, &one->notes.at[i]);
+    if (one->trace)
+        trace(out, style, one);
 }
 
 void diag_render(const struct diag_list *d, struct diag_style style,

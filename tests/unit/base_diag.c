@@ -106,6 +106,23 @@ static void prints_all_parts(void **state)
               "help: did you mean `x`?\n");
 }
 
+// Below the rest, a line for each step, with its place if that is known.
+static void prints_traces(void **state)
+{
+    struct fixture *f = *state;
+    struct span span = about(f, "let x = 1\nC[i] = y + x\n", 17, 18);
+    diag_error(&f->diags, (struct span){0}, D_unknown_name, "y");
+    diag_help(&f->diags, "try");
+    diag_trace(&f->diags, "with n=%d", 4);
+    diag_step(&f->diags, span, "thread 1", "reads `y`");
+    diag_step(&f->diags, (struct span){0}, "thread 2", "ends");
+    prints(f, "error[E0301]: unknown name `y`\n"
+              "help: try\n"
+              "trace: with n=4\n"
+              "      k.ing:2:8: thread 1 reads `y`\n"
+              "      thread 2 ends\n");
+}
+
 static void prints_without_place(void **state)
 {
     struct fixture *f = *state;
@@ -214,6 +231,7 @@ int main(void)
         cmocka_unit_test(has_rows_in_style),
         cmocka_unit_test(finds_codes),
         cmocka_unit_test_setup_teardown(prints_all_parts, start, end),
+        cmocka_unit_test_setup_teardown(prints_traces, start, end),
         cmocka_unit_test_setup_teardown(prints_without_place, start, end),
         cmocka_unit_test_setup_teardown(underlines_columns, start, end),
         cmocka_unit_test_setup_teardown(underlines_first_line, start, end),

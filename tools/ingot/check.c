@@ -3,6 +3,7 @@
 //   ingot check gemm.ing
 //   ingot check gemm.ing --schedule 2 --size M=65,N=129 --policies random
 //   ingot check gemm.ing --proofs
+//   ingot check reverse.ing --trace
 //
 // Every variant of every kernel runs at sizes that reach all of its paths,
 // under several orders of its threads, with each access checked, and its
@@ -29,6 +30,7 @@ enum {
     KEY_ACCESSES,
     KEY_SARIF,
     KEY_PROOFS,
+    KEY_TRACE,
     KEY_JSON,
 };
 
@@ -76,6 +78,10 @@ static const struct argp_option options[] = {
      "write what was found to FILE, too, as SARIF 2.1.0", 0},
     {"proofs", KEY_PROOFS, 0, 0,
      "print what is proved of every access for all sizes, too", 0},
+    {"trace", KEY_TRACE, 0, 0,
+     "print under each fault which accesses of the element led to it, at the "
+     "smallest sizes that show it",
+     0},
     {"json", KEY_JSON, 0, 0, "print results and diagnostics as JSON", 0},
     {0}};
 
@@ -123,9 +129,14 @@ static error_t take(int key, char *arg, struct argp_state *state)
         o->sarif = arg;
         o->sarif_results = json_array();
         return 0;
+    case KEY_TRACE: q->has_trace = true; return 0;
     case KEY_PROOFS: q->has_proofs = true; return 0;
     case KEY_JSON: o->results = json_array(); return 0;
     case ARGP_KEY_ARG: vec_push(&o->arena, &o->files, arg); return 0;
+    case ARGP_KEY_END:
+        if (q->has_trace && q->is_unchecked)
+            argp_error(state, "--unchecked sees no accesses to --trace");
+        return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a file"); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }

@@ -15,6 +15,7 @@
 #include "tools/simt/simt.h"
 
 struct chooser;
+struct equivalence;
 
 // What to check.
 struct check_request {
@@ -30,10 +31,12 @@ struct check_request {
     bool has_notes;    // report what is no fault, too
     bool has_costs;    // report bank conflicts and sectors
     bool has_proofs;   // report what is proved of each access
+    bool has_trace;    // report what led to a fault
 };
 
 // A kernel at certain sizes, with what its definition computes.
 struct check_case {
+    struct problem_request request; // that it was made from
     struct problem problem;
     struct work work;
     struct eval_argument *want; // NULL: there is nothing to compare with
@@ -43,20 +46,45 @@ struct check_case {
     const struct eval_unwritten *unwritten; // that its results have come of
 };
 
+// In which order the threads of a run go.
+struct check_order {
+    enum simt_policy policy;
+    size_t choice; // of orders of atomics, as a run takes it
+    bool searches; // as many blocks as may be are resident
+};
+
+enum { CHECK_SIZES = 16 };
+
+// What led to a fault, in memory shared with the child.
+struct check_trace {
+    uint64_t trials;            // runs to find it
+    bool is_known;              // one of them shows the fault
+    int64_t sizes[CHECK_SIZES]; // the smallest that do, in their order
+    struct check_order order;   // of that run
+    struct simt_finding at;     // the element
+    double want;                // what it should hold, if that is wrong
+    bool is_wrong;
+    struct simt_event events[SIMT_TRACE_MOST];
+    size_t n, left_out;
+};
+
 // Something that was found, in memory shared with the child.
 struct check_finding {
     bool is_difference; // else a finding of the executor
     struct simt_finding simt;
     struct comparison difference;
-    bool is_idle;      // a read of poison on which no result depends
-    bool is_left;      // unwritten in the definition, too, which is the
-                       // kernel, and that is no fault
-    size_t at;         // the first case that shows it
-    unsigned policies; // under which it does
+    bool is_idle;             // a read of poison on which no result depends
+    bool is_left;             // unwritten in the definition, too, which is the
+                              // kernel, and that is no fault
+    size_t at;                // the first case that shows it
+    unsigned policies;        // under which it does
+    struct check_order order; // of the first run that does
+    const struct check_trace *trace; // NULL: there is none
 };
 
 enum {
     CHECK_FINDINGS = 64,
+    CHECK_TRACES = 16,
     CHECK_DIAGS = 8,
     CHECK_TEXT = 1 << 16,
     CHECK_POINTS = 1 << 16
@@ -72,6 +100,8 @@ struct check_shared {
     uint64_t left_out; // runs, as there had been so many steps
     struct check_finding findings[CHECK_FINDINGS];
     size_t n_findings, lost;
+    struct check_trace traces[CHECK_TRACES];
+    size_t n_traces;
     struct diag diags[CHECK_DIAGS];
     size_t n_diags;
     struct simt_point points[CHECK_POINTS]; // counts of all runs
@@ -129,6 +159,12 @@ bool check_build(struct compilation *c, const struct compile_options *o);
 // Return the name of a variant in messages and options.
 const char *check_name(const struct variant *v);
 
+// Return "`A[3, 17]`", or "element 4097 of `A`".
+const char *check_element_text(struct arena *a, const struct simt_finding *f);
+
+// Return "thread (5, 0, 0) of block (1, 0, 0)".
+const char *check_thread_text(struct arena *a, const struct simt_thread *one);
+
 // Return the values of the sizes of a case, "m=1,n=2"; "" if it has none.
 const char *check_sizes_text(struct arena *a, const struct check_case *one);
 
@@ -157,6 +193,26 @@ uint64_t check_most_steps(const struct check *check,
 uint64_t check_sample(const struct check *check, const struct variant *v,
                       const struct check_case *one);
 
+// Return how to run a case of a variant in an order, but for the blocks that are
+// resident, and how many of them there are to be, where they tell each other
+// something: one, which waits for no block behind it, or as many as may be.
+struct simt_run check_how(const struct check *check, const struct variant *v,
+                          const struct check_case *one,
+                          const struct check_order *order);
+uint32_t check_resident(const struct simt_code *code,
+                        const struct check_order *order);
+
+// Return the code of a variant for the executor, in the child; NULL after
+// reporting.
+struct simt_code *check_compile(const struct check *check,
+                                const struct check_variant *v, struct arena *a,
+                                struct diag_list *diags);
+
+// Return how the results of a case are compared.
+struct equivalence check_equivalence(const struct check *check,
+                                     const struct check_variant *v,
+                                     const struct check_case *one);
+
 // Fill in what blocks that did not run would have written; requires `want`.
 void check_complete(const struct check_case *one, struct eval_argument *got);
 
@@ -164,6 +220,19 @@ void check_complete(const struct check_case *one, struct eval_argument *got);
 // policies, in a child; what it finds joins what was found before.
 void check_variant_run(struct check *check, struct check_variant *v,
                        size_t first);
+
+// Find out what led to a fault, in a child.  Returns NULL if that is not known.
+const struct check_trace *check_trace(struct check *check,
+                                      const struct check_variant *v,
+                                      const struct check_finding *f);
+
+// Add the trace of a fault to the newest diagnostic.
+void check_tell_trace(const struct check *check, const struct check_variant *v,
+                      const struct check_trace *trace);
+
+// Set what led to a fault.
+void check_set_trace(json_t *object, const struct check_variant *v,
+                     const struct check_trace *trace);
 
 // Report what was found as diagnostics of the compilation.
 // Returns whether there are faults.
@@ -196,6 +265,12 @@ struct span check_span(const struct compilation *c, const struct simt_place *p);
 
 // Set the members that say where something is; none if that is unknown.
 void check_set_place(json_t *object, const struct simt_place *p);
+
+// Set the members that say which thread it was.
+void check_set_thread(json_t *object, const struct simt_thread *t);
+
+// Set the members that say which element it was.
+void check_set_element(json_t *object, const struct simt_finding *f);
 
 // Set the directive that made something, if one did.
 void check_set_schedule(json_t *object, const struct simt_place *p);

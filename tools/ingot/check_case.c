@@ -95,6 +95,7 @@ struct check_case *check_case(struct check *check,
 {
     struct arena *a = &check->c->arena;
     struct check_case *one = arena_new(a, struct check_case);
+    one->request = *sizes;
     enum problem_result made = problem_make(a, kernel, sizes, &check->c->diags,
                                             &one->problem, &check->wrong);
     one->problem.is_sparse = true;

@@ -25,31 +25,6 @@ struct teller {
 
 // ---- Texts ----------------------------------------------------------------
 
-// Return "`A[3, 17]`", or "element 4097 of `A`".
-static const char *element_text(const struct teller *t,
-                                const struct simt_finding *f)
-{
-    if (!f->rank)
-        return arena_printf(t->arena, "element %lld of `%s`",
-                            (long long)f->element, f->array);
-    const char *indices = "";
-    for (uint32_t i = 0; i < f->rank; i++)
-        indices = arena_printf(t->arena, "%s%s%lld", indices, i ? ", " : "",
-                               (long long)f->indices[i]);
-    return arena_printf(t->arena, "`%s[%s]`", f->array, indices);
-}
-
-// Return "thread (5, 0, 0) of block (1, 0, 0)".
-static const char *thread_text(const struct teller *t,
-                               const struct simt_thread *one)
-{
-    return arena_printf(
-        t->arena, "thread (%u, %u, %u) of block (%llu, %llu, %llu)",
-        one->thread[0], one->thread[1], one->thread[2],
-        (unsigned long long)one->block[0], (unsigned long long)one->block[1],
-        (unsigned long long)one->block[2]);
-}
-
 // Return what a finding is about, to begin its message with.
 static const char *subject(const struct teller *t, const struct simt_finding *f)
 {
@@ -57,8 +32,9 @@ static const char *subject(const struct teller *t, const struct simt_finding *f)
         return arena_printf(t->arena, "`%s`", f->array ? f->array : "?");
     if (f->array && f->fault != SIMT_FAULT_hang)
         return arena_printf(t->arena, "the %s of %s",
-                            f->is_write ? "write" : "read", element_text(t, f));
-    return thread_text(t, &f->thread);
+                            f->is_write ? "write" : "read",
+                            check_element_text(t->arena, f));
+    return check_thread_text(t->arena, &f->thread);
 }
 
 // Return the policies of a set, "forward, random".
@@ -148,7 +124,7 @@ static bool is_one_line(const struct simt_finding *f)
 static const char *other_text(const struct teller *t,
                               const struct simt_finding *f)
 {
-    const char *who = thread_text(t, &f->other_thread);
+    const char *who = check_thread_text(t->arena, &f->other_thread);
     const char *does = f->other_is_write ? "writes" : "reads";
     if (f->fault == SIMT_FAULT_race_grid && !f->missing)
         return arena_printf(
@@ -188,12 +164,12 @@ static void tell_threads(const struct teller *t, const struct simt_finding *f)
 {
     if (f->fault == SIMT_FAULT_unwritten)
         diag_note(t->diags, (struct span){0}, "the first is %s",
-                  element_text(t, f));
+                  check_element_text(t->arena, f));
     else if (f->array && f->fault == SIMT_FAULT_hang)
         diag_label(t->diags, "looks at %s, which nobody changes",
-                   element_text(t, f));
+                   check_element_text(t->arena, f));
     else if (f->array)
-        diag_label(t->diags, "by %s", thread_text(t, &f->thread));
+        diag_label(t->diags, "by %s", check_thread_text(t->arena, &f->thread));
     tell_schedule(t, &f->schedule);
     if (f->unbegun)
         diag_note(
@@ -269,6 +245,16 @@ static void tell_difference(const struct teller *t,
               "element %zu is %.9g instead of %.9g; %.2g is allowed", first->at,
               plain(first->got), plain(first->want), c->tolerance);
     tell_run(t, f, 1);
+}
+
+// Report what led to a fault, if that is asked for.
+static void tell_trace(const struct teller *t, struct check_finding *f)
+{
+    if (!t->check->request->has_trace || (check_is_note(f) && !f->is_left))
+        return;
+    f->trace = check_trace(t->check, t->v, f);
+    if (f->trace)
+        check_tell_trace(t->check, t->v, f->trace);
 }
 
 // Return the place of a finding in the order of reports.
@@ -395,6 +381,7 @@ static bool tell(const struct teller *t, size_t *told)
             continue;
         *told += !is_note;
         (f->is_difference ? tell_difference : tell_fault)(t, f);
+        tell_trace(t, &s->findings[i]);
     }
     bool ended = tell_end(t);
     faults += tell_unwritten(t, ended || faults);

@@ -151,8 +151,7 @@ void check_set_schedule(json_t *object, const struct simt_place *p)
     json_decref(schedule);
 }
 
-// Set the members that say which thread it was.
-static void set_thread(json_t *object, const struct simt_thread *t)
+void check_set_thread(json_t *object, const struct simt_thread *t)
 {
     json_object_set_new(object, "block",
                         json_pack("[I, I, I]", (json_int_t)t->block[0],
@@ -189,6 +188,16 @@ static json_t *policies_json(unsigned set)
     return list;
 }
 
+void check_set_element(json_t *object, const struct simt_finding *f)
+{
+    json_t *indices = json_array();
+    for (uint32_t i = 0; i < f->rank; i++)
+        json_array_append_new(indices, json_integer(f->indices[i]));
+    json_object_set_new(object, "array", json_text(f->array));
+    json_object_set_new(object, "element", json_integer(f->element));
+    json_object_set_new(object, "indices", indices);
+}
+
 // Set what the executor found.
 static void set_fault(json_t *object, const struct simt_finding *f)
 {
@@ -197,14 +206,9 @@ static void set_fault(json_t *object, const struct simt_finding *f)
     json_object_set_new(object, "entry", json_text(f->entry));
     check_set_place(object, &f->place);
     check_set_schedule(object, &f->schedule);
-    set_thread(object, &f->thread);
+    check_set_thread(object, &f->thread);
     if (f->array) {
-        json_t *indices = json_array();
-        for (uint32_t i = 0; i < f->rank; i++)
-            json_array_append_new(indices, json_integer(f->indices[i]));
-        json_object_set_new(object, "array", json_text(f->array));
-        json_object_set_new(object, "element", json_integer(f->element));
-        json_object_set_new(object, "indices", indices);
+        check_set_element(object, f);
         json_object_set_new(object, "access",
                             json_text(f->is_write ? "write" : "read"));
     }
@@ -212,7 +216,7 @@ static void set_fault(json_t *object, const struct simt_finding *f)
         json_t *other = json_object();
         check_set_place(other, &f->other);
         check_set_schedule(other, &f->other_schedule);
-        set_thread(other, &f->other_thread);
+        check_set_thread(other, &f->other_thread);
         json_object_set_new(other, "access",
                             json_text(f->other_is_write ? "write" : "read"));
         json_object_set_new(object, "other", other);
@@ -248,6 +252,8 @@ static json_t *finding_json(const struct check_variant *v,
         set_fault(object, &f->simt);
     json_object_set_new(object, "sizes", sizes_json(v->cases.at[f->at]));
     json_object_set_new(object, "policies", policies_json(f->policies));
+    if (f->trace)
+        check_set_trace(object, v, f->trace);
     return object;
 }
 

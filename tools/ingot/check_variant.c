@@ -14,9 +14,9 @@ enum { SEARCH_STEPS = 1 << 17, SEARCH_RUNS = 64 };
 struct runner {
     const struct check *check;
     const struct check_variant *v;
-    size_t first; // case
-    bool is_searching;
-    size_t searched; // runs
+    size_t first;             // case
+    struct check_order order; // of the run
+    size_t searched;          // runs
     struct check_shared *out;
     struct simt_code *code;
     struct simt_result *result;
@@ -42,6 +42,7 @@ static void add_finding(struct runner *r, struct check_finding *f)
     struct check_shared *s = r->out;
     f->at = s->at;
     f->policies = 1u << s->policy;
+    f->order = r->order;
     for (size_t i = 0; i < s->n_findings; i++) {
         struct check_finding *known = &s->findings[i];
         if (!check_same(known, f))
@@ -49,6 +50,7 @@ static void add_finding(struct runner *r, struct check_finding *f)
         if (known->is_idle && !f->is_idle) {
             known->is_idle = false;
             known->at = f->at;
+            known->order = f->order;
             known->policies = 0;
         }
         if (known->at == f->at)
@@ -100,9 +102,10 @@ static bool is_partial(const struct runner *r, const struct check_case *one,
                        const struct problem_array *array)
 {
     const struct ir_kernel *k = one->problem.kernel;
-    struct equivalence e = {.problem = &one->problem,
-                            .unordered = r->check->request->problem.unordered};
-    return equivalence_is_counted(&e, array) || definition_of(k) != k;
+    struct equivalence e = check_equivalence(r->check, r->v, one);
+    bool is_counted;
+    equivalence_is_unordered(&e, array, &is_counted);
+    return is_counted || definition_of(k) != k;
 }
 
 // Count the elements that the definition writes and the run does not.  Sets
@@ -132,17 +135,24 @@ static uint64_t count_unwritten(const struct check_case *one,
     return count;
 }
 
+struct equivalence check_equivalence(const struct check *check,
+                                     const struct check_variant *v,
+                                     const struct check_case *one)
+{
+    const struct problem_options *o = &check->request->problem;
+    return (struct equivalence){.problem = &one->problem,
+                                .work = &one->work,
+                                .definition = &o->definition,
+                                .unordered = o->unordered,
+                                .tolerance = o->tolerance,
+                                .fast_math = v->variant->kernel->fast_math};
+}
+
 // Compare the results with the definition.  Returns whether they agree.
 static bool compare(struct runner *r, const struct check_case *one,
                     const struct eval_argument *got)
 {
-    const struct problem_options *o = &r->check->request->problem;
-    struct equivalence e = {.problem = &one->problem,
-                            .work = &one->work,
-                            .definition = &o->definition,
-                            .unordered = o->unordered,
-                            .tolerance = o->tolerance,
-                            .fast_math = r->v->variant->kernel->fast_math};
+    struct equivalence e = check_equivalence(r->check, r->v, one);
     bool is_right = true;
     for (size_t i = 0; i < one->problem.arrays.n; i++) {
         const struct problem_array *array = &one->problem.arrays.at[i];
@@ -199,8 +209,7 @@ static void note_findings(struct runner *r, const struct check_case *one,
 static void sort(const struct runner *r, const struct check_case *one,
                  struct eval_argument *got)
 {
-    struct equivalence e = {.problem = &one->problem,
-                            .unordered = r->check->request->problem.unordered};
+    struct equivalence e = check_equivalence(r->check, r->v, one);
     equivalence_sort(&e, got);
     equivalence_sort(&e, one->want);
 }
@@ -216,13 +225,24 @@ static void add_counts(struct runner *r, bool is_sample)
     check_cover(r->out, r->code);
 }
 
-// Return how many blocks are to be resident at a time, where they tell each
-// other something: one, which waits for no block behind it, or as many as may
-// be.
-static uint32_t resident(const struct runner *r, enum simt_policy policy)
+uint32_t check_resident(const struct simt_code *code,
+                        const struct check_order *order)
 {
-    bool is_alone = policy == SIMT_forward || policy == SIMT_reverse;
-    return is_alone ? 1 : simt_resident_most(r->code);
+    bool is_alone =
+        order->policy == SIMT_forward || order->policy == SIMT_reverse;
+    bool is_searched = order->choice || order->searches;
+    return is_alone && !is_searched ? 1 : simt_resident_most(code);
+}
+
+struct simt_run check_how(const struct check *check, const struct variant *v,
+                          const struct check_case *one,
+                          const struct check_order *order)
+{
+    return (struct simt_run){.policy = order->policy,
+                             .seed = check->request->problem.request.seed,
+                             .choice = order->choice,
+                             .most_steps = check_most_steps(check, one),
+                             .most_blocks = check_sample(check, v, one)};
 }
 
 // Run a case under a policy, with one of its choices turned round, or none.
@@ -231,15 +251,10 @@ static uint32_t resident(const struct runner *r, enum simt_policy policy)
 static bool run_choice(struct runner *r, const struct check_case *one,
                        enum simt_policy policy, size_t choice)
 {
-    const struct problem_request *q = &r->check->request->problem.request;
-    struct simt_run how = {
-        .policy = policy,
-        .seed = q->seed,
-        .resident = choice || r->is_searching ? simt_resident_most(r->code)
-                                              : resident(r, policy),
-        .choice = choice,
-        .most_steps = check_most_steps(r->check, one),
-        .most_blocks = check_sample(r->check, r->v->variant, one)};
+    r->order.policy = policy;
+    r->order.choice = choice;
+    struct simt_run how = check_how(r->check, r->v->variant, one, &r->order);
+    how.resident = check_resident(r->code, &r->order);
     struct eval_argument *got =
         problem_arguments(&r->arena, &one->problem, &r->diags);
     r->out->policy = policy;
@@ -269,13 +284,13 @@ static bool run(struct runner *r, const struct check_case *one,
     if (policy != SIMT_forward || !r->result->choices ||
         r->result->accesses > SEARCH_STEPS || r->searched > SEARCH_RUNS)
         return true;
-    r->is_searching = true;
+    r->order.searches = true;
     bool ok = run_choice(r, one, policy, 0);
     for (size_t i = 1, n = r->result->choices; i <= n && ok; i++) {
         ok = run_choice(r, one, policy, i);
         r->searched++;
     }
-    r->is_searching = false;
+    r->order.searches = false;
     return ok;
 }
 
@@ -306,23 +321,28 @@ static void run_all(struct runner *r)
     }
 }
 
-// Be the child.
-static void work(void *context)
+struct simt_code *check_compile(const struct check *check,
+                                const struct check_variant *v, struct arena *a,
+                                struct diag_list *diags)
 {
-    struct runner *r = context;
-    const struct compile_options *o = r->check->options;
-    struct simt_options options = {.target = r->v->target,
-                                   .is_unchecked =
-                                       r->check->request->is_unchecked,
+    const struct compile_options *o = check->options;
+    struct simt_options options = {.target = v->target,
+                                   .is_unchecked = check->request->is_unchecked,
                                    .is_covered = true,
                                    .fast_math = o->fast_math,
                                    .opt_level = o->opt_level,
                                    .libdevice = o->libdevice,
                                    .libdevice_size = o->libdevice_size};
+    return simt_compile(a, v->variant->kernel, &options, diags);
+}
+
+// Be the child.
+static void work(void *context)
+{
+    struct runner *r = context;
     r->diags.arena = &r->arena;
     r->result = arena_new(&r->arena, struct simt_result);
-    r->code =
-        simt_compile(&r->arena, r->v->variant->kernel, &options, &r->diags);
+    r->code = check_compile(r->check, r->v, &r->arena, &r->diags);
     if (r->code)
         run_all(r);
     share_diags(r);

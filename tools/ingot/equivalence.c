@@ -62,17 +62,20 @@ bool equivalence_valid(const struct equivalence *e)
     return !e->unordered || unordered_option(e).is_valid;
 }
 
-bool equivalence_is_counted(const struct equivalence *e,
-                            const struct problem_array *array)
+bool equivalence_is_unordered(const struct equivalence *e,
+                              const struct problem_array *array,
+                              bool *is_counted)
 {
     size_t n = e->problem->kernel->terms.unordered.n;
-    bool is_counted = false;
+    bool is_unordered = false;
+    *is_counted = false;
     for (size_t i = 0; i < (e->unordered ? 1 : n); i++) {
         struct unordered u =
             e->unordered ? unordered_option(e) : unordered_text(e, i);
-        is_counted |= u.array == array && u.count;
+        is_unordered |= u.array == array;
+        *is_counted |= u.array == array && u.count;
     }
-    return is_counted;
+    return is_unordered;
 }
 
 // Return how many elements have no order: what `count` holds, or all of them.

@@ -22,10 +22,11 @@ bool equivalence_valid(const struct equivalence *e);
 #define EQUIVALENCE_USAGE                                                      \
     "--unordered names results of the kernel: ARRAY [COUNT]"
 
-// Return whether another result says how many elements of an array there are;
-// requires equivalence_valid.
-bool equivalence_is_counted(const struct equivalence *e,
-                            const struct problem_array *array);
+// Return whether elements of an array have no order, and set whether another
+// result says how many there are; requires equivalence_valid.
+bool equivalence_is_unordered(const struct equivalence *e,
+                              const struct problem_array *array,
+                              bool *is_counted);
 
 // Sort what is unordered in the arguments of a run; requires
 // equivalence_valid.

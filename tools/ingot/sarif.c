@@ -58,6 +58,43 @@ static json_t *related(const struct diag *d)
     return list;
 }
 
+// Return the steps of one of those who are in a trace; they are numbered over
+// all.
+static json_t *thread_flow(const struct diag *d, const char *who)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < d->steps.n; i++) {
+        const struct diag_step *step = &d->steps.at[i];
+        if (strcmp(step->who, who) != 0)
+            continue;
+        json_t *one = step->span.source ? location(step->span) : json_object();
+        json_object_set_new(one, "message", message(step->what));
+        json_array_append_new(list, json_pack("{s:o, s:i}", "location", one,
+                                              "executionOrder", (int)i + 1));
+    }
+    return json_pack("{s:o, s:o}", "id", json_text(who), "locations", list);
+}
+
+// Return whether a step is the first by whom it is.
+static bool is_first(const struct diag *d, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (strcmp(d->steps.at[i].who, d->steps.at[at].who) == 0)
+            return false;
+    return true;
+}
+
+// Return the trace of a diagnostic.
+static json_t *code_flows(const struct diag *d)
+{
+    json_t *flows = json_array();
+    for (size_t i = 0; i < d->steps.n; i++)
+        if (is_first(d, i))
+            json_array_append_new(flows, thread_flow(d, d->steps.at[i].who));
+    return json_pack("[{s:o, s:o}]", "message", message(d->trace),
+                     "threadFlows", flows);
+}
+
 void sarif_add(json_t *results, const struct diag_list *diags)
 {
     for (size_t i = 0; i < diags->all.n; i++) {
@@ -73,6 +110,8 @@ void sarif_add(json_t *results, const struct diag_list *diags)
             json_object_set_new(result, "locations",
                                 json_pack("[o]", location(d->span)));
         json_object_set_new(result, "relatedLocations", related(d));
+        if (d->trace && d->steps.n)
+            json_object_set_new(result, "codeFlows", code_flows(d));
         json_array_append_new(results, result);
     }
 }

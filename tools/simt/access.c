@@ -3,6 +3,7 @@
 // its stamp is below the thread's floor, which rises where threads meet.
 
 #include "tools/simt/async.h"
+#include "tools/simt/trace.h"
 
 #include <string.h>
 
@@ -337,7 +338,10 @@ void *simt_range(struct machine *m, void *p, uint64_t bytes,
     part_of(m, r, offset, &from, &to);
     if (RARELY(!bytes))
         return p;
-    if (RARELY(offset < from || bytes > to || offset > to - bytes))
+    bool is_outside = offset < from || bytes > to || offset > to - bytes;
+    if (RARELY(m->trace))
+        trace_access(m, s, r, p, !is_outside);
+    if (RARELY(is_outside))
         return refuse(m, SIMT_FAULT_out_of_bounds, s, r, p);
     if (RARELY((uintptr_t)p & (s->align - 1)))
         return refuse(m, SIMT_FAULT_misaligned, s, r, p);
@@ -356,7 +360,7 @@ static struct window window_of(const struct machine *m, const struct region *r,
 {
     struct window none = {.base = NULL};
     bool is_read = s->kind == ACCESS_READ;
-    if (r->stride || r->copy || (r->is_read_only && !is_read) ||
+    if (m->trace || r->stride || r->copy || (r->is_read_only && !is_read) ||
         r->bytes < s->bytes)
         return none;
     bool is_one = s->bytes >> r->shift == 1 && !m->has_clocks;

@@ -4,6 +4,7 @@
 #include "tools/simt/async.h"
 
 #include "tools/simt/fiber.h"
+#include "tools/simt/trace.h"
 
 #include <string.h>
 
@@ -91,6 +92,8 @@ void fiber_go_on(struct machine *m, struct fiber *f)
 {
     m->current = f;
     fiber_switch(&m->scheduler, f->stack);
+    if (m->trace)
+        trace_settle(m);
     if (m->pending.is_active)
         pending_settle(m);
     count_steps(m);
@@ -177,6 +180,8 @@ static bool open_barrier(struct machine *m, struct fiber *block)
             break;
         }
     }
+    if (m->trace)
+        trace_meet(m, SIMT_EVENT_barrier, at, at->site);
     release(m, block);
     return true;
 }
@@ -262,6 +267,8 @@ static void poison_arrays(struct machine *m)
 
 void block_begin(struct machine *m)
 {
+    if (m->trace)
+        trace_settle(m);
     start_fibers(m);
     poison_arrays(m);
 }

@@ -2,6 +2,7 @@
 
 #include "tools/simt/async.h"
 #include "tools/simt/intrinsics.h"
+#include "tools/simt/trace.h"
 
 uint64_t cluster_arrive(struct machine *m, const struct site *s,
                         const uint64_t *o)
@@ -42,6 +43,8 @@ uint64_t cluster_wait(struct machine *m, const struct site *s,
     if (!f->may_pass)
         fiber_wait(m, FIBER_CLUSTER, s);
     f->may_pass = false;
+    if (m->trace)
+        trace_meet(m, SIMT_EVENT_cluster, f, s);
     clock_acquire(m, f, m->async->cluster);
     return 0;
 }

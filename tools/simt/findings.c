@@ -1,6 +1,7 @@
 // Findings: what, where, by whom, on which element.
 
 #include "tools/simt/record.h"
+#include "tools/simt/trace.h"
 
 #include <string.h>
 
@@ -37,7 +38,7 @@ struct simt_thread thread_of(const struct machine *m, uint32_t number)
     return t;
 }
 
-// Return the array whose pages are nearest below an address.
+// Return the array whose pages are nearest below an address, or NULL.
 static struct region *nearest(struct machine *m, const void *p)
 {
     struct region *best = NULL;
@@ -67,12 +68,17 @@ static void set_indices(const struct region *r, struct simt_finding *f)
         f->rank = 0;
 }
 
+struct region *finding_region(struct machine *m, struct region *r,
+                              const void *p)
+{
+    return r && r != &m->regions[0] ? r : nearest(m, p);
+}
+
 // Say which element an address is.
 static void set_element(struct machine *m, struct region *r, const void *p,
                         struct simt_finding *f)
 {
-    if (!r || r == &m->regions[0])
-        r = nearest(m, p);
+    r = finding_region(m, r, p);
     if (!r)
         return;
     int64_t offset = (const unsigned char *)p - r->base;
@@ -111,17 +117,23 @@ static bool same_place(const struct simt_place *a, const struct simt_place *b)
     return a->line == b->line && a->column == b->column && a->file == b->file;
 }
 
+bool finding_is_same(const struct simt_finding *a, const struct simt_finding *b)
+{
+    return a->fault == b->fault && a->array == b->array &&
+           a->entry == b->entry && same_place(&a->place, &b->place) &&
+           same_place(&a->other, &b->other) &&
+           same_place(&a->schedule, &b->schedule) &&
+           same_place(&a->other_schedule, &b->other_schedule);
+}
+
 void finding_note(struct machine *m, const struct simt_finding *f)
 {
     struct simt_result *out = m->result;
+    if (m->trace)
+        trace_found(m, f);
     for (size_t i = 0; i < out->n; i++) {
-        struct simt_finding *known = &out->findings[i];
-        if (known->fault == f->fault && known->array == f->array &&
-            known->entry == f->entry && same_place(&known->place, &f->place) &&
-            same_place(&known->other, &f->other) &&
-            same_place(&known->schedule, &f->schedule) &&
-            same_place(&known->other_schedule, &f->other_schedule)) {
-            known->count += f->count;
+        if (finding_is_same(&out->findings[i], f)) {
+            out->findings[i].count += f->count;
             return;
         }
     }

@@ -238,6 +238,7 @@ struct machine {
     uint64_t pairs[PAIRS_SIDE * PAIRS_SIDE / 64];
     unsigned char sink[SINK_BYTES] __attribute__((aligned(16)));
     struct simt_result *result;
+    struct trace *trace; // trace.h; NULL: none is asked for
 };
 
 // ---- access.c: called by the code
@@ -368,6 +369,14 @@ void finding_set_waiting(const struct machine *m, const struct fiber *other,
 void finding_add_other(struct machine *m, enum simt_fault fault,
                        const struct site *s, struct region *r, void *p,
                        uint64_t record);
+
+// Return the array that an address is told by: its own, or the nearest one.
+struct region *finding_region(struct machine *m, struct region *r,
+                              const void *p);
+
+// Return whether two findings are the same fault at the same places.
+bool finding_is_same(const struct simt_finding *a,
+                     const struct simt_finding *b);
 
 // Note a finding, or count it if the same is known.
 void finding_note(struct machine *m, const struct simt_finding *f);

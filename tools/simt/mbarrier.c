@@ -4,6 +4,7 @@
 
 #include "tools/simt/async.h"
 #include "tools/simt/intrinsics.h"
+#include "tools/simt/trace.h"
 
 #include <stdlib.h>
 
@@ -253,6 +254,8 @@ uint64_t mbarrier_wait(struct machine *m, const struct site *s,
         if (!f->insists && !is_complete(b, which, s))
             return 0;
     }
+    if (b && m->trace)
+        trace_meet(m, SIMT_EVENT_wait, f, s);
     if (b && !(s->bytes & RELAXED))
         clock_acquire(m, f, b->ended);
     return 1;

@@ -2,6 +2,7 @@
 
 #include "tools/simt/async.h"
 #include "tools/simt/intrinsics.h"
+#include "tools/simt/trace.h"
 
 enum { ARRIVE = 1, ALL = 2 };
 
@@ -48,6 +49,8 @@ uint64_t named_barrier(struct machine *m, const struct site *s,
     bool is_last = ++b->arrived >= b->threads;
     if (is_last && !(s->bytes & ARRIVE))
         clock_acquire(m, f, b->clock);
+    if (is_last && m->trace)
+        trace_meet(m, SIMT_EVENT_named, f, s);
     if (is_last)
         open_named(m, b, number);
     else if (!(s->bytes & ARRIVE))

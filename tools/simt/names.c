@@ -1,4 +1,4 @@
-// The tables of policies, faults and points as text.
+// The tables of policies, faults, points and events as text.
 
 #include "tools/simt/simt.h"
 
@@ -29,6 +29,14 @@ static const struct {
 #undef POINT
 };
 
+static const struct {
+    const char *name, *text;
+} events[] = {
+#define EVENT(name, spelling, text) {spelling, text},
+#include "tools/simt/events.def"
+#undef EVENT
+};
+
 const char *simt_policy_name(enum simt_policy p)
 {
     return policies[p];
@@ -53,6 +61,16 @@ const char *simt_fault_name(enum simt_fault f)
 const char *simt_fault_text(enum simt_fault f)
 {
     return faults[f].text;
+}
+
+const char *simt_event_name(enum simt_event_kind kind)
+{
+    return events[kind].name;
+}
+
+const char *simt_event_text(enum simt_event_kind kind)
+{
+    return events[kind].text;
 }
 
 const char *simt_missing_name(enum simt_missing m)

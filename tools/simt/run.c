@@ -6,6 +6,7 @@
 
 #include "ir/build.h"
 #include "ir/walk.h"
+#include "tools/simt/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -197,7 +198,10 @@ static bool run_once(struct running *r, const struct simt_run *run,
     r->m->parameters = r->slots;
     r->n_slots = 0;
     search_begin(r->m, !run->choice && !assumed, run->choice);
+    bool traces = run->trace && !assumed && trace_open(r->m, run->trace);
     bool ok = arguments_set(r) && run_launches(r);
+    if (traces)
+        trace_close(r->m);
     search_end(r->m);
     if (ok && r->code->is_checked && !r->m->is_stopped && !run->most_blocks)
         arguments_note_unwritten(r);

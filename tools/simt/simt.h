@@ -52,6 +52,14 @@ enum simt_missing {
     SIMT_MISSINGS
 };
 
+// What a trace tells of: events.def.
+enum simt_event_kind {
+#define EVENT(name, spelling, text) SIMT_EVENT_##name,
+#include "tools/simt/events.def"
+#undef EVENT
+    SIMT_EVENTS
+};
+
 // How to compile.
 struct simt_options {
     const struct nvptx_target *target;
@@ -77,6 +85,7 @@ struct simt_run {
                           // each other anything; 0: one
     size_t choice;        // of the orders of atomics that the last run without
                           // one has shown, from 1: turned round; 0: none is
+    struct simt_trace *trace; // to be filled, or NULL
 };
 
 // A place in the source; line 0: unknown, or none.
@@ -126,6 +135,31 @@ struct simt_finding {
     uint32_t bytes; // of the access
     bool is_write, other_is_write;
     enum space space;
+};
+
+enum { SIMT_TRACE_MOST = 20, SIMT_VALUE_BYTES = 16 };
+
+// An access, or a meeting of threads.
+struct simt_event {
+    enum simt_event_kind kind;
+    struct simt_finding at; // the thread, of a meeting one of them; the place;
+                            // the element; how many after another are the same
+    bool is_operand;        // of another element than the trace
+    uint32_t bytes;         // of its values; 0: they are not known
+    unsigned char before[SIMT_VALUE_BYTES], after[SIMT_VALUE_BYTES];
+};
+
+// The last accesses of one element in a run, in their order, and meetings of
+// threads between them.
+struct simt_trace {
+    const struct simt_finding *of; // of an earlier run that was the same: the
+                                   // trace ends there; NULL: with the run
+    const char *array;             // by its name
+    int64_t element;
+    const struct simt_thread *reader; // what it reads before its last write of
+                                      // the element is told, too; NULL: nobody
+    struct simt_event events[SIMT_TRACE_MOST];
+    size_t n, left_out;
 };
 
 // What came of a run.
@@ -179,6 +213,8 @@ const char *simt_fault_text(enum simt_fault f);
 const char *simt_missing_name(enum simt_missing m); // "acquire"; NULL: nothing
 const char *simt_missing_text(enum simt_missing m);
 enum simt_severity simt_fault_severity(enum simt_fault f);
+const char *simt_event_name(enum simt_event_kind kind); // "end-write"
+const char *simt_event_text(enum simt_event_kind kind); // "has written"
 const char *simt_point_name(enum simt_point_kind kind); // "stores"
 const char *simt_point_one(enum simt_point_kind kind);  // "store"
 bool simt_point_writes(enum simt_point_kind kind);

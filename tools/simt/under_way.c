@@ -3,6 +3,7 @@
 // access meets it.
 
 #include "tools/simt/async.h"
+#include "tools/simt/trace.h"
 
 // Return the site of an instruction for an access of another kind.
 static struct site site_of(const struct site *s, uint32_t bytes, uint32_t align,
@@ -72,6 +73,8 @@ void access_end(struct machine *m, void *p, const struct under_way *u,
     struct region *r = region_of(m, p);
     bool is_write = u->kind & ACCESS_WRITE;
     m->changes++;
+    if (m->trace)
+        trace_end(m, &s, p, agent);
     if (r->cells && !r->is_read_only)
         replace_records(m, r, p, u, record_of(u->agent, STAMP_NEVER, &s),
                         record_of(agent, stamp, &s) |
