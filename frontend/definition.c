@@ -1,5 +1,5 @@
-// Both kernels run on the same data, so their parameters must be the same but
-// for their names.
+// Finds the kernel that `defines` names.  Both kernels run on the same data, so
+// their parameters must be the same but for their names.
 
 #include "frontend/definition.h"
 

@@ -1,5 +1,5 @@
-// Reads of elements that nobody has written: those that still hold what fresh
-// arrays are filled with.
+// Uninitialised reads: of elements that still hold what fresh arrays are filled
+// with.
 
 #include "ir/base/buf.h"
 #include "ir/eval_code.h"

@@ -1,4 +1,4 @@
-// Blocks signals in this thread.
+// Signals are blocked in this thread alone.
 
 #include "nvptx/hold.h"
 

@@ -1,4 +1,4 @@
-// Signals that must wait while something is written that they would leave.
+// Blocks signals that would leave files half written.
 
 #ifndef NVPTX_HOLD_H
 #define NVPTX_HOLD_H

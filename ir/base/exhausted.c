@@ -1,4 +1,4 @@
-// Says so with nothing that could need memory.
+// Ends the process by calls that need no memory themselves.
 
 #include "ir/base/exhausted.h"
 

@@ -135,7 +135,8 @@ static struct interval moving_range(const struct region_place *at,
     return r;
 }
 
-// Return the greatest (or least) value of factor * v, v in 0 .. a size, as a sum of sizes; `failed` if the term is not like that.
+// Return the greatest (or least) value of factor * v, v in 0 .. a size, as a sum
+// of sizes; `failed` if the term is not like that.
 static struct affine end_by_size(const struct region_place *at,
                                  const struct affine_term *t, bool greatest)
 {

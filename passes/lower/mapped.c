@@ -11,10 +11,11 @@
 // declarations whose values it needs; arrays in global memory stay on top.
 // An axis is as long as the longest loop bound to it; shorter ones are
 // guarded.  The blocks of a cluster are neighbours: block.x % n on cluster.x,
-// beside which loops on block.x stand for block.x / n.  Two loops on the same axis of a block, one inside the other, both
-// stand for the position of the thread: the threads of the outer one share the
-// iterations of the inner one.  What threads would only repeat, one of them
-// does (single.c), and barriers part the phases of a block (phases.c).
+// beside which loops on block.x stand for block.x / n.  Two loops on the same
+// axis of a block, one inside the other, both stand for the position of the
+// thread: the threads of the outer one share the iterations of the inner one.
+// What threads would only repeat, one of them does (single.c), and barriers part
+// the phases of a block (phases.c).
 
 #include "ir/build.h"
 #include "ir/copy.h"

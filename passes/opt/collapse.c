@@ -83,7 +83,8 @@ static struct ir_expr *quotient_of(const struct collapse *c, struct ir_expr *x,
     return NULL;
 }
 
-// Return the number whose digits the two indices are, NULL if they are not: v of (v / n, v % n), and v % (m * n) of (v / n % m, v % n).
+// Return the number whose digits the two indices are, NULL if they are not: v of
+// (v / n, v % n), and v % (m * n) of (v / n % m, v % n).
 static struct ir_expr *join(const struct collapse *c,
                             struct ir_expr *const *index)
 {

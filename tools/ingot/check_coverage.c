@@ -1,5 +1,5 @@
-// What of a variant ran: counted by the executor, merged over all runs, told as
-// a line, as JSON, and as warnings of what was not checked.
+// The coverage of a variant: what ran, as the executor counts it, merged over all
+// runs; as a line of text, as JSON, and as warnings of what was not checked.
 
 #include "tools/ingot/check.h"
 

@@ -1,5 +1,6 @@
-// What of a variant sizes show. A feature is a number of 64 bits; that it was
-// seen is noted in a table by its hash.
+// Features: what a variant does at given sizes, such as a quotient by a tile, or a
+// statement that a thread reaches.  Each is a number of 64 bits; that it was seen
+// is noted in a table by its hash.
 
 #include "tools/ingot/check_sizes.h"
 

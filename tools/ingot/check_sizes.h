@@ -1,5 +1,5 @@
 // How sizes are chosen, in parts: the numbers of a variant, draws of sizes
-// around them, what of the variant each draw shows.
+// around them, the features of each draw.
 
 #ifndef TOOLS_INGOT_CHECK_SIZES_H
 #define TOOLS_INGOT_CHECK_SIZES_H

@@ -1,5 +1,5 @@
-// A stream that is closed is opened for the other direction: whoever uses it
-// gets an error, and no other file can get its number.
+// Opens standard streams that were closed, for the other direction: whoever uses
+// one gets an error, and no other file can get its number.
 
 #include "tools/ingot/streams.h"
 

@@ -1,4 +1,4 @@
-// Whether what a definition computes depends on what nobody has written.
+// Whether the results of a definition depend on uninitialised elements.
 
 #ifndef TOOLS_INGOT_UNWRITTEN_H
 #define TOOLS_INGOT_UNWRITTEN_H

@@ -166,11 +166,11 @@ void clock_release(struct machine *m, struct fiber *f, struct clock to);
 void clock_acquire(struct machine *m, struct fiber *f, struct clock from);
 void clock_pass(const struct machine *m, struct clock to, struct clock from);
 
-// Tell the asynchronous proxy all that a thread knows.
+// Make known to the asynchronous proxy all that a thread knows.
 void clock_fence(struct machine *m, struct fiber *f);
 
-// Let threads tell each other all that they know; NULL: nobody.  `is_block`: at
-// a barrier of all that the block still has.
+// Threads meet at a barrier: each knows what any of them did.  NULL in `who`:
+// nobody.  `is_block`: at a barrier of all that the block still has.
 void clocks_meet(struct machine *m, struct fiber *const *who, uint32_t n,
                  bool is_block);
 

@@ -18,7 +18,7 @@ struct code_entry {
     bool has_clocks;              // not all threads of a block meet at once
     bool has_fences;              // which put accesses in order
     bool has_answers;             // atomics whose old value is used
-    bool may_wait;                // has loops or atomics that look for changes
+    bool may_wait;                // has loops or atomics that may spin
     bool meets_blocks;            // waits for other blocks, or tells them
     void (*run)(void *slots);     // takes the parameters, 8 bytes each
 };
@@ -106,7 +106,7 @@ void code_need_clocks(struct rewriter *w);
 // Note that what is rewritten has a fence, or an atomic that brings a value.
 void code_need_order(struct rewriter *w, bool is_fence);
 
-// Note that what is rewritten may look for changes again and again.
+// Note that what is rewritten may spin.
 void code_may_wait(struct rewriter *w);
 
 // ---- watch.c
@@ -157,8 +157,8 @@ void code_cover_loop(struct rewriter *w, const struct code_loop *loop);
 void code_set_atomic(struct rewriter *w, struct site *s,
                      LLVMValueRef instruction);
 
-// Return whether blocks of an entry may tell each other something, by atomics
-// on memory that they share.
+// Return whether blocks of an entry may synchronise by atomics on memory that
+// they share.
 bool code_meets_blocks(struct rewriter *w);
 
 // Have a fence order accesses.

@@ -65,7 +65,7 @@ void code_watch_fence(struct rewriter *w, LLVMValueRef i)
 
 // Return the address that an atomic, or a volatile access, goes to, if it brings
 // a value of memory that blocks share; else NULL.
-static LLVMValueRef looks_at(LLVMValueRef i)
+static LLVMValueRef polled_by(LLVMValueRef i)
 {
     uint32_t bytes;
     size_t n;
@@ -81,14 +81,14 @@ static LLVMValueRef looks_at(LLVMValueRef i)
     return atomic_parse(text, &bytes) < 0 ? NULL : LLVMGetOperand(i, 0);
 }
 
-// Return whether a function looks at memory that blocks share.
-static bool looks(LLVMValueRef function)
+// Return whether a function polls memory that blocks share.
+static bool polls(LLVMValueRef function)
 {
     LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function);
     for (; b; b = LLVMGetNextBasicBlock(b)) {
         LLVMValueRef i = LLVMGetFirstInstruction(b);
         for (; i; i = LLVMGetNextInstruction(i)) {
-            LLVMValueRef at = looks_at(i);
+            LLVMValueRef at = polled_by(i);
             if (at && LLVMGetPointerAddressSpace(LLVMTypeOf(at)) !=
                           space_number(SPACE_shared))
                 return true;
@@ -103,7 +103,7 @@ bool code_meets_blocks(struct rewriter *w)
     for (size_t i = 0; i < w->code->entries.n; i++) {
         struct code_entry *e = &w->code->entries.at[i];
         LLVMValueRef f = LLVMGetNamedFunction(w->module, e->launch->name);
-        e->meets_blocks = f && looks(f);
+        e->meets_blocks = f && polls(f);
         any |= e->meets_blocks;
     }
     return any;

@@ -1,4 +1,4 @@
-// Sparse clocks: lists in the order of blocks and agents.
+// Sparse vector clocks: lists in the order of blocks and agents.
 
 #include "tools/simt/known.h"
 

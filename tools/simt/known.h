@@ -1,6 +1,6 @@
-// What is known of the blocks of a launch: of each the accesses before a stamp,
-// and of single threads of it later ones.  Most blocks meet at a barrier before
-// one thread tells of it, so a few numbers say it.
+// What a thread knows of other blocks: a vector clock with a stamp for each block,
+// whose accesses before it are known, and later stamps for single threads of it.
+// Most blocks meet at a barrier before one thread releases, so a few numbers do.
 
 #ifndef TOOLS_SIMT_KNOWN_H
 #define TOOLS_SIMT_KNOWN_H

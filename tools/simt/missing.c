@@ -13,8 +13,8 @@ static bool is_race(const struct simt_finding *f)
            f->fault == SIMT_FAULT_race_block;
 }
 
-// Return whether an entry has fences, or atomics to tell something by.
-static bool can_tell(const struct running *r, const char *entry)
+// Return whether an entry has fences, or atomics that may release.
+static bool can_release(const struct running *r, const char *entry)
 {
     bool can = false;
     for (size_t i = 0; i < r->code->entries.n; i++) {
@@ -29,7 +29,7 @@ bool missing_is_open(const struct running *r, const struct simt_result *found)
     bool any = false;
     for (size_t i = 0; i < found->n; i++)
         any |= is_race(&found->findings[i]) && !found->findings[i].missing &&
-               can_tell(r, found->findings[i].entry);
+               can_release(r, found->findings[i].entry);
     return any;
 }
 
@@ -62,7 +62,7 @@ void missing_find(struct running *r, struct simt_result *found,
             break;
         for (size_t i = 0; i < found->n; i++) {
             struct simt_finding *f = &found->findings[i];
-            if (is_race(f) && !f->missing && can_tell(r, f->entry) &&
+            if (is_race(f) && !f->missing && can_release(r, f->entry) &&
                 !is_found(other, f))
                 f->missing = (enum simt_missing)a;
         }

@@ -7,7 +7,7 @@
 
 enum { FLAGS_LEAST = 256 };
 
-// What runs assume, by enum simt_missing.
+// What a run takes fences and atomics for, by enum simt_missing.
 static const struct {
     bool is_wide, releases, acquires;
 } assumed[] = {
@@ -24,14 +24,14 @@ void view_clear(struct view *v)
 {
     known_drop(v->far);
     for (int l = 0; l < REACHES; l++) {
-        known_drop(v->told[l]);
-        known_drop(v->heard[l]);
+        known_drop(v->released[l]);
+        known_drop(v->observed[l]);
     }
     *v = (struct view){0};
 }
 
 // Add to `*to` all that a thread knows and has done.
-static void tell_all(struct machine *m, struct fiber *f, struct known **to)
+static void add_all(struct machine *m, struct fiber *f, struct known **to)
 {
     f->clock.seen[f->number] = f->stamp + 1;
     known_join(to, f->view.far);
@@ -39,8 +39,8 @@ static void tell_all(struct machine *m, struct fiber *f, struct known **to)
     f->stamp = ++m->clock;
 }
 
-// Let a thread know what others have told.
-static void learn(struct machine *m, struct fiber *f, struct known *what)
+// Let a thread know what it acquires.
+static void take(struct machine *m, struct fiber *f, struct known *what)
 {
     if (!what)
         return;
@@ -50,23 +50,24 @@ static void learn(struct machine *m, struct fiber *f, struct known *what)
 
 // ---- Fences ---------------------------------------------------------------
 
-// A fence, as the run takes it.
+// Do a fence: what was observed is acquired; what is known now, the thread's
+// atomics behind release.
 static void fence(struct machine *m, struct fiber *f, enum reach reach,
                   unsigned ordering)
 {
     struct view *v = &f->view;
     for (int l = 0; l <= (int)reach && ordering & ORDER_ACQUIRE; l++) {
-        learn(m, f, v->heard[l]);
-        known_drop(v->heard[l]);
-        v->heard[l] = NULL;
+        take(m, f, v->observed[l]);
+        known_drop(v->observed[l]);
+        v->observed[l] = NULL;
     }
     if (!(ordering & ORDER_RELEASE))
         return;
     struct known *all = NULL;
-    tell_all(m, f, &all);
+    add_all(m, f, &all);
     for (int l = 0; l <= (int)reach; l++) {
-        known_drop(v->told[l]);
-        v->told[l] = known_share(all);
+        known_drop(v->released[l]);
+        v->released[l] = known_share(all);
     }
     known_drop(all);
 }
@@ -90,7 +91,7 @@ void model_begin(struct machine *m)
     struct flags *all = &m->flags;
     for (size_t i = 0; i < all->most; i++)
         for (int l = 0; l < REACHES; l++)
-            known_drop(all->at[i].told[l]);
+            known_drop(all->at[i].released[l]);
     free(all->at);
     *all = (struct flags){0};
 }
@@ -135,15 +136,15 @@ static struct flag *flag_of(struct machine *m, const struct region *r,
     all->n += !f->cell;
     if (f->by != by)
         for (int l = 0; l < REACHES; l++) {
-            known_drop(f->told[l]);
-            f->told[l] = NULL;
+            known_drop(f->released[l]);
+            f->released[l] = NULL;
         }
     f->cell = c;
     f->by = by;
     return f;
 }
 
-// Return the number that the threads of a scope around this one have alone.
+// Return the number of the block or the cluster around this thread, 0 for all.
 static uint32_t group_of(const struct machine *m, int reach)
 {
     switch (reach) {
@@ -155,34 +156,36 @@ static uint32_t group_of(const struct machine *m, int reach)
 
 // ---- Atomics --------------------------------------------------------------
 
-// See what a flag tells.
-static void hear(struct machine *m, const struct flag *flag, enum reach reach)
+// Observe what was released by a flag: a fence behind acquires it.
+static void observe(struct machine *m, const struct flag *flag,
+                    enum reach reach)
 {
     struct view *v = &m->current->view;
     for (int l = 0; flag && l <= (int)reach; l++)
-        if (flag->teller[l] == group_of(m, l))
-            known_join(&v->heard[l], flag->told[l]);
+        if (flag->releaser[l] == group_of(m, l))
+            known_join(&v->observed[l], flag->released[l]);
 }
 
-// Tell by a flag; others go on telling by it as they did before.
-static void tell(struct machine *m, struct flag *flag, enum reach reach)
+// Release by a flag what the last fence kept; what threads of the same scope
+// released by it stays.
+static void release(struct machine *m, struct flag *flag, enum reach reach)
 {
     const struct view *v = &m->current->view;
     for (int l = 0; flag && l <= (int)reach; l++) {
         uint32_t group = group_of(m, l);
-        if (flag->teller[l] != group) {
-            known_drop(flag->told[l]);
-            flag->told[l] = NULL;
+        if (flag->releaser[l] != group) {
+            known_drop(flag->released[l]);
+            flag->released[l] = NULL;
         }
-        flag->teller[l] = group;
-        known_join(&flag->told[l], v->told[l]);
+        flag->releaser[l] = group;
+        known_join(&flag->released[l], v->released[l]);
     }
 }
 
-// Return whether a thread has anything to tell.
-static bool has_told(const struct view *v)
+// Return whether a thread has had a fence, or met one that had.
+static bool has_released(const struct view *v)
 {
-    return v->told[REACH_BLOCK] != NULL;
+    return v->released[REACH_BLOCK] != NULL;
 }
 
 void model_atomic(struct machine *m, const struct region *r, const void *p,
@@ -194,7 +197,7 @@ void model_atomic(struct machine *m, const struct region *r, const void *p,
     bool is_wide = assumed[m->assumed].is_wide;
     enum reach reach = is_wide ? REACH_GPU : s->reach;
     if (kind & ACCESS_READ) {
-        hear(m, flag_of(m, r, c, false), reach);
+        observe(m, flag_of(m, r, c, false), reach);
         if (assumed[m->assumed].acquires)
             fence(m, f, REACH_GPU, ORDER_ACQUIRE);
         else if (s->ordering & ORDER_ACQUIRE)
@@ -207,8 +210,8 @@ void model_atomic(struct machine *m, const struct region *r, const void *p,
         reach = REACH_GPU;
     } else if (s->ordering & ORDER_RELEASE)
         fence(m, f, reach, ORDER_RELEASE);
-    if (has_told(&f->view))
-        tell(m, flag_of(m, r, c, true), reach);
+    if (has_released(&f->view))
+        release(m, flag_of(m, r, c, true), reach);
 }
 
 // Check an atomic that reads, writes, or both.
@@ -248,7 +251,7 @@ void *simt_access_if(struct machine *m, void *p, struct site *s,
 
 // ---- What came before -----------------------------------------------------
 
-// Let two threads' views share what they know under one heading.
+// Join what one thread knows to what all do.
 static void meet(struct known **all, struct known *one)
 {
     if (*all != one)
@@ -263,8 +266,8 @@ void model_meet(struct machine *m, struct fiber *const *who, uint32_t n)
             continue;
         meet(&all.far, who[i]->view.far);
         for (int l = 0; l < REACHES; l++) {
-            meet(&all.told[l], who[i]->view.told[l]);
-            meet(&all.heard[l], who[i]->view.heard[l]);
+            meet(&all.released[l], who[i]->view.released[l]);
+            meet(&all.observed[l], who[i]->view.observed[l]);
         }
     }
     for (uint32_t i = 0; i < n && m->has_order; i++) {
@@ -274,8 +277,8 @@ void model_meet(struct machine *m, struct fiber *const *who, uint32_t n)
         who[i]->view = all;
         known_share(all.far);
         for (int l = 0; l < REACHES; l++) {
-            known_share(all.told[l]);
-            known_share(all.heard[l]);
+            known_share(all.released[l]);
+            known_share(all.observed[l]);
         }
     }
     view_clear(&all);

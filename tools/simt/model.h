@@ -1,9 +1,9 @@
 // Release and acquire: what fences and atomics put in order, by the memory
 // model of the PTX ISA.
 //
-// A fence of a thread and its atomics behind it tell of what came before the
-// fence; an atomic that sees one of those, and a fence behind, learn of it.
-// Both fences and both atomics must be of a scope that holds the other thread.
+// A fence and an atomic behind it release what came before the fence; an atomic
+// that observes that one, with a fence behind, acquires it.  Both fences and both
+// atomics must be of a scope that holds the other thread.
 
 #ifndef TOOLS_SIMT_MODEL_H
 #define TOOLS_SIMT_MODEL_H
@@ -26,20 +26,20 @@ enum ordering { ORDER_RELAXED = 0, ORDER_ACQUIRE = 1, ORDER_RELEASE = 2 };
 
 // What a thread knows beside what its clock says of its own cluster.
 struct view {
-    struct known *far;            // of other blocks
-    struct known *told[REACHES];  // all, at its last fence for so many
-    struct known *heard[REACHES]; // from atomics, not fenced yet
+    struct known *far;               // of other blocks
+    struct known *released[REACHES]; // by its last fence of a scope
+    struct known *observed[REACHES]; // by atomics, no fence behind yet
 };
 
 // An element that atomics have written after a fence.
 struct flag {
-    const struct cell *cell;  // NULL: none
-    uint32_t by;              // block, where it is shared memory of one
-    uint32_t teller[REACHES]; // the block or cluster that told
-    struct known *told[REACHES];
+    const struct cell *cell;    // NULL: none
+    uint32_t by;                // block, where it is shared memory of one
+    uint32_t releaser[REACHES]; // the block or cluster that did
+    struct known *released[REACHES];
 };
 
-// The elements that atomics tell by.
+// The elements that atomics release by.
 struct flags {
     struct flag *at;
     size_t n, most;
@@ -58,8 +58,8 @@ void model_fence(struct machine *m, enum reach reach, unsigned ordering);
 void model_atomic(struct machine *m, const struct region *r, const void *p,
                   const struct site *s, unsigned kind);
 
-// Let threads tell each other all that they know of other blocks, and by
-// fences; NULL: nobody.
+// Threads meet at a barrier: each then knows of other blocks, has released and
+// observed, what any of them had.  NULL in `who`: nobody.
 void model_meet(struct machine *m, struct fiber *const *who, uint32_t n);
 
 // Return whether an access of another block, or of several threads of it, came

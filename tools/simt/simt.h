@@ -81,8 +81,8 @@ struct simt_run {
     uint64_t most_steps;  // accesses and iterations of loops; 0: 10^10
     uint64_t most_blocks; // of each launch, spread over the grid; 0: all.
                           // What the others would write counts as written
-    uint32_t resident;    // blocks of a launch at a time, where they may tell
-                          // each other anything; 0: one
+    uint32_t resident;    // blocks of a launch at a time, where they may
+                          // synchronise by atomics; 0: one
     size_t choice;        // of the orders of atomics that the last run without
                           // one has shown, from 1: turned round; 0: none is
     struct simt_trace *trace; // to be filled, or NULL
@@ -196,8 +196,8 @@ bool simt_run(struct simt_code *code, const struct eval_argument *arguments,
               const struct simt_run *run, struct simt_result *out,
               struct diag_list *diags);
 
-// Return how many blocks of a launch may run at a time: one, unless they tell
-// each other something.
+// Return how many blocks of a launch may run at a time: one, unless they may
+// synchronise by atomics.
 uint32_t simt_resident_most(const struct simt_code *code);
 
 // Return how many points the code has; `points` are theirs, whose counts the

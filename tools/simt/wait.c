@@ -1,5 +1,5 @@
-// Threads that wait by looking again and again: one that finds nothing new lets
-// the others run; once none of them finds anything new, they hang.
+// Threads that spin: one that finds nothing new lets the others run; once none
+// of them finds anything new, they hang.
 //
 // A loop that comes back to the state that it was in, while no memory has
 // changed, does so for ever, but for the count of its iterations.  An atomic
@@ -38,7 +38,7 @@ bool wait_is_idle(struct machine *m, const struct fiber *f)
     return f->idle_at == m->changes + 1 || search_holds(m, f);
 }
 
-// ---- A thread that looks --------------------------------------------------
+// ---- A thread that spins --------------------------------------------------
 
 // Let others run: the current thread finds nothing new.
 static void stay_idle(struct machine *m, const struct site *s)
@@ -99,16 +99,16 @@ void simt_turn(struct machine *m, const struct site *s, uint64_t state,
     stay_idle(m, s);
 }
 
-// ---- All threads that look ------------------------------------------------
+// ---- All threads that spin ------------------------------------------------
 
-// Return whether a thread looks for what no other one does.
+// Return whether a thread would spin for too long to wait for its loop to end.
 static bool is_hopeless(const struct machine *m, const struct fiber *f)
 {
     return (f->round_at == m->changes + 1 && f->left > LEFT_MOST) ||
            f->polls > POLLS_MOST;
 }
 
-// Return a thread of the block that looks, and whose loop ends some time; the
+// Return a thread of the block that spins, and whose loop ends some time; the
 // one of fewest iterations.  NULL: there is none.
 static struct fiber *next_to_end(struct machine *m)
 {
@@ -132,7 +132,7 @@ static const struct fiber *waiting(const struct machine *m)
     return NULL;
 }
 
-// Say which threads of the block look, where, and at what.
+// Report which threads of the block spin, where, and on what.
 static bool note_hangs(struct machine *m, uint64_t unbegun)
 {
     const struct fiber *other = waiting(m);
@@ -156,8 +156,8 @@ static bool note_hangs(struct machine *m, uint64_t unbegun)
     return any;
 }
 
-// Let threads look once more.  Returns whether there are any.
-static bool look_again(struct machine *m)
+// Let threads poll once more.  Returns whether there are any.
+static bool poll_again(struct machine *m)
 {
     bool any = false;
     for (uint32_t i = 0; i < m->n_slots; i++) {
@@ -188,7 +188,7 @@ static bool have_all_come_back(struct machine *m)
     return true;
 }
 
-// Run a thread that looks until its loop ends, or others have reason to.
+// Run a thread that spins until its loop ends, or others have reason to.
 // Returns whether there is one.
 static bool force_one(struct machine *m)
 {
@@ -215,7 +215,7 @@ void wait_resolve(struct machine *m, uint64_t unbegun)
         return;
     bool is_still = t->is_on && t->changes == m->changes;
     bool is_stuck = is_still && t->progress == m->progress;
-    if (!is_stuck && !(is_still && have_all_come_back(m)) && look_again(m))
+    if (!is_stuck && !(is_still && have_all_come_back(m)) && poll_again(m))
         return;
     t->is_on = false;
     if (force_one(m))

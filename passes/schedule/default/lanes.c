@@ -1,4 +1,5 @@
-// How many neighbours a thread takes at once where nobody says.
+// The vector width of the default schedule: how many consecutive elements a
+// thread takes at once.
 //
 //   for i { for j { stage C { C[i, j] = A[i, j] + b[j] } } }   4 of f32
 //

@@ -1,4 +1,4 @@
-// How many neighbours a thread takes at once where nobody says.
+// The vector width of the default schedule.
 
 #ifndef PASSES_SCHEDULE_DEFAULT_LANES_H
 #define PASSES_SCHEDULE_DEFAULT_LANES_H
