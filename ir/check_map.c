@@ -5,7 +5,7 @@
 #include "ir/build.h"
 #include "ir/walk.h"
 
-// What the copy engine can do.
+// What TMA can do.
 enum { RANK_MOST = 5, BOX_MOST = 256, GROUP_BYTES = 16 };
 
 // Return what is wrong with the box of a map, or NULL.
@@ -124,7 +124,7 @@ void check_tensor_copy(struct checking *c, const struct ir_stmt *s)
     check_shared(c, copy->buffer, copy->n, copy->index);
     check_must_name(c, type_equal(copy->buffer->elem, b->elem),
                     copy->buffer->name, "a copy does not convert");
-    check_must(c, !c->in_stage, NULL, "a copy by the engine inside a stage");
+    check_must(c, !c->in_stage, NULL, "a copy by TMA inside a stage");
     if (ir_copy_is_load(s))
         check_load(c, copy);
     else

@@ -17,7 +17,7 @@ struct eval_argument {
     size_t size; // bytes at `data`
 };
 
-// The multiprocessors of the device that the interpreter stands for: few, so
+// The SMs of the device that the interpreter stands for: few, so
 // that small problems keep them busy for several rounds.
 enum { EVAL_MULTIPROCESSORS = 3 };
 

@@ -1,5 +1,4 @@
-// Copies by the copy engine, done at once: of pieces, and of boxes element by
-// element.
+// Copies by TMA, done at once: of pieces, and of boxes element by element.
 //
 // A box lies in shared memory without gaps, its last dimension fastest.  At
 // level flat, where storage is what it is on the device, groups of 16 bytes

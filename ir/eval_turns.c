@@ -8,7 +8,7 @@
 
 enum { STACK_BYTES = 128 << 10 };
 
-// One who takes turns.
+// A thread, or several that run together, with a stack of its own.
 struct turn {
     ucontext_t here, back; // where it goes on, and who gave it the turn
     struct group *part;
@@ -17,7 +17,8 @@ struct turn {
     bool is_done;
 };
 
-// Be one who takes turns; makecontext passes integers, so a pointer in two.
+// Run a turn from its start; makecontext passes integers, so the pointer comes in
+// two.
 static void begin(unsigned high, unsigned low)
 {
     struct turn *t =
@@ -38,7 +39,7 @@ void eval_pause(struct machine *m, struct span span)
                   "what a thread waits for never comes");
 }
 
-// Get one ready for its first turn.
+// Give a turn its stack, and let it start at `begin`.
 static void prepare(struct turn *t, char *stack)
 {
     getcontext(&t->here);
@@ -50,7 +51,7 @@ static void prepare(struct turn *t, char *stack)
                 (unsigned)bits);
 }
 
-// Give each one a turn that is not done; returns how many are not.
+// Run each that is not done until it waits; returns how many are not done.
 static size_t give_turns(struct machine *m, struct turn *turns, size_t n)
 {
     struct turn *outer = m->turn;

@@ -249,9 +249,9 @@ struct ir_tile {
     struct ir_descriptor descriptor; // of operands of a warpgroup
 };
 
-// A tensor map: how the copy engine sees an array of the caller's, or of the
-// workspace, in boxes.  The launch function makes it of the array's address and
-// sizes.
+// A tensor map: how TMA, the Tensor Memory Accelerator of sm_90 and newer, sees
+// an array of the caller's, or of the workspace, in boxes.  The launch function
+// makes it of the array's address and sizes.
 struct ir_map {
     const char *name;         // interned
     struct ir_buffer *buffer; // in global memory
@@ -261,8 +261,8 @@ struct ir_map {
     struct span span;
 };
 
-// A copy by the copy engine, between an array in global memory and one in
-// shared memory: of a box, by a tensor map, where outside of the array loads
+// A copy by TMA, between an array in global memory and one in shared memory: of a
+// box, by a tensor map, where outside of the array loads
 // give zeros and stores do nothing; or of a piece, whose elements lie one
 // behind the other on both sides, without a map.
 struct ir_tensor_copy {
@@ -413,7 +413,7 @@ const char *type_name(struct type t); // of one lane
 const char *type_c_name(struct type t);
 unsigned type_bits(struct type t);   // of one lane
 size_t type_bytes(struct type t);    // of all lanes
-bool type_is_integer(struct type t); // `int` included, bool not
+bool type_is_integer(struct type t); // index types included, bool not
 bool type_is_signed(struct type t);
 bool type_is_float(struct type t);   // storage-only types included
 bool type_is_storage(struct type t); // f8: conversions only

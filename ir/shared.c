@@ -28,8 +28,8 @@ int64_t shared_bytes(struct arena *a, const struct ir_buffer *b)
     return bytes;
 }
 
-// Set which statements of the launch use an array; none: first > last.  The
-// copy engine may use one whenever it likes.
+// Set which statements of the launch use an array; none: first > last.  TMA may
+// use one at any time.
 static void find_life(const struct ir_block *body, struct shared_place *place)
 {
     place->first = body->n;

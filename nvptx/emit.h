@@ -239,7 +239,7 @@ void emit_hinted_copy(struct emitter *e, const struct ir_stmt *s, size_t bytes,
 // ---- emit_elect.c
 
 // Find the branches of a launch that one lane of a warp takes, any of them, to
-// ask the copy engine: fills `elected`.
+// ask TMA: fills `elected`.
 void emit_elect_begin(struct emitter *e, struct ir_launch *launch);
 
 // Return whether this lane is the one that its warp elects: always the same.

@@ -1,4 +1,4 @@
-// Who asks the copy engine: `elect.sync` in the place of the first lane of a
+// Who asks TMA: `elect.sync` in the place of the first lane of a
 // warp.
 //
 //   if thread.x % 32 < 1 { tma_load ... }      =>      if elect() { ... }
@@ -10,7 +10,7 @@
 // lanes, or its own.  The groups of a thread's copies are ended by the thread
 // that began them, so of branches with such groups all are elected or none.
 // What the first lane alone does in shared memory it does for itself, without a
-// barrier: up to the next one it asks the engine, too.
+// barrier: up to the next one it asks TMA, too.
 
 #include "nvptx/emit.h"
 
@@ -22,12 +22,12 @@ enum { LANES = 32 };
 // A search for such branches.
 struct search {
     struct emitter *e;
-    bool ends_groups;      // branches with groups may be elected
-    struct map same;       // names that are the same in all lanes of a warp
-    bool may_differ;       // what was just looked at: between lanes
-    size_t engine, groups; // what was just looked at: its copies, their groups
-    bool is_apart;         // some lane alone was in shared memory since all met
-    size_t met;            // branches found until then
+    bool ends_groups;   // branches with groups may be elected
+    struct map same;    // names that are the same in all lanes of a warp
+    bool may_differ;    // what was just looked at: between lanes
+    size_t tma, groups; // what was just looked at: its copies, their groups
+    bool is_apart;      // some lane alone was in shared memory since all met
+    size_t met;         // branches found until then
     struct VEC(struct ir_stmt *) branches;
 };
 
@@ -109,10 +109,10 @@ static void see_stmt(struct ir_stmt *t, void *context)
         s->may_differ |= sync_threads(t->u.sync.kind) > 0;
         break;
     case STMT_tma_load:
-    case STMT_bulk_load: s->engine++; break;
+    case STMT_bulk_load: s->tma++; break;
     case STMT_tma_store:
     case STMT_bulk_store:
-        s->engine++;
+        s->tma++;
         s->groups++;
         break;
     case STMT_store:
@@ -130,7 +130,7 @@ static void see_stmt(struct ir_stmt *t, void *context)
 static void look_at(struct search *s, struct ir_block *b)
 {
     s->may_differ = false;
-    s->engine = s->groups = 0;
+    s->tma = s->groups = 0;
     ir_each_stmt(b, see_stmt, s);
 }
 
@@ -191,7 +191,7 @@ static void visit_branch(struct search *s, struct ir_stmt *t)
     }
     look_at(s, &t->u.branch.then);
     bool may_elect = is_first_lane(t->u.branch.cond) &&
-                     !t->u.branch.otherwise.n && s->engine + s->groups &&
+                     !t->u.branch.otherwise.n && s->tma + s->groups &&
                      (s->ends_groups || !s->groups) && !s->may_differ;
     if (!may_elect)
         note_apart(s, t);

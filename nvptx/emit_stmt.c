@@ -273,7 +273,7 @@ static void emit_for(struct emitter *e, struct ir_stmt *s)
 }
 
 // Return whether all that a branch does is wait for copies that the thread
-// itself had the engine make: without any that is no wait.
+// itself had TMA make: without any that is no wait.
 static bool is_own_wait(const struct ir_stmt *s)
 {
     const struct ir_block *then = &s->u.branch.then;

@@ -1,11 +1,11 @@
-// Copies by the copy engine: of boxes, through tensor maps, parameters of 128
+// Copies by TMA: of boxes, through tensor maps, parameters of 128
 // bytes that no thread changes; and of pieces, without a map.
 //
-// The engine counts dimensions from the innermost one.
+// TMA counts dimensions from the innermost one.
 
 #include "nvptx/emit.h"
 
-// What the engine takes: words of a map, and its alignment.
+// What TMA takes: words of a map, and its alignment.
 enum { MAP_WORDS = 16, MAP_ALIGN = 64 };
 
 // The number of operands of a load besides the coordinates, and of a store.
@@ -60,15 +60,15 @@ static LLVMValueRef add_hint(struct emitter *e, LLVMValueRef *args, unsigned *n,
     return emit_int(e, type_scalar(TYPE_bool), hint != HINT_usual);
 }
 
-// Report a target that has no copy engine.
+// Report a target that has no TMA.
 static bool check_target(struct emitter *e, const struct ir_stmt *s)
 {
     return emit_need(e, FEATURE_tensor, s->span, "boxes through tensor maps");
 }
 
 // Call the intrinsic `name` of as many dimensions as the copy has.
-static void call_engine(struct emitter *e, const struct ir_tensor_copy *copy,
-                        const char *name, LLVMValueRef *args, unsigned n)
+static void call_tma(struct emitter *e, const struct ir_tensor_copy *copy,
+                     const char *name, LLVMValueRef *args, unsigned n)
 {
     const char *of_rank =
         arena_printf(e->arena, "%s.%ud", name, copy->map->buffer->rank);
@@ -93,7 +93,7 @@ void emit_tensor_load(struct emitter *e, const struct ir_stmt *s)
     args[n++] = emit_int(e, type_scalar(TYPE_bool), copy->multicast != NULL);
     args[n++] = is_hinted;
     args[n++] = emit_int(e, type_scalar(TYPE_u32), 0);
-    call_engine(e, copy, "llvm.nvvm.cp.async.bulk.tensor.g2s.tile", args, n);
+    call_tma(e, copy, "llvm.nvvm.cp.async.bulk.tensor.g2s.tile", args, n);
 }
 
 void emit_tensor_store(struct emitter *e, const struct ir_stmt *s)
@@ -107,7 +107,7 @@ void emit_tensor_store(struct emitter *e, const struct ir_stmt *s)
     unsigned n = add_coordinates(e, args, 2, copy);
     LLVMValueRef is_hinted = add_hint(e, args, &n, copy->hint);
     args[n++] = is_hinted;
-    call_engine(e, copy, "llvm.nvvm.cp.async.bulk.tensor.s2g.tile", args, n);
+    call_tma(e, copy, "llvm.nvvm.cp.async.bulk.tensor.s2g.tile", args, n);
 }
 
 // Return the bytes of a piece.
@@ -122,7 +122,7 @@ void emit_bulk_load(struct emitter *e, const struct ir_stmt *s)
 {
     const struct ir_tensor_copy *copy = &s->u.copy;
     LLVMValueRef args[LOAD_OPERANDS];
-    if (!emit_need(e, FEATURE_tensor, s->span, "pieces by the copy engine"))
+    if (!emit_need(e, FEATURE_tensor, s->span, "pieces by TMA"))
         return;
     LLVMTypeRef cluster = LLVMPointerTypeInContext(e->context, 7);
     args[0] = LLVMBuildAddrSpaceCast(
@@ -144,7 +144,7 @@ void emit_bulk_store(struct emitter *e, const struct ir_stmt *s)
 {
     const struct ir_tensor_copy *copy = &s->u.copy;
     LLVMValueRef args[STORE_OPERANDS + 1];
-    if (!emit_need(e, FEATURE_tensor, s->span, "pieces by the copy engine"))
+    if (!emit_need(e, FEATURE_tensor, s->span, "pieces by TMA"))
         return;
     args[0] = emit_address(e, copy->piece_of, copy->at[0]);
     args[1] = emit_address(e, copy->buffer, copy->index[0]);

@@ -34,7 +34,7 @@ static int memory_file(const struct process_input *input)
 
 // What a child gets: files, and the pipes' ends for it and for us; -1 if not
 // open.
-struct plumbing {
+struct child_files {
     int inputs[PROCESS_INPUTS_MOST];
     size_t n_inputs;
     int ours[SPAWN_PIPES], theirs[SPAWN_PIPES];
@@ -51,16 +51,16 @@ static void close_all(int *fds, size_t n)
 }
 
 // Open the inputs of a process; standard input is empty if it has none.
-static bool open_inputs(const struct process *p, struct plumbing *pipes)
+static bool open_inputs(const struct process *p, struct child_files *files)
 {
     static const struct process_input nothing = {"", 0};
     const struct process_input *inputs = p->n_inputs ? p->inputs : &nothing;
     size_t n = p->n_inputs ? p->n_inputs : 1;
-    for (; pipes->n_inputs < n; pipes->n_inputs++) {
-        int fd = memory_file(&inputs[pipes->n_inputs]);
+    for (; files->n_inputs < n; files->n_inputs++) {
+        int fd = memory_file(&inputs[files->n_inputs]);
         if (fd < 0)
             return false;
-        pipes->inputs[pipes->n_inputs] = fd;
+        files->inputs[files->n_inputs] = fd;
     }
     return true;
 }
@@ -77,30 +77,30 @@ static bool open_pipe(int *ours, int *theirs)
 }
 
 // Open everything that a child gets; false, with errno, on failure.
-static bool open_plumbing(const struct process *p, struct plumbing *pipes)
+static bool open_files(const struct process *p, struct child_files *files)
 {
-    *pipes = (struct plumbing){.ours = {-1, -1}, .theirs = {-1, -1}};
+    *files = (struct child_files){.ours = {-1, -1}, .theirs = {-1, -1}};
     if (p->n_inputs > PROCESS_INPUTS_MOST) {
         errno = E2BIG;
         return false;
     }
-    return open_inputs(p, pipes) &&
-           open_pipe(&pipes->ours[SPAWN_OUT], &pipes->theirs[SPAWN_OUT]) &&
-           open_pipe(&pipes->ours[SPAWN_ERR], &pipes->theirs[SPAWN_ERR]);
+    return open_inputs(p, files) &&
+           open_pipe(&files->ours[SPAWN_OUT], &files->theirs[SPAWN_OUT]) &&
+           open_pipe(&files->ours[SPAWN_ERR], &files->theirs[SPAWN_ERR]);
 }
 
 // ---- In the child, which shares memory with its parent ---------------------
 
 // Put the files where the tool expects them.  Returns an errno.
-static int place_files(const struct plumbing *pipes)
+static int place_files(const struct child_files *files)
 {
-    if (dup2(pipes->inputs[0], 0) < 0)
+    if (dup2(files->inputs[0], 0) < 0)
         return errno;
     for (int i = 0; i < SPAWN_PIPES; i++)
-        if (dup2(pipes->theirs[i], 1 + i) < 0)
+        if (dup2(files->theirs[i], 1 + i) < 0)
             return errno;
-    for (int i = 1; i < (int)pipes->n_inputs; i++)
-        if (dup2(pipes->inputs[i], 2 + i) < 0)
+    for (int i = 1; i < (int)files->n_inputs; i++)
+        if (dup2(files->inputs[i], 2 + i) < 0)
             return errno;
     return 0;
 }
@@ -117,7 +117,7 @@ static void reset_signals(void)
 }
 
 // Become the tool.  Returns an errno.
-static int become(const struct process *p, const struct plumbing *pipes,
+static int become(const struct process *p, const struct child_files *files,
                   int64_t cpu_seconds, pid_t parent)
 {
     char *const environment[] = {NULL};
@@ -130,7 +130,7 @@ static int become(const struct process *p, const struct plumbing *pipes,
     if (cpu.rlim_cur == RLIM_INFINITY || (int64_t)cpu.rlim_cur > cpu_seconds)
         cpu.rlim_cur = (rlim_t)cpu_seconds;
     setrlimit(RLIMIT_CPU, &cpu);
-    int error = place_files(pipes);
+    int error = place_files(files);
     if (error)
         return error;
     reset_signals();
@@ -140,8 +140,8 @@ static int become(const struct process *p, const struct plumbing *pipes,
 
 // ---- In the caller ---------------------------------------------------------
 
-// Start the tool on its plumbing.  Returns an errno.
-static int start(const struct process *p, const struct plumbing *pipes,
+// Start the tool with these files.  Returns an errno.
+static int start(const struct process *p, const struct child_files *files,
                  int64_t cpu_seconds, pid_t *pid)
 {
     volatile int error = 0;
@@ -151,7 +151,7 @@ static int start(const struct process *p, const struct plumbing *pipes,
     pthread_sigmask(SIG_BLOCK, &all, &before);
     pid_t child = vfork();
     if (child == 0) {
-        error = become(p, pipes, cpu_seconds, parent);
+        error = become(p, files, cpu_seconds, parent);
         _exit(127);
     }
     if (child < 0)
@@ -165,15 +165,15 @@ static int start(const struct process *p, const struct plumbing *pipes,
 
 int spawn(const struct process *p, int64_t cpu_seconds, struct spawned *out)
 {
-    struct plumbing pipes;
-    int error = open_plumbing(p, &pipes) ? 0 : errno;
+    struct child_files files;
+    int error = open_files(p, &files) ? 0 : errno;
     if (!error)
-        error = start(p, &pipes, cpu_seconds, &out->pid);
-    close_all(pipes.inputs, pipes.n_inputs);
-    close_all(pipes.theirs, SPAWN_PIPES);
+        error = start(p, &files, cpu_seconds, &out->pid);
+    close_all(files.inputs, files.n_inputs);
+    close_all(files.theirs, SPAWN_PIPES);
     if (error)
-        close_all(pipes.ours, SPAWN_PIPES);
+        close_all(files.ours, SPAWN_PIPES);
     for (int i = 0; i < SPAWN_PIPES; i++)
-        out->pipes[i] = pipes.ours[i];
+        out->pipes[i] = files.ours[i];
     return error;
 }

@@ -177,7 +177,7 @@ enum {
                 1 << INGOT_POISONED
 };
 
-/* What the copy engine can address. */
+/* What TMA can address. */
 enum { TENSOR_RANK = 5, TENSOR_ALIGN = 16 };
 #define TENSOR_SIZE_LIMIT   (INT64_C(1) << 32)
 #define TENSOR_STRIDE_LIMIT (INT64_C(1) << 40)
@@ -213,7 +213,7 @@ struct loaded {
     launch_kernel *launch;    /* the driver's cuLaunchKernel */
     atomic_int status;        /* not OK: every use returns this ... */
     atomic_bool is_stale;     /* the context is gone; skip it */
-    int multiprocessors;      /* of the context's device */
+    int sms;                  /* of the context's device */
     struct ingot_load report; /* `contexts` unused */
     char text[INGOT_TEXT_SIZE]; /* ... with this text */
     struct kernel kernels[];    /* by entry */
@@ -1005,7 +1005,7 @@ static int identify_device(const struct driver *driver, struct loaded *loaded)
             driver->cuDeviceGetAttribute(&minor, ATTRIBUTE_CC_MINOR, device);
     if (!result)
         result = driver->cuDeviceGetAttribute(
-            &loaded->multiprocessors, ATTRIBUTE_MULTIPROCESSORS, device);
+            &loaded->sms, ATTRIBUTE_MULTIPROCESSORS, device);
     if (result)
         return result;
     driver->cuDriverGetVersion(&version);
@@ -1349,8 +1349,7 @@ int64_t ingot_resident(struct ingot_module *module, CUstream stream,
 {
     struct loaded *loaded;
 
-    return use(module, 0, stream, &loaded) ? each
-                                           : each * loaded->multiprocessors;
+    return use(module, 0, stream, &loaded) ? each : each * loaded->sms;
 }
 
 enum ingot_status ingot_available(struct ingot_module *module, uint32_t entry,
@@ -1388,7 +1387,7 @@ static bool is_empty(const struct ingot_tensor *tensor, const int64_t *sizes)
     return false;
 }
 
-/* Why the engine cannot address an array of these sizes and distances, or
+/* Why TMA cannot address an array of these sizes and distances, or
  * NULL; fills `bytes` with the distances. */
 static const char *tensor_fault(const struct ingot_tensor *tensor,
                                 const int64_t *sizes, const int64_t *strides,

@@ -134,7 +134,7 @@ struct ingot_artifact {
     const struct ingot_entry *entries; /* launched by their index */
 };
 
-/* How the copy engine of sm_90 and newer sees one array, in boxes.  Dimensions
+/* How TMA (sm_90 and newer) sees one array, in boxes.  Dimensions
  * count from the innermost one. */
 struct ingot_tensor {
     const char *name; /* "A: boxes of 128 x 64", for texts */
@@ -204,9 +204,9 @@ ingot_launch(struct ingot_module *module, uint32_t entry, CUstream stream,
              uint32_t dynamic_shared, void **params);
 
 /* How many blocks run at a time on the GPU that `stream` belongs to, `each` of
- * them on a multiprocessor: the grid of kernels whose blocks compute one part
+ * them on an SM: the grid of kernels whose blocks compute one part
  * of the result after another.  Loads as ingot_launch does; where that fails,
- * which the launch then says, there is one multiprocessor. */
+ * which the launch then says, there is one SM. */
 INGOT_API int64_t ingot_resident(struct ingot_module *module, CUstream stream,
                                  int64_t each);
 
@@ -227,7 +227,7 @@ struct ingot_tensor_map {
  * about a tenth of a microsecond and keeps nothing: launch functions call it
  * for each launch.  Loads as ingot_launch does.  INGOT_OLD_DRIVER before
  * CUDA 12.0; INGOT_MISALIGNED unless `array` is a multiple of 16 bytes;
- * INGOT_BAD_SIZE for what the engine cannot address: a size above 2^32, a
+ * INGOT_BAD_SIZE for what TMA cannot address: a size above 2^32, a
  * distance that is no multiple of 16 bytes or not below 2^40.  An array
  * without elements gets a map of zeros, which no kernel may use. */
 INGOT_API enum ingot_status

@@ -101,7 +101,7 @@ static void add_variant(struct arena *a, struct plan *plan,
 }
 
 // Return the bytes that a variant wants an array parameter to be aligned to:
-// the copy engine takes multiples of 16 only.
+// TMA takes multiples of 16 only.
 static uint32_t variant_align(const struct ir_kernel *variant,
                               const struct ir_buffer *b)
 {

@@ -1,5 +1,5 @@
-// proxies: the copy engine sees what threads wrote to global memory only from
-// the next launch on.
+// proxies: TMA sees what threads wrote to global memory only from the next
+// launch on.
 //
 //   launch f { W[block.x] = A[block.x]
 //              tma_load S[0] = W_map[0] signals full[0] }   // E0856
@@ -42,7 +42,7 @@ static void see_atomic(struct ir_expr *x, void *context)
         w->span = x->span;
 }
 
-// Report a load by the engine from what threads of the launch write.
+// Report a load by TMA from what threads of the launch write.
 static void see_load(struct ir_stmt *s, void *context)
 {
     struct search *search = context;

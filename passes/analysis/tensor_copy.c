@@ -1,4 +1,4 @@
-// Copies that the copy engine may do.
+// Copies that TMA may do.
 
 #include "passes/analysis/tensor_copy.h"
 

@@ -1,4 +1,4 @@
-// Copies that the copy engine may do, in boxes or in pieces: between an array
+// Copies that TMA may do, in boxes or in pieces: between an array
 // in global memory and one in shared memory.
 
 #ifndef PASSES_ANALYSIS_TENSOR_COPY_H

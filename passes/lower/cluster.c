@@ -1,5 +1,5 @@
 // Boxes that several blocks of a cluster need: each of them copies a part, and
-// the copy engine writes it to the shared memory of all.
+// TMA writes it to the shared memory of all.
 //
 //   for c in 0..2 @cluster.x {
 //     for n in 0..256 { for k in 0..64 { S[n, k] = B[j * 256 + n, l * 64 + k] } }

@@ -18,7 +18,7 @@
 // waited for are complete to it alone, so where all threads of a block wait,
 // they meet behind that, unless no thread ever touches what others copy: a
 // first walk, which only looks, finds that out.  It also finds the boxes that
-// threads have stored out of shared memory: the engine may read these, and
+// threads have stored out of shared memory: TMA may read these, and
 // write what they are stored to, up to where they are waited for.
 
 #include "ir/build.h"
@@ -49,7 +49,7 @@ struct walk {
     struct ir_block *may_split;  // the branch there, if it can be cut in two
     size_t split;                // where it has to be; 0: nowhere
     struct touches *seen;        // by the walk that only looks; NULL later
-    struct touches stored;       // by the engine out of shared memory
+    struct touches stored;       // by TMA out of shared memory
     struct touches arrived;      // those, and where it stores them
     bool meets_after_waits;
 };
@@ -372,7 +372,7 @@ static bool can_split(const struct walk *w, const struct ir_stmt *s)
            ir_is_stable(s->u.branch.cond);
 }
 
-// Return whether a statement waits until the engine has read shared memory.
+// Return whether a statement waits until TMA has read shared memory.
 static bool waits_for_stores(const struct ir_stmt *s)
 {
     return s->kind == STMT_sync && (s->u.sync.kind == SYNC_bulk_wait_read ||
@@ -567,7 +567,7 @@ static bool share_copies(struct walk *w, const struct touches *all)
     return found;
 }
 
-// Note what the engine stores out of shared memory, and where.
+// Note what TMA stores out of shared memory, and where.
 static void find_stored(struct walk *w, const struct touches *all)
 {
     for (size_t i = 0; i < all->n; i++) {

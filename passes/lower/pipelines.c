@@ -233,7 +233,7 @@ static void see_unmarked(struct ir_stmt *s, void *context)
                     (s->kind == STMT_stage && copies_marked(&s->u.stage));
 }
 
-// Set *(bool *)context at a barrier, or a fence for the copy engine: it lets
+// Set *(bool *)context at a barrier, or a fence for TMA: it lets
 // that see what has arrived.
 static void see_barrier(struct ir_stmt *s, void *context)
 {

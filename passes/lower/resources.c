@@ -10,7 +10,7 @@
 
 enum { THREADS_MOST = 1024, LOCAL_MOST = 512 * 1024 };
 
-// What a multiprocessor has, and how it is given out.
+// What an SM has, and how it is given out.
 enum {
     REGISTERS = 65536,
     REGISTERS_UNIT = 8, // for a thread

@@ -9,7 +9,7 @@
 // A loop is a dimension of the box if it moves one index of the array in
 // global memory, by 1 in each iteration, and no loop inside of it does; others
 // stay around.  How a box lies in shared memory is not derived but compared:
-// each of its elements, with where the copy engine puts it.
+// each of its elements, with where TMA puts it.
 
 #include "passes/lower/tensor_box.h"
 
@@ -220,7 +220,7 @@ static uint64_t byte_of(const struct search *s, uint64_t number)
     return (row * (uint64_t)row_length + column) * type_bytes(near->elem);
 }
 
-// Return whether each element of a box lies where the engine puts it with a
+// Return whether each element of a box lies where TMA puts it with a
 // swizzle of `span` bytes.
 static bool lies_as(const struct search *s, uint32_t span)
 {
@@ -258,7 +258,7 @@ static const char *find_swizzle(struct search *s)
         box->swizzle = spans[i];
         return NULL;
     }
-    return "its swizzle is none of the copy engine: rows of 32, 64 or 128 bytes "
+    return "TMA has no such swizzle: rows of 32, 64 or 128 bytes "
            "with groups of 16 exchanged, as by swizzle(1, b, 2), (2, b, 1) or "
            "(3, b, 0) with 2^b elements in 16 bytes";
 }

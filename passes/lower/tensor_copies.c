@@ -1,5 +1,5 @@
-// tensor_copies: copies marked @via(tma) are done box by box by the copy
-// engine, those marked @via(bulk) piece by piece.
+// tensor_copies: copies marked @via(tma) are done box by box by TMA, those marked
+// @via(bulk) piece by piece.
 //
 //   for k in 0..n {                         alloc S_full: u64[1] in shared
 //     alloc S: f16[64, 64] in shared        mbarrier_init(S_full[0], 1)
@@ -167,7 +167,7 @@ static struct ir_stmt *copy_of(struct pass *p, const struct tensor_box *box,
     return ir_stmt_tensor_copy(a, of->is_load ? load : store, &copy);
 }
 
-// Let the arrays of a copy begin where the engine wants them to: those that
+// Let the arrays of a copy begin where TMA wants them to: those that
 // have a map are seen to by the launch function.
 static void align_arrays(const struct tensor_box *box)
 {
@@ -483,7 +483,7 @@ static void wait_later(struct walk *w, const struct tensor_box *box,
     }
 }
 
-// Append a store of the boxes: every thread lets the engine see what it wrote.
+// Append a store of the boxes: every thread lets TMA see what it wrote.
 // Where the kernel does not read the result, it need only have been read from
 // shared memory.
 static void append_store(struct walk *w, const struct tensor_box *box,

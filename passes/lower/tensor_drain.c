@@ -10,8 +10,8 @@
 // The thread that has the boxes stored waits in front of the next statement
 // that writes the array, which may be in the next iteration of a loop further
 // out, and behind all of these loops: a block does not end before its shared
-// memory has been read.  An array marked `double` gets two halves: while the
-// engine stores one, the threads fill the other.  The thread then waits right
+// memory has been read.  An array marked `double` gets two halves: while
+// TMA stores one, the threads fill the other.  The thread then waits right
 // behind each store for the one before, whose half is the next to be filled.
 //
 //   for c in 0..4 { S[c % 2] = f(c)    C = boxes of S[c % 2]    bulk_wait_read(1) }

@@ -1,5 +1,5 @@
-// tensor_rings: loops marked @pipeline whose copies are boxes have the copy
-// engine fill a ring ahead of its use.
+// tensor_rings: loops marked @pipeline whose copies are boxes have TMA fill a ring
+// ahead of its use.
 //
 //   for i in 0..m {                        alloc S: f32[3, 64] in shared
 //     for k in 0..n @pipeline(3) {         alloc S_full: u64[3] in shared

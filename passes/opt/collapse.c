@@ -37,7 +37,7 @@ static void see_let(struct ir_stmt *s, void *context)
         map_set(&c->values, s->u.let.var, s->u.let.value);
 }
 
-// Note a copy by the engine: it sees an array as it was declared.
+// Note a copy by TMA: it sees an array as it was declared.
 static void see_copy(struct ir_stmt *s, void *context)
 {
     *(bool *)context |= ir_is_tensor_copy(s);

@@ -11,7 +11,7 @@
 // block, or to different elements, in whichever iterations of the loops around
 // (meet.h); where the threads of a launch never meet, that needs no proof.
 // Blocks do not wait for each other: in a launch that has what they could wait
-// by, atomics in global memory or a fence, or copies by the engine, nothing is
+// by, atomics in global memory or a fence, or copies by TMA, nothing is
 // owned.  Only arrays that are both read and stored to are asked about: of
 // others there is nothing to keep over a barrier.
 

@@ -267,7 +267,7 @@ static enum proof_reason obstacle(const struct program *p,
     const struct array_use *use = program_use(p, b);
     return p->has_return        ? REASON_returns
            : use->has_mbarriers ? REASON_mbarriers
-           : use->is_engines    ? REASON_engine
+           : use->is_proxy      ? REASON_proxy
            : use->is_async      ? REASON_waits
                                 : REASON_none;
 }

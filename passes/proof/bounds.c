@@ -228,8 +228,8 @@ static void judge(struct system *s, const struct family *f, uint32_t d)
     for (size_t i = 0; i < f->members.n; i++) {
         struct access *x = f->members.at[i];
         if (!x->count[d])
-            access_open(x, CLAIM_bounds,
-                        x->is_engine ? REASON_box : REASON_open, NULL);
+            access_open(x, CLAIM_bounds, x->is_proxy ? REASON_box : REASON_open,
+                        NULL);
         else if (f->members.n == 1 || !holds(s, f, x, d))
             note_open(s, x, d);
     }

@@ -171,7 +171,7 @@ static void add_nodes(struct cover *c, struct system *s,
         for (size_t k = 0; k < n->families.n; k++) {
             const struct family *f = n->families.at[k];
             if (f->first->buffer != c->result || !f->first->writes ||
-                f->first->is_engine)
+                f->first->is_proxy)
                 continue;
             if (is_whole(f))
                 add_family(c, s, f);

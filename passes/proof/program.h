@@ -44,8 +44,8 @@ struct access {
     enum ir_scope atomic_scope;
     bool is_mbarrier; // of an operation on one
     bool is_async;    // a copy that goes on behind its statement
-    bool is_engine;   // of the copy engine, or of asynchronous instructions
-    bool is_beyond;   // may begin outside of its array: the engine fills in
+    bool is_proxy;    // of the asynchronous proxy: TMA, WGMMA
+    bool is_beyond;   // may begin outside of its array: TMA fills in
     const struct scope *scope;
     struct claim claims[CLAIM_COUNT];
 };
@@ -97,7 +97,7 @@ struct node {
 
 // How a launch uses an array.
 struct array_use {
-    bool is_written, is_engines, is_async, has_mbarriers;
+    bool is_written, is_proxy, is_async, has_mbarriers;
     bool may_be_left; // an access may be outside, as far as is known
 };
 

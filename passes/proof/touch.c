@@ -1,5 +1,5 @@
 // The accesses of one statement: loads, stores, atomics, operands of
-// instructions on matrices, copies by the engine.
+// instructions on matrices, copies by TMA.
 
 #include "passes/proof/touch.h"
 
@@ -89,14 +89,14 @@ static void note_tile(struct touch *t, const struct ir_stmt *s, int which)
         is_result = is_far;
     x->writes = is_result;
     x->reads = !is_result || kind == MATRIX_MMA || kind == MATRIX_WGMMA;
-    x->is_engine = is_far && kind == MATRIX_WGMMA;
+    x->is_proxy = is_far && kind == MATRIX_WGMMA;
     for (uint32_t d = 0; d < b->rank && d < IR_TILE_RANK; d++) {
         if (x->count[d] && tile->extent[d] > 1)
             x->count[d] = tile->extent[d];
     }
 }
 
-// ---- Copies by the engine -------------------------------------------------
+// ---- Copies by TMA --------------------------------------------------------
 
 // Say how many elements from an access on are touched that lie one behind the
 // other: of dimensions that are touched whole all, of the one before them some;
@@ -129,7 +129,7 @@ static void note_copy(struct touch *t, const struct ir_stmt *s)
     struct access *x = add(t, far, copy->n_at, copy->at, s->span);
     x->reads = is_load;
     x->writes = !is_load;
-    x->is_engine = true;
+    x->is_proxy = true;
     x->is_beyond = copy->map != NULL;
     for (uint32_t d = 0; copy->map && d < far->rank; d++)
         x->count[d] = x->count[d] ? copy->map->box[d] : 0;
@@ -138,7 +138,7 @@ static void note_copy(struct touch *t, const struct ir_stmt *s)
     x = add(t, copy->buffer, copy->n, copy->index, s->span);
     x->reads = !is_load;
     x->writes = is_load;
-    x->is_engine = true;
+    x->is_proxy = true;
     spread(x, ir_copy_elements(copy));
     if (!copy->barrier)
         return;

@@ -81,7 +81,7 @@ static void types_and_swizzles_are_the_drivers(void **state)
     close_balanced(module);
 }
 
-static void what_the_engine_cannot_address_is_refused(void **state)
+static void what_tma_cannot_address_is_refused(void **state)
 {
     struct sample sample;
     struct ingot_module *module;
@@ -174,7 +174,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_driver_is_told_everything),
         cmocka_unit_test(types_and_swizzles_are_the_drivers),
-        cmocka_unit_test(what_the_engine_cannot_address_is_refused),
+        cmocka_unit_test(what_tma_cannot_address_is_refused),
         cmocka_unit_test(an_array_without_elements_has_no_map),
         cmocka_unit_test(a_driver_that_knows_no_maps_is_too_old),
         cmocka_unit_test(a_refusal_is_reported),

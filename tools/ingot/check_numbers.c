@@ -6,12 +6,6 @@
 
 enum { LARGEST_NUMBER = 1 << 17, NARROW_MOST = 16 };
 
-// Return whether a type holds whole numbers.
-static bool is_whole(struct type type)
-{
-    return type_is_integer(type) || type_is_index(type);
-}
-
 // Add a number unless it is there.
 static void add_number(struct chooser *c, int64_t x)
 {
@@ -26,9 +20,10 @@ static void add_number(struct chooser *c, int64_t x)
 // Add the number that an expression is, or where its type ends.
 static void see_number(struct ir_expr *x, void *context)
 {
-    if (x->op == OP_const && is_whole(x->type))
+    if (x->op == OP_const && type_is_integer(x->type))
         add_number(context, x->u.i);
-    if (x->op != OP_cast || !is_whole(x->type) || !is_whole(x->args[0]->type) ||
+    if (x->op != OP_cast || !type_is_integer(x->type) ||
+        !type_is_integer(x->args[0]->type) ||
         type_bits(x->type) > NARROW_MOST ||
         type_bits(x->args[0]->type) <= type_bits(x->type))
         return;

@@ -8,12 +8,6 @@
 
 #include <string.h>
 
-// Return whether a type holds whole numbers.
-static bool is_whole(struct type type)
-{
-    return type_is_integer(type) || type_is_index(type);
-}
-
 enum { NARROW_BITS = 16, CORNER_WALKS = 8 };
 
 // ---- Goals ----------------------------------------------------------------
@@ -34,7 +28,7 @@ static void see_number(struct ir_expr *x, void *context)
 {
     struct reach *r = context;
     size_t most = sizeof r->numbers / sizeof *r->numbers;
-    if (x->op == OP_const && is_whole(x->type) && x->u.i > 1 &&
+    if (x->op == OP_const && type_is_integer(x->type) && x->u.i > 1 &&
         r->n_numbers < most)
         r->numbers[r->n_numbers++] = x->u.i;
 }
@@ -42,15 +36,16 @@ static void see_number(struct ir_expr *x, void *context)
 // Return whether an expression makes a number narrow.
 static bool is_narrowing(const struct ir_expr *x)
 {
-    return x->op == OP_cast && is_whole(x->type) &&
-           is_whole(x->args[0]->type) && type_bits(x->type) <= NARROW_BITS &&
+    return x->op == OP_cast && type_is_integer(x->type) &&
+           type_is_integer(x->args[0]->type) &&
+           type_bits(x->type) <= NARROW_BITS &&
            type_bits(x->args[0]->type) > type_bits(x->type);
 }
 
 // Return whether an expression is the remainder of a constant.
 static bool is_remainder(const struct ir_expr *x)
 {
-    return (x->op == OP_mod || x->op == OP_div) && is_whole(x->type) &&
+    return (x->op == OP_mod || x->op == OP_div) && type_is_integer(x->type) &&
            x->args[1]->op == OP_const && x->args[1]->u.i > 1;
 }
 

@@ -12,9 +12,9 @@
 static struct ir_expr *settle(struct arena *a, struct ir_expr *x, void *context)
 {
     const struct problem *p = context;
-    if (x->op != OP_resident || !p->multiprocessors)
+    if (x->op != OP_resident || !p->sms)
         return x;
-    return ir_mul(a, x->args[0], ir_int(a, p->multiprocessors));
+    return ir_mul(a, x->args[0], ir_int(a, p->sms));
 }
 
 // Return the value of an expression over the parameters; false if it has none.

@@ -44,7 +44,7 @@ static int ask(struct driver *d)
     for (int i = 0; i < N && !result; i++)
         result = d->cuDeviceGetAttribute(&values[i], attributes[i], d->device);
     d->sm = (unsigned)(values[0] * 10 + values[1]);
-    d->multiprocessors = values[2];
+    d->sms = values[2];
     d->l2_bytes = values[3];
     return result;
 }

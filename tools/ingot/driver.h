@@ -17,7 +17,7 @@ struct driver {
     void *context;    // its primary context, current in this thread
     unsigned sm;      // 90 for compute capability 9.0
     int version;      // 13000 for a driver made for CUDA 13.0
-    int multiprocessors;
+    int sms;
     int64_t l2_bytes; // of its last-level cache
     char name[128];   // "NVIDIA H200"
 };

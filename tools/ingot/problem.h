@@ -52,7 +52,7 @@ struct problem {
     bool is_sparse; // of large arrays without a range the first part is written
     struct eval_argument *values; // of each parameter; arrays: size alone
     struct VEC(struct problem_array) arrays;
-    int64_t multiprocessors; // of the device; 0: those of the interpreter
+    int64_t sms; // of the device; 0: those of the interpreter
 };
 
 // How asking for a problem ended.

@@ -44,7 +44,7 @@ bool run_make(struct run *r, struct run_kernel *on,
 static bool choose(struct run *r)
 {
     const struct run_kernel *k = r->on;
-    r->problem.multiprocessors = k->driver.multiprocessors;
+    r->problem.sms = k->driver.sms;
     r->report.dispatch = &r->dispatch;
     return dispatch_make(&k->c->arena, &r->problem, k->variants, k->n_variants,
                          k->options->variant, &r->diags, &r->dispatch);

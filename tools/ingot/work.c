@@ -67,7 +67,7 @@ static double middle_value(struct counter *c, struct ir_expr *x,
 static void set_middle(struct counter *c, const struct ir_var *var,
                        struct ir_expr *value)
 {
-    if (type_is_index(var->type) || type_is_integer(var->type))
+    if (type_is_integer(var->type))
         map_set(&c->middles, var,
                 ir_substitute(&c->arena, value, &c->middles, NULL));
 }

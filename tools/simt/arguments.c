@@ -148,7 +148,7 @@ static bool set_parameters(struct running *r)
     return true;
 }
 
-// Return the map of an array: the copy engine counts dimensions from the
+// Return the map of an array: TMA counts dimensions from the
 // innermost one.
 static struct tensor_map map_of(const struct running *r, const struct ir_map *m)
 {

@@ -263,7 +263,7 @@ static struct tensor_copy bytes_of(const struct site *s, uint64_t shared,
                                 .shared = pointer_of(shared)};
 }
 
-// Return whether a run has a number of bytes that the engine copies; else a
+// Return whether a run has a number of bytes that TMA copies; else a
 // finding says so.
 static bool is_whole(struct machine *m, const struct site *s, uint64_t shared,
                      uint64_t bytes)

@@ -3,7 +3,7 @@
 //   kernel k(...) { ... }   =>   launch(2, 128)
 //   kernel k(...) min_blocks 2 max_registers 128 { ... }
 //
-// At least min_blocks blocks shall fit on a multiprocessor at a time, and no
+// At least min_blocks blocks shall fit on an SM at a time, and no
 // thread shall use more than max_registers registers.  0, or nothing, leaves
 // the choice to the assembler.
 //

@@ -7,14 +7,14 @@
 //
 // Lowering starts that many blocks, or as many as there are tiles; each takes
 // every so manieth tile.  persistent(i, 1, sms) counts the blocks of one
-// multiprocessor: the launch asks the device how many it has, and the mark is
+// SM: the launch asks the device how many it has, and the mark is
 // @persistent_sms(1).
 //
 // Requires:
 //  1. the loop is bound to blocks, and those over blocks around and inside
 //     stand directly in each other; none counts a reduction, and it
 //     is not persistent already                                       E0764
-//  2. 1 to 2^31 - 1 blocks, or 1 to 32 on a multiprocessor; the last
+//  2. 1 to 2^31 - 1 blocks, or 1 to 32 on an SM; the last
 //     argument is `sms`                                               E0765
 
 #include "passes/schedule/prim.h"

@@ -47,7 +47,7 @@ static void see_product(struct ir_stmt *s, void *context)
         tensor_marked(s, &op) && matrix_info(op).kind == MATRIX_WGMMA;
 }
 
-// Check the copies: by the engine, or by threads, which cannot let products of
+// Check the copies: by TMA, or by threads, which cannot let products of
 // warpgroups see what they fill.  Returns why not, or NULL.
 static const char *check_fills(const struct ring *ring, struct ir_stmt *loop)
 {
