@@ -7,7 +7,6 @@
 #include "ir/checking.h"
 #include "ir/layout.h"
 #include "ir/matrix.h"
-#include "ir/type.h"
 
 #include <string.h>
 

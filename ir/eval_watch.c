@@ -1,7 +1,6 @@
 // Uninitialised reads: of elements that still hold what fresh arrays are filled
 // with.
 
-#include "ir/base/buf.h"
 #include "ir/eval_code.h"
 
 #include <string.h>

@@ -2,7 +2,6 @@
 
 #include "ir/text/parse_expr.h"
 
-#include "ir/build.h"
 #include "ir/type.h"
 
 // Report a value that is no index.

@@ -15,7 +15,6 @@
 
 #include "ir/base/num.h"
 #include "ir/build.h"
-#include "ir/equal.h"
 #include "ir/walk.h"
 #include "passes/analysis/answers.h"
 #include "passes/analysis/models.h"

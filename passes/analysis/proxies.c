@@ -7,7 +7,6 @@
 // Within a launch, the thread that wrote would have to fence its proxy, and the
 // one that copies to wait for it; `fence_async` is for shared memory alone.
 
-#include "ir/build.h"
 #include "ir/walk.h"
 #include "passes/pass.h"
 

@@ -14,7 +14,6 @@
 
 #include "ir/base/num.h"
 #include "ir/build.h"
-#include "ir/equal.h"
 
 // What a simplification carries.
 struct fold {

@@ -7,7 +7,6 @@
 
 #include "passes/proof/claims.h"
 
-#include "ir/build.h"
 #include "ir/text.h"
 
 #include <isl/id.h>

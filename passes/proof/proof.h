@@ -20,7 +20,6 @@ enum proof_reason {
 #define REASON(name, text) REASON_##name,
 #include "passes/proof/reasons.def"
 #undef REASON
-    REASON_COUNT
 };
 
 enum proof_verdict { PROOF_OPEN, PROOF_PROVED };

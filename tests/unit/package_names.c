@@ -2,7 +2,6 @@
 // what it includes, as the compilers at hand see them, not as a table lists
 // them.
 
-#include "ir/text.h"
 #include "ir/text/lex.h"
 #include "nvptx/package/c_names.h"
 #include "nvptx/process.h"

@@ -2,7 +2,6 @@
 // out, and what it writes.
 
 #include "ir/build.h"
-#include "ir/text.h"
 #include "passes/pass.h"
 #include "support/kernel_text.h"
 

@@ -8,7 +8,6 @@
 
 #include "tools/ingot/cli.h"
 
-#include "ir/text.h"
 #include "tools/ingot/proofs.h"
 
 #include <stdio.h>

@@ -49,7 +49,6 @@ enum simt_missing {
 #define MISSING(name, is_wide, releases, acquires, text) SIMT_MISSING_##name,
 #include "tools/simt/missing.def"
 #undef MISSING
-    SIMT_MISSINGS
 };
 
 // What a trace tells of: events.def.

@@ -9,8 +9,6 @@
 
 #include "passes/schedule/common/move.h"
 
-#include "ir/equal.h"
-
 // The loops that go with a stage, outermost first.
 struct left {
     struct ir_stmt **loops;

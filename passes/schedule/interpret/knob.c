@@ -8,7 +8,6 @@
 // The value of a knob is its setting, or else a decision that is always the
 // same.
 
-#include "ir/build.h"
 #include "passes/schedule/interpret/interpret.h"
 
 #include <string.h>

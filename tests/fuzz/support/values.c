@@ -29,7 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARGUMENTS = 32, RANK = 8 };
+enum { ARGUMENTS = 32 };
 static const uint64_t steps_most = 20 * 1000 * 1000;
 static const uint64_t program_steps_most = 400 * 1000;
 static const uint32_t residents[] = {1, 2, 4}; // blocks that run in turns
