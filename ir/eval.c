@@ -150,7 +150,10 @@ struct eval_result ir_eval_watched(struct arena *a,
         check_where(&t, where);
     if (!m.is_stopped)
         bind_arrays(&t, arguments);
+    uint64_t before = m.steps_left;
     eval_run_actions(&t, &body);
+    if (watch)
+        watch->steps = before - m.steps_left;
     struct eval_result result = m.result;
     if (result.text)
         result.text = arena_copy(a, result.text, strlen(result.text));

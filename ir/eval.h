@@ -54,6 +54,7 @@ struct eval_watch {
     // The reads of such values: of each place in the text the first.
     struct eval_unwritten unwritten[EVAL_UNWRITTEN_MOST];
     size_t n;
+    uint64_t steps; // that it took
 };
 
 // Run a kernel on arguments in the order of kernel->params.

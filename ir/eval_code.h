@@ -73,16 +73,18 @@ struct stage_iter {
 struct action {
     void (*run)(struct thread *t, const struct action *s);
     const struct ir_stmt *origin;
-    bool has_barrier;             // in its blocks, or is one
-    uint32_t joint;               // in its blocks or itself, so many threads,
-                                  // of a warp or warpgroup, do something at
-                                  // once; 0: none
-    bool spawns;                  // has a loop over threads, or is one
-    bool waits;                   // in its blocks or itself, a thread may wait
-                                  // for another one
-    struct exchanges exchanges;   // of the statement itself
-    bool reduces;                 // for: over a reduction of a stage below
-    const struct code *holds;     // for: what it ends without; or NULL
+    bool has_barrier;           // in its blocks, or is one
+    uint32_t joint;             // in its blocks or itself, so many threads,
+                                // of a warp or warpgroup, do something at
+                                // once; 0: none
+    bool spawns;                // has a loop over threads, or is one
+    bool waits;                 // in its blocks or itself, a thread may wait
+                                // for another one
+    struct exchanges exchanges; // of the statement itself
+    bool reduces;               // for: over a reduction of a stage below
+    bool repeats;               // for: what an iteration does depends on what
+                                // variables and arrays hold, not on its number
+    const struct code *holds;   // for: what it ends without; or NULL
     const struct code *x, *y, *z; // for: from, to, step; if: cond;
                                   // let, var, assign, store, eval: value;
                                   // matrix: keep or NULL;
@@ -140,7 +142,8 @@ struct machine {
     uint64_t epoch;             // counts blocks
     struct eval_watch *watch;   // or NULL
     struct turn *turn;          // of those who take turns, whose it is, or NULL
-    uint64_t events;            // that others may have waited for
+    uint64_t events;            // that others may have waited for: elements and
+                                // variables that hold another value now
     struct span waits_at;       // who waited first since all had their turns
     bool has_mbarriers;         // they count, and waits wait
     const void *watched[EVAL_UNWRITTEN_MOST]; // the elements of its reads
@@ -183,6 +186,13 @@ bool eval_begin_iteration(struct machine *m, const struct action *s);
 // Move to the next iteration; false past the last.
 bool eval_next_iteration(const struct range *r, int64_t *i);
 
+// Return whether a loop is to have another iteration behind one that began
+// after so many events.  Before a thread looks again whether what it waits for
+// is there, others go on; where an iteration of a loop without an end has changed
+// nothing, the next ones would not either, and there are none.
+bool eval_goes_on(struct machine *m, const struct action *s,
+                  const struct range *r, uint64_t before);
+
 // Count a step; false when the evaluation has ended.
 bool eval_step(struct machine *m, const struct ir_stmt *at);
 
@@ -218,6 +228,9 @@ void *eval_element_moved(struct thread *t, const struct access *access,
                          const uint32_t *by, struct span span);
 union number eval_load_number(struct type type, const void *element);
 void eval_store_number(struct type type, void *element, union number value);
+// Store, and count an event if the element held another value.
+void eval_change_number(struct machine *m, struct type type, void *element,
+                        union number value);
 // Compute the extents, strides and size of an array; false after a fault.
 bool eval_set_up_array(struct thread *t, struct array *array);
 // Do what an alloc does for one thread.

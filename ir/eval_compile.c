@@ -152,6 +152,42 @@ static bool own_waits(const struct machine *m, const struct action *s)
     return has_atomic;
 }
 
+// What tells whether a loop repeats itself.
+struct repeats {
+    const struct ir_var *var;
+    bool holds;
+};
+
+// Note a statement that does more than to compute and to store.
+static void see_other(struct ir_stmt *s, void *context)
+{
+    struct repeats *r = context;
+    bool is_serial =
+        s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_SERIAL;
+    r->holds &= is_serial || s->kind == STMT_if || s->kind == STMT_let ||
+                s->kind == STMT_var || s->kind == STMT_assign ||
+                s->kind == STMT_store || s->kind == STMT_eval ||
+                s->kind == STMT_barrier || s->kind == STMT_sync;
+}
+
+// Note an expression that is the number of an iteration, or that waits.
+static void see_number(struct ir_expr *x, void *context)
+{
+    struct repeats *r = context;
+    r->holds &= !(x->op == OP_var && x->u.var == r->var) &&
+                !(ir_op_info(x->op)->flags & OP_SYNCHRONISES);
+}
+
+// Return whether what an iteration of a loop does depends on nothing but what
+// variables and arrays hold.
+static bool loop_repeats(const struct ir_for *loop)
+{
+    struct repeats r = {loop->var, axis_kind(loop->axis) == AXIS_SERIAL};
+    ir_each_stmt((struct ir_block *)&loop->body, see_other, &r);
+    ir_each_expr_in((struct ir_block *)&loop->body, see_number, &r);
+    return r.holds;
+}
+
 // Note what the threads of a group do together in a statement, and below it.
 // Where threads wait for one another they run as they do around a barrier.
 static void note_joint(struct action *s)
@@ -275,6 +311,7 @@ static struct action *compile_stmt(struct machine *m, const struct ir_stmt *o)
         s->body = eval_compile_block(m, &o->u.loop.body);
         s->reduces = ir_loop_reduces((struct ir_for *)&o->u.loop);
         s->holds = compile_leaving(m, &o->u.loop);
+        s->repeats = loop_repeats(&o->u.loop);
         break;
     case STMT_if:
         s->x = eval_compile_expr(m, o->u.branch.cond);

@@ -220,7 +220,7 @@ static union number run_atomic(struct thread *t, const struct code *c)
         return (union number){0};
     union number x = eval_run(t, c->args[c->access.n]);
     union number old = eval_load_number(c->type, element);
-    eval_store_number(c->type, element, atomic_next(t, c, old, x));
+    eval_change_number(t->machine, c->type, element, atomic_next(t, c, old, x));
     return old;
 }
 

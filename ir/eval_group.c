@@ -124,13 +124,16 @@ static void group_for(struct group *g, const struct action *s)
         spawn(g, s, &r);
         return;
     }
+    uint64_t before;
     do {
+        before = m->events;
         if (!eval_begin_iteration(m, s))
             return;
         for (size_t k = 0; k < g->n; k++)
             g->at[k]->frame[s->slot].i = i;
         run_group(g, &s->body);
-    } while (goes_on(g, s) && eval_next_iteration(&r, &i));
+    } while (goes_on(g, s) && eval_goes_on(m, s, &r, before) &&
+             eval_next_iteration(&r, &i));
 }
 
 // Run a branch with a barrier inside.

@@ -22,6 +22,16 @@ void eval_store_number(struct type type, void *element, union number value)
         eval_store_int(type, element, value.i);
 }
 
+void eval_change_number(struct machine *m, struct type type, void *element,
+                        union number value)
+{
+    char before[sizeof value];
+    size_t bytes = type_bytes(type);
+    memcpy(before, element, bytes);
+    eval_store_number(type, element, value);
+    m->events += memcmp(before, element, bytes) != 0;
+}
+
 // Arrays above this are refused at once.
 static const size_t most_bytes = (size_t)1 << 38;
 

@@ -3,6 +3,9 @@
 #include "ir/base/num.h"
 #include "ir/eval_code.h"
 
+// A loop of more iterations is one without an end.
+enum { ITERATIONS_MOST = 1 << 20 };
+
 bool eval_step(struct machine *m, const struct ir_stmt *at)
 {
     if (m->steps_left-- == 0)
@@ -55,16 +58,18 @@ static void run_empty(struct thread *t, const struct action *s, int64_t from)
     t->empty--;
 }
 
-// Return whether a loop may have another iteration that does anything.  Before
-// a thread looks again whether what it waits for is there, others go on.
-static bool goes_on(struct thread *t, const struct action *s)
+bool eval_goes_on(struct machine *m, const struct action *s,
+                  const struct range *r, uint64_t before)
 {
-    bool goes_on = !s->holds || eval_run(t, s->holds).i;
-    if (goes_on && s->holds && s->waits && t->machine->turn) {
-        t->machine->events++;
-        eval_pause(t->machine, s->origin->span);
+    uint64_t length = (uint64_t)r->to - (uint64_t)r->from;
+    bool is_idle = s->repeats && m->events == before &&
+                   length / (uint64_t)r->step > ITERATIONS_MOST;
+    bool is_waiting = s->holds && s->waits;
+    if (is_waiting && (m->turn || is_idle)) {
+        m->events += !is_idle;
+        eval_pause(m, s->origin->span);
     }
-    return goes_on;
+    return !m->is_stopped && (is_waiting || !is_idle);
 }
 
 // Run a loop.
@@ -80,12 +85,16 @@ static void run_for(struct thread *t, const struct action *s)
         run_empty(t, s, r.from);
     if (i >= r.to)
         return;
+    uint64_t before;
     do {
+        before = t->machine->events;
         if (!eval_begin_iteration(t->machine, s))
             return;
         t->frame[s->slot].i = i;
         eval_run_actions(t, &s->body);
-    } while (goes_on(t, s) && eval_next_iteration(&r, &i));
+    } while ((!s->holds || eval_run(t, s->holds).i) &&
+             eval_goes_on(t->machine, s, &r, before) &&
+             eval_next_iteration(&r, &i));
 }
 
 // Run a branch.
@@ -94,18 +103,21 @@ static void run_if(struct thread *t, const struct action *s)
     eval_run_actions(t, eval_run(t, s->x).i ? &s->body : &s->other);
 }
 
-// Run let, var and assign.
+// Run let, var and assign.  What `let` names follows from what other things
+// hold, so it is no event.
 static void run_let(struct thread *t, const struct action *s)
 {
     union number lanes[LANES_MOST];
     unsigned n = s->origin->u.let.var->type.lanes;
-    if (n == 1) {
-        t->frame[s->slot] = eval_run(t, s->x);
-        return;
-    }
-    eval_run_lanes(t, s->x, lanes);
-    for (unsigned k = 0; k < n; k++)
+    bool is_event = s->origin->kind != STMT_let;
+    if (n == 1)
+        lanes[0] = eval_run(t, s->x);
+    else
+        eval_run_lanes(t, s->x, lanes);
+    for (unsigned k = 0; k < n; k++) {
+        t->machine->events += is_event && t->frame[s->slot + k].i != lanes[k].i;
         t->frame[s->slot + k] = lanes[k];
+    }
 }
 
 // Run a store: all lanes are computed before the first is stored.
@@ -122,7 +134,7 @@ static void run_store(struct thread *t, const struct action *s)
             return;
         if (t->machine->watch)
             eval_watch_write(t, element, o->span);
-        eval_store_number(type, element, lanes[k]);
+        eval_change_number(t->machine, type, element, lanes[k]);
     }
     t->lane = 0;
 }

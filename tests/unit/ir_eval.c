@@ -461,6 +461,11 @@ static const struct stop_row stop_rows[] = {
      " for t in 0..4 @thread.x { if t == 0 { mbarrier_init(m[0], 5) }\n"
      " barrier\n mbarrier_arrive(m[0])\n mbarrier_wait(m[0], u64(0)) } }",
      EVAL_WAITS, "what a thread waits for never comes"},
+    {"for b in 0..1 @block.x { alloc m: i32[1] in shared\n"
+     " for t in 0..4 @thread.x { if t == 0 { m[0] = 0 }\n barrier\n"
+     " var seen: i32 = 0\n for i in 0..1000000000 {"
+     " if seen == 0 { seen = atomic_add(m[0], 0) } }\n C[t] = seen } }",
+     EVAL_WAITS, "what a thread waits for never comes"},
     {"alloc S: i32[2] in local\n S[2] = 0", EVAL_FAULT, "`S[2]` is outside"},
 };
 
@@ -544,6 +549,9 @@ struct leave_row {
 static const struct leave_row leave_rows[] = {
     {"for i in 0..1000000000 { if x < 5 { x = x + 1 } }", 5, 40},
     {"for i in 0..1000000000 { let y = x + 1\n if x < 5 { x = y } }", 5, 40},
+    {"for i in 0..1000000000 { C[0] = x\n x = 7 }", 7, 40},
+    {"for t in 0..4 @thread.x { for i in 0..1000000000 { barrier\n C[t] = 3 } }",
+     3, 100},
     {"for i in 0..1000000000 { if x < 9 { for j in 0..1000000000 {"
      " if x < 9 { x = x + 4 } } } }",
      12, 40},

@@ -39,6 +39,8 @@ struct check_case {
     struct problem_request request; // that it was made from
     struct problem problem;
     struct work work;
+    double threads_steps;       // statements that the threads which the kernel
+                                // has as it was written ran; 0: not known
     struct eval_argument *want; // NULL: there is nothing to compare with
     const char *fault;          // of the definition itself, or NULL
     bool is_endless;            // so is it

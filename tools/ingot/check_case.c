@@ -5,11 +5,14 @@
 #include "tools/ingot/equivalence.h"
 #include "tools/ingot/unwritten.h"
 
+#include "ir/walk.h"
+
 #include <string.h>
 
-// Steps of a run that say that it hangs: so many, and so many for each
-// statement of the definition.
+// Steps of a run that say that it hangs: so many, fewer where it is known what
+// threads do, and so many for each statement of the definition.
 #define HANG_STEPS           5e7
+#define THREADS_STEPS        1e6
 #define HANG_STEPS_STATEMENT 1024
 #define CHOSEN_STATEMENTS    4e6 // at most, if the sizes are not the user's
 
@@ -31,11 +34,33 @@ uint64_t check_most_steps(const struct check *check,
                           const struct check_case *one)
 {
     bool is_chosen = !check->request->problem.request.values.n;
+    if (one->threads_steps > 0)
+        return (uint64_t)(THREADS_STEPS +
+                          HANG_STEPS_STATEMENT * one->threads_steps);
     double statements = one->work.steps;
     if (is_chosen && statements > CHOSEN_STATEMENTS)
         statements = CHOSEN_STATEMENTS;
     double steps = HANG_STEPS + HANG_STEPS_STATEMENT * statements;
     return steps < 1e18 ? (uint64_t)steps : UINT64_C(1000000000000000000);
+}
+
+// Note a loop over threads or blocks.
+static void see_threads(struct ir_stmt *s, void *context)
+{
+    bool *any = context;
+    *any |= s->kind == STMT_launch ||
+            (s->kind == STMT_for && axis_kind(s->u.loop.axis) >= AXIS_BLOCK);
+}
+
+// Return the statements that the threads of a kernel ran, 0 if it is not the
+// definition that says what threads do, or if nobody counted.
+static double threads_steps(const struct check_case *one,
+                            const struct eval_watch *watch)
+{
+    struct ir_kernel *k = (struct ir_kernel *)one->problem.kernel;
+    bool has_threads = false;
+    ir_each_stmt(&k->body, see_threads, &has_threads);
+    return has_threads && definition_of(k) == k ? (double)watch->steps : 0;
 }
 
 // Throw the results of a definition away.
@@ -63,6 +88,7 @@ static bool define(struct check *check, struct check_case *one)
         return false;
     if (definition_run(&how, &one->problem, &one->work, one->want, &faults,
                        &by)) {
+        one->threads_steps = threads_steps(one, how.watch);
         one->unwritten =
             unwritten_find(&how, &one->problem, one->want, how.watch);
         if (one->unwritten)
