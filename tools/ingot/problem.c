@@ -175,6 +175,21 @@ static bool check_where(struct maker *m)
 
 // ---- Arrays ---------------------------------------------------------------
 
+// Report an extent below 0.  Returns whether there is none.
+static bool check_extents(const struct maker *m, const struct ir_buffer *b)
+{
+    const struct problem *p = m->problem;
+    for (uint32_t i = 0; i < b->rank; i++) {
+        int64_t extent;
+        if (!ir_eval_int(p->kernel, p->values, b->shape[i], &extent) ||
+            extent >= 0)
+            continue;
+        diag_error(m->diags, b->span, D_negative_extent, (long long)extent);
+        return false;
+    }
+    return true;
+}
+
 // Set how many elements an array spans; false if they are more than 63 bits
 // count.
 static bool spanned(const struct maker *m, const struct ir_buffer *b,
@@ -227,6 +242,8 @@ static bool add_array(struct maker *m, size_t i)
     const struct ir_buffer *b = p->kernel->params.at[i].buffer;
     struct problem_array array = {.buffer = b, .parameter = i};
     int64_t elements, bytes;
+    if (!check_extents(m, b))
+        return false;
     if (!spanned(m, b, &elements) ||
         !num_mul(elements, (int64_t)type_bytes(b->elem), &bytes)) {
         diag_error(m->diags, b->span, D_array_too_large, b->name);
@@ -259,7 +276,8 @@ bool problem_is_possible(const struct problem *p)
         struct problem_array array = {.buffer = p->kernel->params.at[i].buffer,
                                       .parameter = i};
         int64_t elements;
-        if (!array.buffer || array.buffer->role == ROLE_output)
+        ok = !array.buffer || check_extents(&m, array.buffer);
+        if (!ok || !array.buffer || array.buffer->role == ROLE_output)
             continue;
         ok = spanned(&m, array.buffer, &elements);
         array.bytes = ok ? (size_t)elements : 0;
