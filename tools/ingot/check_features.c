@@ -66,7 +66,7 @@ static void list_size(struct lister *l, size_t i)
 {
     const struct chooser *c = l->c;
     int64_t size = l->draw->sizes[i], magnitude = 0;
-    for (int64_t x = size; x > 1; x >>= 1)
+    for (int64_t x = size; x > 0; x >>= 1)
         magnitude++;
     add(l, KIND_MAGNITUDE, i, 0, (uint64_t)magnitude);
     for (size_t k = 0; k < c->n_numbers; k++) {
