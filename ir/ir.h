@@ -148,6 +148,8 @@ struct ir_buffer {
     bool is_ordered; // mbarriers order its accesses: no barrier has to
     bool is_double;  // filled for the next iteration while this one uses it;
                      // only before level launch
+    struct span doubled, swizzled; // the directives that ask for the two; may
+                                   // be none
     struct span span;
 };
 
@@ -213,6 +215,7 @@ struct ir_stage {
     bool has_init;
     struct ir_block init, body;
     struct VEC(struct ir_attr) attrs;
+    struct span via; // the directive that says how it copies; may be none
 };
 
 // One grid: what cuLaunchKernel starts.
@@ -304,10 +307,12 @@ struct ir_stmt {
             struct ir_expr *value;
             bool is_async;     // a copy to shared memory that goes on behind it
             enum ir_hint hint; // of what it touches in global memory
-        } store;               // store
-        struct ir_expr *value; // eval
-        struct ir_buffer *buffer; // alloc
-        bool of_cluster;          // barrier: of all its blocks
+            struct span copied, hinted; // the directives that ask for the two;
+                                        // may be none
+        } store;                        // store
+        struct ir_expr *value;          // eval
+        struct ir_buffer *buffer;       // alloc
+        bool of_cluster;                // barrier: of all its blocks
         struct {
             enum sync_kind kind;
             uint32_t n; // where the kind has a number

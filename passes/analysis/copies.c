@@ -60,8 +60,13 @@ bool copies_marked(const struct ir_stage *stage)
 void copies_unmark(struct ir_stage *stage)
 {
     size_t i = mark_of(stage);
-    if (i < stage->attrs.n)
-        stage->attrs.at[i] = stage->attrs.at[--stage->attrs.n];
+    struct ir_stmt *store =
+        stage->body.n ? stage->body.at[stage->body.n - 1] : NULL;
+    if (i >= stage->attrs.n)
+        return;
+    if (store && store->kind == STMT_store)
+        store->u.store.copied = stage->via;
+    stage->attrs.at[i] = stage->attrs.at[--stage->attrs.n];
 }
 
 // Set *(bool *)context to false at a stage that is no marked copy of 4 bytes or

@@ -14,7 +14,7 @@ const struct ir_expr *copies_source(const struct ir_stmt *store);
 bool copies_can_be_async(const struct ir_stmt *store);
 
 // Return whether a stage is marked to be such a copy, `@via(cp_async)`; take
-// that mark.
+// that mark, and have its last statement know who has made it.
 bool copies_marked(const struct ir_stage *stage);
 void copies_unmark(struct ir_stage *stage);
 

@@ -27,12 +27,14 @@
 //     use F[s % 2]
 //   }
 //
-// A fragment whose loop is of neither form is loaded where it is used.
+// A fragment whose loop is of neither form is loaded where it is used, which is
+// reported if a directive asked for more.
 
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/layout.h"
 #include "ir/walk.h"
+#include "passes/lower/dropped.h"
 #include "passes/lower/slots.h"
 #include "passes/pass.h"
 
@@ -295,20 +297,28 @@ static bool rewrite_block(struct pass *p, struct ir_block *block)
     return changed;
 }
 
+// What is left of marks: the context of unmark.
+struct left {
+    struct pass *p;
+    bool changed;
+};
+
 // Take the mark of a fragment that stays as it is.
 static void unmark(struct ir_stmt *s, void *context)
 {
-    bool *changed = context;
+    struct left *left = context;
     if (s->kind != STMT_alloc || s->u.buffer->space != SPACE_local ||
         !s->u.buffer->is_double)
         return;
     s->u.buffer->is_double = false;
-    *changed = true;
+    left->changed = true;
+    dropped_double(left->p, s->u.buffer,
+                   "no loop is left that loads it for one step after another");
 }
 
 enum pass_result pass_ahead(struct pass *p)
 {
-    bool changed = rewrite_block(p, &p->kernel->body);
-    ir_each_stmt(&p->kernel->body, unmark, &changed);
-    return changed ? PASS_CHANGED : PASS_SAME;
+    struct left left = {p, rewrite_block(p, &p->kernel->body)};
+    ir_each_stmt(&p->kernel->body, unmark, &left);
+    return left.changed ? PASS_CHANGED : PASS_SAME;
 }

@@ -26,6 +26,7 @@
 #include "ir/layout.h"
 #include "ir/matrix.h"
 #include "ir/walk.h"
+#include "passes/lower/dropped.h"
 #include "passes/lower/slots.h"
 
 // The rewrite of one loop.
@@ -482,10 +483,14 @@ static void see_alloc(struct ir_stmt *s, void *context)
     if (s->kind != STMT_alloc || !s->u.buffer->is_double)
         return;
     struct ir_buffer *two = map_get(&r->doubled, s->u.buffer);
-    if (two)
+    if (two) {
         s->u.buffer = two;
-    else
-        s->u.buffer->is_double = false;
+        return;
+    }
+    s->u.buffer->is_double = false;
+    dropped_double(r->p, s->u.buffer,
+                   "no loop is left that fills it for one iteration after "
+                   "another");
 }
 
 void double_buffer(struct pass *p, struct ir_block *body)

@@ -26,6 +26,7 @@
 #include "ir/matrix.h"
 #include "ir/walk.h"
 #include "passes/analysis/copies.h"
+#include "passes/lower/dropped.h"
 #include "passes/pass.h"
 
 static const struct interval narrow_range = {INT32_MIN, INT32_MAX};
@@ -406,5 +407,6 @@ enum pass_result pass_flatten(struct pass *p)
     f.is_bounded = sizes_are_bounded(&f.facts, p->kernel);
     flat_block(&f, &p->kernel->body);
     flatten_end_arrays(p);
+    dropped_copies(p);
     return PASS_CHANGED;
 }

@@ -4,6 +4,7 @@
 #include "ir/build.h"
 #include "ir/layout.h"
 #include "ir/walk.h"
+#include "passes/lower/dropped.h"
 #include "passes/lower/flatten.h"
 
 // Turn the gaps of an array into strides, and check its swizzle: the context
@@ -16,6 +17,7 @@ static void see_alloc(struct ir_stmt *s, void *context)
         return;
     b->strides = layout_strides(p->arena, b);
     b->pitches = NULL;
+    dropped_swizzle(p, b);
     if (layout_swizzle_fits(b))
         return;
     diag_error(p->diags, s->span, D_layout_swizzle, b->name,

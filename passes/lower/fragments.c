@@ -23,6 +23,7 @@
 #include "ir/copy.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
+#include "passes/lower/dropped.h"
 
 #include <string.h>
 
@@ -65,7 +66,9 @@ bool fragments_declare(struct fragments *f, struct fragment *x)
         ir_buffer_new(a, x->array->name, x->array->elem, rank + 1, shape);
     x->local->space = SPACE_local;
     x->local->is_double = x->array->is_double;
+    x->local->doubled = x->array->doubled;
     x->local->span = x->array->span;
+    dropped_swizzle(f->p, x->array);
     return true;
 }
 

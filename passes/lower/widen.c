@@ -100,6 +100,8 @@ static void append_store(struct widen *w, struct ir_block *out,
     struct ir_stmt *s = ir_stmt_store(w->p->arena, b, b->rank, index, value);
     s->u.store.is_async = like->u.store.is_async;
     s->u.store.hint = like->u.store.hint;
+    s->u.store.copied = like->u.store.copied;
+    s->u.store.hinted = like->u.store.hinted;
     append(w, out, s, like);
 }
 

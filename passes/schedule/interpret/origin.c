@@ -3,11 +3,31 @@
 #include "passes/schedule/interpret/interpret.h"
 
 #include "ir/walk.h"
+#include "passes/analysis/copies.h"
+
+// Note who has asked for what a statement is marked with, where nobody is known
+// to have.
+static void note_marks(struct ir_stmt *s, struct span by)
+{
+    struct ir_stage *stage = s->kind == STMT_stage ? &s->u.stage : NULL;
+    if (s->kind == STMT_alloc && s->u.buffer->is_double &&
+        !s->u.buffer->doubled.source)
+        s->u.buffer->doubled = by;
+    if (s->kind == STMT_alloc && s->u.buffer->swizzle.bits &&
+        !s->u.buffer->swizzled.source)
+        s->u.buffer->swizzled = by;
+    if (s->kind == STMT_store && s->u.store.hint != HINT_usual &&
+        !s->u.store.hinted.source)
+        s->u.store.hinted = by;
+    if (stage && copies_marked(stage) && !stage->via.source)
+        stage->via = by;
+}
 
 // Remember a statement as it was written.
 static void see_written(struct ir_stmt *s, void *context)
 {
     struct interp *in = context;
+    note_marks(s, s->span);
     struct ir_stmt *was = arena_new(in->pass->scratch, struct ir_stmt);
     *was = *s;
     map_set(&in->written, s, was);
@@ -38,10 +58,12 @@ struct search {
     struct span by; // the directive
 };
 
-// Note the directive at a statement that is new, or a loop that was serial.
+// Note the directive at a statement that is new, or a loop that was serial, and at
+// new marks.
 static void see_made(struct ir_stmt *s, void *context)
 {
     const struct search *search = context;
+    note_marks(s, search->by);
     if (s->by.source)
         return;
     const struct ir_stmt *was = map_get(&search->in->written, s);

@@ -10,7 +10,8 @@
 //
 // Copies by cp_async go on behind the thread that starts them, without its
 // registers; lowering waits for them before what they fill is used, or, in a
-// pipeline, iterations later.  The way `vector`, through registers, is that of
+// pipeline, iterations later.  If none of a stage's copies turns out to be one, or
+// to have its hint, that is a warning (E0778, E0779).  The way `vector`, through registers, is that of
 // a stage without a mark.
 //
 // Requires:
@@ -197,6 +198,14 @@ static void unmark(struct ir_stage *stage)
             stage->attrs.at[n++] = stage->attrs.at[i];
     }
     stage->attrs.n = n;
+    stage->via = (struct span){0};
+}
+
+// Give a store another hint, which is the last directive's.
+static void set_hint(struct ir_stmt *store, enum ir_hint hint)
+{
+    store->u.store.hint = hint;
+    store->u.store.hinted = (struct span){0};
 }
 
 bool sched_copy_via(struct sched_call *c)
@@ -223,6 +232,6 @@ bool sched_copy_via(struct sched_call *c)
     if (way->kind != PLAIN)
         vec_push(p->arena, &stage->u.stage.attrs, attr);
     if (far_store(&stage->u.stage))
-        far_store(&stage->u.stage)->u.store.hint = hint;
+        set_hint(far_store(&stage->u.stage), hint);
     return true;
 }

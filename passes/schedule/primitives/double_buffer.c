@@ -10,7 +10,8 @@
 // one stored.  Serial loops of the copy are unrolled.  Where TMA stores
 // the array by boxes, the next half is filled while it does (tensor_drain.c).
 // A fragment is loaded for the next iteration of the loop, and, if a pipelined
-// loop is around that, in the last one for the first of the next tile.
+// loop is around that, in the last one for the first of the next tile.  Where no
+// such loop is left for lowering, that is a warning (E0777).
 //
 // Requires:
 //  1. the stage just stores to its own iteration

@@ -8,7 +8,8 @@
 // pattern.  Rows are counted over all dimensions but the last.  Where a row has
 // 2^n elements this is CuTe's Swizzle<bits, base, n - base + shift>.  That rows
 // are a multiple of 2^(bits + base) elements long is checked once the array is
-// shrunk to what is used of it.
+// shrunk to what is used of it.  If that leaves too few rows for an exchange, it
+// is warned of (E0789).
 //
 // Requires:
 //  1. the kernel declares the array                         E0675
@@ -34,5 +35,6 @@ bool sched_swizzle(struct sched_call *c)
         return false;
     }
     array->swizzle = swizzle;
+    array->swizzled = (struct span){0};
     return true;
 }

@@ -1,0 +1,19 @@
+// Warnings of what a directive asks for, and nothing has come of.
+
+#ifndef PASSES_LOWER_DROPPED_H
+#define PASSES_LOWER_DROPPED_H
+
+#include "passes/pass.h"
+
+// Warn that an array which a directive doubles has one part, and why.
+void dropped_double(struct pass *p, const struct ir_buffer *b, const char *why);
+
+// Warn if the swizzle that a directive gives an array changes nothing: it is in
+// registers, or its rows are too few.
+void dropped_swizzle(struct pass *p, const struct ir_buffer *b);
+
+// Warn of directives none of whose copies is asynchronous, or has its hint, of
+// a kernel at level flat.
+void dropped_copies(struct pass *p);
+
+#endif
