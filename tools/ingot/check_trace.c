@@ -34,6 +34,12 @@ struct tracer {
 
 // ---- One run --------------------------------------------------------------
 
+// Return whether there is something to compare with the results of the last run.
+static bool is_comparable(const struct tracer *t, const struct check_case *one)
+{
+    return one->want && !t->result->is_stopped;
+}
+
 // Compare all results.  Returns whether any is wrong; that of the fault, if one
 // is at fault, is kept.
 static bool differs(struct tracer *t, const struct check_case *one,
@@ -41,7 +47,7 @@ static bool differs(struct tracer *t, const struct check_case *one,
 {
     struct equivalence e = check_equivalence(&t->check, t->v, one);
     bool any = false;
-    if (t->result->is_stopped || !one->want)
+    if (!is_comparable(t, one))
         return false;
     if (check_sample(&t->check, t->v->variant, one))
         check_complete(one, got);
@@ -76,7 +82,8 @@ static bool has_shown(struct tracer *t, const struct check_case *one,
         if (!check_same(&f, known))
             continue;
         t->found = f;
-        return !needs_use || known->is_idle || differs(t, one, got);
+        return !needs_use || known->is_idle || !is_comparable(t, one) ||
+               differs(t, one, got);
     }
     return false;
 }

@@ -166,10 +166,10 @@ void trace_end(struct machine *m, const struct site *s, const void *p,
                uint32_t agent)
 {
     struct trace *t = m->trace;
-    struct region *r = region_of(m, p);
+    struct region *r = finding_region(m, region_of(m, p), p);
     struct simt_finding f;
     trace_settle(m);
-    if (t->is_over || r->stride)
+    if (t->is_over || !r || r->stride)
         return;
     finding_make(m, SIMT_FAULT_hang, s, r, p, &f);
     f.thread = thread_of(m, agent);
