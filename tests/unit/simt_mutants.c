@@ -7,8 +7,10 @@
 //   MUTANTS=400 MUTANTS_SEED=7 MUTANTS_ONLY=sgemm simt_mutants
 //
 // chooses how many ("all": each kind at most SITES_MOST times a kernel), which,
-// and of which kernels; survivors are printed.
+// and of which kernels; survivors are printed.  MUTANTS_TO=FOLDER writes those
+// that are caught there, as files that say what they should compute.
 
+#include "tests/unit/support/mutant_file.h"
 #include "tests/unit/support/mutate.h"
 #include "tests/unit/support/trial.h"
 
@@ -320,16 +322,21 @@ static enum verdict explain(struct experiment *e, struct arena *a,
     return v;
 }
 
-// Run one mutant and count it.
-static void run_mutant(struct experiment *e, const struct mutant *m)
+// Run one mutant, the n-th, and count it.
+static void run_mutant(struct experiment *e, const struct mutant *m, size_t n)
 {
     struct arena work = {0};
+    const char *folder = getenv("MUTANTS_TO");
     const struct ir_kernel *kernel = m->subject->tried.variant->kernel;
     struct ir_kernel *mutant = mutation_apply(&work, kernel, m->what, m->site);
     enum verdict v = judge(&work, m, mutant);
     if (v == SURVIVED || v == UNREACHED)
         v = explain(e, &work, m, mutant, v);
     e->counts[m->what][v]++;
+    if (folder && v <= CAUGHT_BY_COMPARISON)
+        assert_true(mutant_write(
+            folder, arena_printf(&work, "%03zu-%s", n, mutation_name(m->what)),
+            &m->subject->tried, mutant));
     arena_reset(&work);
 }
 
@@ -377,7 +384,7 @@ static void notices_nearly_all_mutants(void **state)
     if ((number && strcmp(number, "all") == 0) || n > e.mutants.n)
         n = e.mutants.n;
     for (size_t i = 0; i < n; i++)
-        run_mutant(&e, &e.mutants.at[i]);
+        run_mutant(&e, &e.mutants.at[i], i);
     double caught = print_counts(&e);
     print_message("%zu of %zu mutants, %.1f %% caught\n", n, e.mutants.n,
                   100 * caught);
