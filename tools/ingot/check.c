@@ -38,8 +38,9 @@ enum {
 // definition, elements, and eight for each thread.
 #define CASES_WORK 3e6
 
-// Steps of a variant after which each further case runs under one policy.
-#define CASES_STEPS 20000000
+// Steps of a file, shared by its variants, after which each further case of a
+// variant runs under one policy.
+#define CASES_STEPS 80000000
 
 // The command line.
 struct options {

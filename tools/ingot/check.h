@@ -25,7 +25,8 @@ struct check_request {
     size_t cases;                   // most sizes for each variant
     double seconds;                 // that one run may take, or INFINITY
     double work;                    // of all cases whose sizes are chosen
-    uint64_t steps;    // after which each further case has one policy; 0: never
+    uint64_t steps;    // of a file, shared by its variants, after which each
+                       // further case has one policy; 0: never
     bool is_unchecked; // results are compared, accesses are not
     bool is_strict;    // what was not checked, or not written, is an error
     bool has_notes;    // report what is no fault, too
@@ -143,6 +144,7 @@ struct check {
     const struct check_request *request;
     const struct compile_options *options;
     struct compilation *c;
+    uint64_t steps; // the share of a variant in those of the request
     struct VEC(struct check_case *) cases; // of all kernels
     struct VEC(struct check_variant) variants;
     const char *wrong; // what of the command line cannot be, or NULL

@@ -9,8 +9,9 @@ enum { BUILD_CASES = 6 };
 // What the cases of a variant may cost, so that builds stay short.
 #define BUILD_WORK 2e5
 
-// Steps of a variant after which each further case runs under one policy.
-enum { BUILD_STEPS = 2000000 };
+// Steps of a file, shared by its variants, after which each further case of a
+// variant runs under one policy.
+enum { BUILD_STEPS = 8000000 };
 
 bool check_build(struct compilation *c, const struct compile_options *o)
 {

@@ -7,7 +7,7 @@
 
 static const char usual_target[] = "sm_90";
 
-enum { ROUNDS = 3 };
+enum { ROUNDS = 3, SHARES_LEAST = 4 };
 static const double more_work = 4, try_work = 8;
 
 const char *check_name(const struct variant *v)
@@ -164,10 +164,20 @@ static bool check_one(struct check *check, const struct variant *variant)
     return ok && diags->errors == errors;
 }
 
+// Return what of the steps of a file each variant has.
+static uint64_t share_steps(const struct check *check)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < check->c->variants.n; i++)
+        n += is_wanted(check, &check->c->variants.at[i]);
+    return check->request->steps / (n > SHARES_LEAST ? n : SHARES_LEAST);
+}
+
 bool check_run(struct check *check)
 {
     struct compilation *c = check->c;
     bool ok = true;
+    check->steps = share_steps(check);
     for (size_t i = 0; i < c->variants.n && ok; i++)
         if (is_wanted(check, &c->variants.at[i]))
             ok = check_one(check, &c->variants.at[i]);

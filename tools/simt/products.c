@@ -239,7 +239,8 @@ static bool compute(struct machine *m, const struct product *p,
     return ok;
 }
 
-// Note what a product reads until it has been waited for.
+// Note what a product reads until it has been waited for.  Each chunk is an
+// access, at none of which another thread goes on.
 static void begin(struct machine *m, struct product *p)
 {
     struct fiber *last = m->current;
@@ -249,6 +250,7 @@ static void begin(struct machine *m, struct product *p)
         m->current = &m->fibers[p->first + w * WARP_LANES];
         each_of_warp(m, p, w, begin_chunk);
     }
+    m->steps += (uint64_t)(INT64_MAX - m->slice);
     m->slice = slice;
     m->current = last;
 }
