@@ -183,6 +183,10 @@ struct chooser *check_sizes_open(struct check *check, const struct variant *v,
 void check_sizes_next(struct chooser *c, size_t n, double work,
                       struct check_sizes *out);
 
+// Return the sizes with blocks that took least work of all that were drawn, or
+// NULL.
+const char *check_sizes_far(const struct chooser *c);
+
 // Return the case of a kernel with these sizes, with its results; NULL after
 // reporting, or with `wrong` set.
 struct check_case *check_case(struct check *check,

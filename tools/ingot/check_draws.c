@@ -16,6 +16,10 @@ enum {
     TILE_LEAST = 8,
 };
 
+// Work that sizes may take if a variant takes none with less: most of it is to
+// make the data.
+#define FAR_WORK 1e8
+
 static const int64_t corners[] = {0, 1, 2, 3, 5, 7, 13, 31, 37, 61, 101};
 enum { CORNERS = sizeof corners / sizeof *corners };
 
@@ -253,6 +257,6 @@ void draws_make(struct chooser *c, double most)
         draw_multiple(c, &d);
         keep(c, &d, most);
     }
-    if (!count_full(c) && c->has_least)
+    if (!count_full(c) && c->has_least && c->least.work <= FAR_WORK)
         vec_push(&c->check->c->arena, &c->draws, c->least);
 }

@@ -174,6 +174,17 @@ struct chooser *check_sizes_open(struct check *check, const struct variant *v,
     return c;
 }
 
+const char *check_sizes_far(const struct chooser *c)
+{
+    struct arena *a = &c->check->c->arena;
+    const char *text = NULL;
+    for (size_t i = 0; i < c->n && c->has_least; i++)
+        text = arena_printf(a, "%s%s%s=%lld", text ? text : "", text ? "," : "",
+                            c->v->source->params.at[c->params[i]].var->name,
+                            (long long)c->least.sizes[i]);
+    return text;
+}
+
 void check_sizes_next(struct chooser *c, size_t n, double work,
                       struct check_sizes *out)
 {

@@ -301,7 +301,8 @@ static bool is_due(struct runner *r, size_t at, int policy)
     const struct check_request *q = r->check->request;
     bool is_chosen = !q->problem.request.values.n &&
                      q->policies == (1u << SIMT_POLICIES) - 1;
-    bool is_due = !is_chosen || !q->steps || r->out->accesses <= r->check->steps ||
+    bool is_due = !is_chosen || !q->steps ||
+                  r->out->accesses <= r->check->steps ||
                   at % SIMT_POLICIES == (size_t)policy;
     if (!(q->policies >> policy & 1))
         return false;
