@@ -402,8 +402,8 @@ static bool tell_no_sizes(const struct teller *t)
     (is_error ? diag_error : diag_warning)(t->diags, v->source->span,
                                            D_check_no_sizes, check_name(v),
                                            v->source->name);
-    const char *far =
-        t->v->choosers.n ? check_sizes_far(t->v->choosers.at[0]) : NULL;
+    const struct chooser *c = t->v->choosers.n ? t->v->choosers.at[0] : NULL;
+    const char *far = c ? check_sizes_far(c) : NULL;
     if (far)
         diag_note(t->diags, v->source->span,
                   "it takes --size %s, with which it runs for long", far);
