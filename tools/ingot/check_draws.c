@@ -235,6 +235,25 @@ void draws_make_hints(struct chooser *c, double most)
     }
 }
 
+// Make the sizes of the draw that needs least work smaller, one at a time, while
+// the variant takes them: to eighths, as they are and as multiples of 8.
+static void shrink_least(struct chooser *c, double most)
+{
+    double before = 0;
+    while (c->least.work != before) {
+        before = c->least.work;
+        for (size_t i = 0; i < c->n; i++) {
+            for (int64_t eighths = 0; eighths < 8; eighths++) {
+                struct draw d = c->least;
+                d.sizes[i] = d.sizes[i] / 8 * eighths;
+                keep(c, &d, most);
+                d.sizes[i] -= d.sizes[i] % TILE_LEAST;
+                keep(c, &d, most);
+            }
+        }
+    }
+}
+
 void draws_make(struct chooser *c, double most)
 {
     size_t before = c->draws.n;
@@ -257,6 +276,8 @@ void draws_make(struct chooser *c, double most)
         draw_multiple(c, &d);
         keep(c, &d, most);
     }
+    if (!count_full(c) && c->has_least)
+        shrink_least(c, most);
     if (!count_full(c) && c->has_least && c->least.work <= FAR_WORK)
         vec_push(&c->check->c->arena, &c->draws, c->least);
 }
