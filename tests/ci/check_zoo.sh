@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Runs every kernel of a folder of the zoo on the executor, with sizes that `ingot check`
-# chooses, under all policies: nothing may be found, and every variant must have run.
-# Stores that never ran are warned of, and not yet held against a file.
-# Files with a line `// slow:` run one size of each kernel under one policy, unless
-# INGOT_SLOW is set. check_seeds.sh does the same for the seeds.
+# chooses, under all policies: nothing may be found, every variant must have run, and each
+# of its stores.
+# Files with a line `// slow:` or `// long:` run one size of each kernel under one policy,
+# unless INGOT_SLOW is set. check_seeds.sh does the same for the seeds.
 set -uo pipefail
 
 folder=${1:-.}
@@ -20,8 +20,8 @@ unrun() { grep "$1" "$log" | grep -v "variant \`$(lines far "$2" | grep . || ech
 
 # Checks all kernels of a file.
 check() {
-  local file=$1 flags=(--cases 8) unrun='E1020'
-  if [ -n "$(lines slow "$file")" ] && [ -z "${INGOT_SLOW:-}" ]; then
+  local file=$1 flags=(--cases 8) unrun='E1020\|E1040'
+  if [ -n "$(lines slow "$file")$(lines long "$file")" ] && [ -z "${INGOT_SLOW:-}" ]; then
     flags=(--cases 1 --policies random) unrun=none
   fi
   if "$INGOT" check "$file" "${flags[@]}" >"$log" 2>&1 && [ -z "$(unrun "$unrun" "$file")" ]; then

@@ -16,7 +16,7 @@ cp "$SOURCE_DIR"/tests/kernels/{,seeds/}*.ing "$work/else where"
 # Prints the files of this folder and the one of the seeds, each with a zero behind it, that
 # are products, or with -v those that are none; but not the product that has cubins.
 zoo() {
-  find . -maxdepth 2 -name '*.ing' -not -path './matrix/*' -not -name gemm_tf32.ing -print0 |
+  find . -maxdepth 2 -name '*.ing' -not -path './matrix/*' -not -name gemm_split_k.ing -print0 |
     LC_ALL=C sort -z | grep -z "$@" -e '/s\?gemm'
 }
 
@@ -35,12 +35,12 @@ build_reversed() {
 cd "$SOURCE_DIR/tests/kernels"
 zoo | build_each none "$work/one" --ptx sm_90a
 zoo -v | build_each "$arch" "$work/one"
-"$INGOT" build gemm_tf32.ing --arch "$arch" -o "$work/one"
+"$INGOT" build gemm_split_k.ing --arch "$arch" -o "$work/one"
 
 cd "$work/else where"
 zoo | build_reversed none ../two --ptx sm_90a
 zoo -v | build_reversed "$arch" ../two
-"$INGOT" build ./gemm_tf32.ing --arch "$arch" -o ../two/
+"$INGOT" build ./gemm_split_k.ing --arch "$arch" -o ../two/
 
 diff -r "$work/one" "$work/two"
 kernels=$(ls ./*.ing | wc -l)
