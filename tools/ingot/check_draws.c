@@ -16,9 +16,9 @@ enum {
     TILE_LEAST = 8,
 };
 
-// Work that sizes may take if a variant takes none with less: most of it is to
-// make the data.
-#define FAR_WORK 1e8
+// Elements of all arrays that sizes may ask for if a variant takes none with
+// less work.
+#define FAR_ELEMENTS 1e8
 
 static const int64_t corners[] = {0, 1, 2, 3, 5, 7, 13, 31, 37, 61, 101};
 enum { CORNERS = sizeof corners / sizeof *corners };
@@ -159,11 +159,13 @@ static void find_work(const struct chooser *c, struct draw *d)
     const struct ir_kernel *k = c->v->kernel;
     d->work = work_count(definition_of(c->v->source), c->base.values).steps;
     d->is_empty = false;
+    d->elements = 0;
     for (size_t i = 0; i < k->params.n; i++) {
         const struct ir_buffer *b = k->params.at[i].buffer;
         if (b)
-            d->work += product(c, b->shape, b->rank);
+            d->elements += product(c, b->shape, b->rank);
     }
+    d->work += d->elements;
     for (size_t i = 0; i < k->body.n; i++) {
         const struct ir_launch *l = &k->body.at[i]->u.launch;
         if (k->body.at[i]->kind != STMT_launch)
@@ -278,6 +280,6 @@ void draws_make(struct chooser *c, double most)
     }
     if (!count_full(c) && c->has_least)
         shrink_least(c, most);
-    if (!count_full(c) && c->has_least && c->least.work <= FAR_WORK)
+    if (!count_full(c) && c->has_least && c->least.elements <= FAR_ELEMENTS)
         vec_push(&c->check->c->arena, &c->draws, c->least);
 }

@@ -17,7 +17,7 @@ enum {
 // Sizes that were drawn.
 struct draw {
     int64_t sizes[SIZES_MOST];
-    double work;
+    double work, elements;
     bool is_empty;           // a launch has no blocks
     bool is_taken, is_given; // is chosen, in an earlier round
     bool is_hint;            // may refute what could not be proved
