@@ -193,6 +193,10 @@ struct check_case *check_case(struct check *check,
                               const struct ir_kernel *kernel,
                               const struct problem_request *sizes);
 
+// Return whether the text of a kernel says what threads do, and no other kernel
+// defines it.
+bool check_has_threads(const struct ir_kernel *kernel);
+
 // Return the steps after which a run of a case hangs, its definition, too.
 uint64_t check_most_steps(const struct check *check,
                           const struct check_case *one);

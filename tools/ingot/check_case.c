@@ -52,15 +52,20 @@ static void see_threads(struct ir_stmt *s, void *context)
             (s->kind == STMT_for && axis_kind(s->u.loop.axis) >= AXIS_BLOCK);
 }
 
+bool check_has_threads(const struct ir_kernel *kernel)
+{
+    struct ir_block *body = (struct ir_block *)&kernel->body;
+    bool has_threads = false;
+    ir_each_stmt(body, see_threads, &has_threads);
+    return has_threads && definition_of(kernel) == kernel;
+}
+
 // Return the statements that the threads of a kernel ran, 0 if it is not the
 // definition that says what threads do, or if nobody counted.
 static double threads_steps(const struct check_case *one,
                             const struct eval_watch *watch)
 {
-    struct ir_kernel *k = (struct ir_kernel *)one->problem.kernel;
-    bool has_threads = false;
-    ir_each_stmt(&k->body, see_threads, &has_threads);
-    return has_threads && definition_of(k) == k ? (double)watch->steps : 0;
+    return check_has_threads(one->problem.kernel) ? (double)watch->steps : 0;
 }
 
 // Throw the results of a definition away.

@@ -16,9 +16,8 @@ enum {
     TILE_LEAST = 8,
 };
 
-// Elements of all arrays that sizes may ask for if a variant takes none with
-// less work.
-#define FAR_ELEMENTS 1e8
+// Work that sizes may take if a variant takes none with less.
+#define FAR_WORK 1e8
 
 static const int64_t corners[] = {0, 1, 2, 3, 5, 7, 13, 31, 37, 61, 101};
 enum { CORNERS = sizeof corners / sizeof *corners };
@@ -256,6 +255,14 @@ static void shrink_least(struct chooser *c, double most)
     }
 }
 
+// Return whether sizes take too much to be tried unasked.  Of a loop that threads
+// say by hand, most of the iterations may never run.
+static bool is_far(const struct chooser *c, const struct draw *d)
+{
+    bool has_threads = check_has_threads(c->v->source);
+    return (has_threads ? d->elements : d->work) > FAR_WORK;
+}
+
 void draws_make(struct chooser *c, double most)
 {
     size_t before = c->draws.n;
@@ -280,6 +287,6 @@ void draws_make(struct chooser *c, double most)
     }
     if (!count_full(c) && c->has_least)
         shrink_least(c, most);
-    if (!count_full(c) && c->has_least && c->least.elements <= FAR_ELEMENTS)
+    if (!count_full(c) && c->has_least && !is_far(c, &c->least))
         vec_push(&c->check->c->arena, &c->draws, c->least);
 }

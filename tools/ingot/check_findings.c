@@ -405,10 +405,8 @@ static bool tell_no_sizes(const struct teller *t)
     const struct chooser *c = t->v->choosers.n ? t->v->choosers.at[0] : NULL;
     const char *far = c ? check_sizes_far(c) : NULL;
     if (far)
-        diag_note(
-            t->diags, v->source->span,
-            "it takes --size %s, whose arrays are too large to be tried unasked",
-            far);
+        diag_note(t->diags, v->source->span,
+                  "it takes --size %s, too much to be tried unasked", far);
     return is_error;
 }
 
