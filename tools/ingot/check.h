@@ -122,6 +122,7 @@ struct check_variant {
     struct VEC(struct chooser *) choosers; // of each set of sizes asked for
     struct isolated_result end;
     double seconds;
+    bool is_refused; // an error about its sizes was reported
 };
 
 // Copies of what a place in the source says.

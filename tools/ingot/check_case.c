@@ -76,7 +76,8 @@ static void forget(struct check_case *one)
 }
 
 // Compute what the definition says.  A fault of its own is kept: the executor
-// may have a better name for it.  It has one where threads wait for ever.  Returns false after reporting.
+// may have a better name for it, as it has where threads wait for ever.  Returns
+// false after reporting.
 static bool define(struct check *check, struct check_case *one)
 {
     struct definition_request how = check->request->problem.definition;

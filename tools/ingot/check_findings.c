@@ -389,16 +389,15 @@ static bool tell(const struct teller *t, size_t *told)
 }
 
 // Report that no sizes were found for a variant.  Returns whether that is an
-// error: none of its kernel ran.
+// error: nothing of its kernel ran, or the check is strict.
 static bool tell_no_sizes(const struct teller *t)
 {
     const struct variant *v = t->v->variant;
-    bool is_error = t->check->request->is_strict;
     bool others = false;
     for (size_t i = 0; i < t->check->variants.n; i++)
         others |= t->check->variants.at[i].variant->source == v->source &&
                   t->check->variants.at[i].cases.n;
-    is_error |= !others && t->check->request->is_strict;
+    bool is_error = !others || t->check->request->is_strict;
     (is_error ? diag_error : diag_warning)(t->diags, v->source->span,
                                            D_check_no_sizes, check_name(v),
                                            v->source->name);
@@ -421,7 +420,7 @@ bool check_tell(struct check *check)
             told = 0;
         if (v->cases.n && v->shared)
             has_faults |= tell(&t, &told);
-        else if (!v->cases.n)
+        else if (!v->cases.n && !v->is_refused)
             has_faults |= tell_no_sizes(&t);
     }
     return has_faults;

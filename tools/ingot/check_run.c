@@ -160,6 +160,7 @@ static bool check_one(struct check *check, const struct variant *variant)
     hint(check, variant);
     v.target = target_of(check, variant);
     bool ok = open_choosers(check, &v) && run_rounds(check, &v);
+    v.is_refused = !ok;
     vec_push(&check->c->arena, &check->variants, v);
     return ok && diags->errors == errors;
 }
