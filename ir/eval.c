@@ -105,13 +105,47 @@ static void see_far(struct ir_expr *x, void *context)
     *(bool *)context |= x->op == OP_mbarrier_arrive_at;
 }
 
+// Note an operation on an mbarrier.
+static void see_mbarrier(struct ir_expr *x, void *context)
+{
+    *(bool *)context |= (ir_op_info(x->op)->flags & OP_SYNCHRONISES) != 0;
+}
+
+// Look for loops on the axis of one around: the context of see_again.
+struct again {
+    enum axis axis;
+    bool found; // one with an operation on an mbarrier
+};
+
+// Note a loop that each iteration of the one around runs anew.
+static void see_again(struct ir_stmt *s, void *context)
+{
+    struct again *a = context;
+    if (s->kind == STMT_for && s->u.loop.axis == a->axis)
+        ir_each_expr_in(&s->u.loop.body, see_mbarrier, &a->found);
+}
+
+// Note a loop over threads of which each would do again what is to be done to
+// an mbarrier once.
+static void see_repeated(struct ir_stmt *s, void *context)
+{
+    if (s->kind != STMT_for || axis_kind(s->u.loop.axis) != AXIS_THREAD)
+        return;
+    struct again a = {s->u.loop.axis, false};
+    ir_each_stmt(&s->u.loop.body, see_again, &a);
+    *(bool *)context |= a.found;
+}
+
 // Return whether mbarriers of a kernel count: as it was written, within a
-// block.  What passes make of copies waits for what is done at once.
+// block, in loops over threads that run once.  What passes make of copies waits
+// for what is done at once.
 static bool mbarriers_count(const struct ir_kernel *kernel)
 {
-    bool is_far = false;
-    ir_each_expr_in((struct ir_block *)&kernel->body, see_far, &is_far);
-    return kernel->level == LEVEL_stages && !is_far;
+    struct ir_block *body = (struct ir_block *)&kernel->body;
+    bool is_beyond = kernel->level != LEVEL_stages;
+    ir_each_expr_in(body, see_far, &is_beyond);
+    ir_each_stmt(body, see_repeated, &is_beyond);
+    return !is_beyond;
 }
 
 struct eval_result ir_eval(struct arena *a, const struct ir_kernel *kernel,
@@ -135,7 +169,8 @@ struct eval_result ir_eval_watched(struct arena *a,
                         .epoch = 1,
                         .watch = watch,
                         .texts = a,
-                        .steps_left = most_steps ? most_steps : UINT64_MAX};
+                        .most_steps = most_steps ? most_steps : UINT64_MAX};
+    m.steps_left = m.most_steps;
     compile_params(&m);
     const struct code **where =
         arena_array(&code, const struct code *, kernel->where.n);

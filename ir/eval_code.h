@@ -18,6 +18,7 @@ struct action;
 struct code;
 struct machine;
 struct thread;
+struct turns;
 
 // An array: what is the same for all threads.
 struct array {
@@ -107,6 +108,8 @@ struct thread {
     union number *frame;
     void **data;               // of each array; NULL before its alloc
     bool *is_owned;            // whether this thread allocated it
+    void **shared;             // each of the shared arrays of its block, where
+                               // blocks take turns; else NULL
     unsigned lane;             // of the vector being computed
     unsigned empty;            // loops around that have no iteration and run
                                // the init of a reduction only
@@ -142,13 +145,15 @@ struct machine {
     uint64_t epoch;             // counts blocks
     struct eval_watch *watch;   // or NULL
     struct turn *turn;          // of those who take turns, whose it is, or NULL
+    size_t n_turns;             // that have begun and not ended
     uint64_t events;            // that others may have waited for: elements and
                                 // variables that hold another value now
+    uint64_t looks;             // of loops that look again, so many times only
     struct span waits_at;       // who waited first since all had their turns
     bool has_mbarriers;         // they count, and waits wait
     const void *watched[EVAL_UNWRITTEN_MOST]; // the elements of its reads
     struct arena *texts;                      // of what it says
-    uint64_t steps_left;
+    uint64_t most_steps, steps_left;
     bool is_stopped; // `result` says why
     struct eval_result result;
 };
@@ -205,8 +210,13 @@ void eval_exchange(const struct group *g, const struct code *c);
 // Run a statement for the threads of a group, warp after warp (or warpgroup).
 void eval_units(const struct group *g, uint32_t width, const struct action *s,
                 void (*run)(struct group *g, const struct action *s));
-// Run a statement for all threads of a group (ir/eval_group.c).
+// Run a statement, or those of a block, for all threads of a group
+// (ir/eval_group.c).
 void eval_group_run(struct group *g, const struct action *s);
+void eval_run_group(struct group *g, const struct actions *block);
+// Make `each` threads like every thread of a group, side by side; free them.
+struct group eval_group_new(const struct group *parents, size_t each);
+void eval_group_free(struct group *g);
 // Let the threads of a group run an instruction on matrices
 // (ir/eval_matrix.c).
 void eval_matrix(const struct group *g, const struct action *s);
@@ -214,7 +224,9 @@ void eval_matrix(const struct group *g, const struct action *s);
 // Run a copy of a box (ir/eval_tensor.c).
 void eval_tensor_copy(struct thread *t, const struct action *s);
 
-// Run a launch.
+// Run the blocks of a loop in turns; of a launch, as it needs (ir/eval_grid.c).
+void eval_block_loop(const struct group *g, const struct action *s,
+                     const struct range *r);
 void eval_launch(struct thread *t, const struct action *s);
 
 // Memory (ir/eval_memory.c).
@@ -242,9 +254,19 @@ struct thread eval_thread_new(struct machine *m, const struct thread *parent);
 void eval_thread_return(const struct thread *t, struct thread *parent);
 void eval_thread_free(struct thread *t);
 
-// Run a statement for parts of a group in turns: each until it waits, then the
-// next (ir/eval_turns.c).
-void eval_turns(struct group *parts, size_t n, const struct action *s,
+// What takes turns.
+struct turns {
+    struct machine *machine;
+    struct span span;
+    size_t n;
+    // Run number `number` from end to end.
+    void (*run)(const struct turns *all, size_t number);
+};
+
+// Run so many in turns: each until it waits, then the next (ir/eval_turns.c).
+void eval_turns(const struct turns *all);
+// Run a statement for parts of a group in turns.
+void eval_parts(struct group *parts, size_t n, const struct action *s,
                 void (*run)(struct group *g, const struct action *s));
 // Let others go on before the one whose turn it is; stops if nobody can.
 void eval_pause(struct machine *m, struct span span);

@@ -196,9 +196,9 @@ static void note_joint(struct action *s)
     const struct ir_stmt *o = s->origin;
     s->has_barrier |= o->kind == STMT_barrier;
     s->joint = own_joint(s);
-    bool are_threads =
-        o->kind == STMT_for && axis_kind(o->u.loop.axis) == AXIS_THREAD;
-    s->spawns |= are_threads;
+    enum axis_kind kind =
+        o->kind == STMT_for ? axis_kind(o->u.loop.axis) : AXIS_SERIAL;
+    s->spawns |= kind == AXIS_THREAD;
     for (size_t k = 0; k < 2; k++) {
         for (size_t i = 0; i < inside[k]->n; i++) {
             s->has_barrier |= inside[k]->at[i]->has_barrier;
@@ -209,7 +209,7 @@ static void note_joint(struct action *s)
             s->waits |= inside[k]->at[i]->waits;
         }
     }
-    s->has_barrier |= are_threads && s->waits;
+    s->has_barrier |= (kind == AXIS_THREAD || kind == AXIS_BLOCK) && s->waits;
 }
 
 // Look for the loops of a stage's reduction: the context of see_counter.

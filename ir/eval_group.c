@@ -1,4 +1,4 @@
-// Runs threads in lock-step, and grids.
+// Runs threads in lock-step.
 //
 // A thread runs a statement without a barrier from end to end.  A statement
 // with a barrier inside is finished by all threads of the group before any
@@ -9,10 +9,7 @@
 
 #include <stdlib.h>
 
-static void run_group(struct group *g, const struct actions *block);
-
-// Make `each` threads like every thread of a group, side by side.
-static struct group group_new(const struct group *parents, size_t each)
+struct group eval_group_new(const struct group *parents, size_t each)
 {
     struct machine *m = parents->at[0]->machine;
     size_t n = parents->n * each;
@@ -29,8 +26,7 @@ static struct group group_new(const struct group *parents, size_t each)
     return g;
 }
 
-// Free the threads of a group.
-static void group_free(struct group *g)
+void eval_group_free(struct group *g)
 {
     for (size_t i = 0; i < g->n; i++)
         eval_thread_free(g->at[i]);
@@ -86,17 +82,17 @@ static void spawn(struct group *g, const struct action *s,
                   const struct range *r)
 {
     size_t n = (size_t)((r->to - r->from - 1) / r->step) + 1;
-    struct group all = group_new(g, n);
+    struct group all = eval_group_new(g, n);
     for (size_t i = 0; i < all.n; i++) {
         all.at[i]->frame[s->slot].i = r->from + (int64_t)(i % n) * r->step;
         set_place(all.at[i], s->origin->u.loop.axis, (int64_t)(i % n),
                   (int64_t)n);
     }
     if (all.n)
-        run_group(&all, &s->body);
+        eval_run_group(&all, &s->body);
     for (size_t i = 0; i < g->n && all.n == g->n * n; i++)
         eval_thread_return(all.at[i * n + n - 1], g->at[i]);
-    group_free(&all);
+    eval_group_free(&all);
 }
 
 // Return whether a loop may have another iteration in which a thread of the
@@ -109,21 +105,12 @@ static bool goes_on(const struct group *g, const struct action *s)
     return holds;
 }
 
-// Run a loop in which threads wait for one another.
-static void group_for(struct group *g, const struct action *s)
+// Run the iterations of a loop, one after another.
+static void repeat(struct group *g, const struct action *s,
+                   const struct range *r)
 {
     struct machine *m = g->at[0]->machine;
-    uniform(g, s->x, s->origin->span);
-    uniform(g, s->y, s->origin->span);
-    uniform(g, s->z, s->origin->span);
-    struct range r = eval_loop_range(g->at[0], s);
-    int64_t i = r.from;
-    if (i >= r.to)
-        return;
-    if (axis_kind(s->origin->u.loop.axis) == AXIS_THREAD) {
-        spawn(g, s, &r);
-        return;
-    }
+    int64_t i = r->from;
     uint64_t before;
     do {
         before = m->events;
@@ -131,9 +118,27 @@ static void group_for(struct group *g, const struct action *s)
             return;
         for (size_t k = 0; k < g->n; k++)
             g->at[k]->frame[s->slot].i = i;
-        run_group(g, &s->body);
-    } while (goes_on(g, s) && eval_goes_on(m, s, &r, before) &&
-             eval_next_iteration(&r, &i));
+        eval_run_group(g, &s->body);
+    } while (goes_on(g, s) && eval_goes_on(m, s, r, before) &&
+             eval_next_iteration(r, &i));
+}
+
+// Run a loop in which threads wait for one another.
+static void group_for(struct group *g, const struct action *s)
+{
+    uniform(g, s->x, s->origin->span);
+    uniform(g, s->y, s->origin->span);
+    uniform(g, s->z, s->origin->span);
+    struct range r = eval_loop_range(g->at[0], s);
+    if (r.from >= r.to)
+        return;
+    enum axis_kind kind = axis_kind(s->origin->u.loop.axis);
+    if (kind == AXIS_THREAD)
+        spawn(g, s, &r);
+    else if (kind == AXIS_BLOCK && s->waits && g->n == 1)
+        eval_block_loop(g, s, &r);
+    else
+        repeat(g, s, &r);
 }
 
 // Run a branch with a barrier inside.
@@ -141,7 +146,7 @@ static void group_if(struct group *g, const struct action *s)
 {
     bool taken = uniform(g, s->x, s->origin->span);
     if (!g->at[0]->machine->is_stopped)
-        run_group(g, taken ? &s->body : &s->other);
+        eval_run_group(g, taken ? &s->body : &s->other);
 }
 
 // Run a branch inside which threads of warps meet: those that go one way, then
@@ -161,9 +166,9 @@ static void warp_if(struct group *g, const struct action *s)
         to->at[to->n++] = g->at[i];
     }
     if (part[0].n && !m->is_stopped)
-        run_group(&part[0], &s->body);
+        eval_run_group(&part[0], &s->body);
     if (part[1].n && !m->is_stopped)
-        run_group(&part[1], &s->other);
+        eval_run_group(&part[1], &s->other);
     free(at);
 }
 
@@ -180,6 +185,29 @@ static void run_body(struct thread *t, const struct action *s)
     eval_run_actions(t, &s->body);
 }
 
+// Parts of a group that take turns at a statement.
+struct parts {
+    struct turns turns;
+    struct group *at;
+    const struct action *action;
+    void (*run)(struct group *g, const struct action *s);
+};
+
+// Run a statement for one part.
+static void run_part(const struct turns *turns, size_t number)
+{
+    const struct parts *all = (const struct parts *)turns;
+    all->run(&all->at[number], all->action);
+}
+
+void eval_parts(struct group *parts, size_t n, const struct action *s,
+                void (*run)(struct group *g, const struct action *s))
+{
+    struct machine *m = parts[0].at[0]->machine;
+    const struct parts all = {{m, s->origin->span, n, run_part}, parts, s, run};
+    eval_turns(&all.turns);
+}
+
 // Run a statement whole for each thread, in turns.
 static void run_in_turns(struct group *g, const struct action *s)
 {
@@ -190,7 +218,7 @@ static void run_in_turns(struct group *g, const struct action *s)
     for (size_t i = 0; parts && i < g->n; i++)
         parts[i] = (struct group){g->at + i, 1, g->whole, g->width};
     if (parts)
-        eval_turns(parts, g->n, s, run_one);
+        eval_parts(parts, g->n, s, run_one);
     free(parts);
 }
 
@@ -264,7 +292,7 @@ static struct action until_barrier(const struct actions *block, size_t at)
 // Run the statements of one for a warp or a warpgroup.
 static void run_unit(struct group *g, const struct action *s)
 {
-    run_group(g, &s->body);
+    eval_run_group(g, &s->body);
 }
 
 // Run statements of which some wait: each thread, warp or warpgroup all of
@@ -278,8 +306,7 @@ static void run_waiting(struct group *g, struct action *s)
         run_in_turns(g, s);
 }
 
-// Run the statements of a block for all threads.
-static void run_group(struct group *g, const struct actions *block)
+void eval_run_group(struct group *g, const struct actions *block)
 {
     for (size_t i = 0; i < block->n; i++) {
         if (g->at[0]->machine->is_stopped)
@@ -292,71 +319,4 @@ static void run_group(struct group *g, const struct actions *block)
             eval_group_run(g, block->at[i]);
         }
     }
-}
-
-// Tell a thread which one it is, of which block.
-static void place_thread(struct thread *t, const int64_t *grid, int64_t block,
-                         const struct ir_launch *l, uint32_t number)
-{
-    t->index[AXIS_block_x] = block % grid[0];
-    t->index[AXIS_block_y] = block / grid[0] % grid[1];
-    t->index[AXIS_block_z] = block / grid[0] / grid[1];
-    t->index[AXIS_thread_x] = number % l->block[0];
-    t->index[AXIS_thread_y] = number / l->block[0] % l->block[1];
-    t->index[AXIS_thread_z] = number / l->block[0] / l->block[1];
-    for (int d = 0; d < 3; d++) {
-        t->place[d] = t->index[AXIS_thread_x + d];
-        t->block[d] = l->block[d];
-    }
-}
-
-// Run a grid: `g` has a thread each, or one that plays them all.
-static void run_grid(struct group *g, const struct action *s,
-                     const int64_t *grid)
-{
-    const struct ir_launch *l = &s->origin->u.launch;
-    uint32_t threads = l->block[0] * l->block[1] * l->block[2];
-    int64_t blocks = grid[0] * grid[1] * grid[2];
-    struct machine *m = g->at[0]->machine;
-    bool meets = s->has_barrier || s->joint;
-    for (int64_t block = 0; block < blocks; block++) {
-        if (!eval_step(m, s->origin))
-            return;
-        m->epoch++;
-        for (uint32_t i = 0; i < threads; i++) {
-            place_thread(g->at[i % g->n], grid, block, l, i);
-            if (!meets)
-                eval_run_actions(g->at[0], &s->body);
-        }
-        if (meets)
-            run_group(g, &s->body);
-    }
-}
-
-void eval_launch(struct thread *t, const struct action *s)
-{
-    const struct ir_launch *l = &s->origin->u.launch;
-    uint32_t threads = l->block[0] * l->block[1] * l->block[2];
-    int64_t grid[3] = {eval_run(t, s->x).i, eval_run(t, s->y).i,
-                       eval_run(t, s->z).i};
-    for (int d = 0; d < 3; d++) {
-        enum axis axis = (enum axis)(AXIS_block_x + d);
-        if (grid[d] < 0 || grid[d] > axis_most(axis))
-            eval_stop(t->machine, grid[d] < 0 ? EVAL_FAULT : EVAL_REFUSED,
-                      s->origin->span, "the grid has %lld blocks along %s",
-                      (long long)grid[d], axis_name(axis));
-        if (grid[d] % l->cluster[d])
-            eval_stop(t->machine, EVAL_FAULT, s->origin->span,
-                      "the grid has %lld blocks along %s, no multiple of those "
-                      "of a cluster",
-                      (long long)grid[d], axis_name(axis));
-    }
-    if (t->machine->is_stopped)
-        return;
-    bool meets = s->has_barrier || s->joint;
-    struct group g =
-        group_new(&(struct group){&t, 1, 0, 0}, meets ? threads : 1);
-    if (!t->machine->is_stopped)
-        run_grid(&g, s, grid);
-    group_free(&g);
 }

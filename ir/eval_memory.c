@@ -177,14 +177,22 @@ static void *own_storage(struct thread *t, uint32_t row)
     return t->data[row];
 }
 
-// Give the thread the instance of an array that all threads of the block, or
-// of the grid, share.
-static void *common_storage(struct thread *t, uint32_t row)
+// Return where the instance of an array that all threads of a block, or of the
+// grid, share is to be found.
+static void **common_place(struct thread *t, uint32_t row)
 {
     struct array *r = &t->machine->arrays.at[row];
-    if (!r->data)
-        r->data = storage_new(t->machine, r);
-    return t->data[row] = r->data;
+    bool is_of_block = t->shared && r->buffer->space == SPACE_shared;
+    return is_of_block ? &t->shared[row] : &r->data;
+}
+
+// Give the thread the instance of an array that it shares with others.
+static void *common_storage(struct thread *t, uint32_t row)
+{
+    void **place = common_place(t, row);
+    if (!*place)
+        *place = storage_new(t->machine, &t->machine->arrays.at[row]);
+    return t->data[row] = *place;
 }
 
 // Give an array in constant memory its elements.
@@ -204,13 +212,15 @@ void eval_allocate(struct thread *t, uint32_t row)
 {
     struct array *r = &t->machine->arrays.at[row];
     bool is_local = r->buffer->space == SPACE_local;
+    bool exists = is_local ? t->is_owned[row] : *common_place(t, row) != NULL;
     uint64_t epoch = t->machine->epoch;
-    if (!r->data && !t->is_owned[row] && !eval_set_up_array(t, r))
+    if (!exists && !eval_set_up_array(t, r))
         return;
     void *data = is_local ? own_storage(t, row) : common_storage(t, row);
+    bool is_new = t->shared ? !exists : r->epoch != epoch;
     if (data && r->buffer->space == SPACE_constant)
         set_values(r, data);
-    else if (data && (is_local || r->epoch != epoch))
+    else if (data && (is_local || is_new))
         poison(t->machine, r, data);
     r->epoch = epoch;
 }

@@ -9,7 +9,8 @@ enum { ITERATIONS_MOST = 1 << 20 };
 bool eval_step(struct machine *m, const struct ir_stmt *at)
 {
     if (m->steps_left-- == 0)
-        eval_stop(m, EVAL_LIMIT, at->span, "more steps than allowed");
+        eval_stop(m, EVAL_LIMIT, at->span, "more than %llu steps",
+                  (unsigned long long)m->most_steps);
     return !m->is_stopped;
 }
 
@@ -66,7 +67,7 @@ bool eval_goes_on(struct machine *m, const struct action *s,
                    length / (uint64_t)r->step > ITERATIONS_MOST;
     bool is_waiting = s->holds && s->waits;
     if (is_waiting && (m->turn || is_idle)) {
-        m->events += !is_idle;
+        m->looks += !is_idle;
         eval_pause(m, s->origin->span);
     }
     return !m->is_stopped && (is_waiting || !is_idle);

@@ -204,7 +204,7 @@ void eval_units(const struct group *g, uint32_t width, const struct action *s,
     struct group *units = calloc(g->n, sizeof *units);
     size_t n_units = units ? divide(g, at, width, units) : 0;
     if (s->waits && n_units > 1)
-        eval_turns(units, n_units, s, run);
+        eval_parts(units, n_units, s, run);
     else
         for (size_t i = 0; i < n_units && !m->is_stopped; i++)
             run(&units[i], s);

@@ -198,8 +198,7 @@ static const char *errors(struct file *f)
 }
 
 // Evaluate a kernel on copies of the arguments; NULL if that says nothing: it
-// takes too long, waits for mbarriers whose phases loops over threads do not
-// show before level launch, or the data are none that the kernel is meant for.
+// takes too long, or the data are none that the kernel is meant for.
 static struct eval_argument *run(struct file *f, const struct ir_kernel *k,
                                  const struct eval_argument *args,
                                  const char *after)
@@ -207,8 +206,7 @@ static struct eval_argument *run(struct file *f, const struct ir_kernel *k,
     struct eval_argument *r = copy_arguments(f, k, args);
     struct eval_result result = ir_eval(&f->arena, k, r, STEPS_MOST);
     bool is_first = strcmp(after, "parsing") == 0;
-    bool is_wait = result.text && strstr(result.text, "a thread waits for");
-    if (result.status == EVAL_LIMIT || is_wait ||
+    if (result.status == EVAL_LIMIT ||
         (result.status == EVAL_FAULT && is_first && f->may_fault))
         return NULL;
     if (result.status != EVAL_DONE)

@@ -27,8 +27,7 @@ bool definition_evaluate(const struct definition_request *request,
     case EVAL_WAITS: diag_error(diags, r.span, D_run_waits); break;
     case EVAL_FAULT: diag_error(diags, r.span, D_run_fault, r.text); break;
     case EVAL_LIMIT:
-        diag_error(diags, (struct span){0}, D_run_too_long,
-                   (long long)request->steps);
+        diag_error(diags, (struct span){0}, D_run_too_long, r.text);
     }
     return false;
 }
