@@ -101,6 +101,9 @@ bool facts_is_safe(const struct facts *f, struct ir_expr *x);
 // Return whether x >= 0 can be proved.
 bool facts_nonnegative(const struct facts *f, const struct affine *x);
 
+// Return whether x <= y can be proved.
+bool facts_at_most(const struct facts *f, struct ir_expr *x, struct ir_expr *y);
+
 // Return whether x is proved to be a multiple of `of`.
 bool facts_multiple(const struct facts *f, const struct affine *x, int64_t of);
 

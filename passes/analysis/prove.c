@@ -323,6 +323,13 @@ bool facts_nonnegative(const struct facts *f, const struct affine *x)
     return proved;
 }
 
+bool facts_at_most(const struct facts *f, struct ir_expr *x, struct ir_expr *y)
+{
+    struct affine low = affine_of(f->arena, x), rest = affine_of(f->arena, y);
+    rest = affine_add(f->arena, &rest, -1, &low);
+    return !rest.failed && facts_nonnegative(f, &rest);
+}
+
 // Decide a comparison of integers by their ranges.
 static enum truth decide_ranges(enum ir_op op, struct interval x,
                                 struct interval y)

@@ -54,7 +54,8 @@ struct box box_touched(const struct box_query *query)
                                 .buffer = query->buffer,
                                 .more = query->more,
                                 .n_more = query->n_more,
-                                .within = query->loop,
+                                .within =
+                                    query->only ? query->only : query->loop,
                                 .access = query->access,
                                 .whole_tiles = true,
                                 .fixed = &fixed};

@@ -25,6 +25,7 @@ struct box {
 struct box_query {
     struct pass *pass;
     struct ir_stmt *loop; // around the accesses
+    struct ir_stmt *only; // in it, whose accesses count; NULL: all
     const struct ir_buffer *buffer;
     const struct ir_buffer *const *more; // arrays of the same rank whose
     size_t n_more;                       // accesses count as the buffer's

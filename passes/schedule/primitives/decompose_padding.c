@@ -180,15 +180,6 @@ static struct ir_expr *take_bound(struct padding *d, const struct ir_var *var,
     return NULL;
 }
 
-// Return whether x <= y is proved.
-static bool is_at_most(struct padding *d, struct ir_expr *x, struct ir_expr *y)
-{
-    struct affine low = affine_of(d->pass->scratch, x);
-    struct affine rest = affine_of(d->pass->scratch, y);
-    rest = affine_add(d->pass->scratch, &rest, -1, &low);
-    return facts_nonnegative(&d->facts, &rest);
-}
-
 // Let a loop run over the inside of its iteration variable only.
 static void narrow(struct padding *d, struct ir_stmt *loop)
 {
@@ -203,16 +194,17 @@ static void narrow(struct padding *d, struct ir_stmt *loop)
     struct ir_expr *zero = ir_int(a, 0);
     if (!low)
         low = zero;
-    else if (!is_at_most(d, zero, low))
+    else if (!facts_at_most(&d->facts, zero, low))
         low = ir_binary(a, OP_max, low, zero);
     if (!high)
         high = f->to;
-    else if (!is_at_most(d, high, f->to))
+    else if (!facts_at_most(&d->facts, high, f->to))
         high = ir_binary(a, OP_min, high, f->to);
     struct affine from = affine_of(a, low), length = affine_of(a, high);
     length = affine_add(a, &length, -1, &from);
     struct ir_expr *n = affine_expr(a, &length, type_scalar(TYPE_int));
-    f->to = is_at_most(d, zero, n) ? n : ir_binary(a, OP_max, n, zero);
+    f->to =
+        facts_at_most(&d->facts, zero, n) ? n : ir_binary(a, OP_max, n, zero);
     sched_renumber(d->pass, loop, ir_add(a, ir_read(a, f->var), low));
 }
 

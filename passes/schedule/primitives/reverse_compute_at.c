@@ -120,23 +120,13 @@ static bool find_arrays(const struct sched_call *c, struct move *m)
     return sched_blame(c, both, 2, "writes nothing that the stage reads");
 }
 
-// Return whether an extent is proved to be at most another one.
-static bool is_within(struct pass *p, struct ir_expr *extent,
-                      struct ir_expr *of)
-{
-    struct facts f;
-    struct affine x = affine_of(p->scratch, extent);
-    struct affine rest = affine_of(p->scratch, of);
-    facts_start(&f, p->scratch, p->kernel);
-    rest = affine_add(p->scratch, &rest, -1, &x);
-    return !rest.failed && facts_nonnegative(&f, &rest);
-}
-
 // Return whether a stage computes every element that the moved one reads.
 static bool computes_all(const struct sched_call *c, const struct move *m,
                          struct ir_stmt *s)
 {
+    struct facts f;
     struct sched_stores stores;
+    facts_start(&f, c->pass->scratch, c->pass->kernel);
     if (!sched_stores_of(c->pass, s, &stores) || stores.n != m->box.n)
         return false;
     const struct ir_stage *from = &s->u.stage, *to = &m->stage->u.stage;
@@ -144,7 +134,7 @@ static bool computes_all(const struct sched_call *c, const struct move *m,
         const struct ir_iter *x =
             &from->iters.at[ir_stage_iter(from, stores.index[i])];
         const struct ir_iter *y = &to->iters.at[ir_stage_iter(to, m->index[i])];
-        if (!is_within(c->pass, y->extent, x->extent))
+        if (!facts_at_most(&f, y->extent, x->extent))
             return false;
     }
     return true;
@@ -269,86 +259,6 @@ static bool refuse_gaps(const struct sched_call *c, const struct move *m,
     return false;
 }
 
-// An array whose stores are looked for, and what holds where they are inside of
-// it: the context of see_inside.
-struct inside {
-    struct pass *pass;
-    const struct ir_buffer *array;
-    const struct map *bindings; // of the stage's iteration variables
-    struct facts facts;
-};
-
-// Let the index of a store be inside of the array.
-static void see_inside(struct ir_stmt *s, void *context)
-{
-    struct inside *in = context;
-    struct arena *a = in->pass->scratch;
-    if (s->kind != STMT_store || s->u.store.buffer != in->array)
-        return;
-    for (uint32_t i = 0; i < s->u.store.n; i++) {
-        struct ir_expr *at =
-            ir_substitute(a, s->u.store.index[i], in->bindings, NULL);
-        facts_assume(&in->facts, ir_binary(a, OP_ge, at, ir_int(a, 0)), true);
-        facts_assume(&in->facts, ir_binary(a, OP_lt, at, in->array->shape[i]),
-                     true);
-    }
-}
-
-// Return whether a condition mentions a loop that counts a stage's reduction.
-static bool is_of_reduction(struct pass *p, const struct ir_stmt *s,
-                            const struct ir_expr *condition)
-{
-    size_t n;
-    bool found = false;
-    struct ir_path path = sched_path(p, s);
-    struct ir_stmt **loops = sched_loops(p, &path, &n);
-    for (size_t i = 0; i < n; i++) {
-        const struct ir_var *var = loops[i]->u.loop.var;
-        found |= (ir_stage_role(&s->u.stage, var) & STAGE_REDUCES) &&
-                 ir_mentions(condition, var);
-    }
-    return found;
-}
-
-// Return whether what a stage leaves out of its elements of an array is
-// outside of the array.
-static bool fills_box(struct pass *p, struct ir_stmt *s,
-                      const struct ir_buffer *array)
-{
-    struct map bindings = {.arena = p->scratch};
-    struct inside in = {.pass = p, .array = array, .bindings = &bindings};
-    struct conditions all = {0};
-    struct ir_path path = sched_path(p, s);
-    if (s->kind != STMT_stage || !s->u.stage.predicate)
-        return true;
-    facts_start(&in.facts, p->scratch, p->kernel);
-    for (uint32_t i = 0; i + 1 < path.n; i++)
-        facts_enter(&in.facts, path.stmts[i]);
-    for (size_t i = 0; i < s->u.stage.iters.n; i++)
-        map_set(&bindings, s->u.stage.iters.at[i].var,
-                s->u.stage.iters.at[i].binding);
-    ir_each_stmt(&s->u.stage.body, see_inside, &in);
-    fold_split(p->scratch, s->u.stage.predicate, &all);
-    bool fills = true;
-    for (size_t i = 0; i < all.n; i++)
-        fills &= facts_decide(&in.facts, all.at[i]) == TRUTH_TRUE ||
-                 is_of_reduction(p, s, all.at[i]);
-    return fills;
-}
-
-// Check that something in the loop writes all of the box, as far as it is
-// inside of the array.
-static bool check_filled(const struct sched_call *c, const struct move *m)
-{
-    bool fills = false;
-    for (size_t k = 0; k < m->uses.writers.n; k++) {
-        struct ir_stmt *s = m->uses.writers.at[k];
-        fills |= sched_is_below(c->pass, s, m->loop) &&
-                 fills_box(c->pass, s, m->arrays.at[0]);
-    }
-    return fills || refuse_partial(c, m, m->loop, "leaves elements out");
-}
-
 // Check that an iteration of the loop finishes a box of elements.
 static bool check_box(const struct sched_call *c, struct move *m)
 {
@@ -365,7 +275,8 @@ static bool check_box(const struct sched_call *c, struct move *m)
         if (m->box.dims[i].is_whole || !m->box.dims[i].is_dense)
             return refuse_gaps(c, m, i);
     }
-    return check_filled(c, m);
+    return sched_fills_box(&q, &m->uses) ||
+           refuse_partial(c, m, m->loop, "leaves elements out");
 }
 
 // Report what lies in the way.

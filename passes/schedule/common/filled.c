@@ -1,0 +1,136 @@
+// Whether what a loop's iteration touches of an array, as a box, is all written.
+//
+//   for e in 0..16 { stage P(v in 16 = i * 8 + e) if e < 8 { S[v] = ... } }
+//
+// The box of a tail is that of a full tile: i * 8 .. i * 8 + 15.  P leaves out
+// the second half, which other iterations of i may write.
+
+#include "passes/schedule/common/box.h"
+#include "passes/schedule/common/move.h"
+
+#include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/stage.h"
+#include "ir/walk.h"
+#include "passes/opt/fold.h"
+
+// An array whose stores are looked for, and what holds where they are inside of
+// it: the context of see_inside.
+struct inside {
+    struct pass *pass;
+    const struct ir_buffer *array;
+    const struct map *bindings; // of the stage's iteration variables
+    struct facts facts;
+};
+
+// Let the index of a store be inside of the array.
+static void see_inside(struct ir_stmt *s, void *context)
+{
+    struct inside *in = context;
+    struct arena *a = in->pass->scratch;
+    if (s->kind != STMT_store || s->u.store.buffer != in->array)
+        return;
+    for (uint32_t i = 0; i < s->u.store.n; i++) {
+        struct ir_expr *at =
+            ir_substitute(a, s->u.store.index[i], in->bindings, NULL);
+        facts_assume(&in->facts, ir_binary(a, OP_ge, at, ir_int(a, 0)), true);
+        facts_assume(&in->facts, ir_binary(a, OP_lt, at, in->array->shape[i]),
+                     true);
+    }
+}
+
+// Return whether a condition mentions a loop that counts a stage's reduction.
+static bool is_of_reduction(struct pass *p, const struct ir_stmt *s,
+                            const struct ir_expr *condition)
+{
+    size_t n;
+    bool found = false;
+    struct ir_path path = sched_path(p, s);
+    struct ir_stmt **loops = sched_loops(p, &path, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct ir_var *var = loops[i]->u.loop.var;
+        found |= (ir_stage_role(&s->u.stage, var) & STAGE_REDUCES) &&
+                 ir_mentions(condition, var);
+    }
+    return found;
+}
+
+// Return whether what a stage leaves out of its box is outside of the array.
+static bool fills(struct pass *p, struct ir_stmt *s,
+                  const struct ir_buffer *array)
+{
+    struct map bindings = {.arena = p->scratch};
+    struct inside in = {.pass = p, .array = array, .bindings = &bindings};
+    struct conditions all = {0};
+    struct ir_path path = sched_path(p, s);
+    if (s->kind != STMT_stage || !s->u.stage.predicate)
+        return true;
+    facts_start(&in.facts, p->scratch, p->kernel);
+    for (uint32_t i = 0; i + 1 < path.n; i++)
+        facts_enter(&in.facts, path.stmts[i]);
+    for (size_t i = 0; i < s->u.stage.iters.n; i++)
+        map_set(&bindings, s->u.stage.iters.at[i].var,
+                s->u.stage.iters.at[i].binding);
+    ir_each_stmt(&s->u.stage.body, see_inside, &in);
+    fold_split(p->scratch, s->u.stage.predicate, &all);
+    bool fills = true;
+    for (size_t i = 0; i < all.n; i++)
+        fills &= facts_decide(&in.facts, all.at[i]) == TRUTH_TRUE ||
+                 is_of_reduction(p, s, all.at[i]);
+    return fills;
+}
+
+// Return whether a box is proved to be inside of another one.
+static bool is_inside(struct pass *p, const struct box *box,
+                      const struct box *of)
+{
+    struct facts f;
+    bool is = true;
+    facts_start(&f, p->scratch, p->kernel);
+    for (uint32_t i = 0; i < box->n; i++) {
+        const struct box_dim *x = &box->dims[i], *y = &of->dims[i];
+        is &= facts_at_most(&f, y->base, x->base) &&
+              facts_at_most(&f, ir_add(p->scratch, x->base, x->extent),
+                            ir_add(p->scratch, y->base, y->extent));
+    }
+    return is;
+}
+
+// Return the box of one statement in the loop.
+static struct box box_of(const struct box_query *query, struct ir_stmt *s)
+{
+    struct box_query q = *query;
+    q.only = s;
+    return box_touched(&q);
+}
+
+// Return whether a statement that fills its box has all of `left` in it.
+static bool is_made_up(const struct box_query *query,
+                       const struct sched_uses *uses, const struct box *left)
+{
+    struct pass *p = query->pass;
+    for (size_t i = 0; i < uses->writers.n; i++) {
+        struct ir_stmt *s = uses->writers.at[i];
+        if (!sched_is_below(p, s, query->loop) || !fills(p, s, query->buffer))
+            continue;
+        struct box whole = box_of(query, s);
+        if (is_inside(p, left, &whole))
+            return true;
+    }
+    return false;
+}
+
+bool sched_fills_box(const struct box_query *query,
+                     const struct sched_uses *uses)
+{
+    struct pass *p = query->pass;
+    for (size_t i = 0; i < uses->writers.n; i++) {
+        struct ir_stmt *s = uses->writers.at[i];
+        if (!sched_is_below(p, s, query->loop) || fills(p, s, query->buffer))
+            continue;
+        struct box left = box_of(query, s);
+        if (!is_made_up(query, uses, &left))
+            return false;
+    }
+    return true;
+}
