@@ -31,6 +31,7 @@ struct meet_access {
     uint64_t hash;              // of them
     const struct ir_stmt *stmt; // that makes it
     bool writes, is_atomic;
+    bool is_wait;      // for a phase of an mbarrier
     bool is_of_warp;   // conditions that are not around both say nothing of it
     uint32_t together; // threads that have met since, or until then, and are no
                        // different ones any more: 32 of a warp, 128 of a

@@ -20,7 +20,7 @@ static bool same_access(const struct meet_access *x,
     bool same = x->hash == y->hash && x->buffer == y->buffer &&
                 x->scope == y->scope && x->writes == y->writes &&
                 x->together == y->together && x->is_atomic == y->is_atomic &&
-                x->is_of_warp == y->is_of_warp;
+                x->is_wait == y->is_wait && x->is_of_warp == y->is_of_warp;
     for (uint32_t i = 0; same && i < x->buffer->rank; i++)
         same = ir_expr_equal(x->index[i], y->index[i]);
     return same;
@@ -65,7 +65,7 @@ struct own {
     const struct ir_stmt *stmt;
     const struct map *values;
     const struct meet_scope *scope;
-    bool is_init; // an mbarrier is made
+    enum ir_op op; // of the node
     struct touches touches;
 };
 
@@ -81,7 +81,8 @@ static void note(struct own *o, const struct ir_buffer *b,
                               .stmt = o->stmt,
                               .writes = writes,
                               .is_atomic = is_atomic,
-                              .is_of_warp = o->is_init,
+                              .is_wait = o->op == OP_mbarrier_wait,
+                              .is_of_warp = o->op == OP_mbarrier_init,
                               .scope = o->scope};
     x->index = arena_array(o->arena, struct ir_expr *, b->rank);
     for (uint32_t i = 0; i < b->rank; i++) {
@@ -227,12 +228,13 @@ static void see_node(struct ir_expr *x, void *context)
     struct own *o = context;
     unsigned flags = ir_op_info(x->op)->flags;
     bool writes = flags & OP_WRITES;
-    o->is_init = x->op == OP_mbarrier_init;
+    o->op = x->op;
     if (x->op == OP_place)
         note(o, x->u.buffer, x->args,
              matrix_info(o->stmt->u.matrix.op).kind == MATRIX_STORE, false);
     else if (flags & (OP_READS | OP_WRITES))
-        note(o, x->u.buffer, x->args, writes, writes && !o->is_init);
+        note(o, x->u.buffer, x->args, writes,
+             writes && x->op != OP_mbarrier_init);
 }
 
 // Note the accesses of an expression.
@@ -270,8 +272,9 @@ struct touches touches_of(struct arena *a, struct ir_stmt *s,
                           const struct map *values,
                           const struct meet_scope *scope)
 {
-    struct own o = {a, s, values, scope, false, {NULL, 0, 0}};
+    struct own o = {a, s, values, scope, OP_var, {NULL, 0, 0}};
     ir_stmt_exprs(s, see_place, &o);
+    o.op = OP_var;
     if (s->kind == STMT_store)
         note(&o, s->u.store.buffer, s->u.store.index, true, false);
     if (s->kind == STMT_matrix)
@@ -369,13 +372,15 @@ static uint32_t threads_along(axis_set axes, axis_set threads)
                : 0;
 }
 
-// Return whether two accesses conflict.
+// Return whether two accesses conflict.  What is atomic does not, but for an
+// arrival at an mbarrier behind a wait: it may end the next phase, too, and
+// threads that still wait for the one before would miss both.
 static bool conflicts(struct meet *meet, axis_set threads,
                       const struct conflict *c, const struct meet_place *place)
 {
     const struct meet_access *x = c->first, *y = c->second;
     if (x->buffer != y->buffer || !(x->writes || y->writes) ||
-        (x->is_atomic && y->is_atomic))
+        (x->is_atomic && y->is_atomic && !(x->is_wait && !y->is_wait)))
         return false;
     if (x->buffer->space != SPACE_global)
         return meet_test(meet, x, y, place);
