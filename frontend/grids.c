@@ -90,8 +90,7 @@ static struct ir_stmt *cut(struct parser *p, struct ir_stmt *s,
         else
             check_crossing(p, body->at[i], &behind, barrier);
     }
-    for (size_t i = 0; i < behind.n; i++)
-        ir_append(p->arena, &second->u.loop.body, behind.at[i]);
+    ir_append_all(p->arena, &second->u.loop.body, &behind);
     body->n = at + (body->at[at] != barrier);
     return second;
 }

@@ -246,10 +246,8 @@ static void apply_reducer(struct parser *p, struct definition *d,
     for (uint32_t k = 0; k < r->n; k++)
         define_store(p, d, k, &tail, r->result[k]);
     tail = ir_copy_block(p->arena, &tail, &map, NULL);
-    for (size_t i = 0; i < lets.n; i++)
-        ir_append(p->arena, &stage->body, lets.at[i]);
-    for (size_t i = 0; i < tail.n; i++)
-        ir_append(p->arena, &stage->body, tail.at[i]);
+    ir_append_all(p->arena, &stage->body, &lets);
+    ir_append_all(p->arena, &stage->body, &tail);
     for (uint32_t k = 0; k < r->n; k++)
         define_store(p, d, k, &stage->init, r->identity[k]);
     stage->has_init = true;

@@ -464,6 +464,13 @@ void ir_append(struct arena *a, struct ir_block *block, struct ir_stmt *s)
     vec_push(a, block, s);
 }
 
+void ir_append_all(struct arena *a, struct ir_block *to,
+                   const struct ir_block *from)
+{
+    for (size_t i = 0; i < from->n; i++)
+        ir_append(a, to, from->at[i]);
+}
+
 size_t ir_launch_parameter(const struct ir_kernel *kernel,
                            const struct ir_buffer *b)
 {

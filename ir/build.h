@@ -129,6 +129,10 @@ struct ir_stmt *ir_stmt_from(struct ir_stmt *s, const struct ir_stmt *from);
 // Append a statement to a block.
 void ir_append(struct arena *a, struct ir_block *block, struct ir_stmt *s);
 
+// Append the statements of a block to another one.
+void ir_append_all(struct arena *a, struct ir_block *to,
+                   const struct ir_block *from);
+
 // Return the number of an array in global memory among the parameters of the
 // launches: the kernel's own, then the arrays of its workspace.
 size_t ir_launch_parameter(const struct ir_kernel *kernel,

@@ -157,8 +157,7 @@ static void append_step(struct steps *x, struct ir_block *out,
     map_set(&vars, x->loop->u.loop.var, step);
     struct ir_block copy = ir_copy_block(a, block, &vars, NULL);
     slots_use(a, &x->ring, &copy, slot);
-    for (size_t i = 0; i < copy.n; i++)
-        ir_append(a, out, copy.at[i]);
+    ir_append_all(a, out, &copy);
 }
 
 // Give the fragments two slots and append their declarations.
@@ -248,8 +247,7 @@ static void append_first(struct steps *x, struct ir_block *out,
     struct ir_stmt *s = ir_stmt_if(a, ir_binary(a, OP_lt, k, loop->to));
     map_set(&vars, loop->var, k);
     struct ir_block waits = ir_copy_block(a, &o->waits, NULL, NULL);
-    for (size_t i = 0; i < waits.n; i++)
-        ir_append(a, out, waits.at[i]);
+    ir_append_all(a, out, &waits);
     append_step(x, &s->u.branch.then, &x->loads, ir_int(a, 0));
     ir_substitute_in(a, &s->u.branch.then, &vars, NULL);
     ir_append(a, out, ir_stmt_from(s, x->loop));
@@ -264,8 +262,7 @@ static void load_across(struct steps *x, const struct around *o,
     append_allocs(x, out);
     append_first(x, out, o, false);
     append_loop(x, &body, 1);
-    for (size_t i = 0; i < o->rest.n; i++)
-        ir_append(a, &body, o->rest.at[i]);
+    ir_append_all(a, &body, &o->rest);
     append_first(x, &body, o, true);
     append_step(x, &body, &x->uses, ir_int(a, x->n - 1));
     o->loop->u.loop.body = body;

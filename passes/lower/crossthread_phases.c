@@ -301,8 +301,7 @@ static void add_combination(const struct crossing *c, struct ir_block *to,
         reducer_combine(c->pass, &c->reducer, values, right, vars);
     struct ir_stmt like = model(c);
     ir_each_stmt(&block, see_stmt, &like);
-    for (size_t i = 0; i < block.n; i++)
-        ir_append(c->pass->arena, to, block.at[i]);
+    ir_append_all(c->pass->arena, to, &block);
 }
 
 // Combine the values of `width` neighbours by shuffles; all of them get the

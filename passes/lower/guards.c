@@ -98,10 +98,46 @@ static bool can_repeat(const struct place *at, const struct ir_stmt *s)
                                : s->kind != STMT_var;
 }
 
+// Return whether a condition holds in the first iteration of the reduction, if
+// there is any: without it, the init runs where it ran, and for no iterations.
+static bool holds_at_first(struct pass *p, const struct place *at,
+                           struct ir_expr *x)
+{
+    struct facts f;
+    facts_start(&f, p->scratch, p->kernel);
+    for (size_t i = 0; i < at->stage->iters.n; i++) {
+        const struct ir_iter *it = &at->stage->iters.at[i];
+        struct ir_expr *some =
+            ir_binary(p->scratch, OP_lt, ir_int(p->scratch, 0), it->extent);
+        if (it->is_reduce)
+            facts_assume(&f, some, true);
+    }
+    for (uint32_t i = at->first; i + 1 < at->path.n; i++) {
+        const struct ir_for *loop = &at->path.stmts[i]->u.loop;
+        if (is_reduce_loop(at->path.stmts[i], at->stage))
+            x = ir_replace_var(p->scratch, x, loop->var, loop->from);
+    }
+    return facts_decide(&f, x) == TRUTH_TRUE;
+}
+
+// Return whether the parts of a condition that mention the reduction may be
+// left out around the init.
+static bool can_ask_before(struct pass *p, const struct place *at,
+                           struct ir_expr *condition)
+{
+    bool can = true;
+    struct conditions all = {0};
+    fold_split(p->scratch, condition, &all);
+    for (size_t i = 0; i < all.n; i++)
+        can &= !mentions_reduction(at, all.at[i]) ||
+               holds_at_first(p, at, all.at[i]);
+    return can;
+}
+
 // Return whether what lies between the outermost loop of the reduction and
 // the stage can be repeated without the reduction: loops, branches and names
 // of values, none depending on it.
-static bool can_split_init(const struct place *at)
+static bool can_split_init(struct pass *p, const struct place *at)
 {
     for (uint32_t i = at->first; i + 1 < at->path.n; i++) {
         struct ir_stmt *s = at->path.stmts[i];
@@ -114,7 +150,7 @@ static bool can_split_init(const struct place *at)
                 mentions_reduction(at, s->u.loop.from) ||
                 mentions_reduction(at, s->u.loop.to))
                 return false;
-        } else if (!is_then || mentions_reduction(at, s->u.branch.cond)) {
+        } else if (!is_then || !can_ask_before(p, at, s->u.branch.cond)) {
             return false;
         }
     }
@@ -128,14 +164,14 @@ static bool can_split_init(const struct place *at)
     return true;
 }
 
-// Return the conjuncts of a predicate that mention the reduction, or those
-// that do not.
-static struct ir_expr *part_of_predicate(struct pass *p, const struct place *at,
-                                         bool reduction)
+// Return the conjuncts of a condition, NULL: true, that mention the reduction, or
+// those that do not.
+static struct ir_expr *part_of(struct pass *p, const struct place *at,
+                               struct ir_expr *condition, bool reduction)
 {
     struct conditions all = {0}, kept = {0};
-    if (at->stage->predicate)
-        fold_split(p->scratch, at->stage->predicate, &all);
+    if (condition)
+        fold_split(p->scratch, condition, &all);
     for (size_t i = 0; i < all.n; i++) {
         if (mentions_reduction(at, all.at[i]) == reduction)
             vec_push(p->scratch, &kept, all.at[i]);
@@ -153,7 +189,7 @@ static struct ir_stmt *init_stage(struct pass *p, const struct place *at)
             vec_push(p->arena, &s->u.stage.iters, old->iters.at[i]);
     }
     ir_stmt_from(s, at->path.stmts[at->path.n - 1]);
-    struct ir_expr *predicate = part_of_predicate(p, at, false);
+    struct ir_expr *predicate = part_of(p, at, old->predicate, false);
     s->u.stage.predicate = ir_is_true(predicate) ? NULL : predicate;
     s->u.stage.body = old->init;
     return s;
@@ -170,13 +206,14 @@ static struct ir_block behind_names(struct pass *p, const struct place *at,
         if (around->at[i]->kind == STMT_let)
             ir_append(p->arena, &r, around->at[i]);
     }
-    for (size_t i = 0; i < block->n; i++)
-        ir_append(p->arena, &r, block->at[i]);
+    ir_append_all(p->arena, &r, block);
     return r;
 }
 
-// Return a loop or a branch like another one, around a block.
-static struct ir_stmt *around_block(struct pass *p, const struct ir_stmt *s,
+// Return a loop like another one, or a branch without what it asks of the
+// reduction, around a block.
+static struct ir_stmt *around_block(struct pass *p, const struct place *at,
+                                    const struct ir_stmt *s,
                                     const struct ir_block *block)
 {
     const struct ir_for *l = &s->u.loop;
@@ -186,7 +223,7 @@ static struct ir_stmt *around_block(struct pass *p, const struct ir_stmt *s,
         outer->u.loop.attrs = l->attrs;
         outer->u.loop.body = *block;
     } else {
-        outer = ir_stmt_if(p->arena, s->u.branch.cond);
+        outer = ir_stmt_if(p->arena, part_of(p, at, s->u.branch.cond, false));
         outer->u.branch.then = *block;
     }
     return ir_stmt_from(outer, s);
@@ -203,7 +240,7 @@ static void split_init(struct pass *p, const struct place *at)
         nest = behind_names(p, at, i + 1, &nest);
         if (is_reduce_loop(s, at->stage))
             continue;
-        s = around_block(p, s, &nest);
+        s = around_block(p, at, s, &nest);
         nest = (struct ir_block){0};
         ir_append(p->arena, &nest, s);
     }
@@ -324,14 +361,6 @@ static struct ir_expr *first_iteration(struct arena *a, const struct place *at)
     return r;
 }
 
-// Append the statements of a block to another.
-static void append_all(struct arena *a, struct ir_block *to,
-                       const struct ir_block *from)
-{
-    for (size_t i = 0; i < from->n; i++)
-        ir_append(a, to, from->at[i]);
-}
-
 // Put loops, branches and stores in place of a stage and its chain.
 static void lower_stage(struct pass *p, const struct place *at)
 {
@@ -345,7 +374,7 @@ static void lower_stage(struct pass *p, const struct place *at)
         accumulate_find(p, &stage->body, &stage->init, is_invariant, at, &kept);
     accumulate_replace(a, &inner, &kept);
     bind_iters(p, s, true, &inner);
-    guard(a, &inner, part_of_predicate(p, at, true), s);
+    guard(a, &inner, part_of(p, at, stage->predicate, true), s);
     if (stage->has_init && at->first < at->chain)
         guard(a, &init, first_iteration(a, at), s);
     accumulate_begin(p, &init, &kept, &out);
@@ -353,11 +382,11 @@ static void lower_stage(struct pass *p, const struct place *at)
         at->path.stmts[at->path.n - 2]->u.loop.body = inner;
         ir_append(a, &out, outermost);
     } else {
-        append_all(a, &out, &inner);
+        ir_append_all(a, &out, &inner);
     }
     accumulate_end(p, &kept, &out);
     bind_iters(p, s, false, &out);
-    guard(a, &out, part_of_predicate(p, at, false), s);
+    guard(a, &out, part_of(p, at, stage->predicate, false), s);
     ir_splice(a, at->path.blocks[at->chain], at->path.index[at->chain], &out);
 }
 
@@ -374,133 +403,13 @@ static void see_stage(struct ir_stmt *s, void *context)
         vec_push(search->arena, &search->found, s);
 }
 
-// A walk that moves guards, with what is known outside of a loop.
-struct mover {
-    struct pass *p;
-    struct facts facts;
-};
-
-// Return whether a loop is proved to run.
-static bool runs(const struct mover *m, const struct ir_for *loop)
-{
-    struct ir_expr *some =
-        ir_binary(m->p->scratch, OP_lt, loop->from, loop->to);
-    return facts_decide(&m->facts, some) == TRUTH_TRUE;
-}
-
-// Return whether a condition may be asked outside of a loop.
-static bool leaves_loop(const struct mover *m, struct ir_expr *condition,
-                        const struct ir_for *loop)
-{
-    return ir_is_stable(condition) && !ir_mentions(condition, loop->var) &&
-           axis_kind(loop->axis) != AXIS_BLOCK &&
-           (facts_is_total(&m->facts, condition) || runs(m, loop));
-}
-
-// Return the branch that is all a loop does, or NULL.
-static struct ir_stmt *only_branch(const struct ir_for *loop)
-{
-    struct ir_stmt *s = loop->body.n == 1 ? loop->body.at[0] : NULL;
-    return s && s->kind == STMT_if && s->u.branch.otherwise.n == 0 ? s : NULL;
-}
-
-// Move the parts of the guard inside a loop that do not depend on it out of
-// the loop at `at`.
-static void move_guard(struct mover *m, struct ir_block *block, size_t at)
-{
-    struct pass *p = m->p;
-    struct ir_stmt *s = block->at[at];
-    struct ir_for *loop = &s->u.loop;
-    struct ir_stmt *branch = only_branch(loop);
-    struct conditions all = {0}, outer = {0}, inner = {0};
-    if (!branch)
-        return;
-    fold_split(p->scratch, branch->u.branch.cond, &all);
-    for (size_t i = 0; i < all.n; i++) {
-        if (leaves_loop(m, all.at[i], loop))
-            vec_push(p->scratch, &outer, all.at[i]);
-        else
-            vec_push(p->scratch, &inner, all.at[i]);
-    }
-    if (outer.n == 0)
-        return;
-    if (inner.n)
-        branch->u.branch.cond = fold_all(p->arena, inner.at, inner.n);
-    else
-        loop->body = branch->u.branch.then;
-    struct ir_stmt *moved =
-        ir_stmt_if(p->arena, fold_all(p->arena, outer.at, outer.n));
-    ir_stmt_from(moved, branch);
-    ir_append(p->arena, &moved->u.branch.then, s);
-    block->at[at] = moved;
-}
-
-// Return whether two neighbours are guards with the same condition, which the
-// first does not change.
-static bool are_equal_guards(const struct ir_stmt *x, const struct ir_stmt *y)
-{
-    return x->kind == STMT_if && y->kind == STMT_if &&
-           x->u.branch.otherwise.n == 0 && y->u.branch.otherwise.n == 0 &&
-           ir_is_stable(x->u.branch.cond) &&
-           ir_expr_equal(x->u.branch.cond, y->u.branch.cond);
-}
-
-// Join a branch with the one that is all it does: their conditions may leave
-// loops one by one then.
-static void join_inner(struct arena *a, struct ir_stmt *s)
-{
-    struct ir_block *then = &s->u.branch.then;
-    struct ir_stmt *inner = then->n == 1 ? then->at[0] : NULL;
-    if (s->u.branch.otherwise.n || !inner || inner->kind != STMT_if ||
-        inner->u.branch.otherwise.n || !ir_is_stable(inner->u.branch.cond))
-        return;
-    s->u.branch.cond =
-        ir_binary(a, OP_and, s->u.branch.cond, inner->u.branch.cond);
-    *then = inner->u.branch.then;
-}
-
-// Move the guards in a block and below.
-static void move_in(struct mover *m, struct ir_block *block)
-{
-    struct arena *a = m->p->arena;
-    struct facts_mark here = facts_mark(&m->facts);
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_block *inside[IR_BLOCKS_MOST];
-        struct ir_stmt *s = block->at[i];
-        struct facts_mark before = facts_mark(&m->facts);
-        uint32_t n = ir_stmt_blocks(s, inside);
-        facts_enter(&m->facts, s);
-        for (uint32_t k = 0; k < n; k++)
-            move_in(m, inside[k]);
-        if (s->kind != STMT_let)
-            facts_leave(&m->facts, before);
-        if (s->kind == STMT_if)
-            join_inner(a, s);
-        if (s->kind == STMT_for)
-            move_guard(m, block, i);
-        if (i > 0 && are_equal_guards(block->at[i - 1], block->at[i])) {
-            append_all(a, &block->at[i - 1]->u.branch.then,
-                       &block->at[i]->u.branch.then);
-            ir_splice(a, block, i--, &(struct ir_block){0});
-        }
-    }
-    facts_leave(&m->facts, here);
-}
-
-void guards_move(struct pass *p, struct ir_block *block)
-{
-    struct mover m = {.p = p};
-    facts_start(&m.facts, p->scratch, p->kernel);
-    move_in(&m, block);
-}
-
 enum pass_result pass_guards(struct pass *p)
 {
     struct stage_search search = {.arena = p->scratch};
     ir_each_stmt(&p->kernel->body, see_stage, &search);
     for (size_t i = 0; i < search.found.n; i++) {
         struct place at = find_place(p, search.found.at[i]);
-        if (at.stage->has_init && at.first < at.chain && can_split_init(&at))
+        if (at.stage->has_init && at.first < at.chain && can_split_init(p, &at))
             split_init(p, &at);
     }
     search.found.n = 0;

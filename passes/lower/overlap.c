@@ -60,8 +60,7 @@ static void part_side(struct mapping *m, struct ir_block *side)
         if (top->at[i]->kind == STMT_alloc)
             ir_append(m->p->arena, &alone.body, top->at[i]);
     n = alone.body.n;
-    for (size_t i = 0; i < side->n; i++)
-        ir_append(m->p->arena, &alone.body, side->at[i]);
+    ir_append_all(m->p->arena, &alone.body, side);
     part(m, &alone);
     *side = (struct ir_block){0};
     for (size_t i = n; i < alone.body.n; i++)

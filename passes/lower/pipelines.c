@@ -131,8 +131,7 @@ static void append_iteration(struct rewrite *r, struct ir_block *body,
     use_slot(r, use, k);
     if (!uses_first)
         append_copies(r, body, ir_add(a, k, ir_int(a, r->slots - 1)));
-    for (size_t i = 0; i < use->n; i++)
-        ir_append(a, body, use->at[i]);
+    ir_append_all(a, body, use);
     if (uses_first)
         append_copies(r, body, ir_add(a, k, ir_int(a, r->slots - 1)));
 }

@@ -319,8 +319,7 @@ static bool part(struct roles *r)
     if (!roles_produce(r, &producer))
         return false;
     roles_consume(r, &consumer);
-    for (size_t i = 0; i < group->body.n; i++)
-        ir_append(a, &consumer, group->body.at[i]);
+    ir_append_all(a, &consumer, &group->body);
     struct ir_stmt *branch =
         ir_stmt_if(a, ir_binary(a, OP_lt, ir_read(a, group->var), consumers));
     branch->u.branch.then = consumer;

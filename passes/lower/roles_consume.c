@@ -143,8 +143,7 @@ void roles_consume(struct roles *r, struct ir_block *out)
             ir_append(a, &rest, loop->body.at[i]);
     }
     slots_use(a, &r->ring, &rest, slot);
-    for (size_t i = 0; i < rest.n; i++)
-        ir_append(a, &body, rest.at[i]);
+    ir_append_all(a, &body, &rest);
     append_release_of(r, &turns, k, &body);
     loop->body = body;
     keep_mark(r);

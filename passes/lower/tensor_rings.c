@@ -325,8 +325,7 @@ static bool rewrite_body(struct rewrite *r)
     if (!append_copy(r, &facts, ir_add(a, n, number(r, r->slots - 1)),
                      r->path.n, &body))
         return false;
-    for (size_t i = 0; i < rest.n; i++)
-        ir_append(a, &body, rest.at[i]);
+    ir_append_all(a, &body, &rest);
     loop->body = body;
     loop->attrs.n = 0;
     return true;

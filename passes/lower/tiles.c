@@ -157,8 +157,7 @@ static struct ir_block sink(struct walk *w, struct ir_stmt *group,
         else
             ir_append(a, &loop->u.loop.body, s);
     }
-    for (size_t i = 0; i < group->u.loop.body.n; i++)
-        ir_append(a, &loop->u.loop.body, group->u.loop.body.at[i]);
+    ir_append_all(a, &loop->u.loop.body, &group->u.loop.body);
     group->u.loop.body = (struct ir_block){0};
     ir_append(a, &group->u.loop.body, loop);
     return outside;

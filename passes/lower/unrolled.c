@@ -125,8 +125,7 @@ static struct ir_block expand(struct pass *p, const struct ir_for *loop,
             ir_mul(a, loop->step, ir_const_int(a, loop->var->type, i));
         map_set(&vars, loop->var, ir_add(a, loop->from, steps));
         struct ir_block one = ir_copy_block(a, &loop->body, &vars, NULL);
-        for (size_t k = 0; k < one.n; k++)
-            ir_append(a, &out, one.at[k]);
+        ir_append_all(a, &out, &one);
     }
     return out;
 }

@@ -289,8 +289,7 @@ static struct pieces cut(struct tails *t, struct ir_block *block, size_t at)
         loop->to = c.end;
         pieces.inner = out.n;
         ir_append(t->p->arena, &out, c.loop);
-        for (size_t i = 0; i < rest.n; i++)
-            ir_append(t->p->arena, &out, rest.at[i]);
+        ir_append_all(t->p->arena, &out, &rest);
         pieces.n = out.n;
         ir_splice(t->p->arena, block, at, &out);
         t->changed = true;

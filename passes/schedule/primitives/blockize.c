@@ -247,8 +247,7 @@ static struct ir_block name_parts(const struct blocking *b,
         ir_append(a, &body, let);
     }
     struct ir_block copy = ir_copy_block(a, inside, &vars, NULL);
-    for (size_t i = 0; i < copy.n; i++)
-        ir_append(a, &body, copy.at[i]);
+    ir_append_all(a, &body, &copy);
     return body;
 }
 
@@ -328,8 +327,7 @@ bool sched_blockize(struct sched_call *c)
         stage->init = make_body(&b, &old->init, true);
     stage->has_init = old->has_init && reduces;
     if (old->has_init && !reduces) {
-        for (size_t i = 0; i < stage->body.n; i++)
-            ir_append(a, &stage->init, stage->body.at[i]);
+        ir_append_all(a, &stage->init, &stage->body);
         stage->body = stage->init;
         stage->init = (struct ir_block){0};
     }

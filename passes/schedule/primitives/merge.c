@@ -194,8 +194,7 @@ static void append_body(const struct merging *m, size_t k,
         map_set(&vars, loop_at(m, k, i)->u.loop.var,
                 ir_read(a, loops[i - m->from]->u.loop.var));
     ir_substitute_in(a, &body, &vars, NULL);
-    for (size_t i = 0; i < body.n; i++)
-        ir_append(a, out, body.at[i]);
+    ir_append_all(a, out, &body);
 }
 
 // Return the nests in the order of the program.

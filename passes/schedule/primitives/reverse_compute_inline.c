@@ -264,8 +264,7 @@ bool sched_reverse_compute_inline(struct sched_call *c)
     sched_remove(p, in.consumer);
     ir_substitute_in(p->arena, &tail, &in.vars, NULL);
     ir_rewrite_in(p->arena, &tail, inline_read, &in);
-    for (size_t i = 0; i < tail.n; i++)
-        ir_append(p->arena, body, tail.at[i]);
+    ir_append_all(p->arena, body, &tail);
     in.producer->u.stage.name = in.consumer->u.stage.name;
     for (size_t i = 0; i < in.in.arrays.n; i++)
         sched_remove(p, sched_alloc_of(p, in.in.arrays.at[i]));
