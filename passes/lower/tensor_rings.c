@@ -219,8 +219,7 @@ static bool append_front(struct rewrite *r, struct ir_block *out)
         a, out,
         ir_stmt_from(ir_stmt_sync(a, SYNC_fence_mbarrier_init), r->ring.loop));
     facts_start(&facts, r->p->scratch, r->p->kernel);
-    for (uint32_t i = 0; i < r->grid; i++)
-        facts_enter(&facts, r->path.stmts[i]);
+    facts_enter_path(&facts, &r->path, r->grid);
     body = append_slots(r, out, "ahead", r->slots - 1, &at);
     return append_copy(r, &facts, at, 0, body);
 }
@@ -308,10 +307,9 @@ static bool rewrite_body(struct rewrite *r)
     bool is_below = false;
     struct facts facts;
     facts_start(&facts, r->p->scratch, r->p->kernel);
-    for (uint32_t i = 0; i < r->path.n; i++) {
-        facts_enter(&facts, r->path.stmts[i]);
+    facts_enter_path(&facts, &r->path, r->path.n);
+    for (uint32_t i = 0; i < r->path.n; i++)
         is_below |= is_thread(r->path.stmts[i]);
-    }
     for (size_t i = 0; i < loop->body.n; i++) {
         if (!ring_has_fill(&r->ring, loop->body.at[i]))
             ir_append(a, &rest, loop->body.at[i]);
