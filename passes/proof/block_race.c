@@ -11,17 +11,9 @@
 // The same walk is done for threads of one warp, which meet at `syncwarp` as well,
 // and of one warpgroup.
 
+#include "passes/proof/async.h"
 #include "passes/proof/claims.h"
 #include "passes/proof/pairs.h"
-
-#include "ir/build.h"
-#include "ir/walk.h"
-
-// Which threads a walk is about: two of the same `same` next to each other (0:
-// of the block) that are not of the same `apart`.
-struct group {
-    uint32_t same, apart;
-};
 
 // What nodes touch.
 struct flow {
@@ -37,49 +29,7 @@ struct walk {
     const struct scope *scope; // around the nodes that are walked
 };
 
-// Return whether the threads in question wait for each other at a node.
-static bool is_barrier(const struct walk *w, const struct node *n)
-{
-    if (n->kind != NODE_SYNC)
-        return false;
-    if (n->stmt->kind == STMT_barrier)
-        return true;
-    uint32_t threads = sync_threads(n->stmt->u.sync.kind);
-    return w->group.same && threads >= w->group.same;
-}
-
-// Return whether the threads in question may wait for each other in some nodes.
-static bool has_barrier(const struct walk *w, const struct nodes *nodes)
-{
-    for (size_t i = 0; i < nodes->n; i++) {
-        const struct node *n = nodes->at[i];
-        if (is_barrier(w, n) ||
-            (n->has_sync &&
-             (has_barrier(w, &n->body) || has_barrier(w, &n->otherwise))))
-            return true;
-    }
-    return false;
-}
-
 // ---- Pairs ------------------------------------------------------------------
-
-// Return whether the two threads may be different ones of the group.
-static bool may_differ(struct system *s, const void *context)
-{
-    const struct group *g = context;
-    struct linear *l = &s->linear;
-    struct sum x = system_thread(s, FIRST), y = system_thread(s, SECOND);
-    if (g->same) {
-        struct sum a = linear_divide(l, x, g->same);
-        struct sum b = linear_divide(l, y, g->same);
-        linear_require_equal(l, &a, &b);
-    }
-    if (g->apart > 1) {
-        x = linear_divide(l, x, g->apart);
-        y = linear_divide(l, y, g->apart);
-    }
-    return system_may_be_less(s, &x, &y) || system_may_be_less(s, &y, &x);
-}
 
 // Ask about all pairs of two sets.
 static void ask(struct walk *w, const struct family_set *first,
@@ -87,7 +37,7 @@ static void ask(struct walk *w, const struct family_set *first,
 {
     struct pair_question q = {.relation = relation,
                               .claim = CLAIM_block_race,
-                              .may_differ = may_differ,
+                              .may_differ = group_may_differ,
                               .context = &w->group,
                               .kind = w->group.same};
     for (size_t i = 0; i < first->n; i++) {
@@ -102,49 +52,6 @@ static void ask(struct walk *w, const struct family_set *first,
 
 static struct flow walk_nodes(struct walk *w, const struct nodes *nodes,
                               const struct scope *scope);
-
-// Return whether a loop has an iteration whenever it is reached.
-static bool runs(const struct walk *w, const struct scope *loop)
-{
-    struct system *s = w->s;
-    if (!ir_is_stable(loop->from) || !ir_is_stable(loop->to))
-        return false;
-    system_begin(s, (struct relation){NULL, NULL, false});
-    system_enter(s, loop->up, FIRST);
-    struct sum from = system_value(s, loop->from, FIRST);
-    struct sum to = system_value(s, loop->to, FIRST), one = linear_number(1);
-    to = linear_plus(&s->linear, to, -1, &one);
-    return !system_may_be_less(s, &to, &from);
-}
-
-// Return whether every way through some nodes has a barrier.
-static bool clears(const struct walk *w, const struct nodes *nodes)
-{
-    for (size_t i = 0; i < nodes->n; i++) {
-        const struct node *n = nodes->at[i];
-        bool all = n->has_sync && clears(w, &n->body);
-        if (is_barrier(w, n) ||
-            (n->kind == NODE_BRANCH && all && clears(w, &n->otherwise)) ||
-            (n->kind == NODE_LOOP && all && !n->scope->may_end &&
-             runs(w, n->scope)))
-            return true;
-    }
-    return false;
-}
-
-// Return whether a value is the same for both threads of a pair.
-static bool is_same(struct walk *w, struct ir_expr *x)
-{
-    struct system *s = w->s;
-    if (!ir_is_stable(x))
-        return false;
-    system_begin(s, (struct relation){w->scope, NULL, false});
-    system_enter(s, w->scope, FIRST);
-    system_enter(s, w->scope, SECOND);
-    may_differ(s, &w->group);
-    struct sum a = system_value(s, x, FIRST), b = system_value(s, x, SECOND);
-    return !system_may_be_less(s, &a, &b) && !system_may_be_less(s, &b, &a);
-}
 
 // Add the families of a whole part of a launch to a set.
 static void add_all(struct walk *w, const struct nodes *nodes,
@@ -162,17 +69,14 @@ static void add_all(struct walk *w, const struct nodes *nodes,
 // Walk a loop.
 static struct flow walk_loop(struct walk *w, struct node *n)
 {
-    int64_t step;
     struct scope *loop = n->scope;
-    bool is_regular = ir_int_value(loop->step, &step) && !loop->may_end;
-    loop->is_fixed =
-        is_regular && clears(w, &n->body) && is_same(w, loop->from);
+    loop->is_fixed = group_is_in_step(w->s, &w->group, n);
     struct flow f = walk_nodes(w, &n->body, loop);
     struct relation next = {loop, loop, false};
     struct relation any = {w->scope, NULL, false};
-    if (has_barrier(w, &n->body))
+    if (group_may_meet(&w->group, &n->body))
         ask(w, &f.exit, &f.entry, loop->is_fixed ? next : any);
-    f.clears = f.clears && !loop->may_end && runs(w, loop);
+    f.clears = f.clears && !loop->may_end && loop_runs(w->s, loop);
     loop->is_fixed = false;
     if (!loop->may_end)
         return f;
@@ -188,7 +92,8 @@ static struct flow walk_branch(struct walk *w, struct node *n)
     struct flow f = walk_nodes(w, &n->body, w->scope);
     struct flow g = walk_nodes(w, &n->otherwise, w->scope);
     struct relation same = {w->scope, NULL, false};
-    if (!has_barrier(w, &n->body) && !has_barrier(w, &n->otherwise))
+    if (!group_may_meet(&w->group, &n->body) &&
+        !group_may_meet(&w->group, &n->otherwise))
         ask(w, &f.entry, &g.entry, same);
     families_add(w->arena, &f.entry, &g.entry);
     families_add(w->arena, &f.exit, &g.exit);
@@ -214,7 +119,7 @@ static struct flow walk_segment(struct walk *w, const struct node *n)
 // Walk a node.
 static struct flow walk_node(struct walk *w, struct node *n)
 {
-    struct flow none = {.clears = is_barrier(w, n)};
+    struct flow none = {.clears = group_meets(&w->group, n)};
     switch (n->kind) {
     case NODE_SEGMENT: return walk_segment(w, n);
     case NODE_LOOP: return walk_loop(w, n);
@@ -268,7 +173,6 @@ static enum proof_reason obstacle(const struct program *p,
     return p->has_return        ? REASON_returns
            : use->has_mbarriers ? REASON_mbarriers
            : use->is_proxy      ? REASON_proxy
-           : use->is_async      ? REASON_waits
                                 : REASON_none;
 }
 
@@ -278,13 +182,9 @@ static bool is_shared(const struct program *p, const struct ir_buffer *b)
     return program_use(p, b)->is_written && !space_is_own(b->space);
 }
 
-void claim_block_race(struct program *p, struct system *s)
+// Say of each access that the claim is asked of it, or why it is open.
+static void begin(const struct program *p)
 {
-    struct walk w = {.arena = p->arena, .s = s};
-    const struct ir_launch *l = p->launch;
-    bool has_warps = has_kind(&p->body, SYNC_warp);
-    bool has_groups = has_kind(&p->body, SYNC_warpgroup);
-    uint32_t least = has_warps ? 32 : has_groups ? 128 : 1;
     for (size_t i = 0; i < p->all.n; i++) {
         struct access *x = p->all.at[i];
         if (!is_shared(p, x->buffer))
@@ -294,14 +194,46 @@ void claim_block_race(struct program *p, struct system *s)
         if (why != REASON_none)
             access_open(x, CLAIM_block_race, why, NULL);
     }
-    if (p->has_return || l->block[0] * l->block[1] * l->block[2] == 1)
+}
+
+// Say that the claim is open for all accesses to arrays that are copied
+// asynchronously.
+static void open_copied(const struct program *p)
+{
+    for (size_t i = 0; i < p->all.n; i++) {
+        struct access *x = p->all.at[i];
+        if (is_shared(p, x->buffer) && program_use(p, x->buffer)->is_async)
+            access_open(x, CLAIM_block_race, REASON_waits, NULL);
+    }
+}
+
+// Ask about two threads of a group, and about one thread alone if `asks_one`.
+static void ask_group(struct walk *w, struct program *p, struct group group,
+                      bool asks_one)
+{
+    const uint32_t *block = p->launch->block;
+    struct epochs epochs = {0};
+    w->group = group;
+    if (async_find(p, w->s, &w->group, &epochs))
+        async_ask(w->s, &w->group, asks_one, &epochs);
+    else
+        open_copied(p);
+    if (block[0] * block[1] * block[2] > 1)
+        walk_nodes(w, &p->body, NULL);
+}
+
+void claim_block_race(struct program *p, struct system *s)
+{
+    struct walk w = {.arena = p->arena, .s = s};
+    bool has_warps = has_kind(&p->body, SYNC_warp);
+    bool has_groups = has_kind(&p->body, SYNC_warpgroup);
+    uint32_t least = has_warps ? 32 : has_groups ? 128 : 1;
+    begin(p);
+    if (p->has_return)
         return;
-    w.group = (struct group){0, has_groups ? 128 : least};
-    walk_nodes(&w, &p->body, NULL);
-    w.group = (struct group){128, has_warps ? 32 : 1};
+    ask_group(&w, p, (struct group){0, has_groups ? 128 : least}, true);
     if (has_groups)
-        walk_nodes(&w, &p->body, NULL);
-    w.group = (struct group){32, 1};
+        ask_group(&w, p, (struct group){128, has_warps ? 32 : 1}, false);
     if (has_warps)
-        walk_nodes(&w, &p->body, NULL);
+        ask_group(&w, p, (struct group){32, 1}, false);
 }

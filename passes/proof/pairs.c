@@ -219,9 +219,10 @@ static void note_open(struct system *s, const struct pair_question *q,
                       struct access *x, struct access *y)
 {
     bool is_cut = s->is_cut || system_is_spent(s);
-    enum proof_reason reason = is_cut        ? REASON_budget
-                               : s->is_exact ? REASON_model
-                                             : REASON_open;
+    enum proof_reason reason = is_cut                     ? REASON_budget
+                               : q->reason != REASON_none ? q->reason
+                               : s->is_exact              ? REASON_model
+                                                          : REASON_open;
     bool is_new = !x->claims[q->claim].is_open || !y->claims[q->claim].is_open;
     struct proof_values sizes = {0};
     if (is_new && !is_cut)

@@ -17,7 +17,8 @@ struct pair_question {
     // return whether there may be a solution.
     bool (*may_differ)(struct system *s, const void *context);
     const void *context;
-    uint64_t kind; // of what may_differ adds
+    uint64_t kind;            // of what may_differ adds
+    enum proof_reason reason; // why it is open; none: as the system says
 };
 
 // Add a family to a set that lacks it; add those of another set.

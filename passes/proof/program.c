@@ -187,6 +187,7 @@ static void note_use(struct program *p, const struct access *x)
     use->is_written |= x->writes;
     use->is_proxy |= x->is_proxy;
     use->is_async |= x->is_async;
+    p->has_arrivals |= x->is_arrival;
     use->has_mbarriers |= x->is_mbarrier || x->buffer->is_ordered;
 }
 
@@ -264,6 +265,7 @@ static void walk_branch(struct walk *w, struct ir_stmt *s)
         scope->up = w->scope;
         scope->condition = c;
         scope->holds = side == 0;
+        scope->branch = n;
         walk_inside(w, side ? &s->u.branch.otherwise : &s->u.branch.then,
                     side ? &n->otherwise : &n->body, scope);
     }

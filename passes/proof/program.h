@@ -15,7 +15,8 @@ struct scope {
     struct ir_expr *step;      // of a loop
     struct ir_expr *condition; // that holds, or does not; or NULL
     bool holds;
-    bool may_end; // of a loop: by a `break`, too
+    const struct node *branch; // whose condition it is; or NULL
+    bool may_end;              // of a loop: by a `break`, too
     bool
         is_fixed; // of a loop, while it is walked: threads that meet are in the
                   // same iteration
@@ -43,7 +44,8 @@ struct access {
     bool is_atomic;
     enum ir_scope atomic_scope;
     bool is_mbarrier; // of an operation on one
-    bool is_async;    // a copy that goes on behind its statement
+    bool is_async;    // of a copy that goes on behind its statement
+    bool is_arrival;  // at an mbarrier once such copies are done
     bool is_proxy;    // of the asynchronous proxy: TMA, WGMMA
     bool is_beyond;   // may begin outside of its array: TMA fills in
     const struct scope *scope;
@@ -111,6 +113,7 @@ struct program {
     struct families wide;
     struct map uses; // ir_buffer -> array_use
     bool has_return, has_grid_barrier;
+    bool has_arrivals; // of copies, at mbarriers
 };
 
 // Take a launch apart.

@@ -62,6 +62,7 @@ static void see_expr(struct touch *t, struct ir_expr *x)
     a->reads = true;
     a->writes = a->is_atomic = info->flags & OP_WRITES ? true : false;
     a->is_mbarrier = info->flags & OP_SYNCHRONISES ? true : false;
+    a->is_arrival = x->op == OP_mbarrier_arrive_copied;
     a->atomic_scope = (enum ir_scope)x->scope;
 }
 
@@ -156,6 +157,8 @@ void touch_find(struct touch *t, struct ir_stmt *s)
         note_copy(t, s);
     if (s->kind != STMT_store)
         return;
+    for (size_t i = 0; i < t->out->n; i++)
+        t->out->at[i]->is_async = s->u.store.is_async;
     struct access *x =
         add(t, s->u.store.buffer, s->u.store.n, s->u.store.index, s->span);
     x->writes = true;

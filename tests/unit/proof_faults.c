@@ -1,6 +1,7 @@
 // No access that the executor finds faulty is called proved: in every file of
 // tests/simt/faults each line that is marked with an access outside of its array,
-// or with a race, has a claim of that kind which is open.
+// or with a race, has a claim of that kind which is open.  Of tests/check/faulty one
+// of the lines that are marked has.
 
 #include "tests/unit/support/plants.h"
 #include "tests/unit/support/specimen.h"
@@ -15,16 +16,16 @@
 
 #include <cmocka.h>
 
-enum { FILES_LEAST = 40 };
+enum { FILES_LEAST = 40, PLANTED_LEAST = 90 };
 
 // A fault, as files name it, and the claim that it refutes.
 static const struct fault {
     const char *name;
     enum proof_claim claim;
 } faults[] = {
-    {"out-of-bounds", CLAIM_bounds},
-    {"race-block", CLAIM_block_race},
-    {"race-grid", CLAIM_grid_race},
+    {"out-of-bounds", CLAIM_bounds},    {"race-block", CLAIM_block_race},
+    {"race-grid", CLAIM_grid_race},     {"async-early", CLAIM_block_race},
+    {"async-source", CLAIM_block_race},
 };
 
 // What was compared.
@@ -122,6 +123,81 @@ static unsigned check_file(const char *folder, const char *name, bool is_twin)
     return wrong;
 }
 
+// Return whether a text's first line, "// class: NAME NAME | ...", names a fault.
+static bool is_of_class(const char *text, const char *fault)
+{
+    const char *end = strchr(text, '|'), *at = strstr(text, fault);
+    size_t length = strlen(fault);
+    return end && at && at < end && at[-1] == ' ' && at[length] == ' ';
+}
+
+// Return whether a line of a text is marked.
+static bool is_marked(const char *text, unsigned number)
+{
+    for (; number > 1; number--)
+        text += strcspn(text, "\n") + 1;
+    const char *mark = strstr(text, "//!");
+    return mark && mark < text + strcspn(text, "\n");
+}
+
+// Return whether a claim is open in a marked line of a text; true where none is
+// made in any.
+static bool is_open_there(const struct compilation *c, const char *text,
+                          enum proof_claim claim)
+{
+    bool is_claimed = false;
+    for (size_t v = 0; v < c->variants.n; v++) {
+        const struct proof *p = c->variants.at[v].proof;
+        for (size_t i = 0; p && i < p->items.n; i++) {
+            const struct proof_item *item = &p->items.at[i];
+            if (item->claim != claim || !item->span.source ||
+                !is_marked(
+                    text,
+                    source_line(item->span.source, item->span.from).number))
+                continue;
+            if (item->verdict == PROOF_OPEN)
+                return true;
+            is_claimed = true;
+        }
+    }
+    return !is_claimed;
+}
+
+// Check a file whose faults are named by class.  Returns the number of wrong
+// proofs.
+static unsigned check_planted(const char *folder, const char *name,
+                              bool is_twin)
+{
+    struct compile_options options = {.has_proofs = true};
+    struct compilation c;
+    struct buf text = {0};
+    char path[4096];
+    unsigned wrong = 0;
+    (void)is_twin;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    assert_true(specimen_read(path, &text));
+    compile_start(&c);
+    assert_true(compile_add(&c, name, text.data, text.n));
+    assert_true(compile_lower(&c, &options));
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        if (!is_of_class(text.data, faults[i].name) ||
+            is_open_there(&c, text.data, faults[i].claim))
+            continue;
+        print_error("%s: %s is called proved\n", name, faults[i].name);
+        wrong++;
+    }
+    compile_end(&c);
+    buf_free(&text);
+    return wrong;
+}
+
+static void calls_no_class_proved(void **state)
+{
+    (void)state;
+    plants_check("tests/check/faulty", ".ing", PLANTED_LEAST, check_planted,
+                 false);
+}
+
 static void calls_no_fault_proved(void **state)
 {
     (void)state;
@@ -153,6 +229,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_no_fault_proved),
+        cmocka_unit_test(calls_no_class_proved),
         cmocka_unit_test(claims_something_of_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,10 +60,12 @@ static size_t random_below(struct experiment *e, size_t n)
 static bool refutes(enum simt_fault fault, enum proof_claim *claim)
 {
     const char *name = simt_fault_name(fault);
-    *claim = strcmp(name, "race-block") == 0  ? CLAIM_block_race
-             : strcmp(name, "race-grid") == 0 ? CLAIM_grid_race
-             : strcmp(name, "unwritten") == 0 ? CLAIM_coverage
-                                              : CLAIM_bounds;
+    *claim = strcmp(name, "race-block") == 0     ? CLAIM_block_race
+             : strcmp(name, "async-early") == 0  ? CLAIM_block_race
+             : strcmp(name, "async-source") == 0 ? CLAIM_block_race
+             : strcmp(name, "race-grid") == 0    ? CLAIM_grid_race
+             : strcmp(name, "unwritten") == 0    ? CLAIM_coverage
+                                                 : CLAIM_bounds;
     return *claim != CLAIM_bounds || strcmp(name, "out-of-bounds") == 0;
 }
 
@@ -175,7 +177,7 @@ static void try_mutant(struct experiment *e, struct subject *s,
 
 // ---- Subjects -------------------------------------------------------------
 
-// Open a line of the list, "FILE: SIZES, SIZES"; false if it is none.
+// Open a line of the list, "FILE sm_80: SIZES, SIZES"; false if it is none.
 static bool open_subject(struct experiment *e, char *line, struct subject *s)
 {
     struct compile_options options = {.passes = {.stop_after = "owned"}};
@@ -184,8 +186,9 @@ static bool open_subject(struct experiment *e, char *line, struct subject *s)
     if (*line == '#' || !colon)
         return false;
     *colon = 0;
-    if (strchr(line, ' '))
-        return false;
+    char *space = strchr(line, ' ');
+    if (space)
+        *space = 0;
     *s = (struct subject){.file = line};
     for (char *one = strtok(colon + 1, ","); one && s->n_sizes < SIZES_MOST;
          one = strtok(NULL, ","))
@@ -196,6 +199,8 @@ static bool open_subject(struct experiment *e, char *line, struct subject *s)
                                     getenv("SOURCE_DIR"), line);
     assert_true(specimen_read(path, &text));
     compile_start(&s->c);
+    e->tools.options.target =
+        nvptx_target_find(space ? space + 1 : "sm_80", &s->c.diags);
     assert_true(compile_add(&s->c, line, text.data, text.n));
     assert_true(compile_lower(&s->c, &options));
     buf_free(&text);

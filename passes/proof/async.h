@@ -1,0 +1,50 @@
+// Asynchronous copies of threads, and what may be touched while they are under
+// way.
+
+#ifndef PASSES_PROOF_ASYNC_H
+#define PASSES_PROOF_ASYNC_H
+
+#include "passes/proof/group.h"
+
+enum { GROUPS_ANY = 1 << 16 }; // so many, or more
+
+struct epoch;
+
+// What is known at a place of the groups of copies that each thread commits.
+struct moment {
+    struct epoch *epoch;
+    struct ir_expr *groups; // committed in this epoch; NULL: not known
+    uint32_t own; // so many of the last ones may be under way, for the thread
+                  // itself
+    uint32_t
+        others;     // and for others, which know what was waited for before the
+                    // last barrier
+    uint32_t since; // what was begun before that barrier is in a group at least
+                    // so many back
+    bool has_begun; // copies may have begun that are in no group so far
+};
+
+// Accesses, and what is known there.
+struct async_place {
+    const struct node *segment;
+    struct moment at;
+};
+
+// A part of a launch in which groups are counted: an iteration of a loop, or
+// less; nothing is under way where it begins.
+struct epoch {
+    const struct scope *loop; // or NULL: of the launch
+    struct VEC(struct async_place) places;
+};
+struct epochs VEC(struct epoch *);
+
+// Find what is under way at each access; returns false if that is not known.
+bool async_find(struct program *p, struct system *s, const struct group *group,
+                struct epochs *out);
+
+// Ask whether two threads of a group, or one thread if `asks_one`, may touch what
+// a copy that is under way touches.
+void async_ask(struct system *s, const struct group *group, bool asks_one,
+               const struct epochs *epochs);
+
+#endif

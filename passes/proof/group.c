@@ -1,0 +1,97 @@
+// Where threads of a block wait for one another: barriers, those of a warp and
+// of a warpgroup where pairs of one are asked about.
+
+#include "passes/proof/group.h"
+
+#include "ir/build.h"
+#include "ir/walk.h"
+
+bool group_may_differ(struct system *s, const void *group)
+{
+    const struct group *g = group;
+    struct linear *l = &s->linear;
+    struct sum x = system_thread(s, FIRST), y = system_thread(s, SECOND);
+    if (g->same) {
+        struct sum a = linear_divide(l, x, g->same);
+        struct sum b = linear_divide(l, y, g->same);
+        linear_require_equal(l, &a, &b);
+    }
+    if (g->apart > 1) {
+        x = linear_divide(l, x, g->apart);
+        y = linear_divide(l, y, g->apart);
+    }
+    return system_may_be_less(s, &x, &y) || system_may_be_less(s, &y, &x);
+}
+
+bool group_meets(const struct group *g, const struct node *n)
+{
+    if (n->kind != NODE_SYNC)
+        return false;
+    if (n->stmt->kind == STMT_barrier)
+        return true;
+    uint32_t threads = sync_threads(n->stmt->u.sync.kind);
+    return g->same && threads >= g->same;
+}
+
+bool group_may_meet(const struct group *g, const struct nodes *nodes)
+{
+    for (size_t i = 0; i < nodes->n; i++) {
+        const struct node *n = nodes->at[i];
+        if (group_meets(g, n) ||
+            (n->has_sync &&
+             (group_may_meet(g, &n->body) || group_may_meet(g, &n->otherwise))))
+            return true;
+    }
+    return false;
+}
+
+bool loop_runs(struct system *s, const struct scope *loop)
+{
+    if (!ir_is_stable(loop->from) || !ir_is_stable(loop->to))
+        return false;
+    system_begin(s, (struct relation){NULL, NULL, false});
+    system_enter(s, loop->up, FIRST);
+    struct sum from = system_value(s, loop->from, FIRST);
+    struct sum to = system_value(s, loop->to, FIRST), one = linear_number(1);
+    to = linear_plus(&s->linear, to, -1, &one);
+    return !system_may_be_less(s, &to, &from);
+}
+
+bool group_has_same(struct system *s, const struct group *g,
+                    const struct scope *scope, struct ir_expr *x)
+{
+    if (!ir_is_stable(x))
+        return false;
+    system_begin(s, (struct relation){scope, NULL, false});
+    system_enter(s, scope, FIRST);
+    system_enter(s, scope, SECOND);
+    group_may_differ(s, g);
+    struct sum a = system_value(s, x, FIRST), b = system_value(s, x, SECOND);
+    return !system_may_be_less(s, &a, &b) && !system_may_be_less(s, &b, &a);
+}
+
+// Return whether every way through some nodes has a barrier.
+static bool clears(struct system *s, const struct group *g,
+                   const struct nodes *nodes)
+{
+    for (size_t i = 0; i < nodes->n; i++) {
+        const struct node *n = nodes->at[i];
+        bool all = n->has_sync && clears(s, g, &n->body);
+        if (group_meets(g, n) ||
+            (n->kind == NODE_BRANCH && all && clears(s, g, &n->otherwise)) ||
+            (n->kind == NODE_LOOP && all && !n->scope->may_end &&
+             loop_runs(s, n->scope)))
+            return true;
+    }
+    return false;
+}
+
+bool group_is_in_step(struct system *s, const struct group *g,
+                      const struct node *loop)
+{
+    int64_t step;
+    const struct scope *scope = loop->scope, *around = scope->up;
+    return ir_int_value(scope->step, &step) && !scope->may_end &&
+           clears(s, g, &loop->body) &&
+           group_has_same(s, g, around, scope->from);
+}
