@@ -163,6 +163,24 @@ static void lower_bound(struct exits *e, struct ir_stmt *s,
                   declare(e, inner.flag[RETURN]));
 }
 
+// Lower a stage, which runs whole: what it holds leaves no loop around it.
+static void lower_stage(struct exits *e, struct ir_stmt *s)
+{
+    const struct place inner = {0};
+    lower(e, &s->u.stage.init, &inner, NO_EXIT);
+    lower(e, &s->u.stage.body, &inner, NO_EXIT);
+}
+
+// Lower a launch, whose body is what each thread does.
+static void lower_launch(struct exits *e, struct ir_stmt *s)
+{
+    struct ir_block *body = &s->u.launch.body;
+    struct place inner = {.in_threads = true, .depth = 1};
+    inner.flag[RETURN] = flag_new(e, "returned");
+    if (lower(e, body, &inner, RETURN))
+        ir_insert(e->p->arena, body, 0, declare(e, inner.flag[RETURN]));
+}
+
 // Lower a loop, number *i of a block; returns what is pending behind it.
 static unsigned lower_loop(struct exits *e, struct ir_block *block, size_t *i,
                            const struct place *at)
@@ -197,6 +215,10 @@ static unsigned lower(struct exits *e, struct ir_block *block,
             bits = lower_branch(e, block, i, at, tail);
         else if (s->kind == STMT_for)
             bits = lower_loop(e, block, &i, at);
+        else if (s->kind == STMT_launch)
+            lower_launch(e, s);
+        else if (s->kind == STMT_stage)
+            lower_stage(e, s);
         pending |= bits;
         if (!bits || i + 1 == block->n)
             continue;
