@@ -245,6 +245,11 @@ void emit_elect_begin(struct emitter *e, struct ir_launch *launch);
 // Return whether this lane is the one that its warp elects: always the same.
 LLVMValueRef emit_elect(struct emitter *e);
 
+// ---- emit_async.c, emit_warp.c, lacks.c
+
+// The first architecture, as a number, with `cp.async`.
+enum { COPY_TARGET = 80 };
+
 // ---- emit_need.c
 
 // What only newer architectures have.

@@ -8,7 +8,6 @@
 
 #include "nvptx/emit.h"
 
-enum { ASYNC_TARGET = 80 };
 enum { BYTES_LEAST = 4, CACHE_ALL_MOST = 8, BYTES_MOST = 16 };
 
 // A copy: from where, and under which condition.
@@ -40,7 +39,7 @@ static bool find_parts(const struct ir_expr *value, struct async_copy *out)
 // Return the name of the instruction for a number of bytes, or NULL.
 static const char *instruction(struct emitter *e, size_t bytes, bool may_fill)
 {
-    if (e->options->target->number < ASYNC_TARGET || bytes < BYTES_LEAST ||
+    if (e->options->target->number < COPY_TARGET || bytes < BYTES_LEAST ||
         bytes > BYTES_MOST || (bytes & (bytes - 1)))
         return NULL;
     return arena_printf(e->arena, "llvm.nvvm.cp.async.%s.shared.global.%zu%s",

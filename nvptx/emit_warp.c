@@ -16,7 +16,7 @@ enum {
     REDUX_PTX = 70,
     PROXY_PTX = 80
 };
-enum { REDUX_TARGET = 80, COPY_TARGET = 80, GROUP_TARGET = 90 };
+enum { REDUX_TARGET = 80, GROUP_TARGET = 90 };
 
 // A shuffle: the intrinsic's name, and the lane at which it stops.
 struct shuffle {

@@ -331,6 +331,7 @@ bool compile_emit(struct compilation *c, const struct compile_options *o,
     const struct ir_kernel *const *kernels = compile_kernels(c, target, &n);
     double began = phases_now();
     options.times = &times;
+    nvptx_warn_lacks(kernels, n, target, &c->diags);
     bool ok =
         nvptx_emit_isolated(&c->arena, kernels, n, &options, out, &c->diags);
     phases_add(o->passes.times, "emit", phases_now() - began);

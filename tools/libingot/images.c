@@ -94,6 +94,7 @@ static struct making making_of(struct compilation *c,
                        .times = {.arena = arena}};
     vec_push(&c->arena, &c->arenas, arena);
     m.kernels = compile_kernels(c, target, &m.n);
+    nvptx_warn_lacks(m.kernels, m.n, target, &c->diags);
     m.job.entries = compile_entries(c, target, &m.job.n_entries);
     m.job.places = places_of(c, target, m.job.n_entries);
     return m;
