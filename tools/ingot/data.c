@@ -15,6 +15,7 @@ struct look {
     const struct ir_kernel *kernel;
     struct data_rule *rules;
     struct map values; // of a `let`, or of the first store to an array
+    struct map loops;  // of a variable that counts iterations
 };
 
 // Return the number of the parameter that an array is, or -1.
@@ -66,17 +67,49 @@ static int origin_of(const struct look *l, struct ir_expr *x)
 
 // ---- Positions ------------------------------------------------------------
 
-// Note that an expression is the index of an array in one dimension.
-static void note_index(struct look *l, const struct ir_buffer *b, uint32_t d,
-                       struct ir_expr *x)
+// Note that elements of a parameter, or of none, are positions in an array,
+// which are less than `extent`.
+static void note_position(struct look *l, int parameter,
+                          const struct ir_buffer *b, struct ir_expr *extent)
 {
-    int parameter = origin_of(l, x);
-    bool is_flat = b->rank <= d || !is_known(b->shape[d]);
-    if (parameter < 0 || is_flat)
+    if (parameter < 0)
         return;
     struct data_rule *rule = &l->rules[parameter];
     rule->indexed = rule->indexed ? rule->indexed : b;
-    vec_push(l->arena, &rule->extents, b->shape[d]);
+    vec_push(l->arena, &rule->extents, extent);
+}
+
+// Return the loop whose iterations an expression counts, or NULL.
+static const struct ir_for *loop_of(const struct look *l, struct ir_expr *x)
+{
+    for (int i = 0; x && i < STEPS_MOST; i++) {
+        const struct ir_stmt *s =
+            x->op == OP_var ? map_get(&l->loops, x->u.var) : NULL;
+        if (s)
+            return &s->u.loop;
+        x = x->op == OP_cast ? x->args[0] : named(l, x);
+    }
+    return NULL;
+}
+
+// Note that an expression is the index of an array in one dimension.  Elements
+// that a loop over such indices goes from or to, as rows of a sparse matrix do,
+// may be one more.
+//
+//   for p in row[i]..row[i + 1] { s += v[p] * x[col[p]] }
+static void note_index(struct look *l, const struct ir_buffer *b, uint32_t d,
+                       struct ir_expr *x)
+{
+    const struct ir_for *loop = loop_of(l, x);
+    if (b->rank <= d || !is_known(b->shape[d]))
+        return;
+    note_position(l, origin_of(l, x), b, b->shape[d]);
+    if (!loop)
+        return;
+    struct ir_expr *one = ir_const_int(l->arena, b->shape[d]->type, 1);
+    struct ir_expr *extent = ir_add(l->arena, b->shape[d], one);
+    note_position(l, origin_of(l, loop->from), b, extent);
+    note_position(l, origin_of(l, loop->to), b, extent);
 }
 
 // Note indices of an array.
@@ -158,6 +191,24 @@ static void note_compared(struct look *l, struct ir_expr *x,
     }
 }
 
+// Note that elements of a parameter, or of none, are asked about.
+static void note_asked(struct look *l, int parameter)
+{
+    if (parameter >= 0)
+        l->rules[parameter].is_compared = true;
+}
+
+// Note that the number of an iteration is compared with a known value, and so
+// where the loop begins and ends.
+static void note_bounded(struct look *l, struct ir_expr *x)
+{
+    const struct ir_for *loop = loop_of(l, x);
+    if (!loop)
+        return;
+    note_asked(l, origin_of(l, loop->from));
+    note_asked(l, origin_of(l, loop->to));
+}
+
 // ---- The look -------------------------------------------------------------
 
 // Note what an expression tells.
@@ -171,11 +222,12 @@ static void see_expr(struct ir_expr *x, void *context)
         x->op != OP_ge)
         return;
     for (int known = 0; known < 2; known++) {
-        if (is_known(x->args[known]))
+        bool has_value = is_known(x->args[known]);
+        if (has_value)
             note_compared(l, x->args[!known], x->args[known], is_equal);
-        int parameter = origin_of(l, x->args[!known]);
-        if (parameter >= 0)
-            l->rules[parameter].is_compared = true;
+        if (has_value && !is_equal)
+            note_bounded(l, x->args[!known]);
+        note_asked(l, origin_of(l, x->args[!known]));
     }
 }
 
@@ -185,6 +237,8 @@ static void see_value(struct ir_stmt *s, void *context)
     struct look *l = context;
     if (s->kind == STMT_let)
         map_set(&l->values, s->u.let.var, s->u.let.value);
+    if (s->kind == STMT_for)
+        map_set(&l->loops, s->u.loop.var, s);
     if (s->kind == STMT_store && s->u.store.buffer->role == ROLE_alloc &&
         !map_has(&l->values, s->u.store.buffer))
         map_set(&l->values, s->u.store.buffer, s->u.store.value);
@@ -201,7 +255,10 @@ static void see_place(struct ir_stmt *s, void *context)
 struct data_rule *data_rules(struct arena *a, const struct ir_kernel *kernel)
 {
     struct ir_block *body = (struct ir_block *)&kernel->body;
-    struct look l = {.arena = a, .kernel = kernel, .values = {.arena = a}};
+    struct look l = {.arena = a,
+                     .kernel = kernel,
+                     .values = {.arena = a},
+                     .loops = {.arena = a}};
     l.rules = arena_array(a, struct data_rule, kernel->params.n + 1);
     ir_each_stmt(body, see_value, &l);
     ir_each_stmt(body, see_place, &l);
