@@ -1,4 +1,5 @@
-// What asynchronous copies of threads are under way, at each access.
+// What asynchronous copies of threads are under way, at each access; likewise what
+// products of warpgroups, which go on reading.
 //
 //   async S[(k + 2) % 3, t] = ...    in group k + 2
 //   async_commit                     k + 3 groups
@@ -27,6 +28,7 @@ struct walk {
     struct arena *arena;
     struct system *s;
     const struct group *group;
+    enum async_kind kind;
     struct epochs *out;
     struct map steps;         // of loops: whether they are in step
     const struct scope *loop; // the innermost that each iteration counts for
@@ -36,6 +38,17 @@ struct walk {
     bool is_silent;           // nothing is noted: how loops end is looked for
     bool failed;
 };
+
+bool async_is(const struct access *x, enum async_kind kind)
+{
+    return kind == ASYNC_COPIES ? x->is_async : x->is_product;
+}
+
+bool async_matters(const struct array_use *use, enum async_kind kind)
+{
+    return use->is_written &&
+           (kind == ASYNC_COPIES ? use->is_async : use->is_product);
+}
 
 // ---- Counting -------------------------------------------------------------
 
@@ -108,6 +121,20 @@ static bool is_sync(const struct node *n, enum sync_kind kind)
            n->stmt->u.sync.kind == kind;
 }
 
+// Return whether a node makes a group of what the thread has begun, and whether
+// it waits for groups.
+static bool is_commit(const struct walk *w, const struct node *n)
+{
+    return is_sync(n, w->kind == ASYNC_COPIES ? SYNC_async_commit
+                                              : SYNC_wgmma_commit);
+}
+
+static bool is_wait(const struct walk *w, const struct node *n)
+{
+    return is_sync(n,
+                   w->kind == ASYNC_COPIES ? SYNC_async_wait : SYNC_wgmma_wait);
+}
+
 // Return how many groups nodes commit, each time that they are run; NULL if that
 // is not known.
 static struct ir_expr *commits(struct walk *w, const struct nodes *nodes)
@@ -116,7 +143,7 @@ static struct ir_expr *commits(struct walk *w, const struct nodes *nodes)
     for (size_t i = 0; r && i < nodes->n; i++) {
         const struct node *n = nodes->at[i];
         struct ir_expr *more = NULL;
-        if (is_sync(n, SYNC_async_commit))
+        if (is_commit(w, n))
             more = one;
         else if (!n->has_sync)
             continue;
@@ -186,29 +213,29 @@ static void go_sync(struct walk *w, const struct node *n, struct moment *m)
     if (group_meets(w->group, n) && w->is_in_step) {
         m->others = m->own;
         m->since = m->has_begun ? 0 : 1;
-    } else if (is_sync(n, SYNC_async_commit)) {
+    } else if (is_commit(w, n)) {
         m->groups = add_product(w->arena, m->groups, ir_int(w->arena, 1),
                                 ir_int(w->arena, 1));
         m->own = one_more(m->own);
         m->others = one_more(m->others);
         m->since = one_more(m->since);
         m->has_begun = false;
-    } else if (is_sync(n, SYNC_async_wait)) {
+    } else if (is_wait(w, n)) {
         m->own = m->own < most ? m->own : most;
     }
     recover(w, m);
 }
 
-// Walk accesses: what is known of the launch's asynchronous copies matters where
-// the array of one of them is.
+// Walk accesses: what is known matters where an array is that is touched
+// asynchronously.
 static void go_segment(struct walk *w, const struct node *n, struct moment *m)
 {
     bool matters = false;
     for (size_t i = 0; i < n->families.n; i++) {
         const struct access *x = n->families.at[i]->first;
-        m->has_begun |= x->is_async;
+        m->has_begun |= async_is(x, w->kind);
         const struct array_use *use = program_use(w->program, x->buffer);
-        matters |= use->is_async && use->is_written;
+        matters |= async_matters(use, w->kind);
     }
     if (!matters || w->is_silent)
         return;
@@ -243,17 +270,17 @@ static bool is_in_step(struct walk *w, const struct node *n)
     return map_get(&w->steps, n->scope) == &yes;
 }
 
-// Return whether nodes begin copies, or wait for some.
-static bool has_async(const struct nodes *nodes)
+// Return whether nodes begin something, or wait for some.
+static bool has_async(const struct walk *w, const struct nodes *nodes)
 {
     for (size_t i = 0; i < nodes->n; i++) {
         const struct node *n = nodes->at[i];
         for (size_t k = 0; k < n->families.n; k++) {
-            if (n->families.at[k]->first->is_async)
+            if (async_is(n->families.at[k]->first, w->kind))
                 return true;
         }
-        if (is_sync(n, SYNC_async_commit) || is_sync(n, SYNC_async_wait) ||
-            has_async(&n->body) || has_async(&n->otherwise))
+        if (is_commit(w, n) || is_wait(w, n) || has_async(w, &n->body) ||
+            has_async(w, &n->otherwise))
             return true;
     }
     return false;
@@ -268,7 +295,7 @@ static struct moment head_of(struct walk *w, const struct node *n,
                                       GROUPS_ANY, 0,    true};
     bool outside = w->is_silent, is_done = false;
     w->is_silent = true;
-    if (n->scope->may_end && has_async(&n->body))
+    if (n->scope->may_end && has_async(w, &n->body))
         head = any;
     for (int round = 0; !is_done; round++) {
         struct moment end = head;
@@ -352,20 +379,21 @@ static void go(struct walk *w, const struct nodes *nodes, struct moment *m)
 }
 
 bool async_find(struct program *p, struct system *s, const struct group *group,
-                struct epochs *out)
+                enum async_kind kind, struct epochs *out)
 {
     struct walk w = {.program = p,
                      .arena = p->arena,
                      .s = s,
                      .group = group,
+                     .kind = kind,
                      .out = out,
                      .steps = {.arena = p->arena},
                      .is_in_step = true,
                      .may_cut = true};
     struct moment m = {.since = 1};
-    if (!has_async(&p->body))
+    if (!has_async(&w, &p->body))
         return true;
     cut(&w, &m);
     go(&w, &p->body, &m);
-    return !w.failed && !p->has_arrivals;
+    return !w.failed && !(kind == ASYNC_COPIES && p->has_arrivals);
 }

@@ -1,5 +1,5 @@
-// Asynchronous copies of threads, and what may be touched while they are under
-// way.
+// Asynchronous copies of threads and products of warpgroups, and what may be
+// touched while they are under way.
 
 #ifndef PASSES_PROOF_ASYNC_H
 #define PASSES_PROOF_ASYNC_H
@@ -8,9 +8,12 @@
 
 enum { GROUPS_ANY = 1 << 16 }; // so many, or more
 
+// What goes on behind its statement, in groups that each thread commits.
+enum async_kind { ASYNC_COPIES, ASYNC_PRODUCTS, ASYNC_KINDS };
+
 struct epoch;
 
-// What is known at a place of the groups of copies that each thread commits.
+// What is known at a place of the groups that each thread commits.
 struct moment {
     struct epoch *epoch;
     struct ir_expr *groups; // committed in this epoch; NULL: not known
@@ -38,13 +41,19 @@ struct epoch {
 };
 struct epochs VEC(struct epoch *);
 
+// Return whether an access goes on behind its statement, and whether an array
+// has such accesses and is written.
+bool async_is(const struct access *x, enum async_kind kind);
+bool async_matters(const struct array_use *use, enum async_kind kind);
+
 // Find what is under way at each access; returns false if that is not known.
 bool async_find(struct program *p, struct system *s, const struct group *group,
-                struct epochs *out);
+                enum async_kind kind, struct epochs *out);
 
 // Ask whether two threads of a group, or one thread if `asks_one`, may touch what
-// a copy that is under way touches.
-void async_ask(struct system *s, const struct group *group, bool asks_one,
+// a copy or a product that is under way touches.
+void async_ask(struct system *s, const struct group *group,
+               enum async_kind kind, bool asks_one,
                const struct epochs *epochs);
 
 #endif

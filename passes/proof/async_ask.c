@@ -1,4 +1,4 @@
-// Accesses to what asynchronous copies that are under way touch.
+// Accesses to what asynchronous copies, or products, that are under way touch.
 //
 // Of a copy in group g and an access behind which c groups are committed c - g is
 // asked about: between what the barrier or the thread itself knows to be done, and
@@ -187,15 +187,16 @@ static void fix(const struct scope *loop, bool is_fixed)
         ((struct scope *)loop)->is_fixed = is_fixed && loop->var;
 }
 
-void async_ask(struct system *s, const struct group *group, bool asks_one,
-               const struct epochs *epochs)
+void async_ask(struct system *s, const struct group *group,
+               enum async_kind kind, bool asks_one, const struct epochs *epochs)
 {
     const uint32_t *block = s->program->launch->block;
+    uint64_t first = (uint64_t)ASYNC_KINDS * (group->same + 1) + kind;
     struct questions q = {.s = s,
                           .group = group,
                           .asks_two = block[0] * block[1] * block[2] > 1,
                           .asks_one = asks_one,
-                          .kind = (uint64_t)(group->same + 1) << 32};
+                          .kind = first << 32};
     for (size_t i = 0; i < epochs->n; i++) {
         q.epoch = epochs->at[i];
         fix(q.epoch->loop, true);
@@ -203,7 +204,7 @@ void async_ask(struct system *s, const struct group *group, bool asks_one,
             const struct async_place *x = &q.epoch->places.at[k];
             const struct families *all = &x->segment->families;
             for (size_t f = 0; f < all->n; f++) {
-                if (all->at[f]->first->is_async)
+                if (async_is(all->at[f]->first, kind))
                     ask_all(&q, x, all->at[f]);
             }
         }

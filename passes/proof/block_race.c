@@ -172,7 +172,7 @@ static enum proof_reason obstacle(const struct program *p,
     const struct array_use *use = program_use(p, b);
     return p->has_return        ? REASON_returns
            : use->has_mbarriers ? REASON_mbarriers
-           : use->is_proxy      ? REASON_proxy
+           : use->is_boxed      ? REASON_proxy
                                 : REASON_none;
 }
 
@@ -196,13 +196,14 @@ static void begin(const struct program *p)
     }
 }
 
-// Say that the claim is open for all accesses to arrays that are copied
+// Say that the claim is open for all accesses to arrays that are touched
 // asynchronously.
-static void open_copied(const struct program *p)
+static void open_all(const struct program *p, enum async_kind kind)
 {
     for (size_t i = 0; i < p->all.n; i++) {
         struct access *x = p->all.at[i];
-        if (is_shared(p, x->buffer) && program_use(p, x->buffer)->is_async)
+        if (is_shared(p, x->buffer) &&
+            async_matters(program_use(p, x->buffer), kind))
             access_open(x, CLAIM_block_race, REASON_waits, NULL);
     }
 }
@@ -212,12 +213,15 @@ static void ask_group(struct walk *w, struct program *p, struct group group,
                       bool asks_one)
 {
     const uint32_t *block = p->launch->block;
-    struct epochs epochs = {0};
     w->group = group;
-    if (async_find(p, w->s, &w->group, &epochs))
-        async_ask(w->s, &w->group, asks_one, &epochs);
-    else
-        open_copied(p);
+    for (int kind = 0; kind < ASYNC_KINDS; kind++) {
+        enum async_kind what = (enum async_kind)kind;
+        struct epochs epochs = {0};
+        if (async_find(p, w->s, &w->group, what, &epochs))
+            async_ask(w->s, &w->group, what, asks_one, &epochs);
+        else
+            open_all(p, what);
+    }
     if (block[0] * block[1] * block[2] > 1)
         walk_nodes(w, &p->body, NULL);
 }

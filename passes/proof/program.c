@@ -71,7 +71,8 @@ static bool is_alike(const struct access *x, const struct access *y)
     return x->buffer == y->buffer && x->reads == y->reads &&
            x->writes == y->writes && x->is_atomic == y->is_atomic &&
            x->is_async == y->is_async && x->is_proxy == y->is_proxy &&
-           x->is_beyond == y->is_beyond && x->atomic_scope == y->atomic_scope &&
+           x->is_product == y->is_product && x->is_beyond == y->is_beyond &&
+           x->atomic_scope == y->atomic_scope &&
            memcmp(x->count, y->count, x->buffer->rank * sizeof *x->count) == 0;
 }
 
@@ -185,7 +186,8 @@ static void note_use(struct program *p, const struct access *x)
         map_set(&p->uses, x->buffer, use);
     }
     use->is_written |= x->writes;
-    use->is_proxy |= x->is_proxy;
+    use->is_boxed |= x->is_proxy && !x->is_product;
+    use->is_product |= x->is_product;
     use->is_async |= x->is_async;
     p->has_arrivals |= x->is_arrival;
     use->has_mbarriers |= x->is_mbarrier || x->buffer->is_ordered;

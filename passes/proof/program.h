@@ -47,6 +47,7 @@ struct access {
     bool is_async;    // of a copy that goes on behind its statement
     bool is_arrival;  // at an mbarrier once such copies are done
     bool is_proxy;    // of the asynchronous proxy: TMA, WGMMA
+    bool is_product;  // of WGMMA, which goes on behind its statement
     bool is_beyond;   // may begin outside of its array: TMA fills in
     const struct scope *scope;
     struct claim claims[CLAIM_COUNT];
@@ -99,7 +100,8 @@ struct node {
 
 // How a launch uses an array.
 struct array_use {
-    bool is_written, is_proxy, is_async, has_mbarriers;
+    bool is_written, is_async, is_product, has_mbarriers;
+    bool is_boxed;    // TMA touches it
     bool may_be_left; // an access may be outside, as far as is known
 };
 

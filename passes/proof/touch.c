@@ -90,7 +90,7 @@ static void note_tile(struct touch *t, const struct ir_stmt *s, int which)
         is_result = is_far;
     x->writes = is_result;
     x->reads = !is_result || kind == MATRIX_MMA || kind == MATRIX_WGMMA;
-    x->is_proxy = is_far && kind == MATRIX_WGMMA;
+    x->is_proxy = x->is_product = is_far && kind == MATRIX_WGMMA;
     for (uint32_t d = 0; d < b->rank && d < IR_TILE_RANK; d++) {
         if (x->count[d] && tile->extent[d] > 1)
             x->count[d] = tile->extent[d];
