@@ -312,6 +312,8 @@ static void walk_stmt(struct walk *w, struct ir_stmt *s)
         ir_substitute(w->arena, s->u.let.value, &w->values, NULL);
     if (ir_is_stable(value))
         map_set(&w->values, s->u.let.var, value);
+    else
+        map_set(&w->program->elements, s->u.let.var, value);
 }
 
 // Walk the statements of a block.
@@ -325,8 +327,11 @@ struct program *program_make(struct arena *a, const struct ir_kernel *kernel,
                              const struct ir_launch *launch)
 {
     struct program *p = arena_new(a, struct program);
-    *p = (struct program){
-        .arena = a, .kernel = kernel, .launch = launch, .uses = {.arena = a}};
+    *p = (struct program){.arena = a,
+                          .kernel = kernel,
+                          .launch = launch,
+                          .uses = {.arena = a},
+                          .elements = {.arena = a}};
     struct walk w = {.program = p, .arena = a, .values = {.arena = a}};
     w.out = &p->body;
     walk_block(&w, (struct ir_block *)&launch->body);

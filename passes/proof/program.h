@@ -114,6 +114,8 @@ struct program {
     struct accesses all;
     struct families wide;
     struct map uses; // ir_buffer -> array_use
+    struct map
+        elements; // name of what is no expression over loops -> its value
     bool has_return, has_grid_barrier;
     bool has_arrivals; // of copies, at mbarriers
 };

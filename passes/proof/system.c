@@ -194,6 +194,8 @@ static struct sum leaf_value(struct system *s, struct ir_expr *x,
     if (is_thread && s->program->launch->block[axis_dimension(x->u.axis)] == 1)
         return linear_number(0);
     struct sum r = system_leaf(s, x, side, &is_new);
+    if (is_new)
+        system_require_said(s, x, &r, side);
     if (x->op == OP_var && x->u.var->kind == VAR_param) {
         if (is_new)
             require_range(s, &r, (struct interval){0, INT64_MAX});
@@ -247,6 +249,7 @@ static struct sum select_value(struct system *s, struct ir_expr *x,
 {
     bool is_new;
     struct sum r = system_leaf(s, x, side, &is_new);
+    system_require_said(s, x, &r, side);
     s->is_exact = false;
     return r;
 }

@@ -68,6 +68,12 @@ void system_require(struct system *s, struct ir_expr *c, bool holds,
     }
 }
 
+// Return whether something is known of where a loop begins or ends.
+static bool is_known(const struct system *s, const struct ir_expr *x)
+{
+    return ir_is_stable(x) || system_is_said(s, x);
+}
+
 // Require that a loop's variable is one of its values.
 static void enter_loop(struct system *s, const struct scope *scope,
                        enum side side)
@@ -76,14 +82,14 @@ static void enter_loop(struct system *s, const struct scope *scope,
     struct linear *l = &s->linear;
     struct ir_expr *var = ir_read(s->arena, (struct ir_var *)scope->var);
     struct sum v = system_value(s, var, side);
-    if (ir_is_stable(scope->to) && system_counts(s, scope->to)) {
+    if (is_known(s, scope->to) && system_counts(s, scope->to)) {
         struct sum to = system_value(s, scope->to, side);
         linear_require(l, &to, &v, -1);
     } else {
         s->is_exact = false;
     }
     s->is_exact &= !scope->may_end;
-    if (!ir_is_stable(scope->from)) {
+    if (!is_known(s, scope->from)) {
         s->is_exact = false;
         return;
     }

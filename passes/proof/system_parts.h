@@ -13,4 +13,13 @@ bool system_counts(struct system *s, const struct ir_expr *end);
 struct sum system_leaf(struct system *s, struct ir_expr *x, enum side side,
                        bool *is_new);
 
+// Return whether the text says between which numbers an expression is, as
+// elements of inputs are.
+bool system_is_said(const struct system *s, const struct ir_expr *x);
+
+// Require of the value of an expression what the text says of elements, if it
+// is one (passes/proof/system_data.c).
+void system_require_said(struct system *s, const struct ir_expr *x,
+                         const struct sum *value, enum side side);
+
 #endif
