@@ -42,6 +42,7 @@ struct eval_unwritten {
     const char *element; // "s[255]", in the arena
     struct span read;
     struct span write; // of who writes it afterwards; none if nobody does
+    bool is_atomic;    // an atomic reads it
 };
 
 enum { EVAL_UNWRITTEN_MOST = 16 };

@@ -280,7 +280,7 @@ void eval_signal(struct thread *t, const struct action *s, size_t bytes);
 // that was read before, by another statement and where other threads can see
 // it (ir/eval_watch.c); only where there is a watch.
 void eval_watch_read(struct thread *t, const struct access *access,
-                     const void *element, struct span span);
+                     const void *element, const struct ir_expr *by);
 void eval_watch_write(struct thread *t, const void *element, struct span span);
 // What fresh arrays of floating types, and of others, are filled with.
 enum {

@@ -48,7 +48,7 @@ static void *element_read(struct thread *t, const struct code *x)
 {
     void *element = eval_element(t, &x->access, x->origin->span);
     if (element && t->machine->watch)
-        eval_watch_read(t, &x->access, element, x->origin->span);
+        eval_watch_read(t, &x->access, element, x->origin);
     return element;
 }
 

@@ -36,9 +36,10 @@ static const char *element_text(struct thread *t, const struct access *access)
 }
 
 void eval_watch_read(struct thread *t, const struct access *access,
-                     const void *element, struct span span)
+                     const void *element, const struct ir_expr *by)
 {
     struct machine *m = t->machine;
+    struct span span = by->span;
     const struct array *r = &m->arrays.at[access->array];
     struct eval_watch *w = m->watch;
     if (w->n == EVAL_UNWRITTEN_MOST || !is_filled_here(r->buffer) ||
@@ -49,8 +50,8 @@ void eval_watch_read(struct thread *t, const struct access *access,
             w->unwritten[i].buffer == r->buffer)
             return;
     m->watched[w->n] = element;
-    w->unwritten[w->n++] =
-        (struct eval_unwritten){r->buffer, element_text(t, access), span, {0}};
+    w->unwritten[w->n++] = (struct eval_unwritten){
+        r->buffer, element_text(t, access), span, {0}, by->op != OP_load};
 }
 
 void eval_watch_write(struct thread *t, const void *element, struct span span)

@@ -301,6 +301,22 @@ static bool tell_end(const struct teller *t)
     return true;
 }
 
+// Say where the first values of a result may come from: an atomic itself has
+// none.
+static void tell_first_values(const struct teller *t,
+                              const struct eval_unwritten *u)
+{
+    const char *name = u->buffer->name;
+    if (u->is_atomic)
+        diag_help(t->diags,
+                  "an atomic works on what is there: store the first values of "
+                  "`%s` in a loop over blocks in front, or declare it `inout`",
+                  name);
+    else
+        diag_help(t->diags, "give `%s` its first values, or declare it `inout`",
+                  name);
+}
+
 // Report that results of the definition have come of what nobody has written:
 // one that is written later always, else if nothing else was reported.
 static bool tell_unwritten(const struct teller *t, bool is_told)
@@ -320,9 +336,7 @@ static bool tell_unwritten(const struct teller *t, bool is_told)
                       "before the next one begins");
             diag_help(t->diags, "write `barrier` between the two");
         } else if (u->buffer->role == ROLE_output) {
-            diag_help(t->diags,
-                      "give `%s` its first values, or declare it `inout`",
-                      u->buffer->name);
+            tell_first_values(t, u);
         }
         tell_run(t, &f, 1);
         return true;
