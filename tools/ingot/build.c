@@ -37,13 +37,19 @@ static const struct emit emits[] = {
 };
 enum { EMITS = sizeof emits / sizeof *emits };
 
-// What the command line asks for.
+// A kernel of a file that was built.
+struct built {
+    const char *kernel, *path;
+};
+
+// What the command line asks for, and what is done so far.
 struct build {
     struct cli_compile compile;
     struct cli_targets targets;
     struct toolchain tools;
     struct arena arena;
     struct VEC(const char *) files;
+    struct VEC(struct built) kernels;
     const char *folder;  // -o
     const char *depfile; // or NULL
     const struct emit *emit;
@@ -364,6 +370,24 @@ static void add_result(struct job *j, bool ok)
     json_array_append_new(j->build->results, object);
 }
 
+// Warn of kernels that earlier files have, too, and note those of this one.
+static void note_kernels(struct job *j)
+{
+    struct build *b = j->build;
+    size_t before = b->kernels.n;
+    for (size_t i = 0; i < j->c->program.kernels.n; i++) {
+        const struct ir_kernel *k = j->c->program.kernels.at[i];
+        for (size_t n = 0; n < before; n++) {
+            if (strcmp(b->kernels.at[n].kernel, k->name) == 0)
+                diag_warning(&j->c->diags, k->span, D_name_in_two_files,
+                             k->name, b->kernels.at[n].path);
+        }
+        struct built new = {arena_copy(&b->arena, k->name, strlen(k->name)),
+                            j->path};
+        vec_push(&b->arena, &b->kernels, new);
+    }
+}
+
 // Build one file.  Returns the exit code that it calls for.
 static int build_file(struct build *b, const char *path)
 {
@@ -372,6 +396,8 @@ static int build_file(struct build *b, const char *path)
     struct job j = {.build = b, .c = &c, .path = path};
     j.name = cli_stem(&c.arena, path);
     bool ok = run_job(&j, b->compile.options);
+    if (b->emit->kind != EMIT_TEXT)
+        note_kernels(&j);
     if (b->results)
         add_result(&j, ok);
     int code = cli_report(&c.diags);
