@@ -258,7 +258,7 @@ def explained():
     """Return the mutants that equivalents.txt explains."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "equivalents.txt")
     with open(path, encoding="utf-8") as f:
-        return {" ".join(line.split("|")[0].split()) for line in f if "|" in line}
+        return {" ".join(line.rsplit(" | ", 1)[0].split()) for line in f if " | " in line}
 
 
 def key(site):
