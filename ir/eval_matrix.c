@@ -61,14 +61,20 @@ static char *elements_of(struct running *r, struct thread *t, int which,
     return NULL;
 }
 
-// Return the place of a thread's element in a row-major operand.
-static size_t place_of(const struct running *r, int which,
-                       const struct matrix_layout *layout, size_t thread,
-                       uint32_t element)
+// Where the elements of an operand in registers are in the matrix: that of a
+// thread at the sum of both.
+struct places {
+    uint32_t of_thread[MATRIX_THREADS_MOST], of_element[MATRIX_ELEMENTS_MOST];
+};
+
+// Return them.
+static struct places places_of(const struct running *r, int which,
+                               const struct matrix_layout *layout)
 {
-    uint32_t row, column;
-    matrix_position(layout, (uint32_t)thread, element, &row, &column);
-    return (size_t)row * r->info.part[which].columns + column;
+    struct places p;
+    matrix_places(layout, r->info.threads, r->info.part[which].columns,
+                  p.of_thread, p.of_element);
+    return p;
 }
 
 // Read an operand that is in registers, or write it.
@@ -77,12 +83,13 @@ static void move_registers(struct running *r, int which,
 {
     struct type type = r->info.part[which].type;
     size_t bytes = type_bytes(type);
+    struct places places = places_of(r, which, layout);
     for (size_t i = 0; i < r->group->n; i++) {
         struct thread *t = r->group->at[i];
         char *own = elements_of(r, t, which, layout->elements * bytes);
         for (uint32_t k = 0; own && k < layout->elements; k++) {
             union number *x =
-                &r->value[which][place_of(r, which, layout, i, k)];
+                &r->value[which][places.of_thread[i] + places.of_element[k]];
             if (is_read)
                 *x = eval_load_number(type, own + k * bytes);
             else
@@ -155,15 +162,14 @@ static void read_operand(struct running *r, int which)
         read_shared(r, which);
 }
 
-// Cut numbers to the bits that the instruction reads: those of tf32.
-static void cut(union number *x, size_t n)
+// Cut numbers to the bits that the instruction looks at.
+static void cut(union number *x, size_t n, uint32_t unused)
 {
-    static const uint32_t kept = 0xffffe000u;
     for (size_t i = 0; i < n; i++) {
         float f = (float)x[i].f;
         uint32_t bits;
         memcpy(&bits, &f, sizeof bits);
-        bits &= kept;
+        bits = bits >> unused << unused;
         memcpy(&f, &bits, sizeof f);
         x[i].f = f;
     }
@@ -195,9 +201,10 @@ static void run_product(struct running *r, bool keeps)
     matrix_layout(r->stmt->u.matrix.op, MATRIX_D, &layout);
     for (int i = keeps ? MATRIX_D : MATRIX_A; i < MATRIX_OPERANDS; i++)
         read_operand(r, i);
-    if (strcmp(info->part[MATRIX_A].precision, "tf32") == 0) {
-        cut(r->value[MATRIX_A], (size_t)info->m * info->k);
-        cut(r->value[MATRIX_B], (size_t)info->k * info->n);
+    uint32_t unused = info->part[MATRIX_A].unused;
+    if (unused) {
+        cut(r->value[MATRIX_A], (size_t)info->m * info->k, unused);
+        cut(r->value[MATRIX_B], (size_t)info->k * info->n, unused);
     }
     if (r->machine->is_stopped)
         return;
@@ -216,13 +223,14 @@ static void run_rows(struct running *r)
     struct matrix_layout layout;
     char *row[WARP] = {NULL};
     matrix_layout(r->stmt->u.matrix.op, MATRIX_D, &layout);
+    struct places places = places_of(r, MATRIX_D, &layout);
     for (uint32_t i = 0; i < r->info.m; i++)
         row[i] = elements_of(r, r->group->at[i], MATRIX_A, ROW_BYTES);
     for (size_t i = 0; i < WARP; i++) {
         char *own = elements_of(r, r->group->at[i], MATRIX_D,
                                 layout.elements * sizeof(uint16_t));
         for (uint32_t k = 0; k < layout.elements; k++) {
-            size_t at = place_of(r, MATRIX_D, &layout, i, k);
+            size_t at = places.of_thread[i] + places.of_element[k];
             if (r->machine->is_stopped)
                 return;
             char *there = row[at / ROW] + at % ROW * sizeof(uint16_t);

@@ -8,12 +8,42 @@
 
 enum { N_MOST = 256, CORE = 8, LANES = 32 };
 
+// The types of PTX, those that hold them here, and the low bits that no
+// instruction looks at.
+#define PRECISIONS(P)                                                          \
+    P(f16, f16, 0)                                                             \
+    P(bf16, bf16, 0)                                                           \
+    P(tf32, f32, 13)                                                           \
+    P(f32, f32, 0)                                                             \
+    P(e4m3, f8e4m3, 0)                                                         \
+    P(e5m2, f8e5m2, 0)                                                         \
+    P(s8, i8, 0)                                                               \
+    P(u8, u8, 0)                                                               \
+    P(s32, i32, 0)                                                             \
+    P(b16, u16, 0)
+
+enum precision {
+#define P(name, type, unused) PRECISION_##name,
+    PRECISIONS(P)
+#undef P
+};
+
+static const struct {
+    const char *name;
+    enum type_kind kind;
+    uint32_t unused;
+} precisions[] = {
+#define P(name, type, unused) {#name, TYPE_##type, unused},
+    PRECISIONS(P)
+#undef P
+};
+
 // A row of matrix.def.
 struct row {
     const char *name;
     enum matrix_kind kind;
     uint32_t threads, m, n, k;
-    const char *inputs, *result;
+    enum precision inputs, result;
     const char *layout[MATRIX_OPERANDS];
     uint32_t sm, version;
     const char *ptx;
@@ -22,35 +52,34 @@ struct row {
 static const struct row rows[] = {
 #define MATRIX(name, kind, threads, m, n, k, inputs, result, A, B, D, sm,      \
                version, ptx)                                                   \
-    {#name,   MATRIX_##kind, threads,   m,  n,       k,                        \
-     #inputs, #result,       {D, A, B}, sm, version, ptx},
+    {#name,                                                                    \
+     MATRIX_##kind,                                                            \
+     threads,                                                                  \
+     m,                                                                        \
+     n,                                                                        \
+     k,                                                                        \
+     PRECISION_##inputs,                                                       \
+     PRECISION_##result,                                                       \
+     {D, A, B},                                                                \
+     sm,                                                                       \
+     version,                                                                  \
+     ptx},
 #include "ir/matrix.def"
 #undef MATRIX
 };
 
 enum { ROWS = sizeof rows / sizeof *rows };
 
-// The types of PTX, and those that hold them here.
-static const struct {
-    const char *name;
-    enum type_kind kind;
-} precisions[] = {{"f16", TYPE_f16},     {"bf16", TYPE_bf16},
-                  {"tf32", TYPE_f32},    {"f32", TYPE_f32},
-                  {"e4m3", TYPE_f8e4m3}, {"e5m2", TYPE_f8e5m2},
-                  {"s8", TYPE_i8},       {"u8", TYPE_u8},
-                  {"s32", TYPE_i32},     {"b16", TYPE_u16}};
-
 // Return an operand of a size.
-static struct matrix_part part(const char *precision, const char *layout,
+static struct matrix_part part(enum precision precision, const char *layout,
                                uint32_t n_rows, uint32_t columns)
 {
-    struct matrix_part p = {n_rows, columns, type_scalar(TYPE_u16), precision,
-                            layout};
-    for (size_t i = 0; i < sizeof precisions / sizeof *precisions; i++) {
-        if (strcmp(precisions[i].name, precision) == 0)
-            p.type = type_scalar(precisions[i].kind);
-    }
-    return p;
+    return (struct matrix_part){n_rows,
+                                columns,
+                                type_scalar(precisions[precision].kind),
+                                precisions[precision].name,
+                                layout,
+                                precisions[precision].unused};
 }
 
 struct matrix_info matrix_info(struct ir_matrix m)
@@ -219,4 +248,18 @@ void matrix_position(const struct matrix_layout *layout, uint32_t thread,
     }
     *row = at[0];
     *column = at[1];
+}
+
+void matrix_places(const struct matrix_layout *layout, uint32_t threads,
+                   uint32_t columns, uint32_t *of_thread, uint32_t *of_element)
+{
+    uint32_t row, column;
+    for (uint32_t t = 0; t < threads; t++) {
+        matrix_position(layout, t, 0, &row, &column);
+        of_thread[t] = row * columns + column;
+    }
+    for (uint32_t e = 0; e < layout->elements; e++) {
+        matrix_position(layout, 0, e, &row, &column);
+        of_element[e] = row * columns + column;
+    }
 }

@@ -18,6 +18,7 @@ struct matrix_part {
     struct type type;      // of an element; b16: u16, for any of 16 bits
     const char *precision; // as PTX calls it: "f16", "tf32", "b16" ...
     const char *layout;    // "shared", "" for none, or digits
+    uint32_t unused;       // low bits that the instruction does not look at
 };
 
 // A row of the table, for one n.
@@ -73,6 +74,13 @@ bool matrix_layout(struct ir_matrix m, enum matrix_operand which,
 // Say which row and column a thread of the group has in one of its elements.
 void matrix_position(const struct matrix_layout *layout, uint32_t thread,
                      uint32_t element, uint32_t *row, uint32_t *column);
+
+// Say where the threads of a group have their elements in a matrix of so many
+// columns, one row after the other: element e of thread t at of_thread[t] +
+// of_element[e], since each digit is counted by one of both.
+enum { MATRIX_THREADS_MOST = 128, MATRIX_ELEMENTS_MOST = 128 };
+void matrix_places(const struct matrix_layout *layout, uint32_t threads,
+                   uint32_t columns, uint32_t *of_thread, uint32_t *of_element);
 
 // Return the address of an element of an operand of a warpgroup (in
 // ir/matrix_shared.c): `start` is that of the first, counted from a multiple

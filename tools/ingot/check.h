@@ -99,7 +99,7 @@ struct check_shared {
     size_t at;     // the case that runs
     enum simt_policy policy;
     uint64_t samples; // runs of some blocks only
-    uint64_t accesses, barriers, blocks, pairs;
+    uint64_t accesses, steps, barriers, blocks, pairs;
     uint64_t left_out; // runs, as there had been so many steps
     struct check_finding findings[CHECK_FINDINGS];
     size_t n_findings, lost;

@@ -219,6 +219,7 @@ static void add_counts(struct runner *r, bool is_sample)
 {
     r->out->samples += is_sample;
     r->out->accesses += r->result->accesses;
+    r->out->steps += r->result->steps;
     r->out->barriers += r->result->barriers;
     r->out->blocks += r->result->blocks;
     r->out->pairs += r->result->pairs;
@@ -282,7 +283,7 @@ static bool run(struct runner *r, const struct check_case *one,
     if (!run_choice(r, one, policy, 0))
         return false;
     if (policy != SIMT_forward || !r->result->choices ||
-        r->result->accesses > SEARCH_STEPS || r->searched > SEARCH_RUNS)
+        r->result->steps > SEARCH_STEPS || r->searched > SEARCH_RUNS)
         return true;
     r->order.searches = true;
     bool ok = run_choice(r, one, policy, 0);
@@ -301,8 +302,7 @@ static bool is_due(struct runner *r, size_t at, int policy)
     const struct check_request *q = r->check->request;
     bool is_chosen = !q->problem.request.values.n &&
                      q->policies == (1u << SIMT_POLICIES) - 1;
-    bool is_due = !is_chosen || !q->steps ||
-                  r->out->accesses <= r->check->steps ||
+    bool is_due = !is_chosen || !q->steps || r->out->steps <= r->check->steps ||
                   at % SIMT_POLICIES == (size_t)policy;
     if (!(q->policies >> policy & 1))
         return false;

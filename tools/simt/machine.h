@@ -228,6 +228,7 @@ struct machine {
     uint64_t random;        // state
     int64_t slice, granted; // steps left to this fiber, and what it was given
     uint64_t steps, most_steps;
+    uint64_t moved;       // elements of products of matrices
     uint64_t most_blocks; // of a launch; 0: all
     uint32_t resident;    // blocks at a time
     bool is_stopped;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { ROW_BYTES = 16, REGISTER_BITS = 32, TF32_UNUSED = 13 };
+enum { ROW_BYTES = 16, ROW_ELEMENTS = 8, REGISTER_BITS = 32 };
 
 // ---- Registers and matrices -----------------------------------------------
 
@@ -17,10 +17,10 @@ static uint32_t bits_of(struct type t)
 
 double matrix_load(const struct matrix_part *part, const void *at)
 {
-    if (strcmp(part->precision, "tf32") == 0) {
+    if (part->unused) {
         uint32_t bits;
         memcpy(&bits, at, sizeof bits);
-        bits = bits >> TF32_UNUSED << TF32_UNUSED;
+        bits = bits >> part->unused << part->unused;
         return eval_load_float(part->type, &bits);
     }
     return type_is_float(part->type) ? eval_load_float(part->type, at)
@@ -43,14 +43,16 @@ void matrix_gather(struct machine *m, const struct fiber *first,
     struct matrix_info info = matrix_info(step->matrix);
     const struct matrix_part *part = &info.part[which];
     struct matrix_layout layout;
-    uint32_t row, column, shift, bits = bits_of(part->type);
+    uint32_t of_thread[MATRIX_THREADS_MOST], of_element[MATRIX_ELEMENTS_MOST];
+    uint32_t shift, bits = bits_of(part->type);
     matrix_layout(step->matrix, which, &layout);
+    matrix_places(&layout, info.threads, part->columns, of_thread, of_element);
+    m->moved += (uint64_t)info.threads * layout.elements;
     for (uint32_t t = 0; t < info.threads; t++)
         for (uint32_t e = 0; e < layout.elements; e++) {
             uint32_t v = (uint32_t)*place(m, first, a, t, e * bits, &shift);
             v >>= shift;
-            matrix_position(&layout, t, e, &row, &column);
-            out[row * part->columns + column] = matrix_load(part, &v);
+            out[of_thread[t] + of_element[e]] = matrix_load(part, &v);
         }
 }
 
@@ -72,14 +74,16 @@ void matrix_scatter(struct machine *m, const struct fiber *first,
     const struct matrix_part *part = &info.part[MATRIX_D];
     const struct ptx_argument *a = &step->argument[0];
     struct matrix_layout layout;
-    uint32_t row, column, shift, bits = bits_of(part->type);
+    uint32_t of_thread[MATRIX_THREADS_MOST], of_element[MATRIX_ELEMENTS_MOST];
+    uint32_t shift, bits = bits_of(part->type);
     matrix_layout(step->matrix, MATRIX_D, &layout);
+    matrix_places(&layout, info.threads, part->columns, of_thread, of_element);
+    m->moved += (uint64_t)info.threads * layout.elements;
     for (uint32_t t = 0; t < info.threads; t++)
         for (uint32_t e = 0; e < layout.elements; e++) {
             uint64_t *at = place(m, first, a, t, e * bits, &shift);
             uint64_t mask = (UINT64_C(1) << bits) - 1;
-            matrix_position(&layout, t, e, &row, &column);
-            uint64_t x = bits_from(part->type, d[row * part->columns + column]);
+            uint64_t x = bits_from(part->type, d[of_thread[t] + of_element[e]]);
             *at = (*at & ~(mask << shift)) | (x & mask) << shift;
         }
 }
@@ -123,14 +127,17 @@ static void pass_rows(struct machine *m, const struct fiber *first,
 {
     const struct ptx_argument *a = &step->argument[is_load ? 0 : 1];
     struct matrix_layout layout;
-    uint32_t row, column, shift;
+    uint32_t of_thread[MATRIX_THREADS_MOST], of_element[MATRIX_ELEMENTS_MOST];
+    uint32_t shift;
     matrix_layout(step->matrix, MATRIX_D, &layout);
+    matrix_places(&layout, WARP_LANES, ROW_ELEMENTS, of_thread, of_element);
     for (uint32_t t = 0; t < WARP_LANES; t++)
         for (uint32_t e = 0; e < layout.elements; e++) {
             uint64_t *at = place(m, first, a, t, 16 * e, &shift);
-            matrix_position(&layout, t, e, &row, &column);
+            uint32_t n = of_thread[t] + of_element[e];
             uint16_t x = (uint16_t)(*at >> shift), *there;
-            there = (uint16_t *)(void *)row_of(m, first + row) + column;
+            there = (uint16_t *)(void *)row_of(m, first + n / ROW_ELEMENTS) +
+                    n % ROW_ELEMENTS;
             if (!is_load)
                 *there = x;
             else

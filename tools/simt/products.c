@@ -73,23 +73,28 @@ static bool each_chunk(struct machine *m, const struct product *p,
     return true;
 }
 
-// Read a chunk into the matrix that the context is.
+// An operand that is read: the context of load_chunk.
+struct loaded {
+    struct matrix_part part;
+    double *to; // a row after the other
+};
+
+// Read a chunk of an operand.
 static void load_chunk(struct machine *m, const struct product *p,
                        enum matrix_operand which, const struct chunk *c,
                        void *context)
 {
-    (void)m;
-    double *out = context;
-    struct matrix_info info = matrix_info(p->matrix);
-    const struct matrix_part *part = &info.part[which];
+    const struct loaded *l = context;
+    const struct matrix_part *part = &l->part;
     uint32_t bytes = (uint32_t)type_bytes(part->type);
+    m->moved += CHUNK / bytes;
     bool along_lines = p->operand[which].descriptor.is_transposed;
     for (uint32_t i = 0; i < CHUNK / bytes; i++) {
         uint32_t line = c->line + (along_lines ? i : 0);
         uint32_t k = c->k + (along_lines ? 0 : i);
         uint32_t row = which == MATRIX_A ? line : k;
         uint32_t column = which == MATRIX_A ? k : line;
-        out[row * part->columns + column] =
+        l->to[row * part->columns + column] =
             matrix_load(part, c->at + i * bytes);
     }
 }
@@ -217,12 +222,13 @@ static bool compute(struct machine *m, const struct product *p,
     double *a = calloc(GROUP / 2 * K_MOST, sizeof *a);
     double *b = calloc(K_MOST * N_MOST, sizeof *b);
     double *d = calloc(GROUP / 2 * N_MOST, sizeof *d);
+    struct loaded as = {info.part[MATRIX_A], a}, bs = {info.part[MATRIX_B], b};
     bool ok = a && b && d;
     if (ok && !p->operand[MATRIX_A].is_shared)
         matrix_gather(m, first, step, MATRIX_A, &step->argument[1], a);
     else if (ok)
-        ok = each_chunk(m, p, MATRIX_A, rows, load_chunk, a);
-    ok = ok && each_chunk(m, p, MATRIX_B, columns, load_chunk, b);
+        ok = each_chunk(m, p, MATRIX_A, rows, load_chunk, &as);
+    ok = ok && each_chunk(m, p, MATRIX_B, columns, load_chunk, &bs);
     if (ok && argument(m, first, step, KEEP, 1))
         matrix_gather(m, first, step, MATRIX_D, &step->argument[0], d);
     if ((int64_t)(argument(m, first, step, SIGN_A, 1) *

@@ -159,7 +159,7 @@ static void begin(struct simt_code *code, const struct simt_run *run,
     m->poison = poison_of(run->policy);
     m->random = run->seed;
     m->most_blocks = run->most_blocks;
-    m->steps = 0;
+    m->steps = m->moved = 0;
     m->most_steps = run->most_steps ? run->most_steps : STEPS_MOST;
     m->is_stopped = false;
     m->pending.is_active = false;
@@ -206,6 +206,7 @@ static bool run_once(struct running *r, const struct simt_run *run,
     if (ok && r->code->is_checked && !r->m->is_stopped && !run->most_blocks)
         arguments_note_unwritten(r);
     out->accesses = r->m->steps;
+    out->steps = r->m->steps + r->m->moved;
     out->is_stopped = r->m->is_stopped;
     return ok;
 }
