@@ -1,5 +1,6 @@
 // Makes the elements of arrays: every value depends on the seed, the parameter
-// and the element alone.
+// and the element alone; in an array of a few elements, such as a counter, on
+// the sizes, too, so that a check meets several of them.
 
 #include "tools/ingot/problem_data.h"
 
@@ -12,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { RARE_EACH = 8 };
+enum { RARE_EACH = 8, FEW = 8 };
 
 // Return 64 random bits: the splitmix64 generator at place `at` of `stream`.
 static uint64_t random_bits(uint64_t stream, uint64_t at)
@@ -105,10 +106,25 @@ size_t problem_written(const struct problem *p,
     return is_part ? WRITTEN_MOST : array->bytes;
 }
 
+// Return the stream of random bits of an array.
+static uint64_t stream_of(const struct problem *p,
+                          const struct problem_array *at)
+{
+    const struct ir_kernel *k = p->kernel;
+    uint64_t stream = problem_stream(p, at->parameter);
+    bool has_few = at->bytes <= FEW * type_bytes(at->buffer->elem);
+    for (size_t i = 0; i < k->params.n && has_few; i++) {
+        const struct ir_var *var = k->params.at[i].var;
+        if (var && type_is_index(var->type))
+            stream = random_bits(stream, (uint64_t)p->values[i].scalar.i);
+    }
+    return stream;
+}
+
 void problem_write(const struct problem *p, size_t array, void *bytes)
 {
     const struct problem_array *at = &p->arrays.at[array];
-    uint64_t stream = problem_stream(p, at->parameter);
+    uint64_t stream = stream_of(p, at);
     size_t size = type_bytes(at->buffer->elem);
     size_t written = problem_written(p, at);
     switch (at->fill) {
