@@ -86,7 +86,8 @@ struct action {
     bool repeats;               // for: what an iteration does depends on what
                                 // variables and arrays hold, not on its number
     const struct code *holds;   // for: what it ends without; or NULL
-    const struct code *x, *y, *z; // for: from, to, step; if: cond;
+    const struct code *x, *y, *z; // for: from, to, step; if: cond, its parts
+                                  // without loops over reductions;
                                   // let, var, assign, store, eval: value;
                                   // matrix: keep or NULL;
                                   // launch: grid; stage: predicate or NULL,
@@ -142,15 +143,16 @@ struct machine {
     size_t n_slots;
     struct VEC(struct array) arrays;
     struct exchanges exchanges; // of the statement being translated
-    uint64_t epoch;             // counts blocks
-    struct eval_watch *watch;   // or NULL
-    struct turn *turn;          // of those who take turns, whose it is, or NULL
-    size_t n_turns;             // that have begun and not ended
-    uint64_t events;            // that others may have waited for: elements and
-                                // variables that hold another value now
-    uint64_t looks;             // of loops that look again, so many times only
-    struct span waits_at;       // who waited first since all had their turns
-    bool has_mbarriers;         // they count, and waits wait
+    struct VEC(const struct ir_var *) counters; // of reductions, around it
+    uint64_t epoch;                             // counts blocks
+    struct eval_watch *watch;                   // or NULL
+    struct turn *turn;    // of those who take turns, whose it is, or NULL
+    size_t n_turns;       // that have begun and not ended
+    uint64_t events;      // that others may have waited for: elements and
+                          // variables that hold another value now
+    uint64_t looks;       // of loops that look again, so many times only
+    struct span waits_at; // who waited first since all had their turns
+    bool has_mbarriers;   // they count, and waits wait
     const void *watched[EVAL_UNWRITTEN_MOST]; // the elements of its reads
     struct arena *texts;                      // of what it says
     uint64_t most_steps, steps_left;

@@ -212,36 +212,40 @@ static void note_joint(struct action *s)
     s->has_barrier |= (kind == AXIS_THREAD || kind == AXIS_BLOCK) && s->waits;
 }
 
-// Look for the loops of a stage's reduction: the context of see_counter.
-struct counters {
-    const struct ir_stage *stage;
-    bool found;
-};
-
-// Note a variable that the binding of a reduction variable mentions.
-static void see_counter(struct ir_expr *x, void *context)
+// Return whether the bindings of a stage's reduction mention a loop.
+static bool is_counter(const struct ir_stage *stage, const struct ir_var *loop)
 {
-    struct counters *c = context;
-    for (size_t i = 0; i < c->stage->iters.n && x->op == OP_var; i++) {
-        const struct ir_iter *it = &c->stage->iters.at[i];
-        c->found |= it->is_reduce && ir_mentions(it->binding, x->u.var);
-    }
+    bool is = false;
+    for (size_t i = 0; i < stage->iters.n; i++)
+        is |= stage->iters.at[i].is_reduce &&
+              ir_mentions(stage->iters.at[i].binding, loop);
+    return is;
 }
 
-// Return the parts of a stage's predicate that do not depend on its reduction;
-// NULL if there are none.
-static struct ir_expr *
-spatial_part(struct arena *a, const struct ir_stage *stage, struct ir_expr *x)
+// Return whether an expression mentions a loop around it that counts the
+// reduction of a stage, or of some stage in it: NULL.
+static bool is_of_reduction(const struct machine *m,
+                            const struct ir_stage *stage,
+                            const struct ir_expr *x)
 {
-    struct counters c = {stage, false};
+    bool is = false;
+    for (size_t i = 0; i < m->counters.n; i++)
+        is |= ir_mentions(x, m->counters.at[i]) &&
+              (!stage || is_counter(stage, m->counters.at[i]));
+    return is;
+}
+
+// Return the parts of a condition that do not depend on a reduction; NULL if
+// there are none.
+static struct ir_expr *
+spatial_part(struct machine *m, const struct ir_stage *stage, struct ir_expr *x)
+{
     if (x && x->op == OP_and) {
-        struct ir_expr *y = spatial_part(a, stage, x->args[0]);
-        struct ir_expr *z = spatial_part(a, stage, x->args[1]);
-        return y && z ? ir_binary(a, OP_and, y, z) : y ? y : z;
+        struct ir_expr *y = spatial_part(m, stage, x->args[0]);
+        struct ir_expr *z = spatial_part(m, stage, x->args[1]);
+        return y && z ? ir_binary(m->arena, OP_and, y, z) : y ? y : z;
     }
-    if (x)
-        ir_each_expr(x, see_counter, &c);
-    return c.found ? NULL : x;
+    return x && !is_of_reduction(m, stage, x) ? x : NULL;
 }
 
 // Translate a stage.
@@ -258,7 +262,7 @@ static void compile_stage(struct machine *m, struct action *s,
                                 eval_slot(m, iter->var), iter->is_reduce};
     }
     s->x = compile_optional(m, stage->predicate);
-    s->y = compile_optional(m, spatial_part(m->arena, stage, stage->predicate));
+    s->y = compile_optional(m, spatial_part(m, stage, stage->predicate));
     s->other = eval_compile_block(m, &stage->init);
     s->body = eval_compile_block(m, &stage->body);
 }
@@ -294,6 +298,18 @@ static const struct code *compile_leaving(struct machine *m,
     return compile_optional(m, branch ? branch->u.branch.cond : NULL);
 }
 
+// Translate the body of a loop.
+static void compile_loop(struct machine *m, struct action *s,
+                         const struct ir_for *loop)
+{
+    s->slot = eval_slot(m, loop->var);
+    s->reduces = ir_loop_reduces((struct ir_for *)loop);
+    if (s->reduces)
+        vec_push(m->arena, &m->counters, loop->var);
+    s->body = eval_compile_block(m, &loop->body);
+    m->counters.n -= s->reduces;
+}
+
 // Translate a statement.
 static struct action *compile_stmt(struct machine *m, const struct ir_stmt *o)
 {
@@ -307,14 +323,13 @@ static struct action *compile_stmt(struct machine *m, const struct ir_stmt *o)
         s->x = eval_compile_expr(m, o->u.loop.from);
         s->y = eval_compile_expr(m, o->u.loop.to);
         s->z = eval_compile_expr(m, o->u.loop.step);
-        s->slot = eval_slot(m, o->u.loop.var);
-        s->body = eval_compile_block(m, &o->u.loop.body);
-        s->reduces = ir_loop_reduces((struct ir_for *)&o->u.loop);
+        compile_loop(m, s, &o->u.loop);
         s->holds = compile_leaving(m, &o->u.loop);
         s->repeats = loop_repeats(&o->u.loop);
         break;
     case STMT_if:
         s->x = eval_compile_expr(m, o->u.branch.cond);
+        s->y = compile_optional(m, spatial_part(m, NULL, o->u.branch.cond));
         s->body = eval_compile_block(m, &o->u.branch.then);
         s->other = eval_compile_block(m, &o->u.branch.otherwise);
         break;

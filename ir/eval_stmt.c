@@ -98,10 +98,13 @@ static void run_for(struct thread *t, const struct action *s)
              eval_next_iteration(&r, &i));
 }
 
-// Run a branch.
+// Run a branch.  A reduction without iterations is not asked which of them there
+// are.
 static void run_if(struct thread *t, const struct action *s)
 {
-    eval_run_actions(t, eval_run(t, s->x).i ? &s->body : &s->other);
+    const struct code *condition = t->empty ? s->y : s->x;
+    bool holds = !condition || eval_run(t, condition).i;
+    eval_run_actions(t, holds ? &s->body : &s->other);
 }
 
 // Run let, var and assign.  What `let` names follows from what other things

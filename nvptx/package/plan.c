@@ -141,6 +141,7 @@ static void add_kernel(struct arena *a, struct plan *plan,
     to->aligns = aligns;
     to->n_variants = (uint32_t)from->n_variants;
     to->variants = arena_array(a, struct plan_variant, from->n_variants);
+    to->has_workspace = plan->package->has_workspaces;
     for (size_t v = 0; v < from->n_variants; v++) {
         to->variants[v].kernel = from->variants[v];
         add_variant(a, plan, &to->variants[v]);

@@ -14,7 +14,7 @@
 // elements that it accumulates live in variables meanwhile, and its init runs
 // before the loops.  Elsewhere the init becomes a nest of its own before the
 // outermost loop of the reduction; where that cannot be, it runs in the first
-// iteration.
+// iteration, and in a nest of its own only if there is none.
 
 #include "passes/lower/guards.h"
 #include "ir/base/map.h"
@@ -120,24 +120,24 @@ static bool holds_at_first(struct pass *p, const struct place *at,
     return facts_decide(&f, x) == TRUTH_TRUE;
 }
 
-// Return whether the parts of a condition that mention the reduction may be
-// left out around the init.
-static bool can_ask_before(struct pass *p, const struct place *at,
-                           struct ir_expr *condition)
+// Return whether the branches in the reduction may leave out its first iteration.
+static bool may_miss_first(struct pass *p, const struct place *at)
 {
-    bool can = true;
+    bool may = false;
     struct conditions all = {0};
-    fold_split(p->scratch, condition, &all);
+    for (uint32_t i = at->first; i + 1 < at->path.n; i++)
+        if (at->path.stmts[i]->kind == STMT_if)
+            fold_split(p->scratch, at->path.stmts[i]->u.branch.cond, &all);
     for (size_t i = 0; i < all.n; i++)
-        can &= !mentions_reduction(at, all.at[i]) ||
-               holds_at_first(p, at, all.at[i]);
-    return can;
+        may |= mentions_reduction(at, all.at[i]) &&
+               !holds_at_first(p, at, all.at[i]);
+    return may;
 }
 
 // Return whether what lies between the outermost loop of the reduction and
-// the stage can be repeated without the reduction: loops, branches and names
-// of values, none depending on it.
-static bool can_split_init(struct pass *p, const struct place *at)
+// the stage can be repeated without the reduction: loops and names of values
+// that do not depend on it, and branches.
+static bool can_split_init(const struct place *at)
 {
     for (uint32_t i = at->first; i + 1 < at->path.n; i++) {
         struct ir_stmt *s = at->path.stmts[i];
@@ -150,7 +150,7 @@ static bool can_split_init(struct pass *p, const struct place *at)
                 mentions_reduction(at, s->u.loop.from) ||
                 mentions_reduction(at, s->u.loop.to))
                 return false;
-        } else if (!is_then || !can_ask_before(p, at, s->u.branch.cond)) {
+        } else if (!is_then) {
             return false;
         }
     }
@@ -229,10 +229,38 @@ static struct ir_stmt *around_block(struct pass *p, const struct place *at,
     return ir_stmt_from(outer, s);
 }
 
+// Put the statements of a block under a condition of a stage.
+static void guard(struct arena *a, struct ir_block *block,
+                  struct ir_expr *condition, const struct ir_stmt *from)
+{
+    if (ir_is_true(condition))
+        return;
+    struct ir_stmt *branch = ir_stmt_if(a, condition);
+    ir_stmt_from(branch, from);
+    branch->u.branch.then = *block;
+    *block = (struct ir_block){0};
+    ir_append(a, block, branch);
+}
+
+// Return the condition that a reduction has no iteration.
+static struct ir_expr *is_empty(struct arena *a, const struct ir_stage *stage)
+{
+    struct ir_expr *r = ir_bool(a, false);
+    for (size_t i = 0; i < stage->iters.n; i++) {
+        const struct ir_iter *it = &stage->iters.at[i];
+        if (it->is_reduce)
+            r = ir_binary(a, OP_or, r,
+                          ir_binary(a, OP_le, it->extent, ir_int(a, 0)));
+    }
+    return r;
+}
+
 // Put the init of a stage, in copies of the loops that are not the
-// reduction's, before the outermost loop of the reduction.
+// reduction's, before the outermost loop of the reduction; only for a reduction
+// without iterations if the first one might be left out.
 static void split_init(struct pass *p, const struct place *at)
 {
+    bool is_only_if_empty = may_miss_first(p, at);
     struct ir_block nest = {0};
     ir_append(p->arena, &nest, init_stage(p, at));
     for (uint32_t i = at->path.n - 1; i-- > at->first;) {
@@ -245,9 +273,14 @@ static void split_init(struct pass *p, const struct place *at)
         ir_append(p->arena, &nest, s);
     }
     nest = ir_copy_block(p->arena, &nest, NULL, NULL);
+    if (is_only_if_empty)
+        guard(p->arena, &nest, is_empty(p->arena, at->stage),
+              at->path.stmts[at->path.n - 1]);
     for (size_t i = nest.n; i-- > 0;)
         ir_insert(p->arena, at->path.blocks[at->first],
                   at->path.index[at->first], nest.at[i]);
+    if (is_only_if_empty)
+        return;
     at->stage->has_init = false;
     at->stage->init = (struct ir_block){0};
 }
@@ -330,19 +363,6 @@ static void bind_iters(struct pass *p, const struct ir_stmt *s, bool reduce,
     ir_substitute_in(p->arena, at, &vars, NULL);
 }
 
-// Put the statements of a block under a condition of a stage.
-static void guard(struct arena *a, struct ir_block *block,
-                  struct ir_expr *condition, const struct ir_stmt *from)
-{
-    if (ir_is_true(condition))
-        return;
-    struct ir_stmt *branch = ir_stmt_if(a, condition);
-    ir_stmt_from(branch, from);
-    branch->u.branch.then = *block;
-    *block = (struct ir_block){0};
-    ir_append(a, block, branch);
-}
-
 // Return the condition that the reduction is at its beginning whenever the
 // chain is.
 static struct ir_expr *first_iteration(struct arena *a, const struct place *at)
@@ -409,7 +429,7 @@ enum pass_result pass_guards(struct pass *p)
     ir_each_stmt(&p->kernel->body, see_stage, &search);
     for (size_t i = 0; i < search.found.n; i++) {
         struct place at = find_place(p, search.found.at[i]);
-        if (at.stage->has_init && at.first < at.chain && can_split_init(p, &at))
+        if (at.stage->has_init && at.first < at.chain && can_split_init(&at))
             split_init(p, &at);
     }
     search.found.n = 0;
