@@ -13,17 +13,14 @@ enum async_kind { ASYNC_COPIES, ASYNC_PRODUCTS, ASYNC_KINDS };
 
 struct epoch;
 
-// What is known at a place of the groups that each thread commits.
+// What is known at a place of the groups that each thread commits.  So many of
+// the last ones may be under way: `own` for the thread itself, `others` for all
+// others, which know what was waited for before the last barrier.  What was
+// begun before that barrier is in a group at least `since` back.
 struct moment {
     struct epoch *epoch;
     struct ir_expr *groups; // committed in this epoch; NULL: not known
-    uint32_t own; // so many of the last ones may be under way, for the thread
-                  // itself
-    uint32_t
-        others;     // and for others, which know what was waited for before the
-                    // last barrier
-    uint32_t since; // what was begun before that barrier is in a group at least
-                    // so many back
+    uint32_t own, others, since;
     bool has_begun; // copies may have begun that are in no group so far
 };
 

@@ -14,25 +14,34 @@ passed=0 failed=0
 # Prints the values of one kind of line at the head of a kernel file.
 lines() { sed -n "s|^// $1:[ ]*||p" "$2"; }
 
-# Prints the warnings that variants were not run, but for those that a line `// far:` names, which take
-# only sizes that would run for long; tests/lit/check has these with smaller ones.
-unrun() { grep "$1" "$log" | grep -v "variant \`$(lines far "$2" | grep . || echo -)[\`_]"; }
+# Prints the warnings that variants were not run, but for the one that a line `// far:` names.
+unrun() { grep "$1" "$log" | grep -v "variant \`${2:--}[\`_]"; }
 
-# Checks all kernels of a file.
+# Checks a file with some flags: no fault, and none of the warnings $2, but for variant $3.
 check() {
-  local file=$1 flags=(--cases 8) unrun='E1020\|E1040'
-  if [ -n "$(lines slow "$file")$(lines long "$file")" ] && [ -z "${INGOT_SLOW:-}" ]; then
-    flags=(--cases 1 --policies random) unrun=none
-  fi
-  if "$INGOT" check "$file" "${flags[@]}" >"$log" 2>&1 && [ -z "$(unrun "$unrun" "$file")" ]; then
+  local file=$1 unrun=$2 far=$3
+  shift 3
+  if "$INGOT" check "$file" "$@" >"$log" 2>&1 && [ -z "$(unrun "$unrun" "$far")" ]; then
     passed=$((passed + 1))
   else
     failed=$((failed + 1))
-    echo "${file##*/}:"
+    echo "${file##*/} $*:"
     head -30 "$log"
   fi
 }
 
-for file in "$SOURCE_DIR/tests/kernels/$folder"/*.ing; do check "$file"; done
+# Checks all kernels of a file. A line `// far: VARIANT KNOB=VALUE` names a variant that takes only
+# sizes that would run for long, and with which knob it takes smaller ones: it is checked with that.
+check_file() {
+  local file=$1 flags=(--cases 8) unrun='E1020\|E1040' far knob
+  read -r far knob <<<"$(lines far "$file")"
+  if [ -n "$(lines slow "$file")$(lines long "$file")" ] && [ -z "${INGOT_SLOW:-}" ]; then
+    flags=(--cases 1 --policies random) unrun=none
+  fi
+  check "$file" "$unrun" "$far" "${flags[@]}"
+  if [ -n "$far" ]; then check "$file" "$unrun" '' "${flags[@]}" --schedule "$far" --set "$knob"; fi
+}
+
+for file in "$SOURCE_DIR/tests/kernels/$folder"/*.ing; do check_file "$file"; done
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
