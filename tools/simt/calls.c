@@ -302,29 +302,60 @@ static bool replace_inline(struct rewriter *w, LLVMValueRef call,
     return true;
 }
 
+// Return a type, or the vector of it that has as many lanes as another one.
+static LLVMTypeRef as_many(LLVMTypeRef one, LLVMTypeRef as)
+{
+    return LLVMGetTypeKind(as) == LLVMVectorTypeKind
+               ? LLVMVectorType(one, LLVMGetVectorSize(as))
+               : one;
+}
+
+// Return product + c, in doubles, rounded to odd: towards what the nearest
+// double lost, if its last bit is even.  Rounding that once more rounds once.
+static LLVMValueRef add_to_odd(struct rewriter *w, LLVMValueRef product,
+                               LLVMValueRef c)
+{
+    LLVMBuilderRef b = w->builder;
+    LLVMTypeRef type = LLVMTypeOf(c), word = as_many(w->word, type);
+    LLVMTypeRef bit = as_many(LLVMInt1TypeInContext(w->context), type);
+    LLVMValueRef zero = LLVMConstNull(type);
+    LLVMValueRef sum = LLVMBuildFAdd(b, product, c, "");
+    LLVMValueRef shadow = LLVMBuildFSub(b, sum, product, "");
+    LLVMValueRef lost = LLVMBuildFAdd(
+        b, LLVMBuildFSub(b, product, LLVMBuildFSub(b, sum, shadow, ""), ""),
+        LLVMBuildFSub(b, c, shadow, ""), "");
+    LLVMValueRef bits = LLVMBuildBitCast(b, sum, word, "");
+    LLVMValueRef is_odd = LLVMBuildTrunc(b, bits, bit, "");
+    LLVMValueRef is_inexact = LLVMBuildFCmp(b, LLVMRealONE, lost, zero, "");
+    LLVMValueRef is_away = LLVMBuildICmp(
+        b, LLVMIntEQ, LLVMBuildFCmp(b, LLVMRealOLT, lost, zero, ""),
+        LLVMBuildFCmp(b, LLVMRealOLT, sum, zero, ""), "");
+    LLVMValueRef one = LLVMBuildZExt(b, is_inexact, word, "");
+    LLVMValueRef moved =
+        LLVMBuildSelect(b, is_away, LLVMBuildAdd(b, bits, one, ""),
+                        LLVMBuildSub(b, bits, one, ""), "");
+    bits = LLVMBuildSelect(b, is_odd, bits, moved, "");
+    return LLVMBuildBitCast(b, bits, type, "");
+}
+
 // Have a product and sum of 16 bits rounded once, as a GPU does: LLVM's code
-// rounds it to 32 bits before.
+// rounds it to 32 bits before.  The product is exact in doubles.
 static bool replace_short_fma(struct rewriter *w, LLVMValueRef call,
                               const char *name)
 {
-    LLVMTypeRef type = LLVMTypeOf(call), wide, types[3];
+    LLVMTypeRef type = LLVMTypeOf(call), wide;
     bool is_vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
     LLVMTypeKind kind =
         LLVMGetTypeKind(is_vector ? LLVMGetElementType(type) : type);
     if (strncmp(name, "llvm.fma.", strlen("llvm.fma.")) != 0 ||
         (kind != LLVMHalfTypeKind && kind != LLVMBFloatTypeKind))
         return false;
-    wide = LLVMDoubleTypeInContext(w->context);
-    wide = is_vector ? LLVMVectorType(wide, LLVMGetVectorSize(type)) : wide;
+    wide = as_many(LLVMDoubleTypeInContext(w->context), type);
     LLVMValueRef args[3];
-    for (unsigned i = 0; i < 3; i++) {
-        types[i] = wide;
+    for (unsigned i = 0; i < 3; i++)
         args[i] = LLVMBuildFPExt(w->builder, LLVMGetOperand(call, i), wide, "");
-    }
-    unsigned id = LLVMLookupIntrinsicID("llvm.fma", strlen("llvm.fma"));
-    LLVMValueRef fma = LLVMGetIntrinsicDeclaration(w->module, id, &wide, 1);
-    LLVMValueRef v = LLVMBuildCall2(
-        w->builder, LLVMFunctionType(wide, types, 3, false), fma, args, 3, "");
+    LLVMValueRef product = LLVMBuildFMul(w->builder, args[0], args[1], "");
+    LLVMValueRef v = add_to_odd(w, product, args[2]);
     replace(call, LLVMBuildFPTrunc(w->builder, v, type, ""));
     return true;
 }

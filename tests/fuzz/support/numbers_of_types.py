@@ -174,7 +174,7 @@ def fused(kind, a, b, c):
 
 
 def positive_part(x):
-    return x if x != x else greater(x, 0.0)
+    return 0.0 if x < 0 else x
 
 
 def to_whole(function):
