@@ -341,6 +341,15 @@ static bool is_one_statement(const struct conflict *c)
            x->span.to == y->span.to;
 }
 
+// Return the innermost scope of loops and branches around the second of two
+// accesses: names of values that stand between them are around the second alone.
+static const struct meet_scope *without_names(const struct meet_scope *common)
+{
+    while (common && common->var && !common->from)
+        common = common->up;
+    return common;
+}
+
 // Return the axes, of those on which the block has threads, on which two
 // accesses are not in the same iteration of a loop whose iterations are
 // independent.  Those of one whose threads do its work together are for the
@@ -384,7 +393,7 @@ static bool conflicts(struct meet *meet, axis_set threads,
         return false;
     if (x->buffer->space != SPACE_global)
         return meet_test(meet, x, y, place);
-    axis_set open = open_axes(c, threads, place->common);
+    axis_set open = open_axes(c, threads, without_names(place->common));
     struct meet_place within = *place;
     within.within = threads_along(open, threads);
     return open && meet_test(meet, x, y, &within);
