@@ -61,35 +61,18 @@ static char *elements_of(struct running *r, struct thread *t, int which,
     return NULL;
 }
 
-// Where the elements of an operand in registers are in the matrix: that of a
-// thread at the sum of both.
-struct places {
-    uint32_t of_thread[MATRIX_THREADS_MOST], of_element[MATRIX_ELEMENTS_MOST];
-};
-
-// Return them.
-static struct places places_of(const struct running *r, int which,
-                               const struct matrix_layout *layout)
-{
-    struct places p;
-    matrix_places(layout, r->info.threads, r->info.part[which].columns,
-                  p.of_thread, p.of_element);
-    return p;
-}
-
 // Read an operand that is in registers, or write it.
 static void move_registers(struct running *r, int which,
-                           const struct matrix_layout *layout, bool is_read)
+                           const struct matrix_places *places, bool is_read)
 {
     struct type type = r->info.part[which].type;
     size_t bytes = type_bytes(type);
-    struct places places = places_of(r, which, layout);
     for (size_t i = 0; i < r->group->n; i++) {
         struct thread *t = r->group->at[i];
-        char *own = elements_of(r, t, which, layout->elements * bytes);
-        for (uint32_t k = 0; own && k < layout->elements; k++) {
+        char *own = elements_of(r, t, which, places->elements * bytes);
+        for (uint32_t k = 0; own && k < places->elements; k++) {
             union number *x =
-                &r->value[which][places.of_thread[i] + places.of_element[k]];
+                &r->value[which][places->of_thread[i] + places->of_element[k]];
             if (is_read)
                 *x = eval_load_number(type, own + k * bytes);
             else
@@ -154,10 +137,10 @@ static void read_shared(struct running *r, int which)
 // Read an operand.
 static void read_operand(struct running *r, int which)
 {
-    struct matrix_layout layout;
-    if (matrix_layout(r->stmt->u.matrix.op, (enum matrix_operand)which,
-                      &layout))
-        move_registers(r, which, &layout, true);
+    struct matrix_places places;
+    if (matrix_places(r->stmt->u.matrix.op, (enum matrix_operand)which,
+                      &places))
+        move_registers(r, which, &places, true);
     else
         read_shared(r, which);
 }
@@ -197,8 +180,8 @@ static union number dot(const struct running *r, uint32_t i, uint32_t j,
 static void run_product(struct running *r, bool keeps)
 {
     const struct matrix_info *info = &r->info;
-    struct matrix_layout layout;
-    matrix_layout(r->stmt->u.matrix.op, MATRIX_D, &layout);
+    struct matrix_places places;
+    matrix_places(r->stmt->u.matrix.op, MATRIX_D, &places);
     for (int i = keeps ? MATRIX_D : MATRIX_A; i < MATRIX_OPERANDS; i++)
         read_operand(r, i);
     uint32_t unused = info->part[MATRIX_A].unused;
@@ -214,22 +197,21 @@ static void run_product(struct running *r, bool keeps)
             *d = dot(r, i, j, *d);
         }
     }
-    move_registers(r, MATRIX_D, &layout, false);
+    move_registers(r, MATRIX_D, &places, false);
 }
 
 // Move rows between shared memory and registers: LOAD and STORE.
 static void run_rows(struct running *r)
 {
-    struct matrix_layout layout;
+    struct matrix_places places;
     char *row[WARP] = {NULL};
-    matrix_layout(r->stmt->u.matrix.op, MATRIX_D, &layout);
-    struct places places = places_of(r, MATRIX_D, &layout);
+    matrix_places(r->stmt->u.matrix.op, MATRIX_D, &places);
     for (uint32_t i = 0; i < r->info.m; i++)
         row[i] = elements_of(r, r->group->at[i], MATRIX_A, ROW_BYTES);
     for (size_t i = 0; i < WARP; i++) {
         char *own = elements_of(r, r->group->at[i], MATRIX_D,
-                                layout.elements * sizeof(uint16_t));
-        for (uint32_t k = 0; k < layout.elements; k++) {
+                                places.elements * sizeof(uint16_t));
+        for (uint32_t k = 0; k < places.elements; k++) {
             size_t at = places.of_thread[i] + places.of_element[k];
             if (r->machine->is_stopped)
                 return;

@@ -250,16 +250,23 @@ void matrix_position(const struct matrix_layout *layout, uint32_t thread,
     *column = at[1];
 }
 
-void matrix_places(const struct matrix_layout *layout, uint32_t threads,
-                   uint32_t columns, uint32_t *of_thread, uint32_t *of_element)
+bool matrix_places(struct ir_matrix m, enum matrix_operand which,
+                   struct matrix_places *out)
 {
-    uint32_t row, column;
-    for (uint32_t t = 0; t < threads; t++) {
-        matrix_position(layout, t, 0, &row, &column);
-        of_thread[t] = row * columns + column;
+    struct matrix_info info = matrix_info(m);
+    struct matrix_layout layout;
+    uint32_t row, column, columns = info.part[which].columns;
+    if (!matrix_layout(m, which, &layout))
+        return false;
+    out->threads = info.threads;
+    out->elements = layout.elements;
+    for (uint32_t t = 0; t < out->threads; t++) {
+        matrix_position(&layout, t, 0, &row, &column);
+        out->of_thread[t] = row * columns + column;
     }
-    for (uint32_t e = 0; e < layout->elements; e++) {
-        matrix_position(layout, 0, e, &row, &column);
-        of_element[e] = row * columns + column;
+    for (uint32_t e = 0; e < out->elements; e++) {
+        matrix_position(&layout, 0, e, &row, &column);
+        out->of_element[e] = row * columns + column;
     }
+    return true;
 }

@@ -75,12 +75,18 @@ bool matrix_layout(struct ir_matrix m, enum matrix_operand which,
 void matrix_position(const struct matrix_layout *layout, uint32_t thread,
                      uint32_t element, uint32_t *row, uint32_t *column);
 
-// Say where the threads of a group have their elements in a matrix of so many
-// columns, one row after the other: element e of thread t at of_thread[t] +
-// of_element[e], since each digit is counted by one of both.
+// Where the threads of a group have their elements in an operand, one row after
+// the other: element e of thread t at of_thread[t] + of_element[e], since each
+// digit is counted by one of both.
 enum { MATRIX_THREADS_MOST = 128, MATRIX_ELEMENTS_MOST = 128 };
-void matrix_places(const struct matrix_layout *layout, uint32_t threads,
-                   uint32_t columns, uint32_t *of_thread, uint32_t *of_element);
+struct matrix_places {
+    uint32_t threads, elements; // of a thread
+    uint32_t of_thread[MATRIX_THREADS_MOST], of_element[MATRIX_ELEMENTS_MOST];
+};
+
+// Find them; false if the operand is not in registers.
+bool matrix_places(struct ir_matrix m, enum matrix_operand which,
+                   struct matrix_places *out);
 
 // Return the address of an element of an operand of a warpgroup (in
 // ir/matrix_shared.c): `start` is that of the first, counted from a multiple

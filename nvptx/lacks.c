@@ -13,6 +13,14 @@ struct lacks {
     struct diag_list *diags;
 };
 
+// Return whether two diagnostics say the same of one place.
+static bool is_same(const struct diag *x, const struct diag *y)
+{
+    bool is_there =
+        x->span.source == y->span.source && x->span.from == y->span.from;
+    return is_there && x->code == y->code && strcmp(x->text, y->text) == 0;
+}
+
 // Warn at a place, unless that was done already: of another variant, of
 // another of the stores that one directive makes, or of another image.
 static void warn(const struct lacks *l, struct span by, const char *name)
@@ -21,9 +29,7 @@ static void warn(const struct lacks *l, struct span by, const char *name)
     diag_warning(&own, by, D_async_target, name, l->target->name);
     const struct diag *new = &own.all.at[0];
     for (size_t i = 0; i < l->diags->all.n; i++) {
-        const struct diag *d = &l->diags->all.at[i];
-        if (d->code == new->code && d->span.source == by.source &&
-            d->span.from == by.from &&strcmp(d->text, new->text) == 0)
+        if (is_same(&l->diags->all.at[i], new))
             return;
     }
     vec_push(l->diags->arena, &l->diags->all, *new);

@@ -89,14 +89,14 @@ bool nvptx_emit(struct arena *a, const struct ir_kernel *const *kernels,
                 size_t n, const struct nvptx_options *options, struct buf *out,
                 struct diag_list *diags);
 
-// Warn of what a target does otherwise than directives say, once for each: copies
-// by cp.async that it makes by loads and stores.
+// Warn of what a target does otherwise than directives say, once for each:
+// copies by cp.async that it makes by loads and stores.
 void nvptx_warn_lacks(const struct ir_kernel *const *kernels, size_t n,
                       const struct nvptx_target *target,
                       struct diag_list *diags);
 
-// The same as nvptx_emit in a child process, so that a fault inside LLVM, or LLVM running
-// for minutes, is reported as an error.
+// The same as nvptx_emit in a child process, so that a fault inside LLVM, or
+// LLVM running for minutes, is reported as an error.
 bool nvptx_emit_isolated(struct arena *a,
                          const struct ir_kernel *const *kernels, size_t n,
                          const struct nvptx_options *options, struct buf *out,

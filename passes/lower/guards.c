@@ -242,13 +242,29 @@ static void guard(struct arena *a, struct ir_block *block,
     ir_append(a, block, branch);
 }
 
-// Return the condition that a reduction has no iteration.
-static struct ir_expr *is_empty(struct arena *a, const struct ir_stage *stage)
+// Return whether an expression has a meaning in front of the reduction.
+static bool has_meaning_before(const struct place *at, const struct ir_expr *x)
+{
+    bool has = true;
+    for (uint32_t i = at->first; i + 1 < at->path.n; i++) {
+        const struct ir_stmt *s = at->path.stmts[i];
+        const struct ir_block *block = at->path.blocks[i + 1];
+        has &= s->kind != STMT_for || !ir_mentions(x, s->u.loop.var);
+        for (size_t j = 0; j < at->path.index[i + 1]; j++)
+            has &= block->at[j]->kind != STMT_let ||
+                   !ir_mentions(x, block->at[j]->u.let.var);
+    }
+    return has;
+}
+
+// Return the condition that a reduction has no iteration, as far as that can be
+// asked in front of it.
+static struct ir_expr *is_empty(struct arena *a, const struct place *at)
 {
     struct ir_expr *r = ir_bool(a, false);
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        const struct ir_iter *it = &stage->iters.at[i];
-        if (it->is_reduce)
+    for (size_t i = 0; i < at->stage->iters.n; i++) {
+        const struct ir_iter *it = &at->stage->iters.at[i];
+        if (it->is_reduce && has_meaning_before(at, it->extent))
             r = ir_binary(a, OP_or, r,
                           ir_binary(a, OP_le, it->extent, ir_int(a, 0)));
     }
@@ -274,7 +290,7 @@ static void split_init(struct pass *p, const struct place *at)
     }
     nest = ir_copy_block(p->arena, &nest, NULL, NULL);
     if (is_only_if_empty)
-        guard(p->arena, &nest, is_empty(p->arena, at->stage),
+        guard(p->arena, &nest, is_empty(p->arena, at),
               at->path.stmts[at->path.n - 1]);
     for (size_t i = nest.n; i-- > 0;)
         ir_insert(p->arena, at->path.blocks[at->first],

@@ -13,15 +13,6 @@
 
 #include <cmocka.h>
 
-// A kernel and its arguments, gone after the test.
-#define KERNEL(name, ...)                                                      \
-    struct arena arena = {0};                                                  \
-    struct ir_kernel *name = kernel_text(&arena, __VA_ARGS__)
-
-// The arguments of one run.
-#define ARGS(...)   ((struct eval_argument[]){__VA_ARGS__})
-#define SIZE(value) ((struct eval_argument){.scalar.i = (value)})
-
 // A stage runs its init where every reduction begins, and not where its
 // predicate is false.
 static void stages(void **state)

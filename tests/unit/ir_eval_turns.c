@@ -11,15 +11,6 @@
 
 #include <cmocka.h>
 
-// A kernel and its arguments, gone after the test.
-#define KERNEL(name, ...)                                                      \
-    struct arena arena = {0};                                                  \
-    struct ir_kernel *name = kernel_text(&arena, __VA_ARGS__)
-
-// The arguments of one run.
-#define ARGS(...)   ((struct eval_argument[]){__VA_ARGS__})
-#define SIZE(value) ((struct eval_argument){.scalar.i = (value)})
-
 // Threads that wait for one another take turns: a producer and consumers, who
 // hand two places to and fro, and a thread that looks at a flag.
 static void turns(void **state)

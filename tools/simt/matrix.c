@@ -42,17 +42,15 @@ void matrix_gather(struct machine *m, const struct fiber *first,
 {
     struct matrix_info info = matrix_info(step->matrix);
     const struct matrix_part *part = &info.part[which];
-    struct matrix_layout layout;
-    uint32_t of_thread[MATRIX_THREADS_MOST], of_element[MATRIX_ELEMENTS_MOST];
+    struct matrix_places at;
     uint32_t shift, bits = bits_of(part->type);
-    matrix_layout(step->matrix, which, &layout);
-    matrix_places(&layout, info.threads, part->columns, of_thread, of_element);
-    m->moved += (uint64_t)info.threads * layout.elements;
-    for (uint32_t t = 0; t < info.threads; t++)
-        for (uint32_t e = 0; e < layout.elements; e++) {
+    matrix_places(step->matrix, which, &at);
+    m->moved += (uint64_t)at.threads * at.elements;
+    for (uint32_t t = 0; t < at.threads; t++)
+        for (uint32_t e = 0; e < at.elements; e++) {
             uint32_t v = (uint32_t)*place(m, first, a, t, e * bits, &shift);
             v >>= shift;
-            out[of_thread[t] + of_element[e]] = matrix_load(part, &v);
+            out[at.of_thread[t] + at.of_element[e]] = matrix_load(part, &v);
         }
 }
 
@@ -71,20 +69,18 @@ void matrix_scatter(struct machine *m, const struct fiber *first,
                     const struct ptx_step *step, const double *d)
 {
     struct matrix_info info = matrix_info(step->matrix);
-    const struct matrix_part *part = &info.part[MATRIX_D];
-    const struct ptx_argument *a = &step->argument[0];
-    struct matrix_layout layout;
-    uint32_t of_thread[MATRIX_THREADS_MOST], of_element[MATRIX_ELEMENTS_MOST];
-    uint32_t shift, bits = bits_of(part->type);
-    matrix_layout(step->matrix, MATRIX_D, &layout);
-    matrix_places(&layout, info.threads, part->columns, of_thread, of_element);
-    m->moved += (uint64_t)info.threads * layout.elements;
-    for (uint32_t t = 0; t < info.threads; t++)
-        for (uint32_t e = 0; e < layout.elements; e++) {
-            uint64_t *at = place(m, first, a, t, e * bits, &shift);
+    struct type type = info.part[MATRIX_D].type;
+    struct matrix_places at;
+    uint32_t shift, bits = bits_of(type);
+    matrix_places(step->matrix, MATRIX_D, &at);
+    m->moved += (uint64_t)at.threads * at.elements;
+    for (uint32_t t = 0; t < at.threads; t++)
+        for (uint32_t e = 0; e < at.elements; e++) {
+            uint64_t *to =
+                place(m, first, &step->argument[0], t, e * bits, &shift);
             uint64_t mask = (UINT64_C(1) << bits) - 1;
-            uint64_t x = bits_from(part->type, d[of_thread[t] + of_element[e]]);
-            *at = (*at & ~(mask << shift)) | (x & mask) << shift;
+            uint64_t x = bits_from(type, d[at.of_thread[t] + at.of_element[e]]);
+            *to = (*to & ~(mask << shift)) | (x & mask) << shift;
         }
 }
 
@@ -126,15 +122,13 @@ static void pass_rows(struct machine *m, const struct fiber *first,
                       const struct ptx_step *step, bool is_load)
 {
     const struct ptx_argument *a = &step->argument[is_load ? 0 : 1];
-    struct matrix_layout layout;
-    uint32_t of_thread[MATRIX_THREADS_MOST], of_element[MATRIX_ELEMENTS_MOST];
+    struct matrix_places places;
     uint32_t shift;
-    matrix_layout(step->matrix, MATRIX_D, &layout);
-    matrix_places(&layout, WARP_LANES, ROW_ELEMENTS, of_thread, of_element);
+    matrix_places(step->matrix, MATRIX_D, &places);
     for (uint32_t t = 0; t < WARP_LANES; t++)
-        for (uint32_t e = 0; e < layout.elements; e++) {
+        for (uint32_t e = 0; e < places.elements; e++) {
             uint64_t *at = place(m, first, a, t, 16 * e, &shift);
-            uint32_t n = of_thread[t] + of_element[e];
+            uint32_t n = places.of_thread[t] + places.of_element[e];
             uint16_t x = (uint16_t)(*at >> shift), *there;
             there = (uint16_t *)(void *)row_of(m, first + n / ROW_ELEMENTS) +
                     n % ROW_ELEMENTS;

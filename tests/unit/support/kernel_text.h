@@ -20,6 +20,15 @@ const char *kernel_printed(struct arena *a, const struct ir_kernel *k);
 // test if there is none.
 struct ir_stmt *kernel_stmt(struct ir_kernel *k, enum ir_stmt_kind kind);
 
+// A kernel in an arena, `arena`, that the test resets at its end.
+#define KERNEL(name, ...)                                                      \
+    struct arena arena = {0};                                                  \
+    struct ir_kernel *name = kernel_text(&arena, __VA_ARGS__)
+
+// The arguments of one run.
+#define ARGS(...)   ((struct eval_argument[]){__VA_ARGS__})
+#define SIZE(value) ((struct eval_argument){.scalar.i = (value)})
+
 // An argument that is an array.
 #define ARRAY(array)                                                           \
     (struct eval_argument)                                                     \
