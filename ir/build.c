@@ -548,8 +548,8 @@ uint32_t ir_cluster_blocks(const struct ir_launch *l)
 
 bool ir_launch_owns(const struct ir_launch *l, const struct ir_buffer *b)
 {
-    for (size_t i = 0; i < l->owned.n; i++) {
-        if (l->owned.at[i] == b)
+    for (size_t i = 0; i < l->noalias.n; i++) {
+        if (l->noalias.at[i] == b)
             return true;
     }
     return false;

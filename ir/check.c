@@ -160,16 +160,16 @@ static void check_stage(struct checking *c, const struct ir_stage *s)
 }
 
 // Check the arrays that the threads of a launch own.
-static void check_owned(struct checking *c, const struct ir_launch *l)
+static void check_noalias(struct checking *c, const struct ir_launch *l)
 {
-    for (size_t i = 0; i < l->owned.n; i++) {
-        const struct ir_buffer *b = l->owned.at[i];
+    for (size_t i = 0; i < l->noalias.n; i++) {
+        const struct ir_buffer *b = l->noalias.at[i];
         check_use(c, b, b->name);
         check_must_name(c, b->space == SPACE_global, b->name,
                         "threads own elements of global memory alone");
         for (size_t k = 0; k < i; k++)
-            check_must_name(c, l->owned.at[k] != b, b->name,
-                            "said to be owned twice");
+            check_must_name(c, l->noalias.at[k] != b, b->name,
+                            "said to be noalias twice");
     }
 }
 
@@ -190,7 +190,7 @@ static void check_launch(struct checking *c, const struct ir_launch *l)
                "more than 1024 threads in a block");
     check_must(c, blocks >= 1 && blocks <= axis_most(AXIS_cluster_x), NULL,
                "no blocks in a cluster, or more than 8");
-    check_owned(c, l);
+    check_noalias(c, l);
     check_block(c, &l->body);
 }
 

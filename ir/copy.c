@@ -122,13 +122,13 @@ struct ir_expr *ir_replace_var(struct arena *a, struct ir_expr *x,
 }
 
 // Let the threads of a launch own the arrays that stand for theirs.
-static void redirect_owned(struct copying *c, struct ir_launch *l)
+static void redirect_noalias(struct copying *c, struct ir_launch *l)
 {
     struct ir_launch old = *l;
-    l->owned.at = NULL;
-    l->owned.n = l->owned.cap = 0;
-    for (size_t i = 0; i < old.owned.n; i++)
-        vec_push(c->arena, &l->owned, new_buffer(c, old.owned.at[i]));
+    l->noalias.at = NULL;
+    l->noalias.n = l->noalias.cap = 0;
+    for (size_t i = 0; i < old.noalias.n; i++)
+        vec_push(c->arena, &l->noalias, new_buffer(c, old.noalias.at[i]));
 }
 
 // Substitute at one place.
@@ -149,7 +149,7 @@ static void substitute_stmt(struct ir_stmt *s, void *context)
     if (ir_is_tensor_copy(s))
         redirect_copy(c, &s->u.copy);
     if (s->kind == STMT_launch)
-        redirect_owned(c, &s->u.launch);
+        redirect_noalias(c, &s->u.launch);
     if (s->kind == STMT_alloc) {
         struct ir_buffer *b = s->u.buffer = new_buffer(c, s->u.buffer);
         b->shape = substitute_all(c, b->rank, b->shape);
@@ -231,7 +231,7 @@ static void copy_launch(struct copying *c, struct ir_launch *l)
 {
     for (int d = 0; d < 3; d++)
         l->grid[d] = substitute(c, l->grid[d]);
-    redirect_owned(c, l);
+    redirect_noalias(c, l);
     l->body = copy_stmts(c, &l->body);
 }
 

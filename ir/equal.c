@@ -185,12 +185,12 @@ static bool same_stage(struct comparison *c, const struct ir_stage *a,
 }
 
 // Compare the arrays whose elements the threads of two launches own.
-static bool same_owned(const struct comparison *c, const struct ir_launch *a,
-                       const struct ir_launch *b)
+static bool same_noalias(const struct comparison *c, const struct ir_launch *a,
+                         const struct ir_launch *b)
 {
-    bool ok = a->owned.n == b->owned.n;
-    for (size_t i = 0; ok && i < a->owned.n; i++)
-        ok = matches(c, a->owned.at[i], b->owned.at[i]);
+    bool ok = a->noalias.n == b->noalias.n;
+    for (size_t i = 0; ok && i < a->noalias.n; i++)
+        ok = matches(c, a->noalias.at[i], b->noalias.at[i]);
     return ok;
 }
 
@@ -209,7 +209,7 @@ static bool same_launch(struct comparison *c, const struct ir_launch *a,
                 a->min_blocks == b->min_blocks &&
                     a->max_registers == b->max_registers,
                 "launch bounds") &&
-           same(c, same_owned(c, a, b), "arrays that threads own") &&
+           same(c, same_noalias(c, a, b), "arrays that threads own") &&
            same_block(c, &a->body, &b->body);
 }
 

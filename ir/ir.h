@@ -227,7 +227,7 @@ struct ir_launch {
     uint32_t min_blocks, max_registers; // 0: the assembler's choice
     // Arrays in global memory of which no thread of a block sees what another
     // one writes: barriers change nothing of what it sees there.
-    struct VEC(struct ir_buffer *) owned;
+    struct VEC(struct ir_buffer *) noalias;
     struct ir_block body;
 };
 

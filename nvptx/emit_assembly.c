@@ -102,7 +102,7 @@ static void append_constraints(struct buf *all, const char *more)
 }
 
 LLVMValueRef assembly_build(struct emitter *e, struct assembly *a,
-                            bool touches_memory)
+                            bool accesses_memory)
 {
     struct buf all = {0};
     LLVMTypeRef types[INPUTS_MOST];
@@ -115,7 +115,7 @@ LLVMValueRef assembly_build(struct emitter *e, struct assembly *a,
         types[i] = LLVMTypeOf(a->in[i]);
     append_constraints(&all, a->results.data);
     append_constraints(&all, a->inputs.data);
-    append_constraints(&all, touches_memory ? "~{memory}" : NULL);
+    append_constraints(&all, accesses_memory ? "~{memory}" : NULL);
     LLVMTypeRef type = LLVMFunctionType(result, types, a->n_inputs, false);
     LLVMValueRef code =
         LLVMGetInlineAsm(type, a->text.data, a->text.n, all.data, all.n, true,

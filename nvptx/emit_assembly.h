@@ -48,7 +48,7 @@ void assembly_names(struct assembly *a, unsigned first, unsigned n);
 // Build the instruction, convergent and with side effects, and free its texts.
 // Returns its result, a structure where it has several.
 LLVMValueRef assembly_build(struct emitter *e, struct assembly *a,
-                            bool touches_memory);
+                            bool accesses_memory);
 
 // Store what an instruction gave, from result `first` on, in an array.
 void assembly_store(struct emitter *e, const struct registers *r,

@@ -153,18 +153,18 @@ static bool parse_geometry(struct parser *p, struct ir_launch *launch)
            parse_counts(p, "block", launch->block);
 }
 
-// Parse `owned(a, b)`, arrays in global memory.
-static bool parse_owned(struct parser *p, struct ir_launch *launch)
+// Parse `noalias(a, b)`, arrays in global memory.
+static bool parse_noalias(struct parser *p, struct ir_launch *launch)
 {
-    if (!parse_take(p, "owned"))
+    if (!parse_take(p, "noalias"))
         return true;
-    if (!parse_expect(p, "(", "behind `owned`"))
+    if (!parse_expect(p, "(", "behind `noalias`"))
         return false;
     do {
         struct ir_buffer *b = parse_buffer_name(p);
         if (!b)
             return false;
-        vec_push(p->arena, &launch->owned, b);
+        vec_push(p->arena, &launch->noalias, b);
     } while (parse_take(p, ","));
     return parse_expect(p, ")", "behind the arrays that threads own");
 }
@@ -183,7 +183,7 @@ bool parse_launch(struct parser *p, struct ir_block *out, size_t first)
     if (parse_take(p, "max_registers") &&
         !parse_count(p, &launch->max_registers))
         return false;
-    if (!parse_owned(p, launch))
+    if (!parse_noalias(p, launch))
         return false;
     s->span = parse_span(p, first);
     ir_append(p->arena, out, s);

@@ -311,13 +311,13 @@ static void print_stage(struct printer *p, const struct ir_stage *stage,
     print_close(p, mark);
 }
 
-// Append `owned(a, b)`, if there are any.
-static void print_owned(struct printer *p, const struct ir_launch *l)
+// Append `noalias(a, b)`, if there are any.
+static void print_noalias(struct printer *p, const struct ir_launch *l)
 {
-    for (size_t i = 0; i < l->owned.n; i++)
-        buf_printf(p->out, "%s%s", i ? ", " : "owned(",
-                   print_name(p, l->owned.at[i], l->owned.at[i]->name));
-    if (l->owned.n)
+    for (size_t i = 0; i < l->noalias.n; i++)
+        buf_printf(p->out, "%s%s", i ? ", " : "noalias(",
+                   print_name(p, l->noalias.at[i], l->noalias.at[i]->name));
+    if (l->noalias.n)
         buf_text(p->out, ") ");
 }
 
@@ -337,7 +337,7 @@ static void print_launch(struct printer *p, const struct ir_launch *l,
         buf_printf(p->out, "min_blocks %u ", l->min_blocks);
     if (l->max_registers)
         buf_printf(p->out, "max_registers %u ", l->max_registers);
-    print_owned(p, l);
+    print_noalias(p, l);
     print_body(p, &l->body, indent);
 }
 

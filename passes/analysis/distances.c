@@ -34,7 +34,7 @@ struct step {
 struct pair {
     struct pair *next; // with the same head
     uint64_t hash;
-    struct meet_place place;
+    struct conflict_place place;
     uint32_t n;
     struct step *steps; // one for each dimension
     struct distance distance;
@@ -93,7 +93,7 @@ static struct index index_of(struct distances *d, struct ir_expr *x)
 
 // Return the indices of an access.
 static const struct index *indices_of(struct distances *d,
-                                      const struct meet_access *x)
+                                      const struct conflict_access *x)
 {
     uint32_t n = x->buffer->rank;
     struct index *r = map_get(&d->indices, x);
@@ -174,18 +174,18 @@ static struct distance *add_pair(struct distances *d, const struct pair *p)
 
 // Return a place from which the same variables are seen: conditions around do
 // not count.
-static struct meet_place place_of(const struct meet_place *place)
+static struct conflict_place place_of(const struct conflict_place *place)
 {
-    struct meet_place r = *place;
+    struct conflict_place r = *place;
     while (r.common && !r.common->var)
         r.common = r.common->up;
     return r;
 }
 
 struct distance *distances_find(struct distances *d,
-                                const struct meet_access *x,
-                                const struct meet_access *y,
-                                const struct meet_place *place)
+                                const struct conflict_access *x,
+                                const struct conflict_access *y,
+                                const struct conflict_place *place)
 {
     struct pair pair = {.place = place_of(place), .n = x->buffer->rank};
     const struct index *from = indices_of(d, x), *to = indices_of(d, y);

@@ -8,7 +8,7 @@
 #ifndef PASSES_ANALYSIS_DISTANCES_H
 #define PASSES_ANALYSIS_DISTANCES_H
 
-#include "passes/analysis/meet.h"
+#include "passes/analysis/thread_conflicts.h"
 
 struct distances;
 
@@ -25,8 +25,8 @@ struct distances *distances_new(struct arena *a);
 // Return what belongs to the distance of two accesses at a place, to be read
 // and filled in; NULL if numbers are too large.
 struct distance *distances_find(struct distances *d,
-                                const struct meet_access *x,
-                                const struct meet_access *y,
-                                const struct meet_place *place);
+                                const struct conflict_access *x,
+                                const struct conflict_access *y,
+                                const struct conflict_place *place);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "ir/build.h"
 #include "ir/walk.h"
-#include "passes/analysis/tensor_copy.h"
+#include "passes/analysis/tma_copy.h"
 
 enum { GROUPS_LEAST = 2, GROUPS_MOST = 7 };
 
@@ -57,10 +57,9 @@ static bool parts_threads(struct arena *a, const struct ir_path *path,
 // Set *(bool *)context at a copy of boxes to shared memory.
 static void see_load(struct ir_stmt *s, void *context)
 {
-    struct tensor_copy copy;
-    *(bool *)context |= s->kind == STMT_stage &&
-                        tensor_copy_marked(&s->u.stage) &&
-                        !tensor_copy_find(&s->u.stage, &copy) && copy.is_load;
+    struct tma_copy copy;
+    *(bool *)context |= s->kind == STMT_stage && tma_copy_marked(&s->u.stage) &&
+                        !tma_copy_find(&s->u.stage, &copy) && copy.is_load;
 }
 
 // Return whether boxes are copied to shared memory beside the ring's loop.

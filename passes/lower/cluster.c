@@ -101,7 +101,7 @@ struct sharing {
 
 // Return whether a box is not the same along a dimension of the cluster.
 static bool differs_along(const struct cluster *c, int d,
-                          const struct tensor_box *box)
+                          const struct tma_tile *box)
 {
     const struct ir_var *var = c->loops[d]->var;
     for (uint32_t i = 0; i < box->copy.far->rank; i++)
@@ -117,7 +117,7 @@ static bool differs_along(const struct cluster *c, int d,
 
 // Find the blocks that need the same boxes as this one.
 static struct sharing find_sharing(struct arena *a, const struct cluster *c,
-                                   const struct tensor_box *box)
+                                   const struct tma_tile *box)
 {
     struct sharing s = {1, ir_int(a, 0), NULL};
     struct ir_expr *first = ir_int(a, 0);
@@ -169,18 +169,18 @@ static struct ir_stmt *divided(struct arena *a, struct ir_stmt *nest, size_t at,
 
 const char *cluster_boxes(struct pass *p, struct facts *facts,
                           const struct cluster *c, struct ir_stmt *nest,
-                          struct tensor_box *box)
+                          struct tma_tile *box)
 {
-    const char *wrong = tensor_copies_box(p, facts, nest, box);
+    const char *wrong = tma_copies_box(p, facts, nest, box);
     if (wrong)
         return wrong;
     struct sharing s = find_sharing(p->arena, c, box);
     if (s.blocks == 1)
         return NULL;
     for (size_t i = 0; i < box->nest.n; i++) {
-        struct tensor_box part = {0};
+        struct tma_tile part = {0};
         struct ir_stmt *copy = divided(p->arena, nest, i, &s);
-        if (!copy || tensor_copies_box(p, facts, copy, &part))
+        if (!copy || tma_copies_box(p, facts, copy, &part))
             continue;
         *box = part;
         box->multicast = s.mask;

@@ -4,7 +4,7 @@
 #define PASSES_LOWER_CLUSTER_H
 
 #include "ir/walk.h"
-#include "passes/lower/tensor_copies.h"
+#include "passes/lower/tma_copies.h"
 
 // The loops over the blocks of a cluster around a place.
 struct cluster {
@@ -19,11 +19,11 @@ const char *cluster_find(struct cluster *c, const struct ir_path *path);
 // Return whether an expression is not the same in all blocks of a cluster.
 bool cluster_differs(const struct cluster *c, const struct ir_expr *x);
 
-// Find the boxes of a nest (tensor_copies_box) that a block of a cluster has to
+// Find the boxes of a nest (tma_copies_box) that a block of a cluster has to
 // copy: where all blocks along some dimensions need the same ones, each copies
 // a part, to all of them.  Returns why there are none, or NULL.
 const char *cluster_boxes(struct pass *p, struct facts *facts,
                           const struct cluster *c, struct ir_stmt *nest,
-                          struct tensor_box *box);
+                          struct tma_tile *box);
 
 #endif

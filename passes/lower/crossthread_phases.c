@@ -1,5 +1,5 @@
 // The phases of a reduction that threads share: loops over threads that do
-// not wait inside.  Barriers come between them with the launch (phases.c).
+// not wait inside.  Barriers come between them with the launch (barrier_insertion.c).
 
 #include "passes/lower/crossthread.h"
 

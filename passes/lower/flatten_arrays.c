@@ -40,7 +40,7 @@ struct type flatten_element(const struct ir_buffer *b)
 
 // Give the elements of an array, and their values if they are constants, the
 // type of level flat.
-static void widen_elements(struct arena *a, struct ir_buffer *b)
+static void vectorize_elements(struct arena *a, struct ir_buffer *b)
 {
     struct type elem = flatten_element(b);
     if (type_equal(elem, b->elem))
@@ -59,7 +59,7 @@ static void end_alloc(struct ir_stmt *s, void *context)
     if (s->kind != STMT_alloc)
         return;
     s->u.buffer->swizzle = (struct ir_swizzle){0};
-    widen_elements(p->arena, s->u.buffer);
+    vectorize_elements(p->arena, s->u.buffer);
 }
 
 void flatten_end_arrays(struct pass *p)
@@ -67,7 +67,7 @@ void flatten_end_arrays(struct pass *p)
     for (size_t i = 0; i < p->kernel->params.n; i++) {
         struct ir_buffer *b = p->kernel->params.at[i].buffer;
         if (b)
-            widen_elements(p->arena, b);
+            vectorize_elements(p->arena, b);
     }
     ir_each_stmt(&p->kernel->body, end_alloc, p);
 }

@@ -8,7 +8,7 @@
 //
 // Only the next group may touch the sums meanwhile, which it waits for by itself,
 // and nothing may change what it reads; slots of a ring do not come back before
-// the wait, which is for who marks the loop (roles_consume.c).
+// the wait, which is for who marks the loop (warp_specialize_consumer.c).
 
 #include "passes/lower/fragments.h"
 

@@ -14,8 +14,8 @@
 // beside which loops on block.x stand for block.x / n.  Two loops on the same
 // axis of a block, one inside the other, both stand for the position of the
 // thread: the threads of the outer one share the iterations of the inner one.
-// What threads would only repeat, one of them does (single.c), and barriers part
-// the phases of a block (phases.c).
+// What threads would only repeat, one of them does (single_writer.c), and barriers part
+// the phases of a block (barrier_insertion.c).
 
 #include "ir/build.h"
 #include "ir/copy.h"
@@ -437,13 +437,13 @@ static struct ir_stmt *make_launch(struct pass *p, struct ir_block body,
     ir_each_stmt(&body, see_order, &order);
     m.has_barriers = order.has_barriers && !order.has_roles;
     if (!m.failed)
-        mapping_between_blocks(&m, &body);
+        mapping_grid_hazards(&m, &body);
     if (!m.failed)
-        mapping_between_loops(&m, &body);
+        mapping_grid_hazards_loops(&m, &body);
     if (!m.failed)
-        mapping_single(&m, &body);
+        mapping_single_writer(&m, &body);
     if (!m.failed && !m.has_barriers)
-        mapping_phases(&m, &body);
+        mapping_barriers(&m, &body);
     if (!m.failed)
         map_block(&m, &body);
     m.launch->body = body;

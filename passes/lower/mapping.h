@@ -40,19 +40,19 @@ axis_set mapping_threads(const struct mapping *m);
 
 // Check that blocks need not wait for each other; reports E0710.  The loops are
 // still there.
-void mapping_between_blocks(struct mapping *m, struct ir_block *body);
+void mapping_grid_hazards(struct mapping *m, struct ir_block *body);
 
 // Check that blocks keep to their elements in all loops on an axis of the grid;
 // reports E0710 and E0885.  The loops are still there.
-void mapping_between_loops(struct mapping *m, struct ir_block *body);
+void mapping_grid_hazards_loops(struct mapping *m, struct ir_block *body);
 
 // Let only one thread execute each write that all threads of an axis would
 // repeat.  The loops are still there.
-void mapping_single(struct mapping *m, struct ir_block *body);
+void mapping_single_writer(struct mapping *m, struct ir_block *body);
 
 // Insert the barriers that the phases of a block need.  The loops are still
 // there.
-void mapping_phases(struct mapping *m, struct ir_block *body);
+void mapping_barriers(struct mapping *m, struct ir_block *body);
 
 // Insert barriers between arrays in shared memory that then share their bytes,
 // if the launch has more of them than static shared memory holds.  The loops

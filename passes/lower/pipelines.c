@@ -21,7 +21,7 @@
 // of iteration k has arrived when all but the last S - 2 groups have.  Copies
 // that are not asynchronous need no groups.  A copy out of such a loop is
 // waited for before the first use of what it fills.  Barriers are derived
-// later (phases.c).
+// later (barrier_insertion.c).
 
 #include "ir/build.h"
 #include "ir/copy.h"

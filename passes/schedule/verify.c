@@ -6,15 +6,15 @@
 // A nest is one grid.  A statement outside of the loops bound to an axis runs
 // on every block or thread of that axis; if it stores, all of them do, at
 // any time.  Arrays that the kernel allocates may be filled by all threads of
-// a block: one of them will store, and the others wait (lower/single.c,
-// phases.c).  What directives moved into a loop after it was bound must not
+// a block: one of them will store, and the others wait (lower/single_writer.c,
+// barrier_insertion.c).  What directives moved into a loop after it was bound must not
 // make its iterations meet.
 
 #include "passes/schedule/verify.h"
 
 #include "ir/build.h"
 #include "ir/walk.h"
-#include "passes/analysis/tensor_copy.h"
+#include "passes/analysis/tma_copy.h"
 #include "passes/schedule/depend/depend.h"
 #include "passes/schedule/prim.h"
 
@@ -93,7 +93,7 @@ static bool is_spread(struct ir_stmt *s, enum axis axis)
 static bool is_single(const struct ir_stmt *s, enum axis axis)
 {
     return axis_kind(axis) == AXIS_THREAD && s->kind == STMT_stage &&
-           tensor_copy_marked(&s->u.stage);
+           tma_copy_marked(&s->u.stage);
 }
 
 // Check the stores of a block; `axes` are those not yet around.

@@ -323,10 +323,10 @@ static void levels(void **state)
           stmt_of(s, STMT_launch)->u.launch.cluster[0] = 9);
     SPOIL(launch, "launch k: no blocks in a cluster, or more than 8",
           stmt_of(s, STMT_launch)->u.launch.cluster[2] = 0);
-    SPOIL(launch, "launch k: said to be owned twice: `C`",
+    SPOIL(launch, "launch k: said to be noalias twice: `C`",
           struct ir_launch *l = &stmt_of(s, STMT_launch)->u.launch;
-          vec_push(a, &l->owned, s->k->params.at[s->k->params.n - 1].buffer);
-          vec_push(a, &l->owned, l->owned.at[0]));
+          vec_push(a, &l->noalias, s->k->params.at[s->k->params.n - 1].buffer);
+          vec_push(a, &l->noalias, l->noalias.at[0]));
     SPOIL(launch, "let i: no value may have type `int` at this level",
           s->k->level = LEVEL_flat);
 }

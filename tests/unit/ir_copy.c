@@ -50,7 +50,7 @@ static const char launch_text[] =
     "kernel k(n: int, A: f32[n]) -> C: f32[n]\n"
     "    level launch\n"
     "{\n"
-    "    launch k grid(ceildiv(n, 128), 1, 1) block(128, 1, 1) owned(C) {\n"
+    "    launch k grid(ceildiv(n, 128), 1, 1) block(128, 1, 1) noalias(C) {\n"
     "        let i = block.x * 128 + thread.x\n"
     "        if i < n {\n"
     "            let v = lanes(A[i], 2.0)\n"

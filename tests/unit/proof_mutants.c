@@ -180,7 +180,7 @@ static void try_mutant(struct experiment *e, struct subject *s,
 // Open a line of the list, "FILE sm_80: SIZES, SIZES"; false if it is none.
 static bool open_subject(struct experiment *e, char *line, struct subject *s)
 {
-    struct compile_options options = {.passes = {.stop_after = "owned"}};
+    struct compile_options options = {.passes = {.stop_after = "noalias"}};
     struct buf text = {0};
     char *colon = strchr(line, ':');
     if (*line == '#' || !colon)

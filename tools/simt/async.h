@@ -41,7 +41,7 @@ struct copy {
 };
 
 // A copy of a box between a tensor and shared memory.
-struct tensor_copy {
+struct tma_copy {
     struct tensor_map map;
     unsigned char *shared;     // the box
     int32_t at[MAP_RANK_MOST]; // in the tensor
@@ -56,7 +56,7 @@ struct event {
     uint32_t fiber;           // that asked for it
     uint32_t copies;          // the first of a list of copies
     struct mbarrier *signals; // or NULL
-    struct tensor_copy box;
+    struct tma_copy box;
     uint32_t group; // of stores, from 1; 0: none, or waited for
     bool is_read;   // its thread has waited until it was
     bool has_happened;

@@ -13,7 +13,7 @@ enum { RANK = 7, OWN_BLOCK = 8 }; // of the numbers of rows
 // ---- Places ---------------------------------------------------------------
 
 // Return the elements of a box.
-static uint64_t elements_of(const struct tensor_copy *c)
+static uint64_t elements_of(const struct tma_copy *c)
 {
     uint64_t n = 1;
     for (uint32_t d = 0; d < c->map.rank; d++)
@@ -22,8 +22,7 @@ static uint64_t elements_of(const struct tensor_copy *c)
 }
 
 // Return where a byte of the box lies in shared memory.
-static unsigned char *place_in_shared(const struct tensor_copy *c,
-                                      uint64_t offset)
+static unsigned char *place_in_shared(const struct tma_copy *c, uint64_t offset)
 {
     uintptr_t p = (uintptr_t)c->shared + offset;
     uintptr_t mask = c->map.swizzle ? c->map.swizzle / CHUNK - 1 : 0;
@@ -31,7 +30,7 @@ static unsigned char *place_in_shared(const struct tensor_copy *c,
 }
 
 // Return where an element of the box lies in the tensor, NULL outside of it.
-static unsigned char *place_in_global(const struct tensor_copy *c, uint64_t i)
+static unsigned char *place_in_global(const struct tma_copy *c, uint64_t i)
 {
     uint64_t p = (uintptr_t)c->map.base;
     for (uint32_t d = 0; d < c->map.rank; d++) {
@@ -47,7 +46,7 @@ static unsigned char *place_in_global(const struct tensor_copy *c, uint64_t i)
 // ---- Records --------------------------------------------------------------
 
 // Describe one side of a copy.
-static struct under_way side_of(const struct tensor_copy *c, uint32_t bytes,
+static struct under_way side_of(const struct tma_copy *c, uint32_t bytes,
                                 bool is_write)
 {
     return (struct under_way){.bytes = bytes,
@@ -61,7 +60,7 @@ static struct under_way side_of(const struct tensor_copy *c, uint32_t bytes,
 
 // Note that the box in shared memory is under way.  Returns false if it is not
 // where it may be.
-static bool begin_shared(struct machine *m, const struct tensor_copy *c)
+static bool begin_shared(struct machine *m, const struct tma_copy *c)
 {
     struct under_way u = side_of(c, CHUNK, c->is_load);
     uint64_t n = elements_of(c) * c->map.bytes;
@@ -81,7 +80,7 @@ static bool begin_shared(struct machine *m, const struct tensor_copy *c)
 }
 
 // Note that the part of the tensor is under way.
-static bool begin_global(struct machine *m, const struct tensor_copy *c)
+static bool begin_global(struct machine *m, const struct tma_copy *c)
 {
     struct under_way u = side_of(c, c->map.bytes, !c->is_load);
     uint64_t n = elements_of(c);
@@ -94,7 +93,7 @@ static bool begin_global(struct machine *m, const struct tensor_copy *c)
 }
 
 // Note that an agent has done it.
-static void end_shared(struct machine *m, const struct tensor_copy *c,
+static void end_shared(struct machine *m, const struct tma_copy *c,
                        uint32_t agent, uint32_t stamp)
 {
     struct under_way u = side_of(c, CHUNK, c->is_load);
@@ -103,7 +102,7 @@ static void end_shared(struct machine *m, const struct tensor_copy *c,
         access_end(m, place_in_shared(c, offset), &u, agent, stamp);
 }
 
-static void end_global(struct machine *m, const struct tensor_copy *c,
+static void end_global(struct machine *m, const struct tma_copy *c,
                        uint32_t agent, uint32_t stamp)
 {
     struct under_way u = side_of(c, c->map.bytes, !c->is_load);
@@ -118,7 +117,7 @@ static void end_global(struct machine *m, const struct tensor_copy *c,
 // ---- Events ---------------------------------------------------------------
 
 // Copy the box: what is outside of the tensor reads as 0 and is not written.
-static void copy_box(const struct tensor_copy *c)
+static void copy_box(const struct tma_copy *c)
 {
     uint64_t n = elements_of(c), bytes = c->map.bytes;
     for (uint64_t i = 0; i < n; i++) {
@@ -136,7 +135,7 @@ static void copy_box(const struct tensor_copy *c)
 // A load is done.
 static void loaded(struct machine *m, struct event *e)
 {
-    const struct tensor_copy *c = &e->box;
+    const struct tma_copy *c = &e->box;
     uint32_t stamp = mbarrier_bring(m, e->signals);
     copy_box(c);
     end_shared(m, c, c->agent, stamp);
@@ -153,7 +152,7 @@ static void stored(struct machine *m, struct event *e)
 }
 
 // Begin a load into the shared memory of a block, which signals its mbarrier.
-static void begin_load(struct machine *m, struct tensor_copy c, uint32_t rank,
+static void begin_load(struct machine *m, struct tma_copy c, uint32_t rank,
                        unsigned char *bar)
 {
     unsigned char *own = own_address(m, c.shared);
@@ -176,7 +175,7 @@ static void begin_load(struct machine *m, struct tensor_copy c, uint32_t rank,
 }
 
 // Begin a load into one block or, by a mask, several.
-static void load(struct machine *m, const struct tensor_copy *c,
+static void load(struct machine *m, const struct tma_copy *c,
                  const uint64_t *bar, uint64_t mask, bool has_mask)
 {
     uint32_t blocks = m->n_fibers / m->threads;
@@ -191,7 +190,7 @@ static void load(struct machine *m, const struct tensor_copy *c,
 }
 
 // Begin a store.
-static void store(struct machine *m, struct tensor_copy c)
+static void store(struct machine *m, struct tma_copy c)
 {
     c.shared = own_address(m, c.shared);
     c.agent = m->current->number;
@@ -210,10 +209,10 @@ static void store(struct machine *m, struct tensor_copy c)
 // Describe a copy of a box at some coordinates.  Returns false after noting
 // that there is no such map.
 static bool describe(struct machine *m, const struct site *s, uint64_t map,
-                     const uint64_t *at, struct tensor_copy *out)
+                     const uint64_t *at, struct tma_copy *out)
 {
     const struct tensor_map *t = pointer_of(map);
-    *out = (struct tensor_copy){.site = s};
+    *out = (struct tma_copy){.site = s};
     if (t < m->maps || t >= m->maps + m->n_maps ||
         t->rank != (s->bytes & RANK)) {
         finding_add(m, SIMT_FAULT_descriptor, s, NULL, NULL);
@@ -227,7 +226,7 @@ static bool describe(struct machine *m, const struct site *s, uint64_t map,
 
 uint64_t tensor_load(struct machine *m, const struct site *s, const uint64_t *o)
 {
-    struct tensor_copy c;
+    struct tma_copy c;
     uint32_t rank = s->bytes & RANK;
     bool has_mask = !(s->bytes & OWN_BLOCK) && o[5 + rank];
     if (!describe(m, s, o[2], &o[3], &c))
@@ -240,7 +239,7 @@ uint64_t tensor_load(struct machine *m, const struct site *s, const uint64_t *o)
 uint64_t tensor_store(struct machine *m, const struct site *s,
                       const uint64_t *o)
 {
-    struct tensor_copy c;
+    struct tma_copy c;
     if (!describe(m, s, o[1], &o[2], &c))
         return 0;
     c.shared = pointer_of(o[0]);
@@ -249,18 +248,18 @@ uint64_t tensor_store(struct machine *m, const struct site *s,
 }
 
 // Describe a copy of bytes.
-static struct tensor_copy bytes_of(const struct site *s, uint64_t shared,
-                                   uint64_t global, uint64_t bytes)
+static struct tma_copy bytes_of(const struct site *s, uint64_t shared,
+                                uint64_t global, uint64_t bytes)
 {
-    return (struct tensor_copy){.site = s,
-                                .is_bulk = true,
-                                .map = {.base = pointer_of(global),
-                                        .rank = 1,
-                                        .bytes = BULK,
-                                        .size = {(int64_t)bytes / BULK},
-                                        .stride = {BULK},
-                                        .box = {(uint32_t)bytes / BULK}},
-                                .shared = pointer_of(shared)};
+    return (struct tma_copy){.site = s,
+                             .is_bulk = true,
+                             .map = {.base = pointer_of(global),
+                                     .rank = 1,
+                                     .bytes = BULK,
+                                     .size = {(int64_t)bytes / BULK},
+                                     .stride = {BULK},
+                                     .box = {(uint32_t)bytes / BULK}},
+                             .shared = pointer_of(shared)};
 }
 
 // Return whether a run has a number of bytes that TMA copies; else a
@@ -276,7 +275,7 @@ static bool is_whole(struct machine *m, const struct site *s, uint64_t shared,
 
 uint64_t bulk_load(struct machine *m, const struct site *s, const uint64_t *o)
 {
-    struct tensor_copy c = bytes_of(s, o[0], o[2], o[3]);
+    struct tma_copy c = bytes_of(s, o[0], o[2], o[3]);
     bool has_mask = !(s->bytes & OWN_BLOCK) && o[6];
     if (!is_whole(m, s, o[0], o[3]))
         return 0;

@@ -33,7 +33,7 @@
 // most 2^31 - 1 in each dimension, and rows a multiple of 16 bytes apart; what
 // is not known of that becomes part of the kernel's guard, so that other sizes
 // take another variant.  That the nest consists of boxes shows once arrays have
-// their final sizes (pass tensor_copies, E0772).  Whether blocks of a cluster
+// their final sizes (pass tma_copies, E0772).  Whether blocks of a cluster
 // bring boxes for each other is not asked for but follows from the loops: see
 // lower/cluster.c.
 //
@@ -41,14 +41,14 @@
 // the array must be multiples of 16 bytes apart, and conditions must leave out
 // no part of a tile: of both, what is not known joins the guard.  A condition
 // that no loop of the tile decides stays: there is a tile, or none.  That the
-// nest consists of such pieces shows in pass tensor_copies, too (E0865).
+// nest consists of such pieces shows in pass tma_copies, too (E0865).
 
 #include "passes/schedule/prim.h"
 
 #include "ir/build.h"
+#include "passes/analysis/bulk_guard.h"
 #include "passes/analysis/copies.h"
-#include "passes/analysis/piece_guard.h"
-#include "passes/analysis/tensor_copy.h"
+#include "passes/analysis/tma_copy.h"
 
 #include <string.h>
 
@@ -134,12 +134,12 @@ static bool check_copy(const struct sched_call *c, struct ir_stmt *stage)
 static bool check_boxes(const struct sched_call *c, struct ir_stmt *stage,
                         struct ir_conditions *guard)
 {
-    struct tensor_copy copy;
+    struct tma_copy copy;
     struct facts facts;
-    const char *fault = tensor_copy_find(&stage->u.stage, &copy);
+    const char *fault = tma_copy_find(&stage->u.stage, &copy);
     facts_start(&facts, c->pass->scratch, c->pass->kernel);
     if (!fault)
-        fault = tensor_copy_conditions(c->pass->arena, &facts, copy.far, guard);
+        fault = tma_copy_conditions(c->pass->arena, &facts, copy.far, guard);
     return !fault || refuse(c, stage, fault);
 }
 
@@ -152,7 +152,7 @@ static bool check_pieces(const struct sched_call *c, struct ir_stmt *stage,
     struct ir_path path = sched_path(c->pass, stage);
     facts_start(&facts, c->pass->scratch, c->pass->kernel);
     facts_enter_path(&facts, &path, path.n);
-    const char *fault = piece_guard(c->pass->arena, &facts, &path, guard);
+    const char *fault = bulk_guard(c->pass->arena, &facts, &path, guard);
     return !fault || refuse(c, stage, fault);
 }
 

@@ -28,7 +28,7 @@
 #include "passes/analysis/ring.h"
 #include "passes/analysis/role_registers.h"
 #include "passes/analysis/tensor.h"
-#include "passes/analysis/tensor_copy.h"
+#include "passes/analysis/tma_copy.h"
 
 enum { LEAST = 24, MOST = 240, UNIT = 8 };
 
@@ -36,7 +36,7 @@ enum { LEAST = 24, MOST = 240, UNIT = 8 };
 static void see_fill(struct ir_stmt *s, void *context)
 {
     if (s->kind == STMT_stage)
-        *(bool *)context &= tensor_copy_marked(&s->u.stage);
+        *(bool *)context &= tma_copy_marked(&s->u.stage);
 }
 
 // Set *(bool *)context at a product of a warpgroup.

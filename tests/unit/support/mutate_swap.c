@@ -98,7 +98,7 @@ static void see_store(struct ir_stmt *s, void *context)
 }
 
 // Return whether a block touches memory that threads share.
-static bool touches_memory(struct ir_block *b)
+static bool accesses_memory(struct ir_block *b)
 {
     bool found = false;
     ir_each_expr_in(b, see_shared, &found);
@@ -117,7 +117,7 @@ static void see_change(struct ir_stmt *s, void *context)
         ir_each_expr_in(&p->second, see_read, &r);
         p->meets |= r.found;
     }
-    p->meets |= waits(s) && touches_memory(&p->second);
+    p->meets |= waits(s) && accesses_memory(&p->second);
 }
 
 // Return whether a statement may change its place: one that holds others only

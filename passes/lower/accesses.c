@@ -1,0 +1,417 @@
+// Which accesses to memory that the threads of a block share conflict.
+//
+// In global memory, two accesses in the same iterations of the same loops over
+// threads do not: these loops are independent, but for those whose threads do
+// one work together.
+
+#include "passes/lower/accesses.h"
+
+#include "ir/affine.h"
+#include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/equal.h"
+#include "ir/matrix.h"
+#include "ir/walk.h"
+
+// Return whether two accesses look the same from everywhere.
+static bool same_access(const struct conflict_access *x,
+                        const struct conflict_access *y)
+{
+    bool same = x->hash == y->hash && x->buffer == y->buffer &&
+                x->scope == y->scope && x->writes == y->writes &&
+                x->together == y->together && x->is_atomic == y->is_atomic &&
+                x->is_wait == y->is_wait && x->is_of_warp == y->is_of_warp;
+    for (uint32_t i = 0; same && i < x->buffer->rank; i++)
+        same = ir_expr_equal(x->index[i], y->index[i]);
+    return same;
+}
+
+// Add an access to a set.
+static void add(struct arena *a, struct accesses *set,
+                const struct conflict_access *x)
+{
+    for (size_t i = 0; i < set->n; i++) {
+        if (set->at[i] == x || same_access(set->at[i], x))
+            return;
+    }
+    vec_push(a, set, x);
+}
+
+void accesses_add(struct arena *a, struct accesses *set,
+                  const struct accesses *more)
+{
+    for (size_t i = 0; i < more->n; i++)
+        add(a, set, more->at[i]);
+}
+
+void accesses_settle(struct arena *a, struct accesses *set, uint32_t together)
+{
+    struct accesses settled = {0};
+    if (!together)
+        return;
+    for (size_t i = 0; i < set->n; i++) {
+        struct conflict_access *x = arena_new(a, struct conflict_access);
+        *x = *set->at[i];
+        if (x->together < together)
+            x->together = together;
+        add(a, &settled, x);
+    }
+    *set = settled;
+}
+
+// The accesses of a statement: the context of see_node.
+struct own {
+    struct arena *arena;
+    const struct ir_stmt *stmt;
+    const struct map *values;
+    const struct conflict_scope *scope;
+    enum ir_op op; // of the node
+    struct accesses touches;
+};
+
+// Note an access to memory that threads share.
+static void note(struct own *o, const struct ir_buffer *b,
+                 struct ir_expr *const *index, bool writes, bool is_atomic)
+{
+    if (b->is_ordered || space_is_own(b->space) || b->space == SPACE_constant ||
+        (b->space == SPACE_global && b->role == ROLE_input))
+        return;
+    struct conflict_access *x = arena_new(o->arena, struct conflict_access);
+    *x = (struct conflict_access){.buffer = b,
+                                  .stmt = o->stmt,
+                                  .writes = writes,
+                                  .is_atomic = is_atomic,
+                                  .is_wait = o->op == OP_mbarrier_wait,
+                                  .is_of_warp = o->op == OP_mbarrier_init,
+                                  .scope = o->scope};
+    x->index = arena_array(o->arena, struct ir_expr *, b->rank);
+    for (uint32_t i = 0; i < b->rank; i++) {
+        x->index[i] = ir_substitute(o->arena, index[i], o->values, NULL);
+        x->hash = ir_hash_mix(x->hash, ir_expr_hash(x->index[i]));
+    }
+    add(o->arena, &o->touches, x);
+}
+
+// Return whether an index, times a stride, is a multiple of a number.
+static bool is_multiple(struct arena *a, struct ir_expr *index, int64_t stride,
+                        int64_t of)
+{
+    struct affine x = affine_of(a, index), by = affine_number(of);
+    struct affine_term scale = {.factor = stride};
+    struct affine quotient, rest;
+    x = affine_scale(a, &x, &scale);
+    return affine_divide(a, &x, &by, &quotient, &rest) &&
+           affine_is_number(&rest) && rest.constant == 0;
+}
+
+// Return how many of the first dimensions of the array in shared memory a box
+// does not reach across: it lies in what is behind one element of them, at a
+// multiple of its size.
+static uint32_t steady_dimensions(struct arena *a,
+                                  const struct ir_tensor_copy *copy)
+{
+    const struct ir_buffer *b = copy->buffer;
+    uint32_t d = b->rank;
+    int64_t elements = ir_copy_elements(copy), behind = 1, extent;
+    for (; d > 0 && behind % elements; d--) {
+        if (!ir_int_value(b->shape[d - 1], &extent) ||
+            !is_multiple(a, copy->index[d - 1], behind, elements))
+            return 0;
+        behind *= extent;
+    }
+    return behind % elements ? 0 : d;
+}
+
+enum { LANES_MOST = 255 }; // of a ramp
+
+// Return how many elements of the dimension in front of those that a box takes
+// whole it reaches across, and which one that is; 0 if it is no such box.
+static int64_t reach_across(const struct ir_tensor_copy *copy, uint32_t *which)
+{
+    const struct ir_buffer *b = copy->buffer;
+    int64_t elements = ir_copy_elements(copy), behind = 1, extent;
+    uint32_t d = b->rank;
+    while (d > 0 && ir_is_int_const(copy->index[d - 1], 0) &&
+           ir_int_value(b->shape[d - 1], &extent) &&
+           behind * extent <= elements) {
+        behind *= extent;
+        d--;
+    }
+    if (d == 0 || elements % behind || elements / behind > LANES_MOST)
+        return 0;
+    *which = d - 1;
+    return elements / behind;
+}
+
+// Note that a box of an array is touched: of its first `n` dimensions the
+// element that `index` says, anything of the others.
+static void note_box(struct own *o, const struct ir_buffer *b, uint32_t n,
+                     struct ir_expr *const *index, bool writes)
+{
+    struct arena *a = o->arena;
+    struct ir_expr **all = arena_array(a, struct ir_expr *, b->rank);
+    for (uint32_t i = 0; i < b->rank; i++)
+        all[i] = i < n ? index[i]
+                       : ir_read(a, ir_var_new(a, "any", type_scalar(TYPE_int),
+                                               VAR_let, o->stmt->span));
+    note(o, b, all, writes, false);
+}
+
+// Note that a box of the array in shared memory is touched.
+static void note_near(struct own *o, const struct ir_tensor_copy *copy,
+                      bool writes)
+{
+    uint32_t d = 0, n = steady_dimensions(o->arena, copy);
+    int64_t across = reach_across(copy, &d);
+    struct ir_expr **index =
+        arena_array(o->arena, struct ir_expr *, copy->buffer->rank);
+    for (uint32_t i = 0; i < copy->buffer->rank; i++)
+        index[i] = copy->index[i];
+    if (across > 1 && d >= n) {
+        index[d] = ir_ramp(o->arena, index[d], (unsigned)across);
+        n = d + 1;
+    }
+    note_box(o, copy->buffer, n, index, writes);
+}
+
+// Note that a box of the array in global memory is touched.
+static void note_far(struct own *o, const struct ir_tensor_copy *copy,
+                     bool writes)
+{
+    const struct ir_buffer *b = copy->map->buffer;
+    struct ir_expr **index = arena_array(o->arena, struct ir_expr *, b->rank);
+    uint32_t n = 0;
+    for (; n < b->rank && copy->map->box[n] <= LANES_MOST; n++)
+        index[n] = copy->map->box[n] > 1
+                       ? ir_ramp(o->arena, copy->at[n], copy->map->box[n])
+                       : copy->at[n];
+    note_box(o, b, n, index, writes);
+}
+
+// Note that a piece of the array in global memory is touched: a row of it, or
+// what several of them hold.
+static void note_far_piece(struct own *o, const struct ir_tensor_copy *copy,
+                           bool writes)
+{
+    int64_t extent, elements = 1;
+    uint32_t n = copy->piece_of->rank;
+    while (n > 0 && elements < copy->elements) {
+        n--;
+        elements = ir_int_value(copy->piece_of->shape[n], &extent)
+                       ? elements * extent
+                       : copy->elements;
+    }
+    note_box(o, copy->piece_of, n, copy->at, writes);
+}
+
+// Note the accesses of a copy of a box or a piece: it counts its bytes on the
+// mbarrier.
+static void note_tensor_copy(struct own *o, const struct ir_stmt *s)
+{
+    const struct ir_tensor_copy *copy = &s->u.copy;
+    bool is_load = ir_copy_is_load(s);
+    if (copy->map)
+        note_far(o, copy, !is_load);
+    else
+        note_far_piece(o, copy, !is_load);
+    note_near(o, copy, is_load);
+    if (copy->barrier)
+        note(o, copy->barrier, copy->barrier_index, true, true);
+}
+
+// Note the access of a node.  Instructions on matrices read shared memory, but
+// for those that store.  An mbarrier counts as made by any thread, so that a
+// barrier follows before the one that makes it uses it, too: ptxas has its whole
+// warp make it, and NVIDIA's racecheck takes that for a hazard.
+static void see_node(struct ir_expr *x, void *context)
+{
+    struct own *o = context;
+    unsigned flags = ir_op_info(x->op)->flags;
+    bool writes = flags & OP_WRITES;
+    o->op = x->op;
+    if (x->op == OP_place)
+        note(o, x->u.buffer, x->args,
+             matrix_info(o->stmt->u.matrix.op).kind == MATRIX_STORE, false);
+    else if (flags & (OP_READS | OP_WRITES))
+        note(o, x->u.buffer, x->args, writes,
+             writes && x->op != OP_mbarrier_init);
+}
+
+// Note the accesses of an expression.
+static void see_place(struct ir_expr **place, void *context)
+{
+    ir_each_expr(*place, see_node, context);
+}
+
+// Say that the operands of an instruction on matrices reach anywhere in the
+// dimensions in which they have more than one element; each lane's row of one
+// that loads or stores reaches across its elements.
+static void widen(struct arena *a, const struct ir_stmt *s,
+                  const struct accesses *touches)
+{
+    enum matrix_kind kind = matrix_info(s->u.matrix.op).kind;
+    bool has_rows = kind == MATRIX_LOAD || kind == MATRIX_STORE;
+    for (size_t k = 0; k < touches->n; k++) {
+        const struct conflict_access *x = touches->at[k];
+        for (int i = 0; i < MATRIX_OPERANDS; i++) {
+            const struct ir_tile *t = &s->u.matrix.tiles[i];
+            bool is_own = t->at && t->at->u.buffer == x->buffer;
+            for (uint32_t d = 0; is_own && d < x->buffer->rank; d++) {
+                if (t->extent[d] > 1 && has_rows)
+                    x->index[d] = ir_ramp(a, x->index[d], t->extent[d]);
+                else if (t->extent[d] > 1)
+                    x->index[d] =
+                        ir_read(a, ir_var_new(a, "any", type_scalar(TYPE_int),
+                                              VAR_let, s->span));
+            }
+        }
+    }
+}
+
+struct accesses accesses_of(struct arena *a, struct ir_stmt *s,
+                            const struct map *values,
+                            const struct conflict_scope *scope)
+{
+    struct own o = {a, s, values, scope, OP_var, {NULL, 0, 0}};
+    ir_stmt_exprs(s, see_place, &o);
+    o.op = OP_var;
+    if (s->kind == STMT_store)
+        note(&o, s->u.store.buffer, s->u.store.index, true, false);
+    if (s->kind == STMT_matrix)
+        widen(a, s, &o.touches);
+    if (ir_is_tensor_copy(s))
+        note_tensor_copy(&o, s);
+    return o.touches;
+}
+
+// Put a name for any value in place of a variable.
+static struct ir_expr *any_value(struct arena *a, struct ir_expr *x,
+                                 void *context)
+{
+    const struct ir_stmt *s = context;
+    if (x->op != OP_var || x->u.var->kind == VAR_param)
+        return x;
+    return ir_read(a, ir_var_new(a, "any", x->type, VAR_let, s->span));
+}
+
+struct accesses accesses_until(struct arena *a, const struct accesses *begun,
+                               const struct ir_stmt *wait,
+                               const struct conflict_scope *scope)
+{
+    struct accesses all = {0};
+    for (size_t i = 0; i < begun->n; i++) {
+        struct conflict_access *x = arena_new(a, struct conflict_access);
+        *x = *begun->at[i];
+        x->index = arena_array(a, struct ir_expr *, x->buffer->rank);
+        for (uint32_t d = 0; d < x->buffer->rank; d++)
+            x->index[d] =
+                ir_rewrite(a, begun->at[i]->index[d], any_value, (void *)wait);
+        x->stmt = wait;
+        x->scope = scope;
+        add(a, &all, x);
+    }
+    return all;
+}
+
+// Return the axes on which an access, seen from a scope, is in a loop over
+// threads of its own: all, if it stands elsewhere or is that of a thread that
+// was singled out.
+static axis_set axes_apart(const struct conflict_access *x,
+                           const struct conflict_scope *common)
+{
+    axis_set axes = 0;
+    for (const struct conflict_scope *s = x->scope; s != common; s = s->up) {
+        if (!s || s->is_single)
+            return ~0u;
+        if (s->loop)
+            axes |= 1u << s->loop->u.loop.axis;
+    }
+    return axes;
+}
+
+// Return whether two accesses are those of one statement of the kernel that
+// stores to their array.
+static bool is_one_statement(const struct conflict *c)
+{
+    const struct ir_stmt *x = c->first->stmt, *y = c->second->stmt;
+    const struct ir_buffer *b = c->first->buffer;
+    return x->kind == STMT_store && x->u.store.buffer == b &&
+           y->kind == STMT_store && y->u.store.buffer == b &&
+           x->span.source == y->span.source && x->span.from == y->span.from &&
+           x->span.to == y->span.to;
+}
+
+// Return the innermost scope of loops and branches around the second of two
+// accesses: names of values that stand between them are around the second alone.
+static const struct conflict_scope *
+without_names(const struct conflict_scope *common)
+{
+    while (common && common->var && !common->from)
+        common = common->up;
+    return common;
+}
+
+// Return the axes, of those on which the block has threads, on which two
+// accesses are not in the same iteration of a loop whose iterations are
+// independent.  Those of one whose threads do its work together are for the
+// iterations of one statement.
+static axis_set open_axes(const struct conflict *c, axis_set threads,
+                          const struct conflict_scope *common)
+{
+    axis_set apart =
+        axes_apart(c->first, common) | axes_apart(c->second, common);
+    axis_set open = threads;
+    bool is_one = is_one_statement(c);
+    for (const struct conflict_scope *s = common; s; s = s->up) {
+        if (s->loop && (is_one || !ir_loop_mark(s->loop, "collective")))
+            open &= ~(1u << s->loop->u.loop.axis);
+    }
+    return open | (apart & threads);
+}
+
+// Return how many threads next to each other differ only in their positions on
+// some of the axes on which the block has threads; 0 if that says nothing.
+static uint32_t threads_along(axis_set axes, axis_set threads)
+{
+    const axis_set lanes = 1u << AXIS_lane, warps = 1u << AXIS_warp;
+    if (axes == lanes)
+        return sync_threads(SYNC_warp);
+    bool in_groups = threads & 1u << AXIS_warpgroup;
+    return in_groups && !(axes & ~(lanes | warps))
+               ? sync_threads(SYNC_warpgroup)
+               : 0;
+}
+
+// Return whether two accesses conflict.  What is atomic does not, but for an
+// arrival at an mbarrier behind a wait: it may end the next phase, too, and
+// threads that still wait for the one before would miss both.
+static bool conflicts(struct meet *meet, axis_set threads,
+                      const struct conflict *c,
+                      const struct conflict_place *place)
+{
+    const struct conflict_access *x = c->first, *y = c->second;
+    if (x->buffer != y->buffer || !(x->writes || y->writes) ||
+        (x->is_atomic && y->is_atomic && !(x->is_wait && !y->is_wait)))
+        return false;
+    if (x->buffer->space != SPACE_global)
+        return conflict_test(meet, x, y, place);
+    axis_set open = open_axes(c, threads, without_names(place->common));
+    struct conflict_place within = *place;
+    within.within = threads_along(open, threads);
+    return open && conflict_test(meet, x, y, &within);
+}
+
+bool accesses_conflict(struct meet *meet, axis_set threads,
+                       const struct accesses *first,
+                       const struct accesses *second,
+                       const struct conflict_place *place, struct conflict *out)
+{
+    for (size_t j = 0; j < second->n; j++) {
+        for (size_t i = 0; i < first->n; i++) {
+            *out = (struct conflict){first->at[i], second->at[j]};
+            if (conflicts(meet, threads, out, place))
+                return true;
+        }
+    }
+    return false;
+}

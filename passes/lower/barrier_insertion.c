@@ -1,0 +1,597 @@
+// Barriers between the phases of a block.
+//
+//   for t in 0..128 @thread.x {
+//     for ax in 0..128 @thread.x { S[ax] = A[ax] }
+//                                                    => barrier
+//     B[t] = S[127 - t]
+//   }
+//
+// Two accesses to memory that the threads of a block share, one of which
+// writes, conflict if different threads may touch the same element (thread_conflicts.h).
+// A walk keeps what was touched since the last barrier; where the next
+// statement of a block conflicts with it, a barrier goes in front.  What is
+// inside a statement comes first, so a barrier is never deeper than the
+// innermost block around both places.  If the end of a loop's body conflicts
+// with its beginning, one more goes to one of them.  Where warpgroups or warps
+// of a block go different ways, only their own threads can meet: that is enough
+// if all threads that conflict are of one.  Copies that a thread has
+// waited for are complete to it alone, so where all threads of a block wait,
+// they meet behind that, unless no thread ever touches what others copy: a
+// first walk, which only looks, finds that out.  It also finds the boxes that
+// threads have stored out of shared memory: TMA may read these, and
+// write what they are stored to, up to where they are waited for.
+
+#include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/equal.h"
+#include "ir/walk.h"
+#include "passes/lower/accesses.h"
+#include "passes/lower/mapping.h"
+
+// What a statement or a block does to the memory that threads share.
+struct flow {
+    struct accesses entry; // with no barrier between the start and them
+    struct accesses exit;  // with no barrier between them and the end
+    bool clears;           // there is a barrier on every way
+    uint32_t meets;        // threads that meet on every way; 0: none do
+};
+
+// The walk over a launch.
+struct walk {
+    struct mapping *m;
+    struct arena *arena; // of what the pass forgets
+    struct meet *meet;
+    axis_set threads;  // axes on which the block has several
+    struct map values; // what lets and bound loops stand for
+    const struct conflict_scope *scope;
+    const struct ir_stmt *parts; // what keeps threads apart here, or NULL
+    uint32_t unit;               // threads that it leaves together: 128, 32, 0
+    struct ir_block *may_split;  // the branch there, if it can be cut in two
+    size_t split;                // where it has to be; 0: nowhere
+    struct accesses *seen;       // by the walk that only looks; NULL later
+    struct accesses stored;      // by TMA out of shared memory
+    struct accesses arrived;     // those, and where it stores them
+    bool meets_after_waits;
+};
+
+static struct flow walk_block(struct walk *w, struct ir_block *block,
+                              const struct accesses *before);
+
+// Add a scope; returns it to be filled in.
+static struct conflict_scope *add_scope(struct walk *w)
+{
+    struct conflict_scope *s = arena_new(w->arena, struct conflict_scope);
+    s->up = w->scope;
+    w->scope = s;
+    return s;
+}
+
+// Return whether two sets of accesses conflict, and which of them.
+static bool conflict(struct walk *w, const struct accesses *first,
+                     const struct accesses *second,
+                     const struct conflict_place *place, struct conflict *out)
+{
+    return !w->seen &&
+           accesses_conflict(w->meet, w->threads, first, second, place, out);
+}
+
+// Report a conflict where no barrier can stand.
+static void report(struct walk *w, const struct conflict *both)
+{
+    const struct ir_stmt *s = w->parts;
+    if (w->m->failed)
+        return;
+    w->m->failed = true;
+    diag_error(w->m->p->diags, both->second->stmt->span, D_phases_divergent,
+               both->first->buffer->name);
+    diag_note(w->m->p->diags, both->first->stmt->span,
+              "other threads %s it here",
+              both->first->writes ? "write" : "read");
+    diag_note(w->m->p->diags,
+              s->kind == STMT_for ? s->u.loop.to->span : s->u.branch.cond->span,
+              s->kind == STMT_for ? "threads leave the loop here at different "
+                                    "times"
+                                  : "threads part here");
+}
+
+// Put a barrier in front of statement `at` of a block, between two accesses.
+static void put_barrier(struct walk *w, struct ir_block *block, size_t at,
+                        const struct conflict *both)
+{
+    struct ir_stmt *s = ir_stmt_barrier(w->m->p->arena);
+    ir_stmt_from(s, both->second->stmt);
+    if (!s->by.source)
+        s->by = both->first->stmt->by;
+    ir_insert(w->m->p->arena, block, at, s);
+}
+
+// ---- Threads of a warp or a warpgroup ---------------------------------------
+
+// Groups of threads that can meet, the smallest first.
+static const enum sync_kind groups[] = {SYNC_warp, SYNC_warpgroup};
+enum { GROUPS = sizeof groups / sizeof *groups };
+
+// Return how many threads next to each other have a position on one of the axes
+// in common with no others: those of a warpgroup, of a warp; 0: no more than
+// one.
+static uint32_t unit_of(axis_set axes)
+{
+    if (!(axes & ~(1u << AXIS_warpgroup)))
+        return sync_threads(SYNC_warpgroup);
+    return axes & ~(1u << AXIS_warpgroup | 1u << AXIS_warp)
+               ? 0
+               : sync_threads(SYNC_warp);
+}
+
+// Note that a statement keeps threads of different positions apart.
+static void part_threads(struct walk *w, const struct ir_stmt *s, axis_set axes)
+{
+    uint32_t unit = unit_of(axes);
+    if (!w->parts || unit < w->unit)
+        w->unit = unit;
+    w->parts = s;
+}
+
+// Find the smallest group of threads that all of those that conflict are of,
+// and that is together here; false if there is none.
+static bool find_group(struct walk *w, const struct accesses *first,
+                       const struct accesses *second,
+                       struct conflict_place place, enum sync_kind *out)
+{
+    for (int i = 0; i < GROUPS; i++) {
+        struct conflict unused;
+        place.together = sync_threads(groups[i]);
+        *out = groups[i];
+        if (place.together <= w->unit &&
+            !conflict(w, first, second, &place, &unused))
+            return true;
+    }
+    return false;
+}
+
+// Put a meeting of a group of threads in front of statement `at` of a block.
+static void put_meeting(struct walk *w, struct ir_block *block, size_t at,
+                        enum sync_kind kind, const struct conflict *both)
+{
+    struct ir_stmt *s = ir_stmt_sync(w->m->p->arena, kind);
+    ir_insert(w->m->p->arena, block, at, ir_stmt_from(s, both->second->stmt));
+}
+
+// ---- Loops ------------------------------------------------------------------
+
+// Let the threads of a group meet behind accesses, or in front of them.
+static void conflict_in_flow(struct walk *w, struct flow *flow,
+                             struct accesses *parted, enum sync_kind kind)
+{
+    uint32_t threads = sync_threads(kind);
+    accesses_settle(w->arena, parted, threads);
+    if (flow->meets < threads)
+        flow->meets = threads;
+}
+
+// Return whether a loop has an iteration, asked from outside of it.
+static bool runs(struct walk *w, const struct ir_for *loop)
+{
+    struct affine from = affine_of(w->arena, loop->from);
+    struct affine to = affine_of(w->arena, loop->to);
+    struct affine room = affine_add(w->arena, &to, -1, &from);
+    struct affine one = affine_number(1);
+    room = affine_add(w->arena, &room, -1, &one);
+    return !room.failed && facts_nonnegative(&w->m->facts, &room);
+}
+
+// Return whether a loop has at most one iteration.
+static bool runs_once(struct walk *w, const struct ir_for *loop)
+{
+    struct affine from = affine_of(w->arena, loop->from);
+    struct affine to = affine_of(w->arena, loop->to);
+    struct affine room = affine_add(w->arena, &from, -1, &to);
+    struct affine step = affine_of(w->arena, loop->step);
+    room = affine_add(w->arena, &room, 1, &step);
+    return !room.failed && facts_nonnegative(&w->m->facts, &room);
+}
+
+// Return whether the end of a loop's body conflicts with the beginning of a
+// later iteration: of the next one, if all threads meet in between, and
+// otherwise of any for threads that do not.
+static bool iterations_conflict(struct walk *w, const struct flow *body,
+                                struct conflict *both)
+{
+    bool meet = body->clears || body->meets;
+    struct conflict_place next = {w->scope, w->scope, meet, 0, 0};
+    struct conflict_place later = {w->scope, w->scope, false, body->meets, 0};
+    return conflict(w, &body->exit, &body->entry, &next, both) ||
+           (body->meets && !body->clears &&
+            conflict(w, &body->exit, &body->entry, &later, both));
+}
+
+// Part the end of a loop's body from the beginning of its next iteration.
+static void part_iterations(struct walk *w, struct ir_for *loop,
+                            struct flow *body, const struct accesses *before,
+                            const struct conflict_scope *around)
+{
+    struct conflict both, unused;
+    struct conflict_place any = {w->scope, w->scope, false, 0, 0};
+    struct conflict_place outside = {around, NULL, false, 0, 0};
+    enum sync_kind kind = SYNC_warp;
+    if (!iterations_conflict(w, body, &both))
+        return;
+    if (w->parts && !find_group(w, &body->exit, &body->entry, any, &kind)) {
+        report(w, &both);
+        return;
+    }
+    bool is_start = conflict(w, before, &body->entry, &outside, &unused);
+    size_t at = is_start ? 0 : loop->body.n;
+    struct accesses *parted = is_start ? &body->entry : &body->exit;
+    if (w->parts) {
+        put_meeting(w, &loop->body, at, kind, &both);
+        conflict_in_flow(w, body, parted, kind);
+        return;
+    }
+    put_barrier(w, &loop->body, at, &both);
+    *parted = (struct accesses){0};
+    body->clears = true;
+}
+
+// Walk a serial loop.
+static struct flow walk_serial(struct walk *w, struct ir_stmt *s,
+                               const struct accesses *before,
+                               const struct accesses *own)
+{
+    struct ir_for *loop = &s->u.loop;
+    const struct conflict_scope *around = w->scope;
+    struct affine first = affine_of(w->arena, loop->from);
+    struct conflict_scope *scope = add_scope(w);
+    scope->var = loop->var;
+    scope->is_natural = facts_nonnegative(&w->m->facts, &first);
+    scope->from = ir_substitute(w->arena, loop->from, &w->values, NULL);
+    scope->to = ir_substitute(w->arena, loop->to, &w->values, NULL);
+    scope->step = 1;
+    ir_int_value(loop->step, &scope->step);
+    scope->is_common = !divergence_of_control(&w->m->divergence, s);
+    bool always = runs(w, loop), once = runs_once(w, loop);
+    facts_enter(&w->m->facts, s);
+    struct flow body = walk_block(w, &loop->body, own);
+    w->scope = scope;
+    if (!once)
+        part_iterations(w, loop, &body, before, around);
+    body.clears &= always;
+    body.meets = always ? body.meets : 0;
+    w->scope = around;
+    return body;
+}
+
+// Walk a loop over threads or blocks.
+static struct flow walk_bound(struct walk *w, struct ir_stmt *s, bool is_whole,
+                              const struct accesses *own)
+{
+    struct arena *a = w->arena;
+    struct ir_for *loop = &s->u.loop;
+    struct ir_expr *index = mapping_position(w->m, loop->axis);
+    struct ir_expr *value = ir_add(a, loop->from, ir_mul(a, index, loop->step));
+    struct ir_expr *extent = map_get(&w->m->loop_extents, s);
+    struct conflict_scope *scope = add_scope(w);
+    if (axis_kind(loop->axis) == AXIS_THREAD)
+        scope->loop = s;
+    value = ir_substitute(a, value, &w->values, NULL);
+    extent = ir_substitute(a, extent, &w->values, NULL);
+    map_set(&w->values, loop->var, value);
+    scope->condition = ir_binary(a, OP_lt, index, extent);
+    scope->holds = true;
+    facts_enter(&w->m->facts, s);
+    struct flow body = walk_block(w, &loop->body, own);
+    body.clears &= is_whole;
+    body.meets = is_whole ? body.meets : 0;
+    return body;
+}
+
+// Walk a loop.
+static struct flow walk_loop(struct walk *w, struct ir_stmt *s,
+                             const struct accesses *before,
+                             const struct accesses *own)
+{
+    struct ir_for *loop = &s->u.loop;
+    const struct conflict_scope *outside = w->scope;
+    struct facts_mark mark = facts_mark(&w->m->facts);
+    bool bound = is_bound(loop), is_whole = true;
+    struct ir_expr *extent = map_get(&w->m->loop_extents, s);
+    axis_set axes = divergence_of_control(&w->m->divergence, s);
+    if (bound)
+        is_whole = ir_expr_equal(extent, w->m->extent[loop->axis]);
+    if (!is_whole)
+        axes |= 1u << loop->axis;
+    if (axis_kind(loop->axis) != AXIS_BLOCK && axes)
+        part_threads(w, s, axes);
+    struct flow r = bound ? walk_bound(w, s, is_whole, own)
+                          : walk_serial(w, s, before, own);
+    facts_leave(&w->m->facts, mark);
+    w->scope = outside;
+    return r;
+}
+
+// Walk one side of a branch.
+static struct flow walk_side(struct walk *w, struct ir_stmt *s, bool holds,
+                             struct ir_block *block, const struct accesses *own)
+{
+    const struct conflict_scope *outside = w->scope;
+    struct facts_mark mark = facts_mark(&w->m->facts);
+    struct ir_expr *cond =
+        ir_substitute(w->arena, s->u.branch.cond, &w->values, NULL);
+    struct conflict_scope *scope = add_scope(w);
+    if (ir_is_stable(cond)) {
+        scope->condition = cond;
+        scope->holds = holds;
+        scope->is_single = map_has(&w->m->made, s);
+        facts_assume(&w->m->facts, cond, holds);
+    }
+    struct flow r = walk_block(w, block, own);
+    facts_leave(&w->m->facts, mark);
+    w->scope = outside;
+    return r;
+}
+
+// Walk a branch.  No barrier can stand between its sides.
+static struct flow walk_branch(struct walk *w, struct ir_stmt *s,
+                               const struct accesses *own)
+{
+    struct flow r = walk_side(w, s, true, &s->u.branch.then, own);
+    struct flow other = walk_side(w, s, false, &s->u.branch.otherwise, own);
+    struct conflict_place place = {w->scope, NULL, false, 0, 0};
+    struct conflict both;
+    if (w->parts == s && conflict(w, &r.exit, &other.exit, &place, &both))
+        report(w, &both);
+    accesses_add(w->arena, &r.entry, &other.entry);
+    accesses_add(w->arena, &r.exit, &other.exit);
+    r.clears &= other.clears;
+    r.meets = r.meets < other.meets ? r.meets : other.meets;
+    return r;
+}
+
+// Walk a `let` or `var`: a name for a value that lasts, or a value of its own.
+static void walk_let(struct walk *w, struct ir_stmt *s)
+{
+    if (s->kind == STMT_var)
+        return;
+    struct ir_expr *value =
+        ir_substitute(w->arena, s->u.let.value, &w->values, NULL);
+    if (ir_is_stable(value)) {
+        map_set(&w->values, s->u.let.var, value);
+    } else {
+        struct conflict_scope *scope = add_scope(w);
+        struct ir_expr *var = ir_read(w->arena, s->u.let.var);
+        scope->var = s->u.let.var;
+        scope->is_common = !divergence_of(&w->m->divergence, var);
+    }
+    facts_enter(&w->m->facts, s);
+}
+
+// Return whether a branch may become two with the same condition.
+static bool can_split(const struct walk *w, const struct ir_stmt *s)
+{
+    return s->kind == STMT_if && !w->parts && !s->u.branch.otherwise.n &&
+           ir_is_stable(s->u.branch.cond);
+}
+
+// Return whether a statement waits until TMA has read shared memory.
+static bool waits_for_stores(const struct ir_stmt *s)
+{
+    return s->kind == STMT_sync && (s->u.sync.kind == SYNC_bulk_wait_read ||
+                                    s->u.sync.kind == SYNC_bulk_wait);
+}
+
+// Walk a statement; `before` is what was touched before it.
+static struct flow walk_stmt(struct walk *w, struct ir_stmt *s,
+                             const struct accesses *before)
+{
+    struct accesses own = accesses_of(w->arena, s, &w->values, w->scope);
+    if (waits_for_stores(s))
+        own = accesses_until(w->arena, &w->stored, s, w->scope);
+    struct flow r = {own, own, s->kind == STMT_barrier, 0};
+    if (s->kind == STMT_sync)
+        r.meets = sync_threads(s->u.sync.kind);
+    if (s->kind == STMT_sync && s->u.sync.kind == SYNC_bulk_wait)
+        r.exit = accesses_until(w->arena, &w->arrived, s, w->scope);
+    if (w->seen)
+        accesses_add(w->arena, w->seen, &own);
+    const struct ir_stmt *parts = w->parts;
+    uint32_t unit = w->unit;
+    struct ir_block *may_split = w->may_split;
+    w->may_split = can_split(w, s) ? &s->u.branch.then : NULL;
+    axis_set axes = divergence_of_control(&w->m->divergence, s);
+    if (s->kind == STMT_if && axes)
+        part_threads(w, s, axes);
+    if (s->kind == STMT_for || s->kind == STMT_if) {
+        r = s->kind == STMT_for ? walk_loop(w, s, before, &own)
+                                : walk_branch(w, s, &own);
+        accesses_add(w->arena, &r.entry, &own);
+        if (!r.clears)
+            accesses_add(w->arena, &r.exit, &own);
+    } else if (s->kind == STMT_let || s->kind == STMT_var) {
+        walk_let(w, s);
+    }
+    w->parts = parts;
+    w->unit = unit;
+    w->may_split = may_split;
+    return r;
+}
+
+// Return whether the names that the first statements of a block declare end
+// with them.
+static bool declares_nothing(const struct ir_block *block, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        enum ir_stmt_kind kind = block->at[i]->kind;
+        if (kind == STMT_let || kind == STMT_var || kind == STMT_alloc)
+            return false;
+    }
+    return true;
+}
+
+// Part statement `at` of a block, which begins with `next`, from what was
+// touched before it: with a barrier, a meeting of fewer threads, or by cutting
+// the branch around here in two, between which a barrier will stand.  Returns
+// whether they are parted now.
+static bool part(struct walk *w, struct ir_block *block, size_t at,
+                 struct flow *flow, const struct accesses *next,
+                 const struct conflict *both)
+{
+    struct conflict_place place = {w->scope, NULL, false, 0, 0};
+    enum sync_kind kind = SYNC_warp;
+    if (!w->parts) {
+        put_barrier(w, block, at, both);
+        flow->exit = (struct accesses){0};
+        flow->clears = true;
+        return true;
+    }
+    if (find_group(w, &flow->exit, next, place, &kind)) {
+        put_meeting(w, block, at, kind, both);
+        conflict_in_flow(w, flow, &flow->exit, kind);
+        return true;
+    }
+    if (w->may_split == block && at > 0 && declares_nothing(block, at))
+        w->split = at;
+    else
+        report(w, both);
+    return false;
+}
+
+// Cut the branch `at` of a block in two; the second follows the first.
+static void split_branch(struct walk *w, struct ir_block *block, size_t at)
+{
+    struct arena *a = w->m->p->arena;
+    struct ir_stmt *s = block->at[at];
+    struct ir_block *then = &s->u.branch.then;
+    struct ir_stmt *rest = ir_stmt_if(a, s->u.branch.cond);
+    ir_stmt_from(rest, s);
+    for (size_t i = w->split; i < then->n; i++)
+        ir_append(a, &rest->u.branch.then, then->at[i]);
+    then->n = w->split;
+    w->split = 0;
+    if (map_has(&w->m->made, s))
+        map_set(&w->m->made, rest, rest);
+    ir_insert(a, block, at + 1, rest);
+}
+
+// Put a barrier behind statement `at` of a block if it waits for copies that
+// others may use; returns whether one stands there now.
+static bool conflict_after(struct walk *w, struct ir_block *block, size_t at)
+{
+    struct ir_stmt *s = block->at[at];
+    if (s->kind != STMT_sync || s->u.sync.kind != SYNC_async_wait || w->parts ||
+        !w->meets_after_waits)
+        return false;
+    struct ir_stmt *barrier = ir_stmt_barrier(w->m->p->arena);
+    ir_insert(w->m->p->arena, block, at + 1, ir_stmt_from(barrier, s));
+    return true;
+}
+
+// Put what a statement does behind what a block does before it.
+static void join(struct walk *w, struct flow *r, struct flow *next)
+{
+    if (!r->clears) {
+        accesses_settle(w->arena, &next->entry, r->meets);
+        accesses_add(w->arena, &r->entry, &next->entry);
+    }
+    if (next->clears)
+        r->exit = (struct accesses){0};
+    accesses_settle(w->arena, &r->exit, next->meets);
+    accesses_add(w->arena, &r->exit, &next->exit);
+    r->clears |= next->clears;
+    r->meets = r->meets > next->meets ? r->meets : next->meets;
+}
+
+// Walk the statements of a block, behind what was touched before it.
+static struct flow walk_block(struct walk *w, struct ir_block *block,
+                              const struct accesses *before)
+{
+    struct flow r = {0};
+    struct conflict both;
+    accesses_add(w->arena, &r.exit, before);
+    for (size_t i = 0; i < block->n && !w->m->failed && !w->split; i++) {
+        struct flow f = walk_stmt(w, block->at[i], &r.exit);
+        struct conflict_place place = {w->scope, NULL, false, 0, 0};
+        if (w->split) {
+            split_branch(w, block, i--);
+            continue;
+        }
+        if (conflict(w, &r.exit, &f.entry, &place, &both)) {
+            if (!part(w, block, i, &r, &f.entry, &both))
+                return r;
+            i++;
+        }
+        f.clears |= conflict_after(w, block, i);
+        join(w, &r, &f);
+    }
+    return r;
+}
+
+// Set *(bool *)context at an asynchronous copy, or a wait for stores of boxes.
+static void see_copy(struct ir_stmt *s, void *context)
+{
+    *(bool *)context |=
+        (s->kind == STMT_store && s->u.store.is_async) || waits_for_stores(s);
+}
+
+// Return what the statements of a block touch, if that is of interest: some of
+// them copy, or wait for copies.
+static struct accesses look(struct walk *w, struct ir_block *body)
+{
+    struct accesses none = {0}, all = {0};
+    bool copies = false;
+    ir_each_stmt(body, see_copy, &copies);
+    if (!copies)
+        return none;
+    w->seen = &all;
+    w->meet = conflict_start(w->arena, w->m->launch);
+    walk_block(w, body, &none);
+    conflict_end(w->meet);
+    w->seen = NULL;
+    return all;
+}
+
+// Return whether a thread may touch what another one copies asynchronously.
+static bool share_copies(struct walk *w, const struct accesses *all)
+{
+    struct conflict_place place = {NULL, NULL, false, 0, 0};
+    bool found = false;
+    w->meet = conflict_start(w->arena, w->m->launch);
+    for (size_t i = 0; i < all->n && !found; i++) {
+        const struct ir_stmt *s = all->at[i]->stmt;
+        struct accesses copy = {.at = &all->at[i], .n = 1};
+        struct conflict unused;
+        found =
+            s->kind == STMT_store && s->u.store.is_async &&
+            accesses_conflict(w->meet, w->threads, &copy, all, &place, &unused);
+    }
+    conflict_end(w->meet);
+    return found;
+}
+
+// Note what TMA stores out of shared memory, and where.
+static void find_stored(struct walk *w, const struct accesses *all)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        const struct conflict_access *x = all->at[i];
+        if (!ir_is_tensor_copy(x->stmt) || ir_copy_is_load(x->stmt))
+            continue;
+        vec_push(w->arena, &w->arrived, x);
+        if (!x->writes)
+            vec_push(w->arena, &w->stored, x);
+    }
+}
+
+void mapping_barriers(struct mapping *m, struct ir_block *body)
+{
+    struct walk w = {.m = m, .arena = m->p->scratch};
+    struct accesses none = {0};
+    w.threads = mapping_threads(m);
+    if (!w.threads)
+        return;
+    w.values.arena = m->p->scratch;
+    struct accesses all = look(&w, body);
+    w.meets_after_waits = share_copies(&w, &all);
+    find_stored(&w, &all);
+    w.meet = conflict_start(w.arena, m->launch);
+    walk_block(&w, body, &none);
+    conflict_end(w.meet);
+}

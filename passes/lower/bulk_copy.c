@@ -1,0 +1,180 @@
+// Pieces of a nest that copies element by element.
+//
+//   for r in 0..4 { for j in 0..64 { S[r, j] = A[i * 4 + r, k * 64 + j] } }   =>
+//
+//   for r in 0..4 { piece of 64 elements of A at [i * 4 + r, k * 64] to S[r, 0] }
+//
+// A loop is part of a piece if each iteration goes on where the one before has
+// ended, on both sides; others stay around.  A condition that no loop of the
+// nest decides says whether there are pieces at all; none may leave out a part.
+
+#include "passes/lower/bulk_copy.h"
+
+#include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/walk.h"
+#include "passes/opt/fold.h"
+
+// What is known of the nest.
+struct search {
+    struct arena *arena; // of what stays
+    struct facts *facts; // inside the nest
+    struct tma_tile *box;
+    struct affine far, near; // the places, in elements
+    bool *taken;             // which loops of the nest are part of a piece
+    struct map first;        // their variables -> 0
+};
+
+// Return the place of an element, counted from the start of its array.
+static struct affine place_of(struct search *s, const struct ir_buffer *b,
+                              struct ir_expr *const *index)
+{
+    struct arena *a = s->facts->arena;
+    struct affine place = affine_number(0);
+    for (uint32_t d = 0; d < b->rank; d++) {
+        struct affine at = affine_of(a, fold_expr(a, s->facts, index[d]));
+        struct affine stride = affine_of(a, tma_copy_stride(a, b, d));
+        at = affine_mul(a, &at, &stride);
+        place = affine_add(a, &place, 1, &at);
+    }
+    return place;
+}
+
+// Return whether an iteration of a loop goes on where the one before has ended.
+static bool goes_on(struct search *s, const struct ir_for *loop,
+                    int64_t *extent)
+{
+    struct arena *a = s->facts->arena;
+    struct affine rest;
+    int64_t far, near;
+    return ir_is_int_const(loop->from, 0) && ir_is_int_const(loop->step, 1) &&
+           ir_int_value(loop->to, extent) && *extent > 0 &&
+           affine_linear(a, &s->far, loop->var, &far, &rest) &&
+           affine_linear(a, &s->near, loop->var, &near, &rest) && far == near &&
+           far == s->box->elements;
+}
+
+// Let all loops be part of the piece that go on behind it; returns whether
+// there were any.
+static bool take_loops(struct search *s)
+{
+    struct tma_tile *box = s->box;
+    bool any = false;
+    for (size_t i = box->nest.n; i-- > 0;) {
+        int64_t extent;
+        if (s->taken[i] || !goes_on(s, box->nest.at[i], &extent))
+            continue;
+        s->taken[i] = any = true;
+        box->elements *= (uint32_t)extent;
+        map_set(&s->first, box->nest.at[i]->var, ir_int(s->arena, 0));
+    }
+    return any;
+}
+
+// Keep the other loops around.
+static void keep_loops(struct search *s)
+{
+    for (size_t i = 0; i < s->box->nest.n; i++) {
+        if (s->taken[i])
+            continue;
+        struct ir_for *kept = arena_new(s->arena, struct ir_for);
+        *kept = *s->box->nest.at[i];
+        vec_push(s->arena, &s->box->around, kept);
+    }
+}
+
+// Set where a piece begins.
+static void find_first(struct search *s)
+{
+    struct arena *a = s->arena;
+    struct tma_tile *box = s->box;
+    const struct tma_copy *copy = &box->copy;
+    box->near_at = arena_array(a, struct ir_expr *, copy->near->rank);
+    for (uint32_t d = 0; d < copy->far->rank; d++)
+        box->far_at[d] = fold_expr(
+            a, s->facts, ir_substitute(a, copy->far_index[d], &s->first, NULL));
+    for (uint32_t d = 0; d < copy->near->rank; d++)
+        box->near_at[d] =
+            fold_expr(a, s->facts,
+                      ir_substitute(a, copy->near_index[d], &s->first, NULL));
+}
+
+// Return whether every piece begins at a multiple of 16 bytes of an array.
+static bool begins_at_groups(struct search *s, const struct ir_buffer *b,
+                             struct ir_expr *const *first)
+{
+    struct affine place = place_of(s, b, first);
+    int64_t group = TENSOR_GROUP_BYTES / (int64_t)type_bytes(b->elem);
+    return facts_multiple(s->facts, &place, group);
+}
+
+// Find the condition under which there are pieces.  Returns false if it may
+// leave out a part of them.
+static bool find_condition(struct search *s)
+{
+    struct conditions all = {0};
+    size_t open = 0;
+    if (s->box->predicate)
+        fold_split(s->arena, s->box->predicate, &all);
+    for (size_t i = 0; i < all.n; i++) {
+        struct ir_expr *condition = fold_expr(s->arena, s->facts, all.at[i]);
+        if (ir_is_true(condition))
+            continue;
+        if (tma_tile_changes(s->box, condition))
+            return false;
+        all.at[open++] = condition;
+    }
+    if (open)
+        s->box->condition = fold_all(s->arena, all.at, open);
+    return true;
+}
+
+// Return whether zeros may be stored in the place of what is copied.
+static bool may_fill(struct search *s)
+{
+    struct conditions all = {0};
+    bool may = false;
+    if (s->box->copy.condition)
+        fold_split(s->facts->arena, s->box->copy.condition, &all);
+    for (size_t i = 0; i < all.n; i++)
+        may |= !ir_is_true(fold_expr(s->arena, s->facts, all.at[i]));
+    return may;
+}
+
+// Find everything, inside the nest.
+static const char *find(struct search *s)
+{
+    struct tma_tile *box = s->box;
+    const struct tma_copy *copy = &box->copy;
+    if (copy->near->swizzle.bits)
+        return "the array in shared memory is swizzled";
+    s->far = place_of(s, copy->far, copy->far_index);
+    s->near = place_of(s, copy->near, copy->near_index);
+    box->elements = 1;
+    while (take_loops(s))
+        continue;
+    keep_loops(s);
+    find_first(s);
+    if (tma_tile_bytes(box) % TENSOR_GROUP_BYTES)
+        return "what lies in one run on both sides is no multiple of 16 bytes; "
+               "loops over it count from 0 one after another";
+    if (!begins_at_groups(s, copy->far, box->far_at) ||
+        !begins_at_groups(s, copy->near, box->near_at))
+        return "not every piece begins at a multiple of 16 bytes";
+    if (!find_condition(s))
+        return "a condition may leave out a part of it";
+    return may_fill(s) ? "it may store zeros where a condition fails" : NULL;
+}
+
+const char *bulk_copy_find(struct arena *a, struct facts *f,
+                           struct tma_tile *box)
+{
+    struct facts_mark here = facts_mark(f);
+    struct search s = {.arena = a, .facts = f, .box = box};
+    s.first.arena = f->arena;
+    s.taken = arena_array(f->arena, bool, box->nest.n + 1);
+    tma_tile_enter(box, f);
+    const char *fault = find(&s);
+    facts_leave(f, here);
+    return fault;
+}

@@ -1,0 +1,212 @@
+// Loops of a launch on one axis of the grid, one behind the other.
+//
+//   for i in 0..8 @block.y {
+//     for b in 0..4 @block.x { W[i, b] = A[i, b] }
+//     for c in 0..4 @block.x { C[i, c] = W[i, 3 - c] }     E0710
+//   }
+//
+// Each block runs its iteration of the one and of the other, and waits for no
+// other block: an element that one of the loops writes and another one touches
+// has to belong to the same iteration of both.  It does where an index is
+// n * b + x in the one and n * c + y in the other, with x and y in a range of n.
+// In shared memory, which each block has for itself, that holds for what one
+// loop writes and another one just reads, unless all blocks write it (E0885).
+
+#include "ir/affine.h"
+#include "ir/base/num.h"
+#include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/equal.h"
+#include "ir/walk.h"
+#include "passes/lower/accesses.h"
+#include "passes/lower/mapping.h"
+
+// An index in terms of a loop over blocks: factor * iteration + rest.
+struct stripe {
+    int64_t factor; // 0: not of this form
+    struct interval rest;
+};
+
+// An access to global or shared memory.
+struct access {
+    const struct conflict_access *touch;
+    struct ir_stmt *loops[AXIS_COUNT];  // around, on axes of the grid
+    struct stripe *stripes[AXIS_COUNT]; // for each dimension
+};
+
+// The walk over a launch.
+struct walk {
+    struct mapping *m;
+    struct arena *arena;
+    struct facts facts;
+    struct map values; // what lets stand for
+    struct ir_stmt *loops[AXIS_COUNT];
+    uint32_t counts[AXIS_COUNT]; // loops on each axis with several blocks
+    struct VEC(struct access) accesses;
+};
+
+// Return whether a loop is over several blocks.
+static bool is_grid(const struct walk *w, const struct ir_stmt *s)
+{
+    return s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_BLOCK &&
+           !ir_is_int_const(w->m->extent[s->u.loop.axis], 1);
+}
+
+// Count a loop over blocks.
+static void see_loop(struct ir_stmt *s, void *context)
+{
+    struct walk *w = context;
+    w->counts[s->kind == STMT_for ? s->u.loop.axis : AXIS_serial] +=
+        is_grid(w, s);
+}
+
+// Return an index in terms of a loop.
+static struct stripe stripe_of(struct walk *w, struct ir_expr *index,
+                               const struct ir_stmt *loop)
+{
+    struct stripe r = {0};
+    struct affine form = affine_of(w->arena, index), rest;
+    if (affine_linear(w->arena, &form, loop->u.loop.var, &r.factor, &rest))
+        r.rest = facts_range_of(&w->facts, &rest);
+    else
+        r.factor = 0;
+    return r;
+}
+
+// Note the accesses of a statement.
+static void note(struct walk *w, struct ir_stmt *s)
+{
+    struct accesses all = accesses_of(w->arena, s, &w->values, NULL);
+    for (size_t i = 0; i < all.n; i++) {
+        const struct conflict_access *touch = all.at[i];
+        uint32_t rank = touch->buffer->rank;
+        struct access x = {.touch = touch};
+        if (touch->buffer->space != SPACE_global &&
+            touch->buffer->space != SPACE_shared)
+            continue;
+        for (int a = 0; a < AXIS_COUNT; a++) {
+            if (!w->loops[a] || w->counts[a] < 2)
+                continue;
+            x.loops[a] = w->loops[a];
+            x.stripes[a] = arena_array(w->arena, struct stripe, rank);
+            for (uint32_t d = 0; d < rank; d++)
+                x.stripes[a][d] = stripe_of(w, touch->index[d], w->loops[a]);
+        }
+        vec_push(w->arena, &w->accesses, x);
+    }
+}
+
+// Walk the statements of a block.
+static void walk_block(struct walk *w, struct ir_block *block)
+{
+    struct facts_mark here = facts_mark(&w->facts);
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_stmt *s = block->at[i];
+        struct ir_block *inside[IR_BLOCKS_MOST];
+        uint32_t n = ir_stmt_blocks(s, inside);
+        struct facts_mark before = facts_mark(&w->facts);
+        struct ir_stmt **loop =
+            is_grid(w, s) ? &w->loops[s->u.loop.axis] : NULL;
+        struct ir_stmt *outer = loop ? *loop : NULL;
+        note(w, s);
+        facts_enter(&w->facts, s);
+        if (loop)
+            *loop = s;
+        for (uint32_t k = 0; k < n; k++) {
+            struct facts_mark branch = facts_mark(&w->facts);
+            facts_enter_block(&w->facts, s, k);
+            walk_block(w, inside[k]);
+            facts_leave(&w->facts, branch);
+        }
+        if (loop)
+            *loop = outer;
+        if (s->kind == STMT_let)
+            map_set(&w->values, s->u.let.var,
+                    ir_substitute(w->arena, s->u.let.value, &w->values, NULL));
+        else
+            facts_leave(&w->facts, before);
+    }
+    facts_leave(&w->facts, here);
+}
+
+// Return whether two accesses touch an element only in the same iteration of
+// their loops on an axis.
+static bool keep_apart(const struct access *x, const struct access *y, int axis)
+{
+    for (uint32_t d = 0; d < x->touch->buffer->rank; d++) {
+        struct stripe a = x->stripes[axis][d], b = y->stripes[axis][d];
+        int64_t lo = a.rest.lo < b.rest.lo ? a.rest.lo : b.rest.lo;
+        int64_t hi = a.rest.hi > b.rest.hi ? a.rest.hi : b.rest.hi;
+        int64_t n = a.factor < 0 ? -a.factor : a.factor, width;
+        if (n && a.factor == b.factor && num_sub(hi, lo, &width) && width < n)
+            return true;
+    }
+    return false;
+}
+
+// Return whether all blocks make an access, to the same elements.
+static bool is_by_all(const struct walk *w, const struct access *x, int axis)
+{
+    const struct ir_for *loop = &x->loops[axis]->u.loop;
+    for (uint32_t d = 0; d < x->touch->buffer->rank; d++) {
+        if (ir_mentions(x->touch->index[d], loop->var))
+            return false;
+    }
+    return ir_expr_equal(loop->to, w->m->extent[axis]);
+}
+
+// Return whether it is no matter to the blocks of `y` that those of `x`, on
+// an axis in another loop, have shared memory of their own.
+static bool is_own(const struct walk *w, const struct access *x,
+                   const struct access *y, int axis)
+{
+    const struct ir_buffer *b = y->touch->buffer;
+    return b->space == SPACE_shared &&
+           (!x->touch->writes || is_by_all(w, x, axis) ||
+            ir_block_writes(&y->loops[axis]->u.loop.body, b));
+}
+
+// Check two accesses to an array; reports E0710 and E0885.
+static void check(struct walk *w, const struct access *x,
+                  const struct access *y)
+{
+    for (int i = 0; i < AXIS_COUNT && !w->m->failed; i++) {
+        if (!x->loops[i] || !y->loops[i] || x->loops[i] == y->loops[i] ||
+            keep_apart(x, y, i) || is_own(w, x, y, i))
+            continue;
+        w->m->failed = true;
+        diag_error(w->m->p->diags, y->touch->stmt->span,
+                   y->touch->buffer->space == SPACE_shared ? D_blocks_own
+                                                           : D_blocks_share,
+                   y->touch->buffer->name);
+        diag_label(w->m->p->diags, "%s in one loop on %s",
+                   y->touch->writes ? "written" : "read",
+                   axis_name((enum axis)i));
+        diag_note(w->m->p->diags, x->touch->stmt->span, "%s in another one",
+                  x->touch->writes ? "written" : "read");
+    }
+}
+
+void mapping_grid_hazards_loops(struct mapping *m, struct ir_block *body)
+{
+    struct walk w = {.m = m, .arena = m->p->scratch};
+    bool has_several = false;
+    w.values.arena = w.arena;
+    ir_each_stmt(body, see_loop, &w);
+    for (int i = 0; i < AXIS_COUNT; i++)
+        has_several |= w.counts[i] > 1;
+    if (!has_several)
+        return;
+    facts_start(&w.facts, w.arena, m->p->kernel);
+    walk_block(&w, body);
+    for (size_t i = 0; i < w.accesses.n; i++) {
+        const struct access *x = &w.accesses.at[i];
+        for (size_t k = i + 1; k < w.accesses.n && !m->failed; k++) {
+            const struct access *y = &w.accesses.at[k];
+            bool writes = x->touch->writes || y->touch->writes;
+            bool atomic = x->touch->is_atomic && y->touch->is_atomic;
+            if (x->touch->buffer == y->touch->buffer && writes && !atomic)
+                check(&w, x, y);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+// Copies by boxes and pieces, as statements.
+
+#ifndef PASSES_LOWER_TMA_COPIES_H
+#define PASSES_LOWER_TMA_COPIES_H
+
+#include "passes/lower/tma_tile.h"
+#include "passes/pass.h"
+
+// An mbarrier that loads count their bytes on.
+struct tensor_signal {
+    struct ir_buffer *barrier;
+    uint32_t n;
+    struct ir_expr **index;
+};
+
+// Find the boxes, or pieces, of a nest whose stage is marked with
+// copy_via(tma), or copy_via(bulk).  The facts are those around the nest.
+// Returns why there are none, or NULL.
+const char *tma_copies_box(struct pass *p, struct facts *facts,
+                           struct ir_stmt *nest, struct tma_tile *box);
+
+// Append the copies of all boxes or pieces, for one thread to execute; loads
+// signal. The kernel gets a tensor map, unless it has it.
+void tma_copies_append(struct pass *p, const struct tma_tile *box,
+                       const struct tensor_signal *signal,
+                       struct ir_block *out);
+
+// Append loops of one iteration on the axes of the loops over threads among `n`
+// statements, each in the one before, and return the innermost block: one of
+// their threads executes it.
+struct ir_block *tma_copies_one(struct pass *p, struct ir_stmt *const *stmts,
+                                size_t n, struct ir_block *out);
+
+// Return the bytes of all copies together, none where they do not exist, which
+// the mbarrier has to expect: those that other blocks of the cluster copy
+// included.
+struct ir_expr *tma_copies_bytes(struct arena *a, const struct tma_tile *box);
+
+#endif

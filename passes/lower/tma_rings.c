@@ -1,0 +1,454 @@
+// tma_rings: loops marked @pipeline whose copies are boxes have TMA fill a ring
+// ahead of its use.
+//
+//   for i in 0..m {                        alloc S: f32[3, 64] in shared
+//     for k in 0..n @pipeline(3) {         alloc S_full: u64[3] in shared
+//       S = boxes of A    @via(tma)        for s in 0..3 { mbarrier_init(S_full[s], 1) }
+//       for t in 0..64 @thread.x {         for p in 0..2 { copy number p }
+//         use S                      =>    for i in 0..m { for k in 0..n {
+//       }                                    copy number i * n + k + 2
+//     }                                      for t in 0..64 @thread.x {
+//   }                                          mbarrier_wait(S_full[...], parity)
+//                                              use S[(i * n + k) % 3]
+//                                            } } }
+//
+//   copy number c: if c < m * n { one thread:
+//     mbarrier_expect(S_full[c % 3], bytes)
+//     tma_load S[c % 3] = ... c / n, c % n ... signals S_full[c % 3]
+//   }
+//
+// The copies go on across the loops around: while one row is finished, the next
+// one is on its way.  Every thread that uses a slot waits for it; that a slot is
+// no longer in use is for the barriers of the block, which are derived as for
+// any write by one thread (barrier_insertion.c): one in each iteration.
+
+#include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/layout.h"
+#include "ir/walk.h"
+#include "passes/lower/mbarriers.h"
+#include "passes/lower/slots.h"
+#include "passes/lower/tma_copies.h"
+
+#include <string.h>
+
+// A loop that becomes one with a ring.
+struct rewrite {
+    struct pass *p;
+    struct ir_path path; // from the kernel's body to the loop, and the loop
+    uint32_t grid;       // how many loops over blocks it begins with
+    struct ring ring;
+    int64_t slots;
+    struct ir_buffer *full;
+};
+
+// Report why a loop has no such ring.  Returns false.
+static bool report(struct rewrite *r, const char *why)
+{
+    diag_error(r->p->diags, r->ring.loop->span, D_pipeline_lost,
+               r->ring.loop->u.loop.var->name, why);
+    if (r->ring.at && r->ring.at != r->ring.loop)
+        diag_note(r->p->diags, r->ring.at->span, "this is in the way");
+    return false;
+}
+
+// Return a number of type `int`.
+static struct ir_expr *number(struct rewrite *r, int64_t n)
+{
+    return ir_int(r->p->arena, n);
+}
+
+// Return a loop of the path; NULL for one over threads.
+static const struct ir_for *serial(const struct rewrite *r, uint32_t i)
+{
+    const struct ir_for *loop = &r->path.stmts[i]->u.loop;
+    return axis_kind(loop->axis) == AXIS_THREAD ? NULL : loop;
+}
+
+// Return how many copies there are in a block, and the number of that of this
+// iteration: all serial loops of the path count.
+static struct ir_expr *total(struct rewrite *r)
+{
+    struct arena *a = r->p->arena;
+    struct ir_expr *n = number(r, 1);
+    for (uint32_t i = r->grid; i < r->path.n; i++) {
+        if (serial(r, i))
+            n = ir_mul(a, n, ir_for_extent(a, serial(r, i)));
+    }
+    return n;
+}
+static struct ir_expr *current(struct rewrite *r)
+{
+    struct arena *a = r->p->arena;
+    struct ir_expr *n = number(r, 0);
+    for (uint32_t i = r->grid; i < r->path.n; i++) {
+        const struct ir_for *l = serial(r, i);
+        if (!l)
+            continue;
+        struct ir_expr *at = ir_binary(
+            a, OP_div, ir_sub(a, ir_read(a, l->var), l->from), l->step);
+        n = ir_add(a, ir_mul(a, n, ir_for_extent(a, l)), at);
+    }
+    return n;
+}
+
+// Set what the names in front of a statement of the path stand for.
+static void find_names(struct rewrite *r, uint32_t i, struct map *vars)
+{
+    struct arena *a = r->p->arena;
+    const struct ir_block *block = r->path.blocks[i];
+    for (size_t k = 0; block->at[k] != r->path.stmts[i]; k++) {
+        const struct ir_stmt *s = block->at[k];
+        if (s->kind == STMT_let)
+            map_set(vars, s->u.let.var,
+                    ir_substitute(a, s->u.let.value, vars, NULL));
+    }
+}
+
+// Set what the variables of the path are in iteration `n` of all.
+static void find_iteration(struct rewrite *r, struct ir_expr *n,
+                           struct map *vars)
+{
+    struct arena *a = r->p->arena;
+    uint32_t first = r->grid;
+    while (!serial(r, first))
+        first++;
+    for (uint32_t i = r->path.n; i-- > first;) {
+        const struct ir_for *l = serial(r, i);
+        if (!l)
+            continue;
+        struct ir_expr *extent = ir_for_extent(a, l), *at = n;
+        if (i > first)
+            at = ir_binary(a, OP_mod, n, extent);
+        n = ir_binary(a, OP_div, n, extent);
+        map_set(vars, l->var, ir_add(a, l->from, ir_mul(a, at, l->step)));
+    }
+    for (uint32_t i = r->grid; i < r->path.n; i++)
+        find_names(r, i, vars);
+}
+
+// Append an operation on the mbarrier of a copy.
+static void append_operation(struct rewrite *r, struct ir_block *out,
+                             enum ir_op op, struct ir_expr *slot,
+                             struct ir_expr *operand)
+{
+    mbarriers_append(r->p->arena, out, op, r->full, slot, operand,
+                     r->ring.fills.at[0]);
+}
+
+// Return the slot of a copy.
+static struct ir_expr *slot_of(struct rewrite *r, struct ir_expr *n)
+{
+    return ir_binary(r->p->arena, OP_mod, n, number(r, r->slots));
+}
+
+// Return an mbarrier for each slot.
+static struct ir_buffer *declare(struct rewrite *r)
+{
+    const struct ir_buffer *b = r->ring.arrays.at[0];
+    const char *name = arena_printf(r->p->scratch, "%s_full", b->name);
+    return mbarriers_new(r->p, name, r->slots, b->span);
+}
+
+// Append a loop over some slots, unrolled, and return its body.
+static struct ir_block *append_slots(struct rewrite *r, struct ir_block *out,
+                                     const char *name, int64_t n,
+                                     struct ir_expr **at)
+{
+    struct arena *a = r->p->arena;
+    struct ir_var *var =
+        ir_var_new(a, str_name(r->p->names, name), type_scalar(TYPE_int),
+                   VAR_loop, r->ring.loop->span);
+    struct ir_stmt *s = ir_stmt_for(a, var, number(r, 0), number(r, n),
+                                    number(r, 1), AXIS_unroll);
+    *at = ir_read(a, var);
+    ir_append(a, out, ir_stmt_from(s, r->ring.loop));
+    return &s->u.loop.body;
+}
+
+// Append copy number `n`, for one of the threads of the loops around.
+static bool append_copy(struct rewrite *r, struct facts *facts,
+                        struct ir_expr *n, uint32_t around,
+                        struct ir_block *out)
+{
+    struct arena *a = r->p->arena;
+    struct map vars = {.arena = r->p->scratch};
+    struct ir_block fills = {0}, loads = {0};
+    struct ir_expr *bytes = number(r, 0), *slot = slot_of(r, n);
+    struct tensor_signal signal = {r->full, 1, arena_new(a, struct ir_expr *)};
+    signal.index[0] = slot;
+    for (size_t i = 0; i < r->ring.fills.n; i++)
+        ir_append(a, &fills, r->ring.fills.at[i]);
+    find_iteration(r, n, &vars);
+    fills = ir_copy_block(a, &fills, &vars, NULL);
+    slots_use(a, &r->ring, &fills, slot);
+    struct ir_stmt *s = ir_stmt_if(a, ir_binary(a, OP_lt, n, total(r)));
+    facts_assume(facts, s->u.branch.cond, true);
+    for (size_t i = 0; i < fills.n; i++) {
+        struct tma_tile box = {0};
+        const char *wrong = tma_copies_box(r->p, facts, fills.at[i], &box);
+        if (wrong)
+            return report(r, wrong);
+        bytes = ir_add(a, bytes, tma_copies_bytes(a, &box));
+        tma_copies_append(r->p, &box, &signal, &loads);
+    }
+    ir_append(a, out, ir_stmt_from(s, r->ring.fills.at[0]));
+    out = tma_copies_one(r->p, r->path.stmts, around, &s->u.branch.then);
+    append_operation(r, out, OP_mbarrier_expect, slot, bytes);
+    for (size_t i = 0; i < loads.n; i++)
+        ir_append(a, out, ir_stmt_from(loads.at[i], r->ring.fills.at[0]));
+    return true;
+}
+
+// Append what stands behind the loops over blocks: the arrays, mbarriers that
+// are ready for use, and the first copies.
+static bool append_front(struct rewrite *r, struct ir_block *out)
+{
+    struct arena *a = r->p->arena;
+    struct ir_expr *at;
+    struct facts facts;
+    for (size_t i = 0; i < r->ring.arrays.n; i++) {
+        struct ir_buffer *b = r->ring.arrays.at[i];
+        layout_stack(a, b, number(r, r->slots));
+        ir_append(a, out, ir_stmt_from(ir_stmt_alloc(a, b), r->ring.loop));
+    }
+    ir_append(a, out, ir_stmt_from(ir_stmt_alloc(a, r->full), r->ring.loop));
+    struct ir_block *body = append_slots(r, out, "slot", r->slots, &at);
+    append_operation(r, body, OP_mbarrier_init, at, number(r, 1));
+    ir_append(
+        a, out,
+        ir_stmt_from(ir_stmt_sync(a, SYNC_fence_mbarrier_init), r->ring.loop));
+    facts_start(&facts, r->p->scratch, r->p->kernel);
+    facts_enter_path(&facts, &r->path, r->grid);
+    body = append_slots(r, out, "ahead", r->slots - 1, &at);
+    return append_copy(r, &facts, at, 0, body);
+}
+
+// Remove the declarations of the ring's arrays from a block.
+static void take_allocs(const struct rewrite *r, struct ir_block *block)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_stmt *s = block->at[i];
+        if (s->kind != STMT_alloc || !slots_has(&r->ring, s->u.buffer))
+            block->at[n++] = s;
+    }
+    block->n = n;
+}
+
+// Return whether a statement reads one of the arrays.
+static bool reads_ring(const struct rewrite *r, struct ir_stmt *s)
+{
+    struct ir_block one = {.at = &s, .n = 1};
+    bool found = false;
+    for (size_t i = 0; i < r->ring.arrays.n; i++)
+        found |= ir_block_reads(&one, r->ring.arrays.at[i]);
+    return found;
+}
+
+// Return whether a statement is a loop over threads.
+static bool is_thread(const struct ir_stmt *s)
+{
+    return s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_THREAD;
+}
+
+// Set *(bool *)context at a loop over threads.
+static void see_thread(struct ir_stmt *s, void *context)
+{
+    *(bool *)context |= is_thread(s);
+}
+
+// Return whether what is below a statement surely runs.
+static bool surely_runs(const struct ir_stmt *s)
+{
+    int64_t n;
+    struct arena scratch = {0};
+    bool runs = s->kind == STMT_for &&
+                ir_int_value(ir_for_extent(&scratch, &s->u.loop), &n) && n > 0;
+    arena_reset(&scratch);
+    return runs;
+}
+
+// Let the threads below wait before they read: as deep as loops over threads
+// go.  Every copy has to be waited for: returns false if one may not be.
+static bool insert_waits(struct rewrite *r, struct ir_block *block,
+                         bool is_below, const struct ir_block *wait)
+{
+    bool waits = false, ok = true;
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_block one = {.at = &block->at[i], .n = 1};
+        struct ir_stmt *s = block->at[i];
+        bool has_threads = false;
+        if (!reads_ring(r, s))
+            continue;
+        ir_each_stmt(&one, see_thread, &has_threads);
+        if (has_threads)
+            ok &=
+                surely_runs(s) && insert_waits(r, &s->u.loop.body,
+                                               is_below || is_thread(s), wait);
+        if (has_threads || waits)
+            continue;
+        struct ir_block copy = ir_copy_block(r->p->arena, wait, NULL, NULL);
+        ir_insert(r->p->arena, block, i++, copy.at[0]);
+        waits = true;
+        ok &= is_below;
+    }
+    return ok;
+}
+
+// Let the loop copy ahead, wait for its slot and use that.
+static bool rewrite_body(struct rewrite *r)
+{
+    struct arena *a = r->p->arena;
+    struct ir_for *loop = &r->ring.loop->u.loop;
+    struct ir_block body = {0}, rest = {0}, wait = {0};
+    struct ir_expr *n = current(r), *slots = number(r, r->slots);
+    struct ir_expr *round = ir_binary(a, OP_div, n, slots);
+    bool is_below = false;
+    struct facts facts;
+    facts_start(&facts, r->p->scratch, r->p->kernel);
+    facts_enter_path(&facts, &r->path, r->path.n);
+    for (uint32_t i = 0; i < r->path.n; i++)
+        is_below |= is_thread(r->path.stmts[i]);
+    for (size_t i = 0; i < loop->body.n; i++) {
+        if (!ring_has_fill(&r->ring, loop->body.at[i]))
+            ir_append(a, &rest, loop->body.at[i]);
+    }
+    append_operation(r, &wait, OP_mbarrier_wait, slot_of(r, n),
+                     ir_binary(a, OP_mod, round, number(r, 2)));
+    if (!insert_waits(r, &rest, is_below, &wait))
+        return report(r, "what it fills is read under a branch, or out of "
+                         "loops over threads");
+    slots_use(a, &r->ring, &rest, slot_of(r, n));
+    if (!append_copy(r, &facts, ir_add(a, n, number(r, r->slots - 1)),
+                     r->path.n, &body))
+        return false;
+    ir_append_all(a, &body, &rest);
+    loop->body = body;
+    loop->attrs.n = 0;
+    return true;
+}
+
+// Check that loops around can be counted through: over blocks on top, then
+// serial ones whose extents stay, and over threads.
+static bool check_path(struct rewrite *r)
+{
+    bool is_grid = true;
+    for (uint32_t i = 0; i < r->path.n; i++) {
+        const struct ir_stmt *s = r->path.stmts[i];
+        if (s->kind != STMT_for)
+            return report(r, "a branch is around it");
+        enum axis_kind kind = axis_kind(s->u.loop.axis);
+        is_grid &= kind == AXIS_BLOCK;
+        r->grid += is_grid;
+        if (!is_grid && kind != AXIS_THREAD && kind != AXIS_SERIAL &&
+            kind != AXIS_UNROLL)
+            return report(r, "something else than serial loops and threads is "
+                             "between the loops over blocks and it");
+        struct ir_expr *extent = ir_for_extent(r->p->scratch, &s->u.loop);
+        for (uint32_t k = r->grid; k < i; k++) {
+            if (ir_mentions(extent, r->path.stmts[k]->u.loop.var))
+                return report(r, "the extent of a loop around it, or its own, "
+                                 "varies");
+        }
+    }
+    return true;
+}
+
+// Note an array that a copy reads and that is no input: the context is the
+// rewrite.
+static void see_source(struct ir_expr *x, void *context)
+{
+    if (x->op == OP_load && x->u.buffer->role != ROLE_input)
+        *(bool *)context = true;
+}
+
+// Check that copies may run ahead, for all threads of the loops around.
+static bool check_fills(struct rewrite *r)
+{
+    for (size_t i = 0; i < r->ring.fills.n; i++) {
+        struct ir_block one = {.at = &r->ring.fills.at[i], .n = 1};
+        bool is_written = false;
+        ir_each_expr_in(&one, see_source, &is_written);
+        if (is_written)
+            return report(r, "it copies what the kernel writes");
+        for (uint32_t k = r->grid; k < r->path.n; k++) {
+            if (is_thread(r->path.stmts[k]) &&
+                ir_block_mentions(&one, r->path.stmts[k]->u.loop.var))
+                return report(r, "a copy depends on the threads that use it");
+        }
+    }
+    return true;
+}
+
+// Rewrite a loop.
+static bool rewrite_loop(struct rewrite *r)
+{
+    struct ir_block front = {0};
+    ir_find(r->p->scratch, &r->p->kernel->body, r->ring.loop, &r->path);
+    if (r->ring.fault)
+        return report(r, r->ring.fault);
+    if (r->slots < RING_SLOTS_LEAST || r->slots > RING_SLOTS_MOST)
+        return report(r, "a ring has 2 to 16 slots");
+    if (!check_path(r) || !check_fills(r))
+        return false;
+    for (uint32_t i = 0; i < r->path.n; i++)
+        take_allocs(r, r->path.blocks[i]);
+    take_allocs(r, &r->ring.loop->u.loop.body);
+    r->full = declare(r);
+    if (!append_front(r, &front) || !rewrite_body(r))
+        return false;
+    struct ir_block *block = r->path.blocks[r->grid];
+    size_t at = 0;
+    while (block->at[at] != r->path.stmts[r->grid])
+        at++;
+    for (size_t i = 0; i < front.n; i++)
+        ir_insert(r->p->arena, block, at + i, front.at[i]);
+    return true;
+}
+
+// Count the stages, and those that are copies of boxes.
+static void see_stage(struct ir_stmt *s, void *context)
+{
+    size_t *counts = context;
+    counts[0] += s->kind == STMT_stage;
+    counts[1] += s->kind == STMT_stage && tma_copy_marked(&s->u.stage);
+}
+
+// Loops that are marked, in the order of the text.
+struct marked {
+    struct arena *arena;
+    struct VEC(struct ir_stmt *) loops;
+};
+
+// Note a marked loop.
+static void see_loop(struct ir_stmt *s, void *context)
+{
+    struct marked *m = context;
+    if (ring_slots(s))
+        vec_push(m->arena, &m->loops, s);
+}
+
+enum pass_result pass_tma_rings(struct pass *p)
+{
+    struct marked m = {.arena = p->scratch};
+    bool changed = false;
+    ir_each_stmt(&p->kernel->body, see_loop, &m);
+    for (size_t i = 0; i < m.loops.n; i++) {
+        struct rewrite r = {.p = p, .slots = ring_slots(m.loops.at[i])};
+        size_t counts[2] = {0, 0};
+        r.ring = ring_find(p->scratch, p->kernel, m.loops.at[i]);
+        for (size_t k = 0; k < r.ring.fills.n; k++) {
+            struct ir_block one = {.at = &r.ring.fills.at[k], .n = 1};
+            ir_each_stmt(&one, see_stage, counts);
+        }
+        if (!counts[1])
+            continue;
+        if (counts[0] > counts[1])
+            r.ring.fault = "not all of its copies are by tma or bulk";
+        if (!rewrite_loop(&r))
+            return PASS_FAILED;
+        changed = true;
+    }
+    return changed ? PASS_CHANGED : PASS_SAME;
+}

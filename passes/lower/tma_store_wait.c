@@ -1,0 +1,257 @@
+// Stores of boxes drain while the threads go on.
+//
+//   for c in 0..4 {                         for c in 0..4 {
+//     S = f(c)                                bulk_wait_read(0)
+//     C = boxes of S   @via(tma)      =>      S = f(c)
+//   }                                         C = boxes of S
+//                                           }
+//                                           bulk_wait_read(0)
+//
+// The thread that has the boxes stored waits in front of the next statement
+// that writes the array, which may be in the next iteration of a loop further
+// out, and behind all of these loops: a block does not end before its shared
+// memory has been read.  An array marked `double` gets two halves: while
+// TMA stores one, the threads fill the other.  The thread then waits right
+// behind each store for the one before, whose half is the next to be filled.
+//
+//   for c in 0..4 { S[c % 2] = f(c)    C = boxes of S[c % 2]    bulk_wait_read(1) }
+//
+// Where the number of iterations may be odd, all are waited for in front of the
+// loop, too.  The barriers that keep other threads from writing before the wait
+// are derived later (barrier_insertion.c).  A store is waited for at once where that says
+// nothing: no loop around, or one that fills a ring, other writers of the array,
+// a copy into it by boxes, a result that the kernel reads, or barriers that the
+// program places itself.
+
+#include "passes/lower/tma_store_wait.h"
+
+#include "ir/build.h"
+#include "ir/layout.h"
+#include "ir/walk.h"
+#include "passes/analysis/ring.h"
+#include "passes/analysis/tma_copy.h"
+#include "passes/lower/slots.h"
+
+enum { HALVES = 2 };
+
+// The look at a store.
+struct look {
+    struct pass *p;
+    struct ir_buffer *array; // in shared memory
+    struct ir_buffer *result;
+    struct ir_path path;    // down to the nest
+    struct ir_block *block; // that holds it
+    struct ir_stmt *writer; // the next one in the block, or NULL
+    bool is_next_iteration; // that is the next one's
+};
+
+// Return one statement as a block.
+static struct ir_block only(struct ir_stmt **s)
+{
+    return (struct ir_block){.at = s, .n = 1};
+}
+
+// Return whether a statement is a serial loop.
+static bool is_serial(const struct ir_stmt *s)
+{
+    return s->kind == STMT_for && (axis_kind(s->u.loop.axis) == AXIS_SERIAL ||
+                                   axis_kind(s->u.loop.axis) == AXIS_UNROLL);
+}
+
+// Who orders the threads: a note of see_order.
+struct order {
+    bool has_barriers, has_rings;
+};
+
+// Note what orders threads.
+static void see_order(struct ir_stmt *s, void *context)
+{
+    struct order *o = context;
+    o->has_barriers |= s->kind == STMT_barrier ||
+                       (s->kind == STMT_sync && sync_threads(s->u.sync.kind));
+    o->has_rings |= s->kind == STMT_alloc && s->u.buffer->is_ordered;
+}
+
+// Return whether barriers are derived where the store is: the program has none,
+// but for those that stand with a ring of roles.
+static bool derives_barriers(struct look *l)
+{
+    struct order all = {false, false}, here = {false, false};
+    struct ir_block one = only(&l->path.stmts[0]);
+    ir_each_stmt(&l->p->kernel->body, see_order, &all);
+    ir_each_stmt(&one, see_order, &here);
+    return !all.has_barriers || here.has_rings;
+}
+
+// The boxes that go to or from an array: a note of see_boxes.
+struct boxes {
+    const struct ir_buffer *array;
+    unsigned loads, stores;
+};
+
+// Note boxes that are copied, or are to be.
+static void see_boxes(struct ir_stmt *s, void *context)
+{
+    struct boxes *b = context;
+    struct tma_copy copy;
+    bool is_marked = s->kind == STMT_stage && tma_copy_marked(&s->u.stage);
+    if (is_marked && !tma_copy_find(&s->u.stage, &copy)) {
+        b->loads += copy.is_load && copy.near == b->array;
+        b->stores += !copy.is_load && copy.near == b->array;
+    } else if (ir_is_tensor_copy(s)) {
+        b->loads += ir_copy_is_load(s) && s->u.copy.buffer == b->array;
+        b->stores += !ir_copy_is_load(s) && s->u.copy.buffer == b->array;
+    }
+}
+
+// Return whether a statement out of the block uses the array.
+static bool is_used_outside(const struct look *l,
+                            bool (*uses)(struct ir_block *block,
+                                         const struct ir_buffer *buffer))
+{
+    for (uint32_t i = 0; i + 1 < l->path.n; i++) {
+        for (size_t k = 0; k < l->path.blocks[i]->n; k++) {
+            struct ir_stmt *s = l->path.blocks[i]->at[k];
+            struct ir_block one = only(&s);
+            if (s != l->path.stmts[i] && uses(&one, l->array))
+                return true;
+        }
+    }
+    return false;
+}
+
+// Find the statement of the block that is the next to write the array behind
+// the nest.
+static void find_writer(struct look *l)
+{
+    size_t n = l->block->n, nest = l->path.index[l->path.n - 1];
+    for (size_t i = 1; i < n && !l->writer; i++) {
+        struct ir_stmt *s = l->block->at[(nest + i) % n];
+        struct ir_block one = only(&s);
+        if (!ir_block_writes(&one, l->array))
+            continue;
+        l->writer = s;
+        l->is_next_iteration = nest + i >= n;
+    }
+}
+
+// Return whether a loop around is to fill arrays ahead of their use: what writes
+// them then does not stay where it stands.
+static bool fills_ahead(const struct look *l)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < l->path.n; i++)
+        found |= ring_slots(l->path.stmts[i]) > 0;
+    return found;
+}
+
+// Return whether the store may drain while the threads go on.
+static bool may_drain(struct look *l, const struct ir_stmt *nest)
+{
+    struct boxes boxes = {l->array, 0, 0};
+    ir_find(l->p->scratch, &l->p->kernel->body, nest, &l->path);
+    if (l->path.n < 2 || !is_serial(l->path.stmts[l->path.n - 2]))
+        return false;
+    l->block = l->path.blocks[l->path.n - 1];
+    ir_each_stmt(&l->p->kernel->body, see_boxes, &boxes);
+    find_writer(l);
+    return l->writer && !fills_ahead(l) && boxes.stores == 1 && !boxes.loads &&
+           !l->array->is_ordered && !is_used_outside(l, ir_block_writes) &&
+           !ir_block_reads(&l->p->kernel->body, l->result) &&
+           derives_barriers(l);
+}
+
+// ---- Two halves ------------------------------------------------------------
+
+// Return whether an iteration reads the array before all of it is written.
+static bool reads_before(const struct look *l)
+{
+    struct ir_block first = *l->block;
+    first.n = 1;
+    while (first.at[first.n - 1] != l->writer)
+        first.n++;
+    return ir_block_reads(&first, l->array);
+}
+
+// Return why the array cannot have a half for every other iteration, or NULL.
+static const char *find_fault(const struct look *l)
+{
+    struct ir_path around = l->path;
+    const struct ir_for *loop = &l->path.stmts[l->path.n - 2]->u.loop;
+    around.n--;
+    if (!l->is_next_iteration)
+        return "what it copies is double buffered, and written behind it, too";
+    if (!ir_is_int_const(loop->from, 0) || !ir_is_int_const(loop->step, 1))
+        return "what it copies is double buffered, and the loop around does "
+               "not count from 0 in steps of 1";
+    if (is_used_outside(l, ir_block_reads) || reads_before(l) ||
+        !ring_covers(l->p->scratch, l->p->kernel, &around, &l->array, 1))
+        return "what it copies is double buffered, and read where another "
+               "iteration of the loop around wrote it";
+    return NULL;
+}
+
+// Give the array its halves.
+static void double_array(struct look *l)
+{
+    struct arena *a = l->p->arena;
+    const struct ir_for *loop = &l->path.stmts[l->path.n - 2]->u.loop;
+    struct ring halves = {.loop = NULL};
+    vec_push(l->p->scratch, &halves.arrays, l->array);
+    layout_stack(a, l->array, ir_int(a, HALVES));
+    l->array->is_double = false;
+    slots_use(a, &halves, l->block,
+              ir_binary(a, OP_mod, ir_read(a, loop->var), ir_int(a, HALVES)));
+}
+
+// ---- Where to wait ---------------------------------------------------------
+
+// Add a place.
+static void add_wait(struct look *l, struct tma_store_wait *d,
+                     struct ir_block *block, struct ir_stmt *at, bool is_behind)
+{
+    vec_push(l->p->scratch, &d->waits,
+             ((struct tensor_wait){block, at, is_behind}));
+}
+
+// Add the places: in front of the writer, or with halves behind the store, and
+// behind the outermost of the loops around.
+static void add_waits(struct look *l, struct tma_store_wait *d, bool has_halves)
+{
+    uint32_t loop = l->path.n - 2, outermost = loop;
+    int64_t extent;
+    bool is_even = ir_int_value(l->path.stmts[loop]->u.loop.to, &extent) &&
+                   extent % HALVES == 0;
+    while (outermost > 0 && is_serial(l->path.stmts[outermost - 1]))
+        outermost--;
+    if (has_halves && !is_even)
+        add_wait(l, d, l->path.blocks[loop], l->path.stmts[loop], false);
+    if (!has_halves)
+        add_wait(l, d, l->block, l->writer, false);
+    d->most = has_halves ? HALVES - 1 : TENSOR_DRAIN_ALL;
+    add_wait(l, d, l->path.blocks[outermost], l->path.stmts[outermost], true);
+}
+
+struct tma_store_wait tma_store_wait_find(struct pass *p, struct ir_stmt *nest,
+                                          const struct ir_stage *stage)
+{
+    struct tma_copy copy;
+    struct tma_store_wait d = {.fault = tma_copy_find(stage, &copy)};
+    if (d.fault || copy.is_load)
+        return d;
+    struct look l = {.p = p, .array = copy.near, .result = copy.far};
+    bool has_halves = copy.near->is_double;
+    if (!may_drain(&l, nest)) {
+        d.fault = has_halves ? "what it copies is double buffered, and not "
+                               "filled just in the loop around"
+                             : NULL;
+        return d;
+    }
+    d.fault = has_halves ? find_fault(&l) : NULL;
+    if (d.fault)
+        return d;
+    if (has_halves)
+        double_array(&l);
+    add_waits(&l, &d, has_halves);
+    return d;
+}

@@ -1,0 +1,33 @@
+// When a thread waits for the boxes that it has had stored.
+
+#ifndef PASSES_LOWER_TMA_STORE_WAIT_H
+#define PASSES_LOWER_TMA_STORE_WAIT_H
+
+#include "ir/ir.h"
+#include "passes/pass.h"
+
+// As `most` of a drain: no wait behind a store.
+#define TENSOR_DRAIN_ALL UINT32_MAX
+
+// A place at which the thread waits for all of its stores.
+struct tensor_wait {
+    struct ir_block *block;
+    struct ir_stmt *at; // of the block
+    bool is_behind;     // that statement; else in front of it
+};
+
+// When one store is waited for: right behind it, until no more than so many are
+// under way, and in these places.
+struct tma_store_wait {
+    struct VEC(struct tensor_wait) waits;
+    uint32_t most;     // stores under way; TENSOR_DRAIN_ALL: no wait there
+    const char *fault; // why there can be no such copy; or NULL
+};
+
+// Find out when to wait for the boxes of a nest with a marked stage, if it stores
+// them.  An array in shared memory that is marked `double` gets its halves,
+// which the statements around then use.
+struct tma_store_wait tma_store_wait_find(struct pass *p, struct ir_stmt *nest,
+                                          const struct ir_stage *stage);
+
+#endif

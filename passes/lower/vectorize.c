@@ -1,0 +1,126 @@
+// vectorize: loops marked @vector become operations on vectors.
+//
+//   for v in 0..4 @vector {
+//     if i * 4 + v < n { C[i * 4 + v] = A[i * 4 + v] + s }
+//   }                                                                    =>
+//   if i * 4 + 3 < n {
+//     C[ramp(i * 4, 4)] = A[ramp(i * 4, 4)] + broadcast(s, 4)
+//   } else {
+//     for v in 0..4 { if i * 4 + v < n { C[i * 4 + v] = A[i * 4 + v] + s } }
+//   }
+//
+// A loop that cannot be treated so is unrolled instead, and if a directive asked
+// for it, that is reported.
+
+#include "ir/build.h"
+#include "ir/text.h"
+#include "ir/walk.h"
+#include "passes/lower/vectorize_body.h"
+
+// Return whether a number of lanes is one that memory has instructions for.
+static bool is_power(int64_t n)
+{
+    return n >= 2 && n <= 16 && (n & (n - 1)) == 0;
+}
+
+// Return whether the loop was reported already, in another variant.
+static bool is_reported(const struct pass *p, struct span directive)
+{
+    for (size_t i = 0; i < p->diags->all.n; i++) {
+        const struct diag *d = &p->diags->all.at[i];
+        if (d->code == D_vector_scalar && d->span.source == directive.source &&
+            d->span.from == directive.from)
+            return true;
+    }
+    return false;
+}
+
+// Say how rows of an array could be whole vectors.
+static void help_rows(const struct widen *w)
+{
+    const struct ir_buffer *b = w->fault.array;
+    struct buf row = {0};
+    if (b->rank < 2)
+        return;
+    ir_print_expr(&row, b->shape[b->rank - 1]);
+    diag_help(w->p->diags, "let rows be whole vectors: `where %s %% %u == 0`",
+              row.data, w->lanes);
+    buf_free(&row);
+}
+
+// Warn of a loop that a directive vectorizes, and that reaches memory element
+// by element.
+static void report(const struct widen *w, bool is_widened)
+{
+    const struct vectorize_fault *fault = &w->fault;
+    struct diag_list *diags = w->p->diags;
+    if (!w->stmt->by.source || (is_widened && !fault->array) ||
+        is_reported(w->p, w->stmt->by))
+        return;
+    diag_warning(diags, w->stmt->by, D_vector_scalar, w->stmt->u.loop.var->name,
+                 !fault->array ? "nothing in it has a vector's form"
+                 : fault->is_aligned
+                     ? "it is not proved that its lanes are neighbours"
+                     : "it is not proved that its vectors are aligned");
+    if (!fault->array)
+        return;
+    diag_note(diags, fault->span, "elements of `%s`, one by one",
+              fault->array->name);
+    help_rows(w);
+}
+
+// Put vectors in place of the loop at `at`, or mark it for unrolling.
+// Returns how many statements are in its place.
+static size_t lower_loop(struct pass *p, struct facts *f,
+                         struct ir_block *block, size_t at)
+{
+    struct ir_block out = {0};
+    int64_t n;
+    struct widen w = {.p = p, .facts = f, .stmt = block->at[at]};
+    struct ir_for *loop = &w.stmt->u.loop;
+    bool known = ir_int_value(ir_for_extent(p->arena, loop), &n);
+    w.lanes = known && is_power(n) ? (unsigned)n : 0;
+    bool is_widened = w.lanes > 0 && vectorize_body(&w, &out);
+    report(&w, is_widened);
+    if (!is_widened) {
+        loop->axis = AXIS_unroll;
+        return 1;
+    }
+    ir_splice(p->arena, block, at, &out);
+    return out.n;
+}
+
+// Lower the vector loops of a block, the inner ones first; returns whether
+// there was one.
+static bool lower_block(struct pass *p, struct facts *f, struct ir_block *block)
+{
+    bool changed = false;
+    struct facts_mark here = facts_mark(f);
+    for (size_t i = 0; i < block->n;) {
+        struct ir_block *inside[IR_BLOCKS_MOST];
+        struct ir_stmt *s = block->at[i];
+        struct facts_mark before = facts_mark(f);
+        facts_enter(f, s);
+        uint32_t n = ir_stmt_blocks(s, inside);
+        for (uint32_t k = 0; k < n; k++)
+            changed |= lower_block(p, f, inside[k]);
+        if (s->kind != STMT_let)
+            facts_leave(f, before);
+        if (s->kind == STMT_for && s->u.loop.axis == AXIS_vector) {
+            i += lower_loop(p, f, block, i);
+            changed = true;
+        } else {
+            i++;
+        }
+    }
+    facts_leave(f, here);
+    return changed;
+}
+
+enum pass_result pass_vectorize(struct pass *p)
+{
+    struct facts facts;
+    facts_start(&facts, p->scratch, p->kernel);
+    bool changed = lower_block(p, &facts, &p->kernel->body);
+    return changed ? PASS_CHANGED : PASS_SAME;
+}

@@ -1,0 +1,434 @@
+// The body of a vector loop as operations on vectors.
+//
+// What does not depend on the loop is computed once and broadcast; what cannot
+// be done on vectors is done lane by lane; loads and stores of neighbours
+// that are proved to be aligned become accesses of up to 16 bytes.
+
+#include "passes/lower/vectorize_body.h"
+
+#include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/equal.h"
+#include "ir/walk.h"
+#include "passes/analysis/copies.h"
+#include "passes/opt/fold.h"
+
+static bool vectorize_block(struct widen *w, struct ir_block *block,
+                            struct ir_block *out);
+
+// Return the vector of what an expression is in each lane.
+static struct ir_expr *by_lanes(const struct widen *w, struct ir_expr *x)
+{
+    struct ir_expr *all[16];
+    for (unsigned k = 0; k < w->lanes; k++)
+        all[k] = vectorize_in_lane(w, x, k);
+    return ir_lanes(w->p->arena, w->lanes, all);
+}
+
+// Widen a load.
+static struct ir_expr *vectorize_load(struct widen *w, struct ir_expr *x)
+{
+    struct arena *a = w->p->arena;
+    struct ir_expr *all[16], *part = NULL;
+    unsigned n = vectorize_contiguous(w, x->u.buffer, x->args, x->span);
+    if (n == 0)
+        return by_lanes(w, x);
+    for (unsigned k = 0; k < w->lanes; k++) {
+        if (k % n == 0)
+            part = ir_load(a, x->u.buffer, x->n,
+                           vectorize_ramp(w, x->u.buffer, x->args, k, n));
+        all[k] = ir_lane(a, part, k % n);
+    }
+    return n == w->lanes ? part : ir_lanes(a, w->lanes, all);
+}
+
+// Return whether an operation is done on each lane of vectors.
+static bool is_elementwise(const struct widen *w, const struct ir_expr *x)
+{
+    if (x->op == OP_select)
+        return vectorize_same(w, x->args[0]) != NULL;
+    if (ir_op_info(x->op)->flags !=
+        (ir_op_info(x->op)->flags & (OP_PURE | OP_COMMUTES | OP_ASSOCIATES)))
+        return false;
+    for (uint32_t i = 0; i < x->n; i++) {
+        enum type_kind kind = (enum type_kind)x->args[i]->type.kind;
+        if (type_is_index(x->args[i]->type) || kind == TYPE_bool)
+            return false;
+    }
+    return x->type.kind != TYPE_bool && x->n > 0;
+}
+
+// Return the vector of what an expression is in each lane.
+static struct ir_expr *vectorize_expr(struct widen *w, struct ir_expr *x)
+{
+    struct arena *a = w->p->arena;
+    struct ir_expr *r;
+    if (!vectorize_varies(w, x))
+        return ir_broadcast(a, x, w->lanes);
+    struct ir_var *vector =
+        x->op == OP_var ? map_get(&w->vectors, x->u.var) : NULL;
+    if (vector) {
+        r = ir_read(a, vector);
+    } else if (x->op == OP_load) {
+        r = vectorize_load(w, x);
+    } else if (is_elementwise(w, x)) {
+        struct ir_expr **args = arena_array(a, struct ir_expr *, x->n);
+        for (uint32_t i = 0; i < x->n; i++)
+            args[i] = x->op == OP_select && i == 0
+                          ? vectorize_same(w, x->args[0])
+                          : vectorize_expr(w, x->args[i]);
+        r = x->op == OP_cast ? ir_cast(a, x->type, args[0])
+                             : ir_call(a, x->op, x->n, args);
+    } else {
+        r = by_lanes(w, x);
+    }
+    return ir_at(a, r, x->span);
+}
+
+// Append a statement with the places of another.
+static void append(struct widen *w, struct ir_block *out, struct ir_stmt *s,
+                   const struct ir_stmt *from)
+{
+    ir_append(w->p->arena, out, ir_stmt_from(s, from));
+}
+
+// Append a store in the place of another one, with its marks.
+static void append_store(struct widen *w, struct ir_block *out,
+                         const struct ir_stmt *like, struct ir_expr **index,
+                         struct ir_expr *value)
+{
+    struct ir_buffer *b = like->u.store.buffer;
+    struct ir_stmt *s = ir_stmt_store(w->p->arena, b, b->rank, index, value);
+    s->u.store.is_async = like->u.store.is_async;
+    s->u.store.hint = like->u.store.hint;
+    s->u.store.copied = like->u.store.copied;
+    s->u.store.hinted = like->u.store.hinted;
+    append(w, out, s, like);
+}
+
+// Widen a store: one or more vectors, or one element a lane.
+static void vectorize_store(struct widen *w, struct ir_stmt *s,
+                            struct ir_block *out)
+{
+    struct arena *a = w->p->arena;
+    struct ir_buffer *b = s->u.store.buffer;
+    struct ir_expr *all[16], **index = s->u.store.index;
+    unsigned n = vectorize_contiguous(w, b, index, s->span);
+    struct ir_expr *value = vectorize_expr(w, s->u.store.value);
+    if (n == w->lanes) {
+        append_store(w, out, s, vectorize_ramp(w, b, index, 0, n), value);
+        return;
+    }
+    struct ir_var *var = ir_var_new(a, b->name, value->type, VAR_let, b->span);
+    append(w, out, ir_stmt_let(a, var, value), s);
+    for (unsigned k = 0; k < w->lanes; k += n ? n : 1) {
+        for (unsigned i = 0; i < n || i == 0; i++)
+            all[i] = ir_lane(a, ir_read(a, var), k + i);
+        struct ir_expr **at = arena_array(a, struct ir_expr *, b->rank + 1);
+        for (uint32_t i = 0; i < b->rank && n == 0; i++)
+            at[i] = vectorize_in_lane(w, index[i], k);
+        if (n)
+            at = vectorize_ramp(w, b, index, k, n);
+        append_store(w, out, s, at, n ? ir_lanes(a, n, all) : all[0]);
+    }
+}
+
+// Widen a declaration; a `let` that does not vary stays a scalar.
+static void vectorize_declaration(struct widen *w, struct ir_stmt *s,
+                                  struct ir_block *out)
+{
+    struct ir_var *var = s->u.let.var;
+    if (s->kind == STMT_let && !vectorize_varies(w, s->u.let.value)) {
+        ir_append(w->p->arena, out, s);
+        return;
+    }
+    struct ir_expr *value = vectorize_expr(w, s->u.let.value);
+    struct ir_var *vector =
+        ir_var_new(w->p->arena, var->name, value->type, var->kind, var->span);
+    map_set(&w->vectors, var, vector);
+    append(w, out, ir_stmt_let(w->p->arena, vector, value), s);
+}
+
+// Return the comparison with the loop's variable at the iteration where it is
+// hardest to satisfy; NULL if that is not known.
+static struct ir_expr *hardest(struct widen *w, struct ir_expr *c)
+{
+    struct arena *a = w->p->scratch;
+    struct affine form, rest;
+    int64_t factor;
+    if (!vectorize_varies(w, c))
+        return c;
+    if (!facts_form(a, c, &form) ||
+        !affine_linear(a, &form, vectorize_loop_of(w)->var, &factor, &rest) ||
+        vectorize_varies(w, affine_expr(a, &rest, c->args[0]->type)))
+        return NULL;
+    return vectorize_in_lane(w, c, factor < 0 ? w->lanes - 1 : 0);
+}
+
+// Return a condition that holds if `c` does in every lane, NULL if there is
+// none to be seen.
+static struct ir_expr *in_all_lanes(struct widen *w, struct ir_expr *c)
+{
+    struct conditions all = {0};
+    fold_split(w->p->scratch, c, &all);
+    for (size_t i = 0; i < all.n; i++) {
+        all.at[i] = hardest(w, all.at[i]);
+        if (!all.at[i])
+            return NULL;
+    }
+    return fold_all(w->p->arena, all.at, all.n);
+}
+
+// Return the loop over one statement, iteration by iteration.
+static struct ir_block scalar_loop(struct widen *w, struct ir_stmt *s)
+{
+    const struct ir_for *l = vectorize_loop_of(w);
+    struct arena *a = w->p->arena;
+    struct ir_block block = {0};
+    struct ir_stmt *loop =
+        ir_stmt_for(a, l->var, l->from, l->to, l->step, AXIS_serial);
+    ir_stmt_from(loop, w->stmt);
+    ir_append(a, &loop->u.loop.body, s);
+    ir_append(a, &block, loop);
+    return ir_copy_block(a, &block, NULL, NULL);
+}
+
+// Append the asynchronous copies of `n` neighbours each that make up one of all
+// lanes; `from` is what they read, zeros where `condition` fails.
+static void append_copies(struct widen *w, struct ir_stmt *s, unsigned n,
+                          const struct ir_expr *from, struct ir_expr *condition,
+                          struct ir_block *out)
+{
+    struct arena *a = w->p->arena;
+    struct ir_buffer *b = s->u.store.buffer, *source = from->u.buffer;
+    struct ir_expr *zero =
+        condition ? ir_broadcast(a, s->u.store.value->args[2], n) : NULL;
+    for (unsigned k = 0; k < w->lanes; k += n) {
+        struct ir_expr *x =
+            ir_load(a, source, source->rank,
+                    vectorize_ramp(w, source, from->args, k, n));
+        x = condition ? ir_select(a, condition, x, zero) : x;
+        append_store(w, out, s, vectorize_ramp(w, b, s->u.store.index, k, n),
+                     x);
+    }
+}
+
+// Widen an asynchronous copy: as few vectors as alignment allows; where not all
+// lanes are known to copy, lane by lane.  Returns false if it has to stay
+// scalar.
+static bool vectorize_copy(struct widen *w, struct ir_stmt *s,
+                           struct ir_block *out)
+{
+    const struct ir_expr *from = copies_source(s);
+    struct ir_expr *x = s->u.store.value;
+    struct ir_expr *condition = from && x != from ? x->args[0] : NULL;
+    unsigned n =
+        vectorize_contiguous(w, s->u.store.buffer, s->u.store.index, s->span);
+    unsigned most =
+        from ? vectorize_contiguous(w, from->u.buffer, from->args, from->span)
+             : 0;
+    n = n < most ? n : most;
+    if (n == 0)
+        return false;
+    struct ir_expr *same = condition ? vectorize_same(w, condition) : NULL;
+    if (!condition || same) {
+        append_copies(w, s, n, from, same, out);
+        return true;
+    }
+    struct ir_expr *all = in_all_lanes(w, condition);
+    if (!all || w->vectors.n)
+        return false;
+    struct ir_stmt *branch = ir_stmt_if(w->p->arena, all);
+    branch->u.branch.otherwise = scalar_loop(w, s);
+    append_copies(w, s, n, from, NULL, &branch->u.branch.then);
+    append(w, out, branch, s);
+    return true;
+}
+
+// Widen a branch: under a condition that is the same in all lanes; or, if no
+// vector variable is in sight, under one that holds in all, and lane by lane
+// where it does not.
+static bool vectorize_branch(struct widen *w, struct ir_stmt *s,
+                             struct ir_block *out)
+{
+    struct arena *a = w->p->arena;
+    struct ir_expr *c = s->u.branch.cond;
+    struct ir_expr *same = vectorize_same(w, c);
+    struct ir_expr *all = same ? same : in_all_lanes(w, c);
+    bool uniform = same != NULL;
+    if (!all || (!uniform && (w->vectors.n || s->u.branch.otherwise.n)))
+        return false;
+    struct ir_stmt *branch = ir_stmt_if(a, all);
+    branch->u.branch.otherwise =
+        uniform ? (struct ir_block){0} : scalar_loop(w, s);
+    append(w, out, branch, s);
+    return vectorize_block(w, &s->u.branch.then, &branch->u.branch.then) &&
+           (!uniform || vectorize_block(w, &s->u.branch.otherwise,
+                                        &branch->u.branch.otherwise));
+}
+
+// Widen a loop whose range is the same in all lanes.
+static bool vectorize_loop(struct widen *w, struct ir_stmt *s,
+                           struct ir_block *out)
+{
+    struct ir_for *l = &s->u.loop;
+    if (vectorize_varies(w, l->from) || vectorize_varies(w, l->to) ||
+        vectorize_varies(w, l->step))
+        return false;
+    struct ir_block body = {0};
+    struct facts_mark here = facts_mark(w->facts);
+    facts_enter(w->facts, s);
+    bool good = vectorize_block(w, &l->body, &body);
+    facts_leave(w->facts, here);
+    l->body = body;
+    ir_append(w->p->arena, out, s);
+    return good;
+}
+
+// Widen a statement; false if it has to stay scalar.
+static bool vectorize_stmt(struct widen *w, struct ir_stmt *s,
+                           struct ir_block *out)
+{
+    struct ir_var *vector;
+    switch (s->kind) {
+    case STMT_for: return vectorize_loop(w, s, out);
+    case STMT_if: return vectorize_branch(w, s, out);
+    case STMT_let:
+    case STMT_var: vectorize_declaration(w, s, out); return true;
+    case STMT_store:
+        if (s->u.store.is_async)
+            return vectorize_copy(w, s, out);
+        vectorize_store(w, s, out);
+        return true;
+    case STMT_assign:
+        vector = map_get(&w->vectors, s->u.let.var);
+        if (vector)
+            append(w, out,
+                   ir_stmt_assign(w->p->arena, vector,
+                                  vectorize_expr(w, s->u.let.value)),
+                   s);
+        return vector != NULL;
+    case STMT_eval:
+    case STMT_tma_load:
+    case STMT_tma_store:
+    case STMT_bulk_load:
+    case STMT_bulk_store:
+    case STMT_alloc:
+    case STMT_barrier:
+    case STMT_sync:
+    case STMT_matrix:
+    case STMT_stage:
+    case STMT_launch:
+    case STMT_COUNT: return false;
+    }
+    return false;
+}
+
+// Widen the statements of a block; false if one has to stay scalar.
+static bool vectorize_block(struct widen *w, struct ir_block *block,
+                            struct ir_block *out)
+{
+    for (size_t i = 0; i < block->n; i++) {
+        if (!vectorize_stmt(w, block->at[i], out))
+            return false;
+    }
+    return true;
+}
+
+// A look at the accesses of the arrays that the body writes.
+struct conflict {
+    struct widen *w;
+    const struct ir_stmt *store; // the first to an array
+    struct ir_block *body;
+    bool found; // an iteration may touch what another writes
+};
+
+// Note an atomic, a vector, or an access elsewhere in the array.
+static void see_access(struct ir_expr *x, void *context)
+{
+    struct conflict *c = context;
+    unsigned flags = ir_op_info(x->op)->flags;
+    c->found |= (flags & OP_WRITES) || x->type.lanes > 1;
+    if (x->op != OP_load || x->u.buffer != c->store->u.store.buffer)
+        return;
+    for (uint32_t i = 0; i < x->n; i++)
+        c->found |= !ir_expr_equal(x->args[i], c->store->u.store.index[i]);
+}
+
+// Note a store elsewhere in the array.
+static void see_other_store(struct ir_stmt *s, void *context)
+{
+    struct conflict *c = context;
+    if (s->kind != STMT_store || s->u.store.buffer != c->store->u.store.buffer)
+        return;
+    for (uint32_t i = 0; i < s->u.store.n; i++)
+        c->found |=
+            !ir_expr_equal(s->u.store.index[i], c->store->u.store.index[i]);
+}
+
+// Look at all accesses of the array that a statement stores to: each must be
+// at the same index, which is another in each iteration.
+static void see_store(struct ir_stmt *s, void *context)
+{
+    struct conflict *c = context;
+    if (s->kind != STMT_store)
+        return;
+    c->store = s;
+    bool moves = false;
+    for (uint32_t i = 0; i < s->u.store.n; i++) {
+        struct arena *a = c->w->p->scratch;
+        struct affine form = affine_of(a, s->u.store.index[i]), rest;
+        int64_t factor = 0;
+        moves |= affine_linear(a, &form, vectorize_loop_of(c->w)->var, &factor,
+                               &rest) &&
+                 factor != 0;
+    }
+    c->found |= !moves;
+    ir_each_expr_in(c->body, see_access, c);
+    ir_each_stmt(c->body, see_other_store, c);
+}
+
+// Put the values of `let`s of an index type in place of their names.
+static void expand_lets(struct widen *w, struct ir_block *block)
+{
+    for (size_t i = 0; i < block->n;) {
+        struct ir_block *inside[IR_BLOCKS_MOST];
+        struct ir_stmt *s = block->at[i];
+        uint32_t n = ir_stmt_blocks(s, inside);
+        for (uint32_t k = 0; k < n; k++)
+            expand_lets(w, inside[k]);
+        if (s->kind != STMT_let || !type_is_index(s->u.let.var->type) ||
+            !ir_is_stable(s->u.let.value)) {
+            i++;
+            continue;
+        }
+        struct map vars = {.arena = w->p->scratch};
+        map_set(&vars, s->u.let.var, s->u.let.value);
+        ir_splice(w->p->arena, block, i, &(struct ir_block){0});
+        ir_substitute_in(w->p->arena, block, &vars, NULL);
+    }
+}
+
+// Align the arrays as their accesses ask for.
+static void align_arrays(const struct widen *w)
+{
+    for (size_t i = 0; i < w->accesses.n; i++) {
+        const struct vectorize_access *x = &w->accesses.at[i];
+        if (x->buffer->align < x->bytes)
+            x->buffer->align = x->bytes;
+    }
+}
+
+bool vectorize_body(struct widen *w, struct ir_block *out)
+{
+    w->vectors = (struct map){.arena = w->p->scratch};
+    struct ir_block body =
+        ir_copy_block(w->p->arena, &vectorize_loop_of(w)->body, NULL, NULL);
+    expand_lets(w, &body);
+    struct conflict c = {.w = w, .body = &body};
+    ir_each_stmt(&body, see_store, &c);
+    if (c.found || !vectorize_block(w, &body, out) || w->accesses.n == 0)
+        return false;
+    align_arrays(w);
+    return true;
+}

@@ -1,0 +1,65 @@
+// The body of a vector loop as operations on vectors.
+
+#ifndef PASSES_LOWER_VECTORIZE_BODY_H
+#define PASSES_LOWER_VECTORIZE_BODY_H
+
+#include "ir/base/map.h"
+#include "passes/analysis/facts.h"
+#include "passes/pass.h"
+
+// A vector access of an array.
+struct vectorize_access {
+    struct ir_buffer *buffer;
+    uint32_t bytes;
+};
+
+// Why accesses of neighbours stay scalar.
+struct vectorize_fault {
+    const struct ir_buffer *array; // NULL: there is none
+    struct span span;              // of the access
+    bool is_aligned;               // it is not seen that they are neighbours
+};
+
+// What is widened: all iterations of a loop at once.
+struct widen {
+    struct pass *p;
+    struct facts *facts;  // at the loop
+    struct ir_stmt *stmt; // the loop
+    unsigned lanes;       // its iterations
+    struct map vectors;   // variables of its body -> their vector variables
+    struct VEC(struct vectorize_access) accesses; // made so far
+    struct vectorize_fault fault;                 // of the first access
+};
+
+// Return the loop's body on vectors, or false if it has to stay scalar: an
+// iteration may depend on another, or nothing in memory is contiguous.
+bool vectorize_body(struct widen *w, struct ir_block *out);
+
+// ---- vectorize_access.c
+
+// Return the loop.
+const struct ir_for *vectorize_loop_of(const struct widen *w);
+
+// Return whether an expression differs from lane to lane.
+bool vectorize_varies(const struct widen *w, const struct ir_expr *x);
+
+// Return a condition that holds in each lane where `c` does, the same in all
+// lanes; NULL if they may differ.
+struct ir_expr *vectorize_same(const struct widen *w, struct ir_expr *c);
+
+// Return what an expression is in a lane.
+struct ir_expr *vectorize_in_lane(const struct widen *w, struct ir_expr *x,
+                                  unsigned k);
+
+// Return how many elements each access may have when the lanes select
+// neighbours, aligned, in the array; 0 if they do not.  What may be neighbours,
+// but is not proved to be, is noted as a fault at `span`.
+unsigned vectorize_contiguous(struct widen *w, const struct ir_buffer *b,
+                              struct ir_expr *const *index, struct span span);
+
+// Return the index of the access of n neighbours that starts at a lane.
+struct ir_expr **vectorize_ramp(struct widen *w, struct ir_buffer *b,
+                                struct ir_expr *const *index, unsigned lane,
+                                unsigned n);
+
+#endif

@@ -1,0 +1,79 @@
+// The parting of a loop: what the parts of the pass `warp_specialize` share.
+
+#ifndef PASSES_LOWER_WARP_SPECIALIZE_H
+#define PASSES_LOWER_WARP_SPECIALIZE_H
+
+#include "passes/lower/cluster.h"
+#include "passes/lower/ring_state.h"
+#include "passes/lower/slots.h"
+#include "passes/pass.h"
+
+enum { GROUP_WARPS = 4, WARP_LANES = 32 };
+
+// A loop that is parted.
+struct roles {
+    struct pass *p;
+    struct ir_stmt *group, *loop; // over warpgroups; pipelined
+    struct ir_path path;          // from the kernel's body to the loop
+    uint32_t at;                  // of the group in the path
+    struct ring ring;
+    struct cluster cluster;                 // of the blocks
+    int64_t slots, consumers, registers[2]; // of the producer, the consumers
+    int64_t in_flight;     // iterations that a slot is handed back late
+    struct ir_stmt *tiles; // the loop whose iterations the consumers take in
+                           // turns; NULL: they share each
+    bool has_boxes, has_copies; // some fills are by tma, by cp_async
+    struct ir_buffer *full, *empty;
+    struct ir_buffer *order; // by which consumers take turns
+};
+
+// Report why a marked loop cannot be parted; returns false.
+bool roles_report(struct roles *r, const char *why);
+
+// Return whether a loop of the path is over the threads of a warpgroup.
+bool roles_is_thread(const struct roles *r, uint32_t i);
+
+// Declare `n` mbarriers, which only these passes order, in a block.
+struct ir_buffer *roles_declare(struct roles *r, const char *name, int64_t n,
+                                struct ir_block *out);
+
+// Return the count of one role's iterations, which starts in a block, at the
+// `first` that is its; NULL: at 0.
+struct turns roles_turns(struct roles *r, struct ir_expr *first,
+                         struct ir_block *out);
+
+// Append a loop, and return its body.
+struct ir_block *roles_append_loop(struct roles *r, struct ir_block *out,
+                                   const char *name, int64_t n, enum axis axis,
+                                   struct ir_var **var);
+
+// Append a loop over `n` lanes of each warp, once all of its lanes have come to it,
+// and return its body.
+struct ir_block *roles_append_lanes(struct roles *r, struct ir_block *out,
+                                    int64_t n, struct ir_var **var);
+
+// Append the loops of the producer: those around the marked loop and itself,
+// with nothing in them but the copies, run by one thread if these are boxes;
+// false after reporting.
+bool roles_produce(struct roles *r, struct ir_block *out);
+
+// Find out whether the consumers take tiles in turns; false if they cannot, after
+// reporting.
+bool roles_check_pingpong(struct roles *r);
+
+// Append the mbarriers by which consumers take turns, if they do.
+void roles_append_order(struct roles *r, struct ir_block *out);
+
+// Return the first iteration of a consumer's own; NULL: 0.
+struct ir_expr *roles_first(struct roles *r);
+
+// Let each consumer walk its own tiles, if they take them in turns; what it counts
+// begins in a block.
+void roles_take_turns(struct roles *r, const struct turns *turns,
+                      struct ir_block *out);
+
+// Let the loop wait for full slots, use them and hand them back; what it counts
+// begins in a block.
+void roles_consume(struct roles *r, struct ir_block *out);
+
+#endif

@@ -1,0 +1,196 @@
+// Consumers that take tiles in turns: while one stores a tile, another one
+// multiplies the next.
+//
+//   for w in 0..1 @warpgroup {                for w in 0..3 @warpgroup { if w < 2 {
+//     for tile in block..m step s               var turn = w * n % 8
+//             @pingpong(2) {                    var round = 1 - min(w, 1)
+//       for k in 0..n @pipeline(4) ... {        for tile in block + w * s..m step 2 * s {
+//         copies of S                             mbarrier_wait(order[w], round % 2)
+//         use S                                   for k in 0..n { ... (turn + k) % 4 ... }
+//       }                                  =>     mbarrier_arrive(order[(w + 1) % 2])
+//       C_pad = ...                               turn = (turn + n) % 8
+//       C = C_pad                                 C_pad[w, ...] = ...
+//     }                                           C = C_pad[w]
+//   }                                             turn = (turn + n) % 8
+//                                                 round = (round + 1) % 2
+//                                               }
+//                                             } else { copies, tile after tile } }
+//
+// The producer fills the ring tile after tile, so iteration k of tile number t of
+// the block is number t * n + k of the ring: each consumer leaves out those of the
+// others.  The parity of a phase tells only two of them apart, so a consumer looks
+// for its first slot when the one before it has seen its last: as the tiles
+// follow one another, so do their products.  Arrays in shared memory that a
+// consumer writes are its own.
+
+#include "passes/lower/warp_specialize.h"
+
+#include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/layout.h"
+#include "ir/walk.h"
+#include "passes/analysis/pingpong.h"
+#include "passes/lower/mbarriers.h"
+
+// Report why tiles cannot be taken in turns.  Returns false.
+static bool report(struct roles *r, const char *why)
+{
+    diag_error(r->p->diags, r->tiles->span, D_pingpong_shape,
+               r->tiles->u.loop.var->name, why);
+    return false;
+}
+
+bool roles_check_pingpong(struct roles *r)
+{
+    struct ir_stmt *s = r->path.stmts[r->at + 1];
+    const struct ir_attr *mark = ir_loop_mark(s, "pingpong");
+    if (!mark)
+        return true;
+    r->tiles = s;
+    const char *wrong =
+        pingpong_fault(r->p->scratch, r->p->kernel, r->group, s, r->loop);
+    if (wrong)
+        return report(r, wrong);
+    if (!pingpong_number(mark->value)) {
+        diag_error(r->p->diags, s->span, D_pingpong_number,
+                   (long long)mark->value);
+        return false;
+    }
+    r->consumers = mark->value;
+    return true;
+}
+
+// Return how often the ring is used in a tile.
+static struct ir_expr *uses_of_tile(struct roles *r)
+{
+    struct arena *a = r->p->arena;
+    struct ir_expr *n = ir_int(a, 1);
+    for (uint32_t i = r->at + 2; i < r->path.n; i++) {
+        if (!roles_is_thread(r, i))
+            n = ir_mul(a, n, ir_for_extent(a, &r->path.stmts[i]->u.loop));
+    }
+    return n;
+}
+
+// Return the number of a consumer.
+static struct ir_expr *consumer(struct roles *r)
+{
+    return ir_read(r->p->arena, r->group->u.loop.var);
+}
+
+struct ir_expr *roles_first(struct roles *r)
+{
+    return r->tiles ? ir_mul(r->p->arena, consumer(r), uses_of_tile(r)) : NULL;
+}
+
+// The arrays in shared memory that consumers write: the context of see_array.
+struct own {
+    struct arena *arena;
+    struct ir_block *group; // what a consumer does
+    struct ring all;        // the arrays
+};
+
+// Note the declaration of an array that consumers write.
+static void see_array(struct ir_stmt *s, void *context)
+{
+    struct own *own = context;
+    if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_shared &&
+        ir_block_writes(own->group, s->u.buffer))
+        vec_push(own->arena, &own->all.arrays, s->u.buffer);
+}
+
+// Give each consumer arrays of its own.
+static void part_arrays(struct roles *r)
+{
+    struct arena *a = r->p->arena;
+    struct own own = {.arena = r->p->scratch, .group = &r->group->u.loop.body};
+    ir_each_stmt(&r->p->kernel->body, see_array, &own);
+    for (size_t i = own.all.arrays.n; i-- > 0;) {
+        if (slots_has(&r->ring, own.all.arrays.at[i]))
+            continue;
+        struct ring one = {0};
+        vec_push(r->p->scratch, &one.arrays, own.all.arrays.at[i]);
+        layout_stack(a, one.arrays.at[0], ir_int(a, r->consumers));
+        slots_use(a, &one, own.group, consumer(r));
+    }
+}
+
+// Return the statement of a tile that uses the ring, and the block it stands in.
+static struct ir_stmt *ring_of_tile(struct roles *r, struct ir_block **block)
+{
+    uint32_t i = r->at + 2;
+    while (roles_is_thread(r, i))
+        i++;
+    *block = r->path.blocks[i];
+    return r->path.stmts[i];
+}
+
+void roles_append_order(struct roles *r, struct ir_block *out)
+{
+    struct ir_var *turn;
+    if (!r->tiles)
+        return;
+    r->order = roles_declare(r, "order", r->consumers, out);
+    out = roles_append_loop(r, out, "turn", r->consumers, AXIS_unroll, &turn);
+    mbarriers_append(r->p->arena, out, OP_mbarrier_init, r->order,
+                     ir_read(r->p->arena, turn),
+                     ir_int(r->p->arena, GROUP_WARPS), r->loop);
+}
+
+// Let a consumer use the ring in its turn, of which `rounds` counts those before.
+static void take_ring(struct roles *r, const struct turns *rounds)
+{
+    struct arena *a = r->p->arena;
+    struct ir_var *one;
+    struct ir_block *block, before = {0}, behind = {0};
+    const struct ir_stmt *ring = ring_of_tile(r, &block);
+    struct ir_expr *next =
+        ir_binary(a, OP_mod, ir_add(a, consumer(r), ir_int(a, 1)),
+                  ir_int(a, r->consumers));
+    mbarriers_append(a, &before, OP_mbarrier_wait, r->order, consumer(r),
+                     ring_state_parity(rounds, ir_read(a, rounds->before), 0),
+                     r->loop);
+    struct ir_block *last = roles_append_lanes(r, &behind, 1, &one);
+    mbarriers_append(a, last, OP_mbarrier_arrive, r->order, next, NULL,
+                     r->loop);
+    size_t at = 0;
+    while (block->at[at] != ring)
+        at++;
+    for (size_t i = 0; i < behind.n; i++)
+        ir_insert(a, block, at + 1 + i, behind.at[i]);
+    ir_insert(a, block, at, before.at[0]);
+}
+
+// Let a consumer walk the tiles that are its own.
+static void walk_own(struct roles *r)
+{
+    struct arena *a = r->p->arena;
+    struct ir_for *tiles = &r->tiles->u.loop;
+    tiles->from = ir_add(a, tiles->from, ir_mul(a, consumer(r), tiles->step));
+    tiles->step = ir_mul(a, tiles->step, ir_int(a, r->consumers));
+    tiles->attrs.n = 0;
+}
+
+void roles_take_turns(struct roles *r, const struct turns *turns,
+                      struct ir_block *out)
+{
+    struct arena *a = r->p->arena;
+    struct map vars = {.arena = r->p->scratch};
+    struct turns rounds = {.p = r->p, .loop = r->loop, .slots = 1};
+    if (!r->tiles)
+        return;
+    struct ir_block *tile = &r->tiles->u.loop.body;
+    struct ir_expr *one = ir_int(a, 1);
+    map_set(&vars, r->group->u.loop.var, ir_int(a, 0));
+    ir_substitute_in(a, &r->group->u.loop.body, &vars, NULL);
+    part_arrays(r);
+    ring_state_declare(&rounds, "round",
+                       ir_sub(a, one, ir_binary(a, OP_min, consumer(r), one)),
+                       out);
+    take_ring(r, &rounds);
+    ir_append(a, tile,
+              ring_state_next(turns, ir_mul(a, uses_of_tile(r),
+                                            ir_int(a, r->consumers - 1))));
+    ir_append(a, tile, ring_state_next(&rounds, one));
+    walk_own(r);
+}

@@ -1,0 +1,161 @@
+// The role that copies: it waits for a slot to be free and fills it, as far
+// ahead as there are slots (warp_specialize.c).
+
+#include "passes/lower/warp_specialize.h"
+
+#include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/walk.h"
+#include "passes/analysis/copies.h"
+#include "passes/lower/async_copies.h"
+#include "passes/lower/mbarriers.h"
+#include "passes/lower/tma_copies.h"
+
+// Append loops over some warps of the warpgroup and some lanes of each, and
+// return the innermost block.
+static struct ir_block *append_group(struct roles *r, struct ir_block *out,
+                                     int64_t warps, int64_t lanes)
+{
+    struct ir_var *var;
+    out = roles_append_loop(r, out, warps == 1 ? "one" : "warp", warps,
+                            AXIS_warp, &var);
+    return roles_append_loop(r, out, lanes == 1 ? "one" : "lane", lanes,
+                             AXIS_lane, &var);
+}
+
+// Append the copies of boxes of one iteration, all signalling its slot.
+static bool append_boxes(struct roles *r, struct facts *facts,
+                         struct ir_block *fills, struct ir_expr *slot,
+                         struct ir_block *out)
+{
+    struct arena *a = r->p->arena;
+    struct ir_block loads = {0};
+    struct ir_expr *bytes = ir_int(a, 0);
+    struct tensor_signal signal = {r->full, 1, arena_new(a, struct ir_expr *)};
+    signal.index[0] = slot;
+    for (size_t i = 0; i < fills->n; i++) {
+        struct tma_tile box = {0};
+        if (copies_only(fills->at[i]))
+            continue;
+        const char *wrong =
+            cluster_boxes(r->p, facts, &r->cluster, fills->at[i], &box);
+        if (wrong)
+            return roles_report(r, wrong);
+        bytes = ir_add(a, bytes, tma_copies_bytes(a, &box));
+        tma_copies_append(r->p, &box, &signal, &loads);
+    }
+    mbarriers_append(a, out, OP_mbarrier_expect, r->full, slot, bytes, r->loop);
+    for (size_t i = 0; i < loads.n; i++)
+        ir_append(a, out, ir_stmt_from(loads.at[i], r->loop));
+    return true;
+}
+
+// Append the copies by all threads, each of which then arrives.
+static void append_threads(struct roles *r, struct ir_block *fills,
+                           struct ir_expr *slot, struct ir_block *out)
+{
+    for (size_t i = 0; i < fills->n; i++) {
+        struct ir_block one = {.at = &fills->at[i], .n = 1};
+        if (!copies_only(fills->at[i]))
+            continue;
+        async_copies_start(&one);
+        ir_append(r->p->arena, out, fills->at[i]);
+    }
+    mbarriers_append(r->p->arena, out, OP_mbarrier_arrive_copied, r->full, slot,
+                     NULL, r->loop);
+}
+
+// What the producer has in place of the consumers' variables, knows and counts.
+struct producer {
+    struct map vars;
+    struct facts facts;
+    struct turns turns;
+};
+
+// Append the copies of one iteration, which is number `n`: below one thread, or
+// where all of them copy.
+static bool append_copies(struct roles *r, struct producer *of,
+                          struct ir_expr *n, struct ir_block *out)
+{
+    struct arena *a = r->p->arena;
+    struct ir_block fills = {0};
+    struct ir_expr *slot = ring_state_slot(&of->turns, n);
+    for (size_t i = 0; i < r->ring.fills.n; i++)
+        ir_append(a, &fills, r->ring.fills.at[i]);
+    fills = ir_copy_block(a, &fills, &of->vars, NULL);
+    slots_use(a, &r->ring, &fills, slot);
+    mbarriers_append(a, out, OP_mbarrier_wait, r->empty, slot,
+                     ring_state_parity(&of->turns, n, 1), r->loop);
+    struct ir_block *one = out;
+    if (r->has_boxes && r->has_copies)
+        one = append_group(r, out, 1, 1);
+    if (r->has_boxes && !append_boxes(r, &of->facts, &fills, slot, one))
+        return false;
+    if (r->has_copies)
+        append_threads(r, &fills, slot, out);
+    return true;
+}
+
+// Append a name that is declared around the loop.
+static void append_name(struct roles *r, struct producer *of,
+                        const struct ir_stmt *let, struct ir_block *out)
+{
+    struct arena *a = r->p->arena;
+    const struct ir_var *old = let->u.let.var;
+    struct ir_var *var =
+        ir_var_new(a, old->name, old->type, VAR_let, old->span);
+    struct ir_stmt *s = ir_stmt_let(
+        a, var, ir_substitute(a, let->u.let.value, &of->vars, NULL));
+    map_set(&of->vars, old, ir_read(a, var));
+    ir_append(a, out, ir_stmt_from(s, let));
+    facts_enter(&of->facts, s);
+}
+
+// Append the names in front of a loop of the path, and one like it unless it is
+// over threads; returns the block inside.
+static struct ir_block *append_like(struct roles *r, struct producer *of,
+                                    uint32_t at, struct ir_block *out)
+{
+    struct arena *a = r->p->arena;
+    const struct ir_block *block = r->path.blocks[at];
+    const struct ir_for *l = &r->path.stmts[at]->u.loop;
+    for (size_t i = 0; block->at[i] != r->path.stmts[at]; i++) {
+        if (block->at[i]->kind == STMT_let)
+            append_name(r, of, block->at[i], out);
+    }
+    if (roles_is_thread(r, at))
+        return out;
+    struct ir_var *var =
+        ir_var_new(a, l->var->name, l->var->type, VAR_loop, l->var->span);
+    struct ir_stmt *s =
+        ir_stmt_for(a, var, ir_substitute(a, l->from, &of->vars, NULL),
+                    ir_substitute(a, l->to, &of->vars, NULL),
+                    ir_substitute(a, l->step, &of->vars, NULL), AXIS_serial);
+    map_set(&of->vars, l->var, ir_read(a, var));
+    ir_append(a, out, ir_stmt_from(s, r->path.stmts[at]));
+    facts_enter(&of->facts, s);
+    return &s->u.loop.body;
+}
+
+bool roles_produce(struct roles *r, struct ir_block *out)
+{
+    struct arena *a = r->p->arena;
+    struct producer of = {.vars = {.arena = r->p->scratch}};
+    const struct ir_for *loop = &r->loop->u.loop;
+    struct ir_block *around = NULL;
+    facts_start(&of.facts, r->p->scratch, r->p->kernel);
+    facts_enter_path(&of.facts, &r->path, r->at);
+    out = r->has_copies ? append_group(r, out, GROUP_WARPS, WARP_LANES)
+                        : append_group(r, out, 1, 1);
+    of.turns = roles_turns(r, NULL, out);
+    for (uint32_t i = r->at + 1; i < r->path.n; i++) {
+        around = out;
+        out = append_like(r, &of, i, out);
+    }
+    struct ir_expr *n =
+        ir_substitute(a, ir_for_extent(a, loop), &of.vars, NULL);
+    if (of.turns.before)
+        ir_append(a, around, ring_state_next(&of.turns, n));
+    struct ir_expr *k = ir_substitute(a, ir_read(a, loop->var), &of.vars, NULL);
+    return append_copies(r, &of, ring_state_count(&of.turns, k), out);
+}
