@@ -2,6 +2,7 @@
 
 #include "frontend/check.h"
 
+#include "ir/accesses.h"
 #include "ir/base/num.h"
 #include "ir/build.h"
 #include "ir/check.h"

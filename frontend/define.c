@@ -15,6 +15,7 @@
 
 #include "frontend/define.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/walk.h"

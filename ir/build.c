@@ -382,13 +382,10 @@ struct ir_stmt *ir_stmt_store(struct arena *a, struct ir_buffer *buffer,
     return s;
 }
 
-struct ir_stmt *ir_stmt_tensor_copy(struct arena *a, enum ir_stmt_kind kind,
-                                    const struct ir_tensor_copy *copy)
+struct ir_stmt *ir_stmt_copy(struct arena *a, const struct ir_copy *copy)
 {
-    struct ir_stmt *s = stmt(a, kind, copy->at[0]);
+    struct ir_stmt *s = stmt(a, STMT_copy, copy->far.index[0]);
     s->u.copy = *copy;
-    if (copy->map)
-        s->u.copy.n_at = copy->map->buffer->rank;
     return s;
 }
 

@@ -108,9 +108,8 @@ struct ir_stmt *ir_stmt_assign(struct arena *a, struct ir_var *var,
 struct ir_stmt *ir_stmt_store(struct arena *a, struct ir_buffer *buffer,
                               uint32_t n, struct ir_expr *const *index,
                               struct ir_expr *value);
-// A copy of a box, whose map says of which array, or of a piece.
-struct ir_stmt *ir_stmt_tensor_copy(struct arena *a, enum ir_stmt_kind kind,
-                                    const struct ir_tensor_copy *copy);
+// A copy by TMA.
+struct ir_stmt *ir_stmt_copy(struct arena *a, const struct ir_copy *copy);
 struct ir_stmt *ir_stmt_eval(struct arena *a, struct ir_expr *value);
 struct ir_stmt *ir_stmt_alloc(struct arena *a, struct ir_buffer *buffer);
 struct ir_stmt *ir_stmt_barrier(struct arena *a);

@@ -307,10 +307,7 @@ static void check_stmt(struct checking *c, const struct ir_stmt *s)
     case STMT_stage: check_stage(c, &s->u.stage); break;
     case STMT_launch: check_launch(c, &s->u.launch); break;
     case STMT_matrix: check_matrix(c, s); break;
-    case STMT_tma_load:
-    case STMT_tma_store:
-    case STMT_bulk_load:
-    case STMT_bulk_store: check_tensor_copy(c, s); break;
+    case STMT_copy: check_copy(c, s); break;
     case STMT_barrier:
     case STMT_sync:
         check_must(c, s->kind == STMT_barrier || s->u.sync.kind < SYNC_grid,

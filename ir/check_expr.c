@@ -19,10 +19,7 @@ static void name_stmt(struct buf *out, const struct ir_stmt *s)
     case STMT_alloc: name = s->u.buffer->name; break;
     case STMT_stage: name = s->u.stage.name; break;
     case STMT_launch: name = s->u.launch.name; break;
-    case STMT_tma_load:
-    case STMT_tma_store:
-    case STMT_bulk_load:
-    case STMT_bulk_store: name = s->u.copy.buffer->name; break;
+    case STMT_copy: name = s->u.copy.near.buffer->name; break;
     case STMT_if:
     case STMT_eval:
     case STMT_barrier:
@@ -30,7 +27,9 @@ static void name_stmt(struct buf *out, const struct ir_stmt *s)
     case STMT_matrix:
     case STMT_COUNT: break;
     }
-    buf_printf(out, "%s%s%s: ", stmt_name(s->kind), *name ? " " : "", name);
+    const char *word =
+        s->kind == STMT_copy ? ir_copy_word(&s->u.copy) : stmt_name(s->kind);
+    buf_printf(out, "%s%s%s: ", word, *name ? " " : "", name);
 }
 
 bool check_must(struct checking *c, bool holds, const struct ir_expr *x,

@@ -60,6 +60,6 @@ void check_index(struct checking *c, const struct ir_buffer *b, uint32_t n,
 void check_maps(struct checking *c, const struct ir_buffer *b);
 
 // Check a copy by a tensor map.
-void check_tensor_copy(struct checking *c, const struct ir_stmt *s);
+void check_copy(struct checking *c, const struct ir_stmt *s);
 
 #endif

@@ -49,15 +49,15 @@ static struct ir_map *new_map(struct copying *c, struct ir_map *map)
     return by ? by : map;
 }
 
-// Let a copy of a box, whose expressions are done, be one between the arrays
+// Let a copy by TMA, whose expressions are done, be one between the arrays
 // that stand for its own.
-static void redirect_copy(struct copying *c, struct ir_tensor_copy *copy)
+static void redirect_copy(struct copying *c, struct ir_copy *copy)
 {
     copy->map = copy->map ? new_map(c, copy->map) : NULL;
-    copy->piece_of = copy->map ? NULL : new_buffer(c, copy->piece_of);
-    copy->buffer = new_buffer(c, copy->buffer);
-    if (copy->barrier)
-        copy->barrier = new_buffer(c, copy->barrier);
+    copy->far.buffer = new_buffer(c, copy->far.buffer);
+    copy->near.buffer = new_buffer(c, copy->near.buffer);
+    if (copy->signal.buffer)
+        copy->signal.buffer = new_buffer(c, copy->signal.buffer);
 }
 
 // Return an access of another array.
@@ -146,7 +146,7 @@ static void substitute_stmt(struct ir_stmt *s, void *context)
         s->u.let.var = new_var(c, s->u.let.var);
     if (s->kind == STMT_store)
         s->u.store.buffer = new_buffer(c, s->u.store.buffer);
-    if (ir_is_tensor_copy(s))
+    if (s->kind == STMT_copy)
         redirect_copy(c, &s->u.copy);
     if (s->kind == STMT_launch)
         redirect_noalias(c, &s->u.launch);
@@ -235,13 +235,12 @@ static void copy_launch(struct copying *c, struct ir_launch *l)
     l->body = copy_stmts(c, &l->body);
 }
 
-// Copy what is particular to a copy of a box.
-static void copy_tensor_copy(struct copying *c, struct ir_tensor_copy *copy)
+// Copy what is particular to a copy by TMA.
+static void copy_copy(struct copying *c, struct ir_copy *copy)
 {
-    copy->at = substitute_all(c, copy->n_at, copy->at);
-    copy->index = substitute_all(c, copy->n, copy->index);
-    copy->barrier_index =
-        substitute_all(c, copy->n_barrier, copy->barrier_index);
+    copy->far.index = substitute_all(c, copy->far.n, copy->far.index);
+    copy->near.index = substitute_all(c, copy->near.n, copy->near.index);
+    copy->signal.index = substitute_all(c, copy->signal.n, copy->signal.index);
     copy->multicast = substitute(c, copy->multicast);
     redirect_copy(c, copy);
 }
@@ -265,10 +264,7 @@ static struct ir_stmt *copy_stmt(struct copying *c, const struct ir_stmt *old)
         s->u.store.value = substitute(c, s->u.store.value);
         s->u.store.buffer = new_buffer(c, s->u.store.buffer);
         break;
-    case STMT_tma_load:
-    case STMT_tma_store:
-    case STMT_bulk_load:
-    case STMT_bulk_store: copy_tensor_copy(c, &s->u.copy); break;
+    case STMT_copy: copy_copy(c, &s->u.copy); break;
     case STMT_if:
         s->u.branch.cond = substitute(c, s->u.branch.cond);
         s->u.branch.then = copy_stmts(c, &s->u.branch.then);

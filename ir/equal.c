@@ -260,27 +260,31 @@ static bool same_matrix(struct comparison *c, const struct ir_stmt *a,
                       "conditions of an instruction");
 }
 
-// Compare two copies of boxes.
-static bool same_tensor_copy(struct comparison *c,
-                             const struct ir_tensor_copy *a,
-                             const struct ir_tensor_copy *b)
+// Compare two elements of arrays; of none, both must be none.
+static bool same_place(struct comparison *c, const struct ir_place *a,
+                       const struct ir_place *b)
 {
-    return same(c,
+    if (!a->buffer || !b->buffer)
+        return a->buffer == b->buffer;
+    return matches(c, a->buffer, b->buffer) && a->n == b->n &&
+           same_exprs(c, a->n, a->index, b->index);
+}
+
+// Compare two copies by TMA.
+static bool same_copy(struct comparison *c, const struct ir_copy *a,
+                      const struct ir_copy *b)
+{
+    return same(c, a->transport == b->transport && a->is_load == b->is_load,
+                "kinds of a copy") &&
+           same(c,
                 !a->map == !b->map && (!a->map || matches(c, a->map, b->map)) &&
                     a->elements == b->elements,
                 "tensor maps copied by") &&
-           same(c, matches(c, a->piece_of, b->piece_of), "arrays of a piece") &&
-           same(c, matches(c, a->buffer, b->buffer), "arrays of a copy") &&
-           same(c,
-                a->n == b->n && same_exprs(c, a->n, a->index, b->index) &&
-                    a->n_at == b->n_at && same_exprs(c, a->n_at, a->at, b->at),
-                "places of a copy") &&
-           same(c,
-                !a->barrier == !b->barrier &&
-                    (!a->barrier || matches(c, a->barrier, b->barrier)) &&
-                    a->n_barrier == b->n_barrier &&
-                    same_exprs(c, a->n_barrier, a->barrier_index,
-                               b->barrier_index),
+           same(c, same_place(c, &a->far, &b->far),
+                "places in global memory") &&
+           same(c, same_place(c, &a->near, &b->near),
+                "places in shared memory") &&
+           same(c, same_place(c, &a->signal, &b->signal),
                 "mbarriers of a copy") &&
            same(c,
                 same_expr(c, a->multicast, b->multicast) && a->hint == b->hint,
@@ -328,10 +332,7 @@ static bool same_stmt(struct comparison *c, const struct ir_stmt *a,
             c, a->u.sync.kind == b->u.sync.kind && a->u.sync.n == b->u.sync.n,
             "fences");
     case STMT_matrix: return same_matrix(c, a, b);
-    case STMT_tma_load:
-    case STMT_tma_store:
-    case STMT_bulk_load:
-    case STMT_bulk_store: return same_tensor_copy(c, &a->u.copy, &b->u.copy);
+    case STMT_copy: return same_copy(c, &a->u.copy, &b->u.copy);
     case STMT_barrier:
         return same(c, a->u.of_cluster == b->u.of_cluster, "barriers");
     case STMT_COUNT: break;

@@ -223,8 +223,8 @@ void eval_group_free(struct group *g);
 // (ir/eval_matrix.c).
 void eval_matrix(const struct group *g, const struct action *s);
 
-// Run a copy of a box (ir/eval_tensor.c).
-void eval_tensor_copy(struct thread *t, const struct action *s);
+// Run a copy of a box (ir/eval_copy.c).
+void eval_copy(struct thread *t, const struct action *s);
 
 // Run the blocks of a loop in turns; of a launch, as it needs (ir/eval_grid.c).
 void eval_block_loop(const struct group *g, const struct action *s,

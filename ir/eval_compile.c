@@ -279,15 +279,16 @@ static void compile_matrix(struct machine *m, struct action *s,
     s->x = compile_optional(m, o->u.matrix.keep);
 }
 
-// Translate a copy of a box.
-static void compile_tensor_copy(struct machine *m, struct action *s,
-                                const struct ir_tensor_copy *copy)
+// Translate a copy by TMA.
+static void compile_copy(struct machine *m, struct action *s,
+                         const struct ir_copy *copy)
 {
-    s->access = compile_access(m, copy->buffer, copy->n, copy->index);
-    s->box = compile_access(m, ir_copy_far(copy), copy->n_at, copy->at);
-    if (copy->barrier)
-        s->signal = compile_access(m, copy->barrier, copy->n_barrier,
-                                   copy->barrier_index);
+    s->access =
+        compile_access(m, copy->near.buffer, copy->near.n, copy->near.index);
+    s->box = compile_access(m, copy->far.buffer, copy->far.n, copy->far.index);
+    if (copy->signal.buffer)
+        s->signal = compile_access(m, copy->signal.buffer, copy->signal.n,
+                                   copy->signal.index);
 }
 
 // Translate the condition that a loop ends without, if there is one.
@@ -344,10 +345,7 @@ static struct action *compile_stmt(struct machine *m, const struct ir_stmt *o)
         s->access = compile_access(m, o->u.store.buffer, o->u.store.n,
                                    o->u.store.index);
         break;
-    case STMT_tma_load:
-    case STMT_tma_store:
-    case STMT_bulk_load:
-    case STMT_bulk_store: compile_tensor_copy(m, s, &o->u.copy); break;
+    case STMT_copy: compile_copy(m, s, &o->u.copy); break;
     case STMT_eval: s->x = eval_compile_expr(m, o->u.value); break;
     case STMT_alloc: s->array = eval_array(m, o->u.buffer); break;
     case STMT_matrix: compile_matrix(m, s, o); break;

@@ -215,10 +215,7 @@ void eval_bind_action(struct action *s)
     case STMT_alloc: s->run = run_alloc; break;
     case STMT_stage: s->run = run_stage; break;
     case STMT_launch: s->run = eval_launch; break;
-    case STMT_tma_load:
-    case STMT_tma_store:
-    case STMT_bulk_load:
-    case STMT_bulk_store: s->run = eval_tensor_copy; break;
+    case STMT_copy: s->run = eval_copy; break;
     case STMT_barrier:
     case STMT_sync:
     case STMT_matrix:

@@ -82,6 +82,13 @@ enum sync_kind {
     SYNC_COUNT
 };
 
+enum ir_transport {
+#define TRANSPORT(name, shape, meaning) TRANSPORT_##name,
+#include "ir/transports.def"
+#undef TRANSPORT
+    TRANSPORT_COUNT
+};
+
 enum ir_stmt_kind {
 #define STMT(name, first, last, meaning) STMT_##name,
 #include "ir/stmts.def"
@@ -264,22 +271,22 @@ struct ir_map {
     struct span span;
 };
 
-// A copy by TMA, between an array in global memory and one in shared memory: of a
-// box, by a tensor map, where outside of the array loads
-// give zeros and stores do nothing; or of a piece, whose elements lie one
-// behind the other on both sides, without a map.
-struct ir_tensor_copy {
-    struct ir_map *map;         // of boxes; NULL: a piece
-    struct ir_buffer *piece_of; // the array in global memory, without a map
-    uint32_t elements;          // of a piece
-    uint32_t n_at;
-    struct ir_expr **at;      // the first element in global memory
-    struct ir_buffer *buffer; // in shared memory
+// An element of an array.
+struct ir_place {
+    struct ir_buffer *buffer;
     uint32_t n;
-    struct ir_expr **index;    // of its first element
-    struct ir_buffer *barrier; // load: the mbarrier that the bytes count on
-    uint32_t n_barrier;
-    struct ir_expr **barrier_index;
+    struct ir_expr **index;
+};
+
+// A copy that one thread begins and that goes on behind its statement, between
+// an array in global memory and one in shared memory.
+struct ir_copy {
+    enum ir_transport transport;
+    bool is_load;              // to shared memory
+    uint32_t elements;         // RUN: how many; TILE: as many as the map's box
+    struct ir_map *map;        // TILE: of far.buffer; else NULL
+    struct ir_place far, near; // where it begins in global, in shared memory
+    struct ir_place signal;    // load: the mbarrier that counts its bytes
     struct ir_expr *multicast; // load: blocks of the cluster, a bit each; or
                                // NULL: this one
     enum ir_hint hint;
@@ -322,7 +329,7 @@ struct ir_stmt {
             struct ir_tile tiles[3]; // D, A, B
             struct ir_expr *keep;    // false: D is overwritten; NULL: true
         } matrix;                    // matrix
-        struct ir_tensor_copy copy;  // tma_load, ... bulk_store
+        struct ir_copy copy;         // copy
         struct ir_stage stage;       // stage
         struct ir_launch launch;     // launch
     } u;
@@ -451,6 +458,12 @@ const char *sync_spelling(enum sync_kind kind);
 bool sync_has_number(enum sync_kind kind);
 uint32_t sync_threads(enum sync_kind kind); // that meet there; or 0
 const char *stmt_name(enum ir_stmt_kind kind);
+
+// Facts about a transport, from transports.def.
+const char *transport_name(enum ir_transport transport);    // "tma"
+const char *transport_meaning(enum ir_transport transport); // of messages
+const char *ir_copy_word(const struct ir_copy *copy);       // "tma_load"
+bool transport_has_map(enum ir_transport transport);
 bool stmt_allowed(enum ir_stmt_kind kind, enum ir_level level);
 
 #endif

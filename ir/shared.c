@@ -2,6 +2,7 @@
 
 #include "ir/shared.h"
 
+#include "ir/accesses.h"
 #include "ir/base/num.h"
 #include "ir/build.h"
 #include "ir/layout.h"

@@ -325,6 +325,42 @@ uint32_t sync_threads(enum sync_kind kind)
     return kind == SYNC_warp ? WARP : kind == SYNC_warpgroup ? WARPGROUP : 0;
 }
 
+// A row of transports.def.
+struct transport_row {
+    const char *name, *load, *store, *meaning;
+    bool is_tile;
+};
+
+enum { TILE = 1, RUN = 0 };
+
+static const struct transport_row transports[] = {
+#define TRANSPORT(name, shape, meaning)                                        \
+    {#name, #name "_load", #name "_store", meaning, shape},
+#include "ir/transports.def"
+#undef TRANSPORT
+};
+
+const char *transport_name(enum ir_transport transport)
+{
+    return transports[transport].name;
+}
+
+const char *ir_copy_word(const struct ir_copy *copy)
+{
+    const struct transport_row *row = &transports[copy->transport];
+    return copy->is_load ? row->load : row->store;
+}
+
+const char *transport_meaning(enum ir_transport transport)
+{
+    return transports[transport].meaning;
+}
+
+bool transport_has_map(enum ir_transport transport)
+{
+    return transports[transport].is_tile;
+}
+
 const char *stmt_name(enum ir_stmt_kind kind)
 {
     return stmts[kind].name;

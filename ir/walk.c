@@ -1,6 +1,8 @@
 // Visiting and rewriting trees.
 
 #include "ir/walk.h"
+
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/matrix.h"
 
@@ -26,10 +28,7 @@ uint32_t ir_stmt_blocks(struct ir_stmt *s, struct ir_block *out[])
     case STMT_barrier:
     case STMT_sync:
     case STMT_matrix:
-    case STMT_tma_load:
-    case STMT_tma_store:
-    case STMT_bulk_load:
-    case STMT_bulk_store:
+    case STMT_copy:
     case STMT_COUNT: break;
     }
     return 0;
@@ -83,14 +82,14 @@ static void see_matrix(struct ir_stmt *s,
         see(&s->u.matrix.keep, context);
 }
 
-// The part of ir_stmt_exprs for a copy of a box.
-static void see_copy(struct ir_tensor_copy *copy,
+// The part of ir_stmt_exprs for a copy by TMA.
+static void see_copy(struct ir_copy *copy,
                      void (*see)(struct ir_expr **place, void *context),
                      void *context)
 {
-    see_all(copy->at, copy->n_at, see, context);
-    see_all(copy->index, copy->n, see, context);
-    see_all(copy->barrier_index, copy->n_barrier, see, context);
+    see_all(copy->far.index, copy->far.n, see, context);
+    see_all(copy->near.index, copy->near.n, see, context);
+    see_all(copy->signal.index, copy->signal.n, see, context);
     if (copy->multicast)
         see(&copy->multicast, context);
 }
@@ -117,10 +116,7 @@ void ir_stmt_exprs(struct ir_stmt *s,
     case STMT_stage: see_stage(&s->u.stage, see, context); break;
     case STMT_launch: see_all(s->u.launch.grid, 3, see, context); break;
     case STMT_matrix: see_matrix(s, see, context); break;
-    case STMT_tma_load:
-    case STMT_tma_store:
-    case STMT_bulk_load:
-    case STMT_bulk_store: see_copy(&s->u.copy, see, context); break;
+    case STMT_copy: see_copy(&s->u.copy, see, context); break;
     case STMT_alloc:
     case STMT_barrier:
     case STMT_sync:
@@ -320,149 +316,6 @@ bool ir_is_stable(const struct ir_expr *x)
     bool stable = true;
     ir_each_expr((struct ir_expr *)x, see_unstable, &stable);
     return stable;
-}
-
-// A question about the uses of an array.
-struct use_search {
-    const struct ir_buffer *buffer;
-    unsigned flag; // OP_READS or OP_WRITES
-    bool found;
-};
-
-// Look at the array of a load or an atomic.  Operands of instructions on
-// matrices are read, but for the one that look_at_stmt finds.
-static void look_at_expr(struct ir_expr *x, void *context)
-{
-    struct use_search *search = context;
-    if (x->op == OP_place && search->flag == OP_WRITES)
-        return;
-    if (ir_op_info(x->op)->flags & search->flag)
-        search->found |= x->u.buffer == search->buffer;
-}
-
-// Return the array that an instruction on matrices writes.
-static const struct ir_buffer *matrix_target(const struct ir_stmt *s)
-{
-    bool stores = matrix_info(s->u.matrix.op).kind == MATRIX_STORE;
-    const struct ir_expr *at =
-        s->u.matrix.tiles[stores ? MATRIX_A : MATRIX_D].at;
-    return at ? at->u.buffer : NULL;
-}
-
-// Look at the array of a store.
-static void look_at_stmt(struct ir_stmt *s, void *context)
-{
-    struct use_search *search = context;
-    if (s->kind == STMT_store)
-        search->found |= s->u.store.buffer == search->buffer;
-    if (s->kind == STMT_matrix)
-        search->found |= matrix_target(s) == search->buffer;
-    if (ir_is_tensor_copy(s))
-        search->found |= ir_copy_target(s) == search->buffer;
-}
-
-// Look at the array that a copy of a box reads.
-static void look_at_source(struct ir_stmt *s, void *context)
-{
-    struct use_search *search = context;
-    if (ir_is_tensor_copy(s))
-        search->found |= ir_copy_source(s) == search->buffer;
-}
-
-bool ir_is_tensor_copy(const struct ir_stmt *s)
-{
-    return s->kind == STMT_tma_load || s->kind == STMT_tma_store ||
-           s->kind == STMT_bulk_load || s->kind == STMT_bulk_store;
-}
-
-bool ir_copy_is_load(const struct ir_stmt *s)
-{
-    return s->kind == STMT_tma_load || s->kind == STMT_bulk_load;
-}
-
-int64_t ir_copy_elements(const struct ir_tensor_copy *copy)
-{
-    int64_t elements = 1;
-    if (!copy->map)
-        return copy->elements;
-    for (uint32_t i = 0; i < copy->map->buffer->rank; i++)
-        elements *= copy->map->box[i];
-    return elements;
-}
-
-struct ir_buffer *ir_copy_far(const struct ir_tensor_copy *copy)
-{
-    return copy->map ? copy->map->buffer : copy->piece_of;
-}
-
-struct ir_buffer *ir_copy_source(const struct ir_stmt *s)
-{
-    const struct ir_tensor_copy *copy = &s->u.copy;
-    return ir_copy_is_load(s) ? ir_copy_far(copy) : copy->buffer;
-}
-
-struct ir_buffer *ir_copy_target(const struct ir_stmt *s)
-{
-    const struct ir_tensor_copy *copy = &s->u.copy;
-    return ir_copy_is_load(s) ? copy->buffer : ir_copy_far(copy);
-}
-
-bool ir_block_reads(struct ir_block *block, const struct ir_buffer *buffer)
-{
-    struct use_search search = {buffer, OP_READS, false};
-    ir_each_expr_in(block, look_at_expr, &search);
-    ir_each_stmt(block, look_at_source, &search);
-    return search.found;
-}
-
-bool ir_block_stores(struct ir_block *block, const struct ir_buffer *buffer)
-{
-    struct use_search search = {buffer, 0, false};
-    ir_each_stmt(block, look_at_stmt, &search);
-    return search.found;
-}
-
-bool ir_block_writes(struct ir_block *block, const struct ir_buffer *buffer)
-{
-    struct use_search search = {buffer, OP_WRITES, false};
-    ir_each_stmt(block, look_at_stmt, &search);
-    ir_each_expr_in(block, look_at_expr, &search);
-    return search.found;
-}
-
-// Look at the arrays in shared memory of a copy of a box.
-static void look_at_copy(struct ir_stmt *s, void *context)
-{
-    struct use_search *search = context;
-    search->found |=
-        ir_is_tensor_copy(s) && (s->u.copy.buffer == search->buffer ||
-                                 s->u.copy.barrier == search->buffer);
-}
-
-bool ir_block_copies(struct ir_block *block, const struct ir_buffer *buffer)
-{
-    struct use_search search = {buffer, 0, false};
-    ir_each_stmt(block, look_at_copy, &search);
-    return search.found;
-}
-
-// Look for the array in a stage.
-static void look_at_stage(struct ir_stmt *s, void *context)
-{
-    struct use_search *search = context;
-    if (s->kind != STMT_stage)
-        return;
-    struct ir_stage *stage = &s->u.stage;
-    search->found |= ir_block_reads(&stage->body, search->buffer) ||
-                     ir_block_writes(&stage->body, search->buffer) ||
-                     ir_block_writes(&stage->init, search->buffer);
-}
-
-bool ir_stages_use(struct ir_block *block, const struct ir_buffer *buffer)
-{
-    struct use_search search = {buffer, 0, false};
-    ir_each_stmt(block, look_at_stage, &search);
-    return search.found;
 }
 
 // A search for a reduction over a loop.

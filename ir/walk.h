@@ -89,24 +89,5 @@ bool ir_is_stable(const struct ir_expr *x);
 // Return whether a block uses what an `alloc`, a `let` or a `var` declares.
 bool ir_uses_declared(struct ir_block *block,
                       const struct ir_stmt *declaration);
-// Return whether a statement copies a box or a piece, whether to shared memory,
-// how many elements, the array in global memory, and those that it copies from
-// and to.
-bool ir_is_tensor_copy(const struct ir_stmt *s);
-bool ir_copy_is_load(const struct ir_stmt *s);
-int64_t ir_copy_elements(const struct ir_tensor_copy *copy);
-struct ir_buffer *ir_copy_far(const struct ir_tensor_copy *copy);
-struct ir_buffer *ir_copy_source(const struct ir_stmt *s);
-struct ir_buffer *ir_copy_target(const struct ir_stmt *s);
-// Return whether copies of boxes in a block use an array in shared memory,
-// which may be later than these statements: as a side, or to signal.
-bool ir_block_copies(struct ir_block *block, const struct ir_buffer *buffer);
-// Return whether a block reads or writes the array.
-bool ir_block_reads(struct ir_block *block, const struct ir_buffer *buffer);
-bool ir_block_writes(struct ir_block *block, const struct ir_buffer *buffer);
-// Return whether a block stores to the array other than by atomics.
-bool ir_block_stores(struct ir_block *block, const struct ir_buffer *buffer);
-// Return whether a stage below a block reads or writes the array.
-bool ir_stages_use(struct ir_block *block, const struct ir_buffer *buffer);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "nvptx/emit.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 
@@ -137,10 +138,11 @@ static void declare_entry(struct emitter *e, const struct ir_launch *launch,
 static void note_store(struct ir_stmt *s, void *context)
 {
     struct map *written = context;
-    if (s->kind == STMT_store)
-        map_set(written, s->u.store.buffer, s->u.store.buffer);
-    if (ir_is_tensor_copy(s))
-        map_set(written, ir_copy_target(s), ir_copy_target(s));
+    struct ir_access own[IR_ACCESSES_MOST];
+    uint32_t n = ir_accesses(s, own);
+    for (uint32_t i = 0; i < n; i++)
+        if (own[i].flags & ACCESS_writes)
+            map_set(written, own[i].buffer, own[i].buffer);
 }
 
 // Note the array that an atomic changes.

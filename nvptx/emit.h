@@ -282,17 +282,15 @@ LLVMValueRef emit_mbarrier_wait(struct emitter *e, const struct ir_expr *x);
 // Make the statement about copies of boxes that a kind of sync is.
 void emit_bulk_sync(struct emitter *e, const struct ir_stmt *s);
 
-// ---- emit_tensor.c: copies of boxes
+// ---- emit_copy.c: copies by TMA
 
 // Return the type of a tensor map as a parameter.
 LLVMTypeRef emit_map_type(struct emitter *e);
 // Say what parameter `index`, counted from 0, is, and bind the map to it.
 void emit_map_parameter(struct emitter *e, unsigned index,
                         const struct ir_map *map);
-void emit_tensor_load(struct emitter *e, const struct ir_stmt *s);
-void emit_tensor_store(struct emitter *e, const struct ir_stmt *s);
-void emit_bulk_load(struct emitter *e, const struct ir_stmt *s);
-void emit_bulk_store(struct emitter *e, const struct ir_stmt *s);
+// Emit a copy; reports a target that has no TMA.
+void emit_copy(struct emitter *e, const struct ir_stmt *s);
 
 // ---- emit_scope.c
 

@@ -108,12 +108,9 @@ static void see_stmt(struct ir_stmt *t, void *context)
                      t->u.sync.kind == SYNC_bulk_wait_read;
         s->may_differ |= sync_threads(t->u.sync.kind) > 0;
         break;
-    case STMT_tma_load:
-    case STMT_bulk_load: s->tma++; break;
-    case STMT_tma_store:
-    case STMT_bulk_store:
+    case STMT_copy:
         s->tma++;
-        s->groups++;
+        s->groups += !t->u.copy.is_load;
         break;
     case STMT_store:
     case STMT_alloc:
@@ -147,7 +144,7 @@ static void see_shared(struct ir_expr *x, void *context)
 static void see_shared_store(struct ir_stmt *t, void *context)
 {
     *(bool *)context |=
-        ir_is_tensor_copy(t) ||
+        t->kind == STMT_copy ||
         (t->kind == STMT_store && t->u.store.buffer->space == SPACE_shared);
 }
 

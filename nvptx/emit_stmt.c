@@ -364,10 +364,7 @@ static void emit_stmt(struct emitter *e, struct ir_stmt *s)
     case STMT_alloc: emit_alloc(e, s); break;
     case STMT_barrier: emit_barrier(e, s); break;
     case STMT_sync: emit_sync(e, s); break;
-    case STMT_tma_load: emit_tensor_load(e, s); break;
-    case STMT_tma_store: emit_tensor_store(e, s); break;
-    case STMT_bulk_load: emit_bulk_load(e, s); break;
-    case STMT_bulk_store: emit_bulk_store(e, s); break;
+    case STMT_copy: emit_copy(e, s); break;
     case STMT_matrix: emit_matrix(e, s); break;
     case STMT_stage:
     case STMT_launch:

@@ -35,7 +35,7 @@ static void see_stmt(struct ir_stmt *s, void *context)
         ask(l, info.sm);
         l->is_own |= info.kind == MATRIX_WGMMA;
     }
-    if (ir_is_tensor_copy(s))
+    if (s->kind == STMT_copy)
         ask(l, TENSOR_NUMBER);
     if (s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_BLOCK &&
         strncmp(axis_name(s->u.loop.axis), "cluster", 7) == 0)

@@ -391,7 +391,7 @@ static bool parse_statement(struct parser *p, struct ir_block *out)
         return parse_marked(p, out, first);
     if (parse_peek(p, 1)->kind == TOKEN_NAME && parse_take(p, "matrix"))
         return parse_matrix(p, out, first);
-    if (parse_tensor_copy(p, out, &ok))
+    if (parse_copy(p, out, &ok))
         return ok;
     if (parse_take(p, "for"))
         return parse_for(p, out, first);

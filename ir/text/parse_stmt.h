@@ -23,6 +23,6 @@ bool parse_terms(struct parser *p, bool *ok);
 
 // Parse `tma_load`, `tma_store`, `bulk_load` or `bulk_store`, if that is what a statement begins with;
 // `*ok` becomes whether it was one, or there was none.
-bool parse_tensor_copy(struct parser *p, struct ir_block *out, bool *ok);
+bool parse_copy(struct parser *p, struct ir_block *out, bool *ok);
 
 #endif

@@ -110,29 +110,35 @@ static void print_element(struct printer *p, const struct ir_buffer *b,
     buf_char(p->out, ']');
 }
 
-// Append a copy of a box, or of a piece.
-static void print_tensor_copy(struct printer *p, const struct ir_stmt *s)
+// Append where a copy begins in global memory.
+static void print_far(struct printer *p, const struct ir_copy *c)
 {
-    const struct ir_tensor_copy *c = &s->u.copy;
-    bool is_load = ir_copy_is_load(s);
-    buf_text(p->out, stmt_name(s->kind));
+    buf_printf(p->out, "%s[",
+               c->map ? print_name(p, c->map, c->map->name)
+                      : print_name(p, c->far.buffer, c->far.buffer->name));
+    print_list(p, c->far.index, c->far.n, false);
+    buf_char(p->out, ']');
+}
+
+// Append a copy by TMA.
+static void print_copy(struct printer *p, const struct ir_copy *c)
+{
+    const struct ir_place *near = &c->near, *signal = &c->signal;
+    buf_text(p->out, ir_copy_word(c));
     if (!c->map)
         buf_printf(p->out, "(%u)", c->elements);
     buf_char(p->out, ' ');
-    if (is_load) {
-        print_element(p, c->buffer, c->n, c->index);
+    if (c->is_load) {
+        print_element(p, near->buffer, near->n, near->index);
         buf_text(p->out, " = ");
+        print_far(p, c);
+        buf_text(p->out, " signals ");
+        print_element(p, signal->buffer, signal->n, signal->index);
+    } else {
+        print_far(p, c);
+        buf_text(p->out, " = ");
+        print_element(p, near->buffer, near->n, near->index);
     }
-    buf_printf(p->out, "%s[",
-               c->map ? print_name(p, c->map, c->map->name)
-                      : print_name(p, c->piece_of, c->piece_of->name));
-    print_list(p, c->at, c->n_at, false);
-    buf_char(p->out, ']');
-    buf_text(p->out, is_load ? " signals " : " = ");
-    if (is_load)
-        print_element(p, c->barrier, c->n_barrier, c->barrier_index);
-    else
-        print_element(p, c->buffer, c->n, c->index);
     if (c->multicast) {
         buf_text(p->out, " multicast(");
         print_expr(p, c->multicast, 0, true);
@@ -356,10 +362,7 @@ static void print_stmt(struct printer *p, const struct ir_stmt *s, int indent)
         return;
     case STMT_sync: print_sync(p, s); return;
     case STMT_matrix: print_matrix(p, s); return;
-    case STMT_tma_load:
-    case STMT_tma_store:
-    case STMT_bulk_load:
-    case STMT_bulk_store: print_tensor_copy(p, s); return;
+    case STMT_copy: print_copy(p, &s->u.copy); return;
     case STMT_stage: print_stage(p, &s->u.stage, indent); return;
     case STMT_launch: print_launch(p, &s->u.launch, indent); return;
     case STMT_eval: print_expr(p, s->u.value, 0, false); return;

@@ -113,10 +113,7 @@ static void see_stmt(struct divergence *d, struct ir_stmt *s, axis_set control)
         break;
     case STMT_if:
     case STMT_eval:
-    case STMT_tma_load:
-    case STMT_tma_store:
-    case STMT_bulk_load:
-    case STMT_bulk_store:
+    case STMT_copy:
     case STMT_alloc:
     case STMT_barrier:
     case STMT_sync:

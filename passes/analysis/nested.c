@@ -2,6 +2,7 @@
 
 #include "passes/analysis/nested.h"
 
+#include "ir/accesses.h"
 #include "ir/walk.h"
 #include "passes/analysis/divergence.h"
 
@@ -79,8 +80,8 @@ static void see_stmt(struct ir_stmt *s, void *context)
     ir_stmt_exprs(s, see_expr, w);
     if (s->kind == STMT_store)
         see_store(w, s->u.store.buffer);
-    else if (ir_is_tensor_copy(s) && ir_copy_is_load(s))
-        map_set(&w->written, s->u.copy.buffer, w);
+    else if (s->kind == STMT_copy && s->u.copy.is_load)
+        map_set(&w->written, s->u.copy.near.buffer, w);
     else if (s->kind == STMT_alloc)
         map_set(&w->own, s->u.buffer, s);
     else if (s->kind == STMT_let || s->kind == STMT_var)

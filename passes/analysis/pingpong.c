@@ -2,6 +2,7 @@
 
 #include "passes/analysis/pingpong.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 #include "passes/analysis/tma_copy.h"

@@ -7,6 +7,7 @@
 // Within a launch, the thread that wrote would have to fence its proxy, and the
 // one that copies to wait for it; `fence_async` is for shared memory alone.
 
+#include "ir/accesses.h"
 #include "ir/walk.h"
 #include "passes/pass.h"
 
@@ -45,9 +46,9 @@ static void see_atomic(struct ir_expr *x, void *context)
 static void see_load(struct ir_stmt *s, void *context)
 {
     struct search *search = context;
-    if (!ir_is_tensor_copy(s) || !ir_copy_is_load(s) || search->failed)
+    if (s->kind != STMT_copy || !s->u.copy.is_load || search->failed)
         return;
-    struct writing w = {.array = ir_copy_source(s)};
+    struct writing w = {.array = ir_copy_source(&s->u.copy)};
     ir_each_stmt(&search->launch->body, see_store, &w);
     ir_each_expr_in(&search->launch->body, see_atomic, &w);
     if (!w.span.source)

@@ -2,6 +2,7 @@
 
 #include "passes/analysis/ring.h"
 
+#include "ir/accesses.h"
 #include "ir/base/map.h"
 #include "ir/build.h"
 #include "ir/walk.h"

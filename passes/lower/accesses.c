@@ -6,11 +6,11 @@
 
 #include "passes/lower/accesses.h"
 
+#include "ir/accesses.h"
 #include "ir/affine.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
-#include "ir/matrix.h"
 #include "ir/walk.h"
 
 // Return whether two accesses look the same from everywhere.
@@ -104,137 +104,134 @@ static bool is_multiple(struct arena *a, struct ir_expr *index, int64_t stride,
            affine_is_number(&rest) && rest.constant == 0;
 }
 
-// Return how many of the first dimensions of the array in shared memory a box
-// does not reach across: it lies in what is behind one element of them, at a
-// multiple of its size.
-static uint32_t steady_dimensions(struct arena *a,
-                                  const struct ir_tensor_copy *copy)
+// Return how many of the first dimensions of its array a run does not reach
+// across: it lies in what is behind one element of them, at a multiple of its
+// size.
+static uint32_t steady_dimensions(struct arena *a, const struct ir_access *x)
 {
-    const struct ir_buffer *b = copy->buffer;
-    uint32_t d = b->rank;
-    int64_t elements = ir_copy_elements(copy), behind = 1, extent;
-    for (; d > 0 && behind % elements; d--) {
-        if (!ir_int_value(b->shape[d - 1], &extent) ||
-            !is_multiple(a, copy->index[d - 1], behind, elements))
+    uint32_t d = x->buffer->rank;
+    int64_t behind = 1, extent;
+    for (; d > 0 && behind % x->run; d--) {
+        if (!ir_int_value(x->buffer->shape[d - 1], &extent) ||
+            !is_multiple(a, x->index[d - 1], behind, x->run))
             return 0;
         behind *= extent;
     }
-    return behind % elements ? 0 : d;
+    return behind % x->run ? 0 : d;
 }
 
 enum { LANES_MOST = 255 }; // of a ramp
 
-// Return how many elements of the dimension in front of those that a box takes
-// whole it reaches across, and which one that is; 0 if it is no such box.
-static int64_t reach_across(const struct ir_tensor_copy *copy, uint32_t *which)
+// Return how many elements of the dimension in front of those that a run takes
+// whole it reaches across, and which one that is; 0 if it is no such run.
+static int64_t reach_across(const struct ir_access *x, uint32_t *which)
 {
-    const struct ir_buffer *b = copy->buffer;
-    int64_t elements = ir_copy_elements(copy), behind = 1, extent;
+    const struct ir_buffer *b = x->buffer;
+    int64_t behind = 1, extent;
     uint32_t d = b->rank;
-    while (d > 0 && ir_is_int_const(copy->index[d - 1], 0) &&
+    while (d > 0 && ir_is_int_const(x->index[d - 1], 0) &&
            ir_int_value(b->shape[d - 1], &extent) &&
-           behind * extent <= elements) {
+           behind * extent <= x->run) {
         behind *= extent;
         d--;
     }
-    if (d == 0 || elements % behind || elements / behind > LANES_MOST)
+    if (d == 0 || x->run % behind || x->run / behind > LANES_MOST)
         return 0;
     *which = d - 1;
-    return elements / behind;
+    return x->run / behind;
 }
 
-// Note that a box of an array is touched: of its first `n` dimensions the
-// element that `index` says, anything of the others.
-static void note_box(struct own *o, const struct ir_buffer *b, uint32_t n,
-                     struct ir_expr *const *index, bool writes)
+// Return an index that may have any value.
+static struct ir_expr *any_index(const struct own *o)
 {
-    struct arena *a = o->arena;
-    struct ir_expr **all = arena_array(a, struct ir_expr *, b->rank);
-    for (uint32_t i = 0; i < b->rank; i++)
-        all[i] = i < n ? index[i]
-                       : ir_read(a, ir_var_new(a, "any", type_scalar(TYPE_int),
-                                               VAR_let, o->stmt->span));
-    note(o, b, all, writes, false);
+    struct ir_var *any = ir_var_new(o->arena, "any", type_scalar(TYPE_int),
+                                    VAR_let, o->stmt->span);
+    return ir_read(o->arena, any);
 }
 
-// Note that a box of the array in shared memory is touched.
-static void note_near(struct own *o, const struct ir_tensor_copy *copy,
-                      bool writes)
+// Note an access: of its array's first `n` dimensions at what `index` says,
+// anywhere in the others.
+static void note_first(struct own *o, const struct ir_access *x, uint32_t n,
+                       struct ir_expr *const *index)
 {
-    uint32_t d = 0, n = steady_dimensions(o->arena, copy);
-    int64_t across = reach_across(copy, &d);
+    uint32_t rank = x->buffer->rank;
+    struct ir_expr **all = arena_array(o->arena, struct ir_expr *, rank);
+    for (uint32_t i = 0; i < rank; i++)
+        all[i] = i < n ? index[i] : any_index(o);
+    note(o, x->buffer, all, x->flags & ACCESS_writes, x->flags & ACCESS_atomic);
+}
+
+// Note a run of elements in shared memory.
+static void note_run(struct own *o, const struct ir_access *x)
+{
+    uint32_t d = 0, n = steady_dimensions(o->arena, x);
+    int64_t across = reach_across(x, &d);
     struct ir_expr **index =
-        arena_array(o->arena, struct ir_expr *, copy->buffer->rank);
-    for (uint32_t i = 0; i < copy->buffer->rank; i++)
-        index[i] = copy->index[i];
+        arena_array(o->arena, struct ir_expr *, x->buffer->rank);
+    for (uint32_t i = 0; i < x->buffer->rank; i++)
+        index[i] = x->index[i];
     if (across > 1 && d >= n) {
         index[d] = ir_ramp(o->arena, index[d], (unsigned)across);
         n = d + 1;
     }
-    note_box(o, copy->buffer, n, index, writes);
+    note_first(o, x, n, index);
 }
 
-// Note that a box of the array in global memory is touched.
-static void note_far(struct own *o, const struct ir_tensor_copy *copy,
-                     bool writes)
-{
-    const struct ir_buffer *b = copy->map->buffer;
-    struct ir_expr **index = arena_array(o->arena, struct ir_expr *, b->rank);
-    uint32_t n = 0;
-    for (; n < b->rank && copy->map->box[n] <= LANES_MOST; n++)
-        index[n] = copy->map->box[n] > 1
-                       ? ir_ramp(o->arena, copy->at[n], copy->map->box[n])
-                       : copy->at[n];
-    note_box(o, b, n, index, writes);
-}
-
-// Note that a piece of the array in global memory is touched: a row of it, or
-// what several of them hold.
-static void note_far_piece(struct own *o, const struct ir_tensor_copy *copy,
-                           bool writes)
+// Note a run of elements in global memory: a part of a row, or whole rows.
+static void note_rows(struct own *o, const struct ir_access *x)
 {
     int64_t extent, elements = 1;
-    uint32_t n = copy->piece_of->rank;
-    while (n > 0 && elements < copy->elements) {
+    uint32_t n = x->buffer->rank;
+    while (n > 0 && elements < x->run) {
         n--;
-        elements = ir_int_value(copy->piece_of->shape[n], &extent)
+        elements = ir_int_value(x->buffer->shape[n], &extent)
                        ? elements * extent
-                       : copy->elements;
+                       : x->run;
     }
-    note_box(o, copy->piece_of, n, copy->at, writes);
+    note_first(o, x, n, x->index);
 }
 
-// Note the accesses of a copy of a box or a piece: it counts its bytes on the
-// mbarrier.
-static void note_tensor_copy(struct own *o, const struct ir_stmt *s)
+// Note an access of several elements in some dimensions.  Operands of WGMMA,
+// which a warpgroup reads together, may be anywhere in these.
+static void note_tile(struct own *o, const struct ir_access *x)
 {
-    const struct ir_tensor_copy *copy = &s->u.copy;
-    bool is_load = ir_copy_is_load(s);
-    if (copy->map)
-        note_far(o, copy, !is_load);
-    else
-        note_far_piece(o, copy, !is_load);
-    note_near(o, copy, is_load);
-    if (copy->barrier)
-        note(o, copy->barrier, copy->barrier_index, true, true);
+    bool is_wgmma = x->expr && x->flags & ACCESS_proxy;
+    uint32_t rank = x->buffer->rank;
+    struct ir_expr **index = arena_array(o->arena, struct ir_expr *, rank);
+    for (uint32_t i = 0; i < rank; i++) {
+        uint32_t n = x->extent[i];
+        index[i] = n <= 1 ? x->index[i]
+                   : is_wgmma || n > LANES_MOST
+                       ? any_index(o)
+                       : ir_ramp(o->arena, x->index[i], n);
+    }
+    note_first(o, x, rank, index);
 }
 
-// Note the access of a node.  Instructions on matrices read shared memory, but
-// for those that store.  An mbarrier counts as made by any thread, so that a
-// barrier follows before the one that makes it uses it, too: ptxas has its whole
-// warp make it, and NVIDIA's racecheck takes that for a hazard.
+// Note what a statement itself accesses.
+static void note_own(struct own *o, const struct ir_access *x)
+{
+    if (x->extent)
+        note_tile(o, x);
+    else if (x->run > 1 && x->buffer->space == SPACE_global)
+        note_rows(o, x);
+    else if (x->run > 1)
+        note_run(o, x);
+    else
+        note_first(o, x, x->n, x->index);
+}
+
+// Note the access of a node.  An mbarrier counts as made by any thread, so that
+// a barrier follows before the one that makes it uses it, too: ptxas has its
+// whole warp make it, and NVIDIA's racecheck takes that for a hazard.
 static void see_node(struct ir_expr *x, void *context)
 {
     struct own *o = context;
-    unsigned flags = ir_op_info(x->op)->flags;
-    bool writes = flags & OP_WRITES;
+    unsigned flags = ir_access_flags(x);
     o->op = x->op;
-    if (x->op == OP_place)
-        note(o, x->u.buffer, x->args,
-             matrix_info(o->stmt->u.matrix.op).kind == MATRIX_STORE, false);
-    else if (flags & (OP_READS | OP_WRITES))
-        note(o, x->u.buffer, x->args, writes,
-             writes && x->op != OP_mbarrier_init);
+    if (flags)
+        note(o, x->u.buffer, x->args, flags & ACCESS_writes,
+             flags & ACCESS_atomic && x->op != OP_mbarrier_init);
 }
 
 // Note the accesses of an expression.
@@ -243,44 +240,17 @@ static void see_place(struct ir_expr **place, void *context)
     ir_each_expr(*place, see_node, context);
 }
 
-// Say that the operands of an instruction on matrices reach anywhere in the
-// dimensions in which they have more than one element; each lane's row of one
-// that loads or stores reaches across its elements.
-static void widen(struct arena *a, const struct ir_stmt *s,
-                  const struct accesses *touches)
-{
-    enum matrix_kind kind = matrix_info(s->u.matrix.op).kind;
-    bool has_rows = kind == MATRIX_LOAD || kind == MATRIX_STORE;
-    for (size_t k = 0; k < touches->n; k++) {
-        const struct conflict_access *x = touches->at[k];
-        for (int i = 0; i < MATRIX_OPERANDS; i++) {
-            const struct ir_tile *t = &s->u.matrix.tiles[i];
-            bool is_own = t->at && t->at->u.buffer == x->buffer;
-            for (uint32_t d = 0; is_own && d < x->buffer->rank; d++) {
-                if (t->extent[d] > 1 && has_rows)
-                    x->index[d] = ir_ramp(a, x->index[d], t->extent[d]);
-                else if (t->extent[d] > 1)
-                    x->index[d] =
-                        ir_read(a, ir_var_new(a, "any", type_scalar(TYPE_int),
-                                              VAR_let, s->span));
-            }
-        }
-    }
-}
-
 struct accesses accesses_of(struct arena *a, struct ir_stmt *s,
                             const struct map *values,
                             const struct conflict_scope *scope)
 {
     struct own o = {a, s, values, scope, OP_var, {NULL, 0, 0}};
+    struct ir_access own[IR_ACCESSES_MOST];
     ir_stmt_exprs(s, see_place, &o);
     o.op = OP_var;
-    if (s->kind == STMT_store)
-        note(&o, s->u.store.buffer, s->u.store.index, true, false);
-    if (s->kind == STMT_matrix)
-        widen(a, s, &o.touches);
-    if (ir_is_tensor_copy(s))
-        note_tensor_copy(&o, s);
+    uint32_t n = ir_accesses(s, own);
+    for (uint32_t i = 0; i < n; i++)
+        note_own(&o, &own[i]);
     return o.touches;
 }
 

@@ -572,7 +572,7 @@ static void find_stored(struct walk *w, const struct accesses *all)
 {
     for (size_t i = 0; i < all->n; i++) {
         const struct conflict_access *x = all->at[i];
-        if (!ir_is_tensor_copy(x->stmt) || ir_copy_is_load(x->stmt))
+        if (x->stmt->kind != STMT_copy || x->stmt->u.copy.is_load)
             continue;
         vec_push(w->arena, &w->arrived, x);
         if (!x->writes)

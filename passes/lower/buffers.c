@@ -19,6 +19,7 @@
 // with a stage that writes what it reads.  The array is declared outside of
 // such a loop, even where blocks or threads inside have it for themselves.
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/text.h"
 #include "ir/walk.h"

@@ -3,6 +3,7 @@
 
 #include "passes/lower/constants.h"
 
+#include "ir/accesses.h"
 #include "ir/base/map.h"
 #include "ir/build.h"
 #include "ir/copy.h"

@@ -20,6 +20,7 @@
 
 #include "passes/lower/double_buffer.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"

@@ -6,6 +6,7 @@
 
 #include "passes/lower/dropped.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 #include "passes/analysis/copies.h"

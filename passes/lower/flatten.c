@@ -294,35 +294,30 @@ static void flat_matrix(struct flatten *f, struct ir_stmt *s)
         s->u.matrix.keep = flatten_expr(f, s->u.matrix.keep);
 }
 
-// Return the one index of the first element of a box: a box begins where the
-// exchange of a swizzle does.
-static struct ir_expr **flat_place(struct flatten *f, const struct ir_buffer *b,
-                                   struct ir_expr *const *index)
+// Give a place its one index: a copy begins where the exchange of a swizzle
+// does.
+static void flat_place(struct flatten *f, struct ir_place *place)
 {
     struct ir_expr **one = arena_array(f->arena, struct ir_expr *, 1);
-    struct ir_buffer plain = *b;
+    struct ir_buffer plain = *place->buffer;
     plain.swizzle = (struct ir_swizzle){0};
-    one[0] = flatten_index(f, &plain, index);
-    return one;
+    one[0] = flatten_index(f, &plain, place->index);
+    place->index = one;
+    place->n = 1;
 }
 
-// Convert a copy of a box, or of a piece.
-static void flat_tensor_copy(struct flatten *f, struct ir_tensor_copy *copy)
+// Convert a copy by TMA: the coordinates of a tile stay.
+static void flat_copy(struct flatten *f, struct ir_copy *copy)
 {
-    if (!copy->map) {
-        copy->at = flat_place(f, copy->piece_of, copy->at);
-        copy->n_at = 1;
-    }
-    for (uint32_t i = 0; copy->map && i < copy->n_at; i++)
-        copy->at[i] = flatten_expr(f, copy->at[i]);
-    copy->index = flat_place(f, copy->buffer, copy->index);
-    copy->n = 1;
+    for (uint32_t i = 0; copy->map && i < copy->far.n; i++)
+        copy->far.index[i] = flatten_expr(f, copy->far.index[i]);
+    if (!copy->map)
+        flat_place(f, &copy->far);
+    flat_place(f, &copy->near);
     if (copy->multicast)
         copy->multicast = flatten_expr(f, copy->multicast);
-    if (!copy->barrier)
-        return;
-    copy->barrier_index = flat_place(f, copy->barrier, copy->barrier_index);
-    copy->n_barrier = 1;
+    if (copy->signal.buffer)
+        flat_place(f, &copy->signal);
 }
 
 // Convert a block under a condition.
@@ -363,10 +358,7 @@ static void flat_stmt(struct flatten *f, struct ir_stmt *s)
     case STMT_var:
     case STMT_assign: flat_let(f, s); break;
     case STMT_store: flat_store(f, s); break;
-    case STMT_tma_load:
-    case STMT_tma_store:
-    case STMT_bulk_load:
-    case STMT_bulk_store: flat_tensor_copy(f, &s->u.copy); break;
+    case STMT_copy: flat_copy(f, &s->u.copy); break;
     case STMT_eval: s->u.value = flatten_expr(f, s->u.value); break;
     case STMT_matrix: flat_matrix(f, s); break;
     case STMT_alloc:

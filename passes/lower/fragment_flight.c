@@ -12,6 +12,7 @@
 
 #include "passes/lower/fragments.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 
 // The statements of a loop's body.

@@ -30,6 +30,7 @@
 // A fragment whose loop is of neither form is loaded where it is used, which is
 // reported if a directive asked for more.
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/layout.h"

@@ -12,6 +12,7 @@
 // In shared memory, which each block has for itself, that holds for what one
 // loop writes and another one just reads, unless all blocks write it (E0885).
 
+#include "ir/accesses.h"
 #include "ir/affine.h"
 #include "ir/base/num.h"
 #include "ir/build.h"

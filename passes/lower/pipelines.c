@@ -23,6 +23,7 @@
 // waited for before the first use of what it fills.  Barriers are derived
 // later (barrier_insertion.c).
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/layout.h"

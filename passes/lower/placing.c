@@ -2,6 +2,7 @@
 
 #include "passes/lower/placing.h"
 
+#include "ir/accesses.h"
 #include "ir/base/num.h"
 #include "ir/build.h"
 #include "ir/walk.h"

@@ -12,6 +12,7 @@
 // only whether it is written does, several threads may write the same: such
 // copies are not asynchronous.  For mbarriers every thread waits that goes on.
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
@@ -75,8 +76,8 @@ static struct write find_write(const struct mapping *m, struct ir_stmt *s,
         w.by_each = s->kind == STMT_matrix ||
                     (ir_op_info(w.atomic->op)->flags & OP_SYNCHRONISES);
     }
-    if (ir_is_tensor_copy(s)) {
-        w.buffer = ir_copy_target(s);
+    if (s->kind == STMT_copy) {
+        w.buffer = ir_copy_target(&s->u.copy);
         struct dependence d = {&m->divergence, &w.axes};
         ir_stmt_exprs(s, see_dependence, &d);
     }
@@ -175,7 +176,7 @@ static size_t single_write(struct mapping *m, struct ir_block *block, size_t at,
         copy_at_once(m, s);
         return 1;
     }
-    if (s->kind == STMT_store || s->kind == STMT_eval || ir_is_tensor_copy(s))
+    if (s->kind == STMT_store || s->kind == STMT_eval || s->kind == STMT_copy)
         return guard(m, block, at, first, last);
     diag_error(m->p->diags, w.atomic->span, D_redundant_atomic,
                m->launch->name);

@@ -68,16 +68,16 @@ void slots_place(struct arena *a, struct ir_tile *t, struct ir_buffer *b,
     t->at = ir_at(a, ir_place(a, b, n + 1, index), t->at->span);
 }
 
-// Let a store of a box or piece be from the slot.
-static void box_slot(struct ir_stmt *s, void *context)
+// Let a store by TMA be from the slot.
+static void copy_slot(struct ir_stmt *s, void *context)
 {
     const struct use *u = context;
-    struct ir_tensor_copy *copy = &s->u.copy;
-    if (!ir_is_tensor_copy(s) || ir_copy_is_load(s) ||
-        !slots_has(u->ring, copy->buffer))
+    struct ir_place *near = &s->u.copy.near;
+    if (s->kind != STMT_copy || s->u.copy.is_load ||
+        !slots_has(u->ring, near->buffer))
         return;
-    copy->index = in_slot(u->arena, u->slot, copy->n, copy->index);
-    copy->n++;
+    near->index = in_slot(u->arena, u->slot, near->n, near->index);
+    near->n++;
 }
 
 // Let the operands of an instruction on matrices be in the slot.
@@ -98,5 +98,5 @@ void slots_use(struct arena *a, const struct ring *ring, struct ir_block *block,
     ir_rewrite_in(a, block, load_slot, &u);
     ir_each_stmt(block, store_slot, &u);
     ir_each_stmt(block, place_slot, &u);
-    ir_each_stmt(block, box_slot, &u);
+    ir_each_stmt(block, copy_slot, &u);
 }

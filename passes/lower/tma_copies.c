@@ -35,6 +35,7 @@
 
 #include "passes/lower/tma_copies.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/layout.h"
@@ -140,30 +141,25 @@ static struct ir_map *map_for(struct pass *p, const struct tma_tile *box)
 
 // Return the copy of a box, or of a piece.
 static struct ir_stmt *copy_of(struct pass *p, const struct tma_tile *box,
-                               const struct tensor_signal *signal)
+                               const struct ir_place *signal)
 {
     struct arena *a = p->arena;
     const struct tma_copy *of = &box->copy;
-    bool is_piece = box->elements > 0;
-    struct ir_tensor_copy copy = {.map = is_piece ? NULL : map_for(p, box),
-                                  .piece_of = is_piece ? of->far : NULL,
-                                  .elements = box->elements,
-                                  .n_at = of->far->rank,
-                                  .buffer = of->near,
-                                  .n = of->near->rank,
-                                  .index = box->near_at,
-                                  .multicast = box->multicast,
-                                  .hint = of->hint};
-    copy.at = arena_array(a, struct ir_expr *, of->far->rank);
-    memcpy(copy.at, box->far_at, of->far->rank * sizeof *copy.at);
-    if (signal) {
-        copy.barrier = signal->barrier;
-        copy.n_barrier = signal->n;
-        copy.barrier_index = signal->index;
-    }
-    enum ir_stmt_kind load = copy.map ? STMT_tma_load : STMT_bulk_load;
-    enum ir_stmt_kind store = copy.map ? STMT_tma_store : STMT_bulk_store;
-    return ir_stmt_tensor_copy(a, of->is_load ? load : store, &copy);
+    bool is_bulk = box->elements > 0;
+    struct ir_copy copy = {.transport =
+                               is_bulk ? TRANSPORT_bulk : TRANSPORT_tma,
+                           .is_load = of->is_load,
+                           .elements = box->elements,
+                           .map = is_bulk ? NULL : map_for(p, box),
+                           .far = {of->far, of->far->rank, NULL},
+                           .near = {of->near, of->near->rank, box->near_at},
+                           .multicast = box->multicast,
+                           .hint = of->hint};
+    copy.far.index = arena_array(a, struct ir_expr *, of->far->rank);
+    memcpy(copy.far.index, box->far_at, of->far->rank * sizeof *copy.far.index);
+    if (signal)
+        copy.signal = *signal;
+    return ir_stmt_copy(a, &copy);
 }
 
 // Let the arrays of a copy begin where TMA wants them to: those that
@@ -178,7 +174,7 @@ static void align_arrays(const struct tma_tile *box)
 }
 
 void tma_copies_append(struct pass *p, const struct tma_tile *box,
-                       const struct tensor_signal *signal, struct ir_block *out)
+                       const struct ir_place *signal, struct ir_block *out)
 {
     struct arena *a = p->arena;
     align_arrays(box);
@@ -363,16 +359,16 @@ static struct ir_expr *runs_before(struct walk *w)
 
 // Return an operation on the mbarrier of a signal.
 static struct ir_stmt *on_barrier(struct arena *a, enum ir_op op,
-                                  const struct tensor_signal *s,
+                                  const struct ir_place *s,
                                   struct ir_expr *number)
 {
     struct ir_expr *operand = ir_cast(a, type_scalar(TYPE_u64), number);
     return ir_stmt_eval(
-        a, ir_atomic(a, op, s->barrier, s->n, s->index, 1, &operand));
+        a, ir_atomic(a, op, s->buffer, s->n, s->index, 1, &operand));
 }
 
 // Declare an mbarrier for one thread to wait at, and what sets it up.
-static struct tensor_signal
+static struct ir_place
 declare_signal(struct walk *w, const struct tma_tile *box, struct ir_block *out)
 {
     struct arena *a = w->p->arena;
@@ -381,13 +377,13 @@ declare_signal(struct walk *w, const struct tma_tile *box, struct ir_block *out)
     const char *name =
         str_name(w->p->names,
                  arena_printf(w->p->scratch, "%s_full", box->copy.near->name));
-    struct tensor_signal s = {.n = 1};
-    s.barrier = ir_buffer_new(a, name, type_scalar(TYPE_u64), 1, shape);
-    s.barrier->space = SPACE_shared;
-    s.barrier->span = box->copy.near->span;
+    struct ir_place s = {.n = 1};
+    s.buffer = ir_buffer_new(a, name, type_scalar(TYPE_u64), 1, shape);
+    s.buffer->space = SPACE_shared;
+    s.buffer->span = box->copy.near->span;
     s.index = arena_new(a, struct ir_expr *);
     s.index[0] = ir_int(a, 0);
-    ir_append(a, out, ir_stmt_alloc(a, s.barrier));
+    ir_append(a, out, ir_stmt_alloc(a, s.buffer));
     ir_append(a, out, on_barrier(a, OP_mbarrier_init, &s, ir_int(a, 1)));
     ir_append(a, out, ir_stmt_sync(a, SYNC_fence_mbarrier_init));
     return s;
@@ -434,7 +430,7 @@ static bool append_loads(struct walk *w, const struct loads *loads,
         return false;
     }
     struct ir_block set_up = {0};
-    struct tensor_signal s = declare_signal(w, &loads->at[0].box, &set_up);
+    struct ir_place s = declare_signal(w, &loads->at[0].box, &set_up);
     struct ir_expr *parity =
         fold_expr(a, &w->facts, ir_binary(a, OP_mod, runs, ir_int(a, 2)));
     for (size_t i = 0; i < loads->n; i++)

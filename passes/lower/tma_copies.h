@@ -6,13 +6,6 @@
 #include "passes/lower/tma_tile.h"
 #include "passes/pass.h"
 
-// An mbarrier that loads count their bytes on.
-struct tensor_signal {
-    struct ir_buffer *barrier;
-    uint32_t n;
-    struct ir_expr **index;
-};
-
 // Find the boxes, or pieces, of a nest whose stage is marked with
 // copy_via(tma), or copy_via(bulk).  The facts are those around the nest.
 // Returns why there are none, or NULL.
@@ -20,10 +13,9 @@ const char *tma_copies_box(struct pass *p, struct facts *facts,
                            struct ir_stmt *nest, struct tma_tile *box);
 
 // Append the copies of all boxes or pieces, for one thread to execute; loads
-// signal. The kernel gets a tensor map, unless it has it.
+// signal an mbarrier. The kernel gets a tensor map, unless it has it.
 void tma_copies_append(struct pass *p, const struct tma_tile *box,
-                       const struct tensor_signal *signal,
-                       struct ir_block *out);
+                       const struct ir_place *signal, struct ir_block *out);
 
 // Append loops of one iteration on the axes of the loops over threads among `n`
 // statements, each in the one before, and return the innermost block: one of

@@ -22,6 +22,7 @@
 // no longer in use is for the barriers of the block, which are derived as for
 // any write by one thread (barrier_insertion.c): one in each iteration.
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/layout.h"
@@ -175,7 +176,7 @@ static bool append_copy(struct rewrite *r, struct facts *facts,
     struct map vars = {.arena = r->p->scratch};
     struct ir_block fills = {0}, loads = {0};
     struct ir_expr *bytes = number(r, 0), *slot = slot_of(r, n);
-    struct tensor_signal signal = {r->full, 1, arena_new(a, struct ir_expr *)};
+    struct ir_place signal = {r->full, 1, arena_new(a, struct ir_expr *)};
     signal.index[0] = slot;
     for (size_t i = 0; i < r->ring.fills.n; i++)
         ir_append(a, &fills, r->ring.fills.at[i]);

@@ -25,6 +25,7 @@
 
 #include "passes/lower/tma_store_wait.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/layout.h"
 #include "ir/walk.h"
@@ -98,9 +99,9 @@ static void see_boxes(struct ir_stmt *s, void *context)
     if (is_marked && !tma_copy_find(&s->u.stage, &copy)) {
         b->loads += copy.is_load && copy.near == b->array;
         b->stores += !copy.is_load && copy.near == b->array;
-    } else if (ir_is_tensor_copy(s)) {
-        b->loads += ir_copy_is_load(s) && s->u.copy.buffer == b->array;
-        b->stores += !ir_copy_is_load(s) && s->u.copy.buffer == b->array;
+    } else if (s->kind == STMT_copy) {
+        b->loads += s->u.copy.is_load && s->u.copy.near.buffer == b->array;
+        b->stores += !s->u.copy.is_load && s->u.copy.near.buffer == b->array;
     }
 }
 

@@ -309,10 +309,7 @@ static bool vectorize_stmt(struct widen *w, struct ir_stmt *s,
                    s);
         return vector != NULL;
     case STMT_eval:
-    case STMT_tma_load:
-    case STMT_tma_store:
-    case STMT_bulk_load:
-    case STMT_bulk_store:
+    case STMT_copy:
     case STMT_alloc:
     case STMT_barrier:
     case STMT_sync:

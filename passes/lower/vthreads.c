@@ -89,18 +89,18 @@ static void see_store(struct ir_stmt *s, void *context)
     s->u.store.buffer = b;
 }
 
-// Let a copy of a box use the part of its virtual thread.
-static void see_tensor_copy(struct ir_stmt *s, void *context)
+// Let a copy by TMA use the part of its virtual thread.
+static void see_copy(struct ir_stmt *s, void *context)
 {
     struct spreading *x = context;
-    struct ir_tensor_copy *c = &s->u.copy;
+    struct ir_place *near = &s->u.copy.near;
     struct ir_buffer *b =
-        ir_is_tensor_copy(s) ? map_get(&x->arrays, c->buffer) : NULL;
+        s->kind == STMT_copy ? map_get(&x->arrays, near->buffer) : NULL;
     if (!b)
         return;
-    c->index = with_number(x, c->n, c->index);
-    c->n++;
-    c->buffer = b;
+    near->index = with_number(x, near->n, near->index);
+    near->n++;
+    near->buffer = b;
 }
 
 // What a statement depends on: the context of see_expr.
@@ -218,7 +218,7 @@ static bool spread_block(struct pass *p, struct ir_block *block)
         ir_each_stmt(&s->u.loop.body, see_alloc, &x);
         ir_rewrite_in(p->arena, &s->u.loop.body, use_part, &x);
         ir_each_stmt(&s->u.loop.body, see_store, &x);
-        ir_each_stmt(&s->u.loop.body, see_tensor_copy, &x);
+        ir_each_stmt(&s->u.loop.body, see_copy, &x);
         spread(&x, &s->u.loop.body);
         struct ir_block body = s->u.loop.body;
         ir_splice(p->arena, block, i, &body);

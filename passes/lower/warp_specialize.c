@@ -49,6 +49,7 @@
 
 #include "passes/lower/warp_specialize.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/layout.h"
 #include "ir/walk.h"

@@ -25,6 +25,7 @@
 
 #include "passes/lower/warp_specialize.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/layout.h"

@@ -31,7 +31,7 @@ static bool append_boxes(struct roles *r, struct facts *facts,
     struct arena *a = r->p->arena;
     struct ir_block loads = {0};
     struct ir_expr *bytes = ir_int(a, 0);
-    struct tensor_signal signal = {r->full, 1, arena_new(a, struct ir_expr *)};
+    struct ir_place signal = {r->full, 1, arena_new(a, struct ir_expr *)};
     signal.index[0] = slot;
     for (size_t i = 0; i < fills->n; i++) {
         struct tma_tile box = {0};

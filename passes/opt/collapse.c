@@ -40,7 +40,7 @@ static void see_let(struct ir_stmt *s, void *context)
 // Note a copy by TMA: it sees an array as it was declared.
 static void see_copy(struct ir_stmt *s, void *context)
 {
-    *(bool *)context |= ir_is_tensor_copy(s);
+    *(bool *)context |= s->kind == STMT_copy;
 }
 
 // Return what a name stands for, or the expression.

@@ -15,6 +15,7 @@
 // owned.  Only arrays that are both read and stored to are asked about: of
 // others there is nothing to keep over a barrier.
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/walk.h"
@@ -33,7 +34,7 @@ struct order {
 static void see_sync(struct ir_stmt *s, void *context)
 {
     struct order *o = context;
-    o->other |= ir_is_tensor_copy(s);
+    o->other |= s->kind == STMT_copy;
     if (s->kind == STMT_barrier && s->u.of_cluster)
         o->other = true;
     o->meet |= s->kind == STMT_barrier;

@@ -356,10 +356,7 @@ static bool simplify_stmt(struct simplify *s, struct ir_block *block, size_t at)
     case STMT_assign:
     case STMT_store:
     case STMT_eval:
-    case STMT_tma_load:
-    case STMT_tma_store:
-    case STMT_bulk_load:
-    case STMT_bulk_store:
+    case STMT_copy:
     case STMT_matrix: ir_stmt_exprs(stmt, simplify_place, s); return true;
     case STMT_alloc:
     case STMT_barrier:

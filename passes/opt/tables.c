@@ -20,6 +20,7 @@
 //     lanes of a vector, read the same element: constant memory serves one
 //     address at a time.
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/eval.h"

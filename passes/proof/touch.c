@@ -3,9 +3,9 @@
 
 #include "passes/proof/touch.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/copy.h"
-#include "ir/matrix.h"
 #include "ir/walk.h"
 
 #include <string.h>
@@ -56,7 +56,7 @@ static void see_expr(struct touch *t, struct ir_expr *x)
         see_expr(t, x->args[i]);
         t->scope = outside;
     }
-    if (!(info->flags & (OP_READS | OP_WRITES)) || x->op == OP_place)
+    if (!ir_access_flags(x))
         return;
     struct access *a = add(t, x->u.buffer, x->u.buffer->rank, x->args, x->span);
     a->reads = true;
@@ -72,32 +72,7 @@ static void see_place(struct ir_expr **place, void *context)
     see_expr(context, *place);
 }
 
-// ---- Matrices -------------------------------------------------------------
-
-// Note the elements of an operand of an instruction on matrices.
-static void note_tile(struct touch *t, const struct ir_stmt *s, int which)
-{
-    const struct ir_tile *tile = &s->u.matrix.tiles[which];
-    enum matrix_kind kind = matrix_info(s->u.matrix.op).kind;
-    if (!tile->at)
-        return;
-    struct ir_buffer *b = tile->at->u.buffer;
-    struct access *x = add(t, b, b->rank, tile->at->args, tile->at->span);
-    bool is_result =
-        kind == MATRIX_STORE ? which != MATRIX_D : which == MATRIX_D;
-    bool is_far = b->space == SPACE_shared || b->space == SPACE_global;
-    if (kind == MATRIX_STORE)
-        is_result = is_far;
-    x->writes = is_result;
-    x->reads = !is_result || kind == MATRIX_MMA || kind == MATRIX_WGMMA;
-    x->is_proxy = x->is_product = is_far && kind == MATRIX_WGMMA;
-    for (uint32_t d = 0; d < b->rank && d < IR_TILE_RANK; d++) {
-        if (x->count[d] && tile->extent[d] > 1)
-            x->count[d] = tile->extent[d];
-    }
-}
-
-// ---- Copies by TMA --------------------------------------------------------
+// ---- What a statement itself accesses ---------------------------------------
 
 // Say how many elements from an access on are touched that lie one behind the
 // other: of dimensions that are touched whole all, of the one before them some;
@@ -121,46 +96,34 @@ static void spread(struct access *x, int64_t elements)
         memset(x->count, 0, b->rank * sizeof *x->count);
 }
 
-// Note both sides of a copy, and the mbarrier that its bytes count on.
-static void note_copy(struct touch *t, const struct ir_stmt *s)
+// Note an access of the statement itself.
+static void note_own(struct touch *t, const struct ir_access *own)
 {
-    const struct ir_tensor_copy *copy = &s->u.copy;
-    bool is_load = ir_copy_is_load(s);
-    struct ir_buffer *far = ir_copy_far(copy);
-    struct access *x = add(t, far, copy->n_at, copy->at, s->span);
-    x->reads = is_load;
-    x->writes = !is_load;
-    x->is_proxy = true;
-    x->is_beyond = copy->map != NULL;
-    for (uint32_t d = 0; copy->map && d < far->rank; d++)
-        x->count[d] = x->count[d] ? copy->map->box[d] : 0;
-    if (!copy->map)
-        spread(x, ir_copy_elements(copy));
-    x = add(t, copy->buffer, copy->n, copy->index, s->span);
-    x->reads = !is_load;
-    x->writes = is_load;
-    x->is_proxy = true;
-    spread(x, ir_copy_elements(copy));
-    if (!copy->barrier)
-        return;
-    x = add(t, copy->barrier, copy->n_barrier, copy->barrier_index, s->span);
-    x->reads = x->writes = x->is_atomic = true;
+    struct span span = own->expr ? own->expr->span : t->stmt->span;
+    struct access *x = add(t, own->buffer, own->n, own->index, span);
+    x->reads = own->flags & ACCESS_reads ? true : false;
+    x->writes = own->flags & ACCESS_writes ? true : false;
+    x->is_atomic = own->flags & ACCESS_atomic ? true : false;
+    x->is_proxy = own->flags & ACCESS_proxy ? true : false;
+    x->is_product = x->is_proxy && own->expr;
+    x->is_beyond = own->flags & ACCESS_clipped ? true : false;
+    x->is_async = own->flags & ACCESS_async ? true : false;
+    if (!own->extent)
+        spread(x, own->run);
+    for (uint32_t d = 0; own->extent && d < own->n; d++) {
+        if (x->count[d] && own->extent[d] > 1)
+            x->count[d] = own->extent[d];
+    }
 }
 
 void touch_find(struct touch *t, struct ir_stmt *s)
 {
+    struct ir_access own[IR_ACCESSES_MOST];
+    uint32_t n = ir_accesses(s, own);
     t->stmt = s;
     ir_stmt_exprs(s, see_place, t);
-    for (int i = 0; s->kind == STMT_matrix && i < MATRIX_OPERANDS; i++)
-        note_tile(t, s, i);
-    if (ir_is_tensor_copy(s))
-        note_copy(t, s);
-    if (s->kind != STMT_store)
-        return;
     for (size_t i = 0; i < t->out->n; i++)
-        t->out->at[i]->is_async = s->u.store.is_async;
-    struct access *x =
-        add(t, s->u.store.buffer, s->u.store.n, s->u.store.index, s->span);
-    x->writes = true;
-    x->is_async = s->u.store.is_async;
+        t->out->at[i]->is_async = n && own[0].flags & ACCESS_async;
+    for (uint32_t i = 0; i < n; i++)
+        note_own(t, &own[i]);
 }

@@ -2,6 +2,7 @@
 
 #include "tests/support/calls.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "tests/support/draw.h"
 #include "tests/support/suits.h"

@@ -2,6 +2,7 @@
 
 #include "tests/support/suits.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/stage.h"
 #include "ir/walk.h"

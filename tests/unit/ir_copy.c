@@ -1,5 +1,6 @@
 // Walking, substituting, copying and comparing programs.
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/check.h"
 #include "ir/copy.h"

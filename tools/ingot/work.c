@@ -238,10 +238,7 @@ static void count_stmt(struct counter *c, const struct ir_stmt *s,
         return;
     case STMT_alloc:
     case STMT_barrier:
-    case STMT_tma_load:
-    case STMT_tma_store:
-    case STMT_bulk_load:
-    case STMT_bulk_store:
+    case STMT_copy:
     case STMT_sync:
     case STMT_matrix:
     case STMT_COUNT: return;

@@ -2,6 +2,7 @@
 
 #include "tools/libingot/reference.h"
 
+#include "ir/accesses.h"
 #include "ir/leave.h"
 #include "ir/walk.h"
 #include "tools/libingot/reference_print.h"
@@ -369,10 +370,7 @@ static void print_stmt(struct reference *r, struct ir_stmt *s, int indent)
     case STMT_barrier:
     case STMT_sync:
     case STMT_matrix:
-    case STMT_tma_load:
-    case STMT_tma_store:
-    case STMT_bulk_load:
-    case STMT_bulk_store:
+    case STMT_copy:
     case STMT_COUNT: break;
     }
 }

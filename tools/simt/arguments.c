@@ -2,6 +2,7 @@
 
 #include "tools/simt/run.h"
 
+#include "ir/accesses.h"
 #include "ir/base/num.h"
 #include "ir/build.h"
 #include "ir/walk.h"

@@ -14,6 +14,7 @@
 
 #include "passes/schedule/schedule.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "passes/schedule/default/lanes.h"
 #include "passes/schedule/default/rows.h"

@@ -8,6 +8,7 @@
 
 #include "passes/schedule/default/lanes.h"
 
+#include "ir/accesses.h"
 #include "ir/equal.h"
 #include "passes/analysis/facts.h"
 #include "passes/schedule/common/move.h"

@@ -3,6 +3,7 @@
 
 #include "passes/schedule/depend/access.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/walk.h"
@@ -226,10 +227,7 @@ static void walk_stmt(struct depend_nest *w, struct ir_stmt *s)
     case STMT_eval: walk_expr(w, s->u.value); break;
     case STMT_alloc: walk_alloc(w, s->u.buffer); break;
     case STMT_stage: walk_stage(w, s); break;
-    case STMT_tma_load:
-    case STMT_tma_store:
-    case STMT_bulk_load:
-    case STMT_bulk_store: note_scalar(w, s, ir_copy_target(s)->name); break;
+    case STMT_copy: note_scalar(w, s, ir_copy_target(&s->u.copy)->name); break;
     case STMT_barrier:
     case STMT_sync:
     case STMT_matrix:

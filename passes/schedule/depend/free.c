@@ -3,6 +3,7 @@
 
 #include "passes/schedule/depend/access.h"
 
+#include "ir/accesses.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
 #include "ir/walk.h"

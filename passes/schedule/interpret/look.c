@@ -1,5 +1,6 @@
 // Look-ups and lists: functions of schedules that change nothing.
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "passes/schedule/interpret/interpret.h"
 

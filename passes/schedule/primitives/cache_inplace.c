@@ -17,6 +17,7 @@
 
 #include "passes/schedule/common/stage_nest.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 

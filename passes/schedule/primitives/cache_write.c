@@ -19,6 +19,7 @@
 #include "passes/schedule/common/move.h"
 #include "passes/schedule/common/stage_nest.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"

@@ -26,6 +26,7 @@
 
 #include "passes/schedule/common/move.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/stage.h"

@@ -20,6 +20,7 @@
 
 #include "passes/schedule/common/move.h"
 
+#include "ir/accesses.h"
 #include "ir/affine.h"
 #include "ir/base/num.h"
 #include "ir/build.h"

@@ -18,6 +18,7 @@
 
 #include "passes/schedule/prim.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/stage.h"

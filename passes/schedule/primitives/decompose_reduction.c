@@ -22,6 +22,7 @@
 #include "passes/schedule/common/offer.h"
 #include "passes/schedule/depend/depend.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/stage.h"

@@ -29,6 +29,7 @@
 
 #include "passes/schedule/common/move.h"
 
+#include "ir/accesses.h"
 #include "ir/affine.h"
 #include "ir/build.h"
 #include "ir/copy.h"

@@ -12,6 +12,7 @@
 
 #include "passes/schedule/common/recache.h"
 
+#include "ir/accesses.h"
 #include "ir/walk.h"
 
 bool sched_reindex(struct sched_call *c)

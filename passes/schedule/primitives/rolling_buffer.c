@@ -25,6 +25,7 @@
 #include "passes/schedule/common/move.h"
 #include "passes/schedule/depend/depend.h"
 
+#include "ir/accesses.h"
 #include "ir/affine.h"
 #include "ir/build.h"
 #include "ir/copy.h"

@@ -42,10 +42,7 @@ bool mutation_drops(enum mutation what, const struct ir_stmt *s)
     case STMT_barrier: return what == MUTATION_drop_barrier;
     case STMT_store: return what == MUTATION_drop_store;
     case STMT_assign: return what == MUTATION_drop_assign;
-    case STMT_tma_load:
-    case STMT_tma_store:
-    case STMT_bulk_load:
-    case STMT_bulk_store: return what == MUTATION_drop_copy;
+    case STMT_copy: return what == MUTATION_drop_copy;
     case STMT_sync: return what == dropper(s->u.sync.kind);
     case STMT_eval: return what == dropper_of(s->u.value);
     }

@@ -2,6 +2,7 @@
 
 #include "tests/unit/support/mutate.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 

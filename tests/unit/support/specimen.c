@@ -2,6 +2,7 @@
 
 #include "tests/unit/support/specimen.h"
 
+#include "ir/accesses.h"
 #include "ir/base/num.h"
 #include "ir/walk.h"
 

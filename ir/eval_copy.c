@@ -98,12 +98,12 @@ static bool stays(struct thread *t, const struct action *s,
 static void copy_piece(struct thread *t, const struct action *s, char *near)
 {
     const struct ir_stmt *o = s->origin;
-    size_t bytes = o->u.copy.elements * type_bytes(o->u.copy.piece_of->elem);
+    size_t bytes = o->u.copy.elements * type_bytes(o->u.copy.far.buffer->elem);
     char *far = eval_element(t, &s->box, o->span);
     if (!far || !stays(t, s, &s->box, far, bytes) ||
         !stays(t, s, &s->access, near, bytes))
         return;
-    if (ir_copy_is_load(o))
+    if (o->u.copy.is_load)
         memcpy(near, far, bytes);
     else
         memcpy(far, near, bytes);
@@ -122,7 +122,7 @@ static void copy_box(struct thread *t, const struct action *s,
     c.near_data = t->data[s->access.array];
     c.far_data = t->data[s->box.array];
     c.first = (size_t)(first - c.near_data);
-    c.is_load = ir_copy_is_load(o);
+    c.is_load = o->u.copy.is_load;
     c.is_swizzled = c.map->swizzle && s->access.is_flat;
     for (uint32_t i = 0; i < s->box.n; i++) {
         c.at[i] = eval_run(t, s->box.index[i]).i;
@@ -139,7 +139,7 @@ static void copy_box(struct thread *t, const struct action *s,
     eval_signal(t, s, elements * c.near->element_bytes);
 }
 
-void eval_tensor_copy(struct thread *t, const struct action *s)
+void eval_copy(struct thread *t, const struct action *s)
 {
     const struct ir_stmt *o = s->origin;
     if (o->u.copy.multicast) {

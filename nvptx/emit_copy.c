@@ -1,5 +1,5 @@
-// Copies by TMA: of boxes, through tensor maps, parameters of 128
-// bytes that no thread changes; and of pieces, without a map.
+// Copies by TMA: of tiles, through tensor maps, parameters of 128 bytes that no
+// thread changes; and bulk copies, without a map.
 //
 // TMA counts dimensions from the innermost one.
 
@@ -37,20 +37,20 @@ void emit_map_parameter(struct emitter *e, unsigned index,
     map_set(&e->arrays, map, value);
 }
 
-// Append the coordinates of a box to `n` operands; returns how many there are
+// Append the coordinates of a tile to `n` operands; returns how many there are
 // then.
 static unsigned add_coordinates(struct emitter *e, LLVMValueRef *args,
-                                unsigned n, const struct ir_tensor_copy *copy)
+                                unsigned n, const struct ir_copy *copy)
 {
     struct type narrow = type_scalar(TYPE_i32);
     for (uint32_t i = copy->map->buffer->rank; i-- > 0;) {
-        const struct ir_expr *x = copy->at[i];
+        const struct ir_expr *x = copy->far.index[i];
         args[n++] = emit_convert(e, narrow, x->type, emit_value(e, x));
     }
     return n;
 }
 
-// Append the operand that says how long the cache is to keep the box, and
+// Append the operand that says how long the cache is to keep the data, and
 // return the one that says whether it counts.
 static LLVMValueRef add_hint(struct emitter *e, LLVMValueRef *args, unsigned *n,
                              enum ir_hint hint)
@@ -63,75 +63,87 @@ static LLVMValueRef add_hint(struct emitter *e, LLVMValueRef *args, unsigned *n,
 // Report a target that has no TMA.
 static bool check_target(struct emitter *e, const struct ir_stmt *s)
 {
-    return emit_need(e, FEATURE_tensor, s->span, "boxes through tensor maps");
+    return emit_need(e, FEATURE_tensor, s->span,
+                     transport_meaning(s->u.copy.transport));
+}
+
+// Return the address of an element.
+static LLVMValueRef address(struct emitter *e, const struct ir_place *place)
+{
+    return emit_address(e, place->buffer, place->index[0]);
+}
+
+// Return the address in shared memory as one of the cluster, to which loads go.
+static LLVMValueRef near_in_cluster(struct emitter *e,
+                                    const struct ir_copy *copy)
+{
+    LLVMTypeRef cluster = LLVMPointerTypeInContext(e->context, 7);
+    return LLVMBuildAddrSpaceCast(e->builder, address(e, &copy->near), cluster,
+                                  "");
+}
+
+// Return the blocks of the cluster that a load goes to; nobody looks at it
+// where that is one.
+static LLVMValueRef blocks(struct emitter *e, const struct ir_copy *copy)
+{
+    return copy->multicast ? emit_value(e, copy->multicast)
+                           : emit_int(e, type_scalar(TYPE_u16), 0);
 }
 
 // Call the intrinsic `name` of as many dimensions as the copy has.
-static void call_tma(struct emitter *e, const struct ir_tensor_copy *copy,
-                     const char *name, LLVMValueRef *args, unsigned n)
+static void call_tile(struct emitter *e, const struct ir_copy *copy,
+                      const char *name, LLVMValueRef *args, unsigned n)
 {
     const char *of_rank =
         arena_printf(e->arena, "%s.%ud", name, copy->map->buffer->rank);
     emit_intrinsic(e, of_rank, NULL, args, n);
 }
 
-void emit_tensor_load(struct emitter *e, const struct ir_stmt *s)
+// Load a tile through a tensor map.
+static void load_tile(struct emitter *e, const struct ir_copy *copy)
 {
-    const struct ir_tensor_copy *copy = &s->u.copy;
     LLVMValueRef args[RANK_MOST + LOAD_OPERANDS];
-    if (!check_target(e, s))
-        return;
-    LLVMTypeRef cluster = LLVMPointerTypeInContext(e->context, 7);
-    args[0] = LLVMBuildAddrSpaceCast(
-        e->builder, emit_address(e, copy->buffer, copy->index[0]), cluster, "");
-    args[1] = emit_address(e, copy->barrier, copy->barrier_index[0]);
+    args[0] = near_in_cluster(e, copy);
+    args[1] = address(e, &copy->signal);
     args[2] = map_get(&e->arrays, copy->map);
     unsigned n = add_coordinates(e, args, 3, copy);
-    args[n++] = copy->multicast ? emit_value(e, copy->multicast)
-                                : emit_int(e, type_scalar(TYPE_u16), 0);
+    args[n++] = blocks(e, copy);
     LLVMValueRef is_hinted = add_hint(e, args, &n, copy->hint);
     args[n++] = emit_int(e, type_scalar(TYPE_bool), copy->multicast != NULL);
     args[n++] = is_hinted;
     args[n++] = emit_int(e, type_scalar(TYPE_u32), 0);
-    call_tma(e, copy, "llvm.nvvm.cp.async.bulk.tensor.g2s.tile", args, n);
+    call_tile(e, copy, "llvm.nvvm.cp.async.bulk.tensor.g2s.tile", args, n);
 }
 
-void emit_tensor_store(struct emitter *e, const struct ir_stmt *s)
+// Store a tile through a tensor map.
+static void store_tile(struct emitter *e, const struct ir_copy *copy)
 {
-    const struct ir_tensor_copy *copy = &s->u.copy;
     LLVMValueRef args[RANK_MOST + STORE_OPERANDS];
-    if (!check_target(e, s))
-        return;
-    args[0] = emit_address(e, copy->buffer, copy->index[0]);
+    args[0] = address(e, &copy->near);
     args[1] = map_get(&e->arrays, copy->map);
     unsigned n = add_coordinates(e, args, 2, copy);
     LLVMValueRef is_hinted = add_hint(e, args, &n, copy->hint);
     args[n++] = is_hinted;
-    call_tma(e, copy, "llvm.nvvm.cp.async.bulk.tensor.s2g.tile", args, n);
+    call_tile(e, copy, "llvm.nvvm.cp.async.bulk.tensor.s2g.tile", args, n);
 }
 
-// Return the bytes of a piece.
-static LLVMValueRef piece_bytes(struct emitter *e,
-                                const struct ir_tensor_copy *copy)
+// Return the bytes of a bulk copy.
+static LLVMValueRef bulk_bytes(struct emitter *e, const struct ir_copy *copy)
 {
     return emit_int(e, type_scalar(TYPE_u32),
-                    copy->elements * (int64_t)type_bytes(copy->piece_of->elem));
+                    copy->elements *
+                        (int64_t)type_bytes(copy->far.buffer->elem));
 }
 
-void emit_bulk_load(struct emitter *e, const struct ir_stmt *s)
+// Load elements that lie one behind the other.
+static void load_bulk(struct emitter *e, const struct ir_copy *copy)
 {
-    const struct ir_tensor_copy *copy = &s->u.copy;
     LLVMValueRef args[LOAD_OPERANDS];
-    if (!emit_need(e, FEATURE_tensor, s->span, "pieces by TMA"))
-        return;
-    LLVMTypeRef cluster = LLVMPointerTypeInContext(e->context, 7);
-    args[0] = LLVMBuildAddrSpaceCast(
-        e->builder, emit_address(e, copy->buffer, copy->index[0]), cluster, "");
-    args[1] = emit_address(e, copy->barrier, copy->barrier_index[0]);
-    args[2] = emit_address(e, copy->piece_of, copy->at[0]);
-    args[3] = piece_bytes(e, copy);
-    args[4] = copy->multicast ? emit_value(e, copy->multicast)
-                              : emit_int(e, type_scalar(TYPE_u16), 0);
+    args[0] = near_in_cluster(e, copy);
+    args[1] = address(e, &copy->signal);
+    args[2] = address(e, &copy->far);
+    args[3] = bulk_bytes(e, copy);
+    args[4] = blocks(e, copy);
     unsigned n = 5;
     LLVMValueRef is_hinted = add_hint(e, args, &n, copy->hint);
     args[n++] = emit_int(e, type_scalar(TYPE_bool), copy->multicast != NULL);
@@ -140,18 +152,26 @@ void emit_bulk_load(struct emitter *e, const struct ir_stmt *s)
                    args, n);
 }
 
-void emit_bulk_store(struct emitter *e, const struct ir_stmt *s)
+// Store elements that lie one behind the other.
+static void store_bulk(struct emitter *e, const struct ir_copy *copy)
 {
-    const struct ir_tensor_copy *copy = &s->u.copy;
     LLVMValueRef args[STORE_OPERANDS + 1];
-    if (!emit_need(e, FEATURE_tensor, s->span, "pieces by TMA"))
-        return;
-    args[0] = emit_address(e, copy->piece_of, copy->at[0]);
-    args[1] = emit_address(e, copy->buffer, copy->index[0]);
-    args[2] = piece_bytes(e, copy);
+    args[0] = address(e, &copy->far);
+    args[1] = address(e, &copy->near);
+    args[2] = bulk_bytes(e, copy);
     unsigned n = 3;
     LLVMValueRef is_hinted = add_hint(e, args, &n, copy->hint);
     args[n++] = is_hinted;
     emit_intrinsic(e, "llvm.nvvm.cp.async.bulk.shared.cta.to.global", NULL,
                    args, n);
+}
+
+void emit_copy(struct emitter *e, const struct ir_stmt *s)
+{
+    static void (*const emit[][2])(struct emitter * e,
+                                   const struct ir_copy *copy) = {
+        [TRANSPORT_tma] = {store_tile, load_tile},
+        [TRANSPORT_bulk] = {store_bulk, load_bulk}};
+    if (check_target(e, s))
+        emit[s->u.copy.transport][s->u.copy.is_load](e, &s->u.copy);
 }

@@ -73,49 +73,42 @@ static struct ir_map *parse_map_name(struct parser *p)
 }
 
 // Parse `map[m, k]`, one coordinate for each dimension of its array.
-static bool parse_box_place(struct parser *p, struct ir_tensor_copy *copy)
+static bool parse_tile_place(struct parser *p, struct ir_copy *copy)
 {
     copy->map = parse_map_name(p);
     if (!copy->map || !parse_expect(p, "[", "behind the name of a map"))
         return false;
     uint32_t rank = copy->map->buffer->rank;
-    copy->at = arena_array(p->arena, struct ir_expr *, rank);
+    copy->far = (struct ir_place){
+        copy->map->buffer, rank, arena_array(p->arena, struct ir_expr *, rank)};
     for (uint32_t i = 0; i < rank; i++) {
         if (i && !parse_expect(p, ",", "between two coordinates"))
             return false;
-        copy->at[i] = parse_index(p, "a coordinate");
-        if (!copy->at[i])
+        copy->far.index[i] = parse_index(p, "a coordinate");
+        if (!copy->far.index[i])
             return false;
     }
     return parse_expect(p, "]", "behind the coordinates");
 }
 
 // Parse `array[i, j]`.
-static bool parse_place(struct parser *p, struct ir_buffer **buffer,
-                        struct ir_expr ***index, uint32_t *n)
+static bool parse_place(struct parser *p, struct ir_place *place)
 {
     size_t first = p->at;
-    *buffer = parse_buffer_name(p);
-    return *buffer && parse_element(p, *buffer, first, index, n);
-}
-
-// Return whether the statement that begins with a word copies a piece.
-static bool is_piece(enum ir_stmt_kind word)
-{
-    return word == STMT_bulk_load || word == STMT_bulk_store;
+    place->buffer = parse_buffer_name(p);
+    return place->buffer &&
+           parse_element(p, place->buffer, first, &place->index, &place->n);
 }
 
 // Parse where a copy begins in global memory.
-static bool parse_far(struct parser *p, enum ir_stmt_kind word,
-                      struct ir_tensor_copy *copy)
+static bool parse_far(struct parser *p, struct ir_copy *copy)
 {
-    if (is_piece(word))
-        return parse_place(p, &copy->piece_of, &copy->at, &copy->n_at);
-    return parse_box_place(p, copy);
+    return transport_has_map(copy->transport) ? parse_tile_place(p, copy)
+                                              : parse_place(p, &copy->far);
 }
 
 // Parse `multicast(blocks)` and a hint, which may be absent.
-static bool parse_copy_traits(struct parser *p, struct ir_tensor_copy *copy)
+static bool parse_copy_traits(struct parser *p, struct ir_copy *copy)
 {
     if (parse_take(p, "multicast")) {
         copy->multicast =
@@ -132,69 +125,63 @@ static bool parse_copy_traits(struct parser *p, struct ir_tensor_copy *copy)
 }
 
 // Parse a load behind its word.
-static bool parse_load(struct parser *p, enum ir_stmt_kind word,
-                       struct ir_tensor_copy *copy)
+static bool parse_load(struct parser *p, struct ir_copy *copy)
 {
-    return parse_place(p, &copy->buffer, &copy->index, &copy->n) &&
-           parse_check_writable(p, copy->buffer, parse_peek(p, 0)->span) &&
+    return parse_place(p, &copy->near) &&
+           parse_check_writable(p, copy->near.buffer, parse_peek(p, 0)->span) &&
            parse_expect(p, "=", "behind where the copy goes") &&
-           parse_far(p, word, copy) &&
+           parse_far(p, copy) &&
            parse_expect(p, "signals", "behind what is copied") &&
-           parse_place(p, &copy->barrier, &copy->barrier_index,
-                       &copy->n_barrier) &&
-           parse_copy_traits(p, copy);
+           parse_place(p, &copy->signal) && parse_copy_traits(p, copy);
 }
 
 // Parse a store behind its word.
-static bool parse_store(struct parser *p, enum ir_stmt_kind word,
-                        struct ir_tensor_copy *copy)
+static bool parse_store(struct parser *p, struct ir_copy *copy)
 {
     struct span span = parse_peek(p, 0)->span;
-    return parse_far(p, word, copy) &&
-           parse_check_writable(p, ir_copy_far(copy), span) &&
+    return parse_far(p, copy) &&
+           parse_check_writable(p, copy->far.buffer, span) &&
            parse_expect(p, "=", "behind where the copy goes") &&
-           parse_place(p, &copy->buffer, &copy->index, &copy->n) &&
-           parse_copy_traits(p, copy);
+           parse_place(p, &copy->near) && parse_copy_traits(p, copy);
 }
 
-// Parse how many elements a piece has, behind its word.
-static bool parse_elements(struct parser *p, struct ir_tensor_copy *copy)
+// Parse how many elements a bulk copy has, behind its word.
+static bool parse_elements(struct parser *p, struct ir_copy *copy)
 {
-    return parse_expect(p, "(", "before the elements of a piece") &&
-           parse_count(p, &copy->elements) &&
-           parse_expect(p, ")", "behind the elements of a piece");
+    return transport_has_map(copy->transport) ||
+           (parse_expect(p, "(", "before the elements of a bulk copy") &&
+            parse_count(p, &copy->elements) &&
+            parse_expect(p, ")", "behind the elements of a bulk copy"));
 }
 
 // Find the word of a copy, which no name or operation is that stands there;
 // false if there is none.
-static bool find_word(const struct parser *p, enum ir_stmt_kind *word)
+static bool find_word(const struct parser *p, struct ir_copy *copy)
 {
-    static const enum ir_stmt_kind words[] = {STMT_tma_load, STMT_tma_store,
-                                              STMT_bulk_load, STMT_bulk_store};
     const struct token *next = parse_peek(p, 1);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        *word = words[i];
-        if (parse_is(p, stmt_name(*word)) &&
-            (is_piece(*word) ? next->kind == TOKEN_PUNCT && *next->text == '('
-                             : next->kind == TOKEN_NAME))
+    for (int i = 0; i < 2 * TRANSPORT_COUNT; i++) {
+        copy->transport = (enum ir_transport)(i / 2);
+        copy->is_load = i % 2 == 0;
+        if (parse_is(p, ir_copy_word(copy)) &&
+            (transport_has_map(copy->transport)
+                 ? next->kind == TOKEN_NAME
+                 : next->kind == TOKEN_PUNCT && *next->text == '('))
             return true;
     }
     return false;
 }
 
-bool parse_tensor_copy(struct parser *p, struct ir_block *out, bool *ok)
+bool parse_copy(struct parser *p, struct ir_block *out, bool *ok)
 {
     size_t first = p->at;
-    enum ir_stmt_kind word;
-    struct ir_tensor_copy copy = {0};
-    if (!find_word(p, &word))
+    struct ir_copy copy = {0};
+    if (!find_word(p, &copy))
         return false;
     p->at++;
-    bool is_load = word == STMT_tma_load || word == STMT_bulk_load;
-    *ok = (!is_piece(word) || parse_elements(p, &copy)) &&
-          (is_load ? parse_load(p, word, &copy) : parse_store(p, word, &copy));
+    *ok = parse_elements(p, &copy) &&
+          (copy.is_load ? parse_load(p, &copy) : parse_store(p, &copy));
     if (*ok) {
-        struct ir_stmt *s = ir_stmt_tensor_copy(p->arena, word, &copy);
+        struct ir_stmt *s = ir_stmt_copy(p->arena, &copy);
         s->span = parse_span(p, first);
         ir_append(p->arena, out, s);
     }

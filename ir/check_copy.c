@@ -77,12 +77,12 @@ static void check_shared(struct checking *c, const struct ir_buffer *b,
 }
 
 // Check what only loads have.
-static void check_load(struct checking *c, const struct ir_tensor_copy *copy)
+static void check_load(struct checking *c, const struct ir_copy *copy)
 {
-    if (!check_must(c, copy->barrier != NULL, NULL, "a load signals"))
+    if (!check_must(c, copy->signal.buffer != NULL, NULL, "a load signals"))
         return;
-    check_shared(c, copy->barrier, copy->n_barrier, copy->barrier_index);
-    check_mbarrier(c, copy->barrier);
+    check_shared(c, copy->signal.buffer, copy->signal.n, copy->signal.index);
+    check_mbarrier(c, copy->signal.buffer);
     if (!copy->multicast)
         return;
     check_expr(c, copy->multicast);
@@ -91,41 +91,45 @@ static void check_load(struct checking *c, const struct ir_tensor_copy *copy)
 }
 
 // Check a piece: where it begins in global memory, and its size.
-static void check_piece(struct checking *c, const struct ir_tensor_copy *copy)
+static void check_piece(struct checking *c, const struct ir_copy *copy)
 {
     unsigned lanes;
-    size_t bytes = copy->elements * type_bytes(copy->piece_of->elem);
-    check_index(c, copy->piece_of, copy->n_at, copy->at, &lanes);
-    check_must_name(c, copy->piece_of->space == SPACE_global && lanes == 1,
-                    copy->piece_of->name,
+    size_t bytes = copy->elements * type_bytes(copy->far.buffer->elem);
+    check_index(c, copy->far.buffer, copy->far.n, copy->far.index, &lanes);
+    check_must_name(c, copy->far.buffer->space == SPACE_global && lanes == 1,
+                    copy->far.buffer->name,
                     "a piece needs one place in global memory");
     check_must_name(c, bytes > 0 && bytes % GROUP_BYTES == 0,
-                    copy->piece_of->name,
+                    copy->far.buffer->name,
                     "a piece must be a multiple of 16 bytes");
-    check_must_name(c, !copy->piece_of->swizzle.bits, copy->piece_of->name,
+    check_must_name(c, !copy->far.buffer->swizzle.bits, copy->far.buffer->name,
                     "a piece of a swizzled array");
 }
 
-void check_tensor_copy(struct checking *c, const struct ir_stmt *s)
+void check_copy(struct checking *c, const struct ir_stmt *s)
 {
-    const struct ir_tensor_copy *copy = &s->u.copy;
-    const struct ir_buffer *b = ir_copy_far(copy);
+    const struct ir_copy *copy = &s->u.copy;
+    const struct ir_buffer *b = copy->far.buffer;
+    check_must(c, !copy->map == !transport_has_map(copy->transport), NULL,
+               "TMA tile copies go through a map, and only these");
     if (copy->map)
         check_use(c, copy->map, copy->map->name);
-    for (uint32_t i = 0; i < copy->n_at; i++) {
-        check_expr(c, copy->at[i]);
+    check_must_name(c, !copy->map || copy->map->buffer == b, b->name,
+                    "a copy by a map is one of the map's array");
+    for (uint32_t i = 0; i < copy->far.n; i++) {
+        check_expr(c, copy->far.index[i]);
         check_must(c,
-                   type_is_integer(copy->at[i]->type) &&
-                       copy->at[i]->type.lanes == 1,
-                   copy->at[i], "a coordinate must be an integer");
+                   type_is_integer(copy->far.index[i]->type) &&
+                       copy->far.index[i]->type.lanes == 1,
+                   copy->far.index[i], "a coordinate must be an integer");
     }
     if (!copy->map)
         check_piece(c, copy);
-    check_shared(c, copy->buffer, copy->n, copy->index);
-    check_must_name(c, type_equal(copy->buffer->elem, b->elem),
-                    copy->buffer->name, "a copy does not convert");
+    check_shared(c, copy->near.buffer, copy->near.n, copy->near.index);
+    check_must_name(c, type_equal(copy->near.buffer->elem, b->elem),
+                    copy->near.buffer->name, "a copy does not convert");
     check_must(c, !c->in_stage, NULL, "a copy by TMA inside a stage");
-    if (ir_copy_is_load(s))
+    if (s->u.copy.is_load)
         check_load(c, copy);
     else
         check_writable(c, b);

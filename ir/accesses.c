@@ -1,0 +1,208 @@
+// Which elements of which arrays a statement reads and writes.
+
+#include "ir/accesses.h"
+
+#include "ir/matrix.h"
+#include "ir/walk.h"
+
+// Return the store of a statement as an access.
+static struct ir_access access_of_store(const struct ir_stmt *s)
+{
+    unsigned async = s->u.store.is_async ? ACCESS_async : 0;
+    return (struct ir_access){.buffer = s->u.store.buffer,
+                              .n = s->u.store.n,
+                              .index = s->u.store.index,
+                              .flags = ACCESS_writes | async,
+                              .run = 1};
+}
+
+// Return what an instruction of a kind does with an operand.
+static unsigned operand_flags(enum matrix_kind kind, int which, bool is_far)
+{
+    bool sums = kind == MATRIX_MMA || kind == MATRIX_WGMMA;
+    bool is_result = kind == MATRIX_STORE ? is_far : which == MATRIX_D;
+    unsigned flags = is_result ? ACCESS_writes : ACCESS_reads;
+    if (is_result && sums)
+        flags |= ACCESS_reads;
+    if (is_far && kind == MATRIX_WGMMA)
+        flags |= ACCESS_proxy;
+    return flags;
+}
+
+// Set the operands of a matrix instruction; returns how many there are.
+static uint32_t accesses_of_matrix(const struct ir_stmt *s,
+                                   struct ir_access *out)
+{
+    enum matrix_kind kind = matrix_info(s->u.matrix.op).kind;
+    uint32_t n = 0;
+    for (int i = 0; i < MATRIX_OPERANDS; i++) {
+        const struct ir_tile *tile = &s->u.matrix.tiles[i];
+        if (!tile->at)
+            continue;
+        struct ir_buffer *b = tile->at->u.buffer;
+        bool is_far = b->space == SPACE_shared || b->space == SPACE_global;
+        out[n++] = (struct ir_access){.buffer = b,
+                                      .n = tile->at->n,
+                                      .index = tile->at->args,
+                                      .expr = tile->at,
+                                      .flags = operand_flags(kind, i, is_far),
+                                      .extent = tile->extent};
+    }
+    return n;
+}
+
+// Return an element of an array, and `run` behind it, as an access.
+static struct ir_access access_of_place(const struct ir_place *place,
+                                        unsigned flags, int64_t run)
+{
+    return (struct ir_access){.buffer = place->buffer,
+                              .n = place->n,
+                              .index = place->index,
+                              .flags = flags,
+                              .run = run};
+}
+
+// Set both sides of a copy and its mbarrier; returns how many there are.
+static uint32_t accesses_of_copy(const struct ir_copy *copy,
+                                 struct ir_access *out)
+{
+    const unsigned both = ACCESS_reads | ACCESS_writes;
+    unsigned far = copy->is_load ? ACCESS_reads : ACCESS_writes;
+    unsigned how = ACCESS_proxy;
+    int64_t run = ir_copy_elements(copy);
+    out[0] = access_of_place(&copy->far, far | how, run);
+    out[1] = access_of_place(&copy->near, (far ^ both) | how, run);
+    if (copy->map) {
+        out[0].extent = copy->map->box;
+        out[0].flags |= ACCESS_clipped;
+    }
+    if (!copy->signal.buffer)
+        return 2;
+    out[2] = access_of_place(&copy->signal, both | ACCESS_atomic, 1);
+    return 3;
+}
+
+uint32_t ir_accesses(const struct ir_stmt *s,
+                     struct ir_access out[IR_ACCESSES_MOST])
+{
+    switch ((int)s->kind) {
+    case STMT_store: out[0] = access_of_store(s); return 1;
+    case STMT_matrix: return accesses_of_matrix(s, out);
+    case STMT_copy: return accesses_of_copy(&s->u.copy, out);
+    }
+    return 0;
+}
+
+unsigned ir_access_flags(const struct ir_expr *x)
+{
+    unsigned flags = ir_op_info(x->op)->flags;
+    if (x->op == OP_place)
+        return 0;
+    return (flags & OP_READS ? ACCESS_reads : 0) |
+           (flags & OP_WRITES ? ACCESS_writes | ACCESS_atomic : 0);
+}
+
+int64_t ir_copy_elements(const struct ir_copy *copy)
+{
+    int64_t elements = 1;
+    if (!copy->map)
+        return copy->elements;
+    for (uint32_t i = 0; i < copy->map->buffer->rank; i++)
+        elements *= copy->map->box[i];
+    return elements;
+}
+
+struct ir_buffer *ir_copy_target(const struct ir_copy *copy)
+{
+    return copy->is_load ? copy->near.buffer : copy->far.buffer;
+}
+
+struct ir_buffer *ir_copy_source(const struct ir_copy *copy)
+{
+    return copy->is_load ? copy->far.buffer : copy->near.buffer;
+}
+
+// A question about the uses of an array.
+struct use_search {
+    const struct ir_buffer *buffer;
+    unsigned flag; // of enum access_flags
+    bool found;
+};
+
+// Look at the array of a load or an atomic.
+static void look_at_expr(struct ir_expr *x, void *context)
+{
+    struct use_search *search = context;
+    if (ir_access_flags(x) & search->flag)
+        search->found |= x->u.buffer == search->buffer;
+}
+
+// Look at the arrays that a statement itself accesses.
+static void look_at_stmt(struct ir_stmt *s, void *context)
+{
+    struct use_search *search = context;
+    struct ir_access own[IR_ACCESSES_MOST];
+    uint32_t n = ir_accesses(s, own);
+    for (uint32_t i = 0; i < n; i++)
+        search->found |= own[i].buffer == search->buffer &&
+                         own[i].flags & search->flag &&
+                         !(own[i].flags & ACCESS_atomic);
+}
+
+bool ir_block_reads(struct ir_block *block, const struct ir_buffer *buffer)
+{
+    struct use_search search = {buffer, ACCESS_reads, false};
+    ir_each_expr_in(block, look_at_expr, &search);
+    ir_each_stmt(block, look_at_stmt, &search);
+    return search.found;
+}
+
+bool ir_block_stores(struct ir_block *block, const struct ir_buffer *buffer)
+{
+    struct use_search search = {buffer, ACCESS_writes, false};
+    ir_each_stmt(block, look_at_stmt, &search);
+    return search.found;
+}
+
+bool ir_block_writes(struct ir_block *block, const struct ir_buffer *buffer)
+{
+    struct use_search search = {buffer, ACCESS_writes, false};
+    ir_each_stmt(block, look_at_stmt, &search);
+    ir_each_expr_in(block, look_at_expr, &search);
+    return search.found;
+}
+
+// Look at the arrays in shared memory of a copy by TMA.
+static void look_at_copy(struct ir_stmt *s, void *context)
+{
+    struct use_search *search = context;
+    search->found |=
+        s->kind == STMT_copy && (s->u.copy.near.buffer == search->buffer ||
+                                 s->u.copy.signal.buffer == search->buffer);
+}
+
+bool ir_block_copies(struct ir_block *block, const struct ir_buffer *buffer)
+{
+    struct use_search search = {buffer, 0, false};
+    ir_each_stmt(block, look_at_copy, &search);
+    return search.found;
+}
+
+// Look for the array in a stage.
+static void look_at_stage(struct ir_stmt *s, void *context)
+{
+    struct use_search *search = context;
+    if (s->kind != STMT_stage)
+        return;
+    struct ir_stage *stage = &s->u.stage;
+    search->found |= ir_block_reads(&stage->body, search->buffer) ||
+                     ir_block_writes(&stage->body, search->buffer) ||
+                     ir_block_writes(&stage->init, search->buffer);
+}
+
+bool ir_stages_use(struct ir_block *block, const struct ir_buffer *buffer)
+{
+    struct use_search search = {buffer, 0, false};
+    ir_each_stmt(block, look_at_stage, &search);
+    return search.found;
+}

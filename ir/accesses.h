@@ -1,0 +1,64 @@
+// Which elements of which arrays a statement reads and writes.
+//
+// The one place that knows it of every kind of statement: analyses ask here
+// instead of switching over kinds.
+
+#ifndef IR_ACCESSES_H
+#define IR_ACCESSES_H
+
+#include "ir/ir.h"
+
+enum access_flags {
+    ACCESS_reads = 1,
+    ACCESS_writes = 2,
+    ACCESS_atomic = 4,  // by an atomic, or of an mbarrier
+    ACCESS_proxy = 8,   // by the asynchronous proxy: TMA, or WGMMA
+    ACCESS_async = 16,  // goes on behind its statement, until it is waited for
+    ACCESS_clipped = 32 // may leave the array: zeros are read, nothing written
+};
+
+// An access: of the element at `index`, and of those behind it.
+struct ir_access {
+    struct ir_buffer *buffer;
+    uint32_t n;
+    struct ir_expr *const *index;
+    struct ir_expr *expr;   // the load, the atomic or the operand of a matrix
+                            // instruction; NULL: the statement itself
+    unsigned flags;         // of enum access_flags
+    const uint32_t *extent; // how many elements in each dimension; NULL: one
+    int64_t run;            // without extents: so many one behind the other
+};
+
+// The most accesses of a statement besides those of its expressions.
+enum { IR_ACCESSES_MOST = 3 };
+
+// Set what a statement itself accesses: the element that it stores to, the
+// operands of a matrix instruction, both sides of a copy and its mbarrier.
+// Returns how many there are.  Not those of the loads and atomics in its
+// expressions, nor of its blocks.
+uint32_t ir_accesses(const struct ir_stmt *s,
+                     struct ir_access out[IR_ACCESSES_MOST]);
+
+// Return the flags of what an expression itself accesses, without its operands;
+// 0 if it accesses nothing, or is an operand of a matrix instruction.
+unsigned ir_access_flags(const struct ir_expr *x);
+
+// Return how many elements a copy moves.
+int64_t ir_copy_elements(const struct ir_copy *copy);
+
+// Return the array that a copy writes, and the one that it reads.
+struct ir_buffer *ir_copy_target(const struct ir_copy *copy);
+struct ir_buffer *ir_copy_source(const struct ir_copy *copy);
+
+// Return whether a block reads or writes the array.
+bool ir_block_reads(struct ir_block *block, const struct ir_buffer *buffer);
+bool ir_block_writes(struct ir_block *block, const struct ir_buffer *buffer);
+// Return whether a block stores to the array other than by atomics.
+bool ir_block_stores(struct ir_block *block, const struct ir_buffer *buffer);
+// Return whether copies by TMA in a block use an array in shared memory, which
+// may be later than these statements: as a side, or to signal.
+bool ir_block_copies(struct ir_block *block, const struct ir_buffer *buffer);
+// Return whether a stage below a block reads or writes the array.
+bool ir_stages_use(struct ir_block *block, const struct ir_buffer *buffer);
+
+#endif
