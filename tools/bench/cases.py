@@ -97,7 +97,7 @@ MEMORY = (
     Memory("rows", "softmax_rows", "softmax_32768", ({"m": 1 << 13},), "softmax", 1e-5),
     Memory("rows", "softmax_long", "softmax_long", ({"m": 1 << 13},), "softmax", 1e-5),
     Memory("rows", "softmax_async", "softmax_async", ({"m": 1 << 13},), "softmax", 1e-5),
-    Memory("rows", "softmax_boxes", "softmax_boxes", ({"m": 1 << 13},), "softmax", 1e-5),
+    Memory("rows", "softmax_tma", "softmax_tma", ({"m": 1 << 13},), "softmax", 1e-5),
     Memory("rows", "softmax_bulk", "softmax_bulk", ({"m": 1 << 16},), "softmax", 1e-5),
     Memory("rows", "softmax_online", "softmax_online", ({"m": 1 << 16, "n": 4096}, LONG), "softmax", 1e-5),
     Memory("rows", "persistent", "row_sum_walk", (SQUARE,), "row_sum", 1e-4),
