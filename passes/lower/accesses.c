@@ -1,8 +1,8 @@
-// Which accesses to memory that the threads of a block share conflict.
+// Which accesses to shared and global memory conflict between threads.
 //
-// In global memory, two accesses in the same iterations of the same loops over
-// threads do not: these loops are independent, but for those whose threads do
-// one work together.
+// Two accesses in global memory do not conflict if they are in the same
+// iterations of the same loops over threads: these loops are independent. The
+// exception is loops whose threads do one collective operation together.
 
 #include "passes/lower/accesses.h"
 

@@ -1,4 +1,4 @@
-// Which accesses to memory that the threads of a block share conflict.
+// Which accesses to shared and global memory conflict between threads.
 
 #ifndef PASSES_LOWER_ACCESSES_H
 #define PASSES_LOWER_ACCESSES_H

@@ -1,4 +1,4 @@
-// Elements that a reduction accumulates, kept in variables meanwhile.
+// Keeps the elements that a reduction accumulates in variables while it runs.
 
 #include "passes/lower/accumulate.h"
 

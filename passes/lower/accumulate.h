@@ -1,4 +1,4 @@
-// Elements that a reduction accumulates, kept in variables meanwhile.
+// Keeps the elements that a reduction accumulates in variables while it runs.
 
 #ifndef PASSES_LOWER_ACCUMULATE_H
 #define PASSES_LOWER_ACCUMULATE_H

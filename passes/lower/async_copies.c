@@ -1,4 +1,4 @@
-// Copies marked @via(cp_async) become asynchronous stores.
+// Lowers copies marked @via(cp_async) to asynchronous stores.
 
 #include "passes/lower/async_copies.h"
 

@@ -1,4 +1,4 @@
-// Copies marked @via(cp_async).
+// Lowers copies marked @via(cp_async) to asynchronous stores.
 
 #ifndef PASSES_LOWER_ASYNC_COPIES_H
 #define PASSES_LOWER_ASYNC_COPIES_H

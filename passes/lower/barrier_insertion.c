@@ -1,4 +1,4 @@
-// Barriers between the phases of a block.
+// Inserts the barriers of a block.
 //
 //   for t in 0..128 @thread.x {
 //     for ax in 0..128 @thread.x { S[ax] = A[ax] }
@@ -6,20 +6,20 @@
 //     B[t] = S[127 - t]
 //   }
 //
-// Two accesses to memory that the threads of a block share, one of which
-// writes, conflict if different threads may touch the same element (thread_conflicts.h).
-// A walk keeps what was touched since the last barrier; where the next
-// statement of a block conflicts with it, a barrier goes in front.  What is
-// inside a statement comes first, so a barrier is never deeper than the
-// innermost block around both places.  If the end of a loop's body conflicts
-// with its beginning, one more goes to one of them.  Where warpgroups or warps
-// of a block go different ways, only their own threads can meet: that is enough
-// if all threads that conflict are of one.  Copies that a thread has
-// waited for are complete to it alone, so where all threads of a block wait,
-// they meet behind that, unless no thread ever touches what others copy: a
-// first walk, which only looks, finds that out.  It also finds the boxes that
-// threads have stored out of shared memory: TMA may read these, and
-// write what they are stored to, up to where they are waited for.
+// Two accesses to shared or global memory conflict if different threads may
+// touch the same element and one of them writes (thread_conflicts.h). The walk
+// keeps what was touched since the last barrier. Where the next statement of a
+// block conflicts with that, a barrier goes in front of it. Statements inside
+// others come first, so a barrier is never deeper than the innermost block
+// around both accesses. If the end of a loop's body conflicts with its
+// beginning, one more barrier goes to one of the two. Where warpgroups or warps
+// take different branches, only their own threads can synchronize; that is
+// enough if all threads that conflict are of one warpgroup or warp. A copy that
+// a thread has waited for is complete for that thread only. So a barrier
+// follows a wait of all threads of a block, unless no thread touches what
+// others copy; a first walk, which changes nothing, finds that out. The first
+// walk also finds the TMA stores out of shared memory: until the wait for them,
+// TMA may read the tiles in shared memory, and write those in global memory.
 
 #include "ir/build.h"
 #include "ir/copy.h"
@@ -525,7 +525,8 @@ static struct flow walk_block(struct walk *w, struct ir_block *block,
     return r;
 }
 
-// Set *(bool *)context at an asynchronous copy, or a wait for stores of boxes.
+// Set *(bool *)context at an asynchronous copy, or a wait for stores of TMA
+// tiles.
 static void see_copy(struct ir_stmt *s, void *context)
 {
     *(bool *)context |=

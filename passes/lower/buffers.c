@@ -1,5 +1,5 @@
-// buffers: arrays of stages move to the place where they are used, and shrink
-// to what is used there.
+// buffers: moves the arrays of stages to where they are used, and shrinks them
+// to the region used there.
 //
 //   alloc S: f32[n] in shared               for b in 0..n / 8 @block.x {
 //   for b in 0..n / 8 @block.x {              alloc S: f32[8] in shared
@@ -9,15 +9,14 @@
 //       stage C(v in n = b * 8 + t)             stage C(v in n = b * 8 + t)
 //         { C[v] = S[v] }                         { C[v] = S[t] }
 //
-// Arrays in shared and local memory that stand on top of the kernel and that
-// a stage uses are moved, others stay as they were declared.  What counts as
-// fixed are, of the loops around all accesses, those over blocks, those one
-// after another, and for local arrays those over threads: an array then holds
-// what one iteration of the fixed loops touches.  A loop that runs one
-// iteration after another is fixed only if no iteration reads what an earlier
-// one wrote: the parts that two iterations touch do not meet, or each begins
-// with a stage that writes what it reads.  The array is declared outside of
-// such a loop, even where blocks or threads inside have it for themselves.
+// Arrays in shared and local memory move if they stand on top of the kernel and
+// a stage uses them; others stay as declared. An array then holds what one
+// iteration of the fixed loops touches. Of the loops around all accesses, fixed
+// are those over blocks, serial ones, and for local arrays those over threads.
+// A serial loop is fixed only if no iteration reads what an earlier one wrote:
+// two iterations touch different parts of the array, or each begins with a
+// stage that writes what it reads. The array is declared outside of such a
+// loop, even where each block or thread inside has its own.
 
 #include "ir/accesses.h"
 #include "ir/build.h"

@@ -1,12 +1,13 @@
-// Pieces of a nest that copies element by element.
+// Finds the bulk copies that do what a nest copies element by element.
 //
 //   for r in 0..4 { for j in 0..64 { S[r, j] = A[i * 4 + r, k * 64 + j] } }   =>
 //
-//   for r in 0..4 { piece of 64 elements of A at [i * 4 + r, k * 64] to S[r, 0] }
+//   for r in 0..4 { bulk copy of 64 elements of A at [i * 4 + r, k * 64] to S[r, 0] }
 //
-// A loop is part of a piece if each iteration goes on where the one before has
-// ended, on both sides; others stay around.  A condition that no loop of the
-// nest decides says whether there are pieces at all; none may leave out a part.
+// A loop is part of a bulk copy if each iteration continues where the one
+// before ended, on both sides. Other loops stay around the bulk copies. A
+// condition that depends on no loop of the nest decides whether the bulk copies
+// run at all; none may leave out a part of one.
 
 #include "passes/lower/bulk_copy.h"
 
@@ -21,7 +22,7 @@ struct search {
     struct facts *facts; // inside the nest
     struct tma_tile *box;
     struct affine far, near; // the places, in elements
-    bool *taken;             // which loops of the nest are part of a piece
+    bool *taken;             // which loops of the nest are part of a bulk copy
     struct map first;        // their variables -> 0
 };
 
@@ -54,7 +55,7 @@ static bool goes_on(struct search *s, const struct ir_for *loop,
            far == s->box->elements;
 }
 
-// Let all loops be part of the piece that go on behind it; returns whether
+// Make all loops part of the bulk copy that continue behind it; returns whether
 // there were any.
 static bool take_loops(struct search *s)
 {
@@ -83,7 +84,7 @@ static void keep_loops(struct search *s)
     }
 }
 
-// Set where a piece begins.
+// Set where a bulk copy begins.
 static void find_first(struct search *s)
 {
     struct arena *a = s->arena;
@@ -99,7 +100,7 @@ static void find_first(struct search *s)
                       ir_substitute(a, copy->near_index[d], &s->first, NULL));
 }
 
-// Return whether every piece begins at a multiple of 16 bytes of an array.
+// Return whether every bulk copy begins at a multiple of 16 bytes of an array.
 static bool begins_at_groups(struct search *s, const struct ir_buffer *b,
                              struct ir_expr *const *first)
 {
@@ -108,8 +109,8 @@ static bool begins_at_groups(struct search *s, const struct ir_buffer *b,
     return facts_multiple(s->facts, &place, group);
 }
 
-// Find the condition under which there are pieces.  Returns false if it may
-// leave out a part of them.
+// Find the condition under which there are bulk copies.  Returns false if it
+// may leave out a part of them.
 static bool find_condition(struct search *s)
 {
     struct conditions all = {0};

@@ -1,18 +1,18 @@
-// Boxes that several blocks of a cluster need: each of them copies a part, and
-// TMA writes it to the shared memory of all.
+// Multicast of TMA tiles that several blocks of a cluster need: each block
+// copies a part, and TMA writes it to the shared memory of all.
 //
 //   for c in 0..2 @cluster.x {
 //     for n in 0..256 { for k in 0..64 { S[n, k] = B[j * 256 + n, l * 64 + k] } }
 //   }                                                                       =>
 //   for c in 0..2 @cluster.x {
-//     box [128, 64] of B at [j * 256 + c * 128, l * 64] to S[c * 128, 0],
+//     TMA tile [128, 64] of B at [j * 256 + c * 128, l * 64] to S[c * 128, 0],
 //     multicast(3)
 //   }
 //
-// That is derived, not asked for: who binds a loop that a copy does not depend
-// on to the blocks of a cluster has no other reason to.  The outermost loop of
-// the nest whose iterations divide among the blocks, and whose parts are boxes
-// again, is the one that is divided.
+// Multicast is derived: there is no other reason to bind a loop that a copy
+// does not depend on to the blocks of a cluster. The loop that is divided among
+// the blocks is the outermost one of the nest whose iterations divide evenly
+// and whose parts are TMA tiles again.
 
 #include "passes/lower/cluster.h"
 
@@ -36,8 +36,8 @@ static void see_loop(struct ir_stmt *s, void *context)
     o->found |= o->cluster->loops[axis_dimension(s->u.loop.axis)] != &s->u.loop;
 }
 
-// Return whether a name in front of the path's statements stands for a value that
-// blocks of the cluster do not share: nobody looks through names later.
+// Return whether a name in front of the path's statements stands for a value
+// that differs between blocks of the cluster: nobody looks through names later.
 static bool has_names(const struct cluster *c, const struct ir_path *path)
 {
     bool found = false;
@@ -92,14 +92,14 @@ bool cluster_differs(const struct cluster *c, const struct ir_expr *x)
     return false;
 }
 
-// The blocks of a cluster that need the same boxes.
+// The blocks of a cluster that need the same TMA tiles.
 struct sharing {
     int64_t blocks;
     struct ir_expr *number; // of this one among them
     struct ir_expr *mask;   // a bit for each, by their number in the cluster
 };
 
-// Return whether a box is not the same along a dimension of the cluster.
+// Return whether a TMA tile is not the same along a dimension of the cluster.
 static bool differs_along(const struct cluster *c, int d,
                           const struct tma_tile *box)
 {
@@ -115,7 +115,7 @@ static bool differs_along(const struct cluster *c, int d,
     return false;
 }
 
-// Find the blocks that need the same boxes as this one.
+// Find the blocks that need the same TMA tiles as this one.
 static struct sharing find_sharing(struct arena *a, const struct cluster *c,
                                    const struct tma_tile *box)
 {

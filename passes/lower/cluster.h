@@ -1,4 +1,4 @@
-// Blocks that run together, and the boxes that they copy for each other.
+// The blocks of a cluster, and the TMA tiles that they multicast to each other.
 
 #ifndef PASSES_LOWER_CLUSTER_H
 #define PASSES_LOWER_CLUSTER_H
@@ -19,9 +19,9 @@ const char *cluster_find(struct cluster *c, const struct ir_path *path);
 // Return whether an expression is not the same in all blocks of a cluster.
 bool cluster_differs(const struct cluster *c, const struct ir_expr *x);
 
-// Find the boxes of a nest (tma_copies_box) that a block of a cluster has to
-// copy: where all blocks along some dimensions need the same ones, each copies
-// a part, to all of them.  Returns why there are none, or NULL.
+// Find the TMA tiles of a nest (tma_copies_box) that a block of a cluster has
+// to copy: where all blocks along some dimensions need the same ones, each
+// copies a part, to all of them.  Returns why there are none, or NULL.
 const char *cluster_boxes(struct pass *p, struct facts *facts,
                           const struct cluster *c, struct ir_stmt *nest,
                           struct tma_tile *box);

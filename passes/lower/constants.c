@@ -1,5 +1,4 @@
-// Constant memory belongs to a launch: a table that several of them read is
-// declared in each.
+// Declares a table in constant memory in each launch that reads it.
 
 #include "passes/lower/constants.h"
 

@@ -1,5 +1,6 @@
-// crossthread: reductions over loops bound to threads become sums of each
-// thread's own part, and a combination of these.
+// crossthread: lowers reductions over loops bound to threads. Each thread
+// reduces its share; then warp shuffles, and shared memory between warps,
+// combine the partial results.
 //
 //   for k0 in 0..ceildiv(n, 256) { for k1 in 0..256 @thread.x {
 //     stage S(vi in m = i, reduce vk in n = k0 * 256 + k1) if ... {
@@ -19,19 +20,19 @@
 //     stage S(vi in m = i) if k1 == 0 { S[vi] = S_all }
 //   }
 //
-// Threads that take no part in an iteration keep the identity.  Each position
-// of the other loops over threads, real or virtual, has a group of parts of its
-// own, and loops over elements inside of those of the reduction move out of
-// them.  What just fills shared memory in front of the stage, in a loop of the
-// reduction, stays there.  An array in local memory gets the result in every thread, others from
-// one thread.
+// Threads that take no part in an iteration keep the identity. Each position of
+// the other loops over threads, real or virtual, has its own group of partial
+// results. Loops over elements inside of the reduction's loops move out of
+// them. A stage in front that only fills shared memory, in a loop of the
+// reduction, stays there. If the result is an array in local memory, every
+// thread gets it; otherwise one thread writes it.
 //
-// Shuffles combine as many neighbours as the number of threads that share an
-// element is a multiple of: 32, 16, ... 1.  They need threads that are
-// neighbours in their warp, so the reduction has the first axes of the block,
-// and all of the block.  Where that leaves more parts than shuffles can
-// combine again, one half of the threads adds the parts of the other until
-// one part is left.
+// Shuffles combine 32, 16, .. 1 neighbours: the largest of these that divides
+// the number of threads that share an element. They need threads that are
+// neighbours in their warp, so the reduction must have the first thread axes of
+// the block, and all of the block. If more partial results are left than one
+// more round of shuffles can combine, half of the threads adds those of the
+// other half until one is left.
 
 #include "passes/lower/crossthread.h"
 

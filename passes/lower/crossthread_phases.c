@@ -1,5 +1,6 @@
-// The phases of a reduction that threads share: loops over threads that do
-// not wait inside.  Barriers come between them with the launch (barrier_insertion.c).
+// The phases of a reduction that threads share: loops over threads with no
+// barrier inside. The barriers between them are inserted with the launch
+// (barrier_insertion.c).
 
 #include "passes/lower/crossthread.h"
 

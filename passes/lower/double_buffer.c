@@ -1,4 +1,4 @@
-// Double buffering: the next tile is under way while this one is used.
+// Double buffering: loads the next tile into registers while this one is used.
 //
 //   alloc S: f32[n] in shared double
 //   for k in 0..K { S[i] = A[k, i]; use S }
@@ -12,11 +12,11 @@
 //     if k + 1 < K { S[(k + 1) % 2, i] = S_next }
 //   }
 //
-// The element on its way is kept in a variable, so that nothing waits for the
-// memory it comes from.  Outside of such loops, as in what is left of one
-// that was cut or computes what is copied, the first half is used.  Where the
-// copy is a serial loop, there is no variable for each of its elements: then
-// it is stored at once.
+// A variable holds the element that is loaded, so that nothing waits for the
+// memory it comes from. Outside of such loops the first half is used: so in the
+// rest of a loop that was cut, or that computes what is copied. If the copy is
+// a serial loop, there is no variable for each of its elements, and it is
+// stored at once.
 
 #include "passes/lower/double_buffer.h"
 

@@ -1,8 +1,8 @@
-// What a directive asks for, and nothing has come of: a directive does what it
-// says, is refused, or is warned of.
+// Warnings for directives without effect: a directive does what it says, is
+// refused, or gets a warning.
 //
-// A copy may become several stores, of a tile and of what is left of one.  It is
-// as it should be if one of them is.
+// A copy may become several stores: of full tiles and of tails. One that is as
+// the directive asks is enough.
 
 #include "passes/lower/dropped.h"
 

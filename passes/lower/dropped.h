@@ -1,4 +1,4 @@
-// Warnings of what a directive asks for, and nothing has come of.
+// Warnings for directives without effect.
 
 #ifndef PASSES_LOWER_DROPPED_H
 #define PASSES_LOWER_DROPPED_H

@@ -1,24 +1,24 @@
-// flatten: accesses get one index, and index values a width.
+// flatten: gives each access one index, and each index value a width.
 //
 //   C[i, j + 1] = A[j]  =>  C[idx64(i) * idx64(N) + idx64(j) + 1] = A[j]
 //
-// Gaps of declared arrays become strides:
+// Padding of declared arrays becomes strides:
 //
 //   alloc T: f32[32, 32] in shared pad(0, 1)
 //   =>  alloc T: f32[32, 32] in shared strides [33, 1]
 //
-// and swizzles part of the offset.
+// and a swizzle becomes part of the offset.
 //
-// An operation on index values is done in 32 bits (idx32) where its operands
-// are, and its result is proved to fit; in 64 bits (idx64) elsewhere.  So the
-// index of one dimension is usually narrow, and the offset in an array that
-// may have more than 2^31 elements wide.  Where the array is proved to be
-// smaller, so is every offset in it.  The constant part of an offset comes
-// last, where an address takes it for free.
+// An operation on index values is done in 32 bits (idx32) if its operands are
+// 32 bits wide and its result is proved to fit, else in 64 bits (idx64). So the
+// index of one dimension is usually narrow, and the offset in an array that may
+// have more than 2^31 elements is wide. If the array is proved to be smaller,
+// all its offsets are narrow. The constant part of an offset comes last, where
+// an address takes it for free.
 //
 // Sizes and the position of a thread stay leaves of type `int`, below a
-// conversion.  Elements of type `int` become idx64, as they lie in memory, and
-// whatever is stored in an element has its width.
+// conversion. Elements of type `int` become idx64, as in memory; whatever is
+// stored in an element has its width.
 
 #include "passes/lower/flatten.h"
 

@@ -1,5 +1,5 @@
-// The arrays of a kernel at level flat: strides instead of gaps, and elements
-// of type idx64, as they lie in memory, instead of `int`.
+// The arrays of a kernel at level flat: strides instead of padding, and
+// elements of type idx64, as in memory, instead of `int`.
 
 #include "ir/build.h"
 #include "ir/layout.h"

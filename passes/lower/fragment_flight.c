@@ -1,4 +1,4 @@
-// Products of warpgroups that are in flight from one iteration to the next.
+// WGMMAs that stay in flight from one iteration to the next.
 //
 //   for k in 0..n @in_flight(1) {
 //     mbarrier_wait(full[k % 4], ...)
@@ -6,9 +6,9 @@
 //     mbarrier_arrive(empty[(k - 1) % 4])
 //   }
 //
-// Only the next group may touch the sums meanwhile, which it waits for by itself,
-// and nothing may change what it reads; slots of a ring do not come back before
-// the wait, which is for who marks the loop (warp_specialize_consumer.c).
+// Until the wait, only the next group of WGMMAs may touch the accumulator, and
+// nothing may change the operands. So a ring's slot is released after the wait;
+// that is up to the pass that marks the loop (warp_specialize_consumer.c).
 
 #include "passes/lower/fragments.h"
 
@@ -18,7 +18,7 @@
 // The statements of a loop's body.
 struct content {
     struct ir_block products, others;
-    uint32_t places; // where there are products
+    uint32_t places; // with WGMMAs
 };
 
 // Part the statements of a loop's body.
@@ -35,13 +35,13 @@ static struct content part(struct arena *a, const struct ir_block *body)
     return c;
 }
 
-// A look at the products: the context of see_product.
+// The context of see_product, which looks at WGMMAs.
 struct look {
     struct ir_block *others;
     const char *fault;
 };
 
-// Note what keeps a product from being in flight.
+// Note what keeps a WGMMA from being in flight.
 static void see_product(struct ir_stmt *s, void *context)
 {
     struct look *l = context;
@@ -56,13 +56,13 @@ static void see_product(struct ir_stmt *s, void *context)
     }
 }
 
-// Note a product beside those that follow one another.
+// Note a WGMMA beside those that follow one another.
 static void see_other(struct ir_stmt *s, void *context)
 {
     *(bool *)context |= fragments_is_product(s);
 }
 
-// Return why products may not be in flight, or NULL.
+// Return why WGMMAs may not be in flight, or NULL.
 static const char *find_fault(struct arena *a, const struct ir_for *loop)
 {
     struct content c = part(a, &loop->body);

@@ -1,5 +1,5 @@
-// Fragments that no instruction uses take the layout of one that does, where a
-// stage uses both at the same place:
+// Gives fragments that no instruction uses the layout of one that an
+// instruction does use, if a stage uses both at the same place:
 //
 //   sum[i, j] = sum[i, j] + part[0, i, j]       part: of an instruction
 //

@@ -1,4 +1,4 @@
-// Loops that stay around the elements of a thread.
+// Loops over columns that stay around the elements of a thread.
 //
 //   for c in 0..4 {                               for c in 0..4 {
 //     for i in 0..64 { for j in 0..64 {             for e in 0..8 { ...
@@ -7,9 +7,9 @@
 //     use S                                         use S
 //   }                                             }
 //
-// A tile of a warpgroup's instruction has up to 256 columns, of which each
-// thread has some in every 8: a loop over groups of them need not go, and
-// other statements may stand in it.
+// A WGMMA tile has up to 256 columns, and each thread has some in every 8. So a
+// loop over groups of columns need not be spread over the threads, and other
+// statements may stand in it.
 
 #include "passes/lower/fragments.h"
 

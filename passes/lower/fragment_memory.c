@@ -1,9 +1,9 @@
-// Copies from shared memory to fragments by ldmatrix, and stores of what stages
-// make of fragments to shared memory by stmatrix.
+// Lowers copies from shared memory to fragments to ldmatrix, and stores of what
+// stages compute from fragments to shared memory to stmatrix.
 //
-// A word of elements of each thread, 2 of 16 bits, is an 8 x 4 matrix of words,
-// whose rows, or columns if elements of 16 bits are transposed, are 16 bytes in
-// a row in memory:
+// The words of a warp's threads, each of two 16-bit elements, are an 8 x 4
+// matrix of words. Its rows (or columns, if 16-bit elements are transposed) are
+// 16 contiguous bytes in memory:
 //
 //   for i in 0..16 { for j in 0..16 { A[i, j] = S[i, k + j] } }   =>
 //   matrix ldmatrix_x4 A[0, 0, 0 : 8], S[lane % 16, k + lane / 16 * 8 : 8]

@@ -1,4 +1,4 @@
-// Instructions on matrices in the places of the nests that they do.
+// Replaces marked nests by the matrix instructions that compute them.
 
 #include "passes/lower/fragments.h"
 
@@ -54,7 +54,7 @@ static void simplify(struct fragments *f, struct tensor_nest *nest)
     }
 }
 
-// Return whether the sum of a stage goes over a loop.
+// Return whether the reduction of a stage goes over a loop.
 static bool adds_over(const struct ir_stage *stage, const struct ir_stmt *s)
 {
     bool found = false;
@@ -75,8 +75,8 @@ static bool runs(struct facts *facts, const struct ir_for *loop)
     return !room.failed && facts_nonnegative(facts, &room);
 }
 
-// Return whether the first product of every sum runs, which overwrites what is
-// there if the stage has an init.
+// Return whether the first instruction of every accumulator runs, which
+// overwrites what is there if the stage has an init.
 static bool begins_sums(struct fragments *f, const struct tensor_nest *nest)
 {
     const struct ir_stage *stage = &nest->stage->u.stage;

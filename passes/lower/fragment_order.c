@@ -1,19 +1,20 @@
-// What the instructions of a warpgroup have to wait for, and who for them.
+// Inserts the fences, commits and waits of WGMMAs.
 //
 //   for k in 0..4 { matrix wgmma.. }   =>   wgmma_fence
 //                                           for k in 0..4 @unroll { matrix wgmma.. }
 //                                           wgmma_commit
 //                                           wgmma_wait(0)
 //
-// In a loop that lets products be in flight they wait for those before, and the
-// last ones are waited for behind it, unless they are already (fragment_flight.c):
+// A loop may leave WGMMAs in flight. They then wait for those of the iteration
+// before, and the last ones are waited for behind the loop, unless they already
+// are (fragment_flight.c):
 //
 //   for k in 0..n @in_flight(1) {      =>   for k in 0..n { .. wgmma_wait(1) }
 //     for i in 0..4 { matrix wgmma.. }      wgmma_wait(0)
 //   }
 //
-// They read shared memory by another way than the stores of threads take:
-// threads that store what they read fence before the barrier that follows.
+// WGMMA reads shared memory through the async proxy: threads that store its
+// operands fence before the barrier that follows.
 
 #include "passes/lower/fragments.h"
 
@@ -111,7 +112,7 @@ static void insert(struct arena *a, struct ir_block *block, size_t at,
     ir_insert(a, block, at, ir_stmt_from(s, near));
 }
 
-// Order the products from statement `at` of a block on, of which `n` groups may
+// Order the WGMMAs from statement `at` of a block on, of which `n` groups may
 // be in flight behind them; returns the statement behind all of that.
 static size_t order_products(struct arena *a, struct ir_block *block, size_t at,
                              uint32_t n)
@@ -139,9 +140,9 @@ static bool is_waited_for(const struct ir_block *block, size_t at)
 static bool order_block(struct fragments *f, const struct operands *o,
                         struct ir_block *block, uint32_t in_flight);
 
-// Order what is below a statement; where that is a loop whose products may be
-// in flight, wait for them behind it.  Returns the statement behind all of that,
-// or 0 after an error.
+// Order what is below a statement; if that is a loop that may leave WGMMAs in
+// flight, wait for them behind it. Returns the statement behind all of that, or
+// 0 after an error.
 static size_t order_below(struct fragments *f, const struct operands *o,
                           struct ir_block *block, size_t at)
 {
@@ -166,8 +167,8 @@ static size_t order_below(struct fragments *f, const struct operands *o,
     return at + 2;
 }
 
-// Order the statements of a block, behind whose products `in_flight` groups may
-// be under way.  False after an error.
+// Order the statements of a block, behind whose WGMMAs `in_flight` groups may
+// be in flight. False after an error.
 static bool order_block(struct fragments *f, const struct operands *o,
                         struct ir_block *block, uint32_t in_flight)
 {

@@ -1,4 +1,5 @@
-// fragment_prefetch: fragments marked `double` are loaded a step before they are used.
+// fragment_prefetch: loads fragments marked `double` one step before they are
+// used.
 //
 //   for k in 0..n {                      async_wait(2)
 //     async_wait(2)                      if 0 < n { load F[0] of 0, 0 }
@@ -15,11 +16,11 @@
 //                                          use F[1]
 //                                        }
 //
-// The last step of an iteration so computes while the first fragments of the
-// next one come, and behind its barrier.  That takes a serial loop around with
-// nothing but waits in front of the steps, copies behind them that the use does
-// not touch, and an even number of steps; elsewhere the loads run ahead in the
-// loop over the steps alone:
+// So the last step of an iteration computes while the first fragments of the
+// next iteration are loaded, behind that iteration's barrier. The conditions
+// are: a serial loop around with only waits in front of the steps, copies
+// behind them that the use does not touch, and an even number of steps.
+// Elsewhere only the loop over the steps is pipelined:
 //
 //   load F[0] of 0
 //   for s in 0..4 @unroll {
@@ -27,8 +28,8 @@
 //     use F[s % 2]
 //   }
 //
-// A fragment whose loop is of neither form is loaded where it is used, which is
-// reported if a directive asked for more.
+// If a fragment's loop has neither form, it is loaded where it is used, with a
+// warning if a directive asked for more.
 
 #include "ir/accesses.h"
 #include "ir/build.h"

@@ -1,9 +1,10 @@
-// Operands of a warpgroup's instructions, which it reads from shared memory.
+// The operands that WGMMA reads from shared memory.
 //
-// The instruction takes rows of 128, 64 or 32 swizzled bytes, or of 16 bytes
-// as they are, in blocks of 8; two numbers say how far blocks are apart
-// (ir/matrix_shared.c).  How the array lies decides them, and every element
-// of the tile is then compared with where the instruction looks for it.
+// WGMMA takes rows of 128, 64 or 32 swizzled bytes, or of 16 bytes without a
+// swizzle, in groups of 8; two strides of the descriptor say how far the groups
+// are apart (ir/matrix_shared.c). The layout of the array gives them. Then
+// every element of the tile is compared with where the instruction looks for
+// it.
 
 #include "passes/lower/fragments.h"
 

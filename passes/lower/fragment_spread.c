@@ -1,8 +1,8 @@
-// Stages that use fragments, spread over the threads that have them.
+// Spreads stages that use fragments over the threads that hold the elements.
 //
-// The loops around a stage count tiles and, inside of a tile, rows and
-// columns.  Those inside go: a thread knows from its lane, and from the
-// element it looks at, which row and column of a tile that is.
+// The loops around a stage count tiles and, inside of a tile, rows and columns.
+// Those inside go away: the lane and the number of the element say which row
+// and column of the tile it is.
 
 #include "passes/lower/fragments.h"
 

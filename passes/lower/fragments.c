@@ -1,5 +1,5 @@
-// fragments: arrays that a warp or a warpgroup holds become parts of each
-// thread, and nests marked with an instruction become that instruction.
+// fragments: gives each thread its part of the arrays that a warp or a
+// warpgroup holds, and replaces nests marked with a matrix instruction by it.
 //
 //   for w in 0..4 @warp {                     for w in 0..4 @warp {
 //     alloc acc: f32[32, 8] in fragment         for lane in 0..32 @lane {
@@ -13,9 +13,9 @@
 //     } }                                         } } }
 //   }                                         } }
 //
-// The instructions that use an array say which thread has which element of a
-// tile (ir/matrix.def); stages that use it as well are spread in the same way:
-// each thread computes what it has.
+// The instructions that use an array say which thread holds which element of a
+// tile (ir/matrix.def). Stages that use the array are spread in the same way:
+// each thread computes the elements that it holds.
 
 #include "passes/lower/fragments.h"
 

@@ -43,8 +43,8 @@ void fragments_follow(struct fragments *f);
 bool fragments_multiply(struct fragments *f, struct ir_stmt *loop,
                         struct ir_stmt **out);
 
-// Describe the operand of a warpgroup's instruction that lies in shared
-// memory.  Returns NULL, or what is wrong with how it lies.
+// Describe an operand of a WGMMA in shared memory.  Returns NULL, or what is
+// wrong with how it lies.
 const char *fragments_shared(struct fragments *f,
                              const struct tensor_nest *nest,
                              enum matrix_operand which, struct ir_tile *out);
@@ -52,7 +52,7 @@ const char *fragments_shared(struct fragments *f,
 // Return whether a statement consists of instructions of warpgroups and loops.
 bool fragments_is_product(struct ir_stmt *s);
 
-// Check that products may be in flight from one iteration of a loop to the next;
+// Check that WGMMAs may be in flight from one iteration of a loop to the next;
 // false after an error.
 bool fragments_check_flight(struct fragments *f, struct ir_stmt *loop);
 

@@ -1,13 +1,14 @@
-// Blocks of a launch that would share memory.
+// Refuses launches whose blocks would have to wait for each other.
 //
 //   for i in 0..64 { W[i] = A[i]                block 0 alone
 //                    S[i] = W[i] }              every block: E0710
 //   for b in 0..64 @block.x { C[b] = S[63 - b] }
 //
-// On an axis of the grid, a statement runs on the blocks of the loop around
-// it; without one on block 0 alone if it writes to global memory (single_writer.c),
-// and else on every block.  Blocks do not wait for each other, so all that
-// touches an array that the launch writes has to run on the same ones.
+// On an axis of the grid, a statement runs on the blocks of the loop around it.
+// Without a loop, it runs on block 0 alone if it writes global memory
+// (single_writer.c), else on every block. Blocks do not wait for each other. So
+// all statements that touch an array that the launch writes have to run on the
+// same blocks.
 
 #include "ir/build.h"
 #include "ir/walk.h"

@@ -1,16 +1,17 @@
-// Loops of a launch on one axis of the grid, one behind the other.
+// Refuses loops of a launch on the same grid axis, one after the other, whose
+// blocks would have to wait for each other.
 //
 //   for i in 0..8 @block.y {
 //     for b in 0..4 @block.x { W[i, b] = A[i, b] }
 //     for c in 0..4 @block.x { C[i, c] = W[i, 3 - c] }     E0710
 //   }
 //
-// Each block runs its iteration of the one and of the other, and waits for no
-// other block: an element that one of the loops writes and another one touches
-// has to belong to the same iteration of both.  It does where an index is
-// n * b + x in the one and n * c + y in the other, with x and y in a range of n.
-// In shared memory, which each block has for itself, that holds for what one
-// loop writes and another one just reads, unless all blocks write it (E0885).
+// Each block runs its iteration of both loops, and waits for no other block. So
+// an element that one loop writes and the other touches has to belong to the
+// same iteration of both. It does if an index is n * b + x in one and n * c + y
+// in the other, with x and y in a range of n. Each block has its own shared
+// memory; there, the rule holds for what one loop writes and another only
+// reads, unless all blocks write it (E0885).
 
 #include "ir/accesses.h"
 #include "ir/affine.h"

@@ -1,4 +1,4 @@
-// guards: stages become loops, branches and stores.
+// guards: lowers stages to loops, branches and stores.
 //
 //   for k in 0..K {                           if i0 * 8 + i1 < M {
 //     stage C(vi in M = i0 * 8 + i1,            let vi = i0 * 8 + i1
@@ -9,12 +9,12 @@
 //     }                                         C[vi] = C_acc
 //   }                                         }
 //
-// Predicates become branches, moved outward over the loops that they do not
-// mention.  Where only the loops of the reduction lie around the stage, the
-// elements that it accumulates live in variables meanwhile, and its init runs
-// before the loops.  Elsewhere the init becomes a nest of its own before the
-// outermost loop of the reduction; where that cannot be, it runs in the first
-// iteration, and in a nest of its own only if there is none.
+// Predicates become branches, and move outward over the loops that they do not
+// mention. If only the loops of the reduction are around the stage, the
+// elements that it accumulates are variables meanwhile, and its init runs
+// before the loops. Else the init becomes a nest of its own before the
+// outermost loop of the reduction. If that is not possible, it runs in the
+// first iteration, and in a nest of its own only if there is no iteration.
 
 #include "passes/lower/guards.h"
 #include "ir/base/map.h"

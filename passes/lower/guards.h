@@ -1,4 +1,4 @@
-// Branches around loops instead of inside.
+// Moves branches out of loops.
 
 #ifndef PASSES_LOWER_GUARDS_H
 #define PASSES_LOWER_GUARDS_H

@@ -1,4 +1,4 @@
-// Branches go around loops instead of inside.
+// Moves branches out of loops.
 //
 //   for k in 0..K { if i < M { ... } }   =>   if i < M { for k in 0..K { ... } }
 
@@ -81,8 +81,8 @@ static bool are_equal_guards(const struct ir_stmt *x, const struct ir_stmt *y)
            ir_expr_equal(x->u.branch.cond, y->u.branch.cond);
 }
 
-// Join a branch with the one that is all it does: their conditions may leave
-// loops one by one then.
+// Join a branch with the only statement in it, also a branch: their conditions
+// may then leave loops one by one.
 static void join_inner(struct arena *a, struct ir_stmt *s)
 {
     struct ir_block *then = &s->u.branch.then;

@@ -1,4 +1,4 @@
-// mapped: loops bound to blocks and threads become launches.
+// mapped: lowers loops bound to blocks and threads to launches.
 //
 //   for b in 0..ceildiv(n, 256) @block.x {
 //     for t in 0..256 @thread.x { A[b * 256 + t] = 1 }
@@ -8,14 +8,14 @@
 //   }
 //
 // Each statement at the top of a kernel becomes a launch, together with the
-// declarations whose values it needs; arrays in global memory stay on top.
-// An axis is as long as the longest loop bound to it; shorter ones are
-// guarded.  The blocks of a cluster are neighbours: block.x % n on cluster.x,
-// beside which loops on block.x stand for block.x / n.  Two loops on the same
-// axis of a block, one inside the other, both stand for the position of the
-// thread: the threads of the outer one share the iterations of the inner one.
-// What threads would only repeat, one of them does (single_writer.c), and barriers part
-// the phases of a block (barrier_insertion.c).
+// declarations whose values it needs. Arrays in global memory stay on top. A
+// grid or thread axis is as long as the longest loop bound to it; shorter loops
+// get a guard. The blocks of a cluster are neighbours: a loop on cluster.x is
+// block.x % n, and loops on block.x beside it are block.x / n. Two nested loops
+// on the same thread axis both stand for the position of the thread: the
+// threads of the outer one share the iterations of the inner one. What all
+// threads would repeat, one of them does (single_writer.c). Barriers are
+// inserted between accesses that conflict (barrier_insertion.c).
 
 #include "ir/build.h"
 #include "ir/copy.h"

@@ -1,4 +1,4 @@
-// A launch in the making: what the parts of the pass `mapped` share.
+// What the files of the pass `mapped` share: the launch that is being built.
 
 #ifndef PASSES_LOWER_MAPPING_H
 #define PASSES_LOWER_MAPPING_H

@@ -1,8 +1,8 @@
-// Where a tile is, by its number in an order of tiles.
+// The coordinates of a tile, from its number in a tile order (raster).
 //
-// Every order is one to one for any number of rows and columns.  What it finds
-// is within the grid; that is said again, by min and max with the ends, to
-// those that prove bounds.
+// Every order is one to one for any number of rows and columns. The coordinates
+// are within the grid; min and max with its ends say that again, for the passes
+// that prove bounds.
 
 #include "passes/lower/orders.h"
 
@@ -61,7 +61,7 @@ static struct band band_of(struct order_tile *t, struct ir_expr *n)
     return b;
 }
 
-// Walk every second group from its last column to its first.
+// Run every second group from its last column to its first.
 static void turn(struct order_tile *t, const struct band *b)
 {
     struct arena *a = t->p->arena;
@@ -93,7 +93,7 @@ static struct ir_expr *by_height(const struct order_tile *t, enum ir_op o,
                      op(t, o, x, group), op(t, o, x, b->height));
 }
 
-// Walk the columns of a group.
+// Run through the columns of a group.
 static struct band columns_of_band(struct order_tile *t, struct ir_expr *n)
 {
     struct band b = band_of(t, n);

@@ -1,4 +1,4 @@
-// Where a tile is, by its number in an order of tiles.
+// The coordinates of a tile, from its number in a tile order (raster).
 
 #ifndef PASSES_LOWER_ORDERS_H
 #define PASSES_LOWER_ORDERS_H

@@ -1,14 +1,14 @@
-// Barriers that let arrays of a launch share their bytes.
+// Adds barriers that let arrays in shared memory share their bytes.
 //
 //   S[thread.x] = A[thread.x]               S and T are not needed at the same
 //   B[thread.x] = S[thread.x]               time, but a thread may write to T
 //                                => barrier while another one reads S
 //   T[thread.x] = ...
 //
-// A launch that has more shared memory than static one gets a barrier wherever
-// it saves as much as the hardware's unit of 1 KiB, between statements that
-// every thread executes once; those of the sides of a branch that no thread
-// decides are such.
+// This is for launches with more shared memory than the static limit. A barrier
+// is added wherever it saves 1 KiB or more, the unit of the hardware, between
+// statements that every thread executes once. The sides of a branch count as
+// such if its condition is the same for all threads.
 
 #include "ir/build.h"
 #include "ir/shared.h"

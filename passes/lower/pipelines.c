@@ -1,5 +1,5 @@
-// pipelines: loops marked @pipeline fill rings in shared memory ahead of their
-// use, and copies marked @via(cp_async) go on behind it.
+// pipelines: software-pipelines loops marked @pipeline: a prologue, and a ring
+// of slots in shared memory. Lowers copies marked @via(cp_async) to cp.async.
 //
 //   for k in 0..n @pipeline(3) {          alloc S: f32[3, 64] in shared
 //     alloc S: f32[64] in shared          for p in 0..2 @unroll {
@@ -15,13 +15,13 @@
 //                                           use S[k % 3]
 //                                         }
 //
-// Where the use has instructions on matrices, and there are slots enough, it
-// stands in front of the copies: it then does not wait for their addresses.
-// Every iteration commits a group, empty or not, so that with S slots the copy
-// of iteration k has arrived when all but the last S - 2 groups have.  Copies
-// that are not asynchronous need no groups.  A copy out of such a loop is
-// waited for before the first use of what it fills.  Barriers are derived
-// later (barrier_insertion.c).
+// If the use has matrix instructions, and there are slots enough, it goes in
+// front of the copies, so it does not wait for their addresses. Every iteration
+// commits a group, empty or not. So with S slots, the copy for iteration k has
+// arrived when all groups but the last S - 2 have. Copies that are not
+// asynchronous need no groups. A copy outside of such a loop is waited for
+// before the first use of what it fills. Barriers are inserted later
+// (barrier_insertion.c).
 
 #include "ir/accesses.h"
 #include "ir/build.h"

@@ -1,4 +1,4 @@
-// Where an array of stages belongs, and what of it is used there.
+// Where an array of stages is declared, and which region of it is used there.
 
 #ifndef PASSES_LOWER_PLACING_H
 #define PASSES_LOWER_PLACING_H

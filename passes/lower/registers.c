@@ -1,4 +1,4 @@
-// Which loops have to be expanded for local arrays to become registers.
+// Which loops have to be unrolled so that local arrays become registers.
 
 #include "passes/lower/registers.h"
 

@@ -1,4 +1,4 @@
-// Which loops have to be expanded for local arrays to become registers.
+// Which loops have to be unrolled so that local arrays become registers.
 
 #ifndef PASSES_LOWER_REGISTERS_H
 #define PASSES_LOWER_REGISTERS_H

@@ -1,4 +1,4 @@
-// What a launch takes from the hardware.
+// The hardware resources that a launch needs.
 
 #include "passes/lower/resources.h"
 

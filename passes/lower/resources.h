@@ -1,4 +1,4 @@
-// What a launch takes from the hardware.
+// The hardware resources that a launch needs.
 
 #ifndef PASSES_LOWER_RESOURCES_H
 #define PASSES_LOWER_RESOURCES_H

@@ -1,4 +1,4 @@
-// How often a role has gone through a ring.
+// The state of a ring for one role: slot and phase.
 
 #include "passes/lower/ring_state.h"
 

@@ -1,8 +1,8 @@
-// How often a role has gone through a ring.
+// The state of a ring for one role (CUTLASS: PipelineState): slot and phase.
 //
-// Slots and phases follow from the number of the iteration of a loop.  Where
-// the loop runs several times, the iterations before are counted in a variable,
-// modulo a number of both slots and phases:
+// Slot and phase follow from the iteration number of the loop. If the loop runs
+// several times, a variable counts the iterations of earlier runs, modulo a
+// multiple of both slots and phases:
 //
 //   var turn: u32 = 0                      ring_state_declare
 //   for t in 0..m {

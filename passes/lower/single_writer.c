@@ -1,16 +1,17 @@
-// Writes that several threads would repeat are left to one of them.
+// Leaves writes that several threads would repeat to one of them.
 //
 //   for ty in 0..8 @thread.y {
 //     for tx in 0..32 @thread.x { S[tx] = A[tx] }     =>
 //   ...                         { if thread.y == 0 { S[tx] = A[tx] } }
 //
-// What no loop spreads over an axis, every position executes; memory that
-// others see is written by position 0.  So is memory that the threads of a
-// block share if neither the element, nor the value, nor whether it is written
-// depends on a loop around, unless the program has barriers of its own; then
-// only what mbarriers order, which all threads arrive at.  Where
-// only whether it is written does, several threads may write the same: such
-// copies are not asynchronous.  For mbarriers every thread waits that goes on.
+// If no loop is bound to a thread axis, every position of the axis executes the
+// statement. Position 0 alone writes global memory. It alone also writes shared
+// memory, if neither the element, nor the value, nor the condition of the write
+// depends on a loop around; but if the program has barriers of its own, that
+// applies only to memory ordered by mbarriers, which all threads arrive at. If
+// only the condition depends on a loop, several threads may write the same
+// value: such copies are not asynchronous. Every thread that goes on waits for
+// mbarriers.
 
 #include "ir/accesses.h"
 #include "ir/build.h"

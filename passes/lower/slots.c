@@ -1,4 +1,4 @@
-// Accesses to rings.
+// Accesses to the slots of rings.
 
 #include "passes/lower/slots.h"
 

@@ -1,4 +1,5 @@
-// tiles: loops over blocks that are marked walk tiles in one loop.
+// tiles: lowers loops over blocks marked persistent to one loop in which each
+// block runs through its tiles.
 //
 //   for i in 0..m @block.y                for block in 0..min(m * n, resident(1))
 //           @persistent_sms(1) {                @block.x {
@@ -9,12 +10,12 @@
 //                                             C
 //                                           } }
 //
-// Threads that meet at barriers of the program's own do so behind each tile, too.
-// Blocks that are not persistent have one tile each.  Loops with an order find
-// i and j by that (orders.c).  Where the body is a loop
-// over warpgroups with roles in it (pass roles), the loop over tiles goes
-// inside of it: each role walks the tiles at its own pace, or each warpgroup some
-// of them, which the mark @pingpong on that loop says.
+// If the program has barriers of its own, one more follows each tile. Blocks
+// that are not persistent have one tile each. If the loops have an order, i and
+// j follow from that (orders.c). If the body is a loop over warpgroups that
+// will be warp-specialized, the loop over tiles goes inside of it. So each role
+// runs through the tiles at its own pace, or, with the mark @pingpong on that
+// loop, each consumer warpgroup takes some of the tiles.
 
 #include "passes/analysis/tiles.h"
 #include "ir/base/map.h"
@@ -139,9 +140,9 @@ static void append_body(struct walk *w)
     }
 }
 
-// Let the loop over tiles stand inside of the one over warpgroups, with the
-// places of the tiles; the arrays stay outside.  Who takes the tiles in turns is
-// for the pass roles.
+// Put the loop over tiles inside of the one over warpgroups, with the
+// coordinates of the tiles; the arrays stay outside. The ping-pong order is for
+// the pass warp_specialize.
 static struct ir_block sink(struct walk *w, struct ir_stmt *group,
                             struct ir_stmt *loop)
 {
@@ -182,8 +183,8 @@ static void part_tiles(struct walk *w, struct ir_stmt *loop)
                   ir_stmt_from(ir_stmt_barrier(a), loop));
 }
 
-// Return how many blocks, or clusters, walk the tiles at most; NULL: one each.
-// Of clusters as many as there is room for, so that all of them run at a time.
+// Return how many blocks, or clusters, run persistently at most; NULL: one a
+// tile. For clusters, as many as fit on the device at a time.
 static struct ir_expr *walkers(struct walk *w)
 {
     const struct ir_attr *all = tiles_mark(&w->tiles, "persistent");
@@ -205,8 +206,7 @@ static struct ir_expr *walkers(struct walk *w)
                      ir_int(a, 1));
 }
 
-// Make the outermost loop one over the tiles, or over the blocks that walk
-// them.
+// Make the outermost loop one over the tiles, or over the persistent blocks.
 static void make_loops(struct walk *w)
 {
     struct arena *a = w->p->arena;
@@ -249,7 +249,8 @@ static void see_marked(struct ir_stmt *s, void *context)
         vec_push(m->arena, &m->loops, s);
 }
 
-// Return whether warpgroups can take the tiles in turns, if they are marked so.
+// Return whether warpgroups can take tiles in ping-pong order, if they are
+// marked so.
 static bool check_turns(const struct walk *w)
 {
     const struct tiles *t = &w->tiles;

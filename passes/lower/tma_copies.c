@@ -1,5 +1,5 @@
-// tma_copies: copies marked @via(tma) are done box by box by TMA, those marked
-// @via(bulk) piece by piece.
+// tma_copies: lowers copies marked @via(tma) to TMA tile copies, and copies
+// marked @via(bulk) to bulk copies.
 //
 //   for k in 0..n {                         alloc S_full: u64[1] in shared
 //     alloc S: f16[64, 64] in shared        mbarrier_init(S_full[0], 1)
@@ -20,18 +20,17 @@
 //   bulk_commit
 //   bulk_wait_read(0)                    here or later (tma_store_wait.c)
 //
-// Pieces, which are copied without a map, take a `bulk_load` and `bulk_store`
-// each, under a branch where none may exist; the mbarrier then expects no
-// bytes.
+// Bulk copies need no tensor map. Each is a `bulk_load` or `bulk_store`, under
+// a branch if it may not exist; the mbarrier then expects no bytes.
 //
-// One thread does all of it, waiting included: below loops over threads it
-// stands in loops of one iteration on their axes, elsewhere the pass `mapped`
-// leaves it to one.  Where warpgroups or warps store boxes of their own, it is
-// one thread of each.  The barriers of the block that part it from what the
-// other threads do are derived as for any other write by one thread (barrier_insertion.c),
-// so the mark alone is complete.  The phase of the mbarrier is the number of
-// times that the copy has run, which loops around count.  Loads that stand one
-// after another signal one mbarrier.
+// One thread does all of this, the wait included. Below loops over threads it
+// stands in loops of one iteration on their axes; elsewhere the pass `mapped`
+// leaves it to one thread. If each warpgroup or warp stores its own TMA tiles,
+// it is one thread of each. The barriers of the block around it are derived as
+// for any other write by one thread (barrier_insertion.c), so the mark alone is
+// complete. The phase of the mbarrier is the number of times that the copy has
+// run, counted by the loops around. Loads that follow one another signal one
+// mbarrier.
 
 #include "passes/lower/tma_copies.h"
 
@@ -71,7 +70,7 @@ struct walk {
 };
 
 // Return the marked stage of a nest of serial loops that holds nothing else, or
-// NULL; the loops go to the box.
+// NULL; the loops go to the TMA tile.
 static struct ir_stmt *marked_stage(struct arena *a, struct ir_stmt *s,
                                     struct tma_tile *box)
 {
@@ -84,7 +83,7 @@ static struct ir_stmt *marked_stage(struct arena *a, struct ir_stmt *s,
     return s->kind == STMT_stage && tma_copy_marked(&s->u.stage) ? s : NULL;
 }
 
-// Report that a nest is not done by boxes, or pieces.
+// Report that a nest is not made of TMA tiles, or of bulk copies.
 static void report(struct walk *w, const struct ir_stmt *stage,
                    const char *fault)
 {
@@ -117,7 +116,7 @@ static void bind_copy(struct arena *a, const struct ir_stage *stage,
 
 // ---- The copies -----------------------------------------------------------
 
-// Return the kernel's tensor map for a box; it is made if there is none.
+// Return the kernel's tensor map for a TMA tile; it is made if there is none.
 static struct ir_map *map_for(struct pass *p, const struct tma_tile *box)
 {
     struct ir_buffer *far = box->copy.far;
@@ -139,7 +138,7 @@ static struct ir_map *map_for(struct pass *p, const struct tma_tile *box)
     return map;
 }
 
-// Return the copy of a box, or of a piece.
+// Return the copy of a TMA tile or a bulk copy.
 static struct ir_stmt *copy_of(struct pass *p, const struct tma_tile *box,
                                const struct ir_place *signal)
 {
@@ -257,7 +256,8 @@ static struct ir_block *append_one_thread(struct walk *w, struct ir_block *out)
     return tma_copies_one(w->p, stmts, w->path.n, out);
 }
 
-// Return whether a variable decides on a box: where it is, or whether.
+// Return whether a TMA tile depends on a variable: its place, or whether it
+// exists.
 static bool box_mentions(const struct tma_tile *box, const struct ir_var *var)
 {
     bool found = false;
@@ -276,9 +276,9 @@ static bool is_singled_out(struct walk *w, const struct ir_for *loop)
     return here.lo == here.hi && !ir_is_int_const(ir_for_extent(a, loop), 1);
 }
 
-// Append loops of one iteration on the axes on which no loop around decides
-// which boxes are copied, or is down to one iteration: one thread of those that
-// copy the same ones.
+// Append loops of one iteration on the thread axes on which no loop around
+// decides which TMA tiles are copied, or limits the copy to one iteration: one
+// thread of those that would copy the same.
 static struct ir_block *append_one_of_each(struct walk *w,
                                            const struct tma_tile *box,
                                            struct ir_block *out)
@@ -417,7 +417,7 @@ static void note_place(struct ir_stmt *s, void *context)
     ir_stmt_from(s, context);
 }
 
-// Append loads of boxes, which signal one mbarrier; false after reporting.
+// Append loads of TMA tiles, which signal one mbarrier; false after reporting.
 static bool append_loads(struct walk *w, const struct loads *loads,
                          struct ir_block *block, struct ir_block *out)
 {
@@ -459,7 +459,7 @@ static void append_sync(struct arena *a, struct ir_block *out,
     ir_append(a, out, ir_stmt_sync(a, kind));
 }
 
-// Have the thread that stores boxes wait for them later.
+// Make the thread that stores TMA tiles wait for them later.
 static void wait_later(struct walk *w, const struct tma_tile *box,
                        const struct ir_stmt *stage,
                        const struct tma_store_wait *drain)
@@ -475,9 +475,9 @@ static void wait_later(struct walk *w, const struct tma_tile *box,
     }
 }
 
-// Append a store of the boxes: every thread lets TMA see what it wrote.
-// Where the kernel does not read the result, it need only have been read from
-// shared memory.
+// Append a store of the TMA tiles: every thread makes what it wrote visible to
+// TMA. If the kernel does not read the result, the wait is only until TMA has
+// read shared memory.
 static void append_store(struct walk *w, const struct tma_tile *box,
                          struct ir_stmt *stage,
                          const struct tma_store_wait *drain,
@@ -497,8 +497,8 @@ static void append_store(struct walk *w, const struct tma_tile *box,
 
 // ---- The walk ---------------------------------------------------------------
 
-// Find the boxes, or pieces, of a stage whose loops are known.  Returns why
-// there are none, or NULL.
+// Find the TMA tiles or bulk copies of a stage whose loops are known.  Returns
+// why there are none, or NULL.
 static const char *find_box(struct pass *p, struct facts *facts,
                             const struct ir_stmt *stage, struct tma_tile *box)
 {
@@ -525,8 +525,8 @@ const char *tma_copies_box(struct pass *p, struct facts *facts,
                  : "a nest of it does more than to copy boxes";
 }
 
-// Return whether an array keeps boxes where they may begin when it gets a
-// dimension more: slots of a ring, or a part for each virtual thread.
+// Return whether TMA tiles still begin at legal places when the array gets one
+// more dimension: slots of a ring, or a part for each virtual thread.
 static bool parts_are_aligned(const struct walk *w, const struct tma_tile *box)
 {
     struct ir_buffer *near = box->copy.near;
@@ -544,7 +544,7 @@ static bool parts_are_aligned(const struct walk *w, const struct tma_tile *box)
             n * (int64_t)type_bytes(near->elem) % tma_tile_period(box) == 0);
 }
 
-// Return why a marked stage cannot be copied in boxes, or NULL.
+// Return why a marked stage cannot be copied in TMA tiles, or NULL.
 static const char *fault_of(struct walk *w, const struct ir_stmt *stage,
                             struct tma_tile *box)
 {
@@ -568,8 +568,9 @@ static void find_loads(struct walk *w, const struct ir_block *block, size_t at,
     }
 }
 
-// Replace a nest, whose stage is marked, by copies of boxes, and loads behind it
-// by those with the same wait; returns how many statements stand there then.
+// Replace a nest, whose stage is marked, by TMA tile copies, together with the
+// loads behind it that share the wait; returns how many statements stand there
+// then.
 static size_t lower_nest(struct walk *w, struct ir_block *block, size_t at,
                          struct ir_stmt *stage, struct tma_tile *box)
 {

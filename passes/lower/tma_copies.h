@@ -1,4 +1,4 @@
-// Copies by boxes and pieces, as statements.
+// TMA tile copies and bulk copies, as statements.
 
 #ifndef PASSES_LOWER_TMA_COPIES_H
 #define PASSES_LOWER_TMA_COPIES_H

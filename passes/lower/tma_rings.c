@@ -1,9 +1,9 @@
-// tma_rings: loops marked @pipeline whose copies are boxes have TMA fill a ring
-// ahead of its use.
+// tma_rings: software-pipelines loops marked @pipeline whose copies are TMA
+// tile copies: one thread fills the ring ahead of its use.
 //
 //   for i in 0..m {                        alloc S: f32[3, 64] in shared
 //     for k in 0..n @pipeline(3) {         alloc S_full: u64[3] in shared
-//       S = boxes of A    @via(tma)        for s in 0..3 { mbarrier_init(S_full[s], 1) }
+//       S = A[.., k ..]   @via(tma)        for s in 0..3 { mbarrier_init(S_full[s], 1) }
 //       for t in 0..64 @thread.x {         for p in 0..2 { copy number p }
 //         use S                      =>    for i in 0..m { for k in 0..n {
 //       }                                    copy number i * n + k + 2
@@ -17,10 +17,11 @@
 //     tma_load S[c % 3] = ... c / n, c % n ... signals S_full[c % 3]
 //   }
 //
-// The copies go on across the loops around: while one row is finished, the next
-// one is on its way.  Every thread that uses a slot waits for it; that a slot is
-// no longer in use is for the barriers of the block, which are derived as for
-// any write by one thread (barrier_insertion.c): one in each iteration.
+// The copies run ahead across the loops around: while one row is finished, the
+// first tiles of the next one are loaded. Every thread that uses a slot waits
+// for it. That a slot is no longer in use is ensured by the barriers of the
+// block, which are derived as for any write by one thread
+// (barrier_insertion.c): one in each iteration.
 
 #include "ir/accesses.h"
 #include "ir/build.h"
@@ -297,7 +298,7 @@ static bool insert_waits(struct rewrite *r, struct ir_block *block,
     return ok;
 }
 
-// Let the loop copy ahead, wait for its slot and use that.
+// Make the loop issue copies ahead, wait for its slot and use that.
 static bool rewrite_body(struct rewrite *r)
 {
     struct arena *a = r->p->arena;
@@ -408,7 +409,7 @@ static bool rewrite_loop(struct rewrite *r)
     return true;
 }
 
-// Count the stages, and those that are copies of boxes.
+// Count the stages, and those that are copies of TMA tiles.
 static void see_stage(struct ir_stmt *s, void *context)
 {
     size_t *counts = context;

@@ -1,27 +1,28 @@
-// Stores of boxes drain while the threads go on.
+// Delays the wait for TMA stores, which read shared memory while the threads go
+// on.
 //
 //   for c in 0..4 {                         for c in 0..4 {
 //     S = f(c)                                bulk_wait_read(0)
-//     C = boxes of S   @via(tma)      =>      S = f(c)
-//   }                                         C = boxes of S
+//     C = S   @via(tma)               =>      S = f(c)
+//   }                                         C = S
 //                                           }
 //                                           bulk_wait_read(0)
 //
-// The thread that has the boxes stored waits in front of the next statement
-// that writes the array, which may be in the next iteration of a loop further
-// out, and behind all of these loops: a block does not end before its shared
-// memory has been read.  An array marked `double` gets two halves: while
-// TMA stores one, the threads fill the other.  The thread then waits right
-// behind each store for the one before, whose half is the next to be filled.
+// The thread that issued the stores waits in front of the next statement that
+// writes the array, which may be in the next iteration of a loop further out.
+// It also waits behind all of these loops: a block must not end before TMA has
+// read its shared memory. An array marked `double` gets two halves: while TMA
+// stores one, the threads fill the other. The thread then waits right behind
+// each store for the store before, whose half is filled next.
 //
-//   for c in 0..4 { S[c % 2] = f(c)    C = boxes of S[c % 2]    bulk_wait_read(1) }
+//   for c in 0..4 { S[c % 2] = f(c)    C = S[c % 2]             bulk_wait_read(1) }
 //
-// Where the number of iterations may be odd, all are waited for in front of the
-// loop, too.  The barriers that keep other threads from writing before the wait
-// are derived later (barrier_insertion.c).  A store is waited for at once where that says
-// nothing: no loop around, or one that fills a ring, other writers of the array,
-// a copy into it by boxes, a result that the kernel reads, or barriers that the
-// program places itself.
+// If the number of iterations may be odd, the thread waits for all stores in
+// front of the loop, too. The barriers that keep other threads from writing
+// before the wait are derived later (barrier_insertion.c). The wait comes at
+// once if there is no loop around, or one that fills a ring, if something else
+// writes the array, if TMA loads into it, if the kernel reads the result, or if
+// the program has barriers of its own.
 
 #include "passes/lower/tma_store_wait.h"
 
@@ -84,13 +85,13 @@ static bool derives_barriers(struct look *l)
     return !all.has_barriers || here.has_rings;
 }
 
-// The boxes that go to or from an array: a note of see_boxes.
+// The TMA tiles that go to or from an array: a note of see_boxes.
 struct boxes {
     const struct ir_buffer *array;
     unsigned loads, stores;
 };
 
-// Note boxes that are copied, or are to be.
+// Note TMA tiles that are copied, or are to be.
 static void see_boxes(struct ir_stmt *s, void *context)
 {
     struct boxes *b = context;

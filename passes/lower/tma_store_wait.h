@@ -1,4 +1,4 @@
-// When a thread waits for the boxes that it has had stored.
+// Where a thread waits for its TMA stores.
 
 #ifndef PASSES_LOWER_TMA_STORE_WAIT_H
 #define PASSES_LOWER_TMA_STORE_WAIT_H
@@ -24,9 +24,9 @@ struct tma_store_wait {
     const char *fault; // why there can be no such copy; or NULL
 };
 
-// Find out when to wait for the boxes of a nest with a marked stage, if it stores
-// them.  An array in shared memory that is marked `double` gets its halves,
-// which the statements around then use.
+// Find out where to wait for the TMA stores of a nest with a marked stage, if
+// it has any. An array in shared memory that is marked `double` gets its
+// halves, which the statements around then use.
 struct tma_store_wait tma_store_wait_find(struct pass *p, struct ir_stmt *nest,
                                           const struct ir_stage *stage);
 

@@ -1,15 +1,15 @@
-// Boxes of a nest that copies element by element.
+// Finds the TMA tiles that do what a nest copies element by element.
 //
 //   for k in 0..64 { for n0 in 0..4 { for n1 in 0..64 {
 //     S[n0, k, n1] = B[k0 + k, n0 * 64 + n1]              =>
 //   } } }
 //
-//   for n0 in 0..4 { box [64, 64] of B at [k0, n0 * 64] to S[n0, 0, 0] }
+//   for n0 in 0..4 { TMA tile [64, 64] of B at [k0, n0 * 64] to S[n0, 0, 0] }
 //
-// A loop is a dimension of the box if it moves one index of the array in
-// global memory, by 1 in each iteration, and no loop inside of it does; others
-// stay around.  How a box lies in shared memory is not derived but compared:
-// each of its elements, with where TMA puts it.
+// A loop is a dimension of the TMA tile if it moves one index of the array in
+// global memory, by 1 in each iteration, and no loop inside of it does. Other
+// loops stay around. The layout in shared memory is not derived but compared:
+// each element of the tile, with where TMA puts it.
 
 #include "passes/lower/tma_tile.h"
 
@@ -30,7 +30,7 @@ struct search {
     struct affine near;                  // where in shared memory, in elements
     const struct ir_for *by[TENSOR_RANK_MOST]; // the loop of a dimension
     int64_t step[TENSOR_RANK_MOST]; // of it in shared memory, in elements
-    struct map first; // variable -> its value in the first element of a box
+    struct map first; // variable -> its value in a tile's first element
 };
 
 uint32_t tma_tile_period(const struct tma_tile *box)
@@ -92,7 +92,8 @@ static uint32_t dimension_of(struct search *s, const struct ir_for *loop)
     return found;
 }
 
-// Return the largest part of an extent that a box may have and that divides it.
+// Return the largest part of an extent that a TMA tile may have and that
+// divides it.
 static int64_t part_of(int64_t extent)
 {
     int64_t part = extent < TENSOR_BOX_MOST ? extent : TENSOR_BOX_MOST;
@@ -101,7 +102,7 @@ static int64_t part_of(int64_t extent)
     return part;
 }
 
-// Keep a loop around the boxes.
+// Keep a loop around the TMA tiles.
 static void keep_loop(struct search *s, const struct ir_for *loop)
 {
     struct ir_for *kept = arena_new(s->arena, struct ir_for);
@@ -109,8 +110,8 @@ static void keep_loop(struct search *s, const struct ir_for *loop)
     vec_push(s->arena, &s->box->around, kept);
 }
 
-// Let a loop be dimension d of the box; where that is too long, a loop over
-// parts of it stays around.
+// Make a loop dimension d of the TMA tile; if it is too long for that, a loop
+// over parts of it stays around.
 static void take_loop(struct search *s, const struct ir_for *loop, uint32_t d,
                       int64_t extent)
 {
@@ -155,7 +156,7 @@ static void divide_loops(struct search *s)
     }
 }
 
-// Set where a box begins.
+// Set where a TMA tile begins.
 static void find_first(struct search *s)
 {
     struct arena *a = s->arena;
@@ -200,8 +201,8 @@ static void assume_element(struct search *s)
     }
 }
 
-// Return in which byte of the array in shared memory, counted from the start
-// of the box, the schedule has element `number` of it.
+// Return in which byte of the array in shared memory, counted from the start of
+// the TMA tile, the schedule has element `number` of it.
 static uint64_t byte_of(const struct search *s, uint64_t number)
 {
     const struct tma_tile *box = s->box;
@@ -220,7 +221,7 @@ static uint64_t byte_of(const struct search *s, uint64_t number)
     return (row * (uint64_t)row_length + column) * type_bytes(near->elem);
 }
 
-// Return whether each element of a box lies where TMA puts it with a
+// Return whether each element of a TMA tile lies where TMA puts it with a
 // swizzle of `span` bytes.
 static bool lies_as(const struct search *s, uint32_t span)
 {
@@ -232,8 +233,8 @@ static bool lies_as(const struct search *s, uint32_t span)
     return true;
 }
 
-// Find the swizzle.  Rows of the array that are swizzled are as long as those of
-// the box, and as its span.
+// Find the swizzle.  Rows of the array that are swizzled are as long as those
+// of the TMA tile, and as its span.
 static const char *find_swizzle(struct search *s)
 {
     static const uint32_t spans[] = {32, 64, 128};
@@ -263,7 +264,7 @@ static const char *find_swizzle(struct search *s)
            "(3, b, 0) with 2^b elements in 16 bytes";
 }
 
-// Return whether every box begins at a multiple of a number of bytes.
+// Return whether every TMA tile begins at a multiple of a number of bytes.
 static bool begins_at_multiples(struct search *s, uint32_t bytes)
 {
     struct arena *a = s->facts->arena;
@@ -296,7 +297,7 @@ bool tma_tile_changes(const struct tma_tile *box, struct ir_expr *x)
 }
 
 // Return whether the nest stays in the array in shared memory also where the
-// copy leaves iterations out: boxes are whole.
+// copy leaves iterations out: TMA tiles are whole.
 static bool stays_inside(struct search *s)
 {
     struct arena *a = s->facts->arena;

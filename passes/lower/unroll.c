@@ -1,14 +1,16 @@
-// unroll: loops marked @unroll become straight line.
+// unroll: unrolls loops marked @unroll, and loops that index small local
+// arrays.
 //
 //   for v in 0..3 @unroll { A[v] = B[v] }  =>  A[0] = B[0]
 //                                              A[1] = B[1]
 //                                              A[2] = B[2]
 //
-// So do loops that index an array in local memory, which can be in registers
-// only then.  Loops whose number of iterations is not a number, that would
-// become too long, or that hold arrays of their own in shared memory stay: the
-// mark asks LLVM then.  What all of them together make is limited: the product
-// of a few small numbers is more than a compiler can read.
+// A loop that indexes an array in local memory is unrolled because only then
+// can the array be in registers. Some loops stay: those whose trip count is not
+// a number, that would become too long, or that declare arrays in shared
+// memory. For these the mark becomes a hint to LLVM. The total is limited:
+// nested loops of a few iterations each can make more code than a compiler can
+// read.
 
 #include "ir/base/map.h"
 #include "ir/build.h"

@@ -1,4 +1,5 @@
-// vectorize: loops marked @vector become operations on vectors.
+// vectorize: lowers loops marked @vector to vector loads, arithmetic and
+// stores.
 //
 //   for v in 0..4 @vector {
 //     if i * 4 + v < n { C[i * 4 + v] = A[i * 4 + v] + s }
@@ -9,8 +10,8 @@
 //     for v in 0..4 { if i * 4 + v < n { C[i * 4 + v] = A[i * 4 + v] + s } }
 //   }
 //
-// A loop that cannot be treated so is unrolled instead, and if a directive asked
-// for it, that is reported.
+// A loop that cannot be vectorized is unrolled instead, with a warning if a
+// directive asked for it.
 
 #include "ir/build.h"
 #include "ir/text.h"

@@ -25,7 +25,7 @@ static struct ir_expr *by_lanes(const struct widen *w, struct ir_expr *x)
     return ir_lanes(w->p->arena, w->lanes, all);
 }
 
-// Widen a load.
+// Vectorize a load.
 static struct ir_expr *vectorize_load(struct widen *w, struct ir_expr *x)
 {
     struct arena *a = w->p->arena;
@@ -106,7 +106,7 @@ static void append_store(struct widen *w, struct ir_block *out,
     append(w, out, s, like);
 }
 
-// Widen a store: one or more vectors, or one element a lane.
+// Vectorize a store: one or more vectors, or one element a lane.
 static void vectorize_store(struct widen *w, struct ir_stmt *s,
                             struct ir_block *out)
 {
@@ -133,7 +133,7 @@ static void vectorize_store(struct widen *w, struct ir_stmt *s,
     }
 }
 
-// Widen a declaration; a `let` that does not vary stays a scalar.
+// Vectorize a declaration; a `let` that does not vary stays a scalar.
 static void vectorize_declaration(struct widen *w, struct ir_stmt *s,
                                   struct ir_block *out)
 {
@@ -213,8 +213,8 @@ static void append_copies(struct widen *w, struct ir_stmt *s, unsigned n,
     }
 }
 
-// Widen an asynchronous copy: as few vectors as alignment allows; where not all
-// lanes are known to copy, lane by lane.  Returns false if it has to stay
+// Vectorize an asynchronous copy: as few vectors as alignment allows; where not
+// all lanes are known to copy, lane by lane.  Returns false if it has to stay
 // scalar.
 static bool vectorize_copy(struct widen *w, struct ir_stmt *s,
                            struct ir_block *out)
@@ -245,8 +245,8 @@ static bool vectorize_copy(struct widen *w, struct ir_stmt *s,
     return true;
 }
 
-// Widen a branch: under a condition that is the same in all lanes; or, if no
-// vector variable is in sight, under one that holds in all, and lane by lane
+// Vectorize a branch: under a condition that is the same in all lanes; or, if
+// no vector variable is in sight, under one that holds in all, and lane by lane
 // where it does not.
 static bool vectorize_branch(struct widen *w, struct ir_stmt *s,
                              struct ir_block *out)
@@ -267,7 +267,7 @@ static bool vectorize_branch(struct widen *w, struct ir_stmt *s,
                                         &branch->u.branch.otherwise));
 }
 
-// Widen a loop whose range is the same in all lanes.
+// Vectorize a loop whose range is the same in all lanes.
 static bool vectorize_loop(struct widen *w, struct ir_stmt *s,
                            struct ir_block *out)
 {
@@ -285,7 +285,7 @@ static bool vectorize_loop(struct widen *w, struct ir_stmt *s,
     return good;
 }
 
-// Widen a statement; false if it has to stay scalar.
+// Vectorize a statement; false if it has to stay scalar.
 static bool vectorize_stmt(struct widen *w, struct ir_stmt *s,
                            struct ir_block *out)
 {
@@ -321,7 +321,7 @@ static bool vectorize_stmt(struct widen *w, struct ir_stmt *s,
     return false;
 }
 
-// Widen the statements of a block; false if one has to stay scalar.
+// Vectorize the statements of a block; false if one has to stay scalar.
 static bool vectorize_block(struct widen *w, struct ir_block *block,
                             struct ir_block *out)
 {

@@ -20,7 +20,7 @@ struct vectorize_fault {
     bool is_aligned;               // it is not seen that they are neighbours
 };
 
-// What is widened: all iterations of a loop at once.
+// What is vectorized: all iterations of a loop at once.
 struct widen {
     struct pass *p;
     struct facts *facts;  // at the loop

@@ -1,4 +1,4 @@
-// vthreads: loops over virtual threads move inward and are unrolled there.
+// vthreads: moves loops over virtual threads inward and unrolls them there.
 //
 //   for v in 0..2 @vthread.x {                alloc T: f32[2, 4] in local
 //     alloc T: f32[4] in local                for k in 0..K {

@@ -1,11 +1,12 @@
-// warp_specialize: a warpgroup of its own copies for a loop that specialize has marked.
+// warp_specialize: warp-specializes loops marked by `specialize`: a producer
+// warpgroup fills a ring, consumer warpgroups wait on mbarriers.
 //
 //   for w in 0..2 @warpgroup {              alloc S: f16[4, 64, 64] in shared ordered
 //     first                                 alloc full, empty: u64[4] in shared ordered
 //     for k in 0..n @pipeline(4)            for s in 0..4 { init both }
 //                   @producer(40)           barrier
 //                   @consumer(232) {        for w in 0..3 @warpgroup {
-//       S = boxes of A     @via(tma)          if w < 2 {
+//       S = A[.., k ..]    @via(tma)          if w < 2 {
 //       use S                                   registers_up(232)
 //     }                                =>       first
 //     last                                      for k in 0..n {
@@ -22,29 +23,31 @@
 //                                                 tma_load S[k % 4] = ... signals full[k % 4]
 //                                               } } }
 //
-// Copies by cp.async are made by all threads of the warpgroup, each of which
-// then arrives: mbarrier_arrive_copied(full[k % 4]).
+// Copies by cp.async are made by all threads of the producer warpgroup, and
+// each thread arrives: mbarrier_arrive_copied(full[k % 4]).
 //
-// Blocks of a cluster that need the same boxes copy parts of them for each other
-// (cluster.c).  A slot is free once the warps of all blocks have handed it back,
-// each by one lane for each block, and the barriers are those of the cluster; the
-// last one keeps a block from ending while others reach its shared memory.
+// Blocks of a cluster multicast TMA tiles that several of them need
+// (cluster.c). A slot is free once the warps of all these blocks have released
+// it, each by one lane for each block, and the barriers are those of the
+// cluster. The last one keeps a block from ending while others access its
+// shared memory.
 //
-// Where products may stay in flight, `@in_flight(1)`, a slot is handed back so many
-// iterations late, and the last ones behind the loop (warp_specialize_consumer.c).
+// If WGMMAs may stay in flight, `@in_flight(1)`, a slot is released so many
+// iterations late, and the last slots behind the loop
+// (warp_specialize_consumer.c).
 //
-// Roles that ask for fewer registers than a thread begins with give some up,
-// which is what both do beside a single warpgroup of consumers.
+// Roles that ask for fewer registers than a thread begins with give some up
+// (setmaxnreg). With a single consumer warpgroup, both roles do.
 //
 // A wait for the phase before the first ends at once, so the ring begins empty.
-// Where loops stand between the warpgroups and the marked one, such as over the
-// tiles of a block, slots and phases go on from one run of it to the next
+// If there are loops between the warpgroups and the marked loop, such as over
+// the tiles of a block, the ring state continues from one run of it to the next
 // (ring_state.h): the producer may be tiles ahead.
 //
-// Where the consumers take tiles in turns, each is the only one to use a slot, and
-// has arrays of its own (warp_specialize_pingpong.c).
+// If the consumers take tiles in ping-pong order, each uses its own slots and
+// its own arrays (warp_specialize_pingpong.c).
 //
-// The meetings of a warpgroup that shares other arrays are derived later
+// Barriers within a warpgroup that shares other arrays are derived later
 // (barrier_insertion.c).
 
 #include "passes/lower/warp_specialize.h"

@@ -1,4 +1,4 @@
-// The parting of a loop: what the parts of the pass `warp_specialize` share.
+// What the files of the pass `warp_specialize` share.
 
 #ifndef PASSES_LOWER_WARP_SPECIALIZE_H
 #define PASSES_LOWER_WARP_SPECIALIZE_H
@@ -10,7 +10,7 @@
 
 enum { GROUP_WARPS = 4, WARP_LANES = 32 };
 
-// A loop that is parted.
+// A loop that is warp-specialized.
 struct roles {
     struct pass *p;
     struct ir_stmt *group, *loop; // over warpgroups; pipelined
@@ -21,13 +21,13 @@ struct roles {
     int64_t slots, consumers, registers[2]; // of the producer, the consumers
     int64_t in_flight;     // iterations that a slot is handed back late
     struct ir_stmt *tiles; // the loop whose iterations the consumers take in
-                           // turns; NULL: they share each
+                           // ping-pong; NULL: they share each
     bool has_boxes, has_copies; // some fills are by tma, by cp_async
     struct ir_buffer *full, *empty;
-    struct ir_buffer *order; // by which consumers take turns
+    struct ir_buffer *order; // the ping-pong order of the consumers
 };
 
-// Report why a marked loop cannot be parted; returns false.
+// Report why a marked loop cannot be warp-specialized; returns false.
 bool roles_report(struct roles *r, const char *why);
 
 // Return whether a loop of the path is over the threads of a warpgroup.
@@ -53,22 +53,22 @@ struct ir_block *roles_append_lanes(struct roles *r, struct ir_block *out,
                                     int64_t n, struct ir_var **var);
 
 // Append the loops of the producer: those around the marked loop and itself,
-// with nothing in them but the copies, run by one thread if these are boxes;
-// false after reporting.
+// with nothing in them but the copies, run by one thread if these are TMA
+// tiles; false after reporting.
 bool roles_produce(struct roles *r, struct ir_block *out);
 
-// Find out whether the consumers take tiles in turns; false if they cannot, after
-// reporting.
+// Find out whether the consumers take tiles in ping-pong order; false if they
+// cannot, after reporting.
 bool roles_check_pingpong(struct roles *r);
 
-// Append the mbarriers by which consumers take turns, if they do.
+// Append the mbarriers of the ping-pong order, if there is one.
 void roles_append_order(struct roles *r, struct ir_block *out);
 
 // Return the first iteration of a consumer's own; NULL: 0.
 struct ir_expr *roles_first(struct roles *r);
 
-// Let each consumer walk its own tiles, if they take them in turns; what it counts
-// begins in a block.
+// Make each consumer loop over its own tiles, if they take them in ping-pong
+// order; what it counts begins in a block.
 void roles_take_turns(struct roles *r, const struct turns *turns,
                       struct ir_block *out);
 

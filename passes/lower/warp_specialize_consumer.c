@@ -1,5 +1,5 @@
-// The roles that use what is copied: they wait for a slot to be full, and hand it
-// back (warp_specialize.c).
+// The consumer role: it waits for a slot to be full, uses it, and releases it
+// (warp_specialize.c).
 //
 //   for k in 0..n @in_flight(1) {          for k in 0..n @in_flight(1) {
 //     use S                                  mbarrier_wait(full[k % 4], k / 4 % 2)
@@ -11,8 +11,8 @@
 //                                            mbarrier_arrive(empty[k % 4])
 //                                          }
 //
-// The mark stays: the pass `fragments` lets as many groups of products be under
-// way in the loop (fragment_order.c).
+// The mark stays: the pass `fragments` leaves as many groups of WGMMAs in
+// flight in the loop (fragment_order.c).
 
 #include "passes/lower/warp_specialize.h"
 
@@ -72,7 +72,7 @@ static void append_release_of(struct roles *r, const struct turns *turns,
                    ring_state_slot(turns, ring_state_count(turns, iteration)));
 }
 
-// Set *(bool *)context at a product of a warpgroup.
+// Set *(bool *)context at a WGMMA.
 static void see_product(struct ir_stmt *s, void *context)
 {
     struct ir_matrix op;

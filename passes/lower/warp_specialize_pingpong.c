@@ -1,5 +1,5 @@
-// Consumers that take tiles in turns: while one stores a tile, another one
-// multiplies the next.
+// Consumers in ping-pong order: while one runs the epilogue of its tile, the
+// other runs WGMMA on the next.
 //
 //   for w in 0..1 @warpgroup {                for w in 0..3 @warpgroup { if w < 2 {
 //     for tile in block..m step s               var turn = w * n % 8
@@ -16,12 +16,12 @@
 //                                               }
 //                                             } else { copies, tile after tile } }
 //
-// The producer fills the ring tile after tile, so iteration k of tile number t of
-// the block is number t * n + k of the ring: each consumer leaves out those of the
-// others.  The parity of a phase tells only two of them apart, so a consumer looks
-// for its first slot when the one before it has seen its last: as the tiles
-// follow one another, so do their products.  Arrays in shared memory that a
-// consumer writes are its own.
+// The producer fills the ring tile after tile. Iteration k of tile number t of
+// the block is number t * n + k of the ring, and each consumer skips those of
+// the others. The parity of a phase distinguishes only two phases. So a
+// consumer looks for its first slot when the consumer before it has seen its
+// last: the main loops follow one another as the tiles do. Arrays in shared
+// memory that a consumer writes are its own.
 
 #include "passes/lower/warp_specialize.h"
 
@@ -33,7 +33,7 @@
 #include "passes/analysis/pingpong.h"
 #include "passes/lower/mbarriers.h"
 
-// Report why tiles cannot be taken in turns.  Returns false.
+// Report why there is no ping-pong order. Returns false.
 static bool report(struct roles *r, const char *why)
 {
     diag_error(r->p->diags, r->tiles->span, D_pingpong_shape,
@@ -138,7 +138,7 @@ void roles_append_order(struct roles *r, struct ir_block *out)
                      ir_int(r->p->arena, GROUP_WARPS), r->loop);
 }
 
-// Let a consumer use the ring in its turn, of which `rounds` counts those before.
+// Let a consumer use the ring for its tile; `rounds` counts the tiles before.
 static void take_ring(struct roles *r, const struct turns *rounds)
 {
     struct arena *a = r->p->arena;
@@ -162,7 +162,7 @@ static void take_ring(struct roles *r, const struct turns *rounds)
     ir_insert(a, block, at, before.at[0]);
 }
 
-// Let a consumer walk the tiles that are its own.
+// Make a consumer loop over its own tiles.
 static void walk_own(struct roles *r)
 {
     struct arena *a = r->p->arena;

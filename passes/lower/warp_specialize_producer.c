@@ -1,5 +1,5 @@
-// The role that copies: it waits for a slot to be free and fills it, as far
-// ahead as there are slots (warp_specialize.c).
+// The producer role: it waits for a slot to be free and fills it, as far ahead
+// as there are slots (warp_specialize.c).
 
 #include "passes/lower/warp_specialize.h"
 
@@ -23,7 +23,7 @@ static struct ir_block *append_group(struct roles *r, struct ir_block *out,
                              AXIS_lane, &var);
 }
 
-// Append the copies of boxes of one iteration, all signalling its slot.
+// Append the TMA tile copies of one iteration, all signalling its slot.
 static bool append_boxes(struct roles *r, struct facts *facts,
                          struct ir_block *fills, struct ir_expr *slot,
                          struct ir_block *out)
