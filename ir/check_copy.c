@@ -1,4 +1,4 @@
-// Tensor maps, and copies of boxes and pieces, in a checked kernel.
+// Checks tensor maps, TMA tile copies and bulk copies.
 
 #include "ir/checking.h"
 

@@ -58,11 +58,10 @@ struct eval_watch {
     uint64_t steps; // that it took
 };
 
-// Run a kernel on arguments in the order of kernel->params.
-// Floating point is computed in the type of each operation, rounded to
-// nearest even.  Threads of a block run in turns between barriers, and where
-// they wait for one another; blocks run one after another, or in turns where
-// they wait.
+// Run a kernel on arguments in the order of kernel->params. Floating point is
+// computed in the type of each operation, rounded to nearest even.  Threads of
+// a block run round-robin between barriers, and where they wait for one
+// another; blocks run one after another, or round-robin where they wait.
 // `most_steps` 0 means no limit.
 struct eval_result ir_eval(struct arena *a, const struct ir_kernel *kernel,
                            const struct eval_argument *arguments,

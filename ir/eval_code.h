@@ -94,8 +94,8 @@ struct action {
                                   // its parts without the reduction
     uint32_t slot;                // for, let, var, assign
     uint32_t array;               // alloc
-    struct access access;         // store; copy of a box: in shared memory
-    struct access box;            // copy of a box, or a piece: in global memory
+    struct access access;         // store; TMA tile copy: in shared memory
+    struct access box;            // TMA or bulk copy: in global memory
     struct access signal;         // copy: its mbarrier; without indices: none
     struct access operands[OPERANDS_MOST]; // matrix; without indices: none
     struct actions body, other;            // other: else, init

@@ -1,8 +1,8 @@
-// Runs the blocks of grids, of loops and of launches: one after another, or,
-// where a block may wait for another one, in turns.
+// Runs the blocks of grids, of loops and of launches: one after another, or
+// round-robin if a block may wait for another.
 //
-// Blocks that take turns begin in order.  Each has shared arrays of its own, and
-// all are resident at a time.
+// Blocks in a round-robin begin in order. Each has shared arrays of its own,
+// and all are resident at the same time.
 
 #include "ir/eval_code.h"
 

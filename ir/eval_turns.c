@@ -1,6 +1,5 @@
-// Threads that wait for one another in a statement without a barrier, and
-// blocks of a grid that do, take turns: each has a stack of its own, and runs
-// until it waits.
+// Runs threads that wait for one another without a barrier, and such blocks of
+// a grid, round-robin: each has a stack of its own, and runs until it waits.
 //
 // Turns may stand inside of others, as those of threads inside that of their
 // block.  Where a round of turns has changed nothing, those outside go on.

@@ -279,7 +279,7 @@ LLVMValueRef emit_mbarrier_remote(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_mbarrier(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_mbarrier_copied(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_mbarrier_wait(struct emitter *e, const struct ir_expr *x);
-// Make the statement about copies of boxes that a kind of sync is.
+// Emit a sync that belongs to TMA tile copies.
 void emit_bulk_sync(struct emitter *e, const struct ir_stmt *s);
 
 // ---- emit_copy.c: copies by TMA

@@ -10,7 +10,7 @@
 
 enum { BYTES_LEAST = 4, CACHE_ALL_MOST = 8, BYTES_MOST = 16 };
 
-// A copy: from where, and under which condition.
+// A copy: its source and its condition.
 struct async_copy {
     const struct ir_expr *from, *condition; // condition: NULL for always
 };

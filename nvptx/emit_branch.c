@@ -1,5 +1,5 @@
-// Choices between values of which one alone is evaluated, such as what lies in
-// an array or else 0.  LLVM does not see that two of them are the same.
+// Choices between values that must not both be evaluated, such as `i < n ? A[i]
+// : 0`. LLVM does not see that two of them are the same.
 
 #include "nvptx/emit.h"
 

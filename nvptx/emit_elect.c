@@ -140,7 +140,7 @@ static void see_shared(struct ir_expr *x, void *context)
         *(bool *)context |= x->u.buffer->space == SPACE_shared;
 }
 
-// Set *(bool *)context at a store to shared memory, or a copy of a box.
+// Set *(bool *)context at a store to shared memory, or a TMA tile copy.
 static void see_shared_store(struct ir_stmt *t, void *context)
 {
     *(bool *)context |=

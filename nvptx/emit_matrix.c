@@ -1,5 +1,4 @@
-// Instructions on matrices: one piece of assembly each, with the instruction of
-// ir/matrix.def.
+// Matrix instructions: each becomes one inline assembly, by ir/matrix.def.
 
 #include "nvptx/emit_assembly.h"
 

@@ -1,4 +1,4 @@
-// mbarriers, and the groups in which copies of boxes end.
+// mbarriers, and the groups of TMA stores.
 //
 // Arrivals count in the block's own shared memory and order what the block
 // does: a wider scope costs a fence of the whole GPU for each.

@@ -35,9 +35,9 @@ int emit_choice(enum ir_op op, struct type t)
     return type_is_signed(t) ? c->on_signed : c->on_unsigned;
 }
 
-// Return whether a value is a product that a sum may take into an fma.  bf16
-// has no such instruction everywhere, and is left alone so that every target
-// computes the same.
+// Return whether a value is a product that an addition may fuse into an fma.
+// bf16 has no such instruction everywhere, and is left alone so that every
+// target computes the same.
 static bool is_product(struct type t, LLVMValueRef v)
 {
     return t.kind != TYPE_bf16 && LLVMIsAInstruction(v) &&

@@ -1,4 +1,4 @@
-// What a warpgroup multiplies.
+// WGMMA: descriptors, fences, and accumulators in registers.
 //
 // It is asynchronous: until the wait behind it, its results may only be added
 // to.  So `wgmma_fence` and `wgmma_wait` take all arrays around them that it

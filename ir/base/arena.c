@@ -1,7 +1,7 @@
 // Chunks of growing size in a list; the newest one serves requests.
 //
 // Under the address sanitizer every request has a chunk of its own, freed when
-// it is released, so that the sanitizer knows where each piece ends.
+// it is released, so that the sanitizer knows where each request ends.
 
 #include "ir/base/arena.h"
 

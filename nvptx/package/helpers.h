@@ -1,4 +1,4 @@
-// The C functions that generated headers share.
+// The C functions in all generated headers.
 
 #ifndef NVPTX_PACKAGE_HELPERS_H
 #define NVPTX_PACKAGE_HELPERS_H

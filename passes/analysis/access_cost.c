@@ -131,9 +131,9 @@ static void see_place(struct ir_expr **place, void *context)
 }
 
 // Add the access of an instruction that moves matrices between registers and
-// shared memory: each lane names the place of a row of 16 bytes (also those that
-// the instructions for less than four matrices do not ask).  What other
-// instructions on matrices and copies of boxes read there is laid out for them.
+// shared memory: each lane names the place of a row of 16 bytes (also those
+// that the instructions for less than four matrices do not ask).  What other
+// matrix instructions and TMA copies read there is laid out for them.
 static void see_matrix(struct costing *c, const struct ir_stmt *s)
 {
     struct matrix_info info = matrix_info(s->u.matrix.op);

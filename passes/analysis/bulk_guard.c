@@ -1,12 +1,13 @@
-// What must hold for pieces to be whole.
+// The guard on sizes under which bulk copies are whole.
 //
 //   for i @block.x { for r in 0..4 { for k in 0..64 {
 //     stage S(...) if i * 4 + r < M && k0 * 64 + k < K { S[r, k] = A[...] }
 //   } } }                                    =>    M % 4 == 0, K % 64 == 0
 //
-// A condition that loops of the nest decide must not leave out a part: the size
-// that it compares with is a multiple of their iterations, or it holds at the
-// last iteration of all loops, and so always.
+// A condition that depends on loops of the nest must not leave out a part of a
+// bulk copy. So the size that it compares with has to be a multiple of their
+// iterations, or the condition is true at the last iteration of all loops, and
+// so always.
 
 #include "passes/analysis/bulk_guard.h"
 

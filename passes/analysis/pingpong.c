@@ -1,4 +1,4 @@
-// Whether warpgroups can take the tiles of a block in turns.
+// Whether warpgroups can take the tiles of a block in ping-pong order.
 
 #include "passes/analysis/pingpong.h"
 
@@ -39,7 +39,7 @@ static bool is_regular(struct arena *a, const struct ir_path *path,
 
 // Return whether loops from the group down to that of the ring, but for the one
 // over tiles and those of one iteration, stand around loops over its threads:
-// what parts the turns is done in front of these.
+// the waits of the ping-pong order stand in front of these.
 static bool parts_threads(struct arena *a, const struct ir_path *path,
                           const struct ir_stmt *tiles)
 {
@@ -55,7 +55,7 @@ static bool parts_threads(struct arena *a, const struct ir_path *path,
     return false;
 }
 
-// Set *(bool *)context at a copy of boxes to shared memory.
+// Set *(bool *)context at a TMA load into shared memory.
 static void see_load(struct ir_stmt *s, void *context)
 {
     struct tma_copy copy;
@@ -63,7 +63,7 @@ static void see_load(struct ir_stmt *s, void *context)
                         !tma_copy_find(&s->u.stage, &copy) && copy.is_load;
 }
 
-// Return whether boxes are copied to shared memory beside the ring's loop.
+// Return whether there are TMA loads outside of the ring's loop.
 static bool loads_beside(const struct ir_path *path)
 {
     bool found = false;

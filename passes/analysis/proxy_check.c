@@ -1,11 +1,11 @@
-// proxy_check: TMA sees what threads wrote to global memory only from the next
-// launch on.
+// proxy_check: refuses TMA copies from arrays in global memory that threads of
+// the same launch write. TMA sees such writes only from the next launch on.
 //
 //   launch f { W[block.x] = A[block.x]
 //              tma_load S[0] = W_map[0] signals full[0] }   // E0856
 //
-// Within a launch, the thread that wrote would have to fence its proxy, and the
-// one that copies to wait for it; `fence_async` is for shared memory alone.
+// Within a launch, the writing thread would need a proxy fence, and the copying
+// thread would have to wait for it; `fence_async` is for shared memory alone.
 
 #include "ir/accesses.h"
 #include "ir/walk.h"

@@ -67,7 +67,7 @@ static bool distance(const struct region_walk *w, const struct affine *x,
     return affine_is_number(&d);
 }
 
-// Widen a dimension by another one.
+// Extend a dimension by another one.
 static void join(const struct region_walk *w, struct region_dim *x,
                  const struct region_dim *y)
 {

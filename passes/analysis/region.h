@@ -5,11 +5,12 @@
 //       stage C(v in n * 8 = b * 8 + i)   columns 0 .. 2
 //         { C[v] = S[v, 0] + S[v, 2] }
 //
-// Some variables count as fixed, as parameters always do: the iterations
-// looked at are those of all other loops.  Iteration variables of stages stand
-// for their bindings, names for their values.  In each dimension every index
-// has to be the same sum of what is fixed, the base, and something between two
-// known ends; the region is the smallest box around all of them.
+// Some variables count as fixed, as parameters always do: the iterations looked
+// at are those of all other loops.  Iteration variables of stages stand for
+// their bindings, names for their values.  In each dimension every index has to
+// be the same sum of what is fixed, the base, and something between two known
+// ends; the region is the smallest one, an interval in each dimension, that
+// holds all of them.
 
 #ifndef PASSES_ANALYSIS_REGION_H
 #define PASSES_ANALYSIS_REGION_H

@@ -1,4 +1,4 @@
-// What a loop may fill ahead of its use.
+// What a software-pipelined loop may fill ahead of its use.
 
 #include "passes/analysis/ring.h"
 
@@ -45,7 +45,8 @@ struct content {
     bool has_stage;
 };
 
-// Note what keeps an expression from running ahead: what the loop changes.
+// Note what keeps an expression from being computed ahead: what the loop
+// changes.
 static void see_input(struct ir_expr *x, void *context)
 {
     struct content *c = context;

@@ -1,12 +1,12 @@
-// What a loop may fill ahead of its use.
+// What a software-pipelined loop may fill ahead of its use.
 //
 //   for k in 0..n {
 //     for i in 0..64 { stage S { S[i] = A[k * 64 + i] } }     fills S
 //     for i in 0..64 { stage C { C[i] = C[i] + S[i] } }       uses it
 //   }
 //
-// With S a ring of several slots, one for each iteration under way, what fills
-// it may run iterations ahead of what uses it.
+// With S a ring of several slots, one for each iteration in flight, the stages
+// that fill it may run iterations ahead of those that use it.
 
 #ifndef PASSES_ANALYSIS_RING_H
 #define PASSES_ANALYSIS_RING_H
@@ -25,10 +25,10 @@ struct ring {
     struct ir_stmt *at;                    // what is in the way
 };
 
-// Look at a loop of a kernel at level stages: the statements of its body that
-// compute elements of shared arrays, from what the loop does not change, are
-// to run ahead; nothing else uses these arrays, and each iteration writes what
-// it reads of them first.  Texts and lists go to the arena.
+// Look at a loop of a kernel at level stages. Its ring is filled by the
+// statements of its body that compute elements of shared arrays from what the
+// loop does not change. Nothing else may use these arrays, and each iteration
+// must first write what it reads of them. Texts and lists go to the arena.
 struct ring ring_find(struct arena *a, struct ir_kernel *kernel,
                       struct ir_stmt *loop);
 

@@ -1,4 +1,4 @@
-// The registers of blocks whose warpgroups have roles.
+// The registers of warp-specialized blocks.
 
 #include "passes/analysis/role_registers.h"
 

@@ -1,4 +1,4 @@
-// The registers of blocks whose warpgroups have roles.
+// The registers of warp-specialized blocks.
 
 #ifndef PASSES_ANALYSIS_ROLE_REGISTERS_H
 #define PASSES_ANALYSIS_ROLE_REGISTERS_H

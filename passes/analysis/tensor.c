@@ -1,4 +1,4 @@
-// Loop nests that do what an instruction on matrices does.
+// Matches loop nests with matrix instructions.
 
 #include "passes/analysis/tensor.h"
 

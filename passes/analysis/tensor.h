@@ -1,4 +1,4 @@
-// Loop nests that do what an instruction on matrices does:
+// Matches loop nests with matrix instructions:
 //
 //   for i in 0..16 { for j in 0..8 { for k in 0..16 {
 //     stage D(...) { D[.. i, .. j] = D[.. i, .. j] + f32(A[.. i, .. k]) * f32(B[.. k, .. j]) }

@@ -1,8 +1,9 @@
 // Whether two threads of a block may touch the same element of an array.
 //
 // An access is a function from the position of the thread, and what else
-// varies, to an element.  Two accesses meet if some element is touched by one
-// thread in the first and by another thread in the second.
+// varies, to an element. Two accesses conflict if one thread touches some
+// element in the first, and another thread touches the same element in the
+// second.
 
 #ifndef PASSES_ANALYSIS_THREAD_CONFLICTS_H
 #define PASSES_ANALYSIS_THREAD_CONFLICTS_H

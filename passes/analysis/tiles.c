@@ -54,7 +54,7 @@ static bool is_grid(const struct ir_stmt *s)
            !axis_is_cluster(s->u.loop.axis);
 }
 
-// Note what keeps the tiles of a nest from being walked, and its clusters.
+// Note what keeps blocks from being persistent, and the clusters.
 static void see_inside(struct ir_stmt *s, void *context)
 {
     struct tiles *t = context;

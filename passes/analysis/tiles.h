@@ -1,10 +1,12 @@
-// The loops over blocks of a nest, and how their tiles are walked.
+// The loops over blocks of a nest, and how persistent blocks run through their
+// tiles.
 //
 //   for i in 0..m @block.y @persistent(132) {
 //     for j in 0..n @block.x { ... } }
 //
-// Marks of the outermost loop say how many blocks walk all tiles; of the last
-// but one, in which order the tiles of it and the last are numbered.
+// A mark of the outermost loop says how many persistent blocks there are; one
+// of the last loop but one says in which order the tiles of it and the last are
+// numbered.
 
 #ifndef PASSES_ANALYSIS_TILES_H
 #define PASSES_ANALYSIS_TILES_H
@@ -40,14 +42,14 @@ struct tiles tiles_find(struct arena *a, struct ir_kernel *kernel,
 // Return how many tiles there are.
 struct ir_expr *tiles_count(struct arena *a, const struct tiles *t);
 
-// Return whether a loop has a mark that says how tiles are walked.
+// Return whether a loop has a mark of persistent blocks or of a tile order.
 bool tiles_are_walked(const struct ir_stmt *loop);
 
 // Return a mark of one of the nest's loops, or NULL if none has that name.
 const struct ir_attr *tiles_mark(const struct tiles *t, const char *name);
 
-// Return the loop over warpgroups that is all that a block does in a tile, or the
-// blocks of a cluster do, if there are roles in it; else NULL.
+// Return the loop over warpgroups if it is all that a block, or the blocks of a
+// cluster, do in a tile, and it will be warp-specialized; else NULL.
 struct ir_stmt *tiles_roles(const struct ir_block *tile);
 
 #endif

@@ -1,4 +1,4 @@
-// Copies that TMA may do.
+// Copies that TMA can do.
 
 #include "passes/analysis/tma_copy.h"
 

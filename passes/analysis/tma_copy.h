@@ -1,5 +1,5 @@
-// Copies that TMA may do, in boxes or in pieces: between an array
-// in global memory and one in shared memory.
+// Copies that TMA can do, by TMA tiles or bulk copies: between an array in
+// global memory and one in shared memory.
 
 #ifndef PASSES_ANALYSIS_TMA_COPY_H
 #define PASSES_ANALYSIS_TMA_COPY_H
@@ -14,11 +14,11 @@ struct tma_copy {
     struct ir_expr **far_index, **near_index;
     struct ir_expr *condition; // where it fails, zeros are stored; or NULL
     bool is_load;              // to shared memory
-    bool is_bulk;              // marked to be copied in pieces, not boxes
+    bool is_bulk;              // marked for bulk copies, not TMA tiles
     enum ir_hint hint;         // of its store
 };
 
-// Return whether a stage is marked to be copied so, and whether in pieces.
+// Return whether a stage is marked for TMA or bulk copies, and for which.
 bool tma_copy_marked(const struct ir_stage *stage);
 bool tma_copy_is_bulk(const struct ir_stage *stage);
 
@@ -31,8 +31,8 @@ const char *tma_copy_conditions(struct arena *a, struct facts *f,
                                 const struct ir_buffer *b,
                                 struct ir_conditions *out);
 
-// Append a condition unless it is known, and that neighbours lie a multiple of
-// 16 bytes apart; the facts learn it.  Return false if it is known not to hold.
+// Append a condition unless it is known, and that neighbours are a multiple of
+// 16 bytes apart; the facts learn it. Return false if it is known to be false.
 bool tma_copy_demand(struct arena *a, struct facts *f,
                      struct ir_expr *condition, struct ir_conditions *out);
 bool tma_copy_demand_stride(struct arena *a, struct facts *f,

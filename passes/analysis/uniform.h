@@ -15,7 +15,7 @@
 // The variables of loops.
 struct uniform_vars VEC(const struct ir_var *);
 
-// Bounds: each is at least 0 where conditions inside hold always.
+// Bounds: if each is at least 0, the guards inside are always true.
 struct uniform_bounds VEC(struct affine);
 
 // What is known at a place.
@@ -44,10 +44,10 @@ void uniform_enter(struct uniform *u, const struct ir_stmt *s);
 struct uniform_mark uniform_mark(const struct uniform *u);
 void uniform_leave(struct uniform *u, struct uniform_mark mark);
 
-// Find what conditions below a block ask of what is uniform: of all, or, if
-// `var` is not NULL, of those whose bound falls with this variable.
-// *repeats: the number of iterations inside, one after another, in which such
-// a condition is asked, INT64_MAX if that is not known.
+// Find the bounds that conditions below a block put on uniform values: all, or,
+// if `var` is not NULL, those whose bound falls with this variable. *repeats:
+// in how many serial iterations inside such a condition is tested, INT64_MAX if
+// that is not known.
 struct uniform_bounds uniform_find(struct uniform *u, struct ir_block *block,
                                    const struct ir_var *var, int64_t *repeats);
 

@@ -183,8 +183,8 @@ static void part_tiles(struct walk *w, struct ir_stmt *loop)
                   ir_stmt_from(ir_stmt_barrier(a), loop));
 }
 
-// Return how many blocks, or clusters, run persistently at most; NULL: one a
-// tile. For clusters, as many as fit on the device at a time.
+// Return how many persistent blocks, or clusters, there are at most; NULL: one
+// a tile. For clusters, as many as fit on the device at a time.
 static struct ir_expr *walkers(struct walk *w)
 {
     const struct ir_attr *all = tiles_mark(&w->tiles, "persistent");

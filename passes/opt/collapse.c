@@ -1,13 +1,12 @@
-// collapse: arrays of which two neighbouring indices are always the digits of
-// one number have one dimension less.
+// collapse: merges two neighbouring dimensions of an array whose indices are
+// always the digits of one number.
 //
 //   X: f32[m, n], Y: f32[m, n]             X: f32[m * n], Y: f32[m * n]
 //   Y[v / n, v % n] = X[v / n, v % n]  =>  Y[v] = X[v]
 //
-// So are loops that were fused: what they go over lies in one run, so that
-// neighbours are seen to be neighbours, and different elements to be different
-// ones, whatever n is.  v / n * n + v % n is v for any v, since both round
-// towards zero.
+// This is for arrays indexed by fused loops: their accesses become contiguous,
+// and different iterations are seen to touch different elements, for any n. v /
+// n * n + v % n is v for any v, since both round towards zero.
 
 #include "ir/affine.h"
 #include "ir/base/map.h"

@@ -94,7 +94,7 @@ static void join_remainders(const struct fold *s, struct affine *form)
     }
 }
 
-// Simplify a sum or product of index values.
+// Simplify a sum or a product of index values.
 static struct ir_expr *fold_sum(const struct fold *s, struct ir_expr *x)
 {
     struct affine form = affine_of(s->facts->arena, x);

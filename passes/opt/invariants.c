@@ -1,5 +1,4 @@
-// invariants: quotients that a loop does not change are computed once, in front
-// of it.
+// invariants: hoists quotients out of loops that do not change them.
 //
 //   for k in 0..K {                        let quotient = t / n
 //     mbarrier_wait(full[k % 4], ...)  =>  for k in 0..K {
@@ -7,9 +6,9 @@
 //   }                                        S[k] = A[quotient, k]
 //                                          }
 //
-// A quotient by what is no number is the one part of an index that LLVM leaves
-// in the loop, behind anything that waits: it does not know that the divisor is
-// not 0.  One that is not proved to be defined in front stays, too.
+// LLVM does not hoist a division by a variable out of a loop that waits for
+// something, since it does not know that the divisor is not 0. A quotient that
+// is not proved to be defined in front of the loop stays in it.
 
 #include "ir/base/map.h"
 #include "ir/build.h"

@@ -1,4 +1,5 @@
-// noalias: barriers change nothing of what a thread sees of its own elements.
+// noalias: marks at a launch the arrays whose elements are each accessed by one
+// thread of a block only: barriers do not change what that thread sees of them.
 //
 //   launch f grid(n, 1, 1) block(16, 1, 1) {
 //     for k in 0..4 {
@@ -7,13 +8,14 @@
 //     }
 //   }                              => launch f ... block(16, 1, 1) noalias(C) {
 //
-// Any two accesses to such an array, one of which writes, are by one thread of a
-// block, or to different elements, in whichever iterations of the loops around
-// (thread_conflicts.h); where the threads of a launch never meet, that needs no proof.
-// Blocks do not wait for each other: in a launch that has what they could wait
-// by, atomics in global memory or a fence, or copies by TMA, nothing is
-// owned.  Only arrays that are both read and stored to are asked about: of
-// others there is nothing to keep over a barrier.
+// Any two accesses to such an array, one of which writes, are by the same
+// thread of a block, or touch different elements, in all iterations of the
+// loops around (thread_conflicts.h). If the threads of a launch never
+// synchronize, no proof is needed. Blocks do not wait for each other; so a
+// launch with atomics in global memory, a fence, or TMA copies, by which they
+// could, gets no marks. Only arrays that are both read and written are
+// considered: in others there is nothing to keep in a register across a
+// barrier.
 
 #include "ir/accesses.h"
 #include "ir/build.h"

@@ -1,5 +1,5 @@
-// peel: tiles that lie inside of what is computed are computed without asking
-// for each element.
+// peel: peels full tiles and full iterations of serial loops, whose guards are
+// always true.
 //
 //   for b in 0..ceildiv(n, 64) @block.x {       if b * 64 + 63 < n {
 //     for t in 0..64 @thread.x {                  for t { for k in 0..K / 8 {
@@ -12,12 +12,12 @@
 //     }                                           }
 //   }                                           } else { as before }
 //
-// The body of the innermost loop over blocks gets an inner version where that
-// saves a thread from asking often; serial loops get one iteration, or a loop,
-// of their own for what may lie beyond the end.  Both choices are the same for
-// all threads of a block, so that barriers may be derived inside; a program
-// that has barriers of its own keeps exactly those, and stays as it is.  Arrays
-// in shared memory are declared in front, once.
+// The body of the innermost loop over blocks gets a version without guards if
+// that saves each thread many tests. Serial loops get one iteration, or a loop,
+// of their own for the tail. The choice of the version is the same for all
+// threads of a block, so barriers can be derived inside. A program that has
+// barriers of its own keeps exactly those, and is not changed. Arrays in shared
+// memory are declared once, in front.
 
 #include "ir/build.h"
 #include "ir/copy.h"
@@ -98,8 +98,8 @@ static struct ir_expr *condition_of(struct tails *t,
     return r;
 }
 
-// Keep the bounds that are defined here, where nobody may ask the conditions
-// inside.
+// Keep the bounds that are defined here, where the conditions inside cannot be
+// evaluated.
 static void keep_total(struct tails *t, struct uniform_bounds *bounds)
 {
     size_t kept = 0;

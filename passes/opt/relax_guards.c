@@ -1,5 +1,4 @@
-// relax_guards: what only changes elements of local arrays that nobody looks at is
-// done without asking whether it is needed.
+// relax_guards: drops guards on stores to local elements that no one reads.
 //
 //   alloc T: f32[8] in local                 alloc T: f32[8] in local
 //   for i in 0..8 {                          for i in 0..8 { T[i] = 0.0 }
@@ -14,10 +13,11 @@
 //     C[b * 8 + i] = T[i]
 //   } }
 //
-// A condition of an element, such as b * 8 + T's index < n, under which every
-// access of the array stands, cannot be told from its absence by anything but
-// the elements for which it does not hold.  It is dropped where all that it
-// guards are stores to such arrays, of values that can be computed anyway.
+// The guard has to be a condition on the element, such as b * 8 + T's index <
+// n, and every access of the array must be under it. Without the guard, only
+// elements change for which it is false, and no one reads those. It is dropped
+// if all statements under it are stores to such arrays, of values that are safe
+// to compute anyway.
 
 #include "ir/build.h"
 #include "ir/copy.h"
@@ -257,7 +257,7 @@ static void look(struct guarded *g, struct ir_block *block)
     facts_leave(&e->facts, around);
 }
 
-// Drop the conditions of a branch that need not be asked.
+// Drop the guards of a branch that are not needed.
 static void drop(struct excess *e, struct ir_stmt *s)
 {
     struct conditions all = {0};
@@ -274,7 +274,7 @@ static void drop(struct excess *e, struct ir_stmt *s)
         s->u.branch.cond = fold_all(e->p->arena, all.at, kept);
 }
 
-// Drop conditions in a block and below.
+// Drop guards in a block and below.
 static void walk(struct excess *e, struct ir_block *block)
 {
     struct facts_mark around = facts_mark(&e->facts);

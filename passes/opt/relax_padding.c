@@ -1,5 +1,4 @@
-// relax_padding: elements of padded arrays that nobody reads are computed without
-// asking whether somebody does.
+// relax_padding: drops guards on padding that no one reads.
 //
 //   stage P(v in np = i) { P[v] = f(v < n ? T[v] : 0.0) }
 //   stage C(u in n = i) if i < n { C[u] = P[u] }
@@ -7,10 +6,10 @@
 //   stage P(v in np = i) { P[v] = f(T[v]) }
 //   ...
 //
-// Where every read of an array has, as one of its indices, an iteration
-// variable with the same end, elements behind that end may hold anything.  A
-// condition which then holds for all others is dropped where the value that it
-// guards can be computed anyway.
+// If every read of an array has, as one of its indices, an iteration variable
+// with the same end, the elements beyond that end may hold anything. A
+// condition that is true for all other elements is dropped if the value under
+// it is safe to compute anyway.
 
 #include "ir/base/map.h"
 #include "ir/build.h"

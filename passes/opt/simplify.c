@@ -1,12 +1,12 @@
-// simplify: expressions become simpler under what loops and conditions say;
-// predicates, branches and loops that are decided go away.
+// simplify: folds and canonicalises index arithmetic, and drops predicates,
+// branches and loops that the loops and conditions around decide.
 //
 //   for i in 0..8 { if i < 8 { A[i] = B[i / 8] } }  =>
 //   for i in 0..8 { A[i] = B[0] }
 //
-// Loops that run once, one iteration after another, are substituted away, but
-// for those with marks that the passes behind look for; loops that never run are
-// dropped, and so are names of numbers and names.
+// Serial loops that run once are substituted away, but not those with marks
+// that later passes look for. Loops that never run are dropped, and so are
+// names of numbers and of names.
 
 #include "ir/base/map.h"
 #include "ir/build.h"

@@ -1,5 +1,5 @@
-// tables: small arrays that depend on nothing but their own indices become
-// tables in constant memory.
+// tables: computes small arrays that depend on nothing but their indices at
+// compile time, into constant memory.
 //
 //   alloc W: f32[9] in global
 //   for k in 0..9 @thread.x {

@@ -1,15 +1,15 @@
-// What asynchronous copies of threads are under way, at each access; likewise what
-// products of warpgroups, which go on reading.
+// Which asynchronous copies of threads are in flight at each access; likewise
+// WGMMAs, which go on reading shared memory.
 //
 //   async S[(k + 2) % 3, t] = ...    in group k + 2
 //   async_commit                     k + 3 groups
 //   async_wait(1)                    of these the last may be under way for the
 //   barrier                          thread, and behind it for all the others
 //
-// How many groups are committed is counted as an expression over the loops around.
-// How many of the last ones may be under way is a number: a walk goes through
-// each loop until it stays the same.  Only a barrier in loops that are in step
-// tells one thread what another one has waited for.
+// How many groups are committed is counted as an expression over the loops
+// around. How many of the last ones may be in flight is a number: a walk goes
+// through each loop until it stays the same.  Only a barrier in loops that are
+// in step tells one thread what another one has waited for.
 //
 // A loop that commits as many groups in each iteration is counted through.  Where
 // nothing is under way when an iteration begins, counting begins anew.

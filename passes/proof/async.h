@@ -1,5 +1,5 @@
-// Asynchronous copies of threads and products of warpgroups, and what may be
-// touched while they are under way.
+// Asynchronous copies and WGMMAs, and what may be accessed while they are in
+// flight.
 
 #ifndef PASSES_PROOF_ASYNC_H
 #define PASSES_PROOF_ASYNC_H
@@ -47,8 +47,8 @@ bool async_matters(const struct array_use *use, enum async_kind kind);
 bool async_find(struct program *p, struct system *s, const struct group *group,
                 enum async_kind kind, struct epochs *out);
 
-// Ask whether two threads of a group, or one thread if `asks_one`, may touch what
-// a copy or a product that is under way touches.
+// Ask whether two threads of a group, or one thread if `asks_one`, may touch
+// what a copy or a WGMMA in flight touches.
 void async_ask(struct system *s, const struct group *group,
                enum async_kind kind, bool asks_one,
                const struct epochs *epochs);

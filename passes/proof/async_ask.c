@@ -1,4 +1,4 @@
-// Accesses to what asynchronous copies, or products, that are under way touch.
+// Accesses to what asynchronous copies, or WGMMAs, in flight touch.
 //
 // Of a copy in group g and an access behind which c groups are committed c - g is
 // asked about: between what the barrier or the thread itself knows to be done, and

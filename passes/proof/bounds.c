@@ -235,7 +235,7 @@ static void judge(struct system *s, const struct family *f, uint32_t d)
     }
 }
 
-// Judge the families of nodes.  Boxes may begin outside of their array.
+// Judge the families of nodes.  TMA tiles may begin outside of their array.
 static void walk(struct system *s, const struct nodes *nodes)
 {
     for (size_t i = 0; i < nodes->n; i++) {

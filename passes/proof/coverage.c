@@ -1,9 +1,9 @@
 // Results of which every element is written, whatever the sizes.
 //
 // What a store writes is a set over its threads and iterations, from which isl
-// takes these away; together the stores have to cover the box that the result is.
-// Here a set must not be too large: a store of which something was left out
-// counts as writing nothing.
+// takes these away; together the stores have to cover the whole result. Here a
+// set must not be too large: a store of which something was left out counts as
+// writing nothing.
 
 #include "passes/proof/claims.h"
 

@@ -1,6 +1,6 @@
 // How well the registers of a kernel's FFMAs are spread over the banks of the
-// register file, by a model: what limits a product of f32 matrices once
-// everything else is right.
+// register file, by a model: what limits an f32 GEMM once everything else is
+// right.
 
 #ifndef TOOLS_INGOT_BANKS_H
 #define TOOLS_INGOT_BANKS_H

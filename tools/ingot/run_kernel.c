@@ -70,14 +70,16 @@ static const struct nvptx_target *loaded_target(const struct run_kernel *k)
     return best ? best : o->ptx;
 }
 
-// Set *(bool *)context at an array that roles order.
+// Set *(bool *)context at an array that mbarriers of a warp-specialized loop
+// order.
 static void see_ordered(struct ir_stmt *s, void *context)
 {
     *(bool *)context |= s->kind == STMT_alloc && s->u.buffer->is_ordered;
 }
 
-// Return the variants that can run: of those evaluated, the ones without
-// roles, which wait for each other.  An empty list is left as it is.
+// Return the variants that can run: of those evaluated, the ones without warp
+// specialization, whose roles wait for each other. An empty list is left as it
+// is.
 static const struct ir_kernel *const *
 runnable(struct run_kernel *k, const struct ir_kernel *const *variants,
          size_t *n)

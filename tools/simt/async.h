@@ -40,10 +40,10 @@ struct copy {
     bool is_done;
 };
 
-// A copy of a box between a tensor and shared memory.
+// A TMA tile copy between a tensor and shared memory.
 struct tma_copy {
     struct tensor_map map;
-    unsigned char *shared;     // the box
+    unsigned char *shared;     // the TMA tile
     int32_t at[MAP_RANK_MOST]; // in the tensor
     uint32_t agent;
     bool is_load, is_bulk; // bulk: of bytes

@@ -1,5 +1,5 @@
-// One block, or the blocks of a cluster: their threads run in turns until all
-// have ended.
+// Runs one block, or the blocks of a cluster: their threads run round-robin
+// until all have ended.
 
 #include "tools/simt/async.h"
 

@@ -171,7 +171,7 @@ void code_define(struct rewriter *w, LLVMValueRef function);
 
 // ---- fragments.c
 
-// Watch the registers of a function's products of warpgroups.
+// Watch the registers of a function's WGMMAs.
 void code_watch_products(struct rewriter *w, LLVMValueRef function);
 
 // ---- homes.c

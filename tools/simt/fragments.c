@@ -1,8 +1,8 @@
-// Registers of products of a warpgroup (wgmma), which are asynchronous: from a
-// product to the wait for it, only products of its shape may touch its results,
-// and nothing its operand in registers.  A value that a product may still write
-// goes with the number of that product; where it is used otherwise, a hook asks
-// whether the product is complete.
+// Registers of WGMMAs, which are asynchronous: from a WGMMA to the wait
+// for it, only WGMMAs of its shape may touch its results, and nothing its
+// operand in registers.  A value that a WGMMA may still write goes with the
+// number of that WGMMA; where it is used otherwise, a hook asks whether the
+// WGMMA is complete.
 
 #include "tools/simt/code.h"
 #include "tools/simt/matrix.h"
@@ -15,7 +15,7 @@ struct result {
     unsigned at;
 };
 
-// Where results of a product meet others: those that come with one number over
+// Where results of a WGMMA meet others: those that come with one number over
 // the same edge share one there.
 struct meeting {
     LLVMBasicBlockRef at, from;
@@ -27,7 +27,7 @@ struct tracker {
     struct rewriter *w;
     struct map programs; // of inline instructions, parsed
     struct map numbers;  // value -> of each of its elements, the number of the
-                         // product that wrote it last
+                         // WGMMA that wrote it last
     struct map hooks;    // instruction -> the last number that a hook before it
                          // asks for
     struct VEC(struct meeting) meetings;
@@ -86,8 +86,8 @@ static bool is_move(LLVMValueRef i)
     return false;
 }
 
-// Have a hook before an instruction: it touches what the product of a number
-// may still write or read, as a product if `as` is not NULL.
+// Have a hook before an instruction: it touches what the WGMMA of a number may
+// still write or read, as a WGMMA if `as` is not NULL.
 static void add_hook(struct tracker *t, LLVMValueRef before,
                      LLVMValueRef number, const struct ptx_step *as)
 {
@@ -199,7 +199,7 @@ static void follow_use(struct tracker *t, struct result r, LLVMValueRef user)
 }
 
 // Give a number where results meet those that a phi's values come with; of no
-// product where they do not agree.
+// WGMMA where they do not agree.
 static void fill(struct tracker *t, LLVMValueRef phi, unsigned at)
 {
     LLVMValueRef met = number_of(t, (struct result){phi, at});
@@ -229,7 +229,7 @@ static void fill_meetings(struct tracker *t)
 
 // ---- Writes ---------------------------------------------------------------
 
-// Return whether a result goes into a product or a wait.
+// Return whether a result goes into a WGMMA or a wait.
 static bool is_kept(struct tracker *t, struct result r)
 {
     for (LLVMUseRef u = LLVMGetFirstUse(r.value); u; u = LLVMGetNextUse(u)) {
@@ -246,8 +246,8 @@ static bool is_kept(struct tracker *t, struct result r)
     return false;
 }
 
-// Have a product noted of which some registers get other values before any
-// wait has them.
+// Have a WGMMA noted of which some registers get other values before any wait
+// has them.
 static void watch_writes(struct tracker *t, LLVMValueRef product,
                          LLVMValueRef number)
 {
@@ -279,7 +279,7 @@ static bool touches(const struct map *held, LLVMValueRef i)
     return any;
 }
 
-// Have uses of a product's operand in registers checked, up to the end of its
+// Have uses of a WGMMA's operand in registers checked, up to the end of its
 // block.
 static void watch_operand(struct tracker *t, LLVMValueRef product,
                           LLVMValueRef number)
@@ -300,7 +300,7 @@ static void watch_operand(struct tracker *t, LLVMValueRef product,
 
 // ---- All ------------------------------------------------------------------
 
-// Have the number of a product read behind it, and its results followed.
+// Have the number of a WGMMA read behind it, and its results followed.
 static void begin(struct tracker *t, LLVMValueRef product)
 {
     struct rewriter *w = t->w;

@@ -1,5 +1,5 @@
-// Instructions on matrices: the lanes' registers become matrices by the layouts
-// of ir/matrix.def, and back.  Products are exact; each sum is rounded once.
+// Matrix instructions: the lanes' registers become matrices by the layouts of
+// ir/matrix.def, and back. Products are exact; each sum is rounded once.
 
 #include "tools/simt/matrix.h"
 

@@ -24,15 +24,15 @@ void matrix_multiply(const struct matrix_info *info, const double *a,
 
 // ---- products.c
 
-// Begin a product of a warpgroup; called by each of its threads.
+// Begin a WGMMA; called by each of its threads.
 void product_issue(struct machine *m, const struct site *s,
                    const struct ptx_step *step);
 
-// Return the number of the last product of the current thread.
+// Return the number of the last WGMMA of the current thread.
 uint32_t product_number(const struct machine *m);
 
-// Note if the current thread touches registers of its product of a number, 0
-// for none, which is not complete; a product of the same shape may add to its
+// Note if the current thread touches registers of its WGMMA of a number, 0 for
+// none, which is not complete; a WGMMA of the same shape may add to its
 // results: `as`, or NULL.
 void product_touch(struct machine *m, uint32_t number,
                    const struct ptx_step *as, const struct site *s);

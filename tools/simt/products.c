@@ -1,5 +1,5 @@
-// Products of warpgroups (wgmma): the result is there at once, but what is in
-// shared memory counts as read until the warps have waited.
+// WGMMAs: the result is there at once, but what is in shared memory counts as
+// read until the warps have waited.
 
 #include "tools/simt/intrinsics.h"
 #include "tools/simt/matrix.h"
@@ -23,13 +23,13 @@ struct product_operand {
     uint64_t start; // low bits of its address
 };
 
-// A product that some of its warps have not waited for.
+// A WGMMA that some warps have not waited for.
 struct product {
     struct ir_matrix matrix;
     struct product_operand operand[MATRIX_OPERANDS];
     uint32_t first;         // thread
     uint32_t group[WARPS];  // that each warp counts it to
-    uint32_t number[WARPS]; // of the warp's products
+    uint32_t number[WARPS]; // of the warp's WGMMAs
     bool is_done[WARPS];
     const struct site *site;
 };
@@ -188,7 +188,7 @@ static void set_operand(struct machine *m, struct product *p,
         finding_add(m, SIMT_FAULT_descriptor, p->site, NULL, NULL);
 }
 
-// Describe a product.
+// Describe a WGMMA.
 static struct product product_of(struct machine *m, const struct site *s,
                                  const struct ptx_step *step,
                                  const struct fiber *first)
@@ -211,7 +211,7 @@ static struct product product_of(struct machine *m, const struct site *s,
     return p;
 }
 
-// Compute a product.  Returns false if an operand is outside of shared memory.
+// Compute a WGMMA.  Returns false if an operand is outside of shared memory.
 static bool compute(struct machine *m, const struct product *p,
                     const struct ptx_step *step)
 {
@@ -245,7 +245,7 @@ static bool compute(struct machine *m, const struct product *p,
     return ok;
 }
 
-// Note what a product reads until it has been waited for.  Each chunk is an
+// Note what a WGMMA reads until it has been waited for.  Each chunk is an
 // access, at none of which another thread goes on.
 static void begin(struct machine *m, struct product *p)
 {
@@ -261,7 +261,7 @@ static void begin(struct machine *m, struct product *p)
     m->current = last;
 }
 
-// Keep a product until it has been waited for.
+// Keep a WGMMA until it has been waited for.
 static void keep(struct async *a, const struct product *p)
 {
     if (a->n_products == a->most_products) {
@@ -300,7 +300,7 @@ uint32_t product_number(const struct machine *m)
     return m->current->products;
 }
 
-// Return whether a product of a thread has the shape of another one.
+// Return whether a WGMMA of a thread has the shape of another one.
 static bool has_shape(const struct machine *m, const struct fiber *f,
                       uint32_t number, const struct ptx_step *as)
 {
@@ -342,7 +342,7 @@ uint64_t product_commit(struct machine *m, const struct site *s,
     return 0;
 }
 
-// Forget products that all warps have waited for.
+// Forget WGMMAs that all warps have waited for.
 static void forget(struct async *a)
 {
     uint32_t n = 0;
@@ -357,7 +357,7 @@ static void forget(struct async *a)
     a->n_products = n;
 }
 
-// Complete the products of a warp in groups before one.
+// Complete the WGMMAs of a warp in groups before one.
 static void end_before(struct machine *m, struct fiber *first, uint32_t group)
 {
     struct async *a = m->async;

@@ -167,7 +167,7 @@ struct simt_result {
     size_t n;
     size_t lost;       // findings beyond the most
     uint64_t accesses; // checked
-    uint64_t steps;    // these, and elements that products of matrices move
+    uint64_t steps;    // these, and elements that matrix multiplications move
     uint64_t barriers; // of blocks, each counted once
     uint64_t blocks;
     size_t choices; // orders of atomics that may be turned round

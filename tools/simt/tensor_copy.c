@@ -1,6 +1,6 @@
-// Copies by the asynchronous proxy: boxes of tensors (TMA) and runs of bytes,
-// into shared memory, where they signal an mbarrier, and out of it, where their
-// thread waits for them in groups.
+// Copies by the asynchronous proxy: TMA tiles of tensors (TMA) and runs of
+// bytes, into shared memory, where they signal an mbarrier, and out of it,
+// where their thread waits for them in groups.
 
 #include "tools/simt/async.h"
 #include "tools/simt/intrinsics.h"
@@ -12,7 +12,7 @@ enum { RANK = 7, OWN_BLOCK = 8 }; // of the numbers of rows
 
 // ---- Places ---------------------------------------------------------------
 
-// Return the elements of a box.
+// Return the elements of a TMA tile.
 static uint64_t elements_of(const struct tma_copy *c)
 {
     uint64_t n = 1;
@@ -21,7 +21,7 @@ static uint64_t elements_of(const struct tma_copy *c)
     return n;
 }
 
-// Return where a byte of the box lies in shared memory.
+// Return where a byte of the TMA tile lies in shared memory.
 static unsigned char *place_in_shared(const struct tma_copy *c, uint64_t offset)
 {
     uintptr_t p = (uintptr_t)c->shared + offset;
@@ -29,7 +29,8 @@ static unsigned char *place_in_shared(const struct tma_copy *c, uint64_t offset)
     return pointer_of(p ^ (p / LINE & mask) * CHUNK);
 }
 
-// Return where an element of the box lies in the tensor, NULL outside of it.
+// Return where an element of the TMA tile lies in the tensor, NULL outside of
+// it.
 static unsigned char *place_in_global(const struct tma_copy *c, uint64_t i)
 {
     uint64_t p = (uintptr_t)c->map.base;
@@ -58,8 +59,8 @@ static struct under_way side_of(const struct tma_copy *c, uint32_t bytes,
                               .site = c->site};
 }
 
-// Note that the box in shared memory is under way.  Returns false if it is not
-// where it may be.
+// Note that the copy of the TMA tile in shared memory is in flight. Returns
+// false if the tile is not where it may be.
 static bool begin_shared(struct machine *m, const struct tma_copy *c)
 {
     struct under_way u = side_of(c, CHUNK, c->is_load);
@@ -116,7 +117,8 @@ static void end_global(struct machine *m, const struct tma_copy *c,
 
 // ---- Events ---------------------------------------------------------------
 
-// Copy the box: what is outside of the tensor reads as 0 and is not written.
+// Copy the TMA tile: what is outside of the tensor reads as 0 and is not
+// written.
 static void copy_box(const struct tma_copy *c)
 {
     uint64_t n = elements_of(c), bytes = c->map.bytes;
@@ -206,7 +208,7 @@ static void store(struct machine *m, struct tma_copy c)
 
 // ---- Called by the code ---------------------------------------------------
 
-// Describe a copy of a box at some coordinates.  Returns false after noting
+// Describe a TMA tile copy at some coordinates.  Returns false after noting
 // that there is no such map.
 static bool describe(struct machine *m, const struct site *s, uint64_t map,
                      const uint64_t *at, struct tma_copy *out)

@@ -1,4 +1,4 @@
-// A reduction that is done in parts: what the primitives share that make two
+// A reduction with partial results: what the primitives share that make two
 // nests of one, for the partial results and for what combines them.
 
 #ifndef PASSES_SCHEDULE_COMMON_PARTS_H

@@ -114,7 +114,7 @@ static bool counts_reduction(struct ir_stmt *loop)
     return c.found;
 }
 
-// Return whether a loop can be added to those to be spread: over blocks, and
+// Return whether a loop can be bound together with those before: to blocks, and
 // the threads of a block, which share more.
 static bool can_spread(const struct spread *s, struct ir_stmt *loop)
 {

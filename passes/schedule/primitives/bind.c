@@ -28,8 +28,9 @@
 // `vthread` alone is the first of these axes that is free.
 //
 // Blocks on cluster.x ... are neighbours in the grid and run together, beside
-// loops on block.x ... that then count clusters.  Where roles copy by tma what all
-// of them need, each brings a part (lower/cluster.c).
+// loops on block.x ... that then count clusters. If all of them need the same
+// TMA tile in a warp-specialized loop, each multicasts a part
+// (lower/cluster.c).
 
 #include "passes/schedule/prim.h"
 

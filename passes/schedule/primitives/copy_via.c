@@ -8,11 +8,11 @@
 // A hint says how long the L2 cache is to keep what the store touches in global
 // memory; a call without one takes it back.
 //
-// Copies by cp_async go on behind the thread that starts them, without its
-// registers; lowering waits for them before what they fill is used, or, in a
-// pipeline, iterations later.  If none of a stage's copies turns out to be one, or
-// to have its hint, that is a warning (E0778, E0779).  The way `vector`, through registers, is that of
-// a stage without a mark.
+// Copies by cp_async run while the thread goes on, and need no registers.
+// Lowering waits for them before what they fill is used, or, in a software
+// pipeline, iterations later. If none of a stage's copies becomes one, or gets
+// its hint, that is a warning (E0778, E0779). The way `vector`, through
+// registers, is that of a stage without a mark.
 //
 // Requires:
 //  1. a stage                                            E0653
@@ -32,16 +32,17 @@
 // tma goes through a tensor map, for which the array must have elements, at
 // most 2^31 - 1 in each dimension, and rows a multiple of 16 bytes apart; what
 // is not known of that becomes part of the kernel's guard, so that other sizes
-// take another variant.  That the nest consists of boxes shows once arrays have
-// their final sizes (pass tma_copies, E0772).  Whether blocks of a cluster
-// bring boxes for each other is not asked for but follows from the loops: see
-// lower/cluster.c.
+// take another variant.  Whether the nest consists of TMA tiles is checked once
+// arrays have their final sizes (pass tma_copies, E0772).  Whether blocks of a
+// cluster bring TMA tiles for each other is not asked for but follows from the
+// loops: see lower/cluster.c.
 //
-// bulk needs no map: it copies what lies in one run on both sides.  The rows of
-// the array must be multiples of 16 bytes apart, and conditions must leave out
-// no part of a tile: of both, what is not known joins the guard.  A condition
-// that no loop of the tile decides stays: there is a tile, or none.  That the
-// nest consists of such pieces shows in pass tma_copies, too (E0865).
+// bulk needs no tensor map: each bulk copy is contiguous on both sides. The
+// rows of the array must be multiples of 16 bytes apart, and conditions must
+// leave out no part of a tile; what is not known of these becomes part of the
+// kernel's guard. A condition that no loop of the tile decides stays: the tile
+// exists or not. Whether the nest consists of bulk copies is checked by the
+// pass tma_copies, too (E0865).
 
 #include "passes/schedule/prim.h"
 
@@ -143,8 +144,8 @@ static bool check_boxes(const struct sched_call *c, struct ir_stmt *stage,
     return !fault || refuse(c, stage, fault);
 }
 
-// Check that a stage is a copy that may be made in pieces, and find what must
-// hold for them to be whole.
+// Check that a stage is a copy that can be lowered to bulk copies, and find the
+// conditions under which they are whole.
 static bool check_pieces(const struct sched_call *c, struct ir_stmt *stage,
                          struct ir_conditions *guard)
 {

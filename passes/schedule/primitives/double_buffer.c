@@ -6,12 +6,12 @@
 //
 // The stage is a copy into shared memory under a loop, as compute_at makes it.
 // Lowering gives the array a second half: before the loop the first half is
-// filled, in each iteration the next one is loaded, this one used, the next
-// one stored.  Serial loops of the copy are unrolled.  Where TMA stores
-// the array by boxes, the next half is filled while it does (tma_store_wait.c).
-// A fragment is loaded for the next iteration of the loop, and, if a pipelined
-// loop is around that, in the last one for the first of the next tile.  Where no
-// such loop is left for lowering, that is a warning (E0777).
+// filled, in each iteration the next one is loaded, this one used, the next one
+// stored.  Serial loops of the copy are unrolled.  If TMA stores the array, the
+// next half is filled meanwhile (tma_store_wait.c). A fragment is loaded for
+// the next iteration of the loop, and, if a pipelined loop is around that, in
+// the last one for the first of the next tile.  Where no such loop is left for
+// lowering, that is a warning (E0777).
 //
 // Requires:
 //  1. the stage just stores to its own iteration

@@ -1,12 +1,12 @@
-// fuse_reduction_epilogue -- fold what is done with a sum into the sum.
+// fuse_reduction_epilogue -- fold an epilogue into the reduction before it.
 //
 //   T[i] = 0; for k { T[i] = T[i] + f }      D[i] = T[i] + bias[i]
 //     =>   fuse_reduction_epilogue(T, D)
 //   D[i] = bias[i]; for k { D[i] = D[i] + f }
 //
-// That is for an epilogue that adds to a sum, and changes the order in which
-// it is added up.  Any other one runs in the last iteration, or behind the
-// init where there is none:
+// This is for an epilogue that adds to a sum; it changes the order of the
+// additions. Any other epilogue runs in the last iteration of the reduction, or
+// behind the init if there is none:
 //
 //   D[i] = relu(T[i])
 //     =>

@@ -1,4 +1,4 @@
-// persistent -- let a number of blocks walk the tiles of a grid.
+// persistent -- run the tiles of a grid on a fixed number of persistent blocks.
 //
 //   for i in 0..m @block.y {               persistent(i, 132)
 //     for j in 0..n @block.x { ... } }   =>

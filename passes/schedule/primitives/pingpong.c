@@ -1,4 +1,5 @@
-// pingpong -- let warpgroups take the tiles of persistent blocks in turns.
+// pingpong -- give the tiles of persistent blocks to warpgroups in ping-pong
+// order.
 //
 //   for i in 0..m @block.x @persistent(132) {              pingpong(i, 2)
 //     for w in 0..1 @warpgroup {
@@ -8,9 +9,10 @@
 //   }
 //   for i in 0..m @block.x @persistent(132) @pingpong(2) { ... }
 //
-// Lowering starts as many warpgroups as asked for, beside the one that copies,
-// of which each computes every so manieth tile of the block: while one stores,
-// another one multiplies.  What it writes in shared memory is each one's own.
+// Lowering starts as many consumer warpgroups as asked for, beside the
+// producer. With n of them, each computes every n-th tile of the block: while
+// one runs its epilogue, another runs WGMMA. Each has its own copy of the
+// arrays in shared memory that it writes.
 //
 // Requires:
 //  1. the loop is bound to blocks that are persistent and consist of one
@@ -34,8 +36,8 @@ static void see_role(struct ir_stmt *s, void *context)
         *(struct ir_stmt **)context = s;
 }
 
-// Find the loop that is specialized in the tiles of a nest.  Returns why they
-// cannot be taken in turns, or NULL.
+// Find the loop that is specialized in the tiles of a nest.  Returns why
+// ping-pong order is impossible, or NULL.
 static const char *find_ring(struct sched_call *c, const struct tiles *t,
                              struct ir_stmt **ring)
 {

@@ -1,4 +1,5 @@
-// pipeline -- let a loop fill shared memory iterations ahead of its use.
+// pipeline -- software-pipeline a loop: a ring in shared memory is filled
+// iterations ahead of its use.
 //
 //   for k in 0..n { S[i] = A[k, i]; C = C + f(S) }   =>   pipeline(k, 3)
 //   for k in 0..n @pipeline(3) { S[i] = A[k, i]; C = C + f(S) }

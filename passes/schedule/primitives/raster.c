@@ -5,11 +5,11 @@
 //   for i in 0..m @block.y @order(grouped) @group(8) {
 //     for j in 0..n @block.x { ... } }
 //
-// Blocks that run at a time have neighbouring numbers: what their tiles share
-// should be little enough for the cache.  Lowering makes one grid of all loops
-// over blocks, and finds i and j of a number by a row of orders.def; without
-// this, rows are numbered one after the other.  Blocks run in any order, so
-// that every one is right.
+// Blocks that run at the same time have neighbouring numbers; what their tiles
+// share should fit in the L2 cache. Lowering makes one grid of all loops over
+// blocks, and computes i and j from a number by a row of orders.def. Without
+// this primitive, rows are numbered one after the other. Blocks run in any
+// order, so every tile order is correct.
 //
 // Requires:
 //  1. the loops are the last two that are bound to blocks, which stand directly

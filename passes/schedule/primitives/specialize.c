@@ -5,12 +5,13 @@
 //   for w in 0..2 @warpgroup {
 //     for k in 0..n @pipeline(4) @producer(40) @consumer(232) @in_flight(1) { ... } }
 //
-// Lowering starts one warpgroup more, of which one thread has boxes copied, or
-// all make copies by cp_async, as soon as a slot of the ring is free, while the
-// others use the slots that are full.  The numbers are the registers that a thread of either keeps; 0
-// leaves them as the launch has them.  The last number, 0 if left out, is how many
-// products of warpgroups may be in flight when one iteration ends: slots are free
-// again so many iterations late, and the waits of the loop leave them alone.
+// Lowering starts one warpgroup more, the producer. One of its threads issues
+// TMA loads, or all its threads issue cp.async, as soon as a slot of the ring
+// is free; the other warpgroups, the consumers, use the slots that are full.
+// The numbers are the registers that a thread of either keeps; 0 leaves them as
+// the launch has them.  The last number, 0 if left out, is how many WGMMAs may
+// be in flight when one iteration ends: slots are free again so many iterations
+// late, and the waits of the loop leave them alone.
 //
 // Requires:
 //  1. the loop is marked by pipeline, and stands in one that is bound to
@@ -32,14 +33,14 @@
 
 enum { LEAST = 24, MOST = 240, UNIT = 8 };
 
-// Set *(bool *)context to false at a stage that is no copy of boxes.
+// Set *(bool *)context to false at a stage that is no TMA tile copy.
 static void see_fill(struct ir_stmt *s, void *context)
 {
     if (s->kind == STMT_stage)
         *(bool *)context &= tma_copy_marked(&s->u.stage);
 }
 
-// Set *(bool *)context at a product of a warpgroup.
+// Set *(bool *)context at a WGMMA.
 static void see_product(struct ir_stmt *s, void *context)
 {
     struct ir_matrix op;
@@ -47,8 +48,8 @@ static void see_product(struct ir_stmt *s, void *context)
         tensor_marked(s, &op) && matrix_info(op).kind == MATRIX_WGMMA;
 }
 
-// Check the copies: by TMA, or by threads, which cannot let products of
-// warpgroups see what they fill.  Returns why not, or NULL.
+// Check the copies: by TMA, or by threads, whose stores WGMMA cannot see.
+// Returns what is wrong, or NULL.
 static const char *check_fills(const struct ring *ring, struct ir_stmt *loop)
 {
     bool by_threads = false, has_product = false;
@@ -117,7 +118,7 @@ static bool check_registers(struct sched_call *c, int64_t groups)
            role_registers_refuse(c->pass->diags, c->span, k, &r);
 }
 
-// Check how many products may be in flight.
+// Check how many WGMMAs may be in flight.
 static bool check_in_flight(struct sched_call *c, const struct ir_stmt *loop)
 {
     int64_t n = c->args.n > 3 ? c->args.at[3].number : 0;
