@@ -195,7 +195,7 @@ const char *bulk_guard(struct arena *a, struct facts *f,
         return fault;
     if (stage->predicate &&
         !demand_whole(a, f, path, stage->predicate, false, out))
-        return "a condition leaves out a part of it at every size";
+        return "a condition leaves out a part of a bulk copy at every size";
     if (copy.condition &&
         !demand_whole(a, f, path, over_loops(a, stage, copy.condition), true,
                       out))

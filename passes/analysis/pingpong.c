@@ -121,7 +121,7 @@ const char *pingpong_fault(struct arena *a, struct ir_kernel *kernel,
     if (parts_threads(a, &path, tiles))
         return "a loop stands around those over the threads of a warpgroup";
     if (loads_beside(&path))
-        return "boxes are loaded beside the ring";
+        return "TMA loads something outside of the ring";
     ir_find(a, &kernel->body, group, &arrays.path);
     ir_each_stmt(&kernel->body, see_array, &arrays);
     return arrays.are_used_beside

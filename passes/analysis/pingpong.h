@@ -5,10 +5,9 @@
 
 #include "ir/ir.h"
 
-// Why tiles cannot without warp specialization.
+// Why tiles cannot be in ping-pong order without warp specialization.
 #define PINGPONG_NO_ROLES                                                      \
-    "blocks that are persistent do not consist of one warpgroup with a ring "  \
-    "that is specialized"
+    "a persistent block is not one warpgroup with a warp-specialized ring"
 
 // Return whether so many warpgroups can be in ping-pong order beside one
 // producer.

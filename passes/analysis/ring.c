@@ -115,7 +115,7 @@ static bool find_fills(struct look *l)
     if (l->ring.fills.n)
         return true;
     return refuse(l, l->ring.loop,
-                  "nothing in it just fills shared memory from what the loop "
+                  "no stage in it only fills shared memory from what the loop "
                   "does not change");
 }
 
@@ -166,16 +166,19 @@ static bool check_users(struct look *l, const struct ir_buffer *b)
         struct ir_stmt *s = body->at[i];
         struct ir_block one = only(&s);
         if (ring_has_fill(&l->ring, s) && user && uses(s, b))
-            return refuse(l, user, "it uses what is only filled behind it");
+            return refuse(
+                l, user,
+                "it uses an array that is filled only later in the loop");
         if (ring_has_fill(&l->ring, s))
             continue;
         if (ir_block_writes(&one, b))
-            return refuse(l, s, "it writes what is to be filled ahead");
+            return refuse(l, s, "it writes an array that is filled ahead, too");
         if (!ir_block_reads(&one, b))
             continue;
         user = s;
         if (fills_half(body, s))
-            return refuse(l, s, "it fills what is double buffered from there");
+            return refuse(
+                l, s, "it fills from there an array that is double buffered");
     }
     return true;
 }
@@ -227,6 +230,21 @@ bool ring_covers(struct arena *a, struct ir_kernel *kernel,
     return covers;
 }
 
+// Check that each iteration fills what it reads of every array.
+static bool check_covers(struct look *l)
+{
+    for (size_t i = 0; i < l->ring.arrays.n; i++) {
+        struct ir_buffer *b = l->ring.arrays.at[i];
+        if (!ring_covers(l->arena, l->kernel, &l->path, &b, 1))
+            return refuse(l, l->ring.fills.at[0],
+                          arena_printf(l->arena,
+                                       "an iteration may read elements of `%s` "
+                                       "that it does not fill",
+                                       b->name));
+    }
+    return true;
+}
+
 // Check the arrays.
 static bool check_arrays(struct look *l)
 {
@@ -235,7 +253,8 @@ static bool check_arrays(struct look *l)
         struct ir_block one = only(&l->ring.fills.at[i]);
         ir_each_stmt(&one, see_partial, &is_partial);
         if (is_partial)
-            return refuse(l, l->ring.fills.at[i], "it fills under a condition");
+            return refuse(l, l->ring.fills.at[i],
+                          "it fills only some elements, under a condition");
     }
     for (size_t i = 0; i < l->ring.arrays.n; i++) {
         const struct ir_buffer *b = l->ring.arrays.at[i];
@@ -245,11 +264,7 @@ static bool check_arrays(struct look *l)
         if (!check_users(l, b))
             return false;
     }
-    if (ring_covers(l->arena, l->kernel, &l->path, l->ring.arrays.at,
-                    l->ring.arrays.n))
-        return true;
-    return refuse(l, l->ring.fills.at[0],
-                  "it may leave some of what an iteration reads as it was");
+    return check_covers(l);
 }
 
 // Check that no statement that fills uses a name that the body declares.
@@ -261,7 +276,8 @@ static bool check_names(struct look *l)
         for (size_t k = 0; k < l->ring.fills.n && s->kind == STMT_let; k++) {
             struct ir_block one = only(&l->ring.fills.at[k]);
             if (ir_uses_declared(&one, s))
-                return refuse(l, s, "what fills uses a name of the loop's");
+                return refuse(l, s,
+                              "the stages that fill use a `let` of the loop");
         }
     }
     return true;
@@ -294,7 +310,7 @@ static bool check_loop(struct look *l)
     if (!ir_is_int_const(loop->from, 0) || !ir_is_int_const(loop->step, 1))
         return refuse(l, s, "it does not count from 0 in steps of 1");
     if (!ir_is_stable(loop->to))
-        return refuse(l, s, "where it ends depends on memory");
+        return refuse(l, s, "its end depends on memory");
     return !barrier ||
            refuse(l, barrier, "the program has barriers of its own");
 }

@@ -208,7 +208,7 @@ const char *tensor_match(struct arena *a, struct ir_stmt *loop,
     *out = (struct tensor_nest){.op = op};
     enum matrix_kind kind = matrix_info(op).kind;
     if (kind != MATRIX_MMA && kind != MATRIX_WGMMA)
-        return "the instruction multiplies nothing";
+        return "this instruction is not a matrix multiplication";
     const char *wrong = find_loops(loop, out);
     wrong = wrong ? wrong : find_operands(a, out);
     wrong = wrong ? wrong : find_roles(a, out);

@@ -157,13 +157,13 @@ static const char *find(struct search *s)
     keep_loops(s);
     find_first(s);
     if (tma_tile_bytes(box) % TENSOR_GROUP_BYTES)
-        return "what lies in one run on both sides is no multiple of 16 bytes; "
+        return "the contiguous part on both sides is not a multiple of 16 bytes; "
                "loops over it count from 0 one after another";
     if (!begins_at_groups(s, copy->far, box->far_at) ||
         !begins_at_groups(s, copy->near, box->near_at))
-        return "not every piece begins at a multiple of 16 bytes";
+        return "not every bulk copy begins at a multiple of 16 bytes";
     if (!find_condition(s))
-        return "a condition may leave out a part of it";
+        return "a condition may leave out a part of a bulk copy";
     return may_fill(s) ? "it may store zeros where a condition fails" : NULL;
 }
 

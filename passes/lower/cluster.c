@@ -188,6 +188,6 @@ const char *cluster_boxes(struct pass *p, struct facts *facts,
         return NULL;
     }
     return "no loop of a copy divides among the blocks of the cluster that need "
-           "it, into boxes that begin at multiples of 128 bytes or of a period "
+           "it, into TMA tiles that begin at multiples of 128 bytes or of a period "
            "of the swizzle";
 }

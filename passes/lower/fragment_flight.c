@@ -52,7 +52,7 @@ static void see_product(struct ir_stmt *s, void *context)
         if (ir_block_writes(l->others, at->u.buffer))
             l->fault = "something in it changes what they use";
         else if (i == MATRIX_D && ir_block_reads(l->others, at->u.buffer))
-            l->fault = "something in it reads their sums";
+            l->fault = "something in it reads their accumulators";
     }
 }
 

@@ -115,9 +115,10 @@ bool fragments_multiply(struct fragments *f, struct ir_stmt *loop,
     if (!tensor_marked(loop, &op) || tensor_match(f->p->arena, loop, op, &nest))
         return false;
     if (nest.keep && !begins_sums(f, &nest))
-        return report(f, loop, op,
-                      "a sum without terms would be left as it was; "
-                      "decompose_reduction takes its init away");
+        return report(
+            f, loop, op,
+            "without any instruction the accumulator would keep its value; "
+            "decompose_reduction takes its init away");
     simplify(f, &nest);
     struct ir_stmt *s =
         ir_stmt_from(ir_stmt_matrix(f->p->arena, op), nest.stage);

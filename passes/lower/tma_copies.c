@@ -513,7 +513,7 @@ static const char *find_box(struct pass *p, struct facts *facts,
     if (!fault)
         fault = tma_copy_conditions(p->arena, facts, box->copy.far, &open);
     if (!fault && open.n)
-        fault = "what its tensor map needs is not known any more";
+        fault = "the sizes that its tensor map needs are no longer known";
     return fault;
 }
 
@@ -522,7 +522,7 @@ const char *tma_copies_box(struct pass *p, struct facts *facts,
 {
     struct ir_stmt *stage = marked_stage(p->arena, nest, box);
     return stage ? find_box(p, facts, stage, box)
-                 : "a nest of it does more than to copy boxes";
+                 : "a nest of it does more than copy";
 }
 
 // Return whether TMA tiles still begin at legal places when the array gets one

@@ -245,12 +245,13 @@ static const char *find_swizzle(struct search *s)
     if (near->pitches || near->strides)
         return "rows in shared memory have gaps";
     if (row % TENSOR_GROUP_BYTES)
-        return "a row of the box is no multiple of 16 bytes; loops over it "
+        return "a row of the TMA tile is not a multiple of 16 bytes; loops over it "
                "count from 0 one after another";
     if (!near->swizzle.bits)
-        return lies_as(s, 0) ? NULL
-                             : "the elements of a box do not lie one behind "
-                               "the other in shared memory";
+        return lies_as(s, 0)
+                   ? NULL
+                   : "the elements of a TMA tile do not lie one behind "
+                     "the other in shared memory";
     for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
         if (!ir_is_int_const(near->shape[near->rank - 1],
                              (int64_t)(spans[i] / type_bytes(near->elem))) ||
@@ -325,12 +326,12 @@ static const char *find(struct search *s)
     find_first(s);
     fault = find_swizzle(s);
     if (!fault && !begins_at_multiples(s, tma_tile_period(box)))
-        fault = "not every box begins at a multiple of 128 bytes, or of a "
+        fault = "not every TMA tile begins at a multiple of 128 bytes, or of a "
                 "period of the swizzle";
     if (fault)
         return fault;
     if (!stays_inside(s))
-        return "a box leaves the array in shared memory: loops that count "
+        return "a TMA tile leaves the array in shared memory: loops that count "
                "further than it has elements";
     assume_element(s);
     if (find_excess(s, box->predicate) || find_excess(s, box->copy.condition))

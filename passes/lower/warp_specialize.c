@@ -285,7 +285,7 @@ static bool check(struct roles *r)
     r->in_flight = ir_loop_mark_value(r->loop, "in_flight");
     r->slots = ring_slots(r->loop);
     if (!r->slots)
-        return roles_report(r, "it is no pipeline any more");
+        return roles_report(r, "it is no longer pipelined");
     r->ring = ring_find(r->p->scratch, r->p->kernel, r->loop);
     if (r->ring.fault)
         return roles_report(r, r->ring.fault);

@@ -18,7 +18,7 @@ static uint32_t dimension_of(const struct sched_call *c,
 struct ir_buffer *pitch_array(const struct sched_call *c)
 {
     struct ir_buffer *array = sched_arg_buffer(c, 0);
-    return sched_check_declared(c, array, "put gaps into") ? array : NULL;
+    return sched_check_declared(c, array, "pad the rows of") ? array : NULL;
 }
 
 struct ir_pitch pitch_old(const struct sched_call *c,

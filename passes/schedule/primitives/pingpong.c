@@ -76,7 +76,7 @@ bool sched_pingpong(struct sched_call *c)
     if (wrong) {
         diag_error(p->diags, c->span, D_pingpong_shape, sched_name_of(loop),
                    wrong);
-        return sched_blame_one(c, loop, "to be taken in turns");
+        return sched_blame_one(c, loop, "to be taken in ping-pong order");
     }
     if (!pingpong_number(n)) {
         diag_error(p->diags, c->span, D_pingpong_number, (long long)n);

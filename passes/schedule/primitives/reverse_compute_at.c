@@ -251,7 +251,7 @@ static bool refuse_gaps(const struct sched_call *c, const struct move *m,
                         uint32_t i)
 {
     const struct ir_buffer *b = m->arrays.at[0];
-    refuse_partial(c, m, m->loop, "writes no box of elements");
+    refuse_partial(c, m, m->loop, "writes no rectangular region");
     diag_note(c->pass->diags, b->span,
               "the indices that one iteration writes in dimension %u of `%s` "
               "have gaps, or no bounds over loops and sizes",

@@ -335,7 +335,8 @@ static bool check(const struct sched_call *c, struct rolling *r)
     struct sched_uses uses = {0};
     if (good) {
         uses = sched_uses_of(r->pass, r->array);
-        r->fault = "it is double-buffered: iterations take turns with it";
+        r->fault =
+            "it is double-buffered: iterations alternate between its halves";
         good = !r->array->is_double && uses.writers.n == 1 && find_window(r) &&
                fills_window(r) && is_alone(r, &uses) && stays_same(r);
     }
