@@ -75,11 +75,11 @@ struct fiber {
     uint32_t copies;     // the first one outstanding, 0: none
     uint32_t bulk_group; // the same of stores by the asynchronous proxy
     uint32_t registers;  // of its warp, in lane 0
-    uint32_t products;   // WGMMAs of its warpgroup, begun and complete
+    uint32_t products;   // of its warpgroup, begun and complete
     uint32_t products_done;
     uint32_t products_group; // not yet committed
     uint32_t products_stamp; // of the last wait, in lane 0
-    bool has_fenced;         // its registers for WGMMAs
+    bool has_fenced;         // its registers for products
     bool insists;            // on a phase of an mbarrier
     bool has_arrived;        // at the barrier of the cluster
     bool may_pass;           // it: all have arrived
@@ -228,7 +228,7 @@ struct machine {
     uint64_t random;        // state
     int64_t slice, granted; // steps left to this fiber, and what it was given
     uint64_t steps, most_steps;
-    uint64_t moved;       // elements of matrix multiplications
+    uint64_t moved;       // elements of products of matrices
     uint64_t most_blocks; // of a launch; 0: all
     uint32_t resident;    // blocks at a time
     bool is_stopped;
