@@ -45,12 +45,13 @@ struct row {
     uint32_t threads, m, n, k;
     enum precision inputs, result;
     const char *layout[MATRIX_OPERANDS];
-    uint32_t sm, version;
+    const char *set;
+    uint32_t version;
     const char *ptx;
 };
 
 static const struct row rows[] = {
-#define MATRIX(name, kind, threads, m, n, k, inputs, result, A, B, D, sm,      \
+#define MATRIX(name, kind, threads, m, n, k, inputs, result, A, B, D, set,     \
                version, ptx)                                                   \
     {#name,                                                                    \
      MATRIX_##kind,                                                            \
@@ -61,7 +62,7 @@ static const struct row rows[] = {
      PRECISION_##inputs,                                                       \
      PRECISION_##result,                                                       \
      {D, A, B},                                                                \
-     sm,                                                                       \
+     set,                                                                      \
      version,                                                                  \
      ptx},
 #include "ir/matrix.def"
@@ -92,7 +93,7 @@ struct matrix_info matrix_info(struct ir_matrix m)
                                .m = r->m,
                                .n = m.n,
                                .k = r->k,
-                               .sm = r->sm,
+                               .set = r->set,
                                .version = r->version,
                                .is_transposed = strstr(r->name, "_trans")};
     info.part[MATRIX_D] = part(r->result, r->layout[MATRIX_D], r->m, m.n);

@@ -27,8 +27,9 @@ struct matrix_info {
     enum matrix_kind kind;
     uint32_t threads; // 32 or 128
     uint32_t m, n, k;
-    uint32_t sm, version; // the least compute capability and PTX, times ten
-    bool is_transposed;   // LOAD and STORE: of columns instead of rows
+    const char *set;    // of the architectures that have it
+    uint32_t version;   // the least PTX, times ten
+    bool is_transposed; // LOAD and STORE: of columns instead of rows
     struct matrix_part part[MATRIX_OPERANDS];
 };
 

@@ -245,19 +245,23 @@ void emit_elect_begin(struct emitter *e, struct ir_launch *launch);
 // Return whether this lane is the one that its warp elects: always the same.
 LLVMValueRef emit_elect(struct emitter *e);
 
-// ---- emit_async.c, emit_warp.c, lacks.c
-
-// The first architecture, as a number, with `cp.async`.
-enum { COPY_TARGET = 80 };
-
 // ---- emit_need.c
 
-// What only newer architectures have.
+// What only some architectures have.
 enum feature {
-#define FEATURE(name, number, ptx, diagnostic) FEATURE_##name,
+#define NEEDED(name, set, ptx, diagnostic) FEATURE_##name,
+#define PREFERRED(name, set, ptx)          FEATURE_##name,
 #include "nvptx/features.def"
-#undef FEATURE
+#undef NEEDED
+#undef PREFERRED
 };
+
+// Return whether an architecture has a feature.
+bool nvptx_target_has(const struct nvptx_target *target, enum feature f);
+
+// Return whether the target has a feature that others do without; if so, note
+// the PTX version that it needs.
+bool emit_prefer(struct emitter *e, enum feature f);
 
 // Note the PTX version that a feature needs.  Returns false after reporting that
 // the architecture lacks it; `what` of it is used.

@@ -39,8 +39,8 @@ static bool find_parts(const struct ir_expr *value, struct async_copy *out)
 // Return the name of the instruction for a number of bytes, or NULL.
 static const char *instruction(struct emitter *e, size_t bytes, bool may_fill)
 {
-    if (e->options->target->number < COPY_TARGET || bytes < BYTES_LEAST ||
-        bytes > BYTES_MOST || (bytes & (bytes - 1)))
+    if (bytes < BYTES_LEAST || bytes > BYTES_MOST || (bytes & (bytes - 1)) ||
+        !emit_prefer(e, FEATURE_cp_async))
         return NULL;
     return arena_printf(e->arena, "llvm.nvvm.cp.async.%s.shared.global.%zu%s",
                         bytes <= CACHE_ALL_MOST ? "ca" : "cg", bytes,

@@ -234,11 +234,11 @@ static bool splits_groups(struct search *s, struct ir_launch *launch)
 
 void emit_elect_begin(struct emitter *e, struct ir_launch *launch)
 {
-    enum { ELECT_TARGET = 90 };
     const struct search none = {.e = e, .same = {.arena = e->arena}};
     struct search s = none;
     e->elected = (struct map){.arena = e->arena};
-    if (e->options->target->number < ELECT_TARGET || launch->block[0] % LANES)
+    if (!nvptx_target_has(e->options->target, FEATURE_elect) ||
+        launch->block[0] % LANES)
         return;
     s.ends_groups = true;
     visit(&s, &launch->body);
@@ -253,6 +253,7 @@ void emit_elect_begin(struct emitter *e, struct ir_launch *launch)
 LLVMValueRef emit_elect(struct emitter *e)
 {
     LLVMValueRef all = emit_int(e, type_scalar(TYPE_u32), -1);
+    emit_prefer(e, FEATURE_elect);
     LLVMValueRef both =
         emit_intrinsic(e, "llvm.nvvm.elect.sync", NULL, &all, 1);
     return LLVMBuildExtractValue(e->builder, both, 1, "");

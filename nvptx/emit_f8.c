@@ -6,9 +6,6 @@
 
 #include "nvptx/emit.h"
 
-// PTX version of the conversions, times ten.
-enum { F8_PTX = 81 };
-
 // The layout of a type.
 struct f8_layout {
     int mantissa;     // bits
@@ -28,15 +25,6 @@ static const struct f8_layout *layout_of(struct type t)
                                           "llvm.nvvm.ff.to.e5m2x2.rn",
                                           "llvm.nvvm.e5m2x2.to.f16x2.rn"};
     return t.kind == TYPE_f8e4m3 ? &e4m3 : &e5m2;
-}
-
-// Return whether the machine converts; if so, PTX must be new enough.
-static bool has_instruction(struct emitter *e)
-{
-    if (!(e->options->target->features & NVPTX_F8_CONVERT))
-        return false;
-    emit_need_ptx(e, F8_PTX);
-    return true;
 }
 
 // A 32-bit constant.
@@ -115,7 +103,7 @@ LLVMValueRef emit_f8_encode(struct emitter *e, struct type to,
 {
     const struct f8_layout *l = layout_of(to);
     LLVMValueRef args[] = {LLVMConstNull(LLVMTypeOf(value)), value};
-    LLVMValueRef bits = has_instruction(e)
+    LLVMValueRef bits = emit_prefer(e, FEATURE_f8_convert)
                             ? emit_intrinsic(e, l->into, NULL, args, 2)
                             : encode_slowly(e, l, value);
     return LLVMBuildTrunc(e->builder, bits, emit_type(e, type_scalar(to.kind)),
@@ -152,7 +140,7 @@ LLVMValueRef emit_f8_decode(struct emitter *e, struct type from,
 {
     struct type u16 = type_scalar(TYPE_u16);
     LLVMValueRef bits = LLVMBuildZExt(e->builder, value, emit_type(e, u16), "");
-    if (has_instruction(e)) {
+    if (emit_prefer(e, FEATURE_f8_convert)) {
         LLVMValueRef both =
             emit_intrinsic(e, layout_of(from)->from, NULL, &bits, 1);
         return emit_extract(e, (struct type){TYPE_f16, 2}, both, 0);

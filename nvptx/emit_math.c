@@ -107,8 +107,8 @@ static LLVMValueRef fma_to_odd(struct emitter *e, unsigned k, void *context)
 
 LLVMValueRef emit_fma(struct emitter *e, const struct ir_expr *x)
 {
-    bool has_fma = x->type.kind != TYPE_bf16 ||
-                   e->options->target->features & NVPTX_BF16_FMA;
+    bool has_fma =
+        x->type.kind != TYPE_bf16 || emit_prefer(e, FEATURE_bf16_fma);
     struct lane_call call = {.type = x->type};
     if (!has_fma)
         call.type.kind = TYPE_f32;

@@ -1,5 +1,6 @@
 // Matrix instructions: each becomes one inline assembly, by ir/matrix.def.
 
+#include "ir/arch_set.h"
 #include "nvptx/emit_assembly.h"
 
 struct registers matrix_registers(struct emitter *e, const struct ir_stmt *s,
@@ -91,20 +92,17 @@ static bool check_target(struct emitter *e, const struct ir_stmt *s,
                          const struct matrix_info *info)
 {
     const struct nvptx_target *t = e->options->target;
-    bool is_own = info->kind == MATRIX_WGMMA;
-    if (is_own ? t->number == info->sm && t->kind == 'a'
-               : t->number >= info->sm)
+    if (nvptx_target_in(t, info->set))
         return true;
     if (e->is_foreign)
         return false;
     e->is_foreign = true;
     struct buf name = {0};
-    const char *least = arena_printf(e->arena, "sm_%u%s", info->sm,
-                                     is_own ? "a" : " or a newer one");
     matrix_name(&name, s->u.matrix.op);
-    diag_error(e->diags, s->span, D_matrix_target, name.data, least, t->name);
-    diag_help(e->diags, "let a schedule be for it: `schedule %s for sm_%u%s`",
-              e->kernel->name, info->sm, is_own ? "a" : "");
+    diag_error(e->diags, s->span, D_matrix_target, name.data,
+               arch_set_words(e->arena, info->set), t->name);
+    diag_help(e->diags, "let a schedule be for it: `schedule %s for %s`",
+              e->kernel->name, arch_set_names(e->arena, info->set));
     buf_free(&name);
     return false;
 }

@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-enum { BF16_ADD_TARGET = 90, BF16_ADD_PTX = 78 };
-
 // Return PTX's word for an atomic operation.
 static const char *word_of(enum ir_op op)
 {
@@ -29,10 +27,7 @@ static const char *float_add(struct emitter *e, struct type t)
     case TYPE_f32: return "f32";
     case TYPE_f16: return "noftz.f16";
     case TYPE_bf16:
-        if (e->options->target->number < BF16_ADD_TARGET)
-            return NULL;
-        emit_need_ptx(e, BF16_ADD_PTX);
-        return "noftz.bf16";
+        return emit_prefer(e, FEATURE_bf16_add) ? "noftz.bf16" : NULL;
     }
     return NULL;
 }

@@ -9,14 +9,7 @@
 
 #include <string.h>
 
-enum {
-    WORD = 32,
-    ALL_LANES = -1,
-    CLAMP_LAST = 31,
-    REDUX_PTX = 70,
-    PROXY_PTX = 80
-};
-enum { REDUX_TARGET = 80, GROUP_TARGET = 90 };
+enum { WORD = 32, ALL_LANES = -1, CLAMP_LAST = 31 };
 
 // A shuffle: the intrinsic's name, and the lane at which it stops.
 struct shuffle {
@@ -173,9 +166,8 @@ LLVMValueRef emit_warp_reduce(struct emitter *e, const struct ir_expr *x)
     const struct reduction *r = reduction_of(x->op);
     LLVMValueRef v = emit_value(e, x->args[0]);
     bool is_word = !type_is_float(x->type) && type_bits(x->type) == WORD;
-    if (!is_word || e->options->target->number < REDUX_TARGET)
+    if (!is_word || !emit_prefer(e, FEATURE_redux))
         return reduce_by_halves(e, r->each, x->type, v);
-    emit_need_ptx(e, REDUX_PTX);
     LLVMValueRef args[] = {v, word(e, ALL_LANES)};
     return emit_intrinsic(
         e, type_is_signed(x->type) ? r->on_signed : r->on_unsigned, NULL, args,
@@ -191,13 +183,31 @@ static void emit_fence(struct emitter *e, const char *scope)
         fence, LLVMGetSyncScopeID(e->context, scope, strlen(scope)));
 }
 
-// Return the first architecture, as a number, where anything is asynchronous
-// that this waits for or orders; 0 for any.
-static unsigned least_target(enum sync_kind kind)
+// Return whether the architecture has what this waits for or orders.
+static bool has_ordered(struct emitter *e, enum sync_kind kind)
 {
-    bool is_copy = kind == SYNC_async_commit || kind == SYNC_async_wait;
-    bool is_group = kind >= SYNC_wgmma_fence && kind <= SYNC_fence_async;
-    return is_copy ? COPY_TARGET : is_group ? GROUP_TARGET : 0;
+    switch ((int)kind) {
+    case SYNC_async_commit:
+    case SYNC_async_wait: return emit_prefer(e, FEATURE_cp_async);
+    case SYNC_wgmma_fence:
+    case SYNC_wgmma_commit:
+    case SYNC_wgmma_wait: return emit_prefer(e, FEATURE_wgmma_sync);
+    case SYNC_fence_async: return emit_prefer(e, FEATURE_proxy_fence);
+    }
+    return true;
+}
+
+// Let the warps of a role have more or fewer registers; reports a target where
+// they cannot.
+static void emit_registers(struct emitter *e, const struct ir_stmt *s)
+{
+    LLVMValueRef n = word(e, s->u.sync.n);
+    bool is_up = s->u.sync.kind == SYNC_registers_up;
+    emit_need(e, FEATURE_registers, s->span, sync_spelling(s->u.sync.kind));
+    emit_intrinsic(e,
+                   is_up ? "llvm.nvvm.setmaxnreg.inc.sync.aligned.u32"
+                         : "llvm.nvvm.setmaxnreg.dec.sync.aligned.u32",
+                   NULL, &n, 1);
 }
 
 // Let the threads of each warpgroup meet at a barrier of its own: number 0 is
@@ -220,7 +230,7 @@ void emit_sync(struct emitter *e, const struct ir_stmt *s)
 {
     LLVMValueRef all = word(e, ALL_LANES);
     LLVMValueRef n = word(e, s->u.sync.n);
-    if (e->options->target->number < least_target(s->u.sync.kind))
+    if (!has_ordered(e, s->u.sync.kind))
         return;
     switch (s->u.sync.kind) {
     case SYNC_warp:
@@ -250,20 +260,13 @@ void emit_sync(struct emitter *e, const struct ir_stmt *s)
     case SYNC_fence_async:
         emit_intrinsic(e, "llvm.nvvm.fence.proxy.async.shared_cta", NULL, NULL,
                        0);
-        emit_need_ptx(e, PROXY_PTX);
         break;
     case SYNC_fence_mbarrier_init:
     case SYNC_bulk_commit:
     case SYNC_bulk_wait_read:
     case SYNC_bulk_wait: emit_bulk_sync(e, s); break;
     case SYNC_registers_up:
-        emit_intrinsic(e, "llvm.nvvm.setmaxnreg.inc.sync.aligned.u32", NULL, &n,
-                       1);
-        break;
-    case SYNC_registers_down:
-        emit_intrinsic(e, "llvm.nvvm.setmaxnreg.dec.sync.aligned.u32", NULL, &n,
-                       1);
-        break;
+    case SYNC_registers_down: emit_registers(e, s); break;
     case SYNC_warpgroup: emit_warpgroup_meeting(e); break;
     case SYNC_grid:
     case SYNC_return:

@@ -50,6 +50,7 @@ void nvptx_warn_lacks(const struct ir_kernel *const *kernels, size_t n,
                       struct diag_list *diags)
 {
     struct lacks l = {target, diags};
-    for (size_t i = 0; i < n && target->number < COPY_TARGET; i++)
+    for (size_t i = 0; i < n && !nvptx_target_has(target, FEATURE_cp_async);
+         i++)
         ir_each_stmt((struct ir_block *)&kernels[i]->body, see_store, &l);
 }

@@ -16,12 +16,6 @@
 #include "ir/base/phases.h"
 #include "ir/ir.h"
 
-// What an architecture has, combined with `|`.
-enum nvptx_feature {
-    NVPTX_BF16_FMA = 1,
-    NVPTX_F8_CONVERT = 2,
-};
-
 // An architecture: a row of sm.def.
 struct nvptx_target {
     const char *name;     // "sm_90a"
@@ -29,7 +23,6 @@ struct nvptx_target {
     char kind;            // 0, 'a' or 'f'
     unsigned ptx;         // lowest PTX version, times ten
     unsigned most_shared; // bytes of shared memory a block can have
-    unsigned features;    // of enum nvptx_feature
 };
 
 // Return the architecture of that name, or NULL after reporting an error
@@ -41,6 +34,9 @@ const struct nvptx_target *nvptx_target_find(const char *name,
 const struct nvptx_target *nvptx_target_find_at(const char *name,
                                                 struct span span,
                                                 struct diag_list *diags);
+
+// Return whether a set, as ir/arch_set.h reads it, holds an architecture.
+bool nvptx_target_in(const struct nvptx_target *target, const char *set);
 
 // Return the lowest architecture from `from` on that has all that a kernel's own
 // statements use; NULL where only code for one architecture, with a suffix, has.

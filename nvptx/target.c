@@ -2,15 +2,14 @@
 
 #include "nvptx/nvptx.h"
 
+#include "ir/arch_set.h"
 #include "ir/base/suggest.h"
 
 #include <string.h>
 
-enum { BF16_FMA = NVPTX_BF16_FMA, F8_CONVERT = NVPTX_F8_CONVERT };
-
 static const struct nvptx_target targets[] = {
-#define SM(name, number, kind, ptx, shared, features)                          \
-    {#name, number, kind, ptx, shared * 1024, features},
+#define SM(name, number, kind, ptx, shared)                                    \
+    {#name, number, kind, ptx, shared * 1024},
 #include "nvptx/sm.def"
 #undef SM
 };
@@ -19,6 +18,11 @@ const struct nvptx_target *nvptx_targets(size_t *n)
 {
     *n = sizeof targets / sizeof *targets;
     return targets;
+}
+
+bool nvptx_target_in(const struct nvptx_target *target, const char *set)
+{
+    return arch_set_has(set, target->number, target->kind);
 }
 
 // Report that no architecture has that name.

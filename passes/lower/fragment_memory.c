@@ -15,6 +15,7 @@
 #include "passes/lower/fragments.h"
 
 #include "ir/affine.h"
+#include "ir/arch_set.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/layout.h"
@@ -324,8 +325,8 @@ static bool is_store(struct load *l)
     l->joined = -1;
     return to->space == SPACE_shared &&
            type_bits(to->elem) == TRANSPOSED_BITS &&
-           matrix_info(op).sm >=
-               matrix_info(instruction("stmatrix", 1, false)).sm;
+           arch_set_within(matrix_info(op).set,
+                           matrix_info(instruction("stmatrix", 1, false)).set);
 }
 
 // Append the instructions that store the elements of a local array.

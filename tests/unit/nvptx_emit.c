@@ -400,7 +400,7 @@ static void survives_a_fault_inside_llvm(void **state)
     struct emission t;
     emission_start(&t);
     struct nvptx_target liar = *nvptx_target_find("sm_75", &t.base.diags);
-    liar.features |= NVPTX_F8_CONVERT;
+    liar.number = 89;
     t.options.target = &liar;
     const struct ir_kernel *k =
         fixture_kernel(&t.base, KERNEL("(n: int, A: f8e4m3[n]) -> C: f32[n]",

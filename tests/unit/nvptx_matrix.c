@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 static const char *const rows[] = {
-#define MATRIX(name, kind, threads, m, n, k, inputs, result, A, B, D, sm,      \
+#define MATRIX(name, kind, threads, m, n, k, inputs, result, A, B, D, set,     \
                version, ptx)                                                   \
 #name,
 #include "ir/matrix.def"
@@ -127,15 +127,17 @@ static void check_row(const char *row, const char *number)
     struct matrix_info info = matrix_info(m);
     write_kernel(&text, m, name.data);
     bool is_group = info.kind == MATRIX_WGMMA;
-    check_emitted(text.data, info.sm == 75   ? "sm_75"
-                             : info.sm == 80 ? "sm_80"
-                             : info.sm == 89 ? "sm_89"
-                             : is_group      ? "sm_90a"
-                                             : "sm_90");
-    if (info.sm > 75)
-        check_refused(text.data, info.sm == 80 ? "sm_75" : "sm_86");
+    size_t n, least = 0;
+    const struct nvptx_target *all = nvptx_targets(&n);
+    while (!nvptx_target_in(&all[least], info.set))
+        least++;
+    check_emitted(text.data, all[least].name);
+    if (least)
+        check_refused(text.data, all[least - 1].name);
     if (is_group)
         check_refused(text.data, "sm_100a");
+    else
+        check_emitted(text.data, all[n - 1].name);
     buf_free(&name);
     buf_free(&text);
 }
