@@ -1,7 +1,8 @@
 // Schedules and defs.
 //
-//   item      = "schedule" name [params] ["for" names] ["when" expr] block
+//   item      = "schedule" name [params] ["for" targets] ["when" expr] block
 //             | "def" name params block
+//   targets   = name ["+"] {"," name ["+"]}
 //   params    = "(" [name ["=" expr] {"," name ["=" expr]}] ")"
 //   block     = "{" {statement newline} "}"
 //   statement = names "=" expr {"," expr} | expr
@@ -274,10 +275,13 @@ static bool parse_params(struct parser *p, struct sched_item *item)
 static bool parse_targets(struct parser *p, struct sched_item *item)
 {
     do {
-        struct sched_name name;
-        if (!parse_named(p, "an architecture", &name))
+        struct sched_target target = {0};
+        size_t first = p->at;
+        if (!parse_named(p, "an architecture", &target.name))
             return false;
-        vec_push(p->arena, &item->targets, name);
+        target.is_open = parse_take(p, "+");
+        target.name.span = parse_span(p, first);
+        vec_push(p->arena, &item->targets, target);
     } while (parse_take(p, ","));
     return true;
 }

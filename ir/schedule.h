@@ -68,13 +68,19 @@ struct sched_parameter {
     struct sched_expr *initial; // its default, or NULL
 };
 
+// Architectures that a schedule is for.
+struct sched_target {
+    struct sched_name name;
+    bool is_open; // `+` behind it: newer ones, too
+};
+
 // A schedule or a def.
 struct sched_item {
     struct sched_name name; // of the kernel, or of the def
     struct span span;       // of the header
     struct VEC(struct sched_parameter) params;
-    struct VEC(struct sched_name) targets; // architectures; none: all of them
-    struct sched_expr *guard;              // behind `when`, or NULL
+    struct VEC(struct sched_target) targets; // none: every architecture
+    struct sched_expr *guard;                // behind `when`, or NULL
     struct sched_block body;
 };
 

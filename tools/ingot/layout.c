@@ -43,6 +43,9 @@ static const char *const apart[] = {
     "in",  "if",  "else",   "for",      "where",   "when",
     "let", "var", "return", "identity", "strides", "tolerance"};
 
+// Words that begin a clause of a header.
+static const char *const clauses[] = {"for", "where", "when"};
+
 // Words that begin an item of a file.
 static const char *const items[] = {"kernel", "schedule", "def", "reduce"};
 
@@ -198,6 +201,8 @@ static int line_indent(const struct nesting *n, const struct line *line)
         return n->indent[closed <= n->depth ? n->depth - closed + 1 : 0];
     bool is_block = !n->depth || n->open[n->depth] == '{';
     int further = is_block && line->n && line->is_continued ? INDENT : 0;
+    if (!n->depth && line->n && is_one_of(line->tokens, clauses, 3))
+        return INDENT;
     if (!n->depth)
         return is_clause(line) ? INDENT + further : 0;
     return n->indent[n->depth] + INDENT + further;
@@ -225,6 +230,15 @@ static bool is_attached(const struct token *t, const struct token *before)
     return is_any(t, "[") && is_any(before, ")]");
 }
 
+// Return whether `+` is behind an architecture: no operand follows it.
+static bool is_newer(const struct nesting *n, const struct token *t)
+{
+    const struct token *next = t + 1;
+    return !n->depth && is(t, "+") &&
+           (next->kind == TOKEN_END || is_any(next, ",{") ||
+            strcmp(next->text, "when") == 0);
+}
+
 // Return whether there is a space between two tokens of a line; `earlier` is
 // the one before `before`, or NULL.
 static bool is_spaced(const struct nesting *n, const struct token *earlier,
@@ -234,6 +248,8 @@ static bool is_spaced(const struct nesting *n, const struct token *earlier,
         is(t, "..") || is(before, ".."))
         return false;
     if (is_prefix(before, earlier) || (is(before, "{") && is(t, "}")))
+        return false;
+    if (is_newer(n, t))
         return false;
     if (is(t, ":"))
         return n->questions[n->depth] > 0;

@@ -34,23 +34,22 @@ bool target_set_has(target_set set, const struct nvptx_target *target)
     return set >> (target - nvptx_targets(&n)) & 1;
 }
 
-// Return whether code for an architecture, as a schedule names it, serves
-// another one: itself and, without a suffix, all of its number.
-static bool serves(const struct nvptx_target *named,
-                   const struct nvptx_target *target)
+// Return the set of one architecture.
+static target_set set_of(const struct nvptx_target *target)
 {
-    return named == target || (!named->kind && named->number == target->number);
+    size_t n;
+    return (target_set)1 << (target - nvptx_targets(&n));
 }
 
-// Return the set of an architecture, and of its relatives if `with_suffix`.
-static target_set set_of(const struct nvptx_target *named, bool with_suffix)
+// Return the set that a text names, as ir/arch_set.h reads it.
+static target_set set_named(const char *text)
 {
     size_t n;
     const struct nvptx_target *all = nvptx_targets(&n);
     target_set set = 0;
     for (size_t i = 0; i < n; i++)
-        if (with_suffix ? serves(named, &all[i]) : named == &all[i])
-            set |= (target_set)1 << i;
+        if (nvptx_target_in(&all[i], text))
+            set |= set_of(&all[i]);
     return set;
 }
 
@@ -65,10 +64,35 @@ static target_set every_target(void)
 // Return the architectures of a build; all of them where it names none.
 static target_set targets_of(const struct compile_options *o)
 {
-    target_set set = o->ptx ? set_of(o->ptx, false) : 0;
+    target_set set = o->ptx ? set_of(o->ptx) : 0;
     for (size_t i = 0; i < o->n_targets; i++)
-        set |= set_of(o->targets[i], false);
+        set |= set_of(o->targets[i]);
     return set ? set : every_target();
+}
+
+// Find the architectures that one word behind `for` stands for.  Returns false
+// after an error.
+static bool find_target(struct compilation *c, const struct sched_target *word,
+                        target_set *out)
+{
+    const struct sched_name *name = &word->name;
+    const struct nvptx_target *named =
+        nvptx_target_find_at(name->text, name->span, &c->diags);
+    if (!named)
+        return false;
+    if (named->kind && word->is_open) {
+        diag_error(&c->diags, name->span, D_target_open, named->name,
+                   named->kind);
+        diag_help(&c->diags,
+                  "write `%s` for %s, or `sm_%u+` for sm_%u and newer ones "
+                  "without what `%c` adds",
+                  named->name, named->kind == 'a' ? "it alone" : "its family",
+                  named->number, named->number, named->kind);
+        return false;
+    }
+    *out |= set_named(arena_printf(&c->scratch, "%s%s", named->name,
+                                   word->is_open ? "+" : ""));
+    return true;
 }
 
 // Find the architectures of a schedule.  Returns false after an error.
@@ -77,14 +101,8 @@ static bool find_targets(struct compilation *c, const struct sched_item *item,
 {
     bool ok = true;
     *out = item->targets.n ? 0 : every_target();
-    for (size_t i = 0; i < item->targets.n; i++) {
-        const struct sched_name *name = &item->targets.at[i];
-        const struct nvptx_target *named =
-            nvptx_target_find_at(name->text, name->span, &c->diags);
-        if (named)
-            *out |= set_of(named, true);
-        ok = ok && named;
-    }
+    for (size_t i = 0; i < item->targets.n; i++)
+        ok = find_target(c, &item->targets.at[i], out) && ok;
     return ok;
 }
 
@@ -259,7 +277,7 @@ static void keep(struct judge *j, target_set build, struct choices *out)
         struct choice one = j->all.at[i];
         one.targets &= build;
         if (!one.targets)
-            diag_remark(&j->c->diags, one.item->targets.at[0].span,
+            diag_remark(&j->c->diags, one.item->targets.at[0].name.span,
                         D_schedule_left_out, j->kernel->name,
                         names_of(&j->c->scratch, build));
         one.targets &= ~taken(j, i, one.targets, one.guard);
