@@ -90,7 +90,7 @@ static void check_load(struct checking *c, const struct ir_copy *copy)
                copy->multicast, "the blocks of a multicast are bits of a u16");
 }
 
-// Check a piece: where it begins in global memory, and its size.
+// Check a bulk copy: where it begins in global memory, and its size.
 static void check_piece(struct checking *c, const struct ir_copy *copy)
 {
     unsigned lanes;
@@ -98,12 +98,12 @@ static void check_piece(struct checking *c, const struct ir_copy *copy)
     check_index(c, copy->far.buffer, copy->far.n, copy->far.index, &lanes);
     check_must_name(c, copy->far.buffer->space == SPACE_global && lanes == 1,
                     copy->far.buffer->name,
-                    "a piece needs one place in global memory");
+                    "a bulk copy needs one place in global memory");
     check_must_name(c, bytes > 0 && bytes % GROUP_BYTES == 0,
                     copy->far.buffer->name,
-                    "a piece must be a multiple of 16 bytes");
+                    "a bulk copy must be a multiple of 16 bytes");
     check_must_name(c, !copy->far.buffer->swizzle.bits, copy->far.buffer->name,
-                    "a piece of a swizzled array");
+                    "a bulk copy of a swizzled array");
 }
 
 void check_copy(struct checking *c, const struct ir_stmt *s)

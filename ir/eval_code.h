@@ -103,7 +103,7 @@ struct action {
     size_t n_iters;
 };
 
-// What runs: one of many that take turns, or the only one.
+// What runs: one of many in a round-robin, or the only one.
 struct thread {
     struct machine *machine;
     union number *frame;
@@ -223,10 +223,11 @@ void eval_group_free(struct group *g);
 // (ir/eval_matrix.c).
 void eval_matrix(const struct group *g, const struct action *s);
 
-// Run a copy of a box (ir/eval_copy.c).
+// Run a TMA tile copy or a bulk copy (ir/eval_copy.c).
 void eval_copy(struct thread *t, const struct action *s);
 
-// Run the blocks of a loop in turns; of a launch, as it needs (ir/eval_grid.c).
+// Run the blocks of a loop round-robin; of a launch, as needed
+// (ir/eval_grid.c).
 void eval_block_loop(const struct group *g, const struct action *s,
                      const struct range *r);
 void eval_launch(struct thread *t, const struct action *s);
@@ -265,9 +266,10 @@ struct turns {
     void (*run)(const struct turns *all, size_t number);
 };
 
-// Run so many in turns: each until it waits, then the next (ir/eval_turns.c).
+// Run so many round-robin: each until it waits, then the next
+// (ir/eval_turns.c).
 void eval_turns(const struct turns *all);
-// Run a statement for parts of a group in turns.
+// Run a statement for parts of a group round-robin.
 void eval_parts(struct group *parts, size_t n, const struct action *s,
                 void (*run)(struct group *g, const struct action *s));
 // Let others go on before the one whose turn it is; stops if nobody can.

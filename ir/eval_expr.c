@@ -246,8 +246,8 @@ static void bind_arith(struct code *c)
         c->run = n == 1 ? run_float_1 : n == 2 ? run_float_2 : run_float_3;
 }
 
-// Run an operation on an mbarrier.  Roles, which passes make, wait for each
-// other in ways that threads in turns cannot.
+// Run an operation on an mbarrier.  The roles of warp-specialized loops wait
+// for each other in ways that round-robin threads cannot.
 static union number run_mbarrier(struct thread *t, const struct code *c)
 {
     if (c->origin->op == OP_mbarrier_wait && c->origin->u.buffer->is_ordered)

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-// The blocks of a loop, or of a launch, that take turns.
+// The blocks of a loop, or of a launch, that run round-robin.
 struct blocks {
     struct turns turns;
     const struct action *action;
@@ -47,8 +47,7 @@ static void free_shared(struct machine *m, void **shared)
     free(shared);
 }
 
-// Run a block of those that take turns: an iteration, or the threads of a
-// launch.
+// Run a block of a round-robin: an iteration, or the threads of a launch.
 static void run_block(const struct turns *turns, size_t number)
 {
     const struct blocks *all = (const struct blocks *)turns;

@@ -185,7 +185,7 @@ static void run_body(struct thread *t, const struct action *s)
     eval_run_actions(t, &s->body);
 }
 
-// Parts of a group that take turns at a statement.
+// Parts of a group that run a statement round-robin.
 struct parts {
     struct turns turns;
     struct group *at;
@@ -208,7 +208,7 @@ void eval_parts(struct group *parts, size_t n, const struct action *s,
     eval_turns(&all.turns);
 }
 
-// Run a statement whole for each thread, in turns.
+// Run a statement whole for each thread, round-robin.
 static void run_in_turns(struct group *g, const struct action *s)
 {
     struct group *parts = calloc(g->n, sizeof *parts);
@@ -296,7 +296,7 @@ static void run_unit(struct group *g, const struct action *s)
 }
 
 // Run statements of which some wait: each thread, warp or warpgroup all of
-// them, in turns.
+// them, round-robin.
 static void run_waiting(struct group *g, struct action *s)
 {
     s->run = run_body;

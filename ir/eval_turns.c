@@ -15,7 +15,7 @@ enum {
     PATIENCE = 16,        // rounds after which others go on, whatever changes
 };
 
-// One of those that take turns, with a stack of its own.
+// One member of a round-robin, with a stack of its own.
 struct turn {
     ucontext_t here, back; // where it goes on, and who gave it the turn
     const struct turns *all;

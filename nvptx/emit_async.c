@@ -65,9 +65,9 @@ bool emit_async(struct emitter *e, const struct ir_stmt *s)
     const char *name = instruction(e, bytes, value->op == OP_select);
     if (!find_parts(value, &copy)) {
         diag_error(e->diags, s->span, D_async_copy, s->u.store.buffer->name);
-        diag_note(
-            e->diags, value->span,
-            "the source of cp.async must be an element of an array in global memory");
+        diag_note(e->diags, value->span,
+                  "the source of cp.async must be an element of an array in "
+                  "global memory");
         return true;
     }
     if (!name)

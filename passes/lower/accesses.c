@@ -104,9 +104,9 @@ static bool is_multiple(struct arena *a, struct ir_expr *index, int64_t stride,
            affine_is_number(&rest) && rest.constant == 0;
 }
 
-// Return how many of the first dimensions of its array a run does not reach
-// across: it lies in what is behind one element of them, at a multiple of its
-// size.
+// Return how many of the first dimensions of its array a run of elements stays
+// within one element of: the run lies in what is behind that element, at a
+// multiple of its size.
 static uint32_t steady_dimensions(struct arena *a, const struct ir_access *x)
 {
     uint32_t d = x->buffer->rank;
@@ -122,8 +122,8 @@ static uint32_t steady_dimensions(struct arena *a, const struct ir_access *x)
 
 enum { LANES_MOST = 255 }; // of a ramp
 
-// Return how many elements of the dimension in front of those that a run takes
-// whole it reaches across, and which one that is; 0 if it is no such run.
+// Return how many elements a run spans in the dimension in front of those that
+// it spans whole, and which dimension that is; 0 if it has no such form.
 static int64_t reach_across(const struct ir_access *x, uint32_t *which)
 {
     const struct ir_buffer *b = x->buffer;
@@ -149,8 +149,8 @@ static struct ir_expr *any_index(const struct own *o)
     return ir_read(o->arena, any);
 }
 
-// Note an access: of its array's first `n` dimensions at what `index` says,
-// anywhere in the others.
+// Note an access: in the first `n` dimensions of its array the element that
+// `index` says, any element in the others.
 static void note_first(struct own *o, const struct ir_access *x, uint32_t n,
                        struct ir_expr *const *index)
 {

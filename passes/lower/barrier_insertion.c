@@ -427,10 +427,10 @@ static bool declares_nothing(const struct ir_block *block, size_t n)
     return true;
 }
 
-// Part statement `at` of a block, which begins with `next`, from what was
-// touched before it: with a barrier, a meeting of fewer threads, or by cutting
-// the branch around here in two, between which a barrier will stand.  Returns
-// whether they are parted now.
+// Separate statement `at` of a block, which begins with `next`, from what was
+// touched before it: with a barrier, a barrier of fewer threads, or by cutting
+// the branch around here in two, between which a barrier will stand. Returns
+// whether they are separated now.
 static bool part(struct walk *w, struct ir_block *block, size_t at,
                  struct flow *flow, const struct accesses *next,
                  const struct conflict *both)

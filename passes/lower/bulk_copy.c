@@ -157,8 +157,8 @@ static const char *find(struct search *s)
     keep_loops(s);
     find_first(s);
     if (tma_tile_bytes(box) % TENSOR_GROUP_BYTES)
-        return "the contiguous part on both sides is not a multiple of 16 bytes; "
-               "loops over it count from 0 one after another";
+        return "the contiguous part on both sides is not a multiple of 16 "
+               "bytes; loops over it count from 0 one after another";
     if (!begins_at_groups(s, copy->far, box->far_at) ||
         !begins_at_groups(s, copy->near, box->near_at))
         return "not every bulk copy begins at a multiple of 16 bytes";

@@ -187,7 +187,7 @@ const char *cluster_boxes(struct pass *p, struct facts *facts,
         box->parts = s.blocks;
         return NULL;
     }
-    return "no loop of a copy divides among the blocks of the cluster that need "
-           "it, into TMA tiles that begin at multiples of 128 bytes or of a period "
-           "of the swizzle";
+    return "no loop of a copy divides among the blocks of the cluster that "
+           "need it, into TMA tiles that begin at multiples of 128 bytes or "
+           "of a period of the swizzle";
 }

@@ -170,8 +170,8 @@ static const char *understand(struct spread *x, struct ir_expr *const *index)
         struct ir_expr *at = spread_over_loops(x, index[x->like->dim[side]]);
         for (uint32_t i = 0; i < x->n; i++) {
             if (!weigh(x, &x->loops[i], side, at))
-                return "an index of its fragment is not a sum of multiples of the "
-                       "loops around it";
+                return "an index of its fragment is not a sum of multiples of "
+                       "the loops around it";
         }
         if (!divide_loops(x, side) || !counts_tiles(x, side, at))
             return "the loops around it do not count whole tiles of its "

@@ -1,4 +1,4 @@
-// Accesses to rings: arrays that have got a slot for each iteration under way
+// Accesses to rings: arrays that have got a slot for each iteration in flight
 // as their first dimension.
 
 #ifndef PASSES_LOWER_SLOTS_H

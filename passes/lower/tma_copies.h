@@ -6,13 +6,13 @@
 #include "passes/lower/tma_tile.h"
 #include "passes/pass.h"
 
-// Find the boxes, or pieces, of a nest whose stage is marked with
+// Find the TMA tiles or bulk copies of a nest whose stage is marked with
 // copy_via(tma), or copy_via(bulk).  The facts are those around the nest.
 // Returns why there are none, or NULL.
 const char *tma_copies_box(struct pass *p, struct facts *facts,
                            struct ir_stmt *nest, struct tma_tile *box);
 
-// Append the copies of all boxes or pieces, for one thread to execute; loads
+// Append all TMA tile copies or bulk copies, for one thread to execute; loads
 // signal an mbarrier. The kernel gets a tensor map, unless it has it.
 void tma_copies_append(struct pass *p, const struct tma_tile *box,
                        const struct ir_place *signal, struct ir_block *out);

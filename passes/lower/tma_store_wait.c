@@ -75,7 +75,7 @@ static void see_order(struct ir_stmt *s, void *context)
 }
 
 // Return whether barriers are derived where the store is: the program has none,
-// but for those that stand with a ring of roles.
+// but for those of a warp-specialized ring.
 static bool derives_barriers(struct look *l)
 {
     struct order all = {false, false}, here = {false, false};

@@ -17,10 +17,10 @@ struct tensor_wait {
 };
 
 // When one store is waited for: right behind it, until no more than so many are
-// under way, and in these places.
+// in flight, and in these places.
 struct tma_store_wait {
     struct VEC(struct tensor_wait) waits;
-    uint32_t most;     // stores under way; TENSOR_DRAIN_ALL: no wait there
+    uint32_t most;     // stores in flight; TENSOR_DRAIN_ALL: no wait there
     const char *fault; // why there can be no such copy; or NULL
 };
 

@@ -245,8 +245,8 @@ static const char *find_swizzle(struct search *s)
     if (near->pitches || near->strides)
         return "rows in shared memory have gaps";
     if (row % TENSOR_GROUP_BYTES)
-        return "a row of the TMA tile is not a multiple of 16 bytes; loops over it "
-               "count from 0 one after another";
+        return "a row of the TMA tile is not a multiple of 16 bytes; loops over "
+               "it count from 0 one after another";
     if (!near->swizzle.bits)
         return lies_as(s, 0)
                    ? NULL

@@ -11,8 +11,8 @@
 // through each loop until it stays the same.  Only a barrier in loops that are
 // in step tells one thread what another one has waited for.
 //
-// A loop that commits as many groups in each iteration is counted through.  Where
-// nothing is under way when an iteration begins, counting begins anew.
+// A loop that commits as many groups in each iteration is counted through.  If
+// nothing is in flight when an iteration begins, counting begins anew.
 
 #include "passes/proof/async.h"
 
@@ -157,7 +157,7 @@ static struct ir_expr *commits(struct walk *w, const struct nodes *nodes)
 
 // ---- Moments --------------------------------------------------------------
 
-// Return whether nothing is under way.
+// Return whether nothing is in flight.
 static bool is_clear(const struct moment *m)
 {
     return m->own == 0 && m->others == 0 && !m->has_begun;
@@ -195,7 +195,7 @@ static void cut(struct walk *w, struct moment *m)
     vec_push(w->arena, w->out, m->epoch);
 }
 
-// Count anew where the count was lost and nothing is under way.
+// Count anew where the count was lost and nothing is in flight.
 static void recover(struct walk *w, struct moment *m)
 {
     if (!m->groups && is_clear(m) && w->may_cut && !w->is_silent)
@@ -308,7 +308,7 @@ static struct moment head_of(struct walk *w, const struct node *n,
     return head;
 }
 
-// Walk the iterations of a loop that begins with nothing under way: each counts
+// Walk the iterations of a loop that begins with nothing in flight: each counts
 // for itself.
 static void go_apart(struct walk *w, const struct node *n, struct moment *head)
 {

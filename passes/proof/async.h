@@ -14,7 +14,7 @@ enum async_kind { ASYNC_COPIES, ASYNC_PRODUCTS, ASYNC_KINDS };
 struct epoch;
 
 // What is known at a place of the groups that each thread commits.  So many of
-// the last ones may be under way: `own` for the thread itself, `others` for all
+// the last ones may be in flight: `own` for the thread itself, `others` for all
 // others, which know what was waited for before the last barrier.  What was
 // begun before that barrier is in a group at least `since` back.
 struct moment {
@@ -31,7 +31,7 @@ struct async_place {
 };
 
 // A part of a launch in which groups are counted: an iteration of a loop, or
-// less; nothing is under way where it begins.
+// less; nothing is in flight where it begins.
 struct epoch {
     const struct scope *loop; // or NULL: of the launch
     struct VEC(struct async_place) places;
@@ -43,7 +43,7 @@ struct epochs VEC(struct epoch *);
 bool async_is(const struct access *x, enum async_kind kind);
 bool async_matters(const struct array_use *use, enum async_kind kind);
 
-// Find what is under way at each access; returns false if that is not known.
+// Find what is in flight at each access; returns false if that is not known.
 bool async_find(struct program *p, struct system *s, const struct group *group,
                 enum async_kind kind, struct epochs *out);
 

@@ -32,7 +32,7 @@ static void require_one(struct system *s)
     }
 }
 
-// Return whether the copy may be under way at the access.
+// Return whether the copy may be in flight at the access.
 static bool may_be_under_way(struct system *s, const void *context)
 {
     const struct under_way *u = context;

@@ -1,5 +1,5 @@
-// What is under way while threads go on: copies, matrix instructions, and the
-// barriers that tell when they are done.
+// What runs while threads go on: copies, matrix instructions, and the barriers
+// that tell when they are done.
 
 #ifndef TOOLS_SIMT_ASYNC_H
 #define TOOLS_SIMT_ASYNC_H

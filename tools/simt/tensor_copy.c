@@ -80,7 +80,7 @@ static bool begin_shared(struct machine *m, const struct tma_copy *c)
     return true;
 }
 
-// Note that the part of the tensor is under way.
+// Note that the copy of this part of the tensor is in flight.
 static bool begin_global(struct machine *m, const struct tma_copy *c)
 {
     struct under_way u = side_of(c, c->map.bytes, !c->is_load);

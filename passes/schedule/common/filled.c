@@ -1,9 +1,10 @@
-// Whether what a loop's iteration touches of an array, as a box, is all written.
+// Whether the whole region of an array that a loop's iteration touches is
+// written.
 //
 //   for e in 0..16 { stage P(v in 16 = i * 8 + e) if e < 8 { S[v] = ... } }
 //
-// The box of a tail is that of a full tile: i * 8 .. i * 8 + 15.  P leaves out
-// the second half, which other iterations of i may write.
+// The region of a tail is that of a full tile: i * 8 .. i * 8 + 15.  P leaves
+// out the second half, which other iterations of i may write.
 
 #include "passes/schedule/common/box.h"
 #include "passes/schedule/common/move.h"
@@ -55,7 +56,7 @@ static bool is_of_reduction(struct pass *p, const struct ir_stmt *s,
     return found;
 }
 
-// Return whether what a stage leaves out of its box is outside of the array.
+// Return whether what a stage leaves out of its region is outside of the array.
 static bool fills(struct pass *p, struct ir_stmt *s,
                   const struct ir_buffer *array)
 {

@@ -54,9 +54,9 @@ struct sched_stores {
 bool sched_stores_of(struct pass *p, struct ir_stmt *stage,
                      struct sched_stores *out);
 
-// Return whether the box that the stores in a loop touch in one iteration is
+// Return whether the region that the stores in a loop touch in one iteration is
 // written, as far as it is inside of the array: what one of `uses` leaves out
-// of its own is in the box of another one that leaves nothing out.
+// of its own region is in the region of another one that leaves nothing out.
 struct box_query;
 bool sched_fills_box(const struct box_query *query,
                      const struct sched_uses *uses);

@@ -18,7 +18,7 @@
 //  1. the loop is bound to blocks that are persistent and consist of one
 //     warpgroup with a ring that is specialized, from which every tile is
 //     made in equally many steps; no loop stands around those over its
-//     warps and lanes, no other boxes are loaded, and what it writes in
+//     warps and lanes, TMA loads nothing else, and what it writes in
 //     shared memory is for itself                                      E0775
 //  2. two to seven warpgroups                                          E0776
 //  3. together they have the registers that the roles ask for          E0788

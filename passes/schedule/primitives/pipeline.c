@@ -5,8 +5,8 @@
 //   for k in 0..n @pipeline(3) { S[i] = A[k, i]; C = C + f(S) }
 //
 // Lowering makes a ring of each array that a copy in the body fills: as many
-// slots as asked for, of which one is used while copies into the others are
-// under way.
+// slots as asked for, of which one is used while copies into the others are in
+// flight.
 //
 // Requires:
 //  1. the loop is serial, and not marked                    E0607 E0608

@@ -17,7 +17,7 @@
 //  3. ... by a stage that computes all that it reads,
 //     and by others only there or before               E0656
 //  4. one iteration finishes the elements it writes,
-//     and writes a box of them                         E0658
+//     and writes a region of them                      E0658
 //  5. nothing else between the new place and the old
 //     one, which is behind it, writes what it reads, or
 //     uses its arrays; elements that it changes in
@@ -246,7 +246,7 @@ static bool check_final(const struct sched_call *c, const struct move *m)
     return true;
 }
 
-// Report that what an iteration writes is no box.
+// Report that an iteration does not write a rectangular region.
 static bool refuse_gaps(const struct sched_call *c, const struct move *m,
                         uint32_t i)
 {
@@ -259,7 +259,7 @@ static bool refuse_gaps(const struct sched_call *c, const struct move *m,
     return false;
 }
 
-// Check that an iteration of the loop finishes a box of elements.
+// Check that an iteration of the loop finishes a rectangular region.
 static bool check_box(const struct sched_call *c, struct move *m)
 {
     struct box_query q = {.pass = c->pass,

@@ -43,7 +43,7 @@ struct rolling {
     const char *fault;
 };
 
-// Return the box of the array that one iteration of a loop touches.
+// Return the region of the array that one iteration of a loop touches.
 static struct box box_of(const struct rolling *r, enum region_access access)
 {
     struct box_query q = {.pass = r->pass,

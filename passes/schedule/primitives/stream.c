@@ -1,5 +1,5 @@
-// stream -- stream-K: give blocks equal shares of a nest of tiles and their
-// reductions.
+// stream -- stream-K: divide a nest of tiles and their reductions equally among
+// blocks.
 //
 //   for t in 0..T { for k in 0..K {
 //     stage S(vt = t, reduce vk = k) { init { S[vt] = 0 }
