@@ -12,7 +12,7 @@
 ;>         }
 ;>     }
 ;> }
-;! product-early
+;! wgmma-early
 @SB = internal addrspace(3) global [128 x half] undef, align 1024
 
 define ptx_kernel void @f(ptr addrspace(1) noalias %A, ptr addrspace(1) noalias %B, ptr addrspace(1) noalias %D) {

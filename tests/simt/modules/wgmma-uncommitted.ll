@@ -12,7 +12,7 @@
 ;>         }
 ;>     }
 ;> }
-;! product-early
+;! wgmma-early
 @SA = internal addrspace(3) global [1024 x half] undef, align 1024
 @SB = internal addrspace(3) global [128 x half] undef, align 1024
 
