@@ -5,9 +5,9 @@
 //   for i in 0..m @block.y @persistent(132) {
 //     for j in 0..n @block.x { ... } }
 //
-// Lowering starts that many blocks, or as many as there are tiles; each takes
-// every so manieth tile.  persistent(i, 1, sms) counts the blocks of one
-// SM: the launch asks the device how many it has, and the mark is
+// Lowering starts that many blocks, or as many as there are tiles; with n blocks,
+// each takes every n-th tile. persistent(i, 1, sms) counts the blocks of one SM:
+// the launch asks the device how many SMs it has, and the mark is
 // @persistent_sms(1).
 //
 // Requires:
