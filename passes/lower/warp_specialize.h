@@ -19,7 +19,7 @@ struct roles {
     struct ring ring;
     struct cluster cluster;                 // of the blocks
     int64_t slots, consumers, registers[2]; // of the producer, the consumers
-    int64_t in_flight;     // iterations that a slot is handed back late
+    int64_t in_flight;     // iterations that a slot is released late
     struct ir_stmt *tiles; // the loop whose iterations the consumers take in
                            // ping-pong; NULL: they share each
     bool has_boxes, has_copies; // some fills are by tma, by cp_async

@@ -55,8 +55,8 @@ static void append_release(struct roles *r, struct ir_block *out,
         slot, is_alone ? NULL : ir_read(a, one), r->loop);
 }
 
-// Append what hands back the slot that an iteration no longer needs: its own,
-// or that of one before.
+// Append the release of the slot that an iteration no longer needs: its own, or
+// that of one before.
 static void append_release_of(struct roles *r, const struct turns *turns,
                               struct ir_expr *iteration, struct ir_block *out)
 {
@@ -80,7 +80,7 @@ static void see_product(struct ir_stmt *s, void *context)
         tensor_marked(s, &op) && matrix_info(op).kind == MATRIX_WGMMA;
 }
 
-// Append what hands back the slots of the last iterations of a loop.
+// Append the release of the slots of the last iterations of a loop.
 static void append_last(struct roles *r, const struct turns *turns,
                         struct ir_block *out)
 {

@@ -15,7 +15,7 @@
 //
 // Requires:
 //  1. the loop is marked by pipeline, and stands in one that is bound to
-//     warpgroups of a known number; its copies are by TMA,  
+//     warpgroups of a known number; its copies are by TMA,
 //     or by cp_async where no instruction of a warpgroup uses them  E0787
 //  2. registers that can be given: multiples of 8 from 24 to 240,
 //     together no more than the launch has                           E0788
