@@ -10,7 +10,7 @@ LOST = 3
 # A part of the run: its module in parts/, and what it is.
 Part = namedtuple("Part", "module text")
 PARTS = {
-    "gemm": Part("gemm", "products of matrices beside cuBLAS, Triton and torch.compile"),
+    "gemm": Part("gemm", "GEMMs beside cuBLAS, Triton and torch.compile"),
     "ragged": Part("ragged", "the same kernels at sizes that no tile divides: right or wrong"),
     "vadd": Part("memory", "vector addition beside a copy and torch.add"),
     "rows": Part("memory", "softmax, norms and sums beside a copy and PyTorch"),
@@ -19,7 +19,7 @@ PARTS = {
     "launch": Part("launch", "what a launch costs, on the host and on the device"),
 }
 
-# A product of matrices. `finish` names the epilogue (definitions.EPILOGUES); layouts and types
+# A GEMM. `finish` names the epilogue (definitions.EPILOGUES); layouts and types
 # are those of the kernel. `sizes` are numbers or (M, N, K). `peers` has, for each peer
 # (peers.PEERS), the sizes at which it is measured, with the least ratio wanted, or None.
 # `limit` is the largest relative error (of norms) that counts as right.

@@ -1,4 +1,4 @@
-"""Products of matrices in Triton, as its tutorials do them: the best of a list of tiles."""
+"""GEMMs in Triton, as its tutorials do them: the best of a list of tiles."""
 
 from concurrent.futures import ThreadPoolExecutor
 

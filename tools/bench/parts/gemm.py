@@ -1,4 +1,4 @@
-"""Products of matrices: right first, then beside their peers."""
+"""GEMMs: right first, then beside their peers."""
 
 import os
 from functools import partial
