@@ -26,15 +26,17 @@ import pathlib
 import sys
 
 scratch = pathlib.Path(sys.argv[1])
-UNWRITTEN_READ = "E1042"  # what the definition reads that nobody has written
+# What diagnostics tell that are no findings of the executor: what the definition reads that nobody
+# has written, and a result that differs.
+DIAGNOSED = {"E1042": "uninitialised", "E1016": "differs"}
 
 
 def findings(path):
     """Return the faults of a report: name and the lines that it tells."""
     for file in json.loads((scratch / f"{path}.json").read_text() or "[]"):
         for d in file.get("diagnostics", []):
-            if d["code"] == UNWRITTEN_READ:
-                yield "uninitialised", {d.get("line")}
+            if d["code"] in DIAGNOSED:
+                yield DIAGNOSED[d["code"]], {d.get("line")}
         for variant in file.get("variants", []):
             for f in variant.get("findings", []):
                 if f["severity"] == "error":

@@ -26,6 +26,7 @@ enum {
     KEY_SECONDS,
     KEY_NOTES,
     KEY_STRICT,
+    KEY_ELEMENTS,
     KEY_UNCHECKED,
     KEY_ACCESSES,
     KEY_SARIF,
@@ -65,6 +66,11 @@ static const struct argp_option options[] = {
     {"cases", KEY_CASES, "N", 0, "choose at most N sizes (default 12)", 0},
     {"seconds", KEY_SECONDS, "N", 0,
      "end a run that takes longer (default: none does)", 0},
+    {"elements", KEY_ELEMENTS, "KIND", 0,
+     "what arrays without a range hold: distinct (default), random, few, "
+     "zeros, ones or limits; without it and --size, kernels whose text "
+     "says what threads do are run on the last four, too",
+     0},
     {"strict", KEY_STRICT, 0, 0,
      "a variant of which stores never ran, or that no sizes reach, is an "
      "error, and so are elements of a result that nobody writes",
@@ -122,6 +128,11 @@ static error_t take(int key, char *arg, struct argp_state *state)
     case KEY_POLICIES: q->policies = policies(arg, &o->arena, state); return 0;
     case KEY_CASES: q->cases = (size_t)problem_number(arg, state); return 0;
     case KEY_SECONDS: q->seconds = problem_number(arg, state); return 0;
+    case KEY_ELEMENTS:
+        q->has_elements = true;
+        q->problem.request.elements =
+            (enum elements)problem_word(arg, elements_names(), state);
+        return 0;
     case KEY_STRICT: q->is_strict = true; return 0;
     case KEY_NOTES: q->has_notes = true; return 0;
     case KEY_UNCHECKED: q->is_unchecked = true; return 0;
@@ -238,12 +249,13 @@ int command_check(int argc, char **argv)
         children,
         0,
         0};
-    struct options o = {.request = {.problem = {.request = {.is_distinct = 1}},
-                                    .policies = (1u << SIMT_POLICIES) - 1,
-                                    .cases = 12,
-                                    .seconds = INFINITY,
-                                    .work = CASES_WORK,
-                                    .steps = CASES_STEPS}};
+    struct options o = {
+        .request = {.problem = {.request = {.elements = ELEMENTS_distinct}},
+                    .policies = (1u << SIMT_POLICIES) - 1,
+                    .cases = 12,
+                    .seconds = INFINITY,
+                    .work = CASES_WORK,
+                    .steps = CASES_STEPS}};
     int code = EXIT_DONE;
     cli_parse(&argp, argc, argv, &o);
     toolchain_start(&o.tools, o.targets.cuda);

@@ -28,6 +28,7 @@ struct check_request {
     uint64_t steps;    // of a file, shared by its variants, after which each
                        // further case has one policy; 0: never
     bool is_unchecked; // results are compared, accesses are not
+    bool has_elements; // their kind is the user's choice
     bool is_strict;    // what was not checked, or not written, is an error
     bool has_notes;    // report what is no fault, too
     bool has_costs;    // report bank conflicts and sectors
@@ -194,8 +195,9 @@ struct check_case *check_case(struct check *check,
                               const struct ir_kernel *kernel,
                               const struct problem_request *sizes);
 
-// Return whether the text of a kernel says what threads do, and no other kernel
-// defines it.
+// Return whether the text of a kernel says what threads do, and whether it does
+// while no other kernel defines it.
+bool check_says_threads(const struct ir_kernel *kernel);
 bool check_has_threads(const struct ir_kernel *kernel);
 
 // Return the steps after which a run of a case hangs, its definition, too.

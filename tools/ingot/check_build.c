@@ -23,7 +23,7 @@ bool check_build(struct compilation *c, const struct compile_options *o)
                                     .work = BUILD_WORK,
                                     .steps = BUILD_STEPS};
     struct check check = {.request = &request, .options = o, .c = c};
-    struct problem_request any = {.seed = 1, .is_distinct = true};
+    struct problem_request any = {.seed = 1, .elements = ELEMENTS_distinct};
     request.problem.request = any;
     vec_push(&c->arena, &request.problem.runs, any);
     request.problem.definition.steps = 1000000000;

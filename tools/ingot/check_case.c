@@ -20,7 +20,7 @@
 static bool is_same(const struct check_case *one, const struct problem *p)
 {
     const struct ir_kernel *k = p->kernel;
-    if (one->problem.kernel != k)
+    if (one->problem.kernel != k || one->problem.elements != p->elements)
         return false;
     for (size_t i = 0; i < k->params.n; i++)
         if (k->params.at[i].var &&
@@ -52,12 +52,17 @@ static void see_threads(struct ir_stmt *s, void *context)
             (s->kind == STMT_for && axis_kind(s->u.loop.axis) >= AXIS_BLOCK);
 }
 
-bool check_has_threads(const struct ir_kernel *kernel)
+bool check_says_threads(const struct ir_kernel *kernel)
 {
     struct ir_block *body = (struct ir_block *)&kernel->body;
     bool has_threads = false;
     ir_each_stmt(body, see_threads, &has_threads);
-    return has_threads && definition_of(kernel) == kernel;
+    return has_threads;
+}
+
+bool check_has_threads(const struct ir_kernel *kernel)
+{
+    return definition_of(kernel) == kernel && check_says_threads(kernel);
 }
 
 // Return the statements that the threads of a kernel ran, 0 if it is not the

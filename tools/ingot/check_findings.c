@@ -77,6 +77,16 @@ static const char *shape_text(const struct teller *t,
     return text;
 }
 
+// Return the option for the elements of a case, if they are not the usual ones.
+static const char *elements_option(struct arena *a,
+                                   const struct check_case *one)
+{
+    enum elements kind = one->problem.elements;
+    return kind == ELEMENTS_distinct
+               ? ""
+               : arena_printf(a, " --elements %s", elements_name(kind));
+}
+
 // Return the command that shows a finding again.
 static const char *replay_text(const struct teller *t,
                                const struct check_finding *f)
@@ -87,10 +97,12 @@ static const char *replay_text(const struct teller *t,
     const struct source *s = v->source->span.source;
     return arena_printf(
         t->arena,
-        "ingot check %s --kernel %s --schedule %s%s%s --policies %s --seed %llu",
+        "ingot check %s --kernel %s --schedule %s%s%s%s --policies %s --seed "
+        "%llu",
         s ? s->name : "FILE", v->source->name, check_name(v),
-        *sizes ? " --size " : "", sizes, first_policy(f->policies),
-        (unsigned long long)q->seed);
+        *sizes ? " --size " : "", sizes,
+        elements_option(t->arena, t->v->cases.at[f->at]),
+        first_policy(f->policies), (unsigned long long)q->seed);
 }
 
 // ---- Diagnostics ----------------------------------------------------------

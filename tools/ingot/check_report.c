@@ -35,7 +35,8 @@ static void add(const struct check *check, struct total *t,
                 const struct check_variant *v)
 {
     t->variants++;
-    t->sizes += v->cases.n;
+    for (size_t i = 0; i < v->cases.n; i++)
+        t->sizes += !elements_are_special(v->cases.at[i]->problem.elements);
     t->faults += count_faults(check, v);
     t->seconds += v->seconds;
     check_add_coverage(&check->c->arena, v, &t->coverage);
@@ -251,6 +252,9 @@ static json_t *finding_json(const struct check_variant *v,
     else
         set_fault(object, &f->simt);
     json_object_set_new(object, "sizes", sizes_json(v->cases.at[f->at]));
+    json_object_set_new(
+        object, "elements",
+        json_text(elements_name(v->cases.at[f->at]->problem.elements)));
     json_object_set_new(object, "policies", policies_json(f->policies));
     if (f->trace)
         check_set_trace(object, v, f->trace);
@@ -267,7 +271,8 @@ static json_t *variant_json(const struct check *check,
     json_t *findings = json_array();
     const struct check_shared *s = v->shared;
     for (size_t i = 0; i < v->cases.n; i++)
-        json_array_append_new(sizes, sizes_json(v->cases.at[i]));
+        if (!elements_are_special(v->cases.at[i]->problem.elements))
+            json_array_append_new(sizes, sizes_json(v->cases.at[i]));
     for (size_t i = 0; s && i < s->n_findings; i++)
         json_array_append_new(findings, finding_json(v, &s->findings[i]));
     json_object_set_new(object, "kernel", json_text(v->variant->source->name));

@@ -8,7 +8,7 @@
 static const char usual_target[] = "sm_90";
 
 enum { ROUNDS = 3, SHARES_LEAST = 4 };
-static const double more_work = 4, try_work = 8;
+static const double more_work = 4, try_work = 8, special_work = 1e5;
 
 const char *check_name(const struct variant *v)
 {
@@ -142,6 +142,61 @@ static bool run_rounds(struct check *check, struct check_variant *v)
     return true;
 }
 
+// Return the case of most work that is little enough to be run on every special
+// kind of elements, the one before `other`; NULL if there is none.
+static const struct check_case *special_case(const struct check_variant *v,
+                                             const struct check_case *other)
+{
+    const struct check_case *best = NULL;
+    for (size_t i = 0; i < v->cases.n; i++) {
+        const struct check_case *one = v->cases.at[i];
+        if (one->work.steps <= special_work && one != other &&
+            (!other || one->work.steps <= other->work.steps) &&
+            (!best || one->work.steps > best->work.steps))
+            best = one;
+    }
+    return best;
+}
+
+// Make cases of these sizes, of each special kind of elements, but for those
+// that are as many iterations as a type has numbers.  Returns false after
+// reporting.
+static bool make_special(struct check *check, struct check_variant *v,
+                         const struct check_case *like)
+{
+    struct problem_request request = like->request;
+    for (int kind = ELEMENTS_SPECIAL; kind < ELEMENTS_COUNT; kind++) {
+        request.elements = (enum elements)kind;
+        struct check_case *one =
+            check_case(check, v->variant->source, &request);
+        if (!one)
+            return false;
+        if (!one->is_endless)
+            vec_push(&check->c->arena, &v->cases, one);
+    }
+    return true;
+}
+
+// Run a variant whose text says what threads do on special elements, too: ties,
+// zeros and limits decide what it reads, writes and waits for.  Returns false
+// after reporting.
+static bool run_special(struct check *check, struct check_variant *v)
+{
+    const struct check_case *first = special_case(v, NULL);
+    size_t before = v->cases.n;
+    if (!check_says_threads(v->variant->source) ||
+        check->request->has_elements ||
+        check->request->problem.request.values.n || !first || !v->shared ||
+        v->shared->n_findings || v->end.end != ISOLATED_DONE)
+        return true;
+    const struct check_case *second = special_case(v, first);
+    if (!make_special(check, v, first) ||
+        (second && !make_special(check, v, second)))
+        return false;
+    check_variant_run(check, v, before);
+    return true;
+}
+
 // Say what the text of a kernel should, before its first variant.
 static void hint(struct check *check, const struct variant *variant)
 {
@@ -159,7 +214,8 @@ static bool check_one(struct check *check, const struct variant *variant)
     int errors = diags->errors;
     hint(check, variant);
     v.target = target_of(check, variant);
-    bool ok = open_choosers(check, &v) && run_rounds(check, &v);
+    bool ok = open_choosers(check, &v) && run_rounds(check, &v) &&
+              run_special(check, &v);
     v.is_refused = !ok;
     vec_push(&check->c->arena, &check->variants, v);
     return ok && diags->errors == errors;

@@ -103,10 +103,10 @@ static void random_scalar(struct maker *m, size_t i, struct eval_argument *out)
                                 var->name, var->name);
     else if (type_is_float(var->type))
         out->scalar.f =
-            m->problem->is_distinct
+            m->problem->elements != ELEMENTS_random
                 ? distinct_float(var->type, bits)
                 : ir_round_float(var->type, problem_random_float(bits | 1));
-    else if (m->problem->is_distinct)
+    else if (m->problem->elements != ELEMENTS_random)
         out->scalar.i = distinct_int(var->type, bits);
     else
         out->scalar.i = problem_random_int(var->type, bits);
@@ -257,7 +257,7 @@ static bool add_array(struct maker *m, size_t i)
         parse_range(m, range->text, &array);
     else if (!problem_range(p, &array, &m->rules[i], m->diags))
         return false;
-    if (p->is_distinct && array.fill == FILL_RANDOM)
+    if (p->elements == ELEMENTS_distinct && array.fill == FILL_RANDOM)
         problem_add_rare(m->arena, p, &array, &m->rules[i]);
     p->values[i].size = array.bytes;
     vec_push(m->arena, &p->arrays, array);
@@ -293,9 +293,8 @@ enum problem_result problem_make(struct arena *a,
                                  struct diag_list *diags, struct problem *out,
                                  const char **wrong)
 {
-    *out = (struct problem){.kernel = kernel,
-                            .seed = request->seed,
-                            .is_distinct = request->is_distinct};
+    *out = (struct problem){
+        .kernel = kernel, .seed = request->seed, .elements = request->elements};
     out->values = arena_array(a, struct eval_argument, kernel->params.n);
     struct maker m = {.arena = a,
                       .request = request,

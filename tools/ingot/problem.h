@@ -7,6 +7,7 @@
 #include "ir/base/diag.h"
 #include "ir/eval.h"
 #include "ir/ir.h"
+#include "tools/ingot/elements.h"
 
 // `name = text` from the command line.
 struct problem_setting {
@@ -20,14 +21,14 @@ struct problem_request {
     struct problem_settings values; // of sizes and scalars; the last counts
     struct problem_settings ranges; // of arrays: "LO:HI"
     uint64_t seed;
-    bool is_distinct; // see distinct.h; else random
+    enum elements elements; // of arrays without a range
 };
 
 struct problem_requests VEC(struct problem_request);
 
 // What an array holds before the kernel runs.
 enum problem_fill {
-    FILL_RANDOM, // it is read: random or distinct
+    FILL_RANDOM, // it is read: of the kind that the problem says
     FILL_POISON, // it is written: no value that is likely to be right
 };
 
@@ -48,7 +49,7 @@ struct problem_array {
 struct problem {
     const struct ir_kernel *kernel; // as it was written
     uint64_t seed;
-    bool is_distinct;
+    enum elements elements;
     bool is_sparse; // of large arrays without a range the first part is written
     struct eval_argument *values; // of each parameter; arrays: size alone
     struct VEC(struct problem_array) arrays;

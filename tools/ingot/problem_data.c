@@ -134,7 +134,9 @@ void problem_write(const struct problem *p, size_t array, void *bytes)
     case FILL_RANDOM: break;
     }
     struct type type = at->buffer->elem;
-    if (p->is_distinct && !at->is_ranged)
+    if (elements_are_special(p->elements) && !at->is_ranged)
+        elements_write(p->elements, type, stream, written / size, bytes);
+    else if (p->elements == ELEMENTS_distinct && !at->is_ranged)
         distinct_write(type, stream, written / size, bytes);
     else if (type.kind == TYPE_f32 && !at->is_ranged)
         write_f32(bytes, written / size, stream);

@@ -51,7 +51,8 @@ struct clock {
 struct turn {
     const struct site *site;
     uint64_t state, changes;
-    uint32_t n, most; // iterations since, and until another one is kept
+    uint32_t n, most;       // iterations since, and until another one is kept
+    uint32_t since, period; // iterations since it came back, and between twice
 };
 
 // A thread.
@@ -450,6 +451,9 @@ void wait_note_write(struct machine *m, const void *p, size_t bytes);
 
 // Count the last write if it has changed anything.
 void wait_settle(struct machine *m);
+
+// Return whether a thread has not come back to a state since memory changed.
+bool wait_moves(const struct machine *m, const struct fiber *f);
 
 // Return whether a thread would find nothing new.
 bool wait_is_idle(struct machine *m, const struct fiber *f);

@@ -74,13 +74,34 @@ static bool is_back(struct machine *m, const struct site *s, uint64_t state)
 {
     struct turn *t = &m->current->turn;
     bool is_same = t->site == s && t->state == state;
-    if (is_same && t->changes == m->changes)
+    t->since++;
+    if (is_same && t->changes == m->changes) {
+        t->period = t->since;
+        t->since = 0;
         return true;
-    if (t->changes != m->changes || ++t->n >= t->most) {
-        uint32_t most = t->changes != m->changes ? 1 : 2 * t->most;
-        *t = (struct turn){s, state, m->changes, 0, most ? most : 1};
+    }
+    if (!t->site || t->changes != m->changes) {
+        *t = (struct turn){
+            .site = s, .state = state, .changes = m->changes, .most = 1};
+    } else if (++t->n >= t->most) {
+        t->site = s;
+        t->state = state;
+        t->n = 0;
+        t->most *= 2;
     }
     return false;
+}
+
+// Return whether a loop that came back to a state has left it again: others may
+// hand it something new by what a warp does together.
+static bool has_moved_on(const struct fiber *f)
+{
+    return f->turn.since >= f->turn.period;
+}
+
+bool wait_moves(const struct machine *m, const struct fiber *f)
+{
+    return f->round_at != m->changes + 1;
 }
 
 void simt_turn(struct machine *m, const struct site *s, uint64_t state,
@@ -91,6 +112,7 @@ void simt_turn(struct machine *m, const struct site *s, uint64_t state,
     wait_settle(m);
     if (!is_back(m, s, state)) {
         f->polls = 0;
+        f->round_at = has_moved_on(f) ? 0 : f->round_at;
         return;
     }
     f->round_at = m->changes + 1;

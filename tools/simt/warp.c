@@ -171,6 +171,7 @@ static void finish(struct machine *m, const struct party *p,
         if (!f)
             continue;
         f->state = FIBER_READY;
+        m->progress += wait_moves(m, f);
         if (is_sync && !m->has_clocks)
             f->stamp = f->warp_floor = m->clock;
     }
