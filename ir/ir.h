@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 enum type_kind {
-#define TYPE(name, bits, class, c_name) TYPE_##name,
+#define TYPE(name, bits, class, c_name, meaning) TYPE_##name,
 #include "ir/types.def"
 #undef TYPE
     TYPE_COUNT
@@ -31,7 +31,7 @@ enum space {
 };
 
 enum axis {
-#define AXIS(name, spelling, kind, dimension, most) AXIS_##name,
+#define AXIS(name, spelling, kind, dimension, most, meaning) AXIS_##name,
 #include "ir/axes.def"
 #undef AXIS
     AXIS_COUNT

@@ -36,7 +36,8 @@ struct type_row {
 };
 
 static const struct type_row types[] = {
-#define TYPE(name, bits, class, c_name) {#name, c_name, bits, #class[0]},
+#define TYPE(name, bits, class, c_name, meaning)                               \
+    {#name, c_name, bits, #class[0]},
 #include "ir/types.def"
 #undef TYPE
 };
@@ -124,7 +125,7 @@ struct axis_row {
 };
 
 static const struct axis_row axes[] = {
-#define AXIS(name, spelling, kind, dimension, most)                            \
+#define AXIS(name, spelling, kind, dimension, most, meaning)                   \
     {spelling, AXIS_##kind, dimension, most},
 #include "ir/axes.def"
 #undef AXIS

@@ -3,14 +3,14 @@
 #include "passes/schedule/prim.h"
 
 static const struct sched_prim_info infos[] = {
-#define PRIM(name, arguments, results, before, after)                          \
-    {#name, arguments, results, before, after},
+#define PRIM(name, arguments, parameters, results, before, after)              \
+    {#name, arguments, parameters, results, before, after},
 #include "ir/prims.def"
 #undef PRIM
 };
 
 static bool (*const functions[])(struct sched_call *c) = {
-#define PRIM(name, arguments, results, before, after) sched_##name,
+#define PRIM(name, arguments, parameters, results, before, after) sched_##name,
 #include "ir/prims.def"
 #undef PRIM
 };

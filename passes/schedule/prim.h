@@ -50,7 +50,7 @@ struct sched_value {
 };
 
 enum sched_prim {
-#define PRIM(name, arguments, results, before, after) PRIM_##name,
+#define PRIM(name, arguments, parameters, results, before, after) PRIM_##name,
 #include "ir/prims.def"
 #undef PRIM
     PRIM_COUNT
@@ -58,9 +58,12 @@ enum sched_prim {
 
 // A row of prims.def.
 struct sched_prim_info {
-    const char *name, *arguments, *results, *before, *after;
+    const char *name, *arguments, *parameters, *results, *before, *after;
 };
 const struct sched_prim_info *sched_prim_info(enum sched_prim prim);
+
+// Return what a letter of the arguments asks for: "a loop" ...
+const char *sched_argument_text(char letter);
 
 // A primitive's call, with arguments of the kinds that its row asks for.
 struct sched_call {
@@ -73,7 +76,7 @@ struct sched_call {
     struct sched_values results; // what it made
 };
 
-#define PRIM(name, arguments, results, before, after)                          \
+#define PRIM(name, arguments, parameters, results, before, after)              \
     bool sched_##name(struct sched_call *c);
 #include "ir/prims.def"
 #undef PRIM

@@ -13,10 +13,9 @@ struct function {
 };
 
 static const struct function functions[] = {
-    {"len", OP_const},
-    {"min", OP_min},
-    {"max", OP_max},
-    {"ceildiv", OP_ceildiv},
+#define NUMBERS(name, op, form, returns) {#name, OP_##op},
+#include "passes/schedule/interpret/functions.def"
+#undef NUMBERS
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
@@ -141,8 +140,7 @@ static bool fits(char letter, enum sched_value_kind kind)
     }
 }
 
-// Return what a letter asks for.
-static const char *letter_text(char letter)
+const char *sched_argument_text(char letter)
 {
     switch (letter) {
     case 'l': return "a loop";
@@ -237,7 +235,7 @@ static bool check_args(struct interp *in, const struct sched_expr *x,
         char letter = letter_of(signature, i);
         if (!fits(letter, v->kind)) {
             diag_error(in->pass->diags, v->span, D_schedule_argument_kind,
-                       (long long)i + 1, x->name, letter_text(letter),
+                       (long long)i + 1, x->name, sched_argument_text(letter),
                        interp_kind(v->kind));
             return false;
         }

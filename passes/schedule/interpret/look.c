@@ -236,17 +236,9 @@ static bool list_reversed(struct interp *in, const struct sched_expr *x,
 }
 
 static const struct interp_function functions[] = {
-    {"loops", "s", look_loops},
-    {"producers", "s", look_producers},
-    {"consumers", "s", look_consumers},
-    {"children", "l", look_children},
-    {"outputs", "", look_outputs},
-    {"stages", "", look_stages},
-    {"extent", "li?", look_extent},
-    {"range", "ii?", list_range},
-    {"reversed", "L", list_reversed},
-    {"sample_categorical", "L", interp_sample_categorical},
-    {"sample_perfect_tile", "lii?", interp_sample_perfect_tile},
+#define FUNCTION(name, arguments, run, form, returns) {#name, arguments, run},
+#include "passes/schedule/interpret/functions.def"
+#undef FUNCTION
 };
 
 const struct interp_function *interp_functions(size_t *n)

@@ -8,29 +8,28 @@
 //  2. the loop counts from 0 in steps of 1               E0623
 //  3. a loop around or inside has the axis already only
 //     if both are bound to threads and the outer one's
-//     may share the inner one (analysis/nested.h) ...    E0617
+//     may share the iterations of the inner one ...      E0617
 //     ... which has no more iterations                   E0660
 //  4. no grid loop is inside a thread loop               E0618
-//  5. threads: a constant extent                         E0619
-//     blocks: one that the sizes of the kernel decide    E0622
-//     blocks of a cluster: a constant extent             E0846
+//  5. of threads: a constant extent                      E0619
+//     of blocks: one that the sizes of the kernel decide E0622
+//     of blocks of a cluster: a constant extent          E0846
 //  6. the extent is within the axis's limit ...          E0620
 //  7. ... and the block has at most 1024 threads         E0621
 //     ... or the cluster 8 blocks                        E0847
 //  8. the iterations are independent, or, for threads, those of a reduction
 //     that can be combined in any order                  E0616
 //  9. not thread.x ... in one nest with warp or lane     E0661
-// 10. loops on warp inside of those on warpgroup,        E0669
-//     and of at most 4 iterations there                  E0620
+// 10. loops on warp inside of those on warpgroup ...     E0669
+//     ... with at most 4 iterations there                E0620
 //
 // One thread plays the virtual threads of vthread.x ... all at once, statement
-// by statement: see lower/vthreads.c.  They have extents like threads.
+// by statement.  They have extents like threads.
 // `vthread` alone is the first of these axes that is free.
 //
 // Blocks on cluster.x ... are neighbours in the grid and run together, beside
 // loops on block.x ... that then count clusters. If all of them need the same
-// TMA tile in a warp-specialized loop, each multicasts a part
-// (lower/cluster.c).
+// TMA tile in a warp-specialized loop, each multicasts a part.
 
 #include "passes/schedule/prim.h"
 

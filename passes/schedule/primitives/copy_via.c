@@ -16,7 +16,7 @@
 //
 // Requires:
 //  1. a stage                                            E0653
-//  2. a way of copy_ways.def                             E0662
+//  2. one of the ways to copy                            E0662
 //  3. for cp_async: it just copies an element, or has
 //     zero where a condition fails, from global to
 //     shared memory, which is not double buffered        E0663
@@ -26,7 +26,7 @@
 //     can be a multiple of 16 bytes apart                E0663
 //  6. for bulk: the same, where what lies in one run on
 //     both sides can be a multiple of 16 bytes           E0663
-//  7. a hint of ir/hints.def, if any, for a stage that
+//  7. a hint that there is, if any, for a stage that
 //     stores to global memory, or copies from it         E0861
 //
 // tma goes through a tensor map, for which the array must have elements, at
@@ -35,7 +35,7 @@
 // take another variant.  Whether the nest consists of TMA tiles is checked once
 // arrays have their final sizes (pass tma_copies, E0772).  Whether blocks of a
 // cluster bring TMA tiles for each other is not asked for but follows from the
-// loops: see lower/cluster.c.
+// loops.
 //
 // bulk needs no tensor map: each bulk copy is contiguous on both sides. The
 // rows of the array must be multiples of 16 bytes apart, and conditions must

@@ -8,7 +8,7 @@
 // Lowering gives the array a second half: before the loop the first half is
 // filled, in each iteration the next one is loaded, this one used, the next one
 // stored.  Serial loops of the copy are unrolled.  If TMA stores the array, the
-// next half is filled meanwhile (tma_store_wait.c). A fragment is loaded for
+// next half is filled meanwhile. A fragment is loaded for
 // the next iteration of the loop, and, if a pipelined loop is around that, in
 // the last one for the first of the next tile.  Where no such loop is left for
 // lowering, that is a warning (E0777).

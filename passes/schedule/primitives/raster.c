@@ -7,14 +7,14 @@
 //
 // Blocks that run at the same time have neighbouring numbers; what their tiles
 // share should fit in the L2 cache. Lowering makes one grid of all loops over
-// blocks, and computes i and j from a number by a row of orders.def. Without
+// blocks, and computes i and j from a number by the order. Without
 // this primitive, rows are numbered one after the other. Blocks run in any
 // order, so every tile order is correct.
 //
 // Requires:
 //  1. the loops are the last two that are bound to blocks, which stand directly
 //     in each other; none has an order                                   E0764
-//  2. an order of orders.def                                             E0766
+//  2. one of the orders of tiles                                         E0766
 //  3. a group of rows where the order has groups: of a power of two up to
 //     64 for hilbert                                                     E0767
 

@@ -8,7 +8,16 @@
 // array's index does not mention are left out.  An array that the stage writes
 // is copied behind it.
 //
-// Requires: see recache.h.
+// Requires:
+//  1. the stage is a stage                                     E0653
+//  2. it uses the array                                        E0642
+//  3. in the same statement of the outermost block nothing
+//     else changes it, and nothing anywhere else computes it   E0643
+//  4. the memory is not constant                               E0644
+//  5. it reaches the array by one index, made of iteration
+//     variables; no condition leaves accesses out              E0683
+//  6. where the init reads the array, it has no index for a
+//     variable of the reduction                                E0683
 
 #include "passes/schedule/common/recache.h"
 

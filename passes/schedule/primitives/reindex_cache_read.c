@@ -8,7 +8,16 @@
 // The map gives the copy's indices from the stage's iteration variables; it
 // may leave out those that the array's index does not mention.
 //
-// Requires: see recache.h.
+// Requires:
+//  1. the stage is a stage                                     E0653
+//  2. it reads the array                                       E0642
+//  3. in the same statement of the outermost block nothing
+//     else writes it, and nothing anywhere else computes it    E0643
+//  4. the memory is not constant                               E0644
+//  5. it reaches the array by one index, made of iteration
+//     variables; no condition leaves accesses out              E0683
+//  6. the map has an index for each iteration variable ...     E0679
+//  7. ... and keeps those that it uses apart                   E0680
 
 #include "passes/schedule/common/recache.h"
 

@@ -8,7 +8,18 @@
 // The map gives the copy's indices from the stage's iteration variables, but
 // for those that count a reduction.
 //
-// Requires: see recache.h.
+// Requires:
+//  1. the stage is a stage                                     E0653
+//  2. it writes the array                                      E0642
+//  3. in the same statement of the outermost block nothing
+//     else uses it, and nothing anywhere else computes it      E0643
+//  4. the memory is not constant                               E0644
+//  5. it reaches the array by one index, made of iteration
+//     variables; no condition leaves accesses out              E0683
+//  6. the map has an index for each iteration variable ...     E0679
+//  7. ... and keeps those that it uses apart                   E0680
+//  8. where the init reads the array, it has no index for a
+//     variable of the reduction                                E0683
 
 #include "passes/schedule/common/recache.h"
 

@@ -4,7 +4,7 @@
 //     stage D { D[i, j] = D[i, j] + f32(A[i, k]) * f32(B[k, j]) } } } }   =>
 //   for i in 0..16 @tensorize(mma_m16n8k16_f16_f32) { ... }
 //
-// The instructions are the rows of ir/matrix.def.  The pass `fragments` puts
+// The instructions are those of ir/matrix.def.  The pass `fragments` puts
 // them in the place of the nest, and spreads what is in fragments over the
 // threads of the warp or warpgroup that runs it.
 //
