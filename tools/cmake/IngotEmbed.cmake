@@ -1,19 +1,28 @@
 # Writes a C file that holds the text of other files:
 #
-#   cmake -DOUTPUT=library.c -DFILES="a.ing;b.ing" -P IngotEmbed.cmake
+#   cmake -DOUTPUT=library.c -DARRAY=library_files -DFOLDER=std "-DFILES=a.ing;b.ing"
+#         [-DHEADS=ON] -P IngotEmbed.cmake
 #
-# It defines what tools/libingot/library.h declares, in the order of the names.
+# It defines one of the arrays that tools/libingot/library.h declares, in the order of the
+# names, which begin with FOLDER. With HEADS it holds the comment that each file begins
+# with, no more.
 
 set(code "#include \"tools/libingot/library.h\"\n\n")
 set(rows "")
 foreach(file ${FILES})
   get_filename_component(name ${file} NAME)
   string(MAKE_C_IDENTIFIER ${name} identifier)
-  file(READ ${file} bytes HEX)
+  if(HEADS)
+    file(READ ${file} text)
+    string(REGEX MATCH "^(//[^\n]*\n)+" text "${text}")
+    string(HEX "${text}" bytes)
+  else()
+    file(READ ${file} bytes HEX)
+  endif()
   string(REGEX REPLACE "(................................)" "\\1\n" bytes "${bytes}")
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
-  string(APPEND code "static const char ${identifier}[] = {\n${bytes}0};\n\n")
-  string(APPEND rows "    {\"std/${name}\", ${identifier}, sizeof ${identifier} - 1},\n")
+  string(APPEND code "static const char ${identifier}_text[] = {\n${bytes}0};\n\n")
+  string(APPEND rows "    {\"${FOLDER}/${name}\", ${identifier}_text, sizeof ${identifier}_text - 1},\n")
 endforeach()
-string(APPEND code "const struct library_file library_files[] = {\n${rows}    {0, 0, 0}};\n")
+string(APPEND code "const struct library_file ${ARRAY}[] = {\n${rows}    {0, 0, 0}};\n")
 file(WRITE ${OUTPUT} "${code}")

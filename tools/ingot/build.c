@@ -413,24 +413,26 @@ static int build_file(struct build *b, const char *path)
     return code;
 }
 
+static const struct argp_child children[] = {
+    {&cli_stop_argp, 0, "How to compile:", 1},
+    {&cli_targets_argp, 0, "For what:", 2},
+    {0}};
+
+const struct argp build_argp = {
+    options,
+    take,
+    "FILE...",
+    "Compile each FILE.ing to FILE.fatbin, the header FILE.h with its "
+    "launch functions, and the manifest FILE.json.",
+    children,
+    0,
+    0};
+
 int command_build(int argc, char **argv)
 {
-    static const struct argp_child children[] = {
-        {&cli_stop_argp, 0, "How to compile:", 1},
-        {&cli_targets_argp, 0, "For what:", 2},
-        {0}};
-    static const struct argp argp = {
-        options,
-        take,
-        "FILE...",
-        "Compile each FILE.ing to FILE.fatbin, the header FILE.h with its "
-        "launch functions, and the manifest FILE.json.",
-        children,
-        0,
-        0};
     struct build b = {.folder = "", .emit = &emits[0]};
     int code = EXIT_DONE;
-    cli_parse(&argp, argc, argv, &b);
+    cli_parse(&build_argp, argc, argv, &b);
     if (b.emit->kind != EMIT_TEXT)
         cli_targets_default(&b.targets);
     toolchain_start(&b.tools, b.targets.cuda);

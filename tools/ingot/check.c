@@ -233,22 +233,24 @@ static int write_sarif(struct options *o)
     return cli_report(&diags);
 }
 
+static const struct argp_child children[] = {
+    {&problem_argp, 0, "On what (default: sizes that reach all paths):", 1},
+    {&cli_compile_argp, 0, "How to compile:", 2},
+    {&cli_machine_argp, 0, "For what (default: every schedule):", 3},
+    {0}};
+
+const struct argp check_argp = {
+    options,
+    take,
+    "FILE...",
+    "Run each kernel of FILE.ing on the CPU, as it would become PTX, with "
+    "every access checked, and compare with its definition.",
+    children,
+    0,
+    0};
+
 int command_check(int argc, char **argv)
 {
-    static const struct argp_child children[] = {
-        {&problem_argp, 0, "On what (default: sizes that reach all paths):", 1},
-        {&cli_compile_argp, 0, "How to compile:", 2},
-        {&cli_machine_argp, 0, "For what (default: every schedule):", 3},
-        {0}};
-    static const struct argp argp = {
-        options,
-        take,
-        "FILE...",
-        "Run each kernel of FILE.ing on the CPU, as it would become PTX, with "
-        "every access checked, and compare with its definition.",
-        children,
-        0,
-        0};
     struct options o = {
         .request = {.problem = {.request = {.elements = ELEMENTS_distinct}},
                     .policies = (1u << SIMT_POLICIES) - 1,
@@ -257,7 +259,7 @@ int command_check(int argc, char **argv)
                     .work = CASES_WORK,
                     .steps = CASES_STEPS}};
     int code = EXIT_DONE;
-    cli_parse(&argp, argc, argv, &o);
+    cli_parse(&check_argp, argc, argv, &o);
     toolchain_start(&o.tools, o.targets.cuda);
     cli_targets_apply(&o.targets, &o.tools, &o.compile.options);
     for (size_t i = 0; i < o.files.n; i++) {

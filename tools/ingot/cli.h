@@ -16,7 +16,10 @@ enum exit_code {
     EXIT_TOOL = 3,  // a tool, a device or the file system failed
 };
 
-#define COMMAND(name, help) int command_##name(int argc, char **argv);
+// The subcommands, and what each takes.
+#define COMMAND(name, help)                                                    \
+    int command_##name(int argc, char **argv);                                 \
+    extern const struct argp name##_argp;
 #include "tools/ingot/commands.def"
 #undef COMMAND
 

@@ -16,7 +16,9 @@ static int explain(const char *text)
                 text);
         return EXIT_USAGE;
     }
-    printf("%s\n\n%s\n", diag_code_text(code), diag_explanation(code));
+    printf("%s\n\n%s\n\n`ingot doc NAME` says what a primitive, a type or a "
+           "word means\n",
+           diag_code_text(code), diag_explanation(code));
     return EXIT_DONE;
 }
 
@@ -44,12 +46,12 @@ static error_t take(int key, char *arg, struct argp_state *state)
     return ARGP_ERR_UNKNOWN;
 }
 
+const struct argp explain_argp = {
+    0, take, "CODE", "Say what a diagnostic means, with an example.", 0, 0, 0};
+
 int command_explain(int argc, char **argv)
 {
-    static const struct argp argp = {
-        0, take, "CODE", "Say what a diagnostic means, with an example.",
-        0, 0,    0};
     const char *code = NULL;
-    cli_parse(&argp, argc, argv, &code);
+    cli_parse(&explain_argp, argc, argv, &code);
     return strcmp(code, "all") == 0 ? list_all() : explain(code);
 }

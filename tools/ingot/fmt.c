@@ -106,20 +106,21 @@ static int run(const struct fmt *f, const char *path)
     return reported > code ? reported : code;
 }
 
+const struct argp fmt_argp = {
+    options,
+    take,
+    "FILE...",
+    "Lay out kernels and schedules: indentation, spaces, empty lines.  "
+    "Comments and line breaks stay.",
+    0,
+    0,
+    0};
+
 int command_fmt(int argc, char **argv)
 {
-    static const struct argp argp = {
-        options,
-        take,
-        "FILE...",
-        "Lay out kernels and schedules: indentation, spaces, empty lines.  "
-        "Comments and line breaks stay.",
-        0,
-        0,
-        0};
     struct fmt f = {0};
     int code = EXIT_DONE;
-    cli_parse(&argp, argc, argv, &f);
+    cli_parse(&fmt_argp, argc, argv, &f);
     for (size_t i = 0; i < f.files.n; i++) {
         int one = run(&f, f.files.at[i]);
         code = one > code ? one : code;

@@ -365,26 +365,28 @@ static bool show(const struct subject *s)
     return ok;
 }
 
+static const struct argp_child children[] = {
+    {&cli_compile_argp, 0, "How to compile a kernel file:", 1},
+    {&cli_machine_argp, 0, "For what:", 2},
+    {&code_argp, 0, "Code:", 3},
+    {&access_argp, 0, "Accesses to memory of a kernel file:", 4},
+    {0}};
+
+const struct argp inspect_argp = {
+    options,
+    take,
+    "FILE.ing|FILE.fatbin",
+    "Say what is in a fatbin, or would be in that of a kernel file: "
+    "images, registers, spills, shared memory, launches.",
+    children,
+    0,
+    0};
+
 int command_inspect(int argc, char **argv)
 {
-    static const struct argp_child children[] = {
-        {&cli_compile_argp, 0, "How to compile a kernel file:", 1},
-        {&cli_machine_argp, 0, "For what:", 2},
-        {&code_argp, 0, "Code:", 3},
-        {&access_argp, 0, "Accesses to memory of a kernel file:", 4},
-        {0}};
-    static const struct argp argp = {
-        options,
-        take,
-        "FILE.ing|FILE.fatbin",
-        "Say what is in a fatbin, or would be in that of a kernel file: "
-        "images, registers, spills, shared memory, launches.",
-        children,
-        0,
-        0};
     struct inspect o = {0};
     struct compilation c;
-    cli_parse(&argp, argc, argv, &o);
+    cli_parse(&inspect_argp, argc, argv, &o);
     cli_targets_default(&o.targets);
     compile_start(&c);
     struct subject s = {.options = &o, .c = &c};

@@ -132,22 +132,23 @@ static int run(struct opt *o)
     return !is_printed ? EXIT_TOOL : ok || code ? code : EXIT_USAGE;
 }
 
+static const struct argp_child children[] = {{&cli_stop_argp, 0, NULL, 0}, {0}};
+
+const struct argp opt_argp = {
+    options,
+    take,
+    "FILE...",
+    "Print the program as text, after its schedule and after passes.",
+    children,
+    0,
+    0};
+
 int command_opt(int argc, char **argv)
 {
-    static const struct argp_child children[] = {{&cli_stop_argp, 0, NULL, 0},
-                                                 {0}};
-    static const struct argp argp = {
-        options,
-        take,
-        "FILE...",
-        "Print the program as text, after its schedule and after passes.",
-        children,
-        0,
-        0};
     struct compilation c;
     struct opt o = {.c = &c};
     compile_start(&c);
-    cli_parse(&argp, argc, argv, &o);
+    cli_parse(&opt_argp, argc, argv, &o);
     int code = c.diags.errors ? cli_report(&c.diags) : run(&o);
     compile_end(&c);
     cli_end(&o.compile);

@@ -97,22 +97,24 @@ static error_t take(int key, char *arg, struct argp_state *state)
     }
 }
 
+static const struct argp_child children[] = {
+    {&problem_argp, 0, "On what:", 1},
+    {&cli_compile_argp, 0, "How to compile:", 2},
+    {&cli_targets_argp, 0, "For what (default: the GPU found):", 3},
+    {0}};
+
+const struct argp run_argp = {
+    options,
+    take,
+    "FILE",
+    "Build a kernel, run it on random data, compare every element with "
+    "the definition, and time it.",
+    children,
+    0,
+    0};
+
 void run_parse(int argc, char **argv, struct run_options *out)
 {
-    static const struct argp_child children[] = {
-        {&problem_argp, 0, "On what:", 1},
-        {&cli_compile_argp, 0, "How to compile:", 2},
-        {&cli_targets_argp, 0, "For what (default: the GPU found):", 3},
-        {0}};
-    static const struct argp argp = {
-        options,
-        take,
-        "FILE",
-        "Build a kernel, run it on random data, compare every element with "
-        "the definition, and time it.",
-        children,
-        0,
-        0};
     *out = (struct run_options){0};
-    cli_parse(&argp, argc, argv, out);
+    cli_parse(&run_argp, argc, argv, out);
 }

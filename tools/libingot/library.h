@@ -1,5 +1,5 @@
-// The library of defs: the files of tools/std, which the build puts into the
-// command.
+// Texts that the build puts into the command: the library of defs, which are
+// the files of tools/std, and what `ingot doc` shows.
 
 #ifndef TOOLS_LIBINGOT_LIBRARY_H
 #define TOOLS_LIBINGOT_LIBRARY_H
@@ -13,7 +13,12 @@ struct library_file {
     size_t size; // without the NUL
 };
 
-// All files in the order of their names; a name NULL ends them.
+// The files of tools/std in the order of their names; a name NULL ends them.
 extern const struct library_file library_files[];
+
+// The same of docs/examples, "examples/split.ing", and of the comments that
+// the files of passes/schedule/primitives begin with, "primitives/split.c".
+// They are a part of the command, not of libingot.
+extern const struct library_file doc_examples[], doc_heads[];
 
 #endif

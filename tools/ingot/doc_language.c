@@ -1,0 +1,186 @@
+// Sections of the reference on kernels: words, types, memory, loops,
+// statements, copies, levels, passes.
+
+#include "tools/ingot/doc.h"
+
+#include "ir/ir.h"
+#include "passes/pass.h"
+
+#include <string.h>
+
+enum place { TOP, KERNEL, DATA, ARRAY, ALLOC, REDUCTION, VALUE, SCHEDULE };
+
+// A row of words.def.
+struct word {
+    const char *name;
+    enum place place;
+    const char *form, *meaning;
+};
+
+static const struct word words[] = {
+#define WORD(name, place, form, meaning) {name, place, form, meaning},
+#include "ir/words.def"
+#undef WORD
+};
+enum { WORDS = sizeof words / sizeof *words };
+
+// Add the words of the places from `first` to `last`, each with what a text
+// says of its place.
+static void add_words(struct doc *d, enum place first, enum place last)
+{
+    static const char *const says[] = {
+        [TOP] = "",
+        [KERNEL] = " (clause of a kernel)",
+        [DATA] = " (clause of a kernel, of its data)",
+        [ARRAY] = " (behind a parameter)",
+        [ALLOC] = " (behind an `alloc`)",
+        [REDUCTION] = "",
+        [VALUE] = " (a value)",
+        [SCHEDULE] = "",
+    };
+    for (int i = 0; i < WORDS; i++)
+        if (words[i].place >= first && words[i].place <= last)
+            doc_add(d, words[i].name, words[i].form,
+                    arena_printf(d->arena, "%s%s", words[i].meaning,
+                                 says[words[i].place]));
+}
+
+void doc_add_file(struct doc *d)
+{
+    add_words(d, TOP, ALLOC);
+    add_words(d, VALUE, VALUE);
+}
+
+void doc_add_schedules(struct doc *d)
+{
+    add_words(d, SCHEDULE, SCHEDULE);
+}
+
+// Return what a class of types.def says of all its types.
+static const char *class_text(char class)
+{
+    return class == 'E' ? "; for storage only: no arithmetic but conversions"
+                        : "";
+}
+
+void doc_add_types(struct doc *d)
+{
+#define TYPE(name, bits, class, c_name, meaning)                               \
+    doc_add(d, #name, #name,                                                   \
+            arena_printf(d->arena, "%s; %d bits, `%s` in C%s", meaning, bits,  \
+                         c_name, class_text(#class[0])));
+#include "ir/types.def"
+#undef TYPE
+}
+
+void doc_add_spaces(struct doc *d)
+{
+#define SPACE(name, number, meaning) doc_add(d, #name, #name, meaning);
+#include "ir/spaces.def"
+#undef SPACE
+}
+
+void doc_add_axes(struct doc *d)
+{
+#define AXIS(name, spelling, kind, dimension, most, meaning)                   \
+    doc_add(d, spelling, "@" spelling,                                         \
+            most ? arena_printf(d->arena, "%s; at most %d", meaning, most)     \
+                 : meaning);
+#include "ir/axes.def"
+#undef AXIS
+}
+
+// Add a statement: how it is written, and behind the last colon what it does.
+static void add_statement(struct doc *d, const char *name, const char *text)
+{
+    const char *colon = text;
+    for (const char *at = text; (at = strstr(at, ": ")); at++)
+        colon = at;
+    doc_add(d, name, arena_copy(d->arena, text, (size_t)(colon - text)),
+            colon + 2);
+}
+
+void doc_add_statements(struct doc *d)
+{
+#define STMT(name, first, last, meaning) add_statement(d, #name, meaning);
+#include "ir/stmts.def"
+#undef STMT
+}
+
+void doc_add_syncs(struct doc *d)
+{
+    enum { none, N };
+#define SYNC(name, spelling, number, meaning)                                  \
+    doc_add(d, spelling, number == N ? spelling "(n)" : spelling, meaning);
+#include "ir/syncs.def"
+#undef SYNC
+}
+
+void doc_add_scopes(struct doc *d)
+{
+#define SCOPE(name, llvm, ptx, meaning)                                        \
+    if (strcmp(#name, "usual") != 0)                                           \
+        doc_add(d, #name, #name, meaning);
+#include "ir/scopes.def"
+#undef SCOPE
+}
+
+void doc_add_copies(struct doc *d)
+{
+#define COPY_WAY(name, kind, meaning)                                          \
+    doc_add(d, #name, "copy_via(stage, " #name ")", meaning);
+#include "passes/schedule/copy_ways.def"
+#undef COPY_WAY
+#define HINT(name, policy, meaning)                                            \
+    doc_add(d, #name, "copy_via(stage, way, " #name ")",                       \
+            "a hint to the L2 cache on what the copy touches: " meaning);
+#include "ir/hints.def"
+#undef HINT
+#define TRANSPORT(name, shape, meaning)                                        \
+    doc_add(d, #name "_load", #name "_load, " #name "_store",                  \
+            meaning ": statements, to shared memory and from it")              \
+        ->also = #name "_store";
+#include "ir/transports.def"
+#undef TRANSPORT
+}
+
+void doc_add_orders(struct doc *d)
+{
+    static const char NONE[] = "", ANY[] = "; `group` rows go together",
+                      POWER[] = "; `group` is a power of two up to 64";
+#define ORDER(name, group, meaning)                                            \
+    doc_add(d, #name, #name, arena_printf(d->arena, "%s%s", meaning, group));
+#include "passes/analysis/orders.def"
+#undef ORDER
+}
+
+void doc_add_levels(struct doc *d)
+{
+#define LEVEL(name, meaning) doc_add(d, #name, "level " #name, meaning);
+#include "ir/levels.def"
+#undef LEVEL
+}
+
+void doc_add_passes(struct doc *d)
+{
+    for (int i = 0; i < PASS_COUNT; i++) {
+        enum pass_name pass = (enum pass_name)i;
+        doc_add(d, pass_text(pass), pass_text(pass),
+                arena_printf(d->arena, "%s%s", pass_doc(pass),
+                             pass_is_optional(pass) ? "; optional" : ""));
+    }
+}
+
+void doc_add_reductions(struct doc *d)
+{
+#define REDUCE(name, op, identity)                                             \
+    doc_add(d, #name, #name "(k in n) x",                                      \
+            arena_printf(d->arena, "combines by `%s`, from %s on",             \
+                         ir_op_info(OP_##op)->spelling, identity));
+    static const char ZERO[] = "0", ONE[] = "1", LOWEST[] = "the least value",
+                      HIGHEST[] = "the greatest value", FALSE[] = "false",
+                      TRUE[] = "true";
+#include "frontend/reduce.def"
+#undef REDUCE
+    add_words(d, REDUCTION, REDUCTION);
+}
