@@ -149,50 +149,40 @@ static void check_allocs(struct parser *p, struct ir_block *block,
     }
 }
 
-// A look for what the threads of a warp compute at once.
-struct together_search {
-    struct parser *p;
-    bool in_stage;
-};
-
-// Report such an operation where not every thread evaluates it.
-static void see_skipped(struct ir_expr *x, void *context)
+// Report operations that the threads of a warp compute at once: what not every
+// thread evaluates.
+static void check_lazy(struct parser *p, const struct ir_expr *x)
 {
-    struct together_search *s = context;
-    if (ir_op_info(x->op)->flags & OP_TOGETHER)
-        diag_error(s->p->diags, x->span, D_collective_lazy,
-                   ir_op_info(x->op)->spelling);
+    ir_foreach_expr(e, x)
+        if (ir_op_info(e->op)->flags & OP_TOGETHER)
+            diag_error(p->diags, e->span, D_collective_lazy,
+                       ir_op_info(e->op)->spelling);
 }
 
-// Look at the operands of a node that may be skipped, and at stages.
-static void see_together(struct ir_expr *x, void *context)
+// Report them below a block: in operands that may be skipped, and in stages.
+static void check_together_in(struct parser *p, const struct ir_block *block,
+                              bool in_stage)
 {
-    struct together_search *s = context;
-    unsigned flags = ir_op_info(x->op)->flags;
-    for (uint32_t i = 1; i < x->n && (flags & OP_LAZY); i++)
-        ir_each_expr(x->args[i], see_skipped, s);
-    if (s->in_stage && (flags & OP_TOGETHER))
-        diag_error(s->p->diags, x->span, D_collective_in_definition,
-                   ir_op_info(x->op)->spelling);
-}
-
-// Check the stages of a kernel for what only loops over threads have.
-static void see_stage(struct ir_stmt *stmt, void *context)
-{
-    struct together_search s = *(struct together_search *)context;
-    s.in_stage = true;
-    if (stmt->kind != STMT_stage)
-        return;
-    ir_each_expr_in(&stmt->u.stage.init, see_together, &s);
-    ir_each_expr_in(&stmt->u.stage.body, see_together, &s);
+    ir_foreach_expr_in(x, block) {
+        unsigned flags = ir_op_info(x->op)->flags;
+        for (uint32_t i = 1; i < x->n && (flags & OP_LAZY); i++)
+            check_lazy(p, x->args[i]);
+        if (in_stage && (flags & OP_TOGETHER))
+            diag_error(p->diags, x->span, D_collective_in_definition,
+                       ir_op_info(x->op)->spelling);
+    }
 }
 
 // Check the operations that the threads of a warp compute at once.
 static void check_together(struct parser *p, struct ir_kernel *k)
 {
-    struct together_search s = {p, false};
-    ir_each_expr_in(&k->body, see_together, &s);
-    ir_each_stmt(&k->body, see_stage, &s);
+    check_together_in(p, &k->body, false);
+    ir_foreach_stmt(s, &k->body) {
+        if (s->kind != STMT_stage)
+            continue;
+        check_together_in(p, &s->u.stage.init, true);
+        check_together_in(p, &s->u.stage.body, true);
+    }
 }
 
 // Report what ir_check finds; the first fault says enough.

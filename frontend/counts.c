@@ -44,10 +44,9 @@ static struct ir_expr *drop_casts(struct arena *a, struct ir_expr *x,
     return is_twice ? of->args[0] : x;
 }
 
-// Let a loop count in `int`: the context is the arena.
-static void see_loop(struct ir_stmt *s, void *context)
+// Let a loop count in `int`.
+static void count_in_int(struct arena *a, struct ir_stmt *s)
 {
-    struct arena *a = context;
     struct ir_for *loop = &s->u.loop;
     if (s->kind != STMT_for || loop->var->type.kind == TYPE_int)
         return;
@@ -73,6 +72,8 @@ static void see_loop(struct ir_stmt *s, void *context)
 
 void counts_in_int(struct parser *p, struct ir_kernel *k)
 {
-    if (k->level == LEVEL_stages)
-        ir_each_stmt(&k->body, see_loop, p->arena);
+    if (k->level != LEVEL_stages)
+        return;
+    ir_foreach_stmt(s, &k->body)
+        count_in_int(p->arena, s);
 }

@@ -247,14 +247,6 @@ void define_store(struct parser *p, const struct definition *d, uint32_t k,
     ir_append(p->arena, block, s);
 }
 
-// A search for reads of arrays that have no value yet.
-struct bad_read {
-    struct parser *parser;
-    const struct definition *definition;
-    struct ir_expr *elsewhere; // of an array being defined, at another element
-    struct ir_expr *undefined; // of a result that nothing has written
-};
-
 // Return whether `x` reads the element that is being defined.
 static bool is_own_element(const struct definition *d, const struct ir_expr *x)
 {
@@ -276,35 +268,36 @@ static bool is_written(const struct parser *p, const struct ir_buffer *buffer)
     return ir_block_writes(&p->kernel->body, buffer);
 }
 
-// Remember a bad read.
-static void see_read(struct ir_expr *x, void *context)
+// Return whether a load is of an array being defined, at another element.
+static bool is_elsewhere(const struct definition *d, const struct ir_expr *x)
 {
-    struct bad_read *s = context;
-    const struct definition *d = s->definition;
-    if (x->op != OP_load)
-        return;
-    for (uint32_t k = 0; k < d->n_elements; k++) {
+    for (uint32_t k = 0; k < d->n_elements; k++)
         if (x->u.buffer == d->elements[k].buffer &&
             (d->is_reduction || !is_own_element(d, x)))
-            s->elsewhere = x;
-    }
-    if (x->u.buffer->role == ROLE_output && !is_written(s->parser, x->u.buffer))
-        s->undefined = x;
+            return true;
+    return false;
 }
 
 bool define_check_reads(struct parser *p, const struct definition *d,
                         struct ir_expr *x)
 {
-    struct bad_read s = {.parser = p, .definition = d};
-    ir_each_expr(x, see_read, &s);
-    if (s.elsewhere) {
-        diag_error(p->diags, s.elsewhere->span, D_reads_itself,
-                   s.elsewhere->u.buffer->name);
+    struct ir_expr *elsewhere = NULL, *undefined = NULL;
+    ir_foreach_expr(e, x) {
+        if (e->op != OP_load)
+            continue;
+        if (is_elsewhere(d, e))
+            elsewhere = e;
+        if (e->u.buffer->role == ROLE_output && !is_written(p, e->u.buffer))
+            undefined = e;
+    }
+    if (elsewhere) {
+        diag_error(p->diags, elsewhere->span, D_reads_itself,
+                   elsewhere->u.buffer->name);
         return false;
     }
-    if (s.undefined) {
-        diag_error(p->diags, s.undefined->span, D_no_value_yet,
-                   s.undefined->u.buffer->name);
+    if (undefined) {
+        diag_error(p->diags, undefined->span, D_no_value_yet,
+                   undefined->u.buffer->name);
         diag_help(p->diags, "declare it as a parameter, `inout`, to pass its "
                             "values in");
         return false;

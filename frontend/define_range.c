@@ -10,14 +10,6 @@
 #include "ir/equal.h"
 #include "ir/walk.h"
 
-// Remember an iteration variable that an extent mentions.
-static void see_iter(struct ir_expr *x, void *context)
-{
-    const struct ir_var **found = context;
-    if (x->op == OP_var && x->u.var->kind == VAR_iter)
-        *found = x->u.var;
-}
-
 struct ir_expr *define_parse_extent(struct parser *p, const char *of)
 {
     const struct ir_var *iter = NULL;
@@ -29,7 +21,9 @@ struct ir_expr *define_parse_extent(struct parser *p, const char *of)
         diag_error(p->diags, extent->span, D_negative_extent, (long long)value);
         return NULL;
     }
-    ir_each_expr(extent, see_iter, &iter);
+    ir_foreach_expr(x, extent)
+        if (x->op == OP_var && x->u.var->kind == VAR_iter)
+            iter = x->u.var;
     if (!iter)
         return extent;
     diag_error(p->diags, extent->span, D_range_varies, of);
@@ -48,9 +42,8 @@ struct extent_search {
 
 // Take the extent of each dimension that the variable indexes alone; those of
 // the arrays being defined are not known yet.
-static void see_access(struct ir_expr *x, void *context)
+static void see_access(struct extent_search *s, struct ir_expr *x)
 {
-    struct extent_search *s = context;
     for (uint32_t i = 0; x->op == OP_load && i < x->n; i++) {
         struct ir_expr *extent = x->u.buffer->shape[i];
         if (x->args[i]->op != OP_var || x->args[i]->u.var != s->var || !extent)
@@ -85,7 +78,8 @@ bool define_infer_extents(struct parser *p, struct definition *d)
         struct extent_search s = {.var = it->var};
         if (it->extent)
             continue;
-        ir_each_expr_in(&d->stage->u.stage.body, see_access, &s);
+        ir_foreach_expr_in(x, &d->stage->u.stage.body)
+            see_access(&s, x);
         if (!s.extent || s.other)
             return no_range(p, &s, d->loops.at[i]);
         it->extent = s.extent;

@@ -21,21 +21,13 @@ static bool is_barrier(const struct ir_stmt *s)
     return s->kind == STMT_sync && s->u.sync.kind == SYNC_grid;
 }
 
-// Remember the first barrier of the grid.
-static void see_barrier(struct ir_stmt *s, void *context)
-{
-    struct ir_stmt **found = context;
-    if (!*found && is_barrier(s))
-        *found = s;
-}
-
 // Return the first barrier of the grid in a statement, or NULL.
 static struct ir_stmt *barrier_in(struct ir_stmt *s)
 {
-    struct ir_stmt *found = NULL;
-    struct ir_block one = {&s, 1, 1};
-    ir_each_stmt(&one, see_barrier, &found);
-    return found;
+    ir_foreach_stmt_from(t, s)
+        if (is_barrier(t))
+            return t;
+    return NULL;
 }
 
 // Return whether a statement is a loop over blocks or threads.

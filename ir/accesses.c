@@ -122,87 +122,77 @@ struct ir_buffer *ir_copy_source(const struct ir_copy *copy)
     return copy->is_load ? copy->far.buffer : copy->near.buffer;
 }
 
-// A question about the uses of an array.
-struct use_search {
-    const struct ir_buffer *buffer;
-    unsigned flag; // of enum access_flags
-    bool found;
-};
-
-// Look at the array of a load or an atomic.
-static void look_at_expr(struct ir_expr *x, void *context)
+// Return whether a statement itself has the flag for the array, other than as
+// an mbarrier.
+static bool stmt_has(const struct ir_stmt *s, const struct ir_buffer *buffer,
+                     unsigned flag)
 {
-    struct use_search *search = context;
-    if (ir_access_flags(x) & search->flag)
-        search->found |= x->u.buffer == search->buffer;
-}
-
-// Look at the arrays that a statement itself accesses.
-static void look_at_stmt(struct ir_stmt *s, void *context)
-{
-    struct use_search *search = context;
     struct ir_access own[IR_ACCESSES_MOST];
     uint32_t n = ir_accesses(s, own);
     for (uint32_t i = 0; i < n; i++)
-        search->found |= own[i].buffer == search->buffer &&
-                         own[i].flags & search->flag &&
-                         !(own[i].flags & ACCESS_atomic);
+        if (own[i].buffer == buffer && own[i].flags & flag &&
+            !(own[i].flags & ACCESS_atomic))
+            return true;
+    return false;
+}
+
+// Return whether a statement or an expression of a block has the flag.
+static bool block_has(struct ir_block *block, const struct ir_buffer *buffer,
+                      unsigned flag)
+{
+    ir_foreach_stmt(s, block) {
+        if (stmt_has(s, buffer, flag))
+            return true;
+        ir_foreach_expr_of(x, s)
+            if (ir_access_flags(x) & flag && x->u.buffer == buffer)
+                return true;
+    }
+    return false;
 }
 
 bool ir_block_reads(struct ir_block *block, const struct ir_buffer *buffer)
 {
-    struct use_search search = {buffer, ACCESS_reads, false};
-    ir_each_expr_in(block, look_at_expr, &search);
-    ir_each_stmt(block, look_at_stmt, &search);
-    return search.found;
+    return block_has(block, buffer, ACCESS_reads);
 }
 
 bool ir_block_stores(struct ir_block *block, const struct ir_buffer *buffer)
 {
-    struct use_search search = {buffer, ACCESS_writes, false};
-    ir_each_stmt(block, look_at_stmt, &search);
-    return search.found;
+    ir_foreach_stmt(s, block)
+        if (stmt_has(s, buffer, ACCESS_writes))
+            return true;
+    return false;
 }
 
 bool ir_block_writes(struct ir_block *block, const struct ir_buffer *buffer)
 {
-    struct use_search search = {buffer, ACCESS_writes, false};
-    ir_each_stmt(block, look_at_stmt, &search);
-    ir_each_expr_in(block, look_at_expr, &search);
-    return search.found;
+    return block_has(block, buffer, ACCESS_writes);
 }
 
-// Look at the arrays in shared memory of a copy by TMA.
-static void look_at_copy(struct ir_stmt *s, void *context)
+bool ir_block_atomics(const struct ir_block *block,
+                      const struct ir_buffer *buffer)
 {
-    struct use_search *search = context;
-    search->found |=
-        s->kind == STMT_copy && (s->u.copy.near.buffer == search->buffer ||
-                                 s->u.copy.signal.buffer == search->buffer);
+    ir_foreach_expr_in(x, block)
+        if (ir_op_info(x->op)->flags & OP_WRITES && x->u.buffer == buffer)
+            return true;
+    return false;
 }
 
 bool ir_block_copies(struct ir_block *block, const struct ir_buffer *buffer)
 {
-    struct use_search search = {buffer, 0, false};
-    ir_each_stmt(block, look_at_copy, &search);
-    return search.found;
-}
-
-// Look for the array in a stage.
-static void look_at_stage(struct ir_stmt *s, void *context)
-{
-    struct use_search *search = context;
-    if (s->kind != STMT_stage)
-        return;
-    struct ir_stage *stage = &s->u.stage;
-    search->found |= ir_block_reads(&stage->body, search->buffer) ||
-                     ir_block_writes(&stage->body, search->buffer) ||
-                     ir_block_writes(&stage->init, search->buffer);
+    ir_foreach_stmt(s, block)
+        if (s->kind == STMT_copy && (s->u.copy.near.buffer == buffer ||
+                                     s->u.copy.signal.buffer == buffer))
+            return true;
+    return false;
 }
 
 bool ir_stages_use(struct ir_block *block, const struct ir_buffer *buffer)
 {
-    struct use_search search = {buffer, 0, false};
-    ir_each_stmt(block, look_at_stage, &search);
-    return search.found;
+    ir_foreach_stmt(s, block)
+        if (s->kind == STMT_stage &&
+            (ir_block_reads(&s->u.stage.body, buffer) ||
+             ir_block_writes(&s->u.stage.body, buffer) ||
+             ir_block_writes(&s->u.stage.init, buffer)))
+            return true;
+    return false;
 }

@@ -1,7 +1,6 @@
 // Which elements of which arrays a statement reads and writes.
 //
-// The one place that knows it of every kind of statement: analyses ask here
-// instead of switching over kinds.
+// Ask here instead of switching over kinds of statements.
 
 #ifndef IR_ACCESSES_H
 #define IR_ACCESSES_H
@@ -22,8 +21,8 @@ struct ir_access {
     struct ir_buffer *buffer;
     uint32_t n;
     struct ir_expr *const *index;
-    struct ir_expr *expr;   // the load, the atomic or the operand of a matrix
-                            // instruction; NULL: the statement itself
+    struct ir_expr *expr;   // the operand of a matrix instruction; NULL: it is
+                            // a store or a copy
     unsigned flags;         // of enum access_flags
     const uint32_t *extent; // how many elements in each dimension; NULL: one
     int64_t run;            // without extents: so many one behind the other
@@ -53,6 +52,9 @@ struct ir_buffer *ir_copy_source(const struct ir_copy *copy);
 // Return whether a block reads or writes the array.
 bool ir_block_reads(struct ir_block *block, const struct ir_buffer *buffer);
 bool ir_block_writes(struct ir_block *block, const struct ir_buffer *buffer);
+// Return whether an atomic of a block changes the array.
+bool ir_block_atomics(const struct ir_block *block,
+                      const struct ir_buffer *buffer);
 // Return whether a block stores to the array other than by atomics.
 bool ir_block_stores(struct ir_block *block, const struct ir_buffer *buffer);
 // Return whether copies by TMA in a block use an array in shared memory, which

@@ -6,7 +6,9 @@
 #include "ir/build.h"
 #include "ir/checking.h"
 #include "ir/layout.h"
+#include "ir/marks.h"
 #include "ir/matrix.h"
+#include "ir/ring.h"
 
 #include <string.h>
 
@@ -116,6 +118,16 @@ static void check_alloc(struct checking *c, const struct ir_buffer *b)
 
 static void check_block(struct checking *c, const struct ir_block *block);
 
+// Check the marks of a loop or a stage.
+static void check_attrs(struct checking *c, const struct ir_attrs *attrs)
+{
+    for (size_t i = 0; i < attrs->n; i++) {
+        const char *fault = ir_attr_fault(c->arena, &attrs->at[i],
+                                          c->stmt->kind, c->kernel->level);
+        check_must(c, !fault, NULL, fault);
+    }
+}
+
 // Check a loop.
 static void check_for(struct checking *c, const struct ir_for *f)
 {
@@ -132,6 +144,10 @@ static void check_for(struct checking *c, const struct ir_for *f)
     check_must_name(c, !is_bound || c->kernel->level < LEVEL_launch,
                     axis_name(f->axis),
                     "bound loops are launches at this level");
+    check_attrs(c, &f->attrs);
+    const char *fault =
+        f->ring ? ir_ring_fault(c->arena, f->ring, c->kernel->level) : NULL;
+    check_must_name(c, !fault, f->var->name, fault);
     declare_var(c, f->var, VAR_loop);
     check_block(c, &f->body);
 }
@@ -146,6 +162,7 @@ static void check_stage(struct checking *c, const struct ir_stage *s)
         check_typed(c, iter->extent, iter->var->type);
         check_typed(c, iter->binding, iter->var->type);
     }
+    check_attrs(c, &s->attrs);
     if (s->predicate)
         check_bool(c, s->predicate);
     check_must(c, s->has_init || s->init.n == 0, NULL,

@@ -8,21 +8,21 @@
 // What TMA can do.
 enum { RANK_MOST = 5, BOX_MOST = 256, GROUP_BYTES = 16 };
 
-// Return what is wrong with the box of a map, or NULL.
+// Return what is wrong with the tile of a map, or NULL.
 static const char *box_fault(const struct ir_map *map)
 {
     const struct ir_buffer *b = map->buffer;
     for (uint32_t i = 0; i < b->rank; i++)
         if (map->box[i] < 1 || map->box[i] > BOX_MOST)
-            return "a box has 1 to 256 elements in each dimension";
+            return "a TMA tile has 1 to 256 elements in each dimension";
     size_t bytes = type_bytes(b->elem) * map->box[b->rank - 1];
     if (bytes % GROUP_BYTES)
-        return "a row of a box must be a multiple of 16 bytes";
+        return "a row of a TMA tile must be a multiple of 16 bytes";
     if (map->swizzle && map->swizzle != 32 && map->swizzle != 64 &&
         map->swizzle != 128)
         return "rows are swizzled over 32, 64 or 128 bytes";
     if (map->swizzle && bytes > map->swizzle)
-        return "a row of a box is longer than its swizzle";
+        return "a row of a TMA tile is longer than its swizzle";
     return NULL;
 }
 
@@ -91,7 +91,7 @@ static void check_load(struct checking *c, const struct ir_copy *copy)
 }
 
 // Check a bulk copy: where it begins in global memory, and its size.
-static void check_piece(struct checking *c, const struct ir_copy *copy)
+static void check_bulk(struct checking *c, const struct ir_copy *copy)
 {
     unsigned lanes;
     size_t bytes = copy->elements * type_bytes(copy->far.buffer->elem);
@@ -124,7 +124,7 @@ void check_copy(struct checking *c, const struct ir_stmt *s)
                    copy->far.index[i], "a coordinate must be an integer");
     }
     if (!copy->map)
-        check_piece(c, copy);
+        check_bulk(c, copy);
     check_shared(c, copy->near.buffer, copy->near.n, copy->near.index);
     check_must_name(c, type_equal(copy->near.buffer->elem, b->elem),
                     copy->near.buffer->name, "a copy does not convert");

@@ -2,6 +2,7 @@
 
 #include "ir/copy.h"
 #include "ir/build.h"
+#include "ir/ring.h"
 #include "ir/walk.h"
 
 // What stands for what.
@@ -131,17 +132,11 @@ static void redirect_noalias(struct copying *c, struct ir_launch *l)
         vec_push(c->arena, &l->noalias, new_buffer(c, old.noalias.at[i]));
 }
 
-// Substitute at one place.
-static void substitute_place(struct ir_expr **place, void *context)
-{
-    *place = substitute(context, *place);
-}
-
 // Substitute in one statement, but not in those inside it.
-static void substitute_stmt(struct ir_stmt *s, void *context)
+static void substitute_stmt(struct copying *c, struct ir_stmt *s)
 {
-    struct copying *c = context;
-    ir_stmt_exprs(s, substitute_place, c);
+    ir_foreach_place(place, s)
+        *place = substitute(c, *place);
     if (s->kind == STMT_assign)
         s->u.let.var = new_var(c, s->u.let.var);
     if (s->kind == STMT_store)
@@ -162,7 +157,8 @@ void ir_substitute_in(struct arena *a, struct ir_block *block,
 {
     struct copying c = {a, map_or_empty(a, vars), map_or_empty(a, buffers),
                         false};
-    ir_each_stmt(block, substitute_stmt, &c);
+    ir_foreach_stmt(s, block)
+        substitute_stmt(&c, s);
 }
 
 // Declare a copy of a variable that stands for it from here on.
@@ -223,6 +219,8 @@ static void copy_for(struct copying *c, struct ir_for *f)
     f->step = substitute(c, f->step);
     f->var = declare_var(c, f->var);
     OWN_ATTRS(c->arena, &f->attrs);
+    if (f->ring)
+        f->ring = ir_ring_copy(c->arena, f->ring);
     f->body = copy_stmts(c, &f->body);
 }
 
@@ -276,7 +274,7 @@ static struct ir_stmt *copy_stmt(struct copying *c, const struct ir_stmt *old)
     case STMT_barrier:
     case STMT_sync:
     case STMT_matrix:
-    case STMT_COUNT: substitute_stmt(s, c); break;
+    case STMT_COUNT: substitute_stmt(c, s); break;
     }
     return s;
 }

@@ -4,6 +4,7 @@
 #include "ir/equal.h"
 #include "ir/base/map.h"
 #include "ir/matrix.h"
+#include "ir/ring.h"
 
 // A comparison under way.
 struct comparison {
@@ -134,7 +135,9 @@ static bool same_attrs(struct comparison *c, size_t n, const struct ir_attr *a,
 {
     bool ok = n == m;
     for (size_t i = 0; ok && i < n; i++)
-        ok = strcmp(a[i].name, b[i].name) == 0 && a[i].value == b[i].value;
+        ok =
+            strcmp(a[i].name, b[i].name) == 0 && a[i].value == b[i].value &&
+            strcmp(a[i].word ? a[i].word : "", b[i].word ? b[i].word : "") == 0;
     return same(c, ok, "annotations");
 }
 
@@ -151,6 +154,7 @@ static bool same_for(struct comparison *c, const struct ir_for *a,
            same(c, same_expr(c, a->step, b->step), "steps") &&
            same(c, a->axis == b->axis, "axes") &&
            same_attrs(c, a->attrs.n, a->attrs.at, b->attrs.n, b->attrs.at) &&
+           same(c, ir_ring_equal(a->ring, b->ring), "rings") &&
            same_var(c, a->var, b->var) && same_block(c, &a->body, &b->body);
 }
 

@@ -108,7 +108,7 @@ struct thread {
     struct machine *machine;
     union number *frame;
     void **data;               // of each array; NULL before its alloc
-    bool *is_noalias;          // whether this thread allocated it
+    bool *is_owned;            // whether this thread allocated it
     void **shared;             // each of the shared arrays of its block, where
                                // blocks take turns; else NULL
     unsigned lane;             // of the vector being computed

@@ -1,9 +1,10 @@
-// Copies by TMA, done at once: of pieces, and of boxes element by element.
+// Copies by TMA, done at once: bulk copies, and tiles element by element.
 //
-// A box lies in shared memory without gaps, its last dimension fastest.  At
+// A tile lies in shared memory without gaps, its last dimension fastest.  At
 // level flat, where storage is what it is on the device, groups of 16 bytes
 // are exchanged as the map's swizzle says.
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/eval_code.h"
 #include "ir/layout.h"
@@ -18,12 +19,12 @@ struct copying {
     const struct ir_map *map;
     const struct array *near, *far; // in shared memory, and mapped
     char *near_data, *far_data;
-    size_t first; // byte of the box in shared memory
+    size_t first; // byte of the tile in shared memory
     int64_t at[RANK_MOST];
     bool is_swizzled, is_load;
 };
 
-// Return the element of the mapped array that box element `number` stands for,
+// Return the element of the mapped array that tile element `number` stands for,
 // or NULL outside of it.
 static char *far_element(const struct copying *c, size_t number)
 {
@@ -38,7 +39,7 @@ static char *far_element(const struct copying *c, size_t number)
     return c->far_data + offset * c->far->element_bytes;
 }
 
-// Copy element `number` of the box; false if it lies behind the array in
+// Copy element `number` of the tile; false if it lies behind the array in
 // shared memory.
 static bool copy_element(const struct copying *c, size_t number)
 {
@@ -79,7 +80,7 @@ static bool is_run(struct thread *t, const struct access *access,
     return false;
 }
 
-// Return whether a piece that begins there stays in an array; stop if not.
+// Return whether a bulk copy that begins there stays in an array; stop if not.
 static bool stays(struct thread *t, const struct action *s,
                   const struct access *access, const char *first, size_t bytes)
 {
@@ -89,13 +90,13 @@ static bool stays(struct thread *t, const struct action *s,
                         : is_run(t, access, s->origin->u.copy.elements))
         return true;
     eval_stop(t->machine, EVAL_FAULT, s->origin->span,
-              "the piece leaves `%s`, which has %lld bytes",
+              "the bulk copy leaves `%s`, which has %lld bytes",
               array->buffer->name, (long long)array->bytes);
     return false;
 }
 
-// Copy a piece, which begins at `near` in shared memory.
-static void copy_piece(struct thread *t, const struct action *s, char *near)
+// Do a bulk copy, which begins at `near` in shared memory.
+static void copy_bulk(struct thread *t, const struct action *s, char *near)
 {
     const struct ir_stmt *o = s->origin;
     size_t bytes = o->u.copy.elements * type_bytes(o->u.copy.far.buffer->elem);
@@ -110,13 +111,13 @@ static void copy_piece(struct thread *t, const struct action *s, char *near)
     eval_signal(t, s, bytes);
 }
 
-// Copy a box, which begins at `first` in shared memory.
-static void copy_box(struct thread *t, const struct action *s,
-                     const char *first)
+// Copy a tile, which begins at `first` in shared memory.
+static void copy_tile(struct thread *t, const struct action *s,
+                      const char *first)
 {
     const struct ir_stmt *o = s->origin;
     struct copying c = {.map = o->u.copy.map};
-    size_t elements = 1;
+    size_t elements = (size_t)ir_copy_elements(&o->u.copy);
     c.near = &t->machine->arrays.at[s->access.array];
     c.far = &t->machine->arrays.at[s->box.array];
     c.near_data = t->data[s->access.array];
@@ -124,15 +125,13 @@ static void copy_box(struct thread *t, const struct action *s,
     c.first = (size_t)(first - c.near_data);
     c.is_load = o->u.copy.is_load;
     c.is_swizzled = c.map->swizzle && s->access.is_flat;
-    for (uint32_t i = 0; i < s->box.n; i++) {
+    for (uint32_t i = 0; i < s->box.n; i++)
         c.at[i] = eval_run(t, s->box.index[i]).i;
-        elements *= c.map->box[i];
-    }
     for (size_t i = 0; i < elements; i++) {
         if (copy_element(&c, i))
             continue;
         eval_stop(t->machine, EVAL_FAULT, o->span,
-                  "the box leaves `%s`, which has %lld bytes",
+                  "the tile leaves `%s`, which has %lld bytes",
                   c.near->buffer->name, (long long)c.near->bytes);
         return;
     }
@@ -150,7 +149,7 @@ void eval_copy(struct thread *t, const struct action *s)
     }
     char *first = eval_element(t, &s->access, o->span);
     if (first && o->u.copy.map)
-        copy_box(t, s, first);
+        copy_tile(t, s, first);
     else if (first)
-        copy_piece(t, s, first);
+        copy_bulk(t, s, first);
 }

@@ -252,7 +252,7 @@ static union number run_mbarrier(struct thread *t, const struct code *c)
 {
     if (c->origin->op == OP_mbarrier_wait && c->origin->u.buffer->is_ordered)
         eval_stop(t->machine, EVAL_FAULT, c->origin->span,
-                  "roles wait for each other: `ingot check` runs them");
+                  "a producer and its consumers wait: `ingot check` runs them");
     return eval_mbarrier(t, c);
 }
 

@@ -170,9 +170,9 @@ static void *storage_new(struct machine *m, const struct array *r)
 // Give the thread its own instance of an array, unless it has one.
 static void *own_storage(struct thread *t, uint32_t row)
 {
-    if (!t->is_noalias[row]) {
+    if (!t->is_owned[row]) {
         t->data[row] = storage_new(t->machine, &t->machine->arrays.at[row]);
-        t->is_noalias[row] = t->data[row] != NULL;
+        t->is_owned[row] = t->data[row] != NULL;
     }
     return t->data[row];
 }
@@ -212,7 +212,7 @@ void eval_allocate(struct thread *t, uint32_t row)
 {
     struct array *r = &t->machine->arrays.at[row];
     bool is_local = r->buffer->space == SPACE_local;
-    bool exists = is_local ? t->is_noalias[row] : *common_place(t, row) != NULL;
+    bool exists = is_local ? t->is_owned[row] : *common_place(t, row) != NULL;
     uint64_t epoch = t->machine->epoch;
     if (!exists && !eval_set_up_array(t, r))
         return;
@@ -233,8 +233,8 @@ struct thread eval_thread_new(struct machine *m, const struct thread *parent)
         t = *parent;
     t.frame = calloc(m->n_slots + 1, sizeof *t.frame);
     t.data = calloc(n + 1, sizeof *t.data);
-    t.is_noalias = calloc(n + 1, sizeof *t.is_noalias);
-    if (!t.frame || !t.data || !t.is_noalias) {
+    t.is_owned = calloc(n + 1, sizeof *t.is_owned);
+    if (!t.frame || !t.data || !t.is_owned) {
         eval_stop(m, EVAL_FAULT, m->kernel->span, "no memory for threads");
         return t;
     }
@@ -243,7 +243,7 @@ struct thread eval_thread_new(struct machine *m, const struct thread *parent)
     memcpy(t.frame, parent->frame, m->n_slots * sizeof *t.frame);
     memcpy(t.data, parent->data, n * sizeof *t.data);
     for (uint32_t i = 0; i < n; i++) {
-        if (parent->is_noalias[i] && own_storage(&t, i))
+        if (parent->is_owned[i] && own_storage(&t, i))
             memcpy(t.data[i], parent->data[i], m->arrays.at[i].bytes);
     }
     return t;
@@ -252,17 +252,17 @@ struct thread eval_thread_new(struct machine *m, const struct thread *parent)
 void eval_thread_return(const struct thread *t, struct thread *parent)
 {
     for (uint32_t i = 0; i < t->machine->arrays.n; i++) {
-        if (parent->is_noalias[i] && t->is_noalias[i])
+        if (parent->is_owned[i] && t->is_owned[i])
             memcpy(parent->data[i], t->data[i], t->machine->arrays.at[i].bytes);
     }
 }
 
 void eval_thread_free(struct thread *t)
 {
-    for (size_t i = 0; t->is_noalias && i < t->machine->arrays.n; i++)
-        if (t->is_noalias[i])
+    for (size_t i = 0; t->is_owned && i < t->machine->arrays.n; i++)
+        if (t->is_owned[i])
             free(t->data[i]);
     free(t->frame);
     free(t->data);
-    free(t->is_noalias);
+    free(t->is_owned);
 }

@@ -7,7 +7,7 @@
 
 // Return what an operation on these operands amounts to, or NULL if it needs
 // a node.  Operations of forms PREFIX, INFIX and CALL, and select, that do
-// not touch memory.
+// not access memory.
 struct ir_expr *ir_fold(struct arena *a, enum ir_op op, uint32_t n,
                         struct ir_expr *const *args);
 

@@ -76,7 +76,7 @@ enum ir_hint {
 };
 
 enum sync_kind {
-#define SYNC(name, spelling, number, meaning) SYNC_##name,
+#define SYNC(name, spelling, number, by, meets, meaning) SYNC_##name,
 #include "ir/syncs.def"
 #undef SYNC
     SYNC_COUNT
@@ -87,6 +87,14 @@ enum ir_transport {
 #include "ir/transports.def"
 #undef TRANSPORT
     TRANSPORT_COUNT
+};
+
+enum ir_mark {
+#define MARK(name, on, takes, least, most, words, by, until, last, meaning)    \
+    MARK_##name,
+#include "ir/marks.def"
+#undef MARK
+    MARK_note // of the user's: none of these
 };
 
 enum ir_stmt_kind {
@@ -187,12 +195,37 @@ enum { IR_TILE_RANK = 6 };
 // Statements in order.
 struct ir_block VEC(struct ir_stmt *);
 
-// A hint attached to a loop or a stage, by `annotate` or a primitive:
-// `@name(value)` or `@name(word)`.
+// A mark of a loop or a stage, or a note of the user's: `@name(value)` or
+// `@name(word)`.
 struct ir_attr {
-    const char *name; // interned
+    enum ir_mark mark;
+    const char *name; // as the mark, or the note, is called
     int64_t value;
     const char *word; // interned; NULL: it is a value
+};
+
+// Marks in the order in which they were made.
+struct ir_attrs VEC(struct ir_attr);
+
+// What some warpgroups do with the slots of a ring.
+enum ir_ring_part {
+#define ROLE(name, meaning) RING_##name,
+#include "ir/ring.def"
+#undef ROLE
+    RING_PARTS
+};
+struct ir_role {
+    enum ir_ring_part part;
+    int64_t registers; // that each thread keeps; 0: as it begins
+};
+
+// A ring: what a loop copies to shared memory for an iteration lies in one of
+// several slots, so that copies run iterations ahead of their use.  It belongs
+// to the loop until passes/lower/ has made statements of it.
+struct ir_ring {
+    int64_t slots, lag, order; // of ring.def
+    struct VEC(
+        struct ir_role) roles; // none: the loop's threads fill and use it
 };
 
 // A loop over from, from + step, ... while below to.
@@ -201,7 +234,8 @@ struct ir_for {
     struct ir_expr *from, *to, *step; // step > 0
     enum axis axis;
     bool is_placed; // a directive has said where in its nest; not printed
-    struct VEC(struct ir_attr) attrs;
+    struct ir_attrs attrs;
+    struct ir_ring *ring; // NULL: none
     struct ir_block body;
 };
 
@@ -221,7 +255,7 @@ struct ir_stage {
     struct ir_expr *predicate; // over the loops around; NULL: always
     bool has_init;
     struct ir_block init, body;
-    struct VEC(struct ir_attr) attrs;
+    struct ir_attrs attrs;
     struct span via; // the directive that says how it copies; may be none
 };
 
@@ -260,13 +294,13 @@ struct ir_tile {
 };
 
 // A tensor map: how TMA, the Tensor Memory Accelerator of sm_90 and newer, sees
-// an array of the caller's, or of the workspace, in boxes.  The launch function
+// an array of the caller's, or of the workspace, in tiles.  The launch function
 // makes it of the array's address and sizes.
 struct ir_map {
     const char *name;         // interned
     struct ir_buffer *buffer; // in global memory
-    uint32_t *box;            // elements of a box in each dimension
-    uint32_t swizzle;         // bytes of a row of a box in shared memory whose
+    uint32_t *box;            // elements of a tile in each dimension
+    uint32_t swizzle;         // bytes of a row of a tile in shared memory whose
                               // 16-byte groups are exchanged; 0: none
     struct span span;
 };
@@ -457,10 +491,10 @@ uint64_t hint_policy(enum ir_hint hint);
 const char *sync_spelling(enum sync_kind kind);
 bool sync_has_number(enum sync_kind kind);
 uint32_t sync_threads(enum sync_kind kind); // that meet there; or 0
+bool sync_is_together(enum sync_kind kind); // threads of a warp do it at once
 const char *stmt_name(enum ir_stmt_kind kind);
 
 // Facts about a transport, from transports.def.
-const char *transport_name(enum ir_transport transport);    // "tma"
 const char *transport_meaning(enum ir_transport transport); // of messages
 const char *ir_copy_word(const struct ir_copy *copy);       // "tma_load"
 bool transport_has_map(enum ir_transport transport);

@@ -8,13 +8,6 @@
 #include "ir/layout.h"
 #include "ir/walk.h"
 
-// A layout under construction.
-struct laying {
-    struct arena *arena;
-    const struct ir_block *body; // of the launch
-    struct shared_layout *layout;
-};
-
 int64_t shared_bytes(struct arena *a, const struct ir_buffer *b)
 {
     int64_t bytes = (int64_t)type_bytes(b->elem), n;
@@ -101,21 +94,29 @@ static int64_t end_of(const struct shared_place *x, const struct ir_buffer *b)
     return end - end % align;
 }
 
+// Return the first array in the way of one where it lies now; NULL if there is
+// none.
+static const struct shared_place *in_the_way(const struct shared_layout *all,
+                                             const struct ir_block *body,
+                                             const struct shared_place *place)
+{
+    for (size_t i = 0; i < all->places.n; i++) {
+        const struct shared_place *x = &all->places.at[i];
+        if (collide(place, x) && end_of(x, place->buffer) > place->offset &&
+            !are_apart(body, x, place))
+            return x;
+    }
+    return NULL;
+}
+
 // Put an array at the first place that no array in use at the same time has.
 static void lay_out(struct shared_layout *all, const struct ir_block *body,
                     struct shared_place *place)
 {
+    const struct shared_place *x;
     int64_t end;
-    for (size_t i = 0; i < all->places.n; i++) {
-        const struct shared_place *x = &all->places.at[i];
-        if (!collide(place, x) || are_apart(body, x, place))
-            continue;
-        int64_t next = end_of(x, place->buffer);
-        if (next <= place->offset)
-            continue;
-        place->offset = next;
-        i = (size_t)-1;
-    }
+    while ((x = in_the_way(all, body, place)) != NULL)
+        place->offset = end_of(x, place->buffer);
     for (size_t i = 0; i < all->places.n; i++)
         all->overlaps |= place->bytes > 0 && all->places.at[i].bytes > 0 &&
                          collide(place, &all->places.at[i]);
@@ -124,25 +125,19 @@ static void lay_out(struct shared_layout *all, const struct ir_block *body,
     all->bytes = end > all->bytes ? end : all->bytes;
 }
 
-// Lay out the array that a statement declares.
-static void see_alloc(struct ir_stmt *s, void *context)
-{
-    struct laying *l = context;
-    if (s->kind != STMT_alloc || s->u.buffer->space != SPACE_shared)
-        return;
-    struct shared_place place = {.buffer = s->u.buffer};
-    place.bytes = shared_bytes(l->arena, s->u.buffer);
-    find_life(l->body, &place);
-    lay_out(l->layout, l->body, &place);
-    vec_push(l->arena, &l->layout->places, place);
-}
-
 struct shared_layout shared_layout(struct arena *a,
                                    const struct ir_launch *launch)
 {
     struct shared_layout layout = {0};
-    struct laying l = {a, &launch->body, &layout};
-    ir_each_stmt((struct ir_block *)&launch->body, see_alloc, &l);
+    ir_foreach_stmt(s, &launch->body) {
+        if (s->kind != STMT_alloc || s->u.buffer->space != SPACE_shared)
+            continue;
+        struct shared_place place = {.buffer = s->u.buffer};
+        place.bytes = shared_bytes(a, s->u.buffer);
+        find_life(&launch->body, &place);
+        lay_out(&layout, &launch->body, &place);
+        vec_push(a, &layout.places, place);
+    }
     return layout;
 }
 

@@ -16,28 +16,16 @@ unsigned ir_stage_role(const struct ir_stage *stage, const struct ir_var *var)
     return role;
 }
 
-// A look for variables that count a reduction: the context of see_count.
-struct counts {
-    const struct ir_stage *stage;
-    bool found;
-};
-
-// Note a variable that counts a reduction.
-static void see_count(struct ir_expr *x, void *context)
-{
-    struct counts *c = context;
-    int iter = ir_stage_iter(c->stage, x);
-    c->found |= iter >= 0
-                    ? c->stage->iters.at[iter].is_reduce
-                    : x->op == OP_var &&
-                          ir_stage_role(c->stage, x->u.var) == STAGE_REDUCES;
-}
-
 bool ir_stage_counts(const struct ir_stage *stage, struct ir_expr *x)
 {
-    struct counts c = {stage, false};
-    ir_each_expr(x, see_count, &c);
-    return c.found;
+    ir_foreach_expr(e, x) {
+        int iter = ir_stage_iter(stage, e);
+        if (iter >= 0 ? stage->iters.at[iter].is_reduce
+                      : e->op == OP_var &&
+                            ir_stage_role(stage, e->u.var) == STAGE_REDUCES)
+            return true;
+    }
+    return false;
 }
 
 uint32_t ir_stage_selecting(const struct ir_stage *stage)
@@ -77,4 +65,13 @@ bool ir_stage_owns(const struct ir_stage *stage, uint32_t n,
         used += iter >= 0;
     }
     return used == ir_stage_selecting(stage);
+}
+
+struct ir_block ir_stages_of(struct arena *a, const struct ir_block *block)
+{
+    struct ir_block stages = {0};
+    ir_foreach_stmt(s, block)
+        if (s->kind == STMT_stage)
+            vec_push(a, &stages, s);
+    return stages;
 }

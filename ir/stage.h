@@ -29,4 +29,8 @@ int ir_stage_iter(const struct ir_stage *stage, const struct ir_expr *index);
 bool ir_stage_owns(const struct ir_stage *stage, uint32_t n,
                    struct ir_expr *const *index);
 
+// Return the stages below a block, in order, so that others may take their
+// place.
+struct ir_block ir_stages_of(struct arena *a, const struct ir_block *block);
+
 #endif

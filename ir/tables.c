@@ -1,5 +1,6 @@
 // The tables of ir/*.def as functions.
 
+#include "ir/gpu.h"
 #include "ir/ir.h"
 
 #include <string.h>
@@ -297,15 +298,25 @@ uint64_t hint_policy(enum ir_hint hint)
 // A row of syncs.def.
 struct sync_row {
     const char *spelling;
-    bool has_number;
+    bool has_number, meets;
+    uint32_t together; // threads that do it together
 };
 
 static const struct sync_row syncs[] = {
-#define none                                  false
-#define N                                     true
-#define SYNC(name, spelling, number, meaning) {spelling, number},
+#define none   false
+#define N      true
+#define meet   true
+#define thread 1
+#define warp   WARP_LANES
+#define group  GROUP_THREADS
+#define SYNC(name, spelling, number, by, meets, meaning)                       \
+    {spelling, number, meets, by},
 #include "ir/syncs.def"
 #undef SYNC
+#undef group
+#undef warp
+#undef thread
+#undef meet
 #undef N
 #undef none
 };
@@ -322,13 +333,17 @@ bool sync_has_number(enum sync_kind kind)
 
 uint32_t sync_threads(enum sync_kind kind)
 {
-    enum { WARP = 32, WARPGROUP = 128 };
-    return kind == SYNC_warp ? WARP : kind == SYNC_warpgroup ? WARPGROUP : 0;
+    return syncs[kind].meets ? syncs[kind].together : 0;
+}
+
+bool sync_is_together(enum sync_kind kind)
+{
+    return syncs[kind].together > 1;
 }
 
 // A row of transports.def.
 struct transport_row {
-    const char *name, *load, *store, *meaning;
+    const char *load, *store, *meaning;
     bool is_tile;
 };
 
@@ -336,15 +351,10 @@ enum { TILE = 1, RUN = 0 };
 
 static const struct transport_row transports[] = {
 #define TRANSPORT(name, shape, meaning)                                        \
-    {#name, #name "_load", #name "_store", meaning, shape},
+    {#name "_load", #name "_store", meaning, shape},
 #include "ir/transports.def"
 #undef TRANSPORT
 };
-
-const char *transport_name(enum ir_transport transport)
-{
-    return transports[transport].name;
-}
 
 const char *ir_copy_word(const struct ir_copy *copy)
 {

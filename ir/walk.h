@@ -3,7 +3,7 @@
 #ifndef IR_WALK_H
 #define IR_WALK_H
 
-#include "ir/ir.h"
+#include "ir/foreach.h"
 
 // The blocks directly inside a statement: bodies, branches, init.
 enum { IR_BLOCKS_MOST = 2 };
@@ -67,12 +67,6 @@ bool ir_find(struct arena *a, struct ir_block *block,
 // init: the sum of nothing is zero.
 bool ir_loop_reduces(struct ir_for *loop);
 
-// Return the mark of that name of a loop; NULL if it has none, or is no loop.
-const struct ir_attr *ir_loop_mark(const struct ir_stmt *s, const char *name);
-
-// Return the value of that mark; 0 if there is none.
-int64_t ir_loop_mark_value(const struct ir_stmt *s, const char *name);
-
 // Replace statement `at` of a block by the statements of another block.
 void ir_splice(struct arena *a, struct ir_block *block, size_t at,
                const struct ir_block *with);
@@ -80,10 +74,24 @@ void ir_splice(struct arena *a, struct ir_block *block, size_t at,
 void ir_insert(struct arena *a, struct ir_block *block, size_t at,
                struct ir_stmt *s);
 
+// Return whether there is a statement of that kind below a block.
+bool ir_has(const struct ir_block *block, enum ir_stmt_kind kind);
+// Return whether threads of a block or a warp meet at a statement itself.
+bool ir_is_meeting(const struct ir_stmt *s);
+// Return the flags of the operations of an expression, and of all expressions
+// below a block: those that one of them has.
+unsigned ir_flags(const struct ir_expr *x);
+unsigned ir_flags_in(const struct ir_block *block);
+// Return whether an array declared in a block is ordered by mbarriers, as those
+// of warp-specialized loops are.
+bool ir_has_roles(const struct ir_block *block);
 // Return whether the expression mentions the variable.
 bool ir_mentions(const struct ir_expr *x, const struct ir_var *var);
 // Return whether an expression of a block does.
 bool ir_block_mentions(struct ir_block *block, const struct ir_var *var);
+// Return whether an expression is made of parameters and numbers: it has one
+// value in the whole kernel.
+bool ir_is_of_params(const struct ir_expr *x);
 // Return whether an expression keeps its value: no memory, no `var`.
 bool ir_is_stable(const struct ir_expr *x);
 // Return whether a block uses what an `alloc`, a `let` or a `var` declares.

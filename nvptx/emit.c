@@ -134,23 +134,19 @@ static void declare_entry(struct emitter *e, const struct ir_launch *launch,
     LLVMPositionBuilderAtEnd(e->builder, emit_new_block(e, "body"));
 }
 
-// Note the array that a statement stores to.
-static void note_store(struct ir_stmt *s, void *context)
+// Note the arrays that an entry writes.
+static void note_written(struct map *written, const struct ir_block *body)
 {
-    struct map *written = context;
-    struct ir_access own[IR_ACCESSES_MOST];
-    uint32_t n = ir_accesses(s, own);
-    for (uint32_t i = 0; i < n; i++)
-        if (own[i].flags & ACCESS_writes)
-            map_set(written, own[i].buffer, own[i].buffer);
-}
-
-// Note the array that an atomic changes.
-static void note_atomic(struct ir_expr *x, void *context)
-{
-    struct map *written = context;
-    if (ir_op_info(x->op)->flags & OP_WRITES)
-        map_set(written, x->u.buffer, x->u.buffer);
+    ir_foreach_stmt(s, body) {
+        struct ir_access own[IR_ACCESSES_MOST];
+        uint32_t n = ir_accesses(s, own);
+        for (uint32_t i = 0; i < n; i++)
+            if (own[i].flags & ACCESS_writes)
+                map_set(written, own[i].buffer, own[i].buffer);
+    }
+    ir_foreach_expr_in(x, body)
+        if (ir_op_info(x->op)->flags & OP_WRITES)
+            map_set(written, x->u.buffer, x->u.buffer);
 }
 
 // Forget the entry before, and find what this one writes.
@@ -167,8 +163,7 @@ static void begin_entry(struct emitter *e, struct ir_launch *launch)
     e->is_long = emit_is_long(&launch->body);
     e->is_open = emit_is_open(&launch->body);
     e->is_crowded = emit_is_crowded(&launch->body);
-    ir_each_stmt(&launch->body, note_store, &e->written);
-    ir_each_expr_in(&launch->body, note_atomic, &e->written);
+    note_written(&e->written, &launch->body);
 }
 
 // Emit one launch.

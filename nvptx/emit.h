@@ -110,7 +110,7 @@ LLVMValueRef emit_const(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_var(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_index(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_resident(struct emitter *e, const struct ir_expr *x);
-// Return whether an expression must not be evaluated in vain: it touches
+// Return whether an expression must not be evaluated in vain: it accesses
 // memory, or divides by what may be zero.
 bool emit_may_fault(const struct ir_expr *x);
 LLVMValueRef emit_select(struct emitter *e, const struct ir_expr *x);

@@ -8,21 +8,17 @@
 
 enum { CHOSEN_MOST = 16 }; // choices that are looked back at
 
-// A look at an expression.
-struct look {
-    const struct emitter *e;
-    bool is_constant; // it has the same value wherever it is evaluated
-};
-
-// Note what may give another value the next time.
-static void see_change(struct ir_expr *x, void *context)
+// Return whether an expression has the same value wherever it is evaluated.
+static bool is_constant(const struct emitter *e, const struct ir_expr *root)
 {
-    struct look *l = context;
-    unsigned flags = ir_op_info(x->op)->flags;
-    if (flags & (OP_WRITES | OP_TOGETHER) ||
-        (x->op == OP_var && x->u.var->kind == VAR_mutable) ||
-        ((flags & OP_READS) && !emit_is_unchanging(l->e, x->u.buffer)))
-        l->is_constant = false;
+    ir_foreach_expr(x, root) {
+        unsigned flags = ir_op_info(x->op)->flags;
+        if (flags & (OP_WRITES | OP_TOGETHER) ||
+            (x->op == OP_var && x->u.var->kind == VAR_mutable) ||
+            ((flags & OP_READS) && !emit_is_unchanging(e, x->u.buffer)))
+            return false;
+    }
+    return true;
 }
 
 LLVMValueRef emit_known_choice(struct emitter *e, const struct ir_expr *x)
@@ -40,10 +36,8 @@ LLVMValueRef emit_known_choice(struct emitter *e, const struct ir_expr *x)
 static void remember(struct emitter *e, const struct ir_expr *x,
                      LLVMValueRef value)
 {
-    struct look l = {e, true};
     struct emit_chosen chosen = {x, value};
-    ir_each_expr((struct ir_expr *)x, see_change, &l);
-    if (l.is_constant)
+    if (is_constant(e, x))
         vec_push(e->arena, &e->chosen, chosen);
 }
 

@@ -100,7 +100,7 @@ static void call_tile(struct emitter *e, const struct ir_copy *copy,
 }
 
 // Load a tile through a tensor map.
-static void load_tile(struct emitter *e, const struct ir_copy *copy)
+static void load_tma(struct emitter *e, const struct ir_copy *copy)
 {
     LLVMValueRef args[RANK_MOST + LOAD_OPERANDS];
     args[0] = near_in_cluster(e, copy);
@@ -116,7 +116,7 @@ static void load_tile(struct emitter *e, const struct ir_copy *copy)
 }
 
 // Store a tile through a tensor map.
-static void store_tile(struct emitter *e, const struct ir_copy *copy)
+static void store_tma(struct emitter *e, const struct ir_copy *copy)
 {
     LLVMValueRef args[RANK_MOST + STORE_OPERANDS];
     args[0] = address(e, &copy->near);
@@ -170,8 +170,10 @@ void emit_copy(struct emitter *e, const struct ir_stmt *s)
 {
     static void (*const emit[][2])(struct emitter * e,
                                    const struct ir_copy *copy) = {
-        [TRANSPORT_tma] = {store_tile, load_tile},
-        [TRANSPORT_bulk] = {store_bulk, load_bulk}};
+#define TRANSPORT(name, shape, meaning) {store_##name, load_##name},
+#include "ir/transports.def"
+#undef TRANSPORT
+    };
     if (check_target(e, s))
         emit[s->u.copy.transport][s->u.copy.is_load](e, &s->u.copy);
 }

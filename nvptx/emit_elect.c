@@ -15,9 +15,8 @@
 #include "nvptx/emit.h"
 
 #include "ir/build.h"
+#include "ir/gpu.h"
 #include "ir/walk.h"
-
-enum { LANES = 32 };
 
 // A search for such branches.
 struct search {
@@ -44,7 +43,7 @@ static bool is_thread_by_warps(const struct ir_expr *x, enum ir_op op)
 {
     int64_t n;
     return x->op == op && is_thread(x->args[0]) &&
-           ir_int_value(x->args[1], &n) && n > 0 && n % LANES == 0;
+           ir_int_value(x->args[1], &n) && n > 0 && n % WARP_LANES == 0;
 }
 
 // Return whether a condition is that of the first lane of each warp.
@@ -53,7 +52,7 @@ static bool is_first_lane(const struct ir_expr *x)
     bool is_zero = x->op == OP_eq && ir_is_int_const(x->args[1], 0);
     bool is_below = x->op == OP_lt && ir_is_int_const(x->args[1], 1);
     return (is_zero || is_below) && is_thread_by_warps(x->args[0], OP_mod) &&
-           ir_is_int_const(x->args[0]->args[1], LANES);
+           ir_is_int_const(x->args[0]->args[1], WARP_LANES);
 }
 
 // Note whether the value of an expression may differ between lanes.
@@ -71,12 +70,6 @@ static void look(struct search *s, const struct ir_expr *x)
         look(s, x->args[i]);
 }
 
-// Look at an expression of a statement.
-static void see_expr(struct ir_expr **place, void *context)
-{
-    look(context, *place);
-}
-
 // Return whether a value is the same in all lanes.
 static bool is_same(struct search *s, const struct ir_expr *x)
 {
@@ -92,9 +85,8 @@ static void add_name(struct search *s, const struct ir_var *var)
 }
 
 // Look at a statement of a branch: what it declares is its own.
-static void see_stmt(struct ir_stmt *t, void *context)
+static void look_stmt(struct search *s, struct ir_stmt *t)
 {
-    struct search *s = context;
     switch (t->kind) {
     case STMT_for: add_name(s, t->u.loop.var); break;
     case STMT_let:
@@ -120,7 +112,8 @@ static void see_stmt(struct ir_stmt *t, void *context)
     case STMT_launch:
     case STMT_COUNT: s->may_differ = true; break;
     }
-    ir_stmt_exprs(t, see_expr, s);
+    ir_foreach_place(place, t)
+        look(s, *place);
 }
 
 // Look at all of a block: sets what the search has just looked at.
@@ -128,35 +121,33 @@ static void look_at(struct search *s, struct ir_block *b)
 {
     s->may_differ = false;
     s->tma = s->groups = 0;
-    ir_each_stmt(b, see_stmt, s);
+    ir_foreach_stmt(t, b)
+        look_stmt(s, t);
 }
 
-// Set *(bool *)context at a use of shared memory, but for arrivals at mbarriers.
-static void see_shared(struct ir_expr *x, void *context)
+// Return whether a branch uses shared memory, other than to arrive at mbarriers,
+// or TMA.
+static bool uses_shared(struct ir_stmt *branch)
 {
-    unsigned flags = ir_op_info(x->op)->flags;
-    bool arrives = flags & OP_SYNCHRONISES && x->op != OP_mbarrier_init;
-    if (flags & (OP_READS | OP_WRITES) && !arrives)
-        *(bool *)context |= x->u.buffer->space == SPACE_shared;
-}
-
-// Set *(bool *)context at a store to shared memory, or a TMA tile copy.
-static void see_shared_store(struct ir_stmt *t, void *context)
-{
-    *(bool *)context |=
-        t->kind == STMT_copy ||
-        (t->kind == STMT_store && t->u.store.buffer->space == SPACE_shared);
+    ir_foreach_stmt_from(t, branch)
+        if (t->kind == STMT_copy ||
+            (t->kind == STMT_store && t->u.store.buffer->space == SPACE_shared))
+            return true;
+    ir_foreach_expr_from(x, branch) {
+        unsigned flags = ir_op_info(x->op)->flags;
+        bool arrives = flags & OP_SYNCHRONISES && x->op != OP_mbarrier_init;
+        if (flags & (OP_READS | OP_WRITES) && !arrives &&
+            x->u.buffer->space == SPACE_shared)
+            return true;
+    }
+    return false;
 }
 
 // Note a branch that some lanes take: those found since all met, and those to
 // come until they do, may have to be for the same lane.
 static void note_apart(struct search *s, struct ir_stmt *t)
 {
-    bool found = false;
-    struct ir_block alone = {&t, 1, 1};
-    ir_each_expr_in(&alone, see_shared, &found);
-    ir_each_stmt(&alone, see_shared_store, &found);
-    if (!found)
+    if (!uses_shared(t))
         return;
     s->is_apart = true;
     s->branches.n = s->met;
@@ -238,7 +229,7 @@ void emit_elect_begin(struct emitter *e, struct ir_launch *launch)
     struct search s = none;
     e->elected = (struct map){.arena = e->arena};
     if (!nvptx_target_has(e->options->target, FEATURE_elect) ||
-        launch->block[0] % LANES)
+        launch->block[0] % WARP_LANES)
         return;
     s.ends_groups = true;
     visit(&s, &launch->body);

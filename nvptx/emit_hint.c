@@ -1,5 +1,5 @@
 // Accesses to global memory that hint to the L2 cache how long it is to keep
-// what they touch: inline instructions with a policy.
+// what they access: inline instructions with a policy.
 //
 //   evict_first C[ramp(i, 4)] = v   =>
 //     st.global.L2::cache_hint.v4.b32 [$4], {$0,$1,$2,$3}, $5;

@@ -5,6 +5,7 @@
 #include "ir/base/num.h"
 #include "ir/build.h"
 #include "ir/leave.h"
+#include "ir/marks.h"
 #include "ir/walk.h"
 
 #include <string.h>
@@ -17,52 +18,35 @@ enum {
     DEPTHS_MOST = 192,    // loops around each of them, and it, together
 };
 
-// Note whether a statement is a barrier.
-static void note_barrier(struct ir_stmt *s, void *context)
-{
-    bool *found = context;
-    *found |= s->kind == STMT_barrier;
-}
-
 // Return whether there is a barrier below a statement.
 static bool has_barrier(struct ir_stmt *s)
 {
-    bool found = false;
-    struct ir_block *blocks[IR_BLOCKS_MOST];
-    uint32_t n = ir_stmt_blocks(s, blocks);
-    for (uint32_t i = 0; i < n; i++)
-        ir_each_stmt(blocks[i], note_barrier, &found);
-    return found;
+    ir_foreach_stmt_from(t, s)
+        if (t->kind == STMT_barrier && t != s)
+            return true;
+    return false;
 }
 
-// Note whether threads do an operation at once.
-static void note_together(struct ir_expr *x, void *context)
+// Return whether the threads of a warp wait for one another at a statement, or
+// do something together.
+static bool is_together(const struct ir_stmt *s)
 {
-    *(bool *)context |= (ir_op_info(x->op)->flags & OP_TOGETHER) != 0;
-}
-
-// Note whether the threads of a warp wait for one another, or do something
-// together.
-static void note_warp(struct ir_stmt *s, void *context)
-{
-    bool is_together =
-        sync_threads(s->u.sync.kind) || (s->u.sync.kind >= SYNC_wgmma_fence &&
-                                         s->u.sync.kind <= SYNC_wgmma_wait);
-    *(bool *)context |=
-        s->kind == STMT_matrix || (s->kind == STMT_sync && is_together);
+    return s->kind == STMT_matrix ||
+           (s->kind == STMT_sync && sync_is_together(s->u.sync.kind));
 }
 
 // Return whether threads meet below a statement.
 static bool has_meeting(struct ir_stmt *s)
 {
-    bool found = has_barrier(s);
     struct ir_block *blocks[IR_BLOCKS_MOST];
     uint32_t n = ir_stmt_blocks(s, blocks);
-    for (uint32_t i = 0; i < n && !found; i++) {
-        ir_each_stmt(blocks[i], note_warp, &found);
-        ir_each_expr_in(blocks[i], note_together, &found);
-    }
-    return found;
+    ir_foreach_stmt_from(t, s)
+        if (t != s && (t->kind == STMT_barrier || is_together(t)))
+            return true;
+    for (uint32_t i = 0; i < n; i++)
+        if (ir_flags_in(blocks[i]) & OP_TOGETHER)
+            return true;
+    return false;
 }
 
 // Branch for a statement.  If a meeting of threads depends on it, an empty convergent
@@ -106,12 +90,6 @@ static int64_t iterations(const struct ir_for *loop)
     return n ? n : 1;
 }
 
-// Set *(bool *)context at a loop.
-static void note_loop(struct ir_stmt *s, void *context)
-{
-    *(bool *)context |= s->kind == STMT_for;
-}
-
 // Return how many statements a block has, at most UNROLLED_MOST, if LLVM
 // unrolls the loops in it.
 static int64_t unrolled_size(struct ir_block *block)
@@ -132,23 +110,12 @@ static int64_t unrolled_size(struct ir_block *block)
     return sum < UNROLLED_MOST ? sum : UNROLLED_MOST;
 }
 
-// Count in *(size_t *)context a loop that runs as often as a size says.
-static void count_open(struct ir_stmt *s, void *context)
-{
-    *(size_t *)context += s->kind == STMT_for && !count_of(&s->u.loop);
-}
-
 bool emit_is_open(struct ir_block *block)
 {
     size_t n = 0;
-    ir_each_stmt(block, count_open, &n);
+    ir_foreach_stmt(s, block)
+        n += s->kind == STMT_for && !count_of(&s->u.loop);
     return n > OPEN_MOST;
-}
-
-// Count in *(size_t *)context a loop.
-static void count_loop(struct ir_stmt *s, void *context)
-{
-    *(size_t *)context += s->kind == STMT_for;
 }
 
 // Return how deep the loops of a block are, together.
@@ -169,7 +136,8 @@ static size_t depths(struct ir_block *block, size_t depth)
 bool emit_is_crowded(struct ir_block *block)
 {
     size_t n = 0;
-    ir_each_stmt(block, count_loop, &n);
+    ir_foreach_stmt(s, block)
+        n += s->kind == STMT_for;
     return n > LOOPS_MOST || depths(block, 1) > DEPTHS_MOST;
 }
 
@@ -184,10 +152,8 @@ bool emit_is_long(struct ir_block *block)
 // many loops, for unrolling one takes it time for all of them.
 static bool stays(const struct emitter *e, struct ir_for *loop)
 {
-    bool is_left = e->is_crowded || (e->is_open && !count_of(loop));
-    if (e->is_long)
-        ir_each_stmt(&loop->body, note_loop, &is_left);
-    return is_left;
+    return e->is_crowded || (e->is_open && !count_of(loop)) ||
+           (e->is_long && ir_has(&loop->body, STMT_for));
 }
 
 // Return how LLVM is to unroll a loop, or NULL if it may choose.  A loop with
@@ -197,14 +163,11 @@ static LLVMMetadataRef unroll_option(struct emitter *e, struct ir_stmt *s)
     struct ir_for *loop = &s->u.loop;
     if (has_barrier(s))
         return loop_option(e, "llvm.loop.unroll.disable", 0);
-    for (size_t i = 0; i < loop->attrs.n; i++) {
-        const struct ir_attr *attr = &loop->attrs.at[i];
-        if (strcmp(attr->name, "unroll") == 0 && attr->value > 1)
-            return loop_option(e, "llvm.loop.unroll.count", attr->value);
-        if (strcmp(attr->name, "unroll") == 0 ||
-            strcmp(attr->name, "no_unroll") == 0)
-            return loop_option(e, "llvm.loop.unroll.disable", 0);
-    }
+    int64_t times = ir_attr_value(s, MARK_unroll);
+    if (times > 1)
+        return loop_option(e, "llvm.loop.unroll.count", times);
+    if (times || ir_attr_get(s, MARK_no_unroll))
+        return loop_option(e, "llvm.loop.unroll.disable", 0);
     if (stays(e, loop))
         return loop_option(e, "llvm.loop.unroll.disable", 0);
     if (axis_kind(loop->axis) == AXIS_UNROLL)

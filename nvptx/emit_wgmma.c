@@ -116,10 +116,9 @@ void emit_wgmma(struct emitter *e, const struct ir_stmt *s)
     assembly_store(e, &d, assembly_build(e, &a, true), 0);
 }
 
-// Note the arrays that instructions of warpgroups write.
-static void note_accumulator(struct ir_stmt *s, void *context)
+// Note the array that an instruction of warpgroups writes.
+static void note_accumulator(struct emitter *e, const struct ir_stmt *s)
 {
-    struct emitter *e = context;
     if (s->kind != STMT_matrix ||
         matrix_info(s->u.matrix.op).kind != MATRIX_WGMMA)
         return;
@@ -131,7 +130,8 @@ void emit_warpgroups_begin(struct emitter *e, struct ir_launch *launch)
 {
     enum { WARP_BITS = 5, ALL_LANES = -1, CLAMP_LAST = 31 };
     struct type word = type_scalar(TYPE_u32);
-    ir_each_stmt(&launch->body, note_accumulator, e);
+    ir_foreach_stmt(s, &launch->body)
+        note_accumulator(e, s);
     if (!e->accumulating.n || launch->block[1] * launch->block[2] > 1)
         return;
     LLVMValueRef x =

@@ -13,13 +13,6 @@
 
 enum { PART_LEAST = 600 }; // statements
 
-// Count a statement.
-static void count(struct ir_stmt *s, void *context)
-{
-    (void)s;
-    ++*(size_t *)context;
-}
-
 struct parts parts_of(struct arena *a, const struct ir_kernel *const *kernels,
                       size_t n, const struct nvptx_options *options)
 {
@@ -28,8 +21,8 @@ struct parts parts_of(struct arena *a, const struct ir_kernel *const *kernels,
     struct part now = {kernels, is_one ? n : 0};
     size_t size = 0;
     for (size_t i = 0; i < n && !is_one; i++) {
-        struct ir_block body = kernels[i]->body;
-        ir_each_stmt(&body, count, &size);
+        ir_foreach_stmt(s, &kernels[i]->body)
+            size++;
         now.n++;
         if (size < PART_LEAST)
             continue;

@@ -1,13 +1,14 @@
 // The runner: passes of passes.def, each followed by its checks.
 //
-// A checked run asks after every pass whether the kernel obeys its level, and
-// whether its text reads back as the same kernel; any run whether what the last
+// A checked run asks after every pass whether the kernel obeys its level,
+// whether its text reads back as the same kernel, and whether what the step
+// consumes is gone (steps.c); any run whether what the last
 // one leaves does.
 
 #include "ir/check.h"
 #include "ir/equal.h"
 #include "ir/text.h"
-#include "passes/pass.h"
+#include "passes/steps.h"
 
 #include <string.h>
 
@@ -27,12 +28,6 @@ static const struct pass_row rows[] = {
     {#name, KIND_##kind, LEVEL_##on, LEVEL_##leaves, doc, pass_##name},
 #include "passes/passes.def"
 #undef PASS
-};
-
-static const enum pass_name steps[] = {
-#define STEP(name) PASS_##name,
-#include "passes/passes.def"
-#undef STEP
 };
 
 const char *pass_text(enum pass_name pass)
@@ -118,6 +113,15 @@ static bool check_kernel(struct pass *p, enum pass_name pass, bool reads_back)
     return good;
 }
 
+// Return whether a step has left nothing of what it consumes.
+static bool check_left(struct pass *p, size_t at)
+{
+    size_t n;
+    const char *left = pass_left(p->arena, p->kernel, at);
+    return !left || fault(p, pass_steps(&n)[at].pass,
+                          arena_printf(p->arena, "it leaves %s", left));
+}
+
 void pass_print_after(const struct pass_options *options, const char *stage,
                       const struct ir_kernel *kernel)
 {
@@ -157,26 +161,30 @@ bool passes_run_one(struct pass *p, enum pass_name pass,
 }
 
 // Check what the last pass leaves, unless each was checked.
-static bool check_last(struct pass *p, const struct pass_options *options)
+static bool check_last(struct pass *p, enum pass_name last,
+                       const struct pass_options *options)
 {
     double began = phases_now();
     if (options->checked)
         return true;
-    bool good = check_kernel(p, steps[sizeof steps / sizeof *steps - 1], false);
+    bool good = check_kernel(p, last, false);
     phases_add(options->times, "lower/check", phases_now() - began);
     return good;
 }
 
 bool passes_run(struct pass *p, const struct pass_options *options)
 {
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        const struct pass_row *row = &rows[steps[i]];
+    size_t n;
+    const struct pass_step *steps = pass_steps(&n);
+    for (size_t i = 0; i < n; i++) {
+        const struct pass_row *row = &rows[steps[i].pass];
         if (row->kind == KIND_OPT && pass_is_listed(options->skip, row->name))
             continue;
-        if (!passes_run_one(p, steps[i], options))
+        if (!passes_run_one(p, steps[i].pass, options) ||
+            (options->checked && !check_left(p, i)))
             return false;
         if (options->stop_after && strcmp(options->stop_after, row->name) == 0)
             return true;
     }
-    return check_last(p, options);
+    return check_last(p, steps[n - 1].pass, options);
 }

@@ -134,10 +134,10 @@ struct ingot_artifact {
     const struct ingot_entry *entries; /* launched by their index */
 };
 
-/* How TMA (sm_90 and newer) sees one array, in boxes.  Dimensions
+/* How TMA (sm_90 and newer) sees one array, in tiles.  Dimensions
  * count from the innermost one. */
 struct ingot_tensor {
-    const char *name; /* "A: boxes of 128 x 64", for texts */
+    const char *name; /* "A: tiles of 128 x 64", for texts */
     uint32_t rank;    /* 1 to 5 */
     uint32_t element; /* bytes of one element: 1, 2, 4 or 8 */
     uint32_t swizzle; /* bytes of a swizzled row: 0, 32, 64 or 128 */

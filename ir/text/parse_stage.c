@@ -3,22 +3,23 @@
 #include "ir/text/parse_stmt.h"
 
 #include "ir/build.h"
+#include "ir/marks.h"
 #include "ir/text/parse_expr.h"
 
 #include <string.h>
 
-// Return whether an annotation has a word for its value.
-static bool has_word(const char *name)
+// Return whether a mark may have a word for its value.
+static bool has_word(enum ir_mark mark)
 {
-    return name && (strcmp(name, "tensorize") == 0 ||
-                    strcmp(name, "via") == 0 || strcmp(name, "order") == 0);
+    return mark != MARK_note && ir_mark_info(mark)->takes != MARK_TAKES_NUMBER;
 }
 
 bool parse_attr_value(struct parser *p, struct ir_attr *attr)
 {
+    attr->mark = ir_mark_named(attr->name);
     uint64_t is_negative = parse_take(p, "-");
     const struct token *t = parse_peek(p, 0);
-    if (t->kind == TOKEN_NAME && !is_negative && has_word(attr->name)) {
+    if (t->kind == TOKEN_NAME && !is_negative && has_word(attr->mark)) {
         attr->word = t->text;
         p->at++;
         return parse_expect(p, ")", "behind the word of an annotation");
@@ -100,7 +101,7 @@ bool parse_stage(struct parser *p, struct ir_block *out, size_t first)
         !(stage->predicate = parse_condition(p, "the predicate")))
         return false;
     while (parse_take(p, "@")) {
-        struct ir_attr attr = {parse_name(p, "an annotation"), 0, NULL};
+        struct ir_attr attr = {.name = parse_name(p, "an annotation")};
         if (!attr.name || !parse_expect(p, "(", "behind an annotation") ||
             !parse_attr_value(p, &attr))
             return false;

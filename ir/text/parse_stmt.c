@@ -26,12 +26,15 @@ static bool parse_loop_attr(struct parser *p, struct ir_for *loop)
     const char *name = parse_name(p, "an axis or an annotation");
     if (!name)
         return false;
+    if (strcmp(name, "ring") == 0 && parse_is(p, "(") &&
+        parse_peek(p, 1)->kind == TOKEN_NAME)
+        return parse_ring(p, loop);
     if (parse_take(p, ".")) {
         const char *dim = parse_name(p, "x, y or z");
         name = arena_printf(p->arena, "%s.%s", name, dim ? dim : "");
     }
     if (parse_take(p, "(")) {
-        struct ir_attr attr = {name, 0, NULL};
+        struct ir_attr attr = {.name = name};
         bool ok = parse_attr_value(p, &attr);
         vec_push(p->arena, &loop->attrs, attr);
         return ok;

@@ -5,6 +5,9 @@
 
 #include "ir/text/parse.h"
 
+// Parse a ring of a loop behind `ring`: `(slots 4, fill 40, use 232)`.
+bool parse_ring(struct parser *p, struct ir_for *loop);
+
 // Parse the value of an annotation behind its `(`.
 bool parse_attr_value(struct parser *p, struct ir_attr *attr);
 

@@ -42,6 +42,8 @@ void print_list(struct printer *p, struct ir_expr *const *x, uint32_t n,
                 bool are_decided);
 // Append what a kernel says of its data and results, each on a line.
 void print_terms(struct printer *p, const struct ir_kernel *k);
+// Append the ring of a loop.
+void print_ring(struct printer *p, struct ir_ring *ring);
 // Append `: type[shape] strides [..] align n`.
 void print_shape(struct printer *p, const struct ir_buffer *b);
 

@@ -2,7 +2,7 @@
 //
 //   {
 //       static const struct ingot_tensor tensor = {
-//           "A: boxes of [128, 64]", 2, 2, 128, {64, 128}};
+//           "A: tiles of [128, 64]", 2, 2, 128, {64, 128}};
 //       const int64_t sizes[] = {K, M}, strides[] = {1, K};
 //
 //       status = ingot_encode(module, stream, &tensor, A, sizes, strides,
@@ -37,7 +37,7 @@ static void write_tensor(struct writer *w, const struct ir_map *map)
     buf_text(w->out, "            static const struct ingot_tensor tensor = {\n"
                      "                \"");
     c_string(w->out, b->name);
-    buf_text(w->out, ": boxes of [");
+    buf_text(w->out, ": tiles of [");
     for (uint32_t i = 0; i < b->rank; i++)
         buf_printf(w->out, "%s%u", i ? ", " : "", map->box[i]);
     buf_printf(w->out, "]\", %u, %zu, %u,\n                {", b->rank,

@@ -124,12 +124,6 @@ static void see_expr(struct costing *c, struct ir_expr *x)
             x->u.buffer, x->args[0], x->type);
 }
 
-// Look for accesses in the expression at a place.
-static void see_place(struct ir_expr **place, void *context)
-{
-    see_expr(context, *place);
-}
-
 // Add the access of an instruction that moves matrices between registers and
 // shared memory: each lane names the place of a row of 16 bytes (also those
 // that the instructions for less than four matrices do not ask).  What other
@@ -185,19 +179,13 @@ static void enter_loop(struct costing *c, const struct ir_for *loop)
         assume(c, ir_binary(a, OP_lt, value, to), true);
 }
 
-// Count a part of an expression.
-static void see_part(struct ir_expr *x, void *context)
-{
-    (void)x;
-    ++*(size_t *)context;
-}
-
 // Learn what a `let` is, unless it is data, or grows with every `let` before.
 static void enter_let(struct costing *c, const struct ir_stmt *s)
 {
     size_t parts = 0;
     struct ir_expr *value = simple(c, s->u.let.value);
-    ir_each_expr(value, see_part, &parts);
+    ir_foreach_expr(x, value)
+        parts++;
     if (ir_is_stable(value) && !type_is_float(value->type) &&
         parts <= PARTS_MOST)
         map_set(&c->values, s->u.let.var, value);
@@ -247,7 +235,8 @@ static void see_stmt(struct costing *c, struct ir_stmt *s)
     if (s->kind == STMT_launch)
         enter_launch(c, s);
     else
-        ir_stmt_exprs(s, see_place, c);
+        ir_foreach_place(place, s)
+            see_expr(c, *place);
     c->copied = NULL;
     if (s->kind == STMT_store)
         add(c, ACCESS_write, s->span, s->u.store.buffer, s->u.store.index[0],

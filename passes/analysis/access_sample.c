@@ -108,21 +108,17 @@ static bool split(struct sampler *s, struct ir_expr *index)
     return true;
 }
 
-// Add the variables of an expression to those that are tried.
-static void see_var(struct ir_expr *x, void *context)
+// Add a variable to those that are tried.
+static void try_var(struct sampler *s, const struct ir_var *var)
 {
-    struct sampler *s = context;
-    if (x->op != OP_var)
-        return;
     for (size_t i = 0; i < s->choices.n; i++) {
-        if (s->choices.at[i].var == x->u.var)
+        if (s->choices.at[i].var == var)
             return;
     }
-    unsigned on = access_var_depends(s->place, x->u.var);
-    const struct access_counter *counter =
-        access_find_counter(s->place, x->u.var);
-    struct choice c = {x->u.var, on == ON_COUNTERS ? counter->most : 0,
-                       x->u.var->kind == VAR_param};
+    unsigned on = access_var_depends(s->place, var);
+    const struct access_counter *counter = access_find_counter(s->place, var);
+    struct choice c = {var, on == ON_COUNTERS ? counter->most : 0,
+                       var->kind == VAR_param};
     vec_push(s->arena, &s->choices, c);
 }
 
@@ -130,7 +126,9 @@ static void see_var(struct ir_expr *x, void *context)
 static void depend(struct sampler *s, struct ir_expr *x)
 {
     s->depends |= access_depends(s->place, x);
-    ir_each_expr(x, see_var, s);
+    ir_foreach_expr(e, x)
+        if (e->op == OP_var)
+            try_var(s, e->u.var);
 }
 
 // Keep the conditions that positions and counters decide.

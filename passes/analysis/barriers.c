@@ -13,6 +13,7 @@
 
 #include "ir/base/map.h"
 #include "ir/build.h"
+#include "ir/gpu.h"
 #include "ir/walk.h"
 #include "passes/pass.h"
 
@@ -24,8 +25,6 @@ enum likeness {
     SAME_IN_WARP,
     DIFFERENT
 };
-
-enum { WARP = 32, GROUP = 128 };
 
 // The search in one launch.
 struct divergence {
@@ -70,9 +69,10 @@ static enum likeness position(const struct divergence *d, enum axis axis,
     int64_t length = stride * block[dimension];
     bool is_last = length == threads_of(d->launch);
     int64_t alike = by > 0 ? stride * by : 1;
-    if (alike % GROUP == 0 && (is_last || length % GROUP == 0))
+    if (alike % GROUP_THREADS == 0 && (is_last || length % GROUP_THREADS == 0))
         return SAME_IN_GROUP;
-    bool is_whole = alike % WARP == 0 && (is_last || length % WARP == 0);
+    bool is_whole =
+        alike % WARP_LANES == 0 && (is_last || length % WARP_LANES == 0);
     return is_whole ? SAME_IN_WARP : DIFFERENT;
 }
 
@@ -100,8 +100,8 @@ static enum likeness quotient(const struct divergence *d,
     case OP_le:
     case OP_gt: return position(d, of->u.axis, by + 1);
     case OP_shr:
-        return by < WARP ? position(d, of->u.axis, (int64_t)1 << by)
-                         : SAME_IN_BLOCK;
+        return by < WARP_LANES ? position(d, of->u.axis, (int64_t)1 << by)
+                               : SAME_IN_BLOCK;
     }
     return DIFFERENT;
 }
@@ -186,12 +186,12 @@ static void see_meeting(struct divergence *d, const struct ir_stmt *s)
         d->control > (of_cluster ? SAME_IN_CLUSTER : SAME_IN_BLOCK))
         diag_error(d->p->diags, s->span, D_barrier_divergent,
                    of_cluster ? "cluster" : "block");
-    else if (threads &&
-             d->control > (threads == GROUP ? SAME_IN_GROUP : SAME_IN_WARP))
+    else if (threads && d->control > (threads == GROUP_THREADS ? SAME_IN_GROUP
+                                                               : SAME_IN_WARP))
         diag_error(d->p->diags, s->span, D_collective_divergent,
-                   threads == GROUP ? "warpgroup" : "warp",
+                   threads == GROUP_THREADS ? "warpgroup" : "warp",
                    sync_spelling(s->u.sync.kind));
-    else if (threads == GROUP && threads_of(d->launch) % GROUP)
+    else if (threads == GROUP_THREADS && threads_of(d->launch) % GROUP_THREADS)
         diag_error(d->p->diags, s->span, D_collective_lanes,
                    sync_spelling(s->u.sync.kind),
                    (long long)threads_of(d->launch));
@@ -209,7 +209,8 @@ static bool stays_inside(const struct ir_expr *x, int64_t lanes)
     int64_t by;
     if (x->op == OP_shuffle_up)
         return true;
-    if (x->n < 2 || !ir_int_value(x->args[1], &by) || by < 0 || by >= WARP)
+    if (x->n < 2 || !ir_int_value(x->args[1], &by) || by < 0 ||
+        by >= WARP_LANES)
         return false;
     if (x->op == OP_shuffle)
         return by < lanes;
@@ -220,11 +221,10 @@ static bool stays_inside(const struct ir_expr *x, int64_t lanes)
 }
 
 // Report an operation that threads of a warp cannot do at once here.
-static void see_together(struct ir_expr *x, void *context)
+static void see_together(struct divergence *d, struct ir_expr *x)
 {
-    struct divergence *d = context;
     const char *name = ir_op_info(x->op)->spelling;
-    int64_t lanes = threads_of(d->launch) % WARP;
+    int64_t lanes = threads_of(d->launch) % WARP_LANES;
     if (!(ir_op_info(x->op)->flags & OP_TOGETHER))
         return;
     if (d->control > SAME_IN_WARP) {
@@ -235,12 +235,6 @@ static void see_together(struct ir_expr *x, void *context)
                    (long long)threads_of(d->launch));
         d->failed = true;
     }
-}
-
-// Look at an expression of a statement.
-static void see_place(struct ir_expr **place, void *context)
-{
-    ir_each_expr(*place, see_together, context);
 }
 
 // Return how much alike the way through a loop or branch is.
@@ -278,7 +272,8 @@ static void walk(struct divergence *d, struct ir_block *block, bool report)
         struct divergence around = *d;
         if (report) {
             see_meeting(d, s);
-            ir_stmt_exprs(s, see_place, d);
+            ir_foreach_expr_of(x, s)
+                see_together(d, x);
         }
         enum likeness how = way(d, s);
         if (how > d->control) {

@@ -196,12 +196,6 @@ static void check_expr(struct bounds *b, struct ir_expr *x)
     }
 }
 
-// Judge the expression at a place.
-static void see_place(struct ir_expr **place, void *context)
-{
-    check_expr(context, *place);
-}
-
 // Report an array whose size in bytes does not fit in 64 bits.
 static void check_size(struct bounds *b, const struct ir_buffer *array)
 {
@@ -238,7 +232,8 @@ static void check_inside(struct bounds *b, struct ir_stmt *s,
 // Judge a statement.
 static void check_stmt(struct bounds *b, struct ir_stmt *s)
 {
-    ir_stmt_exprs(s, see_place, b);
+    ir_foreach_place(place, s)
+        check_expr(b, *place);
     if (s->kind == STMT_store) {
         struct access access = {s->u.store.buffer, s->u.store.n,
                                 s->u.store.index, s->span};

@@ -59,22 +59,6 @@ static struct ir_expr *folded_under(struct arena *a, struct facts *f,
     return folded;
 }
 
-// Set *(bool *)context at what may vary in a launch.
-static void see_varying(struct ir_expr *x, void *context)
-{
-    *(bool *)context |= (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES)) ||
-                        x->op == OP_index ||
-                        (x->op == OP_var && x->u.var->kind != VAR_param);
-}
-
-// Return whether an expression may vary in a launch.
-static bool varies(struct ir_expr *x)
-{
-    bool found = false;
-    ir_each_expr(x, see_varying, &found);
-    return found;
-}
-
 // Return the condition that `x` is a multiple of `n`.
 static struct ir_expr *is_multiple(struct arena *a, struct ir_expr *x,
                                    struct ir_expr *n)
@@ -89,7 +73,7 @@ static struct ir_expr *for_tiles(struct arena *a, struct facts *f,
                                  struct ir_expr *condition)
 {
     int64_t n = deciding(path, condition);
-    if (condition->op != OP_lt || n < 2 || varies(condition->args[1]))
+    if (condition->op != OP_lt || n < 2 || !ir_is_of_params(condition->args[1]))
         return NULL;
     struct ir_expr *multiple = is_multiple(a, condition->args[1], ir_int(a, n));
     struct ir_expr *rest = folded_under(a, f, multiple, condition);
@@ -112,21 +96,16 @@ static bool lower_over(struct arena *a, const struct ir_for *loop,
     return !form->failed;
 }
 
-// Set *(const struct ir_expr **)context at a quotient that is rounded up.
-static void see_quotient(struct ir_expr *x, void *context)
-{
-    int64_t by;
-    if (x->op == OP_ceildiv && ir_int_value(x->args[1], &by))
-        *(const struct ir_expr **)context = x;
-}
-
 // Return the condition that n is a multiple of c where that is what another one
 // comes to, ceildiv(n, c) * c <= n; else that one.
 static struct ir_expr *as_multiple(struct arena *a, struct facts *f,
                                    struct ir_expr *condition)
 {
     const struct ir_expr *quotient = NULL;
-    ir_each_expr(condition, see_quotient, &quotient);
+    int64_t by;
+    ir_foreach_expr(x, condition)
+        if (x->op == OP_ceildiv && ir_int_value(x->args[1], &by))
+            quotient = x;
     if (!quotient)
         return condition;
     struct ir_expr *multiple =
@@ -149,8 +128,9 @@ static struct ir_expr *for_all(struct arena *a, struct facts *f,
             !lower_over(a, &path->stmts[i]->u.loop, &form))
             return NULL;
     struct ir_expr *all = fold_condition(a, &form);
-    return varies(all) || !facts_is_total(f, all) ? NULL
-                                                  : as_multiple(a, f, all);
+    return !ir_is_of_params(all) || !facts_is_total(f, all)
+               ? NULL
+               : as_multiple(a, f, all);
 }
 
 // Append that the conditions which `x` joins leave out no part of what a nest

@@ -3,6 +3,7 @@
 #include "passes/analysis/copies.h"
 
 #include "ir/build.h"
+#include "ir/marks.h"
 #include "ir/walk.h"
 
 #include <math.h>
@@ -38,55 +39,36 @@ bool copies_can_be_async(const struct ir_stmt *store)
            (bytes == 4 || bytes == 8 || bytes == 16);
 }
 
-// Return the place of the mark among a stage's annotations; their number if it
-// has none.
-static size_t mark_of(const struct ir_stage *stage)
-{
-    size_t i = 0;
-    for (; i < stage->attrs.n; i++) {
-        const struct ir_attr *attr = &stage->attrs.at[i];
-        if (strcmp(attr->name, "via") == 0 && attr->word &&
-            strcmp(attr->word, "cp_async") == 0)
-            break;
-    }
-    return i;
-}
-
 bool copies_marked(const struct ir_stage *stage)
 {
-    return mark_of(stage) < stage->attrs.n;
+    const char *word = ir_attrs_word(&stage->attrs, MARK_via);
+    return word && strcmp(word, "cp_async") == 0;
 }
 
 void copies_unmark(struct ir_stage *stage)
 {
-    size_t i = mark_of(stage);
     struct ir_stmt *store =
         stage->body.n ? stage->body.at[stage->body.n - 1] : NULL;
-    if (i >= stage->attrs.n)
+    if (!copies_marked(stage))
         return;
     if (store && store->kind == STMT_store)
         store->u.store.copied = stage->via;
-    stage->attrs.at[i] = stage->attrs.at[--stage->attrs.n];
+    ir_attrs_remove(&stage->attrs, MARK_via);
 }
 
-// Set *(bool *)context to false at a stage that is no marked copy of 4 bytes or
-// more.
-static void see_stage(struct ir_stmt *s, void *context)
+// Return whether a stage is a marked copy of 4 bytes or more.
+static bool is_copy(const struct ir_stage *stage)
 {
-    if (s->kind != STMT_stage)
-        return;
-    const struct ir_block *body = &s->u.stage.body;
-    bool is_copy = copies_marked(&s->u.stage) && body->n == 1 &&
-                   body->at[0]->kind == STMT_store &&
-                   copies_source(body->at[0]) &&
-                   type_bytes(body->at[0]->u.store.value->type) >= 4;
-    *(bool *)context &= is_copy;
+    const struct ir_block *body = &stage->body;
+    return copies_marked(stage) && body->n == 1 &&
+           body->at[0]->kind == STMT_store && copies_source(body->at[0]) &&
+           type_bytes(body->at[0]->u.store.value->type) >= 4;
 }
 
 bool copies_only(struct ir_stmt *nest)
 {
-    bool only = true;
-    struct ir_block one = {.at = &nest, .n = 1};
-    ir_each_stmt(&one, see_stage, &only);
-    return only;
+    ir_foreach_stmt_from(s, nest)
+        if (s->kind == STMT_stage && !is_copy(&s->u.stage))
+            return false;
+    return true;
 }

@@ -111,6 +111,7 @@ static uint64_t hash_pair(const struct pair *p)
 {
     uint64_t h = ir_hash_mix(p->n, (uintptr_t)p->place.common);
     h = ir_hash_mix(h, (uintptr_t)p->place.back);
+    h = ir_hash_mix(h, p->place.together);
     for (uint32_t i = 0; i < p->n; i++) {
         h = ir_hash_mix(h, p->steps[i].from->hash);
         h = ir_hash_mix(h, p->steps[i].to->hash);
@@ -125,6 +126,7 @@ static bool same_distance(const struct pair *p, const struct pair *q)
     if (p->hash != q->hash || p->n != q->n ||
         p->place.common != q->place.common || p->place.back != q->place.back ||
         p->place.is_next != q->place.is_next ||
+        p->place.together != q->place.together ||
         p->place.within != q->place.within)
         return false;
     for (uint32_t i = 0; i < p->n; i++) {
@@ -185,9 +187,11 @@ static struct conflict_place place_of(const struct conflict_place *place)
 struct distance *distances_find(struct distances *d,
                                 const struct conflict_access *x,
                                 const struct conflict_access *y,
-                                const struct conflict_place *place)
+                                const struct conflict_place *place,
+                                uint32_t together)
 {
     struct pair pair = {.place = place_of(place), .n = x->buffer->rank};
+    pair.place.together = together;
     const struct index *from = indices_of(d, x), *to = indices_of(d, y);
     d->steps.n = 0;
     for (uint32_t i = 0; i < pair.n; i++) {
@@ -202,4 +206,35 @@ struct distance *distances_find(struct distances *d,
     while (p && !same_distance(p, &pair))
         p = p->next;
     return p ? &p->distance : add_pair(d, &pair);
+}
+
+// Return the innermost scope that says something of an access: the variables of
+// its indices say themselves which they are.
+static const struct conflict_scope *scope_of(const struct conflict_access *x)
+{
+    const struct conflict_scope *s = x->scope;
+    while (s && !s->from && !s->condition)
+        s = s->up;
+    return s;
+}
+
+const struct distance_answer *distances_answer(const struct distance *d,
+                                               const struct conflict_access *x,
+                                               const struct conflict_access *y)
+{
+    const struct conflict_scope *from = scope_of(x), *to = scope_of(y);
+    const struct distance_answer *a = d->answers;
+    while (a && (a->from != from || a->to != to))
+        a = a->next;
+    return a;
+}
+
+void distances_keep(struct distances *d, struct distance *distance,
+                    const struct conflict_access *x,
+                    const struct conflict_access *y, bool meets)
+{
+    struct distance_answer *a = arena_new(d->arena, struct distance_answer);
+    *a = (struct distance_answer){distance->answers, scope_of(x), scope_of(y),
+                                  meets};
+    distance->answers = a;
 }

@@ -1,5 +1,6 @@
-// What is known of two accesses from how far apart their elements are, whatever
-// conditions are around them.  Unrolled statements differ in numbers only:
+// What is known of two accesses from how far apart their elements are: whatever
+// conditions are around them, and under those of certain scopes.  Unrolled
+// statements differ in numbers only:
 //
 //   S[t * 8 + 1] = ...; ... S[t * 8 + 4]       S[t * 8 + 2] = ...; S[t * 8 + 5]
 //
@@ -12,21 +13,42 @@
 
 struct distances;
 
+// What was found for pairs of one distance whose accesses stand in two scopes.
+struct distance_answer {
+    struct distance_answer *next; // for other scopes
+    const struct conflict_scope *from, *to;
+    bool meets; // different threads may touch the same element
+};
+
 // What all pairs of one distance have in common.
 struct distance {
     uint64_t asked;   // how often
-    bool is_known;    // the rest is
+    bool is_known;    // the next one is
     bool never_meets; // different threads are always at different elements
+    struct distance_answer *answers;
 };
 
 // Return none so far.
 struct distances *distances_new(struct arena *a);
 
 // Return what belongs to the distance of two accesses at a place, to be read
-// and filled in; NULL if numbers are too large.
+// and filled in; NULL if numbers are too large.  So many threads next to each
+// other are no different ones.
 struct distance *distances_find(struct distances *d,
                                 const struct conflict_access *x,
                                 const struct conflict_access *y,
-                                const struct conflict_place *place);
+                                const struct conflict_place *place,
+                                uint32_t together);
+
+// Return what was found for two accesses of a distance in scopes like theirs,
+// or NULL.
+const struct distance_answer *distances_answer(const struct distance *d,
+                                               const struct conflict_access *x,
+                                               const struct conflict_access *y);
+
+// Keep what was found for two accesses of a distance.
+void distances_keep(struct distances *d, struct distance *distance,
+                    const struct conflict_access *x,
+                    const struct conflict_access *y, bool meets);
 
 #endif

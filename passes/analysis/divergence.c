@@ -33,32 +33,21 @@ void divergence_seed(struct divergence *d, const struct ir_var *var,
     d->any |= axes;
 }
 
-// What is asked about an expression.
-struct question {
-    const struct divergence *d;
-    axis_set axes;
-};
-
-// Look for what an expression depends on.
-static void see_source(struct ir_expr *x, void *context)
-{
-    struct question *q = context;
-    unsigned flags = ir_op_info(x->op)->flags;
-    if (x->op == OP_index)
-        q->axes |= q->d->of_index & 1u << x->u.axis;
-    if (x->op == OP_var)
-        q->axes |= axes_of(q->d, x->u.var);
-    if (flags & OP_READS)
-        q->axes |= axes_of(q->d, x->u.buffer);
-    if (flags & (OP_WRITES | OP_TOGETHER))
-        q->axes |= q->d->any;
-}
-
 axis_set divergence_of(const struct divergence *d, const struct ir_expr *x)
 {
-    struct question q = {.d = d};
-    ir_each_expr((struct ir_expr *)x, see_source, &q);
-    return q.axes;
+    axis_set axes = 0;
+    ir_foreach_expr(e, x) {
+        unsigned flags = ir_op_info(e->op)->flags;
+        if (e->op == OP_index)
+            axes |= d->of_index & 1u << e->u.axis;
+        if (e->op == OP_var)
+            axes |= axes_of(d, e->u.var);
+        if (flags & OP_READS)
+            axes |= axes_of(d, e->u.buffer);
+        if (flags & (OP_WRITES | OP_TOGETHER))
+            axes |= d->any;
+    }
+    return axes;
 }
 
 axis_set divergence_of_array(const struct divergence *d,

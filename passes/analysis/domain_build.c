@@ -57,32 +57,25 @@ static isl_pw_aff *number(struct domain *d, int64_t value)
         isl_aff_val_on_domain_space(isl_space_copy(d->space), v));
 }
 
-// What an expression is made of: the context of see_var.
-struct makings {
-    struct domain *domain;
-    bool changes; // not only of sizes, scalars of the caller, fixed loops
-};
-
-// Note a variable that may have several values in one point of a set.
-static void see_var(struct ir_expr *x, void *context)
+// Return whether an expression has but one value in a point of a set: it is
+// made of sizes, scalars of the caller and fixed loops.
+static bool is_fixed(const struct domain *d, const struct ir_expr *root)
 {
-    struct makings *m = context;
-    if (x->op != OP_var || x->u.var->kind == VAR_param)
-        return;
-    const struct domain_symbol *s = find_var(m->domain, x->u.var);
-    if (s && s->value)
-        ir_each_expr(s->value, see_var, m);
-    else
-        m->changes |= !s || !s->is_fixed;
+    ir_foreach_expr(x, root) {
+        if (x->op != OP_var || x->u.var->kind == VAR_param)
+            continue;
+        const struct domain_symbol *s = find_var(d, x->u.var);
+        if (!s || (s->value ? !is_fixed(d, s->value) : !s->is_fixed))
+            return false;
+    }
+    return true;
 }
 
 // Return the function of an expression that is not affine, but has the same
 // value wherever it is met: a symbol of its own.  NULL if it has not.
 static isl_pw_aff *opaque_value(struct domain *d, struct ir_expr *x)
 {
-    struct makings m = {d, !ir_is_stable(x)};
-    ir_each_expr(x, see_var, &m);
-    if (m.changes)
+    if (!ir_is_stable(x) || !is_fixed(d, x))
         return NULL;
     for (size_t i = 0; i < d->symbols.n; i++) {
         const struct domain_symbol *s = &d->symbols.at[i];

@@ -322,3 +322,26 @@ struct facts facts_at(const struct facts *f, struct facts_mark mark)
     r.states.cap = r.states.n;
     return r;
 }
+
+struct facts_inside facts_inside(struct facts *f, struct ir_stmt *s)
+{
+    struct facts_inside w = {.facts = f, .stmt = s, .outside = facts_mark(f)};
+    facts_enter(f, s);
+    w.around = facts_mark(f);
+    return w;
+}
+
+struct ir_block *facts_next_inside(struct facts_inside *w)
+{
+    struct ir_block *blocks[IR_BLOCKS_MOST];
+    uint32_t n = ir_stmt_blocks(w->stmt, blocks);
+    if (w->next > 0)
+        facts_leave(w->facts, w->around);
+    if (w->next < n) {
+        facts_enter_block(w->facts, w->stmt, w->next);
+        return blocks[w->next++];
+    }
+    if (w->stmt->kind != STMT_let)
+        facts_leave(w->facts, w->outside);
+    return NULL;
+}

@@ -78,6 +78,31 @@ void facts_enter_path(struct facts *f, const struct ir_path *path, uint32_t n);
 // has learnt of it: a branch's condition, or that it does not hold.
 void facts_enter_block(struct facts *f, const struct ir_stmt *s, uint32_t k);
 
+// The blocks inside of a statement, in each of which it is known what holds
+// there, and forgotten behind it; behind a `let` it is known what it is.
+//
+//   facts_foreach_inside(inner, f, s)
+//       walk(f, inner);
+//
+// The loop has to come to its end.
+struct facts_inside {
+    struct facts *facts;
+    struct ir_stmt *stmt;
+    struct facts_mark outside, around; // before it; before its next block
+    uint32_t next;
+};
+#define facts_foreach_inside(block, f, s)                                      \
+    for (struct facts_inside block##_inside = facts_inside(f, s),              \
+                             *block##_once = &block##_inside;                  \
+         block##_once; block##_once = NULL)                                    \
+        for (struct ir_block * block;                                          \
+             (block = facts_next_inside(&block##_inside)) != NULL;)
+
+// Enter a statement, and its next block; NULL, and the statement is left, if
+// there is none.
+struct facts_inside facts_inside(struct facts *f, struct ir_stmt *s);
+struct ir_block *facts_next_inside(struct facts_inside *w);
+
 // Learn that a condition holds, or that it does not.
 void facts_assume(struct facts *f, struct ir_expr *condition, bool holds);
 
@@ -103,6 +128,9 @@ bool facts_nonnegative(const struct facts *f, const struct affine *x);
 
 // Return whether x <= y can be proved.
 bool facts_at_most(const struct facts *f, struct ir_expr *x, struct ir_expr *y);
+
+// Return whether a loop is proved to have an iteration, asked from outside.
+bool facts_runs(const struct facts *f, const struct ir_for *loop);
 
 // Return whether x is proved to be a multiple of `of`.
 bool facts_multiple(const struct facts *f, const struct affine *x, int64_t of);

@@ -61,24 +61,41 @@ struct sum linear_add_unknown(struct linear *l)
     return linear_unknown(++l->n);
 }
 
-struct sum linear_plus(struct linear *l, struct sum x, int64_t factor,
+// Add factor * y to x.
+static void linear_add(struct linear *l, struct sum *x, int64_t factor,
                        const struct sum *y)
 {
     for (uint32_t i = 0; i <= l->n; i++) {
         int64_t product;
-        if (!num_mul(factor, y->k[i], &product) ||
-            !num_add(x.k[i], product, &x.k[i]))
+        if (y->k[i] && (!num_mul(factor, y->k[i], &product) ||
+                        !num_add(x->k[i], product, &x->k[i])))
             l->failed = true;
     }
+}
+
+struct sum linear_plus(struct linear *l, struct sum x, int64_t factor,
+                       const struct sum *y)
+{
+    linear_add(l, &x, factor, y);
     return x;
+}
+
+// Append a row: x - y + offset, which is at least 0, or 0.
+static void add_row(struct linear *l, const struct sum *x, const struct sum *y,
+                    int64_t offset, bool is_zero)
+{
+    const struct linear_row row = {*x, is_zero};
+    vec_push(l->arena, &l->rows, row);
+    struct sum *sum = &l->rows.at[l->rows.n - 1].sum;
+    if (!num_add(sum->k[0], offset, &sum->k[0]))
+        l->failed = true;
+    linear_add(l, sum, -1, y);
 }
 
 void linear_require(struct linear *l, const struct sum *x, const struct sum *y,
                     int64_t offset)
 {
-    struct sum base = linear_plus(l, linear_number(offset), 1, x);
-    struct linear_row row = {linear_plus(l, base, -1, y), false};
-    vec_push(l->arena, &l->rows, row);
+    add_row(l, x, y, offset, false);
 }
 
 void linear_require_less(struct linear *l, const struct sum *x,
@@ -93,8 +110,7 @@ void linear_require_less(struct linear *l, const struct sum *x,
 void linear_require_equal(struct linear *l, const struct sum *x,
                           const struct sum *y)
 {
-    struct linear_row row = {linear_plus(l, *x, -1, y), true};
-    vec_push(l->arena, &l->rows, row);
+    add_row(l, x, y, 0, true);
 }
 
 // Take the multiples of a number out of a sum; the constant that stays is at
@@ -103,10 +119,33 @@ void linear_require_equal(struct linear *l, const struct sum *x,
 static struct sum take_multiples(struct linear *l, struct sum *x, int64_t by)
 {
     struct sum whole = linear_number(x->k[0] / by - (x->k[0] % by < 0));
-    for (uint32_t i = 1; i <= l->n; i++)
-        whole.k[i] = x->k[i] % by ? 0 : x->k[i] / by;
-    *x = linear_plus(l, *x, -by, &whole);
+    bool has_some = whole.k[0] != 0;
+    for (uint32_t i = 1; i <= l->n; i++) {
+        if (x->k[i] == 0 || x->k[i] % by != 0)
+            continue;
+        whole.k[i] = x->k[i] / by;
+        has_some = true;
+    }
+    if (has_some)
+        linear_add(l, x, -by, &whole);
     return whole;
+}
+
+// Return whether two sums are equal.
+static bool same_sum(const struct linear *l, const struct sum *x,
+                     const struct sum *y)
+{
+    return memcmp(x->k, y->k, (1 + l->n) * sizeof *x->k) == 0;
+}
+
+// Return whether a sum is a number.
+static bool is_number(const struct linear *l, const struct sum *x)
+{
+    for (uint32_t i = 1; i <= l->n; i++) {
+        if (x->k[i])
+            return false;
+    }
+    return true;
 }
 
 // Return the unknown that a sum is but for the constant, 0 if it is none.
@@ -151,9 +190,9 @@ static struct sum add_quotient(struct linear *l, const struct sum *x,
     int64_t finest = 1;
     for (size_t i = 0; i < l->quotients.n; i++) {
         const struct linear_quotient *q = &l->quotients.at[i];
-        struct sum other = linear_unknown(q->unknown);
-        if (memcmp(&q->of, x, sizeof *x) != 0)
+        if (!same_sum(l, &q->of, x))
             continue;
+        struct sum other = linear_unknown(q->unknown);
         if (q->by % by == 0)
             require_rest(l, &new, q->by / by, &other);
         if (by % q->by == 0 && q->by > finest) {
@@ -170,23 +209,27 @@ static struct sum add_quotient(struct linear *l, const struct sum *x,
 struct sum linear_divide(struct linear *l, struct sum x, int64_t by)
 {
     int64_t product;
-    struct sum whole = take_multiples(l, &x, by), none = linear_number(x.k[0]);
-    const struct linear_quotient *inner = as_quotient(l, &x);
-    if (memcmp(&x, &none, sizeof x) == 0)
+    struct sum whole = take_multiples(l, &x, by);
+    if (is_number(l, &x))
         return whole;
+    const struct linear_quotient *inner = as_quotient(l, &x);
     if (inner && num_mul(by, inner->by, &product)) {
         struct sum number = linear_number(x.k[0]);
-        x = linear_plus(l, inner->of, inner->by, &number);
+        x = inner->of;
+        linear_add(l, &x, inner->by, &number);
         by = product;
     }
     for (size_t i = 0; i < l->quotients.n; i++) {
         const struct linear_quotient *q = &l->quotients.at[i];
+        if (q->by != by || !same_sum(l, &q->of, &x))
+            continue;
         struct sum same = linear_unknown(q->unknown);
-        if (q->by == by && memcmp(&q->of, &x, sizeof x) == 0)
-            return linear_plus(l, whole, 1, &same);
+        linear_add(l, &whole, 1, &same);
+        return whole;
     }
     struct sum new = add_quotient(l, &x, by);
-    return linear_plus(l, whole, 1, &new);
+    linear_add(l, &whole, 1, &new);
+    return whole;
 }
 
 // Return a matrix with an element set; small numbers go in without a detour.

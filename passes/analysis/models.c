@@ -16,8 +16,8 @@
 enum {
     LEAVES_MOST = 62,
     MODELS_MOST = 16,
-    POSITIONS = 6,        // axes of blocks and threads
-    MULTIPROCESSORS = 132 // any number would do
+    POSITIONS = 6, // axes of blocks and threads
+    SMS = 132      // any number would do
 };
 
 // How to go about a model: how far to go where a range is open, how far from
@@ -132,8 +132,7 @@ static bool eval(struct model *m, const struct ir_expr *x, int64_t *out)
         return eval(m, x->args[0], &first) &&
                eval(m, x->args[first ? 1 : 2], out);
     if (x->op == OP_resident)
-        return eval(m, x->args[0], &first) &&
-               num_mul(first, MULTIPROCESSORS, out);
+        return eval(m, x->args[0], &first) && num_mul(first, SMS, out);
     if (x->op == OP_var || x->op == OP_index) {
         const struct leaf *l = leaf_of(m, x);
         const struct ir_expr *value = l ? NULL : let_value(m, x);

@@ -25,18 +25,11 @@ static bool is_wide(const struct narrowing *n, const struct ir_expr *x)
     return type_is_index(x->type) && (r.lo < INT32_MIN || r.hi > INT32_MAX);
 }
 
-// Note a division of wide values.
-static void see_division(struct ir_expr *x, void *context)
+// Return whether an expression divides wide values.
+static bool divides_wide(struct narrowing *n, const struct ir_expr *x)
 {
-    struct narrowing *n = context;
-    if (x->op == OP_div || x->op == OP_mod || x->op == OP_ceildiv)
-        n->pays |= is_wide(n, x->args[0]) || is_wide(n, x->args[1]);
-}
-
-// Look for divisions in the expression at a place.
-static void see_place(struct ir_expr **place, void *context)
-{
-    ir_each_expr(*place, see_division, context);
+    return (x->op == OP_div || x->op == OP_mod || x->op == OP_ceildiv) &&
+           (is_wide(n, x->args[0]) || is_wide(n, x->args[1]));
 }
 
 // Return how many tiles the nest of a loop over blocks has.
@@ -51,11 +44,8 @@ static struct ir_expr *tiles_around(struct narrowing *n,
 // over blocks or threads is computed by the caller.
 static void see_block(struct narrowing *n, struct ir_block *block)
 {
-    struct facts_mark here = facts_mark(&n->facts);
     for (size_t i = 0; i < block->n && !n->pays; i++) {
-        struct ir_block *inside[IR_BLOCKS_MOST];
         struct ir_stmt *s = block->at[i];
-        struct facts_mark before = facts_mark(&n->facts);
         bool is_loop = s->kind == STMT_for;
         enum axis_kind kind = is_loop ? axis_kind(s->u.loop.axis) : AXIS_SERIAL;
         bool is_bound = kind == AXIS_BLOCK || kind == AXIS_THREAD;
@@ -64,32 +54,29 @@ static void see_block(struct narrowing *n, struct ir_block *block)
         if (tiles_are_walked(s))
             n->pays |= is_wide(n, tiles_around(n, s));
         if (!is_bound)
-            ir_stmt_exprs(s, see_place, n);
-        facts_enter(&n->facts, s);
-        uint32_t blocks = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < blocks; k++)
-            see_block(n, inside[k]);
-        if (s->kind != STMT_let)
-            facts_leave(&n->facts, before);
+            ir_foreach_expr_of(x, s)
+                n->pays |= divides_wide(n, x);
+        facts_foreach_inside(inner, &n->facts, s)
+            see_block(n, inner);
     }
-    facts_leave(&n->facts, here);
 }
 
-// Set *(bool *)context to false at anything but sizes.
-static void see_size(struct ir_expr *x, void *context)
+// Return whether an expression has no variables but sizes.
+static bool is_of_sizes(const struct ir_expr *root)
 {
-    *(bool *)context &= x->op != OP_var || x->u.var->kind == VAR_param;
+    ir_foreach_expr(x, root)
+        if (x->op == OP_var && x->u.var->kind != VAR_param)
+            return false;
+    return ir_is_stable(root);
 }
 
 // Guard a size, unless it follows from the guards before or varies.
 static void limit(struct narrowing *n, struct ir_expr *x)
 {
-    bool of_sizes = ir_is_stable(x);
-    ir_each_expr(x, see_size, &of_sizes);
     struct ir_expr *size = ir_cast(n->p->arena, type_scalar(TYPE_int), x);
     struct ir_expr *guard =
         ir_binary(n->p->arena, OP_le, size, ir_int(n->p->arena, size_most));
-    if (!of_sizes || facts_decide(&n->limits, guard) == TRUTH_TRUE)
+    if (!is_of_sizes(x) || facts_decide(&n->limits, guard) == TRUTH_TRUE)
         return;
     facts_assume(&n->limits, guard, true);
     vec_push(n->p->arena, &n->p->kernel->guard, guard);
@@ -108,9 +95,8 @@ static void limit_array(struct narrowing *n, const struct ir_buffer *b)
 }
 
 // Guard the extent of a loop, or the elements of an array.
-static void see_stmt(struct ir_stmt *s, void *context)
+static void limit_stmt(struct narrowing *n, struct ir_stmt *s)
 {
-    struct narrowing *n = context;
     if (s->kind == STMT_for)
         limit(n, ir_for_extent(n->p->arena, &s->u.loop));
     else if (s->kind == STMT_alloc)
@@ -132,7 +118,8 @@ static void limit_all(struct narrowing *n)
         if (k->params.at[i].buffer)
             limit_array(n, k->params.at[i].buffer);
     }
-    ir_each_stmt(&k->body, see_stmt, n);
+    ir_foreach_stmt(s, &k->body)
+        limit_stmt(n, s);
 }
 
 bool analysis_narrow(struct pass *p)

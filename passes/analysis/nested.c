@@ -29,9 +29,8 @@ static void refuse(struct search *w, const char *before, const char *name,
 }
 
 // Look at a node of an expression of the inner loop.
-static void see_node(struct ir_expr *x, void *context)
+static void see_node(struct search *w, const struct ir_expr *x)
 {
-    struct search *w = context;
     unsigned flags = ir_op_info(x->op)->flags;
     const char *outer = w->outer->u.loop.var->name;
     if (flags & OP_SYNCHRONISES)
@@ -51,12 +50,6 @@ static void see_node(struct ir_expr *x, void *context)
         refuse(w, "it reads", x->u.buffer->name, " before it writes it");
 }
 
-// Look at an expression of the inner loop.
-static void see_expr(struct ir_expr **place, void *context)
-{
-    ir_each_expr(*place, see_node, context);
-}
-
 // Look at a store of the inner loop.
 static void see_store(struct search *w, const struct ir_buffer *b)
 {
@@ -73,11 +66,11 @@ static void see_store(struct search *w, const struct ir_buffer *b)
 }
 
 // Look at a statement of the inner loop, before those that it contains.
-static void see_stmt(struct ir_stmt *s, void *context)
+static void see_stmt(struct search *w, struct ir_stmt *s)
 {
-    struct search *w = context;
     w->stmt = s;
-    ir_stmt_exprs(s, see_expr, w);
+    ir_foreach_expr_of(x, s)
+        see_node(w, x);
     if (s->kind == STMT_store)
         see_store(w, s->u.store.buffer);
     else if (s->kind == STMT_copy && s->u.copy.is_load)
@@ -117,6 +110,7 @@ struct nested_fault nested_check(struct arena *a, struct ir_stmt *outer,
     divergence_seed(&w.of_outer, outer->u.loop.var, 1);
     divergence_find(&w.of_outer, &outer->u.loop.body);
     see_way(&w, inner);
-    ir_each_stmt(&body, see_stmt, &w);
+    ir_foreach_stmt(s, &body)
+        see_stmt(&w, s);
     return w.fault;
 }

@@ -14,11 +14,13 @@ bool pingpong_number(int64_t n)
     return n >= GROUPS_LEAST && n <= GROUPS_MOST;
 }
 
-// Note whether the value of an expression may be another one in another tile.
-static void see_varying(struct ir_expr *x, void *context)
+// Return whether the value of an expression may be another one in another tile.
+static bool varies(const struct ir_expr *x)
 {
-    *(bool *)context |= (ir_op_info(x->op)->flags & OP_READS) ||
-                        (x->op == OP_var && x->u.var->kind != VAR_param);
+    ir_foreach_expr(e, x)
+        if (e->op == OP_var && e->u.var->kind != VAR_param)
+            return true;
+    return ir_flags(x) & OP_READS;
 }
 
 // Return whether the ring is used equally often in all tiles: loops from the
@@ -26,15 +28,15 @@ static void see_varying(struct ir_expr *x, void *context)
 static bool is_regular(struct arena *a, const struct ir_path *path,
                        const struct ir_stmt *tiles)
 {
-    bool varies = false;
     for (uint32_t i = 0; i < path->n; i++) {
         const struct ir_for *loop = &path->stmts[i]->u.loop;
         if (path->stmts[i]->kind != STMT_for)
             return false;
-        if (path->stmts[i] != tiles && axis_kind(loop->axis) != AXIS_THREAD)
-            ir_each_expr(ir_for_extent(a, loop), see_varying, &varies);
+        if (path->stmts[i] != tiles && axis_kind(loop->axis) != AXIS_THREAD &&
+            varies(ir_for_extent(a, loop)))
+            return false;
     }
-    return !varies;
+    return true;
 }
 
 // Return whether loops from the group down to that of the ring, but for the one
@@ -55,34 +57,27 @@ static bool parts_threads(struct arena *a, const struct ir_path *path,
     return false;
 }
 
-// Set *(bool *)context at a TMA load into shared memory.
-static void see_load(struct ir_stmt *s, void *context)
+// Return whether TMA loads something into shared memory in a statement.
+static bool has_load(const struct ir_stmt *s)
 {
     struct tma_copy copy;
-    *(bool *)context |= s->kind == STMT_stage && tma_copy_marked(&s->u.stage) &&
-                        !tma_copy_find(&s->u.stage, &copy) && copy.is_load;
+    ir_foreach_stmt_from(t, s)
+        if (t->kind == STMT_stage && tma_copy_marked(&t->u.stage) &&
+            !tma_copy_find(&t->u.stage, &copy) && copy.is_load)
+            return true;
+    return false;
 }
 
 // Return whether there are TMA loads outside of the ring's loop.
 static bool loads_beside(const struct ir_path *path)
 {
-    bool found = false;
-    for (uint32_t i = 0; i < path->n; i++) {
-        for (size_t k = 0; k < path->blocks[i]->n; k++) {
-            struct ir_block one = {.at = &path->blocks[i]->at[k], .n = 1};
-            if (one.at[0] != path->stmts[i])
-                ir_each_stmt(&one, see_load, &found);
-        }
-    }
-    return found;
+    for (uint32_t i = 0; i < path->n; i++)
+        for (size_t k = 0; k < path->blocks[i]->n; k++)
+            if (path->blocks[i]->at[k] != path->stmts[i] &&
+                has_load(path->blocks[i]->at[k]))
+                return true;
+    return false;
 }
-
-// A look at the arrays of a kernel: the context of see_array.
-struct arrays {
-    struct ir_stmt *group;
-    struct ir_path path;  // down to it
-    bool are_used_beside; // those that it writes
-};
 
 // Return whether a statement beside the path uses an array.
 static bool is_used_beside(const struct ir_path *path,
@@ -98,13 +93,19 @@ static bool is_used_beside(const struct ir_path *path,
     return false;
 }
 
-// Note whether an array in shared memory that the group writes is used beside it.
-static void see_array(struct ir_stmt *s, void *context)
+// Return whether an array in shared memory that the group writes is used beside
+// it.
+static bool writes_beside(struct arena *a, struct ir_kernel *kernel,
+                          struct ir_stmt *group)
 {
-    struct arrays *x = context;
-    if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_shared &&
-        ir_block_writes(&x->group->u.loop.body, s->u.buffer))
-        x->are_used_beside |= is_used_beside(&x->path, s);
+    struct ir_path path;
+    ir_find(a, &kernel->body, group, &path);
+    ir_foreach_stmt(s, &kernel->body)
+        if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_shared &&
+            ir_block_writes(&group->u.loop.body, s->u.buffer) &&
+            is_used_beside(&path, s))
+            return true;
+    return false;
 }
 
 const char *pingpong_fault(struct arena *a, struct ir_kernel *kernel,
@@ -112,7 +113,6 @@ const char *pingpong_fault(struct arena *a, struct ir_kernel *kernel,
                            struct ir_stmt *loop)
 {
     struct ir_path path;
-    struct arrays arrays = {.group = group};
     if (!ir_is_int_const(ir_for_extent(a, &group->u.loop), 1))
         return "several warpgroups share a tile";
     ir_find(a, &group->u.loop.body, loop, &path);
@@ -122,9 +122,7 @@ const char *pingpong_fault(struct arena *a, struct ir_kernel *kernel,
         return "a loop stands around those over the threads of a warpgroup";
     if (loads_beside(&path))
         return "TMA loads something outside of the ring";
-    ir_find(a, &kernel->body, group, &arrays.path);
-    ir_each_stmt(&kernel->body, see_array, &arrays);
-    return arrays.are_used_beside
+    return writes_beside(a, kernel, group)
                ? "what a warpgroup writes in shared memory is used beside it"
                : NULL;
 }

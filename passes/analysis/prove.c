@@ -50,27 +50,15 @@ static bool all_nonnegative(const struct facts *f, const struct affine_term *t)
     return true;
 }
 
-// The place of the newest variable in an expression.
-struct newest {
-    const struct facts *facts;
-    size_t rank; // of the newest variable so far
-};
-
-// Raise the rank to that of a variable.
-static void see_variable(struct ir_expr *x, void *context)
+// Return the rank of a variable or an index; 0 if it has none.
+static size_t var_rank(const struct facts *f, const struct ir_expr *x)
 {
-    struct newest *n = context;
-    if (x->op == OP_index && n->rank < 1)
-        n->rank = 1;
-    if (x->op != OP_var)
-        return;
-    for (size_t i = 0; i < n->facts->vars.n; i++) {
-        if (n->facts->vars.at[i].var == x->u.var) {
-            if (n->rank < i + 1)
-                n->rank = i + 1;
-            return;
-        }
-    }
+    if (x->op == OP_index)
+        return 1;
+    for (size_t i = 0; x->op == OP_var && i < f->vars.n; i++)
+        if (f->vars.at[i].var == x->u.var)
+            return i + 1;
+    return 0;
 }
 
 // Return how late a term should be kept: terms of newer variables go first,
@@ -79,9 +67,12 @@ static size_t term_rank(const struct facts *f, const struct affine_term *t)
 {
     size_t best = 0;
     for (uint32_t i = 0; i < t->n; i++) {
-        struct newest n = {.facts = f};
-        ir_each_expr(t->atoms[i], see_variable, &n);
-        size_t rank = n.rank * 2 + (t->atoms[i]->n > 0) + 1;
+        size_t newest = 0;
+        ir_foreach_expr(x, t->atoms[i]) {
+            size_t own = var_rank(f, x);
+            newest = newest < own ? own : newest;
+        }
+        size_t rank = newest * 2 + (t->atoms[i]->n > 0) + 1;
         if (best < rank)
             best = rank;
     }
@@ -328,6 +319,12 @@ bool facts_at_most(const struct facts *f, struct ir_expr *x, struct ir_expr *y)
     struct affine low = affine_of(f->arena, x), rest = affine_of(f->arena, y);
     rest = affine_add(f->arena, &rest, -1, &low);
     return !rest.failed && facts_nonnegative(f, &rest);
+}
+
+bool facts_runs(const struct facts *f, const struct ir_for *loop)
+{
+    struct ir_expr *some = ir_binary(f->arena, OP_lt, loop->from, loop->to);
+    return facts_decide(f, some) == TRUTH_TRUE;
 }
 
 // Decide a comparison of integers by their ranges.

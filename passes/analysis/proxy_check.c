@@ -11,64 +11,44 @@
 #include "ir/walk.h"
 #include "passes/pass.h"
 
-// The search in one launch.
-struct search {
-    struct pass *p;
-    struct ir_launch *launch;
-    bool failed;
-};
-
-// Where an array is written by a thread.
-struct writing {
-    const struct ir_buffer *array;
-    struct span span; // of the first place; none: nowhere
-};
-
-// Note a store.
-static void see_store(struct ir_stmt *s, void *context)
+// Return where threads of a launch write an array first; none: nowhere.
+static struct span written_at(const struct ir_launch *launch,
+                              const struct ir_buffer *array)
 {
-    struct writing *w = context;
-    if (!w->span.source && s->kind == STMT_store &&
-        s->u.store.buffer == w->array)
-        w->span = s->span;
+    ir_foreach_stmt(s, &launch->body)
+        if (s->kind == STMT_store && s->u.store.buffer == array)
+            return s->span;
+    ir_foreach_expr_in(x, &launch->body)
+        if (ir_op_info(x->op)->flags & OP_WRITES && x->u.buffer == array)
+            return x->span;
+    return (struct span){0};
 }
 
-// Note an atomic.
-static void see_atomic(struct ir_expr *x, void *context)
+// Report the first load by TMA from what threads of the launch write.
+static bool check_launch(struct pass *p, const struct ir_launch *launch)
 {
-    struct writing *w = context;
-    if (!w->span.source && ir_op_info(x->op)->flags & OP_WRITES &&
-        x->u.buffer == w->array)
-        w->span = x->span;
-}
-
-// Report a load by TMA from what threads of the launch write.
-static void see_load(struct ir_stmt *s, void *context)
-{
-    struct search *search = context;
-    if (s->kind != STMT_copy || !s->u.copy.is_load || search->failed)
-        return;
-    struct writing w = {.array = ir_copy_source(&s->u.copy)};
-    ir_each_stmt(&search->launch->body, see_store, &w);
-    ir_each_expr_in(&search->launch->body, see_atomic, &w);
-    if (!w.span.source)
-        return;
-    search->failed = true;
-    diag_error(search->p->diags, s->span, D_proxies_meet, w.array->name);
-    diag_note(search->p->diags, w.span, "written here");
-    diag_help(search->p->diags, "keep the two in nests of their own on top of "
-                                "the kernel, which become launches");
+    ir_foreach_stmt(s, &launch->body) {
+        if (s->kind != STMT_copy || !s->u.copy.is_load)
+            continue;
+        const struct ir_buffer *array = ir_copy_source(&s->u.copy);
+        struct span at = written_at(launch, array);
+        if (!at.source)
+            continue;
+        diag_error(p->diags, s->span, D_proxies_meet, array->name);
+        diag_note(p->diags, at, "written here");
+        diag_help(p->diags, "keep the two in nests of their own on top of the "
+                            "kernel, which become launches");
+        return false;
+    }
+    return true;
 }
 
 enum pass_result pass_proxy_check(struct pass *p)
 {
-    struct search search = {.p = p};
     struct ir_block *body = &p->kernel->body;
-    for (size_t i = 0; i < body->n; i++) {
-        if (body->at[i]->kind != STMT_launch)
-            continue;
-        search.launch = &body->at[i]->u.launch;
-        ir_each_stmt(&search.launch->body, see_load, &search);
-    }
-    return search.failed ? PASS_FAILED : PASS_SAME;
+    for (size_t i = 0; i < body->n; i++)
+        if (body->at[i]->kind == STMT_launch &&
+            !check_launch(p, &body->at[i]->u.launch))
+            return PASS_FAILED;
+    return PASS_SAME;
 }

@@ -24,29 +24,24 @@ bool reducer_loads_own(const struct ir_stmt *store, const struct ir_expr *x)
            same_index(x->n, x->args, store->u.store.index);
 }
 
-// The arrays of a reduction: the context of see_array.
-struct arrays {
-    const struct reducer *reducer;
-    bool found;
-};
-
-// Note an access to one of the arrays.
-static void see_array(struct ir_expr *x, void *context)
+// Return whether an expression uses one of the arrays of a reduction.
+static bool uses_arrays(const struct reducer *r, const struct ir_expr *root)
 {
-    struct arrays *s = context;
-    if (!(ir_op_info(x->op)->flags & (OP_READS | OP_WRITES)))
-        return;
-    for (size_t i = 0; i < s->reducer->n; i++)
-        s->found |= x->u.buffer == s->reducer->values[i].store->u.store.buffer;
+    ir_foreach_expr(x, root) {
+        if (!(ir_op_info(x->op)->flags & (OP_READS | OP_WRITES)))
+            continue;
+        for (size_t i = 0; i < r->n; i++)
+            if (x->u.buffer == r->values[i].store->u.store.buffer)
+                return true;
+    }
+    return false;
 }
 
 // Return whether an expression can be combined with a partial result: it is
 // free of effects and does not depend on the result.
 static bool is_operand(const struct reducer *r, struct ir_expr *x)
 {
-    struct arrays s = {r, false};
-    ir_each_expr(x, see_array, &s);
-    return !s.found && ir_is_pure(x, false);
+    return !uses_arrays(r, x) && ir_is_pure(x, false);
 }
 
 // Return whether starting from a constant once or once in each part is the
@@ -133,18 +128,15 @@ static bool find_operation(struct reducer *r)
            is_operand(r, x->args[v->operand]);
 }
 
-// A search for the store of an array: the context of see_store_to.
-struct store_search {
-    const struct ir_buffer *buffer;
-    const struct ir_stmt *found;
-};
-
-// Note a store to the array.
-static void see_store_to(struct ir_stmt *s, void *context)
+// Return the last store to an array in a block; NULL if there is none.
+static const struct ir_stmt *last_store(const struct ir_block *block,
+                                        const struct ir_buffer *array)
 {
-    struct store_search *t = context;
-    if (s->kind == STMT_store && s->u.store.buffer == t->buffer)
-        t->found = s;
+    const struct ir_stmt *last = NULL;
+    ir_foreach_stmt(s, block)
+        if (s->kind == STMT_store && s->u.store.buffer == array)
+            last = s;
+    return last;
 }
 
 // Take the names of both sides of the next value, statements `at` and
@@ -157,52 +149,51 @@ static bool take_names(struct reducer *r, size_t at)
         body->at[at]->u.let.value->op != OP_load)
         return false;
     const struct ir_expr *own = body->at[at]->u.let.value;
-    struct store_search t = {own->u.buffer, NULL};
     struct ir_block rest = {body->at + at + 2, body->n - at - 2, 0};
-    ir_each_stmt(&rest, see_store_to, &t);
-    if (!t.found || !add_value(r, t.found))
+    const struct ir_stmt *store = last_store(&rest, own->u.buffer);
+    if (!store || !add_value(r, store))
         return false;
     r->values[r->n - 1].operand = at + 1;
-    return reducer_loads_own(t.found, own);
+    return reducer_loads_own(store, own);
 }
 
-// What combines two partial results: the context of see_combining.
-struct combining {
-    const struct reducer *reducer;
-    bool fails;
-};
-
-// Note what a function of two partial results may not depend on: which
-// iteration it is, the arrays, what changes.
-static void see_combining(struct ir_expr *x, void *context)
+// Return whether a function of two partial results may depend on a variable: it
+// does not change, and does not say which iteration it is.
+static bool may_depend(const struct reducer *r, const struct ir_var *var)
 {
-    struct combining *c = context;
-    const struct reducer *r = c->reducer;
-    struct arrays a = {r, false};
-    see_array(x, &a);
-    c->fails |=
-        a.found || (ir_op_info(x->op)->flags & (OP_WRITES | OP_TOGETHER));
-    if (x->op != OP_var)
-        return;
-    enum var_kind kind = x->u.var->kind;
-    c->fails |= kind == VAR_loop || kind == VAR_mutable;
     for (size_t i = 0; i < r->stage->iters.n; i++)
-        c->fails |= r->stage->iters.at[i].is_reduce &&
-                    r->stage->iters.at[i].var == x->u.var;
+        if (r->stage->iters.at[i].is_reduce && r->stage->iters.at[i].var == var)
+            return false;
+    return var->kind != VAR_loop && var->kind != VAR_mutable;
 }
 
-// Note a statement that does something else than to combine.
-static void see_other(struct ir_stmt *s, void *context)
+// Return whether a statement combines: it stores to one of the elements, or
+// prepares that.
+static bool combines(const struct reducer *r, const struct ir_stmt *s)
 {
-    struct combining *c = context;
-    bool stores = false;
-    for (size_t i = 0; i < c->reducer->n && s->kind == STMT_store; i++) {
-        const struct ir_stmt *own = c->reducer->values[i].store;
-        stores |=
-            s->u.store.buffer == own->u.store.buffer &&
-            same_index(s->u.store.n, s->u.store.index, own->u.store.index);
+    for (size_t i = 0; i < r->n && s->kind == STMT_store; i++) {
+        const struct ir_stmt *own = r->values[i].store;
+        if (s->u.store.buffer == own->u.store.buffer &&
+            same_index(s->u.store.n, s->u.store.index, own->u.store.index))
+            return true;
     }
-    c->fails |= !stores && s->kind != STMT_let && s->kind != STMT_if;
+    return s->kind == STMT_let || s->kind == STMT_if;
+}
+
+// Return whether a block is a function of two partial results.
+static bool is_combining(const struct reducer *r, const struct ir_block *block)
+{
+    ir_foreach_stmt(s, block) {
+        if (!combines(r, s))
+            return false;
+        ir_foreach_place(place, s)
+            if (uses_arrays(r, *place))
+                return false;
+        ir_foreach_expr_of(x, s)
+            if (x->op == OP_var && !may_depend(r, x->u.var))
+                return false;
+    }
+    return !(ir_flags_in(block) & (OP_WRITES | OP_TOGETHER));
 }
 
 // Find the names of both sides, one pair for each value, and a function of
@@ -219,11 +210,8 @@ static bool find_declared(struct reducer *r)
         if (!is_operand(r, r->block->at[r->values[i].operand]->u.let.value))
             return false;
     }
-    struct combining c = {r, false};
     struct ir_block rest = {r->block->at + names, r->block->n - names, 0};
-    ir_each_stmt(&rest, see_other, &c);
-    ir_each_expr_in(&rest, see_combining, &c);
-    return !c.fails;
+    return is_combining(r, &rest);
 }
 
 struct ir_expr *reducer_position(struct ir_expr *x)
@@ -278,21 +266,15 @@ static bool find_position(struct pass *p, struct reducer *r)
     return ir_expr_equal(best, cond->args[1]);
 }
 
-// The arrays that a block stores to: the context of see_stored.
-struct stored {
-    const struct ir_expr *condition;
-    bool found;
-};
-
-// Note a load of a stored array in the condition.
-static void see_stored(struct ir_stmt *s, void *context)
+// Return whether a branch stores to an array that its condition uses.
+static bool stores_condition(const struct ir_stmt *branch)
 {
-    struct stored *t = context;
-    struct reducer one = {.n = 1, .values = {{.store = s}}};
-    struct arrays a = {&one, false};
-    if (s->kind == STMT_store)
-        ir_each_expr((struct ir_expr *)t->condition, see_array, &a);
-    t->found |= a.found;
+    ir_foreach_stmt(s, &branch->u.branch.then) {
+        const struct reducer one = {.n = 1, .values = {{.store = s}}};
+        if (s->kind == STMT_store && uses_arrays(&one, branch->u.branch.cond))
+            return true;
+    }
+    return false;
 }
 
 // Return the block that combines: the body, or what it does under a condition
@@ -303,9 +285,7 @@ static const struct ir_block *combining_block(const struct ir_stage *stage)
     struct ir_stmt *s = body->n == 1 ? body->at[0] : NULL;
     if (!s || s->kind != STMT_if || s->u.branch.otherwise.n)
         return body;
-    struct stored t = {s->u.branch.cond, false};
-    ir_each_stmt(&s->u.branch.then, see_stored, &t);
-    return t.found ? body : &s->u.branch.then;
+    return stores_condition(s) ? body : &s->u.branch.then;
 }
 
 bool reducer_find(struct pass *p, const struct ir_stage *stage,

@@ -19,7 +19,7 @@ struct ir_stmt *reducer_write(struct arena *a, const struct reducer_place *at,
                    : ir_stmt_store(a, at->buffer, at->n, at->index, value);
 }
 
-// A move of values to other places: the context of move_load and move_store.
+// A move of values to other places: the context of move_load.
 struct move {
     struct arena *arena;
     const struct reducer *reducer;
@@ -47,9 +47,8 @@ static struct ir_expr *move_load(struct arena *a, struct ir_expr *x,
 }
 
 // Write to the place where the element is stored.
-static void move_store(struct ir_stmt *s, void *context)
+static void move_store(const struct move *m, struct ir_stmt *s)
 {
-    struct move *m = context;
     const struct reducer_place *at =
         s->kind == STMT_store ? place_of(m, s->u.store.buffer) : NULL;
     const struct ir_stmt was = *s;
@@ -66,7 +65,8 @@ static void move_values(struct pass *p, const struct reducer *r,
 {
     struct move m = {p->arena, r, places};
     ir_rewrite_in(p->arena, block, move_load, &m);
-    ir_each_stmt(block, move_store, &m);
+    ir_foreach_stmt(s, block)
+        move_store(&m, s);
 }
 
 // Return a copy of a body with another operand of each value.
@@ -89,7 +89,7 @@ static struct ir_block with_operands(struct pass *p, const struct reducer *r,
 
 // Let an operation that may not evaluate its second operand have what is
 // combined as its first, so that loads need not wait for one another.
-static void evaluate_operand(struct ir_stmt *s, void *context)
+static void evaluate_operand(struct arena *a, struct ir_stmt *s)
 {
     if (s->kind != STMT_store)
         return;
@@ -98,7 +98,7 @@ static void evaluate_operand(struct ir_stmt *s, void *context)
         !reducer_loads_own(s, x->args[0]))
         return;
     struct ir_expr *args[2] = {x->args[1], x->args[0]};
-    s->u.store.value = ir_with_args(context, x, args);
+    s->u.store.value = ir_with_args(a, x, args);
 }
 
 struct ir_block reducer_body(struct pass *p, const struct reducer *r,
@@ -108,7 +108,8 @@ struct ir_block reducer_body(struct pass *p, const struct reducer *r,
     struct ir_block block =
         ir_copy_block(p->arena, &r->stage->body, vars, NULL);
     if (r->kind == REDUCER_operation)
-        ir_each_stmt(&block, evaluate_operand, p->arena);
+        ir_foreach_stmt(s, &block)
+            evaluate_operand(p->arena, s);
     move_values(p, r, places, &block);
     return block;
 }

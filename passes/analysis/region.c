@@ -1,4 +1,4 @@
-// Which part of an array the statements of a kernel touch.
+// Which part of an array the statements of a kernel access.
 
 #include "passes/analysis/region.h"
 
@@ -28,19 +28,19 @@ struct value {
     struct facts_mark place; // what was known there
 };
 
-static void see_name(struct ir_expr *x, void *context);
+static void see_name(struct region_walk *w, const struct ir_expr *x);
 
 // Put in an expression what variables stand for.
 static struct ir_expr *substitute(struct region_walk *w, struct ir_expr *x)
 {
-    ir_each_expr(x, see_name, w);
+    ir_foreach_expr(e, x)
+        see_name(w, e);
     return ir_substitute(w->here.q->arena, x, &w->names, NULL);
 }
 
 // Find what a variable stands for, under what was known at its place.
-static void see_name(struct ir_expr *x, void *context)
+static void see_name(struct region_walk *w, const struct ir_expr *x)
 {
-    struct region_walk *w = context;
     const struct value *v =
         x->op == OP_var ? map_get(&w->values, x->u.var) : NULL;
     if (!v || map_get(&w->names, x->u.var))
@@ -169,15 +169,6 @@ static struct ir_expr *see_node(struct arena *a, struct ir_expr *x,
     return w->moves ? ir_at(a, ir_with_args(a, x, args), x->span) : x;
 }
 
-// Look at the accesses in the expression at a place.
-static void see_place(struct ir_expr **place, void *context)
-{
-    struct region_walk *w = context;
-    struct ir_expr *x = ir_rewrite(w->here.q->arena, *place, see_node, w);
-    if (w->moves)
-        *place = x;
-}
-
 // Let a variable stand for an expression from here on.
 static void name(struct region_walk *w, const struct ir_var *var,
                  struct ir_expr *expr)
@@ -230,7 +221,10 @@ static void walk_stmt(struct region_walk *w, struct ir_stmt *s)
 {
     struct region *stored =
         s->kind == STMT_store ? region_of(w, s->u.store.buffer) : NULL;
-    ir_stmt_exprs(s, see_place, w);
+    ir_foreach_place(place, s) {
+        struct ir_expr *x = ir_rewrite(w->here.q->arena, *place, see_node, w);
+        *place = w->moves ? x : *place;
+    }
     if (stored) {
         struct ir_expr **index =
             see_access(w, stored, s->u.store.index, s->span, OP_WRITES);
@@ -335,4 +329,29 @@ void region_shift(const struct region_question *q, const struct region *r,
     struct region copy = *r;
     struct region_walk w = {.out = &copy, .moves = moves};
     start(&w, q);
+}
+
+// Return whether a condition is more than bounds.
+static bool is_no_bound(struct ir_expr *condition)
+{
+    struct conditions all = {0};
+    struct arena scratch = {0};
+    bool found = false;
+    fold_split(&scratch, condition, &all);
+    for (size_t i = 0; i < all.n; i++) {
+        enum ir_op op = all.at[i]->op;
+        found |= op != OP_lt && op != OP_le && op != OP_gt && op != OP_ge;
+    }
+    arena_reset(&scratch);
+    return found;
+}
+
+bool region_is_partial(const struct ir_stmt *nest)
+{
+    ir_foreach_stmt_from(t, nest)
+        if (t->kind == STMT_if ||
+            (t->kind == STMT_stage && t->u.stage.predicate &&
+             is_no_bound(t->u.stage.predicate)))
+            return true;
+    return false;
 }

@@ -1,4 +1,4 @@
-// Which part of an array the statements of a kernel touch.
+// Which part of an array the statements of a kernel access.
 //
 //   for b in 0..n {                       with b fixed, of S:
 //     for i in 0..8 {                     rows b * 8 .. b * 8 + 7,
@@ -37,7 +37,7 @@ enum region_access {
     REGION_stores, // and atomics
 };
 
-// What is touched.
+// What is accessed.
 struct region {
     uint32_t rank;
     bool is_touched; // by any access at all
@@ -83,5 +83,9 @@ bool region_covers(struct arena *scratch, const struct region_dim *x,
 // loops.
 void region_shift(const struct region_question *q, const struct region *r,
                   const bool *moves);
+
+// Return whether what a nest stores may leave something as it was: it is under a
+// condition that is more than a bound.
+bool region_is_partial(const struct ir_stmt *nest);
 
 #endif

@@ -15,22 +15,22 @@ enum { TILE_MOST = 1 << 18 };
 
 // What an expression is made of.
 struct parts {
-    const struct region_question *q;
     bool has_fixed, has_moving;
 };
 
-// Look at a part.
-static void see_part(struct ir_expr *x, void *context)
+// Look at what an expression is made of.
+static void see_parts(const struct region_question *q, const struct ir_expr *x,
+                      struct parts *p)
 {
-    struct parts *p = context;
-    if (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES))
-        p->has_moving = true;
-    if (x->op != OP_var)
-        return;
-    if (x->u.var->kind == VAR_param || map_has(p->q->fixed, x->u.var))
-        p->has_fixed = true;
-    else
-        p->has_moving = true;
+    p->has_moving |= (ir_flags(x) & (OP_READS | OP_WRITES)) != 0;
+    ir_foreach_expr(e, x) {
+        if (e->op != OP_var)
+            continue;
+        if (e->u.var->kind == VAR_param || map_has(q->fixed, e->u.var))
+            p->has_fixed = true;
+        else
+            p->has_moving = true;
+    }
 }
 
 // Return x + term.
@@ -48,9 +48,9 @@ bool region_split(const struct region_place *at, struct ir_expr *index,
     struct affine form = affine_of(a, index), fixed = affine_number(0);
     *rest = affine_number(form.constant);
     for (size_t i = 0; i < form.terms.n; i++) {
-        struct parts parts = {.q = at->q};
+        struct parts parts = {0};
         for (uint32_t k = 0; k < form.terms.at[i].n; k++)
-            ir_each_expr(form.terms.at[i].atoms[k], see_part, &parts);
+            see_parts(at->q, form.terms.at[i].atoms[k], &parts);
         if (parts.has_fixed && parts.has_moving)
             return false;
         struct affine *side = parts.has_fixed ? &fixed : rest;
@@ -144,9 +144,9 @@ static struct affine end_by_size(const struct region_place *at,
     struct ir_expr *v = t->atoms[0];
     const struct ir_for *loop =
         t->n == 1 && v->op == OP_var ? map_get(&at->loops, v->u.var) : NULL;
-    struct parts parts = {.q = at->q};
+    struct parts parts = {0};
     if (loop)
-        ir_each_expr(loop->to, see_part, &parts);
+        see_parts(at->q, loop->to, &parts);
     end.failed = !loop || parts.has_moving || !ir_is_int_const(loop->from, 0);
     if (end.failed || greatest != (t->factor > 0))
         return end;

@@ -5,6 +5,7 @@
 #include "ir/accesses.h"
 #include "ir/base/map.h"
 #include "ir/build.h"
+#include "ir/marks.h"
 #include "ir/walk.h"
 #include "passes/analysis/region.h"
 #include "passes/opt/fold.h"
@@ -38,66 +39,56 @@ static bool uses(struct ir_stmt *s, const struct ir_buffer *b)
     return ir_block_reads(&one, b) || ir_block_writes(&one, b);
 }
 
-// What a statement of the body does.
-struct content {
-    struct ir_block *body; // of the loop
-    bool fills;            // so far it does nothing but fill
-    bool has_stage;
-};
-
-// Note what keeps an expression from being computed ahead: what the loop
-// changes.
-static void see_input(struct ir_expr *x, void *context)
+// Return whether an expression can be computed ahead: a loop's body does not
+// change it.
+static bool is_input(struct ir_block *body, const struct ir_expr *root)
 {
-    struct content *c = context;
-    unsigned flags = ir_op_info(x->op)->flags;
-    if (flags & OP_READS)
-        c->fills &= !ir_block_writes(c->body, x->u.buffer);
-    c->fills &= !(flags & (OP_WRITES | OP_TOGETHER));
-    c->fills &= x->op != OP_var || x->u.var->kind != VAR_mutable;
+    ir_foreach_expr(x, root) {
+        unsigned flags = ir_op_info(x->op)->flags;
+        if ((flags & OP_READS && ir_block_writes(body, x->u.buffer)) ||
+            flags & (OP_WRITES | OP_TOGETHER) ||
+            (x->op == OP_var && x->u.var->kind == VAR_mutable))
+            return false;
+    }
+    return true;
 }
 
-// Note what a statement is.
-static void see_stmt(struct ir_stmt *s, void *context)
+// Return whether a statement itself does nothing but fill shared memory.
+static bool only_fills(const struct ir_stmt *s)
 {
-    struct content *c = context;
-    switch (s->kind) {
-    case STMT_stage:
-        c->has_stage = true;
-        c->fills &= !s->u.stage.has_init;
-        return;
-    case STMT_store:
-        c->fills &= s->u.store.buffer->space == SPACE_shared &&
-                    s->u.store.buffer->role == ROLE_alloc;
-        return;
-    case STMT_for:
-    case STMT_if:
-    case STMT_let: return;
-    default: c->fills = false;
-    }
+    if (s->kind == STMT_stage)
+        return !s->u.stage.has_init;
+    if (s->kind == STMT_store)
+        return s->u.store.buffer->space == SPACE_shared &&
+               s->u.store.buffer->role == ROLE_alloc;
+    return s->kind == STMT_for || s->kind == STMT_if || s->kind == STMT_let;
 }
 
 bool ring_is_fill(struct ir_block *body, struct ir_stmt *s)
 {
-    struct content c = {body, true, false};
-    struct ir_block one = only(&s);
-    ir_each_stmt(&one, see_stmt, &c);
-    if (c.fills && c.has_stage)
-        ir_each_expr_in(&one, see_input, &c);
-    return c.fills && c.has_stage;
+    bool has_stage = false;
+    ir_foreach_stmt_from(t, s) {
+        has_stage |= t->kind == STMT_stage;
+        if (!only_fills(t))
+            return false;
+    }
+    if (!has_stage)
+        return false;
+    ir_foreach_stmt_from(t, s)
+        ir_foreach_place(place, t)
+            if (!is_input(body, *place))
+                return false;
+    return true;
 }
 
-// Add the array of a store to the ring.
-static void see_array(struct ir_stmt *s, void *context)
+// Add an array to the ring.
+static void add_array(struct look *l, struct ir_buffer *array)
 {
-    struct look *l = context;
-    if (s->kind != STMT_store)
-        return;
     for (size_t i = 0; i < l->ring.arrays.n; i++) {
-        if (l->ring.arrays.at[i] == s->u.store.buffer)
+        if (l->ring.arrays.at[i] == array)
             return;
     }
-    vec_push(l->arena, &l->ring.arrays, s->u.store.buffer);
+    vec_push(l->arena, &l->ring.arrays, array);
 }
 
 // Find what fills, and the arrays.
@@ -106,11 +97,12 @@ static bool find_fills(struct look *l)
     struct ir_block *body = &l->ring.loop->u.loop.body;
     for (size_t i = 0; i < body->n; i++) {
         struct ir_stmt *s = body->at[i];
-        struct ir_block one = only(&s);
         if (!ring_is_fill(body, s))
             continue;
         vec_push(l->arena, &l->ring.fills, s);
-        ir_each_stmt(&one, see_array, l);
+        ir_foreach_stmt_from(t, s)
+            if (t->kind == STMT_store)
+                add_array(l, t->u.store.buffer);
     }
     if (l->ring.fills.n)
         return true;
@@ -134,22 +126,23 @@ static struct ir_stmt *user_outside(const struct look *l,
     return NULL;
 }
 
-// Set *(struct ir_buffer **)context to an array in two halves that is stored.
-static void see_double(struct ir_stmt *s, void *context)
+// Return the last array in two halves that a statement stores to, or NULL.
+static struct ir_buffer *half_of(const struct ir_stmt *s)
 {
-    if (s->kind == STMT_store && s->u.store.buffer->is_double &&
-        s->u.store.buffer->space == SPACE_shared)
-        *(struct ir_buffer **)context = s->u.store.buffer;
+    struct ir_buffer *half = NULL;
+    ir_foreach_stmt_from(t, s)
+        if (t->kind == STMT_store && t->u.store.buffer->is_double &&
+            t->u.store.buffer->space == SPACE_shared)
+            half = t->u.store.buffer;
+    return half;
 }
 
 // Return whether a statement of a block fills an array in two halves for
 // others: ahead of them, too, and so before what it reads has come.
 static bool fills_half(const struct ir_block *body, struct ir_stmt *s)
 {
-    struct ir_buffer *half = NULL;
-    struct ir_block one = only(&s);
+    struct ir_buffer *half = half_of(s);
     bool is_used = false;
-    ir_each_stmt(&one, see_double, &half);
     for (size_t i = 0; i < body->n && half; i++)
         is_used |= body->at[i] != s && uses(body->at[i], half);
     return is_used;
@@ -181,23 +174,6 @@ static bool check_users(struct look *l, const struct ir_buffer *b)
                 l, s, "it fills from there an array that is double buffered");
     }
     return true;
-}
-
-// Set *(bool *)context where what a statement stores may leave something as
-// it was: a condition that is more than a bound.
-static void see_partial(struct ir_stmt *s, void *context)
-{
-    bool *is_partial = context;
-    struct conditions all = {0};
-    struct arena scratch = {0};
-    *is_partial |= s->kind == STMT_if;
-    if (s->kind == STMT_stage && s->u.stage.predicate)
-        fold_split(&scratch, s->u.stage.predicate, &all);
-    for (size_t i = 0; i < all.n; i++) {
-        enum ir_op op = all.at[i]->op;
-        *is_partial |= op != OP_lt && op != OP_le && op != OP_gt && op != OP_ge;
-    }
-    arena_reset(&scratch);
 }
 
 bool ring_covers(struct arena *a, struct ir_kernel *kernel,
@@ -249,10 +225,7 @@ static bool check_covers(struct look *l)
 static bool check_arrays(struct look *l)
 {
     for (size_t i = 0; i < l->ring.fills.n; i++) {
-        bool is_partial = false;
-        struct ir_block one = only(&l->ring.fills.at[i]);
-        ir_each_stmt(&one, see_partial, &is_partial);
-        if (is_partial)
+        if (region_is_partial(l->ring.fills.at[i]))
             return refuse(l, l->ring.fills.at[i],
                           "it fills only some elements, under a condition");
     }
@@ -283,19 +256,14 @@ static bool check_names(struct look *l)
     return true;
 }
 
-// Set *(struct ir_stmt **)context to a barrier of the program.
-static void see_barrier(struct ir_stmt *s, void *context)
-{
-    if (s->kind == STMT_barrier)
-        *(struct ir_stmt **)context = s;
-}
-
-// Return a barrier of the launch that the loop is in, or NULL.
+// Return the last barrier of the program in the launch that the loop is in, or
+// NULL.
 static struct ir_stmt *find_barrier(const struct look *l)
 {
-    struct ir_block launch = {.at = &l->path.stmts[0], .n = 1};
     struct ir_stmt *barrier = NULL;
-    ir_each_stmt(&launch, see_barrier, &barrier);
+    ir_foreach_stmt_from(s, l->path.stmts[0])
+        if (s->kind == STMT_barrier)
+            barrier = s;
     return barrier;
 }
 
@@ -332,9 +300,4 @@ bool ring_has_fill(const struct ring *ring, const struct ir_stmt *s)
             return true;
     }
     return false;
-}
-
-int64_t ring_slots(const struct ir_stmt *loop)
-{
-    return ir_loop_mark_value(loop, "pipeline");
 }

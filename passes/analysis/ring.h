@@ -11,10 +11,8 @@
 #ifndef PASSES_ANALYSIS_RING_H
 #define PASSES_ANALYSIS_RING_H
 
+#include "ir/ring.h"
 #include "ir/walk.h"
-
-// The slots that a ring may have.
-enum { RING_SLOTS_LEAST = 2, RING_SLOTS_MOST = 16 };
 
 // A loop and what it fills.
 struct ring {
@@ -44,9 +42,5 @@ bool ring_has_fill(const struct ring *ring, const struct ir_stmt *s);
 bool ring_covers(struct arena *a, struct ir_kernel *kernel,
                  const struct ir_path *path, struct ir_buffer *const *arrays,
                  size_t n);
-
-// Return the slots that a loop is marked with, `@pipeline(slots)`; 0 if it is
-// not.
-int64_t ring_slots(const struct ir_stmt *loop);
 
 #endif

@@ -4,9 +4,8 @@
 #define PASSES_ANALYSIS_ROLE_REGISTERS_H
 
 #include "ir/base/diag.h"
+#include "ir/gpu.h"
 #include "ir/ir.h"
-
-enum { GROUP_THREADS = 128 };
 
 // What the threads of one warpgroup that produces and of several that consume
 // ask for; 0: what they begin with.

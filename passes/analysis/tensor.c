@@ -6,18 +6,15 @@
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
+#include "ir/marks.h"
 #include "ir/walk.h"
 
 #include <string.h>
 
 bool tensor_marked(const struct ir_stmt *s, struct ir_matrix *op)
 {
-    for (size_t i = 0; s->kind == STMT_for && i < s->u.loop.attrs.n; i++) {
-        const struct ir_attr *attr = &s->u.loop.attrs.at[i];
-        if (strcmp(attr->name, "tensorize") == 0 && attr->word)
-            return matrix_find(attr->word, op);
-    }
-    return false;
+    const struct ir_attr *mark = ir_attr_get(s, MARK_tensorize);
+    return mark && matrix_find(mark->word, op);
 }
 
 // Collect the three loops of a nest and its stage.

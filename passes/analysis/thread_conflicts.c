@@ -1,4 +1,4 @@
-// Whether two threads of a block may touch the same element: a system of
+// Whether two threads of a block may access the same element: a system of
 // linear inequalities over integers (isl).  A quotient is an unknown of its
 // own, bounded from both sides; what is not linear is an unknown without
 // bounds, so that the answer may be yes where it should be no.
@@ -23,7 +23,7 @@ struct unknown {
 };
 
 // The questions about one launch.
-struct meet {
+struct thread_conflicts {
     struct arena *arena;
     const struct ir_launch *launch;
     struct linear system;
@@ -34,9 +34,10 @@ struct meet {
     struct unknown unknowns[1 + UNKNOWNS_MOST]; // the first one is not used
 };
 
-struct meet *conflict_start(struct arena *a, const struct ir_launch *launch)
+struct thread_conflicts *conflict_start(struct arena *a,
+                                        const struct ir_launch *launch)
 {
-    struct meet *m = arena_new(a, struct meet);
+    struct thread_conflicts *m = arena_new(a, struct thread_conflicts);
     m->arena = a;
     m->launch = launch;
     m->system = linear_start(a);
@@ -44,7 +45,7 @@ struct meet *conflict_start(struct arena *a, const struct ir_launch *launch)
     return m;
 }
 
-void conflict_end(struct meet *m)
+void conflict_end(struct thread_conflicts *m)
 {
     linear_end(&m->system);
 }
@@ -67,47 +68,40 @@ static const struct conflict_scope *scope_of(const struct conflict_scope *inner,
     return inner;
 }
 
-// What is asked about an expression of one side.
-struct question {
-    const struct meet *m;
-    int side;
-    bool no;
-};
-
-// Note what has different values on the two sides.
-static void see_own(struct ir_expr *x, void *context)
+// Return whether a variable has different values on the two sides, as one of
+// them has it.
+static bool is_own_var(const struct thread_conflicts *m,
+                       const struct ir_var *var, int side)
 {
-    struct question *q = context;
-    const struct conflict_place *p = q->m->place;
-    if (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES))
-        q->no = true;
-    if (x->op == OP_index && axis_kind(x->u.axis) == AXIS_THREAD)
-        q->no = true;
-    if (x->op != OP_var || x->u.var->kind == VAR_param)
-        return;
-    const struct conflict_scope *s =
-        scope_of(q->m->access[q->side]->scope, x->u.var);
-    q->no |= !s || !s->is_common || s == p->back || !is_around(s, p->common);
+    const struct conflict_place *p = m->place;
+    if (var->kind == VAR_param)
+        return false;
+    const struct conflict_scope *s = scope_of(m->access[side]->scope, var);
+    return !s || !s->is_common || s == p->back || !is_around(s, p->common);
 }
 
 // Return BOTH if an expression has the same value on both sides.
-static int side_of(const struct meet *m, struct ir_expr *x, int side)
+static int side_of(const struct thread_conflicts *m, struct ir_expr *x,
+                   int side)
 {
-    struct question q = {m, side, false};
-    ir_each_expr(x, see_own, &q);
-    return q.no ? side : BOTH;
+    ir_foreach_expr(e, x)
+        if ((e->op == OP_index && axis_kind(e->u.axis) == AXIS_THREAD) ||
+            (e->op == OP_var && is_own_var(m, e->u.var, side)))
+            return side;
+    return ir_flags(x) & (OP_READS | OP_WRITES) ? side : BOTH;
 }
 
 // Return whether the positions of threads along an axis differ; true for
 // blocks.
-static bool has_positions(const struct meet *m, enum axis axis)
+static bool has_positions(const struct thread_conflicts *m, enum axis axis)
 {
     return axis_kind(axis) != AXIS_THREAD ||
            m->launch->block[axis_dimension(axis)] > 1;
 }
 
 // Add an unknown: an expression, or NULL for a helper.
-static struct sum add_unknown(struct meet *m, const struct ir_expr *x, int side)
+static struct sum add_unknown(struct thread_conflicts *m,
+                              const struct ir_expr *x, int side)
 {
     struct sum r = linear_add_unknown(&m->system);
     m->unknowns[m->system.n] = (struct unknown){x, side};
@@ -115,7 +109,8 @@ static struct sum add_unknown(struct meet *m, const struct ir_expr *x, int side)
 }
 
 // Return the unknown of an expression on a side; positions have bounds.
-static struct sum leaf_value(struct meet *m, struct ir_expr *x, int side)
+static struct sum leaf_value(struct thread_conflicts *m, struct ir_expr *x,
+                             int side)
 {
     side = side_of(m, x, side);
     for (uint32_t i = 1; i <= m->system.n; i++) {
@@ -133,7 +128,8 @@ static struct sum leaf_value(struct meet *m, struct ir_expr *x, int side)
 }
 
 // Return whether an expression is never negative.
-static bool is_natural(const struct meet *m, const struct ir_expr *x, int side)
+static bool is_natural(const struct thread_conflicts *m,
+                       const struct ir_expr *x, int side)
 {
     int64_t value;
     if (ir_int_value(x, &value))
@@ -155,10 +151,12 @@ static bool is_natural(const struct meet *m, const struct ir_expr *x, int side)
            is_natural(m, x->args[1], side);
 }
 
-static struct sum value_of(struct meet *m, struct ir_expr *x, int side);
+static struct sum value_of(struct thread_conflicts *m, struct ir_expr *x,
+                           int side);
 
 // Return x / c, x % c or ceildiv(x, c) for a number c > 0 and x >= 0.
-static struct sum quotient_value(struct meet *m, struct ir_expr *x, int side)
+static struct sum quotient_value(struct thread_conflicts *m, struct ir_expr *x,
+                                 int side)
 {
     int64_t by;
     if (!ir_int_value(x->args[1], &by) || by <= 0 ||
@@ -174,7 +172,8 @@ static struct sum quotient_value(struct meet *m, struct ir_expr *x, int side)
 
 // Return the lesser or the greater of two values, or what may be less or
 // greater.
-static struct sum extreme_value(struct meet *m, struct ir_expr *x, int side)
+static struct sum extreme_value(struct thread_conflicts *m, struct ir_expr *x,
+                                int side)
 {
     struct sum r = add_unknown(m, NULL, side);
     for (int i = 0; i < 2; i++) {
@@ -188,7 +187,8 @@ static struct sum extreme_value(struct meet *m, struct ir_expr *x, int side)
 }
 
 // Return a product.
-static struct sum product_value(struct meet *m, struct ir_expr *x, int side)
+static struct sum product_value(struct thread_conflicts *m, struct ir_expr *x,
+                                int side)
 {
     int64_t by;
     int factor = ir_int_value(x->args[0], &by) ? 0 : 1;
@@ -199,7 +199,8 @@ static struct sum product_value(struct meet *m, struct ir_expr *x, int side)
 }
 
 // Return an expression of a side as a sum of unknowns.
-static struct sum value_of(struct meet *m, struct ir_expr *x, int side)
+static struct sum value_of(struct thread_conflicts *m, struct ir_expr *x,
+                           int side)
 {
     int64_t n;
     if (ir_int_value(x, &n))
@@ -230,8 +231,8 @@ static struct sum value_of(struct meet *m, struct ir_expr *x, int side)
 }
 
 // Require a condition, or what of it is linear.
-static void require_condition(struct meet *m, const struct ir_expr *c,
-                              bool holds, int side)
+static void require_condition(struct thread_conflicts *m,
+                              const struct ir_expr *c, bool holds, int side)
 {
     if (c->op == OP_not)
         require_condition(m, c->args[0], !holds, side);
@@ -251,52 +252,36 @@ static void require_condition(struct meet *m, const struct ir_expr *c,
         linear_require_equal(&m->system, &x, &y);
 }
 
-// A leaf that is looked for: the context of see_same.
-struct leaf_search {
-    const struct ir_expr *leaf;
-    bool found;
-};
-
-// Look for a leaf.
-static void see_same(struct ir_expr *x, void *context)
-{
-    struct leaf_search *l = context;
-    l->found |= x->op == l->leaf->op && ir_expr_equal(x, l->leaf);
-}
-
 // Return whether an index of one of the accesses mentions a variable or
 // position.
-static bool is_in_index(const struct meet *m, const struct ir_expr *leaf)
+static bool is_in_index(const struct thread_conflicts *m,
+                        const struct ir_expr *leaf)
 {
-    struct leaf_search l = {leaf, false};
-    for (int side = 0; side < SIDES; side++) {
+    for (int side = 0; side < SIDES; side++)
         for (uint32_t i = 0; i < m->access[side]->buffer->rank; i++)
-            ir_each_expr(m->access[side]->index[i], see_same, &l);
-    }
-    return l.found;
-}
-
-// Note a leaf that no index mentions, and that is no position of a thread.
-static void see_free(struct ir_expr *x, void *context)
-{
-    struct question *q = context;
-    bool is_thread = x->op == OP_index && axis_kind(x->u.axis) == AXIS_THREAD;
-    if (x->op == OP_var || (x->op == OP_index && !is_thread))
-        q->no |= !is_in_index(q->m, x);
-    q->no |= ir_op_info(x->op)->flags & (OP_READS | OP_WRITES) ? true : false;
+            ir_foreach_expr(x, m->access[side]->index[i])
+                if (x->op == leaf->op && ir_expr_equal(x, leaf))
+                    return true;
+    return false;
 }
 
 // Return whether what is known of an expression may tell the elements of the
 // accesses: some value that nothing binds makes it hold otherwise.
-static bool is_relevant(const struct meet *m, struct ir_expr *x)
+static bool is_relevant(const struct thread_conflicts *m, struct ir_expr *x)
 {
-    struct question q = {m, BOTH, false};
-    ir_each_expr(x, see_free, &q);
-    return !q.no;
+    ir_foreach_expr(e, x) {
+        bool is_thread =
+            e->op == OP_index && axis_kind(e->u.axis) == AXIS_THREAD;
+        if ((e->op == OP_var || (e->op == OP_index && !is_thread)) &&
+            !is_in_index(m, e))
+            return false;
+    }
+    return !(ir_flags(x) & (OP_READS | OP_WRITES));
 }
 
 // Require that a loop variable is in its range.
-static void enter_loop(struct meet *m, const struct conflict_scope *s, int side)
+static void enter_loop(struct thread_conflicts *m,
+                       const struct conflict_scope *s, int side)
 {
     struct ir_expr *var = ir_read(m->arena, (struct ir_var *)s->var);
     if (!is_in_index(m, var))
@@ -318,7 +303,7 @@ static void enter_loop(struct meet *m, const struct conflict_scope *s, int side)
 }
 
 // Require that a side is where its access stands.
-static void enter(struct meet *m, int side)
+static void enter(struct thread_conflicts *m, int side)
 {
     const struct conflict_access *x = m->access[side];
     const struct conflict_scope *s =
@@ -331,14 +316,15 @@ static void enter(struct meet *m, int side)
     }
 }
 
-// Return the first element along a dimension that a side touches.
-static struct sum first_element(struct meet *m, struct ir_expr *x, int side)
+// Return the first element along a dimension that a side accesses.
+static struct sum first_element(struct thread_conflicts *m, struct ir_expr *x,
+                                int side)
 {
     return value_of(m, x->op == OP_ramp ? x->args[0] : x, side);
 }
 
-// Require that both sides touch a common element along a dimension.
-static void require_overlap(struct meet *m, struct ir_expr *x,
+// Require that both sides access a common element along a dimension.
+static void require_overlap(struct thread_conflicts *m, struct ir_expr *x,
                             struct ir_expr *y)
 {
     int64_t more_x = (int64_t)x->type.lanes - 1;
@@ -355,7 +341,7 @@ static void require_overlap(struct meet *m, struct ir_expr *x,
 }
 
 // Require that the second side is in a later iteration.
-static void go_back(struct meet *m)
+static void go_back(struct thread_conflicts *m)
 {
     const struct conflict_scope *loop = m->place->back;
     if (!loop)
@@ -371,20 +357,21 @@ static void go_back(struct meet *m)
         linear_require(&m->system, &later, &next, 0);
 }
 
-// Return how many threads next to each other are no different ones; blocks of
-// more than one dimension are not counted.
-static uint32_t together_of(const struct meet *m)
+// Return how many threads next to each other are no different ones for two
+// accesses at a place; blocks of more than one dimension are not counted.
+static uint32_t together_of(const struct thread_conflicts *m,
+                            const struct conflict_place *place,
+                            const struct conflict_access *x,
+                            const struct conflict_access *y)
 {
-    uint32_t n = m->place->together;
-    for (int side = 0; side < SIDES; side++) {
-        if (m->access[side]->together > n)
-            n = m->access[side]->together;
-    }
+    uint32_t n = place->together;
+    n = x->together > n ? x->together : n;
+    n = y->together > n ? y->together : n;
     return n && m->launch->block[1] * m->launch->block[2] == 1 ? n : 1;
 }
 
 // Require that the two threads are of the same group that can meet.
-static void require_within(struct meet *m)
+static void require_within(struct thread_conflicts *m)
 {
     uint32_t within = m->place->within;
     if (!within)
@@ -396,9 +383,9 @@ static void require_within(struct meet *m)
 }
 
 // Return whether the two threads may be different ones.
-static bool may_differ(struct meet *m)
+static bool may_differ(struct thread_conflicts *m)
 {
-    int64_t together = together_of(m);
+    int64_t together = together_of(m, m->place, m->access[0], m->access[1]);
     for (int i = 0; i < 3 * SIDES; i++) {
         enum axis axis = (enum axis)(AXIS_thread_x + i / SIDES);
         if (!has_positions(m, axis))
@@ -417,9 +404,9 @@ static bool may_differ(struct meet *m)
     return false;
 }
 
-// Return whether different threads may touch the same element; `is_placed`:
+// Return whether different threads may access the same element; `is_placed`:
 // where the accesses stand, not anywhere.  After too many questions they may.
-static bool ask(struct meet *m, const struct conflict_access *x,
+static bool ask(struct thread_conflicts *m, const struct conflict_access *x,
                 const struct conflict_access *y,
                 const struct conflict_place *place, bool is_placed)
 {
@@ -439,16 +426,25 @@ static bool ask(struct meet *m, const struct conflict_access *x,
     return may_differ(m);
 }
 
-bool conflict_test(struct meet *m, const struct conflict_access *x,
+bool conflict_test(struct thread_conflicts *m, const struct conflict_access *x,
                    const struct conflict_access *y,
                    const struct conflict_place *place)
 {
-    bool is_plain = !place->together && !x->together && !y->together;
     struct distance *d =
-        is_plain ? distances_find(m->distances, x, y, place) : NULL;
-    if (d && ++d->asked > 1 && !d->is_known) {
+        distances_find(m->distances, x, y, place, together_of(m, place, x, y));
+    const struct distance_answer *before;
+    if (!d || x->is_of_warp || y->is_of_warp)
+        return ask(m, x, y, place, true);
+    if (d->never_meets)
+        return false;
+    before = distances_answer(d, x, y);
+    if (before)
+        return before->meets;
+    if (++d->asked > 1 && !d->is_known) {
         d->never_meets = !ask(m, x, y, place, false);
         d->is_known = true;
     }
-    return !(d && d->never_meets) && ask(m, x, y, place, true);
+    bool meets = !d->never_meets && ask(m, x, y, place, true);
+    distances_keep(m->distances, d, x, y, meets);
+    return meets;
 }

@@ -1,8 +1,8 @@
-// Whether two threads of a block may touch the same element of an array.
+// Whether two threads of a block may access the same element of an array.
 //
 // An access is a function from the position of the thread, and what else
-// varies, to an element. Two accesses conflict if one thread touches some
-// element in the first, and another thread touches the same element in the
+// varies, to an element. Two accesses conflict if one thread accesses some
+// element in the first, and another thread accesses the same element in the
 // second.
 
 #ifndef PASSES_ANALYSIS_THREAD_CONFLICTS_H
@@ -52,16 +52,17 @@ struct conflict_place {
                        // each other can meet; 0: all can
 };
 
-struct meet;
+struct thread_conflicts;
 
 // Start to ask about the threads of a launch.
-struct meet *conflict_start(struct arena *a, const struct ir_launch *launch);
-void conflict_end(struct meet *m);
+struct thread_conflicts *conflict_start(struct arena *a,
+                                        const struct ir_launch *launch);
+void conflict_end(struct thread_conflicts *m);
 
-// Return whether different threads may touch the same element in two accesses
+// Return whether different threads may access the same element in two accesses
 // to one array, of which one writes.  Threads that are together at one of the
 // accesses, or at the place, are not different.
-bool conflict_test(struct meet *m, const struct conflict_access *x,
+bool conflict_test(struct thread_conflicts *m, const struct conflict_access *x,
                    const struct conflict_access *y,
                    const struct conflict_place *place);
 

@@ -3,6 +3,8 @@
 #include "passes/analysis/tiles.h"
 
 #include "ir/build.h"
+#include "ir/marks.h"
+#include "ir/ring.h"
 #include "ir/stage.h"
 #include "ir/walk.h"
 
@@ -55,9 +57,8 @@ static bool is_grid(const struct ir_stmt *s)
 }
 
 // Note what keeps blocks from being persistent, and the clusters.
-static void see_inside(struct ir_stmt *s, void *context)
+static void see_inside(struct tiles *t, struct ir_stmt *s)
 {
-    struct tiles *t = context;
     if (is_grid(s))
         t->fault = "something else stands between the loops over blocks";
     if (s->kind == STMT_for && axis_is_cluster(s->u.loop.axis))
@@ -92,8 +93,32 @@ struct tiles tiles_find(struct arena *a, struct ir_kernel *kernel,
         s = is_grid(path.stmts[i]) ? path.stmts[i] : s;
     for (; s; s = inner(s))
         vec_push(a, &t.loops, s);
-    ir_each_stmt(&t.loops.at[t.loops.n - 1]->u.loop.body, see_inside, &t);
+    ir_foreach_stmt(inside, &t.loops.at[t.loops.n - 1]->u.loop.body)
+        see_inside(&t, inside);
     return t;
+}
+
+bool tiles_keep_array(struct arena *a, struct ir_kernel *kernel,
+                      const struct tiles *t)
+{
+    bool is_repeated = false;
+    struct ir_path path;
+    ir_find(a, &kernel->body, t->loops.at[0], &path);
+    for (uint32_t i = 0; i < path.n && !is_grid(path.stmts[i]); i++)
+        is_repeated |= path.stmts[i]->kind == STMT_for &&
+                       !ir_is_int_const(path.stmts[i]->u.loop.to, 1);
+    for (uint32_t i = 0; i < path.n && is_repeated; i++) {
+        struct ir_block only = {.at = &path.stmts[i], .n = 1};
+        for (size_t k = 0; k < path.index[i]; k++) {
+            const struct ir_stmt *s = path.blocks[i]->at[k];
+            if (s->kind == STMT_alloc && s->u.buffer->space != SPACE_global &&
+                ir_uses_declared(&only, s))
+                return true;
+        }
+        if (is_grid(path.stmts[i]))
+            break;
+    }
+    return false;
 }
 
 struct ir_expr *tiles_count(struct arena *a, const struct tiles *t)
@@ -106,28 +131,32 @@ struct ir_expr *tiles_count(struct arena *a, const struct tiles *t)
 
 bool tiles_are_walked(const struct ir_stmt *loop)
 {
-    return ir_loop_mark(loop, "persistent") ||
-           ir_loop_mark(loop, "persistent_sms") || ir_loop_mark(loop, "order");
+    return ir_attr_get(loop, MARK_persistent) ||
+           ir_attr_get(loop, MARK_persistent_sms) ||
+           ir_attr_get(loop, MARK_order) || ir_attr_get(loop, MARK_group) ||
+           (is_grid(loop) && ir_attr_get(loop, MARK_pingpong));
 }
 
-const struct ir_attr *tiles_mark(const struct tiles *t, const char *name)
+const struct ir_attr *tiles_mark(const struct tiles *t, enum ir_mark mark)
 {
     const struct ir_attr *found = NULL;
     for (size_t i = 0; i < t->loops.n && !found; i++)
-        found = ir_loop_mark(t->loops.at[i], name);
+        found = ir_attr_get(t->loops.at[i], mark);
     return found;
 }
 
-// Set *(bool *)context at a loop whose copies get a role of their own.
-static void see_role(struct ir_stmt *s, void *context)
+struct ir_ring *tiles_ring(struct ir_block *tile)
 {
-    *(bool *)context |= ir_loop_mark(s, "producer") != NULL;
+    struct ir_ring *last = NULL;
+    ir_foreach_stmt(s, tile)
+        if (ir_ring_specialized(s))
+            last = s->u.loop.ring;
+    return last;
 }
 
 struct ir_stmt *tiles_roles(const struct ir_block *tile)
 {
     struct ir_stmt *only = NULL;
-    bool has_roles = false;
     for (size_t i = 0; i < tile->n; i++) {
         struct ir_stmt *s = tile->at[i];
         if (s->kind == STMT_let || s->kind == STMT_alloc)
@@ -138,7 +167,6 @@ struct ir_stmt *tiles_roles(const struct ir_block *tile)
     }
     if (only && axis_is_cluster(only->u.loop.axis))
         return tiles_roles(&only->u.loop.body);
-    if (only && only->u.loop.axis == AXIS_warpgroup)
-        ir_each_stmt(&only->u.loop.body, see_role, &has_roles);
-    return has_roles ? only : NULL;
+    bool is_group = only && only->u.loop.axis == AXIS_warpgroup;
+    return is_group && tiles_ring(&only->u.loop.body) ? only : NULL;
 }

@@ -39,14 +39,23 @@ struct tiles {
 struct tiles tiles_find(struct arena *a, struct ir_kernel *kernel,
                         const struct ir_stmt *loop);
 
+// Return whether the blocks of a nest keep an array from one iteration of a
+// serial loop around them to the next: it is declared in front of them. True
+// only behind `buffers`: until then all arrays are declared at the top.
+bool tiles_keep_array(struct arena *a, struct ir_kernel *kernel,
+                      const struct tiles *t);
+
 // Return how many tiles there are.
 struct ir_expr *tiles_count(struct arena *a, const struct tiles *t);
 
 // Return whether a loop has a mark of persistent blocks or of a tile order.
 bool tiles_are_walked(const struct ir_stmt *loop);
 
-// Return a mark of one of the nest's loops, or NULL if none has that name.
-const struct ir_attr *tiles_mark(const struct tiles *t, const char *name);
+// Return a mark of one of the nest's loops, or NULL if none has it.
+const struct ir_attr *tiles_mark(const struct tiles *t, enum ir_mark mark);
+
+// Return the ring with roles of a loop in a tile, or NULL.
+struct ir_ring *tiles_ring(struct ir_block *tile);
 
 // Return the loop over warpgroups if it is all that a block, or the blocks of a
 // cluster, do in a tile, and it will be warp-specialized; else NULL.

@@ -4,6 +4,7 @@
 
 #include "ir/build.h"
 #include "ir/layout.h"
+#include "ir/marks.h"
 #include "passes/analysis/copies.h"
 
 #include <string.h>
@@ -11,13 +12,8 @@
 // Return whether a stage is marked to be copied in a way.
 static bool is_via(const struct ir_stage *stage, const char *way)
 {
-    for (size_t i = 0; i < stage->attrs.n; i++) {
-        const struct ir_attr *attr = &stage->attrs.at[i];
-        if (strcmp(attr->name, "via") == 0 && attr->word &&
-            strcmp(attr->word, way) == 0)
-            return true;
-    }
-    return false;
+    const char *word = ir_attrs_word(&stage->attrs, MARK_via);
+    return word && strcmp(word, way) == 0;
 }
 
 bool tma_copy_is_bulk(const struct ir_stage *stage)

@@ -5,32 +5,27 @@
 #include "ir/build.h"
 #include "ir/walk.h"
 
-// A look at the operations of an expression.
-struct look {
-    const struct facts *facts;
-    bool is_total;
-};
-
-// Note a quotient that is not defined for all that is known of its operands.
-static void see_quotient(struct ir_expr *x, void *context)
+// Return whether an expression is a quotient that is not defined for all that is
+// known of its operands.
+static bool is_partial(const struct facts *f, const struct ir_expr *x)
 {
-    struct look *l = context;
     bool divides = x->op == OP_div || x->op == OP_mod || x->op == OP_ceildiv;
     if (!divides || !type_is_integer(x->type))
-        return;
-    if (facts_range(l->facts, x->args[1]).lo <= 0)
-        l->is_total = false;
-    if (x->op != OP_ceildiv || !l->is_total)
-        return;
-    struct affine whole = affine_of(l->facts->arena, x->args[0]);
-    l->is_total = facts_nonnegative(l->facts, &whole);
+        return false;
+    if (facts_range(f, x->args[1]).lo <= 0)
+        return true;
+    if (x->op != OP_ceildiv)
+        return false;
+    struct affine whole = affine_of(f->arena, x->args[0]);
+    return !facts_nonnegative(f, &whole);
 }
 
 bool facts_is_total(const struct facts *f, struct ir_expr *x)
 {
-    struct look l = {f, true};
-    ir_each_expr(x, see_quotient, &l);
-    return l.is_total;
+    ir_foreach_expr(e, x)
+        if (is_partial(f, e))
+            return false;
+    return true;
 }
 
 bool facts_is_within(const struct facts *f, struct ir_expr *index,
@@ -44,27 +39,27 @@ bool facts_is_within(const struct facts *f, struct ir_expr *index,
            facts_nonnegative(f, &room);
 }
 
-// Note what may fault: integer operations that are not defined for all
-// operands, and reads that are not proved to lie in their array.
-static void see_fault(struct ir_expr *x, void *context)
+// Return whether an operation may fault: one of integers that is not defined for
+// all operands, or a read that is not proved to lie in its array.
+static bool may_fault(const struct facts *f, struct ir_expr *x)
 {
-    struct look *l = context;
     unsigned flags = ir_op_info(x->op)->flags;
     bool partial = x->op == OP_div || x->op == OP_mod || x->op == OP_ceildiv ||
                    x->op == OP_shl || x->op == OP_shr;
-    if (partial && type_is_integer(x->type) && !ir_is_const(x->args[1]))
-        l->is_total = false;
-    if ((flags & (OP_WRITES | OP_TOGETHER)) || x->type.lanes > 1 ||
+    if ((partial && type_is_integer(x->type) && !ir_is_const(x->args[1])) ||
+        (flags & (OP_WRITES | OP_TOGETHER)) || x->type.lanes > 1 ||
         (type_is_index(x->type) && !ir_is_stable(x)))
-        l->is_total = false;
-    for (uint32_t d = 0; x->op == OP_load && d < x->n && l->is_total; d++)
-        l->is_total =
-            facts_is_within(l->facts, x->args[d], x->u.buffer->shape[d]);
+        return true;
+    for (uint32_t d = 0; x->op == OP_load && d < x->n; d++)
+        if (!facts_is_within(f, x->args[d], x->u.buffer->shape[d]))
+            return true;
+    return false;
 }
 
 bool facts_is_safe(const struct facts *f, struct ir_expr *x)
 {
-    struct look l = {f, true};
-    ir_each_expr(x, see_fault, &l);
-    return l.is_total;
+    ir_foreach_expr(e, x)
+        if (may_fault(f, e))
+            return false;
+    return true;
 }

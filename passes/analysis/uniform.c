@@ -23,13 +23,6 @@ struct look {
     bool drops; // the conditions that follow from the bounds
 };
 
-// A look at the parts of an expression.
-struct parts {
-    const struct uniform *u;
-    const struct uniform_vars *vars; // that may occur
-    bool good;
-};
-
 // Return whether a variable is in a list.
 static bool has(const struct uniform_vars *vars, const struct ir_var *var)
 {
@@ -39,25 +32,27 @@ static bool has(const struct uniform_vars *vars, const struct ir_var *var)
     return false;
 }
 
-// Note what is not among the variables, or may fault.
-static void see_part(struct ir_expr *x, void *context)
+// Return whether an expression has none but these variables and sizes, and
+// cannot fault.
+static bool is_made_of(const struct uniform *u, const struct uniform_vars *vars,
+                       const struct ir_expr *root)
 {
-    struct parts *p = context;
-    bool divides = x->op == OP_div || x->op == OP_mod || x->op == OP_ceildiv;
-    if (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES | OP_TOGETHER))
-        p->good = false;
-    if (divides && facts_range(p->u->facts, x->args[1]).lo <= 0)
-        p->good = false;
-    if (x->op == OP_index || (x->op == OP_var && x->u.var->kind != VAR_param &&
-                              !has(p->vars, x->u.var)))
-        p->good = false;
+    ir_foreach_expr(x, root) {
+        bool divides =
+            x->op == OP_div || x->op == OP_mod || x->op == OP_ceildiv;
+        if (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES | OP_TOGETHER) ||
+            (divides && facts_range(u->facts, x->args[1]).lo <= 0) ||
+            x->op == OP_index ||
+            (x->op == OP_var && x->u.var->kind != VAR_param &&
+             !has(vars, x->u.var)))
+            return false;
+    }
+    return true;
 }
 
 bool uniform_is(const struct uniform *u, const struct ir_expr *x)
 {
-    struct parts p = {u, &u->vars, true};
-    ir_each_expr((struct ir_expr *)x, see_part, &p);
-    return p.good;
+    return is_made_of(u, &u->vars, x);
 }
 
 // Learn that a name stands for a value.
@@ -96,10 +91,10 @@ void uniform_leave(struct uniform *u, struct uniform_mark mark)
 static bool has_only(const struct uniform *u, const struct affine_term *t,
                      const struct uniform_vars *vars)
 {
-    struct parts p = {u, vars, true};
     for (uint32_t i = 0; i < t->n; i++)
-        ir_each_expr(t->atoms[i], see_part, &p);
-    return p.good;
+        if (!is_made_of(u, vars, t->atoms[i]))
+            return false;
+    return true;
 }
 
 // Find a lower end of a sum of terms that are not uniform: those of the terms,
@@ -252,13 +247,6 @@ static struct ir_expr *look_select(struct arena *a, struct ir_expr *x,
     return ir_at(a, r, x->span);
 }
 
-// Look at the expression at a place.
-static void look_place(struct ir_expr **place, void *context)
-{
-    struct look *l = context;
-    *place = ir_rewrite(l->u->arena, *place, look_select, l);
-}
-
 // Return how often the body of a statement runs in one thread.
 static int64_t times_of(struct look *l, const struct ir_stmt *s)
 {
@@ -300,7 +288,8 @@ static void look_block(struct look *l, struct ir_block *block)
         struct ir_stmt *s = block->at[i];
         struct uniform_mark before = uniform_mark(l->u);
         bool plain = s->kind == STMT_if && !s->u.branch.otherwise.n;
-        ir_stmt_exprs(s, look_place, l);
+        ir_foreach_place(place, s)
+            *place = ir_rewrite(l->u->arena, *place, look_select, l);
         if (plain)
             s->u.branch.cond = look_at(l, s->u.branch.cond);
         look_inside(l, s);

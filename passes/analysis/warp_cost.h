@@ -7,9 +7,11 @@
 #ifndef PASSES_ANALYSIS_WARP_COST_H
 #define PASSES_ANALYSIS_WARP_COST_H
 
+#include "ir/gpu.h"
+
 #include <stdint.h>
 
-enum { WARP_LANES = 32, BANKS = 32, BANK_BYTES = 4, SECTOR_BYTES = 32 };
+enum { BANKS = 32, BANK_BYTES = 4, SECTOR_BYTES = 32 };
 
 // What the lanes of a warp ask for at once.
 struct warp_access {

@@ -11,6 +11,7 @@
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
+#include "ir/marks.h"
 #include "ir/walk.h"
 
 // Return whether two accesses look the same from everywhere.
@@ -59,14 +60,14 @@ void accesses_settle(struct arena *a, struct accesses *set, uint32_t together)
     *set = settled;
 }
 
-// The accesses of a statement: the context of see_node.
+// The accesses of a statement.
 struct own {
     struct arena *arena;
     const struct ir_stmt *stmt;
     const struct map *values;
     const struct conflict_scope *scope;
     enum ir_op op; // of the node
-    struct accesses touches;
+    struct accesses found;
 };
 
 // Note an access to memory that threads share.
@@ -89,7 +90,7 @@ static void note(struct own *o, const struct ir_buffer *b,
         x->index[i] = ir_substitute(o->arena, index[i], o->values, NULL);
         x->hash = ir_hash_mix(x->hash, ir_expr_hash(x->index[i]));
     }
-    add(o->arena, &o->touches, x);
+    add(o->arena, &o->found, x);
 }
 
 // Return whether an index, times a stride, is a multiple of a number.
@@ -224,20 +225,13 @@ static void note_own(struct own *o, const struct ir_access *x)
 // Note the access of a node.  An mbarrier counts as made by any thread, so that
 // a barrier follows before the one that makes it uses it, too: ptxas has its
 // whole warp make it, and NVIDIA's racecheck takes that for a hazard.
-static void see_node(struct ir_expr *x, void *context)
+static void see_node(struct own *o, struct ir_expr *x)
 {
-    struct own *o = context;
     unsigned flags = ir_access_flags(x);
     o->op = x->op;
     if (flags)
         note(o, x->u.buffer, x->args, flags & ACCESS_writes,
              flags & ACCESS_atomic && x->op != OP_mbarrier_init);
-}
-
-// Note the accesses of an expression.
-static void see_place(struct ir_expr **place, void *context)
-{
-    ir_each_expr(*place, see_node, context);
 }
 
 struct accesses accesses_of(struct arena *a, struct ir_stmt *s,
@@ -246,12 +240,13 @@ struct accesses accesses_of(struct arena *a, struct ir_stmt *s,
 {
     struct own o = {a, s, values, scope, OP_var, {NULL, 0, 0}};
     struct ir_access own[IR_ACCESSES_MOST];
-    ir_stmt_exprs(s, see_place, &o);
+    ir_foreach_expr_of(x, s)
+        see_node(&o, x);
     o.op = OP_var;
     uint32_t n = ir_accesses(s, own);
     for (uint32_t i = 0; i < n; i++)
         note_own(&o, &own[i]);
-    return o.touches;
+    return o.found;
 }
 
 // Put a name for any value in place of a variable.
@@ -333,7 +328,7 @@ static axis_set open_axes(const struct conflict *c, axis_set threads,
     axis_set open = threads;
     bool is_one = is_one_statement(c);
     for (const struct conflict_scope *s = common; s; s = s->up) {
-        if (s->loop && (is_one || !ir_loop_mark(s->loop, "collective")))
+        if (s->loop && (is_one || !ir_attr_get(s->loop, MARK_collective)))
             open &= ~(1u << s->loop->u.loop.axis);
     }
     return open | (apart & threads);
@@ -355,7 +350,7 @@ static uint32_t threads_along(axis_set axes, axis_set threads)
 // Return whether two accesses conflict.  What is atomic does not, but for an
 // arrival at an mbarrier behind a wait: it may end the next phase, too, and
 // threads that still wait for the one before would miss both.
-static bool conflicts(struct meet *meet, axis_set threads,
+static bool conflicts(struct thread_conflicts *meet, axis_set threads,
                       const struct conflict *c,
                       const struct conflict_place *place)
 {
@@ -371,7 +366,7 @@ static bool conflicts(struct meet *meet, axis_set threads,
     return open && conflict_test(meet, x, y, &within);
 }
 
-bool accesses_conflict(struct meet *meet, axis_set threads,
+bool accesses_conflict(struct thread_conflicts *meet, axis_set threads,
                        const struct accesses *first,
                        const struct accesses *second,
                        const struct conflict_place *place, struct conflict *out)

@@ -15,7 +15,6 @@ struct search {
     const void *context; // of is_invariant
     struct accumulators *found;
     struct accumulator wanted; // whose accesses are looked at
-    bool all_equal;            // whether all of them have its index
 };
 
 // Return whether an access has the accumulator's index.
@@ -29,23 +28,22 @@ static bool same_index(const struct accumulator *acc, uint32_t n,
     return n == acc->n;
 }
 
-// Compare the index of a load, or refuse an atomic.
-static void see_load(struct ir_expr *x, void *context)
+// Return whether all accesses of the wanted element's array have its index, and
+// none is an atomic.
+static bool are_equal(const struct search *s)
 {
-    struct search *s = context;
-    bool accesses = ir_op_info(x->op)->flags & (OP_READS | OP_WRITES);
-    if (accesses && x->u.buffer == s->wanted.buffer)
-        s->all_equal &=
-            x->op == OP_load && same_index(&s->wanted, x->n, x->args);
-}
-
-// Compare the index of a store.
-static void see_store(struct ir_stmt *stmt, void *context)
-{
-    struct search *s = context;
-    if (stmt->kind == STMT_store && stmt->u.store.buffer == s->wanted.buffer)
-        s->all_equal &=
-            same_index(&s->wanted, stmt->u.store.n, stmt->u.store.index);
+    const struct accumulator *wanted = &s->wanted;
+    ir_foreach_stmt(stmt, s->block)
+        if (stmt->kind == STMT_store &&
+            stmt->u.store.buffer == wanted->buffer &&
+            !same_index(wanted, stmt->u.store.n, stmt->u.store.index))
+            return false;
+    ir_foreach_expr_in(x, s->block)
+        if (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES) &&
+            x->u.buffer == wanted->buffer &&
+            (x->op != OP_load || !same_index(wanted, x->n, x->args)))
+            return false;
+    return true;
 }
 
 // Return the accumulator of an array, or NULL.
@@ -76,9 +74,8 @@ static bool stores_wanted(const struct search *s, const struct ir_block *block)
 // Take the element that a statement stores if it is the only one of its array
 // that the block touches, and is touched in any case: outside of a condition
 // its index may lie outside of the array.
-static void see_candidate(struct ir_stmt *stmt, void *context)
+static void see_candidate(struct search *s, struct ir_stmt *stmt)
 {
-    struct search *s = context;
     struct pass *p = s->p;
     if (stmt->kind != STMT_store || stmt->u.store.value->type.lanes > 1 ||
         find(s->found, stmt->u.store.buffer))
@@ -88,12 +85,10 @@ static void see_candidate(struct ir_stmt *stmt, void *context)
                                      .n = stmt->u.store.n,
                                      .index = stmt->u.store.index,
                                      .from = stmt};
-    s->all_equal = true;
     for (uint32_t i = 0; i < s->wanted.n; i++)
-        s->all_equal &= s->is_invariant(s->wanted.index[i], s->context);
-    ir_each_stmt(s->block, see_store, s);
-    ir_each_expr_in(s->block, see_load, s);
-    if (!s->all_equal ||
+        if (!s->is_invariant(s->wanted.index[i], s->context))
+            return;
+    if (!are_equal(s) ||
         !(stores_wanted(s, s->block) || stores_wanted(s, s->init)))
         return;
     const char *name = arena_printf(p->scratch, "%s_acc", buffer->name);
@@ -114,7 +109,8 @@ void accumulate_find(struct pass *p, struct ir_block *block,
                        .is_invariant = is_invariant,
                        .context = context,
                        .found = out};
-    ir_each_stmt(block, see_candidate, &s);
+    ir_foreach_stmt(t, block)
+        see_candidate(&s, t);
 }
 
 // Read the variable where the element is loaded.
@@ -127,10 +123,10 @@ static struct ir_expr *read_variable(struct arena *a, struct ir_expr *x,
 }
 
 // Assign to the variable where the element is stored.
-static void assign_variable(struct ir_stmt *s, void *context)
+static void assign_variable(struct accumulators *of, struct ir_stmt *s)
 {
     struct accumulator *acc =
-        s->kind == STMT_store ? find(context, s->u.store.buffer) : NULL;
+        s->kind == STMT_store ? find(of, s->u.store.buffer) : NULL;
     if (!acc)
         return;
     struct ir_expr *value = s->u.store.value;
@@ -143,7 +139,8 @@ void accumulate_replace(struct arena *a, struct ir_block *block,
                         struct accumulators *of)
 {
     ir_rewrite_in(a, block, read_variable, of);
-    ir_each_stmt(block, assign_variable, of);
+    ir_foreach_stmt(s, block)
+        assign_variable(of, s);
 }
 
 // Take the store of an element out of an init that consists of stores only,

@@ -40,7 +40,7 @@ struct flow {
 struct walk {
     struct mapping *m;
     struct arena *arena; // of what the pass forgets
-    struct meet *meet;
+    struct thread_conflicts *meet;
     axis_set threads;  // axes on which the block has several
     struct map values; // what lets and bound loops stand for
     const struct conflict_scope *scope;

@@ -24,16 +24,6 @@
 #include "ir/walk.h"
 #include "passes/lower/placing.h"
 
-// Add the loops over threads that use the array to the newest diagnostic.
-static void note_threads(struct ir_stmt *s, void *context)
-{
-    struct placing *x = context;
-    if (placing_is_over(s, AXIS_THREAD) &&
-        placing_uses(&s->u.loop.body, x->buffer))
-        diag_note(x->p->diags, s->span, "`%s`, over %s, uses it",
-                  s->u.loop.var->name, axis_name(s->u.loop.axis));
-}
-
 // Add the index that keeps a dimension whole to the newest diagnostic.
 static void label_culprit(struct placing *x, uint32_t d)
 {
@@ -52,7 +42,11 @@ static bool report_threads(struct placing *x)
 {
     diag_error(x->p->diags, x->buffer->span, D_local_between_threads,
                x->buffer->name);
-    ir_each_stmt(&x->p->kernel->body, note_threads, x);
+    ir_foreach_stmt(s, &x->p->kernel->body)
+        if (placing_is_over(s, AXIS_THREAD) &&
+            placing_uses(&s->u.loop.body, x->buffer))
+            diag_note(x->p->diags, s->span, "`%s`, over %s, uses it",
+                      s->u.loop.var->name, axis_name(s->u.loop.axis));
     diag_help(x->p->diags,
               "move the stages that use it below one loop over threads with "
               "compute_at or reverse_compute_at, or put it into shared memory "
@@ -71,11 +65,13 @@ static bool report_open(struct placing *x, uint32_t d)
     return false;
 }
 
-// Set *(bool *)context at a barrier of the threads of a block or warp.
-static void see_barrier(struct ir_stmt *s, void *context)
+// Return whether threads of a block or a warp meet in a block.
+static bool has_meeting(const struct ir_block *block)
 {
-    *(bool *)context |= s->kind == STMT_barrier ||
-                        (s->kind == STMT_sync && sync_threads(s->u.sync.kind));
+    ir_foreach_stmt(s, block)
+        if (ir_is_meeting(s))
+            return true;
+    return false;
 }
 
 // Return whether the array is written below a loop over threads, or below one
@@ -83,53 +79,39 @@ static void see_barrier(struct ir_stmt *s, void *context)
 static bool is_written_by_threads(struct placing *x, struct ir_block *block,
                                   bool waiting)
 {
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_block *inside[IR_BLOCKS_MOST];
-        struct ir_stmt *s = block->at[i];
-        bool counts = placing_is_over(s, AXIS_THREAD);
-        bool waits = false;
-        if (counts && waiting)
-            ir_each_stmt(&s->u.loop.body, see_barrier, &waits);
-        if (counts && (waits || !waiting) &&
+    ir_foreach_stmt(s, block)
+        if (placing_is_over(s, AXIS_THREAD) &&
+            (!waiting || has_meeting(&s->u.loop.body)) &&
             ir_block_writes(&s->u.loop.body, x->buffer))
             return true;
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            if (is_written_by_threads(x, inside[k], waiting))
-                return true;
-    }
     return false;
 }
 
-// A look for a loop over blocks that writes an array: the context of see_grid.
-struct grid_search {
-    const struct ir_buffer *array;
-    const struct ir_stmt *found;
-};
-
-// Note a loop over several blocks that writes the array.
-static void see_grid(struct ir_stmt *s, void *context)
+// Return the last loop over several blocks that writes an array, or NULL.
+static const struct ir_stmt *find_grid(const struct ir_block *block,
+                                       const struct ir_buffer *array)
 {
-    struct grid_search *search = context;
-    if (placing_is_over(s, AXIS_BLOCK) && !ir_is_int_const(s->u.loop.to, 1) &&
-        ir_block_writes(&s->u.loop.body, search->array))
-        search->found = s;
+    const struct ir_stmt *last = NULL;
+    ir_foreach_stmt(s, block)
+        if (placing_is_over(s, AXIS_BLOCK) &&
+            !ir_is_int_const(s->u.loop.to, 1) &&
+            ir_block_writes(&s->u.loop.body, array))
+            last = s;
+    return last;
 }
 
 // Check that no loop over blocks below `block` fills the array, which each
 // block has for itself; reports E0723.
 static bool check_grids(struct placing *x, struct ir_block *block)
 {
-    struct grid_search search = {.array = x->buffer};
-    ir_each_stmt(block, see_grid, &search);
-    if (!search.found)
+    const struct ir_stmt *grid = find_grid(block, x->buffer);
+    if (!grid)
         return true;
-    const struct ir_for *loop = &search.found->u.loop;
+    const struct ir_for *loop = &grid->u.loop;
     diag_error(x->p->diags, x->buffer->span, D_near_between_blocks,
                x->buffer->name, space_name(x->buffer->space));
-    diag_note(x->p->diags, search.found->span,
-              "`%s`, over %s, fills it in parts", loop->var->name,
-              axis_name(loop->axis));
+    diag_note(x->p->diags, grid->span, "`%s`, over %s, fills it in parts",
+              loop->var->name, axis_name(loop->axis));
     diag_help(x->p->diags,
               "bind a loop around all uses of `%s` to %s, or put it into "
               "global memory with set_scope",

@@ -21,19 +21,14 @@
 
 enum { DIMENSIONS = 3 };
 
-// A look for loops over blocks of a cluster: the context of see_loop.
-struct others {
-    const struct cluster *cluster;
-    bool found; // one that does not stand around the place
-};
-
-// Note a loop over blocks of a cluster.
-static void see_loop(struct ir_stmt *s, void *context)
+// Return whether a loop over blocks of a cluster does not stand around the place.
+static bool stands_beside(const struct cluster *c, const struct ir_block *body)
 {
-    struct others *o = context;
-    if (s->kind != STMT_for || !axis_is_cluster(s->u.loop.axis))
-        return;
-    o->found |= o->cluster->loops[axis_dimension(s->u.loop.axis)] != &s->u.loop;
+    ir_foreach_stmt(s, body)
+        if (s->kind == STMT_for && axis_is_cluster(s->u.loop.axis) &&
+            c->loops[axis_dimension(s->u.loop.axis)] != &s->u.loop)
+            return true;
+    return false;
 }
 
 // Return whether a name in front of the path's statements stands for a value
@@ -65,9 +60,7 @@ const char *cluster_find(struct cluster *c, const struct ir_path *path)
         c->loops[axis_dimension(s->u.loop.axis)] = &s->u.loop;
         c->blocks *= n;
     }
-    struct others o = {c, false};
-    ir_each_stmt(path->blocks[0], see_loop, &o);
-    if (o.found)
+    if (stands_beside(c, path->blocks[0]))
         return "other loops on the blocks of clusters stand beside it";
     return has_names(c, path)
                ? "a name around it differs among the blocks of a "

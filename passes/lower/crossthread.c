@@ -37,10 +37,9 @@
 #include "passes/lower/crossthread.h"
 
 #include "ir/build.h"
+#include "ir/gpu.h"
 #include "ir/stage.h"
 #include "passes/analysis/ring.h"
-
-enum { WARP = 32 };
 
 unsigned crossthread_role(const struct crossing *c, const struct ir_stmt *loop)
 {
@@ -175,15 +174,14 @@ static bool sort_loops(struct crossing *c)
     return true;
 }
 
-// The extents of the thread axes of a launch: the context of see_extent.
+// The extents of the thread axes of a launch.
 struct extents {
     int64_t at[AXIS_COUNT]; // 0: no loop, -1: not one number
 };
 
 // Note the extent of a thread loop.
-static void see_extent(struct ir_stmt *s, void *context)
+static void see_extent(struct extents *e, struct ir_stmt *s)
 {
-    struct extents *e = context;
     if (!is_thread_loop(s))
         return;
     int64_t *at = &e->at[s->u.loop.axis], n = -1;
@@ -205,7 +203,8 @@ static struct extents launch_extents(const struct crossing *c)
             (s->kind != STMT_alloc || s->u.buffer->space != SPACE_global))
             in = body;
     }
-    ir_each_stmt(in, see_extent, &e);
+    ir_foreach_stmt(t, in)
+        see_extent(&e, t);
     return e;
 }
 
@@ -214,7 +213,7 @@ static struct extents launch_extents(const struct crossing *c)
 static int64_t shuffle_width(const struct crossing *c)
 {
     struct extents e = launch_extents(c);
-    int64_t each = 1, width = WARP;
+    int64_t each = 1, width = WARP_LANES;
     bool is_first = true;
     static const enum axis axes[] = {AXIS_lane,      AXIS_warp,
                                      AXIS_warpgroup, AXIS_thread_x,
@@ -228,11 +227,11 @@ static int64_t shuffle_width(const struct crossing *c)
                 loop = s;
         }
         if (e.at[axis] != (loop ? crossthread_threads(loop) : 0) ||
-            (axis == AXIS_lane && e.at[AXIS_warp] && e.at[axis] != WARP))
+            (axis == AXIS_lane && e.at[AXIS_warp] && e.at[axis] != WARP_LANES))
             return 1;
         bool reduces = loop && (crossthread_role(c, loop) & STAGE_REDUCES);
         bool is_warps = axis == AXIS_warp || axis == AXIS_warpgroup;
-        if (reduces && (!is_first || (is_warps && each % WARP)))
+        if (reduces && (!is_first || (is_warps && each % WARP_LANES)))
             return 1;
         is_first &= reduces || !loop || crossthread_threads(loop) == 1;
         if (reduces)
@@ -274,27 +273,12 @@ static void rewrite(struct crossing *c)
     ir_splice(a, c->path.blocks[c->first], c->path.index[c->first], &out);
 }
 
-// The stages of a kernel.
-struct stages {
-    struct arena *arena;
-    struct loops found;
-};
-
-// Note a stage.
-static void see_stage(struct ir_stmt *s, void *context)
-{
-    struct stages *stages = context;
-    if (s->kind == STMT_stage)
-        vec_push(stages->arena, &stages->found, s);
-}
-
 enum pass_result pass_crossthread(struct pass *p)
 {
-    struct stages stages = {.arena = p->scratch};
+    struct ir_block stages = ir_stages_of(p->scratch, &p->kernel->body);
     enum pass_result result = PASS_SAME;
-    ir_each_stmt(&p->kernel->body, see_stage, &stages);
-    for (size_t i = 0; i < stages.found.n; i++) {
-        struct crossing c = {.pass = p, .stage = stages.found.at[i]};
+    for (size_t i = 0; i < stages.n; i++) {
+        struct crossing c = {.pass = p, .stage = stages.at[i]};
         struct ir_stmt *loop = find_loop(&c);
         if (!loop)
             continue;

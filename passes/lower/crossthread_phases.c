@@ -6,6 +6,7 @@
 
 #include "ir/build.h"
 #include "ir/copy.h"
+#include "ir/ring.h"
 #include "ir/stage.h"
 #include "passes/opt/fold.h"
 
@@ -39,12 +40,6 @@ static struct span directive_of(const struct crossing *c)
 static struct ir_stmt model(const struct crossing *c)
 {
     return (struct ir_stmt){.span = c->stage->span, .by = directive_of(c)};
-}
-
-// Give a statement the places of another.
-static void see_stmt(struct ir_stmt *s, void *context)
-{
-    ir_stmt_from(s, context);
 }
 
 // Append a statement that stands for the stage.
@@ -237,7 +232,7 @@ static struct ir_expr *whole_iterations(const struct crossing *c,
         (stage->predicate && ir_mentions(stage->predicate, loop->var)) ||
         c->reducer.block != &stage->body;
     int64_t n;
-    if (!is_cut || loop->axis != AXIS_serial || loop->attrs.n)
+    if (!is_cut || loop->axis != AXIS_serial || ir_loop_is_marked(loop))
         return NULL;
     if (to->op == OP_ceildiv && ir_int_value(to->args[1], &n))
         return ir_binary(a, OP_div, to->args[0], to->args[1]);
@@ -301,7 +296,8 @@ static void add_combination(const struct crossing *c, struct ir_block *to,
     struct ir_block block =
         reducer_combine(c->pass, &c->reducer, values, right, vars);
     struct ir_stmt like = model(c);
-    ir_each_stmt(&block, see_stmt, &like);
+    ir_foreach_stmt(s, &block)
+        ir_stmt_from(s, &like);
     ir_append_all(c->pass->arena, to, &block);
 }
 

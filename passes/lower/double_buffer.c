@@ -25,7 +25,6 @@
 #include "ir/copy.h"
 #include "ir/equal.h"
 #include "ir/layout.h"
-#include "ir/matrix.h"
 #include "ir/walk.h"
 #include "passes/lower/dropped.h"
 #include "passes/lower/slots.h"
@@ -36,10 +35,8 @@ struct rewrite {
     struct ir_stmt *loop;
     struct ir_stmt *around[AXIS_COUNT]; // the loop on each axis, or NULL
     struct map doubled;                 // arrays -> those with two halves
-    struct map filled;                  // arrays that the loop copies to
+    struct map filled;                  // those that the loop copies to
 
-    struct ir_expr *half; // of the accesses being rewritten
-    bool is_outside;      // of the loops: only arrays that have halves count
     struct ir_block vars; // declared at the start of the body
     bool stores;          // in the second part of a copy
     size_t next;          // variable to be used there
@@ -138,83 +135,6 @@ static bool refills(struct arena *scratch, struct ir_stmt *s)
         used |= copies_in(inner).reads;
     }
     return copied && used && !sources.change;
-}
-
-// Return the array with two halves that stands for a marked one.
-static struct ir_buffer *twice(struct rewrite *r, const struct ir_buffer *b)
-{
-    struct arena *a = r->p->arena;
-    struct ir_buffer *two = map_get(&r->doubled, b);
-    if (two)
-        return two;
-    two = arena_new(a, struct ir_buffer);
-    *two = *b;
-    two->is_double = false;
-    layout_stack(a, two, ir_int(a, 2));
-    map_set(&r->doubled, b, two);
-    return two;
-}
-
-// Return an index with the half in front.
-static struct ir_expr **in_half(struct rewrite *r, uint32_t n,
-                                struct ir_expr *const *index)
-{
-    struct ir_expr **out = arena_array(r->p->arena, struct ir_expr *, n + 1);
-    out[0] = r->half;
-    for (uint32_t i = 0; i < n; i++)
-        out[i + 1] = index[i];
-    return out;
-}
-
-// Return whether an array gets the half in front of its indices.
-static bool has_halves(const struct rewrite *r, const struct ir_buffer *b)
-{
-    return b->is_double && map_has(r->is_outside ? &r->doubled : &r->filled, b);
-}
-
-// Read a marked array in the current half.
-static struct ir_expr *halve_load(struct arena *a, struct ir_expr *x,
-                                  void *context)
-{
-    struct rewrite *r = context;
-    if (x->op != OP_load || !has_halves(r, x->u.buffer))
-        return x;
-    return ir_at(
-        a,
-        ir_load(a, twice(r, x->u.buffer), x->n + 1, in_half(r, x->n, x->args)),
-        x->span);
-}
-
-// Store to a marked array in the current half.
-static void halve_store(struct ir_stmt *s, void *context)
-{
-    struct rewrite *r = context;
-    if (s->kind != STMT_store || !has_halves(r, s->u.store.buffer))
-        return;
-    s->u.store.index = in_half(r, s->u.store.n, s->u.store.index);
-    s->u.store.buffer = twice(r, s->u.store.buffer);
-    s->u.store.n++;
-}
-
-// Let the operands of an instruction on matrices be in the current half.
-static void halve_place(struct ir_stmt *s, void *context)
-{
-    struct rewrite *r = context;
-    for (int i = 0; s->kind == STMT_matrix && i < MATRIX_OPERANDS; i++) {
-        struct ir_tile *t = &s->u.matrix.tiles[i];
-        if (t->at && has_halves(r, t->at->u.buffer))
-            slots_place(r->p->arena, t, twice(r, t->at->u.buffer), r->half);
-    }
-}
-
-// Let a block use a half of the arrays.
-static void use_half(struct rewrite *r, struct ir_block *block,
-                     struct ir_expr *half)
-{
-    r->half = half;
-    ir_rewrite_in(r->p->arena, block, halve_load, r);
-    ir_each_stmt(block, halve_store, r);
-    ir_each_stmt(block, halve_place, r);
 }
 
 // Put the body of a loop in its place in a block, for the thread that the
@@ -366,12 +286,22 @@ static size_t take_copies(struct rewrite *r)
     return first;
 }
 
-// Note the array of a store: it is filled.
+// Note the array of a store: it is filled, and gets two halves.
 static void see_fill(struct ir_stmt *s, void *context)
 {
     struct rewrite *r = context;
-    if (s->kind == STMT_store)
-        map_set(&r->filled, s->u.store.buffer, s);
+    const struct ir_buffer *b =
+        s->kind == STMT_store ? s->u.store.buffer : NULL;
+    if (!b || !b->is_double)
+        return;
+    if (!map_has(&r->doubled, b)) {
+        struct ir_buffer *two = arena_new(r->p->arena, struct ir_buffer);
+        *two = *b;
+        two->is_double = false;
+        layout_stack(r->p->arena, two, ir_int(r->p->arena, 2));
+        map_set(&r->doubled, b, two);
+    }
+    map_set(&r->filled, b, map_get(&r->doubled, b));
 }
 
 // Note which arrays the loop copies to; marked arrays of loops around keep
@@ -405,14 +335,14 @@ static void rewrite_loop(struct rewrite *r, struct ir_block *block, size_t at)
     struct ir_block store = copies_of(r, next);
     bool staged = !has_loops(&load);
     size_t front = take_copies(r);
-    use_half(r, &first, zero);
-    use_half(r, &loop->body, half_of(a, k));
+    slots_use_map(a, &r->filled, &first, zero);
+    slots_use_map(a, &r->filled, &loop->body, half_of(a, k));
     if (staged)
         ir_each_stmt(&load, split_store, r);
     r->stores = true;
     if (staged)
         ir_each_stmt(&store, split_store, r);
-    use_half(r, &store, half_of(a, next));
+    slots_use_map(a, &r->filled, &store, half_of(a, next));
     drop_lets(a, &store);
     if (staged)
         ir_append(a, &loop->body, under(r, more, store));
@@ -499,7 +429,6 @@ void double_buffer(struct pass *p, struct ir_block *body)
     struct rewrite r = {.p = p};
     r.doubled.arena = p->scratch;
     rewrite_block(&r, body);
-    r.is_outside = true;
-    use_half(&r, body, ir_int(p->arena, 0));
+    slots_use_map(p->arena, &r.doubled, body, ir_int(p->arena, 0));
     ir_each_stmt(body, see_alloc, &r);
 }

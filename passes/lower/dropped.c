@@ -102,16 +102,6 @@ static void note(struct wishes *w, const struct ir_stmt *s, struct span by,
     wish->is_done |= is_hint ? is_width(bytes_of(s)) : s->u.store.is_async;
 }
 
-// Note the wishes of a statement.
-static void see_store(struct ir_stmt *s, void *context)
-{
-    struct wishes *w = context;
-    if (s->kind != STMT_store)
-        return;
-    note(w, s, s->u.store.copied, false);
-    note(w, s, s->u.store.hinted, true);
-}
-
 // Return why a store is not asynchronous.
 static const char *why_now(struct pass *p, const struct ir_stmt *s)
 {
@@ -132,7 +122,12 @@ static const char *why_now(struct pass *p, const struct ir_stmt *s)
 void dropped_copies(struct pass *p)
 {
     struct wishes w = {.p = p};
-    ir_each_stmt(&p->kernel->body, see_store, &w);
+    ir_foreach_stmt(s, &p->kernel->body) {
+        if (s->kind != STMT_store)
+            continue;
+        note(&w, s, s->u.store.copied, false);
+        note(&w, s, s->u.store.hinted, true);
+    }
     for (size_t i = 0; i < w.all.n; i++) {
         const struct wish *wish = &w.all.at[i];
         const char *name = wish->store->u.store.buffer->name;

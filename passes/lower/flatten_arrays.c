@@ -7,11 +7,9 @@
 #include "passes/lower/dropped.h"
 #include "passes/lower/flatten.h"
 
-// Turn the gaps of an array into strides, and check its swizzle: the context
-// is the pass.
-static void see_alloc(struct ir_stmt *s, void *context)
+// Turn the gaps of an array into strides, and check its swizzle.
+static void see_alloc(struct pass *p, struct ir_stmt *s)
 {
-    struct pass *p = context;
     struct ir_buffer *b = s->kind == STMT_alloc ? s->u.buffer : NULL;
     if (!b)
         return;
@@ -29,7 +27,8 @@ static void see_alloc(struct ir_stmt *s, void *context)
 bool flatten_begin_arrays(struct pass *p)
 {
     int errors = p->diags->errors;
-    ir_each_stmt(&p->kernel->body, see_alloc, p);
+    ir_foreach_stmt(s, &p->kernel->body)
+        see_alloc(p, s);
     return p->diags->errors == errors;
 }
 
@@ -52,16 +51,6 @@ static void vectorize_elements(struct arena *a, struct ir_buffer *b)
     b->elem = elem;
 }
 
-// Finish an array that is declared: the context is the pass.
-static void end_alloc(struct ir_stmt *s, void *context)
-{
-    const struct pass *p = context;
-    if (s->kind != STMT_alloc)
-        return;
-    s->u.buffer->swizzle = (struct ir_swizzle){0};
-    vectorize_elements(p->arena, s->u.buffer);
-}
-
 void flatten_end_arrays(struct pass *p)
 {
     for (size_t i = 0; i < p->kernel->params.n; i++) {
@@ -69,5 +58,10 @@ void flatten_end_arrays(struct pass *p)
         if (b)
             vectorize_elements(p->arena, b);
     }
-    ir_each_stmt(&p->kernel->body, end_alloc, p);
+    ir_foreach_stmt(s, &p->kernel->body) {
+        if (s->kind != STMT_alloc)
+            continue;
+        s->u.buffer->swizzle = (struct ir_swizzle){0};
+        vectorize_elements(p->arena, s->u.buffer);
+    }
 }

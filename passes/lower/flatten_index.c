@@ -84,19 +84,14 @@ struct divisions {
     bool quotient, remainder;
 };
 
-// Note a quotient or a remainder.
-static void see_division(struct ir_expr *x, void *context)
-{
-    struct divisions *d = context;
-    d->quotient |= x->op == OP_div;
-    d->remainder |= x->op == OP_mod;
-}
-
 // Return which divisions are in an expression.
 static struct divisions divisions_in(struct ir_expr *x)
 {
     struct divisions found = {false, false};
-    ir_each_expr(x, see_division, &found);
+    ir_foreach_expr(e, x) {
+        found.quotient |= e->op == OP_div;
+        found.remainder |= e->op == OP_mod;
+    }
     return found;
 }
 

@@ -19,6 +19,7 @@
 #include "passes/lower/fragments.h"
 
 #include "ir/build.h"
+#include "ir/marks.h"
 
 // Return whether a statement is an instruction of a warpgroup.
 static bool is_group(const struct ir_stmt *s)
@@ -148,7 +149,7 @@ static size_t order_below(struct fragments *f, const struct operands *o,
 {
     struct ir_stmt *s = block->at[at];
     struct ir_block *inside[IR_BLOCKS_MOST];
-    const struct ir_attr *mark = ir_loop_mark(s, "in_flight");
+    const struct ir_attr *mark = ir_attr_get(s, MARK_in_flight);
     uint32_t n = s->kind == STMT_stage ? 0 : ir_stmt_blocks(s, inside);
     uint32_t late = mark && has_group(s) ? (uint32_t)mark->value : 0;
     if (late && !fragments_check_flight(f, s))
@@ -159,7 +160,7 @@ static size_t order_below(struct fragments *f, const struct operands *o,
     }
     if (!late)
         return at + 1;
-    s->u.loop.attrs.n = 0;
+    ir_attr_remove(s, MARK_in_flight);
     if (is_waited_for(block, at))
         return at + 1;
     struct arena *a = f->p->arena;

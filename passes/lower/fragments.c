@@ -22,6 +22,7 @@
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
+#include "ir/marks.h"
 #include "ir/walk.h"
 #include "passes/lower/dropped.h"
 
@@ -36,15 +37,6 @@ struct fragment *fragment_of(struct fragments *f, const struct ir_buffer *b)
             return &f->all.at[i];
     }
     return NULL;
-}
-
-// Note the declaration of a fragment.
-static void see_alloc(struct ir_stmt *s, void *context)
-{
-    struct fragments *f = context;
-    struct fragment x = {.alloc = s, .array = s->u.buffer};
-    if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_fragment)
-        vec_push(f->p->scratch, &f->all, x);
 }
 
 bool fragments_declare(struct fragments *f, struct fragment *x)
@@ -106,60 +98,35 @@ static bool note_operand(struct fragments *f, const struct tensor_nest *nest,
     return false;
 }
 
-// A walk: whether it goes on.
-struct walk {
-    struct fragments *f;
-    bool good;
-};
-
-// Learn the layouts that a marked nest asks for.
-static void see_nest(struct ir_stmt *s, void *context)
+// Learn the layouts that a nest marked with an instruction asks for.
+static bool note_nest(struct fragments *f, struct ir_stmt *s,
+                      struct ir_matrix op)
 {
-    struct walk *w = context;
     struct tensor_nest nest;
-    struct ir_matrix op;
-    if (!w->good || !tensor_marked(s, &op))
-        return;
-    const char *wrong = tensor_match(w->f->p->scratch, s, op, &nest);
+    const char *wrong = tensor_match(f->p->scratch, s, op, &nest);
     if (wrong) {
         struct buf name = {0};
         matrix_name(&name, op);
-        diag_error(w->f->p->diags, s->span, D_not_a_product, name.data, wrong);
+        diag_error(f->p->diags, s->span, D_not_a_product, name.data, wrong);
         buf_free(&name);
-        w->good = false;
-        return;
+        return false;
     }
-    for (int i = 0; w->good && i < MATRIX_OPERANDS; i++)
-        w->good = note_operand(w->f, &nest, s, (enum matrix_operand)i);
-}
-
-// Return whether a statement, by itself, uses a fragment.
-struct use {
-    struct fragments *f;
-    bool found;
-};
-
-// Note the use of a fragment by an expression.
-static void see_expr(struct ir_expr *x, void *context)
-{
-    struct use *u = context;
-    u->found |= x->op == OP_load && fragment_of(u->f, x->u.buffer);
-}
-
-// Note the use of a fragment by a store.
-static void see_store(struct ir_stmt *s, void *context)
-{
-    struct use *u = context;
-    u->found |= s->kind == STMT_store && fragment_of(u->f, s->u.store.buffer);
+    for (int i = 0; i < MATRIX_OPERANDS; i++)
+        if (!note_operand(f, &nest, s, (enum matrix_operand)i))
+            return false;
+    return true;
 }
 
 // Return whether statements of a block use fragments.
 static bool uses(struct fragments *f, struct ir_block *block)
 {
-    struct use u = {f, false};
-    ir_each_expr_in(block, see_expr, &u);
-    ir_each_stmt(block, see_store, &u);
-    return u.found;
+    ir_foreach_stmt(s, block)
+        if (s->kind == STMT_store && fragment_of(f, s->u.store.buffer))
+            return true;
+    ir_foreach_expr_in(x, block)
+        if (x->op == OP_load && fragment_of(f, x->u.buffer))
+            return true;
+    return false;
 }
 
 // Collect the stages below a block that use fragments and belong to no marked
@@ -231,8 +198,7 @@ static struct ir_var *enclose(struct fragments *f, struct ir_stmt *loop,
         ir_stmt_from(ir_stmt_for(a, var, ir_int(a, 0), ir_int(a, extent),
                                  ir_int(a, 1), axis),
                      loop);
-    struct ir_attr mark = {str_name(f->p->names, "collective"), 1, NULL};
-    vec_push(a, &s->u.loop.attrs, mark);
+    ir_attr_set(a, s, MARK_collective, 1);
     s->u.loop.body = loop->u.loop.body;
     join_loops(f, &s->u.loop.body, s);
     loop->u.loop.body = (struct ir_block){0};
@@ -304,17 +270,39 @@ static bool check_layouts(struct fragments *f)
     return true;
 }
 
+// Remove the marks of loops whose iterations release slots late, but have no
+// WGMMAs to leave in flight.
+static void remove_late(const struct ir_block *block)
+{
+    ir_foreach_stmt(s, block)
+        ir_attr_remove(s, MARK_in_flight);
+}
+
+// Find the fragments of a kernel.
+static void find_all(struct fragments *f)
+{
+    ir_foreach_stmt(s, &f->p->kernel->body) {
+        struct fragment x = {.alloc = s, .array = s->u.buffer};
+        if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_fragment)
+            vec_push(f->p->scratch, &f->all, x);
+    }
+}
+
 enum pass_result pass_fragments(struct pass *p)
 {
     struct fragments f = {.p = p};
-    struct walk w = {&f, true};
-    ir_each_stmt(&p->kernel->body, see_alloc, &f);
-    if (!f.all.n)
+    struct ir_matrix op;
+    find_all(&f);
+    ir_foreach_stmt(s, &p->kernel->body)
+        if (tensor_marked(s, &op) && !note_nest(&f, s, op))
+            return PASS_FAILED;
+    if (!f.all.n) {
+        remove_late(&p->kernel->body);
         return PASS_SAME;
-    ir_each_stmt(&p->kernel->body, see_nest, &w);
-    if (w.good)
-        fragments_follow(&f);
-    if (!w.good || !check_layouts(&f) || !lower_block(&f, &p->kernel->body))
+    }
+    fragments_follow(&f);
+    if (!check_layouts(&f) || !lower_block(&f, &p->kernel->body))
         return PASS_FAILED;
+    remove_late(&p->kernel->body);
     return PASS_CHANGED;
 }

@@ -301,21 +301,19 @@ static void split_init(struct pass *p, const struct place *at)
     at->stage->init = (struct ir_block){0};
 }
 
-// A look for a variable that the body of a stage declares.
-struct declared {
-    const struct ir_expr *in; // the expression
-    bool found;
-};
-
-// Note a variable that a statement declares and the expression mentions.
-static void see_declared(struct ir_stmt *s, void *context)
+// Return whether an expression mentions what a block declares.
+static bool mentions_declared(const struct ir_expr *x,
+                              const struct ir_block *block)
 {
-    struct declared *d = context;
-    const struct ir_var *var = s->kind == STMT_for ? s->u.loop.var
-                               : s->kind == STMT_let || s->kind == STMT_var
-                                   ? s->u.let.var
-                                   : NULL;
-    d->found |= var && ir_mentions(d->in, var);
+    ir_foreach_stmt(s, block) {
+        const struct ir_var *var = s->kind == STMT_for ? s->u.loop.var
+                                   : s->kind == STMT_let || s->kind == STMT_var
+                                       ? s->u.let.var
+                                       : NULL;
+        if (var && ir_mentions(x, var))
+            return true;
+    }
+    return false;
 }
 
 // Return whether an index stays the same over the loops of the reduction, and
@@ -328,25 +326,22 @@ static bool is_invariant(const struct ir_expr *x, const void *context)
         if (it->is_reduce && ir_mentions(x, it->var))
             return false;
     }
-    struct declared d = {x, false};
-    ir_each_stmt(&at->stage->body, see_declared, &d);
-    return !d.found && ir_is_stable(x) && !mentions_reduction(at, x);
+    return !mentions_declared(x, &at->stage->body) && ir_is_stable(x) &&
+           !mentions_reduction(at, x);
 }
 
-// Uses of a variable.
-struct uses {
-    const struct ir_var *var;
-    int n;
-    bool is_divided; // some use is in a dividend
-};
-
-// Count a use.
-static void see_use(struct ir_expr *x, void *context)
+// Return whether a variable is used several times in a block, and never in a
+// dividend.
+static bool pays_let(const struct ir_block *block, const struct ir_var *var)
 {
-    struct uses *u = context;
-    u->n += x->op == OP_var && x->u.var == u->var;
-    u->is_divided |=
-        (x->op == OP_div || x->op == OP_mod) && ir_mentions(x->args[0], u->var);
+    int n = 0;
+    ir_foreach_expr_in(x, block) {
+        n += x->op == OP_var && x->u.var == var;
+        if ((x->op == OP_div || x->op == OP_mod) &&
+            ir_mentions(x->args[0], var))
+            return false;
+    }
+    return n > 1;
 }
 
 // Put the binding of each spatial (or each reduction) variable in place of
@@ -362,9 +357,7 @@ static void bind_iters(struct pass *p, const struct ir_stmt *s, bool reduce,
         const struct ir_iter *it = &stage->iters.at[i];
         if (it->is_reduce != reduce)
             continue;
-        struct uses uses = {.var = it->var};
-        ir_each_expr_in(at, see_use, &uses);
-        if (it->binding->n == 0 || uses.n <= 1 || uses.is_divided) {
+        if (it->binding->n == 0 || !pays_let(at, it->var)) {
             map_set(&vars, it->var, it->binding);
             continue;
         }
@@ -426,34 +419,19 @@ static void lower_stage(struct pass *p, const struct place *at)
     ir_splice(a, at->path.blocks[at->chain], at->path.index[at->chain], &out);
 }
 
-// Collect the stages in order.
-struct stages VEC(struct ir_stmt *);
-struct stage_search {
-    struct arena *arena;
-    struct stages found;
-};
-static void see_stage(struct ir_stmt *s, void *context)
-{
-    struct stage_search *search = context;
-    if (s->kind == STMT_stage)
-        vec_push(search->arena, &search->found, s);
-}
-
 enum pass_result pass_guards(struct pass *p)
 {
-    struct stage_search search = {.arena = p->scratch};
-    ir_each_stmt(&p->kernel->body, see_stage, &search);
-    for (size_t i = 0; i < search.found.n; i++) {
-        struct place at = find_place(p, search.found.at[i]);
+    struct ir_block stages = ir_stages_of(p->scratch, &p->kernel->body);
+    for (size_t i = 0; i < stages.n; i++) {
+        struct place at = find_place(p, stages.at[i]);
         if (at.stage->has_init && at.first < at.chain && can_split_init(&at))
             split_init(p, &at);
     }
-    search.found.n = 0;
-    ir_each_stmt(&p->kernel->body, see_stage, &search);
-    for (size_t i = 0; i < search.found.n; i++) {
-        struct place at = find_place(p, search.found.at[i]);
+    stages = ir_stages_of(p->scratch, &p->kernel->body);
+    for (size_t i = 0; i < stages.n; i++) {
+        struct place at = find_place(p, stages.at[i]);
         lower_stage(p, &at);
     }
     guards_move(p, &p->kernel->body);
-    return search.found.n ? PASS_CHANGED : PASS_SAME;
+    return stages.n ? PASS_CHANGED : PASS_SAME;
 }

@@ -16,21 +16,14 @@ struct mover {
     struct facts facts;
 };
 
-// Return whether a loop is proved to run.
-static bool runs(const struct mover *m, const struct ir_for *loop)
-{
-    struct ir_expr *some =
-        ir_binary(m->p->scratch, OP_lt, loop->from, loop->to);
-    return facts_decide(&m->facts, some) == TRUTH_TRUE;
-}
-
 // Return whether a condition may be asked outside of a loop.
 static bool leaves_loop(const struct mover *m, struct ir_expr *condition,
                         const struct ir_for *loop)
 {
     return ir_is_stable(condition) && !ir_mentions(condition, loop->var) &&
            axis_kind(loop->axis) != AXIS_BLOCK &&
-           (facts_is_total(&m->facts, condition) || runs(m, loop));
+           (facts_is_total(&m->facts, condition) ||
+            facts_runs(&m->facts, loop));
 }
 
 // Return the branch that is all a loop does, or NULL.
@@ -99,17 +92,10 @@ static void join_inner(struct arena *a, struct ir_stmt *s)
 static void move_in(struct mover *m, struct ir_block *block)
 {
     struct arena *a = m->p->arena;
-    struct facts_mark here = facts_mark(&m->facts);
     for (size_t i = 0; i < block->n; i++) {
-        struct ir_block *inside[IR_BLOCKS_MOST];
         struct ir_stmt *s = block->at[i];
-        struct facts_mark before = facts_mark(&m->facts);
-        uint32_t n = ir_stmt_blocks(s, inside);
-        facts_enter(&m->facts, s);
-        for (uint32_t k = 0; k < n; k++)
-            move_in(m, inside[k]);
-        if (s->kind != STMT_let)
-            facts_leave(&m->facts, before);
+        facts_foreach_inside(inner, &m->facts, s)
+            move_in(m, inner);
         if (s->kind == STMT_if)
             join_inner(a, s);
         if (s->kind == STMT_for)
@@ -120,7 +106,6 @@ static void move_in(struct mover *m, struct ir_block *block)
             ir_splice(a, block, i--, &(struct ir_block){0});
         }
     }
-    facts_leave(&m->facts, here);
 }
 
 void guards_move(struct pass *p, struct ir_block *block)

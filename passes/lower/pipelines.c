@@ -1,7 +1,7 @@
-// pipelines: software-pipelines loops marked @pipeline: a prologue, and a ring
+// pipelines: software-pipelines loops with a ring (@ring): a prologue, and a ring
 // of slots in shared memory. Lowers copies marked @via(cp_async) to cp.async.
 //
-//   for k in 0..n @pipeline(3) {          alloc S: f32[3, 64] in shared
+//   for k in 0..n @ring(slots 3) {          alloc S: f32[3, 64] in shared
 //     alloc S: f32[64] in shared          for p in 0..2 @unroll {
 //     for t in 0..64 @thread.x {            if p < n { copy p into S[p] }
 //       stage S @via(cp_async)              async_commit
@@ -27,14 +27,13 @@
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/layout.h"
+#include "ir/marks.h"
 #include "ir/walk.h"
 #include "passes/analysis/copies.h"
 #include "passes/analysis/ring.h"
 #include "passes/lower/async_copies.h"
 #include "passes/lower/slots.h"
 #include "passes/pass.h"
-
-#include <string.h>
 
 // The rewrite of a loop.
 struct rewrite {
@@ -103,17 +102,6 @@ static void part_body(struct rewrite *r, struct ir_block *rest,
     }
 }
 
-// Remove the mark of the loop.
-static void unmark(struct ir_for *loop)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < loop->attrs.n; i++) {
-        if (strcmp(loop->attrs.at[i].name, "pipeline") != 0)
-            loop->attrs.at[n++] = loop->attrs.at[i];
-    }
-    loop->attrs.n = n;
-}
-
 // Set *(bool *)context at an instruction on matrices.
 static void see_matrix(struct ir_stmt *s, void *context)
 {
@@ -158,11 +146,11 @@ static void rewrite_loop(struct rewrite *r, struct ir_block *out)
                                r->ring.fills.at[0]));
     append_iteration(r, &body, &rest);
     loop->body = body;
-    unmark(loop);
+    loop->ring = NULL;
     ir_append(a, out, r->ring.loop);
 }
 
-// Report that a marked loop has no ring.  Returns false.
+// Report that a loop can no longer have its ring.  Returns false.
 static bool report(struct pass *p, const struct ring *ring)
 {
     diag_error(p->diags, ring->loop->span, D_pipeline_lost,
@@ -172,7 +160,7 @@ static bool report(struct pass *p, const struct ring *ring)
     return false;
 }
 
-// Rewrite the marked loops of a block and below, the inner ones first; false
+// Rewrite the loops with a ring of a block and below, the inner ones first; false
 // after an error.
 static bool rewrite_block(struct pass *p, struct ir_block *block)
 {
@@ -184,13 +172,10 @@ static bool rewrite_block(struct pass *p, struct ir_block *block)
             if (!rewrite_block(p, inside[k]))
                 return false;
         }
-        struct rewrite r = {.p = p, .slots = ring_slots(s)};
-        if (r.slots == 0)
+        if (!ir_ring_of(s))
             continue;
+        struct rewrite r = {.p = p, .slots = ir_ring_of(s)->slots};
         r.ring = ring_find(p->scratch, p->kernel, s);
-        if (!r.ring.fault &&
-            (r.slots < RING_SLOTS_LEAST || r.slots > RING_SLOTS_MOST))
-            r.ring.fault = "a ring has 2 to 16 slots";
         if (r.ring.fault)
             return report(p, &r.ring);
         rewrite_loop(&r, &out);
@@ -296,10 +281,10 @@ static bool start_others(struct pass *p, struct ir_block *block)
     return found;
 }
 
-// Set *(bool *)context at a loop that is marked.
+// Set *(bool *)context at a loop with a ring.
 static void see_marked(struct ir_stmt *s, void *context)
 {
-    *(bool *)context |= ring_slots(s) != 0;
+    *(bool *)context |= ir_ring_of(s) != NULL;
 }
 
 // Take the mark of a copy that nothing reads: nothing would wait for it.

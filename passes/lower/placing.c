@@ -6,7 +6,7 @@
 #include "ir/base/num.h"
 #include "ir/build.h"
 #include "ir/walk.h"
-#include "passes/opt/fold.h"
+#include "passes/analysis/region.h"
 
 #include <stdlib.h>
 
@@ -151,24 +151,6 @@ static bool is_apart(const struct placing *x, const struct region_dim *dim,
     return extent > 0 && step >= extent;
 }
 
-// Note a stage that writes the array and may leave some of it as it was: its
-// predicate is more than bounds.
-static void see_partial(struct ir_stmt *s, void *context)
-{
-    bool *is_partial = context;
-    struct conditions all = {0};
-    struct arena scratch = {0};
-    if (s->kind == STMT_if)
-        *is_partial = true;
-    if (s->kind == STMT_stage && s->u.stage.predicate)
-        fold_split(&scratch, s->u.stage.predicate, &all);
-    for (size_t i = 0; i < all.n; i++) {
-        enum ir_op op = all.at[i]->op;
-        *is_partial |= op != OP_lt && op != OP_le && op != OP_gt && op != OP_ge;
-    }
-    arena_reset(&scratch);
-}
-
 // Return whether a statement stores to all of the region.
 static bool stores_all(const struct placing *x, const struct ir_stmt *s)
 {
@@ -190,12 +172,11 @@ static bool is_refreshed(const struct placing *x)
 {
     const struct ir_block *block = x->common.blocks.at[x->common.stmts.n];
     for (size_t i = 0; i < block->n; i++) {
-        bool is_partial = false;
         struct ir_block one = {.at = &block->at[i], .n = 1};
         if (!placing_uses(&one, x->buffer))
             continue;
-        ir_each_stmt(&one, see_partial, &is_partial);
-        return !is_partial && ir_stages_use(&one, x->buffer) &&
+        return !region_is_partial(block->at[i]) &&
+               ir_stages_use(&one, x->buffer) &&
                !ir_block_reads(&one, x->buffer) && stores_all(x, block->at[i]);
     }
     return false;

@@ -31,54 +31,46 @@ static int64_t iterations(struct pass *p, struct ir_stmt *s)
     return is_number && is_free ? n : 0;
 }
 
-// Set *(bool *)context at a statement that is not to be repeated.
-static void see_single(struct ir_stmt *s, void *context)
+// Return whether a loop has a statement that is not to be repeated.
+static bool has_single(const struct ir_for *loop)
 {
-    *(bool *)context |=
-        s->kind == STMT_barrier ||
-        (s->kind == STMT_alloc && s->u.buffer->space == SPACE_shared);
+    ir_foreach_stmt(s, &loop->body)
+        if (s->kind == STMT_barrier ||
+            (s->kind == STMT_alloc && s->u.buffer->space == SPACE_shared))
+            return true;
+    return false;
 }
 
-// Look at a part of an index.
-static void see_part(struct ir_expr *x, void *context)
+static void see_index(struct promotion *m, const struct ir_expr *index);
+
+// Look at a variable in an index.
+static void see_var(struct promotion *m, const struct ir_var *var)
 {
-    struct promotion *m = context;
-    if (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES))
-        m->is_dynamic = true;
-    if (x->op != OP_var)
-        return;
-    struct ir_expr *value = map_get(&m->values, x->u.var);
+    struct ir_expr *value = map_get(&m->values, var);
     if (value) {
-        ir_each_expr(value, see_part, m);
+        see_index(m, value);
         return;
     }
     for (size_t i = m->around.n; i-- > 0;) {
         struct ir_stmt *s = m->around.at[i];
-        bool is_single = false;
-        if (s->u.loop.var != x->u.var)
+        if (s->u.loop.var != var)
             continue;
-        ir_each_stmt(&s->u.loop.body, see_single, &is_single);
-        m->is_dynamic |= is_single || iterations(m->p, s) <= 0;
+        m->is_dynamic |= has_single(&s->u.loop) || iterations(m->p, s) <= 0;
         vec_push(m->p->scratch, &m->loops, s);
         return;
     }
     m->is_dynamic = true;
 }
 
-// Look at the accesses of the array in an expression.
-static void see_access(struct ir_expr *x, void *context)
+// Look at an index.
+static void see_index(struct promotion *m, const struct ir_expr *index)
 {
-    struct promotion *m = context;
-    if ((x->op != OP_load && x->op != OP_place) || x->u.buffer != m->buffer)
-        return;
-    for (uint32_t i = 0; i < x->n; i++)
-        ir_each_expr(x->args[i], see_part, m);
-}
-
-// Look at the expression at a place.
-static void see_place(struct ir_expr **place, void *context)
-{
-    ir_each_expr(*place, see_access, context);
+    ir_foreach_expr(x, index) {
+        if (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES))
+            m->is_dynamic = true;
+        if (x->op == OP_var)
+            see_var(m, x->u.var);
+    }
 }
 
 // Look at the statements of a block.
@@ -87,12 +79,16 @@ static void walk(struct promotion *m, struct ir_block *block)
     for (size_t i = 0; i < block->n; i++) {
         struct ir_block *inside[IR_BLOCKS_MOST];
         struct ir_stmt *s = block->at[i];
-        ir_stmt_exprs(s, see_place, m);
+        ir_foreach_expr_of(x, s)
+            for (uint32_t k = 0; k < x->n; k++)
+                if ((x->op == OP_load || x->op == OP_place) &&
+                    x->u.buffer == m->buffer)
+                    see_index(m, x->args[k]);
         if (s->kind == STMT_let)
             map_set(&m->values, s->u.let.var, s->u.let.value);
         if (s->kind == STMT_store && s->u.store.buffer == m->buffer)
             for (uint32_t k = 0; k < s->u.store.n; k++)
-                ir_each_expr(s->u.store.index[k], see_part, m);
+                see_index(m, s->u.store.index[k]);
         if (s->kind == STMT_for)
             vec_push(m->p->scratch, &m->around, s);
         uint32_t n = ir_stmt_blocks(s, inside);
@@ -159,25 +155,15 @@ static bool promote(struct pass *p, const struct ir_buffer *b)
     return changed && fits;
 }
 
-// Collect the local arrays.
-struct arrays {
-    struct arena *arena;
-    struct VEC(const struct ir_buffer *) found;
-};
-static void see_alloc(struct ir_stmt *s, void *context)
-{
-    struct arrays *all = context;
-    if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_local &&
-        is_small(s->u.buffer))
-        vec_push(all->arena, &all->found, s->u.buffer);
-}
-
 bool registers_mark(struct pass *p)
 {
-    struct arrays all = {.arena = p->scratch};
+    struct VEC(const struct ir_buffer *) all = {0};
     bool changed = false;
-    ir_each_stmt(&p->kernel->body, see_alloc, &all);
-    for (size_t i = 0; i < all.found.n; i++)
-        changed |= promote(p, all.found.at[i]);
+    ir_foreach_stmt(s, &p->kernel->body)
+        if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_local &&
+            is_small(s->u.buffer))
+            vec_push(p->scratch, &all, s->u.buffer);
+    for (size_t i = 0; i < all.n; i++)
+        changed |= promote(p, all.at[i]);
     return changed;
 }

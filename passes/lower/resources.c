@@ -3,6 +3,7 @@
 #include "passes/lower/resources.h"
 
 #include "ir/build.h"
+#include "ir/gpu.h"
 #include "ir/shared.h"
 #include "ir/walk.h"
 
@@ -15,7 +16,6 @@ enum {
     REGISTERS = 65536,
     REGISTERS_UNIT = 8, // for a thread
     RESIDENT = 2048,    // threads at a time
-    WARP = 32,
 };
 
 // What the GPU with most shared memory has for a block.
@@ -79,7 +79,8 @@ static bool check_registers(struct pass *p, const struct ir_launch *l,
 {
     int64_t blocks = l->min_blocks ? l->min_blocks : 1;
     int64_t each = l->max_registers + REGISTERS_UNIT - 1;
-    int64_t most = (threads + WARP - 1) / WARP * WARP * blocks;
+    int64_t most =
+        (threads + WARP_LANES - 1) / WARP_LANES * WARP_LANES * blocks;
     each -= each % REGISTERS_UNIT;
     if (most > RESIDENT)
         diag_error(p->diags, span, D_launch_resident, l->name,
@@ -98,9 +99,8 @@ static bool check_registers(struct pass *p, const struct ir_launch *l,
 }
 
 // Report an array in local memory that is larger than all a thread has.
-static void see_local(struct ir_stmt *s, void *context)
+static void see_local(struct pass *p, struct ir_stmt *s)
 {
-    struct pass *p = context;
     if (s->kind != STMT_alloc || s->u.buffer->space != SPACE_local)
         return;
     const struct ir_buffer *b = s->u.buffer;
@@ -117,7 +117,8 @@ static void see_local(struct ir_stmt *s, void *context)
 static bool check_local(struct pass *p, struct ir_launch *launch)
 {
     int errors = p->diags->errors;
-    ir_each_stmt(&launch->body, see_local, p);
+    ir_foreach_stmt(s, &launch->body)
+        see_local(p, s);
     return p->diags->errors == errors;
 }
 

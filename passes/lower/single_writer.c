@@ -16,6 +16,7 @@
 #include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/equal.h"
+#include "ir/marks.h"
 #include "ir/walk.h"
 #include "passes/lower/mapping.h"
 
@@ -105,7 +106,7 @@ static bool repeats(const struct mapping *m, const struct write *w,
         return !is_block || b->space != SPACE_shared;
     if (ir_is_int_const(map_get(&m->loop_extents, m->around[axis]), 1))
         return false;
-    bool is_one = ir_loop_mark(m->around[axis], "collective");
+    bool is_one = ir_attr_get(m->around[axis], MARK_collective);
     bool is_common = b->space == SPACE_shared || b->role == ROLE_alloc;
     bool is_placed = m->has_barriers && !b->is_ordered;
     bool is_asked =

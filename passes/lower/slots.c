@@ -8,10 +8,11 @@
 
 #include <string.h>
 
-// The rewrite of a block.
+// The rewrite of a block: arrays of a ring, or those of a map.
 struct use {
     struct arena *arena;
     const struct ring *ring;
+    const struct map *arrays;
     struct ir_expr *slot;
 };
 
@@ -22,6 +23,14 @@ bool slots_has(const struct ring *ring, const struct ir_buffer *b)
             return true;
     }
     return false;
+}
+
+// Return the array with slots that stands for an array; NULL: it has none.
+static struct ir_buffer *slotted(const struct use *u, struct ir_buffer *b)
+{
+    if (u->arrays)
+        return map_get(u->arrays, b);
+    return slots_has(u->ring, b) ? b : NULL;
 }
 
 // Return an index with the slot in front.
@@ -40,25 +49,30 @@ static struct ir_expr *load_slot(struct arena *a, struct ir_expr *x,
                                  void *context)
 {
     const struct use *u = context;
-    if (x->op != OP_load || !slots_has(u->ring, x->u.buffer))
+    struct ir_buffer *b = x->op == OP_load ? slotted(u, x->u.buffer) : NULL;
+    if (!b)
         return x;
     struct ir_expr **index = in_slot(a, u->slot, x->n, x->args);
-    return ir_at(a, ir_load(a, x->u.buffer, x->n + 1, index), x->span);
+    return ir_at(a, ir_load(a, b, x->n + 1, index), x->span);
 }
 
 // Store to a ring in the slot.
 static void store_slot(struct ir_stmt *s, void *context)
 {
     const struct use *u = context;
-    if (s->kind != STMT_store || !slots_has(u->ring, s->u.store.buffer))
+    struct ir_buffer *b =
+        s->kind == STMT_store ? slotted(u, s->u.store.buffer) : NULL;
+    if (!b)
         return;
+    s->u.store.buffer = b;
     s->u.store.index =
         in_slot(u->arena, u->slot, s->u.store.n, s->u.store.index);
     s->u.store.n++;
 }
 
-void slots_place(struct arena *a, struct ir_tile *t, struct ir_buffer *b,
-                 struct ir_expr *slot)
+// Let an operand of an instruction on matrices be in a slot of an array.
+static void use_place(struct arena *a, struct ir_tile *t, struct ir_buffer *b,
+                      struct ir_expr *slot)
 {
     uint32_t n = t->at->n;
     struct ir_expr **index = in_slot(a, slot, n, t->at->args);
@@ -73,9 +87,12 @@ static void copy_slot(struct ir_stmt *s, void *context)
 {
     const struct use *u = context;
     struct ir_place *near = &s->u.copy.near;
-    if (s->kind != STMT_copy || s->u.copy.is_load ||
-        !slots_has(u->ring, near->buffer))
+    struct ir_buffer *b = s->kind == STMT_copy && !s->u.copy.is_load
+                              ? slotted(u, near->buffer)
+                              : NULL;
+    if (!b)
         return;
+    near->buffer = b;
     near->index = in_slot(u->arena, u->slot, near->n, near->index);
     near->n++;
 }
@@ -86,17 +103,29 @@ static void place_slot(struct ir_stmt *s, void *context)
     const struct use *u = context;
     for (int i = 0; s->kind == STMT_matrix && i < MATRIX_OPERANDS; i++) {
         struct ir_tile *t = &s->u.matrix.tiles[i];
-        if (t->at && slots_has(u->ring, t->at->u.buffer))
-            slots_place(u->arena, t, t->at->u.buffer, u->slot);
+        struct ir_buffer *b = t->at ? slotted(u, t->at->u.buffer) : NULL;
+        if (b)
+            use_place(u->arena, t, b, u->slot);
     }
+}
+
+// Rewrite a block.
+static void rewrite(struct use *u, struct ir_block *block)
+{
+    ir_rewrite_in(u->arena, block, load_slot, u);
+    ir_each_stmt(block, store_slot, u);
+    ir_each_stmt(block, place_slot, u);
+    ir_each_stmt(block, copy_slot, u);
 }
 
 void slots_use(struct arena *a, const struct ring *ring, struct ir_block *block,
                struct ir_expr *slot)
 {
-    struct use u = {a, ring, slot};
-    ir_rewrite_in(a, block, load_slot, &u);
-    ir_each_stmt(block, store_slot, &u);
-    ir_each_stmt(block, place_slot, &u);
-    ir_each_stmt(block, copy_slot, &u);
+    rewrite(&(struct use){a, ring, NULL, slot}, block);
+}
+
+void slots_use_map(struct arena *a, const struct map *arrays,
+                   struct ir_block *block, struct ir_expr *slot)
+{
+    rewrite(&(struct use){a, NULL, arrays, slot}, block);
 }

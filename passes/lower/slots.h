@@ -4,6 +4,7 @@
 #ifndef PASSES_LOWER_SLOTS_H
 #define PASSES_LOWER_SLOTS_H
 
+#include "ir/base/map.h"
 #include "passes/analysis/ring.h"
 
 // Return whether an array is one of those that a ring is made of.
@@ -13,9 +14,9 @@ bool slots_has(const struct ring *ring, const struct ir_buffer *b);
 void slots_use(struct arena *a, const struct ring *ring, struct ir_block *block,
                struct ir_expr *slot);
 
-// Let an operand of an instruction on matrices be in an array with one dimension
-// more, the first, at `slot`.
-void slots_place(struct arena *a, struct ir_tile *t, struct ir_buffer *b,
-                 struct ir_expr *slot);
+// Let the accesses of a block to the arrays that a map has go to a slot of the
+// arrays that it has for them.
+void slots_use_map(struct arena *a, const struct map *arrays,
+                   struct ir_block *block, struct ir_expr *slot);
 
 #endif

@@ -21,10 +21,17 @@
 #include "ir/base/map.h"
 #include "ir/build.h"
 #include "ir/copy.h"
+#include "ir/marks.h"
+#include "ir/ring.h"
 #include "ir/walk.h"
 #include "passes/analysis/pingpong.h"
 #include "passes/lower/orders.h"
 #include "passes/opt/fold.h"
+
+// Why no tiles of several iterations may be one block's.
+#define KEEPS_ARRAY                                                            \
+    "a serial loop is around them: what a block keeps from one iteration to "  \
+    "the next would be that of another tile"
 
 // A nest in the making.
 struct walk {
@@ -81,8 +88,8 @@ static void append_ordered(struct walk *w, struct ir_stmt **loops,
                            struct ir_expr *number)
 {
     struct arena *a = w->p->arena;
-    const struct ir_attr *mark = ir_loop_mark(loops[0], "order");
-    const struct ir_attr *group = ir_loop_mark(loops[0], "group");
+    const struct ir_attr *mark = ir_attr_get(loops[0], MARK_order);
+    const struct ir_attr *group = ir_attr_get(loops[0], MARK_group);
     struct order_tile t = {.p = w->p,
                            .facts = &w->facts,
                            .from = loops[0],
@@ -141,16 +148,16 @@ static void append_body(struct walk *w)
 }
 
 // Put the loop over tiles inside of the one over warpgroups, with the
-// coordinates of the tiles; the arrays stay outside. The ping-pong order is for
-// the pass warp_specialize.
+// coordinates of the tiles; the arrays stay outside. If the ring inside has a
+// ping-pong order, the loop says so to the pass warp_specialize.
 static struct ir_block sink(struct walk *w, struct ir_stmt *group,
                             struct ir_stmt *loop)
 {
     struct arena *a = w->p->arena;
-    const struct ir_attr *turns = tiles_mark(&w->tiles, "pingpong");
+    struct ir_ring *ring = tiles_ring(&group->u.loop.body);
     struct ir_block outside = {0};
-    if (turns)
-        vec_push(a, &loop->u.loop.attrs, *turns);
+    if (ring->order)
+        ir_attr_set(a, loop, MARK_pingpong, ring->order);
     for (size_t i = 0; i < w->body.n; i++) {
         struct ir_stmt *s = w->body.at[i];
         if (s->kind != STMT_let)
@@ -187,8 +194,8 @@ static void part_tiles(struct walk *w, struct ir_stmt *loop)
 // a tile. For clusters, as many as fit on the device at a time.
 static struct ir_expr *walkers(struct walk *w)
 {
-    const struct ir_attr *all = tiles_mark(&w->tiles, "persistent");
-    const struct ir_attr *each = tiles_mark(&w->tiles, "persistent_sms");
+    const struct ir_attr *all = tiles_mark(&w->tiles, MARK_persistent);
+    const struct ir_attr *each = tiles_mark(&w->tiles, MARK_persistent_sms);
     struct arena *a = w->p->arena;
     struct ir_expr *size = ir_int(a, 1);
     if (!all && !each)
@@ -249,16 +256,25 @@ static void see_marked(struct ir_stmt *s, void *context)
         vec_push(m->arena, &m->loops, s);
 }
 
-// Return whether warpgroups can take tiles in ping-pong order, if they are
-// marked so.
-static bool check_turns(const struct walk *w)
+// Return whether the ring of the tiles, if there is one that several warpgroups
+// use in ping-pong order, is in persistent blocks.
+static bool check_order(const struct walk *w)
 {
     const struct tiles *t = &w->tiles;
+    struct ir_block *tile = &t->loops.at[t->loops.n - 1]->u.loop.body;
+    const struct ir_ring *ring = tiles_ring(tile);
     bool is_persistent =
-        tiles_mark(t, "persistent") || tiles_mark(t, "persistent_sms");
-    return !tiles_mark(t, "pingpong") ||
-           (is_persistent &&
-            tiles_roles(&t->loops.at[t->loops.n - 1]->u.loop.body));
+        tiles_mark(t, MARK_persistent) || tiles_mark(t, MARK_persistent_sms);
+    return !ring || !ring->order || (is_persistent && tiles_roles(tile));
+}
+
+// Remove what is done from a loop.
+static void remove_marks(struct ir_stmt *loop)
+{
+    static const enum ir_mark done[] = {MARK_persistent, MARK_persistent_sms,
+                                        MARK_order, MARK_group};
+    for (size_t i = 0; i < sizeof done / sizeof *done; i++)
+        ir_attr_remove(loop, done[i]);
 }
 
 // Rewrite the nest of a marked loop.
@@ -266,12 +282,14 @@ static bool rewrite(struct pass *p, struct ir_stmt *marked)
 {
     struct walk w = {.p = p,
                      .tiles = tiles_find(p->scratch, p->kernel, marked)};
+    if (!w.tiles.fault && tiles_keep_array(p->scratch, p->kernel, &w.tiles))
+        w.tiles.fault = KEEPS_ARRAY;
     if (w.tiles.fault) {
         diag_error(p->diags, marked->span, D_tile_nest,
                    marked->u.loop.var->name, w.tiles.fault);
         return false;
     }
-    if (!check_turns(&w)) {
+    if (!check_order(&w)) {
         diag_error(p->diags, marked->span, D_pingpong_shape,
                    w.tiles.loops.at[0]->u.loop.var->name, PINGPONG_NO_ROLES);
         return false;
@@ -284,7 +302,7 @@ static bool rewrite(struct pass *p, struct ir_stmt *marked)
     append_body(&w);
     make_loops(&w);
     for (size_t i = 0; i < w.tiles.loops.n; i++)
-        w.tiles.loops.at[i]->u.loop.attrs.n = 0;
+        remove_marks(w.tiles.loops.at[i]);
     return true;
 }
 

@@ -38,6 +38,7 @@
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/layout.h"
+#include "ir/ring.h"
 #include "ir/walk.h"
 #include "passes/analysis/ring.h"
 #include "passes/lower/bulk_copy.h"
@@ -536,7 +537,7 @@ static bool parts_are_aligned(const struct walk *w, const struct tma_tile *box)
         struct ir_stmt *s = w->path.at[i].stmt;
         bool gives =
             s->kind == STMT_for &&
-            (ring_slots(s) > 0 || axis_kind(s->u.loop.axis) == AXIS_VTHREAD);
+            (ir_ring_of(s) || axis_kind(s->u.loop.axis) == AXIS_VTHREAD);
         has_parts |= gives && ir_block_writes(&s->u.loop.body, near);
     }
     return !has_parts ||

@@ -1,8 +1,8 @@
-// tma_rings: software-pipelines loops marked @pipeline whose copies are TMA
+// tma_rings: software-pipelines loops with a ring whose copies are TMA
 // tile copies: one thread fills the ring ahead of its use.
 //
 //   for i in 0..m {                        alloc S: f32[3, 64] in shared
-//     for k in 0..n @pipeline(3) {         alloc S_full: u64[3] in shared
+//     for k in 0..n @ring(slots 3) {         alloc S_full: u64[3] in shared
 //       S = A[.., k ..]   @via(tma)        for s in 0..3 { mbarrier_init(S_full[s], 1) }
 //       for t in 0..64 @thread.x {         for p in 0..2 { copy number p }
 //         use S                      =>    for i in 0..m { for k in 0..n {
@@ -27,6 +27,7 @@
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/layout.h"
+#include "ir/marks.h"
 #include "ir/walk.h"
 #include "passes/lower/mbarriers.h"
 #include "passes/lower/slots.h"
@@ -327,7 +328,7 @@ static bool rewrite_body(struct rewrite *r)
         return false;
     ir_append_all(a, &body, &rest);
     loop->body = body;
-    loop->attrs.n = 0;
+    loop->ring = NULL;
     return true;
 }
 
@@ -390,8 +391,6 @@ static bool rewrite_loop(struct rewrite *r)
     ir_find(r->p->scratch, &r->p->kernel->body, r->ring.loop, &r->path);
     if (r->ring.fault)
         return report(r, r->ring.fault);
-    if (r->slots < RING_SLOTS_LEAST || r->slots > RING_SLOTS_MOST)
-        return report(r, "a ring has 2 to 16 slots");
     if (!check_path(r) || !check_fills(r))
         return false;
     for (uint32_t i = 0; i < r->path.n; i++)
@@ -423,11 +422,11 @@ struct marked {
     struct VEC(struct ir_stmt *) loops;
 };
 
-// Note a marked loop.
+// Note a loop with a ring.
 static void see_loop(struct ir_stmt *s, void *context)
 {
     struct marked *m = context;
-    if (ring_slots(s))
+    if (ir_ring_of(s))
         vec_push(m->arena, &m->loops, s);
 }
 
@@ -437,7 +436,7 @@ enum pass_result pass_tma_rings(struct pass *p)
     bool changed = false;
     ir_each_stmt(&p->kernel->body, see_loop, &m);
     for (size_t i = 0; i < m.loops.n; i++) {
-        struct rewrite r = {.p = p, .slots = ring_slots(m.loops.at[i])};
+        struct rewrite r = {.p = p, .slots = ir_ring_of(m.loops.at[i])->slots};
         size_t counts[2] = {0, 0};
         r.ring = ring_find(p->scratch, p->kernel, m.loops.at[i]);
         for (size_t k = 0; k < r.ring.fills.n; k++) {

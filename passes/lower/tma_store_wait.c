@@ -29,6 +29,7 @@
 #include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/layout.h"
+#include "ir/ring.h"
 #include "ir/walk.h"
 #include "passes/analysis/ring.h"
 #include "passes/analysis/tma_copy.h"
@@ -143,7 +144,7 @@ static bool fills_ahead(const struct look *l)
 {
     bool found = false;
     for (uint32_t i = 0; i < l->path.n; i++)
-        found |= ring_slots(l->path.stmts[i]) > 0;
+        found |= ir_ring_of(l->path.stmts[i]) != NULL;
     return found;
 }
 

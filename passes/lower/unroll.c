@@ -88,31 +88,27 @@ static bool check_size(struct pass *p)
     return false;
 }
 
-// What a loop would copy.
-struct size {
-    int64_t statements;
-    bool has_shared; // an array in shared memory
-};
-
-// Count a statement; loops inside have been expanded or stay.
-static void see_stmt(struct ir_stmt *s, void *context)
+// Return how many statements a loop would copy, where loops inside have been
+// expanded or stay; -1: it declares an array in shared memory.
+static int64_t size_of(const struct ir_block *body)
 {
-    struct size *size = context;
-    size->statements += s->kind == STMT_for ? LOOP_STATEMENTS : 1;
-    size->has_shared |=
-        s->kind == STMT_alloc && s->u.buffer->space == SPACE_shared;
+    int64_t n = 0;
+    ir_foreach_stmt(s, body) {
+        if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_shared)
+            return -1;
+        n += s->kind == STMT_for ? LOOP_STATEMENTS : 1;
+    }
+    return n;
 }
 
 // Return whether a loop is to be expanded, and how often it runs.
 static bool is_expanded(struct pass *p, struct ir_stmt *s, int64_t *n)
 {
-    struct size size = {0};
     if (s->kind != STMT_for || s->u.loop.axis != AXIS_unroll ||
         !ir_int_value(ir_for_extent(p->scratch, &s->u.loop), n))
         return false;
-    ir_each_stmt(&s->u.loop.body, see_stmt, &size);
-    int64_t most = EXPANDED_MOST / (size.statements + 1);
-    return !size.has_shared && *n <= most;
+    int64_t size = size_of(&s->u.loop.body);
+    return size >= 0 && *n <= EXPANDED_MOST / (size + 1);
 }
 
 // Return the iterations of a loop one after another.

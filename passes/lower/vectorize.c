@@ -96,17 +96,10 @@ static size_t lower_loop(struct pass *p, struct facts *f,
 static bool lower_block(struct pass *p, struct facts *f, struct ir_block *block)
 {
     bool changed = false;
-    struct facts_mark here = facts_mark(f);
     for (size_t i = 0; i < block->n;) {
-        struct ir_block *inside[IR_BLOCKS_MOST];
         struct ir_stmt *s = block->at[i];
-        struct facts_mark before = facts_mark(f);
-        facts_enter(f, s);
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            changed |= lower_block(p, f, inside[k]);
-        if (s->kind != STMT_let)
-            facts_leave(f, before);
+        facts_foreach_inside(inner, f, s)
+            changed |= lower_block(p, f, inner);
         if (s->kind == STMT_for && s->u.loop.axis == AXIS_vector) {
             i += lower_loop(p, f, block, i);
             changed = true;
@@ -114,7 +107,6 @@ static bool lower_block(struct pass *p, struct facts *f, struct ir_block *block)
             i++;
         }
     }
-    facts_leave(f, here);
     return changed;
 }
 

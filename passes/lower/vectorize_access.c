@@ -14,25 +14,13 @@ const struct ir_for *vectorize_loop_of(const struct widen *w)
     return &w->stmt->u.loop;
 }
 
-// What is asked about an expression.
-struct variation {
-    const struct widen *w;
-    bool varies;
-};
-
-// Look for the loop's variable or a vector variable.
-static void see_varying(struct ir_expr *x, void *context)
-{
-    struct variation *v = context;
-    v->varies |= x->op == OP_var && (x->u.var == vectorize_loop_of(v->w)->var ||
-                                     map_has(&v->w->vectors, x->u.var));
-}
-
 bool vectorize_varies(const struct widen *w, const struct ir_expr *x)
 {
-    struct variation v = {.w = w};
-    ir_each_expr((struct ir_expr *)x, see_varying, &v);
-    return v.varies;
+    ir_foreach_expr(e, x)
+        if (e->op == OP_var && (e->u.var == vectorize_loop_of(w)->var ||
+                                map_has(&w->vectors, e->u.var)))
+            return true;
+    return false;
 }
 
 // Return the value of the loop's variable in a lane.
@@ -141,20 +129,13 @@ static unsigned stay_scalar(struct widen *w, const struct ir_buffer *b,
     return 0;
 }
 
-// Note a quotient or a remainder that differs from lane to lane.
-static void see_division(struct ir_expr *x, void *context)
-{
-    struct variation *v = context;
-    v->varies |=
-        (x->op == OP_div || x->op == OP_mod) && vectorize_varies(v->w, x);
-}
-
 // Return whether lanes may be neighbours by an index, though that is not seen.
 static bool is_open(const struct widen *w, const struct ir_expr *x)
 {
-    struct variation v = {.w = w};
-    ir_each_expr((struct ir_expr *)x, see_division, &v);
-    return v.varies && ir_is_stable(x);
+    ir_foreach_expr(e, x)
+        if ((e->op == OP_div || e->op == OP_mod) && vectorize_varies(w, e))
+            return ir_is_stable(x);
+    return false;
 }
 
 // Return whether lanes are neighbours by the last index, and none differs in

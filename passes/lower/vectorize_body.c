@@ -332,57 +332,47 @@ static bool vectorize_block(struct widen *w, struct ir_block *block,
     return true;
 }
 
-// A look at the accesses of the arrays that the body writes.
-struct conflict {
-    struct widen *w;
-    const struct ir_stmt *store; // the first to an array
-    struct ir_block *body;
-    bool found; // an iteration may touch what another writes
-};
-
-// Note an atomic, a vector, or an access elsewhere in the array.
-static void see_access(struct ir_expr *x, void *context)
+// Return whether an index is not that of a store.
+static bool is_elsewhere(const struct ir_stmt *store,
+                         struct ir_expr *const *index)
 {
-    struct conflict *c = context;
-    unsigned flags = ir_op_info(x->op)->flags;
-    c->found |= (flags & OP_WRITES) || x->type.lanes > 1;
-    if (x->op != OP_load || x->u.buffer != c->store->u.store.buffer)
-        return;
-    for (uint32_t i = 0; i < x->n; i++)
-        c->found |= !ir_expr_equal(x->args[i], c->store->u.store.index[i]);
+    for (uint32_t i = 0; i < store->u.store.n; i++)
+        if (!ir_expr_equal(index[i], store->u.store.index[i]))
+            return true;
+    return false;
 }
 
-// Note a store elsewhere in the array.
-static void see_other_store(struct ir_stmt *s, void *context)
+// Return whether a store is to another element in each iteration.
+static bool moves(const struct widen *w, const struct ir_stmt *store)
 {
-    struct conflict *c = context;
-    if (s->kind != STMT_store || s->u.store.buffer != c->store->u.store.buffer)
-        return;
-    for (uint32_t i = 0; i < s->u.store.n; i++)
-        c->found |=
-            !ir_expr_equal(s->u.store.index[i], c->store->u.store.index[i]);
-}
-
-// Look at all accesses of the array that a statement stores to: each must be
-// at the same index, which is another in each iteration.
-static void see_store(struct ir_stmt *s, void *context)
-{
-    struct conflict *c = context;
-    if (s->kind != STMT_store)
-        return;
-    c->store = s;
-    bool moves = false;
-    for (uint32_t i = 0; i < s->u.store.n; i++) {
-        struct arena *a = c->w->p->scratch;
-        struct affine form = affine_of(a, s->u.store.index[i]), rest;
+    for (uint32_t i = 0; i < store->u.store.n; i++) {
+        struct arena *a = w->p->scratch;
+        struct affine form = affine_of(a, store->u.store.index[i]), rest;
         int64_t factor = 0;
-        moves |= affine_linear(a, &form, vectorize_loop_of(c->w)->var, &factor,
-                               &rest) &&
-                 factor != 0;
+        if (affine_linear(a, &form, vectorize_loop_of(w)->var, &factor,
+                          &rest) &&
+            factor != 0)
+            return true;
     }
-    c->found |= !moves;
-    ir_each_expr_in(c->body, see_access, c);
-    ir_each_stmt(c->body, see_other_store, c);
+    return false;
+}
+
+// Return whether an iteration may touch what another one stores: all accesses
+// of the array must be at the index of the store, which moves.
+static bool conflicts(const struct widen *w, const struct ir_stmt *store,
+                      const struct ir_block *body)
+{
+    const struct ir_buffer *array = store->u.store.buffer;
+    ir_foreach_stmt(s, body)
+        if (s->kind == STMT_store && s->u.store.buffer == array &&
+            is_elsewhere(store, s->u.store.index))
+            return true;
+    ir_foreach_expr_in(x, body)
+        if (ir_op_info(x->op)->flags & OP_WRITES || x->type.lanes > 1 ||
+            (x->op == OP_load && x->u.buffer == array &&
+             is_elsewhere(store, x->args)))
+            return true;
+    return !moves(w, store);
 }
 
 // Put the values of `let`s of an index type in place of their names.
@@ -422,9 +412,10 @@ bool vectorize_body(struct widen *w, struct ir_block *out)
     struct ir_block body =
         ir_copy_block(w->p->arena, &vectorize_loop_of(w)->body, NULL, NULL);
     expand_lets(w, &body);
-    struct conflict c = {.w = w, .body = &body};
-    ir_each_stmt(&body, see_store, &c);
-    if (c.found || !vectorize_block(w, &body, out) || w->accesses.n == 0)
+    ir_foreach_stmt(s, &body)
+        if (s->kind == STMT_store && conflicts(w, s, &body))
+            return false;
+    if (!vectorize_block(w, &body, out) || w->accesses.n == 0)
         return false;
     align_arrays(w);
     return true;

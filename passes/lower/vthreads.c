@@ -30,9 +30,8 @@ struct spreading {
 };
 
 // Declare an array with a part for each virtual thread instead of one.
-static void see_alloc(struct ir_stmt *s, void *context)
+static void see_alloc(struct spreading *x, struct ir_stmt *s)
 {
-    struct spreading *x = context;
     struct arena *a = x->p->arena;
     if (s->kind != STMT_alloc)
         return;
@@ -77,9 +76,8 @@ static struct ir_expr *use_part(struct arena *a, struct ir_expr *e,
 }
 
 // Let a store use the part of its virtual thread.
-static void see_store(struct ir_stmt *s, void *context)
+static void see_store(struct spreading *x, struct ir_stmt *s)
 {
-    struct spreading *x = context;
     struct ir_buffer *b =
         s->kind == STMT_store ? map_get(&x->arrays, s->u.store.buffer) : NULL;
     if (!b)
@@ -90,9 +88,8 @@ static void see_store(struct ir_stmt *s, void *context)
 }
 
 // Let a copy by TMA use the part of its virtual thread.
-static void see_copy(struct ir_stmt *s, void *context)
+static void see_copy(struct spreading *x, struct ir_stmt *s)
 {
-    struct spreading *x = context;
     struct ir_place *near = &s->u.copy.near;
     struct ir_buffer *b =
         s->kind == STMT_copy ? map_get(&x->arrays, near->buffer) : NULL;
@@ -103,28 +100,20 @@ static void see_copy(struct ir_stmt *s, void *context)
     near->buffer = b;
 }
 
-// What a statement depends on: the context of see_expr.
+// What a statement depends on.
 struct use {
-    const struct ir_var *var;
     bool found;  // the variable, or an atomic
     bool memory; // an element of an array
 };
 
-// Note a use of the variable, or an access.
-static void see_expr(struct ir_expr *e, void *context)
-{
-    struct use *u = context;
-    unsigned flags = ir_op_info(e->op)->flags;
-    u->found |= (e->op == OP_var && e->u.var == u->var) || flags & OP_WRITES;
-    u->memory |= (flags & (OP_READS | OP_WRITES)) ||
-                 (e->op == OP_var && e->u.var->kind == VAR_mutable);
-}
-
 // Return what an expression depends on.
 static struct use use_of(const struct spreading *x, struct ir_expr *e)
 {
-    struct use u = {x->loop->u.loop.var, false, false};
-    ir_each_expr(e, see_expr, &u);
+    unsigned flags = ir_flags(e);
+    struct use u = {ir_mentions(e, x->loop->u.loop.var) || flags & OP_WRITES,
+                    flags & (OP_READS | OP_WRITES)};
+    ir_foreach_expr(y, e)
+        u.memory |= y->op == OP_var && y->u.var->kind == VAR_mutable;
     return u;
 }
 
@@ -132,10 +121,9 @@ static struct use use_of(const struct spreading *x, struct ir_expr *e)
 // thread.
 static bool depends(const struct spreading *x, struct ir_stmt *s)
 {
-    struct use u = {x->loop->u.loop.var, false, false};
     struct ir_block alone = {&s, 1, 1};
-    ir_each_expr_in(&alone, see_expr, &u);
-    return u.found;
+    return ir_block_mentions(&alone, x->loop->u.loop.var) ||
+           ir_flags_in(&alone) & OP_WRITES;
 }
 
 // Return statements from `from` on, in an unrolled loop over the virtual
@@ -215,10 +203,13 @@ static bool spread_block(struct pass *p, struct ir_block *block)
         if (s->kind != STMT_for || axis_kind(s->u.loop.axis) != AXIS_VTHREAD)
             continue;
         struct spreading x = {p, s, {.arena = p->scratch}};
-        ir_each_stmt(&s->u.loop.body, see_alloc, &x);
+        ir_foreach_stmt(t, &s->u.loop.body)
+            see_alloc(&x, t);
         ir_rewrite_in(p->arena, &s->u.loop.body, use_part, &x);
-        ir_each_stmt(&s->u.loop.body, see_store, &x);
-        ir_each_stmt(&s->u.loop.body, see_copy, &x);
+        ir_foreach_stmt(t, &s->u.loop.body)
+            see_store(&x, t);
+        ir_foreach_stmt(t, &s->u.loop.body)
+            see_copy(&x, t);
         spread(&x, &s->u.loop.body);
         struct ir_block body = s->u.loop.body;
         ir_splice(p->arena, block, i, &body);

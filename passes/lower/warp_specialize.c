@@ -1,11 +1,11 @@
-// warp_specialize: warp-specializes loops marked by `specialize`: a producer
+// warp_specialize: warp-specializes loops whose ring has roles: a producer
 // warpgroup fills a ring, consumer warpgroups wait on mbarriers.
 //
 //   for w in 0..2 @warpgroup {              alloc S: f16[4, 64, 64] in shared ordered
 //     first                                 alloc full, empty: u64[4] in shared ordered
-//     for k in 0..n @pipeline(4)            for s in 0..4 { init both }
-//                   @producer(40)           barrier
-//                   @consumer(232) {        for w in 0..3 @warpgroup {
+//     for k in 0..n @ring(slots 4,          for s in 0..4 { init both }
+//                         fill 40,          barrier
+//                         use 232) {        for w in 0..3 @warpgroup {
 //       S = A[.., k ..]    @via(tma)          if w < 2 {
 //       use S                                   registers_up(232)
 //     }                                =>       first
@@ -32,7 +32,7 @@
 // cluster. The last one keeps a block from ending while others access its
 // shared memory.
 //
-// If WGMMAs may stay in flight, `@in_flight(1)`, a slot is released so many
+// If WGMMAs may stay in flight, the ring's `lag`, a slot is released so many
 // iterations late, and the last slots behind the loop
 // (warp_specialize_consumer.c).
 //
@@ -40,7 +40,7 @@
 // (setmaxnreg). With a single consumer warpgroup, both roles do.
 //
 // A wait for the phase before the first ends at once, so the ring begins empty.
-// If there are loops between the warpgroups and the marked loop, such as over
+// If there are loops between the warpgroups and that loop, such as over
 // the tiles of a block, the ring state continues from one run of it to the next
 // (ring_state.h): the producer may be tiles ahead.
 //
@@ -55,8 +55,10 @@
 #include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/layout.h"
+#include "ir/marks.h"
 #include "ir/walk.h"
 #include "passes/analysis/copies.h"
+#include "passes/analysis/pingpong.h"
 #include "passes/analysis/role_registers.h"
 #include "passes/lower/mbarriers.h"
 
@@ -191,16 +193,6 @@ static bool check_registers(struct roles *r)
                                  &all);
 }
 
-// Check that handing slots back late leaves one to be filled.
-static bool check_in_flight(struct roles *r)
-{
-    if (r->in_flight >= 0 && r->in_flight < r->slots)
-        return true;
-    diag_error(r->p->diags, r->loop->span, D_in_flight, (long long)r->in_flight,
-               r->loop->u.loop.var->name, (long long)r->slots);
-    return false;
-}
-
 // Append a change of the registers that threads have to `n`; 0 leaves them.
 static void append_registers(struct roles *r, struct ir_block *out, int64_t n)
 {
@@ -280,20 +272,19 @@ static bool check(struct roles *r)
                                 "warpgroups, or than serial loops between them "
                                 "and it");
     }
-    r->registers[0] = ir_loop_mark_value(r->loop, "producer");
-    r->registers[1] = ir_loop_mark_value(r->loop, "consumer");
-    r->in_flight = ir_loop_mark_value(r->loop, "in_flight");
-    r->slots = ring_slots(r->loop);
-    if (!r->slots)
-        return roles_report(r, "it is no longer pipelined");
+    const struct ir_ring *ring = r->loop->u.loop.ring;
+    r->registers[0] = ir_ring_role(ring, RING_fill)->registers;
+    r->registers[1] = ir_ring_role(ring, RING_use)->registers;
+    r->in_flight = ring->lag;
+    r->slots = ring->slots;
     r->ring = ring_find(r->p->scratch, r->p->kernel, r->loop);
     if (r->ring.fault)
         return roles_report(r, r->ring.fault);
     const char *wrong = cluster_find(&r->cluster, &r->path);
     if (wrong)
         return roles_report(r, wrong);
-    return roles_check_pingpong(r) && check_registers(r) &&
-           check_in_flight(r) && check_fills(r) && check_extents(r);
+    return roles_check_pingpong(r) && check_registers(r) && check_fills(r) &&
+           check_extents(r);
 }
 
 // Keep blocks of a cluster from ending while others may still reach their
@@ -346,11 +337,11 @@ struct marked {
     struct VEC(struct ir_stmt *) loops;
 };
 
-// Note a marked loop.
+// Note a loop whose ring has roles.
 static void see_loop(struct ir_stmt *s, void *context)
 {
     struct marked *m = context;
-    if (ir_loop_mark(s, "producer"))
+    if (ir_ring_specialized(s))
         vec_push(m->arena, &m->loops, s);
 }
 
@@ -370,14 +361,27 @@ static bool find_group(struct roles *r)
            roles_report(r, "it does not stand in a loop bound to warpgroups");
 }
 
+// Report tiles in a ping-pong order for which there is no ring with roles.
+static void see_left(struct ir_stmt *s, void *context)
+{
+    struct pass *p = context;
+    if (ir_attr_get(s, MARK_pingpong))
+        diag_error(p->diags, s->span, D_pingpong_shape, s->u.loop.var->name,
+                   PINGPONG_NO_ROLES);
+}
+
 enum pass_result pass_warp_specialize(struct pass *p)
 {
     struct marked m = {.arena = p->scratch};
+    int errors = p->diags->errors;
     ir_each_stmt(&p->kernel->body, see_loop, &m);
     for (size_t i = 0; i < m.loops.n; i++) {
         struct roles r = {.p = p, .loop = m.loops.at[i]};
         if (!find_group(&r) || !check(&r) || !part(&r))
             return PASS_FAILED;
     }
+    ir_each_stmt(&p->kernel->body, see_left, p);
+    if (p->diags->errors > errors)
+        return PASS_FAILED;
     return m.loops.n ? PASS_CHANGED : PASS_SAME;
 }

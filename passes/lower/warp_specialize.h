@@ -3,12 +3,11 @@
 #ifndef PASSES_LOWER_WARP_SPECIALIZE_H
 #define PASSES_LOWER_WARP_SPECIALIZE_H
 
+#include "ir/gpu.h"
 #include "passes/lower/cluster.h"
 #include "passes/lower/ring_state.h"
 #include "passes/lower/slots.h"
 #include "passes/pass.h"
-
-enum { GROUP_WARPS = 4, WARP_LANES = 32 };
 
 // A loop that is warp-specialized.
 struct roles {

@@ -1,7 +1,7 @@
 // The consumer role: it waits for a slot to be full, uses it, and releases it
 // (warp_specialize.c).
 //
-//   for k in 0..n @in_flight(1) {          for k in 0..n @in_flight(1) {
+//   for k in 0..n @ring(.., lag 1) {       for k in 0..n @in_flight(1) {
 //     use S                                  mbarrier_wait(full[k % 4], k / 4 % 2)
 //   }                                        use S[k % 4]
 //                                     =>     if k >= 1 { mbarrier_arrive(empty[(k - 1) % 4]) }
@@ -11,12 +11,13 @@
 //                                            mbarrier_arrive(empty[k % 4])
 //                                          }
 //
-// The mark stays: the pass `fragments` leaves as many groups of WGMMAs in
+// The mark is for the pass `fragments`, which leaves as many groups of WGMMAs in
 // flight in the loop (fragment_order.c).
 
 #include "passes/lower/warp_specialize.h"
 
 #include "ir/build.h"
+#include "ir/marks.h"
 #include "ir/matrix.h"
 #include "ir/walk.h"
 #include "passes/analysis/tensor.h"
@@ -120,14 +121,12 @@ static void insert_behind(struct roles *r, const struct turns *turns)
         ir_insert(r->p->arena, block, at + 1 + i, behind.at[i]);
 }
 
-// Leave the loop the mark alone that is of use to a later pass.
-static void keep_mark(struct roles *r)
+// Tell the pass `fragments` how many groups of WGMMAs the loop leaves in flight.
+static void mark_flight(struct roles *r)
 {
-    struct ir_for *loop = &r->loop->u.loop;
-    const struct ir_attr *mark = ir_loop_mark(r->loop, "in_flight");
-    if (mark)
-        loop->attrs.at[0] = *mark;
-    loop->attrs.n = mark ? 1 : 0;
+    if (r->in_flight)
+        ir_attr_set(r->p->arena, r->loop, MARK_in_flight, r->in_flight);
+    r->loop->u.loop.ring = NULL;
 }
 
 void roles_consume(struct roles *r, struct ir_block *out)
@@ -148,7 +147,7 @@ void roles_consume(struct roles *r, struct ir_block *out)
     ir_append_all(a, &body, &rest);
     append_release_of(r, &turns, k, &body);
     loop->body = body;
-    keep_mark(r);
+    mark_flight(r);
     insert_behind(r, &turns);
     roles_take_turns(r, &turns, out);
 }

@@ -4,7 +4,7 @@
 //   for w in 0..1 @warpgroup {                for w in 0..3 @warpgroup { if w < 2 {
 //     for tile in block..m step s               var turn = w * n % 8
 //             @pingpong(2) {                    var round = 1 - min(w, 1)
-//       for k in 0..n @pipeline(4) ... {        for tile in block + w * s..m step 2 * s {
+//       for k in 0..n @ring(slots 4) ... {        for tile in block + w * s..m step 2 * s {
 //         copies of S                             mbarrier_wait(order[w], round % 2)
 //         use S                                   for k in 0..n { ... (turn + k) % 4 ... }
 //       }                                  =>     mbarrier_arrive(order[(w + 1) % 2])
@@ -29,6 +29,7 @@
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/layout.h"
+#include "ir/marks.h"
 #include "ir/walk.h"
 #include "passes/analysis/pingpong.h"
 #include "passes/lower/mbarriers.h"
@@ -44,19 +45,17 @@ static bool report(struct roles *r, const char *why)
 bool roles_check_pingpong(struct roles *r)
 {
     struct ir_stmt *s = r->path.stmts[r->at + 1];
-    const struct ir_attr *mark = ir_loop_mark(s, "pingpong");
-    if (!mark)
+    const struct ir_attr *mark = ir_attr_get(s, MARK_pingpong);
+    bool is_ordered = r->loop->u.loop.ring->order > 0;
+    if (!mark && !is_ordered)
         return true;
     r->tiles = s;
+    if (!mark)
+        return report(r, PINGPONG_NO_ROLES);
     const char *wrong =
         pingpong_fault(r->p->scratch, r->p->kernel, r->group, s, r->loop);
     if (wrong)
         return report(r, wrong);
-    if (!pingpong_number(mark->value)) {
-        diag_error(r->p->diags, s->span, D_pingpong_number,
-                   (long long)mark->value);
-        return false;
-    }
     r->consumers = mark->value;
     return true;
 }
@@ -169,7 +168,7 @@ static void walk_own(struct roles *r)
     struct ir_for *tiles = &r->tiles->u.loop;
     tiles->from = ir_add(a, tiles->from, ir_mul(a, consumer(r), tiles->step));
     tiles->step = ir_mul(a, tiles->step, ir_int(a, r->consumers));
-    tiles->attrs.n = 0;
+    ir_attr_remove(r->tiles, MARK_pingpong);
 }
 
 void roles_take_turns(struct roles *r, const struct turns *turns,

@@ -5,7 +5,7 @@
 //   Y[v / n, v % n] = X[v / n, v % n]  =>  Y[v] = X[v]
 //
 // This is for arrays indexed by fused loops: their accesses become contiguous,
-// and different iterations are seen to touch different elements, for any n. v /
+// and different iterations are seen to access different elements, for any n. v /
 // n * n + v % n is v for any v, since both round towards zero.
 
 #include "ir/affine.h"
@@ -28,18 +28,11 @@ struct collapse {
 };
 
 // Note the value of a `let`.
-static void see_let(struct ir_stmt *s, void *context)
+static void see_let(struct collapse *c, struct ir_stmt *s)
 {
-    struct collapse *c = context;
     if (s->kind == STMT_let && type_is_index(s->u.let.var->type) &&
         ir_is_stable(s->u.let.value))
         map_set(&c->values, s->u.let.var, s->u.let.value);
-}
-
-// Note a copy by TMA: it sees an array as it was declared.
-static void see_copy(struct ir_stmt *s, void *context)
-{
-    *(bool *)context |= s->kind == STMT_copy;
 }
 
 // Return what a name stands for, or the expression.
@@ -99,9 +92,8 @@ static struct ir_expr *join(const struct collapse *c,
 }
 
 // Look at what may be an access of the array.
-static void see_use(struct ir_expr *x, void *context)
+static void see_use(struct collapse *c, struct ir_expr *x)
 {
-    struct collapse *c = context;
     if (!(ir_op_info(x->op)->flags & (OP_READS | OP_WRITES)) ||
         x->u.buffer != c->array)
         return;
@@ -110,9 +102,8 @@ static void see_use(struct ir_expr *x, void *context)
 }
 
 // Look at what may be a store to the array.
-static void see_store(struct ir_stmt *s, void *context)
+static void see_store(struct collapse *c, struct ir_stmt *s)
 {
-    struct collapse *c = context;
     if (s->kind != STMT_store || s->u.store.buffer != c->array)
         return;
     c->accesses++;
@@ -143,9 +134,8 @@ static struct ir_expr *rewrite_load(struct arena *a, struct ir_expr *x,
 }
 
 // Join the indices of a store to the array.
-static void rewrite_store(struct ir_stmt *s, void *context)
+static void rewrite_store(const struct collapse *c, struct ir_stmt *s)
 {
-    const struct collapse *c = context;
     if (s->kind != STMT_store || s->u.store.buffer != c->array)
         return;
     s->u.store.index = joined(c, s->u.store.index);
@@ -164,8 +154,10 @@ static bool collapse_at(struct collapse *c, uint32_t at)
     c->row = b->shape[at + 1];
     c->accesses = 0;
     c->failed = false;
-    ir_each_expr_in(body, see_use, c);
-    ir_each_stmt(body, see_store, c);
+    ir_foreach_expr_in(x, body)
+        see_use(c, x);
+    ir_foreach_stmt(s, body)
+        see_store(c, s);
     if (c->failed || c->accesses == 0)
         return false;
     struct ir_expr **shape = arena_array(a, struct ir_expr *, b->rank - 1);
@@ -175,7 +167,8 @@ static bool collapse_at(struct collapse *c, uint32_t at)
     b->shape = shape;
     b->rank--;
     ir_rewrite_in(a, body, rewrite_load, c);
-    ir_each_stmt(body, rewrite_store, c);
+    ir_foreach_stmt(t, body)
+        rewrite_store(c, t);
     return true;
 }
 
@@ -191,11 +184,12 @@ static bool collapse_array(struct collapse *c)
 enum pass_result pass_collapse(struct pass *p)
 {
     struct collapse c = {.p = p, .values.arena = p->scratch};
-    bool copies = false, changed = false;
-    ir_each_stmt(&p->kernel->body, see_copy, &copies);
-    if (copies)
+    bool changed = false;
+    if (ir_has(&p->kernel->body,
+               STMT_copy)) // sees arrays as they were declared
         return PASS_SAME;
-    ir_each_stmt(&p->kernel->body, see_let, &c);
+    ir_foreach_stmt(s, &p->kernel->body)
+        see_let(&c, s);
     for (size_t i = 0; i < p->kernel->params.n; i++) {
         c.array = p->kernel->params.at[i].buffer;
         if (c.array && !c.array->strides && c.array->space == SPACE_global)

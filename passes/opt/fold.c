@@ -80,18 +80,16 @@ static bool join_remainder(const struct fold *s, struct affine *form,
     return true;
 }
 
-// Join every quotient with its remainder.
-static void join_remainders(const struct fold *s, struct affine *form)
+// Join a quotient with its remainder; false if there are none.
+static bool join_some(const struct fold *s, struct affine *form)
 {
     for (size_t i = 0; i < form->terms.n; i++) {
         const struct affine_term *t = &form->terms.at[i];
-        for (uint32_t j = 0; j < t->n; j++) {
-            if (t->atoms[j]->op == OP_mod && join_remainder(s, form, t, j)) {
-                i = (size_t)-1;
-                break;
-            }
-        }
+        for (uint32_t j = 0; j < t->n; j++)
+            if (t->atoms[j]->op == OP_mod && join_remainder(s, form, t, j))
+                return true;
     }
+    return false;
 }
 
 // Simplify a sum or a product of index values.
@@ -100,7 +98,8 @@ static struct ir_expr *fold_sum(const struct fold *s, struct ir_expr *x)
     struct affine form = affine_of(s->facts->arena, x);
     if (form.failed)
         return x;
-    join_remainders(s, &form);
+    while (join_some(s, &form))
+        continue;
     return form.failed ? x : cheaper(x, affine_expr(s->arena, &form, x->type));
 }
 

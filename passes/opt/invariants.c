@@ -33,39 +33,26 @@ struct look {
 };
 
 // Note the variable that a statement declares.
-static void see_declared(struct ir_stmt *s, void *context)
+static void see_declared(struct look *l, struct ir_stmt *s)
 {
-    struct look *l = context;
     if (s->kind == STMT_for)
         map_set(&l->inside, s->u.loop.var, s->u.loop.var);
     if (s->kind == STMT_let)
         map_set(&l->inside, s->u.let.var, s->u.let.var);
 }
 
-// A question about an expression: whether it uses what the loop declares.
-struct use {
-    const struct look *look;
-    bool found;
-};
-
-// Note a use.
-static void see_use(struct ir_expr *x, void *context)
-{
-    struct use *use = context;
-    use->found |= x->op == OP_var && map_has(&use->look->inside, x->u.var);
-}
-
 // Return whether an expression is a quotient, or a rest, that may stand in
 // front of the loop.
 static bool is_invariant(struct look *l, struct ir_expr *x)
 {
-    struct use use = {l, false};
     bool divides = x->op == OP_div || x->op == OP_mod || x->op == OP_ceildiv;
     if (!divides || !type_is_index(x->type) || ir_is_const(x->args[1]) ||
         !ir_is_stable(x))
         return false;
-    ir_each_expr(x, see_use, &use);
-    return !use.found && facts_is_total(&l->v->facts, x);
+    ir_foreach_expr(e, x)
+        if (e->op == OP_var && map_has(&l->inside, e->u.var))
+            return false;
+    return facts_is_total(&l->v->facts, x);
 }
 
 // Return the name of such an expression, declared in front of the loop.
@@ -101,7 +88,8 @@ static size_t move_out(struct invariants *v, struct ir_block *block, size_t at)
     struct pass *p = v->p;
     struct look l = {v, block->at[at], {.arena = p->scratch}, {0}};
     map_set(&l.inside, l.loop->u.loop.var, l.loop->u.loop.var);
-    ir_each_stmt(&block->at[at]->u.loop.body, see_declared, &l);
+    ir_foreach_stmt(s, &block->at[at]->u.loop.body)
+        see_declared(&l, s);
     ir_rewrite_in(p->arena, &block->at[at]->u.loop.body, replace, &l);
     for (size_t i = 0; i < l.out.n; i++)
         ir_insert(p->arena, block, at + i, l.out.at[i]);
@@ -112,25 +100,12 @@ static size_t move_out(struct invariants *v, struct ir_block *block, size_t at)
 // Walk the statements of a block, each loop before those inside.
 static void walk(struct invariants *v, struct ir_block *block)
 {
-    struct facts_mark here = facts_mark(&v->facts);
     for (size_t i = 0; i < block->n; i++) {
-        struct ir_block *inside[IR_BLOCKS_MOST];
         if (block->at[i]->kind == STMT_for)
             i += move_out(v, block, i);
-        struct ir_stmt *s = block->at[i];
-        struct facts_mark before = facts_mark(&v->facts);
-        facts_enter(&v->facts, s);
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++) {
-            struct facts_mark branch = facts_mark(&v->facts);
-            facts_enter_block(&v->facts, s, k);
-            walk(v, inside[k]);
-            facts_leave(&v->facts, branch);
-        }
-        if (s->kind != STMT_let)
-            facts_leave(&v->facts, before);
+        facts_foreach_inside(inner, &v->facts, block->at[i])
+            walk(v, inner);
     }
-    facts_leave(&v->facts, here);
 }
 
 enum pass_result pass_invariants(struct pass *p)

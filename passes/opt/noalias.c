@@ -9,7 +9,7 @@
 //   }                              => launch f ... block(16, 1, 1) noalias(C) {
 //
 // Any two accesses to such an array, one of which writes, are by the same
-// thread of a block, or touch different elements, in all iterations of the
+// thread of a block, or access different elements, in all iterations of the
 // loops around (thread_conflicts.h). If the threads of a launch never
 // synchronize, no proof is needed. Blocks do not wait for each other; so a
 // launch with atomics in global memory, a fence, or TMA copies, by which they
@@ -33,9 +33,8 @@ struct order {
 };
 
 // Note how a statement orders accesses.
-static void see_sync(struct ir_stmt *s, void *context)
+static void see_sync(struct order *o, struct ir_stmt *s)
 {
-    struct order *o = context;
     o->other |= s->kind == STMT_copy;
     if (s->kind == STMT_barrier && s->u.of_cluster)
         o->other = true;
@@ -55,9 +54,8 @@ static void see_sync(struct ir_stmt *s, void *context)
 }
 
 // Note mbarriers, atomics in global memory, and instructions on matrices there.
-static void see_atomic(struct ir_expr *x, void *context)
+static void see_atomic(struct order *o, struct ir_expr *x)
 {
-    struct order *o = context;
     unsigned flags = ir_op_info(x->op)->flags;
     if (flags & OP_SYNCHRONISES)
         o->other = true;
@@ -162,13 +160,13 @@ static void walk(struct search *s, struct ir_block *block)
     s->scope = outside;
 }
 
-// Return whether different threads may touch the same element in two of some
+// Return whether different threads may access the same element in two of some
 // accesses, one of which writes, whenever each of them happens.
 static bool may_meet(struct arena *a, const struct ir_launch *launch,
                      const struct accesses *all)
 {
     struct conflict_place anywhere = {NULL, NULL, false, 0, 0};
-    struct meet *m = conflict_start(a, launch);
+    struct thread_conflicts *m = conflict_start(a, launch);
     bool found = false;
     for (size_t i = 0; i < all->n; i++) {
         for (size_t k = 0; k <= i && !found; k++)
@@ -210,8 +208,10 @@ static bool find_noalias(struct pass *p, struct ir_launch *launch)
     struct order order = {false, ir_cluster_blocks(launch) > 1};
     bool said = launch->noalias.n > 0;
     launch->noalias.n = 0;
-    ir_each_stmt(&launch->body, see_sync, &order);
-    ir_each_expr_in(&launch->body, see_atomic, &order);
+    ir_foreach_stmt(s, &launch->body)
+        see_sync(&order, s);
+    ir_foreach_expr_in(x, &launch->body)
+        see_atomic(&order, x);
     for (size_t i = 0; i < kernel->params.n && !order.other; i++) {
         if (kernel->params.at[i].buffer)
             consider(p, launch, order.meet, kernel->params.at[i].buffer);

@@ -41,29 +41,15 @@ struct tails {
     bool changed;
 };
 
-// What a copy of a block would be.
-struct extent {
-    int statements;
-    bool has_barriers; // of its own
-};
-
-// Count a statement.
-static void see_stmt(struct ir_stmt *s, void *context)
-{
-    struct extent *e = context;
-    e->statements++;
-    e->has_barriers |= s->kind == STMT_barrier;
-    if (s->kind == STMT_sync)
-        e->has_barriers |=
-            s->u.sync.kind == SYNC_grid || sync_threads(s->u.sync.kind);
-}
-
 // Return whether a block may be copied.
 static bool may_copy(struct ir_block *block)
 {
-    struct extent e = {0};
-    ir_each_stmt(block, see_stmt, &e);
-    return e.statements <= STATEMENTS_MOST && !e.has_barriers;
+    int n = 0;
+    ir_foreach_stmt(s, block)
+        if (++n > STATEMENTS_MOST || ir_is_meeting(s) ||
+            (s->kind == STMT_sync && s->u.sync.kind == SYNC_grid))
+            return false;
+    return true;
 }
 
 // Take the declarations of arrays in shared memory out of a block and below.
@@ -307,21 +293,21 @@ static bool is_common(struct tails *t, const struct ir_for *loop)
            uniform_is(&t->uniform, loop->step);
 }
 
-// Set *(bool *)context at a loop over blocks.
-static void see_grid(struct ir_stmt *s, void *context)
+// Return whether a statement is a loop over blocks.
+static bool is_grid(const struct ir_stmt *s)
 {
-    *(bool *)context |=
-        s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_BLOCK;
+    return s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_BLOCK;
 }
 
 // Return whether a statement is an innermost loop over blocks.
 static bool is_innermost_grid(struct ir_stmt *s)
 {
-    bool is_grid = false, inside = false;
-    see_grid(s, &is_grid);
-    if (is_grid)
-        ir_each_stmt(&s->u.loop.body, see_grid, &inside);
-    return is_grid && !inside;
+    if (!is_grid(s))
+        return false;
+    ir_foreach_stmt(t, &s->u.loop.body)
+        if (is_grid(t))
+            return false;
+    return true;
 }
 
 static void walk(struct tails *t, struct ir_block *block, bool in_grid);

@@ -38,7 +38,7 @@ struct array {
 };
 
 // The state of the walk.
-struct excess {
+struct relaxed {
     struct pass *p;
     struct facts facts;
     struct map values;                       // `let`s -> their values
@@ -49,7 +49,7 @@ struct excess {
 };
 
 // Return what is known of an array, or NULL.
-static struct array *find_array(struct excess *e, const struct ir_buffer *b)
+static struct array *find_array(struct relaxed *e, const struct ir_buffer *b)
 {
     for (size_t i = 0; i < e->arrays.n; i++)
         if (e->arrays.at[i].buffer == b)
@@ -58,7 +58,7 @@ static struct array *find_array(struct excess *e, const struct ir_buffer *b)
 }
 
 // Declare an array.
-static void add_array(struct excess *e, const struct ir_buffer *b)
+static void add_array(struct relaxed *e, const struct ir_buffer *b)
 {
     struct arena *a = e->p->scratch;
     struct array new = {.buffer = b, .loops = e->loops.n};
@@ -72,29 +72,37 @@ static void add_array(struct excess *e, const struct ir_buffer *b)
     vec_push(a, &e->arrays, new);
 }
 
-// A look for variables of loops inside of an array's declaration.
-struct inside {
-    const struct excess *e;
-    const struct array *array;
-    bool found;
-    bool is_element; // what stands for an index was there
-};
-
-// Note such a variable.
-static void see_inside(struct ir_expr *x, void *context)
+// Return whether a variable is that of an index of an array.
+static bool is_element(const struct array *array, const struct ir_var *var)
 {
-    struct inside *in = context;
-    bool known = x->op != OP_var || x->u.var->kind == VAR_param;
-    for (size_t i = 0; i < in->array->loops && !known; i++)
-        known = in->e->loops.at[i] == x->u.var;
-    for (uint32_t d = 0; d < in->array->buffer->rank && !known; d++)
-        in->is_element |= known = in->array->element[d]->u.var == x->u.var;
-    in->found |= !known;
+    for (uint32_t d = 0; d < array->buffer->rank; d++)
+        if (array->element[d]->u.var == var)
+            return true;
+    return false;
+}
+
+// Return whether a condition asks of an element of an array, and of nothing that
+// loops inside of its declaration decide.
+static bool is_of_element(const struct relaxed *e, const struct array *array,
+                          const struct ir_expr *condition)
+{
+    bool any = false;
+    ir_foreach_expr(x, condition) {
+        bool known = x->op != OP_var || x->u.var->kind == VAR_param;
+        for (size_t i = 0; i < array->loops && !known; i++)
+            known = e->loops.at[i] == x->u.var;
+        if (known)
+            continue;
+        if (!is_element(array, x->u.var))
+            return false;
+        any = true;
+    }
+    return any;
 }
 
 // Say what a condition at an access asks of the element, 0 <= *form; false if
 // it asks more, or nothing.
-static bool asks(struct excess *e, const struct array *array,
+static bool asks(struct relaxed *e, const struct array *array,
                  struct ir_expr *const *index, struct ir_expr *condition,
                  struct affine *form)
 {
@@ -113,14 +121,12 @@ static bool asks(struct excess *e, const struct array *array,
     }
     condition = ir_substitute(a, condition, &e->values, NULL);
     condition = ir_substitute(a, condition, &vars, NULL);
-    struct inside in = {e, array, false, false};
-    ir_each_expr(condition, see_inside, &in);
-    return !in.found && in.is_element && condition->n == 2 &&
+    return is_of_element(e, array, condition) && condition->n == 2 &&
            ir_is_stable(condition) && facts_form(a, condition, form);
 }
 
 // Return whether a condition on elements is one of all accesses.
-static bool is_common(struct excess *e, const struct array *array,
+static bool is_common(struct relaxed *e, const struct array *array,
                       const struct affine *form)
 {
     for (size_t i = 0; i < array->common.n; i++) {
@@ -133,7 +139,7 @@ static bool is_common(struct excess *e, const struct array *array,
 }
 
 // Note an access under the guards.
-static void note_access(struct excess *e, const struct ir_buffer *b,
+static void note_access(struct relaxed *e, const struct ir_buffer *b,
                         struct ir_expr *const *index)
 {
     struct array *array = find_array(e, b);
@@ -152,21 +158,8 @@ static void note_access(struct excess *e, const struct ir_buffer *b,
     *array = now;
 }
 
-// Note the accesses in an expression.
-static void see_load(struct ir_expr *x, void *context)
-{
-    if (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES))
-        note_access(context, x->u.buffer, x->args);
-}
-
-// Note the accesses in the expression at a place.
-static void see_place(struct ir_expr **place, void *context)
-{
-    ir_each_expr(*place, see_load, context);
-}
-
 // Learn what a statement says about what is inside or behind it.
-static void enter(struct excess *e, const struct ir_stmt *s)
+static void enter(struct relaxed *e, const struct ir_stmt *s)
 {
     struct ir_expr *value = s->kind == STMT_let ? s->u.let.value : NULL;
     if (value && ir_is_stable(value))
@@ -178,13 +171,15 @@ static void enter(struct excess *e, const struct ir_stmt *s)
 }
 
 // Note the accesses in a block.
-static void collect(struct excess *e, struct ir_block *block)
+static void collect(struct relaxed *e, struct ir_block *block)
 {
     for (size_t i = 0; i < block->n; i++) {
         struct ir_block *inside[IR_BLOCKS_MOST];
         struct ir_stmt *s = block->at[i];
         size_t loops = e->loops.n, guards = e->guards.n;
-        ir_stmt_exprs(s, see_place, e);
+        ir_foreach_expr_of(x, s)
+            if (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES))
+                note_access(e, x->u.buffer, x->args);
         if (s->kind == STMT_store)
             note_access(e, s->u.store.buffer, s->u.store.index);
         if (s->kind == STMT_alloc)
@@ -204,17 +199,10 @@ static void collect(struct excess *e, struct ir_block *block)
 
 // A look at what a condition guards.
 struct guarded {
-    struct excess *e;
+    struct relaxed *e;
     struct ir_expr *condition;
     bool fails; // without the condition it may fault, or show
 };
-
-// Look at the expression at a place.
-static void see_guarded(struct ir_expr **place, void *context)
-{
-    struct guarded *g = context;
-    g->fails |= !facts_is_safe(&g->e->facts, *place);
-}
 
 // Look at a store: it shows unless the condition is one of its elements.
 static void see_store(struct guarded *g, const struct ir_stmt *s)
@@ -233,7 +221,7 @@ static void see_store(struct guarded *g, const struct ir_stmt *s)
 // Look at the statements of a block that a condition guards.
 static void look(struct guarded *g, struct ir_block *block)
 {
-    struct excess *e = g->e;
+    struct relaxed *e = g->e;
     struct facts_mark around = facts_mark(&e->facts);
     for (size_t i = 0; i < block->n && !g->fails; i++) {
         struct ir_block *inside[IR_BLOCKS_MOST];
@@ -245,7 +233,8 @@ static void look(struct guarded *g, struct ir_block *block)
             g->fails = true;
         if (s->kind == STMT_store)
             see_store(g, s);
-        ir_stmt_exprs(s, see_guarded, g);
+        ir_foreach_place(place, s)
+            g->fails |= !facts_is_safe(&e->facts, *place);
         enter(e, s);
         uint32_t n = ir_stmt_blocks(s, inside);
         for (uint32_t k = 0; k < n; k++)
@@ -258,7 +247,7 @@ static void look(struct guarded *g, struct ir_block *block)
 }
 
 // Drop the guards of a branch that are not needed.
-static void drop(struct excess *e, struct ir_stmt *s)
+static void drop(struct relaxed *e, struct ir_stmt *s)
 {
     struct conditions all = {0};
     size_t kept = 0;
@@ -275,7 +264,7 @@ static void drop(struct excess *e, struct ir_stmt *s)
 }
 
 // Drop guards in a block and below.
-static void walk(struct excess *e, struct ir_block *block)
+static void walk(struct relaxed *e, struct ir_block *block)
 {
     struct facts_mark around = facts_mark(&e->facts);
     for (size_t i = 0; i < block->n;) {
@@ -305,7 +294,7 @@ static void walk(struct excess *e, struct ir_block *block)
 
 enum pass_result pass_relax_guards(struct pass *p)
 {
-    struct excess e = {.p = p, .values = {.arena = p->scratch}};
+    struct relaxed e = {.p = p, .values = {.arena = p->scratch}};
     facts_start(&e.facts, p->scratch, p->kernel);
     collect(&e, &p->kernel->body);
     walk(&e, &p->kernel->body);

@@ -26,7 +26,7 @@ struct array {
 };
 
 // The state of the walk.
-struct beyond {
+struct relaxed {
     struct pass *p;
     struct facts facts;
     struct map arrays;        // allocated -> their struct array
@@ -37,9 +37,8 @@ struct beyond {
 };
 
 // Note a read of an array.
-static void see_read(struct ir_expr *x, void *context)
+static void see_read(struct relaxed *b, const struct ir_expr *x)
 {
-    struct beyond *b = context;
     bool touches = ir_op_info(x->op)->flags & (OP_READS | OP_WRITES);
     struct array *array = touches ? map_get(&b->arrays, x->u.buffer) : NULL;
     uint32_t rank = array ? ir_index_count(x) : 0;
@@ -54,14 +53,8 @@ static void see_read(struct ir_expr *x, void *context)
         array->is_read = true;
 }
 
-// Note the reads in the expression at a place.
-static void see_place(struct ir_expr **place, void *context)
-{
-    ir_each_expr(*place, see_read, context);
-}
-
 // Note an array that a statement declares.
-static void declare(struct beyond *b, struct ir_buffer *buffer)
+static void declare(struct relaxed *b, struct ir_buffer *buffer)
 {
     struct array *array = arena_new(b->p->scratch, struct array);
     array->ends = arena_array(b->p->scratch, struct ir_expr *, buffer->rank);
@@ -78,7 +71,7 @@ static bool is_plain(const struct ir_stmt *s)
 }
 
 // Note the arrays of a block and the reads of them.
-static void collect(struct beyond *b, struct ir_block *block)
+static void collect(struct relaxed *b, struct ir_block *block)
 {
     for (size_t i = 0; i < block->n; i++) {
         struct ir_block *inside[IR_BLOCKS_MOST];
@@ -87,7 +80,8 @@ static void collect(struct beyond *b, struct ir_block *block)
         if (s->kind == STMT_alloc)
             declare(b, s->u.buffer);
         b->is_unknown |= !is_plain(s);
-        ir_stmt_exprs(s, see_place, b);
+        ir_foreach_expr_of(x, s)
+            see_read(b, x);
         if (s->kind == STMT_stage)
             b->stage = &s->u.stage;
         uint32_t n = ir_stmt_blocks(s, inside);
@@ -98,7 +92,7 @@ static void collect(struct beyond *b, struct ir_block *block)
 }
 
 // Return whether a condition holds wherever an element is read.
-static bool is_needed(struct beyond *b, struct ir_expr *condition)
+static bool is_needed(struct relaxed *b, struct ir_expr *condition)
 {
     struct facts_mark here = facts_mark(&b->facts);
     for (size_t i = 0; i < b->needed.n; i++)
@@ -110,7 +104,7 @@ static bool is_needed(struct beyond *b, struct ir_expr *condition)
 
 // Return whether a value, and the other conditions that guard it, can be
 // computed without one of these.
-static bool is_safe_without(struct beyond *b, const struct conditions *all,
+static bool is_safe_without(struct relaxed *b, const struct conditions *all,
                             size_t without, struct ir_expr *value)
 {
     bool safe = true;
@@ -129,7 +123,7 @@ static bool is_safe_without(struct beyond *b, const struct conditions *all,
 // Drop the conditions of a choice that decide about nothing that is read.
 static struct ir_expr *drop(struct arena *a, struct ir_expr *x, void *context)
 {
-    struct beyond *b = context;
+    struct relaxed *b = context;
     struct conditions all = {0};
     if (x->op != OP_select)
         return x;
@@ -149,7 +143,7 @@ static struct ir_expr *drop(struct arena *a, struct ir_expr *x, void *context)
 }
 
 // Drop conditions in what a stage stores.
-static void walk_store(struct beyond *b, struct ir_stmt *s)
+static void walk_store(struct relaxed *b, struct ir_stmt *s)
 {
     const struct array *array = map_get(&b->arrays, s->u.store.buffer);
     b->needed.n = 0;
@@ -164,32 +158,24 @@ static void walk_store(struct beyond *b, struct ir_stmt *s)
 }
 
 // Drop conditions in the stages of a block.
-static void walk(struct beyond *b, struct ir_block *block)
+static void walk(struct relaxed *b, struct ir_block *block)
 {
-    struct facts_mark around = facts_mark(&b->facts);
     for (size_t i = 0; i < block->n; i++) {
-        struct ir_block *inside[IR_BLOCKS_MOST];
         struct ir_stmt *s = block->at[i];
-        struct facts_mark here = facts_mark(&b->facts);
         struct ir_stage *outer = b->stage;
-        facts_enter(&b->facts, s);
         if (s->kind == STMT_stage)
             b->stage = &s->u.stage;
         if (s->kind == STMT_store && b->stage)
             walk_store(b, s);
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            walk(b, inside[k]);
+        facts_foreach_inside(inner, &b->facts, s)
+            walk(b, inner);
         b->stage = outer;
-        if (s->kind != STMT_let)
-            facts_leave(&b->facts, here);
     }
-    facts_leave(&b->facts, around);
 }
 
 enum pass_result pass_relax_padding(struct pass *p)
 {
-    struct beyond b = {.p = p, .arrays = {.arena = p->scratch}};
+    struct relaxed b = {.p = p, .arrays = {.arena = p->scratch}};
     facts_start(&b.facts, p->scratch, p->kernel);
     collect(&b, &p->kernel->body);
     if (!b.is_unknown)

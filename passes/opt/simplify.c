@@ -11,6 +11,7 @@
 #include "ir/base/map.h"
 #include "ir/build.h"
 #include "ir/copy.h"
+#include "ir/ring.h"
 #include "ir/stage.h"
 #include "ir/walk.h"
 #include "passes/opt/fold.h"
@@ -28,12 +29,18 @@ struct simplify {
 static void simplify_block(struct simplify *s, struct ir_block *block);
 
 // Simplify the expression at a place.
-static void simplify_place(struct ir_expr **place, void *context)
+static void simplify_place(struct simplify *s, struct ir_expr **place)
 {
-    struct simplify *s = context;
     struct ir_expr *x = fold_expr(s->arena, &s->facts, *place);
     s->changed |= x != *place;
     *place = x;
+}
+
+// Simplify the expressions of a statement itself.
+static void simplify_exprs(struct simplify *s, struct ir_stmt *stmt)
+{
+    ir_foreach_place(place, stmt)
+        simplify_place(s, place);
 }
 
 // Replace a variable in the statements of a block from `at` on.
@@ -58,46 +65,29 @@ static void splice(struct simplify *s, struct ir_block *block, size_t at,
     s->changed = true;
 }
 
-// The search for the reductions below a statement.
-struct below {
-    struct ir_stmt *around;
-    const struct ir_stage *stage; // the one in view
-    bool counts;                  // whether `around` is of its reduction
-    struct facts facts;           // without those of the other reductions
-};
-
-// Note whether the reduction decides an expression.
-static void see_counted(struct ir_expr **place, void *context)
+// Return whether the loops of a stage's reduction decide what a loop or a branch
+// says.
+static bool is_counted(const struct ir_stage *stage, struct ir_stmt *around)
 {
-    struct below *b = context;
-    b->counts |= ir_stage_counts(b->stage, *place);
-}
-
-// Forget what follows from the loops of a stage's reduction.
-static void forget_reduction(struct ir_stmt *stmt, void *context)
-{
-    struct below *b = context;
-    struct ir_stmt *s = b->around;
-    if (stmt->kind != STMT_stage || !ir_stage_reduces(&stmt->u.stage))
-        return;
-    b->stage = &stmt->u.stage;
-    b->counts = s->kind == STMT_for &&
-                (ir_stage_role(b->stage, s->u.loop.var) & STAGE_REDUCES);
-    ir_stmt_exprs(s, see_counted, b);
-    if (!b->counts)
-        b->facts = facts_of_init(&b->facts, b->stage);
+    if (around->kind == STMT_for &&
+        (ir_stage_role(stage, around->u.loop.var) & STAGE_REDUCES))
+        return true;
+    ir_foreach_place(place, around)
+        if (ir_stage_counts(stage, *place))
+            return true;
+    return false;
 }
 
 // Return what is known where a loop or a branch selects elements: inits below
 // run in it though the loops of their reductions around may have no iteration.
 static struct facts facts_around(const struct simplify *s, struct ir_stmt *stmt)
 {
-    struct below b = {.around = stmt, .facts = s->facts};
-    struct ir_block *blocks[IR_BLOCKS_MOST];
-    uint32_t n = ir_stmt_blocks(stmt, blocks);
-    for (uint32_t i = 0; i < n; i++)
-        ir_each_stmt(blocks[i], forget_reduction, &b);
-    return b.facts;
+    struct facts facts = s->facts;
+    ir_foreach_stmt_from(t, stmt)
+        if (t != stmt && t->kind == STMT_stage &&
+            ir_stage_reduces(&t->u.stage) && !is_counted(&t->u.stage, stmt))
+            facts = facts_of_init(&facts, &t->u.stage);
+    return facts;
 }
 
 // Return how often a loop is proved to run: 0, 1, or 2 if that is not known.
@@ -118,7 +108,7 @@ static int simplify_head(struct simplify *s, struct ir_stmt *stmt)
 {
     struct facts all = s->facts;
     s->facts = facts_around(s, stmt);
-    ir_stmt_exprs(stmt, simplify_place, s);
+    simplify_exprs(s, stmt);
     int n = stmt->kind == STMT_for ? iterations(s, &stmt->u.loop) : 2;
     all.newest = s->facts.newest;
     s->facts = all;
@@ -130,21 +120,6 @@ static bool is_sequential(const struct ir_for *loop)
 {
     enum axis_kind kind = axis_kind(loop->axis);
     return kind != AXIS_BLOCK && kind != AXIS_THREAD;
-}
-
-// Set *(bool *)context at a stage.
-static void see_stage(struct ir_stmt *stmt, void *context)
-{
-    *(bool *)context |= stmt->kind == STMT_stage;
-}
-
-// Return whether there is a stage below a block.  Its init may have to run
-// though its reduction is empty.
-static bool has_stage(struct ir_block *block)
-{
-    bool found = false;
-    ir_each_stmt(block, see_stage, &found);
-    return found;
 }
 
 // Simplify a block under facts that end with it.
@@ -168,7 +143,8 @@ static bool simplify_loop(struct simplify *s, struct ir_block *block, size_t at)
     struct ir_for *loop = &stmt->u.loop;
     int n = simplify_head(s, stmt);
     bool once = n == 1 && ir_is_stable(loop->from);
-    bool is_marked = loop->attrs.n && s->kernel->level == LEVEL_stages;
+    bool is_marked =
+        ir_loop_is_marked(loop) && s->kernel->level == LEVEL_stages;
     if (once)
         replace_in(s, &loop->body, 0, loop->var, loop->from);
     if (once && is_sequential(loop) && !is_marked) {
@@ -180,7 +156,7 @@ static bool simplify_loop(struct simplify *s, struct ir_block *block, size_t at)
         map_set(&s->may, loop->var, stmt);
     if (n > 0)
         simplify_inside(s, &loop->body, stmt, NULL, false);
-    if (loop->body.n && (n > 0 || has_stage(&loop->body)))
+    if (loop->body.n && (n > 0 || ir_has(&loop->body, STMT_stage)))
         return true;
     splice(s, block, at, &(struct ir_block){0});
     return false;
@@ -240,21 +216,17 @@ static struct ir_expr *part_of(struct simplify *s, struct ir_stage *stage,
     return fold_all(s->arena, kept.at, kept.n);
 }
 
-// A look at what selects elements: the context of see_hidden.
-struct hiding {
-    struct simplify *s;
-    const struct ir_stage *stage;
-    const struct ir_expr *now;
-    bool found;
-};
-
-// Note a variable that the expression does not mention now.
-static void see_hidden(struct ir_expr *x, void *context)
+// Return whether an iteration variable is no longer bound to a loop that selects
+// elements, counts the reduction, too, and may have no iteration.
+static bool hides(const struct simplify *s, const struct ir_stage *stage,
+                  const struct ir_expr *old, const struct ir_expr *now)
 {
-    struct hiding *h = context;
-    h->found |= x->op == OP_var && map_has(&h->s->may, x->u.var) &&
-                (ir_stage_role(h->stage, x->u.var) & STAGE_REDUCES) &&
-                !ir_mentions(h->now, x->u.var);
+    ir_foreach_expr(x, old)
+        if (x->op == OP_var && map_has(&s->may, x->u.var) &&
+            (ir_stage_role(stage, x->u.var) & STAGE_REDUCES) &&
+            !ir_mentions(now, x->u.var))
+            return true;
+    return false;
 }
 
 // Simplify what an iteration variable is bound to.  A loop that selects elements
@@ -263,14 +235,11 @@ static void see_hidden(struct ir_expr *x, void *context)
 static void simplify_binding(struct simplify *s, struct ir_stage *stage,
                              struct ir_iter *it)
 {
-    struct hiding h = {s, stage, NULL, false};
     struct ir_expr *old = it->binding;
     bool changed = s->changed;
-    simplify_place(&it->binding, s);
-    h.now = it->binding;
-    if (!it->is_reduce && h.now != old)
-        ir_each_expr(old, see_hidden, &h);
-    if (!h.found)
+    simplify_place(s, &it->binding);
+    if (it->is_reduce || it->binding == old ||
+        !hides(s, stage, old, it->binding))
         return;
     it->binding = old;
     s->changed = changed;
@@ -294,13 +263,13 @@ static void simplify_reduction(struct simplify *s, struct ir_stage *stage)
             struct ir_iter *it = &stage->iters.at[i];
             if (it->is_reduce != reduces)
                 continue;
-            simplify_place(&it->extent, s);
+            simplify_place(s, &it->extent);
             simplify_binding(s, stage, it);
         }
         if (reduces && has_predicate)
             facts_assume(&s->facts, parts[0], true);
         if (has_predicate)
-            simplify_place(&parts[reduces], s);
+            simplify_place(s, &parts[reduces]);
     }
     facts_leave(&s->facts, here);
     if (has_predicate)
@@ -315,7 +284,7 @@ static void simplify_stage(struct simplify *s, struct ir_stmt *stmt)
     if (ir_stage_reduces(stage))
         simplify_reduction(s, stage);
     else
-        ir_stmt_exprs(stmt, simplify_place, s);
+        simplify_exprs(s, stmt);
     if (stage->predicate && ir_is_true(stage->predicate))
         stage->predicate = NULL;
     simplify_init(s, stmt);
@@ -327,7 +296,7 @@ static void simplify_stage(struct simplify *s, struct ir_stmt *stmt)
 static bool simplify_let(struct simplify *s, struct ir_block *block, size_t at)
 {
     struct ir_stmt *stmt = block->at[at];
-    ir_stmt_exprs(stmt, simplify_place, s);
+    simplify_exprs(s, stmt);
     struct ir_expr *x = stmt->u.let.value;
     bool is_name = x->op == OP_var && x->u.var->kind != VAR_mutable;
     if (!ir_is_const(x) && !is_name) {
@@ -349,7 +318,7 @@ static bool simplify_stmt(struct simplify *s, struct ir_block *block, size_t at)
     case STMT_let: return simplify_let(s, block, at);
     case STMT_stage: simplify_stage(s, stmt); return true;
     case STMT_launch:
-        ir_stmt_exprs(stmt, simplify_place, s);
+        simplify_exprs(s, stmt);
         simplify_inside(s, &stmt->u.launch.body, stmt, NULL, false);
         return true;
     case STMT_var:
@@ -357,7 +326,7 @@ static bool simplify_stmt(struct simplify *s, struct ir_block *block, size_t at)
     case STMT_store:
     case STMT_eval:
     case STMT_copy:
-    case STMT_matrix: ir_stmt_exprs(stmt, simplify_place, s); return true;
+    case STMT_matrix: simplify_exprs(s, stmt); return true;
     case STMT_alloc:
     case STMT_barrier:
     case STMT_sync:

@@ -47,7 +47,7 @@ struct table {
     size_t at;
 };
 
-// What a nest uses: the context of see_declared, see_stmt and see_expr.
+// What a nest uses.
 struct closure {
     const struct ir_buffer *array;
     struct map declared; // variables
@@ -56,9 +56,8 @@ struct closure {
 
 // Note the variables that a statement declares, and whether it may be in a
 // nest that is evaluated.
-static void see_declared(struct ir_stmt *s, void *context)
+static void see_declared(struct closure *c, struct ir_stmt *s)
 {
-    struct closure *c = context;
     switch ((int)s->kind) {
     case STMT_for: map_set(&c->declared, s->u.loop.var, s); break;
     case STMT_let:
@@ -75,9 +74,8 @@ static void see_declared(struct ir_stmt *s, void *context)
 }
 
 // Check an expression of the nest.
-static void see_expr(struct ir_expr *x, void *context)
+static void see_expr(struct closure *c, struct ir_expr *x)
 {
-    struct closure *c = context;
     if (x->op == OP_var)
         c->is_closed &= map_has(&c->declared, x->u.var);
     else if (x->op == OP_load)
@@ -93,8 +91,10 @@ static bool is_closed(const struct table *t, struct ir_stmt *s)
 {
     struct closure c = {t->array, {.arena = t->p->scratch}, true};
     struct ir_block alone = {&s, 1, 1};
-    ir_each_stmt(&alone, see_declared, &c);
-    ir_each_expr_in(&alone, see_expr, &c);
+    ir_foreach_stmt(u, &alone)
+        see_declared(&c, u);
+    ir_foreach_expr_in(x, &alone)
+        see_expr(&c, x);
     return c.is_closed;
 }
 
@@ -120,40 +120,35 @@ static bool find_nest(struct table *t, struct ir_block *block)
     return n == 1 && find_nest(t, inside[0]);
 }
 
-// Look for reads of which lanes differ: the context of see_read.
-struct reads {
-    const struct ir_buffer *array;
-    struct divergence known;
-    size_t n, uniform;
-};
-
-// Count a read.
-static void see_read(struct ir_expr *x, void *context)
+// Return whether a read is of an element that lanes agree on.
+static bool is_same(const struct divergence *known, const struct ir_expr *x)
 {
-    struct reads *r = context;
     axis_set axes = 0;
-    if (!(ir_op_info(x->op)->flags & OP_READS) || x->u.buffer != r->array)
-        return;
     for (uint32_t i = 0; i < x->n; i++)
-        axes |= divergence_of(&r->known, x->args[i]);
-    r->n++;
-    r->uniform += x->op == OP_load && !axes;
+        axes |= divergence_of(known, x->args[i]);
+    return x->op == OP_load && !axes;
 }
 
 // Return whether the array is read, by all lanes at the same index, once the
 // nest is gone.
 static bool is_uniform(struct pass *p, const struct ir_buffer *array)
 {
-    struct reads r = {.array = array};
+    bool is_read = false;
     axis_set lanes = 1u << AXIS_vector;
     for (int i = 0; i < AXIS_COUNT; i++) {
         if (axis_kind((enum axis)i) == AXIS_THREAD)
             lanes |= 1u << i;
     }
-    r.known = divergence_start(p->scratch, lanes);
-    divergence_find(&r.known, &p->kernel->body);
-    ir_each_expr_in(&p->kernel->body, see_read, &r);
-    return r.n && r.uniform == r.n;
+    struct divergence known = divergence_start(p->scratch, lanes);
+    divergence_find(&known, &p->kernel->body);
+    ir_foreach_expr_in(x, &p->kernel->body) {
+        if (!(ir_op_info(x->op)->flags & OP_READS) || x->u.buffer != array)
+            continue;
+        if (!is_same(&known, x))
+            return false;
+        is_read = true;
+    }
+    return is_read;
 }
 
 // Evaluate the nest alone into `data`; false after a fault.

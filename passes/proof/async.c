@@ -226,7 +226,7 @@ static void go_sync(struct walk *w, const struct node *n, struct moment *m)
     recover(w, m);
 }
 
-// Walk accesses: what is known matters where an array is that is touched
+// Walk accesses: what is known matters where an array is that is accessed
 // asynchronously.
 static void go_segment(struct walk *w, const struct node *n, struct moment *m)
 {

@@ -47,8 +47,8 @@ bool async_matters(const struct array_use *use, enum async_kind kind);
 bool async_find(struct program *p, struct system *s, const struct group *group,
                 enum async_kind kind, struct epochs *out);
 
-// Ask whether two threads of a group, or one thread if `asks_one`, may touch
-// what a copy or a WGMMA in flight touches.
+// Ask whether two threads of a group, or one thread if `asks_one`, may access
+// what a copy or a WGMMA in flight accesses.
 void async_ask(struct system *s, const struct group *group,
                enum async_kind kind, bool asks_one,
                const struct epochs *epochs);

@@ -1,4 +1,4 @@
-// Accesses to what asynchronous copies, or WGMMAs, in flight touch.
+// Accesses to what asynchronous copies, or WGMMAs, in flight access.
 //
 // Of a copy in group g and an access behind which c groups are committed c - g is
 // asked about: between what the barrier or the thread itself knows to be done, and
@@ -77,7 +77,7 @@ static void ask(struct questions *q, const struct under_way *u,
         pair_ask(q->s, &question, copy, other);
 }
 
-// Return whether two accesses of a family may touch a common element for the
+// Return whether two accesses of a family may be to a common element for the
 // same values of their bases.
 static bool do_meet(const struct family *f, const struct access *x,
                     const struct access *y)

@@ -1,9 +1,9 @@
-// Threads of a block that touch the same element, one of which writes, with
+// Threads of a block that access the same element, one of which writes, with
 // nothing between that all of them wait at.
 //
 // The threads of a block go through its barriers together, so what happens
 // between two of them happens at the same time, in any order.  A walk keeps what
-// was touched since the last barrier on some way (`exit`), and meets it with what
+// was accessed since the last barrier on some way (`exit`), and meets it with what
 // comes before the next one (`entry`): behind it in a block, and in the next
 // iteration of a loop around.  Loops are in step where each iteration has a
 // barrier on every way; others have their threads in any two iterations.
@@ -15,7 +15,7 @@
 #include "passes/proof/claims.h"
 #include "passes/proof/pairs.h"
 
-// What nodes touch.
+// What nodes access.
 struct flow {
     struct family_set entry, exit;
     bool clears; // a barrier is on every way
@@ -172,7 +172,7 @@ static enum proof_reason obstacle(const struct program *p,
     const struct array_use *use = program_use(p, b);
     return p->has_return        ? REASON_returns
            : use->has_mbarriers ? REASON_mbarriers
-           : use->is_boxed      ? REASON_proxy
+           : use->is_by_tma     ? REASON_proxy
                                 : REASON_none;
 }
 
@@ -196,7 +196,7 @@ static void begin(const struct program *p)
     }
 }
 
-// Say that the claim is open for all accesses to arrays that are touched
+// Say that the claim is open for all accesses to arrays that are accessed
 // asynchronously.
 static void open_all(const struct program *p, enum async_kind kind)
 {

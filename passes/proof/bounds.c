@@ -187,18 +187,13 @@ static bool holds(struct system *s, const struct family *f,
     return is_sure || is_inside(s, &p) || follows(s, &p);
 }
 
-// Note a name of what is no fixed value: the stable ones have been replaced.
-static void see_name(struct ir_expr *x, void *context)
-{
-    *(bool *)context |= x->op == OP_var && x->u.var->kind == VAR_let;
-}
-
 // Return whether an expression depends on memory or on what may change.
 static bool is_data(struct ir_expr *x)
 {
-    bool is_it = !ir_is_stable(x);
-    ir_each_expr(x, see_name, &is_it);
-    return is_it;
+    ir_foreach_expr(e, x) // of the names, the stable ones have been replaced
+        if (e->op == OP_var && e->u.var->kind == VAR_let)
+            return true;
+    return !ir_is_stable(x);
 }
 
 // Say that an access may be outside along a dimension.
@@ -228,8 +223,8 @@ static void judge(struct system *s, const struct family *f, uint32_t d)
     for (size_t i = 0; i < f->members.n; i++) {
         struct access *x = f->members.at[i];
         if (!x->count[d])
-            access_open(x, CLAIM_bounds, x->is_proxy ? REASON_box : REASON_open,
-                        NULL);
+            access_open(x, CLAIM_bounds,
+                        x->is_proxy ? REASON_tile : REASON_open, NULL);
         else if (f->members.n == 1 || !holds(s, f, x, d))
             note_open(s, x, d);
     }

@@ -1,4 +1,4 @@
-// Threads of two blocks that touch the same element of global memory, one of
+// Threads of two blocks that access the same element of global memory, one of
 // which writes.  Blocks wait for nobody: they are in any two places of the
 // launch.
 //

@@ -1,4 +1,4 @@
-// Whether two accesses may touch a common element: first those of two
+// Whether two accesses may be to a common element: first those of two
 // families at once, then, if they may, one by one.
 
 #include "passes/proof/pairs.h"
@@ -51,7 +51,7 @@ struct part {
     const uint32_t *count;
 };
 
-// Return the first element along a dimension that a side touches.
+// Return the first element along a dimension that a side accesses.
 static struct sum first_element(struct system *s, const struct part *x,
                                 uint32_t d, enum side side)
 {
@@ -68,7 +68,7 @@ static struct sum first_element(struct system *s, const struct part *x,
     return linear_plus(l, r, o->step, &times);
 }
 
-// Require that both sides touch a common element along a dimension.
+// Require that both sides access a common element along a dimension.
 static void require_overlap(struct system *s, const struct part *x,
                             const struct part *y, uint32_t d)
 {
@@ -98,7 +98,7 @@ static struct ir_expr *whole_of(const struct ir_expr *x,
     return fit ? x->args[0] : NULL;
 }
 
-// Return whether a side touches one element along a dimension, at its base.
+// Return whether a side accesses one element along a dimension, at its base.
 static bool is_plain(const struct part *x, uint32_t d)
 {
     const struct offsets *o = &x->offsets[d];
@@ -143,7 +143,7 @@ static void go_back(struct system *s, const struct scope *loop)
     linear_require_equal(&s->linear, &first, &second);
 }
 
-// Return whether two parts may touch a common element.
+// Return whether two parts may be to a common element.
 static bool may_meet(struct system *s, const struct pair_question *q,
                      const struct part *x, const struct part *y)
 {
@@ -201,7 +201,7 @@ static struct pair_answer *find_answer(struct system *s,
     return &x->answers.at[x->answers.n - 1];
 }
 
-// Return whether two parts may touch a common element; so they may after too
+// Return whether two parts may be to a common element; so they may after too
 // many questions.
 static bool may_meet_here(struct system *s, const struct pair_question *q,
                           struct pair_answer *a, const struct part *x,

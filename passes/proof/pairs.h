@@ -1,4 +1,4 @@
-// Whether two accesses may touch a common element.
+// Whether two accesses may be to a common element.
 
 #ifndef PASSES_PROOF_PAIRS_H
 #define PASSES_PROOF_PAIRS_H

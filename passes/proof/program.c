@@ -127,22 +127,17 @@ static struct family *join(struct walk *w, struct families *all,
     return f;
 }
 
-// Note what is no position of a thread.
-static void see_other(struct ir_expr *x, void *context)
-{
-    bool is_thread = x->op == OP_index && axis_kind(x->u.axis) == AXIS_THREAD;
-    if (x->n == 0 && x->op != OP_const && !is_thread)
-        *(bool *)context = true;
-    if (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES))
-        *(bool *)context = true;
-}
-
 bool scope_is_short(const struct scope *s)
 {
-    bool has_other = false;
-    if (!s->var)
-        ir_each_expr(s->condition, see_other, &has_other);
-    return !has_other;
+    if (s->var)
+        return true;
+    ir_foreach_expr(x, s->condition) {
+        bool is_thread =
+            x->op == OP_index && axis_kind(x->u.axis) == AXIS_THREAD;
+        if (x->n == 0 && x->op != OP_const && !is_thread)
+            return false;
+    }
+    return !(ir_flags(s->condition) & (OP_READS | OP_WRITES));
 }
 
 // Return the innermost scope of some that counts in a short question, or NULL.
@@ -186,7 +181,7 @@ static void note_use(struct program *p, const struct access *x)
         map_set(&p->uses, x->buffer, use);
     }
     use->is_written |= x->writes;
-    use->is_boxed |= x->is_proxy && !x->is_product;
+    use->is_by_tma |= x->is_proxy && !x->is_product;
     use->is_product |= x->is_product;
     use->is_async |= x->is_async;
     p->has_arrivals |= x->is_arrival;
@@ -274,7 +269,8 @@ static void walk_branch(struct walk *w, struct ir_stmt *s)
     n->has_sync = has_sync(&n->body) || has_sync(&n->otherwise);
 }
 
-bool program_is_exit(const struct ir_stmt *s)
+// Return whether a statement ends a loop, an iteration or the kernel.
+static bool is_exit(const struct ir_stmt *s)
 {
     return s->kind == STMT_sync &&
            (s->u.sync.kind == SYNC_return || s->u.sync.kind == SYNC_break ||
@@ -285,14 +281,14 @@ bool program_is_exit(const struct ir_stmt *s)
 static void walk_sync(struct walk *w, struct ir_stmt *s)
 {
     struct program *p = w->program;
-    bool is_exit = program_is_exit(s);
-    add_node(w, is_exit ? NODE_EXIT : NODE_SYNC, s);
-    if (is_exit && w->loop)
+    bool ends = is_exit(s);
+    add_node(w, ends ? NODE_EXIT : NODE_SYNC, s);
+    if (ends && w->loop)
         w->loop->may_end = true;
     if (s->kind != STMT_sync)
         return;
     enum sync_kind kind = s->u.sync.kind;
-    p->has_return |= kind == SYNC_return || (is_exit && !w->loop);
+    p->has_return |= kind == SYNC_return || (ends && !w->loop);
     p->has_grid_barrier |= kind == SYNC_grid;
 }
 

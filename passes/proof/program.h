@@ -101,7 +101,7 @@ struct node {
 // How a launch uses an array.
 struct array_use {
     bool is_written, is_async, is_product, has_mbarriers;
-    bool is_boxed;    // TMA touches it
+    bool is_by_tma;   // TMA accesses it
     bool may_be_left; // an access may be outside, as far as is known
 };
 
@@ -127,9 +127,6 @@ struct program *program_make(struct arena *a, const struct ir_kernel *kernel,
 // Return how an array of which the launch has accesses is used.
 struct array_use *program_use(const struct program *p,
                               const struct ir_buffer *b);
-
-// Return whether a statement ends a loop, an iteration or the kernel.
-bool program_is_exit(const struct ir_stmt *s);
 
 // Return whether a scope is a loop, or a condition on nothing but the position
 // of the thread.

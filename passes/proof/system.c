@@ -80,35 +80,29 @@ static bool is_around(const struct scope *scope, const struct scope *inner)
     return inner == scope;
 }
 
-// What is asked about an expression of one side.
-struct ownness {
-    const struct system *s;
-    enum side side;
-    bool is_own;
-};
-
-// Note what may have different values on the two sides.
-static void see_own(struct ir_expr *x, void *context)
+// Return whether a variable may have different values on the two sides, as one
+// of them has it.
+static bool is_own_var(const struct system *s, const struct ir_var *var,
+                       enum side side)
 {
-    struct ownness *o = context;
-    const struct relation *r = &o->s->relation;
-    if (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES | OP_TOGETHER))
-        o->is_own = true;
-    if (x->op == OP_index)
-        o->is_own |= axis_kind(x->u.axis) == AXIS_THREAD || r->blocks_differ;
-    if (x->op != OP_var || x->u.var->kind == VAR_param)
-        return;
-    const struct scope *loop = scope_of(o->s->scope[o->side], x->u.var);
-    o->is_own |= !loop || !loop->is_fixed || loop == r->back || !r->common ||
-                 !is_around(loop, r->common);
+    const struct relation *r = &s->relation;
+    if (var->kind == VAR_param)
+        return false;
+    const struct scope *loop = scope_of(s->scope[side], var);
+    return !loop || !loop->is_fixed || loop == r->back || !r->common ||
+           !is_around(loop, r->common);
 }
 
 // Return BOTH if an expression has the same value on both sides.
 static int side_of(const struct system *s, struct ir_expr *x, enum side side)
 {
-    struct ownness o = {s, side, false};
-    ir_each_expr(x, see_own, &o);
-    return o.is_own ? (int)side : BOTH;
+    ir_foreach_expr(e, x)
+        if ((e->op == OP_index && (axis_kind(e->u.axis) == AXIS_THREAD ||
+                                   s->relation.blocks_differ)) ||
+            (e->op == OP_var && is_own_var(s, e->u.var, side)))
+            return (int)side;
+    return ir_flags(x) & (OP_READS | OP_WRITES | OP_TOGETHER) ? (int)side
+                                                              : BOTH;
 }
 
 // ---- Leaves ---------------------------------------------------------------
@@ -133,18 +127,9 @@ static void require_range(struct system *s, const struct sum *x,
         linear_require(&s->linear, &hi, x, 0);
 }
 
-// Note what is no size.
-static void see_unsized(struct ir_expr *x, void *context)
-{
-    if ((x->op == OP_var && x->u.var->kind != VAR_param) || x->op == OP_index)
-        *(bool *)context = true;
-}
-
 bool system_is_sized(const struct ir_expr *x)
 {
-    bool no = !ir_is_stable(x);
-    ir_each_expr((struct ir_expr *)x, see_unsized, &no);
-    return !no;
+    return ir_is_of_params(x);
 }
 
 // Return the range of a position.
@@ -165,7 +150,9 @@ static void require_position(struct system *s, const struct ir_expr *x,
     linear_require(&s->linear, &end, value, -1);
 }
 
-struct sum system_leaf(struct system *s, struct ir_expr *x, enum side side,
+// Return the unknown that an expression of a side is, in the bounds of its
+// type and its operations; *is_new says that there was none so far.
+static struct sum leaf(struct system *s, struct ir_expr *x, enum side side,
                        bool *is_new)
 {
     bool is_stable = ir_is_stable(x);
@@ -193,7 +180,7 @@ static struct sum leaf_value(struct system *s, struct ir_expr *x,
         is_thread = x->op == OP_index && axis_kind(x->u.axis) == AXIS_THREAD;
     if (is_thread && s->program->launch->block[axis_dimension(x->u.axis)] == 1)
         return linear_number(0);
-    struct sum r = system_leaf(s, x, side, &is_new);
+    struct sum r = leaf(s, x, side, &is_new);
     if (is_new)
         system_require_said(s, x, &r, side);
     if (x->op == OP_var && x->u.var->kind == VAR_param) {
@@ -248,7 +235,7 @@ static struct sum select_value(struct system *s, struct ir_expr *x,
                                enum side side)
 {
     bool is_new;
-    struct sum r = system_leaf(s, x, side, &is_new);
+    struct sum r = leaf(s, x, side, &is_new);
     system_require_said(s, x, &r, side);
     s->is_exact = false;
     return r;
@@ -269,7 +256,7 @@ static struct sum quotient_value(struct system *s, struct ir_expr *x,
     struct sum of = system_value(s, x->args[0], side);
     struct sum divisor = system_value(s, x->args[1], side);
     struct sum zero = linear_number(0);
-    struct sum r = system_leaf(s, x, side, &is_new);
+    struct sum r = leaf(s, x, side, &is_new);
     s->is_exact &= system_is_sized(x);
     if (!is_new || !natural_is(s->facts, s->scope[side], x->args[0]) ||
         !natural_is(s->facts, s->scope[side], x->args[1]))
@@ -287,7 +274,7 @@ static struct sum extreme_value(struct system *s, struct ir_expr *x,
                                 enum side side)
 {
     bool is_new;
-    struct sum r = system_leaf(s, x, side, &is_new);
+    struct sum r = leaf(s, x, side, &is_new);
     struct sum zero = linear_number(0);
     s->is_exact &= system_is_sized(x);
     if (is_new && natural_is(s->facts, s->scope[side], x))
@@ -330,7 +317,7 @@ static struct sum product_value(struct system *s, const struct affine_term *t,
         if (i)
             product = ir_mul(s->arena, product, t->atoms[i]);
     }
-    struct sum r = system_leaf(s, product, side, &is_new);
+    struct sum r = leaf(s, product, side, &is_new);
     s->is_exact &= system_is_sized(product);
     if (is_new && is_positive)
         require_range(s, &r, (struct interval){0, INT64_MAX});
@@ -342,7 +329,7 @@ struct sum system_value(struct system *s, struct ir_expr *x, enum side side)
     bool is_new;
     if (!type_is_index(x->type) || x->type.lanes != 1) {
         s->is_exact = false;
-        return system_leaf(s, x, side, &is_new);
+        return leaf(s, x, side, &is_new);
     }
     if (x->op == OP_cast && type_is_index(x->args[0]->type))
         return system_value(s, x->args[0], side);

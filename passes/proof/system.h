@@ -1,7 +1,7 @@
 // Two accesses as a system of linear conditions: each has its thread and its
 // iterations of loops; what both have in common has one value.
 //
-// A system holds what has to be true if both accesses happen and touch a common
+// A system holds what has to be true if both accesses happen, and are to a common
 // element, or less: what is not linear is an unknown of its own, so "there is no
 // solution" is a proof.  `is_exact` says that nothing was left out: then it is not
 // only necessary but enough.

@@ -8,11 +8,6 @@
 // Return whether a bound counts: in a short question only a number does.
 bool system_counts(struct system *s, const struct ir_expr *end);
 
-// Return the unknown that an expression of a side is, in the bounds of its
-// type and its operations; *is_new says that there was none so far.
-struct sum system_leaf(struct system *s, struct ir_expr *x, enum side side,
-                       bool *is_new);
-
 // Return whether the text says between which numbers an expression is, as
 // elements of inputs are.
 bool system_is_said(const struct system *s, const struct ir_expr *x);

@@ -66,16 +66,10 @@ static void see_expr(struct touch *t, struct ir_expr *x)
     a->atomic_scope = (enum ir_scope)x->scope;
 }
 
-// Find the accesses of the expression at a place.
-static void see_place(struct ir_expr **place, void *context)
-{
-    see_expr(context, *place);
-}
-
 // ---- What a statement itself accesses ---------------------------------------
 
-// Say how many elements from an access on are touched that lie one behind the
-// other: of dimensions that are touched whole all, of the one before them some;
+// Say how many elements from an access on belong to it that lie one behind the
+// other: of dimensions that it spans whole all, of the one before them some;
 // anything if they lie otherwise.
 static void spread(struct access *x, int64_t elements)
 {
@@ -121,7 +115,8 @@ void touch_find(struct touch *t, struct ir_stmt *s)
     struct ir_access own[IR_ACCESSES_MOST];
     uint32_t n = ir_accesses(s, own);
     t->stmt = s;
-    ir_stmt_exprs(s, see_place, t);
+    ir_foreach_place(place, s)
+        see_expr(t, *place);
     for (size_t i = 0; i < t->out->n; i++)
         t->out->at[i]->is_async = n && own[0].flags & ACCESS_async;
     for (uint32_t i = 0; i < n; i++)

@@ -7,6 +7,7 @@
 #ifndef PASSES_SCHEDULE_PRIM_H
 #define PASSES_SCHEDULE_PRIM_H
 
+#include "ir/ring.h"
 #include "ir/walk.h"
 #include "passes/pass.h"
 
@@ -71,7 +72,7 @@ struct sched_call {
     enum sched_prim prim;
     struct span span;    // of the directive
     bool is_independent; // the caller knows that no iterations of its loops
-                         // meet: no dependence is looked for
+                         // conflict: no dependence is looked for
     struct sched_values args;    // lists are spread
     struct sched_values results; // what it made
 };
@@ -109,7 +110,7 @@ bool sched_blame(const struct sched_call *c, struct ir_stmt *const *marked,
                  size_t n, const char *note);
 bool sched_blame_one(const struct sched_call *c, struct ir_stmt *marked,
                      const char *note);
-// Say where two iterations meet, and in which ones.
+// Say where two iterations conflict, and in which ones.
 struct depend_meeting;
 void sched_note_meeting(const struct sched_call *c,
                         const struct depend_meeting *m);
@@ -180,8 +181,6 @@ void sched_guard(struct pass *p, struct ir_block *block,
 // Return whether a loop below a block is bound to blocks or threads, or the
 // block holds a launch.
 bool sched_is_bound(struct ir_block *block);
-// Return whether there is a statement of that kind below a block.
-bool sched_has(struct ir_block *block, enum ir_stmt_kind kind);
 // Return whether the iteration variables of a stage are those loops, in full
 // and in their order, without a predicate.
 bool sched_is_unscheduled(const struct ir_stage *stage,

@@ -8,7 +8,7 @@
 // any time.  Arrays that the kernel allocates may be filled by all threads of
 // a block: one of them will store, and the others wait (lower/single_writer.c,
 // barrier_insertion.c).  What directives moved into a loop after it was bound must not
-// make its iterations meet.
+// make its iterations conflict.
 
 #include "passes/schedule/verify.h"
 
@@ -23,39 +23,34 @@ struct axes {
     bool has[AXIS_COUNT]; // some loop is bound to it, with several iterations
 };
 
-// Note the axis of a loop.
-static void see_axis(struct ir_stmt *s, void *context)
+// Return the axes of the loops of a nest.
+static struct axes axes_of(const struct ir_stmt *nest)
 {
-    struct axes *a = context;
-    if (s->kind == STMT_for && !ir_is_int_const(s->u.loop.to, 1))
-        a->has[s->u.loop.axis] = true;
+    struct axes axes = {0};
+    ir_foreach_stmt_from(s, nest)
+        if (s->kind == STMT_for && !ir_is_int_const(s->u.loop.to, 1))
+            axes.has[s->u.loop.axis] = true;
+    return axes;
 }
 
-// A look for stores: the context of see_store.
-struct store_search {
-    enum axis axis;
-    bool found;
-};
-
-// Note a store to memory that the blocks or threads on the axis share, and
-// that they do not fill together.
-static void see_store(struct ir_stmt *s, void *context)
+// Return whether a statement stores to memory that the blocks or threads on an
+// axis share, and that they do not fill together.
+static bool is_shared_store(const struct ir_stmt *s, enum axis axis)
 {
-    struct store_search *search = context;
-    search->found |= s->kind == STMT_store &&
-                     s->u.store.buffer->space == SPACE_global &&
-                     (axis_kind(search->axis) == AXIS_BLOCK ||
-                      s->u.store.buffer->role != ROLE_alloc);
+    return s->kind == STMT_store && s->u.store.buffer->space == SPACE_global &&
+           (axis_kind(axis) == AXIS_BLOCK ||
+            s->u.store.buffer->role != ROLE_alloc);
 }
 
 // Return whether a stage or a store is or has such a store.
 static bool stores(struct ir_stmt *s, enum axis axis)
 {
-    struct store_search search = {axis, false};
-    struct ir_block alone = {&s, 1, 1};
-    if (s->kind == STMT_stage || s->kind == STMT_store)
-        ir_each_stmt(&alone, see_store, &search);
-    return search.found;
+    if (s->kind != STMT_stage)
+        return is_shared_store(s, axis);
+    ir_foreach_stmt_from(t, s)
+        if (is_shared_store(t, axis))
+            return true;
+    return false;
 }
 
 // Report a store that runs on all of an axis.
@@ -71,22 +66,16 @@ static bool refuse(struct pass *p, const struct sched_item *schedule,
     return false;
 }
 
-// Note an array in a fragment.
-static void see_fragment(struct ir_expr *x, void *context)
-{
-    *(bool *)context |=
-        x->op == OP_load && x->u.buffer->space == SPACE_fragment;
-}
-
 // Return whether a statement runs on an axis as the fragments that it uses are
 // spread over it: each thread does its part.
 static bool is_spread(struct ir_stmt *s, enum axis axis)
 {
-    bool found = false;
-    struct ir_block alone = {&s, 1, 1};
-    if (axis == AXIS_lane || axis == AXIS_warp)
-        ir_each_expr_in(&alone, see_fragment, &found);
-    return found;
+    if (axis != AXIS_lane && axis != AXIS_warp)
+        return false;
+    ir_foreach_expr_from(x, s)
+        if (x->op == OP_load && x->u.buffer->space == SPACE_fragment)
+            return true;
+    return false;
 }
 
 // Return whether a statement runs in one thread whatever is around it.
@@ -123,7 +112,7 @@ static bool check_block(struct pass *p, const struct sched_item *schedule,
     return true;
 }
 
-// Check that no blocks in different loops of a nest touch the same element.
+// Check that no blocks in different loops of a nest access the same element.
 static bool check_blocks(struct pass *p, const struct sched_item *schedule,
                          struct ir_stmt *nest)
 {
@@ -141,20 +130,6 @@ static bool check_blocks(struct pass *p, const struct sched_item *schedule,
     return false;
 }
 
-// The loops that are bound to blocks or threads: the context of see_bound.
-struct bound {
-    struct pass *pass;
-    struct VEC(struct ir_stmt *) loops;
-};
-
-// Note such a loop.
-static void see_bound(struct ir_stmt *s, void *context)
-{
-    struct bound *b = context;
-    if (s->kind == STMT_for && axis_kind(s->u.loop.axis) >= AXIS_BLOCK)
-        vec_push(b->pass->scratch, &b->loops, s);
-}
-
 // Return the directive that made an access of a meeting, or the schedule.
 static struct span maker_of(const struct depend_meeting *m,
                             const struct sched_item *schedule)
@@ -165,14 +140,13 @@ static struct span maker_of(const struct depend_meeting *m,
 }
 
 // Check that iterations that were independent when they were bound still are,
-// and that directives did not make those meet that the kernel binds.
+// and that directives did not make those conflict that the kernel binds.
 static bool check_bound(struct pass *p, const struct sched_item *schedule,
                         struct ir_block *nest)
 {
-    struct bound b = {.pass = p};
-    ir_each_stmt(nest, see_bound, &b);
-    for (size_t i = 0; i < b.loops.n; i++) {
-        struct ir_stmt *loop = b.loops.at[i];
+    ir_foreach_stmt(loop, nest) {
+        if (loop->kind != STMT_for || axis_kind(loop->u.loop.axis) < AXIS_BLOCK)
+            continue;
         struct sched_call c = {.pass = p, .span = loop->by};
         bool is_given = !loop->by.source;
         struct depend_meeting m;
@@ -217,9 +191,8 @@ bool schedule_verify(struct pass *p, const struct sched_item *schedule)
 {
     struct ir_block *body = &p->kernel->body;
     for (size_t i = 0; i < body->n; i++) {
-        struct axes axes = {0};
+        struct axes axes = axes_of(body->at[i]);
         struct ir_block nest = {&body->at[i], 1, 1};
-        ir_each_stmt(&nest, see_axis, &axes);
         if (!check_block(p, schedule, &nest, axes) ||
             !check_blocks(p, schedule, body->at[i]) ||
             !check_bound(p, schedule, &nest))

@@ -7,7 +7,7 @@
 #include "passes/pass.h"
 
 // Check that each store of a nest is inside a loop of every axis that the
-// nest is spread over, that no blocks of different loops meet, and that the
+// nest is spread over, that no blocks of different loops conflict, and that the
 // iterations of bound loops still do not.  Errors point at the schedule's name,
 // or at what bound the loop.
 bool schedule_verify(struct pass *p, const struct sched_item *schedule);

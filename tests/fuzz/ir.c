@@ -79,26 +79,26 @@ struct sizes {
     bool are_small;
 };
 
-// Count what differs from place to place as large.
-static void see_extent(struct ir_expr *x, void *context)
+// Return whether an extent differs from place to place: it counts as large.
+static bool varies(const struct ir_expr *extent)
 {
-    struct sizes *sizes = context;
-    if (x->op == OP_index || (x->op == OP_var && x->u.var->kind != VAR_param))
-        sizes->are_small = false;
+    ir_foreach_expr(x, extent)
+        if (x->op == OP_index ||
+            (x->op == OP_var && x->u.var->kind != VAR_param))
+            return true;
+    return false;
 }
 
 // Look at the size of a declared array.
-static void see_alloc(struct ir_stmt *s, void *context)
+static void see_alloc(struct sizes *sizes, struct ir_stmt *s)
 {
-    struct sizes *sizes = context;
     const struct ir_buffer *b = s->u.buffer;
     size_t bytes;
     if (s->kind != STMT_alloc)
         return;
     for (uint32_t i = 0; i < b->rank; i++) {
-        ir_each_expr(b->shape[i], see_extent, sizes);
-        if (b->strides)
-            ir_each_expr(b->strides[i], see_extent, sizes);
+        if (varies(b->shape[i]) || (b->strides && varies(b->strides[i])))
+            sizes->are_small = false;
     }
     sizes->are_small &= is_small(sizes->kernel, b, sizes->args, &bytes);
 }
@@ -109,7 +109,8 @@ static void run(struct input *in, struct ir_kernel *k)
     struct eval_argument *args =
         arena_array(&in->arena, struct eval_argument, k->params.n);
     struct sizes sizes = {k, args, choose(in, k, args)};
-    ir_each_stmt(&k->body, see_alloc, &sizes);
+    ir_foreach_stmt(s, &k->body)
+        see_alloc(&sizes, s);
     if (sizes.are_small)
         ir_eval(&in->arena, k, args, STEPS_MOST);
 }

@@ -28,9 +28,8 @@ struct handles {
 };
 
 // Note a loop, a stage or an array.
-static void see_handle(struct ir_stmt *s, void *context)
+static void see_handle(struct handles *h, struct ir_stmt *s)
 {
-    struct handles *h = context;
     if (s->kind == STMT_for)
         vec_push(h->arena, &h->loops, s);
     if (s->kind == STMT_stage)
@@ -341,7 +340,8 @@ bool call_draw(const struct caller *by, struct sched_call *c)
     struct handles h = {.arena = by->scratch};
     struct ir_kernel *kernel = c->pass->kernel;
     see_params(kernel, &h);
-    ir_each_stmt(&kernel->body, see_handle, &h);
+    ir_foreach_stmt(t, &kernel->body)
+        see_handle(&h, t);
     bool needs_stage = strchr(sched_prim_info(c->prim)->arguments, 's') != NULL;
     if ((needs_stage && !h.stages.n) || !h.loops.n)
         return false;

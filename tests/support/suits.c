@@ -4,6 +4,8 @@
 
 #include "ir/accesses.h"
 #include "ir/build.h"
+#include "ir/marks.h"
+#include "ir/ring.h"
 #include "ir/stage.h"
 #include "ir/walk.h"
 #include "passes/analysis/ring.h"
@@ -105,9 +107,8 @@ struct loop_apart {
 };
 
 // Note an array that threads, or blocks, would have to share.
-static void see_shared(struct ir_stmt *s, void *context)
+static void see_shared(struct loop_apart *l, struct ir_stmt *s)
 {
-    struct loop_apart *l = context;
     if (s->kind != STMT_alloc || s->u.buffer->space == SPACE_global ||
         (s->u.buffer->space == SPACE_shared && l->is_in_block))
         return;
@@ -115,13 +116,6 @@ static void see_shared(struct ir_stmt *s, void *context)
         (uses(l->path.stmts[l->path.n - 1], s->u.buffer) &&
          is_used_beside(&l->path, s->u.buffer)))
         l->is_apart = false;
-}
-
-// Note a store of a result.
-static void see_result(struct ir_stmt *s, void *context)
-{
-    *(bool *)context |=
-        s->kind == STMT_store && s->u.store.buffer->role != ROLE_alloc;
 }
 
 // Return whether a loop over threads is above a path's end, and in it, beside
@@ -132,9 +126,11 @@ static bool is_stored_beside(const struct ir_path *path)
     for (uint32_t i = 0; i < path->n; i++) {
         const struct ir_stmt *s = path->stmts[i];
         for (size_t k = 0; in_threads && k < path->blocks[i]->n; k++) {
-            struct ir_block one = {.at = &path->blocks[i]->at[k], .n = 1};
-            if (one.at[0] != s)
-                ir_each_stmt(&one, see_result, &any);
+            if (path->blocks[i]->at[k] == s)
+                continue;
+            ir_foreach_stmt_from(t, path->blocks[i]->at[k])
+                any |= t->kind == STMT_store &&
+                       t->u.store.buffer->role != ROLE_alloc;
         }
         in_threads |=
             s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_THREAD;
@@ -148,7 +144,8 @@ static bool is_apart(struct pass *p, struct ir_stmt *s)
     l.is_apart = is_serial(s) && !is_stored_beside(&l.path);
     l.is_in_block = is_below(&l.path, AXIS_block_x, AXIS_block_z);
     if (l.is_apart)
-        ir_each_stmt(&p->kernel->body, see_shared, &l);
+        ir_foreach_stmt(t, &p->kernel->body)
+            see_shared(&l, t);
     return l.is_apart;
 }
 
@@ -159,20 +156,13 @@ static bool is_short(struct pass *p, struct ir_stmt *s)
     return is_serial(s) && n > 0 && n <= SHORT_MOST;
 }
 
-// Set *(bool *)context at a loop or a barrier.
-static void see_no_lane(struct ir_stmt *s, void *context)
-{
-    *(bool *)context |= s->kind == STMT_for || s->kind == STMT_barrier;
-}
-
 static bool is_of_lanes(struct pass *p, struct ir_stmt *s)
 {
-    bool any = false;
     int64_t n = extent_of(s);
     if (!is_short(p, s) || n < 2 || (n & (n - 1)) != 0)
         return false;
-    ir_each_stmt(&s->u.loop.body, see_no_lane, &any);
-    return !any;
+    return !ir_has(&s->u.loop.body, STMT_for) &&
+           !ir_has(&s->u.loop.body, STMT_barrier);
 }
 
 // Return the declared array that a stage stores, or NULL.
@@ -193,19 +183,15 @@ static bool makes_elements(struct pass *p, struct ir_stmt *s)
     return makes_own(p, s) && !s->u.stage.has_init;
 }
 
-// Set *(bool *)context at a load from a declared array.
-static void see_own(struct ir_expr *x, void *context)
-{
-    *(bool *)context |= x->op == OP_load && x->u.buffer->role == ROLE_alloc;
-}
-
 static bool uses_own(struct pass *p, struct ir_stmt *s)
 {
     (void)p;
-    bool any = false;
-    if (s->kind == STMT_stage && !s->u.stage.has_init)
-        ir_each_expr_in(&s->u.stage.body, see_own, &any);
-    return any;
+    if (s->kind != STMT_stage || s->u.stage.has_init)
+        return false;
+    ir_foreach_expr_in(x, &s->u.stage.body)
+        if (x->op == OP_load && x->u.buffer->role == ROLE_alloc)
+            return true;
+    return false;
 }
 
 // Return the one store of a stage without init, or NULL.
@@ -249,7 +235,7 @@ static bool holds_fill(struct pass *p, struct ir_stmt *s)
 {
     (void)p;
     struct ir_block *body = &s->u.loop.body;
-    if (!is_serial(s) || s->u.loop.attrs.n || body->n < 2)
+    if (!is_serial(s) || ir_loop_is_marked(&s->u.loop) || body->n < 2)
         return false;
     for (size_t i = 0; i < body->n; i++) {
         if (ring_is_fill(body, body->at[i]))
@@ -262,16 +248,16 @@ static bool is_block(struct pass *p, struct ir_stmt *s)
 {
     (void)p;
     return s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_BLOCK &&
-           !axis_is_cluster(s->u.loop.axis) && !ir_loop_mark(s, "persistent") &&
-           !ir_loop_mark(s, "persistent_sms");
+           !axis_is_cluster(s->u.loop.axis) &&
+           !ir_attr_get(s, MARK_persistent) &&
+           !ir_attr_get(s, MARK_persistent_sms);
 }
 
 static bool is_walked(struct pass *p, struct ir_stmt *s)
 {
     (void)p;
-    return (ir_loop_mark(s, "persistent") ||
-            ir_loop_mark(s, "persistent_sms")) &&
-           !ir_loop_mark(s, "pingpong");
+    return ir_attr_get(s, MARK_persistent) ||
+           ir_attr_get(s, MARK_persistent_sms);
 }
 
 static bool is_block_nest(struct pass *p, struct ir_stmt *s)
@@ -281,13 +267,13 @@ static bool is_block_nest(struct pass *p, struct ir_stmt *s)
     return inner && axis_kind(s->u.loop.axis) == AXIS_BLOCK &&
            inner->kind == STMT_for &&
            axis_kind(inner->u.loop.axis) == AXIS_BLOCK &&
-           !ir_loop_mark(s, "order");
+           !ir_attr_get(s, MARK_order);
 }
 
 static bool is_ring(struct pass *p, struct ir_stmt *s)
 {
     struct ir_path path = sched_path(p, s);
-    return ir_loop_mark(s, "pipeline") && !ir_loop_mark(s, "producer") &&
+    return ir_ring_of(s) && !ir_ring_specialized(s) &&
            is_below(&path, AXIS_warpgroup, AXIS_warpgroup);
 }
 
@@ -408,9 +394,8 @@ struct around {
 };
 
 // Note the innermost bound loop around a stage that uses the array.
-static void see_user(struct ir_stmt *s, void *context)
+static void see_user(struct around *a, struct ir_stmt *s)
 {
-    struct around *a = context;
     const struct ir_stmt *loop = NULL;
     if (s->kind != STMT_stage || !uses(s, a->array))
         return;
@@ -428,7 +413,8 @@ static void see_user(struct ir_stmt *s, void *context)
 bool suits_space(struct pass *p, const struct ir_buffer *array)
 {
     struct around a = {.pass = p, .array = array};
-    ir_each_stmt(&p->kernel->body, see_user, &a);
+    ir_foreach_stmt(s, &p->kernel->body)
+        see_user(&a, s);
     return !a.differs && (a.loop || is_small(array));
 }
 

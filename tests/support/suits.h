@@ -16,7 +16,7 @@ bool suits_array(enum sched_prim prim, const struct ir_buffer *array);
 // memory as it is: it is small, and no loop around the stage is bound.
 bool suits_near(struct pass *p, const struct ir_stmt *stage,
                 const struct ir_buffer *array);
-// Return whether boxes that a stage copies in one piece, so long as the loops
+// Return whether tiles that a stage copies at once, so long as the loops
 // that hold nothing else, could lie behind each other in shared memory.
 bool suits_box(struct pass *p, const struct ir_stmt *stage);
 // Return whether a declared array could be moved to shared or local memory:

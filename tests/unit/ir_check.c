@@ -4,6 +4,7 @@
 #include "ir/build.h"
 #include "ir/check.h"
 #include "ir/layout.h"
+#include "ir/marks.h"
 #include "support/kernel_text.h"
 
 #include <setjmp.h>
@@ -63,6 +64,18 @@ static const char matrices[] =
     "        matrix wgmma_m64n8k16_f16_f32 d[0 : 4], S[0 : 64, 0 : 16] "
     "desc(128, 16, 1024), S[0 : 8, 0 : 16] desc(128, 16, 1024)\n"
     "        C[thread.x] = d[0]\n"
+    "    }\n"
+    "}\n";
+
+static const char copies[] =
+    "kernel k(A: f32[64, 64]) -> B: f32[64, 64]\n"
+    "    map M of A box[32, 32]\n"
+    "{\n"
+    "    for b in 0..2 @block.x {\n"
+    "        alloc S: f32[32, 32] in shared\n"
+    "        alloc full: u64[1] in shared\n"
+    "        tma_load S[0, 0] = M[b, 0] signals full[0]\n"
+    "        B[b, 0] = S[0, 0]\n"
     "    }\n"
     "}\n";
 
@@ -164,6 +177,26 @@ static void instructions_on_matrices(void **state)
           tile_of(s, 0)->at->u.buffer->space = SPACE_shared);
     SPOIL(matrices, "a swizzled operand that is not aligned to 8 rows",
           tile_of(s, 1)->at->u.buffer->align = 512);
+}
+
+// The copy of `copies`.
+static struct ir_copy *copy_of(const struct scene *s)
+{
+    return &stmt_of(s, STMT_copy)->u.copy;
+}
+
+static void copies_by_tma(void **state)
+{
+    (void)state;
+    SPOIL(copies, "TMA tile copies go through a map, and only these",
+          copy_of(s)->map = NULL);
+    SPOIL(copies, "TMA tile copies go through a map, and only these",
+          copy_of(s)->transport = TRANSPORT_bulk);
+    SPOIL(copies, "a copy by a map is one of the map's array: `B`",
+          copy_of(s)->far.buffer = s->k->params.at[1].buffer);
+    SPOIL(copies, "a load signals", copy_of(s)->signal.buffer = NULL);
+    SPOIL(copies, "a coordinate must be an integer",
+          copy_of(s)->far.index[0] = ir_bool(a, true));
 }
 
 static void accesses(void **state)
@@ -297,6 +330,60 @@ static void stages_and_allocs(void **state)
                            (struct ir_pitch){1, 1, 0}));
 }
 
+// Return the marks of the loop of `loops`.
+static struct ir_attrs *marks_of(const struct scene *s)
+{
+    return ir_attrs_of(stmt_of(s, STMT_for));
+}
+
+static void marks(void **state)
+{
+    (void)state;
+    SPOIL(loops, "for i: no mark is called `@depth`; a note has a number",
+          const struct ir_attr word = {MARK_note, "depth", 0, "three"};
+          vec_push(a, marks_of(s), word));
+    SPOIL(loops, "for i: `@in_flight` is called another mark",
+          const struct ir_attr note = {MARK_note, "in_flight", 3, NULL};
+          vec_push(a, marks_of(s), note));
+    SPOIL(loops, "for i: `@in_flight` takes a number from 0 to 15",
+          ir_attr_set(a, stmt_of(s, STMT_for), MARK_in_flight, 17));
+    SPOIL(loops, "for i: `@unroll` takes a number from 1 to 65536",
+          ir_attr_set_word(a, stmt_of(s, STMT_for), MARK_unroll, "often"));
+    SPOIL(loops, "for i: `@order` takes one of row column grouped",
+          ir_attr_set_word(a, stmt_of(s, STMT_for), MARK_order, "col"));
+    SPOIL(loops, "for i: `@tensorize` takes a matrix instruction",
+          ir_attr_set_word(a, stmt_of(s, STMT_for), MARK_tensorize, "mma"));
+    SPOIL(loops, "for i: `@via` is a mark of stages",
+          ir_attr_set_word(a, stmt_of(s, STMT_for), MARK_via, "tma"));
+    SPOIL(stages, "stage C: `@unroll` is a mark of loops",
+          ir_attr_set(a, stmt_of(s, STMT_stage), MARK_unroll, 4));
+    SPOIL(loops, "for i: `@in_flight` has survived `fragments`",
+          s->k->level = LEVEL_loops;
+          ir_attr_set(a, stmt_of(s, STMT_for), MARK_in_flight, 3));
+}
+
+// A mark that is removed leaves the others, in their order.
+static void removes_one_mark(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct ir_kernel *k = kernel_text(&arena, loops);
+    struct ir_stmt *loop = kernel_stmt(k, STMT_for);
+    const struct ir_attr note = {MARK_note, "tried", 7, NULL};
+    ir_attr_set(&arena, loop, MARK_in_flight, 3);
+    vec_push(&arena, ir_attrs_of(loop), note);
+    ir_attr_set(&arena, loop, MARK_unroll, 2);
+    ir_attr_set(&arena, loop, MARK_in_flight, 4);
+    assert_int_equal(ir_attr_value(loop, MARK_in_flight), 4);
+    ir_attr_remove(loop, MARK_in_flight);
+    assert_null(ir_attr_get(loop, MARK_in_flight));
+    assert_int_equal(loop->u.loop.attrs.n, 2);
+    assert_string_equal(loop->u.loop.attrs.at[0].name, "tried");
+    assert_int_equal(ir_attr_value(loop, MARK_unroll), 2);
+    assert_null(ir_attrs_of(kernel_stmt(k, STMT_store)));
+    arena_reset(&arena);
+}
+
 static void levels(void **state)
 {
     (void)state;
@@ -335,8 +422,8 @@ static void levels(void **state)
 static void valid_programs(void **state)
 {
     (void)state;
-    const char *const texts[] = {loops, stages, launch, allocs};
-    for (int i = 0; i < 4; i++) {
+    const char *const texts[] = {loops, stages, launch, allocs, copies};
+    for (int i = 0; i < 5; i++) {
         struct arena a = {0};
         assert_null(ir_check(&a, kernel_text_unchecked(&a, texts[i])));
         arena_reset(&a);
@@ -350,10 +437,13 @@ int main(void)
         cmocka_unit_test(declarations),
         cmocka_unit_test(accesses),
         cmocka_unit_test(instructions_on_matrices),
+        cmocka_unit_test(copies_by_tma),
         cmocka_unit_test(operands),
         cmocka_unit_test(vectors),
         cmocka_unit_test(statements),
         cmocka_unit_test(stages_and_allocs),
+        cmocka_unit_test(marks),
+        cmocka_unit_test(removes_one_mark),
         cmocka_unit_test(levels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,7 +108,7 @@ static struct ir_kernel *boxes_kernel(struct arena *a, const char *traits,
     return kernel_text(a, arena_printf(a, boxes_text, traits, open, body));
 }
 
-// Copies of boxes fill up with zeros and cut off what is outside.
+// TMA tile copies fill up with zeros and cut off what is outside.
 static void boxes(void **state)
 {
     (void)state;
@@ -155,7 +155,7 @@ static void swizzled_boxes(void **state)
     arena_reset(&arena);
 }
 
-// A box stays in the array that it is copied to.
+// A tile stays in the array that it is copied to.
 static void box_outside(void **state)
 {
     (void)state;
@@ -165,11 +165,11 @@ static void box_outside(void **state)
         boxes_kernel(&arena, "", "    for b in 0..1 @block.x {\n",
                      "tma_load S[1, 1, 0] = from[0, 0] signals full[0]");
     kernel_stops(k, ARGS(SIZE(8), SIZE(8), ARRAY(a), ARRAY(c)), EVAL_FAULT,
-                 "the box leaves `S`");
+                 "the tile leaves `S`");
     arena_reset(&arena);
 }
 
-// A box for other blocks, of which none runs beside this one.
+// A tile for other blocks, of which none runs beside this one.
 static void box_for_a_cluster(void **state)
 {
     (void)state;
@@ -184,7 +184,7 @@ static void box_for_a_cluster(void **state)
 }
 
 // Return a kernel of arrays of 4 rows of 8 elements in which one thread does a
-// statement with pieces.
+// statement with bulk copies.
 static struct ir_kernel *piece_kernel(struct arena *a, const char *statement)
 {
     const char *text = arena_printf(
@@ -207,7 +207,7 @@ static struct ir_kernel *piece_kernel(struct arena *a, const char *statement)
     return kernel_text(a, text);
 }
 
-// Pieces: whole rows, a part of one, and a result.
+// Bulk copies: whole rows, a part of one, and a result.
 static void pieces(void **state)
 {
     (void)state;
@@ -223,7 +223,7 @@ static void pieces(void **state)
     arena_reset(&arena);
 }
 
-// Pieces that leave their row, but for whole rows, or their array.
+// Bulk copies that leave their row, but for whole rows, or their array.
 static void pieces_that_leave(void **state)
 {
     (void)state;
@@ -236,7 +236,7 @@ static void pieces_that_leave(void **state)
         struct arena arena = {0};
         kernel_stops(piece_kernel(&arena, statements[i]),
                      ARGS(ARRAY(a), ARRAY(c)), EVAL_FAULT,
-                     "the piece leaves `");
+                     "the bulk copy leaves `");
         arena_reset(&arena);
     }
 }

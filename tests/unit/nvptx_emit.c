@@ -3,6 +3,7 @@
 #include "tests/unit/support/nvptx_fixture.h"
 
 #include "ir/build.h"
+#include "ir/marks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -289,13 +290,16 @@ static void obeys_unrolling_hints(void **state)
     const struct ir_kernel *k = fixture_kernel(&t.base, kernel);
     struct ir_launch *launch = &k->body.at[0]->u.launch;
     struct ir_for *loop = &launch->body.at[1]->u.loop;
-    const struct ir_attr hints[] = {
-        {"unroll", 8, NULL}, {"unroll", 1, NULL}, {"no_unroll", 1, NULL}};
+    static const struct {
+        enum ir_mark mark;
+        int64_t value;
+    } hints[] = {{MARK_unroll, 8}, {MARK_unroll, 1}, {MARK_no_unroll, 1}};
     const int divisions[] = {8 + 1, 1, 1};
     for (int i = 0; i < 3; i++) {
         struct buf out = {0};
         loop->attrs.n = 0;
-        vec_push(&t.base.arena, &loop->attrs, hints[i]);
+        ir_attr_set(&t.base.arena, launch->body.at[1], hints[i].mark,
+                    hints[i].value);
         assert_true(
             nvptx_emit(&t.base.arena, &k, 1, &t.options, &out, &t.base.diags));
         assert_int_equal(count(out.data, "div.rn.f32"), divisions[i]);

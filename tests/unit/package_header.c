@@ -55,9 +55,9 @@ static const char expected[] =
     "4:1065353216 4:5 0 0 0\n"
     "available 3? scale <1 1 1, 128 1 1, 0> 3 16 20 4:1065353216 4:-7 4098 "
     "4096 8192\n"
-    "map of X: boxes of [32, 64] at 4096: 100 x 64, rows 64 apart, boxes 32 x "
+    "map of X: tiles of [32, 64] at 4096: 100 x 64, rows 64 apart, boxes 32 x "
     "64, swizzle 0\n"
-    "map of e: boxes of [16, 32] at 66048: 100 x 64, rows 64 apart, boxes 16 x "
+    "map of e: tiles of [16, 32] at 66048: 100 x 64, rows 64 apart, boxes 16 x "
     "32, swizzle 128\n"
     "mapped <100 1 1, 128 1 1, 0> 100 4096 8192 65536 66048 128:0 128:128\n";
 

@@ -77,16 +77,18 @@ static const struct provoked provoked[] = {
     {64, ".reqntid 128", "", FENCE, "add.f32 f0, f0, f0;\n",
      D_serialised_accumulators, DIAG_ERROR,
      "`k` for sm_90a: matrix instructions run one by one, because something "
-     "touches their results",
+     "accesses their results",
      "(C7514): Potential Performance Loss"},
     {64, "", "setmaxnreg.inc.sync.aligned.u32 232;\n", FENCE, "",
      D_role_registers_ignored, DIAG_ERROR,
-     "`k` for sm_90a: ptxas ignores the registers that its roles ask for",
+     "`k` for sm_90a: ptxas ignores the registers that producer and consumers "
+     "ask for",
      "(C7508)"},
     {128, ".reqntid 384, 1, 1 .minnctapersm 1",
      "setmaxnreg.dec.sync.aligned.u32 24;\n", FENCE, "",
      D_role_registers_too_few, DIAG_ERROR,
-     "`k` for sm_90a: a role asks for fewer registers than it needs",
+     "`k` for sm_90a: the producer or a consumer asks for fewer registers than "
+     "it needs",
      "(C7507)"},
     {256, ".reqntid 512", "", FENCE, "", D_instruction_registers, DIAG_ERROR,
      "`k` for sm_90a: one matrix instruction needs more registers than a "

@@ -8,6 +8,8 @@
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/eval.h"
+#include "ir/marks.h"
+#include "ir/ring.h"
 #include "ir/text.h"
 #include "ir/walk.h"
 #include "passes/analysis/narrow.h"
@@ -30,7 +32,7 @@ enum { TRIALS = 2, MANY = 3, ATTEMPTS = 4000, SIZE_MOST = 13 };
 enum { STEPS_MOST = 3 * 1000 * 1000 };
 
 static const enum pass_name pipeline[] = {
-#define STEP(name) PASS_##name,
+#define STEP(name, ...) PASS_##name,
 #include "passes/passes.def"
 #undef STEP
 };
@@ -335,8 +337,7 @@ static bool has_sizes(const struct ir_kernel *k)
 // Set *(bool *)context at a loop whose copies have a role of their own.
 static void see_role(struct ir_stmt *s, void *context)
 {
-    for (size_t i = 0; s->kind == STMT_for && i < s->u.loop.attrs.n; i++)
-        *(bool *)context |= strcmp(s->u.loop.attrs.at[i].name, "producer") == 0;
+    *(bool *)context |= ir_ring_specialized(s) != NULL;
 }
 
 // Test a kernel by its schedules, if it has some, but for those with roles,

@@ -17,7 +17,7 @@
 enum { KERNELS = 1500, ELEMENTS_MOST = 12 * 12 * 8 };
 
 static const enum pass_name pipeline[] = {
-#define STEP(name) PASS_##name,
+#define STEP(name, ...) PASS_##name,
 #include "passes/passes.def"
 #undef STEP
 };

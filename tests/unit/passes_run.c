@@ -2,7 +2,8 @@
 // out, and what it writes.
 
 #include "ir/build.h"
-#include "passes/pass.h"
+#include "ir/marks.h"
+#include "passes/steps.h"
 #include "support/kernel_text.h"
 
 #include <setjmp.h>
@@ -127,6 +128,68 @@ static void stops_at_an_error(void **state)
     assert_false(has_time(s, "lower/flatten"));
 }
 
+// A mark that its consumer has not taken away, as it looks
+// at earlier levels alone.
+static void names_the_pass_that_left_a_mark(void **state)
+{
+    struct scene *s = *state;
+    const struct pass_options options = {.checked = true};
+    s->pass.kernel->level = LEVEL_flat;
+    ir_attr_set(&s->arena, kernel_stmt(s->pass.kernel, STMT_for),
+                MARK_in_flight, 3);
+    assert_false(passes_run(&s->pass, &options));
+    assert_int_equal(s->diags.errors, 1);
+    const struct diag *d = &s->diags.all.at[0];
+    assert_int_equal(d->code, D_pass_fault);
+    assert_non_null(strstr(d->text, "pass `fragments` broke"));
+    assert_non_null(strstr(d->text, "it leaves the mark `@in_flight`"));
+}
+
+// The steps of passes.def, and orders that they must not have.
+static void knows_what_steps_need(void **state)
+{
+    struct scene *s = *state;
+    size_t n;
+    const struct pass_step *steps = pass_steps(&n);
+    assert_null(pass_order_fault(&s->arena, steps, n));
+    for (size_t i = 0; i < n; i++)
+        assert_true(strlen(steps[i].why) > 0);
+    const struct pass_step late[] = {{PASS_peel, "guards", 0, "w"},
+                                     {PASS_guards, "", 0, "w"}};
+    assert_string_equal(pass_order_fault(&s->arena, late, 2),
+                        "`peel` needs `guards`, which does not run before it");
+    const struct pass_step none = {PASS_peel, "guard", 0, "w"};
+    assert_string_equal(pass_order_fault(&s->arena, &none, 1),
+                        "`peel` needs `guard`, which is no pass");
+}
+
+// What a step says that it consumes, and has not.
+static void names_the_pass_that_left_a_loop(void **state)
+{
+    struct scene *s = *state;
+    const struct pass_options options = {.checked = true};
+    struct ir_stmt *loop = kernel_stmt(s->pass.kernel, STMT_for);
+    s->pass.kernel->level = LEVEL_flat;
+    loop->u.loop.axis = AXIS_vthread_x;
+    assert_false(passes_run(&s->pass, &options));
+    const struct diag *d = &s->diags.all.at[0];
+    assert_non_null(strstr(d->text, "pass `vthreads` broke"));
+    assert_non_null(strstr(d->text, "it leaves loops over virtual threads"));
+}
+
+// Marks are consumed by passes that are always run.
+static void knows_who_consumes_marks(void **state)
+{
+    (void)state;
+    for (int i = 0; i < MARK_note; i++) {
+        const struct ir_mark_info *info = ir_mark_info((enum ir_mark)i);
+        enum pass_name pass;
+        bool is_found = pass_find(info->until, &pass);
+        assert_int_equal(is_found, info->last != LEVEL_flat);
+        assert_false(is_found && pass_is_optional(pass));
+    }
+}
+
 // The whole pipeline lowers a kernel to the level of emission.
 static void lowers_to_the_last_level(void **state)
 {
@@ -226,6 +289,10 @@ int main(void)
         TEST(names_the_pass_that_broke_a_rule),
         TEST(names_the_pass_whose_text_does_not_parse),
         TEST(names_the_pass_whose_text_says_something_else),
+        TEST(names_the_pass_that_left_a_mark),
+        TEST(knows_who_consumes_marks),
+        TEST(knows_what_steps_need),
+        TEST(names_the_pass_that_left_a_loop),
         TEST(stops_at_an_error),
         TEST(lowers_to_the_last_level),
         TEST(checks_what_the_last_pass_leaves),

@@ -2,9 +2,9 @@
 
 #include "tests/fake_driver/harness.h"
 
-/* Boxes of 64 rows of 32 elements of 2 bytes, of an array of three
+/* Tiles of 64 rows of 32 elements of 2 bytes, of an array of three
  * dimensions. */
-static const struct ingot_tensor tensor = {"A: boxes", 3, 2, 64, {32, 64, 1}};
+static const struct ingot_tensor tensor = {"A: tiles", 3, 2, 64, {32, 64, 1}};
 
 /* Where an array might be. */
 #define ADDRESS ((const void *)UINT64_C(0x7f0000001000))
@@ -92,7 +92,7 @@ static void what_tma_cannot_address_is_refused(void **state)
     module = loaded(&sample);
     assert_int_equal(encode(module, (const char *)ADDRESS + 8, 8, 8, 8, &map),
                      INGOT_MISALIGNED);
-    assert_true(says(module, "A: boxes: not aligned to 16"));
+    assert_true(says(module, "A: tiles: not aligned to 16"));
     assert_int_equal(encode(module, ADDRESS, 8, 8, 9, &map), INGOT_BAD_SIZE);
     assert_true(says(module, "no multiple of 16 bytes"));
     assert_int_equal(encode(module, ADDRESS, INT64_C(1) << 33, 8, 8, &map),

@@ -124,7 +124,7 @@ static struct ir_kernel *make_kernel(struct subject *s, const struct nest *nest)
     return program.kernels.at[0];
 }
 
-// Return the element that an access touches; -1 if it does not run.
+// Return the element that an access accesses; -1 if it does not run.
 static int64_t element(const struct nest *nest, int access, const int64_t *v)
 {
     const struct index *x = &nest->at[access];

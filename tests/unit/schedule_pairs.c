@@ -262,7 +262,7 @@ static bool compare(struct trial *t, const struct ir_kernel *k,
 static bool lower(struct trial *t, const struct ir_kernel *k)
 {
     static const enum pass_name pipeline[] = {
-#define STEP(name) PASS_##name,
+#define STEP(name, ...) PASS_##name,
 #include "passes/passes.def"
 #undef STEP
     };

@@ -204,7 +204,7 @@ static void check_lowered(struct work *w, struct pass *p,
                           const struct ir_kernel *before)
 {
     static const enum pass_name pipeline[] = {
-#define STEP(name) PASS_##name,
+#define STEP(name, ...) PASS_##name,
 #include "passes/passes.def"
 #undef STEP
     };

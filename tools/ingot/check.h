@@ -138,7 +138,7 @@ struct check_coverage {
     size_t unwritten;       // places that write, of which no copy ran
     uint64_t most;          // iterations of a loop
     uint64_t left_out;      // runs
-    uint64_t blocks, pairs; // of them that touched common elements
+    uint64_t blocks, pairs; // of them that accessed common elements
 };
 
 // A check of all variants of a compilation.

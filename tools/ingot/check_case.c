@@ -44,20 +44,13 @@ uint64_t check_most_steps(const struct check *check,
     return steps < 1e18 ? (uint64_t)steps : UINT64_C(1000000000000000000);
 }
 
-// Note a loop over threads or blocks.
-static void see_threads(struct ir_stmt *s, void *context)
-{
-    bool *any = context;
-    *any |= s->kind == STMT_launch ||
-            (s->kind == STMT_for && axis_kind(s->u.loop.axis) >= AXIS_BLOCK);
-}
-
 bool check_says_threads(const struct ir_kernel *kernel)
 {
-    struct ir_block *body = (struct ir_block *)&kernel->body;
-    bool has_threads = false;
-    ir_each_stmt(body, see_threads, &has_threads);
-    return has_threads;
+    ir_foreach_stmt(s, &kernel->body)
+        if (s->kind == STMT_launch ||
+            (s->kind == STMT_for && axis_kind(s->u.loop.axis) >= AXIS_BLOCK))
+            return true;
+    return false;
 }
 
 bool check_has_threads(const struct ir_kernel *kernel)

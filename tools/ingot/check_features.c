@@ -111,18 +111,9 @@ static void list_blocks(struct lister *l)
 
 // Loops whose iterations parameters say.
 struct loops {
-    const struct chooser *c;
     const struct ir_for *at[LOOPS_MOST];
     size_t n;
 };
-
-// Note a loop.
-static void see_loop(struct ir_stmt *s, void *context)
-{
-    struct loops *l = context;
-    if (s->kind == STMT_for && l->n < LOOPS_MOST)
-        l->at[l->n++] = &s->u.loop;
-}
 
 // List how often loops run.
 static void list_loops(struct lister *l, const struct loops *loops)
@@ -175,13 +166,15 @@ static void find(struct lister *l, const struct loops *loops)
 void features_find(struct chooser *c)
 {
     struct arena *a = &c->check->c->arena;
-    struct loops loops = {.c = c};
+    struct loops loops = {0};
     struct lister *l = arena_new(a, struct lister);
     if (!c->reach)
         c->reach = reach_open(a, c->v->kernel);
     if (!c->seen)
         c->seen = arena_array(a, uint64_t, FEATURES);
-    ir_each_stmt(&c->v->kernel->body, see_loop, &loops);
+    ir_foreach_stmt(s, &c->v->kernel->body)
+        if (s->kind == STMT_for && loops.n < LOOPS_MOST)
+            loops.at[loops.n++] = &s->u.loop;
     for (size_t i = 0; i < c->draws.n; i++) {
         *l = (struct lister){.c = c, .draw = &c->draws.at[i]};
         if (!l->draw->is_empty && !l->draw->features)

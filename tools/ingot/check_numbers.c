@@ -17,55 +17,53 @@ static void add_number(struct chooser *c, int64_t x)
     c->numbers[c->n_numbers++] = x;
 }
 
-// Add the number that an expression is, or where its type ends.
-static void see_number(struct ir_expr *x, void *context)
+// Add the number that an expression itself is, or where its type ends.
+static void see_number(struct chooser *c, const struct ir_expr *x)
 {
     if (x->op == OP_const && type_is_integer(x->type))
-        add_number(context, x->u.i);
+        add_number(c, x->u.i);
     if (x->op != OP_cast || !type_is_integer(x->type) ||
         !type_is_integer(x->args[0]->type) ||
         type_bits(x->type) > NARROW_MOST ||
         type_bits(x->args[0]->type) <= type_bits(x->type))
         return;
-    add_number(context, INT64_C(1) << (type_bits(x->type) -
-                                       (unsigned)type_is_signed(x->type)));
+    add_number(c, INT64_C(1) << (type_bits(x->type) -
+                                 (unsigned)type_is_signed(x->type)));
 }
 
 // Add the numbers of an expression.
-static void see_place(struct ir_expr **place, void *context)
+static void add_numbers(struct chooser *c, const struct ir_expr *x)
 {
-    ir_each_expr(*place, see_number, context);
+    ir_foreach_expr(e, x)
+        see_number(c, e);
 }
 
 // Add the numbers that a launch has.
-static void see_launch(struct ir_stmt *s, void *context)
+static void see_launch(struct chooser *c, const struct ir_stmt *s)
 {
-    if (s->kind != STMT_launch)
-        return;
     for (int d = 0; d < 3; d++) {
-        add_number(context, s->u.launch.block[d]);
-        ir_each_expr(s->u.launch.grid[d], see_number, context);
+        add_number(c, s->u.launch.block[d]);
+        add_numbers(c, s->u.launch.grid[d]);
     }
-}
-
-// Add the numbers of loops and conditions.
-static void see_control(struct ir_stmt *s, void *context)
-{
-    if (s->kind == STMT_for || s->kind == STMT_if)
-        ir_stmt_exprs(s, see_place, context);
 }
 
 void numbers_collect(struct chooser *c)
 {
     struct ir_kernel *k = c->v->kernel;
-    struct ir_block *source = (struct ir_block *)&c->v->source->body;
     for (size_t i = 0; i < k->where.n; i++)
-        ir_each_expr(k->where.at[i], see_number, c);
+        add_numbers(c, k->where.at[i]);
     for (size_t i = 0; i < k->guard.n; i++)
-        ir_each_expr(k->guard.at[i], see_number, c);
-    ir_each_stmt(&k->body, see_launch, c);
+        add_numbers(c, k->guard.at[i]);
+    ir_foreach_stmt(s, &k->body)
+        if (s->kind == STMT_launch)
+            see_launch(c, s);
     c->n_tiles = c->n_numbers;
-    ir_each_stmt(&k->body, see_control, c);
-    ir_each_expr_in(source, see_number, c);
-    ir_each_expr_in(&k->body, see_number, c);
+    ir_foreach_stmt(s, &k->body)
+        if (s->kind == STMT_for || s->kind == STMT_if)
+            ir_foreach_expr_of(x, s)
+                see_number(c, x);
+    ir_foreach_expr_in(x, &c->v->source->body)
+        see_number(c, x);
+    ir_foreach_expr_in(x, &k->body)
+        see_number(c, x);
 }

@@ -23,14 +23,14 @@ static void add_goals(struct reach *r, const void *node, size_t n)
     map_set(&r->goals, node, first);
 }
 
-// Keep a number of a condition.
-static void see_number(struct ir_expr *x, void *context)
+// Keep the numbers of a condition.
+static void keep_numbers(struct reach *r, const struct ir_expr *condition)
 {
-    struct reach *r = context;
     size_t most = sizeof r->numbers / sizeof *r->numbers;
-    if (x->op == OP_const && type_is_integer(x->type) && x->u.i > 1 &&
-        r->n_numbers < most)
-        r->numbers[r->n_numbers++] = x->u.i;
+    ir_foreach_expr(x, condition)
+        if (x->op == OP_const && type_is_integer(x->type) && x->u.i > 1 &&
+            r->n_numbers < most)
+            r->numbers[r->n_numbers++] = x->u.i;
 }
 
 // Return whether an expression makes a number narrow.
@@ -50,29 +50,27 @@ static bool is_remainder(const struct ir_expr *x)
 }
 
 // Note what of an expression is a goal.
-static void see_expr(struct ir_expr *x, void *context)
+static void see_expr(struct reach *r, struct ir_expr *x)
 {
-    struct reach *r = context;
     if (x->op == OP_select) {
         add_goals(r, x, 2);
-        ir_each_expr(x->args[0], see_number, r);
+        keep_numbers(r, x->args[0]);
     } else if (is_remainder(x)) {
         add_goals(r, x, 2);
-        see_number(x->args[1], r);
+        keep_numbers(r, x->args[1]);
     } else if (is_narrowing(x))
         add_goals(r, x, 1);
 }
 
 // Note what of a statement is a goal, and its variable.
-static void see_stmt(struct ir_stmt *s, void *context)
+static void see_stmt(struct reach *r, struct ir_stmt *s)
 {
-    struct reach *r = context;
     const struct ir_var *var = NULL;
     switch ((int)s->kind) {
     case STMT_store: add_goals(r, s, 1); break;
     case STMT_if:
         add_goals(r, s, 2);
-        ir_each_expr(s->u.branch.cond, see_number, r);
+        keep_numbers(r, s->u.branch.cond);
         break;
     case STMT_for: var = s->u.loop.var; break;
     case STMT_let:
@@ -85,11 +83,12 @@ static void see_stmt(struct ir_stmt *s, void *context)
 struct reach *reach_open(struct arena *a, const struct ir_kernel *kernel)
 {
     struct reach *r = arena_new(a, struct reach);
-    struct ir_block *body = (struct ir_block *)&kernel->body;
     r->arena = r->slots.arena = r->goals.arena = a;
     r->kernel = kernel;
-    ir_each_stmt(body, see_stmt, r);
-    ir_each_expr_in(body, see_expr, r);
+    ir_foreach_stmt(s, &kernel->body)
+        see_stmt(r, s);
+    ir_foreach_expr_in(x, &kernel->body)
+        see_expr(r, x);
     r->marks = arena_array(a, unsigned char, r->n + 1);
     return r;
 }
@@ -273,12 +272,6 @@ static void walk_branch(struct reach *r, const struct ir_stmt *s)
     }
 }
 
-// Look at an expression of a statement.
-static void see_place(struct ir_expr **place, void *context)
-{
-    value_of(context, *place);
-}
-
 // Walk one statement.
 static void walk_stmt(struct reach *r, const struct ir_stmt *s)
 {
@@ -291,7 +284,8 @@ static void walk_stmt(struct reach *r, const struct ir_stmt *s)
         return;
     case STMT_store: mark(r, s, 0); break;
     }
-    ir_stmt_exprs((struct ir_stmt *)s, see_place, r);
+    ir_foreach_place(place, (struct ir_stmt *)s)
+        value_of(r, *place);
 }
 
 // Walk the statements of a block.

@@ -165,8 +165,10 @@ static bool make_special(struct check *check, struct check_variant *v,
                          const struct check_case *like)
 {
     struct problem_request request = like->request;
-    for (int kind = ELEMENTS_SPECIAL; kind < ELEMENTS_COUNT; kind++) {
+    for (int kind = 0; kind < ELEMENTS_COUNT; kind++) {
         request.elements = (enum elements)kind;
+        if (!elements_are_special(request.elements))
+            continue;
         struct check_case *one =
             check_case(check, v->variant->source, &request);
         if (!one)

@@ -135,7 +135,7 @@ static const char *head_text(struct arena *a, const struct check_variant *v,
         text = arena_printf(a, "%s, where %.9g is right", text,
                             isnan(trace->want) ? NAN : trace->want);
     if (!trace->n)
-        return arena_printf(a, "%s: no thread touches it", text);
+        return arena_printf(a, "%s: no thread accesses it", text);
     if (trace->left_out)
         text = arena_printf(a, "%s; %zu earlier lines are left out", text,
                             trace->left_out);

@@ -27,21 +27,13 @@ static int parameter_of(const struct look *l, const struct ir_buffer *b)
     return -1;
 }
 
-// Note in *(bool *)context what depends on more than parameters.
-static void see_foreign(struct ir_expr *x, void *context)
-{
-    unsigned flags = ir_op_info(x->op)->flags;
-    *(bool *)context |= (flags & (OP_READS | OP_WRITES | OP_TOGETHER)) ||
-                        x->op == OP_index || x->type.lanes > 1 ||
-                        (x->op == OP_var && x->u.var->kind != VAR_param);
-}
-
 // Return whether an expression depends on parameters only.
 static bool is_known(struct ir_expr *x)
 {
-    bool is_foreign = false;
-    ir_each_expr(x, see_foreign, &is_foreign);
-    return !is_foreign;
+    ir_foreach_expr(e, x)
+        if (e->type.lanes > 1)
+            return false;
+    return ir_is_of_params(x);
 }
 
 // Return what a name, or an element of an array that is none of the caller's,
@@ -212,9 +204,8 @@ static void note_bounded(struct look *l, struct ir_expr *x)
 // ---- The look -------------------------------------------------------------
 
 // Note what an expression tells.
-static void see_expr(struct ir_expr *x, void *context)
+static void see_expr(struct look *l, struct ir_expr *x)
 {
-    struct look *l = context;
     if (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES))
         note_indices(l, x->u.buffer, ir_index_count(x), x->args);
     bool is_equal = x->op == OP_eq || x->op == OP_ne;
@@ -232,9 +223,8 @@ static void see_expr(struct ir_expr *x, void *context)
 }
 
 // Note what names and arrays stand for.
-static void see_value(struct ir_stmt *s, void *context)
+static void see_value(struct look *l, struct ir_stmt *s)
 {
-    struct look *l = context;
     if (s->kind == STMT_let)
         map_set(&l->values, s->u.let.var, s->u.let.value);
     if (s->kind == STMT_for)
@@ -244,24 +234,19 @@ static void see_value(struct ir_stmt *s, void *context)
         map_set(&l->values, s->u.store.buffer, s->u.store.value);
 }
 
-// Note the indices of a statement itself.
-static void see_place(struct ir_stmt *s, void *context)
-{
-    if (s->kind == STMT_store)
-        note_indices(context, s->u.store.buffer, s->u.store.n,
-                     s->u.store.index);
-}
-
 struct data_rule *data_rules(struct arena *a, const struct ir_kernel *kernel)
 {
-    struct ir_block *body = (struct ir_block *)&kernel->body;
     struct look l = {.arena = a,
                      .kernel = kernel,
                      .values = {.arena = a},
                      .loops = {.arena = a}};
     l.rules = arena_array(a, struct data_rule, kernel->params.n + 1);
-    ir_each_stmt(body, see_value, &l);
-    ir_each_stmt(body, see_place, &l);
-    ir_each_expr_in(body, see_expr, &l);
+    ir_foreach_stmt(s, &kernel->body)
+        see_value(&l, s);
+    ir_foreach_stmt(s, &kernel->body)
+        if (s->kind == STMT_store)
+            note_indices(&l, s->u.store.buffer, s->u.store.n, s->u.store.index);
+    ir_foreach_expr_in(x, &kernel->body)
+        see_expr(&l, x);
     return l.rules;
 }

@@ -181,8 +181,9 @@ static bool markdown(const struct doc *d, struct buf *out)
 {
     size_t at = 0;
     buf_text(out, "# Reference\n\nMade by `ingot doc --markdown` from the "
-                  "tables of the compiler; `ingot doc NAME` prints\none entry. "
-                  "A first example is in [README.md](../README.md).\n\n");
+                  "tables of the compiler; `ingot doc NAME` prints one entry. "
+                  "A first example is in [README.md](../README.md), the terms "
+                  "of the field in [GLOSSARY.md](GLOSSARY.md).\n\n");
     for (int i = 0; i < DOC_SECTIONS; i++) {
         buf_printf(out, "- [%s](#", sections[i].title);
         anchor(out, sections[i].title);

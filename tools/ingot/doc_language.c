@@ -3,8 +3,9 @@
 
 #include "tools/ingot/doc.h"
 
-#include "ir/ir.h"
-#include "passes/pass.h"
+#include "ir/marks.h"
+#include "ir/ring.h"
+#include "passes/steps.h"
 
 #include <string.h>
 
@@ -110,7 +111,7 @@ void doc_add_statements(struct doc *d)
 void doc_add_syncs(struct doc *d)
 {
     enum { none, N };
-#define SYNC(name, spelling, number, meaning)                                  \
+#define SYNC(name, spelling, number, by, meets, meaning)                       \
     doc_add(d, spelling, number == N ? spelling "(n)" : spelling, meaning);
 #include "ir/syncs.def"
 #undef SYNC
@@ -133,7 +134,7 @@ void doc_add_copies(struct doc *d)
 #undef COPY_WAY
 #define HINT(name, policy, meaning)                                            \
     doc_add(d, #name, "copy_via(stage, way, " #name ")",                       \
-            "a hint to the L2 cache on what the copy touches: " meaning);
+            "a hint to the L2 cache on what the copy accesses: " meaning);
 #include "ir/hints.def"
 #undef HINT
 #define TRANSPORT(name, shape, meaning)                                        \
@@ -154,6 +155,44 @@ void doc_add_orders(struct doc *d)
 #undef ORDER
 }
 
+void doc_add_marks(struct doc *d)
+{
+    for (int i = 0; i < MARK_note; i++) {
+        const struct ir_mark_info *info = ir_mark_info((enum ir_mark)i);
+        bool is_hint = strcmp(info->until, "NEVER") == 0;
+        struct buf takes = {0};
+        ir_mark_takes(&takes, info);
+        doc_add(d, info->name,
+                arena_printf(d->arena, "@%s(%s)", info->name,
+                             info->takes == MARK_TAKES_NUMBER ? "n" : "word"),
+                arena_printf(d->arena, "%s: %s; %s. Set by `%s`, %s%s%s",
+                             info->on == STMT_for ? "loop" : "stage",
+                             info->meaning, takes.data, info->by,
+                             is_hint ? "reaches LLVM" : "consumed by `",
+                             is_hint ? "" : info->until, is_hint ? "" : "`"));
+        buf_free(&takes);
+    }
+}
+
+void doc_add_rings(struct doc *d)
+{
+    for (int i = 0; i < RING_NUMBERS; i++) {
+        const struct ir_ring_number *n = ir_ring_number(i);
+        doc_add(d, n->name, arena_printf(d->arena, "%s n", n->name),
+                arena_printf(d->arena, "%s; from %lld to %lld", n->meaning,
+                             (long long)n->least, (long long)n->most));
+    }
+    for (int i = 0; i < RING_PARTS; i++) {
+        enum ir_ring_part part = (enum ir_ring_part)i;
+        const char *name = ir_ring_part_name(part);
+        doc_add(d, name, arena_printf(d->arena, "%s n", name),
+                arena_printf(d->arena,
+                             "%s; its threads keep n registers, 0: "
+                             "as they begin",
+                             ir_ring_part_meaning(part)));
+    }
+}
+
 void doc_add_levels(struct doc *d)
 {
 #define LEVEL(name, meaning) doc_add(d, #name, "level " #name, meaning);
@@ -168,6 +207,23 @@ void doc_add_passes(struct doc *d)
         doc_add(d, pass_text(pass), pass_text(pass),
                 arena_printf(d->arena, "%s%s", pass_doc(pass),
                              pass_is_optional(pass) ? "; optional" : ""));
+    }
+}
+
+void doc_add_steps(struct doc *d)
+{
+    size_t n;
+    const struct pass_step *steps = pass_steps(&n);
+    for (size_t i = 0; i < n; i++) {
+        const char *name = pass_text(steps[i].pass);
+        struct buf consumed = {0};
+        pass_consumes(&consumed, &steps[i]);
+        doc_add(d, name, name,
+                arena_printf(d->arena, "%s%s%s%s%s", steps[i].why,
+                             *steps[i].needs ? "; needs " : "", steps[i].needs,
+                             consumed.n ? "; consumes " : "",
+                             consumed.n ? consumed.data : ""));
+        buf_free(&consumed);
     }
 }
 

@@ -9,10 +9,18 @@
 enum { FEW = 3, LIMIT_EACH = 4 };
 
 static const char *const names[] = {
-#define ELEMENTS(name, meaning) #name,
+#define ELEMENTS(name, class, meaning) #name,
 #include "tools/ingot/elements.def"
 #undef ELEMENTS
     NULL};
+
+enum class { USUAL, SPECIAL };
+
+static const enum class classes[] = {
+#define ELEMENTS(name, class, meaning) class,
+#include "tools/ingot/elements.def"
+#undef ELEMENTS
+};
 
 const char *elements_name(enum elements kind)
 {
@@ -26,7 +34,7 @@ const char *const *elements_names(void)
 
 bool elements_are_special(enum elements kind)
 {
-    return (int)kind >= ELEMENTS_SPECIAL;
+    return classes[kind] == SPECIAL;
 }
 
 // Return the greatest integer of a type, or the least.

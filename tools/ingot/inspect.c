@@ -220,7 +220,7 @@ static const char *member(const json_t *object, const char *key)
 static void print_map(const json_t *map, struct buf *out)
 {
     json_int_t swizzle = json_integer_value(json_object_get(map, "swizzle"));
-    buf_printf(out, "    tensor map of %s: boxes of ", member(map, "array"));
+    buf_printf(out, "    tensor map of %s: tiles of ", member(map, "array"));
     print_list(json_object_get(map, "box"), " x ", out);
     if (swizzle)
         buf_printf(out, ", rows of %lld bytes swizzled", (long long)swizzle);

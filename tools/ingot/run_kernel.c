@@ -70,15 +70,8 @@ static const struct nvptx_target *loaded_target(const struct run_kernel *k)
     return best ? best : o->ptx;
 }
 
-// Set *(bool *)context at an array that mbarriers of a warp-specialized loop
-// order.
-static void see_ordered(struct ir_stmt *s, void *context)
-{
-    *(bool *)context |= s->kind == STMT_alloc && s->u.buffer->is_ordered;
-}
-
 // Return the variants that can run: of those evaluated, the ones without warp
-// specialization, whose roles wait for each other. An empty list is left as it
+// specialization, whose warpgroups wait for each other. An empty list is left as it
 // is.
 static const struct ir_kernel *const *
 runnable(struct run_kernel *k, const struct ir_kernel *const *variants,
@@ -88,9 +81,7 @@ runnable(struct run_kernel *k, const struct ir_kernel *const *variants,
         arena_array(&k->c->arena, const struct ir_kernel *, *n);
     size_t count = 0;
     for (size_t i = 0; i < *n; i++) {
-        bool has_roles = false;
-        ir_each_stmt((struct ir_block *)&variants[i]->body, see_ordered,
-                     &has_roles);
+        bool has_roles = ir_has_roles(&variants[i]->body);
         if (!has_roles || !k->fault || k->options->variant)
             kept[count++] = variants[i];
     }

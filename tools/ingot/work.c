@@ -40,24 +40,14 @@ static double spacing(struct type type)
     return e;
 }
 
-// Note a variable that is no parameter.
-static void see_foreign(struct ir_expr *x, void *context)
-{
-    bool *found = context;
-    *found |= x->op == OP_load || x->op == OP_index ||
-              (x->op == OP_var && x->u.var->kind != VAR_param);
-}
-
 // Return the value of an integer expression half way through the loops, or
 // `otherwise` if that depends on data.
 static double middle_value(struct counter *c, struct ir_expr *x,
                            double otherwise)
 {
     int64_t value;
-    bool is_foreign = false;
     struct ir_expr *y = ir_substitute(&c->arena, x, &c->middles, NULL);
-    ir_each_expr(y, see_foreign, &is_foreign);
-    if (!is_foreign && ir_eval_int(c->kernel, c->values, y, &value))
+    if (ir_is_of_params(y) && ir_eval_int(c->kernel, c->values, y, &value))
         return (double)value;
     c->work.is_estimate = true;
     return otherwise;
@@ -187,25 +177,13 @@ static void count_branch(struct counter *c, const struct ir_stmt *s,
     count_value(c, s->u.branch.cond, times);
 }
 
-// What is sought in an expression.
-struct load_search {
-    const struct ir_buffer *buffer;
-    bool found;
-};
-
-// Note a load from the array.
-static void see_load(struct ir_expr *x, void *context)
-{
-    struct load_search *s = context;
-    s->found |= x->op == OP_load && x->u.buffer == s->buffer;
-}
-
 // Return whether an expression loads from an array.
 static bool loads(struct ir_expr *x, const struct ir_buffer *buffer)
 {
-    struct load_search s = {buffer, false};
-    ir_each_expr(x, see_load, &s);
-    return s.found;
+    ir_foreach_expr(e, x)
+        if (e->op == OP_load && e->u.buffer == buffer)
+            return true;
+    return false;
 }
 
 // Count one statement.

@@ -39,14 +39,6 @@ static void judge_no_spill(const struct clause *k)
               (long long)k->usage->spill_loads, (long long)k->usage->registers);
 }
 
-// Point to the declaration of a local array.
-static void note_local(struct ir_stmt *s, void *context)
-{
-    struct diag_list *diags = context;
-    if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_local)
-        diag_note(diags, s->span, "`%s` may be there", s->u.buffer->name);
-}
-
 static void judge_no_local_memory(const struct clause *k)
 {
     if (k->usage->stack <= 0)
@@ -56,8 +48,10 @@ static void judge_no_local_memory(const struct clause *k)
         diag_note(&k->c->diags, (struct span){0},
                   "%lld bytes of spilled registers are among them",
                   (long long)k->usage->spill_stores);
-    struct ir_block body = k->launch->body;
-    ir_each_stmt(&body, note_local, &k->c->diags);
+    ir_foreach_stmt(s, &k->launch->body)
+        if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_local)
+            diag_note(&k->c->diags, s->span, "`%s` may be there",
+                      s->u.buffer->name);
 }
 
 static void judge_max_registers(const struct clause *k)
@@ -208,12 +202,6 @@ static void judge_all(struct clause *k, enum sched_contract_seen seen)
     }
 }
 
-// Note an instruction on matrices.
-static void see_matrix(struct ir_stmt *s, void *context)
-{
-    *(bool *)context |= s->kind == STMT_matrix;
-}
-
 // Judge what a launch with instructions on matrices promises unasked: a spill
 // would cost more than they gain.
 static void judge_implied(struct clause k)
@@ -222,9 +210,7 @@ static void judge_implied(struct clause k)
     struct sched_contract implied = {
         CONTRACT_no_spill, v->schedule ? v->schedule->span : v->source->span,
         0};
-    struct ir_block body = k.launch->body;
-    bool has_matrix = false;
-    ir_each_stmt(&body, see_matrix, &has_matrix);
+    bool has_matrix = ir_has(&k.launch->body, STMT_matrix);
     for (size_t i = 0; i < v->outcome->contracts.n; i++)
         has_matrix &= v->outcome->contracts.at[i].kind != CONTRACT_no_spill;
     k.contract = &implied;

@@ -11,30 +11,30 @@
 
 enum { STEP = 4 };
 
-// Note whether a statement is beyond the printer.
-static void reject_stmt(struct ir_stmt *s, void *context)
+// Return whether a statement itself is beyond the printer.
+static bool is_stmt_beyond(const struct ir_stmt *s)
 {
-    bool *ok = context;
-    *ok &= s->kind != STMT_barrier && s->kind != STMT_sync &&
-           s->kind != STMT_launch &&
-           !(s->kind == STMT_alloc && s->u.buffer->values);
+    return s->kind == STMT_barrier || s->kind == STMT_sync ||
+           s->kind == STMT_launch ||
+           (s->kind == STMT_alloc && s->u.buffer->values);
 }
 
-// Note whether an expression is beyond the printer.
-static void reject_expr(struct ir_expr *x, void *context)
+// Return whether an expression itself is beyond the printer.
+static bool is_expr_beyond(const struct ir_expr *x)
 {
-    bool *ok = context;
-    *ok &= x->type.lanes == 1 && x->op != OP_lane && x->op != OP_index &&
-           x->op != OP_resident && !(ir_op_info(x->op)->flags & OP_TOGETHER);
+    return x->type.lanes > 1 || x->op == OP_lane || x->op == OP_index ||
+           x->op == OP_resident || ir_op_info(x->op)->flags & OP_TOGETHER;
 }
 
 bool reference_supported(const struct ir_kernel *kernel)
 {
-    struct ir_block body = kernel->body;
-    bool ok = kernel->level <= LEVEL_loops;
-    ir_each_stmt(&body, reject_stmt, &ok);
-    ir_each_expr_in(&body, reject_expr, &ok);
-    return ok;
+    ir_foreach_stmt(s, &kernel->body)
+        if (is_stmt_beyond(s))
+            return false;
+    ir_foreach_expr_in(x, &kernel->body)
+        if (is_expr_beyond(x))
+            return false;
+    return kernel->level <= LEVEL_loops;
 }
 
 const char *reference_name(struct reference *r, const void *what,

@@ -139,7 +139,7 @@ static void prefix(struct reference *r, const struct ir_expr *x)
     print_wrapped(r, "", x->args[0], ")");
 }
 
-// Append an operation of form CALL that does not touch memory.
+// Append an operation of form CALL that does not access memory.
 static void call(struct reference *r, const struct ir_expr *x)
 {
     struct type t = x->args[0]->type;

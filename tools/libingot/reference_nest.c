@@ -27,25 +27,22 @@ struct access_list {
     struct VEC(struct array_access) all;
 };
 
-// Note a load or an atomic.
-static void note_expr(struct ir_expr *x, void *context)
+// Add the accesses of a block.
+static void list_accesses(struct access_list *list,
+                          const struct ir_block *block)
 {
-    struct access_list *list = context;
-    unsigned flags = ir_op_info(x->op)->flags;
-    if (flags & (OP_READS | OP_WRITES))
-        vec_push(list->arena, &list->all,
-                 (struct array_access){x->u.buffer, ir_index_count(x), x->args,
-                                       (flags & OP_WRITES) != 0});
-}
-
-// Note a store.
-static void note_stmt(struct ir_stmt *s, void *context)
-{
-    struct access_list *list = context;
-    if (s->kind == STMT_store)
-        vec_push(list->arena, &list->all,
-                 (struct array_access){s->u.store.buffer, s->u.store.n,
-                                       s->u.store.index, true});
+    ir_foreach_stmt(s, block)
+        if (s->kind == STMT_store)
+            vec_push(list->arena, &list->all,
+                     (struct array_access){s->u.store.buffer, s->u.store.n,
+                                           s->u.store.index, true});
+    ir_foreach_expr_in(x, block) {
+        unsigned flags = ir_op_info(x->op)->flags;
+        if (flags & (OP_READS | OP_WRITES))
+            vec_push(list->arena, &list->all,
+                     (struct array_access){x->u.buffer, ir_index_count(x),
+                                           x->args, (flags & OP_WRITES) != 0});
+    }
 }
 
 // Return whether every access to an array has the variable at that index.
@@ -98,7 +95,7 @@ static bool depends(const struct ir_for *loop, const struct ir_for *on)
 }
 
 // Return how many of the loops, from the outermost, have iterations that do
-// not touch each other's elements, and bounds that are the same throughout.
+// not access each other's elements, and bounds that are the same throughout.
 static size_t count_parallel(const struct access_list *list,
                              const struct reference_nest *nest)
 {
@@ -164,10 +161,8 @@ bool reference_nest(struct arena *a, struct ir_stmt *s,
     if (s->kind != STMT_stage)
         return false;
     nest->stage = s;
-    ir_each_stmt(&s->u.stage.init, note_stmt, &list);
-    ir_each_stmt(&s->u.stage.body, note_stmt, &list);
-    ir_each_expr_in(&s->u.stage.init, note_expr, &list);
-    ir_each_expr_in(&s->u.stage.body, note_expr, &list);
+    list_accesses(&list, &s->u.stage.init);
+    list_accesses(&list, &s->u.stage.body);
     nest->parallel = count_parallel(&list, nest);
     move_inside(&list, nest);
     return true;

@@ -19,29 +19,14 @@ enum { SLOT_BYTES = 8 };
 // Larger results are not kept.
 #define KEPT_MOST ((size_t)1 << 26)
 
-// What looks for atomics on an array.
-struct search {
-    const struct ir_buffer *buffer;
-    bool found;
-};
-
-// Note an atomic.
-static void see_atomic(struct ir_expr *x, void *context)
-{
-    struct search *s = context;
-    s->found |=
-        ir_op_info(x->op)->flags & OP_WRITES && x->u.buffer == s->buffer;
-}
-
 // Return whether an array holds something before the run: inputs, and results
 // that nothing but atomics makes.
 static bool is_defined(const struct ir_kernel *k, const struct ir_buffer *b)
 {
-    struct search s = {b, false};
     if (b->role != ROLE_output)
         return b->role != ROLE_alloc;
-    ir_each_expr_in((struct ir_block *)&k->body, see_atomic, &s);
-    return s.found && !ir_block_stores((struct ir_block *)&k->body, b);
+    return ir_block_atomics(&k->body, b) &&
+           !ir_block_stores((struct ir_block *)&k->body, b);
 }
 
 // Describe the dimensions of an array of the kernel.

@@ -1,4 +1,4 @@
-// Counts what runs: a counter in front of each instruction that touches memory
+// Counts what runs: a counter in front of each instruction that accesses memory
 // or waits, two for each branch, and of each loop the most iterations.
 
 #include "tools/simt/code.h"

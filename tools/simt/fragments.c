@@ -1,5 +1,5 @@
 // Registers of WGMMAs, which are asynchronous: from a WGMMA to the wait
-// for it, only WGMMAs of its shape may touch its results, and nothing its
+// for it, only WGMMAs of its shape may access its results, and nothing its
 // operand in registers.  A value that a WGMMA may still write goes with the
 // number of that WGMMA; where it is used otherwise, a hook asks whether the
 // WGMMA is complete.
@@ -86,7 +86,7 @@ static bool is_move(LLVMValueRef i)
     return false;
 }
 
-// Have a hook before an instruction: it touches what the WGMMA of a number may
+// Have a hook before an instruction: it accesses what the WGMMA of a number may
 // still write or read, as a WGMMA if `as` is not NULL.
 static void add_hook(struct tracker *t, LLVMValueRef before,
                      LLVMValueRef number, const struct ptx_step *as)

@@ -1,5 +1,5 @@
 // Groups: where there are vector clocks, one record stands for 16 bytes of
-// shared memory as long as accesses touch all of them.  Copies to shared memory
+// shared memory as long as accesses are to all of them.  Copies to shared memory
 // and the matrices that warps and warpgroups read there do, and take a
 // fraction of the time.
 //

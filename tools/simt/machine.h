@@ -1,5 +1,5 @@
 // What runs: one block at a time, its threads as fibers, over arrays in an
-// arena of their own with a record of who touched each element.
+// arena of their own with a record of who accessed each element.
 
 #ifndef TOOLS_SIMT_MACHINE_H
 #define TOOLS_SIMT_MACHINE_H
@@ -122,7 +122,7 @@ struct same {
 };
 enum { SAME_MOST = 1 << 21 };
 
-// Blocks of a launch of which it is noted which two touched a common element.
+// Blocks of a launch of which it is noted which two accessed a common element.
 enum { PAIRS_SIDE = 1024 };
 
 // When what is asynchronous happens: policies.def.
@@ -210,7 +210,7 @@ struct machine {
     bool has_async;  // code that needs `async`
     bool has_clocks; // and a launch that needs clocks
     bool has_order;  // and fences or atomics that put accesses in order
-    bool has_agents; // not only threads touch memory
+    bool has_agents; // not only threads access memory
     enum simt_missing assumed; // of fences that are not there
     struct flags flags;
     uint32_t n_agents;   // so far
@@ -291,8 +291,8 @@ bool same_as_own(struct machine *m, const struct region *r,
 
 // ---- coverage.c
 
-// Note that this block touched an element that another one of the launch, by
-// its serial number, touched last.
+// Note that this block accessed an element that another one of the launch, by
+// its serial number, accessed last.
 void pairs_note(struct machine *m, uint32_t other);
 
 // Begin a launch, of which there are no pairs yet.
@@ -302,7 +302,7 @@ void pairs_begin(struct machine *m);
 
 enum { GROUP_BYTES = 16, GROUPS_SHIFT = 10 }; // log2 of the bytes of a page
 
-// Return whether an access touches whole groups, each of which has one record.
+// Return whether an access is to whole groups, each of which has one record.
 bool groups_are_whole(const struct region *r, size_t offset, size_t bytes);
 
 // Give the cells of the pages of an access records of their own.

@@ -31,7 +31,7 @@ void product_issue(struct machine *m, const struct site *s,
 // Return the number of the last WGMMA of the current thread.
 uint32_t product_number(const struct machine *m);
 
-// Note if the current thread touches registers of its WGMMA of a number, 0 for
+// Note if the current thread accesses registers of its WGMMA of a number, 0 for
 // none, which is not complete; a WGMMA of the same shape may add to its
 // results: `as`, or NULL.
 void product_touch(struct machine *m, uint32_t number,

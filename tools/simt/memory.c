@@ -1,6 +1,6 @@
 // Memory: arrays on pages of their own in an arena of address space, so that
 // an address names its array, and room between them that belongs to none.
-// Pages that nobody touches cost nothing, so arrays may have any size.
+// Pages that nobody accesses cost nothing, so arrays may have any size.
 
 #define _DEFAULT_SOURCE // MAP_ANONYMOUS, MAP_NORESERVE
 
@@ -39,7 +39,7 @@ struct machine *machine_open(void)
     return NULL;
 }
 
-// Give the pages back that note who touched an array.
+// Give the pages back that note who accessed an array.
 static void free_records(struct region *r)
 {
     if (r->cells)

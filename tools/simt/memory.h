@@ -1,4 +1,4 @@
-// Arrays, and a record of who touched each element.
+// Arrays, and a record of who accessed each element.
 
 #ifndef TOOLS_SIMT_MEMORY_H
 #define TOOLS_SIMT_MEMORY_H
@@ -11,7 +11,7 @@ struct machine;
 struct region;
 struct cell;
 
-// How code touches memory.
+// How code accesses memory.
 enum access_kind {
     ACCESS_READ = 1,
     ACCESS_WRITE = 2,
@@ -53,7 +53,7 @@ struct site {
     struct window window;       // where the last access was
 };
 
-// Who touched an element last.  A record is packed, see `record_make`.
+// Who accessed an element last.  A record is packed, see `record_make`.
 struct cell {
     uint64_t write, read;       // 0: nobody
     uint64_t other_read;        // by another thread, where `read` is of

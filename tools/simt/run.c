@@ -24,11 +24,13 @@ static void forget_windows(struct simt_code *code)
         code->sites.at[i]->window = (struct window){.base = NULL};
 }
 
-// Note that an expression asks how many blocks are resident.
-static void see_resident(struct ir_expr *x, void *context)
+// Return whether an expression asks how many blocks are resident.
+static bool asks_resident(const struct ir_expr *root)
 {
-    bool *any = context;
-    *any |= x->op == OP_resident;
+    ir_foreach_expr(x, root)
+        if (x->op == OP_resident)
+            return true;
+    return false;
 }
 
 // Return whether all blocks of a launch are resident at a time on any GPU: its
@@ -38,7 +40,7 @@ static bool is_resident(const struct ir_launch *l)
     int64_t all = 1, n;
     bool asks = false, is_number = true;
     for (int d = 0; d < 3; d++) {
-        ir_each_expr(l->grid[d], see_resident, &asks);
+        asks |= asks_resident(l->grid[d]);
         is_number &=
             ir_int_value(l->grid[d], &n) && n > 0 && n <= RESIDENT_MOST;
         all *= is_number ? n : 1;

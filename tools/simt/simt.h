@@ -171,7 +171,7 @@ struct simt_result {
     uint64_t barriers; // of blocks, each counted once
     uint64_t blocks;
     size_t choices; // orders of atomics that may be turned round
-    uint64_t pairs; // of blocks of a launch that touched a common element
+    uint64_t pairs; // of blocks of a launch that accessed a common element
     double seconds;
     bool is_stopped; // by a hang or a divergence: results are incomplete
 };

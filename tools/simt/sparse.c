@@ -1,4 +1,4 @@
-// Copies of arrays of which little is touched: their untouched pages stay so.
+// Copies of arrays of which little is accessed: their untouched pages stay so.
 
 #define _DEFAULT_SOURCE // mincore
 
@@ -13,7 +13,7 @@ enum { PAGE = 4096, PAGES_AT_ONCE = 4096 };
 // Smaller arrays are copied whole.
 static const size_t least_sparse = (size_t)1 << 24;
 
-// Copy those of `n` pages that were touched.  Returns false if that cannot be
+// Copy those of `n` pages that were accessed.  Returns false if that cannot be
 // told of them.
 static bool copy_pages(unsigned char *to, unsigned char *from, size_t n)
 {

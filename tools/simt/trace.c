@@ -78,7 +78,7 @@ static bool same_thread(const struct simt_thread *a,
            memcmp(a->thread, b->thread, sizeof a->thread) == 0;
 }
 
-// Return the first byte of the element that is asked for, if an access touches
+// Return the first byte of the element that is asked for, if an access accesses
 // it, else NULL.
 static const unsigned char *element_in(const struct trace *t,
                                        const struct region *r,

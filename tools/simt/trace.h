@@ -1,4 +1,4 @@
-// What touches one element, in the order in which it runs: only runs that are
+// What accesses one element, in the order in which it runs: only runs that are
 // asked for a trace have one, and only their accesses have no windows.
 
 #ifndef TOOLS_SIMT_TRACE_H

@@ -6,30 +6,18 @@
 
 #include <string.h>
 
-// Look for an array by its name: the context of see_buffer.
-struct buffer_search {
-    const char *name;
-    struct ir_buffer *found;
-};
-
-// Note an array that a statement declares.
-static void see_buffer(struct ir_stmt *s, void *context)
-{
-    struct buffer_search *f = context;
-    if (s->kind == STMT_alloc && strcmp(s->u.buffer->name, f->name) == 0)
-        f->found = s->u.buffer;
-}
-
 struct ir_buffer *sched_find_buffer(struct pass *p, const char *name)
 {
-    struct buffer_search f = {.name = name};
     for (size_t i = 0; i < p->kernel->params.n; i++) {
         struct ir_buffer *b = p->kernel->params.at[i].buffer;
         if (b && strcmp(b->name, name) == 0)
             return b;
     }
-    ir_each_stmt(&p->kernel->body, see_buffer, &f);
-    return f.found;
+    struct ir_buffer *last = NULL;
+    ir_foreach_stmt(s, &p->kernel->body)
+        if (s->kind == STMT_alloc && strcmp(s->u.buffer->name, name) == 0)
+            last = s->u.buffer;
+    return last;
 }
 
 struct ir_buffer *sched_new_buffer(struct pass *p, const char *name,
@@ -52,41 +40,20 @@ struct ir_buffer *sched_new_buffer(struct pass *p, const char *name,
     return b;
 }
 
-// A look for a load.
-struct load_search {
-    const struct ir_buffer *array;
-    struct span found;
-};
-
-// Note where the array is loaded from first.
-static void see_load(struct ir_expr *x, void *context)
-{
-    struct load_search *f = context;
-    if (x->op == OP_load && x->u.buffer == f->array && !f->found.source)
-        f->found = x->span;
-}
-
 struct span sched_load_span(struct ir_stmt *s, const struct ir_buffer *array)
 {
-    struct load_search f = {.array = array};
-    struct ir_block alone = {&s, 1, 1};
-    ir_each_expr_in(&alone, see_load, &f);
-    return f.found.source ? f.found : s->span;
-}
-
-// Note the array that a store is to.
-static void see_stored(struct ir_stmt *s, void *context)
-{
-    struct ir_buffer **found = context;
-    if (s->kind == STMT_store)
-        *found = s->u.store.buffer;
+    ir_foreach_expr_from(x, s)
+        if (x->op == OP_load && x->u.buffer == array && x->span.source)
+            return x->span;
+    return s->span;
 }
 
 struct ir_buffer *sched_stored(struct ir_stmt *s)
 {
     struct ir_buffer *found = NULL;
-    struct ir_block alone = {&s, 1, 1};
-    ir_each_stmt(&alone, see_stored, &found);
+    ir_foreach_stmt_from(t, s)
+        if (t->kind == STMT_store)
+            found = t->u.store.buffer;
     return found;
 }
 
@@ -103,23 +70,10 @@ void sched_hoist_arrays(struct pass *p)
     }
 }
 
-// Look for the declaration of an array: the context of see_alloc.
-struct alloc_search {
-    const struct ir_buffer *buffer;
-    struct ir_stmt *found;
-};
-
-// Note the declaration.
-static void see_alloc(struct ir_stmt *s, void *context)
-{
-    struct alloc_search *f = context;
-    if (s->kind == STMT_alloc && s->u.buffer == f->buffer)
-        f->found = s;
-}
-
 struct ir_stmt *sched_alloc_of(struct pass *p, const struct ir_buffer *buffer)
 {
-    struct alloc_search f = {.buffer = buffer};
-    ir_each_stmt(&p->kernel->body, see_alloc, &f);
-    return f.found;
+    ir_foreach_stmt(s, &p->kernel->body)
+        if (s->kind == STMT_alloc && s->u.buffer == buffer)
+            return s;
+    return NULL;
 }

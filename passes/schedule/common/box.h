@@ -34,7 +34,7 @@ struct box_query {
 };
 
 // Return the smallest box that is easy to describe and holds every element
-// touched in one iteration of the loop: the loop and those around it stand
+// accessed in one iteration of the loop: the loop and those around it stand
 // still, but for those bound to threads if `across_threads`.  Tails count as
 // full tiles.
 struct box box_touched(const struct box_query *query);

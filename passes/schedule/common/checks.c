@@ -21,11 +21,12 @@ bool sched_check_serial(const struct sched_call *c, struct ir_stmt *loop)
 
 bool sched_check_plain(const struct sched_call *c, struct ir_stmt *loop)
 {
-    if (!loop->u.loop.attrs.n)
+    const struct ir_for *f = &loop->u.loop;
+    if (!ir_loop_is_marked(f))
         return true;
     diag_error(c->pass->diags, c->span, D_loop_annotated,
-               sched_prim_info(c->prim)->name, loop->u.loop.var->name,
-               loop->u.loop.attrs.at[0].name);
+               sched_prim_info(c->prim)->name, f->var->name,
+               f->ring ? "ring" : f->attrs.at[0].name);
     sched_blame_one(c, loop, "annotated");
     diag_help(c->pass->diags, "annotate the new loop afterwards");
     return false;
@@ -183,7 +184,7 @@ void sched_note_meeting(const struct sched_call *c,
         diag_note(d, nowhere, "%s", m->example);
     else if (!m->is_exact)
         diag_note(d, nowhere,
-                  "it was not proved that they touch different elements of "
+                  "it was not proved that they access different elements of "
                   "`%s`: an index or a condition is not affine",
                   m->name);
     diag_note(d, m->first.span, "`%s` is written here", m->name);
@@ -210,8 +211,8 @@ bool sched_check_parallel(const struct sched_call *c, struct ir_stmt *loop,
             : arena_printf(c->pass->scratch, "bind to %s", axis_name(axis));
     diag_error(c->pass->diags, c->span, D_loop_carries, how, name);
     diag_label(c->pass->diags,
-               "two iterations of `%s` may meet in one element of `%s`", name,
-               m.name);
+               "two iterations of `%s` may access the same element of `%s`",
+               name, m.name);
     sched_note_meeting(c, &m);
     sched_blame_one(c, loop, "carries the dependence");
     help_parallel(c, loop, axis);
@@ -234,7 +235,7 @@ static void help_order(const struct sched_call *c, struct ir_stmt *const *loops,
                        loops[i + 1]->u.loop.var->name);
     }
     diag_help(c->pass->diags,
-              "iterations that touch the same element must stay in order%s%s",
+              "iterations that access the same element must stay in order%s%s",
               text.n ? "; these could change places: " : "",
               text.n ? text.data : "");
     buf_free(&text);

@@ -1,4 +1,4 @@
-// Whether the whole region of an array that a loop's iteration touches is
+// Whether the whole region of an array that a loop's iteration accesses is
 // written.
 //
 //   for e in 0..16 { stage P(v in 16 = i * 8 + e) if e < 8 { S[v] = ... } }
@@ -25,9 +25,8 @@ struct inside {
 };
 
 // Let the index of a store be inside of the array.
-static void see_inside(struct ir_stmt *s, void *context)
+static void see_inside(struct inside *in, struct ir_stmt *s)
 {
-    struct inside *in = context;
     struct arena *a = in->pass->scratch;
     if (s->kind != STMT_store || s->u.store.buffer != in->array)
         return;
@@ -72,7 +71,8 @@ static bool fills(struct pass *p, struct ir_stmt *s,
     for (size_t i = 0; i < s->u.stage.iters.n; i++)
         map_set(&bindings, s->u.stage.iters.at[i].var,
                 s->u.stage.iters.at[i].binding);
-    ir_each_stmt(&s->u.stage.body, see_inside, &in);
+    ir_foreach_stmt(t, &s->u.stage.body)
+        see_inside(&in, t);
     fold_split(p->scratch, s->u.stage.predicate, &all);
     bool fills = true;
     for (size_t i = 0; i < all.n; i++)

@@ -50,19 +50,12 @@ bool sched_has_buffer(const struct sched_buffers *all,
 }
 
 // Look at an expression.
-static void see_load(struct ir_expr *x, void *context)
+static void see_load(struct use_search *f, const struct ir_expr *x)
 {
-    struct use_search *f = context;
     unsigned flags = ir_op_info(x->op)->flags;
     if ((flags & (OP_READS | OP_WRITES)) &&
         sched_has_buffer(f->buffers, x->u.buffer))
         note(f, flags & OP_READS, flags & OP_WRITES);
-}
-
-// Look at the expression at a place.
-static void see_place(struct ir_expr **place, void *context)
-{
-    ir_each_expr(*place, see_load, context);
 }
 
 // Look at the statements of a block; inside of a stage the stage counts.
@@ -73,7 +66,8 @@ static void see_uses(struct use_search *f, struct ir_block *block,
         struct ir_stmt *s = block->at[i];
         struct ir_block *inside[IR_BLOCKS_MOST];
         f->at = stage ? stage : s;
-        ir_stmt_exprs(s, see_place, f);
+        ir_foreach_expr_of(x, s)
+            see_load(f, x);
         if (s->kind == STMT_store &&
             sched_has_buffer(f->buffers, s->u.store.buffer))
             note(f, false, true);
@@ -118,26 +112,15 @@ struct ir_stmt *sched_child_with(struct pass *p, struct ir_stmt *loop,
     return path.stmts[0];
 }
 
-// Count statements up to one: the context of see_order.
-struct order {
-    const struct ir_stmt *wanted;
-    size_t n, found;
-};
-
-// Number a statement.
-static void see_order(struct ir_stmt *s, void *context)
-{
-    struct order *o = context;
-    o->n++;
-    if (s == o->wanted)
-        o->found = o->n;
-}
-
 size_t sched_order_of(struct pass *p, const struct ir_stmt *s)
 {
-    struct order o = {.wanted = s};
-    ir_each_stmt(&p->kernel->body, see_order, &o);
-    return o.found;
+    size_t n = 0;
+    ir_foreach_stmt(t, &p->kernel->body) {
+        n++;
+        if (t == s)
+            return n;
+    }
+    return 0;
 }
 
 struct ir_stmt *sched_plain_store(struct ir_stmt *stage)
@@ -162,26 +145,12 @@ struct ir_stmt *sched_plain_store(struct ir_stmt *stage)
     return s;
 }
 
-// Collect arrays: the context of see_input.
-struct inputs {
-    struct pass *p;
-    struct sched_buffers found;
-};
-
-// Note an array that is read.
-static void see_input(struct ir_expr *x, void *context)
-{
-    struct inputs *in = context;
-    if (!(ir_op_info(x->op)->flags & OP_READS))
-        return;
-    if (!sched_has_buffer(&in->found, x->u.buffer))
-        vec_push(in->p->scratch, &in->found, x->u.buffer);
-}
-
 struct sched_buffers sched_inputs_of(struct pass *p, struct ir_stmt *stage)
 {
-    struct inputs in = {.p = p};
-    struct ir_block alone = {&stage, 1, 1};
-    ir_each_expr_in(&alone, see_input, &in);
-    return in.found;
+    struct sched_buffers found = {0};
+    ir_foreach_expr_from(x, stage)
+        if (ir_op_info(x->op)->flags & OP_READS &&
+            !sched_has_buffer(&found, x->u.buffer))
+            vec_push(p->scratch, &found, x->u.buffer);
+    return found;
 }

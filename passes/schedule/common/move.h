@@ -54,7 +54,7 @@ struct sched_stores {
 bool sched_stores_of(struct pass *p, struct ir_stmt *stage,
                      struct sched_stores *out);
 
-// Return whether the region that the stores in a loop touch in one iteration is
+// Return whether the region that the stores in a loop access in one iteration is
 // written, as far as it is inside of the array: what one of `uses` leaves out
 // of its own region is in the region of another one that leaves nothing out.
 struct box_query;
@@ -70,7 +70,7 @@ struct sched_obstacle {
     const char *fault;              // what the stage would do
     const char *note;               // under the loop and the other one
 };
-// Report it, with an element that both touch if one is found.
+// Report it, with an element that both access if one is found.
 bool sched_refuse_order(const struct sched_call *c,
                         const struct sched_obstacle *o);
 // Return a loop around a stage whose iterations change what the stage reads,

@@ -44,21 +44,13 @@ static void add_store(struct own_search *f, struct ir_stmt *s)
 }
 
 // Look at a statement of a stage.
-static void see_own(struct ir_stmt *s, void *context)
+static void see_own(struct own_search *f, struct ir_stmt *s)
 {
-    struct own_search *f = context;
     if (s->kind == STMT_store)
         add_store(f, s);
     f->is_own &= s->kind == STMT_store || s->kind == STMT_let ||
                  s->kind == STMT_var || s->kind == STMT_assign ||
                  s->kind == STMT_if || s->kind == STMT_for;
-}
-
-// Note an atomic: its array has no element of its own in the stage.
-static void see_atomic(struct ir_expr *x, void *context)
-{
-    struct own_search *f = context;
-    f->is_own &= !(ir_op_info(x->op)->flags & OP_WRITES);
 }
 
 bool sched_stores_of(struct pass *p, struct ir_stmt *stage,
@@ -68,10 +60,12 @@ bool sched_stores_of(struct pass *p, struct ir_stmt *stage,
     if (stage->kind != STMT_stage)
         return false;
     struct own_search f = {p, &stage->u.stage, out, true};
-    struct ir_block alone = {&stage, 1, 1};
-    ir_each_stmt(&stage->u.stage.body, see_own, &f);
-    ir_each_stmt(&stage->u.stage.init, see_own, &f);
-    ir_each_expr_in(&alone, see_atomic, &f);
+    ir_foreach_stmt(s, &stage->u.stage.body)
+        see_own(&f, s);
+    ir_foreach_stmt(t, &stage->u.stage.init)
+        see_own(&f, t);
+    ir_foreach_expr_from(x, stage)
+        f.is_own &= !(ir_op_info(x->op)->flags & OP_WRITES);
     return f.is_own && out->arrays.n;
 }
 
@@ -150,7 +144,6 @@ struct left_search {
     struct ir_stmt *const *around;
     size_t n;
     struct ir_stmt *to; // the loop that it moves into
-    bool found;
 };
 
 // Return whether the stage would leave a loop.
@@ -159,13 +152,32 @@ static bool leaves(const struct left_search *f, struct ir_stmt *loop)
     return loop != f->to && !sched_is_below(f->pass, f->to, loop);
 }
 
-// Note an expression that is the variable of such a loop.
-static void see_left(struct ir_expr *x, void *context)
+// Return whether an expression mentions the variable of such a loop.
+static bool mentions_left(const struct left_search *f,
+                          const struct ir_expr *root)
 {
-    struct left_search *f = context;
-    for (size_t i = 0; i < f->n && x->op == OP_var && !f->found; i++)
-        f->found =
-            f->around[i]->u.loop.var == x->u.var && leaves(f, f->around[i]);
+    ir_foreach_expr(x, root)
+        for (size_t i = 0; i < f->n && x->op == OP_var; i++)
+            if (f->around[i]->u.loop.var == x->u.var && leaves(f, f->around[i]))
+                return true;
+    return false;
+}
+
+// Return whether a stage does.
+static bool stage_mentions_left(const struct left_search *f,
+                                struct ir_stage *stage)
+{
+    struct ir_block *blocks[] = {&stage->body, &stage->init};
+    for (int i = 0; i < 2; i++)
+        ir_foreach_stmt(s, blocks[i])
+            ir_foreach_place(place, s)
+                if (mentions_left(f, *place))
+                    return true;
+    struct conditions kept = stage_nest_conditions(f->pass, stage);
+    for (size_t i = 0; i < kept.n; i++)
+        if (mentions_left(f, kept.at[i]))
+            return true;
+    return false;
 }
 
 // Return whether some loop that the stage would leave begins or ends where
@@ -191,12 +203,7 @@ bool sched_check_movable(const struct sched_call *c, struct ir_stmt *stage,
     struct ir_path path = sched_path(c->pass, stage);
     struct left_search f = {.pass = c->pass, .to = to};
     f.around = sched_loops(c->pass, &path, &f.n);
-    ir_each_expr_in(&stage->u.stage.body, see_left, &f);
-    ir_each_expr_in(&stage->u.stage.init, see_left, &f);
-    struct conditions kept = stage_nest_conditions(c->pass, &stage->u.stage);
-    for (size_t i = 0; i < kept.n; i++)
-        ir_each_expr(kept.at[i], see_left, &f);
-    if (f.found)
+    if (stage_mentions_left(&f, &stage->u.stage))
         return sched_refuse_shape(c, stage,
                                   "mentions a loop that it would leave");
     return !is_uneven(&f) ||

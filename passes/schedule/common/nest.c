@@ -44,33 +44,24 @@ struct ir_stmt *sched_innermost(struct ir_stmt *loop)
     return loop;
 }
 
-// Whether a name is taken: the context of see_name.
-struct taken {
-    const char *name;
-    bool found;
-};
-
-// Note a loop with that name.
-static void see_name(struct ir_stmt *s, void *context)
+// Return whether a loop of a nest has that name.
+static bool is_taken(const struct ir_stmt *nest, const char *name)
 {
-    struct taken *t = context;
-    t->found |=
-        s->kind == STMT_for && strcmp(s->u.loop.var->name, t->name) == 0;
+    ir_foreach_stmt_from(s, nest)
+        if (s->kind == STMT_for && strcmp(s->u.loop.var->name, name) == 0)
+            return true;
+    return false;
 }
 
 struct ir_var *sched_new_var(struct pass *p, const struct ir_stmt *near,
                              const char *name, struct span span)
 {
     struct ir_path path = sched_path(p, near);
-    struct ir_block nest = {path.stmts, 1, 1};
-    struct taken t = {name, false};
-    ir_each_stmt(&nest, see_name, &t);
-    for (int k = 1; t.found; k++) {
-        t = (struct taken){arena_printf(p->scratch, "%s_%d", name, k), false};
-        ir_each_stmt(&nest, see_name, &t);
-    }
-    return ir_var_new(p->arena, str_name(p->names, t.name),
-                      type_scalar(TYPE_int), VAR_loop, span);
+    const char *free = name;
+    for (int k = 1; is_taken(path.stmts[0], free); k++)
+        free = arena_printf(p->scratch, "%s_%d", name, k);
+    return ir_var_new(p->arena, str_name(p->names, free), type_scalar(TYPE_int),
+                      VAR_loop, span);
 }
 
 bool sched_is_among(const struct ir_stmt *s, struct ir_stmt *const *all,
@@ -187,33 +178,27 @@ static void guard_all(struct pass *p, struct ir_block *block,
     ir_append(p->arena, block, s);
 }
 
-// Whether a loop's bounds depend on a condition: the context of see_bound_var.
-struct dependence {
-    const struct ir_for *loop;
-    bool found;
-};
-
-// Note a loop variable of a condition that the loop's bounds mention, too.
-static void see_bound_var(struct ir_expr *x, void *context)
+// Return whether the bounds of a loop mention a loop variable of a condition.
+static bool depends_on(const struct ir_for *loop,
+                       const struct ir_expr *condition)
 {
-    struct dependence *d = context;
-    if (x->op == OP_var && x->u.var->kind == VAR_loop)
-        d->found |= ir_mentions(d->loop->from, x->u.var) ||
-                    ir_mentions(d->loop->to, x->u.var) ||
-                    ir_mentions(d->loop->step, x->u.var);
+    ir_foreach_expr(x, condition)
+        if (x->op == OP_var && x->u.var->kind == VAR_loop &&
+            (ir_mentions(loop->from, x->u.var) ||
+             ir_mentions(loop->to, x->u.var) ||
+             ir_mentions(loop->step, x->u.var)))
+            return true;
+    return false;
 }
 
 // Return whether a condition can be tested inside of the loops of a block
 // instead of around them: their bounds have a value in any case.
 static bool can_sink(struct ir_block *block, struct ir_expr *condition)
 {
-    for (size_t i = 0; i < block->n; i++) {
-        struct dependence d = {&block->at[i]->u.loop, false};
-        if (block->at[i]->kind == STMT_for)
-            ir_each_expr(condition, see_bound_var, &d);
-        if (d.found)
+    for (size_t i = 0; i < block->n; i++)
+        if (block->at[i]->kind == STMT_for &&
+            depends_on(&block->at[i]->u.loop, condition))
             return false;
-    }
     return (block->n == 1 && block->at[0]->kind == STMT_for) ||
            is_staged(block);
 }
@@ -232,26 +217,6 @@ void sched_guard(struct pass *p, struct ir_block *block,
         else if (s->kind == STMT_for)
             sched_guard(p, &s->u.loop.body, condition);
     }
-}
-
-// The context of see_kind.
-struct wanted {
-    enum ir_stmt_kind kind;
-    bool found;
-};
-
-// Note a statement of the wanted kind.
-static void see_kind(struct ir_stmt *s, void *context)
-{
-    struct wanted *w = context;
-    w->found |= s->kind == w->kind;
-}
-
-bool sched_has(struct ir_block *block, enum ir_stmt_kind kind)
-{
-    struct wanted w = {kind, false};
-    ir_each_stmt(block, see_kind, &w);
-    return w.found;
 }
 
 // Add the nest around the first marked statement to the newest error.
@@ -304,20 +269,13 @@ void sched_remove(struct pass *p, const struct ir_stmt *s)
     }
 }
 
-// Note a loop that is bound to blocks or threads, or what became of one.
-static void see_bound(struct ir_stmt *s, void *context)
-{
-    enum axis_kind kind =
-        s->kind == STMT_for ? axis_kind(s->u.loop.axis) : AXIS_SERIAL;
-    *(bool *)context |=
-        kind == AXIS_BLOCK || kind == AXIS_THREAD || s->kind == STMT_launch;
-}
-
 bool sched_is_bound(struct ir_block *block)
 {
-    bool found = false;
-    ir_each_stmt(block, see_bound, &found);
-    return found;
+    ir_foreach_stmt(s, block)
+        if (s->kind == STMT_launch ||
+            (s->kind == STMT_for && axis_kind(s->u.loop.axis) >= AXIS_BLOCK))
+            return true;
+    return false;
 }
 
 bool sched_is_unscheduled(const struct ir_stage *stage,

@@ -68,20 +68,12 @@ bool parts_check_roles(const struct sched_call *c, struct parts *f)
                                  f->path.n - 1 - f->top);
 }
 
-// Note a variable that a shape cannot mention.
-static void see_local(struct ir_expr *x, void *context)
-{
-    *(bool *)context |=
-        (x->op == OP_var && x->u.var->kind != VAR_param) || x->op == OP_load;
-}
-
 bool parts_check_extent(const struct sched_call *c, const struct parts *f,
                         struct ir_stmt *loop)
 {
-    bool found = false;
-    ir_each_expr(loop->u.loop.to, see_local, &found);
-    return !found || parts_refuse(c, D_rfactor_extent, loop, f->stage,
-                                  "its extent varies");
+    return ir_is_of_params(loop->u.loop.to) ||
+           parts_refuse(c, D_rfactor_extent, loop, f->stage,
+                        "its extent varies");
 }
 
 struct ir_expr *parts_extent(const struct parts *f, const struct ir_stmt *loop)
@@ -127,6 +119,8 @@ struct ir_stmt *parts_copy_loop(const struct parts *f,
     s->span = old->span;
     for (size_t k = 0; k < l->attrs.n; k++)
         vec_push(a, &s->u.loop.attrs, l->attrs.at[k]);
+    if (l->ring)
+        s->u.loop.ring = ir_ring_copy(a, l->ring);
     return s;
 }
 

@@ -58,27 +58,14 @@ static void see_expr(struct plan *x, struct ir_expr *e, bool sometimes)
         see_expr(x, e->args[i], sometimes || ((flags & OP_LAZY) && i));
 }
 
-// Where to look: the context of see_place.
-struct look {
-    struct plan *x;
-    bool sometimes;
-};
-
-// Look at the expression at a place.
-static void see_place(struct ir_expr **place, void *context)
-{
-    const struct look *l = context;
-    see_expr(l->x, *place, l->sometimes);
-}
-
 // Look at the statements of a block.
 static void see_block(struct plan *x, struct ir_block *block, bool sometimes)
 {
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
-        struct look l = {x, sometimes};
         struct ir_block *inside[IR_BLOCKS_MOST];
-        ir_stmt_exprs(s, see_place, &l);
+        ir_foreach_place(place, s)
+            see_expr(x, *place, sometimes);
         if (s->kind == STMT_store && s->u.store.buffer == x->want->array) {
             if (sometimes)
                 x->fault = "a condition decides on an access";
@@ -119,24 +106,17 @@ static bool is_whole(const struct plan *x)
     return true;
 }
 
-// Whether an index is made of what it may be: the context of see_leaf.
-struct leaves {
-    const struct plan *x;
-    bool ok;
-};
-
-// Note what an index must not mention.
-static void see_leaf(struct ir_expr *e, void *context)
+// Return whether an index is made of parameters and the stage's variables.
+static bool is_of_iters(const struct ir_stage *stage, struct ir_expr *index)
 {
-    struct leaves *l = context;
-    const struct ir_stage *stage = &l->x->want->stage->u.stage;
-    l->ok &= ir_is_pure(e, true);
-    if (e->op != OP_var || e->u.var->kind == VAR_param)
-        return;
-    bool found = false;
-    for (size_t i = 0; i < stage->iters.n; i++)
-        found |= stage->iters.at[i].var == e->u.var;
-    l->ok &= found;
+    ir_foreach_expr(x, index) {
+        bool found = x->op != OP_var || x->u.var->kind == VAR_param;
+        for (size_t i = 0; i < stage->iters.n && !found; i++)
+            found = stage->iters.at[i].var == x->u.var;
+        if (!found || !ir_is_pure(x, true))
+            return false;
+    }
+    return true;
 }
 
 // Return whether the index of the array mentions a variable.
@@ -180,7 +160,6 @@ static bool stays_inside(const struct plan *x)
 static bool check_index(struct plan *x)
 {
     const struct recache *r = x->want;
-    struct leaves l = {x, true};
     struct ir_stage *stage = &r->stage->u.stage;
     see_block(x, &stage->init, false);
     x->is_in_init = x->index != NULL;
@@ -191,9 +170,8 @@ static bool check_index(struct plan *x)
         return sched_blame_one(x->c, r->stage, "named here");
     }
     for (uint32_t i = 0; i < r->array->rank; i++)
-        ir_each_expr(x->index[i], see_leaf, &l);
-    if (!l.ok)
-        x->fault = "the index is made of more than iteration variables";
+        if (!is_of_iters(stage, x->index[i]))
+            x->fault = "the index is made of more than iteration variables";
     if (!x->fault && !r->writes && x->stores)
         x->fault = "it writes the array, too";
     if (!x->fault && r->writes && x->loads && !stage->has_init)
@@ -328,9 +306,8 @@ static struct ir_expr *redirect(struct arena *a, struct ir_expr *e,
 }
 
 // Let a store write the copy.
-static void redirect_store(struct ir_stmt *s, void *context)
+static void redirect_store(const struct redirection *r, struct ir_stmt *s)
 {
-    const struct redirection *r = context;
     if (s->kind != STMT_store || s->u.store.buffer != r->x->want->array)
         return;
     s->u.store.buffer = r->copy;
@@ -398,7 +375,8 @@ static void build(struct plan *x)
     struct ir_stmt *stage = want->stage;
     struct ir_block alone = {&stage, 1, 1};
     ir_rewrite_in(p->arena, &alone, redirect, &r);
-    ir_each_stmt(&alone, redirect_store, &r);
+    ir_foreach_stmt(t, &alone)
+        redirect_store(&r, t);
     struct sched_place place = sched_place_of(p, x->top, want->writes);
     stage_nest_put(p, made, &place, stage_nest_box(p, &made->u.stage));
     sched_result(x->c, VALUE_stage, made);

@@ -16,6 +16,7 @@
 
 #include "ir/accesses.h"
 #include "ir/build.h"
+#include "ir/stage.h"
 #include "passes/schedule/default/lanes.h"
 #include "passes/schedule/default/rows.h"
 #include "passes/schedule/depend/depend.h"
@@ -29,21 +30,14 @@ enum {
     LARGE_GRID = 1 << 20, // elements that make a grid large
 };
 
-// Note an array that threads would have to share.
-static void see_shared(struct ir_stmt *s, void *context)
-{
-    *(bool *)context |=
-        s->kind == STMT_barrier ||
-        (s->kind == STMT_alloc && s->u.buffer->space == SPACE_shared);
-}
-
 // Return whether iterations of a nest share more than memory.
 static bool is_shared(struct ir_stmt *nest)
 {
-    bool found = false;
-    struct ir_block alone = {&nest, 1, 1};
-    ir_each_stmt(&alone, see_shared, &found);
-    return found;
+    ir_foreach_stmt_from(s, nest)
+        if (s->kind == STMT_barrier ||
+            (s->kind == STMT_alloc && s->u.buffer->space == SPACE_shared))
+            return true;
+    return false;
 }
 
 // Return whether a nest and statements beside it use an array that each block
@@ -89,29 +83,15 @@ static bool depends(const struct spread *s, const struct ir_for *f)
     return false;
 }
 
-// What is asked about a loop: the context of see_count.
-struct count {
-    const struct ir_var *loop;
-    bool found;
-};
-
-// Note a stage whose reduction a loop counts.
-static void see_count(struct ir_stmt *s, void *context)
-{
-    struct count *c = context;
-    for (size_t i = 0; s->kind == STMT_stage && i < s->u.stage.iters.n; i++) {
-        const struct ir_iter *iter = &s->u.stage.iters.at[i];
-        c->found |= iter->is_reduce && ir_mentions(iter->binding, c->loop);
-    }
-}
-
 // Return whether a loop counts a reduction: if it has one iteration, or none,
 // nothing is carried by it.
 static bool counts_reduction(struct ir_stmt *loop)
 {
-    struct count c = {.loop = loop->u.loop.var};
-    ir_each_stmt(&loop->u.loop.body, see_count, &c);
-    return c.found;
+    ir_foreach_stmt(s, &loop->u.loop.body)
+        if (s->kind == STMT_stage &&
+            ir_stage_role(&s->u.stage, loop->u.loop.var) & STAGE_REDUCES)
+            return true;
+    return false;
 }
 
 // Return whether a loop can be bound together with those before: to blocks, and
@@ -120,7 +100,7 @@ static bool can_spread(const struct spread *s, struct ir_stmt *loop)
 {
     struct depend_meeting meeting;
     if (loop->kind != STMT_for || loop->u.loop.axis != AXIS_serial ||
-        loop->u.loop.attrs.n || depends(s, &loop->u.loop) ||
+        ir_loop_is_marked(&loop->u.loop) || depends(s, &loop->u.loop) ||
         counts_reduction(loop))
         return false;
     return !depend_carried(s->call->pass, loop, AXIS_block_x, false,
@@ -165,7 +145,7 @@ static int64_t choose_threads(const struct spread *s)
 {
     struct ir_block *body = &s->loops[s->n - 1]->u.loop.body;
     int64_t threads = THREADS, total = count(s, THREADS * LANES_MOST);
-    if (s->n == 1 && sched_has(body, STMT_for))
+    if (s->n == 1 && ir_has(body, STMT_for))
         threads = ROW_THREADS;
     while (threads > ROW_THREADS && threads * s->lanes >= total * 2)
         threads /= 2;
@@ -200,7 +180,7 @@ static int64_t choose_each(const struct spread *s)
 {
     struct ir_block *body = &s->loops[s->n - 1]->u.loop.body;
     bool is_short = count(s, LARGE_GRID) < LARGE_GRID;
-    return s->lanes > 1 || !s->is_flat || is_short || sched_has(body, STMT_for)
+    return s->lanes > 1 || !s->is_flat || is_short || ir_has(body, STMT_for)
                ? 1
                : EACH;
 }

@@ -75,9 +75,8 @@ static bool is_row(const struct contiguity *c, const struct ir_expr *load)
 }
 
 // Check a node of the stage's value.
-static void see_load(struct ir_expr *x, void *context)
+static void see_load(struct contiguity *c, struct ir_expr *x)
 {
-    struct contiguity *c = context;
     unsigned flags = ir_op_info(x->op)->flags;
     if (flags & (OP_LAZY | OP_WRITES))
         c->broken = true;
@@ -90,14 +89,6 @@ static void see_load(struct ir_expr *x, void *context)
         return;
     c->has_rows = true;
     c->broken |= !is_row(c, x);
-}
-
-// Note the size of an element.
-static void see_size(struct ir_expr *x, void *context)
-{
-    size_t *bytes = context;
-    if (x->op == OP_load && type_bytes(x->u.buffer->elem) > *bytes)
-        *bytes = type_bytes(x->u.buffer->elem);
 }
 
 // Return whether a statement stores to its stage's iteration variables.
@@ -146,10 +137,13 @@ int64_t lanes_choose(struct pass *p, struct ir_stmt *const *loops, size_t n)
     struct contiguity c = {
         .p = p, .nest = loops[0], .stage = stage, .store = store};
     c.bytes = type_bytes(store->u.store.buffer->elem);
-    ir_each_expr(store->u.store.value, see_size, &c.bytes);
+    ir_foreach_expr(e, store->u.store.value)
+        if (e->op == OP_load && type_bytes(e->u.buffer->elem) > c.bytes)
+            c.bytes = type_bytes(e->u.buffer->elem);
     c.lanes = VECTOR_BYTES / (int64_t)c.bytes;
     c.lanes = c.lanes > LANES_MOST ? LANES_MOST : c.lanes;
     facts_start(&c.facts, p->scratch, p->kernel);
-    ir_each_expr(store->u.store.value, see_load, &c);
+    ir_foreach_expr(x, store->u.store.value)
+        see_load(&c, x);
     return c.broken || c.lanes < 2 || !is_run(&c) ? 1 : c.lanes;
 }

@@ -32,19 +32,12 @@ enum {
     GRID_ALONE = 16 * 1024, // of more elements than this
 };
 
-// Note a variable other than a parameter.
-static void see_local(struct ir_expr *x, void *context)
-{
-    *(bool *)context |= x->op == OP_var && x->u.var->kind != VAR_param;
-}
-
 // Return whether a loop is serial, counts from 0 in steps of 1, and ends at
 // what the parameters say.
 static bool is_plain_loop(const struct ir_for *f)
 {
-    bool varies = !ir_is_pure(f->to, true);
-    ir_each_expr(f->to, see_local, &varies);
-    return !varies && f->axis == AXIS_serial && f->attrs.n == 0 &&
+    return ir_is_pure(f->to, true) && ir_is_of_params(f->to) &&
+           f->axis == AXIS_serial && !ir_loop_is_marked(f) &&
            ir_is_int_const(f->from, 0) && ir_is_int_const(f->step, 1);
 }
 
@@ -109,9 +102,8 @@ static bool is_next(const struct operand *o, const struct ir_expr *load,
 }
 
 // Check a load of what the stage adds.
-static void see_read(struct ir_expr *x, void *context)
+static void see_read(struct operand *o, struct ir_expr *x)
 {
-    struct operand *o = context;
     const struct row_reduction *r = o->reduction;
     if (x->op != OP_load)
         return;
@@ -136,7 +128,8 @@ static void see_operands(const struct reducer *r, struct operand *o)
             x = r->block->at[0]->u.branch.cond->args[0];
             break;
         }
-        ir_each_expr(x, see_read, o);
+        ir_foreach_expr(e, x)
+            see_read(o, e);
     }
 }
 

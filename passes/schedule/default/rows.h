@@ -5,7 +5,7 @@
 
 #include "passes/schedule/prim.h"
 
-// A nest that no schedule has touched: a reduction in loops over the elements
+// A nest that no schedule has changed: a reduction in loops over the elements
 // of its result, then loops over what each of them reduces.
 struct row_reduction {
     struct ir_stmt **loops; // outermost first

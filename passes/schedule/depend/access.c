@@ -66,7 +66,7 @@ static void add_access(struct depend_nest *w, const struct ir_buffer *buffer,
     vec_push(w->pass->scratch, &w->accesses, x);
 }
 
-// Remember what an expression in terms of loops touches; lazy operands are
+// Remember what an expression in terms of loops accesses; lazy operands are
 // under their condition.
 static void see_accesses(struct depend_nest *w, struct ir_expr *x)
 {

@@ -1,4 +1,4 @@
-// The places that a nest touches, as depend.c and its parts see them.
+// The places that a nest accesses, as depend.c and its parts see them.
 
 #ifndef PASSES_SCHEDULE_DEPEND_ACCESS_H
 #define PASSES_SCHEDULE_DEPEND_ACCESS_H
@@ -37,7 +37,7 @@ struct depend_access {
     struct VEC(struct depend_radix) radices; // the indices, then parts of them
 };
 
-// A nest and what it touches, in the order of execution.
+// A nest and what it accesses, in the order of execution.
 struct depend_nest {
     struct pass *pass;
     struct facts facts;
@@ -94,7 +94,7 @@ struct depend_question {
     bool waits;     // ... but not where shared memory is concerned
     bool combines;  // they add up parts of a reduction, which is lowered
     bool is_bound;  // they are on the axis already: what counts is global
-                    // memory, and what is proved to meet
+                    // memory, and what is proved to conflict
     enum axis axis; // on which; serial if there is an order
     bool any;       // all pairs are meant, whatever their order
 };
@@ -109,7 +109,7 @@ bool depend_is_settled(const struct depend_nest *w,
                        const struct depend_known *known);
 
 // Return whether two iterations whose order the question leaves open may
-// touch the same element.  `*is_exact`: nothing had to be left out.
+// access the same element.  `*is_exact`: nothing had to be left out.
 bool depend_meets(struct depend_nest *w, const struct depend_question *q,
                   const struct depend_access *x, const struct depend_access *y,
                   bool *is_exact);
@@ -131,7 +131,7 @@ const char *depend_example(struct depend_nest *w,
 bool depend_is_covered(struct depend_nest *w, const struct depend_question *q,
                        const struct depend_access *read);
 
-// Return whether no iterations meet in an array as a whole; if only a read of
+// Return whether no iterations conflict in an array as a whole; if only a read of
 // what its iteration has not written is in the way, *uncovered is that one.
 bool depend_is_free(struct depend_nest *w, const struct depend_question *q,
                     const struct ir_buffer *b,

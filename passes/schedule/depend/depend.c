@@ -1,4 +1,4 @@
-// Which iterations touch the same elements: all pairs of accesses of which
+// Which iterations access the same elements: all pairs of accesses of which
 // one writes, less those whose order does not matter.
 
 #include "passes/schedule/depend/depend.h"
@@ -17,13 +17,14 @@ struct ask {
     struct depend_nest nest;
     struct depend_question question;
     bool with_example;
-    bool only_own;   // only arrays that each thread has for itself count
-    struct map free; // arrays in which no iterations meet: the array itself;
-                     // others that were looked at: NULL
+    bool only_own; // only arrays that each thread has for itself count
+    struct map
+        free; // arrays in which no iterations conflict: the array itself;
+              // others that were looked at: NULL
     const struct depend_access *uncovered; // why the newest one is not free
 };
 
-// Return whether no iterations meet in an array as a whole.
+// Return whether no iterations conflict in an array as a whole.
 static bool is_free(struct ask *ask, const struct ir_buffer *b)
 {
     if (!map_has(&ask->free, b)) {
@@ -49,7 +50,7 @@ static bool combines(const struct depend_access *x,
         reduces |= s->u.stage.iters.at[i].is_reduce;
     for (uint32_t i = 0; i < x->buffer->rank; i++)
         reduces &= ir_expr_equal(x->index[i], y->index[i]);
-    return reduces && !sched_has(&s->u.stage.body, STMT_if);
+    return reduces && !ir_has(&s->u.stage.body, STMT_if);
 }
 
 // Return whether threads may share the reduction that a loop counts: that of
@@ -85,7 +86,7 @@ static bool is_directed(const struct ask *ask, const struct depend_access *x)
     return found;
 }
 
-// Return whether two accesses meet as the kernel's own text has it: in a loop
+// Return whether two accesses conflict as the kernel's own text has it: in a loop
 // that it binds, and not in an array that directives filled or read there.
 static bool is_given(const struct ask *ask, const struct depend_access *x,
                      const struct depend_access *y)
@@ -95,43 +96,47 @@ static bool is_given(const struct ask *ask, const struct depend_access *x,
             !(is_directed(ask, x) || is_directed(ask, y)));
 }
 
-// What a value is made of: the context of see_own.
-struct own {
-    const struct depend_nest *nest;
-    unsigned depth; // of arrays that are copied from others
-    bool differs;
-};
+static bool fills_differently(const struct depend_nest *nest,
+                              const struct ir_buffer *array, unsigned depth);
 
-// Note an array that threads have each for itself, and fill differently.
-static void see_own(struct ir_expr *x, void *context)
+// Return whether a value is made of an array that threads have each for itself,
+// and fill differently; `depth` arrays are copied from others.
+static bool is_of_own(const struct depend_nest *nest,
+                      const struct ir_expr *value, unsigned depth)
 {
-    struct own *o = context;
-    const struct ir_buffer *b = x->u.buffer;
-    if (x->op != OP_load || !space_is_own(b->space) || o->differs)
-        return;
-    o->differs = !depend_repeats(o->nest, b) || o->depth == OWN_DEPTH;
-    o->depth++;
-    for (size_t i = 0; i < o->nest->accesses.n && !o->differs; i++) {
-        const struct depend_access *y = &o->nest->accesses.at[i];
-        if (y->buffer == b && y->writes)
-            ir_each_expr(y->stmt->u.store.value, see_own, o);
+    ir_foreach_expr(x, value)
+        if (x->op == OP_load && space_is_own(x->u.buffer->space) &&
+            fills_differently(nest, x->u.buffer, depth))
+            return true;
+    return false;
+}
+
+// Return whether threads fill such an array differently.
+static bool fills_differently(const struct depend_nest *nest,
+                              const struct ir_buffer *array, unsigned depth)
+{
+    if (!depend_repeats(nest, array) || depth == OWN_DEPTH)
+        return true;
+    for (size_t i = 0; i < nest->accesses.n; i++) {
+        const struct depend_access *y = &nest->accesses.at[i];
+        if (y->buffer == array && y->writes &&
+            is_of_own(nest, y->stmt->u.store.value, depth + 1))
+            return true;
     }
-    o->depth--;
+    return false;
 }
 
 // Return whether an access writes to shared memory what threads have each for
 // itself.
 static bool shares_own(const struct ask *ask, const struct depend_access *x)
 {
-    struct own o = {.nest = &ask->nest};
-    if (x->writes && x->buffer->space == SPACE_shared &&
-        x->stmt->kind == STMT_store)
-        ir_each_expr(x->stmt->u.store.value, see_own, &o);
-    return o.differs;
+    return x->writes && x->buffer->space == SPACE_shared &&
+           x->stmt->kind == STMT_store &&
+           is_of_own(&ask->nest, x->stmt->u.store.value, 0);
 }
 
 // Return whether two accesses are no matter to iterations that are on their
-// axis already: the part of an array that one of them touches was not cut to
+// axis already: the part of an array that one of them accesses was not cut to
 // it outside of global memory, unless both write their own to one element, and
 // what they write together they write once.
 static bool is_bound_apart(const struct ask *ask, const struct depend_access *x,
@@ -173,7 +178,7 @@ static struct depend_touch touch(const struct depend_access *x)
     return (struct depend_touch){x->stmt, x->span, x->writes};
 }
 
-// Look for a pair of accesses that meets; or else for one whose first precedes
+// Look for a pair of accesses that conflict; or else for one whose first precedes
 // all blocks.  An array is only looked at as a whole once two accesses to it
 // do.
 static bool find_meeting(struct ask *ask, bool precedes,
@@ -218,7 +223,7 @@ static bool answer(struct ask *ask, struct pass *p, struct depend_meeting *out)
     return true;
 }
 
-// Return whether threads may meet in arrays that each has for itself: no
+// Return whether threads may conflict in arrays that each has for itself: no
 // barrier between the iterations of the serial loops around helps there.
 static bool answer_own(struct ask *ask, struct pass *p,
                        struct depend_meeting *out)
@@ -240,20 +245,13 @@ static bool runs_once(const struct ir_stmt *loop)
            ir_is_int_const(loop->u.loop.to, 1);
 }
 
-// Note a barrier.
-static void see_barrier(struct ir_stmt *s, void *context)
-{
-    *(bool *)context |= s->kind == STMT_barrier;
-}
-
 bool depend_carried(struct pass *p, struct ir_stmt *loop, enum axis axis,
                     bool with_example, struct depend_meeting *out)
 {
-    bool has_barrier = false;
+    bool has_barrier = ir_has(&p->kernel->body, STMT_barrier);
     bool is_thread = axis_kind(axis) == AXIS_THREAD;
     struct ask ask = {.with_example = with_example};
     *out = (struct depend_meeting){0};
-    ir_each_stmt(&p->kernel->body, see_barrier, &has_barrier);
     ask.question = (struct depend_question){
         .loops = &loop,
         .n = 1,
@@ -304,7 +302,7 @@ static bool is_apart(const struct ask *ask, const struct depend_access *x,
            x->buffer->space == SPACE_global;
 }
 
-// Look for blocks that meet from different loops on the question's axis.
+// Look for blocks that conflict from different loops on the question's axis.
 static bool find_apart(struct ask *ask, struct depend_meeting *out,
                        struct ir_stmt *loops[2])
 {
@@ -328,26 +326,15 @@ static bool find_apart(struct ask *ask, struct depend_meeting *out,
     return false;
 }
 
-// How many loops are bound to each axis: the context of see_axis.
-struct axes {
-    size_t loops[AXIS_COUNT];
-};
-
-// Count a loop.
-static void see_axis(struct ir_stmt *s, void *context)
-{
-    struct axes *a = context;
-    if (s->kind == STMT_for)
-        a->loops[s->u.loop.axis]++;
-}
-
 bool depend_between(struct pass *p, struct ir_stmt *nest,
                     struct depend_meeting *out, struct ir_stmt *loops[2])
 {
-    struct axes axes = {0};
+    size_t loops_on[AXIS_COUNT] = {0};
     struct ask ask = {.question = {.across = true}};
     struct ir_block block = {&nest, 1, 1};
-    ir_each_stmt(&block, see_axis, &axes);
+    ir_foreach_stmt(s, &block)
+        if (s->kind == STMT_for)
+            loops_on[s->u.loop.axis]++;
     if (nest->kind == STMT_for && runs_once(nest)) {
         for (size_t i = 0; i < nest->u.loop.body.n; i++) {
             if (depend_between(p, nest->u.loop.body.at[i], out, loops))
@@ -357,8 +344,8 @@ bool depend_between(struct pass *p, struct ir_stmt *nest,
     }
     for (int axis = 0; axis < AXIS_COUNT; axis++) {
         ask.question.axis = (enum axis)axis;
-        if (axis_kind((enum axis)axis) != AXIS_BLOCK || axes.loops[axis] < 2 ||
-            sched_has(&block, STMT_sync))
+        if (axis_kind((enum axis)axis) != AXIS_BLOCK || loops_on[axis] < 2 ||
+            ir_has(&block, STMT_sync))
             continue;
         depend_walk(&ask.nest, p, nest, ask.question.axis, true);
         if (find_apart(&ask, out, loops))

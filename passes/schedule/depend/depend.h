@@ -1,22 +1,22 @@
-// Which iterations touch the same elements, and so keep their order.
+// Which iterations access the same elements, and so keep their order.
 //
 // The first try reads indices in mixed radix (radix.c) and is cheap;
 // what it leaves open is asked of isl (exact.c).  What is not affine
-// meets, unless mixed radix proves the contrary.
+// conflicts, unless mixed radix proves the contrary.
 
 #ifndef PASSES_SCHEDULE_DEPEND_DEPEND_H
 #define PASSES_SCHEDULE_DEPEND_DEPEND_H
 
 #include "passes/pass.h"
 
-// Something that touches an element.
+// Something that accesses an element.
 struct depend_touch {
     const struct ir_stmt *stmt;
     struct span span;
     bool writes;
 };
 
-// Where two iterations meet in one element.
+// Where two iterations conflict in one element.
 struct depend_meeting {
     const char *name; // of the array or the scalar; NULL: nowhere
     struct depend_touch first, second; // one writes; may be the same
@@ -24,22 +24,22 @@ struct depend_meeting {
     struct span uncovered; // the array would be private to an iteration, but
                            // for this read of what it has not written
     const char *example;   // "with n = 2, the iterations i = 0 and i = 1 both
-                           // touch `C[0]`", if one was asked for and found
+                           // access `C[0]`", if one was asked for and found
 };
 
-// Return whether two iterations of a loop may meet that would run at the same
+// Return whether two iterations of a loop may conflict that would run at the same
 // time if it ran on `axis`; the loops inside take any values.  Iterations on
 // blocks run whatever the serial loops around do.  Threads wait for each other
 // between the iterations of these, as barriers are derived; lanes of a vector
 // do so anyway.  Where the program has barriers of its own, none are derived.
 //
-// Two iterations do not meet in an array that each writes before it reads it,
+// Two iterations do not conflict in an array that each writes before it reads it,
 // if it is private to them, or if all of them write the same values.  Of a loop
-// that is on the axis already, only what is proved to meet in global memory does.
+// that is on the axis already, only what is proved to conflict in global memory does.
 bool depend_carried(struct pass *p, struct ir_stmt *loop, enum axis axis,
                     bool with_example, struct depend_meeting *out);
 
-// Return whether iterations of nested loops that meet change places if the
+// Return whether iterations of nested loops that conflict change places if the
 // loops run in another order (a permutation of them).  Reductions of a stage
 // may combine their operands in any order, unless a branch chooses among
 // them.
@@ -47,7 +47,7 @@ bool depend_reordered(struct pass *p, struct ir_stmt *const *loops, size_t n,
                       struct ir_stmt *const *order, bool with_example,
                       struct depend_meeting *out);
 
-// Return whether blocks may meet that run different loops of a nest, bound to
+// Return whether blocks may conflict that run different loops of a nest, bound to
 // the same axis: nothing lets them wait for each other.  The loops go to
 // `loops`.
 bool depend_between(struct pass *p, struct ir_stmt *nest,

@@ -62,7 +62,7 @@ static void start_pair(struct pair *p, isl_ctx *ctx, const struct map *sizes)
         p->ix[i] = domain_value(&p->d, p->x->index[i]);
 }
 
-// Add the iterations of y that touch the same element.
+// Add the iterations of y that access the same element.
 static void add_second(struct pair *p)
 {
     const struct domain_path *path = &p->y->path;

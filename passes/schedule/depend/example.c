@@ -1,4 +1,4 @@
-// Two iterations that meet, in words.
+// Two iterations that conflict, in words.
 
 #include "passes/schedule/depend/access.h"
 
@@ -50,7 +50,7 @@ static void stage_text(struct buf *out, const struct depend_question *q,
         buf_printf(out, " of `%s`", x->stage->u.stage.name);
 }
 
-// Append "`C[0, 1]`" for the element that an access touches.
+// Append "`C[0, 1]`" for the element of an access.
 static void element_text(struct buf *out, struct arena *a,
                          const struct depend_access *x, const int64_t *values,
                          struct map *vars)
@@ -123,7 +123,7 @@ const char *depend_example(struct depend_nest *w,
         buf_text(&out, " and ");
         iteration_text(&out, &y->path, values + x->path.n);
         stage_text(&out, q, y);
-        buf_text(&out, " both touch ");
+        buf_text(&out, " both access ");
         element_text(&out, p->scratch, x, values, &sizes);
         const char *text = arena_copy(p->scratch, out.data, out.n);
         buf_free(&out);

@@ -11,7 +11,7 @@ static bool is_asked(const struct depend_flow *f, const struct depend_access *x,
            y->buffer == f->used && y->writes == f->rewrites;
 }
 
-// Return what is known of two accesses that meet.
+// Return what is known of two accesses that conflict.
 static struct depend_meeting meeting_of(const struct depend_access *x,
                                         const struct depend_access *y,
                                         const char *example)

@@ -1,4 +1,4 @@
-// Arrays in which no iterations meet: each writes what it reads, and what
+// Arrays in which no iterations conflict: each writes what it reads, and what
 // another one writes is the same, or somewhere else.
 
 #include "passes/schedule/depend/access.h"
@@ -10,65 +10,50 @@
 
 // Whether an array is used outside of a nest: the context of see_use.
 struct uses {
-    const struct ir_buffer *buffer;
     size_t reads, writes;
 };
-
-// Count the uses in an expression.
-static void see_use(struct ir_expr *x, void *context)
-{
-    struct uses *u = context;
-    unsigned flags = ir_op_info(x->op)->flags;
-    if ((flags & (OP_READS | OP_WRITES)) && x->u.buffer == u->buffer) {
-        u->reads += (flags & OP_READS) != 0;
-        u->writes += (flags & OP_WRITES) != 0;
-    }
-}
-
-// Count a store.
-static void see_store(struct ir_stmt *s, void *context)
-{
-    struct uses *u = context;
-    u->writes += s->kind == STMT_store && s->u.store.buffer == u->buffer;
-}
 
 // Return how often a block reads and writes an array.
 static struct uses count_uses(struct ir_block *block,
                               const struct ir_buffer *buffer)
 {
-    struct uses u = {buffer, 0, 0};
-    ir_each_expr_in(block, see_use, &u);
-    ir_each_stmt(block, see_store, &u);
+    struct uses u = {0};
+    ir_foreach_stmt(s, block)
+        u.writes += s->kind == STMT_store && s->u.store.buffer == buffer;
+    ir_foreach_expr_in(x, block) {
+        unsigned flags = ir_op_info(x->op)->flags;
+        if (!(flags & (OP_READS | OP_WRITES)) || x->u.buffer != buffer)
+            continue;
+        u.reads += (flags & OP_READS) != 0;
+        u.writes += (flags & OP_WRITES) != 0;
+    }
     return u;
 }
 
-// What a stored value is made of: the context of see_part.
-struct value {
-    struct ir_stmt *top; // what must not write arrays that it reads, or NULL
-    const struct ir_stmt *store;
-    bool varies;
-};
-
 // Return whether a variable is one of the store's indices.
-static bool is_index(const struct value *v, const struct ir_var *var)
+static bool is_index(const struct ir_stmt *store, const struct ir_var *var)
 {
-    for (uint32_t i = 0; i < v->store->u.store.n; i++) {
-        if (v->store->u.store.index[i]->u.var == var)
+    for (uint32_t i = 0; i < store->u.store.n; i++) {
+        if (store->u.store.index[i]->u.var == var)
             return true;
     }
     return false;
 }
 
-// Note what may differ between two iterations that store the same element.
-static void see_part(struct ir_expr *x, void *context)
+// Return whether a stored value may differ between two iterations that store
+// the same element; `top` is what must not write arrays that it reads, or NULL.
+static bool may_differ(const struct ir_stmt *store, struct ir_stmt *top)
 {
-    struct value *v = context;
-    struct ir_block top = {&v->top, v->top != NULL, 1};
-    unsigned flags = ir_op_info(x->op)->flags;
-    if (x->op == OP_var && x->u.var->kind != VAR_param)
-        v->varies |= !is_index(v, x->u.var);
-    if (flags & (OP_READS | OP_WRITES))
-        v->varies |= (flags & OP_WRITES) || ir_block_writes(&top, x->u.buffer);
+    struct ir_block block = {&top, top != NULL, 1};
+    ir_foreach_expr(x, store->u.store.value) {
+        unsigned flags = ir_op_info(x->op)->flags;
+        if ((x->op == OP_var && x->u.var->kind != VAR_param &&
+             !is_index(store, x->u.var)) ||
+            flags & OP_WRITES ||
+            (flags & OP_READS && ir_block_writes(&block, x->u.buffer)))
+            return true;
+    }
+    return false;
 }
 
 // Return whether a write is that of a stage that stores a function of the
@@ -76,7 +61,6 @@ static void see_part(struct ir_expr *x, void *context)
 // same value, if `top` (or NULL) writes nothing that it reads.
 static bool is_repeatable(const struct depend_access *x, struct ir_stmt *top)
 {
-    struct value v = {top, x->stmt, false};
     if (!x->stage || x->is_atomic || x->stmt->kind != STMT_store ||
         x->stage->u.stage.init.n || x->stage->u.stage.body.n != 1)
         return false;
@@ -85,8 +69,7 @@ static bool is_repeatable(const struct depend_access *x, struct ir_stmt *top)
         if (index->op != OP_var || index->u.var->kind != VAR_iter)
             return false;
     }
-    ir_each_expr(x->stmt->u.store.value, see_part, &v);
-    return !v.varies;
+    return !may_differ(x->stmt, top);
 }
 
 // Return whether two repeatable writes store the same function of the index.

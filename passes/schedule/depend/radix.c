@@ -14,26 +14,13 @@
 #include "ir/equal.h"
 #include "ir/walk.h"
 
-// Look for what varies: the context of see_varying.
-struct varying {
-    const struct map *vars;
-    bool found;
-};
-
-// Note a variable that varies, or an element of an array.
-static void see_varying(struct ir_expr *x, void *context)
-{
-    struct varying *v = context;
-    v->found |= (x->op == OP_var && map_has(v->vars, x->u.var)) ||
-                (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES));
-}
-
 // Return whether two iterations may see different values of an expression.
 static bool varies(const struct depend_nest *w, struct ir_expr *x)
 {
-    struct varying v = {&w->varying, false};
-    ir_each_expr(x, see_varying, &v);
-    return v.found;
+    ir_foreach_expr(e, x)
+        if (e->op == OP_var && map_has(&w->varying, e->u.var))
+            return true;
+    return ir_flags(x) & (OP_READS | OP_WRITES);
 }
 
 // Split a term into its weight and the one atom that varies.

@@ -53,7 +53,7 @@ bool interp_extent(struct interp *in, const struct sched_value *v, int64_t *out)
     return false;
 }
 
-// Stages that are asked for: the context of what visits statements.
+// Stages that are asked for.
 struct search {
     struct interp *in;
     const struct ir_stmt *of;    // the stage that the question is about
@@ -82,9 +82,8 @@ static bool is_inside(const struct ir_stmt *s, const struct ir_stmt *stage)
 }
 
 // Add a stage, or a store outside of stages, that feeds or is fed.
-static void see_neighbour(struct ir_stmt *s, void *context)
+static void see_neighbour(struct search *f, struct ir_stmt *s)
 {
-    struct search *f = context;
     struct ir_block alone = {&s, 1, 1};
     if (s->kind == STMT_stage)
         f->stage = s;
@@ -107,7 +106,8 @@ static void list_neighbours(struct interp *in, struct ir_stmt *stage,
                        .writers = writers,
                        .out = out};
     out->kind = VALUE_list;
-    ir_each_stmt(&in->pass->kernel->body, see_neighbour, &f);
+    ir_foreach_stmt(s, &in->pass->kernel->body)
+        see_neighbour(&f, s);
 }
 
 // Set `out` to the stages that write what a stage reads.
@@ -162,9 +162,8 @@ static bool look_children(struct interp *in, const struct sched_expr *x,
 
 // Add a stage, or a store outside of stages, unless its array is not a result
 // and only those are asked for.
-static void see_output(struct ir_stmt *s, void *context)
+static void see_output(struct search *f, struct ir_stmt *s)
 {
-    struct search *f = context;
     if (s->kind == STMT_stage)
         f->stage = s;
     else if (s->kind != STMT_store || is_inside(s, f->stage))
@@ -183,7 +182,8 @@ static bool look_outputs(struct interp *in, const struct sched_expr *x,
     (void)args;
     struct search f = {.in = in, .out = out};
     out->kind = VALUE_list;
-    ir_each_stmt(&in->pass->kernel->body, see_output, &f);
+    ir_foreach_stmt(s, &in->pass->kernel->body)
+        see_output(&f, s);
     return true;
 }
 
@@ -196,7 +196,8 @@ static bool look_stages(struct interp *in, const struct sched_expr *x,
     (void)args;
     struct search f = {.in = in, .out = out, .writers = true};
     out->kind = VALUE_list;
-    ir_each_stmt(&in->pass->kernel->body, see_output, &f);
+    ir_foreach_stmt(s, &in->pass->kernel->body)
+        see_output(&f, s);
     return true;
 }
 

@@ -28,7 +28,7 @@ const struct sched_value *interp_get(const struct interp *in, const char *name)
     return NULL;
 }
 
-// Look for a stage: the context of see_stage.
+// A look for a stage.
 struct stage_search {
     const char *name;
     struct ir_stmt *stage; // of that name
@@ -37,9 +37,8 @@ struct stage_search {
 };
 
 // Note a stage or a store of the wanted name.
-static void see_stage(struct ir_stmt *s, void *context)
+static void see_stage(struct stage_search *f, struct ir_stmt *s)
 {
-    struct stage_search *f = context;
     if (s->kind != STMT_stage && s->kind != STMT_store)
         return;
     const char *name = sched_name_of(s);
@@ -53,7 +52,8 @@ static void see_stage(struct ir_stmt *s, void *context)
 static struct stage_search find_stage(struct interp *in, const char *name)
 {
     struct stage_search f = {.name = name, .suggest = {.wanted = name}};
-    ir_each_stmt(&in->pass->kernel->body, see_stage, &f);
+    ir_foreach_stmt(s, &in->pass->kernel->body)
+        see_stage(&f, s);
     return f;
 }
 
@@ -98,7 +98,7 @@ bool interp_name(struct interp *in, const struct sched_expr *x,
     return false;
 }
 
-// Look for a loop around a stage: the context of see_loop.
+// A look for a loop around a stage.
 struct loop_search {
     struct interp *in;
     const struct ir_stmt *stage; // or a store: all stores to its array count
@@ -109,9 +109,8 @@ struct loop_search {
 };
 
 // Look for the loop around one statement.
-static void see_loop(struct ir_stmt *s, void *context)
+static void see_loop(struct loop_search *f, struct ir_stmt *s)
 {
-    struct loop_search *f = context;
     bool counts = s == f->stage ||
                   (f->stage->kind == STMT_store && s->kind == STMT_store &&
                    s->u.store.buffer == f->stage->u.store.buffer);
@@ -194,7 +193,8 @@ static bool find_member(struct interp *in, const struct sched_value *stage,
     if (part)
         return give(out, VALUE_stage, part, x->span);
     f.suggest.wanted = x->name;
-    ir_each_stmt(&in->pass->kernel->body, see_loop, &f);
+    ir_foreach_stmt(t, &in->pass->kernel->body)
+        see_loop(&f, t);
     if (f.found && !f.ambiguous)
         return give(out, VALUE_loop, f.found, x->span);
     if (f.ambiguous) {

@@ -24,9 +24,8 @@ static void note_marks(struct ir_stmt *s, struct span by)
 }
 
 // Remember a statement as it was written.
-static void see_written(struct ir_stmt *s, void *context)
+static void see_written(struct interp *in, struct ir_stmt *s)
 {
-    struct interp *in = context;
     note_marks(s, s->span);
     struct ir_stmt *was = arena_new(in->pass->scratch, struct ir_stmt);
     *was = *s;
@@ -36,7 +35,8 @@ static void see_written(struct ir_stmt *s, void *context)
 void interp_origins_begin(struct interp *in)
 {
     in->written = (struct map){.arena = in->pass->scratch};
-    ir_each_stmt(&in->pass->kernel->body, see_written, in);
+    ir_foreach_stmt(s, &in->pass->kernel->body)
+        see_written(in, s);
 }
 
 // Return whether a def is one of the library.
@@ -52,30 +52,23 @@ static bool is_library(const struct interp *in, const struct sched_item *def)
     return false;
 }
 
-// A look for what a directive made.
-struct search {
-    const struct interp *in;
-    struct span by; // the directive
-};
-
 // Note the directive at a statement that is new, or a loop that was serial, and at
 // new marks.
-static void see_made(struct ir_stmt *s, void *context)
+static void see_made(const struct interp *in, struct ir_stmt *s, struct span by)
 {
-    const struct search *search = context;
-    note_marks(s, search->by);
+    note_marks(s, by);
     if (s->by.source)
         return;
-    const struct ir_stmt *was = map_get(&search->in->written, s);
+    const struct ir_stmt *was = map_get(&in->written, s);
     if (!was || (s->kind == STMT_for && s->u.loop.axis != was->u.loop.axis))
-        s->by = search->by;
+        s->by = by;
 }
 
 void interp_origins_note(struct interp *in, struct span directive)
 {
-    struct search search = {in, directive};
     for (const struct sched_frame *f = in->frame; is_library(in, f->item);
          f = f->caller)
-        search.by = f->call;
-    ir_each_stmt(&in->pass->kernel->body, see_made, &search);
+        directive = f->call;
+    ir_foreach_stmt(s, &in->pass->kernel->body)
+        see_made(in, s, directive);
 }

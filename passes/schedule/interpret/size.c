@@ -9,12 +9,6 @@
 
 enum { OPERATIONS_MOST = 4096, STATEMENTS_MOST = 10000, DEEPEST = 64 };
 
-// A search for an expression that is too large: the context of see_stmt.
-struct size_search {
-    struct ir_stmt *at; // the statement being looked at
-    struct ir_stmt *found;
-};
-
 // Return how many operations of `left` remain after an expression; below 0 if
 // it has more.
 static int64_t rest_after(const struct ir_expr *x, int64_t left)
@@ -25,21 +19,14 @@ static int64_t rest_after(const struct ir_expr *x, int64_t left)
     return left;
 }
 
-// Look at an expression of a statement.
-static void see_place(struct ir_expr **place, void *context)
+// Return the first statement with an expression that is too large, or NULL.
+static struct ir_stmt *find_large(const struct ir_kernel *kernel)
 {
-    struct size_search *search = context;
-    if (!search->found && rest_after(*place, OPERATIONS_MOST) < 0)
-        search->found = search->at;
-}
-
-// Look at a statement.
-static void see_stmt(struct ir_stmt *s, void *context)
-{
-    struct size_search *search = context;
-    search->at = s;
-    if (!search->found)
-        ir_stmt_exprs(s, see_place, search);
+    ir_foreach_stmt(s, &kernel->body)
+        ir_foreach_place(place, s)
+            if (rest_after(*place, OPERATIONS_MOST) < 0)
+                return s;
+    return NULL;
 }
 
 // Add the statements of a block, and all in them, to a size.
@@ -86,14 +73,12 @@ static bool check_statements(struct interp *in, struct span span)
 static bool check_expressions(struct interp *in, const struct sched_call *c)
 {
     struct pass *p = in->pass;
-    struct size_search search = {0};
-    ir_each_stmt(&p->kernel->body, see_stmt, &search);
-    if (!search.found)
+    const struct ir_stmt *found = find_large(p->kernel);
+    if (!found)
         return true;
-    diag_error(p->diags, c->span, D_index_size, sched_name_of(search.found),
+    diag_error(p->diags, c->span, D_index_size, sched_name_of(found),
                (long long)OPERATIONS_MOST);
-    diag_note(p->diags, search.found->span, "`%s` is here",
-              sched_name_of(search.found));
+    diag_note(p->diags, found->span, "`%s` is here", sched_name_of(found));
     diag_help(p->diags, "split each loop once, into all its parts, and fuse "
                         "only parts that stand side by side");
     return false;

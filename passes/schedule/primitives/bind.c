@@ -34,11 +34,12 @@
 #include "passes/schedule/prim.h"
 
 #include "ir/build.h"
+#include "ir/gpu.h"
 #include "passes/analysis/nested.h"
 
 #include <string.h>
 
-enum { THREADS_MOST = 1024, WARPS = 4 }; // of a block, of a warpgroup
+enum { THREADS_MOST = 1024 }; // of a block
 
 // What is bound around and inside a loop: the context of see_bound.
 struct bound {
@@ -87,9 +88,8 @@ static int64_t extent_of(const struct ir_stmt *s)
 }
 
 // Note a loop inside.
-static void see_bound(struct ir_stmt *s, void *context)
+static void see_bound(struct bound *b, struct ir_stmt *s)
 {
-    struct bound *b = context;
     if (s->kind != STMT_for)
         return;
     count_iterations(b, &s->u.loop);
@@ -111,7 +111,8 @@ static struct bound look_around(struct pass *p, struct ir_stmt *loop,
 {
     struct bound b = {.pass = p, .axis = axis};
     struct ir_path path = sched_path(p, loop);
-    ir_each_stmt(&loop->u.loop.body, see_bound, &b);
+    ir_foreach_stmt(t, &loop->u.loop.body)
+        see_bound(&b, t);
     for (uint32_t i = 0; i + 1 < path.n; i++) {
         struct ir_stmt *s = path.stmts[i];
         if (s->kind != STMT_for)
@@ -187,7 +188,7 @@ static bool refuse_warps(const struct sched_call *c, struct ir_stmt *loop)
 {
     diag_error(c->pass->diags, c->span, D_bind_extent, loop->u.loop.var->name,
                (long long)extent_of(loop), "warp in a warpgroup",
-               (long long)WARPS);
+               (long long)GROUP_WARPS);
     return sched_blame_one(c, loop, "too large");
 }
 
@@ -204,9 +205,9 @@ static bool check_warps(const struct sched_call *c, struct ir_stmt *loop,
                    inner->u.loop.var->name, outer->u.loop.var->name);
         return sched_blame(c, both, 2, "in the wrong order");
     }
-    if (is_group && b->inner_warp && extent_of(b->inner_warp) > WARPS)
+    if (is_group && b->inner_warp && extent_of(b->inner_warp) > GROUP_WARPS)
         return refuse_warps(c, b->inner_warp);
-    if (is_warp && b->group && extent_of(loop) > WARPS)
+    if (is_warp && b->group && extent_of(loop) > GROUP_WARPS)
         return refuse_warps(c, loop);
     return true;
 }
@@ -258,25 +259,16 @@ static int64_t all_threads(const struct bound *b, int64_t extent)
         if (i == AXIS_lane && has_axis(b, AXIS_warp, AXIS_warpgroup))
             n = axis_most(AXIS_lane);
         if (i == AXIS_warp && has_axis(b, AXIS_warpgroup, AXIS_warpgroup))
-            n = WARPS;
+            n = GROUP_WARPS;
         all *= n > 1 ? n : 1;
     }
     return all;
 }
 
-// Note a variable that a launch does not know.
-static void see_inner_var(struct ir_expr *x, void *context)
-{
-    if ((x->op == OP_var && x->u.var->kind != VAR_param) || x->op == OP_load)
-        *(bool *)context = true;
-}
-
 // Check that a grid's extent can be computed before the launch.
 static bool check_grid(const struct sched_call *c, struct ir_stmt *loop)
 {
-    bool found = false;
-    ir_each_expr(loop->u.loop.to, see_inner_var, &found);
-    if (!found)
+    if (ir_is_of_params(loop->u.loop.to))
         return true;
     diag_error(c->pass->diags, c->span, D_bind_grid, loop->u.loop.var->name);
     return sched_blame_one(c, loop, "its extent varies");

@@ -174,30 +174,28 @@ static bool solve(struct inlining *in)
     return true;
 }
 
-// A look for variables that mean nothing outside of the stage.
-struct strangers {
-    const struct ir_stage *stage;
-    bool found;
-};
-
-// Note a variable that is neither the stage's nor a parameter.
-static void see_stranger(struct ir_expr *x, void *context)
+// Return whether an expression has no variables but the stage's and parameters.
+static bool is_of_stage(const struct ir_stage *stage,
+                        const struct ir_expr *root)
 {
-    struct strangers *s = context;
-    bool known = x->op != OP_var || x->u.var->kind == VAR_param;
-    for (size_t i = 0; i < s->stage->iters.n; i++)
-        known |= x->op == OP_var && x->u.var == s->stage->iters.at[i].var;
-    s->found |= !known;
+    ir_foreach_expr(x, root) {
+        bool known = x->op != OP_var || x->u.var->kind == VAR_param;
+        for (size_t i = 0; i < stage->iters.n && !known; i++)
+            known = x->u.var == stage->iters.at[i].var;
+        if (!known)
+            return false;
+    }
+    return true;
 }
 
 // Return whether value and index have a meaning at any place.
 static bool is_closed(const struct inlining *in)
 {
-    struct strangers s = {&in->stage->u.stage, false};
-    ir_each_expr(in->value, see_stranger, &s);
+    const struct ir_stage *stage = &in->stage->u.stage;
     for (uint32_t i = 0; i < in->store->u.store.n; i++)
-        ir_each_expr(in->store->u.store.index[i], see_stranger, &s);
-    return !s.found;
+        if (!is_of_stage(stage, in->store->u.store.index[i]))
+            return false;
+    return is_of_stage(stage, in->value);
 }
 
 // Take the stage apart; false if it has not the form that is needed.
@@ -239,17 +237,13 @@ static bool writes(struct ir_stmt *s, const struct ir_buffer *buffer)
            ir_block_writes(&alone, buffer);
 }
 
-// The context of see_input.
-struct input {
-    struct ir_stmt *stmt;
-    bool changed;
-};
-
-// Note an input that the statement changes.
-static void see_input(struct ir_expr *x, void *context)
+// Return whether a statement changes what an expression reads.
+static bool changes(struct ir_stmt *s, const struct ir_expr *root)
 {
-    struct input *in = context;
-    in->changed |= x->op == OP_load && writes(in->stmt, x->u.buffer);
+    ir_foreach_expr(x, root)
+        if (x->op == OP_load && writes(s, x->u.buffer))
+            return true;
+    return false;
 }
 
 // Return whether a statement is part of the stage.
@@ -260,17 +254,14 @@ static bool in_stage(const struct inlining *in, const struct ir_stmt *s)
 }
 
 // Note a statement that writes P or, behind the stage, its inputs.
-static void see_writer(struct ir_stmt *s, void *context)
+static void see_writer(struct writers *w, struct ir_stmt *s)
 {
-    struct writers *w = context;
     w->behind |= s == w->in->stage;
     if (in_stage(w->in, s))
         return;
     if (writes(s, w->in->array))
         w->other = s;
-    struct input input = {s, false};
-    ir_each_expr(w->in->value, see_input, &input);
-    if (input.changed && w->behind)
+    if (w->behind && changes(s, w->in->value))
         w->change = s;
 }
 
@@ -307,7 +298,8 @@ static bool check(const struct sched_call *c, struct inlining *in)
     if (in->array->role != ROLE_alloc)
         return refuse(c, D_inline_output, stage, "computes a result");
     struct writers w = {.in = in};
-    ir_each_stmt(&c->pass->kernel->body, see_writer, &w);
+    ir_foreach_stmt(s, &c->pass->kernel->body)
+        see_writer(&w, s);
     if (w.other) {
         refuse(c, D_inline_writers, stage, "to be inlined");
         diag_note(c->pass->diags, w.other->span, "it is written here, too");
@@ -384,12 +376,6 @@ static struct ir_expr *is_computed(struct inlining *in,
     return all;
 }
 
-// Set *(bool *)context at a read of memory.
-static void see_read(struct ir_expr *x, void *context)
-{
-    *(bool *)context |= (ir_op_info(x->op)->flags & OP_READS) != 0;
-}
-
 // Replace an element of P by what it is computed from.  Memory is read only
 // for elements that the stage computes: others, which a copy of the whole
 // array uses, have no value.
@@ -398,7 +384,6 @@ static struct ir_expr *inline_load(struct arena *a, struct ir_expr *x,
 {
     struct inlining *in = context;
     const struct ir_stage *stage = &in->stage->u.stage;
-    bool reads = false;
     if (x->op != OP_load || x->u.buffer != in->array)
         return x;
     struct map vars = {.arena = in->pass->scratch};
@@ -406,42 +391,22 @@ static struct ir_expr *inline_load(struct arena *a, struct ir_expr *x,
         map_set(&vars, stage->iters.at[i].var,
                 solved(a, &in->solutions[i], x->args));
     struct ir_expr *value = ir_substitute(a, in->value, &vars, NULL);
-    ir_each_expr(value, see_read, &reads);
-    struct ir_expr *condition = reads ? is_computed(in, x->args) : NULL;
+    struct ir_expr *condition =
+        ir_flags(value) & OP_READS ? is_computed(in, x->args) : NULL;
     if (condition)
         value = ir_select(a, condition, value, ir_zero(a, value->type));
     return ir_at(a, value, x->span);
 }
 
-// Replace the elements of P in the expression at a place.
-static void inline_place(struct ir_expr **place, void *context)
-{
-    struct inlining *in = context;
-    *place = ir_rewrite(in->pass->arena, *place, inline_load, in);
-}
-
 // Replace the elements of P below a block.
 static void inline_block(struct inlining *in, struct ir_block *block)
 {
-    struct facts_mark here = facts_mark(&in->facts);
     for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
-        struct ir_block *inner[IR_BLOCKS_MOST];
-        struct facts_mark before = facts_mark(&in->facts);
-        uint32_t n = ir_stmt_blocks(s, inner);
-        ir_stmt_exprs(s, inline_place, in);
-        if (n || s->kind == STMT_let)
-            facts_enter(&in->facts, s);
-        for (uint32_t k = 0; k < n; k++) {
-            struct facts_mark branch = facts_mark(&in->facts);
-            facts_enter_block(&in->facts, s, k);
-            inline_block(in, inner[k]);
-            facts_leave(&in->facts, branch);
-        }
-        if (n)
-            facts_leave(&in->facts, before);
+        ir_foreach_place(place, block->at[i])
+            *place = ir_rewrite(in->pass->arena, *place, inline_load, in);
+        facts_foreach_inside(inner, &in->facts, block->at[i])
+            inline_block(in, inner);
     }
-    facts_leave(&in->facts, here);
 }
 
 bool sched_compute_inline(struct sched_call *c)

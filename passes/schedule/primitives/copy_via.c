@@ -5,7 +5,7 @@
 //
 //   copy_via(S, cp_async, evict_last)   =>   evict_last S[i] = A[i]
 //
-// A hint says how long the L2 cache is to keep what the store touches in global
+// A hint says how long the L2 cache is to keep what the store accesses in global
 // memory; a call without one takes it back.
 //
 // Copies by cp_async run while the thread goes on, and need no registers.
@@ -47,6 +47,7 @@
 #include "passes/schedule/prim.h"
 
 #include "ir/build.h"
+#include "ir/marks.h"
 #include "passes/analysis/bulk_guard.h"
 #include "passes/analysis/copies.h"
 #include "passes/analysis/tma_copy.h"
@@ -58,7 +59,7 @@ enum { ASYNC_BYTES_LEAST = 4 };
 // A row of copy_ways.def.
 struct way {
     const char *name;
-    enum { PLAIN, ASYNC, BOXES, PIECES } kind;
+    enum { PLAIN, ASYNC, TILES, RUNS } kind;
 };
 
 static const struct way ways[] = {
@@ -132,7 +133,7 @@ static bool check_copy(const struct sched_call *c, struct ir_stmt *stage)
 
 // Check that a stage is a copy that may go through a tensor map, and find what
 // must hold for there to be one.
-static bool check_boxes(const struct sched_call *c, struct ir_stmt *stage,
+static bool check_tiles(const struct sched_call *c, struct ir_stmt *stage,
                         struct ir_conditions *guard)
 {
     struct tma_copy copy;
@@ -146,8 +147,8 @@ static bool check_boxes(const struct sched_call *c, struct ir_stmt *stage,
 
 // Check that a stage is a copy that can be lowered to bulk copies, and find the
 // conditions under which they are whole.
-static bool check_pieces(const struct sched_call *c, struct ir_stmt *stage,
-                         struct ir_conditions *guard)
+static bool check_runs(const struct sched_call *c, struct ir_stmt *stage,
+                       struct ir_conditions *guard)
 {
     struct facts facts;
     struct ir_path path = sched_path(c->pass, stage);
@@ -157,7 +158,7 @@ static bool check_pieces(const struct sched_call *c, struct ir_stmt *stage,
     return !fault || refuse(c, stage, fault);
 }
 
-// Return the store of a stage that touches global memory, or NULL.
+// Return the store of a stage that accesses global memory, or NULL.
 static struct ir_stmt *far_store(const struct ir_stage *stage)
 {
     struct ir_stmt *s = stage->body.n == 1 ? stage->body.at[0] : NULL;
@@ -190,18 +191,6 @@ static bool find_hint(const struct sched_call *c, struct ir_stmt *stage,
     return false;
 }
 
-// Remove the mark of a stage.
-static void unmark(struct ir_stage *stage)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < stage->attrs.n; i++) {
-        if (strcmp(stage->attrs.at[i].name, "via") != 0)
-            stage->attrs.at[n++] = stage->attrs.at[i];
-    }
-    stage->attrs.n = n;
-    stage->via = (struct span){0};
-}
-
 // Give a store another hint, which is the last directive's.
 static void set_hint(struct ir_stmt *store, enum ir_hint hint)
 {
@@ -222,16 +211,16 @@ bool sched_copy_via(struct sched_call *c)
     const struct way *way = find_way(c, c->args.at[1].key);
     if (!way || !find_hint(c, stage, &hint) ||
         (way->kind == ASYNC && !check_copy(c, stage)) ||
-        (way->kind == BOXES && !check_boxes(c, stage, &guard)) ||
-        (way->kind == PIECES && !check_pieces(c, stage, &guard)))
+        (way->kind == TILES && !check_tiles(c, stage, &guard)) ||
+        (way->kind == RUNS && !check_runs(c, stage, &guard)))
         return false;
     for (size_t i = 0; i < guard.n; i++)
         vec_push(p->arena, &p->kernel->guard, guard.at[i]);
-    unmark(&stage->u.stage);
-    struct ir_attr attr = {str_name(p->names, "via"), 0,
-                           str_name(p->names, way->name)};
+    ir_attr_remove(stage, MARK_via);
+    stage->u.stage.via = (struct span){0};
     if (way->kind != PLAIN)
-        vec_push(p->arena, &stage->u.stage.attrs, attr);
+        ir_attr_set_word(p->arena, stage, MARK_via,
+                         str_name(p->names, way->name));
     if (far_store(&stage->u.stage))
         set_hint(far_store(&stage->u.stage), hint);
     return true;

@@ -46,21 +46,6 @@ static bool has_own_element(const struct ir_stage *stage,
            ir_stage_owns(stage, store->u.store.n, store->u.store.index);
 }
 
-// Note a variable or an access to memory.
-static void see_varying(struct ir_expr *x, void *context)
-{
-    *(bool *)context |= (x->op == OP_var && x->u.var->kind != VAR_param) ||
-                        (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES));
-}
-
-// Return whether an expression has one value in the whole kernel.
-static bool is_constant(struct ir_expr *x)
-{
-    bool varies = false;
-    ir_each_expr(x, see_varying, &varies);
-    return !varies;
-}
-
 // Add what has to hold for a condition not to hold.
 static void add_opposite(struct padding *d, struct ir_expr *x)
 {
@@ -93,14 +78,14 @@ static bool take_apart(struct padding *d)
         !ir_is_pure(x->args[0], true) ||
         ir_block_reads(body, body->at[0]->u.store.buffer))
         return false;
-    bool swapped = !is_constant(x->args[2]);
+    bool swapped = !ir_is_of_params(x->args[2]);
     d->fill = x->args[swapped ? 1 : 2];
     d->copy = x->args[swapped ? 2 : 1];
     if (swapped)
         add_opposite(d, x->args[0]);
     else
         fold_split(d->pass->scratch, x->args[0], &d->inside);
-    return is_constant(d->fill);
+    return ir_is_of_params(d->fill);
 }
 
 // Check every precondition.
@@ -126,9 +111,8 @@ static bool check(const struct sched_call *c, struct padding *d)
 }
 
 // Name the copies of the loops, and turn the copy of the stage into the fill.
-static void see_copy(struct ir_stmt *s, void *context)
+static void see_copy(struct padding *d, struct ir_stmt *s)
 {
-    struct padding *d = context;
     struct pass *p = d->pass;
     if (s->kind == STMT_for) {
         const char *name =
@@ -173,7 +157,7 @@ static struct ir_expr *take_bound(struct padding *d, const struct ir_var *var,
         else
             rest.constant++;
         struct ir_expr *bound = affine_expr(a, &rest, type_scalar(TYPE_int));
-        if (!is_constant(bound))
+        if (!ir_is_of_params(bound))
             continue;
         d->inside.at[i] = ir_bool(a, true);
         return bound;
@@ -243,7 +227,8 @@ bool sched_decompose_padding(struct sched_call *c)
         return false;
     struct ir_block nest = {&d.loop, 1, 1};
     nest = ir_copy_block(p->arena, &nest, NULL, NULL);
-    ir_each_stmt(&nest, see_copy, &d);
+    ir_foreach_stmt(s, &nest)
+        see_copy(&d, s);
     struct ir_stmt *fill = nest.at[0];
     while (fill->kind == STMT_for)
         fill = fill->u.loop.body.at[0];

@@ -75,27 +75,15 @@ static bool repeats(const struct sched_call *c, const struct decomposition *d,
     return false;
 }
 
-// What an init reads: the context of see_read.
-struct reads {
-    struct ir_block *inside; // the loop's
-    bool written;            // something in there writes it
-};
-
-// Note an array that an init reads.
-static void see_read(struct ir_expr *x, void *context)
-{
-    struct reads *r = context;
-    r->written |= (ir_op_info(x->op)->flags & OP_READS) &&
-                  ir_block_writes(r->inside, x->u.buffer);
-}
-
 // Check that the init finds the same in front of the loop.
 static bool check_init(const struct sched_call *c, struct decomposition *d)
 {
-    struct reads r = {&d->loop->u.loop.body, false};
-    ir_each_expr_in(&d->stage->u.stage.init, see_read, &r);
-    return !r.written ||
-           refuse(c, D_decompose_reads, d->loop, "writes what the init reads");
+    ir_foreach_expr_in(x, &d->stage->u.stage.init)
+        if (ir_op_info(x->op)->flags & OP_READS &&
+            ir_block_writes(&d->loop->u.loop.body, x->u.buffer))
+            return refuse(c, D_decompose_reads, d->loop,
+                          "writes what the init reads");
+    return true;
 }
 
 // Check what the loops on the path do.

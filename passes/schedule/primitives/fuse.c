@@ -79,9 +79,8 @@ static struct ir_stmt *find_empty(struct pass *p, struct ir_stmt *s)
 
 // Note a stage with an init that the new loop would select elements of and
 // count the reduction of, if this may be empty.
-static void see_init(struct ir_stmt *s, void *context)
+static void see_init(struct losses *l, struct ir_stmt *s)
 {
-    struct losses *l = context;
     unsigned role = 0;
     if (s->kind != STMT_stage || !s->u.stage.has_init)
         return;
@@ -123,7 +122,8 @@ static bool check_empty(const struct sched_call *c,
                         struct ir_stmt *const *loops, size_t n)
 {
     struct losses l = {.p = c->pass, .loops = loops, .n = n};
-    ir_each_stmt(&loops[n - 1]->u.loop.body, see_init, &l);
+    ir_foreach_stmt(s, &loops[n - 1]->u.loop.body)
+        see_init(&l, s);
     return !l.stage || refuse_empty(c, &l);
 }
 

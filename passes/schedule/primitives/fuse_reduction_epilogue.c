@@ -113,9 +113,8 @@ static bool covers_all(struct folding *f)
 
 // Check that a use of T in the epilogue is of the element that an iteration
 // makes, and note whose variables are whose.
-static void see_use(struct ir_expr *x, void *context)
+static void see_use(struct folding *f, struct ir_expr *x)
 {
-    struct folding *f = context;
     const struct ir_stage *stage = &f->reduction->u.stage;
     if (x->op != OP_load || x->u.buffer != f->from)
         return;
@@ -152,7 +151,8 @@ static bool take_epilogue(struct folding *f)
     if (!covers_all(f))
         return false;
     f->fault = NULL;
-    ir_each_expr(f->last->u.store.value, see_use, f);
+    ir_foreach_expr(x, f->last->u.store.value)
+        see_use(f, x);
     bool uses_each = f->uses;
     for (size_t i = 0; i < stage->iters.n; i++)
         uses_each &= map_has(&f->vars, stage->iters.at[i].var);
@@ -182,34 +182,26 @@ static bool touches(struct ir_stmt *s, const struct ir_buffer *buffer,
                   : ir_block_reads(&block, buffer);
 }
 
-// The context of see_input.
-struct input {
-    const struct folding *f;
-    struct ir_stmt *stmt;
-    bool changed;
-};
-
-// Note an input of the epilogue that the statement writes.
-static void see_input(struct ir_expr *x, void *context)
+// Return whether a statement writes what the epilogue reads.
+static bool writes_input(struct ir_stmt *s, const struct folding *f)
 {
-    struct input *in = context;
-    in->changed |= x->op == OP_load && touches(in->stmt, x->u.buffer, true);
+    ir_foreach_expr(x, f->last->u.store.value)
+        if (x->op == OP_load && touches(s, x->u.buffer, true))
+            return true;
+    return false;
 }
 
 // Note a statement in the way.
-static void see_between(struct ir_stmt *s, void *context)
+static void see_between(struct between *b, struct ir_stmt *s)
 {
-    struct between *b = context;
     const struct folding *f = b->f;
     b->behind |= s == b->top;
     b->done |= s == f->epilogue;
     if (!b->behind || b->done)
         return;
-    struct input in = {f, s, false};
-    if (s != f->init && s != f->combine)
-        ir_each_expr(f->last->u.store.value, see_input, &in);
-    in.changed |= s->kind == STMT_alloc && s->u.buffer == f->to;
-    if (in.changed || touches(s, f->to, true) || touches(s, f->to, false))
+    if ((s != f->init && s != f->combine && writes_input(s, f)) ||
+        (s->kind == STMT_alloc && s->u.buffer == f->to) ||
+        touches(s, f->to, true) || touches(s, f->to, false))
         b->other = s;
 }
 
@@ -218,7 +210,8 @@ static bool check_between(const struct sched_call *c, const struct folding *f)
 {
     struct ir_path path = sched_path(f->pass, f->reduction);
     struct between b = {.f = f, .top = path.stmts[0]};
-    ir_each_stmt(&f->pass->kernel->body, see_between, &b);
+    ir_foreach_stmt(s, &f->pass->kernel->body)
+        see_between(&b, s);
     if (!b.other && b.done && b.behind)
         return true;
     diag_error(f->pass->diags, c->span, D_epilogue_between,
@@ -236,9 +229,8 @@ struct others {
 };
 
 // Note a use of T in another statement.
-static void see_other(struct ir_stmt *s, void *context)
+static void see_other(struct others *o, struct ir_stmt *s)
 {
-    struct others *o = context;
     const struct folding *f = o->f;
     if (s == f->init || s == f->combine || s == f->last)
         return;
@@ -252,11 +244,13 @@ static bool is_element(const struct folding *f, const struct ir_expr *x)
     return x->op == OP_load && x->u.buffer == f->from;
 }
 
-// Note a use of T.
-static void see_from(struct ir_expr *x, void *context)
+// Return whether an expression uses an element of T.
+static bool uses_element(const struct folding *f, const struct ir_expr *root)
 {
-    struct others *o = context;
-    o->found |= is_element(o->f, x);
+    ir_foreach_expr(x, root)
+        if (is_element(f, x))
+            return true;
+    return false;
 }
 
 // Return what a sum adds to the element of T: x of T + x or x + T.  NULL if
@@ -264,9 +258,7 @@ static void see_from(struct ir_expr *x, void *context)
 static struct ir_expr *addend(const struct folding *f, struct ir_expr *x)
 {
     for (uint32_t i = 0; x->op == OP_add && i < 2; i++) {
-        struct others o = {.f = f};
-        ir_each_expr(x->args[1 - i], see_from, &o);
-        if (is_element(f, x->args[i]) && !o.found)
+        if (is_element(f, x->args[i]) && !uses_element(f, x->args[1 - i]))
             return x->args[1 - i];
     }
     return NULL;
@@ -363,7 +355,8 @@ static bool check(const struct sched_call *c, struct folding *f)
     struct others o = {.f = f};
     bool good = take_reduction(f) && take_epilogue(f);
     if (good)
-        ir_each_stmt(&f->pass->kernel->body, see_other, &o);
+        ir_foreach_stmt(s, &f->pass->kernel->body)
+            see_other(&o, s);
     if (o.writes)
         f->fault = "something else computes elements, too";
     f->keeps = good && (o.found || f->from->role != ROLE_alloc ||

@@ -84,31 +84,24 @@ static struct ir_expr *length(const struct partition *part, int64_t from,
     return reaches(part, from) ? n : ir_binary(a, OP_max, n, ir_int(a, 0));
 }
 
-// Look for a stage of that name: the context of see_stage.
-struct taken {
-    const char *name;
-    bool found;
-};
-
-// Note a stage of that name.
-static void see_stage(struct ir_stmt *s, void *context)
+// Return whether a stage of the kernel has that name.
+static bool is_taken(const struct ir_kernel *kernel, const char *name)
 {
-    struct taken *t = context;
-    t->found |= s->kind == STMT_stage && strcmp(s->u.stage.name, t->name) == 0;
+    ir_foreach_stmt(s, &kernel->body)
+        if (s->kind == STMT_stage && strcmp(s->u.stage.name, name) == 0)
+            return true;
+    return false;
 }
 
 // Return `name` with a number before its first dot that no stage has yet.
 static const char *new_name(struct pass *p, const char *name)
 {
     int base = (int)strcspn(name, ".");
-    struct taken t = {name, true};
-    for (int k = 1; t.found; k++) {
-        t.name =
+    const char *free = name;
+    for (int k = 1; k == 1 || is_taken(p->kernel, free); k++)
+        free =
             arena_printf(p->scratch, "%.*s_%d%s", base, name, k, name + base);
-        t.found = false;
-        ir_each_stmt(&p->kernel->body, see_stage, &t);
-    }
-    return str_name(p->names, t.name);
+    return str_name(p->names, free);
 }
 
 // Put the init of a stage into its body, where the reduction is at 0.
@@ -128,9 +121,8 @@ static void init_in_body(struct arena *a, struct ir_stage *stage)
 }
 
 // Rename the stages of a later part, and take away the inits that have run.
-static void see_copied(struct ir_stmt *s, void *context)
+static void see_copied(const struct partition *part, struct ir_stmt *s)
 {
-    const struct partition *part = context;
     if (s->kind != STMT_stage)
         return;
     s->u.stage.name = new_name(part->pass, s->u.stage.name);
@@ -181,7 +173,8 @@ bool sched_loop_partition(struct sched_call *c)
     struct ir_block body = part.loop->u.loop.body;
     for (size_t k = 1; k < c->args.n; k++) {
         struct ir_block copy = ir_copy_block(p->arena, &body, NULL, NULL);
-        ir_each_stmt(&copy, see_copied, &part);
+        ir_foreach_stmt(s, &copy)
+            see_copied(&part, s);
         ir_insert(p->arena, around, at + k, make_part(c, &part, k, copy));
     }
     around->at[at] = make_part(c, &part, 0, body);

@@ -52,12 +52,13 @@ static int64_t multiple(const struct sched_call *c, int iter)
     return c->args.at[iter + 1].number;
 }
 
-// Refuse a read on which a condition decides: the copy has none.
-static void see_sometimes(struct ir_expr *x, void *context)
+// Return whether an expression loads something.
+static bool loads(const struct ir_expr *root)
 {
-    struct padding *d = context;
-    if (x->op == OP_load)
-        d->fault = "a condition decides on what it reads";
+    ir_foreach_expr(x, root)
+        if (x->op == OP_load)
+            return true;
+    return false;
 }
 
 // Return why an operation may have no value on elements that pad, or NULL.
@@ -78,14 +79,14 @@ static const char *partial_fault(const struct ir_expr *x)
 }
 
 // Note what is read, and check its indices.
-static void see_load(struct ir_expr *x, void *context)
+static void see_load(struct padding *d, struct ir_expr *x)
 {
-    struct padding *d = context;
     const char *partial = partial_fault(x);
     if (partial)
         d->fault = partial;
     for (uint32_t i = 1; i < x->n && (ir_op_info(x->op)->flags & OP_LAZY); i++)
-        ir_each_expr(x->args[i], see_sometimes, d);
+        if (loads(x->args[i]))
+            d->fault = "a condition decides on what it reads";
     if (x->op != OP_load)
         return;
     if (x->u.buffer == d->store->u.store.buffer) {
@@ -152,7 +153,7 @@ static bool is_unscheduled(struct padding *d)
         return false;
     for (size_t i = 0; i < n; i++) {
         const struct ir_for *f = &loops[i]->u.loop;
-        if (f->axis != AXIS_serial || f->attrs.n || f->body.n != 1)
+        if (f->axis != AXIS_serial || ir_loop_is_marked(f) || f->body.n != 1)
             return false;
     }
     return true;
@@ -181,12 +182,6 @@ static bool has_own_element(const struct padding *d)
            ir_stage_owns(stage, n, d->store->u.store.index);
 }
 
-// Set *(bool *)context at a load.
-static void see_any_load(struct ir_expr *x, void *context)
-{
-    *(bool *)context |= x->op == OP_load;
-}
-
 // Check the form of the stage.
 static bool check_shape(struct padding *d)
 {
@@ -204,12 +199,11 @@ static bool check_shape(struct padding *d)
     if (!is_unscheduled(d))
         return false;
     d->fault = NULL;
-    struct ir_block body = stage->body;
-    ir_each_expr_in(&body, see_load, d);
-    bool loads = false;
-    ir_each_expr_in(&stage->init, see_any_load, &loads);
-    if (!d->fault && loads)
-        d->fault = "its init reads";
+    ir_foreach_expr_in(x, &stage->body)
+        see_load(d, x);
+    ir_foreach_expr_in(x, &stage->init)
+        if (x->op == OP_load && !d->fault)
+            d->fault = "its init reads";
     return !d->fault;
 }
 

@@ -19,6 +19,7 @@
 
 #include "passes/schedule/prim.h"
 
+#include "ir/marks.h"
 #include "passes/analysis/tiles.h"
 
 #include <string.h>
@@ -30,7 +31,7 @@ static const char *check_nest(const struct tiles *t)
 {
     if (t->fault)
         return t->fault;
-    return tiles_mark(t, "persistent") || tiles_mark(t, "persistent_sms")
+    return tiles_mark(t, MARK_persistent) || tiles_mark(t, MARK_persistent_sms)
                ? "it is persistent already"
                : NULL;
 }
@@ -60,9 +61,7 @@ bool sched_persistent(struct sched_call *c)
     }
     if (!check_number(c))
         return false;
-    const char *name = c->args.n > 2 ? "persistent_sms" : "persistent";
-    struct ir_attr mark = {str_name(p->names, name), c->args.at[1].number,
-                           NULL};
-    vec_push(p->arena, &t.loops.at[0]->u.loop.attrs, mark);
+    enum ir_mark mark = c->args.n > 2 ? MARK_persistent_sms : MARK_persistent;
+    ir_attr_set(p->arena, t.loops.at[0], mark, c->args.at[1].number);
     return true;
 }

@@ -3,11 +3,11 @@
 //
 //   for i in 0..m @block.x @persistent(132) {              pingpong(i, 2)
 //     for w in 0..1 @warpgroup {
-//       for k in 0..n @pipeline(4) @producer(40) @consumer(232) { ... }   =>
+//       for k in 0..n @ring(slots 4, fill 40, use 232) { ... }            =>
 //       store
 //     }
 //   }
-//   for i in 0..m @block.x @persistent(132) @pingpong(2) { ... }
+//   ... for k in 0..n @ring(slots 4, fill 40, use 232, order 2) { ... }
 //
 // Lowering starts as many consumer warpgroups as asked for, beside the
 // producer. With n of them, each computes every n-th tile of the block: while
@@ -21,20 +21,14 @@
 //     warps and lanes, TMA loads nothing else, and what it writes in
 //     shared memory is for itself                                      E0775
 //  2. two to seven warpgroups                                          E0776
-//  3. together they have the registers that the roles ask for          E0788
+//  3. together they have the registers that are asked for              E0788
 
 #include "passes/schedule/prim.h"
 
+#include "ir/marks.h"
 #include "passes/analysis/pingpong.h"
 #include "passes/analysis/role_registers.h"
 #include "passes/analysis/tiles.h"
-
-// Set *(struct ir_stmt **)context to a loop that is specialized.
-static void see_role(struct ir_stmt *s, void *context)
-{
-    if (ir_loop_mark(s, "producer"))
-        *(struct ir_stmt **)context = s;
-}
 
 // Find the loop that is specialized in the tiles of a nest.  Returns why
 // ping-pong order is impossible, or NULL.
@@ -44,14 +38,16 @@ static const char *find_ring(struct sched_call *c, const struct tiles *t,
     struct ir_stmt *last = t->loops.n ? t->loops.at[t->loops.n - 1] : NULL;
     struct ir_stmt *group = last ? tiles_roles(&last->u.loop.body) : NULL;
     bool is_persistent =
-        tiles_mark(t, "persistent") || tiles_mark(t, "persistent_sms");
+        tiles_mark(t, MARK_persistent) || tiles_mark(t, MARK_persistent_sms);
     if (t->fault)
         return t->fault;
-    if (tiles_mark(t, "pingpong"))
-        return "they are already";
     if (!is_persistent || !group)
         return PINGPONG_NO_ROLES;
-    ir_each_stmt(&group->u.loop.body, see_role, ring);
+    ir_foreach_stmt(s, &group->u.loop.body)
+        if (ir_ring_specialized(s))
+            *ring = s;
+    if ((*ring)->u.loop.ring->order)
+        return "they are already";
     return pingpong_fault(c->pass->scratch, c->pass->kernel, group, NULL,
                           *ring);
 }
@@ -60,8 +56,9 @@ static const char *find_ring(struct sched_call *c, const struct tiles *t,
 static bool check_registers(struct sched_call *c, const struct ir_stmt *ring,
                             int64_t n)
 {
-    struct role_registers r = {ir_loop_mark_value(ring, "producer"),
-                               ir_loop_mark_value(ring, "consumer"), n};
+    struct ir_ring *of = ring->u.loop.ring;
+    struct role_registers r = {ir_ring_role(of, RING_fill)->registers,
+                               ir_ring_role(of, RING_use)->registers, n};
     return role_registers_fit(c->pass->kernel, &r) ||
            role_registers_refuse(c->pass->diags, c->span, c->pass->kernel, &r);
 }
@@ -84,7 +81,6 @@ bool sched_pingpong(struct sched_call *c)
     }
     if (!check_registers(c, ring, n))
         return false;
-    struct ir_attr mark = {str_name(p->names, "pingpong"), n, NULL};
-    vec_push(p->arena, &t.loops.at[0]->u.loop.attrs, mark);
+    ring->u.loop.ring->order = n;
     return true;
 }

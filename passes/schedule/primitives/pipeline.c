@@ -2,7 +2,7 @@
 // iterations ahead of its use.
 //
 //   for k in 0..n { S[i] = A[k, i]; C = C + f(S) }   =>   pipeline(k, 3)
-//   for k in 0..n @pipeline(3) { S[i] = A[k, i]; C = C + f(S) }
+//   for k in 0..n @ring(slots 3) { S[i] = A[k, i]; C = C + f(S) }
 //
 // Lowering makes a ring of each array that a copy in the body fills: as many
 // slots as asked for, of which one is used while copies into the others are in
@@ -19,6 +19,7 @@
 
 #include "passes/schedule/prim.h"
 
+#include "ir/marks.h"
 #include "passes/analysis/ring.h"
 
 bool sched_pipeline(struct sched_call *c)
@@ -29,7 +30,8 @@ bool sched_pipeline(struct sched_call *c)
     if (!sched_check_serial(c, loop) || !sched_check_plain(c, loop) ||
         !sched_check_from_zero(c, loop))
         return false;
-    if (slots < RING_SLOTS_LEAST || slots > RING_SLOTS_MOST) {
+    struct ir_ring *made = ir_ring_new(p->arena, slots);
+    if (ir_ring_fault(p->scratch, made, LEVEL_stages)) {
         diag_error(p->diags, c->args.at[1].span, D_pipeline_slots,
                    (long long)slots);
         return false;
@@ -41,7 +43,6 @@ bool sched_pipeline(struct sched_call *c)
                    ring.fault);
         return sched_blame(c, both, ring.at == loop ? 1 : 2, "looked at");
     }
-    struct ir_attr attr = {str_name(p->names, "pipeline"), slots, NULL};
-    vec_push(p->arena, &loop->u.loop.attrs, attr);
+    loop->u.loop.ring = made;
     return true;
 }

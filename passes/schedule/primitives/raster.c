@@ -20,6 +20,7 @@
 
 #include "passes/schedule/prim.h"
 
+#include "ir/marks.h"
 #include "passes/analysis/tiles.h"
 
 // Check the nest.
@@ -31,7 +32,7 @@ static const char *check_nest(const struct tiles *t, struct ir_stmt *row,
     if (t->loops.n < 2 || t->loops.at[t->loops.n - 2] != row ||
         t->loops.at[t->loops.n - 1] != column)
         return "these are not the last two loops over blocks";
-    return tiles_mark(t, "order") ? "they have an order already" : NULL;
+    return tiles_mark(t, MARK_order) ? "they have an order already" : NULL;
 }
 
 // Find the order; reports E0766 and E0767.
@@ -67,10 +68,8 @@ bool sched_raster(struct sched_call *c)
     }
     if (!find_order(c, group))
         return false;
-    struct ir_attr order = {str_name(p->names, "order"), 0, c->args.at[2].key};
-    struct ir_attr rows = {str_name(p->names, "group"), group, NULL};
-    vec_push(p->arena, &row->u.loop.attrs, order);
+    ir_attr_set_word(p->arena, row, MARK_order, c->args.at[2].key);
     if (group)
-        vec_push(p->arena, &row->u.loop.attrs, rows);
+        ir_attr_set(p->arena, row, MARK_group, group);
     return true;
 }

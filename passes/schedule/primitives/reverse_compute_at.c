@@ -56,9 +56,8 @@ struct reads {
 };
 
 // Look at a read.
-static void see_read(struct ir_expr *x, void *context)
+static void see_read(struct reads *r, struct ir_expr *x)
 {
-    struct reads *r = context;
     if (x->op != OP_load || x->u.buffer != r->array)
         return;
     for (uint32_t i = 0; i < x->n; i++) {
@@ -91,7 +90,8 @@ static bool add_array(const struct sched_call *c, struct move *m,
     struct reads r = {&m->stage->u.stage, b, m->index, true};
     if (m->arrays.n && m->arrays.at[0]->rank != b->rank)
         return true;
-    ir_each_expr_in(&m->stage->u.stage.body, see_read, &r);
+    ir_foreach_expr_in(x, &m->stage->u.stage.body)
+        see_read(&r, x);
     if (!r.is_plain && m->arrays.n)
         return true;
     vec_push(c->pass->scratch, &m->arrays, b);

@@ -84,9 +84,8 @@ static bool find_producer(const struct sched_call *c, struct inlining *in)
 }
 
 // Look at a read of an array.
-static void see_read(struct ir_expr *x, void *context)
+static void see_read(struct inlining *in, struct ir_expr *x)
 {
-    struct inlining *in = context;
     const struct ir_stage *stage = &in->consumer->u.stage;
     if (x->op != OP_load || !sched_has_buffer(&in->in.arrays, x->u.buffer))
         return;
@@ -101,20 +100,13 @@ static void see_read(struct ir_expr *x, void *context)
 
 // Look at a read in the producer: of an element that it has stored, or of
 // other arrays.
-static void see_own(struct ir_expr *x, void *context)
+static void see_own(struct inlining *in, const struct ir_expr *x)
 {
-    struct inlining *in = context;
     if (x->op != OP_load || !sched_has_buffer(&in->in.arrays, x->u.buffer))
         return;
     in->is_plain &= map_has(&in->values, x->u.buffer);
     for (uint32_t i = 0; i < x->n && in->is_plain; i++)
         in->is_plain &= ir_expr_equal(x->args[i], in->in.index[i]);
-}
-
-// Look at the expression at a place of the producer.
-static void see_place(struct ir_expr **place, void *context)
-{
-    ir_each_expr(*place, see_own, context);
 }
 
 // Check that the producer stores to each array once, with nothing but lets
@@ -125,7 +117,8 @@ static bool check_producer(const struct sched_call *c, struct inlining *in)
     in->is_plain = true;
     for (size_t i = 0; i < body->n; i++) {
         struct ir_stmt *s = body->at[i];
-        ir_stmt_exprs(s, see_place, in);
+        ir_foreach_expr_of(x, s)
+            see_own(in, x);
         in->is_plain &= s->kind == STMT_let || s->kind == STMT_store;
         if (s->kind != STMT_store)
             continue;
@@ -143,7 +136,8 @@ static bool match(const struct sched_call *c, struct inlining *in)
     if (ir_stage_reduces(to))
         return refuse(c, in, "has a reduction");
     in->is_plain = true;
-    ir_each_expr_in(&in->consumer->u.stage.body, see_read, in);
+    ir_foreach_expr_in(e, &in->consumer->u.stage.body)
+        see_read(in, e);
     if (!in->is_plain || in->array->rank != to->iters.n)
         return refuse(c, in, "reads not just one element, its own");
     for (uint32_t i = 0; i < in->array->rank; i++) {

@@ -43,7 +43,7 @@ struct rolling {
     const char *fault;
 };
 
-// Return the region of the array that one iteration of a loop touches.
+// Return the region of the array that one iteration of a loop accesses.
 static struct box box_of(const struct rolling *r, enum region_access access)
 {
     struct box_query q = {.pass = r->pass,
@@ -375,9 +375,8 @@ static struct ir_expr *roll_load(struct arena *a, struct ir_expr *x,
 }
 
 // Let a store go around the circle, and declare the array anew.
-static void roll_stmt(struct ir_stmt *s, void *context)
+static void roll_stmt(const struct rolling *r, struct ir_stmt *s)
 {
-    const struct rolling *r = context;
     if (s->kind == STMT_alloc && s->u.buffer == r->array)
         s->u.buffer = r->made;
     if (s->kind != STMT_store || s->u.store.buffer != r->array)
@@ -401,7 +400,8 @@ bool sched_rolling_buffer(struct sched_call *c)
         r.made->shape[i] =
             i == r.axis ? ir_int(a, r.window) : r.array->shape[i];
     ir_rewrite_in(a, &c->pass->kernel->body, roll_load, &r);
-    ir_each_stmt(&c->pass->kernel->body, roll_stmt, &r);
+    ir_foreach_stmt(s, &c->pass->kernel->body)
+        roll_stmt(&r, s);
     struct ir_expr *first =
         ir_binary(a, OP_eq, ir_read(a, r.loop->u.loop.var), ir_int(a, 0));
     struct ir_expr *new =

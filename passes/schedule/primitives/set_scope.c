@@ -13,21 +13,8 @@
 
 #include "passes/schedule/prim.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
-
-// Look for atomics on an array: the context of see_atomic.
-struct atomics {
-    const struct ir_buffer *array;
-    bool found;
-};
-
-// Note an atomic on the array.
-static void see_atomic(struct ir_expr *x, void *context)
-{
-    struct atomics *a = context;
-    if (ir_op_info(x->op)->flags & OP_WRITES)
-        a->found |= x->u.buffer == a->array;
-}
 
 // Return whether an array is declared below a loop over threads.
 static bool is_of_thread(const struct sched_call *c,
@@ -46,7 +33,6 @@ static bool is_of_thread(const struct sched_call *c,
 static const char *fault_of(const struct sched_call *c,
                             const struct ir_buffer *array, enum space space)
 {
-    struct atomics a = {array, false};
     if (space == SPACE_constant)
         return "the kernel writes it";
     if (space == SPACE_global &&
@@ -56,8 +42,10 @@ static const char *fault_of(const struct sched_call *c,
         return "each thread has one for itself";
     if (space != SPACE_shared && array->is_double)
         return "it is filled for the next iteration by the threads of a block";
-    ir_each_expr_in(&c->pass->kernel->body, see_atomic, &a);
-    return a.found && space_is_own(space) ? "there are atomics on it" : NULL;
+    return space_is_own(space) &&
+                   ir_block_atomics(&c->pass->kernel->body, array)
+               ? "there are atomics on it"
+               : NULL;
 }
 
 bool sched_set_scope(struct sched_call *c)

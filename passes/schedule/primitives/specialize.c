@@ -1,9 +1,9 @@
 // specialize -- give the copies of a pipelined loop to a warpgroup of their own.
 //
 //   for w in 0..2 @warpgroup {                 specialize(k, 40, 232, 1)
-//     for k in 0..n @pipeline(4) { ... } }   =>
+//     for k in 0..n @ring(slots 4) { ... } }   =>
 //   for w in 0..2 @warpgroup {
-//     for k in 0..n @pipeline(4) @producer(40) @consumer(232) @in_flight(1) { ... } }
+//     for k in 0..n @ring(slots 4, fill 40, use 232, lag 1) { ... } }
 //
 // Lowering starts one warpgroup more, the producer. One of its threads issues
 // TMA loads, or all its threads issue cp.async, as soon as a slot of the ring
@@ -14,7 +14,7 @@
 // late, and the waits of the loop leave them alone.
 //
 // Requires:
-//  1. the loop is marked by pipeline, and stands in one that is bound to
+//  1. the loop has a ring, and stands in one that is bound to
 //     warpgroups of a known number; its copies are by TMA,
 //     or by cp_async where no instruction of a warpgroup uses them  E0787
 //  2. registers that can be given: multiples of 8 from 24 to 240,
@@ -24,6 +24,7 @@
 #include "passes/schedule/prim.h"
 
 #include "ir/build.h"
+#include "ir/marks.h"
 #include "ir/walk.h"
 #include "passes/analysis/copies.h"
 #include "passes/analysis/ring.h"
@@ -31,40 +32,39 @@
 #include "passes/analysis/tensor.h"
 #include "passes/analysis/tma_copy.h"
 
-enum { LEAST = 24, MOST = 240, UNIT = 8 };
-
-// Set *(bool *)context to false at a stage that is no TMA tile copy.
-static void see_fill(struct ir_stmt *s, void *context)
+// Return whether all stages of a nest are copies by TMA.
+static bool is_by_tma(const struct ir_stmt *nest)
 {
-    if (s->kind == STMT_stage)
-        *(bool *)context &= tma_copy_marked(&s->u.stage);
+    ir_foreach_stmt_from(s, nest)
+        if (s->kind == STMT_stage && !tma_copy_marked(&s->u.stage))
+            return false;
+    return true;
 }
 
-// Set *(bool *)context at a WGMMA.
-static void see_product(struct ir_stmt *s, void *context)
+// Return whether there is a WGMMA in a block.
+static bool has_wgmma(const struct ir_block *block)
 {
     struct ir_matrix op;
-    *(bool *)context |=
-        tensor_marked(s, &op) && matrix_info(op).kind == MATRIX_WGMMA;
+    ir_foreach_stmt(s, block)
+        if (tensor_marked(s, &op) && matrix_info(op).kind == MATRIX_WGMMA)
+            return true;
+    return false;
 }
 
 // Check the copies: by TMA, or by threads, whose stores WGMMA cannot see.
 // Returns what is wrong, or NULL.
 static const char *check_fills(const struct ring *ring, struct ir_stmt *loop)
 {
-    bool by_threads = false, has_product = false;
+    bool by_threads = false;
     for (size_t i = 0; i < ring->fills.n; i++) {
-        struct ir_block one = {.at = &ring->fills.at[i], .n = 1};
-        bool boxes = true;
-        ir_each_stmt(&one, see_fill, &boxes);
-        if (!boxes && !copies_only(one.at[0]))
+        bool by_tma = is_by_tma(ring->fills.at[i]);
+        if (!by_tma && !copies_only(ring->fills.at[i]))
             return "its copies are not all `copy_via(stage, tma)`, "
                    "`copy_via(stage, bulk)`, or `copy_via(stage, cp_async)` of "
                    "elements of 4 bytes";
-        by_threads |= !boxes;
+        by_threads |= !by_tma;
     }
-    ir_each_stmt(&loop->u.loop.body, see_product, &has_product);
-    return by_threads && has_product
+    return by_threads && has_wgmma(&loop->u.loop.body)
                ? "instructions of warpgroups use what threads copy"
                : NULL;
 }
@@ -89,7 +89,7 @@ static const char *check_shape(struct sched_call *c, struct ir_stmt *loop,
                                int64_t *groups)
 {
     struct pass *p = c->pass;
-    if (!ring_slots(loop))
+    if (!ir_ring_of(loop))
         return "it is not pipelined";
     if (!group_around(p, loop, groups))
         return "it does not stand in a loop bound to warpgroups, of which "
@@ -103,7 +103,8 @@ static const char *check_shape(struct sched_call *c, struct ir_stmt *loop,
 // Return whether a number of registers is one that threads can be given.
 static bool is_number(int64_t n)
 {
-    return n >= LEAST && n <= MOST && n % UNIT == 0;
+    return n >= RING_REGISTERS_LEAST && n <= RING_REGISTERS_MOST &&
+           n % RING_REGISTERS_UNIT == 0;
 }
 
 // Check the registers of one warpgroup that copies and of `groups` others.
@@ -122,10 +123,10 @@ static bool check_registers(struct sched_call *c, int64_t groups)
 static bool check_in_flight(struct sched_call *c, const struct ir_stmt *loop)
 {
     int64_t n = c->args.n > 3 ? c->args.at[3].number : 0;
-    if (n >= 0 && n < ring_slots(loop))
+    if (n >= 0 && n < loop->u.loop.ring->slots)
         return true;
     diag_error(c->pass->diags, c->span, D_in_flight, (long long)n,
-               sched_name_of(loop), (long long)ring_slots(loop));
+               sched_name_of(loop), (long long)loop->u.loop.ring->slots);
     return false;
 }
 
@@ -141,12 +142,12 @@ bool sched_specialize(struct sched_call *c)
     }
     if (!check_registers(c, groups) || !check_in_flight(c, loop))
         return false;
-    static const char *const marks[] = {"producer", "consumer", "in_flight"};
-    for (size_t i = 0; i + 1 < c->args.n; i++) {
-        struct ir_attr mark = {str_name(p->names, marks[i]),
-                               c->args.at[i + 1].number, NULL};
-        if (i < 2 || mark.value)
-            vec_push(p->arena, &loop->u.loop.attrs, mark);
+    struct ir_ring *ring = loop->u.loop.ring;
+    ring->roles.n = 0;
+    for (int i = 0; i < RING_PARTS; i++) {
+        struct ir_role role = {(enum ir_ring_part)i, c->args.at[i + 1].number};
+        vec_push(p->arena, &ring->roles, role);
     }
+    ring->lag = c->args.n > 3 ? c->args.at[3].number : 0;
     return true;
 }

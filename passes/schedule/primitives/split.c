@@ -109,7 +109,7 @@ static bool divides(struct pass *p, const struct plan *plan)
 static bool check_barrier(const struct sched_call *c, const struct plan *plan)
 {
     struct ir_block *body = &plan->loop->u.loop.body;
-    if (plan->divides || !sched_has(body, STMT_barrier))
+    if (plan->divides || !ir_has(body, STMT_barrier))
         return true;
     diag_error(c->pass->diags, c->span, D_split_barrier,
                plan->loop->u.loop.var->name);

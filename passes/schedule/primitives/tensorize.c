@@ -13,6 +13,7 @@
 //  2. the nest multiplies matrices of the instruction's size, types
 //     and memory                                                      E0780
 
+#include "ir/marks.h"
 #include "passes/analysis/tensor.h"
 #include "passes/schedule/prim.h"
 
@@ -33,7 +34,6 @@ bool sched_tensorize(struct sched_call *c)
         diag_error(c->pass->diags, c->span, D_not_a_product, name, wrong);
         return sched_blame_one(c, loop, "not the instruction's nest");
     }
-    struct ir_attr mark = {str_name(c->pass->names, "tensorize"), 0, name};
-    vec_push(c->pass->arena, &loop->u.loop.attrs, mark);
+    ir_attr_set_word(c->pass->arena, loop, MARK_tensorize, name);
     return true;
 }

@@ -122,7 +122,7 @@ static bool check_order(const struct sched_call *c, const struct remapping *r)
             continue;
         return refuse(c, r,
                       arena_printf(p->scratch,
-                                   "iterations of `%s` may meet in `%s`",
+                                   "iterations of `%s` may conflict in `%s`",
                                    r->loops[i]->u.loop.var->name, m.name));
     }
     if (keeps_order(r) || (reducer_find(p, &r->stage->u.stage, &reducer) &&

@@ -44,9 +44,8 @@ static struct ir_expr *map_access(struct arena *a, struct ir_expr *x,
 }
 
 // Give a store its new indices.
-static void map_store(struct ir_stmt *s, void *context)
+static void map_store(const struct rewriting *r, struct ir_stmt *s)
 {
-    const struct rewriting *r = context;
     if (s->kind != STMT_store || s->u.store.buffer != r->array)
         return;
     s->u.store.index = index_map_apply(r->pass, r->map, s->u.store.index);
@@ -122,7 +121,8 @@ bool sched_transform_layout(struct sched_call *c)
         return false;
     struct rewriting r = {p, m.map, array};
     ir_rewrite_in(p->arena, &p->kernel->body, map_access, &r);
-    ir_each_stmt(&p->kernel->body, map_store, &r);
+    ir_foreach_stmt(s, &p->kernel->body)
+        map_store(&r, s);
     array->rank = m.map->m;
     array->shape = m.extents;
     if (!m.pads || c->args.n < 3)

@@ -1,42 +1,54 @@
-// unannotate -- remove a hint from a loop or a stage.
+// unannotate -- remove a hint, a note or another mark from a loop or a stage.
 //
 //   for i in 0..n @hint(4) { ... }   =>   unannotate(i, hint)
 //   for i in 0..n { ... }
+//
+// `unannotate(k, ring)` takes the ring of a loop: it is no longer pipelined.
 //
 // Requires:
 //  1. it has a hint of that name                           E0684
 //  2. it is a loop or a stage, not the store of an array   E0640
 
+#include "ir/marks.h"
 #include "passes/schedule/prim.h"
+
+#include "ir/ring.h"
 
 #include <string.h>
 
-// Remove a hint of that name from a list; false if there is none.
-static bool remove_hint(struct ir_attr *at, size_t *n, const char *name)
+// Remove a mark of that name from a list; false if there is none.
+static bool remove_mark(struct ir_attrs *attrs, const char *name)
 {
-    for (size_t i = 0; i < *n; i++) {
-        if (at[i].name != name)
+    for (size_t i = 0; i < attrs->n; i++) {
+        if (strcmp(attrs->at[i].name, name) != 0)
             continue;
-        memmove(at + i, at + i + 1, (*n - i - 1) * sizeof *at);
-        --*n;
+        memmove(attrs->at + i, attrs->at + i + 1,
+                (attrs->n - i - 1) * sizeof *attrs->at);
+        attrs->n--;
         return true;
     }
     return false;
+}
+
+// Remove the ring of a loop, if that is what the name means and it has one.
+static bool remove_ring(struct ir_stmt *s, const char *name)
+{
+    bool found = strcmp(name, "ring") == 0 && ir_ring_of(s);
+    if (found)
+        s->u.loop.ring = NULL;
+    return found;
 }
 
 bool sched_unannotate(struct sched_call *c)
 {
     struct ir_stmt *s = sched_arg(c, 0);
     const char *key = c->args.at[1].key;
-    if (s->kind != STMT_for && s->kind != STMT_stage) {
+    struct ir_attrs *attrs = ir_attrs_of(s);
+    if (!attrs) {
         diag_error(c->pass->diags, c->span, D_annotate_store, sched_name_of(s));
         return sched_blame_one(c, s, "not a stage");
     }
-    bool found =
-        s->kind == STMT_for
-            ? remove_hint(s->u.loop.attrs.at, &s->u.loop.attrs.n, key)
-            : remove_hint(s->u.stage.attrs.at, &s->u.stage.attrs.n, key);
-    if (found)
+    if (remove_ring(s, key) || remove_mark(attrs, key))
         return true;
     diag_error(c->pass->diags, c->span, D_unannotate_missing, sched_name_of(s),
                key);

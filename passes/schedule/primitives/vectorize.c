@@ -35,7 +35,7 @@ static bool check_lanes(const struct sched_call *c, struct ir_stmt *loop)
 static bool check_innermost(const struct sched_call *c, struct ir_stmt *loop)
 {
     struct ir_block *body = &loop->u.loop.body;
-    if (!sched_has(body, STMT_for) && !sched_has(body, STMT_barrier))
+    if (!ir_has(body, STMT_for) && !ir_has(body, STMT_barrier))
         return true;
     diag_error(c->pass->diags, c->span, D_vector_not_innermost,
                loop->u.loop.var->name);

@@ -1,5 +1,5 @@
-"""Computes what a kernel of definitions means, by ir/README.md and
-frontend/README.md: expressions become Python, loops run one after another."""
+"""Computes what a kernel of definitions means, by ir/MEANING.md and
+frontend/LANGUAGE.md: expressions become Python, loops run one after another."""
 
 import itertools
 from collections import namedtuple

@@ -1,4 +1,4 @@
-"""Reads kernels that are definitions, by the grammar of frontend/README.md.
+"""Reads kernels that are definitions, by the grammar of frontend/LANGUAGE.md.
 
 Nodes are tuples, their kind first:
 

@@ -13,12 +13,6 @@ struct subject {
     bool is_counted; // only how many steps it takes: what waits is left out
 };
 
-// Note an array of mbarriers at which roles wait for each other.
-static void see_roles(struct ir_stmt *s, void *context)
-{
-    *(bool *)context |= s->kind == STMT_alloc && s->u.buffer->is_ordered;
-}
-
 // Take what waits and what is waited for from a block and below: operations on
 // mbarriers, barriers and copies.
 static void leave_steps(struct ir_block *block)
@@ -46,7 +40,7 @@ void *fuzz_evaluator_start(const struct fuzz_subject *s, struct buf *out)
     struct ir_kernel *kernel = ir_copy_kernel(s->arena, s->kernel);
     (void)out;
     *r = (struct subject){.kernel = kernel};
-    ir_each_stmt(&kernel->body, see_roles, &r->is_counted);
+    r->is_counted = ir_has_roles(&kernel->body);
     if (r->is_counted)
         leave_steps(&kernel->body);
     return r;

@@ -55,21 +55,14 @@ struct subject {
     bool may_hang; // threads wait for each other by more than barriers
 };
 
-// Note an array of mbarriers, at which threads wait.
-static void see_wait(struct ir_stmt *s, void *context)
-{
-    *(bool *)context |= s->kind == STMT_alloc && s->u.buffer->is_ordered;
-}
-
 void *fuzz_simt_start(const struct fuzz_subject *s, struct buf *out)
 {
     struct subject *r = arena_new(s->arena, struct subject);
-    struct ir_block body = s->kernel->body;
     struct simt_options options = {
         .target = s->target, .opt_level = 2, .is_brief = true};
     *r = (struct subject){
         .code = simt_compile(s->arena, s->kernel, &options, s->diags)};
-    ir_each_stmt(&body, see_wait, &r->may_hang);
+    r->may_hang = ir_has_roles(&s->kernel->body);
     if (!r->code)
         print_error(s->diags, out);
     return r;

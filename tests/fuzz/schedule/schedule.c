@@ -53,21 +53,13 @@ static void end(struct drawing *d)
     arena_reset(&d->work);
 }
 
-// Note that an expression is about more than parameters.
-static void see_other(struct ir_expr *x, void *context)
-{
-    bool *only_parameters = context;
-    if (x->op == OP_load || (x->op == OP_var && x->u.var->kind != VAR_param))
-        *only_parameters = false;
-}
-
 // Return whether a loop's iterations, where they are known, are no multiple of
 // `factor`.
 static bool leaves_tail(struct drawing *d, struct ir_stmt *loop, int64_t factor)
 {
-    bool known = true, any = false;
+    bool any = false;
     struct ir_expr *x = ir_for_extent(&d->scratch, &loop->u.loop);
-    ir_each_expr(x, see_other, &known);
+    bool known = ir_is_of_params(x);
     for (size_t i = 0; known && factor > 1 && i < d->to->n_inputs; i++) {
         int64_t extent;
         any |= ir_eval_int(d->to->kernel, d->to->inputs[i].args, x, &extent) &&

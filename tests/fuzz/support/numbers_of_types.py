@@ -1,4 +1,4 @@
-"""What numbers of each type are, as ir/README.md says.
+"""What numbers of each type are, as ir/MEANING.md says.
 
 A value is a Python int, bool or float; floats are exact members of their type.
 """

@@ -1,4 +1,4 @@
-; Nobody waits for the box.
+; Nobody waits for the tile.
 ;> kernel f(A: f16[16, 80]) -> C: f16[512]
 ;>     map m of A box[8, 64] swizzle(128)
 ;>     level flat

@@ -1,4 +1,4 @@
-; The target of a box is at a multiple of 64 bytes.
+; The target of a tile is at a multiple of 64 bytes.
 ;> kernel f(A: f16[16, 80]) -> C: f16[512]
 ;>     map m of A box[8, 64] swizzle(128)
 ;>     level flat

@@ -1,4 +1,4 @@
-; A box that reaches over two edges of a tensor; more bytes expected than come.
+; A tile that reaches over two edges of a tensor; more bytes expected than come.
 ;> kernel f(A: f16[16, 80]) -> C: f16[512]
 ;>     map m of A box[8, 64] swizzle(128)
 ;>     level flat

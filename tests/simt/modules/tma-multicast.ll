@@ -1,4 +1,4 @@
-; One block loads a box for both of its cluster; the other one expects too little.
+; One block loads a tile for both of its cluster; the other one expects too little.
 ;> kernel f(A: f16[8, 64]) -> C: f16[1024]
 ;>     map m of A box[8, 64]
 ;>     level flat

@@ -1,4 +1,4 @@
-; A box that is clipped at two edges; written by threads, without a fence.
+; A tile that is clipped at two edges; written by threads, without a fence.
 ;> kernel f(A: f16[512]) -> C: f16[12, 80]
 ;>     map m of C box[8, 64] swizzle(128)
 ;>     level flat

@@ -50,26 +50,13 @@ const char *kernel_printed(struct arena *a, const struct ir_kernel *k)
     return text;
 }
 
-// A search for a statement.
-struct stmt_search {
-    enum ir_stmt_kind kind;
-    struct ir_stmt *found; // or NULL
-};
-
-// Keep the first statement of the kind.
-static void look_at(struct ir_stmt *s, void *context)
-{
-    struct stmt_search *search = context;
-    if (s->kind == search->kind && !search->found)
-        search->found = s;
-}
-
 struct ir_stmt *kernel_stmt(struct ir_kernel *k, enum ir_stmt_kind kind)
 {
-    struct stmt_search search = {kind, NULL};
-    ir_each_stmt(&k->body, look_at, &search);
-    assert_non_null(search.found);
-    return search.found;
+    ir_foreach_stmt(s, &k->body)
+        if (s->kind == kind)
+            return s;
+    fail();
+    return NULL;
 }
 
 void kernel_run(const struct ir_kernel *k, const struct eval_argument *args)

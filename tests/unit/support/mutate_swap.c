@@ -6,7 +6,7 @@
 #include "ir/build.h"
 #include "ir/walk.h"
 
-// Two statements, and whether the first changes what the second touches.
+// Two statements, and whether the first changes what the second accesses.
 struct pair {
     struct ir_block second;
     bool meets;
@@ -98,7 +98,7 @@ static void see_store(struct ir_stmt *s, void *context)
     *found |= s->kind == STMT_store && s->u.store.buffer->space != SPACE_local;
 }
 
-// Return whether a block touches memory that threads share.
+// Return whether a block accesses memory that threads share.
 static bool accesses_memory(struct ir_block *b)
 {
     bool found = false;

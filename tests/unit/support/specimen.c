@@ -113,20 +113,6 @@ double specimen_steep(size_t at, size_t array)
     return is_peak ? (double)PEAK : 64 * specimen_scattered(at, array);
 }
 
-// What looks for atomics that change an array.
-struct atomics {
-    const struct ir_buffer *buffer;
-    bool found;
-};
-
-// Note an atomic on the array.
-static void see_atomic(struct ir_expr *x, void *context)
-{
-    struct atomics *s = context;
-    s->found |=
-        ir_op_info(x->op)->flags & OP_WRITES && x->u.buffer == s->buffer;
-}
-
 // Return the value of a size in "m=3 n=40"; false if it is not there.
 static bool size_of(const char *sizes, const char *name, int64_t *value)
 {
@@ -176,13 +162,12 @@ static void write_elements(const struct ir_kernel *k, const struct ir_buffer *b,
                            struct eval_argument *argument, specimen_fill fill,
                            size_t array)
 {
-    struct atomics search = {b, false};
     size_t bytes = type_bytes(b->elem);
     unsigned char *at = argument->data;
-    ir_each_expr_in((struct ir_block *)&k->body, see_atomic, &search);
     if (b->role == ROLE_output) {
         bool is_stored = ir_block_stores((struct ir_block *)&k->body, b);
-        memset(at, search.found && !is_stored ? 0 : POISON, argument->size);
+        memset(at, ir_block_atomics(&k->body, b) && !is_stored ? 0 : POISON,
+               argument->size);
         return;
     }
     for (size_t i = 0; i < argument->size / bytes; i++) {

@@ -103,9 +103,8 @@ void subject_compare(struct subject *s, const struct ir_kernel *before,
 // Run a loop whose iterations are said to be independent backwards; one after
 // another unless they wait for each other.  Those of a reduction, whose first
 // one starts it, stay as they are.
-static void see_parallel(struct ir_stmt *s, void *context)
+static void see_parallel(struct pass *p, struct ir_stmt *s)
 {
-    struct pass *p = context;
     struct ir_for *f = &s->u.loop;
     enum axis_kind kind =
         s->kind == STMT_for ? axis_kind(f->axis) : AXIS_SERIAL;
@@ -113,7 +112,7 @@ static void see_parallel(struct ir_stmt *s, void *context)
         return;
     struct ir_expr *last = ir_sub(p->arena, f->to, ir_int(p->arena, 1));
     sched_renumber(p, s, ir_sub(p->arena, last, ir_read(p->arena, f->var)));
-    if (!sched_has(&f->body, STMT_barrier))
+    if (!ir_has(&f->body, STMT_barrier))
         f->axis = AXIS_serial;
 }
 
@@ -139,7 +138,8 @@ bool subject_holds(struct subject *s, const struct ir_kernel *before,
         if (!subject_same(s, before, after, fault))
             return false;
     }
-    ir_each_stmt(&again->body, see_parallel, &p);
+    ir_foreach_stmt(t, &again->body)
+        see_parallel(&p, t);
     if (!subject_same(s, before, again, fault))
         return false;
     struct pass lower = subject_pass(s, after);

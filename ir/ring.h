@@ -1,0 +1,57 @@
+// Rings of loops: their numbers, their roles, their text.
+
+#ifndef IR_RING_H
+#define IR_RING_H
+
+#include "ir/ir.h"
+
+// The registers that setmaxnreg can give a thread (PTX ISA, setmaxnreg).
+enum {
+    RING_REGISTERS_LEAST = 24,
+    RING_REGISTERS_MOST = 240,
+    RING_REGISTERS_UNIT = 8
+};
+
+// A number of ring.def: where it is in a ring, and what it may be.
+struct ir_ring_number {
+    const char *name, *meaning;
+    size_t at; // of the field
+    int64_t least, most;
+};
+enum ring_number {
+#define NUMBER(name, least, most, meaning) RING_NUMBER_##name,
+#include "ir/ring.def"
+#undef NUMBER
+    RING_NUMBERS
+};
+const struct ir_ring_number *ir_ring_number(int i); // 0 <= i < RING_NUMBERS
+// Return that number of a ring.
+int64_t *ir_ring_field(struct ir_ring *ring, int i);
+
+// Return the name of a role, "fill", and what it does.
+const char *ir_ring_part_name(enum ir_ring_part part);
+const char *ir_ring_part_meaning(enum ir_ring_part part);
+// Return the role of a ring that fills or uses it; NULL: it has none.
+struct ir_role *ir_ring_role(const struct ir_ring *ring,
+                             enum ir_ring_part part);
+// Return the ring of a statement that is a loop with one, or NULL; one with
+// roles.
+struct ir_ring *ir_ring_of(const struct ir_stmt *s);
+struct ir_ring *ir_ring_specialized(const struct ir_stmt *s);
+
+// Return whether a loop has a ring or a mark.
+bool ir_loop_is_marked(const struct ir_for *loop);
+
+// Return a new ring of so many slots.
+struct ir_ring *ir_ring_new(struct arena *a, int64_t slots);
+struct ir_ring *ir_ring_copy(struct arena *a, const struct ir_ring *ring);
+// Return whether two rings are the same; either may be NULL.
+bool ir_ring_equal(const struct ir_ring *x, const struct ir_ring *y);
+// Return what is wrong with a ring of a kernel at a level, or NULL: numbers or
+// registers out of their range, as many products in flight as slots, roles that
+// are not one that fills and one that uses, or a ring that no pass has lowered.
+// The text goes to the arena.
+const char *ir_ring_fault(struct arena *a, struct ir_ring *ring,
+                          enum ir_level level);
+
+#endif
