@@ -132,6 +132,13 @@ static void redirect_noalias(struct copying *c, struct ir_launch *l)
         vec_push(c->arena, &l->noalias, new_buffer(c, old.noalias.at[i]));
 }
 
+// Let a ring name the arrays that stand for its own.
+static void redirect_ring(struct copying *c, struct ir_ring *ring)
+{
+    for (size_t i = 0; i < ring->arrays.n; i++)
+        ring->arrays.at[i] = new_buffer(c, ring->arrays.at[i]);
+}
+
 // Substitute in one statement, but not in those inside it.
 static void substitute_stmt(struct copying *c, struct ir_stmt *s)
 {
@@ -145,6 +152,8 @@ static void substitute_stmt(struct copying *c, struct ir_stmt *s)
         redirect_copy(c, &s->u.copy);
     if (s->kind == STMT_launch)
         redirect_noalias(c, &s->u.launch);
+    if (s->kind == STMT_for && s->u.loop.ring)
+        redirect_ring(c, s->u.loop.ring);
     if (s->kind == STMT_alloc) {
         struct ir_buffer *b = s->u.buffer = new_buffer(c, s->u.buffer);
         b->shape = substitute_all(c, b->rank, b->shape);
@@ -219,8 +228,10 @@ static void copy_for(struct copying *c, struct ir_for *f)
     f->step = substitute(c, f->step);
     f->var = declare_var(c, f->var);
     OWN_ATTRS(c->arena, &f->attrs);
-    if (f->ring)
+    if (f->ring) {
         f->ring = ir_ring_copy(c->arena, f->ring);
+        redirect_ring(c, f->ring);
+    }
     f->body = copy_stmts(c, &f->body);
 }
 

@@ -224,8 +224,11 @@ struct ir_role {
 // to the loop until passes/lower/ has made statements of it.
 struct ir_ring {
     int64_t slots, lag, order; // of ring.def
-    struct VEC(
-        struct ir_role) roles; // none: the loop's threads fill and use it
+    // none: the loop's threads fill and use it
+    struct VEC(struct ir_role) roles;
+    // With the slots as their first dimension; none: they have none yet. If
+    // there are some, the loop's body begins with `let slot = number % slots`.
+    struct VEC(struct ir_buffer *) arrays;
 };
 
 // A loop over from, from + step, ... while below to.

@@ -2,6 +2,8 @@
 
 #include "ir/ring.h"
 
+#include "ir/build.h"
+
 #include <stddef.h>
 
 static const struct ir_ring_number numbers[] = {
@@ -59,6 +61,25 @@ struct ir_ring *ir_ring_specialized(const struct ir_stmt *s)
     return ring && ring->roles.n ? ring : NULL;
 }
 
+const struct ir_stmt *ir_ring_slot(const struct ir_for *loop)
+{
+    const struct ir_stmt *first =
+        loop->ring && loop->ring->arrays.n && loop->body.n ? loop->body.at[0]
+                                                           : NULL;
+    return first && first->kind == STMT_let && first->u.let.value->op == OP_mod
+               ? first
+               : NULL;
+}
+
+bool ir_ring_has(const struct ir_ring *ring, const struct ir_buffer *b)
+{
+    for (size_t i = 0; i < ring->arrays.n; i++) {
+        if (ring->arrays.at[i] == b)
+            return true;
+    }
+    return false;
+}
+
 bool ir_loop_is_marked(const struct ir_for *loop)
 {
     return loop->ring || loop->attrs.n;
@@ -78,6 +99,9 @@ struct ir_ring *ir_ring_copy(struct arena *a, const struct ir_ring *ring)
     copy->roles.n = copy->roles.cap = 0;
     for (size_t i = 0; i < ring->roles.n; i++)
         vec_push(a, &copy->roles, ring->roles.at[i]);
+    copy->arrays.n = copy->arrays.cap = 0;
+    for (size_t i = 0; i < ring->arrays.n; i++)
+        vec_push(a, &copy->arrays, ring->arrays.at[i]);
     return copy;
 }
 
@@ -86,7 +110,8 @@ bool ir_ring_equal(const struct ir_ring *x, const struct ir_ring *y)
     if (!x || !y)
         return x == y;
     bool same = x->slots == y->slots && x->lag == y->lag &&
-                x->order == y->order && x->roles.n == y->roles.n;
+                x->order == y->order && x->roles.n == y->roles.n &&
+                x->arrays.n == y->arrays.n;
     for (size_t i = 0; same && i < x->roles.n; i++)
         same = x->roles.at[i].part == y->roles.at[i].part &&
                x->roles.at[i].registers == y->roles.at[i].registers;
@@ -134,12 +159,28 @@ static const char *role_fault(const struct ir_ring *ring)
     return NULL;
 }
 
-const char *ir_ring_fault(struct arena *a, struct ir_ring *ring,
-                          enum ir_level level)
+const char *ir_ring_fault(struct arena *a, struct ir_ring *ring)
 {
     const char *fault = number_fault(a, ring);
-    fault = fault ? fault : role_fault(ring);
-    if (!fault && level > LEVEL_stages)
-        fault = "a ring has survived `pipelines`";
-    return fault;
+    return fault ? fault : role_fault(ring);
+}
+
+const char *ir_ring_place_fault(struct arena *a, const struct ir_for *loop,
+                                enum ir_level level)
+{
+    const struct ir_ring *ring = loop->ring;
+    if (level > LEVEL_stages)
+        return "a ring has survived `ring_lower`";
+    if (ring->arrays.n && !ir_ring_slot(loop))
+        return "the body of a loop whose ring has arrays begins with the slot "
+               "of the iteration, `let slot = number % slots`";
+    for (size_t i = 0; i < ring->arrays.n; i++) {
+        const struct ir_buffer *b = ring->arrays.at[i];
+        if (!b->rank || !ir_is_int_const(b->shape[0], ring->slots))
+            return arena_printf(a,
+                                "the first dimension of `%s`, an array of a "
+                                "ring, is as long as there are slots",
+                                b->name);
+    }
+    return NULL;
 }

@@ -47,11 +47,21 @@ struct ir_ring *ir_ring_new(struct arena *a, int64_t slots);
 struct ir_ring *ir_ring_copy(struct arena *a, const struct ir_ring *ring);
 // Return whether two rings are the same; either may be NULL.
 bool ir_ring_equal(const struct ir_ring *x, const struct ir_ring *y);
-// Return what is wrong with a ring of a kernel at a level, or NULL: numbers or
-// registers out of their range, as many products in flight as slots, roles that
-// are not one that fills and one that uses, or a ring that no pass has lowered.
-// The text goes to the arena.
-const char *ir_ring_fault(struct arena *a, struct ir_ring *ring,
-                          enum ir_level level);
+// Return whether an array is one of a ring's.
+bool ir_ring_has(const struct ir_ring *ring, const struct ir_buffer *b);
+// Return the statement that says which slot of the arrays is that of an
+// iteration, `let slot = number % slots`; NULL: the arrays have no slots yet.
+const struct ir_stmt *ir_ring_slot(const struct ir_for *loop);
+
+// Return what is wrong with a ring, or NULL: numbers or registers out of their
+// range, as many products in flight as slots, or roles that are not one that
+// fills and one that uses. The text goes to the arena.
+const char *ir_ring_fault(struct arena *a, struct ir_ring *ring);
+
+// Return what is wrong with the ring of a loop in a kernel at a level, or NULL:
+// no pass has lowered it, it has arrays but its iterations have no slot, or an
+// array has not as many slots. The text goes to the arena.
+const char *ir_ring_place_fault(struct arena *a, const struct ir_for *loop,
+                                enum ir_level level);
 
 #endif

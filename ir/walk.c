@@ -154,6 +154,14 @@ void ir_splice(struct arena *a, struct ir_block *block, size_t at,
     *block = r;
 }
 
+size_t ir_index(const struct ir_block *block, const struct ir_stmt *s)
+{
+    size_t at = 0;
+    while (block->at[at] != s)
+        at++;
+    return at;
+}
+
 void ir_insert(struct arena *a, struct ir_block *block, size_t at,
                struct ir_stmt *s)
 {

@@ -70,6 +70,9 @@ bool ir_loop_reduces(struct ir_for *loop);
 // Replace statement `at` of a block by the statements of another block.
 void ir_splice(struct arena *a, struct ir_block *block, size_t at,
                const struct ir_block *with);
+// Return where a statement stands in a block that has it.
+size_t ir_index(const struct ir_block *block, const struct ir_stmt *s);
+
 // Put a statement before statement `at` of a block (at == n: at the end).
 void ir_insert(struct arena *a, struct ir_block *block, size_t at,
                struct ir_stmt *s);

@@ -293,6 +293,26 @@ struct ring ring_find(struct arena *a, struct ir_kernel *kernel,
     return l.ring;
 }
 
+struct ring ring_planned(struct arena *a, struct ir_stmt *loop)
+{
+    struct ring ring = {.loop = loop};
+    const struct ir_ring *of = loop->u.loop.ring;
+    const struct ir_block *body = &loop->u.loop.body;
+    if (!ir_ring_slot(&loop->u.loop))
+        ring.fault = "its arrays have no slots yet: `ring_plan` gives them some";
+    for (size_t i = 0; i < of->arrays.n; i++)
+        vec_push(a, &ring.arrays, of->arrays.at[i]);
+    for (size_t i = 0; i < body->n; i++) {
+        struct ir_block one = only(&body->at[i]);
+        bool fills = false;
+        for (size_t k = 0; k < ring.arrays.n; k++)
+            fills |= ir_block_writes(&one, ring.arrays.at[k]);
+        if (fills)
+            vec_push(a, &ring.fills, body->at[i]);
+    }
+    return ring;
+}
+
 bool ring_has_fill(const struct ring *ring, const struct ir_stmt *s)
 {
     for (size_t i = 0; i < ring->fills.n; i++) {

@@ -30,6 +30,11 @@ struct ring {
 struct ring ring_find(struct arena *a, struct ir_kernel *kernel,
                       struct ir_stmt *loop);
 
+// Return what `ring_plan` has made of the ring of a loop: its arrays, with
+// slots, and the statements of its body that fill them. It is a fault if that
+// has not run.
+struct ring ring_planned(struct arena *a, struct ir_stmt *loop);
+
 // Return whether a statement of a body just fills arrays in shared memory from
 // what the body does not change.
 bool ring_is_fill(struct ir_block *body, struct ir_stmt *s);

@@ -3,11 +3,12 @@
 #ifndef PASSES_LOWER_ASYNC_COPIES_H
 #define PASSES_LOWER_ASYNC_COPIES_H
 
-#include "ir/ir.h"
+#include "passes/pass.h"
 
 // Let the marked copies of a block and below be asynchronous stores, and take
 // their marks; returns whether there were any.  What other primitives made of a
-// copy may be none: such a store stays as it is.
-bool async_copies_start(struct ir_block *block);
+// copy may be none, and what the body of the kernel does not read nothing would
+// wait for: such a store stays as it is.
+bool async_copies_start(struct ir_block *body, struct ir_block *block);
 
 #endif

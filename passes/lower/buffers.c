@@ -20,6 +20,8 @@
 
 #include "ir/accesses.h"
 #include "ir/build.h"
+#include "ir/foreach.h"
+#include "ir/ring.h"
 #include "ir/text.h"
 #include "ir/walk.h"
 #include "passes/lower/placing.h"
@@ -184,9 +186,7 @@ static void move_alloc(struct placing *x, size_t depth)
 {
     struct ir_block *top = &x->p->kernel->body;
     struct ir_block *to = x->common.blocks.at[depth];
-    size_t at = 0;
-    while (top->at[at] != x->alloc)
-        at++;
+    size_t at = ir_index(top, x->alloc);
     ir_splice(x->p->arena, top, at, &(struct ir_block){0});
     for (at = 0; at < to->n; at++) {
         struct ir_block one = {.at = &to->at[at], .n = 1};
@@ -258,6 +258,15 @@ static bool check_declared(struct pass *p, struct ir_block *block)
     return true;
 }
 
+// Return whether a ring of a block has given an array slots, and so a place.
+static bool has_slots(const struct ir_block *block, const struct ir_buffer *b)
+{
+    ir_foreach_stmt(s, block)
+        if (ir_ring_of(s) && ir_ring_has(ir_ring_of(s), b))
+            return true;
+    return false;
+}
+
 enum pass_result pass_buffers(struct pass *p)
 {
     struct VEC(struct ir_stmt *) found = {0};
@@ -267,7 +276,7 @@ enum pass_result pass_buffers(struct pass *p)
         if (s->kind == STMT_alloc && is_near(s->u.buffer->space) &&
             s->u.buffer->space != SPACE_constant &&
             ir_stages_use(top, s->u.buffer) &&
-            !ir_block_copies(top, s->u.buffer))
+            !ir_block_copies(top, s->u.buffer) && !has_slots(top, s->u.buffer))
             vec_push(p->scratch, &found, s);
     }
     for (size_t i = 0; i < found.n; i++)

@@ -4,7 +4,7 @@
 
 #include "ir/build.h"
 
-void ring_state_declare(struct turns *t, const char *name,
+void ring_state_declare(struct ring_state *t, const char *name,
                         struct ir_expr *first, struct ir_block *out)
 {
     struct arena *a = t->p->arena;
@@ -19,7 +19,7 @@ void ring_state_declare(struct turns *t, const char *name,
     ir_append(a, out, ir_stmt_from(s, t->loop));
 }
 
-struct ir_expr *ring_state_count(const struct turns *t,
+struct ir_expr *ring_state_count(const struct ring_state *t,
                                  struct ir_expr *iteration)
 {
     struct arena *a = t->p->arena;
@@ -29,7 +29,8 @@ struct ir_expr *ring_state_count(const struct turns *t,
                   ir_cast(a, t->before->type, iteration));
 }
 
-struct ir_expr *ring_state_slot(const struct turns *t, struct ir_expr *number)
+struct ir_expr *ring_state_slot(const struct ring_state *t,
+                                struct ir_expr *number)
 {
     struct arena *a = t->p->arena;
     struct ir_expr *slots = ir_const_int(a, number->type, t->slots);
@@ -37,8 +38,8 @@ struct ir_expr *ring_state_slot(const struct turns *t, struct ir_expr *number)
                    ir_binary(a, OP_mod, number, slots));
 }
 
-struct ir_expr *ring_state_parity(const struct turns *t, struct ir_expr *number,
-                                  int turn)
+struct ir_expr *ring_state_parity(const struct ring_state *t,
+                                  struct ir_expr *number, int turn)
 {
     struct arena *a = t->p->arena;
     struct ir_expr *slots = ir_const_int(a, number->type, t->slots);
@@ -47,7 +48,7 @@ struct ir_expr *ring_state_parity(const struct turns *t, struct ir_expr *number,
     return ir_binary(a, OP_mod, round, ir_const_int(a, number->type, 2));
 }
 
-struct ir_stmt *ring_state_next(const struct turns *t,
+struct ir_stmt *ring_state_next(const struct ring_state *t,
                                 struct ir_expr *iterations)
 {
     struct arena *a = t->p->arena;

@@ -18,7 +18,7 @@
 #include "passes/pass.h"
 
 // The iterations of a loop, for one role.
-struct turns {
+struct ring_state {
     struct pass *p;
     const struct ir_stmt *loop;
     int64_t slots;
@@ -26,21 +26,22 @@ struct turns {
 };
 
 // Append the variable to a block; it begins with `first` iterations; NULL: none.
-void ring_state_declare(struct turns *t, const char *name,
+void ring_state_declare(struct ring_state *t, const char *name,
                         struct ir_expr *first, struct ir_block *out);
 
 // Return the number of an iteration, with those before this run.
-struct ir_expr *ring_state_count(const struct turns *t,
+struct ir_expr *ring_state_count(const struct ring_state *t,
                                  struct ir_expr *iteration);
 
 // Return the slot of the iteration of that number, and the parity of the phase
 // in which it is used for the `turn`th time after the first.
-struct ir_expr *ring_state_slot(const struct turns *t, struct ir_expr *number);
-struct ir_expr *ring_state_parity(const struct turns *t, struct ir_expr *number,
-                                  int turn);
+struct ir_expr *ring_state_slot(const struct ring_state *t,
+                                struct ir_expr *number);
+struct ir_expr *ring_state_parity(const struct ring_state *t,
+                                  struct ir_expr *number, int turn);
 
 // Return the statement behind a run of so many iterations.
-struct ir_stmt *ring_state_next(const struct turns *t,
+struct ir_stmt *ring_state_next(const struct ring_state *t,
                                 struct ir_expr *iterations);
 
 #endif

@@ -527,7 +527,7 @@ const char *tma_copies_box(struct pass *p, struct facts *facts,
 }
 
 // Return whether TMA tiles still begin at legal places when the array gets one
-// more dimension: slots of a ring, or a part for each virtual thread.
+// more dimension, with a part for each virtual thread.
 static bool parts_are_aligned(const struct walk *w, const struct tma_tile *box)
 {
     struct ir_buffer *near = box->copy.near;
@@ -536,8 +536,7 @@ static bool parts_are_aligned(const struct walk *w, const struct tma_tile *box)
     for (size_t i = 0; i < w->path.n; i++) {
         struct ir_stmt *s = w->path.at[i].stmt;
         bool gives =
-            s->kind == STMT_for &&
-            (ir_ring_of(s) || axis_kind(s->u.loop.axis) == AXIS_VTHREAD);
+            s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_VTHREAD;
         has_parts |= gives && ir_block_writes(&s->u.loop.body, near);
     }
     return !has_parts ||
@@ -551,8 +550,8 @@ static const char *fault_of(struct walk *w, const struct ir_stmt *stage,
 {
     const char *fault = find_box(w->p, &w->facts, stage, box);
     if (!fault && !parts_are_aligned(w, box))
-        fault = "a slot of a ring or the part of a virtual thread is no "
-                "multiple of 128 bytes, or of a period of the swizzle";
+        fault = "the part of a virtual thread is no multiple of 128 bytes, or "
+                "of a period of the swizzle";
     return fault;
 }
 

@@ -138,16 +138,6 @@ static void find_writer(struct look *l)
     }
 }
 
-// Return whether a loop around is to fill arrays ahead of their use: what writes
-// them then does not stay where it stands.
-static bool fills_ahead(const struct look *l)
-{
-    bool found = false;
-    for (uint32_t i = 0; i < l->path.n; i++)
-        found |= ir_ring_of(l->path.stmts[i]) != NULL;
-    return found;
-}
-
 // Return whether the store may drain while the threads go on.
 static bool may_drain(struct look *l, const struct ir_stmt *nest)
 {
@@ -158,7 +148,7 @@ static bool may_drain(struct look *l, const struct ir_stmt *nest)
     l->block = l->path.blocks[l->path.n - 1];
     ir_each_stmt(&l->p->kernel->body, see_boxes, &boxes);
     find_writer(l);
-    return l->writer && !fills_ahead(l) && boxes.stores == 1 && !boxes.loads &&
+    return l->writer && boxes.stores == 1 && !boxes.loads &&
            !l->array->is_ordered && !is_used_outside(l, ir_block_writes) &&
            !ir_block_reads(&l->p->kernel->body, l->result) &&
            derives_barriers(l);

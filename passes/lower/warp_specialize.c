@@ -54,7 +54,7 @@
 
 #include "ir/accesses.h"
 #include "ir/build.h"
-#include "ir/layout.h"
+#include "ir/foreach.h"
 #include "ir/marks.h"
 #include "ir/walk.h"
 #include "passes/analysis/copies.h"
@@ -62,9 +62,7 @@
 #include "passes/analysis/role_registers.h"
 #include "passes/lower/mbarriers.h"
 
-#include <string.h>
-
-bool roles_report(struct roles *r, const char *why)
+bool specialize_report(struct specialized *r, const char *why)
 {
     diag_error(r->p->diags, r->loop->span, D_role_shape,
                r->loop->u.loop.var->name, why);
@@ -72,12 +70,12 @@ bool roles_report(struct roles *r, const char *why)
 }
 
 // Return a number of type `int`.
-static struct ir_expr *number(struct roles *r, int64_t n)
+static struct ir_expr *number(struct specialized *r, int64_t n)
 {
     return ir_int(r->p->arena, n);
 }
 
-bool roles_is_thread(const struct roles *r, uint32_t i)
+bool specialize_is_thread(const struct specialized *r, uint32_t i)
 {
     const struct ir_stmt *s = r->path.stmts[i];
     return i > r->at && s->kind == STMT_for &&
@@ -85,26 +83,27 @@ bool roles_is_thread(const struct roles *r, uint32_t i)
 }
 
 // Return whether serial loops stand between the warpgroups and the loop.
-static bool is_repeated(const struct roles *r)
+static bool is_repeated(const struct specialized *r)
 {
     bool found = false;
     for (uint32_t i = r->at + 1; i + 1 < r->path.n; i++)
-        found |= !roles_is_thread(r, i);
+        found |= !specialize_is_thread(r, i);
     return found;
 }
 
-struct turns roles_turns(struct roles *r, struct ir_expr *first,
-                         struct ir_block *out)
+struct ring_state specialize_state(struct specialized *r, struct ir_expr *first,
+                                   struct ir_block *out)
 {
-    struct turns t = {.p = r->p, .loop = r->loop, .slots = r->slots};
+    struct ring_state t = {.p = r->p, .loop = r->loop, .slots = r->slots};
     if (is_repeated(r))
         ring_state_declare(&t, "turn", first, out);
     return t;
 }
 
-struct ir_block *roles_append_loop(struct roles *r, struct ir_block *out,
-                                   const char *name, int64_t n, enum axis axis,
-                                   struct ir_var **var)
+struct ir_block *specialize_append_loop(struct specialized *r,
+                                        struct ir_block *out, const char *name,
+                                        int64_t n, enum axis axis,
+                                        struct ir_var **var)
 {
     struct arena *a = r->p->arena;
     *var = ir_var_new(a, str_name(r->p->names, name), type_scalar(TYPE_int),
@@ -115,8 +114,8 @@ struct ir_block *roles_append_loop(struct roles *r, struct ir_block *out,
     return &s->u.loop.body;
 }
 
-struct ir_buffer *roles_declare(struct roles *r, const char *name, int64_t n,
-                                struct ir_block *out)
+struct ir_buffer *specialize_declare(struct specialized *r, const char *name,
+                                     int64_t n, struct ir_block *out)
 {
     struct arena *a = r->p->arena;
     struct ir_buffer *b = mbarriers_new(r->p, name, n, r->loop->span);
@@ -125,26 +124,8 @@ struct ir_buffer *roles_declare(struct roles *r, const char *name, int64_t n,
     return b;
 }
 
-// Remove a statement from the blocks of the path, if it is there.
-static void take_alloc(struct roles *r, const struct ir_buffer *b)
-{
-    for (uint32_t i = 0; i <= r->path.n; i++) {
-        struct ir_block *block =
-            i < r->path.n ? r->path.blocks[i] : &r->loop->u.loop.body;
-        for (size_t k = 0; k < block->n; k++) {
-            struct ir_stmt *s = block->at[k];
-            if (s->kind != STMT_alloc || s->u.buffer != b)
-                continue;
-            memmove(&block->at[k], &block->at[k + 1],
-                    (block->n - k - 1) * sizeof *block->at);
-            block->n--;
-            return;
-        }
-    }
-}
-
 // Append a barrier of all threads that reach the mbarriers.
-static void append_barrier(struct roles *r, struct ir_block *out)
+static void append_barrier(struct specialized *r, struct ir_block *out)
 {
     struct arena *a = r->p->arena;
     struct ir_stmt *barrier =
@@ -152,39 +133,34 @@ static void append_barrier(struct roles *r, struct ir_block *out)
     ir_append(a, out, ir_stmt_from(barrier, r->loop));
 }
 
-// Append what stands in front of the warpgroups: the arrays, and mbarriers
-// that are ready for use.
-static void append_front(struct roles *r, struct ir_block *out)
+// Append what stands in front of the warpgroups, behind the arrays: mbarriers
+// that are ready for use. From here on these alone order the accesses.
+static void append_front(struct specialized *r, struct ir_block *out)
 {
     struct arena *a = r->p->arena;
     struct ir_var *s;
     int64_t users = r->tiles ? 1 : r->consumers;
-    for (size_t i = 0; i < r->ring.arrays.n; i++) {
-        struct ir_buffer *b = r->ring.arrays.at[i];
-        take_alloc(r, b);
-        layout_stack(a, b, number(r, r->slots));
-        b->is_ordered = true;
-        ir_append(a, out, ir_stmt_from(ir_stmt_alloc(a, b), r->loop));
-    }
-    r->full = roles_declare(r, "full", r->slots, out);
-    r->empty = roles_declare(r, "empty", r->slots, out);
+    for (size_t i = 0; i < r->ring.arrays.n; i++)
+        r->ring.arrays.at[i]->is_ordered = true;
+    r->full = specialize_declare(r, "full", r->slots, out);
+    r->empty = specialize_declare(r, "empty", r->slots, out);
     struct ir_block *body =
-        roles_append_loop(r, out, "slot", r->slots, AXIS_unroll, &s);
+        specialize_append_loop(r, out, "slot", r->slots, AXIS_unroll, &s);
     mbarriers_append(
         a, body, OP_mbarrier_init, r->full, ir_read(a, s),
-        number(r, r->has_boxes + r->has_copies * GROUP_WARPS * WARP_LANES),
+        number(r, r->has_tma + r->has_copies * GROUP_WARPS * WARP_LANES),
         r->loop);
     mbarriers_append(a, body, OP_mbarrier_init, r->empty, ir_read(a, s),
                      number(r, users * GROUP_WARPS * r->cluster.blocks),
                      r->loop);
-    roles_append_order(r, out);
+    specialize_append_order(r, out);
     ir_append(a, out,
               ir_stmt_from(ir_stmt_sync(a, SYNC_fence_mbarrier_init), r->loop));
     append_barrier(r, out);
 }
 
 // Check that the block begins with the registers that its roles ask for.
-static bool check_registers(struct roles *r)
+static bool check_registers(struct specialized *r)
 {
     struct role_registers all = {r->registers[0], r->registers[1],
                                  r->consumers};
@@ -194,7 +170,8 @@ static bool check_registers(struct roles *r)
 }
 
 // Append a change of the registers that threads have to `n`; 0 leaves them.
-static void append_registers(struct roles *r, struct ir_block *out, int64_t n)
+static void append_registers(struct specialized *r, struct ir_block *out,
+                             int64_t n)
 {
     int64_t start = role_registers_at_start(r->p->kernel, r->consumers);
     enum sync_kind kind = n < start ? SYNC_registers_down : SYNC_registers_up;
@@ -206,49 +183,45 @@ static void append_registers(struct roles *r, struct ir_block *out, int64_t n)
 
 // Check that the blocks of a cluster run the loops below that over warpgroups
 // equally often.
-static bool check_extents(struct roles *r)
+static bool check_extents(struct specialized *r)
 {
     for (uint32_t i = r->at + 1; i < r->path.n; i++) {
         struct ir_expr *extent =
             ir_for_extent(r->p->scratch, &r->path.stmts[i]->u.loop);
         if (cluster_differs(&r->cluster, extent))
-            return roles_report(
+            return specialize_report(
                 r, "the blocks of a cluster would run it, or a loop "
                    "around it, differently often");
     }
     return true;
 }
 
-// What a fill reads: the context of see_written.
-struct fill_source {
-    struct ir_block *group; // what the warpgroups do
-    bool is_written;        // there
-};
-
-// Note whether warpgroups write what an expression loads.
-static void see_written(struct ir_expr *x, void *context)
+// Return whether a fill reads what the warpgroups write.
+static bool reads_written(const struct specialized *r, struct ir_block *fill)
 {
-    struct fill_source *s = context;
-    s->is_written |= x->op == OP_load && ir_block_writes(s->group, x->u.buffer);
+    ir_foreach_expr_in(x, fill)
+        if (x->op == OP_load &&
+            ir_block_writes(&r->group->u.loop.body, x->u.buffer))
+            return true;
+    return false;
 }
 
 // Note by whom the fills are made.  None may depend on the threads of the
 // warpgroup that use what it fills, or read what warpgroups write.
-static bool check_fills(struct roles *r)
+static bool check_fills(struct specialized *r)
 {
     for (size_t i = 0; i < r->ring.fills.n; i++) {
         struct ir_block one = {.at = &r->ring.fills.at[i], .n = 1};
         bool by_threads = copies_only(one.at[0]);
         r->has_copies |= by_threads;
-        r->has_boxes |= !by_threads;
-        struct fill_source source = {&r->group->u.loop.body, false};
-        ir_each_expr_in(&one, see_written, &source);
-        if (source.is_written)
-            return roles_report(r, "a copy reads what its warpgroups write");
+        r->has_tma |= !by_threads;
+        if (reads_written(r, &one))
+            return specialize_report(r,
+                                     "a copy reads what its warpgroups write");
         for (uint32_t k = r->at; k < r->path.n; k++) {
-            if ((k == r->at || roles_is_thread(r, k)) &&
+            if ((k == r->at || specialize_is_thread(r, k)) &&
                 ir_block_mentions(&one, r->path.stmts[k]->u.loop.var))
-                return roles_report(
+                return specialize_report(
                     r, "a copy depends on the threads that use it");
         }
     }
@@ -257,39 +230,39 @@ static bool check_fills(struct roles *r)
 
 // Check that only serial loops and those over its threads stand between a
 // warpgroup and the loop, and only loops over blocks around the warpgroups.
-static bool check(struct roles *r)
+static bool check(struct specialized *r)
 {
     for (uint32_t i = 0; i < r->path.n; i++) {
         const struct ir_stmt *s = r->path.stmts[i];
         if (s->kind != STMT_for)
-            return roles_report(r, "a branch is around it");
+            return specialize_report(r, "a branch is around it");
         enum axis_kind kind = axis_kind(s->u.loop.axis);
-        if (i == r->at || roles_is_thread(r, i))
+        if (i == r->at || specialize_is_thread(r, i))
             continue;
         if (i < r->at ? kind != AXIS_BLOCK : kind != AXIS_SERIAL)
-            return roles_report(r,
-                                "something else than blocks is around its "
-                                "warpgroups, or than serial loops between them "
-                                "and it");
+            return specialize_report(
+                r, "something else than blocks is around its "
+                   "warpgroups, or than serial loops between them "
+                   "and it");
     }
     const struct ir_ring *ring = r->loop->u.loop.ring;
     r->registers[0] = ir_ring_role(ring, RING_fill)->registers;
     r->registers[1] = ir_ring_role(ring, RING_use)->registers;
     r->in_flight = ring->lag;
     r->slots = ring->slots;
-    r->ring = ring_find(r->p->scratch, r->p->kernel, r->loop);
+    r->ring = ring_planned(r->p->scratch, r->loop);
     if (r->ring.fault)
-        return roles_report(r, r->ring.fault);
+        return specialize_report(r, r->ring.fault);
     const char *wrong = cluster_find(&r->cluster, &r->path);
     if (wrong)
-        return roles_report(r, wrong);
-    return roles_check_pingpong(r) && check_registers(r) && check_fills(r) &&
-           check_extents(r);
+        return specialize_report(r, wrong);
+    return specialize_check_pingpong(r) && check_registers(r) &&
+           check_fills(r) && check_extents(r);
 }
 
 // Keep blocks of a cluster from ending while others may still reach their
 // shared memory, behind the warpgroups at `at`.
-static void append_end(struct roles *r, struct ir_block *block, size_t at)
+static void append_end(struct specialized *r, struct ir_block *block, size_t at)
 {
     struct ir_block end = {0};
     if (r->cluster.blocks == 1)
@@ -299,7 +272,7 @@ static void append_end(struct roles *r, struct ir_block *block, size_t at)
 }
 
 // Part the loop.
-static bool part(struct roles *r)
+static bool part(struct specialized *r)
 {
     struct arena *a = r->p->arena;
     struct ir_for *group = &r->group->u.loop;
@@ -311,9 +284,9 @@ static bool part(struct roles *r)
     append_registers(r, &consumer, r->registers[1]);
     if (r->registers[1] && !r->p->kernel->min_blocks)
         r->p->kernel->min_blocks = 1;
-    if (!roles_produce(r, &producer))
+    if (!specialize_produce(r, &producer))
         return false;
-    roles_consume(r, &consumer);
+    specialize_consume(r, &consumer);
     ir_append_all(a, &consumer, &group->body);
     struct ir_stmt *branch =
         ir_stmt_if(a, ir_binary(a, OP_lt, ir_read(a, group->var), consumers));
@@ -322,31 +295,15 @@ static bool part(struct roles *r)
     group->body = (struct ir_block){0};
     group->to = number(r, r->consumers + 1);
     ir_append(a, &group->body, ir_stmt_from(branch, r->group));
-    size_t at = 0;
-    while (block->at[at] != r->group)
-        at++;
+    size_t at = ir_index(block, r->group);
     for (size_t i = 0; i < front.n; i++)
         ir_insert(a, block, at + i, front.at[i]);
     append_end(r, block, at + front.n);
     return true;
 }
 
-// Marked loops, in the order of the text.
-struct marked {
-    struct arena *arena;
-    struct VEC(struct ir_stmt *) loops;
-};
-
-// Note a loop whose ring has roles.
-static void see_loop(struct ir_stmt *s, void *context)
-{
-    struct marked *m = context;
-    if (ir_ring_specialized(s))
-        vec_push(m->arena, &m->loops, s);
-}
-
 // Find the loop over warpgroups around the marked one.
-static bool find_group(struct roles *r)
+static bool find_group(struct specialized *r)
 {
     ir_find(r->p->scratch, &r->p->kernel->body, r->loop, &r->path);
     for (uint32_t i = 0; i < r->path.n; i++) {
@@ -358,30 +315,27 @@ static bool find_group(struct roles *r)
         }
     }
     return r->group ||
-           roles_report(r, "it does not stand in a loop bound to warpgroups");
-}
-
-// Report tiles in a ping-pong order for which there is no ring with roles.
-static void see_left(struct ir_stmt *s, void *context)
-{
-    struct pass *p = context;
-    if (ir_attr_get(s, MARK_pingpong))
-        diag_error(p->diags, s->span, D_pingpong_shape, s->u.loop.var->name,
-                   PINGPONG_NO_ROLES);
+           specialize_report(r,
+                             "it does not stand in a loop bound to warpgroups");
 }
 
 enum pass_result pass_warp_specialize(struct pass *p)
 {
-    struct marked m = {.arena = p->scratch};
+    struct VEC(struct ir_stmt *) loops = {0};
     int errors = p->diags->errors;
-    ir_each_stmt(&p->kernel->body, see_loop, &m);
-    for (size_t i = 0; i < m.loops.n; i++) {
-        struct roles r = {.p = p, .loop = m.loops.at[i]};
+    ir_foreach_stmt(s, &p->kernel->body)
+        if (ir_ring_specialized(s))
+            vec_push(p->scratch, &loops, s);
+    for (size_t i = 0; i < loops.n; i++) {
+        struct specialized r = {.p = p, .loop = loops.at[i]};
         if (!find_group(&r) || !check(&r) || !part(&r))
             return PASS_FAILED;
     }
-    ir_each_stmt(&p->kernel->body, see_left, p);
+    ir_foreach_stmt(s, &p->kernel->body)
+        if (ir_attr_get(s, MARK_pingpong))
+            diag_error(p->diags, s->span, D_pingpong_shape, s->u.loop.var->name,
+                       PINGPONG_NO_ROLES);
     if (p->diags->errors > errors)
         return PASS_FAILED;
-    return m.loops.n ? PASS_CHANGED : PASS_SAME;
+    return loops.n ? PASS_CHANGED : PASS_SAME;
 }

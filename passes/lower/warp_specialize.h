@@ -10,7 +10,7 @@
 #include "passes/pass.h"
 
 // A loop that is warp-specialized.
-struct roles {
+struct specialized {
     struct pass *p;
     struct ir_stmt *group, *loop; // over warpgroups; pipelined
     struct ir_path path;          // from the kernel's body to the loop
@@ -18,61 +18,64 @@ struct roles {
     struct ring ring;
     struct cluster cluster;                 // of the blocks
     int64_t slots, consumers, registers[2]; // of the producer, the consumers
-    int64_t in_flight;     // iterations that a slot is released late
-    struct ir_stmt *tiles; // the loop whose iterations the consumers take in
-                           // ping-pong; NULL: they share each
-    bool has_boxes, has_copies; // some fills are by tma, by cp_async
+    int64_t in_flight;        // iterations that a slot is released late
+    struct ir_stmt *tiles;    // the loop whose iterations the consumers take in
+                              // ping-pong; NULL: they share each
+    bool has_tma, has_copies; // some fills are by tma, by cp_async
     struct ir_buffer *full, *empty;
     struct ir_buffer *order; // the ping-pong order of the consumers
 };
 
 // Report why a marked loop cannot be warp-specialized; returns false.
-bool roles_report(struct roles *r, const char *why);
+bool specialize_report(struct specialized *r, const char *why);
 
 // Return whether a loop of the path is over the threads of a warpgroup.
-bool roles_is_thread(const struct roles *r, uint32_t i);
+bool specialize_is_thread(const struct specialized *r, uint32_t i);
 
 // Declare `n` mbarriers, which only these passes order, in a block.
-struct ir_buffer *roles_declare(struct roles *r, const char *name, int64_t n,
-                                struct ir_block *out);
+struct ir_buffer *specialize_declare(struct specialized *r, const char *name,
+                                     int64_t n, struct ir_block *out);
 
 // Return the count of one role's iterations, which starts in a block, at the
 // `first` that is its; NULL: at 0.
-struct turns roles_turns(struct roles *r, struct ir_expr *first,
-                         struct ir_block *out);
+struct ring_state specialize_state(struct specialized *r, struct ir_expr *first,
+                                   struct ir_block *out);
 
 // Append a loop, and return its body.
-struct ir_block *roles_append_loop(struct roles *r, struct ir_block *out,
-                                   const char *name, int64_t n, enum axis axis,
-                                   struct ir_var **var);
+struct ir_block *specialize_append_loop(struct specialized *r,
+                                        struct ir_block *out, const char *name,
+                                        int64_t n, enum axis axis,
+                                        struct ir_var **var);
 
 // Append a loop over `n` lanes of each warp, once all of its lanes have come to it,
 // and return its body.
-struct ir_block *roles_append_lanes(struct roles *r, struct ir_block *out,
-                                    int64_t n, struct ir_var **var);
+struct ir_block *specialize_append_lanes(struct specialized *r,
+                                         struct ir_block *out, int64_t n,
+                                         struct ir_var **var);
 
 // Append the loops of the producer: those around the marked loop and itself,
 // with nothing in them but the copies, run by one thread if these are TMA
 // tiles; false after reporting.
-bool roles_produce(struct roles *r, struct ir_block *out);
+bool specialize_produce(struct specialized *r, struct ir_block *out);
 
 // Find out whether the consumers take tiles in ping-pong order; false if they
 // cannot, after reporting.
-bool roles_check_pingpong(struct roles *r);
+bool specialize_check_pingpong(struct specialized *r);
 
 // Append the mbarriers of the ping-pong order, if there is one.
-void roles_append_order(struct roles *r, struct ir_block *out);
+void specialize_append_order(struct specialized *r, struct ir_block *out);
 
 // Return the first iteration of a consumer's own; NULL: 0.
-struct ir_expr *roles_first(struct roles *r);
+struct ir_expr *specialize_first(struct specialized *r);
 
 // Make each consumer loop over its own tiles, if they take them in ping-pong
 // order; what it counts begins in a block.
-void roles_take_turns(struct roles *r, const struct turns *turns,
-                      struct ir_block *out);
+void specialize_take_turns(struct specialized *r,
+                           const struct ring_state *state,
+                           struct ir_block *out);
 
 // Let the loop wait for full slots, use them and hand them back; what it counts
 // begins in a block.
-void roles_consume(struct roles *r, struct ir_block *out);
+void specialize_consume(struct specialized *r, struct ir_block *out);
 
 #endif

@@ -17,6 +17,8 @@
 #include "passes/lower/warp_specialize.h"
 
 #include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/foreach.h"
 #include "ir/marks.h"
 #include "ir/matrix.h"
 #include "ir/walk.h"
@@ -24,33 +26,34 @@
 #include "passes/lower/mbarriers.h"
 
 // Return whether lanes go through the loop by themselves.
-static bool is_by_lanes(const struct roles *r)
+static bool is_by_lanes(const struct specialized *r)
 {
     bool found = false;
     for (uint32_t i = r->at + 1; i < r->path.n; i++)
-        found |=
-            roles_is_thread(r, i) && r->path.stmts[i]->u.loop.axis == AXIS_lane;
+        found |= specialize_is_thread(r, i) &&
+                 r->path.stmts[i]->u.loop.axis == AXIS_lane;
     return found;
 }
 
-struct ir_block *roles_append_lanes(struct roles *r, struct ir_block *out,
-                                    int64_t n, struct ir_var **var)
+struct ir_block *specialize_append_lanes(struct specialized *r,
+                                         struct ir_block *out, int64_t n,
+                                         struct ir_var **var)
 {
     struct arena *a = r->p->arena;
     if (is_by_lanes(r))
         ir_append(a, out, ir_stmt_from(ir_stmt_sync(a, SYNC_warp), r->loop));
-    return roles_append_loop(r, out, "one", n, AXIS_lane, var);
+    return specialize_append_loop(r, out, "one", n, AXIS_lane, var);
 }
 
 // Append what hands a slot back: each warp once it has read it, to the blocks
 // of the cluster that fill it.
-static void append_release(struct roles *r, struct ir_block *out,
+static void append_release(struct specialized *r, struct ir_block *out,
                            struct ir_expr *slot)
 {
     struct arena *a = r->p->arena;
     struct ir_var *one;
     bool is_alone = r->cluster.blocks == 1;
-    out = roles_append_lanes(r, out, r->cluster.blocks, &one);
+    out = specialize_append_lanes(r, out, r->cluster.blocks, &one);
     mbarriers_append(
         a, out, is_alone ? OP_mbarrier_arrive : OP_mbarrier_arrive_at, r->empty,
         slot, is_alone ? NULL : ir_read(a, one), r->loop);
@@ -58,7 +61,8 @@ static void append_release(struct roles *r, struct ir_block *out,
 
 // Append the release of the slot that an iteration no longer needs: its own, or
 // that of one before.
-static void append_release_of(struct roles *r, const struct turns *turns,
+static void append_release_of(struct specialized *r,
+                              const struct ring_state *state,
                               struct ir_expr *iteration, struct ir_block *out)
 {
     struct arena *a = r->p->arena;
@@ -70,19 +74,21 @@ static void append_release_of(struct roles *r, const struct turns *turns,
         out = &s->u.branch.then;
     }
     append_release(r, out,
-                   ring_state_slot(turns, ring_state_count(turns, iteration)));
+                   ring_state_slot(state, ring_state_count(state, iteration)));
 }
 
-// Set *(bool *)context at a WGMMA.
-static void see_product(struct ir_stmt *s, void *context)
+// Return whether nests of a block become WGMMAs.
+static bool has_wgmma(const struct ir_block *block)
 {
     struct ir_matrix op;
-    *(bool *)context |=
-        tensor_marked(s, &op) && matrix_info(op).kind == MATRIX_WGMMA;
+    ir_foreach_stmt(s, block)
+        if (tensor_marked(s, &op) && matrix_info(op).kind == MATRIX_WGMMA)
+            return true;
+    return false;
 }
 
 // Append the release of the slots of the last iterations of a loop.
-static void append_last(struct roles *r, const struct turns *turns,
+static void append_last(struct specialized *r, const struct ring_state *state,
                         struct ir_block *out)
 {
     struct arena *a = r->p->arena;
@@ -94,60 +100,58 @@ static void append_last(struct roles *r, const struct turns *turns,
         a, OP_max, ir_sub(a, n, ir_int(a, r->in_flight)), ir_int(a, 0));
     struct ir_stmt *s =
         ir_stmt_for(a, last, from, n, ir_int(a, 1), AXIS_serial);
-    bool has_products = false;
-    ir_each_stmt(&loop->body, see_product, &has_products);
-    if (has_products)
+    if (has_wgmma(&loop->body))
         ir_append(a, out,
                   ir_stmt_from(ir_stmt_wait(a, SYNC_wgmma_wait, 0), r->loop));
     ir_append(a, out, ir_stmt_from(s, r->loop));
     append_release(
         r, &s->u.loop.body,
-        ring_state_slot(turns, ring_state_count(turns, ir_read(a, last))));
+        ring_state_slot(state, ring_state_count(state, ir_read(a, last))));
 }
 
 // Put what stands behind a run of the loop there.
-static void insert_behind(struct roles *r, const struct turns *turns)
+static void insert_behind(struct specialized *r, const struct ring_state *state)
 {
     struct ir_block *block = r->path.blocks[r->path.n - 1], behind = {0};
     struct ir_expr *n = ir_for_extent(r->p->arena, &r->loop->u.loop);
-    size_t at = 0;
     if (r->in_flight)
-        append_last(r, turns, &behind);
-    if (turns->before)
-        ir_append(r->p->arena, &behind, ring_state_next(turns, n));
-    while (block->at[at] != r->loop)
-        at++;
+        append_last(r, state, &behind);
+    if (state->before)
+        ir_append(r->p->arena, &behind, ring_state_next(state, n));
+    size_t at = ir_index(block, r->loop);
     for (size_t i = 0; i < behind.n; i++)
         ir_insert(r->p->arena, block, at + 1 + i, behind.at[i]);
 }
 
 // Tell the pass `fragments` how many groups of WGMMAs the loop leaves in flight.
-static void mark_flight(struct roles *r)
+static void mark_flight(struct specialized *r)
 {
     if (r->in_flight)
         ir_attr_set(r->p->arena, r->loop, MARK_in_flight, r->in_flight);
     r->loop->u.loop.ring = NULL;
 }
 
-void roles_consume(struct roles *r, struct ir_block *out)
+void specialize_consume(struct specialized *r, struct ir_block *out)
 {
     struct arena *a = r->p->arena;
     struct ir_for *loop = &r->loop->u.loop;
-    struct turns turns = roles_turns(r, roles_first(r), out);
+    struct ring_state state = specialize_state(r, specialize_first(r), out);
     struct ir_block body = {0}, rest = {0};
-    struct ir_expr *k = ir_read(a, loop->var), *n = ring_state_count(&turns, k);
-    struct ir_expr *slot = ring_state_slot(&turns, n);
+    struct ir_expr *k = ir_read(a, loop->var), *n = ring_state_count(&state, k);
+    struct ir_expr *slot = ring_state_slot(&state, n);
+    struct map vars = {.arena = r->p->scratch};
     mbarriers_append(a, &body, OP_mbarrier_wait, r->full, slot,
-                     ring_state_parity(&turns, n, 0), r->loop);
-    for (size_t i = 0; i < loop->body.n; i++) {
+                     ring_state_parity(&state, n, 0), r->loop);
+    for (size_t i = 1; i < loop->body.n; i++) {
         if (!ring_has_fill(&r->ring, loop->body.at[i]))
             ir_append(a, &rest, loop->body.at[i]);
     }
-    slots_use(a, &r->ring, &rest, slot);
+    map_set(&vars, loop->body.at[0]->u.let.var, slot);
+    ir_substitute_in(a, &rest, &vars, NULL);
     ir_append_all(a, &body, &rest);
-    append_release_of(r, &turns, k, &body);
+    append_release_of(r, &state, k, &body);
     loop->body = body;
     mark_flight(r);
-    insert_behind(r, &turns);
-    roles_take_turns(r, &turns, out);
+    insert_behind(r, &state);
+    specialize_take_turns(r, &state, out);
 }

@@ -28,6 +28,7 @@
 #include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/copy.h"
+#include "ir/foreach.h"
 #include "ir/layout.h"
 #include "ir/marks.h"
 #include "ir/walk.h"
@@ -35,14 +36,14 @@
 #include "passes/lower/mbarriers.h"
 
 // Report why there is no ping-pong order. Returns false.
-static bool report(struct roles *r, const char *why)
+static bool report(struct specialized *r, const char *why)
 {
     diag_error(r->p->diags, r->tiles->span, D_pingpong_shape,
                r->tiles->u.loop.var->name, why);
     return false;
 }
 
-bool roles_check_pingpong(struct roles *r)
+bool specialize_check_pingpong(struct specialized *r)
 {
     struct ir_stmt *s = r->path.stmts[r->at + 1];
     const struct ir_attr *mark = ir_attr_get(s, MARK_pingpong);
@@ -61,84 +62,74 @@ bool roles_check_pingpong(struct roles *r)
 }
 
 // Return how often the ring is used in a tile.
-static struct ir_expr *uses_of_tile(struct roles *r)
+static struct ir_expr *uses_of_tile(struct specialized *r)
 {
     struct arena *a = r->p->arena;
     struct ir_expr *n = ir_int(a, 1);
     for (uint32_t i = r->at + 2; i < r->path.n; i++) {
-        if (!roles_is_thread(r, i))
+        if (!specialize_is_thread(r, i))
             n = ir_mul(a, n, ir_for_extent(a, &r->path.stmts[i]->u.loop));
     }
     return n;
 }
 
 // Return the number of a consumer.
-static struct ir_expr *consumer(struct roles *r)
+static struct ir_expr *consumer(struct specialized *r)
 {
     return ir_read(r->p->arena, r->group->u.loop.var);
 }
 
-struct ir_expr *roles_first(struct roles *r)
+struct ir_expr *specialize_first(struct specialized *r)
 {
     return r->tiles ? ir_mul(r->p->arena, consumer(r), uses_of_tile(r)) : NULL;
 }
 
-// The arrays in shared memory that consumers write: the context of see_array.
-struct own {
-    struct arena *arena;
-    struct ir_block *group; // what a consumer does
-    struct ring all;        // the arrays
-};
-
-// Note the declaration of an array that consumers write.
-static void see_array(struct ir_stmt *s, void *context)
-{
-    struct own *own = context;
-    if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_shared &&
-        ir_block_writes(own->group, s->u.buffer))
-        vec_push(own->arena, &own->all.arrays, s->u.buffer);
-}
-
-// Give each consumer arrays of its own.
-static void part_arrays(struct roles *r)
+// Give each consumer arrays of its own: those in shared memory that it writes,
+// but for the ring's.
+static void part_arrays(struct specialized *r)
 {
     struct arena *a = r->p->arena;
-    struct own own = {.arena = r->p->scratch, .group = &r->group->u.loop.body};
-    ir_each_stmt(&r->p->kernel->body, see_array, &own);
-    for (size_t i = own.all.arrays.n; i-- > 0;) {
-        if (slots_has(&r->ring, own.all.arrays.at[i]))
-            continue;
+    struct ir_block *group = &r->group->u.loop.body;
+    struct VEC(struct ir_buffer *) arrays = {0};
+    ir_foreach_stmt(s, &r->p->kernel->body)
+        if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_shared &&
+            ir_block_writes(group, s->u.buffer) &&
+            !slots_has(&r->ring, s->u.buffer))
+            vec_push(r->p->scratch, &arrays, s->u.buffer);
+    for (size_t i = arrays.n; i-- > 0;) {
         struct ring one = {0};
-        vec_push(r->p->scratch, &one.arrays, own.all.arrays.at[i]);
-        layout_stack(a, one.arrays.at[0], ir_int(a, r->consumers));
-        slots_use(a, &one, own.group, consumer(r));
+        vec_push(r->p->scratch, &one.arrays, arrays.at[i]);
+        layout_stack(a, arrays.at[i], ir_int(a, r->consumers));
+        slots_use(a, &one, group, consumer(r));
     }
 }
 
 // Return the statement of a tile that uses the ring, and the block it stands in.
-static struct ir_stmt *ring_of_tile(struct roles *r, struct ir_block **block)
+static struct ir_stmt *ring_of_tile(struct specialized *r,
+                                    struct ir_block **block)
 {
     uint32_t i = r->at + 2;
-    while (roles_is_thread(r, i))
+    while (specialize_is_thread(r, i))
         i++;
     *block = r->path.blocks[i];
     return r->path.stmts[i];
 }
 
-void roles_append_order(struct roles *r, struct ir_block *out)
+void specialize_append_order(struct specialized *r, struct ir_block *out)
 {
     struct ir_var *turn;
     if (!r->tiles)
         return;
-    r->order = roles_declare(r, "order", r->consumers, out);
-    out = roles_append_loop(r, out, "turn", r->consumers, AXIS_unroll, &turn);
+    r->order = specialize_declare(r, "order", r->consumers, out);
+    out = specialize_append_loop(r, out, "turn", r->consumers, AXIS_unroll,
+                                 &turn);
     mbarriers_append(r->p->arena, out, OP_mbarrier_init, r->order,
                      ir_read(r->p->arena, turn),
                      ir_int(r->p->arena, GROUP_WARPS), r->loop);
 }
 
 // Let a consumer use the ring for its tile; `rounds` counts the tiles before.
-static void take_ring(struct roles *r, const struct turns *rounds)
+static void take_ring(struct specialized *r, const struct ring_state *rounds)
 {
     struct arena *a = r->p->arena;
     struct ir_var *one;
@@ -150,19 +141,17 @@ static void take_ring(struct roles *r, const struct turns *rounds)
     mbarriers_append(a, &before, OP_mbarrier_wait, r->order, consumer(r),
                      ring_state_parity(rounds, ir_read(a, rounds->before), 0),
                      r->loop);
-    struct ir_block *last = roles_append_lanes(r, &behind, 1, &one);
+    struct ir_block *last = specialize_append_lanes(r, &behind, 1, &one);
     mbarriers_append(a, last, OP_mbarrier_arrive, r->order, next, NULL,
                      r->loop);
-    size_t at = 0;
-    while (block->at[at] != ring)
-        at++;
+    size_t at = ir_index(block, ring);
     for (size_t i = 0; i < behind.n; i++)
         ir_insert(a, block, at + 1 + i, behind.at[i]);
     ir_insert(a, block, at, before.at[0]);
 }
 
 // Make a consumer loop over its own tiles.
-static void walk_own(struct roles *r)
+static void walk_own(struct specialized *r)
 {
     struct arena *a = r->p->arena;
     struct ir_for *tiles = &r->tiles->u.loop;
@@ -171,12 +160,12 @@ static void walk_own(struct roles *r)
     ir_attr_remove(r->tiles, MARK_pingpong);
 }
 
-void roles_take_turns(struct roles *r, const struct turns *turns,
-                      struct ir_block *out)
+void specialize_take_turns(struct specialized *r,
+                           const struct ring_state *state, struct ir_block *out)
 {
     struct arena *a = r->p->arena;
     struct map vars = {.arena = r->p->scratch};
-    struct turns rounds = {.p = r->p, .loop = r->loop, .slots = 1};
+    struct ring_state rounds = {.p = r->p, .loop = r->loop, .slots = 1};
     if (!r->tiles)
         return;
     struct ir_block *tile = &r->tiles->u.loop.body;
@@ -189,7 +178,7 @@ void roles_take_turns(struct roles *r, const struct turns *turns,
                        out);
     take_ring(r, &rounds);
     ir_append(a, tile,
-              ring_state_next(turns, ir_mul(a, uses_of_tile(r),
+              ring_state_next(state, ir_mul(a, uses_of_tile(r),
                                             ir_int(a, r->consumers - 1))));
     ir_append(a, tile, ring_state_next(&rounds, one));
     walk_own(r);

@@ -13,20 +13,21 @@
 
 // Append loops over some warps of the warpgroup and some lanes of each, and
 // return the innermost block.
-static struct ir_block *append_group(struct roles *r, struct ir_block *out,
-                                     int64_t warps, int64_t lanes)
+static struct ir_block *append_group(struct specialized *r,
+                                     struct ir_block *out, int64_t warps,
+                                     int64_t lanes)
 {
     struct ir_var *var;
-    out = roles_append_loop(r, out, warps == 1 ? "one" : "warp", warps,
-                            AXIS_warp, &var);
-    return roles_append_loop(r, out, lanes == 1 ? "one" : "lane", lanes,
-                             AXIS_lane, &var);
+    out = specialize_append_loop(r, out, warps == 1 ? "one" : "warp", warps,
+                                 AXIS_warp, &var);
+    return specialize_append_loop(r, out, lanes == 1 ? "one" : "lane", lanes,
+                                  AXIS_lane, &var);
 }
 
 // Append the TMA tile copies of one iteration, all signalling its slot.
-static bool append_boxes(struct roles *r, struct facts *facts,
-                         struct ir_block *fills, struct ir_expr *slot,
-                         struct ir_block *out)
+static bool append_tma(struct specialized *r, struct facts *facts,
+                       struct ir_block *fills, struct ir_expr *slot,
+                       struct ir_block *out)
 {
     struct arena *a = r->p->arena;
     struct ir_block loads = {0};
@@ -34,15 +35,15 @@ static bool append_boxes(struct roles *r, struct facts *facts,
     struct ir_place signal = {r->full, 1, arena_new(a, struct ir_expr *)};
     signal.index[0] = slot;
     for (size_t i = 0; i < fills->n; i++) {
-        struct tma_tile box = {0};
+        struct tma_tile tile = {0};
         if (copies_only(fills->at[i]))
             continue;
         const char *wrong =
-            cluster_boxes(r->p, facts, &r->cluster, fills->at[i], &box);
+            cluster_boxes(r->p, facts, &r->cluster, fills->at[i], &tile);
         if (wrong)
-            return roles_report(r, wrong);
-        bytes = ir_add(a, bytes, tma_copies_bytes(a, &box));
-        tma_copies_append(r->p, &box, &signal, &loads);
+            return specialize_report(r, wrong);
+        bytes = ir_add(a, bytes, tma_copies_bytes(a, &tile));
+        tma_copies_append(r->p, &tile, &signal, &loads);
     }
     mbarriers_append(a, out, OP_mbarrier_expect, r->full, slot, bytes, r->loop);
     for (size_t i = 0; i < loads.n; i++)
@@ -51,14 +52,14 @@ static bool append_boxes(struct roles *r, struct facts *facts,
 }
 
 // Append the copies by all threads, each of which then arrives.
-static void append_threads(struct roles *r, struct ir_block *fills,
+static void append_threads(struct specialized *r, struct ir_block *fills,
                            struct ir_expr *slot, struct ir_block *out)
 {
     for (size_t i = 0; i < fills->n; i++) {
         struct ir_block one = {.at = &fills->at[i], .n = 1};
         if (!copies_only(fills->at[i]))
             continue;
-        async_copies_start(&one);
+        async_copies_start(&r->p->kernel->body, &one);
         ir_append(r->p->arena, out, fills->at[i]);
     }
     mbarriers_append(r->p->arena, out, OP_mbarrier_arrive_copied, r->full, slot,
@@ -69,27 +70,27 @@ static void append_threads(struct roles *r, struct ir_block *fills,
 struct producer {
     struct map vars;
     struct facts facts;
-    struct turns turns;
+    struct ring_state state;
 };
 
 // Append the copies of one iteration, which is number `n`: below one thread, or
 // where all of them copy.
-static bool append_copies(struct roles *r, struct producer *of,
+static bool append_copies(struct specialized *r, struct producer *of,
                           struct ir_expr *n, struct ir_block *out)
 {
     struct arena *a = r->p->arena;
     struct ir_block fills = {0};
-    struct ir_expr *slot = ring_state_slot(&of->turns, n);
+    struct ir_expr *slot = ring_state_slot(&of->state, n);
     for (size_t i = 0; i < r->ring.fills.n; i++)
         ir_append(a, &fills, r->ring.fills.at[i]);
+    map_set(&of->vars, ir_ring_slot(&r->loop->u.loop)->u.let.var, slot);
     fills = ir_copy_block(a, &fills, &of->vars, NULL);
-    slots_use(a, &r->ring, &fills, slot);
     mbarriers_append(a, out, OP_mbarrier_wait, r->empty, slot,
-                     ring_state_parity(&of->turns, n, 1), r->loop);
+                     ring_state_parity(&of->state, n, 1), r->loop);
     struct ir_block *one = out;
-    if (r->has_boxes && r->has_copies)
+    if (r->has_tma && r->has_copies)
         one = append_group(r, out, 1, 1);
-    if (r->has_boxes && !append_boxes(r, &of->facts, &fills, slot, one))
+    if (r->has_tma && !append_tma(r, &of->facts, &fills, slot, one))
         return false;
     if (r->has_copies)
         append_threads(r, &fills, slot, out);
@@ -97,7 +98,7 @@ static bool append_copies(struct roles *r, struct producer *of,
 }
 
 // Append a name that is declared around the loop.
-static void append_name(struct roles *r, struct producer *of,
+static void append_name(struct specialized *r, struct producer *of,
                         const struct ir_stmt *let, struct ir_block *out)
 {
     struct arena *a = r->p->arena;
@@ -113,7 +114,7 @@ static void append_name(struct roles *r, struct producer *of,
 
 // Append the names in front of a loop of the path, and one like it unless it is
 // over threads; returns the block inside.
-static struct ir_block *append_like(struct roles *r, struct producer *of,
+static struct ir_block *append_like(struct specialized *r, struct producer *of,
                                     uint32_t at, struct ir_block *out)
 {
     struct arena *a = r->p->arena;
@@ -123,7 +124,7 @@ static struct ir_block *append_like(struct roles *r, struct producer *of,
         if (block->at[i]->kind == STMT_let)
             append_name(r, of, block->at[i], out);
     }
-    if (roles_is_thread(r, at))
+    if (specialize_is_thread(r, at))
         return out;
     struct ir_var *var =
         ir_var_new(a, l->var->name, l->var->type, VAR_loop, l->var->span);
@@ -137,7 +138,7 @@ static struct ir_block *append_like(struct roles *r, struct producer *of,
     return &s->u.loop.body;
 }
 
-bool roles_produce(struct roles *r, struct ir_block *out)
+bool specialize_produce(struct specialized *r, struct ir_block *out)
 {
     struct arena *a = r->p->arena;
     struct producer of = {.vars = {.arena = r->p->scratch}};
@@ -147,15 +148,15 @@ bool roles_produce(struct roles *r, struct ir_block *out)
     facts_enter_path(&of.facts, &r->path, r->at);
     out = r->has_copies ? append_group(r, out, GROUP_WARPS, WARP_LANES)
                         : append_group(r, out, 1, 1);
-    of.turns = roles_turns(r, NULL, out);
+    of.state = specialize_state(r, NULL, out);
     for (uint32_t i = r->at + 1; i < r->path.n; i++) {
         around = out;
         out = append_like(r, &of, i, out);
     }
     struct ir_expr *n =
         ir_substitute(a, ir_for_extent(a, loop), &of.vars, NULL);
-    if (of.turns.before)
-        ir_append(a, around, ring_state_next(&of.turns, n));
+    if (of.state.before)
+        ir_append(a, around, ring_state_next(&of.state, n));
     struct ir_expr *k = ir_substitute(a, ir_read(a, loop->var), &of.vars, NULL);
-    return append_copies(r, &of, ring_state_count(&of.turns, k), out);
+    return append_copies(r, &of, ring_state_count(&of.state, k), out);
 }

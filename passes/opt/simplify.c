@@ -22,8 +22,9 @@ struct simplify {
     struct arena *arena;
     const struct ir_kernel *kernel;
     struct facts facts;
-    bool changed;   // whether anything was
-    struct map may; // variables of loops that may have no iteration
+    bool changed;               // whether anything was
+    struct map may;             // variables of loops that may have no iteration
+    const struct ir_stmt *slot; // of the last ring: it stays as it is
 };
 
 static void simplify_block(struct simplify *s, struct ir_block *block);
@@ -154,6 +155,7 @@ static bool simplify_loop(struct simplify *s, struct ir_block *block, size_t at)
     struct ir_expr *runs = ir_binary(s->arena, OP_lt, loop->from, loop->to);
     if (facts_decide(&s->facts, runs) != TRUTH_TRUE)
         map_set(&s->may, loop->var, stmt);
+    s->slot = ir_ring_slot(loop);
     if (n > 0)
         simplify_inside(s, &loop->body, stmt, NULL, false);
     if (loop->body.n && (n > 0 || ir_has(&loop->body, STMT_stage)))
@@ -296,10 +298,11 @@ static void simplify_stage(struct simplify *s, struct ir_stmt *stmt)
 static bool simplify_let(struct simplify *s, struct ir_block *block, size_t at)
 {
     struct ir_stmt *stmt = block->at[at];
-    simplify_exprs(s, stmt);
+    if (stmt != s->slot)
+        simplify_exprs(s, stmt);
     struct ir_expr *x = stmt->u.let.value;
     bool is_name = x->op == OP_var && x->u.var->kind != VAR_mutable;
-    if (!ir_is_const(x) && !is_name) {
+    if (stmt == s->slot || (!ir_is_const(x) && !is_name)) {
         facts_enter(&s->facts, stmt);
         return true;
     }

@@ -5,6 +5,7 @@
 #include "ir/check.h"
 #include "ir/layout.h"
 #include "ir/marks.h"
+#include "ir/ring.h"
 #include "support/kernel_text.h"
 
 #include <setjmp.h>
@@ -37,6 +38,16 @@ static const char stages[] = "kernel k(n: int, A: f32[n]) -> C: f32[n] {\n"
                              "        }\n"
                              "    }\n"
                              "}\n";
+
+static const char ring[] =
+    "kernel k(n: int, A: f32[n]) -> C: f32[n] {\n"
+    "    alloc S: f32[3, 1] in shared\n"
+    "    for i in 0..n @ring(slots 3, arrays S) {\n"
+    "        let slot = i % 3\n"
+    "        stage S(vi in n = i) { S[slot, 0] = A[vi] }\n"
+    "        stage C(vi in n = i) { C[vi] = S[slot, 0] }\n"
+    "    }\n"
+    "}\n";
 
 static const char launch[] =
     "kernel k(n: int, A: f32[n]) -> C: f32[n]\n"
@@ -362,6 +373,27 @@ static void marks(void **state)
           ir_attr_set(a, stmt_of(s, STMT_for), MARK_in_flight, 3));
 }
 
+static void rings(void **state)
+{
+    (void)state;
+    SPOIL(ring, "for i: `slots` of a ring is a number from 2 to 16",
+          stmt_of(s, STMT_for)->u.loop.ring->slots = 17);
+    SPOIL(ring, "for i: a ring without roles has no `lag` and no `order`",
+          stmt_of(s, STMT_for)->u.loop.ring->lag = 1);
+    SPOIL(ring, "for i: the threads of a role keep 24 to 240 registers",
+          struct ir_ring *of = stmt_of(s, STMT_for)->u.loop.ring;
+          const struct ir_role fill = {RING_fill, 28};
+          const struct ir_role use = {RING_use, 232};
+          vec_push(a, &of->roles, fill); vec_push(a, &of->roles, use));
+    SPOIL(ring, "the first dimension of `S`, an array of a ring, is as long",
+          stmt_of(s, STMT_for)->u.loop.ring->slots = 4);
+    SPOIL(ring, "begins with the slot of the iteration",
+          stmt_of(s, STMT_for)->u.loop.body.n = 0);
+    SPOIL(stages, "for i: a ring has survived `ring_lower`",
+          s->k->level = LEVEL_loops;
+          stmt_of(s, STMT_for)->u.loop.ring = ir_ring_new(a, 2));
+}
+
 // A mark that is removed leaves the others, in their order.
 static void removes_one_mark(void **state)
 {
@@ -422,8 +454,8 @@ static void levels(void **state)
 static void valid_programs(void **state)
 {
     (void)state;
-    const char *const texts[] = {loops, stages, launch, allocs, copies};
-    for (int i = 0; i < 5; i++) {
+    const char *const texts[] = {loops, stages, ring, launch, allocs, copies};
+    for (int i = 0; i < 6; i++) {
         struct arena a = {0};
         assert_null(ir_check(&a, kernel_text_unchecked(&a, texts[i])));
         arena_reset(&a);
@@ -443,6 +475,7 @@ int main(void)
         cmocka_unit_test(statements),
         cmocka_unit_test(stages_and_allocs),
         cmocka_unit_test(marks),
+        cmocka_unit_test(rings),
         cmocka_unit_test(removes_one_mark),
         cmocka_unit_test(levels),
     };

@@ -3,6 +3,7 @@
 
 #include "ir/build.h"
 #include "ir/marks.h"
+#include "ir/ring.h"
 #include "passes/steps.h"
 #include "support/kernel_text.h"
 
@@ -177,6 +178,20 @@ static void names_the_pass_that_left_a_loop(void **state)
     assert_non_null(strstr(d->text, "it leaves loops over virtual threads"));
 }
 
+// A ring that stands where none is expected any more.
+static void names_the_pass_that_left_a_ring(void **state)
+{
+    struct scene *s = *state;
+    struct ir_kernel *k = s->pass.kernel;
+    size_t n, at = 0;
+    const struct pass_step *steps = pass_steps(&n);
+    while (steps[at].pass != PASS_ring_lower)
+        at++;
+    assert_null(pass_left(&s->arena, k, at));
+    kernel_stmt(k, STMT_for)->u.loop.ring = ir_ring_new(&s->arena, 2);
+    assert_string_equal(pass_left(&s->arena, k, at), "loops with a ring");
+}
+
 // Marks are consumed by passes that are always run.
 static void knows_who_consumes_marks(void **state)
 {
@@ -293,6 +308,7 @@ int main(void)
         TEST(knows_who_consumes_marks),
         TEST(knows_what_steps_need),
         TEST(names_the_pass_that_left_a_loop),
+        TEST(names_the_pass_that_left_a_ring),
         TEST(stops_at_an_error),
         TEST(lowers_to_the_last_level),
         TEST(checks_what_the_last_pass_leaves),

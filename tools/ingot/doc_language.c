@@ -191,6 +191,9 @@ void doc_add_rings(struct doc *d)
                              "as they begin",
                              ir_ring_part_meaning(part)));
     }
+#define LIST(name, meaning) doc_add(d, #name, #name " A B", meaning);
+#include "ir/ring.def"
+#undef LIST
 }
 
 void doc_add_levels(struct doc *d)

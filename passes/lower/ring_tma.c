@@ -1,16 +1,16 @@
-// tma_rings: software-pipelines loops with a ring whose copies are TMA
-// tile copies: one thread fills the ring ahead of its use.
+// Lowers a ring that one thread fills by TMA: that thread runs ahead, and every
+// thread that uses a slot waits for its bytes.
 //
-//   for i in 0..m {                        alloc S: f32[3, 64] in shared
-//     for k in 0..n @ring(slots 3) {         alloc S_full: u64[3] in shared
-//       S = A[.., k ..]   @via(tma)        for s in 0..3 { mbarrier_init(S_full[s], 1) }
-//       for t in 0..64 @thread.x {         for p in 0..2 { copy number p }
-//         use S                      =>    for i in 0..m { for k in 0..n {
-//       }                                    copy number i * n + k + 2
-//     }                                      for t in 0..64 @thread.x {
-//   }                                          mbarrier_wait(S_full[...], parity)
-//                                              use S[(i * n + k) % 3]
-//                                            } } }
+//   alloc S: f32[3, 64] in shared          alloc S_full: u64[3] in shared
+//   for i in 0..m {                        for s in 0..3 { mbarrier_init(S_full[s], 1) }
+//     for k in 0..n @ring(slots 3,         for p in 0..2 { copy number p }
+//                         arrays S) {      for i in 0..m { for k in 0..n {
+//       let slot = (i * n + k) % 3    =>     copy number i * n + k + 2
+//       S[slot] = A[i, k, ..] @via(tma)      for t in 0..64 @thread.x {
+//       for t in 0..64 @thread.x {             mbarrier_wait(S_full[...], parity)
+//         use S[slot]                          use S[(i * n + k) % 3]
+//       }                                    } } }
+//   } }
 //
 //   copy number c: if c < m * n { one thread:
 //     mbarrier_expect(S_full[c % 3], bytes)
@@ -18,30 +18,29 @@
 //   }
 //
 // The copies run ahead across the loops around: while one row is finished, the
-// first tiles of the next one are loaded. Every thread that uses a slot waits
-// for it. That a slot is no longer in use is ensured by the barriers of the
-// block, which are derived as for any write by one thread
-// (barrier_insertion.c): one in each iteration.
+// first tiles of the next one are loaded. That a slot is no longer in use is
+// ensured by the barriers of the block, which are derived as for any write by
+// one thread (barrier_insertion.c): one in each iteration.
+
+#include "passes/lower/ring_tma.h"
 
 #include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/copy.h"
-#include "ir/layout.h"
-#include "ir/marks.h"
+#include "ir/foreach.h"
 #include "ir/walk.h"
+#include "passes/analysis/tma_copy.h"
 #include "passes/lower/mbarriers.h"
-#include "passes/lower/slots.h"
 #include "passes/lower/tma_copies.h"
 
-#include <string.h>
-
-// A loop that becomes one with a ring.
+// The rewrite of a loop.
 struct rewrite {
     struct pass *p;
     struct ir_path path; // from the kernel's body to the loop, and the loop
     uint32_t grid;       // how many loops over blocks it begins with
     struct ring ring;
     int64_t slots;
+    const struct ir_stmt *slot; // of an iteration: a let
     struct ir_buffer *full;
 };
 
@@ -50,8 +49,6 @@ static bool report(struct rewrite *r, const char *why)
 {
     diag_error(r->p->diags, r->ring.loop->span, D_pipeline_lost,
                r->ring.loop->u.loop.var->name, why);
-    if (r->ring.at && r->ring.at != r->ring.loop)
-        diag_note(r->p->diags, r->ring.at->span, "this is in the way");
     return false;
 }
 
@@ -61,31 +58,39 @@ static struct ir_expr *number(struct rewrite *r, int64_t n)
     return ir_int(r->p->arena, n);
 }
 
-// Return a loop of the path; NULL for one over threads.
-static const struct ir_for *serial(const struct rewrite *r, uint32_t i)
+// Return a loop of a path; NULL for one over threads.
+static const struct ir_for *serial(const struct ir_path *path, uint32_t i)
 {
-    const struct ir_for *loop = &r->path.stmts[i]->u.loop;
+    const struct ir_for *loop = &path->stmts[i]->u.loop;
     return axis_kind(loop->axis) == AXIS_THREAD ? NULL : loop;
 }
 
-// Return how many copies there are in a block, and the number of that of this
-// iteration: all serial loops of the path count.
+// Return how many copies there are in a block: all serial loops of the path
+// count.
 static struct ir_expr *total(struct rewrite *r)
 {
     struct arena *a = r->p->arena;
     struct ir_expr *n = number(r, 1);
     for (uint32_t i = r->grid; i < r->path.n; i++) {
-        if (serial(r, i))
-            n = ir_mul(a, n, ir_for_extent(a, serial(r, i)));
+        if (serial(&r->path, i))
+            n = ir_mul(a, n, ir_for_extent(a, serial(&r->path, i)));
     }
     return n;
 }
-static struct ir_expr *current(struct rewrite *r)
+
+uint32_t ring_tma_grid(const struct ir_path *path)
 {
-    struct arena *a = r->p->arena;
-    struct ir_expr *n = number(r, 0);
-    for (uint32_t i = r->grid; i < r->path.n; i++) {
-        const struct ir_for *l = serial(r, i);
+    uint32_t n = 0;
+    while (axis_kind(path->stmts[n]->u.loop.axis) == AXIS_BLOCK)
+        n++;
+    return n;
+}
+
+struct ir_expr *ring_tma_number(struct arena *a, const struct ir_path *path)
+{
+    struct ir_expr *n = ir_int(a, 0);
+    for (uint32_t i = ring_tma_grid(path); i < path->n; i++) {
+        const struct ir_for *l = serial(path, i);
         if (!l)
             continue;
         struct ir_expr *at = ir_binary(
@@ -114,10 +119,10 @@ static void find_iteration(struct rewrite *r, struct ir_expr *n,
 {
     struct arena *a = r->p->arena;
     uint32_t first = r->grid;
-    while (!serial(r, first))
+    while (!serial(&r->path, first))
         first++;
     for (uint32_t i = r->path.n; i-- > first;) {
-        const struct ir_for *l = serial(r, i);
+        const struct ir_for *l = serial(&r->path, i);
         if (!l)
             continue;
         struct ir_expr *extent = ir_for_extent(a, l), *at = n;
@@ -183,8 +188,8 @@ static bool append_copy(struct rewrite *r, struct facts *facts,
     for (size_t i = 0; i < r->ring.fills.n; i++)
         ir_append(a, &fills, r->ring.fills.at[i]);
     find_iteration(r, n, &vars);
+    map_set(&vars, r->slot->u.let.var, slot);
     fills = ir_copy_block(a, &fills, &vars, NULL);
-    slots_use(a, &r->ring, &fills, slot);
     struct ir_stmt *s = ir_stmt_if(a, ir_binary(a, OP_lt, n, total(r)));
     facts_assume(facts, s->u.branch.cond, true);
     for (size_t i = 0; i < fills.n; i++) {
@@ -203,18 +208,13 @@ static bool append_copy(struct rewrite *r, struct facts *facts,
     return true;
 }
 
-// Append what stands behind the loops over blocks: the arrays, mbarriers that
-// are ready for use, and the first copies.
+// Append what stands behind the arrays: mbarriers that are ready for use, and
+// the first copies.
 static bool append_front(struct rewrite *r, struct ir_block *out)
 {
     struct arena *a = r->p->arena;
     struct ir_expr *at;
     struct facts facts;
-    for (size_t i = 0; i < r->ring.arrays.n; i++) {
-        struct ir_buffer *b = r->ring.arrays.at[i];
-        layout_stack(a, b, number(r, r->slots));
-        ir_append(a, out, ir_stmt_from(ir_stmt_alloc(a, b), r->ring.loop));
-    }
     ir_append(a, out, ir_stmt_from(ir_stmt_alloc(a, r->full), r->ring.loop));
     struct ir_block *body = append_slots(r, out, "slot", r->slots, &at);
     append_operation(r, body, OP_mbarrier_init, at, number(r, 1));
@@ -225,18 +225,6 @@ static bool append_front(struct rewrite *r, struct ir_block *out)
     facts_enter_path(&facts, &r->path, r->grid);
     body = append_slots(r, out, "ahead", r->slots - 1, &at);
     return append_copy(r, &facts, at, 0, body);
-}
-
-// Remove the declarations of the ring's arrays from a block.
-static void take_allocs(const struct rewrite *r, struct ir_block *block)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
-        if (s->kind != STMT_alloc || !slots_has(&r->ring, s->u.buffer))
-            block->at[n++] = s;
-    }
-    block->n = n;
 }
 
 // Return whether a statement reads one of the arrays.
@@ -255,10 +243,13 @@ static bool is_thread(const struct ir_stmt *s)
     return s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_THREAD;
 }
 
-// Set *(bool *)context at a loop over threads.
-static void see_thread(struct ir_stmt *s, void *context)
+// Return whether loops over threads are below a statement, or it is one.
+static bool has_threads(const struct ir_stmt *s)
 {
-    *(bool *)context |= is_thread(s);
+    ir_foreach_stmt_from(t, s)
+        if (is_thread(t))
+            return true;
+    return false;
 }
 
 // Return whether what is below a statement surely runs.
@@ -279,17 +270,15 @@ static bool insert_waits(struct rewrite *r, struct ir_block *block,
 {
     bool waits = false, ok = true;
     for (size_t i = 0; i < block->n; i++) {
-        struct ir_block one = {.at = &block->at[i], .n = 1};
         struct ir_stmt *s = block->at[i];
-        bool has_threads = false;
         if (!reads_ring(r, s))
             continue;
-        ir_each_stmt(&one, see_thread, &has_threads);
-        if (has_threads)
+        bool is_above = has_threads(s);
+        if (is_above)
             ok &=
                 surely_runs(s) && insert_waits(r, &s->u.loop.body,
                                                is_below || is_thread(s), wait);
-        if (has_threads || waits)
+        if (is_above || waits)
             continue;
         struct ir_block copy = ir_copy_block(r->p->arena, wait, NULL, NULL);
         ir_insert(r->p->arena, block, i++, copy.at[0]);
@@ -305,24 +294,26 @@ static bool rewrite_body(struct rewrite *r)
     struct arena *a = r->p->arena;
     struct ir_for *loop = &r->ring.loop->u.loop;
     struct ir_block body = {0}, rest = {0}, wait = {0};
-    struct ir_expr *n = current(r), *slots = number(r, r->slots);
-    struct ir_expr *round = ir_binary(a, OP_div, n, slots);
+    struct ir_expr *slot = r->slot->u.let.value, *n = slot->args[0];
+    struct ir_expr *round = ir_binary(a, OP_div, n, number(r, r->slots));
+    struct map vars = {.arena = r->p->scratch};
     bool is_below = false;
     struct facts facts;
     facts_start(&facts, r->p->scratch, r->p->kernel);
     facts_enter_path(&facts, &r->path, r->path.n);
     for (uint32_t i = 0; i < r->path.n; i++)
         is_below |= is_thread(r->path.stmts[i]);
-    for (size_t i = 0; i < loop->body.n; i++) {
+    for (size_t i = 1; i < loop->body.n; i++) {
         if (!ring_has_fill(&r->ring, loop->body.at[i]))
             ir_append(a, &rest, loop->body.at[i]);
     }
-    append_operation(r, &wait, OP_mbarrier_wait, slot_of(r, n),
+    append_operation(r, &wait, OP_mbarrier_wait, slot,
                      ir_binary(a, OP_mod, round, number(r, 2)));
     if (!insert_waits(r, &rest, is_below, &wait))
         return report(r, "what it fills is read under a branch, or out of "
                          "loops over threads");
-    slots_use(a, &r->ring, &rest, slot_of(r, n));
+    map_set(&vars, r->slot->u.let.var, slot);
+    ir_substitute_in(a, &rest, &vars, NULL);
     if (!append_copy(r, &facts, ir_add(a, n, number(r, r->slots - 1)),
                      r->path.n, &body))
         return false;
@@ -332,124 +323,92 @@ static bool rewrite_body(struct rewrite *r)
     return true;
 }
 
-// Check that loops around can be counted through: over blocks on top, then
-// serial ones whose extents stay, and over threads.
-static bool check_path(struct rewrite *r)
+// Return why loops around cannot be counted through, or NULL: they are over
+// blocks on top, then serial ones whose extents stay, and over threads.
+static const char *path_fault(struct arena *scratch, const struct ir_path *path)
 {
-    bool is_grid = true;
-    for (uint32_t i = 0; i < r->path.n; i++) {
-        const struct ir_stmt *s = r->path.stmts[i];
-        if (s->kind != STMT_for)
-            return report(r, "a branch is around it");
-        enum axis_kind kind = axis_kind(s->u.loop.axis);
-        is_grid &= kind == AXIS_BLOCK;
-        r->grid += is_grid;
-        if (!is_grid && kind != AXIS_THREAD && kind != AXIS_SERIAL &&
-            kind != AXIS_UNROLL)
-            return report(r, "something else than serial loops and threads is "
-                             "between the loops over blocks and it");
-        struct ir_expr *extent = ir_for_extent(r->p->scratch, &s->u.loop);
-        for (uint32_t k = r->grid; k < i; k++) {
-            if (ir_mentions(extent, r->path.stmts[k]->u.loop.var))
-                return report(r, "the extent of a loop around it, or its own, "
-                                 "varies");
+    for (uint32_t i = 0; i < path->n; i++) {
+        if (path->stmts[i]->kind != STMT_for)
+            return "a branch is around it";
+    }
+    for (uint32_t i = ring_tma_grid(path), first = i; i < path->n; i++) {
+        const struct ir_for *loop = &path->stmts[i]->u.loop;
+        enum axis_kind kind = axis_kind(loop->axis);
+        if (kind != AXIS_THREAD && kind != AXIS_SERIAL && kind != AXIS_UNROLL)
+            return "something else than serial loops and threads is between "
+                   "the loops over blocks and it";
+        for (uint32_t k = first; k < i; k++) {
+            if (ir_mentions(ir_for_extent(scratch, loop),
+                            path->stmts[k]->u.loop.var))
+                return "the extent of a loop around it, or its own, varies";
         }
     }
-    return true;
+    return NULL;
 }
 
-// Note an array that a copy reads and that is no input: the context is the
-// rewrite.
-static void see_source(struct ir_expr *x, void *context)
+// Return why a copy may not run ahead, for all threads of the loops around, or
+// NULL.
+static const char *fill_fault(struct ir_stmt *fill, const struct ir_path *path)
 {
-    if (x->op == OP_load && x->u.buffer->role != ROLE_input)
-        *(bool *)context = true;
+    struct ir_block one = {.at = &fill, .n = 1};
+    ir_foreach_expr_in(x, &one)
+        if (x->op == OP_load && x->u.buffer->role != ROLE_input)
+            return "it copies what the kernel writes";
+    for (uint32_t k = ring_tma_grid(path); k < path->n; k++) {
+        if (is_thread(path->stmts[k]) &&
+            ir_block_mentions(&one, path->stmts[k]->u.loop.var))
+            return "a copy depends on the threads that use it";
+    }
+    return NULL;
 }
 
-// Check that copies may run ahead, for all threads of the loops around.
-static bool check_fills(struct rewrite *r)
+// Count the stages of the fills, and those that are copies by TMA.
+static void count_stages(const struct ring *ring, size_t *all, size_t *by_tma)
 {
-    for (size_t i = 0; i < r->ring.fills.n; i++) {
-        struct ir_block one = {.at = &r->ring.fills.at[i], .n = 1};
-        bool is_written = false;
-        ir_each_expr_in(&one, see_source, &is_written);
-        if (is_written)
-            return report(r, "it copies what the kernel writes");
-        for (uint32_t k = r->grid; k < r->path.n; k++) {
-            if (is_thread(r->path.stmts[k]) &&
-                ir_block_mentions(&one, r->path.stmts[k]->u.loop.var))
-                return report(r, "a copy depends on the threads that use it");
+    *all = *by_tma = 0;
+    for (size_t i = 0; i < ring->fills.n; i++) {
+        ir_foreach_stmt_from(s, ring->fills.at[i]) {
+            *all += s->kind == STMT_stage;
+            *by_tma += s->kind == STMT_stage && tma_copy_marked(&s->u.stage);
         }
     }
-    return true;
 }
 
-// Rewrite a loop.
-static bool rewrite_loop(struct rewrite *r)
+bool ring_tma_fills(const struct ring *ring)
+{
+    size_t all, by_tma;
+    count_stages(ring, &all, &by_tma);
+    return by_tma > 0;
+}
+
+const char *ring_tma_fault(struct arena *scratch, const struct ring *ring,
+                           const struct ir_path *path)
+{
+    size_t all, by_tma;
+    count_stages(ring, &all, &by_tma);
+    if (all > by_tma)
+        return "not all of its copies are by tma or bulk";
+    const char *fault = path_fault(scratch, path);
+    for (size_t i = 0; i < ring->fills.n && !fault; i++)
+        fault = fill_fault(ring->fills.at[i], path);
+    return fault;
+}
+
+bool ring_tma_lower(struct pass *p, struct ir_stmt *loop)
 {
     struct ir_block front = {0};
-    ir_find(r->p->scratch, &r->p->kernel->body, r->ring.loop, &r->path);
-    if (r->ring.fault)
-        return report(r, r->ring.fault);
-    if (!check_path(r) || !check_fills(r))
+    struct rewrite r = {.p = p,
+                        .ring = ring_planned(p->scratch, loop),
+                        .slots = loop->u.loop.ring->slots,
+                        .slot = ir_ring_slot(&loop->u.loop)};
+    ir_find(p->scratch, &p->kernel->body, loop, &r.path);
+    r.grid = ring_tma_grid(&r.path);
+    r.full = declare(&r);
+    if (!append_front(&r, &front) || !rewrite_body(&r))
         return false;
-    for (uint32_t i = 0; i < r->path.n; i++)
-        take_allocs(r, r->path.blocks[i]);
-    take_allocs(r, &r->ring.loop->u.loop.body);
-    r->full = declare(r);
-    if (!append_front(r, &front) || !rewrite_body(r))
-        return false;
-    struct ir_block *block = r->path.blocks[r->grid];
-    size_t at = 0;
-    while (block->at[at] != r->path.stmts[r->grid])
-        at++;
+    struct ir_block *block = r.path.blocks[r.grid];
+    size_t at = ir_index(block, r.path.stmts[r.grid]);
     for (size_t i = 0; i < front.n; i++)
-        ir_insert(r->p->arena, block, at + i, front.at[i]);
+        ir_insert(p->arena, block, at + i, front.at[i]);
     return true;
-}
-
-// Count the stages, and those that are copies of TMA tiles.
-static void see_stage(struct ir_stmt *s, void *context)
-{
-    size_t *counts = context;
-    counts[0] += s->kind == STMT_stage;
-    counts[1] += s->kind == STMT_stage && tma_copy_marked(&s->u.stage);
-}
-
-// Loops that are marked, in the order of the text.
-struct marked {
-    struct arena *arena;
-    struct VEC(struct ir_stmt *) loops;
-};
-
-// Note a loop with a ring.
-static void see_loop(struct ir_stmt *s, void *context)
-{
-    struct marked *m = context;
-    if (ir_ring_of(s))
-        vec_push(m->arena, &m->loops, s);
-}
-
-enum pass_result pass_tma_rings(struct pass *p)
-{
-    struct marked m = {.arena = p->scratch};
-    bool changed = false;
-    ir_each_stmt(&p->kernel->body, see_loop, &m);
-    for (size_t i = 0; i < m.loops.n; i++) {
-        struct rewrite r = {.p = p, .slots = ir_ring_of(m.loops.at[i])->slots};
-        size_t counts[2] = {0, 0};
-        r.ring = ring_find(p->scratch, p->kernel, m.loops.at[i]);
-        for (size_t k = 0; k < r.ring.fills.n; k++) {
-            struct ir_block one = {.at = &r.ring.fills.at[k], .n = 1};
-            ir_each_stmt(&one, see_stage, counts);
-        }
-        if (!counts[1])
-            continue;
-        if (counts[0] > counts[1])
-            r.ring.fault = "not all of its copies are by tma or bulk";
-        if (!rewrite_loop(&r))
-            return PASS_FAILED;
-        changed = true;
-    }
-    return changed ? PASS_CHANGED : PASS_SAME;
 }

@@ -1,0 +1,180 @@
+// ring_plan: gives the arrays of a ring their slots, and each iteration of its
+// loop one of them.
+//
+//   for i in 0..m {                          alloc S: f32[3, 64] in shared
+//     for k in 0..n @ring(slots 3) {         for i in 0..m {
+//       alloc S: f32[64] in shared             for k in 0..n @ring(slots 3,
+//       S = A[i, k, ..]    @via(tma)                              arrays S) {
+//       use S                           =>       let slot = (i * n + k) % 3
+//     }                                          S[slot] = A[i, k, ..] @via(tma)
+//   }                                            use S[slot]
+//                                              } }
+//
+// Nothing runs ahead yet. Where the arrays are declared depends on who is to
+// fill them, and so do the iterations that count:
+//
+//   the threads of the loop       in front of the loop: each run of it begins
+//                                 with the first slot
+//   one thread, by TMA            behind the loops over blocks: it runs ahead
+//                                 across all loops below these
+//   a producer warpgroup (roles)  in front of the loop over warpgroups; each
+//                                 role counts by itself (ring_state.h)
+//
+// What a ring asks of its loop is checked here (analysis/ring.h); what the roles
+// ask of the loops around, in warp_specialize.c.
+
+#include "ir/build.h"
+#include "ir/layout.h"
+#include "ir/walk.h"
+#include "passes/lower/ring_tma.h"
+#include "passes/lower/slots.h"
+
+// The plan of one ring.
+struct plan {
+    struct pass *p;
+    struct ring ring;
+    struct ir_path path;    // from the kernel's body to the loop, and the loop
+    uint32_t at;            // in front of which of these the arrays are
+    struct ir_expr *number; // of an iteration
+};
+
+// Report why a loop cannot have its ring.  Returns false.
+static bool report(const struct plan *l)
+{
+    const struct ir_stmt *loop = l->ring.loop;
+    bool has_roles = ir_ring_specialized(loop) != NULL;
+    diag_error(l->p->diags, loop->span,
+               has_roles ? D_role_shape : D_pipeline_lost,
+               loop->u.loop.var->name, l->ring.fault);
+    if (l->ring.at && l->ring.at != loop)
+        diag_note(l->p->diags, l->ring.at->span, "this is in the way");
+    return false;
+}
+
+// Return whether a statement is a loop on an axis.
+static bool is_over(const struct ir_stmt *s, enum axis axis)
+{
+    return s->kind == STMT_for && s->u.loop.axis == axis;
+}
+
+// Return where the loop over warpgroups stands in the path; that of the loop
+// itself: there is none.
+static uint32_t group_of(const struct plan *l)
+{
+    uint32_t at = l->path.n - 1;
+    for (uint32_t i = 0; i < l->path.n; i++)
+        at = is_over(l->path.stmts[i], AXIS_warpgroup) ? i : at;
+    return at;
+}
+
+// Find where the arrays go, and what counts the iterations; false if the loop
+// can have no ring there.
+static bool find_place(struct plan *l)
+{
+    struct arena *a = l->p->arena;
+    l->number = ir_read(a, l->ring.loop->u.loop.var);
+    l->at = l->path.n - 1;
+    if (ir_ring_specialized(l->ring.loop)) {
+        l->at = group_of(l);
+        return true;
+    }
+    if (!ring_tma_fills(&l->ring))
+        return true;
+    l->ring.fault = ring_tma_fault(l->p->scratch, &l->ring, &l->path);
+    if (l->ring.fault)
+        return false;
+    l->at = ring_tma_grid(&l->path);
+    l->number = ring_tma_number(a, &l->path);
+    return true;
+}
+
+// Move the declarations of the arrays in a block to another.
+static void take_allocs(const struct ring *ring, struct arena *a,
+                        struct ir_block *from, struct ir_block *to)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < from->n; i++) {
+        struct ir_stmt *s = from->at[i];
+        if (s->kind == STMT_alloc && slots_has(ring, s->u.buffer))
+            ir_append(a, to, s);
+        else
+            from->at[n++] = s;
+    }
+    from->n = n;
+}
+
+// Declare the arrays, with their slots, where they go.
+static void place_arrays(struct plan *l)
+{
+    struct arena *a = l->p->arena;
+    struct ir_block front = {0}, *block = l->path.blocks[l->at];
+    for (uint32_t i = l->at + 1 < l->path.n ? 0 : l->path.n; i < l->path.n; i++)
+        take_allocs(&l->ring, a, l->path.blocks[i], &front);
+    take_allocs(&l->ring, a, &l->ring.loop->u.loop.body, &front);
+    for (size_t i = 0; i < l->ring.arrays.n; i++) {
+        struct ir_buffer *b = l->ring.arrays.at[i];
+        layout_stack(a, b, ir_int(a, l->ring.loop->u.loop.ring->slots));
+        vec_push(a, &l->ring.loop->u.loop.ring->arrays, b);
+    }
+    size_t at = ir_index(block, l->path.stmts[l->at]);
+    for (size_t i = 0; i < front.n; i++)
+        ir_insert(a, block, at + i, front.at[i]);
+}
+
+// Let each iteration use its slot.
+static void use_slots(struct plan *l)
+{
+    struct arena *a = l->p->arena;
+    struct ir_for *loop = &l->ring.loop->u.loop;
+    struct ir_var *slot =
+        ir_var_new(a, str_name(l->p->names, "slot"), type_scalar(TYPE_int),
+                   VAR_let, loop->var->span);
+    struct ir_expr *value =
+        ir_binary(a, OP_mod, l->number, ir_int(a, loop->ring->slots));
+    slots_use(a, &l->ring, &loop->body, ir_read(a, slot));
+    ir_insert(a, &loop->body, 0,
+              ir_stmt_from(ir_stmt_let(a, slot, value), l->ring.loop));
+}
+
+// Plan the ring of a loop; false after an error.
+static bool plan(struct pass *p, struct ir_stmt *loop)
+{
+    struct plan l = {.p = p, .ring = ring_find(p->scratch, p->kernel, loop)};
+    if (l.ring.fault)
+        return report(&l);
+    ir_find(p->scratch, &p->kernel->body, loop, &l.path);
+    if (!find_place(&l))
+        return report(&l);
+    place_arrays(&l);
+    use_slots(&l);
+    return true;
+}
+
+// Plan the rings of a block and below, the inner ones first; false after an
+// error.
+static bool plan_block(struct pass *p, struct ir_block *block, bool *changed)
+{
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_stmt *s = block->at[i];
+        struct ir_block *inside[IR_BLOCKS_MOST];
+        uint32_t n = ir_stmt_blocks(s, inside);
+        for (uint32_t k = 0; k < n; k++) {
+            if (!plan_block(p, inside[k], changed))
+                return false;
+        }
+        bool has_ring = ir_ring_of(s) && !ir_ring_of(s)->arrays.n;
+        if (has_ring && !plan(p, s))
+            return false;
+        *changed |= has_ring;
+        i = ir_index(block, s);
+    }
+    return true;
+}
+
+enum pass_result pass_ring_plan(struct pass *p)
+{
+    bool changed = false;
+    if (!plan_block(p, &p->kernel->body, &changed))
+        return PASS_FAILED;
+    return changed ? PASS_CHANGED : PASS_SAME;
+}
