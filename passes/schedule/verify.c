@@ -1,4 +1,6 @@
-// Checks the outcome of a schedule as a whole.
+// Checks the outcome of a directive, and that of a schedule as a whole.
+//
+// A directive must leave loops with a ring such that they may have it.
 //
 //   for i @block.x { stage C.init { C[i] = 0 }         every thread stores
 //                    for k { for j @thread.x { ... } } }   to C[i]
@@ -14,11 +16,29 @@
 
 #include "ir/build.h"
 #include "ir/walk.h"
+#include "passes/analysis/ring.h"
 #include "passes/analysis/tma_copy.h"
 #include "passes/schedule/depend/depend.h"
-#include "passes/schedule/prim.h"
 
-// The axes of a nest: the context of see_axis.
+bool schedule_verify_rings(struct sched_call *c)
+{
+    struct pass *p = c->pass;
+    ir_foreach_stmt(s, &p->kernel->body) {
+        if (!ir_ring_of(s))
+            continue;
+        struct ring ring = ring_find(p->scratch, p->kernel, s);
+        if (!ring.fault)
+            continue;
+        struct ir_stmt *both[] = {s, ring.at};
+        diag_error(p->diags, c->span, D_pipeline_lost, s->u.loop.var->name,
+                   ring.fault);
+        return sched_blame(c, both, ring.at == s || !ring.at ? 1 : 2,
+                           "looked at");
+    }
+    return true;
+}
+
+// The axes of a nest.
 struct axes {
     bool has[AXIS_COUNT]; // some loop is bound to it, with several iterations
 };

@@ -3,6 +3,7 @@
 #include "ir/arith.h"
 #include "ir/base/suggest.h"
 #include "passes/schedule/interpret/interpret.h"
+#include "passes/schedule/verify.h"
 
 #include <string.h>
 
@@ -265,7 +266,7 @@ static bool call_prim(struct interp *in, const struct sched_expr *x,
     const char *signature = sched_prim_info(prim)->arguments;
     if (!eval_spread(in, x, signature, &c.args) ||
         !check_args(in, x, signature, &c.args) || !sched_run(&c) ||
-        !interp_check_size(in, &c))
+        !schedule_verify_rings(&c) || !interp_check_size(in, &c))
         return false;
     note_consumed(in, &c);
     interp_origins_note(in, x->span);
