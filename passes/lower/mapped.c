@@ -23,7 +23,6 @@
 #include "ir/walk.h"
 #include "passes/analysis/nested.h"
 #include "passes/lower/constants.h"
-#include "passes/lower/double_buffer.h"
 #include "passes/lower/mapping.h"
 #include "passes/lower/resources.h"
 #include "passes/opt/fold.h"
@@ -428,7 +427,6 @@ static struct ir_stmt *make_launch(struct pass *p, struct ir_block body,
     s->span = body.at[0]->span;
     facts_start(&m.facts, p->scratch, p->kernel);
     facts_start(&m.top, p->scratch, p->kernel);
-    double_buffer(p, &body);
     measure(&m, &body);
     if (!m.failed)
         settle_warps(&m);
