@@ -207,6 +207,8 @@ static void check_launch(struct checking *c, const struct ir_launch *l)
                "more than 1024 threads in a block");
     check_must(c, blocks >= 1 && blocks <= axis_most(AXIS_cluster_x), NULL,
                "no blocks in a cluster, or more than 8");
+    check_must(c, !l->derives_barriers || c->kernel->level < LEVEL_flat, NULL,
+               "barriers are derived before level flat");
     check_noalias(c, l);
     check_block(c, &l->body);
 }

@@ -24,10 +24,10 @@
 #include "passes/analysis/nested.h"
 #include "passes/lower/constants.h"
 #include "passes/lower/mapping.h"
-#include "passes/lower/resources.h"
 #include "passes/opt/fold.h"
 
 enum { LANES = 32, WARPS = 4 }; // of a warp, of a warpgroup
+enum { THREADS_MOST = 1024 };
 
 // Find a variable that is not a parameter.
 static void see_local(struct ir_expr *x, void *context)
@@ -359,6 +359,26 @@ struct ir_expr *mapping_position(const struct mapping *m, enum axis axis)
                : x;
 }
 
+// Check that a block and a cluster of the launch are not too large; reports
+// E0707 or E0847.
+static void check_geometry(struct mapping *m, struct span span)
+{
+    const struct ir_launch *l = m->launch;
+    int64_t threads = (int64_t)l->block[0] * l->block[1] * l->block[2];
+    if (threads > THREADS_MOST) {
+        diag_error(m->p->diags, span, D_block_threads, l->name,
+                   (long long)threads);
+        diag_label(m->p->diags, "%lld x %lld x %lld threads",
+                   (long long)l->block[0], (long long)l->block[1],
+                   (long long)l->block[2]);
+        m->failed = true;
+    } else if (ir_cluster_blocks(l) > (uint32_t)axis_most(AXIS_cluster_x)) {
+        diag_error(m->p->diags, span, D_cluster_blocks,
+                   (long long)ir_cluster_blocks(l));
+        m->failed = true;
+    }
+}
+
 // Set the geometry of the launch from the extents, within the limits of the
 // hardware.
 static void set_geometry(struct mapping *m)
@@ -432,6 +452,8 @@ static struct ir_stmt *make_launch(struct pass *p, struct ir_block body,
         settle_warps(&m);
     if (!m.failed)
         set_geometry(&m);
+    if (!m.failed)
+        check_geometry(&m, s->span);
     ir_each_stmt(&body, see_order, &order);
     m.has_barriers = order.has_barriers && !order.has_roles;
     if (!m.failed)
@@ -445,10 +467,8 @@ static struct ir_stmt *make_launch(struct pass *p, struct ir_block body,
     if (!m.failed)
         map_block(&m, &body);
     m.launch->body = body;
-    if (!m.failed && !m.has_barriers)
-        mapping_overlap(&m);
-    bool fits = !m.failed && resources_check(p, s);
-    return fits ? s : NULL;
+    m.launch->derives_barriers = !m.has_barriers;
+    return m.failed ? NULL : s;
 }
 
 // Return whether a statement at the top declares something that has to stay

@@ -54,9 +54,4 @@ void mapping_single_writer(struct mapping *m, struct ir_block *body);
 // there.
 void mapping_barriers(struct mapping *m, struct ir_block *body);
 
-// Insert barriers between arrays in shared memory that then share their bytes,
-// if the launch has more of them than static shared memory holds.  The loops
-// are gone.
-void mapping_overlap(struct mapping *m);
-
 #endif

@@ -1,15 +1,21 @@
-// The hardware resources that a launch needs.
-
-#include "passes/lower/resources.h"
+// resources: refuses launches that need more than the hardware has.
+//
+//   alloc S: f32[256, 256] in shared      E0722: 262144 bytes, sm_80 has 166912
+//
+// A block may have as much shared memory as every architecture of the build
+// has (the largest GPU if it names none), and a thread 512 KiB of local memory.
+// What `launch(min_blocks, max_registers)` promises needs registers and threads
+// of an SM (E0665, E0666).  Barriers that let arrays share bytes are there.
 
 #include "ir/build.h"
 #include "ir/gpu.h"
 #include "ir/shared.h"
 #include "ir/walk.h"
+#include "passes/pass.h"
 
 #include <string.h>
 
-enum { THREADS_MOST = 1024, LOCAL_MOST = 512 * 1024 };
+enum { LOCAL_MOST = 512 * 1024 };
 
 // What an SM has, and how it is given out.
 enum {
@@ -122,23 +128,21 @@ static bool check_local(struct pass *p, struct ir_launch *launch)
     return p->diags->errors == errors;
 }
 
-bool resources_check(struct pass *p, struct ir_stmt *launch)
+// Return whether the hardware has what a launch needs.
+static bool check_launch(struct pass *p, struct ir_stmt *launch)
 {
     struct ir_launch *l = &launch->u.launch;
     int64_t threads = (int64_t)l->block[0] * l->block[1] * l->block[2];
-    if (threads > THREADS_MOST) {
-        diag_error(p->diags, launch->span, D_block_threads, l->name,
-                   (long long)threads);
-        diag_label(p->diags, "%lld x %lld x %lld threads",
-                   (long long)l->block[0], (long long)l->block[1],
-                   (long long)l->block[2]);
-        return false;
-    }
-    if (ir_cluster_blocks(l) > (uint32_t)axis_most(AXIS_cluster_x)) {
-        diag_error(p->diags, launch->span, D_cluster_blocks,
-                   (long long)ir_cluster_blocks(l));
-        return false;
-    }
     return check_registers(p, l, threads, launch->span) && check_shared(p, l) &&
            check_local(p, l);
+}
+
+enum pass_result pass_resources(struct pass *p)
+{
+    struct ir_block *top = &p->kernel->body;
+    for (size_t i = 0; i < top->n; i++) {
+        if (top->at[i]->kind == STMT_launch && !check_launch(p, top->at[i]))
+            return PASS_FAILED;
+    }
+    return PASS_SAME;
 }
