@@ -294,7 +294,7 @@ static void check_place(struct checking *c, const struct ir_stmt *s)
     bool on_top = s->kind == STMT_launch || s->kind == STMT_alloc;
     check_must_name(c, stmt_allowed(s->kind, c->kernel->level),
                     level_name(c->kernel->level), "not allowed at this level");
-    check_must(c, c->kernel->level < LEVEL_launch || c->depth > 1 || on_top,
+    check_must(c, c->kernel->level < LEVEL_grids || c->depth > 1 || on_top,
                NULL, "only launches and allocs may be on top at this level");
 }
 

@@ -1,4 +1,4 @@
-// Inserts the barriers of a block.
+// barrier_insertion: inserts the barriers of a block.
 //
 //   for t in 0..128 @thread.x {
 //     for ax in 0..128 @thread.x { S[ax] = A[ax] }
@@ -321,7 +321,7 @@ static struct flow walk_side(struct walk *w, struct ir_stmt *s, bool holds,
     if (ir_is_stable(cond)) {
         scope->condition = cond;
         scope->holds = holds;
-        scope->is_single = map_has(&w->m->made, s);
+        scope->is_single = mapping_is_single(s);
         facts_assume(&w->m->facts, cond, holds);
     }
     struct flow r = walk_block(w, block, own);
@@ -467,8 +467,6 @@ static void split_branch(struct walk *w, struct ir_block *block, size_t at)
         ir_append(a, &rest->u.branch.then, then->at[i]);
     then->n = w->split;
     w->split = 0;
-    if (map_has(&w->m->made, s))
-        map_set(&w->m->made, rest, rest);
     ir_insert(a, block, at + 1, rest);
 }
 
@@ -581,13 +579,16 @@ static void find_stored(struct walk *w, const struct accesses *all)
     }
 }
 
-void mapping_barriers(struct mapping *m, struct ir_block *body)
+// Insert the barriers of a launch.
+static void insert_barriers(struct mapping *m)
 {
     struct walk w = {.m = m, .arena = m->p->scratch};
+    struct ir_block *body = &m->launch->body;
     struct accesses none = {0};
     w.threads = mapping_threads(m);
     if (!w.threads)
         return;
+    mapping_diverge(m);
     w.values.arena = m->p->scratch;
     struct accesses all = look(&w, body);
     w.meets_after_waits = share_copies(&w, &all);
@@ -595,4 +596,19 @@ void mapping_barriers(struct mapping *m, struct ir_block *body)
     w.meet = conflict_start(w.arena, m->launch);
     walk_block(&w, body, &none);
     conflict_end(w.meet);
+}
+
+enum pass_result pass_barrier_insertion(struct pass *p)
+{
+    for (size_t i = 0; i < p->kernel->body.n; i++) {
+        struct ir_stmt *s = p->kernel->body.at[i];
+        struct mapping m;
+        if (s->kind != STMT_launch || !s->u.launch.derives_barriers)
+            continue;
+        if (mapping_start(&m, p, &s->u.launch))
+            insert_barriers(&m);
+        if (m.failed)
+            return PASS_FAILED;
+    }
+    return PASS_CHANGED;
 }

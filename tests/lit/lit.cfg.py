@@ -28,7 +28,8 @@ config.substitutions += [
     ("%not %ingot opt", f"{wrong} opt"),
     ("%not %ingot check", f"{wrong} check"),
     ("%ingot", config.ingot),
-    ("%mapping", "double_buffer,mapped,overlap,resources"),
+    ("%mapping", "double_buffer,launches,grid_hazards,grid_hazards_loops,single_writer,barrier_insertion,mapped,"
+     "overlap,resources"),
     ("%cuda", config.cuda),
     ("%FileCheck", os.path.join(config.llvm_bin, "FileCheck")),
     ("%not", os.path.join(config.llvm_bin, "not")),
