@@ -245,8 +245,8 @@ static bool has_changed(const struct ir_kernel *k, struct buf *text)
 }
 
 // Run the pipeline on a kernel, evaluating after each pass that changes it. A
-// copy that double_buffer took out of its own loop over threads waits for the
-// barriers that barrier_insertion derives.
+// copy that double_buffer took out of its own loop over threads, and what
+// single_writer leaves to one of them, lacks barriers until barrier_insertion.
 static void run_pipeline(struct file *f, struct ir_kernel *k)
 {
     struct eval_argument *args =
@@ -265,7 +265,8 @@ static void run_pipeline(struct file *f, struct ir_kernel *k)
         lacks_barriers &= pipeline[i] != PASS_barrier_insertion;
         if (!has_changed(k, &text))
             continue;
-        lacks_barriers |= pipeline[i] == PASS_double_buffer;
+        lacks_barriers |= pipeline[i] == PASS_double_buffer ||
+                          pipeline[i] == PASS_single_writer;
         if (lacks_barriers)
             continue;
         struct eval_argument *got = run(f, k, args, pass);
