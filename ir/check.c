@@ -208,6 +208,8 @@ static void check_launch(struct checking *c, const struct ir_launch *l)
                "more than 1024 threads in a block");
     check_must(c, blocks >= 1 && blocks <= axis_most(AXIS_cluster_x), NULL,
                "no blocks in a cluster, or more than 8");
+    check_must(c, !l->derives_barriers || c->kernel->level < LEVEL_flat, NULL,
+               "barriers are derived before level flat");
     check_noalias(c, l);
     check_block(c, &l->body);
 }
@@ -293,7 +295,7 @@ static void check_place(struct checking *c, const struct ir_stmt *s)
     bool on_top = s->kind == STMT_launch || s->kind == STMT_alloc;
     check_must_name(c, stmt_allowed(s->kind, c->kernel->level),
                     level_name(c->kernel->level), "not allowed at this level");
-    check_must(c, c->kernel->level < LEVEL_launch || c->depth > 1 || on_top,
+    check_must(c, c->kernel->level < LEVEL_grids || c->depth > 1 || on_top,
                NULL, "only launches and allocs may be on top at this level");
 }
 

@@ -215,8 +215,8 @@ void check_expr(struct checking *c, const struct ir_expr *x)
                    "a variable must be read in its type");
         return;
     case OP_index:
-        check_must(c, c->kernel->level >= LEVEL_launch, x,
-                   "thread indices need level launch");
+        check_must(c, c->kernel->level >= LEVEL_grids, x,
+                   "thread indices need level grids");
         return;
     case OP_cast:
         check_must(c, x->type.lanes == x->args[0]->type.lanes, x,

@@ -213,6 +213,8 @@ static bool same_launch(struct comparison *c, const struct ir_launch *a,
                 a->min_blocks == b->min_blocks &&
                     a->max_registers == b->max_registers,
                 "launch bounds") &&
+           same(c, a->derives_barriers == b->derives_barriers,
+                "who places barriers") &&
            same(c, same_noalias(c, a, b), "arrays that threads own") &&
            same_block(c, &a->body, &b->body);
 }

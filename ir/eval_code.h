@@ -216,6 +216,10 @@ void eval_units(const struct group *g, uint32_t width, const struct action *s,
 // (ir/eval_group.c).
 void eval_group_run(struct group *g, const struct action *s);
 void eval_run_group(struct group *g, const struct actions *block);
+// Tell a thread that it is number `i` of `n` on an axis; warps have 32 lanes,
+// in whatever order the loops stand, and warpgroups, which stand around warps,
+// 128.
+void eval_set_place(struct thread *t, enum axis axis, int64_t i, int64_t n);
 // Make `each` threads like every thread of a group, side by side; free them.
 struct group eval_group_new(const struct group *parents, size_t each);
 void eval_group_free(struct group *g);

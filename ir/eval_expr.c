@@ -33,7 +33,10 @@ static union number run_vector_var(struct thread *t, const struct code *x)
 // Give where the thread is.
 static union number run_index(struct thread *t, const struct code *x)
 {
-    return (union number){.i = t->index[x->origin->u.axis]};
+    enum axis axis = x->origin->u.axis;
+    bool is_thread = axis_kind(axis) == AXIS_THREAD;
+    return (union number){.i = is_thread ? t->place[axis_dimension(axis)]
+                                         : t->index[axis]};
 }
 
 // Give how many blocks run at a time.

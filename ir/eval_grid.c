@@ -138,6 +138,10 @@ void eval_launch(struct thread *t, const struct action *s)
     const struct group alone = {&t, 1, 0, 0};
     if (!find_grid(t, s, grid))
         return;
+    if (t->machine->kernel->level < LEVEL_launch) {
+        eval_run_actions(t, &s->body);
+        return;
+    }
     if (s->waits) {
         struct blocks all = {.turns = {t->machine, s->origin->span,
                                        (size_t)(grid[0] * grid[1] * grid[2]),

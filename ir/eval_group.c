@@ -50,10 +50,7 @@ static int64_t uniform(struct group *g, const struct code *x, struct span span)
     return first;
 }
 
-// Tell a thread that it is number `i` of `n` on an axis; warps have 32 lanes,
-// in whatever order the loops stand, and warpgroups, which stand around warps,
-// 128.
-static void set_place(struct thread *t, enum axis axis, int64_t i, int64_t n)
+void eval_set_place(struct thread *t, enum axis axis, int64_t i, int64_t n)
 {
     int d = axis_dimension(axis);
     if (axis == AXIS_warpgroup) {
@@ -85,8 +82,8 @@ static void spawn(struct group *g, const struct action *s,
     struct group all = eval_group_new(g, n);
     for (size_t i = 0; i < all.n; i++) {
         all.at[i]->frame[s->slot].i = r->from + (int64_t)(i % n) * r->step;
-        set_place(all.at[i], s->origin->u.loop.axis, (int64_t)(i % n),
-                  (int64_t)n);
+        eval_set_place(all.at[i], s->origin->u.loop.axis, (int64_t)(i % n),
+                       (int64_t)n);
     }
     if (all.n)
         eval_run_group(&all, &s->body);

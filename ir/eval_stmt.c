@@ -3,6 +3,8 @@
 #include "ir/base/num.h"
 #include "ir/eval_code.h"
 
+#include <string.h>
+
 // A loop of more iterations is one without an end.
 enum { ITERATIONS_MOST = 1 << 20 };
 
@@ -73,13 +75,20 @@ bool eval_goes_on(struct machine *m, const struct action *s,
     return !m->is_stopped && (is_waiting || !is_idle);
 }
 
-// Run a loop.
-static void run_for(struct thread *t, const struct action *s)
+// Tell a thread that it runs the iteration of a loop over threads in which the
+// variable is `i`.
+static void take_place(struct thread *t, const struct action *s,
+                       const struct range *r, int64_t i)
 {
-    if (s->has_barrier) {
-        eval_alone(t, s);
-        return;
-    }
+    enum axis axis = s->origin->u.loop.axis;
+    if (axis_kind(axis) == AXIS_THREAD)
+        eval_set_place(t, axis, (i - r->from) / r->step,
+                       (r->to - r->from - 1) / r->step + 1);
+}
+
+// Run the iterations of a loop, one after another.
+static void run_iterations(struct thread *t, const struct action *s)
+{
     struct range r = eval_loop_range(t, s);
     int64_t i = r.from;
     if (i >= r.to && s->reduces)
@@ -92,10 +101,25 @@ static void run_for(struct thread *t, const struct action *s)
         if (!eval_begin_iteration(t->machine, s))
             return;
         t->frame[s->slot].i = i;
+        take_place(t, s, &r, i);
         eval_run_actions(t, &s->body);
     } while ((!s->holds || eval_run(t, s->holds).i) &&
              eval_goes_on(t->machine, s, &r, before) &&
              eval_next_iteration(&r, &i));
+}
+
+// Run a loop.
+static void run_for(struct thread *t, const struct action *s)
+{
+    if (s->has_barrier) {
+        eval_alone(t, s);
+        return;
+    }
+    const struct thread outside = *t;
+    run_iterations(t, s);
+    memcpy(t->place, outside.place, sizeof t->place);
+    memcpy(t->block, outside.block, sizeof t->block);
+    t->in_warpgroup = outside.in_warpgroup;
 }
 
 // Run a branch.  A reduction without iterations is not asked which of them there

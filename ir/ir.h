@@ -269,6 +269,8 @@ struct ir_launch {
     uint32_t cluster[3]; // blocks that run together; the grid is a multiple
     uint32_t block[3];
     uint32_t min_blocks, max_registers; // 0: the assembler's choice
+    bool derives_barriers; // lowering places its barriers: it has none of its
+                           // own; only before level flat
     // Arrays in global memory of which no thread of a block sees what another
     // one writes: barriers change nothing of what it sees there.
     struct VEC(struct ir_buffer *) noalias;

@@ -15,7 +15,8 @@ enum {
     VECTORS = STEP_VECTORS,
     BOUND = STEP_BOUND,
     DOUBLE = STEP_DOUBLE,
-    RINGS = STEP_RINGS
+    RINGS = STEP_RINGS,
+    DERIVED = STEP_DERIVED
 };
 
 static const struct pass_step steps[] = {
@@ -35,7 +36,8 @@ static const struct {
               {STEP_VECTORS, "vector loops"},
               {STEP_BOUND, "loops over blocks and threads"},
               {STEP_DOUBLE, "arrays marked `double`"},
-              {STEP_RINGS, "loops with a ring"}};
+              {STEP_RINGS, "loops with a ring"},
+              {STEP_DERIVED, "launches that say `derive_barriers`"}};
 enum { THINGS = sizeof things / sizeof *things };
 
 const struct pass_step *pass_steps(size_t *n)
@@ -100,6 +102,8 @@ static unsigned kind_of(const struct ir_stmt *s)
     if (s->kind == STMT_alloc)
         return (s->u.buffer->space == SPACE_fragment ? STEP_FRAGMENTS : 0u) |
                (s->u.buffer->is_double ? STEP_DOUBLE : 0u);
+    if (s->kind == STMT_launch)
+        return s->u.launch.derives_barriers ? STEP_DERIVED : 0;
     return s->kind == STMT_for
                ? of_axis(s->u.loop.axis) | (s->u.loop.ring ? STEP_RINGS : 0u)
                : 0;

@@ -16,6 +16,7 @@ enum step_consumes {
     STEP_BOUND = 16,
     STEP_DOUBLE = 32,
     STEP_RINGS = 64,
+    STEP_DERIVED = 128,
 };
 
 // A STEP of passes.def.

@@ -77,7 +77,7 @@ static struct ir_expr *parse_axis_value(struct parser *p)
     bool is_axis = axis_find(name, &axis) && axis_kind(axis) >= AXIS_BLOCK &&
                    !axis_is_cluster(axis);
     p->at += 3;
-    if (is_axis && (!p->kernel || p->kernel->level >= LEVEL_launch))
+    if (is_axis && (!p->kernel || p->kernel->level >= LEVEL_grids))
         return ir_at(p->arena, ir_index_value(p->arena, axis),
                      parse_span(p, first));
     diag_error(p->diags, parse_span(p, first),

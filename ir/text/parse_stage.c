@@ -184,6 +184,7 @@ bool parse_launch(struct parser *p, struct ir_block *out, size_t first)
     if (parse_take(p, "max_registers") &&
         !parse_count(p, &launch->max_registers))
         return false;
+    launch->derives_barriers = parse_take(p, "derive_barriers");
     if (!parse_noalias(p, launch))
         return false;
     s->span = parse_span(p, first);

@@ -345,6 +345,8 @@ static void print_launch(struct printer *p, const struct ir_launch *l,
         buf_printf(p->out, "min_blocks %u ", l->min_blocks);
     if (l->max_registers)
         buf_printf(p->out, "max_registers %u ", l->max_registers);
+    if (l->derives_barriers)
+        buf_text(p->out, "derive_barriers ");
     print_noalias(p, l);
     print_body(p, &l->body, indent);
 }

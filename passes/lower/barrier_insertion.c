@@ -1,4 +1,4 @@
-// Inserts the barriers of a block.
+// barrier_insertion: inserts the barriers of a block.
 //
 //   for t in 0..128 @thread.x {
 //     for ax in 0..128 @thread.x { S[ax] = A[ax] }
@@ -8,18 +8,39 @@
 //
 // Two accesses to shared or global memory conflict if different threads may
 // touch the same element and one of them writes (thread_conflicts.h). The walk
-// keeps what was touched since the last barrier. Where the next statement of a
-// block conflicts with that, a barrier goes in front of it. Statements inside
-// others come first, so a barrier is never deeper than the innermost block
-// around both accesses. If the end of a loop's body conflicts with its
-// beginning, one more barrier goes to one of the two. Where warpgroups or warps
-// take different branches, only their own threads can synchronize; that is
-// enough if all threads that conflict are of one warpgroup or warp. A copy that
-// a thread has waited for is complete for that thread only. So a barrier
-// follows a wait of all threads of a block, unless no thread touches what
-// others copy; a first walk, which changes nothing, finds that out. The first
-// walk also finds the TMA stores out of shared memory: until the wait for them,
-// TMA may read the tiles in shared memory, and write those in global memory.
+// keeps what was touched since the last barrier. Statements inside others come
+// first, so a barrier is never deeper than the innermost block around both
+// accesses. If the end of a loop's body conflicts with its beginning, one more
+// barrier goes to one of the two.
+//
+// Which threads come by a place together is a state of the walk:
+//
+//              a condition or the bounds of a loop differ between threads,
+//              or a loop over threads has fewer iterations than there are
+//   TOGETHER ----------------------------------------------------> APART (unit)
+//   all threads <------------------------------------- 128: of a warpgroup
+//   of the block       that branch or loop ends         32: of a warp
+//                                                        0: each alone
+//                                     a finer one inside of it: smaller unit
+//
+// It decides what becomes of a conflict:
+//
+//   TOGETHER                                BARRIER  nothing is left to conflict
+//   APART, all that conflict are of one     MEETING  syncwarp, syncwarpgroup:
+//     warp or warpgroup, no larger than              those have met
+//     the unit
+//   APART, in a branch without `else` that  CUT      the branch becomes two; in
+//     stands TOGETHER, behind its first              front of the second all are
+//     statement                                      TOGETHER: BARRIER
+//   APART otherwise, and between the two    REFUSED  E0730
+//     sides of a branch that keeps apart
+//
+// The launch is walked twice. The first walk looks, and changes nothing. It
+// finds the copies that threads wait for: one that a thread has waited for is
+// complete for that thread only, so a barrier follows a wait of all threads of
+// a block, unless no thread touches what others copy. It also finds the TMA
+// stores out of shared memory: until the wait for them, TMA may read the tiles
+// in shared memory, and write those in global memory. The second walk inserts.
 
 #include "ir/build.h"
 #include "ir/copy.h"
@@ -36,22 +57,38 @@ struct flow {
     uint32_t meets;        // threads that meet on every way; 0: none do
 };
 
+// Which threads come by together.
+struct together {
+    const struct ir_stmt *apart; // what keeps threads apart; NULL: TOGETHER
+    uint32_t unit;               // APART: how many come by together
+    struct ir_block *branch;     // the block of a branch that can be cut
+};
+
+// What becomes of a conflict.
+enum remedy { BARRIER, MEETING, CUT, REFUSED };
+
+// What the first walk has found.
+struct found {
+    struct accesses all;     // if there are copies
+    struct accesses stored;  // by TMA out of shared memory
+    struct accesses arrived; // those, and where it stores them
+    bool shares_copies;      // between threads
+};
+
 // The walk over a launch.
 struct walk {
     struct mapping *m;
     struct arena *arena; // of what the pass forgets
+    axis_set threads;    // axes on which the block has several
     struct thread_conflicts *meet;
-    axis_set threads;  // axes on which the block has several
-    struct map values; // what lets and bound loops stand for
+
+    bool looks; // the first walk
+    struct found found;
+
+    struct map values; // at this place: what lets and bound loops stand for
     const struct conflict_scope *scope;
-    const struct ir_stmt *parts; // what keeps threads apart here, or NULL
-    uint32_t unit;               // threads that it leaves together: 128, 32, 0
-    struct ir_block *may_split;  // the branch there, if it can be cut in two
-    size_t split;                // where it has to be; 0: nowhere
-    struct accesses *seen;       // by the walk that only looks; NULL later
-    struct accesses stored;      // by TMA out of shared memory
-    struct accesses arrived;     // those, and where it stores them
-    bool meets_after_waits;
+    struct together here;
+    size_t cut; // of here.branch, the place; 0: nowhere
 };
 
 static struct flow walk_block(struct walk *w, struct ir_block *block,
@@ -71,14 +108,14 @@ static bool conflict(struct walk *w, const struct accesses *first,
                      const struct accesses *second,
                      const struct conflict_place *place, struct conflict *out)
 {
-    return !w->seen &&
+    return !w->looks &&
            accesses_conflict(w->meet, w->threads, first, second, place, out);
 }
 
 // Report a conflict where no barrier can stand.
 static void report(struct walk *w, const struct conflict *both)
 {
-    const struct ir_stmt *s = w->parts;
+    const struct ir_stmt *s = w->here.apart;
     if (w->m->failed)
         return;
     w->m->failed = true;
@@ -127,9 +164,9 @@ static uint32_t unit_of(axis_set axes)
 static void part_threads(struct walk *w, const struct ir_stmt *s, axis_set axes)
 {
     uint32_t unit = unit_of(axes);
-    if (!w->parts || unit < w->unit)
-        w->unit = unit;
-    w->parts = s;
+    if (!w->here.apart || unit < w->here.unit)
+        w->here.unit = unit;
+    w->here.apart = s;
 }
 
 // Find the smallest group of threads that all of those that conflict are of,
@@ -142,11 +179,24 @@ static bool find_group(struct walk *w, const struct accesses *first,
         struct conflict unused;
         place.together = sync_threads(groups[i]);
         *out = groups[i];
-        if (place.together <= w->unit &&
+        if (place.together <= w->here.unit &&
             !conflict(w, first, second, &place, &unused))
             return true;
     }
     return false;
+}
+
+// Return what becomes of a conflict, and of which group a meeting would be.
+static enum remedy remedy_for(struct walk *w, const struct accesses *first,
+                              const struct accesses *second,
+                              struct conflict_place place, bool can_cut,
+                              enum sync_kind *group)
+{
+    if (!w->here.apart)
+        return BARRIER;
+    if (find_group(w, first, second, place, group))
+        return MEETING;
+    return can_cut ? CUT : REFUSED;
 }
 
 // Put a meeting of a group of threads in front of statement `at` of a block.
@@ -160,8 +210,8 @@ static void put_meeting(struct walk *w, struct ir_block *block, size_t at,
 // ---- Loops ------------------------------------------------------------------
 
 // Let the threads of a group meet behind accesses, or in front of them.
-static void conflict_in_flow(struct walk *w, struct flow *flow,
-                             struct accesses *parted, enum sync_kind kind)
+static void settle_flow(struct walk *w, struct flow *flow,
+                        struct accesses *parted, enum sync_kind kind)
 {
     uint32_t threads = sync_threads(kind);
     accesses_settle(w->arena, parted, threads);
@@ -216,16 +266,18 @@ static void part_iterations(struct walk *w, struct ir_for *loop,
     enum sync_kind kind = SYNC_warp;
     if (!iterations_conflict(w, body, &both))
         return;
-    if (w->parts && !find_group(w, &body->exit, &body->entry, any, &kind)) {
+    enum remedy remedy =
+        remedy_for(w, &body->exit, &body->entry, any, false, &kind);
+    if (remedy == REFUSED) {
         report(w, &both);
         return;
     }
     bool is_start = conflict(w, before, &body->entry, &outside, &unused);
     size_t at = is_start ? 0 : loop->body.n;
     struct accesses *parted = is_start ? &body->entry : &body->exit;
-    if (w->parts) {
+    if (remedy == MEETING) {
         put_meeting(w, &loop->body, at, kind, &both);
-        conflict_in_flow(w, body, parted, kind);
+        settle_flow(w, body, parted, kind);
         return;
     }
     put_barrier(w, &loop->body, at, &both);
@@ -321,7 +373,7 @@ static struct flow walk_side(struct walk *w, struct ir_stmt *s, bool holds,
     if (ir_is_stable(cond)) {
         scope->condition = cond;
         scope->holds = holds;
-        scope->is_single = map_has(&w->m->made, s);
+        scope->is_single = mapping_is_single(s);
         facts_assume(&w->m->facts, cond, holds);
     }
     struct flow r = walk_block(w, block, own);
@@ -338,7 +390,7 @@ static struct flow walk_branch(struct walk *w, struct ir_stmt *s,
     struct flow other = walk_side(w, s, false, &s->u.branch.otherwise, own);
     struct conflict_place place = {w->scope, NULL, false, 0, 0};
     struct conflict both;
-    if (w->parts == s && conflict(w, &r.exit, &other.exit, &place, &both))
+    if (w->here.apart == s && conflict(w, &r.exit, &other.exit, &place, &both))
         report(w, &both);
     accesses_add(w->arena, &r.entry, &other.entry);
     accesses_add(w->arena, &r.exit, &other.exit);
@@ -366,9 +418,9 @@ static void walk_let(struct walk *w, struct ir_stmt *s)
 }
 
 // Return whether a branch may become two with the same condition.
-static bool can_split(const struct walk *w, const struct ir_stmt *s)
+static bool can_cut(const struct walk *w, const struct ir_stmt *s)
 {
-    return s->kind == STMT_if && !w->parts && !s->u.branch.otherwise.n &&
+    return s->kind == STMT_if && !w->here.apart && !s->u.branch.otherwise.n &&
            ir_is_stable(s->u.branch.cond);
 }
 
@@ -385,18 +437,16 @@ static struct flow walk_stmt(struct walk *w, struct ir_stmt *s,
 {
     struct accesses own = accesses_of(w->arena, s, &w->values, w->scope);
     if (waits_for_stores(s))
-        own = accesses_until(w->arena, &w->stored, s, w->scope);
+        own = accesses_until(w->arena, &w->found.stored, s, w->scope);
     struct flow r = {own, own, s->kind == STMT_barrier, 0};
     if (s->kind == STMT_sync)
         r.meets = sync_threads(s->u.sync.kind);
     if (s->kind == STMT_sync && s->u.sync.kind == SYNC_bulk_wait)
-        r.exit = accesses_until(w->arena, &w->arrived, s, w->scope);
-    if (w->seen)
-        accesses_add(w->arena, w->seen, &own);
-    const struct ir_stmt *parts = w->parts;
-    uint32_t unit = w->unit;
-    struct ir_block *may_split = w->may_split;
-    w->may_split = can_split(w, s) ? &s->u.branch.then : NULL;
+        r.exit = accesses_until(w->arena, &w->found.arrived, s, w->scope);
+    if (w->looks)
+        accesses_add(w->arena, &w->found.all, &own);
+    const struct together outside = w->here;
+    w->here.branch = can_cut(w, s) ? &s->u.branch.then : NULL;
     axis_set axes = divergence_of_control(&w->m->divergence, s);
     if (s->kind == STMT_if && axes)
         part_threads(w, s, axes);
@@ -409,9 +459,7 @@ static struct flow walk_stmt(struct walk *w, struct ir_stmt *s,
     } else if (s->kind == STMT_let || s->kind == STMT_var) {
         walk_let(w, s);
     }
-    w->parts = parts;
-    w->unit = unit;
-    w->may_split = may_split;
+    w->here = outside;
     return r;
 }
 
@@ -437,38 +485,35 @@ static bool part(struct walk *w, struct ir_block *block, size_t at,
 {
     struct conflict_place place = {w->scope, NULL, false, 0, 0};
     enum sync_kind kind = SYNC_warp;
-    if (!w->parts) {
+    bool can = w->here.branch == block && at > 0 && declares_nothing(block, at);
+    switch (remedy_for(w, &flow->exit, next, place, can, &kind)) {
+    case BARRIER:
         put_barrier(w, block, at, both);
         flow->exit = (struct accesses){0};
         flow->clears = true;
         return true;
-    }
-    if (find_group(w, &flow->exit, next, place, &kind)) {
+    case MEETING:
         put_meeting(w, block, at, kind, both);
-        conflict_in_flow(w, flow, &flow->exit, kind);
+        settle_flow(w, flow, &flow->exit, kind);
         return true;
+    case CUT: w->cut = at; return false;
+    case REFUSED: report(w, both); return false;
     }
-    if (w->may_split == block && at > 0 && declares_nothing(block, at))
-        w->split = at;
-    else
-        report(w, both);
     return false;
 }
 
 // Cut the branch `at` of a block in two; the second follows the first.
-static void split_branch(struct walk *w, struct ir_block *block, size_t at)
+static void cut_branch(struct walk *w, struct ir_block *block, size_t at)
 {
     struct arena *a = w->m->p->arena;
     struct ir_stmt *s = block->at[at];
     struct ir_block *then = &s->u.branch.then;
     struct ir_stmt *rest = ir_stmt_if(a, s->u.branch.cond);
     ir_stmt_from(rest, s);
-    for (size_t i = w->split; i < then->n; i++)
+    for (size_t i = w->cut; i < then->n; i++)
         ir_append(a, &rest->u.branch.then, then->at[i]);
-    then->n = w->split;
-    w->split = 0;
-    if (map_has(&w->m->made, s))
-        map_set(&w->m->made, rest, rest);
+    then->n = w->cut;
+    w->cut = 0;
     ir_insert(a, block, at + 1, rest);
 }
 
@@ -477,8 +522,8 @@ static void split_branch(struct walk *w, struct ir_block *block, size_t at)
 static bool conflict_after(struct walk *w, struct ir_block *block, size_t at)
 {
     struct ir_stmt *s = block->at[at];
-    if (s->kind != STMT_sync || s->u.sync.kind != SYNC_async_wait || w->parts ||
-        !w->meets_after_waits)
+    if (s->kind != STMT_sync || s->u.sync.kind != SYNC_async_wait ||
+        w->here.apart || !w->found.shares_copies)
         return false;
     struct ir_stmt *barrier = ir_stmt_barrier(w->m->p->arena);
     ir_insert(w->m->p->arena, block, at + 1, ir_stmt_from(barrier, s));
@@ -507,11 +552,11 @@ static struct flow walk_block(struct walk *w, struct ir_block *block,
     struct flow r = {0};
     struct conflict both;
     accesses_add(w->arena, &r.exit, before);
-    for (size_t i = 0; i < block->n && !w->m->failed && !w->split; i++) {
+    for (size_t i = 0; i < block->n && !w->m->failed && !w->cut; i++) {
         struct flow f = walk_stmt(w, block->at[i], &r.exit);
         struct conflict_place place = {w->scope, NULL, false, 0, 0};
-        if (w->split) {
-            split_branch(w, block, i--);
+        if (w->cut) {
+            cut_branch(w, block, i--);
             continue;
         }
         if (conflict(w, &r.exit, &f.entry, &place, &both)) {
@@ -533,25 +578,17 @@ static void see_copy(struct ir_stmt *s, void *context)
         (s->kind == STMT_store && s->u.store.is_async) || waits_for_stores(s);
 }
 
-// Return what the statements of a block touch, if that is of interest: some of
-// them copy, or wait for copies.
-static struct accesses look(struct walk *w, struct ir_block *body)
+// Walk a launch; the first walk finds what it touches.
+static void walk_launch(struct walk *w)
 {
-    struct accesses none = {0}, all = {0};
-    bool copies = false;
-    ir_each_stmt(body, see_copy, &copies);
-    if (!copies)
-        return none;
-    w->seen = &all;
+    struct accesses none = {0};
     w->meet = conflict_start(w->arena, w->m->launch);
-    walk_block(w, body, &none);
+    walk_block(w, &w->m->launch->body, &none);
     conflict_end(w->meet);
-    w->seen = NULL;
-    return all;
 }
 
 // Return whether a thread may touch what another one copies asynchronously.
-static bool share_copies(struct walk *w, const struct accesses *all)
+static bool shares_copies(struct walk *w, const struct accesses *all)
 {
     struct conflict_place place = {NULL, NULL, false, 0, 0};
     bool found = false;
@@ -569,30 +606,57 @@ static bool share_copies(struct walk *w, const struct accesses *all)
 }
 
 // Note what TMA stores out of shared memory, and where.
-static void find_stored(struct walk *w, const struct accesses *all)
+static void find_stored(struct arena *a, struct found *found)
 {
-    for (size_t i = 0; i < all->n; i++) {
-        const struct conflict_access *x = all->at[i];
+    for (size_t i = 0; i < found->all.n; i++) {
+        const struct conflict_access *x = found->all.at[i];
         if (x->stmt->kind != STMT_copy || x->stmt->u.copy.is_load)
             continue;
-        vec_push(w->arena, &w->arrived, x);
+        vec_push(a, &found->arrived, x);
         if (!x->writes)
-            vec_push(w->arena, &w->stored, x);
+            vec_push(a, &found->stored, x);
     }
 }
 
-void mapping_barriers(struct mapping *m, struct ir_block *body)
+// Look at a launch, if some of its statements copy, or wait for copies.
+static void look(struct walk *w)
 {
-    struct walk w = {.m = m, .arena = m->p->scratch};
-    struct accesses none = {0};
-    w.threads = mapping_threads(m);
+    bool copies = false;
+    ir_each_stmt(&w->m->launch->body, see_copy, &copies);
+    if (!copies)
+        return;
+    w->looks = true;
+    walk_launch(w);
+    w->looks = false;
+    w->found.shares_copies = shares_copies(w, &w->found.all);
+    find_stored(w->arena, &w->found);
+}
+
+// Insert the barriers of a launch.
+static void insert_barriers(struct mapping *m)
+{
+    struct walk w = {.m = m,
+                     .arena = m->p->scratch,
+                     .threads = mapping_threads(m),
+                     .values = {.arena = m->p->scratch}};
     if (!w.threads)
         return;
-    w.values.arena = m->p->scratch;
-    struct accesses all = look(&w, body);
-    w.meets_after_waits = share_copies(&w, &all);
-    find_stored(&w, &all);
-    w.meet = conflict_start(w.arena, m->launch);
-    walk_block(&w, body, &none);
-    conflict_end(w.meet);
+    mapping_diverge(m);
+    look(&w);
+    walk_launch(&w);
+}
+
+enum pass_result pass_barrier_insertion(struct pass *p)
+{
+    for (size_t i = 0; i < p->kernel->body.n; i++) {
+        struct ir_stmt *s = p->kernel->body.at[i];
+        struct mapping m;
+        if (s->kind != STMT_launch || !s->u.launch.derives_barriers)
+            continue;
+        if (mapping_start(&m, p, &s->u.launch))
+            insert_barriers(&m);
+        if (m.failed)
+            return PASS_FAILED;
+    }
+    return PASS_CHANGED;
 }

@@ -1,4 +1,4 @@
-// Refuses launches whose blocks would have to wait for each other.
+// grid_hazards: refuses launches whose blocks would have to wait for each other.
 //
 //   for i in 0..64 { W[i] = A[i]                block 0 alone
 //                    S[i] = W[i] }              every block: E0710
@@ -92,7 +92,8 @@ static void report(struct mapping *m, const struct access *x,
               blocks_of(x, 1u << axis), axis_name(axis));
 }
 
-void mapping_grid_hazards(struct mapping *m, struct ir_block *body)
+// Check a launch: statements that touch an array run on the same blocks.
+static void check_launch(struct mapping *m, struct ir_block *body)
 {
     struct walk w = {.arena = m->p->scratch};
     w.none.arena = w.written.arena = w.arena;
@@ -109,4 +110,19 @@ void mapping_grid_hazards(struct mapping *m, struct ir_block *body)
         if (x && (x->loops != y->loops || x->first != y->first))
             report(m, x, y);
     }
+}
+
+enum pass_result pass_grid_hazards(struct pass *p)
+{
+    for (size_t i = 0; i < p->kernel->body.n; i++) {
+        struct ir_stmt *s = p->kernel->body.at[i];
+        struct mapping m;
+        if (s->kind != STMT_launch)
+            continue;
+        if (mapping_start(&m, p, &s->u.launch))
+            check_launch(&m, &s->u.launch.body);
+        if (m.failed)
+            return PASS_FAILED;
+    }
+    return PASS_SAME;
 }

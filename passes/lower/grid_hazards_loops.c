@@ -1,4 +1,4 @@
-// Refuses loops of a launch on the same grid axis, one after the other, whose
+// grid_hazards_loops: refuses loops of a launch on the same grid axis, one after the other, whose
 // blocks would have to wait for each other.
 //
 //   for i in 0..8 @block.y {
@@ -189,7 +189,8 @@ static void check(struct walk *w, const struct access *x,
     }
 }
 
-void mapping_grid_hazards_loops(struct mapping *m, struct ir_block *body)
+// Check a launch: loops on one axis of the grid share no element.
+static void check_launch(struct mapping *m, struct ir_block *body)
 {
     struct walk w = {.m = m, .arena = m->p->scratch};
     bool has_several = false;
@@ -211,4 +212,19 @@ void mapping_grid_hazards_loops(struct mapping *m, struct ir_block *body)
                 check(&w, x, y);
         }
     }
+}
+
+enum pass_result pass_grid_hazards_loops(struct pass *p)
+{
+    for (size_t i = 0; i < p->kernel->body.n; i++) {
+        struct ir_stmt *s = p->kernel->body.at[i];
+        struct mapping m;
+        if (s->kind != STMT_launch)
+            continue;
+        if (mapping_start(&m, p, &s->u.launch))
+            check_launch(&m, &s->u.launch.body);
+        if (m.failed)
+            return PASS_FAILED;
+    }
+    return PASS_SAME;
 }

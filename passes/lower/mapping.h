@@ -1,4 +1,12 @@
-// What the files of the pass `mapped` share: the launch that is being built.
+// The loops of a launch over blocks and threads: which positions they stand for.
+//
+// A grid or thread axis is as long as the longest loop bound to it; shorter
+// loops get a guard.  The blocks of a cluster are neighbours: a loop on
+// cluster.x is block.x % n, and loops on block.x beside it are block.x / n.
+// Two nested loops on the same thread axis both stand for the position of the
+// thread: the threads of the outer one share the iterations of the inner one.
+//
+// Each pass on kernels of level grids asks anew, as loops are all there is.
 
 #ifndef PASSES_LOWER_MAPPING_H
 #define PASSES_LOWER_MAPPING_H
@@ -19,9 +27,7 @@ struct mapping {
     const struct ir_stmt *lone_warp;    // a loop over warps outside of all over
                                         // warpgroups, or NULL
     struct map loop_extents;            // of each bound loop
-    struct divergence divergence;       // by thread
-    struct map made;                    // branches that single out a thread
-    bool has_barriers;                  // the program places them itself
+    struct divergence divergence;       // by thread; of mapping_diverge
     bool failed;
 };
 
@@ -32,31 +38,21 @@ static inline bool is_bound(const struct ir_for *loop)
     return kind == AXIS_BLOCK || kind == AXIS_THREAD;
 }
 
+// Measure the loops of a launch.  Returns false after errors: E0703 to E0705,
+// E0731 to E0733, E0846, E0849 or E0860.
+bool mapping_start(struct mapping *m, struct pass *p, struct ir_launch *launch);
+
 // Return the position of the thread or block on an axis: 0 where it has one.
 struct ir_expr *mapping_position(const struct mapping *m, enum axis axis);
 
 // Return the axes on which a block has several threads.
 axis_set mapping_threads(const struct mapping *m);
 
-// Check that blocks need not wait for each other; reports E0710.  The loops are
-// still there.
-void mapping_grid_hazards(struct mapping *m, struct ir_block *body);
+// Find out on which of these axes the values of a launch depend.
+void mapping_diverge(struct mapping *m);
 
-// Check that blocks keep to their elements in all loops on an axis of the grid;
-// reports E0710 and E0885.  The loops are still there.
-void mapping_grid_hazards_loops(struct mapping *m, struct ir_block *body);
-
-// Let only one thread execute each write that all threads of an axis would
-// repeat.  The loops are still there.
-void mapping_single_writer(struct mapping *m, struct ir_block *body);
-
-// Insert the barriers that the phases of a block need.  The loops are still
-// there.
-void mapping_barriers(struct mapping *m, struct ir_block *body);
-
-// Insert barriers between arrays in shared memory that then share their bytes,
-// if the launch has more of them than static shared memory holds.  The loops
-// are gone.
-void mapping_overlap(struct mapping *m);
+// Return whether a branch leaves what is in it to one thread out of many: its
+// condition asks for a position, as none does before single_writer.
+bool mapping_is_single(const struct ir_stmt *s);
 
 #endif

@@ -1,4 +1,4 @@
-// Leaves writes that several threads would repeat to one of them.
+// single_writer: leaves writes that several threads would repeat to one of them.
 //
 //   for ty in 0..8 @thread.y {
 //     for tx in 0..32 @thread.x { S[tx] = A[tx] }     =>
@@ -108,7 +108,7 @@ static bool repeats(const struct mapping *m, const struct write *w,
         return false;
     bool is_one = ir_attr_get(m->around[axis], MARK_collective);
     bool is_common = b->space == SPACE_shared || b->role == ROLE_alloc;
-    bool is_placed = m->has_barriers && !b->is_ordered;
+    bool is_placed = !m->launch->derives_barriers && !b->is_ordered;
     bool is_asked =
         w->atomic ? is_one && !w->by_each : (is_common || is_one) && !is_placed;
     return !is_block && is_asked && !(w->axes & 1u << axis);
@@ -147,7 +147,6 @@ static size_t guard(struct mapping *m, struct ir_block *block, size_t at,
     struct ir_stmt *branch = ir_stmt_if(a, condition);
     ir_stmt_from(branch, s);
     ir_append(a, &branch->u.branch.then, s);
-    map_set(&m->made, branch, branch);
     block->at[at] = branch;
     return 1;
 }
@@ -187,11 +186,11 @@ static size_t single_write(struct mapping *m, struct ir_block *block, size_t at,
 }
 
 // Put a loop that holds nothing but a branch made here into that branch.
-static void guard_loop(struct ir_block *block, size_t at, struct map *made)
+static void guard_loop(struct ir_block *block, size_t at)
 {
     struct ir_stmt *loop = block->at[at];
     if (loop->kind != STMT_for || is_bound(&loop->u.loop) ||
-        loop->u.loop.body.n != 1 || !map_has(made, loop->u.loop.body.at[0]))
+        loop->u.loop.body.n != 1 || !mapping_is_single(loop->u.loop.body.at[0]))
         return;
     struct ir_stmt *branch = loop->u.loop.body.at[0];
     struct ir_block inner = loop->u.loop.body;
@@ -222,7 +221,7 @@ static void single_inside(struct mapping *m, struct ir_block *block, size_t at,
                      control | divergence_of_control(&m->divergence, s));
     if (bound)
         m->around[s->u.loop.axis] = around;
-    guard_loop(block, at, &m->made);
+    guard_loop(block, at);
 }
 
 // Leave the writes of a block and below to single threads.
@@ -242,24 +241,24 @@ static void single_block(struct mapping *m, struct ir_block *block,
     }
 }
 
-axis_set mapping_threads(const struct mapping *m)
+// Leave the writes of a launch to single threads.
+static void single_writer(struct mapping *m)
 {
-    axis_set axes = 0;
-    for (int i = 0; i < AXIS_COUNT; i++) {
-        if (axis_kind((enum axis)i) == AXIS_THREAD && m->extent[i] &&
-            !ir_is_int_const(m->extent[i], 1))
-            axes |= 1u << i;
-    }
-    return axes;
+    mapping_diverge(m);
+    single_block(m, &m->launch->body, 0);
 }
 
-void mapping_single_writer(struct mapping *m, struct ir_block *body)
+enum pass_result pass_single_writer(struct pass *p)
 {
-    m->made.arena = m->p->scratch;
-    axis_set axes = mapping_threads(m);
-    if (axes & (1u << AXIS_warpgroup | 1u << AXIS_warp | 1u << AXIS_lane))
-        axes |= 1u << AXIS_thread_x;
-    m->divergence = divergence_start(m->p->scratch, axes);
-    divergence_find(&m->divergence, body);
-    single_block(m, body, 0);
+    for (size_t i = 0; i < p->kernel->body.n; i++) {
+        struct ir_stmt *s = p->kernel->body.at[i];
+        struct mapping m;
+        if (s->kind != STMT_launch)
+            continue;
+        if (mapping_start(&m, p, &s->u.launch))
+            single_writer(&m);
+        if (m.failed)
+            return PASS_FAILED;
+    }
+    return PASS_CHANGED;
 }

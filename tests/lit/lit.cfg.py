@@ -5,6 +5,7 @@
 #   %not        succeeds when its command fails (%not --crash: when it crashes); `%ingot opt` and
 #               `check` fail with the exit status of a wrong input, 1
 #   %t          a scratch path of the test's own
+#   %mapping    the passes from loops over blocks and threads to launches, for `--pass`
 #   %cuda       the folder of the CUDA tools
 #
 # `REQUIRES: ptxas, nvdisasm` skips a test where one of these CUDA tools is lacking,
@@ -27,6 +28,8 @@ config.substitutions += [
     ("%not %ingot opt", f"{wrong} opt"),
     ("%not %ingot check", f"{wrong} check"),
     ("%ingot", config.ingot),
+    ("%mapping", "double_buffer,launches,grid_hazards,grid_hazards_loops,single_writer,barrier_insertion,mapped,"
+     "overlap,resources"),
     ("%cuda", config.cuda),
     ("%FileCheck", os.path.join(config.llvm_bin, "FileCheck")),
     ("%not", os.path.join(config.llvm_bin, "not")),

@@ -249,7 +249,7 @@ static void operands(void **state)
           x->type = f32; nth_let(s, 0)->u.let.value->args[0] = x);
     SPOIL(loops, "a constant is a scalar", struct ir_expr *x = ir_int(a, 1);
           x->type.lanes = 2; nth_let(s, 0)->u.let.value->args[1] = x);
-    SPOIL(loops, "thread indices need level launch: `thread.x`",
+    SPOIL(loops, "thread indices need level grids: `thread.x`",
           nth_let(s, 0)->u.let.value->args[0] =
               ir_index_value(a, AXIS_thread_x));
     SPOIL(loops, "`<` takes 2 operands, not 3",

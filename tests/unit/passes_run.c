@@ -238,6 +238,22 @@ static void stops_after_a_pass(void **state)
     assert_int_equal(s->pass.kernel->level, LEVEL_launch);
 }
 
+// A launch keeps its loops, and says who places its barriers, until passes
+// behind have seen to both.
+static void keeps_loops_in_launches(void **state)
+{
+    struct scene *s = *state;
+    const struct pass_options some = {.checked = true,
+                                      .stop_after = "launches"};
+    assert_true(passes_run(&s->pass, &some));
+    assert_int_equal(s->pass.kernel->level, LEVEL_grids);
+    const struct ir_stmt *launch = kernel_stmt(s->pass.kernel, STMT_launch);
+    assert_true(launch->u.launch.derives_barriers);
+    assert_true(passes_run(&s->pass, &(struct pass_options){.checked = true}));
+    launch = kernel_stmt(s->pass.kernel, STMT_launch);
+    assert_false(launch->u.launch.derives_barriers);
+}
+
 // Each pass that ran has its time; one that is skipped has none,
 // and of the rest only optional ones can be skipped.
 static void writes_times_of_what_ran(void **state)
@@ -313,6 +329,7 @@ int main(void)
         TEST(lowers_to_the_last_level),
         TEST(checks_what_the_last_pass_leaves),
         TEST(stops_after_a_pass),
+        TEST(keeps_loops_in_launches),
         TEST(writes_times_of_what_ran),
         TEST(prints_after_passes),
         TEST(leaves_lowered_kernels_alone),
