@@ -252,7 +252,7 @@ bool ir_loop_reduces(struct ir_for *loop)
     return false;
 }
 
-bool ir_block_mentions(struct ir_block *block, const struct ir_var *var)
+bool ir_block_mentions(const struct ir_block *block, const struct ir_var *var)
 {
     ir_foreach_expr_in(x, block)
         if (x->op == OP_var && x->u.var == var)

@@ -88,7 +88,7 @@ bool ir_has_roles(const struct ir_block *block);
 // Return whether the expression mentions the variable.
 bool ir_mentions(const struct ir_expr *x, const struct ir_var *var);
 // Return whether an expression of a block does.
-bool ir_block_mentions(struct ir_block *block, const struct ir_var *var);
+bool ir_block_mentions(const struct ir_block *block, const struct ir_var *var);
 // Return whether an expression is made of parameters and numbers: it has one
 // value in the whole kernel.
 bool ir_is_of_params(const struct ir_expr *x);

@@ -54,14 +54,6 @@ static bool is_grid(const struct walk *w, const struct ir_stmt *s)
            !ir_is_int_const(w->m->extent[s->u.loop.axis], 1);
 }
 
-// Count a loop over blocks.
-static void see_loop(struct ir_stmt *s, void *context)
-{
-    struct walk *w = context;
-    w->counts[s->kind == STMT_for ? s->u.loop.axis : AXIS_serial] +=
-        is_grid(w, s);
-}
-
 // Return an index in terms of a loop.
 static struct stripe stripe_of(struct walk *w, struct ir_expr *index,
                                const struct ir_stmt *loop)
@@ -194,7 +186,9 @@ void mapping_grid_hazards_loops(struct mapping *m, struct ir_block *body)
     struct walk w = {.m = m, .arena = m->p->scratch};
     bool has_several = false;
     w.values.arena = w.arena;
-    ir_each_stmt(body, see_loop, &w);
+    ir_foreach_stmt(s, body)
+        if (is_grid(&w, s))
+            w.counts[s->u.loop.axis]++;
     for (int i = 0; i < AXIS_COUNT; i++)
         has_several |= w.counts[i] > 1;
     if (!has_several)
