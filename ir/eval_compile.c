@@ -281,7 +281,7 @@ static void compile_copy(struct machine *m, struct action *s,
 {
     s->access =
         compile_access(m, copy->near.buffer, copy->near.n, copy->near.index);
-    s->box = compile_access(m, copy->far.buffer, copy->far.n, copy->far.index);
+    s->far = compile_access(m, copy->far.buffer, copy->far.n, copy->far.index);
     if (copy->signal.buffer)
         s->signal = compile_access(m, copy->signal.buffer, copy->signal.n,
                                    copy->signal.index);

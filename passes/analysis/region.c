@@ -89,7 +89,7 @@ static void collect(struct region_walk *w, const struct region *r,
 {
     struct ir_expr *x = expand(w, index);
     struct region_dim one = region_of_index(&w->here, x), old = *dim;
-    if (r->is_touched)
+    if (r->is_accessed)
         join(w, dim, &one);
     else
         *dim = one;
@@ -133,7 +133,7 @@ static struct ir_expr **see_access(struct region_walk *w, struct region *r,
         else if (!w->moves && counts)
             collect(w, r, &r->dims[i], index[i], span);
     }
-    r->is_touched |= counts;
+    r->is_accessed |= counts;
     return new;
 }
 
@@ -295,7 +295,7 @@ bool region_covers(struct arena *scratch, const struct region_dim *x,
 }
 
 // Return the region of an array before any access.
-static struct region untouched(struct arena *a, const struct ir_buffer *b)
+static struct region no_region(struct arena *a, const struct ir_buffer *b)
 {
     struct region r = {.rank = b->rank};
     r.dims = arena_array(a, struct region_dim, r.rank);
@@ -306,7 +306,7 @@ static struct region untouched(struct arena *a, const struct ir_buffer *b)
 
 struct region region_find(const struct region_question *q)
 {
-    struct region r = untouched(q->arena, q->buffer);
+    struct region r = no_region(q->arena, q->buffer);
     struct region_walk w = {.out = &r};
     start(&w, q);
     return r;
@@ -318,7 +318,7 @@ struct region *region_find_each(const struct region_question *q,
     struct region *all = arena_array(q->arena, struct region, n + 1);
     struct region_walk w = {.buffers = buffers, .n_buffers = n, .out = all};
     for (size_t i = 0; i < n; i++)
-        all[i] = untouched(q->arena, buffers[i]);
+        all[i] = no_region(q->arena, buffers[i]);
     start(&w, q);
     return all;
 }

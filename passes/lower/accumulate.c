@@ -72,7 +72,7 @@ static bool stores_wanted(const struct search *s, const struct ir_block *block)
 }
 
 // Take the element that a statement stores if it is the only one of its array
-// that the block touches, and is touched in any case: outside of a condition
+// that the block accesses, and is accessed in any case: outside of a condition
 // its index may lie outside of the array.
 static void see_candidate(struct search *s, struct ir_stmt *stmt)
 {

@@ -11,10 +11,10 @@
 //
 // Arrays in shared and local memory move if they stand on top of the kernel and
 // a stage uses them; others stay as declared. An array then holds what one
-// iteration of the fixed loops touches. Of the loops around all accesses, fixed
+// iteration of the fixed loops accesses. Of the loops around all accesses, fixed
 // are those over blocks, serial ones, and for local arrays those over threads.
 // A serial loop is fixed only if no iteration reads what an earlier one wrote:
-// two iterations touch different parts of the array, or each begins with a
+// two iterations access different parts of the array, or each begins with a
 // stage that writes what it reads. The array is declared outside of such a
 // loop, even where each block or thread inside has its own.
 
@@ -216,7 +216,7 @@ static bool place(struct pass *p, struct ir_stmt *alloc)
     bool *moves = arena_array(p->scratch, bool, rank);
     struct ir_expr **shape = arena_array(p->arena, struct ir_expr *, rank);
     placing_find(&x);
-    if (!x.region.is_touched)
+    if (!x.region.is_accessed)
         return true;
     if (!find_shape(&x, moves, shape))
         return false;

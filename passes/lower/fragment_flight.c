@@ -6,7 +6,7 @@
 //     mbarrier_arrive(empty[(k - 1) % 4])
 //   }
 //
-// Until the wait, only the next group of WGMMAs may touch the accumulator, and
+// Until the wait, only the next group of WGMMAs may access the accumulator, and
 // nothing may change the operands. So a ring's slot is released after the wait;
 // that is up to the pass that marks the loop (warp_specialize_consumer.c).
 

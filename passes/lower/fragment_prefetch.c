@@ -19,7 +19,7 @@
 // So the last step of an iteration computes while the first fragments of the
 // next iteration are loaded, behind that iteration's barrier. The conditions
 // are: a serial loop around with only waits in front of the steps, copies
-// behind them that the use does not touch, and an even number of steps.
+// behind them that the use does not access, and an even number of steps.
 // Elsewhere only the loop over the steps is pipelined:
 //
 //   load F[0] of 0

@@ -50,7 +50,7 @@ void mapping_grid_hazards_loops(struct mapping *m, struct ir_block *body);
 // repeat.  The loops are still there.
 void mapping_single_writer(struct mapping *m, struct ir_block *body);
 
-// Insert the barriers that the phases of a block need.  The loops are still
+// Insert the barriers that a block needs.  The loops are still
 // there.
 void mapping_barriers(struct mapping *m, struct ir_block *body);
 

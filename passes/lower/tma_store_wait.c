@@ -146,8 +146,8 @@ static bool fills_ahead(const struct look *l)
     return found;
 }
 
-// Return whether the store may drain while the threads go on.
-static bool may_drain(struct look *l, const struct ir_stmt *nest)
+// Return whether the store may be waited for later.
+static bool may_wait_later(struct look *l, const struct ir_stmt *nest)
 {
     struct tma_tiles tiles = tiles_of(l->p->kernel, l->array);
     ir_find(l->p->scratch, &l->p->kernel->body, nest, &l->path);
@@ -211,7 +211,7 @@ static void add_wait(struct look *l, struct tma_store_wait *d,
                      struct ir_block *block, struct ir_stmt *at, bool is_behind)
 {
     vec_push(l->p->scratch, &d->waits,
-             ((struct tensor_wait){block, at, is_behind}));
+             ((struct tma_store_place){block, at, is_behind}));
 }
 
 // Add the places: in front of the writer, or with halves behind the store, and
@@ -228,7 +228,7 @@ static void add_waits(struct look *l, struct tma_store_wait *d, bool has_halves)
         add_wait(l, d, l->path.blocks[loop], l->path.stmts[loop], false);
     if (!has_halves)
         add_wait(l, d, l->block, l->writer, false);
-    d->most = has_halves ? HALVES - 1 : TENSOR_DRAIN_ALL;
+    d->most = has_halves ? HALVES - 1 : TMA_STORE_NO_WAIT;
     add_wait(l, d, l->path.blocks[outermost], l->path.stmts[outermost], true);
 }
 
@@ -241,7 +241,7 @@ struct tma_store_wait tma_store_wait_find(struct pass *p, struct ir_stmt *nest,
         return d;
     struct look l = {.p = p, .array = copy.near, .result = copy.far};
     bool has_halves = copy.near->is_double;
-    if (!may_drain(&l, nest)) {
+    if (!may_wait_later(&l, nest)) {
         d.fault = has_halves ? "what it copies is double buffered, and not "
                                "filled just in the loop around"
                              : NULL;

@@ -38,7 +38,7 @@ static bool append_boxes(struct roles *r, struct facts *facts,
         if (copies_only(fills->at[i]))
             continue;
         const char *wrong =
-            cluster_boxes(r->p, facts, &r->cluster, fills->at[i], &box);
+            cluster_tiles(r->p, facts, &r->cluster, fills->at[i], &box);
         if (wrong)
             return roles_report(r, wrong);
         bytes = ir_add(a, bytes, tma_copies_bytes(a, &box));

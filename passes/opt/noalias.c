@@ -69,7 +69,7 @@ struct search {
     const struct ir_buffer *array;
     struct map values; // what lets stand for
     const struct conflict_scope *scope;
-    struct accesses touches;
+    struct accesses accesses;
     bool is_async; // one goes on behind its statement
 };
 
@@ -135,7 +135,7 @@ static void note(struct search *s, struct ir_stmt *stmt)
         if (all.at[i]->buffer != s->array)
             continue;
         s->is_async |= stmt->kind == STMT_store && stmt->u.store.is_async;
-        accesses_add(s->arena, &s->touches, &one);
+        accesses_add(s->arena, &s->accesses, &one);
     }
 }
 
@@ -143,7 +143,7 @@ static void note(struct search *s, struct ir_stmt *stmt)
 static void walk(struct search *s, struct ir_block *block)
 {
     const struct conflict_scope *outside = s->scope;
-    for (size_t i = 0; i < block->n && s->touches.n <= ACCESSES_MOST; i++) {
+    for (size_t i = 0; i < block->n && s->accesses.n <= ACCESSES_MOST; i++) {
         struct ir_stmt *stmt = block->at[i];
         struct ir_block *inside[IR_BLOCKS_MOST];
         const struct conflict_scope *here = s->scope;
@@ -162,8 +162,8 @@ static void walk(struct search *s, struct ir_block *block)
 
 // Return whether different threads may access the same element in two of some
 // accesses, one of which writes, whenever each of them happens.
-static bool may_meet(struct arena *a, const struct ir_launch *launch,
-                     const struct accesses *all)
+static bool may_conflict(struct arena *a, const struct ir_launch *launch,
+                         const struct accesses *all)
 {
     struct conflict_place anywhere = {NULL, NULL, false, 0, 0};
     struct thread_conflicts *m = conflict_start(a, launch);
@@ -187,8 +187,8 @@ static bool is_proved(struct pass *p, struct ir_launch *launch,
     if (b->strides || b->is_ordered)
         return false;
     walk(&s, &launch->body);
-    return !s.is_async && s.touches.n <= ACCESSES_MOST &&
-           !may_meet(p->scratch, launch, &s.touches);
+    return !s.is_async && s.accesses.n <= ACCESSES_MOST &&
+           !may_conflict(p->scratch, launch, &s.accesses);
 }
 
 // Let a launch own an array, if it does, and if that is of use.

@@ -39,8 +39,8 @@ struct relaxed {
 // Note a read of an array.
 static void see_read(struct relaxed *b, const struct ir_expr *x)
 {
-    bool touches = ir_op_info(x->op)->flags & (OP_READS | OP_WRITES);
-    struct array *array = touches ? map_get(&b->arrays, x->u.buffer) : NULL;
+    bool accesses = ir_op_info(x->op)->flags & (OP_READS | OP_WRITES);
+    struct array *array = accesses ? map_get(&b->arrays, x->u.buffer) : NULL;
     uint32_t rank = array ? ir_index_count(x) : 0;
     for (uint32_t d = 0; d < rank; d++) {
         int iter = b->stage ? ir_stage_iter(b->stage, x->args[d]) : -1;

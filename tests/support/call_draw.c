@@ -168,13 +168,13 @@ static struct sched_value argument(const struct caller *by,
 }
 
 // Return whether a stage reads or writes an array.
-static bool touches(struct ir_stmt *stage, const struct ir_buffer *array)
+static bool accesses(struct ir_stmt *stage, const struct ir_buffer *array)
 {
     struct ir_block block = {.at = &stage, .n = 1, .cap = 1};
     return ir_block_reads(&block, array) || ir_block_writes(&block, array);
 }
 
-// Return a stage, not `stage`, that touches the array which that one stores;
+// Return a stage, not `stage`, that accesses the array which that one stores;
 // NULL if none was found.
 static struct ir_stmt *neighbour(const struct caller *by,
                                  const struct handles *h, struct ir_stmt *stage)
@@ -184,8 +184,8 @@ static struct ir_stmt *neighbour(const struct caller *by,
     for (size_t i = 0; i < h->stages.n; i++) {
         struct ir_stmt *at = h->stages.at[(start + i) % h->stages.n];
         struct ir_buffer *stored = sched_stored(at);
-        if (at != stage && ((array && touches(at, array)) ||
-                            (stored && touches(stage, stored))))
+        if (at != stage && ((array && accesses(at, array)) ||
+                            (stored && accesses(stage, stored))))
             return at;
     }
     return NULL;

@@ -10,7 +10,7 @@
 #include "ir/walk.h"
 #include "passes/analysis/ring.h"
 
-enum { SHORT_MOST = 16, NEAR_MOST = 1024, ROW_LEAST = 8, BOX_BYTES = 128 };
+enum { SHORT_MOST = 16, NEAR_MOST = 1024, ROW_LEAST = 8, TILE_BYTES = 128 };
 
 // Return the number of iterations of a loop; 0 if it is not known.
 static int64_t extent_of(const struct ir_stmt *s)
@@ -359,7 +359,7 @@ bool suits_array(enum sched_prim prim, const struct ir_buffer *array)
     }
 }
 
-bool suits_box(struct pass *p, const struct ir_stmt *stage)
+bool suits_tma_tile(struct pass *p, const struct ir_stmt *stage)
 {
     struct ir_path path = sched_path(p, stage);
     const struct ir_buffer *array = sched_stored(path.stmts[path.n - 1]);
@@ -370,7 +370,7 @@ bool suits_box(struct pass *p, const struct ir_stmt *stage)
             break;
         bytes *= extent_of(path.stmts[i]);
     }
-    return bytes % BOX_BYTES == 0;
+    return bytes % TILE_BYTES == 0;
 }
 
 // Return whether a thread, or a block, has room for an array.

@@ -6,8 +6,8 @@
 // The region of a tail is that of a full tile: i * 8 .. i * 8 + 15.  P leaves
 // out the second half, which other iterations of i may write.
 
-#include "passes/schedule/common/box.h"
 #include "passes/schedule/common/move.h"
+#include "passes/schedule/common/region.h"
 
 #include "ir/build.h"
 #include "ir/copy.h"
@@ -81,15 +81,15 @@ static bool fills(struct pass *p, struct ir_stmt *s,
     return fills;
 }
 
-// Return whether a box is proved to be inside of another one.
-static bool is_inside(struct pass *p, const struct box *box,
-                      const struct box *of)
+// Return whether a region is proved to be inside of another one.
+static bool is_inside(struct pass *p, const struct sched_region *region,
+                      const struct sched_region *of)
 {
     struct facts f;
     bool is = true;
     facts_start(&f, p->scratch, p->kernel);
-    for (uint32_t i = 0; i < box->n; i++) {
-        const struct box_dim *x = &box->dims[i], *y = &of->dims[i];
+    for (uint32_t i = 0; i < region->n; i++) {
+        const struct sched_region_dim *x = &region->dims[i], *y = &of->dims[i];
         is &= facts_at_most(&f, y->base, x->base) &&
               facts_at_most(&f, ir_add(p->scratch, x->base, x->extent),
                             ir_add(p->scratch, y->base, y->extent));
@@ -97,39 +97,41 @@ static bool is_inside(struct pass *p, const struct box *box,
     return is;
 }
 
-// Return the box of one statement in the loop.
-static struct box box_of(const struct box_query *query, struct ir_stmt *s)
+// Return the region of one statement in the loop.
+static struct sched_region region_of(const struct sched_region_query *query,
+                                     struct ir_stmt *s)
 {
-    struct box_query q = *query;
+    struct sched_region_query q = *query;
     q.only = s;
-    return box_touched(&q);
+    return sched_region_find(&q);
 }
 
-// Return whether a statement that fills its box has all of `left` in it.
-static bool is_made_up(const struct box_query *query,
-                       const struct sched_uses *uses, const struct box *left)
+// Return whether a statement that fills its region has all of `left` in it.
+static bool is_made_up(const struct sched_region_query *query,
+                       const struct sched_uses *uses,
+                       const struct sched_region *left)
 {
     struct pass *p = query->pass;
     for (size_t i = 0; i < uses->writers.n; i++) {
         struct ir_stmt *s = uses->writers.at[i];
         if (!sched_is_below(p, s, query->loop) || !fills(p, s, query->buffer))
             continue;
-        struct box whole = box_of(query, s);
+        struct sched_region whole = region_of(query, s);
         if (is_inside(p, left, &whole))
             return true;
     }
     return false;
 }
 
-bool sched_fills_box(const struct box_query *query,
-                     const struct sched_uses *uses)
+bool sched_fills_region(const struct sched_region_query *query,
+                        const struct sched_uses *uses)
 {
     struct pass *p = query->pass;
     for (size_t i = 0; i < uses->writers.n; i++) {
         struct ir_stmt *s = uses->writers.at[i];
         if (!sched_is_below(p, s, query->loop) || fills(p, s, query->buffer))
             continue;
-        struct box left = box_of(query, s);
+        struct sched_region left = region_of(query, s);
         if (!is_made_up(query, uses, &left))
             return false;
     }

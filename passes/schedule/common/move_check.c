@@ -75,11 +75,11 @@ bool sched_refuse_order(const struct sched_call *c,
     struct ir_stmt *both[] = {o->loop, o->other};
     struct ir_stmt *writer = o->writes ? o->stage : o->other;
     struct ir_stmt *user = o->writes ? o->other : o->stage;
-    struct depend_meeting meeting;
+    struct depend_conflict conflict;
     diag_error(c->pass->diags, c->span, D_move_order, sched_name_of(o->stage),
                o->fault);
-    if (depend_touches(c->pass, writer, user, o->buffer, &meeting))
-        sched_note_meeting(c, &meeting);
+    if (depend_conflicts(c->pass, writer, user, o->buffer, &conflict))
+        sched_note_conflict(c, &conflict);
     return sched_blame(c, both, 2, o->note);
 }
 
@@ -87,7 +87,7 @@ bool sched_refuse_order(const struct sched_call *c,
 static bool crosses(struct pass *p, struct ir_stmt *loop,
                     const struct sched_buffers *arrays)
 {
-    struct depend_meeting ignored;
+    struct depend_conflict ignored;
     struct depend_flow flow = {0};
     for (size_t i = 0; i < arrays->n; i++) {
         flow.written = flow.used = arrays->at[i];

@@ -378,7 +378,7 @@ static void build(struct plan *x)
     ir_foreach_stmt(t, &alone)
         redirect_store(&r, t);
     struct sched_place place = sched_place_of(p, x->top, want->writes);
-    stage_nest_put(p, made, &place, stage_nest_box(p, &made->u.stage));
+    stage_nest_put(p, made, &place, stage_nest_region(p, &made->u.stage));
     sched_result(x->c, VALUE_stage, made);
 }
 

@@ -171,10 +171,10 @@ static void note_scalar(struct depend_nest *w, const struct ir_stmt *s,
                         const char *name)
 {
     if (!w->scalar.name)
-        w->scalar = (struct depend_meeting){.name = name,
-                                            .first = {s, s->span, true},
-                                            .second = {s, s->span, true},
-                                            .is_exact = true};
+        w->scalar = (struct depend_conflict){.name = name,
+                                             .first = {s, s->span, true},
+                                             .second = {s, s->span, true},
+                                             .is_exact = true};
 }
 
 // Walk an assignment.

@@ -170,8 +170,8 @@ struct between {
 };
 
 // Return whether a statement itself reads or writes an array.
-static bool touches(struct ir_stmt *s, const struct ir_buffer *buffer,
-                    bool writes)
+static bool accesses(struct ir_stmt *s, const struct ir_buffer *buffer,
+                     bool writes)
 {
     struct ir_stmt alone = *s, *at = &alone;
     struct ir_block block = {&at, 1, 1}, *inner[IR_BLOCKS_MOST];
@@ -186,7 +186,7 @@ static bool touches(struct ir_stmt *s, const struct ir_buffer *buffer,
 static bool writes_input(struct ir_stmt *s, const struct folding *f)
 {
     ir_foreach_expr(x, f->last->u.store.value)
-        if (x->op == OP_load && touches(s, x->u.buffer, true))
+        if (x->op == OP_load && accesses(s, x->u.buffer, true))
             return true;
     return false;
 }
@@ -201,7 +201,7 @@ static void see_between(struct between *b, struct ir_stmt *s)
         return;
     if ((s != f->init && s != f->combine && writes_input(s, f)) ||
         (s->kind == STMT_alloc && s->u.buffer == f->to) ||
-        touches(s, f->to, true) || touches(s, f->to, false))
+        accesses(s, f->to, true) || accesses(s, f->to, false))
         b->other = s;
 }
 
@@ -234,8 +234,8 @@ static void see_other(struct others *o, struct ir_stmt *s)
     const struct folding *f = o->f;
     if (s == f->init || s == f->combine || s == f->last)
         return;
-    o->writes |= touches(s, f->from, true);
-    o->found |= o->writes || touches(s, f->from, false);
+    o->writes |= accesses(s, f->from, true);
+    o->found |= o->writes || accesses(s, f->from, false);
 }
 
 // Return whether an expression is the element of T that is being made.

@@ -247,10 +247,11 @@ static struct ir_buffer *padded(struct padding *d, struct ir_buffer *old,
 static void put(struct sched_call *c, struct padding *d, struct ir_stmt *stage,
                 bool behind)
 {
-    struct box_dim *box = stage_nest_box(d->pass, &stage->u.stage);
+    struct sched_region_dim *region =
+        stage_nest_region(d->pass, &stage->u.stage);
     struct sched_place place =
         sched_place_of(d->pass, d->path.stmts[0], behind);
-    stage_nest_put(d->pass, stage, &place, box);
+    stage_nest_put(d->pass, stage, &place, region);
     sched_result(c, VALUE_stage, stage);
 }
 

@@ -43,7 +43,7 @@ static bool reads_elements(const struct ir_expr *value,
     return false;
 }
 
-// Return whether both store to elements that the other does not touch.
+// Return whether both store to elements that the other does not access.
 static bool are_apart(struct ir_stmt *s, struct ir_stmt *t)
 {
     if (s->kind != STMT_store || t->kind != STMT_store)
