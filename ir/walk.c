@@ -177,6 +177,14 @@ bool ir_is_meeting(const struct ir_stmt *s)
            (s->kind == STMT_sync && sync_threads(s->u.sync.kind));
 }
 
+bool ir_has_meeting(const struct ir_block *block)
+{
+    ir_foreach_stmt(s, block)
+        if (ir_is_meeting(s))
+            return true;
+    return false;
+}
+
 unsigned ir_flags(const struct ir_expr *x)
 {
     unsigned flags = 0;

@@ -225,7 +225,7 @@ static void note_own(struct own *o, const struct ir_access *x)
 // Note the access of a node.  An mbarrier counts as made by any thread, so that
 // a barrier follows before the one that makes it uses it, too: ptxas has its
 // whole warp make it, and NVIDIA's racecheck takes that for a hazard.
-static void see_node(struct own *o, struct ir_expr *x)
+static void note_node(struct own *o, struct ir_expr *x)
 {
     unsigned flags = ir_access_flags(x);
     o->op = x->op;
@@ -241,7 +241,7 @@ struct accesses accesses_of(struct arena *a, struct ir_stmt *s,
     struct own o = {a, s, values, scope, OP_var, {NULL, 0, 0}};
     struct ir_access own[IR_ACCESSES_MOST];
     ir_foreach_expr_of(x, s)
-        see_node(&o, x);
+        note_node(&o, x);
     o.op = OP_var;
     uint32_t n = ir_accesses(s, own);
     for (uint32_t i = 0; i < n; i++)

@@ -65,15 +65,6 @@ static bool report_open(struct placing *x, uint32_t d)
     return false;
 }
 
-// Return whether threads of a block or a warp meet in a block.
-static bool has_meeting(const struct ir_block *block)
-{
-    ir_foreach_stmt(s, block)
-        if (ir_is_meeting(s))
-            return true;
-    return false;
-}
-
 // Return whether the array is written below a loop over threads, or below one
 // whose threads wait for each other.
 static bool is_written_by_threads(struct placing *x, struct ir_block *block,
@@ -81,7 +72,7 @@ static bool is_written_by_threads(struct placing *x, struct ir_block *block,
 {
     ir_foreach_stmt(s, block)
         if (placing_is_over(s, AXIS_THREAD) &&
-            (!waiting || has_meeting(&s->u.loop.body)) &&
+            (!waiting || ir_has_meeting(&s->u.loop.body)) &&
             ir_block_writes(&s->u.loop.body, x->buffer))
             return true;
     return false;

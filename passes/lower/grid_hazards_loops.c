@@ -96,29 +96,19 @@ static void walk_block(struct walk *w, struct ir_block *block)
     struct facts_mark here = facts_mark(&w->facts);
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
-        struct ir_block *inside[IR_BLOCKS_MOST];
-        uint32_t n = ir_stmt_blocks(s, inside);
-        struct facts_mark before = facts_mark(&w->facts);
         struct ir_stmt **loop =
             is_grid(w, s) ? &w->loops[s->u.loop.axis] : NULL;
         struct ir_stmt *outer = loop ? *loop : NULL;
         note(w, s);
-        facts_enter(&w->facts, s);
         if (loop)
             *loop = s;
-        for (uint32_t k = 0; k < n; k++) {
-            struct facts_mark branch = facts_mark(&w->facts);
-            facts_enter_block(&w->facts, s, k);
-            walk_block(w, inside[k]);
-            facts_leave(&w->facts, branch);
-        }
+        facts_foreach_inside(inner, &w->facts, s)
+            walk_block(w, inner);
         if (loop)
             *loop = outer;
         if (s->kind == STMT_let)
             map_set(&w->values, s->u.let.var,
                     ir_substitute(w->arena, s->u.let.value, &w->values, NULL));
-        else
-            facts_leave(&w->facts, before);
     }
     facts_leave(&w->facts, here);
 }

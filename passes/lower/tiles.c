@@ -171,22 +171,12 @@ static struct ir_block sink(struct walk *w, struct ir_stmt *group,
     return outside;
 }
 
-// Return whether a block of the program itself lets threads meet.
-static bool has_barriers(const struct ir_block *block)
-{
-    ir_foreach_stmt(s, block)
-        if (s->kind == STMT_barrier ||
-            (s->kind == STMT_sync && sync_threads(s->u.sync.kind)))
-            return true;
-    return false;
-}
-
 // Let the threads of a block that places its own barriers meet behind a tile,
 // as the next one fills the same arrays.
 static void part_tiles(struct walk *w, struct ir_stmt *loop)
 {
     struct arena *a = w->p->arena;
-    if (has_barriers(&loop->u.loop.body))
+    if (ir_has_meeting(&loop->u.loop.body))
         ir_append(a, &loop->u.loop.body,
                   ir_stmt_from(ir_stmt_barrier(a), loop));
 }

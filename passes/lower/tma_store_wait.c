@@ -61,16 +61,6 @@ static bool is_serial(const struct ir_stmt *s)
                                    axis_kind(s->u.loop.axis) == AXIS_UNROLL);
 }
 
-// Return whether the program places barriers in a block itself.
-static bool has_barriers(const struct ir_block *block)
-{
-    ir_foreach_stmt(s, block)
-        if (s->kind == STMT_barrier ||
-            (s->kind == STMT_sync && sync_threads(s->u.sync.kind)))
-            return true;
-    return false;
-}
-
 // Return whether barriers are derived where the store is: the program has none,
 // but for those of a warp-specialized ring.
 static bool derives_barriers(const struct look *l)
@@ -78,7 +68,7 @@ static bool derives_barriers(const struct look *l)
     ir_foreach_stmt_from(s, l->path.stmts[0])
         if (s->kind == STMT_alloc && s->u.buffer->is_ordered)
             return true;
-    return !has_barriers(&l->p->kernel->body);
+    return !ir_has_meeting(&l->p->kernel->body);
 }
 
 // The TMA tiles that go to or from an array.

@@ -205,7 +205,7 @@ struct guarded {
 };
 
 // Look at a store: it shows unless the condition is one of its elements.
-static void see_store(struct guarded *g, const struct ir_stmt *s)
+static void check_store(struct guarded *g, const struct ir_stmt *s)
 {
     struct affine form;
     struct array *array = find_array(g->e, s->u.store.buffer);
@@ -232,7 +232,7 @@ static void look(struct guarded *g, struct ir_block *block)
             s->kind != STMT_store)
             g->fails = true;
         if (s->kind == STMT_store)
-            see_store(g, s);
+            check_store(g, s);
         ir_foreach_place(place, s)
             g->fails |= !facts_is_safe(&e->facts, *place);
         enter(e, s);

@@ -37,7 +37,7 @@ struct relaxed {
 };
 
 // Note a read of an array.
-static void see_read(struct relaxed *b, const struct ir_expr *x)
+static void note_read(struct relaxed *b, const struct ir_expr *x)
 {
     bool accesses = ir_op_info(x->op)->flags & (OP_READS | OP_WRITES);
     struct array *array = accesses ? map_get(&b->arrays, x->u.buffer) : NULL;
@@ -81,7 +81,7 @@ static void collect(struct relaxed *b, struct ir_block *block)
             declare(b, s->u.buffer);
         b->is_unknown |= !is_plain(s);
         ir_foreach_expr_of(x, s)
-            see_read(b, x);
+            note_read(b, x);
         if (s->kind == STMT_stage)
             b->stage = &s->u.stage;
         uint32_t n = ir_stmt_blocks(s, inside);

@@ -47,14 +47,14 @@ static const struct scope *inside(struct stmt_accesses *t,
 }
 
 // Find the accesses of an expression.
-static void see_expr(struct stmt_accesses *t, struct ir_expr *x)
+static void add_expr(struct stmt_accesses *t, struct ir_expr *x)
 {
     const struct ir_op_info *info = ir_op_info(x->op);
     for (uint32_t i = 0; i < x->n; i++) {
         const struct scope *outside = t->scope;
         if (info->flags & OP_LAZY && i > 0)
             t->scope = inside(t, x, i);
-        see_expr(t, x->args[i]);
+        add_expr(t, x->args[i]);
         t->scope = outside;
     }
     if (!ir_access_flags(x))
@@ -117,7 +117,7 @@ void stmt_accesses_find(struct stmt_accesses *t, struct ir_stmt *s)
     uint32_t n = ir_accesses(s, own);
     t->stmt = s;
     ir_foreach_place(place, s)
-        see_expr(t, *place);
+        add_expr(t, *place);
     for (size_t i = 0; i < t->out->n; i++)
         t->out->at[i]->is_async = n && own[0].flags & ACCESS_async;
     for (uint32_t i = 0; i < n; i++)

@@ -18,7 +18,7 @@
 #include "passes/schedule/depend/depend.h"
 #include "passes/schedule/prim.h"
 
-// The axes of a nest: the context of see_axis.
+// The axes of a nest.
 struct axes {
     bool has[AXIS_COUNT]; // some loop is bound to it, with several iterations
 };
@@ -168,8 +168,8 @@ static bool check_bound(struct pass *p, const struct sched_item *schedule,
 
 // Warn of a nest whose threads are one block, though its outermost loop could
 // be blocks.
-static void see_grid(struct pass *p, const struct sched_item *schedule,
-                     struct ir_stmt *s, const struct axes *axes)
+static void warn_one_block(struct pass *p, const struct sched_item *schedule,
+                           struct ir_stmt *s, const struct axes *axes)
 {
     struct depend_conflict conflict;
     bool threads = false, blocks = false;
@@ -197,7 +197,7 @@ bool schedule_verify(struct pass *p, const struct sched_item *schedule)
             !check_blocks(p, schedule, body->at[i]) ||
             !check_bound(p, schedule, &nest))
             return false;
-        see_grid(p, schedule, body->at[i], &axes);
+        warn_one_block(p, schedule, body->at[i], &axes);
     }
     return true;
 }

@@ -19,7 +19,7 @@ static uint64_t below(const struct caller *by, uint64_t n)
     return draw_below(by->random, n);
 }
 
-// The loops, stages and arrays of a kernel: the context of see_handle.
+// The loops, stages and arrays of a kernel.
 struct handles {
     struct arena *arena;
     struct VEC(struct ir_stmt *) loops, stages;
@@ -28,7 +28,7 @@ struct handles {
 };
 
 // Note a loop, a stage or an array.
-static void see_handle(struct handles *h, struct ir_stmt *s)
+static void note_handle(struct handles *h, struct ir_stmt *s)
 {
     if (s->kind == STMT_for)
         vec_push(h->arena, &h->loops, s);
@@ -39,7 +39,7 @@ static void see_handle(struct handles *h, struct ir_stmt *s)
 }
 
 // Note the parameters of a kernel that are arrays.
-static void see_params(const struct ir_kernel *k, struct handles *h)
+static void note_params(const struct ir_kernel *k, struct handles *h)
 {
     for (size_t i = 0; i < k->params.n; i++)
         if (k->params.at[i].buffer)
@@ -339,9 +339,9 @@ bool call_draw(const struct caller *by, struct sched_call *c)
 {
     struct handles h = {.arena = by->scratch};
     struct ir_kernel *kernel = c->pass->kernel;
-    see_params(kernel, &h);
+    note_params(kernel, &h);
     ir_foreach_stmt(t, &kernel->body)
-        see_handle(&h, t);
+        note_handle(&h, t);
     bool needs_stage = strchr(sched_prim_info(c->prim)->arguments, 's') != NULL;
     if ((needs_stage && !h.stages.n) || !h.loops.n)
         return false;

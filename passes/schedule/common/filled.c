@@ -15,27 +15,17 @@
 #include "ir/walk.h"
 #include "passes/opt/fold.h"
 
-// An array whose stores are looked for, and what holds where they are inside of
-// it: the context of see_inside.
-struct inside {
-    struct pass *pass;
-    const struct ir_buffer *array;
-    const struct map *bindings; // of the stage's iteration variables
-    struct facts facts;
-};
-
-// Let the index of a store be inside of the array.
-static void see_inside(struct inside *in, struct ir_stmt *s)
+// Let the index of a store be inside of its array.
+static void assume_inside(struct facts *f, const struct ir_stmt *store,
+                          const struct map *bindings)
 {
-    struct arena *a = in->pass->scratch;
-    if (s->kind != STMT_store || s->u.store.buffer != in->array)
-        return;
-    for (uint32_t i = 0; i < s->u.store.n; i++) {
+    struct arena *a = f->arena;
+    for (uint32_t i = 0; i < store->u.store.n; i++) {
         struct ir_expr *at =
-            ir_substitute(a, s->u.store.index[i], in->bindings, NULL);
-        facts_assume(&in->facts, ir_binary(a, OP_ge, at, ir_int(a, 0)), true);
-        facts_assume(&in->facts, ir_binary(a, OP_lt, at, in->array->shape[i]),
-                     true);
+            ir_substitute(a, store->u.store.index[i], bindings, NULL);
+        struct ir_expr *end = store->u.store.buffer->shape[i];
+        facts_assume(f, ir_binary(a, OP_ge, at, ir_int(a, 0)), true);
+        facts_assume(f, ir_binary(a, OP_lt, at, end), true);
     }
 }
 
@@ -60,23 +50,24 @@ static bool fills(struct pass *p, struct ir_stmt *s,
                   const struct ir_buffer *array)
 {
     struct map bindings = {.arena = p->scratch};
-    struct inside in = {.pass = p, .array = array, .bindings = &bindings};
+    struct facts facts;
     struct conditions all = {0};
     struct ir_path path = sched_path(p, s);
     if (s->kind != STMT_stage || !s->u.stage.predicate)
         return true;
-    facts_start(&in.facts, p->scratch, p->kernel);
+    facts_start(&facts, p->scratch, p->kernel);
     for (uint32_t i = 0; i + 1 < path.n; i++)
-        facts_enter(&in.facts, path.stmts[i]);
+        facts_enter(&facts, path.stmts[i]);
     for (size_t i = 0; i < s->u.stage.iters.n; i++)
         map_set(&bindings, s->u.stage.iters.at[i].var,
                 s->u.stage.iters.at[i].binding);
     ir_foreach_stmt(t, &s->u.stage.body)
-        see_inside(&in, t);
+        if (t->kind == STMT_store && t->u.store.buffer == array)
+            assume_inside(&facts, t, &bindings);
     fold_split(p->scratch, s->u.stage.predicate, &all);
     bool fills = true;
     for (size_t i = 0; i < all.n; i++)
-        fills &= facts_decide(&in.facts, all.at[i]) == TRUTH_TRUE ||
+        fills &= facts_decide(&facts, all.at[i]) == TRUTH_TRUE ||
                  is_of_reduction(p, s, all.at[i]);
     return fills;
 }

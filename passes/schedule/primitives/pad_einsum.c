@@ -79,7 +79,7 @@ static const char *partial_fault(const struct ir_expr *x)
 }
 
 // Note what is read, and check its indices.
-static void see_load(struct padding *d, struct ir_expr *x)
+static void take_load(struct padding *d, struct ir_expr *x)
 {
     const char *partial = partial_fault(x);
     if (partial)
@@ -200,7 +200,7 @@ static bool check_shape(struct padding *d)
         return false;
     d->fault = NULL;
     ir_foreach_expr_in(x, &stage->body)
-        see_load(d, x);
+        take_load(d, x);
     ir_foreach_expr_in(x, &stage->init)
         if (x->op == OP_load && !d->fault)
             d->fault = "its init reads";

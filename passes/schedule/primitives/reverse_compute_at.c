@@ -47,28 +47,6 @@ struct move {
     struct sched_region region; // what an iteration writes
 };
 
-// The reads of one array in the stage: the context of see_read.
-struct reads {
-    const struct ir_stage *stage;
-    const struct ir_buffer *array;
-    struct ir_expr **index; // of those so far
-    bool is_plain; // all at the same index, its own iteration variables
-};
-
-// Look at a read.
-static void see_read(struct reads *r, struct ir_expr *x)
-{
-    if (x->op != OP_load || x->u.buffer != r->array)
-        return;
-    for (uint32_t i = 0; i < x->n; i++) {
-        r->is_plain &= ir_stage_iter(r->stage, x->args[i]) >= 0;
-        r->is_plain &= !r->index || ir_expr_equal(r->index[i], x->args[i]);
-        for (uint32_t j = 0; j < i; j++)
-            r->is_plain &= !ir_expr_equal(x->args[i], x->args[j]);
-    }
-    r->index = x->args;
-}
-
 // Return whether the loop writes an array.
 static bool is_written(const struct sched_call *c, const struct move *m,
                        const struct ir_buffer *b)
@@ -87,18 +65,22 @@ static bool is_written(const struct sched_call *c, const struct move *m,
 static bool add_array(const struct sched_call *c, struct move *m,
                       const struct ir_buffer *b)
 {
-    struct reads r = {&m->stage->u.stage, b, m->index, true};
+    const struct ir_stage *stage = &m->stage->u.stage;
+    struct ir_expr **index = m->index;
+    bool is_plain = true;
     if (m->arrays.n && m->arrays.at[0]->rank != b->rank)
         return true;
-    ir_foreach_expr_in(x, &m->stage->u.stage.body)
-        see_read(&r, x);
-    if (!r.is_plain && m->arrays.n)
+    ir_foreach_expr_in(x, &stage->body)
+        if (x->op == OP_load && x->u.buffer == b) {
+            is_plain &= sched_reads_own(stage, x, index);
+            index = x->args;
+        }
+    if (!is_plain && m->arrays.n)
         return true;
     vec_push(c->pass->scratch, &m->arrays, b);
-    m->index = r.index;
-    return r.is_plain ||
-           sched_refuse_shape(c, m->stage,
-                              "reads not just one element, its own");
+    m->index = index;
+    return is_plain || sched_refuse_shape(
+                           c, m->stage, "reads not just one element, its own");
 }
 
 // Find the arrays that the loop writes and the stage reads.
