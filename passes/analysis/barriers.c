@@ -268,7 +268,6 @@ static void walk(struct divergence *d, struct ir_block *block, bool report)
 {
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
-        struct ir_block *inside[IR_BLOCKS_MOST];
         struct divergence around = *d;
         if (report) {
             check_meeting(d, s);
@@ -281,9 +280,8 @@ static void walk(struct divergence *d, struct ir_block *block, bool report)
             d->control = how;
         }
         spread_stmt(d, s);
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            walk(d, inside[k], report);
+        ir_foreach_block(inner, s)
+            walk(d, inner, report);
         d->at = around.at;
         d->control = around.control;
     }

@@ -118,14 +118,12 @@ static void walk(struct divergence *d, struct ir_block *block)
 {
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
-        struct ir_block *inside[IR_BLOCKS_MOST];
         axis_set outer = d->around;
         axis_set control = divergence_of_control(d, s);
         spread_stmt(d, s, control);
         d->around |= control;
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            walk(d, inside[k]);
+        ir_foreach_block(inner, s)
+            walk(d, inner);
         d->around = outer;
     }
 }

@@ -231,7 +231,6 @@ static bool check_declared(struct pass *p, struct ir_block *block)
 {
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
-        struct ir_block *inside[IR_BLOCKS_MOST];
         struct placing x = {.p = p, .alloc = s};
         if (s->kind == STMT_alloc && space_is_own(s->u.buffer->space)) {
             x.buffer = s->u.buffer;
@@ -241,9 +240,8 @@ static bool check_declared(struct pass *p, struct ir_block *block)
                 is_written_by_threads(&x, block, true))
                 return report_threads(&x);
         }
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            if (!check_declared(p, inside[k]))
+        ir_foreach_block(inner, s)
+            if (!check_declared(p, inner))
                 return false;
     }
     return true;

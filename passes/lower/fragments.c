@@ -167,11 +167,9 @@ static void join_loops(struct fragments *f, struct ir_block *block,
     const struct ir_for *outer = &around->u.loop;
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
-        struct ir_block *inside[IR_BLOCKS_MOST];
         struct map vars = {.arena = f->p->scratch};
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            join_loops(f, inside[k], around);
+        ir_foreach_block(inner, s)
+            join_loops(f, inner, around);
         if (s->kind != STMT_for || s->u.loop.axis != outer->axis ||
             !ir_expr_equal(s->u.loop.from, outer->from) ||
             !ir_expr_equal(s->u.loop.to, outer->to) ||

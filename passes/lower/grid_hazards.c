@@ -56,14 +56,12 @@ static void walk_block(struct walk *w, struct ir_block *block, axis_set loops)
 {
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
-        struct ir_block *inside[IR_BLOCKS_MOST];
-        uint32_t n = ir_stmt_blocks(s, inside);
         axis_set inner = loops;
         note(w, s, loops);
         if (s->kind == STMT_for)
             inner |= w->grid & 1u << s->u.loop.axis;
-        for (uint32_t k = 0; k < n; k++)
-            walk_block(w, inside[k], inner);
+        ir_foreach_block(below, s)
+            walk_block(w, below, inner);
     }
 }
 

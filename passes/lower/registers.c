@@ -77,7 +77,6 @@ static void follow_index(struct promotion *m, const struct ir_expr *index)
 static void walk(struct promotion *m, struct ir_block *block)
 {
     for (size_t i = 0; i < block->n; i++) {
-        struct ir_block *inside[IR_BLOCKS_MOST];
         struct ir_stmt *s = block->at[i];
         ir_foreach_expr_of(x, s)
             for (uint32_t k = 0; k < x->n; k++)
@@ -91,9 +90,8 @@ static void walk(struct promotion *m, struct ir_block *block)
                 follow_index(m, s->u.store.index[k]);
         if (s->kind == STMT_for)
             vec_push(m->p->scratch, &m->around, s);
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            walk(m, inside[k]);
+        ir_foreach_block(inner, s)
+            walk(m, inner);
         m->around.n -= s->kind == STMT_for;
     }
 }
@@ -105,14 +103,12 @@ static int64_t expanded(struct pass *p, struct ir_block *block, bool *fits)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < block->n; i++) {
-        struct ir_block *inside[IR_BLOCKS_MOST];
         struct ir_stmt *s = block->at[i];
         bool is_loop = s->kind == STMT_for;
         bool is_marked = is_loop && s->u.loop.axis == AXIS_unroll;
         int64_t one = is_loop && !is_marked ? LOOP_STATEMENTS : 1;
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            one += expanded(p, inside[k], fits);
+        ir_foreach_block(inner, s)
+            one += expanded(p, inner, fits);
         if (is_marked) {
             int64_t times = iterations(p, s);
             *fits = *fits && times <= EXPANDED_MOST / one;

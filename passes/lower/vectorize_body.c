@@ -379,11 +379,9 @@ static bool conflicts(const struct vectorizer *w, const struct ir_stmt *store,
 static void expand_lets(struct vectorizer *w, struct ir_block *block)
 {
     for (size_t i = 0; i < block->n;) {
-        struct ir_block *inside[IR_BLOCKS_MOST];
         struct ir_stmt *s = block->at[i];
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            expand_lets(w, inside[k]);
+        ir_foreach_block(inner, s)
+            expand_lets(w, inner);
         if (s->kind != STMT_let || !type_is_index(s->u.let.var->type) ||
             !ir_is_stable(s->u.let.value)) {
             i++;

@@ -171,7 +171,6 @@ static void spread(struct spreading *x, struct ir_block *block)
 {
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
-        struct ir_block *inside[IR_BLOCKS_MOST];
         bool is_let = s->kind == STMT_let || s->kind == STMT_var;
         struct use u = is_let ? use_of(x, s->u.let.value) : (struct use){0};
         if (s->kind == STMT_var || u.memory) {
@@ -181,9 +180,8 @@ static void spread(struct spreading *x, struct ir_block *block)
         } else if (is_let && u.found) {
             expand_let(x, block, i--);
         } else if (can_enter(x, s)) {
-            uint32_t n = ir_stmt_blocks(s, inside);
-            for (uint32_t k = 0; k < n; k++)
-                spread(x, inside[k]);
+            ir_foreach_block(inner, s)
+                spread(x, inner);
         } else if (depends(x, s) && s->kind != STMT_alloc) {
             block->at[i] = wrap(x, block, i, i + 1);
         }
@@ -195,11 +193,9 @@ static bool spread_block(struct pass *p, struct ir_block *block)
 {
     bool changed = false;
     for (size_t i = 0; i < block->n; i++) {
-        struct ir_block *inside[IR_BLOCKS_MOST];
         struct ir_stmt *s = block->at[i];
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            changed |= spread_block(p, inside[k]);
+        ir_foreach_block(inner, s)
+            changed |= spread_block(p, inner);
         if (s->kind != STMT_for || axis_kind(s->u.loop.axis) != AXIS_VTHREAD)
             continue;
         struct spreading x = {p, s, {.arena = p->scratch}};

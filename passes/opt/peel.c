@@ -57,11 +57,9 @@ static void take_shared(struct tails *t, struct ir_block *block,
                         struct ir_block *out)
 {
     for (size_t i = 0; i < block->n;) {
-        struct ir_block *inside[IR_BLOCKS_MOST];
         struct ir_stmt *s = block->at[i];
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            take_shared(t, inside[k], out);
+        ir_foreach_block(inner, s)
+            take_shared(t, inner, out);
         if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_shared) {
             ir_append(t->p->arena, out, s);
             ir_splice(t->p->arena, block, i, &(struct ir_block){0});

@@ -74,7 +74,6 @@ static bool is_plain(const struct ir_stmt *s)
 static void collect(struct relaxed *b, struct ir_block *block)
 {
     for (size_t i = 0; i < block->n; i++) {
-        struct ir_block *inside[IR_BLOCKS_MOST];
         struct ir_stmt *s = block->at[i];
         struct ir_stage *around = b->stage;
         if (s->kind == STMT_alloc)
@@ -84,9 +83,8 @@ static void collect(struct relaxed *b, struct ir_block *block)
             note_read(b, x);
         if (s->kind == STMT_stage)
             b->stage = &s->u.stage;
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            collect(b, inside[k]);
+        ir_foreach_block(inner, s)
+            collect(b, inner);
         b->stage = around;
     }
 }

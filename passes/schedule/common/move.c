@@ -64,19 +64,14 @@ static void collect(struct use_search *f, struct ir_block *block,
 {
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
-        struct ir_block *inside[IR_BLOCKS_MOST];
         f->at = stage ? stage : s;
         ir_foreach_expr_of(x, s)
             note_expr(f, x);
         if (s->kind == STMT_store &&
             sched_has_buffer(f->buffers, s->u.store.buffer))
             note(f, false, true);
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            collect(f, inside[k],
-                    stage                   ? stage
-                    : s->kind == STMT_stage ? s
-                                            : NULL);
+        ir_foreach_block(inner, s)
+            collect(f, inner, stage ? stage : s->kind == STMT_stage ? s : NULL);
     }
 }
 

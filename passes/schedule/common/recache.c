@@ -63,7 +63,6 @@ static void take_block(struct plan *x, struct ir_block *block, bool sometimes)
 {
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
-        struct ir_block *inside[IR_BLOCKS_MOST];
         ir_foreach_place(place, s)
             take_expr(x, *place, sometimes);
         if (s->kind == STMT_store && s->u.store.buffer == x->want->array) {
@@ -72,9 +71,8 @@ static void take_block(struct plan *x, struct ir_block *block, bool sometimes)
             take_index(x, s->u.store.n, s->u.store.index);
             x->stores = true;
         }
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            take_block(x, inside[k], true);
+        ir_foreach_block(inner, s)
+            take_block(x, inner, true);
     }
 }
 

@@ -114,10 +114,8 @@ static void add_children(struct interp *in, struct ir_block *block,
         else if (s->kind == STMT_stage || s->kind == STMT_store)
             add(in, out, VALUE_stage, s);
         else {
-            struct ir_block *blocks[IR_BLOCKS_MOST];
-            uint32_t n = ir_stmt_blocks(s, blocks);
-            for (uint32_t k = 0; k < n; k++)
-                add_children(in, blocks[k], out);
+            ir_foreach_block(inner, s)
+                add_children(in, inner, out);
         }
     }
 }
