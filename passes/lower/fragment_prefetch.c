@@ -264,18 +264,18 @@ static bool rewrite_block(struct pass *p, struct ir_block *block)
     bool changed = false;
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
-        struct ir_block *inside[IR_BLOCKS_MOST], out = {0};
+        struct ir_block out = {0};
         struct steps across = {.p = p}, alone = {.p = p};
         struct around around = {0};
         if (find_around(&around, &across, s))
             load_across(&across, &around, &out);
         else if (find_steps(&alone, s))
             load_in_loop(&alone, &out);
-        uint32_t n = out.n ? 0 : ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            changed |= rewrite_block(p, inside[k]);
-        if (!out.n)
+        if (!out.n) {
+            ir_foreach_block(inner, s)
+                changed |= rewrite_block(p, inner);
             continue;
+        }
         ir_splice(p->arena, block, i, &out);
         i += out.n - 1;
         changed = true;

@@ -35,16 +35,15 @@ bool placing_uses(struct ir_block *block, const struct ir_buffer *b)
 // is none or the statement itself uses it.
 static struct ir_block *only_user(struct ir_stmt *s, const struct ir_buffer *b)
 {
-    struct ir_block *inside[IR_BLOCKS_MOST], *found = NULL, one;
+    struct ir_block *found = NULL, one;
     if (s->kind != STMT_for && s->kind != STMT_if)
         return NULL;
-    uint32_t n = ir_stmt_blocks(s, inside);
-    for (uint32_t i = 0; i < n; i++) {
-        if (!placing_uses(inside[i], b))
+    ir_foreach_block(inner, s) {
+        if (!placing_uses(inner, b))
             continue;
         if (found)
             return NULL;
-        found = inside[i];
+        found = inner;
     }
     struct ir_stmt bare = *s, *at = &bare;
     if (s->kind == STMT_for)

@@ -102,12 +102,11 @@ static bool check_block(struct pass *p, const struct sched_item *schedule,
                 !is_single(s, (enum axis)axis))
                 return refuse(p, schedule, s, (enum axis)axis);
         }
-        struct ir_block *blocks[IR_BLOCKS_MOST];
-        uint32_t n = s->kind == STMT_stage ? 0 : ir_stmt_blocks(s, blocks);
-        for (uint32_t k = 0; k < n; k++) {
-            if (!check_block(p, schedule, blocks[k], inner))
+        if (s->kind == STMT_stage)
+            continue;
+        ir_foreach_block(below, s)
+            if (!check_block(p, schedule, below, inner))
                 return false;
-        }
     }
     return true;
 }

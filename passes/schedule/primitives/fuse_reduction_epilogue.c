@@ -166,10 +166,9 @@ static bool accesses(struct ir_stmt *s, const struct ir_buffer *buffer,
                      bool writes)
 {
     struct ir_stmt alone = *s, *at = &alone;
-    struct ir_block block = {&at, 1, 1}, *inner[IR_BLOCKS_MOST];
-    uint32_t n = ir_stmt_blocks(&alone, inner);
-    for (uint32_t i = 0; i < n; i++)
-        *inner[i] = (struct ir_block){0};
+    struct ir_block block = {&at, 1, 1};
+    ir_foreach_block(inner, &alone)
+        *inner = (struct ir_block){0};
     return writes ? ir_block_writes(&block, buffer)
                   : ir_block_reads(&block, buffer);
 }
