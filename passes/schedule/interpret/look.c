@@ -60,8 +60,8 @@ static bool feeds(struct ir_stmt *s, struct ir_block *reader)
     return written && ir_block_reads(reader, written);
 }
 
-// Return whether a statement counts as a stage: one, or a store outside of
-// stages, if a loop leaves out what is in them.
+// Return whether a statement counts as a stage: a store outside of stages does,
+// too. Loops skip what is in them.
 static bool is_stage(const struct ir_stmt *s)
 {
     return s->kind == STMT_stage || s->kind == STMT_store;
