@@ -139,13 +139,11 @@ static void check_allocs(struct parser *p, struct ir_block *block,
                          struct ir_block *top)
 {
     for (size_t i = 0; i < block->n; i++) {
-        struct ir_block *inner[IR_BLOCKS_MOST];
         struct ir_stmt *s = block->at[i];
         if (s->kind == STMT_alloc)
             check_alloc(p, s->u.buffer, top);
-        uint32_t n = ir_stmt_blocks(s, inner);
-        for (uint32_t k = 0; k < n; k++)
-            check_allocs(p, inner[k], NULL);
+        ir_foreach_block(inner, s)
+            check_allocs(p, inner, NULL);
     }
 }
 

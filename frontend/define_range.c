@@ -42,7 +42,7 @@ struct extent_search {
 
 // Take the extent of each dimension that the variable indexes alone; those of
 // the arrays being defined are not known yet.
-static void see_access(struct extent_search *s, struct ir_expr *x)
+static void take_extents(struct extent_search *s, struct ir_expr *x)
 {
     for (uint32_t i = 0; x->op == OP_load && i < x->n; i++) {
         struct ir_expr *extent = x->u.buffer->shape[i];
@@ -79,7 +79,7 @@ bool define_infer_extents(struct parser *p, struct definition *d)
         if (it->extent)
             continue;
         ir_foreach_expr_in(x, &d->stage->u.stage.body)
-            see_access(&s, x);
+            take_extents(&s, x);
         if (!s.extent || s.other)
             return no_range(p, &s, d->loops.at[i]);
         it->extent = s.extent;

@@ -99,41 +99,23 @@ static void free_arrays(struct machine *m)
         free(m->arrays.at[i].data);
 }
 
-// Note an arrival in another block.
-static void see_far(struct ir_expr *x, void *context)
+// Return whether an expression below a block is an operation on an mbarrier.
+static bool uses_mbarriers(const struct ir_block *block)
 {
-    *(bool *)context |= x->op == OP_mbarrier_arrive_at;
+    return ir_flags_in(block) & OP_SYNCHRONISES;
 }
 
-// Note an operation on an mbarrier.
-static void see_mbarrier(struct ir_expr *x, void *context)
+// Return whether each thread of a loop would do again what is to be done to an
+// mbarrier once: a loop on the same axis inside of it has such an operation.
+static bool is_repeated(const struct ir_for *loop)
 {
-    *(bool *)context |= (ir_op_info(x->op)->flags & OP_SYNCHRONISES) != 0;
-}
-
-// Look for loops on the axis of one around: the context of see_again.
-struct again {
-    enum axis axis;
-    bool found; // one with an operation on an mbarrier
-};
-
-// Note a loop that each iteration of the one around runs anew.
-static void see_again(struct ir_stmt *s, void *context)
-{
-    struct again *a = context;
-    if (s->kind == STMT_for && s->u.loop.axis == a->axis)
-        ir_each_expr_in(&s->u.loop.body, see_mbarrier, &a->found);
-}
-
-// Note a loop over threads of which each would do again what is to be done to
-// an mbarrier once.
-static void see_repeated(struct ir_stmt *s, void *context)
-{
-    if (s->kind != STMT_for || axis_kind(s->u.loop.axis) != AXIS_THREAD)
-        return;
-    struct again a = {s->u.loop.axis, false};
-    ir_each_stmt(&s->u.loop.body, see_again, &a);
-    *(bool *)context |= a.found;
+    if (axis_kind(loop->axis) != AXIS_THREAD)
+        return false;
+    ir_foreach_stmt(s, &loop->body)
+        if (s->kind == STMT_for && s->u.loop.axis == loop->axis &&
+            uses_mbarriers(&s->u.loop.body))
+            return true;
+    return false;
 }
 
 // Return whether mbarriers of a kernel count: as it was written, within a
@@ -141,11 +123,15 @@ static void see_repeated(struct ir_stmt *s, void *context)
 // for what is done at once.
 static bool mbarriers_count(const struct ir_kernel *kernel)
 {
-    struct ir_block *body = (struct ir_block *)&kernel->body;
-    bool is_beyond = kernel->level != LEVEL_stages;
-    ir_each_expr_in(body, see_far, &is_beyond);
-    ir_each_stmt(body, see_repeated, &is_beyond);
-    return !is_beyond;
+    if (kernel->level != LEVEL_stages)
+        return false;
+    ir_foreach_expr_in(x, &kernel->body)
+        if (x->op == OP_mbarrier_arrive_at)
+            return false;
+    ir_foreach_stmt(s, &kernel->body)
+        if (s->kind == STMT_for && is_repeated(&s->u.loop))
+            return false;
+    return true;
 }
 
 struct eval_result ir_eval(struct arena *a, const struct ir_kernel *kernel,

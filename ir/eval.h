@@ -19,7 +19,7 @@ struct eval_argument {
 
 // The SMs of the device that the interpreter stands for: few, so
 // that small problems keep them busy for several rounds.
-enum { EVAL_MULTIPROCESSORS = 3 };
+enum { EVAL_SMS = 3 };
 
 // How an evaluation ended.
 enum eval_status {

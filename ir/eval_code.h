@@ -95,7 +95,7 @@ struct action {
     uint32_t slot;                // for, let, var, assign
     uint32_t array;               // alloc
     struct access access;         // store; TMA tile copy: in shared memory
-    struct access box;            // TMA or bulk copy: in global memory
+    struct access far;            // TMA or bulk copy: in global memory
     struct access signal;         // copy: its mbarrier; without indices: none
     struct access operands[OPERANDS_MOST]; // matrix; without indices: none
     struct actions body, other;            // other: else, init

@@ -131,11 +131,16 @@ static uint32_t own_joint(const struct action *s)
     return s->exchanges.n ? WARP : 0;
 }
 
-// Note an atomic, which may see what other threads do.
-static void see_atomic(struct ir_expr *x, void *context)
+// Return whether an expression below a block is an atomic, which may see what
+// other threads do.
+static bool has_atomic(const struct ir_block *block)
 {
-    unsigned flags = ir_op_info(x->op)->flags;
-    *(bool *)context |= (flags & OP_WRITES) && !(flags & OP_SYNCHRONISES);
+    ir_foreach_expr_in(x, block) {
+        unsigned flags = ir_op_info(x->op)->flags;
+        if ((flags & OP_WRITES) && !(flags & OP_SYNCHRONISES))
+            return true;
+    }
+    return false;
 }
 
 // Return whether a thread may wait for another one in a statement itself: at
@@ -143,49 +148,40 @@ static void see_atomic(struct ir_expr *x, void *context)
 static bool own_waits(const struct machine *m, const struct action *s)
 {
     const struct ir_stmt *o = s->origin;
-    bool has_atomic = false;
     if (o->kind == STMT_eval)
         return m->has_mbarriers && o->u.value->op == OP_mbarrier_wait;
-    if (s->holds)
-        ir_each_expr_in((struct ir_block *)&o->u.loop.body, see_atomic,
-                        &has_atomic);
-    return has_atomic;
+    return s->holds && has_atomic(&o->u.loop.body);
 }
 
-// What tells whether a loop repeats itself.
-struct repeats {
-    const struct ir_var *var;
-    bool holds;
-};
-
-// Note a statement that does more than to compute and to store.
-static void see_other(struct ir_stmt *s, void *context)
+// Return whether a statement does no more than to compute and to store.
+static bool is_plain(const struct ir_stmt *s)
 {
-    struct repeats *r = context;
-    bool is_serial =
-        s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_SERIAL;
-    r->holds &= is_serial || s->kind == STMT_if || s->kind == STMT_let ||
-                s->kind == STMT_var || s->kind == STMT_assign ||
-                s->kind == STMT_store || s->kind == STMT_eval ||
-                s->kind == STMT_barrier || s->kind == STMT_sync;
-}
-
-// Note an expression that is the number of an iteration, or that waits.
-static void see_number(struct ir_expr *x, void *context)
-{
-    struct repeats *r = context;
-    r->holds &= !(x->op == OP_var && x->u.var == r->var) &&
-                !(ir_op_info(x->op)->flags & OP_SYNCHRONISES);
+    switch (s->kind) {
+    case STMT_for: return axis_kind(s->u.loop.axis) == AXIS_SERIAL;
+    case STMT_if:
+    case STMT_let:
+    case STMT_var:
+    case STMT_assign:
+    case STMT_store:
+    case STMT_eval:
+    case STMT_barrier:
+    case STMT_sync: return true;
+    default: return false;
+    }
 }
 
 // Return whether what an iteration of a loop does depends on nothing but what
-// variables and arrays hold.
+// variables and arrays hold: not on its number, nor on a wait.
 static bool loop_repeats(const struct ir_for *loop)
 {
-    struct repeats r = {loop->var, axis_kind(loop->axis) == AXIS_SERIAL};
-    ir_each_stmt((struct ir_block *)&loop->body, see_other, &r);
-    ir_each_expr_in((struct ir_block *)&loop->body, see_number, &r);
-    return r.holds;
+    if (axis_kind(loop->axis) != AXIS_SERIAL ||
+        (ir_flags_in(&loop->body) & OP_SYNCHRONISES) ||
+        ir_block_mentions(&loop->body, loop->var))
+        return false;
+    ir_foreach_stmt(s, &loop->body)
+        if (!is_plain(s))
+            return false;
+    return true;
 }
 
 // Note what the threads of a group do together in a statement, and below it.
@@ -285,7 +281,7 @@ static void compile_copy(struct machine *m, struct action *s,
 {
     s->access =
         compile_access(m, copy->near.buffer, copy->near.n, copy->near.index);
-    s->box = compile_access(m, copy->far.buffer, copy->far.n, copy->far.index);
+    s->far = compile_access(m, copy->far.buffer, copy->far.n, copy->far.index);
     if (copy->signal.buffer)
         s->signal = compile_access(m, copy->signal.buffer, copy->signal.n,
                                    copy->signal.index);

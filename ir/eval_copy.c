@@ -100,8 +100,8 @@ static void copy_bulk(struct thread *t, const struct action *s, char *near)
 {
     const struct ir_stmt *o = s->origin;
     size_t bytes = o->u.copy.elements * type_bytes(o->u.copy.far.buffer->elem);
-    char *far = eval_element(t, &s->box, o->span);
-    if (!far || !stays(t, s, &s->box, far, bytes) ||
+    char *far = eval_element(t, &s->far, o->span);
+    if (!far || !stays(t, s, &s->far, far, bytes) ||
         !stays(t, s, &s->access, near, bytes))
         return;
     if (o->u.copy.is_load)
@@ -119,14 +119,14 @@ static void copy_tile(struct thread *t, const struct action *s,
     struct copying c = {.map = o->u.copy.map};
     size_t elements = (size_t)ir_copy_elements(&o->u.copy);
     c.near = &t->machine->arrays.at[s->access.array];
-    c.far = &t->machine->arrays.at[s->box.array];
+    c.far = &t->machine->arrays.at[s->far.array];
     c.near_data = t->data[s->access.array];
-    c.far_data = t->data[s->box.array];
+    c.far_data = t->data[s->far.array];
     c.first = (size_t)(first - c.near_data);
     c.is_load = o->u.copy.is_load;
     c.is_swizzled = c.map->swizzle && s->access.is_flat;
-    for (uint32_t i = 0; i < s->box.n; i++)
-        c.at[i] = eval_run(t, s->box.index[i]).i;
+    for (uint32_t i = 0; i < s->far.n; i++)
+        c.at[i] = eval_run(t, s->far.index[i]).i;
     for (size_t i = 0; i < elements; i++) {
         if (copy_element(&c, i))
             continue;

@@ -43,7 +43,7 @@ static union number run_index(struct thread *t, const struct code *x)
 static union number run_resident(struct thread *t, const struct code *x)
 {
     int64_t each = eval_run(t, x->args[0]).i;
-    return (union number){.i = each * EVAL_MULTIPROCESSORS};
+    return (union number){.i = each * EVAL_SMS};
 }
 
 // Return the element that an expression reads, or NULL after a fault.

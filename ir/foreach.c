@@ -88,6 +88,12 @@ struct ir_expr **ir_next_place(struct ir_stmt *s, uint32_t *next)
     return place;
 }
 
+struct ir_block *ir_next_block(struct ir_stmt *s, uint32_t *next)
+{
+    struct ir_block *blocks[IR_BLOCKS_MOST];
+    return *next < ir_stmt_blocks(s, blocks) ? blocks[(*next)++] : NULL;
+}
+
 // Make room for more steps.
 static void grow(struct ir_walk *w)
 {

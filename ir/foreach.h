@@ -97,6 +97,16 @@ static inline void ir_walk_end(struct ir_walk *w)
         for (struct ir_expr * *place;                                          \
              (place = ir_next_place(s, &place##_next)) != NULL;)
 
+// The blocks directly inside a statement: bodies, branches, init.
+#define ir_foreach_block(block, s)                                             \
+    for (uint32_t block##_next = 0, block##_once = 1; block##_once;            \
+         block##_once = 0)                                                     \
+        for (struct ir_block * block;                                          \
+             (block = ir_next_block(s, &block##_next)) != NULL;)
+
+// Return the block `next` of a statement, and move on; NULL if there are fewer.
+struct ir_block *ir_next_block(struct ir_stmt *s, uint32_t *next);
+
 // Return the place `next`, or the first one behind it that holds something, and
 // move on; NULL if there is none.
 struct ir_expr **ir_next_place(struct ir_stmt *s, uint32_t *next);

@@ -352,7 +352,7 @@ struct ir_stmt {
             struct ir_expr **index;
             struct ir_expr *value;
             bool is_async;     // a copy to shared memory that goes on behind it
-            enum ir_hint hint; // of what it touches in global memory
+            enum ir_hint hint; // of what it accesses in global memory
             struct span copied, hinted; // the directives that ask for the two;
                                         // may be none
         } store;                        // store

@@ -185,6 +185,14 @@ bool ir_is_meeting(const struct ir_stmt *s)
            (s->kind == STMT_sync && sync_threads(s->u.sync.kind));
 }
 
+bool ir_has_meeting(const struct ir_block *block)
+{
+    ir_foreach_stmt(s, block)
+        if (ir_is_meeting(s))
+            return true;
+    return false;
+}
+
 unsigned ir_flags(const struct ir_expr *x)
 {
     unsigned flags = 0;
@@ -260,7 +268,7 @@ bool ir_loop_reduces(struct ir_for *loop)
     return false;
 }
 
-bool ir_block_mentions(struct ir_block *block, const struct ir_var *var)
+bool ir_block_mentions(const struct ir_block *block, const struct ir_var *var)
 {
     ir_foreach_expr_in(x, block)
         if (x->op == OP_var && x->u.var == var)

@@ -81,6 +81,8 @@ void ir_insert(struct arena *a, struct ir_block *block, size_t at,
 bool ir_has(const struct ir_block *block, enum ir_stmt_kind kind);
 // Return whether threads of a block or a warp meet at a statement itself.
 bool ir_is_meeting(const struct ir_stmt *s);
+// Return whether they do in a block.
+bool ir_has_meeting(const struct ir_block *block);
 // Return the flags of the operations of an expression, and of all expressions
 // below a block: those that one of them has.
 unsigned ir_flags(const struct ir_expr *x);
@@ -91,7 +93,7 @@ bool ir_has_roles(const struct ir_block *block);
 // Return whether the expression mentions the variable.
 bool ir_mentions(const struct ir_expr *x, const struct ir_var *var);
 // Return whether an expression of a block does.
-bool ir_block_mentions(struct ir_block *block, const struct ir_var *var);
+bool ir_block_mentions(const struct ir_block *block, const struct ir_var *var);
 // Return whether an expression is made of parameters and numbers: it has one
 // value in the whole kernel.
 bool ir_is_of_params(const struct ir_expr *x);

@@ -38,13 +38,11 @@ static bool is_together(const struct ir_stmt *s)
 // Return whether threads meet below a statement.
 static bool has_meeting(struct ir_stmt *s)
 {
-    struct ir_block *blocks[IR_BLOCKS_MOST];
-    uint32_t n = ir_stmt_blocks(s, blocks);
     ir_foreach_stmt_from(t, s)
         if (t != s && (t->kind == STMT_barrier || is_together(t)))
             return true;
-    for (uint32_t i = 0; i < n; i++)
-        if (ir_flags_in(blocks[i]) & OP_TOGETHER)
+    ir_foreach_block(inner, s)
+        if (ir_flags_in(inner) & OP_TOGETHER)
             return true;
     return false;
 }
@@ -96,13 +94,11 @@ static int64_t unrolled_size(struct ir_block *block)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < block->n && sum < UNROLLED_MOST; i++) {
-        struct ir_block *inside[IR_BLOCKS_MOST];
         struct ir_stmt *s = block->at[i];
         bool is_open = s->kind == STMT_for && !count_of(&s->u.loop);
         int64_t one = is_open ? OPEN_STATEMENTS : 1;
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            one += unrolled_size(inside[k]);
+        ir_foreach_block(inner, s)
+            one += unrolled_size(inner);
         if (s->kind == STMT_for && !num_mul(one, iterations(&s->u.loop), &one))
             one = UNROLLED_MOST;
         sum += one < UNROLLED_MOST ? one : UNROLLED_MOST;
@@ -123,12 +119,10 @@ static size_t depths(struct ir_block *block, size_t depth)
 {
     size_t sum = 0;
     for (size_t i = 0; i < block->n; i++) {
-        struct ir_block *inside[IR_BLOCKS_MOST];
         bool is_loop = block->at[i]->kind == STMT_for;
-        uint32_t n = ir_stmt_blocks(block->at[i], inside);
         sum += is_loop ? depth : 0;
-        for (uint32_t k = 0; k < n; k++)
-            sum += depths(inside[k], depth + is_loop);
+        ir_foreach_block(inner, block->at[i])
+            sum += depths(inner, depth + is_loop);
     }
     return sum;
 }

@@ -134,7 +134,7 @@ enum result {
 
 /* Values of the driver's enumerations that the code passes. */
 enum {
-    ATTRIBUTE_MULTIPROCESSORS = 16,
+    ATTRIBUTE_SMS = 16,
     ATTRIBUTE_CC_MAJOR = 75,
     ATTRIBUTE_CC_MINOR = 76,
     FUNC_MAX_THREADS = 0,
@@ -1004,8 +1004,8 @@ static int identify_device(const struct driver *driver, struct loaded *loaded)
         result =
             driver->cuDeviceGetAttribute(&minor, ATTRIBUTE_CC_MINOR, device);
     if (!result)
-        result = driver->cuDeviceGetAttribute(
-            &loaded->sms, ATTRIBUTE_MULTIPROCESSORS, device);
+        result =
+            driver->cuDeviceGetAttribute(&loaded->sms, ATTRIBUTE_SMS, device);
     if (result)
         return result;
     driver->cuDriverGetVersion(&version);

@@ -190,11 +190,9 @@ static json_int_t barriers_in(const struct ir_block *block)
 {
     json_int_t sum = 0;
     for (size_t i = 0; i < block->n; i++) {
-        struct ir_block *inside[IR_BLOCKS_MOST];
         json_int_t most = 0;
-        uint32_t n = ir_stmt_blocks(block->at[i], inside);
-        for (uint32_t k = 0; k < n; k++) {
-            json_int_t one = barriers_in(inside[k]);
+        ir_foreach_block(inner, block->at[i]) {
+            json_int_t one = barriers_in(inner);
             most = one > most ? one : most;
         }
         sum += most + (block->at[i]->kind == STMT_barrier);

@@ -107,7 +107,7 @@ static void add(struct costing *c, enum access_kind kind, struct span span,
 
 // Look for accesses in an expression; those of operands that another decides
 // on are under that condition.
-static void see_expr(struct costing *c, struct ir_expr *x)
+static void cost_expr(struct costing *c, struct ir_expr *x)
 {
     const struct ir_op_info *info = ir_op_info(x->op);
     struct ir_expr *first =
@@ -116,7 +116,7 @@ static void see_expr(struct costing *c, struct ir_expr *x)
         struct costing_mark before = mark(c);
         if (first && i > 0)
             assume(c, first, x->op == OP_select ? i == 1 : x->op == OP_and);
-        see_expr(c, x->args[i]);
+        cost_expr(c, x->args[i]);
         leave(c, before);
     }
     if ((info->flags & (OP_READS | OP_WRITES)) && x->op != OP_place)
@@ -128,7 +128,7 @@ static void see_expr(struct costing *c, struct ir_expr *x)
 // shared memory: each lane names the place of a row of 16 bytes (also those
 // that the instructions for less than four matrices do not ask).  What other
 // matrix instructions and TMA copies read there is laid out for them.
-static void see_matrix(struct costing *c, const struct ir_stmt *s)
+static void cost_matrix(struct costing *c, const struct ir_stmt *s)
 {
     struct matrix_info info = matrix_info(s->u.matrix.op);
     struct type row = type_vector(type_scalar(TYPE_u16), 8);
@@ -205,10 +205,10 @@ static void enter_launch(struct costing *c, struct ir_stmt *s)
     facts_enter(&c->place.facts, s);
 }
 
-static void see_block(struct costing *c, struct ir_block *block);
+static void cost_block(struct costing *c, struct ir_block *block);
 
 // Look at the blocks inside a statement: of a branch under its condition.
-static void see_inside(struct costing *c, struct ir_stmt *s)
+static void cost_inside(struct costing *c, struct ir_stmt *s)
 {
     struct ir_block *inside[IR_BLOCKS_MOST];
     struct ir_expr *condition =
@@ -218,13 +218,13 @@ static void see_inside(struct costing *c, struct ir_stmt *s)
         struct costing_mark outside = mark(c);
         if (condition)
             assume(c, condition, k == 0);
-        see_block(c, inside[k]);
+        cost_block(c, inside[k]);
         leave(c, outside);
     }
 }
 
 // Look at a statement and what is in it.
-static void see_stmt(struct costing *c, struct ir_stmt *s)
+static void cost_stmt(struct costing *c, struct ir_stmt *s)
 {
     struct costing_mark before = mark(c);
     bool is_loop = s->kind == STMT_for;
@@ -236,28 +236,28 @@ static void see_stmt(struct costing *c, struct ir_stmt *s)
         enter_launch(c, s);
     else
         ir_foreach_place(place, s)
-            see_expr(c, *place);
+            cost_expr(c, *place);
     c->copied = NULL;
     if (s->kind == STMT_store)
         add(c, ACCESS_write, s->span, s->u.store.buffer, s->u.store.index[0],
             s->u.store.value->type);
     if (s->kind == STMT_matrix)
-        see_matrix(c, s);
+        cost_matrix(c, s);
     if (s->kind == STMT_let)
         enter_let(c, s);
     if (is_loop)
         enter_loop(c, &s->u.loop);
     c->depth += is_loop;
-    see_inside(c, s);
+    cost_inside(c, s);
     c->depth -= is_loop;
     leave(c, before);
 }
 
 // Look at the statements of a block.
-static void see_block(struct costing *c, struct ir_block *block)
+static void cost_block(struct costing *c, struct ir_block *block)
 {
     for (size_t i = 0; i < block->n; i++)
-        see_stmt(c, block->at[i]);
+        cost_stmt(c, block->at[i]);
 }
 
 // Give the sizes that are known their values.
@@ -279,7 +279,7 @@ struct access_costs access_costs(struct arena *a,
     c.values.arena = &c.work;
     facts_start(&c.place.facts, &c.work, kernel);
     set_sizes(&c, kernel, sizes);
-    see_block(&c, (struct ir_block *)&kernel->body);
+    cost_block(&c, (struct ir_block *)&kernel->body);
     arena_reset(&c.work);
     arena_reset(&c.scratch);
     return c.found;

@@ -157,7 +157,7 @@ static void spread(struct divergence *d, const void *what, enum likeness how)
 }
 
 // Look at a store to a local array.
-static void see_store(struct divergence *d, const struct ir_stmt *s)
+static void spread_store(struct divergence *d, const struct ir_stmt *s)
 {
     enum likeness how = worse(d->control, likeness(d, s->u.store.value));
     for (uint32_t i = 0; i < s->u.store.n; i++)
@@ -178,7 +178,7 @@ static void note_control(struct divergence *d)
 }
 
 // Report a statement that not every thread reaches that has to.
-static void see_meeting(struct divergence *d, const struct ir_stmt *s)
+static void check_meeting(struct divergence *d, const struct ir_stmt *s)
 {
     uint32_t threads = s->kind == STMT_sync ? sync_threads(s->u.sync.kind) : 0;
     bool of_cluster = s->kind == STMT_barrier && s->u.of_cluster;
@@ -221,7 +221,7 @@ static bool stays_inside(const struct ir_expr *x, int64_t lanes)
 }
 
 // Report an operation that threads of a warp cannot do at once here.
-static void see_together(struct divergence *d, struct ir_expr *x)
+static void check_together(struct divergence *d, struct ir_expr *x)
 {
     const char *name = ir_op_info(x->op)->spelling;
     int64_t lanes = threads_of(d->launch) % WARP_LANES;
@@ -259,7 +259,7 @@ static void spread_stmt(struct divergence *d, const struct ir_stmt *s)
     if (assigns)
         spread(d, s->u.let.var, worse(d->control, likeness(d, s->u.let.value)));
     if (s->kind == STMT_store)
-        see_store(d, s);
+        spread_store(d, s);
 }
 
 // Walk a block: spread what differs, or, if `report`, report what not all
@@ -268,12 +268,11 @@ static void walk(struct divergence *d, struct ir_block *block, bool report)
 {
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
-        struct ir_block *inside[IR_BLOCKS_MOST];
         struct divergence around = *d;
         if (report) {
-            see_meeting(d, s);
+            check_meeting(d, s);
             ir_foreach_expr_of(x, s)
-                see_together(d, x);
+                check_together(d, x);
         }
         enum likeness how = way(d, s);
         if (how > d->control) {
@@ -281,9 +280,8 @@ static void walk(struct divergence *d, struct ir_block *block, bool report)
             d->control = how;
         }
         spread_stmt(d, s);
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            walk(d, inside[k], report);
+        ir_foreach_block(inner, s)
+            walk(d, inner, report);
         d->at = around.at;
         d->control = around.control;
     }

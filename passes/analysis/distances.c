@@ -231,10 +231,10 @@ const struct distance_answer *distances_answer(const struct distance *d,
 
 void distances_keep(struct distances *d, struct distance *distance,
                     const struct conflict_access *x,
-                    const struct conflict_access *y, bool meets)
+                    const struct conflict_access *y, bool conflicts)
 {
     struct distance_answer *a = arena_new(d->arena, struct distance_answer);
     *a = (struct distance_answer){distance->answers, scope_of(x), scope_of(y),
-                                  meets};
+                                  conflicts};
     distance->answers = a;
 }

@@ -17,14 +17,14 @@ struct distances;
 struct distance_answer {
     struct distance_answer *next; // for other scopes
     const struct conflict_scope *from, *to;
-    bool meets; // different threads may touch the same element
+    bool conflicts; // different threads may access the same element
 };
 
 // What all pairs of one distance have in common.
 struct distance {
-    uint64_t asked;   // how often
-    bool is_known;    // the next one is
-    bool never_meets; // different threads are always at different elements
+    uint64_t asked;       // how often
+    bool is_known;        // the next one is
+    bool never_conflicts; // different threads are always at different elements
     struct distance_answer *answers;
 };
 
@@ -49,6 +49,6 @@ const struct distance_answer *distances_answer(const struct distance *d,
 // Keep what was found for two accesses of a distance.
 void distances_keep(struct distances *d, struct distance *distance,
                     const struct conflict_access *x,
-                    const struct conflict_access *y, bool meets);
+                    const struct conflict_access *y, bool conflicts);
 
 #endif

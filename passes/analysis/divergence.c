@@ -70,7 +70,7 @@ axis_set divergence_of_control(const struct divergence *d,
 }
 
 // Look at a store to a local array.
-static void see_store(struct divergence *d, const struct ir_stmt *s)
+static void spread_store(struct divergence *d, const struct ir_stmt *s)
 {
     axis_set axes = d->around | divergence_of(d, s->u.store.value);
     for (uint32_t i = 0; i < s->u.store.n; i++)
@@ -80,7 +80,8 @@ static void see_store(struct divergence *d, const struct ir_stmt *s)
 }
 
 // Look at what a statement declares or assigns; `control` is its own.
-static void see_stmt(struct divergence *d, struct ir_stmt *s, axis_set control)
+static void spread_stmt(struct divergence *d, struct ir_stmt *s,
+                        axis_set control)
 {
     switch (s->kind) {
     case STMT_for:
@@ -94,7 +95,7 @@ static void see_stmt(struct divergence *d, struct ir_stmt *s, axis_set control)
     case STMT_assign:
         spread(d, s->u.let.var, d->around | divergence_of(d, s->u.let.value));
         break;
-    case STMT_store: see_store(d, s); break;
+    case STMT_store: spread_store(d, s); break;
     case STMT_stage:
         for (size_t i = 0; i < s->u.stage.iters.n; i++)
             spread(d, s->u.stage.iters.at[i].var,
@@ -117,14 +118,12 @@ static void walk(struct divergence *d, struct ir_block *block)
 {
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
-        struct ir_block *inside[IR_BLOCKS_MOST];
         axis_set outer = d->around;
         axis_set control = divergence_of_control(d, s);
-        see_stmt(d, s, control);
+        spread_stmt(d, s, control);
         d->around |= control;
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            walk(d, inside[k]);
+        ir_foreach_block(inner, s)
+            walk(d, inner);
         d->around = outer;
     }
 }

@@ -42,7 +42,7 @@ static struct ir_expr *tiles_around(struct narrowing *n,
 
 // Look for what is slow in 64 bits in a block and below.  The range of a loop
 // over blocks or threads is computed by the caller.
-static void see_block(struct narrowing *n, struct ir_block *block)
+static void find_wide(struct narrowing *n, struct ir_block *block)
 {
     for (size_t i = 0; i < block->n && !n->pays; i++) {
         struct ir_stmt *s = block->at[i];
@@ -57,7 +57,7 @@ static void see_block(struct narrowing *n, struct ir_block *block)
             ir_foreach_expr_of(x, s)
                 n->pays |= divides_wide(n, x);
         facts_foreach_inside(inner, &n->facts, s)
-            see_block(n, inner);
+            find_wide(n, inner);
     }
 }
 
@@ -128,7 +128,7 @@ bool analysis_narrow(struct pass *p)
     struct ir_kernel *k = p->kernel;
     facts_start(&n.facts, p->scratch, k);
     facts_start(&n.limits, p->scratch, k);
-    see_block(&n, &k->body);
+    find_wide(&n, &k->body);
     if (!n.pays)
         return false;
     size_t guards = k->guard.n;

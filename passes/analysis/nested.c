@@ -29,7 +29,7 @@ static void refuse(struct search *w, const char *before, const char *name,
 }
 
 // Look at a node of an expression of the inner loop.
-static void see_node(struct search *w, const struct ir_expr *x)
+static void check_node(struct search *w, const struct ir_expr *x)
 {
     unsigned flags = ir_op_info(x->op)->flags;
     const char *outer = w->outer->u.loop.var->name;
@@ -51,7 +51,7 @@ static void see_node(struct search *w, const struct ir_expr *x)
 }
 
 // Look at a store of the inner loop.
-static void see_store(struct search *w, const struct ir_buffer *b)
+static void check_store(struct search *w, const struct ir_buffer *b)
 {
     bool is_common = b->space == SPACE_shared ||
                      (b->space == SPACE_global && b->role == ROLE_alloc);
@@ -66,13 +66,13 @@ static void see_store(struct search *w, const struct ir_buffer *b)
 }
 
 // Look at a statement of the inner loop, before those that it contains.
-static void see_stmt(struct search *w, struct ir_stmt *s)
+static void check_stmt(struct search *w, struct ir_stmt *s)
 {
     w->stmt = s;
     ir_foreach_expr_of(x, s)
-        see_node(w, x);
+        check_node(w, x);
     if (s->kind == STMT_store)
-        see_store(w, s->u.store.buffer);
+        check_store(w, s->u.store.buffer);
     else if (s->kind == STMT_copy && s->u.copy.is_load)
         map_set(&w->written, s->u.copy.near.buffer, w);
     else if (s->kind == STMT_alloc)
@@ -85,7 +85,7 @@ static void see_stmt(struct search *w, struct ir_stmt *s)
 }
 
 // Look at what decides whether threads reach the inner loop.
-static void see_way(struct search *w, const struct ir_stmt *inner)
+static void check_way(struct search *w, const struct ir_stmt *inner)
 {
     struct ir_path path;
     struct ir_block *body = (struct ir_block *)&w->outer->u.loop.body;
@@ -109,8 +109,8 @@ struct nested_fault nested_check(struct arena *a, struct ir_stmt *outer,
     w.of_outer = divergence_start(a, 0);
     divergence_seed(&w.of_outer, outer->u.loop.var, 1);
     divergence_find(&w.of_outer, &outer->u.loop.body);
-    see_way(&w, inner);
+    check_way(&w, inner);
     ir_foreach_stmt(s, &body)
-        see_stmt(&w, s);
+        check_stmt(&w, s);
     return w.fault;
 }

@@ -34,7 +34,7 @@ static bool check_launch(struct pass *p, const struct ir_launch *launch)
         struct span at = written_at(launch, array);
         if (!at.source)
             continue;
-        diag_error(p->diags, s->span, D_proxies_meet, array->name);
+        diag_error(p->diags, s->span, D_proxy_conflict, array->name);
         diag_note(p->diags, at, "written here");
         diag_help(p->diags, "keep the two in nests of their own on top of the "
                             "kernel, which become launches");

@@ -3,7 +3,7 @@
 #include "ir/build.h"
 #include "passes/analysis/facts.h"
 
-enum { MULTIPROCESSORS_MOST = 65535 };
+enum { SMS_MOST = 65535 };
 
 // Return the range of an index value: of the launch around, or of its axis.
 static struct interval index_range(const struct facts *f, enum axis axis)
@@ -66,7 +66,7 @@ static struct interval abs_range(struct interval x)
 // Return the range of the number of blocks that run at a time.
 static struct interval resident_range(struct interval each)
 {
-    return interval_mul(each, (struct interval){1, MULTIPROCESSORS_MOST});
+    return interval_mul(each, (struct interval){1, SMS_MOST});
 }
 
 // Return the range of an operation, in exact arithmetic.

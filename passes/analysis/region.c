@@ -28,18 +28,18 @@ struct value {
     struct facts_mark place; // what was known there
 };
 
-static void see_name(struct region_walk *w, const struct ir_expr *x);
+static void resolve(struct region_walk *w, const struct ir_expr *x);
 
 // Put in an expression what variables stand for.
 static struct ir_expr *substitute(struct region_walk *w, struct ir_expr *x)
 {
     ir_foreach_expr(e, x)
-        see_name(w, e);
+        resolve(w, e);
     return ir_substitute(w->here.q->arena, x, &w->names, NULL);
 }
 
 // Find what a variable stands for, under what was known at its place.
-static void see_name(struct region_walk *w, const struct ir_expr *x)
+static void resolve(struct region_walk *w, const struct ir_expr *x)
 {
     const struct value *v =
         x->op == OP_var ? map_get(&w->values, x->u.var) : NULL;
@@ -89,7 +89,7 @@ static void collect(struct region_walk *w, const struct region *r,
 {
     struct ir_expr *x = expand(w, index);
     struct region_dim one = region_of_index(&w->here, x), old = *dim;
-    if (r->is_touched)
+    if (r->is_accessed)
         join(w, dim, &one);
     else
         *dim = one;
@@ -116,9 +116,9 @@ static struct ir_expr *moved(struct region_walk *w,
 
 // Look at an access of an array with that region; returns its indices, after
 // their move.
-static struct ir_expr **see_access(struct region_walk *w, struct region *r,
-                                   struct ir_expr *const *index,
-                                   struct span span, unsigned flags)
+static struct ir_expr **take_access(struct region_walk *w, struct region *r,
+                                    struct ir_expr *const *index,
+                                    struct span span, unsigned flags)
 {
     enum region_access of = w->here.q->access;
     bool counts =
@@ -133,7 +133,7 @@ static struct ir_expr **see_access(struct region_walk *w, struct region *r,
         else if (!w->moves && counts)
             collect(w, r, &r->dims[i], index[i], span);
     }
-    r->is_touched |= counts;
+    r->is_accessed |= counts;
     return new;
 }
 
@@ -153,8 +153,8 @@ static struct region *region_of(const struct region_walk *w,
 }
 
 // Look at a node that may be an access; returns it or what replaces it.
-static struct ir_expr *see_node(struct arena *a, struct ir_expr *x,
-                                void *context)
+static struct ir_expr *take_node(struct arena *a, struct ir_expr *x,
+                                 void *context)
 {
     struct region_walk *w = context;
     unsigned flags = ir_op_info(x->op)->flags;
@@ -163,7 +163,7 @@ static struct ir_expr *see_node(struct arena *a, struct ir_expr *x,
     if (!r)
         return x;
     struct ir_expr **args = arena_array(a, struct ir_expr *, x->n);
-    struct ir_expr **index = see_access(w, r, x->args, x->span, flags);
+    struct ir_expr **index = take_access(w, r, x->args, x->span, flags);
     for (uint32_t i = 0; i < x->n; i++)
         args[i] = i < r->rank ? index[i] : x->args[i];
     return w->moves ? ir_at(a, ir_with_args(a, x, args), x->span) : x;
@@ -222,12 +222,12 @@ static void walk_stmt(struct region_walk *w, struct ir_stmt *s)
     struct region *stored =
         s->kind == STMT_store ? region_of(w, s->u.store.buffer) : NULL;
     ir_foreach_place(place, s) {
-        struct ir_expr *x = ir_rewrite(w->here.q->arena, *place, see_node, w);
+        struct ir_expr *x = ir_rewrite(w->here.q->arena, *place, take_node, w);
         *place = w->moves ? x : *place;
     }
     if (stored) {
         struct ir_expr **index =
-            see_access(w, stored, s->u.store.index, s->span, OP_WRITES);
+            take_access(w, stored, s->u.store.index, s->span, OP_WRITES);
         s->u.store.index = w->moves ? index : s->u.store.index;
     } else if (s->kind == STMT_for) {
         map_set(&w->here.loops, s->u.loop.var, &s->u.loop);
@@ -295,7 +295,7 @@ bool region_covers(struct arena *scratch, const struct region_dim *x,
 }
 
 // Return the region of an array before any access.
-static struct region untouched(struct arena *a, const struct ir_buffer *b)
+static struct region no_region(struct arena *a, const struct ir_buffer *b)
 {
     struct region r = {.rank = b->rank};
     r.dims = arena_array(a, struct region_dim, r.rank);
@@ -306,7 +306,7 @@ static struct region untouched(struct arena *a, const struct ir_buffer *b)
 
 struct region region_find(const struct region_question *q)
 {
-    struct region r = untouched(q->arena, q->buffer);
+    struct region r = no_region(q->arena, q->buffer);
     struct region_walk w = {.out = &r};
     start(&w, q);
     return r;
@@ -318,7 +318,7 @@ struct region *region_find_each(const struct region_question *q,
     struct region *all = arena_array(q->arena, struct region, n + 1);
     struct region_walk w = {.buffers = buffers, .n_buffers = n, .out = all};
     for (size_t i = 0; i < n; i++)
-        all[i] = untouched(q->arena, buffers[i]);
+        all[i] = no_region(q->arena, buffers[i]);
     start(&w, q);
     return all;
 }

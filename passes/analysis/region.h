@@ -40,7 +40,7 @@ enum region_access {
 // What is accessed.
 struct region {
     uint32_t rank;
-    bool is_touched; // by any access at all
+    bool is_accessed; // by any access at all
     struct region_dim *dims;
 };
 

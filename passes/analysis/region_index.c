@@ -19,8 +19,8 @@ struct parts {
 };
 
 // Look at what an expression is made of.
-static void see_parts(const struct region_question *q, const struct ir_expr *x,
-                      struct parts *p)
+static void note_parts(const struct region_question *q, const struct ir_expr *x,
+                       struct parts *p)
 {
     p->has_moving |= (ir_flags(x) & (OP_READS | OP_WRITES)) != 0;
     ir_foreach_expr(e, x) {
@@ -50,7 +50,7 @@ bool region_split(const struct region_place *at, struct ir_expr *index,
     for (size_t i = 0; i < form.terms.n; i++) {
         struct parts parts = {0};
         for (uint32_t k = 0; k < form.terms.at[i].n; k++)
-            see_parts(at->q, form.terms.at[i].atoms[k], &parts);
+            note_parts(at->q, form.terms.at[i].atoms[k], &parts);
         if (parts.has_fixed && parts.has_moving)
             return false;
         struct affine *side = parts.has_fixed ? &fixed : rest;
@@ -146,7 +146,7 @@ static struct affine end_by_size(const struct region_place *at,
         t->n == 1 && v->op == OP_var ? map_get(&at->loops, v->u.var) : NULL;
     struct parts parts = {0};
     if (loop)
-        see_parts(at->q, loop->to, &parts);
+        note_parts(at->q, loop->to, &parts);
     end.failed = !loop || parts.has_moving || !ir_is_int_const(loop->from, 0);
     if (end.failed || greatest != (t->factor > 0))
         return end;

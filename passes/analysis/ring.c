@@ -200,7 +200,7 @@ bool ring_covers(struct arena *a, struct ir_kernel *kernel,
     struct region *written = region_find_each(&q, arrays, n);
     bool covers = true;
     for (size_t i = 0; i < n; i++) {
-        for (uint32_t d = 0; d < read[i].rank && read[i].is_touched; d++)
+        for (uint32_t d = 0; d < read[i].rank && read[i].is_accessed; d++)
             covers &= region_covers(a, &written[i].dims[d], &read[i].dims[d]);
     }
     return covers;

@@ -435,16 +435,16 @@ bool conflict_test(struct thread_conflicts *m, const struct conflict_access *x,
     const struct distance_answer *before;
     if (!d || x->is_of_warp || y->is_of_warp)
         return ask(m, x, y, place, true);
-    if (d->never_meets)
+    if (d->never_conflicts)
         return false;
     before = distances_answer(d, x, y);
     if (before)
-        return before->meets;
+        return before->conflicts;
     if (++d->asked > 1 && !d->is_known) {
-        d->never_meets = !ask(m, x, y, place, false);
+        d->never_conflicts = !ask(m, x, y, place, false);
         d->is_known = true;
     }
-    bool meets = !d->never_meets && ask(m, x, y, place, true);
-    distances_keep(m->distances, d, x, y, meets);
-    return meets;
+    bool conflicts = !d->never_conflicts && ask(m, x, y, place, true);
+    distances_keep(m->distances, d, x, y, conflicts);
+    return conflicts;
 }

@@ -57,7 +57,7 @@ static bool is_grid(const struct ir_stmt *s)
 }
 
 // Note what keeps blocks from being persistent, and the clusters.
-static void see_inside(struct tiles *t, struct ir_stmt *s)
+static void note_inside(struct tiles *t, struct ir_stmt *s)
 {
     if (is_grid(s))
         t->fault = "something else stands between the loops over blocks";
@@ -94,7 +94,7 @@ struct tiles tiles_find(struct arena *a, struct ir_kernel *kernel,
     for (; s; s = inner(s))
         vec_push(a, &t.loops, s);
     ir_foreach_stmt(inside, &t.loops.at[t.loops.n - 1]->u.loop.body)
-        see_inside(&t, inside);
+        note_inside(&t, inside);
     return t;
 }
 

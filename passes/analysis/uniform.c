@@ -265,7 +265,6 @@ static void look_block(struct look *l, struct ir_block *block);
 // Look at what is inside a statement; all it says is learnt.
 static void look_inside(struct look *l, struct ir_stmt *s)
 {
-    struct ir_block *inside[IR_BLOCKS_MOST];
     struct conditions all = {0};
     int64_t times = l->times;
     l->times = times_of(l, s);
@@ -274,9 +273,8 @@ static void look_inside(struct look *l, struct ir_stmt *s)
         fold_split(l->u->scratch, s->u.branch.cond, &all);
         assume_rest(l, &all);
     }
-    uint32_t n = ir_stmt_blocks(s, inside);
-    for (uint32_t k = 0; k < n; k++)
-        look_block(l, inside[k]);
+    ir_foreach_block(inner, s)
+        look_block(l, inner);
     l->times = times;
 }
 

@@ -225,7 +225,7 @@ static void note_own(struct own *o, const struct ir_access *x)
 // Note the access of a node.  An mbarrier counts as made by any thread, so that
 // a barrier follows before the one that makes it uses it, too: ptxas has its
 // whole warp make it, and NVIDIA's racecheck takes that for a hazard.
-static void see_node(struct own *o, struct ir_expr *x)
+static void note_node(struct own *o, struct ir_expr *x)
 {
     unsigned flags = ir_access_flags(x);
     o->op = x->op;
@@ -241,7 +241,7 @@ struct accesses accesses_of(struct arena *a, struct ir_stmt *s,
     struct own o = {a, s, values, scope, OP_var, {NULL, 0, 0}};
     struct ir_access own[IR_ACCESSES_MOST];
     ir_foreach_expr_of(x, s)
-        see_node(&o, x);
+        note_node(&o, x);
     o.op = OP_var;
     uint32_t n = ir_accesses(s, own);
     for (uint32_t i = 0; i < n; i++)
@@ -350,7 +350,7 @@ static uint32_t threads_along(axis_set axes, axis_set threads)
 // Return whether two accesses conflict.  What is atomic does not, but for an
 // arrival at an mbarrier behind a wait: it may end the next phase, too, and
 // threads that still wait for the one before would miss both.
-static bool conflicts(struct thread_conflicts *meet, axis_set threads,
+static bool conflicts(struct thread_conflicts *known, axis_set threads,
                       const struct conflict *c,
                       const struct conflict_place *place)
 {
@@ -359,14 +359,14 @@ static bool conflicts(struct thread_conflicts *meet, axis_set threads,
         (x->is_atomic && y->is_atomic && !(x->is_wait && !y->is_wait)))
         return false;
     if (x->buffer->space != SPACE_global)
-        return conflict_test(meet, x, y, place);
+        return conflict_test(known, x, y, place);
     axis_set open = open_axes(c, threads, without_names(place->common));
     struct conflict_place within = *place;
     within.within = threads_along(open, threads);
-    return open && conflict_test(meet, x, y, &within);
+    return open && conflict_test(known, x, y, &within);
 }
 
-bool accesses_conflict(struct thread_conflicts *meet, axis_set threads,
+bool accesses_conflict(struct thread_conflicts *known, axis_set threads,
                        const struct accesses *first,
                        const struct accesses *second,
                        const struct conflict_place *place, struct conflict *out)
@@ -374,7 +374,7 @@ bool accesses_conflict(struct thread_conflicts *meet, axis_set threads,
     for (size_t j = 0; j < second->n; j++) {
         for (size_t i = 0; i < first->n; i++) {
             *out = (struct conflict){first->at[i], second->at[j]};
-            if (conflicts(meet, threads, out, place))
+            if (conflicts(known, threads, out, place))
                 return true;
         }
     }

@@ -37,7 +37,7 @@ struct conflict {
 
 // Find an access of one set that conflicts with a later one of another, in a
 // block with several threads on the axes `threads`.
-bool accesses_conflict(struct thread_conflicts *meet, axis_set threads,
+bool accesses_conflict(struct thread_conflicts *known, axis_set threads,
                        const struct accesses *first,
                        const struct accesses *second,
                        const struct conflict_place *place,

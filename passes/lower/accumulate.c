@@ -72,9 +72,9 @@ static bool stores_wanted(const struct search *s, const struct ir_block *block)
 }
 
 // Take the element that a statement stores if it is the only one of its array
-// that the block touches, and is touched in any case: outside of a condition
+// that the block accesses, and is accessed in any case: outside of a condition
 // its index may lie outside of the array.
-static void see_candidate(struct search *s, struct ir_stmt *stmt)
+static void consider(struct search *s, struct ir_stmt *stmt)
 {
     struct pass *p = s->p;
     if (stmt->kind != STMT_store || stmt->u.store.value->type.lanes > 1 ||
@@ -110,7 +110,7 @@ void accumulate_find(struct pass *p, struct ir_block *block,
                        .context = context,
                        .found = out};
     ir_foreach_stmt(t, block)
-        see_candidate(&s, t);
+        consider(&s, t);
 }
 
 // Read the variable where the element is loaded.

@@ -16,7 +16,7 @@ struct accumulator {
 struct accumulators VEC(struct accumulator);
 
 // Find the elements that a block stores, at an index that `is_invariant`
-// accepts throughout, that are all it touches of their arrays, and that it or
+// accepts throughout, that are all it accesses of their arrays, and that it or
 // `init` in front of it stores whatever holds.
 void accumulate_find(struct pass *p, struct ir_block *block,
                      const struct ir_block *init,

@@ -119,7 +119,7 @@ static void report(struct walk *w, const struct conflict *both)
     if (w->m->failed)
         return;
     w->m->failed = true;
-    diag_error(w->m->p->diags, both->second->stmt->span, D_phases_divergent,
+    diag_error(w->m->p->diags, both->second->stmt->span, D_access_divergent,
                both->first->buffer->name);
     diag_note(w->m->p->diags, both->first->stmt->span,
               "other threads %s it here",

@@ -11,10 +11,10 @@
 //
 // Arrays in shared and local memory move if they stand on top of the kernel and
 // a stage uses them; others stay as declared. An array then holds what one
-// iteration of the fixed loops touches. Of the loops around all accesses, fixed
+// iteration of the fixed loops accesses. Of the loops around all accesses, fixed
 // are those over blocks, serial ones, and for local arrays those over threads.
 // A serial loop is fixed only if no iteration reads what an earlier one wrote:
-// two iterations touch different parts of the array, or each begins with a
+// two iterations access different parts of the array, or each begins with a
 // stage that writes what it reads. The array is declared outside of such a
 // loop, even where each block or thread inside has its own.
 
@@ -67,15 +67,6 @@ static bool report_open(struct placing *x, uint32_t d)
     return false;
 }
 
-// Return whether threads of a block or a warp meet in a block.
-static bool has_meeting(const struct ir_block *block)
-{
-    ir_foreach_stmt(s, block)
-        if (ir_is_meeting(s))
-            return true;
-    return false;
-}
-
 // Return whether the array is written below a loop over threads, or below one
 // whose threads wait for each other.
 static bool is_written_by_threads(struct placing *x, struct ir_block *block,
@@ -83,7 +74,7 @@ static bool is_written_by_threads(struct placing *x, struct ir_block *block,
 {
     ir_foreach_stmt(s, block)
         if (placing_is_over(s, AXIS_THREAD) &&
-            (!waiting || has_meeting(&s->u.loop.body)) &&
+            (!waiting || ir_has_meeting(&s->u.loop.body)) &&
             ir_block_writes(&s->u.loop.body, x->buffer))
             return true;
     return false;
@@ -216,7 +207,7 @@ static bool place(struct pass *p, struct ir_stmt *alloc)
     bool *moves = arena_array(p->scratch, bool, rank);
     struct ir_expr **shape = arena_array(p->arena, struct ir_expr *, rank);
     placing_find(&x);
-    if (!x.region.is_touched)
+    if (!x.region.is_accessed)
         return true;
     if (!find_shape(&x, moves, shape))
         return false;
@@ -240,7 +231,6 @@ static bool check_declared(struct pass *p, struct ir_block *block)
 {
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
-        struct ir_block *inside[IR_BLOCKS_MOST];
         struct placing x = {.p = p, .alloc = s};
         if (s->kind == STMT_alloc && space_is_own(s->u.buffer->space)) {
             x.buffer = s->u.buffer;
@@ -250,9 +240,8 @@ static bool check_declared(struct pass *p, struct ir_block *block)
                 is_written_by_threads(&x, block, true))
                 return report_threads(&x);
         }
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            if (!check_declared(p, inside[k]))
+        ir_foreach_block(inner, s)
+            if (!check_declared(p, inner))
                 return false;
     }
     return true;

@@ -20,7 +20,7 @@
 struct search {
     struct arena *arena; // of what stays
     struct facts *facts; // inside the nest
-    struct tma_tile *box;
+    struct tma_tile *tile;
     struct affine far, near; // the places, in elements
     bool *taken;             // which loops of the nest are part of a bulk copy
     struct map first;        // their variables -> 0
@@ -52,22 +52,22 @@ static bool goes_on(struct search *s, const struct ir_for *loop,
            ir_int_value(loop->to, extent) && *extent > 0 &&
            affine_linear(a, &s->far, loop->var, &far, &rest) &&
            affine_linear(a, &s->near, loop->var, &near, &rest) && far == near &&
-           far == s->box->elements;
+           far == s->tile->elements;
 }
 
 // Make all loops part of the bulk copy that continue behind it; returns whether
 // there were any.
 static bool take_loops(struct search *s)
 {
-    struct tma_tile *box = s->box;
+    struct tma_tile *tile = s->tile;
     bool any = false;
-    for (size_t i = box->nest.n; i-- > 0;) {
+    for (size_t i = tile->nest.n; i-- > 0;) {
         int64_t extent;
-        if (s->taken[i] || !goes_on(s, box->nest.at[i], &extent))
+        if (s->taken[i] || !goes_on(s, tile->nest.at[i], &extent))
             continue;
         s->taken[i] = any = true;
-        box->elements *= (uint32_t)extent;
-        map_set(&s->first, box->nest.at[i]->var, ir_int(s->arena, 0));
+        tile->elements *= (uint32_t)extent;
+        map_set(&s->first, tile->nest.at[i]->var, ir_int(s->arena, 0));
     }
     return any;
 }
@@ -75,12 +75,12 @@ static bool take_loops(struct search *s)
 // Keep the other loops around.
 static void keep_loops(struct search *s)
 {
-    for (size_t i = 0; i < s->box->nest.n; i++) {
+    for (size_t i = 0; i < s->tile->nest.n; i++) {
         if (s->taken[i])
             continue;
         struct ir_for *kept = arena_new(s->arena, struct ir_for);
-        *kept = *s->box->nest.at[i];
-        vec_push(s->arena, &s->box->around, kept);
+        *kept = *s->tile->nest.at[i];
+        vec_push(s->arena, &s->tile->around, kept);
     }
 }
 
@@ -88,14 +88,14 @@ static void keep_loops(struct search *s)
 static void find_first(struct search *s)
 {
     struct arena *a = s->arena;
-    struct tma_tile *box = s->box;
-    const struct tma_copy *copy = &box->copy;
-    box->near_at = arena_array(a, struct ir_expr *, copy->near->rank);
+    struct tma_tile *tile = s->tile;
+    const struct tma_copy *copy = &tile->copy;
+    tile->near_at = arena_array(a, struct ir_expr *, copy->near->rank);
     for (uint32_t d = 0; d < copy->far->rank; d++)
-        box->far_at[d] = fold_expr(
+        tile->far_at[d] = fold_expr(
             a, s->facts, ir_substitute(a, copy->far_index[d], &s->first, NULL));
     for (uint32_t d = 0; d < copy->near->rank; d++)
-        box->near_at[d] =
+        tile->near_at[d] =
             fold_expr(a, s->facts,
                       ir_substitute(a, copy->near_index[d], &s->first, NULL));
 }
@@ -115,18 +115,18 @@ static bool find_condition(struct search *s)
 {
     struct conditions all = {0};
     size_t open = 0;
-    if (s->box->predicate)
-        fold_split(s->arena, s->box->predicate, &all);
+    if (s->tile->predicate)
+        fold_split(s->arena, s->tile->predicate, &all);
     for (size_t i = 0; i < all.n; i++) {
         struct ir_expr *condition = fold_expr(s->arena, s->facts, all.at[i]);
         if (ir_is_true(condition))
             continue;
-        if (tma_tile_changes(s->box, condition))
+        if (tma_tile_changes(s->tile, condition))
             return false;
         all.at[open++] = condition;
     }
     if (open)
-        s->box->condition = fold_all(s->arena, all.at, open);
+        s->tile->condition = fold_all(s->arena, all.at, open);
     return true;
 }
 
@@ -135,8 +135,8 @@ static bool may_fill(struct search *s)
 {
     struct conditions all = {0};
     bool may = false;
-    if (s->box->copy.condition)
-        fold_split(s->facts->arena, s->box->copy.condition, &all);
+    if (s->tile->copy.condition)
+        fold_split(s->facts->arena, s->tile->copy.condition, &all);
     for (size_t i = 0; i < all.n; i++)
         may |= !ir_is_true(fold_expr(s->arena, s->facts, all.at[i]));
     return may;
@@ -145,22 +145,22 @@ static bool may_fill(struct search *s)
 // Find everything, inside the nest.
 static const char *find(struct search *s)
 {
-    struct tma_tile *box = s->box;
-    const struct tma_copy *copy = &box->copy;
+    struct tma_tile *tile = s->tile;
+    const struct tma_copy *copy = &tile->copy;
     if (copy->near->swizzle.bits)
         return "the array in shared memory is swizzled";
     s->far = place_of(s, copy->far, copy->far_index);
     s->near = place_of(s, copy->near, copy->near_index);
-    box->elements = 1;
+    tile->elements = 1;
     while (take_loops(s))
         continue;
     keep_loops(s);
     find_first(s);
-    if (tma_tile_bytes(box) % TENSOR_GROUP_BYTES)
+    if (tma_tile_bytes(tile) % TENSOR_GROUP_BYTES)
         return "the contiguous part on both sides is not a multiple of 16 "
                "bytes; loops over it count from 0 one after another";
-    if (!begins_at_groups(s, copy->far, box->far_at) ||
-        !begins_at_groups(s, copy->near, box->near_at))
+    if (!begins_at_groups(s, copy->far, tile->far_at) ||
+        !begins_at_groups(s, copy->near, tile->near_at))
         return "not every bulk copy begins at a multiple of 16 bytes";
     if (!find_condition(s))
         return "a condition may leave out a part of a bulk copy";
@@ -168,13 +168,13 @@ static const char *find(struct search *s)
 }
 
 const char *bulk_copy_find(struct arena *a, struct facts *f,
-                           struct tma_tile *box)
+                           struct tma_tile *tile)
 {
     struct facts_mark here = facts_mark(f);
-    struct search s = {.arena = a, .facts = f, .box = box};
+    struct search s = {.arena = a, .facts = f, .tile = tile};
     s.first.arena = f->arena;
-    s.taken = arena_array(f->arena, bool, box->nest.n + 1);
-    tma_tile_enter(box, f);
+    s.taken = arena_array(f->arena, bool, tile->nest.n + 1);
+    tma_tile_enter(tile, f);
     const char *fault = find(&s);
     facts_leave(f, here);
     return fault;

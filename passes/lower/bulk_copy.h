@@ -8,6 +8,6 @@
 // Find the bulk copies, each contiguous on both sides. The facts are those
 // around the nest; new nodes go to `a`. Returns why there are none, or NULL.
 const char *bulk_copy_find(struct arena *a, struct facts *f,
-                           struct tma_tile *box);
+                           struct tma_tile *tile);
 
 #endif

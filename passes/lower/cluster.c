@@ -94,23 +94,23 @@ struct sharing {
 
 // Return whether a TMA tile is not the same along a dimension of the cluster.
 static bool differs_along(const struct cluster *c, int d,
-                          const struct tma_tile *box)
+                          const struct tma_tile *tile)
 {
     const struct ir_var *var = c->loops[d]->var;
-    for (uint32_t i = 0; i < box->copy.far->rank; i++)
-        if (ir_mentions(box->far_at[i], var))
+    for (uint32_t i = 0; i < tile->copy.far->rank; i++)
+        if (ir_mentions(tile->far_at[i], var))
             return true;
-    if (box->condition && ir_mentions(box->condition, var))
+    if (tile->condition && ir_mentions(tile->condition, var))
         return true;
-    for (size_t i = 0; i < box->around.n; i++)
-        if (ir_mentions(box->around.at[i]->to, var))
+    for (size_t i = 0; i < tile->around.n; i++)
+        if (ir_mentions(tile->around.at[i]->to, var))
             return true;
     return false;
 }
 
 // Find the blocks that need the same TMA tiles as this one.
 static struct sharing find_sharing(struct arena *a, const struct cluster *c,
-                                   const struct tma_tile *box)
+                                   const struct tma_tile *tile)
 {
     struct sharing s = {1, ir_int(a, 0), NULL};
     struct ir_expr *first = ir_int(a, 0);
@@ -121,7 +121,7 @@ static struct sharing find_sharing(struct arena *a, const struct cluster *c,
         if (n == 1)
             continue;
         struct ir_expr *at = ir_read(a, c->loops[d]->var);
-        if (differs_along(c, d, box)) {
+        if (differs_along(c, d, tile)) {
             first = ir_add(a, first, ir_mul(a, at, ir_int(a, stride)));
         } else {
             s.number = ir_add(a, s.number, ir_mul(a, at, ir_int(a, s.blocks)));
@@ -160,24 +160,24 @@ static struct ir_stmt *divided(struct arena *a, struct ir_stmt *nest, size_t at,
     return copy;
 }
 
-const char *cluster_boxes(struct pass *p, struct facts *facts,
+const char *cluster_tiles(struct pass *p, struct facts *facts,
                           const struct cluster *c, struct ir_stmt *nest,
-                          struct tma_tile *box)
+                          struct tma_tile *tile)
 {
-    const char *wrong = tma_copies_box(p, facts, nest, box);
+    const char *wrong = tma_copies_box(p, facts, nest, tile);
     if (wrong)
         return wrong;
-    struct sharing s = find_sharing(p->arena, c, box);
+    struct sharing s = find_sharing(p->arena, c, tile);
     if (s.blocks == 1)
         return NULL;
-    for (size_t i = 0; i < box->nest.n; i++) {
+    for (size_t i = 0; i < tile->nest.n; i++) {
         struct tma_tile part = {0};
         struct ir_stmt *copy = divided(p->arena, nest, i, &s);
         if (!copy || tma_copies_box(p, facts, copy, &part))
             continue;
-        *box = part;
-        box->multicast = s.mask;
-        box->parts = s.blocks;
+        *tile = part;
+        tile->multicast = s.mask;
+        tile->parts = s.blocks;
         return NULL;
     }
     return "no loop of a copy divides among the blocks of the cluster that "

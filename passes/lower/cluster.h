@@ -22,8 +22,8 @@ bool cluster_differs(const struct cluster *c, const struct ir_expr *x);
 // Find the TMA tiles of a nest (tma_copies_box) that a block of a cluster has
 // to copy: where all blocks along some dimensions need the same ones, each
 // copies a part, to all of them.  Returns why there are none, or NULL.
-const char *cluster_boxes(struct pass *p, struct facts *facts,
+const char *cluster_tiles(struct pass *p, struct facts *facts,
                           const struct cluster *c, struct ir_stmt *nest,
-                          struct tma_tile *box);
+                          struct tma_tile *tile);
 
 #endif

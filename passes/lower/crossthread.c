@@ -180,7 +180,7 @@ struct extents {
 };
 
 // Note the extent of a thread loop.
-static void see_extent(struct extents *e, struct ir_stmt *s)
+static void note_extent(struct extents *e, struct ir_stmt *s)
 {
     if (!is_thread_loop(s))
         return;
@@ -204,7 +204,7 @@ static struct extents launch_extents(const struct crossing *c)
             in = body;
     }
     ir_foreach_stmt(t, in)
-        see_extent(&e, t);
+        note_extent(&e, t);
     return e;
 }
 

@@ -11,7 +11,7 @@
 #include "passes/opt/fold.h"
 
 // What all threads do before they wait.
-struct turn {
+struct reduction_phase {
     struct ir_block *body;  // inside the thread loops
     struct map vars;        // the stage's thread loops to this phase's
     struct ir_expr *number; // of the thread among those of its element
@@ -76,7 +76,7 @@ static const char *name_for(const struct crossing *c, size_t value,
 
 // Return the variable of a loop in a phase.
 static struct ir_expr *loop_value(const struct crossing *c,
-                                  const struct turn *ph,
+                                  const struct reduction_phase *ph,
                                   const struct ir_stmt *loop)
 {
     struct ir_expr *x = map_get(&ph->vars, loop->u.loop.var);
@@ -84,7 +84,7 @@ static struct ir_expr *loop_value(const struct crossing *c,
 }
 
 // Set the number of the thread: neighbours along x are neighbours.
-static void number_threads(const struct crossing *c, struct turn *ph)
+static void number_threads(const struct crossing *c, struct reduction_phase *ph)
 {
     struct arena *a = c->pass->arena;
     ph->number = ir_int(a, 0);
@@ -105,11 +105,12 @@ static void number_threads(const struct crossing *c, struct turn *ph)
 
 // Append the thread loops of a phase: those of the stage for the first one,
 // copies for the others.
-static struct turn open_phase(const struct crossing *c, struct ir_block *to,
-                              bool is_first)
+static struct reduction_phase open_phase(const struct crossing *c,
+                                         struct ir_block *to, bool is_first)
 {
     struct arena *a = c->pass->arena;
-    struct turn ph = {.body = to, .vars = {.arena = c->pass->scratch}};
+    struct reduction_phase ph = {.body = to,
+                                 .vars = {.arena = c->pass->scratch}};
     for (size_t i = 0; i < c->threads.n; i++) {
         struct ir_stmt *s = c->threads.at[i];
         const struct ir_for *l = &s->u.loop;
@@ -128,7 +129,7 @@ static struct turn open_phase(const struct crossing *c, struct ir_block *to,
 }
 
 // Declare a variable for each value of a thread's partial result.
-static void declare_values(const struct crossing *c, struct turn *ph,
+static void declare_values(const struct crossing *c, struct reduction_phase *ph,
                            const char *what,
                            struct ir_expr *const initial[REDUCER_ARRAYS])
 {
@@ -142,8 +143,8 @@ static void declare_values(const struct crossing *c, struct turn *ph,
 
 // Return the place of a part of the thread's group.
 static struct reducer_place part_at(const struct crossing *c,
-                                    const struct turn *ph, size_t value,
-                                    struct ir_expr *number)
+                                    const struct reduction_phase *ph,
+                                    size_t value, struct ir_expr *number)
 {
     struct arena *a = c->pass->arena;
     struct reducer_place at = {.buffer = c->part[value]};
@@ -205,7 +206,8 @@ static void declare_parts(struct crossing *c)
 }
 
 // Return what the stage's variables for elements are in a phase.
-static struct map iter_values(const struct crossing *c, const struct turn *ph)
+static struct map iter_values(const struct crossing *c,
+                              const struct reduction_phase *ph)
 {
     struct map values = {.arena = c->pass->scratch};
     const struct ir_stage *stage = &c->stage->u.stage;
@@ -263,7 +265,7 @@ static void add_nest(const struct crossing *c, struct ir_block *to,
 }
 
 // Let each thread reduce its share.
-static void add_share(const struct crossing *c, struct turn *ph)
+static void add_share(const struct crossing *c, struct reduction_phase *ph)
 {
     struct arena *a = c->pass->arena;
     const struct ir_stage *stage = &c->stage->u.stage;
@@ -303,7 +305,7 @@ static void add_combination(const struct crossing *c, struct ir_block *to,
 
 // Combine the values of `width` neighbours by shuffles; all of them get the
 // result.
-static void add_shuffles(const struct crossing *c, struct turn *ph,
+static void add_shuffles(const struct crossing *c, struct reduction_phase *ph,
                          int64_t width)
 {
     struct arena *a = c->pass->arena;
@@ -324,7 +326,8 @@ static void add_shuffles(const struct crossing *c, struct turn *ph,
 }
 
 // Let one of the neighbours that have exchanged store their part.
-static void store_parts(const struct crossing *c, const struct turn *ph)
+static void store_parts(const struct crossing *c,
+                        const struct reduction_phase *ph)
 {
     struct arena *a = c->pass->arena;
     struct ir_expr *width = ir_int(a, c->width);
@@ -359,7 +362,7 @@ static void add_tree(const struct crossing *c, struct ir_block *to)
     struct ir_expr *size = ir_read(a, half);
     add(c, body,
         ir_stmt_let(a, half, ir_binary(a, OP_shr, most, ir_read(a, step))));
-    struct turn ph = open_phase(c, body, false);
+    struct reduction_phase ph = open_phase(c, body, false);
     struct ir_expr *other = ir_add(a, ph.number, size);
     struct ir_expr *is_left = ir_binary(a, OP_lt, ph.number, size);
     if (c->parts != INT64_C(1) << steps)
@@ -376,7 +379,7 @@ static void add_tree(const struct crossing *c, struct ir_block *to)
 }
 
 // Read the one part that is left.
-static void read_part(const struct crossing *c, struct turn *ph)
+static void read_part(const struct crossing *c, struct reduction_phase *ph)
 {
     for (size_t v = 0; v < c->reducer.n; v++)
         ph->values[v] = part_at(c, ph, v, ir_int(c->pass->arena, 0));
@@ -384,7 +387,7 @@ static void read_part(const struct crossing *c, struct turn *ph)
 
 // Read the parts, one to a thread, as often as the threads need, and combine
 // `width` neighbours, of which those beyond the last part have the identity.
-static void shuffle_parts(const struct crossing *c, struct turn *ph,
+static void shuffle_parts(const struct crossing *c, struct reduction_phase *ph,
                           int64_t width)
 {
     struct arena *a = c->pass->arena;
@@ -424,7 +427,8 @@ static struct ir_expr *element_predicate(const struct crossing *c)
 
 // Make the stage that stores the result, without its stores.
 static struct ir_stmt *result_stage(const struct crossing *c,
-                                    const struct turn *ph, struct map *iters)
+                                    const struct reduction_phase *ph,
+                                    struct map *iters)
 {
     struct arena *a = c->pass->arena;
     const struct ir_stage *old = &c->stage->u.stage;
@@ -449,7 +453,8 @@ static struct ir_stmt *result_stage(const struct crossing *c,
 }
 
 // Store the result: in every thread's own array, else by the first thread.
-static void add_result(const struct crossing *c, const struct turn *ph)
+static void add_result(const struct crossing *c,
+                       const struct reduction_phase *ph)
 {
     struct arena *a = c->pass->arena;
     struct map iters = {.arena = c->pass->scratch};
@@ -478,7 +483,7 @@ static int64_t power_above(int64_t n)
 
 void crossthread_phases(struct crossing *c, struct ir_block *to)
 {
-    struct turn ph = open_phase(c, to, true);
+    struct reduction_phase ph = open_phase(c, to, true);
     int64_t width = power_above(c->parts);
     add_share(c, &ph);
     add_shuffles(c, &ph, c->width);

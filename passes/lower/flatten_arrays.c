@@ -8,17 +8,15 @@
 #include "passes/lower/flatten.h"
 
 // Turn the gaps of an array into strides, and check its swizzle.
-static void see_alloc(struct pass *p, struct ir_stmt *s)
+static void flatten_array(struct pass *p, const struct ir_stmt *alloc)
 {
-    struct ir_buffer *b = s->kind == STMT_alloc ? s->u.buffer : NULL;
-    if (!b)
-        return;
+    struct ir_buffer *b = alloc->u.buffer;
     b->strides = layout_strides(p->arena, b);
     b->pitches = NULL;
     dropped_swizzle(p, b);
     if (layout_swizzle_fits(b))
         return;
-    diag_error(p->diags, s->span, D_layout_swizzle, b->name,
+    diag_error(p->diags, alloc->span, D_layout_swizzle, b->name,
                arena_printf(p->scratch,
                             "its rows are no multiple of 2^(%u + %u) elements",
                             b->swizzle.bits, b->swizzle.base));
@@ -28,7 +26,8 @@ bool flatten_begin_arrays(struct pass *p)
 {
     int errors = p->diags->errors;
     ir_foreach_stmt(s, &p->kernel->body)
-        see_alloc(p, s);
+        if (s->kind == STMT_alloc)
+            flatten_array(p, s);
     return p->diags->errors == errors;
 }
 

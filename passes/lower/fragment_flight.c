@@ -6,7 +6,7 @@
 //     mbarrier_arrive(empty[(k - 1) % 4])
 //   }
 //
-// Until the wait, only the next group of WGMMAs may touch the accumulator, and
+// Until the wait, only the next group of WGMMAs may access the accumulator, and
 // nothing may change the operands. So a ring's slot is released after the wait;
 // that is up to the pass that marks the loop (warp_specialize_consumer.c).
 
@@ -14,6 +14,8 @@
 
 #include "ir/accesses.h"
 #include "ir/build.h"
+
+#define NOT_CONSECUTIVE "not all of them follow one another in its body"
 
 // The statements of a loop's body.
 struct content {
@@ -35,44 +37,33 @@ static struct content part(struct arena *a, const struct ir_block *body)
     return c;
 }
 
-// The context of see_product, which looks at WGMMAs.
-struct look {
-    struct ir_block *others;
-    const char *fault;
-};
-
-// Note what keeps a WGMMA from being in flight.
-static void see_product(struct ir_stmt *s, void *context)
+// Return what keeps a WGMMA from being in flight beside other statements of the
+// loop, or NULL.
+static const char *product_fault(const struct ir_stmt *product,
+                                 struct ir_block *others)
 {
-    struct look *l = context;
-    for (int i = 0; s->kind == STMT_matrix && i < MATRIX_OPERANDS; i++) {
-        const struct ir_expr *at = s->u.matrix.tiles[i].at;
-        if (!at)
-            continue;
-        if (ir_block_writes(l->others, at->u.buffer))
-            l->fault = "something in it changes what they use";
-        else if (i == MATRIX_D && ir_block_reads(l->others, at->u.buffer))
-            l->fault = "something in it reads their accumulators";
+    for (int i = 0; i < MATRIX_OPERANDS; i++) {
+        const struct ir_expr *at = product->u.matrix.tiles[i].at;
+        if (at && ir_block_writes(others, at->u.buffer))
+            return "something in it changes what they use";
+        if (at && i == MATRIX_D && ir_block_reads(others, at->u.buffer))
+            return "something in it reads their accumulators";
     }
-}
-
-// Note a WGMMA beside those that follow one another.
-static void see_other(struct ir_stmt *s, void *context)
-{
-    *(bool *)context |= fragments_is_product(s);
+    return NULL;
 }
 
 // Return why WGMMAs may not be in flight, or NULL.
 static const char *find_fault(struct arena *a, const struct ir_for *loop)
 {
     struct content c = part(a, &loop->body);
-    struct look l = {&c.others, NULL};
-    bool has_others = c.places != 1;
-    ir_each_stmt(&c.others, see_other, &has_others);
-    if (has_others)
-        return "not all of them follow one another in its body";
-    ir_each_stmt(&c.products, see_product, &l);
-    return l.fault;
+    const char *fault = c.places == 1 ? NULL : NOT_CONSECUTIVE;
+    ir_foreach_stmt(s, &c.others)
+        if (fragments_is_product(s))
+            return NOT_CONSECUTIVE;
+    ir_foreach_stmt(s, &c.products)
+        if (!fault && s->kind == STMT_matrix)
+            fault = product_fault(s, &c.others);
+    return fault;
 }
 
 bool fragments_check_flight(struct fragments *f, struct ir_stmt *loop)

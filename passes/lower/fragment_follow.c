@@ -31,16 +31,16 @@ static void note(struct look *l, const struct ir_buffer *b,
         vec_push(l->f->p->scratch, &l->all, x);
 }
 
-// Note a load, and a store.
-static void see_load(struct ir_expr *x, void *context)
+// Note the accesses of a stage: its stores, then its loads.
+static void note_all(struct look *l, const struct ir_stmt *stage)
 {
-    if (x->op == OP_load)
-        note(context, x->u.buffer, x->args);
-}
-static void see_store(struct ir_stmt *s, void *context)
-{
-    if (s->kind == STMT_store)
-        note(context, s->u.store.buffer, s->u.store.index);
+    l->all.n = 0;
+    ir_foreach_stmt_from(s, stage)
+        if (s->kind == STMT_store)
+            note(l, s->u.store.buffer, s->u.store.index);
+    ir_foreach_expr_from(x, stage)
+        if (x->op == OP_load)
+            note(l, x->u.buffer, x->args);
 }
 
 // Find the dimension of an access that moves as one of another does; false if
@@ -75,15 +75,9 @@ static void follow(struct look *l, const struct access *x,
 }
 
 // Let the fragments that a stage uses follow one another.
-static void see_stage(struct ir_stmt *s, void *context)
+static void follow_in(struct look *l, const struct ir_stmt *stage)
 {
-    struct look *l = context;
-    struct ir_block alone = {&s, 1, 1};
-    if (s->kind != STMT_stage)
-        return;
-    l->all.n = 0;
-    ir_each_stmt(&alone, see_store, l);
-    ir_each_expr_in(&alone, see_load, l);
+    note_all(l, stage);
     for (size_t i = 0; i < l->all.n; i++) {
         for (size_t k = 0; k < l->all.n; k++) {
             if (!l->all.at[i].of->local && l->all.at[k].of->local)
@@ -97,6 +91,8 @@ void fragments_follow(struct fragments *f)
     struct look l = {.f = f, .changed = true};
     while (l.changed) {
         l.changed = false;
-        ir_each_stmt(&f->p->kernel->body, see_stage, &l);
+        ir_foreach_stmt(s, &f->p->kernel->body)
+            if (s->kind == STMT_stage)
+                follow_in(&l, s);
     }
 }

@@ -50,59 +50,39 @@ static void expand(struct ir_stmt *s)
         expand(s->u.loop.body.at[i]);
 }
 
-// The arrays that such instructions read: a note of see_operand.
+// The arrays that such instructions read.
 struct operands {
-    struct arena *arena;
     struct VEC(const struct ir_buffer *) all;
 };
 
 // Note the shared operands of an instruction.
-static void see_operand(struct ir_stmt *s, void *context)
+static void note_operands(struct arena *a, struct operands *o,
+                          const struct ir_stmt *product)
 {
-    struct operands *o = context;
-    for (int i = 0; is_group(s) && i < MATRIX_OPERANDS; i++) {
-        const struct ir_expr *at = s->u.matrix.tiles[i].at;
+    for (int i = 0; i < MATRIX_OPERANDS; i++) {
+        const struct ir_expr *at = product->u.matrix.tiles[i].at;
         if (at && at->u.buffer->space == SPACE_shared)
-            vec_push(o->arena, &o->all, at->u.buffer);
+            vec_push(a, &o->all, at->u.buffer);
     }
 }
 
-// A look for stores to operands: the context of see_store.
-struct stores {
-    const struct operands *operands;
-    bool found;
-};
-
-// Note a store of a thread to an operand.
-static void see_store(struct ir_stmt *s, void *context)
-{
-    struct stores *x = context;
-    for (size_t i = 0; s->kind == STMT_store && i < x->operands->all.n; i++)
-        x->found |= s->u.store.buffer == x->operands->all.at[i];
-}
-
 // Return whether threads store to an operand in a statement.
-static bool stores_operand(const struct operands *o, struct ir_stmt *s)
+static bool stores_operand(const struct operands *o, const struct ir_stmt *root)
 {
-    struct stores x = {o, false};
-    struct ir_block alone = {&s, 1, 1};
-    ir_each_stmt(&alone, see_store, &x);
-    return x.found;
-}
-
-// Set *(bool *)context at an instruction of a warpgroup.
-static void see_group(struct ir_stmt *s, void *context)
-{
-    *(bool *)context |= is_group(s);
+    ir_foreach_stmt_from(s, root)
+        for (size_t i = 0; s->kind == STMT_store && i < o->all.n; i++)
+            if (s->u.store.buffer == o->all.at[i])
+                return true;
+    return false;
 }
 
 // Return whether such an instruction is in a statement.
-static bool has_group(struct ir_stmt *s)
+static bool has_group(const struct ir_stmt *root)
 {
-    bool found = false;
-    struct ir_block alone = {&s, 1, 1};
-    ir_each_stmt(&alone, see_group, &found);
-    return found;
+    ir_foreach_stmt_from(s, root)
+        if (is_group(s))
+            return true;
+    return false;
 }
 
 // Put a statement in front of statement `at` of a block.
@@ -192,7 +172,9 @@ static bool order_block(struct fragments *f, const struct operands *o,
 
 bool fragments_order(struct fragments *f, struct ir_block *block)
 {
-    struct operands o = {.arena = f->p->scratch};
-    ir_each_stmt(block, see_operand, &o);
+    struct operands o = {0};
+    ir_foreach_stmt(s, block)
+        if (is_group(s))
+            note_operands(f->p->scratch, &o, s);
     return !o.all.n || order_block(f, &o, block, 0);
 }

@@ -19,7 +19,7 @@
 // So the last step of an iteration computes while the first fragments of the
 // next iteration are loaded, behind that iteration's barrier. The conditions
 // are: a serial loop around with only waits in front of the steps, copies
-// behind them that the use does not touch, and an even number of steps.
+// behind them that the use does not access, and an even number of steps.
 // Elsewhere only the loop over the steps is pipelined:
 //
 //   load F[0] of 0
@@ -52,50 +52,37 @@ struct steps {
     struct ir_block allocs, loads, uses;
 };
 
-// The memory that a block uses, and whether it does more than compute: the
-// context of see_access and see_stmt.
+// The memory that a block uses, and whether it does more than compute.
 struct memory {
-    const struct ring *ring;
     bool in_ring, in_local, elsewhere, does_more;
 };
 
 // Note the memory of an array.
-static void see_array(struct memory *m, const struct ir_buffer *b)
+static void note(struct memory *m, const struct ring *ring,
+                 const struct ir_buffer *b)
 {
     bool is_local = b->space == SPACE_local;
-    bool in_ring = slots_has(m->ring, b);
+    bool in_ring = slots_has(ring, b);
     m->in_ring |= in_ring;
     m->in_local |= is_local && !in_ring;
     m->elsewhere |= !is_local;
 }
 
-// Note the array that an expression reads or writes.
-static void see_access(struct ir_expr *x, void *context)
-{
-    if (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES))
-        see_array(context, x->u.buffer);
-}
-
-// Note what a statement stores to, or that it is of another kind.
-static void see_stmt(struct ir_stmt *s, void *context)
-{
-    struct memory *m = context;
-    switch (s->kind) {
-    case STMT_store: see_array(m, s->u.store.buffer); return;
-    case STMT_stage:
-    case STMT_for:
-    case STMT_if:
-    case STMT_matrix: return;
-    default: m->does_more = true;
-    }
-}
-
 // Return what memory a block uses.
-static struct memory memory_of(const struct ring *ring, struct ir_block *block)
+static struct memory memory_of(const struct ring *ring,
+                               const struct ir_block *block)
 {
-    struct memory m = {.ring = ring};
-    ir_each_expr_in(block, see_access, &m);
-    ir_each_stmt(block, see_stmt, &m);
+    struct memory m = {0};
+    ir_foreach_expr_in(x, block)
+        if (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES))
+            note(&m, ring, x->u.buffer);
+    ir_foreach_stmt(s, block) {
+        if (s->kind == STMT_store)
+            note(&m, ring, s->u.store.buffer);
+        else
+            m.does_more |= s->kind != STMT_stage && s->kind != STMT_for &&
+                           s->kind != STMT_if && s->kind != STMT_matrix;
+    }
     return m;
 }
 
@@ -277,18 +264,18 @@ static bool rewrite_block(struct pass *p, struct ir_block *block)
     bool changed = false;
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
-        struct ir_block *inside[IR_BLOCKS_MOST], out = {0};
+        struct ir_block out = {0};
         struct steps across = {.p = p}, alone = {.p = p};
         struct around around = {0};
         if (find_around(&around, &across, s))
             load_across(&across, &around, &out);
         else if (find_steps(&alone, s))
             load_in_loop(&alone, &out);
-        uint32_t n = out.n ? 0 : ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            changed |= rewrite_block(p, inside[k]);
-        if (!out.n)
+        if (!out.n) {
+            ir_foreach_block(inner, s)
+                changed |= rewrite_block(p, inner);
             continue;
+        }
         ir_splice(p->arena, block, i, &out);
         i += out.n - 1;
         changed = true;
@@ -296,28 +283,27 @@ static bool rewrite_block(struct pass *p, struct ir_block *block)
     return changed;
 }
 
-// What is left of marks: the context of unmark.
-struct left {
-    struct pass *p;
-    bool changed;
-};
-
-// Take the mark of a fragment that stays as it is.
-static void unmark(struct ir_stmt *s, void *context)
+// Take the marks of fragments that stay as they are; returns whether there are
+// any.
+static bool unmark(struct pass *p)
 {
-    struct left *left = context;
-    if (s->kind != STMT_alloc || s->u.buffer->space != SPACE_local ||
-        !s->u.buffer->is_double)
-        return;
-    s->u.buffer->is_double = false;
-    left->changed = true;
-    dropped_double(left->p, s->u.buffer,
-                   "no loop is left that loads it for one step after another");
+    bool changed = false;
+    ir_foreach_stmt(s, &p->kernel->body) {
+        if (s->kind != STMT_alloc || s->u.buffer->space != SPACE_local ||
+            !s->u.buffer->is_double)
+            continue;
+        s->u.buffer->is_double = false;
+        changed = true;
+        dropped_double(p, s->u.buffer,
+                       "no loop is left that loads it for one step after "
+                       "another");
+    }
+    return changed;
 }
 
 enum pass_result pass_fragment_prefetch(struct pass *p)
 {
-    struct left left = {p, rewrite_block(p, &p->kernel->body)};
-    ir_each_stmt(&p->kernel->body, unmark, &left);
-    return left.changed ? PASS_CHANGED : PASS_SAME;
+    bool changed = rewrite_block(p, &p->kernel->body);
+    changed |= unmark(p);
+    return changed ? PASS_CHANGED : PASS_SAME;
 }

@@ -33,35 +33,19 @@ struct ir_expr *spread_over_loops(struct spread *x, struct ir_expr *e)
     return ir_substitute(x->f->p->arena, e, &vars, NULL);
 }
 
-// An access to a fragment that the layout follows: the context of see_access.
-struct search {
-    struct spread *x;
-    struct ir_expr *const *index; // of the first access
-};
-
-// Note the first access to a fragment.
-static void see_access(struct ir_expr *e, void *context)
+// Find the fragment that the layout follows: the first one that the stage stores
+// to, or else loads.  Returns the index of that access, or NULL.
+static struct ir_expr *const *find_like(struct spread *x)
 {
-    struct search *s = context;
-    struct fragment *f =
-        e->op == OP_load ? fragment_of(s->x->f, e->u.buffer) : NULL;
-    if (!f || s->index)
-        return;
-    s->x->like = f;
-    s->index = e->args;
-}
-
-// Note the first store to a fragment.
-static void see_store(struct ir_stmt *st, void *context)
-{
-    struct search *s = context;
-    struct fragment *f = st->kind == STMT_store
-                             ? fragment_of(s->x->f, st->u.store.buffer)
-                             : NULL;
-    if (!f || s->index)
-        return;
-    s->x->like = f;
-    s->index = st->u.store.index;
+    ir_foreach_stmt_from(s, x->stage)
+        if (s->kind == STMT_store &&
+            (x->like = fragment_of(x->f, s->u.store.buffer)) != NULL)
+            return s->u.store.index;
+    ir_foreach_expr_from(e, x->stage)
+        if (e->op == OP_load &&
+            (x->like = fragment_of(x->f, e->u.buffer)) != NULL)
+            return e->args;
+    return NULL;
 }
 
 // Return whether an index of the stage counts threads, in a loop that is bound
@@ -189,41 +173,28 @@ static uint32_t first_inside(const struct spread *x)
     return i;
 }
 
-// The look for a read of what another iteration writes to memory.
-struct read_back {
-    struct spread *x;
-    struct ir_block *stage;
-    const struct ir_stmt *store;
-    bool found;
-};
-
-// Look at a read: is it of the store's array, at another place?
-static void see_read(struct ir_expr *x, void *context)
+// Return whether a stage reads another element of the array of a store.
+static bool reads_other(const struct ir_stmt *stage,
+                        const struct ir_stmt *store)
 {
-    struct read_back *r = context;
-    if (x->op != OP_load || x->u.buffer != r->store->u.store.buffer)
-        return;
-    for (uint32_t i = 0; i < x->n; i++)
-        r->found |= !ir_expr_equal(x->args[i], r->store->u.store.index[i]);
+    ir_foreach_expr_from(x, stage) {
+        bool same = x->op == OP_load && x->u.buffer == store->u.store.buffer;
+        for (uint32_t i = 0; same && i < x->n; i++)
+            if (!ir_expr_equal(x->args[i], store->u.store.index[i]))
+                return true;
+    }
+    return false;
 }
 
-// Look at a store to memory: what does the stage read of its array?
-static void see_written(struct ir_stmt *s, void *context)
+// Return whether an iteration of the stage may read what another one writes to
+// memory.
+static bool reads_back(const struct spread *x)
 {
-    struct read_back *r = context;
-    if (s->kind != STMT_store || fragment_of(r->x->f, s->u.store.buffer))
-        return;
-    r->store = s;
-    ir_each_expr_in(r->stage, see_read, r);
-}
-
-// Return whether an iteration of the stage may read what another one writes.
-static bool reads_back(struct spread *x)
-{
-    struct ir_block alone = {&x->stage, 1, 1};
-    struct read_back r = {x, &alone, NULL, false};
-    ir_each_stmt(&alone, see_written, &r);
-    return r.found;
+    ir_foreach_stmt_from(s, x->stage)
+        if (s->kind == STMT_store && !fragment_of(x->f, s->u.store.buffer) &&
+            reads_other(x->stage, s))
+            return true;
+    return false;
 }
 
 // Check that nothing but the stage is in those loops, and that it does not
@@ -395,14 +366,11 @@ static struct ir_expr *redirect_load(struct arena *a, struct ir_expr *e,
 }
 
 // Let a store write the thread's own element.
-static void redirect_store(struct ir_stmt *s, void *context)
+static void redirect_store(struct redirect *r, struct ir_stmt *s)
 {
-    struct redirect *r = context;
-    if (s->kind != STMT_store)
-        return;
+    struct fragment *f = fragment_of(r->x->f, s->u.store.buffer);
     if (s->u.store.buffer->space == SPACE_local)
         r->wrong = "it uses a local array, of which every thread has its own";
-    struct fragment *f = fragment_of(r->x->f, s->u.store.buffer);
     if (!f)
         return;
     if (!agrees(r->x, f, s->u.store.index)) {
@@ -423,7 +391,9 @@ static const char *redirect(struct spread *x)
     struct ir_block copies[2];
     for (int i = 0; i < 2; i++) {
         copies[i] = ir_copy_block(x->f->p->arena, blocks[i], NULL, NULL);
-        ir_each_stmt(&copies[i], redirect_store, &r);
+        ir_foreach_stmt(s, &copies[i])
+            if (s->kind == STMT_store)
+                redirect_store(&r, s);
         ir_rewrite_in(x->f->p->arena, &copies[i], redirect_load, &r);
     }
     for (int i = 0; i < 2 && !r.wrong; i++)
@@ -528,13 +498,11 @@ bool fragments_spread(struct fragments *f, struct ir_stmt *group,
                       struct ir_stmt *stage)
 {
     struct spread x = {.f = f, .stage = stage};
-    struct search search = {&x, NULL};
-    struct ir_block alone = {&stage, 1, 1}, block = {0}, stores = {0};
-    ir_each_stmt(&alone, see_store, &search);
-    ir_each_expr_in(&alone, see_access, &search);
+    struct ir_expr *const *index = find_like(&x);
+    struct ir_block block = {0}, stores = {0};
     ir_find(f->p->scratch, &group->u.loop.body, stage, &x.path);
     const char *wrong = find_loops(&x);
-    wrong = wrong ? wrong : understand(&x, search.index);
+    wrong = wrong ? wrong : understand(&x, index);
     if (!wrong)
         spread_keep(&x);
     wrong = wrong ? wrong : check_nest(&x);

@@ -136,7 +136,7 @@ static bool collect(struct fragments *f, struct ir_block *block,
 {
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
-        struct ir_block *inside[IR_BLOCKS_MOST], alone = {&s, 1, 1};
+        struct ir_block alone = {&s, 1, 1};
         struct ir_matrix op;
         struct fragment *x =
             s->kind == STMT_alloc ? fragment_of(f, s->u.buffer) : NULL;
@@ -149,11 +149,11 @@ static bool collect(struct fragments *f, struct ir_block *block,
         }
         if (s->kind == STMT_stage && uses(f, &alone))
             vec_push(f->p->scratch, stages, s);
-        uint32_t n = s->kind == STMT_stage ? 0 : ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++) {
-            if (!collect(f, inside[k], stages))
+        if (s->kind == STMT_stage)
+            continue;
+        ir_foreach_block(inner, s)
+            if (!collect(f, inner, stages))
                 return false;
-        }
     }
     return true;
 }
@@ -167,11 +167,9 @@ static void join_loops(struct fragments *f, struct ir_block *block,
     const struct ir_for *outer = &around->u.loop;
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
-        struct ir_block *inside[IR_BLOCKS_MOST];
         struct map vars = {.arena = f->p->scratch};
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            join_loops(f, inside[k], around);
+        ir_foreach_block(inner, s)
+            join_loops(f, inner, around);
         if (s->kind != STMT_for || s->u.loop.axis != outer->axis ||
             !ir_expr_equal(s->u.loop.from, outer->from) ||
             !ir_expr_equal(s->u.loop.to, outer->to) ||
@@ -232,7 +230,7 @@ static bool lower_block(struct fragments *f, struct ir_block *block)
 {
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
-        struct ir_block *inside[IR_BLOCKS_MOST], alone = {&s, 1, 1};
+        struct ir_block alone = {&s, 1, 1};
         bool is_group =
             s->kind == STMT_for &&
             (s->u.loop.axis == AXIS_warp || s->u.loop.axis == AXIS_warpgroup);
@@ -247,11 +245,9 @@ static bool lower_block(struct fragments *f, struct ir_block *block)
             diag_error(f->p->diags, s->span, D_fragment_outside);
             return false;
         }
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++) {
-            if (!lower_block(f, inside[k]))
+        ir_foreach_block(inner, s)
+            if (!lower_block(f, inner))
                 return false;
-        }
     }
     return true;
 }

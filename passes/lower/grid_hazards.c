@@ -7,7 +7,7 @@
 // On an axis of the grid, a statement runs on the blocks of the loop around it.
 // Without a loop, it runs on block 0 alone if it writes global memory
 // (single_writer.c), else on every block. Blocks do not wait for each other. So
-// all statements that touch an array that the launch writes have to run on the
+// all statements that access an array that the launch writes have to run on the
 // same blocks.
 
 #include "ir/build.h"
@@ -17,7 +17,7 @@
 
 // Which blocks make an access.
 struct access {
-    const struct conflict_access *touch;
+    const struct conflict_access *access;
     axis_set loops; // axes of the grid with a loop around it
     axis_set first; // axes on which block 0 alone makes it
 };
@@ -56,14 +56,12 @@ static void walk_block(struct walk *w, struct ir_block *block, axis_set loops)
 {
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
-        struct ir_block *inside[IR_BLOCKS_MOST];
-        uint32_t n = ir_stmt_blocks(s, inside);
         axis_set inner = loops;
         note(w, s, loops);
         if (s->kind == STMT_for)
             inner |= w->grid & 1u << s->u.loop.axis;
-        for (uint32_t k = 0; k < n; k++)
-            walk_block(w, inside[k], inner);
+        ir_foreach_block(below, s)
+            walk_block(w, below, inner);
     }
 }
 
@@ -84,11 +82,11 @@ static void report(struct mapping *m, const struct access *x,
     while (!(differs & 1u << axis))
         axis++;
     m->failed = true;
-    diag_error(m->p->diags, y->touch->stmt->span, D_blocks_share,
-               y->touch->buffer->name);
+    diag_error(m->p->diags, y->access->stmt->span, D_blocks_share,
+               y->access->buffer->name);
     diag_label(m->p->diags, "by %s on %s", blocks_of(y, 1u << axis),
                axis_name(axis));
-    diag_note(m->p->diags, x->touch->stmt->span, "written by %s on %s",
+    diag_note(m->p->diags, x->access->stmt->span, "written by %s on %s",
               blocks_of(x, 1u << axis), axis_name(axis));
 }
 
@@ -106,7 +104,7 @@ static void check_launch(struct mapping *m, struct ir_block *body)
         walk_block(&w, body, 0);
     for (size_t i = 0; i < w.accesses.n && !m->failed; i++) {
         const struct access *y = &w.accesses.at[i];
-        const struct access *x = map_get(&w.written, y->touch->buffer);
+        const struct access *x = map_get(&w.written, y->access->buffer);
         if (x && (x->loops != y->loops || x->first != y->first))
             report(m, x, y);
     }

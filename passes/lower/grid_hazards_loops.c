@@ -7,7 +7,7 @@
 //   }
 //
 // Each block runs its iteration of both loops, and waits for no other block. So
-// an element that one loop writes and the other touches has to belong to the
+// an element that one loop writes and the other accesses has to belong to the
 // same iteration of both. It does if an index is n * b + x in one and n * c + y
 // in the other, with x and y in a range of n. Each block has its own shared
 // memory; there, the rule holds for what one loop writes and another only
@@ -31,7 +31,7 @@ struct stripe {
 
 // An access to global or shared memory.
 struct access {
-    const struct conflict_access *touch;
+    const struct conflict_access *access;
     struct ir_stmt *loops[AXIS_COUNT];  // around, on axes of the grid
     struct stripe *stripes[AXIS_COUNT]; // for each dimension
 };
@@ -54,14 +54,6 @@ static bool is_grid(const struct walk *w, const struct ir_stmt *s)
            !ir_is_int_const(w->m->extent[s->u.loop.axis], 1);
 }
 
-// Count a loop over blocks.
-static void see_loop(struct ir_stmt *s, void *context)
-{
-    struct walk *w = context;
-    w->counts[s->kind == STMT_for ? s->u.loop.axis : AXIS_serial] +=
-        is_grid(w, s);
-}
-
 // Return an index in terms of a loop.
 static struct stripe stripe_of(struct walk *w, struct ir_expr *index,
                                const struct ir_stmt *loop)
@@ -80,11 +72,11 @@ static void note(struct walk *w, struct ir_stmt *s)
 {
     struct accesses all = accesses_of(w->arena, s, &w->values, NULL);
     for (size_t i = 0; i < all.n; i++) {
-        const struct conflict_access *touch = all.at[i];
-        uint32_t rank = touch->buffer->rank;
-        struct access x = {.touch = touch};
-        if (touch->buffer->space != SPACE_global &&
-            touch->buffer->space != SPACE_shared)
+        const struct conflict_access *access = all.at[i];
+        uint32_t rank = access->buffer->rank;
+        struct access x = {.access = access};
+        if (access->buffer->space != SPACE_global &&
+            access->buffer->space != SPACE_shared)
             continue;
         for (int a = 0; a < AXIS_COUNT; a++) {
             if (!w->loops[a] || w->counts[a] < 2)
@@ -92,7 +84,7 @@ static void note(struct walk *w, struct ir_stmt *s)
             x.loops[a] = w->loops[a];
             x.stripes[a] = arena_array(w->arena, struct stripe, rank);
             for (uint32_t d = 0; d < rank; d++)
-                x.stripes[a][d] = stripe_of(w, touch->index[d], w->loops[a]);
+                x.stripes[a][d] = stripe_of(w, access->index[d], w->loops[a]);
         }
         vec_push(w->arena, &w->accesses, x);
     }
@@ -104,38 +96,28 @@ static void walk_block(struct walk *w, struct ir_block *block)
     struct facts_mark here = facts_mark(&w->facts);
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
-        struct ir_block *inside[IR_BLOCKS_MOST];
-        uint32_t n = ir_stmt_blocks(s, inside);
-        struct facts_mark before = facts_mark(&w->facts);
         struct ir_stmt **loop =
             is_grid(w, s) ? &w->loops[s->u.loop.axis] : NULL;
         struct ir_stmt *outer = loop ? *loop : NULL;
         note(w, s);
-        facts_enter(&w->facts, s);
         if (loop)
             *loop = s;
-        for (uint32_t k = 0; k < n; k++) {
-            struct facts_mark branch = facts_mark(&w->facts);
-            facts_enter_block(&w->facts, s, k);
-            walk_block(w, inside[k]);
-            facts_leave(&w->facts, branch);
-        }
+        facts_foreach_inside(inner, &w->facts, s)
+            walk_block(w, inner);
         if (loop)
             *loop = outer;
         if (s->kind == STMT_let)
             map_set(&w->values, s->u.let.var,
                     ir_substitute(w->arena, s->u.let.value, &w->values, NULL));
-        else
-            facts_leave(&w->facts, before);
     }
     facts_leave(&w->facts, here);
 }
 
-// Return whether two accesses touch an element only in the same iteration of
+// Return whether two accesses are to one element only in the same iteration of
 // their loops on an axis.
 static bool keep_apart(const struct access *x, const struct access *y, int axis)
 {
-    for (uint32_t d = 0; d < x->touch->buffer->rank; d++) {
+    for (uint32_t d = 0; d < x->access->buffer->rank; d++) {
         struct stripe a = x->stripes[axis][d], b = y->stripes[axis][d];
         int64_t lo = a.rest.lo < b.rest.lo ? a.rest.lo : b.rest.lo;
         int64_t hi = a.rest.hi > b.rest.hi ? a.rest.hi : b.rest.hi;
@@ -150,8 +132,8 @@ static bool keep_apart(const struct access *x, const struct access *y, int axis)
 static bool is_by_all(const struct walk *w, const struct access *x, int axis)
 {
     const struct ir_for *loop = &x->loops[axis]->u.loop;
-    for (uint32_t d = 0; d < x->touch->buffer->rank; d++) {
-        if (ir_mentions(x->touch->index[d], loop->var))
+    for (uint32_t d = 0; d < x->access->buffer->rank; d++) {
+        if (ir_mentions(x->access->index[d], loop->var))
             return false;
     }
     return ir_expr_equal(loop->to, w->m->extent[axis]);
@@ -162,9 +144,9 @@ static bool is_by_all(const struct walk *w, const struct access *x, int axis)
 static bool is_own(const struct walk *w, const struct access *x,
                    const struct access *y, int axis)
 {
-    const struct ir_buffer *b = y->touch->buffer;
+    const struct ir_buffer *b = y->access->buffer;
     return b->space == SPACE_shared &&
-           (!x->touch->writes || is_by_all(w, x, axis) ||
+           (!x->access->writes || is_by_all(w, x, axis) ||
             ir_block_writes(&y->loops[axis]->u.loop.body, b));
 }
 
@@ -177,15 +159,15 @@ static void check(struct walk *w, const struct access *x,
             keep_apart(x, y, i) || is_own(w, x, y, i))
             continue;
         w->m->failed = true;
-        diag_error(w->m->p->diags, y->touch->stmt->span,
-                   y->touch->buffer->space == SPACE_shared ? D_blocks_own
-                                                           : D_blocks_share,
-                   y->touch->buffer->name);
+        diag_error(w->m->p->diags, y->access->stmt->span,
+                   y->access->buffer->space == SPACE_shared ? D_blocks_own
+                                                            : D_blocks_share,
+                   y->access->buffer->name);
         diag_label(w->m->p->diags, "%s in one loop on %s",
-                   y->touch->writes ? "written" : "read",
+                   y->access->writes ? "written" : "read",
                    axis_name((enum axis)i));
-        diag_note(w->m->p->diags, x->touch->stmt->span, "%s in another one",
-                  x->touch->writes ? "written" : "read");
+        diag_note(w->m->p->diags, x->access->stmt->span, "%s in another one",
+                  x->access->writes ? "written" : "read");
     }
 }
 
@@ -195,7 +177,9 @@ static void check_launch(struct mapping *m, struct ir_block *body)
     struct walk w = {.m = m, .arena = m->p->scratch};
     bool has_several = false;
     w.values.arena = w.arena;
-    ir_each_stmt(body, see_loop, &w);
+    ir_foreach_stmt(s, body)
+        if (is_grid(&w, s))
+            w.counts[s->u.loop.axis]++;
     for (int i = 0; i < AXIS_COUNT; i++)
         has_several |= w.counts[i] > 1;
     if (!has_several)
@@ -206,9 +190,9 @@ static void check_launch(struct mapping *m, struct ir_block *body)
         const struct access *x = &w.accesses.at[i];
         for (size_t k = i + 1; k < w.accesses.n && !m->failed; k++) {
             const struct access *y = &w.accesses.at[k];
-            bool writes = x->touch->writes || y->touch->writes;
-            bool atomic = x->touch->is_atomic && y->touch->is_atomic;
-            if (x->touch->buffer == y->touch->buffer && writes && !atomic)
+            bool writes = x->access->writes || y->access->writes;
+            bool atomic = x->access->is_atomic && y->access->is_atomic;
+            if (x->access->buffer == y->access->buffer && writes && !atomic)
                 check(&w, x, y);
         }
     }

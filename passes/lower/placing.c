@@ -35,16 +35,15 @@ bool placing_uses(struct ir_block *block, const struct ir_buffer *b)
 // is none or the statement itself uses it.
 static struct ir_block *only_user(struct ir_stmt *s, const struct ir_buffer *b)
 {
-    struct ir_block *inside[IR_BLOCKS_MOST], *found = NULL, one;
+    struct ir_block *found = NULL, one;
     if (s->kind != STMT_for && s->kind != STMT_if)
         return NULL;
-    uint32_t n = ir_stmt_blocks(s, inside);
-    for (uint32_t i = 0; i < n; i++) {
-        if (!placing_uses(inside[i], b))
+    ir_foreach_block(inner, s) {
+        if (!placing_uses(inner, b))
             continue;
         if (found)
             return NULL;
-        found = inside[i];
+        found = inner;
     }
     struct ir_stmt bare = *s, *at = &bare;
     if (s->kind == STMT_for)
@@ -119,7 +118,7 @@ static bool reach_of(const struct placing *x, const struct affine_term *t,
     return true;
 }
 
-// Return whether the parts of a dimension that two iterations of a loop touch
+// Return whether the parts of a dimension that two iterations of a loop access
 // never meet, whatever the other loops do.
 static bool is_apart(const struct placing *x, const struct region_dim *dim,
                      const struct ir_var *var)
@@ -167,7 +166,7 @@ static bool stores_all(const struct placing *x, const struct ir_stmt *s)
 }
 
 // Return whether the block with all accesses begins with a stage that writes
-// the region that is touched and does not read it.
+// the region that is accessed and does not read it.
 static bool is_refreshed(const struct placing *x)
 {
     const struct ir_block *block = x->common.blocks.at[x->common.stmts.n];
@@ -192,7 +191,7 @@ bool placing_base_mentions(const struct region_dim *dim,
     return false;
 }
 
-// How the parts of the array that a loop's iterations touch lie.
+// How the parts of the array that a loop's iterations access lie.
 enum parts { PARTS_SAME, PARTS_MEET, PARTS_APART };
 
 // Return how those of a fixed loop lie.
@@ -225,7 +224,7 @@ static bool is_revisited(const struct placing *x, const struct ir_stmt *s)
     return false;
 }
 
-// Return whether a loop's iterations touch different parts of the array, and
+// Return whether a loop's iterations access different parts of the array, and
 // a later one, or the same one of a later run of the loop, may read what an
 // earlier one wrote.
 static bool is_carrying(const struct placing *x, const struct ir_stmt *s)

@@ -42,7 +42,7 @@ bool placing_uses(struct ir_block *block, const struct ir_buffer *b);
 void placing_find_common(struct placing *x);
 
 // Find what is around all accesses of the array, which of it is fixed, and
-// the region that is touched meanwhile.  pass, alloc and buffer are set.
+// the region that is accessed meanwhile.  pass, alloc and buffer are set.
 void placing_find(struct placing *x);
 
 // Return whether the array may be declared anew in each iteration of a loop on

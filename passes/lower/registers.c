@@ -41,14 +41,14 @@ static bool has_single(const struct ir_for *loop)
     return false;
 }
 
-static void see_index(struct promotion *m, const struct ir_expr *index);
+static void follow_index(struct promotion *m, const struct ir_expr *index);
 
 // Look at a variable in an index.
-static void see_var(struct promotion *m, const struct ir_var *var)
+static void follow_var(struct promotion *m, const struct ir_var *var)
 {
     struct ir_expr *value = map_get(&m->values, var);
     if (value) {
-        see_index(m, value);
+        follow_index(m, value);
         return;
     }
     for (size_t i = m->around.n; i-- > 0;) {
@@ -63,13 +63,13 @@ static void see_var(struct promotion *m, const struct ir_var *var)
 }
 
 // Look at an index.
-static void see_index(struct promotion *m, const struct ir_expr *index)
+static void follow_index(struct promotion *m, const struct ir_expr *index)
 {
     ir_foreach_expr(x, index) {
         if (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES))
             m->is_dynamic = true;
         if (x->op == OP_var)
-            see_var(m, x->u.var);
+            follow_var(m, x->u.var);
     }
 }
 
@@ -77,23 +77,21 @@ static void see_index(struct promotion *m, const struct ir_expr *index)
 static void walk(struct promotion *m, struct ir_block *block)
 {
     for (size_t i = 0; i < block->n; i++) {
-        struct ir_block *inside[IR_BLOCKS_MOST];
         struct ir_stmt *s = block->at[i];
         ir_foreach_expr_of(x, s)
             for (uint32_t k = 0; k < x->n; k++)
                 if ((x->op == OP_load || x->op == OP_place) &&
                     x->u.buffer == m->buffer)
-                    see_index(m, x->args[k]);
+                    follow_index(m, x->args[k]);
         if (s->kind == STMT_let)
             map_set(&m->values, s->u.let.var, s->u.let.value);
         if (s->kind == STMT_store && s->u.store.buffer == m->buffer)
             for (uint32_t k = 0; k < s->u.store.n; k++)
-                see_index(m, s->u.store.index[k]);
+                follow_index(m, s->u.store.index[k]);
         if (s->kind == STMT_for)
             vec_push(m->p->scratch, &m->around, s);
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            walk(m, inside[k]);
+        ir_foreach_block(inner, s)
+            walk(m, inner);
         m->around.n -= s->kind == STMT_for;
     }
 }
@@ -105,14 +103,12 @@ static int64_t expanded(struct pass *p, struct ir_block *block, bool *fits)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < block->n; i++) {
-        struct ir_block *inside[IR_BLOCKS_MOST];
         struct ir_stmt *s = block->at[i];
         bool is_loop = s->kind == STMT_for;
         bool is_marked = is_loop && s->u.loop.axis == AXIS_unroll;
         int64_t one = is_loop && !is_marked ? LOOP_STATEMENTS : 1;
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            one += expanded(p, inside[k], fits);
+        ir_foreach_block(inner, s)
+            one += expanded(p, inner, fits);
         if (is_marked) {
             int64_t times = iterations(p, s);
             *fits = *fits && times <= EXPANDED_MOST / one;

@@ -171,21 +171,12 @@ static struct ir_block sink(struct walk *w, struct ir_stmt *group,
     return outside;
 }
 
-// Set *(bool *)context where the program itself lets threads meet.
-static void see_barrier(struct ir_stmt *s, void *context)
-{
-    *(bool *)context |= s->kind == STMT_barrier ||
-                        (s->kind == STMT_sync && sync_threads(s->u.sync.kind));
-}
-
 // Let the threads of a block that places its own barriers meet behind a tile,
 // as the next one fills the same arrays.
 static void part_tiles(struct walk *w, struct ir_stmt *loop)
 {
     struct arena *a = w->p->arena;
-    bool has_barriers = false;
-    ir_each_stmt(&loop->u.loop.body, see_barrier, &has_barriers);
-    if (has_barriers)
+    if (ir_has_meeting(&loop->u.loop.body))
         ir_append(a, &loop->u.loop.body,
                   ir_stmt_from(ir_stmt_barrier(a), loop));
 }
@@ -242,20 +233,6 @@ static void make_loops(struct walk *w)
     ir_append(a, &grid->body, loop);
 }
 
-// The loops that are marked: the context of see_marked.
-struct marked {
-    struct arena *arena;
-    struct VEC(struct ir_stmt *) loops;
-};
-
-// Note a loop that is marked.
-static void see_marked(struct ir_stmt *s, void *context)
-{
-    struct marked *m = context;
-    if (tiles_are_walked(s))
-        vec_push(m->arena, &m->loops, s);
-}
-
 // Return whether the ring of the tiles, if there is one that several warpgroups
 // use in ping-pong order, is in persistent blocks.
 static bool check_order(const struct walk *w)
@@ -308,11 +285,13 @@ static bool rewrite(struct pass *p, struct ir_stmt *marked)
 
 enum pass_result pass_tiles(struct pass *p)
 {
-    struct marked m = {.arena = p->scratch};
-    ir_each_stmt(&p->kernel->body, see_marked, &m);
-    for (size_t i = 0; i < m.loops.n; i++) {
-        if (tiles_are_walked(m.loops.at[i]) && !rewrite(p, m.loops.at[i]))
+    struct VEC(struct ir_stmt *) marked = {0};
+    ir_foreach_stmt(s, &p->kernel->body)
+        if (tiles_are_walked(s))
+            vec_push(p->scratch, &marked, s);
+    for (size_t i = 0; i < marked.n; i++) {
+        if (tiles_are_walked(marked.at[i]) && !rewrite(p, marked.at[i]))
             return PASS_FAILED;
     }
-    return m.loops.n ? PASS_CHANGED : PASS_SAME;
+    return marked.n ? PASS_CHANGED : PASS_SAME;
 }

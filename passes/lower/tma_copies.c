@@ -89,7 +89,7 @@ static void report(struct walk *w, const struct ir_stmt *stage,
                    const char *fault)
 {
     diag_error(w->p->diags, stage->span,
-               tma_copy_is_bulk(&stage->u.stage) ? D_piece_nest : D_tensor_nest,
+               tma_copy_is_bulk(&stage->u.stage) ? D_bulk_nest : D_tensor_nest,
                stage->u.stage.name, fault);
     w->failed = true;
 }
@@ -467,7 +467,7 @@ static void wait_later(struct walk *w, const struct tma_tile *box,
 {
     struct arena *a = w->p->arena;
     for (size_t i = 0; i < drain->waits.n; i++) {
-        const struct tensor_wait *wait = &drain->waits.at[i];
+        const struct tma_store_place *wait = &drain->waits.at[i];
         struct insertion later = {wait->block, wait->at, wait->is_behind, {0}};
         struct ir_block *inner = append_one_of_each(w, box, &later.stmts);
         ir_append(a, inner, ir_stmt_sync(a, SYNC_bulk_wait_read));
@@ -491,7 +491,7 @@ static void append_store(struct walk *w, const struct tma_tile *box,
     tma_copies_append(w->p, box, NULL, inner);
     append_sync(a, inner, SYNC_bulk_commit);
     enum sync_kind wait = is_read ? SYNC_bulk_wait : SYNC_bulk_wait_read;
-    if (drain->most != TENSOR_DRAIN_ALL)
+    if (drain->most != TMA_STORE_NO_WAIT)
         ir_append(a, inner, ir_stmt_wait(a, wait, drain->most));
     wait_later(w, box, stage, drain);
 }

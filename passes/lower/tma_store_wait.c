@@ -61,50 +61,38 @@ static bool is_serial(const struct ir_stmt *s)
                                    axis_kind(s->u.loop.axis) == AXIS_UNROLL);
 }
 
-// Who orders the threads: a note of see_order.
-struct order {
-    bool has_barriers, has_rings;
-};
-
-// Note what orders threads.
-static void see_order(struct ir_stmt *s, void *context)
-{
-    struct order *o = context;
-    o->has_barriers |= s->kind == STMT_barrier ||
-                       (s->kind == STMT_sync && sync_threads(s->u.sync.kind));
-    o->has_rings |= s->kind == STMT_alloc && s->u.buffer->is_ordered;
-}
-
 // Return whether barriers are derived where the store is: the program has none,
 // but for those of a warp-specialized ring.
-static bool derives_barriers(struct look *l)
+static bool derives_barriers(const struct look *l)
 {
-    struct order all = {false, false}, here = {false, false};
-    struct ir_block one = only(&l->path.stmts[0]);
-    ir_each_stmt(&l->p->kernel->body, see_order, &all);
-    ir_each_stmt(&one, see_order, &here);
-    return !all.has_barriers || here.has_rings;
+    ir_foreach_stmt_from(s, l->path.stmts[0])
+        if (s->kind == STMT_alloc && s->u.buffer->is_ordered)
+            return true;
+    return !ir_has_meeting(&l->p->kernel->body);
 }
 
-// The TMA tiles that go to or from an array: a note of see_boxes.
-struct boxes {
-    const struct ir_buffer *array;
+// The TMA tiles that go to or from an array.
+struct tma_tiles {
     unsigned loads, stores;
 };
 
-// Note TMA tiles that are copied, or are to be.
-static void see_boxes(struct ir_stmt *s, void *context)
+// Return the TMA tiles of an array that are copied, or are to be.
+static struct tma_tiles tiles_of(const struct ir_kernel *kernel,
+                                 const struct ir_buffer *array)
 {
-    struct boxes *b = context;
-    struct tma_copy copy;
-    bool is_marked = s->kind == STMT_stage && tma_copy_marked(&s->u.stage);
-    if (is_marked && !tma_copy_find(&s->u.stage, &copy)) {
-        b->loads += copy.is_load && copy.near == b->array;
-        b->stores += !copy.is_load && copy.near == b->array;
-    } else if (s->kind == STMT_copy) {
-        b->loads += s->u.copy.is_load && s->u.copy.near.buffer == b->array;
-        b->stores += !s->u.copy.is_load && s->u.copy.near.buffer == b->array;
+    struct tma_tiles n = {0, 0};
+    ir_foreach_stmt(s, &kernel->body) {
+        struct tma_copy copy = {.near = NULL};
+        if (s->kind == STMT_copy)
+            copy = (struct tma_copy){.near = s->u.copy.near.buffer,
+                                     .is_load = s->u.copy.is_load};
+        else if (s->kind != STMT_stage || !tma_copy_marked(&s->u.stage) ||
+                 tma_copy_find(&s->u.stage, &copy))
+            continue;
+        n.loads += copy.is_load && copy.near == array;
+        n.stores += !copy.is_load && copy.near == array;
     }
+    return n;
 }
 
 // Return whether a statement out of the block uses the array.
@@ -138,17 +126,16 @@ static void find_writer(struct look *l)
     }
 }
 
-// Return whether the store may drain while the threads go on.
-static bool may_drain(struct look *l, const struct ir_stmt *nest)
+// Return whether the store may be waited for later.
+static bool may_wait_later(struct look *l, const struct ir_stmt *nest)
 {
-    struct boxes boxes = {l->array, 0, 0};
+    struct tma_tiles tiles = tiles_of(l->p->kernel, l->array);
     ir_find(l->p->scratch, &l->p->kernel->body, nest, &l->path);
     if (l->path.n < 2 || !is_serial(l->path.stmts[l->path.n - 2]))
         return false;
     l->block = l->path.blocks[l->path.n - 1];
-    ir_each_stmt(&l->p->kernel->body, see_boxes, &boxes);
     find_writer(l);
-    return l->writer && boxes.stores == 1 && !boxes.loads &&
+    return l->writer && tiles.stores == 1 && !tiles.loads &&
            !l->array->is_ordered && !is_used_outside(l, ir_block_writes) &&
            !ir_block_reads(&l->p->kernel->body, l->result) &&
            derives_barriers(l);
@@ -204,7 +191,7 @@ static void add_wait(struct look *l, struct tma_store_wait *d,
                      struct ir_block *block, struct ir_stmt *at, bool is_behind)
 {
     vec_push(l->p->scratch, &d->waits,
-             ((struct tensor_wait){block, at, is_behind}));
+             ((struct tma_store_place){block, at, is_behind}));
 }
 
 // Add the places: in front of the writer, or with halves behind the store, and
@@ -221,7 +208,7 @@ static void add_waits(struct look *l, struct tma_store_wait *d, bool has_halves)
         add_wait(l, d, l->path.blocks[loop], l->path.stmts[loop], false);
     if (!has_halves)
         add_wait(l, d, l->block, l->writer, false);
-    d->most = has_halves ? HALVES - 1 : TENSOR_DRAIN_ALL;
+    d->most = has_halves ? HALVES - 1 : TMA_STORE_NO_WAIT;
     add_wait(l, d, l->path.blocks[outermost], l->path.stmts[outermost], true);
 }
 
@@ -234,7 +221,7 @@ struct tma_store_wait tma_store_wait_find(struct pass *p, struct ir_stmt *nest,
         return d;
     struct look l = {.p = p, .array = copy.near, .result = copy.far};
     bool has_halves = copy.near->is_double;
-    if (!may_drain(&l, nest)) {
+    if (!may_wait_later(&l, nest)) {
         d.fault = has_halves ? "what it copies is double buffered, and not "
                                "filled just in the loop around"
                              : NULL;

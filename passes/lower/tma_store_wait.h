@@ -6,11 +6,11 @@
 #include "ir/ir.h"
 #include "passes/pass.h"
 
-// As `most` of a drain: no wait behind a store.
-#define TENSOR_DRAIN_ALL UINT32_MAX
+// As `most`: no wait behind a store.
+#define TMA_STORE_NO_WAIT UINT32_MAX
 
 // A place at which the thread waits for all of its stores.
-struct tensor_wait {
+struct tma_store_place {
     struct ir_block *block;
     struct ir_stmt *at; // of the block
     bool is_behind;     // that statement; else in front of it
@@ -19,8 +19,8 @@ struct tensor_wait {
 // When one store is waited for: right behind it, until no more than so many are
 // in flight, and in these places.
 struct tma_store_wait {
-    struct VEC(struct tensor_wait) waits;
-    uint32_t most;     // stores in flight; TENSOR_DRAIN_ALL: no wait there
+    struct VEC(struct tma_store_place) waits;
+    uint32_t most;     // stores in flight; TMA_STORE_NO_WAIT: no wait there
     const char *fault; // why there can be no such copy; or NULL
 };
 

@@ -134,12 +134,10 @@ static bool expand_block(struct pass *p, struct ir_block *block)
 {
     bool changed = false;
     for (size_t i = 0; i < block->n;) {
-        struct ir_block *inside[IR_BLOCKS_MOST];
         struct ir_stmt *s = block->at[i];
         int64_t n;
-        uint32_t blocks = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < blocks; k++)
-            changed |= expand_block(p, inside[k]);
+        ir_foreach_block(inner, s)
+            changed |= expand_block(p, inner);
         if (!is_expanded(p, s, &n)) {
             i++;
             continue;

@@ -37,7 +37,7 @@ static bool is_reported(const struct pass *p, struct span directive)
 }
 
 // Say how rows of an array could be whole vectors.
-static void help_rows(const struct widen *w)
+static void help_rows(const struct vectorizer *w)
 {
     const struct ir_buffer *b = w->fault.array;
     struct buf row = {0};
@@ -51,11 +51,11 @@ static void help_rows(const struct widen *w)
 
 // Warn of a loop that a directive vectorizes, and that reaches memory element
 // by element.
-static void report(const struct widen *w, bool is_widened)
+static void report(const struct vectorizer *w, bool is_vectorized)
 {
     const struct vectorize_fault *fault = &w->fault;
     struct diag_list *diags = w->p->diags;
-    if (!w->stmt->by.source || (is_widened && !fault->array) ||
+    if (!w->stmt->by.source || (is_vectorized && !fault->array) ||
         is_reported(w->p, w->stmt->by))
         return;
     diag_warning(diags, w->stmt->by, D_vector_scalar, w->stmt->u.loop.var->name,
@@ -77,13 +77,13 @@ static size_t lower_loop(struct pass *p, struct facts *f,
 {
     struct ir_block out = {0};
     int64_t n;
-    struct widen w = {.p = p, .facts = f, .stmt = block->at[at]};
+    struct vectorizer w = {.p = p, .facts = f, .stmt = block->at[at]};
     struct ir_for *loop = &w.stmt->u.loop;
     bool known = ir_int_value(ir_for_extent(p->arena, loop), &n);
     w.lanes = known && is_power(n) ? (unsigned)n : 0;
-    bool is_widened = w.lanes > 0 && vectorize_body(&w, &out);
-    report(&w, is_widened);
-    if (!is_widened) {
+    bool is_vectorized = w.lanes > 0 && vectorize_body(&w, &out);
+    report(&w, is_vectorized);
+    if (!is_vectorized) {
         loop->axis = AXIS_unroll;
         return 1;
     }

@@ -9,12 +9,12 @@
 
 enum { ACCESS_BYTES_MOST = 16 };
 
-const struct ir_for *vectorize_loop_of(const struct widen *w)
+const struct ir_for *vectorize_loop_of(const struct vectorizer *w)
 {
     return &w->stmt->u.loop;
 }
 
-bool vectorize_varies(const struct widen *w, const struct ir_expr *x)
+bool vectorize_varies(const struct vectorizer *w, const struct ir_expr *x)
 {
     ir_foreach_expr(e, x)
         if (e->op == OP_var && (e->u.var == vectorize_loop_of(w)->var ||
@@ -24,7 +24,7 @@ bool vectorize_varies(const struct widen *w, const struct ir_expr *x)
 }
 
 // Return the value of the loop's variable in a lane.
-static struct ir_expr *counter(const struct widen *w, unsigned lane)
+static struct ir_expr *counter(const struct vectorizer *w, unsigned lane)
 {
     struct arena *a = w->p->arena;
     const struct ir_for *loop = vectorize_loop_of(w);
@@ -34,7 +34,7 @@ static struct ir_expr *counter(const struct widen *w, unsigned lane)
 
 // What ir_rewrite is told to take a lane.
 struct lane {
-    const struct widen *w;
+    const struct vectorizer *w;
     unsigned k;
 };
 
@@ -51,7 +51,7 @@ static struct ir_expr *take_lane(struct arena *a, struct ir_expr *x,
     return vector ? ir_lane(a, ir_read(a, vector), lane->k) : x;
 }
 
-struct ir_expr *vectorize_in_lane(const struct widen *w, struct ir_expr *x,
+struct ir_expr *vectorize_in_lane(const struct vectorizer *w, struct ir_expr *x,
                                   unsigned k)
 {
     struct lane lane = {w, k};
@@ -60,7 +60,7 @@ struct ir_expr *vectorize_in_lane(const struct widen *w, struct ir_expr *x,
 
 // Return whether a comparison that varies is the same in all lanes: it changes
 // only where lanes of two vectors meet.
-static bool is_same(const struct widen *w, const struct ir_expr *c)
+static bool is_same(const struct vectorizer *w, const struct ir_expr *c)
 {
     struct arena *a = w->p->scratch;
     const struct ir_for *loop = vectorize_loop_of(w);
@@ -77,7 +77,7 @@ static bool is_same(const struct widen *w, const struct ir_expr *c)
     return facts_multiple(w->facts, &rest, w->lanes);
 }
 
-struct ir_expr *vectorize_same(const struct widen *w, struct ir_expr *c)
+struct ir_expr *vectorize_same(const struct vectorizer *w, struct ir_expr *c)
 {
     struct conditions all = {0};
     fold_split(w->p->scratch, c, &all);
@@ -92,7 +92,7 @@ struct ir_expr *vectorize_same(const struct widen *w, struct ir_expr *c)
 }
 
 // Return how many elements an aligned access in an array may have at most.
-static unsigned widest(const struct widen *w, const struct ir_buffer *b)
+static unsigned widest(const struct vectorizer *w, const struct ir_buffer *b)
 {
     unsigned fit = ACCESS_BYTES_MOST / (unsigned)type_bytes(b->elem);
     if (b->swizzle.bits && b->swizzle.base < 4 && fit > 1u << b->swizzle.base)
@@ -101,8 +101,8 @@ static unsigned widest(const struct widen *w, const struct ir_buffer *b)
 }
 
 // Return whether each row of an array starts at a multiple of n elements.
-static bool rows_are_aligned(const struct widen *w, const struct ir_buffer *b,
-                             int64_t n)
+static bool rows_are_aligned(const struct vectorizer *w,
+                             const struct ir_buffer *b, int64_t n)
 {
     struct arena *a = w->p->scratch;
     struct ir_expr **strides = layout_strides(a, b);
@@ -121,7 +121,7 @@ static bool rows_are_aligned(const struct widen *w, const struct ir_buffer *b,
 
 // Note that accesses of what may be neighbours stay scalar; what each thread has
 // for itself is in registers anyway.
-static unsigned stay_scalar(struct widen *w, const struct ir_buffer *b,
+static unsigned stay_scalar(struct vectorizer *w, const struct ir_buffer *b,
                             struct span span, bool is_aligned)
 {
     if (!w->fault.array && b->space != SPACE_local)
@@ -130,7 +130,7 @@ static unsigned stay_scalar(struct widen *w, const struct ir_buffer *b,
 }
 
 // Return whether lanes may be neighbours by an index, though that is not seen.
-static bool is_open(const struct widen *w, const struct ir_expr *x)
+static bool is_open(const struct vectorizer *w, const struct ir_expr *x)
 {
     ir_foreach_expr(e, x)
         if ((e->op == OP_div || e->op == OP_mod) && vectorize_varies(w, e))
@@ -140,7 +140,7 @@ static bool is_open(const struct widen *w, const struct ir_expr *x)
 
 // Return whether lanes are neighbours by the last index, and none differs in
 // another one.
-static bool are_neighbours(const struct widen *w, uint32_t n,
+static bool are_neighbours(const struct vectorizer *w, uint32_t n,
                            struct ir_expr *const *index)
 {
     struct arena *a = w->p->scratch;
@@ -156,7 +156,7 @@ static bool are_neighbours(const struct widen *w, uint32_t n,
            !vectorize_varies(w, affine_expr(a, &rest, index[n - 1]->type));
 }
 
-unsigned vectorize_contiguous(struct widen *w, const struct ir_buffer *b,
+unsigned vectorize_contiguous(struct vectorizer *w, const struct ir_buffer *b,
                               struct ir_expr *const *index, struct span span)
 {
     if (b->rank == 0)
@@ -176,7 +176,7 @@ unsigned vectorize_contiguous(struct widen *w, const struct ir_buffer *b,
     return n > 1 ? n : stay_scalar(w, b, span, false);
 }
 
-struct ir_expr **vectorize_ramp(struct widen *w, struct ir_buffer *b,
+struct ir_expr **vectorize_ramp(struct vectorizer *w, struct ir_buffer *b,
                                 struct ir_expr *const *index, unsigned lane,
                                 unsigned n)
 {

@@ -13,11 +13,11 @@
 #include "passes/analysis/copies.h"
 #include "passes/opt/fold.h"
 
-static bool vectorize_block(struct widen *w, struct ir_block *block,
+static bool vectorize_block(struct vectorizer *w, struct ir_block *block,
                             struct ir_block *out);
 
 // Return the vector of what an expression is in each lane.
-static struct ir_expr *by_lanes(const struct widen *w, struct ir_expr *x)
+static struct ir_expr *by_lanes(const struct vectorizer *w, struct ir_expr *x)
 {
     struct ir_expr *all[16];
     for (unsigned k = 0; k < w->lanes; k++)
@@ -26,7 +26,7 @@ static struct ir_expr *by_lanes(const struct widen *w, struct ir_expr *x)
 }
 
 // Vectorize a load.
-static struct ir_expr *vectorize_load(struct widen *w, struct ir_expr *x)
+static struct ir_expr *vectorize_load(struct vectorizer *w, struct ir_expr *x)
 {
     struct arena *a = w->p->arena;
     struct ir_expr *all[16], *part = NULL;
@@ -43,7 +43,7 @@ static struct ir_expr *vectorize_load(struct widen *w, struct ir_expr *x)
 }
 
 // Return whether an operation is done on each lane of vectors.
-static bool is_elementwise(const struct widen *w, const struct ir_expr *x)
+static bool is_elementwise(const struct vectorizer *w, const struct ir_expr *x)
 {
     if (x->op == OP_select)
         return vectorize_same(w, x->args[0]) != NULL;
@@ -59,7 +59,7 @@ static bool is_elementwise(const struct widen *w, const struct ir_expr *x)
 }
 
 // Return the vector of what an expression is in each lane.
-static struct ir_expr *vectorize_expr(struct widen *w, struct ir_expr *x)
+static struct ir_expr *vectorize_expr(struct vectorizer *w, struct ir_expr *x)
 {
     struct arena *a = w->p->arena;
     struct ir_expr *r;
@@ -86,14 +86,14 @@ static struct ir_expr *vectorize_expr(struct widen *w, struct ir_expr *x)
 }
 
 // Append a statement with the places of another.
-static void append(struct widen *w, struct ir_block *out, struct ir_stmt *s,
-                   const struct ir_stmt *from)
+static void append(struct vectorizer *w, struct ir_block *out,
+                   struct ir_stmt *s, const struct ir_stmt *from)
 {
     ir_append(w->p->arena, out, ir_stmt_from(s, from));
 }
 
 // Append a store in the place of another one, with its marks.
-static void append_store(struct widen *w, struct ir_block *out,
+static void append_store(struct vectorizer *w, struct ir_block *out,
                          const struct ir_stmt *like, struct ir_expr **index,
                          struct ir_expr *value)
 {
@@ -107,7 +107,7 @@ static void append_store(struct widen *w, struct ir_block *out,
 }
 
 // Vectorize a store: one or more vectors, or one element a lane.
-static void vectorize_store(struct widen *w, struct ir_stmt *s,
+static void vectorize_store(struct vectorizer *w, struct ir_stmt *s,
                             struct ir_block *out)
 {
     struct arena *a = w->p->arena;
@@ -134,7 +134,7 @@ static void vectorize_store(struct widen *w, struct ir_stmt *s,
 }
 
 // Vectorize a declaration; a `let` that does not vary stays a scalar.
-static void vectorize_declaration(struct widen *w, struct ir_stmt *s,
+static void vectorize_declaration(struct vectorizer *w, struct ir_stmt *s,
                                   struct ir_block *out)
 {
     struct ir_var *var = s->u.let.var;
@@ -151,7 +151,7 @@ static void vectorize_declaration(struct widen *w, struct ir_stmt *s,
 
 // Return the comparison with the loop's variable at the iteration where it is
 // hardest to satisfy; NULL if that is not known.
-static struct ir_expr *hardest(struct widen *w, struct ir_expr *c)
+static struct ir_expr *hardest(struct vectorizer *w, struct ir_expr *c)
 {
     struct arena *a = w->p->scratch;
     struct affine form, rest;
@@ -167,7 +167,7 @@ static struct ir_expr *hardest(struct widen *w, struct ir_expr *c)
 
 // Return a condition that holds if `c` does in every lane, NULL if there is
 // none to be seen.
-static struct ir_expr *in_all_lanes(struct widen *w, struct ir_expr *c)
+static struct ir_expr *in_all_lanes(struct vectorizer *w, struct ir_expr *c)
 {
     struct conditions all = {0};
     fold_split(w->p->scratch, c, &all);
@@ -180,7 +180,7 @@ static struct ir_expr *in_all_lanes(struct widen *w, struct ir_expr *c)
 }
 
 // Return the loop over one statement, iteration by iteration.
-static struct ir_block scalar_loop(struct widen *w, struct ir_stmt *s)
+static struct ir_block scalar_loop(struct vectorizer *w, struct ir_stmt *s)
 {
     const struct ir_for *l = vectorize_loop_of(w);
     struct arena *a = w->p->arena;
@@ -195,7 +195,7 @@ static struct ir_block scalar_loop(struct widen *w, struct ir_stmt *s)
 
 // Append the asynchronous copies of `n` neighbours each that make up one of all
 // lanes; `from` is what they read, zeros where `condition` fails.
-static void append_copies(struct widen *w, struct ir_stmt *s, unsigned n,
+static void append_copies(struct vectorizer *w, struct ir_stmt *s, unsigned n,
                           const struct ir_expr *from, struct ir_expr *condition,
                           struct ir_block *out)
 {
@@ -216,7 +216,7 @@ static void append_copies(struct widen *w, struct ir_stmt *s, unsigned n,
 // Vectorize an asynchronous copy: as few vectors as alignment allows; where not
 // all lanes are known to copy, lane by lane.  Returns false if it has to stay
 // scalar.
-static bool vectorize_copy(struct widen *w, struct ir_stmt *s,
+static bool vectorize_copy(struct vectorizer *w, struct ir_stmt *s,
                            struct ir_block *out)
 {
     const struct ir_expr *from = copies_source(s);
@@ -248,7 +248,7 @@ static bool vectorize_copy(struct widen *w, struct ir_stmt *s,
 // Vectorize a branch: under a condition that is the same in all lanes; or, if
 // no vector variable is in sight, under one that holds in all, and lane by lane
 // where it does not.
-static bool vectorize_branch(struct widen *w, struct ir_stmt *s,
+static bool vectorize_branch(struct vectorizer *w, struct ir_stmt *s,
                              struct ir_block *out)
 {
     struct arena *a = w->p->arena;
@@ -268,7 +268,7 @@ static bool vectorize_branch(struct widen *w, struct ir_stmt *s,
 }
 
 // Vectorize a loop whose range is the same in all lanes.
-static bool vectorize_loop(struct widen *w, struct ir_stmt *s,
+static bool vectorize_loop(struct vectorizer *w, struct ir_stmt *s,
                            struct ir_block *out)
 {
     struct ir_for *l = &s->u.loop;
@@ -286,7 +286,7 @@ static bool vectorize_loop(struct widen *w, struct ir_stmt *s,
 }
 
 // Vectorize a statement; false if it has to stay scalar.
-static bool vectorize_stmt(struct widen *w, struct ir_stmt *s,
+static bool vectorize_stmt(struct vectorizer *w, struct ir_stmt *s,
                            struct ir_block *out)
 {
     struct ir_var *vector;
@@ -322,7 +322,7 @@ static bool vectorize_stmt(struct widen *w, struct ir_stmt *s,
 }
 
 // Vectorize the statements of a block; false if one has to stay scalar.
-static bool vectorize_block(struct widen *w, struct ir_block *block,
+static bool vectorize_block(struct vectorizer *w, struct ir_block *block,
                             struct ir_block *out)
 {
     for (size_t i = 0; i < block->n; i++) {
@@ -343,7 +343,7 @@ static bool is_elsewhere(const struct ir_stmt *store,
 }
 
 // Return whether a store is to another element in each iteration.
-static bool moves(const struct widen *w, const struct ir_stmt *store)
+static bool moves(const struct vectorizer *w, const struct ir_stmt *store)
 {
     for (uint32_t i = 0; i < store->u.store.n; i++) {
         struct arena *a = w->p->scratch;
@@ -357,9 +357,9 @@ static bool moves(const struct widen *w, const struct ir_stmt *store)
     return false;
 }
 
-// Return whether an iteration may touch what another one stores: all accesses
+// Return whether an iteration may access what another one stores: all accesses
 // of the array must be at the index of the store, which moves.
-static bool conflicts(const struct widen *w, const struct ir_stmt *store,
+static bool conflicts(const struct vectorizer *w, const struct ir_stmt *store,
                       const struct ir_block *body)
 {
     const struct ir_buffer *array = store->u.store.buffer;
@@ -376,14 +376,12 @@ static bool conflicts(const struct widen *w, const struct ir_stmt *store,
 }
 
 // Put the values of `let`s of an index type in place of their names.
-static void expand_lets(struct widen *w, struct ir_block *block)
+static void expand_lets(struct vectorizer *w, struct ir_block *block)
 {
     for (size_t i = 0; i < block->n;) {
-        struct ir_block *inside[IR_BLOCKS_MOST];
         struct ir_stmt *s = block->at[i];
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            expand_lets(w, inside[k]);
+        ir_foreach_block(inner, s)
+            expand_lets(w, inner);
         if (s->kind != STMT_let || !type_is_index(s->u.let.var->type) ||
             !ir_is_stable(s->u.let.value)) {
             i++;
@@ -397,7 +395,7 @@ static void expand_lets(struct widen *w, struct ir_block *block)
 }
 
 // Align the arrays as their accesses ask for.
-static void align_arrays(const struct widen *w)
+static void align_arrays(const struct vectorizer *w)
 {
     for (size_t i = 0; i < w->accesses.n; i++) {
         const struct vectorize_access *x = &w->accesses.at[i];
@@ -406,7 +404,7 @@ static void align_arrays(const struct widen *w)
     }
 }
 
-bool vectorize_body(struct widen *w, struct ir_block *out)
+bool vectorize_body(struct vectorizer *w, struct ir_block *out)
 {
     w->vectors = (struct map){.arena = w->p->scratch};
     struct ir_block body =

@@ -21,7 +21,7 @@ struct vectorize_fault {
 };
 
 // What is vectorized: all iterations of a loop at once.
-struct widen {
+struct vectorizer {
     struct pass *p;
     struct facts *facts;  // at the loop
     struct ir_stmt *stmt; // the loop
@@ -33,32 +33,32 @@ struct widen {
 
 // Return the loop's body on vectors, or false if it has to stay scalar: an
 // iteration may depend on another, or nothing in memory is contiguous.
-bool vectorize_body(struct widen *w, struct ir_block *out);
+bool vectorize_body(struct vectorizer *w, struct ir_block *out);
 
 // ---- vectorize_access.c
 
 // Return the loop.
-const struct ir_for *vectorize_loop_of(const struct widen *w);
+const struct ir_for *vectorize_loop_of(const struct vectorizer *w);
 
 // Return whether an expression differs from lane to lane.
-bool vectorize_varies(const struct widen *w, const struct ir_expr *x);
+bool vectorize_varies(const struct vectorizer *w, const struct ir_expr *x);
 
 // Return a condition that holds in each lane where `c` does, the same in all
 // lanes; NULL if they may differ.
-struct ir_expr *vectorize_same(const struct widen *w, struct ir_expr *c);
+struct ir_expr *vectorize_same(const struct vectorizer *w, struct ir_expr *c);
 
 // Return what an expression is in a lane.
-struct ir_expr *vectorize_in_lane(const struct widen *w, struct ir_expr *x,
+struct ir_expr *vectorize_in_lane(const struct vectorizer *w, struct ir_expr *x,
                                   unsigned k);
 
 // Return how many elements each access may have when the lanes select
 // neighbours, aligned, in the array; 0 if they do not.  What may be neighbours,
 // but is not proved to be, is noted as a fault at `span`.
-unsigned vectorize_contiguous(struct widen *w, const struct ir_buffer *b,
+unsigned vectorize_contiguous(struct vectorizer *w, const struct ir_buffer *b,
                               struct ir_expr *const *index, struct span span);
 
 // Return the index of the access of n neighbours that starts at a lane.
-struct ir_expr **vectorize_ramp(struct widen *w, struct ir_buffer *b,
+struct ir_expr **vectorize_ramp(struct vectorizer *w, struct ir_buffer *b,
                                 struct ir_expr *const *index, unsigned lane,
                                 unsigned n);
 

@@ -30,7 +30,7 @@ struct spreading {
 };
 
 // Declare an array with a part for each virtual thread instead of one.
-static void see_alloc(struct spreading *x, struct ir_stmt *s)
+static void spread_alloc(struct spreading *x, struct ir_stmt *s)
 {
     struct arena *a = x->p->arena;
     if (s->kind != STMT_alloc)
@@ -76,7 +76,7 @@ static struct ir_expr *use_part(struct arena *a, struct ir_expr *e,
 }
 
 // Let a store use the part of its virtual thread.
-static void see_store(struct spreading *x, struct ir_stmt *s)
+static void spread_store(struct spreading *x, struct ir_stmt *s)
 {
     struct ir_buffer *b =
         s->kind == STMT_store ? map_get(&x->arrays, s->u.store.buffer) : NULL;
@@ -88,7 +88,7 @@ static void see_store(struct spreading *x, struct ir_stmt *s)
 }
 
 // Let a copy by TMA use the part of its virtual thread.
-static void see_copy(struct spreading *x, struct ir_stmt *s)
+static void spread_copy(struct spreading *x, struct ir_stmt *s)
 {
     struct ir_place *near = &s->u.copy.near;
     struct ir_buffer *b =
@@ -171,7 +171,6 @@ static void spread(struct spreading *x, struct ir_block *block)
 {
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
-        struct ir_block *inside[IR_BLOCKS_MOST];
         bool is_let = s->kind == STMT_let || s->kind == STMT_var;
         struct use u = is_let ? use_of(x, s->u.let.value) : (struct use){0};
         if (s->kind == STMT_var || u.memory) {
@@ -181,9 +180,8 @@ static void spread(struct spreading *x, struct ir_block *block)
         } else if (is_let && u.found) {
             expand_let(x, block, i--);
         } else if (can_enter(x, s)) {
-            uint32_t n = ir_stmt_blocks(s, inside);
-            for (uint32_t k = 0; k < n; k++)
-                spread(x, inside[k]);
+            ir_foreach_block(inner, s)
+                spread(x, inner);
         } else if (depends(x, s) && s->kind != STMT_alloc) {
             block->at[i] = wrap(x, block, i, i + 1);
         }
@@ -195,21 +193,19 @@ static bool spread_block(struct pass *p, struct ir_block *block)
 {
     bool changed = false;
     for (size_t i = 0; i < block->n; i++) {
-        struct ir_block *inside[IR_BLOCKS_MOST];
         struct ir_stmt *s = block->at[i];
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            changed |= spread_block(p, inside[k]);
+        ir_foreach_block(inner, s)
+            changed |= spread_block(p, inner);
         if (s->kind != STMT_for || axis_kind(s->u.loop.axis) != AXIS_VTHREAD)
             continue;
         struct spreading x = {p, s, {.arena = p->scratch}};
         ir_foreach_stmt(t, &s->u.loop.body)
-            see_alloc(&x, t);
+            spread_alloc(&x, t);
         ir_rewrite_in(p->arena, &s->u.loop.body, use_part, &x);
         ir_foreach_stmt(t, &s->u.loop.body)
-            see_store(&x, t);
+            spread_store(&x, t);
         ir_foreach_stmt(t, &s->u.loop.body)
-            see_copy(&x, t);
+            spread_copy(&x, t);
         spread(&x, &s->u.loop.body);
         struct ir_block body = s->u.loop.body;
         ir_splice(p->arena, block, i, &body);

@@ -39,7 +39,7 @@ static bool append_tma(struct specialized *r, struct facts *facts,
         if (copies_only(fills->at[i]))
             continue;
         const char *wrong =
-            cluster_boxes(r->p, facts, &r->cluster, fills->at[i], &tile);
+            cluster_tiles(r->p, facts, &r->cluster, fills->at[i], &tile);
         if (wrong)
             return specialize_report(r, wrong);
         bytes = ir_add(a, bytes, tma_copies_bytes(a, &tile));

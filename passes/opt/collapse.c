@@ -28,7 +28,7 @@ struct collapse {
 };
 
 // Note the value of a `let`.
-static void see_let(struct collapse *c, struct ir_stmt *s)
+static void note_let(struct collapse *c, struct ir_stmt *s)
 {
     if (s->kind == STMT_let && type_is_index(s->u.let.var->type) &&
         ir_is_stable(s->u.let.value))
@@ -92,7 +92,7 @@ static struct ir_expr *join(const struct collapse *c,
 }
 
 // Look at what may be an access of the array.
-static void see_use(struct collapse *c, struct ir_expr *x)
+static void check_use(struct collapse *c, struct ir_expr *x)
 {
     if (!(ir_op_info(x->op)->flags & (OP_READS | OP_WRITES)) ||
         x->u.buffer != c->array)
@@ -102,7 +102,7 @@ static void see_use(struct collapse *c, struct ir_expr *x)
 }
 
 // Look at what may be a store to the array.
-static void see_store(struct collapse *c, struct ir_stmt *s)
+static void check_store(struct collapse *c, struct ir_stmt *s)
 {
     if (s->kind != STMT_store || s->u.store.buffer != c->array)
         return;
@@ -155,9 +155,9 @@ static bool collapse_at(struct collapse *c, uint32_t at)
     c->accesses = 0;
     c->failed = false;
     ir_foreach_expr_in(x, body)
-        see_use(c, x);
+        check_use(c, x);
     ir_foreach_stmt(s, body)
-        see_store(c, s);
+        check_store(c, s);
     if (c->failed || c->accesses == 0)
         return false;
     struct ir_expr **shape = arena_array(a, struct ir_expr *, b->rank - 1);
@@ -189,7 +189,7 @@ enum pass_result pass_collapse(struct pass *p)
                STMT_copy)) // sees arrays as they were declared
         return PASS_SAME;
     ir_foreach_stmt(s, &p->kernel->body)
-        see_let(&c, s);
+        note_let(&c, s);
     for (size_t i = 0; i < p->kernel->params.n; i++) {
         c.array = p->kernel->params.at[i].buffer;
         if (c.array && !c.array->strides && c.array->space == SPACE_global)

@@ -33,7 +33,7 @@ struct look {
 };
 
 // Note the variable that a statement declares.
-static void see_declared(struct look *l, struct ir_stmt *s)
+static void note_declared(struct look *l, struct ir_stmt *s)
 {
     if (s->kind == STMT_for)
         map_set(&l->inside, s->u.loop.var, s->u.loop.var);
@@ -89,7 +89,7 @@ static size_t move_out(struct invariants *v, struct ir_block *block, size_t at)
     struct look l = {v, block->at[at], {.arena = p->scratch}, {0}};
     map_set(&l.inside, l.loop->u.loop.var, l.loop->u.loop.var);
     ir_foreach_stmt(s, &block->at[at]->u.loop.body)
-        see_declared(&l, s);
+        note_declared(&l, s);
     ir_rewrite_in(p->arena, &block->at[at]->u.loop.body, replace, &l);
     for (size_t i = 0; i < l.out.n; i++)
         ir_insert(p->arena, block, at + i, l.out.at[i]);

@@ -26,41 +26,41 @@
 
 enum { ACCESSES_MOST = 32 }; // to an array, all pairs of which are asked about
 
-// What orders the accesses of threads.
-struct order {
-    bool meet;  // those of a block, or some of them, meet
-    bool other; // something else may
-};
-
-// Note how a statement orders accesses.
-static void see_sync(struct order *o, struct ir_stmt *s)
+// Return whether a statement may order accesses otherwise than where threads of
+// a block meet.
+static bool orders_otherwise(const struct ir_stmt *s)
 {
-    o->other |= s->kind == STMT_copy;
-    if (s->kind == STMT_barrier && s->u.of_cluster)
-        o->other = true;
-    o->meet |= s->kind == STMT_barrier;
     if (s->kind != STMT_sync)
-        return;
+        return s->kind == STMT_copy ||
+               (s->kind == STMT_barrier && s->u.of_cluster);
     switch (s->u.sync.kind) {
     case SYNC_warp:
-    case SYNC_warpgroup: o->meet = true; break;
+    case SYNC_warpgroup:
     case SYNC_async_commit:
     case SYNC_async_wait:
     case SYNC_return:
     case SYNC_break:
-    case SYNC_continue: break;
-    default: o->other = true; break;
+    case SYNC_continue: return false;
+    default: return true;
     }
 }
 
-// Note mbarriers, atomics in global memory, and instructions on matrices there.
-static void see_atomic(struct order *o, struct ir_expr *x)
+// Return whether accesses of a launch may be ordered otherwise: also by
+// mbarriers, atomics in global memory, and instructions on matrices there.
+static bool has_other_order(const struct ir_launch *launch)
 {
-    unsigned flags = ir_op_info(x->op)->flags;
-    if (flags & OP_SYNCHRONISES)
-        o->other = true;
-    if (flags & OP_WRITES && x->u.buffer->space == SPACE_global)
-        o->other = true;
+    if (ir_cluster_blocks(launch) > 1)
+        return true;
+    ir_foreach_stmt(s, &launch->body)
+        if (orders_otherwise(s))
+            return true;
+    ir_foreach_expr_in(x, &launch->body) {
+        unsigned flags = ir_op_info(x->op)->flags;
+        if (flags & OP_SYNCHRONISES ||
+            (flags & OP_WRITES && x->u.buffer->space == SPACE_global))
+            return true;
+    }
+    return false;
 }
 
 // The search for the accesses of a launch to an array.
@@ -69,7 +69,7 @@ struct search {
     const struct ir_buffer *array;
     struct map values; // what lets stand for
     const struct conflict_scope *scope;
-    struct accesses touches;
+    struct accesses accesses;
     bool is_async; // one goes on behind its statement
 };
 
@@ -135,7 +135,7 @@ static void note(struct search *s, struct ir_stmt *stmt)
         if (all.at[i]->buffer != s->array)
             continue;
         s->is_async |= stmt->kind == STMT_store && stmt->u.store.is_async;
-        accesses_add(s->arena, &s->touches, &one);
+        accesses_add(s->arena, &s->accesses, &one);
     }
 }
 
@@ -143,7 +143,7 @@ static void note(struct search *s, struct ir_stmt *stmt)
 static void walk(struct search *s, struct ir_block *block)
 {
     const struct conflict_scope *outside = s->scope;
-    for (size_t i = 0; i < block->n && s->touches.n <= ACCESSES_MOST; i++) {
+    for (size_t i = 0; i < block->n && s->accesses.n <= ACCESSES_MOST; i++) {
         struct ir_stmt *stmt = block->at[i];
         struct ir_block *inside[IR_BLOCKS_MOST];
         const struct conflict_scope *here = s->scope;
@@ -162,8 +162,8 @@ static void walk(struct search *s, struct ir_block *block)
 
 // Return whether different threads may access the same element in two of some
 // accesses, one of which writes, whenever each of them happens.
-static bool may_meet(struct arena *a, const struct ir_launch *launch,
-                     const struct accesses *all)
+static bool may_conflict(struct arena *a, const struct ir_launch *launch,
+                         const struct accesses *all)
 {
     struct conflict_place anywhere = {NULL, NULL, false, 0, 0};
     struct thread_conflicts *m = conflict_start(a, launch);
@@ -187,8 +187,8 @@ static bool is_proved(struct pass *p, struct ir_launch *launch,
     if (b->strides || b->is_ordered)
         return false;
     walk(&s, &launch->body);
-    return !s.is_async && s.touches.n <= ACCESSES_MOST &&
-           !may_meet(p->scratch, launch, &s.touches);
+    return !s.is_async && s.accesses.n <= ACCESSES_MOST &&
+           !may_conflict(p->scratch, launch, &s.accesses);
 }
 
 // Let a launch own an array, if it does, and if that is of use.
@@ -205,20 +205,18 @@ static void consider(struct pass *p, struct ir_launch *launch, bool meet,
 static bool find_noalias(struct pass *p, struct ir_launch *launch)
 {
     const struct ir_kernel *kernel = p->kernel;
-    struct order order = {false, ir_cluster_blocks(launch) > 1};
     bool said = launch->noalias.n > 0;
     launch->noalias.n = 0;
-    ir_foreach_stmt(s, &launch->body)
-        see_sync(&order, s);
-    ir_foreach_expr_in(x, &launch->body)
-        see_atomic(&order, x);
-    for (size_t i = 0; i < kernel->params.n && !order.other; i++) {
+    if (has_other_order(launch))
+        return said;
+    bool meet = ir_has_meeting(&launch->body);
+    for (size_t i = 0; i < kernel->params.n; i++) {
         if (kernel->params.at[i].buffer)
-            consider(p, launch, order.meet, kernel->params.at[i].buffer);
+            consider(p, launch, meet, kernel->params.at[i].buffer);
     }
-    for (size_t i = 0; i < kernel->body.n && !order.other; i++) {
+    for (size_t i = 0; i < kernel->body.n; i++) {
         if (kernel->body.at[i]->kind == STMT_alloc)
-            consider(p, launch, order.meet, kernel->body.at[i]->u.buffer);
+            consider(p, launch, meet, kernel->body.at[i]->u.buffer);
     }
     return said || launch->noalias.n > 0;
 }

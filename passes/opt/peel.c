@@ -57,11 +57,9 @@ static void take_shared(struct tails *t, struct ir_block *block,
                         struct ir_block *out)
 {
     for (size_t i = 0; i < block->n;) {
-        struct ir_block *inside[IR_BLOCKS_MOST];
         struct ir_stmt *s = block->at[i];
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            take_shared(t, inside[k], out);
+        ir_foreach_block(inner, s)
+            take_shared(t, inner, out);
         if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_shared) {
             ir_append(t->p->arena, out, s);
             ir_splice(t->p->arena, block, i, &(struct ir_block){0});
@@ -244,22 +242,22 @@ static void name_end(struct tails *t, struct cut *c, struct ir_block *out)
 }
 
 // What came in the place of a loop.
-struct pieces {
+struct parts {
     size_t inner; // number of the statement with the inner iterations
     size_t n;     // statements
 };
 
 // Cut a loop in two.
-static struct pieces cut(struct tails *t, struct ir_block *block, size_t at)
+static struct parts cut(struct tails *t, struct ir_block *block, size_t at)
 {
     struct cut c = {.loop = block->at[at]};
-    struct pieces pieces = {0, 1};
+    struct parts parts = {0, 1};
     struct ir_for *loop = &c.loop->u.loop;
     struct uniform_mark here = uniform_mark(&t->uniform);
     struct ir_block out = {0};
     int64_t repeats;
     if (!may_cut(t, c.loop) || !may_copy(&loop->body))
-        return pieces;
+        return parts;
     uniform_enter(&t->uniform, c.loop);
     vec_push(t->p->scratch, &t->uniform.vars, loop->var);
     c.bounds = uniform_find(&t->uniform, &loop->body, loop->var, &repeats);
@@ -273,15 +271,15 @@ static struct pieces cut(struct tails *t, struct ir_block *block, size_t at)
         vec_push(t->p->scratch, &t->uniform.vars, loop->var);
         uniform_drop(&t->uniform, &loop->body, &c.bounds);
         loop->to = c.end;
-        pieces.inner = out.n;
+        parts.inner = out.n;
         ir_append(t->p->arena, &out, c.loop);
         ir_append_all(t->p->arena, &out, &rest);
-        pieces.n = out.n;
+        parts.n = out.n;
         ir_splice(t->p->arena, block, at, &out);
         t->changed = true;
     }
     uniform_leave(&t->uniform, here);
-    return pieces;
+    return parts;
 }
 
 // Return whether a loop's variable is the same in all threads of a block.
@@ -333,16 +331,16 @@ static void walk(struct tails *t, struct ir_block *block, bool in_grid)
 {
     struct uniform_mark here = uniform_mark(&t->uniform);
     for (size_t i = 0; i < block->n; i++) {
-        struct pieces pieces = {0, 1};
+        struct parts parts = {0, 1};
         if (in_grid)
-            pieces = cut(t, block, i);
+            parts = cut(t, block, i);
         struct uniform_mark before = uniform_mark(&t->uniform);
-        struct ir_stmt *s = block->at[i + pieces.inner];
+        struct ir_stmt *s = block->at[i + parts.inner];
         uniform_enter(&t->uniform, s);
         walk_inside(t, s, in_grid);
         if (s->kind != STMT_let)
             uniform_leave(&t->uniform, before);
-        i += pieces.n - 1;
+        i += parts.n - 1;
     }
     uniform_leave(&t->uniform, here);
 }

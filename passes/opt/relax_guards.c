@@ -174,7 +174,6 @@ static void enter(struct relaxed *e, const struct ir_stmt *s)
 static void collect(struct relaxed *e, struct ir_block *block)
 {
     for (size_t i = 0; i < block->n; i++) {
-        struct ir_block *inside[IR_BLOCKS_MOST];
         struct ir_stmt *s = block->at[i];
         size_t loops = e->loops.n, guards = e->guards.n;
         ir_foreach_expr_of(x, s)
@@ -188,9 +187,8 @@ static void collect(struct relaxed *e, struct ir_block *block)
             fold_split(e->p->scratch, s->u.branch.cond, &e->guards);
         struct facts_mark here = facts_mark(&e->facts);
         enter(e, s);
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            collect(e, inside[k]);
+        ir_foreach_block(inner, s)
+            collect(e, inner);
         facts_leave(&e->facts, here);
         e->loops.n = loops;
         e->guards.n = guards;
@@ -205,7 +203,7 @@ struct guarded {
 };
 
 // Look at a store: it shows unless the condition is one of its elements.
-static void see_store(struct guarded *g, const struct ir_stmt *s)
+static void check_store(struct guarded *g, const struct ir_stmt *s)
 {
     struct affine form;
     struct array *array = find_array(g->e, s->u.store.buffer);
@@ -224,7 +222,6 @@ static void look(struct guarded *g, struct ir_block *block)
     struct relaxed *e = g->e;
     struct facts_mark around = facts_mark(&e->facts);
     for (size_t i = 0; i < block->n && !g->fails; i++) {
-        struct ir_block *inside[IR_BLOCKS_MOST];
         struct ir_stmt *s = block->at[i];
         size_t loops = e->loops.n;
         struct facts_mark here = facts_mark(&e->facts);
@@ -232,13 +229,12 @@ static void look(struct guarded *g, struct ir_block *block)
             s->kind != STMT_store)
             g->fails = true;
         if (s->kind == STMT_store)
-            see_store(g, s);
+            check_store(g, s);
         ir_foreach_place(place, s)
             g->fails |= !facts_is_safe(&e->facts, *place);
         enter(e, s);
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            look(g, inside[k]);
+        ir_foreach_block(inner, s)
+            look(g, inner);
         if (s->kind != STMT_let)
             facts_leave(&e->facts, here);
         e->loops.n = loops;
@@ -268,16 +264,14 @@ static void walk(struct relaxed *e, struct ir_block *block)
 {
     struct facts_mark around = facts_mark(&e->facts);
     for (size_t i = 0; i < block->n;) {
-        struct ir_block *inside[IR_BLOCKS_MOST];
         struct ir_stmt *s = block->at[i];
         size_t loops = e->loops.n;
         struct facts_mark here = facts_mark(&e->facts);
         if (s->kind == STMT_if && !s->u.branch.otherwise.n)
             drop(e, s);
         enter(e, s);
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            walk(e, inside[k]);
+        ir_foreach_block(inner, s)
+            walk(e, inner);
         if (s->kind != STMT_let)
             facts_leave(&e->facts, here);
         e->loops.n = loops;

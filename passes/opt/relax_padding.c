@@ -37,10 +37,10 @@ struct relaxed {
 };
 
 // Note a read of an array.
-static void see_read(struct relaxed *b, const struct ir_expr *x)
+static void note_read(struct relaxed *b, const struct ir_expr *x)
 {
-    bool touches = ir_op_info(x->op)->flags & (OP_READS | OP_WRITES);
-    struct array *array = touches ? map_get(&b->arrays, x->u.buffer) : NULL;
+    bool accesses = ir_op_info(x->op)->flags & (OP_READS | OP_WRITES);
+    struct array *array = accesses ? map_get(&b->arrays, x->u.buffer) : NULL;
     uint32_t rank = array ? ir_index_count(x) : 0;
     for (uint32_t d = 0; d < rank; d++) {
         int iter = b->stage ? ir_stage_iter(b->stage, x->args[d]) : -1;
@@ -74,19 +74,17 @@ static bool is_plain(const struct ir_stmt *s)
 static void collect(struct relaxed *b, struct ir_block *block)
 {
     for (size_t i = 0; i < block->n; i++) {
-        struct ir_block *inside[IR_BLOCKS_MOST];
         struct ir_stmt *s = block->at[i];
         struct ir_stage *around = b->stage;
         if (s->kind == STMT_alloc)
             declare(b, s->u.buffer);
         b->is_unknown |= !is_plain(s);
         ir_foreach_expr_of(x, s)
-            see_read(b, x);
+            note_read(b, x);
         if (s->kind == STMT_stage)
             b->stage = &s->u.stage;
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            collect(b, inside[k]);
+        ir_foreach_block(inner, s)
+            collect(b, inner);
         b->stage = around;
     }
 }

@@ -47,55 +47,53 @@ struct table {
     size_t at;
 };
 
-// What a nest uses.
-struct closure {
-    const struct ir_buffer *array;
-    struct map declared; // variables
-    bool is_closed;
-};
-
-// Note the variables that a statement declares, and whether it may be in a
-// nest that is evaluated.
-static void see_declared(struct closure *c, struct ir_stmt *s)
+// Return whether a statement may be in a nest that is evaluated and computes an
+// array.
+static bool is_evaluable(const struct ir_stmt *s, const struct ir_buffer *array)
 {
-    switch ((int)s->kind) {
-    case STMT_for: map_set(&c->declared, s->u.loop.var, s); break;
-    case STMT_let:
-    case STMT_var: map_set(&c->declared, s->u.let.var, s); break;
-    case STMT_stage:
-        for (size_t i = 0; i < s->u.stage.iters.n; i++)
-            map_set(&c->declared, s->u.stage.iters.at[i].var, s);
-        break;
-    case STMT_store: c->is_closed &= s->u.store.buffer == c->array; break;
-    case STMT_assign:
-    case STMT_if: break;
-    default: c->is_closed = false;
-    }
+    return s->kind == STMT_for || s->kind == STMT_let || s->kind == STMT_var ||
+           s->kind == STMT_stage || s->kind == STMT_assign ||
+           s->kind == STMT_if ||
+           (s->kind == STMT_store && s->u.store.buffer == array);
 }
 
-// Check an expression of the nest.
-static void see_expr(struct closure *c, struct ir_expr *x)
+// Note the variables that a statement declares.
+static void declare(struct map *declared, struct ir_stmt *s)
+{
+    if (s->kind == STMT_for)
+        map_set(declared, s->u.loop.var, s);
+    if (s->kind == STMT_let || s->kind == STMT_var)
+        map_set(declared, s->u.let.var, s);
+    for (size_t i = 0; s->kind == STMT_stage && i < s->u.stage.iters.n; i++)
+        map_set(declared, s->u.stage.iters.at[i].var, s);
+}
+
+// Return whether an expression itself is made of what a nest declares, and of
+// elements of the array and of tables.
+static bool is_known(const struct ir_expr *x, const struct map *declared,
+                     const struct ir_buffer *array)
 {
     if (x->op == OP_var)
-        c->is_closed &= map_has(&c->declared, x->u.var);
-    else if (x->op == OP_load)
-        c->is_closed &=
-            x->u.buffer == c->array || (x->u.buffer->space == SPACE_constant &&
+        return map_has(declared, x->u.var);
+    if (x->op == OP_load)
+        return x->u.buffer == array || (x->u.buffer->space == SPACE_constant &&
                                         x->u.buffer->role == ROLE_alloc);
-    else
-        c->is_closed &= ir_is_reproducible(x);
+    return ir_is_reproducible(x);
 }
 
 // Return whether a statement computes elements of the array from nothing.
-static bool is_closed(const struct table *t, struct ir_stmt *s)
+static bool is_closed(const struct table *t, struct ir_stmt *nest)
 {
-    struct closure c = {t->array, {.arena = t->p->scratch}, true};
-    struct ir_block alone = {&s, 1, 1};
-    ir_foreach_stmt(u, &alone)
-        see_declared(&c, u);
-    ir_foreach_expr_in(x, &alone)
-        see_expr(&c, x);
-    return c.is_closed;
+    struct map declared = {.arena = t->p->scratch};
+    ir_foreach_stmt_from(s, nest) {
+        if (!is_evaluable(s, t->array))
+            return false;
+        declare(&declared, s);
+    }
+    ir_foreach_expr_from(x, nest)
+        if (!is_known(x, &declared, t->array))
+            return false;
+    return true;
 }
 
 // Find the nest: the outermost closed statement that writes the array; false

@@ -79,8 +79,8 @@ static void ask(struct questions *q, const struct under_way *u,
 
 // Return whether two accesses of a family may be to a common element for the
 // same values of their bases.
-static bool do_meet(const struct family *f, const struct access *x,
-                    const struct access *y)
+static bool do_conflict(const struct family *f, const struct access *x,
+                        const struct access *y)
 {
     for (uint32_t d = 0; d < x->buffer->rank; d++) {
         if (f->base[d] && llabs(x->constant[d] - y->constant[d]) >= x->count[d])
@@ -97,7 +97,7 @@ static void ask_twice(struct questions *q, struct under_way u,
     for (size_t i = 0; i < f->members.n; i++) {
         for (size_t k = 0; k < i && f->first->writes; k++) {
             struct access *x = f->members.at[i], *y = f->members.at[k];
-            if (!do_meet(f, x, y))
+            if (!do_conflict(f, x, y))
                 continue;
             access_open(x, CLAIM_block_race, REASON_under_way, y);
             access_open(y, CLAIM_block_race, REASON_under_way, x);

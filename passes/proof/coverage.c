@@ -194,8 +194,8 @@ static void require_grid(struct system *s, const struct ir_launch *launch)
 }
 
 // Return the elements that a result has where the launches are possible.
-static isl_set *box_of(struct cover *c, struct system *s,
-                       struct program *const *launches, size_t n)
+static isl_set *whole_of(struct cover *c, struct system *s,
+                         struct program *const *launches, size_t n)
 {
     uint32_t elements[RANK_MOST], rank = c->result->rank;
     struct sum zero = linear_number(0);
@@ -218,7 +218,7 @@ static isl_set *box_of(struct cover *c, struct system *s,
 static bool is_covered(struct cover *c, struct program *const *launches,
                        size_t n)
 {
-    isl_set *box = NULL;
+    isl_set *whole = NULL;
     for (size_t i = 0; i < n; i++) {
         struct system s;
         struct facts facts;
@@ -227,12 +227,12 @@ static bool is_covered(struct cover *c, struct program *const *launches,
         if (!launches[i]->has_return)
             add_nodes(c, &s, &launches[i]->body);
         if (i + 1 == n)
-            box = box_of(c, &s, launches, n);
+            whole = whole_of(c, &s, launches, n);
         system_end(&s);
     }
-    bool is_all = box && c->written &&
-                  isl_set_is_subset(box, c->written) == isl_bool_true;
-    isl_set_free(box);
+    bool is_all = whole && c->written &&
+                  isl_set_is_subset(whole, c->written) == isl_bool_true;
+    isl_set_free(whole);
     isl_set_free(c->written);
     return is_all;
 }

@@ -144,8 +144,8 @@ static void go_back(struct system *s, const struct scope *loop)
 }
 
 // Return whether two parts may be to a common element.
-static bool may_meet(struct system *s, const struct pair_question *q,
-                     const struct part *x, const struct part *y)
+static bool may_conflict(struct system *s, const struct pair_question *q,
+                         const struct part *x, const struct part *y)
 {
     system_begin(s, q->relation);
     system_enter(s, x->scope, FIRST);
@@ -194,7 +194,7 @@ static struct pair_answer *find_answer(struct system *s,
     }
     struct part both[SIDES] = {part_of_all(x), part_of_all(y)};
     s->is_loose = true;
-    bool may = may_meet(s, q, &both[FIRST], &both[SECOND]);
+    bool may = may_conflict(s, q, &both[FIRST], &both[SECOND]);
     s->is_loose = false;
     struct pair_answer new = {y, common, r->back, q->claim, q->kind, may, 0};
     vec_push(s->arena, &x->answers, new);
@@ -203,15 +203,15 @@ static struct pair_answer *find_answer(struct system *s,
 
 // Return whether two parts may be to a common element; so they may after too
 // many questions.
-static bool may_meet_here(struct system *s, const struct pair_question *q,
-                          struct pair_answer *a, const struct part *x,
-                          const struct part *y)
+static bool may_conflict_here(struct system *s, const struct pair_question *q,
+                              struct pair_answer *a, const struct part *x,
+                              const struct part *y)
 {
     if (a->asked++ >= SINGLE_QUESTIONS_MOST) {
         s->is_cut = true;
         return true;
     }
-    return may_meet(s, q, x, y);
+    return may_conflict(s, q, x, y);
 }
 
 // Note that a claim is open for two accesses.
@@ -253,15 +253,15 @@ void pair_ask(struct system *s, const struct pair_question *q,
         return;
     struct pair_answer *known = find_answer(s, q, x->wide, y->wide);
     s->is_cut = false;
-    if (!known->may_meet ||
-        !may_meet_here(s, q, known, &both[FIRST], &both[SECOND]))
+    if (!known->may_conflict ||
+        !may_conflict_here(s, q, known, &both[FIRST], &both[SECOND]))
         return;
     bool is_single = x->members.n * y->members.n == 1;
     for (size_t i = 0; i < x->members.n; i++) {
         for (size_t j = 0; j < y->members.n; j++) {
             struct access *first = x->members.at[i], *second = y->members.at[j];
             struct part a = part_of(s, first), b = part_of(s, second);
-            if (is_single || may_meet_here(s, q, known, &a, &b))
+            if (is_single || may_conflict_here(s, q, known, &a, &b))
                 note_open(s, q, first, second);
         }
     }

@@ -9,7 +9,7 @@
 #include "ir/copy.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
-#include "passes/proof/touch.h"
+#include "passes/proof/stmt_accesses.h"
 
 #include <string.h>
 
@@ -192,11 +192,11 @@ static void note_use(struct program *p, const struct access *x)
 static void note_accesses(struct walk *w, struct ir_stmt *s)
 {
     struct accesses found = {0};
-    struct touch t = {.arena = w->arena,
-                      .values = &w->values,
-                      .scope = w->scope,
-                      .out = &found};
-    touch_find(&t, s);
+    struct stmt_accesses t = {.arena = w->arena,
+                              .values = &w->values,
+                              .scope = w->scope,
+                              .out = &found};
+    stmt_accesses_find(&t, s);
     for (size_t i = 0; i < found.n; i++) {
         if (!w->segment)
             add_node(w, NODE_SEGMENT, s);

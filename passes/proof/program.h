@@ -62,7 +62,7 @@ struct pair_answer {
     const struct scope *common, *back;
     enum proof_claim claim;
     uint64_t kind; // of the question
-    bool may_meet;
+    bool may_conflict;
     uint32_t asked; // about their members
 };
 

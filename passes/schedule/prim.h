@@ -111,9 +111,9 @@ bool sched_blame(const struct sched_call *c, struct ir_stmt *const *marked,
 bool sched_blame_one(const struct sched_call *c, struct ir_stmt *marked,
                      const char *note);
 // Say where two iterations conflict, and in which ones.
-struct depend_meeting;
-void sched_note_meeting(const struct sched_call *c,
-                        const struct depend_meeting *m);
+struct depend_conflict;
+void sched_note_conflict(const struct sched_call *c,
+                         const struct depend_conflict *m);
 
 // Names and places.
 

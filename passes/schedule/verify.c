@@ -122,12 +122,11 @@ static bool check_block(struct pass *p, const struct sched_item *schedule,
                 !is_single(s, (enum axis)axis))
                 return refuse(p, schedule, s, (enum axis)axis);
         }
-        struct ir_block *blocks[IR_BLOCKS_MOST];
-        uint32_t n = s->kind == STMT_stage ? 0 : ir_stmt_blocks(s, blocks);
-        for (uint32_t k = 0; k < n; k++) {
-            if (!check_block(p, schedule, blocks[k], inner))
+        if (s->kind == STMT_stage)
+            continue;
+        ir_foreach_block(below, s)
+            if (!check_block(p, schedule, below, inner))
                 return false;
-        }
     }
     return true;
 }
@@ -136,22 +135,22 @@ static bool check_block(struct pass *p, const struct sched_item *schedule,
 static bool check_blocks(struct pass *p, const struct sched_item *schedule,
                          struct ir_stmt *nest)
 {
-    struct depend_meeting m;
+    struct depend_conflict m;
     struct ir_stmt *loops[2];
     struct sched_call c = {.pass = p, .span = schedule->name.span};
     if (!depend_between(p, nest, &m, loops))
         return true;
-    diag_error(p->diags, c.span, D_blocks_meet, loops[0]->u.loop.var->name,
+    diag_error(p->diags, c.span, D_blocks_conflict, loops[0]->u.loop.var->name,
                loops[1]->u.loop.var->name, axis_name(loops[0]->u.loop.axis));
-    sched_note_meeting(&c, &m);
+    sched_note_conflict(&c, &m);
     sched_blame(&c, loops, 2, "on blocks");
     diag_help(p->diags, "blocks of one launch do not wait for each other: run "
                         "the loops around on the host, or on one block");
     return false;
 }
 
-// Return the directive that made an access of a meeting, or the schedule.
-static struct span maker_of(const struct depend_meeting *m,
+// Return the directive that made an access of a conflict, or the schedule.
+static struct span maker_of(const struct depend_conflict *m,
                             const struct sched_item *schedule)
 {
     return m->first.stmt->by.source    ? m->first.stmt->by
@@ -169,7 +168,7 @@ static bool check_bound(struct pass *p, const struct sched_item *schedule,
             continue;
         struct sched_call c = {.pass = p, .span = loop->by};
         bool is_given = !loop->by.source;
-        struct depend_meeting m;
+        struct depend_conflict m;
         if (is_given && !depend_carried(p, loop, loop->u.loop.axis, false, &m))
             continue;
         if (is_given)
@@ -188,10 +187,10 @@ static bool check_bound(struct pass *p, const struct sched_item *schedule,
 
 // Warn of a nest whose threads are one block, though its outermost loop could
 // be blocks.
-static void see_grid(struct pass *p, const struct sched_item *schedule,
-                     struct ir_stmt *s, const struct axes *axes)
+static void warn_one_block(struct pass *p, const struct sched_item *schedule,
+                           struct ir_stmt *s, const struct axes *axes)
 {
-    struct depend_meeting meeting;
+    struct depend_conflict conflict;
     bool threads = false, blocks = false;
     for (int i = 0; i < AXIS_COUNT; i++) {
         threads |= axes->has[i] && axis_kind((enum axis)i) == AXIS_THREAD;
@@ -199,7 +198,7 @@ static void see_grid(struct pass *p, const struct sched_item *schedule,
     }
     if (!threads || blocks || s->kind != STMT_for ||
         s->u.loop.axis != AXIS_serial || ir_is_int_const(s->u.loop.to, 1) ||
-        depend_carried(p, s, AXIS_block_x, false, &meeting))
+        depend_carried(p, s, AXIS_block_x, false, &conflict))
         return;
     const char *name = s->u.loop.var->name;
     diag_warning(p->diags, schedule->name.span, D_one_block, name);
@@ -217,7 +216,7 @@ bool schedule_verify(struct pass *p, const struct sched_item *schedule)
             !check_blocks(p, schedule, body->at[i]) ||
             !check_bound(p, schedule, &nest))
             return false;
-        see_grid(p, schedule, body->at[i], &axes);
+        warn_one_block(p, schedule, body->at[i], &axes);
     }
     return true;
 }

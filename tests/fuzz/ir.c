@@ -72,13 +72,6 @@ static bool choose(struct input *in, const struct ir_kernel *k,
     return true;
 }
 
-// What see_alloc knows of a kernel, and whether all its arrays are small.
-struct sizes {
-    const struct ir_kernel *kernel;
-    const struct eval_argument *args;
-    bool are_small;
-};
-
 // Return whether an extent differs from place to place: it counts as large.
 static bool varies(const struct ir_expr *extent)
 {
@@ -89,18 +82,15 @@ static bool varies(const struct ir_expr *extent)
     return false;
 }
 
-// Look at the size of a declared array.
-static void see_alloc(struct sizes *sizes, struct ir_stmt *s)
+// Return whether the size of a declared array is known, and small.
+static bool is_small_alloc(const struct ir_kernel *k, const struct ir_buffer *b,
+                           const struct eval_argument *args)
 {
-    const struct ir_buffer *b = s->u.buffer;
     size_t bytes;
-    if (s->kind != STMT_alloc)
-        return;
-    for (uint32_t i = 0; i < b->rank; i++) {
+    for (uint32_t i = 0; i < b->rank; i++)
         if (varies(b->shape[i]) || (b->strides && varies(b->strides[i])))
-            sizes->are_small = false;
-    }
-    sizes->are_small &= is_small(sizes->kernel, b, sizes->args, &bytes);
+            return false;
+    return is_small(k, b, args, &bytes);
 }
 
 // Run a kernel, unless it needs much memory.
@@ -108,11 +98,12 @@ static void run(struct input *in, struct ir_kernel *k)
 {
     struct eval_argument *args =
         arena_array(&in->arena, struct eval_argument, k->params.n);
-    struct sizes sizes = {k, args, choose(in, k, args)};
+    if (!choose(in, k, args))
+        return;
     ir_foreach_stmt(s, &k->body)
-        see_alloc(&sizes, s);
-    if (sizes.are_small)
-        ir_eval(&in->arena, k, args, STEPS_MOST);
+        if (s->kind == STMT_alloc && !is_small_alloc(k, s->u.buffer, args))
+            return;
+    ir_eval(&in->arena, k, args, STEPS_MOST);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -19,7 +19,7 @@ static uint64_t below(const struct caller *by, uint64_t n)
     return draw_below(by->random, n);
 }
 
-// The loops, stages and arrays of a kernel: the context of see_handle.
+// The loops, stages and arrays of a kernel.
 struct handles {
     struct arena *arena;
     struct VEC(struct ir_stmt *) loops, stages;
@@ -28,7 +28,7 @@ struct handles {
 };
 
 // Note a loop, a stage or an array.
-static void see_handle(struct handles *h, struct ir_stmt *s)
+static void note_handle(struct handles *h, struct ir_stmt *s)
 {
     if (s->kind == STMT_for)
         vec_push(h->arena, &h->loops, s);
@@ -39,7 +39,7 @@ static void see_handle(struct handles *h, struct ir_stmt *s)
 }
 
 // Note the parameters of a kernel that are arrays.
-static void see_params(const struct ir_kernel *k, struct handles *h)
+static void note_params(const struct ir_kernel *k, struct handles *h)
 {
     for (size_t i = 0; i < k->params.n; i++)
         if (k->params.at[i].buffer)
@@ -168,13 +168,13 @@ static struct sched_value argument(const struct caller *by,
 }
 
 // Return whether a stage reads or writes an array.
-static bool touches(struct ir_stmt *stage, const struct ir_buffer *array)
+static bool accesses(struct ir_stmt *stage, const struct ir_buffer *array)
 {
     struct ir_block block = {.at = &stage, .n = 1, .cap = 1};
     return ir_block_reads(&block, array) || ir_block_writes(&block, array);
 }
 
-// Return a stage, not `stage`, that touches the array which that one stores;
+// Return a stage, not `stage`, that accesses the array which that one stores;
 // NULL if none was found.
 static struct ir_stmt *neighbour(const struct caller *by,
                                  const struct handles *h, struct ir_stmt *stage)
@@ -184,8 +184,8 @@ static struct ir_stmt *neighbour(const struct caller *by,
     for (size_t i = 0; i < h->stages.n; i++) {
         struct ir_stmt *at = h->stages.at[(start + i) % h->stages.n];
         struct ir_buffer *stored = sched_stored(at);
-        if (at != stage && ((array && touches(at, array)) ||
-                            (stored && touches(stage, stored))))
+        if (at != stage && ((array && accesses(at, array)) ||
+                            (stored && accesses(stage, stored))))
             return at;
     }
     return NULL;
@@ -339,9 +339,9 @@ bool call_draw(const struct caller *by, struct sched_call *c)
 {
     struct handles h = {.arena = by->scratch};
     struct ir_kernel *kernel = c->pass->kernel;
-    see_params(kernel, &h);
+    note_params(kernel, &h);
     ir_foreach_stmt(t, &kernel->body)
-        see_handle(&h, t);
+        note_handle(&h, t);
     bool needs_stage = strchr(sched_prim_info(c->prim)->arguments, 's') != NULL;
     if ((needs_stage && !h.stages.n) || !h.loops.n)
         return false;

@@ -7,13 +7,11 @@
 // is neither.
 static struct ir_stmt *first_below(struct ir_stmt *loop, enum ir_stmt_kind kind)
 {
-    struct ir_block *blocks[IR_BLOCKS_MOST];
-    uint32_t n = ir_stmt_blocks(loop, blocks);
     if (loop->kind == kind)
         return loop;
-    for (uint32_t b = 0; b < n; b++) {
-        for (size_t i = 0; i < blocks[b]->n; i++) {
-            struct ir_stmt *found = first_below(blocks[b]->at[i], kind);
+    ir_foreach_block(inner, loop) {
+        for (size_t i = 0; i < inner->n; i++) {
+            struct ir_stmt *found = first_below(inner->at[i], kind);
             if (found)
                 return found;
         }

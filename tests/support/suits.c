@@ -10,7 +10,7 @@
 #include "ir/walk.h"
 #include "passes/analysis/ring.h"
 
-enum { SHORT_MOST = 16, NEAR_MOST = 1024, ROW_LEAST = 8, BOX_BYTES = 128 };
+enum { SHORT_MOST = 16, NEAR_MOST = 1024, ROW_LEAST = 8, TILE_BYTES = 128 };
 
 // Return the number of iterations of a loop; 0 if it is not known.
 static int64_t extent_of(const struct ir_stmt *s)
@@ -100,22 +100,16 @@ static bool spans(const struct ir_block *block, size_t at,
     return first < last && first <= at && at <= last;
 }
 
-// A loop that may be bound.
-struct loop_apart {
-    struct ir_path path;
-    bool is_in_block, is_apart;
-};
-
-// Note an array that threads, or blocks, would have to share.
-static void see_shared(struct loop_apart *l, struct ir_stmt *s)
+// Return whether threads, or blocks, would have to share an array if a loop was
+// bound.
+static bool would_share(const struct ir_path *path, const struct ir_buffer *b)
 {
-    if (s->kind != STMT_alloc || s->u.buffer->space == SPACE_global ||
-        (s->u.buffer->space == SPACE_shared && l->is_in_block))
-        return;
-    if (spans(l->path.blocks[0], l->path.index[0], s->u.buffer) ||
-        (uses(l->path.stmts[l->path.n - 1], s->u.buffer) &&
-         is_used_beside(&l->path, s->u.buffer)))
-        l->is_apart = false;
+    if (b->space == SPACE_global ||
+        (b->space == SPACE_shared &&
+         is_below(path, AXIS_block_x, AXIS_block_z)))
+        return false;
+    return spans(path->blocks[0], path->index[0], b) ||
+           (uses(path->stmts[path->n - 1], b) && is_used_beside(path, b));
 }
 
 // Return whether a loop over threads is above a path's end, and in it, beside
@@ -140,13 +134,13 @@ static bool is_stored_beside(const struct ir_path *path)
 
 static bool is_apart(struct pass *p, struct ir_stmt *s)
 {
-    struct loop_apart l = {.path = sched_path(p, s)};
-    l.is_apart = is_serial(s) && !is_stored_beside(&l.path);
-    l.is_in_block = is_below(&l.path, AXIS_block_x, AXIS_block_z);
-    if (l.is_apart)
-        ir_foreach_stmt(t, &p->kernel->body)
-            see_shared(&l, t);
-    return l.is_apart;
+    struct ir_path path = sched_path(p, s);
+    if (!is_serial(s) || is_stored_beside(&path))
+        return false;
+    ir_foreach_stmt(t, &p->kernel->body)
+        if (t->kind == STMT_alloc && would_share(&path, t->u.buffer))
+            return false;
+    return true;
 }
 
 static bool is_short(struct pass *p, struct ir_stmt *s)
@@ -359,7 +353,7 @@ bool suits_array(enum sched_prim prim, const struct ir_buffer *array)
     }
 }
 
-bool suits_box(struct pass *p, const struct ir_stmt *stage)
+bool suits_tma_tile(struct pass *p, const struct ir_stmt *stage)
 {
     struct ir_path path = sched_path(p, stage);
     const struct ir_buffer *array = sched_stored(path.stmts[path.n - 1]);
@@ -370,7 +364,7 @@ bool suits_box(struct pass *p, const struct ir_stmt *stage)
             break;
         bytes *= extent_of(path.stmts[i]);
     }
-    return bytes % BOX_BYTES == 0;
+    return bytes % TILE_BYTES == 0;
 }
 
 // Return whether a thread, or a block, has room for an array.
@@ -385,37 +379,32 @@ static bool is_small(const struct ir_buffer *array)
     return n <= NEAR_MOST;
 }
 
-// The loops around what uses an array.
-struct around {
-    struct pass *pass;
-    const struct ir_buffer *array;
-    const struct ir_stmt *loop; // the innermost bound one, or NULL
-    bool any, differs;
-};
-
-// Note the innermost bound loop around a stage that uses the array.
-static void see_user(struct around *a, struct ir_stmt *s)
+// Return the innermost bound loop around a statement, or NULL.
+static const struct ir_stmt *bound_around(struct pass *p,
+                                          const struct ir_stmt *s)
 {
     const struct ir_stmt *loop = NULL;
-    if (s->kind != STMT_stage || !uses(s, a->array))
-        return;
-    struct ir_path path = sched_path(a->pass, s);
+    struct ir_path path = sched_path(p, s);
     for (uint32_t i = 0; i + 1 < path.n; i++) {
         if (path.stmts[i]->kind == STMT_for &&
             path.stmts[i]->u.loop.axis >= AXIS_block_x)
             loop = path.stmts[i];
     }
-    a->differs |= a->any && loop != a->loop;
-    a->any = true;
-    a->loop = loop;
+    return loop;
 }
 
 bool suits_space(struct pass *p, const struct ir_buffer *array)
 {
-    struct around a = {.pass = p, .array = array};
-    ir_foreach_stmt(s, &p->kernel->body)
-        see_user(&a, s);
-    return !a.differs && (a.loop || is_small(array));
+    const struct ir_stmt *first = NULL, *loop = NULL;
+    ir_foreach_stmt(s, &p->kernel->body) {
+        if (s->kind != STMT_stage || !uses(s, array))
+            continue;
+        if (first && bound_around(p, s) != loop)
+            return false;
+        first = first ? first : s;
+        loop = bound_around(p, s);
+    }
+    return loop || is_small(array);
 }
 
 bool suits_near(struct pass *p, const struct ir_stmt *stage,

@@ -18,7 +18,7 @@ bool suits_near(struct pass *p, const struct ir_stmt *stage,
                 const struct ir_buffer *array);
 // Return whether tiles that a stage copies at once, so long as the loops
 // that hold nothing else, could lie behind each other in shared memory.
-bool suits_box(struct pass *p, const struct ir_stmt *stage);
+bool suits_tma_tile(struct pass *p, const struct ir_stmt *stage);
 // Return whether a declared array could be moved to shared or local memory:
 // all that uses it stands in one loop that is bound, or none of it does.
 bool suits_space(struct pass *p, const struct ir_buffer *array);

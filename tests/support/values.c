@@ -127,7 +127,7 @@ static const char *suited_key(const struct caller *by,
                                          "hilbert"};
     switch (c->prim) {
     case PRIM_copy_via:
-        return suits_box(c->pass, sched_arg(c, 0)) || !below(by, 3)
+        return suits_tma_tile(c->pass, sched_arg(c, 0)) || !below(by, 3)
                    ? draw_one(by->random, ways)
                    : "cp_async";
     case PRIM_raster: return draw_one(by->random, orders);

@@ -89,8 +89,8 @@ static void stream_compaction(void **state)
     arena_reset(&arena);
 }
 
-static const char boxes_text[] =
-    "kernel boxes(M: int, K: int, A: i32[M, K]) -> C: i32[M, K]\n"
+static const char tiles_text[] =
+    "kernel tiles(M: int, K: int, A: i32[M, K]) -> C: i32[M, K]\n"
     "    map from of A box[4, 8] swizzle(32)\n"
     "    map to of C box[4, 8] swizzle(32)\n"
     "%s"
@@ -102,20 +102,20 @@ static const char boxes_text[] =
     "}\n";
 
 // Return the kernel with traits, an opening of its block, and a body.
-static struct ir_kernel *boxes_kernel(struct arena *a, const char *traits,
+static struct ir_kernel *tiles_kernel(struct arena *a, const char *traits,
                                       const char *open, const char *body)
 {
-    return kernel_text(a, arena_printf(a, boxes_text, traits, open, body));
+    return kernel_text(a, arena_printf(a, tiles_text, traits, open, body));
 }
 
 // TMA tile copies fill up with zeros and cut off what is outside.
-static void boxes(void **state)
+static void tma_tiles(void **state)
 {
     (void)state;
     struct arena arena = {0};
     int32_t a[5 * 9], c[5 * 9] = {0};
     struct ir_kernel *k =
-        boxes_kernel(&arena, "", "    for b in 0..1 @block.x {\n",
+        tiles_kernel(&arena, "", "    for b in 0..1 @block.x {\n",
                      "tma_load S[1, 0, 0] = from[2, -1] signals full[0]\n"
                      "        if S[1, 3, 1] == 0 && S[1, 0, 0] == 0 {"
                      " tma_store to[1, 3] = S[1, 0, 0] }");
@@ -135,14 +135,14 @@ static void boxes(void **state)
 
 // At level flat groups of 16 bytes lie where the swizzle puts them: row 4 of
 // rows of 32 bytes has its halves exchanged.
-static void swizzled_boxes(void **state)
+static void swizzled_tiles(void **state)
 {
     (void)state;
     struct arena arena = {0};
     int32_t a[5 * 8], c[5 * 8] = {0};
     struct ir_kernel *k =
-        boxes_kernel(&arena, "    level flat\n",
-                     "    launch boxes grid(1, 1, 1) block(1, 1, 1) {\n",
+        tiles_kernel(&arena, "    level flat\n",
+                     "    launch tiles grid(1, 1, 1) block(1, 1, 1) {\n",
                      "tma_load S[32] = from[1, 0] signals full[0]\n"
                      "        C[0] = S[36]\n"
                      "        tma_load S[0] = from[0, 0] signals full[0]\n"
@@ -156,13 +156,13 @@ static void swizzled_boxes(void **state)
 }
 
 // A tile stays in the array that it is copied to.
-static void box_outside(void **state)
+static void tile_outside(void **state)
 {
     (void)state;
     struct arena arena = {0};
     int32_t a[64], c[64];
     struct ir_kernel *k =
-        boxes_kernel(&arena, "", "    for b in 0..1 @block.x {\n",
+        tiles_kernel(&arena, "", "    for b in 0..1 @block.x {\n",
                      "tma_load S[1, 1, 0] = from[0, 0] signals full[0]");
     kernel_stops(k, ARGS(SIZE(8), SIZE(8), ARRAY(a), ARRAY(c)), EVAL_FAULT,
                  "the tile leaves `S`");
@@ -170,12 +170,12 @@ static void box_outside(void **state)
 }
 
 // A tile for other blocks, of which none runs beside this one.
-static void box_for_a_cluster(void **state)
+static void tile_for_a_cluster(void **state)
 {
     (void)state;
     struct arena arena = {0};
     int32_t a[64], c[64];
-    struct ir_kernel *k = boxes_kernel(
+    struct ir_kernel *k = tiles_kernel(
         &arena, "", "    for b in 0..1 @block.x {\n",
         "tma_load S[0, 0, 0] = from[0, 0] signals full[0] multicast(3)");
     kernel_stops(k, ARGS(SIZE(8), SIZE(8), ARRAY(a), ARRAY(c)), EVAL_FAULT,
@@ -185,7 +185,7 @@ static void box_for_a_cluster(void **state)
 
 // Return a kernel of arrays of 4 rows of 8 elements in which one thread does a
 // statement with bulk copies.
-static struct ir_kernel *piece_kernel(struct arena *a, const char *statement)
+static struct ir_kernel *bulk_kernel(struct arena *a, const char *statement)
 {
     const char *text = arena_printf(
         a,
@@ -208,7 +208,7 @@ static struct ir_kernel *piece_kernel(struct arena *a, const char *statement)
 }
 
 // Bulk copies: whole rows, a part of one, and a result.
-static void pieces(void **state)
+static void bulk_copies(void **state)
 {
     (void)state;
     struct arena arena = {0};
@@ -216,7 +216,7 @@ static void pieces(void **state)
     for (int i = 0; i < 32; i++)
         a[i] = i;
     struct ir_kernel *k =
-        piece_kernel(&arena, "bulk_load(4) S[1, 4] = A[3, 0] signals full[0]");
+        bulk_kernel(&arena, "bulk_load(4) S[1, 4] = A[3, 0] signals full[0]");
     kernel_run(k, ARGS(ARRAY(a), ARRAY(c)));
     for (int i = 0; i < 32; i++)
         assert_int_equal(c[i], i >= 12 && i < 16 ? i + 12 : i);
@@ -224,7 +224,7 @@ static void pieces(void **state)
 }
 
 // Bulk copies that leave their row, but for whole rows, or their array.
-static void pieces_that_leave(void **state)
+static void bulk_copies_that_leave(void **state)
 {
     (void)state;
     static const char *const statements[] = {
@@ -234,7 +234,7 @@ static void pieces_that_leave(void **state)
     int32_t a[32] = {0}, c[32];
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
         struct arena arena = {0};
-        kernel_stops(piece_kernel(&arena, statements[i]),
+        kernel_stops(bulk_kernel(&arena, statements[i]),
                      ARGS(ARRAY(a), ARRAY(c)), EVAL_FAULT,
                      "the bulk copy leaves `");
         arena_reset(&arena);
@@ -643,12 +643,12 @@ int main(void)
         cmocka_unit_test(stages),
         cmocka_unit_test(stage_without_reduction),
         cmocka_unit_test(stream_compaction),
-        cmocka_unit_test(boxes),
-        cmocka_unit_test(swizzled_boxes),
-        cmocka_unit_test(box_outside),
-        cmocka_unit_test(box_for_a_cluster),
-        cmocka_unit_test(pieces),
-        cmocka_unit_test(pieces_that_leave),
+        cmocka_unit_test(tma_tiles),
+        cmocka_unit_test(swizzled_tiles),
+        cmocka_unit_test(tile_outside),
+        cmocka_unit_test(tile_for_a_cluster),
+        cmocka_unit_test(bulk_copies),
+        cmocka_unit_test(bulk_copies_that_leave),
         cmocka_unit_test(tree_reduction),
         cmocka_unit_test(two_dimensional_block),
         cmocka_unit_test(launches),

@@ -342,10 +342,13 @@ static bool has_sizes(const struct ir_kernel *k)
     return false;
 }
 
-// Set *(bool *)context at a loop whose copies have a role of their own.
-static void see_role(struct ir_stmt *s, void *context)
+// Return whether the copies of a loop have a role of their own.
+static bool has_roles(const struct ir_kernel *kernel)
 {
-    *(bool *)context |= ir_ring_specialized(s) != NULL;
+    ir_foreach_stmt(s, &kernel->body)
+        if (ir_ring_specialized(s))
+            return true;
+    return false;
 }
 
 // Test a kernel by its schedules, if it has some, but for those with roles,
@@ -354,12 +357,10 @@ static void test_schedules(struct file *f, const struct ir_kernel *kernel)
 {
     for (size_t s = 0; s < f->program.schedules.schedules.n; s++) {
         const struct sched_item *item = f->program.schedules.schedules.at[s];
-        bool has_roles = false;
         if (item->name.text != kernel->name)
             continue;
         struct ir_kernel *k = scheduled(f, kernel, item);
-        ir_each_stmt(&k->body, see_role, &has_roles);
-        if (!has_roles)
+        if (!has_roles(k))
             test_kernel(f, k);
     }
 }

@@ -136,7 +136,7 @@ static int64_t element(const struct nest *nest, int access, const int64_t *v)
     return !x->by ? at : x->divides ? at / x->by : at % x->by;
 }
 
-// Return whether two iterations touch the same element and one writes it.
+// Return whether two iterations access the same element and one writes it.
 static bool conflict(const struct nest *nest, const int64_t *a,
                      const int64_t *b)
 {

@@ -46,25 +46,17 @@ static const char library[] = "def lane(loop) {\n"
                               "    bind(loop, thread.x)\n"
                               "}\n";
 
-// A listing of statements.
-struct listing {
-    struct buf out;
-    bool loops; // list these as well
-};
-
 // Append a statement and the line of what made it, 0 for none.
-static void list(struct ir_stmt *s, void *context)
+static void list(struct buf *out, const struct ir_stmt *s)
 {
-    struct listing *l = context;
     struct span by = s->by;
     const char *name = s->kind == STMT_for     ? s->u.loop.var->name
                        : s->kind == STMT_stage ? s->u.stage.name
                        : s->kind == STMT_store ? s->u.store.buffer->name
                                                : NULL;
-    if (!name || (s->kind == STMT_for && !l->loops))
-        return;
     unsigned line = by.source ? source_line(by.source, by.from).number : 0;
-    buf_printf(&l->out, "%s %s %u; ", stmt_name(s->kind), name, line);
+    if (name)
+        buf_printf(out, "%s %s %u; ", stmt_name(s->kind), name, line);
 }
 
 // Run the schedule of kernel number `k`, and the passes down to level `to`;
@@ -80,14 +72,16 @@ static void made(size_t k, enum ir_level to, bool loops, const char *wanted)
     s.program.schedules.fallback = &shared.schedules;
     struct pass p = subject_pass(&s, s.program.kernels.at[k]);
     const struct pass_options options = {0};
-    struct listing l = {.loops = loops};
+    struct buf out = {0};
     if (!schedule_apply(&p, &s.program.schedules,
                         s.program.schedules.schedules.at[k], NULL, 0, NULL) ||
         (to == LEVEL_flat && !passes_run(&p, &options)))
         fail_msg("%s", subject_errors(&s));
-    ir_each_stmt(&p.kernel->body, list, &l);
-    assert_string_equal(l.out.data, wanted);
-    buf_free(&l.out);
+    ir_foreach_stmt(t, &p.kernel->body)
+        if (loops || t->kind != STMT_for)
+            list(&out, t);
+    assert_string_equal(out.data, wanted);
+    buf_free(&out);
     subject_close(&s);
 }
 

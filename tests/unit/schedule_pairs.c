@@ -184,7 +184,7 @@ static void prepare(struct work *w)
 }
 
 // Fail the test if a refused call has changed the kernel.
-static void check_untouched(struct work *w, size_t prepared,
+static void check_unchanged(struct work *w, size_t prepared,
                             const struct pass *p, enum sched_prim prim)
 {
     const char *difference;
@@ -202,7 +202,7 @@ static void find_outcomes(struct work *w, enum sched_prim prim)
         for (int k = 0; k < FIRST_TRIES && found < OUTCOMES_EACH; k++) {
             struct outcome o = {i, w->s.random};
             if (!subject_call(&w->s, &p, prim, NULL, NULL)) {
-                check_untouched(w, i, &p, prim);
+                check_unchanged(w, i, &p, prim);
                 continue;
             }
             vec_push(&w->s.arena, &w->outcomes[prim], o);

@@ -30,7 +30,7 @@ def versions():
     return {
         "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
         "device": torch.cuda.get_device_name(),
-        "multiprocessors": torch.cuda.get_device_properties(0).multi_processor_count,
+        "sms": torch.cuda.get_device_properties(0).multi_processor_count,
         "torch": torch.__version__, "cuda": torch.version.cuda, "triton": beside, **clocks(),
     }
 

@@ -18,7 +18,7 @@ static void add_number(struct chooser *c, int64_t x)
 }
 
 // Add the number that an expression itself is, or where its type ends.
-static void see_number(struct chooser *c, const struct ir_expr *x)
+static void add_own_number(struct chooser *c, const struct ir_expr *x)
 {
     if (x->op == OP_const && type_is_integer(x->type))
         add_number(c, x->u.i);
@@ -35,11 +35,11 @@ static void see_number(struct chooser *c, const struct ir_expr *x)
 static void add_numbers(struct chooser *c, const struct ir_expr *x)
 {
     ir_foreach_expr(e, x)
-        see_number(c, e);
+        add_own_number(c, e);
 }
 
 // Add the numbers that a launch has.
-static void see_launch(struct chooser *c, const struct ir_stmt *s)
+static void add_launch(struct chooser *c, const struct ir_stmt *s)
 {
     for (int d = 0; d < 3; d++) {
         add_number(c, s->u.launch.block[d]);
@@ -56,14 +56,14 @@ void numbers_collect(struct chooser *c)
         add_numbers(c, k->guard.at[i]);
     ir_foreach_stmt(s, &k->body)
         if (s->kind == STMT_launch)
-            see_launch(c, s);
+            add_launch(c, s);
     c->n_tiles = c->n_numbers;
     ir_foreach_stmt(s, &k->body)
         if (s->kind == STMT_for || s->kind == STMT_if)
             ir_foreach_expr_of(x, s)
-                see_number(c, x);
+                add_own_number(c, x);
     ir_foreach_expr_in(x, &c->v->source->body)
-        see_number(c, x);
+        add_own_number(c, x);
     ir_foreach_expr_in(x, &k->body)
-        see_number(c, x);
+        add_own_number(c, x);
 }

@@ -50,7 +50,7 @@ static bool is_remainder(const struct ir_expr *x)
 }
 
 // Note what of an expression is a goal.
-static void see_expr(struct reach *r, struct ir_expr *x)
+static void note_expr(struct reach *r, struct ir_expr *x)
 {
     if (x->op == OP_select) {
         add_goals(r, x, 2);
@@ -63,7 +63,7 @@ static void see_expr(struct reach *r, struct ir_expr *x)
 }
 
 // Note what of a statement is a goal, and its variable.
-static void see_stmt(struct reach *r, struct ir_stmt *s)
+static void note_stmt(struct reach *r, struct ir_stmt *s)
 {
     const struct ir_var *var = NULL;
     switch ((int)s->kind) {
@@ -86,9 +86,9 @@ struct reach *reach_open(struct arena *a, const struct ir_kernel *kernel)
     r->arena = r->slots.arena = r->goals.arena = a;
     r->kernel = kernel;
     ir_foreach_stmt(s, &kernel->body)
-        see_stmt(r, s);
+        note_stmt(r, s);
     ir_foreach_expr_in(x, &kernel->body)
-        see_expr(r, x);
+        note_expr(r, x);
     r->marks = arena_array(a, unsigned char, r->n + 1);
     return r;
 }

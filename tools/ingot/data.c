@@ -204,7 +204,7 @@ static void note_bounded(struct look *l, struct ir_expr *x)
 // ---- The look -------------------------------------------------------------
 
 // Note what an expression tells.
-static void see_expr(struct look *l, struct ir_expr *x)
+static void note_expr(struct look *l, struct ir_expr *x)
 {
     if (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES))
         note_indices(l, x->u.buffer, ir_index_count(x), x->args);
@@ -223,7 +223,7 @@ static void see_expr(struct look *l, struct ir_expr *x)
 }
 
 // Note what names and arrays stand for.
-static void see_value(struct look *l, struct ir_stmt *s)
+static void note_value(struct look *l, struct ir_stmt *s)
 {
     if (s->kind == STMT_let)
         map_set(&l->values, s->u.let.var, s->u.let.value);
@@ -242,11 +242,11 @@ struct data_rule *data_rules(struct arena *a, const struct ir_kernel *kernel)
                      .loops = {.arena = a}};
     l.rules = arena_array(a, struct data_rule, kernel->params.n + 1);
     ir_foreach_stmt(s, &kernel->body)
-        see_value(&l, s);
+        note_value(&l, s);
     ir_foreach_stmt(s, &kernel->body)
         if (s->kind == STMT_store)
             note_indices(&l, s->u.store.buffer, s->u.store.n, s->u.store.index);
     ir_foreach_expr_in(x, &kernel->body)
-        see_expr(&l, x);
+        note_expr(&l, x);
     return l.rules;
 }

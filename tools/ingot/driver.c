@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    ATTRIBUTE_MULTIPROCESSORS = 16,
+    ATTRIBUTE_SMS = 16,
     ATTRIBUTE_L2_BYTES = 38,
     ATTRIBUTE_MAJOR = 75,
     ATTRIBUTE_MINOR = 76,
@@ -35,8 +35,7 @@ static const char *find_functions(struct driver *d, void *library)
 static int ask(struct driver *d)
 {
     static const int attributes[] = {ATTRIBUTE_MAJOR, ATTRIBUTE_MINOR,
-                                     ATTRIBUTE_MULTIPROCESSORS,
-                                     ATTRIBUTE_L2_BYTES};
+                                     ATTRIBUTE_SMS, ATTRIBUTE_L2_BYTES};
     enum { N = sizeof attributes / sizeof *attributes };
     int values[N] = {0};
     int result = d->cuDeviceGetName(d->name, sizeof d->name, d->device);

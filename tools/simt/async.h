@@ -56,7 +56,7 @@ struct event {
     uint32_t fiber;           // that asked for it
     uint32_t copies;          // the first of a list of copies
     struct mbarrier *signals; // or NULL
-    struct tma_copy box;
+    struct tma_copy copy;
     uint32_t group; // of stores, from 1; 0: none, or waited for
     bool is_read;   // its thread has waited until it was
     bool has_happened;

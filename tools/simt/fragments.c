@@ -99,7 +99,7 @@ static void add_hook(struct tracker *t, LLVMValueRef before,
     LLVMValueRef args[] = {code_address(w, w->code->machine), number,
                            code_address(w, as),
                            code_address(w, code_site(w, before))};
-    code_call(w, FUNCTION(product_touch), NULL, args, 4);
+    code_call(w, FUNCTION(product_access), NULL, args, 4);
 }
 
 // ---- Results --------------------------------------------------------------
@@ -271,7 +271,7 @@ static void add_registers(struct map *held, LLVMValueRef v)
 }
 
 // Return whether an instruction reads or writes some of these registers.
-static bool touches(const struct map *held, LLVMValueRef i)
+static bool accesses(const struct map *held, LLVMValueRef i)
 {
     bool any = map_has(held, i);
     for (int k = 0; k < LLVMGetNumOperands(i); k++)
@@ -293,7 +293,7 @@ static void watch_operand(struct tracker *t, LLVMValueRef product,
     for (LLVMValueRef i = LLVMGetNextInstruction(number); held.n && i;
          i = next) {
         next = LLVMGetNextInstruction(i);
-        if (touches(&held, i) && !program_of(t, i) && !LLVMIsAPHINode(i))
+        if (accesses(&held, i) && !program_of(t, i) && !LLVMIsAPHINode(i))
             add_hook(t, i, number, NULL);
     }
 }

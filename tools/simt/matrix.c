@@ -141,9 +141,9 @@ static void pass_rows(struct machine *m, const struct fiber *first,
 }
 
 // Load or store the row of this lane, if it has one.
-static void touch_row(struct machine *m, const struct site *s,
-                      const struct ptx_step *step, const uint64_t *v,
-                      bool is_load)
+static void access_row(struct machine *m, const struct site *s,
+                       const struct ptx_step *step, const uint64_t *v,
+                       bool is_load)
 {
     struct matrix_info info = matrix_info(step->matrix);
     struct fiber *f = m->current;
@@ -168,7 +168,7 @@ void ptx_matrix(struct machine *m, const struct site *s,
         return;
     }
     if (kind == MATRIX_LOAD)
-        touch_row(m, s, step, v, true);
+        access_row(m, s, step, v, true);
     bool is_last =
         simt_collective(m, COLLECTIVE_together, UINT32_MAX, 0, 0, 0, s);
     if (is_last && kind == MATRIX_MMA)
@@ -176,5 +176,5 @@ void ptx_matrix(struct machine *m, const struct site *s,
     else if (is_last)
         pass_rows(m, first, step, kind == MATRIX_LOAD);
     if (kind == MATRIX_STORE)
-        touch_row(m, s, step, v, false);
+        access_row(m, s, step, v, false);
 }

@@ -34,8 +34,8 @@ uint32_t product_number(const struct machine *m);
 // Note if the current thread accesses registers of its WGMMA of a number, 0 for
 // none, which is not complete; a WGMMA of the same shape may add to its
 // results: `as`, or NULL.
-void product_touch(struct machine *m, uint32_t number,
-                   const struct ptx_step *as, const struct site *s);
+void product_access(struct machine *m, uint32_t number,
+                    const struct ptx_step *as, const struct site *s);
 
 // ---- descriptor.c
 

@@ -316,8 +316,8 @@ static bool has_shape(const struct machine *m, const struct fiber *f,
     return false;
 }
 
-void product_touch(struct machine *m, uint32_t number,
-                   const struct ptx_step *as, const struct site *s)
+void product_access(struct machine *m, uint32_t number,
+                    const struct ptx_step *as, const struct site *s)
 {
     const struct fiber *f = m->current;
     if (number > f->products_done && !(as && has_shape(m, f, number, as)))

@@ -119,7 +119,7 @@ static void end_global(struct machine *m, const struct tma_copy *c,
 
 // Copy the TMA tile: what is outside of the tensor reads as 0 and is not
 // written.
-static void copy_box(const struct tma_copy *c)
+static void copy_tile(const struct tma_copy *c)
 {
     uint64_t n = elements_of(c), bytes = c->map.bytes;
     for (uint64_t i = 0; i < n; i++) {
@@ -137,9 +137,9 @@ static void copy_box(const struct tma_copy *c)
 // A load is done.
 static void loaded(struct machine *m, struct event *e)
 {
-    const struct tma_copy *c = &e->box;
+    const struct tma_copy *c = &e->copy;
     uint32_t stamp = mbarrier_bring(m, e->signals);
-    copy_box(c);
+    copy_tile(c);
     end_shared(m, c, c->agent, stamp);
     end_global(m, c, c->agent, stamp);
     mbarrier_complete(m, e->signals, (int64_t)(elements_of(c) * c->map.bytes),
@@ -150,7 +150,7 @@ static void loaded(struct machine *m, struct event *e)
 static void stored(struct machine *m, struct event *e)
 {
     (void)m;
-    copy_box(&e->box);
+    copy_tile(&e->copy);
 }
 
 // Begin a load into the shared memory of a block, which signals its mbarrier.
@@ -172,7 +172,7 @@ static void begin_load(struct machine *m, struct tma_copy c, uint32_t rank,
     if (!e)
         return;
     e->signals = b;
-    e->box = c;
+    e->copy = c;
     event_ready(m, e);
 }
 
@@ -201,7 +201,7 @@ static void store(struct machine *m, struct tma_copy c)
     struct event *e = event_new(m, stored);
     if (!e)
         return;
-    e->box = c;
+    e->copy = c;
     e->group = m->current->bulk_group + 1;
     event_ready(m, e);
 }
@@ -312,11 +312,11 @@ static void wait_stores(struct machine *m, uint64_t most, bool for_reads)
             continue;
         event_settle(m, e);
         if (!e->is_read)
-            end_shared(m, &e->box, f->number, f->stamp);
+            end_shared(m, &e->copy, f->number, f->stamp);
         e->is_read = true;
         if (for_reads)
             continue;
-        end_global(m, &e->box, f->number, f->stamp);
+        end_global(m, &e->copy, f->number, f->stamp);
         e->group = 0;
     }
 }
@@ -343,6 +343,6 @@ void tensor_end(struct machine *m, const struct event *e)
     if (!is_late)
         return;
     m->current = &m->fibers[e->fiber];
-    finding_add(m, SIMT_FAULT_async_unfinished, e->box.site, NULL, NULL);
+    finding_add(m, SIMT_FAULT_async_unfinished, e->copy.site, NULL, NULL);
     m->current = NULL;
 }

@@ -164,9 +164,9 @@ static void help_parallel(const struct sched_call *c, struct ir_stmt *loop,
     struct ir_path path = sched_path(c->pass, sched_innermost(loop));
     struct ir_stmt **loops = sched_loops(c->pass, &path, &n);
     for (size_t i = 0; i < n; i++) {
-        struct depend_meeting meeting;
+        struct depend_conflict conflict;
         if (loops[i]->u.loop.axis == AXIS_serial &&
-            !depend_carried(c->pass, loops[i], axis, false, &meeting))
+            !depend_carried(c->pass, loops[i], axis, false, &conflict))
             buf_printf(&text, "%s`%s`", text.n ? ", " : "",
                        loops[i]->u.loop.var->name);
     }
@@ -175,8 +175,8 @@ static void help_parallel(const struct sched_call *c, struct ir_stmt *loop,
     buf_free(&text);
 }
 
-void sched_note_meeting(const struct sched_call *c,
-                        const struct depend_meeting *m)
+void sched_note_conflict(const struct sched_call *c,
+                         const struct depend_conflict *m)
 {
     struct diag_list *d = c->pass->diags;
     const struct span nowhere = {0};
@@ -201,7 +201,7 @@ void sched_note_meeting(const struct sched_call *c,
 bool sched_check_parallel(const struct sched_call *c, struct ir_stmt *loop,
                           enum axis axis)
 {
-    struct depend_meeting m;
+    struct depend_conflict m;
     if (c->is_independent || !depend_carried(c->pass, loop, axis, true, &m))
         return true;
     const char *name = loop->u.loop.var->name;
@@ -213,7 +213,7 @@ bool sched_check_parallel(const struct sched_call *c, struct ir_stmt *loop,
     diag_label(c->pass->diags,
                "two iterations of `%s` may access the same element of `%s`",
                name, m.name);
-    sched_note_meeting(c, &m);
+    sched_note_conflict(c, &m);
     sched_blame_one(c, loop, "carries the dependence");
     help_parallel(c, loop, axis);
     return false;
@@ -224,7 +224,7 @@ static void help_order(const struct sched_call *c, struct ir_stmt *const *loops,
                        size_t n)
 {
     struct buf text = {0};
-    struct depend_meeting m;
+    struct depend_conflict m;
     struct ir_stmt **order = arena_array(c->pass->scratch, struct ir_stmt *, n);
     for (size_t i = 0; i + 1 < n; i++) {
         for (size_t k = 0; k < n; k++)
@@ -244,7 +244,7 @@ static void help_order(const struct sched_call *c, struct ir_stmt *const *loops,
 bool sched_check_order(const struct sched_call *c, struct ir_stmt *const *loops,
                        size_t n, struct ir_stmt *const *order)
 {
-    struct depend_meeting m;
+    struct depend_conflict m;
     struct buf text = {0};
     if (c->is_independent ||
         !depend_reordered(c->pass, loops, n, order, true, &m))
@@ -253,7 +253,7 @@ bool sched_check_order(const struct sched_call *c, struct ir_stmt *const *loops,
         buf_printf(&text, "%s`%s`", i ? ", " : "", order[i]->u.loop.var->name);
     diag_error(c->pass->diags, c->span, D_reorder_dependence, text.data);
     buf_free(&text);
-    sched_note_meeting(c, &m);
+    sched_note_conflict(c, &m);
     sched_blame(c, loops, n, "to be reordered");
     help_order(c, loops, n);
     return false;

@@ -6,8 +6,8 @@
 // The region of a tail is that of a full tile: i * 8 .. i * 8 + 15.  P leaves
 // out the second half, which other iterations of i may write.
 
-#include "passes/schedule/common/box.h"
 #include "passes/schedule/common/move.h"
+#include "passes/schedule/common/region.h"
 
 #include "ir/build.h"
 #include "ir/copy.h"
@@ -15,27 +15,17 @@
 #include "ir/walk.h"
 #include "passes/opt/fold.h"
 
-// An array whose stores are looked for, and what holds where they are inside of
-// it: the context of see_inside.
-struct inside {
-    struct pass *pass;
-    const struct ir_buffer *array;
-    const struct map *bindings; // of the stage's iteration variables
-    struct facts facts;
-};
-
-// Let the index of a store be inside of the array.
-static void see_inside(struct inside *in, struct ir_stmt *s)
+// Let the index of a store be inside of its array.
+static void assume_inside(struct facts *f, const struct ir_stmt *store,
+                          const struct map *bindings)
 {
-    struct arena *a = in->pass->scratch;
-    if (s->kind != STMT_store || s->u.store.buffer != in->array)
-        return;
-    for (uint32_t i = 0; i < s->u.store.n; i++) {
+    struct arena *a = f->arena;
+    for (uint32_t i = 0; i < store->u.store.n; i++) {
         struct ir_expr *at =
-            ir_substitute(a, s->u.store.index[i], in->bindings, NULL);
-        facts_assume(&in->facts, ir_binary(a, OP_ge, at, ir_int(a, 0)), true);
-        facts_assume(&in->facts, ir_binary(a, OP_lt, at, in->array->shape[i]),
-                     true);
+            ir_substitute(a, store->u.store.index[i], bindings, NULL);
+        struct ir_expr *end = store->u.store.buffer->shape[i];
+        facts_assume(f, ir_binary(a, OP_ge, at, ir_int(a, 0)), true);
+        facts_assume(f, ir_binary(a, OP_lt, at, end), true);
     }
 }
 
@@ -60,36 +50,37 @@ static bool fills(struct pass *p, struct ir_stmt *s,
                   const struct ir_buffer *array)
 {
     struct map bindings = {.arena = p->scratch};
-    struct inside in = {.pass = p, .array = array, .bindings = &bindings};
+    struct facts facts;
     struct conditions all = {0};
     struct ir_path path = sched_path(p, s);
     if (s->kind != STMT_stage || !s->u.stage.predicate)
         return true;
-    facts_start(&in.facts, p->scratch, p->kernel);
+    facts_start(&facts, p->scratch, p->kernel);
     for (uint32_t i = 0; i + 1 < path.n; i++)
-        facts_enter(&in.facts, path.stmts[i]);
+        facts_enter(&facts, path.stmts[i]);
     for (size_t i = 0; i < s->u.stage.iters.n; i++)
         map_set(&bindings, s->u.stage.iters.at[i].var,
                 s->u.stage.iters.at[i].binding);
     ir_foreach_stmt(t, &s->u.stage.body)
-        see_inside(&in, t);
+        if (t->kind == STMT_store && t->u.store.buffer == array)
+            assume_inside(&facts, t, &bindings);
     fold_split(p->scratch, s->u.stage.predicate, &all);
     bool fills = true;
     for (size_t i = 0; i < all.n; i++)
-        fills &= facts_decide(&in.facts, all.at[i]) == TRUTH_TRUE ||
+        fills &= facts_decide(&facts, all.at[i]) == TRUTH_TRUE ||
                  is_of_reduction(p, s, all.at[i]);
     return fills;
 }
 
-// Return whether a box is proved to be inside of another one.
-static bool is_inside(struct pass *p, const struct box *box,
-                      const struct box *of)
+// Return whether a region is proved to be inside of another one.
+static bool is_inside(struct pass *p, const struct sched_region *region,
+                      const struct sched_region *of)
 {
     struct facts f;
     bool is = true;
     facts_start(&f, p->scratch, p->kernel);
-    for (uint32_t i = 0; i < box->n; i++) {
-        const struct box_dim *x = &box->dims[i], *y = &of->dims[i];
+    for (uint32_t i = 0; i < region->n; i++) {
+        const struct sched_region_dim *x = &region->dims[i], *y = &of->dims[i];
         is &= facts_at_most(&f, y->base, x->base) &&
               facts_at_most(&f, ir_add(p->scratch, x->base, x->extent),
                             ir_add(p->scratch, y->base, y->extent));
@@ -97,39 +88,41 @@ static bool is_inside(struct pass *p, const struct box *box,
     return is;
 }
 
-// Return the box of one statement in the loop.
-static struct box box_of(const struct box_query *query, struct ir_stmt *s)
+// Return the region of one statement in the loop.
+static struct sched_region region_of(const struct sched_region_query *query,
+                                     struct ir_stmt *s)
 {
-    struct box_query q = *query;
+    struct sched_region_query q = *query;
     q.only = s;
-    return box_touched(&q);
+    return sched_region_find(&q);
 }
 
-// Return whether a statement that fills its box has all of `left` in it.
-static bool is_made_up(const struct box_query *query,
-                       const struct sched_uses *uses, const struct box *left)
+// Return whether a statement that fills its region has all of `left` in it.
+static bool is_made_up(const struct sched_region_query *query,
+                       const struct sched_uses *uses,
+                       const struct sched_region *left)
 {
     struct pass *p = query->pass;
     for (size_t i = 0; i < uses->writers.n; i++) {
         struct ir_stmt *s = uses->writers.at[i];
         if (!sched_is_below(p, s, query->loop) || !fills(p, s, query->buffer))
             continue;
-        struct box whole = box_of(query, s);
+        struct sched_region whole = region_of(query, s);
         if (is_inside(p, left, &whole))
             return true;
     }
     return false;
 }
 
-bool sched_fills_box(const struct box_query *query,
-                     const struct sched_uses *uses)
+bool sched_fills_region(const struct sched_region_query *query,
+                        const struct sched_uses *uses)
 {
     struct pass *p = query->pass;
     for (size_t i = 0; i < uses->writers.n; i++) {
         struct ir_stmt *s = uses->writers.at[i];
         if (!sched_is_below(p, s, query->loop) || fills(p, s, query->buffer))
             continue;
-        struct box left = box_of(query, s);
+        struct sched_region left = region_of(query, s);
         if (!is_made_up(query, uses, &left))
             return false;
     }

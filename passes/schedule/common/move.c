@@ -50,7 +50,7 @@ bool sched_has_buffer(const struct sched_buffers *all,
 }
 
 // Look at an expression.
-static void see_load(struct use_search *f, const struct ir_expr *x)
+static void note_expr(struct use_search *f, const struct ir_expr *x)
 {
     unsigned flags = ir_op_info(x->op)->flags;
     if ((flags & (OP_READS | OP_WRITES)) &&
@@ -59,24 +59,19 @@ static void see_load(struct use_search *f, const struct ir_expr *x)
 }
 
 // Look at the statements of a block; inside of a stage the stage counts.
-static void see_uses(struct use_search *f, struct ir_block *block,
-                     struct ir_stmt *stage)
+static void collect(struct use_search *f, struct ir_block *block,
+                    struct ir_stmt *stage)
 {
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
-        struct ir_block *inside[IR_BLOCKS_MOST];
         f->at = stage ? stage : s;
         ir_foreach_expr_of(x, s)
-            see_load(f, x);
+            note_expr(f, x);
         if (s->kind == STMT_store &&
             sched_has_buffer(f->buffers, s->u.store.buffer))
             note(f, false, true);
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            see_uses(f, inside[k],
-                     stage                   ? stage
-                     : s->kind == STMT_stage ? s
-                                             : NULL);
+        ir_foreach_block(inner, s)
+            collect(f, inner, stage ? stage : s->kind == STMT_stage ? s : NULL);
     }
 }
 
@@ -84,7 +79,7 @@ struct sched_uses sched_uses_of_all(struct pass *p,
                                     const struct sched_buffers *buffers)
 {
     struct use_search f = {.p = p, .buffers = buffers};
-    see_uses(&f, &p->kernel->body, NULL);
+    collect(&f, &p->kernel->body, NULL);
     return f.uses;
 }
 

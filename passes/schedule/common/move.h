@@ -54,12 +54,17 @@ struct sched_stores {
 bool sched_stores_of(struct pass *p, struct ir_stmt *stage,
                      struct sched_stores *out);
 
+// Return whether a load is at iteration variables of a stage, a different one in
+// each dimension: those of `index`, unless that is NULL.
+bool sched_reads_own(const struct ir_stage *stage, const struct ir_expr *load,
+                     struct ir_expr *const *index);
+
 // Return whether the region that the stores in a loop access in one iteration is
 // written, as far as it is inside of the array: what one of `uses` leaves out
 // of its own region is in the region of another one that leaves nothing out.
-struct box_query;
-bool sched_fills_box(const struct box_query *query,
-                     const struct sched_uses *uses);
+struct sched_region_query;
+bool sched_fills_region(const struct sched_region_query *query,
+                        const struct sched_uses *uses);
 
 // What keeps a stage from going to a loop.
 struct sched_obstacle {

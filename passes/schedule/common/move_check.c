@@ -7,66 +7,82 @@
 #include "passes/schedule/common/stage_nest.h"
 #include "passes/schedule/depend/depend.h"
 
-// What the statements of a stage store: the context of see_own.
-struct own_search {
-    struct pass *p;
-    const struct ir_stage *stage;
-    struct sched_stores *found;
-    bool is_own; // so far
-};
-
-// Note the index of the first store.
-static void set_index(struct own_search *f, struct ir_stmt *s)
+// Return whether an index is made of all iteration variables of a stage that
+// count no reduction, each once.
+static bool is_own_index(const struct ir_stage *stage, uint32_t n,
+                         struct ir_expr *const *index)
 {
-    uint32_t n = s->u.store.n;
-    f->found->n = n;
-    f->found->index = s->u.store.index;
-    f->is_own &= n == ir_stage_selecting(f->stage);
-    for (uint32_t i = 0; i < n && f->is_own; i++) {
-        int iter = ir_stage_iter(f->stage, s->u.store.index[i]);
-        f->is_own &= iter >= 0 && !f->stage->iters.at[iter].is_reduce;
+    for (uint32_t i = 0; i < n; i++) {
+        int iter = ir_stage_iter(stage, index[i]);
+        if (iter < 0 || stage->iters.at[iter].is_reduce)
+            return false;
         for (uint32_t j = 0; j < i; j++)
-            f->is_own &=
-                !ir_expr_equal(s->u.store.index[i], s->u.store.index[j]);
+            if (ir_expr_equal(index[i], index[j]))
+                return false;
     }
+    return n == ir_stage_selecting(stage);
 }
 
-// Note a store.
-static void add_store(struct own_search *f, struct ir_stmt *s)
+// Add a store; false if it is not at the index of those before.
+static bool add_store(struct arena *a, struct sched_stores *out,
+                      const struct ir_stmt *s)
 {
-    if (!f->found->arrays.n)
-        set_index(f, s);
-    f->is_own &= s->u.store.n == f->found->n;
-    for (uint32_t i = 0; i < f->found->n && f->is_own; i++)
-        f->is_own &= ir_expr_equal(s->u.store.index[i], f->found->index[i]);
-    if (!sched_has_buffer(&f->found->arrays, s->u.store.buffer))
-        vec_push(f->p->scratch, &f->found->arrays, s->u.store.buffer);
+    if (!out->arrays.n) {
+        out->n = s->u.store.n;
+        out->index = s->u.store.index;
+    }
+    if (s->u.store.n != out->n)
+        return false;
+    for (uint32_t i = 0; i < out->n; i++)
+        if (!ir_expr_equal(s->u.store.index[i], out->index[i]))
+            return false;
+    if (!sched_has_buffer(&out->arrays, s->u.store.buffer))
+        vec_push(a, &out->arrays, s->u.store.buffer);
+    return true;
 }
 
-// Look at a statement of a stage.
-static void see_own(struct own_search *f, struct ir_stmt *s)
+// Add the stores of a block; false if it does anything else.
+static bool add_stores(struct arena *a, struct sched_stores *out,
+                       const struct ir_block *block)
 {
-    if (s->kind == STMT_store)
-        add_store(f, s);
-    f->is_own &= s->kind == STMT_store || s->kind == STMT_let ||
-                 s->kind == STMT_var || s->kind == STMT_assign ||
-                 s->kind == STMT_if || s->kind == STMT_for;
+    ir_foreach_stmt(s, block) {
+        if (s->kind == STMT_store
+                ? !add_store(a, out, s)
+                : s->kind != STMT_let && s->kind != STMT_var &&
+                      s->kind != STMT_assign && s->kind != STMT_if &&
+                      s->kind != STMT_for)
+            return false;
+    }
+    return true;
 }
 
 bool sched_stores_of(struct pass *p, struct ir_stmt *stage,
                      struct sched_stores *out)
 {
+    const struct ir_stage *own = &stage->u.stage;
     *out = (struct sched_stores){0};
-    if (stage->kind != STMT_stage)
+    if (stage->kind != STMT_stage || !add_stores(p->scratch, out, &own->body) ||
+        !add_stores(p->scratch, out, &own->init) || !out->arrays.n ||
+        !is_own_index(own, out->n, out->index))
         return false;
-    struct own_search f = {p, &stage->u.stage, out, true};
-    ir_foreach_stmt(s, &stage->u.stage.body)
-        see_own(&f, s);
-    ir_foreach_stmt(t, &stage->u.stage.init)
-        see_own(&f, t);
     ir_foreach_expr_from(x, stage)
-        f.is_own &= !(ir_op_info(x->op)->flags & OP_WRITES);
-    return f.is_own && out->arrays.n;
+        if (ir_op_info(x->op)->flags & OP_WRITES)
+            return false;
+    return true;
+}
+
+bool sched_reads_own(const struct ir_stage *stage, const struct ir_expr *load,
+                     struct ir_expr *const *index)
+{
+    for (uint32_t i = 0; i < load->n; i++) {
+        if (ir_stage_iter(stage, load->args[i]) < 0 ||
+            (index && !ir_expr_equal(index[i], load->args[i])))
+            return false;
+        for (uint32_t j = 0; j < i; j++)
+            if (ir_expr_equal(load->args[i], load->args[j]))
+                return false;
+    }
+    return true;
 }
 
 bool sched_refuse_order(const struct sched_call *c,
@@ -75,11 +91,11 @@ bool sched_refuse_order(const struct sched_call *c,
     struct ir_stmt *both[] = {o->loop, o->other};
     struct ir_stmt *writer = o->writes ? o->stage : o->other;
     struct ir_stmt *user = o->writes ? o->other : o->stage;
-    struct depend_meeting meeting;
+    struct depend_conflict conflict;
     diag_error(c->pass->diags, c->span, D_move_order, sched_name_of(o->stage),
                o->fault);
-    if (depend_touches(c->pass, writer, user, o->buffer, &meeting))
-        sched_note_meeting(c, &meeting);
+    if (depend_conflicts(c->pass, writer, user, o->buffer, &conflict))
+        sched_note_conflict(c, &conflict);
     return sched_blame(c, both, 2, o->note);
 }
 
@@ -87,7 +103,7 @@ bool sched_refuse_order(const struct sched_call *c,
 static bool crosses(struct pass *p, struct ir_stmt *loop,
                     const struct sched_buffers *arrays)
 {
-    struct depend_meeting ignored;
+    struct depend_conflict ignored;
     struct depend_flow flow = {0};
     for (size_t i = 0; i < arrays->n; i++) {
         flow.written = flow.used = arrays->at[i];

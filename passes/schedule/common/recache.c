@@ -44,7 +44,7 @@ static void take_index(struct plan *x, uint32_t n, struct ir_expr *const *index)
 }
 
 // Look at an expression; accesses under a condition count as faults.
-static void see_expr(struct plan *x, struct ir_expr *e, bool sometimes)
+static void take_expr(struct plan *x, struct ir_expr *e, bool sometimes)
 {
     unsigned flags = ir_op_info(e->op)->flags;
     if ((flags & (OP_READS | OP_WRITES)) && e->u.buffer == x->want->array) {
@@ -55,26 +55,24 @@ static void see_expr(struct plan *x, struct ir_expr *e, bool sometimes)
         x->loads = true;
     }
     for (uint32_t i = 0; i < e->n; i++)
-        see_expr(x, e->args[i], sometimes || ((flags & OP_LAZY) && i));
+        take_expr(x, e->args[i], sometimes || ((flags & OP_LAZY) && i));
 }
 
 // Look at the statements of a block.
-static void see_block(struct plan *x, struct ir_block *block, bool sometimes)
+static void take_block(struct plan *x, struct ir_block *block, bool sometimes)
 {
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
-        struct ir_block *inside[IR_BLOCKS_MOST];
         ir_foreach_place(place, s)
-            see_expr(x, *place, sometimes);
+            take_expr(x, *place, sometimes);
         if (s->kind == STMT_store && s->u.store.buffer == x->want->array) {
             if (sometimes)
                 x->fault = "a condition decides on an access";
             take_index(x, s->u.store.n, s->u.store.index);
             x->stores = true;
         }
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            see_block(x, inside[k], true);
+        ir_foreach_block(inner, s)
+            take_block(x, inner, true);
     }
 }
 
@@ -161,9 +159,9 @@ static bool check_index(struct plan *x)
 {
     const struct recache *r = x->want;
     struct ir_stage *stage = &r->stage->u.stage;
-    see_block(x, &stage->init, false);
+    take_block(x, &stage->init, false);
     x->is_in_init = x->index != NULL;
-    see_block(x, &stage->body, false);
+    take_block(x, &stage->body, false);
     if (!x->index || (r->writes && !x->stores)) {
         diag_error(x->c->pass->diags, x->c->span, D_cache_unused, stage->name,
                    r->writes ? "write" : "read", r->array->name);
@@ -378,7 +376,7 @@ static void build(struct plan *x)
     ir_foreach_stmt(t, &alone)
         redirect_store(&r, t);
     struct sched_place place = sched_place_of(p, x->top, want->writes);
-    stage_nest_put(p, made, &place, stage_nest_box(p, &made->u.stage));
+    stage_nest_put(p, made, &place, stage_nest_region(p, &made->u.stage));
     sched_result(x->c, VALUE_stage, made);
 }
 

@@ -41,13 +41,14 @@ struct ir_stmt *stage_nest_copy(struct pass *p, const char *name,
     return s;
 }
 
-struct box_dim *stage_nest_box(struct pass *p, const struct ir_stage *stage)
+struct sched_region_dim *stage_nest_region(struct pass *p,
+                                           const struct ir_stage *stage)
 {
     size_t n = stage->iters.n;
     struct ir_expr **extents = arena_array(p->scratch, struct ir_expr *, n + 1);
     for (size_t i = 0; i < n; i++)
         extents[i] = stage->iters.at[i].extent;
-    return box_over(p, n, extents);
+    return sched_region_over(p, n, extents);
 }
 
 // Make a variable that no loop around a place has the name of.
@@ -70,8 +71,8 @@ static struct ir_var *fresh_var(struct pass *p, const struct sched_place *place,
 // Make the loop of one dimension and bind the iteration variable to it.
 static struct ir_stmt *make_loop(struct pass *p,
                                  const struct sched_place *place, size_t i,
-                                 const struct box_dim *dim, struct ir_iter *it,
-                                 struct span span)
+                                 const struct sched_region_dim *dim,
+                                 struct ir_iter *it, struct span span)
 {
     const char *name = arena_printf(p->scratch, "ax%zu", i);
     struct ir_var *var = fresh_var(p, place, name, it->var->span);
@@ -137,7 +138,7 @@ static void require(struct corner *k, struct ir_expr *test)
 
 struct ir_stmt *stage_nest_over(struct pass *p, struct ir_stmt *stage,
                                 const struct sched_place *place,
-                                const struct box_dim *box)
+                                const struct sched_region_dim *region)
 {
     struct ir_block nest = {0}, *into = &nest;
     struct corner k = {.p = p};
@@ -148,7 +149,8 @@ struct ir_stmt *stage_nest_over(struct pass *p, struct ir_stmt *stage,
         facts_enter(&k.facts, place->around[i]);
     for (size_t i = 0; i < stage->u.stage.iters.n; i++) {
         struct ir_iter *it = &stage->u.stage.iters.at[i];
-        struct ir_stmt *loop = make_loop(p, place, i, &box[i], it, stage->span);
+        struct ir_stmt *loop =
+            make_loop(p, place, i, &region[i], it, stage->span);
         ir_append(p->arena, into, loop);
         into = &loop->u.loop.body;
         facts_enter(&k.facts, loop);
@@ -156,7 +158,7 @@ struct ir_stmt *stage_nest_over(struct pass *p, struct ir_stmt *stage,
     }
     for (size_t i = 0; i < stage->u.stage.iters.n; i++) {
         const struct ir_iter *it = &stage->u.stage.iters.at[i];
-        if (!box[i].base)
+        if (!region[i].base)
             continue;
         require(&k,
                 ir_binary(p->arena, OP_ge, it->binding, ir_int(p->arena, 0)));
@@ -170,8 +172,9 @@ struct ir_stmt *stage_nest_over(struct pass *p, struct ir_stmt *stage,
 }
 
 void stage_nest_put(struct pass *p, struct ir_stmt *stage,
-                    const struct sched_place *place, const struct box_dim *box)
+                    const struct sched_place *place,
+                    const struct sched_region_dim *region)
 {
-    struct ir_stmt *nest = stage_nest_over(p, stage, place, box);
+    struct ir_stmt *nest = stage_nest_over(p, stage, place, region);
     ir_insert(p->arena, place->block, place->at, nest);
 }

@@ -4,7 +4,7 @@
 #define PASSES_SCHEDULE_COMMON_STAGE_NEST_H
 
 #include "passes/opt/fold.h"
-#include "passes/schedule/common/box.h"
+#include "passes/schedule/common/region.h"
 #include "passes/schedule/prim.h"
 
 // Give a stage new iteration variables v0, v1 ... over `n` extents, which
@@ -18,24 +18,26 @@ struct ir_stmt *stage_nest_copy(struct pass *p, const char *name,
                                 struct ir_buffer *from, struct ir_buffer *to,
                                 struct span span);
 
-// Return the box of all values of a stage's iteration variables.
-struct box_dim *stage_nest_box(struct pass *p, const struct ir_stage *stage);
+// Return the region of all values of a stage's iteration variables.
+struct sched_region_dim *stage_nest_region(struct pass *p,
+                                           const struct ir_stage *stage);
 
 // Return what the predicate of a stage asks beyond the extents of its iteration
 // variables, in terms of these as far as that can be said.
 struct conditions stage_nest_conditions(struct pass *p,
                                         const struct ir_stage *stage);
 
-// Return a stage in new loops ax0, ax1 ... over `box` (one dimension for each
+// Return a stage in new loops ax0, ax1 ... over `region` (one dimension for each
 // iteration variable), named for a place, and bind its variables to base + ax.
 // Where that may leave the variable's extent, the stage gets a predicate.  Of
 // its old one these conditions stay.
 struct ir_stmt *stage_nest_over(struct pass *p, struct ir_stmt *stage,
                                 const struct sched_place *place,
-                                const struct box_dim *box);
+                                const struct sched_region_dim *region);
 
 // Put such a nest at its place.
 void stage_nest_put(struct pass *p, struct ir_stmt *stage,
-                    const struct sched_place *place, const struct box_dim *box);
+                    const struct sched_place *place,
+                    const struct sched_region_dim *region);
 
 #endif

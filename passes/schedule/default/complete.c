@@ -98,14 +98,15 @@ static bool counts_reduction(struct ir_stmt *loop)
 // the threads of a block, which share more.
 static bool can_spread(const struct spread *s, struct ir_stmt *loop)
 {
-    struct depend_meeting meeting;
+    struct depend_conflict conflict;
     if (loop->kind != STMT_for || loop->u.loop.axis != AXIS_serial ||
         ir_loop_is_marked(&loop->u.loop) || depends(s, &loop->u.loop) ||
         counts_reduction(loop))
         return false;
     return !depend_carried(s->call->pass, loop, AXIS_block_x, false,
-                           &meeting) &&
-           !depend_carried(s->call->pass, loop, AXIS_thread_x, false, &meeting);
+                           &conflict) &&
+           !depend_carried(s->call->pass, loop, AXIS_thread_x, false,
+                           &conflict);
 }
 
 // Collect the loops to be spread, from `loop` inwards.

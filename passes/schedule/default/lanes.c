@@ -15,7 +15,7 @@
 
 enum { VECTOR_BYTES = 16, LANES_MOST = 16 };
 
-// What the accesses of a stage allow: the context of see_load.
+// What the accesses of a stage allow.
 struct contiguity {
     struct pass *p;
     struct ir_stmt *nest;
@@ -75,7 +75,7 @@ static bool is_row(const struct contiguity *c, const struct ir_expr *load)
 }
 
 // Check a node of the stage's value.
-static void see_load(struct contiguity *c, struct ir_expr *x)
+static void check_node(struct contiguity *c, struct ir_expr *x)
 {
     unsigned flags = ir_op_info(x->op)->flags;
     if (flags & (OP_LAZY | OP_WRITES))
@@ -144,6 +144,6 @@ int64_t lanes_choose(struct pass *p, struct ir_stmt *const *loops, size_t n)
     c.lanes = c.lanes > LANES_MOST ? LANES_MOST : c.lanes;
     facts_start(&c.facts, p->scratch, p->kernel);
     ir_foreach_expr(x, store->u.store.value)
-        see_load(&c, x);
+        check_node(&c, x);
     return c.broken || c.lanes < 2 || !is_run(&c) ? 1 : c.lanes;
 }

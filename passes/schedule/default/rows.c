@@ -66,7 +66,7 @@ static bool find_loops(struct pass *p, struct ir_stmt *nest,
     return r->elements < r->n;
 }
 
-// What a stage adds to an element: the context of see_read.
+// What a stage adds to an element.
 struct operand {
     const struct row_reduction *reduction;
     struct pass *pass;
@@ -102,7 +102,7 @@ static bool is_next(const struct operand *o, const struct ir_expr *load,
 }
 
 // Check a load of what the stage adds.
-static void see_read(struct operand *o, struct ir_expr *x)
+static void note_read(struct operand *o, struct ir_expr *x)
 {
     const struct row_reduction *r = o->reduction;
     if (x->op != OP_load)
@@ -115,7 +115,7 @@ static void see_read(struct operand *o, struct ir_expr *x)
 }
 
 // Look at what is combined with the values of a reduction.
-static void see_operands(const struct reducer *r, struct operand *o)
+static void note_operands(const struct reducer *r, struct operand *o)
 {
     for (size_t v = 0; v < r->n; v++) {
         const struct ir_stmt *own = r->values[v].store;
@@ -129,7 +129,7 @@ static void see_operands(const struct reducer *r, struct operand *o)
             break;
         }
         ir_foreach_expr(e, x)
-            see_read(o, e);
+            note_read(o, e);
     }
 }
 
@@ -150,7 +150,7 @@ static bool is_reduction(struct pass *p, const struct row_reduction *r)
             !sched_is_own_index(stage, s->u.store.n, s->u.store.index))
             return false;
     }
-    see_operands(&reducer, &o);
+    note_operands(&reducer, &o);
     return o.along && !o.across;
 }
 

@@ -68,14 +68,14 @@ static void add_access(struct depend_nest *w, const struct ir_buffer *buffer,
 
 // Remember what an expression in terms of loops accesses; lazy operands are
 // under their condition.
-static void see_accesses(struct depend_nest *w, struct ir_expr *x)
+static void add_accesses(struct depend_nest *w, struct ir_expr *x)
 {
     const struct ir_op_info *info = ir_op_info(x->op);
     for (uint32_t i = 0; i < x->n; i++) {
         bool holds = x->op == OP_and || (x->op == OP_select && i == 1);
         bool is_lazy = (info->flags & OP_LAZY) && i > 0;
         struct place here = enter(w, NULL, is_lazy ? x->args[0] : NULL, holds);
-        see_accesses(w, x->args[i]);
+        add_accesses(w, x->args[i]);
         leave(w, here);
     }
     bool writes = info->flags & OP_WRITES;
@@ -87,7 +87,7 @@ static void see_accesses(struct depend_nest *w, struct ir_expr *x)
 static struct ir_expr *walk_expr(struct depend_nest *w, struct ir_expr *x)
 {
     x = ir_substitute(w->pass->scratch, x, &w->values, NULL);
-    see_accesses(w, x);
+    add_accesses(w, x);
     return x;
 }
 
@@ -171,10 +171,10 @@ static void note_scalar(struct depend_nest *w, const struct ir_stmt *s,
                         const char *name)
 {
     if (!w->scalar.name)
-        w->scalar = (struct depend_meeting){.name = name,
-                                            .first = {s, s->span, true},
-                                            .second = {s, s->span, true},
-                                            .is_exact = true};
+        w->scalar = (struct depend_conflict){.name = name,
+                                             .first = {s, s->span, true},
+                                             .second = {s, s->span, true},
+                                             .is_exact = true};
 }
 
 // Walk an assignment.

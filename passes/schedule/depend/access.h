@@ -51,7 +51,7 @@ struct depend_nest {
     bool in_init;
     bool on_threads; // the iterations become threads of a block
     struct VEC(struct depend_access) accesses;
-    struct depend_meeting scalar; // an outer scalar that is assigned to
+    struct depend_conflict scalar; // an outer scalar that is assigned to
 };
 
 // Return whether a step of a path is a loop.

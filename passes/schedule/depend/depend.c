@@ -173,16 +173,16 @@ static bool precedes_blocks(const struct ask *ask,
 }
 
 // Return what an access does.
-static struct depend_touch touch(const struct depend_access *x)
+static struct depend_end end_of(const struct depend_access *x)
 {
-    return (struct depend_touch){x->stmt, x->span, x->writes};
+    return (struct depend_end){x->stmt, x->span, x->writes};
 }
 
 // Look for a pair of accesses that conflict; or else for one whose first precedes
 // all blocks.  An array is only looked at as a whole once two accesses to it
 // do.
 static bool find_meeting(struct ask *ask, bool precedes,
-                         struct depend_meeting *out)
+                         struct depend_conflict *out)
 {
     struct depend_nest *w = &ask->nest;
     for (size_t i = 0; i < w->accesses.n; i++) {
@@ -196,10 +196,10 @@ static bool find_meeting(struct ask *ask, bool precedes,
                       : depend_meets(w, &ask->question, x, y, &is_exact)) ||
                 is_free(ask, x->buffer))
                 continue;
-            *out = (struct depend_meeting){.name = x->buffer->name,
-                                           .first = touch(x),
-                                           .second = touch(y),
-                                           .is_exact = is_exact};
+            *out = (struct depend_conflict){.name = x->buffer->name,
+                                            .first = end_of(x),
+                                            .second = end_of(y),
+                                            .is_exact = is_exact};
             if (ask->uncovered)
                 out->uncovered = ask->uncovered->span;
             if (ask->with_example)
@@ -210,10 +210,10 @@ static bool find_meeting(struct ask *ask, bool precedes,
     return false;
 }
 
-// Walk the nest and look for a meeting.
-static bool answer(struct ask *ask, struct pass *p, struct depend_meeting *out)
+// Walk the nest and look for a conflict.
+static bool answer(struct ask *ask, struct pass *p, struct depend_conflict *out)
 {
-    *out = (struct depend_meeting){0};
+    *out = (struct depend_conflict){0};
     ask->free.arena = p->scratch;
     depend_walk(&ask->nest, p, ask->question.loops[0], ask->question.axis,
                 ask->question.across);
@@ -226,7 +226,7 @@ static bool answer(struct ask *ask, struct pass *p, struct depend_meeting *out)
 // Return whether threads may conflict in arrays that each has for itself: no
 // barrier between the iterations of the serial loops around helps there.
 static bool answer_own(struct ask *ask, struct pass *p,
-                       struct depend_meeting *out)
+                       struct depend_conflict *out)
 {
     bool any = false;
     for (size_t i = 0; i < ask->nest.accesses.n; i++)
@@ -246,12 +246,12 @@ static bool runs_once(const struct ir_stmt *loop)
 }
 
 bool depend_carried(struct pass *p, struct ir_stmt *loop, enum axis axis,
-                    bool with_example, struct depend_meeting *out)
+                    bool with_example, struct depend_conflict *out)
 {
     bool has_barrier = ir_has(&p->kernel->body, STMT_barrier);
     bool is_thread = axis_kind(axis) == AXIS_THREAD;
     struct ask ask = {.with_example = with_example};
-    *out = (struct depend_meeting){0};
+    *out = (struct depend_conflict){0};
     ask.question = (struct depend_question){
         .loops = &loop,
         .n = 1,
@@ -282,10 +282,10 @@ static bool differs(struct ir_stmt *const *loops, size_t n,
 
 bool depend_reordered(struct pass *p, struct ir_stmt *const *loops, size_t n,
                       struct ir_stmt *const *order, bool with_example,
-                      struct depend_meeting *out)
+                      struct depend_conflict *out)
 {
     struct ask ask = {.with_example = with_example};
-    *out = (struct depend_meeting){0};
+    *out = (struct depend_conflict){0};
     ask.question =
         (struct depend_question){.loops = loops, .n = n, .order = order};
     return differs(loops, n, order) && answer(&ask, p, out);
@@ -303,7 +303,7 @@ static bool is_apart(const struct ask *ask, const struct depend_access *x,
 }
 
 // Look for blocks that conflict from different loops on the question's axis.
-static bool find_apart(struct ask *ask, struct depend_meeting *out,
+static bool find_apart(struct ask *ask, struct depend_conflict *out,
                        struct ir_stmt *loops[2])
 {
     struct depend_nest *w = &ask->nest;
@@ -315,10 +315,10 @@ static bool find_apart(struct ask *ask, struct depend_meeting *out,
             if (!is_pair(ask, x, y) || !is_apart(ask, x, y, loops) ||
                 !depend_meets(w, &ask->question, x, y, &is_exact))
                 continue;
-            *out = (struct depend_meeting){.name = x->buffer->name,
-                                           .first = touch(x),
-                                           .second = touch(y),
-                                           .is_exact = is_exact};
+            *out = (struct depend_conflict){.name = x->buffer->name,
+                                            .first = end_of(x),
+                                            .second = end_of(y),
+                                            .is_exact = is_exact};
             out->example = depend_example(w, &ask->question, x, y);
             return true;
         }
@@ -327,7 +327,7 @@ static bool find_apart(struct ask *ask, struct depend_meeting *out,
 }
 
 bool depend_between(struct pass *p, struct ir_stmt *nest,
-                    struct depend_meeting *out, struct ir_stmt *loops[2])
+                    struct depend_conflict *out, struct ir_stmt *loops[2])
 {
     size_t loops_on[AXIS_COUNT] = {0};
     struct ask ask = {.question = {.across = true}};

@@ -10,16 +10,16 @@
 #include "passes/pass.h"
 
 // Something that accesses an element.
-struct depend_touch {
+struct depend_end {
     const struct ir_stmt *stmt;
     struct span span;
     bool writes;
 };
 
 // Where two iterations conflict in one element.
-struct depend_meeting {
+struct depend_conflict {
     const char *name; // of the array or the scalar; NULL: nowhere
-    struct depend_touch first, second; // one writes; may be the same
+    struct depend_end first, second; // one writes; may be the same
     bool is_exact;         // affine; if not, it was not proved independent
     struct span uncovered; // the array would be private to an iteration, but
                            // for this read of what it has not written
@@ -37,7 +37,7 @@ struct depend_meeting {
 // if it is private to them, or if all of them write the same values.  Of a loop
 // that is on the axis already, only what is proved to conflict in global memory does.
 bool depend_carried(struct pass *p, struct ir_stmt *loop, enum axis axis,
-                    bool with_example, struct depend_meeting *out);
+                    bool with_example, struct depend_conflict *out);
 
 // Return whether iterations of nested loops that conflict change places if the
 // loops run in another order (a permutation of them).  Reductions of a stage
@@ -45,13 +45,13 @@ bool depend_carried(struct pass *p, struct ir_stmt *loop, enum axis axis,
 // them.
 bool depend_reordered(struct pass *p, struct ir_stmt *const *loops, size_t n,
                       struct ir_stmt *const *order, bool with_example,
-                      struct depend_meeting *out);
+                      struct depend_conflict *out);
 
 // Return whether blocks may conflict that run different loops of a nest, bound to
 // the same axis: nothing lets them wait for each other.  The loops go to
 // `loops`.
 bool depend_between(struct pass *p, struct ir_stmt *nest,
-                    struct depend_meeting *out, struct ir_stmt *loops[2]);
+                    struct depend_conflict *out, struct ir_stmt *loops[2]);
 
 // A question about two arrays, of one shape as far as it matters.
 struct depend_flow {
@@ -64,7 +64,7 @@ struct depend_flow {
 // writes; the loops around stand still.  Nothing makes up for that: not even
 // a reduction, or that an array could be private to an iteration.
 bool depend_flows(struct pass *p, struct ir_stmt *loop,
-                  const struct depend_flow *flow, struct depend_meeting *out);
+                  const struct depend_flow *flow, struct depend_conflict *out);
 
 // Return whether iterations of a loop may store different values to one element
 // of an array, so that it matters in which of them the element is read.
@@ -83,8 +83,9 @@ bool depend_is_filled(struct pass *p, const struct ir_stmt *stage,
 
 // Look for an element of an array that one stage writes and another one
 // reads, in any of their iterations; false if no example is found.
-bool depend_touches(struct pass *p, const struct ir_stmt *writer,
-                    const struct ir_stmt *reader,
-                    const struct ir_buffer *buffer, struct depend_meeting *out);
+bool depend_conflicts(struct pass *p, const struct ir_stmt *writer,
+                      const struct ir_stmt *reader,
+                      const struct ir_buffer *buffer,
+                      struct depend_conflict *out);
 
 #endif

@@ -12,18 +12,18 @@ static bool is_asked(const struct depend_flow *f, const struct depend_access *x,
 }
 
 // Return what is known of two accesses that conflict.
-static struct depend_meeting meeting_of(const struct depend_access *x,
-                                        const struct depend_access *y,
-                                        const char *example)
+static struct depend_conflict meeting_of(const struct depend_access *x,
+                                         const struct depend_access *y,
+                                         const char *example)
 {
-    return (struct depend_meeting){.name = x->buffer->name,
-                                   .first = {x->stmt, x->span, x->writes},
-                                   .second = {y->stmt, y->span, y->writes},
-                                   .example = example};
+    return (struct depend_conflict){.name = x->buffer->name,
+                                    .first = {x->stmt, x->span, x->writes},
+                                    .second = {y->stmt, y->span, y->writes},
+                                    .example = example};
 }
 
 bool depend_flows(struct pass *p, struct ir_stmt *loop,
-                  const struct depend_flow *flow, struct depend_meeting *out)
+                  const struct depend_flow *flow, struct depend_conflict *out)
 {
     struct depend_nest w;
     struct depend_question q = {.loops = &loop, .n = 1};
@@ -49,7 +49,7 @@ static bool changes(struct pass *p, struct ir_stmt *loop,
                     const struct ir_buffer *buffer, struct map *seen)
 {
     struct depend_nest w;
-    struct depend_meeting ignored;
+    struct depend_conflict ignored;
     struct depend_flow flow = {buffer, buffer, true, NULL};
     if (!depend_flows(p, loop, &flow, &ignored))
         return false;
@@ -84,9 +84,10 @@ static bool is_of(const struct depend_access *x, const struct ir_stmt *s)
     return x->stage == s || x->stmt == s;
 }
 
-bool depend_touches(struct pass *p, const struct ir_stmt *writer,
-                    const struct ir_stmt *reader,
-                    const struct ir_buffer *buffer, struct depend_meeting *out)
+bool depend_conflicts(struct pass *p, const struct ir_stmt *writer,
+                      const struct ir_stmt *reader,
+                      const struct ir_buffer *buffer,
+                      struct depend_conflict *out)
 {
     struct depend_nest w;
     struct depend_question q = {.any = true};

@@ -8,7 +8,7 @@
 #include "ir/equal.h"
 #include "ir/walk.h"
 
-// Whether an array is used outside of a nest: the context of see_use.
+// Whether an array is used outside of a nest.
 struct uses {
     size_t reads, writes;
 };

@@ -53,16 +53,6 @@ bool interp_extent(struct interp *in, const struct sched_value *v, int64_t *out)
     return false;
 }
 
-// Stages that are asked for.
-struct search {
-    struct interp *in;
-    const struct ir_stmt *of;    // the stage that the question is about
-    struct ir_block body;        // that stage alone
-    bool writers;                // those before it rather than behind it
-    struct sched_value *out;     // the list
-    const struct ir_stmt *stage; // the last stage seen, whose stores it holds
-};
-
 // Return whether a stage or a store writes what a block reads.
 static bool feeds(struct ir_stmt *s, struct ir_block *reader)
 {
@@ -70,44 +60,27 @@ static bool feeds(struct ir_stmt *s, struct ir_block *reader)
     return written && ir_block_reads(reader, written);
 }
 
-// Return whether a statement is part of another one.
-static bool is_inside(const struct ir_stmt *s, const struct ir_stmt *stage)
+// Return whether a statement counts as a stage: a store outside of stages does,
+// too. Loops skip what is in them.
+static bool is_stage(const struct ir_stmt *s)
 {
-    struct ir_path path;
-    struct arena scratch = {0};
-    struct ir_block alone = {(struct ir_stmt **)&stage, 1, 1};
-    bool found = stage && ir_find(&scratch, &alone, s, &path);
-    arena_reset(&scratch);
-    return found;
+    return s->kind == STMT_stage || s->kind == STMT_store;
 }
 
-// Add a stage, or a store outside of stages, that feeds or is fed.
-static void see_neighbour(struct search *f, struct ir_stmt *s)
-{
-    struct ir_block alone = {&s, 1, 1};
-    if (s->kind == STMT_stage)
-        f->stage = s;
-    else if (s->kind != STMT_store || is_inside(s, f->stage))
-        return;
-    if (s == f->of)
-        return;
-    if (f->writers ? feeds(s, &f->body)
-                   : feeds((struct ir_stmt *)f->of, &alone))
-        add(f->in, f->out, VALUE_stage, s);
-}
-
-// List the neighbours of a stage.
+// List the neighbours of a stage: those before it (`writers`) or behind it.
 static void list_neighbours(struct interp *in, struct ir_stmt *stage,
                             bool writers, struct sched_value *out)
 {
-    struct search f = {.in = in,
-                       .of = stage,
-                       .body = {&stage, 1, 1},
-                       .writers = writers,
-                       .out = out};
+    struct ir_block body = {&stage, 1, 1};
     out->kind = VALUE_list;
-    ir_foreach_stmt(s, &in->pass->kernel->body)
-        see_neighbour(&f, s);
+    ir_foreach_stmt(s, &in->pass->kernel->body) {
+        struct ir_block alone = {&s, 1, 1};
+        if (!is_stage(s))
+            continue;
+        ir_skip(s);
+        if (s != stage && (writers ? feeds(s, &body) : feeds(stage, &alone)))
+            add(in, out, VALUE_stage, s);
+    }
 }
 
 // Set `out` to the stages that write what a stage reads.
@@ -141,10 +114,8 @@ static void add_children(struct interp *in, struct ir_block *block,
         else if (s->kind == STMT_stage || s->kind == STMT_store)
             add(in, out, VALUE_stage, s);
         else {
-            struct ir_block *blocks[IR_BLOCKS_MOST];
-            uint32_t n = ir_stmt_blocks(s, blocks);
-            for (uint32_t k = 0; k < n; k++)
-                add_children(in, blocks[k], out);
+            ir_foreach_block(inner, s)
+                add_children(in, inner, out);
         }
     }
 }
@@ -160,17 +131,19 @@ static bool look_children(struct interp *in, const struct sched_expr *x,
     return true;
 }
 
-// Add a stage, or a store outside of stages, unless its array is not a result
-// and only those are asked for.
-static void see_output(struct search *f, struct ir_stmt *s)
+// List the stages, or only those whose array is a result.
+static void list_stages(struct interp *in, bool results,
+                        struct sched_value *out)
 {
-    if (s->kind == STMT_stage)
-        f->stage = s;
-    else if (s->kind != STMT_store || is_inside(s, f->stage))
-        return;
-    const struct ir_buffer *b = sched_stored(s);
-    if (f->writers || (b && b->role != ROLE_alloc))
-        add(f->in, f->out, VALUE_stage, s);
+    out->kind = VALUE_list;
+    ir_foreach_stmt(s, &in->pass->kernel->body) {
+        if (!is_stage(s))
+            continue;
+        ir_skip(s);
+        const struct ir_buffer *b = sched_stored(s);
+        if (!results || (b && b->role != ROLE_alloc))
+            add(in, out, VALUE_stage, s);
+    }
 }
 
 // Set `out` to the stages that write a result of the kernel.
@@ -180,10 +153,7 @@ static bool look_outputs(struct interp *in, const struct sched_expr *x,
 {
     (void)x;
     (void)args;
-    struct search f = {.in = in, .out = out};
-    out->kind = VALUE_list;
-    ir_foreach_stmt(s, &in->pass->kernel->body)
-        see_output(&f, s);
+    list_stages(in, true, out);
     return true;
 }
 
@@ -194,10 +164,7 @@ static bool look_stages(struct interp *in, const struct sched_expr *x,
 {
     (void)x;
     (void)args;
-    struct search f = {.in = in, .out = out, .writers = true};
-    out->kind = VALUE_list;
-    ir_foreach_stmt(s, &in->pass->kernel->body)
-        see_output(&f, s);
+    list_stages(in, false, out);
     return true;
 }
 

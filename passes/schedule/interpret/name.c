@@ -36,24 +36,19 @@ struct stage_search {
     struct suggest suggest;
 };
 
-// Note a stage or a store of the wanted name.
-static void see_stage(struct stage_search *f, struct ir_stmt *s)
-{
-    if (s->kind != STMT_stage && s->kind != STMT_store)
-        return;
-    const char *name = sched_name_of(s);
-    struct ir_stmt **found = s->kind == STMT_stage ? &f->stage : &f->store;
-    suggest_offer(&f->suggest, name);
-    if (strcmp(name, f->name) == 0 && !*found)
-        *found = s;
-}
-
 // Look for a stage, or else for a store, of that name.
 static struct stage_search find_stage(struct interp *in, const char *name)
 {
     struct stage_search f = {.name = name, .suggest = {.wanted = name}};
-    ir_foreach_stmt(s, &in->pass->kernel->body)
-        see_stage(&f, s);
+    ir_foreach_stmt(s, &in->pass->kernel->body) {
+        if (s->kind != STMT_stage && s->kind != STMT_store)
+            continue;
+        struct ir_stmt **found = s->kind == STMT_stage ? &f.stage : &f.store;
+        const char *own = sched_name_of(s);
+        suggest_offer(&f.suggest, own);
+        if (strcmp(own, name) == 0 && !*found)
+            *found = s;
+    }
     return f;
 }
 
@@ -109,7 +104,7 @@ struct loop_search {
 };
 
 // Look for the loop around one statement.
-static void see_loop(struct loop_search *f, struct ir_stmt *s)
+static void look_around(struct loop_search *f, struct ir_stmt *s)
 {
     bool counts = s == f->stage ||
                   (f->stage->kind == STMT_store && s->kind == STMT_store &&
@@ -194,7 +189,7 @@ static bool find_member(struct interp *in, const struct sched_value *stage,
         return give(out, VALUE_stage, part, x->span);
     f.suggest.wanted = x->name;
     ir_foreach_stmt(t, &in->pass->kernel->body)
-        see_loop(&f, t);
+        look_around(&f, t);
     if (f.found && !f.ambiguous)
         return give(out, VALUE_loop, f.found, x->span);
     if (f.ambiguous) {

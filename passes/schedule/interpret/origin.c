@@ -24,7 +24,7 @@ static void note_marks(struct ir_stmt *s, struct span by)
 }
 
 // Remember a statement as it was written.
-static void see_written(struct interp *in, struct ir_stmt *s)
+static void remember(struct interp *in, struct ir_stmt *s)
 {
     note_marks(s, s->span);
     struct ir_stmt *was = arena_new(in->pass->scratch, struct ir_stmt);
@@ -36,7 +36,7 @@ void interp_origins_begin(struct interp *in)
 {
     in->written = (struct map){.arena = in->pass->scratch};
     ir_foreach_stmt(s, &in->pass->kernel->body)
-        see_written(in, s);
+        remember(in, s);
 }
 
 // Return whether a def is one of the library.
@@ -54,7 +54,8 @@ static bool is_library(const struct interp *in, const struct sched_item *def)
 
 // Note the directive at a statement that is new, or a loop that was serial, and at
 // new marks.
-static void see_made(const struct interp *in, struct ir_stmt *s, struct span by)
+static void note_made(const struct interp *in, struct ir_stmt *s,
+                      struct span by)
 {
     note_marks(s, by);
     if (s->by.source)
@@ -70,5 +71,5 @@ void interp_origins_note(struct interp *in, struct span directive)
          f = f->caller)
         directive = f->call;
     ir_foreach_stmt(s, &in->pass->kernel->body)
-        see_made(in, s, directive);
+        note_made(in, s, directive);
 }

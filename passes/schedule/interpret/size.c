@@ -36,11 +36,9 @@ static void add_block(struct ir_block *block, int64_t depth,
     if (size->depth < depth)
         size->depth = depth;
     for (size_t i = 0; i < block->n; i++) {
-        struct ir_block *inner[IR_BLOCKS_MOST];
-        uint32_t n = ir_stmt_blocks(block->at[i], inner);
         size->statements++;
-        for (uint32_t k = 0; k < n; k++)
-            add_block(inner[k], depth + 1, size);
+        ir_foreach_block(inner, block->at[i])
+            add_block(inner, depth + 1, size);
     }
 }
 

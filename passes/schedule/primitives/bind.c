@@ -41,7 +41,7 @@
 
 enum { THREADS_MOST = 1024 }; // of a block
 
-// What is bound around and inside a loop: the context of see_bound.
+// What is bound around and inside a loop.
 struct bound {
     struct pass *pass;
     enum axis axis;                              // to be given to the loop
@@ -71,7 +71,7 @@ static bool is_warps(enum axis axis)
 }
 
 // Note a thread loop that counts threads in another way.
-static void see_mixed(struct bound *b, struct ir_stmt *s)
+static void note_mixed(struct bound *b, struct ir_stmt *s)
 {
     if (axis_kind(s->u.loop.axis) == AXIS_THREAD &&
         axis_kind(b->axis) == AXIS_THREAD &&
@@ -88,12 +88,12 @@ static int64_t extent_of(const struct ir_stmt *s)
 }
 
 // Note a loop inside.
-static void see_bound(struct bound *b, struct ir_stmt *s)
+static void note_inside(struct bound *b, struct ir_stmt *s)
 {
     if (s->kind != STMT_for)
         return;
     count_iterations(b, &s->u.loop);
-    see_mixed(b, s);
+    note_mixed(b, s);
     if (s->u.loop.axis == AXIS_warpgroup)
         b->inner_group = s;
     if (s->u.loop.axis == AXIS_warp &&
@@ -112,13 +112,13 @@ static struct bound look_around(struct pass *p, struct ir_stmt *loop,
     struct bound b = {.pass = p, .axis = axis};
     struct ir_path path = sched_path(p, loop);
     ir_foreach_stmt(t, &loop->u.loop.body)
-        see_bound(&b, t);
+        note_inside(&b, t);
     for (uint32_t i = 0; i + 1 < path.n; i++) {
         struct ir_stmt *s = path.stmts[i];
         if (s->kind != STMT_for)
             continue;
         count_iterations(&b, &s->u.loop);
-        see_mixed(&b, s);
+        note_mixed(&b, s);
         if (s->u.loop.axis == AXIS_warpgroup)
             b.group = s;
         if (s->u.loop.axis == AXIS_warp)

@@ -63,10 +63,11 @@ static void put_copy(struct sched_call *c, const char *name,
                      const struct ir_stmt *near, bool behind)
 {
     struct pass *p = c->pass;
-    struct box_dim *box = box_over(p, from->rank, from->shape);
+    struct sched_region_dim *region =
+        sched_region_over(p, from->rank, from->shape);
     struct ir_stmt *stage = stage_nest_copy(p, name, from, to, near->span);
     struct sched_place place = sched_place_of(p, near, behind);
-    stage_nest_put(p, stage, &place, box);
+    stage_nest_put(p, stage, &place, region);
     sched_result(c, VALUE_stage, stage);
 }
 

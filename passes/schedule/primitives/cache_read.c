@@ -131,17 +131,19 @@ static bool make_plan(struct sched_call *c, struct plan *plan)
 
 // Return the part of the array to copy: what all threads read if they share the
 // copy and what it copies.
-static struct box_dim *box_of(struct pass *p, const struct plan *plan)
+static struct sched_region_dim *region_of(struct pass *p,
+                                          const struct plan *plan)
 {
-    struct box_query q = {.pass = p,
-                          .loop = plan->loop,
-                          .buffer = plan->array,
-                          .access = REGION_loads,
-                          .across_threads = plan->space == SPACE_shared &&
-                                            !space_is_own(plan->array->space)};
+    struct sched_region_query q = {.pass = p,
+                                   .loop = plan->loop,
+                                   .buffer = plan->array,
+                                   .access = REGION_loads,
+                                   .across_threads =
+                                       plan->space == SPACE_shared &&
+                                       !space_is_own(plan->array->space)};
     if (plan->loop)
-        return box_touched(&q).dims;
-    return box_over(p, plan->array->rank, plan->array->shape);
+        return sched_region_find(&q).dims;
+    return sched_region_over(p, plan->array->rank, plan->array->shape);
 }
 
 bool sched_cache_read(struct sched_call *c)
@@ -151,7 +153,7 @@ bool sched_cache_read(struct sched_call *c)
     struct map buffers = {.arena = p->scratch};
     if (!make_plan(c, &plan))
         return false;
-    struct box_dim *box = box_of(p, &plan);
+    struct sched_region_dim *region = region_of(p, &plan);
     const char *name = arena_printf(p->scratch, "%s_%s", plan.array->name,
                                     space_name(plan.space));
     struct ir_buffer *copy = sched_new_buffer(p, name, plan.array, plan.space);
@@ -164,7 +166,7 @@ bool sched_cache_read(struct sched_call *c)
     struct ir_stmt *stage =
         stage_nest_copy(p, copy->name, plan.array, copy, span);
     struct sched_place place = sched_place_of(p, plan.front, false);
-    stage_nest_put(p, stage, &place, box);
+    stage_nest_put(p, stage, &place, region);
     sched_result(c, VALUE_stage, stage);
     return true;
 }

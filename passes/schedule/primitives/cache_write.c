@@ -141,11 +141,12 @@ bool sched_cache_write(struct sched_call *c)
         struct ir_block alone = {&plan.uses.writers.at[i], 1, 1};
         ir_substitute_in(p->arena, &alone, NULL, &buffers);
     }
-    struct box_dim *box = box_over(p, plan.array->rank, plan.array->shape);
+    struct sched_region_dim *region =
+        sched_region_over(p, plan.array->rank, plan.array->shape);
     struct ir_stmt *stage =
         stage_nest_copy(p, made->name, made, plan.array, span);
     struct sched_place place = sched_place_of(p, plan.last, true);
-    stage_nest_put(p, stage, &place, box);
+    stage_nest_put(p, stage, &place, region);
     sched_result(c, VALUE_stage, stage);
     return true;
 }

@@ -124,19 +124,19 @@ static bool check_flow(const struct sched_call *c, const struct move *m,
                        const struct ir_buffer *used)
 {
     struct pass *p = c->pass;
-    struct depend_meeting meeting;
+    struct depend_conflict conflict;
     struct depend_flow flow = {.written = written, .used = used};
     size_t n;
     struct ir_path path = sched_path(p, m->loop);
     struct ir_stmt **loops = sched_loops(p, &path, &n);
     flow.aside = m->stage;
     for (size_t i = 0; i < n; i++) {
-        if (!depend_flows(p, loops[i], &flow, &meeting))
+        if (!depend_flows(p, loops[i], &flow, &conflict))
             continue;
         struct ir_stmt *both[] = {loops[i], m->stage};
         diag_error(p->diags, c->span, D_move_order, sched_name_of(m->stage),
                    "undo what an iteration leaves to another one");
-        sched_note_meeting(c, &meeting);
+        sched_note_conflict(c, &conflict);
         return sched_blame(c, both, 2, "the loop, and what would run again");
     }
     return true;
@@ -289,26 +289,26 @@ static bool accepts(const struct sched_call *c, struct ir_stmt *loop)
 
 // Return the values that each iteration variable has to take: for an array in
 // shared memory those that all threads need, if each can compute them.
-static struct box_dim *box_of(struct pass *p, const struct move *m)
+static struct sched_region_dim *region_of(struct pass *p, const struct move *m)
 {
     const struct ir_stage *stage = &m->stage->u.stage;
     const struct sched_buffers *arrays = &m->stores.arrays;
-    struct box_query q = {.pass = p,
-                          .loop = m->loop,
-                          .buffer = arrays->at[0],
-                          .more = arrays->at,
-                          .n_more = arrays->n,
-                          .access = REGION_loads};
+    struct sched_region_query q = {.pass = p,
+                                   .loop = m->loop,
+                                   .buffer = arrays->at[0],
+                                   .more = arrays->at,
+                                   .n_more = arrays->n,
+                                   .access = REGION_loads};
     struct sched_buffers inputs = sched_inputs_of(p, m->stage);
     for (size_t i = 0; i < arrays->n; i++)
         q.across_threads |= arrays->at[i]->space == SPACE_shared;
     for (size_t i = 0; i < inputs.n; i++)
         q.across_threads &= !space_is_own(inputs.at[i]->space);
-    struct box read = box_touched(&q);
-    struct box_dim *box = stage_nest_box(p, stage);
+    struct sched_region read = sched_region_find(&q);
+    struct sched_region_dim *region = stage_nest_region(p, stage);
     for (uint32_t i = 0; i < m->stores.n; i++)
-        box[ir_stage_iter(stage, m->stores.index[i])] = read.dims[i];
-    return box;
+        region[ir_stage_iter(stage, m->stores.index[i])] = read.dims[i];
+    return region;
 }
 
 // Say which loops around what uses the arrays are legal.
@@ -333,10 +333,10 @@ bool sched_compute_at(struct sched_call *c)
     }
     if (!sched_check_moved(c, m.stage))
         return false;
-    struct box_dim *box = box_of(p, &m);
+    struct sched_region_dim *region = region_of(p, &m);
     sched_hoist_arrays(p);
     sched_remove(p, m.stage);
     struct sched_place place = sched_place_of(p, m.front, false);
-    stage_nest_put(p, m.stage, &place, box);
+    stage_nest_put(p, m.stage, &place, region);
     return true;
 }

@@ -219,14 +219,6 @@ static bool refuse(const struct sched_call *c, enum diag_code code,
     return sched_blame_one(c, stage, note);
 }
 
-// Look for statements that write: the context of see_writer.
-struct writers {
-    const struct inlining *in;
-    bool behind;            // the stage was seen
-    struct ir_stmt *other;  // writes P as well
-    struct ir_stmt *change; // writes what P is made of, later
-};
-
 // Return whether a statement itself writes an array.
 static bool writes(struct ir_stmt *s, const struct ir_buffer *buffer)
 {
@@ -246,23 +238,27 @@ static bool changes(struct ir_stmt *s, const struct ir_expr *root)
     return false;
 }
 
-// Return whether a statement is part of the stage.
-static bool in_stage(const struct inlining *in, const struct ir_stmt *s)
+// Check that nothing else writes P or, behind the stage, its inputs.
+static bool check_writers(const struct sched_call *c, const struct inlining *in)
 {
-    struct ir_path path;
-    return ir_find(in->pass->scratch, &in->stage->u.stage.body, s, &path);
-}
-
-// Note a statement that writes P or, behind the stage, its inputs.
-static void see_writer(struct writers *w, struct ir_stmt *s)
-{
-    w->behind |= s == w->in->stage;
-    if (in_stage(w->in, s))
-        return;
-    if (writes(s, w->in->array))
-        w->other = s;
-    if (w->behind && changes(s, w->in->value))
-        w->change = s;
+    bool behind = false;
+    const struct ir_stmt *other = NULL, *change = NULL;
+    ir_foreach_stmt(s, &c->pass->kernel->body) {
+        behind |= s == in->stage;
+        if (s == in->stage)
+            ir_skip(s);
+        if (writes(s, in->array))
+            other = s;
+        if (behind && changes(s, in->value))
+            change = s;
+    }
+    if (!other && !change)
+        return true;
+    refuse(c, other ? D_inline_writers : D_inline_changed, in->stage,
+           "to be inlined");
+    diag_note(c->pass->diags, other ? other->span : change->span,
+              other ? "it is written here, too" : "it is changed here");
+    return false;
 }
 
 // Check that no loop around the stage changes what it reads for those that use
@@ -297,20 +293,7 @@ static bool check(const struct sched_call *c, struct inlining *in)
         return refuse(c, D_inline_shape, stage, "to be inlined");
     if (in->array->role != ROLE_alloc)
         return refuse(c, D_inline_output, stage, "computes a result");
-    struct writers w = {.in = in};
-    ir_foreach_stmt(s, &c->pass->kernel->body)
-        see_writer(&w, s);
-    if (w.other) {
-        refuse(c, D_inline_writers, stage, "to be inlined");
-        diag_note(c->pass->diags, w.other->span, "it is written here, too");
-        return false;
-    }
-    if (w.change) {
-        refuse(c, D_inline_changed, stage, "to be inlined");
-        diag_note(c->pass->diags, w.change->span, "it is changed here");
-        return false;
-    }
-    return check_loops(c, in);
+    return check_writers(c, in) && check_loops(c, in);
 }
 
 // Return the part of an element's index that the iteration variables make.

@@ -111,7 +111,7 @@ static bool check(const struct sched_call *c, struct padding *d)
 }
 
 // Name the copies of the loops, and turn the copy of the stage into the fill.
-static void see_copy(struct padding *d, struct ir_stmt *s)
+static void finish_copy(struct padding *d, struct ir_stmt *s)
 {
     struct pass *p = d->pass;
     if (s->kind == STMT_for) {
@@ -228,7 +228,7 @@ bool sched_decompose_padding(struct sched_call *c)
     struct ir_block nest = {&d.loop, 1, 1};
     nest = ir_copy_block(p->arena, &nest, NULL, NULL);
     ir_foreach_stmt(s, &nest)
-        see_copy(&d, s);
+        finish_copy(&d, s);
     struct ir_stmt *fill = nest.at[0];
     while (fill->kind == STMT_for)
         fill = fill->u.loop.body.at[0];

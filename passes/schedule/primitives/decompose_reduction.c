@@ -62,7 +62,7 @@ static bool check_place(const struct sched_call *c, struct decomposition *d)
 static bool repeats(const struct sched_call *c, const struct decomposition *d,
                     struct ir_stmt *loop)
 {
-    struct depend_meeting ignored;
+    struct depend_conflict ignored;
     struct depend_flow flow = {.rewrites = true};
     struct sched_stores stores;
     if (!sched_stores_of(c->pass, d->stage, &stores))

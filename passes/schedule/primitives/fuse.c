@@ -46,15 +46,6 @@ static bool check_product(const struct sched_call *c,
     return true;
 }
 
-// The loops to be fused, and a stage whose init would be lost: the context of
-// see_init.
-struct losses {
-    struct pass *p;
-    struct ir_stmt *const *loops;
-    size_t n;
-    struct ir_stmt *stage, *loop;
-};
-
 // Return a loop around a stage that counts its reduction and may be empty, or
 // NULL.
 static struct ir_stmt *find_empty(struct pass *p, struct ir_stmt *s)
@@ -77,34 +68,29 @@ static struct ir_stmt *find_empty(struct pass *p, struct ir_stmt *s)
     return found;
 }
 
-// Note a stage with an init that the new loop would select elements of and
-// count the reduction of, if this may be empty.
-static void see_init(struct losses *l, struct ir_stmt *s)
+// Return a loop around a stage that may be empty, if the new loop would select
+// elements of the stage and count its reduction; or NULL.
+static struct ir_stmt *find_loss(struct pass *p, struct ir_stmt *stage,
+                                 struct ir_stmt *const *loops, size_t n)
 {
     unsigned role = 0;
-    if (s->kind != STMT_stage || !s->u.stage.has_init)
-        return;
-    for (size_t i = 0; i < l->n; i++)
-        role |= ir_stage_role(&s->u.stage, l->loops[i]->u.loop.var);
-    struct ir_stmt *loop =
-        role == (STAGE_SELECTS | STAGE_REDUCES) ? find_empty(l->p, s) : NULL;
-    if (loop) {
-        l->stage = s;
-        l->loop = loop;
-    }
+    for (size_t i = 0; i < n; i++)
+        role |= ir_stage_role(&stage->u.stage, loops[i]->u.loop.var);
+    return role == (STAGE_SELECTS | STAGE_REDUCES) ? find_empty(p, stage)
+                                                   : NULL;
 }
 
 // Report that the init would be lost.
-static bool refuse_empty(const struct sched_call *c, const struct losses *l)
+static bool refuse_empty(const struct sched_call *c, struct ir_stmt *s,
+                         struct ir_stmt *empty)
 {
     struct pass *p = c->pass;
     struct buf extent = {0};
-    struct ir_stmt *both[] = {l->loop, l->stage};
-    const char *loop = l->loop->u.loop.var->name;
-    const char *stage = sched_name_of(l->stage);
-    ir_print_expr(&extent, ir_for_extent(p->scratch, &l->loop->u.loop));
+    struct ir_stmt *both[] = {empty, s};
+    const char *loop = empty->u.loop.var->name, *stage = sched_name_of(s);
+    ir_print_expr(&extent, ir_for_extent(p->scratch, &empty->u.loop));
     diag_error(p->diags, c->span, D_fuse_empty, loop, stage);
-    diag_note(p->diags, l->stage->span,
+    diag_note(p->diags, s->span,
               "where `%s` is 0, every iteration of the loops around `%s` still "
               "sets its element of `%s`; the fused loop would have none",
               extent.data, loop, stage);
@@ -121,10 +107,14 @@ static bool refuse_empty(const struct sched_call *c, const struct losses *l)
 static bool check_empty(const struct sched_call *c,
                         struct ir_stmt *const *loops, size_t n)
 {
-    struct losses l = {.p = c->pass, .loops = loops, .n = n};
-    ir_foreach_stmt(s, &loops[n - 1]->u.loop.body)
-        see_init(&l, s);
-    return !l.stage || refuse_empty(c, &l);
+    ir_foreach_stmt(s, &loops[n - 1]->u.loop.body) {
+        struct ir_stmt *empty = s->kind == STMT_stage && s->u.stage.has_init
+                                    ? find_loss(c->pass, s, loops, n)
+                                    : NULL;
+        if (empty)
+            return refuse_empty(c, s, empty);
+    }
+    return true;
 }
 
 // Check every precondition.

@@ -113,7 +113,7 @@ static bool covers_all(struct folding *f)
 
 // Check that a use of T in the epilogue is of the element that an iteration
 // makes, and note whose variables are whose.
-static void see_use(struct folding *f, struct ir_expr *x)
+static void note_use(struct folding *f, struct ir_expr *x)
 {
     const struct ir_stage *stage = &f->reduction->u.stage;
     if (x->op != OP_load || x->u.buffer != f->from)
@@ -152,7 +152,7 @@ static bool take_epilogue(struct folding *f)
         return false;
     f->fault = NULL;
     ir_foreach_expr(x, f->last->u.store.value)
-        see_use(f, x);
+        note_use(f, x);
     bool uses_each = f->uses;
     for (size_t i = 0; i < stage->iters.n; i++)
         uses_each &= map_has(&f->vars, stage->iters.at[i].var);
@@ -161,23 +161,14 @@ static bool take_epilogue(struct folding *f)
     return !f->fault;
 }
 
-// A look at what lies between the two: the context of see_between.
-struct between {
-    const struct folding *f;
-    bool behind, done;     // the nest of the reduction began; epilogue reached
-    struct ir_stmt *top;   // that nest
-    struct ir_stmt *other; // what is in the way
-};
-
 // Return whether a statement itself reads or writes an array.
-static bool touches(struct ir_stmt *s, const struct ir_buffer *buffer,
-                    bool writes)
+static bool accesses(struct ir_stmt *s, const struct ir_buffer *buffer,
+                     bool writes)
 {
     struct ir_stmt alone = *s, *at = &alone;
-    struct ir_block block = {&at, 1, 1}, *inner[IR_BLOCKS_MOST];
-    uint32_t n = ir_stmt_blocks(&alone, inner);
-    for (uint32_t i = 0; i < n; i++)
-        *inner[i] = (struct ir_block){0};
+    struct ir_block block = {&at, 1, 1};
+    ir_foreach_block(inner, &alone)
+        *inner = (struct ir_block){0};
     return writes ? ir_block_writes(&block, buffer)
                   : ir_block_reads(&block, buffer);
 }
@@ -186,56 +177,50 @@ static bool touches(struct ir_stmt *s, const struct ir_buffer *buffer,
 static bool writes_input(struct ir_stmt *s, const struct folding *f)
 {
     ir_foreach_expr(x, f->last->u.store.value)
-        if (x->op == OP_load && touches(s, x->u.buffer, true))
+        if (x->op == OP_load && accesses(s, x->u.buffer, true))
             return true;
     return false;
 }
 
-// Note a statement in the way.
-static void see_between(struct between *b, struct ir_stmt *s)
+// Return whether a statement between the two is in the way.
+static bool is_in_way(const struct folding *f, struct ir_stmt *s)
 {
-    const struct folding *f = b->f;
-    b->behind |= s == b->top;
-    b->done |= s == f->epilogue;
-    if (!b->behind || b->done)
-        return;
-    if ((s != f->init && s != f->combine && writes_input(s, f)) ||
-        (s->kind == STMT_alloc && s->u.buffer == f->to) ||
-        touches(s, f->to, true) || touches(s, f->to, false))
-        b->other = s;
+    return (s != f->init && s != f->combine && writes_input(s, f)) ||
+           (s->kind == STMT_alloc && s->u.buffer == f->to) ||
+           accesses(s, f->to, true) || accesses(s, f->to, false);
 }
 
 // Check what lies between the two.
 static bool check_between(const struct sched_call *c, const struct folding *f)
 {
     struct ir_path path = sched_path(f->pass, f->reduction);
-    struct between b = {.f = f, .top = path.stmts[0]};
-    ir_foreach_stmt(s, &f->pass->kernel->body)
-        see_between(&b, s);
-    if (!b.other && b.done && b.behind)
+    const struct ir_stmt *other = NULL;
+    bool behind = false, done = false;
+    ir_foreach_stmt(s, &f->pass->kernel->body) {
+        behind |= s == path.stmts[0];
+        done |= s == f->epilogue;
+        if (behind && !done && is_in_way(f, s))
+            other = s;
+    }
+    if (!other && done && behind)
         return true;
     diag_error(f->pass->diags, c->span, D_epilogue_between,
                sched_name_of(f->epilogue), sched_name_of(f->reduction));
     sched_blame_one(c, f->epilogue, "to be folded");
-    if (b.other)
-        diag_note(f->pass->diags, b.other->span, "this is in the way");
+    if (other)
+        diag_note(f->pass->diags, other->span, "this is in the way");
     return false;
 }
 
-// Uses of T outside of the two: the context of see_other.
-struct others {
-    const struct folding *f;
-    bool found, writes;
-};
-
-// Note a use of T in another statement.
-static void see_other(struct others *o, struct ir_stmt *s)
+// Return whether a statement other than the two accesses T: writes it, or reads
+// it.
+static bool others_access(const struct folding *f, bool writes)
 {
-    const struct folding *f = o->f;
-    if (s == f->init || s == f->combine || s == f->last)
-        return;
-    o->writes |= touches(s, f->from, true);
-    o->found |= o->writes || touches(s, f->from, false);
+    ir_foreach_stmt(s, &f->pass->kernel->body)
+        if (s != f->init && s != f->combine && s != f->last &&
+            accesses(s, f->from, writes))
+            return true;
+    return false;
 }
 
 // Return whether an expression is the element of T that is being made.
@@ -352,19 +337,17 @@ static bool ends_last(const struct folding *f)
 // Check every precondition; fill the rest of `f` in.
 static bool check(const struct sched_call *c, struct folding *f)
 {
-    struct others o = {.f = f};
     bool good = take_reduction(f) && take_epilogue(f);
-    if (good)
-        ir_foreach_stmt(s, &f->pass->kernel->body)
-            see_other(&o, s);
-    if (o.writes)
+    bool writes = good && others_access(f, true);
+    if (writes)
         f->fault = "something else computes elements, too";
-    f->keeps = good && (o.found || f->from->role != ROLE_alloc ||
+    f->keeps = good && (writes || others_access(f, false) ||
+                        f->from->role != ROLE_alloc ||
                         !type_equal(f->from->elem, f->to->elem));
     bool late = good && !is_added(f) && !ends_last(f);
     if (late)
         f->fault = "it has to run last, but the reduction is out of order";
-    if (!good || o.writes || late) {
+    if (!good || writes || late) {
         diag_error(f->pass->diags, c->span, D_epilogue_shape,
                    sched_name_of(f->epilogue), sched_name_of(f->reduction),
                    f->fault);

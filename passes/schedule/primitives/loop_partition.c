@@ -121,7 +121,7 @@ static void init_in_body(struct arena *a, struct ir_stage *stage)
 }
 
 // Rename the stages of a later part, and take away the inits that have run.
-static void see_copied(const struct partition *part, struct ir_stmt *s)
+static void finish_copy(const struct partition *part, struct ir_stmt *s)
 {
     if (s->kind != STMT_stage)
         return;
@@ -174,7 +174,7 @@ bool sched_loop_partition(struct sched_call *c)
     for (size_t k = 1; k < c->args.n; k++) {
         struct ir_block copy = ir_copy_block(p->arena, &body, NULL, NULL);
         ir_foreach_stmt(s, &copy)
-            see_copied(&part, s);
+            finish_copy(&part, s);
         ir_insert(p->arena, around, at + k, make_part(c, &part, k, copy));
     }
     around->at[at] = make_part(c, &part, 0, body);

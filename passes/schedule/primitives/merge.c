@@ -254,13 +254,13 @@ static bool check_order(const struct sched_call *c, const struct merging *m)
         ir_append(p->arena, &loops[n - 1]->u.loop.body, branch);
     }
     replace(m, band[0]);
-    struct depend_meeting meeting;
-    bool bad = depend_reordered(p, band, n + 1, order, true, &meeting);
+    struct depend_conflict conflict;
+    bool bad = depend_reordered(p, band, n + 1, order, true, &conflict);
     *block = before;
     if (!bad)
         return true;
     refuse(c, D_merge_order, m->loops[0], m->loops[m->n - 1]);
-    sched_note_meeting(c, &meeting);
+    sched_note_conflict(c, &conflict);
     return false;
 }
 

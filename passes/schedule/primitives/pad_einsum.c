@@ -79,7 +79,7 @@ static const char *partial_fault(const struct ir_expr *x)
 }
 
 // Note what is read, and check its indices.
-static void see_load(struct padding *d, struct ir_expr *x)
+static void take_load(struct padding *d, struct ir_expr *x)
 {
     const char *partial = partial_fault(x);
     if (partial)
@@ -200,7 +200,7 @@ static bool check_shape(struct padding *d)
         return false;
     d->fault = NULL;
     ir_foreach_expr_in(x, &stage->body)
-        see_load(d, x);
+        take_load(d, x);
     ir_foreach_expr_in(x, &stage->init)
         if (x->op == OP_load && !d->fault)
             d->fault = "its init reads";
@@ -247,10 +247,11 @@ static struct ir_buffer *padded(struct padding *d, struct ir_buffer *old,
 static void put(struct sched_call *c, struct padding *d, struct ir_stmt *stage,
                 bool behind)
 {
-    struct box_dim *box = stage_nest_box(d->pass, &stage->u.stage);
+    struct sched_region_dim *region =
+        stage_nest_region(d->pass, &stage->u.stage);
     struct sched_place place =
         sched_place_of(d->pass, d->path.stmts[0], behind);
-    stage_nest_put(d->pass, stage, &place, box);
+    stage_nest_put(d->pass, stage, &place, region);
     sched_result(c, VALUE_stage, stage);
 }
 

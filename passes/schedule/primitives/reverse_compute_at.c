@@ -44,30 +44,8 @@ struct move {
     struct ir_expr **index;      // at which the stage reads them
     struct ir_stmt *main; // computes all elements of them in the loop, or NULL
     struct ir_stmt *back; // in the loop, holds the last that writes them
-    struct box box;       // what an iteration writes
+    struct sched_region region; // what an iteration writes
 };
-
-// The reads of one array in the stage: the context of see_read.
-struct reads {
-    const struct ir_stage *stage;
-    const struct ir_buffer *array;
-    struct ir_expr **index; // of those so far
-    bool is_plain; // all at the same index, its own iteration variables
-};
-
-// Look at a read.
-static void see_read(struct reads *r, struct ir_expr *x)
-{
-    if (x->op != OP_load || x->u.buffer != r->array)
-        return;
-    for (uint32_t i = 0; i < x->n; i++) {
-        r->is_plain &= ir_stage_iter(r->stage, x->args[i]) >= 0;
-        r->is_plain &= !r->index || ir_expr_equal(r->index[i], x->args[i]);
-        for (uint32_t j = 0; j < i; j++)
-            r->is_plain &= !ir_expr_equal(x->args[i], x->args[j]);
-    }
-    r->index = x->args;
-}
 
 // Return whether the loop writes an array.
 static bool is_written(const struct sched_call *c, const struct move *m,
@@ -87,18 +65,22 @@ static bool is_written(const struct sched_call *c, const struct move *m,
 static bool add_array(const struct sched_call *c, struct move *m,
                       const struct ir_buffer *b)
 {
-    struct reads r = {&m->stage->u.stage, b, m->index, true};
+    const struct ir_stage *stage = &m->stage->u.stage;
+    struct ir_expr **index = m->index;
+    bool is_plain = true;
     if (m->arrays.n && m->arrays.at[0]->rank != b->rank)
         return true;
-    ir_foreach_expr_in(x, &m->stage->u.stage.body)
-        see_read(&r, x);
-    if (!r.is_plain && m->arrays.n)
+    ir_foreach_expr_in(x, &stage->body)
+        if (x->op == OP_load && x->u.buffer == b) {
+            is_plain &= sched_reads_own(stage, x, index);
+            index = x->args;
+        }
+    if (!is_plain && m->arrays.n)
         return true;
     vec_push(c->pass->scratch, &m->arrays, b);
-    m->index = r.index;
-    return r.is_plain ||
-           sched_refuse_shape(c, m->stage,
-                              "reads not just one element, its own");
+    m->index = index;
+    return is_plain || sched_refuse_shape(
+                           c, m->stage, "reads not just one element, its own");
 }
 
 // Find the arrays that the loop writes and the stage reads.
@@ -127,7 +109,7 @@ static bool computes_all(const struct sched_call *c, const struct move *m,
     struct facts f;
     struct sched_stores stores;
     facts_start(&f, c->pass->scratch, c->pass->kernel);
-    if (!sched_stores_of(c->pass, s, &stores) || stores.n != m->box.n)
+    if (!sched_stores_of(c->pass, s, &stores) || stores.n != m->region.n)
         return false;
     const struct ir_stage *from = &s->u.stage, *to = &m->stage->u.stage;
     for (uint32_t i = 0; i < stores.n; i++) {
@@ -191,7 +173,7 @@ static bool check_writers(const struct sched_call *c, struct move *m)
 {
     struct pass *p = c->pass;
     size_t from = sched_order_of(p, m->loop);
-    m->box.n = m->arrays.at[0]->rank;
+    m->region.n = m->arrays.at[0]->rank;
     for (size_t k = 0; k < m->uses.writers.n; k++) {
         struct ir_stmt *s = m->uses.writers.at[k];
         if (sched_is_below(p, s, m->loop) && computes_all(c, m, s))
@@ -216,13 +198,13 @@ static bool refuse_partial(const struct sched_call *c, const struct move *m,
                            struct ir_stmt *loop, const char *note)
 {
     struct ir_stmt *both[] = {loop, m->stage};
-    struct depend_meeting meeting;
+    struct depend_conflict conflict;
     struct depend_flow flow = {.rewrites = true};
     diag_error(c->pass->diags, c->span, D_move_partial, m->arrays.at[0]->name,
                m->loop->u.loop.var->name);
     flow.written = flow.used = m->arrays.at[0];
-    if (depend_flows(c->pass, loop, &flow, &meeting))
-        sched_note_meeting(c, &meeting);
+    if (depend_flows(c->pass, loop, &flow, &conflict))
+        sched_note_conflict(c, &conflict);
     return sched_blame(c, both, 2, note);
 }
 
@@ -260,22 +242,22 @@ static bool refuse_gaps(const struct sched_call *c, const struct move *m,
 }
 
 // Check that an iteration of the loop finishes a rectangular region.
-static bool check_box(const struct sched_call *c, struct move *m)
+static bool check_region(const struct sched_call *c, struct move *m)
 {
-    struct box_query q = {.pass = c->pass,
-                          .loop = m->loop,
-                          .buffer = m->arrays.at[0],
-                          .more = m->arrays.at,
-                          .n_more = m->arrays.n,
-                          .access = REGION_stores};
+    struct sched_region_query q = {.pass = c->pass,
+                                   .loop = m->loop,
+                                   .buffer = m->arrays.at[0],
+                                   .more = m->arrays.at,
+                                   .n_more = m->arrays.n,
+                                   .access = REGION_stores};
     if (!check_final(c, m))
         return false;
-    m->box = box_touched(&q);
-    for (uint32_t i = 0; i < m->box.n; i++) {
-        if (m->box.dims[i].is_whole || !m->box.dims[i].is_dense)
+    m->region = sched_region_find(&q);
+    for (uint32_t i = 0; i < m->region.n; i++) {
+        if (m->region.dims[i].is_whole || !m->region.dims[i].is_dense)
             return refuse_gaps(c, m, i);
     }
-    return sched_fills_box(&q, &m->uses) ||
+    return sched_fills_region(&q, &m->uses) ||
            refuse_partial(c, m, m->loop, "leaves elements out");
 }
 
@@ -354,7 +336,7 @@ static bool check_once(const struct sched_call *c, const struct move *m)
 {
     size_t n;
     struct pass *p = c->pass;
-    struct depend_meeting meeting;
+    struct depend_conflict conflict;
     struct sched_buffers inputs = sched_inputs_of(p, m->stage);
     struct ir_path path = sched_path(p, m->loop);
     struct ir_stmt **loops = sched_loops(p, &path, &n);
@@ -364,12 +346,12 @@ static bool check_once(const struct sched_call *c, const struct move *m)
     for (size_t i = 0; i < inputs.n; i++)
         in_place |= sched_has_buffer(&m->stores.arrays, inputs.at[i]);
     for (size_t i = 0; i < n && in_place; i++) {
-        if (!depend_flows(p, loops[i], &flow, &meeting))
+        if (!depend_flows(p, loops[i], &flow, &conflict))
             continue;
         struct ir_stmt *both[] = {loops[i], m->stage};
         diag_error(p->diags, c->span, D_move_order, sched_name_of(m->stage),
                    "change an element in place more than once");
-        sched_note_meeting(c, &meeting);
+        sched_note_conflict(c, &conflict);
         return sched_blame(c, both, 2, "the loop, and what would run again");
     }
     return true;
@@ -388,7 +370,7 @@ static bool check(const struct sched_call *c, struct ir_stmt *loop,
         return false;
     if (ir_stage_reduces(&m->stage->u.stage))
         return sched_refuse_shape(c, m->stage, "has a reduction");
-    if (!find_arrays(c, m) || !check_writers(c, m) || !check_box(c, m) ||
+    if (!find_arrays(c, m) || !check_writers(c, m) || !check_region(c, m) ||
         !check_between(c, m))
         return false;
     for (size_t i = 0; i < m->uses.writers.n; i++) {
@@ -431,12 +413,12 @@ bool sched_reverse_compute_at(struct sched_call *c)
     if (!sched_check_moved(c, m.stage))
         return false;
     const struct ir_stage *stage = &m.stage->u.stage;
-    struct box_dim *box = stage_nest_box(p, stage);
-    for (uint32_t i = 0; i < m.box.n; i++)
-        box[ir_stage_iter(stage, m.index[i])] = m.box.dims[i];
+    struct sched_region_dim *region = stage_nest_region(p, stage);
+    for (uint32_t i = 0; i < m.region.n; i++)
+        region[ir_stage_iter(stage, m.index[i])] = m.region.dims[i];
     sched_hoist_arrays(p);
     sched_remove(p, m.stage);
     struct sched_place place = sched_place_of(p, m.back, true);
-    stage_nest_put(p, m.stage, &place, box);
+    stage_nest_put(p, m.stage, &place, region);
     return true;
 }

@@ -34,8 +34,7 @@ struct inlining {
     struct sched_stores in, out;   // of producer and consumer
     struct map vars;               // consumer's variables -> producer's
     struct map values;             // arrays -> the value of their element
-    bool is_plain;
-    struct ir_expr **index; // at which the consumer reads
+    struct ir_expr **index;        // at which the consumer reads
 };
 
 // Report that the two stages do not fit.
@@ -83,30 +82,31 @@ static bool find_producer(const struct sched_call *c, struct inlining *in)
     return refuse(c, in, "reads no stage without a reduction");
 }
 
-// Look at a read of an array.
-static void see_read(struct inlining *in, struct ir_expr *x)
+// Return whether an expression itself is no read of an array that the producer
+// makes, or one of the element that it has stored.
+static bool reads_stored(const struct inlining *in, const struct ir_expr *x)
 {
-    const struct ir_stage *stage = &in->consumer->u.stage;
     if (x->op != OP_load || !sched_has_buffer(&in->in.arrays, x->u.buffer))
-        return;
-    for (uint32_t i = 0; i < x->n; i++) {
-        in->is_plain &= ir_stage_iter(stage, x->args[i]) >= 0;
-        in->is_plain &= !in->index || ir_expr_equal(in->index[i], x->args[i]);
-        for (uint32_t j = 0; j < i; j++)
-            in->is_plain &= !ir_expr_equal(x->args[i], x->args[j]);
-    }
-    in->index = x->args;
+        return true;
+    for (uint32_t i = 0; i < x->n; i++)
+        if (!ir_expr_equal(x->args[i], in->in.index[i]))
+            return false;
+    return map_has(&in->values, x->u.buffer);
 }
 
-// Look at a read in the producer: of an element that it has stored, or of
-// other arrays.
-static void see_own(struct inlining *in, const struct ir_expr *x)
+// Take what a statement of the producer stores; false if it stores to an array
+// again, does anything but a `let` beside, or reads what it has not stored.
+static bool take_value(struct inlining *in, const struct ir_stmt *s)
 {
-    if (x->op != OP_load || !sched_has_buffer(&in->in.arrays, x->u.buffer))
-        return;
-    in->is_plain &= map_has(&in->values, x->u.buffer);
-    for (uint32_t i = 0; i < x->n && in->is_plain; i++)
-        in->is_plain &= ir_expr_equal(x->args[i], in->in.index[i]);
+    ir_foreach_expr_of(x, s)
+        if (!reads_stored(in, x))
+            return false;
+    if (s->kind != STMT_store)
+        return s->kind == STMT_let;
+    if (map_has(&in->values, s->u.store.buffer))
+        return false;
+    map_set(&in->values, s->u.store.buffer, s->u.store.value);
+    return true;
 }
 
 // Check that the producer stores to each array once, with nothing but lets
@@ -114,18 +114,10 @@ static void see_own(struct inlining *in, const struct ir_expr *x)
 static bool check_producer(const struct sched_call *c, struct inlining *in)
 {
     const struct ir_block *body = &in->producer->u.stage.body;
-    in->is_plain = true;
-    for (size_t i = 0; i < body->n; i++) {
-        struct ir_stmt *s = body->at[i];
-        ir_foreach_expr_of(x, s)
-            see_own(in, x);
-        in->is_plain &= s->kind == STMT_let || s->kind == STMT_store;
-        if (s->kind != STMT_store)
-            continue;
-        in->is_plain &= !map_has(&in->values, s->u.store.buffer);
-        map_set(&in->values, s->u.store.buffer, s->u.store.value);
-    }
-    return in->is_plain || refuse(c, in, "not one value for each element");
+    for (size_t i = 0; i < body->n; i++)
+        if (!take_value(in, body->at[i]))
+            return refuse(c, in, "not one value for each element");
+    return true;
 }
 
 // Match the variables of the two stages.
@@ -135,10 +127,13 @@ static bool match(const struct sched_call *c, struct inlining *in)
     const struct ir_stage *from = &in->producer->u.stage;
     if (ir_stage_reduces(to))
         return refuse(c, in, "has a reduction");
-    in->is_plain = true;
-    ir_foreach_expr_in(e, &in->consumer->u.stage.body)
-        see_read(in, e);
-    if (!in->is_plain || in->array->rank != to->iters.n)
+    bool is_own = in->array->rank == to->iters.n;
+    ir_foreach_expr_in(x, &to->body)
+        if (x->op == OP_load && sched_has_buffer(&in->in.arrays, x->u.buffer)) {
+            is_own = is_own && sched_reads_own(to, x, in->index);
+            in->index = x->args;
+        }
+    if (!is_own)
         return refuse(c, in, "reads not just one element, its own");
     for (uint32_t i = 0; i < in->array->rank; i++) {
         const struct ir_iter *x =

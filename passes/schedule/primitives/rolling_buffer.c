@@ -21,8 +21,8 @@
 //     what the loop writes is not read before, keeps its
 //     values, and nothing else writes it                     E0697
 
-#include "passes/schedule/common/box.h"
 #include "passes/schedule/common/move.h"
+#include "passes/schedule/common/region.h"
 #include "passes/schedule/depend/depend.h"
 
 #include "ir/accesses.h"
@@ -44,14 +44,15 @@ struct rolling {
 };
 
 // Return the region of the array that one iteration of a loop accesses.
-static struct box box_of(const struct rolling *r, enum region_access access)
+static struct sched_region region_of(const struct rolling *r,
+                                     enum region_access access)
 {
-    struct box_query q = {.pass = r->pass,
-                          .loop = r->loop,
-                          .buffer = r->array,
-                          .access = access,
-                          .across_threads = true};
-    return box_touched(&q);
+    struct sched_region_query q = {.pass = r->pass,
+                                   .loop = r->loop,
+                                   .buffer = r->array,
+                                   .access = access,
+                                   .across_threads = true};
+    return sched_region_find(&q);
 }
 
 // Return x - y.
@@ -65,7 +66,7 @@ static struct affine difference(struct arena *a, struct ir_expr *x,
 // Check that all reads are in the window of the iteration.
 static bool reads_window(struct rolling *r, struct ir_expr *base)
 {
-    struct box reads = box_of(r, REGION_loads);
+    struct sched_region reads = region_of(r, REGION_loads);
     int64_t n;
     if (!reads.any || reads.dims[r->axis].is_whole ||
         !ir_int_value(reads.dims[r->axis].extent, &n))
@@ -78,10 +79,10 @@ static bool reads_window(struct rolling *r, struct ir_expr *base)
 
 // Find the window of one iteration of the loop, and the step by which the
 // next one moves it; false if they do not overlap.
-static bool overlaps(struct rolling *r, const struct box *writes)
+static bool overlaps(struct rolling *r, const struct sched_region *writes)
 {
     struct arena *a = r->pass->arena;
-    const struct box_dim *dim = &writes->dims[r->axis];
+    const struct sched_region_dim *dim = &writes->dims[r->axis];
     if (!writes->any || dim->is_whole || !dim->base ||
         !ir_mentions(dim->base, r->loop->u.loop.var))
         return false;
@@ -160,7 +161,7 @@ static bool is_constant(const struct rolling *r, struct ir_expr *binding)
 }
 
 // Check the rest of what is asked of the loop.
-static bool check_loop(struct rolling *r, const struct box *writes,
+static bool check_loop(struct rolling *r, const struct sched_region *writes,
                        struct ir_expr *binding)
 {
     struct arena *a = r->pass->arena;
@@ -203,7 +204,7 @@ static bool find_window(struct rolling *r)
     r->fault = "no loop around it moves its window on, by less than its length";
     while (n-- > 0) {
         r->loop = loops[n];
-        struct box writes = box_of(r, REGION_stores);
+        struct sched_region writes = region_of(r, REGION_stores);
         if (overlaps(r, &writes))
             return check_loop(r, &writes, binding);
     }

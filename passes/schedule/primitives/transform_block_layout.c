@@ -116,7 +116,7 @@ static bool check_order(const struct sched_call *c, const struct remapping *r)
     struct pass *p = c->pass;
     struct reducer reducer;
     for (size_t i = 0; i < r->n; i++) {
-        struct depend_meeting m;
+        struct depend_conflict m;
         if (r->stage->u.stage.iters.at[i].is_reduce ||
             !depend_carried(p, r->loops[i], AXIS_vector, false, &m))
             continue;
@@ -185,7 +185,7 @@ bool sched_transform_block_layout(struct sched_call *c)
         stage_nest_iters(p, r.stage, r.map.map->m, r.map.extents);
     struct sched_place place = sched_place_of(p, r.loops[0], false);
     struct ir_stmt *nest =
-        stage_nest_over(p, r.stage, &place, stage_nest_box(p, stage));
+        stage_nest_over(p, r.stage, &place, stage_nest_region(p, stage));
     mark_reductions(&r, stage, was_reduce);
     struct ir_expr **inverse = index_map_invert(p, &r.map, index);
     for (size_t i = 0; i < r.n; i++)

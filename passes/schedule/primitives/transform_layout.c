@@ -129,7 +129,7 @@ bool sched_transform_layout(struct sched_call *c)
         return true;
     struct ir_stmt *fill = make_fill(p, &m, array, c->args.at[2].number);
     struct sched_place place = place_behind(p, array);
-    stage_nest_put(p, fill, &place, stage_nest_box(p, &fill->u.stage));
+    stage_nest_put(p, fill, &place, stage_nest_region(p, &fill->u.stage));
     sched_result(c, VALUE_stage, fill);
     return true;
 }

@@ -77,8 +77,8 @@ const char *fuzz_kernel_draw(struct fuzz_kernel *k,
 void fuzz_part_draw(struct fuzz_kernel *k, enum fuzz_kind kind);
 void fuzz_loops_draw(struct fuzz_kernel *k);
 void fuzz_fragments_draw(struct fuzz_kernel *k);
-void fuzz_pieces_draw(struct fuzz_kernel *k);
-void fuzz_turns_draw(struct fuzz_kernel *k);
+void fuzz_streamed_draw(struct fuzz_kernel *k);
+void fuzz_pingpong_draw(struct fuzz_kernel *k);
 void fuzz_grid_draw(struct fuzz_kernel *k);
 
 // Return a new name that begins with a letter.

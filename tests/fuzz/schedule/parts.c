@@ -371,8 +371,8 @@ void fuzz_part_draw(struct fuzz_kernel *k, enum fuzz_kind kind)
     case KIND_contraction: draw_contraction(k); break;
     case KIND_inplace: draw_inplace(k); break;
     case KIND_fragments: fuzz_fragments_draw(k); break;
-    case KIND_pieces: fuzz_pieces_draw(k); break;
-    case KIND_turns: fuzz_turns_draw(k); break;
+    case KIND_streamed: fuzz_streamed_draw(k); break;
+    case KIND_pingpong: fuzz_pingpong_draw(k); break;
     case KIND_grid: fuzz_grid_draw(k); break;
     case KIND_loops: fuzz_loops_draw(k); break;
     case KIND_COUNT: break;

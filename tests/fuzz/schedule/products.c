@@ -50,9 +50,9 @@ static const struct template fragments = {
     "        }\n"
     "    }\n"};
 
-// Warpgroups of blocks sum rows by a vector that comes in pieces: what pipeline,
+// Warpgroups of blocks sum rows by a vector that comes part by part: what pipeline,
 // copy_via, specialize and pingpong ask for.
-static const struct template pieces = {
+static const struct template streamed = {
     "$a: f32[128 * $N * $O, $P * $M], $b: f32[$P * $M]",
     "$c: f32[128 * $N * $O]",
     "    alloc $s: f32[128 * $N * $O] in local\n"
@@ -76,7 +76,7 @@ static const struct template pieces = {
     "l) { $c[v] = $s[v] }\n"
     "    } } } }\n"};
 
-// Each block makes a tile, its threads fetch what a piece of the sum needs:
+// Each block makes a tile, its threads fetch what a part of the sum needs:
 // what raster, double_buffer, swizzle and vectorize ask for.
 static const struct template grid = {
     "$a: $t[8 * $N, 8 * $M], $b: $t[8 * $M, 8 * $O]", "$c: $t[8 * $N, 8 * $O]",
@@ -115,7 +115,7 @@ static const struct template grid = {
 struct filling {
     struct fuzz_kernel *k;
     const char *type;
-    int tiles, others, columns, depth, piece;
+    int tiles, others, columns, depth, part;
     const char *names[LETTERS];
 };
 
@@ -143,7 +143,7 @@ static void fill(struct filling *f, const char *text, struct buf *out)
         else if (*at == 'O')
             buf_printf(out, "%d", f->columns);
         else if (*at == 'P')
-            buf_printf(out, "%d", f->piece);
+            buf_printf(out, "%d", f->part);
         else if (*at == 't')
             buf_text(out, f->type);
         else
@@ -152,7 +152,7 @@ static void fill(struct filling *f, const char *text, struct buf *out)
 }
 
 // Append a template with so many tiles; others, at least, of what comes in
-// pieces.
+// parts.
 static void draw(struct fuzz_kernel *k, const struct template *t, int tiles,
                  int others)
 {
@@ -162,7 +162,7 @@ static void draw(struct fuzz_kernel *k, const struct template *t, int tiles,
                             others + (int)draw_below(k->random, 4 - others),
                         .columns = 1 + draw_chance(k->random, 40),
                         .type = draw_chance(k->random, 50) ? "f32" : "i32",
-                        .piece = draw_chance(k->random, 75) ? 8 : 32,
+                        .part = draw_chance(k->random, 75) ? 8 : 32,
                         .depth = draw_chance(k->random, 50) ? 8 : 16};
     buf_text(&k->params, k->params.n ? ", " : "");
     fill(&f, t->params, &k->params);
@@ -182,16 +182,16 @@ void fuzz_fragments_draw(struct fuzz_kernel *k)
     draw(k, &fragments, draw_tiles(k), 1);
 }
 
-void fuzz_pieces_draw(struct fuzz_kernel *k)
+void fuzz_streamed_draw(struct fuzz_kernel *k)
 {
-    draw(k, &pieces, draw_tiles(k), 1);
+    draw(k, &streamed, draw_tiles(k), 1);
 }
 
 // pingpong asks for one warpgroup, and for a ring: a loop of one iteration is
 // none.
-void fuzz_turns_draw(struct fuzz_kernel *k)
+void fuzz_pingpong_draw(struct fuzz_kernel *k)
 {
-    draw(k, &pieces, 1, 2);
+    draw(k, &streamed, 1, 2);
 }
 
 void fuzz_grid_draw(struct fuzz_kernel *k)

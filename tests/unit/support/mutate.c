@@ -164,13 +164,6 @@ static struct ir_expr *change_node(struct arena *a, struct ir_expr *x,
     return wrong && is_wanted(m) ? wrong : x;
 }
 
-// Change one node of an expression of a statement.
-static void change_expr(struct ir_expr **place, void *context)
-{
-    struct mutator *m = context;
-    *place = ir_rewrite(m->arena, *place, change_node, m);
-}
-
 // ---- Statements -----------------------------------------------------------
 
 // Return another constant of the type, or NULL if `x` is none.
@@ -263,7 +256,8 @@ static void change_block(struct mutator *m, struct ir_block *b)
         if (s->kind != STMT_launch)
             change_stmt(m, s);
         if (s->kind != STMT_launch && !is_done(m))
-            ir_stmt_exprs(s, change_expr, m);
+            ir_foreach_place(place, s)
+                *place = ir_rewrite(m->arena, *place, change_node, m);
         if (!is_done(m))
             change_order(m, b, i);
         if (m->is_near)

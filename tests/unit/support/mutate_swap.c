@@ -6,18 +6,10 @@
 #include "ir/build.h"
 #include "ir/walk.h"
 
-// Two statements, and whether the first changes what the second accesses.
-struct pair {
-    struct ir_block second;
-    bool meets;
-};
-
-// Elements of an array that a store writes, and whether another statement reads
-// some of them.
+// Elements of an array that a store writes.
 struct elements {
     const struct ir_buffer *buffer;
     int64_t from, to;
-    bool is_read;
 };
 
 // Find the elements that an index names; false if they are not known.
@@ -31,50 +23,37 @@ static bool find_elements(const struct ir_expr *index, struct elements *e)
     return true;
 }
 
-// Note a read of the elements.
-static void see_elements(struct ir_expr *x, void *context)
+// Return whether both are of the same array, and have some in common.
+static bool overlap(const struct elements *x, const struct elements *y)
 {
-    struct elements *e = context, read = {0};
-    if (x->op == OP_load && x->u.buffer == e->buffer)
-        e->is_read |= !find_elements(x->args[0], &read) ||
-                      (read.from < e->to && e->from < read.to);
+    return x->buffer == y->buffer && x->from < y->to && y->from < x->to;
 }
 
-// Return whether both store to elements that the other does not touch.
+// Return whether a value is computed from some of the elements.
+static bool reads_elements(const struct ir_expr *value,
+                           const struct elements *e)
+{
+    ir_foreach_expr(x, value) {
+        struct elements read = {.buffer =
+                                    x->op == OP_load ? x->u.buffer : NULL};
+        if (read.buffer == e->buffer &&
+            (!find_elements(x->args[0], &read) || overlap(&read, e)))
+            return true;
+    }
+    return false;
+}
+
+// Return whether both store to elements that the other does not access.
 static bool are_apart(struct ir_stmt *s, struct ir_stmt *t)
 {
     if (s->kind != STMT_store || t->kind != STMT_store)
         return false;
     struct elements x = {.buffer = s->u.store.buffer};
     struct elements y = {.buffer = t->u.store.buffer};
-    if (!find_elements(s->u.store.index[0], &x) ||
-        !find_elements(t->u.store.index[0], &y))
-        return false;
-    ir_each_expr(s->u.store.value, see_elements, &y);
-    ir_each_expr(t->u.store.value, see_elements, &x);
-    bool meet = x.buffer == y.buffer && x.from < y.to && y.from < x.to;
-    return !x.is_read && !y.is_read && !meet;
-}
-
-// Note what an atomic changes.
-static void see_atomic(struct ir_expr *x, void *context)
-{
-    struct pair *p = context;
-    if (ir_op_info(x->op)->flags & OP_WRITES)
-        p->meets |= ir_block_reads(&p->second, x->u.buffer);
-}
-
-// Note what a read of a variable meets.
-struct reader {
-    const struct ir_var *var;
-    bool found;
-};
-
-// Look for a variable.
-static void see_read(struct ir_expr *x, void *context)
-{
-    struct reader *r = context;
-    r->found |= x->op == OP_var && x->u.var == r->var;
+    return find_elements(s->u.store.index[0], &x) &&
+           find_elements(t->u.store.index[0], &y) && !overlap(&x, &y) &&
+           !reads_elements(s->u.store.value, &y) &&
+           !reads_elements(t->u.store.value, &x);
 }
 
 // Return whether threads meet at a statement.
@@ -83,42 +62,36 @@ static bool waits(const struct ir_stmt *s)
     return s->kind == STMT_barrier || s->kind == STMT_sync;
 }
 
-// Note an access to memory that threads share.
-static void see_shared(struct ir_expr *x, void *context)
-{
-    bool *found = context;
-    bool is_access = ir_op_info(x->op)->flags & (OP_READS | OP_WRITES);
-    *found |= is_access && x->u.buffer->space != SPACE_local;
-}
-
-// Note a store to memory that threads share.
-static void see_store(struct ir_stmt *s, void *context)
-{
-    bool *found = context;
-    *found |= s->kind == STMT_store && s->u.store.buffer->space != SPACE_local;
-}
-
 // Return whether a block accesses memory that threads share.
-static bool accesses_memory(struct ir_block *b)
+static bool accesses_memory(const struct ir_block *b)
 {
-    bool found = false;
-    ir_each_expr_in(b, see_shared, &found);
-    ir_each_stmt(b, see_store, &found);
-    return found;
+    ir_foreach_expr_in(x, b)
+        if (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES) &&
+            x->u.buffer->space != SPACE_local)
+            return true;
+    ir_foreach_stmt(s, b)
+        if (s->kind == STMT_store && s->u.store.buffer->space != SPACE_local)
+            return true;
+    return false;
 }
 
-// Note what a statement changes.
-static void see_change(struct ir_stmt *s, void *context)
+// Return whether what the first statement changes matters to the second.
+static bool matters(struct ir_stmt *first, struct ir_stmt *second)
 {
-    struct pair *p = context;
-    if (s->kind == STMT_store)
-        p->meets |= ir_block_reads(&p->second, s->u.store.buffer);
-    if (s->kind == STMT_assign) {
-        struct reader r = {s->u.let.var, false};
-        ir_each_expr_in(&p->second, see_read, &r);
-        p->meets |= r.found;
+    struct ir_block other = {.at = &second, .n = 1};
+    ir_foreach_stmt_from(s, first) {
+        if ((s->kind == STMT_store &&
+             ir_block_reads(&other, s->u.store.buffer)) ||
+            (s->kind == STMT_assign &&
+             ir_block_mentions(&other, s->u.let.var)) ||
+            (waits(s) && accesses_memory(&other)))
+            return true;
     }
-    p->meets |= waits(s) && accesses_memory(&p->second);
+    ir_foreach_expr_from(x, first)
+        if (ir_op_info(x->op)->flags & OP_WRITES &&
+            ir_block_reads(&other, x->u.buffer))
+            return true;
+    return false;
 }
 
 // Return whether a statement may change its place: one that holds others only
@@ -141,17 +114,12 @@ static bool are_sums(const struct ir_stmt *s, const struct ir_stmt *t)
 
 bool mutation_can_swap(struct ir_stmt *s, struct ir_stmt *t)
 {
-    struct pair there = {{.at = &t, .n = 1}, false};
-    struct pair back = {{.at = &s, .n = 1}, false};
+    struct ir_block after = {.at = &t, .n = 1};
     bool meet = waits(s) || waits(t);
     if (!is_movable(s, meet) || !is_movable(t, meet) || are_apart(s, t) ||
         are_sums(s, t))
         return false;
-    if (s->kind == STMT_let && ir_uses_declared(&there.second, s))
+    if (s->kind == STMT_let && ir_uses_declared(&after, s))
         return false;
-    ir_each_stmt(&back.second, see_change, &there);
-    ir_each_stmt(&there.second, see_change, &back);
-    ir_each_expr_in(&back.second, see_atomic, &there);
-    ir_each_expr_in(&there.second, see_atomic, &back);
-    return there.meets || back.meets;
+    return matters(s, t) || matters(t, s);
 }

@@ -103,7 +103,7 @@ void subject_compare(struct subject *s, const struct ir_kernel *before,
 // Run a loop whose iterations are said to be independent backwards; one after
 // another unless they wait for each other.  Those of a reduction, whose first
 // one starts it, stay as they are.
-static void see_parallel(struct pass *p, struct ir_stmt *s)
+static void run_backwards(struct pass *p, struct ir_stmt *s)
 {
     struct ir_for *f = &s->u.loop;
     enum axis_kind kind =
@@ -139,7 +139,7 @@ bool subject_holds(struct subject *s, const struct ir_kernel *before,
             return false;
     }
     ir_foreach_stmt(t, &again->body)
-        see_parallel(&p, t);
+        run_backwards(&p, t);
     if (!subject_same(s, before, again, fault))
         return false;
     struct pass lower = subject_pass(s, after);

@@ -1,28 +1,28 @@
-// Boxes: what the loops of a stage are to run over.
+// Regions: what the loops of a stage are to run over.
 
-#ifndef PASSES_SCHEDULE_COMMON_BOX_H
-#define PASSES_SCHEDULE_COMMON_BOX_H
+#ifndef PASSES_SCHEDULE_COMMON_REGION_H
+#define PASSES_SCHEDULE_COMMON_REGION_H
 
 #include "passes/analysis/region.h"
 #include "passes/pass.h"
 
 // The values base .. base + extent - 1 of an index.
-struct box_dim {
+struct sched_region_dim {
     struct ir_expr *base;   // over sizes and loops that stand still; NULL: 0
     struct ir_expr *extent; // over sizes and, rarely, these loops
     bool is_whole;          // the array's extent, for want of something better
     bool is_dense;          // each of these values occurs
 };
 
-// A box of elements.
-struct box {
+// The elements for which a stage is to run.
+struct sched_region {
     bool any; // there is an access at all
     uint32_t n;
-    struct box_dim *dims;
+    struct sched_region_dim *dims;
 };
 
 // What is asked.
-struct box_query {
+struct sched_region_query {
     struct pass *pass;
     struct ir_stmt *loop; // around the accesses
     struct ir_stmt *only; // in it, whose accesses count; NULL: all
@@ -33,14 +33,14 @@ struct box_query {
     bool across_threads; // of all threads of a block together
 };
 
-// Return the smallest box that is easy to describe and holds every element
+// Return the smallest region that is easy to describe and holds every element
 // accessed in one iteration of the loop: the loop and those around it stand
 // still, but for those bound to threads if `across_threads`.  Tails count as
 // full tiles.
-struct box box_touched(const struct box_query *query);
+struct sched_region sched_region_find(const struct sched_region_query *query);
 
-// Return the box 0 .. extent - 1 of `n` dimensions, such as a whole array.
-struct box_dim *box_over(struct pass *p, size_t n,
-                         struct ir_expr *const *extents);
+// Return the region 0 .. extent - 1 of `n` dimensions, such as a whole array.
+struct sched_region_dim *sched_region_over(struct pass *p, size_t n,
+                                           struct ir_expr *const *extents);
 
 #endif

@@ -1,7 +1,7 @@
 // The accesses of one statement: loads, stores, atomics, operands of
 // instructions on matrices, copies by TMA.
 
-#include "passes/proof/touch.h"
+#include "passes/proof/stmt_accesses.h"
 
 #include "ir/accesses.h"
 #include "ir/build.h"
@@ -11,8 +11,9 @@
 #include <string.h>
 
 // Add an access of `n` indices.
-static struct access *add(struct touch *t, struct ir_buffer *b, uint32_t n,
-                          struct ir_expr *const *index, struct span span)
+static struct access *add(struct stmt_accesses *t, struct ir_buffer *b,
+                          uint32_t n, struct ir_expr *const *index,
+                          struct span span)
 {
     struct access *x = arena_new(t->arena, struct access);
     *x = (struct access){.stmt = t->stmt,
@@ -35,8 +36,8 @@ static struct access *add(struct touch *t, struct ir_buffer *b, uint32_t n,
 // ---- Expressions ----------------------------------------------------------
 
 // Enter the scope of an operand that another decides on.
-static const struct scope *inside(struct touch *t, const struct ir_expr *x,
-                                  uint32_t operand)
+static const struct scope *inside(struct stmt_accesses *t,
+                                  const struct ir_expr *x, uint32_t operand)
 {
     struct scope *s = arena_new(t->arena, struct scope);
     s->up = t->scope;
@@ -46,14 +47,14 @@ static const struct scope *inside(struct touch *t, const struct ir_expr *x,
 }
 
 // Find the accesses of an expression.
-static void see_expr(struct touch *t, struct ir_expr *x)
+static void add_expr(struct stmt_accesses *t, struct ir_expr *x)
 {
     const struct ir_op_info *info = ir_op_info(x->op);
     for (uint32_t i = 0; i < x->n; i++) {
         const struct scope *outside = t->scope;
         if (info->flags & OP_LAZY && i > 0)
             t->scope = inside(t, x, i);
-        see_expr(t, x->args[i]);
+        add_expr(t, x->args[i]);
         t->scope = outside;
     }
     if (!ir_access_flags(x))
@@ -91,7 +92,7 @@ static void spread(struct access *x, int64_t elements)
 }
 
 // Note an access of the statement itself.
-static void note_own(struct touch *t, const struct ir_access *own)
+static void note_own(struct stmt_accesses *t, const struct ir_access *own)
 {
     struct span span = own->expr ? own->expr->span : t->stmt->span;
     struct access *x = add(t, own->buffer, own->n, own->index, span);
@@ -110,13 +111,13 @@ static void note_own(struct touch *t, const struct ir_access *own)
     }
 }
 
-void touch_find(struct touch *t, struct ir_stmt *s)
+void stmt_accesses_find(struct stmt_accesses *t, struct ir_stmt *s)
 {
     struct ir_access own[IR_ACCESSES_MOST];
     uint32_t n = ir_accesses(s, own);
     t->stmt = s;
     ir_foreach_place(place, s)
-        see_expr(t, *place);
+        add_expr(t, *place);
     for (size_t i = 0; i < t->out->n; i++)
         t->out->at[i]->is_async = n && own[0].flags & ACCESS_async;
     for (uint32_t i = 0; i < n; i++)

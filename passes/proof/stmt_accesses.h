@@ -1,13 +1,13 @@
 // The accesses of one statement.
 
-#ifndef PASSES_PROOF_TOUCH_H
-#define PASSES_PROOF_TOUCH_H
+#ifndef PASSES_PROOF_STMT_ACCESSES_H
+#define PASSES_PROOF_STMT_ACCESSES_H
 
 #include "ir/base/map.h"
 #include "passes/proof/program.h"
 
 // What is looked for, and where.
-struct touch {
+struct stmt_accesses {
     struct arena *arena;
     const struct map *values;  // what lets stand for
     const struct scope *scope; // around; that of a lazy operand is inside it
@@ -16,6 +16,6 @@ struct touch {
 };
 
 // Find the accesses of a statement, without those of its blocks.
-void touch_find(struct touch *t, struct ir_stmt *s);
+void stmt_accesses_find(struct stmt_accesses *t, struct ir_stmt *s);
 
 #endif
