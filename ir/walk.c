@@ -47,36 +47,6 @@ struct ir_stmt *ir_only(const struct ir_block *block)
     return only;
 }
 
-void ir_stmt_exprs(struct ir_stmt *s,
-                   void (*see)(struct ir_expr **place, void *context),
-                   void *context)
-{
-    ir_foreach_place(place, s)
-        see(place, context);
-}
-
-void ir_each_stmt(struct ir_block *block,
-                  void (*see)(struct ir_stmt *s, void *context), void *context)
-{
-    ir_foreach_stmt(s, block)
-        see(s, context);
-}
-
-void ir_each_expr(struct ir_expr *x,
-                  void (*see)(struct ir_expr *x, void *context), void *context)
-{
-    ir_foreach_expr(e, x)
-        see(e, context);
-}
-
-void ir_each_expr_in(struct ir_block *block,
-                     void (*see)(struct ir_expr *x, void *context),
-                     void *context)
-{
-    ir_foreach_expr_in(x, block)
-        see(x, context);
-}
-
 struct ir_expr *ir_rewrite(struct arena *a, struct ir_expr *x,
                            struct ir_expr *(*rule)(struct arena *a,
                                                    struct ir_expr *x,

@@ -13,27 +13,6 @@ uint32_t ir_stmt_blocks(struct ir_stmt *s, struct ir_block *out[]);
 // block; NULL if there is none or there are several.
 struct ir_stmt *ir_only(const struct ir_block *block);
 
-// The places of the expressions directly inside a statement, iteration
-// bindings, extents and predicates among them, but not those of nested
-// statements and not the shapes of arrays.  NULL places are left out.
-// Calls `see` with each place, in the order of the text.
-void ir_stmt_exprs(struct ir_stmt *s,
-                   void (*see)(struct ir_expr **place, void *context),
-                   void *context);
-
-// Call `see` on every statement below a block, each before what it contains.
-void ir_each_stmt(struct ir_block *block,
-                  void (*see)(struct ir_stmt *s, void *context), void *context);
-
-// Call `see` on an expression and all below it, each before its operands.
-void ir_each_expr(struct ir_expr *x,
-                  void (*see)(struct ir_expr *x, void *context), void *context);
-
-// Call `see` on every expression of every statement below a block.
-void ir_each_expr_in(struct ir_block *block,
-                     void (*see)(struct ir_expr *x, void *context),
-                     void *context);
-
 // Rewrite an expression from its leaves up: `rule` gets each node with its
 // operands already rewritten, and returns it or what replaces it.
 // Returns `x` itself if nothing changed.

@@ -105,7 +105,7 @@ static bool check_registers(struct pass *p, const struct ir_launch *l,
 }
 
 // Report an array in local memory that is larger than all a thread has.
-static void see_local(struct pass *p, struct ir_stmt *s)
+static void check_array(struct pass *p, const struct ir_stmt *s)
 {
     if (s->kind != STMT_alloc || s->u.buffer->space != SPACE_local)
         return;
@@ -124,7 +124,7 @@ static bool check_local(struct pass *p, struct ir_launch *launch)
 {
     int errors = p->diags->errors;
     ir_foreach_stmt(s, &launch->body)
-        see_local(p, s);
+        check_array(p, s);
     return p->diags->errors == errors;
 }
 

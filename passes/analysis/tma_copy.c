@@ -61,6 +61,8 @@ const char *tma_copy_find(const struct ir_stage *stage, struct tma_copy *out)
         return "what it fills is double buffered";
     if (out->far->rank < 1 || out->far->rank > TENSOR_RANK_MOST)
         return "the array in global memory has no dimension, or more than 5";
+    if (out->far->swizzle.bits)
+        return "the array in global memory is swizzled";
     return NULL;
 }
 

@@ -45,6 +45,7 @@
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
+#include "ir/foreach.h"
 #include "ir/walk.h"
 #include "passes/lower/accesses.h"
 #include "passes/lower/mapping.h"
@@ -570,12 +571,15 @@ static struct flow walk_block(struct walk *w, struct ir_block *block,
     return r;
 }
 
-// Set *(bool *)context at an asynchronous copy, or a wait for stores of TMA
+// Return whether a block has an asynchronous copy, or a wait for stores of TMA
 // tiles.
-static void see_copy(struct ir_stmt *s, void *context)
+static bool has_copies(const struct ir_block *block)
 {
-    *(bool *)context |=
-        (s->kind == STMT_store && s->u.store.is_async) || waits_for_stores(s);
+    ir_foreach_stmt(s, block)
+        if ((s->kind == STMT_store && s->u.store.is_async) ||
+            waits_for_stores(s))
+            return true;
+    return false;
 }
 
 // Walk a launch; the first walk finds what it touches.
@@ -621,9 +625,7 @@ static void find_stored(struct arena *a, struct found *found)
 // Look at a launch, if some of its statements copy, or wait for copies.
 static void look(struct walk *w)
 {
-    bool copies = false;
-    ir_each_stmt(&w->m->launch->body, see_copy, &copies);
-    if (!copies)
+    if (!has_copies(&w->m->launch->body))
         return;
     w->looks = true;
     walk_launch(w);

@@ -164,7 +164,7 @@ const char *cluster_tiles(struct pass *p, struct facts *facts,
                           const struct cluster *c, struct ir_stmt *nest,
                           struct tma_tile *tile)
 {
-    const char *wrong = tma_copies_box(p, facts, nest, tile);
+    const char *wrong = tma_copies_tile(p, facts, nest, tile);
     if (wrong)
         return wrong;
     struct sharing s = find_sharing(p->arena, c, tile);
@@ -173,7 +173,7 @@ const char *cluster_tiles(struct pass *p, struct facts *facts,
     for (size_t i = 0; i < tile->nest.n; i++) {
         struct tma_tile part = {0};
         struct ir_stmt *copy = divided(p->arena, nest, i, &s);
-        if (!copy || tma_copies_box(p, facts, copy, &part))
+        if (!copy || tma_copies_tile(p, facts, copy, &part))
             continue;
         *tile = part;
         tile->multicast = s.mask;

@@ -19,7 +19,7 @@ const char *cluster_find(struct cluster *c, const struct ir_path *path);
 // Return whether an expression is not the same in all blocks of a cluster.
 bool cluster_differs(const struct cluster *c, const struct ir_expr *x);
 
-// Find the TMA tiles of a nest (tma_copies_box) that a block of a cluster has
+// Find the TMA tiles of a nest (tma_copies_tile) that a block of a cluster has
 // to copy: where all blocks along some dimensions need the same ones, each
 // copies a part, to all of them.  Returns why there are none, or NULL.
 const char *cluster_tiles(struct pass *p, struct facts *facts,

@@ -1,4 +1,4 @@
-// Double buffering: loads the next tile into registers while this one is used.
+// double_buffer: loads the next tile into registers while this one is used.
 //
 //   alloc S: f32[n] in shared double
 //   for k in 0..K { S[i] = A[k, i]; use S }
@@ -18,16 +18,16 @@
 // a serial loop, there is no variable for each of its elements, and it is
 // stored at once.
 
-#include "passes/lower/double_buffer.h"
-
 #include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
+#include "ir/foreach.h"
 #include "ir/layout.h"
 #include "ir/walk.h"
 #include "passes/lower/dropped.h"
 #include "passes/lower/slots.h"
+#include "passes/pass.h"
 
 // The rewrite of one loop.
 struct rewrite {
@@ -42,39 +42,27 @@ struct rewrite {
     size_t next;          // variable to be used there
 };
 
-// Note an array that is marked and written: the context of see_copy.
+// What a statement does to marked arrays.
 struct copies {
     bool reads, writes; // marked arrays
     bool is_plain;      // nothing but stores to them
 };
-
-// Note a read of a marked array.
-static void see_read(struct ir_expr *x, void *context)
-{
-    struct copies *c = context;
-    if (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES))
-        c->reads |= x->u.buffer->is_double;
-}
-
-// Note what a statement does.
-static void see_copy(struct ir_stmt *s, void *context)
-{
-    struct copies *c = context;
-    if (s->kind == STMT_store) {
-        c->writes |= s->u.store.buffer->is_double;
-        c->is_plain &= s->u.store.buffer->is_double;
-    }
-    c->is_plain &= s->kind == STMT_store || s->kind == STMT_for ||
-                   s->kind == STMT_if || s->kind == STMT_let;
-}
 
 // Return what a statement does to marked arrays.
 static struct copies copies_in(struct ir_stmt *s)
 {
     struct copies c = {.is_plain = true};
     struct ir_block alone = {&s, 1, 1};
-    ir_each_stmt(&alone, see_copy, &c);
-    ir_each_expr_in(&alone, see_read, &c);
+    ir_foreach_stmt_from(t, s) {
+        bool stores = t->kind == STMT_store;
+        c.writes |= stores && t->u.store.buffer->is_double;
+        c.is_plain &= stores ? t->u.store.buffer->is_double
+                             : t->kind == STMT_for || t->kind == STMT_if ||
+                                   t->kind == STMT_let;
+    }
+    ir_foreach_expr_in(x, &alone)
+        if (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES))
+            c.reads |= x->u.buffer->is_double;
     return c;
 }
 
@@ -85,31 +73,35 @@ static bool is_copy(struct ir_stmt *s)
     return c.writes && c.is_plain && !c.reads;
 }
 
-// A look at what a copy reads: the context of see_source.
-struct sources {
+// What a loop changes.
+struct changes {
     struct ir_block *body; // of the loop
     struct map values;     // `let`s of what changes
-    bool change;           // in the loop
 };
 
-// Note an array that the loop writes, or a value made of one.
-static void see_source(struct ir_expr *x, void *context)
+// Return whether an expression reads what the loop writes, or a value made of
+// that.
+static bool changes(const struct changes *c, const struct ir_expr *root)
 {
-    struct sources *c = context;
-    if (ir_op_info(x->op)->flags & OP_READS)
-        c->change |= ir_block_writes(c->body, x->u.buffer);
-    if (x->op == OP_var)
-        c->change |=
-            x->u.var->kind == VAR_mutable || map_has(&c->values, x->u.var);
+    ir_foreach_expr(x, root) {
+        bool reads = ir_op_info(x->op)->flags & OP_READS;
+        if (reads && ir_block_writes(c->body, x->u.buffer))
+            return true;
+        if (x->op == OP_var &&
+            (x->u.var->kind == VAR_mutable || map_has(&c->values, x->u.var)))
+            return true;
+    }
+    return false;
 }
 
-// Note a `let` of a value that changes in the loop.
-static void see_value(struct sources *c, struct ir_stmt *s)
+// Return whether a copy reads what the loop changes.
+static bool copies_changes(const struct changes *c, struct ir_stmt *copy)
 {
-    struct sources alone = {c->body, c->values, false};
-    ir_each_expr(s->u.let.value, see_source, &alone);
-    if (alone.change)
-        map_set(&c->values, s->u.let.var, s);
+    ir_foreach_stmt_from(s, copy)
+        ir_foreach_place(place, s)
+            if (changes(c, *place))
+                return true;
+    return false;
 }
 
 // Return whether a loop refills marked arrays, once, from what it does not
@@ -117,24 +109,22 @@ static void see_value(struct sources *c, struct ir_stmt *s)
 static bool refills(struct arena *scratch, struct ir_stmt *s)
 {
     bool copied = false, used = false;
-    struct sources sources = {.body = &s->u.loop.body, .values.arena = scratch};
+    struct changes c = {.body = &s->u.loop.body, .values.arena = scratch};
     if (s->kind != STMT_for || axis_kind(s->u.loop.axis) != AXIS_SERIAL ||
         !ir_is_int_const(s->u.loop.from, 0) ||
         !ir_is_int_const(s->u.loop.step, 1))
         return false;
     for (size_t i = 0; i < s->u.loop.body.n; i++) {
         struct ir_stmt *inner = s->u.loop.body.at[i];
-        if (is_copy(inner) && used)
+        bool copies = is_copy(inner);
+        if (copies && (used || copies_changes(&c, inner)))
             return false;
-        if (inner->kind == STMT_let)
-            see_value(&sources, inner);
-        if (is_copy(inner))
-            ir_each_expr_in(&(struct ir_block){&inner, 1, 1}, see_source,
-                            &sources);
-        copied |= is_copy(inner);
+        if (inner->kind == STMT_let && changes(&c, inner->u.let.value))
+            map_set(&c.values, inner->u.let.var, inner);
+        copied |= copies;
         used |= copies_in(inner).reads;
     }
-    return copied && used && !sources.change;
+    return copied && used;
 }
 
 // Put the body of a loop in its place in a block, for the thread that the
@@ -241,9 +231,8 @@ static void drop_lets(struct arena *a, struct ir_block *block)
 }
 
 // Split a store: assign its value to a variable, or store the variable.
-static void split_store(struct ir_stmt *s, void *context)
+static void split_store(struct rewrite *r, struct ir_stmt *s)
 {
-    struct rewrite *r = context;
     if (s->kind != STMT_store)
         return;
     if (r->stores) {
@@ -258,18 +247,11 @@ static void split_store(struct ir_stmt *s, void *context)
     s->u.let.value = value;
 }
 
-// Set *(bool *)context at a loop.
-static void see_loop(struct ir_stmt *s, void *context)
+// Split the stores of a block.
+static void split_stores(struct rewrite *r, struct ir_block *block)
 {
-    *(bool *)context |= s->kind == STMT_for;
-}
-
-// Return whether there is a loop in a block.
-static bool has_loops(struct ir_block *block)
-{
-    bool found = false;
-    ir_each_stmt(block, see_loop, &found);
-    return found;
+    ir_foreach_stmt(s, block)
+        split_store(r, s);
 }
 
 // Remove the copies from the body; returns where the first one was.
@@ -287,9 +269,8 @@ static size_t take_copies(struct rewrite *r)
 }
 
 // Note the array of a store: it is filled, and gets two halves.
-static void see_fill(struct ir_stmt *s, void *context)
+static void note_fill(struct rewrite *r, const struct ir_stmt *s)
 {
-    struct rewrite *r = context;
     const struct ir_buffer *b =
         s->kind == STMT_store ? s->u.store.buffer : NULL;
     if (!b || !b->is_double)
@@ -311,8 +292,10 @@ static void note_filled(struct rewrite *r)
     struct ir_block *body = &r->loop->u.loop.body;
     r->filled = (struct map){.arena = r->p->scratch};
     for (size_t i = 0; i < body->n; i++) {
-        if (is_copy(body->at[i]))
-            ir_each_stmt(&(struct ir_block){&body->at[i], 1, 1}, see_fill, r);
+        if (!is_copy(body->at[i]))
+            continue;
+        ir_foreach_stmt_from(s, body->at[i])
+            note_fill(r, s);
     }
 }
 
@@ -333,15 +316,15 @@ static void rewrite_loop(struct rewrite *r, struct ir_block *block, size_t at)
     note_filled(r);
     struct ir_block first = copies_of(r, zero), load = copies_of(r, next);
     struct ir_block store = copies_of(r, next);
-    bool staged = !has_loops(&load);
+    bool staged = !ir_has(&load, STMT_for);
     size_t front = take_copies(r);
     slots_use_map(a, &r->filled, &first, zero);
     slots_use_map(a, &r->filled, &loop->body, half_of(a, k));
     if (staged)
-        ir_each_stmt(&load, split_store, r);
+        split_stores(r, &load);
     r->stores = true;
     if (staged)
-        ir_each_stmt(&store, split_store, r);
+        split_stores(r, &store);
     slots_use_map(a, &r->filled, &store, half_of(a, next));
     drop_lets(a, &store);
     if (staged)
@@ -353,32 +336,19 @@ static void rewrite_loop(struct rewrite *r, struct ir_block *block, size_t at)
     ir_insert(a, block, at, under(r, some, first));
 }
 
-// A look for marked arrays of which a loop inside uses both halves already: the
-// context of see_taken.
-struct taken {
-    const struct rewrite *r;
-    struct ir_block *body;
-    bool found;
-};
-
-// Note a store to such an array.
-static void see_taken(struct ir_stmt *s, void *context)
-{
-    struct taken *t = context;
-    struct ir_buffer *two = s->kind == STMT_store
-                                ? map_get(&t->r->doubled, s->u.store.buffer)
-                                : NULL;
-    t->found |=
-        two && (ir_block_reads(t->body, two) || ir_block_writes(t->body, two));
-}
-
 // Return whether a loop copies to arrays whose halves a loop inside fills, of
 // which it is the rest.
 static bool is_rest(const struct rewrite *r, struct ir_stmt *loop)
 {
-    struct taken t = {r, &loop->u.loop.body, false};
-    ir_each_stmt(&loop->u.loop.body, see_taken, &t);
-    return t.found;
+    struct ir_block *body = &loop->u.loop.body;
+    ir_foreach_stmt(s, body) {
+        struct ir_buffer *two = s->kind == STMT_store
+                                    ? map_get(&r->doubled, s->u.store.buffer)
+                                    : NULL;
+        if (two && (ir_block_reads(body, two) || ir_block_writes(body, two)))
+            return true;
+    }
+    return false;
 }
 
 // Rewrite the loops of a block and below that refill marked arrays.
@@ -408,9 +378,8 @@ static void rewrite_block(struct rewrite *r, struct ir_block *block)
 }
 
 // Declare the new arrays instead of the marked ones.
-static void see_alloc(struct ir_stmt *s, void *context)
+static void declare_halves(struct rewrite *r, struct ir_stmt *s)
 {
-    struct rewrite *r = context;
     if (s->kind != STMT_alloc || !s->u.buffer->is_double)
         return;
     struct ir_buffer *two = map_get(&r->doubled, s->u.buffer);
@@ -424,11 +393,14 @@ static void see_alloc(struct ir_stmt *s, void *context)
                    "another");
 }
 
-void double_buffer(struct pass *p, struct ir_block *body)
+enum pass_result pass_double_buffer(struct pass *p)
 {
     struct rewrite r = {.p = p};
+    struct ir_block *body = &p->kernel->body;
     r.doubled.arena = p->scratch;
     rewrite_block(&r, body);
     slots_use_map(p->arena, &r.doubled, body, ir_int(p->arena, 0));
-    ir_each_stmt(body, see_alloc, &r);
+    ir_foreach_stmt(s, body)
+        declare_halves(&r, s);
+    return PASS_CHANGED;
 }

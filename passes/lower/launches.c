@@ -17,6 +17,7 @@
 
 #include "ir/build.h"
 #include "ir/copy.h"
+#include "ir/foreach.h"
 #include "ir/gpu.h"
 #include "ir/walk.h"
 #include "passes/lower/constants.h"
@@ -91,19 +92,18 @@ static const char *entry_name(struct pass *p, size_t number)
     return str_name(p->names, text);
 }
 
-// Who has seen to the order of threads: a note of see_order.
-struct order {
-    bool has_barriers; // of the threads of a block or fewer
-    bool has_roles;    // arrays that passes have ordered by mbarriers
-};
-
-// Note what orders threads.
-static void see_order(struct ir_stmt *s, void *context)
+// Return whether the program leaves barriers to us: it has none for the threads
+// of a block or fewer, or passes have placed those, with mbarriers.
+static bool lacks_barriers(const struct ir_block *block)
 {
-    struct order *o = context;
-    o->has_barriers |= s->kind == STMT_barrier ||
-                       (s->kind == STMT_sync && sync_threads(s->u.sync.kind));
-    o->has_roles |= s->kind == STMT_alloc && s->u.buffer->is_ordered;
+    bool has_barriers = false;
+    ir_foreach_stmt(s, block) {
+        if (s->kind == STMT_alloc && s->u.buffer->is_ordered)
+            return true;
+        has_barriers |= s->kind == STMT_barrier ||
+                        (s->kind == STMT_sync && sync_threads(s->u.sync.kind));
+    }
+    return !has_barriers;
 }
 
 // Make a launch of the statements of a block; NULL after errors.
@@ -111,7 +111,6 @@ static struct ir_stmt *make_launch(struct pass *p, struct ir_block body,
                                    size_t number)
 {
     struct mapping m;
-    struct order order = {false, false};
     struct ir_stmt *s = ir_stmt_launch(p->arena, entry_name(p, number));
     struct ir_launch *launch = &s->u.launch;
     launch->min_blocks = p->kernel->min_blocks;
@@ -122,8 +121,7 @@ static struct ir_stmt *make_launch(struct pass *p, struct ir_block body,
         set_geometry(&m);
     if (!m.failed)
         check_geometry(&m, s->span);
-    ir_each_stmt(&launch->body, see_order, &order);
-    launch->derives_barriers = !order.has_barriers || order.has_roles;
+    launch->derives_barriers = lacks_barriers(&launch->body);
     return m.failed ? NULL : s;
 }
 
@@ -165,11 +163,13 @@ static void expand_lets(struct pass *p, struct ir_block *top)
     }
 }
 
-// Set *(bool *)context at a loop over blocks.
-static void see_grid(struct ir_stmt *s, void *context)
+// Return whether a statement is, or has, a loop over blocks.
+static bool has_grid(const struct ir_stmt *stmt)
 {
-    *(bool *)context |=
-        s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_BLOCK;
+    ir_foreach_stmt_from(s, stmt)
+        if (s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_BLOCK)
+            return true;
+    return false;
 }
 
 // Return whether at most one statement of a group has loops over blocks;
@@ -179,10 +179,7 @@ static bool check_group(struct pass *p, const struct ir_block *group)
     int grids = 0;
     const struct ir_stmt *declaration = NULL;
     for (size_t i = 0; i < group->n; i++) {
-        struct ir_block one = {.at = &group->at[i], .n = 1};
-        bool has_grid = false;
-        ir_each_stmt(&one, see_grid, &has_grid);
-        grids += has_grid;
+        grids += has_grid(group->at[i]);
         if (!declaration && is_declaration(group->at[i]))
             declaration = group->at[i];
     }

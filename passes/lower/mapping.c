@@ -5,18 +5,11 @@
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
+#include "ir/foreach.h"
 #include "ir/gpu.h"
 #include "ir/walk.h"
 #include "passes/analysis/nested.h"
 #include "passes/opt/fold.h"
-
-// Find a variable that is not a parameter.
-static void see_local(struct ir_expr *x, void *context)
-{
-    const struct ir_var **found = context;
-    if (x->op == OP_var && x->u.var->kind != VAR_param)
-        *found = x->u.var;
-}
 
 // Return the place of a loop's end, or of the loop where passes made the end.
 static struct span end_of(const struct ir_for *loop)
@@ -46,7 +39,9 @@ static struct ir_expr *block_extent(struct mapping *m, struct ir_stmt *s,
 {
     struct ir_for *loop = &s->u.loop;
     const struct ir_var *local = NULL;
-    ir_each_expr(extent, see_local, &local);
+    ir_foreach_expr(x, extent)
+        if (x->op == OP_var && x->u.var->kind != VAR_param)
+            local = x->u.var;
     if (!local && ir_is_pure(extent, true))
         return extent;
     diag_error(m->p->diags, end_of(loop), D_grid_extent, loop->var->name,

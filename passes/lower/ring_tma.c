@@ -194,7 +194,7 @@ static bool append_copy(struct rewrite *r, struct facts *facts,
     facts_assume(facts, s->u.branch.cond, true);
     for (size_t i = 0; i < fills.n; i++) {
         struct tma_tile box = {0};
-        const char *wrong = tma_copies_box(r->p, facts, fills.at[i], &box);
+        const char *wrong = tma_copies_tile(r->p, facts, fills.at[i], &box);
         if (wrong)
             return report(r, wrong);
         bytes = ir_add(a, bytes, tma_copies_bytes(a, &box));

@@ -16,6 +16,7 @@
 #include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/equal.h"
+#include "ir/foreach.h"
 #include "ir/marks.h"
 #include "ir/walk.h"
 #include "passes/lower/mapping.h"
@@ -30,30 +31,15 @@ struct write {
     axis_set axes;          // on which it depends
 };
 
-// Find the atomic in an expression.
-static void see_atomic(struct ir_expr *x, void *context)
+// Return the last atomic among the expressions directly inside a statement, or
+// NULL.
+static struct ir_expr *atomic_of(struct ir_stmt *s)
 {
-    if (ir_op_info(x->op)->flags & OP_WRITES)
-        *(struct ir_expr **)context = x;
-}
-
-// Find the atomic among the expressions directly inside a statement.
-static void see_place(struct ir_expr **place, void *context)
-{
-    ir_each_expr(*place, see_atomic, context);
-}
-
-// The axes on which a place depends: the context of see_dependence.
-struct dependence {
-    const struct divergence *divergence;
-    axis_set *axes;
-};
-
-// Add the axes on which an expression depends.
-static void see_dependence(struct ir_expr **place, void *context)
-{
-    struct dependence *d = context;
-    *d->axes |= divergence_of(d->divergence, *place);
+    struct ir_expr *atomic = NULL;
+    ir_foreach_expr_of(x, s)
+        if (ir_op_info(x->op)->flags & OP_WRITES)
+            atomic = x;
+    return atomic;
 }
 
 // Return what the operands of an expression depend on.
@@ -69,8 +55,7 @@ static axis_set operand_axes(const struct mapping *m, const struct ir_expr *x)
 static struct write find_write(const struct mapping *m, struct ir_stmt *s,
                                axis_set control)
 {
-    struct write w = {.axes = control};
-    ir_stmt_exprs(s, see_place, &w.atomic);
+    struct write w = {.axes = control, .atomic = atomic_of(s)};
     if (w.atomic) {
         w.buffer = w.atomic->u.buffer;
         w.axes |= operand_axes(m, w.atomic);
@@ -80,8 +65,8 @@ static struct write find_write(const struct mapping *m, struct ir_stmt *s,
     }
     if (s->kind == STMT_copy) {
         w.buffer = ir_copy_target(&s->u.copy);
-        struct dependence d = {&m->divergence, &w.axes};
-        ir_stmt_exprs(s, see_dependence, &d);
+        ir_foreach_place(place, s)
+            w.axes |= divergence_of(&m->divergence, *place);
     }
     if (s->kind != STMT_store)
         return w;

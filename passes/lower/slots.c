@@ -3,6 +3,7 @@
 #include "passes/lower/slots.h"
 
 #include "ir/build.h"
+#include "ir/foreach.h"
 #include "ir/matrix.h"
 #include "ir/walk.h"
 
@@ -57,9 +58,8 @@ static struct ir_expr *load_slot(struct arena *a, struct ir_expr *x,
 }
 
 // Store to a ring in the slot.
-static void store_slot(struct ir_stmt *s, void *context)
+static void store_slot(const struct use *u, struct ir_stmt *s)
 {
-    const struct use *u = context;
     struct ir_buffer *b =
         s->kind == STMT_store ? slotted(u, s->u.store.buffer) : NULL;
     if (!b)
@@ -83,9 +83,8 @@ static void use_place(struct arena *a, struct ir_tile *t, struct ir_buffer *b,
 }
 
 // Let a store by TMA be from the slot.
-static void copy_slot(struct ir_stmt *s, void *context)
+static void copy_slot(const struct use *u, struct ir_stmt *s)
 {
-    const struct use *u = context;
     struct ir_place *near = &s->u.copy.near;
     struct ir_buffer *b = s->kind == STMT_copy && !s->u.copy.is_load
                               ? slotted(u, near->buffer)
@@ -98,9 +97,8 @@ static void copy_slot(struct ir_stmt *s, void *context)
 }
 
 // Let the operands of an instruction on matrices be in the slot.
-static void place_slot(struct ir_stmt *s, void *context)
+static void place_slot(const struct use *u, struct ir_stmt *s)
 {
-    const struct use *u = context;
     for (int i = 0; s->kind == STMT_matrix && i < MATRIX_OPERANDS; i++) {
         struct ir_tile *t = &s->u.matrix.tiles[i];
         struct ir_buffer *b = t->at ? slotted(u, t->at->u.buffer) : NULL;
@@ -113,9 +111,11 @@ static void place_slot(struct ir_stmt *s, void *context)
 static void rewrite(struct use *u, struct ir_block *block)
 {
     ir_rewrite_in(u->arena, block, load_slot, u);
-    ir_each_stmt(block, store_slot, u);
-    ir_each_stmt(block, place_slot, u);
-    ir_each_stmt(block, copy_slot, u);
+    ir_foreach_stmt(s, block) {
+        store_slot(u, s);
+        place_slot(u, s);
+        copy_slot(u, s);
+    }
 }
 
 void slots_use(struct arena *a, const struct ring *ring, struct ir_block *block,

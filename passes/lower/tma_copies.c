@@ -37,6 +37,7 @@
 #include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/copy.h"
+#include "ir/foreach.h"
 #include "ir/layout.h"
 #include "ir/ring.h"
 #include "ir/walk.h"
@@ -412,10 +413,11 @@ struct load {
 };
 struct loads VEC(struct load);
 
-// Note the place that statements come from.
-static void note_place(struct ir_stmt *s, void *context)
+// Let all statements of a block come from where a stage does.
+static void note_places(struct ir_block *block, const struct ir_stmt *stage)
 {
-    ir_stmt_from(s, context);
+    ir_foreach_stmt(s, block)
+        ir_stmt_from(s, stage);
 }
 
 // Append loads of TMA tiles, which signal one mbarrier; false after reporting.
@@ -441,11 +443,11 @@ static bool append_loads(struct walk *w, const struct loads *loads,
     for (size_t i = 0; i < loads->n; i++)
         tma_copies_append(w->p, &loads->at[i].box, &s, inner);
     ir_append(a, inner, on_barrier(a, OP_mbarrier_wait, &s, parity));
-    ir_each_stmt(out, note_place, loads->at[0].stage);
+    note_places(out, loads->at[0].stage);
     for (size_t i = 0; i < loads->n; i++) {
         size_t behind = loads->n + 1 - i;
         struct ir_block own = {&inner->at[inner->n - behind], 1, 1};
-        ir_each_stmt(&own, note_place, loads->at[i].stage);
+        note_places(&own, loads->at[i].stage);
     }
     insert_later(w, set_up, block, out->at[0]);
     return true;
@@ -463,15 +465,15 @@ static void append_sync(struct arena *a, struct ir_block *out,
 // Make the thread that stores TMA tiles wait for them later.
 static void wait_later(struct walk *w, const struct tma_tile *box,
                        const struct ir_stmt *stage,
-                       const struct tma_store_wait *drain)
+                       const struct tma_store_wait *store_wait)
 {
     struct arena *a = w->p->arena;
-    for (size_t i = 0; i < drain->waits.n; i++) {
-        const struct tma_store_place *wait = &drain->waits.at[i];
+    for (size_t i = 0; i < store_wait->waits.n; i++) {
+        const struct tma_store_place *wait = &store_wait->waits.at[i];
         struct insertion later = {wait->block, wait->at, wait->is_behind, {0}};
         struct ir_block *inner = append_one_of_each(w, box, &later.stmts);
         ir_append(a, inner, ir_stmt_sync(a, SYNC_bulk_wait_read));
-        ir_each_stmt(&later.stmts, note_place, (struct ir_stmt *)stage);
+        note_places(&later.stmts, stage);
         vec_push(w->p->scratch, &w->insertions, later);
     }
 }
@@ -481,7 +483,7 @@ static void wait_later(struct walk *w, const struct tma_tile *box,
 // read shared memory.
 static void append_store(struct walk *w, const struct tma_tile *box,
                          struct ir_stmt *stage,
-                         const struct tma_store_wait *drain,
+                         const struct tma_store_wait *store_wait,
                          struct ir_block *out)
 {
     struct arena *a = w->p->arena;
@@ -491,9 +493,9 @@ static void append_store(struct walk *w, const struct tma_tile *box,
     tma_copies_append(w->p, box, NULL, inner);
     append_sync(a, inner, SYNC_bulk_commit);
     enum sync_kind wait = is_read ? SYNC_bulk_wait : SYNC_bulk_wait_read;
-    if (drain->most != TMA_STORE_NO_WAIT)
-        ir_append(a, inner, ir_stmt_wait(a, wait, drain->most));
-    wait_later(w, box, stage, drain);
+    if (store_wait->most != TMA_STORE_NO_WAIT)
+        ir_append(a, inner, ir_stmt_wait(a, wait, store_wait->most));
+    wait_later(w, box, stage, store_wait);
 }
 
 // ---- The walk ---------------------------------------------------------------
@@ -518,8 +520,8 @@ static const char *find_box(struct pass *p, struct facts *facts,
     return fault;
 }
 
-const char *tma_copies_box(struct pass *p, struct facts *facts,
-                           struct ir_stmt *nest, struct tma_tile *box)
+const char *tma_copies_tile(struct pass *p, struct facts *facts,
+                            struct ir_stmt *nest, struct tma_tile *box)
 {
     struct ir_stmt *stage = marked_stage(p->arena, nest, box);
     return stage ? find_box(p, facts, stage, box)
@@ -577,17 +579,18 @@ static size_t lower_nest(struct walk *w, struct ir_block *block, size_t at,
     struct arena *a = w->p->arena;
     struct ir_block made = {0};
     struct loads loads = {0};
-    struct tma_store_wait drain =
+    struct tma_store_wait store_wait =
         tma_store_wait_find(w->p, block->at[at], &stage->u.stage);
-    const char *fault = drain.fault ? drain.fault : fault_of(w, stage, box);
+    const char *fault =
+        store_wait.fault ? store_wait.fault : fault_of(w, stage, box);
     if (fault) {
         report(w, stage, fault);
         return 1;
     }
     vec_push(w->p->scratch, &loads, ((struct load){stage, *box}));
     if (!box->copy.is_load) {
-        append_store(w, box, stage, &drain, &made);
-        ir_each_stmt(&made, note_place, stage);
+        append_store(w, box, stage, &store_wait, &made);
+        note_places(&made, stage);
     } else {
         find_loads(w, block, at, &loads);
         if (!append_loads(w, &loads, block, &made))

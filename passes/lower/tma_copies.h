@@ -9,8 +9,8 @@
 // Find the TMA tiles or bulk copies of a nest whose stage is marked with
 // copy_via(tma), or copy_via(bulk).  The facts are those around the nest.
 // Returns why there are none, or NULL.
-const char *tma_copies_box(struct pass *p, struct facts *facts,
-                           struct ir_stmt *nest, struct tma_tile *box);
+const char *tma_copies_tile(struct pass *p, struct facts *facts,
+                            struct ir_stmt *nest, struct tma_tile *box);
 
 // Append all TMA tile copies or bulk copies, for one thread to execute; loads
 // signal an mbarrier. The kernel gets a tensor map, unless it has it.
