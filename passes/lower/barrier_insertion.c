@@ -7,8 +7,8 @@
 //   }
 //
 // Two accesses to shared or global memory conflict if different threads may
-// touch the same element and one of them writes (thread_conflicts.h). The walk
-// keeps what was touched since the last barrier. Statements inside others come
+// access the same element and one of them writes (thread_conflicts.h). The walk
+// keeps what was accessed since the last barrier. Statements inside others come
 // first, so a barrier is never deeper than the innermost block around both
 // accesses. If the end of a loop's body conflicts with its beginning, one more
 // barrier goes to one of the two.
@@ -38,7 +38,7 @@
 // The launch is walked twice. The first walk looks, and changes nothing. It
 // finds the copies that threads wait for: one that a thread has waited for is
 // complete for that thread only, so a barrier follows a wait of all threads of
-// a block, unless no thread touches what others copy. It also finds the TMA
+// a block, unless no thread accesses what others copy. It also finds the TMA
 // stores out of shared memory: until the wait for them, TMA may read the tiles
 // in shared memory, and write those in global memory. The second walk inserts.
 
@@ -432,7 +432,7 @@ static bool waits_for_stores(const struct ir_stmt *s)
                                     s->u.sync.kind == SYNC_bulk_wait);
 }
 
-// Walk a statement; `before` is what was touched before it.
+// Walk a statement; `before` is what was accessed before it.
 static struct flow walk_stmt(struct walk *w, struct ir_stmt *s,
                              const struct accesses *before)
 {
@@ -477,7 +477,7 @@ static bool declares_nothing(const struct ir_block *block, size_t n)
 }
 
 // Separate statement `at` of a block, which begins with `next`, from what was
-// touched before it: with a barrier, a barrier of fewer threads, or by cutting
+// accessed before it: with a barrier, a barrier of fewer threads, or by cutting
 // the branch around here in two, between which a barrier will stand. Returns
 // whether they are separated now.
 static bool part(struct walk *w, struct ir_block *block, size_t at,
@@ -546,7 +546,7 @@ static void join(struct walk *w, struct flow *r, struct flow *next)
     r->meets = r->meets > next->meets ? r->meets : next->meets;
 }
 
-// Walk the statements of a block, behind what was touched before it.
+// Walk the statements of a block, behind what was accessed before it.
 static struct flow walk_block(struct walk *w, struct ir_block *block,
                               const struct accesses *before)
 {
@@ -582,7 +582,7 @@ static bool has_copies(const struct ir_block *block)
     return false;
 }
 
-// Walk a launch; the first walk finds what it touches.
+// Walk a launch; the first walk finds what it accesses.
 static void walk_launch(struct walk *w)
 {
     struct accesses none = {0};
@@ -591,7 +591,7 @@ static void walk_launch(struct walk *w)
     conflict_end(w->meet);
 }
 
-// Return whether a thread may touch what another one copies asynchronously.
+// Return whether a thread may access what another one copies asynchronously.
 static bool shares_copies(struct walk *w, const struct accesses *all)
 {
     struct conflict_place place = {NULL, NULL, false, 0, 0};
@@ -641,7 +641,7 @@ static void insert_barriers(struct mapping *m)
                      .arena = m->p->scratch,
                      .threads = mapping_threads(m),
                      .values = {.arena = m->p->scratch}};
-    if (!w.threads)
+    if (!w.threads || !m->launch->derives_barriers)
         return;
     mapping_diverge(m);
     look(&w);
@@ -650,15 +650,5 @@ static void insert_barriers(struct mapping *m)
 
 enum pass_result pass_barrier_insertion(struct pass *p)
 {
-    for (size_t i = 0; i < p->kernel->body.n; i++) {
-        struct ir_stmt *s = p->kernel->body.at[i];
-        struct mapping m;
-        if (s->kind != STMT_launch || !s->u.launch.derives_barriers)
-            continue;
-        if (mapping_start(&m, p, &s->u.launch))
-            insert_barriers(&m);
-        if (m.failed)
-            return PASS_FAILED;
-    }
-    return PASS_CHANGED;
+    return mapping_each(p, insert_barriers) ? PASS_CHANGED : PASS_FAILED;
 }

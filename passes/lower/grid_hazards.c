@@ -90,8 +90,8 @@ static void report(struct mapping *m, const struct access *x,
               blocks_of(x, 1u << axis), axis_name(axis));
 }
 
-// Check a launch: statements that touch an array run on the same blocks.
-static void check_launch(struct mapping *m, struct ir_block *body)
+// Check a launch: statements that access an array run on the same blocks.
+static void check_launch(struct mapping *m)
 {
     struct walk w = {.arena = m->p->scratch};
     w.none.arena = w.written.arena = w.arena;
@@ -101,7 +101,7 @@ static void check_launch(struct mapping *m, struct ir_block *body)
             w.grid |= 1u << i;
     }
     if (w.grid)
-        walk_block(&w, body, 0);
+        walk_block(&w, &m->launch->body, 0);
     for (size_t i = 0; i < w.accesses.n && !m->failed; i++) {
         const struct access *y = &w.accesses.at[i];
         const struct access *x = map_get(&w.written, y->access->buffer);
@@ -112,15 +112,5 @@ static void check_launch(struct mapping *m, struct ir_block *body)
 
 enum pass_result pass_grid_hazards(struct pass *p)
 {
-    for (size_t i = 0; i < p->kernel->body.n; i++) {
-        struct ir_stmt *s = p->kernel->body.at[i];
-        struct mapping m;
-        if (s->kind != STMT_launch)
-            continue;
-        if (mapping_start(&m, p, &s->u.launch))
-            check_launch(&m, &s->u.launch.body);
-        if (m.failed)
-            return PASS_FAILED;
-    }
-    return PASS_SAME;
+    return mapping_each(p, check_launch) ? PASS_SAME : PASS_FAILED;
 }

@@ -172,12 +172,12 @@ static void check(struct walk *w, const struct access *x,
 }
 
 // Check a launch: loops on one axis of the grid share no element.
-static void check_launch(struct mapping *m, struct ir_block *body)
+static void check_launch(struct mapping *m)
 {
     struct walk w = {.m = m, .arena = m->p->scratch};
     bool has_several = false;
     w.values.arena = w.arena;
-    ir_foreach_stmt(s, body)
+    ir_foreach_stmt(s, &m->launch->body)
         if (is_grid(&w, s))
             w.counts[s->u.loop.axis]++;
     for (int i = 0; i < AXIS_COUNT; i++)
@@ -185,7 +185,7 @@ static void check_launch(struct mapping *m, struct ir_block *body)
     if (!has_several)
         return;
     facts_start(&w.facts, w.arena, m->p->kernel);
-    walk_block(&w, body);
+    walk_block(&w, &m->launch->body);
     for (size_t i = 0; i < w.accesses.n; i++) {
         const struct access *x = &w.accesses.at[i];
         for (size_t k = i + 1; k < w.accesses.n && !m->failed; k++) {
@@ -200,15 +200,5 @@ static void check_launch(struct mapping *m, struct ir_block *body)
 
 enum pass_result pass_grid_hazards_loops(struct pass *p)
 {
-    for (size_t i = 0; i < p->kernel->body.n; i++) {
-        struct ir_stmt *s = p->kernel->body.at[i];
-        struct mapping m;
-        if (s->kind != STMT_launch)
-            continue;
-        if (mapping_start(&m, p, &s->u.launch))
-            check_launch(&m, &s->u.launch.body);
-        if (m.failed)
-            return PASS_FAILED;
-    }
-    return PASS_SAME;
+    return mapping_each(p, check_launch) ? PASS_SAME : PASS_FAILED;
 }

@@ -66,16 +66,13 @@ static void map_block(struct mapping *m, struct ir_block *block)
     }
 }
 
+// Map the loops of a launch.
+static void map_launch(struct mapping *m)
+{
+    map_block(m, &m->launch->body);
+}
+
 enum pass_result pass_mapped(struct pass *p)
 {
-    for (size_t i = 0; i < p->kernel->body.n; i++) {
-        struct ir_stmt *s = p->kernel->body.at[i];
-        struct mapping m;
-        if (s->kind != STMT_launch)
-            continue;
-        if (!mapping_start(&m, p, &s->u.launch))
-            return PASS_FAILED;
-        map_block(&m, &s->u.launch.body);
-    }
-    return PASS_CHANGED;
+    return mapping_each(p, map_launch) ? PASS_CHANGED : PASS_FAILED;
 }

@@ -256,6 +256,21 @@ static struct ir_expr *block_position(const struct mapping *m, enum axis axis)
     return ir_binary(a, axis_is_cluster(axis) ? OP_mod : OP_div, x, blocks);
 }
 
+bool mapping_each(struct pass *p, void (*step)(struct mapping *m))
+{
+    for (size_t i = 0; i < p->kernel->body.n; i++) {
+        struct ir_stmt *s = p->kernel->body.at[i];
+        struct mapping m;
+        if (s->kind != STMT_launch)
+            continue;
+        if (mapping_start(&m, p, &s->u.launch))
+            step(&m);
+        if (m.failed)
+            return false;
+    }
+    return true;
+}
+
 struct ir_expr *mapping_position(const struct mapping *m, enum axis axis)
 {
     struct arena *a = m->p->arena;

@@ -42,6 +42,10 @@ static inline bool is_bound(const struct ir_for *loop)
 // E0731 to E0733, E0846, E0849 or E0860.
 bool mapping_start(struct mapping *m, struct pass *p, struct ir_launch *launch);
 
+// Measure the launches of a kernel one after another, and call `step` with each.
+// Returns false after errors, at once.
+bool mapping_each(struct pass *p, void (*step)(struct mapping *m));
+
 // Return the position of the thread or block on an axis: 0 where it has one.
 struct ir_expr *mapping_position(const struct mapping *m, enum axis axis);
 

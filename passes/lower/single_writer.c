@@ -235,15 +235,5 @@ static void single_writer(struct mapping *m)
 
 enum pass_result pass_single_writer(struct pass *p)
 {
-    for (size_t i = 0; i < p->kernel->body.n; i++) {
-        struct ir_stmt *s = p->kernel->body.at[i];
-        struct mapping m;
-        if (s->kind != STMT_launch)
-            continue;
-        if (mapping_start(&m, p, &s->u.launch))
-            single_writer(&m);
-        if (m.failed)
-            return PASS_FAILED;
-    }
-    return PASS_CHANGED;
+    return mapping_each(p, single_writer) ? PASS_CHANGED : PASS_FAILED;
 }
