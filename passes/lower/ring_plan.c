@@ -103,12 +103,14 @@ static void take_allocs(const struct ring *ring, struct arena *a,
     from->n = n;
 }
 
-// Declare the arrays, with their slots, where they go.
+// Declare the arrays, with their slots, where they go. If that is in front of
+// the loop itself, those that are declared further out stay there.
 static void place_arrays(struct plan *l)
 {
     struct arena *a = l->p->arena;
     struct ir_block front = {0}, *block = l->path.blocks[l->at];
-    for (uint32_t i = l->at + 1 < l->path.n ? 0 : l->path.n; i < l->path.n; i++)
+    bool moves_out = l->at + 1 < l->path.n;
+    for (uint32_t i = 0; i < l->path.n && moves_out; i++)
         take_allocs(&l->ring, a, l->path.blocks[i], &front);
     take_allocs(&l->ring, a, &l->ring.loop->u.loop.body, &front);
     for (size_t i = 0; i < l->ring.arrays.n; i++) {
