@@ -299,7 +299,8 @@ struct ring ring_planned(struct arena *a, struct ir_stmt *loop)
     const struct ir_ring *of = loop->u.loop.ring;
     const struct ir_block *body = &loop->u.loop.body;
     if (!ir_ring_slot(&loop->u.loop))
-        ring.fault = "its arrays have no slots yet: `ring_plan` gives them some";
+        ring.fault =
+            "its arrays have no slots yet: `ring_plan` gives them some";
     for (size_t i = 0; i < of->arrays.n; i++)
         vec_push(a, &ring.arrays, of->arrays.at[i]);
     for (size_t i = 0; i < body->n; i++) {
