@@ -144,6 +144,16 @@ static bool same_attrs(struct comparison *c, size_t n, const struct ir_attr *a,
 static bool same_block(struct comparison *c, const struct ir_block *a,
                        const struct ir_block *b);
 
+// Return whether two rings are the same, over arrays that match.
+static bool same_ring(const struct comparison *c, const struct ir_ring *a,
+                      const struct ir_ring *b)
+{
+    bool ok = ir_ring_equal(a, b);
+    for (size_t i = 0; ok && a && i < a->arrays.n; i++)
+        ok = matches(c, a->arrays.at[i], b->arrays.at[i]);
+    return ok;
+}
+
 // Compare two loops.
 static bool same_for(struct comparison *c, const struct ir_for *a,
                      const struct ir_for *b)
@@ -154,7 +164,7 @@ static bool same_for(struct comparison *c, const struct ir_for *a,
            same(c, same_expr(c, a->step, b->step), "steps") &&
            same(c, a->axis == b->axis, "axes") &&
            same_attrs(c, a->attrs.n, a->attrs.at, b->attrs.n, b->attrs.at) &&
-           same(c, ir_ring_equal(a->ring, b->ring), "rings") &&
+           same(c, same_ring(c, a->ring, b->ring), "rings") &&
            same_var(c, a->var, b->var) && same_block(c, &a->body, &b->body);
 }
 

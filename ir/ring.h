@@ -45,7 +45,8 @@ bool ir_loop_is_marked(const struct ir_for *loop);
 // Return a new ring of so many slots.
 struct ir_ring *ir_ring_new(struct arena *a, int64_t slots);
 struct ir_ring *ir_ring_copy(struct arena *a, const struct ir_ring *ring);
-// Return whether two rings are the same; either may be NULL.
+// Return whether two rings are the same but for which arrays they name; either
+// may be NULL.
 bool ir_ring_equal(const struct ir_ring *x, const struct ir_ring *y);
 // Return whether an array is one of a ring's.
 bool ir_ring_has(const struct ir_ring *ring, const struct ir_buffer *b);
