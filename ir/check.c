@@ -145,8 +145,10 @@ static void check_for(struct checking *c, const struct ir_for *f)
                     axis_name(f->axis),
                     "bound loops are launches at this level");
     check_attrs(c, &f->attrs);
-    const char *fault = f->ring ? ir_ring_fault(c->arena, f->ring) : NULL;
-    if (f->ring && !fault)
+    const char *fault = NULL;
+    for (size_t i = 0; i < f->rings.n && !fault; i++)
+        fault = ir_ring_fault(c->arena, f->rings.at[i]);
+    if (!fault)
         fault = ir_ring_place_fault(c->arena, f, c->kernel->level);
     check_must_name(c, !fault, f->var->name, fault);
     declare_var(c, f->var, VAR_loop);

@@ -132,11 +132,14 @@ static void redirect_noalias(struct copying *c, struct ir_launch *l)
         vec_push(c->arena, &l->noalias, new_buffer(c, old.noalias.at[i]));
 }
 
-// Let a ring name the arrays that stand for its own.
-static void redirect_ring(struct copying *c, struct ir_ring *ring)
+// Let the rings of a loop name the arrays that stand for their own.
+static void redirect_rings(struct copying *c, struct ir_for *loop)
 {
-    for (size_t i = 0; i < ring->arrays.n; i++)
-        ring->arrays.at[i] = new_buffer(c, ring->arrays.at[i]);
+    for (size_t i = 0; i < loop->rings.n; i++) {
+        struct ir_ring *ring = loop->rings.at[i];
+        for (size_t k = 0; k < ring->arrays.n; k++)
+            ring->arrays.at[k] = new_buffer(c, ring->arrays.at[k]);
+    }
 }
 
 // Substitute in one statement, but not in those inside it.
@@ -152,8 +155,8 @@ static void substitute_stmt(struct copying *c, struct ir_stmt *s)
         redirect_copy(c, &s->u.copy);
     if (s->kind == STMT_launch)
         redirect_noalias(c, &s->u.launch);
-    if (s->kind == STMT_for && s->u.loop.ring)
-        redirect_ring(c, s->u.loop.ring);
+    if (s->kind == STMT_for)
+        redirect_rings(c, &s->u.loop);
     if (s->kind == STMT_alloc) {
         struct ir_buffer *b = s->u.buffer = new_buffer(c, s->u.buffer);
         b->shape = substitute_all(c, b->rank, b->shape);
@@ -228,10 +231,8 @@ static void copy_for(struct copying *c, struct ir_for *f)
     f->step = substitute(c, f->step);
     f->var = declare_var(c, f->var);
     OWN_ATTRS(c->arena, &f->attrs);
-    if (f->ring) {
-        f->ring = ir_ring_copy(c->arena, f->ring);
-        redirect_ring(c, f->ring);
-    }
+    ir_rings_copy(c->arena, f, f);
+    redirect_rings(c, f);
     f->body = copy_stmts(c, &f->body);
 }
 

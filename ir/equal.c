@@ -144,13 +144,17 @@ static bool same_attrs(struct comparison *c, size_t n, const struct ir_attr *a,
 static bool same_block(struct comparison *c, const struct ir_block *a,
                        const struct ir_block *b);
 
-// Return whether two rings are the same, over arrays that match.
-static bool same_ring(const struct comparison *c, const struct ir_ring *a,
-                      const struct ir_ring *b)
+// Return whether two loops have the same rings, over arrays that match.
+static bool same_rings(const struct comparison *c, const struct ir_for *a,
+                       const struct ir_for *b)
 {
-    bool ok = ir_ring_equal(a, b);
-    for (size_t i = 0; ok && a && i < a->arrays.n; i++)
-        ok = matches(c, a->arrays.at[i], b->arrays.at[i]);
+    bool ok = a->rings.n == b->rings.n;
+    for (size_t i = 0; ok && i < a->rings.n; i++) {
+        const struct ir_ring *x = a->rings.at[i], *y = b->rings.at[i];
+        ok = ir_ring_equal(x, y);
+        for (size_t k = 0; ok && k < x->arrays.n; k++)
+            ok = matches(c, x->arrays.at[k], y->arrays.at[k]);
+    }
     return ok;
 }
 
@@ -164,7 +168,7 @@ static bool same_for(struct comparison *c, const struct ir_for *a,
            same(c, same_expr(c, a->step, b->step), "steps") &&
            same(c, a->axis == b->axis, "axes") &&
            same_attrs(c, a->attrs.n, a->attrs.at, b->attrs.n, b->attrs.at) &&
-           same(c, same_ring(c, a->ring, b->ring), "rings") &&
+           same(c, same_rings(c, a, b), "rings") &&
            same_var(c, a->var, b->var) && same_block(c, &a->body, &b->body);
 }
 

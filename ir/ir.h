@@ -214,22 +214,36 @@ enum ir_ring_part {
 #undef ROLE
     RING_PARTS
 };
+// How its slots are filled, and are known to be full and free.
+enum ir_ring_word {
+#define WORD(field, name, meaning) RING_##field##_##name,
+#include "ir/ring.def"
+#undef WORD
+    RING_WORDS
+};
 struct ir_role {
     enum ir_ring_part part;
     int64_t registers; // that each thread keeps; 0: as it begins
 };
 
-// A ring: what a loop copies to shared memory for an iteration lies in one of
-// several slots, so that copies run iterations ahead of their use.  It belongs
-// to the loop until passes/lower/ has made statements of it.
+// A ring: what a loop fills for an iteration lies in one of several slots, so
+// that fills run iterations ahead of their use.  It belongs to the loop until
+// passes/lower/ has made statements of it.
 struct ir_ring {
     int64_t slots, lag, order; // of ring.def
+    unsigned
+        words; // of ring.def, a bit each: how its slots are filled, and how
+               // they are known to be full and free; 0: not planned
     // none: the loop's threads fill and use it
     struct VEC(struct ir_role) roles;
-    // With the slots as their first dimension; none: they have none yet. If
-    // there are some, the loop's body begins with `let slot = number % slots`.
+    // If it is planned: with the slots as their first dimension.
     struct VEC(struct ir_buffer *) arrays;
 };
+
+// The rings of a loop: stages in it say which one they fill, `@ring(1)`; the
+// others fill the first, number 0. If the rings are planned, the loop's body
+// begins with the slot of the iteration in each, `let slot = number % slots`.
+struct ir_rings VEC(struct ir_ring *);
 
 // A loop over from, from + step, ... while below to.
 struct ir_for {
@@ -238,7 +252,7 @@ struct ir_for {
     enum axis axis;
     bool is_placed; // a directive has said where in its nest; not printed
     struct ir_attrs attrs;
-    struct ir_ring *ring; // NULL: none
+    struct ir_rings rings;
     struct ir_block body;
 };
 

@@ -1,10 +1,11 @@
-// Rings of loops: their numbers and roles.
+// Rings of loops: their numbers, roles and words.
 
 #include "ir/ring.h"
 
 #include "ir/build.h"
 
 #include <stddef.h>
+#include <string.h>
 
 static const struct ir_ring_number numbers[] = {
 #define NUMBER(name, least, most, meaning)                                     \
@@ -19,6 +20,12 @@ static const struct {
 #define ROLE(name, meaning) {#name, meaning},
 #include "ir/ring.def"
 #undef ROLE
+};
+
+static const struct ir_ring_word_info words[] = {
+#define WORD(field, name, meaning) {#field, #name, meaning},
+#include "ir/ring.def"
+#undef WORD
 };
 
 const struct ir_ring_number *ir_ring_number(int i)
@@ -50,25 +57,70 @@ struct ir_role *ir_ring_role(const struct ir_ring *ring, enum ir_ring_part part)
     return NULL;
 }
 
-struct ir_ring *ir_ring_of(const struct ir_stmt *s)
+const struct ir_ring_word_info *ir_ring_word(enum ir_ring_word word)
 {
-    return s->kind == STMT_for ? s->u.loop.ring : NULL;
+    return &words[word];
+}
+
+bool ir_ring_is(const struct ir_ring *ring, enum ir_ring_word word)
+{
+    return ring->words >> word & 1;
+}
+
+void ir_ring_set(struct ir_ring *ring, enum ir_ring_word word)
+{
+    ring->words |= 1u << word;
+}
+
+bool ir_ring_is_planned(const struct ir_ring *ring)
+{
+    return ring->words != 0;
+}
+
+struct ir_rings ir_rings_of(const struct ir_stmt *s)
+{
+    return s->kind == STMT_for ? s->u.loop.rings : (struct ir_rings){0};
 }
 
 struct ir_ring *ir_ring_specialized(const struct ir_stmt *s)
 {
-    struct ir_ring *ring = ir_ring_of(s);
-    return ring && ring->roles.n ? ring : NULL;
+    struct ir_rings rings = ir_rings_of(s);
+    for (size_t i = 0; i < rings.n; i++) {
+        if (rings.at[i]->roles.n)
+            return rings.at[i];
+    }
+    return NULL;
 }
 
-const struct ir_stmt *ir_ring_slot(const struct ir_for *loop)
+// Return whether the rings of a loop are planned.
+static bool are_planned(const struct ir_for *loop)
 {
-    const struct ir_stmt *first =
-        loop->ring && loop->ring->arrays.n && loop->body.n ? loop->body.at[0]
-                                                           : NULL;
-    return first && first->kind == STMT_let && first->u.let.value->op == OP_mod
-               ? first
-               : NULL;
+    return loop->rings.n && ir_ring_is_planned(loop->rings.at[0]);
+}
+
+size_t ir_ring_slots(const struct ir_for *loop)
+{
+    return are_planned(loop) ? loop->rings.n : 0;
+}
+
+struct ir_stmt *ir_ring_slot(const struct ir_for *loop, size_t i)
+{
+    struct ir_stmt *s =
+        are_planned(loop) && i < loop->body.n ? loop->body.at[i] : NULL;
+    bool is_slot = s && s->kind == STMT_let && s->u.let.value->op == OP_mod;
+    return is_slot ? s : NULL;
+}
+
+// Remove element `i` of a list.
+#define REMOVE(list, i)                                                        \
+    memmove(&(list)->at[i], &(list)->at[(i) + 1],                              \
+            (--(list)->n - (i)) * sizeof *(list)->at)
+
+void ir_ring_remove(struct ir_for *loop, size_t i)
+{
+    if (are_planned(loop))
+        REMOVE(&loop->body, i);
+    REMOVE(&loop->rings, i);
 }
 
 bool ir_ring_has(const struct ir_ring *ring, const struct ir_buffer *b)
@@ -82,7 +134,7 @@ bool ir_ring_has(const struct ir_ring *ring, const struct ir_buffer *b)
 
 bool ir_loop_is_marked(const struct ir_for *loop)
 {
-    return loop->ring || loop->attrs.n;
+    return loop->rings.n || loop->attrs.n;
 }
 
 struct ir_ring *ir_ring_new(struct arena *a, int64_t slots)
@@ -92,7 +144,8 @@ struct ir_ring *ir_ring_new(struct arena *a, int64_t slots)
     return ring;
 }
 
-struct ir_ring *ir_ring_copy(struct arena *a, const struct ir_ring *ring)
+// Return a copy of a ring.
+static struct ir_ring *copy_ring(struct arena *a, const struct ir_ring *ring)
 {
     struct ir_ring *copy = arena_new(a, struct ir_ring);
     *copy = *ring;
@@ -105,13 +158,20 @@ struct ir_ring *ir_ring_copy(struct arena *a, const struct ir_ring *ring)
     return copy;
 }
 
+void ir_rings_copy(struct arena *a, struct ir_for *to,
+                   const struct ir_for *from)
+{
+    struct ir_rings rings = from->rings;
+    to->rings = (struct ir_rings){0};
+    for (size_t i = 0; i < rings.n; i++)
+        vec_push(a, &to->rings, copy_ring(a, rings.at[i]));
+}
+
 bool ir_ring_equal(const struct ir_ring *x, const struct ir_ring *y)
 {
-    if (!x || !y)
-        return x == y;
     bool same = x->slots == y->slots && x->lag == y->lag &&
-                x->order == y->order && x->roles.n == y->roles.n &&
-                x->arrays.n == y->arrays.n;
+                x->order == y->order && x->words == y->words &&
+                x->roles.n == y->roles.n && x->arrays.n == y->arrays.n;
     for (size_t i = 0; same && i < x->roles.n; i++)
         same = x->roles.at[i].part == y->roles.at[i].part &&
                x->roles.at[i].registers == y->roles.at[i].registers;
@@ -159,23 +219,45 @@ static const char *role_fault(const struct ir_ring *ring)
     return NULL;
 }
 
+// Return what is wrong with the words of a ring, or NULL: it has some of each
+// field, or none.
+static const char *word_fault(const struct ir_ring *ring)
+{
+    bool has = false;
+    for (int i = 0; i < RING_WORDS; i++) {
+        has |= ir_ring_is(ring, (enum ir_ring_word)i);
+        bool is_last =
+            i + 1 == RING_WORDS || strcmp(words[i].field, words[i + 1].field);
+        if (is_last && has != ir_ring_is_planned(ring))
+            return "a ring that is planned says its `transport`, `arrive` and "
+                   "`release`";
+        has = is_last ? false : has;
+    }
+    return NULL;
+}
+
 const char *ir_ring_fault(struct arena *a, struct ir_ring *ring)
 {
     const char *fault = number_fault(a, ring);
-    return fault ? fault : role_fault(ring);
+    if (!fault)
+        fault = role_fault(ring);
+    return fault ? fault : word_fault(ring);
 }
 
-const char *ir_ring_place_fault(struct arena *a, const struct ir_for *loop,
-                                enum ir_level level)
+// Return what is wrong with the place of ring number `i` of a loop, or NULL.
+static const char *one_place_fault(struct arena *a, const struct ir_for *loop,
+                                   size_t i)
 {
-    const struct ir_ring *ring = loop->ring;
-    if (level > LEVEL_stages)
-        return "a ring has survived `ring_lower`";
-    if (ring->arrays.n && !ir_ring_slot(loop))
-        return "the body of a loop whose ring has arrays begins with the slot "
-               "of the iteration, `let slot = number % slots`";
-    for (size_t i = 0; i < ring->arrays.n; i++) {
-        const struct ir_buffer *b = ring->arrays.at[i];
+    const struct ir_ring *ring = loop->rings.at[i];
+    if (ir_ring_is_planned(ring) != are_planned(loop))
+        return "of the rings of a loop, all are planned, or none";
+    if (!ir_ring_is_planned(ring))
+        return ring->arrays.n ? "a ring with `arrays` has a `transport`" : NULL;
+    if (!ir_ring_slot(loop, i))
+        return "the body of a loop with planned rings begins with the slot of "
+               "the iteration in each, `let slot = number % slots`";
+    for (size_t k = 0; k < ring->arrays.n; k++) {
+        const struct ir_buffer *b = ring->arrays.at[k];
         if (!b->rank || !ir_is_int_const(b->shape[0], ring->slots))
             return arena_printf(a,
                                 "the first dimension of `%s`, an array of a "
@@ -183,4 +265,15 @@ const char *ir_ring_place_fault(struct arena *a, const struct ir_for *loop,
                                 b->name);
     }
     return NULL;
+}
+
+const char *ir_ring_place_fault(struct arena *a, const struct ir_for *loop,
+                                enum ir_level level)
+{
+    const char *fault = NULL;
+    if (loop->rings.n && level > LEVEL_stages)
+        return "a ring has survived `ring_lower`";
+    for (size_t i = 0; i < loop->rings.n && !fault; i++)
+        fault = one_place_fault(a, loop, i);
+    return fault;
 }

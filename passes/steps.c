@@ -105,7 +105,7 @@ static unsigned kind_of(const struct ir_stmt *s)
     if (s->kind == STMT_launch)
         return s->u.launch.derives_barriers ? STEP_DERIVED : 0;
     return s->kind == STMT_for
-               ? of_axis(s->u.loop.axis) | (s->u.loop.ring ? STEP_RINGS : 0u)
+               ? of_axis(s->u.loop.axis) | (s->u.loop.rings.n ? STEP_RINGS : 0u)
                : 0;
 }
 

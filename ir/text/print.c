@@ -88,8 +88,8 @@ static void print_for_head(struct printer *p, const struct ir_for *f)
     if (f->axis != AXIS_serial)
         buf_printf(p->out, " @%s", axis_name(f->axis));
     print_attrs(p, f->attrs.at, f->attrs.n);
-    if (f->ring)
-        print_ring(p, f->ring);
+    for (size_t i = 0; i < f->rings.n; i++)
+        print_ring(p, f->rings.at[i]);
 }
 
 // Append a loop.  Its variable is declared once the range is printed.

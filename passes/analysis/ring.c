@@ -1,4 +1,4 @@
-// What a software-pipelined loop may fill ahead of its use.
+// What software-pipelined loops may fill ahead of its use.
 
 #include "passes/analysis/ring.h"
 
@@ -10,12 +10,14 @@
 #include "passes/analysis/region.h"
 #include "passes/opt/fold.h"
 
-// A look at a loop.
+// A look at a ring of a loop.
 struct look {
     struct arena *arena;
     struct ir_kernel *kernel;
     struct ir_path path; // down to the loop
+    size_t number;       // of the ring
     struct ring ring;
+    struct ring given; // by the rings of smaller numbers
 };
 
 // Say why a loop has no ring.  Returns false.
@@ -39,13 +41,42 @@ static bool uses(struct ir_stmt *s, const struct ir_buffer *b)
     return ir_block_reads(&one, b) || ir_block_writes(&one, b);
 }
 
-// Return whether an expression can be computed ahead: a loop's body does not
-// change it.
-static bool is_input(struct ir_block *body, const struct ir_expr *root)
+// Return whether one of the arrays of a ring is an array; none: there is no
+// ring.
+static bool has_array(const struct ring *ring, const struct ir_buffer *b)
+{
+    for (size_t i = 0; ring && i < ring->arrays.n; i++) {
+        if (ring->arrays.at[i] == b)
+            return true;
+    }
+    return false;
+}
+
+bool ring_is_read(const struct ring *ring, struct ir_stmt *s)
+{
+    struct ir_block one = only(&s);
+    for (size_t i = 0; i < ring->arrays.n; i++) {
+        if (ir_block_reads(&one, ring->arrays.at[i]))
+            return true;
+    }
+    return false;
+}
+
+// What a statement may do that fills a ring.
+struct filling {
+    struct ir_block *body;    // of the loop: it does not change what is read,
+    const struct ring *given; // but for these arrays; NULL: none
+    const struct ring *computes; // what only the statement uses; NULL: none
+};
+
+// Return whether an expression can be computed ahead.
+static bool is_input(const struct filling *f, const struct ir_expr *root)
 {
     ir_foreach_expr(x, root) {
         unsigned flags = ir_op_info(x->op)->flags;
-        if ((flags & OP_READS && ir_block_writes(body, x->u.buffer)) ||
+        if ((flags & OP_READS && ir_block_writes(f->body, x->u.buffer) &&
+             !has_array(f->given, x->u.buffer) &&
+             !has_array(f->computes, x->u.buffer)) ||
             flags & (OP_WRITES | OP_TOGETHER) ||
             (x->op == OP_var && x->u.var->kind == VAR_mutable))
             return false;
@@ -53,62 +84,49 @@ static bool is_input(struct ir_block *body, const struct ir_expr *root)
     return true;
 }
 
-// Return whether a statement itself does nothing but fill shared memory.
-static bool only_fills(const struct ir_stmt *s)
+// Return whether a statement itself does nothing but fill shared memory, or
+// compute what is for that.
+static bool only_fills(const struct filling *f, const struct ir_stmt *s)
 {
     if (s->kind == STMT_stage)
-        return !s->u.stage.has_init;
+        return !s->u.stage.has_init || f->computes;
     if (s->kind == STMT_store)
-        return s->u.store.buffer->space == SPACE_shared &&
-               s->u.store.buffer->role == ROLE_alloc;
-    return s->kind == STMT_for || s->kind == STMT_if || s->kind == STMT_let;
+        return has_array(f->computes, s->u.store.buffer) ||
+               (s->u.store.buffer->space == SPACE_shared &&
+                s->u.store.buffer->role == ROLE_alloc);
+    return s->kind == STMT_for || s->kind == STMT_if || s->kind == STMT_let ||
+           (s->kind == STMT_alloc && has_array(f->computes, s->u.buffer));
 }
 
-bool ring_is_fill(struct ir_block *body, struct ir_stmt *s)
+// Return whether a statement just fills a ring.
+static bool is_filling(const struct filling *f, struct ir_stmt *s)
 {
     bool has_stage = false;
     ir_foreach_stmt_from(t, s) {
         has_stage |= t->kind == STMT_stage;
-        if (!only_fills(t))
+        if (!only_fills(f, t))
             return false;
     }
     if (!has_stage)
         return false;
     ir_foreach_stmt_from(t, s)
         ir_foreach_place(place, t)
-            if (!is_input(body, *place))
+            if (!is_input(f, *place))
                 return false;
     return true;
 }
 
-// Add an array to the ring.
-static void add_array(struct look *l, struct ir_buffer *array)
+bool ring_is_fill(struct ir_block *body, struct ir_stmt *s)
 {
-    for (size_t i = 0; i < l->ring.arrays.n; i++) {
-        if (l->ring.arrays.at[i] == array)
-            return;
-    }
-    vec_push(l->arena, &l->ring.arrays, array);
+    return is_filling(&(struct filling){.body = body}, s);
 }
 
-// Find what fills, and the arrays.
-static bool find_fills(struct look *l)
+// Add an array to a ring.
+static void add_array(struct arena *a, struct ring *ring,
+                      struct ir_buffer *array)
 {
-    struct ir_block *body = &l->ring.loop->u.loop.body;
-    for (size_t i = 0; i < body->n; i++) {
-        struct ir_stmt *s = body->at[i];
-        if (!ring_is_fill(body, s))
-            continue;
-        vec_push(l->arena, &l->ring.fills, s);
-        ir_foreach_stmt_from(t, s)
-            if (t->kind == STMT_store)
-                add_array(l, t->u.store.buffer);
-    }
-    if (l->ring.fills.n)
-        return true;
-    return refuse(l, l->ring.loop,
-                  "no stage in it only fills shared memory from what the loop "
-                  "does not change");
+    if (!has_array(ring, array))
+        vec_push(a, &ring->arrays, array);
 }
 
 // Return a statement out of the loop that uses an array, or NULL.
@@ -124,6 +142,100 @@ static struct ir_stmt *user_outside(const struct look *l,
         }
     }
     return NULL;
+}
+
+// Return whether no statement but one of the loop's body uses an array.
+static bool is_own(const struct look *l, const struct ir_stmt *s,
+                   const struct ir_buffer *b)
+{
+    const struct ir_block *body = &l->ring.loop->u.loop.body;
+    bool own = space_is_own(b->space) && !user_outside(l, b);
+    for (size_t i = 0; i < body->n && own; i++)
+        own = body->at[i] == s || !uses(body->at[i], b);
+    return own;
+}
+
+// Return the arrays that a statement of the body writes for itself.
+static struct ring computed_by(const struct look *l, const struct ir_stmt *s)
+{
+    struct ring own = {.loop = NULL};
+    ir_foreach_stmt_from(t, s)
+        if (t->kind == STMT_store && is_own(l, s, t->u.store.buffer))
+            add_array(l->arena, &own, t->u.store.buffer);
+    return own;
+}
+
+// Return the number of the ring that a statement's stages fill; `differs` says
+// whether they do not agree.
+static int64_t number_of(const struct ir_stmt *s, bool *differs)
+{
+    int64_t number = -1;
+    *differs = false;
+    ir_foreach_stmt_from(t, s) {
+        const struct ir_attr *mark =
+            t->kind == STMT_stage ? ir_attr_get(t, MARK_ring) : NULL;
+        int64_t own = mark ? mark->value : 0;
+        if (t->kind != STMT_stage || t->u.stage.has_init)
+            continue;
+        *differs |= number >= 0 && own != number;
+        number = own > number ? own : number;
+    }
+    return number;
+}
+
+// Return whether a statement fills ring number `i`.
+static bool is_fill_of(struct look *l, struct ir_stmt *s, size_t i)
+{
+    bool differs;
+    struct filling f = {.body = &l->ring.loop->u.loop.body};
+    struct ring own = {.loop = NULL};
+    if (number_of(s, &differs) != (int64_t)i)
+        return false;
+    if (i) {
+        own = computed_by(l, s);
+        f.given = &l->given;
+        f.computes = &own;
+    }
+    return is_filling(&f, s);
+}
+
+// Add the fills of ring number `i`, and their arrays, to a ring.
+static void add_fills(struct look *l, size_t i, struct ring *ring)
+{
+    struct ir_block *body = &l->ring.loop->u.loop.body;
+    for (size_t k = 0; k < body->n; k++) {
+        struct ir_stmt *s = body->at[k];
+        if (!is_fill_of(l, s, i))
+            continue;
+        vec_push(l->arena, &ring->fills, s);
+        ir_foreach_stmt_from(t, s)
+            if (t->kind == STMT_store &&
+                t->u.store.buffer->space == SPACE_shared)
+                add_array(l->arena, ring, t->u.store.buffer);
+    }
+}
+
+// Find what fills, and the arrays.
+static bool find_fills(struct look *l)
+{
+    bool differs = false;
+    for (size_t i = 0; i < l->number; i++)
+        add_fills(l, i, &l->given);
+    add_fills(l, l->number, &l->ring);
+    for (size_t i = 0; i < l->ring.fills.n && !differs; i++)
+        number_of(l->ring.fills.at[i], &differs);
+    if (differs)
+        return refuse(l, l->ring.fills.at[0],
+                      "a statement of it fills two rings");
+    if (l->ring.fills.n)
+        return true;
+    return refuse(l, l->ring.loop,
+                  l->number
+                      ? "no stage for this ring just fills shared memory, "
+                        "from what the loop does not change or rings "
+                        "before it hold"
+                      : "no stage in it only fills shared memory from "
+                        "what the loop does not change");
 }
 
 // Return the last array in two halves that a statement stores to, or NULL.
@@ -284,32 +396,35 @@ static bool check_loop(struct look *l)
 }
 
 struct ring ring_find(struct arena *a, struct ir_kernel *kernel,
-                      struct ir_stmt *loop)
+                      struct ir_stmt *loop, size_t i)
 {
-    struct look l = {.arena = a, .kernel = kernel, .ring = {.loop = loop}};
+    struct look l = {
+        .arena = a, .kernel = kernel, .number = i, .ring = {.loop = loop}};
+    if (i < loop->u.loop.rings.n)
+        l.ring.of = loop->u.loop.rings.at[i];
     ir_find(a, &kernel->body, loop, &l.path);
     if (check_loop(&l) && find_fills(&l) && check_names(&l))
         check_arrays(&l);
     return l.ring;
 }
 
-struct ring ring_planned(struct arena *a, struct ir_stmt *loop)
+struct ring ring_planned(struct arena *a, struct ir_stmt *loop, size_t i)
 {
-    struct ring ring = {.loop = loop};
-    const struct ir_ring *of = loop->u.loop.ring;
+    struct ir_ring *of = loop->u.loop.rings.at[i];
+    struct ring ring = {.loop = loop, .of = of};
     const struct ir_block *body = &loop->u.loop.body;
-    if (!ir_ring_slot(&loop->u.loop))
+    if (!ir_ring_slot(&loop->u.loop, i))
         ring.fault =
             "its arrays have no slots yet: `ring_plan` gives them some";
-    for (size_t i = 0; i < of->arrays.n; i++)
-        vec_push(a, &ring.arrays, of->arrays.at[i]);
-    for (size_t i = 0; i < body->n; i++) {
-        struct ir_block one = only(&body->at[i]);
+    for (size_t k = 0; k < of->arrays.n; k++)
+        vec_push(a, &ring.arrays, of->arrays.at[k]);
+    for (size_t k = 0; k < body->n; k++) {
+        struct ir_block one = only(&body->at[k]);
         bool fills = false;
-        for (size_t k = 0; k < ring.arrays.n; k++)
-            fills |= ir_block_writes(&one, ring.arrays.at[k]);
+        for (size_t n = 0; n < ring.arrays.n; n++)
+            fills |= ir_block_writes(&one, ring.arrays.at[n]);
         if (fills)
-            vec_push(a, &ring.fills, body->at[i]);
+            vec_push(a, &ring.fills, body->at[k]);
     }
     return ring;
 }

@@ -1,4 +1,4 @@
-// What a software-pipelined loop may fill ahead of its use.
+// What software-pipelined loops may fill ahead of its use.
 //
 //   for k in 0..n {
 //     for i in 0..64 { stage S { S[i] = A[k * 64 + i] } }     fills S
@@ -14,26 +14,30 @@
 #include "ir/ring.h"
 #include "ir/walk.h"
 
-// A loop and what it fills.
+// A ring of a loop, and what fills it.
 struct ring {
     struct ir_stmt *loop;
+    struct ir_ring *of;                    // NULL: it is only asked for
     struct VEC(struct ir_stmt *) fills;    // statements of its body, in order
     struct VEC(struct ir_buffer *) arrays; // that they fill, each once
     const char *fault;                     // why it may not; NULL: it may
     struct ir_stmt *at;                    // what is in the way
 };
 
-// Look at a loop of a kernel at level stages. Its ring is filled by the
-// statements of its body that compute elements of shared arrays from what the
-// loop does not change. Nothing else may use these arrays, and each iteration
-// must first write what it reads of them. Texts and lists go to the arena.
+// Look at ring number `i` of a loop of a kernel at level stages, which it may
+// have or be asked for. It is filled by the statements of its body whose stages
+// are of that number, and compute elements of shared arrays from what the loop
+// does not change, or from what rings of smaller numbers hold: then such a
+// statement may compute in arrays of its own, too. Nothing else may fill these
+// arrays, only the loop uses them, and each iteration must first write what it
+// reads of them. Texts and lists go to the arena.
 struct ring ring_find(struct arena *a, struct ir_kernel *kernel,
-                      struct ir_stmt *loop);
+                      struct ir_stmt *loop, size_t i);
 
-// Return what `ring_plan` has made of the ring of a loop: its arrays, with
-// slots, and the statements of its body that fill them. It is a fault if that
-// has not run.
-struct ring ring_planned(struct arena *a, struct ir_stmt *loop);
+// Return what `ring_plan` has made of ring number `i` of a loop: its arrays,
+// with slots, and the statements of its body that fill them. It is a fault if
+// that has not run.
+struct ring ring_planned(struct arena *a, struct ir_stmt *loop, size_t i);
 
 // Return whether a statement of a body just fills arrays in shared memory from
 // what the body does not change.
@@ -41,6 +45,9 @@ bool ring_is_fill(struct ir_block *body, struct ir_stmt *s);
 
 // Return whether a statement is one of a ring's fills.
 bool ring_has_fill(const struct ring *ring, const struct ir_stmt *s);
+
+// Return whether a statement reads an array of a ring.
+bool ring_is_read(const struct ring *ring, struct ir_stmt *s);
 
 // Return whether an iteration of a loop, at the end of a path from the kernel's
 // body, writes what it reads of `n` arrays, n > 0; in which order is not asked.

@@ -149,8 +149,7 @@ struct ir_ring *tiles_ring(struct ir_block *tile)
 {
     struct ir_ring *last = NULL;
     ir_foreach_stmt(s, tile)
-        if (ir_ring_specialized(s))
-            last = s->u.loop.ring;
+        last = ir_ring_specialized(s) ? ir_ring_specialized(s) : last;
     return last;
 }
 

@@ -18,23 +18,39 @@
 #include "ir/walk.h"
 #include "passes/analysis/copies.h"
 
-// Take the mark of a stage that is a copy; returns whether that makes it
-// asynchronous: nothing would wait for what the kernel's body does not read.
-static bool start(struct ir_block *body, struct ir_stmt *s)
+// Return whether a stage is a copy that can be asynchronous: nothing would wait
+// for what the kernel's body does not read.
+static bool is_async(const struct ir_block *body, const struct ir_stmt *s)
 {
     if (s->kind != STMT_stage || !copies_marked(&s->u.stage))
         return false;
-    struct ir_stage *stage = &s->u.stage;
-    struct ir_stmt *store =
+    const struct ir_stage *stage = &s->u.stage;
+    const struct ir_stmt *store =
         stage->body.n ? stage->body.at[stage->body.n - 1] : NULL;
-    copies_unmark(stage);
-    bool starts = store && store->kind == STMT_store && copies_source(store) &&
-                  store->u.store.buffer->space == SPACE_shared &&
-                  !store->u.store.buffer->is_double &&
-                  ir_block_reads(body, store->u.store.buffer);
+    return store && store->kind == STMT_store && copies_source(store) &&
+           store->u.store.buffer->space == SPACE_shared &&
+           !store->u.store.buffer->is_double &&
+           ir_block_reads((struct ir_block *)body, store->u.store.buffer);
+}
+
+// Take the mark of a stage that is a copy; returns whether that makes it
+// asynchronous.
+static bool start(const struct ir_block *body, struct ir_stmt *s)
+{
+    bool starts = is_async(body, s);
+    if (s->kind == STMT_stage)
+        copies_unmark(&s->u.stage);
     if (starts)
-        store->u.store.is_async = true;
+        s->u.stage.body.at[s->u.stage.body.n - 1]->u.store.is_async = true;
     return starts;
+}
+
+bool async_copies_in(const struct ir_block *body, const struct ir_stmt *s)
+{
+    ir_foreach_stmt_from(t, s)
+        if (is_async(body, t))
+            return true;
+    return false;
 }
 
 bool async_copies_start(struct ir_block *body, struct ir_block *block)

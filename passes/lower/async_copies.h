@@ -11,4 +11,7 @@
 // wait for: such a store stays as it is.
 bool async_copies_start(struct ir_block *body, struct ir_block *block);
 
+// Return whether that would start some in a statement.
+bool async_copies_in(const struct ir_block *body, const struct ir_stmt *s);
+
 #endif

@@ -247,12 +247,13 @@ static bool check_declared(struct pass *p, struct ir_block *block)
     return true;
 }
 
-// Return whether a ring of a block has given an array slots, and so a place.
+// Return whether a planned ring in a block has given an array slots, and so a place.
 static bool has_slots(const struct ir_block *block, const struct ir_buffer *b)
 {
     ir_foreach_stmt(s, block)
-        if (ir_ring_of(s) && ir_ring_has(ir_ring_of(s), b))
-            return true;
+        for (size_t i = 0; i < ir_rings_of(s).n; i++)
+            if (ir_ring_has(ir_rings_of(s).at[i], b))
+                return true;
     return false;
 }
 

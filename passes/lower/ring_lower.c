@@ -1,25 +1,42 @@
 // ring_lower: lowers planned rings without roles by transport.
 //
-//   one thread issues TMA copies, on mbarriers            ring_tma.c
-//   all threads copy, by cp.async or through registers    ring_threads.c
+//   tma                 one thread issues copies, on mbarriers   ring_tma.c
+//   cp_async, stores    all threads copy                         ring_threads.c
 //
 // Those with roles are gone by then (warp_specialize.c).
 
 #include "passes/lower/ring_threads.h"
 #include "passes/lower/ring_tma.h"
 
-// Lower the ring of a loop in a block; false after an error.
+// Report if a ring of a loop is not planned, or if threads cannot fill theirs
+// together.
+static bool check(struct pass *p, struct ir_stmt *s)
+{
+    const char *fault = NULL;
+    for (size_t i = 0; i < s->u.loop.rings.n && !fault; i++)
+        fault = ring_planned(p->scratch, s, i).fault;
+    if (!fault)
+        fault = ring_threads_fault(p->scratch, s);
+    if (fault)
+        diag_error(p->diags, s->span, D_pipeline_lost, s->u.loop.var->name,
+                   fault);
+    return !fault;
+}
+
+// Lower the rings of a loop in a block; false after an error.
 static bool lower(struct pass *p, struct ir_block *block, struct ir_stmt *s)
 {
     struct ir_block out = {0};
-    struct ring ring = ring_planned(p->scratch, s);
-    if (ring.fault) {
-        diag_error(p->diags, s->span, D_pipeline_lost, s->u.loop.var->name,
-                   ring.fault);
+    if (!check(p, s))
         return false;
+    for (size_t i = 0; i < s->u.loop.rings.n;) {
+        if (!ir_ring_is(s->u.loop.rings.at[i], RING_transport_tma))
+            i++;
+        else if (!ring_tma_lower(p, s, i))
+            return false;
     }
-    if (ring_tma_fills(&ring))
-        return ring_tma_lower(p, s);
+    if (!s->u.loop.rings.n)
+        return true;
     ring_threads_lower(p, s, &out);
     ir_splice(p->arena, block, ir_index(block, s), &out);
     return true;
@@ -37,7 +54,7 @@ static bool lower_block(struct pass *p, struct ir_block *block, bool *changed)
             if (!lower_block(p, inside[k], changed))
                 return false;
         }
-        bool has_ring = ir_ring_of(s) != NULL;
+        bool has_ring = ir_rings_of(s).n > 0;
         if (has_ring && !lower(p, block, s))
             return false;
         *changed |= has_ring;

@@ -1,16 +1,17 @@
 // ring_plan: gives the arrays of a ring their slots, and each iteration of its
-// loop one of them.
+// loop one of them; says how slots are filled, and known to be full and free.
 //
 //   for i in 0..m {                          alloc S: f32[3, 64] in shared
 //     for k in 0..n @ring(slots 3) {         for i in 0..m {
 //       alloc S: f32[64] in shared             for k in 0..n @ring(slots 3,
-//       S = A[i, k, ..]    @via(tma)                              arrays S) {
-//       use S                           =>       let slot = (i * n + k) % 3
-//     }                                          S[slot] = A[i, k, ..] @via(tma)
-//   }                                            use S[slot]
+//       S = A[i, k, ..]    @via(tma)                transport tma, arrive bytes,
+//       use S                           =>          release barrier, arrays S) {
+//     }                                          let slot = (i * n + k) % 3
+//   }                                            S[slot] = A[i, k, ..] @via(tma)
+//                                                use S[slot]
 //                                              } }
 //
-// Nothing runs ahead yet. Where the arrays are declared depends on who is to
+// A loop has a slot for each of its rings. Nothing runs ahead yet. Where the arrays are declared depends on who is to
 // fill them, and so do the iterations that count:
 //
 //   the threads of the loop       in front of the loop: each run of it begins
@@ -24,8 +25,12 @@
 // ask of the loops around, in warp_specialize.c.
 
 #include "ir/build.h"
+#include "ir/foreach.h"
 #include "ir/layout.h"
+#include "ir/marks.h"
 #include "ir/walk.h"
+#include "passes/analysis/copies.h"
+#include "passes/lower/async_copies.h"
 #include "passes/lower/ring_tma.h"
 #include "passes/lower/slots.h"
 
@@ -33,6 +38,7 @@
 struct plan {
     struct pass *p;
     struct ring ring;
+    size_t index;           // of the ring, of those of the loop
     struct ir_path path;    // from the kernel's body to the loop, and the loop
     uint32_t at;            // in front of which of these the arrays are
     struct ir_expr *number; // of an iteration
@@ -42,7 +48,7 @@ struct plan {
 static bool report(const struct plan *l)
 {
     const struct ir_stmt *loop = l->ring.loop;
-    bool has_roles = ir_ring_specialized(loop) != NULL;
+    bool has_roles = l->ring.of->roles.n > 0;
     diag_error(l->p->diags, loop->span,
                has_roles ? D_role_shape : D_pipeline_lost,
                loop->u.loop.var->name, l->ring.fault);
@@ -74,7 +80,7 @@ static bool find_place(struct plan *l)
     struct arena *a = l->p->arena;
     l->number = ir_read(a, l->ring.loop->u.loop.var);
     l->at = l->path.n - 1;
-    if (ir_ring_specialized(l->ring.loop)) {
+    if (l->ring.of->roles.n) {
         l->at = group_of(l);
         return true;
     }
@@ -115,8 +121,8 @@ static void place_arrays(struct plan *l)
     take_allocs(&l->ring, a, &l->ring.loop->u.loop.body, &front);
     for (size_t i = 0; i < l->ring.arrays.n; i++) {
         struct ir_buffer *b = l->ring.arrays.at[i];
-        layout_stack(a, b, ir_int(a, l->ring.loop->u.loop.ring->slots));
-        vec_push(a, &l->ring.loop->u.loop.ring->arrays, b);
+        layout_stack(a, b, ir_int(a, l->ring.of->slots));
+        vec_push(a, &l->ring.of->arrays, b);
     }
     size_t at = ir_index(block, l->path.stmts[l->at]);
     for (size_t i = 0; i < front.n; i++)
@@ -132,23 +138,82 @@ static void use_slots(struct plan *l)
         ir_var_new(a, str_name(l->p->names, "slot"), type_scalar(TYPE_int),
                    VAR_let, loop->var->span);
     struct ir_expr *value =
-        ir_binary(a, OP_mod, l->number, ir_int(a, loop->ring->slots));
+        ir_binary(a, OP_mod, l->number, ir_int(a, l->ring.of->slots));
     slots_use(a, &l->ring, &loop->body, ir_read(a, slot));
-    ir_insert(a, &loop->body, 0,
+    ir_insert(a, &loop->body, l->index,
               ir_stmt_from(ir_stmt_let(a, slot, value), l->ring.loop));
 }
 
-// Plan the ring of a loop; false after an error.
+// Return whether threads start asynchronous copies in some fill of a ring.
+static bool has_async(const struct plan *l)
+{
+    bool found = false;
+    for (size_t i = 0; i < l->ring.fills.n; i++)
+        found |= async_copies_in(&l->p->kernel->body, l->ring.fills.at[i]);
+    return found;
+}
+
+// Say how the slots of a ring with roles are filled: an mbarrier counts.
+static void set_mbarriers(const struct plan *l)
+{
+    struct ir_ring *of = l->ring.of;
+    for (size_t i = 0; i < l->ring.fills.n; i++) {
+        bool by_threads = copies_only(l->ring.fills.at[i]);
+        ir_ring_set(of,
+                    by_threads ? RING_transport_cp_async : RING_transport_tma);
+        ir_ring_set(of, by_threads ? RING_arrive_threads : RING_arrive_bytes);
+    }
+    ir_ring_set(of, RING_release_mbarrier);
+}
+
+// Say how slots are filled, and known to be full and free.
+static void set_words(const struct plan *l)
+{
+    struct ir_ring *of = l->ring.of;
+    if (of->roles.n) {
+        set_mbarriers(l);
+        return;
+    }
+    bool by_tma = ring_tma_fills(&l->ring), is_async = !by_tma && has_async(l);
+    ir_ring_set(of, by_tma     ? RING_transport_tma
+                    : is_async ? RING_transport_cp_async
+                               : RING_transport_stores);
+    ir_ring_set(of, by_tma     ? RING_arrive_bytes
+                    : is_async ? RING_arrive_group
+                               : RING_arrive_barrier);
+    ir_ring_set(of, RING_release_barrier);
+}
+
+// Take from the stages in a ring which one that is.
+static void take_marks(const struct plan *l)
+{
+    for (size_t i = 0; i < l->ring.fills.n; i++) {
+        ir_foreach_stmt_from(s, l->ring.fills.at[i])
+            if (s->kind == STMT_stage)
+                ir_attr_remove(s, MARK_ring);
+    }
+}
+
+// Plan the rings of a loop; false after an error.
 static bool plan(struct pass *p, struct ir_stmt *loop)
 {
-    struct plan l = {.p = p, .ring = ring_find(p->scratch, p->kernel, loop)};
-    if (l.ring.fault)
-        return report(&l);
-    ir_find(p->scratch, &p->kernel->body, loop, &l.path);
-    if (!find_place(&l))
-        return report(&l);
-    place_arrays(&l);
-    use_slots(&l);
+    struct VEC(struct plan) all = {0};
+    for (size_t i = 0; i < loop->u.loop.rings.n; i++) {
+        struct plan l = {.p = p, .index = i};
+        l.ring = ring_find(p->scratch, p->kernel, loop, i);
+        if (l.ring.fault)
+            return report(&l);
+        ir_find(p->scratch, &p->kernel->body, loop, &l.path);
+        if (!find_place(&l))
+            return report(&l);
+        vec_push(p->scratch, &all, l);
+    }
+    for (size_t i = 0; i < all.n; i++) {
+        take_marks(&all.at[i]);
+        place_arrays(&all.at[i]);
+        use_slots(&all.at[i]);
+        set_words(&all.at[i]);
+    }
     return true;
 }
 
@@ -164,10 +229,11 @@ static bool plan_block(struct pass *p, struct ir_block *block, bool *changed)
             if (!plan_block(p, inside[k], changed))
                 return false;
         }
-        bool has_ring = ir_ring_of(s) && !ir_ring_of(s)->arrays.n;
-        if (has_ring && !plan(p, s))
+        struct ir_rings rings = ir_rings_of(s);
+        bool plans = rings.n && !ir_ring_is_planned(rings.at[0]);
+        if (plans && !plan(p, s))
             return false;
-        *changed |= has_ring;
+        *changed |= plans;
         i = ir_index(block, s);
     }
     return true;

@@ -1,4 +1,4 @@
-// Lowers a ring that the threads of the loop fill: a software pipeline with a
+// Lowers the rings of a loop that its threads fill: a software pipeline with a
 // prologue.
 //
 //   alloc S: f32[3, 64] in shared           alloc S: f32[3, 64] in shared
@@ -22,6 +22,14 @@
 // arrived when all groups but the last S - 2 have. Copies that are not
 // asynchronous need no groups. Barriers are inserted later
 // (barrier_insertion.c).
+//
+// Several rings of a loop share the groups. A ring of S slots is filled S - 1
+// iterations ahead of its first use. That may be the fill of another ring, which
+// runs ahead itself: with S copied and T computed from it, three and two slots,
+//
+//   iteration k: copy k + 3 into S    compute k + 1 of T from S    use k of T
+//
+// and the prologue has the copies of 0, 1 and 2 into S, then the first of T.
 
 #include "passes/lower/ring_threads.h"
 
@@ -33,48 +41,156 @@
 #include "passes/analysis/tensor.h"
 #include "passes/lower/async_copies.h"
 
+// A ring, and how many iterations ahead it is filled; those who read it are at
+// least and at most so many iterations ahead themselves.
+struct stream {
+    struct ring ring;
+    int64_t ahead, least, most;
+};
+
 // The rewrite of a loop.
 struct rewrite {
     struct pass *p;
-    struct ring ring;
-    int64_t slots;
-    const struct ir_stmt *slot; // of an iteration: a let
-    bool is_async;              // some copies are
+    struct ir_stmt *loop;
+    struct VEC(struct stream) streams; // in the order of the rings
+    int64_t ahead;                     // the most of them
+    int64_t pending;                   // groups that need not have arrived
+    bool is_async;                     // some copies are
+    bool is_chain;                     // a ring is filled from another
 };
 
-// Append the copies of an iteration, if there is one, as a group.
-static void append_copies(struct rewrite *r, struct ir_block *out,
-                          struct ir_expr *iteration)
+// Set how far ahead a ring is filled, and read: by the fills of those behind it,
+// and by what is no fill.
+static void set_ahead(struct rewrite *r, size_t i)
 {
-    struct arena *a = r->p->arena;
-    const struct ir_for *loop = &r->ring.loop->u.loop;
-    struct map vars = {.arena = r->p->scratch};
-    struct ir_block fills = {0};
-    for (size_t i = 0; i < r->ring.fills.n; i++)
-        ir_append(a, &fills, r->ring.fills.at[i]);
-    map_set(&vars, loop->var, iteration);
-    map_set(&vars, r->slot->u.let.var,
-            ir_substitute(a, r->slot->u.let.value, &vars, NULL));
-    struct ir_stmt *s = ir_stmt_if(a, ir_binary(a, OP_lt, iteration, loop->to));
-    ir_stmt_from(s, r->ring.fills.at[0]);
-    s->u.branch.then = ir_copy_block(a, &fills, &vars, NULL);
-    ir_append(a, out, s);
-    if (r->is_async)
-        ir_append(a, out, ir_stmt_from(ir_stmt_sync(a, SYNC_async_commit), s));
+    struct stream *x = &r->streams.at[i];
+    const struct ir_block *body = &r->loop->u.loop.body;
+    int64_t least = INT64_MAX;
+    for (size_t k = 0; k < body->n; k++) {
+        int64_t ahead = 0;
+        for (size_t j = i + 1; j < r->streams.n; j++) {
+            if (ring_has_fill(&r->streams.at[j].ring, body->at[k]))
+                ahead = r->streams.at[j].ahead;
+        }
+        if (!ring_is_read(&x->ring, body->at[k]))
+            continue;
+        least = ahead < least ? ahead : least;
+        x->most = ahead > x->most ? ahead : x->most;
+    }
+    x->least = least == INT64_MAX ? 0 : least;
+    x->ahead = x->least + x->ring.of->slots - 1;
 }
 
-// Return the loop over the copies that precede the first iteration.
-static struct ir_stmt *first_copies(struct rewrite *r)
+// Find the rings of a loop that threads fill, and how far ahead.
+static struct rewrite find(struct pass *p, struct arena *a,
+                           struct ir_stmt *loop)
+{
+    struct rewrite r = {.p = p, .loop = loop, .pending = INT64_MAX};
+    for (size_t i = 0; i < loop->u.loop.rings.n; i++) {
+        struct stream x = {.ring = ring_planned(a, loop, i)};
+        if (!ir_ring_is(x.ring.of, RING_transport_tma))
+            vec_push(a, &r.streams, x);
+    }
+    for (size_t i = r.streams.n; i-- > 0;) {
+        const struct stream *x = &r.streams.at[i];
+        set_ahead(&r, i);
+        int64_t pending = x->ahead - x->most - 1;
+        r.ahead = x->ahead > r.ahead ? x->ahead : r.ahead;
+        r.is_chain |= x->most > 0;
+        if (!ir_ring_is(x->ring.of, RING_arrive_group))
+            continue;
+        r.is_async = true;
+        r.pending = pending < r.pending ? pending : r.pending;
+    }
+    return r;
+}
+
+const char *ring_threads_fault(struct arena *a, struct ir_stmt *loop)
+{
+    struct rewrite r = find(NULL, a, loop);
+    for (size_t i = 0; i < r.streams.n; i++) {
+        const struct stream *x = &r.streams.at[i];
+        if (x->ahead <= x->most)
+            return arena_printf(
+                a,
+                "`%s` is read by a ring that is filled from it, and %lld "
+                "iterations later by others, too: that takes %lld slots",
+                x->ring.arrays.at[0]->name, (long long)(x->most - x->least),
+                (long long)(x->most - x->least + 2));
+    }
+    return NULL;
+}
+
+// Append what fills a ring for an iteration, if there is one.
+static void append_fills(struct rewrite *r, const struct ring *ring,
+                         struct ir_block *out, struct ir_expr *iteration,
+                         struct ir_expr *condition)
 {
     struct arena *a = r->p->arena;
-    const struct ir_for *loop = &r->ring.loop->u.loop;
+    const struct ir_for *loop = &r->loop->u.loop;
+    struct map vars = {.arena = r->p->scratch};
+    struct ir_block fills = {0};
+    for (size_t i = 0; i < ring->fills.n; i++)
+        ir_append(a, &fills, ring->fills.at[i]);
+    map_set(&vars, loop->var, iteration);
+    for (size_t i = 0; i < loop->rings.n; i++) {
+        const struct ir_stmt *slot = ir_ring_slot(loop, i);
+        map_set(&vars, slot->u.let.var,
+                ir_substitute(a, slot->u.let.value, &vars, NULL));
+    }
+    struct ir_expr *runs = ir_binary(a, OP_lt, iteration, loop->to);
+    if (condition)
+        runs = ir_binary(a, OP_and, condition, runs);
+    struct ir_stmt *s = ir_stmt_if(a, runs);
+    ir_stmt_from(s, ring->fills.at[0]);
+    s->u.branch.then = ir_copy_block(a, &fills, &vars, NULL);
+    ir_append(a, out, s);
+}
+
+// Append the fills of all rings, of the iterations that are as far ahead as each
+// of them is, from one that is `late` iterations before `at`, as a group.
+static void append_group(struct rewrite *r, struct ir_block *out,
+                         struct ir_expr *at, int64_t late)
+{
+    struct arena *a = r->p->arena;
+    for (size_t i = 0; i < r->streams.n; i++) {
+        const struct stream *x = &r->streams.at[i];
+        int64_t shift = x->ahead - late;
+        struct ir_expr *iteration = ir_add(a, at, ir_int(a, shift));
+        append_fills(r, &x->ring, out, iteration,
+                     shift < 0 ? ir_binary(a, OP_ge, at, ir_int(a, -shift))
+                               : NULL);
+    }
+    if (r->is_async)
+        ir_append(a, out,
+                  ir_stmt_from(ir_stmt_sync(a, SYNC_async_commit),
+                               r->streams.at[0].ring.fills.at[0]));
+}
+
+// Append the wait for the groups that an iteration needs.
+static void append_wait(struct rewrite *r, struct ir_block *out)
+{
+    struct arena *a = r->p->arena;
+    if (r->is_async)
+        ir_append(
+            a, out,
+            ir_stmt_from(ir_stmt_wait(a, SYNC_async_wait, (uint32_t)r->pending),
+                         r->streams.at[0].ring.fills.at[0]));
+}
+
+// Return the loop over the fills that precede the first iteration.
+static struct ir_stmt *prologue(struct rewrite *r)
+{
+    struct arena *a = r->p->arena;
+    const struct ir_for *loop = &r->loop->u.loop;
     struct ir_var *var = ir_var_new(a, str_name(r->p->names, "ahead"),
                                     loop->var->type, VAR_loop, loop->var->span);
-    struct ir_stmt *s =
-        ir_stmt_for(a, var, ir_int(a, 0), ir_int(a, r->slots - 1), ir_int(a, 1),
-                    AXIS_unroll);
-    append_copies(r, &s->u.loop.body, ir_read(a, var));
-    return ir_stmt_from(s, r->ring.loop);
+    struct ir_stmt *s = ir_stmt_for(a, var, ir_int(a, 0), ir_int(a, r->ahead),
+                                    ir_int(a, 1), AXIS_unroll);
+    if (r->is_chain)
+        append_wait(r, &s->u.loop.body);
+    append_group(r, &s->u.loop.body, ir_read(a, var), r->ahead);
+    return ir_stmt_from(s, r->loop);
 }
 
 // Return whether a matrix instruction, or a nest that becomes one, is in a block.
@@ -87,57 +203,63 @@ static bool has_matrix(const struct ir_block *block)
     return false;
 }
 
-// Append an iteration: the copies for a later one, and the use of its own.
+// Append an iteration: the fills for later ones, and the use of its own.
 static void append_iteration(struct rewrite *r, struct ir_block *body,
                              struct ir_block *use)
 {
     struct arena *a = r->p->arena;
-    struct ir_expr *k = ir_read(a, r->ring.loop->u.loop.var);
+    const struct ir_for *loop = &r->loop->u.loop;
+    struct ir_expr *k = ir_read(a, loop->var);
     struct map vars = {.arena = r->p->scratch};
-    bool uses_first = r->is_async && r->slots > 2 && has_matrix(use);
-    map_set(&vars, r->slot->u.let.var, r->slot->u.let.value);
+    bool uses_first = r->is_async && r->pending > 0 && has_matrix(use);
+    for (size_t i = 0; i < loop->rings.n; i++)
+        map_set(&vars, ir_ring_slot(loop, i)->u.let.var,
+                ir_ring_slot(loop, i)->u.let.value);
     ir_substitute_in(a, use, &vars, NULL);
     if (!uses_first)
-        append_copies(r, body, ir_add(a, k, ir_int(a, r->slots - 1)));
+        append_group(r, body, k, 0);
     ir_append_all(a, body, use);
     if (uses_first)
-        append_copies(r, body, ir_add(a, k, ir_int(a, r->slots - 1)));
+        append_group(r, body, k, 0);
 }
 
-// Return what uses the slots: the body without the slot's number and what fills.
+// Return what uses the slots: the body without their numbers and what fills.
 static struct ir_block use_of(const struct rewrite *r)
 {
     struct ir_block use = {0};
-    const struct ir_block *body = &r->ring.loop->u.loop.body;
-    for (size_t i = 1; i < body->n; i++) {
-        if (!ring_has_fill(&r->ring, body->at[i]))
-            ir_append(r->p->arena, &use, body->at[i]);
+    const struct ir_for *loop = &r->loop->u.loop;
+    for (size_t i = ir_ring_slots(loop); i < loop->body.n; i++) {
+        bool fills = false;
+        for (size_t k = 0; k < r->streams.n; k++)
+            fills |= ring_has_fill(&r->streams.at[k].ring, loop->body.at[i]);
+        if (!fills)
+            ir_append(r->p->arena, &use, loop->body.at[i]);
     }
     return use;
+}
+
+// Let the marked copies of the rings be asynchronous.
+static void start_copies(struct rewrite *r)
+{
+    for (size_t i = 0; i < r->streams.n; i++) {
+        const struct ring *ring = &r->streams.at[i].ring;
+        for (size_t k = 0; k < ring->fills.n; k++) {
+            struct ir_block one = {.at = &ring->fills.at[k], .n = 1};
+            async_copies_start(&r->p->kernel->body, &one);
+        }
+    }
 }
 
 void ring_threads_lower(struct pass *p, struct ir_stmt *loop,
                         struct ir_block *out)
 {
-    struct arena *a = p->arena;
-    struct ir_block body = {0};
-    struct rewrite r = {.p = p,
-                        .ring = ring_planned(p->scratch, loop),
-                        .slots = loop->u.loop.ring->slots,
-                        .slot = ir_ring_slot(&loop->u.loop)};
-    struct ir_block use = use_of(&r);
-    for (size_t i = 0; i < r.ring.fills.n; i++) {
-        struct ir_block one = {.at = &r.ring.fills.at[i], .n = 1};
-        r.is_async |= async_copies_start(&p->kernel->body, &one);
-    }
-    ir_append(a, out, first_copies(&r));
-    if (r.is_async)
-        ir_append(a, &body,
-                  ir_stmt_from(
-                      ir_stmt_wait(a, SYNC_async_wait, (uint32_t)(r.slots - 2)),
-                      r.ring.fills.at[0]));
+    struct rewrite r = find(p, p->scratch, loop);
+    struct ir_block body = {0}, use = use_of(&r);
+    start_copies(&r);
+    ir_append(p->arena, out, prologue(&r));
+    append_wait(&r, &body);
     append_iteration(&r, &body, &use);
     loop->u.loop.body = body;
-    loop->u.loop.ring = NULL;
-    ir_append(a, out, loop);
+    loop->u.loop.rings = (struct ir_rings){0};
+    ir_append(p->arena, out, loop);
 }

@@ -303,9 +303,10 @@ static bool rewrite_body(struct rewrite *r)
     facts_enter_path(&facts, &r->path, r->path.n);
     for (uint32_t i = 0; i < r->path.n; i++)
         is_below |= is_thread(r->path.stmts[i]);
-    for (size_t i = 1; i < loop->body.n; i++) {
-        if (!ring_has_fill(&r->ring, loop->body.at[i]))
-            ir_append(a, &rest, loop->body.at[i]);
+    for (size_t i = 0; i < loop->body.n; i++) {
+        struct ir_stmt *s = loop->body.at[i];
+        if (!ring_has_fill(&r->ring, s))
+            ir_append(a, i < ir_ring_slots(loop) ? &body : &rest, s);
     }
     append_operation(r, &wait, OP_mbarrier_wait, slot,
                      ir_binary(a, OP_mod, round, number(r, 2)));
@@ -319,7 +320,6 @@ static bool rewrite_body(struct rewrite *r)
         return false;
     ir_append_all(a, &body, &rest);
     loop->body = body;
-    loop->ring = NULL;
     return true;
 }
 
@@ -394,21 +394,22 @@ const char *ring_tma_fault(struct arena *scratch, const struct ring *ring,
     return fault;
 }
 
-bool ring_tma_lower(struct pass *p, struct ir_stmt *loop)
+bool ring_tma_lower(struct pass *p, struct ir_stmt *loop, size_t i)
 {
     struct ir_block front = {0};
     struct rewrite r = {.p = p,
-                        .ring = ring_planned(p->scratch, loop),
-                        .slots = loop->u.loop.ring->slots,
-                        .slot = ir_ring_slot(&loop->u.loop)};
+                        .ring = ring_planned(p->scratch, loop, i),
+                        .slots = loop->u.loop.rings.at[i]->slots,
+                        .slot = ir_ring_slot(&loop->u.loop, i)};
     ir_find(p->scratch, &p->kernel->body, loop, &r.path);
     r.grid = ring_tma_grid(&r.path);
     r.full = declare(&r);
     if (!append_front(&r, &front) || !rewrite_body(&r))
         return false;
+    ir_ring_remove(&loop->u.loop, i);
     struct ir_block *block = r.path.blocks[r.grid];
     size_t at = ir_index(block, r.path.stmts[r.grid]);
-    for (size_t i = 0; i < front.n; i++)
-        ir_insert(p->arena, block, at + i, front.at[i]);
+    for (size_t k = 0; k < front.n; k++)
+        ir_insert(p->arena, block, at + k, front.at[k]);
     return true;
 }

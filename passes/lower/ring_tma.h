@@ -19,7 +19,7 @@ const char *ring_tma_fault(struct arena *scratch, const struct ring *ring,
 uint32_t ring_tma_grid(const struct ir_path *path);
 struct ir_expr *ring_tma_number(struct arena *a, const struct ir_path *path);
 
-// Lower the planned ring of a loop; false after an error.
-bool ring_tma_lower(struct pass *p, struct ir_stmt *loop);
+// Lower the planned ring number `i` of a loop; false after an error.
+bool ring_tma_lower(struct pass *p, struct ir_stmt *loop, size_t i);
 
 #endif

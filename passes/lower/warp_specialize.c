@@ -1,5 +1,5 @@
-// warp_specialize: warp-specializes loops whose ring has roles: a producer
-// warpgroup fills a ring, consumer warpgroups wait on mbarriers.
+// warp_specialize: warp-specializes loops whose rings have roles: a producer
+// warpgroup fills them, consumer warpgroups wait on mbarriers.
 //
 //   for w in 0..2 @warpgroup {              alloc S: f16[4, 64, 64] in shared ordered
 //     first                                 alloc full, empty: u64[4] in shared ordered
@@ -25,6 +25,10 @@
 //
 // Copies by cp.async are made by all threads of the producer warpgroup, and
 // each thread arrives: mbarrier_arrive_copied(full[k % 4]).
+//
+// A loop may have several rings, each with mbarriers of its own: a consumer
+// waits for a slot in front of the first statement that reads it, and releases
+// it behind the last one.
 //
 // Blocks of a cluster multicast TMA tiles that several of them need
 // (cluster.c). A slot is free once the warps of all these blocks have released
@@ -91,13 +95,28 @@ static bool is_repeated(const struct specialized *r)
     return found;
 }
 
-struct ring_state specialize_state(struct specialized *r, struct ir_expr *first,
-                                   struct ir_block *out)
+void specialize_start(struct specialized *r, struct ir_expr *first,
+                      struct ir_block *out)
 {
-    struct ring_state t = {.p = r->p, .loop = r->loop, .slots = r->slots};
-    if (is_repeated(r))
-        ring_state_declare(&t, "turn", first, out);
-    return t;
+    specialize_foreach_ring(x, r)
+    {
+        x->state = (struct ring_state){
+            .p = r->p, .loop = r->loop, .slots = x->ring.of->slots};
+        if (is_repeated(r))
+            ring_state_declare(&x->state, "turn", first, out);
+    }
+}
+
+bool specialize_has_copies(const struct specialized_ring *x)
+{
+    return ir_ring_is(x->ring.of, RING_arrive_threads);
+}
+
+bool specialize_has_some_copies(const struct specialized *r)
+{
+    bool found = false;
+    specialize_foreach_ring(x, r) found |= specialize_has_copies(x);
+    return found;
 }
 
 struct ir_block *specialize_append_loop(struct specialized *r,
@@ -133,26 +152,35 @@ static void append_barrier(struct specialized *r, struct ir_block *out)
     ir_append(a, out, ir_stmt_from(barrier, r->loop));
 }
 
-// Append what stands in front of the warpgroups, behind the arrays: mbarriers
-// that are ready for use. From here on these alone order the accesses.
-static void append_front(struct specialized *r, struct ir_block *out)
+// Append the mbarriers of a ring, ready for use. From here on these alone order
+// the accesses to its arrays.
+static void append_mbarriers(struct specialized *r, struct specialized_ring *x,
+                             struct ir_block *out)
 {
     struct arena *a = r->p->arena;
     struct ir_var *s;
-    int64_t users = r->tiles ? 1 : r->consumers;
-    for (size_t i = 0; i < r->ring.arrays.n; i++)
-        r->ring.arrays.at[i]->is_ordered = true;
-    r->full = specialize_declare(r, "full", r->slots, out);
-    r->empty = specialize_declare(r, "empty", r->slots, out);
+    int64_t slots = x->ring.of->slots, users = r->tiles ? 1 : r->consumers;
+    int64_t fills = ir_ring_is(x->ring.of, RING_arrive_bytes) +
+                    specialize_has_copies(x) * GROUP_WARPS * WARP_LANES;
+    for (size_t i = 0; i < x->ring.arrays.n; i++)
+        x->ring.arrays.at[i]->is_ordered = true;
+    x->full = specialize_declare(r, "full", slots, out);
+    x->empty = specialize_declare(r, "empty", slots, out);
     struct ir_block *body =
-        specialize_append_loop(r, out, "slot", r->slots, AXIS_unroll, &s);
-    mbarriers_append(
-        a, body, OP_mbarrier_init, r->full, ir_read(a, s),
-        number(r, r->has_tma + r->has_copies * GROUP_WARPS * WARP_LANES),
-        r->loop);
-    mbarriers_append(a, body, OP_mbarrier_init, r->empty, ir_read(a, s),
+        specialize_append_loop(r, out, "slot", slots, AXIS_unroll, &s);
+    mbarriers_append(a, body, OP_mbarrier_init, x->full, ir_read(a, s),
+                     number(r, fills), r->loop);
+    mbarriers_append(a, body, OP_mbarrier_init, x->empty, ir_read(a, s),
                      number(r, users * GROUP_WARPS * r->cluster.blocks),
                      r->loop);
+}
+
+// Append what stands in front of the warpgroups, behind the arrays: mbarriers
+// that are ready for use.
+static void append_front(struct specialized *r, struct ir_block *out)
+{
+    struct arena *a = r->p->arena;
+    specialize_foreach_ring(x, r) append_mbarriers(r, x, out);
     specialize_append_order(r, out);
     ir_append(a, out,
               ir_stmt_from(ir_stmt_sync(a, SYNC_fence_mbarrier_init), r->loop));
@@ -206,15 +234,12 @@ static bool reads_written(const struct specialized *r, struct ir_block *fill)
     return false;
 }
 
-// Note by whom the fills are made.  None may depend on the threads of the
-// warpgroup that use what it fills, or read what warpgroups write.
-static bool check_fills(struct specialized *r)
+// Check what fills a ring: no fill may depend on the threads of the warpgroup
+// that use what it fills, or read what warpgroups write.
+static bool check_fills(struct specialized *r, const struct ring *ring)
 {
-    for (size_t i = 0; i < r->ring.fills.n; i++) {
-        struct ir_block one = {.at = &r->ring.fills.at[i], .n = 1};
-        bool by_threads = copies_only(one.at[0]);
-        r->has_copies |= by_threads;
-        r->has_tma |= !by_threads;
+    for (size_t i = 0; i < ring->fills.n; i++) {
+        struct ir_block one = {.at = &ring->fills.at[i], .n = 1};
         if (reads_written(r, &one))
             return specialize_report(r,
                                      "a copy reads what its warpgroups write");
@@ -226,6 +251,29 @@ static bool check_fills(struct specialized *r)
         }
     }
     return true;
+}
+
+// Find the rings of the loop, and check them.
+static bool find_rings(struct specialized *r)
+{
+    for (size_t i = 0; i < r->loop->u.loop.rings.n; i++) {
+        struct specialized_ring x = {
+            .ring = ring_planned(r->p->scratch, r->loop, i)};
+        if (x.ring.fault)
+            return specialize_report(r, x.ring.fault);
+        if (!x.ring.of->roles.n)
+            return specialize_report(r, "one of its rings has no roles");
+        vec_push(r->p->scratch, &r->rings, x);
+    }
+    return true;
+}
+
+// Check the fills of all rings.
+static bool check_all_fills(struct specialized *r)
+{
+    bool ok = true;
+    specialize_foreach_ring(x, r) ok = ok && check_fills(r, &x->ring);
+    return ok;
 }
 
 // Check that only serial loops and those over its threads stand between a
@@ -245,19 +293,16 @@ static bool check(struct specialized *r)
                    "warpgroups, or than serial loops between them "
                    "and it");
     }
-    const struct ir_ring *ring = r->loop->u.loop.ring;
+    const struct ir_ring *ring = ir_ring_specialized(r->loop);
     r->registers[0] = ir_ring_role(ring, RING_fill)->registers;
     r->registers[1] = ir_ring_role(ring, RING_use)->registers;
-    r->in_flight = ring->lag;
-    r->slots = ring->slots;
-    r->ring = ring_planned(r->p->scratch, r->loop);
-    if (r->ring.fault)
-        return specialize_report(r, r->ring.fault);
+    if (!find_rings(r))
+        return false;
     const char *wrong = cluster_find(&r->cluster, &r->path);
     if (wrong)
         return specialize_report(r, wrong);
     return specialize_check_pingpong(r) && check_registers(r) &&
-           check_fills(r) && check_extents(r);
+           check_all_fills(r) && check_extents(r);
 }
 
 // Keep blocks of a cluster from ending while others may still reach their

@@ -9,22 +9,31 @@
 #include "passes/lower/slots.h"
 #include "passes/pass.h"
 
+// A ring of a loop that is warp-specialized.
+struct specialized_ring {
+    struct ring ring;
+    struct ir_buffer *full, *empty; // mbarriers, one a slot
+    struct ring_state state;        // of the role that is being made
+};
+
 // A loop that is warp-specialized.
 struct specialized {
     struct pass *p;
     struct ir_stmt *group, *loop; // over warpgroups; pipelined
     struct ir_path path;          // from the kernel's body to the loop
     uint32_t at;                  // of the group in the path
-    struct ring ring;
-    struct cluster cluster;                 // of the blocks
-    int64_t slots, consumers, registers[2]; // of the producer, the consumers
-    int64_t in_flight;        // iterations that a slot is released late
-    struct ir_stmt *tiles;    // the loop whose iterations the consumers take in
-                              // ping-pong; NULL: they share each
-    bool has_tma, has_copies; // some fills are by tma, by cp_async
-    struct ir_buffer *full, *empty;
+    struct VEC(struct specialized_ring) rings;
+    struct cluster cluster;          // of the blocks
+    int64_t consumers, registers[2]; // of the producer, the consumers
+    struct ir_stmt *tiles;   // the loop whose iterations the consumers take in
+                             // ping-pong; NULL: they share each
     struct ir_buffer *order; // the ping-pong order of the consumers
 };
+
+// A loop over the rings of such a loop, in their order.
+#define specialize_foreach_ring(x, r)                                          \
+    for (struct specialized_ring *x = (r)->rings.at;                           \
+         x < (r)->rings.at + (r)->rings.n; x++)
 
 // Report why a marked loop cannot be warp-specialized; returns false.
 bool specialize_report(struct specialized *r, const char *why);
@@ -36,10 +45,14 @@ bool specialize_is_thread(const struct specialized *r, uint32_t i);
 struct ir_buffer *specialize_declare(struct specialized *r, const char *name,
                                      int64_t n, struct ir_block *out);
 
-// Return the count of one role's iterations, which starts in a block, at the
+// Start the count of one role's iterations, for each ring, in a block, at the
 // `first` that is its; NULL: at 0.
-struct ring_state specialize_state(struct specialized *r, struct ir_expr *first,
-                                   struct ir_block *out);
+void specialize_start(struct specialized *r, struct ir_expr *first,
+                      struct ir_block *out);
+
+// Return whether threads copy to a ring, or to some ring.
+bool specialize_has_copies(const struct specialized_ring *x);
+bool specialize_has_some_copies(const struct specialized *r);
 
 // Append a loop, and return its body.
 struct ir_block *specialize_append_loop(struct specialized *r,
@@ -70,9 +83,7 @@ struct ir_expr *specialize_first(struct specialized *r);
 
 // Make each consumer loop over its own tiles, if they take them in ping-pong
 // order; what it counts begins in a block.
-void specialize_take_turns(struct specialized *r,
-                           const struct ring_state *state,
-                           struct ir_block *out);
+void specialize_take_turns(struct specialized *r, struct ir_block *out);
 
 // Let the loop wait for full slots, use them and hand them back; what it counts
 // begins in a block.

@@ -47,7 +47,7 @@ bool specialize_check_pingpong(struct specialized *r)
 {
     struct ir_stmt *s = r->path.stmts[r->at + 1];
     const struct ir_attr *mark = ir_attr_get(s, MARK_pingpong);
-    bool is_ordered = r->loop->u.loop.ring->order > 0;
+    bool is_ordered = ir_ring_specialized(r->loop)->order > 0;
     if (!mark && !is_ordered)
         return true;
     r->tiles = s;
@@ -84,6 +84,14 @@ struct ir_expr *specialize_first(struct specialized *r)
     return r->tiles ? ir_mul(r->p->arena, consumer(r), uses_of_tile(r)) : NULL;
 }
 
+// Return whether an array is one of a ring's.
+static bool is_in_ring(const struct specialized *r, const struct ir_buffer *b)
+{
+    bool found = false;
+    specialize_foreach_ring(x, r) found |= slots_has(&x->ring, b);
+    return found;
+}
+
 // Give each consumer arrays of its own: those in shared memory that it writes,
 // but for the ring's.
 static void part_arrays(struct specialized *r)
@@ -93,8 +101,7 @@ static void part_arrays(struct specialized *r)
     struct VEC(struct ir_buffer *) arrays = {0};
     ir_foreach_stmt(s, &r->p->kernel->body)
         if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_shared &&
-            ir_block_writes(group, s->u.buffer) &&
-            !slots_has(&r->ring, s->u.buffer))
+            ir_block_writes(group, s->u.buffer) && !is_in_ring(r, s->u.buffer))
             vec_push(r->p->scratch, &arrays, s->u.buffer);
     for (size_t i = arrays.n; i-- > 0;) {
         struct ring one = {0};
@@ -160,8 +167,7 @@ static void walk_own(struct specialized *r)
     ir_attr_remove(r->tiles, MARK_pingpong);
 }
 
-void specialize_take_turns(struct specialized *r,
-                           const struct ring_state *state, struct ir_block *out)
+void specialize_take_turns(struct specialized *r, struct ir_block *out)
 {
     struct arena *a = r->p->arena;
     struct map vars = {.arena = r->p->scratch};
@@ -177,9 +183,10 @@ void specialize_take_turns(struct specialized *r,
                        ir_sub(a, one, ir_binary(a, OP_min, consumer(r), one)),
                        out);
     take_ring(r, &rounds);
-    ir_append(a, tile,
-              ring_state_next(state, ir_mul(a, uses_of_tile(r),
-                                            ir_int(a, r->consumers - 1))));
+    struct ir_expr *others =
+        ir_mul(a, uses_of_tile(r), ir_int(a, r->consumers - 1));
+    specialize_foreach_ring(x, r)
+        ir_append(a, tile, ring_state_next(&x->state, others));
     ir_append(a, tile, ring_state_next(&rounds, one));
     walk_own(r);
 }

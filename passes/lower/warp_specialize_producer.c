@@ -1,5 +1,5 @@
-// The producer role: it waits for a slot to be free and fills it, as far ahead
-// as there are slots (warp_specialize.c).
+// The producer role: it waits for a slot of each ring to be free and fills it, as
+// far ahead as there are slots (warp_specialize.c).
 
 #include "passes/lower/warp_specialize.h"
 
@@ -26,13 +26,13 @@ static struct ir_block *append_group(struct specialized *r,
 
 // Append the TMA tile copies of one iteration, all signalling its slot.
 static bool append_tma(struct specialized *r, struct facts *facts,
-                       struct ir_block *fills, struct ir_expr *slot,
-                       struct ir_block *out)
+                       const struct specialized_ring *x, struct ir_block *fills,
+                       struct ir_expr *slot, struct ir_block *out)
 {
     struct arena *a = r->p->arena;
     struct ir_block loads = {0};
     struct ir_expr *bytes = ir_int(a, 0);
-    struct ir_place signal = {r->full, 1, arena_new(a, struct ir_expr *)};
+    struct ir_place signal = {x->full, 1, arena_new(a, struct ir_expr *)};
     signal.index[0] = slot;
     for (size_t i = 0; i < fills->n; i++) {
         struct tma_tile tile = {0};
@@ -45,15 +45,17 @@ static bool append_tma(struct specialized *r, struct facts *facts,
         bytes = ir_add(a, bytes, tma_copies_bytes(a, &tile));
         tma_copies_append(r->p, &tile, &signal, &loads);
     }
-    mbarriers_append(a, out, OP_mbarrier_expect, r->full, slot, bytes, r->loop);
+    mbarriers_append(a, out, OP_mbarrier_expect, x->full, slot, bytes, r->loop);
     for (size_t i = 0; i < loads.n; i++)
         ir_append(a, out, ir_stmt_from(loads.at[i], r->loop));
     return true;
 }
 
 // Append the copies by all threads, each of which then arrives.
-static void append_threads(struct specialized *r, struct ir_block *fills,
-                           struct ir_expr *slot, struct ir_block *out)
+static void append_threads(struct specialized *r,
+                           const struct specialized_ring *x,
+                           struct ir_block *fills, struct ir_expr *slot,
+                           struct ir_block *out)
 {
     for (size_t i = 0; i < fills->n; i++) {
         struct ir_block one = {.at = &fills->at[i], .n = 1};
@@ -62,7 +64,7 @@ static void append_threads(struct specialized *r, struct ir_block *fills,
         async_copies_start(&r->p->kernel->body, &one);
         ir_append(r->p->arena, out, fills->at[i]);
     }
-    mbarriers_append(r->p->arena, out, OP_mbarrier_arrive_copied, r->full, slot,
+    mbarriers_append(r->p->arena, out, OP_mbarrier_arrive_copied, x->full, slot,
                      NULL, r->loop);
 }
 
@@ -70,30 +72,43 @@ static void append_threads(struct specialized *r, struct ir_block *fills,
 struct producer {
     struct map vars;
     struct facts facts;
-    struct ring_state state;
 };
 
-// Append the copies of one iteration, which is number `n`: below one thread, or
-// where all of them copy.
+// Return the number of the iteration that is being filled, for a ring.
+static struct ir_expr *number_of(struct specialized *r,
+                                 const struct producer *of,
+                                 const struct specialized_ring *x)
+{
+    struct arena *a = r->p->arena;
+    struct ir_expr *k =
+        ir_substitute(a, ir_read(a, r->loop->u.loop.var), &of->vars, NULL);
+    return ring_state_count(&x->state, k);
+}
+
+// Append the copies of one iteration to a ring: below one thread, or where all
+// of them copy.
 static bool append_copies(struct specialized *r, struct producer *of,
-                          struct ir_expr *n, struct ir_block *out)
+                          const struct specialized_ring *x, size_t i,
+                          struct ir_block *out)
 {
     struct arena *a = r->p->arena;
     struct ir_block fills = {0};
-    struct ir_expr *slot = ring_state_slot(&of->state, n);
-    for (size_t i = 0; i < r->ring.fills.n; i++)
-        ir_append(a, &fills, r->ring.fills.at[i]);
-    map_set(&of->vars, ir_ring_slot(&r->loop->u.loop)->u.let.var, slot);
+    struct ir_expr *n = number_of(r, of, x);
+    struct ir_expr *slot = ring_state_slot(&x->state, n);
+    for (size_t k = 0; k < x->ring.fills.n; k++)
+        ir_append(a, &fills, x->ring.fills.at[k]);
+    map_set(&of->vars, ir_ring_slot(&r->loop->u.loop, i)->u.let.var, slot);
     fills = ir_copy_block(a, &fills, &of->vars, NULL);
-    mbarriers_append(a, out, OP_mbarrier_wait, r->empty, slot,
-                     ring_state_parity(&of->state, n, 1), r->loop);
+    mbarriers_append(a, out, OP_mbarrier_wait, x->empty, slot,
+                     ring_state_parity(&x->state, n, 1), r->loop);
+    bool has_tma = ir_ring_is(x->ring.of, RING_arrive_bytes);
     struct ir_block *one = out;
-    if (r->has_tma && r->has_copies)
+    if (has_tma && specialize_has_some_copies(r))
         one = append_group(r, out, 1, 1);
-    if (r->has_tma && !append_tma(r, &of->facts, &fills, slot, one))
+    if (has_tma && !append_tma(r, &of->facts, x, &fills, slot, one))
         return false;
-    if (r->has_copies)
-        append_threads(r, &fills, slot, out);
+    if (specialize_has_copies(x))
+        append_threads(r, x, &fills, slot, out);
     return true;
 }
 
@@ -138,25 +153,34 @@ static struct ir_block *append_like(struct specialized *r, struct producer *of,
     return &s->u.loop.body;
 }
 
-bool specialize_produce(struct specialized *r, struct ir_block *out)
+// Append to the body of the loop around what counts the iterations of a run.
+static void append_next(struct specialized *r, const struct producer *of,
+                        struct ir_block *around)
 {
     struct arena *a = r->p->arena;
+    struct ir_expr *n = ir_for_extent(a, &r->loop->u.loop);
+    specialize_foreach_ring(x, r) if (x->state.before) ir_append(
+        a, around,
+        ring_state_next(&x->state, ir_substitute(a, n, &of->vars, NULL)));
+}
+
+bool specialize_produce(struct specialized *r, struct ir_block *out)
+{
     struct producer of = {.vars = {.arena = r->p->scratch}};
-    const struct ir_for *loop = &r->loop->u.loop;
     struct ir_block *around = NULL;
+    bool ok = true;
     facts_start(&of.facts, r->p->scratch, r->p->kernel);
     facts_enter_path(&of.facts, &r->path, r->at);
-    out = r->has_copies ? append_group(r, out, GROUP_WARPS, WARP_LANES)
-                        : append_group(r, out, 1, 1);
-    of.state = specialize_state(r, NULL, out);
+    out = specialize_has_some_copies(r)
+              ? append_group(r, out, GROUP_WARPS, WARP_LANES)
+              : append_group(r, out, 1, 1);
+    specialize_start(r, NULL, out);
     for (uint32_t i = r->at + 1; i < r->path.n; i++) {
         around = out;
         out = append_like(r, &of, i, out);
     }
-    struct ir_expr *n =
-        ir_substitute(a, ir_for_extent(a, loop), &of.vars, NULL);
-    if (of.state.before)
-        ir_append(a, around, ring_state_next(&of.state, n));
-    struct ir_expr *k = ir_substitute(a, ir_read(a, loop->var), &of.vars, NULL);
-    return append_copies(r, &of, ring_state_count(&of.state, k), out);
+    append_next(r, &of, around);
+    for (size_t i = 0; i < r->rings.n && ok; i++)
+        ok = append_copies(r, &of, &r->rings.at[i], i, out);
+    return ok;
 }

@@ -22,9 +22,9 @@ struct simplify {
     struct arena *arena;
     const struct ir_kernel *kernel;
     struct facts facts;
-    bool changed;               // whether anything was
-    struct map may;             // variables of loops that may have no iteration
-    const struct ir_stmt *slot; // of the last ring: it stays as it is
+    bool changed;   // whether anything was
+    struct map may; // variables of loops that may have no iteration
+    const struct ir_for *ringed; // the last loop with rings: its slots stay
 };
 
 static void simplify_block(struct simplify *s, struct ir_block *block);
@@ -155,7 +155,8 @@ static bool simplify_loop(struct simplify *s, struct ir_block *block, size_t at)
     struct ir_expr *runs = ir_binary(s->arena, OP_lt, loop->from, loop->to);
     if (facts_decide(&s->facts, runs) != TRUTH_TRUE)
         map_set(&s->may, loop->var, stmt);
-    s->slot = ir_ring_slot(loop);
+    if (loop->rings.n)
+        s->ringed = loop;
     if (n > 0)
         simplify_inside(s, &loop->body, stmt, NULL, false);
     if (loop->body.n && (n > 0 || ir_has(&loop->body, STMT_stage)))
@@ -293,16 +294,26 @@ static void simplify_stage(struct simplify *s, struct ir_stmt *stmt)
     simplify_inside(s, &stage->body, stmt, stage->predicate, true);
 }
 
+// Return whether a `let` is the slot of an iteration in a ring.
+static bool is_slot(const struct simplify *s, const struct ir_stmt *let)
+{
+    bool found = false;
+    for (size_t i = 0; s->ringed && i < ir_ring_slots(s->ringed); i++)
+        found |= ir_ring_slot(s->ringed, i) == let;
+    return found;
+}
+
 // Simplify a `let`; returns false if it only named a number or a value that
 // has a name, and was taken out.
 static bool simplify_let(struct simplify *s, struct ir_block *block, size_t at)
 {
     struct ir_stmt *stmt = block->at[at];
-    if (stmt != s->slot)
+    bool stays = is_slot(s, stmt);
+    if (!stays)
         simplify_exprs(s, stmt);
     struct ir_expr *x = stmt->u.let.value;
     bool is_name = x->op == OP_var && x->u.var->kind != VAR_mutable;
-    if (stmt == s->slot || (!ir_is_const(x) && !is_name)) {
+    if (stays || (!ir_is_const(x) && !is_name)) {
         facts_enter(&s->facts, stmt);
         return true;
     }

@@ -20,20 +20,25 @@
 #include "passes/analysis/tma_copy.h"
 #include "passes/schedule/depend/depend.h"
 
+// Report why a loop cannot keep its ring.  Returns false.
+static bool refuse_ring(struct sched_call *c, const struct ring *ring)
+{
+    struct ir_stmt *both[] = {ring->loop, ring->at};
+    diag_error(c->pass->diags, c->span, D_pipeline_lost,
+               ring->loop->u.loop.var->name, ring->fault);
+    return sched_blame(c, both, ring->at == ring->loop || !ring->at ? 1 : 2,
+                       "looked at");
+}
+
 bool schedule_verify_rings(struct sched_call *c)
 {
     struct pass *p = c->pass;
     ir_foreach_stmt(s, &p->kernel->body) {
-        if (!ir_ring_of(s))
-            continue;
-        struct ring ring = ring_find(p->scratch, p->kernel, s);
-        if (!ring.fault)
-            continue;
-        struct ir_stmt *both[] = {s, ring.at};
-        diag_error(p->diags, c->span, D_pipeline_lost, s->u.loop.var->name,
-                   ring.fault);
-        return sched_blame(c, both, ring.at == s || !ring.at ? 1 : 2,
-                           "looked at");
+        for (size_t i = 0; i < ir_rings_of(s).n; i++) {
+            struct ring ring = ring_find(p->scratch, p->kernel, s, i);
+            if (ring.fault)
+                return refuse_ring(c, &ring);
+        }
     }
     return true;
 }

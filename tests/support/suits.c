@@ -267,7 +267,7 @@ static bool is_block_nest(struct pass *p, struct ir_stmt *s)
 static bool is_ring(struct pass *p, struct ir_stmt *s)
 {
     struct ir_path path = sched_path(p, s);
-    return ir_ring_of(s) && !ir_ring_specialized(s) &&
+    return ir_rings_of(s).n && !ir_ring_specialized(s) &&
            is_below(&path, AXIS_warpgroup, AXIS_warpgroup);
 }
 

@@ -42,7 +42,8 @@ static const char stages[] = "kernel k(n: int, A: f32[n]) -> C: f32[n] {\n"
 static const char ring[] =
     "kernel k(n: int, A: f32[n]) -> C: f32[n] {\n"
     "    alloc S: f32[3, 1] in shared\n"
-    "    for i in 0..n @ring(slots 3, arrays S) {\n"
+    "    for i in 0..n @ring(slots 3, transport stores, "
+    "arrive barrier, release barrier, arrays S) {\n"
     "        let slot = i % 3\n"
     "        stage S(vi in n = i) { S[slot, 0] = A[vi] }\n"
     "        stage C(vi in n = i) { C[vi] = S[slot, 0] }\n"
@@ -377,21 +378,21 @@ static void rings(void **state)
 {
     (void)state;
     SPOIL(ring, "for i: `slots` of a ring is a number from 2 to 16",
-          stmt_of(s, STMT_for)->u.loop.ring->slots = 17);
+          stmt_of(s, STMT_for)->u.loop.rings.at[0]->slots = 17);
     SPOIL(ring, "for i: a ring without roles has no `lag` and no `order`",
-          stmt_of(s, STMT_for)->u.loop.ring->lag = 1);
+          stmt_of(s, STMT_for)->u.loop.rings.at[0]->lag = 1);
     SPOIL(ring, "for i: the threads of a role keep 24 to 240 registers",
-          struct ir_ring *of = stmt_of(s, STMT_for)->u.loop.ring;
+          struct ir_ring *of = stmt_of(s, STMT_for)->u.loop.rings.at[0];
           const struct ir_role fill = {RING_fill, 28};
           const struct ir_role use = {RING_use, 232};
           vec_push(a, &of->roles, fill); vec_push(a, &of->roles, use));
     SPOIL(ring, "the first dimension of `S`, an array of a ring, is as long",
-          stmt_of(s, STMT_for)->u.loop.ring->slots = 4);
+          stmt_of(s, STMT_for)->u.loop.rings.at[0]->slots = 4);
     SPOIL(ring, "begins with the slot of the iteration",
           stmt_of(s, STMT_for)->u.loop.body.n = 0);
     SPOIL(stages, "for i: a ring has survived `ring_lower`",
           s->k->level = LEVEL_loops;
-          stmt_of(s, STMT_for)->u.loop.ring = ir_ring_new(a, 2));
+          vec_push(a, &stmt_of(s, STMT_for)->u.loop.rings, ir_ring_new(a, 2)));
 }
 
 // A mark that is removed leaves the others, in their order.

@@ -188,7 +188,8 @@ static void names_the_pass_that_left_a_ring(void **state)
     while (steps[at].pass != PASS_ring_lower)
         at++;
     assert_null(pass_left(&s->arena, k, at));
-    kernel_stmt(k, STMT_for)->u.loop.ring = ir_ring_new(&s->arena, 2);
+    vec_push(&s->arena, &kernel_stmt(k, STMT_for)->u.loop.rings,
+             ir_ring_new(&s->arena, 2));
     assert_string_equal(pass_left(&s->arena, k, at), "loops with a ring");
 }
 

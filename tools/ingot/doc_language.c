@@ -191,6 +191,13 @@ void doc_add_rings(struct doc *d)
                              "as they begin",
                              ir_ring_part_meaning(part)));
     }
+    for (int i = 0; i < RING_WORDS; i++) {
+        const struct ir_ring_word_info *word =
+            ir_ring_word((enum ir_ring_word)i);
+        doc_add(d, word->name,
+                arena_printf(d->arena, "%s %s", word->field, word->name),
+                word->meaning);
+    }
 #define LIST(name, meaning) doc_add(d, #name, #name " A B", meaning);
 #include "ir/ring.def"
 #undef LIST

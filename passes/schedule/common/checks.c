@@ -26,7 +26,7 @@ bool sched_check_plain(const struct sched_call *c, struct ir_stmt *loop)
         return true;
     diag_error(c->pass->diags, c->span, D_loop_annotated,
                sched_prim_info(c->prim)->name, f->var->name,
-               f->ring ? "ring" : f->attrs.at[0].name);
+               f->rings.n ? "ring" : f->attrs.at[0].name);
     sched_blame_one(c, loop, "annotated");
     diag_help(c->pass->diags, "annotate the new loop afterwards");
     return false;

@@ -64,8 +64,8 @@ static bool check_marks(const struct sched_call *c, struct ir_stmt *stage,
         if (f->axis != AXIS_serial)
             what = arena_printf(a, "@%s", axis_name(f->axis));
         else if (ir_loop_is_marked(f))
-            what =
-                arena_printf(a, "@%s", f->ring ? "ring" : f->attrs.at[0].name);
+            what = arena_printf(a, "@%s",
+                                f->rings.n ? "ring" : f->attrs.at[0].name);
         if (what)
             return refuse(c, stage, left->loops[i], what, moves);
     }

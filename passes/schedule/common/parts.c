@@ -119,8 +119,7 @@ struct ir_stmt *parts_copy_loop(const struct parts *f,
     s->span = old->span;
     for (size_t k = 0; k < l->attrs.n; k++)
         vec_push(a, &s->u.loop.attrs, l->attrs.at[k]);
-    if (l->ring)
-        s->u.loop.ring = ir_ring_copy(a, l->ring);
+    ir_rings_copy(a, &s->u.loop, l);
     return s;
 }
 

@@ -274,7 +274,7 @@ static struct ir_block make_body(const struct blocking *b,
             ir_stmt_for(a, old->var, old->from, old->to, old->step, old->axis);
         s->span = b->loops.at[i]->span;
         s->u.loop.attrs = old->attrs;
-        s->u.loop.ring = old->ring;
+        s->u.loop.rings = old->rings;
         s->u.loop.body = body;
         body = (struct ir_block){0};
         ir_append(a, &body, s);

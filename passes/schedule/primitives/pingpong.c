@@ -46,7 +46,7 @@ static const char *find_ring(struct sched_call *c, const struct tiles *t,
     ir_foreach_stmt(s, &group->u.loop.body)
         if (ir_ring_specialized(s))
             *ring = s;
-    if ((*ring)->u.loop.ring->order)
+    if (ir_ring_specialized(*ring)->order)
         return "they are already";
     return pingpong_fault(c->pass->scratch, c->pass->kernel, group, NULL,
                           *ring);
@@ -56,7 +56,7 @@ static const char *find_ring(struct sched_call *c, const struct tiles *t,
 static bool check_registers(struct sched_call *c, const struct ir_stmt *ring,
                             int64_t n)
 {
-    struct ir_ring *of = ring->u.loop.ring;
+    const struct ir_ring *of = ir_ring_specialized(ring);
     struct role_registers r = {ir_ring_role(of, RING_fill)->registers,
                                ir_ring_role(of, RING_use)->registers, n};
     return role_registers_fit(c->pass->kernel, &r) ||
@@ -81,6 +81,7 @@ bool sched_pingpong(struct sched_call *c)
     }
     if (!check_registers(c, ring, n))
         return false;
-    ring->u.loop.ring->order = n;
+    for (size_t i = 0; i < ring->u.loop.rings.n; i++)
+        ring->u.loop.rings.at[i]->order = n;
     return true;
 }

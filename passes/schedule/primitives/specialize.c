@@ -6,7 +6,7 @@
 //     for k in 0..n @ring(slots 4, fill 40, use 232, lag 1) { ... } }
 //
 // Lowering starts one warpgroup more, the producer. One of its threads issues
-// TMA loads, or all its threads issue cp.async, as soon as a slot of the ring
+// TMA loads, or all its threads issue cp.async, as soon as a slot of a ring
 // is free; the other warpgroups, the consumers, use the slots that are full.
 // The numbers are the registers that a thread of either keeps; 0 leaves them as
 // the launch has them.  The last number, 0 if left out, is how many WGMMAs may
@@ -14,7 +14,7 @@
 // late, and the waits of the loop leave them alone.
 //
 // Requires:
-//  1. the loop has a ring, and stands in one that is bound to
+//  1. the loop has rings, and stands in one that is bound to
 //     warpgroups of a known number; its copies are by TMA,
 //     or by cp_async where no instruction of a warpgroup uses them  E0787
 //  2. registers that can be given: multiples of 8 from 24 to 240,
@@ -89,15 +89,18 @@ static const char *check_shape(struct sched_call *c, struct ir_stmt *loop,
                                int64_t *groups)
 {
     struct pass *p = c->pass;
-    if (!ir_ring_of(loop))
+    if (!ir_rings_of(loop).n)
         return "it is not pipelined";
     if (!group_around(p, loop, groups))
         return "it does not stand in a loop bound to warpgroups, of which "
                "there is a known number";
-    struct ring ring = ring_find(p->scratch, p->kernel, loop);
-    if (ring.fault)
-        return ring.fault;
-    return check_fills(&ring, loop);
+    for (size_t i = 0; i < loop->u.loop.rings.n; i++) {
+        struct ring ring = ring_find(p->scratch, p->kernel, loop, i);
+        const char *fault = ring.fault ? ring.fault : check_fills(&ring, loop);
+        if (fault)
+            return fault;
+    }
+    return NULL;
 }
 
 // Return whether a number of registers is one that threads can be given.
@@ -123,11 +126,26 @@ static bool check_registers(struct sched_call *c, int64_t groups)
 static bool check_in_flight(struct sched_call *c, const struct ir_stmt *loop)
 {
     int64_t n = c->args.n > 3 ? c->args.at[3].number : 0;
-    if (n >= 0 && n < loop->u.loop.ring->slots)
-        return true;
-    diag_error(c->pass->diags, c->span, D_in_flight, (long long)n,
-               sched_name_of(loop), (long long)loop->u.loop.ring->slots);
-    return false;
+    for (size_t i = 0; i < loop->u.loop.rings.n; i++) {
+        int64_t slots = loop->u.loop.rings.at[i]->slots;
+        if (n >= 0 && n < slots)
+            continue;
+        diag_error(c->pass->diags, c->span, D_in_flight, (long long)n,
+                   sched_name_of(loop), (long long)slots);
+        return false;
+    }
+    return true;
+}
+
+// Give a ring its roles.
+static void set_roles(struct sched_call *c, struct ir_ring *ring)
+{
+    ring->roles.n = 0;
+    for (int i = 0; i < RING_PARTS; i++) {
+        struct ir_role role = {(enum ir_ring_part)i, c->args.at[i + 1].number};
+        vec_push(c->pass->arena, &ring->roles, role);
+    }
+    ring->lag = c->args.n > 3 ? c->args.at[3].number : 0;
 }
 
 bool sched_specialize(struct sched_call *c)
@@ -142,12 +160,7 @@ bool sched_specialize(struct sched_call *c)
     }
     if (!check_registers(c, groups) || !check_in_flight(c, loop))
         return false;
-    struct ir_ring *ring = loop->u.loop.ring;
-    ring->roles.n = 0;
-    for (int i = 0; i < RING_PARTS; i++) {
-        struct ir_role role = {(enum ir_ring_part)i, c->args.at[i + 1].number};
-        vec_push(p->arena, &ring->roles, role);
-    }
-    ring->lag = c->args.n > 3 ? c->args.at[3].number : 0;
+    for (size_t i = 0; i < loop->u.loop.rings.n; i++)
+        set_roles(c, loop->u.loop.rings.at[i]);
     return true;
 }

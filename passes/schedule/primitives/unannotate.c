@@ -30,12 +30,12 @@ static bool remove_mark(struct ir_attrs *attrs, const char *name)
     return false;
 }
 
-// Remove the ring of a loop, if that is what the name means and it has one.
+// Remove the rings of a loop, if that is what the name means and it has one.
 static bool remove_ring(struct ir_stmt *s, const char *name)
 {
-    bool found = strcmp(name, "ring") == 0 && ir_ring_of(s);
+    bool found = strcmp(name, "ring") == 0 && ir_rings_of(s).n;
     if (found)
-        s->u.loop.ring = NULL;
+        s->u.loop.rings = (struct ir_rings){0};
     return found;
 }
 
