@@ -8,6 +8,7 @@
 #include "ir/marks.h"
 #include "ir/walk.h"
 #include "passes/analysis/region.h"
+#include "passes/analysis/tma_copy.h"
 #include "passes/opt/fold.h"
 
 // A look at a ring of a loop.
@@ -66,7 +67,7 @@ bool ring_is_read(const struct ring *ring, struct ir_stmt *s)
 struct filling {
     struct ir_block *body;    // of the loop: it does not change what is read,
     const struct ring *given; // but for these arrays; NULL: none
-    const struct ring *computes; // what only the statement uses; NULL: none
+    const struct ring *computes; // it may compute in these; NULL: none
 };
 
 // Return whether an expression can be computed ahead.
@@ -84,6 +85,12 @@ static bool is_input(const struct filling *f, const struct ir_expr *root)
     return true;
 }
 
+// Return whether an array is the kernel's own, in shared memory.
+static bool is_shared(const struct ir_buffer *b)
+{
+    return b->space == SPACE_shared && b->role == ROLE_alloc;
+}
+
 // Return whether a statement itself does nothing but fill shared memory, or
 // compute what is for that.
 static bool only_fills(const struct filling *f, const struct ir_stmt *s)
@@ -92,8 +99,7 @@ static bool only_fills(const struct filling *f, const struct ir_stmt *s)
         return !s->u.stage.has_init || f->computes;
     if (s->kind == STMT_store)
         return has_array(f->computes, s->u.store.buffer) ||
-               (s->u.store.buffer->space == SPACE_shared &&
-                s->u.store.buffer->role == ROLE_alloc);
+               is_shared(s->u.store.buffer);
     return s->kind == STMT_for || s->kind == STMT_if || s->kind == STMT_let ||
            (s->kind == STMT_alloc && has_array(f->computes, s->u.buffer));
 }
@@ -155,18 +161,21 @@ static bool is_own(const struct look *l, const struct ir_stmt *s,
     return own;
 }
 
-// Return the arrays that a statement of the body writes for itself.
+// Return the arrays that a statement of the body computes in: those for itself,
+// and those in shared memory.
 static struct ring computed_by(const struct look *l, const struct ir_stmt *s)
 {
     struct ring own = {.loop = NULL};
-    ir_foreach_stmt_from(t, s)
-        if (t->kind == STMT_store && is_own(l, s, t->u.store.buffer))
-            add_array(l->arena, &own, t->u.store.buffer);
+    ir_foreach_stmt_from(t, s) {
+        struct ir_buffer *b = t->kind == STMT_store ? t->u.store.buffer : NULL;
+        if (b && (is_shared(b) || is_own(l, s, b)))
+            add_array(l->arena, &own, b);
+    }
     return own;
 }
 
 // Return the number of the ring that a statement's stages fill; `differs` says
-// whether they do not agree.
+// whether they do not agree. Stages that reduce may be for others in it.
 static int64_t number_of(const struct ir_stmt *s, bool *differs)
 {
     int64_t number = -1;
@@ -175,7 +184,7 @@ static int64_t number_of(const struct ir_stmt *s, bool *differs)
         const struct ir_attr *mark =
             t->kind == STMT_stage ? ir_attr_get(t, MARK_ring) : NULL;
         int64_t own = mark ? mark->value : 0;
-        if (t->kind != STMT_stage || t->u.stage.has_init)
+        if (t->kind != STMT_stage || (t->u.stage.has_init && !mark))
             continue;
         *differs |= number >= 0 && own != number;
         number = own > number ? own : number;
@@ -215,6 +224,15 @@ static void add_fills(struct look *l, size_t i, struct ring *ring)
     }
 }
 
+// Return whether a TMA or bulk copy is in a statement.
+static bool has_tma(const struct ir_stmt *root)
+{
+    ir_foreach_stmt_from(s, root)
+        if (s->kind == STMT_stage && tma_copy_marked(&s->u.stage))
+            return true;
+    return false;
+}
+
 // Find what fills, and the arrays.
 static bool find_fills(struct look *l)
 {
@@ -222,8 +240,10 @@ static bool find_fills(struct look *l)
     for (size_t i = 0; i < l->number; i++)
         add_fills(l, i, &l->given);
     add_fills(l, l->number, &l->ring);
-    for (size_t i = 0; i < l->ring.fills.n && !differs; i++)
+    for (size_t i = 0; i < l->ring.fills.n && !differs; i++) {
         number_of(l->ring.fills.at[i], &differs);
+        l->ring.by_tma |= has_tma(l->ring.fills.at[i]);
+    }
     if (differs)
         return refuse(l, l->ring.fills.at[0],
                       "a statement of it fills two rings");
@@ -411,7 +431,8 @@ struct ring ring_find(struct arena *a, struct ir_kernel *kernel,
 struct ring ring_planned(struct arena *a, struct ir_stmt *loop, size_t i)
 {
     struct ir_ring *of = loop->u.loop.rings.at[i];
-    struct ring ring = {.loop = loop, .of = of};
+    struct ring ring = {
+        .loop = loop, .of = of, .by_tma = ir_ring_is(of, RING_transport_tma)};
     const struct ir_block *body = &loop->u.loop.body;
     if (!ir_ring_slot(&loop->u.loop, i))
         ring.fault =

@@ -20,8 +20,9 @@ struct ring {
     struct ir_ring *of;                    // NULL: it is only asked for
     struct VEC(struct ir_stmt *) fills;    // statements of its body, in order
     struct VEC(struct ir_buffer *) arrays; // that they fill, each once
-    const char *fault;                     // why it may not; NULL: it may
-    struct ir_stmt *at;                    // what is in the way
+    bool by_tma;        // some of them are TMA or bulk copies
+    const char *fault;  // why it may not; NULL: it may
+    struct ir_stmt *at; // what is in the way
 };
 
 // Look at ring number `i` of a loop of a kernel at level stages, which it may

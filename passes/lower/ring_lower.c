@@ -5,18 +5,23 @@
 //
 // Those with roles are gone by then (warp_specialize.c).
 
+#include "passes/analysis/ring_ahead.h"
 #include "passes/lower/ring_threads.h"
 #include "passes/lower/ring_tma.h"
 
-// Report if a ring of a loop is not planned, or if threads cannot fill theirs
-// together.
+// Check that the rings of a loop are planned, and have slots enough; false after
+// reporting.
 static bool check(struct pass *p, struct ir_stmt *s)
 {
     const char *fault = NULL;
-    for (size_t i = 0; i < s->u.loop.rings.n && !fault; i++)
-        fault = ring_planned(p->scratch, s, i).fault;
+    struct ring_aheads all = {0};
+    for (size_t i = 0; i < s->u.loop.rings.n && !fault; i++) {
+        struct ring_ahead x = {.ring = ring_planned(p->scratch, s, i)};
+        fault = x.ring.fault;
+        vec_push(p->scratch, &all, x);
+    }
     if (!fault)
-        fault = ring_threads_fault(p->scratch, s);
+        fault = ring_ahead_find(p->scratch, s, &all);
     if (fault)
         diag_error(p->diags, s->span, D_pipeline_lost, s->u.loop.var->name,
                    fault);

@@ -84,7 +84,7 @@ static bool find_place(struct plan *l)
         l->at = group_of(l);
         return true;
     }
-    if (!ring_tma_fills(&l->ring))
+    if (!l->ring.by_tma)
         return true;
     l->ring.fault = ring_tma_fault(l->p->scratch, &l->ring, &l->path);
     if (l->ring.fault)
@@ -174,7 +174,7 @@ static void set_words(const struct plan *l)
         set_mbarriers(l);
         return;
     }
-    bool by_tma = ring_tma_fills(&l->ring), is_async = !by_tma && has_async(l);
+    bool by_tma = l->ring.by_tma, is_async = !by_tma && has_async(l);
     ir_ring_set(of, by_tma     ? RING_transport_tma
                     : is_async ? RING_transport_cp_async
                                : RING_transport_stores);

@@ -23,13 +23,8 @@
 // asynchronous need no groups. Barriers are inserted later
 // (barrier_insertion.c).
 //
-// Several rings of a loop share the groups. A ring of S slots is filled S - 1
-// iterations ahead of its first use. That may be the fill of another ring, which
-// runs ahead itself: with S copied and T computed from it, three and two slots,
-//
-//   iteration k: copy k + 3 into S    compute k + 1 of T from S    use k of T
-//
-// and the prologue has the copies of 0, 1 and 2 into S, then the first of T.
+// Several rings of a loop share the groups. If one is filled from another, the
+// prologue waits, too (analysis/ring_ahead.h).
 
 #include "passes/lower/ring_threads.h"
 
@@ -37,63 +32,32 @@
 #include "ir/copy.h"
 #include "ir/foreach.h"
 #include "ir/walk.h"
-#include "passes/analysis/ring.h"
+#include "passes/analysis/ring_ahead.h"
 #include "passes/analysis/tensor.h"
 #include "passes/lower/async_copies.h"
-
-// A ring, and how many iterations ahead it is filled; those who read it are at
-// least and at most so many iterations ahead themselves.
-struct stream {
-    struct ring ring;
-    int64_t ahead, least, most;
-};
 
 // The rewrite of a loop.
 struct rewrite {
     struct pass *p;
     struct ir_stmt *loop;
-    struct VEC(struct stream) streams; // in the order of the rings
-    int64_t ahead;                     // the most of them
-    int64_t pending;                   // groups that need not have arrived
-    bool is_async;                     // some copies are
-    bool is_chain;                     // a ring is filled from another
+    struct ring_aheads streams; // in the order of the rings
+    int64_t ahead;              // the most of them
+    int64_t pending;            // groups that need not have arrived
+    bool is_async;              // some copies are
+    bool is_chain;              // a ring is filled from another
 };
 
-// Set how far ahead a ring is filled, and read: by the fills of those behind it,
-// and by what is no fill.
-static void set_ahead(struct rewrite *r, size_t i)
-{
-    struct stream *x = &r->streams.at[i];
-    const struct ir_block *body = &r->loop->u.loop.body;
-    int64_t least = INT64_MAX;
-    for (size_t k = 0; k < body->n; k++) {
-        int64_t ahead = 0;
-        for (size_t j = i + 1; j < r->streams.n; j++) {
-            if (ring_has_fill(&r->streams.at[j].ring, body->at[k]))
-                ahead = r->streams.at[j].ahead;
-        }
-        if (!ring_is_read(&x->ring, body->at[k]))
-            continue;
-        least = ahead < least ? ahead : least;
-        x->most = ahead > x->most ? ahead : x->most;
-    }
-    x->least = least == INT64_MAX ? 0 : least;
-    x->ahead = x->least + x->ring.of->slots - 1;
-}
-
-// Find the rings of a loop that threads fill, and how far ahead.
-static struct rewrite find(struct pass *p, struct arena *a,
-                           struct ir_stmt *loop)
+// Find the rings of a loop, and how far ahead they are filled.
+static struct rewrite find(struct pass *p, struct ir_stmt *loop)
 {
     struct rewrite r = {.p = p, .loop = loop, .pending = INT64_MAX};
-    for (size_t i = 0; i < loop->u.loop.rings.n; i++) {
-        struct stream x = {.ring = ring_planned(a, loop, i)};
-        if (!ir_ring_is(x.ring.of, RING_transport_tma))
-            vec_push(a, &r.streams, x);
-    }
-    for (size_t i = r.streams.n; i-- > 0;) {
-        const struct stream *x = &r.streams.at[i];
-        set_ahead(&r, i);
+    for (size_t i = 0; i < loop->u.loop.rings.n; i++)
+        vec_push(
+            p->scratch, &r.streams,
+            ((struct ring_ahead){.ring = ring_planned(p->scratch, loop, i)}));
+    ring_ahead_find(p->scratch, loop, &r.streams);
+    for (size_t i = 0; i < r.streams.n; i++) {
+        const struct ring_ahead *x = &r.streams.at[i];
         int64_t pending = x->ahead - x->most - 1;
         r.ahead = x->ahead > r.ahead ? x->ahead : r.ahead;
         r.is_chain |= x->most > 0;
@@ -103,22 +67,6 @@ static struct rewrite find(struct pass *p, struct arena *a,
         r.pending = pending < r.pending ? pending : r.pending;
     }
     return r;
-}
-
-const char *ring_threads_fault(struct arena *a, struct ir_stmt *loop)
-{
-    struct rewrite r = find(NULL, a, loop);
-    for (size_t i = 0; i < r.streams.n; i++) {
-        const struct stream *x = &r.streams.at[i];
-        if (x->ahead <= x->most)
-            return arena_printf(
-                a,
-                "`%s` is read by a ring that is filled from it, and %lld "
-                "iterations later by others, too: that takes %lld slots",
-                x->ring.arrays.at[0]->name, (long long)(x->most - x->least),
-                (long long)(x->most - x->least + 2));
-    }
-    return NULL;
 }
 
 // Append what fills a ring for an iteration, if there is one.
@@ -154,7 +102,7 @@ static void append_group(struct rewrite *r, struct ir_block *out,
 {
     struct arena *a = r->p->arena;
     for (size_t i = 0; i < r->streams.n; i++) {
-        const struct stream *x = &r->streams.at[i];
+        const struct ring_ahead *x = &r->streams.at[i];
         int64_t shift = x->ahead - late;
         struct ir_expr *iteration = ir_add(a, at, ir_int(a, shift));
         append_fills(r, &x->ring, out, iteration,
@@ -253,7 +201,7 @@ static void start_copies(struct rewrite *r)
 void ring_threads_lower(struct pass *p, struct ir_stmt *loop,
                         struct ir_block *out)
 {
-    struct rewrite r = find(p, p->scratch, loop);
+    struct rewrite r = find(p, loop);
     struct ir_block body = {0}, use = use_of(&r);
     start_copies(&r);
     ir_append(p->arena, out, prologue(&r));

@@ -5,10 +5,6 @@
 
 #include "passes/pass.h"
 
-// Return why the threads of a loop cannot fill its rings that are theirs, all of
-// which are planned; NULL: they can. The text goes to the arena.
-const char *ring_threads_fault(struct arena *a, struct ir_stmt *loop);
-
 // Append what stands in the place of a loop with planned rings, all of which its
 // threads fill: the fills of the first iterations, and the loop without rings.
 void ring_threads_lower(struct pass *p, struct ir_stmt *loop,

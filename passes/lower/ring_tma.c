@@ -374,13 +374,6 @@ static void count_stages(const struct ring *ring, size_t *all, size_t *by_tma)
     }
 }
 
-bool ring_tma_fills(const struct ring *ring)
-{
-    size_t all, by_tma;
-    count_stages(ring, &all, &by_tma);
-    return by_tma > 0;
-}
-
 const char *ring_tma_fault(struct arena *scratch, const struct ring *ring,
                            const struct ir_path *path)
 {

@@ -6,9 +6,6 @@
 #include "passes/analysis/ring.h"
 #include "passes/pass.h"
 
-// Return whether some of what fills a ring are copies by TMA.
-bool ring_tma_fills(const struct ring *ring);
-
 // Return why one thread cannot fill the ring of the loop that a path ends with,
 // ahead of all loops below those over blocks; NULL: it can.
 const char *ring_tma_fault(struct arena *scratch, const struct ring *ring,

@@ -16,7 +16,7 @@
 
 #include "ir/build.h"
 #include "ir/walk.h"
-#include "passes/analysis/ring.h"
+#include "passes/analysis/ring_ahead.h"
 #include "passes/analysis/tma_copy.h"
 #include "passes/schedule/depend/depend.h"
 
@@ -34,11 +34,11 @@ bool schedule_verify_rings(struct sched_call *c)
 {
     struct pass *p = c->pass;
     ir_foreach_stmt(s, &p->kernel->body) {
-        for (size_t i = 0; i < ir_rings_of(s).n; i++) {
-            struct ring ring = ring_find(p->scratch, p->kernel, s, i);
-            if (ring.fault)
-                return refuse_ring(c, &ring);
-        }
+        if (!ir_rings_of(s).n)
+            continue;
+        struct ring ring = ring_find_all(p->scratch, p->kernel, s);
+        if (ring.fault)
+            return refuse_ring(c, &ring);
     }
     return true;
 }

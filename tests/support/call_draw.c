@@ -4,6 +4,7 @@
 
 #include "ir/accesses.h"
 #include "ir/build.h"
+#include "passes/schedule/common/move.h"
 #include "tests/support/draw.h"
 #include "tests/support/suits.h"
 #include "tests/support/values.h"
@@ -251,6 +252,23 @@ static struct ir_buffer *suited_array(const struct caller *by,
     }
 }
 
+// Return a stage below the loop of a call that stores to shared memory, or NULL.
+static struct ir_stmt *fill_below(const struct caller *by,
+                                  const struct handles *h,
+                                  const struct sched_call *c)
+{
+    struct ir_stmt *loop = c->args.at[0].stmt;
+    size_t start = below(by, h->stages.n);
+    for (size_t i = 0; i < h->stages.n; i++) {
+        struct ir_stmt *at = h->stages.at[(start + i) % h->stages.n];
+        struct ir_buffer *stored = sched_stored(at);
+        if (stored && stored->space == SPACE_shared &&
+            sched_is_below(c->pass, at, loop))
+            return at;
+    }
+    return NULL;
+}
+
 // Let an argument often go with the one before: a loop around the stage or
 // around one that it exchanges elements with, a loop next to the loop, an
 // array of the stage, a map of as many indices.
@@ -271,7 +289,9 @@ static void relate(const struct caller *by, const struct handles *h,
         v->buffer = array ? array : v->buffer;
         return;
     }
-    if (before->kind == VALUE_stage) {
+    if (c->prim == PRIM_pipeline && v->kind == VALUE_stage) {
+        found = fill_below(by, h, c);
+    } else if (before->kind == VALUE_stage) {
         struct ir_stmt *next = neighbour(by, h, before->stmt);
         struct ir_buffer *array = array_of(by, h, before->stmt, false);
         if (v->kind == VALUE_loop)
@@ -302,6 +322,8 @@ static bool leaves_out(const struct caller *by, const struct sched_call *c)
     const struct sched_value *before = &c->args.at[c->args.n - 1];
     if (by->is_suited && c->prim == PRIM_raster)
         return strcmp(before->key, "column") == 0;
+    if (by->is_suited && c->prim == PRIM_pipeline)
+        return !c->args.at[0].stmt->u.loop.rings.n;
     return below(by, 2);
 }
 

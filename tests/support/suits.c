@@ -229,7 +229,7 @@ static bool holds_fill(struct pass *p, struct ir_stmt *s)
 {
     (void)p;
     struct ir_block *body = &s->u.loop.body;
-    if (!is_serial(s) || ir_loop_is_marked(&s->u.loop) || body->n < 2)
+    if (!is_serial(s) || s->u.loop.attrs.n || body->n < 2)
         return false;
     for (size_t i = 0; i < body->n; i++) {
         if (ring_is_fill(body, body->at[i]))

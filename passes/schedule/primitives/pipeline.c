@@ -27,7 +27,7 @@
 #include "passes/schedule/common/move.h"
 
 #include "ir/marks.h"
-#include "passes/analysis/ring.h"
+#include "passes/analysis/ring_ahead.h"
 
 enum { RINGS_MOST = 15 };
 
@@ -99,16 +99,6 @@ static void undo(struct sched_call *c, struct ir_stmt *loop, const int64_t *old)
     loop->u.loop.rings.n--;
 }
 
-// Look at all rings of a loop: the last one is new, and may have taken stages
-// from the others. Returns the first with a fault, or the last.
-static struct ring find_rings(struct pass *p, struct ir_stmt *loop)
-{
-    struct ring ring = {.loop = loop};
-    for (size_t i = 0; i < loop->u.loop.rings.n && !ring.fault; i++)
-        ring = ring_find(p->scratch, p->kernel, loop, i);
-    return ring;
-}
-
 bool sched_pipeline(struct sched_call *c)
 {
     struct pass *p = c->pass;
@@ -124,7 +114,7 @@ bool sched_pipeline(struct sched_call *c)
     }
     vec_push(p->arena, &loop->u.loop.rings, made);
     int64_t *old = name_stages(c, loop);
-    struct ring ring = find_rings(p, loop);
+    struct ring ring = ring_find_all(p->scratch, p->kernel, loop);
     if (!ring.fault)
         return true;
     undo(c, loop, old);

@@ -80,6 +80,7 @@ void fuzz_fragments_draw(struct fuzz_kernel *k);
 void fuzz_streamed_draw(struct fuzz_kernel *k);
 void fuzz_pingpong_draw(struct fuzz_kernel *k);
 void fuzz_grid_draw(struct fuzz_kernel *k);
+void fuzz_relay_draw(struct fuzz_kernel *k);
 
 // Return a new name that begins with a letter.
 const char *fuzz_name(struct fuzz_kernel *k, char letter);

@@ -374,6 +374,7 @@ void fuzz_part_draw(struct fuzz_kernel *k, enum fuzz_kind kind)
     case KIND_streamed: fuzz_streamed_draw(k); break;
     case KIND_pingpong: fuzz_pingpong_draw(k); break;
     case KIND_grid: fuzz_grid_draw(k); break;
+    case KIND_relay: fuzz_relay_draw(k); break;
     case KIND_loops: fuzz_loops_draw(k); break;
     case KIND_COUNT: break;
     }
