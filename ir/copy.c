@@ -307,6 +307,12 @@ struct ir_block ir_copy_block(struct arena *a, const struct ir_block *block,
     return copy_stmts(&c, block);
 }
 
+struct ir_stmt *ir_copy_stmt(struct arena *a, struct ir_stmt *s,
+                             const struct map *vars, const struct map *buffers)
+{
+    return ir_copy_block(a, ir_alone(s), vars, buffers).at[0];
+}
+
 // Copy the parameters; shapes may mention sizes that come later.
 static void copy_params(struct copying *c, const struct ir_kernel *from,
                         struct ir_kernel *to)

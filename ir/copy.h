@@ -27,6 +27,10 @@ struct ir_block ir_copy_block(struct arena *a, const struct ir_block *block,
                               const struct map *vars,
                               const struct map *buffers);
 
+// Copy one statement in the same way.
+struct ir_stmt *ir_copy_stmt(struct arena *a, struct ir_stmt *s,
+                             const struct map *vars, const struct map *buffers);
+
 // Copy a kernel into an arena, parameters included.
 struct ir_kernel *ir_copy_kernel(struct arena *a,
                                  const struct ir_kernel *kernel);

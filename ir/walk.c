@@ -240,20 +240,37 @@ bool ir_loop_reduces(struct ir_for *loop)
 
 bool ir_block_mentions(const struct ir_block *block, const struct ir_var *var)
 {
-    ir_foreach_expr_in(x, block)
+    for (size_t i = 0; i < block->n; i++)
+        if (ir_stmt_mentions(block->at[i], var))
+            return true;
+    return false;
+}
+
+bool ir_stmt_mentions(const struct ir_stmt *s, const struct ir_var *var)
+{
+    ir_foreach_expr_from(x, s)
         if (x->op == OP_var && x->u.var == var)
             return true;
     return false;
 }
 
-bool ir_uses_declared(struct ir_block *block, const struct ir_stmt *declaration)
+bool ir_stmt_uses_declared(const struct ir_stmt *user,
+                           const struct ir_stmt *declaration)
 {
-    const struct ir_buffer *buffer = declaration->u.buffer;
     const struct ir_var *var = declaration->u.let.var;
     if (declaration->kind == STMT_alloc)
-        return ir_block_reads(block, buffer) || ir_block_writes(block, buffer);
-    ir_foreach_stmt(s, block)
+        return ir_stmt_uses(user, declaration->u.buffer);
+    ir_foreach_stmt_from(s, user)
         if (s->kind == STMT_assign && s->u.let.var == var)
             return true;
-    return ir_block_mentions(block, var);
+    return ir_stmt_mentions(user, var);
+}
+
+bool ir_uses_declared(const struct ir_block *block,
+                      const struct ir_stmt *declaration)
+{
+    for (size_t i = 0; i < block->n; i++)
+        if (ir_stmt_uses_declared(block->at[i], declaration))
+            return true;
+    return false;
 }

@@ -108,11 +108,10 @@ bool tiles_keep_array(struct arena *a, struct ir_kernel *kernel,
         is_repeated |= path.stmts[i]->kind == STMT_for &&
                        !ir_is_int_const(path.stmts[i]->u.loop.to, 1);
     for (uint32_t i = 0; i < path.n && is_repeated; i++) {
-        struct ir_block only = {.at = &path.stmts[i], .n = 1};
         for (size_t k = 0; k < path.index[i]; k++) {
             const struct ir_stmt *s = path.blocks[i]->at[k];
             if (s->kind == STMT_alloc && s->u.buffer->space != SPACE_global &&
-                ir_uses_declared(&only, s))
+                ir_stmt_uses_declared(path.stmts[i], s))
                 return true;
         }
         if (is_grid(path.stmts[i]))

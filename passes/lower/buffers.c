@@ -46,7 +46,7 @@ static bool report_threads(struct placing *x)
                x->buffer->name);
     ir_foreach_stmt(s, &x->p->kernel->body)
         if (placing_is_over(s, AXIS_THREAD) &&
-            placing_uses(&s->u.loop.body, x->buffer))
+            ir_block_uses(&s->u.loop.body, x->buffer))
             diag_note(x->p->diags, s->span, "`%s`, over %s, uses it",
                       s->u.loop.var->name, axis_name(s->u.loop.axis));
     diag_help(x->p->diags,
@@ -179,11 +179,9 @@ static void move_alloc(struct placing *x, size_t depth)
     struct ir_block *to = x->common.blocks.at[depth];
     size_t at = ir_index(top, x->alloc);
     ir_splice(x->p->arena, top, at, &(struct ir_block){0});
-    for (at = 0; at < to->n; at++) {
-        struct ir_block one = {.at = &to->at[at], .n = 1};
-        if (placing_uses(&one, x->buffer))
+    for (at = 0; at < to->n; at++)
+        if (ir_stmt_uses(to->at[at], x->buffer))
             break;
-    }
     ir_insert(x->p->arena, to, at, x->alloc);
 }
 

@@ -141,9 +141,7 @@ static struct sharing find_sharing(struct arena *a, const struct cluster *c,
 static struct ir_stmt *divided(struct arena *a, struct ir_stmt *nest, size_t at,
                                const struct sharing *s)
 {
-    struct ir_block one = {.at = &nest, .n = 1};
-    struct ir_stmt *copy = ir_copy_block(a, &one, NULL, NULL).at[0],
-                   *loop = copy;
+    struct ir_stmt *copy = ir_copy_stmt(a, nest, NULL, NULL), *loop = copy;
     int64_t n;
     for (size_t i = 0; i < at; i++)
         loop = loop->u.loop.body.at[0];

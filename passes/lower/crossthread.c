@@ -196,7 +196,7 @@ static struct extents launch_extents(const struct crossing *c)
 {
     struct extents e = {{0}};
     struct ir_block *body = &c->pass->kernel->body;
-    struct ir_block one = {c->path.stmts, 1, 1}, *in = &one;
+    struct ir_block *in = ir_alone(c->path.stmts[0]);
     for (size_t i = 0; i < body->n; i++) {
         const struct ir_stmt *s = body->at[i];
         if (s->kind != STMT_for &&

@@ -117,13 +117,13 @@ static bool note_nest(struct fragments *f, struct ir_stmt *s,
     return true;
 }
 
-// Return whether statements of a block use fragments.
-static bool uses(struct fragments *f, struct ir_block *block)
+// Return whether a statement, or one below it, uses fragments.
+static bool uses(struct fragments *f, const struct ir_stmt *root)
 {
-    ir_foreach_stmt(s, block)
+    ir_foreach_stmt_from(s, root)
         if (s->kind == STMT_store && fragment_of(f, s->u.store.buffer))
             return true;
-    ir_foreach_expr_in(x, block)
+    ir_foreach_expr_from(x, root)
         if (x->op == OP_load && fragment_of(f, x->u.buffer))
             return true;
     return false;
@@ -136,7 +136,6 @@ static bool collect(struct fragments *f, struct ir_block *block,
 {
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
-        struct ir_block alone = {&s, 1, 1};
         struct ir_matrix op;
         struct fragment *x =
             s->kind == STMT_alloc ? fragment_of(f, s->u.buffer) : NULL;
@@ -147,7 +146,7 @@ static bool collect(struct fragments *f, struct ir_block *block,
                 return false;
             continue;
         }
-        if (s->kind == STMT_stage && uses(f, &alone))
+        if (s->kind == STMT_stage && uses(f, s))
             vec_push(f->p->scratch, stages, s);
         if (s->kind == STMT_stage)
             continue;
@@ -230,11 +229,10 @@ static bool lower_block(struct fragments *f, struct ir_block *block)
 {
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
-        struct ir_block alone = {&s, 1, 1};
         bool is_group =
             s->kind == STMT_for &&
             (s->u.loop.axis == AXIS_warp || s->u.loop.axis == AXIS_warpgroup);
-        if (!uses(f, &alone))
+        if (!uses(f, s))
             continue;
         if (is_group) {
             if (!lower_group(f, s))

@@ -138,11 +138,9 @@ static bool is_declaration(const struct ir_stmt *s)
 static size_t last_use(struct ir_block *block, size_t at)
 {
     size_t last = at;
-    for (size_t i = at + 1; i < block->n; i++) {
-        struct ir_block one = {.at = &block->at[i], .n = 1};
-        if (ir_uses_declared(&one, block->at[at]))
+    for (size_t i = at + 1; i < block->n; i++)
+        if (ir_stmt_uses_declared(block->at[i], block->at[at]))
             last = i;
-    }
     return last;
 }
 

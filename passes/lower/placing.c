@@ -26,32 +26,21 @@ bool placing_is_sequential(const struct ir_stmt *s)
            !placing_is_threads(s);
 }
 
-bool placing_uses(struct ir_block *block, const struct ir_buffer *b)
-{
-    return ir_block_reads(block, b) || ir_block_writes(block, b);
-}
-
 // Return the only block of a loop or branch that uses the array; NULL if there
 // is none or the statement itself uses it.
 static struct ir_block *only_user(struct ir_stmt *s, const struct ir_buffer *b)
 {
-    struct ir_block *found = NULL, one;
+    struct ir_block *found = NULL;
     if (s->kind != STMT_for && s->kind != STMT_if)
         return NULL;
     ir_foreach_block(inner, s) {
-        if (!placing_uses(inner, b))
+        if (!ir_block_uses(inner, b))
             continue;
         if (found)
             return NULL;
         found = inner;
     }
-    struct ir_stmt bare = *s, *at = &bare;
-    if (s->kind == STMT_for)
-        bare.u.loop.body = (struct ir_block){0};
-    else
-        bare.u.branch.then = bare.u.branch.otherwise = (struct ir_block){0};
-    one = (struct ir_block){.at = &at, .n = 1};
-    return placing_uses(&one, b) ? NULL : found;
+    return ir_stmt_itself(s, b, ACCESS_reads | ACCESS_writes) ? NULL : found;
 }
 
 void placing_find_common(struct placing *x)
@@ -62,8 +51,7 @@ void placing_find_common(struct placing *x)
         size_t n = 0;
         vec_push(x->p->scratch, &x->common.blocks, block);
         for (size_t i = 0; i < block->n; i++) {
-            struct ir_block one = {.at = &block->at[i], .n = 1};
-            if (!placing_uses(&one, x->buffer))
+            if (!ir_stmt_uses(block->at[i], x->buffer))
                 continue;
             only = block->at[i];
             n++;
@@ -171,12 +159,11 @@ static bool is_refreshed(const struct placing *x)
 {
     const struct ir_block *block = x->common.blocks.at[x->common.stmts.n];
     for (size_t i = 0; i < block->n; i++) {
-        struct ir_block one = {.at = &block->at[i], .n = 1};
-        if (!placing_uses(&one, x->buffer))
-            continue;
-        return !region_is_partial(block->at[i]) &&
-               ir_stages_use(&one, x->buffer) &&
-               !ir_block_reads(&one, x->buffer) && stores_all(x, block->at[i]);
+        struct ir_stmt *s = block->at[i];
+        if (ir_stmt_uses(s, x->buffer))
+            return !region_is_partial(s) &&
+                   ir_stages_use(ir_alone(s), x->buffer) &&
+                   !ir_stmt_reads(s, x->buffer) && stores_all(x, s);
     }
     return false;
 }

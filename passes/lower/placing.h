@@ -34,9 +34,6 @@ bool placing_is_threads(const struct ir_stmt *s);
 // Return whether the iterations of a loop run one after another.
 bool placing_is_sequential(const struct ir_stmt *s);
 
-// Return whether a block reads or writes an array.
-bool placing_uses(struct ir_block *block, const struct ir_buffer *b);
-
 // Find the innermost block that holds all accesses of the array.  pass and
 // buffer are set.
 void placing_find_common(struct placing *x);

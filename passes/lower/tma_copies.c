@@ -446,8 +446,7 @@ static bool append_loads(struct walk *w, const struct loads *loads,
     note_places(out, loads->at[0].stage);
     for (size_t i = 0; i < loads->n; i++) {
         size_t behind = loads->n + 1 - i;
-        struct ir_block own = {&inner->at[inner->n - behind], 1, 1};
-        note_places(&own, loads->at[i].stage);
+        note_places(ir_alone(inner->at[inner->n - behind]), loads->at[i].stage);
     }
     insert_later(w, set_up, block, out->at[0]);
     return true;

@@ -121,9 +121,8 @@ static struct use use_of(const struct spreading *x, struct ir_expr *e)
 // thread.
 static bool depends(const struct spreading *x, struct ir_stmt *s)
 {
-    struct ir_block alone = {&s, 1, 1};
-    return ir_block_mentions(&alone, x->loop->u.loop.var) ||
-           ir_flags_in(&alone) & OP_WRITES;
+    return ir_stmt_mentions(s, x->loop->u.loop.var) ||
+           ir_flags_in(ir_alone(s)) & OP_WRITES;
 }
 
 // Return statements from `from` on, in an unrolled loop over the virtual
@@ -139,8 +138,7 @@ static struct ir_stmt *wrap(const struct spreading *x,
     ir_stmt_from(s, x->loop);
     for (size_t i = from; i < to; i++)
         ir_append(a, &s->u.loop.body, block->at[i]);
-    struct ir_block alone = {&s, 1, 1};
-    return ir_copy_block(a, &alone, NULL, NULL).at[0];
+    return ir_copy_stmt(a, s, NULL, NULL);
 }
 
 // Return whether the loop can move into a loop or a branch.

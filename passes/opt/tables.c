@@ -104,8 +104,7 @@ static bool find_nest(struct table *t, struct ir_block *block)
     struct ir_block *inside[IR_BLOCKS_MOST];
     struct ir_stmt *nest = NULL;
     for (size_t i = 0; i < block->n; i++) {
-        struct ir_block alone = {&block->at[i], 1, 1};
-        if (!ir_block_writes(&alone, t->array))
+        if (!ir_stmt_writes(block->at[i], t->array))
             continue;
         nest = block->at[i];
         t->block = block;
@@ -229,13 +228,13 @@ static bool make_table(struct pass *p, struct ir_buffer *array)
     if (!find_nest(&t, &p->kernel->body))
         return false;
     struct ir_stmt *nest = t.block->at[t.at];
-    struct ir_block none = {0}, back = {&nest, 1, 1};
+    struct ir_block none = {0};
     struct ir_expr **all = is_closed(&t, nest) ? values(&t) : NULL;
     if (!all)
         return false;
     ir_splice(p->arena, t.block, t.at, &none);
     if (!is_uniform(p, array)) {
-        ir_insert(p->arena, t.block, t.at, back.at[0]);
+        ir_insert(p->arena, t.block, t.at, nest);
         return false;
     }
     array->space = SPACE_constant;

@@ -211,10 +211,9 @@ bool schedule_verify(struct pass *p, const struct sched_item *schedule)
     struct ir_block *body = &p->kernel->body;
     for (size_t i = 0; i < body->n; i++) {
         struct axes axes = axes_of(body->at[i]);
-        struct ir_block nest = {&body->at[i], 1, 1};
-        if (!check_block(p, schedule, &nest, axes) ||
+        if (!check_block(p, schedule, ir_alone(body->at[i]), axes) ||
             !check_blocks(p, schedule, body->at[i]) ||
-            !check_bound(p, schedule, &nest))
+            !check_bound(p, schedule, ir_alone(body->at[i])))
             return false;
         warn_one_block(p, schedule, body->at[i], &axes);
     }

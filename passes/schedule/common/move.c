@@ -93,8 +93,7 @@ bool sched_is_below(struct pass *p, const struct ir_stmt *s,
                     struct ir_stmt *above)
 {
     struct ir_path path = {0};
-    struct ir_block alone = {&above, 1, 1};
-    return ir_find(p->scratch, &alone, s, &path);
+    return ir_find(p->scratch, ir_alone(above), s, &path);
 }
 
 struct ir_stmt *sched_child_with(struct pass *p, struct ir_stmt *loop,

@@ -227,8 +227,8 @@ static void note_nest(struct pass *p, struct ir_stmt *const *marked, size_t n,
     struct buf text = {0};
     if (!path.n)
         return;
-    struct ir_block nest = {path.stmts, 1, 1};
-    ir_print_nest(&text, &nest, (const struct ir_stmt *const *)marked, n, note);
+    ir_print_nest(&text, ir_alone(path.stmts[0]),
+                  (const struct ir_stmt *const *)marked, n, note);
     diag_note(p->diags, (struct span){0}, "the loops at this point\n%s",
               text.data ? text.data : "");
     buf_free(&text);

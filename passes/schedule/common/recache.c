@@ -370,10 +370,8 @@ static void build(struct plan *x)
         at[i] =
             ir_read(p->arena, want->stage->u.stage.iters.at[x->used[i]].var);
     struct redirection r = {x, copy, index_map_apply(p, &x->map, at)};
-    struct ir_stmt *stage = want->stage;
-    struct ir_block alone = {&stage, 1, 1};
-    ir_rewrite_in(p->arena, &alone, redirect, &r);
-    ir_foreach_stmt(t, &alone)
+    ir_rewrite_in(p->arena, ir_alone(want->stage), redirect, &r);
+    ir_foreach_stmt_from(t, want->stage)
         redirect_store(&r, t);
     struct sched_place place = sched_place_of(p, x->top, want->writes);
     stage_nest_put(p, made, &place, stage_nest_region(p, &made->u.stage));

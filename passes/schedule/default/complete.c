@@ -44,18 +44,16 @@ static bool is_shared(struct ir_stmt *nest)
 // or thread has for itself.
 static bool is_joined(struct pass *p, struct ir_stmt *nest)
 {
-    struct ir_block *body = &p->kernel->body, alone = {&nest, 1, 1};
+    struct ir_block *body = &p->kernel->body;
     for (size_t i = 0; i < body->n; i++) {
         const struct ir_stmt *s = body->at[i];
         if (s->kind != STMT_alloc || (s->u.buffer->space != SPACE_shared &&
                                       s->u.buffer->space != SPACE_local))
             continue;
         size_t users = 0;
-        for (size_t k = 0; k < body->n; k++) {
-            struct ir_block other = {&body->at[k], 1, 1};
-            users += ir_uses_declared(&other, s);
-        }
-        if (users > 1 && ir_uses_declared(&alone, s))
+        for (size_t k = 0; k < body->n; k++)
+            users += ir_stmt_uses_declared(body->at[k], s);
+        if (users > 1 && ir_stmt_uses_declared(nest, s))
             return true;
     }
     return false;
@@ -308,8 +306,7 @@ bool sched_complete(struct pass *p, bool long_rows)
         join_nests(p);
     for (size_t i = 0; i < body->n; i++) {
         struct ir_stmt *s = body->at[i];
-        struct ir_block alone = {&s, 1, 1};
-        if (s->kind != STMT_alloc && !sched_is_bound(&alone) &&
+        if (s->kind != STMT_alloc && !sched_is_bound(ir_alone(s)) &&
             !(any_bound && is_prelude(s)) && !complete_nest(p, s, long_rows))
             return false;
     }

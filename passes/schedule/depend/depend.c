@@ -331,8 +331,7 @@ bool depend_between(struct pass *p, struct ir_stmt *nest,
 {
     size_t loops_on[AXIS_COUNT] = {0};
     struct ask ask = {.question = {.across = true}};
-    struct ir_block block = {&nest, 1, 1};
-    ir_foreach_stmt(s, &block)
+    ir_foreach_stmt_from(s, nest)
         if (s->kind == STMT_for)
             loops_on[s->u.loop.axis]++;
     if (nest->kind == STMT_for && runs_once(nest)) {
@@ -345,7 +344,7 @@ bool depend_between(struct pass *p, struct ir_stmt *nest,
     for (int axis = 0; axis < AXIS_COUNT; axis++) {
         ask.question.axis = (enum axis)axis;
         if (axis_kind((enum axis)axis) != AXIS_BLOCK || loops_on[axis] < 2 ||
-            ir_has(&block, STMT_sync))
+            ir_has(ir_alone(nest), STMT_sync))
             continue;
         depend_walk(&ask.nest, p, nest, ask.question.axis, true);
         if (find_apart(&ask, out, loops))

@@ -53,11 +53,11 @@ bool interp_extent(struct interp *in, const struct sched_value *v, int64_t *out)
     return false;
 }
 
-// Return whether a stage or a store writes what a block reads.
-static bool feeds(struct ir_stmt *s, struct ir_block *reader)
+// Return whether a stage or a store writes what a statement reads.
+static bool feeds(struct ir_stmt *s, struct ir_stmt *reader)
 {
     const struct ir_buffer *written = sched_stored(s);
-    return written && ir_block_reads(reader, written);
+    return written && ir_stmt_reads(reader, written);
 }
 
 // Return whether a statement counts as a stage: a store outside of stages does,
@@ -71,14 +71,12 @@ static bool is_stage(const struct ir_stmt *s)
 static void list_neighbours(struct interp *in, struct ir_stmt *stage,
                             bool writers, struct sched_value *out)
 {
-    struct ir_block body = {&stage, 1, 1};
     out->kind = VALUE_list;
     ir_foreach_stmt(s, &in->pass->kernel->body) {
-        struct ir_block alone = {&s, 1, 1};
         if (!is_stage(s))
             continue;
         ir_skip(s);
-        if (s != stage && (writers ? feeds(s, &body) : feeds(stage, &alone)))
+        if (s != stage && (writers ? feeds(s, stage) : feeds(stage, s)))
             add(in, out, VALUE_stage, s);
     }
 }

@@ -159,10 +159,8 @@ bool sched_cache_read(struct sched_call *c)
     struct ir_buffer *copy = sched_new_buffer(p, name, plan.array, plan.space);
     struct span span = sched_load_span(plan.readers[0], plan.array);
     map_set(&buffers, plan.array, copy);
-    for (size_t i = 0; i < plan.n; i++) {
-        struct ir_block alone = {&plan.readers[i], 1, 1};
-        ir_substitute_in(p->arena, &alone, NULL, &buffers);
-    }
+    for (size_t i = 0; i < plan.n; i++)
+        ir_substitute_in(p->arena, ir_alone(plan.readers[i]), NULL, &buffers);
     struct ir_stmt *stage =
         stage_nest_copy(p, copy->name, plan.array, copy, span);
     struct sched_place place = sched_place_of(p, plan.front, false);

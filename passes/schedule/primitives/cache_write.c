@@ -86,9 +86,8 @@ static bool check_fresh(const struct sched_call *c, const struct plan *plan)
 {
     struct diag_list *diags = c->pass->diags;
     struct ir_stmt *first = plan->uses.writers.at[0];
-    struct ir_block alone = {&first, 1, 1};
     bool begins = first->kind == STMT_stage && first->u.stage.has_init;
-    bool reads = !begins && ir_block_reads(&alone, plan->array);
+    bool reads = !begins && ir_stmt_reads(first, plan->array);
     bool keeps = plan->array->role == ROLE_inout && !covers(plan, first);
     if (plan->array->role == ROLE_alloc || (!reads && !keeps))
         return true;
@@ -137,10 +136,9 @@ bool sched_cache_write(struct sched_call *c)
                                     space_name(plan.space));
     struct ir_buffer *made = sched_new_buffer(p, name, plan.array, plan.space);
     map_set(&buffers, plan.array, made);
-    for (size_t i = 0; i < plan.uses.writers.n; i++) {
-        struct ir_block alone = {&plan.uses.writers.at[i], 1, 1};
-        ir_substitute_in(p->arena, &alone, NULL, &buffers);
-    }
+    for (size_t i = 0; i < plan.uses.writers.n; i++)
+        ir_substitute_in(p->arena, ir_alone(plan.uses.writers.at[i]), NULL,
+                         &buffers);
     struct sched_region_dim *region =
         sched_region_over(p, plan.array->rank, plan.array->shape);
     struct ir_stmt *stage =

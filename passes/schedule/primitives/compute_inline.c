@@ -222,11 +222,10 @@ static bool refuse(const struct sched_call *c, enum diag_code code,
 // Return whether a statement itself writes an array.
 static bool writes(struct ir_stmt *s, const struct ir_buffer *buffer)
 {
-    struct ir_block alone = {&s, 1, 1};
     return (s->kind == STMT_store || s->kind == STMT_eval ||
             s->kind == STMT_let || s->kind == STMT_var ||
             s->kind == STMT_assign) &&
-           ir_block_writes(&alone, buffer);
+           ir_stmt_writes(s, buffer);
 }
 
 // Return whether a statement changes what an expression reads.

@@ -225,16 +225,14 @@ bool sched_decompose_padding(struct sched_call *c)
         .pass = p, .stage = sched_arg(c, 0), .loop = sched_arg(c, 1)};
     if (!check(c, &d))
         return false;
-    struct ir_block nest = {&d.loop, 1, 1};
-    nest = ir_copy_block(p->arena, &nest, NULL, NULL);
-    ir_foreach_stmt(s, &nest)
+    struct ir_stmt *nest = ir_copy_stmt(p->arena, d.loop, NULL, NULL);
+    struct ir_stmt *fill = nest;
+    ir_foreach_stmt_from(s, nest)
         finish_copy(&d, s);
-    struct ir_stmt *fill = nest.at[0];
     while (fill->kind == STMT_for)
         fill = fill->u.loop.body.at[0];
     make_copy(&d);
-    ir_insert(p->arena, d.path.blocks[d.from], d.path.index[d.from],
-              nest.at[0]);
+    ir_insert(p->arena, d.path.blocks[d.from], d.path.index[d.from], nest);
     sched_result(c, VALUE_stage, fill);
     return true;
 }

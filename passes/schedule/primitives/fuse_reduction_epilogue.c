@@ -161,23 +161,11 @@ static bool take_epilogue(struct folding *f)
     return !f->fault;
 }
 
-// Return whether a statement itself reads or writes an array.
-static bool accesses(struct ir_stmt *s, const struct ir_buffer *buffer,
-                     bool writes)
-{
-    struct ir_stmt alone = *s, *at = &alone;
-    struct ir_block block = {&at, 1, 1};
-    ir_foreach_block(inner, &alone)
-        *inner = (struct ir_block){0};
-    return writes ? ir_block_writes(&block, buffer)
-                  : ir_block_reads(&block, buffer);
-}
-
 // Return whether a statement writes what the epilogue reads.
 static bool writes_input(struct ir_stmt *s, const struct folding *f)
 {
     ir_foreach_expr(x, f->last->u.store.value)
-        if (x->op == OP_load && accesses(s, x->u.buffer, true))
+        if (x->op == OP_load && ir_stmt_itself(s, x->u.buffer, ACCESS_writes))
             return true;
     return false;
 }
@@ -187,7 +175,7 @@ static bool is_in_way(const struct folding *f, struct ir_stmt *s)
 {
     return (s != f->init && s != f->combine && writes_input(s, f)) ||
            (s->kind == STMT_alloc && s->u.buffer == f->to) ||
-           accesses(s, f->to, true) || accesses(s, f->to, false);
+           ir_stmt_itself(s, f->to, ACCESS_reads | ACCESS_writes);
 }
 
 // Check what lies between the two.
@@ -214,11 +202,11 @@ static bool check_between(const struct sched_call *c, const struct folding *f)
 
 // Return whether a statement other than the two accesses T: writes it, or reads
 // it.
-static bool others_access(const struct folding *f, bool writes)
+static bool others_access(const struct folding *f, unsigned flags)
 {
     ir_foreach_stmt(s, &f->pass->kernel->body)
         if (s != f->init && s != f->combine && s != f->last &&
-            accesses(s, f->from, writes))
+            ir_stmt_itself(s, f->from, flags))
             return true;
     return false;
 }
@@ -338,10 +326,10 @@ static bool ends_last(const struct folding *f)
 static bool check(const struct sched_call *c, struct folding *f)
 {
     bool good = take_reduction(f) && take_epilogue(f);
-    bool writes = good && others_access(f, true);
+    bool writes = good && others_access(f, ACCESS_writes);
     if (writes)
         f->fault = "something else computes elements, too";
-    f->keeps = good && (writes || others_access(f, false) ||
+    f->keeps = good && (writes || others_access(f, ACCESS_reads) ||
                         f->from->role != ROLE_alloc ||
                         !type_equal(f->from->elem, f->to->elem));
     bool late = good && !is_added(f) && !ends_last(f);

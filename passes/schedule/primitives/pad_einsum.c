@@ -289,12 +289,12 @@ static void pad_input(struct sched_call *c, struct padding *d,
 static void pad_nest(struct padding *d)
 {
     struct ir_stage *stage = &d->stage->u.stage;
-    struct ir_block nest = {&d->path.stmts[0], 1, 1};
     for (size_t i = 0; i < stage->iters.n; i++) {
         stage->iters.at[i].extent = d->extents[i];
         d->path.stmts[i]->u.loop.to = d->extents[i];
     }
-    ir_substitute_in(d->pass->arena, &nest, NULL, &d->arrays);
+    ir_substitute_in(d->pass->arena, ir_alone(d->path.stmts[0]), NULL,
+                     &d->arrays);
 }
 
 bool sched_pad_einsum(struct sched_call *c)

@@ -224,8 +224,7 @@ static void name_values(struct inlining *in)
     struct ir_block old = in->producer->u.stage.body, body = {0};
     in->values = (struct map){.arena = in->pass->scratch};
     for (size_t i = 0; i < old.n; i++) {
-        struct ir_block one = {&old.at[i], 1, 1};
-        ir_rewrite_in(in->pass->arena, &one, inline_read, in);
+        ir_rewrite_in(in->pass->arena, ir_alone(old.at[i]), inline_read, in);
         if (old.at[i]->kind == STMT_store)
             name_value(in, old.at[i], &body);
         else
