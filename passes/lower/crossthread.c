@@ -87,9 +87,8 @@ static struct ir_stmt *find_loop(struct crossing *c)
 static bool refuse(const struct crossing *c, enum diag_code code,
                    const struct ir_stmt *loop)
 {
-    diag_error(c->pass->diags, loop->span, code, loop->u.loop.var->name,
-               axis_name(loop->u.loop.axis), c->stage->u.stage.name);
-    return false;
+    return diag_error(c->pass->diags, loop->span, code, loop->u.loop.var->name,
+                      axis_name(loop->u.loop.axis), c->stage->u.stage.name);
 }
 
 // Return whether the bounds of a loop depend on one of the loops from `first`

@@ -131,11 +131,9 @@ bool fragments_multiply(struct fragments *f, struct ir_stmt *loop,
             *t = registers(f, &nest, &nest.part[i]);
         else
             wrong = fragments_shared(f, &nest, which, t);
-        if (wrong) {
-            diag_error(f->p->diags, loop->span, D_operand_layout,
-                       nest.part[i].buffer->name, wrong);
-            return false;
-        }
+        if (wrong)
+            return diag_error(f->p->diags, loop->span, D_operand_layout,
+                              nest.part[i].buffer->name, wrong);
     }
     s->u.matrix.keep = nest.keep;
     *out = s;

@@ -19,9 +19,8 @@ enum { WARP = 32, GROUP_WARPS = 4 };
 // Report that a stage cannot be spread; returns false.
 static bool refuse(struct spread *x, const char *why)
 {
-    diag_error(x->f->p->diags, x->stage->span, D_fragment_stage,
-               x->stage->u.stage.name, why);
-    return false;
+    return diag_error(x->f->p->diags, x->stage->span, D_fragment_stage,
+                      x->stage->u.stage.name, why);
 }
 
 struct ir_expr *spread_over_loops(struct spread *x, struct ir_expr *e)

@@ -75,20 +75,17 @@ static bool note_operand(struct fragments *f, const struct tensor_nest *nest,
         return true;
     x.tile[0] = info.part[which].rows;
     x.tile[1] = info.part[which].columns;
-    if (!tensor_dimensions(f->p->scratch, nest, which, x.dim)) {
-        diag_error(f->p->diags, loop->span, D_fragment_tiles,
-                   known->array->name);
-        return false;
-    }
+    if (!tensor_dimensions(f->p->scratch, nest, which, x.dim))
+        return diag_error(f->p->diags, loop->span, D_fragment_tiles,
+                          known->array->name);
     if (!known->user) {
         x.alloc = known->alloc;
         x.array = known->array;
         *known = x;
         if (fragments_declare(f, known))
             return true;
-        diag_error(f->p->diags, loop->span, D_fragment_tiles,
-                   known->array->name);
-        return false;
+        return diag_error(f->p->diags, loop->span, D_fragment_tiles,
+                          known->array->name);
     }
     if (memcmp(&known->layout, &x.layout, sizeof x.layout) == 0 &&
         memcmp(known->dim, x.dim, sizeof x.dim) == 0)
@@ -239,10 +236,8 @@ static bool lower_block(struct fragments *f, struct ir_block *block)
                 return false;
             continue;
         }
-        if (s->kind != STMT_for && s->kind != STMT_if) {
-            diag_error(f->p->diags, s->span, D_fragment_outside);
-            return false;
-        }
+        if (s->kind != STMT_for && s->kind != STMT_if)
+            return diag_error(f->p->diags, s->span, D_fragment_outside);
         ir_foreach_block(inner, s)
             if (!lower_block(f, inner))
                 return false;
@@ -257,9 +252,8 @@ static bool check_layouts(struct fragments *f)
         struct fragment *x = &f->all.at[i];
         if (x->local)
             continue;
-        diag_error(f->p->diags, x->array->span, D_fragment_layout,
-                   x->array->name);
-        return false;
+        return diag_error(f->p->diags, x->array->span, D_fragment_layout,
+                          x->array->name);
     }
     return true;
 }

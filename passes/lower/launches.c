@@ -183,10 +183,10 @@ static bool check_group(struct pass *p, const struct ir_block *group)
     }
     if (grids <= 1 || !declaration)
         return true;
-    diag_error(p->diags, declaration->span, D_between_launches,
-               declaration->kind == STMT_alloc ? declaration->u.buffer->name
-                                               : declaration->u.let.var->name);
-    return false;
+    return diag_error(p->diags, declaration->span, D_between_launches,
+                      declaration->kind == STMT_alloc
+                          ? declaration->u.buffer->name
+                          : declaration->u.let.var->name);
 }
 
 // Make launches of the statements at the top, those that declarations bind

@@ -261,16 +261,13 @@ static bool rewrite(struct pass *p, struct ir_stmt *marked)
                      .tiles = tiles_find(p->scratch, p->kernel, marked)};
     if (!w.tiles.fault && tiles_keep_array(p->scratch, p->kernel, &w.tiles))
         w.tiles.fault = KEEPS_ARRAY;
-    if (w.tiles.fault) {
-        diag_error(p->diags, marked->span, D_tile_nest,
-                   marked->u.loop.var->name, w.tiles.fault);
-        return false;
-    }
-    if (!check_order(&w)) {
-        diag_error(p->diags, marked->span, D_pingpong_shape,
-                   w.tiles.loops.at[0]->u.loop.var->name, PINGPONG_NO_ROLES);
-        return false;
-    }
+    if (w.tiles.fault)
+        return diag_error(p->diags, marked->span, D_tile_nest,
+                          marked->u.loop.var->name, w.tiles.fault);
+    if (!check_order(&w))
+        return diag_error(p->diags, marked->span, D_pingpong_shape,
+                          w.tiles.loops.at[0]->u.loop.var->name,
+                          PINGPONG_NO_ROLES);
     w.count = tiles_below(&w, 0);
     if (w.tiles.loops.n > 1)
         append_places(&w);

@@ -78,12 +78,10 @@ static bool refuse(struct pass *p, const struct sched_item *schedule,
                    struct ir_stmt *s, enum axis axis)
 {
     struct sched_call c = {.pass = p, .span = schedule->name.span};
-    diag_error(p->diags, c.span, D_thread_repeats, sched_name_of(s),
-               axis_name(axis));
-    sched_blame_one(&c, s, "not inside a loop of that axis");
-    diag_help(p->diags, "bind a loop around `%s` to %s, too", sched_name_of(s),
-              axis_name(axis));
-    return false;
+    sched_refuse(&c, s, "not inside a loop of that axis", D_thread_repeats,
+                 sched_name_of(s), axis_name(axis));
+    return diag_help(p->diags, "bind a loop around `%s` to %s, too",
+                     sched_name_of(s), axis_name(axis));
 }
 
 // Return whether a statement runs on an axis as the fragments that it uses are

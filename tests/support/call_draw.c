@@ -188,10 +188,8 @@ static struct ir_stmt *neighbour(const struct caller *by,
 static struct ir_stmt *loop_around(const struct caller *by, struct pass *p,
                                    struct ir_stmt *stmt)
 {
-    size_t n;
-    struct ir_path path = sched_path(p, stmt);
-    struct ir_stmt **loops = sched_loops(p, &path, &n);
-    return n ? loops[below(by, n)] : NULL;
+    struct ir_block loops = sched_loops(p, stmt);
+    return loops.n ? loops.at[below(by, loops.n)] : NULL;
 }
 
 // Return a loop directly inside another one, or beside it for `beside`.

@@ -33,12 +33,10 @@ static void assume_inside(struct facts *f, const struct ir_stmt *store,
 static bool is_of_reduction(struct pass *p, const struct ir_stmt *s,
                             const struct ir_expr *condition)
 {
-    size_t n;
     bool found = false;
-    struct ir_path path = sched_path(p, s);
-    struct ir_stmt **loops = sched_loops(p, &path, &n);
-    for (size_t i = 0; i < n; i++) {
-        const struct ir_var *var = loops[i]->u.loop.var;
+    struct ir_block loops = sched_loops(p, s);
+    for (size_t i = 0; i < loops.n; i++) {
+        const struct ir_var *var = loops.at[i]->u.loop.var;
         found |= (ir_stage_role(&s->u.stage, var) & STAGE_REDUCES) &&
                  ir_mentions(condition, var);
     }

@@ -276,13 +276,11 @@ static bool dissect_all(const struct sched_call *c, struct dissection *d,
         struct index_digits digits = {0};
         if (!dissect(d, d->map->to[i], &digits)) {
             refuse(c, d->map, name, d->fault);
-            diag_note(c->pass->diags, d->at->span, "in this index");
-            return false;
+            return diag_note(c->pass->diags, d->at->span, "in this index");
         }
         if (!is_dense(&digits)) {
             refuse(c, d->map, name, "an index has gaps, or its parts overlap");
-            diag_note(c->pass->diags, d->map->to[i]->span, "this index");
-            return false;
+            return diag_note(c->pass->diags, d->map->to[i]->span, "this index");
         }
         out->extents[i] = extent_of(d, &digits);
         for (size_t k = 0; k < digits.n; k++) {
@@ -299,11 +297,9 @@ bool index_map_check(const struct sched_call *c, const struct sched_map *map,
 {
     struct pass *p = c->pass;
     struct dissection d = {.pass = p, .map = map, .extents = extents};
-    if (map->n != n || !map->m) {
-        diag_error(p->diags, map->span, D_map_shape, name, (long long)n,
-                   (long long)map->n, (long long)map->m);
-        return false;
-    }
+    if (map->n != n || !map->m)
+        return diag_error(p->diags, map->span, D_map_shape, name, (long long)n,
+                          (long long)map->n, (long long)map->m);
     facts_start(&d.facts, p->scratch, p->kernel);
     *out = (struct index_map){.map = map, .from = extents};
     out->extents = arena_array(p->arena, struct ir_expr *, map->m);

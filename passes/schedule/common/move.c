@@ -14,10 +14,9 @@ bool sched_check_scope(const struct sched_call *c, struct ir_stmt *loop,
         path = sched_path(p, alloc);
     if (path.n < 2 || sched_is_below(p, loop, path.stmts[path.n - 2]))
         return true;
-    struct ir_stmt *both[] = {loop, alloc};
-    diag_error(p->diags, c->span, D_move_order, sched_name_of(sched_arg(c, 0)),
-               "leave the block that declares what it uses");
-    return sched_blame(c, both, 2, "the loop, and the array");
+    return sched_refuse_two(c, loop, alloc, "the loop, and the array",
+                            D_move_order, sched_name_of(sched_arg(c, 0)),
+                            "leave the block that declares what it uses");
 }
 
 // A search for what reads or writes arrays.

@@ -25,15 +25,13 @@ struct ir_path sched_path(struct pass *p, const struct ir_stmt *s)
     return path;
 }
 
-struct ir_stmt **sched_loops(struct pass *p, const struct ir_path *path,
-                             size_t *n)
+struct ir_block sched_loops(struct pass *p, const struct ir_stmt *s)
 {
-    struct ir_stmt **loops = arena_array(p->scratch, struct ir_stmt *, path->n);
-    *n = 0;
-    for (uint32_t i = 0; i < path->n; i++) {
-        if (path->stmts[i]->kind == STMT_for)
-            loops[(*n)++] = path->stmts[i];
-    }
+    struct ir_block loops = {0};
+    struct ir_path path = sched_path(p, s);
+    for (uint32_t i = 0; i < path.n; i++)
+        if (path.stmts[i]->kind == STMT_for)
+            ir_append(p->scratch, &loops, path.stmts[i]);
     return loops;
 }
 
@@ -79,11 +77,11 @@ struct sched_place sched_place_of(struct pass *p, const struct ir_stmt *s,
 {
     struct sched_place place = {0};
     struct ir_path path = sched_path(p, s);
-    struct ir_path outer = path;
-    outer.n--;
+    struct ir_block loops = sched_loops(p, s);
     place.block = path.blocks[path.n - 1];
     place.at = path.index[path.n - 1] + behind;
-    place.around = sched_loops(p, &outer, &place.n);
+    place.around = loops.at;
+    place.n = loops.n - (s->kind == STMT_for);
     return place;
 }
 

@@ -17,9 +17,8 @@ bool parts_refuse(const struct sched_call *c, enum diag_code code,
                   struct ir_stmt *s, const struct ir_stmt *other,
                   const char *note)
 {
-    diag_error(c->pass->diags, c->span, code, sched_name_of(s),
-               sched_name_of(other));
-    return sched_blame_one(c, s, note);
+    return sched_refuse(c, s, note, code, sched_name_of(s),
+                        sched_name_of(other));
 }
 
 bool parts_find_nest(const struct sched_call *c, struct parts *f)
@@ -43,10 +42,9 @@ static bool find_reducer(const struct sched_call *c, struct parts *f)
     if (reducer_find(c->pass, &f->stage->u.stage, &f->reducer))
         return true;
     parts_refuse(c, D_rfactor_reducer, f->stage, f->stage, "not any order");
-    diag_help(c->pass->diags,
-              "sums, products, extremes, `any`, `all`, positions of "
-              "extremes and reductions declared with `reduce` can be");
-    return false;
+    return diag_help(c->pass->diags,
+                     "sums, products, extremes, `any`, `all`, positions of "
+                     "extremes and reductions declared with `reduce` can be");
 }
 
 bool parts_check_roles(const struct sched_call *c, struct parts *f)

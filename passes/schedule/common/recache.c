@@ -28,9 +28,8 @@ struct plan {
 // Report a stage that has no plain index.
 static bool refuse(const struct plan *x, const char *why)
 {
-    diag_error(x->c->pass->diags, x->c->span, D_remap_stage,
-               x->want->stage->u.stage.name, why);
-    return sched_blame_one(x->c, x->want->stage, "to be remapped");
+    return sched_refuse(x->c, x->want->stage, "to be remapped", D_remap_stage,
+                        x->want->stage->u.stage.name, why);
 }
 
 // Take the index of an access, which must be that of all others.
@@ -162,11 +161,10 @@ static bool check_index(struct plan *x)
     take_block(x, &stage->init, false);
     x->is_in_init = x->index != NULL;
     take_block(x, &stage->body, false);
-    if (!x->index || (r->writes && !x->stores)) {
-        diag_error(x->c->pass->diags, x->c->span, D_cache_unused, stage->name,
-                   r->writes ? "write" : "read", r->array->name);
-        return sched_blame_one(x->c, r->stage, "named here");
-    }
+    if (!x->index || (r->writes && !x->stores))
+        return sched_refuse(x->c, r->stage, "named here", D_cache_unused,
+                            stage->name, r->writes ? "write" : "read",
+                            r->array->name);
     for (uint32_t i = 0; i < r->array->rank; i++)
         if (!is_of_iters(stage, x->index[i]))
             x->fault = "the index is made of more than iteration variables";
@@ -198,9 +196,9 @@ static bool check_others(struct plan *x)
         if (s == r->stage || (reads && !r->writes) ||
             (!other && !sched_is_below(p, s, x->top)))
             continue;
-        diag_error(p->diags, x->c->span, D_cache_changed, r->array->name,
-                   r->stage->u.stage.name);
-        return sched_blame_one(x->c, s, reads ? "reads it" : "writes it");
+        return sched_refuse(x->c, s, reads ? "reads it" : "writes it",
+                            D_cache_changed, r->array->name,
+                            r->stage->u.stage.name);
     }
     return true;
 }
@@ -249,11 +247,10 @@ static bool check_map(struct plan *x)
     struct pass *p = x->c->pass;
     const struct ir_stage *stage = &x->want->stage->u.stage;
     struct sched_map m = x->want->map ? *x->want->map : own_map(x);
-    if (m.n != stage->iters.n) {
-        diag_error(p->diags, m.span, D_map_shape, stage->name,
-                   (long long)stage->iters.n, (long long)m.n, (long long)m.m);
-        return false;
-    }
+    if (m.n != stage->iters.n)
+        return diag_error(p->diags, m.span, D_map_shape, stage->name,
+                          (long long)stage->iters.n, (long long)m.n,
+                          (long long)m.m);
     x->map = m;
     x->map.n = 0;
     x->map.vars = arena_array(p->scratch, struct ir_var *, m.n);
@@ -381,15 +378,12 @@ static void build(struct plan *x)
 bool recache(struct sched_call *c, const struct recache *r)
 {
     struct plan x = {.c = c, .want = r};
-    if (r->stage->kind != STMT_stage) {
-        diag_error(c->pass->diags, c->span, D_stage_wanted,
-                   sched_name_of(r->stage));
-        return sched_blame_one(c, r->stage, "not a stage");
-    }
-    if (r->space == SPACE_constant) {
-        diag_error(c->pass->diags, c->span, D_cache_space, "constant");
-        return sched_blame_one(c, r->stage, "named here");
-    }
+    if (r->stage->kind != STMT_stage)
+        return sched_refuse(c, r->stage, "not a stage", D_stage_wanted,
+                            sched_name_of(r->stage));
+    if (r->space == SPACE_constant)
+        return sched_refuse(c, r->stage, "named here", D_cache_space,
+                            "constant");
     if (!check_index(&x) || !check_declared(&x) || !check_others(&x) ||
         !check_map(&x))
         return false;

@@ -320,17 +320,15 @@ static bool spread_warps(struct sched_call *c, struct row_reduction *r)
 static bool spread_parts(struct sched_call *c, struct ir_stmt *stage,
                          const struct row_reduction *r)
 {
-    size_t n;
-    struct ir_path path = sched_path(c->pass, stage);
-    struct ir_stmt **loops = sched_loops(c->pass, &path, &n);
-    struct ir_stmt *blocks = loops[r->elements + 1];
+    struct ir_block loops = sched_loops(c->pass, stage);
+    struct ir_stmt *blocks = loops.at[r->elements + 1];
     struct sched_call order = sched_call_to(c, PRIM_reorder);
     sched_add_loop(&order, blocks);
     for (size_t i = 0; i <= r->elements; i++)
-        sched_add_loop(&order, loops[i]);
-    return sched_run(&order) && unroll(c, loops[n - 2]) &&
+        sched_add_loop(&order, loops.at[i]);
+    return sched_run(&order) && unroll(c, loops.at[loops.n - 2]) &&
            bind(c, blocks, AXIS_block_x) &&
-           bind(c, loops[n - 1], AXIS_thread_x);
+           bind(c, loops.at[loops.n - 1], AXIS_thread_x);
 }
 
 // Give a single result a grid of blocks, then one block.

@@ -234,12 +234,11 @@ static bool check_args(struct interp *in, const struct sched_expr *x,
     for (size_t i = 0; i < args->n; i++) {
         const struct sched_value *v = &args->at[i];
         char letter = letter_of(signature, i);
-        if (!fits(letter, v->kind)) {
-            diag_error(in->pass->diags, v->span, D_schedule_argument_kind,
-                       (long long)i + 1, x->name, sched_argument_text(letter),
-                       interp_kind(v->kind));
-            return false;
-        }
+        if (!fits(letter, v->kind))
+            return diag_error(in->pass->diags, v->span,
+                              D_schedule_argument_kind, (long long)i + 1,
+                              x->name, sched_argument_text(letter),
+                              interp_kind(v->kind));
         if (!interp_check_alive(in, v, v->span))
             return false;
     }
@@ -295,11 +294,9 @@ static bool call_function(struct interp *in, const struct sched_expr *x,
     for (size_t i = 0; i < args.n; i++) {
         const struct sched_value *v = &args.at[i];
         union number pair[3] = {{.i = out->number}, {.i = v->number}};
-        if (!fits('i', v->kind)) {
-            diag_error(in->pass->diags, v->span, D_schedule_not_integer,
-                       "an argument", interp_kind(v->kind));
-            return false;
-        }
+        if (!fits('i', v->kind))
+            return diag_error(in->pass->diags, v->span, D_schedule_not_integer,
+                              "an argument", interp_kind(v->kind));
         out->number = i ? ir_apply(f->op, type_scalar(TYPE_int), pair, &fault).i
                         : v->number;
     }
@@ -332,9 +329,8 @@ static bool check_recursion(struct interp *in, const struct sched_expr *x,
             continue;
         diag_error(in->pass->diags, x->span, D_schedule_recursion,
                    def->name.text);
-        diag_note(in->pass->diags, def->name.span, "`%s` is defined here",
-                  def->name.text);
-        return false;
+        return diag_note(in->pass->diags, def->name.span,
+                         "`%s` is defined here", def->name.text);
     }
     return true;
 }

@@ -35,9 +35,9 @@ static bool take_number(struct interp *in, const struct sched_name *name,
         return false;
     if (info->has_number == (x != NULL) && (!x || c->value > 0))
         return true;
-    diag_error(in->pass->diags, name->span, D_contract_number, name->text,
-               info->has_number ? "a number, at least 1" : "no number");
-    return false;
+    return diag_error(in->pass->diags, name->span, D_contract_number,
+                      name->text,
+                      info->has_number ? "a number, at least 1" : "no number");
 }
 
 // Note one contract.

@@ -49,8 +49,7 @@ bool interp_extent(struct interp *in, const struct sched_value *v, int64_t *out)
         return true;
     diag_error(in->pass->diags, v->span, D_schedule_open_extent,
                sched_name_of(loop));
-    diag_note(in->pass->diags, loop->span, "it is this loop");
-    return false;
+    return diag_note(in->pass->diags, loop->span, "it is this loop");
 }
 
 // Return whether a stage or a store writes what a statement reads.
@@ -175,11 +174,9 @@ static bool list_range(struct interp *in, const struct sched_expr *x,
     int64_t from = args->n > 1 ? args->at[0].number : 0;
     int64_t to = args->at[args->n - 1].number;
     out->kind = VALUE_list;
-    if (to > from && (uint64_t)to - (uint64_t)from > RANGE_MOST) {
-        diag_error(in->pass->diags, x->span, D_schedule_arithmetic,
-                   "the list would be too long");
-        return false;
-    }
+    if (to > from && (uint64_t)to - (uint64_t)from > RANGE_MOST)
+        return diag_error(in->pass->diags, x->span, D_schedule_arithmetic,
+                          "the list would be too long");
     for (int64_t i = from; i < to; i++) {
         struct sched_value v = {
             .kind = VALUE_int, .span = x->span, .number = i};

@@ -111,29 +111,25 @@ static void look_around(struct loop_search *f, struct ir_stmt *s)
                    s->u.store.buffer == f->stage->u.store.buffer);
     if (!counts)
         return;
-    size_t n;
-    struct ir_path path = sched_path(f->in->pass, s);
-    struct ir_stmt **loops = sched_loops(f->in->pass, &path, &n);
-    for (size_t i = 0; i < n; i++) {
-        const char *name = sched_name_of(loops[i]);
+    struct ir_block loops = sched_loops(f->in->pass, s);
+    for (size_t i = 0; i < loops.n; i++) {
+        const char *name = sched_name_of(loops.at[i]);
         suggest_offer(&f->suggest, name);
         if (strcmp(name, f->name) != 0)
             continue;
-        f->ambiguous |= f->found && f->found != loops[i];
-        f->found = loops[i];
+        f->ambiguous |= f->found && f->found != loops.at[i];
+        f->found = loops.at[i];
     }
 }
 
 void interp_loops(struct interp *in, const struct sched_value *stage,
                   struct sched_value *out)
 {
-    size_t n;
-    struct ir_path path = sched_path(in->pass, stage->stmt);
-    struct ir_stmt **loops = sched_loops(in->pass, &path, &n);
+    struct ir_block loops = sched_loops(in->pass, stage->stmt);
     out->kind = VALUE_list;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < loops.n; i++) {
         struct sched_value v;
-        give(&v, VALUE_loop, loops[i], out->span);
+        give(&v, VALUE_loop, loops.at[i], out->span);
         vec_push(in->pass->scratch, &out->list, v);
     }
 }
@@ -160,19 +156,17 @@ static const char *counted(const struct ir_stmt *stage,
 // Say which loops there are around a stage, and what they count.
 static void help_loops(struct interp *in, const struct ir_stmt *stage)
 {
-    size_t n;
     struct buf text = {0};
     const char *base = sched_name_of(stage);
-    struct ir_path path = sched_path(in->pass, stage);
-    struct ir_stmt **loops = sched_loops(in->pass, &path, &n);
-    for (size_t i = 0; i < n; i++) {
-        const char *of = counted(stage, loops[i]);
+    struct ir_block loops = sched_loops(in->pass, stage);
+    for (size_t i = 0; i < loops.n; i++) {
+        const char *of = counted(stage, loops.at[i]);
         buf_printf(&text, "%s`%s.%s`", i ? ", " : "", base,
-                   sched_name_of(loops[i]));
+                   sched_name_of(loops.at[i]));
         if (of)
             buf_printf(&text, " (of `%s`)", of);
     }
-    if (n)
+    if (loops.n)
         diag_help(in->pass->diags, "the loops around it: %s", text.data);
     buf_free(&text);
 }
@@ -192,11 +186,9 @@ static bool find_member(struct interp *in, const struct sched_value *stage,
         look_around(&f, t);
     if (f.found && !f.ambiguous)
         return give(out, VALUE_loop, f.found, x->span);
-    if (f.ambiguous) {
-        diag_error(in->pass->diags, x->span, D_schedule_ambiguous, base,
-                   x->name);
-        return false;
-    }
+    if (f.ambiguous)
+        return diag_error(in->pass->diags, x->span, D_schedule_ambiguous, base,
+                          x->name);
     diag_error(in->pass->diags, x->span, D_schedule_unknown_member,
                arena_printf(in->pass->scratch, "`%s`", base), x->name);
     help_suggest(in, &f.suggest);
@@ -223,8 +215,7 @@ static bool eval_axis(struct interp *in, const struct sched_expr *x,
     if (axis_find(arena_printf(in->pass->scratch, "%s.%s", base, x->name),
                   &out->axis))
         return true;
-    diag_error(in->pass->diags, x->span, D_bind_axis, base, x->name);
-    return false;
+    return diag_error(in->pass->diags, x->span, D_bind_axis, base, x->name);
 }
 
 bool interp_member(struct interp *in, const struct sched_expr *x,
@@ -235,11 +226,9 @@ bool interp_member(struct interp *in, const struct sched_expr *x,
         return eval_axis(in, x, out);
     if (!interp_expr(in, x->args.at[0], &base))
         return false;
-    if (base.kind != VALUE_stage) {
-        diag_error(in->pass->diags, base.span, D_schedule_unknown_member,
-                   interp_kind(base.kind), x->name);
-        return false;
-    }
+    if (base.kind != VALUE_stage)
+        return diag_error(in->pass->diags, base.span, D_schedule_unknown_member,
+                          interp_kind(base.kind), x->name);
     if (!interp_check_alive(in, &base, base.span))
         return false;
     *out = (struct sched_value){.span = x->span};

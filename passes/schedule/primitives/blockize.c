@@ -166,9 +166,8 @@ static bool check(const struct sched_call *c, struct blocking *b)
     }
     if (good)
         return true;
-    diag_error(c->pass->diags, c->span, D_blockize_shape,
-               sched_name_of(b->loop), b->fault);
-    return sched_blame_one(c, b->loop, "to be a block");
+    return sched_refuse(c, b->loop, "to be a block", D_blockize_shape,
+                        sched_name_of(b->loop), b->fault);
 }
 
 // Make the new stage, without its body.

@@ -36,23 +36,22 @@ static bool is_filled(struct pass *p, const struct ir_stmt *stage,
 static bool check(const struct sched_call *c, struct ir_stmt *stage,
                   const struct ir_buffer *array)
 {
-    struct diag_list *diags = c->pass->diags;
     if (c->args.at[2].space == SPACE_constant) {
-        diag_error(diags, c->args.at[2].span, D_cache_space, "constant");
+        diag_error(c->pass->diags, c->args.at[2].span, D_cache_space,
+                   "constant");
         return sched_blame_one(c, stage, "named here");
     }
-    if (stage->kind != STMT_stage) {
-        diag_error(diags, c->span, D_stage_wanted, sched_name_of(stage));
-        return sched_blame_one(c, stage, "not a stage");
-    }
+    if (stage->kind != STMT_stage)
+        return sched_refuse(c, stage, "not a stage", D_stage_wanted,
+                            sched_name_of(stage));
     bool reads =
         ir_stmt_reads(stage, array) && is_filled(c->pass, stage, array);
     if (reads && ir_stmt_writes(stage, array))
         return true;
-    diag_error(diags, c->span, D_inplace_use, sched_name_of(stage),
-               reads ? "write" : "read", array->name);
-    sched_blame_one(c, stage, "named here");
-    diag_help(diags, "use %s for it", reads ? "cache_read" : "cache_write");
+    sched_refuse(c, stage, "named here", D_inplace_use, sched_name_of(stage),
+                 reads ? "write" : "read", array->name);
+    diag_help(c->pass->diags, "use %s for it",
+              reads ? "cache_read" : "cache_write");
     return false;
 }
 

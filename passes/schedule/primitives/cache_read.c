@@ -38,15 +38,13 @@ struct plan {
 static bool check_reader(const struct sched_call *c, const struct plan *plan,
                          struct ir_stmt *s)
 {
-    if (s->kind != STMT_stage) {
-        diag_error(c->pass->diags, c->span, D_stage_wanted, sched_name_of(s));
-        return sched_blame_one(c, s, "not a stage");
-    }
+    if (s->kind != STMT_stage)
+        return sched_refuse(c, s, "not a stage", D_stage_wanted,
+                            sched_name_of(s));
     if (sched_is_among(s, plan->uses.readers.at, plan->uses.readers.n))
         return true;
-    diag_error(c->pass->diags, c->span, D_cache_unused, sched_name_of(s),
-               "read", plan->array->name);
-    return sched_blame_one(c, s, "named here");
+    return sched_refuse(c, s, "named here", D_cache_unused, sched_name_of(s),
+                        "read", plan->array->name);
 }
 
 // List who is to read the copy.
@@ -101,10 +99,10 @@ static bool check_writers(const struct sched_call *c, const struct plan *plan,
         size_t order = sched_order_of(p, s);
         if (order < first || order > last)
             continue;
-        struct ir_stmt *both[] = {s, plan->readers[plan->n - 1]};
-        diag_error(p->diags, c->span, D_cache_changed, plan->array->name,
-                   sched_name_of(both[1]));
-        return sched_blame(c, both, 2, "written and read");
+        struct ir_stmt *reader = plan->readers[plan->n - 1];
+        return sched_refuse_two(c, s, reader, "written and read",
+                                D_cache_changed, plan->array->name,
+                                sched_name_of(reader));
     }
     return true;
 }

@@ -91,11 +91,9 @@ static bool take_apart(struct padding *d)
 // Check every precondition.
 static bool check(const struct sched_call *c, struct padding *d)
 {
-    if (!take_apart(d)) {
-        diag_error(c->pass->diags, c->span, D_padding_shape,
-                   sched_name_of(d->stage));
-        return sched_blame_one(c, d->stage, "to be decomposed");
-    }
+    if (!take_apart(d))
+        return sched_refuse(c, d->stage, "to be decomposed", D_padding_shape,
+                            sched_name_of(d->stage));
     d->path = sched_path(c->pass, d->stage);
     while (d->from < d->path.n && d->path.stmts[d->from] != d->loop)
         d->from++;
@@ -105,9 +103,9 @@ static bool check(const struct sched_call *c, struct padding *d)
                d->path.stmts[i]->u.loop.body.n == 1;
     if (good)
         return true;
-    diag_error(c->pass->diags, c->span, D_padding_loop, sched_name_of(d->loop),
-               sched_name_of(d->stage));
-    return sched_blame_one(c, d->loop, "not around the stage alone");
+    return sched_refuse(c, d->loop, "not around the stage alone",
+                        D_padding_loop, sched_name_of(d->loop),
+                        sched_name_of(d->stage));
 }
 
 // Name the copies of the loops, and turn the copy of the stage into the fill.

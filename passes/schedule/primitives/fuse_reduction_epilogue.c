@@ -96,19 +96,9 @@ static bool take_reduction(struct folding *f)
 // Check that the loops of the epilogue are its iteration variables, in full.
 static bool covers_all(struct folding *f)
 {
-    struct ir_stage *stage = &f->epilogue->u.stage;
-    struct ir_path path = sched_path(f->pass, f->epilogue);
-    size_t n;
-    struct ir_stmt **loops = sched_loops(f->pass, &path, &n);
-    if (n + 1 != path.n || !sched_is_unscheduled(stage, loops, n))
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        const struct ir_for *l = &loops[i]->u.loop;
-        if (!ir_is_int_const(l->from, 0) || !ir_is_int_const(l->step, 1) ||
-            !ir_expr_equal(l->to, stage->iters.at[i].extent))
-            return false;
-    }
-    return true;
+    struct ir_block loops = sched_loops(f->pass, f->epilogue);
+    return loops.n + 1 == sched_path(f->pass, f->epilogue).n &&
+           sched_is_unscheduled(&f->epilogue->u.stage, loops.at, loops.n);
 }
 
 // Check that a use of T in the epilogue is of the element that an iteration
@@ -192,9 +182,8 @@ static bool check_between(const struct sched_call *c, const struct folding *f)
     }
     if (!other && done && behind)
         return true;
-    diag_error(f->pass->diags, c->span, D_epilogue_between,
-               sched_name_of(f->epilogue), sched_name_of(f->reduction));
-    sched_blame_one(c, f->epilogue, "to be folded");
+    sched_refuse(c, f->epilogue, "to be folded", D_epilogue_between,
+                 sched_name_of(f->epilogue), sched_name_of(f->reduction));
     if (other)
         diag_note(f->pass->diags, other->span, "this is in the way");
     return false;
@@ -310,16 +299,16 @@ static bool leaves_out(const struct ir_stage *stage, const struct ir_expr *x,
 // come at all.
 static bool ends_last(const struct folding *f)
 {
-    size_t n;
     const struct ir_stage *stage = &f->reduction->u.stage;
-    struct ir_path path = sched_path(f->pass, f->reduction);
-    struct ir_stmt **loops = sched_loops(f->pass, &path, &n);
+    struct ir_block loops = sched_loops(f->pass, f->reduction);
     for (size_t i = 0; i < stage->iters.n; i++) {
         const struct ir_iter *it = &stage->iters.at[i];
-        if (it->is_reduce && !is_ordered(it, loops, n, f->pass->scratch))
+        if (it->is_reduce &&
+            !is_ordered(it, loops.at, loops.n, f->pass->scratch))
             return false;
     }
-    return !stage->predicate || !leaves_out(stage, stage->predicate, loops, n);
+    return !stage->predicate ||
+           !leaves_out(stage, stage->predicate, loops.at, loops.n);
 }
 
 // Check every precondition; fill the rest of `f` in.
@@ -335,12 +324,10 @@ static bool check(const struct sched_call *c, struct folding *f)
     bool late = good && !is_added(f) && !ends_last(f);
     if (late)
         f->fault = "it has to run last, but the reduction is out of order";
-    if (!good || writes || late) {
-        diag_error(f->pass->diags, c->span, D_epilogue_shape,
-                   sched_name_of(f->epilogue), sched_name_of(f->reduction),
-                   f->fault);
-        return sched_blame_one(c, f->epilogue, "to be folded");
-    }
+    if (!good || writes || late)
+        return sched_refuse(c, f->epilogue, "to be folded", D_epilogue_shape,
+                            sched_name_of(f->epilogue),
+                            sched_name_of(f->reduction), f->fault);
     return check_between(c, f);
 }
 

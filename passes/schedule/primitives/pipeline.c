@@ -31,11 +31,9 @@ bool sched_pipeline(struct sched_call *c)
         !sched_check_from_zero(c, loop))
         return false;
     struct ir_ring *made = ir_ring_new(p->arena, slots);
-    if (ir_ring_fault(p->scratch, made)) {
-        diag_error(p->diags, c->args.at[1].span, D_pipeline_slots,
-                   (long long)slots);
-        return false;
-    }
+    if (ir_ring_fault(p->scratch, made))
+        return diag_error(p->diags, c->args.at[1].span, D_pipeline_slots,
+                          (long long)slots);
     struct ring ring = ring_find(p->scratch, p->kernel, loop);
     if (ring.fault) {
         struct ir_stmt *both[] = {loop, ring.at};

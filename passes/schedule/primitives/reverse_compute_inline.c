@@ -41,10 +41,9 @@ struct inlining {
 static bool refuse(const struct sched_call *c, const struct inlining *in,
                    const char *note)
 {
-    diag_error(c->pass->diags, c->span, D_inline_back,
-               sched_name_of(in->consumer),
-               in->array ? in->array->name : sched_name_of(in->consumer));
-    return sched_blame_one(c, in->consumer, note);
+    return sched_refuse(
+        c, in->consumer, note, D_inline_back, sched_name_of(in->consumer),
+        in->array ? in->array->name : sched_name_of(in->consumer));
 }
 
 // Check that the producer's arrays are the consumer's alone.
@@ -166,9 +165,9 @@ static bool check_array(const struct sched_call *c, const struct inlining *in,
         if (s == in->consumer || s == in->producer || order < from ||
             order > to)
             continue;
-        diag_error(p->diags, c->span, D_move_order, sched_name_of(in->consumer),
-                   "pass over what it depends on");
-        return sched_blame_one(c, s, "between the two stages");
+        return sched_refuse(c, s, "between the two stages", D_move_order,
+                            sched_name_of(in->consumer),
+                            "pass over what it depends on");
     }
     return true;
 }

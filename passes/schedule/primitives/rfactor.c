@@ -63,9 +63,8 @@ static bool check_axis(const struct sched_call *c, struct factoring *f)
     f->axis = (uint32_t)(axis < 0 ? axis + rank + 1 : axis);
     if (axis >= -rank - 1 && axis <= rank)
         return true;
-    diag_error(c->pass->diags, c->span, D_rfactor_axis, (long long)axis,
-               (long long)rank + 1);
-    return sched_blame_one(c, f->parts.stage, "its elements");
+    return sched_refuse(c, f->parts.stage, "its elements", D_rfactor_axis,
+                        (long long)axis, (long long)rank + 1);
 }
 
 // Check that the predicate comes apart.

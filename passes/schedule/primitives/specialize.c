@@ -125,9 +125,8 @@ static bool check_in_flight(struct sched_call *c, const struct ir_stmt *loop)
     int64_t n = c->args.n > 3 ? c->args.at[3].number : 0;
     if (n >= 0 && n < loop->u.loop.ring->slots)
         return true;
-    diag_error(c->pass->diags, c->span, D_in_flight, (long long)n,
-               sched_name_of(loop), (long long)loop->u.loop.ring->slots);
-    return false;
+    return diag_error(c->pass->diags, c->span, D_in_flight, (long long)n,
+                      sched_name_of(loop), (long long)loop->u.loop.ring->slots);
 }
 
 bool sched_specialize(struct sched_call *c)
@@ -136,10 +135,9 @@ bool sched_specialize(struct sched_call *c)
     struct ir_stmt *loop = sched_arg(c, 0);
     int64_t groups = 0;
     const char *wrong = check_shape(c, loop, &groups);
-    if (wrong) {
-        diag_error(p->diags, c->span, D_role_shape, sched_name_of(loop), wrong);
-        return sched_blame_one(c, loop, "to be specialized");
-    }
+    if (wrong)
+        return sched_refuse(c, loop, "to be specialized", D_role_shape,
+                            sched_name_of(loop), wrong);
     if (!check_registers(c, groups) || !check_in_flight(c, loop))
         return false;
     struct ir_ring *ring = loop->u.loop.ring;

@@ -61,8 +61,7 @@ static bool check_factors(const struct sched_call *c, struct plan *plan)
             diag_error(diags, v->span, D_split_factor, (long long)v->number);
             return sched_blame_one(c, plan->loop, "to be split");
         } else if (!num_mul(plan->product, v->number, &plan->product)) {
-            diag_error(diags, c->span, D_split_overflow);
-            return sched_blame_one(c, plan->loop, "to be split");
+            return sched_refuse(c, plan->loop, "to be split", D_split_overflow);
         }
     }
     return true;
@@ -76,18 +75,16 @@ static bool check_cover(const struct sched_call *c, const struct plan *plan)
         return true;
     const char *name = plan->loop->u.loop.var->name;
     if (!ir_int_value(plan->extent, &extent)) {
-        diag_error(c->pass->diags, c->span, D_split_extent, name);
-        sched_blame_one(c, plan->loop, "its extent is not a constant");
+        sched_refuse(c, plan->loop, "its extent is not a constant",
+                     D_split_extent, name);
         diag_help(c->pass->diags, "leave one factor open: write `_` for it");
         return false;
     }
     if (plan->product >= extent)
         return true;
-    diag_error(c->pass->diags, c->span, D_split_cover, (long long)plan->product,
-               name, (long long)extent);
-    sched_blame_one(c, plan->loop, "to be split");
-    diag_help(c->pass->diags, "leave one factor open: write `_` for it");
-    return false;
+    sched_refuse(c, plan->loop, "to be split", D_split_cover,
+                 (long long)plan->product, name, (long long)extent);
+    return diag_help(c->pass->diags, "leave one factor open: write `_` for it");
 }
 
 // Return whether the factors are known to divide the extent.
@@ -111,9 +108,8 @@ static bool check_barrier(const struct sched_call *c, const struct plan *plan)
     struct ir_block *body = &plan->loop->u.loop.body;
     if (plan->divides || !ir_has(body, STMT_barrier))
         return true;
-    diag_error(c->pass->diags, c->span, D_split_barrier,
-               plan->loop->u.loop.var->name);
-    sched_blame_one(c, plan->loop, "has a barrier inside");
+    sched_refuse(c, plan->loop, "has a barrier inside", D_split_barrier,
+                 plan->loop->u.loop.var->name);
     diag_help(c->pass->diags, "choose factors that divide the extent, or "
                               "require it: `where n %% 128 == 0`");
     return false;
