@@ -215,8 +215,7 @@ static void enter_let(struct facts *f, const struct ir_stmt *s)
 // Learn the ranges of a stage's iteration variables.
 static void enter_stage(struct facts *f, const struct ir_stage *stage)
 {
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        const struct ir_iter *it = &stage->iters.at[i];
+    vec_foreach(it, &stage->iters) {
         int64_t end = facts_range(f, it->extent).hi;
         bool open = end == INT64_MAX || end == INT64_MIN;
         declare(f, it->var, (struct interval){0, open ? end : end - 1}, NULL);

@@ -190,8 +190,7 @@ static struct affine end_of(const struct region_place *at,
     if (is_near(known))
         return end;
     end = affine_number(x->constant);
-    for (size_t i = 0; i < x->terms.n; i++) {
-        const struct affine_term *t = &x->terms.at[i];
+    vec_foreach(t, &x->terms) {
         struct affine zero = affine_number(0);
         struct affine alone = plus_term(at->q->arena, &zero, t);
         struct interval r = moving_range(at, &alone);

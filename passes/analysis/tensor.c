@@ -187,8 +187,7 @@ static const char *find_keep(struct arena *a, struct tensor_nest *x)
         !ir_expr_equal(zero->u.store.value,
                        ir_zero(a, zero->u.store.value->type)))
         return "its init stores something else than 0";
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        const struct ir_iter *it = &stage->iters.at[i];
+    vec_foreach(it, &stage->iters) {
         if (it->is_reduce)
             is_first =
                 ir_binary(a, OP_and, is_first,

@@ -156,8 +156,7 @@ struct ir_ring *tiles_ring(struct ir_block *tile)
 struct ir_stmt *tiles_roles(const struct ir_block *tile)
 {
     struct ir_stmt *only = NULL;
-    for (size_t i = 0; i < tile->n; i++) {
-        struct ir_stmt *s = tile->at[i];
+    vec_foreach_value(s, tile) {
         if (s->kind == STMT_let || s->kind == STMT_alloc)
             continue;
         if (only || s->kind != STMT_for)

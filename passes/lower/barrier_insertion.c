@@ -612,8 +612,7 @@ static bool shares_copies(struct walk *w, const struct accesses *all)
 // Note what TMA stores out of shared memory, and where.
 static void find_stored(struct arena *a, struct found *found)
 {
-    for (size_t i = 0; i < found->all.n; i++) {
-        const struct conflict_access *x = found->all.at[i];
+    vec_foreach_value(x, &found->all) {
         if (x->stmt->kind != STMT_copy || x->stmt->u.copy.is_load)
             continue;
         vec_push(a, &found->arrived, x);

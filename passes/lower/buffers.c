@@ -227,8 +227,7 @@ static bool is_near(enum space space)
 // sees what others write.
 static bool check_declared(struct pass *p, struct ir_block *block)
 {
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
+    vec_foreach_value(s, block) {
         struct placing x = {.p = p, .alloc = s};
         if (s->kind == STMT_alloc && space_is_own(s->u.buffer->space)) {
             x.buffer = s->u.buffer;
@@ -258,8 +257,7 @@ enum pass_result pass_buffers(struct pass *p)
 {
     struct VEC(struct ir_stmt *) found = {0};
     struct ir_block *top = &p->kernel->body;
-    for (size_t i = 0; i < top->n; i++) {
-        struct ir_stmt *s = top->at[i];
+    vec_foreach_value(s, top) {
         if (s->kind == STMT_alloc && is_near(s->u.buffer->space) &&
             s->u.buffer->space != SPACE_constant &&
             ir_stages_use(top, s->u.buffer) &&

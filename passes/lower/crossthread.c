@@ -196,8 +196,7 @@ static struct extents launch_extents(const struct crossing *c)
     struct extents e = {{0}};
     struct ir_block *body = &c->pass->kernel->body;
     struct ir_block *in = ir_alone(c->path.stmts[0]);
-    for (size_t i = 0; i < body->n; i++) {
-        const struct ir_stmt *s = body->at[i];
+    vec_foreach_value(s, body) {
         if (s->kind != STMT_for &&
             (s->kind != STMT_alloc || s->u.buffer->space != SPACE_global))
             in = body;
@@ -260,8 +259,7 @@ static void rewrite(struct crossing *c)
 {
     struct arena *a = c->pass->arena;
     struct ir_block out = {0}, *into = &out;
-    for (size_t i = 0; i < c->elements.n; i++) {
-        struct ir_stmt *s = c->elements.at[i];
+    vec_foreach_value(s, &c->elements) {
         if (s->u.loop.axis == AXIS_vector)
             s->u.loop.axis = AXIS_serial;
         s->u.loop.body = (struct ir_block){0};

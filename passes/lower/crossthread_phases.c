@@ -92,8 +92,7 @@ static void number_threads(const struct crossing *c, struct reduction_phase *ph)
                                      AXIS_lane,      AXIS_thread_z,
                                      AXIS_thread_y,  AXIS_thread_x};
     for (size_t k = 0; k < sizeof axes / sizeof *axes; k++) {
-        for (size_t i = 0; i < c->threads.n; i++) {
-            const struct ir_stmt *s = c->threads.at[i];
+        vec_foreach_value(s, &c->threads) {
             if (s->u.loop.axis != axes[k] || !reduces(c, s))
                 continue;
             struct ir_expr *extent = ir_int(a, crossthread_threads(s));
@@ -211,8 +210,7 @@ static struct map iter_values(const struct crossing *c,
 {
     struct map values = {.arena = c->pass->scratch};
     const struct ir_stage *stage = &c->stage->u.stage;
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        const struct ir_iter *it = &stage->iters.at[i];
+    vec_foreach(it, &stage->iters) {
         struct ir_expr *x =
             ir_substitute(c->pass->arena, it->binding, &ph->vars, NULL);
         if (!it->is_reduce)

@@ -224,8 +224,7 @@ static bool lower_group(struct fragments *f, struct ir_stmt *loop)
 // a use anywhere else is an error.
 static bool lower_block(struct fragments *f, struct ir_block *block)
 {
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
+    vec_foreach_value(s, block) {
         bool is_group =
             s->kind == STMT_for &&
             (s->u.loop.axis == AXIS_warp || s->u.loop.axis == AXIS_warpgroup);
@@ -248,8 +247,7 @@ static bool lower_block(struct fragments *f, struct ir_block *block)
 // Check that every fragment has got a layout.
 static bool check_layouts(struct fragments *f)
 {
-    for (size_t i = 0; i < f->all.n; i++) {
-        struct fragment *x = &f->all.at[i];
+    vec_foreach(x, &f->all) {
         if (x->local)
             continue;
         return diag_error(f->p->diags, x->array->span, D_fragment_layout,

@@ -71,8 +71,7 @@ static struct stripe stripe_of(struct walk *w, struct ir_expr *index,
 static void note(struct walk *w, struct ir_stmt *s)
 {
     struct accesses all = accesses_of(w->arena, s, &w->values, NULL);
-    for (size_t i = 0; i < all.n; i++) {
-        const struct conflict_access *access = all.at[i];
+    vec_foreach_value(access, &all) {
         uint32_t rank = access->buffer->rank;
         struct access x = {.access = access};
         if (access->buffer->space != SPACE_global &&
@@ -94,8 +93,7 @@ static void note(struct walk *w, struct ir_stmt *s)
 static void walk_block(struct walk *w, struct ir_block *block)
 {
     struct facts_mark here = facts_mark(&w->facts);
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
+    vec_foreach_value(s, block) {
         struct ir_stmt **loop =
             is_grid(w, s) ? &w->loops[s->u.loop.axis] : NULL;
         struct ir_stmt *outer = loop ? *loop : NULL;

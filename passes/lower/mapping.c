@@ -258,8 +258,7 @@ static struct ir_expr *block_position(const struct mapping *m, enum axis axis)
 
 bool mapping_each(struct pass *p, void (*step)(struct mapping *m))
 {
-    for (size_t i = 0; i < p->kernel->body.n; i++) {
-        struct ir_stmt *s = p->kernel->body.at[i];
+    vec_foreach_value(s, &p->kernel->body) {
         struct mapping m;
         if (s->kind != STMT_launch)
             continue;

@@ -66,8 +66,7 @@ void placing_find_common(struct placing *x)
 static void find_fixed(struct placing *x)
 {
     bool is_local = space_is_own(x->buffer->space);
-    for (size_t i = 0; i < x->common.stmts.n; i++) {
-        struct ir_stmt *s = x->common.stmts.at[i];
+    vec_foreach_value(s, &x->common.stmts) {
         if (s->kind == STMT_for && (is_local || !placing_is_threads(s)))
             map_set(&x->fixed, s->u.loop.var,
                     ir_read(x->p->arena, s->u.loop.var));
@@ -79,8 +78,7 @@ static void find_fixed(struct placing *x)
 static struct ir_stmt *sequential_loop(const struct placing *x,
                                        const struct ir_var *var)
 {
-    for (size_t i = 0; i < x->common.stmts.n; i++) {
-        struct ir_stmt *s = x->common.stmts.at[i];
+    vec_foreach_value(s, &x->common.stmts) {
         if (placing_is_sequential(s) && s->u.loop.var == var)
             return s;
     }
@@ -112,15 +110,13 @@ static bool is_apart(const struct placing *x, const struct region_dim *dim,
                      const struct ir_var *var)
 {
     int64_t step = 0, other, reach, extent = region_extent(dim);
-    for (size_t i = 0; i < dim->base.terms.n; i++) {
-        const struct affine_term *t = &dim->base.terms.at[i];
+    vec_foreach(t, &dim->base.terms) {
         if (t->n == 1 && t->atoms[0]->op == OP_var && t->atoms[0]->u.var == var)
             reach_of(x, t, &step, &reach);
         else if (ir_mentions(t->atoms[0], var))
             return false;
     }
-    for (size_t i = 0; i < dim->base.terms.n; i++) {
-        const struct affine_term *t = &dim->base.terms.at[i];
+    vec_foreach(t, &dim->base.terms) {
         if (t->n == 1 && t->atoms[0]->op == OP_var && t->atoms[0]->u.var == var)
             continue;
         bool moves = reach_of(x, t, &other, &reach);
@@ -158,8 +154,7 @@ static bool stores_all(const struct placing *x, const struct ir_stmt *s)
 static bool is_refreshed(const struct placing *x)
 {
     const struct ir_block *block = x->common.blocks.at[x->common.stmts.n];
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
+    vec_foreach_value(s, block) {
         if (ir_stmt_uses(s, x->buffer))
             return !region_is_partial(s) &&
                    ir_stages_use(ir_alone(s), x->buffer) &&

@@ -158,8 +158,7 @@ static struct ir_block sink(struct walk *w, struct ir_stmt *group,
     struct ir_block outside = {0};
     if (ring->order)
         ir_attr_set(a, loop, MARK_pingpong, ring->order);
-    for (size_t i = 0; i < w->body.n; i++) {
-        struct ir_stmt *s = w->body.at[i];
+    vec_foreach_value(s, &w->body) {
         if (s->kind != STMT_let)
             ir_append(a, &outside, s);
         else

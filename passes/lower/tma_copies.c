@@ -122,8 +122,7 @@ static void bind_copy(struct arena *a, const struct ir_stage *stage,
 static struct ir_map *map_for(struct pass *p, const struct tma_tile *box)
 {
     struct ir_buffer *far = box->copy.far;
-    for (size_t i = 0; i < p->kernel->maps.n; i++) {
-        struct ir_map *map = p->kernel->maps.at[i];
+    vec_foreach_value(map, &p->kernel->maps) {
         if (map->buffer == far && map->swizzle == box->swizzle &&
             memcmp(map->box, box->extent, far->rank * sizeof *map->box) == 0)
             return map;
@@ -184,8 +183,7 @@ void tma_copies_append(struct pass *p, const struct tma_tile *box,
         ir_append(a, out, branch);
         out = &branch->u.branch.then;
     }
-    for (size_t i = 0; i < box->around.n; i++) {
-        const struct ir_for *kept = box->around.at[i];
+    vec_foreach_value(kept, &box->around) {
         struct ir_stmt *loop = ir_stmt_for(a, kept->var, kept->from, kept->to,
                                            kept->step, AXIS_serial);
         ir_append(a, out, loop);
@@ -467,8 +465,7 @@ static void wait_later(struct walk *w, const struct tma_tile *box,
                        const struct tma_store_wait *store_wait)
 {
     struct arena *a = w->p->arena;
-    for (size_t i = 0; i < store_wait->waits.n; i++) {
-        const struct tma_store_place *wait = &store_wait->waits.at[i];
+    vec_foreach(wait, &store_wait->waits) {
         struct insertion later = {wait->block, wait->at, wait->is_behind, {0}};
         struct ir_block *inner = append_one_of_each(w, box, &later.stmts);
         ir_append(a, inner, ir_stmt_sync(a, SYNC_bulk_wait_read));

@@ -397,8 +397,7 @@ static void expand_lets(struct vectorizer *w, struct ir_block *block)
 // Align the arrays as their accesses ask for.
 static void align_arrays(const struct vectorizer *w)
 {
-    for (size_t i = 0; i < w->accesses.n; i++) {
-        const struct vectorize_access *x = &w->accesses.at[i];
+    vec_foreach(x, &w->accesses) {
         if (x->buffer->align < x->bytes)
             x->buffer->align = x->bytes;
     }

@@ -83,8 +83,7 @@ static bool join_remainder(const struct fold *s, struct affine *form,
 // Join a quotient with its remainder; false if there are none.
 static bool join_some(const struct fold *s, struct affine *form)
 {
-    for (size_t i = 0; i < form->terms.n; i++) {
-        const struct affine_term *t = &form->terms.at[i];
+    vec_foreach(t, &form->terms) {
         for (uint32_t j = 0; j < t->n; j++)
             if (t->atoms[j]->op == OP_mod && join_remainder(s, form, t, j))
                 return true;

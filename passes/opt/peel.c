@@ -87,8 +87,7 @@ static struct ir_expr *condition_of(struct tails *t,
 static void keep_total(struct tails *t, struct uniform_bounds *bounds)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < bounds->n; i++) {
-        const struct affine *x = &bounds->at[i];
+    vec_foreach(x, bounds) {
         bool is_total = true;
         for (size_t k = 0; k < x->terms.n; k++)
             for (uint32_t j = 0; j < x->terms.at[k].n; j++)

@@ -173,8 +173,7 @@ static void enter(struct relaxed *e, const struct ir_stmt *s)
 // Note the accesses in a block.
 static void collect(struct relaxed *e, struct ir_block *block)
 {
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
+    vec_foreach_value(s, block) {
         size_t loops = e->loops.n, guards = e->guards.n;
         ir_foreach_expr_of(x, s)
             if (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES))

@@ -73,8 +73,7 @@ static bool is_plain(const struct ir_stmt *s)
 // Note the arrays of a block and the reads of them.
 static void collect(struct relaxed *b, struct ir_block *block)
 {
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
+    vec_foreach_value(s, block) {
         struct ir_stage *around = b->stage;
         if (s->kind == STMT_alloc)
             declare(b, s->u.buffer);
@@ -158,8 +157,7 @@ static void walk_store(struct relaxed *b, struct ir_stmt *s)
 // Drop conditions in the stages of a block.
 static void walk(struct relaxed *b, struct ir_block *block)
 {
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
+    vec_foreach_value(s, block) {
         struct ir_stage *outer = b->stage;
         if (s->kind == STMT_stage)
             b->stage = &s->u.stage;

@@ -261,8 +261,7 @@ static void simplify_reduction(struct simplify *s, struct ir_stage *stage)
     for (int reduces = 0; reduces < 2; reduces++) {
         all.newest = s->facts.newest;
         s->facts = reduces ? all : facts_of_init(&all, stage);
-        for (size_t i = 0; i < stage->iters.n; i++) {
-            struct ir_iter *it = &stage->iters.at[i];
+        vec_foreach(it, &stage->iters) {
             if (it->is_reduce != reduces)
                 continue;
             simplify_place(s, &it->extent);

@@ -164,8 +164,7 @@ static bool evaluate(const struct table *t, void *data, size_t bytes)
     out->space = SPACE_global;
     map_set(&buffers, t->array, out);
     vec_push(a, &k->params, param);
-    for (size_t i = 0; i < t->p->kernel->body.n; i++) {
-        struct ir_stmt *s = t->p->kernel->body.at[i];
+    vec_foreach_value(s, &t->p->kernel->body) {
         if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_constant)
             ir_append(a, &body, s);
     }
@@ -250,8 +249,7 @@ enum pass_result pass_tables(struct pass *p)
     size_t used = 0;
     enum pass_result result = PASS_SAME;
     struct VEC(struct ir_buffer *) arrays = {0};
-    for (size_t i = 0; i < p->kernel->body.n; i++) {
-        struct ir_stmt *s = p->kernel->body.at[i];
+    vec_foreach_value(s, &p->kernel->body) {
         if (s->kind != STMT_alloc)
             continue;
         if (s->u.buffer->space == SPACE_constant)

@@ -107,8 +107,7 @@ static bool is_single(const struct ir_stmt *s, enum axis axis)
 static bool check_block(struct pass *p, const struct sched_item *schedule,
                         struct ir_block *block, struct axes axes)
 {
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
+    vec_foreach_value(s, block) {
         struct axes inner = axes;
         if (s->kind == STMT_for)
             inner.has[s->u.loop.axis] = false;

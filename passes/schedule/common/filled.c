@@ -101,8 +101,7 @@ static bool is_made_up(const struct sched_region_query *query,
                        const struct sched_region *left)
 {
     struct pass *p = query->pass;
-    for (size_t i = 0; i < uses->writers.n; i++) {
-        struct ir_stmt *s = uses->writers.at[i];
+    vec_foreach_value(s, &uses->writers) {
         if (!sched_is_below(p, s, query->loop) || !fills(p, s, query->buffer))
             continue;
         struct sched_region whole = region_of(query, s);
@@ -116,8 +115,7 @@ bool sched_fills_region(const struct sched_region_query *query,
                         const struct sched_uses *uses)
 {
     struct pass *p = query->pass;
-    for (size_t i = 0; i < uses->writers.n; i++) {
-        struct ir_stmt *s = uses->writers.at[i];
+    vec_foreach_value(s, &uses->writers) {
         if (!sched_is_below(p, s, query->loop) || fills(p, s, query->buffer))
             continue;
         struct sched_region left = region_of(query, s);

@@ -213,8 +213,7 @@ digit_at(const struct index_map *m, uint32_t var, int64_t lower, size_t *n)
 {
     const struct index_digit *found = NULL;
     *n = 0;
-    for (size_t i = 0; i < m->digits.n; i++) {
-        const struct index_digit *g = &m->digits.at[i];
+    vec_foreach(g, &m->digits) {
         if (g->var != var || g->lower != lower)
             continue;
         found = g;

@@ -61,8 +61,7 @@ static void note_expr(struct use_search *f, const struct ir_expr *x)
 static void collect(struct use_search *f, struct ir_block *block,
                     struct ir_stmt *stage)
 {
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
+    vec_foreach_value(s, block) {
         f->at = stage ? stage : s;
         ir_foreach_expr_of(x, s)
             note_expr(f, x);

@@ -147,8 +147,7 @@ static bool is_frame(const struct ir_stmt *s)
 // of a stage.
 static bool is_staged(struct ir_block *block)
 {
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
+    vec_foreach_value(s, block) {
         if (!is_frame(s) ||
             (s->kind == STMT_for && !is_staged(&s->u.loop.body)))
             return false;
@@ -208,8 +207,7 @@ void sched_guard(struct pass *p, struct ir_block *block,
         guard_all(p, block, condition);
         return;
     }
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
+    vec_foreach_value(s, block) {
         if (s->kind == STMT_stage)
             guard_stage(p, &s->u.stage, condition);
         else if (s->kind == STMT_for)

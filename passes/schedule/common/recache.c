@@ -60,8 +60,7 @@ static void take_expr(struct plan *x, struct ir_expr *e, bool sometimes)
 // Look at the statements of a block.
 static void take_block(struct plan *x, struct ir_block *block, bool sometimes)
 {
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
+    vec_foreach_value(s, block) {
         ir_foreach_place(place, s)
             take_expr(x, *place, sometimes);
         if (s->kind == STMT_store && s->u.store.buffer == x->want->array) {
@@ -135,8 +134,7 @@ static bool stays_inside(const struct plan *x)
     const struct ir_stage *stage = &x->want->stage->u.stage;
     bool inside = true;
     facts_start(&f, p->scratch, p->kernel);
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        const struct ir_iter *it = &stage->iters.at[i];
+    vec_foreach(it, &stage->iters) {
         struct ir_expr *v = ir_read(p->scratch, it->var);
         facts_assume(&f, ir_binary(p->scratch, OP_ge, v, ir_int(p->scratch, 0)),
                      true);

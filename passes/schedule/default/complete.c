@@ -45,8 +45,7 @@ static bool is_shared(struct ir_stmt *nest)
 static bool is_joined(struct pass *p, struct ir_stmt *nest)
 {
     struct ir_block *body = &p->kernel->body;
-    for (size_t i = 0; i < body->n; i++) {
-        const struct ir_stmt *s = body->at[i];
+    vec_foreach_value(s, body) {
         if (s->kind != STMT_alloc || (s->u.buffer->space != SPACE_shared &&
                                       s->u.buffer->space != SPACE_local))
             continue;
@@ -281,8 +280,7 @@ static void join_nests(struct pass *p)
     struct ir_block *body = &p->kernel->body;
     struct ir_block kept = {0}, inner = {0};
     bool joined = false;
-    for (size_t i = 0; i < body->n; i++) {
-        struct ir_stmt *s = body->at[i];
+    vec_foreach_value(s, body) {
         joined |= is_prelude(s);
         ir_append(p->arena, is_placed(p, s) ? &kept : &inner, s);
     }
@@ -304,8 +302,7 @@ bool sched_complete(struct pass *p, bool long_rows)
     bool any_bound = sched_is_bound(body);
     if (!any_bound)
         join_nests(p);
-    for (size_t i = 0; i < body->n; i++) {
-        struct ir_stmt *s = body->at[i];
+    vec_foreach_value(s, body) {
         if (s->kind != STMT_alloc && !sched_is_bound(ir_alone(s)) &&
             !(any_bound && is_prelude(s)) && !complete_nest(p, s, long_rows))
             return false;

@@ -117,8 +117,7 @@ static bool fills_differently(const struct depend_nest *nest,
 {
     if (!depend_repeats(nest, array) || depth == OWN_DEPTH)
         return true;
-    for (size_t i = 0; i < nest->accesses.n; i++) {
-        const struct depend_access *y = &nest->accesses.at[i];
+    vec_foreach(y, &nest->accesses) {
         if (y->buffer == array && y->writes &&
             is_of_own(nest, y->stmt->u.store.value, depth + 1))
             return true;
@@ -185,8 +184,7 @@ static bool find_meeting(struct ask *ask, bool precedes,
                          struct depend_conflict *out)
 {
     struct depend_nest *w = &ask->nest;
-    for (size_t i = 0; i < w->accesses.n; i++) {
-        const struct depend_access *x = &w->accesses.at[i];
+    vec_foreach(x, &w->accesses) {
         for (size_t j = 0; j < w->accesses.n && x->writes; j++) {
             const struct depend_access *y = &w->accesses.at[j];
             bool is_exact = true;

@@ -99,8 +99,7 @@ static bool has_plain_writes(const struct depend_nest *w,
                              const struct ir_buffer *b)
 {
     bool plain = true;
-    for (size_t i = 0; i < w->accesses.n; i++) {
-        const struct depend_access *x = &w->accesses.at[i];
+    vec_foreach(x, &w->accesses) {
         plain &= x->buffer != b || !x->writes || !x->is_atomic;
     }
     return plain;
@@ -112,8 +111,7 @@ static bool all_repeat(const struct depend_nest *w, const struct ir_buffer *b,
                        struct ir_stmt *top)
 {
     const struct depend_access *first = NULL;
-    for (size_t i = 0; i < w->accesses.n; i++) {
-        const struct depend_access *x = &w->accesses.at[i];
+    vec_foreach(x, &w->accesses) {
         if (x->buffer != b || !x->writes)
             continue;
         first = first ? first : x;
@@ -134,8 +132,7 @@ static const struct depend_access *
 find_uncovered(struct depend_nest *w, const struct depend_question *q,
                const struct ir_buffer *b)
 {
-    for (size_t i = 0; i < w->accesses.n; i++) {
-        const struct depend_access *x = &w->accesses.at[i];
+    vec_foreach(x, &w->accesses) {
         if (x->buffer == b && !x->writes && !depend_is_covered(w, q, x))
             return x;
     }

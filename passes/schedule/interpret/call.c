@@ -167,8 +167,7 @@ bool interp_check_alive(struct interp *in, const struct sched_value *v,
     diag_error(in->pass->diags, span, D_schedule_stale,
                v->kind == VALUE_loop ? "loop" : "stage",
                sched_name_of(v->stmt));
-    for (size_t i = 0; i < in->consumed.n; i++) {
-        const struct sched_consumed *c = &in->consumed.at[i];
+    vec_foreach(c, &in->consumed) {
         if (c->stmt == v->stmt)
             diag_note(in->pass->diags, c->span, "`%s` replaced it here",
                       sched_prim_info(c->prim)->name);
@@ -202,8 +201,7 @@ static bool find_bare_axis(const char *name, enum axis *out)
 static bool eval_spread(struct interp *in, const struct sched_expr *x,
                         const char *signature, struct sched_values *out)
 {
-    for (size_t i = 0; i < x->args.n; i++) {
-        const struct sched_expr *arg = x->args.at[i];
+    vec_foreach_value(arg, &x->args) {
         struct sched_value v = {.kind = VALUE_key, .span = arg->span};
         v.key = arg->name;
         char letter = letter_of(signature, out->n);
@@ -248,8 +246,7 @@ static bool check_args(struct interp *in, const struct sched_expr *x,
 // Remember which arguments a primitive has replaced.
 static void note_consumed(struct interp *in, const struct sched_call *c)
 {
-    for (size_t i = 0; i < c->args.n; i++) {
-        const struct sched_value *v = &c->args.at[i];
+    vec_foreach(v, &c->args) {
         struct sched_consumed gone = {v->stmt, c->span, c->prim};
         if ((v->kind == VALUE_loop || v->kind == VALUE_stage) &&
             !sched_path(in->pass, v->stmt).n)

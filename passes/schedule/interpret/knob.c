@@ -97,8 +97,7 @@ static bool take_values(struct interp *in, const struct sched_value *list,
     if (!list->list.n)
         return diag_error(in->pass->diags, list->span, D_schedule_no_choice,
                           k->name);
-    for (size_t i = 0; i < list->list.n; i++) {
-        const struct sched_value *v = &list->list.at[i];
+    vec_foreach(v, &list->list) {
         if (v->kind != VALUE_int)
             return diag_error(in->pass->diags, v->span, D_schedule_not_integer,
                               "the value of a knob", interp_kind(v->kind));

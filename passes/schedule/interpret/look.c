@@ -104,8 +104,7 @@ static bool look_consumers(struct interp *in, const struct sched_expr *x,
 static void add_children(struct interp *in, struct ir_block *block,
                          struct sched_value *out)
 {
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
+    vec_foreach_value(s, block) {
         if (s->kind == STMT_for)
             add(in, out, VALUE_loop, s);
         else if (s->kind == STMT_stage || s->kind == STMT_store)

@@ -142,8 +142,7 @@ static const char *counted(const struct ir_stmt *stage,
     const char *name = NULL;
     if (stage->kind != STMT_stage)
         return NULL;
-    for (size_t i = 0; i < stage->u.stage.iters.n; i++) {
-        const struct ir_iter *it = &stage->u.stage.iters.at[i];
+    vec_foreach(it, &stage->u.stage.iters) {
         if (!ir_mentions(it->binding, loop->u.loop.var))
             continue;
         if (name)

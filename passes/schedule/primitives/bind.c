@@ -168,13 +168,11 @@ static bool check_nested(const struct sched_call *c, const struct bound *b,
 static bool check_same(const struct sched_call *c, struct ir_stmt *loop,
                        const struct bound *b)
 {
-    for (size_t i = 0; i < b->around.n; i++) {
-        struct ir_stmt *outer = b->around.at[i];
+    vec_foreach_value(outer, &b->around) {
         if (!check_nested(c, b, outer, loop, outer))
             return false;
     }
-    for (size_t i = 0; i < b->inside.n; i++) {
-        struct ir_stmt *inner = b->inside.at[i];
+    vec_foreach_value(inner, &b->inside) {
         if (!check_nested(c, b, loop, inner, inner))
             return false;
     }

@@ -61,8 +61,7 @@ static bool find_readers(const struct sched_call *c, struct plan *plan)
     }
     plan->readers =
         arena_array(c->pass->scratch, struct ir_stmt *, plan->uses.readers.n);
-    for (size_t i = 0; i < plan->uses.readers.n; i++) {
-        struct ir_stmt *s = plan->uses.readers.at[i];
+    vec_foreach_value(s, &plan->uses.readers) {
         if (s->kind == STMT_stage &&
             (named == 1 || sched_is_among(s, stages, named)))
             plan->readers[plan->n++] = s;
@@ -94,8 +93,7 @@ static bool check_writers(const struct sched_call *c, const struct plan *plan,
     struct pass *p = c->pass;
     size_t first = sched_order_of(p, front);
     size_t last = sched_order_of(p, plan->readers[plan->n - 1]);
-    for (size_t i = 0; i < plan->uses.writers.n; i++) {
-        struct ir_stmt *s = plan->uses.writers.at[i];
+    vec_foreach_value(s, &plan->uses.writers) {
         size_t order = sched_order_of(p, s);
         if (order < first || order > last)
             continue;

@@ -54,8 +54,7 @@ static bool check_readers(const struct sched_call *c, const struct plan *plan)
 {
     struct pass *p = c->pass;
     size_t behind = sched_order_of(p, plan->last);
-    for (size_t i = 0; i < plan->uses.readers.n; i++) {
-        struct ir_stmt *s = plan->uses.readers.at[i];
+    vec_foreach_value(s, &plan->uses.readers) {
         bool inside = top_of(p, s) == plan->last;
         if (writes(plan, s) || (!inside && sched_order_of(p, s) > behind))
             continue;

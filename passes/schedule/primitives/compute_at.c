@@ -62,8 +62,7 @@ static bool check_writers(const struct sched_call *c, struct move *m)
 {
     struct pass *p = c->pass;
     size_t own = sched_order_of(p, m->stage);
-    for (size_t i = 0; i < m->uses.writers.n; i++) {
-        struct ir_stmt *s = m->uses.writers.at[i];
+    vec_foreach_value(s, &m->uses.writers) {
         bool goes_on = s->kind == STMT_stage && ir_stage_reduces(&s->u.stage) &&
                        ir_stage_reduces(&m->stage->u.stage);
         m->is_changed |= s != m->stage;
@@ -177,8 +176,7 @@ static bool check_input(const struct sched_call *c, const struct move *m,
     size_t new = sched_order_of(p, m->front);
     struct sched_uses uses = sched_uses_of(p, b);
     bool flows = false;
-    for (size_t k = 0; k < uses.writers.n; k++) {
-        struct ir_stmt *s = uses.writers.at[k];
+    vec_foreach_value(s, &uses.writers) {
         size_t order = sched_order_of(p, s);
         if (s == m->stage || (order < old && order < new))
             continue;
@@ -239,13 +237,11 @@ static bool is_behind_init(struct pass *p, const struct ir_stmt *stage,
 // Check that no init reads the arrays before the loop begins.
 static bool check_inits(const struct sched_call *c, const struct move *m)
 {
-    for (size_t i = 0; i < m->uses.readers.n; i++) {
-        struct ir_stmt *s = m->uses.readers.at[i];
+    vec_foreach_value(s, &m->uses.readers) {
         if (s == m->stage || s->kind != STMT_stage || !s->u.stage.has_init ||
             !is_behind_init(c->pass, s, m->loop))
             continue;
-        for (size_t k = 0; k < m->stores.arrays.n; k++) {
-            const struct ir_buffer *b = m->stores.arrays.at[k];
+        vec_foreach_value(b, &m->stores.arrays) {
             if (!ir_block_reads(&s->u.stage.init, b))
                 continue;
             return sched_refuse_two(

@@ -250,8 +250,7 @@ static bool is_ordered(const struct ir_iter *it, struct ir_stmt *const *loops,
     int64_t last = INT64_MAX;
     size_t found = 0;
     for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; k < x.terms.n; k++) {
-            const struct affine_term *t = &x.terms.at[k];
+        vec_foreach(t, &x.terms) {
             if (t->n != 1 || t->atoms[0]->op != OP_var ||
                 t->atoms[0]->u.var != loops[i]->u.loop.var)
                 continue;
@@ -281,8 +280,7 @@ static bool leaves_out(const struct ir_stage *stage, const struct ir_expr *x,
     if (x->op == OP_and)
         return leaves_out(stage, x->args[0], loops, n) ||
                leaves_out(stage, x->args[1], loops, n);
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        const struct ir_iter *it = &stage->iters.at[i];
+    vec_foreach(it, &stage->iters) {
         size_t all = 0, found = 0;
         for (size_t k = 0; k < n && it->is_reduce; k++) {
             const struct ir_var *var = loops[k]->u.loop.var;
@@ -301,8 +299,7 @@ static bool ends_last(const struct folding *f)
 {
     const struct ir_stage *stage = &f->reduction->u.stage;
     struct ir_block loops = sched_loops(f->pass, f->reduction);
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        const struct ir_iter *it = &stage->iters.at[i];
+    vec_foreach(it, &stage->iters) {
         if (it->is_reduce &&
             !is_ordered(it, loops.at, loops.n, f->pass->scratch))
             return false;
@@ -359,8 +356,7 @@ static struct ir_expr *is_last(const struct folding *f, bool none)
     struct arena *a = f->pass->arena;
     const struct ir_stage *stage = &f->reduction->u.stage;
     struct ir_expr *r = ir_bool(a, !none), *zero = ir_int(a, 0);
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        const struct ir_iter *it = &stage->iters.at[i];
+    vec_foreach(it, &stage->iters) {
         if (!it->is_reduce)
             continue;
         struct ir_expr *end = ir_sub(a, it->extent, ir_int(a, 1));

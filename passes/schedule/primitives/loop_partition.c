@@ -108,8 +108,7 @@ static const char *new_name(struct pass *p, const char *name)
 static void init_in_body(struct arena *a, struct ir_stage *stage)
 {
     struct ir_expr *first = ir_bool(a, true);
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        const struct ir_iter *it = &stage->iters.at[i];
+    vec_foreach(it, &stage->iters) {
         struct ir_expr *at = ir_read(a, it->var);
         if (it->is_reduce)
             first = ir_binary(a, OP_and, first,

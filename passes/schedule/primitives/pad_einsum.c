@@ -104,8 +104,7 @@ static void take_load(struct padding *d, struct ir_expr *x)
         if (iter_at(d, x->args[i]) < 0)
             d->fault = "it reads at other indices than iteration variables";
     }
-    for (size_t i = 0; i < d->loads.n; i++) {
-        const struct ir_expr *y = d->loads.at[i];
+    vec_foreach_value(y, &d->loads) {
         if (y->u.buffer != x->u.buffer)
             continue;
         if (!ir_expr_equal(x, y))

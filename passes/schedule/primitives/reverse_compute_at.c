@@ -135,8 +135,7 @@ static struct affine greatest(struct pass *p, const struct ir_stmt *s,
             map_set(&vars, l->var,
                     ir_sub(p->scratch, l->to, ir_int(p->scratch, 1)));
     }
-    for (size_t i = 0; i < form.terms.n; i++) {
-        const struct affine_term *t = &form.terms.at[i];
+    vec_foreach(t, &form.terms) {
         if (t->factor < 0 || t->n != 1 || t->atoms[0]->op != OP_var ||
             !map_has(&vars, t->atoms[0]->u.var))
             return failed;
@@ -152,8 +151,7 @@ static bool is_whole(struct pass *p, const struct ir_stmt *s)
     struct facts f;
     struct affine one = affine_number(1);
     facts_start(&f, p->scratch, p->kernel);
-    for (size_t i = 0; i < s->u.stage.iters.n; i++) {
-        const struct ir_iter *it = &s->u.stage.iters.at[i];
+    vec_foreach(it, &s->u.stage.iters) {
         struct affine most = greatest(p, s, it->binding);
         struct affine extent = affine_of(p->scratch, it->extent);
         struct affine rest = affine_add(p->scratch, &most, -1, &extent);
@@ -171,13 +169,11 @@ static bool check_writers(const struct sched_call *c, struct move *m)
     struct pass *p = c->pass;
     size_t from = sched_order_of(p, m->loop);
     m->region.n = m->arrays.at[0]->rank;
-    for (size_t k = 0; k < m->uses.writers.n; k++) {
-        struct ir_stmt *s = m->uses.writers.at[k];
+    vec_foreach_value(s, &m->uses.writers) {
         if (sched_is_below(p, s, m->loop) && computes_all(c, m, s))
             m->main = s;
     }
-    for (size_t k = 0; k < m->uses.writers.n; k++) {
-        struct ir_stmt *s = m->uses.writers.at[k];
+    vec_foreach_value(s, &m->uses.writers) {
         bool is_behind = sched_order_of(p, s) > from;
         bool is_part =
             m->main && !sched_is_below(p, s, m->loop) && !is_whole(p, m->main);
@@ -211,8 +207,7 @@ static bool check_final(const struct sched_call *c, const struct move *m)
 {
     struct pass *p = c->pass;
     struct ir_block loops = sched_loops(p, m->loop);
-    for (size_t k = 0; k < m->uses.writers.n; k++) {
-        const struct ir_stmt *s = m->uses.writers.at[k];
+    vec_foreach_value(s, &m->uses.writers) {
         for (size_t i = 0; i < loops.n && sched_is_below(p, s, m->loop); i++) {
             if (s->kind == STMT_stage &&
                 (ir_stage_role(&s->u.stage, loops.at[i]->u.loop.var) &
@@ -366,8 +361,7 @@ static bool check(const struct sched_call *c, struct ir_stmt *loop,
     if (!find_arrays(c, m) || !check_writers(c, m) || !check_region(c, m) ||
         !check_between(c, m))
         return false;
-    for (size_t i = 0; i < m->uses.writers.n; i++) {
-        struct ir_stmt *s = m->uses.writers.at[i];
+    vec_foreach_value(s, &m->uses.writers) {
         if (sched_is_below(c->pass, s, loop))
             m->back = sched_child_with(c->pass, loop, s, &at);
     }

@@ -66,8 +66,7 @@ static bool check_arrays(const struct sched_call *c, const struct inlining *in)
 static bool find_producer(const struct sched_call *c, struct inlining *in)
 {
     struct sched_buffers inputs = sched_inputs_of(c->pass, in->consumer);
-    for (size_t i = 0; i < inputs.n; i++) {
-        const struct ir_buffer *b = inputs.at[i];
+    vec_foreach_value(b, &inputs) {
         in->array = b;
         struct sched_uses uses = sched_uses_of(c->pass, b);
         if (b->role != ROLE_alloc || uses.writers.n != 1 ||

@@ -131,8 +131,7 @@ static void add_iters(const struct factoring *f, struct ir_stage *stage,
         if (map_has(&v->loops, var))
             map_set(&v->iters, var, map_get(&v->loops, var));
     }
-    for (size_t i = 0; i < old->iters.n; i++) {
-        const struct ir_iter *it = &old->iters.at[i];
+    vec_foreach(it, &old->iters) {
         if (it->is_reduce)
             continue;
         if (!is_final && spatial++ == f->axis)

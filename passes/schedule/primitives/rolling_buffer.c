@@ -278,8 +278,7 @@ static bool keeps_inputs(struct rolling *r, struct ir_stmt *stage,
                          struct map *seen)
 {
     struct sched_buffers inputs = sched_inputs_of(r->pass, stage);
-    for (size_t i = 0; i < inputs.n; i++) {
-        const struct ir_buffer *b = inputs.at[i];
+    vec_foreach_value(b, &inputs) {
         if (!ir_block_writes(&r->loop->u.loop.body, b))
             continue;
         r->fault = "a part of its window is computed from what is written "

@@ -316,8 +316,7 @@ static struct making make_partial(const struct sharing *f)
     struct making m;
     begin(&m, f, q->buffers[0]->name);
     append_parts(&m);
-    for (size_t i = 0; i < q->stage->u.stage.iters.n; i++) {
-        const struct ir_iter *it = &q->stage->u.stage.iters.at[i];
+    vec_foreach(it, &q->stage->u.stage.iters) {
         map_set(&m.iters, it->var,
                 ir_substitute(a, it->binding, &m.iters, NULL));
     }
@@ -353,8 +352,7 @@ static struct ir_expr *append_final(struct making *m)
         map_set(&m->loops, l->var, x);
         map_set(&m->iters, l->var, x);
     }
-    for (size_t i = 0; i < old->iters.n; i++) {
-        const struct ir_iter *it = &old->iters.at[i];
+    vec_foreach(it, &old->iters) {
         if (!it->is_reduce)
             map_set(&m->iters, it->var,
                     append_iter(m, it->var->name, it->extent,

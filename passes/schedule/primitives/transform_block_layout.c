@@ -158,8 +158,7 @@ static bool check(const struct sched_call *c, struct remapping *r)
 static void mark_reductions(const struct remapping *r, struct ir_stage *stage,
                             const bool *was_reduce)
 {
-    for (size_t i = 0; i < r->map.digits.n; i++) {
-        const struct index_digit *g = &r->map.digits.at[i];
+    vec_foreach(g, &r->map.digits) {
         stage->iters.at[g->result].is_reduce |= was_reduce[g->var];
     }
 }
