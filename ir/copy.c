@@ -114,6 +114,16 @@ struct ir_expr *ir_substitute(struct arena *a, struct ir_expr *x,
     return substitute(&c, x);
 }
 
+struct ir_expr **ir_substitute_all(struct arena *a, uint32_t n,
+                                   struct ir_expr *const *x,
+                                   const struct map *vars,
+                                   const struct map *buffers)
+{
+    struct copying c = {a, map_or_empty(a, vars), map_or_empty(a, buffers),
+                        false};
+    return substitute_all(&c, n, x);
+}
+
 struct ir_expr *ir_replace_var(struct arena *a, struct ir_expr *x,
                                const struct ir_var *var, struct ir_expr *by)
 {

@@ -12,6 +12,12 @@ struct ir_expr *ir_substitute(struct arena *a, struct ir_expr *x,
                               const struct map *vars,
                               const struct map *buffers);
 
+// Substitute in each of `n` expressions.  Returns a new array.
+struct ir_expr **ir_substitute_all(struct arena *a, uint32_t n,
+                                   struct ir_expr *const *x,
+                                   const struct map *vars,
+                                   const struct map *buffers);
+
 // The same for one variable.
 struct ir_expr *ir_replace_var(struct arena *a, struct ir_expr *x,
                                const struct ir_var *var, struct ir_expr *by);

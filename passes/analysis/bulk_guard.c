@@ -14,6 +14,7 @@
 #include "ir/base/num.h"
 #include "ir/build.h"
 #include "ir/copy.h"
+#include "ir/stage.h"
 #include "passes/analysis/tma_copy.h"
 #include "passes/opt/fold.h"
 
@@ -154,16 +155,6 @@ static bool demand_whole(struct arena *a, struct facts *f,
     return true;
 }
 
-// Return an expression over iteration variables of a stage, over loops.
-static struct ir_expr *over_loops(struct arena *a, const struct ir_stage *stage,
-                                  struct ir_expr *x)
-{
-    struct map vars = {.arena = a};
-    for (size_t i = 0; i < stage->iters.n; i++)
-        map_set(&vars, stage->iters.at[i].var, stage->iters.at[i].binding);
-    return ir_substitute(a, x, &vars, NULL);
-}
-
 const char *bulk_guard(struct arena *a, struct facts *f,
                        const struct ir_path *path, struct ir_conditions *out)
 {
@@ -177,8 +168,8 @@ const char *bulk_guard(struct arena *a, struct facts *f,
         !demand_whole(a, f, path, stage->predicate, false, out))
         return "a condition leaves out a part of a bulk copy at every size";
     if (copy.condition &&
-        !demand_whole(a, f, path, over_loops(a, stage, copy.condition), true,
-                      out))
+        !demand_whole(a, f, path, ir_stage_over_loops(a, stage, copy.condition),
+                      true, out))
         return "it stores zeros at every size";
     for (uint32_t d = copy.far->rank - 1; d-- > 0;) {
         struct ir_expr *stride = tma_copy_stride(a, copy.far, d);

@@ -7,6 +7,7 @@
 #include "ir/copy.h"
 #include "ir/equal.h"
 #include "ir/marks.h"
+#include "ir/stage.h"
 #include "ir/walk.h"
 
 #include <string.h>
@@ -54,13 +55,9 @@ static struct tensor_operand operand_of(struct arena *a,
                                         struct ir_buffer *buffer, uint32_t n,
                                         struct ir_expr *const *index)
 {
-    struct tensor_operand x = {buffer, n, arena_array(a, struct ir_expr *, n)};
-    struct map vars = {.arena = a};
-    for (size_t i = 0; i < stage->iters.n; i++)
-        map_set(&vars, stage->iters.at[i].var, stage->iters.at[i].binding);
-    for (uint32_t i = 0; i < n; i++)
-        x.index[i] = ir_substitute(a, index[i], &vars, NULL);
-    return x;
+    struct map vars = ir_stage_bindings(a, stage);
+    return (struct tensor_operand){buffer, n,
+                                   ir_substitute_all(a, n, index, &vars, NULL)};
 }
 
 // Return whether the index of an operand changes with a loop.

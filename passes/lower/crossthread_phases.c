@@ -460,9 +460,8 @@ static void add_result(const struct crossing *c,
     for (size_t v = 0; v < c->reducer.n; v++) {
         const struct ir_stmt *old = c->reducer.values[v].store;
         uint32_t n = old->u.store.n;
-        struct ir_expr **index = arena_array(a, struct ir_expr *, n);
-        for (uint32_t i = 0; i < n; i++)
-            index[i] = ir_substitute(a, old->u.store.index[i], &iters, NULL);
+        struct ir_expr **index =
+            ir_substitute_all(a, n, old->u.store.index, &iters, NULL);
         add(c, &s->u.stage.body,
             ir_stmt_store(a, old->u.store.buffer, n, index,
                           reducer_read(a, &ph->values[v])));

@@ -64,17 +64,6 @@ static bool adds_over(const struct ir_stage *stage, const struct ir_stmt *s)
     return found;
 }
 
-// Return whether a loop has an iteration.
-static bool runs(struct facts *facts, const struct ir_for *loop)
-{
-    struct affine from = affine_of(facts->arena, loop->from);
-    struct affine to = affine_of(facts->arena, loop->to);
-    struct affine one = affine_number(1);
-    struct affine room = affine_add(facts->arena, &to, -1, &from);
-    room = affine_add(facts->arena, &room, -1, &one);
-    return !room.failed && facts_nonnegative(facts, &room);
-}
-
 // Return whether the first instruction of every accumulator runs, which
 // overwrites what is there if the stage has an init.
 static bool begins_sums(struct fragments *f, const struct tensor_nest *nest)
@@ -91,7 +80,7 @@ static bool begins_sums(struct fragments *f, const struct tensor_nest *nest)
         if (path.stmts[i]->kind != STMT_for)
             begins &= !adds;
         else if (adds_over(stage, path.stmts[i]))
-            begins &= runs(&facts, &path.stmts[i]->u.loop);
+            begins &= facts_runs(&facts, &path.stmts[i]->u.loop);
     }
     return begins;
 }

@@ -10,6 +10,7 @@
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
+#include "ir/stage.h"
 #include "ir/walk.h"
 
 #include <string.h>
@@ -25,11 +26,7 @@ static bool refuse(struct spread *x, const char *why)
 
 struct ir_expr *spread_over_loops(struct spread *x, struct ir_expr *e)
 {
-    const struct ir_stage *s = &x->stage->u.stage;
-    struct map vars = {.arena = x->f->p->scratch};
-    for (size_t i = 0; i < s->iters.n; i++)
-        map_set(&vars, s->iters.at[i].var, s->iters.at[i].binding);
-    return ir_substitute(x->f->p->arena, e, &vars, NULL);
+    return ir_stage_over_loops(x->f->p->arena, &x->stage->u.stage, e);
 }
 
 // Find the fragment that the layout follows: the first one that the stage stores

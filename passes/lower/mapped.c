@@ -58,10 +58,8 @@ static void map_block(struct mapping *m, struct ir_block *block)
             i += map_loop(m, block, i);
             continue;
         }
-        struct ir_block *inside[IR_BLOCKS_MOST];
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            map_block(m, inside[k]);
+        ir_foreach_block(inner, s)
+            map_block(m, inner);
         i++;
     }
 }

@@ -40,6 +40,7 @@
 #include "ir/foreach.h"
 #include "ir/layout.h"
 #include "ir/ring.h"
+#include "ir/stage.h"
 #include "ir/walk.h"
 #include "passes/analysis/ring.h"
 #include "passes/lower/bulk_copy.h"
@@ -100,17 +101,11 @@ static void bind_copy(struct arena *a, const struct ir_stage *stage,
                       struct tma_tile *box)
 {
     struct tma_copy *copy = &box->copy;
-    struct map vars = {.arena = a};
-    for (size_t i = 0; i < stage->iters.n; i++)
-        map_set(&vars, stage->iters.at[i].var, stage->iters.at[i].binding);
-    struct ir_expr **far = arena_array(a, struct ir_expr *, copy->far->rank);
-    struct ir_expr **near = arena_array(a, struct ir_expr *, copy->near->rank);
-    for (uint32_t d = 0; d < copy->far->rank; d++)
-        far[d] = ir_substitute(a, copy->far_index[d], &vars, NULL);
-    for (uint32_t d = 0; d < copy->near->rank; d++)
-        near[d] = ir_substitute(a, copy->near_index[d], &vars, NULL);
-    copy->far_index = far;
-    copy->near_index = near;
+    struct map vars = ir_stage_bindings(a, stage);
+    copy->far_index =
+        ir_substitute_all(a, copy->far->rank, copy->far_index, &vars, NULL);
+    copy->near_index =
+        ir_substitute_all(a, copy->near->rank, copy->near_index, &vars, NULL);
     if (copy->condition)
         copy->condition = ir_substitute(a, copy->condition, &vars, NULL);
     box->predicate = stage->predicate;
@@ -611,19 +606,9 @@ static void walk_block(struct walk *w, struct ir_block *block)
             i += lower_nest(w, block, i, stage, &box);
             continue;
         }
-        struct ir_block *inside[IR_BLOCKS_MOST];
-        struct facts_mark around = facts_mark(&w->facts);
-        uint32_t n = ir_stmt_blocks(s, inside);
         vec_push(w->p->scratch, &w->path, (struct step){s, block});
-        facts_enter(&w->facts, s);
-        for (uint32_t k = 0; k < n; k++) {
-            struct facts_mark branch = facts_mark(&w->facts);
-            facts_enter_block(&w->facts, s, k);
-            walk_block(w, inside[k]);
-            facts_leave(&w->facts, branch);
-        }
-        if (s->kind != STMT_let)
-            facts_leave(&w->facts, around);
+        facts_foreach_inside(inner, &w->facts, s)
+            walk_block(w, inner);
         w->path.n--;
         i++;
     }

@@ -47,7 +47,6 @@ static bool is_of_reduction(struct pass *p, const struct ir_stmt *s,
 static bool fills(struct pass *p, struct ir_stmt *s,
                   const struct ir_buffer *array)
 {
-    struct map bindings = {.arena = p->scratch};
     struct facts facts;
     struct conditions all = {0};
     struct ir_path path = sched_path(p, s);
@@ -56,9 +55,7 @@ static bool fills(struct pass *p, struct ir_stmt *s,
     facts_start(&facts, p->scratch, p->kernel);
     for (uint32_t i = 0; i + 1 < path.n; i++)
         facts_enter(&facts, path.stmts[i]);
-    for (size_t i = 0; i < s->u.stage.iters.n; i++)
-        map_set(&bindings, s->u.stage.iters.at[i].var,
-                s->u.stage.iters.at[i].binding);
+    struct map bindings = ir_stage_bindings(p->scratch, &s->u.stage);
     ir_foreach_stmt(t, &s->u.stage.body)
         if (t->kind == STMT_store && t->u.store.buffer == array)
             assume_inside(&facts, t, &bindings);

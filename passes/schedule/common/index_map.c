@@ -316,12 +316,9 @@ struct ir_expr **index_map_apply(struct pass *p, const struct sched_map *map,
                                  struct ir_expr *const *index)
 {
     struct map vars = {.arena = p->scratch};
-    struct ir_expr **r = arena_array(p->arena, struct ir_expr *, map->m);
     for (uint32_t i = 0; i < map->n; i++)
         map_set(&vars, map->vars[i], index[i]);
-    for (uint32_t i = 0; i < map->m; i++)
-        r[i] = ir_substitute(p->arena, map->to[i], &vars, NULL);
-    return r;
+    return ir_substitute_all(p->arena, map->m, map->to, &vars, NULL);
 }
 
 // Return the value of a digit from the new indices.

@@ -323,9 +323,8 @@ static struct ir_stmt *make_copy(struct plan *x, struct ir_buffer *copy)
     for (uint32_t i = 0; i < x->map.n; i++)
         map_set(&vars, x->want->stage->u.stage.iters.at[x->used[i]].var,
                 old[i]);
-    struct ir_expr **index = arena_array(a, struct ir_expr *, array->rank);
-    for (uint32_t i = 0; i < array->rank; i++)
-        index[i] = ir_substitute(a, x->index[i], &vars, NULL);
+    struct ir_expr **index =
+        ir_substitute_all(a, array->rank, x->index, &vars, NULL);
     struct ir_buffer *from = x->want->writes ? copy : array;
     struct ir_buffer *to = x->want->writes ? array : copy;
     struct ir_expr **from_at = x->want->writes ? new : index;

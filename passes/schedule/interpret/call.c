@@ -63,7 +63,6 @@ static const struct interp_function *find_look(const char *name)
 // Report a name that nothing callable has.
 static bool refuse_unknown(struct interp *in, const struct sched_expr *x)
 {
-    char text[256];
     struct suggest s = {.wanted = x->name};
     for (int i = 0; i < PRIM_COUNT; i++)
         suggest_offer(&s, sched_prim_info((enum sched_prim)i)->name);
@@ -78,10 +77,7 @@ static bool refuse_unknown(struct interp *in, const struct sched_expr *x)
     for (size_t i = 0; i < looks; i++)
         suggest_offer(&s, all[i].name);
     diag_error(in->pass->diags, x->span, D_schedule_unknown_function, x->name);
-    suggest_text(&s, text, sizeof text);
-    if (suggest_any(&s))
-        diag_help(in->pass->diags, "did you mean %s?", text);
-    return false;
+    return suggest_help(in->pass->diags, &s);
 }
 
 // Report a wrong number of arguments; `most` < 0 if there is no limit.

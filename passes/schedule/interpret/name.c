@@ -60,15 +60,6 @@ static bool give(struct sched_value *out, enum sched_value_kind kind,
     return true;
 }
 
-// Add suggestions to the newest diagnostic.
-static void help_suggest(struct interp *in, const struct suggest *s)
-{
-    char text[256];
-    suggest_text(s, text, sizeof text);
-    if (suggest_any(s))
-        diag_help(in->pass->diags, "did you mean %s?", text);
-}
-
 bool interp_name(struct interp *in, const struct sched_expr *x,
                  struct sched_value *out)
 {
@@ -89,8 +80,7 @@ bool interp_name(struct interp *in, const struct sched_expr *x,
     for (size_t i = 0; i < in->frame->names.n; i++)
         suggest_offer(&f.suggest, in->frame->names.at[i].name);
     diag_error(in->pass->diags, x->span, D_schedule_unknown_name, x->name);
-    help_suggest(in, &f.suggest);
-    return false;
+    return suggest_help(in->pass->diags, &f.suggest);
 }
 
 // A look for a loop around a stage.
@@ -190,7 +180,7 @@ static bool find_member(struct interp *in, const struct sched_value *stage,
                           x->name);
     diag_error(in->pass->diags, x->span, D_schedule_unknown_member,
                arena_printf(in->pass->scratch, "`%s`", base), x->name);
-    help_suggest(in, &f.suggest);
+    suggest_help(in->pass->diags, &f.suggest);
     help_loops(in, stage->stmt);
     return false;
 }

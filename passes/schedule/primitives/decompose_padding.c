@@ -196,7 +196,7 @@ static void make_copy(struct padding *d)
 {
     struct arena *a = d->pass->arena;
     struct ir_stage *stage = &d->stage->u.stage;
-    struct map bindings = {.arena = d->pass->scratch};
+    struct map bindings = ir_stage_bindings(d->pass->scratch, stage);
     stage->body.at[0]->u.store.value = d->copy;
     facts_start(&d->facts, d->pass->scratch, d->pass->kernel);
     for (uint32_t i = 0; i + 1 < d->path.n; i++) {
@@ -204,8 +204,6 @@ static void make_copy(struct padding *d)
             narrow(d, d->path.stmts[i]);
         facts_enter(&d->facts, d->path.stmts[i]);
     }
-    for (size_t i = 0; i < stage->iters.n; i++)
-        map_set(&bindings, stage->iters.at[i].var, stage->iters.at[i].binding);
     struct conditions all = {0};
     if (stage->predicate)
         fold_split(d->pass->scratch, stage->predicate, &all);

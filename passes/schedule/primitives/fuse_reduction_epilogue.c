@@ -393,10 +393,8 @@ bool sched_fuse_reduction_epilogue(struct sched_call *c)
         return false;
     struct ir_stage *stage = &f.reduction->u.stage;
     uint32_t n = f.last->u.store.n;
-    f.index = arena_array(p->arena, struct ir_expr *, n);
-    for (uint32_t d = 0; d < n; d++)
-        f.index[d] =
-            ir_substitute(p->arena, f.last->u.store.index[d], &f.vars, NULL);
+    f.index =
+        ir_substitute_all(p->arena, n, f.last->u.store.index, &f.vars, NULL);
     f.value = ir_substitute(p->arena, f.last->u.store.value, &f.vars, NULL);
     struct ir_expr *start = addend(&f, f.value);
     bool adds = is_added(&f);

@@ -406,12 +406,11 @@ static struct making make_final(const struct sharing *f)
         const struct ir_stmt *store = q->reducer.values[i].store;
         struct reducer_place part = place_in(&m, i);
         right[i] = reducer_read(a, &part);
-        places[i] = (struct reducer_place){.buffer = store->u.store.buffer,
-                                           .n = store->u.store.n};
-        places[i].index = arena_array(a, struct ir_expr *, places[i].n + 1);
-        for (uint32_t k = 0; k < places[i].n; k++)
-            places[i].index[k] =
-                ir_substitute(a, store->u.store.index[k], &m.iters, NULL);
+        places[i] = (struct reducer_place){
+            .buffer = store->u.store.buffer,
+            .n = store->u.store.n,
+            .index = ir_substitute_all(a, store->u.store.n,
+                                       store->u.store.index, &m.iters, NULL)};
     }
     m.stage->u.stage.init = parts_init(q, places);
     m.stage->u.stage.body =
