@@ -197,6 +197,22 @@ bool ir_mentions(const struct ir_expr *x, const struct ir_var *var)
     return false;
 }
 
+bool ir_for_mentions(const struct ir_for *loop, const struct ir_var *var)
+{
+    return ir_mentions(loop->from, var) || ir_mentions(loop->to, var) ||
+           ir_mentions(loop->step, var);
+}
+
+bool ir_for_counts(const struct ir_for *loop)
+{
+    return ir_is_int_const(loop->from, 0) && ir_is_int_const(loop->step, 1);
+}
+
+bool ir_is_over(const struct ir_stmt *s, enum axis_kind kind)
+{
+    return s->kind == STMT_for && axis_kind(s->u.loop.axis) == kind;
+}
+
 bool ir_is_of_params(const struct ir_expr *x)
 {
     ir_foreach_expr(e, x)

@@ -79,6 +79,12 @@ bool ir_mentions(const struct ir_expr *x, const struct ir_var *var);
 // it, does.
 bool ir_block_mentions(const struct ir_block *block, const struct ir_var *var);
 bool ir_stmt_mentions(const struct ir_stmt *s, const struct ir_var *var);
+// Return whether the bounds of a loop do.
+bool ir_for_mentions(const struct ir_for *loop, const struct ir_var *var);
+// Return whether a loop counts from 0 in steps of 1.
+bool ir_for_counts(const struct ir_for *loop);
+// Return whether a statement is a loop on an axis of that kind.
+bool ir_is_over(const struct ir_stmt *s, enum axis_kind kind);
 // Return whether an expression is made of parameters and numbers: it has one
 // value in the whole kernel.
 bool ir_is_of_params(const struct ir_expr *x);

@@ -140,8 +140,7 @@ static bool demand_whole(struct arena *a, struct facts *f,
                          const struct ir_path *path, struct ir_expr *x,
                          bool always, struct ir_conditions *out)
 {
-    struct conditions all = {0};
-    fold_split(a, x, &all);
+    struct conditions all = fold_split(a, x);
     for (size_t i = 0; i < all.n; i++) {
         struct ir_expr *c = fold_expr(a, f, all.at[i]);
         if (ir_is_true(c) || (!always && deciding(path, c) == 1))

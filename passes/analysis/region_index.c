@@ -209,8 +209,7 @@ static const struct ir_for *counter_of(const struct region_place *at,
 {
     const struct ir_for *loop =
         x->op == OP_var ? map_get(&at->loops, x->u.var) : NULL;
-    bool counts = loop && ir_is_int_const(loop->from, 0) &&
-                  ir_is_int_const(loop->step, 1);
+    bool counts = loop && ir_for_counts(loop);
     return counts ? loop : NULL;
 }
 

@@ -28,9 +28,7 @@ static const char *find_loops(struct ir_stmt *loop, struct tensor_nest *out)
             return "there are fewer than three loops";
         if (s->u.loop.axis != AXIS_serial)
             return "a loop of it is not serial";
-        if (!ir_is_int_const(s->u.loop.from, 0) ||
-            !ir_is_int_const(s->u.loop.step, 1) ||
-            !ir_int_value(s->u.loop.to, &extent))
+        if (!ir_for_counts(&s->u.loop) || !ir_int_value(s->u.loop.to, &extent))
             return "a loop does not run over a number of iterations";
         out->loops[i] = s;
         if (s->u.loop.body.n != 1)

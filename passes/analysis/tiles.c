@@ -52,8 +52,7 @@ bool tiles_group_fits(enum tile_order order, int64_t n)
 // Return whether a statement is a loop over blocks, or clusters of them.
 static bool is_grid(const struct ir_stmt *s)
 {
-    return s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_BLOCK &&
-           !axis_is_cluster(s->u.loop.axis);
+    return ir_is_over(s, AXIS_BLOCK) && !axis_is_cluster(s->u.loop.axis);
 }
 
 // Note what keeps blocks from being persistent, and the clusters.

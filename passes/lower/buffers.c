@@ -45,7 +45,7 @@ static bool report_threads(struct placing *x)
     diag_error(x->p->diags, x->buffer->span, D_local_between_threads,
                x->buffer->name);
     ir_foreach_stmt(s, &x->p->kernel->body)
-        if (placing_is_over(s, AXIS_THREAD) &&
+        if (ir_is_over(s, AXIS_THREAD) &&
             ir_block_uses(&s->u.loop.body, x->buffer))
             diag_note(x->p->diags, s->span, "`%s`, over %s, uses it",
                       s->u.loop.var->name, axis_name(s->u.loop.axis));
@@ -73,7 +73,7 @@ static bool is_written_by_threads(struct placing *x, struct ir_block *block,
                                   bool waiting)
 {
     ir_foreach_stmt(s, block)
-        if (placing_is_over(s, AXIS_THREAD) &&
+        if (ir_is_over(s, AXIS_THREAD) &&
             (!waiting || ir_has_meeting(&s->u.loop.body)) &&
             ir_block_writes(&s->u.loop.body, x->buffer))
             return true;
@@ -86,8 +86,7 @@ static const struct ir_stmt *find_grid(const struct ir_block *block,
 {
     const struct ir_stmt *last = NULL;
     ir_foreach_stmt(s, block)
-        if (placing_is_over(s, AXIS_BLOCK) &&
-            !ir_is_int_const(s->u.loop.to, 1) &&
+        if (ir_is_over(s, AXIS_BLOCK) && !ir_is_int_const(s->u.loop.to, 1) &&
             ir_block_writes(&s->u.loop.body, array))
             last = s;
     return last;
@@ -157,7 +156,7 @@ static size_t depth_of(const struct placing *x, const bool *moves)
     size_t depth = 0, most = depth_most(x);
     for (size_t i = 0; i < most; i++) {
         struct ir_stmt *s = x->common.stmts.at[i];
-        bool needed = placing_is_over(s, AXIS_BLOCK) || placing_is_threads(s);
+        bool needed = ir_is_over(s, AXIS_BLOCK) || placing_is_threads(s);
         if ((placing_is_threads(s) && x->buffer->space == SPACE_shared) ||
             !placing_is_anew(x, s))
             break;

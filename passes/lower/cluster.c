@@ -18,6 +18,7 @@
 
 #include "ir/build.h"
 #include "ir/copy.h"
+#include "ir/walk.h"
 
 enum { DIMENSIONS = 3 };
 
@@ -146,8 +147,7 @@ static struct ir_stmt *divided(struct arena *a, struct ir_stmt *nest, size_t at,
     for (size_t i = 0; i < at; i++)
         loop = loop->u.loop.body.at[0];
     struct ir_for *l = &loop->u.loop;
-    if (!ir_is_int_const(l->from, 0) || !ir_is_int_const(l->step, 1) ||
-        !ir_int_value(l->to, &n) || n % s->blocks)
+    if (!ir_for_counts(l) || !ir_int_value(l->to, &n) || n % s->blocks)
         return NULL;
     struct map vars = {.arena = a};
     struct ir_expr *part = ir_int(a, n / s->blocks);

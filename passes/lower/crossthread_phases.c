@@ -8,6 +8,7 @@
 #include "ir/copy.h"
 #include "ir/ring.h"
 #include "ir/stage.h"
+#include "ir/walk.h"
 #include "passes/opt/fold.h"
 
 // What all threads do before they wait.
@@ -184,7 +185,7 @@ static void declare_parts(struct crossing *c)
     size_t at = c->path.index[0];
     for (uint32_t i = 0; i < c->first; i++) {
         struct ir_stmt *s = c->path.stmts[i];
-        if (s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_BLOCK) {
+        if (ir_is_over(s, AXIS_BLOCK)) {
             block = &s->u.loop.body;
             at = 0;
         }
@@ -407,10 +408,9 @@ static void shuffle_parts(const struct crossing *c, struct reduction_phase *ph,
 // decide.
 static struct ir_expr *element_predicate(const struct crossing *c)
 {
-    struct conditions all = {0}, kept = {0};
+    struct conditions kept = {0};
     struct pass *p = c->pass;
-    if (c->stage->u.stage.predicate)
-        fold_split(p->scratch, c->stage->u.stage.predicate, &all);
+    struct conditions all = fold_split(p->scratch, c->stage->u.stage.predicate);
     for (size_t i = 0; i < all.n; i++) {
         bool decides = false;
         for (uint32_t k = c->first; k + 1 < c->path.n; k++) {

@@ -90,8 +90,7 @@ static bool weigh(struct spread *x, struct spread_loop *l, int side,
     l->side = side;
     l->factor = factor;
     return ir_int_value(l->loop->u.loop.to, &l->extent) &&
-           ir_is_int_const(l->loop->u.loop.from, 0) &&
-           ir_is_int_const(l->loop->u.loop.step, 1);
+           ir_for_counts(&l->loop->u.loop);
 }
 
 // Find the loops that count the rows (columns) inside of a tile: each begins

@@ -50,7 +50,7 @@ struct walk {
 // Return whether a loop is over several blocks.
 static bool is_grid(const struct walk *w, const struct ir_stmt *s)
 {
-    return s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_BLOCK &&
+    return ir_is_over(s, AXIS_BLOCK) &&
            !ir_is_int_const(w->m->extent[s->u.loop.axis], 1);
 }
 

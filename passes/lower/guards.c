@@ -126,7 +126,7 @@ static bool may_miss_first(struct pass *p, const struct place *at)
     struct conditions all = {0};
     for (uint32_t i = at->first; i + 1 < at->path.n; i++)
         if (at->path.stmts[i]->kind == STMT_if)
-            fold_split(p->scratch, at->path.stmts[i]->u.branch.cond, &all);
+            fold_append(p->scratch, at->path.stmts[i]->u.branch.cond, &all);
     for (size_t i = 0; i < all.n; i++)
         may |= mentions_reduction(at, all.at[i]) &&
                !holds_at_first(p, at, all.at[i]);
@@ -168,9 +168,8 @@ static bool can_split_init(const struct place *at)
 static struct ir_expr *part_of(struct pass *p, const struct place *at,
                                struct ir_expr *condition, bool reduction)
 {
-    struct conditions all = {0}, kept = {0};
-    if (condition)
-        fold_split(p->scratch, condition, &all);
+    struct conditions kept = {0};
+    struct conditions all = fold_split(p->scratch, condition);
     for (size_t i = 0; i < all.n; i++) {
         if (mentions_reduction(at, all.at[i]) == reduction)
             vec_push(p->scratch, &kept, all.at[i]);

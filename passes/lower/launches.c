@@ -165,7 +165,7 @@ static void expand_lets(struct pass *p, struct ir_block *top)
 static bool has_grid(const struct ir_stmt *stmt)
 {
     ir_foreach_stmt_from(s, stmt)
-        if (s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_BLOCK)
+        if (ir_is_over(s, AXIS_BLOCK))
             return true;
     return false;
 }

@@ -10,19 +10,14 @@
 
 #include <stdlib.h>
 
-bool placing_is_over(const struct ir_stmt *s, enum axis_kind kind)
-{
-    return s->kind == STMT_for && axis_kind(s->u.loop.axis) == kind;
-}
-
 bool placing_is_threads(const struct ir_stmt *s)
 {
-    return placing_is_over(s, AXIS_THREAD) || placing_is_over(s, AXIS_VTHREAD);
+    return ir_is_over(s, AXIS_THREAD) || ir_is_over(s, AXIS_VTHREAD);
 }
 
 bool placing_is_sequential(const struct ir_stmt *s)
 {
-    return s->kind == STMT_for && !placing_is_over(s, AXIS_BLOCK) &&
+    return s->kind == STMT_for && !ir_is_over(s, AXIS_BLOCK) &&
            !placing_is_threads(s);
 }
 

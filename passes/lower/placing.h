@@ -25,9 +25,6 @@ struct placing {
     struct region region;
 };
 
-// Return whether a loop is bound to an axis of that kind.
-bool placing_is_over(const struct ir_stmt *s, enum axis_kind kind);
-
 // Return whether a loop is over threads, real or virtual ones.
 bool placing_is_threads(const struct ir_stmt *s);
 

@@ -307,8 +307,7 @@ static struct ir_block *append_one_of_each(struct walk *w,
 static size_t count_grid(const struct walk *w)
 {
     size_t n = 0;
-    while (n < w->path.n && w->path.at[n].stmt->kind == STMT_for &&
-           axis_kind(w->path.at[n].stmt->u.loop.axis) == AXIS_BLOCK)
+    while (n < w->path.n && ir_is_over(w->path.at[n].stmt, AXIS_BLOCK))
         n++;
     return n;
 }
@@ -528,8 +527,7 @@ static bool parts_are_aligned(const struct walk *w, const struct tma_tile *box)
     int64_t n = 0;
     for (size_t i = 0; i < w->path.n; i++) {
         struct ir_stmt *s = w->path.at[i].stmt;
-        bool gives =
-            s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_VTHREAD;
+        bool gives = ir_is_over(s, AXIS_VTHREAD);
         has_parts |= gives && ir_block_writes(&s->u.loop.body, near);
     }
     return !has_parts ||

@@ -169,8 +169,7 @@ static struct ir_expr *hardest(struct vectorizer *w, struct ir_expr *c)
 // none to be seen.
 static struct ir_expr *in_all_lanes(struct vectorizer *w, struct ir_expr *c)
 {
-    struct conditions all = {0};
-    fold_split(w->p->scratch, c, &all);
+    struct conditions all = fold_split(w->p->scratch, c);
     for (size_t i = 0; i < all.n; i++) {
         all.at[i] = hardest(w, all.at[i]);
         if (!all.at[i])

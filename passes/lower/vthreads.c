@@ -194,7 +194,7 @@ static bool spread_block(struct pass *p, struct ir_block *block)
         struct ir_stmt *s = block->at[i];
         ir_foreach_block(inner, s)
             changed |= spread_block(p, inner);
-        if (s->kind != STMT_for || axis_kind(s->u.loop.axis) != AXIS_VTHREAD)
+        if (!ir_is_over(s, AXIS_VTHREAD))
             continue;
         struct spreading x = {p, s, {.arena = p->scratch}};
         ir_foreach_stmt(t, &s->u.loop.body)

@@ -423,11 +423,19 @@ struct ir_expr *fold_root(struct arena *a, struct facts *f, struct ir_expr *x)
     return ir_at(a, fold_node(&s, x), x->span);
 }
 
-void fold_split(struct arena *a, struct ir_expr *x, struct conditions *out)
+struct conditions fold_split(struct arena *a, struct ir_expr *x)
+{
+    struct conditions all = {0};
+    if (x)
+        fold_append(a, x, &all);
+    return all;
+}
+
+void fold_append(struct arena *a, struct ir_expr *x, struct conditions *out)
 {
     if (x->op == OP_and) {
-        fold_split(a, x->args[0], out);
-        fold_split(a, x->args[1], out);
+        fold_append(a, x->args[0], out);
+        fold_append(a, x->args[1], out);
     } else {
         vec_push(a, out, x);
     }

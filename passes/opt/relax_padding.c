@@ -121,10 +121,9 @@ static bool is_safe_without(struct relaxed *b, const struct conditions *all,
 static struct ir_expr *drop(struct arena *a, struct ir_expr *x, void *context)
 {
     struct relaxed *b = context;
-    struct conditions all = {0};
     if (x->op != OP_select)
         return x;
-    fold_split(b->p->scratch, x->args[0], &all);
+    struct conditions all = fold_split(b->p->scratch, x->args[0]);
     bool drops = false;
     for (size_t i = 0; i < all.n; i++) {
         if (!is_needed(b, all.at[i]) ||

@@ -209,8 +209,8 @@ static void simplify_init(struct simplify *s, struct ir_stmt *stmt)
 static struct ir_expr *part_of(struct simplify *s, struct ir_stage *stage,
                                bool reduction)
 {
-    struct conditions all = {0}, kept = {0};
-    fold_split(s->facts.arena, stage->predicate, &all);
+    struct conditions kept = {0};
+    struct conditions all = fold_split(s->facts.arena, stage->predicate);
     for (size_t i = 0; i < all.n; i++) {
         if (ir_stage_counts(stage, all.at[i]) == reduction)
             vec_push(s->facts.arena, &kept, all.at[i]);

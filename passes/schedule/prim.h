@@ -104,10 +104,12 @@ struct ir_buffer *sched_arg_buffer(const struct sched_call *c, size_t i);
 void sched_result(struct sched_call *c, enum sched_value_kind kind,
                   struct ir_stmt *stmt);
 
-// Errors: report one at the directive, with the arguments that diag_error takes
-// from the code on, and blame a statement, or two.  Returns false.
+// Errors: report one at the directive, or at an argument, with what diag_error
+// takes from the code on, and blame a statement, or two.  Returns false.
 #define sched_refuse(c, marked, note, ...)                                     \
-    (diag_error((c)->pass->diags, (c)->span, __VA_ARGS__),                     \
+    sched_refuse_at(c, (c)->span, marked, note, __VA_ARGS__)
+#define sched_refuse_at(c, span, marked, note, ...)                            \
+    (diag_error((c)->pass->diags, span, __VA_ARGS__),                          \
      sched_blame_one(c, marked, note))
 #define sched_refuse_two(c, first, second, note, ...)                          \
     (diag_error((c)->pass->diags, (c)->span, __VA_ARGS__),                     \

@@ -80,7 +80,7 @@ static bool refuse_nest(const struct sched_call *c, struct ir_stmt *outer,
 bool sched_check_from_zero(const struct sched_call *c, struct ir_stmt *loop)
 {
     const struct ir_for *f = &loop->u.loop;
-    if (ir_is_int_const(f->from, 0) && ir_is_int_const(f->step, 1))
+    if (ir_for_counts(f))
         return true;
     sched_refuse(c, loop, "counts otherwise", D_loop_not_from_zero,
                  sched_prim_info(c->prim)->name, f->var->name);
@@ -97,15 +97,6 @@ bool sched_check_nested(const struct sched_call *c,
             return refuse_nest(c, loops[i], loops[i + 1]);
     }
     return true;
-}
-
-// Return whether the bounds of a loop mention the variable of another one.
-static bool is_bounded_by(const struct ir_stmt *loop, const struct ir_stmt *by)
-{
-    const struct ir_for *f = &loop->u.loop;
-    const struct ir_var *v = by->u.loop.var;
-    return ir_mentions(f->from, v) || ir_mentions(f->to, v) ||
-           ir_mentions(f->step, v);
 }
 
 // Report that the bounds of a loop depend on another one.
@@ -126,7 +117,7 @@ bool sched_check_rectangle(const struct sched_call *c,
 {
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < n; j++) {
-            if (is_bounded_by(loops[i], loops[j]))
+            if (ir_for_mentions(&loops[i]->u.loop, loops[j]->u.loop.var))
                 return refuse_bounds(c, loops[i], loops[j]);
         }
     }
@@ -138,7 +129,7 @@ bool sched_check_inside(const struct sched_call *c,
 {
     for (size_t i = 0; i < n; i++) {
         for (size_t j = i + 1; j < n; j++) {
-            if (is_bounded_by(order[i], order[j]))
+            if (ir_for_mentions(&order[i]->u.loop, order[j]->u.loop.var))
                 return refuse_bounds(c, order[i], order[j]);
         }
     }

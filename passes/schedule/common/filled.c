@@ -48,7 +48,6 @@ static bool fills(struct pass *p, struct ir_stmt *s,
                   const struct ir_buffer *array)
 {
     struct facts facts;
-    struct conditions all = {0};
     struct ir_path path = sched_path(p, s);
     if (s->kind != STMT_stage || !s->u.stage.predicate)
         return true;
@@ -59,7 +58,7 @@ static bool fills(struct pass *p, struct ir_stmt *s,
     ir_foreach_stmt(t, &s->u.stage.body)
         if (t->kind == STMT_store && t->u.store.buffer == array)
             assume_inside(&facts, t, &bindings);
-    fold_split(p->scratch, s->u.stage.predicate, &all);
+    struct conditions all = fold_split(p->scratch, s->u.stage.predicate);
     bool fills = true;
     for (size_t i = 0; i < all.n; i++)
         fills &= facts_decide(&facts, all.at[i]) == TRUTH_TRUE ||

@@ -181,9 +181,7 @@ static bool depends_on(const struct ir_for *loop,
 {
     ir_foreach_expr(x, condition)
         if (x->op == OP_var && x->u.var->kind == VAR_loop &&
-            (ir_mentions(loop->from, x->u.var) ||
-             ir_mentions(loop->to, x->u.var) ||
-             ir_mentions(loop->step, x->u.var)))
+            ir_for_mentions(loop, x->u.var))
             return true;
     return false;
 }
@@ -282,8 +280,7 @@ bool sched_is_unscheduled(const struct ir_stage *stage,
     for (size_t i = 0; i < n; i++) {
         const struct ir_expr *x = stage->iters.at[i].binding;
         const struct ir_for *f = &loops[i]->u.loop;
-        if (x->op != OP_var || x->u.var != f->var ||
-            !ir_is_int_const(f->from, 0) || !ir_is_int_const(f->step, 1) ||
+        if (x->op != OP_var || x->u.var != f->var || !ir_for_counts(f) ||
             !ir_expr_equal(f->to, stage->iters.at[i].extent))
             return false;
     }

@@ -95,10 +95,9 @@ bool parts_mention(const struct parts *f, const struct ir_expr *x,
 
 struct ir_expr *parts_predicate(const struct parts *f, bool reduction)
 {
-    struct conditions all = {0}, kept = {0};
+    struct conditions kept = {0};
     struct pass *p = f->pass;
-    if (f->stage->u.stage.predicate)
-        fold_split(p->scratch, f->stage->u.stage.predicate, &all);
+    struct conditions all = fold_split(p->scratch, f->stage->u.stage.predicate);
     for (size_t i = 0; i < all.n; i++) {
         if (parts_mention(f, all.at[i], STAGE_REDUCES) == reduction)
             vec_push(p->scratch, &kept, all.at[i]);

@@ -90,11 +90,10 @@ static bool is_tail(const struct ir_stage *stage, const struct ir_expr *x)
 // Return whether the stage runs for all values of its variables.
 static bool is_whole(const struct plan *x)
 {
-    struct conditions all = {0};
     const struct ir_stage *stage = &x->want->stage->u.stage;
     if (!stage->predicate)
         return true;
-    fold_split(x->c->pass->scratch, stage->predicate, &all);
+    struct conditions all = fold_split(x->c->pass->scratch, stage->predicate);
     for (size_t i = 0; i < all.n; i++) {
         if (!is_tail(stage, all.at[i]))
             return false;

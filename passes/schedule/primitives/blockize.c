@@ -98,9 +98,7 @@ static int64_t size_of(const struct blocking *b, const struct affine *inner)
             const struct ir_for *loop =
                 t->n == 1 ? inner_loop(b, t->atoms[0]) : NULL;
             int64_t extent;
-            found = loop && t->factor == size &&
-                    ir_is_int_const(loop->from, 0) &&
-                    ir_is_int_const(loop->step, 1) &&
+            found = loop && t->factor == size && ir_for_counts(loop) &&
                     ir_int_value(loop->to, &extent) && extent > 1 &&
                     num_mul(size, extent, &size);
         }
@@ -125,9 +123,8 @@ static bool take_apart(struct blocking *b, const struct ir_iter *it,
         struct affine *to = is_inner(b, x) ? &out->inner : &outer;
         *to = affine_add(a, to, 1, &term);
     }
-    out->is_whole = loop && ir_is_int_const(loop->from, 0) &&
-                    ir_is_int_const(loop->step, 1) &&
-                    ir_expr_equal(loop->to, it->extent);
+    out->is_whole =
+        loop && ir_for_counts(loop) && ir_expr_equal(loop->to, it->extent);
     if (out->is_whole)
         return true;
     out->size = all.failed ? 0 : size_of(b, &out->inner);
@@ -204,9 +201,9 @@ static struct ir_stmt *make_stage(struct blocking *b)
 static struct ir_expr *conditions(const struct blocking *b, bool inner,
                                   bool reduce)
 {
-    struct conditions all = {0}, kept = {0};
-    if (b->stage->u.stage.predicate)
-        fold_split(b->pass->scratch, b->stage->u.stage.predicate, &all);
+    struct conditions kept = {0};
+    struct conditions all =
+        fold_split(b->pass->scratch, b->stage->u.stage.predicate);
     for (size_t i = 0; i < all.n; i++) {
         bool keep = is_inner(b, all.at[i]) == inner;
         for (size_t k = 0; k < b->loops.n && !reduce; k++)

@@ -36,11 +36,9 @@ static bool is_filled(struct pass *p, const struct ir_stmt *stage,
 static bool check(const struct sched_call *c, struct ir_stmt *stage,
                   const struct ir_buffer *array)
 {
-    if (c->args.at[2].space == SPACE_constant) {
-        diag_error(c->pass->diags, c->args.at[2].span, D_cache_space,
-                   "constant");
-        return sched_blame_one(c, stage, "named here");
-    }
+    if (c->args.at[2].space == SPACE_constant)
+        return sched_refuse_at(c, c->args.at[2].span, stage, "named here",
+                               D_cache_space, "constant");
     if (stage->kind != STMT_stage)
         return sched_refuse(c, stage, "not a stage", D_stage_wanted,
                             sched_name_of(stage));

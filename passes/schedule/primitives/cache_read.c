@@ -111,10 +111,9 @@ static bool make_plan(struct sched_call *c, struct plan *plan)
     struct pass *p = c->pass;
     plan->array = sched_arg_buffer(c, 1);
     plan->space = c->args.at[2].space;
-    if (plan->space == SPACE_constant) {
-        diag_error(p->diags, c->args.at[2].span, D_cache_space, "constant");
-        return sched_blame_one(c, sched_arg(c, 0), "named here");
-    }
+    if (plan->space == SPACE_constant)
+        return sched_refuse_at(c, c->args.at[2].span, sched_arg(c, 0),
+                               "named here", D_cache_space, "constant");
     if (!find_readers(c, plan))
         return false;
     size_t at;

@@ -107,10 +107,9 @@ static bool make_plan(const struct sched_call *c, struct plan *plan)
     if (stage->kind != STMT_stage)
         return sched_refuse(c, stage, "not a stage", D_stage_wanted,
                             sched_name_of(stage));
-    if (plan->space == SPACE_constant) {
-        diag_error(p->diags, c->args.at[1].span, D_cache_space, "constant");
-        return sched_blame_one(c, stage, "named here");
-    }
+    if (plan->space == SPACE_constant)
+        return sched_refuse_at(c, c->args.at[1].span, stage, "named here",
+                               D_cache_space, "constant");
     plan->array = c->args.n > 2 ? sched_arg_buffer(c, 2) : sched_stored(stage);
     plan->uses = sched_uses_of(p, plan->array);
     if (!writes(plan, stage))

@@ -84,7 +84,7 @@ static bool take_apart(struct padding *d)
     if (swapped)
         add_opposite(d, x->args[0]);
     else
-        fold_split(d->pass->scratch, x->args[0], &d->inside);
+        d->inside = fold_split(d->pass->scratch, x->args[0]);
     return ir_is_of_params(d->fill);
 }
 
@@ -169,8 +169,7 @@ static void narrow(struct padding *d, struct ir_stmt *loop)
     struct arena *a = d->pass->arena;
     struct ir_for *f = &loop->u.loop;
     const struct ir_iter *it = iter_of(d, loop);
-    if (!it || f->axis != AXIS_serial || !ir_is_int_const(f->from, 0) ||
-        !ir_is_int_const(f->step, 1))
+    if (!it || f->axis != AXIS_serial || !ir_for_counts(f))
         return;
     struct ir_expr *low = take_bound(d, it->var, true);
     struct ir_expr *high = take_bound(d, it->var, false);
@@ -204,9 +203,7 @@ static void make_copy(struct padding *d)
             narrow(d, d->path.stmts[i]);
         facts_enter(&d->facts, d->path.stmts[i]);
     }
-    struct conditions all = {0};
-    if (stage->predicate)
-        fold_split(d->pass->scratch, stage->predicate, &all);
+    struct conditions all = fold_split(d->pass->scratch, stage->predicate);
     for (size_t i = 0; i < d->inside.n; i++)
         vec_push(d->pass->scratch, &all,
                  ir_substitute(a, d->inside.at[i], &bindings, NULL));

@@ -50,12 +50,12 @@ static bool check_points(const struct sched_call *c,
     for (size_t k = 1; k < c->args.n; k++) {
         if (point(c, k) > point(c, k - 1) && (!known || point(c, k) < extent))
             continue;
-        diag_error(c->pass->diags, c->args.at[k].span, D_partition_point,
-                   part->loop->u.loop.var->name, (long long)point(c, k));
-        sched_blame_one(c, part->loop, "to be cut");
-        diag_help(c->pass->diags, "the points are numbers of iterations, each "
-                                  "greater than the one before");
-        return false;
+        sched_refuse_at(c, c->args.at[k].span, part->loop, "to be cut",
+                        D_partition_point, part->loop->u.loop.var->name,
+                        (long long)point(c, k));
+        return diag_help(c->pass->diags,
+                         "the points are numbers of iterations, each greater "
+                         "than the one before");
     }
     return true;
 }

@@ -131,7 +131,7 @@ static struct affine greatest(struct pass *p, const struct ir_stmt *s,
     struct ir_block loops = sched_loops(p, s);
     for (size_t i = 0; i < loops.n; i++) {
         const struct ir_for *l = &loops.at[i]->u.loop;
-        if (ir_is_int_const(l->from, 0) && ir_is_int_const(l->step, 1))
+        if (ir_for_counts(l))
             map_set(&vars, l->var,
                     ir_sub(p->scratch, l->to, ir_int(p->scratch, 1)));
     }

@@ -166,8 +166,7 @@ static bool check_loop(struct rolling *r, const struct sched_region *writes,
     r->fault =
         "the loop that moves its window does not run one iteration after "
         "another from 0";
-    if (f->axis != AXIS_serial || !ir_is_int_const(f->from, 0) ||
-        !ir_is_int_const(f->step, 1))
+    if (f->axis != AXIS_serial || !ir_for_counts(f))
         return false;
     r->fault = "another axis moves as well";
     for (uint32_t d = 0; d < writes->n; d++) {
@@ -238,11 +237,9 @@ static bool is_of_element(const struct rolling *r, const struct ir_expr *x)
 // Check that the predicate leaves no part of the window out.
 static bool fills_window(struct rolling *r)
 {
-    struct conditions all = {0};
     const struct ir_stage *stage = &r->stage->u.stage;
     r->fault = "a condition leaves a part of its window out";
-    if (stage->predicate)
-        fold_split(r->pass->scratch, stage->predicate, &all);
+    struct conditions all = fold_split(r->pass->scratch, stage->predicate);
     for (size_t i = 0; i < all.n; i++) {
         if (!is_of_element(r, all.at[i]))
             return false;

@@ -45,21 +45,19 @@ static struct ir_expr *factor_extent(const struct sched_call *c, size_t i)
 // Read the factors into the plan.
 static bool check_factors(const struct sched_call *c, struct plan *plan)
 {
-    struct diag_list *diags = c->pass->diags;
     plan->product = 1;
     plan->inferred = plan->n;
     for (size_t i = 0; i < plan->n; i++) {
         const struct sched_value *v = &c->args.at[1 + i];
         plan->extents[i] = factor_extent(c, i);
-        if (v->kind == VALUE_any && plan->inferred < plan->n) {
-            diag_error(diags, v->span, D_split_two_inferred);
-            return sched_blame_one(c, plan->loop, "to be split");
-        }
+        if (v->kind == VALUE_any && plan->inferred < plan->n)
+            return sched_refuse_at(c, v->span, plan->loop, "to be split",
+                                   D_split_two_inferred);
         if (v->kind == VALUE_any) {
             plan->inferred = i;
         } else if (v->number < 1) {
-            diag_error(diags, v->span, D_split_factor, (long long)v->number);
-            return sched_blame_one(c, plan->loop, "to be split");
+            return sched_refuse_at(c, v->span, plan->loop, "to be split",
+                                   D_split_factor, (long long)v->number);
         } else if (!num_mul(plan->product, v->number, &plan->product)) {
             return sched_refuse(c, plan->loop, "to be split", D_split_overflow);
         }

@@ -91,9 +91,8 @@ static bool check_blocks(const struct sched_call *c, const struct sharing *f)
 {
     if (c->args.at[2].number >= 1)
         return true;
-    diag_error(c->pass->diags, c->args.at[2].span, D_stream_blocks,
-               (long long)c->args.at[2].number);
-    return sched_blame_one(c, f->parts.loop, "to be shared");
+    return sched_refuse_at(c, c->args.at[2].span, f->parts.loop, "to be shared",
+                           D_stream_blocks, (long long)c->args.at[2].number);
 }
 
 // Check every precondition.
