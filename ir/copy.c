@@ -180,6 +180,21 @@ void ir_substitute_in(struct arena *a, struct ir_block *block,
         substitute_stmt(&c, s);
 }
 
+void ir_replace_in(struct arena *a, struct ir_block *block,
+                   const struct ir_var *var, struct ir_expr *by)
+{
+    struct map vars = {.arena = a};
+    map_set(&vars, var, by);
+    ir_substitute_in(a, block, &vars, NULL);
+}
+
+void ir_expand_let(struct arena *a, struct ir_block *block, size_t at)
+{
+    const struct ir_stmt *let = block->at[at];
+    ir_splice(a, block, at, &(struct ir_block){0});
+    ir_replace_in(a, block, let->u.let.var, let->u.let.value);
+}
+
 // Declare a copy of a variable that stands for it from here on.
 static struct ir_var *declare_var(struct copying *c, const struct ir_var *var)
 {

@@ -26,6 +26,14 @@ struct ir_expr *ir_replace_var(struct arena *a, struct ir_expr *x,
 void ir_substitute_in(struct arena *a, struct ir_block *block,
                       const struct map *vars, const struct map *buffers);
 
+// The same for one variable.
+void ir_replace_in(struct arena *a, struct ir_block *block,
+                   const struct ir_var *var, struct ir_expr *by);
+
+// Take the `let` at a place out of a block, and put its value in place of its
+// name there.
+void ir_expand_let(struct arena *a, struct ir_block *block, size_t at);
+
 // Copy a block: every statement is new, and so is every variable and array
 // that it declares; what it only uses is shared, after substitution.
 // Both maps may be NULL.

@@ -296,6 +296,17 @@ void facts_start(struct facts *f, struct arena *a,
         facts_assume(f, kernel->guard.at[i], true);
 }
 
+struct facts facts_around(struct arena *a, struct ir_kernel *kernel,
+                          const struct ir_stmt *s)
+{
+    struct facts f;
+    struct ir_path path;
+    facts_start(&f, a, kernel);
+    ir_find(a, &kernel->body, s, &path);
+    facts_enter_path(&f, &path, path.n - 1);
+    return f;
+}
+
 struct facts_mark facts_mark(const struct facts *f)
 {
     return (struct facts_mark){f->known.n, f->vars.n, f->multiples.n,

@@ -149,11 +149,9 @@ static struct ir_stmt *divided(struct arena *a, struct ir_stmt *nest, size_t at,
     struct ir_for *l = &loop->u.loop;
     if (!ir_for_counts(l) || !ir_int_value(l->to, &n) || n % s->blocks)
         return NULL;
-    struct map vars = {.arena = a};
     struct ir_expr *part = ir_int(a, n / s->blocks);
-    map_set(&vars, l->var,
-            ir_add(a, ir_mul(a, s->number, part), ir_read(a, l->var)));
-    ir_substitute_in(a, &l->body, &vars, NULL);
+    ir_replace_in(a, &l->body, l->var,
+                  ir_add(a, ir_mul(a, s->number, part), ir_read(a, l->var)));
     l->to = part;
     return copy;
 }

@@ -447,9 +447,7 @@ static void wrap(struct spread *x, struct ir_block *block, struct ir_var *var,
         ir_stmt_from(ir_stmt_for(a, var, ir_int(a, 0), ir_int(a, extent),
                                  ir_int(a, 1), axis),
                      from);
-    s->u.loop.body = *block;
-    *block = (struct ir_block){0};
-    ir_append(a, block, s);
+    ir_enclose(a, block, s, &s->u.loop.body);
 }
 
 // Put the loops over a thread's elements around the stage, the fastest inside.
@@ -482,9 +480,7 @@ static void wrap_tiles(struct spread *x, struct ir_block *block, uint32_t first)
             wrap(x, block, l->out, l->extent / (l->inside * l->tiles),
                  AXIS_serial, l->loop);
         } else if (!l->inside) {
-            l->loop->u.loop.body = *block;
-            *block = (struct ir_block){0};
-            ir_append(x->f->p->arena, block, l->loop);
+            ir_enclose(x->f->p->arena, block, l->loop, &l->loop->u.loop.body);
         }
     }
 }

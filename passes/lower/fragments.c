@@ -101,13 +101,8 @@ static bool note_nest(struct fragments *f, struct ir_stmt *s,
 {
     struct tensor_nest nest;
     const char *wrong = tensor_match(f->p->scratch, s, op, &nest);
-    if (wrong) {
-        struct buf name = {0};
-        matrix_name(&name, op);
-        diag_error(f->p->diags, s->span, D_not_a_product, name.data, wrong);
-        buf_free(&name);
-        return false;
-    }
+    if (wrong)
+        return fragments_refuse(f, s, op, wrong);
     for (int i = 0; i < MATRIX_OPERANDS; i++)
         if (!note_operand(f, &nest, s, (enum matrix_operand)i))
             return false;
@@ -163,7 +158,6 @@ static void join_loops(struct fragments *f, struct ir_block *block,
     const struct ir_for *outer = &around->u.loop;
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
-        struct map vars = {.arena = f->p->scratch};
         ir_foreach_block(inner, s)
             join_loops(f, inner, around);
         if (s->kind != STMT_for || s->u.loop.axis != outer->axis ||
@@ -172,8 +166,7 @@ static void join_loops(struct fragments *f, struct ir_block *block,
             !ir_expr_equal(s->u.loop.step, outer->step))
             continue;
         struct ir_block body = s->u.loop.body;
-        map_set(&vars, s->u.loop.var, ir_read(a, outer->var));
-        ir_substitute_in(a, &body, &vars, NULL);
+        ir_replace_in(a, &body, s->u.loop.var, ir_read(a, outer->var));
         ir_splice(a, block, i, &body);
         i += body.n - 1;
     }

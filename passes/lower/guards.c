@@ -235,9 +235,7 @@ static void guard(struct arena *a, struct ir_block *block,
         return;
     struct ir_stmt *branch = ir_stmt_if(a, condition);
     ir_stmt_from(branch, from);
-    branch->u.branch.then = *block;
-    *block = (struct ir_block){0};
-    ir_append(a, block, branch);
+    ir_enclose(a, block, branch, &branch->u.branch.then);
 }
 
 // Return whether an expression has a meaning in front of the reduction.

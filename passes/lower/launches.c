@@ -154,10 +154,7 @@ static void expand_lets(struct pass *p, struct ir_block *top)
             i++;
             continue;
         }
-        struct map vars = {.arena = p->scratch};
-        map_set(&vars, s->u.let.var, s->u.let.value);
-        ir_splice(p->arena, top, i, &(struct ir_block){0});
-        ir_substitute_in(p->arena, top, &vars, NULL);
+        ir_expand_let(p->arena, top, i);
     }
 }
 

@@ -59,13 +59,11 @@ static void append_let(struct walk *w, struct ir_stmt *loop,
     struct ir_var *old = loop->u.loop.var;
     struct ir_var *new =
         ir_var_new(a, old->name, old->type, VAR_let, old->span);
-    struct map vars = {.arena = w->p->scratch};
-    map_set(&vars, old, ir_read(a, new));
     struct ir_stmt *s = ir_stmt_let(a, new, fold_expr(a, &w->facts, value));
     ir_append(a, &w->body, ir_stmt_from(s, loop));
     facts_enter(&w->facts, s);
     struct ir_stmt *last = w->tiles.loops.at[w->tiles.loops.n - 1];
-    ir_substitute_in(a, &last->u.loop.body, &vars, NULL);
+    ir_replace_in(a, &last->u.loop.body, old, ir_read(a, new));
 }
 
 // Let the variable of the only loop be that of the loop over tiles.

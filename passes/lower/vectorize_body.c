@@ -386,10 +386,7 @@ static void expand_lets(struct vectorizer *w, struct ir_block *block)
             i++;
             continue;
         }
-        struct map vars = {.arena = w->p->scratch};
-        map_set(&vars, s->u.let.var, s->u.let.value);
-        ir_splice(w->p->arena, block, i, &(struct ir_block){0});
-        ir_substitute_in(w->p->arena, block, &vars, NULL);
+        ir_expand_let(w->p->arena, block, i);
     }
 }
 

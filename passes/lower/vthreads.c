@@ -154,16 +154,6 @@ static bool can_enter(const struct spreading *x, struct ir_stmt *s)
     return !from.found && !from.memory && !to.found && !to.memory;
 }
 
-// Put the value of a `let` in place of its name in the statements behind it.
-static void expand_let(struct spreading *x, struct ir_block *block, size_t at)
-{
-    struct map vars = {.arena = x->p->scratch};
-    struct ir_stmt *let = block->at[at];
-    map_set(&vars, let->u.let.var, let->u.let.value);
-    ir_splice(x->p->arena, block, at, &(struct ir_block){0});
-    ir_substitute_in(x->p->arena, block, &vars, NULL);
-}
-
 // Move the loop into the statements of a block.
 static void spread(struct spreading *x, struct ir_block *block)
 {
@@ -176,7 +166,7 @@ static void spread(struct spreading *x, struct ir_block *block)
             block->n = i;
             ir_append(x->p->arena, block, s);
         } else if (is_let && u.found) {
-            expand_let(x, block, i--);
+            ir_expand_let(x->p->arena, block, i--);
         } else if (can_enter(x, s)) {
             ir_foreach_block(inner, s)
                 spread(x, inner);

@@ -47,13 +47,9 @@ static bool is_of_reduction(struct pass *p, const struct ir_stmt *s,
 static bool fills(struct pass *p, struct ir_stmt *s,
                   const struct ir_buffer *array)
 {
-    struct facts facts;
-    struct ir_path path = sched_path(p, s);
     if (s->kind != STMT_stage || !s->u.stage.predicate)
         return true;
-    facts_start(&facts, p->scratch, p->kernel);
-    for (uint32_t i = 0; i + 1 < path.n; i++)
-        facts_enter(&facts, path.stmts[i]);
+    struct facts facts = facts_around(p->scratch, p->kernel, s);
     struct map bindings = ir_stage_bindings(p->scratch, &s->u.stage);
     ir_foreach_stmt(t, &s->u.stage.body)
         if (t->kind == STMT_store && t->u.store.buffer == array)

@@ -130,9 +130,7 @@ void sched_renumber(struct pass *p, struct ir_stmt *loop,
     const struct ir_for *f = &loop->u.loop;
     struct ir_expr *value =
         ir_add(p->arena, f->from, ir_mul(p->arena, number, f->step));
-    struct map vars = {.arena = p->scratch};
-    map_set(&vars, f->var, value);
-    ir_substitute_in(p->arena, &loop->u.loop.body, &vars, NULL);
+    ir_replace_in(p->arena, &loop->u.loop.body, f->var, value);
     ir_rewrite_in(p->arena, &loop->u.loop.body, join_parts, NULL);
 }
 
@@ -170,9 +168,7 @@ static void guard_all(struct pass *p, struct ir_block *block,
 {
     struct ir_stmt *s = ir_stmt_if(p->arena, condition);
     s->span = block->n ? block->at[0]->span : condition->span;
-    s->u.branch.then = *block;
-    *block = (struct ir_block){0};
-    ir_append(p->arena, block, s);
+    ir_enclose(p->arena, block, s, &s->u.branch.then);
 }
 
 // Return whether the bounds of a loop mention a loop variable of a condition.

@@ -186,9 +186,7 @@ void parts_guard(const struct parts *f, struct ir_stmt *stage,
     struct arena *a = f->pass->arena;
     struct ir_stmt *branch = ir_stmt_if(a, condition);
     branch->span = stage->span;
-    branch->u.branch.then = stage->u.stage.body;
-    stage->u.stage.body = (struct ir_block){0};
-    ir_append(a, &stage->u.stage.body, branch);
+    ir_enclose(a, &stage->u.stage.body, branch, &branch->u.branch.then);
 }
 
 void parts_replace(const struct parts *f, struct ir_stmt *first,

@@ -49,7 +49,7 @@ static bool fits_below(struct depend_nest *w, const struct affine *rest,
     struct affine one = affine_number(1), room;
     room = affine_scale(a, &one, weight);
     room = affine_add(a, &room, -1, rest);
-    room = affine_add(a, &room, -1, &one);
+    affine_offset(&room, -1);
     return facts_nonnegative(&w->facts, rest) &&
            facts_nonnegative(&w->facts, &room);
 }

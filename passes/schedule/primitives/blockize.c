@@ -258,9 +258,7 @@ static struct ir_block make_body(const struct blocking *b,
     if (!ir_is_true(condition)) {
         struct ir_stmt *branch = ir_stmt_if(a, condition);
         branch->span = b->stage->span;
-        branch->u.branch.then = body;
-        body = (struct ir_block){0};
-        ir_append(a, &body, branch);
+        ir_enclose(a, &body, branch, &branch->u.branch.then);
     }
     for (size_t i = b->loops.n; i-- > 0;) {
         const struct ir_for *old = &b->loops.at[i]->u.loop;
@@ -271,9 +269,7 @@ static struct ir_block make_body(const struct blocking *b,
         s->span = b->loops.at[i]->span;
         s->u.loop.attrs = old->attrs;
         s->u.loop.ring = old->ring;
-        s->u.loop.body = body;
-        body = (struct ir_block){0};
-        ir_append(a, &body, s);
+        ir_enclose(a, &body, s, &s->u.loop.body);
     }
     return ir_copy_block(a, &body, NULL, NULL);
 }
@@ -283,12 +279,8 @@ static struct ir_block make_body(const struct blocking *b,
 static struct ir_expr *has_block(const struct blocking *b)
 {
     struct pass *p = b->pass;
-    struct facts facts;
+    struct facts facts = facts_around(p->scratch, p->kernel, b->loop);
     struct ir_expr *r = ir_bool(p->arena, true);
-    struct ir_path path = sched_path(p, b->loop);
-    facts_start(&facts, p->scratch, p->kernel);
-    for (uint32_t i = 0; i + 1 < path.n; i++)
-        facts_enter(&facts, path.stmts[i]);
     for (size_t i = 0; i < b->stage->u.stage.iters.n; i++) {
         const struct part *part = &b->parts[i];
         if (part->is_whole || part->size == 1)

@@ -147,10 +147,9 @@ static struct ir_stmt *make_part(struct sched_call *c, struct partition *part,
         sched_new_loop(p, var, length(part, point(c, k), to), part->loop->span);
     struct ir_expr *number =
         ir_add(p->arena, ir_read(p->arena, var), ir_int(p->arena, point(c, k)));
-    struct map vars = {.arena = p->scratch};
-    map_set(&vars, old->var,
-            ir_add(p->arena, old->from, ir_mul(p->arena, number, old->step)));
-    ir_substitute_in(p->arena, &body, &vars, NULL);
+    ir_replace_in(
+        p->arena, &body, old->var,
+        ir_add(p->arena, old->from, ir_mul(p->arena, number, old->step)));
     loop->u.loop.body = body;
     return loop;
 }
@@ -164,9 +163,7 @@ bool sched_loop_partition(struct sched_call *c)
         !check_points(c, &part))
         return false;
     struct ir_path path = sched_path(p, part.loop);
-    facts_start(&part.facts, p->scratch, p->kernel);
-    for (uint32_t i = 0; i + 1 < path.n; i++)
-        facts_enter(&part.facts, path.stmts[i]);
+    part.facts = facts_around(p->scratch, p->kernel, part.loop);
     struct ir_block *around = path.blocks[path.n - 1];
     size_t at = path.index[path.n - 1];
     struct ir_block body = part.loop->u.loop.body;

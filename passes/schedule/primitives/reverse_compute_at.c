@@ -149,13 +149,12 @@ static struct affine greatest(struct pass *p, const struct ir_stmt *s,
 static bool is_whole(struct pass *p, const struct ir_stmt *s)
 {
     struct facts f;
-    struct affine one = affine_number(1);
     facts_start(&f, p->scratch, p->kernel);
     vec_foreach(it, &s->u.stage.iters) {
         struct affine most = greatest(p, s, it->binding);
         struct affine extent = affine_of(p->scratch, it->extent);
         struct affine rest = affine_add(p->scratch, &most, -1, &extent);
-        rest = affine_add(p->scratch, &rest, 1, &one);
+        affine_offset(&rest, 1);
         if (rest.failed || !facts_nonnegative(&f, &rest))
             return false;
     }

@@ -91,11 +91,7 @@ static bool divides(struct pass *p, const struct plan *plan)
     int64_t extent;
     if (plan->inferred == plan->n)
         return ir_int_value(plan->extent, &extent) && extent == plan->product;
-    struct facts f;
-    struct ir_path path = sched_path(p, plan->loop);
-    facts_start(&f, p->scratch, p->kernel);
-    for (uint32_t i = 0; i + 1 < path.n; i++)
-        facts_enter(&f, path.stmts[i]);
+    struct facts f = facts_around(p->scratch, p->kernel, plan->loop);
     struct affine x = affine_of(p->scratch, plan->extent);
     return facts_multiple(&f, &x, plan->product);
 }
