@@ -63,9 +63,7 @@ static void count_in_int(struct arena *a, struct ir_stmt *s)
     }
     loop->step = as_int(a, loop->step);
     loop->var = counter;
-    struct map vars = {.arena = a};
-    map_set(&vars, old, value);
-    ir_substitute_in(a, &loop->body, &vars, NULL);
+    ir_replace_in(a, &loop->body, old, value);
     if (old->type.kind != TYPE_u64)
         ir_rewrite_in(a, &loop->body, drop_casts, counter);
 }

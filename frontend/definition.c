@@ -103,15 +103,12 @@ void definition_find(struct parser *p, struct ir_kernel *k,
 {
     const struct ir_terms *t = &k->terms;
     struct suggest near = {.wanted = t->defines ? t->defines : ""};
-    char text[256];
     if (!t->defines)
         return;
     struct ir_kernel *other = find(k, program, &near);
     if (!other) {
         diag_error(p->diags, t->defines_at, D_unknown_definition, t->defines);
-        suggest_text(&near, text, sizeof text);
-        if (suggest_any(&near))
-            diag_help(p->diags, "did you mean %s?", text);
+        suggest_help(p->diags, &near);
         return;
     }
     const char *what = parameters_difference(p->arena, other, k);

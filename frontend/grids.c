@@ -131,10 +131,9 @@ void grids_divide(struct parser *p, struct ir_kernel *k)
         } else {
             i++;
             struct ir_stmt *second = barrier ? cut(p, s, barrier) : NULL;
-            struct ir_block one = {&second, 1, 1};
             if (second)
                 ir_insert(p->arena, top, i,
-                          ir_copy_block(p->arena, &one, NULL, NULL).at[0]);
+                          ir_copy_stmt(p->arena, second, NULL, NULL));
         }
     }
 }

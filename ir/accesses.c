@@ -122,50 +122,90 @@ struct ir_buffer *ir_copy_source(const struct ir_copy *copy)
     return copy->is_load ? copy->far.buffer : copy->near.buffer;
 }
 
-// Return whether a statement itself has the flag for the array, other than as
-// an mbarrier.
-static bool stmt_has(const struct ir_stmt *s, const struct ir_buffer *buffer,
-                     unsigned flag)
+// Return whether a statement itself has one of the flags for the array, other
+// than as an mbarrier and in its expressions.
+static bool own_has(const struct ir_stmt *s, const struct ir_buffer *buffer,
+                    unsigned flags)
 {
     struct ir_access own[IR_ACCESSES_MOST];
     uint32_t n = ir_accesses(s, own);
     for (uint32_t i = 0; i < n; i++)
-        if (own[i].buffer == buffer && own[i].flags & flag &&
+        if (own[i].buffer == buffer && own[i].flags & flags &&
             !(own[i].flags & ACCESS_atomic))
             return true;
     return false;
 }
 
-// Return whether a statement or an expression of a block has the flag.
-static bool block_has(struct ir_block *block, const struct ir_buffer *buffer,
-                      unsigned flag)
+bool ir_stmt_itself(const struct ir_stmt *s, const struct ir_buffer *buffer,
+                    unsigned flags)
 {
-    ir_foreach_stmt(s, block) {
-        if (stmt_has(s, buffer, flag))
+    if (own_has(s, buffer, flags))
+        return true;
+    ir_foreach_expr_of(x, s)
+        if (ir_access_flags(x) & flags && x->u.buffer == buffer)
             return true;
-        ir_foreach_expr_of(x, s)
-            if (ir_access_flags(x) & flag && x->u.buffer == buffer)
-                return true;
-    }
     return false;
 }
 
-bool ir_block_reads(struct ir_block *block, const struct ir_buffer *buffer)
+// Return whether a statement, or one below it, has one of the flags.
+static bool stmt_has(const struct ir_stmt *root, const struct ir_buffer *buffer,
+                     unsigned flags)
+{
+    ir_foreach_stmt_from(s, root)
+        if (ir_stmt_itself(s, buffer, flags))
+            return true;
+    return false;
+}
+
+// Return whether a statement of a block has one of the flags.
+static bool block_has(const struct ir_block *block,
+                      const struct ir_buffer *buffer, unsigned flags)
+{
+    for (size_t i = 0; i < block->n; i++)
+        if (stmt_has(block->at[i], buffer, flags))
+            return true;
+    return false;
+}
+
+bool ir_stmt_reads(const struct ir_stmt *s, const struct ir_buffer *buffer)
+{
+    return stmt_has(s, buffer, ACCESS_reads);
+}
+
+bool ir_stmt_writes(const struct ir_stmt *s, const struct ir_buffer *buffer)
+{
+    return stmt_has(s, buffer, ACCESS_writes);
+}
+
+bool ir_stmt_uses(const struct ir_stmt *s, const struct ir_buffer *buffer)
+{
+    return stmt_has(s, buffer, ACCESS_reads | ACCESS_writes);
+}
+
+bool ir_block_reads(const struct ir_block *block,
+                    const struct ir_buffer *buffer)
 {
     return block_has(block, buffer, ACCESS_reads);
 }
 
-bool ir_block_stores(struct ir_block *block, const struct ir_buffer *buffer)
-{
-    ir_foreach_stmt(s, block)
-        if (stmt_has(s, buffer, ACCESS_writes))
-            return true;
-    return false;
-}
-
-bool ir_block_writes(struct ir_block *block, const struct ir_buffer *buffer)
+bool ir_block_writes(const struct ir_block *block,
+                     const struct ir_buffer *buffer)
 {
     return block_has(block, buffer, ACCESS_writes);
+}
+
+bool ir_block_uses(const struct ir_block *block, const struct ir_buffer *buffer)
+{
+    return block_has(block, buffer, ACCESS_reads | ACCESS_writes);
+}
+
+bool ir_block_stores(const struct ir_block *block,
+                     const struct ir_buffer *buffer)
+{
+    ir_foreach_stmt(s, block)
+        if (own_has(s, buffer, ACCESS_writes))
+            return true;
+    return false;
 }
 
 bool ir_block_atomics(const struct ir_block *block,
@@ -177,7 +217,8 @@ bool ir_block_atomics(const struct ir_block *block,
     return false;
 }
 
-bool ir_block_copies(struct ir_block *block, const struct ir_buffer *buffer)
+bool ir_block_copies(const struct ir_block *block,
+                     const struct ir_buffer *buffer)
 {
     ir_foreach_stmt(s, block)
         if (s->kind == STMT_copy && (s->u.copy.near.buffer == buffer ||
@@ -186,12 +227,11 @@ bool ir_block_copies(struct ir_block *block, const struct ir_buffer *buffer)
     return false;
 }
 
-bool ir_stages_use(struct ir_block *block, const struct ir_buffer *buffer)
+bool ir_stages_use(const struct ir_block *block, const struct ir_buffer *buffer)
 {
     ir_foreach_stmt(s, block)
         if (s->kind == STMT_stage &&
-            (ir_block_reads(&s->u.stage.body, buffer) ||
-             ir_block_writes(&s->u.stage.body, buffer) ||
+            (ir_block_uses(&s->u.stage.body, buffer) ||
              ir_block_writes(&s->u.stage.init, buffer)))
             return true;
     return false;

@@ -49,18 +49,34 @@ int64_t ir_copy_elements(const struct ir_copy *copy);
 struct ir_buffer *ir_copy_target(const struct ir_copy *copy);
 struct ir_buffer *ir_copy_source(const struct ir_copy *copy);
 
-// Return whether a block reads or writes the array.
-bool ir_block_reads(struct ir_block *block, const struct ir_buffer *buffer);
-bool ir_block_writes(struct ir_block *block, const struct ir_buffer *buffer);
+// Return whether a statement, or one below it, reads or writes the array, or
+// does either.
+bool ir_stmt_reads(const struct ir_stmt *s, const struct ir_buffer *buffer);
+bool ir_stmt_writes(const struct ir_stmt *s, const struct ir_buffer *buffer);
+bool ir_stmt_uses(const struct ir_stmt *s, const struct ir_buffer *buffer);
+// Return whether a statement of a block does.
+bool ir_block_reads(const struct ir_block *block,
+                    const struct ir_buffer *buffer);
+bool ir_block_writes(const struct ir_block *block,
+                     const struct ir_buffer *buffer);
+bool ir_block_uses(const struct ir_block *block,
+                   const struct ir_buffer *buffer);
+// Return whether a statement itself, without what is below it, accesses the
+// array in one of the ways, other than as an mbarrier.
+bool ir_stmt_itself(const struct ir_stmt *s, const struct ir_buffer *buffer,
+                    unsigned flags);
 // Return whether an atomic of a block changes the array.
 bool ir_block_atomics(const struct ir_block *block,
                       const struct ir_buffer *buffer);
 // Return whether a block stores to the array other than by atomics.
-bool ir_block_stores(struct ir_block *block, const struct ir_buffer *buffer);
+bool ir_block_stores(const struct ir_block *block,
+                     const struct ir_buffer *buffer);
 // Return whether copies by TMA in a block use an array in shared memory, which
 // may be later than these statements: as a side, or to signal.
-bool ir_block_copies(struct ir_block *block, const struct ir_buffer *buffer);
+bool ir_block_copies(const struct ir_block *block,
+                     const struct ir_buffer *buffer);
 // Return whether a stage below a block reads or writes the array.
-bool ir_stages_use(struct ir_block *block, const struct ir_buffer *buffer);
+bool ir_stages_use(const struct ir_block *block,
+                   const struct ir_buffer *buffer);
 
 #endif

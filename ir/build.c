@@ -468,6 +468,14 @@ void ir_append_all(struct arena *a, struct ir_block *to,
         ir_append(a, to, from->at[i]);
 }
 
+void ir_enclose(struct arena *a, struct ir_block *block, struct ir_stmt *s,
+                struct ir_block *inside)
+{
+    *inside = *block;
+    *block = (struct ir_block){0};
+    ir_append(a, block, s);
+}
+
 size_t ir_launch_parameter(const struct ir_kernel *kernel,
                            const struct ir_buffer *b)
 {

@@ -131,6 +131,10 @@ void ir_append(struct arena *a, struct ir_block *block, struct ir_stmt *s);
 // Append the statements of a block to another one.
 void ir_append_all(struct arena *a, struct ir_block *to,
                    const struct ir_block *from);
+// Move the statements of a block into `inside`, the body or a branch of a
+// statement, which takes their place.
+void ir_enclose(struct arena *a, struct ir_block *block, struct ir_stmt *s,
+                struct ir_block *inside);
 
 // Return the number of an array in global memory among the parameters of the
 // launches: the kernel's own, then the arrays of its workspace.

@@ -114,6 +114,16 @@ struct ir_expr *ir_substitute(struct arena *a, struct ir_expr *x,
     return substitute(&c, x);
 }
 
+struct ir_expr **ir_substitute_all(struct arena *a, uint32_t n,
+                                   struct ir_expr *const *x,
+                                   const struct map *vars,
+                                   const struct map *buffers)
+{
+    struct copying c = {a, map_or_empty(a, vars), map_or_empty(a, buffers),
+                        false};
+    return substitute_all(&c, n, x);
+}
+
 struct ir_expr *ir_replace_var(struct arena *a, struct ir_expr *x,
                                const struct ir_var *var, struct ir_expr *by)
 {
@@ -171,6 +181,21 @@ void ir_substitute_in(struct arena *a, struct ir_block *block,
                         false};
     ir_foreach_stmt(s, block)
         substitute_stmt(&c, s);
+}
+
+void ir_replace_in(struct arena *a, struct ir_block *block,
+                   const struct ir_var *var, struct ir_expr *by)
+{
+    struct map vars = {.arena = a};
+    map_set(&vars, var, by);
+    ir_substitute_in(a, block, &vars, NULL);
+}
+
+void ir_expand_let(struct arena *a, struct ir_block *block, size_t at)
+{
+    const struct ir_stmt *let = block->at[at];
+    ir_splice(a, block, at, &(struct ir_block){0});
+    ir_replace_in(a, block, let->u.let.var, let->u.let.value);
 }
 
 // Declare a copy of a variable that stands for it from here on.
@@ -306,6 +331,12 @@ struct ir_block ir_copy_block(struct arena *a, const struct ir_block *block,
 {
     struct copying c = {a, map_copy(a, vars), map_copy(a, buffers), false};
     return copy_stmts(&c, block);
+}
+
+struct ir_stmt *ir_copy_stmt(struct arena *a, struct ir_stmt *s,
+                             const struct map *vars, const struct map *buffers)
+{
+    return ir_copy_block(a, ir_alone(s), vars, buffers).at[0];
 }
 
 // Copy the parameters; shapes may mention sizes that come later.

@@ -29,15 +29,6 @@ const struct sched_item *sched_find_def(const struct sched_program *program,
     return program->fallback ? sched_find_def(program->fallback, name) : NULL;
 }
 
-// Add "did you mean" to the newest diagnostic if a search found something.
-static void help_with(struct diag_list *diags, const struct suggest *s)
-{
-    char text[256];
-    suggest_text(s, text, sizeof text);
-    if (suggest_any(s))
-        diag_help(diags, "did you mean %s?", text);
-}
-
 // Report a schedule unless it names one of the kernels.
 static void check_kernel(const struct sched_item *item,
                          const struct ir_kernel *const *kernels, size_t n,
@@ -51,7 +42,7 @@ static void check_kernel(const struct sched_item *item,
     }
     diag_error(diags, item->name.span, D_schedule_unknown_kernel,
                item->name.text);
-    help_with(diags, &s);
+    suggest_help(diags, &s);
 }
 
 void sched_check_kernels(const struct sched_program *program,
@@ -114,6 +105,6 @@ void sched_check_settings(const struct sched_program *program,
             continue;
         diag_error(diags, (struct span){0}, D_schedule_unknown_setting,
                    settings[i].name);
-        help_with(diags, &s);
+        suggest_help(diags, &s);
     }
 }

@@ -28,15 +28,13 @@ static void find_life(const struct ir_block *body, struct shared_place *place)
 {
     place->first = body->n;
     place->last = 0;
-    if (ir_block_copies((struct ir_block *)body, place->buffer)) {
+    if (ir_block_copies(body, place->buffer)) {
         place->first = 0;
         place->last = body->n - 1;
         return;
     }
     for (size_t i = 0; i < body->n; i++) {
-        struct ir_block one = {.at = &body->at[i], .n = 1};
-        if (!ir_block_reads(&one, place->buffer) &&
-            !ir_block_writes(&one, place->buffer))
+        if (!ir_stmt_uses(body->at[i], place->buffer))
             continue;
         place->first = place->first < i ? place->first : i;
         place->last = i;

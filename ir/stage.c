@@ -3,6 +3,7 @@
 #include "ir/stage.h"
 
 #include "ir/build.h"
+#include "ir/copy.h"
 #include "ir/walk.h"
 
 unsigned ir_stage_role(const struct ir_stage *stage, const struct ir_var *var)
@@ -39,6 +40,22 @@ uint32_t ir_stage_selecting(const struct ir_stage *stage)
 bool ir_stage_reduces(const struct ir_stage *stage)
 {
     return ir_stage_selecting(stage) < stage->iters.n;
+}
+
+struct map ir_stage_bindings(struct arena *a, const struct ir_stage *stage)
+{
+    struct map vars = {.arena = a};
+    vec_foreach(it, &stage->iters)
+        map_set(&vars, it->var, it->binding);
+    return vars;
+}
+
+struct ir_expr *ir_stage_over_loops(struct arena *a,
+                                    const struct ir_stage *stage,
+                                    struct ir_expr *x)
+{
+    struct map vars = ir_stage_bindings(a, stage);
+    return ir_substitute(a, x, &vars, NULL);
 }
 
 int ir_stage_iter(const struct ir_stage *stage, const struct ir_expr *index)

@@ -3,6 +3,7 @@
 #ifndef IR_STAGE_H
 #define IR_STAGE_H
 
+#include "ir/base/map.h"
 #include "ir/ir.h"
 
 // Return what a loop variable does for a stage: which kinds of iteration
@@ -19,6 +20,14 @@ uint32_t ir_stage_selecting(const struct ir_stage *stage);
 
 // Return whether any of them counts one.
 bool ir_stage_reduces(const struct ir_stage *stage);
+
+// Return what the iteration variables of a stage are bound to.
+struct map ir_stage_bindings(struct arena *a, const struct ir_stage *stage);
+
+// Return an expression of a stage over the loops around it.
+struct ir_expr *ir_stage_over_loops(struct arena *a,
+                                    const struct ir_stage *stage,
+                                    struct ir_expr *x);
 
 // Return which iteration variable of a stage an index is, or -1.
 int ir_stage_iter(const struct ir_stage *stage, const struct ir_expr *index);

@@ -197,6 +197,22 @@ bool ir_mentions(const struct ir_expr *x, const struct ir_var *var)
     return false;
 }
 
+bool ir_for_mentions(const struct ir_for *loop, const struct ir_var *var)
+{
+    return ir_mentions(loop->from, var) || ir_mentions(loop->to, var) ||
+           ir_mentions(loop->step, var);
+}
+
+bool ir_for_counts(const struct ir_for *loop)
+{
+    return ir_is_int_const(loop->from, 0) && ir_is_int_const(loop->step, 1);
+}
+
+bool ir_is_over(const struct ir_stmt *s, enum axis_kind kind)
+{
+    return s->kind == STMT_for && axis_kind(s->u.loop.axis) == kind;
+}
+
 bool ir_is_of_params(const struct ir_expr *x)
 {
     ir_foreach_expr(e, x)
@@ -240,20 +256,37 @@ bool ir_loop_reduces(struct ir_for *loop)
 
 bool ir_block_mentions(const struct ir_block *block, const struct ir_var *var)
 {
-    ir_foreach_expr_in(x, block)
+    for (size_t i = 0; i < block->n; i++)
+        if (ir_stmt_mentions(block->at[i], var))
+            return true;
+    return false;
+}
+
+bool ir_stmt_mentions(const struct ir_stmt *s, const struct ir_var *var)
+{
+    ir_foreach_expr_from(x, s)
         if (x->op == OP_var && x->u.var == var)
             return true;
     return false;
 }
 
-bool ir_uses_declared(struct ir_block *block, const struct ir_stmt *declaration)
+bool ir_stmt_uses_declared(const struct ir_stmt *user,
+                           const struct ir_stmt *declaration)
 {
-    const struct ir_buffer *buffer = declaration->u.buffer;
     const struct ir_var *var = declaration->u.let.var;
     if (declaration->kind == STMT_alloc)
-        return ir_block_reads(block, buffer) || ir_block_writes(block, buffer);
-    ir_foreach_stmt(s, block)
+        return ir_stmt_uses(user, declaration->u.buffer);
+    ir_foreach_stmt_from(s, user)
         if (s->kind == STMT_assign && s->u.let.var == var)
             return true;
-    return ir_block_mentions(block, var);
+    return ir_stmt_mentions(user, var);
+}
+
+bool ir_uses_declared(const struct ir_block *block,
+                      const struct ir_stmt *declaration)
+{
+    for (size_t i = 0; i < block->n; i++)
+        if (ir_stmt_uses_declared(block->at[i], declaration))
+            return true;
+    return false;
 }

@@ -9,6 +9,10 @@
 enum { IR_BLOCKS_MOST = 2 };
 uint32_t ir_stmt_blocks(struct ir_stmt *s, struct ir_block *out[]);
 
+// A statement as a block, for what takes one: it lasts as long as a variable
+// that is declared at the same place.
+#define ir_alone(s) (&(struct ir_block){(struct ir_stmt *[]){s}, 1, 1})
+
 // Return the statement that alone, but for declarations of arrays, stands in a
 // block; NULL if there is none or there are several.
 struct ir_stmt *ir_only(const struct ir_block *block);
@@ -71,15 +75,26 @@ unsigned ir_flags_in(const struct ir_block *block);
 bool ir_has_roles(const struct ir_block *block);
 // Return whether the expression mentions the variable.
 bool ir_mentions(const struct ir_expr *x, const struct ir_var *var);
-// Return whether an expression of a block does.
+// Return whether an expression of a block, or of a statement and those below
+// it, does.
 bool ir_block_mentions(const struct ir_block *block, const struct ir_var *var);
+bool ir_stmt_mentions(const struct ir_stmt *s, const struct ir_var *var);
+// Return whether the bounds of a loop do.
+bool ir_for_mentions(const struct ir_for *loop, const struct ir_var *var);
+// Return whether a loop counts from 0 in steps of 1.
+bool ir_for_counts(const struct ir_for *loop);
+// Return whether a statement is a loop on an axis of that kind.
+bool ir_is_over(const struct ir_stmt *s, enum axis_kind kind);
 // Return whether an expression is made of parameters and numbers: it has one
 // value in the whole kernel.
 bool ir_is_of_params(const struct ir_expr *x);
 // Return whether an expression keeps its value: no memory, no `var`.
 bool ir_is_stable(const struct ir_expr *x);
-// Return whether a block uses what an `alloc`, a `let` or a `var` declares.
-bool ir_uses_declared(struct ir_block *block,
+// Return whether a block, or a statement and those below it, uses what an
+// `alloc`, a `let` or a `var` declares.
+bool ir_uses_declared(const struct ir_block *block,
                       const struct ir_stmt *declaration);
+bool ir_stmt_uses_declared(const struct ir_stmt *user,
+                           const struct ir_stmt *declaration);
 
 #endif

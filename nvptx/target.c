@@ -34,11 +34,8 @@ static void report_unknown(const char *name, struct span span,
     const struct nvptx_target *all = nvptx_targets(&n);
     for (size_t i = 0; i < n; i++)
         suggest_offer(&near, all[i].name);
-    char text[128];
-    suggest_text(&near, text, sizeof text);
     diag_error(diags, span, D_unknown_architecture, name);
-    if (suggest_any(&near))
-        diag_help(diags, "did you mean %s?", text);
+    suggest_help(diags, &near);
 }
 
 const struct nvptx_target *nvptx_target_find_at(const char *name,

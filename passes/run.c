@@ -70,9 +70,8 @@ bool pass_is_listed(const char *list, const char *name)
 // Report a fault of the compiler itself; returns false.
 static bool fault(struct pass *p, enum pass_name pass, const char *text)
 {
-    diag_error(p->diags, p->kernel->span, D_pass_fault, rows[pass].name,
-               p->kernel->name, text);
-    return false;
+    return diag_error(p->diags, p->kernel->span, D_pass_fault, rows[pass].name,
+                      p->kernel->name, text);
 }
 
 // Return whether the kernel's text reads back as the same kernel.

@@ -64,30 +64,33 @@ static void report(struct diag_list *d, enum diag_severity severity,
     vec_push(d->arena, &d->all, one);
 }
 
-void diag_error(struct diag_list *d, struct span span, enum diag_code code, ...)
+bool diag_error(struct diag_list *d, struct span span, enum diag_code code, ...)
 {
     va_list args;
     va_start(args, code);
     report(d, DIAG_ERROR, span, code, args);
     va_end(args);
+    return false;
 }
 
-void diag_warning(struct diag_list *d, struct span span, enum diag_code code,
+bool diag_warning(struct diag_list *d, struct span span, enum diag_code code,
                   ...)
 {
     va_list args;
     va_start(args, code);
     report(d, DIAG_WARNING, span, code, args);
     va_end(args);
+    return false;
 }
 
-void diag_remark(struct diag_list *d, struct span span, enum diag_code code,
+bool diag_remark(struct diag_list *d, struct span span, enum diag_code code,
                  ...)
 {
     va_list args;
     va_start(args, code);
     report(d, DIAG_REMARK, span, code, args);
     va_end(args);
+    return false;
 }
 
 const char *diag_severity_text(enum diag_severity severity)
@@ -100,12 +103,13 @@ const char *diag_severity_text(enum diag_severity severity)
     return "";
 }
 
-void diag_label(struct diag_list *d, const char *format, ...)
+bool diag_label(struct diag_list *d, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     newest(d)->label = d->more ? NULL : formatted(d, format, args);
     va_end(args);
+    return false;
 }
 
 // Add a note or a help to the newest diagnostic.
@@ -119,20 +123,22 @@ add_note(struct diag_list *d, struct span span, bool is_help,
     vec_push(d->arena, &newest(d)->notes, note);
 }
 
-void diag_note(struct diag_list *d, struct span span, const char *format, ...)
+bool diag_note(struct diag_list *d, struct span span, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     add_note(d, span, false, format, args);
     va_end(args);
+    return false;
 }
 
-void diag_help(struct diag_list *d, const char *format, ...)
+bool diag_help(struct diag_list *d, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     add_note(d, (struct span){0}, true, format, args);
     va_end(args);
+    return false;
 }
 
 void diag_trace(struct diag_list *d, const char *format, ...)

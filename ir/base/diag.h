@@ -63,30 +63,31 @@ struct diag_list {
 
 // Report an error.  The arguments are those of the row's printf format.
 // Past DIAG_MOST diagnostics the rest is counted, not kept.
-void diag_error(struct diag_list *d, struct span span, enum diag_code code,
+// Returns false, as the others here do: what fails can return that.
+bool diag_error(struct diag_list *d, struct span span, enum diag_code code,
                 ...);
 
 // Report a warning, likewise.
-void diag_warning(struct diag_list *d, struct span span, enum diag_code code,
+bool diag_warning(struct diag_list *d, struct span span, enum diag_code code,
                   ...);
 
 // Report what is no fault, likewise; it is printed as a note.
-void diag_remark(struct diag_list *d, struct span span, enum diag_code code,
+bool diag_remark(struct diag_list *d, struct span span, enum diag_code code,
                  ...);
 
 // Return "error", "warning" or "note".
 const char *diag_severity_text(enum diag_severity severity);
 
 // Set the label of the newest diagnostic.
-void diag_label(struct diag_list *d, const char *format, ...)
+bool diag_label(struct diag_list *d, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 // Add a note, which may point elsewhere, to the newest diagnostic.
-void diag_note(struct diag_list *d, struct span span, const char *format, ...)
+bool diag_note(struct diag_list *d, struct span span, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 // Add a remark without a place that says what to do instead.
-void diag_help(struct diag_list *d, const char *format, ...)
+bool diag_help(struct diag_list *d, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 // Begin a trace of the newest diagnostic, and add a step to it.

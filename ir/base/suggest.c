@@ -79,3 +79,12 @@ void suggest_text(const struct suggest *s, char *out, size_t size)
         used += n > 0 ? (size_t)n : 0;
     }
 }
+
+bool suggest_help(struct diag_list *diags, const struct suggest *s)
+{
+    char text[256];
+    suggest_text(s, text, sizeof text);
+    if (suggest_any(s))
+        diag_help(diags, "did you mean %s?", text);
+    return false;
+}

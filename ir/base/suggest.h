@@ -3,8 +3,7 @@
 #ifndef IR_BASE_SUGGEST_H
 #define IR_BASE_SUGGEST_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "ir/base/diag.h"
 
 enum { SUGGEST_MOST = 3 };
 
@@ -25,5 +24,9 @@ bool suggest_any(const struct suggest *s);
 
 // Write "`a`, `b` or `c`" to out; empty if nothing was found.
 void suggest_text(const struct suggest *s, char *out, size_t size);
+
+// Ask with the newest diagnostic whether one of them was meant, if something
+// was found.  Returns false.
+bool suggest_help(struct diag_list *diags, const struct suggest *s);
 
 #endif

@@ -34,4 +34,15 @@ static inline void *vec_reserve(struct arena *a, void *at, size_t n,
     ((v)->at = vec_reserve(a, (v)->at, (v)->n, &(v)->cap, sizeof *(v)->at),    \
      (v)->at[(v)->n++] = (__VA_ARGS__))
 
+// Loops over a vector: `x` points to each item, or is each item itself.  A body
+// may append items, which are gone through as well.
+#define vec_foreach(x, v)       VEC_FOREACH(x, v, &(v)->at[x##_next])
+#define vec_foreach_value(x, v) VEC_FOREACH(x, v, (v)->at[x##_next])
+
+// A loop that declares `x`, in an outer one that runs once.
+#define VEC_FOREACH(x, v, item)                                                \
+    for (size_t x##_next = 0, x##_once = 1; x##_once; x##_once = 0)            \
+        for (__typeof__(&*(item)) x; x##_next < (v)->n && (x = (item), true);  \
+             x##_next++)
+
 #endif

@@ -154,7 +154,6 @@ static bool find_call(const char *name, enum ir_op *op)
 static struct ir_expr *unknown_function(struct parser *p)
 {
     const struct token *t = parse_peek(p, 0);
-    char text[256];
     struct suggest s = {.wanted = t->text};
     for (int i = 0; i < OP_COUNT; i++) {
         if (ir_op_info((enum ir_op)i)->form == FORM_CALL)
@@ -163,9 +162,7 @@ static struct ir_expr *unknown_function(struct parser *p)
     for (int i = 0; i < TYPE_COUNT; i++)
         suggest_offer(&s, type_name(type_scalar((enum type_kind)i)));
     diag_error(p->diags, t->span, D_unknown_function, t->text);
-    suggest_text(&s, text, sizeof text);
-    if (suggest_any(&s))
-        diag_help(p->diags, "did you mean %s?", text);
+    suggest_help(p->diags, &s);
     return NULL;
 }
 

@@ -54,7 +54,6 @@ bool parse_map(struct parser *p)
 // Return the tensor map that the next token names, or NULL after reporting.
 static struct ir_map *parse_map_name(struct parser *p)
 {
-    char text[128];
     struct span span = parse_peek(p, 0)->span;
     const char *name = parse_name(p, "a tensor map");
     struct suggest near = {.wanted = name};
@@ -66,9 +65,7 @@ static struct ir_map *parse_map_name(struct parser *p)
     if (!name)
         return NULL;
     diag_error(p->diags, span, D_unknown_map, name);
-    suggest_text(&near, text, sizeof text);
-    if (suggest_any(&near))
-        diag_help(p->diags, "did you mean %s?", text);
+    suggest_help(p->diags, &near);
     return NULL;
 }
 

@@ -15,15 +15,11 @@ bool parse_type(struct parser *p, struct type *out)
     const char *name = parse_name(p, "a type");
     if (!name || type_find(name, out))
         return name != NULL;
-    char text[256];
     struct suggest s = {.wanted = name};
     for (int i = 0; i < TYPE_COUNT; i++)
         suggest_offer(&s, type_name(type_scalar((enum type_kind)i)));
     diag_error(p->diags, span, D_unknown_type, name);
-    suggest_text(&s, text, sizeof text);
-    if (suggest_any(&s))
-        diag_help(p->diags, "did you mean %s?", text);
-    return false;
+    return suggest_help(p->diags, &s);
 }
 
 // Parse comma-separated numbers of type `int` up to `]`.

@@ -207,12 +207,9 @@ void scope_add_broken(struct parser *p, const char *name, struct span span)
 
 void scope_unknown(struct parser *p, struct span span, const char *name)
 {
-    char text[256];
     struct suggest s = {.wanted = name};
     for (size_t i = p->scope.n; i-- > 0;)
         suggest_offer(&s, p->scope.at[i].name);
     diag_error(p->diags, span, D_unknown_name, name);
-    suggest_text(&s, text, sizeof text);
-    if (suggest_any(&s))
-        diag_help(p->diags, "did you mean %s?", text);
+    suggest_help(p->diags, &s);
 }

@@ -154,8 +154,7 @@ static int64_t count_runs(struct sampler *s)
     int64_t warps =
         (lane_threads(s->place->launch) + WARP_LANES - 1) / WARP_LANES;
     int64_t runs = 1;
-    for (size_t i = 0; i < s->choices.n; i++) {
-        struct choice *c = &s->choices.at[i];
+    vec_foreach(c, &s->choices) {
         if (c->count && runs * c->count * warps > RUNS_MOST) {
             c->count = 0;
             s->depends |= ON_OPEN;
@@ -172,8 +171,7 @@ static int64_t assumed_size(const struct facts *f, const struct ir_var *var,
 {
     const struct fact_var *known = facts_var(f, var);
     int64_t unit = is_round ? 128 : 1;
-    for (size_t i = 0; i < f->multiples.n; i++) {
-        const struct fact_multiple *m = &f->multiples.at[i];
+    vec_foreach(m, &f->multiples) {
         if (m->atom->op == OP_var && m->atom->u.var == var && m->of <= LARGE &&
             unit <= LARGE)
             unit *= m->of / num_gcd(unit, m->of);
@@ -198,8 +196,7 @@ static void set_choices(struct sampler *s, int64_t run)
     for (int d = 0; d < 3; d++)
         s->here.block[d] = number;
     s->here.vars.n = 0;
-    for (size_t i = 0; i < s->choices.n; i++) {
-        const struct choice *c = &s->choices.at[i];
+    vec_foreach(c, &s->choices) {
         struct lane_var v = {c->var, number};
         if (c->is_size)
             v.value = assumed_size(&s->place->facts, c->var, is_round);
@@ -237,8 +234,7 @@ static void note(struct access_cost *cost, struct warp_cost c)
 static bool takes_part(const struct sampler *s)
 {
     int64_t value;
-    for (size_t i = 0; i < s->guards.n; i++) {
-        const struct access_guard *g = &s->guards.at[i];
+    vec_foreach(g, &s->guards) {
         if (lane_value(&s->here, g->condition, &value) &&
             (value != 0) != g->holds)
             return false;

@@ -26,8 +26,7 @@ struct answers {
 static uint64_t hash_form(const struct affine *x)
 {
     uint64_t h = (uint64_t)x->constant;
-    for (size_t i = 0; i < x->terms.n; i++) {
-        const struct affine_term *t = &x->terms.at[i];
+    vec_foreach(t, &x->terms) {
         h = ir_hash_mix(h, (uint64_t)t->factor);
         for (uint32_t j = 0; j < t->n; j++)
             h = ir_hash_mix(h, ir_expr_hash(t->atoms[j]));

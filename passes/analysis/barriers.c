@@ -266,8 +266,7 @@ static void spread_stmt(struct divergence *d, const struct ir_stmt *s)
 // threads reach.
 static void walk(struct divergence *d, struct ir_block *block, bool report)
 {
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
+    vec_foreach_value(s, block) {
         struct divergence around = *d;
         if (report) {
             check_meeting(d, s);
@@ -290,8 +289,7 @@ static void walk(struct divergence *d, struct ir_block *block, bool report)
 enum pass_result pass_barriers(struct pass *p)
 {
     bool failed = false;
-    for (size_t i = 0; i < p->kernel->body.n; i++) {
-        struct ir_stmt *s = p->kernel->body.at[i];
+    vec_foreach_value(s, &p->kernel->body) {
         if (s->kind != STMT_launch)
             continue;
         struct divergence d = {.p = p,

@@ -14,6 +14,7 @@
 #include "ir/base/num.h"
 #include "ir/build.h"
 #include "ir/copy.h"
+#include "ir/stage.h"
 #include "passes/analysis/tma_copy.h"
 #include "passes/opt/fold.h"
 
@@ -139,8 +140,7 @@ static bool demand_whole(struct arena *a, struct facts *f,
                          const struct ir_path *path, struct ir_expr *x,
                          bool always, struct ir_conditions *out)
 {
-    struct conditions all = {0};
-    fold_split(a, x, &all);
+    struct conditions all = fold_split(a, x);
     for (size_t i = 0; i < all.n; i++) {
         struct ir_expr *c = fold_expr(a, f, all.at[i]);
         if (ir_is_true(c) || (!always && deciding(path, c) == 1))
@@ -152,16 +152,6 @@ static bool demand_whole(struct arena *a, struct facts *f,
             return false;
     }
     return true;
-}
-
-// Return an expression over iteration variables of a stage, over loops.
-static struct ir_expr *over_loops(struct arena *a, const struct ir_stage *stage,
-                                  struct ir_expr *x)
-{
-    struct map vars = {.arena = a};
-    for (size_t i = 0; i < stage->iters.n; i++)
-        map_set(&vars, stage->iters.at[i].var, stage->iters.at[i].binding);
-    return ir_substitute(a, x, &vars, NULL);
 }
 
 const char *bulk_guard(struct arena *a, struct facts *f,
@@ -177,8 +167,8 @@ const char *bulk_guard(struct arena *a, struct facts *f,
         !demand_whole(a, f, path, stage->predicate, false, out))
         return "a condition leaves out a part of a bulk copy at every size";
     if (copy.condition &&
-        !demand_whole(a, f, path, over_loops(a, stage, copy.condition), true,
-                      out))
+        !demand_whole(a, f, path, ir_stage_over_loops(a, stage, copy.condition),
+                      true, out))
         return "it stores zeros at every size";
     for (uint32_t d = copy.far->rank - 1; d-- > 0;) {
         struct ir_expr *stride = tma_copy_stride(a, copy.far, d);

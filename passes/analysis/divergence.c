@@ -116,8 +116,7 @@ static void spread_stmt(struct divergence *d, struct ir_stmt *s,
 // Walk a block once.
 static void walk(struct divergence *d, struct ir_block *block)
 {
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
+    vec_foreach_value(s, block) {
         axis_set outer = d->around;
         axis_set control = divergence_of_control(d, s);
         spread_stmt(d, s, control);

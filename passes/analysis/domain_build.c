@@ -77,8 +77,7 @@ static isl_pw_aff *opaque_value(struct domain *d, struct ir_expr *x)
 {
     if (!ir_is_stable(x) || !is_fixed(d, x))
         return NULL;
-    for (size_t i = 0; i < d->symbols.n; i++) {
-        const struct domain_symbol *s = &d->symbols.at[i];
+    vec_foreach(s, &d->symbols) {
         if (s->expr && ir_expr_equal(s->expr, x))
             return symbol_value(d, s);
     }
@@ -328,8 +327,7 @@ isl_set *domain_project(const struct domain *d, isl_set *set, size_t first)
 static isl_set *in_order(const struct domain *d, isl_set *set)
 {
     unsigned n = 0;
-    for (size_t i = 0; i < d->symbols.n; i++) {
-        const struct domain_symbol *s = &d->symbols.at[i];
+    vec_foreach(s, &d->symbols) {
         if (!s->id)
             continue;
         set = isl_set_align_params(

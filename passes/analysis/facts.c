@@ -215,8 +215,7 @@ static void enter_let(struct facts *f, const struct ir_stmt *s)
 // Learn the ranges of a stage's iteration variables.
 static void enter_stage(struct facts *f, const struct ir_stage *stage)
 {
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        const struct ir_iter *it = &stage->iters.at[i];
+    vec_foreach(it, &stage->iters) {
         int64_t end = facts_range(f, it->extent).hi;
         bool open = end == INT64_MAX || end == INT64_MIN;
         declare(f, it->var, (struct interval){0, open ? end : end - 1}, NULL);
@@ -295,6 +294,17 @@ void facts_start(struct facts *f, struct arena *a,
         facts_assume(f, kernel->where.at[i], true);
     for (size_t i = 0; i < kernel->guard.n; i++)
         facts_assume(f, kernel->guard.at[i], true);
+}
+
+struct facts facts_around(struct arena *a, struct ir_kernel *kernel,
+                          const struct ir_stmt *s)
+{
+    struct facts f;
+    struct ir_path path;
+    facts_start(&f, a, kernel);
+    ir_find(a, &kernel->body, s, &path);
+    facts_enter_path(&f, &path, path.n - 1);
+    return f;
 }
 
 struct facts_mark facts_mark(const struct facts *f)

@@ -74,6 +74,10 @@ void facts_enter(struct facts *f, const struct ir_stmt *s);
 struct ir_path;
 void facts_enter_path(struct facts *f, const struct ir_path *path, uint32_t n);
 
+// Return what holds around a statement of a kernel.
+struct facts facts_around(struct arena *a, struct ir_kernel *kernel,
+                          const struct ir_stmt *s);
+
 // Learn what holds in the k-th block inside a statement beside what facts_enter
 // has learnt of it: a branch's condition, or that it does not hold.
 void facts_enter_block(struct facts *f, const struct ir_stmt *s, uint32_t k);

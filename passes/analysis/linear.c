@@ -188,8 +188,7 @@ static struct sum add_quotient(struct linear *l, const struct sum *x,
 {
     struct sum new = linear_add_unknown(l), finer = *x;
     int64_t finest = 1;
-    for (size_t i = 0; i < l->quotients.n; i++) {
-        const struct linear_quotient *q = &l->quotients.at[i];
+    vec_foreach(q, &l->quotients) {
         if (!same_sum(l, &q->of, x))
             continue;
         struct sum other = linear_unknown(q->unknown);
@@ -219,8 +218,7 @@ struct sum linear_divide(struct linear *l, struct sum x, int64_t by)
         linear_add(l, &x, inner->by, &number);
         by = product;
     }
-    for (size_t i = 0; i < l->quotients.n; i++) {
-        const struct linear_quotient *q = &l->quotients.at[i];
+    vec_foreach(q, &l->quotients) {
         if (q->by != by || !same_sum(l, &q->of, &x))
             continue;
         struct sum same = linear_unknown(q->unknown);
@@ -250,8 +248,7 @@ static isl_mat *matrix(const struct linear *l, isl_ctx *ctx, bool is_zero)
         n += l->rows.at[i].is_zero == is_zero;
     isl_mat *r = isl_mat_alloc(ctx, n, 1 + l->n);
     n = 0;
-    for (size_t i = 0; i < l->rows.n; i++) {
-        const struct linear_row *row = &l->rows.at[i];
+    vec_foreach(row, &l->rows) {
         if (row->is_zero != is_zero)
             continue;
         for (uint32_t j = 0; j <= l->n; j++)
@@ -265,8 +262,7 @@ static isl_mat *matrix(const struct linear *l, isl_ctx *ctx, bool is_zero)
 static uint64_t hash_rows(const struct linear *l)
 {
     uint64_t hash = l->n;
-    for (size_t i = 0; i < l->rows.n; i++) {
-        const struct linear_row *row = &l->rows.at[i];
+    vec_foreach(row, &l->rows) {
         hash = ir_hash_mix(hash, row->is_zero);
         for (uint32_t j = 0; j <= l->n; j++)
             hash = ir_hash_mix(hash, (uint64_t)row->sum.k[j]);
@@ -281,8 +277,7 @@ static bool is_about(const struct linear_answer *a, const struct linear *l,
     if (a->hash != hash || a->n != l->n || a->rows_n != l->rows.n)
         return false;
     const int64_t *x = a->rows;
-    for (size_t i = 0; i < l->rows.n; i++) {
-        const struct linear_row *y = &l->rows.at[i];
+    vec_foreach(y, &l->rows) {
         if (*x++ != y->is_zero ||
             memcmp(x, y->sum.k, (1 + l->n) * sizeof *x) != 0)
             return false;

@@ -64,8 +64,7 @@ static bool is_opposite(const struct solver *s, const struct sum *x,
 // Return whether some row says that x is at most a number.
 static bool has_end(const struct solver *s, const struct sum *x)
 {
-    for (size_t i = 0; i < s->rows.n; i++) {
-        const struct linear_row *row = &s->rows.at[i];
+    vec_foreach(row, &s->rows) {
         if (!row->is_zero && is_opposite(s, &row->sum, x))
             return true;
     }
@@ -180,8 +179,7 @@ static bool propagate(struct solver *s)
     bool changed = true;
     for (int pass = 0; pass < PASSES_MOST && changed; pass++) {
         changed = false;
-        for (size_t i = 0; i < s->rows.n; i++) {
-            const struct linear_row *row = &s->rows.at[i];
+        vec_foreach(row, &s->rows) {
             if (!narrow_all(s, &row->sum, 1, &changed) ||
                 (row->is_zero && !narrow_all(s, &row->sum, -1, &changed)))
                 return false;

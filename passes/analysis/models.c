@@ -210,8 +210,7 @@ static bool holds(const struct facts *f, struct model *m)
         if (!eval_form(m, &f->known.at[i], &value) || value < 0)
             return false;
     }
-    for (size_t i = 0; i < f->multiples.n; i++) {
-        const struct fact_multiple *x = &f->multiples.at[i];
+    vec_foreach(x, &f->multiples) {
         if (!eval(m, x->atom, &value) || value % x->of)
             return false;
     }
@@ -295,8 +294,7 @@ static void narrow_by(struct model *m, const struct affine *fact,
 {
     struct use use = {0};
     int64_t term, rest = fact->constant;
-    for (size_t i = 0; i < fact->terms.n; i++) {
-        const struct affine_term *t = &fact->terms.at[i];
+    vec_foreach(t, &fact->terms) {
         if (eval_term(m, t, &term)) {
             if (!num_add(rest, term, &rest))
                 return;

@@ -9,8 +9,7 @@
 static int64_t atom_multiple(const struct facts *f, const struct ir_expr *x)
 {
     int64_t best = 1;
-    for (size_t i = 0; i < f->multiples.n; i++) {
-        const struct fact_multiple *m = &f->multiples.at[i];
+    vec_foreach(m, &f->multiples) {
         int64_t both = best / num_gcd(best, m->of);
         if (ir_expr_equal(m->atom, x) && !num_mul(both, m->of, &best))
             return best;

@@ -14,7 +14,7 @@ struct search {
     struct map own;             // variables and arrays declared inside
     struct map written;         // arrays stored to so far
     const struct ir_stmt *stmt; // being looked at
-    struct ir_block *body;      // the inner loop, as a block
+    const struct ir_stmt *inner;
     struct nested_fault fault;
 };
 
@@ -46,7 +46,7 @@ static void check_node(struct search *w, const struct ir_expr *x)
         refuse(w, "it reads what depends on", outer, "");
     else if ((flags & OP_READS) && !map_has(&w->own, x->u.buffer) &&
              !map_has(&w->written, x->u.buffer) &&
-             ir_block_writes(w->body, x->u.buffer))
+             ir_stmt_writes(w->inner, x->u.buffer))
         refuse(w, "it reads", x->u.buffer->name, " before it writes it");
 }
 
@@ -102,15 +102,13 @@ static void check_way(struct search *w, const struct ir_stmt *inner)
 struct nested_fault nested_check(struct arena *a, struct ir_stmt *outer,
                                  struct ir_stmt *inner)
 {
-    struct search w = {.arena = a, .outer = outer};
-    struct ir_block body = {&inner, 1, 1};
+    struct search w = {.arena = a, .outer = outer, .inner = inner};
     w.own.arena = w.written.arena = a;
-    w.body = &body;
     w.of_outer = divergence_start(a, 0);
     divergence_seed(&w.of_outer, outer->u.loop.var, 1);
     divergence_find(&w.of_outer, &outer->u.loop.body);
     check_way(&w, inner);
-    ir_foreach_stmt(s, &body)
+    ir_foreach_stmt_from(s, inner)
         check_stmt(&w, s);
     return w.fault;
 }

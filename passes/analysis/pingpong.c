@@ -83,13 +83,11 @@ static bool loads_beside(const struct ir_path *path)
 static bool is_used_beside(const struct ir_path *path,
                            const struct ir_stmt *alloc)
 {
-    for (uint32_t i = 0; i < path->n; i++) {
-        for (size_t k = 0; k < path->blocks[i]->n; k++) {
-            struct ir_block one = {.at = &path->blocks[i]->at[k], .n = 1};
-            if (one.at[0] != path->stmts[i] && ir_uses_declared(&one, alloc))
+    for (uint32_t i = 0; i < path->n; i++)
+        for (size_t k = 0; k < path->blocks[i]->n; k++)
+            if (path->blocks[i]->at[k] != path->stmts[i] &&
+                ir_stmt_uses_declared(path->blocks[i]->at[k], alloc))
                 return true;
-        }
-    }
     return false;
 }
 

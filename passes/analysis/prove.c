@@ -86,8 +86,7 @@ static bool worst_term(const struct facts *f, const struct affine *x,
 {
     size_t best = 0;
     bool found = false;
-    for (size_t i = 0; i < x->terms.n; i++) {
-        const struct affine_term *t = &x->terms.at[i];
+    vec_foreach(t, &x->terms) {
         if (t->factor > 0 && all_nonnegative(f, t))
             continue;
         size_t rank = term_rank(f, t);

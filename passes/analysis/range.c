@@ -125,8 +125,7 @@ struct interval facts_range_of(const struct facts *f, const struct affine *x)
     if (x->failed)
         return interval_all();
     struct interval sum = interval_of(x->constant);
-    for (size_t i = 0; i < x->terms.n; i++) {
-        const struct affine_term *t = &x->terms.at[i];
+    vec_foreach(t, &x->terms) {
         struct interval product = interval_of(t->factor);
         for (uint32_t j = 0; j < t->n; j++)
             product = interval_mul(product, facts_range(f, t->atoms[j]));

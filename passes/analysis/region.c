@@ -334,10 +334,9 @@ void region_shift(const struct region_question *q, const struct region *r,
 // Return whether a condition is more than bounds.
 static bool is_no_bound(struct ir_expr *condition)
 {
-    struct conditions all = {0};
     struct arena scratch = {0};
     bool found = false;
-    fold_split(&scratch, condition, &all);
+    struct conditions all = fold_split(&scratch, condition);
     for (size_t i = 0; i < all.n; i++) {
         enum ir_op op = all.at[i]->op;
         found |= op != OP_lt && op != OP_le && op != OP_gt && op != OP_ge;

@@ -190,8 +190,7 @@ static struct affine end_of(const struct region_place *at,
     if (is_near(known))
         return end;
     end = affine_number(x->constant);
-    for (size_t i = 0; i < x->terms.n; i++) {
-        const struct affine_term *t = &x->terms.at[i];
+    vec_foreach(t, &x->terms) {
         struct affine zero = affine_number(0);
         struct affine alone = plus_term(at->q->arena, &zero, t);
         struct interval r = moving_range(at, &alone);
@@ -210,8 +209,7 @@ static const struct ir_for *counter_of(const struct region_place *at,
 {
     const struct ir_for *loop =
         x->op == OP_var ? map_get(&at->loops, x->u.var) : NULL;
-    bool counts = loop && ir_is_int_const(loop->from, 0) &&
-                  ir_is_int_const(loop->step, 1);
+    bool counts = loop && ir_for_counts(loop);
     return counts ? loop : NULL;
 }
 

@@ -98,10 +98,9 @@ static bool check_registers(struct pass *p, const struct ir_launch *l,
                    (long long)REGISTERS);
     else
         return true;
-    diag_help(p->diags, "launch(%lld, %lld) fits this block",
-              (long long)(RESIDENT / (most / blocks)),
-              (long long)(REGISTERS / RESIDENT));
-    return false;
+    return diag_help(p->diags, "launch(%lld, %lld) fits this block",
+                     (long long)(RESIDENT / (most / blocks)),
+                     (long long)(REGISTERS / RESIDENT));
 }
 
 // Report an array in local memory that is larger than all a thread has.

@@ -31,8 +31,7 @@ bool role_registers_refuse(struct diag_list *diags, struct span span,
                            const struct ir_kernel *k,
                            const struct role_registers *r)
 {
-    diag_error(diags, span, D_role_registers, (long long)r->producer,
-               (long long)r->consumers, (long long)r->consumer,
-               (long long)all_at_start(k, r->consumers) * GROUP_THREADS);
-    return false;
+    return diag_error(diags, span, D_role_registers, (long long)r->producer,
+                      (long long)r->consumers, (long long)r->consumer,
+                      (long long)all_at_start(k, r->consumers) * GROUP_THREADS);
 }

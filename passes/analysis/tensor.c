@@ -7,6 +7,7 @@
 #include "ir/copy.h"
 #include "ir/equal.h"
 #include "ir/marks.h"
+#include "ir/stage.h"
 #include "ir/walk.h"
 
 #include <string.h>
@@ -27,9 +28,7 @@ static const char *find_loops(struct ir_stmt *loop, struct tensor_nest *out)
             return "there are fewer than three loops";
         if (s->u.loop.axis != AXIS_serial)
             return "a loop of it is not serial";
-        if (!ir_is_int_const(s->u.loop.from, 0) ||
-            !ir_is_int_const(s->u.loop.step, 1) ||
-            !ir_int_value(s->u.loop.to, &extent))
+        if (!ir_for_counts(&s->u.loop) || !ir_int_value(s->u.loop.to, &extent))
             return "a loop does not run over a number of iterations";
         out->loops[i] = s;
         if (s->u.loop.body.n != 1)
@@ -54,13 +53,9 @@ static struct tensor_operand operand_of(struct arena *a,
                                         struct ir_buffer *buffer, uint32_t n,
                                         struct ir_expr *const *index)
 {
-    struct tensor_operand x = {buffer, n, arena_array(a, struct ir_expr *, n)};
-    struct map vars = {.arena = a};
-    for (size_t i = 0; i < stage->iters.n; i++)
-        map_set(&vars, stage->iters.at[i].var, stage->iters.at[i].binding);
-    for (uint32_t i = 0; i < n; i++)
-        x.index[i] = ir_substitute(a, index[i], &vars, NULL);
-    return x;
+    struct map vars = ir_stage_bindings(a, stage);
+    return (struct tensor_operand){buffer, n,
+                                   ir_substitute_all(a, n, index, &vars, NULL)};
 }
 
 // Return whether the index of an operand changes with a loop.
@@ -187,8 +182,7 @@ static const char *find_keep(struct arena *a, struct tensor_nest *x)
         !ir_expr_equal(zero->u.store.value,
                        ir_zero(a, zero->u.store.value->type)))
         return "its init stores something else than 0";
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        const struct ir_iter *it = &stage->iters.at[i];
+    vec_foreach(it, &stage->iters) {
         if (it->is_reduce)
             is_first =
                 ir_binary(a, OP_and, is_first,

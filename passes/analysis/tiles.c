@@ -52,8 +52,7 @@ bool tiles_group_fits(enum tile_order order, int64_t n)
 // Return whether a statement is a loop over blocks, or clusters of them.
 static bool is_grid(const struct ir_stmt *s)
 {
-    return s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_BLOCK &&
-           !axis_is_cluster(s->u.loop.axis);
+    return ir_is_over(s, AXIS_BLOCK) && !axis_is_cluster(s->u.loop.axis);
 }
 
 // Note what keeps blocks from being persistent, and the clusters.
@@ -108,11 +107,10 @@ bool tiles_keep_array(struct arena *a, struct ir_kernel *kernel,
         is_repeated |= path.stmts[i]->kind == STMT_for &&
                        !ir_is_int_const(path.stmts[i]->u.loop.to, 1);
     for (uint32_t i = 0; i < path.n && is_repeated; i++) {
-        struct ir_block only = {.at = &path.stmts[i], .n = 1};
         for (size_t k = 0; k < path.index[i]; k++) {
             const struct ir_stmt *s = path.blocks[i]->at[k];
             if (s->kind == STMT_alloc && s->u.buffer->space != SPACE_global &&
-                ir_uses_declared(&only, s))
+                ir_stmt_uses_declared(path.stmts[i], s))
                 return true;
         }
         if (is_grid(path.stmts[i]))
@@ -156,8 +154,7 @@ struct ir_ring *tiles_ring(struct ir_block *tile)
 struct ir_stmt *tiles_roles(const struct ir_block *tile)
 {
     struct ir_stmt *only = NULL;
-    for (size_t i = 0; i < tile->n; i++) {
-        struct ir_stmt *s = tile->at[i];
+    vec_foreach_value(s, tile) {
         if (s->kind == STMT_let || s->kind == STMT_alloc)
             continue;
         if (only || s->kind != STMT_for)

@@ -31,10 +31,10 @@ bool facts_is_total(const struct facts *f, struct ir_expr *x)
 bool facts_is_within(const struct facts *f, struct ir_expr *index,
                      struct ir_expr *extent)
 {
-    struct affine x = affine_of(f->arena, index), one = affine_number(1);
+    struct affine x = affine_of(f->arena, index);
     struct affine room = affine_of(f->arena, extent);
     room = affine_add(f->arena, &room, -1, &x);
-    room = affine_add(f->arena, &room, -1, &one);
+    affine_offset(&room, -1);
     return ir_is_stable(index) && facts_nonnegative(f, &x) &&
            facts_nonnegative(f, &room);
 }

@@ -216,10 +216,9 @@ static bool *assume_rest(struct look *l, const struct conditions *all)
 // Look at a conjunction; returns it without what is dropped.
 static struct ir_expr *look_at(struct look *l, struct ir_expr *condition)
 {
-    struct conditions all = {0};
     struct facts_mark here = facts_mark(l->u->facts);
     size_t kept = 0;
-    fold_split(l->u->scratch, condition, &all);
+    struct conditions all = fold_split(l->u->scratch, condition);
     bool *bounded = assume_rest(l, &all);
     for (size_t i = 0; i < all.n; i++) {
         struct affine bound;
@@ -265,12 +264,11 @@ static void look_block(struct look *l, struct ir_block *block);
 // Look at what is inside a statement; all it says is learnt.
 static void look_inside(struct look *l, struct ir_stmt *s)
 {
-    struct conditions all = {0};
     int64_t times = l->times;
     l->times = times_of(l, s);
     uniform_enter(l->u, s);
     if (s->kind == STMT_if && !s->u.branch.otherwise.n) {
-        fold_split(l->u->scratch, s->u.branch.cond, &all);
+        struct conditions all = fold_split(l->u->scratch, s->u.branch.cond);
         assume_rest(l, &all);
     }
     ir_foreach_block(inner, s)

@@ -85,11 +85,9 @@ static void note(struct own *o, const struct ir_buffer *b,
                                   .is_wait = o->op == OP_mbarrier_wait,
                                   .is_of_warp = o->op == OP_mbarrier_init,
                                   .scope = o->scope};
-    x->index = arena_array(o->arena, struct ir_expr *, b->rank);
-    for (uint32_t i = 0; i < b->rank; i++) {
-        x->index[i] = ir_substitute(o->arena, index[i], o->values, NULL);
+    x->index = ir_substitute_all(o->arena, b->rank, index, o->values, NULL);
+    for (uint32_t i = 0; i < b->rank; i++)
         x->hash = ir_hash_mix(x->hash, ir_expr_hash(x->index[i]));
-    }
     add(o->arena, &o->found, x);
 }
 

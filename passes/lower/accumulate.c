@@ -61,8 +61,7 @@ static struct accumulator *find(struct accumulators *all,
 // holds.
 static bool stores_wanted(const struct search *s, const struct ir_block *block)
 {
-    for (size_t i = 0; i < block->n; i++) {
-        const struct ir_stmt *stmt = block->at[i];
+    vec_foreach_value(stmt, block) {
         if (stmt->kind == STMT_store &&
             stmt->u.store.buffer == s->wanted.buffer &&
             same_index(&s->wanted, stmt->u.store.n, stmt->u.store.index))
@@ -172,8 +171,7 @@ void accumulate_begin(struct pass *p, struct ir_block *init,
                       const struct accumulators *of, struct ir_block *out)
 {
     size_t init_at = out->n;
-    for (size_t i = 0; i < of->n; i++) {
-        const struct accumulator *acc = &of->at[i];
+    vec_foreach(acc, of) {
         struct ir_expr *value = take_init(p, init, acc);
         if (!value)
             value = ir_load(p->arena, acc->buffer, acc->n, acc->index);
@@ -187,8 +185,7 @@ void accumulate_begin(struct pass *p, struct ir_block *init,
 void accumulate_end(struct pass *p, const struct accumulators *of,
                     struct ir_block *out)
 {
-    for (size_t i = 0; i < of->n; i++) {
-        const struct accumulator *acc = &of->at[i];
+    vec_foreach(acc, of) {
         struct ir_stmt *s =
             ir_stmt_store(p->arena, acc->buffer, acc->n, acc->index,
                           ir_read(p->arena, acc->var));

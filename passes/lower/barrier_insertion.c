@@ -220,26 +220,11 @@ static void settle_flow(struct walk *w, struct flow *flow,
         flow->meets = threads;
 }
 
-// Return whether a loop has an iteration, asked from outside of it.
-static bool runs(struct walk *w, const struct ir_for *loop)
-{
-    struct affine from = affine_of(w->arena, loop->from);
-    struct affine to = affine_of(w->arena, loop->to);
-    struct affine room = affine_add(w->arena, &to, -1, &from);
-    struct affine one = affine_number(1);
-    room = affine_add(w->arena, &room, -1, &one);
-    return !room.failed && facts_nonnegative(&w->m->facts, &room);
-}
-
 // Return whether a loop has at most one iteration.
 static bool runs_once(struct walk *w, const struct ir_for *loop)
 {
-    struct affine from = affine_of(w->arena, loop->from);
-    struct affine to = affine_of(w->arena, loop->to);
-    struct affine room = affine_add(w->arena, &from, -1, &to);
-    struct affine step = affine_of(w->arena, loop->step);
-    room = affine_add(w->arena, &room, 1, &step);
-    return !room.failed && facts_nonnegative(&w->m->facts, &room);
+    struct ir_expr *second = ir_add(w->arena, loop->from, loop->step);
+    return facts_at_most(&w->m->facts, loop->to, second);
 }
 
 // Return whether the end of a loop's body conflicts with the beginning of a
@@ -302,7 +287,7 @@ static struct flow walk_serial(struct walk *w, struct ir_stmt *s,
     scope->step = 1;
     ir_int_value(loop->step, &scope->step);
     scope->is_common = !divergence_of_control(&w->m->divergence, s);
-    bool always = runs(w, loop), once = runs_once(w, loop);
+    bool always = facts_runs(&w->m->facts, loop), once = runs_once(w, loop);
     facts_enter(&w->m->facts, s);
     struct flow body = walk_block(w, &loop->body, own);
     w->scope = scope;
@@ -612,8 +597,7 @@ static bool shares_copies(struct walk *w, const struct accesses *all)
 // Note what TMA stores out of shared memory, and where.
 static void find_stored(struct arena *a, struct found *found)
 {
-    for (size_t i = 0; i < found->all.n; i++) {
-        const struct conflict_access *x = found->all.at[i];
+    vec_foreach_value(x, &found->all) {
         if (x->stmt->kind != STMT_copy || x->stmt->u.copy.is_load)
             continue;
         vec_push(a, &found->arrived, x);

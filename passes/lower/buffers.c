@@ -45,8 +45,8 @@ static bool report_threads(struct placing *x)
     diag_error(x->p->diags, x->buffer->span, D_local_between_threads,
                x->buffer->name);
     ir_foreach_stmt(s, &x->p->kernel->body)
-        if (placing_is_over(s, AXIS_THREAD) &&
-            placing_uses(&s->u.loop.body, x->buffer))
+        if (ir_is_over(s, AXIS_THREAD) &&
+            ir_block_uses(&s->u.loop.body, x->buffer))
             diag_note(x->p->diags, s->span, "`%s`, over %s, uses it",
                       s->u.loop.var->name, axis_name(s->u.loop.axis));
     diag_help(x->p->diags,
@@ -73,7 +73,7 @@ static bool is_written_by_threads(struct placing *x, struct ir_block *block,
                                   bool waiting)
 {
     ir_foreach_stmt(s, block)
-        if (placing_is_over(s, AXIS_THREAD) &&
+        if (ir_is_over(s, AXIS_THREAD) &&
             (!waiting || ir_has_meeting(&s->u.loop.body)) &&
             ir_block_writes(&s->u.loop.body, x->buffer))
             return true;
@@ -86,8 +86,7 @@ static const struct ir_stmt *find_grid(const struct ir_block *block,
 {
     const struct ir_stmt *last = NULL;
     ir_foreach_stmt(s, block)
-        if (placing_is_over(s, AXIS_BLOCK) &&
-            !ir_is_int_const(s->u.loop.to, 1) &&
+        if (ir_is_over(s, AXIS_BLOCK) && !ir_is_int_const(s->u.loop.to, 1) &&
             ir_block_writes(&s->u.loop.body, array))
             last = s;
     return last;
@@ -157,7 +156,7 @@ static size_t depth_of(const struct placing *x, const bool *moves)
     size_t depth = 0, most = depth_most(x);
     for (size_t i = 0; i < most; i++) {
         struct ir_stmt *s = x->common.stmts.at[i];
-        bool needed = placing_is_over(s, AXIS_BLOCK) || placing_is_threads(s);
+        bool needed = ir_is_over(s, AXIS_BLOCK) || placing_is_threads(s);
         if ((placing_is_threads(s) && x->buffer->space == SPACE_shared) ||
             !placing_is_anew(x, s))
             break;
@@ -179,11 +178,9 @@ static void move_alloc(struct placing *x, size_t depth)
     struct ir_block *to = x->common.blocks.at[depth];
     size_t at = ir_index(top, x->alloc);
     ir_splice(x->p->arena, top, at, &(struct ir_block){0});
-    for (at = 0; at < to->n; at++) {
-        struct ir_block one = {.at = &to->at[at], .n = 1};
-        if (placing_uses(&one, x->buffer))
+    for (at = 0; at < to->n; at++)
+        if (ir_stmt_uses(to->at[at], x->buffer))
             break;
-    }
     ir_insert(x->p->arena, to, at, x->alloc);
 }
 
@@ -229,8 +226,7 @@ static bool is_near(enum space space)
 // sees what others write.
 static bool check_declared(struct pass *p, struct ir_block *block)
 {
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
+    vec_foreach_value(s, block) {
         struct placing x = {.p = p, .alloc = s};
         if (s->kind == STMT_alloc && space_is_own(s->u.buffer->space)) {
             x.buffer = s->u.buffer;
@@ -261,8 +257,7 @@ enum pass_result pass_buffers(struct pass *p)
 {
     struct VEC(struct ir_stmt *) found = {0};
     struct ir_block *top = &p->kernel->body;
-    for (size_t i = 0; i < top->n; i++) {
-        struct ir_stmt *s = top->at[i];
+    vec_foreach_value(s, top) {
         if (s->kind == STMT_alloc && is_near(s->u.buffer->space) &&
             s->u.buffer->space != SPACE_constant &&
             ir_stages_use(top, s->u.buffer) &&

@@ -48,9 +48,8 @@ static bool goes_on(struct search *s, const struct ir_for *loop,
     struct arena *a = s->facts->arena;
     struct affine rest;
     int64_t far, near;
-    return ir_is_int_const(loop->from, 0) && ir_is_int_const(loop->step, 1) &&
-           ir_int_value(loop->to, extent) && *extent > 0 &&
-           affine_linear(a, &s->far, loop->var, &far, &rest) &&
+    return ir_for_counts(loop) && ir_int_value(loop->to, extent) &&
+           *extent > 0 && affine_linear(a, &s->far, loop->var, &far, &rest) &&
            affine_linear(a, &s->near, loop->var, &near, &rest) && far == near &&
            far == s->tile->elements;
 }
@@ -113,10 +112,8 @@ static bool begins_at_groups(struct search *s, const struct ir_buffer *b,
 // may leave out a part of them.
 static bool find_condition(struct search *s)
 {
-    struct conditions all = {0};
     size_t open = 0;
-    if (s->tile->predicate)
-        fold_split(s->arena, s->tile->predicate, &all);
+    struct conditions all = fold_split(s->arena, s->tile->predicate);
     for (size_t i = 0; i < all.n; i++) {
         struct ir_expr *condition = fold_expr(s->arena, s->facts, all.at[i]);
         if (ir_is_true(condition))
@@ -133,10 +130,9 @@ static bool find_condition(struct search *s)
 // Return whether zeros may be stored in the place of what is copied.
 static bool may_fill(struct search *s)
 {
-    struct conditions all = {0};
     bool may = false;
-    if (s->tile->copy.condition)
-        fold_split(s->facts->arena, s->tile->copy.condition, &all);
+    struct conditions all =
+        fold_split(s->facts->arena, s->tile->copy.condition);
     for (size_t i = 0; i < all.n; i++)
         may |= !ir_is_true(fold_expr(s->arena, s->facts, all.at[i]));
     return may;

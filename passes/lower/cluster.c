@@ -18,6 +18,7 @@
 
 #include "ir/build.h"
 #include "ir/copy.h"
+#include "ir/walk.h"
 
 enum { DIMENSIONS = 3 };
 
@@ -141,21 +142,16 @@ static struct sharing find_sharing(struct arena *a, const struct cluster *c,
 static struct ir_stmt *divided(struct arena *a, struct ir_stmt *nest, size_t at,
                                const struct sharing *s)
 {
-    struct ir_block one = {.at = &nest, .n = 1};
-    struct ir_stmt *copy = ir_copy_block(a, &one, NULL, NULL).at[0],
-                   *loop = copy;
+    struct ir_stmt *copy = ir_copy_stmt(a, nest, NULL, NULL), *loop = copy;
     int64_t n;
     for (size_t i = 0; i < at; i++)
         loop = loop->u.loop.body.at[0];
     struct ir_for *l = &loop->u.loop;
-    if (!ir_is_int_const(l->from, 0) || !ir_is_int_const(l->step, 1) ||
-        !ir_int_value(l->to, &n) || n % s->blocks)
+    if (!ir_for_counts(l) || !ir_int_value(l->to, &n) || n % s->blocks)
         return NULL;
-    struct map vars = {.arena = a};
     struct ir_expr *part = ir_int(a, n / s->blocks);
-    map_set(&vars, l->var,
-            ir_add(a, ir_mul(a, s->number, part), ir_read(a, l->var)));
-    ir_substitute_in(a, &l->body, &vars, NULL);
+    ir_replace_in(a, &l->body, l->var,
+                  ir_add(a, ir_mul(a, s->number, part), ir_read(a, l->var)));
     l->to = part;
     return copy;
 }

@@ -11,8 +11,7 @@
 struct ir_block constants_take(struct pass *p, struct ir_block *body)
 {
     struct ir_block tables = {0}, rest = {0};
-    for (size_t i = 0; i < body->n; i++) {
-        struct ir_stmt *s = body->at[i];
+    vec_foreach_value(s, body) {
         bool is_table =
             s->kind == STMT_alloc && s->u.buffer->space == SPACE_constant;
         ir_append(p->arena, is_table ? &tables : &rest, s);

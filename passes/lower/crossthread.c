@@ -39,23 +39,12 @@
 #include "ir/build.h"
 #include "ir/gpu.h"
 #include "ir/stage.h"
+#include "ir/walk.h"
 #include "passes/analysis/ring.h"
 
 unsigned crossthread_role(const struct crossing *c, const struct ir_stmt *loop)
 {
     return ir_stage_role(&c->stage->u.stage, loop->u.loop.var);
-}
-
-// Return whether a statement is a loop bound to threads.
-static bool is_thread_loop(const struct ir_stmt *s)
-{
-    return s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_THREAD;
-}
-
-// Return whether a statement is a loop over virtual threads.
-static bool is_vthread_loop(const struct ir_stmt *s)
-{
-    return s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_VTHREAD;
 }
 
 int64_t crossthread_threads(const struct ir_stmt *loop)
@@ -77,7 +66,7 @@ static struct ir_stmt *find_loop(struct crossing *c)
         if (s->kind != STMT_for || !(crossthread_role(c, s) & STAGE_REDUCES))
             continue;
         c->first = i;
-        if (is_thread_loop(s))
+        if (ir_is_over(s, AXIS_THREAD))
             found = s;
     }
     return found;
@@ -87,21 +76,17 @@ static struct ir_stmt *find_loop(struct crossing *c)
 static bool refuse(const struct crossing *c, enum diag_code code,
                    const struct ir_stmt *loop)
 {
-    diag_error(c->pass->diags, loop->span, code, loop->u.loop.var->name,
-               axis_name(loop->u.loop.axis), c->stage->u.stage.name);
-    return false;
+    return diag_error(c->pass->diags, loop->span, code, loop->u.loop.var->name,
+                      axis_name(loop->u.loop.axis), c->stage->u.stage.name);
 }
 
 // Return whether the bounds of a loop depend on one of the loops from `first`
 // on.
 static bool varies(const struct crossing *c, const struct ir_for *loop)
 {
-    for (uint32_t i = c->first; i + 1 < c->path.n; i++) {
-        const struct ir_var *v = c->path.stmts[i]->u.loop.var;
-        if (ir_mentions(loop->from, v) || ir_mentions(loop->to, v) ||
-            ir_mentions(loop->step, v))
+    for (uint32_t i = c->first; i + 1 < c->path.n; i++)
+        if (ir_for_mentions(loop, c->path.stmts[i]->u.loop.var))
             return true;
-    }
     return false;
 }
 
@@ -141,9 +126,7 @@ static bool is_nest(const struct crossing *c)
 static bool is_counted(const struct ir_stmt *s)
 {
     int64_t n;
-    return ir_is_int_const(s->u.loop.from, 0) &&
-           ir_is_int_const(s->u.loop.step, 1) &&
-           ir_int_value(s->u.loop.to, &n) && n > 0;
+    return ir_for_counts(&s->u.loop) && ir_int_value(s->u.loop.to, &n) && n > 0;
 }
 
 // Put each loop where it belongs.
@@ -153,9 +136,10 @@ static bool sort_loops(struct crossing *c)
     c->each = 1;
     for (uint32_t i = 0; i + 1 < c->path.n; i++) {
         struct ir_stmt *s = c->path.stmts[i];
-        bool is_thread = is_thread_loop(s);
+        bool is_thread = ir_is_over(s, AXIS_THREAD);
         unsigned role = i < c->first ? 0 : crossthread_role(c, s);
-        bool is_virtual = is_vthread_loop(s) && !(role & STAGE_REDUCES);
+        bool is_virtual =
+            ir_is_over(s, AXIS_VTHREAD) && !(role & STAGE_REDUCES);
         if ((is_thread || is_virtual) && !is_counted(s))
             return refuse(c, D_crossthread_extent, s);
         if (is_virtual || (is_thread && i < c->first))
@@ -182,7 +166,7 @@ struct extents {
 // Note the extent of a thread loop.
 static void note_extent(struct extents *e, struct ir_stmt *s)
 {
-    if (!is_thread_loop(s))
+    if (!ir_is_over(s, AXIS_THREAD))
         return;
     int64_t *at = &e->at[s->u.loop.axis], n = -1;
     if (is_counted(s))
@@ -196,9 +180,8 @@ static struct extents launch_extents(const struct crossing *c)
 {
     struct extents e = {{0}};
     struct ir_block *body = &c->pass->kernel->body;
-    struct ir_block one = {c->path.stmts, 1, 1}, *in = &one;
-    for (size_t i = 0; i < body->n; i++) {
-        const struct ir_stmt *s = body->at[i];
+    struct ir_block *in = ir_alone(c->path.stmts[0]);
+    vec_foreach_value(s, body) {
         if (s->kind != STMT_for &&
             (s->kind != STMT_alloc || s->u.buffer->space != SPACE_global))
             in = body;
@@ -223,7 +206,7 @@ static int64_t shuffle_width(const struct crossing *c)
         const struct ir_stmt *loop = NULL;
         for (uint32_t i = 0; i + 1 < c->path.n; i++) {
             struct ir_stmt *s = c->path.stmts[i];
-            if (is_thread_loop(s) && s->u.loop.axis == axis)
+            if (ir_is_over(s, AXIS_THREAD) && s->u.loop.axis == axis)
                 loop = s;
         }
         if (e.at[axis] != (loop ? crossthread_threads(loop) : 0) ||
@@ -261,8 +244,7 @@ static void rewrite(struct crossing *c)
 {
     struct arena *a = c->pass->arena;
     struct ir_block out = {0}, *into = &out;
-    for (size_t i = 0; i < c->elements.n; i++) {
-        struct ir_stmt *s = c->elements.at[i];
+    vec_foreach_value(s, &c->elements) {
         if (s->u.loop.axis == AXIS_vector)
             s->u.loop.axis = AXIS_serial;
         s->u.loop.body = (struct ir_block){0};

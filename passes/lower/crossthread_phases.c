@@ -8,6 +8,7 @@
 #include "ir/copy.h"
 #include "ir/ring.h"
 #include "ir/stage.h"
+#include "ir/walk.h"
 #include "passes/opt/fold.h"
 
 // What all threads do before they wait.
@@ -92,8 +93,7 @@ static void number_threads(const struct crossing *c, struct reduction_phase *ph)
                                      AXIS_lane,      AXIS_thread_z,
                                      AXIS_thread_y,  AXIS_thread_x};
     for (size_t k = 0; k < sizeof axes / sizeof *axes; k++) {
-        for (size_t i = 0; i < c->threads.n; i++) {
-            const struct ir_stmt *s = c->threads.at[i];
+        vec_foreach_value(s, &c->threads) {
             if (s->u.loop.axis != axes[k] || !reduces(c, s))
                 continue;
             struct ir_expr *extent = ir_int(a, crossthread_threads(s));
@@ -185,7 +185,7 @@ static void declare_parts(struct crossing *c)
     size_t at = c->path.index[0];
     for (uint32_t i = 0; i < c->first; i++) {
         struct ir_stmt *s = c->path.stmts[i];
-        if (s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_BLOCK) {
+        if (ir_is_over(s, AXIS_BLOCK)) {
             block = &s->u.loop.body;
             at = 0;
         }
@@ -211,8 +211,7 @@ static struct map iter_values(const struct crossing *c,
 {
     struct map values = {.arena = c->pass->scratch};
     const struct ir_stage *stage = &c->stage->u.stage;
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        const struct ir_iter *it = &stage->iters.at[i];
+    vec_foreach(it, &stage->iters) {
         struct ir_expr *x =
             ir_substitute(c->pass->arena, it->binding, &ph->vars, NULL);
         if (!it->is_reduce)
@@ -409,10 +408,9 @@ static void shuffle_parts(const struct crossing *c, struct reduction_phase *ph,
 // decide.
 static struct ir_expr *element_predicate(const struct crossing *c)
 {
-    struct conditions all = {0}, kept = {0};
+    struct conditions kept = {0};
     struct pass *p = c->pass;
-    if (c->stage->u.stage.predicate)
-        fold_split(p->scratch, c->stage->u.stage.predicate, &all);
+    struct conditions all = fold_split(p->scratch, c->stage->u.stage.predicate);
     for (size_t i = 0; i < all.n; i++) {
         bool decides = false;
         for (uint32_t k = c->first; k + 1 < c->path.n; k++) {
@@ -462,9 +460,8 @@ static void add_result(const struct crossing *c,
     for (size_t v = 0; v < c->reducer.n; v++) {
         const struct ir_stmt *old = c->reducer.values[v].store;
         uint32_t n = old->u.store.n;
-        struct ir_expr **index = arena_array(a, struct ir_expr *, n);
-        for (uint32_t i = 0; i < n; i++)
-            index[i] = ir_substitute(a, old->u.store.index[i], &iters, NULL);
+        struct ir_expr **index =
+            ir_substitute_all(a, n, old->u.store.index, &iters, NULL);
         add(c, &s->u.stage.body,
             ir_stmt_store(a, old->u.store.buffer, n, index,
                           reducer_read(a, &ph->values[v])));

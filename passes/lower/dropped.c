@@ -24,8 +24,7 @@ static void warn(struct pass *p, struct span by, enum diag_code code,
                  const char *name, const char *why)
 {
     const char *quoted = arena_printf(p->scratch, "`%s`", name);
-    for (size_t i = 0; i < p->diags->all.n; i++) {
-        const struct diag *d = &p->diags->all.at[i];
+    vec_foreach(d, &p->diags->all) {
         if (d->code == code && same_span(d->span, by) &&
             strstr(d->text, quoted))
             return;
@@ -128,8 +127,7 @@ void dropped_copies(struct pass *p)
         note(&w, s, s->u.store.copied, false);
         note(&w, s, s->u.store.hinted, true);
     }
-    for (size_t i = 0; i < w.all.n; i++) {
-        const struct wish *wish = &w.all.at[i];
+    vec_foreach(wish, &w.all) {
         const char *name = wish->store->u.store.buffer->name;
         if (wish->is_done)
             continue;

@@ -42,11 +42,7 @@ static struct ir_tile registers(struct fragments *f,
 // Simplify the indices of a nest's operands under what its loops say.
 static void simplify(struct fragments *f, struct tensor_nest *nest)
 {
-    struct facts facts;
-    struct ir_path path;
-    facts_start(&facts, f->p->scratch, f->p->kernel);
-    ir_find(f->p->scratch, &f->p->kernel->body, nest->stage, &path);
-    facts_enter_path(&facts, &path, path.n - 1);
+    struct facts facts = facts_around(f->p->scratch, f->p->kernel, nest->stage);
     for (int i = 0; i < MATRIX_OPERANDS; i++) {
         struct tensor_operand *x = &nest->part[i];
         for (uint32_t d = 0; d < x->n; d++)
@@ -65,14 +61,10 @@ static bool adds_over(const struct ir_stage *stage, const struct ir_stmt *s)
 }
 
 // Return whether a loop has an iteration.
-static bool runs(struct facts *facts, const struct ir_for *loop)
+static bool runs(struct fragments *f, const struct ir_stmt *s)
 {
-    struct affine from = affine_of(facts->arena, loop->from);
-    struct affine to = affine_of(facts->arena, loop->to);
-    struct affine one = affine_number(1);
-    struct affine room = affine_add(facts->arena, &to, -1, &from);
-    room = affine_add(facts->arena, &room, -1, &one);
-    return !room.failed && facts_nonnegative(facts, &room);
+    struct facts facts = facts_around(f->p->scratch, f->p->kernel, s);
+    return facts_runs(&facts, &s->u.loop);
 }
 
 // Return whether the first instruction of every accumulator runs, which
@@ -84,21 +76,17 @@ static bool begins_sums(struct fragments *f, const struct tensor_nest *nest)
     bool adds = false, begins = true;
     ir_find(f->p->scratch, &f->p->kernel->body, nest->stage, &path);
     for (uint32_t i = 0; i + 1 < path.n; i++) {
-        struct facts facts;
-        facts_start(&facts, f->p->scratch, f->p->kernel);
-        facts_enter_path(&facts, &path, i);
         adds |= adds_over(stage, path.stmts[i]);
         if (path.stmts[i]->kind != STMT_for)
             begins &= !adds;
         else if (adds_over(stage, path.stmts[i]))
-            begins &= runs(&facts, &path.stmts[i]->u.loop);
+            begins &= runs(f, path.stmts[i]);
     }
     return begins;
 }
 
-// Report that a nest is not what its instruction does.  Returns false.
-static bool report(struct fragments *f, const struct ir_stmt *loop,
-                   struct ir_matrix op, const char *why)
+bool fragments_refuse(struct fragments *f, const struct ir_stmt *loop,
+                      struct ir_matrix op, const char *why)
 {
     struct buf name = {0};
     matrix_name(&name, op);
@@ -115,7 +103,7 @@ bool fragments_multiply(struct fragments *f, struct ir_stmt *loop,
     if (!tensor_marked(loop, &op) || tensor_match(f->p->arena, loop, op, &nest))
         return false;
     if (nest.keep && !begins_sums(f, &nest))
-        return report(
+        return fragments_refuse(
             f, loop, op,
             "without any instruction the accumulator would keep its value; "
             "decompose_reduction takes its init away");
@@ -131,11 +119,9 @@ bool fragments_multiply(struct fragments *f, struct ir_stmt *loop,
             *t = registers(f, &nest, &nest.part[i]);
         else
             wrong = fragments_shared(f, &nest, which, t);
-        if (wrong) {
-            diag_error(f->p->diags, loop->span, D_operand_layout,
-                       nest.part[i].buffer->name, wrong);
-            return false;
-        }
+        if (wrong)
+            return diag_error(f->p->diags, loop->span, D_operand_layout,
+                              nest.part[i].buffer->name, wrong);
     }
     s->u.matrix.keep = nest.keep;
     *out = s;

@@ -10,6 +10,7 @@
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
+#include "ir/stage.h"
 #include "ir/walk.h"
 
 #include <string.h>
@@ -19,18 +20,13 @@ enum { WARP = 32, GROUP_WARPS = 4 };
 // Report that a stage cannot be spread; returns false.
 static bool refuse(struct spread *x, const char *why)
 {
-    diag_error(x->f->p->diags, x->stage->span, D_fragment_stage,
-               x->stage->u.stage.name, why);
-    return false;
+    return diag_error(x->f->p->diags, x->stage->span, D_fragment_stage,
+                      x->stage->u.stage.name, why);
 }
 
 struct ir_expr *spread_over_loops(struct spread *x, struct ir_expr *e)
 {
-    const struct ir_stage *s = &x->stage->u.stage;
-    struct map vars = {.arena = x->f->p->scratch};
-    for (size_t i = 0; i < s->iters.n; i++)
-        map_set(&vars, s->iters.at[i].var, s->iters.at[i].binding);
-    return ir_substitute(x->f->p->arena, e, &vars, NULL);
+    return ir_stage_over_loops(x->f->p->arena, &x->stage->u.stage, e);
 }
 
 // Find the fragment that the layout follows: the first one that the stage stores
@@ -94,8 +90,7 @@ static bool weigh(struct spread *x, struct spread_loop *l, int side,
     l->side = side;
     l->factor = factor;
     return ir_int_value(l->loop->u.loop.to, &l->extent) &&
-           ir_is_int_const(l->loop->u.loop.from, 0) &&
-           ir_is_int_const(l->loop->u.loop.step, 1);
+           ir_for_counts(&l->loop->u.loop);
 }
 
 // Find the loops that count the rows (columns) inside of a tile: each begins
@@ -452,9 +447,7 @@ static void wrap(struct spread *x, struct ir_block *block, struct ir_var *var,
         ir_stmt_from(ir_stmt_for(a, var, ir_int(a, 0), ir_int(a, extent),
                                  ir_int(a, 1), axis),
                      from);
-    s->u.loop.body = *block;
-    *block = (struct ir_block){0};
-    ir_append(a, block, s);
+    ir_enclose(a, block, s, &s->u.loop.body);
 }
 
 // Put the loops over a thread's elements around the stage, the fastest inside.
@@ -487,9 +480,7 @@ static void wrap_tiles(struct spread *x, struct ir_block *block, uint32_t first)
             wrap(x, block, l->out, l->extent / (l->inside * l->tiles),
                  AXIS_serial, l->loop);
         } else if (!l->inside) {
-            l->loop->u.loop.body = *block;
-            *block = (struct ir_block){0};
-            ir_append(x->f->p->arena, block, l->loop);
+            ir_enclose(x->f->p->arena, block, l->loop, &l->loop->u.loop.body);
         }
     }
 }

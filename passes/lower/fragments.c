@@ -75,20 +75,17 @@ static bool note_operand(struct fragments *f, const struct tensor_nest *nest,
         return true;
     x.tile[0] = info.part[which].rows;
     x.tile[1] = info.part[which].columns;
-    if (!tensor_dimensions(f->p->scratch, nest, which, x.dim)) {
-        diag_error(f->p->diags, loop->span, D_fragment_tiles,
-                   known->array->name);
-        return false;
-    }
+    if (!tensor_dimensions(f->p->scratch, nest, which, x.dim))
+        return diag_error(f->p->diags, loop->span, D_fragment_tiles,
+                          known->array->name);
     if (!known->user) {
         x.alloc = known->alloc;
         x.array = known->array;
         *known = x;
         if (fragments_declare(f, known))
             return true;
-        diag_error(f->p->diags, loop->span, D_fragment_tiles,
-                   known->array->name);
-        return false;
+        return diag_error(f->p->diags, loop->span, D_fragment_tiles,
+                          known->array->name);
     }
     if (memcmp(&known->layout, &x.layout, sizeof x.layout) == 0 &&
         memcmp(known->dim, x.dim, sizeof x.dim) == 0)
@@ -104,26 +101,21 @@ static bool note_nest(struct fragments *f, struct ir_stmt *s,
 {
     struct tensor_nest nest;
     const char *wrong = tensor_match(f->p->scratch, s, op, &nest);
-    if (wrong) {
-        struct buf name = {0};
-        matrix_name(&name, op);
-        diag_error(f->p->diags, s->span, D_not_a_product, name.data, wrong);
-        buf_free(&name);
-        return false;
-    }
+    if (wrong)
+        return fragments_refuse(f, s, op, wrong);
     for (int i = 0; i < MATRIX_OPERANDS; i++)
         if (!note_operand(f, &nest, s, (enum matrix_operand)i))
             return false;
     return true;
 }
 
-// Return whether statements of a block use fragments.
-static bool uses(struct fragments *f, struct ir_block *block)
+// Return whether a statement, or one below it, uses fragments.
+static bool uses(struct fragments *f, const struct ir_stmt *root)
 {
-    ir_foreach_stmt(s, block)
+    ir_foreach_stmt_from(s, root)
         if (s->kind == STMT_store && fragment_of(f, s->u.store.buffer))
             return true;
-    ir_foreach_expr_in(x, block)
+    ir_foreach_expr_from(x, root)
         if (x->op == OP_load && fragment_of(f, x->u.buffer))
             return true;
     return false;
@@ -136,7 +128,6 @@ static bool collect(struct fragments *f, struct ir_block *block,
 {
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
-        struct ir_block alone = {&s, 1, 1};
         struct ir_matrix op;
         struct fragment *x =
             s->kind == STMT_alloc ? fragment_of(f, s->u.buffer) : NULL;
@@ -147,7 +138,7 @@ static bool collect(struct fragments *f, struct ir_block *block,
                 return false;
             continue;
         }
-        if (s->kind == STMT_stage && uses(f, &alone))
+        if (s->kind == STMT_stage && uses(f, s))
             vec_push(f->p->scratch, stages, s);
         if (s->kind == STMT_stage)
             continue;
@@ -167,7 +158,6 @@ static void join_loops(struct fragments *f, struct ir_block *block,
     const struct ir_for *outer = &around->u.loop;
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
-        struct map vars = {.arena = f->p->scratch};
         ir_foreach_block(inner, s)
             join_loops(f, inner, around);
         if (s->kind != STMT_for || s->u.loop.axis != outer->axis ||
@@ -176,8 +166,7 @@ static void join_loops(struct fragments *f, struct ir_block *block,
             !ir_expr_equal(s->u.loop.step, outer->step))
             continue;
         struct ir_block body = s->u.loop.body;
-        map_set(&vars, s->u.loop.var, ir_read(a, outer->var));
-        ir_substitute_in(a, &body, &vars, NULL);
+        ir_replace_in(a, &body, s->u.loop.var, ir_read(a, outer->var));
         ir_splice(a, block, i, &body);
         i += body.n - 1;
     }
@@ -228,23 +217,19 @@ static bool lower_group(struct fragments *f, struct ir_stmt *loop)
 // a use anywhere else is an error.
 static bool lower_block(struct fragments *f, struct ir_block *block)
 {
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
-        struct ir_block alone = {&s, 1, 1};
+    vec_foreach_value(s, block) {
         bool is_group =
             s->kind == STMT_for &&
             (s->u.loop.axis == AXIS_warp || s->u.loop.axis == AXIS_warpgroup);
-        if (!uses(f, &alone))
+        if (!uses(f, s))
             continue;
         if (is_group) {
             if (!lower_group(f, s))
                 return false;
             continue;
         }
-        if (s->kind != STMT_for && s->kind != STMT_if) {
-            diag_error(f->p->diags, s->span, D_fragment_outside);
-            return false;
-        }
+        if (s->kind != STMT_for && s->kind != STMT_if)
+            return diag_error(f->p->diags, s->span, D_fragment_outside);
         ir_foreach_block(inner, s)
             if (!lower_block(f, inner))
                 return false;
@@ -255,13 +240,11 @@ static bool lower_block(struct fragments *f, struct ir_block *block)
 // Check that every fragment has got a layout.
 static bool check_layouts(struct fragments *f)
 {
-    for (size_t i = 0; i < f->all.n; i++) {
-        struct fragment *x = &f->all.at[i];
+    vec_foreach(x, &f->all) {
         if (x->local)
             continue;
-        diag_error(f->p->diags, x->array->span, D_fragment_layout,
-                   x->array->name);
-        return false;
+        return diag_error(f->p->diags, x->array->span, D_fragment_layout,
+                          x->array->name);
     }
     return true;
 }

@@ -38,6 +38,10 @@ bool fragments_declare(struct fragments *f, struct fragment *x);
 // use together with them.
 void fragments_follow(struct fragments *f);
 
+// Report that a nest is not what its instruction does.  Returns false.
+bool fragments_refuse(struct fragments *f, const struct ir_stmt *loop,
+                      struct ir_matrix op, const char *why);
+
 // Put the instruction in the place of a nest that is marked with one.
 // False after an error.
 bool fragments_multiply(struct fragments *f, struct ir_stmt *loop,

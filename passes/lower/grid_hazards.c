@@ -54,8 +54,7 @@ static void note(struct walk *w, struct ir_stmt *s, axis_set loops)
 // Walk the statements of a block, in loops over some axes of the grid.
 static void walk_block(struct walk *w, struct ir_block *block, axis_set loops)
 {
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
+    vec_foreach_value(s, block) {
         axis_set inner = loops;
         note(w, s, loops);
         if (s->kind == STMT_for)

@@ -50,7 +50,7 @@ struct walk {
 // Return whether a loop is over several blocks.
 static bool is_grid(const struct walk *w, const struct ir_stmt *s)
 {
-    return s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_BLOCK &&
+    return ir_is_over(s, AXIS_BLOCK) &&
            !ir_is_int_const(w->m->extent[s->u.loop.axis], 1);
 }
 
@@ -71,8 +71,7 @@ static struct stripe stripe_of(struct walk *w, struct ir_expr *index,
 static void note(struct walk *w, struct ir_stmt *s)
 {
     struct accesses all = accesses_of(w->arena, s, &w->values, NULL);
-    for (size_t i = 0; i < all.n; i++) {
-        const struct conflict_access *access = all.at[i];
+    vec_foreach_value(access, &all) {
         uint32_t rank = access->buffer->rank;
         struct access x = {.access = access};
         if (access->buffer->space != SPACE_global &&
@@ -94,8 +93,7 @@ static void note(struct walk *w, struct ir_stmt *s)
 static void walk_block(struct walk *w, struct ir_block *block)
 {
     struct facts_mark here = facts_mark(&w->facts);
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
+    vec_foreach_value(s, block) {
         struct ir_stmt **loop =
             is_grid(w, s) ? &w->loops[s->u.loop.axis] : NULL;
         struct ir_stmt *outer = loop ? *loop : NULL;

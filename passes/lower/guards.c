@@ -105,8 +105,7 @@ static bool holds_at_first(struct pass *p, const struct place *at,
 {
     struct facts f;
     facts_start(&f, p->scratch, p->kernel);
-    for (size_t i = 0; i < at->stage->iters.n; i++) {
-        const struct ir_iter *it = &at->stage->iters.at[i];
+    vec_foreach(it, &at->stage->iters) {
         struct ir_expr *some =
             ir_binary(p->scratch, OP_lt, ir_int(p->scratch, 0), it->extent);
         if (it->is_reduce)
@@ -127,7 +126,7 @@ static bool may_miss_first(struct pass *p, const struct place *at)
     struct conditions all = {0};
     for (uint32_t i = at->first; i + 1 < at->path.n; i++)
         if (at->path.stmts[i]->kind == STMT_if)
-            fold_split(p->scratch, at->path.stmts[i]->u.branch.cond, &all);
+            fold_append(p->scratch, at->path.stmts[i]->u.branch.cond, &all);
     for (size_t i = 0; i < all.n; i++)
         may |= mentions_reduction(at, all.at[i]) &&
                !holds_at_first(p, at, all.at[i]);
@@ -169,9 +168,8 @@ static bool can_split_init(const struct place *at)
 static struct ir_expr *part_of(struct pass *p, const struct place *at,
                                struct ir_expr *condition, bool reduction)
 {
-    struct conditions all = {0}, kept = {0};
-    if (condition)
-        fold_split(p->scratch, condition, &all);
+    struct conditions kept = {0};
+    struct conditions all = fold_split(p->scratch, condition);
     for (size_t i = 0; i < all.n; i++) {
         if (mentions_reduction(at, all.at[i]) == reduction)
             vec_push(p->scratch, &kept, all.at[i]);
@@ -237,9 +235,7 @@ static void guard(struct arena *a, struct ir_block *block,
         return;
     struct ir_stmt *branch = ir_stmt_if(a, condition);
     ir_stmt_from(branch, from);
-    branch->u.branch.then = *block;
-    *block = (struct ir_block){0};
-    ir_append(a, block, branch);
+    ir_enclose(a, block, branch, &branch->u.branch.then);
 }
 
 // Return whether an expression has a meaning in front of the reduction.
@@ -262,8 +258,7 @@ static bool has_meaning_before(const struct place *at, const struct ir_expr *x)
 static struct ir_expr *is_empty(struct arena *a, const struct place *at)
 {
     struct ir_expr *r = ir_bool(a, false);
-    for (size_t i = 0; i < at->stage->iters.n; i++) {
-        const struct ir_iter *it = &at->stage->iters.at[i];
+    vec_foreach(it, &at->stage->iters) {
         if (it->is_reduce && has_meaning_before(at, it->extent))
             r = ir_binary(a, OP_or, r,
                           ir_binary(a, OP_le, it->extent, ir_int(a, 0)));
@@ -321,8 +316,7 @@ static bool mentions_declared(const struct ir_expr *x,
 static bool is_invariant(const struct ir_expr *x, const void *context)
 {
     const struct place *at = context;
-    for (size_t i = 0; i < at->stage->iters.n; i++) {
-        const struct ir_iter *it = &at->stage->iters.at[i];
+    vec_foreach(it, &at->stage->iters) {
         if (it->is_reduce && ir_mentions(x, it->var))
             return false;
     }
@@ -353,8 +347,7 @@ static void bind_iters(struct pass *p, const struct ir_stmt *s, bool reduce,
     const struct ir_stage *stage = &s->u.stage;
     struct map vars = {.arena = p->scratch};
     size_t lets = 0;
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        const struct ir_iter *it = &stage->iters.at[i];
+    vec_foreach(it, &stage->iters) {
         if (it->is_reduce != reduce)
             continue;
         if (it->binding->n == 0 || !pays_let(at, it->var)) {
@@ -377,8 +370,7 @@ static void bind_iters(struct pass *p, const struct ir_stmt *s, bool reduce,
 static struct ir_expr *first_iteration(struct arena *a, const struct place *at)
 {
     struct ir_expr *r = ir_bool(a, true), *zero = ir_int(a, 0);
-    for (size_t i = 0; i < at->stage->iters.n; i++) {
-        const struct ir_iter *it = &at->stage->iters.at[i];
+    vec_foreach(it, &at->stage->iters) {
         struct ir_expr *x = it->binding;
         for (uint32_t j = at->chain; j + 1 < at->path.n; j++) {
             const struct ir_for *loop = &at->path.stmts[j]->u.loop;

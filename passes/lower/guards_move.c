@@ -41,10 +41,10 @@ static void move_guard(struct mover *m, struct ir_block *block, size_t at)
     struct ir_stmt *s = block->at[at];
     struct ir_for *loop = &s->u.loop;
     struct ir_stmt *branch = only_branch(loop);
-    struct conditions all = {0}, outer = {0}, inner = {0};
+    struct conditions outer = {0}, inner = {0};
     if (!branch)
         return;
-    fold_split(p->scratch, branch->u.branch.cond, &all);
+    struct conditions all = fold_split(p->scratch, branch->u.branch.cond);
     for (size_t i = 0; i < all.n; i++) {
         if (leaves_loop(m, all.at[i], loop))
             vec_push(p->scratch, &outer, all.at[i]);

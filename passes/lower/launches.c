@@ -138,11 +138,9 @@ static bool is_declaration(const struct ir_stmt *s)
 static size_t last_use(struct ir_block *block, size_t at)
 {
     size_t last = at;
-    for (size_t i = at + 1; i < block->n; i++) {
-        struct ir_block one = {.at = &block->at[i], .n = 1};
-        if (ir_uses_declared(&one, block->at[at]))
+    for (size_t i = at + 1; i < block->n; i++)
+        if (ir_stmt_uses_declared(block->at[i], block->at[at]))
             last = i;
-    }
     return last;
 }
 
@@ -156,10 +154,7 @@ static void expand_lets(struct pass *p, struct ir_block *top)
             i++;
             continue;
         }
-        struct map vars = {.arena = p->scratch};
-        map_set(&vars, s->u.let.var, s->u.let.value);
-        ir_splice(p->arena, top, i, &(struct ir_block){0});
-        ir_substitute_in(p->arena, top, &vars, NULL);
+        ir_expand_let(p->arena, top, i);
     }
 }
 
@@ -167,7 +162,7 @@ static void expand_lets(struct pass *p, struct ir_block *top)
 static bool has_grid(const struct ir_stmt *stmt)
 {
     ir_foreach_stmt_from(s, stmt)
-        if (s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_BLOCK)
+        if (ir_is_over(s, AXIS_BLOCK))
             return true;
     return false;
 }
@@ -185,10 +180,10 @@ static bool check_group(struct pass *p, const struct ir_block *group)
     }
     if (grids <= 1 || !declaration)
         return true;
-    diag_error(p->diags, declaration->span, D_between_launches,
-               declaration->kind == STMT_alloc ? declaration->u.buffer->name
-                                               : declaration->u.let.var->name);
-    return false;
+    return diag_error(p->diags, declaration->span, D_between_launches,
+                      declaration->kind == STMT_alloc
+                          ? declaration->u.buffer->name
+                          : declaration->u.let.var->name);
 }
 
 // Make launches of the statements at the top, those that declarations bind

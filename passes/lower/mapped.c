@@ -27,23 +27,19 @@ static size_t map_loop(struct mapping *m, struct ir_block *block, size_t at)
     struct ir_expr *index = ir_at(a, mapping_position(m, loop->axis), s->span);
     struct ir_expr *value = ir_add(a, loop->from, ir_mul(a, index, loop->step));
     struct ir_expr *extent = map_get(&m->loop_extents, s);
-    struct map vars = {.arena = m->p->scratch};
     struct ir_stmt *around = m->around[loop->axis];
     struct ir_expr *there =
         around ? map_get(&m->loop_extents, around) : m->extent[loop->axis];
-    map_set(&vars, loop->var, value);
     m->around[loop->axis] = s;
     map_block(m, &loop->body);
     m->around[loop->axis] = around;
-    ir_substitute_in(a, &loop->body, &vars, NULL);
+    ir_replace_in(a, &loop->body, loop->var, value);
     struct ir_block body = loop->body;
     if (!ir_expr_equal(extent, there)) {
         struct ir_stmt *branch =
             ir_stmt_if(a, ir_binary(a, OP_lt, index, extent));
         ir_stmt_from(branch, s);
-        branch->u.branch.then = body;
-        body = (struct ir_block){0};
-        ir_append(a, &body, branch);
+        ir_enclose(a, &body, branch, &branch->u.branch.then);
     }
     ir_splice(a, block, at, &body);
     return body.n;
@@ -58,10 +54,8 @@ static void map_block(struct mapping *m, struct ir_block *block)
             i += map_loop(m, block, i);
             continue;
         }
-        struct ir_block *inside[IR_BLOCKS_MOST];
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            map_block(m, inside[k]);
+        ir_foreach_block(inner, s)
+            map_block(m, inner);
         i++;
     }
 }

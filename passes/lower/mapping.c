@@ -190,7 +190,6 @@ static void measure(struct mapping *m, struct ir_block *block)
     struct facts_mark here = facts_mark(&m->facts);
     for (size_t i = 0; i < block->n && !m->failed; i++) {
         struct ir_stmt *s = block->at[i];
-        struct ir_block *inside[IR_BLOCKS_MOST];
         bool bound = s->kind == STMT_for && is_bound(&s->u.loop);
         struct ir_stmt *around = bound ? m->around[s->u.loop.axis] : NULL;
         if (s->kind == STMT_alloc)
@@ -201,9 +200,8 @@ static void measure(struct mapping *m, struct ir_block *block)
             m->around[s->u.loop.axis] = s;
         struct facts_mark outside = facts_mark(&m->facts);
         facts_enter(&m->facts, s);
-        uint32_t n = ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n && !m->failed; k++)
-            measure(m, inside[k]);
+        ir_foreach_block(inner, s)
+            measure(m, inner);
         if (s->kind != STMT_let)
             facts_leave(&m->facts, outside);
         if (bound)
@@ -258,8 +256,7 @@ static struct ir_expr *block_position(const struct mapping *m, enum axis axis)
 
 bool mapping_each(struct pass *p, void (*step)(struct mapping *m))
 {
-    for (size_t i = 0; i < p->kernel->body.n; i++) {
-        struct ir_stmt *s = p->kernel->body.at[i];
+    vec_foreach_value(s, &p->kernel->body) {
         struct mapping m;
         if (s->kind != STMT_launch)
             continue;

@@ -94,8 +94,7 @@ static void overlap(struct pass *p, struct ir_launch *launch)
 enum pass_result pass_overlap(struct pass *p)
 {
     enum pass_result result = PASS_SAME;
-    for (size_t i = 0; i < p->kernel->body.n; i++) {
-        struct ir_stmt *s = p->kernel->body.at[i];
+    vec_foreach_value(s, &p->kernel->body) {
         if (s->kind != STMT_launch || !s->u.launch.derives_barriers)
             continue;
         overlap(p, &s->u.launch);

@@ -10,48 +10,32 @@
 
 #include <stdlib.h>
 
-bool placing_is_over(const struct ir_stmt *s, enum axis_kind kind)
-{
-    return s->kind == STMT_for && axis_kind(s->u.loop.axis) == kind;
-}
-
 bool placing_is_threads(const struct ir_stmt *s)
 {
-    return placing_is_over(s, AXIS_THREAD) || placing_is_over(s, AXIS_VTHREAD);
+    return ir_is_over(s, AXIS_THREAD) || ir_is_over(s, AXIS_VTHREAD);
 }
 
 bool placing_is_sequential(const struct ir_stmt *s)
 {
-    return s->kind == STMT_for && !placing_is_over(s, AXIS_BLOCK) &&
+    return s->kind == STMT_for && !ir_is_over(s, AXIS_BLOCK) &&
            !placing_is_threads(s);
-}
-
-bool placing_uses(struct ir_block *block, const struct ir_buffer *b)
-{
-    return ir_block_reads(block, b) || ir_block_writes(block, b);
 }
 
 // Return the only block of a loop or branch that uses the array; NULL if there
 // is none or the statement itself uses it.
 static struct ir_block *only_user(struct ir_stmt *s, const struct ir_buffer *b)
 {
-    struct ir_block *found = NULL, one;
+    struct ir_block *found = NULL;
     if (s->kind != STMT_for && s->kind != STMT_if)
         return NULL;
     ir_foreach_block(inner, s) {
-        if (!placing_uses(inner, b))
+        if (!ir_block_uses(inner, b))
             continue;
         if (found)
             return NULL;
         found = inner;
     }
-    struct ir_stmt bare = *s, *at = &bare;
-    if (s->kind == STMT_for)
-        bare.u.loop.body = (struct ir_block){0};
-    else
-        bare.u.branch.then = bare.u.branch.otherwise = (struct ir_block){0};
-    one = (struct ir_block){.at = &at, .n = 1};
-    return placing_uses(&one, b) ? NULL : found;
+    return ir_stmt_itself(s, b, ACCESS_reads | ACCESS_writes) ? NULL : found;
 }
 
 void placing_find_common(struct placing *x)
@@ -62,8 +46,7 @@ void placing_find_common(struct placing *x)
         size_t n = 0;
         vec_push(x->p->scratch, &x->common.blocks, block);
         for (size_t i = 0; i < block->n; i++) {
-            struct ir_block one = {.at = &block->at[i], .n = 1};
-            if (!placing_uses(&one, x->buffer))
+            if (!ir_stmt_uses(block->at[i], x->buffer))
                 continue;
             only = block->at[i];
             n++;
@@ -78,8 +61,7 @@ void placing_find_common(struct placing *x)
 static void find_fixed(struct placing *x)
 {
     bool is_local = space_is_own(x->buffer->space);
-    for (size_t i = 0; i < x->common.stmts.n; i++) {
-        struct ir_stmt *s = x->common.stmts.at[i];
+    vec_foreach_value(s, &x->common.stmts) {
         if (s->kind == STMT_for && (is_local || !placing_is_threads(s)))
             map_set(&x->fixed, s->u.loop.var,
                     ir_read(x->p->arena, s->u.loop.var));
@@ -91,8 +73,7 @@ static void find_fixed(struct placing *x)
 static struct ir_stmt *sequential_loop(const struct placing *x,
                                        const struct ir_var *var)
 {
-    for (size_t i = 0; i < x->common.stmts.n; i++) {
-        struct ir_stmt *s = x->common.stmts.at[i];
+    vec_foreach_value(s, &x->common.stmts) {
         if (placing_is_sequential(s) && s->u.loop.var == var)
             return s;
     }
@@ -124,15 +105,13 @@ static bool is_apart(const struct placing *x, const struct region_dim *dim,
                      const struct ir_var *var)
 {
     int64_t step = 0, other, reach, extent = region_extent(dim);
-    for (size_t i = 0; i < dim->base.terms.n; i++) {
-        const struct affine_term *t = &dim->base.terms.at[i];
+    vec_foreach(t, &dim->base.terms) {
         if (t->n == 1 && t->atoms[0]->op == OP_var && t->atoms[0]->u.var == var)
             reach_of(x, t, &step, &reach);
         else if (ir_mentions(t->atoms[0], var))
             return false;
     }
-    for (size_t i = 0; i < dim->base.terms.n; i++) {
-        const struct affine_term *t = &dim->base.terms.at[i];
+    vec_foreach(t, &dim->base.terms) {
         if (t->n == 1 && t->atoms[0]->op == OP_var && t->atoms[0]->u.var == var)
             continue;
         bool moves = reach_of(x, t, &other, &reach);
@@ -170,13 +149,11 @@ static bool stores_all(const struct placing *x, const struct ir_stmt *s)
 static bool is_refreshed(const struct placing *x)
 {
     const struct ir_block *block = x->common.blocks.at[x->common.stmts.n];
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_block one = {.at = &block->at[i], .n = 1};
-        if (!placing_uses(&one, x->buffer))
-            continue;
-        return !region_is_partial(block->at[i]) &&
-               ir_stages_use(&one, x->buffer) &&
-               !ir_block_reads(&one, x->buffer) && stores_all(x, block->at[i]);
+    vec_foreach_value(s, block) {
+        if (ir_stmt_uses(s, x->buffer))
+            return !region_is_partial(s) &&
+                   ir_stages_use(ir_alone(s), x->buffer) &&
+                   !ir_stmt_reads(s, x->buffer) && stores_all(x, s);
     }
     return false;
 }

@@ -25,17 +25,11 @@ struct placing {
     struct region region;
 };
 
-// Return whether a loop is bound to an axis of that kind.
-bool placing_is_over(const struct ir_stmt *s, enum axis_kind kind);
-
 // Return whether a loop is over threads, real or virtual ones.
 bool placing_is_threads(const struct ir_stmt *s);
 
 // Return whether the iterations of a loop run one after another.
 bool placing_is_sequential(const struct ir_stmt *s);
-
-// Return whether a block reads or writes an array.
-bool placing_uses(struct ir_block *block, const struct ir_buffer *b);
 
 // Find the innermost block that holds all accesses of the array.  pass and
 // buffer are set.

@@ -76,8 +76,7 @@ static void follow_index(struct promotion *m, const struct ir_expr *index)
 // Look at the statements of a block.
 static void walk(struct promotion *m, struct ir_block *block)
 {
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
+    vec_foreach_value(s, block) {
         ir_foreach_expr_of(x, s)
             for (uint32_t k = 0; k < x->n; k++)
                 if ((x->op == OP_load || x->op == OP_place) &&
@@ -102,8 +101,7 @@ static void walk(struct promotion *m, struct ir_block *block)
 static int64_t expanded(struct pass *p, struct ir_block *block, bool *fits)
 {
     int64_t sum = 0;
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
+    vec_foreach_value(s, block) {
         bool is_loop = s->kind == STMT_for;
         bool is_marked = is_loop && s->u.loop.axis == AXIS_unroll;
         int64_t one = is_loop && !is_marked ? LOOP_STATEMENTS : 1;

@@ -193,16 +193,14 @@ static void single_inside(struct mapping *m, struct ir_block *block, size_t at,
                           axis_set control)
 {
     struct ir_stmt *s = block->at[at];
-    struct ir_block *inside[IR_BLOCKS_MOST];
     struct ir_stmt *around = NULL;
     bool bound = s->kind == STMT_for && is_bound(&s->u.loop);
     if (bound) {
         around = m->around[s->u.loop.axis];
         m->around[s->u.loop.axis] = s;
     }
-    uint32_t n = ir_stmt_blocks(s, inside);
-    for (uint32_t k = 0; k < n; k++)
-        single_block(m, inside[k],
+    ir_foreach_block(inner, s)
+        single_block(m, inner,
                      control | divergence_of_control(&m->divergence, s));
     if (bound)
         m->around[s->u.loop.axis] = around;

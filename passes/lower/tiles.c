@@ -59,13 +59,11 @@ static void append_let(struct walk *w, struct ir_stmt *loop,
     struct ir_var *old = loop->u.loop.var;
     struct ir_var *new =
         ir_var_new(a, old->name, old->type, VAR_let, old->span);
-    struct map vars = {.arena = w->p->scratch};
-    map_set(&vars, old, ir_read(a, new));
     struct ir_stmt *s = ir_stmt_let(a, new, fold_expr(a, &w->facts, value));
     ir_append(a, &w->body, ir_stmt_from(s, loop));
     facts_enter(&w->facts, s);
     struct ir_stmt *last = w->tiles.loops.at[w->tiles.loops.n - 1];
-    ir_substitute_in(a, &last->u.loop.body, &vars, NULL);
+    ir_replace_in(a, &last->u.loop.body, old, ir_read(a, new));
 }
 
 // Let the variable of the only loop be that of the loop over tiles.
@@ -158,8 +156,7 @@ static struct ir_block sink(struct walk *w, struct ir_stmt *group,
     struct ir_block outside = {0};
     if (ring->order)
         ir_attr_set(a, loop, MARK_pingpong, ring->order);
-    for (size_t i = 0; i < w->body.n; i++) {
-        struct ir_stmt *s = w->body.at[i];
+    vec_foreach_value(s, &w->body) {
         if (s->kind != STMT_let)
             ir_append(a, &outside, s);
         else
@@ -261,16 +258,13 @@ static bool rewrite(struct pass *p, struct ir_stmt *marked)
                      .tiles = tiles_find(p->scratch, p->kernel, marked)};
     if (!w.tiles.fault && tiles_keep_array(p->scratch, p->kernel, &w.tiles))
         w.tiles.fault = KEEPS_ARRAY;
-    if (w.tiles.fault) {
-        diag_error(p->diags, marked->span, D_tile_nest,
-                   marked->u.loop.var->name, w.tiles.fault);
-        return false;
-    }
-    if (!check_order(&w)) {
-        diag_error(p->diags, marked->span, D_pingpong_shape,
-                   w.tiles.loops.at[0]->u.loop.var->name, PINGPONG_NO_ROLES);
-        return false;
-    }
+    if (w.tiles.fault)
+        return diag_error(p->diags, marked->span, D_tile_nest,
+                          marked->u.loop.var->name, w.tiles.fault);
+    if (!check_order(&w))
+        return diag_error(p->diags, marked->span, D_pingpong_shape,
+                          w.tiles.loops.at[0]->u.loop.var->name,
+                          PINGPONG_NO_ROLES);
     w.count = tiles_below(&w, 0);
     if (w.tiles.loops.n > 1)
         append_places(&w);

@@ -40,6 +40,7 @@
 #include "ir/foreach.h"
 #include "ir/layout.h"
 #include "ir/ring.h"
+#include "ir/stage.h"
 #include "ir/walk.h"
 #include "passes/analysis/ring.h"
 #include "passes/lower/bulk_copy.h"
@@ -100,17 +101,11 @@ static void bind_copy(struct arena *a, const struct ir_stage *stage,
                       struct tma_tile *box)
 {
     struct tma_copy *copy = &box->copy;
-    struct map vars = {.arena = a};
-    for (size_t i = 0; i < stage->iters.n; i++)
-        map_set(&vars, stage->iters.at[i].var, stage->iters.at[i].binding);
-    struct ir_expr **far = arena_array(a, struct ir_expr *, copy->far->rank);
-    struct ir_expr **near = arena_array(a, struct ir_expr *, copy->near->rank);
-    for (uint32_t d = 0; d < copy->far->rank; d++)
-        far[d] = ir_substitute(a, copy->far_index[d], &vars, NULL);
-    for (uint32_t d = 0; d < copy->near->rank; d++)
-        near[d] = ir_substitute(a, copy->near_index[d], &vars, NULL);
-    copy->far_index = far;
-    copy->near_index = near;
+    struct map vars = ir_stage_bindings(a, stage);
+    copy->far_index =
+        ir_substitute_all(a, copy->far->rank, copy->far_index, &vars, NULL);
+    copy->near_index =
+        ir_substitute_all(a, copy->near->rank, copy->near_index, &vars, NULL);
     if (copy->condition)
         copy->condition = ir_substitute(a, copy->condition, &vars, NULL);
     box->predicate = stage->predicate;
@@ -122,8 +117,7 @@ static void bind_copy(struct arena *a, const struct ir_stage *stage,
 static struct ir_map *map_for(struct pass *p, const struct tma_tile *box)
 {
     struct ir_buffer *far = box->copy.far;
-    for (size_t i = 0; i < p->kernel->maps.n; i++) {
-        struct ir_map *map = p->kernel->maps.at[i];
+    vec_foreach_value(map, &p->kernel->maps) {
         if (map->buffer == far && map->swizzle == box->swizzle &&
             memcmp(map->box, box->extent, far->rank * sizeof *map->box) == 0)
             return map;
@@ -184,8 +178,7 @@ void tma_copies_append(struct pass *p, const struct tma_tile *box,
         ir_append(a, out, branch);
         out = &branch->u.branch.then;
     }
-    for (size_t i = 0; i < box->around.n; i++) {
-        const struct ir_for *kept = box->around.at[i];
+    vec_foreach_value(kept, &box->around) {
         struct ir_stmt *loop = ir_stmt_for(a, kept->var, kept->from, kept->to,
                                            kept->step, AXIS_serial);
         ir_append(a, out, loop);
@@ -314,8 +307,7 @@ static struct ir_block *append_one_of_each(struct walk *w,
 static size_t count_grid(const struct walk *w)
 {
     size_t n = 0;
-    while (n < w->path.n && w->path.at[n].stmt->kind == STMT_for &&
-           axis_kind(w->path.at[n].stmt->u.loop.axis) == AXIS_BLOCK)
+    while (n < w->path.n && ir_is_over(w->path.at[n].stmt, AXIS_BLOCK))
         n++;
     return n;
 }
@@ -446,8 +438,7 @@ static bool append_loads(struct walk *w, const struct loads *loads,
     note_places(out, loads->at[0].stage);
     for (size_t i = 0; i < loads->n; i++) {
         size_t behind = loads->n + 1 - i;
-        struct ir_block own = {&inner->at[inner->n - behind], 1, 1};
-        note_places(&own, loads->at[i].stage);
+        note_places(ir_alone(inner->at[inner->n - behind]), loads->at[i].stage);
     }
     insert_later(w, set_up, block, out->at[0]);
     return true;
@@ -468,8 +459,7 @@ static void wait_later(struct walk *w, const struct tma_tile *box,
                        const struct tma_store_wait *store_wait)
 {
     struct arena *a = w->p->arena;
-    for (size_t i = 0; i < store_wait->waits.n; i++) {
-        const struct tma_store_place *wait = &store_wait->waits.at[i];
+    vec_foreach(wait, &store_wait->waits) {
         struct insertion later = {wait->block, wait->at, wait->is_behind, {0}};
         struct ir_block *inner = append_one_of_each(w, box, &later.stmts);
         ir_append(a, inner, ir_stmt_sync(a, SYNC_bulk_wait_read));
@@ -537,8 +527,7 @@ static bool parts_are_aligned(const struct walk *w, const struct tma_tile *box)
     int64_t n = 0;
     for (size_t i = 0; i < w->path.n; i++) {
         struct ir_stmt *s = w->path.at[i].stmt;
-        bool gives =
-            s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_VTHREAD;
+        bool gives = ir_is_over(s, AXIS_VTHREAD);
         has_parts |= gives && ir_block_writes(&s->u.loop.body, near);
     }
     return !has_parts ||
@@ -615,19 +604,9 @@ static void walk_block(struct walk *w, struct ir_block *block)
             i += lower_nest(w, block, i, stage, &box);
             continue;
         }
-        struct ir_block *inside[IR_BLOCKS_MOST];
-        struct facts_mark around = facts_mark(&w->facts);
-        uint32_t n = ir_stmt_blocks(s, inside);
         vec_push(w->p->scratch, &w->path, (struct step){s, block});
-        facts_enter(&w->facts, s);
-        for (uint32_t k = 0; k < n; k++) {
-            struct facts_mark branch = facts_mark(&w->facts);
-            facts_enter_block(&w->facts, s, k);
-            walk_block(w, inside[k]);
-            facts_leave(&w->facts, branch);
-        }
-        if (s->kind != STMT_let)
-            facts_leave(&w->facts, around);
+        facts_foreach_inside(inner, &w->facts, s)
+            walk_block(w, inner);
         w->path.n--;
         i++;
     }

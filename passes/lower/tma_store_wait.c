@@ -97,7 +97,7 @@ static struct tma_tiles tiles_of(const struct ir_kernel *kernel,
 
 // Return whether a statement out of the block uses the array.
 static bool is_used_outside(const struct look *l,
-                            bool (*uses)(struct ir_block *block,
+                            bool (*uses)(const struct ir_block *block,
                                          const struct ir_buffer *buffer))
 {
     for (uint32_t i = 0; i + 1 < l->path.n; i++) {

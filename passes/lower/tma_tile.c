@@ -140,9 +140,8 @@ static void divide_loops(struct search *s)
     for (size_t i = box->nest.n; i-- > 0;) {
         const struct ir_for *loop = box->nest.at[i];
         int64_t extent;
-        bool counts = ir_is_int_const(loop->from, 0) &&
-                      ir_is_int_const(loop->step, 1) &&
-                      ir_int_value(loop->to, &extent) && extent > 0;
+        bool counts = ir_for_counts(loop) && ir_int_value(loop->to, &extent) &&
+                      extent > 0;
         uint32_t d = counts ? dimension_of(s, loop) : box->copy.far->rank;
         if (d < box->copy.far->rank)
             take_loop(s, loop, d, extent);
@@ -179,9 +178,7 @@ static void find_first(struct search *s)
 // or NULL: what it says is then that there is an element.
 static struct ir_expr *find_excess(struct search *s, struct ir_expr *condition)
 {
-    struct conditions all = {0};
-    if (condition)
-        fold_split(s->facts->arena, condition, &all);
+    struct conditions all = fold_split(s->facts->arena, condition);
     for (size_t i = 0; i < all.n; i++)
         if (facts_decide(s->facts, all.at[i]) != TRUTH_TRUE)
             return all.at[i];

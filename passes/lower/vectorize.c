@@ -27,8 +27,7 @@ static bool is_power(int64_t n)
 // Return whether the loop was reported already, in another variant.
 static bool is_reported(const struct pass *p, struct span directive)
 {
-    for (size_t i = 0; i < p->diags->all.n; i++) {
-        const struct diag *d = &p->diags->all.at[i];
+    vec_foreach(d, &p->diags->all) {
         if (d->code == D_vector_scalar && d->span.source == directive.source &&
             d->span.from == directive.from)
             return true;

@@ -66,8 +66,7 @@ static bool is_same(const struct vectorizer *w, const struct ir_expr *c)
     const struct ir_for *loop = vectorize_loop_of(w);
     struct affine form, rest;
     int64_t factor;
-    if (!ir_is_int_const(loop->from, 0) || !ir_is_int_const(loop->step, 1) ||
-        !facts_form(a, c, &form) ||
+    if (!ir_for_counts(loop) || !facts_form(a, c, &form) ||
         !affine_linear(a, &form, loop->var, &factor, &rest) ||
         (factor != 1 && factor != -1) ||
         vectorize_varies(w, affine_expr(a, &rest, c->args[0]->type)))
@@ -79,8 +78,7 @@ static bool is_same(const struct vectorizer *w, const struct ir_expr *c)
 
 struct ir_expr *vectorize_same(const struct vectorizer *w, struct ir_expr *c)
 {
-    struct conditions all = {0};
-    fold_split(w->p->scratch, c, &all);
+    struct conditions all = fold_split(w->p->scratch, c);
     for (size_t i = 0; i < all.n; i++) {
         if (!vectorize_varies(w, all.at[i]))
             continue;

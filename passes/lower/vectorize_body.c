@@ -169,8 +169,7 @@ static struct ir_expr *hardest(struct vectorizer *w, struct ir_expr *c)
 // none to be seen.
 static struct ir_expr *in_all_lanes(struct vectorizer *w, struct ir_expr *c)
 {
-    struct conditions all = {0};
-    fold_split(w->p->scratch, c, &all);
+    struct conditions all = fold_split(w->p->scratch, c);
     for (size_t i = 0; i < all.n; i++) {
         all.at[i] = hardest(w, all.at[i]);
         if (!all.at[i])
@@ -387,18 +386,14 @@ static void expand_lets(struct vectorizer *w, struct ir_block *block)
             i++;
             continue;
         }
-        struct map vars = {.arena = w->p->scratch};
-        map_set(&vars, s->u.let.var, s->u.let.value);
-        ir_splice(w->p->arena, block, i, &(struct ir_block){0});
-        ir_substitute_in(w->p->arena, block, &vars, NULL);
+        ir_expand_let(w->p->arena, block, i);
     }
 }
 
 // Align the arrays as their accesses ask for.
 static void align_arrays(const struct vectorizer *w)
 {
-    for (size_t i = 0; i < w->accesses.n; i++) {
-        const struct vectorize_access *x = &w->accesses.at[i];
+    vec_foreach(x, &w->accesses) {
         if (x->buffer->align < x->bytes)
             x->buffer->align = x->bytes;
     }

@@ -121,9 +121,8 @@ static struct use use_of(const struct spreading *x, struct ir_expr *e)
 // thread.
 static bool depends(const struct spreading *x, struct ir_stmt *s)
 {
-    struct ir_block alone = {&s, 1, 1};
-    return ir_block_mentions(&alone, x->loop->u.loop.var) ||
-           ir_flags_in(&alone) & OP_WRITES;
+    return ir_stmt_mentions(s, x->loop->u.loop.var) ||
+           ir_flags_in(ir_alone(s)) & OP_WRITES;
 }
 
 // Return statements from `from` on, in an unrolled loop over the virtual
@@ -139,8 +138,7 @@ static struct ir_stmt *wrap(const struct spreading *x,
     ir_stmt_from(s, x->loop);
     for (size_t i = from; i < to; i++)
         ir_append(a, &s->u.loop.body, block->at[i]);
-    struct ir_block alone = {&s, 1, 1};
-    return ir_copy_block(a, &alone, NULL, NULL).at[0];
+    return ir_copy_stmt(a, s, NULL, NULL);
 }
 
 // Return whether the loop can move into a loop or a branch.
@@ -156,16 +154,6 @@ static bool can_enter(const struct spreading *x, struct ir_stmt *s)
     return !from.found && !from.memory && !to.found && !to.memory;
 }
 
-// Put the value of a `let` in place of its name in the statements behind it.
-static void expand_let(struct spreading *x, struct ir_block *block, size_t at)
-{
-    struct map vars = {.arena = x->p->scratch};
-    struct ir_stmt *let = block->at[at];
-    map_set(&vars, let->u.let.var, let->u.let.value);
-    ir_splice(x->p->arena, block, at, &(struct ir_block){0});
-    ir_substitute_in(x->p->arena, block, &vars, NULL);
-}
-
 // Move the loop into the statements of a block.
 static void spread(struct spreading *x, struct ir_block *block)
 {
@@ -178,7 +166,7 @@ static void spread(struct spreading *x, struct ir_block *block)
             block->n = i;
             ir_append(x->p->arena, block, s);
         } else if (is_let && u.found) {
-            expand_let(x, block, i--);
+            ir_expand_let(x->p->arena, block, i--);
         } else if (can_enter(x, s)) {
             ir_foreach_block(inner, s)
                 spread(x, inner);
@@ -196,7 +184,7 @@ static bool spread_block(struct pass *p, struct ir_block *block)
         struct ir_stmt *s = block->at[i];
         ir_foreach_block(inner, s)
             changed |= spread_block(p, inner);
-        if (s->kind != STMT_for || axis_kind(s->u.loop.axis) != AXIS_VTHREAD)
+        if (!ir_is_over(s, AXIS_VTHREAD))
             continue;
         struct spreading x = {p, s, {.arena = p->scratch}};
         ir_foreach_stmt(t, &s->u.loop.body)

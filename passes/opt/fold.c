@@ -83,8 +83,7 @@ static bool join_remainder(const struct fold *s, struct affine *form,
 // Join a quotient with its remainder; false if there are none.
 static bool join_some(const struct fold *s, struct affine *form)
 {
-    for (size_t i = 0; i < form->terms.n; i++) {
-        const struct affine_term *t = &form->terms.at[i];
+    vec_foreach(t, &form->terms) {
         for (uint32_t j = 0; j < t->n; j++)
             if (t->atoms[j]->op == OP_mod && join_remainder(s, form, t, j))
                 return true;
@@ -424,11 +423,19 @@ struct ir_expr *fold_root(struct arena *a, struct facts *f, struct ir_expr *x)
     return ir_at(a, fold_node(&s, x), x->span);
 }
 
-void fold_split(struct arena *a, struct ir_expr *x, struct conditions *out)
+struct conditions fold_split(struct arena *a, struct ir_expr *x)
+{
+    struct conditions all = {0};
+    if (x)
+        fold_append(a, x, &all);
+    return all;
+}
+
+void fold_append(struct arena *a, struct ir_expr *x, struct conditions *out)
 {
     if (x->op == OP_and) {
-        fold_split(a, x->args[0], out);
-        fold_split(a, x->args[1], out);
+        fold_append(a, x->args[0], out);
+        fold_append(a, x->args[1], out);
     } else {
         vec_push(a, out, x);
     }

@@ -20,8 +20,10 @@ struct ir_expr *fold_all(struct arena *a, struct ir_expr *const *conditions,
 // Return the comparison 0 <= form of values of type `int`.
 struct ir_expr *fold_condition(struct arena *a, const struct affine *form);
 
-// The conditions that an `&&` chain joins, in order.
+// The conditions that an `&&` chain joins, in order; none for NULL.
 struct conditions VEC(struct ir_expr *);
-void fold_split(struct arena *a, struct ir_expr *x, struct conditions *out);
+struct conditions fold_split(struct arena *a, struct ir_expr *x);
+// Append them.
+void fold_append(struct arena *a, struct ir_expr *x, struct conditions *out);
 
 #endif

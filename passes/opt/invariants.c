@@ -59,8 +59,7 @@ static bool is_invariant(struct look *l, struct ir_expr *x)
 static struct ir_expr *name_of(struct look *l, struct ir_expr *x)
 {
     struct pass *p = l->v->p;
-    for (size_t i = 0; i < l->out.n; i++) {
-        const struct ir_stmt *let = l->out.at[i];
+    vec_foreach_value(let, &l->out) {
         if (ir_expr_equal(let->u.let.value, x))
             return ir_read(p->arena, let->u.let.var);
     }

@@ -224,8 +224,7 @@ static bool find_noalias(struct pass *p, struct ir_launch *launch)
 enum pass_result pass_noalias(struct pass *p)
 {
     bool found = false;
-    for (size_t i = 0; i < p->kernel->body.n; i++) {
-        struct ir_stmt *s = p->kernel->body.at[i];
+    vec_foreach_value(s, &p->kernel->body) {
         if (s->kind == STMT_launch)
             found |= find_noalias(p, &s->u.launch);
     }

@@ -87,8 +87,7 @@ static struct ir_expr *condition_of(struct tails *t,
 static void keep_total(struct tails *t, struct uniform_bounds *bounds)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < bounds->n; i++) {
-        const struct affine *x = &bounds->at[i];
+    vec_foreach(x, bounds) {
         bool is_total = true;
         for (size_t k = 0; k < x->terms.n; k++)
             for (uint32_t j = 0; j < x->terms.at[k].n; j++)
@@ -198,8 +197,8 @@ static bool may_cut(struct tails *t, const struct ir_stmt *s)
     if (s->kind != STMT_for || loop->axis != AXIS_serial)
         return false;
     ir_int_value(loop->to, &n);
-    return ir_is_int_const(loop->from, 0) && ir_is_int_const(loop->step, 1) &&
-           n >= ITERATIONS_LEAST && uniform_is(&t->uniform, loop->to);
+    return ir_for_counts(loop) && n >= ITERATIONS_LEAST &&
+           uniform_is(&t->uniform, loop->to);
 }
 
 // Return the iterations from the end of the inner ones on.
@@ -291,19 +290,13 @@ static bool is_common(struct tails *t, const struct ir_for *loop)
            uniform_is(&t->uniform, loop->step);
 }
 
-// Return whether a statement is a loop over blocks.
-static bool is_grid(const struct ir_stmt *s)
-{
-    return s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_BLOCK;
-}
-
 // Return whether a statement is an innermost loop over blocks.
 static bool is_innermost_grid(struct ir_stmt *s)
 {
-    if (!is_grid(s))
+    if (!ir_is_over(s, AXIS_BLOCK))
         return false;
     ir_foreach_stmt(t, &s->u.loop.body)
-        if (is_grid(t))
+        if (ir_is_over(t, AXIS_BLOCK))
             return false;
     return true;
 }

@@ -173,8 +173,7 @@ static void enter(struct relaxed *e, const struct ir_stmt *s)
 // Note the accesses in a block.
 static void collect(struct relaxed *e, struct ir_block *block)
 {
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
+    vec_foreach_value(s, block) {
         size_t loops = e->loops.n, guards = e->guards.n;
         ir_foreach_expr_of(x, s)
             if (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES))
@@ -184,7 +183,7 @@ static void collect(struct relaxed *e, struct ir_block *block)
         if (s->kind == STMT_alloc)
             add_array(e, s->u.buffer);
         if (s->kind == STMT_if && !s->u.branch.otherwise.n)
-            fold_split(e->p->scratch, s->u.branch.cond, &e->guards);
+            fold_append(e->p->scratch, s->u.branch.cond, &e->guards);
         struct facts_mark here = facts_mark(&e->facts);
         enter(e, s);
         ir_foreach_block(inner, s)
@@ -245,9 +244,8 @@ static void look(struct guarded *g, struct ir_block *block)
 // Drop the guards of a branch that are not needed.
 static void drop(struct relaxed *e, struct ir_stmt *s)
 {
-    struct conditions all = {0};
     size_t kept = 0;
-    fold_split(e->p->scratch, s->u.branch.cond, &all);
+    struct conditions all = fold_split(e->p->scratch, s->u.branch.cond);
     for (size_t i = 0; i < all.n; i++) {
         struct guarded g = {e, all.at[i], false};
         look(&g, &s->u.branch.then);

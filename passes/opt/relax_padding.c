@@ -73,8 +73,7 @@ static bool is_plain(const struct ir_stmt *s)
 // Note the arrays of a block and the reads of them.
 static void collect(struct relaxed *b, struct ir_block *block)
 {
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
+    vec_foreach_value(s, block) {
         struct ir_stage *around = b->stage;
         if (s->kind == STMT_alloc)
             declare(b, s->u.buffer);
@@ -122,10 +121,9 @@ static bool is_safe_without(struct relaxed *b, const struct conditions *all,
 static struct ir_expr *drop(struct arena *a, struct ir_expr *x, void *context)
 {
     struct relaxed *b = context;
-    struct conditions all = {0};
     if (x->op != OP_select)
         return x;
-    fold_split(b->p->scratch, x->args[0], &all);
+    struct conditions all = fold_split(b->p->scratch, x->args[0]);
     bool drops = false;
     for (size_t i = 0; i < all.n; i++) {
         if (!is_needed(b, all.at[i]) ||
@@ -158,8 +156,7 @@ static void walk_store(struct relaxed *b, struct ir_stmt *s)
 // Drop conditions in the stages of a block.
 static void walk(struct relaxed *b, struct ir_block *block)
 {
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
+    vec_foreach_value(s, block) {
         struct ir_stage *outer = b->stage;
         if (s->kind == STMT_stage)
             b->stage = &s->u.stage;

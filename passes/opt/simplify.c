@@ -48,12 +48,10 @@ static void simplify_exprs(struct simplify *s, struct ir_stmt *stmt)
 static void replace_in(struct simplify *s, struct ir_block *block, size_t at,
                        const struct ir_var *var, struct ir_expr *by)
 {
-    struct map vars = {.arena = s->facts.arena};
-    map_set(&vars, var, by);
     struct ir_block rest = *block;
     rest.at += at;
     rest.n -= at;
-    ir_substitute_in(s->arena, &rest, &vars, NULL);
+    ir_replace_in(s->arena, &rest, var, by);
     s->changed = true;
 }
 
@@ -81,7 +79,8 @@ static bool is_counted(const struct ir_stage *stage, struct ir_stmt *around)
 
 // Return what is known where a loop or a branch selects elements: inits below
 // run in it though the loops of their reductions around may have no iteration.
-static struct facts facts_around(const struct simplify *s, struct ir_stmt *stmt)
+static struct facts facts_of_inits(const struct simplify *s,
+                                   struct ir_stmt *stmt)
 {
     struct facts facts = s->facts;
     ir_foreach_stmt_from(t, stmt)
@@ -108,7 +107,7 @@ static int iterations(struct simplify *s, const struct ir_for *loop)
 static int simplify_head(struct simplify *s, struct ir_stmt *stmt)
 {
     struct facts all = s->facts;
-    s->facts = facts_around(s, stmt);
+    s->facts = facts_of_inits(s, stmt);
     simplify_exprs(s, stmt);
     int n = stmt->kind == STMT_for ? iterations(s, &stmt->u.loop) : 2;
     all.newest = s->facts.newest;
@@ -210,8 +209,8 @@ static void simplify_init(struct simplify *s, struct ir_stmt *stmt)
 static struct ir_expr *part_of(struct simplify *s, struct ir_stage *stage,
                                bool reduction)
 {
-    struct conditions all = {0}, kept = {0};
-    fold_split(s->facts.arena, stage->predicate, &all);
+    struct conditions kept = {0};
+    struct conditions all = fold_split(s->facts.arena, stage->predicate);
     for (size_t i = 0; i < all.n; i++) {
         if (ir_stage_counts(stage, all.at[i]) == reduction)
             vec_push(s->facts.arena, &kept, all.at[i]);
@@ -262,8 +261,7 @@ static void simplify_reduction(struct simplify *s, struct ir_stage *stage)
     for (int reduces = 0; reduces < 2; reduces++) {
         all.newest = s->facts.newest;
         s->facts = reduces ? all : facts_of_init(&all, stage);
-        for (size_t i = 0; i < stage->iters.n; i++) {
-            struct ir_iter *it = &stage->iters.at[i];
+        vec_foreach(it, &stage->iters) {
             if (it->is_reduce != reduces)
                 continue;
             simplify_place(s, &it->extent);

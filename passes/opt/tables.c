@@ -104,8 +104,7 @@ static bool find_nest(struct table *t, struct ir_block *block)
     struct ir_block *inside[IR_BLOCKS_MOST];
     struct ir_stmt *nest = NULL;
     for (size_t i = 0; i < block->n; i++) {
-        struct ir_block alone = {&block->at[i], 1, 1};
-        if (!ir_block_writes(&alone, t->array))
+        if (!ir_stmt_writes(block->at[i], t->array))
             continue;
         nest = block->at[i];
         t->block = block;
@@ -165,8 +164,7 @@ static bool evaluate(const struct table *t, void *data, size_t bytes)
     out->space = SPACE_global;
     map_set(&buffers, t->array, out);
     vec_push(a, &k->params, param);
-    for (size_t i = 0; i < t->p->kernel->body.n; i++) {
-        struct ir_stmt *s = t->p->kernel->body.at[i];
+    vec_foreach_value(s, &t->p->kernel->body) {
         if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_constant)
             ir_append(a, &body, s);
     }
@@ -229,13 +227,13 @@ static bool make_table(struct pass *p, struct ir_buffer *array)
     if (!find_nest(&t, &p->kernel->body))
         return false;
     struct ir_stmt *nest = t.block->at[t.at];
-    struct ir_block none = {0}, back = {&nest, 1, 1};
+    struct ir_block none = {0};
     struct ir_expr **all = is_closed(&t, nest) ? values(&t) : NULL;
     if (!all)
         return false;
     ir_splice(p->arena, t.block, t.at, &none);
     if (!is_uniform(p, array)) {
-        ir_insert(p->arena, t.block, t.at, back.at[0]);
+        ir_insert(p->arena, t.block, t.at, nest);
         return false;
     }
     array->space = SPACE_constant;
@@ -251,8 +249,7 @@ enum pass_result pass_tables(struct pass *p)
     size_t used = 0;
     enum pass_result result = PASS_SAME;
     struct VEC(struct ir_buffer *) arrays = {0};
-    for (size_t i = 0; i < p->kernel->body.n; i++) {
-        struct ir_stmt *s = p->kernel->body.at[i];
+    vec_foreach_value(s, &p->kernel->body) {
         if (s->kind != STMT_alloc)
             continue;
         if (s->u.buffer->space == SPACE_constant)

@@ -273,8 +273,7 @@ static bool is_in_step(struct walk *w, const struct node *n)
 // Return whether nodes begin something, or wait for some.
 static bool has_async(const struct walk *w, const struct nodes *nodes)
 {
-    for (size_t i = 0; i < nodes->n; i++) {
-        const struct node *n = nodes->at[i];
+    vec_foreach_value(n, nodes) {
         for (size_t k = 0; k < n->families.n; k++) {
             if (async_is(n->families.at[k]->first, w->kind))
                 return true;
@@ -366,8 +365,7 @@ static void go_loop(struct walk *w, const struct node *n, struct moment *m)
 // Walk nodes, one behind the other.
 static void go(struct walk *w, const struct nodes *nodes, struct moment *m)
 {
-    for (size_t i = 0; i < nodes->n; i++) {
-        const struct node *n = nodes->at[i];
+    vec_foreach_value(n, nodes) {
         switch (n->kind) {
         case NODE_SEGMENT: go_segment(w, n, m); break;
         case NODE_SYNC: go_sync(w, n, m); break;

@@ -169,8 +169,7 @@ static void ask_both(struct questions *q, const struct async_place *x,
 static void ask_all(struct questions *q, const struct async_place *x,
                     const struct family *copy)
 {
-    for (size_t i = 0; i < q->epoch->places.n; i++) {
-        const struct async_place *y = &q->epoch->places.at[i];
+    vec_foreach(y, &q->epoch->places) {
         const struct families *all = &y->segment->families;
         for (size_t k = 0; k < all->n; k++) {
             if (families_conflict(copy, all->at[k], false) &&
@@ -200,8 +199,7 @@ void async_ask(struct system *s, const struct group *group,
     for (size_t i = 0; i < epochs->n; i++) {
         q.epoch = epochs->at[i];
         fix(q.epoch->loop, true);
-        for (size_t k = 0; k < q.epoch->places.n; k++) {
-            const struct async_place *x = &q.epoch->places.at[k];
+        vec_foreach(x, &q.epoch->places) {
             const struct families *all = &x->segment->families;
             for (size_t f = 0; f < all->n; f++) {
                 if (async_is(all->at[f]->first, kind))

@@ -57,8 +57,7 @@ static struct flow walk_nodes(struct walk *w, const struct nodes *nodes,
 static void add_all(struct walk *w, const struct nodes *nodes,
                     struct family_set *out)
 {
-    for (size_t i = 0; i < nodes->n; i++) {
-        const struct node *n = nodes->at[i];
+    vec_foreach_value(n, nodes) {
         for (size_t k = 0; k < n->families.n; k++)
             family_add(w->arena, out, n->families.at[k]);
         add_all(w, &n->body, out);
@@ -106,8 +105,7 @@ static struct flow walk_segment(struct walk *w, const struct node *n)
 {
     struct flow f = {0};
     struct relation same = {w->scope, NULL, false};
-    for (size_t i = 0; i < n->families.n; i++) {
-        const struct family *x = n->families.at[i];
+    vec_foreach_value(x, &n->families) {
         struct family_set one = {.at = (const struct family *[]){x}, .n = 1};
         vec_push(w->arena, &f.entry, x);
         ask(w, &f.entry, &one, same);
@@ -155,8 +153,7 @@ static struct flow walk_nodes(struct walk *w, const struct nodes *nodes,
 // Return whether some threads of a launch meet apart from the others.
 static bool has_kind(const struct nodes *nodes, enum sync_kind kind)
 {
-    for (size_t i = 0; i < nodes->n; i++) {
-        const struct node *n = nodes->at[i];
+    vec_foreach_value(n, nodes) {
         bool is_it = n->kind == NODE_SYNC && n->stmt->kind == STMT_sync &&
                      n->stmt->u.sync.kind == kind;
         if (is_it || has_kind(&n->body, kind) || has_kind(&n->otherwise, kind))
@@ -185,8 +182,7 @@ static bool is_shared(const struct program *p, const struct ir_buffer *b)
 // Say of each access that the claim is asked of it, or why it is open.
 static void begin(const struct program *p)
 {
-    for (size_t i = 0; i < p->all.n; i++) {
-        struct access *x = p->all.at[i];
+    vec_foreach_value(x, &p->all) {
         if (!is_shared(p, x->buffer))
             continue;
         x->claims[CLAIM_block_race].is_asked = true;
@@ -200,8 +196,7 @@ static void begin(const struct program *p)
 // asynchronously.
 static void open_all(const struct program *p, enum async_kind kind)
 {
-    for (size_t i = 0; i < p->all.n; i++) {
-        struct access *x = p->all.at[i];
+    vec_foreach_value(x, &p->all) {
         if (is_shared(p, x->buffer) &&
             async_matters(program_use(p, x->buffer), kind))
             access_open(x, CLAIM_block_race, REASON_waits, NULL);

@@ -220,8 +220,7 @@ static void judge(struct system *s, const struct family *f, uint32_t d)
 {
     if (f->base[d] && holds(s, f, NULL, d))
         return;
-    for (size_t i = 0; i < f->members.n; i++) {
-        struct access *x = f->members.at[i];
+    vec_foreach_value(x, &f->members) {
         if (!x->count[d])
             access_open(x, CLAIM_bounds,
                         x->is_proxy ? REASON_tile : REASON_open, NULL);
@@ -233,10 +232,8 @@ static void judge(struct system *s, const struct family *f, uint32_t d)
 // Judge the families of nodes.  TMA tiles may begin outside of their array.
 static void walk(struct system *s, const struct nodes *nodes)
 {
-    for (size_t i = 0; i < nodes->n; i++) {
-        const struct node *n = nodes->at[i];
-        for (size_t k = 0; k < n->families.n; k++) {
-            const struct family *f = n->families.at[k];
+    vec_foreach_value(n, nodes) {
+        vec_foreach_value(f, &n->families) {
             if (f->first->is_beyond)
                 continue;
             for (size_t j = 0; j < f->members.n; j++)

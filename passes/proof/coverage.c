@@ -31,8 +31,7 @@ struct cover {
 // Return the name of the sizes that an unknown stands for, or NULL.
 static const char *size_of(struct system *s, uint32_t unknown)
 {
-    for (size_t i = 0; i < s->leaves.n; i++) {
-        const struct leaf *l = &s->leaves.at[i];
+    vec_foreach(l, &s->leaves) {
         if (l->unknown != unknown)
             continue;
         if (!system_is_sized(l->expr))
@@ -165,10 +164,8 @@ static void add_member(struct cover *c, struct system *s,
 static void add_nodes(struct cover *c, struct system *s,
                       const struct nodes *nodes)
 {
-    for (size_t i = 0; i < nodes->n; i++) {
-        const struct node *n = nodes->at[i];
-        for (size_t k = 0; k < n->families.n; k++) {
-            const struct family *f = n->families.at[k];
+    vec_foreach_value(n, nodes) {
+        vec_foreach_value(f, &n->families) {
             if (f->first->buffer != c->result || !f->first->writes ||
                 f->first->is_proxy)
                 continue;

@@ -80,8 +80,7 @@ static bool may_differ(struct system *s, const void *context)
 static void collect(struct arena *a, const struct nodes *nodes,
                     struct family_set *out)
 {
-    for (size_t i = 0; i < nodes->n; i++) {
-        const struct node *n = nodes->at[i];
+    vec_foreach_value(n, nodes) {
         for (size_t k = 0; k < n->families.n; k++) {
             if (n->families.at[k]->first->buffer->space == SPACE_global)
                 vec_push(a, out, n->families.at[k]);

@@ -35,8 +35,7 @@ bool group_meets(const struct group *g, const struct node *n)
 
 bool group_may_meet(const struct group *g, const struct nodes *nodes)
 {
-    for (size_t i = 0; i < nodes->n; i++) {
-        const struct node *n = nodes->at[i];
+    vec_foreach_value(n, nodes) {
         if (group_meets(g, n) ||
             (n->has_sync &&
              (group_may_meet(g, &n->body) || group_may_meet(g, &n->otherwise))))
@@ -74,8 +73,7 @@ bool group_has_same(struct system *s, const struct group *g,
 static bool clears(struct system *s, const struct group *g,
                    const struct nodes *nodes)
 {
-    for (size_t i = 0; i < nodes->n; i++) {
-        const struct node *n = nodes->at[i];
+    vec_foreach_value(n, nodes) {
         bool all = n->has_sync && clears(s, g, &n->body);
         if (group_meets(g, n) ||
             (n->kind == NODE_BRANCH && all && clears(s, g, &n->otherwise)) ||

@@ -186,8 +186,7 @@ static struct pair_answer *find_answer(struct system *s,
     const struct scope *common = r->common;
     while (common && !common->var)
         common = common->up;
-    for (size_t i = 0; i < x->answers.n; i++) {
-        struct pair_answer *a = &x->answers.at[i];
+    vec_foreach(a, &x->answers) {
         if (a->other == y && a->common == common && a->back == r->back &&
             a->claim == q->claim && a->kind == q->kind)
             return a;

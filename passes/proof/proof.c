@@ -68,13 +68,11 @@ static void add_item(struct arena *a, struct proof *out,
 // reaches: they are those of another row.
 static void take_back(struct program *p)
 {
-    for (size_t i = 0; i < p->all.n; i++) {
-        const struct access *x = p->all.at[i];
+    vec_foreach_value(x, &p->all) {
         program_use(p, x->buffer)->may_be_left |=
             x->claims[CLAIM_bounds].is_open;
     }
-    for (size_t i = 0; i < p->all.n; i++) {
-        struct access *x = p->all.at[i];
+    vec_foreach_value(x, &p->all) {
         if (x->buffer->rank < 2 || !program_use(p, x->buffer)->may_be_left)
             continue;
         for (int c = 0; c < CLAIM_COUNT; c++) {
@@ -119,8 +117,7 @@ struct proof *proof_make(struct arena *a, const struct ir_kernel *kernel,
     struct proof *out = arena_new(a, struct proof);
     struct VEC(struct program *) launches = {0};
     struct arena work = {0};
-    for (size_t i = 0; i < kernel->body.n; i++) {
-        struct ir_stmt *s = kernel->body.at[i];
+    vec_foreach_value(s, &kernel->body) {
         if (s->kind != STMT_launch || kernel->level != LEVEL_launch)
             continue;
         struct program *p = program_make(&work, kernel, &s->u.launch);

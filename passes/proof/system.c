@@ -339,8 +339,7 @@ struct sum system_value(struct system *s, struct ir_expr *x, enum side side)
         s->is_exact = false;
         return linear_add_unknown(&s->linear);
     }
-    for (size_t i = 0; i < form.terms.n; i++) {
-        const struct affine_term *t = &form.terms.at[i];
+    vec_foreach(t, &form.terms) {
         struct sum v = t->n == 1 ? atom_value(s, t->atoms[0], side)
                                  : product_value(s, t, side);
         sum = linear_plus(&s->linear, sum, t->factor, &v);

@@ -35,8 +35,7 @@ static const struct ir_range *range_of(const struct system *s,
     if (!x || x->op != OP_load || type_is_float(x->u.buffer->elem) ||
         x->u.buffer->role != ROLE_input)
         return NULL;
-    for (size_t i = 0; i < k->terms.ranges.n; i++) {
-        const struct ir_range *r = &k->terms.ranges.at[i];
+    vec_foreach(r, &k->terms.ranges) {
         if (k->params.at[r->parameter].buffer == x->u.buffer)
             return r;
     }

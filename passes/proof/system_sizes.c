@@ -11,8 +11,7 @@ struct proof_values system_sizes(struct system *s, struct arena *a)
     struct proof_values out = {0};
     if (s->searches++ >= SEARCHES_MOST || !linear_example(&s->linear, values))
         return out;
-    for (size_t i = 0; i < s->leaves.n; i++) {
-        const struct leaf *leaf = &s->leaves.at[i];
+    vec_foreach(leaf, &s->leaves) {
         for (size_t p = 0; p < k->params.n && leaf->expr->op == OP_var; p++) {
             if (k->params.at[p].var == leaf->expr->u.var)
                 vec_push(a, &out,

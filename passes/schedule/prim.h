@@ -104,8 +104,18 @@ struct ir_buffer *sched_arg_buffer(const struct sched_call *c, size_t i);
 void sched_result(struct sched_call *c, enum sched_value_kind kind,
                   struct ir_stmt *stmt);
 
-// Errors: after diag_error, add the program lines of the marked statements
-// and the nest around them as it stands.  Returns false.
+// Errors: report one at the directive, or at an argument, with what diag_error
+// takes from the code on, and blame a statement, or two.  Returns false.
+#define sched_refuse(c, marked, note, ...)                                     \
+    sched_refuse_at(c, (c)->span, marked, note, __VA_ARGS__)
+#define sched_refuse_at(c, span, marked, note, ...)                            \
+    (diag_error((c)->pass->diags, span, __VA_ARGS__),                          \
+     sched_blame_one(c, marked, note))
+#define sched_refuse_two(c, first, second, note, ...)                          \
+    (diag_error((c)->pass->diags, (c)->span, __VA_ARGS__),                     \
+     sched_blame(c, (struct ir_stmt *[]){first, second}, 2, note))
+// After diag_error, add the program lines of the marked statements and the nest
+// around them as it stands.  Returns false.
 bool sched_blame(const struct sched_call *c, struct ir_stmt *const *marked,
                  size_t n, const char *note);
 bool sched_blame_one(const struct sched_call *c, struct ir_stmt *marked,
@@ -121,9 +131,8 @@ void sched_note_conflict(const struct sched_call *c,
 const char *sched_name_of(const struct ir_stmt *s);
 // Return the way from the kernel's body down to a statement of it.
 struct ir_path sched_path(struct pass *p, const struct ir_stmt *s);
-// Return the loops of a path below stmts[from], outermost first.
-struct ir_stmt **sched_loops(struct pass *p, const struct ir_path *path,
-                             size_t *n);
+// Return the loops around a statement, outermost first, and itself if it is one.
+struct ir_block sched_loops(struct pass *p, const struct ir_stmt *s);
 // Return the innermost statement that a loop holds with only loops between.
 struct ir_stmt *sched_innermost(struct ir_stmt *loop);
 // Make a loop variable whose name no other loop of `near`'s nest has.

@@ -83,12 +83,10 @@ static bool refuse(struct pass *p, const struct sched_item *schedule,
                    struct ir_stmt *s, enum axis axis)
 {
     struct sched_call c = {.pass = p, .span = schedule->name.span};
-    diag_error(p->diags, c.span, D_thread_repeats, sched_name_of(s),
-               axis_name(axis));
-    sched_blame_one(&c, s, "not inside a loop of that axis");
-    diag_help(p->diags, "bind a loop around `%s` to %s, too", sched_name_of(s),
-              axis_name(axis));
-    return false;
+    sched_refuse(&c, s, "not inside a loop of that axis", D_thread_repeats,
+                 sched_name_of(s), axis_name(axis));
+    return diag_help(p->diags, "bind a loop around `%s` to %s, too",
+                     sched_name_of(s), axis_name(axis));
 }
 
 // Return whether a statement runs on an axis as the fragments that it uses are
@@ -114,8 +112,7 @@ static bool is_single(const struct ir_stmt *s, enum axis axis)
 static bool check_block(struct pass *p, const struct sched_item *schedule,
                         struct ir_block *block, struct axes axes)
 {
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
+    vec_foreach_value(s, block) {
         struct axes inner = axes;
         if (s->kind == STMT_for)
             inner.has[s->u.loop.axis] = false;
@@ -216,10 +213,9 @@ bool schedule_verify(struct pass *p, const struct sched_item *schedule)
     struct ir_block *body = &p->kernel->body;
     for (size_t i = 0; i < body->n; i++) {
         struct axes axes = axes_of(body->at[i]);
-        struct ir_block nest = {&body->at[i], 1, 1};
-        if (!check_block(p, schedule, &nest, axes) ||
+        if (!check_block(p, schedule, ir_alone(body->at[i]), axes) ||
             !check_blocks(p, schedule, body->at[i]) ||
-            !check_bound(p, schedule, &nest))
+            !check_bound(p, schedule, ir_alone(body->at[i])))
             return false;
         warn_one_block(p, schedule, body->at[i], &axes);
     }

@@ -168,13 +168,6 @@ static struct sched_value argument(const struct caller *by,
     return v;
 }
 
-// Return whether a stage reads or writes an array.
-static bool accesses(struct ir_stmt *stage, const struct ir_buffer *array)
-{
-    struct ir_block block = {.at = &stage, .n = 1, .cap = 1};
-    return ir_block_reads(&block, array) || ir_block_writes(&block, array);
-}
-
 // Return a stage, not `stage`, that accesses the array which that one stores;
 // NULL if none was found.
 static struct ir_stmt *neighbour(const struct caller *by,
@@ -185,8 +178,8 @@ static struct ir_stmt *neighbour(const struct caller *by,
     for (size_t i = 0; i < h->stages.n; i++) {
         struct ir_stmt *at = h->stages.at[(start + i) % h->stages.n];
         struct ir_buffer *stored = sched_stored(at);
-        if (at != stage && ((array && accesses(at, array)) ||
-                            (stored && accesses(stage, stored))))
+        if (at != stage && ((array && ir_stmt_uses(at, array)) ||
+                            (stored && ir_stmt_uses(stage, stored))))
             return at;
     }
     return NULL;
@@ -196,10 +189,8 @@ static struct ir_stmt *neighbour(const struct caller *by,
 static struct ir_stmt *loop_around(const struct caller *by, struct pass *p,
                                    struct ir_stmt *stmt)
 {
-    size_t n;
-    struct ir_path path = sched_path(p, stmt);
-    struct ir_stmt **loops = sched_loops(p, &path, &n);
-    return n ? loops[below(by, n)] : NULL;
+    struct ir_block loops = sched_loops(p, stmt);
+    return loops.n ? loops.at[below(by, loops.n)] : NULL;
 }
 
 // Return a loop directly inside another one, or beside it for `beside`.
@@ -225,12 +216,10 @@ static struct ir_buffer *array_of(const struct caller *by,
                                   const struct handles *h,
                                   struct ir_stmt *stage, bool is_read)
 {
-    struct ir_block block = {.at = &stage, .n = 1, .cap = 1};
     size_t start = below(by, h->arrays.n);
     for (size_t i = 0; i < h->arrays.n; i++) {
         struct ir_buffer *b = h->arrays.at[(start + i) % h->arrays.n];
-        if (ir_block_reads(&block, b) ||
-            (!is_read && ir_block_writes(&block, b)))
+        if (is_read ? ir_stmt_reads(stage, b) : ir_stmt_uses(stage, b))
             return b;
     }
     return NULL;

@@ -63,13 +63,6 @@ static bool is_below(const struct ir_path *path, enum axis first,
     return false;
 }
 
-// Return whether a statement uses an array.
-static bool uses(struct ir_stmt *s, const struct ir_buffer *array)
-{
-    struct ir_block one = {.at = &s, .n = 1};
-    return ir_block_reads(&one, array) || ir_block_writes(&one, array);
-}
-
 // Return whether an array is used beside the way down to a statement.
 static bool is_used_beside(const struct ir_path *path,
                            const struct ir_buffer *array)
@@ -78,7 +71,8 @@ static bool is_used_beside(const struct ir_path *path,
         const struct ir_block *block = path->blocks[i];
         for (size_t k = 0; k < block->n; k++) {
             struct ir_stmt *s = block->at[k];
-            if (s != path->stmts[i] && s->kind != STMT_alloc && uses(s, array))
+            if (s != path->stmts[i] && s->kind != STMT_alloc &&
+                ir_stmt_uses(s, array))
                 return true;
         }
     }
@@ -92,7 +86,8 @@ static bool spans(const struct ir_block *block, size_t at,
 {
     size_t first = block->n, last = 0;
     for (size_t i = 0; i < block->n; i++) {
-        if (block->at[i]->kind == STMT_alloc || !uses(block->at[i], array))
+        if (block->at[i]->kind == STMT_alloc ||
+            !ir_stmt_uses(block->at[i], array))
             continue;
         first = first < i ? first : i;
         last = i;
@@ -109,7 +104,8 @@ static bool would_share(const struct ir_path *path, const struct ir_buffer *b)
          is_below(path, AXIS_block_x, AXIS_block_z)))
         return false;
     return spans(path->blocks[0], path->index[0], b) ||
-           (uses(path->stmts[path->n - 1], b) && is_used_beside(path, b));
+           (ir_stmt_uses(path->stmts[path->n - 1], b) &&
+            is_used_beside(path, b));
 }
 
 // Return whether a loop over threads is above a path's end, and in it, beside
@@ -397,7 +393,7 @@ bool suits_space(struct pass *p, const struct ir_buffer *array)
 {
     const struct ir_stmt *first = NULL, *loop = NULL;
     ir_foreach_stmt(s, &p->kernel->body) {
-        if (s->kind != STMT_stage || !uses(s, array))
+        if (s->kind != STMT_stage || !ir_stmt_uses(s, array))
             continue;
         if (first && bound_around(p, s) != loop)
             return false;

@@ -209,15 +209,12 @@ struct request {
 // Report a name that no section has.
 static int unknown(const struct doc *d, const char *name)
 {
-    char text[256];
     struct diag_list diags = {.arena = d->arena};
     struct suggest near = {.wanted = name};
     for (size_t i = 0; i < d->entries.n; i++)
         suggest_offer(&near, d->entries.at[i].name);
     diag_error(&diags, (struct span){0}, D_no_entry, name);
-    suggest_text(&near, text, sizeof text);
-    if (suggest_any(&near))
-        diag_help(&diags, "did you mean %s?", text);
+    suggest_help(&diags, &near);
     cli_report(&diags);
     return EXIT_USAGE;
 }

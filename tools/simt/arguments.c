@@ -25,8 +25,7 @@ static bool is_defined(const struct ir_kernel *k, const struct ir_buffer *b)
 {
     if (b->role != ROLE_output)
         return b->role != ROLE_alloc;
-    return ir_block_atomics(&k->body, b) &&
-           !ir_block_stores((struct ir_block *)&k->body, b);
+    return ir_block_atomics(&k->body, b) && !ir_block_stores(&k->body, b);
 }
 
 // Describe the dimensions of an array of the kernel.

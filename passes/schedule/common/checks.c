@@ -10,10 +10,9 @@ bool sched_check_serial(const struct sched_call *c, struct ir_stmt *loop)
     enum axis axis = loop->u.loop.axis;
     if (axis == AXIS_serial)
         return true;
-    diag_error(c->pass->diags, c->span, D_loop_not_serial,
-               sched_prim_info(c->prim)->name, loop->u.loop.var->name,
-               axis_name(axis));
-    sched_blame_one(c, loop, "runs already in its own way");
+    sched_refuse(c, loop, "runs already in its own way", D_loop_not_serial,
+                 sched_prim_info(c->prim)->name, loop->u.loop.var->name,
+                 axis_name(axis));
     diag_help(c->pass->diags, "do this before the loop is bound, unrolled or "
                               "vectorized");
     return false;
@@ -24,12 +23,10 @@ bool sched_check_plain(const struct sched_call *c, struct ir_stmt *loop)
     const struct ir_for *f = &loop->u.loop;
     if (!ir_loop_is_marked(f))
         return true;
-    diag_error(c->pass->diags, c->span, D_loop_annotated,
-               sched_prim_info(c->prim)->name, f->var->name,
-               f->rings.n ? "ring" : f->attrs.at[0].name);
-    sched_blame_one(c, loop, "annotated");
-    diag_help(c->pass->diags, "annotate the new loop afterwards");
-    return false;
+    sched_refuse(c, loop, "annotated", D_loop_annotated,
+                 sched_prim_info(c->prim)->name, f->var->name,
+                 f->rings.n ? "ring" : f->attrs.at[0].name);
+    return diag_help(c->pass->diags, "annotate the new loop afterwards");
 }
 
 bool sched_check_distinct(const struct sched_call *c,
@@ -39,10 +36,9 @@ bool sched_check_distinct(const struct sched_call *c,
         for (size_t j = 0; j < i; j++) {
             if (loops[i] != loops[j])
                 continue;
-            diag_error(c->pass->diags, c->span, D_loop_named_twice,
-                       loops[i]->u.loop.var->name,
-                       sched_prim_info(c->prim)->name);
-            return sched_blame_one(c, loops[i], "twice");
+            return sched_refuse(c, loops[i], "twice", D_loop_named_twice,
+                                loops[i]->u.loop.var->name,
+                                sched_prim_info(c->prim)->name);
         }
     }
     return true;
@@ -67,13 +63,12 @@ static bool refuse_nest(const struct sched_call *c, struct ir_stmt *outer,
                         struct ir_stmt *inner)
 {
     struct ir_path path;
-    struct ir_stmt *both[] = {outer, inner};
     const char *name = outer->u.loop.var->name;
     const char *other = inner->u.loop.var->name;
     bool inside = ir_find(c->pass->scratch, &outer->u.loop.body, inner, &path);
-    diag_error(c->pass->diags, c->span,
-               inside ? D_loops_not_adjacent : D_loops_not_nested, other, name);
-    sched_blame(c, both, 2, "named here");
+    sched_refuse_two(c, outer, inner, "named here",
+                     inside ? D_loops_not_adjacent : D_loops_not_nested, other,
+                     name);
     if (inside)
         diag_help(c->pass->diags,
                   "`%s` must hold `%s` and nothing else: reorder the loops "
@@ -85,11 +80,10 @@ static bool refuse_nest(const struct sched_call *c, struct ir_stmt *outer,
 bool sched_check_from_zero(const struct sched_call *c, struct ir_stmt *loop)
 {
     const struct ir_for *f = &loop->u.loop;
-    if (ir_is_int_const(f->from, 0) && ir_is_int_const(f->step, 1))
+    if (ir_for_counts(f))
         return true;
-    diag_error(c->pass->diags, c->span, D_loop_not_from_zero,
-               sched_prim_info(c->prim)->name, f->var->name);
-    sched_blame_one(c, loop, "counts otherwise");
+    sched_refuse(c, loop, "counts otherwise", D_loop_not_from_zero,
+                 sched_prim_info(c->prim)->name, f->var->name);
     diag_help(c->pass->diags, "count its iterations first: `x = split(%s, _)`",
               f->var->name);
     return false;
@@ -105,29 +99,17 @@ bool sched_check_nested(const struct sched_call *c,
     return true;
 }
 
-// Return whether the bounds of a loop mention the variable of another one.
-static bool is_bounded_by(const struct ir_stmt *loop, const struct ir_stmt *by)
-{
-    const struct ir_for *f = &loop->u.loop;
-    const struct ir_var *v = by->u.loop.var;
-    return ir_mentions(f->from, v) || ir_mentions(f->to, v) ||
-           ir_mentions(f->step, v);
-}
-
 // Report that the bounds of a loop depend on another one.
 static bool refuse_bounds(const struct sched_call *c, struct ir_stmt *loop,
                           struct ir_stmt *by)
 {
-    struct ir_stmt *both[] = {by, loop};
     const char *name = loop->u.loop.var->name, *other = by->u.loop.var->name;
-    diag_error(c->pass->diags, c->span, D_loop_bounds_depend, name, other,
-               sched_prim_info(c->prim)->name);
-    sched_blame(c, both, 2, "not a rectangle");
-    diag_help(c->pass->diags,
-              "`%s` has to stay inside `%s` as it is: choose among the "
-              "loops around both, or inside",
-              name, other);
-    return false;
+    sched_refuse_two(c, by, loop, "not a rectangle", D_loop_bounds_depend, name,
+                     other, sched_prim_info(c->prim)->name);
+    return diag_help(c->pass->diags,
+                     "`%s` has to stay inside `%s` as it is: choose among the "
+                     "loops around both, or inside",
+                     name, other);
 }
 
 bool sched_check_rectangle(const struct sched_call *c,
@@ -135,7 +117,7 @@ bool sched_check_rectangle(const struct sched_call *c,
 {
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < n; j++) {
-            if (is_bounded_by(loops[i], loops[j]))
+            if (ir_for_mentions(&loops[i]->u.loop, loops[j]->u.loop.var))
                 return refuse_bounds(c, loops[i], loops[j]);
         }
     }
@@ -147,7 +129,7 @@ bool sched_check_inside(const struct sched_call *c,
 {
     for (size_t i = 0; i < n; i++) {
         for (size_t j = i + 1; j < n; j++) {
-            if (is_bounded_by(order[i], order[j]))
+            if (ir_for_mentions(&order[i]->u.loop, order[j]->u.loop.var))
                 return refuse_bounds(c, order[i], order[j]);
         }
     }
@@ -160,15 +142,13 @@ static void help_parallel(const struct sched_call *c, struct ir_stmt *loop,
                           enum axis axis)
 {
     struct buf text = {0};
-    size_t n;
-    struct ir_path path = sched_path(c->pass, sched_innermost(loop));
-    struct ir_stmt **loops = sched_loops(c->pass, &path, &n);
-    for (size_t i = 0; i < n; i++) {
+    struct ir_block loops = sched_loops(c->pass, sched_innermost(loop));
+    for (size_t i = 0; i < loops.n; i++) {
         struct depend_conflict conflict;
-        if (loops[i]->u.loop.axis == AXIS_serial &&
-            !depend_carried(c->pass, loops[i], axis, false, &conflict))
+        if (loops.at[i]->u.loop.axis == AXIS_serial &&
+            !depend_carried(c->pass, loops.at[i], axis, false, &conflict))
             buf_printf(&text, "%s`%s`", text.n ? ", " : "",
-                       loops[i]->u.loop.var->name);
+                       loops.at[i]->u.loop.var->name);
     }
     if (text.n)
         diag_help(c->pass->diags, "independent loops here: %s", text.data);

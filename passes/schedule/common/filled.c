@@ -33,12 +33,10 @@ static void assume_inside(struct facts *f, const struct ir_stmt *store,
 static bool is_of_reduction(struct pass *p, const struct ir_stmt *s,
                             const struct ir_expr *condition)
 {
-    size_t n;
     bool found = false;
-    struct ir_path path = sched_path(p, s);
-    struct ir_stmt **loops = sched_loops(p, &path, &n);
-    for (size_t i = 0; i < n; i++) {
-        const struct ir_var *var = loops[i]->u.loop.var;
+    struct ir_block loops = sched_loops(p, s);
+    for (size_t i = 0; i < loops.n; i++) {
+        const struct ir_var *var = loops.at[i]->u.loop.var;
         found |= (ir_stage_role(&s->u.stage, var) & STAGE_REDUCES) &&
                  ir_mentions(condition, var);
     }
@@ -49,22 +47,14 @@ static bool is_of_reduction(struct pass *p, const struct ir_stmt *s,
 static bool fills(struct pass *p, struct ir_stmt *s,
                   const struct ir_buffer *array)
 {
-    struct map bindings = {.arena = p->scratch};
-    struct facts facts;
-    struct conditions all = {0};
-    struct ir_path path = sched_path(p, s);
     if (s->kind != STMT_stage || !s->u.stage.predicate)
         return true;
-    facts_start(&facts, p->scratch, p->kernel);
-    for (uint32_t i = 0; i + 1 < path.n; i++)
-        facts_enter(&facts, path.stmts[i]);
-    for (size_t i = 0; i < s->u.stage.iters.n; i++)
-        map_set(&bindings, s->u.stage.iters.at[i].var,
-                s->u.stage.iters.at[i].binding);
+    struct facts facts = facts_around(p->scratch, p->kernel, s);
+    struct map bindings = ir_stage_bindings(p->scratch, &s->u.stage);
     ir_foreach_stmt(t, &s->u.stage.body)
         if (t->kind == STMT_store && t->u.store.buffer == array)
             assume_inside(&facts, t, &bindings);
-    fold_split(p->scratch, s->u.stage.predicate, &all);
+    struct conditions all = fold_split(p->scratch, s->u.stage.predicate);
     bool fills = true;
     for (size_t i = 0; i < all.n; i++)
         fills &= facts_decide(&facts, all.at[i]) == TRUTH_TRUE ||
@@ -103,8 +93,7 @@ static bool is_made_up(const struct sched_region_query *query,
                        const struct sched_region *left)
 {
     struct pass *p = query->pass;
-    for (size_t i = 0; i < uses->writers.n; i++) {
-        struct ir_stmt *s = uses->writers.at[i];
+    vec_foreach_value(s, &uses->writers) {
         if (!sched_is_below(p, s, query->loop) || !fills(p, s, query->buffer))
             continue;
         struct sched_region whole = region_of(query, s);
@@ -118,8 +107,7 @@ bool sched_fills_region(const struct sched_region_query *query,
                         const struct sched_uses *uses)
 {
     struct pass *p = query->pass;
-    for (size_t i = 0; i < uses->writers.n; i++) {
-        struct ir_stmt *s = uses->writers.at[i];
+    vec_foreach_value(s, &uses->writers) {
         if (!sched_is_below(p, s, query->loop) || fills(p, s, query->buffer))
             continue;
         struct sched_region left = region_of(query, s);

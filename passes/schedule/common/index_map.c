@@ -213,8 +213,7 @@ digit_at(const struct index_map *m, uint32_t var, int64_t lower, size_t *n)
 {
     const struct index_digit *found = NULL;
     *n = 0;
-    for (size_t i = 0; i < m->digits.n; i++) {
-        const struct index_digit *g = &m->digits.at[i];
+    vec_foreach(g, &m->digits) {
         if (g->var != var || g->lower != lower)
             continue;
         found = g;
@@ -276,13 +275,11 @@ static bool dissect_all(const struct sched_call *c, struct dissection *d,
         struct index_digits digits = {0};
         if (!dissect(d, d->map->to[i], &digits)) {
             refuse(c, d->map, name, d->fault);
-            diag_note(c->pass->diags, d->at->span, "in this index");
-            return false;
+            return diag_note(c->pass->diags, d->at->span, "in this index");
         }
         if (!is_dense(&digits)) {
             refuse(c, d->map, name, "an index has gaps, or its parts overlap");
-            diag_note(c->pass->diags, d->map->to[i]->span, "this index");
-            return false;
+            return diag_note(c->pass->diags, d->map->to[i]->span, "this index");
         }
         out->extents[i] = extent_of(d, &digits);
         for (size_t k = 0; k < digits.n; k++) {
@@ -299,11 +296,9 @@ bool index_map_check(const struct sched_call *c, const struct sched_map *map,
 {
     struct pass *p = c->pass;
     struct dissection d = {.pass = p, .map = map, .extents = extents};
-    if (map->n != n || !map->m) {
-        diag_error(p->diags, map->span, D_map_shape, name, (long long)n,
-                   (long long)map->n, (long long)map->m);
-        return false;
-    }
+    if (map->n != n || !map->m)
+        return diag_error(p->diags, map->span, D_map_shape, name, (long long)n,
+                          (long long)map->n, (long long)map->m);
     facts_start(&d.facts, p->scratch, p->kernel);
     *out = (struct index_map){.map = map, .from = extents};
     out->extents = arena_array(p->arena, struct ir_expr *, map->m);
@@ -321,12 +316,9 @@ struct ir_expr **index_map_apply(struct pass *p, const struct sched_map *map,
                                  struct ir_expr *const *index)
 {
     struct map vars = {.arena = p->scratch};
-    struct ir_expr **r = arena_array(p->arena, struct ir_expr *, map->m);
     for (uint32_t i = 0; i < map->n; i++)
         map_set(&vars, map->vars[i], index[i]);
-    for (uint32_t i = 0; i < map->m; i++)
-        r[i] = ir_substitute(p->arena, map->to[i], &vars, NULL);
-    return r;
+    return ir_substitute_all(p->arena, map->m, map->to, &vars, NULL);
 }
 
 // Return the value of a digit from the new indices.

@@ -9,23 +9,14 @@
 
 #include "passes/schedule/common/move.h"
 
-// The loops that go with a stage, outermost first.
-struct left {
-    struct ir_stmt **loops;
-    size_t n;
-};
-
-// Find the loops that hold nothing but a stage.
-static struct left find_left(struct pass *p, const struct ir_stmt *stage)
+// Return the loops that hold nothing but a stage, outermost first.
+static struct ir_block find_left(struct pass *p, const struct ir_stmt *stage)
 {
-    size_t n, outer;
-    struct ir_path path = sched_path(p, stage);
-    struct ir_stmt **loops = sched_loops(p, &path, &n);
-    for (outer = n; outer > 0; outer--) {
-        if (loops[outer - 1]->u.loop.body.n != 1)
-            break;
-    }
-    return (struct left){loops + outer, n - outer};
+    struct ir_block loops = sched_loops(p, stage);
+    size_t outer = loops.n;
+    while (outer > 0 && loops.at[outer - 1]->u.loop.body.n == 1)
+        outer--;
+    return (struct ir_block){loops.at + outer, loops.n - outer, 0};
 }
 
 // Report a loop or a stage of which something would be lost; `moves`: the stage
@@ -55,11 +46,11 @@ static bool refuse(const struct sched_call *c, struct ir_stmt *stage,
 // Check that nobody has said how the loops of a stage run, and nothing of them
 // is annotated.
 static bool check_marks(const struct sched_call *c, struct ir_stmt *stage,
-                        const struct left *left, bool moves)
+                        const struct ir_block *left, bool moves)
 {
     struct arena *a = c->pass->scratch;
     for (size_t i = 0; i < left->n; i++) {
-        const struct ir_for *f = &left->loops[i]->u.loop;
+        const struct ir_for *f = &left->at[i]->u.loop;
         const char *what = NULL;
         if (f->axis != AXIS_serial)
             what = arena_printf(a, "@%s", axis_name(f->axis));
@@ -67,19 +58,19 @@ static bool check_marks(const struct sched_call *c, struct ir_stmt *stage,
             what = arena_printf(a, "@%s",
                                 f->rings.n ? "ring" : f->attrs.at[0].name);
         if (what)
-            return refuse(c, stage, left->loops[i], what, moves);
+            return refuse(c, stage, left->at[i], what, moves);
     }
     return true;
 }
 
 // Return how many of the loops, from `from` on, an expression mentions; the
 // first one goes to `at`.
-static size_t count_mentioned(const struct left *left, const struct ir_expr *x,
-                              size_t *at)
+static size_t count_mentioned(const struct ir_block *left,
+                              const struct ir_expr *x, size_t *at)
 {
     size_t found = 0;
     for (size_t i = left->n; i-- > 0;) {
-        if (!ir_mentions(x, left->loops[i]->u.loop.var))
+        if (!ir_mentions(x, left->at[i]->u.loop.var))
             continue;
         *at = i;
         found++;
@@ -91,15 +82,15 @@ static size_t count_mentioned(const struct left *left, const struct ir_expr *x,
 // iteration variable has two, two have one, or one was put where new loops
 // would not be.  NULL if there is none.
 static struct ir_stmt *find_cut(const struct ir_stage *stage,
-                                const struct left *left)
+                                const struct ir_block *left)
 {
     size_t next = 0;
     for (size_t i = 0; i < stage->iters.n; i++) {
         size_t at = 0;
         size_t n = count_mentioned(left, stage->iters.at[i].binding, &at);
         if (n > 1 || (n && at + 1 == next) ||
-            (n && at < next && left->loops[at]->u.loop.is_placed))
-            return left->loops[at];
+            (n && at < next && left->at[at]->u.loop.is_placed))
+            return left->at[at];
         next = n ? at + 1 : next;
     }
     return NULL;
@@ -107,7 +98,7 @@ static struct ir_stmt *find_cut(const struct ir_stage *stage,
 
 bool sched_check_moved(const struct sched_call *c, struct ir_stmt *stage)
 {
-    struct left left = find_left(c->pass, stage);
+    struct ir_block left = find_left(c->pass, stage);
     struct ir_stmt *cut = find_cut(&stage->u.stage, &left);
     if (!check_marks(c, stage, &left, true))
         return false;
@@ -116,7 +107,7 @@ bool sched_check_moved(const struct sched_call *c, struct ir_stmt *stage)
 
 bool sched_check_dissolved(const struct sched_call *c, struct ir_stmt *stage)
 {
-    struct left left = find_left(c->pass, stage);
+    struct ir_block left = find_left(c->pass, stage);
     const struct ir_stage *s = &stage->u.stage;
     if (stage->kind != STMT_stage || !s->attrs.n)
         return check_marks(c, stage, &left, false);

@@ -14,10 +14,9 @@ bool sched_check_scope(const struct sched_call *c, struct ir_stmt *loop,
         path = sched_path(p, alloc);
     if (path.n < 2 || sched_is_below(p, loop, path.stmts[path.n - 2]))
         return true;
-    struct ir_stmt *both[] = {loop, alloc};
-    diag_error(p->diags, c->span, D_move_order, sched_name_of(sched_arg(c, 0)),
-               "leave the block that declares what it uses");
-    return sched_blame(c, both, 2, "the loop, and the array");
+    return sched_refuse_two(c, loop, alloc, "the loop, and the array",
+                            D_move_order, sched_name_of(sched_arg(c, 0)),
+                            "leave the block that declares what it uses");
 }
 
 // A search for what reads or writes arrays.
@@ -62,8 +61,7 @@ static void note_expr(struct use_search *f, const struct ir_expr *x)
 static void collect(struct use_search *f, struct ir_block *block,
                     struct ir_stmt *stage)
 {
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
+    vec_foreach_value(s, block) {
         f->at = stage ? stage : s;
         ir_foreach_expr_of(x, s)
             note_expr(f, x);
@@ -93,8 +91,7 @@ bool sched_is_below(struct pass *p, const struct ir_stmt *s,
                     struct ir_stmt *above)
 {
     struct ir_path path = {0};
-    struct ir_block alone = {&above, 1, 1};
-    return ir_find(p->scratch, &alone, s, &path);
+    return ir_find(p->scratch, ir_alone(above), s, &path);
 }
 
 struct ir_stmt *sched_child_with(struct pass *p, struct ir_stmt *loop,

@@ -117,18 +117,16 @@ struct ir_stmt *sched_find_change(struct pass *p, struct ir_stmt *stage,
                                   const struct sched_buffers *stored,
                                   const struct ir_stmt *user)
 {
-    size_t n;
     struct sched_buffers inputs = sched_inputs_of(p, stage);
-    struct ir_path path = sched_path(p, stage);
-    struct ir_stmt **loops = sched_loops(p, &path, &n);
-    for (size_t i = 0; i < n; i++) {
+    struct ir_block loops = sched_loops(p, stage);
+    for (size_t i = 0; i < loops.n; i++) {
         bool changes = false;
         for (size_t k = 0; k < inputs.n; k++)
             changes |= !sched_has_buffer(stored, inputs.at[k]) &&
-                       depend_changes(p, loops[i], inputs.at[k]);
-        if (changes && (!sched_is_below(p, user, loops[i]) ||
-                        crosses(p, loops[i], stored)))
-            return loops[i];
+                       depend_changes(p, loops.at[i], inputs.at[k]);
+        if (changes && (!sched_is_below(p, user, loops.at[i]) ||
+                        crosses(p, loops.at[i], stored)))
+            return loops.at[i];
     }
     return NULL;
 }
@@ -136,18 +134,15 @@ struct ir_stmt *sched_find_change(struct pass *p, struct ir_stmt *stage,
 bool sched_refuse_shape(const struct sched_call *c, struct ir_stmt *stage,
                         const char *note)
 {
-    diag_error(c->pass->diags, c->span, D_move_shape, sched_name_of(stage));
-    return sched_blame_one(c, stage, note);
+    return sched_refuse(c, stage, note, D_move_shape, sched_name_of(stage));
 }
 
 bool sched_check_stores(const struct sched_call *c, struct ir_stmt *stage,
                         struct sched_stores *out)
 {
-    struct diag_list *diags = c->pass->diags;
-    if (stage->kind != STMT_stage) {
-        diag_error(diags, c->span, D_stage_wanted, sched_name_of(stage));
-        return sched_blame_one(c, stage, "not a stage");
-    }
+    if (stage->kind != STMT_stage)
+        return sched_refuse(c, stage, "not a stage", D_stage_wanted,
+                            sched_name_of(stage));
     if (sched_stores_of(c->pass, stage, out))
         return true;
     return sched_refuse_shape(c, stage,
@@ -157,9 +152,8 @@ bool sched_check_stores(const struct sched_call *c, struct ir_stmt *stage,
 // A search for loops around a stage that do not hold the place it moves to.
 struct left_search {
     struct pass *pass;
-    struct ir_stmt *const *around;
-    size_t n;
-    struct ir_stmt *to; // the loop that it moves into
+    struct ir_block around; // loops
+    struct ir_stmt *to;     // the loop that it moves into
 };
 
 // Return whether the stage would leave a loop.
@@ -173,8 +167,9 @@ static bool mentions_left(const struct left_search *f,
                           const struct ir_expr *root)
 {
     ir_foreach_expr(x, root)
-        for (size_t i = 0; i < f->n && x->op == OP_var; i++)
-            if (f->around[i]->u.loop.var == x->u.var && leaves(f, f->around[i]))
+        for (size_t i = 0; i < f->around.n && x->op == OP_var; i++)
+            if (f->around.at[i]->u.loop.var == x->u.var &&
+                leaves(f, f->around.at[i]))
                 return true;
     return false;
 }
@@ -200,10 +195,10 @@ static bool stage_mentions_left(const struct left_search *f,
 // another one around it says so: new loops would be over more.
 static bool is_uneven(const struct left_search *f)
 {
-    for (size_t i = 0; i < f->n; i++) {
-        const struct ir_for *loop = &f->around[i]->u.loop;
-        for (size_t k = 0; k < f->n && leaves(f, f->around[i]); k++) {
-            const struct ir_var *var = f->around[k]->u.loop.var;
+    for (size_t i = 0; i < f->around.n; i++) {
+        const struct ir_for *loop = &f->around.at[i]->u.loop;
+        for (size_t k = 0; k < f->around.n && leaves(f, f->around.at[i]); k++) {
+            const struct ir_var *var = f->around.at[k]->u.loop.var;
             if (ir_mentions(loop->from, var) || ir_mentions(loop->to, var))
                 return true;
         }
@@ -216,9 +211,8 @@ bool sched_check_movable(const struct sched_call *c, struct ir_stmt *stage,
 {
     if (!sched_check_stores(c, stage, out))
         return false;
-    struct ir_path path = sched_path(c->pass, stage);
-    struct left_search f = {.pass = c->pass, .to = to};
-    f.around = sched_loops(c->pass, &path, &f.n);
+    struct left_search f = {
+        .pass = c->pass, .to = to, .around = sched_loops(c->pass, stage)};
     if (stage_mentions_left(&f, &stage->u.stage))
         return sched_refuse_shape(c, stage,
                                   "mentions a loop that it would leave");
@@ -230,13 +224,12 @@ bool sched_check_movable(const struct sched_call *c, struct ir_stmt *stage,
 bool sched_check_alone(const struct sched_call *c, struct ir_stmt *stage,
                        const struct sched_uses *uses)
 {
-    struct ir_stmt *both[] = {stage, NULL};
     for (size_t i = 0; i < uses->writers.n; i++) {
         if (uses->writers.at[i] == stage)
             continue;
-        both[1] = uses->writers.at[i];
-        diag_error(c->pass->diags, c->span, D_move_shape, sched_name_of(stage));
-        return sched_blame(c, both, 2, "both write its array");
+        return sched_refuse_two(c, stage, uses->writers.at[i],
+                                "both write its array", D_move_shape,
+                                sched_name_of(stage));
     }
     return true;
 }
@@ -249,10 +242,9 @@ bool sched_check_below(const struct sched_call *c, struct ir_stmt *loop,
     for (size_t i = 0; i < n; i++) {
         if (all[i] == except || sched_is_below(c->pass, all[i], loop))
             continue;
-        struct ir_stmt *both[] = {loop, all[i]};
-        diag_error(c->pass->diags, c->span, D_move_outside, buffer->name, how,
-                   loop->u.loop.var->name);
-        return sched_blame(c, both, 2, "the loop, and the other stage");
+        return sched_refuse_two(c, loop, all[i],
+                                "the loop, and the other stage", D_move_outside,
+                                buffer->name, how, loop->u.loop.var->name);
     }
     return true;
 }

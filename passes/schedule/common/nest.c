@@ -25,15 +25,13 @@ struct ir_path sched_path(struct pass *p, const struct ir_stmt *s)
     return path;
 }
 
-struct ir_stmt **sched_loops(struct pass *p, const struct ir_path *path,
-                             size_t *n)
+struct ir_block sched_loops(struct pass *p, const struct ir_stmt *s)
 {
-    struct ir_stmt **loops = arena_array(p->scratch, struct ir_stmt *, path->n);
-    *n = 0;
-    for (uint32_t i = 0; i < path->n; i++) {
-        if (path->stmts[i]->kind == STMT_for)
-            loops[(*n)++] = path->stmts[i];
-    }
+    struct ir_block loops = {0};
+    struct ir_path path = sched_path(p, s);
+    for (uint32_t i = 0; i < path.n; i++)
+        if (path.stmts[i]->kind == STMT_for)
+            ir_append(p->scratch, &loops, path.stmts[i]);
     return loops;
 }
 
@@ -79,11 +77,11 @@ struct sched_place sched_place_of(struct pass *p, const struct ir_stmt *s,
 {
     struct sched_place place = {0};
     struct ir_path path = sched_path(p, s);
-    struct ir_path outer = path;
-    outer.n--;
+    struct ir_block loops = sched_loops(p, s);
     place.block = path.blocks[path.n - 1];
     place.at = path.index[path.n - 1] + behind;
-    place.around = sched_loops(p, &outer, &place.n);
+    place.around = loops.at;
+    place.n = loops.n - (s->kind == STMT_for);
     return place;
 }
 
@@ -132,9 +130,7 @@ void sched_renumber(struct pass *p, struct ir_stmt *loop,
     const struct ir_for *f = &loop->u.loop;
     struct ir_expr *value =
         ir_add(p->arena, f->from, ir_mul(p->arena, number, f->step));
-    struct map vars = {.arena = p->scratch};
-    map_set(&vars, f->var, value);
-    ir_substitute_in(p->arena, &loop->u.loop.body, &vars, NULL);
+    ir_replace_in(p->arena, &loop->u.loop.body, f->var, value);
     ir_rewrite_in(p->arena, &loop->u.loop.body, join_parts, NULL);
 }
 
@@ -149,8 +145,7 @@ static bool is_frame(const struct ir_stmt *s)
 // of a stage.
 static bool is_staged(struct ir_block *block)
 {
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
+    vec_foreach_value(s, block) {
         if (!is_frame(s) ||
             (s->kind == STMT_for && !is_staged(&s->u.loop.body)))
             return false;
@@ -173,9 +168,7 @@ static void guard_all(struct pass *p, struct ir_block *block,
 {
     struct ir_stmt *s = ir_stmt_if(p->arena, condition);
     s->span = block->n ? block->at[0]->span : condition->span;
-    s->u.branch.then = *block;
-    *block = (struct ir_block){0};
-    ir_append(p->arena, block, s);
+    ir_enclose(p->arena, block, s, &s->u.branch.then);
 }
 
 // Return whether the bounds of a loop mention a loop variable of a condition.
@@ -184,9 +177,7 @@ static bool depends_on(const struct ir_for *loop,
 {
     ir_foreach_expr(x, condition)
         if (x->op == OP_var && x->u.var->kind == VAR_loop &&
-            (ir_mentions(loop->from, x->u.var) ||
-             ir_mentions(loop->to, x->u.var) ||
-             ir_mentions(loop->step, x->u.var)))
+            ir_for_mentions(loop, x->u.var))
             return true;
     return false;
 }
@@ -210,8 +201,7 @@ void sched_guard(struct pass *p, struct ir_block *block,
         guard_all(p, block, condition);
         return;
     }
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
+    vec_foreach_value(s, block) {
         if (s->kind == STMT_stage)
             guard_stage(p, &s->u.stage, condition);
         else if (s->kind == STMT_for)
@@ -227,8 +217,8 @@ static void note_nest(struct pass *p, struct ir_stmt *const *marked, size_t n,
     struct buf text = {0};
     if (!path.n)
         return;
-    struct ir_block nest = {path.stmts, 1, 1};
-    ir_print_nest(&text, &nest, (const struct ir_stmt *const *)marked, n, note);
+    ir_print_nest(&text, ir_alone(path.stmts[0]),
+                  (const struct ir_stmt *const *)marked, n, note);
     diag_note(p->diags, (struct span){0}, "the loops at this point\n%s",
               text.data ? text.data : "");
     buf_free(&text);
@@ -286,8 +276,7 @@ bool sched_is_unscheduled(const struct ir_stage *stage,
     for (size_t i = 0; i < n; i++) {
         const struct ir_expr *x = stage->iters.at[i].binding;
         const struct ir_for *f = &loops[i]->u.loop;
-        if (x->op != OP_var || x->u.var != f->var ||
-            !ir_is_int_const(f->from, 0) || !ir_is_int_const(f->step, 1) ||
+        if (x->op != OP_var || x->u.var != f->var || !ir_for_counts(f) ||
             !ir_expr_equal(f->to, stage->iters.at[i].extent))
             return false;
     }

@@ -33,17 +33,16 @@ size_t sched_offer_loops(const struct sched_call *c,
 {
     struct buf text = {0};
     struct offers seen = {0};
-    size_t found = 0, n_loops;
+    size_t found = 0;
     n = c->pass->diags->is_brief ? 0 : n;
     for (size_t i = 0; i < n; i++) {
-        struct ir_path path = sched_path(c->pass, near[i]);
-        struct ir_stmt **loops = sched_loops(c->pass, &path, &n_loops);
-        for (size_t k = 0; k < n_loops; k++) {
-            if (!note(c->pass, &seen, loops[k]) ||
-                !sched_would_accept(c, loops[k], accepts))
+        struct ir_block loops = sched_loops(c->pass, near[i]);
+        for (size_t k = 0; k < loops.n; k++) {
+            if (!note(c->pass, &seen, loops.at[k]) ||
+                !sched_would_accept(c, loops.at[k], accepts))
                 continue;
             buf_printf(&text, "%s`%s.%s`", found++ ? ", " : "",
-                       sched_name_of(near[i]), loops[k]->u.loop.var->name);
+                       sched_name_of(near[i]), loops.at[k]->u.loop.var->name);
         }
     }
     if (found)

@@ -17,9 +17,8 @@ bool parts_refuse(const struct sched_call *c, enum diag_code code,
                   struct ir_stmt *s, const struct ir_stmt *other,
                   const char *note)
 {
-    diag_error(c->pass->diags, c->span, code, sched_name_of(s),
-               sched_name_of(other));
-    return sched_blame_one(c, s, note);
+    return sched_refuse(c, s, note, code, sched_name_of(s),
+                        sched_name_of(other));
 }
 
 bool parts_find_nest(const struct sched_call *c, struct parts *f)
@@ -43,10 +42,9 @@ static bool find_reducer(const struct sched_call *c, struct parts *f)
     if (reducer_find(c->pass, &f->stage->u.stage, &f->reducer))
         return true;
     parts_refuse(c, D_rfactor_reducer, f->stage, f->stage, "not any order");
-    diag_help(c->pass->diags,
-              "sums, products, extremes, `any`, `all`, positions of "
-              "extremes and reductions declared with `reduce` can be");
-    return false;
+    return diag_help(c->pass->diags,
+                     "sums, products, extremes, `any`, `all`, positions of "
+                     "extremes and reductions declared with `reduce` can be");
 }
 
 bool parts_check_roles(const struct sched_call *c, struct parts *f)
@@ -97,10 +95,9 @@ bool parts_mention(const struct parts *f, const struct ir_expr *x,
 
 struct ir_expr *parts_predicate(const struct parts *f, bool reduction)
 {
-    struct conditions all = {0}, kept = {0};
+    struct conditions kept = {0};
     struct pass *p = f->pass;
-    if (f->stage->u.stage.predicate)
-        fold_split(p->scratch, f->stage->u.stage.predicate, &all);
+    struct conditions all = fold_split(p->scratch, f->stage->u.stage.predicate);
     for (size_t i = 0; i < all.n; i++) {
         if (parts_mention(f, all.at[i], STAGE_REDUCES) == reduction)
             vec_push(p->scratch, &kept, all.at[i]);
@@ -188,9 +185,7 @@ void parts_guard(const struct parts *f, struct ir_stmt *stage,
     struct arena *a = f->pass->arena;
     struct ir_stmt *branch = ir_stmt_if(a, condition);
     branch->span = stage->span;
-    branch->u.branch.then = stage->u.stage.body;
-    stage->u.stage.body = (struct ir_block){0};
-    ir_append(a, &stage->u.stage.body, branch);
+    ir_enclose(a, &stage->u.stage.body, branch, &branch->u.branch.then);
 }
 
 void parts_replace(const struct parts *f, struct ir_stmt *first,

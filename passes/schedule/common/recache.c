@@ -28,9 +28,8 @@ struct plan {
 // Report a stage that has no plain index.
 static bool refuse(const struct plan *x, const char *why)
 {
-    diag_error(x->c->pass->diags, x->c->span, D_remap_stage,
-               x->want->stage->u.stage.name, why);
-    return sched_blame_one(x->c, x->want->stage, "to be remapped");
+    return sched_refuse(x->c, x->want->stage, "to be remapped", D_remap_stage,
+                        x->want->stage->u.stage.name, why);
 }
 
 // Take the index of an access, which must be that of all others.
@@ -61,8 +60,7 @@ static void take_expr(struct plan *x, struct ir_expr *e, bool sometimes)
 // Look at the statements of a block.
 static void take_block(struct plan *x, struct ir_block *block, bool sometimes)
 {
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
+    vec_foreach_value(s, block) {
         ir_foreach_place(place, s)
             take_expr(x, *place, sometimes);
         if (s->kind == STMT_store && s->u.store.buffer == x->want->array) {
@@ -92,11 +90,10 @@ static bool is_tail(const struct ir_stage *stage, const struct ir_expr *x)
 // Return whether the stage runs for all values of its variables.
 static bool is_whole(const struct plan *x)
 {
-    struct conditions all = {0};
     const struct ir_stage *stage = &x->want->stage->u.stage;
     if (!stage->predicate)
         return true;
-    fold_split(x->c->pass->scratch, stage->predicate, &all);
+    struct conditions all = fold_split(x->c->pass->scratch, stage->predicate);
     for (size_t i = 0; i < all.n; i++) {
         if (!is_tail(stage, all.at[i]))
             return false;
@@ -136,8 +133,7 @@ static bool stays_inside(const struct plan *x)
     const struct ir_stage *stage = &x->want->stage->u.stage;
     bool inside = true;
     facts_start(&f, p->scratch, p->kernel);
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        const struct ir_iter *it = &stage->iters.at[i];
+    vec_foreach(it, &stage->iters) {
         struct ir_expr *v = ir_read(p->scratch, it->var);
         facts_assume(&f, ir_binary(p->scratch, OP_ge, v, ir_int(p->scratch, 0)),
                      true);
@@ -162,11 +158,10 @@ static bool check_index(struct plan *x)
     take_block(x, &stage->init, false);
     x->is_in_init = x->index != NULL;
     take_block(x, &stage->body, false);
-    if (!x->index || (r->writes && !x->stores)) {
-        diag_error(x->c->pass->diags, x->c->span, D_cache_unused, stage->name,
-                   r->writes ? "write" : "read", r->array->name);
-        return sched_blame_one(x->c, r->stage, "named here");
-    }
+    if (!x->index || (r->writes && !x->stores))
+        return sched_refuse(x->c, r->stage, "named here", D_cache_unused,
+                            stage->name, r->writes ? "write" : "read",
+                            r->array->name);
     for (uint32_t i = 0; i < r->array->rank; i++)
         if (!is_of_iters(stage, x->index[i]))
             x->fault = "the index is made of more than iteration variables";
@@ -198,9 +193,9 @@ static bool check_others(struct plan *x)
         if (s == r->stage || (reads && !r->writes) ||
             (!other && !sched_is_below(p, s, x->top)))
             continue;
-        diag_error(p->diags, x->c->span, D_cache_changed, r->array->name,
-                   r->stage->u.stage.name);
-        return sched_blame_one(x->c, s, reads ? "reads it" : "writes it");
+        return sched_refuse(x->c, s, reads ? "reads it" : "writes it",
+                            D_cache_changed, r->array->name,
+                            r->stage->u.stage.name);
     }
     return true;
 }
@@ -249,11 +244,10 @@ static bool check_map(struct plan *x)
     struct pass *p = x->c->pass;
     const struct ir_stage *stage = &x->want->stage->u.stage;
     struct sched_map m = x->want->map ? *x->want->map : own_map(x);
-    if (m.n != stage->iters.n) {
-        diag_error(p->diags, m.span, D_map_shape, stage->name,
-                   (long long)stage->iters.n, (long long)m.n, (long long)m.m);
-        return false;
-    }
+    if (m.n != stage->iters.n)
+        return diag_error(p->diags, m.span, D_map_shape, stage->name,
+                          (long long)stage->iters.n, (long long)m.n,
+                          (long long)m.m);
     x->map = m;
     x->map.n = 0;
     x->map.vars = arena_array(p->scratch, struct ir_var *, m.n);
@@ -328,9 +322,8 @@ static struct ir_stmt *make_copy(struct plan *x, struct ir_buffer *copy)
     for (uint32_t i = 0; i < x->map.n; i++)
         map_set(&vars, x->want->stage->u.stage.iters.at[x->used[i]].var,
                 old[i]);
-    struct ir_expr **index = arena_array(a, struct ir_expr *, array->rank);
-    for (uint32_t i = 0; i < array->rank; i++)
-        index[i] = ir_substitute(a, x->index[i], &vars, NULL);
+    struct ir_expr **index =
+        ir_substitute_all(a, array->rank, x->index, &vars, NULL);
     struct ir_buffer *from = x->want->writes ? copy : array;
     struct ir_buffer *to = x->want->writes ? array : copy;
     struct ir_expr **from_at = x->want->writes ? new : index;
@@ -370,10 +363,8 @@ static void build(struct plan *x)
         at[i] =
             ir_read(p->arena, want->stage->u.stage.iters.at[x->used[i]].var);
     struct redirection r = {x, copy, index_map_apply(p, &x->map, at)};
-    struct ir_stmt *stage = want->stage;
-    struct ir_block alone = {&stage, 1, 1};
-    ir_rewrite_in(p->arena, &alone, redirect, &r);
-    ir_foreach_stmt(t, &alone)
+    ir_rewrite_in(p->arena, ir_alone(want->stage), redirect, &r);
+    ir_foreach_stmt_from(t, want->stage)
         redirect_store(&r, t);
     struct sched_place place = sched_place_of(p, x->top, want->writes);
     stage_nest_put(p, made, &place, stage_nest_region(p, &made->u.stage));
@@ -383,15 +374,12 @@ static void build(struct plan *x)
 bool recache(struct sched_call *c, const struct recache *r)
 {
     struct plan x = {.c = c, .want = r};
-    if (r->stage->kind != STMT_stage) {
-        diag_error(c->pass->diags, c->span, D_stage_wanted,
-                   sched_name_of(r->stage));
-        return sched_blame_one(c, r->stage, "not a stage");
-    }
-    if (r->space == SPACE_constant) {
-        diag_error(c->pass->diags, c->span, D_cache_space, "constant");
-        return sched_blame_one(c, r->stage, "named here");
-    }
+    if (r->stage->kind != STMT_stage)
+        return sched_refuse(c, r->stage, "not a stage", D_stage_wanted,
+                            sched_name_of(r->stage));
+    if (r->space == SPACE_constant)
+        return sched_refuse(c, r->stage, "named here", D_cache_space,
+                            "constant");
     if (!check_index(&x) || !check_declared(&x) || !check_others(&x) ||
         !check_map(&x))
         return false;

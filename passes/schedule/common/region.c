@@ -17,8 +17,7 @@ static void fix_loops(const struct sched_region_query *query, struct map *fixed)
     ir_find(p->scratch, &p->kernel->body, query->loop, &path);
     for (uint32_t i = 0; i < path.n; i++) {
         const struct ir_stmt *s = path.stmts[i];
-        bool moves = query->across_threads && s->kind == STMT_for &&
-                     axis_kind(s->u.loop.axis) == AXIS_THREAD;
+        bool moves = query->across_threads && ir_is_over(s, AXIS_THREAD);
         if (s->kind == STMT_for && !moves)
             map_set(fixed, s->u.loop.var, ir_read(p->arena, s->u.loop.var));
     }

@@ -100,16 +100,14 @@ struct conditions stage_nest_conditions(struct pass *p,
                                         const struct ir_stage *stage)
 {
     struct arena *a = p->scratch;
-    struct conditions all = {0}, kept = {0};
+    struct conditions kept = {0};
     struct facts f;
     facts_start(&f, a, p->kernel);
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        const struct ir_iter *it = &stage->iters.at[i];
+    vec_foreach(it, &stage->iters) {
         facts_assume(&f, ir_binary(a, OP_ge, it->binding, ir_int(a, 0)), true);
         facts_assume(&f, ir_binary(a, OP_lt, it->binding, it->extent), true);
     }
-    if (stage->predicate)
-        fold_split(a, stage->predicate, &all);
+    struct conditions all = fold_split(a, stage->predicate);
     for (size_t i = 0; i < all.n; i++) {
         if (facts_decide(&f, all.at[i]) != TRUTH_TRUE)
             vec_push(

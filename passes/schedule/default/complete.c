@@ -17,6 +17,7 @@
 #include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/stage.h"
+#include "passes/schedule/default/directives.h"
 #include "passes/schedule/default/lanes.h"
 #include "passes/schedule/default/rows.h"
 #include "passes/schedule/depend/depend.h"
@@ -44,18 +45,15 @@ static bool is_shared(struct ir_stmt *nest)
 // or thread has for itself.
 static bool is_joined(struct pass *p, struct ir_stmt *nest)
 {
-    struct ir_block *body = &p->kernel->body, alone = {&nest, 1, 1};
-    for (size_t i = 0; i < body->n; i++) {
-        const struct ir_stmt *s = body->at[i];
+    struct ir_block *body = &p->kernel->body;
+    vec_foreach_value(s, body) {
         if (s->kind != STMT_alloc || (s->u.buffer->space != SPACE_shared &&
                                       s->u.buffer->space != SPACE_local))
             continue;
         size_t users = 0;
-        for (size_t k = 0; k < body->n; k++) {
-            struct ir_block other = {&body->at[k], 1, 1};
-            users += ir_uses_declared(&other, s);
-        }
-        if (users > 1 && ir_uses_declared(&alone, s))
+        for (size_t k = 0; k < body->n; k++)
+            users += ir_stmt_uses_declared(body->at[k], s);
+        if (users > 1 && ir_stmt_uses_declared(nest, s))
             return true;
     }
     return false;
@@ -74,12 +72,9 @@ struct spread {
 // Return whether the bounds of a loop depend on one of the loops so far.
 static bool depends(const struct spread *s, const struct ir_for *f)
 {
-    for (size_t i = 0; i < s->n; i++) {
-        const struct ir_var *v = s->loops[i]->u.loop.var;
-        if (ir_mentions(f->from, v) || ir_mentions(f->to, v) ||
-            ir_mentions(f->step, v))
+    for (size_t i = 0; i < s->n; i++)
+        if (ir_for_mentions(f, s->loops[i]->u.loop.var))
             return true;
-    }
     return false;
 }
 
@@ -153,28 +148,6 @@ static int64_t choose_threads(const struct spread *s)
     return threads;
 }
 
-// Bind a loop.
-static bool bind(const struct sched_call *from, struct ir_stmt *loop,
-                 enum axis axis)
-{
-    struct sched_call c = sched_call_to(from, PRIM_bind);
-    struct sched_value v = {.kind = VALUE_axis, .axis = axis};
-    sched_add_loop(&c, loop);
-    vec_push(from->pass->scratch, &c.args, v);
-    return sched_run(&c);
-}
-
-// Return the first of several nested loops after fusing them.
-static struct ir_stmt *fuse(const struct spread *s)
-{
-    struct sched_call c = sched_call_to(s->call, PRIM_fuse);
-    for (size_t i = 0; i < s->n; i++)
-        sched_add_loop(&c, s->loops[i]);
-    if (s->n == 1)
-        return s->loops[0];
-    return sched_run(&c) ? c.results.at[0].stmt : NULL;
-}
-
 // Return how many elements, a block's width apart, a thread should take: one
 // scalar each would leave a large grid waiting for its blocks to start.
 static int64_t choose_each(const struct spread *s)
@@ -189,52 +162,31 @@ static int64_t choose_each(const struct spread *s)
 // Bind a loop to blocks and threads, `each` elements to a thread.
 static bool spread_apart(const struct spread *s, struct ir_stmt *loop)
 {
-    struct sched_call c = sched_call_to(s->call, PRIM_split);
-    struct sched_call r = sched_call_to(s->call, PRIM_reorder);
-    struct sched_call u = sched_call_to(s->call, PRIM_unroll);
-    sched_add_loop(&c, loop);
-    sched_add_any(&c);
-    sched_add_int(&c, s->each);
-    sched_add_int(&c, s->threads);
-    if (!sched_run(&c))
+    const int64_t extents[] = {s->each, s->threads};
+    const struct sched_value *loops =
+        directive_split(s->call, loop, extents, 2);
+    if (!loops)
         return false;
-    sched_add_loop(&r, c.results.at[2].stmt);
-    sched_add_loop(&r, c.results.at[1].stmt);
-    sched_add_loop(&u, c.results.at[1].stmt);
-    return sched_run(&r) && sched_run(&u) &&
-           bind(&c, c.results.at[0].stmt, AXIS_block_x) &&
-           bind(&c, c.results.at[2].stmt, AXIS_thread_x);
+    struct ir_stmt *order[] = {loops[2].stmt, loops[1].stmt};
+    return directive_on(s->call, PRIM_reorder, order, 2) &&
+           directive_on(s->call, PRIM_unroll, &order[1], 1) &&
+           directive_bind(s->call, loops[0].stmt, AXIS_block_x) &&
+           directive_bind(s->call, loops[2].stmt, AXIS_thread_x);
 }
 
 // Fuse, split, bind and vectorize.
 static bool spread_loops(const struct spread *s)
 {
-    struct ir_stmt *loop = fuse(s);
-    struct sched_call c = sched_call_to(s->call, PRIM_split);
+    const int64_t extents[] = {s->threads, s->lanes};
+    struct ir_stmt *loop = directive_fuse(s->call, s->loops, s->n);
     if (!loop || s->each > 1)
         return loop && spread_apart(s, loop);
-    sched_add_loop(&c, loop);
-    sched_add_any(&c);
-    sched_add_int(&c, s->threads);
-    if (s->lanes > 1)
-        sched_add_int(&c, s->lanes);
-    if (!sched_run(&c) || !bind(&c, c.results.at[0].stmt, AXIS_block_x) ||
-        !bind(&c, c.results.at[1].stmt, AXIS_thread_x))
-        return false;
-    struct sched_call v = sched_call_to(s->call, PRIM_vectorize);
-    if (s->lanes == 1)
-        return true;
-    sched_add_loop(&v, c.results.at[2].stmt);
-    return sched_run(&v);
-}
-
-// Put a loop of one iteration around a statement and bind it.
-static bool wrap(const struct sched_call *from, struct ir_stmt *s,
-                 enum axis axis)
-{
-    struct sched_call c = sched_call_to(from, PRIM_add_unit_loop);
-    sched_add_loop(&c, s);
-    return sched_run(&c) && bind(from, c.results.at[0].stmt, axis);
+    const struct sched_value *loops =
+        directive_split(s->call, loop, extents, s->lanes > 1 ? 2 : 1);
+    return loops && directive_bind(s->call, loops[0].stmt, AXIS_block_x) &&
+           directive_bind(s->call, loops[1].stmt, AXIS_thread_x) &&
+           (s->lanes == 1 ||
+            directive_on(s->call, PRIM_vectorize, &loops[2].stmt, 1));
 }
 
 // Bind a nest that has no bound loop.
@@ -248,7 +200,8 @@ static bool complete_nest(struct pass *p, struct ir_stmt *nest, bool long_rows)
     if (!is_shared(nest) && !is_joined(p, nest))
         collect(&s, nest);
     if (count(&s, 2) <= 1)
-        return wrap(&c, nest, AXIS_block_x) && wrap(&c, nest, AXIS_thread_x);
+        return directive_wrap(&c, nest, AXIS_block_x) &&
+               directive_wrap(&c, nest, AXIS_thread_x);
     c.is_independent = true;
     s.lanes = s.is_flat ? lanes_choose(p, s.loops, s.n) : 1;
     s.threads = choose_threads(&s);
@@ -283,8 +236,7 @@ static void join_nests(struct pass *p)
     struct ir_block *body = &p->kernel->body;
     struct ir_block kept = {0}, inner = {0};
     bool joined = false;
-    for (size_t i = 0; i < body->n; i++) {
-        struct ir_stmt *s = body->at[i];
+    vec_foreach_value(s, body) {
         joined |= is_prelude(s);
         ir_append(p->arena, is_placed(p, s) ? &kept : &inner, s);
     }
@@ -306,10 +258,8 @@ bool sched_complete(struct pass *p, bool long_rows)
     bool any_bound = sched_is_bound(body);
     if (!any_bound)
         join_nests(p);
-    for (size_t i = 0; i < body->n; i++) {
-        struct ir_stmt *s = body->at[i];
-        struct ir_block alone = {&s, 1, 1};
-        if (s->kind != STMT_alloc && !sched_is_bound(&alone) &&
+    vec_foreach_value(s, body) {
+        if (s->kind != STMT_alloc && !sched_is_bound(ir_alone(s)) &&
             !(any_bound && is_prelude(s)) && !complete_nest(p, s, long_rows))
             return false;
     }

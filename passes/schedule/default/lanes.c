@@ -108,12 +108,9 @@ static bool is_alone(const struct contiguity *c)
     struct sched_buffers used = sched_inputs_of(p, sched_innermost(c->nest));
     vec_push(p->scratch, &used, c->store->u.store.buffer);
     for (size_t i = 0; i < body.n; i++) {
-        struct ir_block one = {&body.at[i], 1, 1};
-        for (size_t k = 0; k < used.n && body.at[i] != c->nest; k++) {
-            if (ir_block_reads(&one, used.at[k]) ||
-                ir_block_writes(&one, used.at[k]))
+        for (size_t k = 0; k < used.n && body.at[i] != c->nest; k++)
+            if (ir_stmt_uses(body.at[i], used.at[k]))
                 return false;
-        }
     }
     return true;
 }

@@ -18,6 +18,7 @@
 #include "ir/build.h"
 #include "ir/equal.h"
 #include "passes/analysis/reducer.h"
+#include "passes/schedule/default/directives.h"
 
 enum {
     THREADS = 256,        // of a block
@@ -37,8 +38,7 @@ enum {
 static bool is_plain_loop(const struct ir_for *f)
 {
     return ir_is_pure(f->to, true) && ir_is_of_params(f->to) &&
-           f->axis == AXIS_serial && !ir_loop_is_marked(f) &&
-           ir_is_int_const(f->from, 0) && ir_is_int_const(f->step, 1);
+           f->axis == AXIS_serial && !ir_loop_is_marked(f) && ir_for_counts(f);
 }
 
 // Find the loops and the stage of a nest of nothing else.
@@ -198,61 +198,6 @@ bool rows_find(struct pass *p, struct ir_stmt *nest, bool long_rows,
     return length > THREADS_LEAST;
 }
 
-// Run a primitive on loops and numbers.
-static struct sched_call call_on(struct sched_call *c, enum sched_prim prim,
-                                 struct ir_stmt *const *loops, size_t n)
-{
-    struct sched_call r = sched_call_to(c, prim);
-    for (size_t i = 0; i < n; i++)
-        sched_add_loop(&r, loops[i]);
-    return r;
-}
-
-// Bind a loop.
-static bool bind(struct sched_call *c, struct ir_stmt *loop, enum axis axis)
-{
-    struct sched_call b = call_on(c, PRIM_bind, &loop, 1);
-    struct sched_value v = {.kind = VALUE_axis, .axis = axis};
-    vec_push(c->pass->scratch, &b.args, v);
-    return sched_run(&b);
-}
-
-// Split a loop into as many iterations as it takes of `n` extents each; NULL
-// after an error.
-static struct sched_value *split(struct sched_call *c, struct ir_stmt *loop,
-                                 const int64_t *extents, size_t n)
-{
-    struct sched_call s = call_on(c, PRIM_split, &loop, 1);
-    sched_add_any(&s);
-    for (size_t i = 0; i < n; i++)
-        sched_add_int(&s, extents[i]);
-    return sched_run(&s) ? s.results.at : NULL;
-}
-
-// Fuse nested loops; NULL after an error.
-static struct ir_stmt *fuse(struct sched_call *c, struct ir_stmt *const *loops,
-                            size_t n)
-{
-    struct sched_call f = call_on(c, PRIM_fuse, loops, n);
-    if (n == 1)
-        return loops[0];
-    return sched_run(&f) ? f.results.at[0].stmt : NULL;
-}
-
-// Unroll a loop.
-static bool unroll(struct sched_call *c, struct ir_stmt *loop)
-{
-    struct sched_call u = call_on(c, PRIM_unroll, &loop, 1);
-    return sched_run(&u);
-}
-
-// Put a loop of one block around a nest.
-static bool wrap(struct sched_call *c, struct ir_stmt *nest)
-{
-    struct sched_call u = call_on(c, PRIM_add_unit_loop, &nest, 1);
-    return sched_run(&u) && bind(c, u.results.at[0].stmt, AXIS_block_x);
-}
-
 // Fuse the innermost loop with the one around it as long as it is known to
 // have too few iterations for the threads.
 static bool fuse_short(struct sched_call *c, struct row_reduction *r,
@@ -260,7 +205,7 @@ static bool fuse_short(struct sched_call *c, struct row_reduction *r,
 {
     while (r->n - r->elements > 1 &&
            count(&r->loops[r->n - 1], 1, threads) < threads) {
-        struct ir_stmt *loop = fuse(c, &r->loops[r->n - 2], 2);
+        struct ir_stmt *loop = directive_fuse(c, &r->loops[r->n - 2], 2);
         if (!loop)
             return false;
         r->loops[--r->n - 1] = loop;
@@ -290,18 +235,22 @@ static bool share_row(struct sched_call *c, const struct row_reduction *r,
         each /= 2;
     const int64_t extents[] = {each, threads};
     size_t apart = each > 1 ? 2 : 1;
-    struct sched_value *loops = split(c, loop, extents + 2 - apart, apart);
-    return loops && (each == 1 || unroll(c, loops[1].stmt)) &&
-           bind(c, loops[apart].stmt, AXIS_thread_x);
+    const struct sched_value *loops =
+        directive_split(c, loop, extents + 2 - apart, apart);
+    return loops &&
+           (each == 1 || directive_on(c, PRIM_unroll, &loops[1].stmt, 1)) &&
+           directive_bind(c, loops[apart].stmt, AXIS_thread_x);
 }
 
 // Give each row a block, or the only one.
 static bool spread_blocks(struct sched_call *c, struct ir_stmt *nest,
                           struct row_reduction *r, int64_t most)
 {
-    struct ir_stmt *rows = r->elements ? fuse(c, r->loops, r->elements) : NULL;
+    struct ir_stmt *rows =
+        r->elements ? directive_fuse(c, r->loops, r->elements) : NULL;
     bool bound =
-        rows ? bind(c, rows, AXIS_block_x) : r->elements == 0 && wrap(c, nest);
+        rows ? directive_bind(c, rows, AXIS_block_x)
+             : r->elements == 0 && directive_wrap(c, nest, AXIS_block_x);
     return bound && fuse_short(c, r, most) &&
            share_row(c, r, choose_threads(r, most));
 }
@@ -310,46 +259,51 @@ static bool spread_blocks(struct sched_call *c, struct ir_stmt *nest,
 static bool spread_warps(struct sched_call *c, struct row_reduction *r)
 {
     const int64_t rows = ROWS;
-    struct ir_stmt *loop = fuse(c, r->loops, r->elements);
-    struct sched_value *loops = loop ? split(c, loop, &rows, 1) : NULL;
-    return loops && bind(c, loops[0].stmt, AXIS_block_x) &&
-           bind(c, loops[1].stmt, AXIS_thread_y) && share_row(c, r, WARP);
+    struct ir_stmt *loop = directive_fuse(c, r->loops, r->elements);
+    const struct sched_value *loops =
+        loop ? directive_split(c, loop, &rows, 1) : NULL;
+    return loops && directive_bind(c, loops[0].stmt, AXIS_block_x) &&
+           directive_bind(c, loops[1].stmt, AXIS_thread_y) &&
+           share_row(c, r, WARP);
 }
 
 // Bind the loops of the partial results: that over blocks goes outside.
 static bool spread_parts(struct sched_call *c, struct ir_stmt *stage,
                          const struct row_reduction *r)
 {
-    size_t n;
-    struct ir_path path = sched_path(c->pass, stage);
-    struct ir_stmt **loops = sched_loops(c->pass, &path, &n);
-    struct ir_stmt *blocks = loops[r->elements + 1];
-    struct sched_call order = sched_call_to(c, PRIM_reorder);
-    sched_add_loop(&order, blocks);
+    struct ir_block loops = sched_loops(c->pass, stage);
+    struct ir_stmt *blocks = loops.at[r->elements + 1];
+    struct ir_block order = {0};
+    ir_append(c->pass->scratch, &order, blocks);
     for (size_t i = 0; i <= r->elements; i++)
-        sched_add_loop(&order, loops[i]);
-    return sched_run(&order) && unroll(c, loops[n - 2]) &&
-           bind(c, blocks, AXIS_block_x) &&
-           bind(c, loops[n - 1], AXIS_thread_x);
+        ir_append(c->pass->scratch, &order, loops.at[i]);
+    return directive_on(c, PRIM_reorder, order.at, order.n) &&
+           directive_on(c, PRIM_unroll, &loops.at[loops.n - 2], 1) &&
+           directive_bind(c, blocks, AXIS_block_x) &&
+           directive_bind(c, loops.at[loops.n - 1], AXIS_thread_x);
 }
 
 // Give a single result a grid of blocks, then one block.
 static bool spread_grid(struct sched_call *c, struct row_reduction *r)
 {
     const int64_t extents[] = {BLOCKS_ALONE, EACH, THREADS};
-    struct ir_stmt *loop = fuse(c, r->loops + r->elements, r->n - r->elements);
-    struct sched_value *loops = loop ? split(c, loop, extents, 3) : NULL;
+    struct ir_stmt *loop =
+        directive_fuse(c, r->loops + r->elements, r->n - r->elements);
+    const struct sched_value *loops =
+        loop ? directive_split(c, loop, extents, 3) : NULL;
     if (!loops)
         return false;
-    struct sched_call f = call_on(c, PRIM_rfactor, &loops[1].stmt, 1);
+    struct sched_call f = sched_call_to(c, PRIM_rfactor);
+    sched_add_loop(&f, loops[1].stmt);
     if (!sched_run(&f))
         return false;
     struct ir_path path = sched_path(c->pass, f.results.at[0].stmt);
     struct ir_stmt *last = path.blocks[0]->at[path.index[0] + 1], *inner = last;
     while (inner->u.loop.body.at[0]->kind == STMT_for)
         inner = inner->u.loop.body.at[0];
-    return spread_parts(c, f.results.at[0].stmt, r) && wrap(c, last) &&
-           bind(c, inner, AXIS_thread_x);
+    return spread_parts(c, f.results.at[0].stmt, r) &&
+           directive_wrap(c, last, AXIS_block_x) &&
+           directive_bind(c, inner, AXIS_thread_x);
 }
 
 bool rows_spread(struct sched_call *c, struct ir_stmt *nest,

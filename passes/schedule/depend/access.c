@@ -123,8 +123,7 @@ static void walk_init(struct depend_nest *w, struct ir_stage *stage)
 {
     struct arena *a = w->pass->scratch;
     struct ir_expr *first = ir_bool(a, true);
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        const struct ir_iter *it = &stage->iters.at[i];
+    vec_foreach(it, &stage->iters) {
         struct ir_expr *value = map_get(&w->values, it->var);
         if (it->is_reduce)
             first = ir_binary(a, OP_and, first,
@@ -141,8 +140,7 @@ static void walk_stage(struct depend_nest *w, struct ir_stmt *s)
     struct ir_stage *stage = &s->u.stage;
     struct ir_expr *predicate = stage->predicate;
     w->stage = s;
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        struct ir_iter *it = &stage->iters.at[i];
+    vec_foreach(it, &stage->iters) {
         map_set(&w->values, it->var, walk_expr(w, it->binding));
     }
     if (predicate)

@@ -117,8 +117,7 @@ static bool fills_differently(const struct depend_nest *nest,
 {
     if (!depend_repeats(nest, array) || depth == OWN_DEPTH)
         return true;
-    for (size_t i = 0; i < nest->accesses.n; i++) {
-        const struct depend_access *y = &nest->accesses.at[i];
+    vec_foreach(y, &nest->accesses) {
         if (y->buffer == array && y->writes &&
             is_of_own(nest, y->stmt->u.store.value, depth + 1))
             return true;
@@ -185,8 +184,7 @@ static bool find_meeting(struct ask *ask, bool precedes,
                          struct depend_conflict *out)
 {
     struct depend_nest *w = &ask->nest;
-    for (size_t i = 0; i < w->accesses.n; i++) {
-        const struct depend_access *x = &w->accesses.at[i];
+    vec_foreach(x, &w->accesses) {
         for (size_t j = 0; j < w->accesses.n && x->writes; j++) {
             const struct depend_access *y = &w->accesses.at[j];
             bool is_exact = true;
@@ -331,8 +329,7 @@ bool depend_between(struct pass *p, struct ir_stmt *nest,
 {
     size_t loops_on[AXIS_COUNT] = {0};
     struct ask ask = {.question = {.across = true}};
-    struct ir_block block = {&nest, 1, 1};
-    ir_foreach_stmt(s, &block)
+    ir_foreach_stmt_from(s, nest)
         if (s->kind == STMT_for)
             loops_on[s->u.loop.axis]++;
     if (nest->kind == STMT_for && runs_once(nest)) {
@@ -345,7 +342,7 @@ bool depend_between(struct pass *p, struct ir_stmt *nest,
     for (int axis = 0; axis < AXIS_COUNT; axis++) {
         ask.question.axis = (enum axis)axis;
         if (axis_kind((enum axis)axis) != AXIS_BLOCK || loops_on[axis] < 2 ||
-            ir_has(&block, STMT_sync))
+            ir_has(ir_alone(nest), STMT_sync))
             continue;
         depend_walk(&ask.nest, p, nest, ask.question.axis, true);
         if (find_apart(&ask, out, loops))

@@ -74,8 +74,7 @@ static bool mentions(const struct depend_access *x, const struct ir_var *var)
     bool found = false;
     for (uint32_t i = 0; i < x->buffer->rank; i++)
         found |= ir_mentions(x->index[i], var);
-    for (size_t i = 0; i < x->path.n; i++) {
-        const struct domain_step *step = &x->path.at[i];
+    vec_foreach(step, &x->path) {
         if (step->condition)
             found |= ir_mentions(step->condition, var);
         else if (step->stmt->kind == STMT_for)

@@ -29,8 +29,7 @@ bool depend_flows(struct pass *p, struct ir_stmt *loop,
     struct depend_question q = {.loops = &loop, .n = 1};
     bool is_exact;
     depend_walk(&w, p, loop, AXIS_serial, false);
-    for (size_t i = 0; i < w.accesses.n; i++) {
-        const struct depend_access *x = &w.accesses.at[i];
+    vec_foreach(x, &w.accesses) {
         for (size_t j = 0; j < w.accesses.n && x->writes; j++) {
             const struct depend_access *y = &w.accesses.at[j];
             if (!is_asked(flow, x, y) || !depend_meets(&w, &q, x, y, &is_exact))
@@ -59,10 +58,8 @@ static bool changes(struct pass *p, struct ir_stmt *loop,
     depend_walk(&w, p, loop, AXIS_serial, false);
     if (!depend_repeats(&w, buffer))
         return true;
-    for (size_t i = 0; i < w.accesses.n; i++) {
-        const struct depend_access *x = &w.accesses.at[i];
-        for (size_t j = 0; j < w.accesses.n; j++) {
-            const struct depend_access *y = &w.accesses.at[j];
+    vec_foreach(x, &w.accesses) {
+        vec_foreach(y, &w.accesses) {
             if (x->buffer == buffer && x->writes && y->stage == x->stage &&
                 !y->writes && changes(p, loop, y->buffer, seen))
                 return true;
@@ -92,10 +89,8 @@ bool depend_conflicts(struct pass *p, const struct ir_stmt *writer,
     struct depend_nest w;
     struct depend_question q = {.any = true};
     depend_walk_all(&w, p);
-    for (size_t i = 0; i < w.accesses.n; i++) {
-        const struct depend_access *x = &w.accesses.at[i];
-        for (size_t j = 0; j < w.accesses.n; j++) {
-            const struct depend_access *y = &w.accesses.at[j];
+    vec_foreach(x, &w.accesses) {
+        vec_foreach(y, &w.accesses) {
             if (x->buffer != buffer || y->buffer != buffer ||
                 !is_of(x, writer) || !is_of(y, reader) || !x->writes ||
                 y->writes)
@@ -125,8 +120,7 @@ bool depend_reads_written(struct pass *p, const struct ir_stmt *stage,
     struct depend_nest w;
     struct depend_question q = {.any = true};
     depend_walk_all(&w, p);
-    for (size_t i = 0; i < w.accesses.n; i++) {
-        const struct depend_access *x = &w.accesses.at[i];
+    vec_foreach(x, &w.accesses) {
         if (x->stage == stage && x->buffer == buffer && !x->writes &&
             !depend_is_covered(&w, &q, x))
             return false;
@@ -141,13 +135,11 @@ bool depend_is_filled(struct pass *p, const struct ir_stmt *stage,
     size_t conditions = 0;
     bool always = false;
     depend_walk_all(&w, p);
-    for (size_t i = 0; i < w.accesses.n; i++) {
-        const struct depend_access *x = &w.accesses.at[i];
+    vec_foreach(x, &w.accesses) {
         if (x->stage == stage && x->writes)
             conditions = conditions_around(x);
     }
-    for (size_t i = 0; i < w.accesses.n; i++) {
-        const struct depend_access *x = &w.accesses.at[i];
+    vec_foreach(x, &w.accesses) {
         if (x->stage == stage && x->buffer == buffer)
             always |= conditions_around(x) <= conditions;
     }

@@ -44,13 +44,12 @@ static bool is_index(const struct ir_stmt *store, const struct ir_var *var)
 // the same element; `top` is what must not write arrays that it reads, or NULL.
 static bool may_differ(const struct ir_stmt *store, struct ir_stmt *top)
 {
-    struct ir_block block = {&top, top != NULL, 1};
     ir_foreach_expr(x, store->u.store.value) {
         unsigned flags = ir_op_info(x->op)->flags;
         if ((x->op == OP_var && x->u.var->kind != VAR_param &&
              !is_index(store, x->u.var)) ||
             flags & OP_WRITES ||
-            (flags & OP_READS && ir_block_writes(&block, x->u.buffer)))
+            (flags & OP_READS && top && ir_stmt_writes(top, x->u.buffer)))
             return true;
     }
     return false;
@@ -100,8 +99,7 @@ static bool has_plain_writes(const struct depend_nest *w,
                              const struct ir_buffer *b)
 {
     bool plain = true;
-    for (size_t i = 0; i < w->accesses.n; i++) {
-        const struct depend_access *x = &w->accesses.at[i];
+    vec_foreach(x, &w->accesses) {
         plain &= x->buffer != b || !x->writes || !x->is_atomic;
     }
     return plain;
@@ -113,8 +111,7 @@ static bool all_repeat(const struct depend_nest *w, const struct ir_buffer *b,
                        struct ir_stmt *top)
 {
     const struct depend_access *first = NULL;
-    for (size_t i = 0; i < w->accesses.n; i++) {
-        const struct depend_access *x = &w->accesses.at[i];
+    vec_foreach(x, &w->accesses) {
         if (x->buffer != b || !x->writes)
             continue;
         first = first ? first : x;
@@ -135,8 +132,7 @@ static const struct depend_access *
 find_uncovered(struct depend_nest *w, const struct depend_question *q,
                const struct ir_buffer *b)
 {
-    for (size_t i = 0; i < w->accesses.n; i++) {
-        const struct depend_access *x = &w->accesses.at[i];
+    vec_foreach(x, &w->accesses) {
         if (x->buffer == b && !x->writes && !depend_is_covered(w, q, x))
             return x;
     }
@@ -147,13 +143,11 @@ bool depend_is_free(struct depend_nest *w, const struct depend_question *q,
                     const struct ir_buffer *b,
                     const struct depend_access **uncovered)
 {
-    struct ir_stmt *loop = q->loops[0];
-    struct ir_block inside = {&loop, 1, 1};
     *uncovered = NULL;
     if (b->role != ROLE_alloc)
         return false;
     struct uses all = count_uses(&w->pass->kernel->body, b);
-    struct uses here = count_uses(&inside, b);
+    struct uses here = count_uses(ir_alone(q->loops[0]), b);
     bool apart = (q->order || is_private(b, q->axis)) &&
                  all.reads == here.reads && has_plain_writes(w, b);
     if (all.writes != here.writes || (!apart && !all_repeat(w, b, w->top)))

@@ -49,7 +49,7 @@ static bool fits_below(struct depend_nest *w, const struct affine *rest,
     struct affine one = affine_number(1), room;
     room = affine_scale(a, &one, weight);
     room = affine_add(a, &room, -1, rest);
-    room = affine_add(a, &room, -1, &one);
+    affine_offset(&room, -1);
     return facts_nonnegative(&w->facts, rest) &&
            facts_nonnegative(&w->facts, &room);
 }
@@ -181,8 +181,7 @@ static void know_common(struct depend_nest *w, struct depend_known *k,
 static void know_dividend(struct depend_nest *w, struct depend_known *k,
                           const struct ir_expr *x)
 {
-    for (size_t i = 0; i < k->n; i++) {
-        const struct ir_expr *y = k->at[i];
+    vec_foreach_value(y, k) {
         enum ir_op other = x->op == OP_div ? OP_mod : OP_div;
         if (y->op == other && ir_expr_equal(x->args[0], y->args[0]) &&
             ir_expr_equal(x->args[1], y->args[1]) && !varies(w, x->args[1])) {

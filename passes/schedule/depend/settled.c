@@ -11,8 +11,7 @@ static bool counts_up(struct arena *a, struct ir_expr *binding,
 {
     bool found = false;
     struct affine form = affine_of(a, binding);
-    for (size_t i = 0; i < form.terms.n; i++) {
-        const struct affine_term *t = &form.terms.at[i];
+    vec_foreach(t, &form.terms) {
         bool from_zero = false;
         for (size_t k = 0; k < x->path.n && t->n == 1; k++) {
             const struct domain_step *s = &x->path.at[k];

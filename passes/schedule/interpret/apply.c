@@ -15,17 +15,15 @@ bool interp_steps(struct interp *in, struct span span, size_t n)
     in->steps += (int64_t)n;
     if (in->steps <= STEPS_MOST)
         return true;
-    diag_error(in->pass->diags, span, D_schedule_too_long,
-               (long long)STEPS_MOST);
-    return false;
+    return diag_error(in->pass->diags, span, D_schedule_too_long,
+                      (long long)STEPS_MOST);
 }
 
 bool interp_enter(struct interp *in, struct span span)
 {
     if (in->depth++ < DEEPEST)
         return interp_steps(in, span, 1);
-    diag_error(in->pass->diags, span, D_too_deep, (long long)DEEPEST);
-    return false;
+    return diag_error(in->pass->diags, span, D_too_deep, (long long)DEEPEST);
 }
 
 void interp_leave(struct interp *in)
@@ -43,15 +41,12 @@ static bool run_assign(struct interp *in, const struct sched_stmt *s)
     in->assigning = around;
     if (!ok)
         return false;
-    if (v.kind == VALUE_none) {
-        diag_error(in->pass->diags, s->value->span, D_schedule_no_value);
-        return false;
-    }
+    if (v.kind == VALUE_none)
+        return diag_error(in->pass->diags, s->value->span, D_schedule_no_value);
     if (s->names.n > 1 && (v.kind != VALUE_list || v.list.n != s->names.n)) {
         size_t n = v.kind == VALUE_list ? v.list.n : 1;
-        diag_error(in->pass->diags, s->span, D_schedule_tuple,
-                   (long long)s->names.n, (long long)n);
-        return false;
+        return diag_error(in->pass->diags, s->span, D_schedule_tuple,
+                          (long long)s->names.n, (long long)n);
     }
     for (size_t i = 0; i < s->names.n; i++) {
         const char *name = s->names.at[i].text;
@@ -67,11 +62,9 @@ static bool run_for(struct interp *in, const struct sched_stmt *s)
     struct sched_value v;
     if (!interp_expr(in, s->value, &v))
         return false;
-    if (v.kind != VALUE_list) {
-        diag_error(in->pass->diags, s->value->span, D_schedule_not_list,
-                   "`for`", interp_kind(v.kind));
-        return false;
-    }
+    if (v.kind != VALUE_list)
+        return diag_error(in->pass->diags, s->value->span, D_schedule_not_list,
+                          "`for`", interp_kind(v.kind));
     for (size_t i = 0; i < v.list.n && !in->frame->returned; i++) {
         interp_set(in, s->names.at[0].text, &v.list.at[i]);
         if (!interp_block(in, &s->body))
@@ -91,10 +84,8 @@ static bool run_if(struct interp *in, const struct sched_stmt *s)
 // Run `return`.
 static bool run_return(struct interp *in, const struct sched_stmt *s)
 {
-    if (!in->frame->caller) {
-        diag_error(in->pass->diags, s->span, D_schedule_return);
-        return false;
-    }
+    if (!in->frame->caller)
+        return diag_error(in->pass->diags, s->span, D_schedule_return);
     in->frame->returned = true;
     return !s->value || interp_expr(in, s->value, &in->frame->result);
 }
@@ -111,8 +102,7 @@ static bool run_stmt(struct interp *in, const struct sched_stmt *s)
     case SCHED_return: return run_return(in, s);
     case SCHED_contract: return interp_contract(in, s);
     case SCHED_tune:
-        diag_error(in->pass->diags, s->span, D_schedule_tune_late);
-        return false;
+        return diag_error(in->pass->diags, s->span, D_schedule_tune_late);
     }
     return false;
 }
@@ -144,11 +134,9 @@ static bool set_param(struct interp *in, const struct sched_parameter *param)
 {
     struct sched_value v = {.kind = VALUE_int, .span = param->name.span};
     const struct sched_setting *s = interp_setting(in, param->name.text);
-    if (!s && !param->initial) {
-        diag_error(in->pass->diags, param->name.span, D_schedule_no_default,
-                   param->name.text);
-        return false;
-    }
+    if (!s && !param->initial)
+        return diag_error(in->pass->diags, param->name.span,
+                          D_schedule_no_default, param->name.text);
     if (s)
         v.number = s->value;
     else if (!interp_expr(in, param->initial, &v))
@@ -174,9 +162,8 @@ static bool run_header(struct interp *in, size_t *tunes, struct ir_expr **guard)
     *guard = interp_guard(in, schedule->guard);
     if (!*guard || (*guard)->type.kind == TYPE_bool)
         return *guard != NULL;
-    diag_error(in->pass->diags, schedule->guard->span, D_schedule_guard,
-               "it is not a condition");
-    return false;
+    return diag_error(in->pass->diags, schedule->guard->span, D_schedule_guard,
+                      "it is not a condition");
 }
 
 bool schedule_guard(struct pass *p, const struct sched_program *program,

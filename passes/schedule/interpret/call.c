@@ -63,7 +63,6 @@ static const struct interp_function *find_look(const char *name)
 // Report a name that nothing callable has.
 static bool refuse_unknown(struct interp *in, const struct sched_expr *x)
 {
-    char text[256];
     struct suggest s = {.wanted = x->name};
     for (int i = 0; i < PRIM_COUNT; i++)
         suggest_offer(&s, sched_prim_info((enum sched_prim)i)->name);
@@ -78,10 +77,7 @@ static bool refuse_unknown(struct interp *in, const struct sched_expr *x)
     for (size_t i = 0; i < looks; i++)
         suggest_offer(&s, all[i].name);
     diag_error(in->pass->diags, x->span, D_schedule_unknown_function, x->name);
-    suggest_text(&s, text, sizeof text);
-    if (suggest_any(&s))
-        diag_help(in->pass->diags, "did you mean %s?", text);
-    return false;
+    return suggest_help(in->pass->diags, &s);
 }
 
 // Report a wrong number of arguments; `most` < 0 if there is no limit.
@@ -167,8 +163,7 @@ bool interp_check_alive(struct interp *in, const struct sched_value *v,
     diag_error(in->pass->diags, span, D_schedule_stale,
                v->kind == VALUE_loop ? "loop" : "stage",
                sched_name_of(v->stmt));
-    for (size_t i = 0; i < in->consumed.n; i++) {
-        const struct sched_consumed *c = &in->consumed.at[i];
+    vec_foreach(c, &in->consumed) {
         if (c->stmt == v->stmt)
             diag_note(in->pass->diags, c->span, "`%s` replaced it here",
                       sched_prim_info(c->prim)->name);
@@ -202,8 +197,7 @@ static bool find_bare_axis(const char *name, enum axis *out)
 static bool eval_spread(struct interp *in, const struct sched_expr *x,
                         const char *signature, struct sched_values *out)
 {
-    for (size_t i = 0; i < x->args.n; i++) {
-        const struct sched_expr *arg = x->args.at[i];
+    vec_foreach_value(arg, &x->args) {
         struct sched_value v = {.kind = VALUE_key, .span = arg->span};
         v.key = arg->name;
         char letter = letter_of(signature, out->n);
@@ -234,12 +228,11 @@ static bool check_args(struct interp *in, const struct sched_expr *x,
     for (size_t i = 0; i < args->n; i++) {
         const struct sched_value *v = &args->at[i];
         char letter = letter_of(signature, i);
-        if (!fits(letter, v->kind)) {
-            diag_error(in->pass->diags, v->span, D_schedule_argument_kind,
-                       (long long)i + 1, x->name, sched_argument_text(letter),
-                       interp_kind(v->kind));
-            return false;
-        }
+        if (!fits(letter, v->kind))
+            return diag_error(in->pass->diags, v->span,
+                              D_schedule_argument_kind, (long long)i + 1,
+                              x->name, sched_argument_text(letter),
+                              interp_kind(v->kind));
         if (!interp_check_alive(in, v, v->span))
             return false;
     }
@@ -249,8 +242,7 @@ static bool check_args(struct interp *in, const struct sched_expr *x,
 // Remember which arguments a primitive has replaced.
 static void note_consumed(struct interp *in, const struct sched_call *c)
 {
-    for (size_t i = 0; i < c->args.n; i++) {
-        const struct sched_value *v = &c->args.at[i];
+    vec_foreach(v, &c->args) {
         struct sched_consumed gone = {v->stmt, c->span, c->prim};
         if ((v->kind == VALUE_loop || v->kind == VALUE_stage) &&
             !sched_path(in->pass, v->stmt).n)
@@ -295,11 +287,9 @@ static bool call_function(struct interp *in, const struct sched_expr *x,
     for (size_t i = 0; i < args.n; i++) {
         const struct sched_value *v = &args.at[i];
         union number pair[3] = {{.i = out->number}, {.i = v->number}};
-        if (!fits('i', v->kind)) {
-            diag_error(in->pass->diags, v->span, D_schedule_not_integer,
-                       "an argument", interp_kind(v->kind));
-            return false;
-        }
+        if (!fits('i', v->kind))
+            return diag_error(in->pass->diags, v->span, D_schedule_not_integer,
+                              "an argument", interp_kind(v->kind));
         out->number = i ? ir_apply(f->op, type_scalar(TYPE_int), pair, &fault).i
                         : v->number;
     }
@@ -332,9 +322,8 @@ static bool check_recursion(struct interp *in, const struct sched_expr *x,
             continue;
         diag_error(in->pass->diags, x->span, D_schedule_recursion,
                    def->name.text);
-        diag_note(in->pass->diags, def->name.span, "`%s` is defined here",
-                  def->name.text);
-        return false;
+        return diag_note(in->pass->diags, def->name.span,
+                         "`%s` is defined here", def->name.text);
     }
     return true;
 }

@@ -12,16 +12,12 @@
 // Report a name that no contract has.
 static bool refuse_unknown(struct interp *in, const struct sched_name *name)
 {
-    char text[256];
     struct suggest s = {.wanted = name->text};
     for (int i = 0; i < CONTRACT_COUNT; i++)
         suggest_offer(&s,
                       sched_contract_info((enum sched_contract_kind)i)->name);
     diag_error(in->pass->diags, name->span, D_contract_unknown, name->text);
-    suggest_text(&s, text, sizeof text);
-    if (suggest_any(&s))
-        diag_help(in->pass->diags, "did you mean %s?", text);
-    return false;
+    return suggest_help(in->pass->diags, &s);
 }
 
 // Evaluate the number of a contract, which has one if it should, and is at
@@ -35,9 +31,9 @@ static bool take_number(struct interp *in, const struct sched_name *name,
         return false;
     if (info->has_number == (x != NULL) && (!x || c->value > 0))
         return true;
-    diag_error(in->pass->diags, name->span, D_contract_number, name->text,
-               info->has_number ? "a number, at least 1" : "no number");
-    return false;
+    return diag_error(in->pass->diags, name->span, D_contract_number,
+                      name->text,
+                      info->has_number ? "a number, at least 1" : "no number");
 }
 
 // Note one contract.

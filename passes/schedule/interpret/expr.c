@@ -56,9 +56,8 @@ static bool as_int(struct interp *in, const struct sched_expr *x,
     *out = v->number;
     if (v->kind == VALUE_int)
         return true;
-    diag_error(in->pass->diags, x->span, D_schedule_not_integer, what,
-               interp_kind(v->kind));
-    return false;
+    return diag_error(in->pass->diags, x->span, D_schedule_not_integer, what,
+                      interp_kind(v->kind));
 }
 
 bool interp_int(struct interp *in, const struct sched_expr *x, const char *what,
@@ -73,11 +72,9 @@ static bool concatenate(struct interp *in, const struct sched_expr *x,
                         const struct sched_value *more, struct sched_value *out)
 {
     struct sched_values all = {0};
-    if (more->kind != VALUE_list) {
-        diag_error(in->pass->diags, x->span, D_schedule_not_list,
-                   "`+` behind a list", interp_kind(more->kind));
-        return false;
-    }
+    if (more->kind != VALUE_list)
+        return diag_error(in->pass->diags, x->span, D_schedule_not_list,
+                          "`+` behind a list", interp_kind(more->kind));
     for (size_t i = 0; i < out->list.n; i++)
         vec_push(in->pass->scratch, &all, out->list.at[i]);
     for (size_t i = 0; i < more->list.n; i++)
@@ -137,10 +134,9 @@ static bool eval_base(struct interp *in, const struct sched_expr *x,
         return false;
     if (list->kind == VALUE_list)
         return true;
-    diag_error(in->pass->diags, x->span, D_schedule_not_list,
-               x->kind == SCHED_index ? "an index" : "a slice",
-               interp_kind(list->kind));
-    return false;
+    return diag_error(in->pass->diags, x->span, D_schedule_not_list,
+                      x->kind == SCHED_index ? "an index" : "a slice",
+                      interp_kind(list->kind));
 }
 
 // Evaluate `list[index]`.
@@ -154,11 +150,9 @@ static bool eval_index(struct interp *in, const struct sched_expr *x,
         return false;
     int64_t n = (int64_t)list.list.n;
     int64_t at = index < 0 ? index + n : index;
-    if (at < 0 || at >= n) {
-        diag_error(in->pass->diags, x->args.at[1]->span, D_schedule_index,
-                   (long long)index, (long long)n);
-        return false;
-    }
+    if (at < 0 || at >= n)
+        return diag_error(in->pass->diags, x->args.at[1]->span,
+                          D_schedule_index, (long long)index, (long long)n);
     *out = list.list.at[at];
     out->span = x->span;
     return true;

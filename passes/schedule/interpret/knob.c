@@ -94,17 +94,13 @@ static bool add_knob(struct interp *in, struct sched_knob *k, int64_t *out)
 static bool take_values(struct interp *in, const struct sched_value *list,
                         struct sched_knob *k)
 {
-    if (!list->list.n) {
-        diag_error(in->pass->diags, list->span, D_schedule_no_choice, k->name);
-        return false;
-    }
-    for (size_t i = 0; i < list->list.n; i++) {
-        const struct sched_value *v = &list->list.at[i];
-        if (v->kind != VALUE_int) {
-            diag_error(in->pass->diags, v->span, D_schedule_not_integer,
-                       "the value of a knob", interp_kind(v->kind));
-            return false;
-        }
+    if (!list->list.n)
+        return diag_error(in->pass->diags, list->span, D_schedule_no_choice,
+                          k->name);
+    vec_foreach(v, &list->list) {
+        if (v->kind != VALUE_int)
+            return diag_error(in->pass->diags, v->span, D_schedule_not_integer,
+                              "the value of a knob", interp_kind(v->kind));
         if (!is_value(k, v->number))
             vec_push(in->pass->arena, &k->values, v->number);
     }
@@ -118,18 +114,14 @@ static bool run_tune(struct interp *in, const struct sched_stmt *s)
     struct sched_knob k = {.name = s->names.at[0].text,
                            .span = s->names.at[0].span};
     struct sched_value v;
-    if (is_taken(in, k.name)) {
-        diag_error(in->pass->diags, k.span, D_schedule_defined_twice, "knob",
-                   k.name);
-        return false;
-    }
+    if (is_taken(in, k.name))
+        return diag_error(in->pass->diags, k.span, D_schedule_defined_twice,
+                          "knob", k.name);
     if (!interp_expr(in, s->value, &v))
         return false;
-    if (v.kind != VALUE_list) {
-        diag_error(in->pass->diags, s->value->span, D_schedule_not_list,
-                   "`tune`", interp_kind(v.kind));
-        return false;
-    }
+    if (v.kind != VALUE_list)
+        return diag_error(in->pass->diags, s->value->span, D_schedule_not_list,
+                          "`tune`", interp_kind(v.kind));
     v.span = s->value->span;
     struct sched_value chosen = {.kind = VALUE_int, .span = k.span};
     if (!take_values(in, &v, &k) || !add_knob(in, &k, &chosen.number))
@@ -207,14 +199,12 @@ static bool check_tile(struct interp *in, const struct sched_values *args,
         diag_error(in->pass->diags, args->at[0].span, D_schedule_tile_extent,
                    sched_name_of(args->at[0].stmt), (long long)*extent,
                    (long long)EXTENT_MOST);
-        diag_help(in->pass->diags, "split off a part by a number first");
-        return false;
+        return diag_help(in->pass->diags, "split off a part by a number first");
     }
     if (*n >= 1 && *n <= FACTORS_MOST && *most >= 1 && *extent >= 1)
         return true;
-    diag_error(in->pass->diags, args->at[*most < 1 ? 2 : 1].span,
-               D_schedule_tile, (long long)FACTORS_MOST);
-    return false;
+    return diag_error(in->pass->diags, args->at[*most < 1 ? 2 : 1].span,
+                      D_schedule_tile, (long long)FACTORS_MOST);
 }
 
 bool interp_sample_perfect_tile(struct interp *in, const struct sched_expr *x,

@@ -49,15 +49,14 @@ bool interp_extent(struct interp *in, const struct sched_value *v, int64_t *out)
         return true;
     diag_error(in->pass->diags, v->span, D_schedule_open_extent,
                sched_name_of(loop));
-    diag_note(in->pass->diags, loop->span, "it is this loop");
-    return false;
+    return diag_note(in->pass->diags, loop->span, "it is this loop");
 }
 
-// Return whether a stage or a store writes what a block reads.
-static bool feeds(struct ir_stmt *s, struct ir_block *reader)
+// Return whether a stage or a store writes what a statement reads.
+static bool feeds(struct ir_stmt *s, struct ir_stmt *reader)
 {
     const struct ir_buffer *written = sched_stored(s);
-    return written && ir_block_reads(reader, written);
+    return written && ir_stmt_reads(reader, written);
 }
 
 // Return whether a statement counts as a stage: a store outside of stages does,
@@ -71,14 +70,12 @@ static bool is_stage(const struct ir_stmt *s)
 static void list_neighbours(struct interp *in, struct ir_stmt *stage,
                             bool writers, struct sched_value *out)
 {
-    struct ir_block body = {&stage, 1, 1};
     out->kind = VALUE_list;
     ir_foreach_stmt(s, &in->pass->kernel->body) {
-        struct ir_block alone = {&s, 1, 1};
         if (!is_stage(s))
             continue;
         ir_skip(s);
-        if (s != stage && (writers ? feeds(s, &body) : feeds(stage, &alone)))
+        if (s != stage && (writers ? feeds(s, stage) : feeds(stage, s)))
             add(in, out, VALUE_stage, s);
     }
 }
@@ -107,8 +104,7 @@ static bool look_consumers(struct interp *in, const struct sched_expr *x,
 static void add_children(struct interp *in, struct ir_block *block,
                          struct sched_value *out)
 {
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
+    vec_foreach_value(s, block) {
         if (s->kind == STMT_for)
             add(in, out, VALUE_loop, s);
         else if (s->kind == STMT_stage || s->kind == STMT_store)
@@ -177,11 +173,9 @@ static bool list_range(struct interp *in, const struct sched_expr *x,
     int64_t from = args->n > 1 ? args->at[0].number : 0;
     int64_t to = args->at[args->n - 1].number;
     out->kind = VALUE_list;
-    if (to > from && (uint64_t)to - (uint64_t)from > RANGE_MOST) {
-        diag_error(in->pass->diags, x->span, D_schedule_arithmetic,
-                   "the list would be too long");
-        return false;
-    }
+    if (to > from && (uint64_t)to - (uint64_t)from > RANGE_MOST)
+        return diag_error(in->pass->diags, x->span, D_schedule_arithmetic,
+                          "the list would be too long");
     for (int64_t i = from; i < to; i++) {
         struct sched_value v = {
             .kind = VALUE_int, .span = x->span, .number = i};

@@ -60,15 +60,6 @@ static bool give(struct sched_value *out, enum sched_value_kind kind,
     return true;
 }
 
-// Add suggestions to the newest diagnostic.
-static void help_suggest(struct interp *in, const struct suggest *s)
-{
-    char text[256];
-    suggest_text(s, text, sizeof text);
-    if (suggest_any(s))
-        diag_help(in->pass->diags, "did you mean %s?", text);
-}
-
 bool interp_name(struct interp *in, const struct sched_expr *x,
                  struct sched_value *out)
 {
@@ -89,8 +80,7 @@ bool interp_name(struct interp *in, const struct sched_expr *x,
     for (size_t i = 0; i < in->frame->names.n; i++)
         suggest_offer(&f.suggest, in->frame->names.at[i].name);
     diag_error(in->pass->diags, x->span, D_schedule_unknown_name, x->name);
-    help_suggest(in, &f.suggest);
-    return false;
+    return suggest_help(in->pass->diags, &f.suggest);
 }
 
 // A look for a loop around a stage.
@@ -111,29 +101,25 @@ static void look_around(struct loop_search *f, struct ir_stmt *s)
                    s->u.store.buffer == f->stage->u.store.buffer);
     if (!counts)
         return;
-    size_t n;
-    struct ir_path path = sched_path(f->in->pass, s);
-    struct ir_stmt **loops = sched_loops(f->in->pass, &path, &n);
-    for (size_t i = 0; i < n; i++) {
-        const char *name = sched_name_of(loops[i]);
+    struct ir_block loops = sched_loops(f->in->pass, s);
+    for (size_t i = 0; i < loops.n; i++) {
+        const char *name = sched_name_of(loops.at[i]);
         suggest_offer(&f->suggest, name);
         if (strcmp(name, f->name) != 0)
             continue;
-        f->ambiguous |= f->found && f->found != loops[i];
-        f->found = loops[i];
+        f->ambiguous |= f->found && f->found != loops.at[i];
+        f->found = loops.at[i];
     }
 }
 
 void interp_loops(struct interp *in, const struct sched_value *stage,
                   struct sched_value *out)
 {
-    size_t n;
-    struct ir_path path = sched_path(in->pass, stage->stmt);
-    struct ir_stmt **loops = sched_loops(in->pass, &path, &n);
+    struct ir_block loops = sched_loops(in->pass, stage->stmt);
     out->kind = VALUE_list;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < loops.n; i++) {
         struct sched_value v;
-        give(&v, VALUE_loop, loops[i], out->span);
+        give(&v, VALUE_loop, loops.at[i], out->span);
         vec_push(in->pass->scratch, &out->list, v);
     }
 }
@@ -146,8 +132,7 @@ static const char *counted(const struct ir_stmt *stage,
     const char *name = NULL;
     if (stage->kind != STMT_stage)
         return NULL;
-    for (size_t i = 0; i < stage->u.stage.iters.n; i++) {
-        const struct ir_iter *it = &stage->u.stage.iters.at[i];
+    vec_foreach(it, &stage->u.stage.iters) {
         if (!ir_mentions(it->binding, loop->u.loop.var))
             continue;
         if (name)
@@ -160,19 +145,17 @@ static const char *counted(const struct ir_stmt *stage,
 // Say which loops there are around a stage, and what they count.
 static void help_loops(struct interp *in, const struct ir_stmt *stage)
 {
-    size_t n;
     struct buf text = {0};
     const char *base = sched_name_of(stage);
-    struct ir_path path = sched_path(in->pass, stage);
-    struct ir_stmt **loops = sched_loops(in->pass, &path, &n);
-    for (size_t i = 0; i < n; i++) {
-        const char *of = counted(stage, loops[i]);
+    struct ir_block loops = sched_loops(in->pass, stage);
+    for (size_t i = 0; i < loops.n; i++) {
+        const char *of = counted(stage, loops.at[i]);
         buf_printf(&text, "%s`%s.%s`", i ? ", " : "", base,
-                   sched_name_of(loops[i]));
+                   sched_name_of(loops.at[i]));
         if (of)
             buf_printf(&text, " (of `%s`)", of);
     }
-    if (n)
+    if (loops.n)
         diag_help(in->pass->diags, "the loops around it: %s", text.data);
     buf_free(&text);
 }
@@ -192,14 +175,12 @@ static bool find_member(struct interp *in, const struct sched_value *stage,
         look_around(&f, t);
     if (f.found && !f.ambiguous)
         return give(out, VALUE_loop, f.found, x->span);
-    if (f.ambiguous) {
-        diag_error(in->pass->diags, x->span, D_schedule_ambiguous, base,
-                   x->name);
-        return false;
-    }
+    if (f.ambiguous)
+        return diag_error(in->pass->diags, x->span, D_schedule_ambiguous, base,
+                          x->name);
     diag_error(in->pass->diags, x->span, D_schedule_unknown_member,
                arena_printf(in->pass->scratch, "`%s`", base), x->name);
-    help_suggest(in, &f.suggest);
+    suggest_help(in->pass->diags, &f.suggest);
     help_loops(in, stage->stmt);
     return false;
 }
@@ -223,8 +204,7 @@ static bool eval_axis(struct interp *in, const struct sched_expr *x,
     if (axis_find(arena_printf(in->pass->scratch, "%s.%s", base, x->name),
                   &out->axis))
         return true;
-    diag_error(in->pass->diags, x->span, D_bind_axis, base, x->name);
-    return false;
+    return diag_error(in->pass->diags, x->span, D_bind_axis, base, x->name);
 }
 
 bool interp_member(struct interp *in, const struct sched_expr *x,
@@ -235,11 +215,9 @@ bool interp_member(struct interp *in, const struct sched_expr *x,
         return eval_axis(in, x, out);
     if (!interp_expr(in, x->args.at[0], &base))
         return false;
-    if (base.kind != VALUE_stage) {
-        diag_error(in->pass->diags, base.span, D_schedule_unknown_member,
-                   interp_kind(base.kind), x->name);
-        return false;
-    }
+    if (base.kind != VALUE_stage)
+        return diag_error(in->pass->diags, base.span, D_schedule_unknown_member,
+                          interp_kind(base.kind), x->name);
     if (!interp_check_alive(in, &base, base.span))
         return false;
     *out = (struct sched_value){.span = x->span};

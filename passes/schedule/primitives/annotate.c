@@ -52,22 +52,17 @@ bool sched_annotate(struct sched_call *c)
     const struct ir_attr new = {ir_mark_named(key->key), key->key,
                                 c->args.at[2].number, NULL};
     struct ir_attrs *attrs = ir_attrs_of(s);
-    if (!attrs) {
-        diag_error(c->pass->diags, c->span, D_annotate_store, sched_name_of(s));
-        return sched_blame_one(c, s, "not a stage");
-    }
+    if (!attrs)
+        return sched_refuse(c, s, "not a stage", D_annotate_store,
+                            sched_name_of(s));
     const struct ir_attr *old = find(attrs, new.name);
-    if (old) {
-        diag_error(c->pass->diags, c->span, D_annotate_twice, sched_name_of(s),
-                   new.name, (long long)old->value);
-        return sched_blame_one(c, s, "annotated");
-    }
+    if (old)
+        return sched_refuse(c, s, "annotated", D_annotate_twice,
+                            sched_name_of(s), new.name, (long long)old->value);
     const char *wrong = check_name(c, &new, s);
-    if (wrong) {
-        diag_error(c->pass->diags, key->span, D_annotate_mark, sched_name_of(s),
-                   new.name, wrong);
-        return false;
-    }
+    if (wrong)
+        return diag_error(c->pass->diags, key->span, D_annotate_mark,
+                          sched_name_of(s), new.name, wrong);
     vec_push(c->pass->arena, attrs, new);
     return true;
 }

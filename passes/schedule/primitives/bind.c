@@ -137,15 +137,13 @@ static bool check_nested(const struct sched_call *c, const struct bound *b,
                          struct ir_stmt *outer, struct ir_stmt *inner,
                          struct ir_stmt *other)
 {
-    struct ir_stmt *both[] = {outer, inner};
     const char *axis = axis_name(b->axis);
     struct nested_fault f = {NULL, NULL};
     if (axis_kind(b->axis) == AXIS_THREAD)
         f = nested_check(c->pass->scratch, outer, inner);
     if (f.why || axis_kind(b->axis) != AXIS_THREAD) {
-        diag_error(c->pass->diags, c->span, D_bind_taken, axis,
-                   other->u.loop.var->name);
-        sched_blame(c, both, 2, axis);
+        sched_refuse_two(c, outer, inner, axis, D_bind_taken, axis,
+                         other->u.loop.var->name);
         if (f.why)
             diag_help(c->pass->diags,
                       "the threads of `%s` cannot share the iterations of "
@@ -158,9 +156,9 @@ static bool check_nested(const struct sched_call *c, const struct bound *b,
         !ir_int_value(inner->u.loop.to, &n) || n <= most)
         return true;
     const char *name = inner->u.loop.var->name;
-    diag_error(c->pass->diags, c->span, D_bind_nested_extent, name,
-               (long long)n, axis, outer->u.loop.var->name, (long long)most);
-    sched_blame(c, both, 2, axis);
+    sched_refuse_two(c, outer, inner, axis, D_bind_nested_extent, name,
+                     (long long)n, axis, outer->u.loop.var->name,
+                     (long long)most);
     diag_help(c->pass->diags, "split it first: `i0, i1 = split(%s, _, %lld)`",
               name, (long long)most);
     return false;
@@ -170,13 +168,11 @@ static bool check_nested(const struct sched_call *c, const struct bound *b,
 static bool check_same(const struct sched_call *c, struct ir_stmt *loop,
                        const struct bound *b)
 {
-    for (size_t i = 0; i < b->around.n; i++) {
-        struct ir_stmt *outer = b->around.at[i];
+    vec_foreach_value(outer, &b->around) {
         if (!check_nested(c, b, outer, loop, outer))
             return false;
     }
-    for (size_t i = 0; i < b->inside.n; i++) {
-        struct ir_stmt *inner = b->inside.at[i];
+    vec_foreach_value(inner, &b->inside) {
         if (!check_nested(c, b, loop, inner, inner))
             return false;
     }
@@ -186,10 +182,9 @@ static bool check_same(const struct sched_call *c, struct ir_stmt *loop,
 // Report that a loop over warps has more iterations than a warpgroup warps.
 static bool refuse_warps(const struct sched_call *c, struct ir_stmt *loop)
 {
-    diag_error(c->pass->diags, c->span, D_bind_extent, loop->u.loop.var->name,
-               (long long)extent_of(loop), "warp in a warpgroup",
-               (long long)GROUP_WARPS);
-    return sched_blame_one(c, loop, "too large");
+    return sched_refuse(c, loop, "too large", D_bind_extent,
+                        loop->u.loop.var->name, (long long)extent_of(loop),
+                        "warp in a warpgroup", (long long)GROUP_WARPS);
 }
 
 // Check that warps are inside of warpgroups, and not too many.
@@ -200,10 +195,9 @@ static bool check_warps(const struct sched_call *c, struct ir_stmt *loop,
     struct ir_stmt *outer = is_group ? b->warp : is_warp ? loop : NULL;
     struct ir_stmt *inner = is_group ? loop : b->inner_group;
     if (outer && inner) {
-        struct ir_stmt *both[] = {outer, inner};
-        diag_error(c->pass->diags, c->span, D_bind_warpgroup,
-                   inner->u.loop.var->name, outer->u.loop.var->name);
-        return sched_blame(c, both, 2, "in the wrong order");
+        return sched_refuse_two(c, outer, inner, "in the wrong order",
+                                D_bind_warpgroup, inner->u.loop.var->name,
+                                outer->u.loop.var->name);
     }
     if (is_group && b->inner_warp && extent_of(b->inner_warp) > GROUP_WARPS)
         return refuse_warps(c, b->inner_warp);
@@ -219,25 +213,20 @@ static bool check_around(const struct sched_call *c, struct ir_stmt *loop,
     bool is_block = axis_kind(b->axis) == AXIS_BLOCK;
     struct ir_stmt *outer = is_block ? b->thread : loop;
     struct ir_stmt *inner = is_block ? loop : b->block;
-    if (b->mixed) {
-        struct ir_stmt *both[] = {b->mixed, loop};
-        diag_error(c->pass->diags, c->span, D_bind_mixed,
-                   loop->u.loop.var->name, axis_name(b->axis),
-                   b->mixed->u.loop.var->name,
-                   axis_name(b->mixed->u.loop.axis));
-        return sched_blame(c, both, 2, "counts threads");
-    }
+    if (b->mixed)
+        return sched_refuse_two(c, b->mixed, loop, "counts threads",
+                                D_bind_mixed, loop->u.loop.var->name,
+                                axis_name(b->axis), b->mixed->u.loop.var->name,
+                                axis_name(b->mixed->u.loop.axis));
     if (!check_same(c, loop, b) || !check_warps(c, loop, b))
         return false;
     if (!outer || !inner || axis_kind(b->axis) == AXIS_VTHREAD)
         return true;
-    struct ir_stmt *both[] = {outer, inner};
-    diag_error(c->pass->diags, c->span, D_block_inside_thread,
-               inner->u.loop.var->name, outer->u.loop.var->name);
-    sched_blame(c, both, 2, "in the wrong order");
-    diag_help(c->pass->diags, "reorder(%s, %s) before binding them",
-              inner->u.loop.var->name, outer->u.loop.var->name);
-    return false;
+    sched_refuse_two(c, outer, inner, "in the wrong order",
+                     D_block_inside_thread, inner->u.loop.var->name,
+                     outer->u.loop.var->name);
+    return diag_help(c->pass->diags, "reorder(%s, %s) before binding them",
+                     inner->u.loop.var->name, outer->u.loop.var->name);
 }
 
 // Return whether a loop around, inside or to be bound has one of two axes.
@@ -270,8 +259,8 @@ static bool check_grid(const struct sched_call *c, struct ir_stmt *loop)
 {
     if (ir_is_of_params(loop->u.loop.to))
         return true;
-    diag_error(c->pass->diags, c->span, D_bind_grid, loop->u.loop.var->name);
-    return sched_blame_one(c, loop, "its extent varies");
+    return sched_refuse(c, loop, "its extent varies", D_bind_grid,
+                        loop->u.loop.var->name);
 }
 
 // Check that the blocks of a cluster are a number, and not too many together.
@@ -279,17 +268,15 @@ static bool check_cluster(const struct sched_call *c, struct ir_stmt *loop,
                           const struct bound *b)
 {
     int64_t all;
-    if (!ir_int_value(loop->u.loop.to, &all)) {
-        diag_error(c->pass->diags, c->span, D_cluster_extent,
-                   loop->u.loop.var->name);
-        return sched_blame_one(c, loop, "not a constant extent");
-    }
+    if (!ir_int_value(loop->u.loop.to, &all))
+        return sched_refuse(c, loop, "not a constant extent", D_cluster_extent,
+                            loop->u.loop.var->name);
     for (int i = AXIS_cluster_x; i <= (int)AXIS_cluster_z; i++)
         all *= b->extents[i] > 1 ? b->extents[i] : 1;
     if (all <= axis_most(b->axis))
         return true;
-    diag_error(c->pass->diags, c->span, D_cluster_blocks, (long long)all);
-    return sched_blame_one(c, loop, "one too many");
+    return sched_refuse(c, loop, "one too many", D_cluster_blocks,
+                        (long long)all);
 }
 
 // Check the extent against the axis and the size of a block.
@@ -305,21 +292,19 @@ static bool check_extent(const struct sched_call *c, struct ir_stmt *loop,
     if (!ir_int_value(loop->u.loop.to, &extent)) {
         if (axis_kind(b->axis) == AXIS_BLOCK)
             return check_grid(c, loop);
-        diag_error(diags, c->span, D_bind_thread_extent, name);
-        sched_blame_one(c, loop, "not a constant extent");
+        sched_refuse(c, loop, "not a constant extent", D_bind_thread_extent,
+                     name);
         diag_help(diags, "split it first: `i0, i1 = split(%s, _, 256)`", name);
         return false;
     }
-    if (extent > axis_most(b->axis)) {
-        diag_error(diags, c->span, D_bind_extent, name, (long long)extent,
-                   axis_name(b->axis), (long long)axis_most(b->axis));
-        return sched_blame_one(c, loop, "too large");
-    }
+    if (extent > axis_most(b->axis))
+        return sched_refuse(c, loop, "too large", D_bind_extent, name,
+                            (long long)extent, axis_name(b->axis),
+                            (long long)axis_most(b->axis));
     int64_t threads = all_threads(b, extent);
-    if (is_thread && threads > THREADS_MOST) {
-        diag_error(diags, c->span, D_bind_threads, (long long)threads);
-        return sched_blame_one(c, loop, "one too many");
-    }
+    if (is_thread && threads > THREADS_MOST)
+        return sched_refuse(c, loop, "one too many", D_bind_threads,
+                            (long long)threads);
     return true;
 }
 

@@ -98,9 +98,7 @@ static int64_t size_of(const struct blocking *b, const struct affine *inner)
             const struct ir_for *loop =
                 t->n == 1 ? inner_loop(b, t->atoms[0]) : NULL;
             int64_t extent;
-            found = loop && t->factor == size &&
-                    ir_is_int_const(loop->from, 0) &&
-                    ir_is_int_const(loop->step, 1) &&
+            found = loop && t->factor == size && ir_for_counts(loop) &&
                     ir_int_value(loop->to, &extent) && extent > 1 &&
                     num_mul(size, extent, &size);
         }
@@ -125,9 +123,8 @@ static bool take_apart(struct blocking *b, const struct ir_iter *it,
         struct affine *to = is_inner(b, x) ? &out->inner : &outer;
         *to = affine_add(a, to, 1, &term);
     }
-    out->is_whole = loop && ir_is_int_const(loop->from, 0) &&
-                    ir_is_int_const(loop->step, 1) &&
-                    ir_expr_equal(loop->to, it->extent);
+    out->is_whole =
+        loop && ir_for_counts(loop) && ir_expr_equal(loop->to, it->extent);
     if (out->is_whole)
         return true;
     out->size = all.failed ? 0 : size_of(b, &out->inner);
@@ -166,9 +163,8 @@ static bool check(const struct sched_call *c, struct blocking *b)
     }
     if (good)
         return true;
-    diag_error(c->pass->diags, c->span, D_blockize_shape,
-               sched_name_of(b->loop), b->fault);
-    return sched_blame_one(c, b->loop, "to be a block");
+    return sched_refuse(c, b->loop, "to be a block", D_blockize_shape,
+                        sched_name_of(b->loop), b->fault);
 }
 
 // Make the new stage, without its body.
@@ -205,9 +201,9 @@ static struct ir_stmt *make_stage(struct blocking *b)
 static struct ir_expr *conditions(const struct blocking *b, bool inner,
                                   bool reduce)
 {
-    struct conditions all = {0}, kept = {0};
-    if (b->stage->u.stage.predicate)
-        fold_split(b->pass->scratch, b->stage->u.stage.predicate, &all);
+    struct conditions kept = {0};
+    struct conditions all =
+        fold_split(b->pass->scratch, b->stage->u.stage.predicate);
     for (size_t i = 0; i < all.n; i++) {
         bool keep = is_inner(b, all.at[i]) == inner;
         for (size_t k = 0; k < b->loops.n && !reduce; k++)
@@ -262,9 +258,7 @@ static struct ir_block make_body(const struct blocking *b,
     if (!ir_is_true(condition)) {
         struct ir_stmt *branch = ir_stmt_if(a, condition);
         branch->span = b->stage->span;
-        branch->u.branch.then = body;
-        body = (struct ir_block){0};
-        ir_append(a, &body, branch);
+        ir_enclose(a, &body, branch, &branch->u.branch.then);
     }
     for (size_t i = b->loops.n; i-- > 0;) {
         const struct ir_for *old = &b->loops.at[i]->u.loop;
@@ -275,9 +269,7 @@ static struct ir_block make_body(const struct blocking *b,
         s->span = b->loops.at[i]->span;
         s->u.loop.attrs = old->attrs;
         s->u.loop.rings = old->rings;
-        s->u.loop.body = body;
-        body = (struct ir_block){0};
-        ir_append(a, &body, s);
+        ir_enclose(a, &body, s, &s->u.loop.body);
     }
     return ir_copy_block(a, &body, NULL, NULL);
 }
@@ -287,12 +279,8 @@ static struct ir_block make_body(const struct blocking *b,
 static struct ir_expr *has_block(const struct blocking *b)
 {
     struct pass *p = b->pass;
-    struct facts facts;
+    struct facts facts = facts_around(p->scratch, p->kernel, b->loop);
     struct ir_expr *r = ir_bool(p->arena, true);
-    struct ir_path path = sched_path(p, b->loop);
-    facts_start(&facts, p->scratch, p->kernel);
-    for (uint32_t i = 0; i + 1 < path.n; i++)
-        facts_enter(&facts, path.stmts[i]);
     for (size_t i = 0; i < b->stage->u.stage.iters.n; i++) {
         const struct part *part = &b->parts[i];
         if (part->is_whole || part->size == 1)

@@ -36,24 +36,20 @@ static bool is_filled(struct pass *p, const struct ir_stmt *stage,
 static bool check(const struct sched_call *c, struct ir_stmt *stage,
                   const struct ir_buffer *array)
 {
-    struct diag_list *diags = c->pass->diags;
-    struct ir_block alone = {&stage, 1, 1};
-    if (c->args.at[2].space == SPACE_constant) {
-        diag_error(diags, c->args.at[2].span, D_cache_space, "constant");
-        return sched_blame_one(c, stage, "named here");
-    }
-    if (stage->kind != STMT_stage) {
-        diag_error(diags, c->span, D_stage_wanted, sched_name_of(stage));
-        return sched_blame_one(c, stage, "not a stage");
-    }
+    if (c->args.at[2].space == SPACE_constant)
+        return sched_refuse_at(c, c->args.at[2].span, stage, "named here",
+                               D_cache_space, "constant");
+    if (stage->kind != STMT_stage)
+        return sched_refuse(c, stage, "not a stage", D_stage_wanted,
+                            sched_name_of(stage));
     bool reads =
-        ir_block_reads(&alone, array) && is_filled(c->pass, stage, array);
-    if (reads && ir_block_writes(&alone, array))
+        ir_stmt_reads(stage, array) && is_filled(c->pass, stage, array);
+    if (reads && ir_stmt_writes(stage, array))
         return true;
-    diag_error(diags, c->span, D_inplace_use, sched_name_of(stage),
-               reads ? "write" : "read", array->name);
-    sched_blame_one(c, stage, "named here");
-    diag_help(diags, "use %s for it", reads ? "cache_read" : "cache_write");
+    sched_refuse(c, stage, "named here", D_inplace_use, sched_name_of(stage),
+                 reads ? "write" : "read", array->name);
+    diag_help(c->pass->diags, "use %s for it",
+              reads ? "cache_read" : "cache_write");
     return false;
 }
 
@@ -81,12 +77,11 @@ bool sched_cache_inplace(struct sched_call *c)
     if (!check(c, stage, array))
         return false;
     struct ir_stmt *top = sched_path(p, stage).stmts[0];
-    struct ir_block nest = {&top, 1, 1};
     const char *name =
         arena_printf(p->scratch, "%s_%s", array->name, space_name(space));
     struct ir_buffer *made = sched_new_buffer(p, name, array, space);
     map_set(&buffers, array, made);
-    ir_substitute_in(p->arena, &nest, NULL, &buffers);
+    ir_substitute_in(p->arena, ir_alone(top), NULL, &buffers);
     put_copy(c, made->name, array, made, top, false);
     put_copy(c, arena_printf(p->scratch, "%s.out", made->name), made, array,
              top, true);

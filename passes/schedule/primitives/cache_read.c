@@ -38,15 +38,13 @@ struct plan {
 static bool check_reader(const struct sched_call *c, const struct plan *plan,
                          struct ir_stmt *s)
 {
-    if (s->kind != STMT_stage) {
-        diag_error(c->pass->diags, c->span, D_stage_wanted, sched_name_of(s));
-        return sched_blame_one(c, s, "not a stage");
-    }
+    if (s->kind != STMT_stage)
+        return sched_refuse(c, s, "not a stage", D_stage_wanted,
+                            sched_name_of(s));
     if (sched_is_among(s, plan->uses.readers.at, plan->uses.readers.n))
         return true;
-    diag_error(c->pass->diags, c->span, D_cache_unused, sched_name_of(s),
-               "read", plan->array->name);
-    return sched_blame_one(c, s, "named here");
+    return sched_refuse(c, s, "named here", D_cache_unused, sched_name_of(s),
+                        "read", plan->array->name);
 }
 
 // List who is to read the copy.
@@ -63,8 +61,7 @@ static bool find_readers(const struct sched_call *c, struct plan *plan)
     }
     plan->readers =
         arena_array(c->pass->scratch, struct ir_stmt *, plan->uses.readers.n);
-    for (size_t i = 0; i < plan->uses.readers.n; i++) {
-        struct ir_stmt *s = plan->uses.readers.at[i];
+    vec_foreach_value(s, &plan->uses.readers) {
         if (s->kind == STMT_stage &&
             (named == 1 || sched_is_among(s, stages, named)))
             plan->readers[plan->n++] = s;
@@ -96,15 +93,14 @@ static bool check_writers(const struct sched_call *c, const struct plan *plan,
     struct pass *p = c->pass;
     size_t first = sched_order_of(p, front);
     size_t last = sched_order_of(p, plan->readers[plan->n - 1]);
-    for (size_t i = 0; i < plan->uses.writers.n; i++) {
-        struct ir_stmt *s = plan->uses.writers.at[i];
+    vec_foreach_value(s, &plan->uses.writers) {
         size_t order = sched_order_of(p, s);
         if (order < first || order > last)
             continue;
-        struct ir_stmt *both[] = {s, plan->readers[plan->n - 1]};
-        diag_error(p->diags, c->span, D_cache_changed, plan->array->name,
-                   sched_name_of(both[1]));
-        return sched_blame(c, both, 2, "written and read");
+        struct ir_stmt *reader = plan->readers[plan->n - 1];
+        return sched_refuse_two(c, s, reader, "written and read",
+                                D_cache_changed, plan->array->name,
+                                sched_name_of(reader));
     }
     return true;
 }
@@ -115,10 +111,9 @@ static bool make_plan(struct sched_call *c, struct plan *plan)
     struct pass *p = c->pass;
     plan->array = sched_arg_buffer(c, 1);
     plan->space = c->args.at[2].space;
-    if (plan->space == SPACE_constant) {
-        diag_error(p->diags, c->args.at[2].span, D_cache_space, "constant");
-        return sched_blame_one(c, sched_arg(c, 0), "named here");
-    }
+    if (plan->space == SPACE_constant)
+        return sched_refuse_at(c, c->args.at[2].span, sched_arg(c, 0),
+                               "named here", D_cache_space, "constant");
     if (!find_readers(c, plan))
         return false;
     size_t at;
@@ -159,10 +154,8 @@ bool sched_cache_read(struct sched_call *c)
     struct ir_buffer *copy = sched_new_buffer(p, name, plan.array, plan.space);
     struct span span = sched_load_span(plan.readers[0], plan.array);
     map_set(&buffers, plan.array, copy);
-    for (size_t i = 0; i < plan.n; i++) {
-        struct ir_block alone = {&plan.readers[i], 1, 1};
-        ir_substitute_in(p->arena, &alone, NULL, &buffers);
-    }
+    for (size_t i = 0; i < plan.n; i++)
+        ir_substitute_in(p->arena, ir_alone(plan.readers[i]), NULL, &buffers);
     struct ir_stmt *stage =
         stage_nest_copy(p, copy->name, plan.array, copy, span);
     struct sched_place place = sched_place_of(p, plan.front, false);

@@ -54,14 +54,13 @@ static bool check_readers(const struct sched_call *c, const struct plan *plan)
 {
     struct pass *p = c->pass;
     size_t behind = sched_order_of(p, plan->last);
-    for (size_t i = 0; i < plan->uses.readers.n; i++) {
-        struct ir_stmt *s = plan->uses.readers.at[i];
+    vec_foreach_value(s, &plan->uses.readers) {
         bool inside = top_of(p, s) == plan->last;
         if (writes(plan, s) || (!inside && sched_order_of(p, s) > behind))
             continue;
-        diag_error(p->diags, c->span, D_cache_changed, plan->array->name,
-                   sched_name_of(s));
-        return sched_blame_one(c, s, "reads it before it is copied");
+        return sched_refuse(c, s, "reads it before it is copied",
+                            D_cache_changed, plan->array->name,
+                            sched_name_of(s));
     }
     return true;
 }
@@ -84,17 +83,16 @@ static bool covers(const struct plan *plan, struct ir_stmt *stage)
 // not in the new one.
 static bool check_fresh(const struct sched_call *c, const struct plan *plan)
 {
-    struct diag_list *diags = c->pass->diags;
     struct ir_stmt *first = plan->uses.writers.at[0];
-    struct ir_block alone = {&first, 1, 1};
     bool begins = first->kind == STMT_stage && first->u.stage.has_init;
-    bool reads = !begins && ir_block_reads(&alone, plan->array);
+    bool reads = !begins && ir_stmt_reads(first, plan->array);
     bool keeps = plan->array->role == ROLE_inout && !covers(plan, first);
     if (plan->array->role == ROLE_alloc || (!reads && !keeps))
         return true;
-    diag_error(diags, c->span, D_cache_unused, sched_name_of(first),
+    diag_error(c->pass->diags, c->span, D_cache_unused, sched_name_of(first),
                reads ? "compute anew" : "write all of", plan->array->name);
-    diag_help(diags, "cache_inplace copies what the array held before, too");
+    diag_help(c->pass->diags,
+              "cache_inplace copies what the array held before, too");
     return sched_blame_one(c, first,
                            reads ? "reads what was there before"
                                  : "leaves some as it was");
@@ -106,21 +104,17 @@ static bool make_plan(const struct sched_call *c, struct plan *plan)
     struct pass *p = c->pass;
     struct ir_stmt *stage = sched_arg(c, 0);
     plan->space = c->args.at[1].space;
-    if (stage->kind != STMT_stage) {
-        diag_error(p->diags, c->span, D_stage_wanted, sched_name_of(stage));
-        return sched_blame_one(c, stage, "not a stage");
-    }
-    if (plan->space == SPACE_constant) {
-        diag_error(p->diags, c->args.at[1].span, D_cache_space, "constant");
-        return sched_blame_one(c, stage, "named here");
-    }
+    if (stage->kind != STMT_stage)
+        return sched_refuse(c, stage, "not a stage", D_stage_wanted,
+                            sched_name_of(stage));
+    if (plan->space == SPACE_constant)
+        return sched_refuse_at(c, c->args.at[1].span, stage, "named here",
+                               D_cache_space, "constant");
     plan->array = c->args.n > 2 ? sched_arg_buffer(c, 2) : sched_stored(stage);
     plan->uses = sched_uses_of(p, plan->array);
-    if (!writes(plan, stage)) {
-        diag_error(p->diags, c->span, D_cache_unused, sched_name_of(stage),
-                   "write", plan->array->name);
-        return sched_blame_one(c, stage, "named here");
-    }
+    if (!writes(plan, stage))
+        return sched_refuse(c, stage, "named here", D_cache_unused,
+                            sched_name_of(stage), "write", plan->array->name);
     plan->last = top_of(p, plan->uses.writers.at[plan->uses.writers.n - 1]);
     return check_fresh(c, plan) && check_readers(c, plan);
 }
@@ -137,10 +131,9 @@ bool sched_cache_write(struct sched_call *c)
                                     space_name(plan.space));
     struct ir_buffer *made = sched_new_buffer(p, name, plan.array, plan.space);
     map_set(&buffers, plan.array, made);
-    for (size_t i = 0; i < plan.uses.writers.n; i++) {
-        struct ir_block alone = {&plan.uses.writers.at[i], 1, 1};
-        ir_substitute_in(p->arena, &alone, NULL, &buffers);
-    }
+    for (size_t i = 0; i < plan.uses.writers.n; i++)
+        ir_substitute_in(p->arena, ir_alone(plan.uses.writers.at[i]), NULL,
+                         &buffers);
     struct sched_region_dim *region =
         sched_region_over(p, plan.array->rank, plan.array->shape);
     struct ir_stmt *stage =

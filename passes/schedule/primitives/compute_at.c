@@ -50,9 +50,8 @@ static bool check_results(const struct sched_call *c, const struct move *m)
     for (size_t i = 0; i < m->stores.arrays.n; i++) {
         if (m->stores.arrays.at[i]->role == ROLE_alloc)
             continue;
-        diag_error(c->pass->diags, c->span, D_move_output,
-                   m->stores.arrays.at[i]->name);
-        return sched_blame_one(c, m->stage, "computes a result");
+        return sched_refuse(c, m->stage, "computes a result", D_move_output,
+                            m->stores.arrays.at[i]->name);
     }
     return true;
 }
@@ -63,8 +62,7 @@ static bool check_writers(const struct sched_call *c, struct move *m)
 {
     struct pass *p = c->pass;
     size_t own = sched_order_of(p, m->stage);
-    for (size_t i = 0; i < m->uses.writers.n; i++) {
-        struct ir_stmt *s = m->uses.writers.at[i];
+    vec_foreach_value(s, &m->uses.writers) {
         bool goes_on = s->kind == STMT_stage && ir_stage_reduces(&s->u.stage) &&
                        ir_stage_reduces(&m->stage->u.stage);
         m->is_changed |= s != m->stage;
@@ -126,14 +124,12 @@ static bool check_flow(const struct sched_call *c, const struct move *m,
     struct pass *p = c->pass;
     struct depend_conflict conflict;
     struct depend_flow flow = {.written = written, .used = used};
-    size_t n;
-    struct ir_path path = sched_path(p, m->loop);
-    struct ir_stmt **loops = sched_loops(p, &path, &n);
+    struct ir_block loops = sched_loops(p, m->loop);
     flow.aside = m->stage;
-    for (size_t i = 0; i < n; i++) {
-        if (!depend_flows(p, loops[i], &flow, &conflict))
+    for (size_t i = 0; i < loops.n; i++) {
+        if (!depend_flows(p, loops.at[i], &flow, &conflict))
             continue;
-        struct ir_stmt *both[] = {loops[i], m->stage};
+        struct ir_stmt *both[] = {loops.at[i], m->stage};
         diag_error(p->diags, c->span, D_move_order, sched_name_of(m->stage),
                    "undo what an iteration leaves to another one");
         sched_note_conflict(c, &conflict);
@@ -180,8 +176,7 @@ static bool check_input(const struct sched_call *c, const struct move *m,
     size_t new = sched_order_of(p, m->front);
     struct sched_uses uses = sched_uses_of(p, b);
     bool flows = false;
-    for (size_t k = 0; k < uses.writers.n; k++) {
-        struct ir_stmt *s = uses.writers.at[k];
+    vec_foreach_value(s, &uses.writers) {
         size_t order = sched_order_of(p, s);
         if (s == m->stage || (order < old && order < new))
             continue;
@@ -197,14 +192,14 @@ static bool check_input(const struct sched_call *c, const struct move *m,
 // loop or is read in other iterations.
 static bool check_loops(const struct sched_call *c, const struct move *m)
 {
-    struct ir_stmt *both[] = {NULL, m->stage};
-    both[0] = sched_find_change(c->pass, m->stage, &m->stores.arrays, m->loop);
-    if (!both[0])
+    struct ir_stmt *loop =
+        sched_find_change(c->pass, m->stage, &m->stores.arrays, m->loop);
+    if (!loop)
         return true;
-    diag_error(c->pass->diags, c->span, D_move_order, sched_name_of(m->stage),
-               "read what has changed meanwhile");
-    return sched_blame(c, both, 2,
-                       "the loop that changes it, and what would leave it");
+    return sched_refuse_two(c, loop, m->stage,
+                            "the loop that changes it, and what would leave it",
+                            D_move_order, sched_name_of(m->stage),
+                            "read what has changed meanwhile");
 }
 
 // Check that all that the stage reads is there, and stays.
@@ -230,11 +225,9 @@ static bool check_inputs(const struct sched_call *c, const struct move *m)
 static bool is_behind_init(struct pass *p, const struct ir_stmt *stage,
                            struct ir_stmt *loop)
 {
-    size_t n;
-    struct ir_path path = sched_path(p, loop);
-    struct ir_stmt **loops = sched_loops(p, &path, &n);
-    for (size_t i = 0; i < n; i++) {
-        if (ir_stage_role(&stage->u.stage, loops[i]->u.loop.var) &
+    struct ir_block loops = sched_loops(p, loop);
+    for (size_t i = 0; i < loops.n; i++) {
+        if (ir_stage_role(&stage->u.stage, loops.at[i]->u.loop.var) &
             STAGE_REDUCES)
             return true;
     }
@@ -244,19 +237,17 @@ static bool is_behind_init(struct pass *p, const struct ir_stmt *stage,
 // Check that no init reads the arrays before the loop begins.
 static bool check_inits(const struct sched_call *c, const struct move *m)
 {
-    for (size_t i = 0; i < m->uses.readers.n; i++) {
-        struct ir_stmt *s = m->uses.readers.at[i], *both[] = {m->loop, s};
+    vec_foreach_value(s, &m->uses.readers) {
         if (s == m->stage || s->kind != STMT_stage || !s->u.stage.has_init ||
             !is_behind_init(c->pass, s, m->loop))
             continue;
-        for (size_t k = 0; k < m->stores.arrays.n; k++) {
-            const struct ir_buffer *b = m->stores.arrays.at[k];
+        vec_foreach_value(b, &m->stores.arrays) {
             if (!ir_block_reads(&s->u.stage.init, b))
                 continue;
-            diag_error(c->pass->diags, c->span, D_move_outside, b->name,
-                       "also read", m->loop->u.loop.var->name);
-            return sched_blame(c, both, 2,
-                               "the loop, and the stage whose init reads it");
+            return sched_refuse_two(
+                c, m->loop, s, "the loop, and the stage whose init reads it",
+                D_move_outside, b->name, "also read",
+                m->loop->u.loop.var->name);
         }
     }
     return true;

@@ -215,18 +215,16 @@ static bool take_apart(struct inlining *in)
 static bool refuse(const struct sched_call *c, enum diag_code code,
                    struct ir_stmt *stage, const char *note)
 {
-    diag_error(c->pass->diags, c->span, code, sched_name_of(stage));
-    return sched_blame_one(c, stage, note);
+    return sched_refuse(c, stage, note, code, sched_name_of(stage));
 }
 
 // Return whether a statement itself writes an array.
 static bool writes(struct ir_stmt *s, const struct ir_buffer *buffer)
 {
-    struct ir_block alone = {&s, 1, 1};
     return (s->kind == STMT_store || s->kind == STMT_eval ||
             s->kind == STMT_let || s->kind == STMT_var ||
             s->kind == STMT_assign) &&
-           ir_block_writes(&alone, buffer);
+           ir_stmt_writes(s, buffer);
 }
 
 // Return whether a statement changes what an expression reads.
@@ -256,9 +254,8 @@ static bool check_writers(const struct sched_call *c, const struct inlining *in)
         return true;
     refuse(c, other ? D_inline_writers : D_inline_changed, in->stage,
            "to be inlined");
-    diag_note(c->pass->diags, other ? other->span : change->span,
-              other ? "it is written here, too" : "it is changed here");
-    return false;
+    return diag_note(c->pass->diags, other ? other->span : change->span,
+                     other ? "it is written here, too" : "it is changed here");
 }
 
 // Check that no loop around the stage changes what it reads for those that use

@@ -86,9 +86,8 @@ static const struct way *find_way(const struct sched_call *c, const char *name)
 static bool refuse(const struct sched_call *c, struct ir_stmt *stage,
                    const char *fault)
 {
-    diag_error(c->pass->diags, c->span, D_copy_shape, sched_name_of(stage),
-               c->args.at[1].key, fault);
-    return sched_blame_one(c, stage, "the copy");
+    return sched_refuse(c, stage, "the copy", D_copy_shape,
+                        sched_name_of(stage), c->args.at[1].key, fault);
 }
 
 // Return the lanes of the vector loop around a stage; 1 if there is none.
@@ -123,9 +122,8 @@ static bool check_copy(const struct sched_call *c, struct ir_stmt *stage)
     int64_t bytes = (int64_t)type_bytes(from->type) * lanes_of(c, stage);
     if (bytes >= ASYNC_BYTES_LEAST)
         return true;
-    diag_error(c->pass->diags, c->span, D_copy_bytes, sched_name_of(stage),
-               (long long)bytes);
-    sched_blame_one(c, stage, "the copy");
+    sched_refuse(c, stage, "the copy", D_copy_bytes, sched_name_of(stage),
+                 (long long)bytes);
     diag_help(c->pass->diags, "split its innermost loop and vectorize that "
                               "before");
     return false;
@@ -202,10 +200,9 @@ bool sched_copy_via(struct sched_call *c)
 {
     struct ir_stmt *stage = sched_arg(c, 0);
     struct pass *p = c->pass;
-    if (stage->kind != STMT_stage) {
-        diag_error(p->diags, c->span, D_stage_wanted, sched_name_of(stage));
-        return sched_blame_one(c, stage, "a store");
-    }
+    if (stage->kind != STMT_stage)
+        return sched_refuse(c, stage, "a store", D_stage_wanted,
+                            sched_name_of(stage));
     struct ir_conditions guard = {0};
     enum ir_hint hint;
     const struct way *way = find_way(c, c->args.at[1].key);

@@ -84,18 +84,16 @@ static bool take_apart(struct padding *d)
     if (swapped)
         add_opposite(d, x->args[0]);
     else
-        fold_split(d->pass->scratch, x->args[0], &d->inside);
+        d->inside = fold_split(d->pass->scratch, x->args[0]);
     return ir_is_of_params(d->fill);
 }
 
 // Check every precondition.
 static bool check(const struct sched_call *c, struct padding *d)
 {
-    if (!take_apart(d)) {
-        diag_error(c->pass->diags, c->span, D_padding_shape,
-                   sched_name_of(d->stage));
-        return sched_blame_one(c, d->stage, "to be decomposed");
-    }
+    if (!take_apart(d))
+        return sched_refuse(c, d->stage, "to be decomposed", D_padding_shape,
+                            sched_name_of(d->stage));
     d->path = sched_path(c->pass, d->stage);
     while (d->from < d->path.n && d->path.stmts[d->from] != d->loop)
         d->from++;
@@ -105,9 +103,9 @@ static bool check(const struct sched_call *c, struct padding *d)
                d->path.stmts[i]->u.loop.body.n == 1;
     if (good)
         return true;
-    diag_error(c->pass->diags, c->span, D_padding_loop, sched_name_of(d->loop),
-               sched_name_of(d->stage));
-    return sched_blame_one(c, d->loop, "not around the stage alone");
+    return sched_refuse(c, d->loop, "not around the stage alone",
+                        D_padding_loop, sched_name_of(d->loop),
+                        sched_name_of(d->stage));
 }
 
 // Name the copies of the loops, and turn the copy of the stage into the fill.
@@ -171,8 +169,7 @@ static void narrow(struct padding *d, struct ir_stmt *loop)
     struct arena *a = d->pass->arena;
     struct ir_for *f = &loop->u.loop;
     const struct ir_iter *it = iter_of(d, loop);
-    if (!it || f->axis != AXIS_serial || !ir_is_int_const(f->from, 0) ||
-        !ir_is_int_const(f->step, 1))
+    if (!it || f->axis != AXIS_serial || !ir_for_counts(f))
         return;
     struct ir_expr *low = take_bound(d, it->var, true);
     struct ir_expr *high = take_bound(d, it->var, false);
@@ -198,7 +195,7 @@ static void make_copy(struct padding *d)
 {
     struct arena *a = d->pass->arena;
     struct ir_stage *stage = &d->stage->u.stage;
-    struct map bindings = {.arena = d->pass->scratch};
+    struct map bindings = ir_stage_bindings(d->pass->scratch, stage);
     stage->body.at[0]->u.store.value = d->copy;
     facts_start(&d->facts, d->pass->scratch, d->pass->kernel);
     for (uint32_t i = 0; i + 1 < d->path.n; i++) {
@@ -206,11 +203,7 @@ static void make_copy(struct padding *d)
             narrow(d, d->path.stmts[i]);
         facts_enter(&d->facts, d->path.stmts[i]);
     }
-    for (size_t i = 0; i < stage->iters.n; i++)
-        map_set(&bindings, stage->iters.at[i].var, stage->iters.at[i].binding);
-    struct conditions all = {0};
-    if (stage->predicate)
-        fold_split(d->pass->scratch, stage->predicate, &all);
+    struct conditions all = fold_split(d->pass->scratch, stage->predicate);
     for (size_t i = 0; i < d->inside.n; i++)
         vec_push(d->pass->scratch, &all,
                  ir_substitute(a, d->inside.at[i], &bindings, NULL));
@@ -225,16 +218,14 @@ bool sched_decompose_padding(struct sched_call *c)
         .pass = p, .stage = sched_arg(c, 0), .loop = sched_arg(c, 1)};
     if (!check(c, &d))
         return false;
-    struct ir_block nest = {&d.loop, 1, 1};
-    nest = ir_copy_block(p->arena, &nest, NULL, NULL);
-    ir_foreach_stmt(s, &nest)
+    struct ir_stmt *nest = ir_copy_stmt(p->arena, d.loop, NULL, NULL);
+    struct ir_stmt *fill = nest;
+    ir_foreach_stmt_from(s, nest)
         finish_copy(&d, s);
-    struct ir_stmt *fill = nest.at[0];
     while (fill->kind == STMT_for)
         fill = fill->u.loop.body.at[0];
     make_copy(&d);
-    ir_insert(p->arena, d.path.blocks[d.from], d.path.index[d.from],
-              nest.at[0]);
+    ir_insert(p->arena, d.path.blocks[d.from], d.path.index[d.from], nest);
     sched_result(c, VALUE_stage, fill);
     return true;
 }

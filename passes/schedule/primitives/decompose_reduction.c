@@ -40,9 +40,8 @@ struct decomposition {
 static bool refuse(const struct sched_call *c, enum diag_code code,
                    struct ir_stmt *s, const char *note)
 {
-    diag_error(c->pass->diags, c->span, code, sched_name_of(s),
-               sched_name_of(sched_arg(c, 0)));
-    return sched_blame_one(c, s, note);
+    return sched_refuse(c, s, note, code, sched_name_of(s),
+                        sched_name_of(sched_arg(c, 0)));
 }
 
 // Check that the loop is above the stage, and find it.

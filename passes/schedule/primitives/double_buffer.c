@@ -47,11 +47,10 @@ static bool find_loop(const struct sched_call *c, struct mark *m)
         return sched_check_from_zero(c, m->loop) &&
                sched_check_below(c, m->loop, m->array, "also read",
                                  m->uses.readers.at, m->uses.readers.n, NULL);
-    diag_error(c->pass->diags, c->span, D_move_shape, sched_name_of(m->stage));
-    sched_blame_one(c, m->stage, "not in a serial loop with its readers");
-    diag_help(c->pass->diags, "compute_at(%s, loop) first",
-              sched_name_of(m->stage));
-    return false;
+    sched_refuse(c, m->stage, "not in a serial loop with its readers",
+                 D_move_shape, sched_name_of(m->stage));
+    return diag_help(c->pass->diags, "compute_at(%s, loop) first",
+                     sched_name_of(m->stage));
 }
 
 // Check that the loop does not change what the stage reads.
@@ -87,11 +86,9 @@ static bool check(const struct sched_call *c, struct mark *m)
     if (!sched_check_stores(c, m->stage, &stores) ||
         !sched_check_alone(c, m->stage, &m->uses))
         return false;
-    if (m->array->space != SPACE_shared && m->array->space != SPACE_fragment) {
-        diag_error(p->diags, c->span, D_double_memory, m->array->name,
-                   space_name(m->array->space));
-        return sched_blame_one(c, m->stage, "fills it");
-    }
+    if (m->array->space != SPACE_shared && m->array->space != SPACE_fragment)
+        return sched_refuse(c, m->stage, "fills it", D_double_memory,
+                            m->array->name, space_name(m->array->space));
     return find_loop(c, m) && check_inputs(c, m);
 }
 

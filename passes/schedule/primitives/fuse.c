@@ -147,15 +147,13 @@ static bool check_next(const struct sched_call *c, struct ir_stmt *loop)
 // Say which loops of the nest can be fused.
 static void offer(const struct sched_call *c, struct ir_stmt *loop)
 {
-    size_t n;
     struct buf text = {0};
-    struct ir_path path = sched_path(c->pass, sched_innermost(loop));
-    struct ir_stmt **loops = sched_loops(c->pass, &path, &n);
-    for (size_t i = 0; i + 1 < n; i++) {
-        if (sched_would_accept(c, loops[i], check_next))
+    struct ir_block loops = sched_loops(c->pass, sched_innermost(loop));
+    for (size_t i = 0; i + 1 < loops.n; i++) {
+        if (sched_would_accept(c, loops.at[i], check_next))
             buf_printf(&text, "%s`%s` and `%s`", text.n ? "; " : "",
-                       loops[i]->u.loop.var->name,
-                       loops[i + 1]->u.loop.var->name);
+                       loops.at[i]->u.loop.var->name,
+                       loops.at[i + 1]->u.loop.var->name);
     }
     if (text.n)
         diag_help(c->pass->diags, "these could be fused: %s", text.data);

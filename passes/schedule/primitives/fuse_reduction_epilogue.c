@@ -96,19 +96,9 @@ static bool take_reduction(struct folding *f)
 // Check that the loops of the epilogue are its iteration variables, in full.
 static bool covers_all(struct folding *f)
 {
-    struct ir_stage *stage = &f->epilogue->u.stage;
-    struct ir_path path = sched_path(f->pass, f->epilogue);
-    size_t n;
-    struct ir_stmt **loops = sched_loops(f->pass, &path, &n);
-    if (n + 1 != path.n || !sched_is_unscheduled(stage, loops, n))
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        const struct ir_for *l = &loops[i]->u.loop;
-        if (!ir_is_int_const(l->from, 0) || !ir_is_int_const(l->step, 1) ||
-            !ir_expr_equal(l->to, stage->iters.at[i].extent))
-            return false;
-    }
-    return true;
+    struct ir_block loops = sched_loops(f->pass, f->epilogue);
+    return loops.n + 1 == sched_path(f->pass, f->epilogue).n &&
+           sched_is_unscheduled(&f->epilogue->u.stage, loops.at, loops.n);
 }
 
 // Check that a use of T in the epilogue is of the element that an iteration
@@ -161,23 +151,11 @@ static bool take_epilogue(struct folding *f)
     return !f->fault;
 }
 
-// Return whether a statement itself reads or writes an array.
-static bool accesses(struct ir_stmt *s, const struct ir_buffer *buffer,
-                     bool writes)
-{
-    struct ir_stmt alone = *s, *at = &alone;
-    struct ir_block block = {&at, 1, 1};
-    ir_foreach_block(inner, &alone)
-        *inner = (struct ir_block){0};
-    return writes ? ir_block_writes(&block, buffer)
-                  : ir_block_reads(&block, buffer);
-}
-
 // Return whether a statement writes what the epilogue reads.
 static bool writes_input(struct ir_stmt *s, const struct folding *f)
 {
     ir_foreach_expr(x, f->last->u.store.value)
-        if (x->op == OP_load && accesses(s, x->u.buffer, true))
+        if (x->op == OP_load && ir_stmt_itself(s, x->u.buffer, ACCESS_writes))
             return true;
     return false;
 }
@@ -187,7 +165,7 @@ static bool is_in_way(const struct folding *f, struct ir_stmt *s)
 {
     return (s != f->init && s != f->combine && writes_input(s, f)) ||
            (s->kind == STMT_alloc && s->u.buffer == f->to) ||
-           accesses(s, f->to, true) || accesses(s, f->to, false);
+           ir_stmt_itself(s, f->to, ACCESS_reads | ACCESS_writes);
 }
 
 // Check what lies between the two.
@@ -204,9 +182,8 @@ static bool check_between(const struct sched_call *c, const struct folding *f)
     }
     if (!other && done && behind)
         return true;
-    diag_error(f->pass->diags, c->span, D_epilogue_between,
-               sched_name_of(f->epilogue), sched_name_of(f->reduction));
-    sched_blame_one(c, f->epilogue, "to be folded");
+    sched_refuse(c, f->epilogue, "to be folded", D_epilogue_between,
+                 sched_name_of(f->epilogue), sched_name_of(f->reduction));
     if (other)
         diag_note(f->pass->diags, other->span, "this is in the way");
     return false;
@@ -214,11 +191,11 @@ static bool check_between(const struct sched_call *c, const struct folding *f)
 
 // Return whether a statement other than the two accesses T: writes it, or reads
 // it.
-static bool others_access(const struct folding *f, bool writes)
+static bool others_access(const struct folding *f, unsigned flags)
 {
     ir_foreach_stmt(s, &f->pass->kernel->body)
         if (s != f->init && s != f->combine && s != f->last &&
-            accesses(s, f->from, writes))
+            ir_stmt_itself(s, f->from, flags))
             return true;
     return false;
 }
@@ -273,8 +250,7 @@ static bool is_ordered(const struct ir_iter *it, struct ir_stmt *const *loops,
     int64_t last = INT64_MAX;
     size_t found = 0;
     for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; k < x.terms.n; k++) {
-            const struct affine_term *t = &x.terms.at[k];
+        vec_foreach(t, &x.terms) {
             if (t->n != 1 || t->atoms[0]->op != OP_var ||
                 t->atoms[0]->u.var != loops[i]->u.loop.var)
                 continue;
@@ -304,8 +280,7 @@ static bool leaves_out(const struct ir_stage *stage, const struct ir_expr *x,
     if (x->op == OP_and)
         return leaves_out(stage, x->args[0], loops, n) ||
                leaves_out(stage, x->args[1], loops, n);
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        const struct ir_iter *it = &stage->iters.at[i];
+    vec_foreach(it, &stage->iters) {
         size_t all = 0, found = 0;
         for (size_t k = 0; k < n && it->is_reduce; k++) {
             const struct ir_var *var = loops[k]->u.loop.var;
@@ -322,37 +297,34 @@ static bool leaves_out(const struct ir_stage *stage, const struct ir_expr *x,
 // come at all.
 static bool ends_last(const struct folding *f)
 {
-    size_t n;
     const struct ir_stage *stage = &f->reduction->u.stage;
-    struct ir_path path = sched_path(f->pass, f->reduction);
-    struct ir_stmt **loops = sched_loops(f->pass, &path, &n);
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        const struct ir_iter *it = &stage->iters.at[i];
-        if (it->is_reduce && !is_ordered(it, loops, n, f->pass->scratch))
+    struct ir_block loops = sched_loops(f->pass, f->reduction);
+    vec_foreach(it, &stage->iters) {
+        if (it->is_reduce &&
+            !is_ordered(it, loops.at, loops.n, f->pass->scratch))
             return false;
     }
-    return !stage->predicate || !leaves_out(stage, stage->predicate, loops, n);
+    return !stage->predicate ||
+           !leaves_out(stage, stage->predicate, loops.at, loops.n);
 }
 
 // Check every precondition; fill the rest of `f` in.
 static bool check(const struct sched_call *c, struct folding *f)
 {
     bool good = take_reduction(f) && take_epilogue(f);
-    bool writes = good && others_access(f, true);
+    bool writes = good && others_access(f, ACCESS_writes);
     if (writes)
         f->fault = "something else computes elements, too";
-    f->keeps = good && (writes || others_access(f, false) ||
+    f->keeps = good && (writes || others_access(f, ACCESS_reads) ||
                         f->from->role != ROLE_alloc ||
                         !type_equal(f->from->elem, f->to->elem));
     bool late = good && !is_added(f) && !ends_last(f);
     if (late)
         f->fault = "it has to run last, but the reduction is out of order";
-    if (!good || writes || late) {
-        diag_error(f->pass->diags, c->span, D_epilogue_shape,
-                   sched_name_of(f->epilogue), sched_name_of(f->reduction),
-                   f->fault);
-        return sched_blame_one(c, f->epilogue, "to be folded");
-    }
+    if (!good || writes || late)
+        return sched_refuse(c, f->epilogue, "to be folded", D_epilogue_shape,
+                            sched_name_of(f->epilogue),
+                            sched_name_of(f->reduction), f->fault);
     return check_between(c, f);
 }
 
@@ -384,8 +356,7 @@ static struct ir_expr *is_last(const struct folding *f, bool none)
     struct arena *a = f->pass->arena;
     const struct ir_stage *stage = &f->reduction->u.stage;
     struct ir_expr *r = ir_bool(a, !none), *zero = ir_int(a, 0);
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        const struct ir_iter *it = &stage->iters.at[i];
+    vec_foreach(it, &stage->iters) {
         if (!it->is_reduce)
             continue;
         struct ir_expr *end = ir_sub(a, it->extent, ir_int(a, 1));
@@ -422,10 +393,8 @@ bool sched_fuse_reduction_epilogue(struct sched_call *c)
         return false;
     struct ir_stage *stage = &f.reduction->u.stage;
     uint32_t n = f.last->u.store.n;
-    f.index = arena_array(p->arena, struct ir_expr *, n);
-    for (uint32_t d = 0; d < n; d++)
-        f.index[d] =
-            ir_substitute(p->arena, f.last->u.store.index[d], &f.vars, NULL);
+    f.index =
+        ir_substitute_all(p->arena, n, f.last->u.store.index, &f.vars, NULL);
     f.value = ir_substitute(p->arena, f.last->u.store.value, &f.vars, NULL);
     struct ir_expr *start = addend(&f, f.value);
     bool adds = is_added(&f);

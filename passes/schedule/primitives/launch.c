@@ -17,11 +17,9 @@ bool sched_launch(struct sched_call *c)
     int64_t blocks = c->args.at[0].number;
     int64_t registers = c->args.n > 1 ? c->args.at[1].number : 0;
     if (blocks < 0 || blocks > 32 || registers > 255 ||
-        (registers != 0 && registers < 16)) {
-        diag_error(c->pass->diags, c->span, D_launch_bounds, (long long)blocks,
-                   (long long)registers);
-        return false;
-    }
+        (registers != 0 && registers < 16))
+        return diag_error(c->pass->diags, c->span, D_launch_bounds,
+                          (long long)blocks, (long long)registers);
     c->pass->kernel->min_blocks = (uint32_t)blocks;
     c->pass->kernel->max_registers = (uint32_t)registers;
     return true;

@@ -50,12 +50,12 @@ static bool check_points(const struct sched_call *c,
     for (size_t k = 1; k < c->args.n; k++) {
         if (point(c, k) > point(c, k - 1) && (!known || point(c, k) < extent))
             continue;
-        diag_error(c->pass->diags, c->args.at[k].span, D_partition_point,
-                   part->loop->u.loop.var->name, (long long)point(c, k));
-        sched_blame_one(c, part->loop, "to be cut");
-        diag_help(c->pass->diags, "the points are numbers of iterations, each "
-                                  "greater than the one before");
-        return false;
+        sched_refuse_at(c, c->args.at[k].span, part->loop, "to be cut",
+                        D_partition_point, part->loop->u.loop.var->name,
+                        (long long)point(c, k));
+        return diag_help(c->pass->diags,
+                         "the points are numbers of iterations, each greater "
+                         "than the one before");
     }
     return true;
 }
@@ -108,8 +108,7 @@ static const char *new_name(struct pass *p, const char *name)
 static void init_in_body(struct arena *a, struct ir_stage *stage)
 {
     struct ir_expr *first = ir_bool(a, true);
-    for (size_t i = 0; i < stage->iters.n; i++) {
-        const struct ir_iter *it = &stage->iters.at[i];
+    vec_foreach(it, &stage->iters) {
         struct ir_expr *at = ir_read(a, it->var);
         if (it->is_reduce)
             first = ir_binary(a, OP_and, first,
@@ -148,10 +147,9 @@ static struct ir_stmt *make_part(struct sched_call *c, struct partition *part,
         sched_new_loop(p, var, length(part, point(c, k), to), part->loop->span);
     struct ir_expr *number =
         ir_add(p->arena, ir_read(p->arena, var), ir_int(p->arena, point(c, k)));
-    struct map vars = {.arena = p->scratch};
-    map_set(&vars, old->var,
-            ir_add(p->arena, old->from, ir_mul(p->arena, number, old->step)));
-    ir_substitute_in(p->arena, &body, &vars, NULL);
+    ir_replace_in(
+        p->arena, &body, old->var,
+        ir_add(p->arena, old->from, ir_mul(p->arena, number, old->step)));
     loop->u.loop.body = body;
     return loop;
 }
@@ -165,9 +163,7 @@ bool sched_loop_partition(struct sched_call *c)
         !check_points(c, &part))
         return false;
     struct ir_path path = sched_path(p, part.loop);
-    facts_start(&part.facts, p->scratch, p->kernel);
-    for (uint32_t i = 0; i + 1 < path.n; i++)
-        facts_enter(&part.facts, path.stmts[i]);
+    part.facts = facts_around(p->scratch, p->kernel, part.loop);
     struct ir_block *around = path.blocks[path.n - 1];
     size_t at = path.index[path.n - 1];
     struct ir_block body = part.loop->u.loop.body;

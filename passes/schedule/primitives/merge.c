@@ -42,10 +42,8 @@ struct merging {
 static bool refuse(const struct sched_call *c, enum diag_code code,
                    struct ir_stmt *x, struct ir_stmt *y)
 {
-    struct ir_stmt *both[] = {x, y};
-    diag_error(c->pass->diags, c->span, code, sched_name_of(x),
-               sched_name_of(y));
-    return sched_blame(c, both, 2, "to be merged");
+    return sched_refuse_two(c, x, y, "to be merged", code, sched_name_of(x),
+                            sched_name_of(y));
 }
 
 // Return the loop of nest `k` at some depth.

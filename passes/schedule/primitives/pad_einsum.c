@@ -104,8 +104,7 @@ static void take_load(struct padding *d, struct ir_expr *x)
         if (iter_at(d, x->args[i]) < 0)
             d->fault = "it reads at other indices than iteration variables";
     }
-    for (size_t i = 0; i < d->loads.n; i++) {
-        const struct ir_expr *y = d->loads.at[i];
+    vec_foreach_value(y, &d->loads) {
         if (y->u.buffer != x->u.buffer)
             continue;
         if (!ir_expr_equal(x, y))
@@ -146,13 +145,13 @@ static const struct ir_expr *addend(const struct padding *d)
 static bool is_unscheduled(struct padding *d)
 {
     const struct ir_stage *stage = &d->stage->u.stage;
-    size_t n;
+    struct ir_block loops = sched_loops(d->pass, d->stage);
     d->path = sched_path(d->pass, d->stage);
-    struct ir_stmt **loops = sched_loops(d->pass, &d->path, &n);
-    if (n + 1 != d->path.n || !sched_is_unscheduled(stage, loops, n))
+    if (loops.n + 1 != d->path.n ||
+        !sched_is_unscheduled(stage, loops.at, loops.n))
         return false;
-    for (size_t i = 0; i < n; i++) {
-        const struct ir_for *f = &loops[i]->u.loop;
+    for (size_t i = 0; i < loops.n; i++) {
+        const struct ir_for *f = &loops.at[i]->u.loop;
         if (f->axis != AXIS_serial || ir_loop_is_marked(f) || f->body.n != 1)
             return false;
     }
@@ -215,9 +214,8 @@ static bool check(const struct sched_call *c, struct padding *d)
     for (size_t i = 1; good && i < c->args.n; i++) {
         if (c->args.n == n + 1 && c->args.at[i].number >= 1)
             continue;
-        diag_error(c->pass->diags, c->span, D_einsum_multiples,
-                   sched_name_of(d->stage), (long long)n);
-        return sched_blame_one(c, d->stage, "to be padded");
+        return sched_refuse(c, d->stage, "to be padded", D_einsum_multiples,
+                            sched_name_of(d->stage), (long long)n);
     }
     if (good && !adds_nothing(c, d)) {
         d->fault = "what it adds is no product with a 0 that pads";
@@ -225,9 +223,8 @@ static bool check(const struct sched_call *c, struct padding *d)
     }
     if (good)
         return true;
-    diag_error(c->pass->diags, c->span, D_einsum_shape, sched_name_of(d->stage),
-               d->fault);
-    return sched_blame_one(c, d->stage, "to be padded");
+    return sched_refuse(c, d->stage, "to be padded", D_einsum_shape,
+                        sched_name_of(d->stage), d->fault);
 }
 
 // Declare the padded form of an array that is accessed at some indices.
@@ -289,12 +286,12 @@ static void pad_input(struct sched_call *c, struct padding *d,
 static void pad_nest(struct padding *d)
 {
     struct ir_stage *stage = &d->stage->u.stage;
-    struct ir_block nest = {&d->path.stmts[0], 1, 1};
     for (size_t i = 0; i < stage->iters.n; i++) {
         stage->iters.at[i].extent = d->extents[i];
         d->path.stmts[i]->u.loop.to = d->extents[i];
     }
-    ir_substitute_in(d->pass->arena, &nest, NULL, &d->arrays);
+    ir_substitute_in(d->pass->arena, ir_alone(d->path.stmts[0]), NULL,
+                     &d->arrays);
 }
 
 bool sched_pad_einsum(struct sched_call *c)

@@ -44,9 +44,8 @@ static bool check_number(const struct sched_call *c)
     if (n >= 1 && n <= (of ? EACH_MOST : axis_most(AXIS_block_x)) &&
         (!of || strcmp(of, "sms") == 0))
         return true;
-    diag_error(c->pass->diags, c->span, D_tile_blocks, (long long)n,
-               of ? ", " : "", of ? of : "");
-    return false;
+    return diag_error(c->pass->diags, c->span, D_tile_blocks, (long long)n,
+                      of ? ", " : "", of ? of : "");
 }
 
 bool sched_persistent(struct sched_call *c)
@@ -55,10 +54,9 @@ bool sched_persistent(struct sched_call *c)
     struct ir_stmt *loop = sched_arg(c, 0);
     struct tiles t = tiles_find(p->scratch, p->kernel, loop);
     const char *wrong = check_nest(&t);
-    if (wrong) {
-        diag_error(p->diags, c->span, D_tile_nest, sched_name_of(loop), wrong);
-        return sched_blame_one(c, loop, "to be persistent");
-    }
+    if (wrong)
+        return sched_refuse(c, loop, "to be persistent", D_tile_nest,
+                            sched_name_of(loop), wrong);
     if (!check_number(c))
         return false;
     enum ir_mark mark = c->args.n > 2 ? MARK_persistent_sms : MARK_persistent;

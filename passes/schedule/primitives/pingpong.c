@@ -70,15 +70,11 @@ bool sched_pingpong(struct sched_call *c)
     int64_t n = c->args.at[1].number;
     struct tiles t = tiles_find(p->scratch, p->kernel, loop);
     const char *wrong = find_ring(c, &t, &ring);
-    if (wrong) {
-        diag_error(p->diags, c->span, D_pingpong_shape, sched_name_of(loop),
-                   wrong);
-        return sched_blame_one(c, loop, "to be taken in ping-pong order");
-    }
-    if (!pingpong_number(n)) {
-        diag_error(p->diags, c->span, D_pingpong_number, (long long)n);
-        return false;
-    }
+    if (wrong)
+        return sched_refuse(c, loop, "to be taken in ping-pong order",
+                            D_pingpong_shape, sched_name_of(loop), wrong);
+    if (!pingpong_number(n))
+        return diag_error(p->diags, c->span, D_pingpong_number, (long long)n);
     if (!check_registers(c, ring, n))
         return false;
     for (size_t i = 0; i < ring->u.loop.rings.n; i++)

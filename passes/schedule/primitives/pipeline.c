@@ -40,9 +40,9 @@ static bool check_stages(struct sched_call *c, struct ir_stmt *loop)
         if (stages[i]->kind == STMT_stage &&
             sched_is_below(c->pass, stages[i], loop))
             continue;
-        diag_error(c->pass->diags, c->span, D_pipeline_shape,
-                   sched_name_of(loop), "what is named is no stage in it");
-        return sched_blame_one(c, stages[i], "named");
+        return sched_refuse(c, stages[i], "named", D_pipeline_shape,
+                            sched_name_of(loop),
+                            "what is named is no stage in it");
     }
     return true;
 }
@@ -58,9 +58,9 @@ static bool check_loop(struct sched_call *c, struct ir_stmt *loop)
         return false;
     if (loop->u.loop.rings.n <= RINGS_MOST)
         return check_stages(c, loop);
-    diag_error(c->pass->diags, c->span, D_pipeline_shape, sched_name_of(loop),
-               "it has as many rings as a loop can have");
-    return sched_blame_one(c, loop, "looked at");
+    return sched_refuse(c, loop, "looked at", D_pipeline_shape,
+                        sched_name_of(loop),
+                        "it has as many rings as a loop can have");
 }
 
 // Say of a stage which ring it fills; 0: the first, which is that of stages that
@@ -107,11 +107,9 @@ bool sched_pipeline(struct sched_call *c)
     if (!check_loop(c, loop))
         return false;
     struct ir_ring *made = ir_ring_new(p->arena, slots);
-    if (ir_ring_fault(p->scratch, made)) {
-        diag_error(p->diags, c->args.at[1].span, D_pipeline_slots,
-                   (long long)slots);
-        return false;
-    }
+    if (ir_ring_fault(p->scratch, made))
+        return diag_error(p->diags, c->args.at[1].span, D_pipeline_slots,
+                          (long long)slots);
     vec_push(p->arena, &loop->u.loop.rings, made);
     int64_t *old = name_stages(c, loop);
     struct ring ring = ring_find_all(p->scratch, p->kernel, loop);

@@ -49,9 +49,8 @@ static bool find_order(const struct sched_call *c, int64_t group)
     }
     if (tiles_group_fits(order, group))
         return true;
-    diag_error(diags, c->span, D_tile_group, tiles_order_name(order),
-               (long long)group);
-    return false;
+    return diag_error(diags, c->span, D_tile_group, tiles_order_name(order),
+                      (long long)group);
 }
 
 bool sched_raster(struct sched_call *c)
@@ -62,9 +61,8 @@ bool sched_raster(struct sched_call *c)
     struct tiles t = tiles_find(p->scratch, p->kernel, row);
     const char *wrong = check_nest(&t, row, column);
     if (wrong) {
-        struct ir_stmt *both[] = {row, column};
-        diag_error(p->diags, c->span, D_tile_nest, sched_name_of(row), wrong);
-        return sched_blame(c, both, 2, "to be ordered");
+        return sched_refuse_two(c, row, column, "to be ordered", D_tile_nest,
+                                sched_name_of(row), wrong);
     }
     if (!find_order(c, group))
         return false;

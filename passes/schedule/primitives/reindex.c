@@ -28,12 +28,11 @@ bool sched_reindex(struct sched_call *c)
 {
     struct ir_buffer *array = sched_arg_buffer(c, 1);
     struct ir_stmt *stage = sched_arg(c, 0);
-    struct ir_block alone = {&stage, 1, 1};
     struct recache r = {.stage = stage,
                         .array = array,
                         .space = array->space,
                         .suffix = "reindex",
-                        .writes = ir_block_writes(&alone, array)};
+                        .writes = ir_stmt_writes(stage, array)};
     if (r.space == SPACE_constant)
         r.space = SPACE_global;
     return recache(c, &r);

@@ -73,16 +73,12 @@ static bool check_axes(const struct sched_call *c, const struct band *b)
         enum axis_kind kind = axis_kind(s->u.loop.axis);
         if (kind == AXIS_THREAD)
             thread = s;
-        if (kind == AXIS_BLOCK && thread) {
-            diag_error(c->pass->diags, c->span, D_block_inside_thread,
-                       s->u.loop.var->name, thread->u.loop.var->name);
-            return sched_blame_one(c, s, "would be inside");
-        }
-        if (kind == AXIS_VECTOR && i + 1 < b->n) {
-            diag_error(c->pass->diags, c->span, D_vector_not_innermost,
-                       s->u.loop.var->name);
-            return sched_blame_one(c, s, "would not be innermost");
-        }
+        if (kind == AXIS_BLOCK && thread)
+            return sched_refuse(c, s, "would be inside", D_block_inside_thread,
+                                s->u.loop.var->name, thread->u.loop.var->name);
+        if (kind == AXIS_VECTOR && i + 1 < b->n)
+            return sched_refuse(c, s, "would not be innermost",
+                                D_vector_not_innermost, s->u.loop.var->name);
     }
     return true;
 }

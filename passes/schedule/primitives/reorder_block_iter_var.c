@@ -30,18 +30,15 @@ bool sched_reorder_block_iter_var(struct sched_call *c)
     struct pass *p = c->pass;
     struct ir_stmt *s = sched_arg(c, 0);
     struct ir_stage *stage = &s->u.stage;
-    if (s->kind != STMT_stage) {
-        diag_error(p->diags, c->span, D_stage_wanted, sched_name_of(s));
-        return sched_blame_one(c, s, "not a stage");
-    }
+    if (s->kind != STMT_stage)
+        return sched_refuse(c, s, "not a stage", D_stage_wanted,
+                            sched_name_of(s));
     size_t n = stage->iters.n;
-    if (!is_permutation(c, n)) {
-        diag_error(p->diags, c->span, D_remap_stage, stage->name,
-                   arena_printf(p->scratch,
-                                "this is no permutation of its %zu variables",
-                                n));
-        return sched_blame_one(c, s, "to be remapped");
-    }
+    if (!is_permutation(c, n))
+        return sched_refuse(
+            c, s, "to be remapped", D_remap_stage, stage->name,
+            arena_printf(p->scratch,
+                         "this is no permutation of its %zu variables", n));
     struct ir_iter *old = arena_array(p->scratch, struct ir_iter, n);
     for (size_t i = 0; i < n; i++)
         old[i] = stage->iters.at[i];

@@ -95,11 +95,10 @@ static bool find_arrays(const struct sched_call *c, struct move *m)
     m->uses = sched_uses_of_all(p, &m->arrays);
     if (m->arrays.n)
         return true;
-    struct ir_stmt *both[] = {m->loop, m->stage};
-    diag_error(p->diags, c->span, D_move_outside,
-               inputs.n ? inputs.at[0]->name : sched_name_of(m->stage),
-               "computed", m->loop->u.loop.var->name);
-    return sched_blame(c, both, 2, "writes nothing that the stage reads");
+    return sched_refuse_two(
+        c, m->loop, m->stage, "writes nothing that the stage reads",
+        D_move_outside, inputs.n ? inputs.at[0]->name : sched_name_of(m->stage),
+        "computed", m->loop->u.loop.var->name);
 }
 
 // Return whether a stage computes every element that the moved one reads.
@@ -127,19 +126,16 @@ static bool computes_all(const struct sched_call *c, const struct move *m,
 static struct affine greatest(struct pass *p, const struct ir_stmt *s,
                               struct ir_expr *x)
 {
-    size_t n;
     struct map vars = {.arena = p->scratch};
     struct affine failed = {.failed = true}, form = affine_of(p->scratch, x);
-    struct ir_path path = sched_path(p, s);
-    struct ir_stmt **loops = sched_loops(p, &path, &n);
-    for (size_t i = 0; i < n; i++) {
-        const struct ir_for *l = &loops[i]->u.loop;
-        if (ir_is_int_const(l->from, 0) && ir_is_int_const(l->step, 1))
+    struct ir_block loops = sched_loops(p, s);
+    for (size_t i = 0; i < loops.n; i++) {
+        const struct ir_for *l = &loops.at[i]->u.loop;
+        if (ir_for_counts(l))
             map_set(&vars, l->var,
                     ir_sub(p->scratch, l->to, ir_int(p->scratch, 1)));
     }
-    for (size_t i = 0; i < form.terms.n; i++) {
-        const struct affine_term *t = &form.terms.at[i];
+    vec_foreach(t, &form.terms) {
         if (t->factor < 0 || t->n != 1 || t->atoms[0]->op != OP_var ||
             !map_has(&vars, t->atoms[0]->u.var))
             return failed;
@@ -153,14 +149,12 @@ static struct affine greatest(struct pass *p, const struct ir_stmt *s,
 static bool is_whole(struct pass *p, const struct ir_stmt *s)
 {
     struct facts f;
-    struct affine one = affine_number(1);
     facts_start(&f, p->scratch, p->kernel);
-    for (size_t i = 0; i < s->u.stage.iters.n; i++) {
-        const struct ir_iter *it = &s->u.stage.iters.at[i];
+    vec_foreach(it, &s->u.stage.iters) {
         struct affine most = greatest(p, s, it->binding);
         struct affine extent = affine_of(p->scratch, it->extent);
         struct affine rest = affine_add(p->scratch, &most, -1, &extent);
-        rest = affine_add(p->scratch, &rest, 1, &one);
+        affine_offset(&rest, 1);
         if (rest.failed || !facts_nonnegative(&f, &rest))
             return false;
     }
@@ -174,13 +168,11 @@ static bool check_writers(const struct sched_call *c, struct move *m)
     struct pass *p = c->pass;
     size_t from = sched_order_of(p, m->loop);
     m->region.n = m->arrays.at[0]->rank;
-    for (size_t k = 0; k < m->uses.writers.n; k++) {
-        struct ir_stmt *s = m->uses.writers.at[k];
+    vec_foreach_value(s, &m->uses.writers) {
         if (sched_is_below(p, s, m->loop) && computes_all(c, m, s))
             m->main = s;
     }
-    for (size_t k = 0; k < m->uses.writers.n; k++) {
-        struct ir_stmt *s = m->uses.writers.at[k];
+    vec_foreach_value(s, &m->uses.writers) {
         bool is_behind = sched_order_of(p, s) > from;
         bool is_part =
             m->main && !sched_is_below(p, s, m->loop) && !is_whole(p, m->main);
@@ -212,17 +204,15 @@ static bool refuse_partial(const struct sched_call *c, const struct move *m,
 // the arrays in it.
 static bool check_final(const struct sched_call *c, const struct move *m)
 {
-    size_t n;
     struct pass *p = c->pass;
-    struct ir_path path = sched_path(p, m->loop);
-    struct ir_stmt **loops = sched_loops(p, &path, &n);
-    for (size_t k = 0; k < m->uses.writers.n; k++) {
-        const struct ir_stmt *s = m->uses.writers.at[k];
-        for (size_t i = 0; i < n && sched_is_below(p, s, m->loop); i++) {
+    struct ir_block loops = sched_loops(p, m->loop);
+    vec_foreach_value(s, &m->uses.writers) {
+        for (size_t i = 0; i < loops.n && sched_is_below(p, s, m->loop); i++) {
             if (s->kind == STMT_stage &&
-                (ir_stage_role(&s->u.stage, loops[i]->u.loop.var) &
+                (ir_stage_role(&s->u.stage, loops.at[i]->u.loop.var) &
                  STAGE_REDUCES))
-                return refuse_partial(c, m, loops[i], "counts the reduction");
+                return refuse_partial(c, m, loops.at[i],
+                                      "counts the reduction");
         }
     }
     return true;
@@ -322,33 +312,30 @@ static bool check_between(const struct sched_call *c, const struct move *m)
 static bool check_behind(const struct sched_call *c, const struct move *m)
 {
     struct pass *p = c->pass;
-    struct ir_stmt *both[] = {m->loop, m->stage};
     if (!sched_is_below(p, m->stage, m->back) &&
         sched_order_of(p, m->stage) > sched_order_of(p, m->back))
         return true;
-    diag_error(p->diags, c->span, D_move_order, sched_name_of(m->stage),
-               "run later than it does");
-    return sched_blame(c, both, 2, "the loop, and what is not behind it");
+    return sched_refuse_two(c, m->loop, m->stage,
+                            "the loop, and what is not behind it", D_move_order,
+                            sched_name_of(m->stage), "run later than it does");
 }
 
 // Check that a stage that changes elements in place does so once.
 static bool check_once(const struct sched_call *c, const struct move *m)
 {
-    size_t n;
     struct pass *p = c->pass;
     struct depend_conflict conflict;
     struct sched_buffers inputs = sched_inputs_of(p, m->stage);
-    struct ir_path path = sched_path(p, m->loop);
-    struct ir_stmt **loops = sched_loops(p, &path, &n);
+    struct ir_block loops = sched_loops(p, m->loop);
     const struct ir_buffer *from = m->arrays.at[0];
     struct depend_flow flow = {from, from, true, NULL};
     bool in_place = false;
     for (size_t i = 0; i < inputs.n; i++)
         in_place |= sched_has_buffer(&m->stores.arrays, inputs.at[i]);
-    for (size_t i = 0; i < n && in_place; i++) {
-        if (!depend_flows(p, loops[i], &flow, &conflict))
+    for (size_t i = 0; i < loops.n && in_place; i++) {
+        if (!depend_flows(p, loops.at[i], &flow, &conflict))
             continue;
-        struct ir_stmt *both[] = {loops[i], m->stage};
+        struct ir_stmt *both[] = {loops.at[i], m->stage};
         diag_error(p->diags, c->span, D_move_order, sched_name_of(m->stage),
                    "change an element in place more than once");
         sched_note_conflict(c, &conflict);
@@ -373,8 +360,7 @@ static bool check(const struct sched_call *c, struct ir_stmt *loop,
     if (!find_arrays(c, m) || !check_writers(c, m) || !check_region(c, m) ||
         !check_between(c, m))
         return false;
-    for (size_t i = 0; i < m->uses.writers.n; i++) {
-        struct ir_stmt *s = m->uses.writers.at[i];
+    vec_foreach_value(s, &m->uses.writers) {
         if (sched_is_below(c->pass, s, loop))
             m->back = sched_child_with(c->pass, loop, s, &at);
     }

@@ -41,10 +41,9 @@ struct inlining {
 static bool refuse(const struct sched_call *c, const struct inlining *in,
                    const char *note)
 {
-    diag_error(c->pass->diags, c->span, D_inline_back,
-               sched_name_of(in->consumer),
-               in->array ? in->array->name : sched_name_of(in->consumer));
-    return sched_blame_one(c, in->consumer, note);
+    return sched_refuse(
+        c, in->consumer, note, D_inline_back, sched_name_of(in->consumer),
+        in->array ? in->array->name : sched_name_of(in->consumer));
 }
 
 // Check that the producer's arrays are the consumer's alone.
@@ -67,8 +66,7 @@ static bool check_arrays(const struct sched_call *c, const struct inlining *in)
 static bool find_producer(const struct sched_call *c, struct inlining *in)
 {
     struct sched_buffers inputs = sched_inputs_of(c->pass, in->consumer);
-    for (size_t i = 0; i < inputs.n; i++) {
-        const struct ir_buffer *b = inputs.at[i];
+    vec_foreach_value(b, &inputs) {
         in->array = b;
         struct sched_uses uses = sched_uses_of(c->pass, b);
         if (b->role != ROLE_alloc || uses.writers.n != 1 ||
@@ -166,9 +164,9 @@ static bool check_array(const struct sched_call *c, const struct inlining *in,
         if (s == in->consumer || s == in->producer || order < from ||
             order > to)
             continue;
-        diag_error(p->diags, c->span, D_move_order, sched_name_of(in->consumer),
-                   "pass over what it depends on");
-        return sched_blame_one(c, s, "between the two stages");
+        return sched_refuse(c, s, "between the two stages", D_move_order,
+                            sched_name_of(in->consumer),
+                            "pass over what it depends on");
     }
     return true;
 }
@@ -224,8 +222,7 @@ static void name_values(struct inlining *in)
     struct ir_block old = in->producer->u.stage.body, body = {0};
     in->values = (struct map){.arena = in->pass->scratch};
     for (size_t i = 0; i < old.n; i++) {
-        struct ir_block one = {&old.at[i], 1, 1};
-        ir_rewrite_in(in->pass->arena, &one, inline_read, in);
+        ir_rewrite_in(in->pass->arena, ir_alone(old.at[i]), inline_read, in);
         if (old.at[i]->kind == STMT_store)
             name_value(in, old.at[i], &body);
         else

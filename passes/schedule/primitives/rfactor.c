@@ -63,9 +63,8 @@ static bool check_axis(const struct sched_call *c, struct factoring *f)
     f->axis = (uint32_t)(axis < 0 ? axis + rank + 1 : axis);
     if (axis >= -rank - 1 && axis <= rank)
         return true;
-    diag_error(c->pass->diags, c->span, D_rfactor_axis, (long long)axis,
-               (long long)rank + 1);
-    return sched_blame_one(c, f->parts.stage, "its elements");
+    return sched_refuse(c, f->parts.stage, "its elements", D_rfactor_axis,
+                        (long long)axis, (long long)rank + 1);
 }
 
 // Check that the predicate comes apart.
@@ -132,8 +131,7 @@ static void add_iters(const struct factoring *f, struct ir_stage *stage,
         if (map_has(&v->loops, var))
             map_set(&v->iters, var, map_get(&v->loops, var));
     }
-    for (size_t i = 0; i < old->iters.n; i++) {
-        const struct ir_iter *it = &old->iters.at[i];
+    vec_foreach(it, &old->iters) {
         if (it->is_reduce)
             continue;
         if (!is_final && spatial++ == f->axis)

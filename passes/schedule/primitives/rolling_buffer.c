@@ -130,14 +130,12 @@ static bool keeps_elements(const struct rolling *r, const struct ir_stmt *loop,
 // thread that has the array, too, and is not overwritten by another one.
 static bool check_kept(struct rolling *r, struct ir_expr *binding)
 {
-    size_t n;
     bool is_inside = false, keeps = true;
-    struct ir_path path = sched_path(r->pass, r->stage);
-    struct ir_stmt **loops = sched_loops(r->pass, &path, &n);
-    for (size_t i = 0; i < n; i++) {
-        if (loops[i] != r->loop)
-            keeps &= keeps_elements(r, loops[i], is_inside, binding);
-        is_inside |= loops[i] == r->loop;
+    struct ir_block loops = sched_loops(r->pass, r->stage);
+    for (size_t i = 0; i < loops.n; i++) {
+        if (loops.at[i] != r->loop)
+            keeps &= keeps_elements(r, loops.at[i], is_inside, binding);
+        is_inside |= loops.at[i] == r->loop;
     }
     r->fault = "other blocks or threads compute a part of its window";
     return keeps;
@@ -147,12 +145,10 @@ static bool check_kept(struct rolling *r, struct ir_expr *binding)
 // by the same in every run: their extents are numbers, not bounds of some.
 static bool is_constant(const struct rolling *r, struct ir_expr *binding)
 {
-    size_t n;
-    struct ir_path path = sched_path(r->pass, r->stage);
-    struct ir_stmt **loops = sched_loops(r->pass, &path, &n);
-    while (n-- > 0 && loops[n] != r->loop) {
+    struct ir_block loops = sched_loops(r->pass, r->stage);
+    while (loops.n-- > 0 && loops.at[loops.n] != r->loop) {
         int64_t extent;
-        const struct ir_for *f = &loops[n]->u.loop;
+        const struct ir_for *f = &loops.at[loops.n]->u.loop;
         if (ir_mentions(binding, f->var) &&
             !ir_int_value(ir_for_extent(r->pass->arena, f), &extent))
             return false;
@@ -170,8 +166,7 @@ static bool check_loop(struct rolling *r, const struct sched_region *writes,
     r->fault =
         "the loop that moves its window does not run one iteration after "
         "another from 0";
-    if (f->axis != AXIS_serial || !ir_is_int_const(f->from, 0) ||
-        !ir_is_int_const(f->step, 1))
+    if (f->axis != AXIS_serial || !ir_for_counts(f))
         return false;
     r->fault = "another axis moves as well";
     for (uint32_t d = 0; d < writes->n; d++) {
@@ -194,16 +189,14 @@ static bool check_loop(struct rolling *r, const struct sched_region *writes,
 // Find the innermost loop that moves the window, and how.
 static bool find_window(struct rolling *r)
 {
-    size_t n;
-    struct ir_path path = sched_path(r->pass, r->stage);
-    struct ir_stmt **loops = sched_loops(r->pass, &path, &n);
+    struct ir_block loops = sched_loops(r->pass, r->stage);
     struct ir_stmt *store = sched_plain_store(r->stage);
     const struct ir_stage *stage = &r->stage->u.stage;
     int iter = ir_stage_iter(stage, store->u.store.index[r->axis]);
     struct ir_expr *binding = stage->iters.at[iter].binding;
     r->fault = "no loop around it moves its window on, by less than its length";
-    while (n-- > 0) {
-        r->loop = loops[n];
+    while (loops.n-- > 0) {
+        r->loop = loops.at[loops.n];
         struct sched_region writes = region_of(r, REGION_stores);
         if (overlaps(r, &writes))
             return check_loop(r, &writes, binding);
@@ -215,13 +208,11 @@ static bool find_window(struct rolling *r)
 // those below it.
 static bool stands_still(const struct rolling *r, const struct ir_expr *x)
 {
-    size_t n;
-    struct ir_path path = sched_path(r->pass, r->stage);
-    struct ir_stmt **loops = sched_loops(r->pass, &path, &n);
+    struct ir_block loops = sched_loops(r->pass, r->stage);
     do {
-        if (ir_mentions(x, loops[--n]->u.loop.var))
+        if (ir_mentions(x, loops.at[--loops.n]->u.loop.var))
             return false;
-    } while (loops[n] != r->loop);
+    } while (loops.at[loops.n] != r->loop);
     return true;
 }
 
@@ -246,11 +237,9 @@ static bool is_of_element(const struct rolling *r, const struct ir_expr *x)
 // Check that the predicate leaves no part of the window out.
 static bool fills_window(struct rolling *r)
 {
-    struct conditions all = {0};
     const struct ir_stage *stage = &r->stage->u.stage;
     r->fault = "a condition leaves a part of its window out";
-    if (stage->predicate)
-        fold_split(r->pass->scratch, stage->predicate, &all);
+    struct conditions all = fold_split(r->pass->scratch, stage->predicate);
     for (size_t i = 0; i < all.n; i++) {
         if (!is_of_element(r, all.at[i]))
             return false;
@@ -286,8 +275,7 @@ static bool keeps_inputs(struct rolling *r, struct ir_stmt *stage,
                          struct map *seen)
 {
     struct sched_buffers inputs = sched_inputs_of(r->pass, stage);
-    for (size_t i = 0; i < inputs.n; i++) {
-        const struct ir_buffer *b = inputs.at[i];
+    vec_foreach_value(b, &inputs) {
         if (!ir_block_writes(&r->loop->u.loop.body, b))
             continue;
         r->fault = "a part of its window is computed from what is written "
@@ -321,13 +309,11 @@ static bool is_alone(struct rolling *r, const struct sched_uses *uses)
 // Check every precondition.
 static bool check(const struct sched_call *c, struct rolling *r)
 {
-    struct diag_list *diags = c->pass->diags;
     int64_t axis = c->args.at[1].number;
-    if (r->array && (axis < 0 || axis >= (int64_t)r->array->rank)) {
-        diag_error(diags, c->span, D_rolling_axis, r->array->name,
-                   (long long)r->array->rank, (long long)axis);
-        return sched_blame_one(c, r->stage, "computes it");
-    }
+    if (r->array && (axis < 0 || axis >= (int64_t)r->array->rank))
+        return sched_refuse(c, r->stage, "computes it", D_rolling_axis,
+                            r->array->name, (long long)r->array->rank,
+                            (long long)axis);
     r->axis = (uint32_t)axis;
     r->fault = "it is no stage that alone computes an intermediate array";
     bool good = r->stage->kind == STMT_stage && sched_plain_store(r->stage) &&
@@ -343,11 +329,11 @@ static bool check(const struct sched_call *c, struct rolling *r)
     }
     if (good)
         return true;
-    diag_error(diags, c->span, D_rolling_window, sched_name_of(r->stage),
-               r->fault);
-    sched_blame_one(c, r->stage, "to be kept in a circle");
-    diag_help(diags, "compute_at the stage below a serial loop that reads "
-                     "overlapping parts of it");
+    sched_refuse(c, r->stage, "to be kept in a circle", D_rolling_window,
+                 sched_name_of(r->stage), r->fault);
+    diag_help(c->pass->diags,
+              "compute_at the stage below a serial loop that reads "
+              "overlapping parts of it");
     return false;
 }
 

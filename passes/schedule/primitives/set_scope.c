@@ -20,11 +20,10 @@
 static bool is_of_thread(const struct sched_call *c,
                          const struct ir_buffer *array)
 {
-    struct ir_path path = sched_path(c->pass, sched_alloc_of(c->pass, array));
-    size_t n;
-    struct ir_stmt **around = sched_loops(c->pass, &path, &n);
-    for (size_t i = 0; i < n; i++)
-        if (axis_kind(around[i]->u.loop.axis) == AXIS_THREAD)
+    struct ir_block around =
+        sched_loops(c->pass, sched_alloc_of(c->pass, array));
+    for (size_t i = 0; i < around.n; i++)
+        if (axis_kind(around.at[i]->u.loop.axis) == AXIS_THREAD)
             return true;
     return false;
 }

@@ -128,11 +128,10 @@ static bool check_in_flight(struct sched_call *c, const struct ir_stmt *loop)
     int64_t n = c->args.n > 3 ? c->args.at[3].number : 0;
     for (size_t i = 0; i < loop->u.loop.rings.n; i++) {
         int64_t slots = loop->u.loop.rings.at[i]->slots;
-        if (n >= 0 && n < slots)
-            continue;
-        diag_error(c->pass->diags, c->span, D_in_flight, (long long)n,
-                   sched_name_of(loop), (long long)slots);
-        return false;
+        if (n < 0 || n >= slots)
+            return diag_error(c->pass->diags, c->span, D_in_flight,
+                              (long long)n, sched_name_of(loop),
+                              (long long)slots);
     }
     return true;
 }
@@ -154,10 +153,9 @@ bool sched_specialize(struct sched_call *c)
     struct ir_stmt *loop = sched_arg(c, 0);
     int64_t groups = 0;
     const char *wrong = check_shape(c, loop, &groups);
-    if (wrong) {
-        diag_error(p->diags, c->span, D_role_shape, sched_name_of(loop), wrong);
-        return sched_blame_one(c, loop, "to be specialized");
-    }
+    if (wrong)
+        return sched_refuse(c, loop, "to be specialized", D_role_shape,
+                            sched_name_of(loop), wrong);
     if (!check_registers(c, groups) || !check_in_flight(c, loop))
         return false;
     for (size_t i = 0; i < loop->u.loop.rings.n; i++)

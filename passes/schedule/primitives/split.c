@@ -45,24 +45,21 @@ static struct ir_expr *factor_extent(const struct sched_call *c, size_t i)
 // Read the factors into the plan.
 static bool check_factors(const struct sched_call *c, struct plan *plan)
 {
-    struct diag_list *diags = c->pass->diags;
     plan->product = 1;
     plan->inferred = plan->n;
     for (size_t i = 0; i < plan->n; i++) {
         const struct sched_value *v = &c->args.at[1 + i];
         plan->extents[i] = factor_extent(c, i);
-        if (v->kind == VALUE_any && plan->inferred < plan->n) {
-            diag_error(diags, v->span, D_split_two_inferred);
-            return sched_blame_one(c, plan->loop, "to be split");
-        }
+        if (v->kind == VALUE_any && plan->inferred < plan->n)
+            return sched_refuse_at(c, v->span, plan->loop, "to be split",
+                                   D_split_two_inferred);
         if (v->kind == VALUE_any) {
             plan->inferred = i;
         } else if (v->number < 1) {
-            diag_error(diags, v->span, D_split_factor, (long long)v->number);
-            return sched_blame_one(c, plan->loop, "to be split");
+            return sched_refuse_at(c, v->span, plan->loop, "to be split",
+                                   D_split_factor, (long long)v->number);
         } else if (!num_mul(plan->product, v->number, &plan->product)) {
-            diag_error(diags, c->span, D_split_overflow);
-            return sched_blame_one(c, plan->loop, "to be split");
+            return sched_refuse(c, plan->loop, "to be split", D_split_overflow);
         }
     }
     return true;
@@ -76,18 +73,16 @@ static bool check_cover(const struct sched_call *c, const struct plan *plan)
         return true;
     const char *name = plan->loop->u.loop.var->name;
     if (!ir_int_value(plan->extent, &extent)) {
-        diag_error(c->pass->diags, c->span, D_split_extent, name);
-        sched_blame_one(c, plan->loop, "its extent is not a constant");
+        sched_refuse(c, plan->loop, "its extent is not a constant",
+                     D_split_extent, name);
         diag_help(c->pass->diags, "leave one factor open: write `_` for it");
         return false;
     }
     if (plan->product >= extent)
         return true;
-    diag_error(c->pass->diags, c->span, D_split_cover, (long long)plan->product,
-               name, (long long)extent);
-    sched_blame_one(c, plan->loop, "to be split");
-    diag_help(c->pass->diags, "leave one factor open: write `_` for it");
-    return false;
+    sched_refuse(c, plan->loop, "to be split", D_split_cover,
+                 (long long)plan->product, name, (long long)extent);
+    return diag_help(c->pass->diags, "leave one factor open: write `_` for it");
 }
 
 // Return whether the factors are known to divide the extent.
@@ -96,11 +91,7 @@ static bool divides(struct pass *p, const struct plan *plan)
     int64_t extent;
     if (plan->inferred == plan->n)
         return ir_int_value(plan->extent, &extent) && extent == plan->product;
-    struct facts f;
-    struct ir_path path = sched_path(p, plan->loop);
-    facts_start(&f, p->scratch, p->kernel);
-    for (uint32_t i = 0; i + 1 < path.n; i++)
-        facts_enter(&f, path.stmts[i]);
+    struct facts f = facts_around(p->scratch, p->kernel, plan->loop);
     struct affine x = affine_of(p->scratch, plan->extent);
     return facts_multiple(&f, &x, plan->product);
 }
@@ -111,9 +102,8 @@ static bool check_barrier(const struct sched_call *c, const struct plan *plan)
     struct ir_block *body = &plan->loop->u.loop.body;
     if (plan->divides || !ir_has(body, STMT_barrier))
         return true;
-    diag_error(c->pass->diags, c->span, D_split_barrier,
-               plan->loop->u.loop.var->name);
-    sched_blame_one(c, plan->loop, "has a barrier inside");
+    sched_refuse(c, plan->loop, "has a barrier inside", D_split_barrier,
+                 plan->loop->u.loop.var->name);
     diag_help(c->pass->diags, "choose factors that divide the extent, or "
                               "require it: `where n %% 128 == 0`");
     return false;

@@ -91,9 +91,8 @@ static bool check_blocks(const struct sched_call *c, const struct sharing *f)
 {
     if (c->args.at[2].number >= 1)
         return true;
-    diag_error(c->pass->diags, c->args.at[2].span, D_stream_blocks,
-               (long long)c->args.at[2].number);
-    return sched_blame_one(c, f->parts.loop, "to be shared");
+    return sched_refuse_at(c, c->args.at[2].span, f->parts.loop, "to be shared",
+                           D_stream_blocks, (long long)c->args.at[2].number);
 }
 
 // Check every precondition.
@@ -316,8 +315,7 @@ static struct making make_partial(const struct sharing *f)
     struct making m;
     begin(&m, f, q->buffers[0]->name);
     append_parts(&m);
-    for (size_t i = 0; i < q->stage->u.stage.iters.n; i++) {
-        const struct ir_iter *it = &q->stage->u.stage.iters.at[i];
+    vec_foreach(it, &q->stage->u.stage.iters) {
         map_set(&m.iters, it->var,
                 ir_substitute(a, it->binding, &m.iters, NULL));
     }
@@ -353,8 +351,7 @@ static struct ir_expr *append_final(struct making *m)
         map_set(&m->loops, l->var, x);
         map_set(&m->iters, l->var, x);
     }
-    for (size_t i = 0; i < old->iters.n; i++) {
-        const struct ir_iter *it = &old->iters.at[i];
+    vec_foreach(it, &old->iters) {
         if (!it->is_reduce)
             map_set(&m->iters, it->var,
                     append_iter(m, it->var->name, it->extent,
@@ -408,12 +405,11 @@ static struct making make_final(const struct sharing *f)
         const struct ir_stmt *store = q->reducer.values[i].store;
         struct reducer_place part = place_in(&m, i);
         right[i] = reducer_read(a, &part);
-        places[i] = (struct reducer_place){.buffer = store->u.store.buffer,
-                                           .n = store->u.store.n};
-        places[i].index = arena_array(a, struct ir_expr *, places[i].n + 1);
-        for (uint32_t k = 0; k < places[i].n; k++)
-            places[i].index[k] =
-                ir_substitute(a, store->u.store.index[k], &m.iters, NULL);
+        places[i] = (struct reducer_place){
+            .buffer = store->u.store.buffer,
+            .n = store->u.store.n,
+            .index = ir_substitute_all(a, store->u.store.n,
+                                       store->u.store.index, &m.iters, NULL)};
     }
     m.stage->u.stage.init = parts_init(q, places);
     m.stage->u.stage.body =

@@ -25,15 +25,13 @@ bool sched_tensorize(struct sched_call *c)
     struct ir_matrix op;
     struct tensor_nest nest;
     const char *name = c->args.at[1].key;
-    if (!matrix_find(name, &op)) {
-        diag_error(c->pass->diags, c->args.at[1].span, D_unknown_matrix, name);
-        return false;
-    }
+    if (!matrix_find(name, &op))
+        return diag_error(c->pass->diags, c->args.at[1].span, D_unknown_matrix,
+                          name);
     const char *wrong = tensor_match(c->pass->scratch, loop, op, &nest);
-    if (wrong) {
-        diag_error(c->pass->diags, c->span, D_not_a_product, name, wrong);
-        return sched_blame_one(c, loop, "not the instruction's nest");
-    }
+    if (wrong)
+        return sched_refuse(c, loop, "not the instruction's nest",
+                            D_not_a_product, name, wrong);
     ir_attr_set_word(c->pass->arena, loop, MARK_tensorize, name);
     return true;
 }

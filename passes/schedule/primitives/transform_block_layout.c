@@ -36,21 +36,19 @@ struct remapping {
 static bool refuse(const struct sched_call *c, const struct remapping *r,
                    const char *why)
 {
-    diag_error(c->pass->diags, c->span, D_remap_stage, r->stage->u.stage.name,
-               why);
-    return sched_blame_one(c, r->stage, "to be remapped");
+    return sched_refuse(c, r->stage, "to be remapped", D_remap_stage,
+                        r->stage->u.stage.name, why);
 }
 
 // Find the loops of the iteration variables.
 static bool find_loops(const struct sched_call *c, struct remapping *r)
 {
-    size_t all;
     struct ir_path path = sched_path(c->pass, r->stage);
-    struct ir_stmt **loops = sched_loops(c->pass, &path, &all);
+    struct ir_block loops = sched_loops(c->pass, r->stage);
     r->n = r->stage->u.stage.iters.n;
-    if (!r->n || all < r->n || path.n < r->n + 1)
+    if (!r->n || loops.n < r->n || path.n < r->n + 1)
         return refuse(c, r, "its loops are not its iteration variables");
-    r->loops = loops + (all - r->n);
+    r->loops = loops.at + (loops.n - r->n);
     bool perfect = path.blocks[path.n - 1]->n == 1;
     for (size_t i = 0; i < r->n && perfect; i++)
         perfect = path.stmts[path.n - 1 - r->n + i] == r->loops[i] &&
@@ -145,10 +143,9 @@ static struct ir_expr **extents_of(struct pass *p, const struct ir_stage *stage)
 static bool check(const struct sched_call *c, struct remapping *r)
 {
     struct ir_stmt *s = r->stage = sched_arg(c, 0);
-    if (s->kind != STMT_stage) {
-        diag_error(c->pass->diags, c->span, D_stage_wanted, sched_name_of(s));
-        return sched_blame_one(c, s, "not a stage");
-    }
+    if (s->kind != STMT_stage)
+        return sched_refuse(c, s, "not a stage", D_stage_wanted,
+                            sched_name_of(s));
     struct ir_expr **extents = extents_of(c->pass, &s->u.stage);
     return find_loops(c, r) &&
            index_map_check(c, c->args.at[1].map, extents,
@@ -161,8 +158,7 @@ static bool check(const struct sched_call *c, struct remapping *r)
 static void mark_reductions(const struct remapping *r, struct ir_stage *stage,
                             const bool *was_reduce)
 {
-    for (size_t i = 0; i < r->map.digits.n; i++) {
-        const struct index_digit *g = &r->map.digits.at[i];
+    vec_foreach(g, &r->map.digits) {
         stage->iters.at[g->result].is_reduce |= was_reduce[g->var];
     }
 }

@@ -44,13 +44,11 @@ bool sched_unannotate(struct sched_call *c)
     struct ir_stmt *s = sched_arg(c, 0);
     const char *key = c->args.at[1].key;
     struct ir_attrs *attrs = ir_attrs_of(s);
-    if (!attrs) {
-        diag_error(c->pass->diags, c->span, D_annotate_store, sched_name_of(s));
-        return sched_blame_one(c, s, "not a stage");
-    }
+    if (!attrs)
+        return sched_refuse(c, s, "not a stage", D_annotate_store,
+                            sched_name_of(s));
     if (remove_ring(s, key) || remove_mark(attrs, key))
         return true;
-    diag_error(c->pass->diags, c->span, D_unannotate_missing, sched_name_of(s),
-               key);
-    return sched_blame_one(c, s, "not annotated so");
+    return sched_refuse(c, s, "not annotated so", D_unannotate_missing,
+                        sched_name_of(s), key);
 }

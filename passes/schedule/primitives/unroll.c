@@ -21,16 +21,13 @@ static bool check(const struct sched_call *c, struct ir_stmt *loop)
     int64_t extent;
     if (!sched_check_serial(c, loop))
         return false;
-    if (!ir_int_value(ir_for_extent(c->pass->scratch, &loop->u.loop),
-                      &extent)) {
-        diag_error(c->pass->diags, c->span, D_unroll_extent, name);
-        return sched_blame_one(c, loop, "not a constant extent");
-    }
+    if (!ir_int_value(ir_for_extent(c->pass->scratch, &loop->u.loop), &extent))
+        return sched_refuse(c, loop, "not a constant extent", D_unroll_extent,
+                            name);
     if (extent <= UNROLL_MOST)
         return true;
-    diag_error(c->pass->diags, c->span, D_unroll_many, name, (long long)extent,
-               (long long)UNROLL_MOST);
-    return sched_blame_one(c, loop, "too long");
+    return sched_refuse(c, loop, "too long", D_unroll_many, name,
+                        (long long)extent, (long long)UNROLL_MOST);
 }
 
 bool sched_unroll(struct sched_call *c)

@@ -23,9 +23,8 @@ static bool check_lanes(const struct sched_call *c, struct ir_stmt *loop)
     if (ir_int_value(loop->u.loop.to, &n) &&
         (n == 2 || n == 4 || n == 8 || n == 16))
         return true;
-    diag_error(c->pass->diags, c->span, D_vector_extent,
-               loop->u.loop.var->name);
-    sched_blame_one(c, loop, "not a number of lanes");
+    sched_refuse(c, loop, "not a number of lanes", D_vector_extent,
+                 loop->u.loop.var->name);
     diag_help(c->pass->diags, "split it first: `i0, i1 = split(%s, _, 4)`",
               loop->u.loop.var->name);
     return false;
@@ -37,9 +36,8 @@ static bool check_innermost(const struct sched_call *c, struct ir_stmt *loop)
     struct ir_block *body = &loop->u.loop.body;
     if (!ir_has(body, STMT_for) && !ir_has(body, STMT_barrier))
         return true;
-    diag_error(c->pass->diags, c->span, D_vector_not_innermost,
-               loop->u.loop.var->name);
-    sched_blame_one(c, loop, "not innermost");
+    sched_refuse(c, loop, "not innermost", D_vector_not_innermost,
+                 loop->u.loop.var->name);
     diag_help(c->pass->diags, "reorder the loops so that `%s` is innermost",
               loop->u.loop.var->name);
     return false;

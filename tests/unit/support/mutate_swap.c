@@ -62,14 +62,14 @@ static bool waits(const struct ir_stmt *s)
     return s->kind == STMT_barrier || s->kind == STMT_sync;
 }
 
-// Return whether a block accesses memory that threads share.
-static bool accesses_memory(const struct ir_block *b)
+// Return whether a statement accesses memory that threads share.
+static bool accesses_memory(const struct ir_stmt *root)
 {
-    ir_foreach_expr_in(x, b)
+    ir_foreach_expr_from(x, root)
         if (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES) &&
             x->u.buffer->space != SPACE_local)
             return true;
-    ir_foreach_stmt(s, b)
+    ir_foreach_stmt_from(s, root)
         if (s->kind == STMT_store && s->u.store.buffer->space != SPACE_local)
             return true;
     return false;
@@ -78,18 +78,17 @@ static bool accesses_memory(const struct ir_block *b)
 // Return whether what the first statement changes matters to the second.
 static bool matters(struct ir_stmt *first, struct ir_stmt *second)
 {
-    struct ir_block other = {.at = &second, .n = 1};
     ir_foreach_stmt_from(s, first) {
         if ((s->kind == STMT_store &&
-             ir_block_reads(&other, s->u.store.buffer)) ||
+             ir_stmt_reads(second, s->u.store.buffer)) ||
             (s->kind == STMT_assign &&
-             ir_block_mentions(&other, s->u.let.var)) ||
-            (waits(s) && accesses_memory(&other)))
+             ir_stmt_mentions(second, s->u.let.var)) ||
+            (waits(s) && accesses_memory(second)))
             return true;
     }
     ir_foreach_expr_from(x, first)
         if (ir_op_info(x->op)->flags & OP_WRITES &&
-            ir_block_reads(&other, x->u.buffer))
+            ir_stmt_reads(second, x->u.buffer))
             return true;
     return false;
 }
@@ -114,12 +113,11 @@ static bool are_sums(const struct ir_stmt *s, const struct ir_stmt *t)
 
 bool mutation_can_swap(struct ir_stmt *s, struct ir_stmt *t)
 {
-    struct ir_block after = {.at = &t, .n = 1};
     bool meet = waits(s) || waits(t);
     if (!is_movable(s, meet) || !is_movable(t, meet) || are_apart(s, t) ||
         are_sums(s, t))
         return false;
-    if (s->kind == STMT_let && ir_uses_declared(&after, s))
+    if (s->kind == STMT_let && ir_stmt_uses_declared(t, s))
         return false;
     return matters(s, t) || matters(t, s);
 }

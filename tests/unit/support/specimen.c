@@ -165,7 +165,7 @@ static void write_elements(const struct ir_kernel *k, const struct ir_buffer *b,
     size_t bytes = type_bytes(b->elem);
     unsigned char *at = argument->data;
     if (b->role == ROLE_output) {
-        bool is_stored = ir_block_stores((struct ir_block *)&k->body, b);
+        bool is_stored = ir_block_stores(&k->body, b);
         memset(at, ir_block_atomics(&k->body, b) && !is_stored ? 0 : POISON,
                argument->size);
         return;
