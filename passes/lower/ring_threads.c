@@ -128,7 +128,7 @@ void ring_threads_lower(struct pass *p, struct ir_stmt *loop,
     struct ir_block use = use_of(&r);
     for (size_t i = 0; i < r.ring.fills.n; i++) {
         struct ir_block one = {.at = &r.ring.fills.at[i], .n = 1};
-        r.is_async |= async_copies_start(&p->kernel->body, &one);
+        r.is_async |= async_copies_start(a, &p->kernel->body, &one);
     }
     ir_append(a, out, first_copies(&r));
     if (r.is_async)
