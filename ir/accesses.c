@@ -8,11 +8,10 @@
 // Return the store of a statement as an access.
 static struct ir_access access_of_store(const struct ir_stmt *s)
 {
-    unsigned async = s->u.store.is_async ? ACCESS_async : 0;
     return (struct ir_access){.buffer = s->u.store.buffer,
                               .n = s->u.store.n,
                               .index = s->u.store.index,
-                              .flags = ACCESS_writes | async,
+                              .flags = ACCESS_writes,
                               .run = 1};
 }
 
@@ -67,11 +66,14 @@ static uint32_t accesses_of_copy(const struct ir_copy *copy,
                                  struct ir_access *out)
 {
     const unsigned both = ACCESS_reads | ACCESS_writes;
+    bool is_own = transport_is_of_threads(copy->transport);
     unsigned far = copy->is_load ? ACCESS_reads : ACCESS_writes;
-    unsigned how = ACCESS_proxy;
-    int64_t run = ir_copy_elements(copy);
+    unsigned how = is_own ? ACCESS_async : ACCESS_proxy;
+    int64_t run = is_own ? 1 : ir_copy_elements(copy);
     out[0] = access_of_place(&copy->far, far | how, run);
     out[1] = access_of_place(&copy->near, (far ^ both) | how, run);
+    out[0].where = copy->where;
+    out[0].span = copy->source;
     if (copy->map) {
         out[0].extent = copy->map->box;
         out[0].flags |= ACCESS_clipped;
@@ -102,9 +104,17 @@ unsigned ir_access_flags(const struct ir_expr *x)
            (flags & OP_WRITES ? ACCESS_writes | ACCESS_atomic : 0);
 }
 
+// Return how many elements an index is of.
+static int64_t lanes_of(const struct ir_place *place)
+{
+    return place->n ? place->index[place->n - 1]->type.lanes : 1;
+}
+
 int64_t ir_copy_elements(const struct ir_copy *copy)
 {
     int64_t elements = 1;
+    if (transport_is_of_threads(copy->transport))
+        return lanes_of(&copy->near);
     if (!copy->map)
         return copy->elements;
     for (uint32_t i = 0; i < copy->map->buffer->rank; i++)
@@ -120,6 +130,24 @@ struct ir_buffer *ir_copy_target(const struct ir_copy *copy)
 struct ir_buffer *ir_copy_source(const struct ir_copy *copy)
 {
     return copy->is_load ? copy->far.buffer : copy->near.buffer;
+}
+
+bool ir_is_tma_copy(const struct ir_stmt *s)
+{
+    return s->kind == STMT_copy &&
+           !transport_is_of_threads(s->u.copy.transport);
+}
+
+bool ir_is_thread_copy(const struct ir_stmt *s)
+{
+    return s->kind == STMT_copy && transport_is_of_threads(s->u.copy.transport);
+}
+
+struct ir_buffer *ir_stored(const struct ir_stmt *s)
+{
+    if (s->kind == STMT_store)
+        return s->u.store.buffer;
+    return ir_is_thread_copy(s) ? s->u.copy.near.buffer : NULL;
 }
 
 // Return whether a statement itself has one of the flags for the array, other
@@ -221,8 +249,8 @@ bool ir_block_copies(const struct ir_block *block,
                      const struct ir_buffer *buffer)
 {
     ir_foreach_stmt(s, block)
-        if (s->kind == STMT_copy && (s->u.copy.near.buffer == buffer ||
-                                     s->u.copy.signal.buffer == buffer))
+        if (ir_is_tma_copy(s) && (s->u.copy.near.buffer == buffer ||
+                                  s->u.copy.signal.buffer == buffer))
             return true;
     return false;
 }

@@ -12,7 +12,7 @@ enum access_flags {
     ACCESS_writes = 2,
     ACCESS_atomic = 4,  // by an atomic, or of an mbarrier
     ACCESS_proxy = 8,   // by the asynchronous proxy: TMA, or WGMMA
-    ACCESS_async = 16,  // goes on behind its statement, until it is waited for
+    ACCESS_async = 16,  // goes on behind its statement, until its thread waits
     ACCESS_clipped = 32 // may leave the array: zeros are read, nothing written
 };
 
@@ -23,6 +23,8 @@ struct ir_access {
     struct ir_expr *const *index;
     struct ir_expr *expr;   // the operand of a matrix instruction; NULL: it is
                             // a store or a copy
+    struct ir_expr *where;  // it happens only where this holds; NULL: always
+    struct span span;       // may be none
     unsigned flags;         // of enum access_flags
     const uint32_t *extent; // how many elements in each dimension; NULL: one
     int64_t run;            // without extents: so many one behind the other
@@ -48,6 +50,14 @@ int64_t ir_copy_elements(const struct ir_copy *copy);
 // Return the array that a copy writes, and the one that it reads.
 struct ir_buffer *ir_copy_target(const struct ir_copy *copy);
 struct ir_buffer *ir_copy_source(const struct ir_copy *copy);
+
+// Return whether a statement is a copy that one thread has TMA make, or one
+// that each thread makes for itself.
+bool ir_is_tma_copy(const struct ir_stmt *s);
+bool ir_is_thread_copy(const struct ir_stmt *s);
+// Return the array that a thread writes in a store or a copy of its own, NULL
+// for other statements.
+struct ir_buffer *ir_stored(const struct ir_stmt *s);
 
 // Return whether a statement, or one below it, reads or writes the array, or
 // does either.

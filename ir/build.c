@@ -384,9 +384,38 @@ struct ir_stmt *ir_stmt_store(struct arena *a, struct ir_buffer *buffer,
 
 struct ir_stmt *ir_stmt_copy(struct arena *a, const struct ir_copy *copy)
 {
-    struct ir_stmt *s = stmt(a, STMT_copy, copy->far.index[0]);
+    const struct ir_place *far = &copy->far;
+    struct ir_stmt *s = stmt(a, STMT_copy, far->n ? far->index[0] : NULL);
     s->u.copy = *copy;
     return s;
+}
+
+// Return what a copy by each thread writes.
+static struct ir_expr *copied_value(struct arena *a, const struct ir_copy *copy)
+{
+    const struct ir_place *far = &copy->far;
+    struct ir_expr *x = ir_load(a, far->buffer, far->n, far->index);
+    x = ir_at(a, x, copy->source);
+    if (!copy->where)
+        return x;
+    struct ir_expr *zero = ir_zero(a, far->buffer->elem);
+    if (x->type.lanes > 1)
+        zero = ir_broadcast(a, zero, x->type.lanes);
+    return ir_at(a, ir_select(a, copy->where, x, zero), copy->source);
+}
+
+struct ir_stmt *ir_at_once(struct arena *a, struct ir_stmt *s)
+{
+    const struct ir_copy *copy = &s->u.copy;
+    if (s->kind != STMT_copy || !transport_is_of_threads(copy->transport))
+        return s;
+    struct ir_stmt *store =
+        ir_stmt_store(a, copy->near.buffer, copy->near.n, copy->near.index,
+                      copied_value(a, copy));
+    store->u.store.hint = copy->hint;
+    store->u.store.copied = copy->copied;
+    store->u.store.hinted = copy->hinted;
+    return ir_stmt_from(store, s);
 }
 
 struct ir_stmt *ir_stmt_eval(struct arena *a, struct ir_expr *value)

@@ -108,8 +108,10 @@ struct ir_stmt *ir_stmt_assign(struct arena *a, struct ir_var *var,
 struct ir_stmt *ir_stmt_store(struct arena *a, struct ir_buffer *buffer,
                               uint32_t n, struct ir_expr *const *index,
                               struct ir_expr *value);
-// A copy by TMA.
 struct ir_stmt *ir_stmt_copy(struct arena *a, const struct ir_copy *copy);
+// Return the store that does at once what a copy by each thread does later:
+// `S[i] = c ? A[j] : 0`; other statements are returned as they are.
+struct ir_stmt *ir_at_once(struct arena *a, struct ir_stmt *s);
 struct ir_stmt *ir_stmt_eval(struct arena *a, struct ir_expr *value);
 struct ir_stmt *ir_stmt_alloc(struct arena *a, struct ir_buffer *buffer);
 struct ir_stmt *ir_stmt_barrier(struct arena *a);

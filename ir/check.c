@@ -226,8 +226,6 @@ static void check_store(struct checking *c, const struct ir_stmt *s)
     check_index(c, b, s->u.store.n, s->u.store.index, &lanes);
     check_typed(c, s->u.store.value, type_vector(b->elem, lanes));
     check_writable(c, b);
-    check_must(c, !s->u.store.is_async || b->space == SPACE_shared, NULL,
-               "an asynchronous copy goes to shared memory");
 }
 
 // Check an operand of an instruction on matrices: its element, where it lies

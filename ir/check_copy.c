@@ -1,7 +1,8 @@
-// Checks tensor maps, TMA tile copies and bulk copies.
+// Checks tensor maps and copies.
 
 #include "ir/checking.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 
@@ -106,10 +107,45 @@ static void check_bulk(struct checking *c, const struct ir_copy *copy)
                     "a bulk copy of a swizzled array");
 }
 
-void check_copy(struct checking *c, const struct ir_stmt *s)
+// Check an end of a copy by each thread; returns how many elements it has.
+static unsigned check_end(struct checking *c, const struct ir_place *place,
+                          enum space space, const char *what)
 {
-    const struct ir_copy *copy = &s->u.copy;
+    unsigned lanes;
+    for (uint32_t i = 0; i < place->n; i++)
+        check_expr(c, place->index[i]);
+    check_index(c, place->buffer, place->n, place->index, &lanes);
+    check_must_name(c, place->buffer->space == space, place->buffer->name,
+                    what);
+    return lanes;
+}
+
+// Check a copy by each thread.
+static void check_own(struct checking *c, const struct ir_copy *copy)
+{
+    unsigned read = check_end(c, &copy->far, SPACE_global,
+                              "a thread copies from global memory");
+    unsigned written = check_end(c, &copy->near, SPACE_shared,
+                                 "a thread copies to shared memory");
+    check_must(c, read == written, NULL,
+               "as many elements are read as are written");
+    check_must(c, copy->is_load && !copy->signal.buffer && !copy->multicast,
+               NULL, "a thread's copy is a load that signals nothing");
+    check_writable(c, copy->near.buffer);
+    if (!copy->where)
+        return;
+    check_expr(c, copy->where);
+    check_must(c,
+               type_equal(copy->where->type, type_scalar(TYPE_bool)) &&
+                   ir_is_pure(copy->where, true),
+               copy->where, "the condition of a copy is a bool of no memory");
+}
+
+// Check a copy by TMA.
+static void check_tma(struct checking *c, const struct ir_copy *copy)
+{
     const struct ir_buffer *b = copy->far.buffer;
+    check_must(c, !copy->where, NULL, "a copy by TMA has no condition");
     check_must(c, !copy->map == !transport_has_map(copy->transport), NULL,
                "TMA tile copies go through a map, and only these");
     if (copy->map)
@@ -126,11 +162,21 @@ void check_copy(struct checking *c, const struct ir_stmt *s)
     if (!copy->map)
         check_bulk(c, copy);
     check_shared(c, copy->near.buffer, copy->near.n, copy->near.index);
-    check_must_name(c, type_equal(copy->near.buffer->elem, b->elem),
-                    copy->near.buffer->name, "a copy does not convert");
     check_must(c, !c->in_stage, NULL, "a copy by TMA inside a stage");
-    if (s->u.copy.is_load)
+    if (copy->is_load)
         check_load(c, copy);
     else
         check_writable(c, b);
+}
+
+void check_copy(struct checking *c, const struct ir_stmt *s)
+{
+    const struct ir_copy *copy = &s->u.copy;
+    const struct ir_buffer *near = copy->near.buffer;
+    if (ir_is_thread_copy(s))
+        check_own(c, copy);
+    else
+        check_tma(c, copy);
+    check_must_name(c, type_equal(near->elem, copy->far.buffer->elem),
+                    near->name, "a copy does not convert");
 }

@@ -50,7 +50,7 @@ static struct ir_map *new_map(struct copying *c, struct ir_map *map)
     return by ? by : map;
 }
 
-// Let a copy by TMA, whose expressions are done, be one between the arrays
+// Let a copy, whose expressions are done, be one between the arrays
 // that stand for its own.
 static void redirect_copy(struct copying *c, struct ir_copy *copy)
 {
@@ -270,13 +270,14 @@ static void copy_launch(struct copying *c, struct ir_launch *l)
     l->body = copy_stmts(c, &l->body);
 }
 
-// Copy what is particular to a copy by TMA.
+// Copy what is particular to a copy.
 static void copy_copy(struct copying *c, struct ir_copy *copy)
 {
     copy->far.index = substitute_all(c, copy->far.n, copy->far.index);
     copy->near.index = substitute_all(c, copy->near.n, copy->near.index);
     copy->signal.index = substitute_all(c, copy->signal.n, copy->signal.index);
     copy->multicast = substitute(c, copy->multicast);
+    copy->where = substitute(c, copy->where);
     redirect_copy(c, copy);
 }
 

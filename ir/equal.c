@@ -246,8 +246,6 @@ static bool same_store(struct comparison *c, const struct ir_stmt *a,
                 "indices of a store") &&
            same(c, same_expr(c, a->u.store.value, b->u.store.value),
                 "values stored") &&
-           same(c, a->u.store.is_async == b->u.store.is_async,
-                "asynchronous stores") &&
            same(c, a->u.store.hint == b->u.store.hint, "hints of stores");
 }
 
@@ -290,7 +288,7 @@ static bool same_place(struct comparison *c, const struct ir_place *a,
            same_exprs(c, a->n, a->index, b->index);
 }
 
-// Compare two copies by TMA.
+// Compare two copies.
 static bool same_copy(struct comparison *c, const struct ir_copy *a,
                       const struct ir_copy *b)
 {
@@ -306,6 +304,7 @@ static bool same_copy(struct comparison *c, const struct ir_copy *a,
                 "places in shared memory") &&
            same(c, same_place(c, &a->signal, &b->signal),
                 "mbarriers of a copy") &&
+           same(c, same_expr(c, a->where, b->where), "conditions of a copy") &&
            same(c,
                 same_expr(c, a->multicast, b->multicast) && a->hint == b->hint,
                 "traits of a copy");

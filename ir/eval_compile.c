@@ -307,9 +307,10 @@ static void compile_loop(struct machine *m, struct action *s,
     m->counters.n -= s->reduces;
 }
 
-// Translate a statement.
-static struct action *compile_stmt(struct machine *m, const struct ir_stmt *o)
+// Translate a statement.  A copy by each thread is done at once.
+static struct action *compile_stmt(struct machine *m, struct ir_stmt *stmt)
 {
+    const struct ir_stmt *o = ir_at_once(m->arena, stmt);
     struct action *s = arena_new(m->arena, struct action);
     struct exchanges outer = m->exchanges;
     m->exchanges = (struct exchanges){0};

@@ -41,7 +41,7 @@ static struct ir_expr **of_copy(struct ir_copy *copy, uint32_t i)
         return &copy->near.index[i - near];
     if (i < end)
         return &copy->signal.index[i - signal];
-    return i == end ? &copy->multicast : NULL;
+    return i == end ? &copy->multicast : i == end + 1 ? &copy->where : NULL;
 }
 
 // Return place `i` of a loop; NULL if there are fewer.

@@ -331,18 +331,23 @@ struct ir_place {
     struct ir_expr **index;
 };
 
-// A copy that one thread begins and that goes on behind its statement, between
-// an array in global memory and one in shared memory.
+// A copy that goes on behind its statement, between an array in global memory
+// and one in shared memory.
 struct ir_copy {
     enum ir_transport transport;
     bool is_load;              // to shared memory
-    uint32_t elements;         // RUN: how many; TILE: as many as the map's box
+    uint32_t elements;         // RUN: how many; TILE: as many as the map's box;
+                               // LANES: as many as the index has lanes
     struct ir_map *map;        // TILE: of far.buffer; else NULL
     struct ir_place far, near; // where it begins in global, in shared memory
-    struct ir_place signal;    // load: the mbarrier that counts its bytes
+    struct ir_place signal;    // load: the mbarrier that counts its bytes;
+                               // LANES: none
     struct ir_expr *multicast; // load: blocks of the cluster, a bit each; or
                                // NULL: this one
+    struct ir_expr *where;     // LANES: zeros arrive if it is false; or NULL
     enum ir_hint hint;
+    struct span source;         // LANES: the text of `far`; may be none
+    struct span copied, hinted; // LANES: as those of a store
 };
 
 // A statement.
@@ -365,9 +370,9 @@ struct ir_stmt {
             uint32_t n;
             struct ir_expr **index;
             struct ir_expr *value;
-            bool is_async;     // a copy to shared memory that goes on behind it
-            enum ir_hint hint; // of what it accesses in global memory
-            struct span copied, hinted; // the directives that ask for the two;
+            enum ir_hint hint;          // of what it accesses in global memory
+            struct span copied, hinted; // the directives that ask for an
+                                        // asynchronous copy, and for the hint;
                                         // may be none
         } store;                        // store
         struct ir_expr *value;          // eval
@@ -515,8 +520,10 @@ const char *stmt_name(enum ir_stmt_kind kind);
 
 // Facts about a transport, from transports.def.
 const char *transport_meaning(enum ir_transport transport); // of messages
-const char *ir_copy_word(const struct ir_copy *copy);       // "tma_load"
+const char *ir_copy_word(const struct ir_copy *copy);       // "tma_load"; NULL:
+                                                            // no such copy
 bool transport_has_map(enum ir_transport transport);
+bool transport_is_of_threads(enum ir_transport transport); // shape LANES
 bool stmt_allowed(enum ir_stmt_kind kind, enum ir_level level);
 
 #endif

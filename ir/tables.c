@@ -341,17 +341,17 @@ bool sync_is_together(enum sync_kind kind)
     return syncs[kind].together > 1;
 }
 
+enum transport_shape { TILE, RUN, LANES };
+
 // A row of transports.def.
 struct transport_row {
-    const char *load, *store, *meaning;
-    bool is_tile;
+    const char *load, *store, *meaning; // store: NULL: only loads
+    enum transport_shape shape;
 };
-
-enum { TILE = 1, RUN = 0 };
 
 static const struct transport_row transports[] = {
 #define TRANSPORT(name, shape, meaning)                                        \
-    {#name "_load", #name "_store", meaning, shape},
+    {#name "_load", shape == LANES ? NULL : #name "_store", meaning, shape},
 #include "ir/transports.def"
 #undef TRANSPORT
 };
@@ -369,7 +369,12 @@ const char *transport_meaning(enum ir_transport transport)
 
 bool transport_has_map(enum ir_transport transport)
 {
-    return transports[transport].is_tile;
+    return transports[transport].shape == TILE;
+}
+
+bool transport_is_of_threads(enum ir_transport transport)
+{
+    return transports[transport].shape == LANES;
 }
 
 const char *stmt_name(enum ir_stmt_kind kind)

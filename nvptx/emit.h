@@ -186,9 +186,9 @@ void emit_warpgroup_sync(struct emitter *e, const char *ptx);
 
 // ---- emit_async.c
 
-// Emit a copy to shared memory that goes on behind it, or report E0763; false
-// if it has to be an ordinary store.
-bool emit_async(struct emitter *e, const struct ir_stmt *s);
+// Emit a copy by each thread, which is a load and a store where there is no
+// such instruction.
+void emit_load_cp_async(struct emitter *e, const struct ir_stmt *s);
 
 // ---- emit_address.c
 

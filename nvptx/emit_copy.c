@@ -1,8 +1,10 @@
 // Copies by TMA: of tiles, through tensor maps, parameters of 128 bytes that no
-// thread changes; and bulk copies, without a map.
+// thread changes; and bulk copies, without a map.  Those by each thread:
+// emit_async.c.
 //
 // TMA counts dimensions from the innermost one.
 
+#include "ir/accesses.h"
 #include "nvptx/emit.h"
 
 // What TMA takes: words of a map, and its alignment.
@@ -100,8 +102,9 @@ static void call_tile(struct emitter *e, const struct ir_copy *copy,
 }
 
 // Load a tile through a tensor map.
-static void load_tma(struct emitter *e, const struct ir_copy *copy)
+static void load_tma(struct emitter *e, const struct ir_stmt *s)
 {
+    const struct ir_copy *copy = &s->u.copy;
     LLVMValueRef args[RANK_MOST + LOAD_OPERANDS];
     args[0] = near_in_cluster(e, copy);
     args[1] = address(e, &copy->signal);
@@ -116,8 +119,9 @@ static void load_tma(struct emitter *e, const struct ir_copy *copy)
 }
 
 // Store a tile through a tensor map.
-static void store_tma(struct emitter *e, const struct ir_copy *copy)
+static void store_tma(struct emitter *e, const struct ir_stmt *s)
 {
+    const struct ir_copy *copy = &s->u.copy;
     LLVMValueRef args[RANK_MOST + STORE_OPERANDS];
     args[0] = address(e, &copy->near);
     args[1] = map_get(&e->arrays, copy->map);
@@ -136,8 +140,9 @@ static LLVMValueRef bulk_bytes(struct emitter *e, const struct ir_copy *copy)
 }
 
 // Load elements that lie one behind the other.
-static void load_bulk(struct emitter *e, const struct ir_copy *copy)
+static void load_bulk(struct emitter *e, const struct ir_stmt *s)
 {
+    const struct ir_copy *copy = &s->u.copy;
     LLVMValueRef args[LOAD_OPERANDS];
     args[0] = near_in_cluster(e, copy);
     args[1] = address(e, &copy->signal);
@@ -153,8 +158,9 @@ static void load_bulk(struct emitter *e, const struct ir_copy *copy)
 }
 
 // Store elements that lie one behind the other.
-static void store_bulk(struct emitter *e, const struct ir_copy *copy)
+static void store_bulk(struct emitter *e, const struct ir_stmt *s)
 {
+    const struct ir_copy *copy = &s->u.copy;
     LLVMValueRef args[STORE_OPERANDS + 1];
     args[0] = address(e, &copy->far);
     args[1] = address(e, &copy->near);
@@ -166,14 +172,26 @@ static void store_bulk(struct emitter *e, const struct ir_copy *copy)
                    args, n);
 }
 
+// Load by each thread, which does without TMA.
+static void load_cp_async(struct emitter *e, const struct ir_stmt *s)
+{
+    emit_load_cp_async(e, s);
+}
+
 void emit_copy(struct emitter *e, const struct ir_stmt *s)
 {
     static void (*const emit[][2])(struct emitter * e,
-                                   const struct ir_copy *copy) = {
-#define TRANSPORT(name, shape, meaning) {store_##name, load_##name},
+                                   const struct ir_stmt *s) = {
+#define TILE(name)                      store_##name
+#define RUN(name)                       store_##name
+#define LANES(name)                     NULL
+#define TRANSPORT(name, shape, meaning) {shape(name), load_##name},
 #include "ir/transports.def"
 #undef TRANSPORT
+#undef TILE
+#undef RUN
+#undef LANES
     };
-    if (check_target(e, s))
-        emit[s->u.copy.transport][s->u.copy.is_load](e, &s->u.copy);
+    if (ir_is_thread_copy(s) || check_target(e, s))
+        emit[s->u.copy.transport][s->u.copy.is_load](e, s);
 }

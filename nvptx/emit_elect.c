@@ -14,6 +14,7 @@
 
 #include "nvptx/emit.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/gpu.h"
 #include "ir/walk.h"
@@ -101,8 +102,9 @@ static void look_stmt(struct search *s, struct ir_stmt *t)
         s->may_differ |= sync_threads(t->u.sync.kind) > 0;
         break;
     case STMT_copy:
-        s->tma++;
+        s->tma += ir_is_tma_copy(t);
         s->groups += !t->u.copy.is_load;
+        s->may_differ |= ir_is_thread_copy(t);
         break;
     case STMT_store:
     case STMT_alloc:

@@ -77,8 +77,7 @@ static void store_value(struct emitter *e, const struct ir_stmt *s)
 void emit_store(struct emitter *e, const struct ir_stmt *s)
 {
     e->hint = s->u.store.hint;
-    if (!s->u.store.is_async || !emit_async(e, s))
-        store_value(e, s);
+    store_value(e, s);
     e->hint = HINT_usual;
 }
 

@@ -3,6 +3,7 @@
 
 #include "nvptx/emit.h"
 
+#include "ir/accesses.h"
 #include "ir/walk.h"
 
 #include <string.h>
@@ -16,7 +17,7 @@ static bool is_same(const struct diag *x, const struct diag *y)
 }
 
 // Warn at a place, unless that was done already: of another variant, of
-// another of the stores that one directive makes, or of another image.
+// another of the copies that one directive makes, or of another image.
 static void warn(struct diag_list *diags, const struct nvptx_target *target,
                  struct span by, const char *name)
 {
@@ -30,17 +31,18 @@ static void warn(struct diag_list *diags, const struct nvptx_target *target,
     vec_push(diags->arena, &diags->all, *new);
 }
 
-// Warn of the stores of a kernel that are to go on behind their statements.
-static void warn_stores(const struct ir_kernel *kernel,
+// Warn of the copies of a kernel that each thread is to make behind their
+// statements.
+static void warn_copies(const struct ir_kernel *kernel,
                         const struct nvptx_target *target,
                         struct diag_list *diags)
 {
     ir_foreach_stmt(s, &kernel->body) {
-        if (s->kind != STMT_store || !s->u.store.is_async)
+        if (!ir_is_thread_copy(s))
             continue;
-        bool is_written = !s->u.store.copied.source;
-        warn(diags, target, is_written ? s->span : s->u.store.copied,
-             s->u.store.buffer->name);
+        const struct ir_copy *copy = &s->u.copy;
+        warn(diags, target, copy->copied.source ? copy->copied : s->span,
+             copy->near.buffer->name);
     }
 }
 
@@ -50,5 +52,5 @@ void nvptx_warn_lacks(const struct ir_kernel *const *kernels, size_t n,
 {
     for (size_t i = 0; i < n && !nvptx_target_has(target, FEATURE_cp_async);
          i++)
-        warn_stores(kernels[i], target, diags);
+        warn_copies(kernels[i], target, diags);
 }

@@ -4,6 +4,7 @@
 //
 // Kernels that are definitions ask for nothing here: their schedules do.
 
+#include "ir/accesses.h"
 #include "ir/matrix.h"
 #include "ir/walk.h"
 #include "nvptx/emit.h"
@@ -15,7 +16,7 @@ static bool has_stmt(const struct nvptx_target *target, const struct ir_stmt *s)
 {
     if (s->kind == STMT_matrix)
         return nvptx_target_in(target, matrix_info(s->u.matrix.op).set);
-    if (s->kind == STMT_copy)
+    if (ir_is_tma_copy(s))
         return nvptx_target_has(target, FEATURE_tensor);
     if (s->kind == STMT_sync && (s->u.sync.kind == SYNC_registers_up ||
                                  s->u.sync.kind == SYNC_registers_down))

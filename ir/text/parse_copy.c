@@ -1,11 +1,12 @@
-// Tensor maps, those of the workspace behind their array, and the copies that
-// go by them, or without one:
+// Tensor maps, those of the workspace behind their array, and copies by them,
+// without one, and by each thread:
 //
 //   map A_map of A box[128, 64] swizzle(128)
 //   tma_load S[0, 0] = A_map[m, k] signals full[0] multicast(3) evict_first
 //   tma_store C_map[m, n] = S[0, 0]
 //   bulk_load(64) S[0, 0] = A[m, k] signals full[0]
 //   bulk_store(64) C[m, n] = S[0, 0]
+//   cp_async_load S[i] = A[j] if j < n evict_first
 
 #include "ir/text/parse_stmt.h"
 
@@ -104,6 +105,13 @@ static bool parse_far(struct parser *p, struct ir_copy *copy)
                                               : parse_place(p, &copy->far);
 }
 
+// Parse a hint, which may be absent.
+static void parse_hint(struct parser *p, struct ir_copy *copy)
+{
+    if (hint_named(parse_peek(p, 0)->text, &copy->hint))
+        p->at++;
+}
+
 // Parse `multicast(blocks)` and a hint, which may be absent.
 static bool parse_copy_traits(struct parser *p, struct ir_copy *copy)
 {
@@ -116,9 +124,25 @@ static bool parse_copy_traits(struct parser *p, struct ir_copy *copy)
             !parse_expect(p, ")", "behind the set of blocks"))
             return false;
     }
-    if (hint_named(parse_peek(p, 0)->text, &copy->hint))
-        p->at++;
+    parse_hint(p, copy);
     return true;
+}
+
+// Parse a copy by each thread behind its word.
+static bool parse_own(struct parser *p, struct ir_copy *copy)
+{
+    if (!parse_place(p, &copy->near) ||
+        !parse_check_writable(p, copy->near.buffer, parse_peek(p, 0)->span) ||
+        !parse_expect(p, "=", "behind where the copy goes"))
+        return false;
+    size_t first = p->at;
+    if (!parse_place(p, &copy->far))
+        return false;
+    copy->source = parse_span(p, first);
+    bool has_condition = parse_take(p, "if");
+    copy->where = has_condition ? parse_condition(p, "`if`") : NULL;
+    parse_hint(p, copy);
+    return !has_condition || copy->where;
 }
 
 // Parse a load behind its word.
@@ -142,10 +166,17 @@ static bool parse_store(struct parser *p, struct ir_copy *copy)
            parse_place(p, &copy->near) && parse_copy_traits(p, copy);
 }
 
+// Return whether the number of elements stands behind the word of a copy.
+static bool has_elements(const struct ir_copy *copy)
+{
+    return !transport_has_map(copy->transport) &&
+           !transport_is_of_threads(copy->transport);
+}
+
 // Parse how many elements a bulk copy has, behind its word.
 static bool parse_elements(struct parser *p, struct ir_copy *copy)
 {
-    return transport_has_map(copy->transport) ||
+    return !has_elements(copy) ||
            (parse_expect(p, "(", "before the elements of a bulk copy") &&
             parse_count(p, &copy->elements) &&
             parse_expect(p, ")", "behind the elements of a bulk copy"));
@@ -159,13 +190,23 @@ static bool find_word(const struct parser *p, struct ir_copy *copy)
     for (int i = 0; i < 2 * TRANSPORT_COUNT; i++) {
         copy->transport = (enum ir_transport)(i / 2);
         copy->is_load = i % 2 == 0;
-        if (parse_is(p, ir_copy_word(copy)) &&
-            (transport_has_map(copy->transport)
-                 ? next->kind == TOKEN_NAME
-                 : next->kind == TOKEN_PUNCT && *next->text == '('))
+        const char *word = ir_copy_word(copy);
+        bool goes_on = has_elements(copy)
+                           ? next->kind == TOKEN_PUNCT && *next->text == '('
+                           : next->kind == TOKEN_NAME;
+        if (word && parse_is(p, word) && goes_on)
             return true;
     }
     return false;
+}
+
+// Parse a copy behind its word.
+static bool parse_ends(struct parser *p, struct ir_copy *copy)
+{
+    if (transport_is_of_threads(copy->transport))
+        return parse_own(p, copy);
+    return parse_elements(p, copy) &&
+           (copy->is_load ? parse_load(p, copy) : parse_store(p, copy));
 }
 
 bool parse_copy(struct parser *p, struct ir_block *out, bool *ok)
@@ -175,8 +216,7 @@ bool parse_copy(struct parser *p, struct ir_block *out, bool *ok)
     if (!find_word(p, &copy))
         return false;
     p->at++;
-    *ok = parse_elements(p, &copy) &&
-          (copy.is_load ? parse_load(p, &copy) : parse_store(p, &copy));
+    *ok = parse_ends(p, &copy);
     if (*ok) {
         struct ir_stmt *s = ir_stmt_copy(p->arena, &copy);
         s->span = parse_span(p, first);

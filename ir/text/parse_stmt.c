@@ -353,33 +353,30 @@ static bool parse_word(struct parser *p, struct ir_block *out)
     return false;
 }
 
-// Return whether a store comes next that is asynchronous or has a hint.
-static bool is_marked(const struct parser *p)
+// Return whether a store comes next that has a hint.
+static bool is_hinted(const struct parser *p)
 {
     enum ir_hint hint;
     const struct token *t = parse_peek(p, 0);
     return parse_peek(p, 1)->kind == TOKEN_NAME && t->kind == TOKEN_NAME &&
-           (strcmp(t->text, "async") == 0 || hint_named(t->text, &hint));
+           hint_named(t->text, &hint);
 }
 
-// Parse a store behind `async`, a hint to the cache, or both.
-static bool parse_marked(struct parser *p, struct ir_block *out, size_t first)
+// Parse a store behind a hint to the cache.
+static bool parse_hinted(struct parser *p, struct ir_block *out, size_t first)
 {
     size_t n = out->n;
     enum ir_hint hint = HINT_usual;
-    bool is_async = parse_take(p, "async");
-    if (parse_peek(p, 1)->kind == TOKEN_NAME &&
-        hint_named(parse_peek(p, 0)->text, &hint))
-        p->at++;
+    hint_named(parse_peek(p, 0)->text, &hint);
+    p->at++;
     if (!parse_simple(p, out, first))
         return false;
     struct ir_stmt *s = out->n > n ? out->at[n] : NULL;
     if (s && s->kind == STMT_store) {
-        s->u.store.is_async = is_async;
         s->u.store.hint = hint;
         return true;
     }
-    diag_error(p->diags, parse_span(p, first), D_not_a_copy);
+    diag_error(p->diags, parse_span(p, first), D_not_a_store);
     return false;
 }
 
@@ -390,8 +387,8 @@ static bool parse_statement(struct parser *p, struct ir_block *out)
     bool ok;
     if (parse_word(p, out))
         return true;
-    if (is_marked(p))
-        return parse_marked(p, out, first);
+    if (is_hinted(p))
+        return parse_hinted(p, out, first);
     if (parse_peek(p, 1)->kind == TOKEN_NAME && parse_take(p, "matrix"))
         return parse_matrix(p, out, first);
     if (parse_copy(p, out, &ok))

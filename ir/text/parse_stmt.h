@@ -24,8 +24,8 @@ bool parse_map(struct parser *p);
 // `*ok` becomes whether it was right.
 bool parse_terms(struct parser *p, bool *ok);
 
-// Parse `tma_load`, `tma_store`, `bulk_load` or `bulk_store`, if that is what a statement begins with;
-// `*ok` becomes whether it was one, or there was none.
+// Parse a copy, such as `tma_load`, if a statement begins with its word; `*ok`
+// becomes whether it was one, or there was none.
 bool parse_copy(struct parser *p, struct ir_block *out, bool *ok);
 
 #endif

@@ -122,24 +122,30 @@ static void print_far(struct printer *p, const struct ir_copy *c)
     buf_char(p->out, ']');
 }
 
-// Append a copy by TMA.
+// Append a copy.
 static void print_copy(struct printer *p, const struct ir_copy *c)
 {
     const struct ir_place *near = &c->near, *signal = &c->signal;
     buf_text(p->out, ir_copy_word(c));
-    if (!c->map)
+    if (c->elements)
         buf_printf(p->out, "(%u)", c->elements);
     buf_char(p->out, ' ');
     if (c->is_load) {
         print_element(p, near->buffer, near->n, near->index);
         buf_text(p->out, " = ");
         print_far(p, c);
-        buf_text(p->out, " signals ");
-        print_element(p, signal->buffer, signal->n, signal->index);
     } else {
         print_far(p, c);
         buf_text(p->out, " = ");
         print_element(p, near->buffer, near->n, near->index);
+    }
+    if (signal->buffer) {
+        buf_text(p->out, " signals ");
+        print_element(p, signal->buffer, signal->n, signal->index);
+    }
+    if (c->where) {
+        buf_text(p->out, " if ");
+        print_expr(p, c->where, 0, false);
     }
     if (c->multicast) {
         buf_text(p->out, " multicast(");
@@ -189,7 +195,6 @@ static void print_let(struct printer *p, const struct ir_stmt *s)
 // Append a store.
 static void print_store(struct printer *p, const struct ir_stmt *s)
 {
-    buf_text(p->out, s->u.store.is_async ? "async " : "");
     if (s->u.store.hint != HINT_usual)
         buf_printf(p->out, "%s ", hint_name(s->u.store.hint));
     print_element(p, s->u.store.buffer, s->u.store.n, s->u.store.index);

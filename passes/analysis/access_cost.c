@@ -227,6 +227,7 @@ static void cost_inside(struct costing *c, struct ir_stmt *s)
 static void cost_stmt(struct costing *c, struct ir_stmt *s)
 {
     struct costing_mark before = mark(c);
+    s = ir_at_once(&c->work, s);
     bool is_loop = s->kind == STMT_for;
     c->at = s;
     bool fills =

@@ -232,6 +232,7 @@ static void check_inside(struct bounds *b, struct ir_stmt *s,
 // Judge a statement.
 static void check_stmt(struct bounds *b, struct ir_stmt *s)
 {
+    s = ir_at_once(b->p->scratch, s);
     ir_foreach_place(place, s)
         check_expr(b, *place);
     if (s->kind == STMT_store) {

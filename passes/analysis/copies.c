@@ -29,6 +29,29 @@ const struct ir_expr *copies_source(const struct ir_stmt *store)
     return x->op == OP_load ? x : NULL;
 }
 
+struct ir_stmt *copies_start(struct arena *a, const struct ir_stmt *store)
+{
+    const struct ir_expr *from = copies_source(store),
+                         *x = store->u.store.value;
+    struct ir_copy copy = {
+        .transport = TRANSPORT_cp_async,
+        .is_load = true,
+        .far = {from->u.buffer, from->n, from->args},
+        .near = {store->u.store.buffer, store->u.store.n, store->u.store.index},
+        .where = from == x || ir_is_true(x->args[0]) ? NULL : x->args[0],
+        .source = from->span,
+        .hint = store->u.store.hint,
+        .copied = store->u.store.copied,
+        .hinted = store->u.store.hinted};
+    return ir_stmt_from(ir_stmt_copy(a, &copy), store);
+}
+
+void copies_again(struct arena *a, struct ir_stmt *s, struct ir_stmt *once)
+{
+    if (once != s)
+        *s = copies_source(once) ? *copies_start(a, once) : *once;
+}
+
 bool copies_can_be_async(const struct ir_stmt *store)
 {
     const struct ir_expr *from = copies_source(store);

@@ -9,6 +9,13 @@
 // condition that reads no memory fails, zeros; NULL if it does anything else.
 const struct ir_expr *copies_source(const struct ir_stmt *store);
 
+// Return the copy by cp.async that does later what a store of that kind does at
+// once.
+struct ir_stmt *copies_start(struct arena *a, const struct ir_stmt *store);
+// Make a statement what has become of the store that does the same at once
+// (ir_at_once): a copy again, if that still is one.
+void copies_again(struct arena *a, struct ir_stmt *s, struct ir_stmt *once);
+
 // Return whether a copy can be asynchronous: from global to shared memory, of
 // 4, 8 or 16 bytes.
 bool copies_can_be_async(const struct ir_stmt *store);

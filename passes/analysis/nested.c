@@ -3,6 +3,7 @@
 #include "passes/analysis/nested.h"
 
 #include "ir/accesses.h"
+#include "ir/build.h"
 #include "ir/walk.h"
 #include "passes/analysis/divergence.h"
 
@@ -68,7 +69,7 @@ static void check_store(struct search *w, const struct ir_buffer *b)
 // Look at a statement of the inner loop, before those that it contains.
 static void check_stmt(struct search *w, struct ir_stmt *s)
 {
-    w->stmt = s;
+    w->stmt = s = ir_at_once(w->own.arena, s);
     ir_foreach_expr_of(x, s)
         check_node(w, x);
     if (s->kind == STMT_store)

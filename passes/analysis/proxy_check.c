@@ -28,7 +28,7 @@ static struct span written_at(const struct ir_launch *launch,
 static bool check_launch(struct pass *p, const struct ir_launch *launch)
 {
     ir_foreach_stmt(s, &launch->body) {
-        if (s->kind != STMT_copy || !s->u.copy.is_load)
+        if (!ir_is_tma_copy(s) || !s->u.copy.is_load)
             continue;
         const struct ir_buffer *array = ir_copy_source(&s->u.copy);
         struct span at = written_at(launch, array);

@@ -29,19 +29,6 @@ static bool refuse(struct look *l, struct ir_stmt *at, const char *fault)
     return false;
 }
 
-// Return one statement as a block.
-static struct ir_block only(struct ir_stmt **s)
-{
-    return (struct ir_block){.at = s, .n = 1};
-}
-
-// Return whether a statement uses an array.
-static bool uses(struct ir_stmt *s, const struct ir_buffer *b)
-{
-    struct ir_block one = only(&s);
-    return ir_block_reads(&one, b) || ir_block_writes(&one, b);
-}
-
 // Return whether one of the arrays of a ring is an array; none: there is no
 // ring.
 static bool has_array(const struct ring *ring, const struct ir_buffer *b)
@@ -55,9 +42,8 @@ static bool has_array(const struct ring *ring, const struct ir_buffer *b)
 
 bool ring_is_read(const struct ring *ring, struct ir_stmt *s)
 {
-    struct ir_block one = only(&s);
     for (size_t i = 0; i < ring->arrays.n; i++) {
-        if (ir_block_reads(&one, ring->arrays.at[i]))
+        if (ir_stmt_reads(s, ring->arrays.at[i]))
             return true;
     }
     return false;
@@ -143,7 +129,8 @@ static struct ir_stmt *user_outside(const struct look *l,
         const struct ir_block *block = l->path.blocks[i];
         for (size_t k = 0; k < block->n; k++) {
             struct ir_stmt *s = block->at[k];
-            if (s != l->path.stmts[i] && s->kind != STMT_alloc && uses(s, b))
+            if (s != l->path.stmts[i] && s->kind != STMT_alloc &&
+                ir_stmt_uses(s, b))
                 return s;
         }
     }
@@ -157,7 +144,7 @@ static bool is_own(const struct look *l, const struct ir_stmt *s,
     const struct ir_block *body = &l->ring.loop->u.loop.body;
     bool own = space_is_own(b->space) && !user_outside(l, b);
     for (size_t i = 0; i < body->n && own; i++)
-        own = body->at[i] == s || !uses(body->at[i], b);
+        own = body->at[i] == s || !ir_stmt_uses(body->at[i], b);
     return own;
 }
 
@@ -276,7 +263,7 @@ static bool fills_half(const struct ir_block *body, struct ir_stmt *s)
     struct ir_buffer *half = half_of(s);
     bool is_used = false;
     for (size_t i = 0; i < body->n && half; i++)
-        is_used |= body->at[i] != s && uses(body->at[i], half);
+        is_used |= body->at[i] != s && ir_stmt_uses(body->at[i], half);
     return is_used;
 }
 
@@ -289,16 +276,15 @@ static bool check_users(struct look *l, const struct ir_buffer *b)
         return refuse(l, other, "what the loop fills is used outside of it");
     for (size_t i = 0; i < body->n; i++) {
         struct ir_stmt *s = body->at[i];
-        struct ir_block one = only(&s);
-        if (ring_has_fill(&l->ring, s) && user && uses(s, b))
+        if (ring_has_fill(&l->ring, s) && user && ir_stmt_uses(s, b))
             return refuse(
                 l, user,
                 "it uses an array that is filled only later in the loop");
         if (ring_has_fill(&l->ring, s))
             continue;
-        if (ir_block_writes(&one, b))
+        if (ir_stmt_writes(s, b))
             return refuse(l, s, "it writes an array that is filled ahead, too");
-        if (!ir_block_reads(&one, b))
+        if (!ir_stmt_reads(s, b))
             continue;
         user = s;
         if (fills_half(body, s))
@@ -379,8 +365,7 @@ static bool check_names(struct look *l)
     for (size_t i = 0; i < body->n; i++) {
         struct ir_stmt *s = body->at[i];
         for (size_t k = 0; k < l->ring.fills.n && s->kind == STMT_let; k++) {
-            struct ir_block one = only(&l->ring.fills.at[k]);
-            if (ir_uses_declared(&one, s))
+            if (ir_stmt_uses_declared(l->ring.fills.at[k], s))
                 return refuse(l, s,
                               "the stages that fill use a `let` of the loop");
         }
@@ -440,10 +425,9 @@ struct ring ring_planned(struct arena *a, struct ir_stmt *loop, size_t i)
     for (size_t k = 0; k < of->arrays.n; k++)
         vec_push(a, &ring.arrays, of->arrays.at[k]);
     for (size_t k = 0; k < body->n; k++) {
-        struct ir_block one = only(&body->at[k]);
         bool fills = false;
         for (size_t n = 0; n < ring.arrays.n; n++)
-            fills |= ir_block_writes(&one, ring.arrays.at[n]);
+            fills |= ir_stmt_writes(body->at[k], ring.arrays.at[n]);
         if (fills)
             vec_push(a, &ring.fills, body->at[k]);
     }

@@ -11,6 +11,7 @@
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/walk.h"
+#include "passes/analysis/copies.h"
 #include "passes/opt/fold.h"
 
 // A walk over the conditions of a block.
@@ -284,8 +285,10 @@ static void look_block(struct look *l, struct ir_block *block)
         struct ir_stmt *s = block->at[i];
         struct uniform_mark before = uniform_mark(l->u);
         bool plain = s->kind == STMT_if && !s->u.branch.otherwise.n;
-        ir_foreach_place(place, s)
+        struct ir_stmt *once = ir_at_once(l->u->arena, s);
+        ir_foreach_place(place, once)
             *place = ir_rewrite(l->u->arena, *place, look_select, l);
+        copies_again(l->u->arena, s, once);
         if (plain)
             s->u.branch.cond = look_at(l, s->u.branch.cond);
         look_inside(l, s);

@@ -298,8 +298,7 @@ static bool is_one_statement(const struct conflict *c)
 {
     const struct ir_stmt *x = c->first->stmt, *y = c->second->stmt;
     const struct ir_buffer *b = c->first->buffer;
-    return x->kind == STMT_store && x->u.store.buffer == b &&
-           y->kind == STMT_store && y->u.store.buffer == b &&
+    return ir_stored(x) == b && ir_stored(y) == b &&
            x->span.source == y->span.source && x->span.from == y->span.from &&
            x->span.to == y->span.to;
 }

@@ -1,7 +1,7 @@
 // async_copies: lowers copies marked @via(cp_async) that no ring issues ahead,
 // and waits for them before the first use of what they fill.
 //
-//   stage S @via(cp_async) { S[i] = A[i] }          async S[i] = A[i]
+//   stage S @via(cp_async) { S[i] = A[i] }          cp_async_load S[i] = A[i]
 //   other work                                =>    other work
 //   use S                                           async_commit
 //                                                   async_wait(0)
@@ -27,22 +27,27 @@ static bool is_async(const struct ir_block *body, const struct ir_stmt *s)
     const struct ir_stage *stage = &s->u.stage;
     const struct ir_stmt *store =
         stage->body.n ? stage->body.at[stage->body.n - 1] : NULL;
-    return store && store->kind == STMT_store && copies_source(store) &&
+    const struct ir_expr *from =
+        store && store->kind == STMT_store ? copies_source(store) : NULL;
+    return from && from->u.buffer->space == SPACE_global &&
            store->u.store.buffer->space == SPACE_shared &&
            !store->u.store.buffer->is_double &&
-           ir_block_reads((struct ir_block *)body, store->u.store.buffer);
+           ir_block_reads(body, store->u.store.buffer);
 }
 
 // Take the mark of a stage that is a copy; returns whether that makes it
 // asynchronous.
-static bool start(const struct ir_block *body, struct ir_stmt *s)
+static bool start(struct arena *a, const struct ir_block *body,
+                  struct ir_stmt *s)
 {
     bool starts = is_async(body, s);
     if (s->kind == STMT_stage)
         copies_unmark(&s->u.stage);
-    if (starts)
-        s->u.stage.body.at[s->u.stage.body.n - 1]->u.store.is_async = true;
-    return starts;
+    if (!starts)
+        return false;
+    struct ir_stmt *store = s->u.stage.body.at[s->u.stage.body.n - 1];
+    *store = *copies_start(a, store);
+    return true;
 }
 
 bool async_copies_in(const struct ir_block *body, const struct ir_stmt *s)
@@ -53,11 +58,12 @@ bool async_copies_in(const struct ir_block *body, const struct ir_stmt *s)
     return false;
 }
 
-bool async_copies_start(struct ir_block *body, struct ir_block *block)
+bool async_copies_start(struct arena *a, struct ir_block *body,
+                        struct ir_block *block)
 {
     bool started = false;
     ir_foreach_stmt(s, block)
-        started |= start(body, s);
+        started |= start(a, body, s);
     return started;
 }
 
@@ -72,9 +78,12 @@ struct pending {
 // Note what the copies of a block read and fill.
 static void note_copies(struct pending *c, struct ir_block *block)
 {
-    ir_foreach_stmt(s, block)
-        if (s->kind == STMT_store && s->u.store.is_async)
-            vec_push(c->p->scratch, &c->to, s->u.store.buffer);
+    ir_foreach_stmt(s, block) {
+        if (!ir_is_thread_copy(s))
+            continue;
+        vec_push(c->p->scratch, &c->to, ir_copy_target(&s->u.copy));
+        vec_push(c->p->scratch, &c->from, ir_copy_source(&s->u.copy));
+    }
     ir_foreach_expr_in(x, block)
         if (x->op == OP_load)
             vec_push(c->p->scratch, &c->from, x->u.buffer);
@@ -85,7 +94,7 @@ static bool only_copies(const struct ir_stmt *s)
 {
     ir_foreach_stmt_from(t, s)
         if (t->kind != STMT_for && t->kind != STMT_if && t->kind != STMT_let &&
-            t->kind != STMT_store &&
+            !ir_stored(t) &&
             !(t->kind == STMT_stage && copies_marked(&t->u.stage)))
             return false;
     return true;
@@ -143,7 +152,7 @@ static bool start_block(struct pass *p, struct ir_block *block)
         uint32_t n = is_copy ? 0 : ir_stmt_blocks(s, inside);
         for (uint32_t k = 0; k < n; k++)
             found |= start_block(p, inside[k]);
-        if (!is_copy || !async_copies_start(&p->kernel->body, &one))
+        if (!is_copy || !async_copies_start(p->arena, &p->kernel->body, &one))
             continue;
         c.copy = s;
         note_copies(&c, &one);

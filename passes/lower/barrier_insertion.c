@@ -42,6 +42,7 @@
 // stores out of shared memory: until the wait for them, TMA may read the tiles
 // in shared memory, and write those in global memory. The second walk inserts.
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
@@ -561,8 +562,7 @@ static struct flow walk_block(struct walk *w, struct ir_block *block,
 static bool has_copies(const struct ir_block *block)
 {
     ir_foreach_stmt(s, block)
-        if ((s->kind == STMT_store && s->u.store.is_async) ||
-            waits_for_stores(s))
+        if (ir_is_thread_copy(s) || waits_for_stores(s))
             return true;
     return false;
 }
@@ -587,7 +587,7 @@ static bool shares_copies(struct walk *w, const struct accesses *all)
         struct accesses copy = {.at = &all->at[i], .n = 1};
         struct conflict unused;
         found =
-            s->kind == STMT_store && s->u.store.is_async &&
+            ir_is_thread_copy(s) &&
             accesses_conflict(w->meet, w->threads, &copy, all, &place, &unused);
     }
     conflict_end(w->meet);

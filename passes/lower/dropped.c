@@ -58,7 +58,7 @@ void dropped_swizzle(struct pass *p, const struct ir_buffer *b)
 // What a directive asks of a copy.
 struct wish {
     struct span by;
-    const struct ir_stmt *store; // one that is not so
+    const struct ir_stmt *store; // what one that is not so does
     bool is_hint, is_done;
 };
 
@@ -83,7 +83,7 @@ static bool is_width(long long bytes)
 
 // Note what became of what a directive asks of a store.
 static void note(struct wishes *w, const struct ir_stmt *s, struct span by,
-                 bool is_hint)
+                 bool is_hint, bool is_done)
 {
     struct wish *wish = NULL;
     if (!by.source)
@@ -98,7 +98,7 @@ static void note(struct wishes *w, const struct ir_stmt *s, struct span by,
         vec_push(w->p->scratch, &w->all, new);
         wish = &w->all.at[w->all.n - 1];
     }
-    wish->is_done |= is_hint ? is_width(bytes_of(s)) : s->u.store.is_async;
+    wish->is_done |= is_done;
 }
 
 // Return why a store is not asynchronous.
@@ -122,10 +122,11 @@ void dropped_copies(struct pass *p)
 {
     struct wishes w = {.p = p};
     ir_foreach_stmt(s, &p->kernel->body) {
-        if (s->kind != STMT_store)
+        const struct ir_stmt *once = ir_at_once(p->scratch, s);
+        if (once->kind != STMT_store)
             continue;
-        note(&w, s, s->u.store.copied, false);
-        note(&w, s, s->u.store.hinted, true);
+        note(&w, once, once->u.store.copied, false, once != s);
+        note(&w, once, once->u.store.hinted, true, is_width(bytes_of(once)));
     }
     vec_foreach(wish, &w.all) {
         const char *name = wish->store->u.store.buffer->name;

@@ -22,6 +22,7 @@
 
 #include "passes/lower/flatten.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/matrix.h"
 #include "ir/walk.h"
@@ -272,7 +273,6 @@ static void flat_store(struct flatten *f, struct ir_stmt *s)
     index[0] = flatten_index(f, s->u.store.buffer, s->u.store.index);
     s->u.store.index = index;
     s->u.store.n = 1;
-    s->u.store.is_async &= copies_can_be_async(s);
 }
 
 // Convert an instruction on matrices: its tiles become as many elements in a
@@ -304,6 +304,14 @@ static void flat_place(struct flatten *f, struct ir_place *place)
     one[0] = flatten_index(f, &plain, place->index);
     place->index = one;
     place->n = 1;
+}
+
+// Convert a copy by each thread: a store, if it cannot be asynchronous.
+static void flat_own_copy(struct flatten *f, struct ir_stmt *s)
+{
+    struct ir_stmt *once = ir_at_once(f->arena, s);
+    flat_store(f, once);
+    *s = copies_can_be_async(once) ? *copies_start(f->arena, once) : *once;
 }
 
 // Convert a copy by TMA: the coordinates of a tile stay.
@@ -358,7 +366,12 @@ static void flat_stmt(struct flatten *f, struct ir_stmt *s)
     case STMT_var:
     case STMT_assign: flat_let(f, s); break;
     case STMT_store: flat_store(f, s); break;
-    case STMT_copy: flat_copy(f, &s->u.copy); break;
+    case STMT_copy:
+        if (ir_is_thread_copy(s))
+            flat_own_copy(f, s);
+        else
+            flat_copy(f, &s->u.copy);
+        break;
     case STMT_eval: s->u.value = flatten_expr(f, s->u.value); break;
     case STMT_matrix: flat_matrix(f, s); break;
     case STMT_alloc:

@@ -77,8 +77,8 @@ static struct memory memory_of(const struct ring *ring,
         if (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES))
             note(&m, ring, x->u.buffer);
     ir_foreach_stmt(s, block) {
-        if (s->kind == STMT_store)
-            note(&m, ring, s->u.store.buffer);
+        if (ir_stored(s))
+            note(&m, ring, ir_stored(s));
         else
             m.does_more |= s->kind != STMT_stage && s->kind != STMT_for &&
                            s->kind != STMT_if && s->kind != STMT_matrix;

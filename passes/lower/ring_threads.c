@@ -193,7 +193,7 @@ static void start_copies(struct rewrite *r)
         const struct ring *ring = &r->streams.at[i].ring;
         for (size_t k = 0; k < ring->fills.n; k++) {
             struct ir_block one = {.at = &ring->fills.at[k], .n = 1};
-            async_copies_start(&r->p->kernel->body, &one);
+            async_copies_start(r->p->arena, &r->p->kernel->body, &one);
         }
     }
 }

@@ -140,12 +140,11 @@ static size_t guard(struct mapping *m, struct ir_block *block, size_t at,
 // ring that mbarriers order: only the threads of one warpgroup fill that.
 static void copy_at_once(const struct mapping *m, struct ir_stmt *s)
 {
-    if (s->kind != STMT_store || !s->u.store.is_async ||
-        s->u.store.buffer->is_ordered)
+    if (!ir_is_thread_copy(s) || s->u.copy.near.buffer->is_ordered)
         return;
     struct write w = find_write(m, s, 0);
     if (!space_is_own(w.buffer->space) && !ir_is_true(is_first(m, &w)))
-        s->u.store.is_async = false;
+        *s = *ir_at_once(m->p->arena, s);
 }
 
 // Leave a write to one thread if several would repeat it; returns how many

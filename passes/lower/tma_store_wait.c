@@ -83,7 +83,7 @@ static struct tma_tiles tiles_of(const struct ir_kernel *kernel,
     struct tma_tiles n = {0, 0};
     ir_foreach_stmt(s, &kernel->body) {
         struct tma_copy copy = {.near = NULL};
-        if (s->kind == STMT_copy)
+        if (ir_is_tma_copy(s))
             copy = (struct tma_copy){.near = s->u.copy.near.buffer,
                                      .is_load = s->u.copy.is_load};
         else if (s->kind != STMT_stage || !tma_copy_marked(&s->u.stage) ||

@@ -6,6 +6,7 @@
 
 #include "passes/lower/vectorize_body.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
@@ -92,18 +93,17 @@ static void append(struct vectorizer *w, struct ir_block *out,
     ir_append(w->p->arena, out, ir_stmt_from(s, from));
 }
 
-// Append a store in the place of another one, with its marks.
-static void append_store(struct vectorizer *w, struct ir_block *out,
-                         const struct ir_stmt *like, struct ir_expr **index,
-                         struct ir_expr *value)
+// Return a store in the place of another one, with its marks.
+static struct ir_stmt *store_like(const struct vectorizer *w,
+                                  const struct ir_stmt *like,
+                                  struct ir_expr **index, struct ir_expr *value)
 {
     struct ir_buffer *b = like->u.store.buffer;
     struct ir_stmt *s = ir_stmt_store(w->p->arena, b, b->rank, index, value);
-    s->u.store.is_async = like->u.store.is_async;
     s->u.store.hint = like->u.store.hint;
     s->u.store.copied = like->u.store.copied;
     s->u.store.hinted = like->u.store.hinted;
-    append(w, out, s, like);
+    return ir_stmt_from(s, like);
 }
 
 // Vectorize a store: one or more vectors, or one element a lane.
@@ -116,7 +116,8 @@ static void vectorize_store(struct vectorizer *w, struct ir_stmt *s,
     unsigned n = vectorize_contiguous(w, b, index, s->span);
     struct ir_expr *value = vectorize_expr(w, s->u.store.value);
     if (n == w->lanes) {
-        append_store(w, out, s, vectorize_ramp(w, b, index, 0, n), value);
+        ir_append(a, out,
+                  store_like(w, s, vectorize_ramp(w, b, index, 0, n), value));
         return;
     }
     struct ir_var *var = ir_var_new(a, b->name, value->type, VAR_let, b->span);
@@ -129,7 +130,8 @@ static void vectorize_store(struct vectorizer *w, struct ir_stmt *s,
             at[i] = vectorize_in_lane(w, index[i], k);
         if (n)
             at = vectorize_ramp(w, b, index, k, n);
-        append_store(w, out, s, at, n ? ir_lanes(a, n, all) : all[0]);
+        struct ir_expr *x = n ? ir_lanes(a, n, all) : all[0];
+        ir_append(a, out, store_like(w, s, at, x));
     }
 }
 
@@ -192,8 +194,8 @@ static struct ir_block scalar_loop(struct vectorizer *w, struct ir_stmt *s)
     return ir_copy_block(a, &block, NULL, NULL);
 }
 
-// Append the asynchronous copies of `n` neighbours each that make up one of all
-// lanes; `from` is what they read, zeros where `condition` fails.
+// Append the copies of `n` neighbours each that make up one of all lanes, as `s`
+// does at once; `from` is what they read, zeros where `condition` fails.
 static void append_copies(struct vectorizer *w, struct ir_stmt *s, unsigned n,
                           const struct ir_expr *from, struct ir_expr *condition,
                           struct ir_block *out)
@@ -207,22 +209,23 @@ static void append_copies(struct vectorizer *w, struct ir_stmt *s, unsigned n,
             ir_load(a, source, source->rank,
                     vectorize_ramp(w, source, from->args, k, n));
         x = condition ? ir_select(a, condition, x, zero) : x;
-        append_store(w, out, s, vectorize_ramp(w, b, s->u.store.index, k, n),
-                     x);
+        struct ir_stmt *part =
+            store_like(w, s, vectorize_ramp(w, b, s->u.store.index, k, n), x);
+        ir_append(a, out, copies_start(a, part));
     }
 }
 
-// Vectorize an asynchronous copy: as few vectors as alignment allows; where not
-// all lanes are known to copy, lane by lane.  Returns false if it has to stay
-// scalar.
+// Vectorize a copy: as few vectors as alignment allows; where not all lanes are
+// known to copy, lane by lane.  Returns false if it has to stay scalar.
 static bool vectorize_copy(struct vectorizer *w, struct ir_stmt *s,
                            struct ir_block *out)
 {
-    const struct ir_expr *from = copies_source(s);
-    struct ir_expr *x = s->u.store.value;
+    struct ir_stmt *once = ir_at_once(w->p->arena, s);
+    const struct ir_expr *from = copies_source(once);
+    struct ir_expr *x = once->u.store.value;
     struct ir_expr *condition = from && x != from ? x->args[0] : NULL;
-    unsigned n =
-        vectorize_contiguous(w, s->u.store.buffer, s->u.store.index, s->span);
+    unsigned n = vectorize_contiguous(w, s->u.copy.near.buffer,
+                                      s->u.copy.near.index, s->span);
     unsigned most =
         from ? vectorize_contiguous(w, from->u.buffer, from->args, from->span)
              : 0;
@@ -231,7 +234,7 @@ static bool vectorize_copy(struct vectorizer *w, struct ir_stmt *s,
         return false;
     struct ir_expr *same = condition ? vectorize_same(w, condition) : NULL;
     if (!condition || same) {
-        append_copies(w, s, n, from, same, out);
+        append_copies(w, once, n, from, same, out);
         return true;
     }
     struct ir_expr *all = in_all_lanes(w, condition);
@@ -239,7 +242,7 @@ static bool vectorize_copy(struct vectorizer *w, struct ir_stmt *s,
         return false;
     struct ir_stmt *branch = ir_stmt_if(w->p->arena, all);
     branch->u.branch.otherwise = scalar_loop(w, s);
-    append_copies(w, s, n, from, NULL, &branch->u.branch.then);
+    append_copies(w, once, n, from, NULL, &branch->u.branch.then);
     append(w, out, branch, s);
     return true;
 }
@@ -294,11 +297,8 @@ static bool vectorize_stmt(struct vectorizer *w, struct ir_stmt *s,
     case STMT_if: return vectorize_branch(w, s, out);
     case STMT_let:
     case STMT_var: vectorize_declaration(w, s, out); return true;
-    case STMT_store:
-        if (s->u.store.is_async)
-            return vectorize_copy(w, s, out);
-        vectorize_store(w, s, out);
-        return true;
+    case STMT_store: vectorize_store(w, s, out); return true;
+    case STMT_copy: return ir_is_thread_copy(s) && vectorize_copy(w, s, out);
     case STMT_assign:
         vector = map_get(&w->vectors, s->u.let.var);
         if (vector)
@@ -308,7 +308,6 @@ static bool vectorize_stmt(struct vectorizer *w, struct ir_stmt *s,
                    s);
         return vector != NULL;
     case STMT_eval:
-    case STMT_copy:
     case STMT_alloc:
     case STMT_barrier:
     case STMT_sync:
@@ -362,15 +361,17 @@ static bool conflicts(const struct vectorizer *w, const struct ir_stmt *store,
                       const struct ir_block *body)
 {
     const struct ir_buffer *array = store->u.store.buffer;
-    ir_foreach_stmt(s, body)
-        if (s->kind == STMT_store && s->u.store.buffer == array &&
-            is_elsewhere(store, s->u.store.index))
+    ir_foreach_stmt(s, body) {
+        struct ir_stmt *once = ir_at_once(w->p->scratch, s);
+        if (once->kind == STMT_store && once->u.store.buffer == array &&
+            is_elsewhere(store, once->u.store.index))
             return true;
-    ir_foreach_expr_in(x, body)
-        if (ir_op_info(x->op)->flags & OP_WRITES || x->type.lanes > 1 ||
-            (x->op == OP_load && x->u.buffer == array &&
-             is_elsewhere(store, x->args)))
-            return true;
+        ir_foreach_expr_of(x, once)
+            if (ir_op_info(x->op)->flags & OP_WRITES || x->type.lanes > 1 ||
+                (x->op == OP_load && x->u.buffer == array &&
+                 is_elsewhere(store, x->args)))
+                return true;
+    }
     return !moves(w, store);
 }
 
@@ -405,9 +406,11 @@ bool vectorize_body(struct vectorizer *w, struct ir_block *out)
     struct ir_block body =
         ir_copy_block(w->p->arena, &vectorize_loop_of(w)->body, NULL, NULL);
     expand_lets(w, &body);
-    ir_foreach_stmt(s, &body)
-        if (s->kind == STMT_store && conflicts(w, s, &body))
+    ir_foreach_stmt(s, &body) {
+        const struct ir_stmt *once = ir_at_once(w->p->scratch, s);
+        if (once->kind == STMT_store && conflicts(w, once, &body))
             return false;
+    }
     if (!vectorize_block(w, &body, out) || w->accesses.n == 0)
         return false;
     align_arrays(w);

@@ -8,6 +8,7 @@
 // and different iterations are seen to access different elements, for any n. v /
 // n * n + v % n is v for any v, since both round towards zero.
 
+#include "ir/accesses.h"
 #include "ir/affine.h"
 #include "ir/base/map.h"
 #include "ir/build.h"
@@ -101,13 +102,31 @@ static void check_use(struct collapse *c, struct ir_expr *x)
     c->failed |= x->op != OP_load || x->type.lanes > 1 || !join(c, x->args);
 }
 
-// Look at what may be a store to the array.
-static void check_store(struct collapse *c, struct ir_stmt *s)
+// An access of a statement to the array.
+struct stmt_access {
+    struct ir_expr ***index; // NULL: there is none
+    uint32_t *n;
+};
+
+// Return the access to the array that a store or a copy of a thread makes.
+static struct stmt_access access_of(const struct collapse *c, struct ir_stmt *s)
 {
-    if (s->kind != STMT_store || s->u.store.buffer != c->array)
+    struct ir_place *far = &s->u.copy.far;
+    if (s->kind == STMT_store && s->u.store.buffer == c->array)
+        return (struct stmt_access){&s->u.store.index, &s->u.store.n};
+    if (s->kind == STMT_copy && far->buffer == c->array)
+        return (struct stmt_access){&far->index, &far->n};
+    return (struct stmt_access){NULL, NULL};
+}
+
+// Look at the access of a statement to the array, if there is one.
+static void check_access(struct collapse *c, struct ir_stmt *s)
+{
+    struct stmt_access x = access_of(c, s);
+    if (!x.index)
         return;
     c->accesses++;
-    c->failed |= s->u.store.value->type.lanes > 1 || !join(c, s->u.store.index);
+    c->failed |= (*x.index)[*x.n - 1]->type.lanes > 1 || !join(c, *x.index);
 }
 
 // Return the indices with two of them joined.
@@ -133,13 +152,14 @@ static struct ir_expr *rewrite_load(struct arena *a, struct ir_expr *x,
     return ir_at(a, r, x->span);
 }
 
-// Join the indices of a store to the array.
-static void rewrite_store(const struct collapse *c, struct ir_stmt *s)
+// Join the indices of the access of a statement to the array.
+static void rewrite_access(const struct collapse *c, struct ir_stmt *s)
 {
-    if (s->kind != STMT_store || s->u.store.buffer != c->array)
+    struct stmt_access x = access_of(c, s);
+    if (!x.index)
         return;
-    s->u.store.index = joined(c, s->u.store.index);
-    s->u.store.n = c->rank - 1;
+    *x.index = joined(c, *x.index);
+    *x.n = c->rank - 1;
 }
 
 // Join dimensions `at` and the one behind it; false if an access needs both.
@@ -157,7 +177,7 @@ static bool collapse_at(struct collapse *c, uint32_t at)
     ir_foreach_expr_in(x, body)
         check_use(c, x);
     ir_foreach_stmt(s, body)
-        check_store(c, s);
+        check_access(c, s);
     if (c->failed || c->accesses == 0)
         return false;
     struct ir_expr **shape = arena_array(a, struct ir_expr *, b->rank - 1);
@@ -168,7 +188,7 @@ static bool collapse_at(struct collapse *c, uint32_t at)
     b->rank--;
     ir_rewrite_in(a, body, rewrite_load, c);
     ir_foreach_stmt(t, body)
-        rewrite_store(c, t);
+        rewrite_access(c, t);
     return true;
 }
 
@@ -181,12 +201,20 @@ static bool collapse_array(struct collapse *c)
     return changed;
 }
 
+// Return whether TMA copies something, which sees arrays as they were declared.
+static bool has_tma(const struct ir_block *body)
+{
+    ir_foreach_stmt(s, body)
+        if (ir_is_tma_copy(s))
+            return true;
+    return false;
+}
+
 enum pass_result pass_collapse(struct pass *p)
 {
     struct collapse c = {.p = p, .values.arena = p->scratch};
     bool changed = false;
-    if (ir_has(&p->kernel->body,
-               STMT_copy)) // sees arrays as they were declared
+    if (has_tma(&p->kernel->body))
         return PASS_SAME;
     ir_foreach_stmt(s, &p->kernel->body)
         note_let(&c, s);

@@ -31,7 +31,7 @@ enum { ACCESSES_MOST = 32 }; // to an array, all pairs of which are asked about
 static bool orders_otherwise(const struct ir_stmt *s)
 {
     if (s->kind != STMT_sync)
-        return s->kind == STMT_copy ||
+        return ir_is_tma_copy(s) ||
                (s->kind == STMT_barrier && s->u.of_cluster);
     switch (s->u.sync.kind) {
     case SYNC_warp:
@@ -134,7 +134,7 @@ static void note(struct search *s, struct ir_stmt *stmt)
         struct accesses one = {.at = &all.at[i], .n = 1};
         if (all.at[i]->buffer != s->array)
             continue;
-        s->is_async |= stmt->kind == STMT_store && stmt->u.store.is_async;
+        s->is_async |= ir_is_thread_copy(stmt);
         accesses_add(s->arena, &s->accesses, &one);
     }
 }

@@ -14,6 +14,7 @@
 #include "ir/ring.h"
 #include "ir/stage.h"
 #include "ir/walk.h"
+#include "passes/analysis/copies.h"
 #include "passes/opt/fold.h"
 #include "passes/pass.h"
 
@@ -40,8 +41,10 @@ static void simplify_place(struct simplify *s, struct ir_expr **place)
 // Simplify the expressions of a statement itself.
 static void simplify_exprs(struct simplify *s, struct ir_stmt *stmt)
 {
-    ir_foreach_place(place, stmt)
+    struct ir_stmt *once = ir_at_once(s->arena, stmt);
+    ir_foreach_place(place, once)
         simplify_place(s, place);
+    copies_again(s->arena, stmt, once);
 }
 
 // Replace a variable in the statements of a block from `at` on.

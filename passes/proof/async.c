@@ -1,10 +1,10 @@
 // Which asynchronous copies of threads are in flight at each access; likewise
 // WGMMAs, which go on reading shared memory.
 //
-//   async S[(k + 2) % 3, t] = ...    in group k + 2
-//   async_commit                     k + 3 groups
-//   async_wait(1)                    of these the last may be under way for the
-//   barrier                          thread, and behind it for all the others
+//   cp_async_load S[(k + 2) % 3, t] = A[k + 2, t]    in group k + 2
+//   async_commit           k + 3 groups
+//   async_wait(1)          of these the last may be under way for the thread,
+//   barrier                and behind it for all the others
 //
 // How many groups are committed is counted as an expression over the loops
 // around. How many of the last ones may be in flight is a number: a walk goes

@@ -35,15 +35,23 @@ static struct access *add(struct stmt_accesses *t, struct ir_buffer *b,
 
 // ---- Expressions ----------------------------------------------------------
 
-// Enter the scope of an operand that another decides on.
-static const struct scope *inside(struct stmt_accesses *t,
-                                  const struct ir_expr *x, uint32_t operand)
+// Return the scope of what happens only if a condition holds, or does not.
+static const struct scope *under(struct stmt_accesses *t,
+                                 struct ir_expr *condition, bool holds)
 {
     struct scope *s = arena_new(t->arena, struct scope);
     s->up = t->scope;
-    s->condition = ir_substitute(t->arena, x->args[0], t->values, NULL);
-    s->holds = x->op == OP_select ? operand == 1 : x->op == OP_and;
+    s->condition = ir_substitute(t->arena, condition, t->values, NULL);
+    s->holds = holds;
     return s;
+}
+
+// Return the scope of an operand that another decides on.
+static const struct scope *inside(struct stmt_accesses *t,
+                                  const struct ir_expr *x, uint32_t operand)
+{
+    bool holds = x->op == OP_select ? operand == 1 : x->op == OP_and;
+    return under(t, x->args[0], holds);
 }
 
 // Find the accesses of an expression.
@@ -94,8 +102,12 @@ static void spread(struct access *x, int64_t elements)
 // Note an access of the statement itself.
 static void note_own(struct stmt_accesses *t, const struct ir_access *own)
 {
-    struct span span = own->expr ? own->expr->span : t->stmt->span;
+    const struct scope *outside = t->scope;
+    struct span span = own->expr ? own->expr->span : own->span;
+    if (own->where)
+        t->scope = under(t, own->where, true);
     struct access *x = add(t, own->buffer, own->n, own->index, span);
+    t->scope = outside;
     x->reads = own->flags & ACCESS_reads ? true : false;
     x->writes = own->flags & ACCESS_writes ? true : false;
     x->is_atomic = own->flags & ACCESS_atomic ? true : false;
@@ -118,8 +130,6 @@ void stmt_accesses_find(struct stmt_accesses *t, struct ir_stmt *s)
     t->stmt = s;
     ir_foreach_place(place, s)
         add_expr(t, *place);
-    for (size_t i = 0; i < t->out->n; i++)
-        t->out->at[i]->is_async = n && own[0].flags & ACCESS_async;
     for (uint32_t i = 0; i < n; i++)
         note_own(t, &own[i]);
 }

@@ -91,6 +91,17 @@ static const char copies[] =
     "    }\n"
     "}\n";
 
+// A copy by each thread.
+static const char own_copies[] =
+    "kernel k(n: int, A: f32[64], H: f16[64]) -> B: f32[64]\n"
+    "{\n"
+    "    for t in 0..16 @thread.x {\n"
+    "        alloc S: f32[64] in shared\n"
+    "        cp_async_load S[ramp(t * 4, 4)] = A[ramp(t * 4, 4)] if t < n\n"
+    "        B[t] = S[t]\n"
+    "    }\n"
+    "}\n";
+
 // A program that is being spoilt.
 struct scene {
     struct arena arena;
@@ -209,6 +220,31 @@ static void copies_by_tma(void **state)
     SPOIL(copies, "a load signals", copy_of(s)->signal.buffer = NULL);
     SPOIL(copies, "a coordinate must be an integer",
           copy_of(s)->far.index[0] = ir_bool(a, true));
+}
+
+static void copies_by_threads(void **state)
+{
+    (void)state;
+    SPOIL(own_copies,
+          "cp_async_load S: a thread copies from global memory: `A`",
+          copy_of(s)->far.buffer->space = SPACE_local);
+    SPOIL(own_copies, "cp_async_load S: a thread copies to shared memory: `S`",
+          copy_of(s)->near.buffer->space = SPACE_local);
+    SPOIL(own_copies, "as many elements are read as are written",
+          copy_of(s)->far.index[0] = ir_int(a, 1));
+    SPOIL(own_copies, "a copy does not convert: `S`",
+          copy_of(s)->far.buffer = s->k->params.at[2].buffer);
+    SPOIL(own_copies, "a thread's copy is a load that signals nothing",
+          copy_of(s)->signal = copy_of(s)->near);
+    SPOIL(own_copies, "the condition of a copy is a bool of no memory: `1`",
+          copy_of(s)->where = ir_int(a, 1));
+    SPOIL(own_copies,
+          "the condition of a copy is a bool of no memory: `0.0 < A[0]`",
+          struct ir_expr *zero = ir_int(a, 0);
+          struct ir_expr *x = ir_load(a, s->k->params.at[1].buffer, 1, &zero);
+          copy_of(s)->where = ir_binary(a, OP_lt, ir_zero(a, f32), x));
+    SPOIL(copies, "a copy by TMA has no condition",
+          copy_of(s)->where = ir_bool(a, true));
 }
 
 static void accesses(void **state)
@@ -471,6 +507,7 @@ int main(void)
         cmocka_unit_test(accesses),
         cmocka_unit_test(instructions_on_matrices),
         cmocka_unit_test(copies_by_tma),
+        cmocka_unit_test(copies_by_threads),
         cmocka_unit_test(operands),
         cmocka_unit_test(vectors),
         cmocka_unit_test(statements),

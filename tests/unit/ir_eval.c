@@ -241,6 +241,57 @@ static void bulk_copies_that_leave(void **state)
     }
 }
 
+// Return a kernel of arrays of 32 elements whose threads do a copy each.
+static struct ir_kernel *copying_kernel(struct arena *a, const char *copy)
+{
+    const char *text =
+        arena_printf(a,
+                     "kernel k(n: int, A: i32[n]) -> C: i32[32] {\n"
+                     "    for b in 0..1 @block.x {\n"
+                     "        alloc S: i32[32] in shared\n"
+                     "        for t in 0..16 @thread.x {\n"
+                     "            S[t] = 7\n"
+                     "            S[t + 16] = 7\n"
+                     "            barrier\n"
+                     "            %s\n"
+                     "            async_commit\n"
+                     "            async_wait(0)\n"
+                     "            barrier\n"
+                     "            C[t] = S[t]\n"
+                     "            C[t + 16] = S[t + 16]\n"
+                     "        }\n"
+                     "    }\n"
+                     "}\n",
+                     copy);
+    return kernel_text(a, text);
+}
+
+// Copies by each thread: of vectors, and zeros where the condition is false, of
+// which nothing is read.
+static void thread_copies(void **state)
+{
+    (void)state;
+    enum { N = 20 };
+    struct arena arena = {0};
+    int32_t a[N], c[32];
+    for (int i = 0; i < N; i++)
+        a[i] = 100 + i;
+    struct ir_kernel *k = copying_kernel(
+        &arena,
+        "cp_async_load S[ramp(t * 2, 2)] = A[ramp(t * 2, 2)] if t * 2 < n");
+    kernel_run(k, ARGS(SIZE(N), ARRAY(a), ARRAY(c)));
+    for (int i = 0; i < 32; i++)
+        assert_int_equal(c[i], i < N ? 100 + i : 0);
+    k = copying_kernel(&arena, "cp_async_load S[15 - t] = A[t]");
+    kernel_run(k, ARGS(SIZE(N), ARRAY(a), ARRAY(c)));
+    for (int i = 0; i < 32; i++)
+        assert_int_equal(c[i], i < 16 ? 115 - i : 7);
+    k = copying_kernel(&arena, "cp_async_load S[t] = A[t + 8]");
+    kernel_stops(k, ARGS(SIZE(N), ARRAY(a), ARRAY(c)), EVAL_FAULT,
+                 "outside the array");
+    arena_reset(&arena);
+}
+
 // A tree reduction: a serial loop around barriers, inside a loop over threads.
 static void tree_reduction(void **state)
 {
@@ -649,6 +700,7 @@ int main(void)
         cmocka_unit_test(tile_for_a_cluster),
         cmocka_unit_test(bulk_copies),
         cmocka_unit_test(bulk_copies_that_leave),
+        cmocka_unit_test(thread_copies),
         cmocka_unit_test(tree_reduction),
         cmocka_unit_test(two_dimensional_block),
         cmocka_unit_test(launches),

@@ -3,6 +3,7 @@
 
 #include "tools/ingot/check_reach.h"
 
+#include "ir/accesses.h"
 #include "ir/arith.h"
 #include "ir/walk.h"
 
@@ -66,8 +67,9 @@ static void note_expr(struct reach *r, struct ir_expr *x)
 static void note_stmt(struct reach *r, struct ir_stmt *s)
 {
     const struct ir_var *var = NULL;
+    if (ir_stored(s))
+        add_goals(r, s, 1);
     switch ((int)s->kind) {
-    case STMT_store: add_goals(r, s, 1); break;
     case STMT_if:
         add_goals(r, s, 2);
         keep_numbers(r, s->u.branch.cond);
@@ -282,8 +284,9 @@ static void walk_stmt(struct reach *r, const struct ir_stmt *s)
         *(struct reach_value *)map_get(&r->slots, s->u.let.var) =
             value_of(r, s->u.let.value);
         return;
-    case STMT_store: mark(r, s, 0); break;
     }
+    if (ir_stored(s))
+        mark(r, s, 0);
     ir_foreach_place(place, (struct ir_stmt *)s)
         value_of(r, *place);
 }

@@ -234,6 +234,15 @@ static void note_value(struct look *l, struct ir_stmt *s)
         map_set(&l->values, s->u.store.buffer, s->u.store.value);
 }
 
+// Note what a statement says about the values that it uses as indices.
+static void note_uses(struct look *l, struct ir_stmt *s)
+{
+    if (s->kind == STMT_store)
+        note_indices(l, s->u.store.buffer, s->u.store.n, s->u.store.index);
+    ir_foreach_expr_of(x, s)
+        note_expr(l, x);
+}
+
 struct data_rule *data_rules(struct arena *a, const struct ir_kernel *kernel)
 {
     struct look l = {.arena = a,
@@ -242,11 +251,8 @@ struct data_rule *data_rules(struct arena *a, const struct ir_kernel *kernel)
                      .loops = {.arena = a}};
     l.rules = arena_array(a, struct data_rule, kernel->params.n + 1);
     ir_foreach_stmt(s, &kernel->body)
-        note_value(&l, s);
+        note_value(&l, ir_at_once(a, s));
     ir_foreach_stmt(s, &kernel->body)
-        if (s->kind == STMT_store)
-            note_indices(&l, s->u.store.buffer, s->u.store.n, s->u.store.index);
-    ir_foreach_expr_in(x, &kernel->body)
-        note_expr(&l, x);
+        note_uses(&l, ir_at_once(a, s));
     return l.rules;
 }

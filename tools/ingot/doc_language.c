@@ -126,6 +126,21 @@ void doc_add_scopes(struct doc *d)
 #undef SCOPE
 }
 
+// Add the statements of a transport.
+static void add_transport(struct doc *d, enum ir_transport transport)
+{
+    const struct ir_copy load = {.transport = transport, .is_load = true};
+    const struct ir_copy store = {.transport = transport};
+    const char *name = ir_copy_word(&load), *other = ir_copy_word(&store);
+    const char *what = other ? ": statements, to shared memory and from it"
+                             : ": a statement, to shared memory";
+    const char *meaning =
+        arena_printf(d->arena, "%s%s", transport_meaning(transport), what);
+    const char *form =
+        other ? arena_printf(d->arena, "%s, %s", name, other) : name;
+    doc_add(d, name, form, meaning)->also = other;
+}
+
 void doc_add_copies(struct doc *d)
 {
 #define COPY_WAY(name, kind, meaning)                                          \
@@ -137,12 +152,8 @@ void doc_add_copies(struct doc *d)
             "a hint to the L2 cache on what the copy accesses: " meaning);
 #include "ir/hints.def"
 #undef HINT
-#define TRANSPORT(name, shape, meaning)                                        \
-    doc_add(d, #name "_load", #name "_load, " #name "_store",                  \
-            meaning ": statements, to shared memory and from it")              \
-        ->also = #name "_store";
-#include "ir/transports.def"
-#undef TRANSPORT
+    for (int i = 0; i < TRANSPORT_COUNT; i++)
+        add_transport(d, (enum ir_transport)i);
 }
 
 void doc_add_orders(struct doc *d)

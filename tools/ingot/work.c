@@ -187,9 +187,9 @@ static bool loads(struct ir_expr *x, const struct ir_buffer *buffer)
 }
 
 // Count one statement.
-static void count_stmt(struct counter *c, const struct ir_stmt *s,
-                       struct times times)
+static void count_stmt(struct counter *c, struct ir_stmt *s, struct times times)
 {
+    s = ir_at_once(&c->arena, s);
     switch (s->kind) {
     case STMT_for: count_loop(c, &s->u.loop, times); return;
     case STMT_if: count_branch(c, s, times); return;

@@ -3,6 +3,7 @@
 #include "tools/libingot/reference.h"
 
 #include "ir/accesses.h"
+#include "ir/build.h"
 #include "ir/leave.h"
 #include "ir/walk.h"
 #include "tools/libingot/reference_print.h"
@@ -346,6 +347,7 @@ static void print_stage(struct reference *r, struct ir_stage *s, int indent)
 // Append a statement.
 static void print_stmt(struct reference *r, struct ir_stmt *s, int indent)
 {
+    s = ir_at_once(&r->arena, s);
     if (s->kind != STMT_alloc)
         buf_indent(r->out, indent);
     switch (s->kind) {

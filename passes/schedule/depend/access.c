@@ -214,6 +214,7 @@ static void walk_alloc(struct depend_nest *w, const struct ir_buffer *array)
 // Walk a statement.
 static void walk_stmt(struct depend_nest *w, struct ir_stmt *s)
 {
+    s = ir_at_once(w->pass->scratch, s);
     w->stmt = s;
     switch (s->kind) {
     case STMT_for: walk_loop(w, s); break;

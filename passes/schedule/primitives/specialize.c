@@ -149,7 +149,6 @@ static void set_roles(struct sched_call *c, struct ir_ring *ring)
 
 bool sched_specialize(struct sched_call *c)
 {
-    struct pass *p = c->pass;
     struct ir_stmt *loop = sched_arg(c, 0);
     int64_t groups = 0;
     const char *wrong = check_shape(c, loop, &groups);
