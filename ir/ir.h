@@ -230,7 +230,7 @@ struct ir_role {
 // that fills run iterations ahead of their use.  It belongs to the loop until
 // passes/lower/ has made statements of it.
 struct ir_ring {
-    int64_t slots, lag, order; // of ring.def
+    int64_t slots, lag, producer, order; // of ring.def
     unsigned
         words; // of ring.def, a bit each: how its slots are filled, and how
                // they are known to be full and free; 0: not planned

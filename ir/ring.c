@@ -170,8 +170,9 @@ void ir_rings_copy(struct arena *a, struct ir_for *to,
 bool ir_ring_equal(const struct ir_ring *x, const struct ir_ring *y)
 {
     bool same = x->slots == y->slots && x->lag == y->lag &&
-                x->order == y->order && x->words == y->words &&
-                x->roles.n == y->roles.n && x->arrays.n == y->arrays.n;
+                x->order == y->order && x->producer == y->producer &&
+                x->words == y->words && x->roles.n == y->roles.n &&
+                x->arrays.n == y->arrays.n;
     for (size_t i = 0; same && i < x->roles.n; i++)
         same = x->roles.at[i].part == y->roles.at[i].part &&
                x->roles.at[i].registers == y->roles.at[i].registers;
@@ -203,8 +204,8 @@ static const char *number_fault(struct arena *a, struct ir_ring *ring)
 static const char *role_fault(const struct ir_ring *ring)
 {
     if (!ring->roles.n)
-        return ring->lag || ring->order
-                   ? "a ring without roles has no `lag` and no `order`"
+        return ring->lag || ring->order || ring->producer
+                   ? "a ring without roles has no `lag`, `producer` or `order`"
                    : NULL;
     if (ring->roles.n != RING_PARTS || !ir_ring_role(ring, RING_fill) ||
         !ir_ring_role(ring, RING_use))

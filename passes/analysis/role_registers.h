@@ -7,16 +7,16 @@
 #include "ir/gpu.h"
 #include "ir/ir.h"
 
-// What the threads of one warpgroup that produces and of several that consume
-// ask for; 0: what they begin with.
+// What each thread of the warpgroups that produce, and of those that consume,
+// asks for; 0: what they begin with.
 struct role_registers {
-    int64_t producer, consumer;
-    int64_t consumers; // warpgroups
+    int64_t producer, consumer;   // registers
+    int64_t producers, consumers; // warpgroups
 };
 
-// Return the registers that a thread of a block begins with that has one
-// warpgroup more than `consumers`; no thread can use more than 248.
-int64_t role_registers_at_start(const struct ir_kernel *k, int64_t consumers);
+// Return the registers that a thread of a block of so many warpgroups begins
+// with; no thread can use more than 248.
+int64_t role_registers_at_start(const struct ir_kernel *k, int64_t warpgroups);
 
 // Return whether the block begins with as many as its roles ask for together.
 bool role_registers_fit(const struct ir_kernel *k,

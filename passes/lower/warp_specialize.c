@@ -28,7 +28,8 @@
 //
 // A loop may have several rings, each with mbarriers of its own: a consumer
 // waits for a slot in front of the first statement that reads it, and releases
-// it behind the last one.
+// it behind the last one. One producer warpgroup fills them all, or each is the
+// ring of one of several.
 //
 // Blocks of a cluster multicast TMA tiles that several of them need
 // (cluster.c). A slot is free once the warps of all these blocks have released
@@ -95,28 +96,18 @@ static bool is_repeated(const struct specialized *r)
     return found;
 }
 
-void specialize_start(struct specialized *r, struct ir_expr *first,
-                      struct ir_block *out)
+void specialize_start(struct specialized *r, struct specialized_ring *x,
+                      struct ir_expr *first, struct ir_block *out)
 {
-    specialize_foreach_ring(x, r)
-    {
-        x->state = (struct ring_state){
-            .p = r->p, .loop = r->loop, .slots = x->ring.of->slots};
-        if (is_repeated(r))
-            ring_state_declare(&x->state, "turn", first, out);
-    }
+    x->state = (struct ring_state){
+        .p = r->p, .loop = r->loop, .slots = x->ring.of->slots};
+    if (is_repeated(r))
+        ring_state_declare(&x->state, "turn", first, out);
 }
 
 bool specialize_has_copies(const struct specialized_ring *x)
 {
     return ir_ring_is(x->ring.of, RING_arrive_threads);
-}
-
-bool specialize_has_some_copies(const struct specialized *r)
-{
-    bool found = false;
-    specialize_foreach_ring(x, r) found |= specialize_has_copies(x);
-    return found;
 }
 
 struct ir_block *specialize_append_loop(struct specialized *r,
@@ -190,7 +181,7 @@ static void append_front(struct specialized *r, struct ir_block *out)
 // Check that the block begins with the registers that its roles ask for.
 static bool check_registers(struct specialized *r)
 {
-    struct role_registers all = {r->registers[0], r->registers[1],
+    struct role_registers all = {r->registers[0], r->registers[1], r->producers,
                                  r->consumers};
     return role_registers_fit(r->p->kernel, &all) ||
            role_registers_refuse(r->p->diags, r->loop->span, r->p->kernel,
@@ -201,7 +192,8 @@ static bool check_registers(struct specialized *r)
 static void append_registers(struct specialized *r, struct ir_block *out,
                              int64_t n)
 {
-    int64_t start = role_registers_at_start(r->p->kernel, r->consumers);
+    int64_t start =
+        role_registers_at_start(r->p->kernel, r->producers + r->consumers);
     enum sync_kind kind = n < start ? SYNC_registers_down : SYNC_registers_up;
     if (n)
         ir_append(r->p->arena, out,
@@ -263,6 +255,8 @@ static bool find_rings(struct specialized *r)
             return specialize_report(r, x.ring.fault);
         if (!x.ring.of->roles.n)
             return specialize_report(r, "one of its rings has no roles");
+        if (r->producers <= x.ring.of->producer)
+            r->producers = x.ring.of->producer + 1;
         vec_push(r->p->scratch, &r->rings, x);
     }
     return true;
@@ -316,29 +310,47 @@ static void append_end(struct specialized *r, struct ir_block *block, size_t at)
     ir_insert(r->p->arena, block, at + 1, end.at[0]);
 }
 
+// Append what producers do from number `first` on: a branch for each, but for the
+// last.
+static bool append_producers(struct specialized *r, int64_t first,
+                             struct ir_block *out)
+{
+    struct arena *a = r->p->arena;
+    if (first + 1 < r->producers) {
+        struct ir_expr *group = ir_read(a, r->group->u.loop.var);
+        struct ir_stmt *s = ir_stmt_if(
+            a, ir_binary(a, OP_lt, group, number(r, r->consumers + first + 1)));
+        ir_append(a, out, ir_stmt_from(s, r->group));
+        if (!append_producers(r, first + 1, &s->u.branch.otherwise))
+            return false;
+        out = &s->u.branch.then;
+    }
+    append_registers(r, out, r->registers[0]);
+    return specialize_produce(r, first, out);
+}
+
 // Part the loop.
 static bool part(struct specialized *r)
 {
     struct arena *a = r->p->arena;
     struct ir_for *group = &r->group->u.loop;
     struct ir_block *block = r->path.blocks[r->at], front = {0};
-    struct ir_block consumer = {0}, producer = {0};
+    struct ir_block consumer = {0}, producers = {0};
     struct ir_expr *consumers = number(r, r->consumers);
     append_front(r, &front);
-    append_registers(r, &producer, r->registers[0]);
     append_registers(r, &consumer, r->registers[1]);
     if (r->registers[1] && !r->p->kernel->min_blocks)
         r->p->kernel->min_blocks = 1;
-    if (!specialize_produce(r, &producer))
+    if (!append_producers(r, 0, &producers))
         return false;
     specialize_consume(r, &consumer);
     ir_append_all(a, &consumer, &group->body);
     struct ir_stmt *branch =
         ir_stmt_if(a, ir_binary(a, OP_lt, ir_read(a, group->var), consumers));
     branch->u.branch.then = consumer;
-    branch->u.branch.otherwise = producer;
+    branch->u.branch.otherwise = producers;
     group->body = (struct ir_block){0};
-    group->to = number(r, r->consumers + 1);
+    group->to = number(r, r->consumers + r->producers);
     ir_append(a, &group->body, ir_stmt_from(branch, r->group));
     size_t at = ir_index(block, r->group);
     for (size_t i = 0; i < front.n; i++)

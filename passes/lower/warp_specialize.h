@@ -23,8 +23,9 @@ struct specialized {
     struct ir_path path;          // from the kernel's body to the loop
     uint32_t at;                  // of the group in the path
     struct VEC(struct specialized_ring) rings;
-    struct cluster cluster;          // of the blocks
-    int64_t consumers, registers[2]; // of the producer, the consumers
+    struct cluster cluster;       // of the blocks
+    int64_t producers, consumers; // warpgroups
+    int64_t registers[2];         // of a thread of these, of those
     struct ir_stmt *tiles;   // the loop whose iterations the consumers take in
                              // ping-pong; NULL: they share each
     struct ir_buffer *order; // the ping-pong order of the consumers
@@ -45,14 +46,13 @@ bool specialize_is_thread(const struct specialized *r, uint32_t i);
 struct ir_buffer *specialize_declare(struct specialized *r, const char *name,
                                      int64_t n, struct ir_block *out);
 
-// Start the count of one role's iterations, for each ring, in a block, at the
+// Start the count of one role's iterations, for a ring, in a block, at the
 // `first` that is its; NULL: at 0.
-void specialize_start(struct specialized *r, struct ir_expr *first,
-                      struct ir_block *out);
+void specialize_start(struct specialized *r, struct specialized_ring *x,
+                      struct ir_expr *first, struct ir_block *out);
 
-// Return whether threads copy to a ring, or to some ring.
+// Return whether threads copy to a ring.
 bool specialize_has_copies(const struct specialized_ring *x);
-bool specialize_has_some_copies(const struct specialized *r);
 
 // Append a loop, and return its body.
 struct ir_block *specialize_append_loop(struct specialized *r,
@@ -66,10 +66,11 @@ struct ir_block *specialize_append_lanes(struct specialized *r,
                                          struct ir_block *out, int64_t n,
                                          struct ir_var **var);
 
-// Append the loops of the producer: those around the marked loop and itself,
+// Append the loops of a producer: those around the marked loop and itself,
 // with nothing in them but the copies, run by one thread if these are TMA
 // tiles; false after reporting.
-bool specialize_produce(struct specialized *r, struct ir_block *out);
+bool specialize_produce(struct specialized *r, int64_t producer,
+                        struct ir_block *out);
 
 // Find out whether the consumers take tiles in ping-pong order; false if they
 // cannot, after reporting.

@@ -216,7 +216,8 @@ void specialize_consume(struct specialized *r, struct ir_block *out)
 {
     struct arena *a = r->p->arena;
     struct ir_block body = {0};
-    specialize_start(r, specialize_first(r), out);
+    specialize_foreach_ring(x, r)
+        specialize_start(r, x, specialize_first(r), out);
     struct ir_block uses = uses_of(r);
     for (size_t i = 0; i < uses.n; i++) {
         if (i)

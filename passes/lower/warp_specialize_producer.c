@@ -68,11 +68,27 @@ static void append_threads(struct specialized *r,
                      NULL, r->loop);
 }
 
-// What the producer has in place of the consumers' variables, knows and counts.
+// A producer: what it has in place of the consumers' variables, and knows.
 struct producer {
+    int64_t number;
     struct map vars;
     struct facts facts;
 };
+
+// Return whether a producer fills a ring.
+static bool fills(const struct producer *of, const struct specialized_ring *x)
+{
+    return x->ring.of->producer == of->number;
+}
+
+// Return whether all threads of a producer copy to some ring.
+static bool has_copies(struct specialized *r, const struct producer *of)
+{
+    bool found = false;
+    specialize_foreach_ring(x, r) found |=
+        fills(of, x) && specialize_has_copies(x);
+    return found;
+}
 
 // Return the number of the iteration that is being filled, for a ring.
 static struct ir_expr *number_of(struct specialized *r,
@@ -103,7 +119,7 @@ static bool append_copies(struct specialized *r, struct producer *of,
                      ring_state_parity(&x->state, n, 1), r->loop);
     bool has_tma = ir_ring_is(x->ring.of, RING_arrive_bytes);
     struct ir_block *one = out;
-    if (has_tma && specialize_has_some_copies(r))
+    if (has_tma && has_copies(r, of))
         one = append_group(r, out, 1, 1);
     if (has_tma && !append_tma(r, &of->facts, x, &fills, slot, one))
         return false;
@@ -164,23 +180,26 @@ static void append_next(struct specialized *r, const struct producer *of,
         ring_state_next(&x->state, ir_substitute(a, n, &of->vars, NULL)));
 }
 
-bool specialize_produce(struct specialized *r, struct ir_block *out)
+bool specialize_produce(struct specialized *r, int64_t producer,
+                        struct ir_block *out)
 {
-    struct producer of = {.vars = {.arena = r->p->scratch}};
+    struct producer of = {.number = producer, .vars = {.arena = r->p->scratch}};
     struct ir_block *around = NULL;
     bool ok = true;
     facts_start(&of.facts, r->p->scratch, r->p->kernel);
     facts_enter_path(&of.facts, &r->path, r->at);
-    out = specialize_has_some_copies(r)
-              ? append_group(r, out, GROUP_WARPS, WARP_LANES)
-              : append_group(r, out, 1, 1);
-    specialize_start(r, NULL, out);
+    out = has_copies(r, &of) ? append_group(r, out, GROUP_WARPS, WARP_LANES)
+                             : append_group(r, out, 1, 1);
+    specialize_foreach_ring(x, r) if (fills(&of, x))
+        specialize_start(r, x, NULL, out);
     for (uint32_t i = r->at + 1; i < r->path.n; i++) {
         around = out;
         out = append_like(r, &of, i, out);
     }
     append_next(r, &of, around);
-    for (size_t i = 0; i < r->rings.n && ok; i++)
-        ok = append_copies(r, &of, &r->rings.at[i], i, out);
+    for (size_t i = 0; i < r->rings.n && ok; i++) {
+        if (fills(&of, &r->rings.at[i]))
+            ok = append_copies(r, &of, &r->rings.at[i], i, out);
+    }
     return ok;
 }

@@ -331,7 +331,8 @@ static bool is_found(const struct sched_value *v)
 static bool choose(const struct caller *by, const struct handles *h,
                    struct sched_call *c)
 {
-    for (const char *at = sched_prim_info(c->prim)->arguments; *at;) {
+    for (const char *at = sched_prim_info(c->prim)->arguments;
+         *at && !strchr("+?*", *at);) {
         bool marked = at[1] && strchr("+?*", at[1]);
         bool skip = marked && at[1] != '+' && leaves_out(by, c);
         if (!skip)

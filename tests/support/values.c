@@ -13,12 +13,14 @@ static uint64_t below(const struct caller *by, uint64_t n)
     return draw_below(by->random, n);
 }
 
-// Return registers for the warpgroups of specialize, mostly as they are, or how
-// many products are in flight.
+// Return registers for the warpgroups of specialize, mostly as they are, how
+// many products are in flight, or how many producers there are.
 static int64_t registers(const struct caller *by, size_t argument)
 {
     if (argument == 3)
         return (int64_t)below(by, 2);
+    if (argument == 4)
+        return 1 + (int64_t)below(by, 2);
     if (below(by, 4))
         return 0;
     return argument == 1 ? 40 : 232;

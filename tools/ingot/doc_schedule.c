@@ -73,14 +73,16 @@ static char mark_of(const char *letters)
 static const char *call_of(struct arena *a, const struct sched_prim_info *p)
 {
     char mark = mark_of(p->arguments);
+    size_t letters = strcspn(p->arguments, "+?*"), i = 0;
+    size_t open = letters - strspn(p->arguments + letters, "?*");
     const char *text = arena_printf(a, "%s(", p->name);
     for (const char *at = p->parameters; *at;) {
         size_t n = strcspn(at, " ");
-        text = arena_printf(a, "%s%.*s%s", text, (int)n, at, at[n] ? ", " : "");
+        text = arena_printf(a, "%s%.*s%s%s", text, (int)n, at,
+                            i++ < open ? "" : "?", at[n] ? ", " : "");
         at += n + (at[n] == ' ');
     }
-    return arena_printf(a, "%s%s%s)", text,
-                        mark == '?' || mark == '*' ? "?" : "",
+    return arena_printf(a, "%s%s)", text,
                         mark == '+' || mark == '*' ? ", ..." : "");
 }
 

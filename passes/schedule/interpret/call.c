@@ -220,8 +220,7 @@ static bool check_args(struct interp *in, const struct sched_expr *x,
                        const char *signature, const struct sched_values *args)
 {
     size_t n = strcspn(signature, "+?*");
-    bool is_open = signature[n] == '?' || signature[n] == '*';
-    size_t least = is_open ? n - 1 : n;
+    size_t least = n - strspn(signature + n, "?*");
     if (args->n < least || (args->n > n && !repeats(signature[n])))
         return refuse_count(in, x, (int64_t)least,
                             repeats(signature[n]) ? -1 : (int64_t)n, args->n);

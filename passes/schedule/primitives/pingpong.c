@@ -57,8 +57,12 @@ static bool check_registers(struct sched_call *c, const struct ir_stmt *ring,
                             int64_t n)
 {
     const struct ir_ring *of = ir_ring_specialized(ring);
+    int64_t producers = 1;
+    vec_foreach_value(x, &ring->u.loop.rings)
+        producers = x->producer < producers ? producers : x->producer + 1;
     struct role_registers r = {ir_ring_role(of, RING_fill)->registers,
-                               ir_ring_role(of, RING_use)->registers, n};
+                               ir_ring_role(of, RING_use)->registers, producers,
+                               n};
     return role_registers_fit(c->pass->kernel, &r) ||
            role_registers_refuse(c->pass->diags, c->span, c->pass->kernel, &r);
 }

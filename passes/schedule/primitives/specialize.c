@@ -9,14 +9,18 @@
 // TMA loads, or all its threads issue cp.async, as soon as a slot of a ring
 // is free; the other warpgroups, the consumers, use the slots that are full.
 // The numbers are the registers that a thread of either keeps; 0 leaves them as
-// the launch has them.  The last number, 0 if left out, is how many WGMMAs may
+// the launch has them.  The next number, 0 if left out, is how many WGMMAs may
 // be in flight when one iteration ends: slots are free again so many iterations
-// late, and the waits of the loop leave them alone.
+// late, and the waits of the loop leave them alone.  The last one, 1 if left out,
+// is how many producer warpgroups there are. If the loop has several rings, each
+// producer fills one, and the last one the rest: so the threads of one issue
+// cp.async while a thread of another issues TMA loads.
 //
 // Requires:
 //  1. the loop has rings, and stands in one that is bound to
 //     warpgroups of a known number; its copies are by TMA,
-//     or by cp_async where no instruction of a warpgroup uses them  E0787
+//     or by cp_async where no instruction of a warpgroup uses them;
+//     there are no more producers than rings                         E0787
 //  2. registers that can be given: multiples of 8 from 24 to 240,
 //     together no more than the launch has                           E0788
 //  3. fewer WGMMAs in flight than there are slots                    E0773
@@ -84,6 +88,12 @@ static struct ir_stmt *group_around(struct pass *p, const struct ir_stmt *loop,
     return found;
 }
 
+// Return how many producer warpgroups a call asks for.
+static int64_t producers_of(const struct sched_call *c)
+{
+    return c->args.n > 4 ? c->args.at[4].number : 1;
+}
+
 // Check the shape of the nest.
 static const char *check_shape(struct sched_call *c, struct ir_stmt *loop,
                                int64_t *groups)
@@ -91,6 +101,8 @@ static const char *check_shape(struct sched_call *c, struct ir_stmt *loop,
     struct pass *p = c->pass;
     if (!ir_rings_of(loop).n)
         return "it is not pipelined";
+    if (producers_of(c) < 1 || producers_of(c) > (int64_t)loop->u.loop.rings.n)
+        return "it has a producer for each ring, or for several, not more";
     if (!group_around(p, loop, groups))
         return "it does not stand in a loop bound to warpgroups, of which "
                "there is a known number";
@@ -115,7 +127,7 @@ static bool check_registers(struct sched_call *c, int64_t groups)
 {
     const struct ir_kernel *k = c->pass->kernel;
     struct role_registers r = {c->args.at[1].number, c->args.at[2].number,
-                               groups};
+                               producers_of(c), groups};
     return (!r.producer && !r.consumer) ||
            (is_number(r.producer) && is_number(r.consumer) &&
             role_registers_fit(k, &r)) ||
@@ -136,8 +148,9 @@ static bool check_in_flight(struct sched_call *c, const struct ir_stmt *loop)
     return true;
 }
 
-// Give a ring its roles.
-static void set_roles(struct sched_call *c, struct ir_ring *ring)
+// Give a ring its roles, and the producer of that number.
+static void set_roles(struct sched_call *c, struct ir_ring *ring,
+                      int64_t producer)
 {
     ring->roles.n = 0;
     for (int i = 0; i < RING_PARTS; i++) {
@@ -145,6 +158,7 @@ static void set_roles(struct sched_call *c, struct ir_ring *ring)
         vec_push(c->pass->arena, &ring->roles, role);
     }
     ring->lag = c->args.n > 3 ? c->args.at[3].number : 0;
+    ring->producer = producer;
 }
 
 bool sched_specialize(struct sched_call *c)
@@ -157,7 +171,9 @@ bool sched_specialize(struct sched_call *c)
                             sched_name_of(loop), wrong);
     if (!check_registers(c, groups) || !check_in_flight(c, loop))
         return false;
+    int64_t last = producers_of(c) - 1;
     for (size_t i = 0; i < loop->u.loop.rings.n; i++)
-        set_roles(c, loop->u.loop.rings.at[i]);
+        set_roles(c, loop->u.loop.rings.at[i],
+                  (int64_t)i < last ? (int64_t)i : last);
     return true;
 }
