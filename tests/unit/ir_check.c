@@ -415,7 +415,8 @@ static void rings(void **state)
     (void)state;
     SPOIL(ring, "for i: `slots` of a ring is a number from 2 to 16",
           stmt_of(s, STMT_for)->u.loop.rings.at[0]->slots = 17);
-    SPOIL(ring, "for i: a ring without roles has no `lag`, `producer` or `order`",
+    SPOIL(ring,
+          "for i: a ring without roles has no `lag`, `producer` or `order`",
           stmt_of(s, STMT_for)->u.loop.rings.at[0]->lag = 1);
     SPOIL(ring, "for i: the threads of a role keep 24 to 240 registers",
           struct ir_ring *of = stmt_of(s, STMT_for)->u.loop.rings.at[0];
