@@ -5,10 +5,6 @@
 
 #include "ir/foreach.h"
 
-// The blocks directly inside a statement: bodies, branches, init.
-enum { IR_BLOCKS_MOST = 2 };
-uint32_t ir_stmt_blocks(struct ir_stmt *s, struct ir_block *out[]);
-
 // Return the statement that alone, but for declarations of arrays, stands in a
 // block; NULL if there is none or there are several.
 struct ir_stmt *ir_only(const struct ir_block *block);
