@@ -10,7 +10,7 @@
 static void name_stmt(struct buf *out, const struct ir_stmt *s)
 {
     const char *name = "";
-    switch (s->kind) {
+    switch ((int)s->kind) {
     case STMT_for: name = s->u.loop.var->name; break;
     case STMT_let:
     case STMT_var:
@@ -20,12 +20,6 @@ static void name_stmt(struct buf *out, const struct ir_stmt *s)
     case STMT_stage: name = s->u.stage.name; break;
     case STMT_launch: name = s->u.launch.name; break;
     case STMT_copy: name = s->u.copy.near.buffer->name; break;
-    case STMT_if:
-    case STMT_eval:
-    case STMT_barrier:
-    case STMT_sync:
-    case STMT_matrix:
-    case STMT_COUNT: break;
     }
     const char *word =
         s->kind == STMT_copy ? ir_copy_word(&s->u.copy) : stmt_name(s->kind);

@@ -50,17 +50,6 @@ static struct ir_map *new_map(struct copying *c, struct ir_map *map)
     return by ? by : map;
 }
 
-// Let a copy, whose expressions are done, be one between the arrays
-// that stand for its own.
-static void redirect_copy(struct copying *c, struct ir_copy *copy)
-{
-    copy->map = copy->map ? new_map(c, copy->map) : NULL;
-    copy->far.buffer = new_buffer(c, copy->far.buffer);
-    copy->near.buffer = new_buffer(c, copy->near.buffer);
-    if (copy->signal.buffer)
-        copy->signal.buffer = new_buffer(c, copy->signal.buffer);
-}
-
 // Return an access of another array.
 static struct ir_expr *redirected(struct arena *a, const struct ir_expr *x,
                                   struct ir_buffer *buffer)
@@ -157,18 +146,17 @@ static void substitute_stmt(struct copying *c, struct ir_stmt *s)
 {
     ir_foreach_place(place, s)
         *place = substitute(c, *place);
+    ir_foreach_buffer(buffer, s) *buffer = new_buffer(c, *buffer);
     if (s->kind == STMT_assign)
         s->u.let.var = new_var(c, s->u.let.var);
-    if (s->kind == STMT_store)
-        s->u.store.buffer = new_buffer(c, s->u.store.buffer);
-    if (s->kind == STMT_copy)
-        redirect_copy(c, &s->u.copy);
+    if (s->kind == STMT_copy && s->u.copy.map)
+        s->u.copy.map = new_map(c, s->u.copy.map);
     if (s->kind == STMT_launch)
         redirect_noalias(c, &s->u.launch);
     if (s->kind == STMT_for)
         redirect_rings(c, &s->u.loop);
     if (s->kind == STMT_alloc) {
-        struct ir_buffer *b = s->u.buffer = new_buffer(c, s->u.buffer);
+        struct ir_buffer *b = s->u.buffer;
         b->shape = substitute_all(c, b->rank, b->shape);
         b->strides = substitute_all(c, b->rank, b->strides);
     }
@@ -270,15 +258,14 @@ static void copy_launch(struct copying *c, struct ir_launch *l)
     l->body = copy_stmts(c, &l->body);
 }
 
-// Copy what is particular to a copy.
-static void copy_copy(struct copying *c, struct ir_copy *copy)
+// Copy what is particular to a statement that declares nothing; `s` is a shallow
+// copy already.
+static void copy_rest(struct copying *c, struct ir_stmt *s)
 {
-    copy->far.index = substitute_all(c, copy->far.n, copy->far.index);
-    copy->near.index = substitute_all(c, copy->near.n, copy->near.index);
-    copy->signal.index = substitute_all(c, copy->signal.n, copy->signal.index);
-    copy->multicast = substitute(c, copy->multicast);
-    copy->where = substitute(c, copy->where);
-    redirect_copy(c, copy);
+    ir_own_places(c->arena, s);
+    substitute_stmt(c, s);
+    ir_foreach_block(block, s)
+        *block = copy_stmts(c, block);
 }
 
 // Copy a statement with all it contains.
@@ -286,7 +273,7 @@ static struct ir_stmt *copy_stmt(struct copying *c, const struct ir_stmt *old)
 {
     struct ir_stmt *s = arena_new(c->arena, struct ir_stmt);
     *s = *old;
-    switch (s->kind) {
+    switch ((int)s->kind) {
     case STMT_for: copy_for(c, &s->u.loop); break;
     case STMT_stage: copy_stage(c, &s->u.stage); break;
     case STMT_alloc: s->u.buffer = declare_buffer(c, s->u.buffer); break;
@@ -295,24 +282,8 @@ static struct ir_stmt *copy_stmt(struct copying *c, const struct ir_stmt *old)
         s->u.let.value = substitute(c, s->u.let.value);
         s->u.let.var = declare_var(c, s->u.let.var);
         break;
-    case STMT_store:
-        s->u.store.index = substitute_all(c, s->u.store.n, s->u.store.index);
-        s->u.store.value = substitute(c, s->u.store.value);
-        s->u.store.buffer = new_buffer(c, s->u.store.buffer);
-        break;
-    case STMT_copy: copy_copy(c, &s->u.copy); break;
-    case STMT_if:
-        s->u.branch.cond = substitute(c, s->u.branch.cond);
-        s->u.branch.then = copy_stmts(c, &s->u.branch.then);
-        s->u.branch.otherwise = copy_stmts(c, &s->u.branch.otherwise);
-        break;
     case STMT_launch: copy_launch(c, &s->u.launch); break;
-    case STMT_assign:
-    case STMT_eval:
-    case STMT_barrier:
-    case STMT_sync:
-    case STMT_matrix:
-    case STMT_COUNT: substitute_stmt(c, s); break;
+    default: copy_rest(c, s);
     }
     return s;
 }

@@ -3,6 +3,7 @@
 
 #include "ir/equal.h"
 #include "ir/base/map.h"
+#include "ir/foreach.h"
 #include "ir/matrix.h"
 #include "ir/ring.h"
 
@@ -320,13 +321,32 @@ static bool same_if(struct comparison *c, const struct ir_stmt *a,
            same_block(c, &a->u.branch.otherwise, &b->u.branch.otherwise);
 }
 
+// Compare two statements that are no more than their arrays and expressions.
+static bool same_rest(struct comparison *c, struct ir_stmt *a,
+                      struct ir_stmt *b)
+{
+    uint32_t next = 0, buffers = 0;
+    ir_foreach_buffer(x, a)
+    {
+        struct ir_buffer **y = ir_next_buffer(b, &buffers);
+        if (!y || !matches(c, *x, *y))
+            return false;
+    }
+    ir_foreach_place(x, a) {
+        struct ir_expr **y = ir_next_place(b, &next);
+        if (!y || !same_expr(c, *x, *y))
+            return false;
+    }
+    return !ir_next_place(b, &next) && !ir_next_buffer(b, &buffers);
+}
+
 // Compare two statements.
 static bool same_stmt(struct comparison *c, const struct ir_stmt *a,
                       const struct ir_stmt *b)
 {
     if (!same(c, a->kind == b->kind, "kinds of a statement"))
         return false;
-    switch (a->kind) {
+    switch ((int)a->kind) {
     case STMT_for: return same_for(c, &a->u.loop, &b->u.loop);
     case STMT_if: return same_if(c, a, b);
     case STMT_let:
@@ -354,9 +374,9 @@ static bool same_stmt(struct comparison *c, const struct ir_stmt *a,
     case STMT_copy: return same_copy(c, &a->u.copy, &b->u.copy);
     case STMT_barrier:
         return same(c, a->u.of_cluster == b->u.of_cluster, "barriers");
-    case STMT_COUNT: break;
     }
-    return true;
+    return same(c, same_rest(c, (struct ir_stmt *)a, (struct ir_stmt *)b),
+                "expressions or arrays of a statement");
 }
 
 // Compare two blocks.

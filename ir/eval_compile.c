@@ -316,7 +316,7 @@ static struct action *compile_stmt(struct machine *m, struct ir_stmt *stmt)
     m->exchanges = (struct exchanges){0};
     s->origin = o;
     eval_bind_action(s);
-    switch (o->kind) {
+    switch ((int)o->kind) {
     case STMT_for:
         s->x = eval_compile_expr(m, o->u.loop.from);
         s->y = eval_compile_expr(m, o->u.loop.to);
@@ -353,9 +353,6 @@ static struct action *compile_stmt(struct machine *m, struct ir_stmt *stmt)
         s->z = eval_compile_expr(m, o->u.launch.grid[2]);
         s->body = eval_compile_block(m, &o->u.launch.body);
         break;
-    case STMT_barrier:
-    case STMT_sync:
-    case STMT_COUNT: break;
     }
     s->exchanges = m->exchanges;
     m->exchanges = outer;

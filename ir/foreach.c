@@ -88,6 +88,66 @@ struct ir_expr **ir_next_place(struct ir_stmt *s, uint32_t *next)
     return place;
 }
 
+uint32_t ir_stmt_blocks(struct ir_stmt *s, struct ir_block *out[])
+{
+    switch ((int)s->kind) {
+    case STMT_for: out[0] = &s->u.loop.body; return 1;
+    case STMT_if:
+        out[0] = &s->u.branch.then;
+        out[1] = &s->u.branch.otherwise;
+        return 2;
+    case STMT_stage:
+        out[0] = &s->u.stage.init;
+        out[1] = &s->u.stage.body;
+        return 2;
+    case STMT_launch: out[0] = &s->u.launch.body; return 1;
+    }
+    return 0;
+}
+
+// Return an array of indices again, in memory of its own.
+static struct ir_expr **own_array(struct arena *a, struct ir_expr *const *at,
+                                  uint32_t n)
+{
+    return n ? (void *)arena_copy(a, at, n * sizeof *at) : NULL;
+}
+
+// Give a place an array of its own.
+static void own_place(struct arena *a, struct ir_place *place)
+{
+    place->index = own_array(a, place->index, place->n);
+}
+
+void ir_own_places(struct arena *a, struct ir_stmt *s)
+{
+    if (s->kind == STMT_store)
+        s->u.store.index = own_array(a, s->u.store.index, s->u.store.n);
+    if (s->kind != STMT_copy)
+        return;
+    own_place(a, &s->u.copy.far);
+    own_place(a, &s->u.copy.near);
+    own_place(a, &s->u.copy.signal);
+}
+
+// Return array `i` of a copy; NULL if there are fewer.
+static struct ir_buffer **buffer_of_copy(struct ir_copy *copy, uint32_t i)
+{
+    struct ir_place *ends[] = {&copy->far, &copy->near, &copy->signal};
+    bool is_there = i < sizeof ends / sizeof *ends && ends[i]->buffer;
+    return is_there ? &ends[i]->buffer : NULL;
+}
+
+struct ir_buffer **ir_next_buffer(struct ir_stmt *s, uint32_t *next)
+{
+    uint32_t i = (*next)++;
+    switch ((int)s->kind) {
+    case STMT_store: return i ? NULL : &s->u.store.buffer;
+    case STMT_alloc: return i ? NULL : &s->u.buffer;
+    case STMT_copy: return buffer_of_copy(&s->u.copy, i);
+    }
+    return NULL;
+}
+
 struct ir_block *ir_next_block(struct ir_stmt *s, uint32_t *next)
 {
     struct ir_block *blocks[IR_BLOCKS_MOST];

@@ -97,12 +97,31 @@ static inline void ir_walk_end(struct ir_walk *w)
         for (struct ir_expr * *place;                                          \
              (place = ir_next_place(s, &place##_next)) != NULL;)
 
+// The places of the arrays that a statement itself declares or accesses, but for
+// those of expressions.
+#define ir_foreach_buffer(buffer, s)                                           \
+    for (uint32_t buffer##_next = 0, buffer##_once = 1; buffer##_once;         \
+         buffer##_once = 0)                                                    \
+        for (struct ir_buffer * *buffer;                                       \
+             (buffer = ir_next_buffer(s, &buffer##_next)) != NULL;)
+
 // The blocks directly inside a statement: bodies, branches, init.
 #define ir_foreach_block(block, s)                                             \
     for (uint32_t block##_next = 0, block##_once = 1; block##_once;            \
          block##_once = 0)                                                     \
         for (struct ir_block * block;                                          \
              (block = ir_next_block(s, &block##_next)) != NULL;)
+
+// Set the blocks directly inside a statement; returns how many there are.
+enum { IR_BLOCKS_MOST = 2 };
+uint32_t ir_stmt_blocks(struct ir_stmt *s, struct ir_block *out[]);
+
+// Give a statement that is a copy of another one places of its own for its
+// expressions, where those are arrays.
+void ir_own_places(struct arena *a, struct ir_stmt *s);
+
+// Return the array `next` of a statement, and move on; NULL if there are fewer.
+struct ir_buffer **ir_next_buffer(struct ir_stmt *s, uint32_t *next);
 
 // Return the block `next` of a statement, and move on; NULL if there are fewer.
 struct ir_block *ir_next_block(struct ir_stmt *s, uint32_t *next);

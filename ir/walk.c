@@ -6,34 +6,6 @@
 #include "ir/build.h"
 #include "ir/matrix.h"
 
-uint32_t ir_stmt_blocks(struct ir_stmt *s, struct ir_block *out[])
-{
-    switch (s->kind) {
-    case STMT_for: out[0] = &s->u.loop.body; return 1;
-    case STMT_if:
-        out[0] = &s->u.branch.then;
-        out[1] = &s->u.branch.otherwise;
-        return 2;
-    case STMT_stage:
-        out[0] = &s->u.stage.init;
-        out[1] = &s->u.stage.body;
-        return 2;
-    case STMT_launch: out[0] = &s->u.launch.body; return 1;
-    case STMT_let:
-    case STMT_var:
-    case STMT_assign:
-    case STMT_store:
-    case STMT_eval:
-    case STMT_alloc:
-    case STMT_barrier:
-    case STMT_sync:
-    case STMT_matrix:
-    case STMT_copy:
-    case STMT_COUNT: break;
-    }
-    return 0;
-}
-
 struct ir_stmt *ir_only(const struct ir_block *block)
 {
     struct ir_stmt *only = NULL;

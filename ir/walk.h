@@ -5,10 +5,6 @@
 
 #include "ir/foreach.h"
 
-// The blocks directly inside a statement: bodies, branches, init.
-enum { IR_BLOCKS_MOST = 2 };
-uint32_t ir_stmt_blocks(struct ir_stmt *s, struct ir_block *out[]);
-
 // A statement as a block, for what takes one: it lasts as long as a variable
 // that is declared at the same place.
 #define ir_alone(s) (&(struct ir_block){(struct ir_stmt *[]){s}, 1, 1})

@@ -88,7 +88,7 @@ static void add_name(struct search *s, const struct ir_var *var)
 // Look at a statement of a branch: what it declares is its own.
 static void look_stmt(struct search *s, struct ir_stmt *t)
 {
-    switch (t->kind) {
+    switch ((int)t->kind) {
     case STMT_for: add_name(s, t->u.loop.var); break;
     case STMT_let:
     case STMT_var: add_name(s, t->u.let.var); break;
@@ -106,13 +106,7 @@ static void look_stmt(struct search *s, struct ir_stmt *t)
         s->groups += !t->u.copy.is_load;
         s->may_differ |= ir_is_thread_copy(t);
         break;
-    case STMT_store:
-    case STMT_alloc:
-    case STMT_barrier:
-    case STMT_matrix:
-    case STMT_stage:
-    case STMT_launch:
-    case STMT_COUNT: s->may_differ = true; break;
+    default: s->may_differ = true;
     }
     ir_foreach_place(place, t)
         look(s, *place);

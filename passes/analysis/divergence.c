@@ -79,11 +79,11 @@ static void spread_store(struct divergence *d, const struct ir_stmt *s)
         spread(d, s->u.store.buffer, axes);
 }
 
-// Look at what a statement declares or assigns; `control` is its own.
+// Look at what a statement declares or assigns, if it does; `control` is its own.
 static void spread_stmt(struct divergence *d, struct ir_stmt *s,
                         axis_set control)
 {
-    switch (s->kind) {
+    switch ((int)s->kind) {
     case STMT_for:
         spread(d, s->u.loop.var,
                control | (d->of_index & 1u << s->u.loop.axis));
@@ -101,15 +101,6 @@ static void spread_stmt(struct divergence *d, struct ir_stmt *s,
             spread(d, s->u.stage.iters.at[i].var,
                    divergence_of(d, s->u.stage.iters.at[i].binding));
         break;
-    case STMT_if:
-    case STMT_eval:
-    case STMT_copy:
-    case STMT_alloc:
-    case STMT_barrier:
-    case STMT_sync:
-    case STMT_matrix:
-    case STMT_launch:
-    case STMT_COUNT: break;
     }
 }
 

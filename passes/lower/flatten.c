@@ -347,11 +347,18 @@ static void flat_branch(struct flatten *f, struct ir_stmt *s)
     flat_under(f, &s->u.branch.otherwise, condition, false);
 }
 
+// Convert the expressions of a statement in which they stand by themselves.
+static void flat_exprs(struct flatten *f, struct ir_stmt *s)
+{
+    ir_foreach_place(place, s)
+        *place = flatten_expr(f, *place);
+}
+
 // Convert a statement.  What it declares is known behind it.
 static void flat_stmt(struct flatten *f, struct ir_stmt *s)
 {
     struct facts_mark here = facts_mark(&f->facts);
-    switch (s->kind) {
+    switch ((int)s->kind) {
     case STMT_for:
         flat_loop(f, s);
         facts_leave(&f->facts, here);
@@ -372,13 +379,8 @@ static void flat_stmt(struct flatten *f, struct ir_stmt *s)
         else
             flat_copy(f, &s->u.copy);
         break;
-    case STMT_eval: s->u.value = flatten_expr(f, s->u.value); break;
     case STMT_matrix: flat_matrix(f, s); break;
-    case STMT_alloc:
-    case STMT_barrier:
-    case STMT_sync:
-    case STMT_stage:
-    case STMT_COUNT: break;
+    default: flat_exprs(f, s);
     }
 }
 

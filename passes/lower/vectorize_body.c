@@ -292,7 +292,7 @@ static bool vectorize_stmt(struct vectorizer *w, struct ir_stmt *s,
                            struct ir_block *out)
 {
     struct ir_var *vector;
-    switch (s->kind) {
+    switch ((int)s->kind) {
     case STMT_for: return vectorize_loop(w, s, out);
     case STMT_if: return vectorize_branch(w, s, out);
     case STMT_let:
@@ -307,14 +307,6 @@ static bool vectorize_stmt(struct vectorizer *w, struct ir_stmt *s,
                                   vectorize_expr(w, s->u.let.value)),
                    s);
         return vector != NULL;
-    case STMT_eval:
-    case STMT_alloc:
-    case STMT_barrier:
-    case STMT_sync:
-    case STMT_matrix:
-    case STMT_stage:
-    case STMT_launch:
-    case STMT_COUNT: return false;
     }
     return false;
 }

@@ -327,7 +327,7 @@ static bool simplify_let(struct simplify *s, struct ir_block *block, size_t at)
 static bool simplify_stmt(struct simplify *s, struct ir_block *block, size_t at)
 {
     struct ir_stmt *stmt = block->at[at];
-    switch (stmt->kind) {
+    switch ((int)stmt->kind) {
     case STMT_for: return simplify_loop(s, block, at);
     case STMT_if: return simplify_branch(s, block, at);
     case STMT_let: return simplify_let(s, block, at);
@@ -336,18 +336,8 @@ static bool simplify_stmt(struct simplify *s, struct ir_block *block, size_t at)
         simplify_exprs(s, stmt);
         simplify_inside(s, &stmt->u.launch.body, stmt, NULL, false);
         return true;
-    case STMT_var:
-    case STMT_assign:
-    case STMT_store:
-    case STMT_eval:
-    case STMT_copy:
-    case STMT_matrix: simplify_exprs(s, stmt); return true;
-    case STMT_alloc:
-    case STMT_barrier:
-    case STMT_sync:
-    case STMT_COUNT: return true;
+    default: simplify_exprs(s, stmt); return true;
     }
-    return true;
 }
 
 // Simplify the statements of a block.

@@ -190,7 +190,7 @@ static bool loads(struct ir_expr *x, const struct ir_buffer *buffer)
 static void count_stmt(struct counter *c, struct ir_stmt *s, struct times times)
 {
     s = ir_at_once(&c->arena, s);
-    switch (s->kind) {
+    switch ((int)s->kind) {
     case STMT_for: count_loop(c, &s->u.loop, times); return;
     case STMT_if: count_branch(c, s, times); return;
     case STMT_stage: count_stage(c, &s->u.stage, times); return;
@@ -214,12 +214,6 @@ static void count_stmt(struct counter *c, struct ir_stmt *s, struct times times)
         note_terms(c, times.all);
         count_value(c, s->u.value, times);
         return;
-    case STMT_alloc:
-    case STMT_barrier:
-    case STMT_copy:
-    case STMT_sync:
-    case STMT_matrix:
-    case STMT_COUNT: return;
     }
 }
 

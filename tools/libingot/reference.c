@@ -344,13 +344,13 @@ static void print_stage(struct reference *r, struct ir_stage *s, int indent)
     buf_text(r->out, "}\n");
 }
 
-// Append a statement.
+// Append a statement; what only threads do, such as a barrier, is nothing.
 static void print_stmt(struct reference *r, struct ir_stmt *s, int indent)
 {
     s = ir_at_once(&r->arena, s);
     if (s->kind != STMT_alloc)
         buf_indent(r->out, indent);
-    switch (s->kind) {
+    switch ((int)s->kind) {
     case STMT_for: print_for(r, &s->u.loop, indent); break;
     case STMT_if: print_if(r, s, indent); break;
     case STMT_let:
@@ -368,12 +368,6 @@ static void print_stmt(struct reference *r, struct ir_stmt *s, int indent)
         break;
     case STMT_alloc: print_alloc(r, s->u.buffer, indent); break;
     case STMT_stage: print_stage(r, &s->u.stage, indent); break;
-    case STMT_launch:
-    case STMT_barrier:
-    case STMT_sync:
-    case STMT_matrix:
-    case STMT_copy:
-    case STMT_COUNT: break;
     }
 }
 

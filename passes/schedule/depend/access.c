@@ -211,12 +211,23 @@ static void walk_alloc(struct depend_nest *w, const struct ir_buffer *array)
         map_set(&w->inner, array, w);
 }
 
+// Walk what is neither a store nor holds statements: each iteration may change
+// all that it writes outside of the loops.
+static void walk_other(struct depend_nest *w, struct ir_stmt *s)
+{
+    struct ir_access own[IR_ACCESSES_MOST];
+    uint32_t n = ir_accesses(s, own);
+    for (uint32_t i = 0; i < n; i++)
+        if (own[i].flags & ACCESS_writes && !map_has(&w->inner, own[i].buffer))
+            note_scalar(w, s, own[i].buffer->name);
+}
+
 // Walk a statement.
 static void walk_stmt(struct depend_nest *w, struct ir_stmt *s)
 {
     s = ir_at_once(w->pass->scratch, s);
     w->stmt = s;
-    switch (s->kind) {
+    switch ((int)s->kind) {
     case STMT_for: walk_loop(w, s); break;
     case STMT_if: walk_branch(w, s); break;
     case STMT_let: walk_let(w, s); break;
@@ -226,12 +237,7 @@ static void walk_stmt(struct depend_nest *w, struct ir_stmt *s)
     case STMT_eval: walk_expr(w, s->u.value); break;
     case STMT_alloc: walk_alloc(w, s->u.buffer); break;
     case STMT_stage: walk_stage(w, s); break;
-    case STMT_copy: note_scalar(w, s, ir_copy_target(&s->u.copy)->name); break;
-    case STMT_barrier:
-    case STMT_sync:
-    case STMT_matrix:
-    case STMT_launch:
-    case STMT_COUNT: break;
+    default: walk_other(w, s);
     }
 }
 
