@@ -416,8 +416,7 @@ static void take_facts(struct attempt *t)
 {
     struct arena *a = t->facts->arena;
     const struct ir_launch *launch = t->facts->launch;
-    for (size_t i = 0; i < t->facts->known.n; i++)
-        vec_push(a, &t->known, t->facts->known.at[i]);
+    vec_append(a, &t->known, &t->facts->known);
     for (int i = 0; launch && i < POSITIONS; i++) {
         enum axis axis = AXIS_block_x + (enum axis)i;
         if (axis_kind(axis) != AXIS_BLOCK)

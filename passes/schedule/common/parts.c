@@ -114,8 +114,7 @@ struct ir_stmt *parts_copy_loop(const struct parts *f,
         ir_var_new(a, l->var->name, l->var->type, VAR_loop, l->var->span);
     struct ir_stmt *s = ir_stmt_for(a, var, l->from, to, l->step, l->axis);
     s->span = old->span;
-    for (size_t k = 0; k < l->attrs.n; k++)
-        vec_push(a, &s->u.loop.attrs, l->attrs.at[k]);
+    vec_append(a, &s->u.loop.attrs, &l->attrs);
     if (l->ring)
         s->u.loop.ring = ir_ring_copy(a, l->ring);
     return s;

@@ -42,8 +42,7 @@ static void leave(struct depend_nest *w, struct place place)
 static struct domain_path copy_path(const struct depend_nest *w)
 {
     struct domain_path path = {0};
-    for (size_t i = 0; i < w->path.n; i++)
-        vec_push(w->pass->scratch, &path, w->path.at[i]);
+    vec_append(w->pass->scratch, &path, &w->path);
     return path;
 }
 

@@ -2,10 +2,7 @@
 
 #include "ir/arith.h"
 #include "ir/build.h"
-#include "ir/type.h"
 #include "passes/schedule/interpret/interpret.h"
-
-#include <string.h>
 
 const char *interp_kind(enum sched_value_kind kind)
 {
@@ -75,10 +72,8 @@ static bool concatenate(struct interp *in, const struct sched_expr *x,
     if (more->kind != VALUE_list)
         return diag_error(in->pass->diags, x->span, D_schedule_not_list,
                           "`+` behind a list", interp_kind(more->kind));
-    for (size_t i = 0; i < out->list.n; i++)
-        vec_push(in->pass->scratch, &all, out->list.at[i]);
-    for (size_t i = 0; i < more->list.n; i++)
-        vec_push(in->pass->scratch, &all, more->list.at[i]);
+    vec_append(in->pass->scratch, &all, &out->list);
+    vec_append(in->pass->scratch, &all, &more->list);
     out->list = all;
     return true;
 }

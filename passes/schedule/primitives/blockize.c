@@ -191,8 +191,7 @@ static struct ir_stmt *make_stage(struct blocking *b)
         part->block = it.var;
         vec_push(p->arena, &s->u.stage.iters, it);
     }
-    for (size_t i = 0; i < old->attrs.n; i++)
-        vec_push(p->arena, &s->u.stage.attrs, old->attrs.at[i]);
+    vec_append(p->arena, &s->u.stage.attrs, &old->attrs);
     return s;
 }
 

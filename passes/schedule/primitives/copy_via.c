@@ -211,8 +211,7 @@ bool sched_copy_via(struct sched_call *c)
         (way->kind == TILES && !check_tiles(c, stage, &guard)) ||
         (way->kind == RUNS && !check_runs(c, stage, &guard)))
         return false;
-    for (size_t i = 0; i < guard.n; i++)
-        vec_push(p->arena, &p->kernel->guard, guard.at[i]);
+    vec_append(p->arena, &p->kernel->guard, &guard);
     ir_attr_remove(stage, MARK_via);
     stage->u.stage.via = (struct span){0};
     if (way->kind != PLAIN)
