@@ -41,12 +41,9 @@ static bool same_form(const struct affine *x, const struct affine *y)
         return false;
     for (size_t i = 0; i < x->terms.n; i++) {
         const struct affine_term *s = &x->terms.at[i], *t = &y->terms.at[i];
-        if (s->factor != t->factor || s->n != t->n)
+        if (s->factor != t->factor || s->n != t->n ||
+            !ir_all_equal(s->n, s->atoms, t->atoms))
             return false;
-        for (uint32_t j = 0; j < s->n; j++) {
-            if (!ir_expr_equal(s->atoms[j], t->atoms[j]))
-                return false;
-        }
     }
     return true;
 }

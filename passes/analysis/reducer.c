@@ -3,25 +3,13 @@
 #include "passes/analysis/reducer_parts.h"
 
 #include "ir/build.h"
-#include "ir/copy.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
-
-// Return whether two accesses have the same index.
-static bool same_index(uint32_t n, struct ir_expr *const *x,
-                       struct ir_expr *const *y)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        if (!ir_expr_equal(x[i], y[i]))
-            return false;
-    }
-    return true;
-}
 
 bool reducer_loads_own(const struct ir_stmt *store, const struct ir_expr *x)
 {
     return x->op == OP_load && x->u.buffer == store->u.store.buffer &&
-           same_index(x->n, x->args, store->u.store.index);
+           ir_all_equal(x->n, x->args, store->u.store.index);
 }
 
 // Return whether an expression uses one of the arrays of a reduction.
@@ -96,7 +84,7 @@ static bool find_identities(struct reducer *r)
                 s = init->at[k];
         }
         if (!s || !ir_is_const(s->u.store.value) ||
-            !same_index(s->u.store.n, s->u.store.index, own->u.store.index))
+            !ir_all_equal(s->u.store.n, s->u.store.index, own->u.store.index))
             return false;
         r->values[i].identity = s->u.store.value;
     }
@@ -174,7 +162,7 @@ static bool combines(const struct reducer *r, const struct ir_stmt *s)
     for (size_t i = 0; i < r->n && s->kind == STMT_store; i++) {
         const struct ir_stmt *own = r->values[i].store;
         if (s->u.store.buffer == own->u.store.buffer &&
-            same_index(s->u.store.n, s->u.store.index, own->u.store.index))
+            ir_all_equal(s->u.store.n, s->u.store.index, own->u.store.index))
             return true;
     }
     return s->kind == STMT_let || s->kind == STMT_if;

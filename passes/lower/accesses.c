@@ -18,13 +18,11 @@
 static bool same_access(const struct conflict_access *x,
                         const struct conflict_access *y)
 {
-    bool same = x->hash == y->hash && x->buffer == y->buffer &&
-                x->scope == y->scope && x->writes == y->writes &&
-                x->together == y->together && x->is_atomic == y->is_atomic &&
-                x->is_wait == y->is_wait && x->is_of_warp == y->is_of_warp;
-    for (uint32_t i = 0; same && i < x->buffer->rank; i++)
-        same = ir_expr_equal(x->index[i], y->index[i]);
-    return same;
+    return x->hash == y->hash && x->buffer == y->buffer &&
+           x->scope == y->scope && x->writes == y->writes &&
+           x->together == y->together && x->is_atomic == y->is_atomic &&
+           x->is_wait == y->is_wait && x->is_of_warp == y->is_of_warp &&
+           ir_all_equal(x->buffer->rank, x->index, y->index);
 }
 
 // Add an access to a set.

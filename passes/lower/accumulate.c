@@ -21,11 +21,7 @@ struct search {
 static bool same_index(const struct accumulator *acc, uint32_t n,
                        struct ir_expr *const *index)
 {
-    for (uint32_t i = 0; i < n && i < acc->n; i++) {
-        if (!ir_expr_equal(acc->index[i], index[i]))
-            return false;
-    }
-    return n == acc->n;
+    return n == acc->n && ir_all_equal(n, acc->index, index);
 }
 
 // Return whether all accesses of the wanted element's array have its index, and

@@ -172,12 +172,10 @@ static uint32_t first_inside(const struct spread *x)
 static bool reads_other(const struct ir_stmt *stage,
                         const struct ir_stmt *store)
 {
-    ir_foreach_expr_from(x, stage) {
-        bool same = x->op == OP_load && x->u.buffer == store->u.store.buffer;
-        for (uint32_t i = 0; same && i < x->n; i++)
-            if (!ir_expr_equal(x->args[i], store->u.store.index[i]))
-                return true;
-    }
+    ir_foreach_expr_from(x, stage)
+        if (x->op == OP_load && x->u.buffer == store->u.store.buffer &&
+            !ir_all_equal(x->n, x->args, store->u.store.index))
+            return true;
     return false;
 }
 

@@ -117,9 +117,9 @@ static bool is_apart(const struct placing *x, const struct region_dim *dim,
         bool moves = reach_of(x, t, &other, &reach);
         for (size_t k = 0; k < x->common.stmts.n && !moves; k++) {
             const struct ir_stmt *s = x->common.stmts.at[k];
-            for (uint32_t j = 0; j < t->n && placing_is_sequential(s); j++)
-                if (ir_mentions(t->atoms[j], s->u.loop.var))
-                    return false;
+            if (placing_is_sequential(s) &&
+                ir_any_mentions(t->n, t->atoms, s->u.loop.var))
+                return false;
         }
         if (moves && other <= step && !num_add(extent, reach, &extent))
             return false;
@@ -161,10 +161,9 @@ static bool is_refreshed(const struct placing *x)
 bool placing_base_mentions(const struct region_dim *dim,
                            const struct ir_var *var)
 {
-    for (size_t i = 0; i < dim->base.terms.n && dim->is_known; i++)
-        for (uint32_t k = 0; k < dim->base.terms.at[i].n; k++)
-            if (ir_mentions(dim->base.terms.at[i].atoms[k], var))
-                return true;
+    vec_foreach(t, &dim->base.terms)
+        if (dim->is_known && ir_any_mentions(t->n, t->atoms, var))
+            return true;
     return false;
 }
 

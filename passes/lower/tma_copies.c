@@ -255,12 +255,9 @@ static struct ir_block *append_one_thread(struct walk *w, struct ir_block *out)
 // exists.
 static bool box_mentions(const struct tma_tile *box, const struct ir_var *var)
 {
-    bool found = false;
-    for (uint32_t d = 0; d < box->copy.far->rank; d++)
-        found |= ir_mentions(box->far_at[d], var);
-    for (uint32_t d = 0; d < box->copy.near->rank; d++)
-        found |= ir_mentions(box->near_at[d], var);
-    return found || (box->condition && ir_mentions(box->condition, var));
+    return ir_any_mentions(box->copy.far->rank, box->far_at, var) ||
+           ir_any_mentions(box->copy.near->rank, box->near_at, var) ||
+           (box->condition && ir_mentions(box->condition, var));
 }
 
 // Return whether only one of several iterations of a loop comes here.

@@ -331,16 +331,6 @@ static bool vectorize_block(struct vectorizer *w, struct ir_block *block,
     return true;
 }
 
-// Return whether an index is not that of a store.
-static bool is_elsewhere(const struct ir_stmt *store,
-                         struct ir_expr *const *index)
-{
-    for (uint32_t i = 0; i < store->u.store.n; i++)
-        if (!ir_expr_equal(index[i], store->u.store.index[i]))
-            return true;
-    return false;
-}
-
 // Return whether a store is to another element in each iteration.
 static bool moves(const struct vectorizer *w, const struct ir_stmt *store)
 {
@@ -362,14 +352,15 @@ static bool conflicts(const struct vectorizer *w, const struct ir_stmt *store,
                       const struct ir_block *body)
 {
     const struct ir_buffer *array = store->u.store.buffer;
+    struct ir_expr **index = store->u.store.index;
     ir_foreach_stmt(s, body)
         if (s->kind == STMT_store && s->u.store.buffer == array &&
-            is_elsewhere(store, s->u.store.index))
+            !ir_all_equal(array->rank, index, s->u.store.index))
             return true;
     ir_foreach_expr_in(x, body)
         if (ir_op_info(x->op)->flags & OP_WRITES || x->type.lanes > 1 ||
             (x->op == OP_load && x->u.buffer == array &&
-             is_elsewhere(store, x->args)))
+             !ir_all_equal(array->rank, index, x->args)))
             return true;
     return !moves(w, store);
 }

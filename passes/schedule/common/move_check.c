@@ -31,11 +31,9 @@ static bool add_store(struct arena *a, struct sched_stores *out,
         out->n = s->u.store.n;
         out->index = s->u.store.index;
     }
-    if (s->u.store.n != out->n)
+    if (s->u.store.n != out->n ||
+        !ir_all_equal(out->n, s->u.store.index, out->index))
         return false;
-    for (uint32_t i = 0; i < out->n; i++)
-        if (!ir_expr_equal(s->u.store.index[i], out->index[i]))
-            return false;
     if (!sched_has_buffer(&out->arrays, s->u.store.buffer))
         vec_push(a, &out->arrays, s->u.store.buffer);
     return true;

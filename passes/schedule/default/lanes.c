@@ -10,6 +10,7 @@
 
 #include "ir/accesses.h"
 #include "ir/equal.h"
+#include "ir/walk.h"
 #include "passes/analysis/facts.h"
 #include "passes/schedule/common/move.h"
 
@@ -44,11 +45,9 @@ static bool is_aligned_with(const struct ir_expr *load,
                             const struct ir_stmt *store)
 {
     const struct ir_buffer *a = load->u.buffer, *b = store->u.store.buffer;
-    bool same = a->rank == b->rank && !a->strides;
-    for (uint32_t i = 0; i < a->rank && same; i++)
-        same = ir_expr_equal(load->args[i], store->u.store.index[i]) &&
-               ir_expr_equal(a->shape[i], b->shape[i]);
-    return same;
+    return a->rank == b->rank && !a->strides &&
+           ir_all_equal(a->rank, load->args, store->u.store.index) &&
+           ir_all_equal(a->rank, a->shape, b->shape);
 }
 
 // Return whether vectors never reach over the end of a row.
@@ -66,12 +65,9 @@ static bool is_row(const struct contiguity *c, const struct ir_expr *load)
     uint32_t last = load->n - 1;
     const struct ir_buffer *b = load->u.buffer;
     const struct ir_var *v = c->stage->iters.at[c->stage->iters.n - 1].var;
-    for (uint32_t i = 0; i < last; i++) {
-        if (ir_mentions(load->args[i], v))
-            return false;
-    }
-    return !b->strides && load->args[last]->op == OP_var &&
-           load->args[last]->u.var == v && has_whole_rows(c, b);
+    return !b->strides && !ir_any_mentions(last, load->args, v) &&
+           load->args[last]->op == OP_var && load->args[last]->u.var == v &&
+           has_whole_rows(c, b);
 }
 
 // Check a node of the stage's value.

@@ -48,9 +48,8 @@ static bool combines(const struct depend_access *x,
     struct ir_stmt *s = (struct ir_stmt *)x->stage;
     for (size_t i = 0; i < s->u.stage.iters.n; i++)
         reduces |= s->u.stage.iters.at[i].is_reduce;
-    for (uint32_t i = 0; i < x->buffer->rank; i++)
-        reduces &= ir_expr_equal(x->index[i], y->index[i]);
-    return reduces && !ir_has(&s->u.stage.body, STMT_if);
+    return reduces && ir_all_equal(x->buffer->rank, x->index, y->index) &&
+           !ir_has(&s->u.stage.body, STMT_if);
 }
 
 // Return whether threads may share the reduction that a loop counts: that of

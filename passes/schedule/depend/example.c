@@ -71,9 +71,7 @@ static void element_text(struct buf *out, struct arena *a,
 // Return whether an access mentions a size, in its index or its loops.
 static bool mentions(const struct depend_access *x, const struct ir_var *var)
 {
-    bool found = false;
-    for (uint32_t i = 0; i < x->buffer->rank; i++)
-        found |= ir_mentions(x->index[i], var);
+    bool found = ir_any_mentions(x->buffer->rank, x->index, var);
     vec_foreach(step, &x->path) {
         if (step->condition)
             found |= ir_mentions(step->condition, var);

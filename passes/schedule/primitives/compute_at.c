@@ -27,7 +27,6 @@
 #include "passes/schedule/common/move.h"
 
 #include "ir/accesses.h"
-#include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/stage.h"
 #include "passes/schedule/common/offer.h"
@@ -108,11 +107,7 @@ static bool is_copy_of(const struct move *m, const struct ir_buffer *from)
         s->u.store.value->op != OP_load || s->u.store.value->u.buffer != from ||
         from->rank != m->stores.n)
         return false;
-    for (uint32_t i = 0; i < m->stores.n; i++) {
-        if (!ir_expr_equal(m->stores.index[i], s->u.store.value->args[i]))
-            return false;
-    }
-    return true;
+    return ir_all_equal(m->stores.n, m->stores.index, s->u.store.value->args);
 }
 
 // Check that no iteration of the loop, or of one around it, needs what another

@@ -55,13 +55,8 @@ static struct ir_expr *block_value(struct inlining *in, struct ir_block *block,
 // Return whether two stores are to the same element.
 static bool same_element(const struct ir_stmt *x, const struct ir_stmt *y)
 {
-    if (x->u.store.buffer != y->u.store.buffer)
-        return false;
-    for (uint32_t i = 0; i < x->u.store.n; i++) {
-        if (!ir_expr_equal(x->u.store.index[i], y->u.store.index[i]))
-            return false;
-    }
-    return true;
+    return x->u.store.buffer == y->u.store.buffer &&
+           ir_all_equal(x->u.store.n, x->u.store.index, y->u.store.index);
 }
 
 // Return the value that a store or a branch gives to the element, or NULL.

@@ -85,12 +85,8 @@ static bool take_reduction(struct folding *f)
         f->init->u.store.buffer != f->combine->u.store.buffer)
         return false;
     f->from = f->combine->u.store.buffer;
-    for (uint32_t d = 0; d < f->init->u.store.n; d++) {
-        if (!ir_expr_equal(f->init->u.store.index[d],
-                           f->combine->u.store.index[d]))
-            return false;
-    }
-    return true;
+    return ir_all_equal(f->init->u.store.n, f->init->u.store.index,
+                        f->combine->u.store.index);
 }
 
 // Check that the loops of the epilogue are its iteration variables, in full.

@@ -90,10 +90,8 @@ static void take_load(struct padding *d, struct ir_expr *x)
     if (x->op != OP_load)
         return;
     if (x->u.buffer == d->store->u.store.buffer) {
-        for (uint32_t i = 0; i < x->n; i++) {
-            if (!ir_expr_equal(x->args[i], d->store->u.store.index[i]))
-                d->fault = "it reads another element of its own array";
-        }
+        if (!ir_all_equal(x->n, x->args, d->store->u.store.index))
+            d->fault = "it reads another element of its own array";
         if (!d->stage->u.stage.has_init)
             d->fault = "it reads elements that it has not written";
         return;

@@ -86,10 +86,8 @@ static bool reads_stored(const struct inlining *in, const struct ir_expr *x)
 {
     if (x->op != OP_load || !sched_has_buffer(&in->in.arrays, x->u.buffer))
         return true;
-    for (uint32_t i = 0; i < x->n; i++)
-        if (!ir_expr_equal(x->args[i], in->in.index[i]))
-            return false;
-    return map_has(&in->values, x->u.buffer);
+    return ir_all_equal(x->n, x->args, in->in.index) &&
+           map_has(&in->values, x->u.buffer);
 }
 
 // Take what a statement of the producer stores; false if it stores to an array
