@@ -2,7 +2,6 @@
 
 #include "passes/schedule/schedule.h"
 
-#include "ir/build.h"
 #include "passes/schedule/interpret/interpret.h"
 #include "passes/schedule/verify.h"
 

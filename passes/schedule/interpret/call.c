@@ -310,7 +310,8 @@ static bool call_look(struct interp *in, const struct sched_expr *x,
         vec_push(in->pass->scratch, &args, v);
     }
     *out = (struct sched_value){.span = x->span};
-    return check_args(in, x, f->arguments, &args) && f->run(in, x, &args, out);
+    in->looking = x;
+    return check_args(in, x, f->arguments, &args) && f->run(in, &args, out);
 }
 
 // Check that a def is not running already.
