@@ -10,7 +10,6 @@
 #include "passes/analysis/access_sample.h"
 
 #include "ir/base/num.h"
-#include "ir/build.h"
 #include "ir/walk.h"
 #include "passes/analysis/access_depends.h"
 #include "passes/analysis/lane_value.h"

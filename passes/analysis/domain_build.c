@@ -7,7 +7,6 @@
 #include "ir/copy.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
-#include "passes/analysis/facts.h"
 
 #include <isl/options.h>
 #include <isl/point.h>

@@ -4,7 +4,6 @@
 
 #include "ir/base/num.h"
 #include "ir/build.h"
-#include "ir/equal.h"
 #include "ir/stage.h"
 #include "ir/walk.h"
 #include "passes/analysis/answers.h"

@@ -7,7 +7,6 @@
 // What `launch(min_blocks, max_registers)` promises needs registers and threads
 // of an SM (E0665, E0666).  Barriers that let arrays share bytes are there.
 
-#include "ir/build.h"
 #include "ir/gpu.h"
 #include "ir/shared.h"
 #include "ir/walk.h"

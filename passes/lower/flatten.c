@@ -24,7 +24,6 @@
 
 #include "ir/build.h"
 #include "ir/matrix.h"
-#include "ir/walk.h"
 #include "passes/analysis/copies.h"
 #include "passes/lower/dropped.h"
 #include "passes/pass.h"

@@ -13,8 +13,6 @@
 #include "ir/copy.h"
 #include "ir/layout.h"
 
-#include <string.h>
-
 enum { ROWS = 8, CHUNK = 16, LINE = 128, RANK = IR_TILE_RANK };
 
 // How far elements are from the first one in a dimension: for each row that

@@ -20,7 +20,6 @@
 #include "ir/base/map.h"
 #include "ir/build.h"
 #include "ir/copy.h"
-#include "ir/equal.h"
 #include "ir/stage.h"
 #include "ir/walk.h"
 #include "passes/analysis/facts.h"

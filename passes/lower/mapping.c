@@ -3,7 +3,6 @@
 #include "passes/lower/mapping.h"
 
 #include "ir/build.h"
-#include "ir/copy.h"
 #include "ir/equal.h"
 #include "ir/foreach.h"
 #include "ir/gpu.h"

@@ -18,7 +18,6 @@
 // loop, each consumer warpgroup takes some of the tiles.
 
 #include "passes/analysis/tiles.h"
-#include "ir/base/map.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/marks.h"

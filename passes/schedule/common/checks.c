@@ -2,7 +2,6 @@
 
 #include "passes/schedule/prim.h"
 
-#include "ir/build.h"
 #include "passes/schedule/depend/depend.h"
 
 bool sched_check_serial(const struct sched_call *c, struct ir_stmt *loop)

@@ -2,8 +2,6 @@
 
 #include "passes/schedule/common/move.h"
 
-#include "ir/stage.h"
-
 bool sched_check_scope(const struct sched_call *c, struct ir_stmt *loop,
                        const struct ir_buffer *buffer)
 {

@@ -10,7 +10,6 @@
 
 #include "passes/schedule/depend/access.h"
 
-#include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
 

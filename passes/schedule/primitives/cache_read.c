@@ -20,7 +20,6 @@
 #include "passes/schedule/common/move.h"
 #include "passes/schedule/common/stage_nest.h"
 
-#include "ir/build.h"
 #include "ir/copy.h"
 
 // What is going to be made.

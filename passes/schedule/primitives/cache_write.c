@@ -20,7 +20,6 @@
 #include "passes/schedule/common/stage_nest.h"
 
 #include "ir/accesses.h"
-#include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
 #include "ir/stage.h"

@@ -19,7 +19,6 @@
 
 #include "passes/schedule/prim.h"
 
-#include "ir/marks.h"
 #include "passes/analysis/ring.h"
 
 bool sched_pipeline(struct sched_call *c)

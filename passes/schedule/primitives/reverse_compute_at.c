@@ -28,7 +28,6 @@
 
 #include "ir/build.h"
 #include "ir/copy.h"
-#include "ir/equal.h"
 #include "ir/stage.h"
 #include "passes/opt/fold.h"
 #include "passes/schedule/common/offer.h"

@@ -28,7 +28,6 @@
 #include "ir/accesses.h"
 #include "ir/affine.h"
 #include "ir/build.h"
-#include "ir/copy.h"
 #include "ir/stage.h"
 #include "passes/opt/fold.h"
 

@@ -21,7 +21,6 @@
 #include "passes/schedule/common/stage_nest.h"
 #include "passes/schedule/depend/depend.h"
 
-#include "ir/build.h"
 #include "ir/copy.h"
 
 // What is remapped.
