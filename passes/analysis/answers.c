@@ -62,10 +62,9 @@ enum answer answers_find(const struct facts *f, const struct affine *x)
     if (!f->answers)
         return ANSWER_NONE;
     uint64_t hash = hash_form(x);
-    for (struct entry *e = f->answers->heads[hash % HEADS]; e; e = e->next) {
+    for (struct entry *e = f->answers->heads[hash % HEADS]; e; e = e->next)
         if (e->hash == hash && holds(f, e) && same_form(&e->form, x))
             return e->proved ? ANSWER_PROVED : ANSWER_UNPROVED;
-    }
     return ANSWER_NONE;
 }
 

@@ -58,11 +58,10 @@ static bool has_own_index(const struct ir_stage *stage,
 {
     for (uint32_t i = 0; i < store->u.store.n; i++) {
         const struct ir_expr *x = store->u.store.index[i];
-        for (size_t k = 0; k < stage->iters.n; k++) {
+        for (size_t k = 0; k < stage->iters.n; k++)
             if (stage->iters.at[k].is_reduce &&
                 ir_mentions(x, stage->iters.at[k].var))
                 return false;
-        }
         if (!ir_is_pure(x, true))
             return false;
     }
@@ -78,11 +77,10 @@ static bool find_identities(struct reducer *r)
         return false;
     for (size_t i = 0; i < r->n; i++) {
         const struct ir_stmt *own = r->values[i].store, *s = NULL;
-        for (size_t k = 0; k < init->n; k++) {
+        for (size_t k = 0; k < init->n; k++)
             if (init->at[k]->kind == STMT_store &&
                 init->at[k]->u.store.buffer == own->u.store.buffer)
                 s = init->at[k];
-        }
         if (!s || !ir_is_const(s->u.store.value) ||
             !ir_all_equal(s->u.store.n, s->u.store.index, own->u.store.index))
             return false;
@@ -194,10 +192,9 @@ static bool find_declared(struct reducer *r)
     size_t names = 2 * r->n;
     if (r->n == 0 || !find_identities(r))
         return false;
-    for (size_t i = 0; i < r->n; i++) {
+    for (size_t i = 0; i < r->n; i++)
         if (!is_operand(r, r->block->at[r->values[i].operand]->u.let.value))
             return false;
-    }
     struct ir_block rest = {r->block->at + names, r->block->n - names, 0};
     return is_combining(r, &rest);
 }

@@ -171,13 +171,12 @@ static const char *find_keep(struct arena *a, struct tensor_nest *x)
         !ir_expr_equal(zero->u.store.value,
                        ir_zero(a, zero->u.store.value->type)))
         return "its init stores something else than 0";
-    vec_foreach(it, &stage->iters) {
+    vec_foreach(it, &stage->iters)
         if (it->is_reduce)
             is_first =
                 ir_binary(a, OP_and, is_first,
                           ir_binary(a, OP_eq, tensor_base(a, x, it->binding),
                                     ir_int(a, 0)));
-    }
     x->keep = ir_unary(a, OP_not, is_first);
     return NULL;
 }

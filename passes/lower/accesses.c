@@ -29,10 +29,9 @@ static bool same_access(const struct conflict_access *x,
 static void add(struct arena *a, struct accesses *set,
                 const struct conflict_access *x)
 {
-    for (size_t i = 0; i < set->n; i++) {
+    for (size_t i = 0; i < set->n; i++)
         if (set->at[i] == x || same_access(set->at[i], x))
             return;
-    }
     vec_push(a, set, x);
 }
 
@@ -323,10 +322,9 @@ static axis_set open_axes(const struct conflict *c, axis_set threads,
         axes_apart(c->first, common) | axes_apart(c->second, common);
     axis_set open = threads;
     bool is_one = is_one_statement(c);
-    for (const struct conflict_scope *s = common; s; s = s->up) {
+    for (const struct conflict_scope *s = common; s; s = s->up)
         if (s->loop && (is_one || !ir_attr_get(s->loop, MARK_collective)))
             open &= ~(1u << s->loop->u.loop.axis);
-    }
     return open | (apart & threads);
 }
 

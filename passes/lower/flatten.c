@@ -117,11 +117,10 @@ static struct ir_expr *flat_operands(struct flatten *f, struct ir_expr *x)
         args[i] = flatten_expr(f, x->args[i]);
         narrow &= !type_is_index(args[i]->type) || flatten_is_narrow(args[i]);
     }
-    for (uint32_t i = 0; i < x->n; i++) {
+    for (uint32_t i = 0; i < x->n; i++)
         if (type_is_index(args[i]->type))
             args[i] =
                 flatten_in_width(f, args[i], narrow ? TYPE_idx32 : TYPE_idx64);
-    }
     return ir_with_args(f->arena, x, args);
 }
 
@@ -184,11 +183,10 @@ static struct ir_expr *flat_lazy(struct flatten *f, struct ir_expr *x)
         narrow &= flatten_is_narrow(args[i]);
         facts_leave(&f->facts, here);
     }
-    for (uint32_t i = 1; i < x->n; i++) {
+    for (uint32_t i = 1; i < x->n; i++)
         if (type_is_index(args[i]->type))
             args[i] =
                 flatten_in_width(f, args[i], narrow ? TYPE_idx32 : TYPE_idx64);
-    }
     return ir_with_args(f->arena, x, args);
 }
 

@@ -117,11 +117,10 @@ static void bind_copy(struct arena *a, const struct ir_stage *stage,
 static struct ir_map *map_for(struct pass *p, const struct tma_tile *box)
 {
     struct ir_buffer *far = box->copy.far;
-    vec_foreach_value(map, &p->kernel->maps) {
+    vec_foreach_value(map, &p->kernel->maps)
         if (map->buffer == far && map->swizzle == box->swizzle &&
             memcmp(map->box, box->extent, far->rank * sizeof *map->box) == 0)
             return map;
-    }
     struct ir_map *map = arena_new(p->arena, struct ir_map);
     map->name =
         str_name(p->names, arena_printf(p->scratch, "%s_map", far->name));
@@ -293,10 +292,9 @@ static struct ir_block *append_one_of_each(struct walk *w,
         return append_one_thread(w, out);
     has[AXIS_warp] |= has[AXIS_warpgroup];
     has[AXIS_lane] |= has[AXIS_warp];
-    for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
+    for (size_t i = 0; i < sizeof axes / sizeof *axes; i++)
         if (has[axes[i]] && !decides[axes[i]])
             out = append_one(w->p, axes[i], box->copy.near->span, out);
-    }
     return out;
 }
 

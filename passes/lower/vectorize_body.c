@@ -324,10 +324,9 @@ static bool vectorize_stmt(struct vectorizer *w, struct ir_stmt *s,
 static bool vectorize_block(struct vectorizer *w, struct ir_block *block,
                             struct ir_block *out)
 {
-    for (size_t i = 0; i < block->n; i++) {
+    for (size_t i = 0; i < block->n; i++)
         if (!vectorize_stmt(w, block->at[i], out))
             return false;
-    }
     return true;
 }
 
@@ -384,10 +383,9 @@ static void expand_lets(struct vectorizer *w, struct ir_block *block)
 // Align the arrays as their accesses ask for.
 static void align_arrays(const struct vectorizer *w)
 {
-    vec_foreach(x, &w->accesses) {
+    vec_foreach(x, &w->accesses)
         if (x->buffer->align < x->bytes)
             x->buffer->align = x->bytes;
-    }
 }
 
 bool vectorize_body(struct vectorizer *w, struct ir_block *out)

@@ -43,14 +43,13 @@ static bool add_store(struct arena *a, struct sched_stores *out,
 static bool add_stores(struct arena *a, struct sched_stores *out,
                        const struct ir_block *block)
 {
-    ir_foreach_stmt(s, block) {
+    ir_foreach_stmt(s, block)
         if (s->kind == STMT_store
                 ? !add_store(a, out, s)
                 : s->kind != STMT_let && s->kind != STMT_var &&
                       s->kind != STMT_assign && s->kind != STMT_if &&
                       s->kind != STMT_for)
             return false;
-    }
     return true;
 }
 

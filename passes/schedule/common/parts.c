@@ -98,10 +98,9 @@ struct ir_expr *parts_predicate(const struct parts *f, bool reduction)
     struct conditions kept = {0};
     struct pass *p = f->pass;
     struct conditions all = fold_split(p->scratch, f->stage->u.stage.predicate);
-    for (size_t i = 0; i < all.n; i++) {
+    for (size_t i = 0; i < all.n; i++)
         if (parts_mention(f, all.at[i], STAGE_REDUCES) == reduction)
             vec_push(p->scratch, &kept, all.at[i]);
-    }
     return kept.n ? fold_all(p->arena, kept.at, kept.n) : NULL;
 }
 

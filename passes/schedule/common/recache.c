@@ -93,10 +93,9 @@ static bool is_whole(const struct plan *x)
     if (!stage->predicate)
         return true;
     struct conditions all = fold_split(x->c->pass->scratch, stage->predicate);
-    for (size_t i = 0; i < all.n; i++) {
+    for (size_t i = 0; i < all.n; i++)
         if (!is_tail(stage, all.at[i]))
             return false;
-    }
     return true;
 }
 

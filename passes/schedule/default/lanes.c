@@ -32,10 +32,9 @@ struct contiguity {
 // Return whether an expression mentions an iteration variable.
 static bool mentions_iter(const struct ir_stage *stage, const struct ir_expr *x)
 {
-    for (size_t i = 0; i < stage->iters.n; i++) {
+    for (size_t i = 0; i < stage->iters.n; i++)
         if (ir_mentions(x, stage->iters.at[i].var))
             return true;
-    }
     return false;
 }
 
@@ -103,11 +102,10 @@ static bool is_alone(const struct contiguity *c)
     struct ir_block body = p->kernel->body;
     struct sched_buffers used = sched_inputs_of(p, sched_innermost(c->nest));
     vec_push(p->scratch, &used, c->store->u.store.buffer);
-    for (size_t i = 0; i < body.n; i++) {
+    for (size_t i = 0; i < body.n; i++)
         for (size_t k = 0; k < used.n && body.at[i] != c->nest; k++)
             if (ir_stmt_uses(body.at[i], used.at[k]))
                 return false;
-    }
     return true;
 }
 

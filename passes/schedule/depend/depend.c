@@ -116,11 +116,10 @@ static bool fills_differently(const struct depend_nest *nest,
 {
     if (!depend_repeats(nest, array) || depth == OWN_DEPTH)
         return true;
-    vec_foreach(y, &nest->accesses) {
+    vec_foreach(y, &nest->accesses)
         if (y->buffer == array && y->writes &&
             is_of_own(nest, y->stmt->u.store.value, depth + 1))
             return true;
-    }
     return false;
 }
 
@@ -332,10 +331,9 @@ bool depend_between(struct pass *p, struct ir_stmt *nest,
         if (s->kind == STMT_for)
             loops_on[s->u.loop.axis]++;
     if (nest->kind == STMT_for && runs_once(nest)) {
-        for (size_t i = 0; i < nest->u.loop.body.n; i++) {
+        for (size_t i = 0; i < nest->u.loop.body.n; i++)
             if (depend_between(p, nest->u.loop.body.at[i], out, loops))
                 return true;
-        }
         return false;
     }
     for (int axis = 0; axis < AXIS_COUNT; axis++) {

@@ -18,12 +18,10 @@ static bool choose_sizes(const struct pass *p, int64_t value, struct map *sizes)
         if (var && type_is_index(var->type))
             map_set(sizes, var, ir_const_int(a, var->type, value));
     }
-    for (int k = 0; k < 2; k++) {
-        for (size_t i = 0; i < both[k]->n; i++) {
+    for (int k = 0; k < 2; k++)
+        for (size_t i = 0; i < both[k]->n; i++)
             if (ir_is_false(ir_substitute(a, both[k]->at[i], sizes, NULL)))
                 return false;
-        }
-    }
     return true;
 }
 

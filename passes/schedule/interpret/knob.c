@@ -33,27 +33,24 @@ static const char *values_text(struct interp *in, const struct sched_knob *k)
 // Return whether a knob or a parameter has a name already.
 static bool is_taken(const struct interp *in, const char *name)
 {
-    for (size_t i = 0; i < in->knobs.n; i++) {
+    for (size_t i = 0; i < in->knobs.n; i++)
         if (strcmp(in->knobs.at[i].name, name) == 0)
             return true;
-    }
     const struct sched_frame *top = in->frame;
     while (top->caller)
         top = top->caller;
-    for (size_t i = 0; i < top->item->params.n; i++) {
+    for (size_t i = 0; i < top->item->params.n; i++)
         if (strcmp(top->item->params.at[i].name.text, name) == 0)
             return true;
-    }
     return false;
 }
 
 // Return whether a knob may have a value.
 static bool is_value(const struct sched_knob *k, int64_t value)
 {
-    for (size_t i = 0; i < k->values.n; i++) {
+    for (size_t i = 0; i < k->values.n; i++)
         if (k->values.at[i] == value)
             return true;
-    }
     return false;
 }
 
@@ -132,10 +129,9 @@ static bool run_tune(struct interp *in, const struct sched_stmt *s)
 
 bool interp_tunes(struct interp *in, const struct sched_block *body, size_t *n)
 {
-    for (*n = 0; *n < body->n && body->at[*n]->kind == SCHED_tune; ++*n) {
+    for (*n = 0; *n < body->n && body->at[*n]->kind == SCHED_tune; ++*n)
         if (!run_tune(in, body->at[*n]))
             return false;
-    }
     return true;
 }
 
@@ -170,19 +166,17 @@ static bool choose_divisor(struct interp *in, struct sched_knob *k,
                            int64_t *out)
 {
     k->chosen = 1;
-    for (int64_t i = 1; i <= number / i; i++) {
+    for (int64_t i = 1; i <= number / i; i++)
         if (number % i == 0 && i <= most)
             vec_push(in->pass->arena, &k->values, i);
-    }
     for (size_t i = k->values.n; i-- > 0;) {
         int64_t other = number / k->values.at[i];
         if (other <= most && other != k->values.at[i])
             vec_push(in->pass->arena, &k->values, other);
     }
-    for (size_t i = 0; i < k->values.n; i++) {
+    for (size_t i = 0; i < k->values.n; i++)
         if (k->values.at[i] <= fair)
             k->chosen = k->values.at[i];
-    }
     return add_knob(in, k, out);
 }
 

@@ -60,11 +60,10 @@ static bool find_readers(const struct sched_call *c, struct plan *plan)
     }
     plan->readers =
         arena_array(c->pass->scratch, struct ir_stmt *, plan->uses.readers.n);
-    vec_foreach_value(s, &plan->uses.readers) {
+    vec_foreach_value(s, &plan->uses.readers)
         if (s->kind == STMT_stage &&
             (named == 1 || sched_is_among(s, stages, named)))
             plan->readers[plan->n++] = s;
-    }
     return true;
 }
 

@@ -90,10 +90,9 @@ static bool find_first(const struct sched_call *c, struct move *m)
         if (m->uses.readers.at[i] != m->stage)
             m->first = earlier(p, m->first, m->uses.readers.at[i]);
     }
-    for (size_t i = 0; i < m->uses.writers.n && is_read; i++) {
+    for (size_t i = 0; i < m->uses.writers.n && is_read; i++)
         if (m->uses.writers.at[i] != m->stage)
             m->first = earlier(p, m->first, m->uses.writers.at[i]);
-    }
     return is_read ||
            sched_refuse_shape(c, m->stage, "nothing reads what it computes");
 }
@@ -138,10 +137,9 @@ static bool check_flow(const struct sched_call *c, const struct move *m,
 static bool check_changes(const struct sched_call *c, const struct move *m)
 {
     const struct sched_buffers *arrays = &m->stores.arrays;
-    for (size_t i = 0; i < arrays->n && m->is_changed; i++) {
+    for (size_t i = 0; i < arrays->n && m->is_changed; i++)
         if (!check_flow(c, m, arrays->at[i], arrays->at[i]))
             return false;
-    }
     return true;
 }
 
@@ -201,10 +199,9 @@ static bool check_loops(const struct sched_call *c, const struct move *m)
 static bool check_inputs(const struct sched_call *c, const struct move *m)
 {
     struct sched_buffers inputs = sched_inputs_of(c->pass, m->stage);
-    for (size_t i = 0; i < m->stores.arrays.n; i++) {
+    for (size_t i = 0; i < m->stores.arrays.n; i++)
         if (!sched_check_scope(c, m->loop, m->stores.arrays.at[i]))
             return false;
-    }
     for (size_t i = 0; i < inputs.n; i++) {
         if (!sched_check_scope(c, m->loop, inputs.at[i]))
             return false;
@@ -221,11 +218,10 @@ static bool is_behind_init(struct pass *p, const struct ir_stmt *stage,
                            struct ir_stmt *loop)
 {
     struct ir_block loops = sched_loops(p, loop);
-    for (size_t i = 0; i < loops.n; i++) {
+    for (size_t i = 0; i < loops.n; i++)
         if (ir_stage_role(&stage->u.stage, loops.at[i]->u.loop.var) &
             STAGE_REDUCES)
             return true;
-    }
     return false;
 }
 

@@ -98,10 +98,9 @@ static void take_load(struct padding *d, struct ir_expr *x)
     }
     if (x->type.kind == TYPE_bool)
         d->fault = "it reads truth values";
-    for (uint32_t i = 0; i < x->n; i++) {
+    for (uint32_t i = 0; i < x->n; i++)
         if (iter_at(d, x->args[i]) < 0)
             d->fault = "it reads at other indices than iteration variables";
-    }
     vec_foreach_value(y, &d->loads) {
         if (y->u.buffer != x->u.buffer)
             continue;
@@ -120,10 +119,9 @@ static bool has_zero(const struct padding *d, const struct ir_expr *x, int iter)
         return has_zero(d, x->args[0], iter) || has_zero(d, x->args[1], iter);
     if (x->op == OP_cast)
         return has_zero(d, x->args[0], iter);
-    for (uint32_t i = 0; x->op == OP_load && i < x->n; i++) {
+    for (uint32_t i = 0; x->op == OP_load && i < x->n; i++)
         if (iter_at(d, x->args[i]) == iter)
             return true;
-    }
     return false;
 }
 
