@@ -350,8 +350,7 @@ static void close_nest(struct parser *p, struct definition *d,
                        struct ir_block *block)
 {
     struct ir_stmt *s = d->stage;
-    for (size_t i = 0; i < d->iters.n; i++)
-        vec_push(p->arena, &s->u.stage.iters, d->iters.at[i]);
+    vec_append(p->arena, &s->u.stage.iters, &d->iters);
     for (size_t i = d->iters.n; i-- > 0;) {
         struct ir_stmt *f = ir_stmt_for(
             p->arena, d->loops.at[i], ir_int(p->arena, 0),

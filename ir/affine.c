@@ -281,15 +281,6 @@ bool affine_divide(struct arena *a, const struct affine *x,
     return !quotient->failed && !rest->failed;
 }
 
-// Return whether a term mentions the variable.
-static bool term_mentions(const struct affine_term *t, const struct ir_var *var)
-{
-    bool found = false;
-    for (uint32_t i = 0; i < t->n; i++)
-        found |= ir_mentions(t->atoms[i], var);
-    return found;
-}
-
 bool affine_linear(struct arena *a, const struct affine *x,
                    const struct ir_var *var, int64_t *factor,
                    struct affine *rest)
@@ -299,7 +290,7 @@ bool affine_linear(struct arena *a, const struct affine *x,
     rest->failed = x->failed;
     for (size_t i = 0; i < x->terms.n; i++) {
         const struct affine_term *t = &x->terms.at[i];
-        if (!term_mentions(t, var))
+        if (!ir_any_mentions(t->n, t->atoms, var))
             add_term(a, rest, 1, t);
         else if (t->n == 1 && t->atoms[0]->op == OP_var)
             *factor = t->factor;

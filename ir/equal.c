@@ -496,6 +496,15 @@ bool ir_expr_equal(const struct ir_expr *a, const struct ir_expr *b)
     return a == b || same_expr(&(struct comparison){.where = ""}, a, b);
 }
 
+bool ir_all_equal(uint32_t n, struct ir_expr *const *x,
+                  struct ir_expr *const *y)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (!ir_expr_equal(x[i], y[i]))
+            return false;
+    return true;
+}
+
 uint64_t ir_hash_mix(uint64_t x, uint64_t y)
 {
     x = (x ^ y) * 0x9e3779b97f4a7c15u;

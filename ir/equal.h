@@ -11,6 +11,10 @@
 // Return whether two expressions over the same variables are equal.
 bool ir_expr_equal(const struct ir_expr *a, const struct ir_expr *b);
 
+// Return whether each of `n` expressions equals that of another list.
+bool ir_all_equal(uint32_t n, struct ir_expr *const *x,
+                  struct ir_expr *const *y);
+
 // Return the same number for equal expressions.
 uint64_t ir_expr_hash(const struct ir_expr *x);
 

@@ -89,8 +89,7 @@ void ir_splice(struct arena *a, struct ir_block *block, size_t at,
     struct ir_block r = {0};
     for (size_t i = 0; i < at; i++)
         vec_push(a, &r, block->at[i]);
-    for (size_t i = 0; i < with->n; i++)
-        vec_push(a, &r, with->at[i]);
+    vec_append(a, &r, with);
     for (size_t i = at + 1; i < block->n; i++)
         vec_push(a, &r, block->at[i]);
     *block = r;
@@ -165,6 +164,15 @@ bool ir_mentions(const struct ir_expr *x, const struct ir_var *var)
         return true;
     for (uint32_t i = 0; i < x->n; i++)
         if (ir_mentions(x->args[i], var))
+            return true;
+    return false;
+}
+
+bool ir_any_mentions(uint32_t n, struct ir_expr *const *x,
+                     const struct ir_var *var)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (ir_mentions(x[i], var))
             return true;
     return false;
 }

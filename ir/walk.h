@@ -71,6 +71,9 @@ unsigned ir_flags_in(const struct ir_block *block);
 bool ir_has_roles(const struct ir_block *block);
 // Return whether the expression mentions the variable.
 bool ir_mentions(const struct ir_expr *x, const struct ir_var *var);
+// Return whether one of `n` expressions does.
+bool ir_any_mentions(uint32_t n, struct ir_expr *const *x,
+                     const struct ir_var *var);
 // Return whether an expression of a block, or of a statement and those below
 // it, does.
 bool ir_block_mentions(const struct ir_block *block, const struct ir_var *var);

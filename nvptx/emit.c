@@ -18,8 +18,7 @@ static struct VEC_parameters entry_parameters(struct emitter *e)
 {
     const struct ir_kernel *kernel = e->kernel;
     struct VEC_parameters all = {0};
-    for (size_t i = 0; i < kernel->params.n; i++)
-        vec_push(e->arena, &all, kernel->params.at[i]);
+    vec_append(e->arena, &all, &kernel->params);
     for (size_t i = 0; i < kernel->body.n; i++) {
         const struct ir_stmt *s = kernel->body.at[i];
         if (s->kind == STMT_alloc)

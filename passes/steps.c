@@ -50,10 +50,9 @@ const struct pass_step *pass_steps(size_t *n)
 static bool runs_before(const struct pass_step *all, size_t n,
                         enum pass_name pass)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         if (all[i].pass == pass)
             return true;
-    }
     return false;
 }
 
@@ -122,23 +121,20 @@ static const char *left_of(struct arena *a, struct ir_stmt *s,
 {
     const struct ir_attrs *attrs = ir_attrs_of(s);
     unsigned left = kind_of(s) & step->consumes;
-    for (int i = 0; i < THINGS; i++) {
+    for (int i = 0; i < THINGS; i++)
         if (left & things[i].what)
             return things[i].words;
-    }
-    for (size_t i = 0; attrs && i < attrs->n; i++) {
+    for (size_t i = 0; attrs && i < attrs->n; i++)
         if (is_of(attrs->at[i].mark, step->pass))
             return arena_printf(a, "the mark `@%s`", attrs->at[i].name);
-    }
     return NULL;
 }
 
 const char *pass_left(struct arena *a, struct ir_kernel *kernel, size_t at)
 {
-    for (size_t i = at + 1; i < STEPS; i++) {
+    for (size_t i = at + 1; i < STEPS; i++)
         if (steps[i].pass == steps[at].pass)
             return NULL;
-    }
     ir_foreach_stmt(s, &kernel->body) {
         const char *left = left_of(a, s, &steps[at]);
         if (left)

@@ -34,6 +34,13 @@ static inline void *vec_reserve(struct arena *a, void *at, size_t n,
     ((v)->at = vec_reserve(a, (v)->at, (v)->n, &(v)->cap, sizeof *(v)->at),    \
      (v)->at[(v)->n++] = (__VA_ARGS__))
 
+// Append the items of another vector.
+#define vec_append(a, v, from)                                                 \
+    do {                                                                       \
+        for (size_t from_i = 0; from_i < (from)->n; from_i++)                  \
+            vec_push(a, v, (from)->at[from_i]);                                \
+    } while (0)
+
 // Loops over a vector: `x` points to each item, or is each item itself.  A body
 // may append items, which are gone through as well.
 #define vec_foreach(x, v)       VEC_FOREACH(x, v, &(v)->at[x##_next])

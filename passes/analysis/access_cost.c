@@ -195,10 +195,9 @@ static void enter_let(struct costing *c, const struct ir_stmt *s)
 static void enter_launch(struct costing *c, struct ir_stmt *s)
 {
     axis_set threads = 0;
-    for (int axis = 0; axis < AXIS_COUNT; axis++) {
+    for (int axis = 0; axis < AXIS_COUNT; axis++)
         if (axis_kind((enum axis)axis) == AXIS_THREAD)
             threads |= 1u << axis;
-    }
     c->place.launch = &s->u.launch;
     c->place.divergence = divergence_start(&c->work, threads);
     divergence_find(&c->place.divergence, &s->u.launch.body);

@@ -9,10 +9,9 @@ enum { COUNT_MOST = 1024 };
 const struct access_counter *access_find_counter(const struct access_place *p,
                                                  const struct ir_var *var)
 {
-    for (size_t i = 0; i < p->counters.n; i++) {
+    for (size_t i = 0; i < p->counters.n; i++)
         if (p->counters.at[i].var == var)
             return &p->counters.at[i];
-    }
     return NULL;
 }
 
@@ -65,9 +64,8 @@ bool access_is_uniform(const struct access_place *p, const struct ir_expr *x)
     bool is_own = (flags & OP_READS) && space_is_own(x->u.buffer->space);
     if (x->n == 0 || is_own || (flags & (OP_WRITES | OP_TOGETHER)))
         return false;
-    for (uint32_t i = 0; i < x->n; i++) {
+    for (uint32_t i = 0; i < x->n; i++)
         if (!access_is_uniform(p, x->args[i]))
             return false;
-    }
     return true;
 }

@@ -10,7 +10,6 @@
 #include "passes/analysis/access_sample.h"
 
 #include "ir/base/num.h"
-#include "ir/build.h"
 #include "ir/walk.h"
 #include "passes/analysis/access_depends.h"
 #include "passes/analysis/lane_value.h"
@@ -78,10 +77,9 @@ static void add_rest(struct sampler *s, const struct affine_term *t)
     uint32_t sums = 0;
     for (int64_t i = 0; i < most && i < s->period; i++) {
         int64_t by = i * (unit % s->period + s->period) % s->period;
-        for (int64_t r = 0; r < s->period; r++) {
+        for (int64_t r = 0; r < s->period; r++)
             if (s->rests >> r & 1)
                 sums |= 1u << (r + by) % s->period;
-        }
     }
     s->rests = sums;
 }
@@ -111,10 +109,9 @@ static bool split(struct sampler *s, struct ir_expr *index)
 // Add a variable to those that are tried.
 static void try_var(struct sampler *s, const struct ir_var *var)
 {
-    for (size_t i = 0; i < s->choices.n; i++) {
+    for (size_t i = 0; i < s->choices.n; i++)
         if (s->choices.at[i].var == var)
             return;
-    }
     unsigned on = access_var_depends(s->place, var);
     const struct access_counter *counter = access_find_counter(s->place, var);
     struct choice c = {var, on == ON_COUNTERS ? counter->most : 0,
@@ -171,11 +168,10 @@ static int64_t assumed_size(const struct facts *f, const struct ir_var *var,
 {
     const struct fact_var *known = facts_var(f, var);
     int64_t unit = is_round ? 128 : 1;
-    vec_foreach(m, &f->multiples) {
+    vec_foreach(m, &f->multiples)
         if (m->atom->op == OP_var && m->atom->u.var == var && m->of <= LARGE &&
             unit <= LARGE)
             unit *= m->of / num_gcd(unit, m->of);
-    }
     int64_t times = LARGE / unit;
     int64_t size = unit * (is_round ? times + !times : times | 1);
     if (known && size > known->range.hi)
@@ -234,11 +230,10 @@ static void note(struct access_cost *cost, struct warp_cost c)
 static bool takes_part(const struct sampler *s)
 {
     int64_t value;
-    vec_foreach(g, &s->guards) {
+    vec_foreach(g, &s->guards)
         if (lane_value(&s->here, g->condition, &value) &&
             (value != 0) != g->holds)
             return false;
-    }
     return true;
 }
 
@@ -265,10 +260,9 @@ static bool place_lanes(struct sampler *s, uint32_t first,
 static bool is_aligned(const struct warp_access *w)
 {
     bool aligned = true;
-    for (uint32_t i = 0; i < WARP_LANES; i++) {
+    for (uint32_t i = 0; i < WARP_LANES; i++)
         if (w->active >> i & 1)
             aligned &= w->at[i] % warp_piece(w->bytes) == 0;
-    }
     return aligned;
 }
 

@@ -41,12 +41,9 @@ static bool same_form(const struct affine *x, const struct affine *y)
         return false;
     for (size_t i = 0; i < x->terms.n; i++) {
         const struct affine_term *s = &x->terms.at[i], *t = &y->terms.at[i];
-        if (s->factor != t->factor || s->n != t->n)
+        if (s->factor != t->factor || s->n != t->n ||
+            !ir_all_equal(s->n, s->atoms, t->atoms))
             return false;
-        for (uint32_t j = 0; j < s->n; j++) {
-            if (!ir_expr_equal(s->atoms[j], t->atoms[j]))
-                return false;
-        }
     }
     return true;
 }
@@ -65,10 +62,9 @@ enum answer answers_find(const struct facts *f, const struct affine *x)
     if (!f->answers)
         return ANSWER_NONE;
     uint64_t hash = hash_form(x);
-    for (struct entry *e = f->answers->heads[hash % HEADS]; e; e = e->next) {
+    for (struct entry *e = f->answers->heads[hash % HEADS]; e; e = e->next)
         if (e->hash == hash && holds(f, e) && same_form(&e->form, x))
             return e->proved ? ANSWER_PROVED : ANSWER_UNPROVED;
-    }
     return ANSWER_NONE;
 }
 

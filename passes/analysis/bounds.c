@@ -272,10 +272,9 @@ enum pass_result pass_bounds(struct pass *p)
     if (p->is_bounded)
         return PASS_SAME;
     facts_start(&b.facts, p->scratch, p->kernel);
-    for (size_t i = 0; i < p->kernel->params.n; i++) {
+    for (size_t i = 0; i < p->kernel->params.n; i++)
         if (p->kernel->params.at[i].buffer)
             check_size(&b, p->kernel->params.at[i].buffer);
-    }
     check_block(&b, &p->kernel->body);
     isl_ctx_free(b.ctx);
     return b.failed ? PASS_FAILED : PASS_SAME;

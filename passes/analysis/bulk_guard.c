@@ -13,7 +13,6 @@
 
 #include "ir/base/num.h"
 #include "ir/build.h"
-#include "ir/copy.h"
 #include "ir/stage.h"
 #include "passes/analysis/tma_copy.h"
 #include "passes/opt/fold.h"

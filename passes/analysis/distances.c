@@ -64,11 +64,10 @@ static const struct base *base_of(struct distances *d,
 {
     uint64_t hash = ir_hash_mix(ir_expr_hash(expr), lanes);
     struct base **head = &d->bases[hash % BASES];
-    for (struct base *b = *head; b; b = b->next) {
+    for (struct base *b = *head; b; b = b->next)
         if (b->hash == hash && b->lanes == lanes &&
             ir_expr_equal(b->expr, expr))
             return b;
-    }
     struct base *b = arena_new(d->arena, struct base);
     *b = (struct base){*head, hash, expr, lanes};
     *head = b;

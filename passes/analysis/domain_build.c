@@ -7,7 +7,6 @@
 #include "ir/copy.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
-#include "passes/analysis/facts.h"
 
 #include <isl/options.h>
 #include <isl/point.h>
@@ -33,10 +32,9 @@ static struct domain_symbol *add_symbol(struct domain *d,
 static struct domain_symbol *find_var(const struct domain *d,
                                       const struct ir_var *var)
 {
-    for (size_t i = d->symbols.n; i-- > 0;) {
+    for (size_t i = d->symbols.n; i-- > 0;)
         if (d->symbols.at[i].var == var)
             return &d->symbols.at[i];
-    }
     return NULL;
 }
 
@@ -77,10 +75,9 @@ static isl_pw_aff *opaque_value(struct domain *d, struct ir_expr *x)
 {
     if (!ir_is_stable(x) || !is_fixed(d, x))
         return NULL;
-    vec_foreach(s, &d->symbols) {
+    vec_foreach(s, &d->symbols)
         if (s->expr && ir_expr_equal(s->expr, x))
             return symbol_value(d, s);
-    }
     return symbol_value(d, add_symbol(d, NULL, x, true));
 }
 

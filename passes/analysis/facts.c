@@ -4,7 +4,6 @@
 
 #include "ir/base/num.h"
 #include "ir/build.h"
-#include "ir/equal.h"
 #include "ir/stage.h"
 #include "ir/walk.h"
 #include "passes/analysis/answers.h"
@@ -19,10 +18,9 @@ static void step(struct facts *f)
 const struct fact_var *facts_var(const struct facts *f,
                                  const struct ir_var *var)
 {
-    for (size_t i = f->vars.n; i-- > 0;) {
+    for (size_t i = f->vars.n; i-- > 0;)
         if (f->vars.at[i].var == var)
             return &f->vars.at[i];
-    }
     return NULL;
 }
 
@@ -228,10 +226,9 @@ static bool is_of_reduction(const struct affine *x,
                             const struct ir_stage *stage)
 {
     bool found = false;
-    for (size_t i = 0; i < x->terms.n; i++) {
+    for (size_t i = 0; i < x->terms.n; i++)
         for (uint32_t k = 0; k < x->terms.at[i].n; k++)
             found |= ir_stage_counts(stage, x->terms.at[i].atoms[k]);
-    }
     return found;
 }
 
@@ -272,10 +269,9 @@ void facts_enter_path(struct facts *f, const struct ir_path *path, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         const struct ir_block *block = path->blocks[i];
-        for (size_t k = 0; block->at[k] != path->stmts[i]; k++) {
+        for (size_t k = 0; block->at[k] != path->stmts[i]; k++)
             if (block->at[k]->kind == STMT_let)
                 facts_enter(f, block->at[k]);
-        }
         facts_enter(f, path->stmts[i]);
     }
 }

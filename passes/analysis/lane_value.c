@@ -68,10 +68,9 @@ static bool apply(const struct lane_place *p, const struct ir_expr *x,
     struct type t = x->args[0]->type;
     if (x->n > 3 || (x->op != OP_cast && !ir_arith(x->op)->on_int))
         return false;
-    for (uint32_t i = 0; i < x->n; i++) {
+    for (uint32_t i = 0; i < x->n; i++)
         if (!lane_value(p, x->args[i], &args[i].i))
             return false;
-    }
     *out = x->op == OP_cast ? ir_convert(x->type, t, args[0], &fault).i
                             : ir_apply(x->op, t, args, &fault).i;
     return !fault;

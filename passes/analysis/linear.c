@@ -141,10 +141,9 @@ static bool same_sum(const struct linear *l, const struct sum *x,
 // Return whether a sum is a number.
 static bool is_number(const struct linear *l, const struct sum *x)
 {
-    for (uint32_t i = 1; i <= l->n; i++) {
+    for (uint32_t i = 1; i <= l->n; i++)
         if (x->k[i])
             return false;
-    }
     return true;
 }
 
@@ -165,10 +164,9 @@ static const struct linear_quotient *as_quotient(const struct linear *l,
                                                  const struct sum *x)
 {
     uint32_t unknown = as_unknown(l, x);
-    for (size_t i = 0; i < l->quotients.n && unknown; i++) {
+    for (size_t i = 0; i < l->quotients.n && unknown; i++)
         if (l->quotients.at[i].unknown == unknown)
             return &l->quotients.at[i];
-    }
     return NULL;
 }
 

@@ -64,10 +64,9 @@ static bool is_opposite(const struct solver *s, const struct sum *x,
 // Return whether some row says that x is at most a number.
 static bool has_end(const struct solver *s, const struct sum *x)
 {
-    vec_foreach(row, &s->rows) {
+    vec_foreach(row, &s->rows)
         if (!row->is_zero && is_opposite(s, &row->sum, x))
             return true;
-    }
     return false;
 }
 
@@ -85,10 +84,9 @@ static bool has_several(const struct solver *s, const struct sum *x)
 static uint32_t unit_of(const struct solver *s, const struct sum *x,
                         const bool *used)
 {
-    for (uint32_t i = 1; i <= s->n; i++) {
+    for (uint32_t i = 1; i <= s->n; i++)
         if ((x->k[i] == 1 || x->k[i] == -1) && !used[i])
             return i;
-    }
     return 0;
 }
 
@@ -179,11 +177,10 @@ static bool propagate(struct solver *s)
     bool changed = true;
     for (int pass = 0; pass < PASSES_MOST && changed; pass++) {
         changed = false;
-        vec_foreach(row, &s->rows) {
+        vec_foreach(row, &s->rows)
             if (!narrow_all(s, &row->sum, 1, &changed) ||
                 (row->is_zero && !narrow_all(s, &row->sum, -1, &changed)))
                 return false;
-        }
     }
     return true;
 }
@@ -311,10 +308,9 @@ static bool use_equation(struct solver *s, size_t at, bool *possible)
 // Use the first equation that changes the system; false if there is none.
 static bool use_equations(struct solver *s, bool *possible)
 {
-    for (size_t i = 0; i < s->rows.n && *possible; i++) {
+    for (size_t i = 0; i < s->rows.n && *possible; i++)
         if (s->rows.at[i].is_zero && use_equation(s, i, possible))
             return true;
-    }
     return false;
 }
 

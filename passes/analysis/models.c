@@ -67,10 +67,9 @@ struct models *models_new(struct arena *a)
 // Return the leaf of a variable, or NULL.
 static struct leaf *leaf_of_var(struct model *m, const struct ir_var *var)
 {
-    for (size_t i = m->n; i-- > POSITIONS;) {
+    for (size_t i = m->n; i-- > POSITIONS;)
         if (m->leaves[i].var == var)
             return &m->leaves[i];
-    }
     return NULL;
 }
 
@@ -152,10 +151,9 @@ static bool eval_term(struct model *m, const struct affine_term *t,
 {
     int64_t atom;
     *out = t->factor;
-    for (uint32_t i = 0; i < t->n; i++) {
+    for (uint32_t i = 0; i < t->n; i++)
         if (!eval(m, t->atoms[i], &atom) || !num_mul(*out, atom, out))
             return false;
-    }
     return true;
 }
 
@@ -164,10 +162,9 @@ static bool eval_form(struct model *m, const struct affine *x, int64_t *out)
 {
     int64_t term;
     *out = x->constant;
-    for (size_t i = 0; i < x->terms.n; i++) {
+    for (size_t i = 0; i < x->terms.n; i++)
         if (!eval_term(m, &x->terms.at[i], &term) || !num_add(*out, term, out))
             return false;
-    }
     return !x->failed;
 }
 
@@ -206,14 +203,12 @@ static bool holds(const struct facts *f, struct model *m)
             !interval_within(v, leaf_range(f, m, &m->leaves[i])))
             return false;
     }
-    for (size_t i = 0; i < f->known.n; i++) {
+    for (size_t i = 0; i < f->known.n; i++)
         if (!eval_form(m, &f->known.at[i], &value) || value < 0)
             return false;
-    }
-    vec_foreach(x, &f->multiples) {
+    vec_foreach(x, &f->multiples)
         if (!eval(m, x->atom, &value) || value % x->of)
             return false;
-    }
     return true;
 }
 
@@ -357,10 +352,9 @@ static uint64_t leaves_in(struct model *m, const struct ir_expr *x)
 static uint64_t leaves_of(struct model *m, const struct affine *x)
 {
     uint64_t set = 0;
-    for (size_t i = 0; i < x->terms.n; i++) {
+    for (size_t i = 0; i < x->terms.n; i++)
         for (uint32_t j = 0; j < x->terms.at[i].n; j++)
             set |= leaves_in(m, x->terms.at[i].atoms[j]);
-    }
     return set;
 }
 
@@ -416,8 +410,7 @@ static void take_facts(struct attempt *t)
 {
     struct arena *a = t->facts->arena;
     const struct ir_launch *launch = t->facts->launch;
-    for (size_t i = 0; i < t->facts->known.n; i++)
-        vec_push(a, &t->known, t->facts->known.at[i]);
+    vec_append(a, &t->known, &t->facts->known);
     for (int i = 0; launch && i < POSITIONS; i++) {
         enum axis axis = AXIS_block_x + (enum axis)i;
         if (axis_kind(axis) != AXIS_BLOCK)
@@ -451,14 +444,12 @@ static bool make(struct attempt *t)
     if (!add_leaves(t->facts, m, t->way.by_value))
         return false;
     take_facts(t);
-    for (size_t i = 0; i < POSITIONS; i++) {
+    for (size_t i = 0; i < POSITIONS; i++)
         if (!choose(t, i))
             return false;
-    }
-    for (size_t i = m->n; i-- > POSITIONS;) {
+    for (size_t i = m->n; i-- > POSITIONS;)
         if (!choose(t, i))
             return false;
-    }
     follow_lets(t);
     return holds(t->facts, m);
 }

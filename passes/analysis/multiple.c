@@ -53,9 +53,8 @@ bool facts_multiple(const struct facts *f, const struct affine *x, int64_t of)
 {
     if (x->failed || of <= 0 || x->constant % of)
         return false;
-    for (size_t i = 0; i < x->terms.n; i++) {
+    for (size_t i = 0; i < x->terms.n; i++)
         if (!term_multiple(f, &x->terms.at[i], of))
             return false;
-    }
     return true;
 }

@@ -114,10 +114,9 @@ static void limit_all(struct narrowing *n)
         if (var && type_is_index(var->type))
             limit(n, ir_read(n->p->arena, var));
     }
-    for (size_t i = 0; i < k->params.n; i++) {
+    for (size_t i = 0; i < k->params.n; i++)
         if (k->params.at[i].buffer)
             limit_array(n, k->params.at[i].buffer);
-    }
     ir_foreach_stmt(s, &k->body)
         limit_stmt(n, s);
 }

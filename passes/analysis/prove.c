@@ -43,10 +43,9 @@ static bool is_nonnegative(const struct facts *f, const struct ir_expr *x)
 // Return whether no atom of a term is ever negative.
 static bool all_nonnegative(const struct facts *f, const struct affine_term *t)
 {
-    for (uint32_t i = 0; i < t->n; i++) {
+    for (uint32_t i = 0; i < t->n; i++)
         if (!is_nonnegative(f, t->atoms[i]))
             return false;
-    }
     return true;
 }
 
@@ -207,10 +206,9 @@ static void form_facts(struct proof *p, const struct affine *x,
 {
     for (uint32_t i = 0; i < term->n; i++)
         range_facts(p, term->atoms[i], out);
-    for (size_t i = 0; i < x->terms.n; i++) {
+    for (size_t i = 0; i < x->terms.n; i++)
         for (uint32_t j = 0; j < x->terms.at[i].n; j++)
             atom_facts(p, x->terms.at[i].atoms[j], out);
-    }
 }
 
 // Return the number of atoms in the longest term.
@@ -268,19 +266,16 @@ static bool prove(struct proof *p, const struct affine *x, int depth)
         return false;
     struct fact_list own = {0};
     form_facts(p, x, &worst, &own);
-    for (size_t i = own.n; i-- > 0;) {
+    for (size_t i = own.n; i-- > 0;)
         if (own.at[i].terms.n > 1 && use_fact(p, x, &worst, &own.at[i], depth))
             return true;
-    }
     const struct facts *f = p->facts;
-    for (size_t i = f->known.n; i-- > 0;) {
+    for (size_t i = f->known.n; i-- > 0;)
         if (use_fact(p, x, &worst, &f->known.at[i], depth))
             return true;
-    }
-    for (size_t i = 0; i < own.n; i++) {
+    for (size_t i = 0; i < own.n; i++)
         if (own.at[i].terms.n <= 1 && use_fact(p, x, &worst, &own.at[i], depth))
             return true;
-    }
     return false;
 }
 

@@ -3,25 +3,13 @@
 #include "passes/analysis/reducer_parts.h"
 
 #include "ir/build.h"
-#include "ir/copy.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
-
-// Return whether two accesses have the same index.
-static bool same_index(uint32_t n, struct ir_expr *const *x,
-                       struct ir_expr *const *y)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        if (!ir_expr_equal(x[i], y[i]))
-            return false;
-    }
-    return true;
-}
 
 bool reducer_loads_own(const struct ir_stmt *store, const struct ir_expr *x)
 {
     return x->op == OP_load && x->u.buffer == store->u.store.buffer &&
-           same_index(x->n, x->args, store->u.store.index);
+           ir_all_equal(x->n, x->args, store->u.store.index);
 }
 
 // Return whether an expression uses one of the arrays of a reduction.
@@ -70,11 +58,10 @@ static bool has_own_index(const struct ir_stage *stage,
 {
     for (uint32_t i = 0; i < store->u.store.n; i++) {
         const struct ir_expr *x = store->u.store.index[i];
-        for (size_t k = 0; k < stage->iters.n; k++) {
+        for (size_t k = 0; k < stage->iters.n; k++)
             if (stage->iters.at[k].is_reduce &&
                 ir_mentions(x, stage->iters.at[k].var))
                 return false;
-        }
         if (!ir_is_pure(x, true))
             return false;
     }
@@ -90,13 +77,12 @@ static bool find_identities(struct reducer *r)
         return false;
     for (size_t i = 0; i < r->n; i++) {
         const struct ir_stmt *own = r->values[i].store, *s = NULL;
-        for (size_t k = 0; k < init->n; k++) {
+        for (size_t k = 0; k < init->n; k++)
             if (init->at[k]->kind == STMT_store &&
                 init->at[k]->u.store.buffer == own->u.store.buffer)
                 s = init->at[k];
-        }
         if (!s || !ir_is_const(s->u.store.value) ||
-            !same_index(s->u.store.n, s->u.store.index, own->u.store.index))
+            !ir_all_equal(s->u.store.n, s->u.store.index, own->u.store.index))
             return false;
         r->values[i].identity = s->u.store.value;
     }
@@ -174,7 +160,7 @@ static bool combines(const struct reducer *r, const struct ir_stmt *s)
     for (size_t i = 0; i < r->n && s->kind == STMT_store; i++) {
         const struct ir_stmt *own = r->values[i].store;
         if (s->u.store.buffer == own->u.store.buffer &&
-            same_index(s->u.store.n, s->u.store.index, own->u.store.index))
+            ir_all_equal(s->u.store.n, s->u.store.index, own->u.store.index))
             return true;
     }
     return s->kind == STMT_let || s->kind == STMT_if;
@@ -206,10 +192,9 @@ static bool find_declared(struct reducer *r)
     size_t names = 2 * r->n;
     if (r->n == 0 || !find_identities(r))
         return false;
-    for (size_t i = 0; i < r->n; i++) {
+    for (size_t i = 0; i < r->n; i++)
         if (!is_operand(r, r->block->at[r->values[i].operand]->u.let.value))
             return false;
-    }
     struct ir_block rest = {r->block->at + names, r->block->n - names, 0};
     return is_combining(r, &rest);
 }

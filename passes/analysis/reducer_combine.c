@@ -30,10 +30,9 @@ struct move {
 static const struct reducer_place *place_of(const struct move *m,
                                             const struct ir_buffer *buffer)
 {
-    for (size_t i = 0; i < m->reducer->n; i++) {
+    for (size_t i = 0; i < m->reducer->n; i++)
         if (m->reducer->values[i].store->u.store.buffer == buffer)
             return &m->places[i];
-    }
     return NULL;
 }
 

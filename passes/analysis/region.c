@@ -142,10 +142,9 @@ static struct region *region_of(const struct region_walk *w,
                                 const struct ir_buffer *b)
 {
     const struct region_question *q = w->here.q;
-    for (size_t i = 0; i < w->n_buffers; i++) {
+    for (size_t i = 0; i < w->n_buffers; i++)
         if (w->buffers[i] == b)
             return &w->out[i];
-    }
     bool found = !w->n_buffers && b == q->buffer;
     for (size_t i = 0; i < q->n_more; i++)
         found |= b == q->more[i];

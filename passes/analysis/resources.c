@@ -7,7 +7,6 @@
 // What `launch(min_blocks, max_registers)` promises needs registers and threads
 // of an SM (E0665, E0666).  Barriers that let arrays share bytes are there.
 
-#include "ir/build.h"
 #include "ir/gpu.h"
 #include "ir/shared.h"
 #include "ir/walk.h"
@@ -139,9 +138,8 @@ static bool check_launch(struct pass *p, struct ir_stmt *launch)
 enum pass_result pass_resources(struct pass *p)
 {
     struct ir_block *top = &p->kernel->body;
-    for (size_t i = 0; i < top->n; i++) {
+    for (size_t i = 0; i < top->n; i++)
         if (top->at[i]->kind == STMT_launch && !check_launch(p, top->at[i]))
             return PASS_FAILED;
-    }
     return PASS_SAME;
 }

@@ -58,23 +58,11 @@ static struct tensor_operand operand_of(struct arena *a,
                                    ir_substitute_all(a, n, index, &vars, NULL)};
 }
 
-// Return whether the index of an operand changes with a loop.
-static bool varies(const struct tensor_operand *x, const struct ir_stmt *loop)
-{
-    for (uint32_t i = 0; i < x->n; i++) {
-        if (ir_mentions(x->index[i], loop->u.loop.var))
-            return true;
-    }
-    return false;
-}
-
 // Return whether a load is of what a store writes.
 static bool is_stored(const struct ir_expr *load, const struct ir_stmt *store)
 {
-    bool same = load->u.buffer == store->u.store.buffer;
-    for (uint32_t i = 0; same && i < load->n; i++)
-        same = ir_expr_equal(load->args[i], store->u.store.index[i]);
-    return same;
+    return load->u.buffer == store->u.store.buffer &&
+           ir_all_equal(load->n, load->args, store->u.store.index);
 }
 
 // Take apart D = D + x * y into its operands, A first as it is written.
@@ -118,7 +106,8 @@ static bool is_order(const struct tensor_nest *x,
     for (int i = 0; i < TENSOR_LOOPS; i++) {
         fits &= ir_is_int_const(loops[i]->u.loop.to, extents[i]);
         for (int p = 0; p < MATRIX_OPERANDS; p++)
-            fits &= varies(&x->part[p], loops[i]) == uses[p][i];
+            fits &= ir_any_mentions(x->part[p].n, x->part[p].index,
+                                    loops[i]->u.loop.var) == uses[p][i];
     }
     return fits;
 }
@@ -182,13 +171,12 @@ static const char *find_keep(struct arena *a, struct tensor_nest *x)
         !ir_expr_equal(zero->u.store.value,
                        ir_zero(a, zero->u.store.value->type)))
         return "its init stores something else than 0";
-    vec_foreach(it, &stage->iters) {
+    vec_foreach(it, &stage->iters)
         if (it->is_reduce)
             is_first =
                 ir_binary(a, OP_and, is_first,
                           ir_binary(a, OP_eq, tensor_base(a, x, it->binding),
                                     ir_int(a, 0)));
-    }
     x->keep = ir_unary(a, OP_not, is_first);
     return NULL;
 }

@@ -62,11 +62,10 @@ static void note_inside(struct tiles *t, struct ir_stmt *s)
         t->fault = "something else stands between the loops over blocks";
     if (s->kind == STMT_for && axis_is_cluster(s->u.loop.axis))
         t->cluster[axis_dimension(s->u.loop.axis)] = s->u.loop.to;
-    for (size_t i = 0; s->kind == STMT_stage && i < t->loops.n; i++) {
+    for (size_t i = 0; s->kind == STMT_stage && i < t->loops.n; i++)
         if (ir_stage_role(&s->u.stage, t->loops.at[i]->u.loop.var) &
             STAGE_REDUCES)
             t->fault = "one of the loops counts a reduction";
-    }
 }
 
 // Return the loop over blocks that alone, but for declarations of arrays,

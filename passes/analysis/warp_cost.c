@@ -19,10 +19,9 @@ static int64_t floor_div(int64_t x, int64_t by)
 // Add a number unless it is there; returns whether it was not.
 static bool set_add(struct set *s, int64_t x)
 {
-    for (uint32_t i = 0; i < s->n; i++) {
+    for (uint32_t i = 0; i < s->n; i++)
         if (s->at[i] == x)
             return false;
-    }
     s->at[s->n++] = x;
     return true;
 }

@@ -18,23 +18,20 @@
 static bool same_access(const struct conflict_access *x,
                         const struct conflict_access *y)
 {
-    bool same = x->hash == y->hash && x->buffer == y->buffer &&
-                x->scope == y->scope && x->writes == y->writes &&
-                x->together == y->together && x->is_atomic == y->is_atomic &&
-                x->is_wait == y->is_wait && x->is_of_warp == y->is_of_warp;
-    for (uint32_t i = 0; same && i < x->buffer->rank; i++)
-        same = ir_expr_equal(x->index[i], y->index[i]);
-    return same;
+    return x->hash == y->hash && x->buffer == y->buffer &&
+           x->scope == y->scope && x->writes == y->writes &&
+           x->together == y->together && x->is_atomic == y->is_atomic &&
+           x->is_wait == y->is_wait && x->is_of_warp == y->is_of_warp &&
+           ir_all_equal(x->buffer->rank, x->index, y->index);
 }
 
 // Add an access to a set.
 static void add(struct arena *a, struct accesses *set,
                 const struct conflict_access *x)
 {
-    for (size_t i = 0; i < set->n; i++) {
+    for (size_t i = 0; i < set->n; i++)
         if (set->at[i] == x || same_access(set->at[i], x))
             return;
-    }
     vec_push(a, set, x);
 }
 
@@ -324,10 +321,9 @@ static axis_set open_axes(const struct conflict *c, axis_set threads,
         axes_apart(c->first, common) | axes_apart(c->second, common);
     axis_set open = threads;
     bool is_one = is_one_statement(c);
-    for (const struct conflict_scope *s = common; s; s = s->up) {
+    for (const struct conflict_scope *s = common; s; s = s->up)
         if (s->loop && (is_one || !ir_attr_get(s->loop, MARK_collective)))
             open &= ~(1u << s->loop->u.loop.axis);
-    }
     return open | (apart & threads);
 }
 

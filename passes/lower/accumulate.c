@@ -21,11 +21,7 @@ struct search {
 static bool same_index(const struct accumulator *acc, uint32_t n,
                        struct ir_expr *const *index)
 {
-    for (uint32_t i = 0; i < n && i < acc->n; i++) {
-        if (!ir_expr_equal(acc->index[i], index[i]))
-            return false;
-    }
-    return n == acc->n;
+    return n == acc->n && ir_all_equal(n, acc->index, index);
 }
 
 // Return whether all accesses of the wanted element's array have its index, and
@@ -50,10 +46,9 @@ static bool are_equal(const struct search *s)
 static struct accumulator *find(struct accumulators *all,
                                 const struct ir_buffer *buffer)
 {
-    for (size_t i = 0; i < all->n; i++) {
+    for (size_t i = 0; i < all->n; i++)
         if (all->at[i].buffer == buffer)
             return &all->at[i];
-    }
     return NULL;
 }
 
@@ -61,12 +56,11 @@ static struct accumulator *find(struct accumulators *all,
 // holds.
 static bool stores_wanted(const struct search *s, const struct ir_block *block)
 {
-    vec_foreach_value(stmt, block) {
+    vec_foreach_value(stmt, block)
         if (stmt->kind == STMT_store &&
             stmt->u.store.buffer == s->wanted.buffer &&
             same_index(&s->wanted, stmt->u.store.n, stmt->u.store.index))
             return true;
-    }
     return false;
 }
 

@@ -161,10 +161,9 @@ static size_t depth_of(const struct placing *x, const bool *moves)
             !placing_is_anew(x, s))
             break;
         for (uint32_t d = 0; d < x->region.rank && placing_is_sequential(s);
-             d++) {
+             d++)
             needed |= moves[d] &&
                       placing_base_mentions(&x->region.dims[d], s->u.loop.var);
-        }
         depth = needed ? i + 1 : depth;
     }
     return depth;
@@ -257,13 +256,12 @@ enum pass_result pass_buffers(struct pass *p)
 {
     struct VEC(struct ir_stmt *) found = {0};
     struct ir_block *top = &p->kernel->body;
-    vec_foreach_value(s, top) {
+    vec_foreach_value(s, top)
         if (s->kind == STMT_alloc && is_near(s->u.buffer->space) &&
             s->u.buffer->space != SPACE_constant &&
             ir_stages_use(top, s->u.buffer) &&
             !ir_block_copies(top, s->u.buffer) && !has_slots(top, s->u.buffer))
             vec_push(p->scratch, &found, s);
-    }
     for (size_t i = 0; i < found.n; i++)
         if (!place(p, found.at[i]))
             return PASS_FAILED;

@@ -98,10 +98,8 @@ static bool differs_along(const struct cluster *c, int d,
                           const struct tma_tile *tile)
 {
     const struct ir_var *var = c->loops[d]->var;
-    for (uint32_t i = 0; i < tile->copy.far->rank; i++)
-        if (ir_mentions(tile->far_at[i], var))
-            return true;
-    if (tile->condition && ir_mentions(tile->condition, var))
+    if (ir_any_mentions(tile->copy.far->rank, tile->far_at, var) ||
+        (tile->condition && ir_mentions(tile->condition, var)))
         return true;
     for (size_t i = 0; i < tile->around.n; i++)
         if (ir_mentions(tile->around.at[i]->to, var))

@@ -38,10 +38,8 @@ static void place(struct pass *p, struct ir_launch *launch,
 void constants_place(struct pass *p, struct ir_block *body,
                      const struct ir_block *tables)
 {
-    for (size_t i = 0; i < body->n; i++) {
-        for (size_t k = tables->n; k-- > 0;) {
+    for (size_t i = 0; i < body->n; i++)
+        for (size_t k = tables->n; k-- > 0;)
             if (body->at[i]->kind == STMT_launch)
                 place(p, &body->at[i]->u.launch, tables->at[k]);
-        }
-    }
 }

@@ -97,10 +97,9 @@ static bool holds_fills(const struct crossing *c, struct ir_stmt *s)
     struct ir_block *body = &s->u.loop.body;
     bool may_hold = s->u.loop.axis == AXIS_serial &&
                     crossthread_role(c, s) == STAGE_REDUCES;
-    for (size_t i = 0; i + 1 < body->n; i++) {
+    for (size_t i = 0; i + 1 < body->n; i++)
         if (!may_hold || !ring_is_fill(body, body->at[i]))
             return false;
-    }
     return true;
 }
 
@@ -115,10 +114,9 @@ static bool is_nest(const struct crossing *c)
             crossthread_role(c, s) == (STAGE_SELECTS | STAGE_REDUCES))
             return false;
     }
-    for (uint32_t i = c->first; i + 1 < c->path.n; i++) {
+    for (uint32_t i = c->first; i + 1 < c->path.n; i++)
         if (varies(c, &c->path.stmts[i]->u.loop))
             return false;
-    }
     return true;
 }
 
@@ -181,11 +179,10 @@ static struct extents launch_extents(const struct crossing *c)
     struct extents e = {{0}};
     struct ir_block *body = &c->pass->kernel->body;
     struct ir_block *in = ir_alone(c->path.stmts[0]);
-    vec_foreach_value(s, body) {
+    vec_foreach_value(s, body)
         if (s->kind != STMT_for &&
             (s->kind != STMT_alloc || s->u.buffer->space != SPACE_global))
             in = body;
-    }
     ir_foreach_stmt(t, in)
         note_extent(&e, t);
     return e;

@@ -30,10 +30,9 @@ static bool reduces(const struct crossing *c, const struct ir_stmt *loop)
 static struct span directive_of(const struct crossing *c)
 {
     struct span by = c->stage->by;
-    for (size_t i = 0; i < c->threads.n && !by.source; i++) {
+    for (size_t i = 0; i < c->threads.n && !by.source; i++)
         if (reduces(c, c->threads.at[i]))
             by = c->threads.at[i]->by;
-    }
     return by;
 }
 
@@ -151,10 +150,9 @@ static struct reducer_place part_at(const struct crossing *c,
     at.index = arena_array(a, struct ir_expr *, at.buffer->rank);
     for (size_t i = 0; i < c->outer.n; i++)
         at.index[at.n++] = ir_read(a, c->outer.at[i]->u.loop.var);
-    for (size_t i = 0; i < c->threads.n; i++) {
+    for (size_t i = 0; i < c->threads.n; i++)
         if (!reduces(c, c->threads.at[i]))
             at.index[at.n++] = loop_value(c, ph, c->threads.at[i]);
-    }
     at.index[at.n++] = number;
     return at;
 }
@@ -169,10 +167,9 @@ static struct ir_expr **parts_shape(const struct crossing *c, uint32_t *rank)
     *rank = 0;
     for (size_t i = 0; i < c->outer.n; i++)
         shape[(*rank)++] = c->outer.at[i]->u.loop.to;
-    for (size_t i = 0; i < c->threads.n; i++) {
+    for (size_t i = 0; i < c->threads.n; i++)
         if (!reduces(c, c->threads.at[i]))
             shape[(*rank)++] = c->threads.at[i]->u.loop.to;
-    }
     shape[(*rank)++] = ir_int(a, c->parts);
     return shape;
 }

@@ -24,11 +24,10 @@ static void warn(struct pass *p, struct span by, enum diag_code code,
                  const char *name, const char *why)
 {
     const char *quoted = arena_printf(p->scratch, "`%s`", name);
-    vec_foreach(d, &p->diags->all) {
+    vec_foreach(d, &p->diags->all)
         if (d->code == code && same_span(d->span, by) &&
             strstr(d->text, quoted))
             return;
-    }
     diag_warning(p->diags, by, code, name, why);
 }
 

@@ -21,11 +21,11 @@
 // stored in an element has its width.
 
 #include "passes/lower/flatten.h"
+#include "ir/foreach.h"
 
 #include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/matrix.h"
-#include "ir/walk.h"
 #include "passes/analysis/copies.h"
 #include "passes/lower/dropped.h"
 #include "passes/pass.h"
@@ -119,11 +119,10 @@ static struct ir_expr *flat_operands(struct flatten *f, struct ir_expr *x)
         args[i] = flatten_expr(f, x->args[i]);
         narrow &= !type_is_index(args[i]->type) || flatten_is_narrow(args[i]);
     }
-    for (uint32_t i = 0; i < x->n; i++) {
+    for (uint32_t i = 0; i < x->n; i++)
         if (type_is_index(args[i]->type))
             args[i] =
                 flatten_in_width(f, args[i], narrow ? TYPE_idx32 : TYPE_idx64);
-    }
     return ir_with_args(f->arena, x, args);
 }
 
@@ -186,11 +185,10 @@ static struct ir_expr *flat_lazy(struct flatten *f, struct ir_expr *x)
         narrow &= flatten_is_narrow(args[i]);
         facts_leave(&f->facts, here);
     }
-    for (uint32_t i = 1; i < x->n; i++) {
+    for (uint32_t i = 1; i < x->n; i++)
         if (type_is_index(args[i]->type))
             args[i] =
                 flatten_in_width(f, args[i], narrow ? TYPE_idx32 : TYPE_idx64);
-    }
     return ir_with_args(f->arena, x, args);
 }
 

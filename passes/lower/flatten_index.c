@@ -44,10 +44,9 @@ static bool distance_of(const struct ir_buffer *b, uint32_t dimension,
     if (b->strides)
         return ir_int_value(b->strides[dimension], out);
     *out = 1;
-    for (uint32_t i = dimension + 1; i < b->rank; i++) {
+    for (uint32_t i = dimension + 1; i < b->rank; i++)
         if (!ir_int_value(b->shape[i], &extent) || !num_mul(*out, extent, out))
             return false;
-    }
     return true;
 }
 

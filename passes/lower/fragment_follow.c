@@ -63,11 +63,10 @@ static void follow(struct look *l, const struct access *x,
     struct fragment like = *known->of;
     like.alloc = x->of->alloc;
     like.array = x->of->array;
-    for (int side = 0; side < 2; side++) {
+    for (int side = 0; side < 2; side++)
         if (!find_dimension(x, known->index[known->of->dim[side]],
                             &like.dim[side]))
             return;
-    }
     if (!fragments_declare(l->f, &like))
         return;
     *x->of = like;
@@ -78,12 +77,10 @@ static void follow(struct look *l, const struct access *x,
 static void follow_in(struct look *l, const struct ir_stmt *stage)
 {
     note_all(l, stage);
-    for (size_t i = 0; i < l->all.n; i++) {
-        for (size_t k = 0; k < l->all.n; k++) {
+    for (size_t i = 0; i < l->all.n; i++)
+        for (size_t k = 0; k < l->all.n; k++)
             if (!l->all.at[i].of->local && l->all.at[k].of->local)
                 follow(l, &l->all.at[i], &l->all.at[k]);
-        }
-    }
 }
 
 void fragments_follow(struct fragments *f)

@@ -18,10 +18,9 @@
 static uint32_t count_shared(const struct spread *x)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < x->n; i++) {
+    for (uint32_t i = 0; i < x->n; i++)
         if (x->loops[i].loop->u.loop.body.n != 1)
             n = i + 1;
-    }
     return n;
 }
 

@@ -88,10 +88,9 @@ static bool is_loadable(const struct load *l)
 {
     const struct matrix_layout *layout = &l->x->layout;
     bool of_warp = true;
-    for (int side = 0; side < 2; side++) {
+    for (int side = 0; side < 2; side++)
         for (uint32_t i = 0; i < layout->n[side]; i++)
             of_warp &= layout->digit[side][i].by != MATRIX_BY_WARP;
-    }
     return of_warp &&
            (l->matrices == 1 || l->matrices == 2 || l->matrices == 4);
 }

@@ -27,10 +27,9 @@ static struct ir_tile registers(struct fragments *f,
     struct ir_tile t = {0};
     for (uint32_t d = 0; d < x->n; d++) {
         index[d] = tensor_base(a, nest, x->index[d]);
-        for (int side = 0; side < 2; side++) {
+        for (int side = 0; side < 2; side++)
             if (d == fragment->dim[side])
                 index[d] = over(a, index[d], fragment->tile[side]);
-        }
         t.extent[d] = 1;
     }
     index[x->n] = ir_int(a, 0);

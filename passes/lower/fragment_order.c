@@ -134,10 +134,9 @@ static size_t order_below(struct fragments *f, const struct operands *o,
     uint32_t late = mark && has_group(s) ? (uint32_t)mark->value : 0;
     if (late && !fragments_check_flight(f, s))
         return 0;
-    for (uint32_t k = 0; k < n; k++) {
+    for (uint32_t k = 0; k < n; k++)
         if (!order_block(f, o, inside[k], late))
             return 0;
-    }
     if (!late)
         return at + 1;
     ir_attr_remove(s, MARK_in_flight);

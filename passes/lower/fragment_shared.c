@@ -13,8 +13,6 @@
 #include "ir/copy.h"
 #include "ir/layout.h"
 
-#include <string.h>
-
 enum { ROWS = 8, CHUNK = 16, LINE = 128, RANK = IR_TILE_RANK };
 
 // How far elements are from the first one in a dimension: for each row that
@@ -109,20 +107,18 @@ static bool find_offsets(struct shared *x, uint32_t d)
         o->n[side] = moves ? room[side] : 1;
     }
     o->at = arena_array(x->arena, int64_t, (size_t)o->n[0] * o->n[1]);
-    for (uint32_t i = 0; i < o->n[0] * o->n[1]; i++) {
+    for (uint32_t i = 0; i < o->n[0] * o->n[1]; i++)
         if (!offset(x, d, i / o->n[1], i % o->n[1], &o->at[i]))
             return false;
-    }
     return true;
 }
 
 // Compute the offsets in all dimensions.
 static bool find_all_offsets(struct shared *x)
 {
-    for (uint32_t d = 0; d < x->operand->n; d++) {
+    for (uint32_t d = 0; d < x->operand->n; d++)
         if (!find_offsets(x, d))
             return false;
-    }
     return true;
 }
 
@@ -186,10 +182,9 @@ static void measure(struct shared *x)
 {
     for (uint32_t d = 0; d < x->operand->n; d++) {
         const struct offsets *o = &x->offsets[d];
-        for (uint32_t i = 0; i < o->n[0] * o->n[1]; i++) {
+        for (uint32_t i = 0; i < o->n[0] * o->n[1]; i++)
             if (o->at[i] >= x->out->extent[d])
                 x->out->extent[d] = (uint32_t)o->at[i] + 1;
-        }
     }
 }
 
@@ -202,10 +197,9 @@ static bool is_expected(const struct shared *x, uint32_t line, uint32_t k)
     uint64_t address = (uint64_t)locate(x, line, k, index);
     uint32_t expected[RANK];
     matrix_tile_index(x->out, &x->shape, line, k, expected);
-    for (uint32_t i = 0; i < x->operand->n; i++) {
+    for (uint32_t i = 0; i < x->operand->n; i++)
         if (expected[i] != (uint64_t)index[i])
             return false;
-    }
     if (d->swizzle)
         address ^= (address / LINE & (x->row / CHUNK - 1)) * CHUNK;
     return matrix_shared_address(d, x->bytes, 0, line, k) == address;
@@ -215,10 +209,9 @@ static bool is_expected(const struct shared *x, uint32_t line, uint32_t k)
 static bool agrees(struct shared *x)
 {
     bool same = true;
-    for (uint32_t line = 0; same && line < x->shape.lines; line++) {
+    for (uint32_t line = 0; same && line < x->shape.lines; line++)
         for (uint32_t k = 0; same && k < x->shape.k; k++)
             same = is_expected(x, line, k);
-    }
     return same;
 }
 

@@ -100,11 +100,10 @@ static bool divide_loops(struct spread *x, int side)
     int64_t reached = 1, tile = x->like->tile[side];
     while (reached < tile) {
         struct spread_loop *next = NULL;
-        for (uint32_t i = 0; i < x->n; i++) {
+        for (uint32_t i = 0; i < x->n; i++)
             if (x->loops[i].side == side && x->loops[i].factor == reached &&
                 x->loops[i].extent > 1)
                 next = &x->loops[i];
-        }
         if (!next || tile % reached)
             return false;
         next->inside = next->extent;
@@ -133,10 +132,9 @@ static bool counts_tiles(struct spread *x, int side, struct ir_expr *index)
 {
     struct arena *a = x->f->p->scratch;
     struct affine all = affine_of(a, index), by, quotient, rest;
-    for (uint32_t i = 0; i < x->n; i++) {
+    for (uint32_t i = 0; i < x->n; i++)
         if (x->loops[i].side == side && x->loops[i].inside)
             take_out(a, &all, &x->loops[i]);
-    }
     by = affine_number(x->like->tile[side]);
     return affine_divide(a, &all, &by, &quotient, &rest) &&
            affine_is_number(&rest) && rest.constant == 0;
@@ -147,11 +145,10 @@ static const char *understand(struct spread *x, struct ir_expr *const *index)
 {
     for (int side = 0; side < 2; side++) {
         struct ir_expr *at = spread_over_loops(x, index[x->like->dim[side]]);
-        for (uint32_t i = 0; i < x->n; i++) {
+        for (uint32_t i = 0; i < x->n; i++)
             if (!weigh(x, &x->loops[i], side, at))
                 return "an index of its fragment is not a sum of multiples of "
                        "the loops around it";
-        }
         if (!divide_loops(x, side) || !counts_tiles(x, side, at))
             return "the loops around it do not count whole tiles of its "
                    "fragment";
@@ -172,12 +169,10 @@ static uint32_t first_inside(const struct spread *x)
 static bool reads_other(const struct ir_stmt *stage,
                         const struct ir_stmt *store)
 {
-    ir_foreach_expr_from(x, stage) {
-        bool same = x->op == OP_load && x->u.buffer == store->u.store.buffer;
-        for (uint32_t i = 0; same && i < x->n; i++)
-            if (!ir_expr_equal(x->args[i], store->u.store.index[i]))
-                return true;
-    }
+    ir_foreach_expr_from(x, stage)
+        if (x->op == OP_load && x->u.buffer == store->u.store.buffer &&
+            !ir_all_equal(x->n, x->args, store->u.store.index))
+            return true;
     return false;
 }
 
@@ -207,12 +202,11 @@ static const char *check_nest(struct spread *x)
     }
     for (uint32_t i = 0; i < x->n; i++) {
         bool goes = x->loops[i].inside && !x->loops[i].element;
-        for (size_t k = 0; goes && k < stage->iters.n; k++) {
+        for (size_t k = 0; goes && k < stage->iters.n; k++)
             if (stage->iters.at[k].is_reduce &&
                 ir_mentions(stage->iters.at[k].binding,
                             x->loops[i].loop->u.loop.var))
                 return "it reduces over elements that several threads have";
-        }
     }
     return reads_back(x) ? "it reads what other iterations of it write" : NULL;
 }
@@ -401,12 +395,11 @@ static void declare(struct spread *x)
 {
     struct arena *a = x->f->p->arena;
     struct type type = type_scalar(TYPE_int);
-    for (int side = 0; side < 2; side++) {
+    for (int side = 0; side < 2; side++)
         for (uint32_t i = 0; i < x->layout.n[side]; i++)
             x->digit[side * MATRIX_DIGITS_MOST + i] =
                 ir_var_new(a, str_name(x->f->p->names, "e"), type, VAR_loop,
                            x->stage->span);
-    }
     for (uint32_t i = 0; i < x->n; i++) {
         struct spread_loop *l = &x->loops[i];
         l->tiles = 1;

@@ -32,10 +32,9 @@ enum { WARP = 32, GROUP_WARPS = 4 };
 
 struct fragment *fragment_of(struct fragments *f, const struct ir_buffer *b)
 {
-    for (size_t i = 0; i < f->all.n; i++) {
+    for (size_t i = 0; i < f->all.n; i++)
         if (f->all.at[i].array == b)
             return &f->all.at[i];
-    }
     return NULL;
 }
 
@@ -206,10 +205,9 @@ static bool lower_group(struct fragments *f, struct ir_stmt *loop)
     f->lane = enclose(f, inner, "lane", WARP, AXIS_lane);
     if (!collect(f, &inner->u.loop.body, &stages))
         return false;
-    for (size_t i = 0; i < stages.n; i++) {
+    for (size_t i = 0; i < stages.n; i++)
         if (!fragments_spread(f, inner->u.loop.body.at[0], stages.at[i]))
             return false;
-    }
     return fragments_order(f, &inner->u.loop.body.at[0]->u.loop.body);
 }
 

@@ -94,11 +94,10 @@ static void check_launch(struct mapping *m)
 {
     struct walk w = {.arena = m->p->scratch};
     w.none.arena = w.written.arena = w.arena;
-    for (int i = 0; i < AXIS_COUNT; i++) {
+    for (int i = 0; i < AXIS_COUNT; i++)
         if (axis_kind((enum axis)i) == AXIS_BLOCK && m->extent[i] &&
             !ir_is_int_const(m->extent[i], 1))
             w.grid |= 1u << i;
-    }
     if (w.grid)
         walk_block(&w, &m->launch->body, 0);
     for (size_t i = 0; i < w.accesses.n && !m->failed; i++) {

@@ -130,11 +130,9 @@ static bool keep_apart(const struct access *x, const struct access *y, int axis)
 static bool is_by_all(const struct walk *w, const struct access *x, int axis)
 {
     const struct ir_for *loop = &x->loops[axis]->u.loop;
-    for (uint32_t d = 0; d < x->access->buffer->rank; d++) {
-        if (ir_mentions(x->access->index[d], loop->var))
-            return false;
-    }
-    return ir_expr_equal(loop->to, w->m->extent[axis]);
+    return !ir_any_mentions(x->access->buffer->rank, x->access->index,
+                            loop->var) &&
+           ir_expr_equal(loop->to, w->m->extent[axis]);
 }
 
 // Return whether it is no matter to the blocks of `y` that those of `x`, on

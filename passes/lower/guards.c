@@ -20,7 +20,6 @@
 #include "ir/base/map.h"
 #include "ir/build.h"
 #include "ir/copy.h"
-#include "ir/equal.h"
 #include "ir/stage.h"
 #include "ir/walk.h"
 #include "passes/analysis/facts.h"
@@ -155,10 +154,9 @@ static bool can_split_init(const struct place *at)
     }
     for (uint32_t i = at->first + 1; i < at->path.n; i++) {
         const struct ir_block *block = at->path.blocks[i];
-        for (size_t j = 0; j < at->path.index[i]; j++) {
+        for (size_t j = 0; j < at->path.index[i]; j++)
             if (!can_repeat(at, block->at[j]))
                 return false;
-        }
     }
     return true;
 }
@@ -170,10 +168,9 @@ static struct ir_expr *part_of(struct pass *p, const struct place *at,
 {
     struct conditions kept = {0};
     struct conditions all = fold_split(p->scratch, condition);
-    for (size_t i = 0; i < all.n; i++) {
+    for (size_t i = 0; i < all.n; i++)
         if (mentions_reduction(at, all.at[i]) == reduction)
             vec_push(p->scratch, &kept, all.at[i]);
-    }
     return fold_all(p->arena, kept.at, kept.n);
 }
 
@@ -182,10 +179,9 @@ static struct ir_stmt *init_stage(struct pass *p, const struct place *at)
 {
     const struct ir_stage *old = at->stage;
     struct ir_stmt *s = ir_stmt_stage(p->arena, old->name);
-    for (size_t i = 0; i < old->iters.n; i++) {
+    for (size_t i = 0; i < old->iters.n; i++)
         if (!old->iters.at[i].is_reduce)
             vec_push(p->arena, &s->u.stage.iters, old->iters.at[i]);
-    }
     ir_stmt_from(s, at->path.stmts[at->path.n - 1]);
     struct ir_expr *predicate = part_of(p, at, old->predicate, false);
     s->u.stage.predicate = ir_is_true(predicate) ? NULL : predicate;
@@ -200,10 +196,9 @@ static struct ir_block behind_names(struct pass *p, const struct place *at,
 {
     struct ir_block r = {0};
     const struct ir_block *around = at->path.blocks[level];
-    for (size_t i = 0; i < at->path.index[level]; i++) {
+    for (size_t i = 0; i < at->path.index[level]; i++)
         if (around->at[i]->kind == STMT_let)
             ir_append(p->arena, &r, around->at[i]);
-    }
     ir_append_all(p->arena, &r, block);
     return r;
 }
@@ -258,11 +253,10 @@ static bool has_meaning_before(const struct place *at, const struct ir_expr *x)
 static struct ir_expr *is_empty(struct arena *a, const struct place *at)
 {
     struct ir_expr *r = ir_bool(a, false);
-    vec_foreach(it, &at->stage->iters) {
+    vec_foreach(it, &at->stage->iters)
         if (it->is_reduce && has_meaning_before(at, it->extent))
             r = ir_binary(a, OP_or, r,
                           ir_binary(a, OP_le, it->extent, ir_int(a, 0)));
-    }
     return r;
 }
 
@@ -316,10 +310,9 @@ static bool mentions_declared(const struct ir_expr *x,
 static bool is_invariant(const struct ir_expr *x, const void *context)
 {
     const struct place *at = context;
-    vec_foreach(it, &at->stage->iters) {
+    vec_foreach(it, &at->stage->iters)
         if (it->is_reduce && ir_mentions(x, it->var))
             return false;
-    }
     return !mentions_declared(x, &at->stage->body) && ir_is_stable(x) &&
            !mentions_reduction(at, x);
 }

@@ -3,7 +3,6 @@
 #include "passes/lower/mapping.h"
 
 #include "ir/build.h"
-#include "ir/copy.h"
 #include "ir/equal.h"
 #include "ir/foreach.h"
 #include "ir/gpu.h"
@@ -305,11 +304,10 @@ bool mapping_start(struct mapping *m, struct pass *p, struct ir_launch *launch)
 axis_set mapping_threads(const struct mapping *m)
 {
     axis_set axes = 0;
-    for (int i = 0; i < AXIS_COUNT; i++) {
+    for (int i = 0; i < AXIS_COUNT; i++)
         if (axis_kind((enum axis)i) == AXIS_THREAD && m->extent[i] &&
             !ir_is_int_const(m->extent[i], 1))
             axes |= 1u << i;
-    }
     return axes;
 }
 
@@ -326,9 +324,8 @@ bool mapping_is_single(const struct ir_stmt *s)
 {
     if (s->kind != STMT_if)
         return false;
-    ir_foreach_expr(x, s->u.branch.cond) {
+    ir_foreach_expr(x, s->u.branch.cond)
         if (x->op == OP_index)
             return true;
-    }
     return false;
 }

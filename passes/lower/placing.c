@@ -61,11 +61,10 @@ void placing_find_common(struct placing *x)
 static void find_fixed(struct placing *x)
 {
     bool is_local = space_is_own(x->buffer->space);
-    vec_foreach_value(s, &x->common.stmts) {
+    vec_foreach_value(s, &x->common.stmts)
         if (s->kind == STMT_for && (is_local || !placing_is_threads(s)))
             map_set(&x->fixed, s->u.loop.var,
                     ir_read(x->p->arena, s->u.loop.var));
-    }
 }
 
 // Return the loop of the way down that a variable belongs to, if its
@@ -73,10 +72,9 @@ static void find_fixed(struct placing *x)
 static struct ir_stmt *sequential_loop(const struct placing *x,
                                        const struct ir_var *var)
 {
-    vec_foreach_value(s, &x->common.stmts) {
+    vec_foreach_value(s, &x->common.stmts)
         if (placing_is_sequential(s) && s->u.loop.var == var)
             return s;
-    }
     return NULL;
 }
 
@@ -117,9 +115,9 @@ static bool is_apart(const struct placing *x, const struct region_dim *dim,
         bool moves = reach_of(x, t, &other, &reach);
         for (size_t k = 0; k < x->common.stmts.n && !moves; k++) {
             const struct ir_stmt *s = x->common.stmts.at[k];
-            for (uint32_t j = 0; j < t->n && placing_is_sequential(s); j++)
-                if (ir_mentions(t->atoms[j], s->u.loop.var))
-                    return false;
+            if (placing_is_sequential(s) &&
+                ir_any_mentions(t->n, t->atoms, s->u.loop.var))
+                return false;
         }
         if (moves && other <= step && !num_add(extent, reach, &extent))
             return false;
@@ -137,10 +135,9 @@ static bool stores_all(const struct placing *x, const struct ir_stmt *s)
     q.access = REGION_stores;
     q.whole_tiles = true;
     struct region own = region_find(&q);
-    for (uint32_t d = 0; d < x->region.rank; d++) {
+    for (uint32_t d = 0; d < x->region.rank; d++)
         if (!region_covers(x->p->scratch, &own.dims[d], &x->region.dims[d]))
             return false;
-    }
     return true;
 }
 
@@ -149,22 +146,20 @@ static bool stores_all(const struct placing *x, const struct ir_stmt *s)
 static bool is_refreshed(const struct placing *x)
 {
     const struct ir_block *block = x->common.blocks.at[x->common.stmts.n];
-    vec_foreach_value(s, block) {
+    vec_foreach_value(s, block)
         if (ir_stmt_uses(s, x->buffer))
             return !region_is_partial(s) &&
                    ir_stages_use(ir_alone(s), x->buffer) &&
                    !ir_stmt_reads(s, x->buffer) && stores_all(x, s);
-    }
     return false;
 }
 
 bool placing_base_mentions(const struct region_dim *dim,
                            const struct ir_var *var)
 {
-    for (size_t i = 0; i < dim->base.terms.n && dim->is_known; i++)
-        for (uint32_t k = 0; k < dim->base.terms.at[i].n; k++)
-            if (ir_mentions(dim->base.terms.at[i].atoms[k], var))
-                return true;
+    vec_foreach(t, &dim->base.terms)
+        if (dim->is_known && ir_any_mentions(t->n, t->atoms, var))
+            return true;
     return false;
 }
 

@@ -18,7 +18,6 @@
 // loop, each consumer warpgroup takes some of the tiles.
 
 #include "passes/analysis/tiles.h"
-#include "ir/base/map.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/marks.h"
@@ -138,10 +137,9 @@ static void append_body(struct walk *w)
     for (size_t i = 0; i < w->tiles.loops.n; i++) {
         const struct ir_block *body = &w->tiles.loops.at[i]->u.loop.body;
         bool is_last = i + 1 == w->tiles.loops.n;
-        for (size_t k = 0; k < body->n; k++) {
+        for (size_t k = 0; k < body->n; k++)
             if (is_last || body->at[k]->kind == STMT_alloc)
                 ir_append(w->p->arena, &w->body, body->at[k]);
-        }
     }
 }
 
@@ -188,10 +186,9 @@ static struct ir_expr *walkers(struct walk *w)
     struct ir_expr *size = ir_int(a, 1);
     if (!all && !each)
         return NULL;
-    for (int d = 0; d < 3; d++) {
+    for (int d = 0; d < 3; d++)
         if (w->tiles.cluster[d])
             size = ir_mul(a, size, w->tiles.cluster[d]);
-    }
     struct ir_expr *blocks =
         all ? ir_int(a, all->value)
             : ir_unary(a, OP_resident, ir_int(a, each->value));
@@ -283,9 +280,8 @@ enum pass_result pass_tiles(struct pass *p)
     ir_foreach_stmt(s, &p->kernel->body)
         if (tiles_are_walked(s))
             vec_push(p->scratch, &marked, s);
-    for (size_t i = 0; i < marked.n; i++) {
+    for (size_t i = 0; i < marked.n; i++)
         if (tiles_are_walked(marked.at[i]) && !rewrite(p, marked.at[i]))
             return PASS_FAILED;
-    }
     return marked.n ? PASS_CHANGED : PASS_SAME;
 }

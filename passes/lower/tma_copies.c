@@ -117,11 +117,10 @@ static void bind_copy(struct arena *a, const struct ir_stage *stage,
 static struct ir_map *map_for(struct pass *p, const struct tma_tile *box)
 {
     struct ir_buffer *far = box->copy.far;
-    vec_foreach_value(map, &p->kernel->maps) {
+    vec_foreach_value(map, &p->kernel->maps)
         if (map->buffer == far && map->swizzle == box->swizzle &&
             memcmp(map->box, box->extent, far->rank * sizeof *map->box) == 0)
             return map;
-    }
     struct ir_map *map = arena_new(p->arena, struct ir_map);
     map->name =
         str_name(p->names, arena_printf(p->scratch, "%s_map", far->name));
@@ -255,12 +254,9 @@ static struct ir_block *append_one_thread(struct walk *w, struct ir_block *out)
 // exists.
 static bool box_mentions(const struct tma_tile *box, const struct ir_var *var)
 {
-    bool found = false;
-    for (uint32_t d = 0; d < box->copy.far->rank; d++)
-        found |= ir_mentions(box->far_at[d], var);
-    for (uint32_t d = 0; d < box->copy.near->rank; d++)
-        found |= ir_mentions(box->near_at[d], var);
-    return found || (box->condition && ir_mentions(box->condition, var));
+    return ir_any_mentions(box->copy.far->rank, box->far_at, var) ||
+           ir_any_mentions(box->copy.near->rank, box->near_at, var) ||
+           (box->condition && ir_mentions(box->condition, var));
 }
 
 // Return whether only one of several iterations of a loop comes here.
@@ -296,10 +292,9 @@ static struct ir_block *append_one_of_each(struct walk *w,
         return append_one_thread(w, out);
     has[AXIS_warp] |= has[AXIS_warpgroup];
     has[AXIS_lane] |= has[AXIS_warp];
-    for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
+    for (size_t i = 0; i < sizeof axes / sizeof *axes; i++)
         if (has[axes[i]] && !decides[axes[i]])
             out = append_one(w->p, axes[i], box->copy.near->span, out);
-    }
     return out;
 }
 

@@ -27,11 +27,10 @@ static bool is_power(int64_t n)
 // Return whether the loop was reported already, in another variant.
 static bool is_reported(const struct pass *p, struct span directive)
 {
-    vec_foreach(d, &p->diags->all) {
+    vec_foreach(d, &p->diags->all)
         if (d->code == D_vector_scalar && d->span.source == directive.source &&
             d->span.from == directive.from)
             return true;
-    }
     return false;
 }
 

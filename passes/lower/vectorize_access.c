@@ -144,10 +144,9 @@ static bool are_neighbours(const struct vectorizer *w, uint32_t n,
     struct arena *a = w->p->scratch;
     struct affine rest, form = affine_of(a, index[n - 1]);
     int64_t factor, step;
-    for (uint32_t i = 0; i + 1 < n; i++) {
+    for (uint32_t i = 0; i + 1 < n; i++)
         if (vectorize_varies(w, index[i]))
             return false;
-    }
     return ir_int_value(vectorize_loop_of(w)->step, &step) && step == 1 &&
            affine_linear(a, &form, vectorize_loop_of(w)->var, &factor, &rest) &&
            factor == 1 &&

@@ -315,21 +315,10 @@ static bool vectorize_stmt(struct vectorizer *w, struct ir_stmt *s,
 static bool vectorize_block(struct vectorizer *w, struct ir_block *block,
                             struct ir_block *out)
 {
-    for (size_t i = 0; i < block->n; i++) {
+    for (size_t i = 0; i < block->n; i++)
         if (!vectorize_stmt(w, block->at[i], out))
             return false;
-    }
     return true;
-}
-
-// Return whether an index is not that of a store.
-static bool is_elsewhere(const struct ir_stmt *store,
-                         struct ir_expr *const *index)
-{
-    for (uint32_t i = 0; i < store->u.store.n; i++)
-        if (!ir_expr_equal(index[i], store->u.store.index[i]))
-            return true;
-    return false;
 }
 
 // Return whether a store is to another element in each iteration.
@@ -353,15 +342,16 @@ static bool conflicts(const struct vectorizer *w, const struct ir_stmt *store,
                       const struct ir_block *body)
 {
     const struct ir_buffer *array = store->u.store.buffer;
+    struct ir_expr **index = store->u.store.index;
     ir_foreach_stmt(s, body) {
         struct ir_stmt *once = ir_at_once(w->p->scratch, s);
         if (once->kind == STMT_store && once->u.store.buffer == array &&
-            is_elsewhere(store, once->u.store.index))
+            !ir_all_equal(array->rank, index, once->u.store.index))
             return true;
         ir_foreach_expr_of(x, once)
             if (ir_op_info(x->op)->flags & OP_WRITES || x->type.lanes > 1 ||
                 (x->op == OP_load && x->u.buffer == array &&
-                 is_elsewhere(store, x->args)))
+                 !ir_all_equal(array->rank, index, x->args)))
                 return true;
     }
     return !moves(w, store);
@@ -386,10 +376,9 @@ static void expand_lets(struct vectorizer *w, struct ir_block *block)
 // Align the arrays as their accesses ask for.
 static void align_arrays(const struct vectorizer *w)
 {
-    vec_foreach(x, &w->accesses) {
+    vec_foreach(x, &w->accesses)
         if (x->buffer->align < x->bytes)
             x->buffer->align = x->bytes;
-    }
 }
 
 bool vectorize_body(struct vectorizer *w, struct ir_block *out)

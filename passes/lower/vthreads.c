@@ -19,7 +19,6 @@
 #include "ir/copy.h"
 #include "ir/layout.h"
 #include "ir/walk.h"
-#include "passes/analysis/facts.h"
 #include "passes/pass.h"
 
 // A loop that is spread.

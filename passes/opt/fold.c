@@ -83,11 +83,10 @@ static bool join_remainder(const struct fold *s, struct affine *form,
 // Join a quotient with its remainder; false if there are none.
 static bool join_some(const struct fold *s, struct affine *form)
 {
-    vec_foreach(t, &form->terms) {
+    vec_foreach(t, &form->terms)
         for (uint32_t j = 0; j < t->n; j++)
             if (t->atoms[j]->op == OP_mod && join_remainder(s, form, t, j))
                 return true;
-    }
     return false;
 }
 

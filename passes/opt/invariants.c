@@ -59,10 +59,9 @@ static bool is_invariant(struct look *l, struct ir_expr *x)
 static struct ir_expr *name_of(struct look *l, struct ir_expr *x)
 {
     struct pass *p = l->v->p;
-    vec_foreach_value(let, &l->out) {
+    vec_foreach_value(let, &l->out)
         if (ir_expr_equal(let->u.let.value, x))
             return ir_read(p->arena, let->u.let.var);
-    }
     const char *name = x->op == OP_mod ? "rest" : "quotient";
     struct ir_var *var = ir_var_new(p->arena, str_name(p->names, name), x->type,
                                     VAR_let, l->loop->span);

@@ -168,11 +168,10 @@ static bool may_conflict(struct arena *a, const struct ir_launch *launch,
     struct conflict_place anywhere = {NULL, NULL, false, 0, 0};
     struct thread_conflicts *m = conflict_start(a, launch);
     bool found = false;
-    for (size_t i = 0; i < all->n; i++) {
+    for (size_t i = 0; i < all->n; i++)
         for (size_t k = 0; k <= i && !found; k++)
             found = (all->at[i]->writes || all->at[k]->writes) &&
                     conflict_test(m, all->at[i], all->at[k], &anywhere);
-    }
     conflict_end(m);
     return found;
 }
@@ -210,23 +209,20 @@ static bool find_noalias(struct pass *p, struct ir_launch *launch)
     if (has_other_order(launch))
         return said;
     bool meet = ir_has_meeting(&launch->body);
-    for (size_t i = 0; i < kernel->params.n; i++) {
+    for (size_t i = 0; i < kernel->params.n; i++)
         if (kernel->params.at[i].buffer)
             consider(p, launch, meet, kernel->params.at[i].buffer);
-    }
-    for (size_t i = 0; i < kernel->body.n; i++) {
+    for (size_t i = 0; i < kernel->body.n; i++)
         if (kernel->body.at[i]->kind == STMT_alloc)
             consider(p, launch, meet, kernel->body.at[i]->u.buffer);
-    }
     return said || launch->noalias.n > 0;
 }
 
 enum pass_result pass_noalias(struct pass *p)
 {
     bool found = false;
-    vec_foreach_value(s, &p->kernel->body) {
+    vec_foreach_value(s, &p->kernel->body)
         if (s->kind == STMT_launch)
             found |= find_noalias(p, &s->u.launch);
-    }
     return found ? PASS_CHANGED : PASS_SAME;
 }

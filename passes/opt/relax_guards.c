@@ -21,7 +21,6 @@
 
 #include "ir/build.h"
 #include "ir/copy.h"
-#include "ir/equal.h"
 #include "ir/walk.h"
 #include "passes/analysis/facts.h"
 #include "passes/lower/guards.h"

@@ -214,10 +214,9 @@ static struct ir_expr *part_of(struct simplify *s, struct ir_stage *stage,
 {
     struct conditions kept = {0};
     struct conditions all = fold_split(s->facts.arena, stage->predicate);
-    for (size_t i = 0; i < all.n; i++) {
+    for (size_t i = 0; i < all.n; i++)
         if (ir_stage_counts(stage, all.at[i]) == reduction)
             vec_push(s->facts.arena, &kept, all.at[i]);
-    }
     return fold_all(s->arena, kept.at, kept.n);
 }
 

@@ -132,10 +132,9 @@ static bool is_uniform(struct pass *p, const struct ir_buffer *array)
 {
     bool is_read = false;
     axis_set lanes = 1u << AXIS_vector;
-    for (int i = 0; i < AXIS_COUNT; i++) {
+    for (int i = 0; i < AXIS_COUNT; i++)
         if (axis_kind((enum axis)i) == AXIS_THREAD)
             lanes |= 1u << i;
-    }
     struct divergence known = divergence_start(p->scratch, lanes);
     divergence_find(&known, &p->kernel->body);
     ir_foreach_expr_in(x, &p->kernel->body) {
@@ -164,10 +163,9 @@ static bool evaluate(const struct table *t, void *data, size_t bytes)
     out->space = SPACE_global;
     map_set(&buffers, t->array, out);
     vec_push(a, &k->params, param);
-    vec_foreach_value(s, &t->p->kernel->body) {
+    vec_foreach_value(s, &t->p->kernel->body)
         if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_constant)
             ir_append(a, &body, s);
-    }
     ir_append(a, &body, t->block->at[t->at]);
     k->body = ir_copy_block(a, &body, NULL, &buffers);
     struct eval_argument argument = {.data = data, .size = bytes};

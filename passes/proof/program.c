@@ -5,7 +5,6 @@
 #include "ir/affine.h"
 #include "ir/base/map.h"
 #include "ir/base/num.h"
-#include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
 #include "ir/walk.h"

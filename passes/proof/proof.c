@@ -36,8 +36,7 @@ static struct proof_values copy_values(struct arena *a,
                                        const struct proof_values *from)
 {
     struct proof_values out = {0};
-    for (size_t i = 0; i < from->n; i++)
-        vec_push(a, &out, from->at[i]);
+    vec_append(a, &out, from);
     return out;
 }
 

@@ -126,8 +126,7 @@ static struct problem_request request_for(const struct chooser *c,
     struct arena *a = &c->check->c->arena;
     struct problem_request out = *c->request;
     memset(&out.values, 0, sizeof out.values);
-    for (size_t i = 0; i < c->request->values.n; i++)
-        vec_push(a, &out.values, c->request->values.at[i]);
+    vec_append(a, &out.values, &c->request->values);
     for (size_t i = 0; i < c->n; i++) {
         struct problem_setting s = {
             c->v->source->params.at[c->params[i]].var->name,

@@ -332,8 +332,7 @@ void problem_tries(struct arena *a, const struct ir_kernel *kernel,
     const struct ir_terms *t = &kernel->terms;
     struct problem_request request = *base;
     memset(&request.values, 0, sizeof request.values);
-    for (size_t i = 0; i < base->values.n; i++)
-        vec_push(a, &request.values, base->values.at[i]);
+    vec_append(a, &request.values, &base->values);
     for (size_t i = 0, first = 0; i < t->tries.n; i++) {
         const struct ir_try *one = &t->tries.at[i];
         struct problem_setting s = {
@@ -344,8 +343,7 @@ void problem_tries(struct arena *a, const struct ir_kernel *kernel,
             continue;
         struct problem_request set = request;
         memset(&set.values, 0, sizeof set.values);
-        for (size_t k = 0; k < request.values.n; k++)
-            vec_push(a, &set.values, request.values.at[k]);
+        vec_append(a, &set.values, &request.values);
         vec_push(a, out, set);
         first = i + 1;
     }

@@ -97,8 +97,7 @@ static void make_requests(struct problem_options *o)
     find_ends(o);
     for (size_t i = 0; i < o->ends.n; i++) {
         struct problem_request run = o->request;
-        for (size_t j = 0; j < o->scalars.n; j++)
-            vec_push(&o->arena, &run.values, o->scalars.at[j]);
+        vec_append(&o->arena, &run.values, &o->scalars);
         for (size_t j = 0; j < o->ends.at[i]; j++)
             vec_push(&o->arena, &run.values, o->sizes.at[j]);
         vec_push(&o->arena, &o->runs, run);

@@ -62,8 +62,7 @@ static int compare(const void *left, const void *right)
 static struct rows rows_of(struct arena *a, const struct proof *proof)
 {
     struct rows sorted = {0}, out = {0};
-    for (size_t i = 0; i < proof->items.n; i++)
-        vec_push(a, &sorted, proof->items.at[i]);
+    vec_append(a, &sorted, &proof->items);
     if (sorted.n)
         qsort(sorted.at, sorted.n, sizeof *sorted.at, compare);
     for (size_t i = 0; i < sorted.n; i++) {

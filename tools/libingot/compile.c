@@ -189,8 +189,7 @@ static void check_settings(struct compilation *c,
     for (size_t i = 0; i < c->variants.n; i++) {
         const struct variant *v = &c->variants.at[i];
         check_records(c, v);
-        for (size_t k = 0; k < v->outcome->knobs.n; k++)
-            vec_push(&c->scratch, &knobs, v->outcome->knobs.at[k]);
+        vec_append(&c->scratch, &knobs, &v->outcome->knobs);
     }
     sched_check_settings(&c->program.schedules, &knobs, o->settings,
                          o->n_settings, &c->diags);

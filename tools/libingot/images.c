@@ -112,8 +112,7 @@ static void add_image(struct compilation *c, const struct making *m)
     image.bytes = m->tool ? m->job.cubin : m->is_emitted ? m->job.ptx : NULL;
     image.size = m->tool ? m->job.cubin_size : m->job.ptx_size;
     vec_push(&c->arena, &c->images, image);
-    for (size_t i = 0; i < m->diags.all.n; i++)
-        vec_push(&c->arena, &c->diags.all, m->diags.all.at[i]);
+    vec_append(&c->arena, &c->diags.all, &m->diags.all);
     c->diags.errors += m->diags.errors;
 }
 

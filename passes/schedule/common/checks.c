@@ -2,7 +2,6 @@
 
 #include "passes/schedule/prim.h"
 
-#include "ir/build.h"
 #include "passes/schedule/depend/depend.h"
 
 bool sched_check_serial(const struct sched_call *c, struct ir_stmt *loop)
@@ -92,10 +91,9 @@ bool sched_check_from_zero(const struct sched_call *c, struct ir_stmt *loop)
 bool sched_check_nested(const struct sched_call *c,
                         struct ir_stmt *const *loops, size_t n, bool gaps)
 {
-    for (size_t i = 0; i + 1 < n; i++) {
+    for (size_t i = 0; i + 1 < n; i++)
         if (!is_nested(loops[i], loops[i + 1], gaps))
             return refuse_nest(c, loops[i], loops[i + 1]);
-    }
     return true;
 }
 
@@ -115,24 +113,20 @@ static bool refuse_bounds(const struct sched_call *c, struct ir_stmt *loop,
 bool sched_check_rectangle(const struct sched_call *c,
                            struct ir_stmt *const *loops, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j < n; j++) {
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
             if (ir_for_mentions(&loops[i]->u.loop, loops[j]->u.loop.var))
                 return refuse_bounds(c, loops[i], loops[j]);
-        }
-    }
     return true;
 }
 
 bool sched_check_inside(const struct sched_call *c,
                         struct ir_stmt *const *order, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        for (size_t j = i + 1; j < n; j++) {
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i + 1; j < n; j++)
             if (ir_for_mentions(&order[i]->u.loop, order[j]->u.loop.var))
                 return refuse_bounds(c, order[i], order[j]);
-        }
-    }
     return true;
 }
 

@@ -96,10 +96,9 @@ static bool of_product(struct dissection *d, struct ir_expr *x,
         return stop(d, x, "it multiplies by a number that is not positive");
     if (!dissect(d, x->args[is_right ? 0 : 1], out))
         return false;
-    for (size_t i = 0; i < out->n; i++) {
+    for (size_t i = 0; i < out->n; i++)
         if (!num_mul(out->at[i].scale, factor, &out->at[i].scale))
             return stop(d, x, "it does not fit in 64 bits");
-    }
     return true;
 }
 

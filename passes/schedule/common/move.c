@@ -2,8 +2,6 @@
 
 #include "passes/schedule/common/move.h"
 
-#include "ir/stage.h"
-
 bool sched_check_scope(const struct sched_call *c, struct ir_stmt *loop,
                        const struct ir_buffer *buffer)
 {
@@ -41,10 +39,9 @@ static void note(struct use_search *f, bool reads, bool writes)
 bool sched_has_buffer(const struct sched_buffers *all,
                       const struct ir_buffer *buffer)
 {
-    for (size_t i = 0; i < all->n; i++) {
+    for (size_t i = 0; i < all->n; i++)
         if (all->at[i] == buffer)
             return true;
-    }
     return false;
 }
 
@@ -119,20 +116,18 @@ struct ir_stmt *sched_plain_store(struct ir_stmt *stage)
 {
     struct ir_block *body = &stage->u.stage.body;
     struct ir_stmt *s = body->n ? body->at[body->n - 1] : NULL;
-    for (size_t i = 0; i + 1 < body->n; i++) {
+    for (size_t i = 0; i + 1 < body->n; i++)
         if (body->at[i]->kind != STMT_let)
             return NULL;
-    }
     if (!s || s->kind != STMT_store)
         return NULL;
     for (uint32_t i = 0; i < s->u.store.n; i++) {
         const struct ir_expr *x = s->u.store.index[i];
         if (x->op != OP_var || x->u.var->kind != VAR_iter)
             return NULL;
-        for (uint32_t j = 0; j < i; j++) {
+        for (uint32_t j = 0; j < i; j++)
             if (s->u.store.index[j]->u.var == x->u.var)
                 return NULL;
-        }
     }
     return s;
 }

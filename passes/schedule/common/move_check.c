@@ -31,11 +31,9 @@ static bool add_store(struct arena *a, struct sched_stores *out,
         out->n = s->u.store.n;
         out->index = s->u.store.index;
     }
-    if (s->u.store.n != out->n)
+    if (s->u.store.n != out->n ||
+        !ir_all_equal(out->n, s->u.store.index, out->index))
         return false;
-    for (uint32_t i = 0; i < out->n; i++)
-        if (!ir_expr_equal(s->u.store.index[i], out->index[i]))
-            return false;
     if (!sched_has_buffer(&out->arrays, s->u.store.buffer))
         vec_push(a, &out->arrays, s->u.store.buffer);
     return true;
@@ -45,14 +43,13 @@ static bool add_store(struct arena *a, struct sched_stores *out,
 static bool add_stores(struct arena *a, struct sched_stores *out,
                        const struct ir_block *block)
 {
-    ir_foreach_stmt(s, block) {
+    ir_foreach_stmt(s, block)
         if (s->kind == STMT_store
                 ? !add_store(a, out, s)
                 : s->kind != STMT_let && s->kind != STMT_var &&
                       s->kind != STMT_assign && s->kind != STMT_if &&
                       s->kind != STMT_for)
             return false;
-    }
     return true;
 }
 

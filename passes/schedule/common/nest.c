@@ -65,10 +65,9 @@ struct ir_var *sched_new_var(struct pass *p, const struct ir_stmt *near,
 bool sched_is_among(const struct ir_stmt *s, struct ir_stmt *const *all,
                     size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         if (all[i] == s)
             return true;
-    }
     return false;
 }
 
@@ -145,11 +144,10 @@ static bool is_frame(const struct ir_stmt *s)
 // of a stage.
 static bool is_staged(struct ir_block *block)
 {
-    vec_foreach_value(s, block) {
+    vec_foreach_value(s, block)
         if (!is_frame(s) ||
             (s->kind == STMT_for && !is_staged(&s->u.loop.body)))
             return false;
-    }
     return true;
 }
 

@@ -8,10 +8,9 @@ struct offers VEC(const struct ir_stmt *);
 // Note a loop; false if it was seen before.
 static bool note(struct pass *p, struct offers *seen, const struct ir_stmt *s)
 {
-    for (size_t i = 0; i < seen->n; i++) {
+    for (size_t i = 0; i < seen->n; i++)
         if (seen->at[i] == s)
             return false;
-    }
     vec_push(p->scratch, seen, s);
     return true;
 }

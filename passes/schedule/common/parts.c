@@ -98,10 +98,9 @@ struct ir_expr *parts_predicate(const struct parts *f, bool reduction)
     struct conditions kept = {0};
     struct pass *p = f->pass;
     struct conditions all = fold_split(p->scratch, f->stage->u.stage.predicate);
-    for (size_t i = 0; i < all.n; i++) {
+    for (size_t i = 0; i < all.n; i++)
         if (parts_mention(f, all.at[i], STAGE_REDUCES) == reduction)
             vec_push(p->scratch, &kept, all.at[i]);
-    }
     return kept.n ? fold_all(p->arena, kept.at, kept.n) : NULL;
 }
 
@@ -114,8 +113,7 @@ struct ir_stmt *parts_copy_loop(const struct parts *f,
         ir_var_new(a, l->var->name, l->var->type, VAR_loop, l->var->span);
     struct ir_stmt *s = ir_stmt_for(a, var, l->from, to, l->step, l->axis);
     s->span = old->span;
-    for (size_t k = 0; k < l->attrs.n; k++)
-        vec_push(a, &s->u.loop.attrs, l->attrs.at[k]);
+    vec_append(a, &s->u.loop.attrs, &l->attrs);
     ir_rings_copy(a, &s->u.loop, l);
     return s;
 }

@@ -5,6 +5,7 @@
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
+#include "ir/walk.h"
 #include "passes/opt/fold.h"
 #include "passes/schedule/common/index_map.h"
 #include "passes/schedule/common/move.h"
@@ -35,10 +36,8 @@ static bool refuse(const struct plan *x, const char *why)
 // Take the index of an access, which must be that of all others.
 static void take_index(struct plan *x, uint32_t n, struct ir_expr *const *index)
 {
-    for (uint32_t i = 0; i < n && x->index; i++) {
-        if (!ir_expr_equal(x->index[i], index[i]))
-            x->fault = "it uses several elements of the array at once";
-    }
+    if (x->index && !ir_all_equal(n, x->index, index))
+        x->fault = "it uses several elements of the array at once";
     x->index = index;
 }
 
@@ -94,10 +93,9 @@ static bool is_whole(const struct plan *x)
     if (!stage->predicate)
         return true;
     struct conditions all = fold_split(x->c->pass->scratch, stage->predicate);
-    for (size_t i = 0; i < all.n; i++) {
+    for (size_t i = 0; i < all.n; i++)
         if (!is_tail(stage, all.at[i]))
             return false;
-    }
     return true;
 }
 
@@ -117,10 +115,7 @@ static bool is_of_iters(const struct ir_stage *stage, struct ir_expr *index)
 // Return whether the index of the array mentions a variable.
 static bool indexes(const struct plan *x, const struct ir_var *var)
 {
-    bool found = false;
-    for (uint32_t i = 0; i < x->want->array->rank; i++)
-        found |= ir_mentions(x->index[i], var);
-    return found;
+    return ir_any_mentions(x->want->array->rank, x->index, var);
 }
 
 // Return whether the index is proved to stay in the array for all values of
@@ -228,15 +223,6 @@ static struct sched_map own_map(struct plan *x)
     return m;
 }
 
-// Return whether a map uses an index.
-static bool map_uses(const struct sched_map *m, const struct ir_var *var)
-{
-    bool found = false;
-    for (uint32_t i = 0; i < m->m; i++)
-        found |= ir_mentions(m->to[i], var);
-    return found;
-}
-
 // Keep what the map uses of the variables, and check that this is what the
 // index needs.
 static bool check_map(struct plan *x)
@@ -255,7 +241,8 @@ static bool check_map(struct plan *x)
     x->extents = arena_array(p->scratch, struct ir_expr *, m.n);
     for (uint32_t i = 0; i < m.n; i++) {
         const struct ir_iter *it = &stage->iters.at[i];
-        bool uses = map_uses(&m, m.vars[i]), needs = indexes(x, it->var);
+        bool uses = ir_any_mentions(m.m, m.to, m.vars[i]),
+             needs = indexes(x, it->var);
         const char *name = it->var->name;
         if (needs && !uses)
             return refuse(

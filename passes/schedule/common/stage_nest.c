@@ -108,12 +108,11 @@ struct conditions stage_nest_conditions(struct pass *p,
         facts_assume(&f, ir_binary(a, OP_lt, it->binding, it->extent), true);
     }
     struct conditions all = fold_split(a, stage->predicate);
-    for (size_t i = 0; i < all.n; i++) {
+    for (size_t i = 0; i < all.n; i++)
         if (facts_decide(&f, all.at[i]) != TRUTH_TRUE)
             vec_push(
                 a, &kept,
                 ir_rewrite(p->arena, all.at[i], name_binding, (void *)stage));
-    }
     return kept;
 }
 

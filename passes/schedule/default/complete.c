@@ -258,11 +258,10 @@ bool sched_complete(struct pass *p, bool long_rows)
     bool any_bound = sched_is_bound(body);
     if (!any_bound)
         join_nests(p);
-    vec_foreach_value(s, body) {
+    vec_foreach_value(s, body)
         if (s->kind != STMT_alloc && !sched_is_bound(ir_alone(s)) &&
             !(any_bound && is_prelude(s)) && !complete_nest(p, s, long_rows))
             return false;
-    }
     return true;
 }
 

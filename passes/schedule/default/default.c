@@ -42,9 +42,8 @@ bool schedule_default(struct pass *p, bool long_rows)
 {
     bool is_bound = sched_is_bound(&p->kernel->body);
     struct ir_block stages = ir_stages_of(p->scratch, &p->kernel->body);
-    for (size_t i = 0; i < stages.n && !is_bound; i++) {
+    for (size_t i = 0; i < stages.n && !is_bound; i++)
         if (is_cheap(p, &stages.at[i]->u.stage))
             try_inline(p, stages.at[i]);
-    }
     return sched_complete(p, long_rows);
 }

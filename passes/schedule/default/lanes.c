@@ -10,6 +10,7 @@
 
 #include "ir/accesses.h"
 #include "ir/equal.h"
+#include "ir/walk.h"
 #include "passes/analysis/facts.h"
 #include "passes/schedule/common/move.h"
 
@@ -31,10 +32,9 @@ struct contiguity {
 // Return whether an expression mentions an iteration variable.
 static bool mentions_iter(const struct ir_stage *stage, const struct ir_expr *x)
 {
-    for (size_t i = 0; i < stage->iters.n; i++) {
+    for (size_t i = 0; i < stage->iters.n; i++)
         if (ir_mentions(x, stage->iters.at[i].var))
             return true;
-    }
     return false;
 }
 
@@ -44,11 +44,9 @@ static bool is_aligned_with(const struct ir_expr *load,
                             const struct ir_stmt *store)
 {
     const struct ir_buffer *a = load->u.buffer, *b = store->u.store.buffer;
-    bool same = a->rank == b->rank && !a->strides;
-    for (uint32_t i = 0; i < a->rank && same; i++)
-        same = ir_expr_equal(load->args[i], store->u.store.index[i]) &&
-               ir_expr_equal(a->shape[i], b->shape[i]);
-    return same;
+    return a->rank == b->rank && !a->strides &&
+           ir_all_equal(a->rank, load->args, store->u.store.index) &&
+           ir_all_equal(a->rank, a->shape, b->shape);
 }
 
 // Return whether vectors never reach over the end of a row.
@@ -66,12 +64,9 @@ static bool is_row(const struct contiguity *c, const struct ir_expr *load)
     uint32_t last = load->n - 1;
     const struct ir_buffer *b = load->u.buffer;
     const struct ir_var *v = c->stage->iters.at[c->stage->iters.n - 1].var;
-    for (uint32_t i = 0; i < last; i++) {
-        if (ir_mentions(load->args[i], v))
-            return false;
-    }
-    return !b->strides && load->args[last]->op == OP_var &&
-           load->args[last]->u.var == v && has_whole_rows(c, b);
+    return !b->strides && !ir_any_mentions(last, load->args, v) &&
+           load->args[last]->op == OP_var && load->args[last]->u.var == v &&
+           has_whole_rows(c, b);
 }
 
 // Check a node of the stage's value.
@@ -107,11 +102,10 @@ static bool is_alone(const struct contiguity *c)
     struct ir_block body = p->kernel->body;
     struct sched_buffers used = sched_inputs_of(p, sched_innermost(c->nest));
     vec_push(p->scratch, &used, c->store->u.store.buffer);
-    for (size_t i = 0; i < body.n; i++) {
+    for (size_t i = 0; i < body.n; i++)
         for (size_t k = 0; k < used.n && body.at[i] != c->nest; k++)
             if (ir_stmt_uses(body.at[i], used.at[k]))
                 return false;
-    }
     return true;
 }
 

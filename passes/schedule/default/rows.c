@@ -78,10 +78,9 @@ struct operand {
 static bool is_reduced(const struct row_reduction *r,
                        const struct ir_expr *load)
 {
-    for (size_t i = r->elements; i < r->n; i++) {
+    for (size_t i = r->elements; i < r->n; i++)
         if (ir_mentions(load, r->stage->u.stage.iters.at[i].var))
             return true;
-    }
     return false;
 }
 
@@ -158,11 +157,10 @@ static bool is_reduction(struct pass *p, const struct row_reduction *r)
 static int64_t count(struct ir_stmt *const *loops, size_t n, int64_t unknown)
 {
     int64_t total = 1, extent;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         if (!ir_int_value(loops[i]->u.loop.to, &extent) ||
             !num_mul(total, extent, &total))
             return unknown;
-    }
     return total;
 }
 
@@ -175,10 +173,9 @@ static void guard_length(struct pass *p, const struct row_reduction *r)
     struct ir_expr *is_long =
         ir_binary(p->arena, OP_gt, length, ir_int(p->arena, LONG_ROW));
     struct ir_conditions *guard = &p->kernel->guard;
-    for (size_t i = 0; i < guard->n; i++) {
+    for (size_t i = 0; i < guard->n; i++)
         if (ir_expr_equal(guard->at[i], is_long))
             return;
-    }
     vec_push(p->arena, guard, is_long);
 }
 

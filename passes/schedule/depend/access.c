@@ -42,8 +42,7 @@ static void leave(struct depend_nest *w, struct place place)
 static struct domain_path copy_path(const struct depend_nest *w)
 {
     struct domain_path path = {0};
-    for (size_t i = 0; i < w->path.n; i++)
-        vec_push(w->pass->scratch, &path, w->path.at[i]);
+    vec_append(w->pass->scratch, &path, &w->path);
     return path;
 }
 
@@ -140,9 +139,8 @@ static void walk_stage(struct depend_nest *w, struct ir_stmt *s)
     struct ir_stage *stage = &s->u.stage;
     struct ir_expr *predicate = stage->predicate;
     w->stage = s;
-    vec_foreach(it, &stage->iters) {
+    vec_foreach(it, &stage->iters)
         map_set(&w->values, it->var, walk_expr(w, it->binding));
-    }
     if (predicate)
         predicate = walk_expr(w, predicate);
     struct place here = enter(w, s, NULL, false);
@@ -297,10 +295,9 @@ void depend_walk_all(struct depend_nest *w, struct pass *p)
 {
     start(w, p);
     w->outer = w->path.n;
-    for (size_t i = 0; i < p->kernel->body.n; i++) {
+    for (size_t i = 0; i < p->kernel->body.n; i++)
         if (p->kernel->body.at[i]->kind != STMT_alloc)
             walk_stmt(w, p->kernel->body.at[i]);
-    }
 }
 
 void depend_walk(struct depend_nest *w, struct pass *p, struct ir_stmt *loop,

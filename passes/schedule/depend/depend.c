@@ -48,9 +48,8 @@ static bool combines(const struct depend_access *x,
     struct ir_stmt *s = (struct ir_stmt *)x->stage;
     for (size_t i = 0; i < s->u.stage.iters.n; i++)
         reduces |= s->u.stage.iters.at[i].is_reduce;
-    for (uint32_t i = 0; i < x->buffer->rank; i++)
-        reduces &= ir_expr_equal(x->index[i], y->index[i]);
-    return reduces && !ir_has(&s->u.stage.body, STMT_if);
+    return reduces && ir_all_equal(x->buffer->rank, x->index, y->index) &&
+           !ir_has(&s->u.stage.body, STMT_if);
 }
 
 // Return whether threads may share the reduction that a loop counts: that of
@@ -117,11 +116,10 @@ static bool fills_differently(const struct depend_nest *nest,
 {
     if (!depend_repeats(nest, array) || depth == OWN_DEPTH)
         return true;
-    vec_foreach(y, &nest->accesses) {
+    vec_foreach(y, &nest->accesses)
         if (y->buffer == array && y->writes &&
             is_of_own(nest, y->stmt->u.store.value, depth + 1))
             return true;
-    }
     return false;
 }
 
@@ -333,10 +331,9 @@ bool depend_between(struct pass *p, struct ir_stmt *nest,
         if (s->kind == STMT_for)
             loops_on[s->u.loop.axis]++;
     if (nest->kind == STMT_for && runs_once(nest)) {
-        for (size_t i = 0; i < nest->u.loop.body.n; i++) {
+        for (size_t i = 0; i < nest->u.loop.body.n; i++)
             if (depend_between(p, nest->u.loop.body.at[i], out, loops))
                 return true;
-        }
         return false;
     }
     for (int axis = 0; axis < AXIS_COUNT; axis++) {

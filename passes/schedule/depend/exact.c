@@ -312,10 +312,9 @@ static isl_set *remove_written(struct pair *p, isl_set *left,
 static void bound_unknown(struct pair *p)
 {
     const struct ir_buffer *b = p->x->buffer;
-    for (uint32_t i = 0; i < b->rank; i++) {
+    for (uint32_t i = 0; i < b->rank; i++)
         if (!p->ix[i])
             p->ix[i] = domain_unknown(&p->d, b->shape[i]);
-    }
 }
 
 bool depend_is_covered(struct depend_nest *w, const struct depend_question *q,

@@ -18,12 +18,10 @@ static bool choose_sizes(const struct pass *p, int64_t value, struct map *sizes)
         if (var && type_is_index(var->type))
             map_set(sizes, var, ir_const_int(a, var->type, value));
     }
-    for (int k = 0; k < 2; k++) {
-        for (size_t i = 0; i < both[k]->n; i++) {
+    for (int k = 0; k < 2; k++)
+        for (size_t i = 0; i < both[k]->n; i++)
             if (ir_is_false(ir_substitute(a, both[k]->at[i], sizes, NULL)))
                 return false;
-        }
-    }
     return true;
 }
 
@@ -71,9 +69,7 @@ static void element_text(struct buf *out, struct arena *a,
 // Return whether an access mentions a size, in its index or its loops.
 static bool mentions(const struct depend_access *x, const struct ir_var *var)
 {
-    bool found = false;
-    for (uint32_t i = 0; i < x->buffer->rank; i++)
-        found |= ir_mentions(x->index[i], var);
+    bool found = ir_any_mentions(x->buffer->rank, x->index, var);
     vec_foreach(step, &x->path) {
         if (step->condition)
             found |= ir_mentions(step->condition, var);

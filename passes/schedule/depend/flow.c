@@ -58,13 +58,11 @@ static bool changes(struct pass *p, struct ir_stmt *loop,
     depend_walk(&w, p, loop, AXIS_serial, false);
     if (!depend_repeats(&w, buffer))
         return true;
-    vec_foreach(x, &w.accesses) {
-        vec_foreach(y, &w.accesses) {
+    vec_foreach(x, &w.accesses)
+        vec_foreach(y, &w.accesses)
             if (x->buffer == buffer && x->writes && y->stage == x->stage &&
                 !y->writes && changes(p, loop, y->buffer, seen))
                 return true;
-        }
-    }
     return false;
 }
 
@@ -120,11 +118,10 @@ bool depend_reads_written(struct pass *p, const struct ir_stmt *stage,
     struct depend_nest w;
     struct depend_question q = {.any = true};
     depend_walk_all(&w, p);
-    vec_foreach(x, &w.accesses) {
+    vec_foreach(x, &w.accesses)
         if (x->stage == stage && x->buffer == buffer && !x->writes &&
             !depend_is_covered(&w, &q, x))
             return false;
-    }
     return true;
 }
 
@@ -135,13 +132,11 @@ bool depend_is_filled(struct pass *p, const struct ir_stmt *stage,
     size_t conditions = 0;
     bool always = false;
     depend_walk_all(&w, p);
-    vec_foreach(x, &w.accesses) {
+    vec_foreach(x, &w.accesses)
         if (x->stage == stage && x->writes)
             conditions = conditions_around(x);
-    }
-    vec_foreach(x, &w.accesses) {
+    vec_foreach(x, &w.accesses)
         if (x->stage == stage && x->buffer == buffer)
             always |= conditions_around(x) <= conditions;
-    }
     return always && depend_reads_written(p, stage, buffer);
 }

@@ -33,10 +33,9 @@ static struct uses count_uses(struct ir_block *block,
 // Return whether a variable is one of the store's indices.
 static bool is_index(const struct ir_stmt *store, const struct ir_var *var)
 {
-    for (uint32_t i = 0; i < store->u.store.n; i++) {
+    for (uint32_t i = 0; i < store->u.store.n; i++)
         if (store->u.store.index[i]->u.var == var)
             return true;
-    }
     return false;
 }
 
@@ -99,9 +98,8 @@ static bool has_plain_writes(const struct depend_nest *w,
                              const struct ir_buffer *b)
 {
     bool plain = true;
-    vec_foreach(x, &w->accesses) {
+    vec_foreach(x, &w->accesses)
         plain &= x->buffer != b || !x->writes || !x->is_atomic;
-    }
     return plain;
 }
 
@@ -132,10 +130,9 @@ static const struct depend_access *
 find_uncovered(struct depend_nest *w, const struct depend_question *q,
                const struct ir_buffer *b)
 {
-    vec_foreach(x, &w->accesses) {
+    vec_foreach(x, &w->accesses)
         if (x->buffer == b && !x->writes && !depend_is_covered(w, q, x))
             return x;
-    }
     return NULL;
 }
 

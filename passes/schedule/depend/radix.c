@@ -10,7 +10,6 @@
 
 #include "passes/schedule/depend/access.h"
 
-#include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
 
@@ -105,10 +104,9 @@ static struct depend_radix radix_of(struct depend_nest *w, struct ir_expr *x)
 static const struct depend_radix *find_radix(const struct depend_access *x,
                                              const struct ir_expr *of)
 {
-    for (size_t i = 0; i < x->radices.n; i++) {
+    for (size_t i = 0; i < x->radices.n; i++)
         if (ir_expr_equal(x->radices.at[i].of, of))
             return &x->radices.at[i];
-    }
     return NULL;
 }
 
@@ -136,10 +134,9 @@ void depend_read_radices(struct depend_nest *w, struct depend_access *x)
 // Return whether an expression is among the known ones.
 static bool is_known(const struct depend_known *k, const struct ir_expr *x)
 {
-    for (size_t i = 0; i < k->n; i++) {
+    for (size_t i = 0; i < k->n; i++)
         if (ir_expr_equal(k->at[i], x))
             return true;
-    }
     return false;
 }
 
@@ -222,9 +219,8 @@ struct depend_known depend_common(struct depend_nest *w,
 
 bool depend_is_known(const struct depend_known *k, const struct ir_var *var)
 {
-    for (size_t i = 0; i < k->n; i++) {
+    for (size_t i = 0; i < k->n; i++)
         if (k->at[i]->op == OP_var && k->at[i]->u.var == var)
             return true;
-    }
     return false;
 }

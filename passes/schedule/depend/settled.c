@@ -34,11 +34,10 @@ static bool is_first(const struct depend_nest *w, const struct depend_access *x,
     if (!x->stage || x->stage != y->stage || (!x->in_init && !y->in_init))
         return false;
     const struct ir_stage *stage = &x->stage->u.stage;
-    for (size_t i = 0; i < stage->iters.n; i++) {
+    for (size_t i = 0; i < stage->iters.n; i++)
         if (stage->iters.at[i].is_reduce &&
             counts_up(w->pass->scratch, stage->iters.at[i].binding, x, loop))
             return true;
-    }
     return false;
 }
 

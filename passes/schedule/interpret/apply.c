@@ -2,7 +2,6 @@
 
 #include "passes/schedule/schedule.h"
 
-#include "ir/build.h"
 #include "passes/schedule/interpret/interpret.h"
 #include "passes/schedule/verify.h"
 
@@ -122,10 +121,9 @@ bool interp_block(struct interp *in, const struct sched_block *block)
 const struct sched_setting *interp_setting(const struct interp *in,
                                            const char *name)
 {
-    for (size_t i = in->n_settings; i-- > 0;) {
+    for (size_t i = in->n_settings; i-- > 0;)
         if (strcmp(in->settings[i].name, name) == 0)
             return &in->settings[i];
-    }
     return NULL;
 }
 
@@ -151,10 +149,9 @@ static bool run_header(struct interp *in, size_t *tunes, struct ir_expr **guard)
 {
     const struct sched_item *schedule = in->frame->item;
     *guard = NULL;
-    for (size_t i = 0; i < schedule->params.n; i++) {
+    for (size_t i = 0; i < schedule->params.n; i++)
         if (!set_param(in, &schedule->params.at[i]))
             return false;
-    }
     if (!interp_tunes(in, &schedule->body, tunes))
         return false;
     if (!schedule->guard)

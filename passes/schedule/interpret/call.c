@@ -23,20 +23,18 @@ enum { FUNCTIONS = sizeof functions / sizeof *functions };
 // Return the primitive of that name, or PRIM_COUNT.
 static enum sched_prim find_prim(const char *name)
 {
-    for (int i = 0; i < PRIM_COUNT; i++) {
+    for (int i = 0; i < PRIM_COUNT; i++)
         if (strcmp(sched_prim_info((enum sched_prim)i)->name, name) == 0)
             return (enum sched_prim)i;
-    }
     return PRIM_COUNT;
 }
 
 // Return the function of that name, or NULL.
 static const struct function *find_function(const char *name)
 {
-    for (int i = 0; i < FUNCTIONS; i++) {
+    for (int i = 0; i < FUNCTIONS; i++)
         if (strcmp(functions[i].name, name) == 0)
             return &functions[i];
-    }
     return NULL;
 }
 
@@ -53,10 +51,9 @@ static const struct interp_function *find_look(const char *name)
 {
     size_t n;
     const struct interp_function *all = interp_functions(&n);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         if (strcmp(all[i].name, name) == 0)
             return &all[i];
-    }
     return NULL;
 }
 
@@ -66,10 +63,9 @@ static bool refuse_unknown(struct interp *in, const struct sched_expr *x)
     struct suggest s = {.wanted = x->name};
     for (int i = 0; i < PRIM_COUNT; i++)
         suggest_offer(&s, sched_prim_info((enum sched_prim)i)->name);
-    for (const struct sched_program *p = in->program; p; p = p->fallback) {
+    for (const struct sched_program *p = in->program; p; p = p->fallback)
         for (size_t i = 0; i < p->defs.n; i++)
             suggest_offer(&s, p->defs.at[i]->name.text);
-    }
     for (int i = 0; i < FUNCTIONS; i++)
         suggest_offer(&s, functions[i].name);
     size_t looks;
@@ -163,11 +159,10 @@ bool interp_check_alive(struct interp *in, const struct sched_value *v,
     diag_error(in->pass->diags, span, D_schedule_stale,
                v->kind == VALUE_loop ? "loop" : "stage",
                sched_name_of(v->stmt));
-    vec_foreach(c, &in->consumed) {
+    vec_foreach(c, &in->consumed)
         if (c->stmt == v->stmt)
             diag_note(in->pass->diags, c->span, "`%s` replaced it here",
                       sched_prim_info(c->prim)->name);
-    }
     return false;
 }
 
@@ -309,7 +304,8 @@ static bool call_look(struct interp *in, const struct sched_expr *x,
         vec_push(in->pass->scratch, &args, v);
     }
     *out = (struct sched_value){.span = x->span};
-    return check_args(in, x, f->arguments, &args) && f->run(in, x, &args, out);
+    in->looking = x;
+    return check_args(in, x, f->arguments, &args) && f->run(in, &args, out);
 }
 
 // Check that a def is not running already.

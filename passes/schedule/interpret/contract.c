@@ -54,9 +54,8 @@ static bool add(struct interp *in, const struct sched_name *name,
 
 bool interp_contract(struct interp *in, const struct sched_stmt *s)
 {
-    for (size_t i = 0; i < s->names.n; i++) {
+    for (size_t i = 0; i < s->names.n; i++)
         if (!add(in, &s->names.at[i], s->value->args.at[i]))
             return false;
-    }
     return true;
 }

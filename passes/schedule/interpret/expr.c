@@ -2,10 +2,7 @@
 
 #include "ir/arith.h"
 #include "ir/build.h"
-#include "ir/type.h"
 #include "passes/schedule/interpret/interpret.h"
-
-#include <string.h>
 
 const char *interp_kind(enum sched_value_kind kind)
 {
@@ -75,10 +72,8 @@ static bool concatenate(struct interp *in, const struct sched_expr *x,
     if (more->kind != VALUE_list)
         return diag_error(in->pass->diags, x->span, D_schedule_not_list,
                           "`+` behind a list", interp_kind(more->kind));
-    for (size_t i = 0; i < out->list.n; i++)
-        vec_push(in->pass->scratch, &all, out->list.at[i]);
-    for (size_t i = 0; i < more->list.n; i++)
-        vec_push(in->pass->scratch, &all, more->list.at[i]);
+    vec_append(in->pass->scratch, &all, &out->list);
+    vec_append(in->pass->scratch, &all, &more->list);
     out->list = all;
     return true;
 }
@@ -93,19 +88,17 @@ static bool eval_op(struct interp *in, const struct sched_expr *x,
     if (x->op == OP_and || x->op == OP_or || x->op == OP_not ||
         x->op == OP_select)
         return eval_lazy(in, x, out);
-    for (size_t i = 0; i < x->args.n; i++) {
+    for (size_t i = 0; i < x->args.n; i++)
         if (!interp_expr(in, x->args.at[i], &values[i]))
             return false;
-    }
     *out = values[0];
     out->span = x->span;
     if (x->op == OP_add && out->kind == VALUE_list)
         return concatenate(in, x->args.at[1], &values[1], out);
-    for (size_t i = 0; i < x->args.n; i++) {
+    for (size_t i = 0; i < x->args.n; i++)
         if (!as_int(in, x->args.at[i], &values[i], "an operand",
                     &operands[i].i))
             return false;
-    }
     out->number = ir_apply(x->op, type_scalar(TYPE_int), operands, &fault).i;
     if (fault)
         diag_error(in->pass->diags, x->span, D_schedule_arithmetic, fault);

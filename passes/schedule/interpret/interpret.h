@@ -50,6 +50,7 @@ struct interp {
     struct sched_contracts contracts;
     bool quiet;                         // no warnings
     const struct sched_stmt *assigning; // the assignment that runs, or NULL
+    const struct sched_expr *looking;   // the last call of a look-up
     struct VEC(struct sched_consumed) consumed;
     struct map written; // the kernel's own statements -> as they were
 };
@@ -108,8 +109,9 @@ void interp_origins_note(struct interp *in, struct span directive);
 struct interp_function {
     const char *name;
     const char *arguments; // as in prims.def; L a list
-    bool (*run)(struct interp *in, const struct sched_expr *x,
-                const struct sched_values *args, struct sched_value *out);
+    // `out` comes with the place of the call.
+    bool (*run)(struct interp *in, const struct sched_values *args,
+                struct sched_value *out);
 };
 const struct interp_function *interp_functions(size_t *n);
 
@@ -128,10 +130,10 @@ bool interp_contract(struct interp *in, const struct sched_stmt *s);
 const struct sched_setting *interp_setting(const struct interp *in,
                                            const char *name);
 // The sampling functions.
-bool interp_sample_categorical(struct interp *in, const struct sched_expr *x,
+bool interp_sample_categorical(struct interp *in,
                                const struct sched_values *args,
                                struct sched_value *out);
-bool interp_sample_perfect_tile(struct interp *in, const struct sched_expr *x,
+bool interp_sample_perfect_tile(struct interp *in,
                                 const struct sched_values *args,
                                 struct sched_value *out);
 

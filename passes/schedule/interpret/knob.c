@@ -33,27 +33,24 @@ static const char *values_text(struct interp *in, const struct sched_knob *k)
 // Return whether a knob or a parameter has a name already.
 static bool is_taken(const struct interp *in, const char *name)
 {
-    for (size_t i = 0; i < in->knobs.n; i++) {
+    for (size_t i = 0; i < in->knobs.n; i++)
         if (strcmp(in->knobs.at[i].name, name) == 0)
             return true;
-    }
     const struct sched_frame *top = in->frame;
     while (top->caller)
         top = top->caller;
-    for (size_t i = 0; i < top->item->params.n; i++) {
+    for (size_t i = 0; i < top->item->params.n; i++)
         if (strcmp(top->item->params.at[i].name.text, name) == 0)
             return true;
-    }
     return false;
 }
 
 // Return whether a knob may have a value.
 static bool is_value(const struct sched_knob *k, int64_t value)
 {
-    for (size_t i = 0; i < k->values.n; i++) {
+    for (size_t i = 0; i < k->values.n; i++)
         if (k->values.at[i] == value)
             return true;
-    }
     return false;
 }
 
@@ -132,10 +129,9 @@ static bool run_tune(struct interp *in, const struct sched_stmt *s)
 
 bool interp_tunes(struct interp *in, const struct sched_block *body, size_t *n)
 {
-    for (*n = 0; *n < body->n && body->at[*n]->kind == SCHED_tune; ++*n) {
+    for (*n = 0; *n < body->n && body->at[*n]->kind == SCHED_tune; ++*n)
         if (!run_tune(in, body->at[*n]))
             return false;
-    }
     return true;
 }
 
@@ -143,11 +139,10 @@ bool interp_tunes(struct interp *in, const struct sched_block *body, size_t *n)
 
 // Return the name for the knob of a call's result number `at` of `n`: that of
 // what it is assigned to.
-static const char *knob_name(struct interp *in, const struct sched_expr *x,
-                             size_t at, size_t n)
+static const char *knob_name(struct interp *in, size_t at, size_t n)
 {
     const struct sched_stmt *s = in->assigning;
-    bool is_whole = s && s->value == x;
+    bool is_whole = s && s->value == in->looking;
     if (is_whole && s->names.n == n && strcmp(s->names.at[at].text, "_") != 0)
         return s->names.at[at].text;
     const char *name =
@@ -155,11 +150,11 @@ static const char *knob_name(struct interp *in, const struct sched_expr *x,
     return n == 1 ? name : arena_printf(in->pass->arena, "%s_%zu", name, at);
 }
 
-bool interp_sample_categorical(struct interp *in, const struct sched_expr *x,
+bool interp_sample_categorical(struct interp *in,
                                const struct sched_values *args,
                                struct sched_value *out)
 {
-    struct sched_knob k = {.name = knob_name(in, x, 0, 1), .span = x->span};
+    struct sched_knob k = {.name = knob_name(in, 0, 1), .span = out->span};
     out->kind = VALUE_int;
     return take_values(in, &args->at[0], &k) && add_knob(in, &k, &out->number);
 }
@@ -171,19 +166,17 @@ static bool choose_divisor(struct interp *in, struct sched_knob *k,
                            int64_t *out)
 {
     k->chosen = 1;
-    for (int64_t i = 1; i <= number / i; i++) {
+    for (int64_t i = 1; i <= number / i; i++)
         if (number % i == 0 && i <= most)
             vec_push(in->pass->arena, &k->values, i);
-    }
     for (size_t i = k->values.n; i-- > 0;) {
         int64_t other = number / k->values.at[i];
         if (other <= most && other != k->values.at[i])
             vec_push(in->pass->arena, &k->values, other);
     }
-    for (size_t i = 0; i < k->values.n; i++) {
+    for (size_t i = 0; i < k->values.n; i++)
         if (k->values.at[i] <= fair)
             k->chosen = k->values.at[i];
-    }
     return add_knob(in, k, out);
 }
 
@@ -207,21 +200,21 @@ static bool check_tile(struct interp *in, const struct sched_values *args,
                       D_schedule_tile, (long long)FACTORS_MOST);
 }
 
-bool interp_sample_perfect_tile(struct interp *in, const struct sched_expr *x,
+bool interp_sample_perfect_tile(struct interp *in,
                                 const struct sched_values *args,
                                 struct sched_value *out)
 {
     int64_t left, n, most;
-    struct sched_value v = {.kind = VALUE_int, .span = x->span};
+    struct sched_value v = {.kind = VALUE_int, .span = out->span};
     if (!check_tile(in, args, &left, &n, &most))
         return false;
     out->kind = VALUE_list;
     for (int64_t i = 0; i < n; i++)
         vec_push(in->pass->scratch, &out->list, v);
     for (int64_t i = n; i-- > 1;) {
-        struct sched_knob k = {.span = x->span};
+        struct sched_knob k = {.span = out->span};
         int64_t *factor = &out->list.at[i].number;
-        k.name = knob_name(in, x, (size_t)i, (size_t)n);
+        k.name = knob_name(in, (size_t)i, (size_t)n);
         if (!choose_divisor(in, &k, left, i + 1 == n ? most : left, most,
                             factor))
             return false;

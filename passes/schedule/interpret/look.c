@@ -4,8 +4,6 @@
 #include "ir/build.h"
 #include "passes/schedule/interpret/interpret.h"
 
-#include <string.h>
-
 enum { RANGE_MOST = 100000 };
 
 // Append a loop or a stage to a list.
@@ -17,21 +15,18 @@ static void add(struct interp *in, struct sched_value *list,
 }
 
 // Return the list of loops around a stage.
-static bool look_loops(struct interp *in, const struct sched_expr *x,
-                       const struct sched_values *args, struct sched_value *out)
+static bool look_loops(struct interp *in, const struct sched_values *args,
+                       struct sched_value *out)
 {
-    (void)x;
     interp_loops(in, &args->at[0], out);
     return true;
 }
 
 // Set `out` to the number of a loop's iterations: the second argument, if there
 // is one, where that is not a constant.
-static bool look_extent(struct interp *in, const struct sched_expr *x,
-                        const struct sched_values *args,
+static bool look_extent(struct interp *in, const struct sched_values *args,
                         struct sched_value *out)
 {
-    (void)x;
     const struct ir_for *loop = &args->at[0].stmt->u.loop;
     out->kind = VALUE_int;
     if (args->n == 2 &&
@@ -81,21 +76,17 @@ static void list_neighbours(struct interp *in, struct ir_stmt *stage,
 }
 
 // Set `out` to the stages that write what a stage reads.
-static bool look_producers(struct interp *in, const struct sched_expr *x,
-                           const struct sched_values *args,
+static bool look_producers(struct interp *in, const struct sched_values *args,
                            struct sched_value *out)
 {
-    (void)x;
     list_neighbours(in, args->at[0].stmt, true, out);
     return true;
 }
 
 // Set `out` to the stages that read what a stage writes.
-static bool look_consumers(struct interp *in, const struct sched_expr *x,
-                           const struct sched_values *args,
+static bool look_consumers(struct interp *in, const struct sched_values *args,
                            struct sched_value *out)
 {
-    (void)x;
     list_neighbours(in, args->at[0].stmt, false, out);
     return true;
 }
@@ -117,11 +108,9 @@ static void add_children(struct interp *in, struct ir_block *block,
 }
 
 // Set `out` to the loops and stages directly inside a loop.
-static bool look_children(struct interp *in, const struct sched_expr *x,
-                          const struct sched_values *args,
+static bool look_children(struct interp *in, const struct sched_values *args,
                           struct sched_value *out)
 {
-    (void)x;
     out->kind = VALUE_list;
     add_children(in, &args->at[0].stmt->u.loop.body, out);
     return true;
@@ -143,22 +132,18 @@ static void list_stages(struct interp *in, bool results,
 }
 
 // Set `out` to the stages that write a result of the kernel.
-static bool look_outputs(struct interp *in, const struct sched_expr *x,
-                         const struct sched_values *args,
+static bool look_outputs(struct interp *in, const struct sched_values *args,
                          struct sched_value *out)
 {
-    (void)x;
     (void)args;
     list_stages(in, true, out);
     return true;
 }
 
 // Set `out` to all stages of the kernel.
-static bool look_stages(struct interp *in, const struct sched_expr *x,
-                        const struct sched_values *args,
+static bool look_stages(struct interp *in, const struct sched_values *args,
                         struct sched_value *out)
 {
-    (void)x;
     (void)args;
     list_stages(in, false, out);
     return true;
@@ -167,29 +152,27 @@ static bool look_stages(struct interp *in, const struct sched_expr *x,
 // ---- Lists ----------------------------------------------------------------
 
 // Set `out` to 0 .. n - 1, or to a .. b - 1.
-static bool list_range(struct interp *in, const struct sched_expr *x,
-                       const struct sched_values *args, struct sched_value *out)
+static bool list_range(struct interp *in, const struct sched_values *args,
+                       struct sched_value *out)
 {
     int64_t from = args->n > 1 ? args->at[0].number : 0;
     int64_t to = args->at[args->n - 1].number;
     out->kind = VALUE_list;
     if (to > from && (uint64_t)to - (uint64_t)from > RANGE_MOST)
-        return diag_error(in->pass->diags, x->span, D_schedule_arithmetic,
+        return diag_error(in->pass->diags, out->span, D_schedule_arithmetic,
                           "the list would be too long");
     for (int64_t i = from; i < to; i++) {
         struct sched_value v = {
-            .kind = VALUE_int, .span = x->span, .number = i};
+            .kind = VALUE_int, .span = out->span, .number = i};
         vec_push(in->pass->scratch, &out->list, v);
     }
     return true;
 }
 
 // Set `out` to the elements of a list, the last one first.
-static bool list_reversed(struct interp *in, const struct sched_expr *x,
-                          const struct sched_values *args,
+static bool list_reversed(struct interp *in, const struct sched_values *args,
                           struct sched_value *out)
 {
-    (void)x;
     const struct sched_values *list = &args->at[0].list;
     out->kind = VALUE_list;
     for (size_t i = list->n; i-- > 0;)

@@ -13,10 +13,9 @@ struct mapping {
 // Return the variable of a name in front of `->`, or NULL.
 static struct ir_var *find_var(const struct mapping *m, const char *name)
 {
-    for (uint32_t i = 0; i < m->map->n; i++) {
+    for (uint32_t i = 0; i < m->map->n; i++)
         if (m->map->vars[i]->name == name)
             return m->map->vars[i];
-    }
     return NULL;
 }
 
@@ -71,10 +70,9 @@ bool interp_map(struct interp *in, const struct sched_expr *x,
     map->span = x->span;
     map->m = (uint32_t)x->args.n;
     map->to = arena_array(a, struct ir_expr *, map->m);
-    for (uint32_t i = 0; i < map->m; i++) {
+    for (uint32_t i = 0; i < map->m; i++)
         if (!(map->to[i] = map_expr(&m, x->args.at[i])))
             return false;
-    }
     *out = (struct sched_value){.kind = VALUE_map, .span = x->span, .map = map};
     return true;
 }

@@ -21,10 +21,9 @@ void interp_set(struct interp *in, const char *name,
 
 const struct sched_value *interp_get(const struct interp *in, const char *name)
 {
-    for (size_t i = 0; i < in->frame->names.n; i++) {
+    for (size_t i = 0; i < in->frame->names.n; i++)
         if (in->frame->names.at[i].name == name)
             return &in->frame->names.at[i].value;
-    }
     return NULL;
 }
 

@@ -43,12 +43,10 @@ void interp_origins_begin(struct interp *in)
 static bool is_library(const struct interp *in, const struct sched_item *def)
 {
     for (const struct sched_program *p = in->program->fallback; p;
-         p = p->fallback) {
-        for (size_t i = 0; i < p->defs.n; i++) {
+         p = p->fallback)
+        for (size_t i = 0; i < p->defs.n; i++)
             if (p->defs.at[i] == def)
                 return true;
-        }
-    }
     return false;
 }
 

@@ -22,10 +22,9 @@
 static const struct ir_attr *find(const struct ir_attrs *attrs,
                                   const char *name)
 {
-    for (size_t i = 0; i < attrs->n; i++) {
+    for (size_t i = 0; i < attrs->n; i++)
         if (strcmp(attrs->at[i].name, name) == 0)
             return &attrs->at[i];
-    }
     return NULL;
 }
 

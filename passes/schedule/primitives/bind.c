@@ -168,14 +168,12 @@ static bool check_nested(const struct sched_call *c, const struct bound *b,
 static bool check_same(const struct sched_call *c, struct ir_stmt *loop,
                        const struct bound *b)
 {
-    vec_foreach_value(outer, &b->around) {
+    vec_foreach_value(outer, &b->around)
         if (!check_nested(c, b, outer, loop, outer))
             return false;
-    }
-    vec_foreach_value(inner, &b->inside) {
+    vec_foreach_value(inner, &b->inside)
         if (!check_nested(c, b, loop, inner, inner))
             return false;
-    }
     return true;
 }
 

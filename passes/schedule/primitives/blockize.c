@@ -69,20 +69,18 @@ static bool find_stage(struct blocking *b)
 static const struct ir_for *inner_loop(const struct blocking *b,
                                        const struct ir_expr *x)
 {
-    for (size_t i = 0; i < b->loops.n && x->op == OP_var; i++) {
+    for (size_t i = 0; i < b->loops.n && x->op == OP_var; i++)
         if (b->loops.at[i]->u.loop.var == x->u.var)
             return &b->loops.at[i]->u.loop;
-    }
     return NULL;
 }
 
 // Return whether an expression mentions an inner loop.
 static bool is_inner(const struct blocking *b, const struct ir_expr *x)
 {
-    for (size_t i = 0; i < b->loops.n; i++) {
+    for (size_t i = 0; i < b->loops.n; i++)
         if (ir_mentions(x, b->loops.at[i]->u.loop.var))
             return true;
-    }
     return false;
 }
 
@@ -191,8 +189,7 @@ static struct ir_stmt *make_stage(struct blocking *b)
         part->block = it.var;
         vec_push(p->arena, &s->u.stage.iters, it);
     }
-    for (size_t i = 0; i < old->attrs.n; i++)
-        vec_push(p->arena, &s->u.stage.attrs, old->attrs.at[i]);
+    vec_append(p->arena, &s->u.stage.attrs, &old->attrs);
     return s;
 }
 

@@ -18,7 +18,6 @@
 #include "passes/schedule/common/stage_nest.h"
 
 #include "ir/accesses.h"
-#include "ir/build.h"
 #include "ir/copy.h"
 
 // Return whether an array holds something before a statement: the caller's, or

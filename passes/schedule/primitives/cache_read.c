@@ -20,7 +20,6 @@
 #include "passes/schedule/common/move.h"
 #include "passes/schedule/common/stage_nest.h"
 
-#include "ir/build.h"
 #include "ir/copy.h"
 
 // What is going to be made.
@@ -61,11 +60,10 @@ static bool find_readers(const struct sched_call *c, struct plan *plan)
     }
     plan->readers =
         arena_array(c->pass->scratch, struct ir_stmt *, plan->uses.readers.n);
-    vec_foreach_value(s, &plan->uses.readers) {
+    vec_foreach_value(s, &plan->uses.readers)
         if (s->kind == STMT_stage &&
             (named == 1 || sched_is_among(s, stages, named)))
             plan->readers[plan->n++] = s;
-    }
     return true;
 }
 

@@ -20,7 +20,6 @@
 #include "passes/schedule/common/stage_nest.h"
 
 #include "ir/accesses.h"
-#include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
 #include "ir/stage.h"
@@ -42,10 +41,9 @@ static struct ir_stmt *top_of(struct pass *p, const struct ir_stmt *s)
 // Return whether a statement writes the array.
 static bool writes(const struct plan *plan, const struct ir_stmt *s)
 {
-    for (size_t i = 0; i < plan->uses.writers.n; i++) {
+    for (size_t i = 0; i < plan->uses.writers.n; i++)
         if (plan->uses.writers.at[i] == s)
             return true;
-    }
     return false;
 }
 

@@ -27,7 +27,6 @@
 #include "passes/schedule/common/move.h"
 
 #include "ir/accesses.h"
-#include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/stage.h"
 #include "passes/schedule/common/offer.h"
@@ -91,10 +90,9 @@ static bool find_first(const struct sched_call *c, struct move *m)
         if (m->uses.readers.at[i] != m->stage)
             m->first = earlier(p, m->first, m->uses.readers.at[i]);
     }
-    for (size_t i = 0; i < m->uses.writers.n && is_read; i++) {
+    for (size_t i = 0; i < m->uses.writers.n && is_read; i++)
         if (m->uses.writers.at[i] != m->stage)
             m->first = earlier(p, m->first, m->uses.writers.at[i]);
-    }
     return is_read ||
            sched_refuse_shape(c, m->stage, "nothing reads what it computes");
 }
@@ -108,11 +106,7 @@ static bool is_copy_of(const struct move *m, const struct ir_buffer *from)
         s->u.store.value->op != OP_load || s->u.store.value->u.buffer != from ||
         from->rank != m->stores.n)
         return false;
-    for (uint32_t i = 0; i < m->stores.n; i++) {
-        if (!ir_expr_equal(m->stores.index[i], s->u.store.value->args[i]))
-            return false;
-    }
-    return true;
+    return ir_all_equal(m->stores.n, m->stores.index, s->u.store.value->args);
 }
 
 // Check that no iteration of the loop, or of one around it, needs what another
@@ -143,10 +137,9 @@ static bool check_flow(const struct sched_call *c, const struct move *m,
 static bool check_changes(const struct sched_call *c, const struct move *m)
 {
     const struct sched_buffers *arrays = &m->stores.arrays;
-    for (size_t i = 0; i < arrays->n && m->is_changed; i++) {
+    for (size_t i = 0; i < arrays->n && m->is_changed; i++)
         if (!check_flow(c, m, arrays->at[i], arrays->at[i]))
             return false;
-    }
     return true;
 }
 
@@ -206,10 +199,9 @@ static bool check_loops(const struct sched_call *c, const struct move *m)
 static bool check_inputs(const struct sched_call *c, const struct move *m)
 {
     struct sched_buffers inputs = sched_inputs_of(c->pass, m->stage);
-    for (size_t i = 0; i < m->stores.arrays.n; i++) {
+    for (size_t i = 0; i < m->stores.arrays.n; i++)
         if (!sched_check_scope(c, m->loop, m->stores.arrays.at[i]))
             return false;
-    }
     for (size_t i = 0; i < inputs.n; i++) {
         if (!sched_check_scope(c, m->loop, inputs.at[i]))
             return false;
@@ -226,11 +218,10 @@ static bool is_behind_init(struct pass *p, const struct ir_stmt *stage,
                            struct ir_stmt *loop)
 {
     struct ir_block loops = sched_loops(p, loop);
-    for (size_t i = 0; i < loops.n; i++) {
+    for (size_t i = 0; i < loops.n; i++)
         if (ir_stage_role(&stage->u.stage, loops.at[i]->u.loop.var) &
             STAGE_REDUCES)
             return true;
-    }
     return false;
 }
 

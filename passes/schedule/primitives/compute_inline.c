@@ -55,13 +55,8 @@ static struct ir_expr *block_value(struct inlining *in, struct ir_block *block,
 // Return whether two stores are to the same element.
 static bool same_element(const struct ir_stmt *x, const struct ir_stmt *y)
 {
-    if (x->u.store.buffer != y->u.store.buffer)
-        return false;
-    for (uint32_t i = 0; i < x->u.store.n; i++) {
-        if (!ir_expr_equal(x->u.store.index[i], y->u.store.index[i]))
-            return false;
-    }
-    return true;
+    return x->u.store.buffer == y->u.store.buffer &&
+           ir_all_equal(x->u.store.n, x->u.store.index, y->u.store.index);
 }
 
 // Return the value that a store or a branch gives to the element, or NULL.
@@ -162,15 +157,13 @@ static bool solve(struct inlining *in)
     const struct ir_stage *stage = &in->stage->u.stage;
     in->solutions =
         arena_array(in->pass->scratch, struct solution, stage->iters.n);
-    for (uint32_t d = 0; d < in->store->u.store.n; d++) {
+    for (uint32_t d = 0; d < in->store->u.store.n; d++)
         if (!solve_dimension(in, d))
             return false;
-    }
-    for (size_t i = 0; i < stage->iters.n; i++) {
+    for (size_t i = 0; i < stage->iters.n; i++)
         if (!in->solutions[i].var &&
             !ir_is_int_const(stage->iters.at[i].extent, 1))
             return false;
-    }
     return true;
 }
 
@@ -282,10 +275,9 @@ static bool check(const struct sched_call *c, struct inlining *in)
     struct ir_stmt *stage = in->stage;
     if (stage->kind != STMT_stage)
         return refuse(c, D_inline_shape, stage, "not a stage");
-    for (size_t i = 0; i < stage->u.stage.iters.n; i++) {
+    for (size_t i = 0; i < stage->u.stage.iters.n; i++)
         if (stage->u.stage.iters.at[i].is_reduce)
             return refuse(c, D_inline_reduction, stage, "has a reduction");
-    }
     if (!take_apart(in))
         return refuse(c, D_inline_shape, stage, "to be inlined");
     if (in->array->role != ROLE_alloc)

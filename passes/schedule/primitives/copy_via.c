@@ -72,10 +72,9 @@ static const struct way ways[] = {
 static const struct way *find_way(const struct sched_call *c, const char *name)
 {
     size_t n = sizeof ways / sizeof *ways;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         if (strcmp(ways[i].name, name) == 0)
             return &ways[i];
-    }
     diag_error(c->pass->diags, c->args.at[1].span, D_copy_way, name);
     for (size_t i = 0; i < n; i++)
         diag_help(c->pass->diags, "`%s` is one", ways[i].name);
@@ -211,8 +210,7 @@ bool sched_copy_via(struct sched_call *c)
         (way->kind == TILES && !check_tiles(c, stage, &guard)) ||
         (way->kind == RUNS && !check_runs(c, stage, &guard)))
         return false;
-    for (size_t i = 0; i < guard.n; i++)
-        vec_push(p->arena, &p->kernel->guard, guard.at[i]);
+    vec_append(p->arena, &p->kernel->guard, &guard);
     ir_attr_remove(stage, MARK_via);
     stage->u.stage.via = (struct span){0};
     if (way->kind != PLAIN)

@@ -58,10 +58,9 @@ static void add_opposite(struct padding *d, struct ir_expr *x)
         return;
     }
     struct ir_expr *opposite = ir_unary(a, OP_not, x);
-    for (size_t i = 0; i < sizeof opposites / sizeof *opposites; i++) {
+    for (size_t i = 0; i < sizeof opposites / sizeof *opposites; i++)
         if (x->op == opposites[i][0] && type_is_integer(x->args[0]->type))
             opposite = ir_binary(a, opposites[i][1], x->args[0], x->args[1]);
-    }
     vec_push(d->pass->scratch, &d->inside, opposite);
 }
 

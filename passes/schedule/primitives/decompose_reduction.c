@@ -177,8 +177,7 @@ static struct ir_stmt *copy_loop(struct decomposition *d,
         ir_stmt_for(d->pass->arena, var, over_copies(d, f->from),
                     over_copies(d, f->to), f->step, f->axis);
     s->span = loop->span;
-    for (size_t i = 0; i < f->attrs.n; i++)
-        vec_push(d->pass->arena, &s->u.loop.attrs, f->attrs.at[i]);
+    vec_append(d->pass->arena, &s->u.loop.attrs, &f->attrs);
     map_set(&d->vars, f->var, ir_read(d->pass->arena, var));
     return s;
 }

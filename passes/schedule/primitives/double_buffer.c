@@ -38,10 +38,9 @@ static bool find_loop(const struct sched_call *c, struct mark *m)
     struct ir_path path = sched_path(c->pass, m->stage);
     for (uint32_t i = path.n - 1; i-- > 0 && !m->loop;) {
         struct ir_stmt *s = path.stmts[i];
-        for (size_t k = 0; k < m->uses.readers.n && s->kind == STMT_for; k++) {
+        for (size_t k = 0; k < m->uses.readers.n && s->kind == STMT_for; k++)
             if (sched_is_below(c->pass, m->uses.readers.at[k], s))
                 m->loop = s;
-        }
     }
     if (m->loop && m->loop->u.loop.axis == AXIS_serial)
         return sched_check_from_zero(c, m->loop) &&

@@ -121,10 +121,9 @@ static bool check_empty(const struct sched_call *c,
 static bool check(const struct sched_call *c, struct ir_stmt *const *loops,
                   size_t n, struct ir_expr *const *extents)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         if (!sched_check_serial(c, loops[i]) || !sched_check_plain(c, loops[i]))
             return false;
-    }
     return sched_check_distinct(c, loops, n) &&
            sched_check_nested(c, loops, n, false) &&
            sched_check_rectangle(c, loops, n) &&
@@ -149,12 +148,11 @@ static void offer(const struct sched_call *c, struct ir_stmt *loop)
 {
     struct buf text = {0};
     struct ir_block loops = sched_loops(c->pass, sched_innermost(loop));
-    for (size_t i = 0; i + 1 < loops.n; i++) {
+    for (size_t i = 0; i + 1 < loops.n; i++)
         if (sched_would_accept(c, loops.at[i], check_next))
             buf_printf(&text, "%s`%s` and `%s`", text.n ? "; " : "",
                        loops.at[i]->u.loop.var->name,
                        loops.at[i + 1]->u.loop.var->name);
-    }
     if (text.n)
         diag_help(c->pass->diags, "these could be fused: %s", text.data);
     buf_free(&text);

@@ -85,12 +85,8 @@ static bool take_reduction(struct folding *f)
         f->init->u.store.buffer != f->combine->u.store.buffer)
         return false;
     f->from = f->combine->u.store.buffer;
-    for (uint32_t d = 0; d < f->init->u.store.n; d++) {
-        if (!ir_expr_equal(f->init->u.store.index[d],
-                           f->combine->u.store.index[d]))
-            return false;
-    }
-    return true;
+    return ir_all_equal(f->init->u.store.n, f->init->u.store.index,
+                        f->combine->u.store.index);
 }
 
 // Check that the loops of the epilogue are its iteration variables, in full.
@@ -219,10 +215,9 @@ static bool uses_element(const struct folding *f, const struct ir_expr *root)
 // the expression is not such a sum.
 static struct ir_expr *addend(const struct folding *f, struct ir_expr *x)
 {
-    for (uint32_t i = 0; x->op == OP_add && i < 2; i++) {
+    for (uint32_t i = 0; x->op == OP_add && i < 2; i++)
         if (is_element(f, x->args[i]) && !uses_element(f, x->args[1 - i]))
             return x->args[1 - i];
-    }
     return NULL;
 }
 
@@ -299,11 +294,10 @@ static bool ends_last(const struct folding *f)
 {
     const struct ir_stage *stage = &f->reduction->u.stage;
     struct ir_block loops = sched_loops(f->pass, f->reduction);
-    vec_foreach(it, &stage->iters) {
+    vec_foreach(it, &stage->iters)
         if (it->is_reduce &&
             !is_ordered(it, loops.at, loops.n, f->pass->scratch))
             return false;
-    }
     return !stage->predicate ||
            !leaves_out(stage, stage->predicate, loops.at, loops.n);
 }

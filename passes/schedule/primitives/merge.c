@@ -100,10 +100,9 @@ static bool are_neighbours(struct merging *m)
         m->first = found++ ? m->first : i;
         m->last = i;
     }
-    for (size_t i = m->first; i < m->last; i++) {
+    for (size_t i = m->first; i < m->last; i++)
         if (!is_nest(m, block->at[i]) && block->at[i]->kind != STMT_alloc)
             return false;
-    }
     return found == m->n;
 }
 
@@ -137,12 +136,10 @@ static bool check(const struct sched_call *c, struct merging *m)
         return false;
     if (!find_nests(m) || !are_neighbours(m))
         return refuse(c, D_merge_siblings, m->loops[0], m->loops[m->n - 1]);
-    for (size_t k = 0; k < m->n; k++) {
-        for (uint32_t i = m->from; i < m->depth; i++) {
+    for (size_t k = 0; k < m->n; k++)
+        for (uint32_t i = m->from; i < m->depth; i++)
             if (!check_loop(c, m, k, i))
                 return false;
-        }
-    }
     return true;
 }
 
@@ -200,12 +197,10 @@ static size_t *in_order(const struct merging *m)
 {
     size_t n = 0;
     size_t *order = arena_array(m->pass->scratch, size_t, m->n);
-    for (size_t i = m->first; i <= m->last; i++) {
-        for (size_t k = 0; k < m->n; k++) {
+    for (size_t i = m->first; i <= m->last; i++)
+        for (size_t k = 0; k < m->n; k++)
             if (block_of(m)->at[i] == loop_at(m, k, m->from))
                 order[n++] = k;
-        }
-    }
     return order;
 }
 

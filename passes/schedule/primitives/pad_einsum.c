@@ -90,20 +90,17 @@ static void take_load(struct padding *d, struct ir_expr *x)
     if (x->op != OP_load)
         return;
     if (x->u.buffer == d->store->u.store.buffer) {
-        for (uint32_t i = 0; i < x->n; i++) {
-            if (!ir_expr_equal(x->args[i], d->store->u.store.index[i]))
-                d->fault = "it reads another element of its own array";
-        }
+        if (!ir_all_equal(x->n, x->args, d->store->u.store.index))
+            d->fault = "it reads another element of its own array";
         if (!d->stage->u.stage.has_init)
             d->fault = "it reads elements that it has not written";
         return;
     }
     if (x->type.kind == TYPE_bool)
         d->fault = "it reads truth values";
-    for (uint32_t i = 0; i < x->n; i++) {
+    for (uint32_t i = 0; i < x->n; i++)
         if (iter_at(d, x->args[i]) < 0)
             d->fault = "it reads at other indices than iteration variables";
-    }
     vec_foreach_value(y, &d->loads) {
         if (y->u.buffer != x->u.buffer)
             continue;
@@ -122,10 +119,9 @@ static bool has_zero(const struct padding *d, const struct ir_expr *x, int iter)
         return has_zero(d, x->args[0], iter) || has_zero(d, x->args[1], iter);
     if (x->op == OP_cast)
         return has_zero(d, x->args[0], iter);
-    for (uint32_t i = 0; x->op == OP_load && i < x->n; i++) {
+    for (uint32_t i = 0; x->op == OP_load && i < x->n; i++)
         if (iter_at(d, x->args[i]) == iter)
             return true;
-    }
     return false;
 }
 

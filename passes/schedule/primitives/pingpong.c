@@ -25,7 +25,6 @@
 
 #include "passes/schedule/prim.h"
 
-#include "ir/marks.h"
 #include "passes/analysis/pingpong.h"
 #include "passes/analysis/role_registers.h"
 #include "passes/analysis/tiles.h"

@@ -22,7 +22,6 @@
 #include "passes/schedule/common/recache.h"
 
 #include "ir/accesses.h"
-#include "ir/walk.h"
 
 bool sched_reindex(struct sched_call *c)
 {

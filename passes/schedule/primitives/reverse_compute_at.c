@@ -28,7 +28,6 @@
 
 #include "ir/build.h"
 #include "ir/copy.h"
-#include "ir/equal.h"
 #include "ir/stage.h"
 #include "passes/opt/fold.h"
 #include "passes/schedule/common/offer.h"
@@ -52,11 +51,10 @@ static bool is_written(const struct sched_call *c, const struct move *m,
                        const struct ir_buffer *b)
 {
     struct sched_uses uses = sched_uses_of(c->pass, b);
-    for (size_t k = 0; k < uses.writers.n; k++) {
+    for (size_t k = 0; k < uses.writers.n; k++)
         if (uses.writers.at[k] != m->stage &&
             sched_is_below(c->pass, uses.writers.at[k], m->loop))
             return true;
-    }
     return false;
 }
 
@@ -88,10 +86,9 @@ static bool find_arrays(const struct sched_call *c, struct move *m)
 {
     struct pass *p = c->pass;
     struct sched_buffers inputs = sched_inputs_of(p, m->stage);
-    for (size_t i = 0; i < inputs.n; i++) {
+    for (size_t i = 0; i < inputs.n; i++)
         if (is_written(c, m, inputs.at[i]) && !add_array(c, m, inputs.at[i]))
             return false;
-    }
     m->uses = sched_uses_of_all(p, &m->arrays);
     if (m->arrays.n)
         return true;
@@ -135,11 +132,10 @@ static struct affine greatest(struct pass *p, const struct ir_stmt *s,
             map_set(&vars, l->var,
                     ir_sub(p->scratch, l->to, ir_int(p->scratch, 1)));
     }
-    vec_foreach(t, &form.terms) {
+    vec_foreach(t, &form.terms)
         if (t->factor < 0 || t->n != 1 || t->atoms[0]->op != OP_var ||
             !map_has(&vars, t->atoms[0]->u.var))
             return failed;
-    }
     x = ir_substitute(p->scratch, x, &vars, NULL);
     return form.failed || form.constant ? failed : affine_of(p->scratch, x);
 }
@@ -168,10 +164,9 @@ static bool check_writers(const struct sched_call *c, struct move *m)
     struct pass *p = c->pass;
     size_t from = sched_order_of(p, m->loop);
     m->region.n = m->arrays.at[0]->rank;
-    vec_foreach_value(s, &m->uses.writers) {
+    vec_foreach_value(s, &m->uses.writers)
         if (sched_is_below(p, s, m->loop) && computes_all(c, m, s))
             m->main = s;
-    }
     vec_foreach_value(s, &m->uses.writers) {
         bool is_behind = sched_order_of(p, s) > from;
         bool is_part =
@@ -206,15 +201,13 @@ static bool check_final(const struct sched_call *c, const struct move *m)
 {
     struct pass *p = c->pass;
     struct ir_block loops = sched_loops(p, m->loop);
-    vec_foreach_value(s, &m->uses.writers) {
-        for (size_t i = 0; i < loops.n && sched_is_below(p, s, m->loop); i++) {
+    vec_foreach_value(s, &m->uses.writers)
+        for (size_t i = 0; i < loops.n && sched_is_below(p, s, m->loop); i++)
             if (s->kind == STMT_stage &&
                 (ir_stage_role(&s->u.stage, loops.at[i]->u.loop.var) &
                  STAGE_REDUCES))
                 return refuse_partial(c, m, loops.at[i],
                                       "counts the reduction");
-        }
-    }
     return true;
 }
 
@@ -243,10 +236,9 @@ static bool check_region(const struct sched_call *c, struct move *m)
     if (!check_final(c, m))
         return false;
     m->region = sched_region_find(&q);
-    for (uint32_t i = 0; i < m->region.n; i++) {
+    for (uint32_t i = 0; i < m->region.n; i++)
         if (m->region.dims[i].is_whole || !m->region.dims[i].is_dense)
             return refuse_gaps(c, m, i);
-    }
     return sched_fills_region(&q, &m->uses) ||
            refuse_partial(c, m, m->loop, "leaves elements out");
 }
@@ -301,10 +293,9 @@ static bool check_between(const struct sched_call *c, const struct move *m)
             return false;
         }
     }
-    for (size_t i = 0; i < m->stores.arrays.n; i++) {
+    for (size_t i = 0; i < m->stores.arrays.n; i++)
         if (!check_array(c, m, m->stores.arrays.at[i], false))
             return false;
-    }
     return true;
 }
 
@@ -360,10 +351,9 @@ static bool check(const struct sched_call *c, struct ir_stmt *loop,
     if (!find_arrays(c, m) || !check_writers(c, m) || !check_region(c, m) ||
         !check_between(c, m))
         return false;
-    vec_foreach_value(s, &m->uses.writers) {
+    vec_foreach_value(s, &m->uses.writers)
         if (sched_is_below(c->pass, s, loop))
             m->back = sched_child_with(c->pass, loop, s, &at);
-    }
     return check_behind(c, m) && check_once(c, m);
 }
 

@@ -50,15 +50,13 @@ static bool refuse(const struct sched_call *c, const struct inlining *in,
 static bool check_arrays(const struct sched_call *c, const struct inlining *in)
 {
     struct sched_uses uses = sched_uses_of_all(c->pass, &in->in.arrays);
-    for (size_t i = 0; i < in->in.arrays.n; i++) {
+    for (size_t i = 0; i < in->in.arrays.n; i++)
         if (in->in.arrays.at[i]->role != ROLE_alloc)
             return refuse(c, in, "one of its arrays is a result");
-    }
-    for (size_t i = 0; i < uses.readers.n; i++) {
+    for (size_t i = 0; i < uses.readers.n; i++)
         if (uses.readers.at[i] != in->consumer &&
             uses.readers.at[i] != in->producer)
             return refuse(c, in, "not the only one that reads it");
-    }
     return uses.writers.n == 1 || refuse(c, in, "something else writes it");
 }
 
@@ -86,10 +84,8 @@ static bool reads_stored(const struct inlining *in, const struct ir_expr *x)
 {
     if (x->op != OP_load || !sched_has_buffer(&in->in.arrays, x->u.buffer))
         return true;
-    for (uint32_t i = 0; i < x->n; i++)
-        if (!ir_expr_equal(x->args[i], in->in.index[i]))
-            return false;
-    return map_has(&in->values, x->u.buffer);
+    return ir_all_equal(x->n, x->args, in->in.index) &&
+           map_has(&in->values, x->u.buffer);
 }
 
 // Take what a statement of the producer stores; false if it stores to an array
@@ -175,14 +171,12 @@ static bool check_array(const struct sched_call *c, const struct inlining *in,
 static bool check_between(const struct sched_call *c, const struct inlining *in)
 {
     struct sched_buffers inputs = sched_inputs_of(c->pass, in->consumer);
-    for (size_t i = 0; i < inputs.n; i++) {
+    for (size_t i = 0; i < inputs.n; i++)
         if (!check_array(c, in, inputs.at[i], false))
             return false;
-    }
-    for (size_t i = 0; i < in->out.arrays.n; i++) {
+    for (size_t i = 0; i < in->out.arrays.n; i++)
         if (!check_array(c, in, in->out.arrays.at[i], true))
             return false;
-    }
     return true;
 }
 

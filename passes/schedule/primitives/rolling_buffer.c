@@ -28,7 +28,6 @@
 #include "ir/accesses.h"
 #include "ir/affine.h"
 #include "ir/build.h"
-#include "ir/copy.h"
 #include "ir/stage.h"
 #include "passes/opt/fold.h"
 
@@ -169,11 +168,10 @@ static bool check_loop(struct rolling *r, const struct sched_region *writes,
     if (f->axis != AXIS_serial || !ir_for_counts(f))
         return false;
     r->fault = "another axis moves as well";
-    for (uint32_t d = 0; d < writes->n; d++) {
+    for (uint32_t d = 0; d < writes->n; d++)
         if (d != r->axis && writes->dims[d].base &&
             ir_mentions(writes->dims[d].base, f->var))
             return false;
-    }
     struct affine place = difference(a, binding, from);
     r->place = affine_expr(a, &place, type_scalar(TYPE_int));
     r->fault = "its window is not equally long for all sizes";
@@ -240,10 +238,9 @@ static bool fills_window(struct rolling *r)
     const struct ir_stage *stage = &r->stage->u.stage;
     r->fault = "a condition leaves a part of its window out";
     struct conditions all = fold_split(r->pass->scratch, stage->predicate);
-    for (size_t i = 0; i < all.n; i++) {
+    for (size_t i = 0; i < all.n; i++)
         if (!is_of_element(r, all.at[i]))
             return false;
-    }
     return true;
 }
 
@@ -299,10 +296,9 @@ static bool stays_same(struct rolling *r)
 static bool is_alone(struct rolling *r, const struct sched_uses *uses)
 {
     r->fault = "it is used outside of the loop, too";
-    for (size_t i = 0; i < uses->readers.n; i++) {
+    for (size_t i = 0; i < uses->readers.n; i++)
         if (!sched_is_below(r->pass, uses->readers.at[i], r->loop))
             return false;
-    }
     return true;
 }
 

@@ -14,7 +14,6 @@
 #include "passes/schedule/prim.h"
 
 #include "ir/accesses.h"
-#include "ir/build.h"
 
 // Return whether an array is declared below a loop over threads.
 static bool is_of_thread(const struct sched_call *c,

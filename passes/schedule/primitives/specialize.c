@@ -28,7 +28,6 @@
 #include "passes/schedule/prim.h"
 
 #include "ir/build.h"
-#include "ir/marks.h"
 #include "ir/walk.h"
 #include "passes/analysis/copies.h"
 #include "passes/analysis/ring.h"

@@ -315,10 +315,9 @@ static struct making make_partial(const struct sharing *f)
     struct making m;
     begin(&m, f, q->buffers[0]->name);
     append_parts(&m);
-    vec_foreach(it, &q->stage->u.stage.iters) {
+    vec_foreach(it, &q->stage->u.stage.iters)
         map_set(&m.iters, it->var,
                 ir_substitute(a, it->binding, &m.iters, NULL));
-    }
     for (size_t i = 0; i < q->reducer.n; i++)
         places[i] = place_in(&m, i);
     m.stage->u.stage.init = parts_init(q, places);
@@ -351,13 +350,12 @@ static struct ir_expr *append_final(struct making *m)
         map_set(&m->loops, l->var, x);
         map_set(&m->iters, l->var, x);
     }
-    vec_foreach(it, &old->iters) {
+    vec_foreach(it, &old->iters)
         if (!it->is_reduce)
             map_set(&m->iters, it->var,
                     append_iter(m, it->var->name, it->extent,
                                 ir_substitute(a, it->binding, &m->loops, NULL),
                                 false));
-    }
     return append_iter(m, parts_iter_name(q, m->f->inner), blocks_most(m->f),
                        loop, true);
 }

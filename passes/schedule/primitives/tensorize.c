@@ -17,8 +17,6 @@
 #include "passes/analysis/tensor.h"
 #include "passes/schedule/prim.h"
 
-#include "ir/build.h"
-
 bool sched_tensorize(struct sched_call *c)
 {
     struct ir_stmt *loop = sched_arg(c, 0);

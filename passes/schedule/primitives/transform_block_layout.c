@@ -21,7 +21,6 @@
 #include "passes/schedule/common/stage_nest.h"
 #include "passes/schedule/depend/depend.h"
 
-#include "ir/build.h"
 #include "ir/copy.h"
 
 // What is remapped.
@@ -100,11 +99,10 @@ static bool keeps_order(const struct remapping *r)
 static bool check_kinds(const struct sched_call *c, const struct remapping *r)
 {
     const struct index_digits *all = &r->map.digits;
-    for (size_t i = 1; i < all->n; i++) {
+    for (size_t i = 1; i < all->n; i++)
         if (all->at[i].result == all->at[i - 1].result &&
             reduces(r, &all->at[i]) != reduces(r, &all->at[i - 1]))
             return refuse(c, r, "an index mixes elements with the reduction");
-    }
     return true;
 }
 
@@ -158,9 +156,8 @@ static bool check(const struct sched_call *c, struct remapping *r)
 static void mark_reductions(const struct remapping *r, struct ir_stage *stage,
                             const bool *was_reduce)
 {
-    vec_foreach(g, &r->map.digits) {
+    vec_foreach(g, &r->map.digits)
         stage->iters.at[g->result].is_reduce |= was_reduce[g->var];
-    }
 }
 
 bool sched_transform_block_layout(struct sched_call *c)
