@@ -62,6 +62,16 @@ bool ring_is_read(const struct ring *ring, struct ir_stmt *s)
     return false;
 }
 
+bool ring_is_written(const struct ring *ring, struct ir_stmt *s)
+{
+    struct ir_block one = only(&s);
+    for (size_t i = 0; i < ring->arrays.n; i++) {
+        if (ir_block_writes(&one, ring->arrays.at[i]))
+            return true;
+    }
+    return false;
+}
+
 // What a statement may do that fills a ring.
 struct filling {
     struct ir_block *body;    // of the loop: it does not change what is read,
@@ -419,13 +429,12 @@ struct ring ring_planned(struct arena *a, struct ir_stmt *loop, size_t i)
     for (size_t k = 0; k < of->arrays.n; k++)
         vec_push(a, &ring.arrays, of->arrays.at[k]);
     for (size_t k = 0; k < body->n; k++) {
-        struct ir_block one = only(&body->at[k]);
-        bool fills = false;
-        for (size_t n = 0; n < ring.arrays.n; n++)
-            fills |= ir_block_writes(&one, ring.arrays.at[n]);
-        if (fills)
-            vec_push(a, &ring.fills, body->at[k]);
+        struct ir_stmt *s = body->at[k];
+        if (ring_is_written(&ring, s) && !ring_is_read(&ring, s))
+            vec_push(a, &ring.fills, s);
     }
+    if (!ring.fault && !ring.fills.n)
+        ring.fault = "nothing in it fills its arrays";
     return ring;
 }
 

@@ -2,9 +2,11 @@
 //
 //   tma                 one thread issues copies, on mbarriers   ring_tma.c
 //   cp_async, stores    all threads copy                         ring_threads.c
+//   registers           all threads load ahead, store later      ring_registers.c
 //
 // Those with roles are gone by then (warp_specialize.c).
 
+#include "passes/lower/ring_registers.h"
 #include "passes/lower/ring_threads.h"
 #include "passes/lower/ring_tma.h"
 
@@ -30,7 +32,10 @@ static bool lower(struct pass *p, struct ir_block *block, struct ir_stmt *s)
     if (!check(p, s))
         return false;
     for (size_t i = 0; i < s->u.loop.rings.n;) {
-        if (!ir_ring_is(s->u.loop.rings.at[i], RING_transport_tma))
+        const struct ir_ring *ring = s->u.loop.rings.at[i];
+        if (ir_ring_is(ring, RING_transport_registers))
+            ring_registers_lower(p, block, s, i);
+        else if (!ir_ring_is(ring, RING_transport_tma))
             i++;
         else if (!ring_tma_lower(p, s, i))
             return false;
