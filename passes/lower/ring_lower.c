@@ -2,21 +2,33 @@
 //
 //   tma                 one thread issues copies, on mbarriers   ring_tma.c
 //   cp_async, stores    all threads copy                         ring_threads.c
+//   fragments           each thread loads a step ahead           ring_fragments.c
 //   registers           all threads load ahead, store later      ring_registers.c
 //
 // Those with roles are gone by then (warp_specialize.c).
 
+#include "passes/lower/ring_fragments.h"
 #include "passes/lower/ring_registers.h"
 #include "passes/lower/ring_threads.h"
 #include "passes/lower/ring_tma.h"
 
-// Report if a ring of a loop is not planned, or if threads cannot fill theirs
-// together.
+// Return whether a ring has a loop for itself.
+static bool is_alone(const struct ir_ring *ring)
+{
+    return ir_ring_is(ring, RING_transport_fragments);
+}
+
+// Report if a ring of a loop is not planned, if it should be the only one, or if
+// threads cannot fill theirs together.
 static bool check(struct pass *p, struct ir_stmt *s)
 {
     const char *fault = NULL;
-    for (size_t i = 0; i < s->u.loop.rings.n && !fault; i++)
+    struct ir_rings rings = s->u.loop.rings;
+    for (size_t i = 0; i < rings.n && !fault; i++) {
         fault = ring_planned(p->scratch, s, i).fault;
+        if (!fault && rings.n > 1 && is_alone(rings.at[i]))
+            fault = "a ring of fragments shares its loop with another ring";
+    }
     if (!fault)
         fault = ring_threads_fault(p->scratch, s);
     if (fault)
@@ -33,6 +45,8 @@ static bool lower(struct pass *p, struct ir_block *block, struct ir_stmt *s)
         return false;
     for (size_t i = 0; i < s->u.loop.rings.n;) {
         const struct ir_ring *ring = s->u.loop.rings.at[i];
+        if (ir_ring_is(ring, RING_transport_fragments))
+            return ring_fragments_lower(p, block, s);
         if (ir_ring_is(ring, RING_transport_registers))
             ring_registers_lower(p, block, s, i);
         else if (!ir_ring_is(ring, RING_transport_tma))

@@ -25,8 +25,11 @@
 // What a ring asks of its loop is checked here (analysis/ring.h); what the roles
 // ask of the loops around, in warp_specialize.c.
 //
-// Arrays marked `double` are made rings, too: those that threads fill through
-// registers once there are only loops (ring_plan_registers.c).
+// Arrays marked `double` are made rings, too, once all others are lowered:
+//
+//   fragments                          ring_plan_fragments.c
+//   those filled through registers,
+//   once there are only loops          ring_plan_registers.c
 
 #include "ir/build.h"
 #include "ir/foreach.h"
@@ -236,12 +239,23 @@ static bool plan_block(struct pass *p, struct ir_block *block, bool *changed)
     return true;
 }
 
+// Return whether a loop of a kernel has a ring.
+static bool has_rings(struct ir_kernel *kernel)
+{
+    ir_foreach_stmt(s, &kernel->body)
+        if (ir_rings_of(s).n)
+            return true;
+    return false;
+}
+
 enum pass_result pass_ring_plan(struct pass *p)
 {
     bool changed = false;
-    if (p->kernel->level == LEVEL_loops)
-        return ring_plan_registers(p) ? PASS_CHANGED : PASS_SAME;
     if (!plan_block(p, &p->kernel->body, &changed))
         return PASS_FAILED;
+    if (p->kernel->level == LEVEL_loops)
+        changed |= ring_plan_registers(p);
+    else if (!has_rings(p->kernel))
+        changed |= ring_plan_fragments(p);
     return changed ? PASS_CHANGED : PASS_SAME;
 }

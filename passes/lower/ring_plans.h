@@ -9,4 +9,8 @@
 // array is marked `double` behind that. Returns whether any was.
 bool ring_plan_registers(struct pass *p);
 
+// Plan the rings of fragments, of a kernel at level stages without any other:
+// no array of a thread is marked `double` behind that. Returns whether any was.
+bool ring_plan_fragments(struct pass *p);
+
 #endif
