@@ -216,7 +216,7 @@ enum ir_ring_part {
 };
 // How its slots are filled, and are known to be full and free.
 enum ir_ring_word {
-#define WORD(field, name, meaning) RING_##field##_##name,
+#define WORD(field, name, first, last, meaning) RING_##field##_##name,
 #include "ir/ring.def"
 #undef WORD
     RING_WORDS

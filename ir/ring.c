@@ -23,7 +23,8 @@ static const struct {
 };
 
 static const struct ir_ring_word_info words[] = {
-#define WORD(field, name, meaning) {#field, #name, meaning},
+#define WORD(field, name, first, last, meaning)                                \
+    {#field, #name, meaning, LEVEL_##first, LEVEL_##last},
 #include "ir/ring.def"
 #undef WORD
 };
@@ -245,6 +246,25 @@ const char *ir_ring_fault(struct arena *a, struct ir_ring *ring)
     return fault ? fault : word_fault(ring);
 }
 
+// Return what is wrong with a ring in a kernel at a level, or NULL: one that is
+// not planned is of level stages.
+static const char *level_fault(struct arena *a, const struct ir_ring *ring,
+                               enum ir_level level)
+{
+    bool is_late = !ir_ring_is_planned(ring) && level > LEVEL_stages;
+    for (int i = 0; i < RING_WORDS; i++) {
+        const struct ir_ring_word_info *word = &words[i];
+        if (!ir_ring_is(ring, (enum ir_ring_word)i))
+            continue;
+        is_late |= level > word->last;
+        if (level < word->first)
+            return arena_printf(a, "a ring has no `%s %s` before level %s",
+                                word->field, word->name,
+                                level_name(word->first));
+    }
+    return is_late ? "a ring has survived `ring_lower`" : NULL;
+}
+
 // Return what is wrong with the place of ring number `i` of a loop, or NULL.
 static const char *one_place_fault(struct arena *a, const struct ir_for *loop,
                                    size_t i)
@@ -272,8 +292,8 @@ const char *ir_ring_place_fault(struct arena *a, const struct ir_for *loop,
                                 enum ir_level level)
 {
     const char *fault = NULL;
-    if (loop->rings.n && level > LEVEL_stages)
-        return "a ring has survived `ring_lower`";
+    for (size_t i = 0; i < loop->rings.n && !fault; i++)
+        fault = level_fault(a, loop->rings.at[i], level);
     for (size_t i = 0; i < loop->rings.n && !fault; i++)
         fault = one_place_fault(a, loop, i);
     return fault;

@@ -38,6 +38,7 @@ struct ir_role *ir_ring_role(const struct ir_ring *ring,
 // A WORD of ring.def: `field name`.
 struct ir_ring_word_info {
     const char *field, *name, *meaning;
+    enum ir_level first, last; // of kernels whose loops may have it
 };
 const struct ir_ring_word_info *ir_ring_word(enum ir_ring_word word);
 // Return whether a ring has a word; give it one.
@@ -79,9 +80,9 @@ void ir_ring_remove(struct ir_for *loop, size_t i);
 const char *ir_ring_fault(struct arena *a, struct ir_ring *ring);
 
 // Return what is wrong with the rings of a loop in a kernel at a level, or NULL:
-// no pass has lowered one, some are planned and others not, a planned one has no
-// slot for its iterations, or an array has not as many slots. The text goes to
-// the arena.
+// no pass has lowered one, it is of another level, some are planned and others
+// not, a planned one has no slot for its iterations, or an array has not as many
+// slots. The text goes to the arena.
 const char *ir_ring_place_fault(struct arena *a, const struct ir_for *loop,
                                 enum ir_level level);
 

@@ -49,6 +49,15 @@ bool ring_is_read(const struct ring *ring, struct ir_stmt *s)
     return false;
 }
 
+bool ring_is_written(const struct ring *ring, struct ir_stmt *s)
+{
+    for (size_t i = 0; i < ring->arrays.n; i++) {
+        if (ir_stmt_writes(s, ring->arrays.at[i]))
+            return true;
+    }
+    return false;
+}
+
 // What a statement may do that fills a ring.
 struct filling {
     struct ir_block *body;    // of the loop: it does not change what is read,
@@ -413,6 +422,15 @@ struct ring ring_find(struct arena *a, struct ir_kernel *kernel,
     return l.ring;
 }
 
+// Return whether a statement fills a planned ring: it writes its arrays, and may
+// compute there if threads store to them at once; elsewhere it just writes.
+static bool fills_planned(const struct ring *ring, struct ir_stmt *s)
+{
+    bool computes = ir_ring_is(ring->of, RING_transport_stores) ||
+                    ir_ring_is(ring->of, RING_transport_cp_async);
+    return ring_is_written(ring, s) && (computes || !ring_is_read(ring, s));
+}
+
 struct ring ring_planned(struct arena *a, struct ir_stmt *loop, size_t i)
 {
     struct ir_ring *of = loop->u.loop.rings.at[i];
@@ -425,12 +443,11 @@ struct ring ring_planned(struct arena *a, struct ir_stmt *loop, size_t i)
     for (size_t k = 0; k < of->arrays.n; k++)
         vec_push(a, &ring.arrays, of->arrays.at[k]);
     for (size_t k = 0; k < body->n; k++) {
-        bool fills = false;
-        for (size_t n = 0; n < ring.arrays.n; n++)
-            fills |= ir_stmt_writes(body->at[k], ring.arrays.at[n]);
-        if (fills)
+        if (fills_planned(&ring, body->at[k]))
             vec_push(a, &ring.fills, body->at[k]);
     }
+    if (!ring.fault && !ring.fills.n)
+        ring.fault = "nothing in it fills its arrays";
     return ring;
 }
 

@@ -36,8 +36,8 @@ struct ring ring_find(struct arena *a, struct ir_kernel *kernel,
                       struct ir_stmt *loop, size_t i);
 
 // Return what `ring_plan` has made of ring number `i` of a loop: its arrays,
-// with slots, and the statements of its body that fill them. It is a fault if
-// that has not run.
+// with slots, and the statements of its body that fill them: they write some and
+// read none. It is a fault if that has not run.
 struct ring ring_planned(struct arena *a, struct ir_stmt *loop, size_t i);
 
 // Return whether a statement of a body just fills arrays in shared memory from
@@ -47,8 +47,9 @@ bool ring_is_fill(struct ir_block *body, struct ir_stmt *s);
 // Return whether a statement is one of a ring's fills.
 bool ring_has_fill(const struct ring *ring, const struct ir_stmt *s);
 
-// Return whether a statement reads an array of a ring.
+// Return whether a statement reads an array of a ring, or writes one.
 bool ring_is_read(const struct ring *ring, struct ir_stmt *s);
+bool ring_is_written(const struct ring *ring, struct ir_stmt *s);
 
 // Return whether an iteration of a loop, at the end of a path from the kernel's
 // body, writes what it reads of `n` arrays, n > 0; in which order is not asked.

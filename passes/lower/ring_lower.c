@@ -2,22 +2,35 @@
 //
 //   tma                 one thread issues copies, on mbarriers   ring_tma.c
 //   cp_async, stores    all threads copy                         ring_threads.c
+//   fragments           each thread loads a step ahead           ring_fragments.c
+//   registers           all threads load ahead, store later      ring_registers.c
 //
 // Those with roles are gone by then (warp_specialize.c).
 
 #include "passes/analysis/ring_ahead.h"
+#include "passes/lower/ring_fragments.h"
+#include "passes/lower/ring_registers.h"
 #include "passes/lower/ring_threads.h"
 #include "passes/lower/ring_tma.h"
 
-// Check that the rings of a loop are planned, and have slots enough; false after
-// reporting.
+// Return whether a ring has a loop for itself.
+static bool is_alone(const struct ir_ring *ring)
+{
+    return ir_ring_is(ring, RING_transport_fragments);
+}
+
+// Check that the rings of a loop are planned, that one that should be the only one
+// is, and that they have slots enough; false after reporting.
 static bool check(struct pass *p, struct ir_stmt *s)
 {
     const char *fault = NULL;
     struct ring_aheads all = {0};
-    for (size_t i = 0; i < s->u.loop.rings.n && !fault; i++) {
+    struct ir_rings rings = s->u.loop.rings;
+    for (size_t i = 0; i < rings.n && !fault; i++) {
         struct ring_ahead x = {.ring = ring_planned(p->scratch, s, i)};
         fault = x.ring.fault;
+        if (!fault && rings.n > 1 && is_alone(rings.at[i]))
+            fault = "a ring of fragments shares its loop with another ring";
         vec_push(p->scratch, &all, x);
     }
     if (!fault)
@@ -35,7 +48,12 @@ static bool lower(struct pass *p, struct ir_block *block, struct ir_stmt *s)
     if (!check(p, s))
         return false;
     for (size_t i = 0; i < s->u.loop.rings.n;) {
-        if (!ir_ring_is(s->u.loop.rings.at[i], RING_transport_tma))
+        const struct ir_ring *ring = s->u.loop.rings.at[i];
+        if (ir_ring_is(ring, RING_transport_fragments))
+            return ring_fragments_lower(p, block, s);
+        if (ir_ring_is(ring, RING_transport_registers))
+            ring_registers_lower(p, block, s, i);
+        else if (!ir_ring_is(ring, RING_transport_tma))
             i++;
         else if (!ring_tma_lower(p, s, i))
             return false;

@@ -11,8 +11,9 @@
 //                                                use S[slot]
 //                                              } }
 //
-// A loop has a slot for each of its rings. Nothing runs ahead yet. Where the arrays are declared depends on who is to
-// fill them, and so do the iterations that count:
+// A loop has a slot for each of its rings. Nothing runs ahead yet. Where the
+// arrays are declared depends on who is to fill them, and so do the iterations
+// that count:
 //
 //   the threads of the loop       in front of the loop: each run of it begins
 //                                 with the first slot
@@ -23,6 +24,12 @@
 //
 // What a ring asks of its loop is checked here (analysis/ring.h); what the roles
 // ask of the loops around, in warp_specialize.c.
+//
+// Arrays marked `double` are made rings, too, once all others are lowered:
+//
+//   fragments                          ring_plan_fragments.c
+//   those filled through registers,
+//   once there are only loops          ring_plan_registers.c
 
 #include "ir/build.h"
 #include "ir/foreach.h"
@@ -31,6 +38,7 @@
 #include "ir/walk.h"
 #include "passes/analysis/copies.h"
 #include "passes/lower/async_copies.h"
+#include "passes/lower/ring_plans.h"
 #include "passes/lower/ring_tma.h"
 #include "passes/lower/slots.h"
 
@@ -132,16 +140,8 @@ static void place_arrays(struct plan *l)
 // Let each iteration use its slot.
 static void use_slots(struct plan *l)
 {
-    struct arena *a = l->p->arena;
-    struct ir_for *loop = &l->ring.loop->u.loop;
-    struct ir_var *slot =
-        ir_var_new(a, str_name(l->p->names, "slot"), type_scalar(TYPE_int),
-                   VAR_let, loop->var->span);
-    struct ir_expr *value =
-        ir_binary(a, OP_mod, l->number, ir_int(a, l->ring.of->slots));
-    slots_use(a, &l->ring, &loop->body, ir_read(a, slot));
-    ir_insert(a, &loop->body, l->index,
-              ir_stmt_from(ir_stmt_let(a, slot, value), l->ring.loop));
+    struct ir_expr *slot = slots_count(l->p, l->ring.loop, l->index, l->number);
+    slots_use(l->p->arena, &l->ring, &l->ring.loop->u.loop.body, slot);
 }
 
 // Return whether threads start asynchronous copies in some fill of a ring.
@@ -239,10 +239,23 @@ static bool plan_block(struct pass *p, struct ir_block *block, bool *changed)
     return true;
 }
 
+// Return whether a loop of a kernel has a ring.
+static bool has_rings(struct ir_kernel *kernel)
+{
+    ir_foreach_stmt(s, &kernel->body)
+        if (ir_rings_of(s).n)
+            return true;
+    return false;
+}
+
 enum pass_result pass_ring_plan(struct pass *p)
 {
     bool changed = false;
     if (!plan_block(p, &p->kernel->body, &changed))
         return PASS_FAILED;
+    if (p->kernel->level == LEVEL_loops)
+        changed |= ring_plan_registers(p);
+    else if (!has_rings(p->kernel))
+        changed |= ring_plan_fragments(p);
     return changed ? PASS_CHANGED : PASS_SAME;
 }

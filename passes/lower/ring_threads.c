@@ -35,6 +35,7 @@
 #include "passes/analysis/ring_ahead.h"
 #include "passes/analysis/tensor.h"
 #include "passes/lower/async_copies.h"
+#include "passes/lower/slots.h"
 
 // The rewrite of a loop.
 struct rewrite {
@@ -80,12 +81,7 @@ static void append_fills(struct rewrite *r, const struct ring *ring,
     struct ir_block fills = {0};
     for (size_t i = 0; i < ring->fills.n; i++)
         ir_append(a, &fills, ring->fills.at[i]);
-    map_set(&vars, loop->var, iteration);
-    for (size_t i = 0; i < loop->rings.n; i++) {
-        const struct ir_stmt *slot = ir_ring_slot(loop, i);
-        map_set(&vars, slot->u.let.var,
-                ir_substitute(a, slot->u.let.value, &vars, NULL));
-    }
+    slots_at(a, loop, iteration, &vars);
     struct ir_expr *runs = ir_binary(a, OP_lt, iteration, loop->to);
     if (condition)
         runs = ir_binary(a, OP_and, condition, runs);
@@ -160,9 +156,7 @@ static void append_iteration(struct rewrite *r, struct ir_block *body,
     struct ir_expr *k = ir_read(a, loop->var);
     struct map vars = {.arena = r->p->scratch};
     bool uses_first = r->is_async && r->pending > 0 && has_matrix(use);
-    for (size_t i = 0; i < loop->rings.n; i++)
-        map_set(&vars, ir_ring_slot(loop, i)->u.let.var,
-                ir_ring_slot(loop, i)->u.let.value);
+    slots_at(a, loop, k, &vars);
     ir_substitute_in(a, use, &vars, NULL);
     if (!uses_first)
         append_group(r, body, k, 0);

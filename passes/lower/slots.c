@@ -3,6 +3,7 @@
 #include "passes/lower/slots.h"
 
 #include "ir/build.h"
+#include "ir/copy.h"
 #include "ir/foreach.h"
 #include "ir/matrix.h"
 #include "ir/walk.h"
@@ -128,4 +129,29 @@ void slots_use_map(struct arena *a, const struct map *arrays,
                    struct ir_block *block, struct ir_expr *slot)
 {
     rewrite(&(struct use){a, NULL, arrays, slot}, block);
+}
+
+struct ir_expr *slots_count(struct pass *p, struct ir_stmt *loop, size_t i,
+                            struct ir_expr *number)
+{
+    struct arena *a = p->arena;
+    struct ir_for *of = &loop->u.loop;
+    struct ir_var *slot =
+        ir_var_new(a, str_name(p->names, "slot"), type_scalar(TYPE_int),
+                   VAR_let, of->var->span);
+    struct ir_expr *value =
+        ir_binary(a, OP_mod, number, ir_int(a, of->rings.at[i]->slots));
+    ir_insert(a, &of->body, i, ir_stmt_from(ir_stmt_let(a, slot, value), loop));
+    return ir_read(a, slot);
+}
+
+void slots_at(struct arena *a, const struct ir_for *loop,
+              struct ir_expr *iteration, struct map *vars)
+{
+    map_set(vars, loop->var, iteration);
+    for (size_t i = 0; i < ir_ring_slots(loop); i++) {
+        const struct ir_stmt *slot = ir_ring_slot(loop, i);
+        map_set(vars, slot->u.let.var,
+                ir_substitute(a, slot->u.let.value, vars, NULL));
+    }
 }

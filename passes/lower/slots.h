@@ -6,6 +6,7 @@
 
 #include "ir/base/map.h"
 #include "passes/analysis/ring.h"
+#include "passes/pass.h"
 
 // Return whether an array is one of those that a ring is made of.
 bool slots_has(const struct ring *ring, const struct ir_buffer *b);
@@ -18,5 +19,15 @@ void slots_use(struct arena *a, const struct ring *ring, struct ir_block *block,
 // arrays that it has for them.
 void slots_use_map(struct arena *a, const struct map *arrays,
                    struct ir_block *block, struct ir_expr *slot);
+
+// Let each iteration of a loop begin with its slot in the loop's planned ring
+// number `i`, `let slot = number % slots`. Returns the slot.
+struct ir_expr *slots_count(struct pass *p, struct ir_stmt *loop, size_t i,
+                            struct ir_expr *number);
+
+// Let a map have what the variables of a loop are in an iteration: its own, and
+// the slots of its planned rings.
+void slots_at(struct arena *a, const struct ir_for *loop,
+              struct ir_expr *iteration, struct map *vars);
 
 #endif

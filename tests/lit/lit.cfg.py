@@ -28,7 +28,7 @@ config.substitutions += [
     ("%not %ingot opt", f"{wrong} opt"),
     ("%not %ingot check", f"{wrong} check"),
     ("%ingot", config.ingot),
-    ("%mapping", "double_buffer,launches,grid_hazards,grid_hazards_loops,single_writer,barrier_insertion,mapped,"
+    ("%mapping", "launches,grid_hazards,grid_hazards_loops,single_writer,barrier_insertion,mapped,"
      "overlap,resources"),
     ("%cuda", config.cuda),
     ("%FileCheck", os.path.join(config.llvm_bin, "FileCheck")),

@@ -430,6 +430,11 @@ static void rings(void **state)
     SPOIL(stages, "for i: a ring has survived `ring_lower`",
           s->k->level = LEVEL_loops;
           vec_push(a, &stmt_of(s, STMT_for)->u.loop.rings, ir_ring_new(a, 2)));
+    SPOIL(ring, "for i: a ring has survived `ring_lower`",
+          s->k->level = LEVEL_loops);
+    SPOIL(ring, "a ring has no `transport registers` before level loops",
+          ir_ring_set(stmt_of(s, STMT_for)->u.loop.rings.at[0],
+                      RING_transport_registers));
 }
 
 // A mark that is removed leaves the others, in their order.

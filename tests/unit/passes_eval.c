@@ -245,7 +245,7 @@ static bool has_changed(const struct ir_kernel *k, struct buf *text)
 }
 
 // Run the pipeline on a kernel, evaluating after each pass that changes it. A
-// copy that double_buffer took out of its own loop over threads, and what
+// copy that ring_lower took out of its own loop over threads, and what
 // single_writer leaves to one of them, lacks barriers until barrier_insertion.
 static void run_pipeline(struct file *f, struct ir_kernel *k)
 {
@@ -265,8 +265,9 @@ static void run_pipeline(struct file *f, struct ir_kernel *k)
         lacks_barriers &= pipeline[i] != PASS_barrier_insertion;
         if (!has_changed(k, &text))
             continue;
-        lacks_barriers |= pipeline[i] == PASS_double_buffer ||
-                          pipeline[i] == PASS_single_writer;
+        lacks_barriers |=
+            (pipeline[i] == PASS_ring_lower && k->level == LEVEL_loops) ||
+            pipeline[i] == PASS_single_writer;
         if (lacks_barriers)
             continue;
         struct eval_argument *got = run(f, k, args, pass);
