@@ -5,17 +5,24 @@
 //   fragments           each thread loads a step ahead           ring_fragments.c
 //   registers           all threads load ahead, store later      ring_registers.c
 //
-// Those with roles are gone by then (warp_specialize.c).
+// Those with roles are gone by then (warp_specialize.c), and those of TMA stores
+// stay until these are copies (tma_store_wait.c).
 
 #include "passes/lower/ring_fragments.h"
 #include "passes/lower/ring_registers.h"
 #include "passes/lower/ring_threads.h"
 #include "passes/lower/ring_tma.h"
 
+// Return whether a ring is of TMA stores.
+static bool is_of_stores(const struct ir_ring *ring)
+{
+    return ir_ring_is(ring, RING_transport_tma_store);
+}
+
 // Return whether a ring has a loop for itself.
 static bool is_alone(const struct ir_ring *ring)
 {
-    return ir_ring_is(ring, RING_transport_fragments);
+    return ir_ring_is(ring, RING_transport_fragments) || is_of_stores(ring);
 }
 
 // Report if a ring of a loop is not planned, if it should be the only one, or if
@@ -27,7 +34,8 @@ static bool check(struct pass *p, struct ir_stmt *s)
     for (size_t i = 0; i < rings.n && !fault; i++) {
         fault = ring_planned(p->scratch, s, i).fault;
         if (!fault && rings.n > 1 && is_alone(rings.at[i]))
-            fault = "a ring of fragments shares its loop with another ring";
+            fault = "a ring of fragments, or of TMA stores, shares its loop "
+                    "with another ring";
     }
     if (!fault)
         fault = ring_threads_fault(p->scratch, s);
@@ -73,7 +81,8 @@ static bool lower_block(struct pass *p, struct ir_block *block, bool *changed)
             if (!lower_block(p, inside[k], changed))
                 return false;
         }
-        bool has_ring = ir_rings_of(s).n > 0;
+        struct ir_rings rings = ir_rings_of(s);
+        bool has_ring = rings.n > 1 || (rings.n && !is_of_stores(rings.at[0]));
         if (has_ring && !lower(p, block, s))
             return false;
         *changed |= has_ring;
