@@ -5,7 +5,8 @@
 //   fragments           each thread loads a step ahead           ring_fragments.c
 //   registers           all threads load ahead, store later      ring_registers.c
 //
-// Those with roles are gone by then (warp_specialize.c).
+// Those with roles are gone by then (warp_specialize.c), and those of TMA stores
+// stay until these are copies (tma_store_wait.c).
 
 #include "passes/analysis/ring_ahead.h"
 #include "passes/lower/ring_fragments.h"
@@ -13,10 +14,16 @@
 #include "passes/lower/ring_threads.h"
 #include "passes/lower/ring_tma.h"
 
+// Return whether a ring is of TMA stores.
+static bool is_of_stores(const struct ir_ring *ring)
+{
+    return ir_ring_is(ring, RING_transport_tma_store);
+}
+
 // Return whether a ring has a loop for itself.
 static bool is_alone(const struct ir_ring *ring)
 {
-    return ir_ring_is(ring, RING_transport_fragments);
+    return ir_ring_is(ring, RING_transport_fragments) || is_of_stores(ring);
 }
 
 // Check that the rings of a loop are planned, that one that should be the only one
@@ -30,7 +37,8 @@ static bool check(struct pass *p, struct ir_stmt *s)
         struct ring_ahead x = {.ring = ring_planned(p->scratch, s, i)};
         fault = x.ring.fault;
         if (!fault && rings.n > 1 && is_alone(rings.at[i]))
-            fault = "a ring of fragments shares its loop with another ring";
+            fault = "a ring of fragments, or of TMA stores, shares its loop "
+                    "with another ring";
         vec_push(p->scratch, &all, x);
     }
     if (!fault)
@@ -77,7 +85,8 @@ static bool lower_block(struct pass *p, struct ir_block *block, bool *changed)
             if (!lower_block(p, inside[k], changed))
                 return false;
         }
-        bool has_ring = ir_rings_of(s).n > 0;
+        struct ir_rings rings = ir_rings_of(s);
+        bool has_ring = rings.n > 1 || (rings.n && !is_of_stores(rings.at[0]));
         if (has_ring && !lower(p, block, s))
             return false;
         *changed |= has_ring;

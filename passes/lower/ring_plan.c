@@ -27,6 +27,7 @@
 //
 // Arrays marked `double` are made rings, too, once all others are lowered:
 //
+//   those that TMA stores              ring_plan_tma.c
 //   fragments                          ring_plan_fragments.c
 //   those filled through registers,
 //   once there are only loops          ring_plan_registers.c
@@ -255,6 +256,9 @@ enum pass_result pass_ring_plan(struct pass *p)
         return PASS_FAILED;
     if (p->kernel->level == LEVEL_loops)
         changed |= ring_plan_registers(p);
+    else if (!has_rings(p->kernel) &&
+             !ring_plan_tma(p, &p->kernel->body, &changed))
+        return PASS_FAILED;
     else if (!has_rings(p->kernel))
         changed |= ring_plan_fragments(p);
     return changed ? PASS_CHANGED : PASS_SAME;

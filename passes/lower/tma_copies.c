@@ -69,13 +69,12 @@ struct walk {
     struct facts facts;
     struct VEC(struct step) path;
     struct VEC(struct insertion) insertions;
+    struct map rings; // arrays with slots that are stored -> their rings
     bool changed, failed;
 };
 
-// Return the marked stage of a nest of serial loops that holds nothing else, or
-// NULL; the loops go to the TMA tile.
-static struct ir_stmt *marked_stage(struct arena *a, struct ir_stmt *s,
-                                    struct tma_tile *box)
+struct ir_stmt *tma_copies_stage(struct arena *a, struct ir_stmt *s,
+                                 struct tma_tile *box)
 {
     while (s->kind == STMT_for && s->u.loop.body.n == 1 &&
            (axis_kind(s->u.loop.axis) == AXIS_SERIAL ||
@@ -86,13 +85,19 @@ static struct ir_stmt *marked_stage(struct arena *a, struct ir_stmt *s,
     return s->kind == STMT_stage && tma_copy_marked(&s->u.stage) ? s : NULL;
 }
 
-// Report that a nest is not made of TMA tiles, or of bulk copies.
+void tma_copies_report(struct pass *p, const struct ir_stmt *stage,
+                       const char *fault)
+{
+    diag_error(p->diags, stage->span,
+               tma_copy_is_bulk(&stage->u.stage) ? D_bulk_nest : D_tensor_nest,
+               stage->u.stage.name, fault);
+}
+
+// Report that a nest cannot be lowered.
 static void report(struct walk *w, const struct ir_stmt *stage,
                    const char *fault)
 {
-    diag_error(w->p->diags, stage->span,
-               tma_copy_is_bulk(&stage->u.stage) ? D_bulk_nest : D_tensor_nest,
-               stage->u.stage.name, fault);
+    tma_copies_report(w->p, stage, fault);
     w->failed = true;
 }
 
@@ -508,7 +513,7 @@ static const char *find_box(struct pass *p, struct facts *facts,
 const char *tma_copies_tile(struct pass *p, struct facts *facts,
                             struct ir_stmt *nest, struct tma_tile *box)
 {
-    struct ir_stmt *stage = marked_stage(p->arena, nest, box);
+    struct ir_stmt *stage = tma_copies_stage(p->arena, nest, box);
     return stage ? find_box(p, facts, stage, box)
                  : "a nest of it does more than copy";
 }
@@ -547,7 +552,7 @@ static void find_loads(struct walk *w, const struct ir_block *block, size_t at,
 {
     for (size_t i = at + 1; i < block->n; i++) {
         struct load l = {NULL, {.predicate = NULL}};
-        l.stage = marked_stage(w->p->arena, block->at[i], &l.box);
+        l.stage = tma_copies_stage(w->p->arena, block->at[i], &l.box);
         if (!l.stage || fault_of(w, l.stage, &l.box) || !l.box.copy.is_load)
             return;
         vec_push(w->p->scratch, out, l);
@@ -564,7 +569,7 @@ static size_t lower_nest(struct walk *w, struct ir_block *block, size_t at,
     struct ir_block made = {0};
     struct loads loads = {0};
     struct tma_store_wait store_wait =
-        tma_store_wait_find(w->p, block->at[at], &stage->u.stage);
+        tma_store_wait_find(w->p, block->at[at], &stage->u.stage, &w->rings);
     const char *fault =
         store_wait.fault ? store_wait.fault : fault_of(w, stage, box);
     if (fault) {
@@ -594,7 +599,7 @@ static void walk_block(struct walk *w, struct ir_block *block)
     for (size_t i = 0; i < block->n && !w->failed;) {
         struct ir_stmt *s = block->at[i];
         struct tma_tile box = {0};
-        struct ir_stmt *stage = marked_stage(w->p->arena, s, &box);
+        struct ir_stmt *stage = tma_copies_stage(w->p->arena, s, &box);
         if (stage) {
             i += lower_nest(w, block, i, stage, &box);
             continue;
@@ -621,6 +626,8 @@ static void insert(struct arena *a, const struct insertion *i)
 enum pass_result pass_tma_copies(struct pass *p)
 {
     struct walk w = {.p = p};
+    w.rings.arena = p->scratch;
+    w.changed = tma_store_wait_take_rings(p, &w.rings);
     facts_start(&w.facts, p->scratch, p->kernel);
     walk_block(&w, &p->kernel->body);
     for (size_t i = 0; i < w.insertions.n; i++)

@@ -12,6 +12,16 @@
 const char *tma_copies_tile(struct pass *p, struct facts *facts,
                             struct ir_stmt *nest, struct tma_tile *box);
 
+// Return the marked stage of a nest of serial loops that holds nothing else, or
+// NULL; the loops go to the TMA tile.
+struct ir_stmt *tma_copies_stage(struct arena *a, struct ir_stmt *nest,
+                                 struct tma_tile *box);
+
+// Report that the marked stage of a nest is not made of TMA tiles, or of bulk
+// copies.
+void tma_copies_report(struct pass *p, const struct ir_stmt *stage,
+                       const char *fault);
+
 // Append all TMA tile copies or bulk copies, for one thread to execute; loads
 // signal an mbarrier. The kernel gets a tensor map, unless it has it.
 void tma_copies_append(struct pass *p, const struct tma_tile *box,

@@ -11,41 +11,44 @@
 // The thread that issued the stores waits in front of the next statement that
 // writes the array, which may be in the next iteration of a loop further out.
 // It also waits behind all of these loops: a block must not end before TMA has
-// read its shared memory. An array marked `double` gets two halves: while TMA
-// stores one, the threads fill the other. The thread then waits right behind
-// each store for the store before, whose half is filled next.
+// read its shared memory. If the loop has a ring for the array (ring_plan_tma.c),
+// threads fill one slot while TMA stores the other. The thread then waits right
+// behind each store for the store before, whose slot is filled next.
 //
-//   for c in 0..4 { S[c % 2] = f(c)    C = S[c % 2]             bulk_wait_read(1) }
+//   for c in 0..4 @ring(slots 2,            for c in 0..4 {
+//       transport tma_store, arrays S) {      S[c % 2] = f(c)
+//     let slot = c % 2                        C = S[c % 2]
+//     S[slot] = f(c)                 =>       bulk_wait_read(1)
+//     C = S[slot]   @via(tma)               }
+//   }                                       bulk_wait_read(0)
 //
-// If the number of iterations may be odd, the thread waits for all stores in
-// front of the loop, too. The barriers that keep other threads from writing
-// before the wait are derived later (barrier_insertion.c). The wait comes at
-// once if there is no loop around, or one that fills a ring, if something else
-// writes the array, if TMA loads into it, if the kernel reads the result, or if
-// the program has barriers of its own.
+// If the number of iterations may be no multiple of the slots, the thread waits
+// for all stores in front of the loop, too. The barriers that keep other threads
+// from writing before the wait are derived later (barrier_insertion.c). The wait
+// comes at once if there is no loop around, or one that fills a ring, if
+// something else writes the array, if TMA loads into it, if the kernel reads the
+// result, or if the program has barriers of its own.
 
 #include "passes/lower/tma_store_wait.h"
 
 #include "ir/accesses.h"
 #include "ir/build.h"
-#include "ir/layout.h"
+#include "ir/copy.h"
+#include "ir/foreach.h"
 #include "ir/ring.h"
 #include "ir/walk.h"
 #include "passes/analysis/ring.h"
-#include "passes/analysis/tma_copy.h"
-#include "passes/lower/slots.h"
-
-enum { HALVES = 2 };
 
 // The look at a store.
 struct look {
     struct pass *p;
     struct ir_buffer *array; // in shared memory
     struct ir_buffer *result;
-    struct ir_path path;    // down to the nest
-    struct ir_block *block; // that holds it
-    struct ir_stmt *writer; // the next one in the block, or NULL
-    bool is_next_iteration; // that is the next one's
+    const struct ir_ring *ring; // of the array, or NULL
+    struct ir_path path;        // down to the nest
+    struct ir_block *block;     // that holds it
+    struct ir_stmt *writer;     // the next one in the block, or NULL
+    bool is_next_iteration;     // that is the next one's
 };
 
 // Return one statement as a block.
@@ -141,7 +144,7 @@ static bool may_wait_later(struct look *l, const struct ir_stmt *nest)
            derives_barriers(l);
 }
 
-// ---- Two halves ------------------------------------------------------------
+// ---- Slots -----------------------------------------------------------------
 
 // Return whether an iteration reads the array before all of it is written.
 static bool reads_before(const struct look *l)
@@ -153,9 +156,16 @@ static bool reads_before(const struct look *l)
     return ir_block_reads(&first, l->array);
 }
 
-// Return why the array cannot have a half for every other iteration, or NULL.
-static const char *find_fault(const struct look *l)
+static const char not_filled[] =
+    "what it copies is double buffered, and not filled just in the loop around";
+
+const char *tma_store_wait_ring_fault(struct pass *p, struct ir_stmt *nest,
+                                      const struct tma_copy *copy)
 {
+    struct look look = {.p = p, .array = copy->near, .result = copy->far};
+    const struct look *l = &look;
+    if (!may_wait_later(&look, nest))
+        return not_filled;
     struct ir_path around = l->path;
     const struct ir_for *loop = &l->path.stmts[l->path.n - 2]->u.loop;
     around.n--;
@@ -171,17 +181,32 @@ static const char *find_fault(const struct look *l)
     return NULL;
 }
 
-// Give the array its halves.
-static void double_array(struct look *l)
+// Take ring number `i`, of TMA stores, from a loop.
+static void take_ring(struct pass *p, struct ir_for *loop, size_t i,
+                      struct map *rings)
 {
-    struct arena *a = l->p->arena;
-    const struct ir_for *loop = &l->path.stmts[l->path.n - 2]->u.loop;
-    struct ring halves = {.loop = NULL};
-    vec_push(l->p->scratch, &halves.arrays, l->array);
-    layout_stack(a, l->array, ir_int(a, HALVES));
-    l->array->is_double = false;
-    slots_use(a, &halves, l->block,
-              ir_binary(a, OP_mod, ir_read(a, loop->var), ir_int(a, HALVES)));
+    struct ir_ring *ring = loop->rings.at[i];
+    const struct ir_stmt *slot = ir_ring_slot(loop, i);
+    struct map vars = {.arena = p->scratch};
+    map_set(&vars, slot->u.let.var, slot->u.let.value);
+    for (size_t k = 0; k < ring->arrays.n; k++)
+        map_set(rings, ring->arrays.at[k], ring);
+    ir_ring_remove(loop, i);
+    ir_substitute_in(p->arena, &loop->body, &vars, NULL);
+}
+
+bool tma_store_wait_take_rings(struct pass *p, struct map *rings)
+{
+    bool changed = false;
+    ir_foreach_stmt(s, &p->kernel->body) {
+        for (size_t i = ir_rings_of(s).n; i-- > 0;) {
+            if (!ir_ring_is(s->u.loop.rings.at[i], RING_transport_tma_store))
+                continue;
+            take_ring(p, &s->u.loop, i, rings);
+            changed = true;
+        }
+    }
+    return changed;
 }
 
 // ---- Where to wait ---------------------------------------------------------
@@ -194,44 +219,47 @@ static void add_wait(struct look *l, struct tma_store_wait *d,
              ((struct tma_store_place){block, at, is_behind}));
 }
 
-// Add the places: in front of the writer, or with halves behind the store, and
+// Return whether each run of the loop around uses all slots equally often.
+static bool ends_with_last_slot(const struct look *l)
+{
+    int64_t extent;
+    return ir_int_value(l->path.stmts[l->path.n - 2]->u.loop.to, &extent) &&
+           extent % l->ring->slots == 0;
+}
+
+// Add the places: in front of the writer, or with slots behind the store, and
 // behind the outermost of the loops around.
-static void add_waits(struct look *l, struct tma_store_wait *d, bool has_halves)
+static void add_waits(struct look *l, struct tma_store_wait *d)
 {
     uint32_t loop = l->path.n - 2, outermost = loop;
-    int64_t extent;
-    bool is_even = ir_int_value(l->path.stmts[loop]->u.loop.to, &extent) &&
-                   extent % HALVES == 0;
     while (outermost > 0 && is_serial(l->path.stmts[outermost - 1]))
         outermost--;
-    if (has_halves && !is_even)
-        add_wait(l, d, l->path.blocks[loop], l->path.stmts[loop], false);
-    if (!has_halves)
+    if (!l->ring)
         add_wait(l, d, l->block, l->writer, false);
-    d->most = has_halves ? HALVES - 1 : TMA_STORE_NO_WAIT;
+    else if (!ends_with_last_slot(l))
+        add_wait(l, d, l->path.blocks[loop], l->path.stmts[loop], false);
+    d->most = l->ring ? (uint32_t)(l->ring->slots - 1) : TMA_STORE_NO_WAIT;
     add_wait(l, d, l->path.blocks[outermost], l->path.stmts[outermost], true);
 }
 
 struct tma_store_wait tma_store_wait_find(struct pass *p, struct ir_stmt *nest,
-                                          const struct ir_stage *stage)
+                                          const struct ir_stage *stage,
+                                          const struct map *rings)
 {
     struct tma_copy copy;
     struct tma_store_wait d = {.fault = tma_copy_find(stage, &copy)};
     if (d.fault || copy.is_load)
         return d;
-    struct look l = {.p = p, .array = copy.near, .result = copy.far};
-    bool has_halves = copy.near->is_double;
-    if (!may_wait_later(&l, nest)) {
-        d.fault = has_halves ? "what it copies is double buffered, and not "
-                               "filled just in the loop around"
-                             : NULL;
-        return d;
-    }
-    d.fault = has_halves ? find_fault(&l) : NULL;
-    if (d.fault)
-        return d;
-    if (has_halves)
-        double_array(&l);
-    add_waits(&l, &d, has_halves);
+    struct look l = {.p = p,
+                     .array = copy.near,
+                     .result = copy.far,
+                     .ring = map_get(rings, copy.near)};
+    if (copy.near->is_double)
+        d.fault =
+            "what it copies has no slots yet: `ring_plan` gives them some";
+    else if (may_wait_later(&l, nest))
+        add_waits(&l, &d);
+    else if (l.ring)
+        d.fault = not_filled;
     return d;
 }

@@ -2,13 +2,13 @@
 //
 //   for k { S[i] = A[k, i]; C = C + f(S) }
 //     =>   double_buffer(S)
-//   for k { S[i] = A[k, i]; C = C + f(S) }, S in two halves
+//   for k { S[i] = A[k, i]; C = C + f(S) }, S a ring of two slots
 //
 // The stage is a copy into shared memory under a loop, as compute_at makes it.
-// Lowering gives the array a second half: before the loop the first half is
-// filled, in each iteration the next one is loaded, this one used, the next one
+// Lowering makes a ring of two slots: before the loop the first one is filled,
+// in each iteration the next one is loaded, this one used, the next one
 // stored.  Serial loops of the copy are unrolled.  If TMA stores the array, the
-// next half is filled meanwhile. A fragment is loaded for
+// next slot is filled meanwhile. A fragment is loaded for
 // the next iteration of the loop, and, if a pipelined loop is around that, in
 // the last one for the first of the next tile.  Where no such loop is left for
 // lowering, that is a warning (E0777).
