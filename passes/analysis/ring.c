@@ -8,6 +8,7 @@
 #include "ir/marks.h"
 #include "ir/walk.h"
 #include "passes/analysis/region.h"
+#include "passes/analysis/ring_fills.h"
 #include "passes/analysis/tma_copy.h"
 #include "passes/opt/fold.h"
 
@@ -29,11 +30,9 @@ static bool refuse(struct look *l, struct ir_stmt *at, const char *fault)
     return false;
 }
 
-// Return whether one of the arrays of a ring is an array; none: there is no
-// ring.
-static bool has_array(const struct ring *ring, const struct ir_buffer *b)
+bool ring_has(const struct ring *ring, const struct ir_buffer *b)
 {
-    for (size_t i = 0; ring && i < ring->arrays.n; i++) {
+    for (size_t i = 0; i < ring->arrays.n; i++) {
         if (ring->arrays.at[i] == b)
             return true;
     }
@@ -58,78 +57,6 @@ bool ring_is_written(const struct ring *ring, struct ir_stmt *s)
     return false;
 }
 
-// What a statement may do that fills a ring.
-struct filling {
-    struct ir_block *body;    // of the loop: it does not change what is read,
-    const struct ring *given; // but for these arrays; NULL: none
-    const struct ring *computes; // it may compute in these; NULL: none
-};
-
-// Return whether an expression can be computed ahead.
-static bool is_input(const struct filling *f, const struct ir_expr *root)
-{
-    ir_foreach_expr(x, root) {
-        unsigned flags = ir_op_info(x->op)->flags;
-        if ((flags & OP_READS && ir_block_writes(f->body, x->u.buffer) &&
-             !has_array(f->given, x->u.buffer) &&
-             !has_array(f->computes, x->u.buffer)) ||
-            flags & (OP_WRITES | OP_TOGETHER) ||
-            (x->op == OP_var && x->u.var->kind == VAR_mutable))
-            return false;
-    }
-    return true;
-}
-
-// Return whether an array is the kernel's own, in shared memory.
-static bool is_shared(const struct ir_buffer *b)
-{
-    return b->space == SPACE_shared && b->role == ROLE_alloc;
-}
-
-// Return whether a statement itself does nothing but fill shared memory, or
-// compute what is for that.
-static bool only_fills(const struct filling *f, const struct ir_stmt *s)
-{
-    if (s->kind == STMT_stage)
-        return !s->u.stage.has_init || f->computes;
-    if (s->kind == STMT_store)
-        return has_array(f->computes, s->u.store.buffer) ||
-               is_shared(s->u.store.buffer);
-    return s->kind == STMT_for || s->kind == STMT_if || s->kind == STMT_let ||
-           (s->kind == STMT_alloc && has_array(f->computes, s->u.buffer));
-}
-
-// Return whether a statement just fills a ring.
-static bool is_filling(const struct filling *f, struct ir_stmt *s)
-{
-    bool has_stage = false;
-    ir_foreach_stmt_from(t, s) {
-        has_stage |= t->kind == STMT_stage;
-        if (!only_fills(f, t))
-            return false;
-    }
-    if (!has_stage)
-        return false;
-    ir_foreach_stmt_from(t, s)
-        ir_foreach_place(place, t)
-            if (!is_input(f, *place))
-                return false;
-    return true;
-}
-
-bool ring_is_fill(struct ir_block *body, struct ir_stmt *s)
-{
-    return is_filling(&(struct filling){.body = body}, s);
-}
-
-// Add an array to a ring.
-static void add_array(struct arena *a, struct ring *ring,
-                      struct ir_buffer *array)
-{
-    if (!has_array(ring, array))
-        vec_push(a, &ring->arrays, array);
-}
-
 // Return a statement out of the loop that uses an array, or NULL.
 static struct ir_stmt *user_outside(const struct look *l,
                                     const struct ir_buffer *b)
@@ -146,71 +73,25 @@ static struct ir_stmt *user_outside(const struct look *l,
     return NULL;
 }
 
-// Return whether no statement but one of the loop's body uses an array.
-static bool is_own(const struct look *l, const struct ir_stmt *s,
-                   const struct ir_buffer *b)
+// Add an array to a ring.
+static void add_array(struct arena *a, struct ring *ring,
+                      struct ir_buffer *array)
 {
-    const struct ir_block *body = &l->ring.loop->u.loop.body;
-    bool own = space_is_own(b->space) && !user_outside(l, b);
-    for (size_t i = 0; i < body->n && own; i++)
-        own = body->at[i] == s || !ir_stmt_uses(body->at[i], b);
-    return own;
-}
-
-// Return the arrays that a statement of the body computes in: those for itself,
-// and those in shared memory.
-static struct ring computed_by(const struct look *l, const struct ir_stmt *s)
-{
-    struct ring own = {.loop = NULL};
-    ir_foreach_stmt_from(t, s) {
-        struct ir_buffer *b = t->kind == STMT_store ? t->u.store.buffer : NULL;
-        if (b && (is_shared(b) || is_own(l, s, b)))
-            add_array(l->arena, &own, b);
-    }
-    return own;
-}
-
-// Return the number of the ring that a statement's stages fill; `differs` says
-// whether they do not agree. Stages that reduce may be for others in it.
-static int64_t number_of(const struct ir_stmt *s, bool *differs)
-{
-    int64_t number = -1;
-    *differs = false;
-    ir_foreach_stmt_from(t, s) {
-        const struct ir_attr *mark =
-            t->kind == STMT_stage ? ir_attr_get(t, MARK_ring) : NULL;
-        int64_t own = mark ? mark->value : 0;
-        if (t->kind != STMT_stage || (t->u.stage.has_init && !mark))
-            continue;
-        *differs |= number >= 0 && own != number;
-        number = own > number ? own : number;
-    }
-    return number;
-}
-
-// Return whether a statement fills ring number `i`.
-static bool is_fill_of(struct look *l, struct ir_stmt *s, size_t i)
-{
-    bool differs;
-    struct filling f = {.body = &l->ring.loop->u.loop.body};
-    struct ring own = {.loop = NULL};
-    if (number_of(s, &differs) != (int64_t)i)
-        return false;
-    if (i) {
-        own = computed_by(l, s);
-        f.given = &l->given;
-        f.computes = &own;
-    }
-    return is_filling(&f, s);
+    if (!ring_has(ring, array))
+        vec_push(a, &ring->arrays, array);
 }
 
 // Add the fills of ring number `i`, and their arrays, to a ring.
 static void add_fills(struct look *l, size_t i, struct ring *ring)
 {
     struct ir_block *body = &l->ring.loop->u.loop.body;
+    struct ring_fills q = {.arena = l->arena,
+                           .kernel = l->kernel,
+                           .body = body,
+                           .given = i ? &l->given : NULL};
     for (size_t k = 0; k < body->n; k++) {
         struct ir_stmt *s = body->at[k];
-        if (!is_fill_of(l, s, i))
+        if (ring_number(s, NULL) != (int64_t)i || !ring_fills(&q, s))
             continue;
         vec_push(l->arena, &ring->fills, s);
         ir_foreach_stmt_from(t, s)
@@ -237,7 +118,7 @@ static bool find_fills(struct look *l)
         add_fills(l, i, &l->given);
     add_fills(l, l->number, &l->ring);
     for (size_t i = 0; i < l->ring.fills.n && !differs; i++) {
-        number_of(l->ring.fills.at[i], &differs);
+        ring_number(l->ring.fills.at[i], &differs);
         l->ring.by_tma |= has_tma(l->ring.fills.at[i]);
     }
     if (differs)

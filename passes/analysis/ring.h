@@ -40,9 +40,8 @@ struct ring ring_find(struct arena *a, struct ir_kernel *kernel,
 // read none. It is a fault if that has not run.
 struct ring ring_planned(struct arena *a, struct ir_stmt *loop, size_t i);
 
-// Return whether a statement of a body just fills arrays in shared memory from
-// what the body does not change.
-bool ring_is_fill(struct ir_block *body, struct ir_stmt *s);
+// Return whether an array is one of a ring's.
+bool ring_has(const struct ring *ring, const struct ir_buffer *b);
 
 // Return whether a statement is one of a ring's fills.
 bool ring_has_fill(const struct ring *ring, const struct ir_stmt *s);

@@ -40,7 +40,7 @@
 #include "ir/gpu.h"
 #include "ir/stage.h"
 #include "ir/walk.h"
-#include "passes/analysis/ring.h"
+#include "passes/analysis/ring_fills.h"
 
 unsigned crossthread_role(const struct crossing *c, const struct ir_stmt *loop)
 {

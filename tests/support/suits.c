@@ -8,7 +8,7 @@
 #include "ir/ring.h"
 #include "ir/stage.h"
 #include "ir/walk.h"
-#include "passes/analysis/ring.h"
+#include "passes/analysis/ring_fills.h"
 
 enum { SHORT_MOST = 16, NEAR_MOST = 1024, ROW_LEAST = 8, TILE_BYTES = 128 };
 
