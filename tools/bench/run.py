@@ -34,6 +34,9 @@ def arguments():
     parser.add_argument("--match", default="", metavar="TEXT", help="only cases whose name has it")
     parser.add_argument("--beside", nargs="+", default=[], metavar="FILE",
                         help="files with other schedules of kernels of the part gemm, to take turns, too")
+    parser.add_argument("--before", metavar="INGOT",
+                        help="another build of the command, whose GEMMs take turns, too, as `before`")
+    parser.add_argument("--no-peers", action="store_true", help="the part gemm measures no peers")
     parser.add_argument("--json", metavar="FILE", help="write the results there (OUTDIR/results.json)")
     parser.add_argument("--rounds", type=int, default=3, help="rounds that take turns (3)")
     parser.add_argument("--budget", type=float, default=540, metavar="SECONDS",
@@ -53,13 +56,16 @@ def arguments():
 
 def build(given):
     """Builds what the chosen parts launch; returns the exit status."""
-    builder, failed = Builder(given.ingot, given.outdir), 0
+    failed = 0
+    builders = [Builder(given.ingot, given.outdir)]
+    builders += [Builder(given.before, f"{given.outdir}/before")] if given.before else []
     for file, kernel, arch in cases.kernels(given.only):
-        try:
-            print(builder.built(file, kernel, arch), flush=True)
-        except Failure as failure:
-            print(f"{kernel} {arch}: FAILED: {failure}", flush=True)
-            failed = 1
+        for builder in builders:
+            try:
+                print(builder.built(file, kernel, arch), flush=True)
+            except Failure as failure:
+                print(f"{kernel} {arch}: FAILED: {failure}", flush=True)
+                failed = 1
     return failed
 
 

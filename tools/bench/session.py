@@ -13,13 +13,16 @@ from report import Progress, Report, clocks, versions
 
 @dataclass
 class Session:
-    """What a case needs: how to build, where results go, how many rounds, and the files
-    with other schedules."""
+    """What a case needs: how to build, where results go, how many rounds, the files with
+    other schedules, how another command builds (None: there is none), and whether peers
+    are measured."""
 
     builder: Builder
     report: Report
     rounds: int
     beside: list
+    before: Builder
+    has_peers: bool
 
 
 class Hang(Exception):
@@ -62,7 +65,9 @@ def run(given):
         report.describe(versions())
     torch.manual_seed(1)
     builder = Builder(given.ingot, given.outdir, keep=given.built or given.start > 0)
-    work, progress = Session(builder, report, given.rounds, given.beside), Progress(given.outdir)
+    before = given.before and Builder(given.before, f"{given.outdir}/before", keep=builder.keep)
+    work = Session(builder, report, given.rounds, given.beside, before, not given.no_peers)
+    progress = Progress(given.outdir)
     for index, (part, name, measure) in enumerate(all_cases(given.only, given.match)):
         if index < given.start:
             continue

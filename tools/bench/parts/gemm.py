@@ -58,22 +58,30 @@ def rivals(kernel, product, size, copies, report):
     return works
 
 
-def variants(product, size, copies, session):
-    """Per file with another schedule of the kernel: its launches on every set of operands,
-    after its result was found right."""
-    works = {}
+def others(product, session):
+    """What else computes the same: (name, function that gives the kernel) of each file with
+    another schedule, and of the other build of the command."""
     for path in (os.path.abspath(f) for f in session.beside if has_kernel(f, product.kernel)):
-        stem = os.path.basename(path)[:-4]
+        yield os.path.basename(path)[:-4], partial(session.builder.kernel, path[:-4], product.kernel, product.arch)
+    if session.before:
+        yield "before", partial(session.before.kernel, product.file, product.kernel, product.arch)
+
+
+def variants(product, size, copies, session):
+    """Per kernel that computes the same: its launches on every set of operands, after its
+    result was found right."""
+    works = {}
+    for name, open_kernel in others(product, session):
         try:
-            kernel = session.builder.kernel(path[:-4], product.kernel, product.arch)
+            kernel = open_kernel()
             work = [kernel.launcher(extents(size), made.by_name) for made in copies]
             data.poison(copies[0].out)
             work[0]()
             settle()
             judge(kernel, product, copies[0])
-            works[stem] = work
+            works[name] = work
         except Failure as failure:
-            session.report.failure("gemm", f"{case_name(product, size)}, {stem}", str(failure))
+            session.report.failure("gemm", f"{case_name(product, size)}, {name}", str(failure))
     return works
 
 
@@ -118,7 +126,7 @@ def measure(product, size, session):
     ours[0]()
     settle()
     judge(kernel, product, copies[0])
-    works = rivals(kernel, product, size, copies, session.report)
+    works = rivals(kernel, product, size, copies, session.report) if session.has_peers else {}
     errors = judge(kernel, product, copies[0], works)
     works = {"ingot": ours, **works, **variants(product, size, copies, session)}
     tell(session, product, size, "cool", timing.cool(works, session.rounds), errors)
