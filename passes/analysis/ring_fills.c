@@ -112,9 +112,9 @@ static bool is_shared(const struct ir_buffer *b)
 static bool may_compute(const struct ring_fills *q, struct ir_stmt *s,
                         struct ir_buffer *b)
 {
-    bool is_for_it =
-        is_shared(b) || (space_is_own(b->space) && is_own(q, s, b));
-    return q->given && is_for_it && computes_in(q, s, b);
+    if (!q->given || (!is_shared(b) && !space_is_own(b->space)))
+        return false;
+    return (is_shared(b) || is_own(q, s, b)) && computes_in(q, s, b);
 }
 
 // Return whether an expression of a statement can be computed ahead.

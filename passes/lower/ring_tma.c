@@ -263,6 +263,37 @@ static bool surely_runs(const struct ir_stmt *s)
     return runs;
 }
 
+// Return whether a statement fills another ring of the loop.
+static bool fills_other(const struct rewrite *r, const struct ir_stmt *s)
+{
+    vec_foreach_value(ring, &r->ring.loop->u.loop.rings) {
+        vec_foreach_value(b, &ring->arrays)
+            if (!ring_has(&r->ring, b) && ir_stmt_writes(s, b))
+                return true;
+    }
+    return false;
+}
+
+// Put a wait in front of statement `i` of a block; returns whether statements
+// behind are behind the wait, too. What fills another ring will be moved to an
+// earlier iteration, and the wait with it.
+static bool insert_wait(struct rewrite *r, struct ir_block *block, size_t i,
+                        const struct ir_block *wait)
+{
+    struct arena *a = r->p->arena;
+    struct ir_stmt *s = block->at[i];
+    struct ir_block copy = ir_copy_block(a, wait, NULL, NULL);
+    if (!fills_other(r, s)) {
+        ir_insert(a, block, i, copy.at[0]);
+        return true;
+    }
+    struct ir_stmt *both = ir_stmt_if(a, ir_bool(a, true));
+    ir_append(a, &both->u.branch.then, copy.at[0]);
+    ir_append(a, &both->u.branch.then, s);
+    block->at[i] = ir_stmt_from(both, s);
+    return false;
+}
+
 // Let the threads below wait before they read: as deep as loops over threads
 // go.  Every copy has to be waited for: returns false if one may not be.
 static bool insert_waits(struct rewrite *r, struct ir_block *block,
@@ -278,11 +309,11 @@ static bool insert_waits(struct rewrite *r, struct ir_block *block,
             ok &=
                 surely_runs(s) && insert_waits(r, &s->u.loop.body,
                                                is_below || is_thread(s), wait);
-        if (is_above || waits)
+        if (is_above || (waits && !fills_other(r, s)))
             continue;
-        struct ir_block copy = ir_copy_block(r->p->arena, wait, NULL, NULL);
-        ir_insert(r->p->arena, block, i++, copy.at[0]);
-        waits = true;
+        bool inserted = insert_wait(r, block, i, wait);
+        i += inserted;
+        waits |= inserted;
         ok &= is_below;
     }
     return ok;
