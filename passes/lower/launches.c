@@ -10,7 +10,7 @@
 //   }
 //
 // Each statement at the top becomes a launch, together with the declarations
-// whose values it needs; tables in constant memory go to the launches that read
+// whose values it needs, and the waits behind it; tables in constant memory go to the launches that read
 // them. Arrays in global memory stay on top. The loops say how large the grid
 // and a block are (mapping.h); they stay until the pass `mapped`. A launch in
 // which the program places no barriers says `derive_barriers`.
@@ -144,6 +144,16 @@ static size_t last_use(struct ir_block *block, size_t at)
     return last;
 }
 
+// Return the place of the last of the waits, fences and barriers behind a
+// statement of a block: they are for what stands before them.
+static size_t last_sync(const struct ir_block *block, size_t at)
+{
+    while (at + 1 < block->n && (block->at[at + 1]->kind == STMT_sync ||
+                                 block->at[at + 1]->kind == STMT_barrier))
+        at++;
+    return at;
+}
+
 // Put the values of lets at the top, where they follow from the parameters,
 // in place of their names.
 static void expand_lets(struct pass *p, struct ir_block *top)
@@ -200,7 +210,7 @@ static bool make_launches(struct pass *p, struct ir_block *top,
             continue;
         }
         size_t last = is_declaration(s) ? last_use(top, i) : i;
-        until = until > last ? until : last;
+        until = last_sync(top, until > last ? until : last);
         ir_append(p->arena, &group, s);
         if (i < until)
             continue;
