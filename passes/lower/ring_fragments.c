@@ -1,4 +1,4 @@
-// Lowers a ring of fragments: each step loads those of the next one.
+// Lowers a ring of fragments: a prefetch, each step loads those of the next one.
 //
 //   for k in 0..n {                      async_wait(2)
 //     async_wait(2)                      if 0 < n { load F[0] of 0, 0 }
