@@ -3,15 +3,18 @@
 # each is a kernel that `defines` the one which it was made of, and `ingot check` is to find
 # it at sizes and data of its own, or the compiler refuses it.
 #
-#   MUTANTS=400 MUTANTS_SEED=7 check_mutants.sh      how many are drawn, and which
+#   MUTANTS=400 MUTANTS_SEED="7 8" check_mutants.sh      how many are drawn of each seed
 #
 # At least 95 in 100 must be found, and none may end otherwise than with 0 or 1.
 set -euo pipefail
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-MUTANTS_TO=$scratch MUTANTS=${MUTANTS:-40} "$BUILD_DIR/tests/unit/simt_mutants" >"$scratch/log" 2>&1 ||
-  { cat "$scratch/log"; exit 1; }
+for seed in ${MUTANTS_SEED:-1 2}; do
+  mkdir "$scratch/$seed"
+  MUTANTS_TO=$scratch/$seed MUTANTS=${MUTANTS:-40} MUTANTS_SEED=$seed "$BUILD_DIR/tests/unit/simt_mutants" \
+    >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
+done
 
 # Checks one mutant at a few sizes: the exit code goes beside it.
 check_one() {
@@ -25,7 +28,7 @@ export INGOT
 find "$scratch" -name '*.ing' | sort | xargs -P 2 -I{} bash -c 'check_one {}'
 
 all=0 found=0 refused=0 failed=0
-for file in "$scratch"/*.ing; do
+for file in "$scratch"/*/*.ing; do
   all=$((all + 1))
   code=$(<"$file.code")
   if [ "$code" = 1 ] && grep -q '"runs":' "$file.json"; then
@@ -34,7 +37,7 @@ for file in "$scratch"/*.ing; do
     refused=$((refused + 1))
   else
     [ "$code" = 0 ] || failed=$((failed + 1))
-    name=${file##*/}
+    name=${file#"$scratch"/}
     echo "$name: exit $code: $(head -n 1 "$file.err")"
   fi
 done
