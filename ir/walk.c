@@ -112,6 +112,13 @@ void ir_insert(struct arena *a, struct ir_block *block, size_t at,
     block->at[at] = s;
 }
 
+void ir_insert_all(struct arena *a, struct ir_block *block, size_t at,
+                   const struct ir_block *from)
+{
+    for (size_t i = 0; i < from->n; i++)
+        ir_insert(a, block, at + i, from->at[i]);
+}
+
 bool ir_has(const struct ir_block *block, enum ir_stmt_kind kind)
 {
     ir_foreach_stmt(s, block)

@@ -55,6 +55,9 @@ size_t ir_index(const struct ir_block *block, const struct ir_stmt *s);
 // Put a statement before statement `at` of a block (at == n: at the end).
 void ir_insert(struct arena *a, struct ir_block *block, size_t at,
                struct ir_stmt *s);
+// Insert the statements of a block there, in their order.
+void ir_insert_all(struct arena *a, struct ir_block *block, size_t at,
+                   const struct ir_block *from);
 
 // Return whether there is a statement of that kind below a block.
 bool ir_has(const struct ir_block *block, enum ir_stmt_kind kind);

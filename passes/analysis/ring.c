@@ -282,7 +282,7 @@ static bool check_loop(struct look *l)
     enum axis_kind kind = axis_kind(loop->axis);
     if (kind != AXIS_SERIAL && kind != AXIS_UNROLL)
         return refuse(l, s, "its iterations do not run one after another");
-    if (!ir_is_int_const(loop->from, 0) || !ir_is_int_const(loop->step, 1))
+    if (!ir_for_counts(loop))
         return refuse(l, s, "it does not count from 0 in steps of 1");
     if (!ir_is_stable(loop->to))
         return refuse(l, s, "its end depends on memory");

@@ -18,6 +18,15 @@ bool tensor_marked(const struct ir_stmt *s, struct ir_matrix *op)
     return mark && matrix_find(mark->word, op);
 }
 
+bool tensor_has_wgmma(const struct ir_block *block)
+{
+    struct ir_matrix op;
+    ir_foreach_stmt(s, block)
+        if (tensor_marked(s, &op) && matrix_info(op).kind == MATRIX_WGMMA)
+            return true;
+    return false;
+}
+
 // Collect the three loops of a nest and its stage.
 static const char *find_loops(struct ir_stmt *loop, struct tensor_nest *out)
 {

@@ -37,6 +37,9 @@ const char *tensor_match(struct arena *a, struct ir_stmt *loop,
 // Return the instruction that a loop is marked with; false if none.
 bool tensor_marked(const struct ir_stmt *s, struct ir_matrix *op);
 
+// Return whether a nest in a block is marked with an instruction of warpgroups.
+bool tensor_has_wgmma(const struct ir_block *block);
+
 // Return the operand (of an array of that many rows and columns) that varies
 // along its rows with one loop and along its columns with another: which
 // dimensions these are.  False if the index is anything else than the loop's

@@ -3,6 +3,7 @@
 #include "passes/analysis/tma_copy.h"
 
 #include "ir/build.h"
+#include "ir/foreach.h"
 #include "ir/layout.h"
 #include "ir/marks.h"
 #include "passes/analysis/copies.h"
@@ -19,6 +20,14 @@ static bool is_via(const struct ir_stage *stage, const char *way)
 bool tma_copy_is_bulk(const struct ir_stage *stage)
 {
     return is_via(stage, "bulk");
+}
+
+bool tma_copy_only(const struct ir_stmt *nest)
+{
+    ir_foreach_stmt_from(s, nest)
+        if (s->kind == STMT_stage && !tma_copy_marked(&s->u.stage))
+            return false;
+    return true;
 }
 
 bool tma_copy_marked(const struct ir_stage *stage)

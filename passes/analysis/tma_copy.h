@@ -22,6 +22,9 @@ struct tma_copy {
 bool tma_copy_marked(const struct ir_stage *stage);
 bool tma_copy_is_bulk(const struct ir_stage *stage);
 
+// Return whether a statement does nothing with stages but such copies.
+bool tma_copy_only(const struct ir_stmt *nest);
+
 // Fill `out` from a stage.  Returns why it is no such copy, or NULL.
 const char *tma_copy_find(const struct ir_stage *stage, struct tma_copy *out);
 

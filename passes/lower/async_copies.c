@@ -59,10 +59,10 @@ bool async_copies_in(const struct ir_block *body, const struct ir_stmt *s)
 }
 
 bool async_copies_start(struct arena *a, struct ir_block *body,
-                        struct ir_block *block)
+                        struct ir_stmt *root)
 {
     bool started = false;
-    ir_foreach_stmt(s, block)
+    ir_foreach_stmt_from(s, root)
         started |= start(a, body, s);
     return started;
 }
@@ -114,13 +114,11 @@ static bool has_barrier(const struct ir_stmt *s)
 // Return whether a statement needs the copies to have arrived.
 static bool needs(const struct pending *c, struct ir_stmt *s)
 {
-    struct ir_block one = {.at = &s, .n = 1};
     bool found = has_barrier(s);
     for (size_t i = 0; i < c->to.n; i++)
-        found |= ir_block_reads(&one, c->to.at[i]) ||
-                 ir_block_writes(&one, c->to.at[i]);
+        found |= ir_stmt_uses(s, c->to.at[i]);
     for (size_t i = 0; i < c->from.n; i++)
-        found |= ir_block_writes(&one, c->from.at[i]);
+        found |= ir_stmt_writes(s, c->from.at[i]);
     return found && c->to.n;
 }
 
@@ -145,17 +143,15 @@ static bool start_block(struct pass *p, struct ir_block *block)
     bool found = false;
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
-        struct ir_block one = {.at = &s, .n = 1}, *inside[IR_BLOCKS_MOST];
         bool is_copy = only_copies(s);
         if (needs(&c, s))
             i += await(&c, block, i);
-        uint32_t n = is_copy ? 0 : ir_stmt_blocks(s, inside);
-        for (uint32_t k = 0; k < n; k++)
-            found |= start_block(p, inside[k]);
-        if (!is_copy || !async_copies_start(p->arena, &p->kernel->body, &one))
+        ir_foreach_block(inner, s)
+            found |= !is_copy && start_block(p, inner);
+        if (!is_copy || !async_copies_start(p->arena, &p->kernel->body, s))
             continue;
         c.copy = s;
-        note_copies(&c, &one);
+        note_copies(&c, ir_alone(s));
     }
     found |= c.to.n > 0;
     if (c.to.n)

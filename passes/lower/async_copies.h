@@ -10,7 +10,7 @@
 // copy may be none, and what the body of the kernel does not read nothing would
 // wait for: such a store stays as it is.
 bool async_copies_start(struct arena *a, struct ir_block *body,
-                        struct ir_block *block);
+                        struct ir_stmt *root);
 
 // Return whether that would start some in a statement.
 bool async_copies_in(const struct ir_block *body, const struct ir_stmt *s);

@@ -18,7 +18,7 @@ static void note(struct memory *m, const struct ring *ring,
                  const struct ir_buffer *b)
 {
     bool is_local = b->space == SPACE_local;
-    bool in_ring = slots_has(ring, b);
+    bool in_ring = ring_has(ring, b);
     m->in_ring |= in_ring;
     m->in_local |= is_local && !in_ring;
     m->elsewhere |= !is_local;
@@ -50,7 +50,7 @@ static bool part_body(struct arena *a, struct fragment_steps *x)
     const struct ir_for *loop = &x->ring.loop->u.loop;
     for (size_t i = ir_ring_slots(loop); i < loop->body.n; i++) {
         struct ir_stmt *s = loop->body.at[i];
-        if (s->kind == STMT_alloc && slots_has(&x->ring, s->u.buffer))
+        if (s->kind == STMT_alloc && ring_has(&x->ring, s->u.buffer))
             continue;
         bool loads = ring_is_written(&x->ring, s);
         fills |= loads && !ring_is_read(&x->ring, s);
@@ -63,7 +63,7 @@ static bool part_body(struct arena *a, struct fragment_steps *x)
 static bool runs_in_order(const struct ir_for *loop)
 {
     return (loop->axis == AXIS_serial || loop->axis == AXIS_unroll) &&
-           ir_is_int_const(loop->from, 0) && ir_is_int_const(loop->step, 1);
+           ir_for_counts(loop);
 }
 
 bool fragment_steps_find(struct arena *a, struct fragment_steps *x)

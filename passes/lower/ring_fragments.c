@@ -101,16 +101,6 @@ static void append_first(struct rewrite *r, struct ir_block *out,
     ir_append(a, out, ir_stmt_from(s, r->steps.ring.loop));
 }
 
-// Put what is loaded in front of a loop there.
-static void insert_in_front(struct rewrite *r, struct ir_block *block,
-                            const struct ir_stmt *loop,
-                            const struct ir_block *front)
-{
-    size_t at = ir_index(block, loop);
-    for (size_t i = 0; i < front->n; i++)
-        ir_insert(r->p->arena, block, at + i, front->at[i]);
-}
-
 // Let the steps load across the iterations of the loop around, in its block.
 static void load_across(struct rewrite *r, const struct fragment_around *o,
                         struct ir_block *block)
@@ -125,7 +115,7 @@ static void load_across(struct rewrite *r, const struct fragment_around *o,
     ir_append_all(a, &body, &o->rest);
     ir_append_all(a, &body, &behind);
     o->loop->u.loop.body = body;
-    insert_in_front(r, block, o->loop, &front);
+    ir_insert_all(a, block, ir_index(block, o->loop), &front);
 }
 
 // Let each step load for the next one, in the block of the loop.
@@ -134,7 +124,8 @@ static void load_in_loop(struct rewrite *r, struct ir_block *block)
     struct ir_block front = {0};
     append_step(r, &front, &r->steps.loads, ir_int(r->p->arena, 0));
     run_ahead(r, 0);
-    insert_in_front(r, block, r->steps.ring.loop, &front);
+    ir_insert_all(r->p->arena, block, ir_index(block, r->steps.ring.loop),
+                  &front);
 }
 
 bool ring_fragments_lower(struct pass *p, struct ir_block *block,

@@ -110,7 +110,7 @@ static void take_allocs(const struct ring *ring, struct arena *a,
     size_t n = 0;
     for (size_t i = 0; i < from->n; i++) {
         struct ir_stmt *s = from->at[i];
-        if (s->kind == STMT_alloc && slots_has(ring, s->u.buffer))
+        if (s->kind == STMT_alloc && ring_has(ring, s->u.buffer))
             ir_append(a, to, s);
         else
             from->at[n++] = s;
@@ -133,9 +133,7 @@ static void place_arrays(struct plan *l)
         layout_stack(a, b, ir_int(a, l->ring.of->slots));
         vec_push(a, &l->ring.of->arrays, b);
     }
-    size_t at = ir_index(block, l->path.stmts[l->at]);
-    for (size_t i = 0; i < front.n; i++)
-        ir_insert(a, block, at + i, front.at[i]);
+    ir_insert_all(a, block, ir_index(block, l->path.stmts[l->at]), &front);
 }
 
 // Let each iteration use its slot.

@@ -41,7 +41,6 @@ struct copies {
 static struct copies copies_in(struct ir_stmt *s)
 {
     struct copies c = {.is_plain = true};
-    struct ir_block alone = {&s, 1, 1};
     ir_foreach_stmt_from(t, s) {
         bool stores = t->kind == STMT_store;
         c.writes |= stores && t->u.store.buffer->is_double;
@@ -49,7 +48,7 @@ static struct copies copies_in(struct ir_stmt *s)
                              : t->kind == STMT_for || t->kind == STMT_if ||
                                    t->kind == STMT_let;
     }
-    ir_foreach_expr_in(x, &alone)
+    ir_foreach_expr_in(x, ir_alone(s))
         if (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES))
             c.reads |= x->u.buffer->is_double;
     return c;
@@ -96,9 +95,7 @@ static bool copies_changes(const struct changes *c, struct ir_stmt *copy)
 // Return whether a loop runs its iterations one after another, from 0 on.
 static bool runs_in_order(const struct ir_stmt *s)
 {
-    return s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_SERIAL &&
-           ir_is_int_const(s->u.loop.from, 0) &&
-           ir_is_int_const(s->u.loop.step, 1);
+    return ir_is_over(s, AXIS_SERIAL) && ir_for_counts(&s->u.loop);
 }
 
 // Return whether a loop refills marked arrays, once, from what it does not
@@ -130,7 +127,7 @@ static struct ring copied_by(struct arena *a, struct ir_stmt *loop)
         if (!is_copy(body->at[i]))
             continue;
         ir_foreach_stmt_from(s, body->at[i])
-            if (s->kind == STMT_store && !slots_has(&ring, s->u.store.buffer))
+            if (s->kind == STMT_store && !ring_has(&ring, s->u.store.buffer))
                 vec_push(a, &ring.arrays, s->u.store.buffer);
     }
     return ring;
@@ -158,7 +155,7 @@ static bool is_rest(const struct plans *l, struct ir_stmt *loop)
         struct ir_buffer *two = s->kind == STMT_store
                                     ? map_get(&l->slotted, s->u.store.buffer)
                                     : NULL;
-        if (two && (ir_block_reads(body, two) || ir_block_writes(body, two)))
+        if (two && ir_block_uses(body, two))
             return true;
     }
     return false;

@@ -49,7 +49,7 @@ static void find_around(struct rewrite *r)
     ir_find(r->p->scratch, &r->p->kernel->body, r->ring.loop, &path);
     for (uint32_t i = path.n - 1; i-- > 0;) {
         struct ir_stmt *s = path.stmts[i];
-        if (s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_THREAD)
+        if (ir_is_over(s, AXIS_THREAD))
             r->around[s->u.loop.axis] = s;
     }
 }
@@ -70,9 +70,7 @@ static size_t unnest(struct rewrite *r, struct ir_block *block, size_t at)
         struct ir_stmt *s =
             ir_stmt_if(a, ir_binary(a, OP_lt, thread, loop->to));
         ir_stmt_from(s, block->at[at]);
-        s->u.branch.then = body;
-        body = (struct ir_block){0};
-        ir_append(a, &body, s);
+        ir_enclose(a, &body, s, &s->u.branch.then);
     }
     ir_splice(a, block, at, &body);
     return body.n;
@@ -100,14 +98,13 @@ static struct ir_block fills_of(struct rewrite *r, struct ir_expr *iteration)
     slots_at(a, loop, iteration, &vars);
     for (size_t i = ir_ring_slots(loop); i < loop->body.n; i++) {
         struct ir_stmt *s = loop->body.at[i];
-        struct ir_block alone = {&s, 1, 1};
         if (s->kind == STMT_let)
             map_set(&vars, s->u.let.var,
                     ir_substitute(a, s->u.let.value, &vars, NULL));
         if (!ring_has_fill(&r->ring, s))
             continue;
-        alone = ir_copy_block(a, &alone, &vars, NULL);
-        ir_append(a, &out, alone.at[0]);
+        struct ir_block copy = ir_copy_block(a, ir_alone(s), &vars, NULL);
+        ir_append_all(a, &out, &copy);
     }
     unnest_all(r, &out);
     return out;

@@ -185,10 +185,9 @@ static void start_copies(struct rewrite *r)
 {
     for (size_t i = 0; i < r->streams.n; i++) {
         const struct ring *ring = &r->streams.at[i].ring;
-        for (size_t k = 0; k < ring->fills.n; k++) {
-            struct ir_block one = {.at = &ring->fills.at[k], .n = 1};
-            async_copies_start(r->p->arena, &r->p->kernel->body, &one);
-        }
+        for (size_t k = 0; k < ring->fills.n; k++)
+            async_copies_start(r->p->arena, &r->p->kernel->body,
+                               ring->fills.at[k]);
     }
 }
 

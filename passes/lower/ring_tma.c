@@ -227,27 +227,11 @@ static bool append_front(struct rewrite *r, struct ir_block *out)
     return append_copy(r, &facts, at, 0, body);
 }
 
-// Return whether a statement reads one of the arrays.
-static bool reads_ring(const struct rewrite *r, struct ir_stmt *s)
-{
-    struct ir_block one = {.at = &s, .n = 1};
-    bool found = false;
-    for (size_t i = 0; i < r->ring.arrays.n; i++)
-        found |= ir_block_reads(&one, r->ring.arrays.at[i]);
-    return found;
-}
-
-// Return whether a statement is a loop over threads.
-static bool is_thread(const struct ir_stmt *s)
-{
-    return s->kind == STMT_for && axis_kind(s->u.loop.axis) == AXIS_THREAD;
-}
-
 // Return whether loops over threads are below a statement, or it is one.
 static bool has_threads(const struct ir_stmt *s)
 {
     ir_foreach_stmt_from(t, s)
-        if (is_thread(t))
+        if (ir_is_over(t, AXIS_THREAD))
             return true;
     return false;
 }
@@ -302,13 +286,13 @@ static bool insert_waits(struct rewrite *r, struct ir_block *block,
     bool waits = false, ok = true;
     for (size_t i = 0; i < block->n; i++) {
         struct ir_stmt *s = block->at[i];
-        if (!reads_ring(r, s))
+        if (!ring_is_read(&r->ring, s))
             continue;
         bool is_above = has_threads(s);
         if (is_above)
-            ok &=
-                surely_runs(s) && insert_waits(r, &s->u.loop.body,
-                                               is_below || is_thread(s), wait);
+            ok &= surely_runs(s) &&
+                  insert_waits(r, &s->u.loop.body,
+                               is_below || ir_is_over(s, AXIS_THREAD), wait);
         if (is_above || (waits && !fills_other(r, s)))
             continue;
         bool inserted = insert_wait(r, block, i, wait);
@@ -333,7 +317,7 @@ static bool rewrite_body(struct rewrite *r)
     facts_start(&facts, r->p->scratch, r->p->kernel);
     facts_enter_path(&facts, &r->path, r->path.n);
     for (uint32_t i = 0; i < r->path.n; i++)
-        is_below |= is_thread(r->path.stmts[i]);
+        is_below |= ir_is_over(r->path.stmts[i], AXIS_THREAD);
     for (size_t i = 0; i < loop->body.n; i++) {
         struct ir_stmt *s = loop->body.at[i];
         if (!ring_has_fill(&r->ring, s))
@@ -381,40 +365,26 @@ static const char *path_fault(struct arena *scratch, const struct ir_path *path)
 // NULL.
 static const char *fill_fault(struct ir_stmt *fill, const struct ir_path *path)
 {
-    struct ir_block one = {.at = &fill, .n = 1};
-    ir_foreach_expr_in(x, &one)
+    ir_foreach_expr_in(x, ir_alone(fill))
         if (x->op == OP_load && x->u.buffer->role != ROLE_input)
             return "it copies what the kernel writes";
     for (uint32_t k = ring_tma_grid(path); k < path->n; k++) {
-        if (is_thread(path->stmts[k]) &&
-            ir_block_mentions(&one, path->stmts[k]->u.loop.var))
+        if (ir_is_over(path->stmts[k], AXIS_THREAD) &&
+            ir_stmt_mentions(fill, path->stmts[k]->u.loop.var))
             return "a copy depends on the threads that use it";
     }
     return NULL;
 }
 
-// Count the stages of the fills, and those that are copies by TMA.
-static void count_stages(const struct ring *ring, size_t *all, size_t *by_tma)
-{
-    *all = *by_tma = 0;
-    for (size_t i = 0; i < ring->fills.n; i++) {
-        ir_foreach_stmt_from(s, ring->fills.at[i]) {
-            *all += s->kind == STMT_stage;
-            *by_tma += s->kind == STMT_stage && tma_copy_marked(&s->u.stage);
-        }
-    }
-}
-
 const char *ring_tma_fault(struct arena *scratch, const struct ring *ring,
                            const struct ir_path *path)
 {
-    size_t all, by_tma;
-    count_stages(ring, &all, &by_tma);
-    if (all > by_tma)
-        return "not all of its copies are by tma or bulk";
     const char *fault = path_fault(scratch, path);
-    for (size_t i = 0; i < ring->fills.n && !fault; i++)
-        fault = fill_fault(ring->fills.at[i], path);
+    for (size_t i = 0; i < ring->fills.n; i++) {
+        if (!tma_copy_only(ring->fills.at[i]))
+            return "not all of its copies are by tma or bulk";
+        fault = fault ? fault : fill_fault(ring->fills.at[i], path);
+    }
     return fault;
 }
 
@@ -432,8 +402,7 @@ bool ring_tma_lower(struct pass *p, struct ir_stmt *loop, size_t i)
         return false;
     ir_ring_remove(&loop->u.loop, i);
     struct ir_block *block = r.path.blocks[r.grid];
-    size_t at = ir_index(block, r.path.stmts[r.grid]);
-    for (size_t k = 0; k < front.n; k++)
-        ir_insert(p->arena, block, at + k, front.at[k]);
+    ir_insert_all(p->arena, block, ir_index(block, r.path.stmts[r.grid]),
+                  &front);
     return true;
 }

@@ -18,21 +18,12 @@ struct use {
     struct ir_expr *slot;
 };
 
-bool slots_has(const struct ring *ring, const struct ir_buffer *b)
-{
-    for (size_t i = 0; i < ring->arrays.n; i++) {
-        if (ring->arrays.at[i] == b)
-            return true;
-    }
-    return false;
-}
-
 // Return the array with slots that stands for an array; NULL: it has none.
 static struct ir_buffer *slotted(const struct use *u, struct ir_buffer *b)
 {
     if (u->arrays)
         return map_get(u->arrays, b);
-    return slots_has(u->ring, b) ? b : NULL;
+    return ring_has(u->ring, b) ? b : NULL;
 }
 
 // Return an index with the slot in front.

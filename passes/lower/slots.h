@@ -8,9 +8,6 @@
 #include "passes/analysis/ring.h"
 #include "passes/pass.h"
 
-// Return whether an array is one of those that a ring is made of.
-bool slots_has(const struct ring *ring, const struct ir_buffer *b);
-
 // Let the accesses of a block to the arrays go to a slot.
 void slots_use(struct arena *a, const struct ring *ring, struct ir_block *block,
                struct ir_expr *slot);

@@ -51,17 +51,10 @@ struct look {
     bool is_next_iteration;     // that is the next one's
 };
 
-// Return one statement as a block.
-static struct ir_block only(struct ir_stmt **s)
-{
-    return (struct ir_block){.at = s, .n = 1};
-}
-
 // Return whether a statement is a serial loop.
 static bool is_serial(const struct ir_stmt *s)
 {
-    return s->kind == STMT_for && (axis_kind(s->u.loop.axis) == AXIS_SERIAL ||
-                                   axis_kind(s->u.loop.axis) == AXIS_UNROLL);
+    return ir_is_over(s, AXIS_SERIAL) || ir_is_over(s, AXIS_UNROLL);
 }
 
 // Return whether barriers are derived where the store is: the program has none,
@@ -100,14 +93,13 @@ static struct tma_tiles tiles_of(const struct ir_kernel *kernel,
 
 // Return whether a statement out of the block uses the array.
 static bool is_used_outside(const struct look *l,
-                            bool (*uses)(const struct ir_block *block,
+                            bool (*uses)(const struct ir_stmt *s,
                                          const struct ir_buffer *buffer))
 {
     for (uint32_t i = 0; i + 1 < l->path.n; i++) {
         for (size_t k = 0; k < l->path.blocks[i]->n; k++) {
             struct ir_stmt *s = l->path.blocks[i]->at[k];
-            struct ir_block one = only(&s);
-            if (s != l->path.stmts[i] && uses(&one, l->array))
+            if (s != l->path.stmts[i] && uses(s, l->array))
                 return true;
         }
     }
@@ -121,8 +113,7 @@ static void find_writer(struct look *l)
     size_t n = l->block->n, nest = l->path.index[l->path.n - 1];
     for (size_t i = 1; i < n && !l->writer; i++) {
         struct ir_stmt *s = l->block->at[(nest + i) % n];
-        struct ir_block one = only(&s);
-        if (!ir_block_writes(&one, l->array))
+        if (!ir_stmt_writes(s, l->array))
             continue;
         l->writer = s;
         l->is_next_iteration = nest + i >= n;
@@ -139,7 +130,7 @@ static bool may_wait_later(struct look *l, const struct ir_stmt *nest)
     l->block = l->path.blocks[l->path.n - 1];
     find_writer(l);
     return l->writer && tiles.stores == 1 && !tiles.loads &&
-           !l->array->is_ordered && !is_used_outside(l, ir_block_writes) &&
+           !l->array->is_ordered && !is_used_outside(l, ir_stmt_writes) &&
            !ir_block_reads(&l->p->kernel->body, l->result) &&
            derives_barriers(l);
 }
@@ -171,10 +162,10 @@ const char *tma_store_wait_ring_fault(struct pass *p, struct ir_stmt *nest,
     around.n--;
     if (!l->is_next_iteration)
         return "what it copies is double buffered, and written behind it, too";
-    if (!ir_is_int_const(loop->from, 0) || !ir_is_int_const(loop->step, 1))
+    if (!ir_for_counts(loop))
         return "what it copies is double buffered, and the loop around does "
                "not count from 0 in steps of 1";
-    if (is_used_outside(l, ir_block_reads) || reads_before(l) ||
+    if (is_used_outside(l, ir_stmt_reads) || reads_before(l) ||
         !ring_covers(l->p->scratch, l->p->kernel, &around, &l->array, 1))
         return "what it copies is double buffered, and read where another "
                "iteration of the loop around wrote it";

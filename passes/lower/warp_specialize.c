@@ -217,9 +217,9 @@ static bool check_extents(struct specialized *r)
 }
 
 // Return whether a fill reads what the warpgroups write.
-static bool reads_written(const struct specialized *r, struct ir_block *fill)
+static bool reads_written(const struct specialized *r, struct ir_stmt *fill)
 {
-    ir_foreach_expr_in(x, fill)
+    ir_foreach_expr_in(x, ir_alone(fill))
         if (x->op == OP_load &&
             ir_block_writes(&r->group->u.loop.body, x->u.buffer))
             return true;
@@ -231,13 +231,13 @@ static bool reads_written(const struct specialized *r, struct ir_block *fill)
 static bool check_fills(struct specialized *r, const struct ring *ring)
 {
     for (size_t i = 0; i < ring->fills.n; i++) {
-        struct ir_block one = {.at = &ring->fills.at[i], .n = 1};
-        if (reads_written(r, &one))
+        struct ir_stmt *fill = ring->fills.at[i];
+        if (reads_written(r, fill))
             return specialize_report(r,
                                      "a copy reads what its warpgroups write");
         for (uint32_t k = r->at; k < r->path.n; k++) {
             if ((k == r->at || specialize_is_thread(r, k)) &&
-                ir_block_mentions(&one, r->path.stmts[k]->u.loop.var))
+                ir_stmt_mentions(fill, r->path.stmts[k]->u.loop.var))
                 return specialize_report(
                     r, "a copy depends on the threads that use it");
         }
@@ -353,8 +353,7 @@ static bool part(struct specialized *r)
     group->to = number(r, r->consumers + r->producers);
     ir_append(a, &group->body, ir_stmt_from(branch, r->group));
     size_t at = ir_index(block, r->group);
-    for (size_t i = 0; i < front.n; i++)
-        ir_insert(a, block, at + i, front.at[i]);
+    ir_insert_all(a, block, at, &front);
     append_end(r, block, at + front.n);
     return true;
 }

@@ -79,16 +79,6 @@ static void append_release_of(struct specialized *r,
     append_release(r, x, iteration, out);
 }
 
-// Return whether nests of a block become WGMMAs.
-static bool has_wgmma(const struct ir_block *block)
-{
-    struct ir_matrix op;
-    ir_foreach_stmt(s, block)
-        if (tensor_marked(s, &op) && matrix_info(op).kind == MATRIX_WGMMA)
-            return true;
-    return false;
-}
-
 // Append the release of a ring's slots of the last iterations of a loop.
 static void append_last(struct specialized *r, const struct specialized_ring *x,
                         struct ir_block *out)
@@ -112,7 +102,7 @@ static void insert_behind(struct specialized *r)
     struct arena *a = r->p->arena;
     struct ir_block *block = r->path.blocks[r->path.n - 1], behind = {0};
     int64_t lag = ir_ring_specialized(r->loop)->lag;
-    if (lag && has_wgmma(&r->loop->u.loop.body))
+    if (lag && tensor_has_wgmma(&r->loop->u.loop.body))
         ir_append(a, &behind,
                   ir_stmt_from(ir_stmt_wait(a, SYNC_wgmma_wait, 0), r->loop));
     specialize_foreach_ring(x, r)
@@ -124,9 +114,7 @@ static void insert_behind(struct specialized *r)
                 a, &behind,
                 ring_state_next(&x->state, ir_for_extent(a, &r->loop->u.loop)));
     }
-    size_t at = ir_index(block, r->loop);
-    for (size_t i = 0; i < behind.n; i++)
-        ir_insert(a, block, at + 1 + i, behind.at[i]);
+    ir_insert_all(a, block, ir_index(block, r->loop) + 1, &behind);
 }
 
 // Take the rings of the loop. Tell the pass `fragments` how many groups of

@@ -88,7 +88,7 @@ struct ir_expr *specialize_first(struct specialized *r)
 static bool is_in_ring(const struct specialized *r, const struct ir_buffer *b)
 {
     bool found = false;
-    specialize_foreach_ring(x, r) found |= slots_has(&x->ring, b);
+    specialize_foreach_ring(x, r) found |= ring_has(&x->ring, b);
     return found;
 }
 
@@ -152,8 +152,7 @@ static void take_ring(struct specialized *r, const struct ring_state *rounds)
     mbarriers_append(a, last, OP_mbarrier_arrive, r->order, next, NULL,
                      r->loop);
     size_t at = ir_index(block, ring);
-    for (size_t i = 0; i < behind.n; i++)
-        ir_insert(a, block, at + 1 + i, behind.at[i]);
+    ir_insert_all(a, block, at + 1, &behind);
     ir_insert(a, block, at, before.at[0]);
 }
 

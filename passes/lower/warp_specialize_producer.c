@@ -58,10 +58,9 @@ static void append_threads(struct specialized *r,
                            struct ir_block *out)
 {
     for (size_t i = 0; i < fills->n; i++) {
-        struct ir_block one = {.at = &fills->at[i], .n = 1};
         if (!copies_only(fills->at[i]))
             continue;
-        async_copies_start(r->p->arena, &r->p->kernel->body, &one);
+        async_copies_start(r->p->arena, &r->p->kernel->body, fills->at[i]);
         ir_append(r->p->arena, out, fills->at[i]);
     }
     mbarriers_append(r->p->arena, out, OP_mbarrier_arrive_copied, x->full, slot,

@@ -35,39 +35,20 @@
 #include "passes/analysis/tensor.h"
 #include "passes/analysis/tma_copy.h"
 
-// Return whether all stages of a nest are copies by TMA.
-static bool is_by_tma(const struct ir_stmt *nest)
-{
-    ir_foreach_stmt_from(s, nest)
-        if (s->kind == STMT_stage && !tma_copy_marked(&s->u.stage))
-            return false;
-    return true;
-}
-
-// Return whether there is a WGMMA in a block.
-static bool has_wgmma(const struct ir_block *block)
-{
-    struct ir_matrix op;
-    ir_foreach_stmt(s, block)
-        if (tensor_marked(s, &op) && matrix_info(op).kind == MATRIX_WGMMA)
-            return true;
-    return false;
-}
-
 // Check the copies: by TMA, or by threads, whose stores WGMMA cannot see.
 // Returns what is wrong, or NULL.
 static const char *check_fills(const struct ring *ring, struct ir_stmt *loop)
 {
     bool by_threads = false;
     for (size_t i = 0; i < ring->fills.n; i++) {
-        bool by_tma = is_by_tma(ring->fills.at[i]);
+        bool by_tma = tma_copy_only(ring->fills.at[i]);
         if (!by_tma && !copies_only(ring->fills.at[i]))
             return "its copies are not all `copy_via(stage, tma)`, "
                    "`copy_via(stage, bulk)`, or `copy_via(stage, cp_async)` of "
                    "elements of 4 bytes";
         by_threads |= !by_tma;
     }
-    return by_threads && has_wgmma(&loop->u.loop.body)
+    return by_threads && tensor_has_wgmma(&loop->u.loop.body)
                ? "instructions of warpgroups use what threads copy"
                : NULL;
 }
