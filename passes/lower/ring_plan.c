@@ -238,6 +238,19 @@ static bool plan_block(struct pass *p, struct ir_block *block, bool *changed)
     return true;
 }
 
+struct ir_ring *ring_plans_add(struct pass *p, struct ir_stmt *loop,
+                               const struct ring_plans_words *words)
+{
+    struct ir_for *of = &loop->u.loop;
+    struct ir_ring *ring = ir_ring_new(p->arena, RING_PLANS_SLOTS);
+    ir_ring_set(ring, words->transport);
+    ir_ring_set(ring, words->arrive);
+    ir_ring_set(ring, words->release);
+    vec_push(p->arena, &of->rings, ring);
+    slots_count(p, loop, of->rings.n - 1, ir_read(p->arena, of->var));
+    return ring;
+}
+
 // Return whether a loop of a kernel has a ring.
 static bool has_rings(struct ir_kernel *kernel)
 {

@@ -27,8 +27,8 @@
 #include "passes/lower/ring_plans.h"
 #include "passes/lower/slots.h"
 
-// Of a fragment: one is used while the other is loaded.
-enum { SLOTS = 2 };
+static const struct ring_plans_words words = {
+    RING_transport_fragments, RING_arrive_order, RING_release_order};
 
 // Return whether a statement declares a marked fragment.
 static bool is_marked(const struct ir_stmt *s)
@@ -40,7 +40,8 @@ static bool is_marked(const struct ir_stmt *s)
 // Return the marked fragments that the body of a loop declares.
 static struct ring marked_in(struct pass *p, struct ir_stmt *loop)
 {
-    struct ring ring = {.loop = loop, .of = ir_ring_new(p->arena, SLOTS)};
+    struct ring ring = {.loop = loop,
+                        .of = ir_ring_new(p->scratch, RING_PLANS_SLOTS)};
     const struct ir_block *body = &loop->u.loop.body;
     for (size_t i = 0; i < body->n; i++) {
         if (is_marked(body->at[i]))
@@ -51,14 +52,12 @@ static struct ring marked_in(struct pass *p, struct ir_stmt *loop)
 
 // Give a marked fragment its slots, and put its declaration in front of a
 // statement of a block.
-static void place_array(struct pass *p, struct ir_ring *of,
-                        struct ir_stmt *alloc, struct ir_block *block,
-                        const struct ir_stmt *s)
+static void place_array(struct pass *p, struct ir_stmt *alloc,
+                        struct ir_block *block, const struct ir_stmt *s)
 {
     struct ir_buffer *b = alloc->u.buffer;
-    layout_stack(p->arena, b, ir_int(p->arena, SLOTS));
+    layout_stack(p->arena, b, ir_int(p->arena, RING_PLANS_SLOTS));
     b->is_double = false;
-    vec_push(p->arena, &of->arrays, b);
     ir_insert(p->arena, block, ir_index(block, s), alloc);
 }
 
@@ -77,7 +76,7 @@ static void place_arrays(struct pass *p, const struct fragment_steps *x)
     for (size_t i = 0; i < body->n; i++) {
         struct ir_stmt *s = body->at[i];
         if (is_marked(s))
-            place_array(p, x->ring.of, s, path.blocks[at], path.stmts[at]);
+            place_array(p, s, path.blocks[at], path.stmts[at]);
         else
             body->at[n++] = s;
     }
@@ -87,17 +86,13 @@ static void place_arrays(struct pass *p, const struct fragment_steps *x)
 // Give a loop over steps a ring of its marked fragments.
 static void plan(struct pass *p, const struct fragment_steps *x)
 {
-    struct arena *a = p->arena;
     struct ir_for *loop = &x->ring.loop->u.loop;
-    struct ir_ring *of = x->ring.of;
     place_arrays(p, x);
-    ir_ring_set(of, RING_transport_fragments);
-    ir_ring_set(of, RING_arrive_order);
-    ir_ring_set(of, RING_release_order);
-    vec_push(a, &loop->rings, of);
-    struct ir_expr *slot =
-        slots_count(p, x->ring.loop, loop->rings.n - 1, ir_read(a, loop->var));
-    slots_use(a, &x->ring, &loop->body, slot);
+    struct ir_ring *of = ring_plans_add(p, x->ring.loop, &words);
+    const struct ir_stmt *slot = ir_ring_slot(loop, loop->rings.n - 1);
+    vec_append(p->arena, &of->arrays, &x->ring.arrays);
+    slots_use(p->arena, &x->ring, &loop->body,
+              ir_read(p->arena, slot->u.let.var));
 }
 
 // Plan the loops over steps of a block and below; returns whether there were

@@ -23,7 +23,8 @@
 #include "passes/lower/ring_plans.h"
 #include "passes/lower/slots.h"
 
-enum { SLOTS = 2 };
+static const struct ring_plans_words words = {
+    RING_transport_registers, RING_arrive_barrier, RING_release_barrier};
 
 // The plans of a kernel.
 struct plans {
@@ -170,7 +171,7 @@ static struct ir_buffer *slotted(struct plans *l, const struct ir_buffer *b)
     two = arena_new(l->p->arena, struct ir_buffer);
     *two = *b;
     two->is_double = false;
-    layout_stack(l->p->arena, two, ir_int(l->p->arena, SLOTS));
+    layout_stack(l->p->arena, two, ir_int(l->p->arena, RING_PLANS_SLOTS));
     map_set(&l->slotted, b, two);
     return two;
 }
@@ -178,22 +179,17 @@ static struct ir_buffer *slotted(struct plans *l, const struct ir_buffer *b)
 // Give a loop a ring of the arrays that it copies to.
 static void plan(struct plans *l, const struct ring *copied)
 {
-    struct arena *a = l->p->arena;
     struct ir_for *loop = &copied->loop->u.loop;
-    struct ir_ring *of = ir_ring_new(a, SLOTS);
+    struct ir_ring *of = ring_plans_add(l->p, copied->loop, &words);
+    const struct ir_stmt *slot = ir_ring_slot(loop, loop->rings.n - 1);
     struct map filled = {.arena = l->p->scratch};
     for (size_t i = 0; i < copied->arrays.n; i++) {
         struct ir_buffer *b = copied->arrays.at[i], *two = slotted(l, b);
         map_set(&filled, b, two);
-        vec_push(a, &of->arrays, two);
+        vec_push(l->p->arena, &of->arrays, two);
     }
-    ir_ring_set(of, RING_transport_registers);
-    ir_ring_set(of, RING_arrive_barrier);
-    ir_ring_set(of, RING_release_barrier);
-    vec_push(a, &loop->rings, of);
-    struct ir_expr *slot = slots_count(l->p, copied->loop, loop->rings.n - 1,
-                                       ir_read(a, loop->var));
-    slots_use_map(a, &filled, &loop->body, slot);
+    slots_use_map(l->p->arena, &filled, &loop->body,
+                  ir_read(l->p->arena, slot->u.let.var));
 }
 
 // Plan the loops of a block and below that refill marked arrays, the inner ones

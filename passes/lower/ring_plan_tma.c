@@ -23,7 +23,8 @@
 #include "passes/lower/tma_copies.h"
 #include "passes/lower/tma_store_wait.h"
 
-enum { SLOTS = 2 };
+static const struct ring_plans_words words = {
+    RING_transport_tma_store, RING_arrive_barrier, RING_release_group};
 
 // Return the array marked `double` that a stage with a mark stores; NULL: none.
 static struct ir_buffer *stored(const struct ir_stmt *stage,
@@ -36,16 +37,8 @@ static struct ir_buffer *stored(const struct ir_stmt *stage,
 // Return the ring of a loop, which all arrays that it stores share.
 static struct ir_ring *ring_of(struct pass *p, struct ir_stmt *loop)
 {
-    struct ir_for *of = &loop->u.loop;
-    if (of->rings.n)
-        return of->rings.at[0];
-    struct ir_ring *ring = ir_ring_new(p->arena, SLOTS);
-    ir_ring_set(ring, RING_transport_tma_store);
-    ir_ring_set(ring, RING_arrive_barrier);
-    ir_ring_set(ring, RING_release_group);
-    vec_push(p->arena, &of->rings, ring);
-    slots_count(p, loop, 0, ir_read(p->arena, of->var));
-    return ring;
+    struct ir_rings rings = loop->u.loop.rings;
+    return rings.n ? rings.at[0] : ring_plans_add(p, loop, &words);
 }
 
 // Give an array slots in the ring of a loop.
@@ -54,7 +47,7 @@ static void plan(struct pass *p, struct ir_stmt *loop, struct ir_buffer *array)
     struct arena *a = p->arena;
     struct ir_for *of = &loop->u.loop;
     struct ring stores = {.loop = loop, .of = ring_of(p, loop)};
-    layout_stack(a, array, ir_int(a, SLOTS));
+    layout_stack(a, array, ir_int(a, RING_PLANS_SLOTS));
     array->is_double = false;
     vec_push(a, &stores.of->arrays, array);
     vec_push(p->scratch, &stores.arrays, array);
