@@ -76,83 +76,59 @@ static const struct template streamed = {
     "l) { $c[v] = $s[v] }\n"
     "    } } } }\n"};
 
-// Each block makes a tile, its threads fetch what a part of the sum needs:
-// what raster, double_buffer, swizzle and vectorize ask for.
-static const struct template grid = {
-    "$a: $t[8 * $N, 8 * $M], $b: $t[8 * $M, 8 * $O]", "$c: $t[8 * $N, 8 * $O]",
-    "    alloc $s: $t[8 * $N, 8 * $O] in local\n"
-    "    alloc $x: $t[8 * $N, 8 * $M] in shared\n"
-    "    alloc $y: $t[8 * $M, 8 * $O] in shared\n"
-    "    for i in 0..$N @block.y { for j in 0..$O @block.x { "
-    "for l in 0..8 @thread.x {\n"
-    "        for e in 0..8 {\n"
-    "            stage $z(v in 8 * $N = i * 8 + l, u in 8 * $O = j * 8 + e) "
-    "{ $s[v, u] = 0 }\n"
-    "        }\n"
-    "        for k in 0..$M {\n"
-    "            for q in 0..8 {\n"
-    "                stage $x(v in 8 * $N = i * 8 + l, "
-    "u in 8 * $M = k * 8 + q) { $x[v, u] = $a[v, u] }\n"
-    "            }\n"
-    "            for p in 0..8 { for q in 0..8 {\n"
-    "                stage $y(v in 8 * $M = k * 8 + p, "
-    "u in 8 * $O = j * 8 + q) { $y[v, u] = $b[v, u] }\n"
-    "            } }\n"
-    "            for e in 0..8 { for q in 0..8 {\n"
-    "                stage $p(v in 8 * $N = i * 8 + l, u in 8 * $O = j * 8 + e, "
-    "reduce r in 8 * $M = k * 8 + q) {\n"
-    "                    $s[v, u] = $s[v, u] + $x[v, r] * $y[r, u]\n"
-    "                }\n"
-    "            } }\n"
-    "        }\n"
-    "        for e in 0..8 {\n"
-    "            stage $c(v in 8 * $N = i * 8 + l, u in 8 * $O = j * 8 + e) "
-    "{ $c[v, u] = $s[v, u] }\n"
-    "        }\n"
-    "    } } }\n"};
+// Each block makes a tile, its threads fetch what a part of the sum needs. What
+// `right` names, of more `arrays`, is made of the second by what `changes` it.
+#define GRID(arrays, changes, right)                                           \
+    {                                                                          \
+        "$a: $t[8 * $N, 8 * $M], $b: $t[8 * $M, 8 * $O]",                      \
+            "$c: $t[8 * $N, 8 * $O]",                                          \
+            "    alloc $s: $t[8 * $N, 8 * $O] in local\n"                      \
+            "    alloc $x: $t[8 * $N, 8 * $M] in shared\n"                     \
+            "    alloc $y: $t[8 * $M, 8 * $O] in shared\n" arrays              \
+            "    for i in 0..$N @block.y { for j in 0..$O @block.x { "         \
+            "for l in 0..8 @thread.x {\n"                                      \
+            "        for e in 0..8 {\n"                                        \
+            "            stage $z(v in 8 * $N = i * 8 + l, "                   \
+            "u in 8 * $O = j * 8 + e) { $s[v, u] = 0 }\n"                      \
+            "        }\n"                                                      \
+            "        for k in 0..$M {\n"                                       \
+            "            for q in 0..8 {\n"                                    \
+            "                stage $x(v in 8 * $N = i * 8 + l, "               \
+            "u in 8 * $M = k * 8 + q) { $x[v, u] = $a[v, u] }\n"               \
+            "            }\n"                                                  \
+            "            for p in 0..8 { for q in 0..8 {\n"                    \
+            "                stage $y(v in 8 * $M = k * 8 + p, "               \
+            "u in 8 * $O = j * 8 + q) { $y[v, u] = $b[v, u] }\n"               \
+            "            } }\n" changes                                        \
+            "            for e in 0..8 { for q in 0..8 {\n"                    \
+            "                stage $p(v in 8 * $N = i * 8 + l, "               \
+            "u in 8 * $O = j * 8 + e, reduce r in 8 * $M = k * 8 + q) {\n"     \
+            "                    $s[v, u] = $s[v, u] + $x[v, r] * " right      \
+            "[r, u]\n"                                                         \
+            "                }\n"                                              \
+            "            } }\n"                                                \
+            "        }\n"                                                      \
+            "        for e in 0..8 {\n"                                        \
+            "            stage $c(v in 8 * $N = i * 8 + l, "                   \
+            "u in 8 * $O = j * 8 + e) { $c[v, u] = $s[v, u] }\n"               \
+            "        }\n"                                                      \
+            "    } } }\n"                                                      \
+    }
 
-// The same, and half of what was fetched is changed on the way, by sums of its
-// own: what several calls of pipeline ask for.
-static const struct template relay = {
-    "$a: $t[8 * $N, 8 * $M], $b: $t[8 * $M, 8 * $O]", "$c: $t[8 * $N, 8 * $O]",
-    "    alloc $s: $t[8 * $N, 8 * $O] in local\n"
-    "    alloc $x: $t[8 * $N, 8 * $M] in shared\n"
-    "    alloc $y: $t[8 * $M, 8 * $O] in shared\n"
-    "    alloc $w: $t[8 * $M, 8 * $O] in shared\n"
-    "    for i in 0..$N @block.y { for j in 0..$O @block.x { "
-    "for l in 0..8 @thread.x {\n"
-    "        for e in 0..8 {\n"
-    "            stage $z(v in 8 * $N = i * 8 + l, u in 8 * $O = j * 8 + e) "
-    "{ $s[v, u] = 0 }\n"
-    "        }\n"
-    "        for k in 0..$M {\n"
-    "            for q in 0..8 {\n"
-    "                stage $x(v in 8 * $N = i * 8 + l, "
-    "u in 8 * $M = k * 8 + q) { $x[v, u] = $a[v, u] }\n"
-    "            }\n"
-    "            for p in 0..8 { for q in 0..8 {\n"
-    "                stage $y(v in 8 * $M = k * 8 + p, "
-    "u in 8 * $O = j * 8 + q) { $y[v, u] = $b[v, u] }\n"
-    "            } }\n"
-    "            for p in 0..8 { for q in 0..8 { for g in 0..2 {\n"
-    "                stage $w(v in 8 * $M = k * 8 + p, "
-    "u in 8 * $O = j * 8 + q, reduce r in 2 = g) {\n"
-    "                    init { $w[v, u] = 1 }\n"
-    "                    $w[v, u] = $w[v, u] + $y[v, u]\n"
-    "                }\n"
-    "            } } }\n"
-    "            for e in 0..8 { for q in 0..8 {\n"
-    "                stage $p(v in 8 * $N = i * 8 + l, u in 8 * $O = j * 8 + e, "
-    "reduce r in 8 * $M = k * 8 + q) {\n"
-    "                    $s[v, u] = $s[v, u] + $x[v, r] * $w[r, u]\n"
-    "                }\n"
-    "            } }\n"
-    "        }\n"
-    "        for e in 0..8 {\n"
-    "            stage $c(v in 8 * $N = i * 8 + l, u in 8 * $O = j * 8 + e) "
-    "{ $c[v, u] = $s[v, u] }\n"
-    "        }\n"
-    "    } } }\n"};
+// What raster, double_buffer, swizzle and vectorize ask for.
+static const struct template grid = GRID("", "", "$y");
+
+// What several calls of pipeline ask for.
+static const struct template relay =
+    GRID("    alloc $w: $t[8 * $M, 8 * $O] in shared\n",
+         "            for p in 0..8 { for q in 0..8 { for g in 0..2 {\n"
+         "                stage $w(v in 8 * $M = k * 8 + p, "
+         "u in 8 * $O = j * 8 + q, reduce r in 2 = g) {\n"
+         "                    init { $w[v, u] = 1 }\n"
+         "                    $w[v, u] = $w[v, u] + $y[v, u]\n"
+         "                }\n"
+         "            } } }\n",
+         "$w");
 
 // A template being filled in.
 struct filling {
