@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs cases of the schedule fuzzer on a GPU: each that the compiler accepts, at all of its sizes in one process,
-# through the cubin, every element compared with the definition. Sizes that the kernel's `where` excludes, and those
-# whose arrays take more than 8 GB, count as skipped. Skipped without a GPU.
+# through the cubin, every element compared with the definition. Sizes that the kernel's `where` excludes, those whose
+# arrays take more than 8 GB, and those at which the definition itself faults, count as skipped. Integers that are no
+# sizes are 3, as in the fuzzer. Skipped without a GPU.
 #
 #   INGOT=build/static/ingot FUZZ=build/static/tests/fuzz_schedule tests/gpu/fuzz.sh [CASES] [LOGDIR]
 #
@@ -22,7 +23,7 @@ mkdir -p "$logs"
 tell_runs() {
   awk -v name="$1" -v runs="$2" '
     function tell() {
-      print error ~ /E090[57]|roles wait/ ? "skip" : error == "" && ran ? "pass" : "FAIL", name, sizes, substr(error, 1, 100)
+      print error ~ /E090[57]|E0910|roles wait/ ? "skip" : error == "" && ran ? "pass" : "FAIL", name, sizes, substr(error, 1, 100)
       error = ""
       told++
     }
@@ -39,12 +40,16 @@ tell_runs() {
 # Writes a case, and runs it at all of its lines of sizes.
 run_case() {
   [ "$(date +%s)" -lt "$end" ] || return
-  local file=$logs/case-$1.ing log=$logs/case-$1.log lines sizes flags=()
+  local file=$logs/case-$1.ing log=$logs/case-$1.log lines sizes scalars flags=()
   timeout 60 "$FUZZ" --seed "$SEED" --first "$1" --cases 1 --print 2>/dev/null |
     awk '/^\/\/ Schedule fuzzer:/ { text = "" } { text = text $0 "\n" } END { printf "%s", text }' >"$file"
   grep -q '^// holds' "$file" || { echo "skip case-$1 $(grep -m1 '^// [a-z]*:' "$file" | cut -c1-70)"; return; }
   mapfile -t lines < <(sed -nE 's/^\/\/ test:[ ]*//p' "$file")
-  for sizes in "${lines[@]}"; do [ -n "$sizes" ] && flags+=(--size "${sizes// /,}"); done
+  scalars=$(grep -m1 '^kernel ' "$file" | grep -oE '\bp[0-9]+: (int|[iu](8|16|32|64))\b' | sed 's/: .*/=3/' | paste -sd,)
+  for sizes in "${lines[@]}"; do
+    sizes=${sizes// /,}${scalars:+${sizes:+,}$scalars}
+    [ -n "$sizes" ] && flags+=(--size "$sizes")
+  done
   timeout 120 "$INGOT" run "$file" --device "$DEVICE" --arch "$ARCH" --ptx none "${flags[@]}" --memory 8G \
     --no-timing --sets 1 >"$log" 2>&1
   tell_runs "case-$1" "$((${#flags[@]} ? ${#flags[@]} / 2 : 1))" "$log"
