@@ -171,7 +171,8 @@ static void append_mbarriers(struct specialized *r, struct specialized_ring *x,
 static void append_front(struct specialized *r, struct ir_block *out)
 {
     struct arena *a = r->p->arena;
-    specialize_foreach_ring(x, r) append_mbarriers(r, x, out);
+    vec_foreach(x, &r->rings)
+        append_mbarriers(r, x, out);
     specialize_append_order(r, out);
     ir_append(a, out,
               ir_stmt_from(ir_stmt_sync(a, SYNC_fence_mbarrier_init), r->loop));
@@ -266,7 +267,8 @@ static bool find_rings(struct specialized *r)
 static bool check_all_fills(struct specialized *r)
 {
     bool ok = true;
-    specialize_foreach_ring(x, r) ok = ok && check_fills(r, &x->ring);
+    vec_foreach(x, &r->rings)
+        ok = ok && check_fills(r, &x->ring);
     return ok;
 }
 

@@ -31,11 +31,6 @@ struct specialized {
     struct ir_buffer *order; // the ping-pong order of the consumers
 };
 
-// A loop over the rings of such a loop, in their order.
-#define specialize_foreach_ring(x, r)                                          \
-    for (struct specialized_ring *x = (r)->rings.at;                           \
-         x < (r)->rings.at + (r)->rings.n; x++)
-
 // Report why a marked loop cannot be warp-specialized; returns false.
 bool specialize_report(struct specialized *r, const char *why);
 

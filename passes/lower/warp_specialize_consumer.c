@@ -105,8 +105,7 @@ static void insert_behind(struct specialized *r)
     if (lag && tensor_has_wgmma(&r->loop->u.loop.body))
         ir_append(a, &behind,
                   ir_stmt_from(ir_stmt_wait(a, SYNC_wgmma_wait, 0), r->loop));
-    specialize_foreach_ring(x, r)
-    {
+    vec_foreach(x, &r->rings) {
         if (lag)
             append_last(r, x, &behind);
         if (x->state.before)
@@ -131,7 +130,8 @@ static void take_rings(struct specialized *r)
 static bool is_fill(const struct specialized *r, const struct ir_stmt *s)
 {
     bool found = false;
-    specialize_foreach_ring(x, r) found |= ring_has_fill(&x->ring, s);
+    vec_foreach(x, &r->rings)
+        found |= ring_has_fill(&x->ring, s);
     return found;
 }
 
@@ -158,8 +158,7 @@ static void append_waits(struct specialized *r, const struct ir_block *uses,
                          size_t at, struct ir_block *out)
 {
     struct ir_expr *k = ir_read(r->p->arena, r->loop->u.loop.var);
-    specialize_foreach_ring(x, r)
-    {
+    vec_foreach(x, &r->rings) {
         struct ir_expr *n = ring_state_count(&x->state, k);
         if (first_read(&x->ring, uses) == at)
             mbarriers_append(r->p->arena, out, OP_mbarrier_wait, x->full,
@@ -174,8 +173,9 @@ static void append_releases(struct specialized *r, const struct ir_block *uses,
                             size_t at, struct ir_block *out)
 {
     struct ir_expr *k = ir_read(r->p->arena, r->loop->u.loop.var);
-    specialize_foreach_ring(x, r) if (last_read(&x->ring, uses) == at)
-        append_release_of(r, x, k, out);
+    vec_foreach(x, &r->rings)
+        if (last_read(&x->ring, uses) == at)
+            append_release_of(r, x, k, out);
 }
 
 // Return the body of the loop, with each iteration in its slots; what fills is
@@ -204,7 +204,7 @@ void specialize_consume(struct specialized *r, struct ir_block *out)
 {
     struct arena *a = r->p->arena;
     struct ir_block body = {0};
-    specialize_foreach_ring(x, r)
+    vec_foreach(x, &r->rings)
         specialize_start(r, x, specialize_first(r), out);
     struct ir_block uses = uses_of(r);
     for (size_t i = 0; i < uses.n; i++) {

@@ -88,7 +88,8 @@ struct ir_expr *specialize_first(struct specialized *r)
 static bool is_in_ring(const struct specialized *r, const struct ir_buffer *b)
 {
     bool found = false;
-    specialize_foreach_ring(x, r) found |= ring_has(&x->ring, b);
+    vec_foreach(x, &r->rings)
+        found |= ring_has(&x->ring, b);
     return found;
 }
 
@@ -184,7 +185,7 @@ void specialize_take_turns(struct specialized *r, struct ir_block *out)
     take_ring(r, &rounds);
     struct ir_expr *others =
         ir_mul(a, uses_of_tile(r), ir_int(a, r->consumers - 1));
-    specialize_foreach_ring(x, r)
+    vec_foreach(x, &r->rings)
         ir_append(a, tile, ring_state_next(&x->state, others));
     ir_append(a, tile, ring_state_next(&rounds, one));
     walk_own(r);

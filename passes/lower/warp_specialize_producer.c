@@ -84,8 +84,8 @@ static bool fills(const struct producer *of, const struct specialized_ring *x)
 static bool has_copies(struct specialized *r, const struct producer *of)
 {
     bool found = false;
-    specialize_foreach_ring(x, r) found |=
-        fills(of, x) && specialize_has_copies(x);
+    vec_foreach(x, &r->rings)
+        found |= fills(of, x) && specialize_has_copies(x);
     return found;
 }
 
@@ -174,9 +174,12 @@ static void append_next(struct specialized *r, const struct producer *of,
 {
     struct arena *a = r->p->arena;
     struct ir_expr *n = ir_for_extent(a, &r->loop->u.loop);
-    specialize_foreach_ring(x, r) if (x->state.before) ir_append(
-        a, around,
-        ring_state_next(&x->state, ir_substitute(a, n, &of->vars, NULL)));
+    vec_foreach(x, &r->rings) {
+        if (fills(of, x) && x->state.before)
+            ir_append(a, around,
+                      ring_state_next(&x->state,
+                                      ir_substitute(a, n, &of->vars, NULL)));
+    }
 }
 
 bool specialize_produce(struct specialized *r, int64_t producer,
@@ -189,8 +192,9 @@ bool specialize_produce(struct specialized *r, int64_t producer,
     facts_enter_path(&of.facts, &r->path, r->at);
     out = has_copies(r, &of) ? append_group(r, out, GROUP_WARPS, WARP_LANES)
                              : append_group(r, out, 1, 1);
-    specialize_foreach_ring(x, r) if (fills(&of, x))
-        specialize_start(r, x, NULL, out);
+    vec_foreach(x, &r->rings)
+        if (fills(&of, x))
+            specialize_start(r, x, NULL, out);
     for (uint32_t i = r->at + 1; i < r->path.n; i++) {
         around = out;
         out = append_like(r, &of, i, out);
