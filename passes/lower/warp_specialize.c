@@ -29,7 +29,9 @@
 // A loop may have several rings, each with mbarriers of its own: a consumer
 // waits for a slot in front of the first statement that reads it, and releases
 // it behind the last one. One producer warpgroup fills them all, or each is the
-// ring of one of several.
+// ring of one of several. Rings that consumers fill themselves, from what these
+// hold, stay for ring_lower, which moves such a statement ahead: with the waits
+// and the releases that are its own.
 //
 // Blocks of a cluster multicast TMA tiles that several of them need
 // (cluster.c). A slot is free once the warps of all these blocks have released
@@ -103,6 +105,14 @@ void specialize_start(struct specialized *r, struct specialized_ring *x,
         .p = r->p, .loop = r->loop, .slots = x->ring.of->slots};
     if (is_repeated(r))
         ring_state_declare(&x->state, "turn", first, out);
+}
+
+bool specialize_fills(const struct specialized *r, const struct ir_stmt *s)
+{
+    vec_foreach(own, &r->own)
+        if (ring_has_fill(own, s))
+            return true;
+    return false;
 }
 
 bool specialize_has_copies(const struct specialized_ring *x)
@@ -246,20 +256,54 @@ static bool check_fills(struct specialized *r, const struct ring *ring)
     return true;
 }
 
+// Note a planned ring of the loop.
+static void note_ring(struct specialized *r, const struct ring *ring, size_t i)
+{
+    struct specialized_ring x = {.ring = *ring, .index = i};
+    if (!ring->of->roles.n) {
+        vec_push(r->p->scratch, &r->own, *ring);
+        return;
+    }
+    if (r->producers <= ring->of->producer)
+        r->producers = ring->of->producer + 1;
+    vec_push(r->p->scratch, &r->rings, x);
+}
+
+// Return whether a ring is filled from another one.
+static bool is_filled_from(const struct ring *ring, const struct ring *from)
+{
+    vec_foreach_value(fill, &ring->fills)
+        if (ring_is_read(from, fill))
+            return true;
+    return false;
+}
+
+// Return whether consumers fill several rings from one that nothing else reads:
+// it is not said which of these is the last to release its slot.
+static bool has_rivals(const struct specialized *r, const struct ring *ring)
+{
+    size_t rings = 0;
+    vec_foreach(own, &r->own)
+        rings += is_filled_from(own, ring);
+    vec_foreach_value(s, &r->loop->u.loop.body)
+        if (ring_is_read(ring, s) && !specialize_fills(r, s))
+            return false;
+    return rings > 1;
+}
+
 // Find the rings of the loop, and check them.
 static bool find_rings(struct specialized *r)
 {
     for (size_t i = 0; i < r->loop->u.loop.rings.n; i++) {
-        struct specialized_ring x = {
-            .ring = ring_planned(r->p->scratch, r->loop, i)};
-        if (x.ring.fault)
-            return specialize_report(r, x.ring.fault);
-        if (!x.ring.of->roles.n)
-            return specialize_report(r, "one of its rings has no roles");
-        if (r->producers <= x.ring.of->producer)
-            r->producers = x.ring.of->producer + 1;
-        vec_push(r->p->scratch, &r->rings, x);
+        struct ring ring = ring_planned(r->p->scratch, r->loop, i);
+        if (ring.fault)
+            return specialize_report(r, ring.fault);
+        note_ring(r, &ring, i);
     }
+    vec_foreach(x, &r->rings)
+        if (has_rivals(r, &x->ring))
+            return specialize_report(
+                r, "several rings are filled from one that nothing else reads");
     return true;
 }
 

@@ -12,6 +12,7 @@
 // A ring of a loop that is warp-specialized.
 struct specialized_ring {
     struct ring ring;
+    size_t index;                   // of those of the loop
     struct ir_buffer *full, *empty; // mbarriers, one a slot
     struct ring_state state;        // of the role that is being made
 };
@@ -23,6 +24,7 @@ struct specialized {
     struct ir_path path;          // from the kernel's body to the loop
     uint32_t at;                  // of the group in the path
     struct VEC(struct specialized_ring) rings;
+    struct VEC(struct ring) own;  // without roles: the consumers fill them
     struct cluster cluster;       // of the blocks
     int64_t producers, consumers; // warpgroups
     int64_t registers[2];         // of a thread of these, of those
@@ -45,6 +47,9 @@ struct ir_buffer *specialize_declare(struct specialized *r, const char *name,
 // `first` that is its; NULL: at 0.
 void specialize_start(struct specialized *r, struct specialized_ring *x,
                       struct ir_expr *first, struct ir_block *out);
+
+// Return whether a statement fills a ring of the consumers' own.
+bool specialize_fills(const struct specialized *r, const struct ir_stmt *s);
 
 // Return whether threads copy to a ring.
 bool specialize_has_copies(const struct specialized_ring *x);

@@ -116,14 +116,27 @@ static void insert_behind(struct specialized *r)
     ir_insert_all(a, block, ir_index(block, r->loop) + 1, &behind);
 }
 
-// Take the rings of the loop. Tell the pass `fragments` how many groups of
-// WGMMAs it leaves in flight.
-static void take_rings(struct specialized *r)
+// Leave the loop the rings that its threads fill, with the slots of these in
+// front of a body. Tell the pass `fragments` how many groups of WGMMAs it leaves
+// in flight.
+static void take_rings(struct specialized *r, const struct ir_block *body)
 {
+    struct arena *a = r->p->arena;
+    struct ir_for *loop = &r->loop->u.loop;
     int64_t lag = ir_ring_specialized(r->loop)->lag;
+    struct ir_rings own = {0};
+    struct ir_block all = {0};
+    for (size_t i = 0; i < loop->rings.n; i++) {
+        if (loop->rings.at[i]->roles.n)
+            continue;
+        vec_push(a, &own, loop->rings.at[i]);
+        ir_append(a, &all, ir_ring_slot(loop, i));
+    }
+    ir_append_all(a, &all, body);
+    loop->rings = own;
+    loop->body = all;
     if (lag)
-        ir_attr_set(r->p->arena, r->loop, MARK_in_flight, lag);
-    r->loop->u.loop.rings = (struct ir_rings){0};
+        ir_attr_set(a, r->loop, MARK_in_flight, lag);
 }
 
 // Return whether a statement is a fill of one of the rings.
@@ -135,47 +148,77 @@ static bool is_fill(const struct specialized *r, const struct ir_stmt *s)
     return found;
 }
 
-// Return where in a block the first statement stands that reads a ring; one
-// behind the last. If there is none, the whole block counts.
-static size_t first_read(const struct ring *ring, const struct ir_block *block)
-{
-    size_t i = 0;
-    while (i < block->n && !ring_is_read(ring, block->at[i]))
-        i++;
-    return i < block->n ? i : 0;
-}
-static size_t last_read(const struct ring *ring, const struct ir_block *block)
-{
-    size_t i = block->n;
-    while (i > 0 && !ring_is_read(ring, block->at[i - 1]))
-        i--;
-    return i > 0 ? i : block->n;
-}
+// Where the uses of an iteration read a ring.
+struct reads {
+    size_t first, last;
+    bool is_read;
+};
 
-// Append the waits for the slots that are read from a place in the uses of an
-// iteration on.
-static void append_waits(struct specialized *r, const struct ir_block *uses,
-                         size_t at, struct ir_block *out)
+// Find the first statement that reads a ring, and behind which its slot is
+// released: what fills another ring is moved to an earlier iteration, so it
+// counts for neither if others read the ring. If none reads it, all count.
+static struct reads find_reads(const struct specialized *r,
+                               const struct ring *ring,
+                               const struct ir_block *uses)
 {
-    struct ir_expr *k = ir_read(r->p->arena, r->loop->u.loop.var);
-    vec_foreach(x, &r->rings) {
-        struct ir_expr *n = ring_state_count(&x->state, k);
-        if (first_read(&x->ring, uses) == at)
-            mbarriers_append(r->p->arena, out, OP_mbarrier_wait, x->full,
-                             ring_state_slot(&x->state, n),
-                             ring_state_parity(&x->state, n, 0), r->loop);
+    struct reads found = {.first = uses->n, .last = uses->n - 1};
+    for (size_t i = 0; i < uses->n; i++) {
+        bool moves = specialize_fills(r, uses->at[i]);
+        bool stays_before = found.first < uses->n;
+        if (!ring_is_read(ring, uses->at[i]))
+            continue;
+        found.is_read = true;
+        if (!moves || !stays_before)
+            found.last = i;
+        if (!moves && !stays_before)
+            found.first = i;
     }
+    if (!found.is_read)
+        found.first = 0;
+    return found;
 }
 
-// Append the releases of the slots that are read for the last time in front of
-// a place.
-static void append_releases(struct specialized *r, const struct ir_block *uses,
-                            size_t at, struct ir_block *out)
+// Return whether statement `i` of the uses of an iteration needs a wait for a
+// ring's slot in front of it.
+static bool waits_at(const struct specialized *r, const struct ring *ring,
+                     const struct ir_block *uses, size_t i)
 {
-    struct ir_expr *k = ir_read(r->p->arena, r->loop->u.loop.var);
+    struct reads found = find_reads(r, ring, uses);
+    return found.first == i ||
+           (found.is_read && specialize_fills(r, uses->at[i]) &&
+            ring_is_read(ring, uses->at[i]));
+}
+
+// Append the wait for an iteration's slot.
+static void append_wait(struct specialized *r, const struct specialized_ring *x,
+                        struct ir_expr *iteration, struct ir_block *out)
+{
+    struct ir_expr *n = ring_state_count(&x->state, iteration);
+    mbarriers_append(r->p->arena, out, OP_mbarrier_wait, x->full,
+                     ring_state_slot(&x->state, n),
+                     ring_state_parity(&x->state, n, 0), r->loop);
+}
+
+// Append statement `i` of the uses of an iteration, with the waits in front of
+// it and the releases behind; as one statement, if it is to be moved.
+static void append_use(struct specialized *r, const struct ir_block *uses,
+                       size_t i, struct ir_block *out)
+{
+    struct arena *a = r->p->arena;
+    struct ir_expr *k = ir_read(a, r->loop->u.loop.var);
+    struct ir_block all = {0};
     vec_foreach(x, &r->rings)
-        if (last_read(&x->ring, uses) == at)
-            append_release_of(r, x, k, out);
+        if (waits_at(r, &x->ring, uses, i))
+            append_wait(r, x, k, &all);
+    ir_append(a, &all, uses->at[i]);
+    vec_foreach(x, &r->rings)
+        if (find_reads(r, &x->ring, uses).last == i)
+            append_release_of(r, x, k, &all);
+    if (specialize_fills(r, uses->at[i])) {
+        struct ir_stmt *s = ir_stmt_if(a, ir_bool(a, true));
+        ir_enclose(a, &all, ir_stmt_from(s, uses->at[i]), &s->u.branch.then);
+    }
+    ir_append_all(a, out, &all);
 }
 
 // Return the body of the loop, with each iteration in its slots; what fills is
@@ -186,11 +229,10 @@ static struct ir_block uses_of(struct specialized *r)
     const struct ir_for *loop = &r->loop->u.loop;
     struct ir_block uses = {0};
     struct map vars = {.arena = r->p->scratch};
-    for (size_t i = 0; i < r->rings.n; i++) {
-        const struct ring_state *state = &r->rings.at[i].state;
-        struct ir_expr *n = ring_state_count(state, ir_read(a, loop->var));
-        map_set(&vars, ir_ring_slot(loop, i)->u.let.var,
-                ring_state_slot(state, n));
+    vec_foreach(x, &r->rings) {
+        struct ir_expr *n = ring_state_count(&x->state, ir_read(a, loop->var));
+        map_set(&vars, ir_ring_slot(loop, x->index)->u.let.var,
+                ring_state_slot(&x->state, n));
     }
     for (size_t i = ir_ring_slots(loop); i < loop->body.n; i++) {
         if (!is_fill(r, loop->body.at[i]))
@@ -207,17 +249,15 @@ void specialize_consume(struct specialized *r, struct ir_block *out)
     vec_foreach(x, &r->rings)
         specialize_start(r, x, specialize_first(r), out);
     struct ir_block uses = uses_of(r);
-    for (size_t i = 0; i < uses.n; i++) {
-        if (i)
-            append_releases(r, &uses, i, &body);
-        append_waits(r, &uses, i, &body);
-        ir_append(a, &body, uses.at[i]);
+    for (size_t i = 0; i < uses.n; i++)
+        append_use(r, &uses, i, &body);
+    vec_foreach(x, &r->rings) {
+        if (uses.n)
+            continue;
+        append_wait(r, x, ir_read(a, r->loop->u.loop.var), &body);
+        append_release_of(r, x, ir_read(a, r->loop->u.loop.var), &body);
     }
-    if (!uses.n)
-        append_waits(r, &uses, 0, &body);
-    append_releases(r, &uses, uses.n, &body);
-    r->loop->u.loop.body = body;
     insert_behind(r);
-    take_rings(r);
+    take_rings(r, &body);
     specialize_take_turns(r, out);
 }

@@ -103,7 +103,7 @@ static struct ir_expr *number_of(struct specialized *r,
 // Append the copies of one iteration to a ring: below one thread, or where all
 // of them copy.
 static bool append_copies(struct specialized *r, struct producer *of,
-                          const struct specialized_ring *x, size_t i,
+                          const struct specialized_ring *x,
                           struct ir_block *out)
 {
     struct arena *a = r->p->arena;
@@ -112,7 +112,8 @@ static bool append_copies(struct specialized *r, struct producer *of,
     struct ir_expr *slot = ring_state_slot(&x->state, n);
     for (size_t k = 0; k < x->ring.fills.n; k++)
         ir_append(a, &fills, x->ring.fills.at[k]);
-    map_set(&of->vars, ir_ring_slot(&r->loop->u.loop, i)->u.let.var, slot);
+    map_set(&of->vars, ir_ring_slot(&r->loop->u.loop, x->index)->u.let.var,
+            slot);
     fills = ir_copy_block(a, &fills, &of->vars, NULL);
     mbarriers_append(a, out, OP_mbarrier_wait, x->empty, slot,
                      ring_state_parity(&x->state, n, 1), r->loop);
@@ -200,9 +201,7 @@ bool specialize_produce(struct specialized *r, int64_t producer,
         out = append_like(r, &of, i, out);
     }
     append_next(r, &of, around);
-    for (size_t i = 0; i < r->rings.n && ok; i++) {
-        if (fills(&of, &r->rings.at[i]))
-            ok = append_copies(r, &of, &r->rings.at[i], i, out);
-    }
+    vec_foreach(x, &r->rings)
+        ok = ok && (!fills(&of, x) || append_copies(r, &of, x, out));
     return ok;
 }

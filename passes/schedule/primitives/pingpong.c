@@ -47,6 +47,9 @@ static const char *find_ring(struct sched_call *c, const struct tiles *t,
             *ring = s;
     if (ir_ring_specialized(*ring)->order)
         return "they are already";
+    vec_foreach_value(of, &(*ring)->u.loop.rings)
+        if (!of->roles.n)
+            return "the consumers fill one of its rings themselves";
     return pingpong_fault(c->pass->scratch, c->pass->kernel, group, NULL,
                           *ring);
 }
@@ -80,7 +83,7 @@ bool sched_pingpong(struct sched_call *c)
         return diag_error(p->diags, c->span, D_pingpong_number, (long long)n);
     if (!check_registers(c, ring, n))
         return false;
-    for (size_t i = 0; i < ring->u.loop.rings.n; i++)
-        ring->u.loop.rings.at[i]->order = n;
+    vec_foreach_value(of, &ring->u.loop.rings)
+        of->order = n;
     return true;
 }

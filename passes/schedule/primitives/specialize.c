@@ -14,13 +14,14 @@
 // late, and the waits of the loop leave them alone.  The last one, 1 if left out,
 // is how many producer warpgroups there are. If the loop has several rings, each
 // producer fills one, and the last one the rest: so the threads of one issue
-// cp.async while a thread of another issues TMA loads.
+// cp.async while a thread of another issues TMA loads. Rings behind the first
+// whose fills are no copies have no producer: the consumers fill them ahead.
 //
 // Requires:
 //  1. the loop has rings, and stands in one that is bound to
 //     warpgroups of a known number; its copies are by TMA,
 //     or by cp_async where no instruction of a warpgroup uses them;
-//     there are no more producers than rings                         E0787
+//     there are no more producers than rings that they fill          E0787
 //  2. registers that can be given: multiples of 8 from 24 to 240,
 //     together no more than the launch has                           E0788
 //  3. fewer WGMMAs in flight than there are slots                    E0773
@@ -35,19 +36,30 @@
 #include "passes/analysis/tensor.h"
 #include "passes/analysis/tma_copy.h"
 
-// Check the copies: by TMA, or by threads, whose stores WGMMA cannot see.
-// Returns what is wrong, or NULL.
-static const char *check_fills(const struct ring *ring, struct ir_stmt *loop)
+// Return whether the fills of a ring are copies that a producer can make: by
+// TMA, or by threads.
+static bool is_copied(const struct ring *ring)
+{
+    vec_foreach_value(fill, &ring->fills)
+        if (!tma_copy_only(fill) && !copies_only(fill))
+            return false;
+    return true;
+}
+
+// Check the copies to ring number `i`: consumers fill those behind the first
+// themselves, if they are no copies; stores by threads WGMMA cannot see. Returns
+// what is wrong, or NULL.
+static const char *check_fills(const struct ring *ring, size_t i,
+                               const struct ir_stmt *loop)
 {
     bool by_threads = false;
-    for (size_t i = 0; i < ring->fills.n; i++) {
-        bool by_tma = tma_copy_only(ring->fills.at[i]);
-        if (!by_tma && !copies_only(ring->fills.at[i]))
-            return "its copies are not all `copy_via(stage, tma)`, "
+    if (!is_copied(ring))
+        return i ? NULL
+                 : "its copies are not all `copy_via(stage, tma)`, "
                    "`copy_via(stage, bulk)`, or `copy_via(stage, cp_async)` of "
                    "elements of 4 bytes";
-        by_threads |= !by_tma;
-    }
+    vec_foreach_value(fill, &ring->fills)
+        by_threads |= !tma_copy_only(fill);
     return by_threads && tensor_has_wgmma(&loop->u.loop.body)
                ? "instructions of warpgroups use what threads copy"
                : NULL;
@@ -78,21 +90,24 @@ static int64_t producers_of(const struct sched_call *c)
 static const char *check_shape(struct sched_call *c, struct ir_stmt *loop,
                                int64_t *groups)
 {
+    int64_t copied = 0;
     struct pass *p = c->pass;
     if (!ir_rings_of(loop).n)
         return "it is not pipelined";
-    if (producers_of(c) < 1 || producers_of(c) > (int64_t)loop->u.loop.rings.n)
-        return "it has a producer for each ring, or for several, not more";
     if (!group_around(p, loop, groups))
         return "it does not stand in a loop bound to warpgroups, of which "
                "there is a known number";
     for (size_t i = 0; i < loop->u.loop.rings.n; i++) {
         struct ring ring = ring_find(p->scratch, p->kernel, loop, i);
-        const char *fault = ring.fault ? ring.fault : check_fills(&ring, loop);
+        const char *fault =
+            ring.fault ? ring.fault : check_fills(&ring, i, loop);
         if (fault)
             return fault;
+        copied += is_copied(&ring);
     }
-    return NULL;
+    return producers_of(c) < 1 || producers_of(c) > copied
+               ? "it has a producer for each ring, or for several, not more"
+               : NULL;
 }
 
 // Return whether a number of registers is one that threads can be given.
@@ -143,6 +158,7 @@ static void set_roles(struct sched_call *c, struct ir_ring *ring,
 
 bool sched_specialize(struct sched_call *c)
 {
+    struct pass *p = c->pass;
     struct ir_stmt *loop = sched_arg(c, 0);
     int64_t groups = 0;
     const char *wrong = check_shape(c, loop, &groups);
@@ -151,9 +167,12 @@ bool sched_specialize(struct sched_call *c)
                             sched_name_of(loop), wrong);
     if (!check_registers(c, groups) || !check_in_flight(c, loop))
         return false;
-    int64_t last = producers_of(c) - 1;
-    for (size_t i = 0; i < loop->u.loop.rings.n; i++)
-        set_roles(c, loop->u.loop.rings.at[i],
-                  (int64_t)i < last ? (int64_t)i : last);
+    int64_t copied = 0, last = producers_of(c) - 1;
+    for (size_t i = 0; i < loop->u.loop.rings.n; i++) {
+        struct ring ring = ring_find(p->scratch, p->kernel, loop, i);
+        if (is_copied(&ring))
+            set_roles(c, ring.of, copied < last ? copied : last);
+        copied += is_copied(&ring);
+    }
     return true;
 }
