@@ -5,7 +5,7 @@
 #include "tests/support/draw.h"
 
 #define IN(kind) (1u << KIND_##kind)
-#define RINGS    (IN(streamed) | IN(pingpong))
+#define RINGS    (IN(streamed) | IN(handed) | IN(pingpong))
 #define TILES    (IN(fragments) | RINGS | IN(grid) | IN(relay))
 #define ANY      (((1u << KIND_COUNT) - 1) & ~TILES)
 #define STAGES   (ANY & ~IN(loops))

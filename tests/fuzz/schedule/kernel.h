@@ -78,6 +78,7 @@ void fuzz_part_draw(struct fuzz_kernel *k, enum fuzz_kind kind);
 void fuzz_loops_draw(struct fuzz_kernel *k);
 void fuzz_fragments_draw(struct fuzz_kernel *k);
 void fuzz_streamed_draw(struct fuzz_kernel *k);
+void fuzz_handed_draw(struct fuzz_kernel *k);
 void fuzz_pingpong_draw(struct fuzz_kernel *k);
 void fuzz_grid_draw(struct fuzz_kernel *k);
 void fuzz_relay_draw(struct fuzz_kernel *k);

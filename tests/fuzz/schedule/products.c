@@ -50,31 +50,44 @@ static const struct template fragments = {
     "        }\n"
     "    }\n"};
 
-// Warpgroups of blocks sum rows by a vector that comes part by part: what pipeline,
-// copy_via, specialize and pingpong ask for.
-static const struct template streamed = {
-    "$a: f32[128 * $N * $O, $P * $M], $b: f32[$P * $M]",
-    "$c: f32[128 * $N * $O]",
-    "    alloc $s: f32[128 * $N * $O] in local\n"
-    "    alloc $x: f32[$P * $M] in shared\n"
-    "    for b in 0..$O @block.x { for g in 0..$N @warpgroup { "
-    "for w in 0..4 @warp { for l in 0..32 @lane {\n"
-    "        stage $z(v in 128 * $N * $O = b * 128 * $N + g * 128 + w * 32 + "
-    "l) { $s[v] = 0 }\n"
-    "        for k in 0..$M {\n"
+// Warpgroups of blocks sum rows by a vector that comes part by part. What `read`
+// names, of more `arrays`, is made of the parts by what `changes` them.
+#define STREAMED(arrays, changes, read)                                               \
+    {                                                                                 \
+        "$a: f32[128 * $N * $O, $P * $M], $b: f32[$P * $M]",                          \
+            "$c: f32[128 * $N * $O]",                                                 \
+            "    alloc $s: f32[128 * $N * $O] in local\n"                             \
+            "    alloc $x: f32[$P * $M] in shared\n" arrays                           \
+            "    for b in 0..$O @block.x { for g in 0..$N @warpgroup { "              \
+            "for w in 0..4 @warp { for l in 0..32 @lane {\n"                          \
+            "        stage $z(v in 128 * $N * $O = "                                  \
+            "b * 128 * $N + g * 128 + w * 32 + l) { $s[v] = 0 }\n"                    \
+            "        for k in 0..$M {\n"                                              \
+            "            for q in 0..$P {\n"                                          \
+            "                stage $x(u in $P * $M = k * $P + q) { $x[u] = $b[u] }\n" \
+            "            }\n" changes "            for q in 0..$P {\n"                \
+            "                stage $p(v in 128 * $N * $O = "                          \
+            "b * 128 * $N + g * 128 + w * 32 + l, "                                   \
+            "reduce u in $P * $M = k * $P + q) {\n"                                   \
+            "                    $s[v] = $s[v] + $a[v, u] * " read "[u]\n"            \
+            "                }\n"                                                     \
+            "            }\n"                                                         \
+            "        }\n"                                                             \
+            "        stage $c(v in 128 * $N * $O = "                                  \
+            "b * 128 * $N + g * 128 + w * 32 + l) { $c[v] = $s[v] }\n"                \
+            "    } } } }\n"                                                           \
+    }
+
+// What pipeline, copy_via, specialize and pingpong ask for.
+static const struct template streamed = STREAMED("", "", "$x");
+
+// What specialize asks for, if the consumers fill a ring, too.
+static const struct template handed = STREAMED(
+    "    alloc $w: f32[$P * $M] in shared\n",
     "            for q in 0..$P {\n"
-    "                stage $x(u in $P * $M = k * $P + q) { $x[u] = $b[u] }\n"
-    "            }\n"
-    "            for q in 0..$P {\n"
-    "                stage $p(v in 128 * $N * $O = b * 128 * $N + g * 128 + "
-    "w * 32 + l, reduce u in $P * $M = k * $P + q) {\n"
-    "                    $s[v] = $s[v] + $a[v, u] * $x[u]\n"
-    "                }\n"
-    "            }\n"
-    "        }\n"
-    "        stage $c(v in 128 * $N * $O = b * 128 * $N + g * 128 + w * 32 + "
-    "l) { $c[v] = $s[v] }\n"
-    "    } } } }\n"};
+    "                stage $w(u in $P * $M = k * $P + q) { $w[u] = $x[u] + 1 }\n"
+    "            }\n",
+    "$w");
 
 // Each block makes a tile, its threads fetch what a part of the sum needs. What
 // `right` names, of more `arrays`, is made of the second by what `changes` it.
@@ -204,6 +217,12 @@ void fuzz_fragments_draw(struct fuzz_kernel *k)
 void fuzz_streamed_draw(struct fuzz_kernel *k)
 {
     draw(k, &streamed, draw_tiles(k), 1);
+}
+
+// Several warpgroups would have to wait for what one of them hands to all.
+void fuzz_handed_draw(struct fuzz_kernel *k)
+{
+    draw(k, &handed, 1, 2);
 }
 
 // pingpong asks for one warpgroup, and for a ring: a loop of one iteration is
