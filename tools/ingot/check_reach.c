@@ -63,12 +63,21 @@ static void note_expr(struct reach *r, struct ir_expr *x)
         add_goals(r, x, 1);
 }
 
+// Return the condition of a copy by each thread; NULL: there is none.
+static const struct ir_expr *condition_of(const struct ir_stmt *s)
+{
+    return ir_is_thread_copy(s) ? s->u.copy.where : NULL;
+}
+
 // Note what of a statement is a goal, and its variable.
 static void note_stmt(struct reach *r, struct ir_stmt *s)
 {
     const struct ir_var *var = NULL;
+    const struct ir_expr *condition = condition_of(s);
     if (ir_stored(s))
-        add_goals(r, s, 1);
+        add_goals(r, s, condition ? 3 : 1);
+    if (condition)
+        keep_numbers(r, condition);
     switch ((int)s->kind) {
     case STMT_if:
         add_goals(r, s, 2);
@@ -274,6 +283,21 @@ static void walk_branch(struct reach *r, const struct ir_stmt *s)
     }
 }
 
+// Walk a store or a copy of a thread: it is done, and its condition, if it has
+// one, has ways.
+static void walk_stored(struct reach *r, const struct ir_stmt *s)
+{
+    const struct ir_expr *condition = condition_of(s);
+    mark(r, s, 0);
+    if (!condition)
+        return;
+    struct reach_value c = value_of(r, condition);
+    if (!c.is_known || c.i)
+        mark(r, s, 1);
+    if (!c.is_known || !c.i)
+        mark(r, s, 2);
+}
+
 // Walk one statement.
 static void walk_stmt(struct reach *r, const struct ir_stmt *s)
 {
@@ -286,7 +310,7 @@ static void walk_stmt(struct reach *r, const struct ir_stmt *s)
         return;
     }
     if (ir_stored(s))
-        mark(r, s, 0);
+        walk_stored(r, s);
     ir_foreach_place(place, (struct ir_stmt *)s)
         value_of(r, *place);
 }
