@@ -50,7 +50,20 @@ void define_add_iter(struct parser *p, struct definition *d, const char *name,
     struct ir_iter it = {iter, extent, ir_read(p->arena, loop), is_reduce};
     vec_push(p->arena, &d->iters, it);
     vec_push(p->arena, &d->loops, loop);
-    scope_add(p, (struct scope_entry){ENTRY_VAR, name, span, iter, NULL});
+    scope_add(p,
+              (struct scope_entry){
+                  .kind = ENTRY_VAR, .name = name, .span = span, .var = iter});
+}
+
+// Return which dimension of an element's array its index number `i` is of.
+static uint32_t dimension_of(const struct parser *p, const struct element *e,
+                             uint32_t i)
+{
+    uint32_t d = 0;
+    while (e->buffer && d < e->buffer->rank &&
+           parse_position(p, e->buffer, d) != i)
+        d++;
+    return e->buffer ? d : i;
 }
 
 // Parse the first appearance of an index: a name, perhaps with its extent.
@@ -67,7 +80,7 @@ static bool parse_new_index(struct parser *p, struct definition *d,
     if (has_range && !(extent = define_parse_extent(p, name)))
         return false;
     if (e->buffer && e->n < e->buffer->rank)
-        extent = e->buffer->shape[e->n];
+        extent = e->buffer->shape[dimension_of(p, e, e->n)];
     define_add_iter(p, d, name, span, extent, false);
     return true;
 }
@@ -151,7 +164,8 @@ static bool same_shape(struct parser *p, const struct definition *d,
 {
     bool same = e->n == d->iters.n;
     for (uint32_t i = 0; same && e->buffer && i < e->n; i++)
-        same = ir_expr_equal(e->buffer->shape[i], d->iters.at[i].extent);
+        same = ir_expr_equal(e->buffer->shape[dimension_of(p, e, i)],
+                             d->iters.at[i].extent);
     if (!same)
         diag_error(p->diags, e->span, D_tuple_indices);
     return same;
@@ -211,7 +225,8 @@ static void set_indices(struct parser *p, struct definition *d)
         struct element *e = &d->elements[k];
         e->index = arena_array(p->arena, struct ir_expr *, e->n);
         for (uint32_t i = 0; i < e->n; i++)
-            e->index[i] = ir_read(p->arena, d->iters.at[i].var);
+            e->index[dimension_of(p, e, i)] =
+                ir_read(p->arena, d->iters.at[i].var);
     }
 }
 
@@ -247,13 +262,12 @@ void define_store(struct parser *p, const struct definition *d, uint32_t k,
     ir_append(p->arena, block, s);
 }
 
-// Return whether `x` reads the element that is being defined.
-static bool is_own_element(const struct definition *d, const struct ir_expr *x)
+// Return whether `x` reads the element `e`, which is being defined.
+static bool is_own_element(const struct element *e, const struct ir_expr *x)
 {
     bool same = true;
     for (uint32_t i = 0; i < x->n; i++)
-        same = same && x->args[i]->op == OP_var &&
-               x->args[i]->u.var == d->iters.at[i].var;
+        same = same && ir_expr_equal(x->args[i], e->index[i]);
     return same;
 }
 
@@ -273,7 +287,7 @@ static bool is_elsewhere(const struct definition *d, const struct ir_expr *x)
 {
     for (uint32_t k = 0; k < d->n_elements; k++)
         if (x->u.buffer == d->elements[k].buffer &&
-            (d->is_reduction || !is_own_element(d, x)))
+            (d->is_reduction || !is_own_element(&d->elements[k], x)))
             return true;
     return false;
 }

@@ -9,6 +9,7 @@
 #include "frontend/definition.h"
 #include "frontend/exits.h"
 #include "frontend/grids.h"
+#include "frontend/instance.h"
 #include "frontend/schedule.h"
 #include <string.h>
 
@@ -58,6 +59,8 @@ static void recover_item(struct parser *p)
 // Parse one item; false after an error.
 static bool parse_item(struct parser *p, struct program *out)
 {
+    if (instance_is_next(p))
+        return instances_add(p, out, add_kernel);
     if (parse_is(p, "kernel"))
         return add_kernel(p, out);
     if (schedule_parse_item(p, &out->schedules))

@@ -7,8 +7,16 @@
 #include "ir/ir.h"
 #include "ir/schedule.h"
 
+// Instances of a kernel that the command asks for, in the place of those of the
+// text: its name and a `for` clause.
+struct instance_request {
+    const struct source *source;
+    bool is_taken; // there is such a kernel
+};
+
 // What one or several files say.
 struct program {
+    struct VEC(struct instance_request) requests;
     struct VEC(struct ir_kernel *) kernels; // at the level they were written
     struct sched_program schedules;
 };
@@ -19,5 +27,8 @@ struct program {
 bool frontend_parse(struct arena *a, struct str_table *names,
                     const struct source *source, bool schedules_only,
                     struct diag_list *diags, struct program *out);
+
+// Report each of the requests that no kernel of any file has taken.
+void instances_check(const struct program *program, struct diag_list *diags);
 
 #endif

@@ -1,6 +1,7 @@
 // Schedules and defs.
 //
-//   item      = "schedule" name [params] ["for" targets] ["when" expr] block
+//   item      = "schedule" name {"," name} [params] ["for" targets]
+//               ["when" expr] block
 //             | "def" name params block
 //   targets   = name ["+"] {"," name ["+"]}
 //   params    = "(" [name ["=" expr] {"," name ["=" expr]}] ")"
@@ -300,6 +301,12 @@ static bool parse_reach(struct parser *p, const char *word)
 // Parse what stands between the name of a schedule and its body.
 static bool parse_header(struct parser *p, struct sched_item *item)
 {
+    while (parse_take(p, ",")) {
+        struct sched_name other;
+        if (!parse_named(p, "a kernel", &other))
+            return false;
+        vec_push(p->arena, &item->others, other);
+    }
     if (parse_is(p, "(") && !parse_params(p, item))
         return false;
     if (parse_reach(p, "for") && parse_take(p, "for") &&

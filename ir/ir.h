@@ -436,9 +436,28 @@ struct ir_terms {
     struct span defines_at;
 };
 
+// What an instance of a kernel gives a compile-time parameter.
+enum ir_static_kind {
+    STATIC_type, // f16
+    STATIC_int,  // 1024
+    STATIC_flag, // true
+    STATIC_word, // t: the order of an array's dimensions
+};
+struct ir_static {
+    const char *name; // of the parameter; interned
+    struct span span; // of the value
+    enum ir_static_kind kind;
+    struct type type;
+    int64_t number;   // int, flag
+    const char *word; // type (its name), word; interned
+};
+struct ir_statics VEC(struct ir_static);
+
 // A kernel.
 struct ir_kernel {
-    const char *name;    // interned
+    const char *name;   // interned
+    const char *family; // of an instance: the kernel's name in the text; NULL
+    struct ir_statics statics; // of an instance, in the order of the text
     const char *variant; // what made it differ from its siblings; "" if none
     struct span span;    // of the name
     enum ir_level level;

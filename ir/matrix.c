@@ -140,6 +140,34 @@ bool matrix_find(const char *name, struct ir_matrix *out)
     return false;
 }
 
+// Return whether a row is of a kind and a precision, as matrix_of_kind says.
+static bool is_of_kind(const struct row *r, const char *kind,
+                       const char *precision)
+{
+    const char *name = r->kind == MATRIX_MMA     ? "mma"
+                       : r->kind == MATRIX_WGMMA ? "wgmma"
+                                                 : "";
+    bool fits = precision ? strcmp(precisions[r->inputs].name, precision) == 0
+                          : !precisions[r->inputs].unused;
+    return strcmp(name, kind) == 0 && fits;
+}
+
+bool matrix_of_kind(const char *kind, const char *precision, uint32_t n,
+                    size_t i, struct ir_matrix *out)
+{
+    for (size_t row = 0; row < ROWS; row++) {
+        const struct row *r = &rows[row];
+        bool is_open = strchr(r->name, '*');
+        if (!is_of_kind(r, kind, precision) ||
+            (is_open && (!n || n > N_MOST || n % r->n)) || i--)
+            continue;
+        *out =
+            (struct ir_matrix){(uint16_t)row, (uint16_t)(is_open ? n : r->n)};
+        return true;
+    }
+    return false;
+}
+
 bool matrix_find_ptx(const char *ptx, bool a_in_registers,
                      struct ir_matrix *out)
 {

@@ -42,6 +42,12 @@ bool matrix_find(const char *name, struct ir_matrix *out);
 // registers or not.
 bool matrix_find_ptx(const char *ptx, bool a_in_registers,
                      struct ir_matrix *out);
+// Find instruction number `i` of those of a kind, `mma` or `wgmma`, that have n
+// columns where that is open; false behind the last one.  Those that use fewer
+// bits than their operands have, as in tf32, count only if `precision` names
+// them; NULL: all others.
+bool matrix_of_kind(const char *kind, const char *precision, uint32_t n,
+                    size_t i, struct ir_matrix *out);
 // Append the name, or the instruction of PTX.
 void matrix_name(struct buf *out, struct ir_matrix m);
 void matrix_ptx(struct buf *out, struct ir_matrix m);

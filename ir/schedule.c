@@ -29,19 +29,36 @@ const struct sched_item *sched_find_def(const struct sched_program *program,
     return program->fallback ? sched_find_def(program->fallback, name) : NULL;
 }
 
-// Report a schedule unless it names one of the kernels.
-static void check_kernel(const struct sched_item *item,
-                         const struct ir_kernel *const *kernels, size_t n,
-                         struct diag_list *diags)
+// Return whether a name is that of a kernel, or of what it is an instance of.
+static bool is_name_of(const char *name, const struct ir_kernel *kernel)
 {
-    struct suggest s = {.wanted = item->name.text};
+    return strcmp(name, kernel->name) == 0 ||
+           (kernel->family && strcmp(name, kernel->family) == 0);
+}
+
+bool sched_is_for(const struct sched_item *schedule,
+                  const struct ir_kernel *kernel)
+{
+    bool found = is_name_of(schedule->name.text, kernel);
+    vec_foreach(other, &schedule->others)
+        found |= is_name_of(other->text, kernel);
+    return found;
+}
+
+// Report a name of a schedule unless it is that of one of the kernels.
+static void check_name(const struct sched_name *name,
+                       const struct ir_kernel *const *kernels, size_t n,
+                       struct diag_list *diags)
+{
+    struct suggest s = {.wanted = name->text};
     for (size_t i = 0; i < n; i++) {
-        if (strcmp(kernels[i]->name, item->name.text) == 0)
+        if (is_name_of(name->text, kernels[i]))
             return;
         suggest_offer(&s, kernels[i]->name);
+        if (kernels[i]->family)
+            suggest_offer(&s, kernels[i]->family);
     }
-    diag_error(diags, item->name.span, D_schedule_unknown_kernel,
-               item->name.text);
+    diag_error(diags, name->span, D_schedule_unknown_kernel, name->text);
     suggest_help(diags, &s);
 }
 
@@ -49,8 +66,11 @@ void sched_check_kernels(const struct sched_program *program,
                          const struct ir_kernel *const *kernels, size_t n,
                          struct diag_list *diags)
 {
-    for (size_t i = 0; i < program->schedules.n; i++)
-        check_kernel(program->schedules.at[i], kernels, n, diags);
+    vec_foreach_value(item, &program->schedules) {
+        check_name(&item->name, kernels, n, diags);
+        vec_foreach(other, &item->others)
+            check_name(other, kernels, n, diags);
+    }
 }
 
 // Return whether a knob has the name that is searched for; offer all names.

@@ -76,8 +76,9 @@ struct sched_target {
 
 // A schedule or a def.
 struct sched_item {
-    struct sched_name name; // of the kernel, or of the def
-    struct span span;       // of the header
+    struct sched_name name;               // of the kernel, or of the def
+    struct VEC(struct sched_name) others; // further kernels
+    struct span span;                     // of the header
     struct VEC(struct sched_parameter) params;
     struct VEC(struct sched_target) targets; // none: every architecture
     struct sched_expr *guard;                // behind `when`, or NULL
@@ -147,6 +148,11 @@ struct sched_outcome {
 // NULL if there is none.
 const struct sched_item *sched_find_def(const struct sched_program *program,
                                         const char *name);
+
+// Return whether a schedule is for a kernel: names it, or all instances of what
+// it is one of.
+bool sched_is_for(const struct sched_item *schedule,
+                  const struct ir_kernel *kernel);
 
 // Report each schedule whose name is none of the `n` kernels.
 void sched_check_kernels(const struct sched_program *program,

@@ -13,14 +13,43 @@ struct parser;
 enum entry_kind {
     ENTRY_VAR,
     ENTRY_BUFFER,
+    ENTRY_STATIC, // a compile-time parameter of the kernel
     ENTRY_BROKEN, // its declaration was in error: uses are not reported again
 };
 struct scope_entry {
     enum entry_kind kind;
     const char *name; // interned
     struct span span;
-    struct ir_var *var;       // ENTRY_VAR
-    struct ir_buffer *buffer; // ENTRY_BUFFER
+    struct ir_var *var;            // ENTRY_VAR
+    struct ir_buffer *buffer;      // ENTRY_BUFFER
+    const struct ir_static *value; // ENTRY_STATIC
+};
+
+// A parameter and the values that it may have, one of which is given by its
+// name alone where it is that of a parameter in front: `R = T`.
+struct static_values {
+    struct ir_static parameter; // its name and place; no value
+    struct ir_statics values;
+};
+
+// A `for` clause of a kernel, which is compiled for each choice of one value
+// for each parameter.
+struct instance_clause {
+    struct VEC(struct static_values) given;
+    const char *pattern; // of their names: "gemm_{T}"; NULL: by rule
+    struct span span;
+};
+
+// What a kernel with compile-time parameters is parsed for.
+struct instance {
+    const char *name; // interned
+    struct ir_statics statics;
+};
+
+// In which order an array has the dimensions that the text writes.
+struct dimension_order {
+    const struct ir_buffer *buffer;
+    const uint32_t *order; // dimension d is written at position order[d]
 };
 
 // The state of a run over the tokens of one file.
@@ -35,6 +64,8 @@ struct parser {
     struct VEC(struct scope_entry) scope; // what is visible, innermost last
     size_t scope_start;                   // where the innermost block begins
     struct ir_kernel *kernel;             // the one being parsed
+    const struct instance *instance;      // of the kernel, or NULL
+    struct VEC(struct dimension_order) orders; // of its arrays with a layout
 
     // Tried at every statement of a kernel's outermost block: parses a
     // definition and appends it; returns false without moving if there is
@@ -112,6 +143,9 @@ bool parse_check_writable(struct parser *p, const struct ir_buffer *buffer,
 
 // Types and declarations.
 bool parse_type(struct parser *p, struct type *out);
+// Find a type by its name, or by that of a compile-time parameter.
+bool parse_find_type(const struct parser *p, const char *name,
+                     struct type *out);
 // `: type[shape] in space strides [..] align n inout`, behind the name; the
 // space of a ROLE_alloc, `inout` of a ROLE_input.
 struct ir_buffer *parse_buffer(struct parser *p, const char *name,
@@ -131,7 +165,33 @@ struct ir_expr *parse_new_value(struct parser *p, enum ir_op op,
 // A `let` and the rest of its line; false after an error.
 bool parse_let_statement(struct parser *p, struct ir_block *out);
 
-// A kernel, from the word `kernel` on; NULL after errors.
+// A kernel, from the word `kernel` on; NULL after errors.  One with
+// compile-time parameters is parsed for `instance`.
 struct ir_kernel *parse_kernel(struct parser *p);
+
+// Compile-time parameters.
+// `[T, R = T]` behind the name of a kernel; a value is a default.
+bool parse_static_parameters(struct parser *p, struct instance_clause *out);
+// `for T in [f16, bf16], R = T as gemm_{T}`.
+bool parse_instance_clause(struct parser *p, struct instance_clause *out);
+// `gemm_{T}`, without spaces; NULL after an error.
+const char *parse_pattern(struct parser *p, const char *what);
+// Return a pattern with values in the place of parameters; interned.
+const char *static_fill(struct parser *p, const char *pattern,
+                        const struct ir_statics *statics);
+// Return the parameter of that name, or NULL.
+const struct ir_static *static_find(const struct ir_statics *statics,
+                                    const char *name);
+// Return how a value is written.
+const char *static_text(struct parser *p, const struct ir_static *value);
+// Return whether a parameter comes next, or a type that is compared.
+bool parse_is_static(const struct parser *p);
+// A parameter as a value: a number, or `T == f16`.
+struct ir_expr *parse_static(struct parser *p);
+// The word behind `layout`: put the dimensions of the array in that order.
+bool parse_layout(struct parser *p, struct ir_buffer *b);
+// Return at which position of the text dimension `d` of an array is.
+uint32_t parse_position(const struct parser *p, const struct ir_buffer *buffer,
+                        uint32_t d);
 
 #endif

@@ -207,7 +207,7 @@ struct ir_expr *parse_call(struct parser *p)
     if (p->unknown_call && p->unknown_call(p))
         return NULL;
     bool is_call = find_call(name, &op);
-    if (!is_call && !type_find(name, &type))
+    if (!is_call && !parse_find_type(p, name, &type))
         return unknown_function(p);
     p->at += 2;
     if (is_call && ir_op_info(op)->operands[0] == 'a')

@@ -13,7 +13,7 @@ bool parse_type(struct parser *p, struct type *out)
 {
     struct span span = parse_peek(p, 0)->span;
     const char *name = parse_name(p, "a type");
-    if (!name || type_find(name, out))
+    if (!name || parse_find_type(p, name, out))
         return name != NULL;
     struct suggest s = {.wanted = name};
     for (int i = 0; i < TYPE_COUNT; i++)
@@ -154,6 +154,9 @@ static bool parse_traits(struct parser *p, struct ir_buffer *b)
             b->is_ordered = true;
         } else if (parse_take(p, "strides")) {
             if (!parse_strides(p, b))
+                return false;
+        } else if (p->instance && !with_layout && parse_take(p, "layout")) {
+            if (!parse_layout(p, b))
                 return false;
         } else if (parse_take(p, "align")) {
             bool is_pitch = with_layout && parse_is(p, "(");

@@ -61,6 +61,17 @@ void parse_wrong_rank(struct parser *p, struct span span,
                   buffer->name);
 }
 
+// Return indices in the order of the array's dimensions.
+static struct ir_expr **in_order(struct parser *p,
+                                 const struct ir_buffer *buffer,
+                                 struct ir_expr **index, uint32_t n)
+{
+    struct ir_expr **out = arena_array(p->arena, struct ir_expr *, n);
+    for (uint32_t d = 0; d < n; d++)
+        out[d] = index[parse_position(p, buffer, d)];
+    return out;
+}
+
 bool parse_element(struct parser *p, const struct ir_buffer *buffer,
                    size_t first, struct ir_expr ***index, uint32_t *n)
 {
@@ -71,10 +82,12 @@ bool parse_element(struct parser *p, const struct ir_buffer *buffer,
         if ((*index)[i]->type.lanes > 1)
             return not_an_index(p, (*index)[i], "an index before the last");
     }
-    if (*n == rank_of(p, buffer))
-        return true;
-    parse_wrong_rank(p, parse_span(p, first), buffer, *n);
-    return false;
+    if (*n != rank_of(p, buffer)) {
+        parse_wrong_rank(p, parse_span(p, first), buffer, *n);
+        return false;
+    }
+    *index = in_order(p, buffer, *index, *n);
+    return true;
 }
 
 struct ir_buffer *parse_buffer_name(struct parser *p)

@@ -133,6 +133,8 @@ static struct ir_expr *parse_named(struct parser *p)
         return parse_reserved(p);
     if (strcmp(next, "(") == 0)
         return parse_call(p);
+    if (parse_is_static(p))
+        return parse_static(p);
     if (strcmp(next, ".") == 0 &&
         (axis_find(dotted(p), &axis) || !scope_find(p, t->text)))
         return parse_axis_value(p);
@@ -218,6 +220,8 @@ static struct ir_expr *parse_select(struct parser *p, struct ir_expr *c,
     if (!x[1] || !parse_expect(p, ":", "between the arms of `?`"))
         return NULL;
     x[2] = parse_expr(p);
+    if (x[2] && p->instance && c->op == OP_const)
+        return x[c->u.i ? 1 : 2];
     return x[2] ? parse_choice(p, x, parse_span(p, first)) : NULL;
 }
 

@@ -114,19 +114,43 @@ static bool parse_traits(struct parser *p)
             ok = parse_count(p, &k->min_blocks);
         else if (parse_take(p, "max_registers"))
             ok = parse_count(p, &k->max_registers);
+        else if (p->instance && parse_is(p, "for"))
+            ok = parse_instance_clause(p, &(struct instance_clause){0});
         else if (!parse_terms(p, &ok))
             ok = parse_expect(p, "{", "before the body of the kernel");
     }
     return ok;
 }
 
-// Parse the name, the parameters and the traits; then the body.
+// Parse the name and, for an instance, the compile-time parameters, which have
+// their values from here on.
+static bool parse_heading(struct parser *p)
+{
+    struct ir_kernel *k = p->kernel;
+    struct instance_clause names = {0};
+    k->span = parse_peek(p, 0)->span;
+    k->name = parse_name(p, "a kernel");
+    if (!k->name || !p->instance)
+        return k->name != NULL;
+    if (!parse_static_parameters(p, &names))
+        return false;
+    k->family = k->name;
+    k->name = p->instance->name;
+    k->statics = p->instance->statics;
+    vec_foreach(s, &k->statics)
+        scope_add(p, (struct scope_entry){.kind = ENTRY_STATIC,
+                                          .name = s->name,
+                                          .span = s->span,
+                                          .value = s});
+    return true;
+}
+
+// Parse the heading, the parameters and the traits; then the body.
 static bool parse_parts(struct parser *p)
 {
     struct ir_kernel *k = p->kernel;
-    k->span = parse_peek(p, 0)->span;
-    k->name = parse_name(p, "a kernel");
-    if (!k->name || !parse_expect(p, "(", "behind the name of a kernel") ||
+    if (!parse_heading(p) ||
+        !parse_expect(p, "(", "behind the name of a kernel") ||
         !parse_params(p, false))
         return false;
     parse_skip_newlines(p);
@@ -146,6 +170,7 @@ struct ir_kernel *parse_kernel(struct parser *p)
         return NULL;
     p->kernel = arena_new(p->arena, struct ir_kernel);
     p->kernel->variant = "";
+    p->orders.n = 0;
     size_t mark = scope_open(p);
     bool ok = parse_parts(p);
     scope_close(p, mark);

@@ -168,7 +168,10 @@ static bool parse_defines(struct parser *p)
     if (t->defines)
         diag_error(p->diags, span, D_said_twice, "defines");
     t->defines_at = span;
-    t->defines = parse_name(p, "a kernel");
+    t->defines =
+        p->instance ? parse_pattern(p, "a kernel") : parse_name(p, "a kernel");
+    if (t->defines && p->instance)
+        t->defines = static_fill(p, t->defines, &p->instance->statics);
     return t->defines != NULL;
 }
 

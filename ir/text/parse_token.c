@@ -189,19 +189,24 @@ void scope_add(struct parser *p, struct scope_entry entry)
 
 void scope_add_var(struct parser *p, struct ir_var *var)
 {
-    scope_add(p,
-              (struct scope_entry){ENTRY_VAR, var->name, var->span, var, NULL});
+    scope_add(p, (struct scope_entry){.kind = ENTRY_VAR,
+                                      .name = var->name,
+                                      .span = var->span,
+                                      .var = var});
 }
 
 void scope_add_buffer(struct parser *p, struct ir_buffer *buffer)
 {
-    scope_add(p, (struct scope_entry){ENTRY_BUFFER, buffer->name, buffer->span,
-                                      NULL, buffer});
+    scope_add(p, (struct scope_entry){.kind = ENTRY_BUFFER,
+                                      .name = buffer->name,
+                                      .span = buffer->span,
+                                      .buffer = buffer});
 }
 
 void scope_add_broken(struct parser *p, const char *name, struct span span)
 {
-    struct scope_entry entry = {ENTRY_BROKEN, name, span, NULL, NULL};
+    struct scope_entry entry = {
+        .kind = ENTRY_BROKEN, .name = name, .span = span};
     vec_push(p->arena, &p->scope, entry);
 }
 

@@ -226,6 +226,10 @@ static bool print_select(struct c_scope *scope, const struct ir_expr *x,
 static bool print_resident(struct c_scope *scope, const struct ir_expr *x,
                            struct buf *out)
 {
+    if (scope->knows_sms && ir_is_int_const(x->args[0], 1)) {
+        buf_text(out, "ingot_sms");
+        return true;
+    }
     buf_text(out, "ingot_resident(module, stream, ");
     bool ok = print(scope, x->args[0], WHOLE, out);
     buf_char(out, ')');

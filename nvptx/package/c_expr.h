@@ -14,6 +14,7 @@
 struct c_scope {
     const struct ir_kernel *kernel; // whose parameters it reads
     const char *const *names;       // of the parameters in C
+    bool knows_sms;  // the variable `ingot_sms` is the device's number of SMs
     bool has_checks; // set when an expression uses the variable `overflow`
 };
 

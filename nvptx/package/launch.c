@@ -15,6 +15,7 @@
 #include "nvptx/package/launch.h"
 
 #include "ir/build.h"
+#include "ir/walk.h"
 
 #include <string.h>
 
@@ -237,6 +238,26 @@ static void write_head(struct writer *w)
     buf_text(w->out, has_optional(w) ? "    int available = 0;\n\n" : "\n");
 }
 
+// Return whether a guard of the kernel asks how many SMs the device has.
+static bool asks_for_sms(const struct writer *w)
+{
+    for (uint32_t v = 0; v < w->kernel->n_variants; v++)
+        vec_foreach_value(guard, &w->kernel->variants[v].kernel->guard)
+            ir_foreach_expr(x, guard)
+                if (x->op == OP_resident)
+                    return true;
+    return false;
+}
+
+// Append the question how many SMs the device has, once for all guards.
+static void write_sms(struct writer *w)
+{
+    w->knows_sms = asks_for_sms(w);
+    if (w->knows_sms)
+        buf_text(w->out, "    const int64_t ingot_sms = "
+                         "ingot_resident(module, stream, 1);\n");
+}
+
 bool launch_write(struct arena *a, const struct plan *plan,
                   const struct plan_kernel *kernel, struct diag_list *diags,
                   struct buf *out)
@@ -252,6 +273,7 @@ bool launch_write(struct arena *a, const struct plan *plan,
     launch_comment(&w);
     write_head(&w);
     launch_checks(&w);
+    write_sms(&w);
     bool takes_all = false;
     for (uint32_t v = 0; v < kernel->n_variants && !takes_all; v++)
         takes_all = write_variant(&w, &kernel->variants[v]);

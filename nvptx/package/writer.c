@@ -19,7 +19,8 @@ const char *writer_text(struct writer *w, const struct ir_expr *x)
 bool writer_expr(struct writer *w, const struct ir_kernel *kernel,
                  const struct ir_expr *x)
 {
-    struct c_scope scope = {.kernel = kernel, .names = w->kernel->names};
+    struct c_scope scope = {
+        .kernel = kernel, .names = w->kernel->names, .knows_sms = w->knows_sms};
     if (!c_expr(&scope, x, w->out)) {
         if (w->ok)
             diag_error(w->diags, x->span, D_not_in_c, writer_text(w, x));

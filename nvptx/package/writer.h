@@ -12,6 +12,7 @@ struct writer {
     const struct plan_kernel *kernel; // whose launch function it is
     struct diag_list *diags;          // of what C cannot compute
     struct buf *out;                  // the header
+    bool knows_sms;                   // see struct c_scope
     bool ok;                          // no expression was refused
 };
 

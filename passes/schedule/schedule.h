@@ -23,6 +23,11 @@ bool schedule_guard(struct pass *p, const struct sched_program *program,
                     const struct sched_setting *settings, size_t n,
                     struct ir_expr **guard);
 
+// Return whether a guard says that a schedule is not for this instance of a
+// kernel, whatever the sizes.
+bool schedule_excludes(const struct ir_kernel *kernel,
+                       const struct ir_expr *guard);
+
 // What a kernel without a schedule gets: intermediate stages are inlined
 // where that is cheap, then every nest is bound.  A kernel that has a loop
 // bound by hand is left alone.  Rows of unknown length that are reduced count

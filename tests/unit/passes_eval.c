@@ -352,13 +352,28 @@ static bool has_roles(const struct ir_kernel *kernel)
     return false;
 }
 
+// Return whether a schedule is for other instances of the kernel.
+static bool is_excluded(struct file *f, const struct ir_kernel *kernel,
+                        const struct sched_item *item)
+{
+    struct ir_expr *guard = NULL;
+    struct pass p = {.kernel = (struct ir_kernel *)kernel,
+                     .arena = &f->arena,
+                     .scratch = &f->arena,
+                     .names = &f->names,
+                     .diags = &f->diags};
+    assert_true(
+        schedule_guard(&p, &f->program.schedules, item, NULL, 0, &guard));
+    return schedule_excludes(kernel, guard);
+}
+
 // Test a kernel by its schedules, if it has some, but for those with roles,
 // which wait for each other.
 static void test_schedules(struct file *f, const struct ir_kernel *kernel)
 {
     for (size_t s = 0; s < f->program.schedules.schedules.n; s++) {
         const struct sched_item *item = f->program.schedules.schedules.at[s];
-        if (item->name.text != kernel->name)
+        if (!sched_is_for(item, kernel) || is_excluded(f, kernel, item))
             continue;
         struct ir_kernel *k = scheduled(f, kernel, item);
         if (!has_roles(k))
@@ -371,8 +386,21 @@ static size_t schedules_of(const struct file *f, const struct ir_kernel *kernel)
 {
     size_t n = 0;
     for (size_t s = 0; s < f->program.schedules.schedules.n; s++)
-        n += f->program.schedules.schedules.at[s]->name.text == kernel->name;
+        n += sched_is_for(f->program.schedules.schedules.at[s], kernel);
     return n;
+}
+
+// Return whether a file has a line `// sample:` that does not name the kernel,
+// and INGOT_SLOW is not set.
+static bool is_left_out(const struct file *f, const struct ir_kernel *kernel)
+{
+    const char *at = strstr(f->source.text, "// sample:");
+    const char *end = at ? strchr(at, '\n') : NULL;
+    size_t n = strlen(kernel->name);
+    for (; at && end && (at = strstr(at, kernel->name)) && at < end; at++)
+        if (at[n] == ' ' || at[n] == '\n')
+            return false;
+    return end && !getenv("INGOT_SLOW");
 }
 
 // Test every kernel of a file: of tests/kernels with its schedules.  Files
@@ -395,7 +423,7 @@ static void test_file(const char *path, bool has_schedules)
         fail_msg("%s: %s", path, errors(&f));
     for (size_t i = 0; i < f.program.kernels.n; i++) {
         const struct ir_kernel *kernel = f.program.kernels.at[i];
-        if (kernel->terms.unordered.n)
+        if (kernel->terms.unordered.n || is_left_out(&f, kernel))
             continue;
         bool once = has_schedules && !has_sizes(kernel);
         bool has_many = schedules_of(&f, kernel) >= MANY;

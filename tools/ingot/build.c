@@ -343,8 +343,7 @@ static bool run_job(struct job *j, struct compile_options o)
 {
     narrow_targets(j, &o);
     end_phase(j, NULL);
-    bool ok = cli_add_file(j->c, j->path) &&
-              cli_add_schedules(&j->build->compile, j->c);
+    bool ok = cli_add_files(&j->build->compile, j->c, &j->path, 1);
     end_phase(j, "parse");
     compile_choose_ptx(j->c, &o);
     ok = ok && cli_lower(&j->build->compile, &o, j->c);

@@ -160,7 +160,7 @@ static bool check_compiled(struct options *o, const char *path,
 {
     struct compilation *c = check->c;
     struct ir_kernel *k = NULL;
-    if (!cli_add_file(c, path) || !cli_add_schedules(&o->compile, c))
+    if (!cli_add_files(&o->compile, c, &path, 1))
         return false;
     if (o->request.problem.kernel) {
         k = problem_kernel(&o->request.problem, c, &check->wrong);

@@ -121,6 +121,7 @@ bool cli_add_file(struct compilation *c, const char *path)
 enum {
     KEY_SET = 256,
     KEY_SCHEDULES,
+    KEY_INSTANCE,
     KEY_FAST_MATH,
     KEY_NO_SCHEDULE,
     KEY_CHECKED,
@@ -134,6 +135,10 @@ static const struct argp_option compile_entries_help[] = {
      0},
     {"schedules", KEY_SCHEDULES, "FILE", 0,
      "take schedules and defs from this file too", 0},
+    {"instance", KEY_INSTANCE, "KERNEL for NAME = VALUE, ...", 0,
+     "compile a kernel for these values of its compile-time parameters, not "
+     "for those of the file",
+     0},
     {"fast-math", KEY_FAST_MATH, 0, 0, "allow approximations", 0},
     {"no-schedule", KEY_NO_SCHEDULE, 0, 0,
      "ignore the file's schedules, use the default", 0},
@@ -215,6 +220,7 @@ static error_t take_compile(int key, char *arg, struct argp_state *state)
     switch (key) {
     case KEY_SET: add_setting(c, arg, state); return 0;
     case KEY_SCHEDULES: vec_push(&c->arena, &c->schedules, arg); return 0;
+    case KEY_INSTANCE: vec_push(&c->arena, &c->instances, arg); return 0;
     case KEY_FAST_MATH: o->fast_math = true; return 0;
     case KEY_NO_SCHEDULE: o->no_schedule = true; return 0;
     case KEY_CHECKED: o->passes.checked = true; return 0;
@@ -333,12 +339,29 @@ const char *cli_hint(struct arena *a, const struct suggest *s)
     return suggest_any(s) ? arena_printf(a, "; did you mean %s?", text) : "";
 }
 
+void cli_ask_instances(const struct cli_compile *c, struct compilation *to)
+{
+    vec_foreach_value(text, &c->instances)
+        compile_ask_instance(to, text);
+}
+
 bool cli_add_schedules(const struct cli_compile *c, struct compilation *to)
 {
     for (size_t i = 0; i < c->schedules.n; i++)
         if (!cli_add_file(to, c->schedules.at[i]))
             return false;
-    return true;
+    instances_check(&to->program, &to->diags);
+    return !to->diags.errors;
+}
+
+bool cli_add_files(const struct cli_compile *c, struct compilation *to,
+                   const char *const *paths, size_t n)
+{
+    bool ok = true;
+    cli_ask_instances(c, to);
+    for (size_t i = 0; i < n; i++)
+        ok = cli_add_file(to, paths[i]) && ok;
+    return ok && cli_add_schedules(c, to);
 }
 
 void cli_print_log(struct cli_compile *c)

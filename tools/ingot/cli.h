@@ -53,6 +53,7 @@ struct cli_compile {
     struct compile_options options;
     struct VEC(struct sched_setting) settings; // --set name=value
     struct VEC(const char *) schedules;        // --schedules: files
+    struct VEC(const char *) instances;        // --instance: clauses
     struct arena arena;                        // of the settings
     struct buf log;                            // what passes write
     struct phases times;                       // --time
@@ -81,9 +82,18 @@ void cli_progress(const char *text);
 // Return "; did you mean `a`?", or nothing if nothing is near.
 const char *cli_hint(struct arena *a, const struct suggest *s);
 
+// Ask a compilation for the instances of --instance, before its files are added.
+void cli_ask_instances(const struct cli_compile *c, struct compilation *to);
+
 // Add the files of --schedules, behind the kernels.
 // Returns false after reporting.
 bool cli_add_schedules(const struct cli_compile *c, struct compilation *to);
+
+// Add files to a compilation, with the instances that --instance asks for, and
+// the files of --schedules behind them.
+// Returns false after reporting.
+bool cli_add_files(const struct cli_compile *c, struct compilation *to,
+                   const char *const *paths, size_t n);
 
 // Print the log and the times to the standard error, and empty them.
 void cli_print_log(struct cli_compile *c);

@@ -25,25 +25,26 @@ static bool value_of(const struct problem *p, const struct ir_kernel *variant,
 }
 
 // Return whether the guard of a variant holds.
-static bool is_guarded_in(const struct problem *p,
+static bool is_guarded_in(struct arena *a, const struct problem *p,
                           const struct ir_kernel *variant)
 {
-    for (size_t i = 0; i < variant->guard.n; i++) {
+    vec_foreach_value(guard, &variant->guard) {
         int64_t holds;
-        if (!value_of(p, variant, variant->guard.at[i], &holds) || !holds)
+        struct ir_expr *x = ir_rewrite(a, guard, settle, (void *)p);
+        if (!value_of(p, variant, x, &holds) || !holds)
             return false;
     }
     return true;
 }
 
 // Return the first variant that takes the problem, or NULL.
-static const struct ir_kernel *choose(const struct problem *p,
+static const struct ir_kernel *choose(struct arena *a, const struct problem *p,
                                       const struct ir_kernel *const *variants,
                                       size_t n, const char *wanted)
 {
     for (size_t i = 0; i < n; i++) {
         bool is_wanted = !wanted || strcmp(variants[i]->variant, wanted) == 0;
-        if (is_wanted && is_guarded_in(p, variants[i]))
+        if (is_wanted && is_guarded_in(a, p, variants[i]))
             return variants[i];
     }
     return NULL;
@@ -108,7 +109,7 @@ bool dispatch_make(struct arena *a, const struct problem *p,
                    const char *wanted, struct diag_list *diags,
                    struct dispatch *out)
 {
-    *out = (struct dispatch){.variant = choose(p, variants, n, wanted)};
+    *out = (struct dispatch){.variant = choose(a, p, variants, n, wanted)};
     bool ok = out->variant != NULL;
     const struct ir_block *body = ok ? &out->variant->body : NULL;
     for (size_t i = 0; ok && i < body->n; i++) {

@@ -87,6 +87,7 @@ static bool lower(struct subject *s, const struct buf *text,
                   struct compile_options *o)
 {
     struct compilation *c = s->c;
+    cli_ask_instances(&s->options->compile, c);
     bool ok =
         cli_add_tuned(c, s->options->file) &&
         compile_add(c, s->options->file, text->n ? text->data : "", text->n) &&

@@ -227,7 +227,32 @@ static bool is_attached(const struct token *t, const struct token *before)
 {
     if (before->kind == TOKEN_NAME)
         return !is_one_of(before, apart, sizeof apart / sizeof *apart);
-    return is_any(t, "[") && is_any(before, ")]");
+    return (is_any(t, "[") && is_any(before, ")]")) ||
+           (is(t, "(") && is(before, "]"));
+}
+
+// Return whether two tokens touch in the source.
+static bool touch(const struct token *before, const struct token *t)
+{
+    return before->span.to == t->span.from;
+}
+
+// Return whether `{T}` begins at a token, part of the name of an instance.
+static bool is_hole(const struct token *t)
+{
+    return is(t, "{") && t[1].kind == TOKEN_NAME && is(t + 2, "}") &&
+           touch(t, t + 1) && touch(t + 1, t + 2) &&
+           (t[-1].kind == TOKEN_NAME || is(t - 1, "}")) && touch(t - 1, t);
+}
+
+// Return whether a token belongs to the same name as the one before it.
+static bool is_joined(const struct layout *l, const struct token *t)
+{
+    for (const struct token *hole = t; t - hole < 4 && hole > l->tokens.at;
+         hole--)
+        if (is_hole(hole))
+            return touch(t - 1, t);
+    return false;
 }
 
 // Return whether `+` is behind an architecture: no operand follows it.
@@ -269,7 +294,8 @@ static void write_tokens(struct layout *l, struct nesting *n, struct line *line)
         if (i && is(t, "=") && n->depth == depth && out == &line->text) {
             line->assign_column = column_of(l, t->span.from);
             out = &line->rest;
-        } else if (i && is_spaced(n, has_earlier ? t - 2 : NULL, t - 1, t)) {
+        } else if (i && !(n->depth <= 1 && is_joined(l, t)) &&
+                   is_spaced(n, has_earlier ? t - 2 : NULL, t - 1, t)) {
             buf_char(out, ' ');
         }
         buf_text(out, t->text);

@@ -19,7 +19,7 @@ struct opt {
     struct compilation *c;
     const char *passes; // --pass
     bool has_proofs;    // --proofs
-    int files;
+    struct VEC(const char *) files;
 };
 
 enum { KEY_PASS = 512, KEY_PROOFS };
@@ -38,10 +38,7 @@ static error_t take(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_INIT: state->child_inputs[0] = &o->compile; return 0;
     case KEY_PASS: o->passes = arg; return 0;
     case KEY_PROOFS: o->has_proofs = true; return 0;
-    case ARGP_KEY_ARG:
-        cli_add_file(o->c, arg);
-        o->files++;
-        return 0;
+    case ARGP_KEY_ARG: vec_push(&o->c->arena, &o->files, arg); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a file"); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -124,7 +121,8 @@ static bool print_proofs(const struct compilation *c)
 static int run(struct opt *o)
 {
     struct kernels out = {0};
-    bool ok = cli_add_schedules(&o->compile, o->c) && process(o, &out);
+    bool ok = cli_add_files(&o->compile, o->c, o->files.at, o->files.n) &&
+              process(o, &out);
     cli_print_log(&o->compile);
     bool is_printed = !ok || (o->has_proofs ? print_proofs(o->c)
                                             : cli_print_kernels(out.at, out.n));
@@ -149,7 +147,7 @@ int command_opt(int argc, char **argv)
     struct opt o = {.c = &c};
     compile_start(&c);
     cli_parse(&opt_argp, argc, argv, &o);
-    int code = c.diags.errors ? cli_report(&c.diags) : run(&o);
+    int code = run(&o);
     compile_end(&c);
     cli_end(&o.compile);
     return code;

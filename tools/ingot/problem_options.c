@@ -181,8 +181,18 @@ static bool is_for_other(const struct program *program,
 {
     bool found = false;
     for (size_t i = 0; i < program->kernels.n; i++)
-        found |= program->kernels.at[i]->name == item->name.text;
-    return found && item->name.text != kernel->name;
+        found |= sched_is_for(item, program->kernels.at[i]);
+    return found && !sched_is_for(item, kernel);
+}
+
+// Let a schedule name that kernel alone, if it names several.
+static void name_one(struct sched_item *item, const struct ir_kernel *kernel)
+{
+    vec_foreach(other, &item->others)
+        if (strcmp(other->text, kernel->name) == 0 ||
+            (kernel->family && strcmp(other->text, kernel->family) == 0))
+            item->name = *other;
+    item->others.n = 0;
 }
 
 void problem_keep_kernel(struct compilation *c, struct ir_kernel *kernel)
@@ -191,8 +201,10 @@ void problem_keep_kernel(struct compilation *c, struct ir_kernel *kernel)
     size_t kept = 0;
     for (size_t i = 0; i < program->schedules.schedules.n; i++) {
         struct sched_item *item = program->schedules.schedules.at[i];
-        if (!is_for_other(program, item, kernel))
-            program->schedules.schedules.at[kept++] = item;
+        if (is_for_other(program, item, kernel))
+            continue;
+        name_one(item, kernel);
+        program->schedules.schedules.at[kept++] = item;
     }
     program->schedules.schedules.n = kept;
     program->kernels.at[0] = kernel;

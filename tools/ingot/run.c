@@ -36,7 +36,7 @@ static bool parse(struct call *call)
 {
     struct run_kernel *k = &call->kernel;
     struct run_options *o = k->options;
-    if (!cli_add_file(k->c, o->file) || !cli_add_schedules(&o->compile, k->c))
+    if (!cli_add_files(&o->compile, k->c, &o->file, 1))
         return false;
     compile_choose_ptx(k->c, &o->compile.options);
     struct ir_kernel *kernel = problem_kernel(&o->problem, k->c, &call->wrong);

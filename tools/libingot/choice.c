@@ -24,6 +24,7 @@ struct judge {
     const struct compile_options *o;
     const struct ir_kernel *kernel;
     struct choices all; // every schedule of the kernel, whatever the build
+    size_t numbered;    // those in the text, for other instances too
     isl_ctx *ctx;       // made for the first question
     int undecided;      // questions that took too many operations
 };
@@ -128,15 +129,18 @@ static bool gather(struct judge *j)
                      .diags = &c->diags};
     bool ok = true;
     for (size_t i = 0; i < s->schedules.n; i++) {
-        struct choice one = {.item = s->schedules.at[i],
-                             .number = j->all.n + 1};
-        if (one.item->name.text != j->kernel->name)
+        struct choice one = {.item = s->schedules.at[i]};
+        if (!sched_is_for(one.item, j->kernel))
             continue;
+        one.number = ++j->numbered;
         find_settings(j, &one);
         ok = find_targets(c, one.item, &one.targets) && ok;
         ok = schedule_guard(&p, s, one.item, one.settings.at, one.settings.n,
                             &one.guard) &&
              ok;
+        if (schedule_excludes(j->kernel, one.guard))
+            continue;
+        vec_push(&c->arena, &c->used, one.item);
         vec_push(&c->arena, &j->all, one);
     }
     return ok;
@@ -269,6 +273,20 @@ static const char *names_of(struct arena *a, target_set set)
     return text;
 }
 
+// Remark that a schedule is for no architecture of the build: once, where it is
+// for several kernels.
+static void remark_left_out(struct judge *j, const struct sched_item *item,
+                            target_set build)
+{
+    struct span span = item->targets.at[0].name.span;
+    vec_foreach(d, &j->c->diags.all)
+        if (d->code == D_schedule_left_out && d->span.source == span.source &&
+            d->span.from == span.from)
+            return;
+    diag_remark(&j->c->diags, span, D_schedule_left_out, item->name.text,
+                names_of(&j->c->scratch, build));
+}
+
 // Keep what is chosen on an architecture of the build, and remark on what is
 // for none of them.
 static void keep(struct judge *j, target_set build, struct choices *out)
@@ -277,9 +295,7 @@ static void keep(struct judge *j, target_set build, struct choices *out)
         struct choice one = j->all.at[i];
         one.targets &= build;
         if (!one.targets)
-            diag_remark(&j->c->diags, one.item->targets.at[0].name.span,
-                        D_schedule_left_out, j->kernel->name,
-                        names_of(&j->c->scratch, build));
+            remark_left_out(j, one.item, build);
         one.targets &= ~taken(j, i, one.targets, one.guard);
         if (one.targets)
             vec_push(&j->c->arena, out, one);
@@ -296,7 +312,7 @@ bool choices_make(struct compilation *c, const struct compile_options *o,
         ok = check_reached(&j, i);
     if (ok)
         keep(&j, build, out);
-    struct choice rule = {.number = j.all.n + 1};
+    struct choice rule = {.number = j.numbered + 1};
     rule.targets = build & ~(ok ? taken(&j, j.all.n, build, NULL) : build);
     if (rule.targets)
         vec_push(&c->arena, out, rule);

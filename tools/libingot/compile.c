@@ -44,6 +44,13 @@ bool compile_add(struct compilation *c, const char *name, const char *text,
                           &c->program);
 }
 
+void compile_ask_instance(struct compilation *c, const char *text)
+{
+    struct instance_request request = {
+        .source = copy_source(c, "--instance", text, strlen(text))};
+    vec_push(&c->arena, &c->program.requests, request);
+}
+
 bool compile_add_tuned(struct compilation *c, const char *name,
                        const char *text, size_t size)
 {
@@ -185,7 +192,7 @@ static void check_settings(struct compilation *c,
                            const struct compile_options *o)
 {
     struct sched_knobs knobs = {0};
-    tuned_check(&c->tuned, &c->program.schedules, &c->diags);
+    tuned_check(&c->tuned, &c->program, &c->diags);
     for (size_t i = 0; i < c->variants.n; i++) {
         const struct variant *v = &c->variants.at[i];
         check_records(c, v);
@@ -215,6 +222,40 @@ void compile_choose_ptx(const struct compilation *c, struct compile_options *o)
         o->ptx = nvptx_target_least(c->program.kernels.at[i], o->ptx);
 }
 
+// Schedule all kernels; of the instances of one kernel, those behind the first
+// that has errors would have the same.
+static void schedule_kernels(struct compilation *c,
+                             const struct compile_options *o)
+{
+    const char *failed = NULL;
+    vec_foreach_value(kernel, &c->program.kernels) {
+        int errors = c->diags.errors;
+        if (failed && kernel->family == failed)
+            continue;
+        schedule_kernel(c, o, kernel);
+        if (c->diags.errors == errors || !kernel->family)
+            continue;
+        failed = kernel->family;
+        diag_note(&c->diags, kernel->span, "in its instance `%s`",
+                  kernel->name);
+    }
+}
+
+// Warn of a schedule if all instances of its kernels are excluded by its guard,
+// of more than one: the command may have chosen it.
+static void check_used(struct compilation *c, const struct sched_item *item)
+{
+    size_t instances = 0;
+    vec_foreach_value(used, &c->used)
+        if (used == item)
+            return;
+    vec_foreach_value(kernel, &c->program.kernels)
+        instances += kernel->family && sched_is_for(item, kernel);
+    if (instances > 1 && item->guard)
+        diag_warning(&c->diags, item->guard->span, D_schedule_no_instance,
+                     item->name.text);
+}
+
 bool compile_schedule(struct compilation *c, const struct compile_options *o)
 {
     int errors = c->diags.errors;
@@ -226,10 +267,13 @@ bool compile_schedule(struct compilation *c, const struct compile_options *o)
                         c->program.kernels.n, &c->diags);
     if (c->diags.errors > errors)
         return false;
-    for (size_t i = 0; i < c->program.kernels.n; i++)
-        schedule_kernel(c, o, c->program.kernels.at[i]);
+    schedule_kernels(c, o);
     if (c->diags.errors == errors)
         check_settings(c, o);
+    for (size_t i = 0; i < c->program.schedules.schedules.n &&
+                       c->diags.errors == errors && !o->no_schedule;
+         i++)
+        check_used(c, c->program.schedules.schedules.at[i]);
     phases_add(o->passes.times, "schedule", phases_now() - began);
     return !c->diags.errors;
 }

@@ -72,6 +72,8 @@ struct compilation {
     struct program library;              // the defs of tools/std
     struct tuned tuned;                  // records of tuning
     struct VEC(struct variant) variants; // grouped by kernel, guarded first
+    // Schedules that are for some instance, whatever the sizes.
+    struct VEC(const struct sched_item *) used;
     struct VEC(struct compiled_image) images;
     struct VEC(struct arena *) arenas; // of threads
 };
@@ -83,6 +85,10 @@ void compile_end(struct compilation *c);
 // Parse a file; the text is copied.  Returns false after errors.
 bool compile_add(struct compilation *c, const char *name, const char *text,
                  size_t size);
+
+// Ask for instances of a kernel, `NAME for T = f16`, in the place of those of the
+// text, before its file is added; the text is copied.
+void compile_ask_instance(struct compilation *c, const char *text);
 
 // Read records of tuning, which set the knobs of schedules; the text is
 // copied.  Returns false after errors.

@@ -115,16 +115,19 @@ bool tuned_read(struct arena *a, struct str_table *names,
 }
 
 // Return how many schedules a kernel has.
-static size_t count_schedules(const struct sched_program *program,
-                              const char *kernel)
+static size_t count_schedules(const struct program *program, const char *kernel)
 {
     size_t n = 0;
-    for (size_t i = 0; i < program->schedules.n; i++)
-        n += program->schedules.at[i]->name.text == kernel;
+    for (size_t k = 0; k < program->kernels.n; k++)
+        for (size_t i = 0; program->kernels.at[k]->name == kernel &&
+                           i < program->schedules.schedules.n;
+             i++)
+            n += sched_is_for(program->schedules.schedules.at[i],
+                              program->kernels.at[k]);
     return n;
 }
 
-void tuned_check(const struct tuned *tuned, const struct sched_program *program,
+void tuned_check(const struct tuned *tuned, const struct program *program,
                  struct diag_list *diags)
 {
     for (size_t i = 0; i < tuned->n; i++) {

@@ -11,6 +11,7 @@
 #ifndef TOOLS_LIBINGOT_TUNED_H
 #define TOOLS_LIBINGOT_TUNED_H
 
+#include "frontend/frontend.h"
 #include "ir/base/diag.h"
 #include "ir/base/str.h"
 #include "ir/schedule.h"
@@ -31,7 +32,7 @@ bool tuned_read(struct arena *a, struct str_table *names,
                 struct tuned *out);
 
 // Warn of each record whose kernel or schedule does not exist.
-void tuned_check(const struct tuned *tuned, const struct sched_program *program,
+void tuned_check(const struct tuned *tuned, const struct program *program,
                  struct diag_list *diags);
 
 // Append the settings for schedule `number` of a kernel.

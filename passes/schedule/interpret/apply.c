@@ -156,9 +156,11 @@ static bool run_header(struct interp *in, size_t *tunes, struct ir_expr **guard)
         return false;
     if (!schedule->guard)
         return true;
-    *guard = interp_guard(in, schedule->guard);
-    if (!*guard || (*guard)->type.kind == TYPE_bool)
-        return *guard != NULL;
+    struct ir_expr *x = *guard = interp_guard(in, schedule->guard);
+    if (x && x->op == OP_const && in->pass->kernel->family && x->u.i)
+        *guard = NULL;
+    if (!x || x->type.kind == TYPE_bool)
+        return x != NULL;
     return diag_error(in->pass->diags, schedule->guard->span, D_schedule_guard,
                       "it is not a condition");
 }
@@ -177,6 +179,12 @@ bool schedule_guard(struct pass *p, const struct sched_program *program,
                         .quiet = true};
     size_t tunes;
     return run_header(&in, &tunes, guard);
+}
+
+bool schedule_excludes(const struct ir_kernel *kernel,
+                       const struct ir_expr *guard)
+{
+    return kernel->family && guard && guard->op == OP_const && !guard->u.i;
 }
 
 bool schedule_apply(struct pass *p, const struct sched_program *program,

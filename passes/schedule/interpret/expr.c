@@ -4,6 +4,8 @@
 #include "ir/build.h"
 #include "passes/schedule/interpret/interpret.h"
 
+#include <string.h>
+
 const char *interp_kind(enum sched_value_kind kind)
 {
     switch (kind) {
@@ -78,6 +80,59 @@ static bool concatenate(struct interp *in, const struct sched_expr *x,
     return true;
 }
 
+// Return whether an operation compares, and its left side is a word.
+static bool compares_words(struct interp *in, const struct sched_expr *x,
+                           struct sched_value *left)
+{
+    return (x->op == OP_eq || x->op == OP_ne) &&
+           x->args.at[0]->kind == SCHED_name &&
+           interp_word(in, x->args.at[0], left);
+}
+
+bool interp_word(struct interp *in, const struct sched_expr *x,
+                 struct sched_value *out)
+{
+    struct type type;
+    const struct sched_value *v = interp_get(in, x->name);
+    *out = (struct sched_value){.span = x->span};
+    if (v)
+        *out = *v;
+    else if (!interp_static(in, x->name, out) && type_find(x->name, &type)) {
+        out->kind = VALUE_key;
+        out->key = x->name;
+    }
+    return out->kind == VALUE_key;
+}
+
+bool interp_same_word(struct interp *in, const struct sched_expr *x,
+                      const struct sched_value *left, bool *same)
+{
+    struct sched_value right;
+    if (x->kind != SCHED_name)
+        return diag_error(in->pass->diags, x->span, D_schedule_not_word);
+    *same = strcmp(left->key,
+                   interp_word(in, x, &right) ? right.key : x->name) == 0;
+    return true;
+}
+
+// Return whether a value is a loop or a stage.
+static bool is_place(const struct sched_value *v)
+{
+    return v->kind == VALUE_loop || v->kind == VALUE_stage;
+}
+
+// Compare two loops or stages: they are equal if they are the same one.
+static bool compare_places(const struct sched_expr *x,
+                           const struct sched_value *v, struct sched_value *out)
+{
+    if ((x->op != OP_eq && x->op != OP_ne) || !is_place(&v[0]) ||
+        !is_place(&v[1]))
+        return false;
+    *out = (struct sched_value){.kind = VALUE_int, .span = x->span};
+    out->number = (v[0].stmt == v[1].stmt) == (x->op == OP_eq);
+    return true;
+}
+
 // Evaluate an operation on integers, or `+` on lists.
 static bool eval_op(struct interp *in, const struct sched_expr *x,
                     struct sched_value *out)
@@ -88,11 +143,21 @@ static bool eval_op(struct interp *in, const struct sched_expr *x,
     if (x->op == OP_and || x->op == OP_or || x->op == OP_not ||
         x->op == OP_select)
         return eval_lazy(in, x, out);
+    if (compares_words(in, x, &values[0])) {
+        bool same;
+        *out = (struct sched_value){.kind = VALUE_int, .span = x->span};
+        if (!interp_same_word(in, x->args.at[1], &values[0], &same))
+            return false;
+        out->number = same == (x->op == OP_eq);
+        return true;
+    }
     for (size_t i = 0; i < x->args.n; i++)
         if (!interp_expr(in, x->args.at[i], &values[i]))
             return false;
     *out = values[0];
     out->span = x->span;
+    if (compare_places(x, values, out))
+        return true;
     if (x->op == OP_add && out->kind == VALUE_list)
         return concatenate(in, x->args.at[1], &values[1], out);
     for (size_t i = 0; i < x->args.n; i++)

@@ -25,21 +25,112 @@ static struct ir_var *find_param(const struct ir_kernel *k, const char *name)
     return NULL;
 }
 
+// Return the array that a name of a guard stands for, or NULL.
+static const struct ir_buffer *guard_array(struct interp *in,
+                                           const struct sched_expr *x)
+{
+    const struct sched_value *v =
+        x->kind == SCHED_name ? interp_get(in, x->name) : NULL;
+    if (v || x->kind != SCHED_name)
+        return v && v->kind == VALUE_array ? v->buffer : NULL;
+    vec_foreach(param, &in->pass->kernel->params)
+        if (param->buffer && strcmp(param->buffer->name, x->name) == 0)
+            return param->buffer;
+    return NULL;
+}
+
+// Return the elements from one row of an array to the next in dimension `d`;
+// NULL: they are neighbours.
+static struct ir_expr *pitch_of(const struct ir_buffer *b, uint32_t d)
+{
+    return b->strides         ? b->strides[d]
+           : d + 2 == b->rank ? b->shape[d + 1]
+                              : NULL;
+}
+
+// Turn `aligned(array, bytes)` into a condition on the sizes: each row of the
+// array begins at a multiple of that many bytes if the array does.
+static struct ir_expr *guard_aligned(struct interp *in,
+                                     const struct sched_expr *x)
+{
+    struct arena *a = in->pass->arena;
+    const struct ir_buffer *b = guard_array(in, x->args.at[0]);
+    struct ir_expr *bytes = interp_guard(in, x->args.at[1]), *all = NULL;
+    int64_t n;
+    if (!bytes)
+        return NULL;
+    if (!b || !ir_int_value(bytes, &n) || n < 1 || n > 4096 || n & (n - 1))
+        return refuse_guard(in, x,
+                            "`aligned` takes an array of the kernel and a "
+                            "power of two, at most 4096");
+    int64_t elements = n / (int64_t)type_bytes(b->elem);
+    for (uint32_t d = 0; d + 1 < b->rank && elements > 1; d++) {
+        struct ir_expr *pitch = pitch_of(b, d);
+        if (!pitch)
+            continue;
+        struct ir_expr *rest = ir_binary(a, OP_mod, pitch, ir_int(a, elements));
+        struct ir_expr *fits = ir_binary(a, OP_eq, rest, ir_int(a, 0));
+        all = all ? ir_binary(a, OP_and, all, fits) : fits;
+    }
+    return all ? ir_at(a, all, x->span) : ir_bool(a, true);
+}
+
 // Turn a name of a guard into a size or a number.
 static struct ir_expr *guard_name(struct interp *in, const struct sched_expr *x)
 {
     struct ir_var *var = find_param(in->pass->kernel, x->name);
     const struct sched_value *v = interp_get(in, x->name);
+    struct sched_value value;
+    if (!v && interp_static(in, x->name, &value))
+        v = &value;
     if (v && v->kind == VALUE_int)
         return ir_int(in->pass->arena, v->number);
     if (v && v->kind == VALUE_expr)
         return v->expr;
     if (var && !in->frame->caller)
         return ir_at(in->pass->arena, ir_read(in->pass->arena, var), x->span);
+    if (!v && strcmp(x->name, "sms") == 0)
+        return ir_at(
+            in->pass->arena,
+            ir_unary(in->pass->arena, OP_resident, ir_int(in->pass->arena, 1)),
+            x->span);
     return refuse_guard(in, x,
                         arena_printf(in->pass->scratch,
                                      "`%s` is not a size of kernel `%s`",
                                      x->name, in->pass->kernel->name));
+}
+
+// Set `out` to the comparison of two words, if that is what `x` is.
+static bool compare_words(struct interp *in, const struct sched_expr *x,
+                          struct ir_expr **out)
+{
+    struct sched_value left;
+    bool same;
+    if (x->kind != SCHED_op || (x->op != OP_eq && x->op != OP_ne) ||
+        x->args.at[0]->kind != SCHED_name ||
+        !interp_word(in, x->args.at[0], &left))
+        return false;
+    bool ok = interp_same_word(in, x->args.at[1], &left, &same);
+    *out = ok ? ir_bool(in->pass->arena, same == (x->op == OP_eq)) : NULL;
+    return true;
+}
+
+// Turn `&&`, `||` or `?:` whose first operand is known into the operand that
+// is left; false if it is none, or not known.
+static bool settle(struct interp *in, const struct sched_expr *x,
+                   const struct ir_expr *first, struct ir_expr **out)
+{
+    if (first->op != OP_const || first->type.kind != TYPE_bool ||
+        (x->op != OP_and && x->op != OP_or && x->op != OP_select))
+        return false;
+    bool known = first->u.i;
+    if (x->op == OP_select)
+        *out = interp_guard(in, x->args.at[known ? 1 : 2]);
+    else if (known == (x->op == OP_or))
+        *out = ir_bool(in->pass->arena, known);
+    else
+        *out = interp_guard(in, x->args.at[1]);
+    return true;
 }
 
 // Turn an operation of a guard into one of the kernel.
@@ -50,7 +141,14 @@ static struct ir_expr *guard_op(struct interp *in, const struct sched_expr *x,
     struct ir_expr *args[3];
     struct type types[3], result;
     const char *wrong;
-    for (size_t i = 0; i < x->args.n; i++) {
+    if (compare_words(in, x, &args[0]))
+        return args[0];
+    if (!(args[0] = interp_guard(in, x->args.at[0])))
+        return NULL;
+    if (x->kind == SCHED_op && settle(in, x, args[0], &args[1]))
+        return args[1];
+    types[0] = args[0]->type;
+    for (size_t i = 1; i < x->args.n; i++) {
         if (!(args[i] = interp_guard(in, x->args.at[i])))
             return NULL;
         types[i] = args[i]->type;
@@ -78,9 +176,14 @@ static const struct sched_expr *only_return(const struct sched_item *def)
 static bool guard_value(struct interp *in, const struct sched_expr *x,
                         struct sched_value *out)
 {
-    *out = (struct sched_value){.kind = VALUE_expr, .span = x->span};
-    out->expr = interp_guard(in, x);
-    return out->expr != NULL;
+    const struct ir_buffer *b = guard_array(in, x);
+    if (!b && x->kind == SCHED_name && interp_word(in, x, out))
+        return true;
+    *out = (struct sched_value){.kind = b ? VALUE_array : VALUE_expr,
+                                .span = x->span,
+                                .buffer = (struct ir_buffer *)b};
+    out->expr = b ? NULL : interp_guard(in, x);
+    return b || out->expr;
 }
 
 // Turn the call of a def in a guard into what the def returns.
@@ -117,10 +220,13 @@ struct ir_expr *interp_guard(struct interp *in, const struct sched_expr *x)
     if (x->kind == SCHED_call && x->args.n == 2 &&
         interp_operation(x->name, &op))
         return guard_op(in, x, op);
+    if (x->kind == SCHED_call && x->args.n == 2 &&
+        strcmp(x->name, "aligned") == 0)
+        return guard_aligned(in, x);
     if (x->kind == SCHED_call && (def = sched_find_def(in->program, x->name)))
         return guard_def(in, x, def);
     return refuse_guard(in, x,
-                        "only sizes, integers, operators, `min`, `max` and "
-                        "`ceildiv` of two, and defs that return such, belong "
-                        "here");
+                        "only sizes, `sms`, integers, operators, `min`, `max`, "
+                        "`ceildiv` and `aligned` of two, and defs that return "
+                        "such, belong here");
 }

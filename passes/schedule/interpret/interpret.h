@@ -76,6 +76,12 @@ bool interp_name(struct interp *in, const struct sched_expr *x,
                  struct sched_value *out);
 bool interp_member(struct interp *in, const struct sched_expr *x,
                    struct sched_value *out);
+// Set `out` to what a name stands for, if that is a word or a type.
+bool interp_word(struct interp *in, const struct sched_expr *x,
+                 struct sched_value *out);
+// Set `same` to whether an expression is the same word, or the name of one.
+bool interp_same_word(struct interp *in, const struct sched_expr *x,
+                      const struct sched_value *left, bool *same);
 // Evaluate `(names) -> (indices)`.
 bool interp_map(struct interp *in, const struct sched_expr *x,
                 struct sched_value *out);
@@ -87,6 +93,10 @@ void interp_set(struct interp *in, const char *name,
                 const struct sched_value *value);
 // Return the value of a name of the current frame, or NULL.
 const struct sched_value *interp_get(const struct interp *in, const char *name);
+// Set `out` to a compile-time parameter of the kernel; false if the schedule, not
+// a def, sees none of that name.
+bool interp_static(const struct interp *in, const char *name,
+                   struct sched_value *out);
 // Check that the loop or stage of a value is still part of the kernel.
 bool interp_check_alive(struct interp *in, const struct sched_value *v,
                         struct span span);

@@ -2,6 +2,7 @@
 
 #include "ir/accesses.h"
 #include "ir/build.h"
+#include "ir/walk.h"
 #include "passes/schedule/interpret/interpret.h"
 
 enum { RANGE_MOST = 100000 };
@@ -146,6 +147,84 @@ static bool look_stages(struct interp *in, const struct sched_values *args,
 {
     (void)args;
     list_stages(in, false, out);
+    return true;
+}
+
+// ---- Arrays ---------------------------------------------------------------
+
+// Set `out` to the arrays that a stage reads, but for the one that it writes.
+static bool look_inputs(struct interp *in, const struct sched_values *args,
+                        struct sched_value *out)
+{
+    struct ir_stmt *stage = args->at[0].stmt;
+    struct ir_block one = {.at = &stage, .n = 1};
+    out->kind = VALUE_list;
+    ir_foreach_expr_in(x, &one) {
+        struct sched_value v = {.kind = VALUE_array, .span = out->span};
+        bool known = x->op != OP_load || x->u.buffer == sched_stored(stage);
+        vec_foreach(other, &out->list)
+            known |= other->buffer == x->u.buffer;
+        v.buffer = known ? NULL : x->u.buffer;
+        if (!known)
+            vec_push(in->pass->scratch, &out->list, v);
+    }
+    return true;
+}
+
+// Set `out` to the size of an array's elements.
+static bool look_bytes(struct interp *in, const struct sched_values *args,
+                       struct sched_value *out)
+{
+    const struct sched_value *v = &args->at[0];
+    const struct ir_buffer *b =
+        v->kind == VALUE_array ? v->buffer : sched_stored(v->stmt);
+    (void)in;
+    out->kind = VALUE_int;
+    out->number = (int64_t)type_bytes(b->elem);
+    return true;
+}
+
+// Return the last index of the first read of an array in a stage, or NULL.
+static const struct ir_expr *last_index(struct ir_stmt *stage,
+                                        const struct ir_buffer *b)
+{
+    struct ir_block one = {.at = &stage, .n = 1};
+    ir_foreach_expr_in(x, &one)
+        if (x->op == OP_load && x->u.buffer == b && x->n)
+            return x->args[x->n - 1];
+    return NULL;
+}
+
+// Return what an iteration variable of a stage is bound to; else `x` itself.
+static const struct ir_expr *bound(const struct ir_stmt *stage,
+                                   const struct ir_expr *x)
+{
+    if (stage->kind == STMT_stage && x->op == OP_var)
+        vec_foreach(it, &stage->u.stage.iters)
+            if (it->var == x->u.var)
+                return it->binding;
+    return x;
+}
+
+// Set `out` to the innermost loop that the last index of an array varies with.
+static bool look_innermost(struct interp *in, const struct sched_values *args,
+                           struct sched_value *out)
+{
+    struct ir_stmt *stage = args->at[0].stmt, *found = NULL;
+    const struct sched_value *v = &args->at[1];
+    const struct ir_buffer *b =
+        v->kind == VALUE_array ? v->buffer : sched_stored(v->stmt);
+    const struct ir_expr *x = last_index(stage, b);
+    struct ir_block loops = sched_loops(in->pass, stage);
+    x = x ? bound(stage, x) : NULL;
+    for (size_t i = 0; x && i < loops.n; i++)
+        if (ir_mentions(x, loops.at[i]->u.loop.var))
+            found = loops.at[i];
+    if (!found)
+        return diag_error(in->pass->diags, v->span, D_schedule_not_read,
+                          sched_name_of(stage), b->name);
+    out->kind = VALUE_loop;
+    out->stmt = found;
     return true;
 }
 

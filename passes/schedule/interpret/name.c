@@ -27,6 +27,23 @@ const struct sched_value *interp_get(const struct interp *in, const char *name)
     return NULL;
 }
 
+bool interp_static(const struct interp *in, const char *name,
+                   struct sched_value *out)
+{
+    if (in->frame->caller)
+        return false;
+    vec_foreach(s, &in->pass->kernel->statics) {
+        if (s->name != name)
+            continue;
+        bool is_number = s->kind == STATIC_int || s->kind == STATIC_flag;
+        out->kind = is_number ? VALUE_int : VALUE_key;
+        out->number = s->number;
+        out->key = s->word;
+        return true;
+    }
+    return false;
+}
+
 // A look for a stage.
 struct stage_search {
     const char *name;
@@ -68,6 +85,9 @@ bool interp_name(struct interp *in, const struct sched_expr *x,
         out->span = x->span;
         return true;
     }
+    *out = (struct sched_value){.span = x->span};
+    if (interp_static(in, x->name, out))
+        return true;
     struct stage_search f = find_stage(in, x->name);
     struct ir_stmt *stage = f.stage ? f.stage : f.store;
     if (stage)
