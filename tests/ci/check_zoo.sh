@@ -3,7 +3,8 @@
 # chooses, under all policies: nothing may be found, every variant must have run, and each
 # of its stores.
 # Files with a line `// slow:` or `// long:` run one size of each kernel under one policy,
-# unless INGOT_SLOW is set. check_seeds.sh does the same for the seeds.
+# unless INGOT_SLOW is set, and those with a line `// sample:` the kernels that it names.
+# check_seeds.sh does the same for the seeds.
 set -uo pipefail
 
 folder=${1:-.}
@@ -33,13 +34,19 @@ check() {
 # Checks all kernels of a file. A line `// far: VARIANT KNOB=VALUE` names a variant that takes only
 # sizes that would run for long, and with which knob it takes smaller ones: it is checked with that.
 check_file() {
-  local file=$1 flags=(--cases 8) unrun='E1020\|E1040' far knob
+  local file=$1 flags=(--cases 8) unrun='E1020\|E1040' far knob kernel kernels
   read -r far knob <<<"$(lines far "$file")"
   if [ -n "$(lines slow "$file")$(lines long "$file")" ] && [ -z "${INGOT_SLOW:-}" ]; then
     flags=(--cases 1 --policies random) unrun=none
   fi
-  check "$file" "$unrun" "$far" "${flags[@]}"
-  if [ -n "$far" ]; then check "$file" "$unrun" '' "${flags[@]}" --schedule "$far" --set "$knob"; fi
+  read -ra kernels <<<"$(lines sample "$file")"
+  [ ${#kernels[@]} -gt 0 ] && [ -z "${INGOT_SLOW:-}" ] || kernels=('')
+  for kernel in "${kernels[@]}"; do
+    check "$file" "$unrun" "$far" "${flags[@]}" ${kernel:+--kernel "$kernel"}
+  done
+  if [ -n "$far" ]; then
+    check "$file" "$unrun" '' "${flags[@]}" --schedule "$far" --set "$knob" ${kernels[0]:+--kernel "${kernels[0]}"}
+  fi
 }
 
 for file in "$SOURCE_DIR/tests/kernels/$folder"/*.ing; do check_file "$file"; done

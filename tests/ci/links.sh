@@ -18,7 +18,7 @@ need() {
 for file in $(git ls-files '*.md' 2>/dev/null || find . -name '*.md' -not -path './build/*'); do
   while read -r target; do
     need "$file" "$(dirname "$file")/${target%%#*}"
-  done < <(grep -o '](\([^)]*\))' "$file" | sed 's/^](\(.*\))$/\1/' | grep -v '^https\?:\|^#')
+  done < <(grep -v '^    ' "$file" | sed 's/`[^`]*`//g' | grep -o '](\([^)]*\))' | sed 's/^](\(.*\))$/\1/' | grep -v '^https\?:\|^#')
 done
 
 for file in README.md CONTRIBUTING.md docs/GLOSSARY.md docs/TRACE.md; do

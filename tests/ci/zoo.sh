@@ -12,8 +12,11 @@ passed=0 failed=0
 # Prints the values of one kind of line at the head of a kernel file.
 lines() { sed -n "s|^// $1:[ ]*||p" "$2"; }
 
-# Prints the names of the kernels of a file.
-kernels() { sed -n 's|^kernel \([A-Za-z0-9_]*\).*|\1|p' "$1"; }
+# Prints the names of the kernels of a file: of all instances, or those of its `// sample:` line.
+kernels() {
+  [ -n "${INGOT_SLOW:-}" ] || lines sample "$1" | grep . && return
+  "$INGOT" opt "$1" | sed -n 's|^kernel \([A-Za-z0-9_]*\).*|\1|p'
+}
 
 # Runs each kernel of a file at one line of sizes; the exit status must be $3.
 check() {

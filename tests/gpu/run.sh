@@ -20,7 +20,7 @@ run_one() {
   [ -n "$sizes" ] && flags+=(--size "${sizes// /,}")
   [ "$mode" = ptx ] && flags+=(--jit)
   name=${name%.ing}
-  [ "$(grep -c "^kernel " "$file")" = 1 ] || name=$name.$kernel
+  [ "$name" = "$kernel" ] || name=$name.$kernel
   log="$logs/$name-$mode-${sizes//[ =]/_}.log"
   timeout 280 "$INGOT" run "$file" --arch "$ARCH" "${flags[@]}" >"$log" 2>&1
   status=$?
@@ -32,7 +32,7 @@ export -f run_one
 list() {
   for file in "$SOURCE_DIR"/tests/kernels/{,seeds/}*.ing; do
     sed -nE 's/^\/\/ (test|large):[ ]*//p' "$file" | while read -r sizes; do
-      for kernel in $(sed -n 's|^kernel \([A-Za-z0-9_]*\).*|\1|p' "$file"); do
+      for kernel in $("$INGOT" opt "$file" | sed -n 's|^kernel \([A-Za-z0-9_]*\).*|\1|p'); do
         for mode in cubin ptx; do printf '%s\0' "$file" "$mode" "$sizes" "$kernel"; done
       done
     done

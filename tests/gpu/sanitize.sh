@@ -36,7 +36,7 @@ export -f run_one
 list() {
   for file in "$SOURCE_DIR"/tests/kernels/{,seeds/}*.ing; do
     sed -nE 's/^\/\/ test:[ ]*//p' "$file" | head -3 | while read -r sizes; do
-      for kernel in $(sed -n 's|^kernel \([A-Za-z0-9_]*\).*|\1|p' "$file"); do
+      for kernel in $("$INGOT" opt "$file" | sed -n 's|^kernel \([A-Za-z0-9_]*\).*|\1|p'); do
         for tool in ${TOOLS:-memcheck racecheck synccheck initcheck}; do
           printf '%s\0' "$file" "$tool" "$sizes" "$kernel"
         done

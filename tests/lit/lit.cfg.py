@@ -11,6 +11,7 @@
 # `REQUIRES: ptxas, nvdisasm` skips a test where one of these CUDA tools is lacking,
 # `REQUIRES: cc` where no C compiler is,
 # `REQUIRES: gpu` where no NVIDIA GPU is.
+# `UNSUPPORTED: instrumented` skips one that takes minutes under a sanitizer, and whose parts others run.
 
 import os
 import shutil
@@ -43,6 +44,8 @@ for name in ("CUDA_HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "INGO
 for tool in ("ptxas", "nvdisasm"):
     if os.access(os.path.join(config.cuda, "bin", tool), os.X_OK):
         config.available_features.add(tool)
+if config.is_instrumented:
+    config.available_features.add("instrumented")
 if shutil.which("cc"):
     config.available_features.add("cc")
 if os.path.exists("/dev/nvidia0"):

@@ -11,12 +11,6 @@ KERNELS = f"{ROOT}/tests/kernels"
 EMPTY = f"{ROOT}/tools/bench/empty"
 
 
-def has_kernel(path, name):
-    """Whether a file defines a kernel."""
-    with open(path) as file:
-        return bool(re.search(rf"^kernel {name}\b", file.read(), re.M))
-
-
 class Failure(Exception):
     """A case that cannot be measured, and why."""
 
@@ -27,6 +21,11 @@ def command(*words):
     if done.returncode:
         raise Failure(f"{' '.join(words[:3])}: {done.stderr.strip()[-2000:]}")
     return done.stdout
+
+
+def has_kernel(ingot, path, name):
+    """Whether a file defines a kernel, or one that it is an instance of."""
+    return bool(re.search(rf"^kernel {name}\b", command(ingot, "opt", path), re.M))
 
 
 def parameters(entry):
@@ -100,7 +99,7 @@ class Builder:
         """Builds a kernel of a file (absolute, or in tests/kernels, without .ing) and its
         bridge; returns the bridge's path."""
         path = f"{path if os.path.isabs(path) else f'{KERNELS}/{path}'}.ing"
-        if not has_kernel(path, name):
+        if not has_kernel(self.ingot, path, name):
             raise Failure(f"{os.path.basename(path)} has no kernel {name}")
         folder, stem = self.file(path, arch), os.path.basename(path)[:-4]
         bridge = f"{folder}/{name}.so"

@@ -49,17 +49,17 @@ SINGLE = {"cublas": {2048: None, 4096: 1.04, 8192: 1.04}}
 
 PRODUCTS = (
     Product("gemm", "gemm_f16_nn", "sm_90a", "", ALL, HALF, 1e-3),
-    Product("gemm_bf16", "gemm_bf16_nt", "sm_90a", "", ALL, HALF, 4e-3),
+    Product("gemm", "gemm_bf16_nt", "sm_90a", "", ALL, HALF, 4e-3),
     Product("sgemm", "sgemm", "sm_90a", "", (4096, 8192, 2048), SINGLE, 1e-5),
     Product("sgemm_split", "sgemm_split", "sm_90a", "", (4096, 8192), {"cublas": at((4096, 8192), 1.5)}, 1e-5),
     Product("gemm_epilogue", "gemm_bias_relu", "sm_90a", "bias_relu", LARGE, FUSED, 4e-3),
     Product("gemm_tf32", "gemm_tf32_nt", "sm_90a", "", (8192,), {"cublas_tf32": EIGHT, "triton": at((8192,))}, 2e-3),
-    Product("gemm_f8", "gemm_e4m3_nt", "sm_90a", "", (8192,), {"scaled": EIGHT, "triton": at((8192,))}, 1e-2),
-    Product("gemm_i8", "gemm_i8_nt", "sm_90a", "", (8192,), {"integers": EIGHT, "triton": at((8192,))}, 0),
+    Product("gemm_8bit", "gemm_e4m3_nt", "sm_90a", "", (8192,), {"scaled": EIGHT, "triton": at((8192,))}, 1e-2),
+    Product("gemm_8bit", "gemm_i8_nt", "sm_90a", "", (8192,), {"integers": EIGHT, "triton": at((8192,))}, 0),
     Product("gemm", "gemm_f16_nn", "sm_90", "", (4096, 8192), WARPS, 1e-3),
     Product("gemm", "gemm_f16_nt", "sm_90", "", (4096, 8192), WARPS, 1e-3),
     Product("gemm", "gemm_f16_nt", "sm_90a", "", LARGE, HALF, 1e-3),
-    Product("gemm_bf16", "gemm_bf16_nn", "sm_90a", "", LARGE, HALF, 4e-3),
+    Product("gemm", "gemm_bf16_nn", "sm_90a", "", LARGE, HALF, 4e-3),
     Product("sgemm", "sgemm", "sm_90", "", (8192,), PLAIN, 1e-5),
     Product("matmul_async", "matmul_async", "sm_90", "", (4096, 8192), SINGLE, 1e-5),
     Product("gemm_epilogue", "gemm_bias_gelu", "sm_90a", "bias_gelu", (4096, 8192), TUNED, 1e-3),
@@ -68,15 +68,15 @@ PRODUCTS = (
       for way in ("nn", "nt")),
     *(Product("gemm_stream_k", f"gemm_stream_k_{way}", "sm_90a", "", ODD, {"cublas": at(ODD)}, 1e-3)
       for way in ("nn", "nt")),
-    *(Product(file, f"gemm_{kind}_{way}", "sm_90a", "", (8192,), PLAIN, 4e-3)
-      for file, kind in (("gemm", "f16"), ("gemm_bf16", "bf16")) for way in ("tn", "tt")),
+    *(Product("gemm", f"gemm_{kind}_{way}", "sm_90a", "", (8192,), PLAIN, 4e-3)
+      for kind in ("f16", "bf16") for way in ("tn", "tt")),
     *(Product("gemm_tf32", f"gemm_tf32_{way}", "sm_90a", "", (8192,), {"cublas_tf32": EIGHT, "triton": at((8192,))}, 2e-3)
       for way in TURNED),
-    *(Product("gemm_i8", f"gemm_i8_{way}", "sm_90a", "", (8192,), {"integers_copied": EIGHT, "triton": at((8192,))}, 0)
+    *(Product("gemm_8bit", f"gemm_i8_{way}", "sm_90a", "", (8192,), {"integers_copied": EIGHT, "triton": at((8192,))}, 0)
       for way in TURNED),
-    *(Product("gemm_f8", f"gemm_e4m3_{way}", "sm_90a", "", (8192,), {"scaled_copied": EIGHT, "triton": at((8192,))}, 1e-2)
+    *(Product("gemm_8bit", f"gemm_e4m3_{way}", "sm_90a", "", (8192,), {"scaled_copied": EIGHT, "triton": at((8192,))}, 1e-2)
       for way in TURNED),
-    *(Product("gemm_f8e5m2", f"gemm_e5m2_{way}", "sm_90a", "", (8192,), {"triton": EIGHT}, 1e-2)
+    *(Product("gemm_8bit", f"gemm_e5m2_{way}", "sm_90a", "", (8192,), {"triton": EIGHT}, 1e-2)
       for way in ("nt", *TURNED)),
 )
 
