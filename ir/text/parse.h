@@ -184,6 +184,8 @@ const struct ir_static *static_find(const struct ir_statics *statics,
                                     const char *name);
 // Return how a value is written.
 const char *static_text(struct parser *p, const struct ir_static *value);
+// Step over a name and return the word that it stands for; NULL after an error.
+const char *static_word(struct parser *p);
 // Return whether a parameter comes next, or a type that is compared.
 bool parse_is_static(const struct parser *p);
 // A parameter as a value: a number, or `T == f16`.

@@ -8,14 +8,14 @@
 
 #include <string.h>
 
-// Parse operands up to `)`, or up to a scope behind operand number `before`;
-// NULL operands were reported.
+// Parse operands up to `)`, or up to a scope behind operand number `before`,
+// unless `scope` is NULL; NULL operands were reported.
 static bool parse_operands(struct parser *p, struct ir_expr **x, uint32_t *n,
                            uint32_t before, enum ir_scope *scope)
 {
     *n = 0;
     while (!parse_is(p, ")")) {
-        if (*n == before && scope_named(parse_peek(p, 0)->text, scope)) {
+        if (scope && *n == before && scope_named(parse_peek(p, 0)->text, scope)) {
             p->at++;
             break;
         }

@@ -1,5 +1,4 @@
-// Compile-time parameters of kernels: types, sizes, flags and the orders of
-// dimensions.
+// Compile-time parameters of kernels: types, sizes, flags and layouts.
 //
 //   kernel gemm[T, R = T, b](M: int, N: int, K: int,
 //                            A: T[M, K], B: T[K, N] layout b) -> C: R[M, N]
@@ -13,7 +12,6 @@
 
 #include "ir/build.h"
 
-#include <ctype.h>
 #include <string.h>
 
 // ---- Values
@@ -206,107 +204,47 @@ bool parse_is_static(const struct parser *p)
            (p->instance && is_comparison(p, 1) && type_find(name, &type));
 }
 
-// Parse one side of a comparison, and return the word that it stands for.
-static const char *parse_word(struct parser *p)
+const char *static_word(struct parser *p)
 {
     const char *name = parse_name(p, "a type or a word");
     const struct ir_static *s = name ? in_scope(p, name) : NULL;
     return s ? static_text(p, s) : name;
 }
 
-struct ir_expr *parse_static(struct parser *p)
+// Parse `T == f16` or `T != f16`, the values of both sides known.
+static struct ir_expr *parse_comparison(struct parser *p)
 {
     size_t first = p->at;
-    const struct token *t = parse_peek(p, 0);
-    const struct ir_static *s = in_scope(p, t->text);
-    if (s && (s->kind == STATIC_int || s->kind == STATIC_flag)) {
-        p->at++;
-        struct ir_expr *x = s->kind == STATIC_flag
-                                ? ir_bool(p->arena, s->number)
-                                : ir_int(p->arena, s->number);
-        x->is_open = s->kind == STATIC_int;
-        return ir_at(p->arena, x, t->span);
-    }
-    if (!is_comparison(p, 1)) {
-        diag_error(p->diags, t->span, D_static_value, t->text);
-        p->at++;
-        return NULL;
-    }
-    const char *left = parse_word(p);
+    const char *left = static_word(p);
     bool is_equal = parse_is(p, "==");
     p->at++;
-    const char *right = parse_word(p);
+    const char *right = static_word(p);
     if (!right)
         return NULL;
-    bool same = strcmp(left, right) == 0;
-    return ir_at(p->arena, ir_bool(p->arena, same == is_equal),
-                 parse_span(p, first));
+    bool holds = (strcmp(left, right) == 0) == is_equal;
+    return ir_at(p->arena, ir_bool(p->arena, holds), parse_span(p, first));
 }
 
-// ---- The order of dimensions
-
-// Return the letter by which the word of an order calls a dimension: that of
-// the size that it has, or 0.
-static char letter_of(const struct ir_expr *extent)
+// Return a size as an open literal, or a flag.
+static struct ir_expr *constant(struct parser *p, const struct ir_static *s)
 {
-    return extent->op == OP_var ? (char)tolower(extent->u.var->name[0]) : 0;
+    if (s->kind == STATIC_flag)
+        return ir_bool(p->arena, s->number);
+    struct ir_expr *x = ir_int(p->arena, s->number);
+    x->is_open = true;
+    return x;
 }
 
-// Return which dimension has a letter, of those without a place so far.
-static uint32_t find_letter(const struct ir_buffer *b, char letter,
-                            uint64_t placed)
+struct ir_expr *parse_static(struct parser *p)
 {
-    uint32_t d = 0;
-    while (d < b->rank && (letter_of(b->shape[d]) != letter || placed >> d & 1))
-        d++;
-    return d;
-}
-
-// Find the order that a word stands for: `n` as written, `t` with the last two
-// dimensions exchanged, or the first letters of the sizes, in lower case.
-static bool find_order(const struct ir_buffer *b, const char *word,
-                       uint32_t *order)
-{
-    uint64_t placed = 0;
-    uint32_t n = b->rank;
-    bool is_transposed = strcmp(word, "t") == 0 && n > 1;
-    for (uint32_t d = 0; d < n; d++)
-        order[d] = is_transposed && d + 2 >= n ? 2 * n - 3 - d : d;
-    if (is_transposed || strcmp(word, "n") == 0)
-        return true;
-    for (uint32_t d = 0; d < n && strlen(word) == n; d++) {
-        order[d] = find_letter(b, word[d], placed);
-        if (order[d] == n)
-            return false;
-        placed |= (uint64_t)1 << order[d];
-    }
-    return strlen(word) == n;
-}
-
-bool parse_layout(struct parser *p, struct ir_buffer *b)
-{
-    struct span span = parse_peek(p, 0)->span;
-    const char *word = parse_word(p);
-    uint32_t *order = arena_array(p->arena, uint32_t, b->rank);
-    if (!word)
-        return false;
-    if (b->strides || b->rank > 64 || !find_order(b, word, order)) {
-        diag_error(p->diags, span, D_static_order, word, b->name);
-        return false;
-    }
-    struct ir_expr **shape = arena_array(p->arena, struct ir_expr *, b->rank);
-    for (uint32_t d = 0; d < b->rank; d++)
-        shape[d] = b->shape[order[d]];
-    b->shape = shape;
-    vec_push(p->arena, &p->orders, (struct dimension_order){b, order});
-    return true;
-}
-
-uint32_t parse_position(const struct parser *p, const struct ir_buffer *buffer,
-                        uint32_t d)
-{
-    vec_foreach(o, &p->orders)
-        if (o->buffer == buffer)
-            return o->order[d];
-    return d;
+    const struct token *t = parse_peek(p, 0);
+    const struct ir_static *s = in_scope(p, t->text);
+    bool is_constant = s && (s->kind == STATIC_int || s->kind == STATIC_flag);
+    if (!is_constant && is_comparison(p, 1))
+        return parse_comparison(p);
+    p->at++;
+    if (is_constant)
+        return ir_at(p->arena, constant(p, s), t->span);
+    diag_error(p->diags, t->span, D_static_value, t->text);
+    return NULL;
 }
