@@ -140,7 +140,6 @@ static bool gather(struct judge *j)
              ok;
         if (schedule_excludes(j->kernel, one.guard))
             continue;
-        vec_push(&c->arena, &c->used, one.item);
         vec_push(&c->arena, &j->all, one);
     }
     return ok;
@@ -238,24 +237,46 @@ static void blame(struct judge *j, size_t at)
 }
 
 // Report a schedule that is never chosen.
-static bool check_reached(struct judge *j, size_t at)
+static void refuse_unreached(struct judge *j, size_t at, bool contradicts)
 {
     const struct choice *one = &j->all.at[at];
     struct diag_list *d = &j->c->diags;
-    struct span span = one->item->name.span;
-    if (one->guard && covers(j, one->guard, NULL, 0)) {
-        diag_error(d, one->item->guard->span, D_schedule_contradiction,
+    if (!contradicts) {
+        diag_error(d, one->item->name.span, D_schedule_unreachable,
                    j->kernel->name);
-        for (size_t i = 0; i < j->kernel->where.n; i++)
-            diag_note(d, j->kernel->where.at[i]->span,
-                      "the sizes that the kernel accepts");
-        return false;
+        blame(j, at);
+        return;
     }
-    if (taken(j, at, one->targets, one->guard) != one->targets)
-        return true;
-    diag_error(d, span, D_schedule_unreachable, j->kernel->name);
-    blame(j, at);
-    return false;
+    diag_error(d, one->item->guard->span, D_schedule_contradiction,
+               j->kernel->name);
+    for (size_t i = 0; i < j->kernel->where.n; i++)
+        diag_note(d, j->kernel->where.at[i]->span,
+                  "the sizes that the kernel accepts");
+}
+
+// Keep the schedules that are ever chosen.  One that is not is an error, but of
+// an instance, as it may be for others.
+static bool keep_reached(struct judge *j)
+{
+    bool ok = true;
+    struct choices all = j->all;
+    j->all.n = 0;
+    for (size_t i = 0; i < all.n; i++) {
+        struct choice one = all.at[i];
+        j->all.at[j->all.n] = one;
+        bool contradicts = one.guard && covers(j, one.guard, NULL, 0);
+        bool is_reached = !contradicts && taken(j, j->all.n, one.targets,
+                                                one.guard) != one.targets;
+        if (!is_reached && !j->kernel->family) {
+            refuse_unreached(j, j->all.n, contradicts);
+            ok = false;
+        }
+        if (!is_reached)
+            continue;
+        vec_push(&j->c->arena, &j->c->used, one.item);
+        j->all.n++;
+    }
+    return ok;
 }
 
 // ---- The build ------------------------------------------------------------
@@ -307,9 +328,7 @@ bool choices_make(struct compilation *c, const struct compile_options *o,
 {
     struct judge j = {.c = c, .o = o, .kernel = kernel};
     target_set build = targets_of(o);
-    bool ok = o->no_schedule || gather(&j);
-    for (size_t i = 0; ok && i < j.all.n; i++)
-        ok = check_reached(&j, i);
+    bool ok = o->no_schedule || (gather(&j) && keep_reached(&j));
     if (ok)
         keep(&j, build, out);
     struct choice rule = {.number = j.numbered + 1};

@@ -72,7 +72,7 @@ struct compilation {
     struct program library;              // the defs of tools/std
     struct tuned tuned;                  // records of tuning
     struct VEC(struct variant) variants; // grouped by kernel, guarded first
-    // Schedules that are for some instance, whatever the sizes.
+    // Schedules that some kernel has sizes for.
     struct VEC(const struct sched_item *) used;
     struct VEC(struct compiled_image) images;
     struct VEC(struct arena *) arenas; // of threads
