@@ -20,6 +20,25 @@ for file, kernel, _ in cases.kernels(cases.PARTS):
     assert has_kernel(os.path.join(artifact.KERNELS, file) + ".ing", kernel), f"{file}.ing has no kernel {kernel}"
 PY
 
+python3 - <<'PY'
+import cases, drawn
+
+once = list(drawn.cases(7, 40))
+assert once == list(drawn.cases(7, 40)) != list(drawn.cases(8, 40))
+assert len(once) == 40 * len(drawn.FAMILIES)
+for family, row, sizes in once:
+    assert min(sizes.values()) >= 1, (family.name, sizes)
+    if family.draw is drawn.large:
+        assert all(512 <= extent <= 12288 for extent in sizes.values()), sizes
+    if family.draw is drawn.skinny:
+        assert min(sizes["M"], sizes["N"]) <= 64, sizes
+assert {(row.file, row.kernel) for _, row, _ in once} <= {row[:2] for row in cases.kernels(["any"])}
+rows = [{"family": "rows", "ratio": r / 16, "case": f"case {r}"} for r in (16, 4, 8)] + [{"case": "another"}]
+lines = list(drawn.summary(rows))
+assert lines[0].startswith("rows: 3 cases, geometric mean 0.500 ") and lines[0].endswith("MISSED"), lines
+assert lines[1:] == ["    0.250  case 4", "    0.500  case 8", "    1.000  case 16"], lines
+PY
+
 "$bench/run.py" --list >"$out/list"
 for part in gemm rows launch; do
     grep -q "^$part  " "$out/list"

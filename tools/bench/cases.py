@@ -16,6 +16,7 @@ PARTS = {
     "rows": Part("memory", "softmax, norms and sums beside a copy and PyTorch"),
     "transposition": Part("memory", "a transposition beside a copy and PyTorch"),
     "chains": Part("chains", "schedules in steps, each beside the first of its chain"),
+    "any": Part("any", "sizes drawn from a seed: means, percentiles and the worst (not run unless named)"),
     "launch": Part("launch", "what a launch costs, on the host and on the device"),
 }
 
@@ -83,6 +84,9 @@ PRODUCTS = (
 RAGGED = ((3000, 5000, 1000), (4095, 4097, 4099), (1, 1, 1), (17, 17, 17), (0, 0, 0),
           (0, 64, 64), (64, 64, 0), (129, 264, 72))
 
+# The largest error of a product of each of these types.
+HALF_LIMITS = {"f16": 1e-3, "bf16": 4e-3}
+
 # A kernel that moves bytes. `sizes` are those of its parameters; `definition` names what it
 # computes (definitions.py) in double precision, which in single precision is also its peer.
 Memory = namedtuple("Memory", "part file kernel sizes definition limit")
@@ -143,9 +147,16 @@ CHAINS = (
 LAUNCHED = ((EMPTY, "empty", "sm_90"), ("vadd", "vadd", "sm_90"))
 
 
+def drawn_kernels():
+    """The same for the part `any`."""
+    from drawn import FAMILIES
+    return [(row.file, row.kernel, row.arch if isinstance(row, Product) else "sm_90")
+            for family in FAMILIES for row in family.rows]
+
+
 def kernels(parts):
     """(file, kernel, architecture) of everything that these parts launch, once each."""
-    found = {}
+    found = dict.fromkeys(drawn_kernels() if "any" in parts else ())
     for part in parts:
         if part == "launch":
             found.update(dict.fromkeys(LAUNCHED))

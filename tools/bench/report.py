@@ -7,6 +7,8 @@ import subprocess
 import sys
 import time
 
+import drawn
+
 
 def clocks():
     """What nvidia-smi says of the device now: driver, clocks, power, temperature."""
@@ -105,6 +107,8 @@ class Report:
                 goal = row.get("goals", {}).get(peer)
                 verdict = "" if goal is None else f"  goal {goal:.2f} " + ("ok" if value >= goal else "MISSED")
                 print(f"{row['case']:44} / {peer:14} {value:7.4f}{verdict}")
+        for line in drawn.summary(self.rows):
+            print(line)
         failed = [r["case"] for r in self.rows if "failed" in r]
         late = [r["case"] for r in self.rows if "left out" in r]
         print(f"{len(self.rows) - len(failed) - len(late)} results")

@@ -30,7 +30,9 @@ def arguments():
     parser = argparse.ArgumentParser(description="Times the zoo beside its peers on a GPU.")
     parser.add_argument("ingot", nargs="?")
     parser.add_argument("outdir", nargs="?")
-    parser.add_argument("--only", nargs="+", choices=list(cases.PARTS), default=list(cases.PARTS))
+    parser.add_argument("--only", nargs="+", choices=list(cases.PARTS), default=[p for p in cases.PARTS if p != "any"])
+    parser.add_argument("--seed", type=int, default=1, help="what the part any draws its sizes from (1)")
+    parser.add_argument("--count", type=int, default=200, help="how many cases of each family it draws (200)")
     parser.add_argument("--match", default="", metavar="TEXT", help="only cases whose name has it")
     parser.add_argument("--beside", nargs="+", default=[], metavar="FILE",
                         help="files with other schedules of kernels of the part gemm, to take turns, too")

@@ -49,11 +49,11 @@ def device_is_lost():
         return True
 
 
-def all_cases(parts, match):
+def all_cases(given):
     """(part, name of the case, function of the session) of every case."""
-    for part in parts:
-        for name, measure in importlib.import_module(f"parts.{PARTS[part].module}").cases(part):
-            if match in name:
+    for part in given.only:
+        for name, measure in importlib.import_module(f"parts.{PARTS[part].module}").cases(part, given):
+            if given.match in name:
                 yield part, name, measure
 
 
@@ -68,7 +68,7 @@ def run(given):
     before = given.before and Builder(given.before, f"{given.outdir}/before", keep=builder.keep)
     work = Session(builder, report, given.rounds, given.beside, before, not given.no_peers)
     progress = Progress(given.outdir)
-    for index, (part, name, measure) in enumerate(all_cases(given.only, given.match)):
+    for index, (part, name, measure) in enumerate(all_cases(given)):
         if index < given.start:
             continue
         if time.monotonic() > end:

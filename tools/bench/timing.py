@@ -71,6 +71,14 @@ def cool(works, rounds):
     return shuffled_rounds(works, rounds, lambda name: cool_ms(works[name], times[name]))
 
 
+def brief(works, rounds):
+    """Per work the milliseconds of each round, some launches after the others."""
+    times = {name: repeats(work)[0] for name, work in works.items()}
+    for name, work in works.items():
+        between_events(work, WARM)
+    return shuffled_rounds(works, rounds, lambda name: between_events(works[name], 4 * times[name]))
+
+
 def sustained(works, rounds, seconds=SUSTAINED_SECONDS):
     """Per work the milliseconds of each round, back to back."""
     ms = {name: repeats(work)[1] for name, work in works.items()}

@@ -49,6 +49,6 @@ def measure(chain, session):
                        us=us, of_the_first=ratios)
 
 
-def cases(part):
+def cases(part, given):
     for chain in CHAINS:
         yield f"chain {chain.name}", partial(measure, chain)

@@ -134,7 +134,7 @@ def measure(product, size, session):
         tell(session, product, size, "sustained", timing.sustained(works, session.rounds), errors)
 
 
-def cases(part):
+def cases(part, given):
     for product in PRODUCTS:
         for size in product.sizes:
             yield case_name(product, size), partial(measure, product, size)

@@ -55,6 +55,6 @@ def on_the_device(session):
     session.report.row("launch", "launch, device", f"{us:.3f} us for an empty kernel", us=us)
 
 
-def cases(part):
+def cases(part, given):
     yield "launch, host", on_the_host
     yield "launch, device", on_the_device

@@ -47,7 +47,7 @@ def measure(row, sizes, case, session):
                        f"(error {error:.2e})", ratios=ratios, gbs=rates, ms=rows, error=error)
 
 
-def cases(part):
+def cases(part, given):
     for row in (r for r in MEMORY if r.part == part):
         for sizes in row.sizes:
             name = f"{row.kernel} " + " x ".join(map(str, sizes.values()))

@@ -19,7 +19,7 @@ def measure(product, size, session):
                        f"right, error {errors['norm']:.2e}, worst {errors['worst']:.2e}", errors=errors)
 
 
-def cases(part):
+def cases(part, given):
     seen = {(p.file, p.kernel, p.arch): p for p in PRODUCTS}
     for product in seen.values():
         for size in RAGGED:
