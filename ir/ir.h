@@ -461,7 +461,9 @@ struct ir_kernel {
     const char *variant; // what made it differ from its siblings; "" if none
     struct span span;    // of the name
     enum ir_level level;
-    bool fast_math;                     // approximations allowed
+    bool fast_math; // approximations allowed
+    bool is_narrow; // a variant with 32-bit indices, whose guard holds for some
+                    // of the sizes of the one behind it
     uint32_t min_blocks, max_registers; // launch bounds; 0: none
     struct VEC(struct ir_param) params;
     struct ir_conditions where;       // each true or the launch is refused

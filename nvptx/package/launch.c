@@ -16,73 +16,9 @@
 
 #include "ir/build.h"
 #include "ir/walk.h"
+#include "nvptx/package/workspace.h"
 
 #include <string.h>
-
-// ---- The workspace --------------------------------------------------------
-
-// Append statements that add the workspace of a variant to `used` and, if
-// `is_launch`, set `arrays` to the places.
-static void write_workspace_arrays(struct writer *w,
-                                   const struct plan_variant *variant,
-                                   bool is_launch, int indent)
-{
-    for (size_t i = 0; i < variant->workspace.n; i++) {
-        const struct ir_buffer *b = variant->workspace.at[i];
-        if (is_launch) {
-            buf_indent(w->out, indent);
-            buf_printf(w->out,
-                       "arrays[%zu] = ingot_workspace_at(workspace, used);\n",
-                       i);
-        }
-        buf_indent(w->out, indent);
-        buf_text(w->out, "used = ingot_workspace_add(used, ");
-        writer_expr(w, variant->kernel, writer_bytes(w->arena, b));
-        buf_text(w->out, ", &overflow);\n");
-    }
-}
-
-// Append statements that make `most` at least the workspace of a variant,
-// unless the variant before, which wrote `*last`, needs the same.
-static void write_workspace_size(struct writer *w,
-                                 const struct plan_variant *variant,
-                                 const char **last)
-{
-    struct writer inner = *w;
-    struct buf text = {0};
-    inner.out = &text;
-    buf_text(&text, "    used = 0;\n");
-    write_workspace_arrays(&inner, variant, false, 4);
-    buf_text(&text, "    most = used > most ? used : most;\n");
-    if (!*last || strcmp(text.data, *last) != 0)
-        buf_text(w->out, text.data);
-    *last = arena_copy(w->arena, text.data, text.n);
-    w->ok = inner.ok;
-    buf_free(&text);
-}
-
-// Append the function that says how large the workspace is.
-static void write_workspace_function(struct writer *w)
-{
-    const struct ir_kernel *source = w->kernel->source;
-    const char *last = NULL;
-    buf_printf(w->out,
-               "/* The bytes of workspace that `%s` needs for these sizes; "
-               "(size_t)-1 if\n * they are more than 64 bits hold. */\n"
-               "static inline size_t %s_workspace(",
-               source->name, source->name);
-    writer_sizes(w, true);
-    buf_text(w->out, ")\n{\n    int64_t most = 0, used;\n"
-                     "    int overflow = 0;\n\n");
-    for (size_t i = 0; i < source->params.n; i++)
-        if (writer_is_size(&source->params.at[i]))
-            buf_printf(w->out, "    (void)%s;\n", w->kernel->names[i]);
-    for (uint32_t v = 0; v < w->kernel->n_variants; v++)
-        write_workspace_size(w, &w->kernel->variants[v], &last);
-    buf_text(w->out, "    return overflow ? (size_t)-1 : (size_t)most;\n}\n\n");
-}
-
-// ---- Launches -------------------------------------------------------------
 
 // Append one launch; `is_last` if the function returns its status.
 static void write_launch(struct writer *w, const struct plan_variant *variant,
@@ -139,7 +75,7 @@ static void write_arguments(struct writer *w,
     for (size_t i = 0; i < variant->kernel->maps.n; i++)
         buf_printf(w->out, "            &maps[%zu],\n", i);
     buf_text(w->out, "        };\n\n");
-    write_workspace_arrays(w, variant, true, 8);
+    workspace_arrays(w, variant, true);
     launch_maps(w, variant);
 }
 
@@ -269,7 +205,7 @@ bool launch_write(struct arena *a, const struct plan *plan,
                        .out = out,
                        .ok = true};
     if (kernel->has_workspace)
-        write_workspace_function(&w);
+        workspace_write(&w);
     launch_comment(&w);
     write_head(&w);
     launch_checks(&w);

@@ -135,5 +135,6 @@ bool analysis_narrow(struct pass *p)
     const char *name =
         arena_printf(p->scratch, "%s%si32", k->variant, *k->variant ? "_" : "");
     k->variant = str_name(p->names, name);
+    k->is_narrow = true;
     return k->guard.n > guards;
 }
