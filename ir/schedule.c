@@ -29,8 +29,7 @@ const struct sched_item *sched_find_def(const struct sched_program *program,
     return program->fallback ? sched_find_def(program->fallback, name) : NULL;
 }
 
-// Return whether a name is that of a kernel, or of what it is an instance of.
-static bool is_name_of(const char *name, const struct ir_kernel *kernel)
+bool sched_names(const char *name, const struct ir_kernel *kernel)
 {
     return strcmp(name, kernel->name) == 0 ||
            (kernel->family && strcmp(name, kernel->family) == 0);
@@ -39,9 +38,9 @@ static bool is_name_of(const char *name, const struct ir_kernel *kernel)
 bool sched_is_for(const struct sched_item *schedule,
                   const struct ir_kernel *kernel)
 {
-    bool found = is_name_of(schedule->name.text, kernel);
+    bool found = sched_names(schedule->name.text, kernel);
     vec_foreach(other, &schedule->others)
-        found |= is_name_of(other->text, kernel);
+        found |= sched_names(other->text, kernel);
     return found;
 }
 
@@ -52,7 +51,7 @@ static void check_name(const struct sched_name *name,
 {
     struct suggest s = {.wanted = name->text};
     for (size_t i = 0; i < n; i++) {
-        if (is_name_of(name->text, kernels[i]))
+        if (sched_names(name->text, kernels[i]))
             return;
         suggest_offer(&s, kernels[i]->name);
         if (kernels[i]->family)

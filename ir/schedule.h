@@ -149,6 +149,9 @@ struct sched_outcome {
 const struct sched_item *sched_find_def(const struct sched_program *program,
                                         const char *name);
 
+// Return whether a name is that of a kernel, or of what it is an instance of.
+bool sched_names(const char *name, const struct ir_kernel *kernel);
+
 // Return whether a schedule is for a kernel: names it, or all instances of what
 // it is one of.
 bool sched_is_for(const struct sched_item *schedule,

@@ -189,8 +189,7 @@ static bool is_for_other(const struct program *program,
 static void name_one(struct sched_item *item, const struct ir_kernel *kernel)
 {
     vec_foreach(other, &item->others)
-        if (strcmp(other->text, kernel->name) == 0 ||
-            (kernel->family && strcmp(other->text, kernel->family) == 0))
+        if (sched_names(other->text, kernel))
             item->name = *other;
     item->others.n = 0;
 }
