@@ -15,7 +15,8 @@ static bool parse_operands(struct parser *p, struct ir_expr **x, uint32_t *n,
 {
     *n = 0;
     while (!parse_is(p, ")")) {
-        if (scope && *n == before && scope_named(parse_peek(p, 0)->text, scope)) {
+        if (scope && *n == before &&
+            scope_named(parse_peek(p, 0)->text, scope)) {
             p->at++;
             break;
         }
