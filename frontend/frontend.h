@@ -17,6 +17,7 @@ struct instance_request {
 // What one or several files say.
 struct program {
     struct VEC(struct instance_request) requests;
+    bool is_part; // the command has chosen some of the kernels or instances
     struct VEC(struct ir_kernel *) kernels; // at the level they were written
     struct sched_program schedules;
 };

@@ -11,6 +11,7 @@
 #include "ir/text/parse.h"
 
 #include "ir/build.h"
+#include "ir/type.h"
 
 #include <string.h>
 
@@ -94,28 +95,30 @@ static bool parse_given(struct parser *p, bool bare,
     return ok;
 }
 
-bool parse_static_parameters(struct parser *p, struct instance_clause *out)
+// Parse parameters with commas, as parse_given does.
+static bool parse_all_given(struct parser *p, bool bare,
+                            struct instance_clause *out)
 {
-    size_t first = p->at;
-    if (!parse_expect(p, "[", "behind the name of the kernel"))
-        return false;
     do {
-        if (!parse_given(p, true, out))
+        if (!parse_given(p, bare, out))
             return false;
     } while (parse_take(p, ","));
-    out->span = parse_span(p, first);
-    return parse_expect(p, "]", "behind the compile-time parameters");
+    return true;
+}
+
+bool parse_static_parameters(struct parser *p, struct instance_clause *out)
+{
+    return parse_expect(p, "[", "behind the name of the kernel") &&
+           parse_all_given(p, true, out) &&
+           parse_expect(p, "]", "behind the compile-time parameters");
 }
 
 bool parse_instance_clause(struct parser *p, struct instance_clause *out)
 {
     size_t first = p->at;
-    if (!parse_expect(p, "for", "before the values of the parameters"))
+    if (!parse_expect(p, "for", "before the values of the parameters") ||
+        !parse_all_given(p, false, out))
         return false;
-    do {
-        if (!parse_given(p, false, out))
-            return false;
-    } while (parse_take(p, ","));
     if (parse_take(p, "as") &&
         !(out->pattern = parse_pattern(p, "the name of the instances")))
         return false;
@@ -211,18 +214,33 @@ const char *static_word(struct parser *p)
     return s ? static_text(p, s) : name;
 }
 
+// Parse the right side of a comparison, and set `same` to whether it is the
+// same type, or the same word, as the left side.
+static bool parse_same(struct parser *p, const char *left, bool *same)
+{
+    struct type type, other;
+    if (parse_find_type(p, left, &type)) {
+        bool ok = parse_type(p, &other);
+        *same = ok && type_equal(type, other);
+        return ok;
+    }
+    const char *right = static_word(p);
+    *same = right && strcmp(left, right) == 0;
+    return right != NULL;
+}
+
 // Parse `T == f16` or `T != f16`, the values of both sides known.
 static struct ir_expr *parse_comparison(struct parser *p)
 {
     size_t first = p->at;
+    bool same;
     const char *left = static_word(p);
     bool is_equal = parse_is(p, "==");
     p->at++;
-    const char *right = static_word(p);
-    if (!right)
+    if (!parse_same(p, left, &same))
         return NULL;
-    bool holds = (strcmp(left, right) == 0) == is_equal;
-    return ir_at(p->arena, ir_bool(p->arena, holds), parse_span(p, first));
+    return ir_at(p->arena, ir_bool(p->arena, same == is_equal),
+                 parse_span(p, first));
 }
 
 // Return a size as an open literal, or a flag.

@@ -12,23 +12,16 @@
 #include "nvptx/package/workspace.h"
 
 #include "ir/build.h"
+#include "ir/type.h"
 #include "ir/walk.h"
 
 // Return whether a condition is about nothing but sizes.
-static bool is_of_sizes(const struct writer *w, struct ir_expr *x)
+static bool is_of_sizes(struct ir_expr *x)
 {
-    ir_foreach_expr(e, x) {
-        bool is_size = false;
-        if (e->op == OP_resident)
+    ir_foreach_expr(e, x)
+        if (e->op == OP_resident ||
+            (e->op == OP_var && !type_is_index(e->u.var->type)))
             return false;
-        if (e->op != OP_var)
-            continue;
-        vec_foreach(param, &w->kernel->source->params)
-            is_size |=
-                writer_is_size(param) && param->var->name == e->u.var->name;
-        if (!is_size)
-            return false;
-    }
     return true;
 }
 
@@ -39,7 +32,7 @@ static struct ir_expr *add_known(struct writer *w, struct ir_expr *to,
 {
     if (x->op == OP_and)
         return add_known(w, add_known(w, to, x->args[0], all), x->args[1], all);
-    if (is_of_sizes(w, x))
+    if (is_of_sizes(x))
         return ir_binary(w->arena, OP_and, to, x);
     *all = false;
     return to;
@@ -106,8 +99,8 @@ static const char *size_text(struct writer *w,
     return copy;
 }
 
-// Return whether the variant behind number `v` is the same one for all sizes, so
-// that it says all that this one does.
+// Return whether the variant behind number `v` is the same schedule for more
+// sizes: what it says holds of this one, too.
 static bool is_repeated(const struct writer *w, uint32_t v)
 {
     return w->kernel->variants[v].kernel->is_narrow &&

@@ -30,6 +30,7 @@ for family, row, sizes in once:
     assert min(sizes.values()) >= 1, (family.name, sizes)
     if family.draw is drawn.large:
         assert all(512 <= extent <= 12288 for extent in sizes.values()), sizes
+        assert len({extent % 8 == 0 for extent in sizes.values()}) == 1, sizes
     if family.draw is drawn.skinny:
         assert min(sizes["M"], sizes["N"]) <= 64, sizes
 assert {(row.file, row.kernel) for _, row, _ in once} <= {row[:2] for row in cases.kernels(["any"])}

@@ -14,7 +14,7 @@ lines() { sed -n "s|^// $1:[ ]*||p" "$2"; }
 
 # Prints the names of the kernels of a file: of all instances, or those of its `// sample:` line.
 kernels() {
-  [ -n "${INGOT_SLOW:-}" ] || lines sample "$1" | grep . && return
+  if [ -z "${INGOT_SLOW:-}" ] && lines sample "$1" | grep .; then return; fi
   "$INGOT" opt "$1" | sed -n 's|^kernel \([A-Za-z0-9_]*\).*|\1|p'
 }
 

@@ -84,9 +84,6 @@ PRODUCTS = (
 RAGGED = ((3000, 5000, 1000), (4095, 4097, 4099), (1, 1, 1), (17, 17, 17), (0, 0, 0),
           (0, 64, 64), (64, 64, 0), (129, 264, 72))
 
-# The largest error of a product of each of these types.
-HALF_LIMITS = {"f16": 1e-3, "bf16": 4e-3}
-
 # A kernel that moves bytes. `sizes` are those of its parameters; `definition` names what it
 # computes (definitions.py) in double precision, which in single precision is also its peer.
 Memory = namedtuple("Memory", "part file kernel sizes definition limit")

@@ -4,7 +4,7 @@ import math
 import random
 from collections import namedtuple
 
-from cases import HALF_LIMITS, Memory, Product
+from cases import Memory, Product
 
 # `rows` are Products or Memory cases without sizes, drawn from in turn; `draw` gives the sizes of a case;
 # `mean` and `tenth` are the geometric mean and the tenth percentile wanted of our speed over the best peer's,
@@ -12,16 +12,16 @@ from cases import HALF_LIMITS, Memory, Product
 Family = namedtuple("Family", "name rows draw mean tenth")
 
 
-def log_uniform(source, low, high, multiple=1):
-    """A number whose logarithm is uniform, rounded to a multiple."""
-    number = math.exp(source.uniform(math.log(low), math.log(high)))
-    return max(low, round(number / multiple) * multiple)
+def log_uniform(source, low, high):
+    """A number whose logarithm is uniform."""
+    return round(math.exp(source.uniform(math.log(low), math.log(high))))
 
 
 def extents(source, low, high):
-    """M, N and K; of ten products, seven have extents that are multiples of 8."""
-    multiple = 8 if source.random() < 0.7 else 1
-    return {name: log_uniform(source, low, high, multiple) for name in "MNK"}
+    """M, N and K: of ten products, three have odd extents, the others multiples of 8."""
+    is_odd = source.random() < 0.3
+    drawn = {name: log_uniform(source, low, high - 1) for name in "MNK"}
+    return {name: extent | 1 if is_odd else max(low, extent // 8 * 8) for name, extent in drawn.items()}
 
 
 def large(source):
@@ -48,6 +48,8 @@ def product(file, kernel, peers, limit, arch="sm_90a"):
     return Product(file, kernel, arch, "", (), dict.fromkeys(peers, {}), limit)
 
 
+# The largest error of a product of each of these types that counts as right.
+HALF_LIMITS = {"f16": 1e-3, "bf16": 4e-3}
 WAYS = ("nn", "nt", "tn", "tt")
 BYTES = [product("gemm_8bit", f"gemm_{kind}_{way}", (peer if way == "nt" else f"{peer}_copied",), limit)
          for kind, peer, limit in (("e4m3", "scaled", 1e-2), ("i8", "integers", 0)) for way in WAYS]

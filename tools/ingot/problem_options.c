@@ -206,6 +206,7 @@ void problem_keep_kernel(struct compilation *c, struct ir_kernel *kernel)
         program->schedules.schedules.at[kept++] = item;
     }
     program->schedules.schedules.n = kept;
+    program->is_part |= program->kernels.n > 1;
     program->kernels.at[0] = kernel;
     program->kernels.n = 1;
 }

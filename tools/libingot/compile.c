@@ -49,6 +49,7 @@ void compile_ask_instance(struct compilation *c, const char *text)
     struct instance_request request = {
         .source = copy_source(c, "--instance", text, strlen(text))};
     vec_push(&c->arena, &c->program.requests, request);
+    c->program.is_part = true;
 }
 
 bool compile_add_tuned(struct compilation *c, const char *name,
@@ -241,19 +242,19 @@ static void schedule_kernels(struct compilation *c,
     }
 }
 
-// Warn of a schedule if all instances of its kernels are excluded by its guard,
-// of more than one: the command may have chosen it.
+// Warn of a schedule for instances of a kernel that none of them has sizes for,
+// unless the command has chosen some.
 static void check_used(struct compilation *c, const struct sched_item *item)
 {
-    size_t instances = 0;
+    bool is_used = c->program.is_part, has_instances = false;
     vec_foreach_value(used, &c->used)
-        if (used == item)
-            return;
+        is_used |= used == item;
     vec_foreach_value(kernel, &c->program.kernels)
-        instances += kernel->family && sched_is_for(item, kernel);
-    if (instances > 1 && item->guard)
-        diag_warning(&c->diags, item->guard->span, D_schedule_no_instance,
-                     item->name.text);
+        has_instances |= kernel->family && sched_is_for(item, kernel);
+    if (!is_used && has_instances)
+        diag_warning(&c->diags,
+                     item->guard ? item->guard->span : item->name.span,
+                     D_schedule_no_instance, item->name.text);
 }
 
 bool compile_schedule(struct compilation *c, const struct compile_options *o)

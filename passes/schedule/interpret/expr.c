@@ -108,10 +108,13 @@ bool interp_same_word(struct interp *in, const struct sched_expr *x,
                       const struct sched_value *left, bool *same)
 {
     struct sched_value right;
+    struct type type;
     if (x->kind != SCHED_name)
         return diag_error(in->pass->diags, x->span, D_schedule_not_word);
-    *same = strcmp(left->key,
-                   interp_word(in, x, &right) ? right.key : x->name) == 0;
+    const char *word = interp_word(in, x, &right) ? right.key : x->name;
+    if (type_find(left->key, &type) && !type_find(word, &type))
+        return diag_error(in->pass->diags, x->span, D_unknown_type, word);
+    *same = strcmp(left->key, word) == 0;
     return true;
 }
 

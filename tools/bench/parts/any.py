@@ -4,11 +4,9 @@ from functools import partial
 
 import torch
 
-import data
 import drawn
 import timing
 from cases import Product
-from definitions import DEFINITIONS
 from parts import gemm, memory
 from report import median_ms
 from session import settle
@@ -40,12 +38,7 @@ def multiplied(product, sizes, session):
 
 def moved(row, sizes, session):
     """The same for what moves bytes; the peer that counts is a copy."""
-    kernel = session.builder.kernel(row.file, row.kernel, "sm_90")
-    made, definition = data.Operands(kernel, sizes), DEFINITIONS[row.definition]
-    launch = kernel.launcher(sizes, made.by_name)
-    launch()
-    settle()
-    memory.error_of(definition, made, row.limit)
+    launch, made, _ = memory.found_right(row, sizes, session)
     return {"ingot": [launch], "copy": [memory.copying(made.bytes)]}
 
 

@@ -31,13 +31,19 @@ def error_of(definition, made, limit):
     return error
 
 
-def measure(row, sizes, case, session):
+def found_right(row, sizes, session):
+    """The launch of a kernel whose result is right, its operands, and its error."""
     kernel = session.builder.kernel(row.file, row.kernel, "sm_90")
-    made, definition = data.Operands(kernel, sizes), DEFINITIONS[row.definition]
+    made = data.Operands(kernel, sizes)
     launch = kernel.launcher(sizes, made.by_name)
     launch()
     settle()
-    error = error_of(definition, made, row.limit)
+    return launch, made, error_of(DEFINITIONS[row.definition], made, row.limit)
+
+
+def measure(row, sizes, case, session):
+    launch, made, error = found_right(row, sizes, session)
+    definition = DEFINITIONS[row.definition]
     works = {"ingot": [launch], "copy": [copying(made.bytes)], "torch": [lambda: definition(*made.inputs)]}
     rows = timing.cool(works, session.rounds)
     ratios = {p: timing.ratio(rows, "ingot", p)[0] for p in ("copy", "torch")}
