@@ -31,13 +31,17 @@ for family, row, sizes in once:
     if family.draw is drawn.large:
         assert all(512 <= extent <= 12288 for extent in sizes.values()), sizes
         assert len({extent % 8 == 0 for extent in sizes.values()}) == 1, sizes
+    if family.draw is drawn.large_bytes:
+        assert len({extent % 16 == 0 for extent in sizes.values()}) == 1, sizes
     if family.draw is drawn.skinny:
         assert min(sizes["M"], sizes["N"]) <= 64, sizes
 assert {(row.file, row.kernel) for _, row, _ in once} <= {row[:2] for row in cases.kernels(["any"])}
-rows = [{"family": "rows", "ratio": r / 16, "case": f"case {r}"} for r in (16, 4, 8)] + [{"case": "another"}]
+assert {family.name for family, *_ in drawn.cases(7, 1, "8-bit")} == {"8-bit products", "small 8-bit products"}
+rows = [{"family": "rows", "speeds": {"copy": r / 16}, "case": f"case {r}"} for r in (16, 4, 8)] + [{"case": "another"}]
 lines = list(drawn.summary(rows))
-assert lines[0].startswith("rows: 3 cases, geometric mean 0.500 ") and lines[0].endswith("MISSED"), lines
-assert lines[1:] == ["    0.250  case 4", "    0.500  case 8", "    1.000  case 16"], lines
+assert lines[0].startswith("rows over copy: 3 cases, geometric mean 0.500 ") and lines[0].endswith("MISSED"), lines
+assert lines[1:] == ["    0.250  case 4", "    0.500  case 8", "    1.000  case 16",
+                     "rows: 3 cases without compiled"], lines
 PY
 
 "$bench/run.py" --list >"$out/list"

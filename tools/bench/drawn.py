@@ -7,9 +7,9 @@ from collections import namedtuple
 from cases import Memory, Product
 
 # `rows` are Products or Memory cases without sizes, drawn from in turn; `draw` gives the sizes of a case;
-# `mean` and `tenth` are the geometric mean and the tenth percentile wanted of our speed over the best peer's,
-# for what moves bytes over a copy's.
-Family = namedtuple("Family", "name rows draw mean tenth")
+# `goals` has, for each peer, the geometric mean and the tenth percentile wanted of our speed over the peer's.
+# `best` is the fastest of those that compute the same, `copy` a copy of as many bytes.
+Family = namedtuple("Family", "name rows draw goals")
 
 
 def log_uniform(source, low, high):
@@ -17,24 +17,32 @@ def log_uniform(source, low, high):
     return round(math.exp(source.uniform(math.log(low), math.log(high))))
 
 
-def extents(source, low, high):
-    """M, N and K: of ten products, three have odd extents, the others multiples of 8."""
+def extents(source, low, high, factor):
+    """M, N and K: of ten products, three have odd extents, the others multiples of `factor`."""
     is_odd = source.random() < 0.3
     drawn = {name: log_uniform(source, low, high - 1) for name in "MNK"}
-    return {name: extent | 1 if is_odd else max(low, extent // 8 * 8) for name, extent in drawn.items()}
+    return {name: extent | 1 if is_odd else max(low, extent // factor * factor) for name, extent in drawn.items()}
 
 
-def large(source):
-    return extents(source, 512, 12288)
+def large(source, factor=8):
+    return extents(source, 512, 12288, factor)
 
 
-def small(source):
-    return extents(source, 64, 1024)
+def large_bytes(source):
+    return large(source, 16)
+
+
+def small(source, factor=8):
+    return extents(source, 64, 1024, factor)
+
+
+def small_bytes(source):
+    return small(source, 16)
 
 
 def skinny(source):
     """M or N of 1 to 64, the other extents large."""
-    sizes = extents(source, 512, 12288)
+    sizes = extents(source, 512, 12288, 8)
     return {**sizes, source.choice("MN"): source.randint(1, 64)}
 
 
@@ -44,37 +52,50 @@ def matrix(source):
     return {"m": max(1, log_uniform(source, 1 << 20, 1 << 28) // columns), "n": columns}
 
 
+def vector(source):
+    return {"n": log_uniform(source, 1 << 20, 1 << 29)}
+
+
 def product(file, kernel, peers, limit, arch="sm_90a"):
     return Product(file, kernel, arch, "", (), dict.fromkeys(peers, {}), limit)
+
+
+def mover(file, kernel, definition, limit):
+    return Memory("any", file, kernel, (), definition, limit)
 
 
 # The largest error of a product of each of these types that counts as right.
 HALF_LIMITS = {"f16": 1e-3, "bf16": 4e-3}
 WAYS = ("nn", "nt", "tn", "tt")
-BYTES = [product("gemm_8bit", f"gemm_{kind}_{way}", (peer if way == "nt" else f"{peer}_copied",), limit)
+BYTES = [product("gemm_8bit", f"gemm_{kind}_{way}", (f"{peer}_copied",), limit)
          for kind, peer, limit in (("e4m3", "scaled", 1e-2), ("i8", "integers", 0)) for way in WAYS]
 HALVES = [product("gemm", f"gemm_{kind}_{way}", ("cublas",), limit)
           for kind, limit in HALF_LIMITS.items() for way in WAYS]
 SINGLES = [product("sgemm", "sgemm", ("cublas",), 1e-5)]
-SOFTMAX = [Memory("any", "softmax_online", "softmax_online", (), "softmax", 1e-5)]
-SUMS = [Memory("any", "row_sum_by_schedule", kernel, (), definition, 1e-3)
+SOFTMAX = [mover("softmax_online", "softmax_online", "softmax", 1e-5)]
+SUMS = [mover("row_sum_by_schedule", kernel, definition, 1e-3)
         for kernel, definition in (("row_sum_block", "row_sum"), ("col_sum_parts", "col_sum"), ("sum_all", "total"))]
-TRANSPOSES = [Memory("any", "transpose_tile", "transpose_tile", (), "transpose", 0)]
+TRANSPOSES = [mover("transpose_tile", "transpose_tile", "transpose", 0)]
+VECTORS = [mover("vadd", "vadd", "add", 1e-7)]
 
+LARGE, SMALL, MOVED = (1.02, 0.93), (1.05, 0.90), (0.90, 0.80)
 FAMILIES = (
-    Family("products", HALVES + BYTES, large, 1.02, 0.93),
-    Family("small products", HALVES + BYTES, small, 1.05, 0.90),
-    Family("skinny products", HALVES, skinny, 1.05, 0.90),
-    Family("f32 products", SINGLES, large, 1.02, 0.93),
-    Family("rows", SOFTMAX, matrix, 0.90, 0.80),
-    Family("sums", SUMS, matrix, 0.90, 0.80),
-    Family("transposes", TRANSPOSES, matrix, 0.90, 0.80),
+    Family("products", HALVES, large, {"best": LARGE}),
+    Family("8-bit products", BYTES, large_bytes, {"best": LARGE}),
+    Family("small products", HALVES, small, {"best": SMALL}),
+    Family("small 8-bit products", BYTES, small_bytes, {"best": SMALL}),
+    Family("skinny products", HALVES, skinny, {"best": SMALL}),
+    Family("f32 products", SINGLES, large, {"best": LARGE}),
+    Family("rows", SOFTMAX, matrix, {"copy": MOVED, "compiled": (1.3, 1.0)}),
+    Family("sums", SUMS, matrix, {"copy": MOVED}),
+    Family("transposes", TRANSPOSES, matrix, {"copy": MOVED}),
+    Family("vectors", VECTORS, vector, {"copy": MOVED}),
 )
 
 
-def cases(seed, count):
-    """(family, row, sizes) of every case: the same for the same seed."""
-    for family in FAMILIES:
+def cases(seed, count, only=""):
+    """(family, row, sizes) of every case of the families whose name has `only`: the same for the same seed."""
+    for family in (f for f in FAMILIES if only in f.name):
         source = random.Random(f"{seed} {family.name}")
         for i in range(count):
             yield family, family.rows[i % len(family.rows)], family.draw(source)
@@ -85,17 +106,24 @@ def percentile(values, share):
     return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
+def said(name, peer, wanted, found):
+    """Lines about our speed over a peer's in a family, of (ratio, case): means, and the worst ten."""
+    ratios = [ratio for ratio, _ in found]
+    mean, tenth = math.exp(sum(map(math.log, ratios)) / len(ratios)), percentile(ratios, 0.1)
+    met = "ok" if mean >= wanted[0] and tenth >= wanted[1] else "MISSED"
+    yield (f"{name} over {peer}: {len(found)} cases, geometric mean {mean:.3f} (wanted {wanted[0]}), "
+           f"tenth percentile {tenth:.3f} (wanted {wanted[1]}) {met}")
+    for ratio, case in sorted(found)[:10]:
+        yield f"    {ratio:.3f}  {case}"
+
+
 def summary(rows):
-    """Lines about the families in rows of a report: geometric mean, tenth percentile, the worst ten."""
+    """Lines about the families in rows of a report, peer by peer; cases that no peer computes are counted."""
     for family in FAMILIES:
-        found = [(row["ratio"], row["case"]) for row in rows if row.get("family") == family.name]
-        if not found:
-            continue
-        ratios = [ratio for ratio, _ in found]
-        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-        tenth = percentile(ratios, 0.1)
-        met = "ok" if mean >= family.mean and tenth >= family.tenth else "MISSED"
-        yield (f"{family.name}: {len(found)} cases, geometric mean {mean:.3f} (wanted {family.mean}), tenth percentile "
-               f"{tenth:.3f} (wanted {family.tenth}) {met}")
-        for ratio, case in sorted(found)[:10]:
-            yield f"    {ratio:.3f}  {case}"
+        measured = [row for row in rows if row.get("family") == family.name]
+        for peer, wanted in family.goals.items():
+            found = [(row["speeds"][peer], row["case"]) for row in measured if peer in row["speeds"]]
+            if found:
+                yield from said(family.name, peer, wanted, found)
+            if len(found) < len(measured):
+                yield f"{family.name}: {len(measured) - len(found)} cases without {peer}"

@@ -67,13 +67,19 @@ def integers(a, b, bias, finish, out):
 
 
 def along(x):
-    """A matrix whose rows lie together: itself, or a copy."""
+    """A matrix whose rows lie together at multiples of 16 elements: itself, or a copy with zeros behind."""
+    missing = [-extent % 16 for extent in x.shape]
+    if any(missing):
+        return torch.nn.functional.pad(x, (0, missing[1], 0, missing[0]))
     return x if x.stride(1) == 1 else x.contiguous()
 
 
 def copied(product):
-    """A product that takes NT alone, of operands that are copied to lie so in every call."""
+    """A product that takes NT of multiples of 16 alone, of operands that are copied to lie so in every
+    call, if they do not."""
     def peer(a, b, bias, finish, out):
+        if out.shape[0] % 16 or out.shape[1] % 16:
+            out = out.new_empty([-(-extent // 16) * 16 for extent in out.shape])
         return lambda: product(along(a), along(b.t()).t(), bias, finish, out)()
     return peer
 

@@ -33,12 +33,13 @@ def arguments():
     parser.add_argument("--only", nargs="+", choices=list(cases.PARTS), default=[p for p in cases.PARTS if p != "any"])
     parser.add_argument("--seed", type=int, default=1, help="what the part any draws its sizes from (1)")
     parser.add_argument("--count", type=int, default=200, help="how many cases of each family it draws (200)")
+    parser.add_argument("--family", default="", metavar="TEXT", help="only families of the part any whose name has it")
     parser.add_argument("--match", default="", metavar="TEXT", help="only cases whose name has it")
     parser.add_argument("--beside", nargs="+", default=[], metavar="FILE",
-                        help="files with other schedules of kernels of the part gemm, to take turns, too")
+                        help="files with other schedules of GEMMs, to take turns, too")
     parser.add_argument("--before", metavar="INGOT",
                         help="another build of the command, whose GEMMs take turns, too, as `before`")
-    parser.add_argument("--no-peers", action="store_true", help="the part gemm measures no peers")
+    parser.add_argument("--no-peers", action="store_true", help="GEMMs, and the part any, measure no peers")
     parser.add_argument("--json", metavar="FILE", help="write the results there (OUTDIR/results.json)")
     parser.add_argument("--rounds", type=int, default=3, help="rounds that take turns (3)")
     parser.add_argument("--budget", type=float, default=540, metavar="SECONDS",
