@@ -3,7 +3,38 @@
 #include "passes/analysis/facts.h"
 
 #include "ir/build.h"
+#include "ir/equal.h"
 #include "ir/walk.h"
+
+// Return whether what is known, `x >= 0`, is of the form y * z - w - 1 >= 0 with
+// no factor that may be negative: then y is not 0. A loop over 0..B * C says so
+// of B and C.
+static bool says_positive(const struct facts *f, const struct affine *x,
+                          const struct ir_expr *y)
+{
+    bool any = false;
+    vec_foreach(t, &x->terms) {
+        bool has = false;
+        for (uint32_t i = 0; i < t->n; i++) {
+            has |= ir_expr_equal(t->atoms[i], y);
+            if (facts_range(f, t->atoms[i]).lo < 0)
+                return false;
+        }
+        if (t->factor > 0 && !has)
+            return false;
+        any |= t->factor > 0;
+    }
+    return any && x->constant < 0;
+}
+
+// Return whether an integer is at least 1 by its range or what is known of it.
+static bool is_positive(const struct facts *f, const struct ir_expr *y)
+{
+    bool found = facts_range(f, y).lo > 0;
+    for (size_t i = 0; i < f->known.n && !found; i++)
+        found = says_positive(f, &f->known.at[i], y);
+    return found;
+}
 
 // Return whether an expression is a quotient that is not defined for all that is
 // known of its operands.
@@ -12,7 +43,7 @@ static bool is_partial(const struct facts *f, const struct ir_expr *x)
     bool divides = x->op == OP_div || x->op == OP_mod || x->op == OP_ceildiv;
     if (!divides || !type_is_integer(x->type))
         return false;
-    if (facts_range(f, x->args[1]).lo <= 0)
+    if (!is_positive(f, x->args[1]))
         return true;
     if (x->op != OP_ceildiv)
         return false;
@@ -44,9 +75,11 @@ bool facts_is_within(const struct facts *f, struct ir_expr *index,
 static bool may_fault(const struct facts *f, struct ir_expr *x)
 {
     unsigned flags = ir_op_info(x->op)->flags;
-    bool partial = x->op == OP_div || x->op == OP_mod || x->op == OP_ceildiv ||
-                   x->op == OP_shl || x->op == OP_shr;
-    if ((partial && type_is_integer(x->type) && !ir_is_const(x->args[1])) ||
+    bool divides = x->op == OP_div || x->op == OP_mod || x->op == OP_ceildiv;
+    bool shifts = x->op == OP_shl || x->op == OP_shr;
+    bool is_open = (divides || shifts) && type_is_integer(x->type) &&
+                   !ir_is_const(x->args[1]);
+    if ((is_open && (shifts || !is_positive(f, x->args[1]))) ||
         (flags & (OP_WRITES | OP_TOGETHER)) || x->type.lanes > 1 ||
         (type_is_index(x->type) && !ir_is_stable(x)))
         return true;
