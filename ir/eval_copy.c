@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-enum { RANK_MOST = 5 };
+enum { RANK_MOST = 5, GROUP_BYTES = 16 };
 
 // A copy under way.
 struct copying {
@@ -111,6 +111,21 @@ static void copy_bulk(struct thread *t, const struct action *s, char *near)
     eval_signal(t, s, bytes);
 }
 
+// Return whether a tile begins at a multiple of 16 bytes of a row of the mapped
+// array, as hardware asks; stop if not.
+static bool begins_in_group(struct thread *t, const struct action *s,
+                            const struct copying *c)
+{
+    int64_t column = c->at[s->far.n - 1];
+    if (column * (int64_t)c->far->element_bytes % GROUP_BYTES == 0)
+        return true;
+    eval_stop(t->machine, EVAL_FAULT, s->origin->span,
+              "the tile begins at column %lld of `%s`, not at a multiple of 16 "
+              "bytes",
+              (long long)column, c->far->buffer->name);
+    return false;
+}
+
 // Copy a tile, which begins at `first` in shared memory.
 static void copy_tile(struct thread *t, const struct action *s,
                       const char *first)
@@ -127,6 +142,8 @@ static void copy_tile(struct thread *t, const struct action *s,
     c.is_swizzled = c.map->swizzle && s->access.is_flat;
     for (uint32_t i = 0; i < s->far.n; i++)
         c.at[i] = eval_run(t, s->far.index[i]).i;
+    if (!begins_in_group(t, s, &c))
+        return;
     for (size_t i = 0; i < elements; i++) {
         if (copy_element(&c, i))
             continue;

@@ -277,6 +277,18 @@ static bool begins_at_multiples(struct search *s, uint32_t bytes)
     return facts_multiple(s->facts, &at, elements);
 }
 
+// Return whether every TMA tile begins at a multiple of 16 bytes of its row in
+// global memory. It may begin in front of the row; but where it does not begin
+// at such a multiple, an H100 traps.
+static bool begins_in_groups(struct search *s)
+{
+    const struct ir_buffer *far = s->box->copy.far;
+    int64_t group = TENSOR_GROUP_BYTES / (int64_t)type_bytes(far->elem);
+    struct affine at =
+        affine_of(s->facts->arena, s->box->far_at[far->rank - 1]);
+    return facts_multiple(s->facts, &at, group);
+}
+
 void tma_tile_enter(const struct tma_tile *box, struct facts *f)
 {
     for (size_t i = 0; i < box->nest.n; i++) {
@@ -325,6 +337,9 @@ static const char *find(struct search *s)
     if (!fault && !begins_at_multiples(s, tma_tile_period(box)))
         fault = "not every TMA tile begins at a multiple of 128 bytes, or of a "
                 "period of the swizzle";
+    if (!fault && !begins_in_groups(s))
+        fault = "not every TMA tile begins at a multiple of 16 bytes of a row "
+                "in global memory";
     if (fault)
         return fault;
     if (!stays_inside(s))

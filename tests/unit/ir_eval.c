@@ -116,17 +116,17 @@ static void tma_tiles(void **state)
     int32_t a[5 * 9], c[5 * 9] = {0};
     struct ir_kernel *k =
         tiles_kernel(&arena, "", "    for b in 0..1 @block.x {\n",
-                     "tma_load S[1, 0, 0] = from[2, -1] signals full[0]\n"
+                     "tma_load S[1, 0, 0] = from[2, -4] signals full[0]\n"
                      "        if S[1, 3, 1] == 0 && S[1, 0, 0] == 0 {"
-                     " tma_store to[1, 3] = S[1, 0, 0] }");
+                     " tma_store to[1, 4] = S[1, 0, 0] }");
     for (int i = 0; i < 45; i++)
         a[i] = i + 1;
     kernel_run(k, ARGS(SIZE(5), SIZE(9), ARRAY(a), ARRAY(c)));
     for (int i = 0; i < 5; i++) {
         for (int j = 0; j < 9; j++) {
-            bool is_stored = i >= 1 && j >= 3;
-            bool is_loaded = i + 1 < 5 && j - 4 >= 0;
-            int wanted = is_stored && is_loaded ? a[(i + 1) * 9 + j - 4] : 0;
+            bool is_stored = i >= 1 && j >= 4;
+            bool is_loaded = i + 1 < 5 && j - 8 >= 0;
+            int wanted = is_stored && is_loaded ? a[(i + 1) * 9 + j - 8] : 0;
             assert_int_equal(c[i * 9 + j], wanted);
         }
     }
@@ -166,6 +166,20 @@ static void tile_outside(void **state)
                      "tma_load S[1, 1, 0] = from[0, 0] signals full[0]");
     kernel_stops(k, ARGS(SIZE(8), SIZE(8), ARRAY(a), ARRAY(c)), EVAL_FAULT,
                  "the tile leaves `S`");
+    arena_reset(&arena);
+}
+
+// A tile begins at a multiple of 16 bytes of a row, also in front of it.
+static void tile_between_groups(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    int32_t a[64], c[64];
+    struct ir_kernel *k =
+        tiles_kernel(&arena, "", "    for b in 0..1 @block.x {\n",
+                     "tma_load S[0, 0, 0] = from[0, -3] signals full[0]");
+    kernel_stops(k, ARGS(SIZE(8), SIZE(8), ARRAY(a), ARRAY(c)), EVAL_FAULT,
+                 "the tile begins at column -3 of `A`");
     arena_reset(&arena);
 }
 
@@ -697,6 +711,7 @@ int main(void)
         cmocka_unit_test(tma_tiles),
         cmocka_unit_test(swizzled_tiles),
         cmocka_unit_test(tile_outside),
+        cmocka_unit_test(tile_between_groups),
         cmocka_unit_test(tile_for_a_cluster),
         cmocka_unit_test(bulk_copies),
         cmocka_unit_test(bulk_copies_that_leave),

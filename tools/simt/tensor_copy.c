@@ -59,13 +59,23 @@ static struct under_way side_of(const struct tma_copy *c, uint32_t bytes,
                               .site = c->site};
 }
 
+// Return whether the TMA tile begins where hardware copies from and to: at a
+// multiple of 128 bytes in shared memory, and of 16 bytes in a row of the tensor.
+static bool is_aligned(const struct tma_copy *c)
+{
+    if (c->is_bulk)
+        return (uintptr_t)c->shared % CHUNK == 0;
+    return (uintptr_t)c->shared % SHARED_ALIGNMENT == 0 &&
+           c->at[0] * (int64_t)c->map.bytes % CHUNK == 0;
+}
+
 // Note that the copy of the TMA tile in shared memory is in flight. Returns
 // false if the tile is not where it may be.
 static bool begin_shared(struct machine *m, const struct tma_copy *c)
 {
     struct under_way u = side_of(c, CHUNK, c->is_load);
     uint64_t n = elements_of(c) * c->map.bytes;
-    if ((uintptr_t)c->shared % (c->is_bulk ? CHUNK : SHARED_ALIGNMENT)) {
+    if (!is_aligned(c)) {
         finding_add(m, SIMT_FAULT_misaligned, c->site, region_of(m, c->shared),
                     c->shared);
         return false;
