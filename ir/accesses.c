@@ -264,3 +264,35 @@ bool ir_stages_use(const struct ir_block *block, const struct ir_buffer *buffer)
             return true;
     return false;
 }
+
+// Return whether a statement itself accesses global memory, but for its
+// expressions.
+static bool is_global_access(const struct ir_stmt *s)
+{
+    struct ir_access own[IR_ACCESSES_MOST];
+    uint32_t n = ir_accesses(s, own);
+    for (uint32_t i = 0; i < n; i++)
+        if (own[i].buffer->space == SPACE_global)
+            return true;
+    return false;
+}
+
+// Return whether a statement, or one below it, accesses global memory.
+static bool accesses_global(const struct ir_stmt *s)
+{
+    ir_foreach_stmt_from(inner, s)
+        if (is_global_access(inner))
+            return true;
+    ir_foreach_expr_from(x, s)
+        if (ir_access_flags(x) && x->u.buffer->space == SPACE_global)
+            return true;
+    return false;
+}
+
+size_t ir_first_global(const struct ir_block *block)
+{
+    size_t at = 0;
+    while (at < block->n && !accesses_global(block->at[at]))
+        at++;
+    return at;
+}

@@ -88,5 +88,8 @@ bool ir_block_copies(const struct ir_block *block,
 // Return whether a stage below a block reads or writes the array.
 bool ir_stages_use(const struct ir_block *block,
                    const struct ir_buffer *buffer);
+// Return the place of the first statement of a block that accesses an array in
+// global memory, itself or below it; the number of statements if none does.
+size_t ir_first_global(const struct ir_block *block);
 
 #endif

@@ -2,9 +2,12 @@
 // rule that is broken, one line each.
 
 #include "ir/check.h"
+#include "ir/launch_attribute.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/checking.h"
+#include "ir/launch_attribute.h"
 #include "ir/layout.h"
 #include "ir/marks.h"
 #include "ir/matrix.h"
@@ -193,6 +196,18 @@ static void check_noalias(struct checking *c, const struct ir_launch *l)
     }
 }
 
+// Return whether every thread of a launch waits for the grids before it, and
+// accesses no global memory until then.
+static bool waits_first(const struct ir_launch *l)
+{
+    size_t n = ir_first_global(&l->body);
+    for (size_t i = 0; i < n; i++)
+        if (l->body.at[i]->kind == STMT_sync &&
+            l->body.at[i]->u.sync.kind == SYNC_dependency_wait)
+            return true;
+    return false;
+}
+
 // Check a launch.
 static void check_launch(struct checking *c, const struct ir_launch *l)
 {
@@ -212,6 +227,10 @@ static void check_launch(struct checking *c, const struct ir_launch *l)
                "no blocks in a cluster, or more than 8");
     check_must(c, !l->derives_barriers || c->kernel->level < LEVEL_flat, NULL,
                "barriers are derived before level flat");
+    check_must(c,
+               !attribute_in(l->attributes, ATTRIBUTE_programmatic) ||
+                   c->kernel->level < LEVEL_flat || waits_first(l),
+               NULL, "accesses global memory before `dependency_wait`");
     check_noalias(c, l);
     check_block(c, &l->body);
 }

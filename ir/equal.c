@@ -228,6 +228,7 @@ static bool same_launch(struct comparison *c, const struct ir_launch *a,
                 a->min_blocks == b->min_blocks &&
                     a->max_registers == b->max_registers,
                 "launch bounds") &&
+           same(c, a->attributes == b->attributes, "launch attributes") &&
            same(c, a->derives_barriers == b->derives_barriers,
                 "who places barriers") &&
            same(c, same_noalias(c, a, b), "arrays that threads own") &&
@@ -536,6 +537,7 @@ bool ir_kernel_equal(struct arena *arena, const struct ir_kernel *a,
                    a->min_blocks == b->min_blocks &&
                        a->max_registers == b->max_registers,
                    "launch bounds") &&
+              same(c, a->attributes == b->attributes, "launch attributes") &&
               same_params(c, a, b) && match_maps(c, a, b) &&
               same(c,
                    a->where.n == b->where.n &&

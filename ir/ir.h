@@ -82,6 +82,13 @@ enum sync_kind {
     SYNC_COUNT
 };
 
+enum launch_attribute {
+#define LAUNCH_ATTRIBUTE(name, meaning) ATTRIBUTE_##name,
+#include "ir/launch_attributes.def"
+#undef LAUNCH_ATTRIBUTE
+    ATTRIBUTE_COUNT
+};
+
 enum ir_transport {
 #define TRANSPORT(name, shape, meaning) TRANSPORT_##name,
 #include "ir/transports.def"
@@ -283,6 +290,7 @@ struct ir_launch {
     uint32_t cluster[3]; // blocks that run together; the grid is a multiple
     uint32_t block[3];
     uint32_t min_blocks, max_registers; // 0: the assembler's choice
+    uint32_t attributes;                // 1 << launch_attribute, of each
     bool derives_barriers; // lowering places its barriers: it has none of its
                            // own; only before level flat
     // Arrays in global memory of which no thread of a block sees what another
@@ -465,6 +473,7 @@ struct ir_kernel {
     bool is_narrow; // a variant with 32-bit indices, whose guard holds for some
                     // of the sizes of the one behind it
     uint32_t min_blocks, max_registers; // launch bounds; 0: none
+    uint32_t attributes; // of its launches: 1 << launch_attribute, of each
     struct VEC(struct ir_param) params;
     struct ir_conditions where;       // each true or the launch is refused
     struct ir_conditions guard;       // each true or another variant runs

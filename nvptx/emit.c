@@ -4,6 +4,7 @@
 
 #include "ir/accesses.h"
 #include "ir/build.h"
+#include "ir/launch_attribute.h"
 #include "ir/walk.h"
 
 // Bytes of parameters that every driver can pass.
@@ -53,7 +54,8 @@ static long long parameter_bytes(const struct VEC_parameters *all, size_t maps)
 // Say what is known about the pointer to an array, parameter `index`.  That no
 // other pointer reaches it LLVM takes for other threads, too, and so for the
 // calls that are barriers: it is said of arrays alone that nobody writes, or
-// whose elements have one thread each.
+// whose elements have one thread each.  While a launch waits for the grids
+// before it, these may write every array.
 static void describe_array(struct emitter *e, unsigned index,
                            const struct ir_buffer *b)
 {
@@ -61,7 +63,8 @@ static void describe_array(struct emitter *e, unsigned index,
     emit_attribute(e->function, index, "align", align);
     if (!map_has(&e->written, b))
         emit_attribute(e->function, index, "readonly", 0);
-    if (!map_has(&e->written, b) || ir_launch_owns(e->launch, b))
+    if (!e->is_dependent &&
+        (!map_has(&e->written, b) || ir_launch_owns(e->launch, b)))
         emit_attribute(e->function, index, "noalias", 0);
 }
 
@@ -159,6 +162,9 @@ static void begin_entry(struct emitter *e, struct ir_launch *launch)
     e->beside = launch->cluster[1] * launch->cluster[2];
     e->shared = shared_layout(e->arena, launch);
     e->pool = NULL;
+    e->is_dependent =
+        attribute_in(launch->attributes, ATTRIBUTE_programmatic) &&
+        nvptx_target_has(e->options->target, FEATURE_dependency);
     e->is_long = emit_is_long(&launch->body);
     e->is_open = emit_is_open(&launch->body);
     e->is_crowded = emit_is_crowded(&launch->body);

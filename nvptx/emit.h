@@ -53,6 +53,7 @@ struct emitter {
     bool is_long;                   // the entry, were all its loops unrolled
     bool is_open;                   // it has many loops over sizes
     bool is_crowded;                // it has very many loops
+    bool is_dependent;              // other grids may write while it runs
     uint32_t beside;                // blocks of a cluster at the same block.x
     LLVMValueRef function;          // the entry
     LLVMBasicBlockRef allocas;   // its first block: local arrays and variables

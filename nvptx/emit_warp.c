@@ -193,6 +193,8 @@ static bool has_ordered(struct emitter *e, enum sync_kind kind)
     case SYNC_wgmma_commit:
     case SYNC_wgmma_wait: return emit_prefer(e, FEATURE_wgmma_sync);
     case SYNC_fence_async: return emit_prefer(e, FEATURE_proxy_fence);
+    case SYNC_launch_dependents:
+    case SYNC_dependency_wait: return emit_prefer(e, FEATURE_dependency);
     }
     return true;
 }
@@ -268,6 +270,13 @@ void emit_sync(struct emitter *e, const struct ir_stmt *s)
     case SYNC_registers_up:
     case SYNC_registers_down: emit_registers(e, s); break;
     case SYNC_warpgroup: emit_warpgroup_meeting(e); break;
+    case SYNC_launch_dependents:
+        emit_intrinsic(e, "llvm.nvvm.griddepcontrol.launch.dependents", NULL,
+                       NULL, 0);
+        break;
+    case SYNC_dependency_wait:
+        emit_intrinsic(e, "llvm.nvvm.griddepcontrol.wait", NULL, NULL, 0);
+        break;
     case SYNC_grid:
     case SYNC_return:
     case SYNC_break:

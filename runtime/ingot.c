@@ -70,6 +70,10 @@
     ROW(cuLaunchKernel,                    4000,  1,                           \
         (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,   \
          unsigned, CUstream, void **, void **))                                \
+    ROW(cuLaunchKernelEx,                  11060, 0,                           \
+        (const struct launch_config *, void *, void **, void **))              \
+    ROW(cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050, 0,                  \
+        (int *, void *, int, size_t))                                          \
     ROW(cuTensorMapEncodeTiled,            12000, 0,                           \
         (void *, int, unsigned, const void *, const uint64_t *,                \
          const uint64_t *, const unsigned *, const unsigned *, int, int, int,  \
@@ -82,8 +86,8 @@
         (void *, void **, size_t *))                                           \
     ROW(cuLinkDestroy,                     5050,  0, (void *))
 
-/* Results of an attempt to load that are none of the driver's. */
-enum { IMAGE_CHANGED = -1, OUT_OF_HOST_MEMORY = -2 };
+/* Results of an attempt to load or launch that are none of the driver's. */
+enum { IMAGE_CHANGED = -1, OUT_OF_HOST_MEMORY = -2, MISSING_FUNCTION = -3 };
 
 /* Results with a meaning of their own: ROW(result, status, advice).
  * LOAD_FAILED: this image is no good, another may be.
@@ -91,6 +95,7 @@ enum { IMAGE_CHANGED = -1, OUT_OF_HOST_MEMORY = -2 };
 #define CAUSES(ROW)                                                            \
     ROW(IMAGE_CHANGED,      LOAD_FAILED, "changed after it was opened")        \
     ROW(OUT_OF_HOST_MEMORY, NO_MEMORY,   "out of host memory")                 \
+    ROW(MISSING_FUNCTION,   OLD_DRIVER,  "it lacks cuLaunchKernelEx")          \
     ROW(2,   DEVICE_MEMORY, "")                                                \
     ROW(3,   FORKED,        "")                                                \
     ROW(34,  STUB_DRIVER,   "")                                                \
@@ -129,7 +134,8 @@ enum result {
     INVALID_CONTEXT = 201,
     INVALID_HANDLE = 400,
     NOT_FOUND = 500,
-    CONTEXT_IS_DESTROYED = 709
+    CONTEXT_IS_DESTROYED = 709,
+    TOO_LARGE_TO_COOPERATE = 720
 };
 
 /* Values of the driver's enumerations that the code passes. */
@@ -147,8 +153,14 @@ enum {
     CAPTURE_RELAXED = 2,
     L2_PROMOTION_128B = 2,
     DEFAULT_SHARED = 49152,
-    LAST_SPECIAL_STREAM = 2
+    LAST_SPECIAL_STREAM = 2,
+    LAUNCH_COOPERATIVE = 2,
+    LAUNCH_PROGRAMMATIC = 6
 };
+
+/* What programmatic launches need: an image whose kernels wait, and a driver
+ * that captures them, too. */
+enum { PROGRAMMATIC_SM = 90, PROGRAMMATIC_DRIVER = 12030 };
 
 /* First bytes of a fatbin container, a little-endian 64-bit ELF file and a
  * zstd frame. */
@@ -190,6 +202,21 @@ typedef int launch_kernel(void *, unsigned, unsigned, unsigned, unsigned,
                           unsigned, unsigned, unsigned, CUstream, void **,
                           void **);
 
+/* CUlaunchAttribute, all of whose values here are numbers. */
+struct launch_attribute {
+    int id, padding, value;
+    char unused[60];
+} __attribute__((aligned(8)));
+
+/* CUlaunchConfig. */
+struct launch_config {
+    unsigned grid[3], block[3], shared;
+    CUstream stream;
+    struct launch_attribute *attributes;
+    unsigned attribute_count;
+};
+typedef int launch_with(const struct launch_config *, void *, void **, void **);
+
 /* The driver's functions; NULL where optional and missing. */
 struct driver {
 #define POINTER(name, version, needed, parameters) int(*name) parameters;
@@ -202,6 +229,7 @@ struct kernel {
     void *function;        /* NULL: optional and missing */
     uint32_t shared_limit; /* most dynamic bytes on this device */
     uint32_t thread_limit; /* most threads of a block on this device */
+    uint32_t attributes; /* of ingot_attribute, those that it is launched by */
 };
 
 /* What is loaded in one context, or why nothing could be. */
@@ -210,7 +238,8 @@ struct loaded {
     void *context;            /* the context ... */
     unsigned long long id;    /* ... and its id; 0 where the driver has none */
     void *module;             /* NULL after a failure */
-    launch_kernel *launch;    /* the driver's cuLaunchKernel */
+    launch_kernel *launch;    /* the driver's cuLaunchKernel ... */
+    launch_with *launch_with; /* ... and cuLaunchKernelEx, or NULL */
     atomic_int status;        /* not OK: every use returns this ... */
     atomic_bool is_stale;     /* the context is gone; skip it */
     int sms;                  /* of the context's device */
@@ -966,6 +995,23 @@ static int set_limits(const struct driver *driver, struct kernel *kernel,
     return 0;
 }
 
+/* Of the attributes of `entry`, those that its launches from `loaded` have.  A
+ * kernel of an older image does not wait: it begins when the one before it has
+ * ended. */
+static uint32_t usable_attributes(const struct ingot_module *module,
+                                  const struct loaded *loaded,
+                                  const struct ingot_entry *entry)
+{
+    const struct ingot_load *report = &loaded->report;
+    bool has_waits =
+        module->artifact->images[report->image].sm >= PROGRAMMATIC_SM;
+
+    if (has_waits && report->driver_version >= PROGRAMMATIC_DRIVER &&
+        loaded->launch_with)
+        return entry->attributes;
+    return entry->attributes & ~(uint32_t)INGOT_PROGRAMMATIC;
+}
+
 /* Fetches the kernel of `entry` from the loaded image. */
 static enum ingot_status fetch_kernel(struct ingot_module *module,
                                       struct loaded *loaded,
@@ -976,6 +1022,7 @@ static enum ingot_status fetch_kernel(struct ingot_module *module,
     int result = driver->cuModuleGetFunction(&kernel->function, loaded->module,
                                              entry->name);
 
+    kernel->attributes = usable_attributes(module, loaded, entry);
     if (result == NOT_FOUND && entry->optional) {
         kernel->function = NULL;
         return INGOT_OK;
@@ -1081,6 +1128,7 @@ static enum ingot_status load(struct ingot_module *module, void *context,
     made->context = context;
     made->id = id;
     made->launch = module->driver.cuLaunchKernel;
+    made->launch_with = module->driver.cuLaunchKernelEx;
     set_text(module, module->log, "", 1);
     result = enter_context(&module->driver, context, &mode);
     if (result) {
@@ -1266,12 +1314,41 @@ static enum ingot_status check_launch(struct ingot_module *module,
     return refuse_launch(module, kernel, launch);
 }
 
+/* Launches from `loaded` by the attributes of the kernel. */
+static int launch_by(const struct loaded *loaded, const struct launch *launch)
+{
+    const struct kernel *kernel = &loaded->kernels[launch->entry];
+    struct launch_attribute attributes[2];
+    struct launch_config config = {.shared = launch->shared,
+                                   .stream = launch->stream,
+                                   .attributes = attributes};
+    int i;
+
+    if (!loaded->launch_with)
+        return MISSING_FUNCTION;
+    for (i = 0; i < 3; i++) {
+        config.grid[i] = (unsigned)launch->grid[i];
+        config.block[i] = launch->block[i];
+    }
+    memset(attributes, 0, sizeof attributes);
+    for (i = 0; i < 2; i++) {
+        if (!(kernel->attributes >> i & 1))
+            continue;
+        attributes[config.attribute_count].id =
+            i ? LAUNCH_COOPERATIVE : LAUNCH_PROGRAMMATIC;
+        attributes[config.attribute_count++].value = 1;
+    }
+    return loaded->launch_with(&config, kernel->function, launch->params, NULL);
+}
+
 /* Launches from `loaded`, as cuLaunchKernel does. */
 static int launch_from(const struct loaded *loaded, const struct launch *launch)
 {
     const uint64_t *grid = launch->grid;
     const uint32_t *block = launch->block;
 
+    if (loaded->kernels[launch->entry].attributes)
+        return launch_by(loaded, launch);
     return loaded->launch(loaded->kernels[launch->entry].function,
                           (unsigned)grid[0], (unsigned)grid[1],
                           (unsigned)grid[2], block[0], block[1], block[2],
@@ -1291,6 +1368,30 @@ static int launch_within(const struct driver *driver,
     result = launch_from(loaded, launch);
     driver->cuCtxPopCurrent_v2(&context);
     return result;
+}
+
+/* Refuses `launch` from `loaded`, whose blocks cannot all run at a time. */
+COLD static enum ingot_status refuse_cooperation(struct ingot_module *module,
+                                                 const struct loaded *loaded,
+                                                 const struct launch *launch)
+{
+    const struct driver *driver = &module->driver;
+    const uint32_t *block = launch->block;
+    char text[INGOT_TEXT_SIZE];
+    int each = 0, mode;
+
+    describe(module, launch, text);
+    if (driver->cuOccupancyMaxActiveBlocksPerMultiprocessor &&
+        !enter_context(driver, loaded->context, &mode)) {
+        driver->cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            &each, loaded->kernels[launch->entry].function,
+            (int)(block[0] * block[1] * block[2]), launch->shared);
+        leave_context(driver, mode);
+    }
+    return fail(module, NULL, INGOT_BAD_LAUNCH,
+                "%s: its blocks wait for each other, and only %d of them run "
+                "at a time",
+                text, each * loaded->sms);
 }
 
 /* Deals with `result` of a launch from `failed`.  A context that is missing or
@@ -1317,6 +1418,9 @@ COLD static enum ingot_status recover(struct ingot_module *module,
     }
     if (!result)
         return INGOT_OK;
+    if (result == TOO_LARGE_TO_COOPERATE &&
+        loaded->kernels[launch->entry].attributes & INGOT_COOPERATIVE)
+        return refuse_cooperation(module, loaded, launch);
     describe(module, launch, text);
     return driver_failed(module,
                          status_of(result) == INGOT_POISONED ? loaded : NULL,

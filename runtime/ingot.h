@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 /* The version of the tables below, compared with `ingot_artifact.abi`. */
-#define INGOT_ABI 1
+#define INGOT_ABI 2
 
 /* The longest text that a module keeps, its final NUL included. */
 #define INGOT_TEXT_SIZE 1024
@@ -111,6 +111,12 @@ struct ingot_image {
     uint64_t hash;   /* ingot_hash of these `size` bytes */
 };
 
+/* How the grids of a kernel are launched, combined with `|`. */
+enum ingot_attribute {
+    INGOT_PROGRAMMATIC = 1, /* it waits for the grid before it by itself */
+    INGOT_COOPERATIVE = 2   /* all its blocks run at a time */
+};
+
 /* One kernel. */
 struct ingot_entry {
     const char *name;            /* its symbol in the images */
@@ -120,6 +126,7 @@ struct ingot_entry {
     uint32_t max_dynamic_shared; /* most dynamic shared bytes of a launch */
     uint32_t max_threads;        /* most threads of a block; 0: no bound */
     uint32_t optional;           /* 1: some images lack it; see available */
+    uint32_t attributes;         /* enum ingot_attribute */
 };
 
 /* One fatbin and what is in it. */
@@ -195,7 +202,11 @@ INGOT_API enum ingot_status ingot_preload(struct ingot_module *module);
 /* Launches kernel `entry` as cuLaunchKernel does; `params` points to the
  * address of each argument, and is not used after the return.  Loads first in
  * a context that is new to the module.  A zero in `grid` succeeds without a
- * launch.  The context is the stream's, for the default streams the thread's;
+ * launch.  A kernel that is INGOT_PROGRAMMATIC may begin before the end of the
+ * one before it in the stream, for which it waits by itself, where its image is
+ * for sm_90 or newer and the driver for CUDA 12.3 or newer.  One that is
+ * INGOT_COOPERATIVE gets INGOT_BAD_LAUNCH if the device cannot run all its
+ * blocks at a time, INGOT_OLD_DRIVER before CUDA 11.8.  The context is the stream's, for the default streams the thread's;
  * a thread without context uses the primary context of `options.device`.
  * Errors of the kernel itself come later, from whatever call waits for it. */
 INGOT_API enum ingot_status

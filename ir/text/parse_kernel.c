@@ -114,6 +114,8 @@ static bool parse_traits(struct parser *p)
             ok = parse_count(p, &k->min_blocks);
         else if (parse_take(p, "max_registers"))
             ok = parse_count(p, &k->max_registers);
+        else if (parse_is(p, "launch_attribute"))
+            ok = parse_launch_attributes(p, &k->attributes);
         else if (p->instance && parse_is(p, "for"))
             ok = parse_instance_clause(p, &(struct instance_clause){0});
         else if (!parse_terms(p, &ok))

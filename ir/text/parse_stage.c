@@ -3,6 +3,7 @@
 #include "ir/text/parse_stmt.h"
 
 #include "ir/build.h"
+#include "ir/launch_attribute.h"
 #include "ir/marks.h"
 #include "ir/text/parse_expr.h"
 
@@ -154,6 +155,18 @@ static bool parse_geometry(struct parser *p, struct ir_launch *launch)
            parse_counts(p, "block", launch->block);
 }
 
+bool parse_launch_attributes(struct parser *p, uint32_t *set)
+{
+    parse_take(p, "launch_attribute");
+    do {
+        struct span span = parse_peek(p, 0)->span;
+        const char *name = parse_name(p, "an attribute of launches");
+        if (!name || !attribute_add(p->diags, span, name, set))
+            return false;
+    } while (parse_take(p, ","));
+    return true;
+}
+
 // Parse `noalias(a, b)`, arrays in global memory.
 static bool parse_noalias(struct parser *p, struct ir_launch *launch)
 {
@@ -183,6 +196,9 @@ bool parse_launch(struct parser *p, struct ir_block *out, size_t first)
         return false;
     if (parse_take(p, "max_registers") &&
         !parse_count(p, &launch->max_registers))
+        return false;
+    if (parse_is(p, "launch_attribute") &&
+        !parse_launch_attributes(p, &launch->attributes))
         return false;
     launch->derives_barriers = parse_take(p, "derive_barriers");
     if (!parse_noalias(p, launch))

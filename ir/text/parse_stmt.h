@@ -11,6 +11,9 @@ bool parse_ring(struct parser *p, struct ir_for *loop);
 // Parse the value of an annotation behind its `(`.
 bool parse_attr_value(struct parser *p, struct ir_attr *attr);
 
+// Parse `launch_attribute a, b`, attributes to add to a set.
+bool parse_launch_attributes(struct parser *p, uint32_t *set);
+
 // Parse a stage, or a launch, behind its word, which is token `first`.
 bool parse_stage(struct parser *p, struct ir_block *out, size_t first);
 bool parse_launch(struct parser *p, struct ir_block *out, size_t first);

@@ -3,6 +3,7 @@
 #include "ir/text/print.h"
 
 #include "ir/build.h"
+#include "ir/launch_attribute.h"
 #include "ir/matrix.h"
 #include "ir/text.h"
 #include "ir/walk.h"
@@ -324,6 +325,22 @@ static void print_stage(struct printer *p, const struct ir_stage *stage,
     print_close(p, mark);
 }
 
+// Append `launch_attribute a, b` between two texts, if there are any.
+static void print_launch_attributes(struct printer *p, const char *before,
+                                    uint32_t set, const char *behind)
+{
+    const char *word = "launch_attribute ";
+    for (int i = 0; i < ATTRIBUTE_COUNT; i++) {
+        enum launch_attribute attribute = (enum launch_attribute)i;
+        if (!attribute_in(set, attribute))
+            continue;
+        buf_printf(p->out, "%s%s%s", before, word, attribute_name(attribute));
+        before = "";
+        word = ", ";
+    }
+    buf_text(p->out, set ? behind : "");
+}
+
 // Append `noalias(a, b)`, if there are any.
 static void print_noalias(struct printer *p, const struct ir_launch *l)
 {
@@ -350,6 +367,7 @@ static void print_launch(struct printer *p, const struct ir_launch *l,
         buf_printf(p->out, "min_blocks %u ", l->min_blocks);
     if (l->max_registers)
         buf_printf(p->out, "max_registers %u ", l->max_registers);
+    print_launch_attributes(p, "", l->attributes, " ");
     if (l->derives_barriers)
         buf_text(p->out, "derive_barriers ");
     print_noalias(p, l);
@@ -458,6 +476,7 @@ static void print_kernel_traits(struct printer *p, const struct ir_kernel *k)
         buf_printf(p->out, "\n    min_blocks %u", k->min_blocks);
     if (k->max_registers)
         buf_printf(p->out, "\n    max_registers %u", k->max_registers);
+    print_launch_attributes(p, "\n    ", k->attributes, "");
     if (k->level != LEVEL_stages)
         buf_printf(p->out, "\n    level %s", level_name(k->level));
 }

@@ -2,6 +2,7 @@
 
 #include "nvptx/package/header.h"
 
+#include "ir/launch_attribute.h"
 #include "nvptx/package/c_names.h"
 #include "nvptx/package/helpers.h"
 #include "nvptx/package/launch.h"
@@ -11,7 +12,7 @@
 
 enum {
     BYTES_PER_LINE = 16,
-    ABI = 1, // INGOT_ABI of the runtime that the tables are made for
+    ABI = 2, // INGOT_ABI of the runtime that the tables are made for
 };
 
 // Return an identifier in upper case.
@@ -107,18 +108,36 @@ static void write_parameters(const struct plan *plan, struct buf *out)
     buf_text(out, "\n};\n\n");
 }
 
+// Append the attributes of a launch: `INGOT_PROGRAMMATIC | ...`, or 0.
+static void write_attributes(struct arena *a, uint32_t set, struct buf *out)
+{
+    const char *before = "";
+    for (int i = 0; i < ATTRIBUTE_COUNT; i++) {
+        enum launch_attribute attribute = (enum launch_attribute)i;
+        if (!attribute_in(set, attribute))
+            continue;
+        buf_printf(out, "%sINGOT_%s", before,
+                   upper(a, attribute_name(attribute)));
+        before = " | ";
+    }
+    buf_text(out, set ? "" : "0");
+}
+
 // Append the table of entries.
-static void write_entries(const struct plan *plan, struct buf *out)
+static void write_entries(struct arena *a, const struct plan *plan,
+                          struct buf *out)
 {
     buf_printf(out, "static const struct ingot_entry %s_entries[] = {\n",
                plan->name);
     for (size_t i = 0; i < plan->entries.n; i++) {
         const struct plan_entry *e = &plan->entries.at[i];
-        buf_printf(
-            out, "    {\"%s\", %u, %s_parameters + %u, %lld, %lld, %u, %d},\n",
-            e->launch->name, e->n_parameters, plan->name, e->parameters_at,
-            (long long)e->shared, (long long)e->dynamic, e->threads,
-            e->is_optional);
+        buf_printf(out,
+                   "    {\"%s\", %u, %s_parameters + %u, %lld, %lld, %u, %d, ",
+                   e->launch->name, e->n_parameters, plan->name,
+                   e->parameters_at, (long long)e->shared,
+                   (long long)e->dynamic, e->threads, e->is_optional);
+        write_attributes(a, e->launch->attributes, out);
+        buf_text(out, "},\n");
     }
     buf_text(out, "};\n\n");
 }
@@ -171,7 +190,7 @@ bool header_write(struct arena *a, const struct plan *plan,
     write_helpers(out);
     write_images(plan, out);
     write_parameters(plan, out);
-    write_entries(plan, out);
+    write_entries(a, plan, out);
     write_artifact(plan, out);
     if (plan->package->embed)
         write_bytes(plan, fatbin, out);

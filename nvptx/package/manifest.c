@@ -3,6 +3,7 @@
 #include "nvptx/package/manifest.h"
 
 #include "ir/build.h"
+#include "ir/launch_attribute.h"
 #include "ir/text.h"
 #include "ir/walk.h"
 #include "nvptx/package/c_names.h"
@@ -200,6 +201,18 @@ static json_int_t barriers_in(const struct ir_block *block)
     return sum;
 }
 
+// Return the names of a set of launch attributes.
+static json_t *attributes_json(uint32_t set)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < ATTRIBUTE_COUNT; i++) {
+        enum launch_attribute attribute = (enum launch_attribute)i;
+        if (attribute_in(set, attribute))
+            json_array_append_new(list, text_json(attribute_name(attribute)));
+    }
+    return list;
+}
+
 // Return a launch.
 static json_t *launch_json(const struct plan_entry *entry)
 {
@@ -220,6 +233,8 @@ static json_t *launch_json(const struct plan_entry *entry)
     json_object_set_new(object, "min_blocks", choice_json(launch->min_blocks));
     json_object_set_new(object, "max_registers",
                         choice_json(launch->max_registers));
+    json_object_set_new(object, "attributes",
+                        attributes_json(launch->attributes));
     json_object_set_new(object, "in_every_image",
                         json_boolean(!entry->is_optional));
     return object;

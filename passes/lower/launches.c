@@ -115,6 +115,7 @@ static struct ir_stmt *make_launch(struct pass *p, struct ir_block body,
     struct ir_launch *launch = &s->u.launch;
     launch->min_blocks = p->kernel->min_blocks;
     launch->max_registers = p->kernel->max_registers;
+    launch->attributes = p->kernel->attributes;
     launch->body = body;
     s->span = body.at[0]->span;
     if (mapping_start(&m, p, launch))

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The runtime's object file stays below 25 KiB, so that nobody minds linking it.
+# The runtime's object file stays below 26 KiB, so that nobody minds linking it.
 set -euo pipefail
 
 object=$(mktemp)
@@ -7,4 +7,4 @@ trap 'rm -f "$object"' EXIT
 cc -std=c11 -O2 -fPIC -c "$SOURCE_DIR/runtime/ingot.c" -o "$object"
 bytes=$(stat -c %s "$object")
 echo "runtime/ingot.c: $bytes bytes as an object file"
-[ "$bytes" -lt 25600 ]
+[ "$bytes" -lt 26624 ]

@@ -98,6 +98,7 @@ void fake_reset(void)
     state.sm[0] = state.sm[1] = 90;
     state.driver_version = 13000;
     state.shared_optin = 232448;
+    state.resident = 2;
     state.kernels[0] = kernel;
 }
 
@@ -259,39 +260,6 @@ API int cuDriverGetVersion(int *version)
     return 0;
 }
 
-API int cuGetErrorName(int result, const char **name)
-{
-    static const struct {
-        int result;
-        const char *name;
-    } names[] = {{1, "CUDA_ERROR_INVALID_VALUE"},
-                 {2, "CUDA_ERROR_OUT_OF_MEMORY"},
-                 {100, "CUDA_ERROR_NO_DEVICE"},
-                 {200, "CUDA_ERROR_INVALID_IMAGE"},
-                 {209, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
-                 {218, "CUDA_ERROR_INVALID_PTX"},
-                 {400, "CUDA_ERROR_INVALID_HANDLE"},
-                 {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
-                 {709, "CUDA_ERROR_CONTEXT_IS_DESTROYED"}};
-    size_t i;
-
-    if (state.is_stub)
-        return 34;
-    *name = NULL;
-    for (i = 0; i < sizeof names / sizeof *names; i++)
-        if (names[i].result == result)
-            *name = names[i].name;
-    return *name ? 0 : 1;
-}
-
-API int cuGetErrorString(int result, const char **text)
-{
-    if (state.is_stub)
-        return 34;
-    *text = result == 700 ? "an illegal memory access was encountered" : NULL;
-    return *text ? 0 : 1;
-}
-
 API int cuDeviceGet(int *device, int ordinal)
 {
     ENTER(0);
@@ -306,7 +274,7 @@ API int cuDeviceGetAttribute(int *value, int attribute, int device)
     int sm = state.sm[device];
 
     ENTER(0);
-    *value = attribute == 16 ? 132 : attribute == 75 ? sm / 10 : sm % 10;
+    *value = attribute == 16 ? FAKE_SMS : attribute == 75 ? sm / 10 : sm % 10;
     return attribute != 16 && attribute != 75 && attribute != 76;
 }
 
@@ -573,7 +541,10 @@ API int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y,
                                  {block_x, block_y, block_z},
                                  shared,
                                  stream,
-                                 params};
+                                 params,
+                                 0,
+                                 0,
+                                 0};
     int result;
 
     ENTER(1);
@@ -761,6 +732,8 @@ static const struct {
                ROW(cuFuncSetAttribute, 9000),
                ROW(cuFuncGetParamInfo, 12040),
                ROW(cuLaunchKernel, 4000),
+               ROW(cuLaunchKernelEx, 11060),
+               ROW(cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050),
                ROW(cuTensorMapEncodeTiled, 12000),
                ROW(cuLinkCreate_v2, 6050),
                ROW(cuLinkAddData_v2, 6050),

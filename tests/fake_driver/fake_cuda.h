@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FAKE_MAX = 8 };
+enum { FAKE_MAX = 8, FAKE_SMS = 132 };
 
 /* A kernel that images hold. */
 struct fake_kernel {
@@ -35,6 +35,8 @@ struct fake_launch {
     unsigned grid[3], block[3], shared;
     void *stream;
     void **params;
+    int has_attributes;            /* it was by cuLaunchKernelEx ... */
+    int programmatic, cooperative; /* ... with these */
 };
 
 /* What the last tensor map was asked to be. */
@@ -57,6 +59,7 @@ struct fake {
     int is_capturing;                     /* unsafe calls return 900 */
     unsigned load_delay_us;               /* each load takes so long */
     int shared_optin;                     /* most shared bytes of a block */
+    int resident;                         /* blocks that an SM runs at a time */
     const char *fail_function;            /* this function returns ... */
     int fail_call;                        /* ... at this call, from 1 ... */
     int fail_result;                      /* ... this */
@@ -104,5 +107,35 @@ void *fake_stream_create(void *context);
 /* This thread's capture mode, 0 at first, and number of pushed contexts. */
 int fake_capture_mode(void);
 int fake_depth(void);
+
+/* ---- What the files of the library share -------------------------------- */
+
+struct CUstream_st;
+
+/* CUlaunchAttribute and CUlaunchConfig. */
+struct fake_attribute {
+    int id, pad, value, rest[15];
+};
+struct fake_config {
+    unsigned grid[3], block[3], shared;
+    struct CUstream_st *stream;
+    const struct fake_attribute *attributes;
+    unsigned count;
+};
+
+#define FAKE_HIDDEN __attribute__((visibility("hidden")))
+
+int cuGetErrorName(int result, const char **name);
+int cuGetErrorString(int result, const char **text);
+int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y,
+                   unsigned grid_z, unsigned block_x, unsigned block_y,
+                   unsigned block_z, unsigned shared,
+                   struct CUstream_st *stream, void **params, void **extra);
+FAKE_HIDDEN int cuLaunchKernelEx(const struct fake_config *config,
+                                 void *function, void **params, void **extra);
+FAKE_HIDDEN int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks,
+                                                            void *function,
+                                                            int threads,
+                                                            size_t shared);
 
 #endif

@@ -182,7 +182,7 @@ static inline void sample_close(struct sample *sample)
 static inline void sample_make(struct sample *sample, const char *list)
 {
     static const uint16_t sizes[] = {8, 8, 8, 4};
-    const struct ingot_entry entry = {"vadd", 4, sizes, 0, 0, 0, 0};
+    const struct ingot_entry entry = {"vadd", 4, sizes, 0, 0, 0, 0, 0};
     const struct ingot_artifact artifact = {
         INGOT_ABI, "sample", 0, 0, 0, sample->images, 1, sample->entries};
     char kind[8], suffix;

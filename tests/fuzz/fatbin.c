@@ -56,7 +56,7 @@ static void read_alone(const struct ingot_module *module, uint32_t i)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct ingot_entry entry = {"k", 0, NULL, 0, 0, 0, 0};
+    static const struct ingot_entry entry = {"k", 0, NULL, 0, 0, 0, 0, 0};
     struct ingot_image images[FUZZ_IMAGES] = {{0}};
     struct ingot_artifact artifact = {
         INGOT_ABI, "fuzz", size, ingot_hash(data, size), 0, images, 1, &entry};

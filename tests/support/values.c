@@ -147,11 +147,13 @@ const char *value_key(const struct caller *by, const struct sched_call *c)
                                            "mma_m16n8k8_f16_f32"};
     static const char *const counts[] = {"sms", "blocks"};
     static const char *const orders[] = {"column", "snake"};
-    const char *const *keys = c->prim == PRIM_copy_via     ? ways
-                              : c->prim == PRIM_tensorize  ? products
-                              : c->prim == PRIM_persistent ? counts
-                              : c->prim == PRIM_raster     ? orders
-                                                           : hints;
+    static const char *const attributes[] = {"programmatic", "cooperative"};
+    const char *const *keys = c->prim == PRIM_copy_via           ? ways
+                              : c->prim == PRIM_tensorize        ? products
+                              : c->prim == PRIM_persistent       ? counts
+                              : c->prim == PRIM_raster           ? orders
+                              : c->prim == PRIM_launch_attribute ? attributes
+                                                                 : hints;
     const char *suited = by->is_suited ? suited_key(by, c) : NULL;
     return suited ? suited : keys[below(by, 2)];
 }

@@ -166,6 +166,13 @@ void doc_add_orders(struct doc *d)
 #undef ORDER
 }
 
+void doc_add_launch_attributes(struct doc *d)
+{
+#define LAUNCH_ATTRIBUTE(name, meaning) doc_add(d, #name, #name, meaning);
+#include "ir/launch_attributes.def"
+#undef LAUNCH_ATTRIBUTE
+}
+
 void doc_add_marks(struct doc *d)
 {
     for (int i = 0; i < MARK_note; i++) {

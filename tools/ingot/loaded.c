@@ -2,6 +2,10 @@
 
 #include "tools/ingot/loaded.h"
 
+_Static_assert(INGOT_PROGRAMMATIC == 1 << ATTRIBUTE_programmatic &&
+                   INGOT_COOPERATIVE == 1 << ATTRIBUTE_cooperative,
+               "launch attributes have the same bits in the runtime");
+
 // Return the table of images, as the fatbin has them.
 static const struct ingot_image *images_of(struct arena *a,
                                            const struct fatbin *fatbin)
@@ -35,7 +39,8 @@ static const struct ingot_entry *entries_of(struct arena *a,
             .static_shared = (uint32_t)e->shared,
             .max_dynamic_shared = (uint32_t)e->dynamic,
             .max_threads = e->threads,
-            .optional = e->is_optional};
+            .optional = e->is_optional,
+            .attributes = e->launch->attributes};
     }
     return entries;
 }

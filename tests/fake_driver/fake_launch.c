@@ -1,0 +1,37 @@
+/* fake_launch.c: launches by attributes, which only cuGetProcAddress_v2 finds. */
+
+#include "fake_cuda.h"
+
+/* Unknown attributes are an error; blocks that cannot run at a time, too. */
+int cuLaunchKernelEx(const struct fake_config *config, void *function,
+                     void **params, void **extra)
+{
+    const unsigned *grid = config->grid, *block = config->block;
+    struct fake *state = fake_state();
+    int values[7] = {0}, result;
+    unsigned i;
+
+    for (i = 0; i < config->count; i++) {
+        if (config->attributes[i].id != 2 && config->attributes[i].id != 6)
+            return 1;
+        values[config->attributes[i].id] = config->attributes[i].value;
+    }
+    if (values[2] &&
+        grid[0] * grid[1] * grid[2] > (unsigned)(state->resident * FAKE_SMS))
+        return 720;
+    result =
+        cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1],
+                       block[2], config->shared, config->stream, params, extra);
+    state->last.has_attributes = 1;
+    state->last.cooperative = values[2];
+    state->last.programmatic = values[6];
+    return result;
+}
+
+int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function,
+                                                int threads, size_t shared)
+{
+    (void)function, (void)threads, (void)shared;
+    *blocks = fake_state()->resident;
+    return 0;
+}
