@@ -359,11 +359,26 @@ static void declare_arrays(struct parser *p, struct definition *d,
     }
 }
 
+// Make the loop of a scan the innermost one: what it has so far is of one row.
+static void scan_innermost(struct definition *d)
+{
+    struct ir_iter it = d->iters.at[d->scanned];
+    struct ir_var *loop = d->loops.at[d->scanned];
+    for (size_t i = d->scanned; i + 1 < d->iters.n; i++) {
+        d->iters.at[i] = d->iters.at[i + 1];
+        d->loops.at[i] = d->loops.at[i + 1];
+    }
+    d->iters.at[d->iters.n - 1] = it;
+    d->loops.at[d->loops.n - 1] = loop;
+}
+
 // Put the loops around the stage and the whole nest into the block.
 static void close_nest(struct parser *p, struct definition *d,
                        struct ir_block *block)
 {
     struct ir_stmt *s = d->stage;
+    if (d->is_scan)
+        scan_innermost(d);
     vec_append(p->arena, &s->u.stage.iters, &d->iters);
     for (size_t i = d->iters.n; i-- > 0;) {
         struct ir_stmt *f = ir_stmt_for(
@@ -385,8 +400,11 @@ static bool parse_sides(struct parser *p, struct definition *d)
                     : parse_assign_op(p, &op)))
         return false;
     d->stage = ir_stmt_stage(p->arena, d->elements[0].name);
-    d->is_reduction = op == OP_const && reduce_is_next(p);
-    return (d->is_reduction ? reduce_parse(p, d) : parse_value(p, d, op)) &&
+    d->is_scan = op == OP_const && scan_is_next(p);
+    d->is_reduction = d->is_scan || (op == OP_const && reduce_is_next(p));
+    return (d->is_scan        ? scan_parse(p, d)
+            : d->is_reduction ? reduce_parse(p, d)
+                              : parse_value(p, d, op)) &&
            define_infer_extents(p, d);
 }
 
@@ -413,6 +431,8 @@ bool define_parse(struct parser *p, struct ir_block *block)
     if (ok) {
         d.stage->span = parse_span(p, first);
         declare_arrays(p, &d, block);
+        if (d.is_scan)
+            scan_declare(p, &d, block);
         close_nest(p, &d, block);
     }
     for (uint32_t k = 0; !ok && k < d.n_elements; k++)

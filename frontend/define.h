@@ -39,11 +39,14 @@ struct element {
 // A stage in the making.
 struct definition {
     bool is_let;       // it makes its arrays
-    bool is_reduction; // its right side is one
+    bool is_reduction; // its right side is one, or a scan
+    bool is_scan;
     uint32_t n_elements;
     struct element elements[REDUCER_MOST];
-    struct VEC(struct ir_iter) iters;  // the spatial ones first
-    struct VEC(struct ir_var *) loops; // one for each iteration variable
+    uint32_t scanned; // scan: which of the iteration variables counts it
+    struct element running[REDUCER_MOST]; // scan: what it has so far
+    struct VEC(struct ir_iter) iters;     // the spatial ones first
+    struct VEC(struct ir_var *) loops;    // one for each iteration variable
     struct ir_stmt *stage;
 };
 
@@ -60,6 +63,19 @@ bool reduce_is_next(const struct parser *p);
 // Parse the right side of a definition that is a reduction, and fill the
 // stage's init and body.
 bool reduce_parse(struct parser *p, struct definition *d);
+// Parse the name and the operands of a reduction whose variables are declared,
+// and fill the stage's init and body.
+bool reduce_parse_operation(struct parser *p, struct definition *d);
+
+// Return whether the next tokens begin a scan: `scan(j <`.
+bool scan_is_next(const struct parser *p);
+// Parse the right side of a definition that is a scan, and fill the stage's
+// init and body.
+bool scan_parse(struct parser *p, struct definition *d);
+// Declare the arrays that hold what a scan has so far.
+void scan_declare(struct parser *p, struct definition *d,
+                  struct ir_block *block);
+
 // Report a reduction inside an expression, as the hook `unknown_call`.
 bool reduce_misplaced(struct parser *p);
 // Parse `reduce name(a: t; b: t) identity x = e` behind its first word.

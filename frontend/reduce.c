@@ -71,7 +71,8 @@ bool reduce_is_next(const struct parser *p)
 
 bool reduce_misplaced(struct parser *p)
 {
-    if (!reduce_is_next(p))
+    const char *range = scan_is_next(p) ? "<=" : "in";
+    if (!reduce_is_next(p) && !scan_is_next(p))
         return false;
     const struct token *t = parse_peek(p, 0);
     diag_error(p->diags, t->span, D_reduction_inside, t->text);
@@ -82,9 +83,9 @@ bool reduce_misplaced(struct parser *p)
                   t->text);
     else
         diag_help(p->diags,
-                  "name it first: `let partial[...] = %s(%s in ...) "
+                  "name it first: `let partial[...] = %s(%s %s ...) "
                   "...`, then use `partial[...]` here",
-                  t->text, parse_peek(p, 2)->text);
+                  t->text, parse_peek(p, 2)->text, range);
     return true;
 }
 
@@ -287,16 +288,28 @@ static bool parse_declared(struct parser *p, struct definition *d,
     return true;
 }
 
-bool reduce_parse(struct parser *p, struct definition *d)
+// What is combined: a row of reduce.def, a declared reduction, or else argmax
+// or argmin.
+struct combination {
+    const struct builtin *builtin;
+    const struct reducer *declared;
+    bool is_max; // argmax
+};
+
+// Parse the name of a reduction.
+static bool parse_combination(struct parser *p, const struct definition *d,
+                              struct combination *out)
 {
     const struct token *t = parse_peek(p, 0);
     const struct builtin *b = find_builtin(t->text);
     const struct reducer *r = find_reducer(p, t->text);
     if (!b && !r && !is_arg(t->text)) {
         diag_error(p->diags, t->span, D_unknown_reduction, t->text);
-        diag_help(p->diags, "the reductions are sum, prod, max, min, any, "
-                            "all, argmax, argmin and those declared with "
-                            "`reduce`");
+        diag_help(p->diags,
+                  strcmp(t->text, "scan") == 0
+                      ? "a scan ends at an index: `scan(j <= i) sum X[j]`"
+                      : "the reductions are sum, prod, max, min, any, all, "
+                        "argmax, argmin and those declared with `reduce`");
         return false;
     }
     if (r && r->is_broken)
@@ -307,12 +320,31 @@ bool reduce_parse(struct parser *p, struct definition *d)
         return false;
     }
     p->at++;
-    if (!parse_axes(p, d))
-        return false;
-    if (r)
-        return parse_declared(p, d, r);
-    return b ? parse_builtin(p, d, b)
-             : parse_arg(p, d, strcmp(t->text, "argmax") == 0);
+    *out = (struct combination){b, r, strcmp(t->text, "argmax") == 0};
+    return true;
+}
+
+// Parse the operands, and fill the stage.
+static bool parse_operands(struct parser *p, struct definition *d,
+                           const struct combination *c)
+{
+    if (c->declared)
+        return parse_declared(p, d, c->declared);
+    return c->builtin ? parse_builtin(p, d, c->builtin)
+                      : parse_arg(p, d, c->is_max);
+}
+
+bool reduce_parse(struct parser *p, struct definition *d)
+{
+    struct combination c;
+    return parse_combination(p, d, &c) && parse_axes(p, d) &&
+           parse_operands(p, d, &c);
+}
+
+bool reduce_parse_operation(struct parser *p, struct definition *d)
+{
+    struct combination c;
+    return parse_combination(p, d, &c) && parse_operands(p, d, &c);
 }
 
 // Parse the values of one partial result: `a: f32, n: i32`.

@@ -42,6 +42,15 @@ bool ir_stage_reduces(const struct ir_stage *stage)
     return ir_stage_selecting(stage) < stage->iters.n;
 }
 
+bool ir_stage_scans(const struct ir_stage *stage)
+{
+    ir_foreach_stmt(s, &stage->body)
+        for (uint32_t i = 0; s->kind == STMT_store && i < s->u.store.n; i++)
+            if (ir_stage_counts(stage, s->u.store.index[i]))
+                return true;
+    return false;
+}
+
 struct map ir_stage_bindings(struct arena *a, const struct ir_stage *stage)
 {
     struct map vars = {.arena = a};

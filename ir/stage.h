@@ -21,6 +21,10 @@ uint32_t ir_stage_selecting(const struct ir_stage *stage);
 // Return whether any of them counts one.
 bool ir_stage_reduces(const struct ir_stage *stage);
 
+// Return whether the steps of a reduction store elements that they select: it
+// is a scan, whose order counts.
+bool ir_stage_scans(const struct ir_stage *stage);
+
 // Return what the iteration variables of a stage are bound to.
 struct map ir_stage_bindings(struct arena *a, const struct ir_stage *stage);
 

@@ -36,8 +36,8 @@ static bool is_free(struct ask *ask, const struct ir_buffer *b)
 }
 
 // Return whether both accesses are those of a reduction that combines its
-// operands in any order.  One with a branch keeps the first of equals, so its
-// order counts.
+// operands in any order.  One with a branch keeps the first of equals, and a
+// scan what each step has, so their order counts.
 static bool combines(const struct depend_access *x,
                      const struct depend_access *y)
 {
@@ -49,7 +49,7 @@ static bool combines(const struct depend_access *x,
     for (size_t i = 0; i < s->u.stage.iters.n; i++)
         reduces |= s->u.stage.iters.at[i].is_reduce;
     return reduces && ir_all_equal(x->buffer->rank, x->index, y->index) &&
-           !ir_has(&s->u.stage.body, STMT_if);
+           !ir_has(&s->u.stage.body, STMT_if) && !ir_stage_scans(&s->u.stage);
 }
 
 // Return whether threads may share the reduction that a loop counts: that of
