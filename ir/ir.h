@@ -167,7 +167,8 @@ struct ir_buffer {
     enum space space;
     enum buffer_role role;
     uint32_t align;  // bytes the caller promises; 0: those of one element
-    bool is_ordered; // mbarriers order its accesses: no barrier has to
+    bool is_ordered; // mbarriers, or flags that blocks exchange, order its
+                     // accesses: no barrier has to
     bool is_double;  // filled for the next iteration while this one uses it;
                      // only before level launch
     struct span doubled, swizzled; // the directives that ask for the two; may

@@ -160,7 +160,8 @@ unsigned ir_flags_in(const struct ir_block *block)
 bool ir_has_roles(const struct ir_block *block)
 {
     ir_foreach_stmt(s, block)
-        if (s->kind == STMT_alloc && s->u.buffer->is_ordered)
+        if (s->kind == STMT_alloc && s->u.buffer->is_ordered &&
+            s->u.buffer->space == SPACE_shared)
             return true;
     return false;
 }

@@ -59,6 +59,13 @@ struct ir_expr *reducer_read(struct arena *a, const struct reducer_place *at);
 struct ir_stmt *reducer_write(struct arena *a, const struct reducer_place *at,
                               struct ir_expr *value);
 
+// Let statements that load and store the values do that in other places.
+void reducer_move(struct pass *p, const struct reducer *r,
+                  const struct reducer_place *places, struct ir_block *block);
+
+// Return what an iteration combines with each value, or its position.
+struct ir_expr *reducer_operand(const struct reducer *r, size_t value);
+
 // Return a copy of the stage's body that accumulates in other places, with
 // variables replaced (vars may be NULL).
 struct ir_block reducer_body(struct pass *p, const struct reducer *r,

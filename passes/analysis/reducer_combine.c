@@ -57,15 +57,24 @@ static void move_store(const struct move *m, struct ir_stmt *s)
     ir_stmt_from(s, &was);
 }
 
-// Move what a block loads and stores.
-static void move_values(struct pass *p, const struct reducer *r,
-                        const struct reducer_place *places,
-                        struct ir_block *block)
+void reducer_move(struct pass *p, const struct reducer *r,
+                  const struct reducer_place *places, struct ir_block *block)
 {
     struct move m = {p->arena, r, places};
     ir_rewrite_in(p->arena, block, move_load, &m);
     ir_foreach_stmt(s, block)
         move_store(&m, s);
+}
+
+struct ir_expr *reducer_operand(const struct reducer *r, size_t value)
+{
+    const struct reducer_value *v = &r->values[value];
+    switch (r->kind) {
+    case REDUCER_operation: return v->store->u.store.value->args[v->operand];
+    case REDUCER_declared: return r->block->at[v->operand]->u.let.value;
+    case REDUCER_position: return v->store->u.store.value;
+    }
+    return NULL;
 }
 
 // Return a copy of a body with another operand of each value.
@@ -109,7 +118,7 @@ struct ir_block reducer_body(struct pass *p, const struct reducer *r,
     if (r->kind == REDUCER_operation)
         ir_foreach_stmt(s, &block)
             evaluate_operand(p->arena, s);
-    move_values(p, r, places, &block);
+    reducer_move(p, r, places, &block);
     return block;
 }
 
@@ -179,6 +188,6 @@ struct ir_block reducer_combine(struct pass *p, const struct reducer *r,
     if (r->kind == REDUCER_position)
         return combine_positions(p, r, places, right[0], vars);
     struct ir_block block = with_operands(p, r, right, vars);
-    move_values(p, r, places, &block);
+    reducer_move(p, r, places, &block);
     return block;
 }

@@ -41,6 +41,7 @@
 #include "ir/stage.h"
 #include "ir/walk.h"
 #include "passes/analysis/ring_fills.h"
+#include "passes/lower/launch_extents.h"
 
 unsigned crossthread_role(const struct crossing *c, const struct ir_stmt *loop)
 {
@@ -120,13 +121,6 @@ static bool is_nest(const struct crossing *c)
     return true;
 }
 
-// Return whether a thread loop counts from 0 to a number.
-static bool is_counted(const struct ir_stmt *s)
-{
-    int64_t n;
-    return ir_for_counts(&s->u.loop) && ir_int_value(s->u.loop.to, &n) && n > 0;
-}
-
 // Put each loop where it belongs.
 static bool sort_loops(struct crossing *c)
 {
@@ -138,7 +132,7 @@ static bool sort_loops(struct crossing *c)
         unsigned role = i < c->first ? 0 : crossthread_role(c, s);
         bool is_virtual =
             ir_is_over(s, AXIS_VTHREAD) && !(role & STAGE_REDUCES);
-        if ((is_thread || is_virtual) && !is_counted(s))
+        if ((is_thread || is_virtual) && !launch_is_counted(s))
             return refuse(c, D_crossthread_extent, s);
         if (is_virtual || (is_thread && i < c->first))
             vec_push(a, &c->outer, s);
@@ -156,43 +150,11 @@ static bool sort_loops(struct crossing *c)
     return true;
 }
 
-// The extents of the thread axes of a launch.
-struct extents {
-    int64_t at[AXIS_COUNT]; // 0: no loop, -1: not one number
-};
-
-// Note the extent of a thread loop.
-static void note_extent(struct extents *e, struct ir_stmt *s)
-{
-    if (!ir_is_over(s, AXIS_THREAD))
-        return;
-    int64_t *at = &e->at[s->u.loop.axis], n = -1;
-    if (is_counted(s))
-        n = crossthread_threads(s);
-    *at = *at == 0 || *at == n ? n : -1;
-}
-
-// Return the extents of the thread axes of the launch that a stage becomes
-// part of: of its outermost statement, or of all if they share arrays.
-static struct extents launch_extents(const struct crossing *c)
-{
-    struct extents e = {{0}};
-    struct ir_block *body = &c->pass->kernel->body;
-    struct ir_block *in = ir_alone(c->path.stmts[0]);
-    vec_foreach_value(s, body)
-        if (s->kind != STMT_for &&
-            (s->kind != STMT_alloc || s->u.buffer->space != SPACE_global))
-            in = body;
-    ir_foreach_stmt(t, in)
-        note_extent(&e, t);
-    return e;
-}
-
 // Return how many neighbours in a warp reduce the same element: a power of
 // two that divides the threads of an element.
 static int64_t shuffle_width(const struct crossing *c)
 {
-    struct extents e = launch_extents(c);
+    struct launch_extents e = launch_extents_of(c->pass, c->path.stmts[0]);
     int64_t each = 1, width = WARP_LANES;
     bool is_first = true;
     static const enum axis axes[] = {AXIS_lane,      AXIS_warp,

@@ -19,6 +19,7 @@
 #include "ir/copy.h"
 #include "ir/foreach.h"
 #include "ir/gpu.h"
+#include "ir/marks.h"
 #include "ir/walk.h"
 #include "passes/lower/constants.h"
 #include "passes/lower/mapping.h"
@@ -92,18 +93,31 @@ static const char *entry_name(struct pass *p, size_t number)
     return str_name(p->names, text);
 }
 
-// Return whether the program leaves barriers to us: it has none for the threads
-// of a block or fewer, or passes have placed those, with mbarriers.
+// Return whether a block has barriers for the threads of a block or fewer, but
+// for those in loops whose threads do their work together.
+static bool has_barriers(const struct ir_block *block)
+{
+    vec_foreach_value(s, block) {
+        struct ir_block *inside[IR_BLOCKS_MOST];
+        uint32_t n = ir_stmt_blocks(s, inside);
+        if (s->kind == STMT_barrier ||
+            (s->kind == STMT_sync && sync_threads(s->u.sync.kind)))
+            return true;
+        for (uint32_t i = 0; i < n && !ir_attr_get(s, MARK_collective); i++)
+            if (has_barriers(inside[i]))
+                return true;
+    }
+    return false;
+}
+
+// Return whether the program leaves barriers to us: it has none, or passes have
+// placed those, with mbarriers or where threads do their work together.
 static bool lacks_barriers(const struct ir_block *block)
 {
-    bool has_barriers = false;
-    ir_foreach_stmt(s, block) {
+    ir_foreach_stmt(s, block)
         if (s->kind == STMT_alloc && s->u.buffer->is_ordered)
             return true;
-        has_barriers |= s->kind == STMT_barrier ||
-                        (s->kind == STMT_sync && sync_threads(s->u.sync.kind));
-    }
-    return !has_barriers;
+    return !has_barriers(block);
 }
 
 // Make a launch of the statements of a block; NULL after errors.

@@ -6,7 +6,7 @@
 #include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/stage.h"
-#include "passes/analysis/reducer.h"
+#include "passes/analysis/scan.h"
 #include "passes/schedule/depend/access.h"
 #include "passes/schedule/prim.h"
 
@@ -52,16 +52,24 @@ static bool combines(const struct depend_access *x,
            !ir_has(&s->u.stage.body, STMT_if) && !ir_stage_scans(&s->u.stage);
 }
 
-// Return whether threads may share the reduction that a loop counts: that of
-// the one stage below, whose partial results can be combined.
-static bool is_shared_reduction(struct pass *p, struct ir_stmt *loop)
+// Return whether an axis may share the reduction that a loop counts: that of
+// the one stage below, whose partial results can be combined. Blocks and the
+// lanes of vectors share scans alone.
+static bool is_shared_reduction(struct pass *p, struct ir_stmt *loop,
+                                enum axis axis)
 {
     struct ir_stmt *s = loop;
     struct reducer ignored;
+    struct scan scan;
+    bool is_thread = axis_kind(axis) == AXIS_THREAD;
     while (s->kind == STMT_for && s->u.loop.body.n == 1)
         s = s->u.loop.body.at[0];
-    return s->kind == STMT_stage && ir_loop_reduces(&loop->u.loop) &&
-           reducer_find(p, &s->u.stage, &ignored);
+    if (s->kind != STMT_stage || !ir_loop_reduces(&loop->u.loop))
+        return false;
+    if (is_thread && reducer_find(p, &s->u.stage, &ignored))
+        return true;
+    return (is_thread || axis == AXIS_block_x || axis == AXIS_vector) &&
+           scan_find(p, &s->u.stage, &scan);
 }
 
 // Return whether an access is in a loop inside of the question's that has its
@@ -165,6 +173,7 @@ static bool precedes_blocks(const struct ask *ask,
 {
     const struct depend_question *q = &ask->question;
     return x->in_init && q->n && axis_kind(q->axis) == AXIS_BLOCK &&
+           !q->combines &&
            (ir_stage_role(&x->stage->u.stage, q->loops[0]->u.loop.var) &
             STAGE_REDUCES);
 }
@@ -253,7 +262,7 @@ bool depend_carried(struct pass *p, struct ir_stmt *loop, enum axis axis,
         .n = 1,
         .axis = axis,
         .across = axis_kind(axis) == AXIS_BLOCK || has_barrier,
-        .combines = is_thread && is_shared_reduction(p, loop),
+        .combines = is_shared_reduction(p, loop, axis),
         .is_bound = loop->u.loop.axis == axis};
     return !runs_once(loop) &&
            (answer(&ask, p, out) ||

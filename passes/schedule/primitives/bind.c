@@ -18,7 +18,8 @@
 //  7. ... and the block has at most 1024 threads         E0621
 //     ... or the cluster 8 blocks                        E0847
 //  8. the iterations are independent, or, for threads, those of a reduction
-//     that can be combined in any order                  E0616
+//     that can be combined in any order, or, for threads and block.x, those
+//     of a scan                                          E0616
 //  9. not thread.x ... in one nest with warp or lane     E0661
 // 10. loops on warp inside of those on warpgroup ...     E0669
 //     ... with at most 4 iterations there                E0620

@@ -10,7 +10,8 @@
 //  2. it counts from 0 in steps of 1            E0623
 //  3. its extent is 2, 4, 8 or 16               E0626
 //  4. no loop and no barrier is inside          E0627
-//  5. the iterations are independent            E0616
+//  5. the iterations are independent, or those
+//     of a scan                                 E0616
 
 #include "passes/schedule/prim.h"
 

@@ -1,0 +1,137 @@
+// A scan that threads share, while it is lowered.
+
+#ifndef PASSES_LOWER_SCANS_H
+#define PASSES_LOWER_SCANS_H
+
+#include "ir/base/map.h"
+#include "ir/walk.h"
+#include "passes/analysis/scan.h"
+
+enum { SCAN_LEVELS = 12 };
+
+// A level of a scan: what it does to the elements of the levels inside.
+enum scan_level_kind {
+    SCAN_SERIAL, // a thread holds those of each iteration
+    SCAN_LANES,  // neighbours in a warp exchange by shuffles
+    SCAN_WARPS,  // warps of a block exchange through shared memory
+};
+struct scan_level {
+    enum scan_level_kind kind;
+    struct ir_stmt *loop;   // serial
+    struct ir_expr *number; // lanes, warps: which of them the thread is of
+    int64_t extent;
+    struct ir_buffer *before[REDUCER_ARRAYS]; // lanes, warps: what is in front
+                                              // of this one, for each iteration
+                                              // of the serial levels around
+};
+
+// What blocks exchange: arrays with an element for each tile of each row, in
+// the workspace, and what a block hands to its threads.
+struct scan_exchange {
+    struct ir_buffer *ticket;                 // of each row: the next tile
+    struct ir_buffer *state;                  // 0: nothing is known
+    struct ir_buffer *sums[REDUCER_ARRAYS];   // 1: what the tile has
+    struct ir_buffer *fronts[REDUCER_ARRAYS]; // 2: what all up to it have
+    struct ir_buffer *who;                    // shared: the block's tile
+    struct ir_buffer *handed[REDUCER_ARRAYS]; // shared: what is in front of it
+};
+
+// A scan that is shared.
+struct scanning {
+    struct pass *pass;
+    struct ir_stmt *stage;
+    struct ir_path path; // down to the stage
+    uint32_t first;      // outermost loop of the scan on the path
+    struct scan scan;
+    struct ir_block outer;   // loops over threads around
+    struct ir_stmt *blocks;  // the scan's loop over blocks; or NULL
+    struct ir_block carried; // its serial loops outside of threads
+    struct ir_block threads; // its loops over threads
+    struct scan_level levels[SCAN_LEVELS]; // what a tile consists of, outermost
+                                           // first
+    uint32_t n;                            // of them
+    // The totals over level k and those inside, for each iteration of the
+    // serial levels around; those of level n are the elements themselves.
+    struct ir_buffer *totals[SCAN_LEVELS + 1][REDUCER_ARRAYS];
+    struct map values;    // of the iteration variables that select rows
+    struct ir_expr *tile; // blocks: the number of the tile that the block takes
+    struct scan_exchange exchange; // blocks
+    struct ir_block shared;        // declarations of shared arrays
+};
+
+// One value each for the values of a partial result.
+struct scan_values {
+    struct reducer_place at[REDUCER_ARRAYS];
+};
+
+// ---- Parts (scans_parts.c)
+
+// Append a statement that stands for the stage; returns it.
+struct ir_stmt *scan_add(const struct scanning *c, struct ir_block *to,
+                         struct ir_stmt *s);
+// Make a variable.
+struct ir_var *scan_var(const struct scanning *c, const char *name,
+                        struct type type, enum var_kind kind);
+// Return the type of a value, and the name of something of it.
+struct type scan_type(const struct scanning *c, size_t value);
+const char *scan_name(const struct scanning *c, size_t value, const char *what);
+// Make an array for a value.
+struct ir_buffer *scan_array(const struct scanning *c, size_t value,
+                             const char *what, enum space space, uint32_t rank,
+                             struct ir_expr **shape);
+
+// Set `x` to the identity, or to what is in places.
+void scan_identity(const struct scanning *c, struct ir_expr **x);
+void scan_read(const struct scanning *c, const struct scan_values *from,
+               struct ir_expr **x);
+// Declare a variable for each value.
+struct scan_values scan_declare_values(const struct scanning *c,
+                                       struct ir_block *to, const char *what,
+                                       struct ir_expr *const *initial);
+// Store values.
+void scan_write(const struct scanning *c, struct ir_block *to,
+                const struct scan_values *at, struct ir_expr *const *x);
+// Combine what is in places with what comes behind it.
+void scan_combine(const struct scanning *c, struct ir_block *to,
+                  const struct scan_values *at, struct ir_expr *const *right);
+// Put what comes in front of it to what is in places, if a condition holds;
+// NULL: always.
+void scan_precede(const struct scanning *c, struct ir_block *to,
+                  struct ir_expr *condition, const struct scan_values *at,
+                  struct ir_expr *const *left);
+// Exchange values: `x` is those of another lane.
+void scan_shuffle(const struct scanning *c, struct ir_block *to, enum ir_op op,
+                  const struct scan_values *at, struct ir_expr *lane,
+                  struct ir_expr **x);
+// Let each of `width` lanes have what is up to it.
+void scan_lanes(const struct scanning *c, struct ir_block *to,
+                const struct scan_values *at, struct ir_expr *lane,
+                int64_t width);
+// Return the number of the lane of the thread; NULL if lanes share nothing.
+struct ir_expr *scan_lane(const struct scanning *c);
+// Return a comparison of a number with a constant.
+struct ir_expr *scan_compare(const struct scanning *c, enum ir_op op,
+                             struct ir_expr *x, int64_t with);
+
+// ---- The tile of a block (scans_tile.c)
+
+// Append what loads a tile and finds its totals, to totals[0].
+void scan_up(struct scanning *c, struct ir_block *to, bool needs_total);
+// Append what stores the elements of a tile, behind those that `run` holds;
+// changes `run`.
+void scan_down(struct scanning *c, struct ir_block *to,
+               const struct scan_values *run);
+// Return the places of the totals of a tile.
+struct scan_values scan_total(const struct scanning *c);
+
+// ---- Blocks (scans_lookback.c)
+
+// Declare what blocks exchange, in front of the nest and of its launch.
+void lookback_declare(struct scanning *c);
+// Append what gives the block its tile, c->tile.
+void lookback_take(struct scanning *c, struct ir_block *to);
+// Append what publishes the total of the tile and finds what is in front of it;
+// returns that.
+struct scan_values lookback_find(struct scanning *c, struct ir_block *to);
+
+#endif
