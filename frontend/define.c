@@ -17,7 +17,9 @@
 
 #include "ir/accesses.h"
 #include "ir/build.h"
+#include "ir/copy.h"
 #include "ir/equal.h"
+#include "ir/stage.h"
 #include "ir/walk.h"
 
 #include <string.h>
@@ -77,7 +79,7 @@ static bool parse_new_index(struct parser *p, struct definition *d,
         diag_error(p->diags, span, D_range_of_result, name, e->name);
         return false;
     }
-    if (has_range && !(extent = define_parse_extent(p, name)))
+    if (has_range && !(extent = define_parse_extent(p, d, name)))
         return false;
     if (e->buffer && e->n < e->buffer->rank)
         extent = e->buffer->shape[dimension_of(p, e, e->n)];
@@ -94,7 +96,7 @@ static bool parse_same_range(struct parser *p, const struct definition *d,
     if (!d->is_let || !parse_take(p, "in"))
         return true;
     const struct ir_expr *first = d->iters.at[i].extent;
-    const struct ir_expr *extent = define_parse_extent(p, name);
+    const struct ir_expr *extent = define_parse_extent(p, d, name);
     if (extent && first && ir_expr_equal(extent, first))
         return true;
     if (extent)
@@ -381,9 +383,11 @@ static void close_nest(struct parser *p, struct definition *d,
         scan_innermost(d);
     vec_append(p->arena, &s->u.stage.iters, &d->iters);
     for (size_t i = d->iters.n; i-- > 0;) {
-        struct ir_stmt *f = ir_stmt_for(
-            p->arena, d->loops.at[i], ir_int(p->arena, 0),
-            d->iters.at[i].extent, ir_int(p->arena, 1), AXIS_serial);
+        struct ir_expr *to = ir_stage_over_loops(p->arena, &d->stage->u.stage,
+                                                 d->iters.at[i].extent);
+        struct ir_stmt *f =
+            ir_stmt_for(p->arena, d->loops.at[i], ir_int(p->arena, 0), to,
+                        ir_int(p->arena, 1), AXIS_serial);
         f->span = d->stage->span;
         ir_append(p->arena, &f->u.loop.body, s);
         s = f;
@@ -421,7 +425,7 @@ static void give_up(struct parser *p, const struct definition *d,
 
 bool define_parse(struct parser *p, struct ir_block *block)
 {
-    struct definition d = {0};
+    struct definition d = {.lows = {.arena = p->arena}};
     size_t first = p->at;
     if (!is_definition(p))
         return false;

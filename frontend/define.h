@@ -3,6 +3,7 @@
 #ifndef FRONTEND_DEFINE_H
 #define FRONTEND_DEFINE_H
 
+#include "ir/base/map.h"
 #include "ir/text/parse.h"
 
 enum { REDUCER_MOST = 8 };
@@ -46,7 +47,9 @@ struct definition {
     uint32_t scanned; // scan: which of the iteration variables counts it
     struct element running[REDUCER_MOST]; // scan: what it has so far
     struct VEC(struct ir_iter) iters;     // the spatial ones first
-    struct VEC(struct ir_var *) loops;    // one for each iteration variable
+    struct map lows;                   // of iteration variables to what their
+                                       // range begins with, unless 0
+    struct VEC(struct ir_var *) loops; // one for each iteration variable
     struct ir_stmt *stage;
 };
 
@@ -82,7 +85,14 @@ bool reduce_misplaced(struct parser *p);
 bool reduce_declare(struct parser *p);
 
 // Parse the extent of the index `of`: the same for all iterations.
-struct ir_expr *define_parse_extent(struct parser *p, const char *of);
+struct ir_expr *define_parse_extent(struct parser *p,
+                                    const struct definition *d, const char *of);
+
+// Parse the range of the variable `of` of a reduction: `n`, with `low` NULL, or
+// `low..high`.  It may differ from element to element.
+bool define_parse_range(struct parser *p, const struct definition *d,
+                        const char *of, struct ir_expr **low,
+                        struct ir_expr **extent);
 
 // Find the extents that the left side of a definition leaves open.
 bool define_infer_extents(struct parser *p, struct definition *d);

@@ -1,6 +1,7 @@
 // The ranges of indices: written, those of a shape, or taken from accesses.
 //
 //   let P[h in 22] = ...     h ranges over 22
+//   sum(k in low..high) ...  k ranges from low to high: low + vk, vk in 0..high - low
 //   C[i] = ...               i ranges over the shape of C
 //   let e[i] = exp(X[i])     i ranges over the shape of X
 
@@ -10,26 +11,93 @@
 #include "ir/equal.h"
 #include "ir/walk.h"
 
-struct ir_expr *define_parse_extent(struct parser *p, const char *of)
+// Return an iteration variable of a definition that an expression mentions, of
+// a reduction or of any kind; NULL if there is none.
+static const struct ir_iter *mentioned(const struct definition *d,
+                                       const struct ir_expr *x, bool any)
 {
-    const struct ir_var *iter = NULL;
+    vec_foreach(it, &d->iters)
+        if ((any || it->is_reduce) && ir_mentions(x, it->var))
+            return it;
+    return NULL;
+}
+
+// Return the name of an index in the text.
+static const char *name_of(const struct definition *d, const struct ir_iter *it)
+{
+    return d->loops.at[it - d->iters.at]->name;
+}
+
+// Report an extent that is negative whatever the sizes.
+static bool check_sign(struct parser *p, const struct ir_expr *extent)
+{
     int64_t value;
+    if (!ir_int_value(extent, &value) || value >= 0)
+        return true;
+    diag_error(p->diags, extent->span, D_negative_extent, (long long)value);
+    return false;
+}
+
+struct ir_expr *define_parse_extent(struct parser *p,
+                                    const struct definition *d, const char *of)
+{
     struct ir_expr *extent = parse_size(p, "an extent");
-    if (!extent)
+    if (!extent || !check_sign(p, extent))
         return NULL;
-    if (ir_int_value(extent, &value) && value < 0) {
-        diag_error(p->diags, extent->span, D_negative_extent, (long long)value);
-        return NULL;
-    }
-    ir_foreach_expr(x, extent)
-        if (x->op == OP_var && x->u.var->kind == VAR_iter)
-            iter = x->u.var;
-    if (!iter)
+    const struct ir_iter *by = mentioned(d, extent, true);
+    if (!by)
         return extent;
-    diag_error(p->diags, extent->span, D_range_varies, of);
+    diag_error(p->diags, extent->span, D_range_varies, of, name_of(d, by));
     diag_help(p->diags, "range over the most that it can be, and choose: "
                         "`inside ? x : 0.0`");
     return NULL;
+}
+
+// Check that a bound of a reduction's range depends on no more than the
+// element: on indices on the left, and on what the caller passes.
+static bool check_bound(struct parser *p, const struct definition *d,
+                        const char *of, const struct ir_expr *bound)
+{
+    const struct ir_iter *by = mentioned(d, bound, false);
+    if (by) {
+        diag_error(p->diags, bound->span, D_range_varies, of, name_of(d, by));
+        diag_help(p->diags,
+                  "a range may depend on the indices on the left: reduce over "
+                  "`%s` in a `let` of its own, then over `%s`",
+                  of, name_of(d, by));
+        return false;
+    }
+    ir_foreach_expr(x, bound) {
+        if (x->op != OP_load || x->u.buffer->role == ROLE_input)
+            continue;
+        diag_error(p->diags, x->span, D_range_computed, of, x->u.buffer->name);
+        diag_note(p->diags, x->u.buffer->span, "`%s` is declared here",
+                  x->u.buffer->name);
+        diag_help(p->diags, "compute `%s` in a kernel in front, and pass it",
+                  x->u.buffer->name);
+        return false;
+    }
+    return true;
+}
+
+bool define_parse_range(struct parser *p, const struct definition *d,
+                        const char *of, struct ir_expr **low,
+                        struct ir_expr **extent)
+{
+    size_t first = p->at;
+    *low = NULL;
+    *extent = parse_size(p, "an extent");
+    if (*extent && parse_take(p, "..")) {
+        *low = *extent;
+        *extent = parse_size(p, "the end of a range");
+    }
+    if (!*extent || !check_bound(p, d, of, *extent) ||
+        (*low && !check_bound(p, d, of, *low)))
+        return false;
+    if (*low)
+        *extent = ir_at(p->arena, ir_sub(p->arena, *extent, *low),
+                        parse_span(p, first));
+    return check_sign(p, *extent);
 }
 
 // A search for the extent of an iteration variable.

@@ -89,7 +89,14 @@ bool reduce_misplaced(struct parser *p)
     return true;
 }
 
-// Parse `(k in K, l in L)`.
+// Let the newest iteration variable begin at `low`: it counts from 0.
+static void add_low(struct parser *p, struct definition *d, struct ir_expr *low)
+{
+    struct ir_var *var = d->iters.at[d->iters.n - 1].var;
+    map_set(&d->lows, var, ir_add(p->arena, low, ir_read(p->arena, var)));
+}
+
+// Parse `(k in K, l in low..high)`.
 static bool parse_axes(struct parser *p, struct definition *d)
 {
     p->at++;
@@ -98,10 +105,12 @@ static bool parse_axes(struct parser *p, struct definition *d)
         const char *name = parse_name(p, "a reduction variable");
         if (!name || !parse_expect(p, "in", "behind a reduction variable"))
             return false;
-        struct ir_expr *extent = define_parse_extent(p, name);
-        if (!extent)
+        struct ir_expr *low, *extent;
+        if (!define_parse_range(p, d, name, &low, &extent))
             return false;
         define_add_iter(p, d, name, span, extent, true);
+        if (low)
+            add_low(p, d, low);
     } while (parse_take(p, ","));
     return parse_expect(p, ")", "behind the reduction variables");
 }
@@ -185,6 +194,13 @@ static bool parse_arg(struct parser *p, struct definition *d, bool is_max)
         return false;
     define_arrays(p, d, &type);
     type = d->elements[0].buffer->elem;
+    if (d->lows.n) {
+        diag_error(p->diags, last->var->span, D_arg_range,
+                   d->loops.at[d->iters.n - 1]->name);
+        diag_help(p->diags, "count from 0: `argmax(k in high - low)` of an "
+                            "element at `low + k`");
+        return false;
+    }
     if (d->iters.n - d->elements[0].n != 1 || !holds_positions(type, last)) {
         diag_error(p->diags, d->elements[0].span, D_arg_reduction);
         return false;
@@ -337,8 +353,12 @@ static bool parse_operands(struct parser *p, struct definition *d,
 bool reduce_parse(struct parser *p, struct definition *d)
 {
     struct combination c;
-    return parse_combination(p, d, &c) && parse_axes(p, d) &&
-           parse_operands(p, d, &c);
+    if (!parse_combination(p, d, &c) || !parse_axes(p, d) ||
+        !parse_operands(p, d, &c))
+        return false;
+    if (d->lows.n)
+        ir_substitute_in(p->arena, &d->stage->u.stage.body, &d->lows, NULL);
+    return true;
 }
 
 bool reduce_parse_operation(struct parser *p, struct definition *d)

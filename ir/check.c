@@ -12,6 +12,7 @@
 #include "ir/marks.h"
 #include "ir/matrix.h"
 #include "ir/ring.h"
+#include "ir/walk.h"
 
 #include <string.h>
 
@@ -158,6 +159,20 @@ static void check_for(struct checking *c, const struct ir_for *f)
     check_block(c, &f->body);
 }
 
+// Check that an extent depends on no more than the element: on variables that
+// count no reduction.
+static void check_extent(struct checking *c, const struct ir_stage *s,
+                         const struct ir_iter *iter)
+{
+    for (const struct ir_iter *it = s->iters.at; it < iter; it++)
+        check_must(c,
+                   !ir_mentions(iter->extent, it->var) ||
+                       (iter->is_reduce && !it->is_reduce),
+                   iter->extent,
+                   "an extent depends on the element's own variables alone, "
+                   "that of a reduction");
+}
+
 // Check a stage.
 static void check_stage(struct checking *c, const struct ir_stage *s)
 {
@@ -165,7 +180,6 @@ static void check_stage(struct checking *c, const struct ir_stage *s)
         const struct ir_iter *iter = &s->iters.at[i];
         check_must_name(c, type_is_integer(iter->var->type), iter->var->name,
                         "an iteration variable must be an integer");
-        check_typed(c, iter->extent, iter->var->type);
         check_typed(c, iter->binding, iter->var->type);
     }
     check_attrs(c, &s->attrs);
@@ -173,8 +187,12 @@ static void check_stage(struct checking *c, const struct ir_stage *s)
         check_bool(c, s->predicate);
     check_must(c, s->has_init || s->init.n == 0, NULL,
                "`init` has statements but is absent");
-    for (size_t i = 0; i < s->iters.n; i++)
-        declare_var(c, s->iters.at[i].var, VAR_iter);
+    for (size_t i = 0; i < s->iters.n; i++) {
+        const struct ir_iter *iter = &s->iters.at[i];
+        check_typed(c, iter->extent, iter->var->type);
+        check_extent(c, s, iter);
+        declare_var(c, iter->var, VAR_iter);
+    }
     check_must(c, !c->in_stage, NULL, "a stage inside a stage");
     c->in_stage = true;
     check_block(c, &s->init);

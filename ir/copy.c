@@ -225,12 +225,13 @@ static void copy_stage(struct copying *c, struct ir_stage *s)
     s->iters.cap = s->iters.n;
     for (size_t i = 0; i < s->iters.n; i++) {
         s->iters.at[i] = old[i];
-        s->iters.at[i].extent = substitute(c, old[i].extent);
         s->iters.at[i].binding = substitute(c, old[i].binding);
     }
     s->predicate = substitute(c, s->predicate);
-    for (size_t i = 0; i < s->iters.n; i++)
+    for (size_t i = 0; i < s->iters.n; i++) {
+        s->iters.at[i].extent = substitute(c, old[i].extent);
         s->iters.at[i].var = declare_var(c, old[i].var);
+    }
     OWN_ATTRS(c->arena, &s->attrs);
     s->init = copy_stmts(c, &s->init);
     s->body = copy_stmts(c, &s->body);

@@ -180,9 +180,22 @@ static bool same_iters(struct comparison *c, const struct ir_stage *a,
     bool ok = same(c, a->iters.n == b->iters.n, "iteration variables");
     for (size_t i = 0; ok && i < a->iters.n; i++) {
         const struct ir_iter *x = &a->iters.at[i], *y = &b->iters.at[i];
-        ok = same(c, same_expr(c, x->extent, y->extent), "extents") &&
-             same(c, same_expr(c, x->binding, y->binding), "bindings") &&
+        ok = same(c, same_expr(c, x->binding, y->binding), "bindings") &&
              same(c, x->is_reduce == y->is_reduce, "reduction marks");
+    }
+    return ok;
+}
+
+// Match the iteration variables of two stages, whose extents may mention those
+// in front of them.
+static bool match_iters(struct comparison *c, const struct ir_stage *a,
+                        const struct ir_stage *b)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < a->iters.n; i++) {
+        const struct ir_iter *x = &a->iters.at[i], *y = &b->iters.at[i];
+        ok = same(c, same_expr(c, x->extent, y->extent), "extents") &&
+             same_var(c, x->var, y->var);
     }
     return ok;
 }
@@ -197,9 +210,7 @@ static bool same_stage(struct comparison *c, const struct ir_stage *a,
               same(c, same_expr(c, a->predicate, b->predicate), "predicates") &&
               same(c, a->has_init == b->has_init, "presence of `init`") &&
               same_attrs(c, a->attrs.n, a->attrs.at, b->attrs.n, b->attrs.at);
-    for (size_t i = 0; ok && i < a->iters.n; i++)
-        ok = same_var(c, a->iters.at[i].var, b->iters.at[i].var);
-    return ok && same_block(c, &a->init, &b->init) &&
+    return ok && match_iters(c, a, b) && same_block(c, &a->init, &b->init) &&
            same_block(c, &a->body, &b->body);
 }
 
@@ -454,7 +465,7 @@ static bool same_ranges(const struct comparison *c, const struct ir_terms *a,
     for (size_t i = 0; ok && i < a->ranges.n; i++) {
         const struct ir_range *x = &a->ranges.at[i], *y = &b->ranges.at[i];
         ok = x->parameter == y->parameter && same_expr(c, x->low, y->low) &&
-             same_expr(c, x->high, y->high);
+             same_expr(c, x->high, y->high) && x->ascends == y->ascends;
     }
     return ok;
 }

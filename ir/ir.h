@@ -265,7 +265,9 @@ struct ir_for {
 };
 
 // One iteration variable of a stage: it takes each value of 0..extent once
-// over the loops around the stage, at which it is `binding`.
+// over the loops around the stage, at which it is `binding`.  The extent is of
+// sizes; that of a reduction may mention the variables in front that count
+// none, and elements of inputs: each element of a result has its own range.
 struct ir_iter {
     struct ir_var *var;
     struct ir_expr *extent, *binding;
@@ -417,6 +419,7 @@ struct ir_conditions VEC(struct ir_expr *);
 struct ir_range {
     uint32_t parameter;
     struct ir_expr *low, *high; // `int` over the parameters, or numbers f64
+    bool ascends; // no element is less than the one in front of it in memory
 };
 
 // A result whose elements have no order: all of them, or as many as the first

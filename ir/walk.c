@@ -221,6 +221,18 @@ bool ir_is_stable(const struct ir_expr *x)
     return true;
 }
 
+bool ir_is_steady(const struct ir_expr *x)
+{
+    ir_foreach_expr(e, x) {
+        bool is_input = e->op == OP_load && e->u.buffer->role == ROLE_input;
+        unsigned flags = ir_op_info(e->op)->flags;
+        if ((!is_input && (flags & (OP_READS | OP_WRITES | OP_TOGETHER))) ||
+            (e->op == OP_var && e->u.var->kind == VAR_mutable))
+            return false;
+    }
+    return true;
+}
+
 // Return whether a stage has an init and reduces over the variable.
 static bool reduces_over(const struct ir_stage *stage, const struct ir_var *var)
 {

@@ -92,6 +92,9 @@ bool ir_is_over(const struct ir_stmt *s, enum axis_kind kind);
 bool ir_is_of_params(const struct ir_expr *x);
 // Return whether an expression keeps its value: no memory, no `var`.
 bool ir_is_stable(const struct ir_expr *x);
+// Return whether it keeps its value, elements of inputs included: nothing
+// writes these.  That they exist is another question.
+bool ir_is_steady(const struct ir_expr *x);
 // Return whether a block, or a statement and those below it, uses what an
 // `alloc`, a `let` or a `var` declares.
 bool ir_uses_declared(const struct ir_block *block,

@@ -34,6 +34,18 @@ bool parse_attr_value(struct parser *p, struct ir_attr *attr)
     return parse_expect(p, ")", "behind the value of an annotation");
 }
 
+// Parse an extent, which may mention the iteration variables in front of it.
+static struct ir_expr *parse_extent(struct parser *p,
+                                    const struct ir_stage *stage)
+{
+    size_t mark = scope_open(p);
+    vec_foreach(it, &stage->iters)
+        scope_add_var(p, it->var);
+    struct ir_expr *extent = parse_size(p, "an extent");
+    scope_close(p, mark);
+    return extent;
+}
+
 // Parse one iteration variable of a stage: `reduce v in extent = binding`.
 static bool parse_iter(struct parser *p, struct ir_stage *stage)
 {
@@ -42,7 +54,7 @@ static bool parse_iter(struct parser *p, struct ir_stage *stage)
     const char *name = parse_name(p, "an iteration variable");
     if (!name || !parse_expect(p, "in", "behind the iteration variable"))
         return false;
-    struct ir_expr *extent = parse_size(p, "an extent");
+    struct ir_expr *extent = parse_extent(p, stage);
     if (!extent || !parse_expect(p, "=", "behind the extent"))
         return false;
     struct ir_expr *binding = parse_size(p, "a binding");

@@ -1,7 +1,7 @@
 // What a kernel says of its data and results, behind its parameters:
 //
 //   defines compact
-//   range K in 0..n, X in -1.0..1.0
+//   range K in 0..n, X in -1.0..1.0, P in 0..n ascending
 //   unordered Y by count
 //   tolerance 1e-5
 //   try n = 1, n = 1000003
@@ -80,12 +80,12 @@ static struct ir_expr *parse_bound(struct parser *p,
     return NULL;
 }
 
-// Parse `A in low..high`.
+// Parse `A in low..high`, and perhaps `ascending`.
 static bool parse_range(struct parser *p)
 {
     static const struct wanted wanted = {D_no_elements, has_elements};
     struct ir_terms *t = &p->kernel->terms;
-    struct ir_range r;
+    struct ir_range r = {0};
     struct span span = parse_peek(p, 0)->span;
     if (!parse_parameter(p, &wanted, &r.parameter) ||
         !parse_expect(p, "in", "behind the name of an array"))
@@ -98,6 +98,7 @@ static bool parse_range(struct parser *p)
         !parse_expect(p, "..", "between the bounds") ||
         !(r.high = parse_bound(p, b)))
         return false;
+    r.ascends = parse_take(p, "ascending");
     vec_push(p->arena, &t->ranges, r);
     return true;
 }

@@ -30,6 +30,7 @@ static void print_ranges(struct printer *p, const struct ir_kernel *k)
         print_expr(p, r->low, 0, true);
         buf_text(p->out, "..");
         print_expr(p, r->high, 0, true);
+        buf_text(p->out, r->ascends ? " ascending" : "");
     }
 }
 

@@ -71,11 +71,12 @@ static void learn(struct facts *f, struct affine x)
     step(f);
 }
 
-// Learn that y - x + offset >= 0 for index values that never change.
+// Learn that y - x + offset >= 0 for index values that never change: elements of
+// inputs are such, too.
 static void learn_at_most(struct facts *f, struct ir_expr *x, struct ir_expr *y,
                           int64_t offset)
 {
-    if (!type_is_index(x->type) || !ir_is_stable(x) || !ir_is_stable(y))
+    if (!type_is_index(x->type) || !ir_is_steady(x) || !ir_is_steady(y))
         return;
     struct affine low = affine_of(f->arena, x), high = affine_of(f->arena, y);
     struct affine d = affine_add(f->arena, &high, -1, &low);

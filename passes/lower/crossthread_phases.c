@@ -217,6 +217,20 @@ static struct map iter_values(const struct crossing *c,
     return values;
 }
 
+// Return how often a loop that ends at `to` runs before its last iteration; NULL
+// if that is not known.
+static struct ir_expr *before_last(struct arena *a, const struct ir_expr *to)
+{
+    int64_t n;
+    if (to->op == OP_ceildiv && ir_int_value(to->args[1], &n))
+        return ir_binary(a, OP_div, to->args[0], to->args[1]);
+    if (to->op == OP_select && ir_is_int_const(to->args[2], 0)) {
+        struct ir_expr *x = before_last(a, to->args[1]);
+        return x ? ir_select(a, to->args[0], x, to->args[2]) : NULL;
+    }
+    return ir_int_value(to, &n) && n > 1 ? ir_int(a, n - 1) : NULL;
+}
+
 // Return how often a loop of the reduction runs before its last iteration,
 // which may be the only one that a condition cuts short; NULL if no condition
 // depends on it, or it is marked.
@@ -225,16 +239,12 @@ static struct ir_expr *whole_iterations(const struct crossing *c,
 {
     struct arena *a = c->pass->arena;
     const struct ir_stage *stage = &c->stage->u.stage;
-    const struct ir_expr *to = loop->to;
     bool is_cut =
         (stage->predicate && ir_mentions(stage->predicate, loop->var)) ||
         c->reducer.block != &stage->body;
-    int64_t n;
-    if (!is_cut || loop->axis != AXIS_serial || ir_loop_is_marked(loop))
-        return NULL;
-    if (to->op == OP_ceildiv && ir_int_value(to->args[1], &n))
-        return ir_binary(a, OP_div, to->args[0], to->args[1]);
-    return ir_int_value(to, &n) && n > 1 ? ir_int(a, n - 1) : NULL;
+    return is_cut && loop->axis == AXIS_serial && !ir_loop_is_marked(loop)
+               ? before_last(a, loop->to)
+               : NULL;
 }
 
 // Append the loops of a thread's share: from one on twice, where that leaves

@@ -105,8 +105,10 @@ static bool holds_at_first(struct pass *p, const struct place *at,
     struct facts f;
     facts_start(&f, p->scratch, p->kernel);
     vec_foreach(it, &at->stage->iters) {
+        struct ir_expr *extent =
+            ir_stage_over_loops(p->scratch, at->stage, it->extent);
         struct ir_expr *some =
-            ir_binary(p->scratch, OP_lt, ir_int(p->scratch, 0), it->extent);
+            ir_binary(p->scratch, OP_lt, ir_int(p->scratch, 0), extent);
         if (it->is_reduce)
             facts_assume(&f, some, true);
     }
@@ -249,15 +251,24 @@ static bool has_meaning_before(const struct place *at, const struct ir_expr *x)
 }
 
 // Return the condition that a reduction has no iteration, as far as that can be
-// asked in front of it.
-static struct ir_expr *is_empty(struct arena *a, const struct place *at)
+// asked in front of it; not of elements that a predicate leaves out, for which
+// there may be nothing to ask.
+static struct ir_expr *is_empty(struct pass *p, const struct place *at)
 {
-    struct ir_expr *r = ir_bool(a, false);
-    vec_foreach(it, &at->stage->iters)
-        if (it->is_reduce && has_meaning_before(at, it->extent))
+    struct arena *a = p->arena;
+    struct ir_expr *r = ir_bool(a, false), *there = ir_bool(a, true);
+    struct conditions all =
+        fold_split(p->scratch, part_of(p, at, at->stage->predicate, false));
+    for (size_t i = 0; i < all.n; i++)
+        if (has_meaning_before(at, all.at[i]))
+            there = ir_binary(a, OP_and, there, all.at[i]);
+    vec_foreach(it, &at->stage->iters) {
+        struct ir_expr *extent = ir_stage_over_loops(a, at->stage, it->extent);
+        if (it->is_reduce && has_meaning_before(at, extent))
             r = ir_binary(a, OP_or, r,
-                          ir_binary(a, OP_le, it->extent, ir_int(a, 0)));
-    return r;
+                          ir_binary(a, OP_le, extent, ir_int(a, 0)));
+    }
+    return ir_binary(a, OP_and, there, r);
 }
 
 // Put the init of a stage, in copies of the loops that are not the
@@ -279,8 +290,7 @@ static void split_init(struct pass *p, const struct place *at)
     }
     nest = ir_copy_block(p->arena, &nest, NULL, NULL);
     if (is_only_if_empty)
-        guard(p->arena, &nest, is_empty(p->arena, at),
-              at->path.stmts[at->path.n - 1]);
+        guard(p->arena, &nest, is_empty(p, at), at->path.stmts[at->path.n - 1]);
     for (size_t i = nest.n; i-- > 0;)
         ir_insert(p->arena, at->path.blocks[at->first],
                   at->path.index[at->first], nest.at[i]);

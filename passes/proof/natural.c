@@ -13,7 +13,7 @@ static bool is_natural_var(const struct facts *f, const struct scope *scope,
         return type_is_index(var->type);
     while (scope && scope->var != var)
         scope = scope->up;
-    return scope && ir_is_stable(scope->from) &&
+    return scope && ir_is_steady(scope->from) &&
            natural_is(f, scope->up, scope->from);
 }
 

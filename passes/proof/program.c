@@ -305,7 +305,7 @@ static void walk_stmt(struct walk *w, struct ir_stmt *s)
         return;
     struct ir_expr *value =
         ir_substitute(w->arena, s->u.let.value, &w->values, NULL);
-    if (ir_is_stable(value))
+    if (ir_is_steady(value))
         map_set(&w->values, s->u.let.var, value);
     else
         map_set(&w->program->elements, s->u.let.var, value);

@@ -155,10 +155,10 @@ static void require_position(struct system *s, const struct ir_expr *x,
 static struct sum leaf(struct system *s, struct ir_expr *x, enum side side,
                        bool *is_new)
 {
-    bool is_stable = ir_is_stable(x);
+    bool is_steady = ir_is_steady(x);
     int at = side_of(s, x, side);
     *is_new = false;
-    for (size_t i = 0; i < s->leaves.n && is_stable; i++) {
+    for (size_t i = 0; i < s->leaves.n && is_steady; i++) {
         const struct leaf *l = &s->leaves.at[i];
         if (l->side == at && ir_expr_equal(l->expr, x))
             return linear_unknown(l->unknown);
@@ -166,7 +166,7 @@ static struct sum leaf(struct system *s, struct ir_expr *x, enum side side,
     struct sum r = linear_add_unknown(&s->linear);
     struct leaf new = {x, at, s->linear.n};
     *is_new = true;
-    if (is_stable)
+    if (is_steady)
         vec_push(s->arena, &s->leaves, new);
     require_range(s, &r, facts_range(s->facts, x));
     return r;

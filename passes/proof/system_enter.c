@@ -1,7 +1,9 @@
 // Accesses as systems of linear conditions: what is around them.
 
+#include "ir/base/num.h"
 #include "ir/build.h"
 #include "ir/walk.h"
+#include "passes/proof/natural.h"
 #include "passes/proof/system_parts.h"
 
 enum { LIMIT_LEAST = 1 << 30, CHOICES_MOST = 5 };
@@ -15,11 +17,65 @@ static bool is_limit(const struct ir_expr *c, bool holds)
            ir_int_value(c->args[1], &most) && most >= LIMIT_LEAST;
 }
 
+// What is below an end: times * x + plus.
+struct bounded {
+    int64_t times, plus;
+    struct ir_expr *end;
+};
+
+// Return what says the same of a number x >= 0 as `x < end`, where the end is
+// at least 0 whatever it is made of:
+//   x < max(e, 0)       x < e
+//   x < e / c           c * x + c - 1 < e
+//   x < ceildiv(e, c)   c * x < e
+// The end is NULL if it is none such.
+static struct bounded unclamp(struct ir_expr *end)
+{
+    struct bounded b = {1, 0, end};
+    bool is_clamped = false;
+    for (;;) {
+        int64_t n;
+        bool is_div = b.end->op == OP_div || b.end->op == OP_ceildiv;
+        if ((!is_div && b.end->op != OP_max) ||
+            !ir_int_value(b.end->args[1], &n) || (is_div ? n < 1 : n > 0))
+            break;
+        if (is_div &&
+            (!num_mul(b.times, n, &b.times) || !num_mul(b.plus, n, &b.plus)))
+            break;
+        if (b.end->op == OP_div && !num_add(b.plus, n - 1, &b.plus))
+            break;
+        is_clamped |= b.end->op == OP_max;
+        b.end = b.end->args[0];
+    }
+    if (!is_clamped)
+        b.end = NULL;
+    return b;
+}
+
+// Require that a value that is not negative is below a clamped end; false if
+// the end is none.
+static bool require_below_clamped(struct system *s, const struct sum *x,
+                                  struct ir_expr *end, enum side side)
+{
+    struct bounded b = unclamp(end);
+    if (!b.end)
+        return false;
+    struct sum low = linear_number(b.plus);
+    low = linear_plus(&s->linear, low, b.times, x);
+    struct sum high = system_value(s, b.end, side);
+    linear_require(&s->linear, &high, &low, -1);
+    return true;
+}
+
 // Require a comparison of two index values, or that it does not hold.
 static void require_comparison(struct system *s, const struct ir_expr *c,
                                bool holds, enum side side)
 {
     struct sum x = system_value(s, c->args[0], side);
+    if (c->op == OP_lt && holds && !s->is_loose &&
+        natural_is(s->facts, s->scope[side], c->args[0]) &&
+        require_below_clamped(s, &x, c->args[1], side))
+        return;
     struct sum y = system_value(s, c->args[1], side);
     switch ((int)c->op) {
     case OP_lt: linear_require_less(&s->linear, &x, &y, holds); break;
@@ -58,7 +114,7 @@ void system_require(struct system *s, struct ir_expr *c, bool holds,
         uint32_t one = s->choice >> s->choices++ & 1;
         system_require(s, c->args[one], holds, side);
     } else if (c->n == 2 && type_is_index(c->args[0]->type) &&
-               c->type.lanes == 1 && ir_is_stable(c)) {
+               c->type.lanes == 1 && ir_is_steady(c)) {
         if (is_limit(c, holds))
             s->is_exact = false;
         else
@@ -71,7 +127,7 @@ void system_require(struct system *s, struct ir_expr *c, bool holds,
 // Return whether something is known of where a loop begins or ends.
 static bool is_known(const struct system *s, const struct ir_expr *x)
 {
-    return ir_is_stable(x) || system_is_said(s, x);
+    return ir_is_steady(x) || system_is_said(s, x);
 }
 
 // Require that a loop's variable is one of its values.
@@ -82,11 +138,12 @@ static void enter_loop(struct system *s, const struct scope *scope,
     struct linear *l = &s->linear;
     struct ir_expr *var = ir_read(s->arena, (struct ir_var *)scope->var);
     struct sum v = system_value(s, var, side);
-    if (is_known(s, scope->to) && system_counts(s, scope->to)) {
+    bool is_natural = natural_is(s->facts, scope->up, scope->from);
+    if (!is_known(s, scope->to) || !system_counts(s, scope->to)) {
+        s->is_exact = false;
+    } else if (!is_natural || !require_below_clamped(s, &v, scope->to, side)) {
         struct sum to = system_value(s, scope->to, side);
         linear_require(l, &to, &v, -1);
-    } else {
-        s->is_exact = false;
     }
     s->is_exact &= !scope->may_end;
     if (!is_known(s, scope->from)) {

@@ -43,6 +43,7 @@ struct problem_array {
     struct problem_values rare; // among its elements
     bool is_ranged;   // its elements are random, from `low` to `high`, of
     double low, high; // integers both included
+    bool ascends;     // ranged: none is less than the one in front of it
 };
 
 // The problem.

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { RARE_EACH = 8, FEW = 8 };
+enum { RARE_EACH = 8, FEW = 8, STEEPEST = 4 };
 
 // Return 64 random bits: the splitmix64 generator at place `at` of `stream`.
 static uint64_t random_bits(uint64_t stream, uint64_t at)
@@ -39,22 +39,39 @@ int64_t problem_random_int(struct type type, uint64_t bits)
     return ir_wrap_int(type, (int64_t)(bits % 2 ? bits : bits >> 60));
 }
 
-// Return a number in `low` to `high`, both included for integers.
-static double random_between(double low, double high, uint64_t bits,
-                             bool is_integer)
+// Return the number at a place, 0 to 1, of `low` to `high`, both included for
+// integers.
+static double number_between(const struct problem_array *array, double place)
 {
-    double unit = (double)(bits >> 11) * 0x1p-53;
-    return is_integer ? floor(low + unit * (high - low + 1))
-                      : low + unit * (high - low);
+    double low = array->low, high = array->high;
+    return type_is_float(array->buffer->elem)
+               ? low + place * (high - low)
+               : floor(low + place * (high - low + 1));
 }
 
-// Write one random element.
+// Return the place of element `i` of `n` in its range: anywhere, or, if they
+// ascend, in its own part.  The parts are alike or longer and longer, as the
+// stream says: the distances of neighbours are then 0 at first, and long at last.
+static double place_in_range(const struct problem_array *array, uint64_t stream,
+                             size_t i, size_t n)
+{
+    double place = (double)(random_bits(stream, i) >> 11) * 0x1p-53;
+    if (!array->ascends)
+        return place;
+    place = ((double)i + place) / (double)n;
+    for (uint64_t k = 0; k < stream % STEEPEST; k++)
+        place *= place;
+    return place;
+}
+
+// Write random element `i` of `n`.
 static void write_element(const struct problem_array *array, void *element,
-                          uint64_t bits)
+                          uint64_t stream, size_t i, size_t n)
 {
     struct type type = array->buffer->elem;
+    uint64_t bits = random_bits(stream, i);
     bool is_float = type_is_float(type), is_ranged = array->is_ranged;
-    double between = random_between(array->low, array->high, bits, !is_float);
+    double between = number_between(array, place_in_range(array, stream, i, n));
     if (is_float)
         eval_store_float(type, element,
                          is_ranged ? between : problem_random_float(bits));
@@ -142,8 +159,10 @@ void problem_write(const struct problem *p, size_t array, void *bytes)
         write_f32(bytes, written / size, stream);
     else
         for (size_t i = 0; i < written / size; i++)
-            write_element(at, (char *)bytes + i * size, random_bits(stream, i));
-    write_rare(at, stream, bytes, written);
+            write_element(at, (char *)bytes + i * size, stream, i,
+                          written / size);
+    if (!at->ascends)
+        write_rare(at, stream, bytes, written);
 }
 
 // ---- Ranges ---------------------------------------------------------------
@@ -155,6 +174,7 @@ static bool take_range(const struct problem *p, const struct ir_range *r,
 {
     int64_t low, high;
     array->is_ranged = true;
+    array->ascends = r->ascends;
     if (type_is_float(array->buffer->elem)) {
         array->low = r->low->u.f;
         array->high = r->high->u.f;

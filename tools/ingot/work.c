@@ -141,18 +141,35 @@ static void count_loop(struct counter *c, const struct ir_for *f,
     count_block(c, &f->body, times);
 }
 
+// Return the most iterations that a variable of a stage counts, as far as that
+// follows from the arrays that it is an index of.
+static double widest(struct counter *c, const struct ir_stage *s,
+                     const struct ir_var *var)
+{
+    double most = 1;
+    ir_foreach_expr_in(x, &s->body)
+        for (uint32_t d = 0; x->op == OP_load && d < x->n; d++)
+            if (ir_mentions(x->args[d], var))
+                most = fmax(most, middle_value(c, x->u.buffer->shape[d], 1));
+    return most;
+}
+
 // Count a stage: its loops are around it.
 static void count_stage(struct counter *c, const struct ir_stage *s,
                         struct times times)
 {
-    double terms = 1;
+    double terms = 1, runs = 1;
     for (size_t i = 0; i < s->iters.n; i++) {
         set_middle(c, s->iters.at[i].var, s->iters.at[i].binding);
-        if (s->iters.at[i].is_reduce)
-            terms *= fmax(1, middle_value(c, s->iters.at[i].extent, 1));
+        if (!s->iters.at[i].is_reduce)
+            continue;
+        const struct ir_iter *it = &s->iters.at[i];
+        double most = widest(c, s, it->var);
+        runs *= fmax(1, middle_value(c, it->extent, 1));
+        terms *= fmax(1, middle_value(c, it->extent, most));
     }
     note_terms(c, terms);
-    struct times once = {times.all / terms, times.most / terms, 1};
+    struct times once = {times.all / runs, times.most / runs, 1};
     struct times each = {times.all, times.most, 1};
     count_block(c, &s->init, once);
     count_block(c, &s->body, each);

@@ -149,6 +149,7 @@ bool sched_check_stores(const struct sched_call *c, struct ir_stmt *stage,
 // A search for loops around a stage that do not hold the place it moves to.
 struct left_search {
     struct pass *pass;
+    const struct ir_stage *stage;
     struct ir_block around; // loops
     struct ir_stmt *to;     // the loop that it moves into
 };
@@ -188,12 +189,28 @@ static bool stage_mentions_left(const struct left_search *f,
     return false;
 }
 
+// Return whether a loop counts a variable of the stage whose extent itself
+// depends on the element: new loops would be over the same.
+static bool has_own_range(const struct left_search *f,
+                          const struct ir_for *loop)
+{
+    const struct ir_stage *stage = f->stage;
+    for (size_t i = 0; i < stage->iters.n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (ir_mentions(stage->iters.at[i].binding, loop->var) &&
+                ir_mentions(stage->iters.at[i].extent, stage->iters.at[k].var))
+                return true;
+    return false;
+}
+
 // Return whether some loop that the stage would leave begins or ends where
 // another one around it says so: new loops would be over more.
 static bool is_uneven(const struct left_search *f)
 {
     for (size_t i = 0; i < f->around.n; i++) {
         const struct ir_for *loop = &f->around.at[i]->u.loop;
+        if (has_own_range(f, loop))
+            continue;
         for (size_t k = 0; k < f->around.n && leaves(f, f->around.at[i]); k++) {
             const struct ir_var *var = f->around.at[k]->u.loop.var;
             if (ir_mentions(loop->from, var) || ir_mentions(loop->to, var))
@@ -208,8 +225,10 @@ bool sched_check_movable(const struct sched_call *c, struct ir_stmt *stage,
 {
     if (!sched_check_stores(c, stage, out))
         return false;
-    struct left_search f = {
-        .pass = c->pass, .to = to, .around = sched_loops(c->pass, stage)};
+    struct left_search f = {.pass = c->pass,
+                            .stage = &stage->u.stage,
+                            .to = to,
+                            .around = sched_loops(c->pass, stage)};
     if (stage_mentions_left(&f, &stage->u.stage))
         return sched_refuse_shape(c, stage,
                                   "mentions a loop that it would leave");

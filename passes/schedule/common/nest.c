@@ -181,15 +181,23 @@ static bool depends_on(const struct ir_for *loop,
 }
 
 // Return whether a condition can be tested inside of the loops of a block
-// instead of around them: their bounds have a value in any case.
+// instead of around them: in stages, or where their bounds have a value in any
+// case.
 static bool can_sink(struct ir_block *block, struct ir_expr *condition)
 {
-    for (size_t i = 0; i < block->n; i++)
-        if (block->at[i]->kind == STMT_for &&
-            depends_on(&block->at[i]->u.loop, condition))
-            return false;
-    return (block->n == 1 && block->at[0]->kind == STMT_for) ||
-           is_staged(block);
+    if (is_staged(block))
+        return true;
+    return block->n == 1 && block->at[0]->kind == STMT_for &&
+           !depends_on(&block->at[0]->u.loop, condition);
+}
+
+// Let a loop run only where the condition holds, if its end is read at what
+// the condition is about: elsewhere there may be no such element.
+static void guard_end(struct pass *p, struct ir_for *loop,
+                      struct ir_expr *condition)
+{
+    if ((ir_flags(loop->to) & OP_READS) && depends_on(loop, condition))
+        loop->to = ir_select(p->arena, condition, loop->to, loop->from);
 }
 
 void sched_guard(struct pass *p, struct ir_block *block,
@@ -202,8 +210,10 @@ void sched_guard(struct pass *p, struct ir_block *block,
     vec_foreach_value(s, block) {
         if (s->kind == STMT_stage)
             guard_stage(p, &s->u.stage, condition);
-        else if (s->kind == STMT_for)
-            sched_guard(p, &s->u.loop.body, condition);
+        if (s->kind != STMT_for)
+            continue;
+        guard_end(p, &s->u.loop, condition);
+        sched_guard(p, &s->u.loop.body, condition);
     }
 }
 

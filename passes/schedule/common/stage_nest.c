@@ -5,6 +5,7 @@
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
+#include "ir/walk.h"
 #include "passes/analysis/facts.h"
 
 #include <string.h>
@@ -133,6 +134,38 @@ static void require(struct corner *k, struct ir_expr *test)
         k->predicate ? ir_binary(a, OP_and, k->predicate, test) : test;
 }
 
+// Return the condition that the variables which an extent mentions are below
+// their own extents, as far as that is not known: elsewhere nobody may look at
+// what it reads.
+static struct ir_expr *condition_of(struct corner *k,
+                                    const struct ir_stage *stage,
+                                    const struct ir_expr *extent)
+{
+    struct arena *a = k->p->arena;
+    struct corner inside = {.p = k->p, .facts = k->facts};
+    bool reads = (ir_flags(extent) & OP_READS) != 0;
+    vec_foreach(it, &stage->iters) {
+        if (!reads || !ir_mentions(extent, it->var))
+            continue;
+        require(&inside, ir_binary(a, OP_ge, it->binding, ir_int(a, 0)));
+        require(&inside, ir_binary(a, OP_lt, it->binding, it->extent));
+    }
+    return inside.predicate;
+}
+
+// Return the extent of a new loop: an extent over iteration variables, over the
+// loops that these are bound to already.
+static struct ir_expr *extent_over_loops(struct corner *k,
+                                         const struct ir_stage *stage,
+                                         struct ir_expr *extent,
+                                         const struct map *bindings)
+{
+    struct arena *a = k->p->arena;
+    struct ir_expr *condition = condition_of(k, stage, extent);
+    struct ir_expr *x = ir_substitute(a, extent, bindings, NULL);
+    return condition ? ir_select(a, condition, x, ir_int(a, 0)) : x;
+}
+
 struct ir_stmt *stage_nest_over(struct pass *p, struct ir_stmt *stage,
                                 const struct sched_place *place,
                                 const struct sched_region_dim *region)
@@ -146,8 +179,10 @@ struct ir_stmt *stage_nest_over(struct pass *p, struct ir_stmt *stage,
         facts_enter(&k.facts, place->around[i]);
     for (size_t i = 0; i < stage->u.stage.iters.n; i++) {
         struct ir_iter *it = &stage->u.stage.iters.at[i];
-        struct ir_stmt *loop =
-            make_loop(p, place, i, &region[i], it, stage->span);
+        struct sched_region_dim dim = region[i];
+        dim.extent =
+            extent_over_loops(&k, &stage->u.stage, dim.extent, &bindings);
+        struct ir_stmt *loop = make_loop(p, place, i, &dim, it, stage->span);
         ir_append(p->arena, into, loop);
         into = &loop->u.loop.body;
         facts_enter(&k.facts, loop);

@@ -258,8 +258,13 @@ static bool check_grid(const struct sched_call *c, struct ir_stmt *loop)
 {
     if (ir_is_of_params(loop->u.loop.to))
         return true;
-    return sched_refuse(c, loop, "its extent varies", D_bind_grid,
-                        loop->u.loop.var->name);
+    const char *name = loop->u.loop.var->name;
+    sched_refuse(c, loop, "its extent varies", D_bind_grid, name);
+    return diag_help(c->pass->diags,
+                     "bind the loops on which its bounds depend; threads may "
+                     "share it: `%s_0, %s_1 = split(%s, _, 128)`, "
+                     "`bind(%s_1, thread.x)`",
+                     name, name, name, name);
 }
 
 // Check that the blocks of a cluster are a number, and not too many together.

@@ -9,6 +9,8 @@
 // Requires:
 //  1. it is a stage                                         E0653
 //  2. the order is a permutation of 0, 1 ... n - 1          E0683
+//  3. a variable stays behind those on which its extent
+//     depends                                               E0683
 
 #include "passes/schedule/prim.h"
 
@@ -25,6 +27,21 @@ static bool is_permutation(const struct sched_call *c, size_t n)
     return ok;
 }
 
+// Return a variable that would stand in front of one on which its extent
+// depends; NULL if there is none.
+static const struct ir_iter *find_early(const struct sched_call *c,
+                                        const struct ir_stage *stage)
+{
+    for (size_t i = 0; i < stage->iters.n; i++) {
+        const struct ir_iter *it = &stage->iters.at[c->args.at[i + 1].number];
+        for (size_t k = i + 1; k < stage->iters.n; k++)
+            if (ir_mentions(it->extent,
+                            stage->iters.at[c->args.at[k + 1].number].var))
+                return it;
+    }
+    return NULL;
+}
+
 bool sched_reorder_block_iter_var(struct sched_call *c)
 {
     struct pass *p = c->pass;
@@ -39,6 +56,13 @@ bool sched_reorder_block_iter_var(struct sched_call *c)
             c, s, "to be remapped", D_remap_stage, stage->name,
             arena_printf(p->scratch,
                          "this is no permutation of its %zu variables", n));
+    const struct ir_iter *early = find_early(c, stage);
+    if (early)
+        return sched_refuse(
+            c, s, "to be remapped", D_remap_stage, stage->name,
+            arena_printf(p->scratch,
+                         "the extent of `%s` depends on one behind it",
+                         early->var->name));
     struct ir_iter *old = arena_array(p->scratch, struct ir_iter, n);
     for (size_t i = 0; i < n; i++)
         old[i] = stage->iters.at[i];
