@@ -107,6 +107,11 @@ static void check_alloc(struct checking *c, const struct ir_buffer *b)
     check_must_name(
         c, b->space != SPACE_fragment || c->kernel->level == LEVEL_stages,
         b->name, "a fragment, which level stages alone has");
+    check_must_name(c,
+                    b->threads == 0 ||
+                        (b->space == SPACE_local && b->threads <= b->rank &&
+                         c->kernel->level < LEVEL_launch),
+                    b->name, "positions of threads, but no array of theirs");
     check_must_name(c, b->space != SPACE_global || c->depth == 1, b->name,
                     "a global alloc must be on top of the kernel");
     for (uint32_t i = 0; i < b->rank; i++)
@@ -156,6 +161,8 @@ static void check_for(struct checking *c, const struct ir_for *f)
         fault = ir_ring_place_fault(c->arena, f, c->kernel->level);
     check_must_name(c, !fault, f->var->name, fault);
     declare_var(c, f->var, VAR_loop);
+    if (kind == AXIS_THREAD)
+        map_set(&c->positions, f->var, f->var);
     check_block(c, &f->body);
 }
 
@@ -438,7 +445,10 @@ static void check_ranges(struct checking *c, const struct ir_kernel *k)
 
 const char *ir_check(struct arena *a, const struct ir_kernel *kernel)
 {
-    struct checking c = {.arena = a, .kernel = kernel, .states = {.arena = a}};
+    struct checking c = {.arena = a,
+                         .kernel = kernel,
+                         .states = {.arena = a},
+                         .positions = {.arena = a}};
     check_params(&c, kernel);
     check_maps(&c, NULL);
     for (size_t i = 0; i < kernel->where.n; i++)

@@ -93,6 +93,14 @@ static bool int_is_allowed(const struct checking *c, const struct ir_expr *x)
     return c->kernel->level < LEVEL_flat || c->in_host_expr || is_leaf;
 }
 
+// Return whether an index is the position of the thread: the variable of a loop
+// over threads, or what is left of one with one iteration.
+static bool is_position(const struct checking *c, const struct ir_expr *x)
+{
+    return x->op == OP_var ? map_get(&c->positions, x->u.var) != NULL
+                           : ir_is_int_const(x, 0);
+}
+
 void check_index(struct checking *c, const struct ir_buffer *b, uint32_t n,
                  struct ir_expr *const *index, unsigned *lanes)
 {
@@ -103,6 +111,8 @@ void check_index(struct checking *c, const struct ir_buffer *b, uint32_t n,
     for (uint32_t i = 0; i < n; i++) {
         check_must(c, type_is_integer(index[i]->type), index[i],
                    "an index must be an integer");
+        check_must(c, i >= b->threads || is_position(c, index[i]), index[i],
+                   "no position of the thread");
         if (index[i]->type.lanes > 1) {
             check_must(c, i + 1 == n, index[i],
                        "only the last index may be a vector");

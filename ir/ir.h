@@ -171,6 +171,8 @@ struct ir_buffer {
                      // accesses: no barrier has to
     bool is_double;  // filled for the next iteration while this one uses it;
                      // only before level launch
+    uint32_t threads; // in local memory: so many first dimensions are positions
+                      // of threads; only at levels loops and grids
     struct span doubled, swizzled; // the directives that ask for the two; may
                                    // be none
     struct span span;

@@ -136,6 +136,19 @@ static bool parse_swizzle(struct parser *p, struct ir_buffer *b)
     return !wrong;
 }
 
+// Parse `(dimensions)`.
+static bool parse_positions(struct parser *p, struct ir_buffer *b)
+{
+    struct span span = parse_peek(p, 0)->span;
+    uint32_t to[3] = {0};
+    if (!parse_numbers(p, 1, true, to))
+        return false;
+    b->threads = to[0];
+    return (b->space == SPACE_local && to[0] <= b->rank) ||
+           diag_error(p->diags, span, D_layout_threads, b->name,
+                      (long long)to[0]);
+}
+
 // Parse what may follow the shape of an array, in any order; the layout only
 // of one that is declared here, `inout` of a parameter.
 static bool parse_traits(struct parser *p, struct ir_buffer *b)
@@ -152,6 +165,9 @@ static bool parse_traits(struct parser *p, struct ir_buffer *b)
             b->is_double = true;
         } else if (with_layout && parse_take(p, "ordered")) {
             b->is_ordered = true;
+        } else if (with_layout && parse_take(p, "threads")) {
+            if (!parse_positions(p, b))
+                return false;
         } else if (parse_take(p, "strides")) {
             if (!parse_strides(p, b))
                 return false;

@@ -42,6 +42,8 @@ static void print_buffer_traits(struct printer *p, const struct ir_buffer *b)
         buf_text(p->out, " double");
     if (b->is_ordered)
         buf_text(p->out, " ordered");
+    if (b->threads)
+        buf_printf(p->out, " threads(%u)", b->threads);
     if (b->align)
         buf_printf(p->out, " align %u", b->align);
     if (b->role == ROLE_inout)

@@ -16,7 +16,9 @@
 // A serial loop is fixed only if no iteration reads what an earlier one wrote:
 // two iterations access different parts of the array, or each begins with a
 // stage that writes what it reads. The array is declared outside of such a
-// loop, even where each block or thread inside has its own.
+// loop, even where each block or thread inside has its own. A local array that
+// several loops over threads use is declared outside of them, and holds what all
+// their threads access, of which own_parts leaves each its part.
 
 #include "ir/accesses.h"
 #include "ir/build.h"
@@ -24,6 +26,7 @@
 #include "ir/ring.h"
 #include "ir/text.h"
 #include "ir/walk.h"
+#include "passes/lower/own_parts.h"
 #include "passes/lower/placing.h"
 
 // Add the index that keeps a dimension whole to the newest diagnostic.
@@ -39,23 +42,6 @@ static void label_culprit(struct placing *x, uint32_t d)
     buf_free(&text);
 }
 
-// Report that the threads of a block would share a local array.
-static bool report_threads(struct placing *x)
-{
-    diag_error(x->p->diags, x->buffer->span, D_local_between_threads,
-               x->buffer->name);
-    ir_foreach_stmt(s, &x->p->kernel->body)
-        if (ir_is_over(s, AXIS_THREAD) &&
-            ir_block_uses(&s->u.loop.body, x->buffer))
-            diag_note(x->p->diags, s->span, "`%s`, over %s, uses it",
-                      s->u.loop.var->name, axis_name(s->u.loop.axis));
-    diag_help(x->p->diags,
-              "move the stages that use it below one loop over threads with "
-              "compute_at or reverse_compute_at, or put it into shared memory "
-              "with set_scope");
-    return false;
-}
-
 // Report a dimension whose extent is no number.
 static bool report_open(struct placing *x, uint32_t d)
 {
@@ -67,14 +53,28 @@ static bool report_open(struct placing *x, uint32_t d)
     return false;
 }
 
-// Return whether the array is written below a loop over threads, or below one
-// whose threads wait for each other.
-static bool is_written_by_threads(struct placing *x, struct ir_block *block,
-                                  bool waiting)
+// Report that the threads of a block would share a fragment.
+static bool report_threads(struct placing *x)
 {
-    ir_foreach_stmt(s, block)
+    diag_error(x->p->diags, x->buffer->span, D_local_between_threads,
+               x->buffer->name);
+    ir_foreach_stmt(s, &x->p->kernel->body)
         if (ir_is_over(s, AXIS_THREAD) &&
-            (!waiting || ir_has_meeting(&s->u.loop.body)) &&
+            ir_block_uses(&s->u.loop.body, x->buffer))
+            diag_note(x->p->diags, s->span, "`%s`, over %s, uses it",
+                      s->u.loop.var->name, axis_name(s->u.loop.axis));
+    return diag_help(x->p->diags,
+                     "move the stages that use it below one loop over threads "
+                     "with compute_at or reverse_compute_at");
+}
+
+// Return whether the array is a fragment that is written below a loop over
+// threads.
+static bool is_fragment_of_others(struct placing *x)
+{
+    struct ir_block *block = x->common.blocks.at[x->common.stmts.n];
+    ir_foreach_stmt(s, block)
+        if (x->buffer->space == SPACE_fragment && ir_is_over(s, AXIS_THREAD) &&
             ir_block_writes(&s->u.loop.body, x->buffer))
             return true;
     return false;
@@ -116,11 +116,9 @@ static bool check_grids(struct placing *x, struct ir_block *block)
 // Returns false after reporting an error.
 static bool find_shape(struct placing *x, bool *moves, struct ir_expr **shape)
 {
-    struct ir_block *block = x->common.blocks.at[x->common.stmts.n];
-    if (space_is_own(x->buffer->space) &&
-        is_written_by_threads(x, block, false))
+    if (is_fragment_of_others(x))
         return report_threads(x);
-    if (!check_grids(x, block))
+    if (!check_grids(x, x->common.blocks.at[x->common.stmts.n]))
         return false;
     for (uint32_t d = 0; d < x->buffer->rank; d++) {
         const struct region_dim *dim = &x->region.dims[d];
@@ -221,27 +219,6 @@ static bool is_near(enum space space)
     return space == SPACE_shared || space_is_own(space);
 }
 
-// Check the local arrays that were declared in a block and below: no thread
-// sees what others write.
-static bool check_declared(struct pass *p, struct ir_block *block)
-{
-    vec_foreach_value(s, block) {
-        struct placing x = {.p = p, .alloc = s};
-        if (s->kind == STMT_alloc && space_is_own(s->u.buffer->space)) {
-            x.buffer = s->u.buffer;
-            placing_find_common(&x);
-            struct ir_block *common = x.common.blocks.at[x.common.stmts.n];
-            if (is_written_by_threads(&x, common, false) ||
-                is_written_by_threads(&x, block, true))
-                return report_threads(&x);
-        }
-        ir_foreach_block(inner, s)
-            if (!check_declared(p, inner))
-                return false;
-    }
-    return true;
-}
-
 // Return whether a planned ring in a block has given an array slots, and so a place.
 static bool has_slots(const struct ir_block *block, const struct ir_buffer *b)
 {
@@ -265,7 +242,7 @@ enum pass_result pass_buffers(struct pass *p)
     for (size_t i = 0; i < found.n; i++)
         if (!place(p, found.at[i]))
             return PASS_FAILED;
-    if (!check_declared(p, top))
+    if (!own_check_given(p))
         return PASS_FAILED;
     return found.n ? PASS_CHANGED : PASS_SAME;
 }

@@ -8,6 +8,9 @@
 //   launch f grid(ceildiv(n, 256), 1, 1) block(256, 1, 1) {
 //     if thread.x < 100 { A[block.x * 256 + thread.x] = 1 }
 //   }
+//
+// Arrays of threads lose the dimensions that are positions: E[t, 3], where E is
+// f32[256, 16] in local threads(1), becomes E[3] of f32[16].
 
 #include "ir/build.h"
 #include "ir/copy.h"
@@ -60,10 +63,42 @@ static void map_block(struct mapping *m, struct ir_block *block)
     }
 }
 
+// Leave the positions of the thread out of the indices of a load.
+static struct ir_expr *leave_positions(struct arena *a, struct ir_expr *x,
+                                       void *unused)
+{
+    (void)unused;
+    uint32_t k = x->op == OP_load ? x->u.buffer->threads : 0;
+    if (!k)
+        return x;
+    return ir_at(a, ir_load(a, x->u.buffer, x->n - k, x->args + k), x->span);
+}
+
+// Take away the dimensions of arrays that are positions of the thread: each has
+// its own arrays from here on.
+static void drop_positions(struct pass *p, struct ir_block *block)
+{
+    ir_rewrite_in(p->arena, block, leave_positions, NULL);
+    ir_foreach_stmt(s, block) {
+        if (s->kind != STMT_store)
+            continue;
+        s->u.store.index += s->u.store.buffer->threads;
+        s->u.store.n -= s->u.store.buffer->threads;
+    }
+    ir_foreach_stmt(t, block) {
+        if (t->kind != STMT_alloc)
+            continue;
+        t->u.buffer->shape += t->u.buffer->threads;
+        t->u.buffer->rank -= t->u.buffer->threads;
+        t->u.buffer->threads = 0;
+    }
+}
+
 // Map the loops of a launch.
 static void map_launch(struct mapping *m)
 {
     map_block(m, &m->launch->body);
+    drop_positions(m->p, &m->launch->body);
 }
 
 enum pass_result pass_mapped(struct pass *p)

@@ -78,14 +78,14 @@ static void walk(struct promotion *m, struct ir_block *block)
 {
     vec_foreach_value(s, block) {
         ir_foreach_expr_of(x, s)
-            for (uint32_t k = 0; k < x->n; k++)
+            for (uint32_t k = m->buffer->threads; k < x->n; k++)
                 if ((x->op == OP_load || x->op == OP_place) &&
                     x->u.buffer == m->buffer)
                     follow_index(m, x->args[k]);
         if (s->kind == STMT_let)
             map_set(&m->values, s->u.let.var, s->u.let.value);
         if (s->kind == STMT_store && s->u.store.buffer == m->buffer)
-            for (uint32_t k = 0; k < s->u.store.n; k++)
+            for (uint32_t k = m->buffer->threads; k < s->u.store.n; k++)
                 follow_index(m, s->u.store.index[k]);
         if (s->kind == STMT_for)
             vec_push(m->p->scratch, &m->around, s);
@@ -122,7 +122,7 @@ static int64_t expanded(struct pass *p, struct ir_block *block, bool *fits)
 static bool is_small(const struct ir_buffer *b)
 {
     int64_t bytes = (int64_t)type_bytes(b->elem), n;
-    for (uint32_t i = 0; i < b->rank; i++)
+    for (uint32_t i = b->threads; i < b->rank; i++)
         if (!ir_int_value(b->shape[i], &n) || !num_mul(bytes, n, &bytes))
             return false;
     return bytes <= BYTES_MOST;

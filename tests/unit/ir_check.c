@@ -68,6 +68,16 @@ static const char allocs[] = "kernel k(n: int) -> C: f32[n] {\n"
                              "    }\n"
                              "}\n";
 
+static const char parts[] = "kernel k() -> C: f32[64]\n"
+                            "    level loops\n"
+                            "{\n"
+                            "    alloc E: f32[64, 2] in local threads(1)\n"
+                            "    for t in 0..64 @thread.x {\n"
+                            "        E[t, 1] = 1.0\n"
+                            "        C[t] = E[t, 1]\n"
+                            "    }\n"
+                            "}\n";
+
 static const char matrices[] =
     "kernel k() -> C: f32[128] level launch {\n"
     "    launch k grid(1, 1, 1) block(128, 1, 1) {\n"
@@ -365,6 +375,14 @@ static void stages_and_allocs(void **state)
     SPOIL(allocs, "extents of a shared or local array are constants: `n`",
           s->k->level = LEVEL_loops;
           stmt_of(s, STMT_alloc)->u.buffer->space = SPACE_shared);
+    SPOIL(parts, "alloc E: positions of threads, but no array of theirs: `E`",
+          stmt_of(s, STMT_alloc)->u.buffer->space = SPACE_shared);
+    SPOIL(parts, "alloc E: positions of threads, but no array of theirs: `E`",
+          stmt_of(s, STMT_alloc)->u.buffer->threads = 3);
+    SPOIL(parts, "store E: no position of the thread: `1`",
+          stmt_of(s, STMT_alloc)->u.buffer->threads = 2);
+    SPOIL(parts, "no position of the thread: `t`",
+          stmt_of(s, STMT_for)->u.loop.axis = AXIS_serial);
     SPOIL(allocs, "alloc G: a layout is for arrays that are declared",
           stmt_of(s, STMT_alloc)->u.buffer->swizzle.bits = 1;
           stmt_of(s, STMT_alloc)->u.buffer->role = ROLE_output);
@@ -497,7 +515,8 @@ static void levels(void **state)
 static void valid_programs(void **state)
 {
     (void)state;
-    const char *const texts[] = {loops, stages, ring, launch, allocs, copies};
+    const char *const texts[] = {loops,  stages, ring,  launch,
+                                 allocs, parts,  copies};
     for (int i = 0; i < 6; i++) {
         struct arena a = {0};
         assert_null(ir_check(&a, kernel_text_unchecked(&a, texts[i])));

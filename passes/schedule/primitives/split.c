@@ -13,7 +13,8 @@
 //  1. the loop is serial and has no annotation   E0607 E0608
 //  2. factors are at least 1                      E0601
 //  3. at most one factor is `_`                   E0602
-//  4. without `_`: a constant extent ...          E0603
+//  4. without `_`: a constant extent, or one that
+//     `where` or `when` bounds ...                E0603
 //  5. ... that the factors cover                  E0604
 //  6. the product fits in 64 bits                 E0605
 //  7. no tail is needed around a barrier          E0606
@@ -65,17 +66,25 @@ static bool check_factors(const struct sched_call *c, struct plan *plan)
     return true;
 }
 
+// Return whether the extent is known to be at most the product of the factors.
+static bool is_covered(struct pass *p, const struct plan *plan)
+{
+    struct facts f = facts_around(p->scratch, p->kernel, plan->loop);
+    return facts_at_most(&f, plan->extent, ir_int(p->scratch, plan->product));
+}
+
 // Check that factors without `_` reach every iteration.
 static bool check_cover(const struct sched_call *c, const struct plan *plan)
 {
     int64_t extent;
-    if (plan->inferred < plan->n)
+    if (plan->inferred < plan->n || is_covered(c->pass, plan))
         return true;
     const char *name = plan->loop->u.loop.var->name;
     if (!ir_int_value(plan->extent, &extent)) {
         sched_refuse(c, plan->loop, "its extent is not a constant",
-                     D_split_extent, name);
-        diag_help(c->pass->diags, "leave one factor open: write `_` for it");
+                     D_split_extent, name, (long long)plan->product);
+        diag_help(c->pass->diags, "leave one factor open: write `_` for it; or "
+                                  "say in `when` how long it is at most");
         return false;
     }
     if (plan->product >= extent)
