@@ -12,6 +12,8 @@ struct sched_region_dim {
     struct ir_expr *extent; // over sizes and, rarely, these loops
     bool is_whole;          // the array's extent, for want of something better
     bool is_dense;          // each of these values occurs
+    const char *loop; // what the loop over it is called, interned; NULL: ax0,
+                      // ax1 ..., by its position
 };
 
 // The elements for which a stage is to run.

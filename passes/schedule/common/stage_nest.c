@@ -75,7 +75,8 @@ static struct ir_stmt *make_loop(struct pass *p,
                                  const struct sched_region_dim *dim,
                                  struct ir_iter *it, struct span span)
 {
-    const char *name = arena_printf(p->scratch, "ax%zu", i);
+    const char *name =
+        dim->loop ? dim->loop : arena_printf(p->scratch, "ax%zu", i);
     struct ir_var *var = fresh_var(p, place, name, it->var->span);
     struct ir_stmt *loop = sched_new_loop(p, var, dim->extent, span);
     it->binding = ir_read(p->arena, var);

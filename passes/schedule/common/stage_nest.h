@@ -27,8 +27,9 @@ struct sched_region_dim *stage_nest_region(struct pass *p,
 struct conditions stage_nest_conditions(struct pass *p,
                                         const struct ir_stage *stage);
 
-// Return a stage in new loops ax0, ax1 ... over `region` (one dimension for each
-// iteration variable), named for a place, and bind its variables to base + ax.
+// Return a stage in new loops ax0, ax1 ... (or called as `region` says) over
+// `region`, one dimension for each iteration variable, named for a place, and
+// bind its variables to base + ax.
 // Where that may leave the variable's extent, the stage gets a predicate.  Of
 // its old one these conditions stay.
 struct ir_stmt *stage_nest_over(struct pass *p, struct ir_stmt *stage,

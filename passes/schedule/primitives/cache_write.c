@@ -3,11 +3,13 @@
 //   for i { for k { C[i] = C[i] + f(i, k) } }
 //     =>   C_local = cache_write(C, local)
 //   for i { for k { C_local[i] = C_local[i] + f(i, k) } }
-//   for ax0 { C[ax0] = C_local[ax0] }
+//   for i { C[i] = C_local[i] }
 //
 // Every stage that writes the array writes to the new one; the copy is a stage
-// of its own behind them.  Of a stage with several arrays, the third argument
-// names one.
+// of its own behind them, C_local. Its loops are called as those by which the
+// stage writes: C.i is a loop of the computation, C_local.i the one of the copy.
+// Where an index of C is more than an iteration variable, they are ax0, ax1 ...,
+// by the dimension. Of a stage with several arrays, the third argument names one.
 //
 // Requires:
 //  1. the memory is not constant                       E0644
@@ -117,6 +119,33 @@ static bool make_plan(const struct sched_call *c, struct plan *plan)
     return check_fresh(c, plan) && check_readers(c, plan);
 }
 
+// Return what a loop over an iteration variable is to be called: as the one that
+// binds it, or else `i` for vi; NULL where that is no name.
+static const char *loop_name(struct pass *p, const struct ir_iter *it)
+{
+    if (it->binding->op == OP_var)
+        return it->binding->u.var->name;
+    const char *name = it->var->name + (it->var->name[0] == 'v');
+    bool is_name = (*name >= 'a' && *name <= 'z') ||
+                   (*name >= 'A' && *name <= 'Z') || *name == '_';
+    return is_name ? str_name(p->names, name) : NULL;
+}
+
+// Call the loops of a copy out of an array as those by which a stage writes it.
+static void name_loops(struct pass *p, struct ir_stmt *writer,
+                       const struct ir_buffer *from,
+                       struct sched_region_dim *region)
+{
+    const struct ir_stage *stage = &writer->u.stage;
+    const struct ir_stmt *store = sched_plain_store(writer);
+    if (!store || store->u.store.buffer != from)
+        return;
+    for (uint32_t d = 0; d < from->rank; d++) {
+        int i = ir_stage_iter(stage, store->u.store.index[d]);
+        region[d].loop = loop_name(p, &stage->iters.at[i]);
+    }
+}
+
 bool sched_cache_write(struct sched_call *c)
 {
     struct pass *p = c->pass;
@@ -136,6 +165,7 @@ bool sched_cache_write(struct sched_call *c)
         sched_region_over(p, plan.array->rank, plan.array->shape);
     struct ir_stmt *stage =
         stage_nest_copy(p, made->name, made, plan.array, span);
+    name_loops(p, sched_arg(c, 0), made, region);
     struct sched_place place = sched_place_of(p, plan.last, true);
     stage_nest_put(p, stage, &place, region);
     sched_result(c, VALUE_stage, stage);
