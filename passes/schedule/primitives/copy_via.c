@@ -32,7 +32,14 @@
 // tma goes through a tensor map, for which the array must have elements, at
 // most 2^31 - 1 in each dimension, and rows a multiple of 16 bytes apart; what
 // is not known of that becomes part of the kernel's guard, so that other sizes
-// take another variant.  Whether the nest consists of TMA tiles is checked once
+// take another variant.  A TMA tile begins at a multiple of 16 bytes of a row in
+// global memory: the loop along a row that begins or ends elsewhere, as that of a
+// tile with a halo does, copies the elements around it, too.
+//
+//   for w in 0..62 { S[w0 * 56 + w] = 3 <= .. ? X[w0 * 56 + w - 3] : 0.0 }
+//     =>   for w in 0..64 { S[w0 * 56 + w - 1] = .. }
+//
+// Whether the nest consists of TMA tiles is checked once
 // arrays have their final sizes (pass tma_copies, E0772).  Whether blocks of a
 // cluster bring TMA tiles for each other is not asked for but follows from the
 // loops.
@@ -51,6 +58,7 @@
 #include "passes/analysis/bulk_guard.h"
 #include "passes/analysis/copies.h"
 #include "passes/analysis/tma_copy.h"
+#include "passes/schedule/common/tma_row.h"
 
 #include <string.h>
 
@@ -211,6 +219,8 @@ bool sched_copy_via(struct sched_call *c)
         (way->kind == RUNS && !check_runs(c, stage, &guard)))
         return false;
     vec_append(p->arena, &p->kernel->guard, &guard);
+    if (way->kind == TILES)
+        sched_widen_row(c, stage);
     ir_attr_remove(stage, MARK_via);
     stage->u.stage.via = (struct span){0};
     if (way->kind != PLAIN)
