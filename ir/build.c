@@ -3,6 +3,7 @@
 
 #include "ir/build.h"
 #include "ir/fold.h"
+#include "ir/type.h"
 
 #include <math.h>
 #include <string.h>
@@ -139,11 +140,7 @@ struct ir_expr *ir_call(struct arena *a, enum ir_op op, uint32_t n,
     if (folded)
         return folded;
     struct type type = op == OP_select ? args[1]->type : args[0]->type;
-    if (ir_op_info(op)->result == RESULT_BOOL)
-        type.kind = TYPE_bool;
-    if (ir_op_info(op)->result == RESULT_MASK)
-        type.kind = TYPE_u32;
-    return node(a, op, type, n, args);
+    return node(a, op, ir_result_of(op, type), n, args);
 }
 
 struct ir_expr *ir_cast(struct arena *a, struct type type, struct ir_expr *x)

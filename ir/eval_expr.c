@@ -3,6 +3,8 @@
 #include "ir/build.h"
 #include "ir/eval_code.h"
 
+#include <string.h>
+
 // Stop with the fault of an operation, if it had one.
 static inline void stop_if(struct thread *t, const struct code *x,
                            const char *fault)
@@ -44,6 +46,24 @@ static union number run_resident(struct thread *t, const struct code *x)
 {
     int64_t each = eval_run(t, x->args[0]).i;
     return (union number){.i = each * EVAL_SMS};
+}
+
+// Give the bits of an f32.
+static union number run_float_bits(struct thread *t, const struct code *x)
+{
+    float value = (float)eval_run(t, x->args[0]).f;
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return (union number){.i = bits};
+}
+
+// Give the f32 that has some bits.
+static union number run_bits_float(struct thread *t, const struct code *x)
+{
+    uint32_t bits = (uint32_t)eval_run(t, x->args[0]).i;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return (union number){.f = value};
 }
 
 // Return the element that an expression reads, or NULL after a fault.
@@ -278,6 +298,8 @@ void eval_bind_code(struct code *c)
     case OP_lanes: c->run = run_lanes; return;
     case OP_lane: c->run = run_lane; return;
     case OP_resident: c->run = run_resident; return;
+    case OP_float_bits: c->run = run_float_bits; return;
+    case OP_bits_float: c->run = run_bits_float; return;
     }
     if (ir_op_info(x->op)->flags & OP_TOGETHER)
         c->run = run_var;

@@ -492,7 +492,14 @@ struct ir_kernel {
 
 // Facts about an operation, from ops.def.
 enum op_form { FORM_LEAF, FORM_PREFIX, FORM_INFIX, FORM_CALL, FORM_OWN };
-enum op_result { RESULT_SAME, RESULT_BOOL, RESULT_MASK, RESULT_OWN };
+enum op_result {
+    RESULT_SAME,
+    RESULT_BOOL,
+    RESULT_MASK,
+    RESULT_WORD,
+    RESULT_SINGLE,
+    RESULT_OWN
+};
 enum op_flags {
     OP_PURE = 1,
     OP_COMMUTES = 2,

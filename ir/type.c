@@ -114,6 +114,31 @@ static bool details_fit(struct arena *a, enum ir_op op, const struct type *t,
     return false;
 }
 
+// Return whether the bits of a number are those of the wanted type.
+static bool bits_fit(struct arena *a, enum ir_op op, struct type t,
+                     const char **wrong)
+{
+    enum type_kind wanted = op == OP_float_bits ? TYPE_f32 : TYPE_u32;
+    if (t.kind == wanted || (op != OP_float_bits && op != OP_bits_float))
+        return true;
+    *wrong = arena_printf(a, "`%s` needs %s, not %s", ir_op_info(op)->spelling,
+                          type_name(type_scalar(wanted)), ir_type_text(a, t));
+    return false;
+}
+
+struct type ir_result_of(enum ir_op op, struct type operand)
+{
+    switch (ir_op_info(op)->result) {
+    case RESULT_BOOL: operand.kind = TYPE_bool; break;
+    case RESULT_MASK:
+    case RESULT_WORD: operand.kind = TYPE_u32; break;
+    case RESULT_SINGLE: operand.kind = TYPE_f32; break;
+    case RESULT_SAME:
+    case RESULT_OWN: break;
+    }
+    return operand;
+}
+
 bool ir_result_type(struct arena *a, enum ir_op op, uint32_t n,
                     const struct type *operands, struct type *result,
                     const char **wrong)
@@ -122,13 +147,10 @@ bool ir_result_type(struct arena *a, enum ir_op op, uint32_t n,
     if (!count_fits(a, info, n, wrong) ||
         !letters_fit(a, info, n, operands, wrong) ||
         !same_types(a, info, n, operands, wrong) ||
-        !details_fit(a, op, operands, wrong))
+        !details_fit(a, op, operands, wrong) ||
+        !bits_fit(a, op, operands[0], wrong))
         return false;
-    *result = op == OP_select ? operands[1] : operands[0];
-    if (info->result == RESULT_BOOL)
-        result->kind = TYPE_bool;
-    if (info->result == RESULT_MASK)
-        result->kind = TYPE_u32;
+    *result = ir_result_of(op, op == OP_select ? operands[1] : operands[0]);
     if (op == OP_lanes)
         result->lanes = (uint8_t)n;
     return true;

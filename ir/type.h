@@ -15,4 +15,7 @@ bool ir_result_type(struct arena *a, enum ir_op op, uint32_t n,
                     const struct type *operands, struct type *result,
                     const char **wrong);
 
+// Return the type of the result of an operation on such an operand.
+struct type ir_result_of(enum ir_op op, struct type operand);
+
 #endif

@@ -149,6 +149,12 @@ LLVMValueRef emit_isnan(struct emitter *e, const struct ir_expr *x)
     return LLVMBuildFCmp(e->builder, LLVMRealUNO, a, a, "");
 }
 
+LLVMValueRef emit_bits(struct emitter *e, const struct ir_expr *x)
+{
+    return LLVMBuildBitCast(e->builder, emit_value(e, x->args[0]),
+                            emit_type(e, x->type), "");
+}
+
 LLVMValueRef emit_ramp(struct emitter *e, const struct ir_expr *x)
 {
     struct type one = type_scalar((enum type_kind)x->type.kind);

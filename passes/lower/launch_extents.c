@@ -23,14 +23,25 @@ static void note_extent(struct launch_extents *e, struct ir_stmt *s)
     *at = *at == 0 || *at == n ? n : -1;
 }
 
+// Return whether a statement at the top may bind others together in a launch:
+// an array in global memory does not, nor does one that a single nest uses.
+static bool may_bind(const struct ir_block *body, const struct ir_stmt *s)
+{
+    size_t users = 0;
+    if (s->kind != STMT_alloc)
+        return s->kind != STMT_for;
+    for (size_t i = 0; i < body->n; i++)
+        users += ir_stmt_uses_declared(body->at[i], s);
+    return s->u.buffer->space != SPACE_global && users > 1;
+}
+
 struct launch_extents launch_extents_of(struct pass *p, struct ir_stmt *top)
 {
     struct launch_extents e = {{0}};
     struct ir_block *body = &p->kernel->body;
     struct ir_block *in = ir_alone(top);
     vec_foreach_value(s, body)
-        if (s->kind != STMT_for &&
-            (s->kind != STMT_alloc || s->u.buffer->space != SPACE_global))
+        if (may_bind(body, s))
             in = body;
     ir_foreach_stmt(t, in)
         note_extent(&e, t);

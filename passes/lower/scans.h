@@ -25,13 +25,17 @@ struct scan_level {
                                               // of the serial levels around
 };
 
+// What is known of a tile: what it has, or what all tiles up to it have.
+enum scan_state { SCAN_SUM = 1, SCAN_FRONT = 2 };
+
 // What blocks exchange: arrays with an element for each tile of each row, in
 // the workspace, and what a block hands to its threads.
 struct scan_exchange {
+    bool is_packed;                           // states hold the value, too
     struct ir_buffer *ticket;                 // of each row: the next tile
-    struct ir_buffer *state;                  // 0: nothing is known
-    struct ir_buffer *sums[REDUCER_ARRAYS];   // 1: what the tile has
-    struct ir_buffer *fronts[REDUCER_ARRAYS]; // 2: what all up to it have
+    struct ir_buffer *state;                  // 0 until something is known
+    struct ir_buffer *sums[REDUCER_ARRAYS];   // what the tile has
+    struct ir_buffer *fronts[REDUCER_ARRAYS]; // what all up to it have
     struct ir_buffer *who;                    // shared: the block's tile
     struct ir_buffer *handed[REDUCER_ARRAYS]; // shared: what is in front of it
 };
@@ -72,6 +76,10 @@ struct ir_stmt *scan_add(const struct scanning *c, struct ir_block *to,
 // Make a variable.
 struct ir_var *scan_var(const struct scanning *c, const char *name,
                         struct type type, enum var_kind kind);
+// Name a value, or declare a variable that has it; returns that.
+struct ir_var *scan_let(const struct scanning *c, struct ir_block *to,
+                        const char *name, struct ir_expr *value,
+                        enum var_kind kind);
 // Return the type of a value, and the name of something of it.
 struct type scan_type(const struct scanning *c, size_t value);
 const char *scan_name(const struct scanning *c, size_t value, const char *what);
@@ -123,6 +131,34 @@ void scan_down(struct scanning *c, struct ir_block *to,
                const struct scan_values *run);
 // Return the places of the totals of a tile.
 struct scan_values scan_total(const struct scanning *c);
+
+// ---- What blocks exchange (scans_exchange.c)
+
+// Make an array.
+struct ir_buffer *exchange_array(const struct scanning *c, const char *what,
+                                 enum type_kind type, enum space space,
+                                 uint32_t rank, struct ir_expr **shape);
+// Declare the arrays in the workspace.
+void exchange_declare(struct scanning *c, struct ir_block *to);
+// Append a nest that clears tickets and states.
+void exchange_clear(const struct scanning *c, struct ir_block *to);
+// Return the place of what is of the block's row and, unless it is NULL, of a
+// tile of it.
+struct reducer_place exchange_at(const struct scanning *c,
+                                 struct ir_buffer *array, struct ir_expr *tile);
+// Append a loop that ends once a condition does not hold; returns the block of
+// what it does meanwhile.
+struct ir_block *exchange_while(const struct scanning *c, struct ir_block *to,
+                                const char *name, struct ir_expr *condition);
+// Append what publishes values of the block's tile.
+void exchange_publish(const struct scanning *c, struct ir_block *to,
+                      struct ir_expr *const *x, enum scan_state state);
+// Append the wait for a tile, and what reads its values, the identity where
+// there is none.  Returns them, and the condition that they are of all tiles up
+// to that one.
+struct scan_values exchange_read(const struct scanning *c, struct ir_block *to,
+                                 struct ir_expr *is_none, struct ir_expr *tile,
+                                 struct ir_expr **is_front);
 
 // ---- Blocks (scans_lookback.c)
 

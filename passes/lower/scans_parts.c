@@ -29,6 +29,15 @@ struct ir_var *scan_var(const struct scanning *c, const char *name,
                       kind, c->stage->span);
 }
 
+struct ir_var *scan_let(const struct scanning *c, struct ir_block *to,
+                        const char *name, struct ir_expr *value,
+                        enum var_kind kind)
+{
+    struct ir_var *var = scan_var(c, name, value->type, kind);
+    scan_add(c, to, ir_stmt_let(c->pass->arena, var, value));
+    return var;
+}
+
 // Return the array that a value runs in.
 static const struct ir_buffer *array_of(const struct scanning *c, size_t value)
 {

@@ -7,6 +7,7 @@ const char *const reference_prelude[] = {
     "#include <math.h>\n"
     "#include <stdint.h>\n"
     "#include <stdlib.h>\n"
+    "#include <string.h>\n"
     "\n",
     "// Memory for n elements, or the end of the program.\n"
     "static inline void *take(int64_t n, size_t size)\n"
@@ -97,6 +98,10 @@ const char *const reference_prelude[] = {
     "SATURATE(u64, uint64_t, 0., 0x1p64, 0, UINT64_MAX)\n"
     "\n",
     "static inline double relu(double x) { return x < 0 ? 0 : x; }\n"
+    "static inline uint32_t float_bits(double x)\n"
+    "{ float f = (float)x; uint32_t u; memcpy(&u, &f, 4); return u; }\n"
+    "static inline double bits_float_uint32_t(uint32_t u)\n"
+    "{ float f; memcpy(&f, &u, 4); return f; }\n"
     "static inline double rsqrt(double x) { return 1 / sqrt(x); }\n"
     "\n",
     "#define INTEGER(type, c)                                                 \\\n"

@@ -1,0 +1,253 @@
+// What blocks that share a scan exchange: for each tile a state, and what it
+// and all tiles up to it have.
+//
+// One value of at most 32 bits and the state are one word of 64 bits, which is
+// written and read at once. Other values have arrays of their own: a fence
+// stands between them and the state, on both sides.
+
+#include "ir/build.h"
+#include "ir/marks.h"
+#include "passes/lower/scans.h"
+
+enum {
+    CLEARING = 256,       // threads of a block of the launch in front
+    ENDLESS = 1000000000, // iterations of loops that end early
+    VALUE_BITS = 32       // of a word; the state is above them
+};
+
+struct ir_buffer *exchange_array(const struct scanning *c, const char *what,
+                                 enum type_kind type, enum space space,
+                                 uint32_t rank, struct ir_expr **shape)
+{
+    struct ir_buffer *b = ir_buffer_new(c->pass->arena, scan_name(c, 0, what),
+                                        type_scalar(type), rank, shape);
+    b->space = space;
+    b->span = c->stage->span;
+    return b;
+}
+
+// Return whether the values and the state fit into one word.
+static bool can_pack(const struct scanning *c)
+{
+    struct type type = scan_type(c, 0);
+    return c->scan.reducer.n == 1 && type_bits(type) <= VALUE_BITS &&
+           !type_is_index(type) && !type_is_storage(type);
+}
+
+void exchange_declare(struct scanning *c, struct ir_block *to)
+{
+    struct arena *a = c->pass->arena;
+    struct scan_exchange *e = &c->exchange;
+    struct ir_expr **shape = arena_array(a, struct ir_expr *, c->first + 1);
+    for (uint32_t i = 0; i < c->first; i++)
+        shape[i] = c->path.stmts[i]->u.loop.to;
+    shape[c->first] = c->blocks->u.loop.to;
+    uint32_t rank = c->first + 1;
+    e->is_packed = can_pack(c);
+    e->ticket =
+        exchange_array(c, "ticket", TYPE_i32, SPACE_global, c->first, shape);
+    e->state = exchange_array(c, "state", e->is_packed ? TYPE_u64 : TYPE_i32,
+                              SPACE_global, rank, shape);
+    scan_add(c, to, ir_stmt_alloc(a, e->ticket));
+    scan_add(c, to, ir_stmt_alloc(a, e->state));
+    for (size_t v = 0; v < c->scan.reducer.n && !e->is_packed; v++) {
+        e->sums[v] = scan_array(c, v, "sums", SPACE_global, rank, shape);
+        e->fronts[v] = scan_array(c, v, "fronts", SPACE_global, rank, shape);
+        e->sums[v]->is_ordered = e->fronts[v]->is_ordered = true;
+        scan_add(c, to, ir_stmt_alloc(a, e->sums[v]));
+        scan_add(c, to, ir_stmt_alloc(a, e->fronts[v]));
+    }
+}
+
+struct reducer_place exchange_at(const struct scanning *c,
+                                 struct ir_buffer *array, struct ir_expr *tile)
+{
+    struct arena *a = c->pass->arena;
+    struct reducer_place at = {.buffer = array};
+    at.index = arena_array(a, struct ir_expr *, c->first + 1);
+    for (uint32_t i = 0; i < c->first; i++)
+        at.index[at.n++] = ir_read(a, c->path.stmts[i]->u.loop.var);
+    if (tile)
+        at.index[at.n++] = tile;
+    return at;
+}
+
+// The same for each value.
+static struct scan_values values_of(const struct scanning *c,
+                                    struct ir_buffer *const *arrays,
+                                    struct ir_expr *tile)
+{
+    struct scan_values r = {0};
+    for (size_t v = 0; v < c->scan.reducer.n; v++)
+        r.at[v] = exchange_at(c, arrays[v], tile);
+    return r;
+}
+
+// Append a loop from 0; returns its body.
+static struct ir_block *add_loop(const struct scanning *c, struct ir_block *to,
+                                 const char *name, struct ir_expr *extent,
+                                 enum axis axis, struct ir_expr **value)
+{
+    struct arena *a = c->pass->arena;
+    struct ir_var *var = scan_var(c, name, type_scalar(TYPE_int), VAR_loop);
+    struct ir_stmt *s =
+        ir_stmt_for(a, var, ir_int(a, 0), extent, ir_int(a, 1), axis);
+    *value = ir_read(a, var);
+    return &scan_add(c, to, s)->u.loop.body;
+}
+
+void exchange_clear(const struct scanning *c, struct ir_block *to)
+{
+    struct arena *a = c->pass->arena;
+    struct ir_expr *block, *thread;
+    struct ir_expr **index = arena_array(a, struct ir_expr *, c->first + 1);
+    struct ir_expr *tiles = c->blocks->u.loop.to, *size = ir_int(a, CLEARING);
+    struct ir_buffer *state = c->exchange.state, *ticket = c->exchange.ticket;
+    uint32_t n = c->first;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct ir_for *l = &c->path.stmts[i]->u.loop;
+        to = add_loop(c, to, l->var->name, l->to, l->axis, &index[i]);
+    }
+    to = add_loop(c, to, "z", ir_binary(a, OP_ceildiv, tiles, size),
+                  AXIS_block_x, &block);
+    to = add_loop(c, to, "t", size, AXIS_thread_x, &thread);
+    index[n] = ir_add(a, ir_mul(a, block, size), thread);
+    struct ir_stmt *inside =
+        scan_add(c, to, ir_stmt_if(a, ir_binary(a, OP_lt, index[n], tiles)));
+    scan_add(c, &inside->u.branch.then,
+             ir_stmt_store(a, state, n + 1, index, ir_zero(a, state->elem)));
+    struct ir_stmt *first =
+        scan_add(c, to, ir_stmt_if(a, scan_compare(c, OP_eq, index[n], 0)));
+    scan_add(c, &first->u.branch.then,
+             ir_stmt_store(a, ticket, n, index, ir_zero(a, ticket->elem)));
+}
+
+struct ir_block *exchange_while(const struct scanning *c, struct ir_block *to,
+                                const char *name, struct ir_expr *condition)
+{
+    struct arena *a = c->pass->arena;
+    struct ir_expr *unused;
+    struct ir_block *body =
+        add_loop(c, to, name, ir_int(a, ENDLESS), AXIS_serial, &unused);
+    ir_attr_set(a, to->at[to->n - 1], MARK_no_unroll, 1);
+    return &scan_add(c, body, ir_stmt_if(a, condition))->u.branch.then;
+}
+
+// Return a word of a state and a value.
+static struct ir_expr *pack(const struct scanning *c, struct ir_expr *value,
+                            enum scan_state state)
+{
+    struct arena *a = c->pass->arena;
+    struct type word = type_scalar(TYPE_u64);
+    struct ir_expr *bits =
+        type_is_float(value->type)
+            ? ir_unary(a, OP_float_bits,
+                       ir_cast(a, type_scalar(TYPE_f32), value))
+            : ir_cast(a, type_scalar(TYPE_u32), value);
+    struct ir_expr *high = ir_const_int(a, word, (int64_t)state << VALUE_BITS);
+    return ir_binary(a, OP_bit_or, high, ir_cast(a, word, bits));
+}
+
+// Return the value of a word.
+static struct ir_expr *unpack(const struct scanning *c, struct ir_expr *word)
+{
+    struct arena *a = c->pass->arena;
+    struct type type = scan_type(c, 0);
+    struct ir_expr *bits = ir_cast(a, type_scalar(TYPE_u32), word);
+    if (type_is_float(type))
+        bits = ir_unary(a, OP_bits_float, bits);
+    return ir_cast(a, type, bits);
+}
+
+// Append a write of the state of the block's tile.
+static void write_state(const struct scanning *c, struct ir_block *to,
+                        struct ir_expr *state)
+{
+    struct arena *a = c->pass->arena;
+    struct reducer_place at = exchange_at(c, c->exchange.state, c->tile);
+    scan_add(c, to,
+             ir_stmt_eval(a, ir_atomic(a, OP_atomic_exchange, at.buffer, at.n,
+                                       at.index, 1, &state)));
+}
+
+void exchange_publish(const struct scanning *c, struct ir_block *to,
+                      struct ir_expr *const *x, enum scan_state state)
+{
+    struct arena *a = c->pass->arena;
+    const struct scan_exchange *e = &c->exchange;
+    if (e->is_packed) {
+        write_state(c, to, pack(c, x[0], state));
+        return;
+    }
+    struct scan_values at =
+        values_of(c, state == SCAN_SUM ? e->sums : e->fronts, c->tile);
+    scan_write(c, to, &at, x);
+    scan_add(c, to, ir_stmt_sync(a, SYNC_gpu));
+    write_state(c, to, ir_const_int(a, e->state->elem, state));
+}
+
+// Append the wait for the state of a tile, which is `known` where there is no
+// tile.  Returns it.
+static struct ir_expr *wait_for(const struct scanning *c, struct ir_block *to,
+                                struct ir_expr *is_none, struct ir_expr *tile,
+                                struct ir_expr *known)
+{
+    struct arena *a = c->pass->arena;
+    struct ir_expr *zero = ir_zero(a, c->exchange.state->elem);
+    struct ir_var *state = scan_let(
+        c, to, "state", ir_select(a, is_none, known, zero), VAR_mutable);
+    struct ir_block *body = exchange_while(
+        c, to, "wait", ir_binary(a, OP_eq, ir_read(a, state), zero));
+    struct reducer_place at = exchange_at(c, c->exchange.state, tile);
+    scan_add(c, body,
+             ir_stmt_assign(a, state,
+                            ir_atomic(a, OP_atomic_or, at.buffer, at.n,
+                                      at.index, 1, &zero)));
+    return ir_read(a, state);
+}
+
+// Append what reads values from their arrays.
+static struct scan_values read_arrays(const struct scanning *c,
+                                      struct ir_block *to,
+                                      struct ir_expr *is_none,
+                                      struct ir_expr *tile,
+                                      struct ir_expr *is_front)
+{
+    struct arena *a = c->pass->arena;
+    struct ir_expr *x[REDUCER_ARRAYS];
+    scan_identity(c, x);
+    struct scan_values r = scan_declare_values(c, to, "near", x);
+    struct ir_stmt *exists =
+        scan_add(c, to, ir_stmt_if(a, ir_unary(a, OP_not, is_none)));
+    struct ir_stmt *which =
+        scan_add(c, &exists->u.branch.then, ir_stmt_if(a, is_front));
+    struct scan_values fronts = values_of(c, c->exchange.fronts, tile);
+    struct scan_values sums = values_of(c, c->exchange.sums, tile);
+    scan_read(c, &fronts, x);
+    scan_write(c, &which->u.branch.then, &r, x);
+    scan_read(c, &sums, x);
+    scan_write(c, &which->u.branch.otherwise, &r, x);
+    return r;
+}
+
+struct scan_values exchange_read(const struct scanning *c, struct ir_block *to,
+                                 struct ir_expr *is_none, struct ir_expr *tile,
+                                 struct ir_expr **is_front)
+{
+    struct arena *a = c->pass->arena;
+    struct ir_expr *x[REDUCER_ARRAYS];
+    scan_identity(c, x);
+    if (!c->exchange.is_packed) {
+        struct ir_expr *known =
+            ir_const_int(a, c->exchange.state->elem, SCAN_FRONT);
+        struct ir_expr *state = wait_for(c, to, is_none, tile, known);
+        *is_front = ir_binary(a, OP_eq, state, known);
+        scan_add(c, to, ir_stmt_sync(a, SYNC_gpu));
+        return read_arrays(c, to, is_none, tile, *is_front);
+    }
+    struct ir_expr *word =
+        wait_for(c, to, is_none, tile, pack(c, x[0], SCAN_FRONT));
+    *is_front = scan_compare(c, OP_ge, word, (int64_t)SCAN_FRONT << VALUE_BITS);
+    x[0] = unpack(c, word);
+    return scan_declare_values(c, to, "near", x);
+}
