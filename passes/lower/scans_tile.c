@@ -110,19 +110,28 @@ static struct ir_stmt *add_stage(const struct scanning *c,
     return scan_add(c, nest->body, s);
 }
 
-// Load the elements; those that do not exist are the identity.
-static void load_elements(struct scanning *c, struct ir_block *to)
+// Return the condition that the last element of the tile exists: then all do.
+// Passes behind prove that, or leave the conditions of the elements.
+static struct ir_expr *is_whole(const struct scanning *c)
+{
+    struct arena *a = c->pass->arena;
+    struct scan_nest nest = nest_at(c, NULL);
+    struct ir_expr *one = ir_int(a, 1);
+    for (uint32_t k = 0; k < c->n; k++)
+        if (c->levels[k].kind == SCAN_SERIAL)
+            map_set(&nest.vars, c->levels[k].loop->u.loop.var,
+                    ir_int(a, c->levels[k].extent - 1));
+    vec_foreach_value(s, &c->threads)
+        map_set(&nest.vars, s->u.loop.var, ir_sub(a, s->u.loop.to, one));
+    return ir_substitute(a, c->stage->u.stage.predicate, &nest.vars, NULL);
+}
+
+// Load each element.
+static void load_each(struct scanning *c, struct ir_block *to)
 {
     struct arena *a = c->pass->arena;
     struct ir_expr *x[REDUCER_ARRAYS];
     struct map iters = {.arena = c->pass->scratch};
-    declare_arrays(c, to, c->n, "own", c->totals[c->n]);
-    if (c->stage->u.stage.predicate) {
-        struct scan_nest none = open_nest(c, to, c->n, true);
-        struct scan_values at = values_at(c, c->totals[c->n], &none);
-        scan_identity(c, x);
-        scan_write(c, none.body, &at, x);
-    }
     struct scan_nest nest = open_nest(c, to, c->n, true);
     struct scan_values at = values_at(c, c->totals[c->n], &nest);
     const char *name =
@@ -134,8 +143,26 @@ static void load_elements(struct scanning *c, struct ir_block *to)
     scan_write(c, &s->u.stage.body, &at, x);
 }
 
-// Store the elements, which have taken the places of what was loaded.
-static void store_elements(struct scanning *c, struct ir_block *to)
+// Load the elements; those that do not exist are the identity.
+static void load_elements(struct scanning *c, struct ir_block *to)
+{
+    struct ir_expr *x[REDUCER_ARRAYS];
+    declare_arrays(c, to, c->n, "own", c->totals[c->n]);
+    if (c->stage->u.stage.predicate) {
+        struct ir_stmt *whole =
+            scan_add(c, to, ir_stmt_if(c->pass->arena, is_whole(c)));
+        load_each(c, &whole->u.branch.then);
+        to = &whole->u.branch.otherwise;
+        struct scan_nest none = open_nest(c, to, c->n, true);
+        struct scan_values at = values_at(c, c->totals[c->n], &none);
+        scan_identity(c, x);
+        scan_write(c, none.body, &at, x);
+    }
+    load_each(c, to);
+}
+
+// Store each element.
+static void store_each(struct scanning *c, struct ir_block *to)
 {
     struct arena *a = c->pass->arena;
     struct map iters = {.arena = c->pass->scratch};
@@ -144,6 +171,18 @@ static void store_elements(struct scanning *c, struct ir_block *to)
     struct ir_stmt *s = add_stage(c, &nest, c->stage->u.stage.name, &iters);
     s->u.stage.body = ir_copy_block(a, &c->scan.elements, &iters, NULL);
     reducer_move(c->pass, &c->scan.reducer, at.at, &s->u.stage.body);
+}
+
+// Store the elements, which have taken the places of what was loaded.
+static void store_elements(struct scanning *c, struct ir_block *to)
+{
+    if (c->stage->u.stage.predicate) {
+        struct ir_stmt *whole =
+            scan_add(c, to, ir_stmt_if(c->pass->arena, is_whole(c)));
+        store_each(c, &whole->u.branch.then);
+        to = &whole->u.branch.otherwise;
+    }
+    store_each(c, to);
 }
 
 // Let a thread combine what it holds of a serial level.
