@@ -41,8 +41,9 @@ static bool is_definition(const struct parser *p)
     return is_element(p, t + is_tuple);
 }
 
-void define_add_iter(struct parser *p, struct definition *d, const char *name,
-                     struct span span, struct ir_expr *extent, bool is_reduce)
+struct ir_var *define_iter(struct parser *p, struct definition *d,
+                           const char *name, struct span span,
+                           struct ir_expr *extent, bool is_reduce)
 {
     struct type type = type_scalar(TYPE_int);
     const char *inside = arena_printf(p->arena, "v%s", name);
@@ -52,13 +53,19 @@ void define_add_iter(struct parser *p, struct definition *d, const char *name,
     struct ir_iter it = {iter, extent, ir_read(p->arena, loop), is_reduce};
     vec_push(p->arena, &d->iters, it);
     vec_push(p->arena, &d->loops, loop);
+    return iter;
+}
+
+void define_add_iter(struct parser *p, struct definition *d, const char *name,
+                     struct span span, struct ir_expr *extent, bool is_reduce)
+{
+    struct ir_var *iter = define_iter(p, d, name, span, extent, is_reduce);
     scope_add(p,
               (struct scope_entry){
                   .kind = ENTRY_VAR, .name = name, .span = span, .var = iter});
 }
 
-// Return which dimension of an element's array its index number `i` is of.
-static uint32_t dimension_of(const struct parser *p, const struct element *e,
+uint32_t define_dimension_of(const struct parser *p, const struct element *e,
                              uint32_t i)
 {
     uint32_t d = 0;
@@ -82,7 +89,7 @@ static bool parse_new_index(struct parser *p, struct definition *d,
     if (has_range && !(extent = define_parse_extent(p, d, name)))
         return false;
     if (e->buffer && e->n < e->buffer->rank)
-        extent = e->buffer->shape[dimension_of(p, e, e->n)];
+        extent = e->buffer->shape[define_dimension_of(p, e, e->n)];
     define_add_iter(p, d, name, span, extent, false);
     return true;
 }
@@ -137,8 +144,7 @@ static bool is_defined(const struct parser *p, const struct definition *d,
     return false;
 }
 
-// Find the array that a definition without `let` writes.
-static bool find_target(struct parser *p, const struct definition *d,
+bool define_find_target(struct parser *p, const struct definition *d,
                         struct element *e)
 {
     const struct scope_entry *entry = scope_find(p, e->name);
@@ -166,7 +172,7 @@ static bool same_shape(struct parser *p, const struct definition *d,
 {
     bool same = e->n == d->iters.n;
     for (uint32_t i = 0; same && e->buffer && i < e->n; i++)
-        same = ir_expr_equal(e->buffer->shape[dimension_of(p, e, i)],
+        same = ir_expr_equal(e->buffer->shape[define_dimension_of(p, e, i)],
                              d->iters.at[i].extent);
     if (!same)
         diag_error(p->diags, e->span, D_tuple_indices);
@@ -180,7 +186,7 @@ static bool parse_element(struct parser *p, struct definition *d)
     struct element *e = &d->elements[d->n_elements++];
     e->span = parse_peek(p, 0)->span;
     e->name = parse_name(p, "an array");
-    if (!e->name || (!d->is_let && !find_target(p, d, e)) ||
+    if (!e->name || (!d->is_let && !define_find_target(p, d, e)) ||
         !parse_expect(p, "[", "behind the name of an array"))
         return false;
     while (!parse_is(p, "]")) {
@@ -227,7 +233,7 @@ static void set_indices(struct parser *p, struct definition *d)
         struct element *e = &d->elements[k];
         e->index = arena_array(p->arena, struct ir_expr *, e->n);
         for (uint32_t i = 0; i < e->n; i++)
-            e->index[dimension_of(p, e, i)] =
+            e->index[define_dimension_of(p, e, i)] =
                 ir_read(p->arena, d->iters.at[i].var);
     }
 }
@@ -374,8 +380,7 @@ static void scan_innermost(struct definition *d)
     d->loops.at[d->loops.n - 1] = loop;
 }
 
-// Put the loops around the stage and the whole nest into the block.
-static void close_nest(struct parser *p, struct definition *d,
+void define_close_nest(struct parser *p, struct definition *d,
                        struct ir_block *block)
 {
     struct ir_stmt *s = d->stage;
@@ -427,17 +432,18 @@ bool define_parse(struct parser *p, struct ir_block *block)
 {
     struct definition d = {.lows = {.arena = p->arena}};
     size_t first = p->at;
-    if (!is_definition(p))
+    bool is_scatter = scatter_is_next(p);
+    if (!is_scatter && !is_definition(p))
         return false;
     size_t mark = scope_open(p);
-    bool ok = parse_sides(p, &d);
+    bool ok = is_scatter ? scatter_parse(p, &d, block) : parse_sides(p, &d);
     scope_close(p, mark);
     if (ok) {
         d.stage->span = parse_span(p, first);
         declare_arrays(p, &d, block);
         if (d.is_scan)
             scan_declare(p, &d, block);
-        close_nest(p, &d, block);
+        define_close_nest(p, &d, block);
     }
     for (uint32_t k = 0; !ok && k < d.n_elements; k++)
         give_up(p, &d, &d.elements[k]);

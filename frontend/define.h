@@ -56,10 +56,33 @@ struct definition {
 // Parse a definition, as the parser's hook `define`.
 bool define_parse(struct parser *p, struct ir_block *block);
 
-// Add an iteration variable called `name` in the text; it is visible from
-// now on.  The extent may be NULL until it is known.
+// Add an iteration variable for a loop called `name` and return it.  The extent
+// may be NULL until it is known.
+struct ir_var *define_iter(struct parser *p, struct definition *d,
+                           const char *name, struct span span,
+                           struct ir_expr *extent, bool is_reduce);
+// The same; the name is one of the text, and visible from now on.
 void define_add_iter(struct parser *p, struct definition *d, const char *name,
                      struct span span, struct ir_expr *extent, bool is_reduce);
+
+// Return which dimension of an element's array its index number `i` is of.
+uint32_t define_dimension_of(const struct parser *p, const struct element *e,
+                             uint32_t i);
+
+// Find the array that a definition without `let` writes, by the element's name.
+bool define_find_target(struct parser *p, const struct definition *d,
+                        struct element *e);
+
+// Put the loops around the stage of `d`, and the nest into the block.
+void define_close_nest(struct parser *p, struct definition *d,
+                       struct ir_block *block);
+
+// Return whether the next tokens begin a scatter reduction: an element with a
+// new name in its subscripts, of which not all are such names.
+bool scatter_is_next(const struct parser *p);
+// Parse a scatter reduction, and append the nest that begins it, if any.
+bool scatter_parse(struct parser *p, struct definition *d,
+                   struct ir_block *block);
 
 // Return whether the next tokens begin a reduction: `sum(k in`.
 bool reduce_is_next(const struct parser *p);

@@ -10,21 +10,18 @@
 
 #include "ir/build.h"
 #include "ir/copy.h"
+#include "ir/neutral.h"
 
-#include <math.h>
 #include <string.h>
-
-enum identity { ZERO, ONE, LOWEST, HIGHEST, FALSE, TRUE };
 
 // A row of reduce.def.
 struct builtin {
     const char *name;
     enum ir_op op;
-    enum identity identity;
 };
 
 static const struct builtin builtins[] = {
-#define REDUCE(name, op, identity) {#name, OP_##op, identity},
+#define REDUCE(name, op) {#name, OP_##op},
 #include "frontend/reduce.def"
 #undef REDUCE
 };
@@ -115,36 +112,11 @@ static bool parse_axes(struct parser *p, struct definition *d)
     return parse_expect(p, ")", "behind the reduction variables");
 }
 
-// Return the identity of a built-in reduction in a type.
-static struct ir_expr *identity_of(struct arena *a, enum identity identity,
-                                   struct type type)
-{
-    bool is_float = type_is_float(type);
-    unsigned bits = type_bits(type);
-    int64_t lowest =
-        type_is_signed(type) ? (int64_t)(UINT64_MAX << (bits - 1)) : 0;
-    int64_t highest = type_is_signed(type) ? ~lowest : -1;
-    switch (identity) {
-    case ZERO: return ir_zero(a, type);
-    case ONE:
-        return is_float ? ir_const_float(a, type, 1) : ir_const_int(a, type, 1);
-    case LOWEST:
-        return is_float ? ir_const_float(a, type, -INFINITY)
-                        : ir_const_int(a, type, lowest);
-    case HIGHEST:
-        return is_float ? ir_const_float(a, type, INFINITY)
-                        : ir_const_int(a, type, highest);
-    case FALSE: return ir_bool(a, false);
-    case TRUE: return ir_bool(a, true);
-    }
-    return NULL;
-}
-
 // Report operands that a reduction cannot combine.
 static bool check_operand(struct parser *p, const struct builtin *b,
                           const struct ir_expr *x)
 {
-    bool wants_bool = b->identity == FALSE || b->identity == TRUE;
+    bool wants_bool = b->op == OP_or || b->op == OP_and;
     if ((x->type.kind == TYPE_bool) == wants_bool && !type_is_storage(x->type))
         return true;
     diag_error(p->diags, x->span, D_reduction_type, b->name,
@@ -165,8 +137,7 @@ static bool parse_builtin(struct parser *p, struct definition *d,
         return false;
     define_arrays(p, d, &x->type);
     stage->has_init = true;
-    define_store(p, d, 0, &stage->init,
-                 identity_of(p->arena, b->identity, x->type));
+    define_store(p, d, 0, &stage->init, ir_neutral(p->arena, b->op, x->type));
     define_store(p, d, 0, &stage->body,
                  ir_binary(p->arena, b->op, define_load(p, d, 0), x));
     return true;

@@ -67,6 +67,17 @@ static bool atomic_fits(struct parser *p, enum ir_op op,
     return parse_check_writable(p, buffer, span);
 }
 
+struct ir_expr *parse_atomic_on(struct parser *p, enum ir_op op,
+                                struct ir_buffer *buffer, uint32_t n_index,
+                                struct ir_expr *const *index, uint32_t n,
+                                struct ir_expr **x, struct span span)
+{
+    if (!atomic_fits(p, op, buffer, n, x, span))
+        return NULL;
+    return ir_at(p->arena,
+                 ir_atomic(p->arena, op, buffer, n_index, index, n, x), span);
+}
+
 // Parse the rest of an atomic behind its `(`.
 static struct ir_expr *parse_atomic(struct parser *p, enum ir_op op,
                                     size_t first)
@@ -86,11 +97,10 @@ static struct ir_expr *parse_atomic(struct parser *p, enum ir_op op,
     if (n != wanted)
         return wrong_count(p, parse_span(p, first), info->spelling,
                            strlen(info->operands), n + 1);
-    if (!atomic_fits(p, op, buffer, n, x, parse_span(p, first)))
-        return NULL;
-    struct ir_expr *atomic =
-        ir_atomic(p->arena, op, buffer, n_index, index, n, x);
-    return ir_at(p->arena, ir_scoped(atomic, scope), parse_span(p, first));
+    struct ir_expr *atomic = parse_atomic_on(p, op, buffer, n_index, index, n,
+                                             x, parse_span(p, first));
+    return atomic ? ir_at(p->arena, ir_scoped(atomic, scope), atomic->span)
+                  : NULL;
 }
 
 // Return the value of a constant operand that says how many or which lane.

@@ -29,6 +29,13 @@ struct ir_buffer *parse_buffer_name(struct parser *p);
 bool parse_element(struct parser *p, const struct ir_buffer *buffer,
                    size_t first, struct ir_expr ***index, uint32_t *n);
 
+// Return an atomic on an element of an array, checked; its `n` operands `x` are
+// converted in place.
+struct ir_expr *parse_atomic_on(struct parser *p, enum ir_op op,
+                                struct ir_buffer *buffer, uint32_t n_index,
+                                struct ir_expr *const *index, uint32_t n,
+                                struct ir_expr **x, struct span span);
+
 // Parse `name(operands)`: a function, a conversion, a vector or an atomic.
 struct ir_expr *parse_call(struct parser *p);
 

@@ -4,6 +4,7 @@
 #include "tools/ingot/doc.h"
 
 #include "ir/marks.h"
+#include "ir/neutral.h"
 #include "ir/ring.h"
 #include "passes/steps.h"
 
@@ -257,14 +258,19 @@ void doc_add_steps(struct doc *d)
 
 void doc_add_reductions(struct doc *d)
 {
-#define REDUCE(name, op, identity)                                             \
+#define REDUCE(name, op)                                                       \
     doc_add(d, #name, #name "(k in n) x",                                      \
             arena_printf(d->arena, "combines by `%s`, from %s on",             \
-                         ir_op_info(OP_##op)->spelling, identity));
-    static const char ZERO[] = "0", ONE[] = "1", LOWEST[] = "the least value",
-                      HIGHEST[] = "the greatest value", FALSE[] = "false",
-                      TRUE[] = "true";
+                         ir_op_info(OP_##op)->spelling,                        \
+                         ir_neutral_text(OP_##op)));
 #include "frontend/reduce.def"
 #undef REDUCE
+#define SCATTER(sign, op)                                                      \
+    doc_add(d, sign, "Y[at[i]] " sign " x",                                    \
+            arena_printf(d->arena, "combines by `%s`, results from %s on",     \
+                         ir_op_info(OP_##op)->spelling,                        \
+                         ir_neutral_text(OP_##op)));
+#include "frontend/scatter.def"
+#undef SCATTER
     add_words(d, REDUCTION, REDUCTION);
 }

@@ -283,6 +283,14 @@ static bool is_spaced(const struct nesting *n, const struct token *earlier,
     return !is_any(t, "([") || !is_attached(t, before);
 }
 
+// Return whether `=` ends the sign that the word before it begins:
+// `Y[at[i]] max= x`.
+static bool ends_sign(const struct layout *l, const struct token *t)
+{
+    return is(t, "=") && t - 2 >= l->tokens.at && t[-1].kind == TOKEN_NAME &&
+           is(t - 2, "]");
+}
+
 // Write the tokens of a line.
 static void write_tokens(struct layout *l, struct nesting *n, struct line *line)
 {
@@ -291,10 +299,12 @@ static void write_tokens(struct layout *l, struct nesting *n, struct line *line)
     for (size_t i = 0; i < line->n; i++) {
         const struct token *t = &line->tokens[i];
         bool has_earlier = t - 2 >= l->tokens.at;
-        if (i && is(t, "=") && n->depth == depth && out == &line->text) {
+        if (i && is(t, "=") && !ends_sign(l, t) && n->depth == depth &&
+            out == &line->text) {
             line->assign_column = column_of(l, t->span.from);
             out = &line->rest;
         } else if (i && !(n->depth <= 1 && is_joined(l, t)) &&
+                   !ends_sign(l, t) &&
                    is_spaced(n, has_earlier ? t - 2 : NULL, t - 1, t)) {
             buf_char(out, ' ');
         }

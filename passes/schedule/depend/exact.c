@@ -329,7 +329,8 @@ bool depend_is_covered(struct depend_nest *w, const struct depend_question *q,
     isl_set *reads = isl_set_copy(p.d.set), *left = isl_set_copy(p.d.set);
     for (size_t i = 0; i < w->accesses.n; i++) {
         p.y = &w->accesses.at[i];
-        if (p.y->writes && p.y->buffer == read->buffer && is_inside(w, q, p.y))
+        if (p.y != read && p.y->writes && p.y->buffer == read->buffer &&
+            is_inside(w, q, p.y))
             left = remove_written(&p, left, reads);
     }
     bool covered = isl_set_is_empty(left) == isl_bool_true;

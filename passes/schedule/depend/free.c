@@ -93,16 +93,6 @@ static bool is_private(const struct ir_buffer *b, enum axis axis)
            (b->space == SPACE_shared && kind == AXIS_BLOCK);
 }
 
-// Return whether all writes of an array in the nest are plain ones.
-static bool has_plain_writes(const struct depend_nest *w,
-                             const struct ir_buffer *b)
-{
-    bool plain = true;
-    vec_foreach(x, &w->accesses)
-        plain &= x->buffer != b || !x->writes || !x->is_atomic;
-    return plain;
-}
-
 // Return whether all writes of an array in the nest are repeatable ones, and
 // store the same function of the index.
 static bool all_repeat(const struct depend_nest *w, const struct ir_buffer *b,
@@ -124,14 +114,15 @@ bool depend_repeats(const struct depend_nest *w, const struct ir_buffer *b)
     return all_repeat(w, b, NULL);
 }
 
-// Return a read of an array in the nest that no write of the same iteration
-// precedes, or NULL.
+// Return a read of an array in the nest, or an atomic, which reads what it
+// changes, that no write of the same iteration precedes; or NULL.
 static const struct depend_access *
 find_uncovered(struct depend_nest *w, const struct depend_question *q,
                const struct ir_buffer *b)
 {
     vec_foreach(x, &w->accesses)
-        if (x->buffer == b && !x->writes && !depend_is_covered(w, q, x))
+        if (x->buffer == b && (!x->writes || x->is_atomic) &&
+            !depend_is_covered(w, q, x))
             return x;
     return NULL;
 }
@@ -145,8 +136,8 @@ bool depend_is_free(struct depend_nest *w, const struct depend_question *q,
         return false;
     struct uses all = count_uses(&w->pass->kernel->body, b);
     struct uses here = count_uses(ir_alone(q->loops[0]), b);
-    bool apart = (q->order || is_private(b, q->axis)) &&
-                 all.reads == here.reads && has_plain_writes(w, b);
+    bool apart =
+        (q->order || is_private(b, q->axis)) && all.reads == here.reads;
     if (all.writes != here.writes || (!apart && !all_repeat(w, b, w->top)))
         return false;
     *uncovered = find_uncovered(w, q, b);

@@ -1,0 +1,237 @@
+// privatize -- scatter into an array of each iteration's own, then add these up.
+//
+//   for i_0 { for i_1 { stage H { atomic_add(H[X[i]], 1) } } }
+//     =>   start, merge = privatize(H, i_0, shared)
+//   for i_0 {
+//     for ax0 { stage H_own.init { H_own[ax0] = 0 } }
+//     for i_1 { stage H { atomic_add(H_own[X[i]], 1) } }
+//     for ax0 { stage H_own { atomic_add(H[ax0], H_own[ax0]) } }
+//   }
+//
+// Blocks that have an array of their own in shared memory wait for one another
+// in global memory only at the end.  A fourth argument names a loop inside, such
+// as that over the warps of a block: each of its iterations has a copy, the
+// first dimension of the new array.
+//
+// Requires:
+//  1. the stage is a stage that does nothing but one
+//     kind of atomic, of add, min, max, and, or, xor,
+//     on one array, and does not use the old values     E0872
+//  2. the loop is around the stage                      E0873
+//  3. nothing else in the loop uses the array           E0874
+//  4. the memory is shared                              E0644
+//  5. the loop of the copies is between the two, counts
+//     from 0 in steps of 1, and a number of times       E0873 E0623 E0875
+
+#include "passes/schedule/common/move.h"
+#include "passes/schedule/common/stage_nest.h"
+
+#include "ir/accesses.h"
+#include "ir/build.h"
+#include "ir/copy.h"
+#include "ir/neutral.h"
+
+// What is made private.
+struct privacy {
+    struct ir_stmt *stage, *loop;
+    struct ir_stmt *copies;  // or NULL
+    struct ir_buffer *array; // that the stage scatters into
+    enum ir_op op;           // of its atomics
+    struct ir_buffer *own;   // of each iteration
+};
+
+// Return whether an operation is an atomic that combines in any order.
+static bool combines(enum ir_op op)
+{
+    return op == OP_atomic_add || op == OP_atomic_min || op == OP_atomic_max ||
+           op == OP_atomic_and || op == OP_atomic_or || op == OP_atomic_xor;
+}
+
+// Return whether a statement only holds others, or names a value of no effect.
+static bool is_frame(struct ir_stmt *s)
+{
+    if (s->kind == STMT_for || s->kind == STMT_if || s->kind == STMT_let) {
+        ir_foreach_place(place, s)
+            if (ir_flags(*place) & (OP_WRITES | OP_TOGETHER))
+                return false;
+        return true;
+    }
+    return false;
+}
+
+// Take what a statement scatters into; false if it does something else, or
+// something else than those before it.
+static bool take_atomic(struct privacy *m, struct ir_stmt *s)
+{
+    const struct ir_expr *x = s->kind == STMT_eval ? s->u.value : NULL;
+    if (!x)
+        return is_frame(s);
+    if (!combines(x->op) || (m->array && m->array != x->u.buffer) ||
+        (m->array && m->op != x->op))
+        return false;
+    for (uint32_t i = 0; i < x->n; i++)
+        if (ir_flags(x->args[i]) & (OP_WRITES | OP_TOGETHER))
+            return false;
+    m->array = x->u.buffer;
+    m->op = x->op;
+    return true;
+}
+
+// Check that the stage scatters, and no more.
+static bool check_stage(const struct sched_call *c, struct privacy *m)
+{
+    bool ok = m->stage->kind == STMT_stage;
+    if (ok && m->stage->u.stage.has_init)
+        ok = false;
+    if (ok)
+        ir_foreach_stmt(s, &m->stage->u.stage.body)
+            ok = ok && take_atomic(m, s);
+    if (ok && m->array && m->array->space == SPACE_global)
+        return true;
+    return sched_refuse(c, m->stage, "no scatter reduction", D_privatize_stage,
+                        sched_name_of(m->stage));
+}
+
+// Check that a loop is around a statement.
+static bool check_around(const struct sched_call *c, struct ir_stmt *loop,
+                         struct ir_stmt *inside)
+{
+    if (sched_is_below(c->pass, inside, loop))
+        return true;
+    return sched_refuse_two(c, loop, inside, "not one inside the other",
+                            D_privatize_loop, sched_name_of(loop),
+                            sched_name_of(inside));
+}
+
+// Check that nothing else in the loop uses the array.
+static bool check_alone(const struct sched_call *c, const struct privacy *m)
+{
+    struct sched_uses uses = sched_uses_of(c->pass, m->array);
+    const struct {
+        struct ir_stmt *const *at;
+        size_t n;
+    } all[] = {{uses.readers.at, uses.readers.n},
+               {uses.writers.at, uses.writers.n}};
+    for (int k = 0; k < 2; k++)
+        for (size_t i = 0; i < all[k].n; i++) {
+            struct ir_stmt *s = all[k].at[i];
+            if (s != m->stage && sched_is_below(c->pass, s, m->loop))
+                return sched_refuse_two(
+                    c, m->loop, s, "would not see it", D_privatize_uses,
+                    m->array->name, sched_name_of(s), sched_name_of(m->loop));
+        }
+    return true;
+}
+
+// Check the loop whose iterations have a copy each, if there is one.
+static bool check_copies(const struct sched_call *c, const struct privacy *m)
+{
+    int64_t n;
+    if (!m->copies)
+        return true;
+    if (!check_around(c, m->loop, m->copies) ||
+        !check_around(c, m->copies, m->stage) ||
+        !sched_check_from_zero(c, m->copies))
+        return false;
+    return ir_int_value(m->copies->u.loop.to, &n) ||
+           sched_refuse(c, m->copies, "no number of iterations",
+                        D_privatize_copies, sched_name_of(m->copies));
+}
+
+// Check everything and fill `m` in.
+static bool check(const struct sched_call *c, struct privacy *m)
+{
+    *m = (struct privacy){.stage = sched_arg(c, 0), .loop = sched_arg(c, 1)};
+    enum space space = c->args.at[2].space;
+    m->copies = c->args.n > 3 ? sched_arg(c, 3) : NULL;
+    if (!check_stage(c, m) || !check_around(c, m->loop, m->stage) ||
+        !check_alone(c, m))
+        return false;
+    if (space != SPACE_shared)
+        return sched_refuse_at(c, c->args.at[2].span, m->stage, "named here",
+                               D_cache_space, space_name(space));
+    return check_copies(c, m);
+}
+
+// Make the array of an iteration.
+static void make_array(const struct sched_call *c, struct privacy *m)
+{
+    struct pass *p = c->pass;
+    struct arena *a = p->arena;
+    const char *name = arena_printf(p->scratch, "%s_own", m->array->name);
+    m->own = sched_new_buffer(p, name, m->array, SPACE_shared);
+    if (!m->copies)
+        return;
+    uint32_t rank = m->array->rank;
+    m->own->shape = arena_array(a, struct ir_expr *, rank + 1);
+    m->own->shape[0] = m->copies->u.loop.to;
+    for (uint32_t i = 0; i < rank; i++)
+        m->own->shape[i + 1] = m->array->shape[i];
+    m->own->rank = rank + 1;
+}
+
+// Return the index of an element of the array in that of an iteration.
+static struct ir_expr **own_index(struct arena *a, const struct privacy *m,
+                                  struct ir_expr *const *index)
+{
+    uint32_t copies = m->copies != NULL;
+    struct ir_expr **own = arena_array(a, struct ir_expr *, m->own->rank + 1);
+    if (copies)
+        own[0] = ir_read(a, m->copies->u.loop.var);
+    for (uint32_t i = copies; i < m->own->rank; i++)
+        own[i] = index[i - copies];
+    return own;
+}
+
+// Replace an atomic on the array by one on that of the iteration.
+static struct ir_expr *redirect(struct arena *a, struct ir_expr *x,
+                                void *context)
+{
+    const struct privacy *m = context;
+    if (x->op != m->op || x->u.buffer != m->array)
+        return x;
+    struct ir_expr **index = own_index(a, m, x->args);
+    struct ir_expr *r = ir_atomic(a, x->op, m->own, m->own->rank, index, 1,
+                                  x->args + m->array->rank);
+    return ir_scoped(ir_at(a, r, x->span), (enum ir_scope)x->scope);
+}
+
+// Make a stage over all of the iteration's array, and put it in front of the
+// loop's statements, or behind them.  Its body is made of its variables.
+static struct ir_stmt *put_stage(struct pass *p, const struct privacy *m,
+                                 const char *name, bool is_merge)
+{
+    struct arena *a = p->arena;
+    struct ir_block *body = &m->loop->u.loop.body;
+    struct ir_stmt *s = ir_stmt_stage(a, str_name(p->names, name)), *does;
+    s->span = m->stage->span;
+    uint32_t rank = m->own->rank, copies = m->copies != NULL;
+    struct ir_expr **index = stage_nest_iters(p, s, rank, m->own->shape);
+    struct ir_expr *value = ir_load(a, m->own, rank, index);
+    if (is_merge)
+        does = ir_stmt_eval(a, ir_atomic(a, m->op, m->array, m->array->rank,
+                                         index + copies, 1, &value));
+    else
+        does = ir_stmt_store(a, m->own, rank, index,
+                             ir_neutral(a, m->op, m->own->elem));
+    does->span = s->span;
+    ir_append(a, &s->u.stage.body, does);
+    struct sched_place place =
+        sched_place_of(p, body->at[is_merge ? body->n - 1 : 0], is_merge);
+    stage_nest_put(p, s, &place, stage_nest_region(p, &s->u.stage));
+    return s;
+}
+
+bool sched_privatize(struct sched_call *c)
+{
+    struct privacy m;
+    struct pass *p = c->pass;
+    if (!check(c, &m))
+        return false;
+    make_array(c, &m);
+    ir_rewrite_in(p->arena, &m.stage->u.stage.body, redirect, &m);
+    const char *start = arena_printf(p->scratch, "%s.init", m.own->name);
+    sched_result(c, VALUE_stage, put_stage(p, &m, start, false));
+    sched_result(c, VALUE_stage, put_stage(p, &m, m.own->name, true));
+    return true;
+}
