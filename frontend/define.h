@@ -78,7 +78,8 @@ void define_close_nest(struct parser *p, struct definition *d,
                        struct ir_block *block);
 
 // Return whether the next tokens begin a scatter reduction: an element with a
-// new name in its subscripts, of which not all are such names.
+// new name in its subscripts, of which not all are such names.  One that is
+// assigned to is none unless an array is in them.
 bool scatter_is_next(const struct parser *p);
 // Parse a scatter reduction, and append the nest that begins it, if any.
 bool scatter_parse(struct parser *p, struct definition *d,

@@ -59,7 +59,7 @@ static bool is_alone(const struct token *t)
 bool scatter_is_next(const struct parser *p)
 {
     const struct token *t = parse_peek(p, 0);
-    bool has_new = false, has_other = false;
+    bool has_new = false, has_other = false, has_data = false;
     int depth = 1;
     if (t->kind != TOKEN_NAME || strcmp(t[1].text, "[") != 0)
         return false;
@@ -67,10 +67,14 @@ bool scatter_is_next(const struct parser *p)
         bool is_new = is_new_name(p, t);
         depth += depth_of(t);
         has_new |= is_new;
+        has_data |= depth > 1;
         has_other |=
             depth == 1 && strcmp(t->text, ",") != 0 && !(is_new && is_alone(t));
+        if (strcmp(t->text, "in") == 0)
+            return false;
     }
-    return depth == 0 && has_new && has_other;
+    return depth == 0 && has_new && has_other &&
+           (has_data || strcmp(t->text, "=") != 0);
 }
 
 // Declare the indices that the left side names first, up to its `]`.  One that
