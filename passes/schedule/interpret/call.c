@@ -188,10 +188,29 @@ static bool find_bare_axis(const char *name, enum axis *out)
            (axis_find(name, out) && axis_kind(*out) == AXIS_THREAD);
 }
 
-// Evaluate the arguments of a primitive.
+// Return how many arguments a signature asks for at least.
+static size_t least_of(const char *signature)
+{
+    size_t n = strcspn(signature, "+?*");
+    return n - strspn(signature + n, "?*");
+}
+
+// Return whether argument `i` of a signature is one loop: not the first of
+// those that may come again.
+static bool wants_loop(const char *signature, size_t i)
+{
+    size_t n = strcspn(signature, "+?*");
+    size_t end = i < n ? i + strspn(signature + i, "lt") : i;
+    return end > i && !repeats(signature[end]);
+}
+
+// Evaluate the arguments of a primitive. Lists are spread; but if there are as
+// many arguments as it takes, a list of loops in the place of one stands for the
+// loop that fuses them.
 static bool eval_spread(struct interp *in, const struct sched_expr *x,
                         const char *signature, struct sched_values *out)
 {
+    bool is_complete = x->args.n >= least_of(signature);
     vec_foreach_value(arg, &x->args) {
         struct sched_value v = {.kind = VALUE_key, .span = arg->span};
         v.key = arg->name;
@@ -204,6 +223,9 @@ static bool eval_spread(struct interp *in, const struct sched_expr *x,
             v.kind = VALUE_axis;
         else if (!(letter == 'k' && is_name) && !interp_expr(in, arg, &v))
             return false;
+        bool is_one = is_complete && wants_loop(signature, out->n);
+        if (!interp_nest(in, is_one, &v))
+            return false;
         if (!spread(in, &v, out))
             return false;
     }
@@ -214,8 +236,7 @@ static bool eval_spread(struct interp *in, const struct sched_expr *x,
 static bool check_args(struct interp *in, const struct sched_expr *x,
                        const char *signature, const struct sched_values *args)
 {
-    size_t n = strcspn(signature, "+?*");
-    size_t least = n - strspn(signature + n, "?*");
+    size_t n = strcspn(signature, "+?*"), least = least_of(signature);
     if (args->n < least || (args->n > n && !repeats(signature[n])))
         return refuse_count(in, x, (int64_t)least,
                             repeats(signature[n]) ? -1 : (int64_t)n, args->n);
@@ -244,6 +265,15 @@ static void note_consumed(struct interp *in, const struct sched_call *c)
     }
 }
 
+bool interp_run(struct interp *in, struct sched_call *c, struct span span)
+{
+    if (!sched_run(c) || !schedule_verify_rings(c) || !interp_check_size(in, c))
+        return false;
+    note_consumed(in, c);
+    interp_origins_note(in, span);
+    return true;
+}
+
 // Call a primitive.
 static bool call_prim(struct interp *in, const struct sched_expr *x,
                       enum sched_prim prim, struct sched_value *out)
@@ -251,11 +281,8 @@ static bool call_prim(struct interp *in, const struct sched_expr *x,
     struct sched_call c = {.pass = in->pass, .prim = prim, .span = x->span};
     const char *signature = sched_prim_info(prim)->arguments;
     if (!eval_spread(in, x, signature, &c.args) ||
-        !check_args(in, x, signature, &c.args) || !sched_run(&c) ||
-        !schedule_verify_rings(&c) || !interp_check_size(in, &c))
+        !check_args(in, x, signature, &c.args) || !interp_run(in, &c, x->span))
         return false;
-    note_consumed(in, &c);
-    interp_origins_note(in, x->span);
     *out = (struct sched_value){.span = x->span, .list = c.results};
     if (c.results.n == 1)
         *out = c.results.at[0];

@@ -30,6 +30,12 @@ struct sched_consumed {
     enum sched_prim prim;
 };
 
+// Loops of a list that stands for the loop they were fused to.
+struct sched_nest {
+    struct sched_values loops;
+    struct ir_stmt *fused;
+};
+
 // How large a kernel is.
 struct interp_size {
     int64_t statements;
@@ -52,6 +58,7 @@ struct interp {
     const struct sched_stmt *assigning; // the assignment that runs, or NULL
     const struct sched_expr *looking;   // the last call of a look-up
     struct VEC(struct sched_consumed) consumed;
+    struct VEC(struct sched_nest) nests;
     struct map written; // the kernel's own statements -> as they were
 };
 
@@ -85,6 +92,11 @@ bool interp_same_word(struct interp *in, const struct sched_expr *x,
 // Evaluate `(names) -> (indices)`.
 bool interp_map(struct interp *in, const struct sched_expr *x,
                 struct sched_value *out);
+// Run a primitive that was written at a place, and check and note what it made.
+bool interp_run(struct interp *in, struct sched_call *c, struct span span);
+// Put in the place of a list of several loops the one that it stands for: that
+// which was made of it before, or, where one loop is wanted, which `fuse` makes.
+bool interp_nest(struct interp *in, bool wants_loop, struct sched_value *v);
 // Run statements in the current frame.
 bool interp_block(struct interp *in, const struct sched_block *block);
 
