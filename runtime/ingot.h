@@ -206,9 +206,10 @@ INGOT_API enum ingot_status ingot_preload(struct ingot_module *module);
  * one before it in the stream, for which it waits by itself, where its image is
  * for sm_90 or newer and the driver for CUDA 12.3 or newer.  One that is
  * INGOT_COOPERATIVE gets INGOT_BAD_LAUNCH if the device cannot run all its
- * blocks at a time, INGOT_OLD_DRIVER before CUDA 11.8.  The context is the stream's, for the default streams the thread's;
- * a thread without context uses the primary context of `options.device`.
- * Errors of the kernel itself come later, from whatever call waits for it. */
+ * blocks at a time, INGOT_OLD_DRIVER before CUDA 11.8.  The context is the
+ * stream's, for the default streams the thread's; a thread without context uses
+ * the primary context of `options.device`.  Errors of the kernel itself come
+ * later, from whatever call waits for it. */
 INGOT_API enum ingot_status
 ingot_launch(struct ingot_module *module, uint32_t entry, CUstream stream,
              const uint64_t grid[3], const uint32_t block[3],

@@ -12,14 +12,14 @@
 //     C[i] = A[i]
 //   }
 //
-// Any grid before this one in the stream may have written what it reads, and may
-// read what it writes. So each thread waits before the first statement of the
-// outermost block that accesses global memory, and in any case: then the end of
-// this grid means the end of all before it, which is what the next one relies
-// on when it waits. That one may begin as soon as this one has nothing to wait for:
-// earlier would be as right, but the grids of a chain would fill the
-// SMs, all waiting. What a program says of that itself, in its outermost block,
-// stays.
+// Any grid before this one in the stream may have written what it reads, and
+// may read what it writes. So each thread waits before the first statement of
+// the outermost block that accesses global memory, and in any case: then the
+// end of this grid means the end of all before it, which is what the next one
+// relies on when it waits. That one may begin as soon as this one has nothing
+// to wait for. Earlier would be as right, but the grids of a chain would fill
+// the SMs, all waiting. What a program says of that itself, in its outermost
+// block, stays.
 
 #include "ir/accesses.h"
 #include "ir/build.h"

@@ -1,4 +1,4 @@
-/* fake_launch.c: launches by attributes, which only cuGetProcAddress_v2 finds. */
+/* fake_launch.c: launches by attributes; only cuGetProcAddress_v2 finds it. */
 
 #include "fake_cuda.h"
 

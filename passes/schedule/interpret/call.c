@@ -205,8 +205,8 @@ static bool wants_loop(const char *signature, size_t i)
 }
 
 // Evaluate the arguments of a primitive. Lists are spread; but if there are as
-// many arguments as it takes, a list of loops in the place of one stands for the
-// loop that fuses them.
+// many arguments as it takes, a list of loops in the place of one stands for
+// the loop that fuses them.
 static bool eval_spread(struct interp *in, const struct sched_expr *x,
                         const char *signature, struct sched_values *out)
 {

@@ -95,7 +95,8 @@ bool interp_map(struct interp *in, const struct sched_expr *x,
 // Run a primitive that was written at a place, and check and note what it made.
 bool interp_run(struct interp *in, struct sched_call *c, struct span span);
 // Put in the place of a list of several loops the one that it stands for: that
-// which was made of it before, or, where one loop is wanted, which `fuse` makes.
+// which was made of it before, or, where one loop is wanted, that which `fuse`
+// makes.
 bool interp_nest(struct interp *in, bool wants_loop, struct sched_value *v);
 // Run statements in the current frame.
 bool interp_block(struct interp *in, const struct sched_block *block);

@@ -7,9 +7,10 @@
 //
 // Every stage that writes the array writes to the new one; the copy is a stage
 // of its own behind them, C_local. Its loops are called as those by which the
-// stage writes: C.i is a loop of the computation, C_local.i the one of the copy.
-// Where an index of C is more than an iteration variable, they are ax0, ax1 ...,
-// by the dimension. Of a stage with several arrays, the third argument names one.
+// stage writes: C.i is a loop of the computation, C_local.i one of the copy.
+// Where an index of C is more than an iteration variable, they are ax0, ax1 ...
+// by the dimension. Of a stage with several arrays, the third argument names
+// one.
 //
 // Requires:
 //  1. the memory is not constant                       E0644
@@ -119,8 +120,8 @@ static bool make_plan(const struct sched_call *c, struct plan *plan)
     return check_fresh(c, plan) && check_readers(c, plan);
 }
 
-// Return what a loop over an iteration variable is to be called: as the one that
-// binds it, or else `i` for vi; NULL where that is no name.
+// Return what a loop over an iteration variable is to be called: as the one
+// that binds it, or else `i` for vi; NULL where that is no name.
 static const char *loop_name(struct pass *p, const struct ir_iter *it)
 {
     if (it->binding->op == OP_var)
