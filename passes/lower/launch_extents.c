@@ -20,7 +20,7 @@ static void note_extent(struct launch_extents *e, struct ir_stmt *s)
     int64_t *at = &e->at[s->u.loop.axis], n = -1;
     if (launch_is_counted(s))
         ir_int_value(s->u.loop.to, &n);
-    *at = *at == 0 || *at == n ? n : -1;
+    *at = *at < 0 || n < 0 ? -1 : *at < n ? n : *at;
 }
 
 // Return whether a statement at the top may bind others together in a launch:

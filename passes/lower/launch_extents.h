@@ -7,7 +7,7 @@
 
 // The extents of the thread axes of a launch.
 struct launch_extents {
-    int64_t at[AXIS_COUNT]; // 0: no loop, -1: not one number
+    int64_t at[AXIS_COUNT]; // of the longest loop; 0: none, -1: not a number
 };
 
 // Return whether a loop counts from 0 to a number.

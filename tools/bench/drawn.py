@@ -72,7 +72,9 @@ BYTES = [product("gemm_8bit", f"gemm_{kind}_{way}", (f"{peer}_copied",), limit)
 HALVES = [product("gemm", f"gemm_{kind}_{way}", ("cublas",), limit)
           for kind, limit in HALF_LIMITS.items() for way in WAYS]
 SINGLES = [product("sgemm", "sgemm", ("cublas",), 1e-5)]
-SOFTMAX = [mover("softmax_online", "softmax_online", "softmax", 1e-5)]
+ROWS = [mover(file, f"{definition}_{kind}", definition, limit)
+        for definition, file in (("softmax", "rows_softmax"), ("layer_norm", "rows_norm"), ("rms_norm", "rows_norm"))
+        for kind, limit in (("f32", 1e-5), *HALF_LIMITS.items())]
 SUMS = [mover("row_sum_by_schedule", kernel, definition, 1e-3)
         for kernel, definition in (("row_sum_block", "row_sum"), ("col_sum_parts", "col_sum"), ("sum_all", "total"))]
 TRANSPOSES = [mover("transpose_tile", "transpose_tile", "transpose", 0)]
@@ -86,7 +88,7 @@ FAMILIES = (
     Family("small 8-bit products", BYTES, small_bytes, {"best": SMALL}),
     Family("skinny products", HALVES, skinny, {"best": SMALL}),
     Family("f32 products", SINGLES, large, {"best": LARGE}),
-    Family("rows", SOFTMAX, matrix, {"copy": MOVED, "compiled": (1.3, 1.0)}),
+    Family("rows", ROWS, matrix, {"copy": MOVED, "compiled": (1.3, 1.0)}),
     Family("sums", SUMS, matrix, {"copy": MOVED}),
     Family("transposes", TRANSPOSES, matrix, {"copy": MOVED}),
     Family("vectors", VECTORS, vector, {"copy": MOVED}),

@@ -124,15 +124,19 @@ static bool is_place(const struct sched_value *v)
     return v->kind == VALUE_loop || v->kind == VALUE_stage;
 }
 
-// Compare two loops or stages: they are equal if they are the same one.
+// Compare two loops or stages, or two arrays: they are equal if they are the same
+// one.
 static bool compare_places(const struct sched_expr *x,
                            const struct sched_value *v, struct sched_value *out)
 {
-    if ((x->op != OP_eq && x->op != OP_ne) || !is_place(&v[0]) ||
-        !is_place(&v[1]))
+    bool are_arrays = v[0].kind == VALUE_array && v[1].kind == VALUE_array;
+    if ((x->op != OP_eq && x->op != OP_ne) ||
+        !(are_arrays || (is_place(&v[0]) && is_place(&v[1]))))
         return false;
+    bool same =
+        are_arrays ? v[0].buffer == v[1].buffer : v[0].stmt == v[1].stmt;
     *out = (struct sched_value){.kind = VALUE_int, .span = x->span};
-    out->number = (v[0].stmt == v[1].stmt) == (x->op == OP_eq);
+    out->number = same == (x->op == OP_eq);
     return true;
 }
 

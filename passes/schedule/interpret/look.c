@@ -2,6 +2,7 @@
 
 #include "ir/accesses.h"
 #include "ir/build.h"
+#include "ir/stage.h"
 #include "ir/walk.h"
 #include "passes/schedule/interpret/interpret.h"
 
@@ -20,6 +21,20 @@ static bool look_loops(struct interp *in, const struct sched_values *args,
                        struct sched_value *out)
 {
     interp_loops(in, &args->at[0], out);
+    return true;
+}
+
+// Return the list of the loops around a stage over which it reduces.
+static bool look_reductions(struct interp *in, const struct sched_values *args,
+                            struct sched_value *out)
+{
+    struct ir_stmt *stage = args->at[0].stmt;
+    struct ir_block loops = sched_loops(in->pass, stage);
+    out->kind = VALUE_list;
+    for (size_t i = 0; i < loops.n; i++)
+        if (ir_stage_role(&stage->u.stage, loops.at[i]->u.loop.var) &
+            STAGE_REDUCES)
+            add(in, out, VALUE_loop, loops.at[i]);
     return true;
 }
 
