@@ -97,6 +97,20 @@ static struct ir_expr *instead_of(const struct ir_expr *dropped,
     return ir_is_pure(dropped, true) ? x : NULL;
 }
 
+// Fold ceildiv(ceildiv(x, m) * m, c), where c divides m: the tiles of a padded
+// extent.  An `int` does not overflow.
+static struct ir_expr *fold_tiles(struct arena *a, struct ir_expr *x,
+                                  struct ir_expr *y)
+{
+    if (x->type.kind != TYPE_int || x->op != OP_mul || y->op != OP_const ||
+        x->args[0]->op != OP_ceildiv || x->args[1]->op != OP_const)
+        return NULL;
+    int64_t m = x->args[1]->u.i, c = y->u.i;
+    if (c < 1 || m % c)
+        return NULL;
+    return ir_mul(a, x->args[0], ir_const_int(a, y->type, m / c));
+}
+
 // Fold an operation on integers with a neutral or an absorbing operand.
 static struct ir_expr *fold_int(struct arena *a, enum ir_op op,
                                 struct ir_expr *x, struct ir_expr *y)
@@ -111,8 +125,8 @@ static struct ir_expr *fold_int(struct arena *a, enum ir_op op,
             return instead_of(x, y);
         return y1 ? x : is_number(x, 1) ? y : NULL;
     case OP_mod: return y1 ? instead_of(x, ir_zero(a, x->type)) : NULL;
-    case OP_div:
-    case OP_ceildiv: return y1 ? x : NULL;
+    case OP_div: return y1 ? x : NULL;
+    case OP_ceildiv: return y1 ? x : fold_tiles(a, x, y);
     case OP_sub:
     case OP_shl:
     case OP_shr:

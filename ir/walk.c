@@ -166,6 +166,16 @@ bool ir_has_roles(const struct ir_block *block)
     return false;
 }
 
+bool ir_asks_for_sms(const struct ir_expr *x)
+{
+    if (x->op == OP_resident)
+        return true;
+    for (uint32_t i = 0; i < x->n; i++)
+        if (ir_asks_for_sms(x->args[i]))
+            return true;
+    return false;
+}
+
 bool ir_mentions(const struct ir_expr *x, const struct ir_var *var)
 {
     if (x->op == OP_var && x->u.var == var)

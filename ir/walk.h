@@ -87,6 +87,9 @@ bool ir_for_mentions(const struct ir_for *loop, const struct ir_var *var);
 bool ir_for_counts(const struct ir_for *loop);
 // Return whether a statement is a loop on an axis of that kind.
 bool ir_is_over(const struct ir_stmt *s, enum axis_kind kind);
+// Return whether an expression asks for the number of SMs of the device.
+bool ir_asks_for_sms(const struct ir_expr *x);
+
 // Return whether an expression is made of parameters and numbers: it has one
 // value in the whole kernel.
 bool ir_is_of_params(const struct ir_expr *x);

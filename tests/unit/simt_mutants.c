@@ -4,7 +4,7 @@
 // A sample of the mutants of tests/simt/subjects.txt runs under all policies
 // on two kinds of inputs.
 //
-//   MUTANTS=400 MUTANTS_SEED=7 MUTANTS_ONLY=sgemm simt_mutants
+//   MUTANTS=400 MUTANTS_SEED=7 MUTANTS_ONLY=matmul_buffers simt_mutants
 //
 // chooses how many ("all": each kind at most SITES_MOST times a kernel), which,
 // and of which kernels; survivors are printed.  MUTANTS_TO=FOLDER writes those

@@ -71,7 +71,7 @@ BYTES = [product("gemm_8bit", f"gemm_{kind}_{way}", (f"{peer}_copied",), limit)
          for kind, peer, limit in (("e4m3", "scaled", 1e-2), ("i8", "integers", 0)) for way in WAYS]
 HALVES = [product("gemm", f"gemm_{kind}_{way}", ("cublas",), limit)
           for kind, limit in HALF_LIMITS.items() for way in WAYS]
-SINGLES = [product("sgemm", "sgemm", ("cublas",), 1e-5)]
+SINGLES = [product("sgemm", f"sgemm_{way}", ("cublas",), 1e-5) for way in WAYS]
 ROWS = [mover(file, f"{definition}_{kind}", definition, limit)
         for definition, file in (("softmax", "rows_softmax"), ("layer_norm", "rows_norm"), ("rms_norm", "rows_norm"))
         for kind, limit in (("f32", 1e-5), *HALF_LIMITS.items())]

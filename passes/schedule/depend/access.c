@@ -281,6 +281,18 @@ static void enter_around(struct depend_nest *w, struct ir_stmt *s,
     }
 }
 
+// Step under a guard. What it says of the number of SMs says nothing of the
+// order of iterations, and takes isl long.
+static void enter_guard(struct depend_nest *w, struct ir_expr *x)
+{
+    if (x->op == OP_and) {
+        enter_guard(w, x->args[0]);
+        enter_guard(w, x->args[1]);
+    } else if (!ir_asks_for_sms(x)) {
+        enter(w, NULL, x, true);
+    }
+}
+
 // Start a walk under the kernel's guard.
 static void start(struct depend_nest *w, struct pass *p)
 {
@@ -288,7 +300,7 @@ static void start(struct depend_nest *w, struct pass *p)
     w->values.arena = w->varying.arena = w->inner.arena = p->scratch;
     facts_start(&w->facts, p->scratch, p->kernel);
     for (size_t i = 0; i < p->kernel->guard.n; i++)
-        enter(w, NULL, p->kernel->guard.at[i], true);
+        enter_guard(w, p->kernel->guard.at[i]);
 }
 
 void depend_walk_all(struct depend_nest *w, struct pass *p)
