@@ -343,6 +343,41 @@ static void draw_contraction(struct fuzz_kernel *k)
         draw_epilogue(k, a);
 }
 
+// Append an element of an array, with another name for one index.
+static void draw_operand(struct fuzz_kernel *k, const struct fuzz_scope *s,
+                         const struct fuzz_array *of, uint32_t scanned)
+{
+    struct buf at = {0};
+    for (uint32_t i = 0; i < s->n; i++)
+        buf_printf(&at, "%s%s", i ? ", " : "",
+                   i == scanned ? "u" : s->names[i]);
+    fuzz_element(k, of, at.data, &k->body);
+    buf_free(&at);
+}
+
+static void draw_scan(struct fuzz_kernel *k)
+{
+    struct fuzz_scope s = draw_scope(k, 1, 3);
+    uint32_t scanned = (uint32_t)draw_below(k->random, s.n);
+    const struct fuzz_array *of = fuzz_parameter(k, 'A', s.n, s.dims);
+    bool is_result = draw_chance(k->random, 50);
+    double terms = longest(k, s.dims[scanned]);
+    bool is_sum =
+        draw_chance(k->random, 50) && is_exact_sum(k, of->most, terms);
+    struct fuzz_array *a = begin(k, is_result ? 'C' : 'S', &s);
+    a->most = is_sum ? of->most * terms : of->most;
+    buf_printf(
+        &k->body, "scan(u %s %s) %s ",
+        is_sum && draw_chance(k->random, 50) ? "<" : "<=", s.names[scanned],
+        is_sum                       ? "sum"
+        : draw_chance(k->random, 50) ? "max"
+                                     : "min");
+    draw_operand(k, &s, of, scanned);
+    buf_text(&k->body, "\n");
+    if (!is_result)
+        draw_epilogue(k, a);
+}
+
 static void draw_inplace(struct fuzz_kernel *k)
 {
     struct fuzz_scope s = draw_scope(k, 1, 3);
@@ -376,6 +411,7 @@ void fuzz_part_draw(struct fuzz_kernel *k, enum fuzz_kind kind)
     case KIND_pingpong: fuzz_pingpong_draw(k); break;
     case KIND_grid: fuzz_grid_draw(k); break;
     case KIND_relay: fuzz_relay_draw(k); break;
+    case KIND_scan: draw_scan(k); break;
     case KIND_loops: fuzz_loops_draw(k); break;
     case KIND_COUNT: break;
     }
