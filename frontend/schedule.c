@@ -4,7 +4,8 @@
 //               ["when" expr] block
 //             | "def" name params block
 //   targets   = name ["+"] {"," name ["+"]}
-//   params    = "(" [name ["=" expr] {"," name ["=" expr]}] ")"
+//   params    = "(" [param {"," param}] ")"
+//   param     = name ["=" expr | "in" "[" exprs "]"]      "in": of a schedule
 //   block     = "{" {statement newline} "}"
 //   statement = names "=" expr {"," expr} | expr
 //             | "for" name "in" expr block
@@ -239,8 +240,21 @@ static bool parse_body(struct parser *p, struct sched_block *out)
     return parse_expect(p, "}", "behind the statements");
 }
 
-// Parse `name = default`, and report a name that is there already.
-static bool parse_param(struct parser *p, struct sched_item *item)
+// Parse the values behind `in`, of which each makes a schedule.
+static bool parse_each(struct parser *p, struct sched_parameter *param)
+{
+    size_t first = p->at;
+    param->each = schedule_parse_expr(p);
+    if (param->each &&
+        (param->each->kind != SCHED_list || param->each->args.n == 0))
+        return diag_error(p->diags, parse_span(p, first), D_schedule_each,
+                          param->name.text);
+    return param->each != NULL;
+}
+
+// Parse `name = default`, or `name in [values]` of a schedule, and report a name
+// that is there already.
+static bool parse_param(struct parser *p, struct sched_item *item, bool is_def)
 {
     struct sched_parameter param = {0};
     if (!parse_named(p, "a parameter", &param.name))
@@ -254,17 +268,20 @@ static bool parse_param(struct parser *p, struct sched_item *item)
     }
     if (parse_take(p, "=") && !(param.initial = schedule_parse_expr(p)))
         return false;
+    if (!is_def && !param.initial && parse_take(p, "in") &&
+        !parse_each(p, &param))
+        return false;
     vec_push(p->arena, &item->params, param);
     return true;
 }
 
 // Parse `(parameters)`.
-static bool parse_params(struct parser *p, struct sched_item *item)
+static bool parse_params(struct parser *p, struct sched_item *item, bool is_def)
 {
     if (!parse_expect(p, "(", "before the parameters"))
         return false;
     while (!parse_is(p, ")")) {
-        if (!parse_param(p, item))
+        if (!parse_param(p, item, is_def))
             return false;
         if (!parse_take(p, ","))
             break;
@@ -307,7 +324,7 @@ static bool parse_header(struct parser *p, struct sched_item *item)
             return false;
         vec_push(p->arena, &item->others, other);
     }
-    if (parse_is(p, "(") && !parse_params(p, item))
+    if (parse_is(p, "(") && !parse_params(p, item, false))
         return false;
     if (parse_reach(p, "for") && parse_take(p, "for") &&
         !parse_targets(p, item))
@@ -331,6 +348,31 @@ static void add_def(struct parser *p, struct sched_program *out,
     vec_push(p->arena, &out->defs, item);
 }
 
+// Add a schedule, or one for each value of its parameters from `at` on that have
+// several, in the order of their lists.
+static void add_schedules(struct parser *p, struct sched_program *out,
+                          struct sched_item *item, size_t at)
+{
+    while (at < item->params.n && !item->params.at[at].each)
+        at++;
+    if (at == item->params.n) {
+        vec_push(p->arena, &out->schedules, item);
+        return;
+    }
+    const struct sched_expr *values = item->params.at[at].each;
+    for (size_t i = 0; i < values->args.n; i++) {
+        struct sched_item *one = arena_new(p->arena, struct sched_item);
+        *one = *item;
+        one->params.at =
+            arena_array(p->arena, struct sched_parameter, item->params.n);
+        one->params.cap = item->params.n;
+        for (size_t k = 0; k < item->params.n; k++)
+            one->params.at[k] = item->params.at[k];
+        one->params.at[at].initial = values->args.at[i];
+        add_schedules(p, out, one, at + 1);
+    }
+}
+
 bool schedule_parse_item(struct parser *p, struct sched_program *out)
 {
     size_t first = p->at;
@@ -340,7 +382,7 @@ bool schedule_parse_item(struct parser *p, struct sched_program *out)
     p->at++;
     struct sched_item *item = arena_new(p->arena, struct sched_item);
     bool ok = parse_named(p, is_def ? "a def" : "a kernel", &item->name) &&
-              (is_def ? parse_params(p, item) : parse_header(p, item));
+              (is_def ? parse_params(p, item, true) : parse_header(p, item));
     item->span = parse_span(p, first);
     if (ok)
         parse_reach(p, "{");
@@ -348,7 +390,7 @@ bool schedule_parse_item(struct parser *p, struct sched_program *out)
         if (is_def)
             add_def(p, out, item);
         else
-            vec_push(p->arena, &out->schedules, item);
+            add_schedules(p, out, item, 0);
     } else {
         parse_recover(p);
     }

@@ -66,6 +66,8 @@ struct sched_stmt {
 struct sched_parameter {
     struct sched_name name;
     struct sched_expr *initial; // its default, or NULL
+    struct sched_expr *each;    // the list of values of which each makes a
+                                // schedule; NULL; only while parsing
 };
 
 // Architectures that a schedule is for.
