@@ -28,12 +28,12 @@ static const char *operands_text(const char *letters)
 // reads or synchronises.
 static const char *remark(struct doc *d, const struct ir_op_info *o)
 {
-    const char *result = o->result == RESULT_BOOL   ? "; gives a bool"
-                         : o->result == RESULT_MASK ? "; gives a u32, a bit "
-                                                      "for each lane"
+    const char *result = o->result == RESULT_BOOL     ? "; gives a bool"
+                         : o->result == RESULT_MASK   ? "; gives a u32, a bit "
+                                                        "for each lane"
                          : o->result == RESULT_WORD   ? "; gives a u32"
                          : o->result == RESULT_SINGLE ? "; gives an f32"
-                                                    : "";
+                                                      : "";
     const char *effect = o->flags & OP_TOGETHER       ? "; all lanes of a warp "
                                                         "together"
                          : o->flags & OP_SYNCHRONISES ? ", an mbarrier"
