@@ -106,7 +106,6 @@ MEMORY = (
     Memory("rows", "norms", "layer_norm", ({"m": 1 << 16},), "layer_norm", 1e-4),
     Memory("rows", "row_sum_by_schedule", "row_sum_block", (SQUARE, NARROW), "row_sum", 1e-4),
     Memory("rows", "row_sum_by_schedule", "row_sum_warp", (SQUARE, NARROW), "row_sum", 1e-4),
-    Memory("rows", "row_sum_by_schedule", "col_sum_block", (SQUARE, NARROW), "col_sum", 1e-4),
     Memory("rows", "row_sum_by_schedule", "col_sum_parts", (SQUARE, NARROW), "col_sum", 1e-4),
     Memory("rows", "row_sum_by_schedule", "sum_all", (SQUARE, NARROW), "total", 1e-3),
     Memory("transposition", "transpose_tile", "transpose_tile",
