@@ -101,7 +101,6 @@ MEMORY = (
     Memory("rows", "softmax_tma", "softmax_tma", ({"m": 1 << 13},), "softmax", 1e-5),
     Memory("rows", "softmax_bulk", "softmax_bulk", ({"m": 1 << 16},), "softmax", 1e-5),
     Memory("rows", "softmax_online", "softmax_online", ({"m": 1 << 16, "n": 4096}, LONG), "softmax", 1e-5),
-    Memory("rows", "persistent", "row_sum_walk", (SQUARE,), "row_sum", 1e-4),
     Memory("rows", "norms", "rms_norm", ({"m": 1 << 16},), "rms_norm", 1e-4),
     Memory("rows", "norms", "layer_norm", ({"m": 1 << 16},), "layer_norm", 1e-4),
     Memory("rows", "row_sum_by_schedule", "row_sum_block", (SQUARE, NARROW), "row_sum", 1e-4),
@@ -110,7 +109,6 @@ MEMORY = (
     Memory("rows", "row_sum_by_schedule", "sum_all", (SQUARE, NARROW), "total", 1e-3),
     Memory("transposition", "transpose_tile", "transpose_tile",
            ({"m": 8192, "n": 8192}, SQUARE, {"m": 8191, "n": 4097}), "transpose", 0),
-    Memory("transposition", "persistent", "transpose_walk", (SQUARE,), "transpose", 0),
 )
 
 # Kernels that compute the same, each a step from the one before: (file, kernel) of each.
