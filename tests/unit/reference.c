@@ -59,9 +59,29 @@ static size_t count_elements(const struct trial *t, const struct ir_buffer *b)
     return (size_t)n;
 }
 
+// What integers are: from `low`, as many as `n`.
+struct limits {
+    int64_t low;
+    uint64_t n;
+};
+
+// Return what the elements of an array are: as the kernel says, or 0 to 99.
+static struct limits limits_of(const struct trial *t, size_t at)
+{
+    struct limits r = {0, 100};
+    vec_foreach(x, &t->k->terms.ranges) {
+        int64_t high;
+        if (x->parameter != at || !ir_eval_int(t->k, t->eval, x->low, &r.low) ||
+            !ir_eval_int(t->k, t->eval, x->high, &high))
+            continue;
+        r.n = high > r.low ? (uint64_t)(high - r.low) : 1;
+    }
+    return r;
+}
+
 // Fill an element with data.
-static void fill(const struct trial *t, struct type type, void *element,
-                 uint64_t bits)
+static void fill(const struct trial *t, struct limits limits, struct type type,
+                 void *element, uint64_t bits)
 {
     double unit = (double)(bits >> 40) / (1 << 24);
     if (t->is_wild && !type_is_float(type))
@@ -74,7 +94,7 @@ static void fill(const struct trial *t, struct type type, void *element,
     else if (type_is_float(type))
         eval_store_float(type, element, unit * 4 - 2);
     else
-        eval_store_int(type, element, (int64_t)(bits % 100));
+        eval_store_int(type, element, limits.low + (int64_t)(bits % limits.n));
 }
 
 // Make the data of one array parameter.
@@ -85,7 +105,7 @@ static void make_array(struct trial *t, size_t at, uint64_t *seed)
     size_t n = t->elements[at] = count_elements(t, b);
     char *data = arena_alloc(&t->arena, n * size);
     for (size_t i = 0; i < n && b->role != ROLE_output; i++)
-        fill(t, b->elem, data + i * size, random_bits(seed));
+        fill(t, limits_of(t, at), b->elem, data + i * size, random_bits(seed));
     t->eval[at].data = data;
     t->eval[at].size = n * size;
     t->program[at] = arena_copy(&t->arena, data, n * size);
