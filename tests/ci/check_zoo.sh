@@ -15,10 +15,10 @@ passed=0 failed=0
 # Prints the values of one kind of line at the head of a kernel file.
 lines() { sed -n "s|^// $1:[ ]*||p" "$2"; }
 
-# Prints the warnings that variants were not run, but for the one that a line `// far:` names.
-unrun() { grep "$1" "$log" | grep -v "variant \`${2:--}[\`_]"; }
+# Prints the warnings that variants were not run, but for those that lines `// far:` name.
+unrun() { grep "$1" "$log" | grep -v "variant \`\(${2:--}\)[\`_]"; }
 
-# Checks a file with some flags: no fault, and none of the warnings $2, but for variant $3.
+# Checks a file with some flags: no fault, and none of the warnings $2, but for variants $3.
 check() {
   local file=$1 unrun=$2 far=$3
   shift 3
@@ -34,8 +34,8 @@ check() {
 # Checks all kernels of a file. A line `// far: VARIANT KNOB=VALUE` names a variant that takes only
 # sizes that would run for long, and with which knob it takes smaller ones: it is checked with that.
 check_file() {
-  local file=$1 flags=(--cases 8) unrun='E1020\|E1040' far knob kernel kernels
-  read -r far knob <<<"$(lines far "$file")"
+  local file=$1 flags=(--cases 8) unrun='E1020\|E1040' far variant knob kernel kernels
+  far=$(lines far "$file" | sed 's/ .*//' | paste -sd'|' | sed 's/|/\\|/g')
   if [ -n "$(lines slow "$file")$(lines long "$file")" ] && [ -z "${INGOT_SLOW:-}" ]; then
     flags=(--cases 1 --policies random) unrun=none
   fi
@@ -44,9 +44,9 @@ check_file() {
   for kernel in "${kernels[@]}"; do
     check "$file" "$unrun" "$far" "${flags[@]}" ${kernel:+--kernel "$kernel"}
   done
-  if [ -n "$far" ]; then
-    check "$file" "$unrun" '' "${flags[@]}" --schedule "$far" --set "$knob" ${kernels[0]:+--kernel "${kernels[0]}"}
-  fi
+  while read -r variant knob; do
+    check "$file" "$unrun" '' "${flags[@]}" --schedule "$variant" --set "$knob" ${kernels[0]:+--kernel "${kernels[0]}"}
+  done < <(lines far "$file")
 }
 
 for file in "$SOURCE_DIR/tests/kernels/$folder"/*.ing; do check_file "$file"; done
