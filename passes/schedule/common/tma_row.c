@@ -109,10 +109,10 @@ void sched_widen_row(struct sched_call *c, struct ir_stmt *stage)
         return;
     const struct ir_var *old = row.loop->u.loop.var;
     struct ir_var *var = sched_new_var(p, row.loop, old->name, old->span);
-    struct ir_stmt *wide = sched_new_loop(p, var, ir_int(p->arena, row.whole),
-                                          row.loop->span);
-    struct ir_expr *number = ir_sub(p->arena, ir_read(p->arena, var),
-                                    ir_int(p->arena, row.before));
+    struct ir_stmt *wide =
+        sched_new_loop(p, var, ir_int(p->arena, row.whole), row.loop->span);
+    struct ir_expr *number =
+        ir_sub(p->arena, ir_read(p->arena, var), ir_int(p->arena, row.before));
     sched_renumber(p, row.loop, number);
     sched_replace(p, row.loop, wide);
     wide->u.loop.body = row.loop->u.loop.body;
