@@ -236,6 +236,56 @@ static bool print_resident(struct c_scope *scope, const struct ir_expr *x,
     return ok;
 }
 
+// Return whether an expression divides by what some legal sizes make 0.
+static bool may_divide_by_zero(const struct ir_expr *x)
+{
+    bool divides = x->op == OP_div || x->op == OP_mod || x->op == OP_ceildiv;
+    int64_t divisor;
+    if (divides && x->args[1]->op != OP_resident &&
+        (!ir_int_value(x->args[1], &divisor) || divisor <= 0))
+        return true;
+    for (uint32_t i = 0; i < x->n; i++)
+        if (may_divide_by_zero(x->args[i]))
+            return true;
+    return false;
+}
+
+// Return whether an expression is the call of a function on extents that sizes
+// in use do not make overflow.
+static bool is_value(const struct ir_expr *x)
+{
+    const struct spelling *s = &spellings[x->op];
+    return x->n == 2 && type_is_index(x->type) && !s->infix &&
+           (s->checked || s->extent) && !safe_division(x) &&
+           !may_divide_by_zero(x);
+}
+
+// Append the text of an expression without variables for values.
+static void print_plain(const struct c_scope *scope, const struct ir_expr *x,
+                        struct buf *out)
+{
+    struct c_scope plain = *scope;
+    plain.values = NULL;
+    print(&plain, x, WHOLE, out);
+}
+
+// Append the variable of a value that has one. Returns whether it has.
+static bool print_value(struct c_scope *scope, const struct ir_expr *x,
+                        struct buf *out)
+{
+    struct buf text = {0};
+    if (!scope->values || !is_value(x))
+        return false;
+    print_plain(scope, x, &text);
+    int number = c_values_find(scope->values, text.data);
+    buf_free(&text);
+    if (number < 0)
+        return false;
+    buf_printf(out, "ingot_v%d", number);
+    scope->uses_values = scope->has_checks = true;
+    return true;
+}
+
 // Append an expression, in parentheses if it is an operation that does not
 // bind as tightly as `least`.
 static bool print(struct c_scope *scope, const struct ir_expr *x, int least,
@@ -261,6 +311,8 @@ static bool print(struct c_scope *scope, const struct ir_expr *x, int least,
     }
     if (x->n != 2)
         return false;
+    if (print_value(scope, x, out))
+        return true;
     return type_is_float(x->args[0]->type)
                ? print_on_floats(scope, x, least, out)
                : print_on_ints(scope, x, least, out);
@@ -269,4 +321,25 @@ static bool print(struct c_scope *scope, const struct ir_expr *x, int least,
 bool c_expr(struct c_scope *scope, const struct ir_expr *x, struct buf *out)
 {
     return print(scope, x, WHOLE, out);
+}
+
+bool c_expr_value(struct c_scope *scope, const struct ir_expr *x,
+                  struct buf *out)
+{
+    return print_on_ints(scope, x, WHOLE, out);
+}
+
+void c_expr_want(struct c_scope *scope, const struct ir_expr *x,
+                 struct c_values *values)
+{
+    struct buf text = {0};
+    bool wanted = is_value(x);
+    if (wanted)
+        print_plain(scope, x, &text);
+    bool known = wanted && c_values_again(values, text.data);
+    for (uint32_t i = 0; i < x->n && !known; i++)
+        c_expr_want(scope, x->args[i], values);
+    if (wanted && !known)
+        c_values_add(values, scope->kernel, x, text.data);
+    buf_free(&text);
 }

@@ -16,6 +16,7 @@
 
 #include "ir/build.h"
 #include "ir/walk.h"
+#include "nvptx/package/c_expr.h"
 #include "nvptx/package/workspace.h"
 
 #include <string.h>
@@ -79,21 +80,40 @@ static void write_arguments(struct writer *w,
     launch_maps(w, variant);
 }
 
+// Return the guard of a variant.
+static struct ir_expr *guard_of(struct writer *w,
+                                const struct plan_variant *variant)
+{
+    struct ir_expr *guard = ir_bool(w->arena, true);
+    vec_foreach_value(g, &variant->kernel->guard)
+        guard = ir_binary(w->arena, OP_and, guard, g);
+    return guard;
+}
+
+// Return whether the guard of a variant uses values that several do.
+static bool uses_values(struct writer *w, const struct plan_variant *variant)
+{
+    struct buf unused = {0};
+    struct writer dry = *w;
+    dry.out = &unused;
+    writer_guard(&dry, variant->kernel, guard_of(w, variant));
+    buf_free(&unused);
+    return dry.uses_values;
+}
+
 // Append `if (guard)` of a variant, or nothing if it has none.
 // Returns whether it has.
 static bool write_guard(struct writer *w, const struct plan_variant *variant,
                         bool is_optional)
 {
     const struct ir_kernel *kernel = variant->kernel;
-    struct ir_expr *guard = ir_bool(w->arena, true);
-    for (size_t i = 0; i < kernel->guard.n; i++)
-        guard = ir_binary(w->arena, OP_and, guard, kernel->guard.at[i]);
+    struct ir_expr *guard = guard_of(w, variant);
     if (ir_is_true(guard)) {
         buf_text(w->out, is_optional ? "    if (available)\n" : "");
         return is_optional;
     }
     buf_printf(w->out, "    if (%s(", is_optional ? "available && " : "");
-    bool has_checks = writer_expr(w, kernel, guard);
+    bool has_checks = writer_guard(w, kernel, guard);
     buf_printf(w->out, ")%s)\n", has_checks ? " && !overflow" : "");
     return true;
 }
@@ -134,7 +154,8 @@ static bool write_variant(struct writer *w, const struct plan_variant *variant)
     buf_printf(w->out, "\n    /* variant `%s` */\n",
                name && *name ? name : "general");
     if (w->kernel->n_variants > 1)
-        buf_text(w->out, "    overflow = 0;\n");
+        buf_printf(w->out, "    overflow = %s;\n",
+                   uses_values(w, variant) ? "ingot_overflow" : "0");
     bool is_optional = write_availability(w, variant);
     bool has_guard = write_guard(w, variant, is_optional);
     buf_text(w->out, "    {\n");
@@ -194,6 +215,41 @@ static void write_sms(struct writer *w)
                          "ingot_resident(module, stream, 1);\n");
 }
 
+// Find the values that several guards want.
+static void find_values(struct writer *w, struct c_values *values)
+{
+    for (uint32_t v = 0; v < w->kernel->n_variants; v++) {
+        const struct ir_kernel *kernel = w->kernel->variants[v].kernel;
+        struct c_scope scope = {.kernel = kernel,
+                                .names = w->kernel->names,
+                                .knows_sms = w->knows_sms};
+        vec_foreach_value(guard, &kernel->guard)
+            c_expr_want(&scope, guard, values);
+    }
+}
+
+// Append these values, and whether one of them overflows: guards that use any
+// do not hold then. Products of sizes of arrays that exist do not overflow.
+static void write_values(struct writer *w, const struct c_values *values)
+{
+    bool any = false;
+    for (size_t i = 0; i < values->at.n; i++) {
+        const struct c_value *v = &values->at.at[i];
+        struct c_scope scope = {.kernel = v->kernel,
+                                .names = w->kernel->names,
+                                .values = values,
+                                .knows_sms = w->knows_sms};
+        if (v->uses < 2)
+            continue;
+        buf_printf(w->out, any ? "" : "    overflow = 0;\n");
+        buf_printf(w->out, "    const int64_t ingot_v%zu = ", i);
+        c_expr_value(&scope, v->x, w->out);
+        buf_text(w->out, ";\n");
+        any = true;
+    }
+    buf_text(w->out, any ? "    const int ingot_overflow = overflow;\n" : "");
+}
+
 bool launch_write(struct arena *a, const struct plan *plan,
                   const struct plan_kernel *kernel, struct diag_list *diags,
                   struct buf *out)
@@ -204,12 +260,16 @@ bool launch_write(struct arena *a, const struct plan *plan,
                        .diags = diags,
                        .out = out,
                        .ok = true};
+    struct c_values values = {.arena = a};
     if (kernel->has_workspace)
         workspace_write(&w);
     launch_comment(&w);
     write_head(&w);
     launch_checks(&w);
     write_sms(&w);
+    find_values(&w, &values);
+    write_values(&w, &values);
+    w.values = &values;
     bool takes_all = false;
     for (uint32_t v = 0; v < kernel->n_variants && !takes_all; v++)
         takes_all = write_variant(&w, &kernel->variants[v]);

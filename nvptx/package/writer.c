@@ -16,17 +16,33 @@ const char *writer_text(struct writer *w, const struct ir_expr *x)
     return text;
 }
 
-bool writer_expr(struct writer *w, const struct ir_kernel *kernel,
-                 const struct ir_expr *x)
+// Append an expression; `values` have variables.
+static bool append(struct writer *w, const struct ir_kernel *kernel,
+                   const struct ir_expr *x, const struct c_values *values)
 {
-    struct c_scope scope = {
-        .kernel = kernel, .names = w->kernel->names, .knows_sms = w->knows_sms};
+    struct c_scope scope = {.kernel = kernel,
+                            .names = w->kernel->names,
+                            .values = values,
+                            .knows_sms = w->knows_sms};
     if (!c_expr(&scope, x, w->out)) {
         if (w->ok)
             diag_error(w->diags, x->span, D_not_in_c, writer_text(w, x));
         w->ok = false;
     }
+    w->uses_values = scope.uses_values;
     return scope.has_checks;
+}
+
+bool writer_expr(struct writer *w, const struct ir_kernel *kernel,
+                 const struct ir_expr *x)
+{
+    return append(w, kernel, x, NULL);
+}
+
+bool writer_guard(struct writer *w, const struct ir_kernel *kernel,
+                  const struct ir_expr *x)
+{
+    return append(w, kernel, x, w->values);
 }
 
 struct ir_expr *writer_bytes(struct arena *a, const struct ir_buffer *b)

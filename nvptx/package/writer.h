@@ -12,7 +12,9 @@ struct writer {
     const struct plan_kernel *kernel; // whose launch function it is
     struct diag_list *diags;          // of what C cannot compute
     struct buf *out;                  // the header
-    bool knows_sms;                   // see struct c_scope
+    const struct c_values *values;    // of guards; see struct c_scope
+    bool knows_sms;                   // see there
+    bool uses_values;                 // the last expression does; see there
     bool ok;                          // no expression was refused
 };
 
@@ -23,6 +25,10 @@ const char *writer_text(struct writer *w, const struct ir_expr *x);
 // Returns whether it may set `overflow`.
 bool writer_expr(struct writer *w, const struct ir_kernel *kernel,
                  const struct ir_expr *x);
+
+// The same for a guard: what other guards want, too, is in variables.
+bool writer_guard(struct writer *w, const struct ir_kernel *kernel,
+                  const struct ir_expr *x);
 
 // Return the bytes that an array spans, as an expression.
 struct ir_expr *writer_bytes(struct arena *a, const struct ir_buffer *b);

@@ -214,6 +214,7 @@ static int check_file(struct options *o, const char *path)
     compile_start(&c);
     compile.ptx = NULL;
     compile.has_proofs = !o->request.is_unchecked;
+    compile.schedule = o->request.schedule;
     check_compiled(o, path, &check);
     cli_progress(NULL);
     cli_print_log(&o->compile);

@@ -8,6 +8,7 @@
 #include "tools/libingot/choice.h"
 #include "tools/libingot/library.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void compile_start(struct compilation *c)
@@ -321,6 +322,21 @@ static bool lower_variant(struct compilation *c,
            lower_kernel(c, o, v, has_narrow);
 }
 
+// Return whether a schedule is asked for, by the variant that it makes or one of
+// those that this becomes, `s1_i32` of `s1`.
+static bool is_asked(const struct compile_options *o, const struct variant *v)
+{
+    char *end;
+    if (!o->schedule)
+        return true;
+    unsigned long number = strtoul(o->schedule, &end, 10);
+    const char *name = v->kernel->variant ? v->kernel->variant : "";
+    size_t n = strlen(name);
+    return (end != o->schedule && !*end && number == v->number) || !n ||
+           (strncmp(o->schedule, name, n) == 0 &&
+            (o->schedule[n] == '\0' || o->schedule[n] == '_'));
+}
+
 bool compile_lower(struct compilation *c, const struct compile_options *o)
 {
     if (!compile_schedule(c, o))
@@ -332,7 +348,8 @@ bool compile_lower(struct compilation *c, const struct compile_options *o)
     c->variants.n = 0;
     double began = phases_now();
     for (size_t i = 0; i < n; i++)
-        lower_variant(c, o, scheduled[i]);
+        if (is_asked(o, &scheduled[i]))
+            lower_variant(c, o, scheduled[i]);
     phases_add(o->passes.times, "lower", phases_now() - began);
     return !c->diags.errors;
 }

@@ -32,6 +32,8 @@ struct compile_options {
     size_t libdevice_size;
     int64_t ptxas_limit_ms; // of each run; 0: ten minutes
     bool no_schedule;       // ignore the schedules of the file, bind by rule
+    const char *schedule;   // lower what one makes alone: its number for its
+                            // kernel, or the name of a variant; NULL: all
     bool has_proofs;        // find out what holds for all sizes
     struct pass_options passes;
 };
