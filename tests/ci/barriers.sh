@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The barriers of every kernel of the zoo: in the text of the launch of each kernel that
+# The barriers of the kernels of the zoo: in the text of the launch of each kernel that
 # has most, as the `// barriers:` line of its file says; none where there is no line.
+# Files with a line `// slow:` are left out unless INGOT_SLOW is set.
 set -uo pipefail
 
 failed=0 total=0
@@ -20,6 +21,7 @@ count() {
 }
 
 for file in "$SOURCE_DIR"/tests/kernels/{,seeds/}*.ing; do
+  [ -n "${INGOT_SLOW:-}" ] || ! grep -q '^// slow:' "$file" || continue
   wanted=$(sed -n 's|^// barriers:[ ]*||p' "$file")
   found=$(count "$file") || found=failed
   total=$((total + 1))

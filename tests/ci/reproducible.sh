@@ -1,22 +1,26 @@
 #!/usr/bin/env bash
-# The same source gives the same bytes: every kernel of the zoo is built once from its
+# The same source gives the same bytes: the kernels of the zoo are built once from their
 # folder, in a process of its own and several at a time, and once more as a copy
 # elsewhere, all in one process and the other way round, under another locale, time zone
 # and home. Matrix products, which ptxas takes half a minute for, are built as PTX of
-# their highest target, but for one of them.
+# their highest target, but for one of them. Files with many instances or variants, those
+# with a line `// sample:` or `// long:`, are left out unless INGOT_SLOW is set.
 set -euo pipefail
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 arch=none
 [[ -z ${INGOT_CUDA:-} || ! -x $INGOT_CUDA/bin/ptxas ]] || arch=sm_80,sm_90a
-mkdir -p "$work/one" "$work/two" "$work/else where"
-cp "$SOURCE_DIR"/tests/kernels/{,seeds/}*.ing "$work/else where"
+mkdir -p "$work/one" "$work/two" "$work/zoo/seeds" "$work/else where"
+cp "$SOURCE_DIR"/tests/kernels/*.ing "$work/zoo"
+cp "$SOURCE_DIR"/tests/kernels/seeds/*.ing "$work/zoo/seeds"
+[[ -n ${INGOT_SLOW:-} ]] || grep -lE '^// (sample|long):' "$work/zoo"/*.ing | xargs rm
+cp "$work"/zoo/{,seeds/}*.ing "$work/else where"
 
 # Prints the files of this folder and the one of the seeds, each with a zero behind it, that
 # are products, or with -v those that are none; but not the product that has cubins.
 zoo() {
-  find . -maxdepth 2 -name '*.ing' -not -path './matrix/*' -not -name gemm_split_k.ing -print0 |
+  find . -maxdepth 2 -name '*.ing' -not -name gemm_split_k.ing -print0 |
     LC_ALL=C sort -z | grep -z "$@" -e '/s\?gemm'
 }
 
@@ -32,7 +36,7 @@ build_reversed() {
     TMPDIR="$work" COLUMNS=20 "$INGOT" build --arch "$1" -o "${@:2}"
 }
 
-cd "$SOURCE_DIR/tests/kernels"
+cd "$work/zoo"
 zoo | build_each none "$work/one" --ptx sm_90a
 zoo -v | build_each "$arch" "$work/one"
 "$INGOT" build gemm_split_k.ing --arch "$arch" -o "$work/one"
