@@ -414,7 +414,6 @@ static void test_file(const char *path, bool has_schedules)
     struct file f = {.random = 88172645463325252u};
     f.names.arena = f.diags.arena = &f.arena;
     read_file(&f, path);
-    f.may_fault = !has_schedules;
     add_library(&f);
     bool is_slow = strstr(f.source.text, "// slow:") && !getenv("INGOT_SLOW");
     bool is_skipped = strstr(f.source.text, "%not") != NULL || is_slow ||
@@ -426,6 +425,7 @@ static void test_file(const char *path, bool has_schedules)
         const struct ir_kernel *kernel = f.program.kernels.at[i];
         if (kernel->terms.unordered.n || is_left_out(&f, kernel))
             continue;
+        f.may_fault = !has_schedules || kernel->terms.ranges.n;
         bool once = has_schedules && !has_sizes(kernel);
         bool has_many = schedules_of(&f, kernel) >= MANY;
         for (int trial = 0; trial < (once || has_many ? 1 : TRIALS); trial++) {
