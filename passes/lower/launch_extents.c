@@ -30,9 +30,11 @@ static bool may_bind(const struct ir_block *body, const struct ir_stmt *s)
     size_t users = 0;
     if (s->kind != STMT_alloc)
         return s->kind != STMT_for;
-    for (size_t i = 0; i < body->n; i++)
+    if (s->u.buffer->space == SPACE_global)
+        return false;
+    for (size_t i = 0; i < body->n && users < 2; i++)
         users += ir_stmt_uses_declared(body->at[i], s);
-    return s->u.buffer->space != SPACE_global && users > 1;
+    return users > 1;
 }
 
 struct launch_extents launch_extents_of(struct pass *p, struct ir_stmt *top)
@@ -40,8 +42,8 @@ struct launch_extents launch_extents_of(struct pass *p, struct ir_stmt *top)
     struct launch_extents e = {{0}};
     struct ir_block *body = &p->kernel->body;
     struct ir_block *in = ir_alone(top);
-    vec_foreach_value(s, body)
-        if (may_bind(body, s))
+    for (size_t i = 0; i < body->n && in != body; i++)
+        if (may_bind(body, body->at[i]))
             in = body;
     ir_foreach_stmt(t, in)
         note_extent(&e, t);
