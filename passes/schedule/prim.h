@@ -140,7 +140,8 @@ struct ir_var *sched_new_var(struct pass *p, const struct ir_stmt *near,
                              const char *name, struct span span);
 // Return the parameter or declared array of that name, or NULL.
 struct ir_buffer *sched_find_buffer(struct pass *p, const char *name);
-// Return the array that a stage or a store writes last.
+// Return the array that a stage or a store writes last, of a stage that stores
+// nothing the one that its last atomic changes; NULL where there is none.
 struct ir_buffer *sched_stored(struct ir_stmt *s);
 // Declare an array like another one at the top of the kernel, with a name
 // that begins with `name` and no other array has.
@@ -227,6 +228,12 @@ bool sched_check_split(struct sched_call *c);
 // The array is one that the kernel declares; `how` finishes "cannot ...".
 bool sched_check_declared(const struct sched_call *c,
                           const struct ir_buffer *array, const char *how);
+// What a stage does to an array can be done on a copy of it in the memory of
+// argument i: one that can be written, and, where there are atomics, that
+// threads share.
+bool sched_check_working_copy(const struct sched_call *c, size_t i,
+                              struct ir_stmt *stage,
+                              const struct ir_buffer *array);
 // The loops may run in the order `order` (a permutation of `loops`).
 bool sched_check_order(const struct sched_call *c, struct ir_stmt *const *loops,
                        size_t n, struct ir_stmt *const *order);

@@ -50,11 +50,13 @@ struct span sched_load_span(struct ir_stmt *s, const struct ir_buffer *array)
 
 struct ir_buffer *sched_stored(struct ir_stmt *s)
 {
-    struct ir_buffer *found = NULL;
+    struct ir_buffer *found = NULL, *changed = NULL;
     ir_foreach_stmt_from(t, s)
         if (t->kind == STMT_store)
             found = t->u.store.buffer;
-    return found;
+        else if (t->kind == STMT_eval && (ir_flags(t->u.value) & OP_WRITES))
+            changed = t->u.value->u.buffer;
+    return found ? found : changed;
 }
 
 void sched_hoist_arrays(struct pass *p)

@@ -4,6 +4,8 @@
 
 #include "passes/schedule/depend/depend.h"
 
+#include "ir/accesses.h"
+
 bool sched_check_serial(const struct sched_call *c, struct ir_stmt *loop)
 {
     enum axis axis = loop->u.loop.axis;
@@ -246,4 +248,20 @@ bool sched_check_declared(const struct sched_call *c,
     diag_help(c->pass->diags, "cache_read or cache_write it first: the copy "
                               "may lie anywhere");
     return false;
+}
+
+bool sched_check_working_copy(const struct sched_call *c, size_t i,
+                              struct ir_stmt *stage,
+                              const struct ir_buffer *array)
+{
+    const struct sched_value *memory = &c->args.at[i];
+    if (memory->space == SPACE_constant)
+        return sched_refuse_at(c, memory->span, stage, "named here",
+                               D_cache_space, "constant");
+    if (space_is_own(memory->space) &&
+        ir_block_atomics(&c->pass->kernel->body, array))
+        return sched_refuse_at(
+            c, memory->span, stage, "named here", D_scope_memory, array->name,
+            space_name(memory->space), "there are atomics on it");
+    return true;
 }

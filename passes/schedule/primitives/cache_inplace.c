@@ -10,10 +10,12 @@
 // the copy.  The copies are the stages X_shared and X_shared.out.
 //
 // Requires:
-//  1. the memory is not constant             E0644
-//  2. the stage is a stage ...               E0653
-//  3. ... that writes the array, and reads
+//  1. the stage is a stage ...               E0653
+//  2. ... that writes the array, and reads
 //     what it held before these loops        E0692
+//  3. the memory is not constant             E0644
+//  4. atomics are not on an array that each
+//     thread has for itself                  E0676
 
 #include "passes/schedule/common/stage_nest.h"
 
@@ -35,16 +37,13 @@ static bool is_filled(struct pass *p, const struct ir_stmt *stage,
 static bool check(const struct sched_call *c, struct ir_stmt *stage,
                   const struct ir_buffer *array)
 {
-    if (c->args.at[2].space == SPACE_constant)
-        return sched_refuse_at(c, c->args.at[2].span, stage, "named here",
-                               D_cache_space, "constant");
     if (stage->kind != STMT_stage)
         return sched_refuse(c, stage, "not a stage", D_stage_wanted,
                             sched_name_of(stage));
     bool reads =
         ir_stmt_reads(stage, array) && is_filled(c->pass, stage, array);
     if (reads && ir_stmt_writes(stage, array))
-        return true;
+        return sched_check_working_copy(c, 2, stage, array);
     sched_refuse(c, stage, "named here", D_inplace_use, sched_name_of(stage),
                  reads ? "write" : "read", array->name);
     diag_help(c->pass->diags, "use %s for it",

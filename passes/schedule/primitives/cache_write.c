@@ -13,11 +13,13 @@
 // one.
 //
 // Requires:
-//  1. the memory is not constant                       E0644
-//  2. the stage is a stage ...                         E0653
-//  3. ... and writes the array; what the caller put
+//  1. the stage is a stage ...                         E0653
+//  2. ... and writes the array; what the caller put
 //     there is neither read nor kept                   E0642
-//  4. where it is computed, nothing else reads it      E0643
+//  3. the memory is not constant                       E0644
+//  4. atomics are not on an array that each thread has
+//     for itself                                       E0676
+//  5. where it is computed, nothing else reads it      E0643
 
 #include "passes/schedule/common/move.h"
 #include "passes/schedule/common/stage_nest.h"
@@ -108,16 +110,16 @@ static bool make_plan(const struct sched_call *c, struct plan *plan)
     if (stage->kind != STMT_stage)
         return sched_refuse(c, stage, "not a stage", D_stage_wanted,
                             sched_name_of(stage));
-    if (plan->space == SPACE_constant)
-        return sched_refuse_at(c, c->args.at[1].span, stage, "named here",
-                               D_cache_space, "constant");
     plan->array = c->args.n > 2 ? sched_arg_buffer(c, 2) : sched_stored(stage);
-    plan->uses = sched_uses_of(p, plan->array);
-    if (!writes(plan, stage))
+    if (plan->array)
+        plan->uses = sched_uses_of(p, plan->array);
+    if (!plan->array || !writes(plan, stage))
         return sched_refuse(c, stage, "named here", D_cache_unused,
-                            sched_name_of(stage), "write", plan->array->name);
+                            sched_name_of(stage), "write",
+                            plan->array ? plan->array->name : "an array");
     plan->last = top_of(p, plan->uses.writers.at[plan->uses.writers.n - 1]);
-    return check_fresh(c, plan) && check_readers(c, plan);
+    return sched_check_working_copy(c, 1, stage, plan->array) &&
+           check_fresh(c, plan) && check_readers(c, plan);
 }
 
 // Return what a loop over an iteration variable is to be called: as the one

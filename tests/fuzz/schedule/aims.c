@@ -18,6 +18,14 @@ static const struct fuzz_aim aims[PRIM_COUNT] = {
 #undef AIM
 };
 
+enum {
+    AIMS = 0
+#define AIM(prim, more, kinds, ...) +1
+#include "tests/fuzz/schedule/aims.def"
+#undef AIM
+};
+_Static_assert(AIMS == (int)PRIM_COUNT, "a primitive has no row in aims.def");
+
 static const enum sched_prim needs[KIND_COUNT] = {
 #define KIND(name, stages, needs, meaning) PRIM_##needs,
 #include "tests/fuzz/schedule/kinds.def"

@@ -3,7 +3,10 @@
 #include "tests/fuzz/schedule/kernel.h"
 #include "tests/support/draw.h"
 
-enum { ADDED_MOST = 7 }; // to a sum, of what arrays hold
+enum {
+    ADDED_MOST = 7, // to a sum, of what arrays hold
+    SCATTERED = 8   // elements that data choose from
+};
 
 // Return a scope of indices i, j ... over dimensions.
 static struct fuzz_scope scope_of(uint32_t n, const struct fuzz_dim *dims)
@@ -343,7 +346,8 @@ static void draw_contraction(struct fuzz_kernel *k)
         draw_epilogue(k, a);
 }
 
-// Append an element of an array, with another name for one index.
+// Append an element of an array, with another name for the index `scanned` if
+// there is one.
 static void draw_operand(struct fuzz_kernel *k, const struct fuzz_scope *s,
                          const struct fuzz_array *of, uint32_t scanned)
 {
@@ -376,6 +380,34 @@ static void draw_scan(struct fuzz_kernel *k)
     buf_text(&k->body, "\n");
     if (!is_result)
         draw_epilogue(k, a);
+}
+
+// Scatter a parameter over one dimension, or over that and a row of its own.
+static void draw_scatter(struct fuzz_kernel *k)
+{
+    static const enum type_kind kinds[] = {TYPE_i32, TYPE_i32, TYPE_u32,
+                                           TYPE_i64};
+    static const char *const how[] = {"+=", "+=", "max=", "min=", "^="};
+    struct fuzz_scope s = draw_scope(k, 1, 3);
+    bool has_rows = s.n > 1 && draw_chance(k->random, 40);
+    k->type = type_scalar(draw_one(k->random, kinds));
+    k->is_mixed = false;
+    const struct fuzz_array *of = fuzz_parameter(k, 'A', s.n, s.dims);
+    const struct fuzz_array *at = fuzz_parameter(k, 'A', s.n, s.dims);
+    const char *to = fuzz_name(k, 'C');
+    buf_printf(&k->results, "%s%s: %s[", k->results.n ? ", " : "", to,
+               type_name(k->type));
+    buf_printf(&k->body, "    %s[", to);
+    if (has_rows) {
+        fuzz_dim_print(k, s.dims[0], &k->results);
+        buf_text(&k->results, ", ");
+        buf_printf(&k->body, "%s, ", s.names[0]);
+    }
+    buf_printf(&k->results, "%d]", SCATTERED);
+    draw_operand(k, &s, at, FUZZ_RANK);
+    buf_printf(&k->body, " & %d] %s ", SCATTERED - 1, draw_one(k->random, how));
+    draw_operand(k, &s, of, FUZZ_RANK);
+    buf_text(&k->body, "\n");
 }
 
 static void draw_inplace(struct fuzz_kernel *k)
@@ -412,6 +444,7 @@ void fuzz_part_draw(struct fuzz_kernel *k, enum fuzz_kind kind)
     case KIND_grid: fuzz_grid_draw(k); break;
     case KIND_relay: fuzz_relay_draw(k); break;
     case KIND_scan: draw_scan(k); break;
+    case KIND_scatter: draw_scatter(k); break;
     case KIND_loops: fuzz_loops_draw(k); break;
     case KIND_COUNT: break;
     }
