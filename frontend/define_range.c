@@ -1,7 +1,8 @@
 // The ranges of indices: written, those of a shape, or taken from accesses.
 //
 //   let P[h in 22] = ...     h ranges over 22
-//   sum(k in low..high) ...  k ranges from low to high: low + vk, vk in 0..high - low
+//   sum(k in low..high) ...  k ranges from low to high: it is low + vk, with vk
+//                            in 0..high - low
 //   C[i] = ...               i ranges over the shape of C
 //   let e[i] = exp(X[i])     i ranges over the shape of X
 

@@ -68,8 +68,8 @@ bool reduce_is_next(const struct parser *p)
 
 bool reduce_misplaced(struct parser *p)
 {
-    const char *range = scan_is_next(p) ? "<=" : "in";
-    if (!reduce_is_next(p) && !scan_is_next(p))
+    bool is_scan = scan_is_next(p);
+    if (!is_scan && !reduce_is_next(p))
         return false;
     const struct token *t = parse_peek(p, 0);
     diag_error(p->diags, t->span, D_reduction_inside, t->text);
@@ -82,7 +82,7 @@ bool reduce_misplaced(struct parser *p)
         diag_help(p->diags,
                   "name it first: `let partial[...] = %s(%s %s ...) "
                   "...`, then use `partial[...]` here",
-                  t->text, parse_peek(p, 2)->text, range);
+                  t->text, parse_peek(p, 2)->text, is_scan ? "<=" : "in");
     return true;
 }
 

@@ -67,7 +67,7 @@ bool scatter_is_next(const struct parser *p)
         bool is_new = is_new_name(p, t);
         depth += depth_of(t);
         has_new |= is_new;
-        has_data |= depth > 1;
+        has_data |= strcmp(t->text, "[") == 0;
         has_other |=
             depth == 1 && strcmp(t->text, ",") != 0 && !(is_new && is_alone(t));
         if (strcmp(t->text, "in") == 0)
@@ -180,7 +180,7 @@ static void append_start(struct parser *p, const struct definition *d,
     struct ir_buffer *b = d->elements[0].buffer;
     struct ir_expr **index = arena_array(a, struct ir_expr *, b->rank);
     const char *name = arena_printf(a, "%s.init", b->name);
-    struct ir_stmt *s = ir_stmt_stage(a, str_name(p->names, name)), *nest = s;
+    struct ir_stmt *s = ir_stmt_stage(a, str_name(p->names, name));
     struct definition start = {.stage = s};
     s->span = d->elements[0].span;
     for (uint32_t i = 0; i < b->rank; i++) {
@@ -188,9 +188,10 @@ static void append_start(struct parser *p, const struct definition *d,
         index[i] = ir_read(a, define_iter(p, &start, str_name(p->names, loop),
                                           s->span, b->shape[i], false));
     }
-    nest = ir_stmt_store(a, b, b->rank, index, ir_neutral(a, how->op, b->elem));
-    nest->span = s->span;
-    ir_append(a, &s->u.stage.body, nest);
+    struct ir_stmt *store =
+        ir_stmt_store(a, b, b->rank, index, ir_neutral(a, how->op, b->elem));
+    store->span = s->span;
+    ir_append(a, &s->u.stage.body, store);
     define_close_nest(p, &start, out);
 }
 

@@ -24,6 +24,8 @@
 static bool parse_body(struct parser *p, struct sched_block *out);
 static struct sched_stmt *parse_stmt(struct parser *p);
 
+enum { CHOICES_MOST = 256 };
+
 // Read a name with its place.
 static bool parse_named(struct parser *p, const char *what,
                         struct sched_name *out)
@@ -348,6 +350,18 @@ static void add_def(struct parser *p, struct sched_program *out,
     vec_push(p->arena, &out->defs, item);
 }
 
+// Check that a schedule with lists of values does not stand for too many.
+static bool check_choices(struct parser *p, const struct sched_item *item)
+{
+    size_t n = 1;
+    vec_foreach(param, &item->params)
+        if (param->each && n <= CHOICES_MOST)
+            n *= param->each->args.n;
+    if (n > CHOICES_MOST)
+        diag_error(p->diags, item->span, D_schedule_choices, CHOICES_MOST);
+    return n <= CHOICES_MOST;
+}
+
 // Add a schedule, or one for each value of its parameters from `at` on that have
 // several, in the order of their lists.
 static void add_schedules(struct parser *p, struct sched_program *out,
@@ -389,7 +403,7 @@ bool schedule_parse_item(struct parser *p, struct sched_program *out)
     if (ok && parse_body(p, &item->body)) {
         if (is_def)
             add_def(p, out, item);
-        else
+        else if (check_choices(p, item))
             add_schedules(p, out, item, 0);
     } else {
         parse_recover(p);

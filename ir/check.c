@@ -2,7 +2,6 @@
 // rule that is broken, one line each.
 
 #include "ir/check.h"
-#include "ir/launch_attribute.h"
 
 #include "ir/accesses.h"
 #include "ir/build.h"
@@ -176,8 +175,8 @@ static void check_extent(struct checking *c, const struct ir_stage *s,
                    !ir_mentions(iter->extent, it->var) ||
                        (iter->is_reduce && !it->is_reduce),
                    iter->extent,
-                   "an extent depends on the element's own variables alone, "
-                   "that of a reduction");
+                   "the extent of a reduction may depend on the variables of "
+                   "the element, no other extent on any");
 }
 
 // Check a stage.

@@ -168,10 +168,8 @@ bool ir_has_roles(const struct ir_block *block)
 
 bool ir_asks_for_sms(const struct ir_expr *x)
 {
-    if (x->op == OP_resident)
-        return true;
-    for (uint32_t i = 0; i < x->n; i++)
-        if (ir_asks_for_sms(x->args[i]))
+    ir_foreach_expr(e, x)
+        if (e->op == OP_resident)
             return true;
     return false;
 }
@@ -220,10 +218,15 @@ bool ir_is_of_params(const struct ir_expr *x)
     return !(ir_flags(x) & (OP_READS | OP_WRITES | OP_TOGETHER));
 }
 
-bool ir_is_stable(const struct ir_expr *x)
+// Return whether an expression keeps its value, of whose loads those of inputs
+// do if `inputs_do`.
+static bool keeps_value(const struct ir_expr *x, bool inputs_do)
 {
     ir_foreach_expr(e, x) {
+        bool is_input = e->op == OP_load && e->u.buffer->role == ROLE_input;
         unsigned flags = ir_op_info(e->op)->flags;
+        if (is_input && inputs_do)
+            continue;
         if ((flags & (OP_READS | OP_WRITES | OP_TOGETHER)) ||
             (e->op == OP_var && e->u.var->kind == VAR_mutable))
             return false;
@@ -231,16 +234,14 @@ bool ir_is_stable(const struct ir_expr *x)
     return true;
 }
 
+bool ir_is_stable(const struct ir_expr *x)
+{
+    return keeps_value(x, false);
+}
+
 bool ir_is_steady(const struct ir_expr *x)
 {
-    ir_foreach_expr(e, x) {
-        bool is_input = e->op == OP_load && e->u.buffer->role == ROLE_input;
-        unsigned flags = ir_op_info(e->op)->flags;
-        if ((!is_input && (flags & (OP_READS | OP_WRITES | OP_TOGETHER))) ||
-            (e->op == OP_var && e->u.var->kind == VAR_mutable))
-            return false;
-    }
-    return true;
+    return keeps_value(x, true);
 }
 
 // Return whether a stage has an init and reduces over the variable.

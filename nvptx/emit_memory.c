@@ -29,9 +29,9 @@ static unsigned access_align(struct type t)
 
 bool emit_is_unchanging(const struct emitter *e, const struct ir_buffer *buffer)
 {
-    if (buffer->space == SPACE_global)
-        return !e->is_dependent && !map_has(&e->written, buffer);
-    return buffer->space == SPACE_constant && !map_has(&e->written, buffer);
+    bool is_alone = buffer->space == SPACE_constant ||
+                    (buffer->space == SPACE_global && !e->is_dependent);
+    return is_alone && !map_has(&e->written, buffer);
 }
 
 // Attach `!invariant.load`: the load may use the read-only cache.

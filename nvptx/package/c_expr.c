@@ -261,12 +261,13 @@ static bool is_value(const struct ir_expr *x)
 }
 
 // Append the text of an expression without variables for values.
-static void print_plain(const struct c_scope *scope, const struct ir_expr *x,
+// Returns false if C cannot compute it.
+static bool print_plain(const struct c_scope *scope, const struct ir_expr *x,
                         struct buf *out)
 {
     struct c_scope plain = *scope;
     plain.values = NULL;
-    print(&plain, x, WHOLE, out);
+    return print(&plain, x, WHOLE, out);
 }
 
 // Append the variable of a value that has one. Returns whether it has.
@@ -276,8 +277,9 @@ static bool print_value(struct c_scope *scope, const struct ir_expr *x,
     struct buf text = {0};
     if (!scope->values || !is_value(x))
         return false;
-    print_plain(scope, x, &text);
-    int number = c_values_find(scope->values, text.data);
+    int number = print_plain(scope, x, &text)
+                     ? c_values_find(scope->values, text.data)
+                     : -1;
     buf_free(&text);
     if (number < 0)
         return false;
@@ -333,9 +335,7 @@ void c_expr_want(struct c_scope *scope, const struct ir_expr *x,
                  struct c_values *values)
 {
     struct buf text = {0};
-    bool wanted = is_value(x);
-    if (wanted)
-        print_plain(scope, x, &text);
+    bool wanted = is_value(x) && print_plain(scope, x, &text);
     bool known = wanted && c_values_again(values, text.data);
     for (uint32_t i = 0; i < x->n && !known; i++)
         c_expr_want(scope, x->args[i], values);

@@ -80,42 +80,36 @@ static void write_arguments(struct writer *w,
     launch_maps(w, variant);
 }
 
-// Return the guard of a variant.
-static struct ir_expr *guard_of(struct writer *w,
-                                const struct plan_variant *variant)
+// Append the guard of a variant to `text` as C, or nothing if it has none.
+// Returns whether it uses values that several guards do.
+static bool print_guard(struct writer *w, const struct plan_variant *variant,
+                        struct buf *text)
 {
+    struct buf *header = w->out;
     struct ir_expr *guard = ir_bool(w->arena, true);
     vec_foreach_value(g, &variant->kernel->guard)
         guard = ir_binary(w->arena, OP_and, guard, g);
-    return guard;
-}
-
-// Return whether the guard of a variant uses values that several do.
-static bool uses_values(struct writer *w, const struct plan_variant *variant)
-{
-    struct buf unused = {0};
-    struct writer dry = *w;
-    dry.out = &unused;
-    writer_guard(&dry, variant->kernel, guard_of(w, variant));
-    buf_free(&unused);
-    return dry.uses_values;
+    if (ir_is_true(guard))
+        return false;
+    w->out = text;
+    buf_char(text, '(');
+    bool has_checks = writer_guard(w, variant->kernel, guard);
+    buf_text(text, has_checks ? ") && !overflow" : ")");
+    w->out = header;
+    return w->uses_values;
 }
 
 // Append `if (guard)` of a variant, or nothing if it has none.
 // Returns whether it has.
-static bool write_guard(struct writer *w, const struct plan_variant *variant,
+static bool write_guard(struct writer *w, const struct buf *guard,
                         bool is_optional)
 {
-    const struct ir_kernel *kernel = variant->kernel;
-    struct ir_expr *guard = guard_of(w, variant);
-    if (ir_is_true(guard)) {
-        buf_text(w->out, is_optional ? "    if (available)\n" : "");
-        return is_optional;
-    }
-    buf_printf(w->out, "    if (%s(", is_optional ? "available && " : "");
-    bool has_checks = writer_guard(w, kernel, guard);
-    buf_printf(w->out, ")%s)\n", has_checks ? " && !overflow" : "");
-    return true;
+    if (guard->n)
+        buf_printf(w->out, "    if (%s%s)\n",
+                   is_optional ? "available && " : "", guard->data);
+    else if (is_optional)
+        buf_text(w->out, "    if (available)\n");
+    return guard->n || is_optional;
 }
 
 // Return the first launch of a variant that some image lacks, or the number
@@ -151,13 +145,16 @@ static bool write_availability(struct writer *w,
 static bool write_variant(struct writer *w, const struct plan_variant *variant)
 {
     const char *name = variant->kernel->variant;
+    struct buf guard = {0};
+    bool uses_values = print_guard(w, variant, &guard);
     buf_printf(w->out, "\n    /* variant `%s` */\n",
                name && *name ? name : "general");
     if (w->kernel->n_variants > 1)
         buf_printf(w->out, "    overflow = %s;\n",
-                   uses_values(w, variant) ? "ingot_overflow" : "0");
+                   uses_values ? "ingot_overflow" : "0");
     bool is_optional = write_availability(w, variant);
-    bool has_guard = write_guard(w, variant, is_optional);
+    bool has_guard = write_guard(w, &guard, is_optional);
+    buf_free(&guard);
     buf_text(w->out, "    {\n");
     write_arguments(w, variant);
     for (uint32_t i = 0; i < variant->n_entries; i++)
@@ -200,9 +197,8 @@ static bool asks_for_sms(const struct writer *w)
 {
     for (uint32_t v = 0; v < w->kernel->n_variants; v++)
         vec_foreach_value(guard, &w->kernel->variants[v].kernel->guard)
-            ir_foreach_expr(x, guard)
-                if (x->op == OP_resident)
-                    return true;
+            if (ir_asks_for_sms(guard))
+                return true;
     return false;
 }
 
@@ -241,7 +237,7 @@ static void write_values(struct writer *w, const struct c_values *values)
                                 .knows_sms = w->knows_sms};
         if (v->uses < 2)
             continue;
-        buf_printf(w->out, any ? "" : "    overflow = 0;\n");
+        buf_text(w->out, any ? "" : "    overflow = 0;\n");
         buf_printf(w->out, "    const int64_t ingot_v%zu = ", i);
         c_expr_value(&scope, v->x, w->out);
         buf_text(w->out, ";\n");

@@ -56,13 +56,7 @@ static bool report_open(struct placing *x, uint32_t d)
 // Report that the threads of a block would share a fragment.
 static bool report_threads(struct placing *x)
 {
-    diag_error(x->p->diags, x->buffer->span, D_local_between_threads,
-               x->buffer->name);
-    ir_foreach_stmt(s, &x->p->kernel->body)
-        if (ir_is_over(s, AXIS_THREAD) &&
-            ir_block_uses(&s->u.loop.body, x->buffer))
-            diag_note(x->p->diags, s->span, "`%s`, over %s, uses it",
-                      s->u.loop.var->name, axis_name(s->u.loop.axis));
+    own_report_shared(x->p, x->buffer, &x->p->kernel->body, x->buffer->span);
     return diag_help(x->p->diags,
                      "move the stages that use it below one loop over threads "
                      "with compute_at or reverse_compute_at");
@@ -73,8 +67,10 @@ static bool report_threads(struct placing *x)
 static bool is_fragment_of_others(struct placing *x)
 {
     struct ir_block *block = x->common.blocks.at[x->common.stmts.n];
+    if (x->buffer->space != SPACE_fragment)
+        return false;
     ir_foreach_stmt(s, block)
-        if (x->buffer->space == SPACE_fragment && ir_is_over(s, AXIS_THREAD) &&
+        if (ir_is_over(s, AXIS_THREAD) &&
             ir_block_writes(&s->u.loop.body, x->buffer))
             return true;
     return false;

@@ -34,4 +34,10 @@ int64_t crossthread_threads(const struct ir_stmt *loop);
 // aside, and declare the arrays of the parts in the block that shares them.
 void crossthread_phases(struct crossing *c, struct ir_block *to);
 
+// Declare shared arrays in the body of the innermost loop over blocks of the
+// first `n` statements of a path, or else in front of the nest; the path stays
+// right.
+void crossthread_share(struct pass *p, struct ir_path *path, uint32_t n,
+                       const struct ir_block *arrays);
+
 #endif

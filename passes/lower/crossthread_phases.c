@@ -174,32 +174,31 @@ static struct ir_expr **parts_shape(const struct crossing *c, uint32_t *rank)
     return shape;
 }
 
-// Declare the arrays of the parts in the body of the innermost loop over
-// blocks.
+void crossthread_share(struct pass *p, struct ir_path *path, uint32_t n,
+                       const struct ir_block *arrays)
+{
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (ir_is_over(path->stmts[i], AXIS_BLOCK))
+            k = i + 1;
+    ir_insert_all(p->arena, path->blocks[k], k ? 0 : path->index[0], arrays);
+    path->index[k] += arrays->n;
+}
+
+// Declare the arrays of the parts.
 static void declare_parts(struct crossing *c)
 {
-    struct ir_block *block = &c->pass->kernel->body;
-    size_t at = c->path.index[0];
-    for (uint32_t i = 0; i < c->first; i++) {
-        struct ir_stmt *s = c->path.stmts[i];
-        if (ir_is_over(s, AXIS_BLOCK)) {
-            block = &s->u.loop.body;
-            at = 0;
-        }
-    }
-    if (block == c->path.blocks[c->first])
-        c->path.index[c->first] += c->reducer.n;
-    for (size_t v = c->reducer.n; v-- > 0;) {
+    struct ir_block arrays = {0};
+    for (size_t v = 0; v < c->reducer.n; v++) {
         uint32_t rank;
         struct ir_expr **shape = parts_shape(c, &rank);
         c->part[v] = ir_buffer_new(c->pass->arena, name_for(c, v, "part"),
                                    result_of(c, v)->elem, rank, shape);
         c->part[v]->space = SPACE_shared;
         c->part[v]->span = c->stage->span;
-        const struct ir_stmt like = model(c);
-        struct ir_stmt *s = ir_stmt_alloc(c->pass->arena, c->part[v]);
-        ir_insert(c->pass->arena, block, at, ir_stmt_from(s, &like));
+        add(c, &arrays, ir_stmt_alloc(c->pass->arena, c->part[v]));
     }
+    crossthread_share(c->pass, &c->path, c->first, &arrays);
 }
 
 // Return what the stage's variables for elements are in a phase.

@@ -24,6 +24,7 @@
 #include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/launch_attribute.h"
+#include "ir/walk.h"
 #include "passes/pass.h"
 
 // Return the place behind the first of the statements of a block that is a sync
@@ -42,14 +43,7 @@ static size_t behind_sync(const struct ir_block *block, size_t n,
 static void insert(struct pass *p, struct ir_block *block, size_t at,
                    enum sync_kind kind)
 {
-    struct ir_block out = {0};
-    for (size_t i = 0; i <= block->n; i++) {
-        if (i == at)
-            ir_append(p->arena, &out, ir_stmt_sync(p->arena, kind));
-        if (i < block->n)
-            ir_append(p->arena, &out, block->at[i]);
-    }
-    *block = out;
+    ir_insert(p->arena, block, at, ir_stmt_sync(p->arena, kind));
 }
 
 // Let a launch wait, and the next one begin behind that; returns whether it did

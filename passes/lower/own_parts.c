@@ -48,20 +48,25 @@ struct own_walk {
     const struct ir_stmt *stmt;         // at which it is
 };
 
+bool own_report_shared(struct pass *p, const struct ir_buffer *b,
+                       const struct ir_block *block, struct span at)
+{
+    diag_error(p->diags, at, D_local_between_threads, b->name);
+    ir_foreach_stmt(s, block)
+        if (ir_is_over(s, AXIS_THREAD) && ir_block_uses(&s->u.loop.body, b))
+            diag_note(p->diags, s->span, "`%s`, over %s, uses it",
+                      s->u.loop.var->name, axis_name(s->u.loop.axis));
+    return false;
+}
+
 // Report that the threads of a block would share the array, at a statement;
 // returns false.
 static bool report_shared(struct own *o, const struct ir_stmt *s)
 {
-    struct diag_list *diags = o->p->diags;
     o->failed = true;
-    diag_error(diags, s->span.source ? s->span : o->buffer->span,
-               D_local_between_threads, o->buffer->name);
-    ir_foreach_stmt(t, o->block)
-        if (ir_is_over(t, AXIS_THREAD) &&
-            ir_block_uses(&t->u.loop.body, o->buffer))
-            diag_note(diags, t->span, "`%s`, over %s, uses it",
-                      t->u.loop.var->name, axis_name(t->u.loop.axis));
-    return diag_help(diags,
+    own_report_shared(o->p, o->buffer, o->block,
+                      s->span.source ? s->span : o->buffer->span);
+    return diag_help(o->p->diags,
                      "let the same loops over threads be around all uses, or "
                      "put it into shared memory with set_scope");
 }
@@ -91,8 +96,8 @@ static struct ir_expr **report_other(struct own_walk *w,
                   (long long)(at->run * at->threads), at->dim);
     else
         diag_note(o->p->diags, o->buffer->span,
-                  "no store depends on the thread, so each has a copy of it: "
-                  "all threads of %s have to make all stores",
+                  "no store says which elements a thread of %s holds, so each "
+                  "has a copy of it: all threads have to make all stores",
                   axis_name(at->axis));
     diag_help(o->p->diags,
               "split and bind the loops of all its stages alike, or put it "
@@ -200,15 +205,18 @@ static void measure(struct own_walk *w, struct own_axis *at, uint32_t n,
 }
 
 // Return whether an access is to a copy that each thread has: its threads make
-// all stores, and no others load.
+// all stores, to the same elements, and no others load.
 static bool is_copied(const struct own_walk *w, const struct own_axis *at,
-                      bool writes)
+                      uint32_t n, struct ir_expr *const *index, bool writes)
 {
     const struct ir_stmt *loop = w->around[at->axis];
+    axis_set differ = w->control;
     if (!loop)
         return writes || most_threads(w->o, at->axis) <= at->threads;
+    for (uint32_t d = 0; d < n; d++)
+        differ |= divergence_of(&w->o->divergence, index[d]);
     return !writes || (ir_is_int_const(loop->u.loop.to, at->threads) &&
-                       !(w->control & 1u << at->axis));
+                       !(differ & 1u << at->axis));
 }
 
 // Turn the index of a dimension into that of the thread's part; false if the
@@ -243,7 +251,7 @@ static struct ir_expr **own_index(struct own_walk *w, uint32_t n,
     for (uint32_t i = 0; i < o->n && !w->measures; i++) {
         struct own_axis *axis = &o->axes[i];
         bool stays = axis->is_split ? take_part(w, axis, n, out + o->n_split)
-                                    : is_copied(w, axis, writes);
+                                    : is_copied(w, axis, n, index, writes);
         if (!stays)
             return report_other(w, axis, index, n);
         if (axis->is_split)

@@ -35,6 +35,11 @@ struct own {
     bool failed; // an error was reported
 };
 
+// Report, at a place, that threads of a block would share an array, and the loops
+// over threads in a block that use it (E0720).  Returns false.
+bool own_report_shared(struct pass *p, const struct ir_buffer *b,
+                       const struct ir_block *block, struct span at);
+
 // Check that what a kernel's text itself stores to arrays of threads differs
 // between threads only where its element does.  Returns false after reporting
 // E0720.

@@ -26,8 +26,8 @@
 // carry what they have from one iteration to the next. In those inside, a
 // thread holds the elements of all iterations, so they are numbers; such loops
 // may be vectors. Lanes exchange by shuffles, warps through shared memory,
-// blocks by looking back (scans_lookback.c). Everything is combined in the order of the
-// elements.
+// blocks by looking back (scans_lookback.c). Everything is combined in the order
+// of the elements.
 
 #include "passes/lower/scans.h"
 
@@ -35,6 +35,7 @@
 #include "ir/gpu.h"
 #include "ir/marks.h"
 #include "ir/stage.h"
+#include "passes/lower/crossthread.h"
 #include "passes/lower/launch_extents.h"
 
 enum { HELD_MOST = 256 }; // elements of a thread
@@ -151,7 +152,8 @@ static bool sort_loop(struct scanning *c, uint32_t i, int64_t *held)
     int64_t n = 0;
     if (ir_is_over(s, AXIS_BLOCK)) {
         c->blocks = s;
-        return i == c->first || refuse(c, D_scan_blocks, s);
+        return (i == c->first && ir_for_counts(&s->u.loop)) ||
+               refuse(c, D_scan_blocks, s);
     }
     if (!c->blocks && i < first_threads(c)) {
         vec_push(c->pass->arena, &c->carried, s);
@@ -296,28 +298,6 @@ static void add_tiles(struct scanning *c, struct ir_block *to)
     scan_combine(c, to, &carry, x);
 }
 
-// Put the declarations of shared arrays into the body of the innermost loop
-// over blocks.
-static void place_shared(struct scanning *c)
-{
-    struct ir_block *block = &c->pass->kernel->body;
-    size_t at = c->path.index[0];
-    for (uint32_t i = 0; i < c->first; i++) {
-        struct ir_stmt *s = c->path.stmts[i];
-        if (ir_is_over(s, AXIS_BLOCK)) {
-            block = &s->u.loop.body;
-            at = 0;
-        }
-    }
-    if (c->blocks) {
-        block = &c->blocks->u.loop.body;
-        at = 0;
-    } else if (block == c->path.blocks[c->first]) {
-        c->path.index[c->first] += c->shared.n;
-    }
-    ir_insert_all(c->pass->arena, block, at, &c->shared);
-}
-
 // Drop the declarations of the arrays that the stage ran in.
 static void drop_running(struct scanning *c)
 {
@@ -344,7 +324,8 @@ static void rewrite(struct scanning *c)
         to = reopen(c, to, c->blocks);
     }
     add_tiles(c, open_threads(c, to));
-    place_shared(c);
+    crossthread_share(c->pass, &c->path, c->first + (c->blocks != NULL),
+                      &c->shared);
     ir_splice(c->pass->arena, c->path.blocks[c->first], c->path.index[c->first],
               &out);
 }

@@ -19,10 +19,8 @@ struct ir_buffer *exchange_array(const struct scanning *c, const char *what,
                                  enum type_kind type, enum space space,
                                  uint32_t rank, struct ir_expr **shape)
 {
-    struct ir_buffer *b = ir_buffer_new(c->pass->arena, scan_name(c, 0, what),
-                                        type_scalar(type), rank, shape);
-    b->space = space;
-    b->span = c->stage->span;
+    struct ir_buffer *b = scan_array(c, 0, what, space, rank, shape);
+    b->elem = type_scalar(type);
     return b;
 }
 
@@ -109,7 +107,7 @@ void exchange_clear(const struct scanning *c, struct ir_block *to)
         to = add_loop(c, to, l->var->name, l->to, l->axis, &index[i]);
     }
     to = add_loop(c, to, "z", ir_binary(a, OP_ceildiv, tiles, size),
-                  AXIS_block_x, &block);
+                  c->blocks->u.loop.axis, &block);
     to = add_loop(c, to, "t", size, AXIS_thread_x, &thread);
     index[n] = ir_add(a, ir_mul(a, block, size), thread);
     struct ir_stmt *inside =

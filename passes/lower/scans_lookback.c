@@ -85,24 +85,21 @@ void lookback_take(struct scanning *c, struct ir_block *to)
     struct ir_expr *one = ir_const_int(a, type_scalar(TYPE_i32), 1);
     struct ir_expr *zero = ir_int(a, 0);
     struct reducer_place ticket = exchange_at(c, c->exchange.ticket, NULL);
-    struct ir_var *next =
-        scan_var(c, scan_name(c, 0, "next"), type_scalar(TYPE_i32), VAR_let);
     struct ir_stmt *first = scan_add(c, to, ir_stmt_if(a, is_first_thread(c)));
-    scan_add(c, &first->u.branch.then,
-             ir_stmt_let(a, next,
-                         ir_atomic(a, OP_atomic_add, ticket.buffer, ticket.n,
-                                   ticket.index, 1, &one)));
-    scan_add(c, &first->u.branch.then,
+    struct ir_block *then = &first->u.branch.then;
+    struct ir_var *next = scan_let(c, then, scan_name(c, 0, "next"),
+                                   ir_atomic(a, OP_atomic_add, ticket.buffer,
+                                             ticket.n, ticket.index, 1, &one),
+                                   VAR_let);
+    scan_add(c, then,
              ir_stmt_store(a, c->exchange.who, 1, &zero, ir_read(a, next)));
     scan_add(c, to, ir_stmt_barrier(a));
-    struct ir_var *tile =
-        scan_var(c, scan_name(c, 0, "tile"), type_scalar(TYPE_int), VAR_let);
     struct ir_expr *last = ir_sub(a, c->blocks->u.loop.to, ir_int(a, 1));
     struct ir_expr *taken = ir_cast(a, type_scalar(TYPE_int),
                                     ir_load(a, c->exchange.who, 1, &zero));
     taken = ir_binary(a, OP_max, ir_binary(a, OP_min, taken, last), zero);
-    scan_add(c, to, ir_stmt_let(a, tile, taken));
-    c->tile = ir_read(a, tile);
+    c->tile =
+        ir_read(a, scan_let(c, to, scan_name(c, 0, "tile"), taken, VAR_let));
 }
 
 // The search of a block for what is in front of its tile.

@@ -135,9 +135,8 @@ void scan_shuffle(const struct scanning *c, struct ir_block *to, enum ir_op op,
     struct arena *a = c->pass->arena;
     for (size_t v = 0; v < c->scan.reducer.n; v++) {
         struct ir_expr *args[] = {reducer_read(a, &at->at[v]), lane};
-        struct ir_var *var =
-            scan_var(c, scan_name(c, v, "other"), scan_type(c, v), VAR_let);
-        scan_add(c, to, ir_stmt_let(a, var, ir_call(a, op, 2, args)));
+        struct ir_var *var = scan_let(c, to, scan_name(c, v, "other"),
+                                      ir_call(a, op, 2, args), VAR_let);
         x[v] = ir_read(a, var);
     }
 }

@@ -170,9 +170,8 @@ static void walk(struct speculate *x, struct ir_block *block)
         if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_local)
             vec_push(x->p->scratch, &x->arrays, s->u.buffer);
         if (is_free(x, s)) {
-            i += s->u.branch.then.n;
-            free_stores(x, block, i - s->u.branch.then.n);
-            i--;
+            free_stores(x, block, i);
+            i += s->u.branch.then.n - 1;
             continue;
         }
         struct speculate outside = *x;

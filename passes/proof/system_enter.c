@@ -23,6 +23,23 @@ struct bounded {
     struct ir_expr *end;
 };
 
+// Take the outermost max or quotient off the end; false if that has none.
+static bool take_off(struct bounded *b)
+{
+    const struct ir_expr *e = b->end;
+    int64_t n, times = b->times, plus = b->plus;
+    if ((e->op != OP_max && e->op != OP_div && e->op != OP_ceildiv) ||
+        !ir_int_value(e->args[1], &n) || (e->op == OP_max ? n > 0 : n < 1))
+        return false;
+    if (e->op != OP_max &&
+        (!num_mul(times, n, &times) || !num_mul(plus, n, &plus)))
+        return false;
+    if (e->op == OP_div && !num_add(plus, n - 1, &plus))
+        return false;
+    *b = (struct bounded){times, plus, e->args[0]};
+    return true;
+}
+
 // Return what says the same of a number x >= 0 as `x < end`, where the end is
 // at least 0 whatever it is made of:
 //   x < max(e, 0)       x < e
@@ -33,20 +50,8 @@ static struct bounded unclamp(struct ir_expr *end)
 {
     struct bounded b = {1, 0, end};
     bool is_clamped = false;
-    for (;;) {
-        int64_t n;
-        bool is_div = b.end->op == OP_div || b.end->op == OP_ceildiv;
-        if ((!is_div && b.end->op != OP_max) ||
-            !ir_int_value(b.end->args[1], &n) || (is_div ? n < 1 : n > 0))
-            break;
-        if (is_div &&
-            (!num_mul(b.times, n, &b.times) || !num_mul(b.plus, n, &b.plus)))
-            break;
-        if (b.end->op == OP_div && !num_add(b.plus, n - 1, &b.plus))
-            break;
-        is_clamped |= b.end->op == OP_max;
-        b.end = b.end->args[0];
-    }
+    for (struct ir_expr *e = end; take_off(&b); e = b.end)
+        is_clamped |= e->op == OP_max;
     if (!is_clamped)
         b.end = NULL;
     return b;

@@ -155,46 +155,40 @@ static void swizzled_tiles(void **state)
     arena_reset(&arena);
 }
 
+// Check that a copy of a tile of `A` stops at run time, and why.
+static void tile_stops(const char *copy, const char *why)
+{
+    struct arena arena = {0};
+    int32_t a[64], c[64];
+    struct ir_kernel *k =
+        tiles_kernel(&arena, "", "    for b in 0..1 @block.x {\n", copy);
+    kernel_stops(k, ARGS(SIZE(8), SIZE(8), ARRAY(a), ARRAY(c)), EVAL_FAULT,
+                 why);
+    arena_reset(&arena);
+}
+
 // A tile stays in the array that it is copied to.
 static void tile_outside(void **state)
 {
     (void)state;
-    struct arena arena = {0};
-    int32_t a[64], c[64];
-    struct ir_kernel *k =
-        tiles_kernel(&arena, "", "    for b in 0..1 @block.x {\n",
-                     "tma_load S[1, 1, 0] = from[0, 0] signals full[0]");
-    kernel_stops(k, ARGS(SIZE(8), SIZE(8), ARRAY(a), ARRAY(c)), EVAL_FAULT,
-                 "the tile leaves `S`");
-    arena_reset(&arena);
+    tile_stops("tma_load S[1, 1, 0] = from[0, 0] signals full[0]",
+               "the tile leaves `S`");
 }
 
 // A tile begins at a multiple of 16 bytes of a row, also in front of it.
 static void tile_between_groups(void **state)
 {
     (void)state;
-    struct arena arena = {0};
-    int32_t a[64], c[64];
-    struct ir_kernel *k =
-        tiles_kernel(&arena, "", "    for b in 0..1 @block.x {\n",
-                     "tma_load S[0, 0, 0] = from[0, -3] signals full[0]");
-    kernel_stops(k, ARGS(SIZE(8), SIZE(8), ARRAY(a), ARRAY(c)), EVAL_FAULT,
-                 "the tile begins at column -3 of `A`");
-    arena_reset(&arena);
+    tile_stops("tma_load S[0, 0, 0] = from[0, -3] signals full[0]",
+               "the tile begins at column -3 of `A`");
 }
 
 // A tile for other blocks, of which none runs beside this one.
 static void tile_for_a_cluster(void **state)
 {
     (void)state;
-    struct arena arena = {0};
-    int32_t a[64], c[64];
-    struct ir_kernel *k = tiles_kernel(
-        &arena, "", "    for b in 0..1 @block.x {\n",
-        "tma_load S[0, 0, 0] = from[0, 0] signals full[0] multicast(3)");
-    kernel_stops(k, ARGS(SIZE(8), SIZE(8), ARRAY(a), ARRAY(c)), EVAL_FAULT,
-                 "a copy for other blocks of the cluster");
-    arena_reset(&arena);
+    tile_stops("tma_load S[0, 0, 0] = from[0, 0] signals full[0] multicast(3)",
+               "a copy for other blocks of the cluster");
 }
 
 // Return a kernel of arrays of 4 rows of 8 elements in which one thread does a

@@ -162,8 +162,8 @@ static void add_file(struct experiment *e, char *file, char *sizes)
     struct arena *a = &e->arena;
     struct specimen *specimen = arena_new(a, struct specimen);
     struct buf text = {0};
-    const char *all[12], *target = take_target(file);
-    size_t n = 0;
+    const char *target = take_target(file);
+    struct VEC(const char *) all = {0};
     const char *path =
         arena_printf(a, "%s/tests/kernels/%s", getenv("SOURCE_DIR"), file);
     assert_true(specimen_read(path, &text));
@@ -172,21 +172,21 @@ static void add_file(struct experiment *e, char *file, char *sizes)
     if (target)
         specimen->options.target =
             nvptx_target_find(target, &specimen->c.diags);
-    for (char *one = strtok(sizes, ","); one && n < 12; one = strtok(NULL, ","))
-        all[n++] = one;
-    if (!n)
-        all[n++] = "";
+    for (char *one = strtok(sizes, ","); one; one = strtok(NULL, ","))
+        vec_push(a, &all, one);
+    if (!all.n)
+        vec_push(a, &all, "");
     for (size_t v = 0; v < specimen->c.variants.n; v++) {
         struct subject s = {
             .file = file, .tried = {.specimen = specimen}, .is_async = target};
         s.tried.variant = &specimen->c.variants.at[v];
         if (!target_set_has(s.tried.variant->targets, specimen->options.target))
             continue;
-        for (size_t i = 0; i < n; i++)
-            trial_add(a, &s.tried, all[i], specimen_scattered);
+        vec_foreach_value(one, &all)
+            trial_add(a, &s.tried, one, specimen_scattered);
         size_t ordinary = s.tried.trials.n;
-        for (size_t i = 0; i < n && s.tried.trials.n == ordinary; i++)
-            trial_add(a, &s.tried, all[i], specimen_steep);
+        for (size_t i = 0; i < all.n && s.tried.trials.n == ordinary; i++)
+            trial_add(a, &s.tried, all.at[i], specimen_steep);
         if (s.tried.trials.n && calibrate(e, &s))
             vec_push(a, &e->subjects, s);
     }

@@ -51,7 +51,7 @@ static double number_between(const struct problem_array *array, double place)
 
 // Return the place of element `i` of `n` in its range: anywhere, or, if they
 // ascend, in its own part.  The parts are alike or longer and longer, as the
-// stream says: the distances of neighbours are then 0 at first, and long at last.
+// stream says: neighbours are then equal at first, and far apart at last.
 static double place_in_range(const struct problem_array *array, uint64_t stream,
                              size_t i, size_t n)
 {

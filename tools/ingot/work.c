@@ -159,11 +159,10 @@ static void count_stage(struct counter *c, const struct ir_stage *s,
                         struct times times)
 {
     double terms = 1, runs = 1;
-    for (size_t i = 0; i < s->iters.n; i++) {
-        set_middle(c, s->iters.at[i].var, s->iters.at[i].binding);
-        if (!s->iters.at[i].is_reduce)
+    vec_foreach(it, &s->iters) {
+        set_middle(c, it->var, it->binding);
+        if (!it->is_reduce)
             continue;
-        const struct ir_iter *it = &s->iters.at[i];
         double most = widest(c, s, it->var);
         runs *= fmax(1, middle_value(c, it->extent, 1));
         terms *= fmax(1, middle_value(c, it->extent, most));

@@ -1,11 +1,20 @@
 // Widens the row of a copy to the groups of 16 bytes that TMA copies.
 //
-//   for w in 0..62 { S(vw in W + 6 = w0 * 56 + w) { S[vw] = 3 <= vw && .. ? X[vw - 3] : 0.0 } }
+//   for w in 0..62 {
+//     stage S(vw in W + 6 = w0 * 56 + w) {
+//       S[vw] = 3 <= vw && .. ? X[vw - 3] : 0.0
+//     }
+//   }
 //   =>
-//   for w in 0..64 { S(vw in W + 6 = w0 * 56 + w - 1) if 0 <= w0 * 56 + w - 1 && .. { .. } }
+//   for w in 0..64 {
+//     stage S(vw in W + 6 = w0 * 56 + w - 1) if 0 <= w0 * 56 + w - 1 && .. {
+//       ..
+//     }
+//   }
 //
-// A TMA tile begins at a multiple of 16 bytes of a row in global memory, and its rows
-// have a multiple of 16 bytes. The elements that come along are not used.
+// A TMA tile begins at a multiple of 16 bytes of a row in global memory, and
+// its rows have a multiple of 16 bytes. The elements that come along are not
+// used.
 
 #include "passes/schedule/common/tma_row.h"
 
@@ -23,8 +32,8 @@ struct row {
     int64_t extent, before, whole;
 };
 
-// Return by how many elements an index exceeds a multiple of `group`; `group` if
-// that is not known.
+// Return by how many elements an index exceeds a multiple of `group`; `group`
+// if that is not known.
 static int64_t excess(const struct facts *f, const struct affine *index,
                       int64_t group)
 {

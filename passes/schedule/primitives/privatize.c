@@ -1,4 +1,4 @@
-// privatize -- scatter into an array of each iteration's own, then add these up.
+// privatize -- scatter into an array of each iteration, then add these up.
 //
 //   for i_0 { for i_1 { stage H { atomic_add(H[X[i]], 1) } } }
 //     =>   start, merge = privatize(H, i_0, shared)
@@ -9,14 +9,14 @@
 //   }
 //
 // Blocks that have an array of their own in shared memory wait for one another
-// in global memory only at the end.  A fourth argument names a loop inside, such
-// as that over the warps of a block: each of its iterations has a copy, the
-// first dimension of the new array.
+// in global memory only at the end.  A fourth argument names a loop inside,
+// such as that over the warps of a block: each of its iterations has a copy,
+// the first dimension of the new array.
 //
 // Requires:
 //  1. the stage is a stage that does nothing but one
 //     kind of atomic, of add, min, max, and, or, xor,
-//     on one array, and does not use the old values     E0872
+//     on one array, and reads none of its values        E0872
 //  2. the loop is around the stage                      E0873
 //  3. nothing else in the loop uses the array           E0874
 //  4. the memory is shared                              E0644
@@ -43,20 +43,18 @@ struct privacy {
 // Return whether an operation is an atomic that combines in any order.
 static bool combines(enum ir_op op)
 {
-    return op == OP_atomic_add || op == OP_atomic_min || op == OP_atomic_max ||
-           op == OP_atomic_and || op == OP_atomic_or || op == OP_atomic_xor;
+    return (ir_op_info(op)->flags & OP_WRITES) && ir_neutral_text(op);
 }
 
 // Return whether a statement only holds others, or names a value of no effect.
 static bool is_frame(struct ir_stmt *s)
 {
-    if (s->kind == STMT_for || s->kind == STMT_if || s->kind == STMT_let) {
-        ir_foreach_place(place, s)
-            if (ir_flags(*place) & (OP_WRITES | OP_TOGETHER))
-                return false;
-        return true;
-    }
-    return false;
+    if (s->kind != STMT_for && s->kind != STMT_if && s->kind != STMT_let)
+        return false;
+    ir_foreach_place(place, s)
+        if (ir_flags(*place) & (OP_WRITES | OP_TOGETHER))
+            return false;
+    return true;
 }
 
 // Take what a statement scatters into; false if it does something else, or
@@ -77,18 +75,25 @@ static bool take_atomic(struct privacy *m, struct ir_stmt *s)
     return true;
 }
 
+// Take what the stage scatters into; false if it does something else, too.
+static bool take_stage(struct privacy *m)
+{
+    if (m->stage->kind != STMT_stage || m->stage->u.stage.has_init)
+        return false;
+    ir_foreach_stmt(s, &m->stage->u.stage.body)
+        if (!take_atomic(m, s))
+            return false;
+    ir_foreach_expr_from(x, m->stage)
+        if (x->op == OP_load && x->u.buffer == m->array)
+            return false;
+    return m->array && m->array->space == SPACE_global;
+}
+
 // Check that the stage scatters, and no more.
 static bool check_stage(const struct sched_call *c, struct privacy *m)
 {
-    bool ok = m->stage->kind == STMT_stage;
-    if (ok && m->stage->u.stage.has_init)
-        ok = false;
-    if (ok)
-        ir_foreach_stmt(s, &m->stage->u.stage.body)
-            ok = ok && take_atomic(m, s);
-    if (ok && m->array && m->array->space == SPACE_global)
-        return true;
-    return sched_refuse(c, m->stage, "no scatter reduction", D_privatize_stage,
+    return take_stage(m) ||
+           sched_refuse(c, m->stage, "no scatter reduction", D_privatize_stage,
                         sched_name_of(m->stage));
 }
 
