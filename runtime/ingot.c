@@ -71,7 +71,7 @@
         (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,   \
          unsigned, CUstream, void **, void **))                                \
     ROW(cuLaunchKernelEx,                  11060, 0,                           \
-        (const struct launch_config *, void *, void **, void **))              \
+        (const void *, void *, void **, void **))              \
     ROW(cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050, 0,                  \
         (int *, void *, int, size_t))                                          \
     ROW(cuTensorMapEncodeTiled,            12000, 0,                           \
@@ -215,7 +215,7 @@ struct launch_config {
     struct launch_attribute *attributes;
     unsigned attribute_count;
 };
-typedef int launch_with(const struct launch_config *, void *, void **, void **);
+typedef int launch_with(const void *, void *, void **, void **);
 
 /* The driver's functions; NULL where optional and missing. */
 struct driver {

@@ -131,8 +131,9 @@ int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y,
                    unsigned grid_z, unsigned block_x, unsigned block_y,
                    unsigned block_z, unsigned shared,
                    struct CUstream_st *stream, void **params, void **extra);
-FAKE_HIDDEN int cuLaunchKernelEx(const struct fake_config *config,
-                                 void *function, void **params, void **extra);
+/* Its configuration is a fake_config. */
+FAKE_HIDDEN int cuLaunchKernelEx(const void *with, void *function,
+                                 void **params, void **extra);
 FAKE_HIDDEN int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks,
                                                             void *function,
                                                             int threads,

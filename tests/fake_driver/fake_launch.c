@@ -3,9 +3,10 @@
 #include "fake_cuda.h"
 
 /* Unknown attributes are an error; blocks that cannot run at a time, too. */
-int cuLaunchKernelEx(const struct fake_config *config, void *function,
-                     void **params, void **extra)
+int cuLaunchKernelEx(const void *with, void *function, void **params,
+                     void **extra)
 {
+    const struct fake_config *config = with;
     const unsigned *grid = config->grid, *block = config->block;
     struct fake *state = fake_state();
     int values[7] = {0}, result;
