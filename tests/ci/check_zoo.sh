@@ -3,7 +3,8 @@
 # chooses, under all policies: nothing may be found, every variant must have run, and each
 # of its stores.
 # Files with a line `// slow:` or `// long:` run one size of each kernel under one policy,
-# unless INGOT_SLOW is set, and those with a line `// sample:` the kernels that it names.
+# unless INGOT_SLOW is set, and those with a line `// sample:` the kernels that it names: of
+# slow ones the last alone (zoo.sh runs all that it names).
 # check_seeds.sh does the same for the seeds.
 set -uo pipefail
 
@@ -41,6 +42,7 @@ check_file() {
   fi
   read -ra kernels <<<"$(lines sample "$file")"
   [ ${#kernels[@]} -gt 0 ] && [ -z "${INGOT_SLOW:-}" ] || kernels=('')
+  [ -z "$(lines slow "$file")" ] || [ -n "${INGOT_SLOW:-}" ] || kernels=("${kernels[-1]}")
   for kernel in "${kernels[@]}"; do
     check "$file" "$unrun" "$far" "${flags[@]}" ${kernel:+--kernel "$kernel"}
   done
