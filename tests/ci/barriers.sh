@@ -20,7 +20,7 @@ count() {
     END { for (i = 0; i < n; i++) printf "%s%d", i ? " " : "", most[order[i]] }'
 }
 
-for file in "$SOURCE_DIR"/tests/kernels/{,seeds/}*.ing; do
+for file in "$SOURCE_DIR"/tests/kernels/{,features/,seeds/}*.ing; do
   [ -n "${INGOT_SLOW:-}" ] || ! grep -q '^// slow:' "$file" || continue
   wanted=$(sed -n 's|^// barriers:[ ]*||p' "$file")
   found=$(count "$file") || found=failed

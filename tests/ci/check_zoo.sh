@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every kernel of a folder of the zoo on the executor, with sizes that `ingot check`
+# Runs every kernel of folders of the zoo (default: its own and features) on the executor, with sizes that `ingot check`
 # chooses, under all policies: nothing may be found, every variant must have run, and each
 # of its stores.
 # Files with a line `// slow:` or `// long:` run one size of each kernel under one policy,
@@ -8,7 +8,8 @@
 # check_seeds.sh does the same for the seeds.
 set -uo pipefail
 
-folder=${1:-.}
+folders=("${@:-.}")
+[ $# -gt 0 ] || folders+=(features)
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 passed=0 failed=0
@@ -51,6 +52,8 @@ check_file() {
   done < <(lines far "$file")
 }
 
-for file in "$SOURCE_DIR/tests/kernels/$folder"/*.ing; do check_file "$file"; done
+for folder in "${folders[@]}"; do
+  for file in "$SOURCE_DIR/tests/kernels/$folder"/*.ing; do check_file "$file"; done
+done
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

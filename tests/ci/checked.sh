@@ -9,7 +9,7 @@ if grep -q '^INGOT_CHECKED:BOOL=ON' "$BUILD_DIR/CMakeCache.txt"; then
 fi
 
 passed=0 failed=0
-for file in "$SOURCE_DIR"/tests/kernels/{,seeds/,matrix/}*.ing; do
+for file in "$SOURCE_DIR"/tests/kernels/{,features/,seeds/,matrix/}*.ing; do
   if text=$("$INGOT" opt --checked --stop-after=flatten "$file" 2>&1 >/dev/null); then
     passed=$((passed + 1))
   else

@@ -16,7 +16,7 @@ least="99 94 90 84"
 
 files=("$@")
 if [[ ${#files[@]} -eq 0 ]]; then
-  mapfile -t files < <(ls tests/kernels/*.ing tests/kernels/{seeds,matrix}/*.ing | grep -v '/gemm\|/scan[.]' | xargs grep -L '^// slow:')
+  mapfile -t files < <(ls tests/kernels/*.ing tests/kernels/{features,seeds,matrix}/*.ing | grep -v '/gemm\|/scan[.]' | xargs grep -L '^// slow:')
 else
   least="0 0 0 0"
 fi

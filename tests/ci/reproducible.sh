@@ -2,9 +2,9 @@
 # The same source gives the same bytes: the kernels of the zoo are built once from their
 # folder, in a process of its own and several at a time, and once more as a copy
 # elsewhere, all in one process and the other way round, under another locale, time zone
-# and home. Matrix products, which ptxas takes half a minute for, are built as PTX of
-# their highest target, but for one of them. Files with many instances or variants, those
-# with a line `// sample:` or `// long:`, are left out unless INGOT_SLOW is set.
+# and home. GEMMs, which ptxas takes half a minute for, are built as PTX of their highest
+# target; distances.ing, which has their loops, as cubins. Files with many instances or
+# variants, those with a line `// sample:` or `// long:`, are left out unless INGOT_SLOW is set.
 set -euo pipefail
 
 work=$(mktemp -d)
@@ -12,15 +12,15 @@ trap 'rm -rf "$work"' EXIT
 arch=none
 [[ -z ${INGOT_CUDA:-} || ! -x $INGOT_CUDA/bin/ptxas ]] || arch=sm_80,sm_90a
 mkdir -p "$work/one" "$work/two" "$work/zoo/seeds" "$work/else where"
-cp "$SOURCE_DIR"/tests/kernels/*.ing "$work/zoo"
+cp "$SOURCE_DIR"/tests/kernels/{,features/}*.ing "$work/zoo"
 cp "$SOURCE_DIR"/tests/kernels/seeds/*.ing "$work/zoo/seeds"
 [[ -n ${INGOT_SLOW:-} ]] || grep -lE '^// (sample|long):' "$work/zoo"/*.ing | xargs rm
 cp "$work"/zoo/{,seeds/}*.ing "$work/else where"
 
 # Prints the files of this folder and the one of the seeds, each with a zero behind it, that
-# are products, or with -v those that are none; but not the product that has cubins.
+# are GEMMs, or with -v those that are none.
 zoo() {
-  find . -maxdepth 2 -name '*.ing' -not -name gemm_split_k.ing -print0 |
+  find . -maxdepth 2 -name '*.ing' -print0 |
     LC_ALL=C sort -z | grep -z "$@" -e '/s\?gemm'
 }
 
@@ -39,12 +39,10 @@ build_reversed() {
 cd "$work/zoo"
 zoo | build_each none "$work/one" --ptx sm_90a
 zoo -v | build_each "$arch" "$work/one"
-"$INGOT" build gemm_split_k.ing --arch "$arch" -o "$work/one"
 
 cd "$work/else where"
 zoo | build_reversed none ../two --ptx sm_90a
 zoo -v | build_reversed "$arch" ../two
-"$INGOT" build ./gemm_split_k.ing --arch "$arch" -o ../two/
 
 diff -r "$work/one" "$work/two"
 kernels=$(ls ./*.ing | wc -l)

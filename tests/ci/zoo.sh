@@ -40,7 +40,7 @@ check_kernel() {
   fi
 }
 
-for file in "$SOURCE_DIR"/tests/kernels/{,seeds/,matrix/}*.ing; do
+for file in "$SOURCE_DIR"/tests/kernels/{,features/,seeds/,matrix/}*.ing; do
   most=1000
   [ -z "$(lines slow "$file")" ] || [ -n "${INGOT_SLOW:-}" ] || most=1
   while read -r sizes; do check "$file" "$sizes" 0; done < <(lines test "$file" | head -n "$most")

@@ -30,7 +30,7 @@ run_one() {
 export -f run_one
 
 list() {
-  for file in "$SOURCE_DIR"/tests/kernels/{,seeds/}*.ing; do
+  for file in "$SOURCE_DIR"/tests/kernels/{,features/,seeds/}*.ing; do
     sed -nE 's/^\/\/ (test|large):[ ]*//p' "$file" | while read -r sizes; do
       for kernel in $("$INGOT" opt "$file" | sed -n 's|^kernel \([A-Za-z0-9_]*\).*|\1|p'); do
         for mode in cubin ptx; do printf '%s\0' "$file" "$mode" "$sizes" "$kernel"; done

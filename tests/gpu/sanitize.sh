@@ -34,7 +34,7 @@ run_one() {
 export -f run_one
 
 list() {
-  for file in "$SOURCE_DIR"/tests/kernels/{,seeds/}*.ing; do
+  for file in "$SOURCE_DIR"/tests/kernels/{,features/,seeds/}*.ing; do
     sed -nE 's/^\/\/ test:[ ]*//p' "$file" | head -3 | while read -r sizes; do
       for kernel in $("$INGOT" opt "$file" | sed -n 's|^kernel \([A-Za-z0-9_]*\).*|\1|p'); do
         for tool in ${TOOLS:-memcheck racecheck synccheck initcheck}; do

@@ -30,7 +30,6 @@ LARGE = (4096, 8192, 16384)
 SMALL = (1024, 2048, 3072, 5120)
 SHORT = ((8192, 8192, 256), (8192, 8192, 512))
 DEEP = ((512, 512, 65536), (1024, 512, 16384))
-ODD = (1024, 1536, 3072, 5120, *DEEP)
 ALL = LARGE + SMALL + SHORT
 
 
@@ -65,9 +64,7 @@ PRODUCTS = (
     Product("matmul_async", "matmul_async", "sm_90", "", (4096, 8192), SINGLE, 1e-5),
     Product("gemm_epilogue", "gemm_bias_gelu", "sm_90a", "bias_gelu", (4096, 8192), TUNED, 1e-3),
     Product("gemm_epilogue", "gemm_bias_gelu_tanh", "sm_90a", "bias_gelu_tanh", (8192,), TUNED, 4e-3),
-    *(Product("gemm_split_k", f"gemm_split_k_{way}", "sm_90a", "", DEEP, {"cublas": at(DEEP)}, 1e-3)
-      for way in ("nn", "nt")),
-    *(Product("gemm_stream_k", f"gemm_stream_k_{way}", "sm_90a", "", ODD, {"cublas": at(ODD)}, 1e-3)
+    *(Product("gemm", f"gemm_f16_{way}", "sm_90a", "", DEEP, {"cublas": at(DEEP)}, 1e-3)
       for way in ("nn", "nt")),
     *(Product("gemm", f"gemm_{kind}_{way}", "sm_90a", "", (8192,), PLAIN, 4e-3)
       for kind in ("f16", "bf16") for way in ("tn", "tt")),
@@ -96,10 +93,10 @@ MEMORY = (
     Memory("rows", "softmax_rows", "softmax_1024", ({"m": 1 << 18},), "softmax", 1e-5),
     Memory("rows", "softmax_rows", "softmax_4096", ({"m": 1 << 16},), "softmax", 1e-5),
     Memory("rows", "softmax_rows", "softmax_32768", ({"m": 1 << 13},), "softmax", 1e-5),
-    Memory("rows", "softmax_long", "softmax_long", ({"m": 1 << 13},), "softmax", 1e-5),
-    Memory("rows", "softmax_async", "softmax_async", ({"m": 1 << 13},), "softmax", 1e-5),
-    Memory("rows", "softmax_tma", "softmax_tma", ({"m": 1 << 13},), "softmax", 1e-5),
-    Memory("rows", "softmax_bulk", "softmax_bulk", ({"m": 1 << 16},), "softmax", 1e-5),
+    Memory("rows", "features/softmax_long", "softmax_long", ({"m": 1 << 13},), "softmax", 1e-5),
+    Memory("rows", "features/softmax_async", "softmax_async", ({"m": 1 << 13},), "softmax", 1e-5),
+    Memory("rows", "features/softmax_tma", "softmax_tma", ({"m": 1 << 13},), "softmax", 1e-5),
+    Memory("rows", "features/softmax_bulk", "softmax_bulk", ({"m": 1 << 16},), "softmax", 1e-5),
     Memory("rows", "softmax_online", "softmax_online", ({"m": 1 << 16, "n": 4096}, LONG), "softmax", 1e-5),
     Memory("rows", "norms", "rms_norm", ({"m": 1 << 16},), "rms_norm", 1e-4),
     Memory("rows", "norms", "layer_norm", ({"m": 1 << 16},), "layer_norm", 1e-4),
