@@ -63,7 +63,7 @@ def matrix_and_vector(source):
 
 
 def images(source):
-    """Images of 2^20 to 2^26 elements in all, at most 256 of them; three in ten are no squares."""
+    """Images, at most 256 of them and as many as have 2^20 to 2^26 elements together; three in ten are no squares."""
     high, channels = log_uniform(source, 7, 224), log_uniform(source, 16, 512)
     wide = log_uniform(source, 7, 224) if source.random() < 0.3 else high
     count = log_uniform(source, 1 << 20, 1 << 26) // (channels * high * wide)
