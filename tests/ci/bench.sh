@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tools/bench without PyTorch and a GPU: its parts are listed, the kernels of its tables
-# exist, and what it would launch can be built.
+# tools/bench without a GPU: its parts are listed, the kernels of its tables exist, and what it
+# would launch can be built; where there is PyTorch, drawn cases are measured on the CPU (bench_cpu.py).
 set -euo pipefail
 command -v python3 >/dev/null && command -v cc >/dev/null || exit 77
 
@@ -35,6 +35,16 @@ for family, row, sizes in once:
         assert len({extent % 16 == 0 for extent in sizes.values()}) == 1, sizes
     if family.draw is drawn.skinny:
         assert min(sizes["M"], sizes["N"]) <= 64, sizes
+    if family.draw is drawn.matrix_and_vector:
+        assert all(2048 <= extent < 16384 for extent in sizes.values()), sizes
+        assert len({extent % 8 == 0 for extent in sizes.values()}) == 1, sizes
+    if family.draw is drawn.vector:
+        assert 1 << 20 <= sizes["n"] <= 1 << 29, sizes
+    if family.draw is drawn.images:
+        assert 7 <= min(sizes["H"], sizes["W"]) and max(sizes["H"], sizes["W"]) <= 224, sizes
+        assert sizes["B"] <= 256 and sizes["B"] * sizes["C"] * sizes["H"] * sizes["W"] <= 1 << 26, sizes
+    if family.draw is drawn.gather:
+        assert sizes["n"] <= sizes["m"] and sizes["m"] * sizes["d"] <= 1 << 27 and sizes["d"] <= 4096, sizes
 assert {(row.file, row.kernel) for _, row, _ in once} <= {row[:2] for row in cases.kernels(["any"])}
 assert {family.name for family, *_ in drawn.cases(7, 1, "8-bit")} == {"8-bit products", "small 8-bit products"}
 rows = [{"family": "rows", "speeds": {"copy": r / 16}, "case": f"case {r}"} for r in (16, 4, 8)] + [{"case": "another"}]
@@ -42,6 +52,15 @@ lines = list(drawn.summary(rows))
 assert lines[0].startswith("rows over copy: 3 cases, geometric mean 0.500 ") and lines[0].endswith("MISSED"), lines
 assert lines[1:] == ["    0.250  case 4", "    0.500  case 8", "    1.000  case 16",
                      "rows: 3 cases without compiled"], lines
+rows = [{"family": "scans", "speeds": {"copy": 0.9, "best": r, "eager": 2}, "case": f"case {r}",
+         "absent": {"cub": f"no {r}"}} for r in (2, 3)]
+assert list(drawn.summary(rows)) == [
+    "scans over copy: 2 cases, geometric mean 0.900 (wanted 0.85), tenth percentile 0.900 ok",
+    "    0.900  case 2", "    0.900  case 3",
+    "scans over best: 2 cases, geometric mean 2.449, tenth percentile 2.000", "    2.000  case 2", "    3.000  case 3",
+    "scans over eager: 2 cases, geometric mean 2.000, tenth percentile 2.000",
+    "scans: cub not run in 2 cases: no 2"], list(drawn.summary(rows))
+assert cases.kernels(["any"], "gathers") == [("embedding", "embedding", "sm_90")]
 PY
 
 "$bench/run.py" --list >"$out/list"
@@ -83,3 +102,9 @@ PY
 "$bench/tables.py" "$out/results.json" >"$out/tables"
 grep -qF '| one | 3.0 | peer 2: **1.500** (1.500 to 1.500) | ingot 1.00e-03 |' "$out/tables"
 grep -qF -- '- failed: two: why' "$out/tables"
+
+if python3 -c "import torch" 2>/dev/null; then
+    for family in vectors gathers histograms; do
+        python3 "$SOURCE_DIR/tests/ci/bench_cpu.py" "$INGOT" "$out/cpu" $family
+    done
+fi

@@ -138,16 +138,16 @@ CHAINS = (
 LAUNCHED = ((EMPTY, "empty", "sm_90"), ("vadd", "vadd", "sm_90"))
 
 
-def drawn_kernels():
-    """The same for the part `any`."""
+def drawn_kernels(family):
+    """The same for the part `any` and its families whose name has `family`."""
     from drawn import FAMILIES
     return [(row.file, row.kernel, row.arch if isinstance(row, Product) else "sm_90")
-            for family in FAMILIES for row in family.rows]
+            for chosen in FAMILIES if family in chosen.name for row in chosen.rows]
 
 
-def kernels(parts):
+def kernels(parts, family=""):
     """(file, kernel, architecture) of everything that these parts launch, once each."""
-    found = dict.fromkeys(drawn_kernels() if "any" in parts else ())
+    found = dict.fromkeys(drawn_kernels(family) if "any" in parts else ())
     for part in parts:
         if part == "launch":
             found.update(dict.fromkeys(LAUNCHED))

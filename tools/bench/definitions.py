@@ -45,6 +45,80 @@ def transpose(x):
     return x.t().contiguous()
 
 
+def log_softmax(x):
+    return torch.log_softmax(x, 1)
+
+
+def rms_norm_added(x, r, b, w):
+    return rms_norm(x + r + b, w)
+
+
+def cross_entropy(x, c):
+    return functional.cross_entropy(x, c.long(), reduction="none")
+
+
+def softmax_grad(y, g):
+    return torch._softmax_backward_data(g, y, 1, y.dtype)
+
+
+def log_softmax_grad(y, g):
+    return torch._log_softmax_backward_data(g, y, 1, y.dtype)
+
+
+def layer_norm_grad(x, w, m, s, g):
+    wanted = [True, False, False]
+    return torch.ops.aten.native_layer_norm_backward(g, x, w.shape, m[:, None], s[:, None], w, w, wanted)[0]
+
+
+def rms_norm_grad(x, w, s, g):
+    scaled, scale = g * w, s[:, None]
+    mean = (scaled * x).sum(1, keepdim=True) / x.shape[1]
+    return (scaled - x * (mean * scale * scale)) * scale
+
+
+def cross_entropy_grad(x, c, g):
+    chosen = c[:, None] == torch.arange(x.shape[1], device=x.device)
+    return (torch.softmax(x, 1) - chosen.to(x.dtype)) * g[:, None]
+
+
+def prefix_sum(x):
+    return x.cumsum(0, dtype=x.dtype)
+
+
+def segment_prefix_sum(x, f):
+    total, place = x.cumsum(0), torch.arange(len(x), device=x.device)
+    first = torch.where(f != 0, place, -1).cummax(0).values
+    return total - torch.where(first < 0, 0, (total - x)[first])
+
+
+def row_prefix_sum(x):
+    return x.cumsum(1)
+
+
+def row_greatest(x):
+    return x.cummax(1).values
+
+
+def column_prefix_sum(x):
+    return x.cumsum(0)
+
+
+def histogram(x):
+    return torch.bincount(x, minlength=256)
+
+
+def embedding(at, w):
+    return functional.embedding(at, w)
+
+
+def gemv_n(a, x):
+    return a @ x
+
+
+def gemv_t(a, x):
+    return a.t() @ x
+
+
 def product(a, b):
     return a @ b
 
@@ -57,5 +131,21 @@ def depthwise(x, w):
     return functional.conv2d(x, w[:, None], padding=w.shape[1] // 2, groups=w.shape[0])
 
 
-DEFINITIONS = {f.__name__: f for f in (add, softmax, rms_norm, layer_norm, row_sum, col_sum, total,
-                                       transpose, product, product_tn, depthwise)}
+DEFINITIONS = {f.__name__: f for f in (
+    add, softmax, log_softmax, rms_norm, rms_norm_added, layer_norm, cross_entropy, softmax_grad, log_softmax_grad,
+    layer_norm_grad, rms_norm_grad, cross_entropy_grad, row_sum, col_sum, total, prefix_sum, segment_prefix_sum,
+    row_prefix_sum, row_greatest, column_prefix_sum, histogram, embedding, transpose, gemv_n, gemv_t, product,
+    product_tn, depthwise)}
+
+# What makes random inputs those of a definition: indices in their range, and what is a result elsewhere.
+FITTED = {
+    "cross_entropy": lambda x, c: c.random_(0, x.shape[1]),
+    "cross_entropy_grad": lambda x, c, g: c.random_(0, x.shape[1]),
+    "log_softmax_grad": lambda y, g: y.copy_(log_softmax(y)),
+    "segment_prefix_sum": lambda x, f: f.bernoulli_(0.01),
+    "histogram": lambda x: x.random_(0, 256),
+    "embedding": lambda at, w: at.random_(0, w.shape[0]),
+}
+
+# The bytes moved, where they are not those of all operands, of inputs and the result.
+MOVED = {"embedding": lambda inputs, out: inputs[0].nbytes + 2 * out.nbytes}

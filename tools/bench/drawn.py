@@ -2,14 +2,16 @@
 
 import math
 import random
-from collections import namedtuple
+from collections import Counter, namedtuple
 
 from cases import Memory, Product
 
 # `rows` are Products or Memory cases without sizes, drawn from in turn; `draw` gives the sizes of a case;
-# `goals` has, for each peer, the geometric mean and the tenth percentile wanted of our speed over the peer's.
-# `best` is the fastest of those that compute the same, `copy` a copy of as many bytes.
+# `goals` has, for each peer, the geometric mean and the tenth percentile (None: any) wanted of our speed over the
+# peer's. `best` is the fastest of those that compute the same, `copy` a copy of as many bytes.
 Family = namedtuple("Family", "name rows draw goals")
+# So many cases of a family have torch.compile among their peers, which compiles for each of them.
+COMPILED = 60
 
 
 def log_uniform(source, low, high):
@@ -17,10 +19,10 @@ def log_uniform(source, low, high):
     return round(math.exp(source.uniform(math.log(low), math.log(high))))
 
 
-def extents(source, low, high, factor):
+def extents(source, low, high, factor, names="MNK"):
     """M, N and K: of ten products, three have odd extents, the others multiples of `factor`."""
     is_odd = source.random() < 0.3
-    drawn = {name: log_uniform(source, low, high - 1) for name in "MNK"}
+    drawn = {name: log_uniform(source, low, high - 1) for name in names}
     return {name: extent | 1 if is_odd else max(low, extent // factor * factor) for name, extent in drawn.items()}
 
 
@@ -56,6 +58,25 @@ def vector(source):
     return {"n": log_uniform(source, 1 << 20, 1 << 29)}
 
 
+def matrix_and_vector(source):
+    return extents(source, 2048, 16384, 8, "mn")
+
+
+def images(source):
+    """Images, at most 256 of them and as many as have 2^20 to 2^26 elements together; three in ten are no squares."""
+    high, channels = log_uniform(source, 7, 224), log_uniform(source, 16, 512)
+    wide = log_uniform(source, 7, 224) if source.random() < 0.3 else high
+    count = log_uniform(source, 1 << 20, 1 << 26) // (channels * high * wide)
+    return {"B": min(256, max(1, count)), "C": channels, "H": high, "W": wide}
+
+
+def gather(source):
+    """Of a matrix of 2^20 to 2^27 elements whose rows have 64 to 4,096, an eighth of the rows to as many as it has."""
+    columns = extents(source, 64, 4096, 8, "d")["d"]
+    rows = log_uniform(source, 1 << 20, 1 << 27) // columns
+    return {"n": log_uniform(source, rows // 8, rows), "m": rows, "d": columns}
+
+
 def product(file, kernel, peers, limit, arch="sm_90a"):
     return Product(file, kernel, arch, "", (), dict.fromkeys(peers, {}), limit)
 
@@ -67,14 +88,33 @@ def mover(file, kernel, definition, limit):
 # The largest error of a product of each of these types that counts as right.
 HALF_LIMITS = {"f16": 1e-3, "bf16": 4e-3}
 WAYS = ("nn", "nt", "tn", "tt")
-BYTES = [product("gemm_8bit", f"gemm_{kind}_{way}", (f"{peer}_copied",), limit)
+BYTES = [product("gemm_8bit", f"gemm_{kind}_{way}", (f"{peer}_copied", "triton"), limit)
          for kind, peer, limit in (("e4m3", "scaled", 1e-2), ("i8", "integers", 0)) for way in WAYS]
-HALVES = [product("gemm", f"gemm_{kind}_{way}", ("cublas",), limit)
+HALVES = [product("gemm", f"gemm_{kind}_{way}", ("cublas", "triton"), limit)
           for kind, limit in HALF_LIMITS.items() for way in WAYS]
 SINGLES = [product("sgemm", f"sgemm_{way}", ("cublas",), 1e-5) for way in WAYS]
-ROWS = [mover(file, f"{definition}_{kind}", definition, limit)
-        for definition, file in (("softmax", "rows_softmax"), ("layer_norm", "rows_norm"), ("rms_norm", "rows_norm"))
-        for kind, limit in (("f32", 1e-5), *HALF_LIMITS.items())]
+LIMITS = {"f32": 1e-5, **HALF_LIMITS}
+
+
+def of_rows(file, *definitions):
+    """A case for each definition and type."""
+    return [mover(file, f"{name}_{kind}", name, limit) for name in definitions for kind, limit in LIMITS.items()]
+
+
+ROWS = [*of_rows("rows_softmax", "softmax", "log_softmax"),
+        *of_rows("rows_norm", "layer_norm", "rms_norm", "rms_norm_added"),
+        *(mover("rows_loss", f"cross_entropy_{kind}", "cross_entropy", 1e-5) for kind in LIMITS)]
+GRADIENTS = [*of_rows("rows_softmax", "softmax_grad", "log_softmax_grad"),
+             *of_rows("rows_norm", "layer_norm_grad", "rms_norm_grad"), *of_rows("rows_loss", "cross_entropy_grad")]
+GEMVS = [mover("gemv", f"gemv_{kind}_{way}", f"gemv_{way}", limit) for kind, limit in LIMITS.items() for way in "nt"]
+IMAGES = [mover("depthwise", f"depthwise_{kind}_{size}", "depthwise", LIMITS[kind])
+          for kind in ("f32", "bf16") for size in (3, 7)]
+SCANS = [mover("scan", "prefix_sum_f32", "prefix_sum", 1e-4), mover("scan", "prefix_sum_i32", "prefix_sum", 0),
+         mover("scan", "segment_prefix_sum", "segment_prefix_sum", 1e-5)]
+MATRIX_SCANS = [mover("scan_rows", name, name, limit)
+                for name, limit in (("row_prefix_sum", 1e-4), ("row_greatest", 0), ("column_prefix_sum", 1e-4))]
+HISTOGRAMS = [mover("histogram", f"histogram_{kind}", "histogram", 0) for kind in ("u8", "i32")]
+GATHERS = [mover("embedding", "embedding", "embedding", 0)]
 SUMS = [mover("row_sum_by_schedule", kernel, definition, 1e-3)
         for kernel, definition in (("row_sum_block", "row_sum"), ("col_sum_parts", "col_sum"), ("sum_all", "total"))]
 TRANSPOSES = [mover("transpose_tile", "transpose_tile", "transpose", 0)]
@@ -89,9 +129,16 @@ FAMILIES = (
     Family("skinny products", HALVES, skinny, {"best": SMALL}),
     Family("f32 products", SINGLES, large, {"best": LARGE}),
     Family("rows", ROWS, matrix, {"copy": MOVED, "compiled": (1.3, 1.0)}),
+    Family("gradients", GRADIENTS, matrix, {"copy": MOVED, "compiled": (1.3, 1.0)}),
     Family("sums", SUMS, matrix, {"copy": MOVED}),
     Family("transposes", TRANSPOSES, matrix, {"copy": MOVED}),
     Family("vectors", VECTORS, vector, {"copy": MOVED}),
+    Family("gemvs", GEMVS, matrix_and_vector, {"copy": (0.92, None)}),
+    Family("images", IMAGES, images, {"cudnn": (7.0, None)}),
+    Family("scans", SCANS, vector, {"copy": (0.85, None)}),
+    Family("scans of matrices", MATRIX_SCANS, matrix, {"copy": (0.85, None)}),
+    Family("histograms", HISTOGRAMS, vector, {"copy": (0.85, None)}),
+    Family("gathers", GATHERS, gather, {"copy": MOVED}),
 )
 
 
@@ -111,21 +158,31 @@ def percentile(values, share):
 def said(name, peer, wanted, found):
     """Lines about our speed over a peer's in a family, of (ratio, case): means, and the worst ten."""
     ratios = [ratio for ratio, _ in found]
-    mean, tenth = math.exp(sum(map(math.log, ratios)) / len(ratios)), percentile(ratios, 0.1)
-    met = "ok" if mean >= wanted[0] and tenth >= wanted[1] else "MISSED"
-    yield (f"{name} over {peer}: {len(found)} cases, geometric mean {mean:.3f} (wanted {wanted[0]}), "
-           f"tenth percentile {tenth:.3f} (wanted {wanted[1]}) {met}")
-    for ratio, case in sorted(found)[:10]:
-        yield f"    {ratio:.3f}  {case}"
+    values = math.exp(sum(map(math.log, ratios)) / len(ratios)), percentile(ratios, 0.1)
+    texts = [f"{value:.3f}" + (f" (wanted {least})" if least else "") for value, least in zip(values, wanted)]
+    met = " ok" if all(value >= (least or 0) for value, least in zip(values, wanted)) else " MISSED"
+    yield (f"{name} over {peer}: {len(found)} cases, geometric mean {texts[0]}, tenth percentile {texts[1]}"
+           f"{met if any(wanted) else ''}")
+    if any(wanted) or peer == "best":
+        for ratio, case in sorted(found)[:10]:
+            yield f"    {ratio:.3f}  {case}"
+
+
+def absences(name, measured):
+    """Lines about the peers of a family that did not run, and why the first time."""
+    absent = [(peer, why) for row in measured for peer, why in row.get("absent", {}).items()]
+    for peer, count in Counter(peer for peer, _ in absent).items():
+        yield f"{name}: {peer} not run in {count} cases: {dict(reversed(absent))[peer]}"
 
 
 def summary(rows):
     """Lines about the families in rows of a report, peer by peer; cases that no peer computes are counted."""
     for family in FAMILIES:
         measured = [row for row in rows if row.get("family") == family.name]
-        for peer, wanted in family.goals.items():
+        for peer in dict.fromkeys([*family.goals, *(peer for row in measured for peer in row["speeds"])]):
             found = [(row["speeds"][peer], row["case"]) for row in measured if peer in row["speeds"]]
             if found:
-                yield from said(family.name, peer, wanted, found)
-            if len(found) < len(measured):
+                yield from said(family.name, peer, family.goals.get(peer, (None, None)), found)
+            if peer in family.goals and len(found) < len(measured):
                 yield f"{family.name}: {len(measured) - len(found)} cases without {peer}"
+        yield from absences(family.name, measured)

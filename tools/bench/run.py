@@ -62,7 +62,7 @@ def build(given):
     failed = 0
     builders = [Builder(given.ingot, given.outdir)]
     builders += [Builder(given.before, f"{given.outdir}/before")] if given.before else []
-    for file, kernel, arch in cases.kernels(given.only):
+    for file, kernel, arch in cases.kernels(given.only, given.family):
         for builder in builders:
             try:
                 print(builder.built(file, kernel, arch), flush=True)

@@ -118,6 +118,11 @@ def launcher(form, a, b, out, tile, arch):
     return launch
 
 
+def has_descriptors(*matrices):
+    """Whether rows of all, or columns where these lie together, begin at multiples of 16 bytes."""
+    return all(max(x.stride()) * x.element_size() % 16 == 0 for x in matrices)
+
+
 def check_instructions(form, a, b, out, tile, arch):
     """Raises an error unless a kernel for an older architecture is without Hopper's products."""
     kernel, arguments, options, grid = prepared(form, a, b, out, tile, arch)
@@ -160,7 +165,7 @@ def best(a, b, out, arch=None):
     if key not in KEPT:
         size = a.element_size()
         choices = [("pointers", t) for t in TILES[size]]
-        if not arch:
+        if not arch and has_descriptors(a, b):
             choices += [("descriptors", t) for t in TILES_BY_DESCRIPTOR[size]]
         compile_all(choices, a, b, out, arch)
         times = {c: tried(c[0], a, b, out, c[1], arch) for c in choices}

@@ -1,53 +1,73 @@
 """Kernels at sizes drawn from a seed: each case is found right, then timed beside its peers."""
 
+from collections import Counter
 from functools import partial
 
 import torch
 
+import data
 import drawn
 import movers
 import timing
 from cases import Product
-from definitions import DEFINITIONS
+from definitions import DEFINITIONS, MOVED
 from parts import gemm, memory
 from report import median_ms
 from session import settle
 
 
-def tried(peers):
-    """Per peer, of (name, function that gives its calls), those that compute these operands."""
-    works = {}
+# How far what a peer gives may be from ours, which is right: it rounds what is between, but computes the same.
+ALIKE = 0.05
+
+
+def check_alike(theirs, ours):
+    """Raises an error unless a peer computed what we did; it may give more rows and columns behind."""
+    theirs = theirs if isinstance(theirs, torch.Tensor) else torch.from_dlpack(theirs)
+    if theirs.dim() == ours.dim():
+        theirs = theirs[tuple(map(slice, ours.shape))]
+    error = data.errors(theirs.reshape(ours.shape), ours).norm()
+    if not error <= ALIKE:
+        raise ValueError(f"another result, relative error {error:.3e}")
+
+
+def tried(peers, ours):
+    """Per peer, of (name, function that gives its calls), those that compute our result; and why others do not."""
+    works, absent = {}, {}
     for name, prepare in peers:
         try:
             work = prepare()
-            work[0]()
-            torch.cuda.synchronize()
+            check_alike(work[0](), ours)
             works[name] = work
-        except (RuntimeError, ImportError):
-            continue
-    return works
+        except Exception as error:
+            absent[name] = f"{type(error).__name__}: {error}"[:200]
+    return works, absent
 
 
-def multiplied(product, sizes, session):
-    """Our launches and those of the peers of a product that was found right."""
+def multiplied(product, sizes, session, peers):
+    """Our launches of a product that was found right, its result, how to get the calls of each of these peers, and the
+    launches of other schedules."""
     kernel = session.builder.kernel(product.file, product.kernel, product.arch)
     copies, ours = gemm.launchers(kernel, sizes)
     ours[0]()
     settle()
     gemm.judge(kernel, product, copies[0])
-    peers = [(name, lambda name=name: [gemm.rival(name, kernel, made, product.finish) for made in copies])
-             for name in product.peers]
+    calls = [(name, lambda name=name: [gemm.rival(name, kernel, made, product.finish) for made in copies])
+             for name in peers]
     beside = gemm.variants(product, tuple(sizes.values()), copies, session)
-    return {"ingot": ours, **(tried(peers) if session.has_peers else {})}, beside
+    ours[0]()
+    return {"ingot": ours}, copies[0].out, calls, beside
 
 
-def moved(row, sizes, session):
+def moved(row, sizes, session, peers):
     """The same for what moves bytes, beside a copy of as many."""
     launch, made, _ = memory.found_right(row, sizes, session)
-    definition = DEFINITIONS[row.definition]
-    peers = [(name, lambda give=give: [give(definition, made.inputs)]) for name, give in movers.peers(row.definition)]
-    works = {"ingot": [launch], "copy": [memory.copying(made.bytes)]}
-    return {**works, **(tried(peers) if session.has_peers else {})}, {}
+    count = MOVED[row.definition](made.inputs, made.out) if row.definition in MOVED else made.bytes
+    kernel = session.builder.kernel(row.file, row.kernel, "sm_90")
+    others = [memory.operands(kernel, row, sizes) for _ in range(timing.sets(count) - 1)]
+    ours = [launch, *(kernel.launcher(sizes, other.by_name) for other in others)]
+    inputs, definition = [made.inputs, *(other.inputs for other in others)], DEFINITIONS[row.definition]
+    calls = [(name, partial(give, definition, inputs)) for name, give in peers.items()]
+    return {"ingot": ours, "copy": [memory.copying(count) for _ in ours]}, made.out, calls, {}
 
 
 def speeds_of(rows, names):
@@ -57,17 +77,29 @@ def speeds_of(rows, names):
     return {**found, **({"best": min(same)} if same else {})}
 
 
-def measure(family, row, sizes, case, session):
-    works, beside = (multiplied if isinstance(row, Product) else moved)(row, sizes, session)
+def peers_of(row, place):
+    """Per name the peers of the case at a place in its family: torch.compile is one of the first."""
+    peers = row.peers if isinstance(row, Product) else movers.peers(row.definition)
+    return {name: peer for name, peer in peers.items() if name != "compiled" or place < drawn.COMPILED}
+
+
+def measure(family, row, sizes, place, case, session):
+    prepare = multiplied if isinstance(row, Product) else moved
+    works, out, calls, beside = prepare(row, sizes, session, peers_of(row, place) if session.has_peers else {})
+    same, absent = tried(calls, out)
+    works = {**works, **same}
     rows = timing.brief({**works, **beside}, session.rounds)
     speeds = speeds_of(rows, [name for name in works if name != "ingot"])
     text = ", ".join(f"{name} {median_ms(rows, name) * 1000:.1f} us" for name in rows)
     over = ", ".join(f"{speeds[peer]:.3f} of {peer}" for peer in family.goals if peer in speeds)
-    session.report.row("any", case, f"{text}; {over or 'no peer'}", family=family.name, sizes=sizes, speeds=speeds,
-                       ms=rows)
+    without = "".join(f"; not run: {name} ({why.splitlines()[0]})" for name, why in absent.items())
+    session.report.row("any", case, f"{text}; {over or 'no peer'}{without}", family=family.name, sizes=sizes,
+                       speeds=speeds, absent=absent, ms=rows)
 
 
 def cases(part, given):
+    places = Counter()
     for family, row, sizes in drawn.cases(given.seed, given.count, given.family):
         case = f"{row.kernel} " + "x".join(map(str, sizes.values()))
-        yield case, partial(measure, family, row, sizes, case)
+        yield case, partial(measure, family, row, sizes, places[family.name], case)
+        places[family.name] += 1

@@ -8,7 +8,7 @@ import data
 import timing
 from artifact import Failure
 from cases import MEMORY
-from definitions import DEFINITIONS
+from definitions import DEFINITIONS, FITTED
 from report import median_ms
 from session import settle
 
@@ -20,9 +20,22 @@ def copying(count):
     return lambda: target.copy_(source)
 
 
+def operands(kernel, row, sizes):
+    """Random operands that the definition takes."""
+    made = data.Operands(kernel, sizes)
+    if row.definition in FITTED:
+        FITTED[row.definition](*made.inputs)
+    return made
+
+
+def wide(x):
+    """The same numbers in double precision; integers are themselves."""
+    return x.double() if x.is_floating_point() else x
+
+
 def error_of(definition, made, limit):
     """The error of a result that was just written; a wrong one is a Failure."""
-    want = definition(*(x.double() for x in made.inputs))
+    want = definition(*map(wide, made.inputs))
     error = data.errors(made.out, want.reshape(made.out.shape)).norm()
     if not error <= limit:
         raise Failure(f"wrong: relative error {error:.3e}")
@@ -34,7 +47,7 @@ def error_of(definition, made, limit):
 def found_right(row, sizes, session):
     """The launch of a kernel whose result is right, its operands, and its error."""
     kernel = session.builder.kernel(row.file, row.kernel, "sm_90")
-    made = data.Operands(kernel, sizes)
+    made = operands(kernel, row, sizes)
     launch = kernel.launcher(sizes, made.by_name)
     launch()
     settle()
