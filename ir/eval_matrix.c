@@ -3,7 +3,8 @@
 // The threads of a warp or a warpgroup bring their elements, the whole
 // instruction is computed, and each takes its part: the layouts of
 // ir/matrix.def say which.  Products of up to 16 bits are exact; sums are
-// rounded to f32, k ascending, and at the end to the type of the result.
+// rounded to f32, or f64 of such, k ascending, and at the end to the type of
+// the result.
 // Asynchronous instructions are done at once.
 
 #include "ir/build.h"
@@ -162,7 +163,8 @@ static void cut(union number *x, size_t n, uint32_t unused)
 static union number dot(const struct running *r, uint32_t i, uint32_t j,
                         union number d)
 {
-    struct type sum = type_scalar(TYPE_f32), result = r->info.part[0].type;
+    struct type result = r->info.part[0].type;
+    struct type sum = type_bits(result) == 64 ? result : type_scalar(TYPE_f32);
     const union number *a = r->value[MATRIX_A] + (size_t)i * r->info.k;
     const union number *b = r->value[MATRIX_B] + j;
     if (!type_is_float(result)) {

@@ -15,6 +15,7 @@ enum { N_MOST = 256, CORE = 8, LANES = 32 };
     P(bf16, bf16, 0)                                                           \
     P(tf32, f32, 13)                                                           \
     P(f32, f32, 0)                                                             \
+    P(f64, f64, 0)                                                             \
     P(e4m3, f8e4m3, 0)                                                         \
     P(e5m2, f8e5m2, 0)                                                         \
     P(s8, i8, 0)                                                               \

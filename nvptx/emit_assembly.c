@@ -6,14 +6,14 @@ enum { WORD_BITS = 32 };
 
 struct registers registers_of(LLVMValueRef first, struct type t, uint32_t n)
 {
-    unsigned packed = WORD_BITS / type_bits(t);
+    unsigned packed = type_bits(t) > WORD_BITS ? 1 : WORD_BITS / type_bits(t);
     return (struct registers){first, t, n / packed, packed};
 }
 
 LLVMTypeRef register_type(struct emitter *e, const struct registers *r)
 {
-    bool is_float = r->type.kind == TYPE_f32;
-    return emit_type(e, type_scalar(is_float ? TYPE_f32 : TYPE_u32));
+    bool is_float = r->type.kind == TYPE_f32 || r->type.kind == TYPE_f64;
+    return emit_type(e, is_float ? r->type : type_scalar(TYPE_u32));
 }
 
 // Return the type of what is in memory for a register.
@@ -57,7 +57,9 @@ static void store_register(struct emitter *e, const struct registers *r,
 // Return the constraint of an array's registers.
 static char constraint(const struct registers *r)
 {
-    return r->type.kind == TYPE_f32 ? 'f' : 'r';
+    return r->type.kind == TYPE_f32   ? 'f'
+           : r->type.kind == TYPE_f64 ? 'd'
+                                      : 'r';
 }
 
 void assembly_results(struct emitter *e, struct assembly *a,

@@ -195,7 +195,9 @@ static void products(void **state)
         "mma_m16n8k16_f16_f16",       "mma_m16n8k16_bf16_f32",
         "mma_m16n8k8_tf32_f32",       "mma_m16n8k32_s8_s32",
         "mma_m16n8k32_u8_s32",        "mma_m16n8k32_e4m3_f32",
-        "mma_m16n8k32_e5m2_f32",      "wgmma_m64n8k16_f16_f32",
+        "mma_m16n8k32_e5m2_f32",      "mma_m8n8k4_f64_f64",
+        "mma_m16n8k4_f64_f64",        "mma_m16n8k8_f64_f64",
+        "mma_m16n8k16_f64_f64",       "wgmma_m64n8k16_f16_f32",
         "wgmma_m64n48k8_tf32_f32",    "wgmma_m64n32k32_s8_s32",
         "wgmma_rs_m64n16k16_bf16_f32"};
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {

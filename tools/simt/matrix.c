@@ -27,13 +27,15 @@ double matrix_load(const struct matrix_part *part, const void *at)
                                      : (double)eval_load_int(part->type, at);
 }
 
-// Return where a thread has an element, and by how many bits it is shifted.
+// Return where a thread has element `i` of those of `bits`, and by how many bits
+// it is shifted: a register has 32 bits, or one element.
 static uint64_t *place(struct machine *m, const struct fiber *first,
                        const struct ptx_argument *a, uint32_t thread,
-                       uint32_t bit, uint32_t *shift)
+                       uint32_t i, uint32_t bits, uint32_t *shift)
 {
-    *shift = bit % REGISTER_BITS;
-    return &values_of(m, first + thread)[a->slot[bit / REGISTER_BITS]];
+    uint32_t width = bits > REGISTER_BITS ? bits : REGISTER_BITS;
+    *shift = i * bits % width;
+    return &values_of(m, first + thread)[a->slot[i * bits / width]];
 }
 
 void matrix_gather(struct machine *m, const struct fiber *first,
@@ -48,20 +50,20 @@ void matrix_gather(struct machine *m, const struct fiber *first,
     m->moved += (uint64_t)at.threads * at.elements;
     for (uint32_t t = 0; t < at.threads; t++)
         for (uint32_t e = 0; e < at.elements; e++) {
-            uint32_t v = (uint32_t)*place(m, first, a, t, e * bits, &shift);
+            uint64_t v = *place(m, first, a, t, e, bits, &shift);
             v >>= shift;
             out[at.of_thread[t] + at.of_element[e]] = matrix_load(part, &v);
         }
 }
 
 // Return the bits of an element.
-static uint32_t bits_from(struct type t, double x)
+static uint64_t bits_from(struct type t, double x)
 {
-    uint32_t bits = 0;
+    uint64_t bits = 0;
     if (type_is_float(t))
         eval_store_float(t, &bits, x);
     else
-        bits = (uint32_t)(int64_t)x;
+        bits = (uint64_t)(int64_t)x;
     return bits;
 }
 
@@ -77,8 +79,8 @@ void matrix_scatter(struct machine *m, const struct fiber *first,
     for (uint32_t t = 0; t < at.threads; t++)
         for (uint32_t e = 0; e < at.elements; e++) {
             uint64_t *to =
-                place(m, first, &step->argument[0], t, e * bits, &shift);
-            uint64_t mask = (UINT64_C(1) << bits) - 1;
+                place(m, first, &step->argument[0], t, e, bits, &shift);
+            uint64_t mask = UINT64_MAX >> (64 - bits);
             uint64_t x = bits_from(type, d[at.of_thread[t] + at.of_element[e]]);
             *to = (*to & ~(mask << shift)) | (x & mask) << shift;
         }
@@ -127,7 +129,7 @@ static void pass_rows(struct machine *m, const struct fiber *first,
     matrix_places(step->matrix, MATRIX_D, &places);
     for (uint32_t t = 0; t < WARP_LANES; t++)
         for (uint32_t e = 0; e < places.elements; e++) {
-            uint64_t *at = place(m, first, a, t, 16 * e, &shift);
+            uint64_t *at = place(m, first, a, t, e, 16, &shift);
             uint32_t n = places.of_thread[t] + places.of_element[e];
             uint16_t x = (uint16_t)(*at >> shift), *there;
             there = (uint16_t *)(void *)row_of(m, first + n / ROW_ELEMENTS) +
