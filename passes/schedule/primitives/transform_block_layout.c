@@ -4,7 +4,8 @@
 //     =>   transform_block_layout(C, (i, j) -> (i * 16 + j))
 //   for ax0 in 0..m * 16 { stage C(v0 = ax0) { C[v0 / 16, v0 % 16] } }
 //
-// Where the map adds iterations, a predicate leaves them out.
+// Where the map adds iterations, a predicate leaves them out. An index of an
+// array that is one of the map's becomes one variable, not its parts.
 //
 // Requires:
 //  1. it is a stage                                            E0653
@@ -21,7 +22,9 @@
 #include "passes/schedule/common/stage_nest.h"
 #include "passes/schedule/depend/depend.h"
 
+#include "ir/build.h"
 #include "ir/copy.h"
+#include "ir/equal.h"
 
 // What is remapped.
 struct remapping {
@@ -160,6 +163,39 @@ static void mark_reductions(const struct remapping *r, struct ir_stage *stage,
         stage->iters.at[g->result].is_reduce |= was_reduce[g->var];
 }
 
+// What the map says of the old variables, and the new variable that is the same.
+struct renaming {
+    uint32_t n;
+    struct ir_expr **was, **is;
+};
+
+// Return the new variable that an expression is, or the expression.
+static struct ir_expr *rename_index(struct arena *a, struct ir_expr *x,
+                                    void *context)
+{
+    const struct renaming *r = context;
+    (void)a;
+    for (uint32_t i = 0; i < r->n; i++)
+        if (ir_expr_equal(x, r->was[i]))
+            return r->is[i];
+    return x;
+}
+
+// Put the new variables in the place of what the map makes of the old ones: an
+// index that is one of the map's stays one variable.
+static void rename_indices(struct pass *p, const struct remapping *r,
+                           struct ir_var *const *old, struct ir_expr **index)
+{
+    struct ir_stage *stage = &r->stage->u.stage;
+    struct ir_expr **from = arena_array(p->scratch, struct ir_expr *, r->n);
+    for (size_t i = 0; i < r->n; i++)
+        from[i] = ir_read(p->arena, old[i]);
+    struct renaming names = {r->map.map->m,
+                             index_map_apply(p, r->map.map, from), index};
+    ir_rewrite_in(p->arena, &stage->init, rename_index, &names);
+    ir_rewrite_in(p->arena, &stage->body, rename_index, &names);
+}
+
 bool sched_transform_block_layout(struct sched_call *c)
 {
     struct pass *p = c->pass;
@@ -181,6 +217,7 @@ bool sched_transform_block_layout(struct sched_call *c)
         stage_nest_over(p, r.stage, &place, stage_nest_region(p, stage));
     mark_reductions(&r, stage, was_reduce);
     struct ir_expr **inverse = index_map_invert(p, &r.map, index);
+    rename_indices(p, &r, old, index);
     for (size_t i = 0; i < r.n; i++)
         map_set(&vars, old[i], inverse[i]);
     ir_substitute_in(p->arena, &stage->init, &vars, NULL);
