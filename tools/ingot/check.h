@@ -41,6 +41,8 @@ struct check_case {
     struct problem_request request; // that it was made from
     struct problem problem;
     struct work work;
+    double own_steps;           // statements of its own text, where that says
+                                // what threads do and another kernel defines it
     double threads_steps;       // statements that the threads which the kernel
                                 // has as it was written ran; 0: not known
     struct eval_argument *want; // NULL: there is nothing to compare with

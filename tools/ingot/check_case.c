@@ -7,13 +7,16 @@
 
 #include "ir/walk.h"
 
+#include <math.h>
 #include <string.h>
 
 // Steps of a run that say that it hangs: so many, fewer where it is known what
-// threads do, and so many for each statement of the definition.
+// threads do, and so many for each statement of the definition, or of the
+// kernel's own text.
 #define HANG_STEPS           5e7
 #define THREADS_STEPS        1e6
 #define HANG_STEPS_STATEMENT 1024
+#define OWN_STEPS_STATEMENT  16
 #define CHOSEN_STATEMENTS    4e6 // at most, if the sizes are not the user's
 
 // Return whether a case has these values of its parameters.
@@ -40,7 +43,8 @@ uint64_t check_most_steps(const struct check *check,
     double statements = one->work.steps;
     if (is_chosen && statements > CHOSEN_STATEMENTS)
         statements = CHOSEN_STATEMENTS;
-    double steps = HANG_STEPS + HANG_STEPS_STATEMENT * statements;
+    double steps = HANG_STEPS + fmax(HANG_STEPS_STATEMENT * statements,
+                                     OWN_STEPS_STATEMENT * one->own_steps);
     return steps < 1e18 ? (uint64_t)steps : UINT64_C(1000000000000000000);
 }
 
@@ -135,6 +139,8 @@ struct check_case *check_case(struct check *check,
         if (is_same(check->cases.at[i], &one->problem))
             return check->cases.at[i];
     one->work = work_count(definition_of(kernel), one->problem.values);
+    if (definition_of(kernel) != kernel && check_says_threads(kernel))
+        one->own_steps = work_count(kernel, one->problem.values).steps;
     if (!define(check, one))
         return NULL;
     vec_push(a, &check->cases, one);
