@@ -139,7 +139,7 @@ struct ir_expr *ir_call(struct arena *a, enum ir_op op, uint32_t n,
     struct ir_expr *folded = ir_fold(a, op, n, args);
     if (folded)
         return folded;
-    struct type type = op == OP_select ? args[1]->type : args[0]->type;
+    struct type type = args[ir_result_operand(op, n)]->type;
     return node(a, op, ir_result_of(op, type), n, args);
 }
 

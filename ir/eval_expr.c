@@ -216,6 +216,17 @@ static union number run_lane(struct thread *t, const struct code *x)
     return r;
 }
 
+// Add the four products of two vectors to a number.
+static union number run_dp4a(struct thread *t, const struct code *x)
+{
+    unsigned lane = t->lane;
+    int64_t sum = eval_run(t, x->args[2]).i;
+    for (t->lane = 0; t->lane < 4; t->lane++)
+        sum += eval_run(t, x->args[0]).i * eval_run(t, x->args[1]).i;
+    t->lane = lane;
+    return (union number){.i = ir_wrap_int(x->to, sum)};
+}
+
 // Return what an atomic leaves in the element; `x` is its operand.
 static union number atomic_next(struct thread *t, const struct code *c,
                                 union number old, union number x)
@@ -297,6 +308,7 @@ void eval_bind_code(struct code *c)
     case OP_broadcast: c->run = run_broadcast; return;
     case OP_lanes: c->run = run_lanes; return;
     case OP_lane: c->run = run_lane; return;
+    case OP_dp4a: c->run = run_dp4a; return;
     case OP_resident: c->run = run_resident; return;
     case OP_float_bits: c->run = run_float_bits; return;
     case OP_bits_float: c->run = run_bits_float; return;

@@ -193,7 +193,7 @@ static struct ir_expr *fold_broadcasts(struct arena *a, enum ir_op op,
         scalars[i] = is_vector ? args[i]->args[0] : args[i];
         lanes = is_vector ? args[i]->type.lanes : lanes;
     }
-    if (lanes == 1 || op == OP_lanes)
+    if (lanes == 1 || op == OP_lanes || op == OP_dp4a)
         return NULL;
     return ir_broadcast(a, ir_call(a, op, n, scalars), lanes);
 }

@@ -494,6 +494,7 @@ struct ir_kernel {
 enum op_form { FORM_LEAF, FORM_PREFIX, FORM_INFIX, FORM_CALL, FORM_OWN };
 enum op_result {
     RESULT_SAME,
+    RESULT_LAST,
     RESULT_BOOL,
     RESULT_MASK,
     RESULT_WORD,
@@ -527,6 +528,7 @@ const char *type_c_name(struct type t);
 unsigned type_bits(struct type t);   // of one lane
 size_t type_bytes(struct type t);    // of all lanes
 bool type_is_integer(struct type t); // index types included, bool not
+bool type_is_byte(struct type t);    // i8 or u8
 bool type_is_signed(struct type t);
 bool type_is_float(struct type t);   // storage-only types included
 bool type_is_storage(struct type t); // f8: conversions only

@@ -69,6 +69,11 @@ bool type_is_integer(struct type t)
     return c == 'S' || c == 'U' || c == 'X';
 }
 
+bool type_is_byte(struct type t)
+{
+    return t.kind == TYPE_i8 || t.kind == TYPE_u8;
+}
+
 bool type_is_signed(struct type t)
 {
     char c = types[t.kind].class;

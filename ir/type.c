@@ -18,6 +18,8 @@ static bool fits(char letter, struct type t)
     case 'f': return type_is_float(t) && !type_is_storage(t);
     case 'b': return t.kind == TYPE_bool;
     case 'x': return type_is_index(t);
+    case 'q': return type_is_byte(t) && t.lanes == 4;
+    case 'w': return (t.kind == TYPE_i32 || t.kind == TYPE_u32) && t.lanes == 1;
     }
     return true;
 }
@@ -31,8 +33,15 @@ static const char *letter_text(char letter)
     case 'f': return "a floating number";
     case 'b': return "a bool";
     case 'x': return "an index";
+    case 'q': return "a vector of four i8 or u8";
+    case 'w': return "an i32 or a u32";
     }
     return "a value";
+}
+
+bool ir_letter_decides(char letter)
+{
+    return !strchr("xqw", letter);
 }
 
 // Check that the operands have the type of operand `first`, in kind; and in
@@ -43,7 +52,7 @@ static bool same_types(struct arena *a, const struct ir_op_info *info,
     uint32_t first = info->operands[0] == 'b' && n == 3;
     bool is_scalar_choice = first == 1 && t[0].lanes == 1;
     for (uint32_t i = 0; i < n; i++) {
-        if (i < strlen(info->operands) && info->operands[i] == 'x')
+        if (i < strlen(info->operands) && !ir_letter_decides(info->operands[i]))
             continue;
         bool ok = i < first ? is_scalar_choice || t[i].lanes == t[first].lanes
                             : type_equal(t[i], t[first]);
@@ -126,6 +135,12 @@ static bool bits_fit(struct arena *a, enum ir_op op, struct type t,
     return false;
 }
 
+uint32_t ir_result_operand(enum ir_op op, uint32_t n)
+{
+    bool is_last = ir_op_info(op)->result == RESULT_LAST;
+    return op == OP_select ? 1 : is_last ? n - 1 : 0;
+}
+
 struct type ir_result_of(enum ir_op op, struct type operand)
 {
     switch (ir_op_info(op)->result) {
@@ -134,6 +149,7 @@ struct type ir_result_of(enum ir_op op, struct type operand)
     case RESULT_WORD: operand.kind = TYPE_u32; break;
     case RESULT_SINGLE: operand.kind = TYPE_f32; break;
     case RESULT_SAME:
+    case RESULT_LAST:
     case RESULT_OWN: break;
     }
     return operand;
@@ -150,7 +166,7 @@ bool ir_result_type(struct arena *a, enum ir_op op, uint32_t n,
         !details_fit(a, op, operands, wrong) ||
         !bits_fit(a, op, operands[0], wrong))
         return false;
-    *result = ir_result_of(op, op == OP_select ? operands[1] : operands[0]);
+    *result = ir_result_of(op, operands[ir_result_operand(op, n)]);
     if (op == OP_lanes)
         result->lanes = (uint8_t)n;
     return true;

@@ -15,6 +15,12 @@ bool ir_result_type(struct arena *a, enum ir_op op, uint32_t n,
                     const struct type *operands, struct type *result,
                     const char **wrong);
 
+// Return whether operands of a letter have one type, which literals take.
+bool ir_letter_decides(char letter);
+
+// Return which of the n operands of an operation has the result's type.
+uint32_t ir_result_operand(enum ir_op op, uint32_t n);
+
 // Return the type of the result of an operation on such an operand.
 struct type ir_result_of(enum ir_op op, struct type operand);
 

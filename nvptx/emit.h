@@ -126,6 +126,7 @@ LLVMValueRef emit_bits(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_ramp(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_broadcast(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_lanes(struct emitter *e, const struct ir_expr *x);
+LLVMValueRef emit_dp4a(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_lane(struct emitter *e, const struct ir_expr *x);
 
 // ---- emit_branch.c: values of which one is evaluated

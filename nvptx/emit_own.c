@@ -189,3 +189,18 @@ LLVMValueRef emit_lane(struct emitter *e, const struct ir_expr *x)
     LLVMValueRef vector = emit_value(e, x->args[0]);
     return emit_extract(e, x->args[0]->type, vector, x->u.lane);
 }
+
+LLVMValueRef emit_dp4a(struct emitter *e, const struct ir_expr *x)
+{
+    static const char *const names[2][2] = {
+        {"llvm.nvvm.idp4a.u.u", "llvm.nvvm.idp4a.u.s"},
+        {"llvm.nvvm.idp4a.s.u", "llvm.nvvm.idp4a.s.s"}};
+    LLVMTypeRef word = emit_type(e, x->type);
+    LLVMValueRef args[3];
+    for (int i = 0; i < 3; i++)
+        args[i] =
+            LLVMBuildBitCast(e->builder, emit_value(e, x->args[i]), word, "");
+    const char *name = names[type_is_signed(x->args[0]->type)]
+                            [type_is_signed(x->args[1]->type)];
+    return emit_intrinsic(e, name, NULL, args, 3);
+}

@@ -207,10 +207,11 @@ struct ir_expr *parse_operation(struct parser *p, enum ir_op op, uint32_t n,
     bool is_call = info->form == FORM_CALL, all_open = true;
     if (op == OP_neg && is_least_int(x[0]))
         return opened(ir_at(p->arena, ir_int(p->arena, INT64_MIN), span));
-    const char *index = strchr(info->operands, 'x');
-    uint32_t alike = index ? (uint32_t)(index - info->operands) : n;
+    const char *other = strpbrk(info->operands, "xqw");
+    uint32_t alike = other ? (uint32_t)(other - info->operands) : n;
+    bool has_index = other && *other == 'x';
     if (!unify(p, alike, x, info->operands[0] == 'f') ||
-        !close_indices(p, n - alike, x + alike) ||
+        (has_index && !close_indices(p, n - alike, x + alike)) ||
         (is_call && !close_all(p, n, x)))
         return NULL;
     for (uint32_t i = 0; i < n; i++)

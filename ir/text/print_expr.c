@@ -4,6 +4,7 @@
 
 #include "ir/build.h"
 #include "ir/text.h"
+#include "ir/type.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -106,12 +107,12 @@ static void print_call(struct printer *p, const struct ir_expr *x)
     bool any = false;
     const char *letters = ir_op_info(x->op)->operands;
     for (uint32_t i = 0; i < x->n && x->op != OP_lanes; i++)
-        any |= letters[i] != 'x' && decides(x->args[i]);
+        any |= ir_letter_decides(letters[i]) && decides(x->args[i]);
     buf_printf(p->out, "%s(", ir_op_info(x->op)->spelling);
     for (uint32_t i = 0; i < x->n; i++) {
-        bool is_lane = x->op != OP_lanes && letters[i] == 'x';
+        bool is_alike = x->op == OP_lanes || ir_letter_decides(letters[i]);
         buf_text(p->out, i ? ", " : "");
-        print_expr(p, x->args[i], 0, any && !is_lane);
+        print_expr(p, x->args[i], 0, any && is_alike);
     }
     buf_char(p->out, ')');
 }

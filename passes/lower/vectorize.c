@@ -12,8 +12,18 @@
 //
 // A loop that cannot be vectorized is unrolled instead, with a warning if a
 // directive asked for it.
+//
+// A loop marked @dp4a is a sum, whose four products become one operation:
+//
+//   for k in 0..4 @dp4a(1) {
+//     s = s + i32(A[i * 4 + k]) * i32(B[i * 4 + k])
+//   }                                                                    =>
+//   s = dp4a(A[ramp(i * 4, 4)], B[ramp(i * 4, 4)], s)
+//
+// Where that cannot be, it is an error.
 
 #include "ir/build.h"
+#include "ir/marks.h"
 #include "ir/text.h"
 #include "ir/walk.h"
 #include "passes/lower/vectorize_body.h"
@@ -68,6 +78,23 @@ static void report(const struct vectorizer *w, bool is_vectorized)
     help_rows(w);
 }
 
+// Return whether a loop is marked for dp4a.
+static bool is_dot(const struct ir_stmt *s)
+{
+    return ir_attr_get(s, MARK_dp4a) != NULL;
+}
+
+// Report that a loop marked for dp4a is none.
+static size_t refuse_dot(const struct vectorizer *w)
+{
+    const struct ir_stmt *s = w->stmt;
+    diag_error(w->p->diags, s->by.source ? s->by : s->span, D_not_a_product,
+               "dp4a",
+               "its loop has become another one, or has a condition that is no "
+               "comparison of indices");
+    return 1;
+}
+
 // Put vectors in place of the loop at `at`, or mark it for unrolling.
 // Returns how many statements are in its place.
 static size_t lower_loop(struct pass *p, struct facts *f,
@@ -75,11 +102,17 @@ static size_t lower_loop(struct pass *p, struct facts *f,
 {
     struct ir_block out = {0};
     int64_t n;
-    struct vectorizer w = {.p = p, .facts = f, .stmt = block->at[at]};
+    struct vectorizer w = {.p = p,
+                           .facts = f,
+                           .stmt = block->at[at],
+                           .is_dot = is_dot(block->at[at])};
     struct ir_for *loop = &w.stmt->u.loop;
     bool known = ir_int_value(ir_for_extent(p->arena, loop), &n);
     w.lanes = known && is_power(n) ? (unsigned)n : 0;
-    bool is_vectorized = w.lanes > 0 && vectorize_body(&w, &out);
+    bool fits = w.is_dot ? vectorize_has_steps(&w) : w.lanes > 0;
+    bool is_vectorized = fits && vectorize_body(&w, &out);
+    if (w.is_dot && !is_vectorized)
+        return refuse_dot(&w);
     report(&w, is_vectorized);
     if (!is_vectorized) {
         loop->axis = AXIS_unroll;
@@ -98,7 +131,8 @@ static bool lower_block(struct pass *p, struct facts *f, struct ir_block *block)
         struct ir_stmt *s = block->at[i];
         facts_foreach_inside(inner, f, s)
             changed |= lower_block(p, f, inner);
-        if (s->kind == STMT_for && s->u.loop.axis == AXIS_vector) {
+        if (is_dot(s) ||
+            (s->kind == STMT_for && s->u.loop.axis == AXIS_vector)) {
             i += lower_loop(p, f, block, i);
             changed = true;
         } else {
@@ -111,7 +145,10 @@ static bool lower_block(struct pass *p, struct facts *f, struct ir_block *block)
 enum pass_result pass_vectorize(struct pass *p)
 {
     struct facts facts;
+    int errors = p->diags->errors;
     facts_start(&facts, p->scratch, p->kernel);
     bool changed = lower_block(p, &facts, &p->kernel->body);
+    if (p->diags->errors > errors)
+        return PASS_FAILED;
     return changed ? PASS_CHANGED : PASS_SAME;
 }

@@ -52,15 +52,14 @@ static bool is_elementwise(const struct vectorizer *w, const struct ir_expr *x)
         (ir_op_info(x->op)->flags & (OP_PURE | OP_COMMUTES | OP_ASSOCIATES)))
         return false;
     for (uint32_t i = 0; i < x->n; i++) {
-        enum type_kind kind = (enum type_kind)x->args[i]->type.kind;
-        if (type_is_index(x->args[i]->type) || kind == TYPE_bool)
+        struct type t = x->args[i]->type;
+        if (type_is_index(t) || t.kind == TYPE_bool || t.lanes > 1)
             return false;
     }
     return x->type.kind != TYPE_bool && x->n > 0;
 }
 
-// Return the vector of what an expression is in each lane.
-static struct ir_expr *vectorize_expr(struct vectorizer *w, struct ir_expr *x)
+struct ir_expr *vectorize_expr(struct vectorizer *w, struct ir_expr *x)
 {
     struct arena *a = w->p->arena;
     struct ir_expr *r;
@@ -292,6 +291,8 @@ static bool vectorize_stmt(struct vectorizer *w, struct ir_stmt *s,
                            struct ir_block *out)
 {
     struct ir_var *vector;
+    if (w->is_dot && s->kind != STMT_if && s->kind != STMT_let)
+        return vectorize_dot(w, s, out);
     switch ((int)s->kind) {
     case STMT_for: return vectorize_loop(w, s, out);
     case STMT_if: return vectorize_branch(w, s, out);
@@ -381,18 +382,29 @@ static void align_arrays(const struct vectorizer *w)
             x->buffer->align = x->bytes;
 }
 
+// Return whether the iterations can run at once: none accesses what another one
+// stores, or they are one sum.
+static bool may_vectorize(const struct vectorizer *w,
+                          const struct ir_block *body)
+{
+    if (w->is_dot)
+        return vectorize_is_sum(body);
+    ir_foreach_stmt(s, body) {
+        const struct ir_stmt *once = ir_at_once(w->p->scratch, s);
+        if (once->kind == STMT_store && conflicts(w, once, body))
+            return false;
+    }
+    return true;
+}
+
 bool vectorize_body(struct vectorizer *w, struct ir_block *out)
 {
     w->vectors = (struct map){.arena = w->p->scratch};
     struct ir_block body =
         ir_copy_block(w->p->arena, &vectorize_loop_of(w)->body, NULL, NULL);
     expand_lets(w, &body);
-    ir_foreach_stmt(s, &body) {
-        const struct ir_stmt *once = ir_at_once(w->p->scratch, s);
-        if (once->kind == STMT_store && conflicts(w, once, &body))
-            return false;
-    }
-    if (!vectorize_block(w, &body, out) || w->accesses.n == 0)
+    if (!may_vectorize(w, &body) || !vectorize_block(w, &body, out) ||
+        (w->accesses.n == 0 && !w->is_dot))
         return false;
     align_arrays(w);
     return true;

@@ -25,6 +25,7 @@ struct vectorizer {
     struct pass *p;
     struct facts *facts;  // at the loop
     struct ir_stmt *stmt; // the loop
+    bool is_dot;          // they are a dp4a
     unsigned lanes;       // its iterations
     struct map vectors;   // variables of its body -> their vector variables
     struct VEC(struct vectorize_access) accesses; // made so far
@@ -34,6 +35,24 @@ struct vectorizer {
 // Return the loop's body on vectors, or false if it has to stay scalar: an
 // iteration may depend on another, or nothing in memory is contiguous.
 bool vectorize_body(struct vectorizer *w, struct ir_block *out);
+
+// Return the vector of what an expression is in each lane.
+struct ir_expr *vectorize_expr(struct vectorizer *w, struct ir_expr *x);
+
+// ---- vectorize_dot.c
+
+// Return whether a loop marked for dp4a is serial, of as many iterations as it
+// takes.
+bool vectorize_has_steps(const struct vectorizer *w);
+
+// Return whether the body of a loop marked for dp4a stores or assigns once, and
+// reads that once.
+bool vectorize_is_sum(const struct ir_block *body);
+
+// Append what a statement of a loop marked for dp4a does in all lanes, or return
+// false if that is no dp4a.
+bool vectorize_dot(struct vectorizer *w, struct ir_stmt *s,
+                   struct ir_block *out);
 
 // ---- vectorize_access.c
 

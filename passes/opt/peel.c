@@ -21,6 +21,7 @@
 
 #include "ir/build.h"
 #include "ir/copy.h"
+#include "ir/marks.h"
 #include "ir/walk.h"
 #include "passes/analysis/uniform.h"
 #include "passes/lower/guards.h"
@@ -194,7 +195,8 @@ static bool may_cut(struct tails *t, const struct ir_stmt *s)
 {
     const struct ir_for *loop = &s->u.loop;
     int64_t n = INT64_MAX;
-    if (s->kind != STMT_for || loop->axis != AXIS_serial)
+    if (s->kind != STMT_for || loop->axis != AXIS_serial ||
+        ir_attr_get(s, MARK_dp4a))
         return false;
     ir_int_value(loop->to, &n);
     return ir_for_counts(loop) && n >= ITERATIONS_LEAST &&

@@ -8,6 +8,7 @@
 #include "ir/ring.h"
 #include "ir/stage.h"
 #include "ir/walk.h"
+#include "passes/analysis/dot.h"
 #include "passes/analysis/ring_fills.h"
 
 enum { SHORT_MOST = 16, NEAR_MOST = 1024, ROW_LEAST = 8, TILE_BYTES = 128 };
@@ -273,7 +274,8 @@ static bool is_product(struct pass *p, struct ir_stmt *s)
     struct ir_stmt *k = j && is_nest(p, j) ? only_in(j) : NULL;
     struct ir_stmt *stage = k ? only_in(k) : NULL;
     struct ir_buffer *array = stage ? own_of(stage) : NULL;
-    return array && array->space == SPACE_fragment;
+    bool is_fragment = array && array->space == SPACE_fragment;
+    return is_fragment || (is_serial(s) && !dot_loop(p->scratch, s));
 }
 
 static bool reduces(struct pass *p, struct ir_stmt *s)

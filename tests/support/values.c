@@ -1,7 +1,7 @@
 // Random numbers, names, spaces and axes for calls.
 
 #include "tests/support/values.h"
-
+#include "passes/analysis/dot.h"
 #include "tests/support/draw.h"
 #include "tests/support/suits.h"
 
@@ -132,6 +132,8 @@ static const char *suited_key(const struct caller *by,
         return suits_tma_tile(c->pass, sched_arg(c, 0)) || !below(by, 3)
                    ? draw_one(by->random, ways)
                    : "cp_async";
+    case PRIM_tensorize:
+        return dot_loop(c->pass->scratch, sched_arg(c, 0)) ? NULL : "dp4a";
     case PRIM_raster: return draw_one(by->random, orders);
     case PRIM_persistent: return "sms";
     case PRIM_unannotate: return mark_of(by, sched_arg(c, 0));

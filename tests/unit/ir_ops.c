@@ -327,6 +327,17 @@ static const struct type_row type_rows[] = {
      {SCALAR(f32)},
      "`lanes` takes 2 to 16 operands, not 1",
      SCALAR(bool)},
+    {OP_dp4a, 3, {VECTOR(i8), VECTOR(u8), SCALAR(u32)}, NULL, SCALAR(u32)},
+    {OP_dp4a,
+     3,
+     {VECTOR(i8), SCALAR(i8), SCALAR(i32)},
+     "`dp4a` needs a vector of four i8 or u8, not i8",
+     SCALAR(bool)},
+    {OP_dp4a,
+     3,
+     {VECTOR(u8), VECTOR(u8), SCALAR(i64)},
+     "`dp4a` needs an i32 or a u32, not i64",
+     SCALAR(bool)},
     {OP_shuffle, 2, {SCALAR(f16), SCALAR(int)}, NULL, SCALAR(f16)},
     {OP_match_any, 1, {SCALAR(f64)}, NULL, SCALAR(u32)},
     {OP_vote_any, 1, {SCALAR(bool)}, NULL, SCALAR(bool)},
@@ -564,6 +575,36 @@ static void vector_operations(void **state)
     arena_reset(&a);
 }
 
+// dp4a adds four products of bytes of any signs, and the sum wraps.
+static void sums_of_four_products(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct ir_kernel *k = kernel_text(
+        &a, "kernel k(S: i8[8], U: u8[8], C: i32[1])\n"
+            "    -> (Y: i32[5], Z: u32[2]) {\n"
+            "    Y[0] = dp4a(S[ramp(0, 4)], S[ramp(4, 4)], C[0])\n"
+            "    Y[1] = dp4a(S[ramp(0, 4)], U[ramp(0, 4)], i32(0))\n"
+            "    Y[2] = dp4a(U[ramp(0, 4)], S[ramp(0, 4)], i32(1))\n"
+            "    Y[3] = dp4a(U[ramp(0, 4)], U[ramp(4, 4)], i32(2))\n"
+            "    Y[4] = dp4a(broadcast(i8(3), 4), lanes(S[0], S[2], S[4], "
+            "S[6]), C[0])\n"
+            "    Z[0] = dp4a(S[ramp(0, 4)], U[ramp(0, 4)], u32(0))\n"
+            "    Z[1] = dp4a(U[ramp(0, 4)], U[ramp(4, 4)], u32(4294967295))\n"
+            "}\n");
+    int8_t s[8] = {-128, 127, -1, 3, -128, 127, 5, -7};
+    uint8_t u[8] = {255, 254, 128, 1, 255, 0, 2, 129};
+    int32_t c[1] = {INT32_MAX}, y[5];
+    uint32_t z[2];
+    kernel_run(k, (struct eval_argument[]){ARRAY(s), ARRAY(u), ARRAY(c),
+                                           ARRAY(y), ARRAY(z)});
+    const int32_t wanted[5] = {INT32_MIN + 32486, -507, -506, 65412,
+                               INT32_MAX - 756};
+    assert_memory_equal(y, wanted, sizeof y);
+    assert_true(z[0] == (uint32_t)-507 && z[1] == 65409);
+    arena_reset(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -578,6 +619,7 @@ int main(void)
         cmocka_unit_test(warps_that_part),
         cmocka_unit_test(lazy_operations),
         cmocka_unit_test(vector_operations),
+        cmocka_unit_test(sums_of_four_products),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

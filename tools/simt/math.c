@@ -1,5 +1,6 @@
 // Functions on numbers that take the place of NVPTX's: math.def.
 
+#include "ir/build.h"
 #include "tools/simt/code.h"
 
 #include <fenv.h>
@@ -64,6 +65,17 @@ static uint32_t permuted(uint32_t a, uint32_t b, uint32_t choice)
         result |= byte << (8 * i);
     }
     return result;
+}
+
+// Return the sum of the products of the bytes of two words.
+static uint32_t dot_4(enum type_kind s, uint32_t a, enum type_kind t,
+                      uint32_t b)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < 32; i += 8)
+        sum += ir_wrap_int(type_scalar(s), (int64_t)(a >> i)) *
+               ir_wrap_int(type_scalar(t), (int64_t)(b >> i));
+    return (uint32_t)sum;
 }
 
 // Return a number in a type of 16 bits.

@@ -1,4 +1,4 @@
-// tensorize -- let an instruction on matrices do a loop nest.
+// tensorize -- let an instruction on matrices, or dp4a, do a loop nest.
 //
 //   for i in 0..16 { for j in 0..8 { for k in 0..16 {
 //     stage D { D[i, j] = D[i, j] + f32(A[i, k]) * f32(B[k, j]) } } } }   =>
@@ -12,14 +12,25 @@
 // them in the place of the nest, and spreads what is in fragments over the
 // threads of the warp or warpgroup that runs it.
 //
+//   for k in 0..4 {
+//     stage D { D[i] = D[i] + i32(A[i, k]) * i32(x[k]) } }   =>
+//   for k in 0..4 @dp4a(1) { ... }
+//
+// `dp4a` is an instruction of one thread: it adds four products of i8 or u8, of
+// whichever signs, to an i32 or a u32.  The pass `vectorize` puts it in the place
+// of the loop.  Bytes that are neighbours, and proved to begin at a multiple of
+// 4, are loaded as one word, others one by one; E0768 warns of neighbours.  At
+// the end of a row that is no multiple of 4 products are added one by one.
+//
 // Requires:
 //  1. the name is that of an instruction, or of a kind                E0214
 //  2. the nest multiplies matrices of the instruction's size, types
-//     and memory                                                      E0780
+//     and memory, or the loop is innermost, of 4 products             E0780
 
 #include "ir/build.h"
 #include "ir/marks.h"
 #include "ir/walk.h"
+#include "passes/analysis/dot.h"
 #include "passes/analysis/tensor.h"
 #include "passes/schedule/prim.h"
 
@@ -73,6 +84,22 @@ static bool tensorize_kind(struct sched_call *c, struct ir_stmt *loop)
                         c->args.at[1].key, wrong);
 }
 
+// Mark the loop of four products.
+static bool tensorize_dot(struct sched_call *c, struct ir_stmt *loop)
+{
+    const char *wrong = loop->u.loop.axis == AXIS_serial
+                            ? dot_loop(c->pass->scratch, loop)
+                            : "the loop is not serial";
+    if (!wrong) {
+        ir_attr_set(c->pass->arena, loop, MARK_dp4a, 1);
+        return true;
+    }
+    sched_refuse(c, loop, "not four products", D_not_a_product, "dp4a", wrong);
+    return diag_help(c->pass->diags,
+                     "it takes the innermost loop of a sum, split by 4: `k0, "
+                     "k1 = split(k, _, 4)`, `tensorize(k1, dp4a)`");
+}
+
 bool sched_tensorize(struct sched_call *c)
 {
     struct ir_stmt *loop = sched_arg(c, 0);
@@ -81,6 +108,8 @@ bool sched_tensorize(struct sched_call *c)
     const char *name = c->args.at[1].key;
     if (strcmp(name, "mma") == 0 || strcmp(name, "wgmma") == 0)
         return tensorize_kind(c, loop);
+    if (strcmp(name, "dp4a") == 0)
+        return tensorize_dot(c, loop);
     if (!matrix_find(name, &op))
         return diag_error(c->pass->diags, c->args.at[1].span, D_unknown_matrix,
                           name);

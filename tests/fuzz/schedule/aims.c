@@ -6,7 +6,7 @@
 
 #define IN(kind) (1u << KIND_##kind)
 #define RINGS    (IN(streamed) | IN(handed) | IN(pingpong))
-#define TILES    (IN(fragments) | RINGS | IN(grid) | IN(relay))
+#define TILES    (IN(fragments) | IN(bytes) | RINGS | IN(grid) | IN(relay))
 #define ANY      (((1u << KIND_COUNT) - 1) & ~TILES)
 #define STAGES   (ANY & ~IN(loops))
 #define ROWS     (IN(reduction) | IN(contraction))

@@ -77,6 +77,7 @@ const char *fuzz_kernel_draw(struct fuzz_kernel *k,
 void fuzz_part_draw(struct fuzz_kernel *k, enum fuzz_kind kind);
 void fuzz_loops_draw(struct fuzz_kernel *k);
 void fuzz_fragments_draw(struct fuzz_kernel *k);
+void fuzz_bytes_draw(struct fuzz_kernel *k);
 void fuzz_streamed_draw(struct fuzz_kernel *k);
 void fuzz_handed_draw(struct fuzz_kernel *k);
 void fuzz_pingpong_draw(struct fuzz_kernel *k);

@@ -438,6 +438,7 @@ void fuzz_part_draw(struct fuzz_kernel *k, enum fuzz_kind kind)
     case KIND_contraction: draw_contraction(k); break;
     case KIND_inplace: draw_inplace(k); break;
     case KIND_fragments: fuzz_fragments_draw(k); break;
+    case KIND_bytes: fuzz_bytes_draw(k); break;
     case KIND_streamed: fuzz_streamed_draw(k); break;
     case KIND_handed: fuzz_handed_draw(k); break;
     case KIND_pingpong: fuzz_pingpong_draw(k); break;

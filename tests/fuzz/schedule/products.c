@@ -50,6 +50,17 @@ static const struct template fragments = {
     "        }\n"
     "    }\n"};
 
+// Sums of products of bytes: tensorize finds dp4a.
+static const struct template bytes = {
+    "$a: i8[8 * $N, 4 * $K], $b: u8[4 * $K - $M]", "$c: i32[8 * $N]",
+    "    for i in 0..8 * $N { for k in 0..$K { for q in 0..4 {\n"
+    "        stage $p(v in 8 * $N = i, "
+    "reduce r in 4 * $K - $M = k * 4 + q) if k * 4 + q < 4 * $K - $M {\n"
+    "            init { $c[v] = 0 }\n"
+    "            $c[v] = $c[v] + i32($a[v, r]) * i32($b[r])\n"
+    "        }\n"
+    "    } } }\n"};
+
 // Warpgroups of blocks sum rows by a vector that comes part by part. What `read`
 // names, of more `arrays`, is made of the parts by what `changes` them.
 #define STREAMED(arrays, changes, read)                                               \
@@ -212,6 +223,11 @@ static int draw_tiles(struct fuzz_kernel *k)
 void fuzz_fragments_draw(struct fuzz_kernel *k)
 {
     draw(k, &fragments, draw_tiles(k), 1);
+}
+
+void fuzz_bytes_draw(struct fuzz_kernel *k)
+{
+    draw(k, &bytes, draw_tiles(k), 0);
 }
 
 void fuzz_streamed_draw(struct fuzz_kernel *k)
