@@ -55,7 +55,7 @@ int64_t crossthread_threads(const struct ir_stmt *loop)
     return n;
 }
 
-// Find the loop of a stage's reduction that is bound to threads or blocks, and the
+// Find the loop of a stage's reduction that is bound to threads, and the
 // place of the outermost of its loops; NULL if none is bound.
 static struct ir_stmt *find_loop(struct crossing *c)
 {
@@ -67,7 +67,7 @@ static struct ir_stmt *find_loop(struct crossing *c)
         if (s->kind != STMT_for || !(crossthread_role(c, s) & STAGE_REDUCES))
             continue;
         c->first = i;
-        if (ir_is_over(s, AXIS_THREAD) || ir_is_over(s, AXIS_BLOCK))
+        if (ir_is_over(s, AXIS_THREAD))
             found = s;
     }
     return found;
@@ -187,8 +187,6 @@ static int64_t shuffle_width(const struct crossing *c)
 // Check that the reduction can be shared by threads.
 static bool check(struct crossing *c, const struct ir_stmt *loop)
 {
-    if (ir_is_over(loop, AXIS_BLOCK))
-        return refuse(c, D_crossthread_blocks, loop);
     if (!is_nest(c))
         return refuse(c, D_crossthread_nest, loop);
     if (!reducer_find(c->pass, &c->stage->u.stage, &c->reducer))

@@ -36,19 +36,20 @@ check() {
 # Checks all kernels of a file. A line `// far: VARIANT KNOB=VALUE` names a variant that takes only
 # sizes that would run for long, and with which knob it takes smaller ones: it is checked with that.
 check_file() {
-  local file=$1 flags=(--cases 8) unrun='E1020\|E1040' far variant knob kernel kernels
+  local file=$1 flags=(--cases 8) unrun='E1020\|E1040' far variant knob kernel kernels first
   far=$(lines far "$file" | sed 's/ .*//' | paste -sd'|' | sed 's/|/\\|/g')
   if [ -n "$(lines slow "$file")$(lines long "$file")" ] && [ -z "${INGOT_SLOW:-}" ]; then
     flags=(--cases 1 --policies random) unrun=none
   fi
   read -ra kernels <<<"$(lines sample "$file")"
   [ ${#kernels[@]} -gt 0 ] && [ -z "${INGOT_SLOW:-}" ] || kernels=('')
+  first=${kernels[0]}
   [ -z "$(lines slow "$file")" ] || [ -n "${INGOT_SLOW:-}" ] || kernels=("${kernels[-1]}")
   for kernel in "${kernels[@]}"; do
     check "$file" "$unrun" "$far" "${flags[@]}" ${kernel:+--kernel "$kernel"}
   done
   while read -r variant knob; do
-    check "$file" "$unrun" '' "${flags[@]}" --schedule "$variant" --set "$knob" ${kernels[0]:+--kernel "${kernels[0]}"}
+    check "$file" "$unrun" '' "${flags[@]}" --schedule "$variant" --set "$knob" ${first:+--kernel "$first"}
   done < <(lines far "$file")
 }
 
