@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# tools/bench without a GPU: its parts are listed, the kernels of its tables exist, and what it
-# would launch can be built; where there is PyTorch, drawn cases are measured on the CPU (bench_cpu.py).
+# tools/bench without a GPU: its parts are listed, the kernels of its tables exist, and what
+# it would launch can be built; where there is PyTorch, drawn cases run on the CPU
+# (bench_cpu.py).
 set -euo pipefail
 command -v python3 >/dev/null && command -v cc >/dev/null || exit 77
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs every kernel of folders of the zoo (default: its own and features) on the executor, with sizes that `ingot check`
-# chooses, under all policies: nothing may be found, every variant must have run, and each
-# of its stores.
+# Runs every kernel of folders of the zoo (default: its own and features) on the executor,
+# with sizes that `ingot check` chooses, under all policies: nothing may be found, every
+# variant must have run, and each of its stores.
 # Files with a line `// slow:` or `// long:` run one size of each kernel under one policy,
 # unless INGOT_SLOW is set, and those with a line `// sample:` the kernels that it names: of
 # slow ones the last alone (zoo.sh runs all that it names).

@@ -114,9 +114,9 @@ static bool make_plan(const struct sched_call *c, struct plan *plan)
     if (plan->array)
         plan->uses = sched_uses_of(p, plan->array);
     if (!plan->array || !writes(plan, stage))
-        return sched_refuse(c, stage, "named here", D_cache_unused,
-                            sched_name_of(stage), "write",
-                            plan->array ? plan->array->name : "an array");
+        return sched_refuse(
+            c, stage, "named here", D_cache_unused, sched_name_of(stage),
+            "write", plan->array ? plan->array->name : sched_name_of(stage));
     plan->last = top_of(p, plan->uses.writers.at[plan->uses.writers.n - 1]);
     return sched_check_working_copy(c, 1, stage, plan->array) &&
            check_fresh(c, plan) && check_readers(c, plan);
