@@ -5,6 +5,8 @@
 
 #include "nvptx/emit.h"
 
+#include "ir/build.h"
+
 #include <string.h>
 
 LLVMValueRef emit_address(struct emitter *e, const struct ir_buffer *buffer,
@@ -96,11 +98,35 @@ static unsigned scope_of(struct emitter *e, const struct ir_expr *x)
     return LLVMGetSyncScopeID(e->context, name, strlen(name));
 }
 
+// Return whether an atomic just reads words of global memory: x | 0.
+static bool is_read(const struct ir_expr *x)
+{
+    int64_t value = 1;
+    return x->op == OP_atomic_or && ir_int_value(x->args[1], &value) &&
+           value == 0 && x->u.buffer->space == SPACE_global &&
+           type_bits(x->type) >= 32;
+}
+
+// Read what all threads of the scope of an atomic see: a load is as strong as
+// an operation that changes nothing, and blocks that wait do not queue up.
+static LLVMValueRef read_atomically(struct emitter *e, const struct ir_expr *x,
+                                    LLVMValueRef at)
+{
+    LLVMValueRef load =
+        LLVMBuildLoad2(e->builder, emit_type(e, x->type), at, "");
+    LLVMSetAlignment(load, access_align(x->type));
+    LLVMSetOrdering(load, LLVMAtomicOrderingMonotonic);
+    LLVMSetAtomicSyncScopeID(load, scope_of(e, x));
+    return load;
+}
+
 LLVMValueRef emit_atomic(struct emitter *e, const struct ir_expr *x)
 {
     const struct ir_buffer *buffer = x->u.buffer;
     int op = emit_choice(x->op, x->type);
     LLVMValueRef at = emit_address(e, buffer, x->args[0]);
+    if (is_read(x))
+        return read_atomically(e, x, at);
     LLVMValueRef v = emit_value(e, x->args[1]);
     LLVMValueRef old = emit_scoped_atomic(e, x, at, v);
     if (old)

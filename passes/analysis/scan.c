@@ -3,7 +3,9 @@
 #include "passes/analysis/scan.h"
 
 #include "ir/build.h"
+#include "ir/equal.h"
 #include "ir/stage.h"
+#include "ir/walk.h"
 
 // Return whether a statement stores an element that a step selects.
 static bool is_element(const struct ir_stage *stage, const struct ir_stmt *s)
@@ -32,10 +34,32 @@ static bool part_body(struct pass *p, const struct ir_stage *stage,
     return changes == 1;
 }
 
+// Return whether a load is of an element that the same step stores, or of no
+// array with elements.
+static bool reads_own(const struct scan *scan, const struct ir_expr *x)
+{
+    for (size_t i = 0; x->op == OP_load && i < scan->elements.n; i++) {
+        const struct ir_stmt *s = scan->elements.at[i];
+        if (s->u.store.buffer == x->u.buffer &&
+            !ir_all_equal(x->n, x->args, s->u.store.index))
+            return false;
+    }
+    return true;
+}
+
+// Return whether no step reads what another one stores, as an element.
+static bool is_in_place(const struct ir_stage *stage, const struct scan *scan)
+{
+    ir_foreach_expr_in(x, &stage->body)
+        if (!reads_own(scan, x))
+            return false;
+    return true;
+}
+
 bool scan_find(struct pass *p, const struct ir_stage *stage, struct scan *out)
 {
     *out = (struct scan){.reduction = *stage};
-    return part_body(p, stage, out) &&
+    return part_body(p, stage, out) && is_in_place(stage, out) &&
            reducer_find(p, &out->reduction, &out->reducer) &&
            out->reducer.block == &out->reduction.body;
 }

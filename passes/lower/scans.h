@@ -31,9 +31,10 @@ enum scan_state { SCAN_SUM = 1, SCAN_FRONT = 2 };
 // What blocks exchange: arrays with an element for each tile of each row, in
 // the workspace, and what a block hands to its threads.
 struct scan_exchange {
-    bool is_packed;                           // states hold the value, too
+    bool is_packed;                           // states hold the values, too
     struct ir_buffer *ticket;                 // of each row: the next tile
-    struct ir_buffer *state;                  // 0 until something is known
+    struct ir_buffer *states[REDUCER_ARRAYS]; // 0 until something is known
+    size_t n;                                 // of these: packed, one a value
     struct ir_buffer *sums[REDUCER_ARRAYS];   // what the tile has
     struct ir_buffer *fronts[REDUCER_ARRAYS]; // what all up to it have
     struct ir_buffer *who;                    // shared: the block's tile

@@ -1,9 +1,10 @@
 // What blocks that share a scan exchange: for each tile a state, and what it
 // and all tiles up to it have.
 //
-// One value of at most 32 bits and the state are one word of 64 bits, which is
-// written and read at once. Other values have arrays of their own: a fence
-// stands between them and the state, on both sides.
+// A value of at most 32 bits and the state are one word of 64 bits, which is
+// written and read at once; words with the same state belong together. If a
+// value has more bits, all have arrays of their own: a fence stands between
+// them and the state, on both sides.
 
 #include "ir/build.h"
 #include "ir/marks.h"
@@ -24,12 +25,30 @@ struct ir_buffer *exchange_array(const struct scanning *c, const char *what,
     return b;
 }
 
-// Return whether the values and the state fit into one word.
+// Return whether each value and a state fit into one word.
 static bool can_pack(const struct scanning *c)
 {
-    struct type type = scan_type(c, 0);
-    return c->scan.reducer.n == 1 && type_bits(type) <= VALUE_BITS &&
-           !type_is_index(type) && !type_is_storage(type);
+    bool fits = true;
+    for (size_t v = 0; v < c->scan.reducer.n; v++) {
+        struct type type = scan_type(c, v);
+        fits &= type_bits(type) <= VALUE_BITS && !type_is_index(type) &&
+                !type_is_storage(type);
+    }
+    return fits;
+}
+
+// Declare the arrays of states.
+static void declare_states(struct scanning *c, struct ir_block *to,
+                           uint32_t rank, struct ir_expr **shape)
+{
+    struct scan_exchange *e = &c->exchange;
+    e->is_packed = can_pack(c);
+    e->n = e->is_packed ? c->scan.reducer.n : 1;
+    for (size_t v = 0; v < e->n; v++) {
+        e->states[v] = scan_array(c, v, "state", SPACE_global, rank, shape);
+        e->states[v]->elem = type_scalar(e->is_packed ? TYPE_u64 : TYPE_i32);
+        scan_add(c, to, ir_stmt_alloc(c->pass->arena, e->states[v]));
+    }
 }
 
 void exchange_declare(struct scanning *c, struct ir_block *to)
@@ -41,13 +60,10 @@ void exchange_declare(struct scanning *c, struct ir_block *to)
         shape[i] = c->path.stmts[i]->u.loop.to;
     shape[c->first] = c->blocks->u.loop.to;
     uint32_t rank = c->first + 1;
-    e->is_packed = can_pack(c);
     e->ticket =
         exchange_array(c, "ticket", TYPE_i32, SPACE_global, c->first, shape);
-    e->state = exchange_array(c, "state", e->is_packed ? TYPE_u64 : TYPE_i32,
-                              SPACE_global, rank, shape);
     scan_add(c, to, ir_stmt_alloc(a, e->ticket));
-    scan_add(c, to, ir_stmt_alloc(a, e->state));
+    declare_states(c, to, rank, shape);
     for (size_t v = 0; v < c->scan.reducer.n && !e->is_packed; v++) {
         e->sums[v] = scan_array(c, v, "sums", SPACE_global, rank, shape);
         e->fronts[v] = scan_array(c, v, "fronts", SPACE_global, rank, shape);
@@ -100,7 +116,7 @@ void exchange_clear(const struct scanning *c, struct ir_block *to)
     struct ir_expr *block, *thread;
     struct ir_expr **index = arena_array(a, struct ir_expr *, c->first + 1);
     struct ir_expr *tiles = c->blocks->u.loop.to, *size = ir_int(a, CLEARING);
-    struct ir_buffer *state = c->exchange.state, *ticket = c->exchange.ticket;
+    struct ir_buffer *ticket = c->exchange.ticket;
     uint32_t n = c->first;
     for (uint32_t i = 0; i < n; i++) {
         const struct ir_for *l = &c->path.stmts[i]->u.loop;
@@ -112,8 +128,12 @@ void exchange_clear(const struct scanning *c, struct ir_block *to)
     index[n] = ir_add(a, ir_mul(a, block, size), thread);
     struct ir_stmt *inside =
         scan_add(c, to, ir_stmt_if(a, ir_binary(a, OP_lt, index[n], tiles)));
-    scan_add(c, &inside->u.branch.then,
-             ir_stmt_store(a, state, n + 1, index, ir_zero(a, state->elem)));
+    for (size_t v = 0; v < c->exchange.n; v++) {
+        struct ir_buffer *state = c->exchange.states[v];
+        scan_add(
+            c, &inside->u.branch.then,
+            ir_stmt_store(a, state, n + 1, index, ir_zero(a, state->elem)));
+    }
     struct ir_stmt *first =
         scan_add(c, to, ir_stmt_if(a, scan_compare(c, OP_eq, index[n], 0)));
     scan_add(c, &first->u.branch.then,
@@ -146,23 +166,25 @@ static struct ir_expr *pack(const struct scanning *c, struct ir_expr *value,
     return ir_binary(a, OP_bit_or, high, ir_cast(a, word, bits));
 }
 
-// Return the value of a word.
-static struct ir_expr *unpack(const struct scanning *c, struct ir_expr *word)
+// Return what is in a word of a value.
+static struct ir_expr *unpack(const struct scanning *c, size_t value,
+                              struct ir_expr *word)
 {
     struct arena *a = c->pass->arena;
-    struct type type = scan_type(c, 0);
+    struct type type = scan_type(c, value);
     struct ir_expr *bits = ir_cast(a, type_scalar(TYPE_u32), word);
     if (type_is_float(type))
         bits = ir_unary(a, OP_bits_float, bits);
     return ir_cast(a, type, bits);
 }
 
-// Append a write of the state of the block's tile.
+// Append a write of a state of the block's tile.
 static void write_state(const struct scanning *c, struct ir_block *to,
-                        struct ir_expr *state)
+                        size_t which, struct ir_expr *state)
 {
     struct arena *a = c->pass->arena;
-    struct reducer_place at = exchange_at(c, c->exchange.state, c->tile);
+    struct reducer_place at =
+        exchange_at(c, c->exchange.states[which], c->tile);
     scan_add(c, to,
              ir_stmt_eval(a, ir_atomic(a, OP_atomic_exchange, at.buffer, at.n,
                                        at.index, 1, &state)));
@@ -173,35 +195,54 @@ void exchange_publish(const struct scanning *c, struct ir_block *to,
 {
     struct arena *a = c->pass->arena;
     const struct scan_exchange *e = &c->exchange;
-    if (e->is_packed) {
-        write_state(c, to, pack(c, x[0], state));
+    for (size_t v = 0; v < e->n && e->is_packed; v++)
+        write_state(c, to, v, pack(c, x[v], state));
+    if (e->is_packed)
         return;
-    }
     struct scan_values at =
         values_of(c, state == SCAN_SUM ? e->sums : e->fronts, c->tile);
     scan_write(c, to, &at, x);
     scan_add(c, to, ir_stmt_sync(a, SYNC_gpu));
-    write_state(c, to, ir_const_int(a, e->state->elem, state));
+    write_state(c, to, 0, ir_const_int(a, e->states[0]->elem, state));
 }
 
-// Append the wait for the state of a tile, which is `known` where there is no
-// tile.  Returns it.
-static struct ir_expr *wait_for(const struct scanning *c, struct ir_block *to,
-                                struct ir_expr *is_none, struct ir_expr *tile,
-                                struct ir_expr *known)
+// Return the condition that something is not known yet, or that states are not
+// those of one time.
+static struct ir_expr *is_open(const struct scanning *c, struct ir_expr **state)
 {
     struct arena *a = c->pass->arena;
-    struct ir_expr *zero = ir_zero(a, c->exchange.state->elem);
-    struct ir_var *state = scan_let(
-        c, to, "state", ir_select(a, is_none, known, zero), VAR_mutable);
-    struct ir_block *body = exchange_while(
-        c, to, "wait", ir_binary(a, OP_eq, ir_read(a, state), zero));
-    struct reducer_place at = exchange_at(c, c->exchange.state, tile);
-    scan_add(c, body,
-             ir_stmt_assign(a, state,
-                            ir_atomic(a, OP_atomic_or, at.buffer, at.n,
-                                      at.index, 1, &zero)));
-    return ir_read(a, state);
+    struct ir_expr *bits = ir_const_int(a, type_scalar(TYPE_u64), VALUE_BITS);
+    struct ir_expr *first = state[0];
+    struct ir_expr *r = scan_compare(c, OP_eq, first, 0);
+    for (size_t v = 1; v < c->exchange.n; v++)
+        r = ir_binary(a, OP_or, r,
+                      ir_binary(a, OP_ne, ir_binary(a, OP_shr, first, bits),
+                                ir_binary(a, OP_shr, state[v], bits)));
+    return r;
+}
+
+// Append the wait for the states of a tile, which are those in `state` where
+// there is no tile.  Puts them there.
+static void wait_for(const struct scanning *c, struct ir_block *to,
+                     struct ir_expr *is_none, struct ir_expr *tile,
+                     struct ir_expr **state)
+{
+    struct arena *a = c->pass->arena;
+    const struct scan_exchange *e = &c->exchange;
+    struct ir_expr *zero = ir_zero(a, e->states[0]->elem);
+    struct ir_var *vars[REDUCER_ARRAYS];
+    for (size_t v = 0; v < e->n; v++) {
+        vars[v] = scan_let(c, to, "state",
+                           ir_select(a, is_none, state[v], zero), VAR_mutable);
+        state[v] = ir_read(a, vars[v]);
+    }
+    struct ir_block *body = exchange_while(c, to, "wait", is_open(c, state));
+    for (size_t v = 0; v < e->n; v++) {
+        struct reducer_place at = exchange_at(c, e->states[v], tile);
+        struct ir_expr *now =
+            ir_atomic(a, OP_atomic_or, at.buffer, at.n, at.index, 1, &zero);
+        scan_add(c, body, ir_stmt_assign(a, vars[v], now));
+    }
 }
 
 // Append what reads values from their arrays.
@@ -233,19 +274,23 @@ struct scan_values exchange_read(const struct scanning *c, struct ir_block *to,
                                  struct ir_expr **is_front)
 {
     struct arena *a = c->pass->arena;
-    struct ir_expr *x[REDUCER_ARRAYS];
+    struct ir_expr *x[REDUCER_ARRAYS], *state[REDUCER_ARRAYS];
     scan_identity(c, x);
     if (!c->exchange.is_packed) {
         struct ir_expr *known =
-            ir_const_int(a, c->exchange.state->elem, SCAN_FRONT);
-        struct ir_expr *state = wait_for(c, to, is_none, tile, known);
-        *is_front = ir_binary(a, OP_eq, state, known);
+            ir_const_int(a, c->exchange.states[0]->elem, SCAN_FRONT);
+        state[0] = known;
+        wait_for(c, to, is_none, tile, state);
+        *is_front = ir_binary(a, OP_eq, state[0], known);
         scan_add(c, to, ir_stmt_sync(a, SYNC_gpu));
         return read_arrays(c, to, is_none, tile, *is_front);
     }
-    struct ir_expr *word =
-        wait_for(c, to, is_none, tile, pack(c, x[0], SCAN_FRONT));
-    *is_front = scan_compare(c, OP_ge, word, (int64_t)SCAN_FRONT << VALUE_BITS);
-    x[0] = unpack(c, word);
+    for (size_t v = 0; v < c->exchange.n; v++)
+        state[v] = pack(c, x[v], SCAN_FRONT);
+    wait_for(c, to, is_none, tile, state);
+    *is_front =
+        scan_compare(c, OP_ge, state[0], (int64_t)SCAN_FRONT << VALUE_BITS);
+    for (size_t v = 0; v < c->exchange.n; v++)
+        x[v] = unpack(c, v, state[v]);
     return scan_declare_values(c, to, "near", x);
 }

@@ -6,15 +6,19 @@
 //   C[j, i] = exp(A[i] * B[j])
 //
 // The loops and their bindings stay those of the producer; the array between
-// the two disappears.
+// the two disappears. So do all arrays of a scan, which stays one:
+//
+//   R = R + X[i]  P[i] = R;  C[i] = P[i] / 2
+//     =>   reverse_compute_inline(C)
+//   R = R + X[i]  C[i] = R / 2
 //
 // Requires:
 //  1. both stages just store to their own iteration
 //     variables, the second one without a reduction      E0653 E0654
-//  2. the producer has no reduction and stores once to
-//     each of its arrays, which are intermediate ones
-//     that only the stage reads, at its own iteration
-//     variables, in full                                 E0659
+//  2. the producer has no reduction, or is a scan, and
+//     stores once to each of its arrays, which are
+//     intermediate ones that only the stage reads, at
+//     its own iteration variables, in full               E0659
 //  3. what else the stage reads is computed before the
 //     producer, and its arrays are not used between      E0657
 //  4. nothing has been said of how the stage runs        E0670
@@ -25,6 +29,7 @@
 #include "ir/copy.h"
 #include "ir/equal.h"
 #include "ir/stage.h"
+#include "passes/analysis/scan.h"
 
 // What is inlined.
 struct inlining {
@@ -35,6 +40,8 @@ struct inlining {
     struct map vars;               // consumer's variables -> producer's
     struct map values;             // arrays -> the value of their element
     struct ir_expr **index;        // at which the consumer reads
+    bool is_scan;                  // the producer scans,
+    struct scan scan;              // so
 };
 
 // Report that the two stages do not fit.
@@ -60,6 +67,41 @@ static bool check_arrays(const struct sched_call *c, const struct inlining *in)
     return uses.writers.n == 1 || refuse(c, in, "something else writes it");
 }
 
+// Find what a scan stores: its elements, at all of its iteration variables.
+static bool take_elements(const struct sched_call *c, struct inlining *in)
+{
+    const struct ir_block *elements = &in->scan.elements;
+    struct ir_stmt *first = elements->at[0];
+    in->in.n = first->u.store.n;
+    in->in.index = first->u.store.index;
+    for (size_t i = 0; i < elements->n; i++) {
+        const struct ir_stmt *s = elements->at[i];
+        if (!ir_all_equal(s->u.store.n, s->u.store.index, in->in.index))
+            return refuse(c, in, "its elements have several places");
+        if (!sched_has_buffer(&in->in.arrays, s->u.store.buffer))
+            vec_push(c->pass->scratch, &in->in.arrays, s->u.store.buffer);
+    }
+    const struct ir_stage *stage = &in->producer->u.stage;
+    const struct ir_expr place = {.n = in->in.n, .args = in->in.index};
+    return (place.n == stage->iters.n &&
+            sched_reads_own(stage, &place, NULL)) ||
+           refuse(c, in, "its elements have places of their own");
+}
+
+// Return whether a stage may be the producer: it has no reduction, or is a
+// scan, which is noted.
+static bool is_producer(const struct sched_call *c, struct inlining *in,
+                        const struct ir_stmt *s)
+{
+    if (s->kind != STMT_stage)
+        return false;
+    in->is_scan = ir_stage_scans(&s->u.stage) &&
+                  scan_find(c->pass, &s->u.stage, &in->scan);
+    if (!in->is_scan)
+        in->scan = (struct scan){0};
+    return in->is_scan || !ir_stage_reduces(&s->u.stage);
+}
+
 // Find the stage that the consumer reads.
 static bool find_producer(const struct sched_call *c, struct inlining *in)
 {
@@ -68,14 +110,14 @@ static bool find_producer(const struct sched_call *c, struct inlining *in)
         in->array = b;
         struct sched_uses uses = sched_uses_of(c->pass, b);
         if (b->role != ROLE_alloc || uses.writers.n != 1 ||
-            uses.writers.at[0]->kind != STMT_stage ||
-            ir_stage_reduces(&uses.writers.at[0]->u.stage))
+            !is_producer(c, in, uses.writers.at[0]))
             continue;
         in->producer = uses.writers.at[0];
-        return sched_check_stores(c, in->producer, &in->in) &&
+        return (in->is_scan ? take_elements(c, in)
+                            : sched_check_stores(c, in->producer, &in->in)) &&
                check_arrays(c, in);
     }
-    return refuse(c, in, "reads no stage without a reduction");
+    return refuse(c, in, "reads no stage without a reduction, and no scan");
 }
 
 // Return whether an expression itself is no read of an array that the producer
@@ -104,10 +146,14 @@ static bool take_value(struct inlining *in, const struct ir_stmt *s)
 }
 
 // Check that the producer stores to each array once, with nothing but lets
-// beside, and reads only what it has stored.
+// beside, and reads only what it has stored; what a scan combines, nothing.
 static bool check_producer(const struct sched_call *c, struct inlining *in)
 {
-    const struct ir_block *body = &in->producer->u.stage.body;
+    const struct ir_block *body =
+        in->is_scan ? &in->scan.elements : &in->producer->u.stage.body;
+    ir_foreach_expr_in(x, &in->scan.reduction.body)
+        if (!reads_stored(in, x))
+            return refuse(c, in, "not one value for each element");
     for (size_t i = 0; i < body->n; i++)
         if (!take_value(in, body->at[i]))
             return refuse(c, in, "not one value for each element");
@@ -225,6 +271,37 @@ static void name_values(struct inlining *in)
     in->producer->u.stage.body = body;
 }
 
+// Put what the consumer does in place of the elements of the scan; false if
+// that makes no scan.
+static bool inline_elements(struct inlining *in)
+{
+    struct pass *p = in->pass;
+    struct ir_block tail =
+        ir_copy_block(p->arena, &in->consumer->u.stage.body, &in->vars, NULL);
+    struct ir_block body = {0}, *combining = &in->scan.reduction.body;
+    struct ir_stage stage = in->producer->u.stage;
+    struct scan scan;
+    ir_rewrite_in(p->arena, &tail, inline_read, in);
+    ir_append_all(p->arena, &body, in->scan.is_inclusive ? combining : &tail);
+    ir_append_all(p->arena, &body, in->scan.is_inclusive ? &tail : combining);
+    stage.body = body;
+    if (!scan_find(p, &stage, &scan))
+        return false;
+    in->producer->u.stage.body = body;
+    return true;
+}
+
+// Append what the consumer does to the producer.
+static void inline_values(struct inlining *in)
+{
+    struct pass *p = in->pass;
+    struct ir_block tail = in->consumer->u.stage.body;
+    name_values(in);
+    ir_substitute_in(p->arena, &tail, &in->vars, NULL);
+    ir_rewrite_in(p->arena, &tail, inline_read, in);
+    ir_append_all(p->arena, &in->producer->u.stage.body, &tail);
+}
+
 bool sched_reverse_compute_inline(struct sched_call *c)
 {
     struct pass *p = c->pass;
@@ -237,14 +314,12 @@ bool sched_reverse_compute_inline(struct sched_call *c)
         !check_producer(c, &in) || !match(c, &in) || !check_between(c, &in) ||
         !sched_check_dissolved(c, in.consumer))
         return false;
-    name_values(&in);
-    struct ir_block *body = &in.producer->u.stage.body;
-    struct ir_block tail = in.consumer->u.stage.body;
+    if (in.is_scan && !inline_elements(&in))
+        return refuse(c, &in, "not just elements of a scan");
+    if (!in.is_scan)
+        inline_values(&in);
     sched_hoist_arrays(p);
     sched_remove(p, in.consumer);
-    ir_substitute_in(p->arena, &tail, &in.vars, NULL);
-    ir_rewrite_in(p->arena, &tail, inline_read, &in);
-    ir_append_all(p->arena, body, &tail);
     in.producer->u.stage.name = in.consumer->u.stage.name;
     for (size_t i = 0; i < in.in.arrays.n; i++)
         sched_remove(p, sched_alloc_of(p, in.in.arrays.at[i]));
