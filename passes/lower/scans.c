@@ -23,9 +23,9 @@
 //
 // The nest of the scan's loops says which thread has which elements: the order
 // of loops is that of the elements. Serial loops outside of those over threads
-// carry what they have from one iteration to the next. In those inside, a
-// thread holds the elements of all iterations, so they are numbers; such loops
-// may be vectors. Lanes exchange by shuffles, warps through shared memory,
+// carry what they have from one iteration to the next. In those inside, and
+// unrolled ones right outside, a thread holds the elements of all iterations, so
+// they are numbers; such loops may be vectors. Lanes exchange by shuffles, warps through shared memory,
 // blocks by looking back (scans_lookback.c). Everything is combined in the order
 // of the elements.
 
@@ -78,8 +78,18 @@ static bool refuse(const struct scanning *c, enum diag_code code,
                       c->stage->u.stage.name);
 }
 
+// Return whether a loop on the path is one over lanes that have a scan each,
+// inside of the scan's loop over blocks.
+static bool is_own_lanes(const struct scanning *c, uint32_t i)
+{
+    const struct ir_stmt *s = c->path.stmts[i];
+    return i == c->first + 1 && s->kind == STMT_for &&
+           s->u.loop.axis == AXIS_lane && role_of(c, s) == STAGE_SELECTS &&
+           ir_is_over(c->path.stmts[c->first], AXIS_BLOCK);
+}
+
 // Check that from the outermost loop of the scan on there are only such loops,
-// whose bounds do not depend on one another.
+// whose bounds do not depend on one another, and those of lanes.
 static bool check_nest(const struct scanning *c)
 {
     for (uint32_t i = c->first; i + 1 < c->path.n; i++) {
@@ -88,7 +98,7 @@ static bool check_nest(const struct scanning *c)
         for (uint32_t k = c->first; k < i && s->kind == STMT_for; k++)
             varies |= ir_for_mentions(&s->u.loop, c->path.stmts[k]->u.loop.var);
         if (s->kind != STMT_for || s->u.loop.body.n != 1 || varies ||
-            role_of(c, s) != STAGE_REDUCES)
+            (role_of(c, s) != STAGE_REDUCES && !is_own_lanes(c, i)))
             return refuse(c, D_scan_nest,
                           s->kind == STMT_for ? s : c->path.stmts[c->first]);
     }
@@ -145,17 +155,36 @@ static uint32_t first_threads(const struct scanning *c)
     return c->path.n - 2;
 }
 
+// Add a loop over threads around the scan.
+static bool add_outer(struct scanning *c, struct ir_stmt *s)
+{
+    vec_push(c->pass->arena, &c->outer, s);
+    return launch_is_counted(s) || refuse(c, D_scan_threads, s);
+}
+
+// Return the place on the path of the outermost loop whose iterations a thread
+// holds: unrolled loops right outside of those over threads are of these.
+static uint32_t first_held(const struct scanning *c)
+{
+    uint32_t i = first_threads(c);
+    while (i > c->first && c->path.stmts[i - 1]->u.loop.axis == AXIS_unroll)
+        i--;
+    return i;
+}
+
 // Put a loop of the scan where it belongs.
 static bool sort_loop(struct scanning *c, uint32_t i, int64_t *held)
 {
     struct ir_stmt *s = c->path.stmts[i];
     int64_t n = 0;
+    if (is_own_lanes(c, i))
+        return add_outer(c, s);
     if (ir_is_over(s, AXIS_BLOCK)) {
         c->blocks = s;
         return (i == c->first && ir_for_counts(&s->u.loop)) ||
                refuse(c, D_scan_blocks, s);
     }
-    if (!c->blocks && i < first_threads(c)) {
+    if (!c->blocks && i < first_held(c)) {
         vec_push(c->pass->arena, &c->carried, s);
         return true;
     }
@@ -167,6 +196,14 @@ static bool sort_loop(struct scanning *c, uint32_t i, int64_t *held)
     *held = n > HELD_MOST ? n : *held * n;
     add_level(c, SCAN_SERIAL, s, n, NULL);
     return *held <= HELD_MOST || refuse(c, D_scan_held, s);
+}
+
+// Return whether each lane of a warp has a scan of its own.
+static bool has_own_lanes(const struct scanning *c)
+{
+    int64_t n = 0;
+    return c->outer.n == 1 && c->outer.at[0]->u.loop.axis == AXIS_lane &&
+           ir_int_value(c->outer.at[0]->u.loop.to, &n) && n == WARP_LANES;
 }
 
 // Check that the levels have an order in which lanes and warps can exchange.
@@ -184,7 +221,8 @@ static bool check_levels(const struct scanning *c)
             warps = k;
     }
     bool is_block = warps < c->n || c->blocks;
-    bool is_whole = lanes < c->n && c->levels[lanes].extent == WARP_LANES;
+    bool is_whole =
+        lanes < c->n ? c->levels[lanes].extent == WARP_LANES : has_own_lanes(c);
     if (is_block && !is_whole)
         return refuse(c, D_scan_threads,
                       c->threads.n ? c->threads.at[0] : c->blocks);
@@ -214,14 +252,12 @@ static bool sort_outer(struct scanning *c)
 {
     for (uint32_t i = 0; i < c->first; i++) {
         struct ir_stmt *s = c->path.stmts[i];
-        bool is_block = ir_is_over(s, AXIS_BLOCK);
-        if (c->blocks && !is_block)
+        bool is_thread =
+            ir_is_over(s, AXIS_THREAD) || ir_is_over(s, AXIS_VTHREAD);
+        if (c->blocks && !ir_is_over(s, AXIS_BLOCK))
             return refuse(c, D_scan_blocks, c->blocks);
-        if (!ir_is_over(s, AXIS_THREAD) && !ir_is_over(s, AXIS_VTHREAD))
-            continue;
-        if (!launch_is_counted(s))
-            return refuse(c, D_scan_threads, s);
-        vec_push(c->pass->arena, &c->outer, s);
+        if (is_thread && !add_outer(c, s))
+            return false;
     }
     return true;
 }
@@ -269,6 +305,17 @@ static struct ir_block *open_threads(struct scanning *c, struct ir_block *to)
         to = reopen(c, to, s);
         if (exchanges(c))
             ir_attr_set(c->pass->arena, s, MARK_collective, 1);
+    }
+    return to;
+}
+
+// Append the loop over blocks, and inside of it the lanes around the scan.
+static struct ir_block *open_blocks(struct scanning *c, struct ir_block *to)
+{
+    to = reopen(c, to, c->blocks);
+    vec_foreach_value(s, &c->outer) {
+        to = reopen(c, to, s);
+        ir_attr_set(c->pass->arena, s, MARK_collective, 1);
     }
     return to;
 }
@@ -321,7 +368,7 @@ static void rewrite(struct scanning *c)
     drop_running(c);
     if (c->blocks) {
         lookback_declare(c);
-        to = reopen(c, to, c->blocks);
+        to = open_blocks(c, to);
     }
     add_tiles(c, open_threads(c, to));
     crossthread_share(c->pass, &c->path, c->first + (c->blocks != NULL),

@@ -41,6 +41,12 @@ struct scan_exchange {
     struct ir_buffer *handed[REDUCER_ARRAYS]; // shared: what is in front of it
 };
 
+// What a thread knows of a tile of other blocks.
+struct scan_states {
+    struct ir_expr *is_none, *tile;
+    struct ir_var *at[REDUCER_ARRAYS];
+};
+
 // A scan that is shared.
 struct scanning {
     struct pass *pass;
@@ -48,7 +54,8 @@ struct scanning {
     struct ir_path path; // down to the stage
     uint32_t first;      // outermost loop of the scan on the path
     struct scan scan;
-    struct ir_block outer;   // loops over threads around
+    struct ir_block outer;   // loops over threads around; those of lanes that
+                             // have a scan each may be inside of that of blocks
     struct ir_stmt *blocks;  // the scan's loop over blocks; or NULL
     struct ir_block carried; // its serial loops outside of threads
     struct ir_block threads; // its loops over threads
@@ -116,7 +123,8 @@ void scan_shuffle(const struct scanning *c, struct ir_block *to, enum ir_op op,
 void scan_lanes(const struct scanning *c, struct ir_block *to,
                 const struct scan_values *at, struct ir_expr *lane,
                 int64_t width);
-// Return the number of the lane of the thread; NULL if lanes share nothing.
+// Return the number of the lane of the thread; NULL if lanes share nothing: each
+// has a scan of its own.
 struct ir_expr *scan_lane(const struct scanning *c);
 // Return a comparison of a number with a constant.
 struct ir_expr *scan_compare(const struct scanning *c, enum ir_op op,
@@ -154,11 +162,16 @@ struct ir_block *exchange_while(const struct scanning *c, struct ir_block *to,
 // Append what publishes values of the block's tile.
 void exchange_publish(const struct scanning *c, struct ir_block *to,
                       struct ir_expr *const *x, enum scan_state state);
+// Declare what a thread knows of a tile: what it sees if it looks, else nothing
+// so far; where there is no tile, all.
+struct scan_states exchange_begin(const struct scanning *c, struct ir_block *to,
+                                  struct ir_expr *is_none, struct ir_expr *tile,
+                                  bool looks);
 // Append the wait for a tile, and what reads its values, the identity where
 // there is none.  Returns them, and the condition that they are of all tiles up
 // to that one.
 struct scan_values exchange_read(const struct scanning *c, struct ir_block *to,
-                                 struct ir_expr *is_none, struct ir_expr *tile,
+                                 const struct scan_states *s,
                                  struct ir_expr **is_front);
 
 // ---- Blocks (scans_lookback.c)

@@ -55,13 +55,18 @@ void exchange_declare(struct scanning *c, struct ir_block *to)
 {
     struct arena *a = c->pass->arena;
     struct scan_exchange *e = &c->exchange;
-    struct ir_expr **shape = arena_array(a, struct ir_expr *, c->first + 1);
-    for (uint32_t i = 0; i < c->first; i++)
-        shape[i] = c->path.stmts[i]->u.loop.to;
-    shape[c->first] = c->blocks->u.loop.to;
-    uint32_t rank = c->first + 1;
+    struct ir_expr **shape =
+        arena_array(a, struct ir_expr *, c->first + c->outer.n + 1);
+    uint32_t rank = 0;
+    while (rank < c->first) {
+        shape[rank] = c->path.stmts[rank]->u.loop.to;
+        rank++;
+    }
     e->ticket =
         exchange_array(c, "ticket", TYPE_i32, SPACE_global, c->first, shape);
+    shape[rank++] = c->blocks->u.loop.to;
+    vec_foreach_value(s, &c->outer)
+        shape[rank++] = s->u.loop.to;
     scan_add(c, to, ir_stmt_alloc(a, e->ticket));
     declare_states(c, to, rank, shape);
     for (size_t v = 0; v < c->scan.reducer.n && !e->is_packed; v++) {
@@ -78,11 +83,14 @@ struct reducer_place exchange_at(const struct scanning *c,
 {
     struct arena *a = c->pass->arena;
     struct reducer_place at = {.buffer = array};
-    at.index = arena_array(a, struct ir_expr *, c->first + 1);
+    at.index = arena_array(a, struct ir_expr *, c->first + c->outer.n + 1);
     for (uint32_t i = 0; i < c->first; i++)
         at.index[at.n++] = ir_read(a, c->path.stmts[i]->u.loop.var);
-    if (tile)
-        at.index[at.n++] = tile;
+    if (!tile)
+        return at;
+    at.index[at.n++] = tile;
+    vec_foreach_value(s, &c->outer)
+        at.index[at.n++] = ir_read(a, s->u.loop.var);
     return at;
 }
 
@@ -110,34 +118,54 @@ static struct ir_block *add_loop(const struct scanning *c, struct ir_block *to,
     return &scan_add(c, to, s)->u.loop.body;
 }
 
+// Append what clears the states at an index, and the ticket of its row if it is
+// the first.
+static void clear_at(const struct scanning *c, struct ir_block *to,
+                     uint32_t rank, struct ir_expr **index,
+                     struct ir_expr *number)
+{
+    struct arena *a = c->pass->arena;
+    struct ir_buffer *ticket = c->exchange.ticket;
+    struct ir_expr *tiles = c->blocks->u.loop.to;
+    struct ir_stmt *inside = scan_add(
+        c, to, ir_stmt_if(a, ir_binary(a, OP_lt, index[c->first], tiles)));
+    for (size_t v = 0; v < c->exchange.n; v++) {
+        struct ir_buffer *state = c->exchange.states[v];
+        scan_add(c, &inside->u.branch.then,
+                 ir_stmt_store(a, state, rank, index, ir_zero(a, state->elem)));
+    }
+    struct ir_stmt *first =
+        scan_add(c, to, ir_stmt_if(a, scan_compare(c, OP_eq, number, 0)));
+    scan_add(
+        c, &first->u.branch.then,
+        ir_stmt_store(a, ticket, c->first, index, ir_zero(a, ticket->elem)));
+}
+
 void exchange_clear(const struct scanning *c, struct ir_block *to)
 {
     struct arena *a = c->pass->arena;
-    struct ir_expr *block, *thread;
-    struct ir_expr **index = arena_array(a, struct ir_expr *, c->first + 1);
-    struct ir_expr *tiles = c->blocks->u.loop.to, *size = ir_int(a, CLEARING);
-    struct ir_buffer *ticket = c->exchange.ticket;
+    struct ir_expr *block, *thread, *count = c->blocks->u.loop.to;
+    struct ir_expr **index =
+        arena_array(a, struct ir_expr *, c->first + c->outer.n + 1);
+    struct ir_expr *size = ir_int(a, CLEARING);
     uint32_t n = c->first;
     for (uint32_t i = 0; i < n; i++) {
         const struct ir_for *l = &c->path.stmts[i]->u.loop;
         to = add_loop(c, to, l->var->name, l->to, l->axis, &index[i]);
     }
-    to = add_loop(c, to, "z", ir_binary(a, OP_ceildiv, tiles, size),
+    vec_foreach_value(s, &c->outer)
+        count = ir_mul(a, count, s->u.loop.to);
+    to = add_loop(c, to, "z", ir_binary(a, OP_ceildiv, count, size),
                   c->blocks->u.loop.axis, &block);
     to = add_loop(c, to, "t", size, AXIS_thread_x, &thread);
-    index[n] = ir_add(a, ir_mul(a, block, size), thread);
-    struct ir_stmt *inside =
-        scan_add(c, to, ir_stmt_if(a, ir_binary(a, OP_lt, index[n], tiles)));
-    for (size_t v = 0; v < c->exchange.n; v++) {
-        struct ir_buffer *state = c->exchange.states[v];
-        scan_add(
-            c, &inside->u.branch.then,
-            ir_stmt_store(a, state, n + 1, index, ir_zero(a, state->elem)));
+    struct ir_expr *number = ir_add(a, ir_mul(a, block, size), thread);
+    index[n++] = number;
+    vec_foreach_value(s, &c->outer) {
+        index[n] = ir_binary(a, OP_mod, index[n - 1], s->u.loop.to);
+        index[n - 1] = ir_binary(a, OP_div, index[n - 1], s->u.loop.to);
+        n++;
     }
-    struct ir_stmt *first =
-        scan_add(c, to, ir_stmt_if(a, scan_compare(c, OP_eq, index[n], 0)));
-    scan_add(c, &first->u.branch.then,
-             ir_stmt_store(a, ticket, n, index, ir_zero(a, ticket->elem)));
+    clear_at(c, to, n, index, number);
 }
 
 struct ir_block *exchange_while(const struct scanning *c, struct ir_block *to,
@@ -221,35 +249,50 @@ static struct ir_expr *is_open(const struct scanning *c, struct ir_expr **state)
     return r;
 }
 
-// Append the wait for the states of a tile, which are those in `state` where
-// there is no tile.  Puts them there.
-static void wait_for(const struct scanning *c, struct ir_block *to,
-                     struct ir_expr *is_none, struct ir_expr *tile,
-                     struct ir_expr **state)
+// Return what a state is where there is no tile: all in front is known.
+static struct ir_expr *known(const struct scanning *c, size_t which)
+{
+    const struct scan_exchange *e = &c->exchange;
+    struct ir_expr *x[REDUCER_ARRAYS];
+    scan_identity(c, x);
+    return e->is_packed
+               ? pack(c, x[which], SCAN_FRONT)
+               : ir_const_int(c->pass->arena, e->states[0]->elem, SCAN_FRONT);
+}
+
+// Return a read of a state of a tile.
+static struct ir_expr *read_state(const struct scanning *c, size_t which,
+                                  struct ir_expr *tile)
 {
     struct arena *a = c->pass->arena;
-    const struct scan_exchange *e = &c->exchange;
-    struct ir_expr *zero = ir_zero(a, e->states[0]->elem);
-    struct ir_var *vars[REDUCER_ARRAYS];
-    for (size_t v = 0; v < e->n; v++) {
-        vars[v] = scan_let(c, to, "state",
-                           ir_select(a, is_none, state[v], zero), VAR_mutable);
-        state[v] = ir_read(a, vars[v]);
+    struct ir_buffer *states = c->exchange.states[which];
+    struct ir_expr *zero = ir_zero(a, states->elem);
+    struct reducer_place at = exchange_at(c, states, tile);
+    return ir_atomic(a, OP_atomic_or, at.buffer, at.n, at.index, 1, &zero);
+}
+
+struct scan_states exchange_begin(const struct scanning *c, struct ir_block *to,
+                                  struct ir_expr *is_none, struct ir_expr *tile,
+                                  bool looks)
+{
+    struct arena *a = c->pass->arena;
+    struct scan_states r = {.is_none = is_none, .tile = tile};
+    for (size_t v = 0; v < c->exchange.n; v++) {
+        struct ir_expr *first = ir_zero(a, c->exchange.states[v]->elem);
+        if (looks)
+            first = ir_read(
+                a, scan_let(c, to, "seen", read_state(c, v, tile), VAR_let));
+        r.at[v] =
+            scan_let(c, to, "state", ir_select(a, is_none, known(c, v), first),
+                     VAR_mutable);
     }
-    struct ir_block *body = exchange_while(c, to, "wait", is_open(c, state));
-    for (size_t v = 0; v < e->n; v++) {
-        struct reducer_place at = exchange_at(c, e->states[v], tile);
-        struct ir_expr *now =
-            ir_atomic(a, OP_atomic_or, at.buffer, at.n, at.index, 1, &zero);
-        scan_add(c, body, ir_stmt_assign(a, vars[v], now));
-    }
+    return r;
 }
 
 // Append what reads values from their arrays.
 static struct scan_values read_arrays(const struct scanning *c,
                                       struct ir_block *to,
-                                      struct ir_expr *is_none,
-                                      struct ir_expr *tile,
+                                      const struct scan_states *s,
                                       struct ir_expr *is_front)
 {
     struct arena *a = c->pass->arena;
@@ -257,11 +300,11 @@ static struct scan_values read_arrays(const struct scanning *c,
     scan_identity(c, x);
     struct scan_values r = scan_declare_values(c, to, "near", x);
     struct ir_stmt *exists =
-        scan_add(c, to, ir_stmt_if(a, ir_unary(a, OP_not, is_none)));
+        scan_add(c, to, ir_stmt_if(a, ir_unary(a, OP_not, s->is_none)));
     struct ir_stmt *which =
         scan_add(c, &exists->u.branch.then, ir_stmt_if(a, is_front));
-    struct scan_values fronts = values_of(c, c->exchange.fronts, tile);
-    struct scan_values sums = values_of(c, c->exchange.sums, tile);
+    struct scan_values fronts = values_of(c, c->exchange.fronts, s->tile);
+    struct scan_values sums = values_of(c, c->exchange.sums, s->tile);
     scan_read(c, &fronts, x);
     scan_write(c, &which->u.branch.then, &r, x);
     scan_read(c, &sums, x);
@@ -270,27 +313,26 @@ static struct scan_values read_arrays(const struct scanning *c,
 }
 
 struct scan_values exchange_read(const struct scanning *c, struct ir_block *to,
-                                 struct ir_expr *is_none, struct ir_expr *tile,
+                                 const struct scan_states *s,
                                  struct ir_expr **is_front)
 {
     struct arena *a = c->pass->arena;
+    const struct scan_exchange *e = &c->exchange;
     struct ir_expr *x[REDUCER_ARRAYS], *state[REDUCER_ARRAYS];
-    scan_identity(c, x);
-    if (!c->exchange.is_packed) {
-        struct ir_expr *known =
-            ir_const_int(a, c->exchange.states[0]->elem, SCAN_FRONT);
-        state[0] = known;
-        wait_for(c, to, is_none, tile, state);
-        *is_front = ir_binary(a, OP_eq, state[0], known);
+    for (size_t v = 0; v < e->n; v++)
+        state[v] = ir_read(a, s->at[v]);
+    struct ir_block *body = exchange_while(c, to, "wait", is_open(c, state));
+    for (size_t v = 0; v < e->n; v++)
+        scan_add(c, body,
+                 ir_stmt_assign(a, s->at[v], read_state(c, v, s->tile)));
+    if (!e->is_packed) {
+        *is_front = ir_binary(a, OP_eq, state[0], known(c, 0));
         scan_add(c, to, ir_stmt_sync(a, SYNC_gpu));
-        return read_arrays(c, to, is_none, tile, *is_front);
+        return read_arrays(c, to, s, *is_front);
     }
-    for (size_t v = 0; v < c->exchange.n; v++)
-        state[v] = pack(c, x[v], SCAN_FRONT);
-    wait_for(c, to, is_none, tile, state);
     *is_front =
         scan_compare(c, OP_ge, state[0], (int64_t)SCAN_FRONT << VALUE_BITS);
-    for (size_t v = 0; v < c->exchange.n; v++)
+    for (size_t v = 0; v < e->n; v++)
         x[v] = unpack(c, v, state[v]);
     return scan_declare_values(c, to, "near", x);
 }

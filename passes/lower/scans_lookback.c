@@ -17,6 +17,9 @@
 //   }
 //   barrier
 //
+// Where the lanes of a warp have a scan each, as columns of a matrix, each lane
+// looks back for its own, one tile after the other.
+//
 // A block waits for tiles only that other blocks took before, and these run. So
 // all of them go on, in whatever order blocks begin. A launch in front clears
 // tickets and states. How values and states are written and read:
@@ -25,6 +28,8 @@
 #include "ir/build.h"
 #include "ir/gpu.h"
 #include "passes/lower/scans.h"
+
+enum { LOOKS = 8 }; // tiles that a thread looks at, where each has its own scan
 
 // Return the places of what the block hands to its threads.
 static struct scan_values handed(const struct scanning *c)
@@ -36,6 +41,8 @@ static struct scan_values handed(const struct scanning *c)
             (struct reducer_place){.buffer = c->exchange.handed[v], .n = 1};
         r.at[v].index = arena_array(a, struct ir_expr *, 1);
         r.at[v].index[0] = ir_int(a, 0);
+        vec_foreach_value(s, &c->outer)
+            r.at[v].index[0] = ir_read(a, s->u.loop.var);
     }
     return r;
 }
@@ -49,8 +56,10 @@ static void declare_shared(struct scanning *c)
     shape[0] = ir_int(a, 1);
     e->who = exchange_array(c, "who", TYPE_i32, SPACE_shared, 1, shape);
     scan_add(c, &c->shared, ir_stmt_alloc(a, e->who));
+    struct ir_expr **own = arena_array(a, struct ir_expr *, 1);
+    own[0] = c->outer.n ? c->outer.at[0]->u.loop.to : shape[0];
     for (size_t v = 0; v < c->scan.reducer.n; v++) {
-        e->handed[v] = scan_array(c, v, "handed", SPACE_shared, 1, shape);
+        e->handed[v] = scan_array(c, v, "handed", SPACE_shared, 1, own);
         scan_add(c, &c->shared, ir_stmt_alloc(a, e->handed[v]));
     }
 }
@@ -73,6 +82,9 @@ static struct ir_expr *is_first_thread(const struct scanning *c)
 {
     struct arena *a = c->pass->arena;
     struct ir_expr *r = ir_bool(a, true);
+    vec_foreach_value(s, &c->outer)
+        r = ir_binary(a, OP_and, r,
+                      scan_compare(c, OP_eq, ir_read(a, s->u.loop.var), 0));
     vec_foreach_value(s, &c->threads)
         r = ir_binary(a, OP_and, r,
                       scan_compare(c, OP_eq, ir_read(a, s->u.loop.var), 0));
@@ -156,8 +168,46 @@ static void search(const struct look *l, struct ir_block *to)
         scan_let(c, to, "mine", ir_sub(a, ir_read(a, l->at), l->lane), VAR_let);
     struct ir_expr *is_none = scan_compare(c, OP_lt, ir_read(a, mine), 0);
     struct ir_expr *tile = ir_binary(a, OP_max, ir_read(a, mine), ir_int(a, 0));
-    struct scan_values near = exchange_read(c, to, is_none, tile, &is_front);
+    struct scan_states states = exchange_begin(c, to, is_none, tile, false);
+    struct scan_values near = exchange_read(c, to, &states, &is_front);
     take_tiles(l, to, &near, is_front);
+}
+
+// Append what puts a tile in front of what was found, unless that is all.
+static void take_tile(const struct look *l, struct ir_block *to,
+                      const struct scan_states *states)
+{
+    const struct scanning *c = l->c;
+    struct arena *a = c->pass->arena;
+    struct ir_expr *x[REDUCER_ARRAYS], *is_front;
+    struct ir_stmt *more = scan_add(
+        c, to, ir_stmt_if(a, ir_unary(a, OP_not, ir_read(a, l->found))));
+    to = &more->u.branch.then;
+    struct scan_values near = exchange_read(c, to, states, &is_front);
+    scan_read(c, &near, x);
+    scan_precede(c, to, NULL, &l->front, x);
+    scan_add(c, to, ir_stmt_assign(a, l->found, is_front));
+}
+
+// Append the search of each thread for its own scan: it looks at several tiles
+// at once, and takes one after the other.
+static void search_alone(const struct look *l, struct ir_block *to)
+{
+    const struct scanning *c = l->c;
+    struct arena *a = c->pass->arena;
+    struct scan_states states[LOOKS];
+    struct ir_expr *at = ir_read(a, l->at);
+    to = exchange_while(c, to, "look",
+                        ir_unary(a, OP_not, ir_read(a, l->found)));
+    for (int64_t k = 0; k < LOOKS; k++) {
+        struct ir_expr *mine = ir_sub(a, at, ir_int(a, k));
+        struct ir_expr *is_none = scan_compare(c, OP_lt, mine, 0);
+        struct ir_expr *tile = ir_binary(a, OP_max, mine, ir_int(a, 0));
+        states[k] = exchange_begin(c, to, is_none, tile, true);
+    }
+    for (int64_t k = 0; k < LOOKS; k++)
+        take_tile(l, to, &states[k]);
+    scan_add(c, to, ir_stmt_assign(a, l->at, ir_sub(a, at, ir_int(a, LOOKS))));
 }
 
 // Return the condition that this is the first warp.
@@ -191,7 +241,8 @@ struct scan_values lookback_find(struct scanning *c, struct ir_block *to)
     struct ir_expr *x[REDUCER_ARRAYS];
     struct ir_stmt *warp = scan_add(c, to, ir_stmt_if(a, first_warp(c)));
     struct ir_block *body = &warp->u.branch.then;
-    struct ir_expr *is_lane = scan_compare(c, OP_eq, l.lane, 0);
+    struct ir_expr *is_lane =
+        l.lane ? scan_compare(c, OP_eq, l.lane, 0) : ir_bool(a, true);
     struct ir_stmt *early = scan_add(c, body, ir_stmt_if(a, is_lane));
     scan_read(c, &l.total, x);
     exchange_publish(c, &early->u.branch.then, x, SCAN_SUM);
@@ -201,7 +252,10 @@ struct scan_values lookback_find(struct scanning *c, struct ir_block *to)
                        VAR_mutable);
     l.at =
         scan_let(c, body, "at", ir_sub(a, c->tile, ir_int(a, 1)), VAR_mutable);
-    search(&l, body);
+    if (l.lane)
+        search(&l, body);
+    else
+        search_alone(&l, body);
     struct ir_stmt *late = scan_add(c, body, ir_stmt_if(a, is_lane));
     hand_over(&l, &late->u.branch.then);
     scan_add(c, to, ir_stmt_barrier(a));

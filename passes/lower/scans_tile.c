@@ -242,7 +242,8 @@ static void total_lanes(struct scanning *c, uint32_t k, struct scan_nest *nest,
     scan_write(c, to, &out, x);
 }
 
-// Return the place of the part of a warp, one array for each group of threads.
+// Return the place of the part of a warp, one array for each group of threads;
+// where lanes have a scan each, neighbours of them beside one another.
 static struct scan_values part_at(struct scanning *c,
                                   struct ir_buffer *const *parts,
                                   struct ir_expr *number)
@@ -253,9 +254,12 @@ static struct scan_values part_at(struct scanning *c,
         struct reducer_place *at = &r.at[v];
         at->buffer = parts[v];
         at->index = arena_array(a, struct ir_expr *, parts[v]->rank);
+        if (!scan_lane(c))
+            at->index[at->n++] = number;
         vec_foreach_value(s, &c->outer)
             at->index[at->n++] = ir_read(a, s->u.loop.var);
-        at->index[at->n++] = number;
+        if (scan_lane(c))
+            at->index[at->n++] = number;
     }
     return r;
 }
@@ -269,9 +273,12 @@ static void declare_parts(struct scanning *c, int64_t warps,
         uint32_t rank = 0;
         struct ir_expr **shape =
             arena_array(a, struct ir_expr *, c->outer.n + 1);
+        if (!scan_lane(c))
+            shape[rank++] = ir_int(a, warps);
         vec_foreach_value(s, &c->outer)
             shape[rank++] = s->u.loop.to;
-        shape[rank++] = ir_int(a, warps);
+        if (scan_lane(c))
+            shape[rank++] = ir_int(a, warps);
         parts[v] = scan_array(c, v, "part", SPACE_shared, rank, shape);
         scan_add(c, &c->shared, ir_stmt_alloc(a, parts[v]));
     }
@@ -311,6 +318,42 @@ static void total_warps(struct scanning *c, uint32_t k, struct scan_nest *nest)
     scan_write(c, to, &out, x);
 }
 
+// The same where each lane has a scan of its own: it goes through the parts.
+static void total_alone(struct scanning *c, uint32_t k, struct scan_nest *nest)
+{
+    struct arena *a = c->pass->arena;
+    const struct scan_level *level = &c->levels[k];
+    struct ir_expr *x[REDUCER_ARRAYS];
+    struct ir_buffer *parts[REDUCER_ARRAYS];
+    struct ir_block *to = nest->body;
+    struct ir_var *var = scan_var(c, "w", type_scalar(TYPE_int), VAR_loop);
+    declare_parts(c, level->extent, parts);
+    struct scan_values in = values_at(c, c->totals[k + 1], nest);
+    struct scan_values part = part_at(c, parts, level->number);
+    struct scan_values before = values_at(c, level->before, nest);
+    struct scan_values out = values_at(c, c->totals[k], nest);
+    scan_read(c, &in, x);
+    scan_write(c, to, &part, x);
+    scan_add(c, to, ir_stmt_barrier(a));
+    scan_identity(c, x);
+    struct scan_values run = scan_declare_values(c, to, "warp", x);
+    scan_write(c, to, &before, x);
+    struct ir_stmt *all =
+        scan_add(c, to,
+                 ir_stmt_for(a, var, ir_int(a, 0), ir_int(a, level->extent),
+                             ir_int(a, 1), AXIS_unroll));
+    struct ir_stmt *own = scan_add(
+        c, &all->u.loop.body,
+        ir_stmt_if(a, ir_binary(a, OP_eq, level->number, ir_read(a, var))));
+    scan_read(c, &run, x);
+    scan_write(c, &own->u.branch.then, &before, x);
+    part = part_at(c, parts, ir_read(a, var));
+    scan_read(c, &part, x);
+    scan_combine(c, &all->u.loop.body, &run, x);
+    scan_read(c, &run, x);
+    scan_write(c, to, &out, x);
+}
+
 void scan_up(struct scanning *c, struct ir_block *to, bool needs_total)
 {
     load_elements(c, to);
@@ -326,7 +369,12 @@ void scan_up(struct scanning *c, struct ir_block *to, bool needs_total)
         switch (level->kind) {
         case SCAN_SERIAL: total_serial(c, k, &nest); break;
         case SCAN_LANES: total_lanes(c, k, &nest, is_wanted); break;
-        case SCAN_WARPS: total_warps(c, k, &nest); break;
+        case SCAN_WARPS:
+            if (scan_lane(c))
+                total_warps(c, k, &nest);
+            else
+                total_alone(c, k, &nest);
+            break;
         }
     }
 }

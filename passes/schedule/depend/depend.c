@@ -68,7 +68,8 @@ static bool is_shared_reduction(struct pass *p, struct ir_stmt *loop,
         return false;
     if (is_thread && reducer_find(p, &s->u.stage, &ignored))
         return true;
-    return (is_thread || axis == AXIS_block_x || axis == AXIS_vector) &&
+    return (is_thread || axis_kind(axis) == AXIS_BLOCK ||
+            axis == AXIS_vector) &&
            scan_find(p, &s->u.stage, &scan);
 }
 
