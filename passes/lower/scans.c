@@ -24,10 +24,10 @@
 // The nest of the scan's loops says which thread has which elements: the order
 // of loops is that of the elements. Serial loops outside of those over threads
 // carry what they have from one iteration to the next. In those inside, and
-// unrolled ones right outside, a thread holds the elements of all iterations, so
-// they are numbers; such loops may be vectors. Lanes exchange by shuffles, warps through shared memory,
-// blocks by looking back (scans_lookback.c). Everything is combined in the order
-// of the elements.
+// unrolled ones right outside, a thread holds the elements of all iterations,
+// so they are numbers; such loops may be vectors. Lanes exchange by shuffles,
+// warps through shared memory, blocks by looking back (scans_lookback.c).
+// Everything is combined in the order of the elements.
 
 #include "passes/lower/scans.h"
 
@@ -220,6 +220,8 @@ static bool check_levels(const struct scanning *c)
         if (c->levels[k].kind == SCAN_WARPS)
             warps = k;
     }
+    if (c->blocks && c->outer.n && lanes < c->n)
+        return refuse(c, D_scan_threads, c->threads.at[0]);
     bool is_block = warps < c->n || c->blocks;
     bool is_whole =
         lanes < c->n ? c->levels[lanes].extent == WARP_LANES : has_own_lanes(c);

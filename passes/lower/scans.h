@@ -123,8 +123,8 @@ void scan_shuffle(const struct scanning *c, struct ir_block *to, enum ir_op op,
 void scan_lanes(const struct scanning *c, struct ir_block *to,
                 const struct scan_values *at, struct ir_expr *lane,
                 int64_t width);
-// Return the number of the lane of the thread; NULL if lanes share nothing: each
-// has a scan of its own.
+// Return the number of the lane of the thread; NULL if lanes share nothing:
+// each has a scan of its own.
 struct ir_expr *scan_lane(const struct scanning *c);
 // Return a comparison of a number with a constant.
 struct ir_expr *scan_compare(const struct scanning *c, enum ir_op op,

@@ -318,38 +318,51 @@ static void total_warps(struct scanning *c, uint32_t k, struct scan_nest *nest)
     scan_write(c, to, &out, x);
 }
 
-// The same where each lane has a scan of its own: it goes through the parts.
-static void total_alone(struct scanning *c, uint32_t k, struct scan_nest *nest)
+// Append the way of a thread through the parts of all warps: `before` has what
+// is in front of its own, `run` in the end all.
+static void pass_parts(struct scanning *c, struct ir_block *to,
+                       const struct scan_level *level,
+                       struct ir_buffer *const *parts,
+                       const struct scan_values *before,
+                       const struct scan_values *run)
 {
     struct arena *a = c->pass->arena;
-    const struct scan_level *level = &c->levels[k];
     struct ir_expr *x[REDUCER_ARRAYS];
-    struct ir_buffer *parts[REDUCER_ARRAYS];
-    struct ir_block *to = nest->body;
     struct ir_var *var = scan_var(c, "w", type_scalar(TYPE_int), VAR_loop);
-    declare_parts(c, level->extent, parts);
-    struct scan_values in = values_at(c, c->totals[k + 1], nest);
-    struct scan_values part = part_at(c, parts, level->number);
-    struct scan_values before = values_at(c, level->before, nest);
-    struct scan_values out = values_at(c, c->totals[k], nest);
-    scan_read(c, &in, x);
-    scan_write(c, to, &part, x);
-    scan_add(c, to, ir_stmt_barrier(a));
-    scan_identity(c, x);
-    struct scan_values run = scan_declare_values(c, to, "warp", x);
-    scan_write(c, to, &before, x);
+    struct ir_expr *w = ir_read(a, var);
     struct ir_stmt *all =
         scan_add(c, to,
                  ir_stmt_for(a, var, ir_int(a, 0), ir_int(a, level->extent),
                              ir_int(a, 1), AXIS_unroll));
-    struct ir_stmt *own = scan_add(
-        c, &all->u.loop.body,
-        ir_stmt_if(a, ir_binary(a, OP_eq, level->number, ir_read(a, var))));
-    scan_read(c, &run, x);
-    scan_write(c, &own->u.branch.then, &before, x);
-    part = part_at(c, parts, ir_read(a, var));
+    struct ir_block *body = &all->u.loop.body;
+    struct ir_stmt *own =
+        scan_add(c, body, ir_stmt_if(a, ir_binary(a, OP_eq, level->number, w)));
+    scan_read(c, run, x);
+    scan_write(c, &own->u.branch.then, before, x);
+    struct scan_values part = part_at(c, parts, w);
     scan_read(c, &part, x);
-    scan_combine(c, &all->u.loop.body, &run, x);
+    scan_combine(c, body, run, x);
+}
+
+// The same where each lane has a scan of its own: it goes through the parts.
+static void total_alone(struct scanning *c, uint32_t k, struct scan_nest *nest)
+{
+    const struct scan_level *level = &c->levels[k];
+    struct ir_expr *x[REDUCER_ARRAYS];
+    struct ir_buffer *parts[REDUCER_ARRAYS];
+    struct ir_block *to = nest->body;
+    declare_parts(c, level->extent, parts);
+    struct scan_values in = values_at(c, c->totals[k + 1], nest);
+    struct scan_values part = part_at(c, parts, level->number);
+    scan_read(c, &in, x);
+    scan_write(c, to, &part, x);
+    scan_add(c, to, ir_stmt_barrier(c->pass->arena));
+    struct scan_values before = values_at(c, level->before, nest);
+    scan_identity(c, x);
+    struct scan_values run = scan_declare_values(c, to, "warp", x);
+    scan_write(c, to, &before, x);
+    pass_parts(c, to, level, parts, &before, &run);
+    struct scan_values out = values_at(c, c->totals[k], nest);
     scan_read(c, &run, x);
     scan_write(c, to, &out, x);
 }

@@ -67,24 +67,33 @@ static bool check_arrays(const struct sched_call *c, const struct inlining *in)
     return uses.writers.n == 1 || refuse(c, in, "something else writes it");
 }
 
-// Find what a scan stores: its elements, at all of its iteration variables.
-static bool take_elements(const struct sched_call *c, struct inlining *in)
+// Return whether the elements of a scan have one place: all of its iteration
+// variables.
+static bool has_one_place(const struct inlining *in)
 {
     const struct ir_block *elements = &in->scan.elements;
-    struct ir_stmt *first = elements->at[0];
-    in->in.n = first->u.store.n;
-    in->in.index = first->u.store.index;
+    const struct ir_stage *stage = &in->producer->u.stage;
+    const struct ir_expr place = {.n = in->in.n, .args = in->in.index};
     for (size_t i = 0; i < elements->n; i++) {
         const struct ir_stmt *s = elements->at[i];
         if (!ir_all_equal(s->u.store.n, s->u.store.index, in->in.index))
-            return refuse(c, in, "its elements have several places");
-        if (!sched_has_buffer(&in->in.arrays, s->u.store.buffer))
-            vec_push(c->pass->scratch, &in->in.arrays, s->u.store.buffer);
+            return false;
     }
-    const struct ir_stage *stage = &in->producer->u.stage;
-    const struct ir_expr place = {.n = in->in.n, .args = in->in.index};
-    return (place.n == stage->iters.n &&
-            sched_reads_own(stage, &place, NULL)) ||
+    return place.n == stage->iters.n && sched_reads_own(stage, &place, NULL);
+}
+
+// Find what a scan stores: its elements.
+static bool take_elements(const struct sched_call *c, struct inlining *in)
+{
+    const struct ir_block *elements = &in->scan.elements;
+    in->in.n = elements->at[0]->u.store.n;
+    in->in.index = elements->at[0]->u.store.index;
+    for (size_t i = 0; i < elements->n; i++) {
+        const struct ir_buffer *array = elements->at[i]->u.store.buffer;
+        if (!sched_has_buffer(&in->in.arrays, array))
+            vec_push(c->pass->scratch, &in->in.arrays, array);
+    }
+    return has_one_place(in) ||
            refuse(c, in, "its elements have places of their own");
 }
 
