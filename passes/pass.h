@@ -19,6 +19,8 @@ struct pass_target {
     int64_t shared; // most bytes of shared memory a block
 };
 
+struct pass_reading; // of the runner
+
 // What a pass works on.
 struct pass {
     struct ir_kernel *kernel; // changed in place
@@ -30,6 +32,7 @@ struct pass {
     size_t n_targets;
     struct proof **proof; // where `proofs` leaves its result; NULL: nobody asks
     bool is_bounded;      // a kernel with the same statements passed `bounds`
+    struct pass_reading *reading; // of checks after the passes of one run
 };
 
 #define PASS(name, kind, on, leaves, doc)                                      \

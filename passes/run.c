@@ -74,24 +74,58 @@ static bool fault(struct pass *p, enum pass_name pass, const char *text)
                       p->kernel->name, text);
 }
 
+// What was read back last.  Most passes leave most kernels as they are: the same
+// text is not parsed again.
+struct pass_reading {
+    struct arena arena; // of the kernel
+    struct buf text;
+    const struct ir_kernel *kernel; // NULL: none
+};
+
+// Return the kernel that a text reads as; NULL, with errors in `diags`: none.
+static const struct ir_kernel *read_back(struct pass *p, struct pass_reading *r,
+                                         const struct buf *text,
+                                         struct diag_list *diags)
+{
+    if (r->kernel && r->text.n == text->n &&
+        memcmp(r->text.data, text->data, text->n) == 0)
+        return r->kernel;
+    arena_clear(&r->arena);
+    buf_free(&r->text);
+    buf_bytes(&r->text, text->data, text->n);
+    struct source *source = arena_new(&r->arena, struct source);
+    *source = (struct source){"printed kernel", r->text.data, r->text.n};
+    r->kernel = ir_parse_kernel(&r->arena, p->names, source, diags);
+    return r->kernel;
+}
+
+// Forget what was read.
+static void reading_end(struct pass_reading *r)
+{
+    arena_reset(&r->arena);
+    buf_free(&r->text);
+}
+
 // Return whether the kernel's text reads back as the same kernel.
 static bool check_text(struct pass *p, enum pass_name pass,
                        const struct buf *text)
 {
     struct diag_list diags = {.arena = p->scratch};
-    struct source *source = arena_new(p->scratch, struct source);
-    *source = (struct source){"printed kernel", text->data, text->n};
-    struct ir_kernel *again =
-        ir_parse_kernel(p->scratch, p->names, source, &diags);
+    struct pass_reading own = {.kernel = NULL};
+    const struct ir_kernel *again =
+        read_back(p, p->reading ? p->reading : &own, text, &diags);
     const char *difference = "its text does not parse";
-    if (again && ir_kernel_equal(p->scratch, p->kernel, again, &difference))
-        return true;
+    bool good =
+        again && ir_kernel_equal(p->scratch, p->kernel, again, &difference);
     struct buf why = {0};
-    buf_text(&why, difference);
-    diag_render(&diags, (struct diag_style){0}, &why);
-    fault(p, pass, arena_printf(p->arena, "%s\n%s", why.data, text->data));
+    if (!good) {
+        buf_text(&why, difference);
+        diag_render(&diags, (struct diag_style){0}, &why);
+        fault(p, pass, arena_printf(p->arena, "%s\n%s", why.data, text->data));
+    }
     buf_free(&why);
-    return false;
+    reading_end(&own);
+    return good;
 }
 
 // Return whether the kernel obeys its level and, if asked, reads back as
@@ -171,7 +205,8 @@ static bool check_last(struct pass *p, enum pass_name last,
     return good;
 }
 
-bool passes_run(struct pass *p, const struct pass_options *options)
+// Run the passes; p->reading is theirs.
+static bool run_steps(struct pass *p, const struct pass_options *options)
 {
     size_t n;
     const struct pass_step *steps = pass_steps(&n);
@@ -186,4 +221,14 @@ bool passes_run(struct pass *p, const struct pass_options *options)
             return true;
     }
     return check_last(p, steps[n - 1].pass, options);
+}
+
+bool passes_run(struct pass *p, const struct pass_options *options)
+{
+    struct pass_reading reading = {.kernel = NULL};
+    p->reading = &reading;
+    bool good = run_steps(p, options);
+    p->reading = NULL;
+    reading_end(&reading);
+    return good;
 }

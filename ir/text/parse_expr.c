@@ -14,9 +14,12 @@ enum { OPERATIONS_MOST = 4000 };
 static bool next_infix(const struct parser *p, enum ir_op *op)
 {
     const struct token *t = parse_peek(p, 0);
-    for (int i = 0; i < OP_COUNT && t->kind == TOKEN_PUNCT; i++) {
+    if (t->kind != TOKEN_PUNCT || strchr("()[]{},:;?", t->text[0]))
+        return false; // most are these
+    for (int i = 0; i < OP_COUNT; i++) {
         const struct ir_op_info *info = ir_op_info((enum ir_op)i);
-        if (info->form == FORM_INFIX && strcmp(info->spelling, t->text) == 0) {
+        if (info->form == FORM_INFIX && info->spelling[0] == t->text[0] &&
+            strcmp(info->spelling, t->text) == 0) {
             *op = (enum ir_op)i;
             return true;
         }

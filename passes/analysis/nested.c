@@ -5,13 +5,12 @@
 #include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/walk.h"
-#include "passes/analysis/divergence.h"
 
 // The look at an inner loop.
 struct search {
     struct arena *arena;
     const struct ir_stmt *outer;
-    struct divergence of_outer; // what depends on the outer loop
+    const struct divergence *of_outer;
     struct map own;             // variables and arrays declared inside
     struct map written;         // arrays stored to so far
     const struct ir_stmt *stmt; // being looked at
@@ -36,14 +35,14 @@ static void check_node(struct search *w, const struct ir_expr *x)
     const char *outer = w->outer->u.loop.var->name;
     if (flags & OP_SYNCHRONISES)
         return;
-    if (x->op == OP_var && divergence_of(&w->of_outer, x))
+    if (x->op == OP_var && divergence_of(w->of_outer, x))
         refuse(w, "it uses", x->u.var->name,
                ", which differs between the threads");
     else if ((flags & OP_WRITES) && !map_has(&w->own, x->u.buffer))
         refuse(w, "the atomic on", x->u.buffer->name,
                " would run once for all threads");
     else if ((flags & OP_READS) && !map_has(&w->own, x->u.buffer) &&
-             divergence_of_array(&w->of_outer, x->u.buffer))
+             divergence_of_array(w->of_outer, x->u.buffer))
         refuse(w, "it reads what depends on", outer, "");
     else if ((flags & OP_READS) && !map_has(&w->own, x->u.buffer) &&
              !map_has(&w->written, x->u.buffer) &&
@@ -94,20 +93,27 @@ static void check_way(struct search *w, const struct ir_stmt *inner)
         return;
     for (uint32_t i = 0; i + 1 < path.n; i++) {
         w->stmt = path.stmts[i];
-        if (divergence_of_control(&w->of_outer, path.stmts[i]))
+        if (divergence_of_control(w->of_outer, path.stmts[i]))
             refuse(w, "not every iteration of", w->outer->u.loop.var->name,
                    " reaches it alike");
     }
 }
 
-struct nested_fault nested_check(struct arena *a, struct ir_stmt *outer,
-                                 struct ir_stmt *inner)
+struct nested nested_start(struct arena *a, struct ir_stmt *outer)
 {
-    struct search w = {.arena = a, .outer = outer, .inner = inner};
-    w.own.arena = w.written.arena = a;
-    w.of_outer = divergence_start(a, 0);
-    divergence_seed(&w.of_outer, outer->u.loop.var, 1);
-    divergence_find(&w.of_outer, &outer->u.loop.body);
+    struct nested n = {a, outer, divergence_start(a, 0)};
+    divergence_seed(&n.of_outer, outer->u.loop.var, 1);
+    divergence_find(&n.of_outer, &outer->u.loop.body);
+    return n;
+}
+
+struct nested_fault nested_check(const struct nested *n, struct ir_stmt *inner)
+{
+    struct search w = {.arena = n->arena,
+                       .outer = n->outer,
+                       .of_outer = &n->of_outer,
+                       .inner = inner};
+    w.own.arena = w.written.arena = n->arena;
     check_way(&w, inner);
     ir_foreach_stmt_from(s, inner)
         check_stmt(&w, s);

@@ -12,6 +12,7 @@
 
 #include "ir/base/arena.h"
 #include "ir/ir.h"
+#include "passes/analysis/divergence.h"
 
 // Why it may not.
 struct nested_fault {
@@ -19,9 +20,17 @@ struct nested_fault {
     const struct ir_stmt *stmt; // the statement in the way
 };
 
-// Look at two loops, one inside the other, of any extents.  The text goes to
-// the arena.
-struct nested_fault nested_check(struct arena *a, struct ir_stmt *outer,
-                                 struct ir_stmt *inner);
+// A loop in which others are looked at, as long as nothing changes in it.
+struct nested {
+    struct arena *arena;
+    const struct ir_stmt *outer; // NULL: none so far
+    struct divergence of_outer;  // what depends on its iteration
+};
+
+// Begin with an outer loop.
+struct nested nested_start(struct arena *a, struct ir_stmt *outer);
+
+// Look at a loop inside, of any extent.  The text goes to the arena.
+struct nested_fault nested_check(const struct nested *n, struct ir_stmt *inner);
 
 #endif

@@ -7,7 +7,6 @@
 #include "ir/foreach.h"
 #include "ir/gpu.h"
 #include "ir/walk.h"
-#include "passes/analysis/nested.h"
 #include "passes/opt/fold.h"
 
 // Return the place of a loop's end, or of the loop where passes made the end.
@@ -87,6 +86,16 @@ static bool is_at_most(struct mapping *m, struct ir_expr *x, struct ir_expr *y)
     return !room.failed && facts_nonnegative(&m->facts, &room);
 }
 
+// Return what is known of a loop with others inside; of each axis, the last one
+// stays known.
+static const struct nested *inside(struct mapping *m, struct ir_stmt *outer)
+{
+    struct nested *n = &m->nested[outer->u.loop.axis];
+    if (n->outer != outer)
+        *n = nested_start(m->p->scratch, outer);
+    return n;
+}
+
 // Check that a loop may share the axis of the loop around it; reports E0705
 // or E0731.
 static bool check_nested(struct mapping *m, struct ir_stmt *s,
@@ -96,7 +105,7 @@ static bool check_nested(struct mapping *m, struct ir_stmt *s,
     struct ir_stmt *outer = m->around[loop->axis];
     struct nested_fault f = {"blocks do not share their iterations", s};
     if (axis_kind(loop->axis) == AXIS_THREAD)
-        f = nested_check(m->p->scratch, outer, s);
+        f = nested_check(inside(m, outer), s);
     if (f.why) {
         diag_error(m->p->diags, s->span, D_axis_nested, loop->var->name,
                    axis_name(loop->axis));

@@ -14,6 +14,7 @@
 #include "ir/base/map.h"
 #include "passes/analysis/divergence.h"
 #include "passes/analysis/facts.h"
+#include "passes/analysis/nested.h"
 #include "passes/pass.h"
 
 struct mapping {
@@ -23,6 +24,7 @@ struct mapping {
     struct ir_launch *launch;
     struct ir_expr *extent[AXIS_COUNT]; // of each axis; NULL: no loop on it
     struct ir_stmt *around[AXIS_COUNT]; // the loop on the axis around, or NULL
+    struct nested nested[AXIS_COUNT];   // the last one that was asked about
     const char *name[AXIS_COUNT];       // of the loop that set the extent
     const struct ir_stmt *lone_warp;    // a loop over warps outside of all over
                                         // warpgroups, or NULL

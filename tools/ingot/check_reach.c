@@ -88,18 +88,29 @@ static void note_stmt(struct reach *r, struct ir_stmt *s)
     case STMT_var: var = s->u.let.var; break;
     }
     if (var)
-        map_set(&r->slots, var, arena_new(r->arena, struct reach_value));
+        map_set(&r->slots, var, arena_new(r->arena, struct reach_slot));
+}
+
+// Note which expressions of a statement have goals in them.
+static void note_places(struct reach *r, struct ir_stmt *s)
+{
+    ir_foreach_place(place, s)
+        ir_foreach_expr(x, *place)
+            if (map_has(&r->goals, x))
+                map_set(&r->asked, *place, r);
 }
 
 struct reach *reach_open(struct arena *a, const struct ir_kernel *kernel)
 {
     struct reach *r = arena_new(a, struct reach);
-    r->arena = r->slots.arena = r->goals.arena = a;
+    r->arena = r->slots.arena = r->goals.arena = r->asked.arena = a;
     r->kernel = kernel;
     ir_foreach_stmt(s, &kernel->body)
         note_stmt(r, s);
     ir_foreach_expr_in(x, &kernel->body)
         note_expr(r, x);
+    ir_foreach_stmt(s, &kernel->body)
+        note_places(r, s);
     r->marks = arena_array(a, unsigned char, r->n + 1);
     return r;
 }
@@ -116,14 +127,23 @@ static void mark(struct reach *r, const void *node, size_t which)
 
 static struct reach_value value_of(struct reach *r, const struct ir_expr *x);
 
+// Return the value of a variable with a slot.
+static struct reach_value slot_value(struct reach *r, struct reach_slot *slot)
+{
+    const struct ir_expr *x = slot->later;
+    slot->later = NULL;
+    if (x)
+        slot->value = value_of(r, x);
+    return slot->value;
+}
+
 // Return the value of a variable.
-static struct reach_value variable(const struct reach *r,
-                                   const struct ir_var *var)
+static struct reach_value variable(struct reach *r, const struct ir_var *var)
 {
     const struct ir_kernel *k = r->kernel;
-    const struct reach_value *slot = map_get(&r->slots, var);
+    struct reach_slot *slot = map_get(&r->slots, var);
     if (slot)
-        return *slot;
+        return slot_value(r, slot);
     for (size_t i = 0; i < k->params.n; i++)
         if (k->params.at[i].var == var && !type_is_float(var->type))
             return (struct reach_value){true, r->values[i].scalar.i};
@@ -256,15 +276,16 @@ static void walk_block(struct reach *r, const struct ir_block *b);
 // Walk one iteration of a loop, if it has any.
 static void walk_loop(struct reach *r, const struct ir_for *f)
 {
-    struct reach_value *slot = map_get(&r->slots, f->var);
+    struct reach_slot *slot = map_get(&r->slots, f->var);
+    struct reach_value *value = &slot->value;
     struct reach_value from = value_of(r, f->from), to = value_of(r, f->to);
     struct reach_value step = value_of(r, f->step);
-    slot->is_known = from.is_known && to.is_known && step.is_known;
-    if (slot->is_known && step.i > 0) {
+    value->is_known = from.is_known && to.is_known && step.is_known;
+    if (value->is_known && step.i > 0) {
         int64_t n = to.i > from.i ? (to.i - from.i - 1) / step.i + 1 : 0;
         if (!n)
             return;
-        slot->i = from.i + draw(r, n) * step.i;
+        value->i = from.i + draw(r, n) * step.i;
     }
     walk_block(r, &f->body);
 }
@@ -298,21 +319,28 @@ static void walk_stored(struct reach *r, const struct ir_stmt *s)
         mark(r, s, 2);
 }
 
+// Walk a `let`: its value is computed now if goals are in it.
+static void walk_let(struct reach *r, const struct ir_stmt *s)
+{
+    struct reach_slot *slot = map_get(&r->slots, s->u.let.var);
+    slot->later = s->u.let.value;
+    if (map_has(&r->asked, s->u.let.value))
+        slot_value(r, slot);
+}
+
 // Walk one statement.
 static void walk_stmt(struct reach *r, const struct ir_stmt *s)
 {
     switch ((int)s->kind) {
     case STMT_for: walk_loop(r, &s->u.loop); return;
     case STMT_if: walk_branch(r, s); return;
-    case STMT_let:
-        *(struct reach_value *)map_get(&r->slots, s->u.let.var) =
-            value_of(r, s->u.let.value);
-        return;
+    case STMT_let: walk_let(r, s); return;
     }
     if (ir_stored(s))
         walk_stored(r, s);
     ir_foreach_place(place, (struct ir_stmt *)s)
-        value_of(r, *place);
+        if (map_has(&r->asked, *place))
+            value_of(r, *place);
 }
 
 // Walk the statements of a block.

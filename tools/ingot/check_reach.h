@@ -19,13 +19,21 @@ struct reach_value {
     int64_t i;
 };
 
+// The value of a variable: of a `let` without goals it is computed when something
+// asks for it.
+struct reach_slot {
+    struct reach_value value;
+    const struct ir_expr *later; // NULL: it is computed
+};
+
 struct reach {
     struct arena *arena;
     const struct ir_kernel *kernel;
     const struct eval_argument *values; // of the parameters
-    struct map slots;                   // variable -> struct reach_value
+    struct map slots;                   // variable -> struct reach_slot
     struct map goals;                   // statement or expression -> first mark
-    unsigned char *marks;               // of the last call
+    struct map asked;     // expressions of statements that have goals in them
+    unsigned char *marks; // of the last call
     size_t n;
     int64_t grid[3], block[3]; // of the launch that is walked
     int64_t index[AXIS_COUNT];

@@ -140,8 +140,10 @@ static bool check_nested(const struct sched_call *c, const struct bound *b,
 {
     const char *axis = axis_name(b->axis);
     struct nested_fault f = {NULL, NULL};
-    if (axis_kind(b->axis) == AXIS_THREAD)
-        f = nested_check(c->pass->scratch, outer, inner);
+    if (axis_kind(b->axis) == AXIS_THREAD) {
+        struct nested around = nested_start(c->pass->scratch, outer);
+        f = nested_check(&around, inner);
+    }
     if (f.why || axis_kind(b->axis) != AXIS_THREAD) {
         sched_refuse_two(c, outer, inner, axis, D_bind_taken, axis,
                          other->u.loop.var->name);
