@@ -3,6 +3,7 @@
 #include "passes/analysis/facts.h"
 
 #include "ir/base/num.h"
+#include "ir/build.h"
 #include "ir/equal.h"
 
 // Return a number that the atom is known to be a multiple of.
@@ -49,12 +50,52 @@ static bool term_multiple(const struct facts *f, const struct affine_term *t,
     return left == 1;
 }
 
+// Return the a % b of which a term is some times, if its difference from as many
+// times a is a multiple of `of`, as that of a and a % b is one of b; or NULL. A
+// variable is what it was declared as.
+static struct ir_expr *remainder_of(const struct facts *f,
+                                    const struct affine_term *t, int64_t of)
+{
+    int64_t by, period;
+    struct ir_expr *x = t->atoms[0];
+    const struct fact_var *var =
+        x->op == OP_var ? facts_var(f, x->u.var) : NULL;
+    if (var && var->value)
+        x = var->value;
+    return t->n == 1 && x->op == OP_mod && ir_int_value(x->args[1], &by) &&
+                   num_mul(t->factor, by, &period) && period % of == 0
+               ? x
+               : NULL;
+}
+
+// Return the form with a in the place of each such a % b, which is a multiple of
+// `of` if and only if the form is: x + y - x % 8 is one of 8 if y is.
+static struct affine without_remainders(const struct facts *f,
+                                        const struct affine *x, int64_t of)
+{
+    struct affine all = *x;
+    for (size_t i = 0; i < x->terms.n; i++) {
+        const struct affine_term *t = &x->terms.at[i];
+        struct ir_expr *remainder = remainder_of(f, t, of);
+        if (!remainder)
+            continue;
+        struct affine whole = affine_of(f->arena, remainder->args[0]);
+        struct affine rest = affine_atom(f->arena, t->atoms[0]);
+        all = affine_add(f->arena, &all, t->factor, &whole);
+        all = affine_add(f->arena, &all, -t->factor, &rest);
+    }
+    return all;
+}
+
 bool facts_multiple(const struct facts *f, const struct affine *x, int64_t of)
 {
-    if (x->failed || of <= 0 || x->constant % of)
+    if (x->failed || of <= 0)
         return false;
-    for (size_t i = 0; i < x->terms.n; i++)
-        if (!term_multiple(f, &x->terms.at[i], of))
+    struct affine all = without_remainders(f, x, of);
+    if (all.failed || all.constant % of)
+        return false;
+    for (size_t i = 0; i < all.terms.n; i++)
+        if (!term_multiple(f, &all.terms.at[i], of))
             return false;
     return true;
 }

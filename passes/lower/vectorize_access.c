@@ -117,6 +117,27 @@ static bool rows_are_aligned(const struct vectorizer *w,
     return facts_multiple(w->facts, &row, n);
 }
 
+// Return whether the element that lane 0 selects is a multiple of n elements from
+// the array's begin, whether or not its row starts at one.
+static bool element_is_aligned(const struct vectorizer *w,
+                               const struct ir_buffer *b,
+                               struct ir_expr *const *index, int64_t n)
+{
+    struct arena *a = w->p->scratch;
+    struct ir_expr **strides = layout_strides(a, b);
+    struct affine at = affine_number(0);
+    for (uint32_t i = 0; i < b->rank; i++) {
+        struct affine one = affine_of(a, vectorize_in_lane(w, index[i], 0));
+        struct affine size = affine_of(a, strides ? strides[i] : b->shape[i]);
+        if (!strides)
+            at = affine_mul(a, &at, &size);
+        else
+            one = affine_mul(a, &one, &size);
+        at = affine_add(a, &at, 1, &one);
+    }
+    return facts_multiple(w->facts, &at, n);
+}
+
 // Note that accesses of what may be neighbours stay scalar; what each thread has
 // for itself is in registers anyway.
 static unsigned stay_scalar(struct vectorizer *w, const struct ir_buffer *b,
@@ -168,7 +189,8 @@ unsigned vectorize_contiguous(struct vectorizer *w, const struct ir_buffer *b,
         affine_of(w->p->scratch, vectorize_in_lane(w, index[b->rank - 1], 0));
     unsigned n = widest(w, b);
     while (n > 1 &&
-           !(facts_multiple(w->facts, &base, n) && rows_are_aligned(w, b, n)))
+           !(facts_multiple(w->facts, &base, n) && rows_are_aligned(w, b, n)) &&
+           !element_is_aligned(w, b, index, n))
         n /= 2;
     return n > 1 ? n : stay_scalar(w, b, span, false);
 }
