@@ -156,6 +156,18 @@ static double fma_to_odd(double a, double b, double c)
     return sum;
 }
 
+float arith_tf32(float x)
+{
+    enum { CUT = 13, HALF = 1 << (CUT - 1) };
+    uint32_t bits;
+    if (isnan(x))
+        return x;
+    memcpy(&bits, &x, sizeof bits);
+    bits = (bits + HALF) >> CUT << CUT;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
 #define UNUSED (void)t, (void)a, (void)b, (void)c
 
 #define INT(name, value)                                                       \

@@ -36,6 +36,10 @@ const struct arith *ir_arith(enum ir_op op);
 union number ir_apply(enum ir_op op, struct type t, const union number *x,
                       const char **fault);
 
+// Return a number rounded to the 10 bits of mantissa that tf32 has, to nearest,
+// ties away from 0, as cvt.rna.tf32.f32 does.
+float arith_tf32(float x);
+
 // Convert a number.  Integers wrap to integers, but faults where an index
 // type cannot hold the value; floating to integer truncates and saturates,
 // NaN becoming 0; to floating rounds to nearest even.

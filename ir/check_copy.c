@@ -24,6 +24,8 @@ static const char *box_fault(const struct ir_map *map)
         return "rows are swizzled over 32, 64 or 128 bytes";
     if (map->swizzle && bytes > map->swizzle)
         return "a row of a TMA tile is longer than its swizzle";
+    if (map->rounds && !type_equal(b->elem, type_scalar(TYPE_f32)))
+        return "a map that rounds to tf32 is of an array of f32";
     return NULL;
 }
 
@@ -159,6 +161,8 @@ static void check_tma(struct checking *c, const struct ir_copy *copy)
                        copy->far.index[i]->type.lanes == 1,
                    copy->far.index[i], "a coordinate must be an integer");
     }
+    check_must_name(c, !copy->map || !copy->map->rounds || copy->is_load,
+                    b->name, "a map that rounds to tf32 is for loads");
     if (!copy->map)
         check_bulk(c, copy);
     check_shared(c, copy->near.buffer, copy->near.n, copy->near.index);

@@ -451,6 +451,7 @@ static bool same_maps(struct comparison *c, const struct ir_kernel *a,
         ok = same(
             c,
             matches(c, x->buffer, y->buffer) && x->swizzle == y->swizzle &&
+                x->rounds == y->rounds &&
                 memcmp(x->box, y->box, x->buffer->rank * sizeof *x->box) == 0,
             "tensor maps");
     }

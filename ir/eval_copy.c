@@ -5,6 +5,7 @@
 // are exchanged as the map's swizzle says.
 
 #include "ir/accesses.h"
+#include "ir/arith.h"
 #include "ir/build.h"
 #include "ir/eval_code.h"
 #include "ir/layout.h"
@@ -39,6 +40,20 @@ static char *far_element(const struct copying *c, size_t number)
     return c->far_data + offset * c->far->element_bytes;
 }
 
+// Load an element of the mapped array, rounded where the map says so: TMA is
+// taken to round to nearest as the operation `tf32` does. Which way ties go is
+// not documented.
+static void load_element(const struct copying *c, char *near, const char *far)
+{
+    float x;
+    memcpy(near, far, c->near->element_bytes);
+    if (!c->map->rounds)
+        return;
+    memcpy(&x, near, sizeof x);
+    x = arith_tf32(x);
+    memcpy(near, &x, sizeof x);
+}
+
 // Copy element `number` of the tile; false if it lies behind the array in
 // shared memory.
 static bool copy_element(const struct copying *c, size_t number)
@@ -50,7 +65,7 @@ static bool copy_element(const struct copying *c, size_t number)
         return false;
     char *near = c->near_data + at, *far = far_element(c, number);
     if (c->is_load && far)
-        memcpy(near, far, bytes);
+        load_element(c, near, far);
     else if (c->is_load)
         memset(near, 0, bytes);
     else if (far)

@@ -22,6 +22,7 @@ static bool is_reproducible(enum ir_op op)
         [OP_min] = true,  [OP_max] = true,   [OP_relu] = true,
         [OP_fma] = true,  [OP_sqrt] = true,  [OP_floor] = true,
         [OP_ceil] = true, [OP_trunc] = true, [OP_rint] = true,
+        [OP_tf32] = true,
     };
     return table[op];
 }

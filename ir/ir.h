@@ -334,6 +334,7 @@ struct ir_map {
     uint32_t *box;            // elements of a tile in each dimension
     uint32_t swizzle;         // bytes of a row of a tile in shared memory whose
                               // 16-byte groups are exchanged; 0: none
+    bool rounds;              // loads round each element, an f32, to tf32
     struct span span;
 };
 

@@ -123,12 +123,14 @@ static bool details_fit(struct arena *a, enum ir_op op, const struct type *t,
     return false;
 }
 
-// Return whether the bits of a number are those of the wanted type.
+// Return whether a number has the one type whose bits an operation is about.
 static bool bits_fit(struct arena *a, enum ir_op op, struct type t,
                      const char **wrong)
 {
-    enum type_kind wanted = op == OP_float_bits ? TYPE_f32 : TYPE_u32;
-    if (t.kind == wanted || (op != OP_float_bits && op != OP_bits_float))
+    enum type_kind wanted = op == OP_bits_float ? TYPE_u32 : TYPE_f32;
+    bool is_of_bits =
+        op == OP_float_bits || op == OP_bits_float || op == OP_tf32;
+    if (t.kind == wanted || !is_of_bits)
         return true;
     *wrong = arena_printf(a, "`%s` needs %s, not %s", ir_op_info(op)->spelling,
                           type_name(type_scalar(wanted)), ir_type_text(a, t));

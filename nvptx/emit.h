@@ -123,6 +123,7 @@ LLVMValueRef emit_relu(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_fma(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_isnan(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_bits(struct emitter *e, const struct ir_expr *x);
+LLVMValueRef emit_tf32(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_ramp(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_broadcast(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_lanes(struct emitter *e, const struct ir_expr *x);

@@ -155,6 +155,45 @@ LLVMValueRef emit_bits(struct emitter *e, const struct ir_expr *x)
                             emit_type(e, x->type), "");
 }
 
+// Return the sum of the bits of an f32 and half of the last bit that tf32 has,
+// cut to these; a NaN as it is.
+static LLVMValueRef round_bits(struct emitter *e, LLVMValueRef x)
+{
+    struct type word = type_scalar(TYPE_u32);
+    LLVMBuilderRef b = e->builder;
+    LLVMValueRef half = emit_int(e, word, 1 << 12);
+    LLVMValueRef kept = emit_int(e, word, -(INT64_C(1) << 13) & UINT32_MAX);
+    LLVMValueRef bits = LLVMBuildBitCast(b, x, emit_type(e, word), "");
+    bits = LLVMBuildAnd(b, LLVMBuildAdd(b, bits, half, ""), kept, "");
+    bits = LLVMBuildBitCast(b, bits, LLVMTypeOf(x), "");
+    LLVMValueRef is_nan = LLVMBuildFCmp(b, LLVMRealUNO, x, x, "");
+    return LLVMBuildSelect(b, is_nan, x, bits, "");
+}
+
+// A vector to round, lane by lane.
+struct rounding {
+    struct type type;
+    LLVMValueRef value;
+};
+
+// Round lane k to tf32.
+static LLVMValueRef round_lane(struct emitter *e, unsigned k, void *context)
+{
+    const struct rounding *r = context;
+    LLVMValueRef x = emit_extract(e, r->type, r->value, k);
+    if (!emit_prefer(e, FEATURE_tf32_convert))
+        return round_bits(e, x);
+    LLVMTypeRef f32 = LLVMTypeOf(x);
+    x = emit_intrinsic(e, "llvm.nvvm.f2tf32.rna", NULL, &x, 1);
+    return LLVMBuildBitCast(e->builder, x, f32, "");
+}
+
+LLVMValueRef emit_tf32(struct emitter *e, const struct ir_expr *x)
+{
+    struct rounding r = {x->type, emit_value(e, x->args[0])};
+    return emit_each_lane(e, x->type, round_lane, &r);
+}
+
 LLVMValueRef emit_ramp(struct emitter *e, const struct ir_expr *x)
 {
     struct type one = type_scalar((enum type_kind)x->type.kind);

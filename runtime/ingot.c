@@ -1512,23 +1512,30 @@ static const char *tensor_fault(const struct ingot_tensor *tensor,
     return NULL;
 }
 
+/* What the driver calls the elements: numbers without a sign, UINT8, UINT16,
+ * UINT32 or UINT64, or TFLOAT32, to which TMA rounds what it loads. */
+static int type_of(const struct ingot_tensor *tensor)
+{
+    static const unsigned char types[] = {0, 1, 2, 4};
+
+    return tensor->rounds ? 11 : types[log_of(tensor->element)];
+}
+
 /* Has the driver make `*map`, with the context of `loaded` current if none is.
- * All elements are numbers without a sign to it; what lies outside reads as 0. */
+ * What lies outside reads as 0. */
 static int encode(const struct driver *driver, const struct loaded *loaded,
                   const struct ingot_tensor *tensor, const void *array,
                   const int64_t *sizes, const uint64_t *bytes,
                   struct ingot_tensor_map *map)
 {
     static const unsigned steps[TENSOR_RANK] = {1, 1, 1, 1, 1};
-    /* UINT8, UINT16, UINT32 and UINT64 */
-    static const unsigned char types[] = {0, 1, 2, 4};
     int pushed = 0, result;
     void *context;
 
     for (;;) {
         result = driver->cuTensorMapEncodeTiled(
-            map, types[log_of(tensor->element)], tensor->rank, array,
-            (const uint64_t *)sizes, bytes + 1, tensor->box, steps, 0,
+            map, type_of(tensor), tensor->rank, array, (const uint64_t *)sizes,
+            bytes + 1, tensor->box, steps, 0,
             tensor->swizzle ? (int)log_of(tensor->swizzle / 16) : 0,
             L2_PROMOTION_128B, 0);
         if (result != INVALID_CONTEXT || pushed)

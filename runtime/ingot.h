@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 /* The version of the tables below, compared with `ingot_artifact.abi`. */
-#define INGOT_ABI 2
+#define INGOT_ABI 3
 
 /* The longest text that a module keeps, its final NUL included. */
 #define INGOT_TEXT_SIZE 1024
@@ -148,6 +148,7 @@ struct ingot_tensor {
     uint32_t rank;    /* 1 to 5 */
     uint32_t element; /* bytes of one element: 1, 2, 4 or 8 */
     uint32_t swizzle; /* bytes of a swizzled row: 0, 32, 64 or 128 */
+    uint32_t rounds;  /* 1: elements are floats, and loads round them to tf32 */
     uint32_t box[5];  /* elements of a box, 1 to 256 in each dimension */
 };
 

@@ -2,6 +2,7 @@
 // without one, and by each thread:
 //
 //   map A_map of A box[128, 64] swizzle(128)
+//   map B_map of B box[128, 32] swizzle(128) tf32
 //   tma_load S[0, 0] = A_map[m, k] signals full[0] multicast(3) evict_first
 //   tma_store C_map[m, n] = S[0, 0]
 //   bulk_load(64) S[0, 0] = A[m, k] signals full[0]
@@ -48,6 +49,7 @@ bool parse_map(struct parser *p)
          !parse_count(p, &map->swizzle) ||
          !parse_expect(p, ")", "behind the bytes of a swizzle")))
         return false;
+    map->rounds = parse_take(p, "tf32");
     ir_add_map(p->arena, p->kernel, map);
     return true;
 }

@@ -275,6 +275,8 @@ static void print_map(struct printer *p, const struct ir_map *map, int indent)
     buf_char(p->out, ']');
     if (map->swizzle)
         buf_printf(p->out, " swizzle(%u)", map->swizzle);
+    if (map->rounds)
+        buf_text(p->out, " tf32");
 }
 
 // Append an allocation, and its tensor maps on lines of their own.

@@ -2,7 +2,7 @@
 //
 //   {
 //       static const struct ingot_tensor tensor = {
-//           "A: tiles of [128, 64]", 2, 2, 128, {64, 128}};
+//           "A: tiles of [128, 64]", 2, 2, 128, 0, {64, 128}};
 //       const int64_t sizes[] = {K, M}, strides[] = {1, K};
 //
 //       status = ingot_encode(module, stream, &tensor, A, sizes, strides,
@@ -40,8 +40,8 @@ static void write_tensor(struct writer *w, const struct ir_map *map)
     buf_text(w->out, ": tiles of [");
     for (uint32_t i = 0; i < b->rank; i++)
         buf_printf(w->out, "%s%u", i ? ", " : "", map->box[i]);
-    buf_printf(w->out, "]\", %u, %zu, %u,\n                {", b->rank,
-               type_bytes(b->elem), map->swizzle);
+    buf_printf(w->out, "]\", %u, %zu, %u, %d,\n                {", b->rank,
+               type_bytes(b->elem), map->swizzle, map->rounds);
     for (uint32_t i = b->rank; i-- > 0;)
         buf_printf(w->out, "%u%s", map->box[i], i ? ", " : "}};\n");
 }

@@ -166,6 +166,8 @@ static json_t *map_json(const struct ir_map *map)
     json_object_set_new(object, "strides", strides);
     json_object_set_new(object, "box", box);
     json_object_set_new(object, "swizzle", json_integer(map->swizzle));
+    json_object_set_new(object, "rounds_to",
+                        map->rounds ? json_string("tf32") : json_null());
     arena_reset(&a);
     return object;
 }

@@ -20,13 +20,26 @@ static bool is_zero(const struct ir_expr *x)
                                   : x->u.i == 0;
 }
 
-const struct ir_expr *copies_source(const struct ir_stmt *store)
+// Return what a store writes where a condition holds that reads no memory, and
+// without which it writes zeros.
+static const struct ir_expr *value_of(const struct ir_stmt *store)
 {
     const struct ir_expr *x = store->u.store.value;
-    if (x->op == OP_select && x->args[0]->type.lanes == 1 &&
-        ir_is_pure(x->args[0], true) && is_zero(x->args[2]))
-        x = x->args[1];
+    bool has_condition = x->op == OP_select && x->args[0]->type.lanes == 1 &&
+                         ir_is_pure(x->args[0], true) && is_zero(x->args[2]);
+    return has_condition ? x->args[1] : x;
+}
+
+const struct ir_expr *copies_source(const struct ir_stmt *store)
+{
+    const struct ir_expr *x = value_of(store);
     return x->op == OP_load ? x : NULL;
+}
+
+const struct ir_expr *copies_rounded(const struct ir_stmt *store)
+{
+    const struct ir_expr *x = value_of(store);
+    return x->op == OP_tf32 && x->args[0]->op == OP_load ? x->args[0] : NULL;
 }
 
 struct ir_stmt *copies_start(struct arena *a, const struct ir_stmt *store)

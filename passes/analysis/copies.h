@@ -8,6 +8,8 @@
 // Return the load whose elements a store writes as they are, or, where a
 // condition that reads no memory fails, zeros; NULL if it does anything else.
 const struct ir_expr *copies_source(const struct ir_stmt *store);
+// Return the same of a store that writes elements rounded to tf32.
+const struct ir_expr *copies_rounded(const struct ir_stmt *store);
 
 // Return the copy by cp.async that does later what a store of that kind does at
 // once.

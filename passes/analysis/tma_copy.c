@@ -57,12 +57,17 @@ const char *tma_copy_find(const struct ir_stage *stage, struct tma_copy *out)
         return "it is more than one store";
     struct ir_expr *from = (struct ir_expr *)copies_source(store);
     struct ir_expr *value = store->u.store.value;
+    out->rounds = !from && copies_rounded(store);
+    if (out->rounds)
+        from = (struct ir_expr *)copies_rounded(store);
     if (!from)
         return "it does not store an element as it is";
     if (!find_sides(store, from, out))
         return "it is not between an array in global memory and one in shared "
                "memory";
-    if (value != from)
+    if (out->rounds && (out->is_bulk || !out->is_load))
+        return "only loads of TMA tiles round";
+    if (value->op == OP_select)
         out->condition = value->args[0];
     if (out->condition && !out->is_load)
         return "it writes zeros to global memory";

@@ -15,6 +15,7 @@ struct tma_copy {
     struct ir_expr *condition; // where it fails, zeros are stored; or NULL
     bool is_load;              // to shared memory
     bool is_bulk;              // marked for bulk copies, not TMA tiles
+    bool rounds;               // elements to tf32
     enum ir_hint hint;         // of its store
 };
 

@@ -494,6 +494,7 @@ bool fragments_spread(struct fragments *f, struct ir_stmt *group,
         return refuse(&x, wrong);
     uint32_t first = first_inside(&x);
     declare(&x);
+    bool rounds = fragments_part_rounding(&x);
     if (!fragments_load(&x, &block)) {
         wrong = redirect(&x);
         if (wrong)
@@ -515,6 +516,8 @@ bool fragments_spread(struct fragments *f, struct ir_stmt *group,
         at++;
     struct ir_block *parent = x.path.blocks[at];
     wrap_tiles(&x, &block, first);
+    if (rounds)
+        fragments_append_rounding(f, &block);
     ir_splice(f->p->arena, parent, x.path.index[at], &block);
     return true;
 }

@@ -4,6 +4,7 @@
 
 #include "ir/accesses.h"
 #include "ir/build.h"
+#include "ir/equal.h"
 #include "ir/foreach.h"
 #include "ir/walk.h"
 #include "passes/lower/slots.h"
@@ -42,8 +43,33 @@ static struct memory memory_of(const struct ring *ring,
     return m;
 }
 
-// Part the body of the loop into loads and uses; returns whether some statement
-// just fills fragments.
+// Return whether a statement rounds an element of a fragment to tf32 where it
+// is.
+static bool rounds_element(const struct ring *ring, const struct ir_stmt *s)
+{
+    if (s->kind != STMT_store || !ring_has(ring, s->u.store.buffer) ||
+        s->u.store.value->op != OP_tf32)
+        return false;
+    const struct ir_expr *x = s->u.store.value->args[0];
+    return x->op == OP_load && x->u.buffer == s->u.store.buffer &&
+           ir_all_equal(x->n, x->args, s->u.store.index);
+}
+
+// Return whether a statement does nothing else, to whichever elements.
+static bool rounds(const struct ring *ring, const struct ir_stmt *root)
+{
+    bool found = false;
+    ir_foreach_stmt_from(s, root) {
+        if (rounds_element(ring, s))
+            found = true;
+        else if (s->kind != STMT_for && s->kind != STMT_stage)
+            return false;
+    }
+    return found;
+}
+
+// Part the body of the loop into loads, what rounds these, and uses; returns
+// whether some statement just fills fragments.
 static bool part_body(struct arena *a, struct fragment_steps *x)
 {
     bool fills = false;
@@ -52,6 +78,10 @@ static bool part_body(struct arena *a, struct fragment_steps *x)
         struct ir_stmt *s = loop->body.at[i];
         if (s->kind == STMT_alloc && ring_has(&x->ring, s->u.buffer))
             continue;
+        if (rounds(&x->ring, s)) {
+            ir_append(a, &x->rounds, s);
+            continue;
+        }
         bool loads = ring_is_written(&x->ring, s);
         fills |= loads && !ring_is_read(&x->ring, s);
         ir_append(a, loads ? &x->loads : &x->uses, s);

@@ -4,6 +4,7 @@
 //     async_wait(2)            waits
 //     for s in 0..4 {
 //       load F of k, s         loads
+//       round F                rounds, of tf32 alone
 //       use F                  uses
 //     }
 //     copies                   rest
@@ -18,7 +19,7 @@
 struct fragment_steps {
     struct ring ring; // the loop, and its fragments
     int64_t n;        // steps
-    struct ir_block loads, uses;
+    struct ir_block loads, rounds, uses;
 };
 
 // A loop around one over steps.

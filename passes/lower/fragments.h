@@ -120,6 +120,11 @@ bool fragments_load(struct spread *x, struct ir_block *out);
 // instructions that store it; false, and nothing is changed, if there are none.
 bool fragments_store(struct spread *x, struct ir_block *out);
 
+// Let a stage that rounds to tf32 what it loads from shared memory just load it;
+// false if it is no such stage. Append to loads that rounds what they load.
+bool fragments_part_rounding(struct spread *x);
+void fragments_append_rounding(struct fragments *f, struct ir_block *loads);
+
 // Return which of the elements inside of loops that stay this thread is at.
 struct ir_expr *spread_element(struct spread *x);
 

@@ -25,6 +25,9 @@
 //     if s + 1 < 4 { load F[(s + 1) % 2] of s + 1 }
 //     use F[s % 2]
 //   }
+//
+// What is loaded is rounded to tf32, where it is to be, behind the use that the
+// load runs beside; also where there was no load, which changes nothing.
 
 #include "passes/lower/ring_fragments.h"
 
@@ -69,6 +72,7 @@ static struct ir_block step_of(struct rewrite *r, int64_t left)
     }
     append_step(r, to, &r->steps.loads, next);
     append_step(r, &body, &r->steps.uses, step);
+    append_step(r, &body, &r->steps.rounds, next);
     return body;
 }
 
@@ -97,6 +101,8 @@ static void append_first(struct rewrite *r, struct ir_block *out,
     struct ir_block waits = ir_copy_block(a, &o->waits, NULL, NULL);
     ir_append_all(a, out, &waits);
     append_step(r, &s->u.branch.then, &r->steps.loads, ir_int(a, 0));
+    if (!is_next)
+        append_step(r, &s->u.branch.then, &r->steps.rounds, ir_int(a, 0));
     ir_substitute_in(a, &s->u.branch.then, &vars, NULL);
     ir_append(a, out, ir_stmt_from(s, r->steps.ring.loop));
 }
@@ -110,6 +116,7 @@ static void load_across(struct rewrite *r, const struct fragment_around *o,
     append_first(r, &front, o, false);
     append_first(r, &behind, o, true);
     append_step(r, &behind, &r->steps.uses, ir_int(a, r->steps.n - 1));
+    append_step(r, &behind, &r->steps.rounds, ir_int(a, 0));
     run_ahead(r, 1);
     ir_append(a, &body, r->steps.ring.loop);
     ir_append_all(a, &body, &o->rest);
@@ -123,6 +130,7 @@ static void load_in_loop(struct rewrite *r, struct ir_block *block)
 {
     struct ir_block front = {0};
     append_step(r, &front, &r->steps.loads, ir_int(r->p->arena, 0));
+    append_step(r, &front, &r->steps.rounds, ir_int(r->p->arena, 0));
     run_ahead(r, 0);
     ir_insert_all(r->p->arena, block, ir_index(block, r->steps.ring.loop),
                   &front);

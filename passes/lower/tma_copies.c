@@ -124,6 +124,7 @@ static struct ir_map *map_for(struct pass *p, const struct tma_tile *box)
     struct ir_buffer *far = box->copy.far;
     vec_foreach_value(map, &p->kernel->maps)
         if (map->buffer == far && map->swizzle == box->swizzle &&
+            map->rounds == box->copy.rounds &&
             memcmp(map->box, box->extent, far->rank * sizeof *map->box) == 0)
             return map;
     struct ir_map *map = arena_new(p->arena, struct ir_map);
@@ -133,6 +134,7 @@ static struct ir_map *map_for(struct pass *p, const struct tma_tile *box)
     map->box = arena_array(p->arena, uint32_t, far->rank);
     memcpy(map->box, box->extent, far->rank * sizeof *map->box);
     map->swizzle = box->swizzle;
+    map->rounds = box->copy.rounds;
     map->span = far->span;
     ir_add_map(p->arena, p->kernel, map);
     return map;

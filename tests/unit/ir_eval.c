@@ -155,6 +155,23 @@ static void swizzled_tiles(void **state)
     arena_reset(&arena);
 }
 
+// A map that says so rounds what it loads to tf32; what is outside stays 0.
+static void rounded_tiles(void **state)
+{
+    (void)state;
+    KERNEL(k, "kernel f(A: f32[1, 3]) -> C: f32[4]\n"
+              "    map from of A box[1, 4] tf32\n{\n"
+              "    for b in 0..1 @block.x {\n"
+              "        alloc S: f32[4] in shared align 1024\n"
+              "        alloc full: u64[1] in shared\n"
+              "        tma_load S[0] = from[0, 0] signals full[0]\n"
+              "        for i in 0..4 { C[i] = S[i] }\n    }\n}\n");
+    float a[] = {0x1.00200p0f + 0x1p-20f, -0x1.001ffep0f, 3}, c[4];
+    kernel_run(k, ARGS(ARRAY(a), ARRAY(c)));
+    assert_true(c[0] == 0x1.004p0f && c[1] == -1 && c[2] == 3 && c[3] == 0);
+    arena_reset(&arena);
+}
+
 // Check that a copy of a tile of `A` stops at run time, and why.
 static void tile_stops(const char *copy, const char *why)
 {
@@ -704,6 +721,7 @@ int main(void)
         cmocka_unit_test(stream_compaction),
         cmocka_unit_test(tma_tiles),
         cmocka_unit_test(swizzled_tiles),
+        cmocka_unit_test(rounded_tiles),
         cmocka_unit_test(tile_outside),
         cmocka_unit_test(tile_between_groups),
         cmocka_unit_test(tile_for_a_cluster),

@@ -135,6 +135,12 @@ static const struct float_row float_rows[] = {
     {OP_trunc, TYPE_f32, -1.5, 0, 0, -1},
     {OP_rint, TYPE_f32, 2.5, 0, 0, 2},
     {OP_rint, TYPE_f32, 3.5, 0, 0, 4},
+    {OP_tf32, TYPE_f32, 0x1.002p0, 0, 0, 0x1.004p0},
+    {OP_tf32, TYPE_f32, 0x1.001ffep0, 0, 0, 1},
+    {OP_tf32, TYPE_f32, -0x1.ffep0, 0, 0, -2},
+    {OP_tf32, TYPE_f32, 0x1.fffffep127, 0, 0, INFINITY},
+    {OP_tf32, TYPE_f32, -0., 0, 0, -0.},
+    {OP_tf32, TYPE_f32, NAN, 0, 0, NAN},
 };
 
 enum { N_FLOAT_ROWS = sizeof float_rows / sizeof *float_rows };
@@ -257,6 +263,8 @@ static const struct type_row type_rows[] = {
     {OP_isnan, 1, {SCALAR(f64)}, NULL, SCALAR(bool)},
     {OP_float_bits, 1, {SCALAR(f32)}, NULL, SCALAR(u32)},
     {OP_bits_float, 1, {SCALAR(u32)}, NULL, SCALAR(f32)},
+    {OP_tf32, 1, {VECTOR(f32)}, NULL, VECTOR(f32)},
+    {OP_tf32, 1, {SCALAR(f64)}, "`tf32` needs f32, not f64", SCALAR(bool)},
     {OP_float_bits,
      1,
      {SCALAR(f16)},

@@ -4,7 +4,8 @@
 
 /* Tiles of 64 rows of 32 elements of 2 bytes, of an array of three
  * dimensions. */
-static const struct ingot_tensor tensor = {"A: tiles", 3, 2, 64, {32, 64, 1}};
+static const struct ingot_tensor tensor = {"A: tiles", 3, 2,
+                                           64,         0, {32, 64, 1}};
 
 /* Where an array might be. */
 #define ADDRESS ((const void *)UINT64_C(0x7f0000001000))
@@ -61,7 +62,7 @@ static void types_and_swizzles_are_the_drivers(void **state)
 {
     static const int64_t sizes[] = {64}, strides[] = {1};
     static const int types[] = {0, 1, 2, 4};
-    struct ingot_tensor flat = {"A", 1, 1, 0, {32}};
+    struct ingot_tensor flat = {"A", 1, 1, 0, 0, {32}};
     struct fake *fake = fake_fresh();
     struct sample sample;
     struct ingot_module *module = loaded(&sample);
@@ -78,6 +79,25 @@ static void types_and_swizzles_are_the_drivers(void **state)
         assert_int_equal(fake->tensor.type, types[i]);
         assert_int_equal(fake->tensor.swizzle, i);
     }
+    close_balanced(module);
+}
+
+/* Floats that TMA rounds are TFLOAT32 to the driver. */
+static void rounded_floats_are_tfloat32(void **state)
+{
+    static const int64_t sizes[] = {64}, strides[] = {1};
+    static const struct ingot_tensor rounded = {"A", 1, 4, 128, 1, {32}};
+    struct fake *fake = fake_fresh();
+    struct sample sample;
+    struct ingot_module *module = loaded(&sample);
+    struct ingot_tensor_map map;
+
+    (void)state;
+    assert_int_equal(
+        ingot_encode(module, NULL, &rounded, ADDRESS, sizes, strides, &map),
+        INGOT_OK);
+    assert_int_equal(fake->tensor.type, 11);
+    assert_int_equal(fake->tensor.swizzle, 3);
     close_balanced(module);
 }
 
@@ -174,6 +194,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_driver_is_told_everything),
         cmocka_unit_test(types_and_swizzles_are_the_drivers),
+        cmocka_unit_test(rounded_floats_are_tfloat32),
         cmocka_unit_test(what_tma_cannot_address_is_refused),
         cmocka_unit_test(an_array_without_elements_has_no_map),
         cmocka_unit_test(a_driver_that_knows_no_maps_is_too_old),

@@ -78,7 +78,8 @@ static bool set_map(struct device *d, const struct dispatch_map *from,
     struct ingot_tensor tensor = {.name = from->map->name,
                                   .rank = b->rank,
                                   .element = (uint32_t)type_bytes(b->elem),
-                                  .swizzle = from->map->swizzle};
+                                  .swizzle = from->map->swizzle,
+                                  .rounds = from->map->rounds};
     char text[INGOT_TEXT_SIZE];
     for (uint32_t i = 0; i < b->rank; i++)
         tensor.box[i] = from->map->box[b->rank - 1 - i];

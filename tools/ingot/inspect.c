@@ -225,6 +225,8 @@ static void print_map(const json_t *map, struct buf *out)
     print_list(json_object_get(map, "box"), " x ", out);
     if (swizzle)
         buf_printf(out, ", rows of %lld bytes swizzled", (long long)swizzle);
+    if (*member(map, "rounds_to"))
+        buf_printf(out, ", rounded to %s", member(map, "rounds_to"));
     buf_char(out, '\n');
 }
 

@@ -102,6 +102,8 @@ const char *const reference_prelude[] = {
     "{ float f = (float)x; uint32_t u; memcpy(&u, &f, 4); return u; }\n"
     "static inline double bits_float_uint32_t(uint32_t u)\n"
     "{ float f; memcpy(&f, &u, 4); return f; }\n"
+    "static inline double tf32(double x)\n"
+    "{ return x != x ? x : bits_float_uint32_t((float_bits(x) + 4096u) & ~8191u); }\n"
     "static inline double rsqrt(double x) { return 1 / sqrt(x); }\n"
     "\n",
     "#define INTEGER(type, c)                                                 \\\n"

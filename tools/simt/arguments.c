@@ -142,7 +142,8 @@ static struct tensor_map map_of(const struct running *r, const struct ir_map *m)
     struct tensor_map map = {.base = region->base,
                              .bytes = (uint32_t)region->elem,
                              .rank = region->rank,
-                             .swizzle = m->swizzle};
+                             .swizzle = m->swizzle,
+                             .rounds = m->rounds};
     for (uint32_t d = 0; d < map.rank && map.rank <= MAP_RANK_MOST; d++) {
         uint32_t from = map.rank - 1 - d;
         map.size[d] = region->shape[from];

@@ -143,6 +143,7 @@ struct tensor_map {
     int64_t stride[MAP_RANK_MOST]; // in bytes
     uint32_t box[MAP_RANK_MOST];
     uint32_t swizzle; // 0, 32, 64 or 128 bytes
+    bool rounds;      // loads round each element, an f32, to tf32
 };
 
 // The last write, of which is not yet known whether it changes anything.

@@ -1,5 +1,6 @@
 // Functions on numbers that take the place of NVPTX's: math.def.
 
+#include "ir/arith.h"
 #include "ir/build.h"
 #include "tools/simt/code.h"
 
@@ -76,6 +77,14 @@ static uint32_t dot_4(enum type_kind s, uint32_t a, enum type_kind t,
         sum += ir_wrap_int(type_scalar(s), (int64_t)(a >> i)) *
                ir_wrap_int(type_scalar(t), (int64_t)(b >> i));
     return (uint32_t)sum;
+}
+
+// Return the bits of an f32.
+static uint32_t word_of(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
 }
 
 // Return a number in a type of 16 bits.

@@ -3,6 +3,8 @@
 // where their thread waits for them in groups.
 
 #include "tools/simt/async.h"
+
+#include "ir/arith.h"
 #include "tools/simt/intrinsics.h"
 
 #include <string.h>
@@ -127,6 +129,20 @@ static void end_global(struct machine *m, const struct tma_copy *c,
 
 // ---- Events ---------------------------------------------------------------
 
+// Load an element, rounded where the map says so: TMA is taken to round to
+// nearest as the operation `tf32` does. Which way ties go is not documented.
+static void load_element(const struct tensor_map *map, unsigned char *to,
+                         const unsigned char *from)
+{
+    float x;
+    memcpy(to, from, map->bytes);
+    if (!map->rounds)
+        return;
+    memcpy(&x, to, sizeof x);
+    x = arith_tf32(x);
+    memcpy(to, &x, sizeof x);
+}
+
 // Copy the TMA tile: what is outside of the tensor reads as 0 and is not
 // written.
 static void copy_tile(const struct tma_copy *c)
@@ -136,7 +152,7 @@ static void copy_tile(const struct tma_copy *c)
         unsigned char *s = place_in_shared(c, i * bytes);
         unsigned char *g = place_in_global(c, i);
         if (c->is_load && g)
-            memcpy(s, g, bytes);
+            load_element(&c->map, s, g);
         else if (c->is_load)
             memset(s, 0, bytes);
         else if (g)

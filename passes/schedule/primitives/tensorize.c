@@ -6,7 +6,8 @@
 //
 // `mma` or `wgmma` instead of a name is the instruction of that kind that has
 // the sizes and types of the nest; one that uses fewer bits than the operands
-// have, only where its precision, `tf32`, is the third argument.
+// have, only where its precision, `tf32`, is the third argument.  The pass
+// `round_operands` then rounds the operands to nearest where they are stored.
 //
 // The instructions are those of ir/matrix.def.  The pass `fragments` puts
 // them in the place of the nest, and spreads what is in fragments over the
