@@ -13,6 +13,12 @@
 // A loop that cannot be vectorized is unrolled instead, with a warning if a
 // directive asked for it.
 //
+// A loop marked @whole has a guard, and gets a version without it:
+//
+//   for v in 0..4 @whole(1) { if i * 4 + v < n { s = s + A[i * 4 + v] } }  =>
+//   if i * 4 + 3 < n { for v in 0..4 { s = s + A[i * 4 + v] } }
+//   else { for v in 0..4 { if i * 4 + v < n { s = s + A[i * 4 + v] } } }
+//
 // A loop marked @dp4a is a sum, whose four products become one operation:
 //
 //   for k in 0..4 @dp4a(1) {
@@ -122,6 +128,24 @@ static size_t lower_loop(struct pass *p, struct facts *f,
     return out.n;
 }
 
+// Put two versions in place of a loop marked @whole at `at`, if there is a guard.
+// Returns how many statements are in its place.
+static size_t lower_whole(struct pass *p, struct facts *f,
+                          struct ir_block *block, size_t at)
+{
+    struct ir_block out = {0};
+    struct vectorizer w = {.p = p, .facts = f, .stmt = block->at[at]};
+    int64_t n;
+    ir_attr_remove(w.stmt, MARK_whole);
+    if (!ir_int_value(ir_for_extent(p->arena, &w.stmt->u.loop), &n) || n < 1 ||
+        n > UINT16_MAX)
+        return 1;
+    w.lanes = (unsigned)n;
+    if (vectorize_whole(&w, &out))
+        ir_splice(p->arena, block, at, &out);
+    return 1;
+}
+
 // Lower the vector loops of a block, the inner ones first; returns whether
 // there was one.
 static bool lower_block(struct pass *p, struct facts *f, struct ir_block *block)
@@ -131,8 +155,11 @@ static bool lower_block(struct pass *p, struct facts *f, struct ir_block *block)
         struct ir_stmt *s = block->at[i];
         facts_foreach_inside(inner, f, s)
             changed |= lower_block(p, f, inner);
-        if (is_dot(s) ||
-            (s->kind == STMT_for && s->u.loop.axis == AXIS_vector)) {
+        if (ir_attr_get(s, MARK_whole)) {
+            i += lower_whole(p, f, block, i);
+            changed = true;
+        } else if (is_dot(s) ||
+                   (s->kind == STMT_for && s->u.loop.axis == AXIS_vector)) {
             i += lower_loop(p, f, block, i);
             changed = true;
         } else {

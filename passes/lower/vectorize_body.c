@@ -193,6 +193,23 @@ static struct ir_block scalar_loop(struct vectorizer *w, struct ir_stmt *s)
     return ir_copy_block(a, &block, NULL, NULL);
 }
 
+bool vectorize_whole(struct vectorizer *w, struct ir_block *out)
+{
+    struct ir_block *body = &w->stmt->u.loop.body;
+    struct ir_stmt *s = body->n == 1 ? body->at[0] : NULL;
+    if (!s || s->kind != STMT_if || s->u.branch.otherwise.n)
+        return false;
+    struct ir_expr *all = in_all_lanes(w, s->u.branch.cond);
+    if (!all)
+        return false;
+    struct ir_stmt *branch = ir_stmt_if(w->p->arena, all);
+    branch->u.branch.otherwise = scalar_loop(w, s);
+    *body = s->u.branch.then;
+    ir_append(w->p->arena, &branch->u.branch.then, w->stmt);
+    append(w, out, branch, s);
+    return true;
+}
+
 // Append the copies of `n` neighbours each that make up one of all lanes, as `s`
 // does at once; `from` is what they read, zeros where `condition` fails.
 static void append_copies(struct vectorizer *w, struct ir_stmt *s, unsigned n,

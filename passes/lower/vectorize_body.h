@@ -36,6 +36,11 @@ struct vectorizer {
 // iteration may depend on another, or nothing in memory is contiguous.
 bool vectorize_body(struct vectorizer *w, struct ir_block *out);
 
+// Append a version of a loop marked @whole that has no guard, for when none of its
+// iterations is left out, and one as before; false if the body is no guarded
+// statement whose guard is linear in the loop.
+bool vectorize_whole(struct vectorizer *w, struct ir_block *out);
+
 // Return the vector of what an expression is in each lane.
 struct ir_expr *vectorize_expr(struct vectorizer *w, struct ir_expr *x);
 

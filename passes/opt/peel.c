@@ -99,6 +99,22 @@ static void keep_total(struct tails *t, struct uniform_bounds *bounds)
     bounds->n = kept;
 }
 
+// Return whether some bound cannot be at least 0 where those before it are.
+static bool are_never(struct tails *t, const struct uniform_bounds *bounds)
+{
+    struct facts_mark here = facts_mark(&t->facts);
+    struct affine one = affine_number(1), none = affine_number(0);
+    bool never = false;
+    vec_foreach(x, bounds) {
+        struct affine above = affine_add(t->p->scratch, x, 1, &one);
+        struct affine below = affine_add(t->p->scratch, &none, -1, &above);
+        never |= facts_nonnegative(&t->facts, &below);
+        facts_assume(&t->facts, fold_condition(t->p->scratch, x), true);
+    }
+    facts_leave(&t->facts, here);
+    return never;
+}
+
 // Let the body of a loop over blocks choose between two versions; returns the
 // inner one, or the body if there is no choice.
 static struct ir_block *choose(struct tails *t, struct ir_stmt *loop)
@@ -109,7 +125,8 @@ static struct ir_block *choose(struct tails *t, struct ir_stmt *loop)
     struct uniform_bounds bounds =
         uniform_find(&t->uniform, body, NULL, &repeats);
     keep_total(t, &bounds);
-    if (!bounds.n || repeats < REPEATS_LEAST || !may_copy(body))
+    if (!bounds.n || repeats < REPEATS_LEAST || are_never(t, &bounds) ||
+        !may_copy(body))
         return body;
     struct ir_stmt *s = ir_stmt_if(a, condition_of(t, &bounds));
     ir_stmt_from(s, loop);

@@ -3,7 +3,7 @@
 #include "tools/ingot/cli.h"
 
 #include "ir/text.h"
-#include "ir/text/lex.h"
+#include "nvptx/process.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -36,14 +36,15 @@ int cli_report(const struct diag_list *diags)
     return worst;
 }
 
-// Append all that can be read from a stream; false on an error.
+// Append all that can be read from a stream, or more than any file of ours has;
+// false on an error.
 static bool read_stream(FILE *f, struct buf *out)
 {
     char part[65536];
     size_t n;
     while ((n = fread(part, 1, sizeof part, f)) > 0) {
         buf_bytes(out, part, n);
-        if (out->n > LEX_MOST_BYTES)
+        if (out->n > PROCESS_OUTPUT_MOST)
             break;
     }
     return !ferror(f);
