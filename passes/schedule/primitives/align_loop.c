@@ -21,7 +21,8 @@
 // Requires:
 //  1. the loop is serial, counts from 0 and has no annotation   E0607 E0608
 //                                                               E0623
-//  2. it holds one stage alone, which moves along such an array E0673
+//  2. it holds one stage alone, which moves along such an array,
+//     and was not aligned before                               E0673
 //  3. the number is at least 2                                  E0673
 
 #include "passes/schedule/prim.h"
@@ -50,6 +51,16 @@ static struct ir_expr *of_loops(const struct row *r, struct ir_expr *x)
     return ir_substitute(a, x, &vars, NULL);
 }
 
+// Return whether an expression has a value of a `let`, as that of a loop which was
+// aligned before.
+static bool has_let(const struct ir_expr *x)
+{
+    ir_foreach_expr(e, x)
+        if (e->op == OP_var && e->u.var->kind == VAR_let)
+            return true;
+    return false;
+}
+
 // Find the place of the element that an access is at in iteration 0 of the loop;
 // false if the loop does not move along rows of the array.
 static bool find_place(struct row *r, const struct ir_buffer *b,
@@ -73,7 +84,7 @@ static bool find_place(struct row *r, const struct ir_buffer *b,
         factor != 1)
         return false;
     r->from = affine_expr(a, &rest, var->type);
-    return true;
+    return !has_let(r->from);
 }
 
 // Find the row that the stage moves along.
