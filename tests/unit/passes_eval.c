@@ -71,36 +71,22 @@ static bool holds(const struct ir_kernel *k, const struct ir_conditions *all,
     return one != 0;
 }
 
-// Choose a size at random: a small one, or a multiple of a usual tile; where one
-// size of a kernel is long, a multiple of 2048 for that one and 3 at most for others.
-static int64_t choose_size(struct file *f, bool is_scaled, bool has_long,
-                           bool is_long)
-{
-    static const int64_t scales[] = {8, 128, 256};
-    if (is_long)
-        return (int64_t)below(f, 20) * 2048;
-    if (has_long)
-        return (int64_t)below(f, 4);
-    return is_scaled ? (int64_t)below(f, 3) * scales[below(f, 3)]
-                     : (int64_t)below(f, SIZE_MOST);
-}
-
 // Choose the scalars of a kernel at random so that it accepts them; false if
 // that does not succeed.
 static bool choose_scalars(struct file *f, const struct ir_kernel *k,
                            struct eval_argument *args)
 {
+    static const int64_t scales[] = {8, 128, 256};
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        bool has_long = attempt % 4 == 3;
-        size_t long_one = has_long ? below(f, k->params.n) : 0;
         bool is_scaled = (k->guard.n > 0) == (attempt < ATTEMPTS / 2);
         for (size_t i = 0; i < k->params.n; i++) {
             const struct ir_var *var = k->params.at[i].var;
             if (var && type_is_float(var->type))
                 args[i].scalar.f = (double)below(f, 9) / 4 - 1;
             else if (var)
-                args[i].scalar.i = choose_size(f, is_scaled, has_long,
-                                               has_long && i == long_one);
+                args[i].scalar.i =
+                    is_scaled ? (int64_t)below(f, 3) * scales[below(f, 3)]
+                              : (int64_t)below(f, SIZE_MOST);
         }
         if (holds(k, &k->where, args) && holds(k, &k->guard, args))
             return true;
