@@ -145,6 +145,16 @@ struct ir_expr *layout_row(struct arena *a, const struct ir_buffer *b,
     return row;
 }
 
+struct ir_expr *layout_place(struct arena *a, const struct ir_buffer *b,
+                             struct ir_expr *const *index)
+{
+    struct ir_expr **strides = layout_strides(a, b), *sum = ir_int(a, 0);
+    for (uint32_t i = 0; i < b->rank; i++)
+        sum = strides ? ir_add(a, sum, ir_mul(a, index[i], strides[i]))
+                      : ir_add(a, ir_mul(a, sum, b->shape[i]), index[i]);
+    return sum;
+}
+
 uint64_t layout_exchanged(uint32_t span, uint64_t address)
 {
     enum { GROUP = 16, LINE = 128 };

@@ -45,6 +45,11 @@ struct ir_expr *layout_elements(struct arena *a, const struct ir_buffer *b);
 struct ir_expr *layout_row(struct arena *a, const struct ir_buffer *b,
                            struct ir_expr *const *index);
 
+// Return the place of an element in the storage of an array, in elements, but for
+// its swizzle.
+struct ir_expr *layout_place(struct arena *a, const struct ir_buffer *b,
+                             struct ir_expr *const *index);
+
 // Return where the byte at an address lies if groups of 16 bytes of each row of
 // `span` bytes (32, 64 or 128; 0: none) are exchanged as the hardware does it:
 // bits 4 and up are changed by bits 7 and up.

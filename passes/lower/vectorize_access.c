@@ -124,18 +124,11 @@ static bool element_is_aligned(const struct vectorizer *w,
                                struct ir_expr *const *index, int64_t n)
 {
     struct arena *a = w->p->scratch;
-    struct ir_expr **strides = layout_strides(a, b);
-    struct affine at = affine_number(0);
-    for (uint32_t i = 0; i < b->rank; i++) {
-        struct affine one = affine_of(a, vectorize_in_lane(w, index[i], 0));
-        struct affine size = affine_of(a, strides ? strides[i] : b->shape[i]);
-        if (!strides)
-            at = affine_mul(a, &at, &size);
-        else
-            one = affine_mul(a, &one, &size);
-        at = affine_add(a, &at, 1, &one);
-    }
-    return facts_multiple(w->facts, &at, n);
+    struct ir_expr **first = arena_array(a, struct ir_expr *, b->rank);
+    for (uint32_t i = 0; i < b->rank; i++)
+        first[i] = vectorize_in_lane(w, index[i], 0);
+    struct affine place = affine_of(a, layout_place(a, b, first));
+    return !b->swizzle.bits && facts_multiple(w->facts, &place, n);
 }
 
 // Note that accesses of what may be neighbours stay scalar; what each thread has

@@ -41,16 +41,6 @@ struct row {
     struct ir_expr *from; // the place of the row's first element
 };
 
-// Return an expression of the stage's iteration variables in those of the loops.
-static struct ir_expr *of_loops(const struct row *r, struct ir_expr *x)
-{
-    struct arena *a = r->call->pass->arena;
-    struct map vars = {.arena = r->call->pass->scratch};
-    vec_foreach(it, &r->stage->u.stage.iters)
-        map_set(&vars, it->var, it->binding);
-    return ir_substitute(a, x, &vars, NULL);
-}
-
 // Return whether an expression has a value of a `let`, as that of a loop which was
 // aligned before.
 static bool has_let(const struct ir_expr *x)
@@ -68,18 +58,13 @@ static bool find_place(struct row *r, const struct ir_buffer *b,
 {
     struct arena *a = r->call->pass->arena;
     const struct ir_var *var = r->loop->u.loop.var;
-    struct ir_expr **strides = layout_strides(a, b);
-    struct affine at = affine_number(0), rest;
+    struct map vars = {.arena = r->call->pass->scratch};
+    vec_foreach(it, &r->stage->u.stage.iters)
+        map_set(&vars, it->var, it->binding);
+    struct affine rest,
+        at = affine_of(
+            a, ir_substitute(a, layout_place(a, b, index), &vars, NULL));
     int64_t factor;
-    for (uint32_t i = 0; i < b->rank; i++) {
-        struct affine one = affine_of(a, of_loops(r, index[i]));
-        struct affine size = affine_of(a, strides ? strides[i] : b->shape[i]);
-        if (strides)
-            one = affine_mul(a, &one, &size);
-        else
-            at = affine_mul(a, &at, &size);
-        at = affine_add(a, &at, 1, &one);
-    }
     if (b->rank < 2 || !affine_linear(a, &at, var, &factor, &rest) ||
         factor != 1)
         return false;
