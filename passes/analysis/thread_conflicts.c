@@ -1,7 +1,9 @@
 // Whether two threads of a block may access the same element: a system of
 // linear inequalities over integers (isl).  A quotient is an unknown of its
 // own, bounded from both sides; what is not linear is an unknown without
-// bounds, so that the answer may be yes where it should be no.
+// bounds, so that the answer may be yes where it should be no.  If all indices
+// but the last one say that the threads are at one position along an axis, what
+// is not linear in that position is one unknown for both.
 
 #include "passes/analysis/thread_conflicts.h"
 
@@ -31,6 +33,7 @@ struct thread_conflicts {
     uint64_t questions;                 // so far
     const struct conflict_place *place; // of the question
     const struct conflict_access *access[SIDES];
+    bool is_same[3]; // positions along x, y, z: one for both sides
     struct unknown unknowns[1 + UNKNOWNS_MOST]; // the first one is not used
 };
 
@@ -85,7 +88,8 @@ static int side_of(const struct thread_conflicts *m, struct ir_expr *x,
                    int side)
 {
     ir_foreach_expr(e, x)
-        if ((e->op == OP_index && axis_kind(e->u.axis) == AXIS_THREAD) ||
+        if ((e->op == OP_index && axis_kind(e->u.axis) == AXIS_THREAD &&
+             !m->is_same[axis_dimension(e->u.axis)]) ||
             (e->op == OP_var && is_own_var(m, e->u.var, side)))
             return side;
     return ir_flags(x) & (OP_READS | OP_WRITES) ? side : BOTH;
@@ -382,26 +386,74 @@ static void require_within(struct thread_conflicts *m)
     linear_require_equal(&m->system, &first, &second);
 }
 
+// Return whether the two threads may be at different positions along an axis, of
+// which `together` are no different ones.
+static bool differ_along(struct thread_conflicts *m, enum axis axis,
+                         int64_t together)
+{
+    struct ir_expr *x = ir_index_value(m->arena, axis);
+    bool may = false;
+    if (together > 1)
+        x = ir_binary(m->arena, OP_div, x, ir_int(m->arena, together));
+    for (int i = 0; i < SIDES && !may; i++) {
+        struct sum less = value_of(m, x, i), more = value_of(m, x, 1 - i);
+        size_t n = m->system.rows.n;
+        linear_require(&m->system, &more, &less, -1);
+        may = linear_is_possible(&m->system);
+        m->system.rows.n = n;
+    }
+    return may;
+}
+
 // Return whether the two threads may be different ones.
 static bool may_differ(struct thread_conflicts *m)
 {
     int64_t together = together_of(m, m->place, m->access[0], m->access[1]);
-    for (int i = 0; i < 3 * SIDES; i++) {
-        enum axis axis = (enum axis)(AXIS_thread_x + i / SIDES);
-        if (!has_positions(m, axis))
-            continue;
-        struct ir_expr *x = ir_index_value(m->arena, axis);
-        if (together > 1)
-            x = ir_binary(m->arena, OP_div, x, ir_int(m->arena, together));
-        struct sum less = value_of(m, x, i % SIDES);
-        struct sum more = value_of(m, x, 1 - i % SIDES);
-        size_t n = m->system.rows.n;
-        linear_require(&m->system, &more, &less, -1);
-        if (linear_is_possible(&m->system))
+    for (int i = 0; i < 3; i++)
+        if (has_positions(m, (enum axis)(AXIS_thread_x + i)) &&
+            differ_along(m, (enum axis)(AXIS_thread_x + i), together))
             return true;
-        m->system.rows.n = n;
+    return false;
+}
+
+// Return whether an index is a product of a thread's position and no number.
+static bool has_product(const struct ir_expr *index)
+{
+    ir_foreach_expr(x, index) {
+        bool is_linear = x->op != OP_mul || ir_is_const(x->args[0]) ||
+                         ir_is_const(x->args[1]);
+        ir_foreach_expr(e, x)
+            if (!is_linear && e->op == OP_index &&
+                axis_kind(e->u.axis) == AXIS_THREAD)
+                return true;
     }
     return false;
+}
+
+// Start to ask about two accesses.
+static void clear(struct thread_conflicts *m)
+{
+    linear_clear(&m->system);
+    memset(m->unknowns, 0, sizeof m->unknowns);
+}
+
+// Find the axes along which threads that access a common row are at one position.
+static void find_same(struct thread_conflicts *m)
+{
+    const struct conflict_access *x = m->access[0], *y = m->access[1];
+    uint32_t rank = x->buffer->rank;
+    bool is_same[3];
+    memset(m->is_same, 0, sizeof m->is_same);
+    if (rank < 2 || !has_product(x->index[rank - 1]))
+        return;
+    clear(m);
+    for (uint32_t i = 0; i + 1 < rank; i++)
+        require_overlap(m, x->index[i], y->index[i]);
+    for (int i = 0; i < 3; i++) {
+        enum axis axis = (enum axis)(AXIS_thread_x + i);
+        is_same[i] = has_positions(m, axis) && !differ_along(m, axis, 1);
+    }
+    memcpy(m->is_same, is_same, sizeof is_same);
 }
 
 // Return whether different threads may access the same element; `is_placed`:
@@ -415,8 +467,8 @@ static bool ask(struct thread_conflicts *m, const struct conflict_access *x,
     m->place = place;
     m->access[0] = x;
     m->access[1] = y;
-    linear_clear(&m->system);
-    memset(m->unknowns, 0, sizeof m->unknowns);
+    find_same(m);
+    clear(m);
     go_back(m);
     for (uint32_t i = 0; i < x->buffer->rank; i++)
         require_overlap(m, x->index[i], y->index[i]);

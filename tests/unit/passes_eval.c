@@ -71,22 +71,33 @@ static bool holds(const struct ir_kernel *k, const struct ir_conditions *all,
     return one != 0;
 }
 
-// Choose the scalars of a kernel at random so that it accepts them; false if
+// Choose a size at random: a small one, or a multiple of a usual tile.
+static int64_t choose_size(struct file *f, bool is_scaled)
+{
+    static const int64_t scales[] = {8, 128, 256};
+    return is_scaled ? (int64_t)below(f, 3) * scales[below(f, 3)]
+                     : (int64_t)below(f, SIZE_MOST);
+}
+
+// Choose the scalars of a kernel at random so that it accepts them, the last time
+// with one of them long and the others short; false if
 // that does not succeed.
 static bool choose_scalars(struct file *f, const struct ir_kernel *k,
                            struct eval_argument *args)
 {
-    static const int64_t scales[] = {8, 128, 256};
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         bool is_scaled = (k->guard.n > 0) == (attempt < ATTEMPTS / 2);
+        bool has_long = attempt >= ATTEMPTS * 3 / 4;
+        size_t long_one = below(f, k->params.n);
         for (size_t i = 0; i < k->params.n; i++) {
             const struct ir_var *var = k->params.at[i].var;
             if (var && type_is_float(var->type))
                 args[i].scalar.f = (double)below(f, 9) / 4 - 1;
             else if (var)
-                args[i].scalar.i =
-                    is_scaled ? (int64_t)below(f, 3) * scales[below(f, 3)]
-                              : (int64_t)below(f, SIZE_MOST);
+                args[i].scalar.i = !has_long ? choose_size(f, is_scaled)
+                                   : i == long_one
+                                       ? (int64_t)below(f, 20) * 2048
+                                       : (int64_t)below(f, 4);
         }
         if (holds(k, &k->where, args) && holds(k, &k->guard, args))
             return true;
