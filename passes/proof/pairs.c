@@ -5,6 +5,7 @@
 
 #include "ir/build.h"
 #include "ir/equal.h"
+#include "ir/walk.h"
 
 // Questions about accesses of two wide families, one by one.
 enum { SINGLE_QUESTIONS_MOST = 200 };
@@ -130,6 +131,41 @@ static void require_wholes(struct system *s, const struct part *x,
     }
 }
 
+// Return whether a product of a side has the same value on the other one: both
+// threads are at the positions that it is made of.
+static bool is_common(struct system *s, const struct ir_expr *product)
+{
+    ir_foreach_expr(x, product) {
+        if (x->op == OP_mul || (x->op == OP_var && x->u.var->kind == VAR_param))
+            continue;
+        if (x->op != OP_index)
+            return false;
+        struct sum a = system_value(s, (struct ir_expr *)x, FIRST);
+        struct sum b = system_value(s, (struct ir_expr *)x, SECOND);
+        if (memcmp(&a, &b, sizeof a) != 0 &&
+            (system_may_be_less(s, &a, &b) || system_may_be_less(s, &b, &a)))
+            return false;
+    }
+    return true;
+}
+
+// Require that products of both sides are the same where what they are made of
+// is: `thread.y * n` of threads that access one row.
+static void require_products(struct system *s)
+{
+    for (size_t i = 0, n = s->leaves.n; i < n; i++) {
+        for (size_t j = 0; j < n; j++) {
+            struct leaf x = s->leaves.at[i], y = s->leaves.at[j];
+            if (x.side != FIRST || y.side != SECOND || x.expr->op != OP_mul ||
+                !ir_expr_equal(x.expr, y.expr) || !is_common(s, x.expr))
+                continue;
+            struct sum a = linear_unknown(x.unknown);
+            struct sum b = linear_unknown(y.unknown);
+            linear_require_equal(&s->linear, &a, &b);
+        }
+    }
+}
+
 // Require that the second side is in the next iteration.
 static void go_back(struct system *s, const struct scope *loop)
 {
@@ -156,6 +192,7 @@ static bool may_conflict(struct system *s, const struct pair_question *q,
     for (uint32_t d = 0; d < rank; d++)
         require_overlap(s, x, y, d);
     require_wholes(s, x, y, rank);
+    require_products(s);
     return q->may_differ(s, q->context);
 }
 

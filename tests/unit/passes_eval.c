@@ -96,7 +96,7 @@ static bool choose_scalars(struct file *f, const struct ir_kernel *k,
             else if (var)
                 args[i].scalar.i = !has_long ? choose_size(f, is_scaled)
                                    : i == long_one
-                                       ? (int64_t)below(f, 20) * 2048
+                                       ? (int64_t)below(f, 41) * 1024
                                        : (int64_t)below(f, 4);
         }
         if (holds(k, &k->where, args) && holds(k, &k->guard, args))
