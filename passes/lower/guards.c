@@ -368,21 +368,57 @@ static void bind_iters(struct pass *p, const struct ir_stmt *s, bool reduce,
     ir_substitute_in(p->arena, at, &vars, NULL);
 }
 
+// Return an expression in the first iteration of the chain.
+static struct ir_expr *at_chain_start(struct arena *a, const struct place *at,
+                                      struct ir_expr *x)
+{
+    for (uint32_t i = at->chain; i + 1 < at->path.n; i++) {
+        const struct ir_for *loop = &at->path.stmts[i]->u.loop;
+        x = ir_replace_var(a, x, loop->var, loop->from);
+    }
+    return x;
+}
+
 // Return the condition that the reduction is at its beginning whenever the
 // chain is.
 static struct ir_expr *first_iteration(struct arena *a, const struct place *at)
 {
     struct ir_expr *r = ir_bool(a, true), *zero = ir_int(a, 0);
-    vec_foreach(it, &at->stage->iters) {
-        struct ir_expr *x = it->binding;
-        for (uint32_t j = at->chain; j + 1 < at->path.n; j++) {
-            const struct ir_for *loop = &at->path.stmts[j]->u.loop;
-            x = ir_replace_var(a, x, loop->var, loop->from);
-        }
+    vec_foreach(it, &at->stage->iters)
         if (it->is_reduce)
-            r = ir_binary(a, OP_and, r, ir_binary(a, OP_eq, x, zero));
-    }
+            r = ir_binary(
+                a, OP_and, r,
+                ir_binary(a, OP_eq, at_chain_start(a, at, it->binding), zero));
     return r;
+}
+
+// Return what the predicate asks of the reduction that may hold later in the
+// chain, but not at its start: of an aligned loop, that it is behind the row's
+// begin. In front of that, the reduction may look as if it began.
+static struct ir_expr *held_back(struct pass *p, const struct place *at)
+{
+    struct facts f;
+    struct conditions late = {0};
+    struct conditions all =
+        fold_split(p->scratch, part_of(p, at, at->stage->predicate, true));
+    facts_start(&f, p->scratch, p->kernel);
+    facts_enter_path(&f, &at->path, at->path.n);
+    for (size_t i = 0; i < all.n; i++)
+        if (facts_decide(&f, at_chain_start(p->scratch, at, all.at[i])) !=
+            TRUTH_TRUE)
+            vec_push(p->scratch, &late, all.at[i]);
+    return fold_all(p->arena, late.at, late.n);
+}
+
+// Find the place of a stage that is to be lowered: it has no chain if an init
+// in front of that cannot tell where the reduction begins.
+static struct place place_to_lower(struct pass *p, struct ir_stmt *s)
+{
+    struct place at = find_place(p, s);
+    if (at.stage->has_init && at.first < at.chain &&
+        !ir_is_true(held_back(p, &at)))
+        at.chain = at.path.n - 1;
+    return at;
 }
 
 // Put loops, branches and stores in place of a stage and its chain.
@@ -400,7 +436,9 @@ static void lower_stage(struct pass *p, const struct place *at)
     bind_iters(p, s, true, &inner);
     guard(a, &inner, part_of(p, at, stage->predicate, true), s);
     if (stage->has_init && at->first < at->chain)
-        guard(a, &init, first_iteration(a, at), s);
+        guard(a, &init,
+              ir_binary(a, OP_and, held_back(p, at), first_iteration(a, at)),
+              s);
     accumulate_begin(p, &init, &kept, &out);
     if (at->chain + 1 < at->path.n) {
         at->path.stmts[at->path.n - 2]->u.loop.body = inner;
@@ -424,7 +462,7 @@ enum pass_result pass_guards(struct pass *p)
     }
     stages = ir_stages_of(p->scratch, &p->kernel->body);
     for (size_t i = 0; i < stages.n; i++) {
-        struct place at = find_place(p, stages.at[i]);
+        struct place at = place_to_lower(p, stages.at[i]);
         lower_stage(p, &at);
     }
     guards_move(p, &p->kernel->body);

@@ -334,7 +334,7 @@ static void walk(struct own_walk *w, struct ir_block *block)
         if (s->kind == STMT_let && ir_is_stable(s->u.let.value))
             map_set(
                 &w->values, s->u.let.var,
-                ir_substitute(o->p->scratch, s->u.let.value, &w->values, NULL));
+                ir_substitute(o->p->arena, s->u.let.value, &w->values, NULL));
         if (ir_stmt_uses(s, o->buffer) && s->kind != STMT_alloc && !o->failed)
             visit(w, s);
         walk_inside(w, s);

@@ -8,7 +8,7 @@
 #include "ir/walk.h"
 
 // Questions about accesses of two wide families, one by one.
-enum { SINGLE_QUESTIONS_MOST = 200 };
+enum { SINGLE_QUESTIONS_MOST = 1000 };
 
 void family_add(struct arena *a, struct family_set *set, const struct family *f)
 {

@@ -332,5 +332,6 @@ bool sched_reverse_compute_inline(struct sched_call *c)
     in.producer->u.stage.name = in.consumer->u.stage.name;
     for (size_t i = 0; i < in.in.arrays.n; i++)
         sched_remove(p, sched_alloc_of(p, in.in.arrays.at[i]));
+    sched_result(c, VALUE_stage, in.producer);
     return true;
 }
