@@ -117,7 +117,7 @@ struct interval facts_range_of(const struct facts *f, const struct affine *x);
 // Return whether the quotients of an expression are proved to be defined: none
 // divides by 0, no ceildiv a negative number.  What is evaluated only in some
 // iterations may leave the loop if so.
-bool facts_is_total(const struct facts *f, struct ir_expr *x);
+bool facts_is_total(const struct facts *f, const struct ir_expr *x);
 
 // Return whether an index is proved to lie in a dimension of that extent.
 bool facts_is_within(const struct facts *f, struct ir_expr *index,

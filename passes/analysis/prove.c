@@ -368,6 +368,21 @@ static enum truth decide_equal(const struct facts *f, struct ir_expr *x,
                                                        : TRUTH_UNKNOWN;
 }
 
+static enum truth decide_comparison(const struct facts *f, struct ir_expr *c);
+
+// Decide x / d < y as x < y * d, where d is positive and x is not negative.
+static enum truth decide_quotient(const struct facts *f,
+                                  const struct ir_expr *quotient,
+                                  struct ir_expr *y)
+{
+    struct arena *a = f->arena;
+    struct ir_expr *x = quotient->args[0], *d = quotient->args[1];
+    struct affine whole = affine_of(a, x);
+    if (!facts_is_total(f, quotient) || !facts_nonnegative(f, &whole))
+        return TRUTH_UNKNOWN;
+    return decide_comparison(f, ir_binary(a, OP_lt, x, ir_mul(a, y, d)));
+}
+
 // Decide a comparison of two integers.
 static enum truth decide_comparison(const struct facts *f, struct ir_expr *c)
 {
@@ -379,12 +394,14 @@ static enum truth decide_comparison(const struct facts *f, struct ir_expr *c)
     if (t != TRUTH_UNKNOWN || !type_is_index(x->type))
         return t;
     if (facts_form(f->arena, c, &form))
-        return decide_form(f, &form);
+        t = decide_form(f, &form);
+    if (t == TRUTH_UNKNOWN && c->op == OP_lt && x->op == OP_div)
+        t = decide_quotient(f, x, y);
     if (c->op == OP_eq || c->op == OP_ne) {
         t = decide_equal(f, x, y);
         return c->op == OP_eq ? t : negate(t);
     }
-    return TRUTH_UNKNOWN;
+    return t;
 }
 
 enum truth facts_decide(const struct facts *f, struct ir_expr *c)

@@ -27,12 +27,18 @@ static bool says_positive(const struct facts *f, const struct affine *x,
     return any && x->constant < 0;
 }
 
-// Return whether an integer is at least 1 by its range or what is known of it.
+// Return whether an integer is at least 1 by its range or what is known of it;
+// also that the launch has a block.
 static bool is_positive(const struct facts *f, const struct ir_expr *y)
 {
     bool found = facts_range(f, y).lo > 0;
     for (size_t i = 0; i < f->known.n && !found; i++)
         found = says_positive(f, &f->known.at[i], y);
+    for (int d = 0; d < 3 && f->launch && !found; d++) {
+        struct affine some = affine_of(f->arena, f->launch->grid[d]);
+        affine_offset(&some, -1);
+        found = says_positive(f, &some, y);
+    }
     return found;
 }
 
@@ -51,7 +57,7 @@ static bool is_partial(const struct facts *f, const struct ir_expr *x)
     return !facts_nonnegative(f, &whole);
 }
 
-bool facts_is_total(const struct facts *f, struct ir_expr *x)
+bool facts_is_total(const struct facts *f, const struct ir_expr *x)
 {
     ir_foreach_expr(e, x)
         if (is_partial(f, e))

@@ -38,17 +38,13 @@ static bool has(const struct uniform_vars *vars, const struct ir_var *var)
 static bool is_made_of(const struct uniform *u, const struct uniform_vars *vars,
                        const struct ir_expr *root)
 {
-    ir_foreach_expr(x, root) {
-        bool divides =
-            x->op == OP_div || x->op == OP_mod || x->op == OP_ceildiv;
+    ir_foreach_expr(x, root)
         if (ir_op_info(x->op)->flags & (OP_READS | OP_WRITES | OP_TOGETHER) ||
-            (divides && facts_range(u->facts, x->args[1]).lo <= 0) ||
             x->op == OP_index ||
             (x->op == OP_var && x->u.var->kind != VAR_param &&
              !has(vars, x->u.var)))
             return false;
-    }
-    return true;
+    return facts_is_total(u->facts, root);
 }
 
 bool uniform_is(const struct uniform *u, const struct ir_expr *x)

@@ -7,8 +7,10 @@
 //                                          }
 //
 // LLVM does not hoist a division by a variable out of a loop that waits for
-// something, since it does not know that the divisor is not 0. A quotient that
-// is not proved to be defined in front of the loop stays in it.
+// something, or out of a branch, since it does not know that the divisor is not
+// 0. So quotients of the block's indices that several branches of a launch compute
+// are computed once, too, in front of all. A quotient that is not proved to be
+// defined there stays where it is.
 
 #include "ir/base/map.h"
 #include "ir/build.h"
@@ -24,10 +26,10 @@ struct invariants {
     bool changed;
 };
 
-// A loop whose quotients are looked for.
+// A loop, or a launch, whose quotients are looked for.
 struct look {
     struct invariants *v;
-    const struct ir_stmt *loop;
+    const struct ir_stmt *outer;
     struct map inside;   // what it declares, to itself
     struct ir_block out; // a `let` for each quotient
 };
@@ -42,7 +44,7 @@ static void note_declared(struct look *l, struct ir_stmt *s)
 }
 
 // Return whether an expression is a quotient, or a rest, that may stand in
-// front of the loop.
+// front of the loop, or at the begin of the launch: there, of the block's indices.
 static bool is_invariant(struct look *l, struct ir_expr *x)
 {
     bool divides = x->op == OP_div || x->op == OP_mod || x->op == OP_ceildiv;
@@ -50,7 +52,9 @@ static bool is_invariant(struct look *l, struct ir_expr *x)
         !ir_is_stable(x))
         return false;
     ir_foreach_expr(e, x)
-        if (e->op == OP_var && map_has(&l->inside, e->u.var))
+        if ((e->op == OP_var && map_has(&l->inside, e->u.var)) ||
+            (e->op == OP_index && l->outer->kind == STMT_launch &&
+             axis_kind(e->u.axis) != AXIS_BLOCK))
             return false;
     return facts_is_total(&l->v->facts, x);
 }
@@ -64,9 +68,9 @@ static struct ir_expr *name_of(struct look *l, struct ir_expr *x)
             return ir_read(p->arena, let->u.let.var);
     const char *name = x->op == OP_mod ? "rest" : "quotient";
     struct ir_var *var = ir_var_new(p->arena, str_name(p->names, name), x->type,
-                                    VAR_let, l->loop->span);
+                                    VAR_let, l->outer->span);
     struct ir_stmt *let = ir_stmt_let(p->arena, var, x);
-    ir_append(p->arena, &l->out, ir_stmt_from(let, l->loop));
+    ir_append(p->arena, &l->out, ir_stmt_from(let, l->outer));
     facts_enter(&l->v->facts, let);
     return ir_read(p->arena, var);
 }
@@ -85,7 +89,7 @@ static size_t move_out(struct invariants *v, struct ir_block *block, size_t at)
 {
     struct pass *p = v->p;
     struct look l = {v, block->at[at], {.arena = p->scratch}, {0}};
-    map_set(&l.inside, l.loop->u.loop.var, l.loop->u.loop.var);
+    map_set(&l.inside, l.outer->u.loop.var, l.outer->u.loop.var);
     ir_foreach_stmt(s, &block->at[at]->u.loop.body)
         note_declared(&l, s);
     ir_rewrite_in(p->arena, &block->at[at]->u.loop.body, replace, &l);
@@ -95,14 +99,44 @@ static size_t move_out(struct invariants *v, struct ir_block *block, size_t at)
     return l.out.n;
 }
 
+// Return how many branches there are in a block and below.
+static size_t branches_in(struct ir_block *block)
+{
+    size_t n = 0;
+    ir_foreach_stmt(s, block)
+        n += s->kind == STMT_if;
+    return n;
+}
+
+// Name the quotients of the block's indices that branches of a launch compute.
+static void name_of_blocks(struct invariants *v, struct ir_stmt *launch,
+                           struct ir_block *body)
+{
+    struct pass *p = v->p;
+    struct look l = {v, launch, {.arena = p->scratch}, {0}};
+    if (branches_in(body) < 2)
+        return;
+    ir_foreach_stmt(s, body)
+        note_declared(&l, s);
+    for (size_t i = 0; i < body->n; i++)
+        if (body->at[i]->kind == STMT_if)
+            ir_rewrite_in(p->arena, ir_alone(body->at[i]), replace, &l);
+    for (size_t i = 0; i < l.out.n; i++)
+        ir_insert(p->arena, body, i, l.out.at[i]);
+    v->changed |= l.out.n > 0;
+}
+
 // Walk the statements of a block, each loop before those inside.
 static void walk(struct invariants *v, struct ir_block *block)
 {
     for (size_t i = 0; i < block->n; i++) {
         if (block->at[i]->kind == STMT_for)
             i += move_out(v, block, i);
-        facts_foreach_inside(inner, &v->facts, block->at[i])
+        facts_foreach_inside(inner, &v->facts, block->at[i]) {
+            if (block->at[i]->kind == STMT_launch)
+                name_of_blocks(v, block->at[i], inner);
             walk(v, inner);
+        }
     }
 }
 

@@ -11,8 +11,9 @@ set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 : "${INGOT:=build/dev/ingot}"
-# Percent over all files. Two thirds of the accesses of a block are those of one kernel, matmul_async.
-least="98 94 91 88"
+# Percent over all files. A quarter of the results are those of rows_loss whose rows begin anywhere: that
+# an aligned loop writes all of such a row is not proved, as its begin is a product of row and length.
+least="99 95 94 80"
 
 files=("$@")
 if [[ ${#files[@]} -eq 0 ]]; then

@@ -83,7 +83,7 @@ RAGGED = ((3000, 5000, 1000), (4095, 4097, 4099), (1, 1, 1), (17, 17, 17), (0, 0
 
 # A kernel that moves bytes. `sizes` are those of its parameters; `definition` names what it
 # computes (definitions.py) in double precision, which in single precision is also its peer.
-Memory = namedtuple("Memory", "part file kernel sizes definition limit")
+Memory = namedtuple("Memory", "part file kernel sizes definition limit arch", defaults=["sm_90"])
 
 SQUARE, NARROW = {"m": 16384, "n": 16384}, {"m": 1 << 18, "n": 1024}
 LONG = {"m": 8192, "n": 32768}
@@ -141,7 +141,7 @@ LAUNCHED = ((EMPTY, "empty", "sm_90"), ("vadd", "vadd", "sm_90"))
 def drawn_kernels(family):
     """The same for the part `any` and its families whose name has `family`."""
     from drawn import FAMILIES
-    return [(row.file, row.kernel, row.arch if isinstance(row, Product) else "sm_90")
+    return [(row.file, row.kernel, row.arch)
             for chosen in FAMILIES if family in chosen.name for row in chosen.rows]
 
 
@@ -155,8 +155,6 @@ def kernels(parts, family=""):
         for row in rows:
             if isinstance(row, Chain):
                 found.update(dict.fromkeys((*step, "sm_90") for step in row.steps))
-            elif isinstance(row, Product):
+            elif isinstance(row, Product) or row.part == part:
                 found[row.file, row.kernel, row.arch] = None
-            elif row.part == part:
-                found[row.file, row.kernel, "sm_90"] = None
     return list(found)

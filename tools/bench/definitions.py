@@ -137,6 +137,13 @@ DEFINITIONS = {f.__name__: f for f in (
     row_prefix_sum, row_greatest, column_prefix_sum, histogram, embedding, transpose, gemv_n, gemv_t, product,
     product_tn, depthwise)}
 
+ORDERS = ((0, 2, 1), (2, 1, 0), (1, 2, 0), (1, 0, 2))
+DEFINITIONS |= {"permute_" + "".join(map(str, order)): lambda x, order=order: x.permute(order).contiguous()
+                for order in ORDERS}
+# A letter for each matrix of a product of batches: n, or t if it is transposed.
+LAYOUTS = {"n": lambda x: x, "t": lambda x: x.mT}
+DEFINITIONS |= {f"batched_{a}{b}": lambda x, y, a=a, b=b: LAYOUTS[a](x) @ LAYOUTS[b](y) for a in LAYOUTS for b in LAYOUTS}
+
 # What makes random inputs those of a definition: indices in their range, and what is a result elsewhere.
 FITTED = {
     "cross_entropy": lambda x, c: c.random_(0, x.shape[1]),

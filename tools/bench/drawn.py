@@ -77,12 +77,25 @@ def gather(source):
     return {"n": log_uniform(source, rows // 8, rows), "m": rows, "d": columns}
 
 
+def cube(source):
+    """Three extents of 2^20 to 2^28 elements together, the last two of 16 to 4,096."""
+    sizes = extents(source, 16, 4096, 8, "bc")
+    return {"a": max(1, log_uniform(source, 1 << 20, 1 << 28) // (sizes["b"] * sizes["c"])), **sizes}
+
+
+def batch(source):
+    """2 to 256 products with extents of 32 to 2,048, whose results have at most 2^27 elements."""
+    sizes = extents(source, 32, 2048, 8)
+    most = (1 << 27) // (sizes["M"] * sizes["N"])
+    return {"S": min(most, log_uniform(source, 2, 256)), **sizes}
+
+
 def product(file, kernel, peers, limit, arch="sm_90a"):
     return Product(file, kernel, arch, "", (), dict.fromkeys(peers, {}), limit)
 
 
-def mover(file, kernel, definition, limit):
-    return Memory("any", file, kernel, (), definition, limit)
+def mover(file, kernel, definition, limit, arch="sm_90"):
+    return Memory("any", file, kernel, (), definition, limit, arch)
 
 
 # The largest error of a product of each of these types that counts as right.
@@ -92,6 +105,8 @@ BYTES = [product("gemm_8bit", f"gemm_{kind}_{way}", (f"{peer}_copied", "triton")
          for kind, peer, limit in (("e4m3", "scaled", 1e-2), ("i8", "integers", 0)) for way in WAYS]
 HALVES = [product("gemm", f"gemm_{kind}_{way}", ("cublas", "triton"), limit)
           for kind, limit in HALF_LIMITS.items() for way in WAYS]
+BATCHES = [mover("gemm_batched", f"gemm_batched_{kind}_{way}", f"batched_{way}", limit, "sm_90a")
+           for kind, limit in HALF_LIMITS.items() for way in WAYS[:3]]
 SINGLES = [product("sgemm", f"sgemm_{way}", ("cublas",), 1e-5) for way in WAYS]
 LIMITS = {"f32": 1e-5, **HALF_LIMITS}
 
@@ -118,6 +133,8 @@ GATHERS = [mover("embedding", "embedding", "embedding", 0)]
 SUMS = [mover("row_sum_by_schedule", kernel, definition, 1e-3)
         for kernel, definition in (("row_sum_block", "row_sum"), ("col_sum_parts", "col_sum"), ("sum_all", "total"))]
 TRANSPOSES = [mover("transpose_tile", "transpose_tile", "transpose", 0)]
+PERMUTATIONS = [mover("permute", f"permute_{order}_{kind}", f"permute_{order}", 0)
+                for kind in ("f32", "f16") for order in ("021", "210", "120", "102")]
 VECTORS = [mover("vadd", "vadd", "add", 1e-7)]
 
 LARGE, SMALL, MOVED = (1.02, 0.93), (1.05, 0.90), (0.90, 0.80)
@@ -127,11 +144,13 @@ FAMILIES = (
     Family("small products", HALVES, small, {"best": SMALL}),
     Family("small 8-bit products", BYTES, small_bytes, {"best": SMALL}),
     Family("skinny products", HALVES, skinny, {"best": SMALL}),
+    Family("batched products", BATCHES, batch, {"best": SMALL}),
     Family("f32 products", SINGLES, large, {"best": LARGE}),
     Family("rows", ROWS, matrix, {"copy": MOVED, "compiled": (1.3, 1.0)}),
     Family("gradients", GRADIENTS, matrix, {"copy": MOVED, "compiled": (1.3, 1.0)}),
     Family("sums", SUMS, matrix, {"copy": MOVED}),
     Family("transposes", TRANSPOSES, matrix, {"copy": MOVED}),
+    Family("permutations", PERMUTATIONS, cube, {"copy": MOVED}),
     Family("vectors", VECTORS, vector, {"copy": MOVED}),
     Family("gemvs", GEMVS, matrix_and_vector, {"copy": (0.92, None)}),
     Family("images", IMAGES, images, {"cudnn": (7.0, None)}),

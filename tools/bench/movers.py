@@ -8,6 +8,7 @@ from functools import partial
 import torch
 
 import triton_rows
+from definitions import DEFINITIONS
 
 
 def eager(definition, sets):
@@ -63,6 +64,7 @@ PEERS = {
     "segment_prefix_sum": {},
     "histogram": {"eager": eager, "histc": histc, "cub": cub(lambda cupy, x: cupy.histogram(x, 256, (0, 256))[0])},
     "depthwise": {**USUAL, "cudnn": cudnn},
+    **{name: {"cublas": eager} for name in DEFINITIONS if name.startswith("batched_")},
 }
 
 

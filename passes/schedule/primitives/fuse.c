@@ -4,7 +4,8 @@
 //     =>   f = fuse(i, j)
 //   for i_j_fused in 0..m * n { C[i_j_fused / n, i_j_fused % n] }
 //
-// The order of the iterations stays, so no dependence is in the way.
+// The order of the iterations stays, so no dependence is in the way. One loop alone
+// that counts from 0 stays what it is.
 //
 // Requires:
 //  1. the loops are serial and have no annotation   E0607 E0608
@@ -218,10 +219,13 @@ bool sched_fuse(struct sched_call *c)
         offer(c, loops[0]);
         return false;
     }
-    struct ir_stmt *fused = make_loop(p, loops, n, extents);
+    bool stays = n == 1 && ir_for_counts(&loops[0]->u.loop);
+    struct ir_stmt *fused = stays ? loops[0] : make_loop(p, loops, n, extents);
+    sched_result(c, VALUE_loop, fused);
+    if (stays)
+        return true;
     renumber(p, loops, n, extents, fused);
     sched_replace(p, loops[0], fused);
     fused->u.loop.body = loops[n - 1]->u.loop.body;
-    sched_result(c, VALUE_loop, fused);
     return true;
 }

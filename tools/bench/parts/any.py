@@ -62,7 +62,7 @@ def moved(row, sizes, session, peers):
     """The same for what moves bytes, beside a copy of as many."""
     launch, made, _ = memory.found_right(row, sizes, session)
     count = MOVED[row.definition](made.inputs, made.out) if row.definition in MOVED else made.bytes
-    kernel = session.builder.kernel(row.file, row.kernel, "sm_90")
+    kernel = session.builder.kernel(row.file, row.kernel, row.arch)
     others = [memory.operands(kernel, row, sizes) for _ in range(timing.sets(count) - 1)]
     ours = [launch, *(kernel.launcher(sizes, other.by_name) for other in others)]
     inputs, definition = [made.inputs, *(other.inputs for other in others)], DEFINITIONS[row.definition]

@@ -46,7 +46,7 @@ def error_of(definition, made, limit):
 
 def found_right(row, sizes, session):
     """The launch of a kernel whose result is right, its operands, and its error."""
-    kernel = session.builder.kernel(row.file, row.kernel, "sm_90")
+    kernel = session.builder.kernel(row.file, row.kernel, row.arch)
     made = operands(kernel, row, sizes)
     launch = kernel.launcher(sizes, made.by_name)
     launch()
