@@ -87,6 +87,23 @@ static bool is_said(struct system *s, const struct scope *scope,
     return false;
 }
 
+// Return whether x + more < end as x is an index of the block and the grid ends
+// before.
+static bool is_block_below(struct system *s, const struct scope *scope,
+                           const struct ir_expr *x, struct ir_expr *end,
+                           int64_t more)
+{
+    if (x->op != OP_index || axis_kind(x->u.axis) != AXIS_BLOCK)
+        return false;
+    const struct ir_launch *launch = s->program->launch;
+    struct affine top = affine_of(s->arena, end);
+    struct affine grid =
+        affine_of(s->arena, launch->grid[axis_dimension(x->u.axis)]);
+    struct affine room = affine_add(s->arena, &top, -1, &grid);
+    affine_offset(&room, -more);
+    return natural_is_sum(s->facts, scope, &room);
+}
+
 // Return whether x < end, by what is said around: x / d < end where
 // x < end * d, and x % d < end where d <= end.
 static bool is_below(struct system *s, const struct scope *scope,
@@ -96,7 +113,8 @@ static bool is_below(struct system *s, const struct scope *scope,
     struct affine value = affine_of(a, x), top = affine_of(a, end);
     struct affine room = affine_add(a, &top, -1, &value);
     affine_offset(&room, -1 - more);
-    if (is_said(s, scope, &room) || natural_is_sum(s->facts, scope, &room))
+    if (is_said(s, scope, &room) || natural_is_sum(s->facts, scope, &room) ||
+        is_block_below(s, scope, x, end, more))
         return true;
     if (more || x->n != 2 || !type_is_index(x->type))
         return false;

@@ -131,6 +131,46 @@ static void require_wholes(struct system *s, const struct part *x,
     }
 }
 
+// Return whether an expression has the same value on both sides.
+static bool is_same(struct system *s, const struct ir_expr *expr)
+{
+    struct ir_expr *x = (struct ir_expr *)expr;
+    struct sum a = system_value(s, x, FIRST), b = system_value(s, x, SECOND);
+    return memcmp(&a, &b, sizeof a) == 0 ||
+           !(system_may_be_less(s, &a, &b) || system_may_be_less(s, &b, &a));
+}
+
+// Return the rest that belongs to a quotient of the first side by sizes, or NULL.
+static struct ir_expr *rest_of(struct system *s, const struct leaf *l)
+{
+    const struct ir_expr *x = l->expr;
+    if (l->side != FIRST || x->op != OP_div || ir_is_const(x->args[1]) ||
+        !ir_is_of_params(x->args[1]))
+        return NULL;
+    return ir_binary(s->arena, OP_mod, x->args[0], x->args[1]);
+}
+
+// Require that a whole is the same where quotient and rest by sizes are: blocks
+// that have the same tile of each of several dimensions are one block.
+static void require_digits(struct system *s)
+{
+    size_t n = s->leaves.n;
+    bool *done = arena_array(s->arena, bool, n + 1), found = true;
+    while (found) {
+        found = false;
+        for (size_t i = 0; i < n; i++) {
+            struct leaf l = s->leaves.at[i];
+            struct ir_expr *rest = done[i] ? NULL : rest_of(s, &l);
+            if (!rest || !is_same(s, l.expr) || !is_same(s, rest))
+                continue;
+            struct sum a = system_value(s, l.expr->args[0], FIRST);
+            struct sum b = system_value(s, l.expr->args[0], SECOND);
+            linear_require_equal(&s->linear, &a, &b);
+            done[i] = found = true;
+        }
+    }
+}
+
 // Return whether a product of a side has the same value on the other one: both
 // threads are at the positions that it is made of.
 static bool is_common(struct system *s, const struct ir_expr *product)
@@ -138,12 +178,7 @@ static bool is_common(struct system *s, const struct ir_expr *product)
     ir_foreach_expr(x, product) {
         if (x->op == OP_mul || (x->op == OP_var && x->u.var->kind == VAR_param))
             continue;
-        if (x->op != OP_index)
-            return false;
-        struct sum a = system_value(s, (struct ir_expr *)x, FIRST);
-        struct sum b = system_value(s, (struct ir_expr *)x, SECOND);
-        if (memcmp(&a, &b, sizeof a) != 0 &&
-            (system_may_be_less(s, &a, &b) || system_may_be_less(s, &b, &a)))
+        if (x->op != OP_index || !is_same(s, x))
             return false;
     }
     return true;
@@ -193,6 +228,8 @@ static bool may_conflict(struct system *s, const struct pair_question *q,
         require_overlap(s, x, y, d);
     require_wholes(s, x, y, rank);
     require_products(s);
+    if (q->relation.blocks_differ && !s->is_loose)
+        require_digits(s);
     return q->may_differ(s, q->context);
 }
 
