@@ -22,18 +22,10 @@
 #include "ir/copy.h"
 #include "ir/stage.h"
 #include "ir/walk.h"
-#include "passes/analysis/facts.h"
 #include "passes/lower/accumulate.h"
+#include "passes/lower/guards_place.h"
 #include "passes/opt/fold.h"
 #include "passes/pass.h"
-
-// Return whether a statement is a loop over the stage's reduction only.
-static bool is_reduce_loop(const struct ir_stmt *s,
-                           const struct ir_stage *stage)
-{
-    return s->kind == STMT_for &&
-           ir_stage_role(stage, s->u.loop.var) == STAGE_REDUCES;
-}
 
 // Return whether its iterations run one after another in one thread.
 static bool is_sequential(const struct ir_stmt *s)
@@ -41,17 +33,6 @@ static bool is_sequential(const struct ir_stmt *s)
     enum axis_kind kind = axis_kind(s->u.loop.axis);
     return kind == AXIS_SERIAL || kind == AXIS_UNROLL;
 }
-
-// A stage in its place.
-struct place {
-    struct ir_path path;    // down to the stage
-    struct ir_stage *stage; // at its end
-    uint32_t first;         // outermost loop of the reduction on the path
-    uint32_t chain;         // from here on: only loops of the reduction, each
-                            // alone in the one before, then the stage; the
-                            // stage if blocks share the reduction: those out
-                            // of its predicate must not store
-};
 
 // Find the place of a stage.
 static struct place find_place(struct pass *p, struct ir_stmt *s)
@@ -62,7 +43,7 @@ static struct place find_place(struct pass *p, struct ir_stmt *s)
     bool unbroken = true;
     for (uint32_t i = r.path.n - 1; i-- > 0;) {
         struct ir_stmt *outer = r.path.stmts[i];
-        bool reduces = is_reduce_loop(outer, r.stage);
+        bool reduces = place_is_reduce_loop(outer, r.stage);
         unbroken = unbroken && reduces && is_sequential(outer) &&
                    outer->u.loop.body.n == 1;
         if (unbroken)
@@ -76,62 +57,14 @@ static struct place find_place(struct pass *p, struct ir_stmt *s)
     return r;
 }
 
-// Return whether an expression mentions the variable of a loop of the
-// reduction.
-static bool mentions_reduction(const struct place *at, const struct ir_expr *x)
-{
-    for (uint32_t i = at->first; i + 1 < at->path.n; i++) {
-        struct ir_stmt *s = at->path.stmts[i];
-        if (is_reduce_loop(s, at->stage) && ir_mentions(x, s->u.loop.var))
-            return true;
-    }
-    return false;
-}
-
 // Return whether a statement in front of the path can be repeated without the
 // reduction, or need not be.
 static bool can_repeat(const struct place *at, const struct ir_stmt *s)
 {
-    return s->kind == STMT_let ? ir_is_stable(s->u.let.value) &&
-                                     !mentions_reduction(at, s->u.let.value)
-                               : s->kind != STMT_var;
-}
-
-// Return whether a condition holds in the first iteration of the reduction, if
-// there is any: without it, the init runs where it ran, and for no iterations.
-static bool holds_at_first(struct pass *p, const struct place *at,
-                           struct ir_expr *x)
-{
-    struct facts f;
-    facts_start(&f, p->scratch, p->kernel);
-    vec_foreach(it, &at->stage->iters) {
-        struct ir_expr *extent =
-            ir_stage_over_loops(p->scratch, at->stage, it->extent);
-        struct ir_expr *some =
-            ir_binary(p->scratch, OP_lt, ir_int(p->scratch, 0), extent);
-        if (it->is_reduce)
-            facts_assume(&f, some, true);
-    }
-    for (uint32_t i = at->first; i + 1 < at->path.n; i++) {
-        const struct ir_for *loop = &at->path.stmts[i]->u.loop;
-        if (is_reduce_loop(at->path.stmts[i], at->stage))
-            x = ir_replace_var(p->scratch, x, loop->var, loop->from);
-    }
-    return facts_decide(&f, x) == TRUTH_TRUE;
-}
-
-// Return whether the branches in the reduction may leave out its first iteration.
-static bool may_miss_first(struct pass *p, const struct place *at)
-{
-    bool may = false;
-    struct conditions all = {0};
-    for (uint32_t i = at->first; i + 1 < at->path.n; i++)
-        if (at->path.stmts[i]->kind == STMT_if)
-            fold_append(p->scratch, at->path.stmts[i]->u.branch.cond, &all);
-    for (size_t i = 0; i < all.n; i++)
-        may |= mentions_reduction(at, all.at[i]) &&
-               !holds_at_first(p, at, all.at[i]);
-    return may;
+    return s->kind == STMT_let
+               ? ir_is_stable(s->u.let.value) &&
+                     !place_mentions_reduction(at, s->u.let.value)
+               : s->kind != STMT_var;
 }
 
 // Return whether what lies between the outermost loop of the reduction and
@@ -141,14 +74,14 @@ static bool can_split_init(const struct place *at)
 {
     for (uint32_t i = at->first; i + 1 < at->path.n; i++) {
         struct ir_stmt *s = at->path.stmts[i];
-        if (is_reduce_loop(s, at->stage))
+        if (place_is_reduce_loop(s, at->stage))
             continue;
         bool is_then =
             s->kind == STMT_if && at->path.blocks[i + 1] == &s->u.branch.then;
         if (s->kind == STMT_for) {
             if ((ir_stage_role(at->stage, s->u.loop.var) & STAGE_REDUCES) ||
-                mentions_reduction(at, s->u.loop.from) ||
-                mentions_reduction(at, s->u.loop.to))
+                place_mentions_reduction(at, s->u.loop.from) ||
+                place_mentions_reduction(at, s->u.loop.to))
                 return false;
         } else if (!is_then) {
             return false;
@@ -163,19 +96,6 @@ static bool can_split_init(const struct place *at)
     return true;
 }
 
-// Return the conjuncts of a condition, NULL: true, that mention the reduction, or
-// those that do not.
-static struct ir_expr *part_of(struct pass *p, const struct place *at,
-                               struct ir_expr *condition, bool reduction)
-{
-    struct conditions kept = {0};
-    struct conditions all = fold_split(p->scratch, condition);
-    for (size_t i = 0; i < all.n; i++)
-        if (mentions_reduction(at, all.at[i]) == reduction)
-            vec_push(p->scratch, &kept, all.at[i]);
-    return fold_all(p->arena, kept.at, kept.n);
-}
-
 // Return a stage that only runs the init of another.
 static struct ir_stmt *init_stage(struct pass *p, const struct place *at)
 {
@@ -185,7 +105,7 @@ static struct ir_stmt *init_stage(struct pass *p, const struct place *at)
         if (!old->iters.at[i].is_reduce)
             vec_push(p->arena, &s->u.stage.iters, old->iters.at[i]);
     ir_stmt_from(s, at->path.stmts[at->path.n - 1]);
-    struct ir_expr *predicate = part_of(p, at, old->predicate, false);
+    struct ir_expr *predicate = place_part_of(p, at, old->predicate, false);
     s->u.stage.predicate = ir_is_true(predicate) ? NULL : predicate;
     s->u.stage.body = old->init;
     return s;
@@ -218,7 +138,8 @@ static struct ir_stmt *around_block(struct pass *p, const struct place *at,
         outer->u.loop.attrs = l->attrs;
         outer->u.loop.body = *block;
     } else {
-        outer = ir_stmt_if(p->arena, part_of(p, at, s->u.branch.cond, false));
+        outer =
+            ir_stmt_if(p->arena, place_part_of(p, at, s->u.branch.cond, false));
         outer->u.branch.then = *block;
     }
     return ir_stmt_from(outer, s);
@@ -257,8 +178,8 @@ static struct ir_expr *is_empty(struct pass *p, const struct place *at)
 {
     struct arena *a = p->arena;
     struct ir_expr *r = ir_bool(a, false), *there = ir_bool(a, true);
-    struct conditions all =
-        fold_split(p->scratch, part_of(p, at, at->stage->predicate, false));
+    struct conditions all = fold_split(
+        p->scratch, place_part_of(p, at, at->stage->predicate, false));
     for (size_t i = 0; i < all.n; i++)
         if (has_meaning_before(at, all.at[i]))
             there = ir_binary(a, OP_and, there, all.at[i]);
@@ -276,13 +197,13 @@ static struct ir_expr *is_empty(struct pass *p, const struct place *at)
 // without iterations if the first one might be left out.
 static void split_init(struct pass *p, const struct place *at)
 {
-    bool is_only_if_empty = may_miss_first(p, at);
+    bool is_only_if_empty = place_may_miss_first(p, at);
     struct ir_block nest = {0};
     ir_append(p->arena, &nest, init_stage(p, at));
     for (uint32_t i = at->path.n - 1; i-- > at->first;) {
         struct ir_stmt *s = at->path.stmts[i];
         nest = behind_names(p, at, i + 1, &nest);
-        if (is_reduce_loop(s, at->stage))
+        if (place_is_reduce_loop(s, at->stage))
             continue;
         s = around_block(p, at, s, &nest);
         nest = (struct ir_block){0};
@@ -324,7 +245,7 @@ static bool is_invariant(const struct ir_expr *x, const void *context)
         if (it->is_reduce && ir_mentions(x, it->var))
             return false;
     return !mentions_declared(x, &at->stage->body) && ir_is_stable(x) &&
-           !mentions_reduction(at, x);
+           !place_mentions_reduction(at, x);
 }
 
 // Return whether a variable is used several times in a block, and never in a
@@ -368,55 +289,15 @@ static void bind_iters(struct pass *p, const struct ir_stmt *s, bool reduce,
     ir_substitute_in(p->arena, at, &vars, NULL);
 }
 
-// Return an expression in the first iteration of the chain.
-static struct ir_expr *at_chain_start(struct arena *a, const struct place *at,
-                                      struct ir_expr *x)
-{
-    for (uint32_t i = at->chain; i + 1 < at->path.n; i++) {
-        const struct ir_for *loop = &at->path.stmts[i]->u.loop;
-        x = ir_replace_var(a, x, loop->var, loop->from);
-    }
-    return x;
-}
-
-// Return the condition that the reduction is at its beginning whenever the
-// chain is.
-static struct ir_expr *first_iteration(struct arena *a, const struct place *at)
-{
-    struct ir_expr *r = ir_bool(a, true), *zero = ir_int(a, 0);
-    vec_foreach(it, &at->stage->iters)
-        if (it->is_reduce)
-            r = ir_binary(
-                a, OP_and, r,
-                ir_binary(a, OP_eq, at_chain_start(a, at, it->binding), zero));
-    return r;
-}
-
-// Return what the predicate asks of the reduction that may hold later in the
-// chain, but not at its start: of an aligned loop, that it is behind the row's
-// begin. In front of that, the reduction may look as if it began.
-static struct ir_expr *held_back(struct pass *p, const struct place *at)
-{
-    struct facts f;
-    struct conditions late = {0};
-    struct conditions all =
-        fold_split(p->scratch, part_of(p, at, at->stage->predicate, true));
-    facts_start(&f, p->scratch, p->kernel);
-    facts_enter_path(&f, &at->path, at->path.n);
-    for (size_t i = 0; i < all.n; i++)
-        if (facts_decide(&f, at_chain_start(p->scratch, at, all.at[i])) !=
-            TRUTH_TRUE)
-            vec_push(p->scratch, &late, all.at[i]);
-    return fold_all(p->arena, late.at, late.n);
-}
-
 // Find the place of a stage that is to be lowered: it has no chain if an init
 // in front of that cannot tell where the reduction begins.
 static struct place place_to_lower(struct pass *p, struct ir_stmt *s)
 {
     struct place at = find_place(p, s);
-    if (at.stage->has_init && at.first < at.chain &&
-        !ir_is_true(held_back(p, &at)))
+    if (!at.stage->has_init || at.first >= at.chain)
+        return at;
+    at.late = place_held_back(p, &at);
+    if (!ir_is_true(at.late))
         at.chain = at.path.n - 1;
     return at;
 }
@@ -434,11 +315,9 @@ static void lower_stage(struct pass *p, const struct place *at)
         accumulate_find(p, &stage->body, &stage->init, is_invariant, at, &kept);
     accumulate_replace(a, &inner, &kept);
     bind_iters(p, s, true, &inner);
-    guard(a, &inner, part_of(p, at, stage->predicate, true), s);
-    if (stage->has_init && at->first < at->chain)
-        guard(a, &init,
-              ir_binary(a, OP_and, held_back(p, at), first_iteration(a, at)),
-              s);
+    guard(a, &inner, place_part_of(p, at, stage->predicate, true), s);
+    if (at->late)
+        guard(a, &init, ir_binary(a, OP_and, at->late, place_began(a, at)), s);
     accumulate_begin(p, &init, &kept, &out);
     if (at->chain + 1 < at->path.n) {
         at->path.stmts[at->path.n - 2]->u.loop.body = inner;
@@ -448,7 +327,7 @@ static void lower_stage(struct pass *p, const struct place *at)
     }
     accumulate_end(p, &kept, &out);
     bind_iters(p, s, false, &out);
-    guard(a, &out, part_of(p, at, stage->predicate, false), s);
+    guard(a, &out, place_part_of(p, at, stage->predicate, false), s);
     ir_splice(a, at->path.blocks[at->chain], at->path.index[at->chain], &out);
 }
 
