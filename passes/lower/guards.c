@@ -27,36 +27,6 @@
 #include "passes/opt/fold.h"
 #include "passes/pass.h"
 
-// Return whether its iterations run one after another in one thread.
-static bool is_sequential(const struct ir_stmt *s)
-{
-    enum axis_kind kind = axis_kind(s->u.loop.axis);
-    return kind == AXIS_SERIAL || kind == AXIS_UNROLL;
-}
-
-// Find the place of a stage.
-static struct place find_place(struct pass *p, struct ir_stmt *s)
-{
-    struct place r = {.stage = &s->u.stage};
-    ir_find(p->scratch, &p->kernel->body, s, &r.path);
-    r.first = r.chain = r.path.n - 1;
-    bool unbroken = true;
-    for (uint32_t i = r.path.n - 1; i-- > 0;) {
-        struct ir_stmt *outer = r.path.stmts[i];
-        bool reduces = place_is_reduce_loop(outer, r.stage);
-        unbroken = unbroken && reduces && is_sequential(outer) &&
-                   outer->u.loop.body.n == 1;
-        if (unbroken)
-            r.chain = i;
-        if (outer->kind == STMT_for &&
-            (ir_stage_role(r.stage, outer->u.loop.var) & STAGE_REDUCES))
-            r.first = i;
-        if (reduces && axis_kind(outer->u.loop.axis) == AXIS_BLOCK)
-            r.chain = r.path.n - 1;
-    }
-    return r;
-}
-
 // Return whether a statement in front of the path can be repeated without the
 // reduction, or need not be.
 static bool can_repeat(const struct place *at, const struct ir_stmt *s)
@@ -289,19 +259,6 @@ static void bind_iters(struct pass *p, const struct ir_stmt *s, bool reduce,
     ir_substitute_in(p->arena, at, &vars, NULL);
 }
 
-// Find the place of a stage that is to be lowered: it has no chain if an init
-// in front of that cannot tell where the reduction begins.
-static struct place place_to_lower(struct pass *p, struct ir_stmt *s)
-{
-    struct place at = find_place(p, s);
-    if (!at.stage->has_init || at.first >= at.chain)
-        return at;
-    at.late = place_held_back(p, &at);
-    if (!ir_is_true(at.late))
-        at.chain = at.path.n - 1;
-    return at;
-}
-
 // Put loops, branches and stores in place of a stage and its chain.
 static void lower_stage(struct pass *p, const struct place *at)
 {
@@ -335,13 +292,13 @@ enum pass_result pass_guards(struct pass *p)
 {
     struct ir_block stages = ir_stages_of(p->scratch, &p->kernel->body);
     for (size_t i = 0; i < stages.n; i++) {
-        struct place at = find_place(p, stages.at[i]);
+        struct place at = place_find(p, stages.at[i]);
         if (at.stage->has_init && at.first < at.chain && can_split_init(&at))
             split_init(p, &at);
     }
     stages = ir_stages_of(p->scratch, &p->kernel->body);
     for (size_t i = 0; i < stages.n; i++) {
-        struct place at = place_to_lower(p, stages.at[i]);
+        struct place at = place_find_to_lower(p, stages.at[i]);
         lower_stage(p, &at);
     }
     guards_move(p, &p->kernel->body);

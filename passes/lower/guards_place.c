@@ -14,6 +14,35 @@ bool place_is_reduce_loop(const struct ir_stmt *s, const struct ir_stage *stage)
            ir_stage_role(stage, s->u.loop.var) == STAGE_REDUCES;
 }
 
+// Return whether its iterations run one after another in one thread.
+static bool is_sequential(const struct ir_stmt *s)
+{
+    enum axis_kind kind = axis_kind(s->u.loop.axis);
+    return kind == AXIS_SERIAL || kind == AXIS_UNROLL;
+}
+
+struct place place_find(struct pass *p, struct ir_stmt *s)
+{
+    struct place r = {.stage = &s->u.stage};
+    ir_find(p->scratch, &p->kernel->body, s, &r.path);
+    r.first = r.chain = r.path.n - 1;
+    bool unbroken = true;
+    for (uint32_t i = r.path.n - 1; i-- > 0;) {
+        struct ir_stmt *outer = r.path.stmts[i];
+        bool reduces = place_is_reduce_loop(outer, r.stage);
+        unbroken = unbroken && reduces && is_sequential(outer) &&
+                   outer->u.loop.body.n == 1;
+        if (unbroken)
+            r.chain = i;
+        if (outer->kind == STMT_for &&
+            (ir_stage_role(r.stage, outer->u.loop.var) & STAGE_REDUCES))
+            r.first = i;
+        if (reduces && axis_kind(outer->u.loop.axis) == AXIS_BLOCK)
+            r.chain = r.path.n - 1;
+    }
+    return r;
+}
+
 bool place_mentions_reduction(const struct place *at, const struct ir_expr *x)
 {
     for (uint32_t i = at->first; i + 1 < at->path.n; i++) {
@@ -92,7 +121,12 @@ struct ir_expr *place_began(struct arena *a, const struct place *at)
     return r;
 }
 
-struct ir_expr *place_held_back(struct pass *p, const struct place *at)
+// Return what the predicate asks of the reduction that may hold later but not in
+// the first iteration, of the chain or of all loops: of an aligned loop, that it
+// is behind the row's begin. In front of that, the reduction may look as if it
+// began. The guard of a tail is none of it: a reduction without elements has its
+// init all the same.
+static struct ir_expr *held_back(struct pass *p, const struct place *at)
 {
     struct facts f;
     struct conditions late = {0};
@@ -110,4 +144,15 @@ struct ir_expr *place_held_back(struct pass *p, const struct place *at)
             vec_push(p->scratch, &late, all.at[i]);
     }
     return fold_all(p->arena, late.at, late.n);
+}
+
+struct place place_find_to_lower(struct pass *p, struct ir_stmt *s)
+{
+    struct place at = place_find(p, s);
+    if (!at.stage->has_init || at.first >= at.chain)
+        return at;
+    at.late = held_back(p, &at);
+    if (!ir_is_true(at.late))
+        at.chain = at.path.n - 1;
+    return at;
 }

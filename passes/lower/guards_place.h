@@ -17,8 +17,16 @@ struct place {
                             // stage if blocks share the reduction: those out
                             // of its predicate must not store
     struct ir_expr *late; // what the init waits for, beside that the reduction
-                          // is at its beginning; NULL: nothing
+                          // is at its beginning; NULL: the chain is all of the
+                          // reduction, or there is no init to wait
 };
+
+// Find the place of a stage.
+struct place place_find(struct pass *p, struct ir_stmt *s);
+
+// Find the place of a stage that is to be lowered: it has no chain if an init
+// in front of that cannot tell where the reduction begins.
+struct place place_find_to_lower(struct pass *p, struct ir_stmt *s);
 
 // Return whether a statement is a loop over the stage's reduction only.
 bool place_is_reduce_loop(const struct ir_stmt *s,
@@ -39,12 +47,5 @@ bool place_may_miss_first(struct pass *p, const struct place *at);
 // Return the condition that the reduction is at its beginning whenever the
 // chain is.
 struct ir_expr *place_began(struct arena *a, const struct place *at);
-
-// Return what the predicate asks of the reduction that may hold later but not in
-// the first iteration, of the chain or of all loops: of an aligned loop, that it
-// is behind the row's begin. In front of that, the reduction may look as if it
-// began. The guard of a tail is none of it: a reduction without elements has its
-// init all the same.
-struct ir_expr *place_held_back(struct pass *p, const struct place *at);
 
 #endif

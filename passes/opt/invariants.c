@@ -109,8 +109,8 @@ static size_t branches_in(struct ir_block *block)
 }
 
 // Name the quotients of the block's indices that branches of a launch compute.
-static void name_of_blocks(struct invariants *v, struct ir_stmt *launch,
-                           struct ir_block *body)
+static void name_block_quotients(struct invariants *v, struct ir_stmt *launch,
+                                 struct ir_block *body)
 {
     struct pass *p = v->p;
     struct look l = {v, launch, {.arena = p->scratch}, {0}};
@@ -134,7 +134,7 @@ static void walk(struct invariants *v, struct ir_block *block)
             i += move_out(v, block, i);
         facts_foreach_inside(inner, &v->facts, block->at[i]) {
             if (block->at[i]->kind == STMT_launch)
-                name_of_blocks(v, block->at[i], inner);
+                name_block_quotients(v, block->at[i], inner);
             walk(v, inner);
         }
     }

@@ -81,7 +81,7 @@ PRODUCTS = (
 RAGGED = ((3000, 5000, 1000), (4095, 4097, 4099), (1, 1, 1), (17, 17, 17), (0, 0, 0),
           (0, 64, 64), (64, 64, 0), (129, 264, 72))
 
-# A kernel that moves bytes. `sizes` are those of its parameters; `definition` names what it
+# A kernel that moves bytes, or a batch of products. `sizes` are those of its parameters; `definition` names what it
 # computes (definitions.py) in double precision, which in single precision is also its peer.
 Memory = namedtuple("Memory", "part file kernel sizes definition limit arch", defaults=["sm_90"])
 
@@ -141,8 +141,7 @@ LAUNCHED = ((EMPTY, "empty", "sm_90"), ("vadd", "vadd", "sm_90"))
 def drawn_kernels(family):
     """The same for the part `any` and its families whose name has `family`."""
     from drawn import FAMILIES
-    return [(row.file, row.kernel, row.arch)
-            for chosen in FAMILIES if family in chosen.name for row in chosen.rows]
+    return [(row.file, row.kernel, row.arch) for chosen in FAMILIES if family in chosen.name for row in chosen.rows]
 
 
 def kernels(parts, family=""):

@@ -142,7 +142,8 @@ DEFINITIONS |= {"permute_" + "".join(map(str, order)): lambda x, order=order: x.
                 for order in ORDERS}
 # A letter for each matrix of a product of batches: n, or t if it is transposed.
 LAYOUTS = {"n": lambda x: x, "t": lambda x: x.mT}
-DEFINITIONS |= {f"batched_{a}{b}": lambda x, y, a=a, b=b: LAYOUTS[a](x) @ LAYOUTS[b](y) for a in LAYOUTS for b in LAYOUTS}
+DEFINITIONS |= {f"batched_{a}{b}": lambda x, y, a=a, b=b: LAYOUTS[a](x) @ LAYOUTS[b](y)
+                for a in LAYOUTS for b in LAYOUTS}
 
 # What makes random inputs those of a definition: indices in their range, and what is a result elsewhere.
 FITTED = {

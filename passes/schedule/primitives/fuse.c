@@ -4,7 +4,7 @@
 //     =>   f = fuse(i, j)
 //   for i_j_fused in 0..m * n { C[i_j_fused / n, i_j_fused % n] }
 //
-// The order of the iterations stays, so no dependence is in the way. One loop alone
+// The order of the iterations stays, so no dependence is in the way. A loop alone
 // that counts from 0 stays what it is.
 //
 // Requires:
