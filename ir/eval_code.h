@@ -83,6 +83,7 @@ struct action {
                                 // for another one
     struct exchanges exchanges; // of the statement itself
     bool reduces;               // for: over a reduction of a stage below
+    const struct code *none;    // for: that this has no iterations; or NULL
     bool repeats;               // for: what an iteration does depends on what
                                 // variables and arrays hold, not on its number
     const struct code *holds;   // for: what it ends without; or NULL

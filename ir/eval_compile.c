@@ -295,12 +295,34 @@ static const struct code *compile_leaving(struct machine *m,
     return compile_optional(m, branch ? branch->u.branch.cond : NULL);
 }
 
+// Translate the condition that a stage in the outermost loop of its reduction has
+// no iteration, though the loop may; NULL: its extents depend on more than
+// parameters, or there is none.
+static const struct code *compile_none(struct machine *m,
+                                       const struct ir_for *loop)
+{
+    struct ir_expr *none = ir_bool(m->arena, false);
+    struct ir_expr *zero = ir_int(m->arena, 0);
+    ir_foreach_stmt(s, &((struct ir_for *)loop)->body) {
+        if (s->kind != STMT_stage || !s->u.stage.has_init ||
+            !is_counter(&s->u.stage, loop->var))
+            continue;
+        vec_foreach(it, &s->u.stage.iters)
+            if (it->is_reduce && ir_is_of_params(it->extent))
+                none = ir_binary(m->arena, OP_or, none,
+                                 ir_binary(m->arena, OP_le, it->extent, zero));
+    }
+    return m->counters.n || ir_is_false(none) ? NULL
+                                              : eval_compile_expr(m, none);
+}
+
 // Translate the body of a loop.
 static void compile_loop(struct machine *m, struct action *s,
                          const struct ir_for *loop)
 {
     s->slot = eval_slot(m, loop->var);
     s->reduces = ir_loop_reduces((struct ir_for *)loop);
+    s->none = s->reduces ? compile_none(m, loop) : NULL;
     if (s->reduces)
         vec_push(m->arena, &m->counters, loop->var);
     s->body = eval_compile_block(m, &loop->body);

@@ -52,7 +52,7 @@ bool eval_begin_iteration(struct machine *m, const struct action *s)
     return eval_step(m, s->origin);
 }
 
-// Run the init of the reduction over a loop without iterations.
+// Run the init of a reduction without iterations over a loop.
 static void run_empty(struct thread *t, const struct action *s, int64_t from)
 {
     t->empty++;
@@ -91,7 +91,7 @@ static void run_iterations(struct thread *t, const struct action *s)
 {
     struct range r = eval_loop_range(t, s);
     int64_t i = r.from;
-    if (i >= r.to && s->reduces)
+    if (s->reduces && (i >= r.to || (s->none && eval_run(t, s->none).i)))
         run_empty(t, s, r.from);
     if (i >= r.to)
         return;
