@@ -6,16 +6,15 @@
 // writing nothing.
 
 #include "passes/proof/claims.h"
+#include "passes/proof/digits.h"
+#include "passes/proof/pieces.h"
+#include "passes/proof/positions.h"
 
-#include "ir/text.h"
-
-#include <isl/id.h>
 #include <isl/options.h>
 #include <isl/set.h>
-#include <isl/space.h>
 #include <string.h>
 
-enum { OPERATIONS_MOST = 100 * 1000, STORES_MOST = 32, RANK_MOST = 8 };
+enum { OPERATIONS_MOST = 300 * 1000, STORES_MOST = 256, PIECES_MOST = 32 };
 enum { MEMBERS_MOST = 512 };
 
 // The search for one result.
@@ -23,50 +22,9 @@ struct cover {
     struct arena *arena;
     const struct ir_buffer *result;
     isl_ctx *ctx;
-    isl_set *written;
-    size_t stores;
+    struct pieces written;
     bool is_left_out; // of a store something was
 };
-
-// Return the name of the sizes that an unknown stands for, or NULL.
-static const char *size_of(struct system *s, uint32_t unknown)
-{
-    vec_foreach(l, &s->leaves) {
-        if (l->unknown != unknown)
-            continue;
-        if (!system_is_sized(l->expr))
-            return NULL;
-        struct buf text = {0};
-        ir_print_expr(&text, l->expr);
-        const char *name = arena_copy(s->arena, text.data, text.n);
-        buf_free(&text);
-        return name;
-    }
-    return NULL;
-}
-
-// Return the solutions of a system as a set of the values of the unknowns of
-// `elements`, which are in order, with sizes as parameters.
-static isl_set *elements_of(struct system *s, isl_ctx *ctx,
-                            const uint32_t *elements, uint32_t rank)
-{
-    isl_set *set = isl_set_from_basic_set(linear_solutions(&s->linear, ctx));
-    uint32_t left = rank;
-    for (uint32_t i = s->linear.n; i-- > 0;) {
-        const char *size = size_of(s, i + 1);
-        if (left > 0 && elements[left - 1] == i + 1) {
-            left--;
-        } else if (size) {
-            unsigned at = (unsigned)isl_set_dim(set, isl_dim_param);
-            set = isl_set_move_dims(set, isl_dim_param, at, isl_dim_set, i, 1);
-            set = isl_set_set_dim_id(set, isl_dim_param, at,
-                                     isl_id_alloc(ctx, size, NULL));
-        } else {
-            set = isl_set_project_out(set, isl_dim_set, i, 1);
-        }
-    }
-    return set;
-}
 
 // Require that a new unknown is an element that a family writes along a
 // dimension; returns it.
@@ -117,6 +75,16 @@ static bool is_whole(const struct family *f)
     return n == f->members.n && n <= MEMBERS_MOST && !is_twice(f);
 }
 
+// Return whether the elements of a family tell each product of positions.
+static bool are_told(struct system *s, const struct family *f)
+{
+    for (size_t i = 0; i < s->leaves.n; i++)
+        if (positions_multiply(s->leaves.at[i].expr) &&
+            !positions_are_told(s, f, (struct ir_expr *)s->leaves.at[i].expr))
+            return false;
+    return true;
+}
+
 // Add what a family writes where one of each either-or around holds.
 static void add_choice(struct cover *c, struct system *s,
                        const struct family *f)
@@ -128,26 +96,25 @@ static void add_choice(struct cover *c, struct system *s,
         elements[d] = f->base[d] ? add_element(s, f, d) : 0;
     for (uint32_t d = 0; d < rank; d++)
         s->is_exact &= elements[d] != 0;
-    if (!s->is_exact || s->linear.failed || c->stores++ >= STORES_MOST) {
+    s->is_exact &= digits_go_together(s) && are_told(s, f);
+    if (!s->is_exact || s->linear.failed || c->written.all.n >= STORES_MOST)
         c->is_left_out = true;
-        return;
-    }
-    isl_set *set = elements_of(s, c->ctx, elements, rank);
-    c->written = c->written ? isl_set_union(c->written, set) : set;
+    else
+        pieces_add(&c->written, s, f, elements, rank);
 }
 
 // Add what a family writes.
 static void add_family(struct cover *c, struct system *s,
                        const struct family *f)
 {
-    s->is_choosing = true;
+    s->is_choosing = s->is_covering = true;
     uint32_t most = 1;
     for (s->choice = 0; s->choice < most; s->choice++) {
         s->choices = 0;
         add_choice(c, s, f);
         most = 1u << s->choices > most ? 1u << s->choices : most;
     }
-    s->is_choosing = false;
+    s->is_choosing = s->is_covering = false;
 }
 
 // Add what one member of a family writes.
@@ -196,9 +163,9 @@ static isl_set *whole_of(struct cover *c, struct system *s,
 {
     uint32_t elements[RANK_MOST], rank = c->result->rank;
     struct sum zero = linear_number(0);
-    s->may_be_empty = true;
+    s->asks_sizes = true;
     system_begin(s, (struct relation){NULL, NULL, false});
-    s->may_be_empty = false;
+    s->asks_sizes = false;
     for (size_t i = 0; i < n; i++)
         require_grid(s, launches[i]->launch);
     for (uint32_t d = 0; d < rank; d++) {
@@ -207,8 +174,29 @@ static isl_set *whole_of(struct cover *c, struct system *s,
         elements[d] = s->linear.n;
         linear_require(&s->linear, &element, &zero, 0);
         linear_require(&s->linear, &end, &element, -1);
+        system_require_some(s, c->result->shape[d]);
     }
-    return s->linear.failed ? NULL : elements_of(s, c->ctx, elements, rank);
+    if (s->linear.failed)
+        return NULL;
+    struct pieces whole = {.arena = c->arena};
+    pieces_add(&whole, s, NULL, elements, rank);
+    return piece_set(&whole.all.at[0], c->ctx, rank);
+}
+
+// Return all that is written, but for pieces that are too many.
+static isl_set *written_of(struct cover *c)
+{
+    isl_set *r = NULL;
+    pieces_merge(&c->written);
+    vec_foreach(piece, &c->written.all) {
+        if (piece->linear.failed || piece - c->written.all.at >= PIECES_MOST) {
+            c->is_left_out = true;
+            continue;
+        }
+        isl_set *set = piece_set(piece, c->ctx, c->result->rank);
+        r = r ? isl_set_union(r, set) : set;
+    }
+    return r;
 }
 
 // Return whether all of a result is written.
@@ -227,10 +215,11 @@ static bool is_covered(struct cover *c, struct program *const *launches,
             whole = whole_of(c, &s, launches, n);
         system_end(&s);
     }
-    bool is_all = whole && c->written &&
-                  isl_set_is_subset(whole, c->written) == isl_bool_true;
+    isl_set *written = written_of(c);
+    bool is_all =
+        whole && written && isl_set_is_subset(whole, written) == isl_bool_true;
     isl_set_free(whole);
-    isl_set_free(c->written);
+    isl_set_free(written);
     return is_all;
 }
 
@@ -256,6 +245,7 @@ void claim_coverage(struct arena *a, struct program *const *launches, size_t n,
         if (!b || b->role != ROLE_output || b->rank > RANK_MOST)
             continue;
         struct cover c = {.arena = launches[0]->arena, .result = b};
+        c.written.arena = c.arena;
         c.ctx = isl_ctx_alloc();
         isl_options_set_on_error(c.ctx, ISL_ON_ERROR_CONTINUE);
         isl_ctx_set_max_operations(c.ctx, OPERATIONS_MOST);

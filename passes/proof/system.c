@@ -5,7 +5,9 @@
 #include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
+#include "passes/proof/digits.h"
 #include "passes/proof/natural.h"
+#include "passes/proof/positions.h"
 #include "passes/proof/system_parts.h"
 
 enum { OPERATIONS_MOST = 20 * 1000 }; // of isl for one question
@@ -28,17 +30,6 @@ void system_end(struct system *s)
     linear_end(&s->linear);
 }
 
-// Require that a launch has blocks along an axis.
-static void require_blocks(struct system *s, struct ir_expr *grid)
-{
-    int64_t number;
-    struct sum least = linear_number(1);
-    if (ir_int_value(grid, &number))
-        return;
-    struct sum blocks = system_value(s, grid, FIRST);
-    linear_require(&s->linear, &blocks, &least, 0);
-}
-
 void system_begin(struct system *s, struct relation relation)
 {
     const struct ir_kernel *k = s->program->kernel;
@@ -56,8 +47,8 @@ void system_begin(struct system *s, struct relation relation)
         system_require(s, k->where.at[i], true, FIRST);
     for (size_t i = 0; i < k->guard.n && !s->is_loose; i++)
         system_require(s, k->guard.at[i], true, FIRST);
-    for (int i = 0; i < 3 && !s->is_loose && !s->may_be_empty; i++)
-        require_blocks(s, s->program->launch->grid[i]);
+    for (int i = 0; i < 3 && !s->is_loose && !s->asks_sizes; i++)
+        system_require_some(s, s->program->launch->grid[i]);
     s->is_exact = !s->is_loose;
 }
 
@@ -168,7 +159,8 @@ static struct sum leaf(struct system *s, struct ir_expr *x, enum side side,
     *is_new = true;
     if (is_steady)
         vec_push(s->arena, &s->leaves, new);
-    require_range(s, &r, facts_range(s->facts, x));
+    if (!s->is_covering || !positions_multiply(x))
+        require_range(s, &r, facts_range(s->facts, x));
     return r;
 }
 
@@ -241,6 +233,21 @@ static struct sum select_value(struct system *s, struct ir_expr *x,
     return r;
 }
 
+// Return a digit of a block's index: any number below its end.
+static struct sum digit_value(struct system *s, struct ir_expr *x,
+                              struct ir_expr *end, enum side side)
+{
+    bool is_new;
+    struct sum zero = linear_number(0);
+    struct sum r = leaf(s, x, side, &is_new);
+    if (!is_new)
+        return r;
+    struct sum top = system_value(s, end, side);
+    linear_require(&s->linear, &r, &zero, 0);
+    linear_require(&s->linear, &top, &r, -1);
+    return r;
+}
+
 // Return x / y, x % y or ceildiv(x, y), where y > 0 is not a number but has one
 // value: an unknown in the bounds that follow without a product.
 static struct sum quotient_value(struct system *s, struct ir_expr *x,
@@ -253,6 +260,9 @@ static struct sum quotient_value(struct system *s, struct ir_expr *x,
         return quotient_by(s, x, by, side);
     if (s->is_loose)
         return select_value(s, x, side);
+    struct ir_expr *end = s->is_covering ? digit_end(s, x) : NULL;
+    if (end)
+        return digit_value(s, x, end, side);
     struct sum of = system_value(s, x->args[0], side);
     struct sum divisor = system_value(s, x->args[1], side);
     struct sum zero = linear_number(0);
@@ -317,6 +327,8 @@ static struct sum product_value(struct system *s, const struct affine_term *t,
         if (i)
             product = ir_mul(s->arena, product, t->atoms[i]);
     }
+    if (s->is_covering && positions_multiply(product))
+        return leaf(s, product, side, &is_new);
     struct sum r = leaf(s, product, side, &is_new);
     s->is_exact &= system_is_sized(product);
     if (is_new && is_positive)
@@ -358,29 +370,4 @@ struct sum system_thread(struct system *s, enum side side)
         stride *= s->program->launch->block[i];
     }
     return r;
-}
-
-// ---- Questions ------------------------------------------------------------
-
-bool system_is_spent(const struct system *s)
-{
-    return s->questions >= s->most;
-}
-
-bool system_is_possible(struct system *s)
-{
-    if (system_is_spent(s))
-        return true;
-    s->questions++;
-    return linear_is_possible(&s->linear);
-}
-
-bool system_may_be_less(struct system *s, const struct sum *x,
-                        const struct sum *y)
-{
-    size_t n = s->linear.rows.n;
-    linear_require(&s->linear, y, x, -1);
-    bool may = system_is_possible(s);
-    s->linear.rows.n = n;
-    return may;
 }

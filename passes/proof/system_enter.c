@@ -120,13 +120,28 @@ void system_require(struct system *s, struct ir_expr *c, bool holds,
         system_require(s, c->args[one], holds, side);
     } else if (c->n == 2 && type_is_index(c->args[0]->type) &&
                c->type.lanes == 1 && ir_is_steady(c)) {
-        if (is_limit(c, holds))
+        if (is_limit(c, holds) && !s->asks_sizes)
             s->is_exact = false;
         else
             require_comparison(s, c, holds, side);
     } else {
         s->is_exact = false;
     }
+}
+
+void system_require_some(struct system *s, struct ir_expr *end)
+{
+    int64_t number;
+    struct sum least = linear_number(1);
+    if (ir_int_value(end, &number))
+        return;
+    if (end->op == OP_mul && natural_is(s->facts, NULL, end)) {
+        system_require_some(s, end->args[0]);
+        system_require_some(s, end->args[1]);
+        return;
+    }
+    struct sum n = system_value(s, end, FIRST);
+    linear_require(&s->linear, &n, &least, 0);
 }
 
 // Return whether something is known of where a loop begins or ends.

@@ -1,0 +1,41 @@
+// What stores write, as pieces of an array: each the solutions of a system. Pieces of
+// unrolled stores, each behind a condition of its own, are one with a number more.
+
+#ifndef PASSES_PROOF_PIECES_H
+#define PASSES_PROOF_PIECES_H
+
+#include "passes/proof/system.h"
+
+#include <isl/set.h>
+
+enum { RANK_MOST = 8 };
+
+// A piece: the elements of some systems, whose constants grow by `step` from one to
+// the next.
+struct piece {
+    struct linear linear;         // the first system
+    uint32_t elements[RANK_MOST]; // unknowns that are the indices, in order
+    const char *const *sizes;     // for each unknown the size it is, or NULL
+    const int64_t *step;          // for each row
+    uint32_t members;
+};
+
+struct pieces {
+    struct arena *arena;
+    struct VEC(struct piece) all;
+};
+
+// Add the solutions of a system; `elements` are in order. A family tells which
+// products are parameters, as sizes are; NULL: none.
+void pieces_add(struct pieces *pieces, const struct system *s,
+                const struct family *f, const uint32_t *elements,
+                uint32_t rank);
+
+// Merge pieces whose constants grow evenly; what they are together stays.
+void pieces_merge(struct pieces *pieces);
+
+// Return a piece that is one system as a set of the values of `elements`, with sizes
+// as parameters.
+isl_set *piece_set(const struct piece *piece, isl_ctx *ctx, uint32_t rank);
+
+#endif
