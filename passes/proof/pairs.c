@@ -7,8 +7,9 @@
 #include "ir/equal.h"
 #include "ir/walk.h"
 
-// Questions about accesses of two wide families, one by one.
-enum { SINGLE_QUESTIONS_MOST = 1000 };
+// Questions about accesses of two wide families, one by one: after so many, or so many
+// without a proof, the rest is open.
+enum { SINGLE_QUESTIONS_MOST = 1000, OPEN_MOST = 16 };
 
 void family_add(struct arena *a, struct family_set *set, const struct family *f)
 {
@@ -269,7 +270,7 @@ static struct pair_answer *find_answer(struct system *s,
     s->is_loose = true;
     bool may = may_conflict(s, q, &both[FIRST], &both[SECOND]);
     s->is_loose = false;
-    struct pair_answer new = {y, common, r->back, q->claim, q->kind, may, 0};
+    struct pair_answer new = {y, common, r->back, q->claim, q->kind, may, 0, 0};
     vec_push(s->arena, &x->answers, new);
     return &x->answers.at[x->answers.n - 1];
 }
@@ -280,11 +281,14 @@ static bool may_conflict_here(struct system *s, const struct pair_question *q,
                               struct pair_answer *a, const struct part *x,
                               const struct part *y)
 {
-    if (a->asked++ >= SINGLE_QUESTIONS_MOST) {
+    if (a->asked >= SINGLE_QUESTIONS_MOST || a->open >= OPEN_MOST) {
         s->is_cut = true;
         return true;
     }
-    return may_conflict(s, q, x, y);
+    bool may = may_conflict(s, q, x, y);
+    a->asked++;
+    a->open += may;
+    return may;
 }
 
 // Note that a claim is open for two accesses.
