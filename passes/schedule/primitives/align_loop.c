@@ -32,6 +32,7 @@
 #include "ir/copy.h"
 #include "ir/equal.h"
 #include "ir/layout.h"
+#include "passes/analysis/facts.h"
 
 // What is aligned.
 struct row {
@@ -127,17 +128,35 @@ static struct ir_block *outermost_block(struct row *r)
     return block;
 }
 
+// Return the place of the row in its unit, at least 0 also in front of the array.
+static struct ir_expr *skew_value(struct row *r)
+{
+    struct pass *p = r->call->pass;
+    struct ir_expr *unit = ir_int(p->arena, r->unit);
+    struct affine form = affine_of(p->arena, r->from);
+    if (form.constant < 0)
+        form.constant = form.constant % r->unit + r->unit;
+    struct ir_expr *place =
+        affine_expr(p->arena, &form, r->loop->u.loop.var->type);
+    struct ir_expr *rest = ir_binary(p->arena, OP_mod, place, unit);
+    struct ir_path path = sched_path(p, r->loop);
+    struct facts f;
+    facts_start(&f, p->scratch, p->kernel);
+    facts_enter_path(&f, &path, path.n - 1);
+    if (facts_decide(&f, ir_binary(p->scratch, OP_ge, place,
+                                   ir_int(p->scratch, 0))) == TRUTH_TRUE)
+        return rest;
+    return ir_binary(p->arena, OP_mod, ir_add(p->arena, rest, unit), unit);
+}
+
 // Return the variable that says how many elements a row begins behind an aligned
 // one: one that is there, or a new one.
 static struct ir_var *skew_of(struct row *r)
 {
     struct pass *p = r->call->pass;
     struct ir_block *block = outermost_block(r);
-    struct affine place = affine_of(p->arena, r->from);
     struct ir_var *var = r->loop->u.loop.var;
-    struct ir_expr *value =
-        ir_binary(p->arena, OP_mod, affine_expr(p->arena, &place, var->type),
-                  ir_int(p->arena, r->unit));
+    struct ir_expr *value = skew_value(r);
     for (size_t i = 0; i < block->n; i++)
         if (block->at[i]->kind == STMT_let &&
             ir_expr_equal(block->at[i]->u.let.value, value))
