@@ -218,7 +218,8 @@ static void run_stage(struct thread *t, const struct action *s)
     for (size_t i = 0; i < s->n_iters; i++) {
         if (!bind_iter(t, s, i))
             return;
-        is_first &= !s->iters[i].is_reduce || !t->frame[s->iters[i].slot].i;
+        is_first &=
+            t->empty || !s->iters[i].is_reduce || !t->frame[s->iters[i].slot].i;
     }
     if (is_first)
         eval_run_actions(t, &s->other);

@@ -27,14 +27,24 @@
 #include "passes/opt/fold.h"
 #include "passes/pass.h"
 
+// Return whether the init uses a name.
+static bool init_uses(const struct place *at, const struct ir_var *name)
+{
+    bool uses = ir_block_mentions(&at->stage->init, name);
+    vec_foreach(it, &at->stage->iters)
+        uses |= !it->is_reduce && ir_mentions(it->binding, name);
+    return uses;
+}
+
 // Return whether a statement in front of the path can be repeated without the
 // reduction, or need not be.
 static bool can_repeat(const struct place *at, const struct ir_stmt *s)
 {
-    return s->kind == STMT_let
-               ? ir_is_stable(s->u.let.value) &&
-                     !place_mentions_reduction(at, s->u.let.value)
-               : s->kind != STMT_var;
+    if (s->kind != STMT_let)
+        return s->kind != STMT_var;
+    return ir_is_stable(s->u.let.value) &&
+           (!place_mentions_reduction(at, s->u.let.value) ||
+            !init_uses(at, s->u.let.var));
 }
 
 // Return whether what lies between the outermost loop of the reduction and
@@ -81,7 +91,8 @@ static struct ir_stmt *init_stage(struct pass *p, const struct place *at)
     return s;
 }
 
-// Return the names of values in front of a level of the path, then a block.
+// Return the names of values in front of a level of the path, but for those of the
+// reduction, then a block.
 static struct ir_block behind_names(struct pass *p, const struct place *at,
                                     uint32_t level,
                                     const struct ir_block *block)
@@ -89,7 +100,8 @@ static struct ir_block behind_names(struct pass *p, const struct place *at,
     struct ir_block r = {0};
     const struct ir_block *around = at->path.blocks[level];
     for (size_t i = 0; i < at->path.index[level]; i++)
-        if (around->at[i]->kind == STMT_let)
+        if (around->at[i]->kind == STMT_let &&
+            !place_mentions_reduction(at, around->at[i]->u.let.value))
             ir_append(p->arena, &r, around->at[i]);
     ir_append_all(p->arena, &r, block);
     return r;

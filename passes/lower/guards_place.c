@@ -43,11 +43,28 @@ struct place place_find(struct pass *p, struct ir_stmt *s)
     return r;
 }
 
+// Return whether an expression mentions a name of a value of the reduction, in
+// front of a level of the path.
+static bool mentions_name(const struct place *at, uint32_t level,
+                          const struct ir_expr *x)
+{
+    const struct ir_block *block = at->path.blocks[level];
+    for (size_t i = 0; i < at->path.index[level]; i++) {
+        const struct ir_stmt *s = block->at[i];
+        if (s->kind == STMT_let && ir_mentions(x, s->u.let.var) &&
+            place_mentions_reduction(at, s->u.let.value))
+            return true;
+    }
+    return false;
+}
+
 bool place_mentions_reduction(const struct place *at, const struct ir_expr *x)
 {
     for (uint32_t i = at->first; i + 1 < at->path.n; i++) {
         struct ir_stmt *s = at->path.stmts[i];
-        if (place_is_reduce_loop(s, at->stage) && ir_mentions(x, s->u.loop.var))
+        if ((place_is_reduce_loop(s, at->stage) &&
+             ir_mentions(x, s->u.loop.var)) ||
+            mentions_name(at, i + 1, x))
             return true;
     }
     return false;

@@ -33,7 +33,7 @@ bool place_is_reduce_loop(const struct ir_stmt *s,
                           const struct ir_stage *stage);
 
 // Return whether an expression mentions the variable of a loop of the
-// reduction.
+// reduction, or a name of a value that does.
 bool place_mentions_reduction(const struct place *at, const struct ir_expr *x);
 
 // Return the conjuncts of a condition, NULL: true, that mention the reduction, or

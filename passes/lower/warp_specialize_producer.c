@@ -143,8 +143,28 @@ static void append_name(struct specialized *r, struct producer *of,
     facts_enter(&of->facts, s);
 }
 
-// Append the names in front of a loop of the path, and one like it unless it is
-// over threads; returns the block inside.
+// Return whether an expression mentions a loop over the consumers' threads, or a name
+// that does, above a level of the path: what a producer has no value for.
+static bool is_of_threads(const struct specialized *r, uint32_t level,
+                          const struct ir_expr *x)
+{
+    for (uint32_t i = r->at + 1; i <= level; i++) {
+        const struct ir_block *block = r->path.blocks[i];
+        const struct ir_stmt *loop = r->path.stmts[i];
+        for (size_t k = 0; block->at[k] != loop; k++)
+            if (block->at[k]->kind == STMT_let &&
+                ir_mentions(x, block->at[k]->u.let.var) &&
+                is_of_threads(r, i, block->at[k]->u.let.value))
+                return true;
+        if (i < level && specialize_is_thread(r, i) &&
+            ir_mentions(x, loop->u.loop.var))
+            return true;
+    }
+    return false;
+}
+
+// Append the names in front of a loop of the path that are not of the consumers'
+// threads, and one like it unless it is over threads; returns the block inside.
 static struct ir_block *append_like(struct specialized *r, struct producer *of,
                                     uint32_t at, struct ir_block *out)
 {
@@ -152,7 +172,8 @@ static struct ir_block *append_like(struct specialized *r, struct producer *of,
     const struct ir_block *block = r->path.blocks[at];
     const struct ir_for *l = &r->path.stmts[at]->u.loop;
     for (size_t i = 0; block->at[i] != r->path.stmts[at]; i++) {
-        if (block->at[i]->kind == STMT_let)
+        if (block->at[i]->kind == STMT_let &&
+            !is_of_threads(r, at, block->at[i]->u.let.value))
             append_name(r, of, block->at[i], out);
     }
     if (specialize_is_thread(r, at))

@@ -8,12 +8,12 @@
 // and different iterations are seen to access different elements, for any n. v /
 // n * n + v % n is v for any v, since both round towards zero.
 
+#include "passes/opt/collapse.h"
 #include "ir/accesses.h"
 #include "ir/affine.h"
 #include "ir/base/map.h"
 #include "ir/build.h"
 #include "ir/walk.h"
-#include "passes/pass.h"
 
 // The rewrite of one array.
 struct collapse {
@@ -210,18 +210,23 @@ static bool has_tma(const struct ir_block *body)
     return false;
 }
 
-enum pass_result pass_collapse(struct pass *p)
+bool collapse_dims(struct pass *p, struct ir_buffer *array)
 {
-    struct collapse c = {.p = p, .values.arena = p->scratch};
-    bool changed = false;
-    if (has_tma(&p->kernel->body))
-        return PASS_SAME;
+    struct collapse c = {.p = p, .array = array, .values.arena = p->scratch};
+    if (array->strides || array->space != SPACE_global ||
+        has_tma(&p->kernel->body))
+        return false;
     ir_foreach_stmt(s, &p->kernel->body)
         note_let(&c, s);
+    return collapse_array(&c);
+}
+
+enum pass_result pass_collapse(struct pass *p)
+{
+    bool changed = false;
     for (size_t i = 0; i < p->kernel->params.n; i++) {
-        c.array = p->kernel->params.at[i].buffer;
-        if (c.array && !c.array->strides && c.array->space == SPACE_global)
-            changed |= collapse_array(&c);
+        struct ir_buffer *array = p->kernel->params.at[i].buffer;
+        changed |= array && collapse_dims(p, array);
     }
     return changed ? PASS_CHANGED : PASS_SAME;
 }

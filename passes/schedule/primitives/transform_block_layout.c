@@ -19,6 +19,7 @@
 
 #include "passes/analysis/reducer.h"
 #include "passes/schedule/common/index_map.h"
+#include "passes/schedule/common/iter_loops.h"
 #include "passes/schedule/common/stage_nest.h"
 #include "passes/schedule/depend/depend.h"
 
@@ -28,50 +29,14 @@
 
 // What is remapped.
 struct remapping {
-    struct ir_stmt *stage;
-    struct ir_stmt **loops; // of its iteration variables
-    size_t n;
+    struct sched_iter_loops of;
     struct index_map map;
 };
-
-// Report a stage that cannot be remapped.
-static bool refuse(const struct sched_call *c, const struct remapping *r,
-                   const char *why)
-{
-    return sched_refuse(c, r->stage, "to be remapped", D_remap_stage,
-                        r->stage->u.stage.name, why);
-}
-
-// Find the loops of the iteration variables.
-static bool find_loops(const struct sched_call *c, struct remapping *r)
-{
-    struct ir_path path = sched_path(c->pass, r->stage);
-    struct ir_block loops = sched_loops(c->pass, r->stage);
-    r->n = r->stage->u.stage.iters.n;
-    if (!r->n || loops.n < r->n || path.n < r->n + 1)
-        return refuse(c, r, "its loops are not its iteration variables");
-    r->loops = loops.at + (loops.n - r->n);
-    bool perfect = path.blocks[path.n - 1]->n == 1;
-    for (size_t i = 0; i < r->n && perfect; i++)
-        perfect = path.stmts[path.n - 1 - r->n + i] == r->loops[i] &&
-                  (!i || path.blocks[path.n - 1 - r->n + i]->n == 1);
-    if (!perfect || !sched_is_unscheduled(&r->stage->u.stage, r->loops, r->n))
-        return refuse(c, r, "its loops are not its iteration variables");
-    for (size_t i = 0; i < r->n; i++) {
-        if (ir_block_mentions(&r->stage->u.stage.body, r->loops[i]->u.loop.var))
-            return refuse(c, r, "it uses the loops themselves");
-        if (!sched_check_serial(c, r->loops[i]) ||
-            !sched_check_plain(c, r->loops[i]) ||
-            !sched_check_from_zero(c, r->loops[i]))
-            return false;
-    }
-    return true;
-}
 
 // Return whether a digit counts a reduction.
 static bool reduces(const struct remapping *r, const struct index_digit *g)
 {
-    return r->stage->u.stage.iters.at[g->var].is_reduce;
+    return r->of.stage->u.stage.iters.at[g->var].is_reduce;
 }
 
 // Return whether the digits of the reduction count it in the same order as
@@ -105,7 +70,8 @@ static bool check_kinds(const struct sched_call *c, const struct remapping *r)
     for (size_t i = 1; i < all->n; i++)
         if (all->at[i].result == all->at[i - 1].result &&
             reduces(r, &all->at[i]) != reduces(r, &all->at[i - 1]))
-            return refuse(c, r, "an index mixes elements with the reduction");
+            return sched_refuse_remap(
+                c, r->of.stage, "an index mixes elements with the reduction");
     return true;
 }
 
@@ -114,20 +80,21 @@ static bool check_order(const struct sched_call *c, const struct remapping *r)
 {
     struct pass *p = c->pass;
     struct reducer reducer;
-    for (size_t i = 0; i < r->n; i++) {
+    for (size_t i = 0; i < r->of.n; i++) {
         struct depend_conflict m;
-        if (r->stage->u.stage.iters.at[i].is_reduce ||
-            !depend_carried(p, r->loops[i], AXIS_vector, false, &m))
+        if (r->of.stage->u.stage.iters.at[i].is_reduce ||
+            !depend_carried(p, r->of.loops[i], AXIS_vector, false, &m))
             continue;
-        return refuse(c, r,
-                      arena_printf(p->scratch,
-                                   "iterations of `%s` may conflict in `%s`",
-                                   r->loops[i]->u.loop.var->name, m.name));
+        return sched_refuse_remap(
+            c, r->of.stage,
+            arena_printf(p->scratch, "iterations of `%s` may conflict in `%s`",
+                         r->of.loops[i]->u.loop.var->name, m.name));
     }
-    if (keeps_order(r) || (reducer_find(p, &r->stage->u.stage, &reducer) &&
+    if (keeps_order(r) || (reducer_find(p, &r->of.stage->u.stage, &reducer) &&
                            reducer.kind != REDUCER_position))
         return true;
-    return refuse(c, r, "its reduction depends on the order of iterations");
+    return sched_refuse_remap(
+        c, r->of.stage, "its reduction depends on the order of iterations");
 }
 
 // Return the extents of the iteration variables.
@@ -143,12 +110,12 @@ static struct ir_expr **extents_of(struct pass *p, const struct ir_stage *stage)
 // Check everything and fill `r` in.
 static bool check(const struct sched_call *c, struct remapping *r)
 {
-    struct ir_stmt *s = r->stage = sched_arg(c, 0);
+    struct ir_stmt *s = sched_arg(c, 0);
     if (s->kind != STMT_stage)
         return sched_refuse(c, s, "not a stage", D_stage_wanted,
                             sched_name_of(s));
     struct ir_expr **extents = extents_of(c->pass, &s->u.stage);
-    return find_loops(c, r) &&
+    return sched_find_iter_loops(c, s, &r->of) &&
            index_map_check(c, c->args.at[1].map, extents,
                            (uint32_t)s->u.stage.iters.n, s->u.stage.name,
                            &r->map) &&
@@ -186,9 +153,9 @@ static struct ir_expr *rename_index(struct arena *a, struct ir_expr *x,
 static void rename_indices(struct pass *p, const struct remapping *r,
                            struct ir_var *const *old, struct ir_expr **index)
 {
-    struct ir_stage *stage = &r->stage->u.stage;
-    struct ir_expr **from = arena_array(p->scratch, struct ir_expr *, r->n);
-    for (size_t i = 0; i < r->n; i++)
+    struct ir_stage *stage = &r->of.stage->u.stage;
+    struct ir_expr **from = arena_array(p->scratch, struct ir_expr *, r->of.n);
+    for (size_t i = 0; i < r->of.n; i++)
         from[i] = ir_read(p->arena, old[i]);
     struct renaming names = {r->map.map->m,
                              index_map_apply(p, r->map.map, from), index};
@@ -202,23 +169,23 @@ bool sched_transform_block_layout(struct sched_call *c)
     struct remapping r = {0};
     if (!check(c, &r))
         return false;
-    struct ir_stage *stage = &r.stage->u.stage;
+    struct ir_stage *stage = &r.of.stage->u.stage;
     struct map vars = {.arena = p->scratch};
-    bool *was_reduce = arena_array(p->scratch, bool, r.n);
-    struct ir_var **old = arena_array(p->scratch, struct ir_var *, r.n);
-    for (size_t i = 0; i < r.n; i++) {
+    bool *was_reduce = arena_array(p->scratch, bool, r.of.n);
+    struct ir_var **old = arena_array(p->scratch, struct ir_var *, r.of.n);
+    for (size_t i = 0; i < r.of.n; i++) {
         was_reduce[i] = stage->iters.at[i].is_reduce;
         old[i] = stage->iters.at[i].var;
     }
     struct ir_expr **index =
-        stage_nest_iters(p, r.stage, r.map.map->m, r.map.extents);
-    struct sched_place place = sched_place_of(p, r.loops[0], false);
+        stage_nest_iters(p, r.of.stage, r.map.map->m, r.map.extents);
+    struct sched_place place = sched_place_of(p, r.of.loops[0], false);
     struct ir_stmt *nest =
-        stage_nest_over(p, r.stage, &place, stage_nest_region(p, stage));
+        stage_nest_over(p, r.of.stage, &place, stage_nest_region(p, stage));
     mark_reductions(&r, stage, was_reduce);
     struct ir_expr **inverse = index_map_invert(p, &r.map, index);
     rename_indices(p, &r, old, index);
-    for (size_t i = 0; i < r.n; i++)
+    for (size_t i = 0; i < r.of.n; i++)
         map_set(&vars, old[i], inverse[i]);
     ir_substitute_in(p->arena, &stage->init, &vars, NULL);
     ir_substitute_in(p->arena, &stage->body, &vars, NULL);
@@ -228,6 +195,6 @@ bool sched_transform_block_layout(struct sched_call *c)
         at[i] = stage->iters.at[i].binding;
     stage->predicate =
         index_map_inside(p, &r.map, index_map_invert(p, &r.map, at));
-    sched_replace(p, r.loops[0], nest);
+    sched_replace(p, r.of.loops[0], nest);
     return true;
 }
