@@ -27,15 +27,6 @@
 #include "passes/opt/fold.h"
 #include "passes/pass.h"
 
-// Return whether the init uses a name.
-static bool init_uses(const struct place *at, const struct ir_var *name)
-{
-    bool uses = ir_block_mentions(&at->stage->init, name);
-    vec_foreach(it, &at->stage->iters)
-        uses |= !it->is_reduce && ir_mentions(it->binding, name);
-    return uses;
-}
-
 // Return whether a statement in front of the path can be repeated without the
 // reduction, or need not be.
 static bool can_repeat(const struct place *at, const struct ir_stmt *s)
@@ -44,7 +35,7 @@ static bool can_repeat(const struct place *at, const struct ir_stmt *s)
         return s->kind != STMT_var;
     return ir_is_stable(s->u.let.value) &&
            (!place_mentions_reduction(at, s->u.let.value) ||
-            !init_uses(at, s->u.let.var));
+            !place_init_uses(at, s->u.let.var));
 }
 
 // Return whether what lies between the outermost loop of the reduction and

@@ -43,8 +43,16 @@ struct place place_find(struct pass *p, struct ir_stmt *s)
     return r;
 }
 
+bool place_init_uses(const struct place *at, const struct ir_var *name)
+{
+    bool uses = ir_block_mentions(&at->stage->init, name);
+    vec_foreach(it, &at->stage->iters)
+        uses |= !it->is_reduce && ir_mentions(it->binding, name);
+    return uses;
+}
+
 // Return whether an expression mentions a name of a value of the reduction, in
-// front of a level of the path.
+// front of a level of the path. One that says which element there is is none.
 static bool mentions_name(const struct place *at, uint32_t level,
                           const struct ir_expr *x)
 {
@@ -52,6 +60,7 @@ static bool mentions_name(const struct place *at, uint32_t level,
     for (size_t i = 0; i < at->path.index[level]; i++) {
         const struct ir_stmt *s = block->at[i];
         if (s->kind == STMT_let && ir_mentions(x, s->u.let.var) &&
+            !place_init_uses(at, s->u.let.var) &&
             place_mentions_reduction(at, s->u.let.value))
             return true;
     }

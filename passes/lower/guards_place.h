@@ -32,6 +32,9 @@ struct place place_find_to_lower(struct pass *p, struct ir_stmt *s);
 bool place_is_reduce_loop(const struct ir_stmt *s,
                           const struct ir_stage *stage);
 
+// Return whether the init uses a name, if only to say which element it starts.
+bool place_init_uses(const struct place *at, const struct ir_var *name);
+
 // Return whether an expression mentions the variable of a loop of the
 // reduction, or a name of a value that does.
 bool place_mentions_reduction(const struct place *at, const struct ir_expr *x);

@@ -213,8 +213,8 @@ static bool has_tma(const struct ir_block *body)
 bool collapse_dims(struct pass *p, struct ir_buffer *array)
 {
     struct collapse c = {.p = p, .array = array, .values.arena = p->scratch};
-    if (array->strides || array->space != SPACE_global ||
-        has_tma(&p->kernel->body))
+    if (array->strides || array->pitches || array->swizzle.bits ||
+        array->space != SPACE_global || has_tma(&p->kernel->body))
         return false;
     ir_foreach_stmt(s, &p->kernel->body)
         note_let(&c, s);
