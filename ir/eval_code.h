@@ -114,6 +114,7 @@ struct thread {
                                // blocks take turns; else NULL
     unsigned lane;             // of the vector being computed
     unsigned empty;            // loops around that have no iteration and run
+    bool none;                 // all of whose reduction has none
                                // the init of a reduction only
     int64_t index[AXIS_COUNT]; // inside a launch
     int64_t place[3];          // in the block, along x, y and z

@@ -4,6 +4,7 @@
 #include "ir/eval_code.h"
 #include "ir/leave.h"
 #include "ir/matrix.h"
+#include "ir/stage.h"
 #include "ir/walk.h"
 
 // Return the number that a map holds for a key, or -1.
@@ -295,22 +296,34 @@ static const struct code *compile_leaving(struct machine *m,
     return compile_optional(m, branch ? branch->u.branch.cond : NULL);
 }
 
-// Translate the condition that a stage in the outermost loop of its reduction has
-// no iteration, though the loop may; NULL: its extents depend on more than
-// parameters, or there is none.
+// Return whether all variables of an expression have been met: it has a value in front
+// of what is translated next.
+static bool is_known(const struct machine *m, const struct ir_expr *x)
+{
+    ir_foreach_expr(e, x)
+        if (e->op == OP_var && e->u.var->kind != VAR_param &&
+            number_of(&m->slots, e->u.var) < 0)
+            return false;
+    return true;
+}
+
+// Translate the condition that a reduction which this loop begins is empty, though the
+// loop may have iterations; NULL: there is none, or that is not known in front of it.
 static const struct code *compile_none(struct machine *m,
                                        const struct ir_for *loop)
 {
-    struct ir_expr *none = ir_bool(m->arena, false);
-    struct ir_expr *zero = ir_int(m->arena, 0);
+    struct arena *a = m->arena;
+    struct ir_expr *none = ir_bool(a, false), *zero = ir_int(a, 0);
     ir_foreach_stmt(s, &((struct ir_for *)loop)->body) {
-        if (s->kind != STMT_stage || !s->u.stage.has_init ||
-            !is_counter(&s->u.stage, loop->var))
+        const struct ir_stage *stage = &s->u.stage;
+        if (s->kind != STMT_stage || !stage->has_init ||
+            !is_counter(stage, loop->var))
             continue;
-        vec_foreach(it, &s->u.stage.iters)
-            if (it->is_reduce && ir_is_of_params(it->extent))
-                none = ir_binary(m->arena, OP_or, none,
-                                 ir_binary(m->arena, OP_le, it->extent, zero));
+        vec_foreach(it, &stage->iters) {
+            struct ir_expr *n = ir_stage_over_loops(a, stage, it->extent);
+            if (it->is_reduce && is_known(m, n))
+                none = ir_binary(a, OP_or, none, ir_binary(a, OP_le, n, zero));
+        }
     }
     return m->counters.n || ir_is_false(none) ? NULL
                                               : eval_compile_expr(m, none);

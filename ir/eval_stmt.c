@@ -52,12 +52,17 @@ bool eval_begin_iteration(struct machine *m, const struct action *s)
     return eval_step(m, s->origin);
 }
 
-// Run the init of a reduction without iterations over a loop.
-static void run_empty(struct thread *t, const struct action *s, int64_t from)
+// Run the init of a reduction over a loop, for a reduction without iterations.
+// If `none`, that is known of all its loops, whatever their number of iterations.
+static void run_empty(struct thread *t, const struct action *s, int64_t from,
+                      bool none)
 {
+    bool outer = t->none;
     t->empty++;
+    t->none |= none;
     t->frame[s->slot].i = from;
     eval_run_actions(t, &s->body);
+    t->none = outer;
     t->empty--;
 }
 
@@ -91,8 +96,9 @@ static void run_iterations(struct thread *t, const struct action *s)
 {
     struct range r = eval_loop_range(t, s);
     int64_t i = r.from;
-    if (s->reduces && (i >= r.to || (s->none && eval_run(t, s->none).i)))
-        run_empty(t, s, r.from);
+    bool none = s->none && eval_run(t, s->none).i;
+    if (none || (s->reduces && i >= r.to))
+        run_empty(t, s, r.from, none);
     if (i >= r.to)
         return;
     uint64_t before;
@@ -219,7 +225,7 @@ static void run_stage(struct thread *t, const struct action *s)
         if (!bind_iter(t, s, i))
             return;
         is_first &=
-            t->empty || !s->iters[i].is_reduce || !t->frame[s->iters[i].slot].i;
+            t->none || !s->iters[i].is_reduce || !t->frame[s->iters[i].slot].i;
     }
     if (is_first)
         eval_run_actions(t, &s->other);

@@ -52,7 +52,7 @@ bool place_init_uses(const struct place *at, const struct ir_var *name)
 }
 
 // Return whether an expression mentions a name of a value of the reduction, in
-// front of a level of the path. One that says which element there is is none.
+// front of a level of the path. A name that the init uses does not count.
 static bool mentions_name(const struct place *at, uint32_t level,
                           const struct ir_expr *x)
 {

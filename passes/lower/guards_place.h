@@ -32,7 +32,8 @@ struct place place_find_to_lower(struct pass *p, struct ir_stmt *s);
 bool place_is_reduce_loop(const struct ir_stmt *s,
                           const struct ir_stage *stage);
 
-// Return whether the init uses a name, if only to say which element it starts.
+// Return whether the init, or a binding that says which element it starts, uses a
+// name.
 bool place_init_uses(const struct place *at, const struct ir_var *name);
 
 // Return whether an expression mentions the variable of a loop of the

@@ -14,6 +14,7 @@
 
 #include "ir/base/num.h"
 #include "ir/build.h"
+#include "ir/equal.h"
 
 // What a simplification carries.
 struct fold {
@@ -354,9 +355,24 @@ static struct ir_expr *fold_comparison(const struct fold *s, struct ir_expr *x)
     return cheaper(x, comparison(s->arena, &form, x->args[0]->type));
 }
 
+// Make one choice of two with the same number otherwise: b ? (c ? x : 0) : 0 is
+// (b && c) ? x : 0, the form of a padded copy.
+static struct ir_expr *fold_select(const struct fold *s, struct ir_expr *x)
+{
+    struct ir_expr *inner = x->args[1];
+    if (inner->op != OP_select || !ir_is_const(x->args[2]) ||
+        !ir_expr_equal(inner->args[2], x->args[2]))
+        return x;
+    return ir_select(s->arena,
+                     ir_binary(s->arena, OP_and, x->args[0], inner->args[0]),
+                     inner->args[1], x->args[2]);
+}
+
 // Simplify an operation whose operands are simplified.
 static struct ir_expr *fold_node(const struct fold *s, struct ir_expr *x)
 {
+    if (x->op == OP_select)
+        return fold_select(s, x);
     if (x->n == 2 && x->type.kind == TYPE_bool) {
         enum truth t =
             ir_is_pure(x, false) ? facts_decide(s->facts, x) : TRUTH_UNKNOWN;

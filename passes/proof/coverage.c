@@ -8,7 +8,6 @@
 #include "passes/proof/claims.h"
 #include "passes/proof/digits.h"
 #include "passes/proof/pieces.h"
-#include "passes/proof/positions.h"
 
 #include <isl/options.h>
 #include <isl/set.h>
@@ -96,7 +95,7 @@ static void add_choice(struct cover *c, struct system *s,
         elements[d] = f->base[d] ? add_element(s, f, d) : 0;
     for (uint32_t d = 0; d < rank; d++)
         s->is_exact &= elements[d] != 0;
-    s->is_exact &= digits_go_together(s) && are_told(s, f);
+    s->is_exact = s->is_exact && digits_go_together(s) && are_told(s, f);
     if (!s->is_exact || s->linear.failed || c->written.all.n >= STORES_MOST)
         c->is_left_out = true;
     else

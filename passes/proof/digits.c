@@ -6,6 +6,7 @@
 #include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
+#include "passes/proof/natural.h"
 
 enum { DIVISORS_MOST = 8 };
 
@@ -46,8 +47,18 @@ static bool take_factor(struct ir_expr **atoms, uint32_t *n,
     return false;
 }
 
+// Return whether none of some factors is ever negative.
+static bool are_natural(const struct system *s, struct ir_expr *const *x,
+                        uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (!natural_is(s->facts, NULL, x[i]))
+            return false;
+    return true;
+}
+
 // Return the quotient of a grid by all sizes of a division, or NULL if they are
-// not factors of it.
+// not factors of it, or some may be negative.
 static struct ir_expr *quotient_of(const struct system *s,
                                    const struct division *d)
 {
@@ -61,6 +72,8 @@ static struct ir_expr *quotient_of(const struct system *s,
     struct ir_expr **atoms = arena_array(a, struct ir_expr *, n + 1);
     for (uint32_t i = 0; i < n; i++)
         atoms[i] = grid.terms.at[0].atoms[i];
+    if (!are_natural(s, atoms, n))
+        return NULL;
     for (uint32_t i = 0; i < d->n; i++)
         if (!take_factor(atoms, &n, d->at[i]))
             return NULL;

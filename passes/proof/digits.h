@@ -2,7 +2,7 @@
 //
 //   block.x / B / C,  block.x / B % C  and  block.x % B
 //
-// are numbers below a, C and B, and any three of these are those of a block. So
+// are numbers below a, C and B, and each choice of three such numbers belongs to exactly one block. So
 // they may stand for the index where nothing else of it is asked.
 
 #ifndef PASSES_PROOF_DIGITS_H

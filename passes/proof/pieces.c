@@ -4,7 +4,6 @@
 
 #include "ir/base/num.h"
 #include "ir/text.h"
-#include "passes/proof/positions.h"
 
 #include <isl/id.h>
 #include <isl/space.h>
@@ -12,14 +11,14 @@
 
 // Return the name of the sizes, or of the product that elements of a family tell, that
 // an unknown stands for, or NULL.
-static const char *size_of(const struct system *s, const struct family *f,
-                           uint32_t unknown)
+static const char *size_of(struct pieces *pieces, const struct system *s,
+                           const struct family *f, uint32_t unknown)
 {
     vec_foreach(l, &s->leaves) {
         if (l->unknown != unknown)
             continue;
         if (f && positions_multiply(l->expr))
-            return positions_name(s, f, l->expr);
+            return positions_name(&pieces->products, s, f, l->expr);
         if (!system_is_sized(l->expr))
             return NULL;
         struct buf text = {0};
@@ -38,7 +37,7 @@ void pieces_add(struct pieces *pieces, const struct system *s,
     struct piece new = {.linear = s->linear, .members = 1};
     const char **sizes = arena_array(a, const char *, s->linear.n + 1);
     for (uint32_t i = 1; i <= s->linear.n; i++)
-        sizes[i] = size_of(s, f, i);
+        sizes[i] = size_of(pieces, s, f, i);
     new.sizes = sizes;
     new.linear.arena = a;
     new.linear.rows.at = NULL;

@@ -1,28 +1,29 @@
 // What stores write, as pieces of an array: each the solutions of a system. Pieces of
-// unrolled stores, each behind a condition of its own, are one with a number more.
+// unrolled stores, each behind a condition of its own, become one piece with one more
+// unknown.
 
 #ifndef PASSES_PROOF_PIECES_H
 #define PASSES_PROOF_PIECES_H
 
-#include "passes/proof/system.h"
+#include "passes/proof/positions.h"
 
 #include <isl/set.h>
-
-enum { RANK_MOST = 8 };
 
 // A piece: the elements of some systems, whose constants grow by `step` from one to
 // the next.
 struct piece {
     struct linear linear;         // the first system
     uint32_t elements[RANK_MOST]; // unknowns that are the indices, in order
-    const char *const *sizes;     // for each unknown the size it is, or NULL
-    const int64_t *step;          // for each row
+    const char *const
+        *sizes;          // for each unknown the parameter that it is, or NULL
+    const int64_t *step; // for each row
     uint32_t members;
 };
 
 struct pieces {
     struct arena *arena;
     struct VEC(struct piece) all;
+    struct told_products products; // that are parameters
 };
 
 // Add the solutions of a system; `elements` are in order. A family tells which

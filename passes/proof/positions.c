@@ -3,7 +3,7 @@
 #include "passes/proof/positions.h"
 
 #include "ir/build.h"
-#include "ir/text.h"
+#include "ir/equal.h"
 #include "ir/walk.h"
 #include "passes/proof/pieces.h"
 
@@ -91,18 +91,30 @@ bool positions_are_told(const struct system *s, const struct family *f,
     return true;
 }
 
-const char *positions_name(const struct system *s, const struct family *f,
+// Return whether two products are the same function of the elements.
+static bool is_same(const struct told_product *x, const struct told_product *y)
+{
+    bool same = x->launch == y->launch && x->rank == y->rank &&
+                ir_expr_equal(x->product, y->product);
+    for (uint32_t d = 0; d < x->rank && same; d++)
+        same = x->plain[d] && y->plain[d]
+                   ? ir_expr_equal(x->plain[d], y->plain[d])
+                   : x->plain[d] == y->plain[d];
+    return same;
+}
+
+const char *positions_name(struct told_products *all, const struct system *s,
+                           const struct family *f,
                            const struct ir_expr *product)
 {
-    struct buf text = {0};
-    buf_printf(&text, "%s: ", s->program->launch->name);
-    ir_print_expr(&text, product);
-    for (uint32_t d = 0; d < f->first->buffer->rank; d++) {
-        buf_printf(&text, ", ");
-        if (is_plain(f, d))
-            ir_print_expr(&text, f->base[d]);
-    }
-    const char *name = arena_copy(s->arena, text.data, text.n);
-    buf_free(&text);
-    return name;
+    size_t i = 0;
+    struct told_product new = {
+        s->program->launch, product, f->first->buffer->rank, {NULL}};
+    for (uint32_t d = 0; d < new.rank; d++)
+        new.plain[d] = is_plain(f, d) ? f->base[d] : NULL;
+    while (i < all->n && !is_same(&all->at[i], &new))
+        i++;
+    if (i == all->n)
+        vec_push(s->arena, all, new);
+    return arena_printf(s->arena, "product %zu", i);
 }

@@ -63,7 +63,7 @@ struct pair_answer {
     enum proof_claim claim;
     uint64_t kind; // of the question
     bool may_conflict;
-    uint32_t asked, open; // about their members, and not answered
+    uint32_t asked, open; // questions about members; of these, without a proof
 };
 
 // The constants of an index: lo, lo + step ... hi, or some of them; of each as

@@ -44,10 +44,10 @@ struct system {
     bool is_choosing; // of either-or one is required, as bits of `choice` say
     uint32_t choice, choices; // how many bits have been used
     bool asks_sizes; // launches may have no blocks, and large limits count
-    bool
-        is_covering; // what is written is asked: digits of a block's index stand
-                     // for it, and products with positions are any number
-    bool is_cut;     // the question was not asked: there were too many like it
+    // What is written is asked: digits of a block's index stand for it, and products
+    // with positions are any number.
+    bool is_covering;
+    bool is_cut;   // the question was not asked: there were too many like it
     bool is_loose; // sizes and conditions around are left out: a short question
     uint64_t questions, most; // asked so far; the budget
     uint32_t searches;        // for sizes
@@ -75,8 +75,8 @@ bool system_is_sized(const struct ir_expr *x);
 void system_require(struct system *s, struct ir_expr *c, bool holds,
                     enum side side);
 
-// Require that something along an axis or a dimension is there, before its end: an
-// end that is a product is at least 1 if each factor is.
+// Require that something along an axis or a dimension is there, before its end: if the
+// end is a product, each factor is at least 1.
 void system_require_some(struct system *s, struct ir_expr *end);
 
 // Return the number of the thread in its block.

@@ -29,7 +29,7 @@
 #include <sys/stat.h>
 
 enum { TRIALS = 2, MANY = 3, ATTEMPTS = 4000, SIZE_MOST = 13 };
-enum { STEPS_MOST = 3 * 1000 * 1000 };
+enum { STEPS_MOST = 3 * 1000 * 1000, BYTES_MOST = 16 << 20 };
 
 static const enum pass_name pipeline[] = {
 #define STEP(name, ...) PASS_##name,
@@ -79,6 +79,35 @@ static int64_t choose_size(struct file *f, bool is_scaled)
                      : (int64_t)below(f, SIZE_MOST);
 }
 
+// Return the bytes that an array takes; fails if that cannot be said.
+static size_t array_bytes(const struct ir_kernel *k, const struct ir_buffer *b,
+                          const struct eval_argument *args)
+{
+    int64_t last = 0, row_major = 1, elements = 1;
+    for (uint32_t i = b->rank; i-- > 0;) {
+        int64_t extent, stride = row_major;
+        assert_true(ir_eval_int(k, args, b->shape[i], &extent));
+        if (b->strides)
+            assert_true(ir_eval_int(k, args, b->strides[i], &stride));
+        last += (extent - 1) * stride;
+        row_major *= extent;
+        elements *= extent;
+    }
+    return elements > 0 ? (size_t)(last + 1) * type_bytes(b->elem) : 0;
+}
+
+// Return whether the arrays of a kernel are few bytes: five dimensions of usual tiles
+// are not.
+static bool is_small(const struct ir_kernel *k,
+                     const struct eval_argument *args)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < k->params.n; i++)
+        if (k->params.at[i].buffer)
+            bytes += array_bytes(k, k->params.at[i].buffer, args);
+    return bytes <= BYTES_MOST;
+}
+
 // Choose the scalars of a kernel at random so that it accepts them, the last time
 // with one of them long and the others short; false if
 // that does not succeed.
@@ -99,27 +128,11 @@ static bool choose_scalars(struct file *f, const struct ir_kernel *k,
                                        ? (int64_t)below(f, 41) * 1024
                                        : (int64_t)below(f, 4);
         }
-        if (holds(k, &k->where, args) && holds(k, &k->guard, args))
+        if (holds(k, &k->where, args) && holds(k, &k->guard, args) &&
+            is_small(k, args))
             return true;
     }
     return false;
-}
-
-// Return the bytes that an array takes; fails if that cannot be said.
-static size_t array_bytes(const struct ir_kernel *k, const struct ir_buffer *b,
-                          const struct eval_argument *args)
-{
-    int64_t last = 0, row_major = 1, elements = 1;
-    for (uint32_t i = b->rank; i-- > 0;) {
-        int64_t extent, stride = row_major;
-        assert_true(ir_eval_int(k, args, b->shape[i], &extent));
-        if (b->strides)
-            assert_true(ir_eval_int(k, args, b->strides[i], &stride));
-        last += (extent - 1) * stride;
-        row_major *= extent;
-        elements *= extent;
-    }
-    return elements > 0 ? (size_t)(last + 1) * type_bytes(b->elem) : 0;
 }
 
 // Fill an array with small numbers.

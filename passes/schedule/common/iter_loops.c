@@ -38,7 +38,8 @@ bool sched_find_iter_loops(const struct sched_call *c, struct ir_stmt *stage,
                                   "its loops are not its iteration variables");
     for (size_t i = 0; i < n; i++) {
         struct ir_stmt *loop = out->loops[i];
-        if (ir_block_mentions(&stage->u.stage.body, loop->u.loop.var))
+        if (ir_block_mentions(&stage->u.stage.body, loop->u.loop.var) ||
+            ir_block_mentions(&stage->u.stage.init, loop->u.loop.var))
             return sched_refuse_remap(c, stage, "it uses the loops themselves");
         if (!sched_check_serial(c, loop) || !sched_check_plain(c, loop) ||
             !sched_check_from_zero(c, loop))

@@ -12,7 +12,7 @@ struct sched_iter_loops {
     size_t n;
 };
 
-// Report a stage whose iterations cannot be counted otherwise.
+// Report a stage whose iterations cannot be counted in another way.
 bool sched_refuse_remap(const struct sched_call *c, struct ir_stmt *stage,
                         const char *why);
 
