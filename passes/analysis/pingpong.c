@@ -106,6 +106,15 @@ static bool writes_beside(struct arena *a, struct ir_kernel *kernel,
     return false;
 }
 
+// Return whether the consumers fill a ring of the loop.
+static bool is_filled_by_consumers(const struct ir_stmt *loop)
+{
+    vec_foreach_value(ring, &loop->u.loop.rings)
+        if (!ring->roles.n)
+            return true;
+    return false;
+}
+
 const char *pingpong_fault(struct arena *a, struct ir_kernel *kernel,
                            struct ir_stmt *group, const struct ir_stmt *tiles,
                            struct ir_stmt *loop)
@@ -120,6 +129,8 @@ const char *pingpong_fault(struct arena *a, struct ir_kernel *kernel,
         return "a loop stands around those over the threads of a warpgroup";
     if (loads_beside(&path))
         return "TMA loads something outside of the ring";
+    if (is_filled_by_consumers(loop))
+        return "the consumers fill one of its rings themselves";
     return writes_beside(a, kernel, group)
                ? "what a warpgroup writes in shared memory is used beside it"
                : NULL;

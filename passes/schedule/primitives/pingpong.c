@@ -47,9 +47,6 @@ static const char *find_ring(struct sched_call *c, const struct tiles *t,
             *ring = s;
     if (ir_ring_specialized(*ring)->order)
         return "they are already";
-    vec_foreach_value(of, &(*ring)->u.loop.rings)
-        if (!of->roles.n)
-            return "the consumers fill one of its rings themselves";
     return pingpong_fault(c->pass->scratch, c->pass->kernel, group, NULL,
                           *ring);
 }
