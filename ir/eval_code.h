@@ -83,7 +83,8 @@ struct action {
                                 // for another one
     struct exchanges exchanges; // of the statement itself
     bool reduces;               // for: over a reduction of a stage below
-    const struct code *none;    // for: that this has no iterations; or NULL
+    const struct code *none;    // for: that the reduction is empty, though the
+                                // loop may not be; or NULL
     bool repeats;               // for: what an iteration does depends on what
                                 // variables and arrays hold, not on its number
     const struct code *holds;   // for: what it ends without; or NULL
@@ -114,8 +115,8 @@ struct thread {
                                // blocks take turns; else NULL
     unsigned lane;             // of the vector being computed
     unsigned empty;            // loops around that have no iteration and run
-    bool none;                 // all of whose reduction has none
                                // the init of a reduction only
+    bool none;                 // that reduction has no iteration at all
     int64_t index[AXIS_COUNT]; // inside a launch
     int64_t place[3];          // in the block, along x, y and z
     int64_t block[3];          // threads of the block along x, y and z

@@ -9,6 +9,7 @@
 // n * n + v % n is v for any v, since both round towards zero.
 
 #include "passes/opt/collapse.h"
+
 #include "ir/accesses.h"
 #include "ir/affine.h"
 #include "ir/base/map.h"
@@ -210,23 +211,37 @@ static bool has_tma(const struct ir_block *body)
     return false;
 }
 
-bool collapse_dims(struct pass *p, struct ir_buffer *array)
+// Return whether the elements of an array are in memory as its dimensions say.
+static bool is_row_major(const struct ir_buffer *b)
 {
-    struct collapse c = {.p = p, .array = array, .values.arena = p->scratch};
-    if (array->strides || array->pitches || array->swizzle.bits ||
-        array->space != SPACE_global || has_tma(&p->kernel->body))
+    return b->space == SPACE_global && !b->strides && !b->pitches &&
+           !b->swizzle.bits;
+}
+
+bool collapse_dims(struct pass *p, bool of_stages)
+{
+    struct ir_kernel *k = p->kernel;
+    struct collapse c = {.p = p, .values.arena = p->scratch};
+    struct VEC(struct ir_buffer *) arrays = {0};
+    bool changed = false;
+    if (has_tma(&k->body))
         return false;
-    ir_foreach_stmt(s, &p->kernel->body)
+    for (size_t i = 0; i < k->params.n; i++)
+        if (k->params.at[i].buffer)
+            vec_push(p->scratch, &arrays, k->params.at[i].buffer);
+    ir_foreach_stmt(s, &k->body) {
         note_let(&c, s);
-    return collapse_array(&c);
+        if (of_stages && s->kind == STMT_alloc)
+            vec_push(p->scratch, &arrays, s->u.buffer);
+    }
+    vec_foreach_value(array, &arrays) {
+        c.array = array;
+        changed |= is_row_major(array) && collapse_array(&c);
+    }
+    return changed;
 }
 
 enum pass_result pass_collapse(struct pass *p)
 {
-    bool changed = false;
-    for (size_t i = 0; i < p->kernel->params.n; i++) {
-        struct ir_buffer *array = p->kernel->params.at[i].buffer;
-        changed |= array && collapse_dims(p, array);
-    }
-    return changed ? PASS_CHANGED : PASS_SAME;
+    return collapse_dims(p, false) ? PASS_CHANGED : PASS_SAME;
 }

@@ -75,11 +75,11 @@ static bool is_whole(const struct family *f)
 }
 
 // Return whether the elements of a family tell each product of positions.
-static bool are_told(struct system *s, const struct family *f)
+static bool are_told(struct cover *c, struct system *s, const struct family *f)
 {
-    for (size_t i = 0; i < s->leaves.n; i++)
-        if (positions_multiply(s->leaves.at[i].expr) &&
-            !positions_are_told(s, f, (struct ir_expr *)s->leaves.at[i].expr))
+    vec_foreach(l, &s->leaves)
+        if (positions_multiply(l->expr) &&
+            !positions_name(&c->written.products, s, f, l->expr))
             return false;
     return true;
 }
@@ -95,7 +95,7 @@ static void add_choice(struct cover *c, struct system *s,
         elements[d] = f->base[d] ? add_element(s, f, d) : 0;
     for (uint32_t d = 0; d < rank; d++)
         s->is_exact &= elements[d] != 0;
-    s->is_exact = s->is_exact && digits_go_together(s) && are_told(s, f);
+    s->is_exact = s->is_exact && digits_go_together(s) && are_told(c, s, f);
     if (!s->is_exact || s->linear.failed || c->written.all.n >= STORES_MOST)
         c->is_left_out = true;
     else

@@ -11,8 +11,8 @@
 
 // Return the name of the sizes, or of the product that elements of a family tell, that
 // an unknown stands for, or NULL.
-static const char *size_of(struct pieces *pieces, const struct system *s,
-                           const struct family *f, uint32_t unknown)
+static const char *parameter_of(struct pieces *pieces, const struct system *s,
+                                const struct family *f, uint32_t unknown)
 {
     vec_foreach(l, &s->leaves) {
         if (l->unknown != unknown)
@@ -35,10 +35,10 @@ void pieces_add(struct pieces *pieces, const struct system *s,
 {
     struct arena *a = pieces->arena;
     struct piece new = {.linear = s->linear, .members = 1};
-    const char **sizes = arena_array(a, const char *, s->linear.n + 1);
+    const char **parameters = arena_array(a, const char *, s->linear.n + 1);
     for (uint32_t i = 1; i <= s->linear.n; i++)
-        sizes[i] = size_of(pieces, s, f, i);
-    new.sizes = sizes;
+        parameters[i] = parameter_of(pieces, s, f, i);
+    new.parameters = parameters;
     new.linear.arena = a;
     new.linear.rows.at = NULL;
     new.linear.rows.n = new.linear.rows.cap = 0;
@@ -61,7 +61,7 @@ static bool is_alike(const struct piece *x, const struct piece *y)
     bool alike = l->n == m->n && l->rows.n == m->rows.n &&
                  memcmp(x->elements, y->elements, sizeof x->elements) == 0;
     for (uint32_t i = 1; i <= l->n && alike; i++)
-        alike = same_name(x->sizes[i], y->sizes[i]);
+        alike = same_name(x->parameters[i], y->parameters[i]);
     for (size_t i = 0; i < l->rows.n && alike; i++)
         alike = l->rows.at[i].is_zero == m->rows.at[i].is_zero &&
                 memcmp(l->rows.at[i].sum.k + 1, m->rows.at[i].sum.k + 1,
@@ -102,9 +102,9 @@ static void close_piece(struct arena *a, struct piece *piece)
         l->rows.at[i].sum.k[l->n] = piece->step[i];
     linear_require(l, &which, &zero, 0);
     linear_require(l, &zero, &which, piece->members - 1);
-    const char **sizes = arena_array(a, const char *, l->n + 1);
-    memcpy(sizes, piece->sizes, l->n * sizeof *sizes);
-    piece->sizes = sizes;
+    const char **parameters = arena_array(a, const char *, l->n + 1);
+    memcpy(parameters, piece->parameters, l->n * sizeof *parameters);
+    piece->parameters = parameters;
     piece->members = 1;
 }
 
@@ -133,14 +133,14 @@ isl_set *piece_set(const struct piece *piece, isl_ctx *ctx, uint32_t rank)
         isl_set_from_basic_set(linear_solutions(&piece->linear, ctx));
     uint32_t left = rank;
     for (uint32_t i = piece->linear.n; i-- > 0;) {
-        const char *size = piece->sizes[i + 1];
+        const char *name = piece->parameters[i + 1];
         if (left > 0 && piece->elements[left - 1] == i + 1) {
             left--;
-        } else if (size) {
+        } else if (name) {
             unsigned at = (unsigned)isl_set_dim(set, isl_dim_param);
             set = isl_set_move_dims(set, isl_dim_param, at, isl_dim_set, i, 1);
             set = isl_set_set_dim_id(set, isl_dim_param, at,
-                                     isl_id_alloc(ctx, size, NULL));
+                                     isl_id_alloc(ctx, name, NULL));
         } else {
             set = isl_set_project_out(set, isl_dim_set, i, 1);
         }

@@ -14,8 +14,8 @@
 struct piece {
     struct linear linear;         // the first system
     uint32_t elements[RANK_MOST]; // unknowns that are the indices, in order
-    const char *const
-        *sizes;          // for each unknown the parameter that it is, or NULL
+    // The name of the parameter that an unknown is, by its number, or NULL.
+    const char *const *parameters;
     const int64_t *step; // for each row
     uint32_t members;
 };

@@ -82,10 +82,11 @@ static bool is_told(const struct system *s, const struct family *f,
     return is;
 }
 
-bool positions_are_told(const struct system *s, const struct family *f,
-                        struct ir_expr *product)
+// Return whether the plain indices of a family tell all positions in a product.
+static bool are_told(const struct system *s, const struct family *f,
+                     const struct ir_expr *product)
 {
-    ir_foreach_expr(e, product)
+    ir_foreach_expr(e, (struct ir_expr *)product)
         if (e->op == OP_index && !is_told(s, f, e->u.axis))
             return false;
     return true;
@@ -109,12 +110,14 @@ const char *positions_name(struct told_products *all, const struct system *s,
 {
     size_t i = 0;
     struct told_product new = {
-        s->program->launch, product, f->first->buffer->rank, {NULL}};
+        s->program->launch, product, f->first->buffer->rank, {NULL}, false};
     for (uint32_t d = 0; d < new.rank; d++)
         new.plain[d] = is_plain(f, d) ? f->base[d] : NULL;
     while (i < all->n && !is_same(&all->at[i], &new))
         i++;
-    if (i == all->n)
+    if (i == all->n) {
+        new.is_told = are_told(s, f, product);
         vec_push(s->arena, all, new);
-    return arena_printf(s->arena, "product %zu", i);
+    }
+    return all->at[i].is_told ? arena_printf(s->arena, "product %zu", i) : NULL;
 }

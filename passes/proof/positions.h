@@ -16,6 +16,7 @@ struct told_product {
     const struct ir_expr *product;
     uint32_t rank;
     struct ir_expr *plain[RANK_MOST]; // NULL: that index tells nothing
+    bool is_told;                     // these tell all positions
 };
 struct told_products VEC(struct told_product);
 
@@ -23,12 +24,9 @@ struct told_products VEC(struct told_product);
 // threads and blocks alone, some of these.
 bool positions_multiply(const struct ir_expr *x);
 
-// Return whether the elements that a family writes tell all positions in a product.
-bool positions_are_told(const struct system *s, const struct family *f,
-                        struct ir_expr *product);
-
-// Return a name for a product as a function of the elements of a family. Two with the
-// same name have the same value at each element.
+// Return a name for a product as a function of the elements that a family writes; NULL
+// if these do not tell all its positions. Two with the same name have the same value at
+// each element. `all` keeps what was found.
 const char *positions_name(struct told_products *all, const struct system *s,
                            const struct family *f,
                            const struct ir_expr *product);

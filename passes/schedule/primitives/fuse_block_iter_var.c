@@ -101,17 +101,6 @@ static void join_iters(struct pass *p, const struct fusion *f,
     stage->iters.n -= f->n - 1;
 }
 
-// Merge dimensions of the arrays of the kernel.
-static void collapse_arrays(struct pass *p)
-{
-    for (size_t i = 0; i < p->kernel->params.n; i++)
-        if (p->kernel->params.at[i].buffer)
-            collapse_dims(p, p->kernel->params.at[i].buffer);
-    ir_foreach_stmt(s, &p->kernel->body)
-        if (s->kind == STMT_alloc)
-            collapse_dims(p, s->u.buffer);
-}
-
 bool sched_fuse_block_iter_var(struct sched_call *c)
 {
     struct fusion f = {.first = 0};
@@ -124,6 +113,6 @@ bool sched_fuse_block_iter_var(struct sched_call *c)
         !check_neighbours(c, &f, loops) || !sched_fuse(c))
         return false;
     join_iters(c->pass, &f, c->results.at[c->results.n - 1].stmt);
-    collapse_arrays(c->pass);
+    collapse_dims(c->pass, true);
     return true;
 }
