@@ -80,11 +80,36 @@ static const char *body_of(const char *kernel)
     return brace ? brace + 3 : kernel;
 }
 
+// Append a line of code of `n` characters, its end included: broken at spaces, and
+// indented further, where it is too long.
+static void show_line(struct buf *out, const char *line, size_t n)
+{
+    enum { COLUMNS = 120, MORE = 8 };
+    size_t indent = strspn(line, " "), most = COLUMNS;
+    while (n > most + 1) {
+        size_t at = most;
+        while (at > indent && line[at] != ' ')
+            at--;
+        if (at <= indent)
+            break;
+        buf_printf(out, "%.*s\n%*s", (int)at, line, (int)(indent + MORE), "");
+        line += at + 1;
+        n -= at + 1;
+        most = COLUMNS - MORE - indent;
+    }
+    buf_bytes(out, line, n);
+}
+
 // Append the body of a printed kernel as code; it is indented already.
 static void show_body(struct buf *out, const char *kernel)
 {
-    const char *body = body_of(kernel);
-    buf_bytes(out, body, strlen(body) - strlen("}\n"));
+    const char *line = body_of(kernel);
+    const char *end = line + strlen(line) - strlen("}\n");
+    while (line < end) {
+        size_t n = strcspn(line, "\n") + 1;
+        show_line(out, line, n);
+        line += n;
+    }
 }
 
 // Two lines side by side of two texts.
@@ -124,7 +149,7 @@ static void show_changes(struct buf *out, const char *a, const char *b)
     struct lines l = {a, b, 0, 0, false};
     while (next_lines(&l))
         if (l.differ)
-            buf_bytes(out, l.b, l.m);
+            show_line(out, l.b, l.m);
 }
 
 // Append two printed kernels: their bodies, unless the heads differ.
