@@ -140,6 +140,15 @@ LLVMValueRef emit_known_choice(struct emitter *e, const struct ir_expr *x);
 LLVMValueRef emit_one_of(struct emitter *e, const struct ir_expr *x,
                          LLVMValueRef cond, struct ir_expr *const *arms);
 
+// ---- emit_unpack.c
+
+// Return a vector of bf16, of an even number of lanes, in f32.
+LLVMValueRef emit_unpack_vector(struct emitter *e, unsigned lanes,
+                                LLVMValueRef v);
+// Return a load of an element of a local array, of f16 or bf16, in f32; NULL if
+// it is something else, or the element has no counterpart in its word.
+LLVMValueRef emit_unpack_element(struct emitter *e, const struct ir_expr *x);
+
 // ---- emit_cast.c
 
 LLVMValueRef emit_cast(struct emitter *e, const struct ir_expr *x);

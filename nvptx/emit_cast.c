@@ -125,6 +125,8 @@ static LLVMValueRef convert_directly(struct emitter *e, struct type to,
         return emit_each_lane(e, to, lane_from_f8, &lanes);
     if (type_is_storage(to))
         return emit_each_lane(e, to, lane_to_f8, &lanes);
+    if (from.kind == TYPE_bf16 && to.kind == TYPE_f32 && to.lanes % 2 == 0)
+        return emit_unpack_vector(e, to.lanes, value);
     if (type_is_float(from) && type_is_float(to))
         return LLVMBuildFPCast(e->builder, value, emit_type(e, to), "");
     if (type_is_float(from))
@@ -152,5 +154,9 @@ LLVMValueRef emit_convert(struct emitter *e, struct type to, struct type from,
 LLVMValueRef emit_cast(struct emitter *e, const struct ir_expr *x)
 {
     const struct ir_expr *from = x->args[0];
+    LLVMValueRef element =
+        x->type.kind == TYPE_f32 ? emit_unpack_element(e, from) : NULL;
+    if (element)
+        return element;
     return emit_convert(e, x->type, from->type, emit_value(e, from));
 }

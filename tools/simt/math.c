@@ -87,6 +87,13 @@ static uint32_t word_of(float x)
     return bits;
 }
 
+// Return the number of a type of 16 bits in the lower or upper half of a word.
+static float half_of(enum type_kind kind, uint32_t word, bool is_upper)
+{
+    uint16_t bits = (uint16_t)(is_upper ? word >> 16 : word);
+    return (float)eval_load_float(type_scalar(kind), &bits);
+}
+
 // Return a number in a type of 16 bits.
 static uint16_t short_of(enum type_kind kind, float x)
 {
