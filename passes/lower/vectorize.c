@@ -6,7 +6,7 @@
 //   }                                                                    =>
 //   if i * 4 + 3 < n {
 //     C[ramp(i * 4, 4)] = A[ramp(i * 4, 4)] + broadcast(s, 4)
-//   } else {
+//   } else if i * 4 < n {
 //     for v in 0..4 { if i * 4 + v < n { C[i * 4 + v] = A[i * 4 + v] + s } }
 //   }
 //
@@ -17,7 +17,8 @@
 //
 //   for v in 0..4 @whole(1) { if i * 4 + v < n { s = s + A[i * 4 + v] } }  =>
 //   if i * 4 + 3 < n { for v in 0..4 { s = s + A[i * 4 + v] } }
-//   else { for v in 0..4 { if i * 4 + v < n { s = s + A[i * 4 + v] } } }
+//   else if i * 4 < n {
+//     for v in 0..4 { if i * 4 + v < n { s = s + A[i * 4 + v] } } }
 //
 // A loop marked @dp4a is a sum, whose four products become one operation:
 //

@@ -150,9 +150,13 @@ static void vectorize_declaration(struct vectorizer *w, struct ir_stmt *s,
     append(w, out, ir_stmt_let(w->p->arena, vector, value), s);
 }
 
+// Which iteration a condition is looked at in.
+enum extreme { HARDEST, EASIEST };
+
 // Return the comparison with the loop's variable at the iteration where it is
-// hardest to satisfy; NULL if that is not known.
-static struct ir_expr *hardest(struct vectorizer *w, struct ir_expr *c)
+// hardest, or easiest, to satisfy; NULL if that is not known.
+static struct ir_expr *in_extreme(struct vectorizer *w, struct ir_expr *c,
+                                  enum extreme which)
 {
     struct arena *a = w->p->scratch;
     struct affine form, rest;
@@ -163,16 +167,18 @@ static struct ir_expr *hardest(struct vectorizer *w, struct ir_expr *c)
         !affine_linear(a, &form, vectorize_loop_of(w)->var, &factor, &rest) ||
         vectorize_varies(w, affine_expr(a, &rest, c->args[0]->type)))
         return NULL;
-    return vectorize_in_lane(w, c, factor < 0 ? w->lanes - 1 : 0);
+    bool is_last = (factor < 0) == (which == HARDEST);
+    return vectorize_in_lane(w, c, is_last ? w->lanes - 1 : 0);
 }
 
-// Return a condition that holds if `c` does in every lane, NULL if there is
-// none to be seen.
-static struct ir_expr *in_all_lanes(struct vectorizer *w, struct ir_expr *c)
+// Return a condition that holds if `c` does in every lane, or one that holds
+// unless `c` does in none; NULL if there is none to be seen.
+static struct ir_expr *in_lanes(struct vectorizer *w, struct ir_expr *c,
+                                enum extreme which)
 {
     struct conditions all = fold_split(w->p->scratch, c);
     for (size_t i = 0; i < all.n; i++) {
-        all.at[i] = hardest(w, all.at[i]);
+        all.at[i] = in_extreme(w, all.at[i], which);
         if (!all.at[i])
             return NULL;
     }
@@ -193,17 +199,29 @@ static struct ir_block scalar_loop(struct vectorizer *w, struct ir_stmt *s)
     return ir_copy_block(a, &block, NULL, NULL);
 }
 
+// Return what a branch without `else` does lane by lane, where its condition does
+// not hold in all lanes: nothing if it holds in none.
+static struct ir_block scalar_lanes(struct vectorizer *w, struct ir_stmt *s)
+{
+    struct arena *a = w->p->arena;
+    struct ir_stmt *any = ir_stmt_if(a, in_lanes(w, s->u.branch.cond, EASIEST));
+    struct ir_block block = {0};
+    any->u.branch.then = scalar_loop(w, s);
+    append(w, &block, any, s);
+    return block;
+}
+
 bool vectorize_whole(struct vectorizer *w, struct ir_block *out)
 {
     struct ir_block *body = &w->stmt->u.loop.body;
     struct ir_stmt *s = body->n == 1 ? body->at[0] : NULL;
     if (!s || s->kind != STMT_if || s->u.branch.otherwise.n)
         return false;
-    struct ir_expr *all = in_all_lanes(w, s->u.branch.cond);
+    struct ir_expr *all = in_lanes(w, s->u.branch.cond, HARDEST);
     if (!all)
         return false;
     struct ir_stmt *branch = ir_stmt_if(w->p->arena, all);
-    branch->u.branch.otherwise = scalar_loop(w, s);
+    branch->u.branch.otherwise = scalar_lanes(w, s);
     *body = s->u.branch.then;
     ir_append(w->p->arena, &branch->u.branch.then, w->stmt);
     append(w, out, branch, s);
@@ -253,7 +271,7 @@ static bool vectorize_copy(struct vectorizer *w, struct ir_stmt *s,
         append_copies(w, once, n, from, same, out);
         return true;
     }
-    struct ir_expr *all = in_all_lanes(w, condition);
+    struct ir_expr *all = in_lanes(w, condition, HARDEST);
     if (!all || w->vectors.n)
         return false;
     struct ir_stmt *branch = ir_stmt_if(w->p->arena, all);
@@ -272,13 +290,13 @@ static bool vectorize_branch(struct vectorizer *w, struct ir_stmt *s,
     struct arena *a = w->p->arena;
     struct ir_expr *c = s->u.branch.cond;
     struct ir_expr *same = vectorize_same(w, c);
-    struct ir_expr *all = same ? same : in_all_lanes(w, c);
+    struct ir_expr *all = same ? same : in_lanes(w, c, HARDEST);
     bool uniform = same != NULL;
     if (!all || (!uniform && (w->vectors.n || s->u.branch.otherwise.n)))
         return false;
     struct ir_stmt *branch = ir_stmt_if(a, all);
     branch->u.branch.otherwise =
-        uniform ? (struct ir_block){0} : scalar_loop(w, s);
+        uniform ? (struct ir_block){0} : scalar_lanes(w, s);
     append(w, out, branch, s);
     return vectorize_block(w, &s->u.branch.then, &branch->u.branch.then) &&
            (!uniform || vectorize_block(w, &s->u.branch.otherwise,
