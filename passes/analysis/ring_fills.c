@@ -134,6 +134,23 @@ static bool is_input(const struct ring_fills *q, struct ir_stmt *s,
     return true;
 }
 
+// Return whether a store is to an array of the thread that no statement beside
+// the body uses.
+static bool fills_own(const struct ring_fills *q, const struct ir_stmt *s)
+{
+    const struct ir_buffer *b = s->u.store.buffer;
+    struct ir_path path;
+    if (!q->fills_own || b->space != SPACE_local || b->role != ROLE_alloc)
+        return false;
+    ir_find(q->arena, &q->kernel->body, s, &path);
+    for (uint32_t i = 0; i < path.n && path.blocks[i] != q->body; i++)
+        vec_foreach_value(other, path.blocks[i])
+            if (other != path.stmts[i] && other->kind != STMT_alloc &&
+                ir_stmt_uses(other, b))
+                return false;
+    return true;
+}
+
 // Return whether a statement in another one does nothing itself but fill shared
 // memory, or compute what is for that.
 static bool only_fills(const struct ring_fills *q, struct ir_stmt *root,
@@ -142,7 +159,7 @@ static bool only_fills(const struct ring_fills *q, struct ir_stmt *root,
     if (s->kind == STMT_stage)
         return !s->u.stage.has_init || q->given;
     if (s->kind == STMT_store)
-        return is_shared(s->u.store.buffer) ||
+        return is_shared(s->u.store.buffer) || fills_own(q, s) ||
                may_compute(q, root, s->u.store.buffer);
     return s->kind == STMT_for || s->kind == STMT_if || s->kind == STMT_let ||
            (s->kind == STMT_alloc && q->given);

@@ -23,8 +23,8 @@
 // Threads that take no part in an iteration keep the identity. Each position of
 // the other loops over threads, real or virtual, has its own group of partial
 // results. Loops over elements inside of the reduction's loops move out of
-// them. A stage in front that only fills shared memory, in a loop of the
-// reduction, stays there. If the result is an array in local memory, every
+// them. A stage in front that only fills shared memory, or an array of the
+// thread, in a loop of the reduction, stays there. If the result is an array in local memory, every
 // thread gets it; otherwise one thread writes it.
 //
 // Shuffles combine 32, 16, .. 1 neighbours: the largest of these that divides
@@ -92,14 +92,20 @@ static bool varies(const struct crossing *c, const struct ir_for *loop)
 }
 
 // Return whether a loop holds, but for the last one, only statements that fill
-// shared memory; none if it is not a loop of the reduction in one thread.
+// shared memory, or arrays of the thread that nothing else uses; none if it is
+// not a loop of the reduction in one thread.
 static bool holds_fills(const struct crossing *c, struct ir_stmt *s)
 {
     struct ir_block *body = &s->u.loop.body;
-    bool may_hold = s->u.loop.axis == AXIS_serial &&
-                    crossthread_role(c, s) == STAGE_REDUCES;
+    bool may_hold =
+        (s->u.loop.axis == AXIS_serial || s->u.loop.axis == AXIS_unroll) &&
+        crossthread_role(c, s) == STAGE_REDUCES;
+    const struct ring_fills ask = {.arena = c->pass->scratch,
+                                   .kernel = c->pass->kernel,
+                                   .body = body,
+                                   .fills_own = true};
     for (size_t i = 0; i + 1 < body->n; i++)
-        if (!may_hold || !ring_is_fill(body, body->at[i]))
+        if (!may_hold || !ring_fills(&ask, body->at[i]))
             return false;
     return true;
 }

@@ -246,6 +246,14 @@ static struct ir_expr *whole_iterations(const struct crossing *c,
                : NULL;
 }
 
+// Return whether a loop holds one loop after another and the stage, alone.
+static bool is_chain(const struct ir_stmt *s)
+{
+    while (s->kind == STMT_for && s->u.loop.body.n == 1)
+        s = s->u.loop.body.at[0];
+    return s->kind != STMT_for;
+}
+
 // Append the loops of a thread's share: from one on twice, where that leaves
 // a first nest without the conditions of the tail.
 static void add_nest(const struct crossing *c, struct ir_block *to,
@@ -254,7 +262,8 @@ static void add_nest(const struct crossing *c, struct ir_block *to,
     struct arena *a = c->pass->arena;
     struct ir_stmt *s = nest->at[0];
     if (s->kind == STMT_for && s->u.loop.body.n == 1) {
-        struct ir_expr *whole = whole_iterations(c, &s->u.loop);
+        struct ir_expr *whole =
+            is_chain(s) ? whole_iterations(c, &s->u.loop) : NULL;
         struct ir_block body = s->u.loop.body;
         if (whole) {
             struct ir_block first = ir_copy_block(a, nest, NULL, NULL);
