@@ -131,11 +131,28 @@ def depthwise(x, w):
     return functional.conv2d(x, w[:, None], padding=w.shape[1] // 2, groups=w.shape[0])
 
 
+def linear(x, w, b):
+    return functional.linear(x, w, b)
+
+
+def conv_nhwc(x, w, padding=0):
+    """Channels last in memory, as cuDNN takes them, too."""
+    return functional.conv2d(x.permute(0, 3, 1, 2), w.permute(3, 2, 0, 1), padding=padding).permute(0, 2, 3, 1)
+
+
+def conv_nchw(x, w):
+    return functional.conv2d(x, w)
+
+
+def conv_same(x, w):
+    return conv_nhwc(x, w, 1)
+
+
 DEFINITIONS = {f.__name__: f for f in (
     add, softmax, log_softmax, rms_norm, rms_norm_added, layer_norm, cross_entropy, softmax_grad, log_softmax_grad,
     layer_norm_grad, rms_norm_grad, cross_entropy_grad, row_sum, col_sum, total, prefix_sum, segment_prefix_sum,
     row_prefix_sum, row_greatest, column_prefix_sum, histogram, embedding, transpose, gemv_n, gemv_t, product,
-    product_tn, depthwise)}
+    product_tn, depthwise, linear, conv_nhwc, conv_nchw, conv_same)}
 
 ORDERS = ((0, 2, 1), (2, 1, 0), (1, 2, 0), (1, 0, 2))
 DEFINITIONS |= {"permute_" + "".join(map(str, order)): lambda x, order=order: x.permute(order).contiguous()

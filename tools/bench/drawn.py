@@ -90,6 +90,20 @@ def batch(source):
     return {"S": min(most, log_uniform(source, 2, 256)), **sizes}
 
 
+def layers(source):
+    """Rows of batches and positions, at most 16,384; N and K of 512 to 8,192."""
+    sizes = extents(source, 512, 8192, 8, "NK")
+    batches = log_uniform(source, 1, 64)
+    return {"B": batches, "S": log_uniform(source, 64, 16384 // batches), **sizes}
+
+
+def filtered(source):
+    """Images of 7 to 112, as many as have 2^12 to 2^18 pixels together; 16 to 512 channels before and behind."""
+    high, channels = log_uniform(source, 7, 112), extents(source, 16, 512, 8, "CO")
+    wide = log_uniform(source, 7, 112) if source.random() < 0.3 else high
+    return {"N": max(1, log_uniform(source, 1 << 12, 1 << 18) // (high * wide)), "H": high, "W": wide, **channels}
+
+
 def product(file, kernel, peers, limit, arch="sm_90a"):
     return Product(file, kernel, arch, "", (), dict.fromkeys(peers, {}), limit)
 
@@ -124,6 +138,8 @@ GRADIENTS = [*of_rows("rows_softmax", "softmax_grad", "log_softmax_grad"),
 GEMVS = [mover("gemv", f"gemv_{kind}_{way}", f"gemv_{way}", limit) for kind, limit in LIMITS.items() for way in "nt"]
 IMAGES = [mover("depthwise", f"depthwise_{kind}_{size}", "depthwise", LIMITS[kind])
           for kind in ("f32", "bf16") for size in (3, 7)]
+LAYERS = [mover("linear", "linear", "linear", LIMITS["bf16"], "sm_90a")]
+CONVOLUTIONS = [mover("conv2d", name, name, LIMITS["f16"]) for name in ("conv_nhwc", "conv_nchw", "conv_same")]
 SCANS = [mover("scan", "prefix_sum_f32", "prefix_sum", 1e-4), mover("scan", "prefix_sum_i32", "prefix_sum", 0),
          mover("scan", "segment_prefix_sum", "segment_prefix_sum", 1e-5)]
 MATRIX_SCANS = [mover("scan_rows", name, name, limit)
@@ -145,6 +161,8 @@ FAMILIES = (
     Family("small 8-bit products", BYTES, small_bytes, {"best": SMALL}),
     Family("skinny products", HALVES, skinny, {"best": SMALL}),
     Family("batched products", BATCHES, batch, {"best": SMALL}),
+    Family("linear layers", LAYERS, layers, {"best": SMALL}),
+    Family("convolutions", CONVOLUTIONS, filtered, {"best": SMALL}),
     Family("f32 products", SINGLES, large, {"best": LARGE}),
     Family("rows", ROWS, matrix, {"copy": MOVED, "compiled": (1.3, 1.0)}),
     Family("gradients", GRADIENTS, matrix, {"copy": MOVED, "compiled": (1.3, 1.0)}),
