@@ -108,6 +108,7 @@ HALVES = [product("gemm", f"gemm_{kind}_{way}", ("cublas", "triton"), limit)
 BATCHES = [mover("gemm_batched", f"gemm_batched_{kind}_{way}", f"batched_{way}", limit, "sm_90a")
            for kind, limit in HALF_LIMITS.items() for way in WAYS[:3]]
 SINGLES = [product("sgemm", f"sgemm_{way}", ("cublas",), 1e-5) for way in WAYS]
+DOUBLES = [product("dgemm", f"dgemm_{way}", ("cublas",), 1e-12) for way in WAYS]
 LIMITS = {"f32": 1e-5, **HALF_LIMITS}
 
 
@@ -146,6 +147,7 @@ FAMILIES = (
     Family("skinny products", HALVES, skinny, {"best": SMALL}),
     Family("batched products", BATCHES, batch, {"best": SMALL}),
     Family("f32 products", SINGLES, large, {"best": LARGE}),
+    Family("f64 products", DOUBLES, large, {"best": LARGE}),
     Family("rows", ROWS, matrix, {"copy": MOVED, "compiled": (1.3, 1.0)}),
     Family("gradients", GRADIENTS, matrix, {"copy": MOVED, "compiled": (1.3, 1.0)}),
     Family("sums", SUMS, matrix, {"copy": MOVED}),
