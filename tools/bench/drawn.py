@@ -108,6 +108,9 @@ HALVES = [product("gemm", f"gemm_{kind}_{way}", ("cublas", "triton"), limit)
 BATCHES = [mover("gemm_batched", f"gemm_batched_{kind}_{way}", f"batched_{way}", limit, "sm_90a")
            for kind, limit in HALF_LIMITS.items() for way in WAYS[:3]]
 SINGLES = [product("sgemm", f"sgemm_{way}", ("cublas",), 1e-5) for way in WAYS]
+SPLITS = [product("sgemm_split", f"sgemm_split_{way}", ("cublas",), 1e-5) for way in WAYS]
+SPLIT_BATCHES = [mover("sgemm_split_batched", f"sgemm_split_batched_{way}", f"batched_{way}", 1e-5, "sm_90a")
+                 for way in WAYS]
 DOUBLES = [product("dgemm", f"dgemm_{way}", ("cublas",), 1e-12) for way in WAYS]
 LIMITS = {"f32": 1e-5, **HALF_LIMITS}
 
@@ -147,6 +150,8 @@ FAMILIES = (
     Family("skinny products", HALVES, skinny, {"best": SMALL}),
     Family("batched products", BATCHES, batch, {"best": SMALL}),
     Family("f32 products", SINGLES, large, {"best": LARGE}),
+    Family("f32 products by Tensor Cores", SPLITS, large, {"best": LARGE}),
+    Family("batched f32 products by Tensor Cores", SPLIT_BATCHES, batch, {"best": SMALL}),
     Family("f64 products", DOUBLES, large, {"best": LARGE}),
     Family("rows", ROWS, matrix, {"copy": MOVED, "compiled": (1.3, 1.0)}),
     Family("gradients", GRADIENTS, matrix, {"copy": MOVED, "compiled": (1.3, 1.0)}),
