@@ -133,6 +133,7 @@ SCANS = [mover("scan", "prefix_sum_f32", "prefix_sum", 1e-4), mover("scan", "pre
 MATRIX_SCANS = [mover("scan_rows", name, name, limit)
                 for name, limit in (("row_prefix_sum", 1e-4), ("row_greatest", 0), ("column_prefix_sum", 1e-4))]
 HISTOGRAMS = [mover("histogram", f"histogram_{kind}", "histogram", 0) for kind in ("u8", "i32")]
+TOPS = [mover("top_k", f"top_{k}_{kind}", f"top_{k}", 0) for k in (8, 32) for kind in LIMITS]
 GATHERS = [mover("embedding", "embedding", "embedding", 0)]
 SUMS = [mover("row_sum_by_schedule", kernel, definition, 1e-3)
         for kernel, definition in (("row_sum_block", "row_sum"), ("col_sum_parts", "col_sum"), ("sum_all", "total"))]
@@ -165,6 +166,7 @@ FAMILIES = (
     Family("scans of matrices", MATRIX_SCANS, matrix, {"copy": (0.85, None)}),
     Family("histograms", HISTOGRAMS, vector, {"copy": (0.85, None)}),
     Family("gathers", GATHERS, gather, {"copy": MOVED}),
+    Family("greatest", TOPS, matrix, {"best": SMALL}),
 )
 
 
