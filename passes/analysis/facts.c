@@ -266,15 +266,23 @@ void facts_enter(struct facts *f, const struct ir_stmt *s)
     }
 }
 
+// Learn what the `let`s before statement `i` of a path say.
+static void enter_names(struct facts *f, const struct ir_path *path, uint32_t i)
+{
+    const struct ir_block *block = path->blocks[i];
+    for (size_t k = 0; block->at[k] != path->stmts[i]; k++)
+        if (block->at[k]->kind == STMT_let)
+            facts_enter(f, block->at[k]);
+}
+
 void facts_enter_path(struct facts *f, const struct ir_path *path, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
-        const struct ir_block *block = path->blocks[i];
-        for (size_t k = 0; block->at[k] != path->stmts[i]; k++)
-            if (block->at[k]->kind == STMT_let)
-                facts_enter(f, block->at[k]);
+        enter_names(f, path, i);
         facts_enter(f, path->stmts[i]);
     }
+    if (n < path->n)
+        enter_names(f, path, n);
 }
 
 void facts_start(struct facts *f, struct arena *a,

@@ -69,8 +69,8 @@ struct facts facts_of_init(const struct facts *f, const struct ir_stage *stage);
 // Learn what holds inside a loop, stage or launch, or behind a `let`.
 void facts_enter(struct facts *f, const struct ir_stmt *s);
 
-// Learn what holds at the first `n` statements of a path: all of the above
-// around them, and `let`s before them.
+// Learn what holds inside the first `n` statements of a path: all of the above,
+// and `let`s before them and before the next one.
 struct ir_path;
 void facts_enter_path(struct facts *f, const struct ir_path *path, uint32_t n);
 

@@ -37,8 +37,10 @@ from parts import any as drawn_part  # noqa: E402
 from session import Session  # noqa: E402
 
 # Sizes whose rows are aligned, and others; `d` is of gathers, whose matrix has `m` rows.
-SIZES = ({"M": 32, "N": 16, "K": 48, "m": 5, "n": 72, "d": 16, "B": 2, "C": 3, "H": 9, "W": 12},
-         {"M": 17, "N": 9, "K": 21, "m": 3, "n": 33, "d": 7, "B": 1, "C": 5, "H": 11, "W": 1})
+SIZES = ({"M": 32, "N": 16, "K": 48, "S": 3, "m": 5, "n": 72, "d": 16, "B": 2, "C": 3, "H": 9, "W": 12,
+          "a": 4, "b": 16, "c": 24},
+         {"M": 17, "N": 9, "K": 21, "S": 2, "m": 3, "n": 33, "d": 7, "B": 1, "C": 5, "H": 11, "W": 1,
+          "a": 3, "b": 5, "c": 7})
 
 # Peers that cannot be had on the CPU: PyTorch counts no integers by histc, and takes no means in f32 of halves;
 # Triton's interpreter multiplies bf16 as integers.

@@ -51,7 +51,7 @@ PRODUCTS = (
     Product("gemm", "gemm_f16_nn", "sm_90a", "", ALL, HALF, 1e-3),
     Product("gemm", "gemm_bf16_nt", "sm_90a", "", ALL, HALF, 4e-3),
     Product("sgemm", "sgemm_nn", "sm_90a", "", (4096, 8192, 2048), SINGLE, 1e-5),
-    Product("sgemm_split", "sgemm_split", "sm_90a", "", (4096, 8192), {"cublas": at((4096, 8192), 1.5)}, 1e-5),
+    Product("sgemm_split", "sgemm_split_nt", "sm_90a", "", (4096, 8192), {"cublas": at((4096, 8192), 1.5)}, 1e-5),
     Product("gemm_epilogue", "gemm_bias_relu", "sm_90a", "bias_relu", LARGE, FUSED, 4e-3),
     Product("gemm_tf32", "gemm_tf32_nt", "sm_90a", "", (8192,), {"cublas_tf32": EIGHT, "triton": at((8192,))}, 2e-3),
     Product("gemm_8bit", "gemm_e4m3_nt", "sm_90a", "", (8192,), {"scaled": EIGHT, "triton": at((8192,))}, 1e-2),

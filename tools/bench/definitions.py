@@ -157,6 +157,8 @@ DEFINITIONS = {f.__name__: f for f in (
 ORDERS = ((0, 2, 1), (2, 1, 0), (1, 2, 0), (1, 0, 2))
 DEFINITIONS |= {"permute_" + "".join(map(str, order)): lambda x, order=order: x.permute(order).contiguous()
                 for order in ORDERS}
+# The greatest elements of each row; where they are is a second result of the kernels, which is not looked at.
+DEFINITIONS |= {f"top_{k}": lambda x, k=k: torch.topk(x, k, 1).values for k in (8, 32)}
 # A letter for each matrix of a product of batches: n, or t if it is transposed.
 LAYOUTS = {"n": lambda x: x, "t": lambda x: x.mT}
 DEFINITIONS |= {f"batched_{a}{b}": lambda x, y, a=a, b=b: LAYOUTS[a](x) @ LAYOUTS[b](y)

@@ -122,6 +122,10 @@ HALVES = [product("gemm", f"gemm_{kind}_{way}", ("cublas", "triton"), limit)
 BATCHES = [mover("gemm_batched", f"gemm_batched_{kind}_{way}", f"batched_{way}", limit, "sm_90a")
            for kind, limit in HALF_LIMITS.items() for way in WAYS[:3]]
 SINGLES = [product("sgemm", f"sgemm_{way}", ("cublas",), 1e-5) for way in WAYS]
+SPLITS = [product("sgemm_split", f"sgemm_split_{way}", ("cublas",), 1e-5) for way in WAYS]
+SPLIT_BATCHES = [mover("sgemm_split_batched", f"sgemm_split_batched_{way}", f"batched_{way}", 1e-5, "sm_90a")
+                 for way in WAYS]
+DOUBLES = [product("dgemm", f"dgemm_{way}", ("cublas",), 1e-12) for way in WAYS]
 LIMITS = {"f32": 1e-5, **HALF_LIMITS}
 
 
@@ -145,6 +149,7 @@ SCANS = [mover("scan", "prefix_sum_f32", "prefix_sum", 1e-4), mover("scan", "pre
 MATRIX_SCANS = [mover("scan_rows", name, name, limit)
                 for name, limit in (("row_prefix_sum", 1e-4), ("row_greatest", 0), ("column_prefix_sum", 1e-4))]
 HISTOGRAMS = [mover("histogram", f"histogram_{kind}", "histogram", 0) for kind in ("u8", "i32")]
+TOPS = [mover("top_k", f"top_{k}_{kind}", f"top_{k}", 0) for k in (8, 32) for kind in LIMITS]
 GATHERS = [mover("embedding", "embedding", "embedding", 0)]
 SUMS = [mover("row_sum_by_schedule", kernel, definition, 1e-3)
         for kernel, definition in (("row_sum_block", "row_sum"), ("col_sum_parts", "col_sum"), ("sum_all", "total"))]
@@ -164,6 +169,9 @@ FAMILIES = (
     Family("linear layers", LAYERS, layers, {"best": SMALL}),
     Family("convolutions", CONVOLUTIONS, filtered, {"best": SMALL}),
     Family("f32 products", SINGLES, large, {"best": LARGE}),
+    Family("f32 products by Tensor Cores", SPLITS, large, {"best": LARGE}),
+    Family("batched f32 products by Tensor Cores", SPLIT_BATCHES, batch, {"best": SMALL}),
+    Family("f64 products", DOUBLES, large, {"best": LARGE}),
     Family("rows", ROWS, matrix, {"copy": MOVED, "compiled": (1.3, 1.0)}),
     Family("gradients", GRADIENTS, matrix, {"copy": MOVED, "compiled": (1.3, 1.0)}),
     Family("sums", SUMS, matrix, {"copy": MOVED}),
@@ -176,6 +184,7 @@ FAMILIES = (
     Family("scans of matrices", MATRIX_SCANS, matrix, {"copy": (0.85, None)}),
     Family("histograms", HISTOGRAMS, vector, {"copy": (0.85, None)}),
     Family("gathers", GATHERS, gather, {"copy": MOVED}),
+    Family("greatest", TOPS, matrix, {"best": SMALL}),
 )
 
 
