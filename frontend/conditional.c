@@ -103,16 +103,28 @@ static bool parse_right(struct parser *p, struct definition *d,
     return define_infer_extents(p, d);
 }
 
-// Put the nest that gives all elements a value into the block: first of all, or
-// last where elements have values before.
+// Return where in a block the elements of an array can be given a value: first of
+// all, behind the declaration of the array; last where they have one before.
+static size_t place_of_start(const struct ir_block *block,
+                             const struct ir_buffer *b)
+{
+    size_t at = 0;
+    if (b->role == ROLE_inout || ir_block_writes(block, b))
+        return block->n;
+    while (b->role == ROLE_alloc && at < block->n &&
+           !(block->at[at]->kind == STMT_alloc && block->at[at]->u.buffer == b))
+        at++;
+    return at + (b->role == ROLE_alloc);
+}
+
+// Put the nest that gives all elements a value into the block.
 static void append_start(struct parser *p, const struct definition *d,
                          struct ir_expr *value, struct ir_block *block)
 {
-    const struct ir_buffer *b = d->elements[0].buffer;
-    bool has_values = b->role == ROLE_inout || ir_block_writes(block, b);
     struct ir_block start = {0};
+    size_t at = place_of_start(block, d->elements[0].buffer);
     scatter_start(p, d, value, &start);
-    ir_insert_all(p->arena, block, has_values ? block->n : 0, &start);
+    ir_insert_all(p->arena, block, at, &start);
 }
 
 bool conditional_parse(struct parser *p, struct definition *d,

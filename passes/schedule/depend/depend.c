@@ -3,9 +3,9 @@
 
 #include "passes/schedule/depend/depend.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/equal.h"
-#include "ir/marks.h"
 #include "ir/stage.h"
 #include "passes/analysis/scan.h"
 #include "passes/schedule/depend/access.h"
@@ -162,7 +162,8 @@ static bool is_distinct(const struct ask *ask, const struct depend_access *x)
 {
     const struct depend_question *q = &ask->question;
     bool counts = x->stage && x->writes && !x->in_init && q->n &&
-                  ir_attr_get(x->stage, MARK_distinct);
+                  ir_stage_is_distinct(&x->stage->u.stage) &&
+                  !ir_block_writes(&x->stage->u.stage.init, x->buffer);
     for (size_t i = 0; counts && i < q->n; i++)
         counts = ir_stage_role(&x->stage->u.stage, q->loops[i]->u.loop.var);
     return counts;
