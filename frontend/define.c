@@ -432,11 +432,14 @@ bool define_parse(struct parser *p, struct ir_block *block)
 {
     struct definition d = {.lows = {.arena = p->arena}};
     size_t first = p->at;
-    bool is_scatter = scatter_is_next(p);
-    if (!is_scatter && !is_definition(p))
+    bool is_conditional = conditional_is_next(p);
+    bool is_scatter = !is_conditional && scatter_is_next(p);
+    if (!is_conditional && !is_scatter && !is_definition(p))
         return false;
     size_t mark = scope_open(p);
-    bool ok = is_scatter ? scatter_parse(p, &d, block) : parse_sides(p, &d);
+    bool ok = is_conditional ? conditional_parse(p, &d, block)
+              : is_scatter   ? scatter_parse(p, &d, block)
+                             : parse_sides(p, &d);
     scope_close(p, mark);
     if (ok) {
         d.stage->span = parse_span(p, first);

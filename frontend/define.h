@@ -85,6 +85,24 @@ bool scatter_is_next(const struct parser *p);
 bool scatter_parse(struct parser *p, struct definition *d,
                    struct ir_block *block);
 
+// Parts of it: return whether a token is a name that means nothing yet, but no
+// function.
+bool scatter_is_new(const struct parser *p, const struct token *t);
+// Declare the indices that the left side names first, up to its `]`.  One that
+// is a subscript by itself ranges over that dimension.
+void scatter_declare(struct parser *p, struct definition *d);
+// Parse the subscripts, `]` included, of the element that begins at `first`.
+bool scatter_subscripts(struct parser *p, struct definition *d, size_t first);
+// Append the nest that gives each element a value.
+void scatter_start(struct parser *p, const struct definition *d,
+                   struct ir_expr *value, struct ir_block *out);
+
+// Return whether the next tokens are a conditional store: `A[..] = x if c`.
+bool conditional_is_next(const struct parser *p);
+// Parse it, and put the nest of its `else` into the block.
+bool conditional_parse(struct parser *p, struct definition *d,
+                       struct ir_block *block);
+
 // Return whether the next tokens begin a reduction: `sum(k in`.
 bool reduce_is_next(const struct parser *p);
 // Parse the right side of a definition that is a reduction, and fill the

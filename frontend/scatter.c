@@ -28,8 +28,7 @@ static const struct accumulation accumulations[] = {
 };
 enum { ACCUMULATIONS = sizeof accumulations / sizeof *accumulations };
 
-// Return whether a token is a name that means nothing yet, but no function.
-static bool is_new_name(const struct parser *p, const struct token *t)
+bool scatter_is_new(const struct parser *p, const struct token *t)
 {
     return t->kind == TOKEN_NAME && strcmp(t[1].text, "(") != 0 &&
            !lex_is_reserved(t->text) && !scope_find(p, t->text);
@@ -64,7 +63,7 @@ bool scatter_is_next(const struct parser *p)
     if (t->kind != TOKEN_NAME || strcmp(t[1].text, "[") != 0)
         return false;
     for (t += 2; depth > 0 && !ends_line(t); t++) {
-        bool is_new = is_new_name(p, t);
+        bool is_new = scatter_is_new(p, t);
         depth += depth_of(t);
         has_new |= is_new;
         has_data |= strcmp(t->text, "[") == 0;
@@ -77,9 +76,7 @@ bool scatter_is_next(const struct parser *p)
            (has_data || strcmp(t->text, "=") != 0);
 }
 
-// Declare the indices that the left side names first, up to its `]`.  One that
-// is a subscript by itself ranges over that dimension.
-static void declare_indices(struct parser *p, struct definition *d)
+void scatter_declare(struct parser *p, struct definition *d)
 {
     const struct element *e = &d->elements[0];
     uint32_t subscript = 0;
@@ -88,7 +85,7 @@ static void declare_indices(struct parser *p, struct definition *d)
         struct ir_expr *extent = NULL;
         depth += depth_of(t);
         subscript += depth == 1 && strcmp(t->text, ",") == 0;
-        if (!is_new_name(p, t))
+        if (!scatter_is_new(p, t))
             continue;
         if (depth == 1 && is_alone(t) && subscript < e->buffer->rank)
             extent = e->buffer->shape[define_dimension_of(p, e, subscript)];
@@ -96,9 +93,7 @@ static void declare_indices(struct parser *p, struct definition *d)
     }
 }
 
-// Parse the subscripts, `]` included.
-static bool parse_subscripts(struct parser *p, struct definition *d,
-                             size_t first)
+bool scatter_subscripts(struct parser *p, struct definition *d, size_t first)
 {
     struct element *e = &d->elements[0];
     struct VEC(struct ir_expr *) index = {0};
@@ -137,6 +132,8 @@ static const struct accumulation *parse_accumulation(struct parser *p)
     diag_error(p->diags, t->span, D_scatter_operation, text);
     diag_help(p->diags, "several may be the same element: accumulate with "
                         "+=, min=, max=, &=, |= or ^=");
+    diag_help(p->diags, "if no two are, say which are stored: "
+                        "`= x if condition`");
     return NULL;
 }
 
@@ -172,9 +169,8 @@ static bool parse_right(struct parser *p, struct definition *d,
     return define_infer_extents(p, d);
 }
 
-// Append the nest that gives each element the identity.
-static void append_start(struct parser *p, const struct definition *d,
-                         const struct accumulation *how, struct ir_block *out)
+void scatter_start(struct parser *p, const struct definition *d,
+                   struct ir_expr *value, struct ir_block *out)
 {
     struct arena *a = p->arena;
     struct ir_buffer *b = d->elements[0].buffer;
@@ -188,8 +184,7 @@ static void append_start(struct parser *p, const struct definition *d,
         index[i] = ir_read(a, define_iter(p, &start, str_name(p->names, loop),
                                           s->span, b->shape[i], false));
     }
-    struct ir_stmt *store =
-        ir_stmt_store(a, b, b->rank, index, ir_neutral(a, how->op, b->elem));
+    struct ir_stmt *store = ir_stmt_store(a, b, b->rank, index, value);
     store->span = s->span;
     ir_append(a, &s->u.stage.body, store);
     define_close_nest(p, &start, out);
@@ -208,11 +203,12 @@ bool scatter_parse(struct parser *p, struct definition *d,
     if (!define_find_target(p, d, e))
         return false;
     p->at++;
-    declare_indices(p, d);
-    if (!parse_subscripts(p, d, first) || !(how = parse_accumulation(p)) ||
+    scatter_declare(p, d);
+    if (!scatter_subscripts(p, d, first) || !(how = parse_accumulation(p)) ||
         !check_order(p, e, how) || !parse_right(p, d, how, first))
         return false;
     if (e->buffer->role != ROLE_inout)
-        append_start(p, d, how, block);
+        scatter_start(p, d, ir_neutral(p->arena, how->op, e->buffer->elem),
+                      block);
     return true;
 }

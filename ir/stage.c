@@ -42,8 +42,18 @@ bool ir_stage_reduces(const struct ir_stage *stage)
     return ir_stage_selecting(stage) < stage->iters.n;
 }
 
+bool ir_stage_is_distinct(const struct ir_stage *stage)
+{
+    for (size_t i = 0; i < stage->attrs.n; i++)
+        if (stage->attrs.at[i].mark == MARK_distinct)
+            return true;
+    return false;
+}
+
 bool ir_stage_scans(const struct ir_stage *stage)
 {
+    if (ir_stage_reduces(stage) && ir_stage_is_distinct(stage))
+        return true;
     ir_foreach_stmt(s, &stage->body)
         for (uint32_t i = 0; s->kind == STMT_store && i < s->u.store.n; i++)
             if (ir_stage_counts(stage, s->u.store.index[i]))

@@ -21,8 +21,12 @@ uint32_t ir_stage_selecting(const struct ir_stage *stage);
 // Return whether any of them counts one.
 bool ir_stage_reduces(const struct ir_stage *stage);
 
-// Return whether the steps of a reduction store elements that they select: it
-// is a scan, whose order counts.
+// Return whether no two iterations store to one element, those of partial
+// results aside: the kernel's text promises that (`@distinct`).
+bool ir_stage_is_distinct(const struct ir_stage *stage);
+
+// Return whether the steps of a reduction store elements that they select, or
+// that data choose, distinct ones: it is a scan, whose order counts.
 bool ir_stage_scans(const struct ir_stage *stage);
 
 // Return what the iteration variables of a stage are bound to.

@@ -2,14 +2,34 @@
 
 #include "passes/analysis/scan.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/stage.h"
 #include "ir/walk.h"
 
-// Return whether a statement stores an element that a step selects.
-static bool is_element(const struct ir_stage *stage, const struct ir_stmt *s)
+// Return whether a branch does nothing but to store to arrays in which no
+// partial results are.
+static bool just_stores(const struct ir_stage *stage, struct ir_stmt *branch)
 {
+    bool found = false;
+    ir_foreach_stmt_from(s, branch) {
+        if (s->kind != STMT_store && s->kind != STMT_if)
+            return false;
+        if (s->kind == STMT_store &&
+            ir_block_writes(&stage->init, s->u.store.buffer))
+            return false;
+        found |= s->kind == STMT_store;
+    }
+    return found;
+}
+
+// Return whether a statement stores an element that a step selects, or one that
+// data choose.
+static bool is_element(const struct ir_stage *stage, struct ir_stmt *s)
+{
+    if (s->kind == STMT_if)
+        return ir_stage_is_distinct(stage) && just_stores(stage, s);
     for (uint32_t i = 0; s->kind == STMT_store && i < s->u.store.n; i++)
         if (ir_stage_counts(stage, s->u.store.index[i]))
             return true;
@@ -34,14 +54,15 @@ static bool part_body(struct pass *p, const struct ir_stage *stage,
     return changes == 1;
 }
 
-// Return whether a load is of an element that the same step stores, or of no
-// array with elements.
+// Return whether a load is of an element that the same step stores, always, or
+// of no array with elements.
 static bool reads_own(const struct scan *scan, const struct ir_expr *x)
 {
     for (size_t i = 0; x->op == OP_load && i < scan->elements.n; i++) {
-        const struct ir_stmt *s = scan->elements.at[i];
-        if (s->u.store.buffer == x->u.buffer &&
-            !ir_all_equal(x->n, x->args, s->u.store.index))
+        struct ir_stmt *s = scan->elements.at[i];
+        bool is_own = s->kind == STMT_store &&
+                      ir_all_equal(x->n, x->args, s->u.store.index);
+        if (!is_own && ir_block_writes(ir_alone(s), x->u.buffer))
             return false;
     }
     return true;

@@ -2,8 +2,10 @@
 //
 //   R[vr] = R[vr] + x                 combines, as reducer.h says
 //   Y[vr, vi] = R[vr]                 an element, which vi selects
+//   if x(vi) { Z[R[vr] - 1] = x(vi) } one that data choose, if the stage says
+//                                     that they are distinct
 //
-// The element is stored behind what combines, or in front of it.
+// Elements are stored behind what combines, or in front of it.
 #ifndef PASSES_ANALYSIS_SCAN_H
 #define PASSES_ANALYSIS_SCAN_H
 
@@ -13,7 +15,7 @@
 struct scan {
     struct ir_stage reduction; // the stage without the stores of elements
     struct reducer reducer;    // of that
-    struct ir_block elements;  // their stores
+    struct ir_block elements;  // their stores, and branches around such
     bool is_inclusive;         // they stand behind what combines
 };
 

@@ -38,8 +38,6 @@
 #include "passes/lower/crossthread.h"
 #include "passes/lower/launch_extents.h"
 
-enum { HELD_MOST = 256 }; // elements of a thread
-
 // Return what a loop does for the stage.
 static unsigned role_of(const struct scanning *c, const struct ir_stmt *loop)
 {
@@ -173,7 +171,7 @@ static uint32_t first_held(const struct scanning *c)
 }
 
 // Put a loop of the scan where it belongs.
-static bool sort_loop(struct scanning *c, uint32_t i, int64_t *held)
+static bool sort_loop(struct scanning *c, uint32_t i)
 {
     struct ir_stmt *s = c->path.stmts[i];
     int64_t n = 0;
@@ -193,9 +191,9 @@ static bool sort_loop(struct scanning *c, uint32_t i, int64_t *held)
     if (ir_is_over(s, AXIS_THREAD))
         return add_threads(c, s);
     ir_int_value(s->u.loop.to, &n);
-    *held = n > HELD_MOST ? n : *held * n;
+    c->held = n > SCAN_HELD_MOST ? n : c->held * n;
     add_level(c, SCAN_SERIAL, s, n, NULL);
-    return *held <= HELD_MOST || refuse(c, D_scan_held, s);
+    return c->held <= SCAN_HELD_MOST || refuse(c, D_scan_held, s);
 }
 
 // Return whether each lane of a warp has a scan of its own.
@@ -267,11 +265,11 @@ static bool sort_outer(struct scanning *c)
 // Check that the scan can be shared, and sort its loops.
 static bool check(struct scanning *c)
 {
-    int64_t held = 1;
+    c->held = 1;
     if (!check_nest(c))
         return false;
     for (uint32_t i = c->first; i + 1 < c->path.n; i++)
-        if (!sort_loop(c, i, &held))
+        if (!sort_loop(c, i))
             return false;
     return sort_outer(c) && check_levels(c) && check_launch(c);
 }
@@ -367,6 +365,7 @@ static void rewrite(struct scanning *c)
 {
     struct ir_block out = {0}, *to = &out;
     note_rows(c);
+    kept_find(c);
     drop_running(c);
     if (c->blocks) {
         lookback_declare(c);

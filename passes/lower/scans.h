@@ -7,7 +7,11 @@
 #include "ir/walk.h"
 #include "passes/analysis/scan.h"
 
-enum { SCAN_LEVELS = 12 };
+enum {
+    SCAN_LEVELS = 12,
+    SCAN_HELD_MOST = 256, // elements of a thread
+    SCAN_KEPT = 4
+};
 
 // A level of a scan: what it does to the elements of the levels inside.
 enum scan_level_kind {
@@ -47,6 +51,13 @@ struct scan_states {
     struct ir_var *at[REDUCER_ARRAYS];
 };
 
+// What each element loads both for what it combines and for what it stores: in
+// between, it stays in registers.
+struct scan_kept {
+    struct ir_expr *load;    // of the stage
+    struct ir_buffer *array; // with an element for each of the thread's own
+};
+
 // A scan that is shared.
 struct scanning {
     struct pass *pass;
@@ -62,6 +73,9 @@ struct scanning {
     struct scan_level levels[SCAN_LEVELS]; // what a tile consists of, outermost
                                            // first
     uint32_t n;                            // of them
+    int64_t held;                          // elements of a thread
+    struct scan_kept kept[SCAN_KEPT];
+    uint32_t n_kept;
     // The totals over level k and those inside, for each iteration of the
     // serial levels around; those of level n are the elements themselves.
     struct ir_buffer *totals[SCAN_LEVELS + 1][REDUCER_ARRAYS];
@@ -129,6 +143,17 @@ struct ir_expr *scan_lane(const struct scanning *c);
 // Return a comparison of a number with a constant.
 struct ir_expr *scan_compare(const struct scanning *c, enum ir_op op,
                              struct ir_expr *x, int64_t with);
+
+// ---- What is loaded once (scans_kept.c)
+
+// Find what is loaded both for what elements combine and for what they store.
+void kept_find(struct scanning *c);
+// Return an expression of the stage that reads element `index` of what is kept,
+// where it loads that; the same of a block, in place.
+struct ir_expr *kept_read(const struct scanning *c, struct ir_expr *x,
+                          struct ir_expr *const *index);
+void kept_read_in(const struct scanning *c, struct ir_block *block,
+                  struct ir_expr *const *index);
 
 // ---- The tile of a block (scans_tile.c)
 

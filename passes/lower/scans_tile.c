@@ -71,20 +71,29 @@ static struct scan_values values_at(const struct scanning *c,
     return r;
 }
 
+// Return the extents of the serial ones of the first `k` levels.
+static struct ir_expr **shape_of(const struct scanning *c, uint32_t k,
+                                 uint32_t *rank)
+{
+    struct arena *a = c->pass->arena;
+    struct ir_expr **shape = arena_array(a, struct ir_expr *, SCAN_LEVELS);
+    *rank = 0;
+    for (uint32_t i = 0; i < k; i++)
+        if (c->levels[i].kind == SCAN_SERIAL)
+            shape[(*rank)++] = ir_int(a, c->levels[i].extent);
+    return shape;
+}
+
 // Declare arrays of what each iteration of the first `k` levels has.
 static void declare_arrays(const struct scanning *c, struct ir_block *to,
                            uint32_t k, const char *what,
                            struct ir_buffer **arrays)
 {
-    struct arena *a = c->pass->arena;
     for (size_t v = 0; v < c->scan.reducer.n; v++) {
-        uint32_t rank = 0;
-        struct ir_expr **shape = arena_array(a, struct ir_expr *, SCAN_LEVELS);
-        for (uint32_t i = 0; i < k; i++)
-            if (c->levels[i].kind == SCAN_SERIAL)
-                shape[rank++] = ir_int(a, c->levels[i].extent);
+        uint32_t rank;
+        struct ir_expr **shape = shape_of(c, k, &rank);
         arrays[v] = scan_array(c, v, what, SPACE_local, rank, shape);
-        scan_add(c, to, ir_stmt_alloc(a, arrays[v]));
+        scan_add(c, to, ir_stmt_alloc(c->pass->arena, arrays[v]));
     }
 }
 
@@ -126,6 +135,40 @@ static struct ir_expr *is_whole(const struct scanning *c)
     return ir_substitute(a, c->stage->u.stage.predicate, &nest.vars, NULL);
 }
 
+// Declare the arrays of what is kept.
+static void declare_kept(struct scanning *c, struct ir_block *to)
+{
+    struct pass *p = c->pass;
+    for (uint32_t k = 0; k < c->n_kept; k++) {
+        uint32_t rank;
+        struct ir_expr **shape = shape_of(c, c->n, &rank);
+        const struct ir_buffer *from = c->kept[k].load->u.buffer;
+        const char *name = arena_printf(p->scratch, "%s_kept", from->name);
+        struct ir_buffer *b = ir_buffer_new(p->arena, str_name(p->names, name),
+                                            from->elem, rank, shape);
+        b->space = SPACE_local;
+        b->span = c->stage->span;
+        c->kept[k].array = b;
+        scan_add(c, to, ir_stmt_alloc(p->arena, b));
+    }
+}
+
+// Append what keeps loads of an element.
+static void add_kept(const struct scanning *c, struct ir_block *to,
+                     const struct scan_nest *nest, const struct map *iters)
+{
+    struct arena *a = c->pass->arena;
+    for (uint32_t k = 0; k < c->n_kept; k++) {
+        struct ir_buffer *array = c->kept[k].array;
+        struct ir_expr **index = arena_array(a, struct ir_expr *, array->rank);
+        for (uint32_t i = 0; i < array->rank; i++)
+            index[i] = nest->index[i];
+        scan_add(c, to,
+                 ir_stmt_store(a, array, array->rank, index,
+                               ir_substitute(a, c->kept[k].load, iters, NULL)));
+    }
+}
+
 // Load each element.
 static void load_each(struct scanning *c, struct ir_block *to)
 {
@@ -137,9 +180,11 @@ static void load_each(struct scanning *c, struct ir_block *to)
     const char *name =
         arena_printf(c->pass->scratch, "%s.own", c->stage->u.stage.name);
     struct ir_stmt *s = add_stage(c, &nest, name, &iters);
-    for (size_t v = 0; v < c->scan.reducer.n; v++)
-        x[v] = ir_substitute(a, reducer_operand(&c->scan.reducer, v), &iters,
-                             NULL);
+    add_kept(c, &s->u.stage.body, &nest, &iters);
+    for (size_t v = 0; v < c->scan.reducer.n; v++) {
+        x[v] = kept_read(c, reducer_operand(&c->scan.reducer, v), nest.index);
+        x[v] = ir_substitute(a, x[v], &iters, NULL);
+    }
     scan_write(c, &s->u.stage.body, &at, x);
 }
 
@@ -148,6 +193,7 @@ static void load_elements(struct scanning *c, struct ir_block *to)
 {
     struct ir_expr *x[REDUCER_ARRAYS];
     declare_arrays(c, to, c->n, "own", c->totals[c->n]);
+    declare_kept(c, to);
     if (c->stage->u.stage.predicate) {
         struct ir_stmt *whole =
             scan_add(c, to, ir_stmt_if(c->pass->arena, is_whole(c)));
@@ -161,15 +207,18 @@ static void load_elements(struct scanning *c, struct ir_block *to)
     load_each(c, to);
 }
 
-// Store each element.
+// Store each element; branches are no vectors.
 static void store_each(struct scanning *c, struct ir_block *to)
 {
     struct arena *a = c->pass->arena;
     struct map iters = {.arena = c->pass->scratch};
-    struct scan_nest nest = open_nest(c, to, c->n, true);
+    bool is_plain = !ir_has(&c->scan.elements, STMT_if);
+    struct scan_nest nest = open_nest(c, to, c->n, is_plain);
     struct scan_values at = values_at(c, c->totals[c->n], &nest);
     struct ir_stmt *s = add_stage(c, &nest, c->stage->u.stage.name, &iters);
-    s->u.stage.body = ir_copy_block(a, &c->scan.elements, &iters, NULL);
+    s->u.stage.body = ir_copy_block(a, &c->scan.elements, NULL, NULL);
+    kept_read_in(c, &s->u.stage.body, nest.index);
+    ir_substitute_in(a, &s->u.stage.body, &iters, NULL);
     reducer_move(c->pass, &c->scan.reducer, at.at, &s->u.stage.body);
 }
 

@@ -91,6 +91,10 @@ def segment_prefix_sum(x, f):
     return total - torch.where(first < 0, 0, (total - x)[first])
 
 
+def kept(x):
+    return x[x > 0]
+
+
 def row_prefix_sum(x):
     return x.cumsum(1)
 
@@ -151,7 +155,7 @@ def conv_same(x, w):
 DEFINITIONS = {f.__name__: f for f in (
     add, softmax, log_softmax, rms_norm, rms_norm_added, layer_norm, cross_entropy, softmax_grad, log_softmax_grad,
     layer_norm_grad, rms_norm_grad, cross_entropy_grad, row_sum, col_sum, total, prefix_sum, segment_prefix_sum,
-    row_prefix_sum, row_greatest, column_prefix_sum, histogram, embedding, transpose, gemv_n, gemv_t, product,
+    kept, row_prefix_sum, row_greatest, column_prefix_sum, histogram, embedding, transpose, gemv_n, gemv_t, product,
     product_tn, depthwise, linear, conv_nhwc, conv_nchw, conv_same)}
 
 ORDERS = ((0, 2, 1), (2, 1, 0), (1, 2, 0), (1, 0, 2))
@@ -175,4 +179,10 @@ FITTED = {
 }
 
 # The bytes moved, where they are not those of all operands, of inputs and the result.
-MOVED = {"embedding": lambda inputs, out: inputs[0].nbytes + 2 * out.nbytes}
+MOVED = {
+    "embedding": lambda inputs, out: inputs[0].nbytes + 2 * out.nbytes,
+    "kept": lambda inputs, out: inputs[0].nbytes + out.nbytes,
+}
+
+# The result that says how many elements the first one has, which has room for more.
+COUNTED = {"kept": "count"}

@@ -58,6 +58,10 @@ def vector(source):
     return {"n": log_uniform(source, 1 << 20, 1 << 29)}
 
 
+def shorter_vector(source):
+    return {"n": log_uniform(source, 1 << 20, 1 << 28)}
+
+
 def matrix_and_vector(source):
     return extents(source, 2048, 16384, 8, "mn")
 
@@ -146,6 +150,7 @@ LAYERS = [mover("linear", "linear", "linear", LIMITS["bf16"], "sm_90a")]
 CONVOLUTIONS = [mover("conv2d", name, name, LIMITS["f16"]) for name in ("conv_nhwc", "conv_nchw", "conv_same")]
 SCANS = [mover("scan", "prefix_sum_f32", "prefix_sum", 1e-4), mover("scan", "prefix_sum_i32", "prefix_sum", 0),
          mover("scan", "segment_prefix_sum", "segment_prefix_sum", 1e-5)]
+COMPACTIONS = [mover("scan", f"compact_ordered_{kind}", "kept", 0) for kind in ("i32", "f32")]
 MATRIX_SCANS = [mover("scan_rows", name, name, limit)
                 for name, limit in (("row_prefix_sum", 1e-4), ("row_greatest", 0), ("column_prefix_sum", 1e-4))]
 HISTOGRAMS = [mover("histogram", f"histogram_{kind}", "histogram", 0) for kind in ("u8", "i32")]
@@ -181,6 +186,7 @@ FAMILIES = (
     Family("gemvs", GEMVS, matrix_and_vector, {"copy": (0.92, None)}),
     Family("images", IMAGES, images, {"cudnn": (7.0, None)}),
     Family("scans", SCANS, vector, {"copy": (0.85, None)}),
+    Family("compactions", COMPACTIONS, shorter_vector, {"copy": (0.85, None)}),
     Family("scans of matrices", MATRIX_SCANS, matrix, {"copy": (0.85, None)}),
     Family("histograms", HISTOGRAMS, vector, {"copy": (0.85, None)}),
     Family("gathers", GATHERS, gather, {"copy": MOVED}),

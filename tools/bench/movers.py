@@ -62,6 +62,7 @@ PEERS = {
     "total": {**USUAL, "cub": cub(lambda cupy, x: cupy.sum(x))},
     "prefix_sum": {**USUAL, "cub": cub_scan},
     "segment_prefix_sum": {},
+    "kept": {"eager": eager, "cupy": cub(lambda cupy, x: x[x > 0])},
     "histogram": {"eager": eager, "histc": histc, "cub": cub(lambda cupy, x: cupy.histogram(x, 256, (0, 256))[0])},
     "depthwise": {**USUAL, "cudnn": cudnn},
     "linear": {"cublas": eager},

@@ -4,6 +4,10 @@
 #include "tools/ingot/check.h"
 #include "tools/ingot/equivalence.h"
 
+#include "ir/accesses.h"
+#include "ir/marks.h"
+#include "ir/walk.h"
+
 #include <string.h>
 
 // Runs are done again with atomics in another order, if they have so few steps,
@@ -96,8 +100,19 @@ static const struct problem_array *array_of(const struct problem *p,
     return NULL;
 }
 
+// Return whether a kernel stores to an array where a condition holds.
+static bool is_conditional(const struct ir_kernel *k, const struct ir_buffer *b)
+{
+    ir_foreach_stmt(s, &k->body)
+        if (s->kind == STMT_stage && ir_attr_get(s, MARK_distinct) &&
+            ir_block_writes(&s->u.stage.body, b))
+            return true;
+    return false;
+}
+
 // Return whether it is said which elements of a result are left unwritten: a
-// definition of its own does, and a count of those that are in any order.
+// definition of its own does, a count of those that are in any order, and the
+// conditions of stores.
 static bool is_partial(const struct runner *r, const struct check_case *one,
                        const struct problem_array *array)
 {
@@ -105,7 +120,8 @@ static bool is_partial(const struct runner *r, const struct check_case *one,
     struct equivalence e = check_equivalence(r->check, r->v, one);
     bool is_counted;
     equivalence_is_unordered(&e, array, &is_counted);
-    return is_counted || definition_of(k) != k;
+    return is_counted || definition_of(k) != k ||
+           is_conditional(k, array->buffer);
 }
 
 // Count the elements that the definition writes and the run does not.  Sets

@@ -9,6 +9,8 @@
 
 #include "passes/schedule/common/move.h"
 
+#include "ir/marks.h"
+
 // Return the loops that hold nothing but a stage, outermost first.
 static struct ir_block find_left(struct pass *p, const struct ir_stmt *stage)
 {
@@ -108,10 +110,12 @@ bool sched_check_moved(const struct sched_call *c, struct ir_stmt *stage)
 bool sched_check_dissolved(const struct sched_call *c, struct ir_stmt *stage)
 {
     struct ir_block left = find_left(c->pass, stage);
-    const struct ir_stage *s = &stage->u.stage;
-    if (stage->kind != STMT_stage || !s->attrs.n)
-        return check_marks(c, stage, &left, false);
-    const char *what =
-        arena_printf(c->pass->scratch, "@%s", s->attrs.at[0].name);
-    return refuse(c, stage, stage, what, false);
+    const struct ir_attrs *attrs = ir_attrs_of(stage);
+    for (size_t i = 0; attrs && i < attrs->n; i++) {
+        const char *what =
+            arena_printf(c->pass->scratch, "@%s", attrs->at[i].name);
+        if (attrs->at[i].mark != MARK_distinct)
+            return refuse(c, stage, stage, what, false);
+    }
+    return check_marks(c, stage, &left, false);
 }

@@ -3,6 +3,7 @@
 
 #include "passes/schedule/depend/depend.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/stage.h"
@@ -155,13 +156,27 @@ static bool is_bound_apart(const struct ask *ask, const struct depend_access *x,
              !(shares_own(ask, x) && shares_own(ask, y))));
 }
 
+// Return whether an access is by a stage whose iterations store to different
+// elements, which the question's loops count: the kernel promises that.
+static bool is_distinct(const struct ask *ask, const struct depend_access *x)
+{
+    const struct depend_question *q = &ask->question;
+    bool counts = x->stage && x->writes && !x->in_init && q->n &&
+                  ir_stage_is_distinct(&x->stage->u.stage) &&
+                  !ir_block_writes(&x->stage->u.stage.init, x->buffer);
+    for (size_t i = 0; counts && i < q->n; i++)
+        counts = ir_stage_role(&x->stage->u.stage, q->loops[i]->u.loop.var);
+    return counts;
+}
+
 // Return whether the order of two accesses matters at all.
 static bool is_pair(const struct ask *ask, const struct depend_access *x,
                     const struct depend_access *y)
 {
     bool is_shared = ask->question.combines && x->stage && x->stage == y->stage;
     bool ordered = !(x->is_atomic && y->is_atomic) &&
-                   !(ask->question.order && combines(x, y));
+                   !(ask->question.order && combines(x, y)) &&
+                   !(x == y && is_distinct(ask, x));
     bool counts = !ask->only_own || space_is_own(x->buffer->space);
     return x->buffer == y->buffer && x->writes && (!y->writes || x <= y) &&
            ordered && !is_shared && counts && !is_bound_apart(ask, x, y);

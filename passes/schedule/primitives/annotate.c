@@ -11,7 +11,7 @@
 //  1. it has no hint or note of that name                  E0633
 //  2. it is a loop or a stage, not the store of an array   E0640
 //  3. a mark takes the number, is for a loop or for a
-//     stage, and is not one that passes set                E0672
+//     stage, and is not one that passes or definitions set E0672
 
 #include "ir/marks.h"
 #include "passes/schedule/prim.h"
@@ -40,6 +40,8 @@ static const char *check_name(const struct sched_call *c,
     if (pass_find(info->by, &by))
         return arena_printf(c->pass->scratch, "the pass `%s` sets it",
                             info->by);
+    if (strcmp(info->by, "definition") == 0)
+        return "the definition of the kernel says so, or nothing does";
     return ir_attr_fault(c->pass->scratch, new, s->kind,
                          c->pass->kernel->level);
 }

@@ -12,22 +12,34 @@
 //     =>   reverse_compute_inline(C)
 //   R = R + X[i]  C[i] = R / 2
 //
+// An array that others read stays, if it is of a scan, and so does what was put
+// into the scan before: a stage after the other can be computed there.
+//
+//   Y[P[i] - 1] = X[i] if X[i] > 0;  count[0] = P[i] if i == n - 1
+//     =>   reverse_compute_inline(Y)   reverse_compute_inline(count)
+//   R = R + (X[i] > 0 ? 1 : 0)
+//   if X[i] > 0 { Y[R - 1] = X[i] }  if i == n - 1 { count[0] = R }
+//
 // Requires:
-//  1. both stages just store to their own iteration
-//     variables, the second one without a reduction      E0653 E0654
+//  1. the producer just stores to its own iteration
+//     variables; so does the stage, without a reduction,
+//     or it is a conditional store                       E0653 E0654
 //  2. the producer has no reduction, or is a scan, and
-//     stores once to each of its arrays, which are
-//     intermediate ones that only the stage reads, at
-//     its own iteration variables, in full               E0659
+//     stores once to each of its arrays; those that the
+//     stage reads, at its own iteration variables, in
+//     full, are intermediate ones, which of a producer
+//     that does not scan nothing else reads              E0659
 //  3. what else the stage reads is computed before the
 //     producer, and its arrays are not used between      E0657
 //  4. nothing has been said of how the stage runs        E0670
 
 #include "passes/schedule/common/move.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
+#include "ir/marks.h"
 #include "ir/stage.h"
 #include "passes/analysis/scan.h"
 
@@ -36,7 +48,9 @@ struct inlining {
     struct pass *pass;
     struct ir_stmt *consumer, *producer;
     const struct ir_buffer *array; // between them; the first of several
-    struct sched_stores in, out;   // of producer and consumer
+    struct sched_stores in, out;   // of producer and consumer; of a scan those
+                                   // that the consumer reads
+    struct sched_buffers gone;     // arrays that nothing reads any more
     struct map vars;               // consumer's variables -> producer's
     struct map values;             // arrays -> the value of their element
     struct ir_expr **index;        // at which the consumer reads
@@ -53,48 +67,77 @@ static bool refuse(const struct sched_call *c, const struct inlining *in,
         in->array ? in->array->name : sched_name_of(in->consumer));
 }
 
-// Check that the producer's arrays are the consumer's alone.
-static bool check_arrays(const struct sched_call *c, const struct inlining *in)
+// Return whether anything but the two stages reads an array.
+static bool is_read(const struct inlining *in, const struct ir_buffer *b)
 {
-    struct sched_uses uses = sched_uses_of_all(c->pass, &in->in.arrays);
-    for (size_t i = 0; i < in->in.arrays.n; i++)
-        if (in->in.arrays.at[i]->role != ROLE_alloc)
-            return refuse(c, in, "one of its arrays is a result");
+    struct sched_uses uses = sched_uses_of(in->pass, b);
     for (size_t i = 0; i < uses.readers.n; i++)
         if (uses.readers.at[i] != in->consumer &&
             uses.readers.at[i] != in->producer)
+            return true;
+    return false;
+}
+
+// Check that the arrays between the stages are intermediate ones that the
+// producer writes, and the consumer's alone unless it scans.
+static bool check_arrays(const struct sched_call *c, struct inlining *in)
+{
+    struct sched_uses uses = sched_uses_of_all(c->pass, &in->in.arrays);
+    for (size_t i = 0; i < in->in.arrays.n; i++) {
+        const struct ir_buffer *b = in->in.arrays.at[i];
+        if (b->role != ROLE_alloc)
+            return refuse(c, in, "one of its arrays is a result");
+        if (!is_read(in, b))
+            vec_push(c->pass->scratch, &in->gone, b);
+        else if (!in->is_scan)
             return refuse(c, in, "not the only one that reads it");
+    }
     return uses.writers.n == 1 || refuse(c, in, "something else writes it");
 }
 
-// Return whether the elements of a scan have one place: all of its iteration
-// variables.
-static bool has_one_place(const struct inlining *in)
+// Return whether an element of a scan has a place of its own: all of its
+// iteration variables.
+static bool has_own_place(const struct inlining *in, const struct ir_stmt *s)
 {
-    const struct ir_block *elements = &in->scan.elements;
     const struct ir_stage *stage = &in->producer->u.stage;
-    const struct ir_expr place = {.n = in->in.n, .args = in->in.index};
-    for (size_t i = 0; i < elements->n; i++) {
-        const struct ir_stmt *s = elements->at[i];
-        if (!ir_all_equal(s->u.store.n, s->u.store.index, in->in.index))
-            return false;
-    }
+    const struct ir_expr place = {.n = s->u.store.n, .args = s->u.store.index};
     return place.n == stage->iters.n && sched_reads_own(stage, &place, NULL);
 }
 
-// Find what a scan stores: its elements.
+// Take the array of an element of a scan, if the consumer reads it; one that
+// nothing reads goes, too.  False if the element has another place.
+static bool take_element(struct inlining *in, const struct ir_stmt *s,
+                         const struct sched_buffers *inputs)
+{
+    struct pass *p = in->pass;
+    const struct ir_buffer *array = s->u.store.buffer;
+    if (!has_own_place(in, s))
+        return false;
+    if (!sched_has_buffer(inputs, array)) {
+        if (array->role == ROLE_alloc && !is_read(in, array))
+            vec_push(p->scratch, &in->gone, array);
+        return true;
+    }
+    if (!in->in.arrays.n) {
+        in->in.n = s->u.store.n;
+        in->in.index = s->u.store.index;
+    }
+    if (!sched_has_buffer(&in->in.arrays, array))
+        vec_push(p->scratch, &in->in.arrays, array);
+    return ir_all_equal(s->u.store.n, s->u.store.index, in->in.index);
+}
+
+// Find what a scan stores, and the consumer reads: its elements.
 static bool take_elements(const struct sched_call *c, struct inlining *in)
 {
     const struct ir_block *elements = &in->scan.elements;
-    in->in.n = elements->at[0]->u.store.n;
-    in->in.index = elements->at[0]->u.store.index;
-    for (size_t i = 0; i < elements->n; i++) {
-        const struct ir_buffer *array = elements->at[i]->u.store.buffer;
-        if (!sched_has_buffer(&in->in.arrays, array))
-            vec_push(c->pass->scratch, &in->in.arrays, array);
-    }
-    return has_one_place(in) ||
-           refuse(c, in, "its elements have places of their own");
+    struct sched_buffers inputs = sched_inputs_of(c->pass, in->consumer);
+    for (size_t i = 0; i < elements->n; i++)
+        if (elements->at[i]->kind == STMT_store &&
+            !take_element(in, elements->at[i], &inputs))
+            return refuse(c, in, "its elements have places of their own");
+    return in->in.arrays.n ||
+           refuse(c, in, "reads what the scan stores under a condition");
 }
 
 // Return whether a stage may be the producer: it has no reduction, or is a
@@ -154,19 +197,44 @@ static bool take_value(struct inlining *in, const struct ir_stmt *s)
     return true;
 }
 
+// Return whether a block reads an array that the scan stores to, and the
+// consumer reads, or that goes.
+static bool reads_elements(const struct inlining *in,
+                           const struct ir_block *block)
+{
+    ir_foreach_expr_in(x, block)
+        if (x->op == OP_load &&
+            (sched_has_buffer(&in->in.arrays, x->u.buffer) ||
+             sched_has_buffer(&in->gone, x->u.buffer)))
+            return true;
+    return false;
+}
+
+// Take the values of the elements of a scan; false if it stores one twice.
+static bool take_values(struct inlining *in)
+{
+    const struct ir_block *elements = &in->scan.elements;
+    for (size_t i = 0; i < elements->n; i++) {
+        const struct ir_stmt *s = elements->at[i];
+        if (s->kind != STMT_store)
+            continue;
+        if (map_has(&in->values, s->u.store.buffer))
+            return false;
+        map_set(&in->values, s->u.store.buffer, s->u.store.value);
+    }
+    return true;
+}
+
 // Check that the producer stores to each array once, with nothing but lets
-// beside, and reads only what it has stored; what a scan combines, nothing.
+// beside, and reads only what it has stored; a scan, nothing of that.
 static bool check_producer(const struct sched_call *c, struct inlining *in)
 {
-    const struct ir_block *body =
-        in->is_scan ? &in->scan.elements : &in->producer->u.stage.body;
-    ir_foreach_expr_in(x, &in->scan.reduction.body)
-        if (!reads_stored(in, x))
-            return refuse(c, in, "not one value for each element");
-    for (size_t i = 0; i < body->n; i++)
-        if (!take_value(in, body->at[i]))
-            return refuse(c, in, "not one value for each element");
-    return true;
+    const struct ir_block *body = &in->producer->u.stage.body;
+    bool is_right =
+        !in->is_scan || (!reads_elements(in, body) && take_values(in));
+    for (size_t i = 0; i < body->n && !in->is_scan; i++)
+        is_right = is_right && take_value(in, body->at[i]);
+    return is_right || refuse(c, in, "not one value for each element");
 }
 
 // Match the variables of the two stages.
@@ -196,30 +264,35 @@ static bool match(const struct sched_call *c, struct inlining *in)
     return true;
 }
 
-// Check that nothing between the two stages uses an array that the consumer
-// reads or writes.
+// Check that none of some statements is between the two stages.
+static bool check_users(const struct sched_call *c, const struct inlining *in,
+                        struct ir_stmt *const *users, size_t n)
+{
+    struct pass *p = c->pass;
+    size_t from = sched_order_of(p, sched_path(p, in->producer).stmts[0]);
+    size_t to = sched_order_of(p, in->consumer);
+    for (size_t k = 0; k < n; k++) {
+        size_t order = sched_order_of(p, users[k]);
+        if (users[k] != in->consumer && users[k] != in->producer &&
+            order >= from && order <= to)
+            return sched_refuse(c, users[k], "between the two stages",
+                                D_move_order, sched_name_of(in->consumer),
+                                "pass over what it depends on");
+    }
+    return true;
+}
+
+// Check that nothing between the two stages writes an array that the consumer
+// reads, or uses one that it writes.
 static bool check_array(const struct sched_call *c, const struct inlining *in,
                         const struct ir_buffer *b, bool is_own)
 {
     struct pass *p = c->pass;
     struct sched_uses uses = sched_uses_of(p, b);
     struct ir_stmt *around = sched_path(p, in->producer).stmts[0];
-    size_t from = sched_order_of(p, around);
-    size_t to = sched_order_of(p, in->consumer);
-    size_t n = is_own ? uses.readers.n : uses.writers.n;
-    if (around->kind == STMT_for && !sched_check_scope(c, around, b))
-        return false;
-    for (size_t k = 0; k < n; k++) {
-        struct ir_stmt *s = is_own ? uses.readers.at[k] : uses.writers.at[k];
-        size_t order = sched_order_of(p, s);
-        if (s == in->consumer || s == in->producer || order < from ||
-            order > to)
-            continue;
-        return sched_refuse(c, s, "between the two stages", D_move_order,
-                            sched_name_of(in->consumer),
-                            "pass over what it depends on");
-    }
-    return true;
+    return (around->kind != STMT_for || sched_check_scope(c, around, b)) &&
+           check_users(c, in, uses.writers.at, uses.writers.n) &&
+           (!is_own || check_users(c, in, uses.readers.at, uses.readers.n));
 }
 
 // Check that nothing between the two stages is in the way.
@@ -280,23 +353,46 @@ static void name_values(struct inlining *in)
     in->producer->u.stage.body = body;
 }
 
-// Put what the consumer does in place of the elements of the scan; false if
-// that makes no scan.
+// Return what a scan stores with the consumer in it: to the arrays that stay,
+// and then what the consumer does.
+static struct ir_block elements_of(struct inlining *in)
+{
+    struct pass *p = in->pass;
+    const struct ir_block *old = &in->scan.elements;
+    struct ir_block r = {0};
+    struct ir_block tail =
+        ir_copy_block(p->arena, &in->consumer->u.stage.body, &in->vars, NULL);
+    ir_rewrite_in(p->arena, &tail, inline_read, in);
+    for (size_t i = 0; i < old->n; i++)
+        if (old->at[i]->kind != STMT_store ||
+            !sched_has_buffer(&in->gone, old->at[i]->u.store.buffer))
+            ir_append(p->arena, &r, old->at[i]);
+    ir_append_all(p->arena, &r, &tail);
+    return r;
+}
+
+// Put what the consumer does behind the elements of the scan; false if that
+// makes no scan.
 static bool inline_elements(struct inlining *in)
 {
     struct pass *p = in->pass;
-    struct ir_block tail =
-        ir_copy_block(p->arena, &in->consumer->u.stage.body, &in->vars, NULL);
+    struct ir_block elements = elements_of(in);
     struct ir_block body = {0}, *combining = &in->scan.reduction.body;
-    struct ir_stage stage = in->producer->u.stage;
+    struct ir_stage *stage = &in->producer->u.stage;
+    struct ir_stmt made = *in->producer;
     struct scan scan;
-    ir_rewrite_in(p->arena, &tail, inline_read, in);
-    ir_append_all(p->arena, &body, in->scan.is_inclusive ? combining : &tail);
-    ir_append_all(p->arena, &body, in->scan.is_inclusive ? &tail : combining);
-    stage.body = body;
-    if (!scan_find(p, &stage, &scan))
+    ir_append_all(p->arena, &body,
+                  in->scan.is_inclusive ? combining : &elements);
+    ir_append_all(p->arena, &body,
+                  in->scan.is_inclusive ? &elements : combining);
+    made.u.stage.body = body;
+    made.u.stage.attrs = (struct ir_attrs){0};
+    vec_append(p->arena, &made.u.stage.attrs, &stage->attrs);
+    if (ir_stage_is_distinct(&in->consumer->u.stage))
+        ir_attr_set(p->arena, &made, MARK_distinct, 1);
+    if (!scan_find(p, &made.u.stage, &scan))
         return false;
-    in->producer->u.stage.body = body;
+    *stage = made.u.stage;
     return true;
 }
 
@@ -309,6 +405,34 @@ static void inline_values(struct inlining *in)
     ir_substitute_in(p->arena, &tail, &in->vars, NULL);
     ir_rewrite_in(p->arena, &tail, inline_read, in);
     ir_append_all(p->arena, &in->producer->u.stage.body, &tail);
+    if (ir_stage_is_distinct(&in->consumer->u.stage))
+        ir_attr_set(p->arena, in->producer, MARK_distinct, 1);
+}
+
+// Find what a conditional store stores to; false if a stage is none.
+static bool is_conditional(struct inlining *in)
+{
+    struct ir_stage *stage = &in->consumer->u.stage;
+    if (in->consumer->kind != STMT_stage || !ir_stage_is_distinct(stage))
+        return false;
+    ir_foreach_stmt(s, &stage->body) {
+        if (s->kind != STMT_store && s->kind != STMT_if)
+            return false;
+        if (s->kind == STMT_store)
+            vec_push(in->pass->scratch, &in->out.arrays, s->u.store.buffer);
+    }
+    return true;
+}
+
+// Check that the consumer stores as it should, and to its arrays alone.
+static bool check_consumer(const struct sched_call *c, struct inlining *in)
+{
+    if (is_conditional(in))
+        return true;
+    if (!sched_check_stores(c, in->consumer, &in->out))
+        return false;
+    struct sched_uses own = sched_uses_of_all(c->pass, &in->out.arrays);
+    return sched_check_alone(c, in->consumer, &own);
 }
 
 bool sched_reverse_compute_inline(struct sched_call *c)
@@ -316,10 +440,7 @@ bool sched_reverse_compute_inline(struct sched_call *c)
     struct pass *p = c->pass;
     struct inlining in = {.pass = p, .consumer = sched_arg(c, 0)};
     in.vars.arena = in.values.arena = p->scratch;
-    if (!sched_check_stores(c, in.consumer, &in.out))
-        return false;
-    struct sched_uses own = sched_uses_of_all(p, &in.out.arrays);
-    if (!sched_check_alone(c, in.consumer, &own) || !find_producer(c, &in) ||
+    if (!check_consumer(c, &in) || !find_producer(c, &in) ||
         !check_producer(c, &in) || !match(c, &in) || !check_between(c, &in) ||
         !sched_check_dissolved(c, in.consumer))
         return false;
@@ -330,8 +451,8 @@ bool sched_reverse_compute_inline(struct sched_call *c)
     sched_hoist_arrays(p);
     sched_remove(p, in.consumer);
     in.producer->u.stage.name = in.consumer->u.stage.name;
-    for (size_t i = 0; i < in.in.arrays.n; i++)
-        sched_remove(p, sched_alloc_of(p, in.in.arrays.at[i]));
+    for (size_t i = 0; i < in.gone.n; i++)
+        sched_remove(p, sched_alloc_of(p, in.gone.at[i]));
     sched_result(c, VALUE_stage, in.producer);
     return true;
 }

@@ -382,6 +382,68 @@ static void draw_scan(struct fuzz_kernel *k)
         draw_epilogue(k, a);
 }
 
+// What a compaction keeps, where, and along which dimension.
+struct compaction {
+    struct fuzz_scope s;
+    const struct fuzz_array *of, *at;
+    uint32_t along;
+    bool is_inclusive;
+};
+
+// Append the result of a compaction, or with `last` what its scan ends with.
+static void draw_kept(struct fuzz_kernel *k, const struct compaction *c,
+                      bool last)
+{
+    bool is_result = draw_chance(k->random, 70);
+    const struct fuzz_array *to =
+        fuzz_parameter(k, is_result ? 'C' : 'X', c->s.n, c->s.dims);
+    buf_printf(&k->body, "    %s[", to->name);
+    for (uint32_t i = 0; i < c->s.n; i++) {
+        buf_text(&k->body, i ? ", " : "");
+        if (i != c->along || last)
+            buf_text(&k->body, i != c->along ? c->s.names[i] : "0");
+        else
+            draw_operand(k, &c->s, c->at, FUZZ_RANK);
+        if (i == c->along && !last && c->is_inclusive)
+            buf_text(&k->body, " - 1");
+    }
+    buf_text(&k->body, "] = ");
+    draw_operand(k, &c->s, last ? c->at : c->of, FUZZ_RANK);
+    buf_text(&k->body, " if ");
+    if (last) {
+        buf_printf(&k->body, "%s == ", c->s.names[c->along]);
+        fuzz_dim_print(k, c->s.dims[c->along], &k->body);
+        buf_text(&k->body, " - 1");
+    } else {
+        draw_operand(k, &c->s, c->of, FUZZ_RANK);
+        buf_text(&k->body, " > 0");
+    }
+    buf_text(&k->body, is_result ? " else -5\n" : "\n");
+}
+
+// Find the places of what is positive, and put it there.
+static void draw_compaction(struct fuzz_kernel *k)
+{
+    struct compaction c = {.s = draw_scope(k, 1, 2),
+                           .is_inclusive = draw_chance(k->random, 60)};
+    c.along = (uint32_t)draw_below(k->random, c.s.n);
+    k->type = type_scalar(TYPE_i32);
+    k->is_mixed = false;
+    c.of = fuzz_parameter(k, 'A', c.s.n, c.s.dims);
+    struct fuzz_array *at = begin(k, 'S', &c.s);
+    c.at = at;
+    at->most = longest(k, c.s.dims[c.along]);
+    buf_printf(&k->body, "scan(u %s %s) sum ", c.is_inclusive ? "<=" : "<",
+               c.s.names[c.along]);
+    draw_operand(k, &c.s, c.of, c.along);
+    buf_text(&k->body, " > 0 ? i32(1) : i32(0)\n");
+    draw_kept(k, &c, false);
+    if (draw_chance(k->random, 60))
+        draw_kept(k, &c, true);
+    if (draw_chance(k->random, 30))
+        draw_epilogue(k, at);
+}
+
 // Scatter a parameter over one dimension, or over that and a row of its own.
 static void draw_scatter(struct fuzz_kernel *k)
 {
@@ -445,6 +507,7 @@ void fuzz_part_draw(struct fuzz_kernel *k, enum fuzz_kind kind)
     case KIND_grid: fuzz_grid_draw(k); break;
     case KIND_relay: fuzz_relay_draw(k); break;
     case KIND_scan: draw_scan(k); break;
+    case KIND_compaction: draw_compaction(k); break;
     case KIND_scatter: draw_scatter(k); break;
     case KIND_loops: fuzz_loops_draw(k); break;
     case KIND_COUNT: break;

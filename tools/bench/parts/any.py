@@ -61,13 +61,14 @@ def multiplied(product, sizes, session, peers):
 def moved(row, sizes, session, peers):
     """The same for what moves bytes, beside a copy of as many."""
     launch, made, _ = memory.found_right(row, sizes, session)
-    count = MOVED[row.definition](made.inputs, made.out) if row.definition in MOVED else made.bytes
+    out = memory.result_of(row, made)
+    count = MOVED[row.definition](made.inputs, out) if row.definition in MOVED else made.bytes
     kernel = session.builder.kernel(row.file, row.kernel, row.arch)
     others = [memory.operands(kernel, row, sizes) for _ in range(timing.sets(count) - 1)]
     ours = [launch, *(kernel.launcher(sizes, other.by_name) for other in others)]
     inputs, definition = [made.inputs, *(other.inputs for other in others)], DEFINITIONS[row.definition]
     calls = [(name, partial(give, definition, inputs)) for name, give in peers.items()]
-    return {"ingot": ours, "copy": [memory.copying(count) for _ in ours]}, made.out, calls, {}
+    return {"ingot": ours, "copy": [memory.copying(count) for _ in ours]}, out, calls, {}
 
 
 def speeds_of(rows, names):

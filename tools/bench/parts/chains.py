@@ -25,7 +25,7 @@ def step(session, chain, file, kernel_name, inputs):
     launch = kernel.launcher(chain.sizes, made.by_name)
     launch()
     settle()
-    error_of(DEFINITIONS[chain.definition], made, chain.limit)
+    error_of(chain, made)
     return launch, made
 
 

@@ -8,7 +8,7 @@ import data
 import timing
 from artifact import Failure
 from cases import MEMORY
-from definitions import DEFINITIONS, FITTED
+from definitions import COUNTED, DEFINITIONS, FITTED
 from report import median_ms
 from session import settle
 
@@ -33,11 +33,25 @@ def wide(x):
     return x.double() if x.is_floating_point() else x
 
 
-def error_of(definition, made, limit):
+def result_of(row, made):
+    """The first result; as many of its elements as another one says, if it has room for more."""
+    if row.definition not in COUNTED:
+        return made.out
+    count = made.by_name[COUNTED[row.definition]].item()
+    if not 0 <= count <= len(made.out):
+        raise Failure(f"wrong: {count} elements of at most {len(made.out)}")
+    if not data.untouched(made.out[count:]):
+        raise Failure(f"wrong: written behind {count} elements")
+    return made.out[:count]
+
+
+def error_of(row, made):
     """The error of a result that was just written; a wrong one is a Failure."""
-    want = definition(*map(wide, made.inputs))
-    error = data.errors(made.out, want.reshape(made.out.shape)).norm()
-    if not error <= limit:
+    want, out = DEFINITIONS[row.definition](*map(wide, made.inputs)), result_of(row, made)
+    if want.numel() != out.numel():
+        raise Failure(f"wrong: {out.numel()} elements instead of {want.numel()}")
+    error = data.errors(out, want.reshape(out.shape)).norm()
+    if not error <= row.limit:
         raise Failure(f"wrong: relative error {error:.3e}")
     if not made.intact():
         raise Failure("wrong: written outside of the result")
@@ -51,7 +65,7 @@ def found_right(row, sizes, session):
     launch = kernel.launcher(sizes, made.by_name)
     launch()
     settle()
-    return launch, made, error_of(DEFINITIONS[row.definition], made, row.limit)
+    return launch, made, error_of(row, made)
 
 
 def measure(row, sizes, case, session):
