@@ -17,8 +17,9 @@ struct ring_fills {
     const struct ring
         *given; // what rings before this one hold; NULL: there are
                 // none, and a fill computes nowhere
-    bool fills_own; // arrays of a thread that only the statement's loop uses are
-                    // filled, too
+    bool
+        fills_own; // arrays of a thread that only the statement's loop uses are
+                   // filled, too
 };
 
 // Return whether a statement of the body just fills arrays in shared memory, from
