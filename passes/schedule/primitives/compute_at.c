@@ -17,7 +17,8 @@
 //  3. all that use them are in the loop, those that
 //     write them, too, behind the stage; an init is
 //     before the loops of its reduction; none goes on
-//     with the stage's own reduction                E0654 E0656
+//     with the stage's own reduction, or with what the
+//     stage begins anew in each iteration           E0654 E0656
 //  4. what it reads is computed before, and does not
 //     change behind it: not even in an iteration, if
 //     another one reads what that changes           E0657
@@ -55,6 +56,38 @@ static bool check_results(const struct sched_call *c, const struct move *m)
     return true;
 }
 
+// Return a loop that the stage would leave whose iterations each begin the same
+// elements anew, for another stage to change; NULL if there is none.
+static struct ir_stmt *begins_anew(struct pass *p, const struct move *m,
+                                   const struct ir_stmt *other)
+{
+    struct ir_block loops = sched_loops(p, m->stage);
+    for (size_t i = 0; i < loops.n; i++) {
+        struct ir_stmt *loop = loops.at[i];
+        if (loop != m->loop && !sched_is_below(p, m->loop, loop) &&
+            sched_is_below(p, other, loop) &&
+            !ir_stage_role(&m->stage->u.stage, loop->u.loop.var))
+            return loop;
+    }
+    return NULL;
+}
+
+// Check that no such loop is left.
+static bool check_anew(const struct sched_call *c, const struct move *m)
+{
+    for (size_t i = 0; i < m->uses.writers.n; i++) {
+        struct ir_stmt *other = m->uses.writers.at[i];
+        struct ir_stmt *loop =
+            other == m->stage ? NULL : begins_anew(c->pass, m, other);
+        if (loop)
+            return sched_refuse_two(
+                c, loop, other,
+                "a loop to be left, and what changes its array in it",
+                D_move_shape, sched_name_of(m->stage));
+    }
+    return true;
+}
+
 // Check that other stages write the arrays only in the loop, behind this one,
 // and are no parts of the same reduction.
 static bool check_writers(const struct sched_call *c, struct move *m)
@@ -69,7 +102,7 @@ static bool check_writers(const struct sched_call *c, struct move *m)
                               !sched_is_below(p, s, m->loop)))
             return sched_check_alone(c, m->stage, &m->uses);
     }
-    return true;
+    return check_anew(c, m);
 }
 
 // Take the earlier one of two statements, of which the first may be NULL.
