@@ -30,6 +30,22 @@ static const char *parameter_of(struct pieces *pieces, const struct system *s,
     return NULL;
 }
 
+// Add a row to a system; of two that differ in their constants alone, which say
+// that a sum is not negative, the lesser sum says all.
+static void add_row(struct arena *a, struct linear *l,
+                    const struct linear_row *row)
+{
+    vec_foreach(other, &l->rows) {
+        if (row->is_zero || other->is_zero ||
+            memcmp(row->sum.k + 1, other->sum.k + 1, l->n * sizeof(int64_t)))
+            continue;
+        if (row->sum.k[0] < other->sum.k[0])
+            *other = *row;
+        return;
+    }
+    vec_push(a, &l->rows, *row);
+}
+
 void pieces_add(struct pieces *pieces, const struct system *s,
                 const struct family *f, const uint32_t *elements, uint32_t rank)
 {
@@ -43,7 +59,7 @@ void pieces_add(struct pieces *pieces, const struct system *s,
     new.linear.rows.at = NULL;
     new.linear.rows.n = new.linear.rows.cap = 0;
     vec_foreach(row, &s->linear.rows)
-        vec_push(a, &new.linear.rows, *row);
+        add_row(a, &new.linear, row);
     memcpy(new.elements, elements, rank * sizeof *elements);
     vec_push(a, &pieces->all, new);
 }
