@@ -30,12 +30,6 @@ static int opens(const struct token *t)
     return (strcmp(t->text, "[") == 0) - (strcmp(t->text, "]") == 0);
 }
 
-// Return whether a token ends a line, or the text.
-static bool ends_line(const struct token *t)
-{
-    return t->kind == TOKEN_NEWLINE || t->kind == TOKEN_END;
-}
-
 bool conditional_is_next(const struct parser *p)
 {
     const struct token *t = parse_peek(p, 0);
@@ -44,19 +38,19 @@ bool conditional_is_next(const struct parser *p)
         return false;
     do {
         depth += opens(++t);
-    } while (depth > 0 && !ends_line(t));
-    if (ends_line(t) || strcmp(t[1].text, "=") != 0)
+    } while (depth > 0 && !define_ends_line(t));
+    if (define_ends_line(t) || strcmp(t[1].text, "=") != 0)
         return false;
-    while (!ends_line(t) && strcmp(t->text, "if") != 0)
+    while (!define_ends_line(t) && strcmp(t->text, "if") != 0)
         t++;
-    return !ends_line(t);
+    return !define_ends_line(t);
 }
 
 // Declare the indices that the rest of the line names first, in subscripts.
 static void declare_others(struct parser *p, struct definition *d)
 {
     int depth = 0;
-    for (const struct token *t = parse_peek(p, 0); !ends_line(t); t++) {
+    for (const struct token *t = parse_peek(p, 0); !define_ends_line(t); t++) {
         depth += opens(t);
         if (depth > 0 && scatter_is_new(p, t) && strcmp(t[1].text, "[") != 0)
             define_add_iter(p, d, t->text, t->span, NULL, false);
@@ -130,19 +124,8 @@ static void append_start(struct parser *p, const struct definition *d,
 bool conditional_parse(struct parser *p, struct definition *d,
                        struct ir_block *block)
 {
-    size_t first = p->at;
-    struct element *e = &d->elements[d->n_elements++];
     struct ir_expr *other;
-    e->span = parse_peek(p, 0)->span;
-    e->name = parse_name(p, "an array");
-    d->is_reduction = true;
-    d->stage = ir_stmt_stage(p->arena, e->name);
-    if (!define_find_target(p, d, e))
-        return false;
-    p->at++;
-    scatter_declare(p, d);
-    if (!scatter_subscripts(p, d, first) ||
-        !parse_expect(p, "=", "behind the element"))
+    if (!scatter_left(p, d) || !parse_expect(p, "=", "behind the element"))
         return false;
     declare_others(p, d);
     if (!parse_right(p, d, &other))

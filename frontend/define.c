@@ -32,6 +32,11 @@ static bool is_element(const struct parser *p, const struct token *t)
             (t[2].kind == TOKEN_NAME && !scope_find(p, t[2].text)));
 }
 
+bool define_ends_line(const struct token *t)
+{
+    return t->kind == TOKEN_NEWLINE || t->kind == TOKEN_END;
+}
+
 // Return whether a definition begins at the next token.
 static bool is_definition(const struct parser *p)
 {

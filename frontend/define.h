@@ -77,6 +77,9 @@ bool define_find_target(struct parser *p, const struct definition *d,
 void define_close_nest(struct parser *p, struct definition *d,
                        struct ir_block *block);
 
+// Return whether a token ends a line, or the text.
+bool define_ends_line(const struct token *t);
+
 // Return whether the next tokens begin a scatter reduction: an element with a
 // new name in its subscripts, of which not all are such names.  One that is
 // assigned to is none unless an array is in them.
@@ -88,11 +91,8 @@ bool scatter_parse(struct parser *p, struct definition *d,
 // Parts of it: return whether a token is a name that means nothing yet, but no
 // function.
 bool scatter_is_new(const struct parser *p, const struct token *t);
-// Declare the indices that the left side names first, up to its `]`.  One that
-// is a subscript by itself ranges over that dimension.
-void scatter_declare(struct parser *p, struct definition *d);
-// Parse the subscripts, `]` included, of the element that begins at `first`.
-bool scatter_subscripts(struct parser *p, struct definition *d, size_t first);
+// Parse the left side, which declares the indices that it names first.
+bool scatter_left(struct parser *p, struct definition *d);
 // Append the nest that gives each element a value.
 void scatter_start(struct parser *p, const struct definition *d,
                    struct ir_expr *value, struct ir_block *out);

@@ -42,12 +42,6 @@ static int depth_of(const struct token *t)
                                                                     : 0;
 }
 
-// Return whether a token ends a line, or the text.
-static bool ends_line(const struct token *t)
-{
-    return t->kind == TOKEN_NEWLINE || t->kind == TOKEN_END;
-}
-
 // Return whether a name behind `[` or `,` is a subscript by itself.
 static bool is_alone(const struct token *t)
 {
@@ -62,7 +56,7 @@ bool scatter_is_next(const struct parser *p)
     int depth = 1;
     if (t->kind != TOKEN_NAME || strcmp(t[1].text, "[") != 0)
         return false;
-    for (t += 2; depth > 0 && !ends_line(t); t++) {
+    for (t += 2; depth > 0 && !define_ends_line(t); t++) {
         bool is_new = scatter_is_new(p, t);
         depth += depth_of(t);
         has_new |= is_new;
@@ -76,7 +70,9 @@ bool scatter_is_next(const struct parser *p)
            (has_data || strcmp(t->text, "=") != 0);
 }
 
-void scatter_declare(struct parser *p, struct definition *d)
+// Declare the indices that the left side names first, up to its `]`.  One that
+// is a subscript by itself ranges over that dimension.
+static void declare_indices(struct parser *p, struct definition *d)
 {
     const struct element *e = &d->elements[0];
     uint32_t subscript = 0;
@@ -93,7 +89,9 @@ void scatter_declare(struct parser *p, struct definition *d)
     }
 }
 
-bool scatter_subscripts(struct parser *p, struct definition *d, size_t first)
+// Parse the subscripts, `]` included.
+static bool parse_subscripts(struct parser *p, struct definition *d,
+                             size_t first)
 {
     struct element *e = &d->elements[0];
     struct VEC(struct ir_expr *) index = {0};
@@ -190,12 +188,10 @@ void scatter_start(struct parser *p, const struct definition *d,
     define_close_nest(p, &start, out);
 }
 
-bool scatter_parse(struct parser *p, struct definition *d,
-                   struct ir_block *block)
+bool scatter_left(struct parser *p, struct definition *d)
 {
     size_t first = p->at;
     struct element *e = &d->elements[d->n_elements++];
-    const struct accumulation *how = NULL;
     e->span = parse_peek(p, 0)->span;
     e->name = parse_name(p, "an array");
     d->is_reduction = true;
@@ -203,8 +199,17 @@ bool scatter_parse(struct parser *p, struct definition *d,
     if (!define_find_target(p, d, e))
         return false;
     p->at++;
-    scatter_declare(p, d);
-    if (!scatter_subscripts(p, d, first) || !(how = parse_accumulation(p)) ||
+    declare_indices(p, d);
+    return parse_subscripts(p, d, first);
+}
+
+bool scatter_parse(struct parser *p, struct definition *d,
+                   struct ir_block *block)
+{
+    size_t first = p->at;
+    struct element *e = &d->elements[0];
+    const struct accumulation *how = NULL;
+    if (!scatter_left(p, d) || !(how = parse_accumulation(p)) ||
         !check_order(p, e, how) || !parse_right(p, d, how, first))
         return false;
     if (e->buffer->role != ROLE_inout)

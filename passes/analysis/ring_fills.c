@@ -84,14 +84,14 @@ static bool computes_in(const struct ring_fills *q, struct ir_stmt *s,
     return s->kind == STMT_for && begins(q, &path, first, b);
 }
 
-// Return whether only one statement of the kernel, in the body of a loop, uses an
-// array.
+// Return whether no statement uses an array but one, and what is around it: of the
+// kernel, or of what is around a block.
 static bool is_own(const struct ring_fills *q, const struct ir_stmt *s,
-                   const struct ir_buffer *b)
+                   const struct ir_buffer *b, const struct ir_block *within)
 {
     struct ir_path path;
     ir_find(q->arena, &q->kernel->body, s, &path);
-    for (uint32_t i = 0; i < path.n; i++) {
+    for (uint32_t i = 0; i < path.n && path.blocks[i] != within; i++) {
         vec_foreach_value(other, path.blocks[i])
             if (other != path.stmts[i] && other->kind != STMT_alloc &&
                 ir_stmt_uses(other, b))
@@ -114,7 +114,7 @@ static bool may_compute(const struct ring_fills *q, struct ir_stmt *s,
 {
     if (!q->given || (!is_shared(b) && !space_is_own(b->space)))
         return false;
-    return (is_shared(b) || is_own(q, s, b)) && computes_in(q, s, b);
+    return (is_shared(b) || is_own(q, s, b, NULL)) && computes_in(q, s, b);
 }
 
 // Return whether an expression of a statement can be computed ahead.
@@ -134,21 +134,13 @@ static bool is_input(const struct ring_fills *q, struct ir_stmt *s,
     return true;
 }
 
-// Return whether a store is to an array of the thread that no statement beside
-// the body uses.
+// Return whether a store is to an array of the thread that nothing beside the
+// body uses.
 static bool fills_own(const struct ring_fills *q, const struct ir_stmt *s)
 {
     const struct ir_buffer *b = s->u.store.buffer;
-    struct ir_path path;
-    if (!q->fills_own || b->space != SPACE_local || b->role != ROLE_alloc)
-        return false;
-    ir_find(q->arena, &q->kernel->body, s, &path);
-    for (uint32_t i = 0; i < path.n && path.blocks[i] != q->body; i++)
-        vec_foreach_value(other, path.blocks[i])
-            if (other != path.stmts[i] && other->kind != STMT_alloc &&
-                ir_stmt_uses(other, b))
-                return false;
-    return true;
+    return q->fills_own && b->space == SPACE_local && b->role == ROLE_alloc &&
+           is_own(q, s, b, q->body);
 }
 
 // Return whether a statement in another one does nothing itself but fill shared

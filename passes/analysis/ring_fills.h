@@ -17,9 +17,8 @@ struct ring_fills {
     const struct ring
         *given; // what rings before this one hold; NULL: there are
                 // none, and a fill computes nowhere
-    bool
-        fills_own; // arrays of a thread that only the statement's loop uses are
-                   // filled, too
+    // Arrays of a thread are filled, too, that nothing beside the body uses.
+    bool fills_own;
 };
 
 // Return whether a statement of the body just fills arrays in shared memory, from

@@ -24,8 +24,8 @@
 // the other loops over threads, real or virtual, has its own group of partial
 // results. Loops over elements inside of the reduction's loops move out of
 // them. A stage in front that only fills shared memory, or an array of the
-// thread, in a loop of the reduction, stays there. If the result is an array in local memory, every
-// thread gets it; otherwise one thread writes it.
+// thread, in a loop of the reduction, stays there. If the result is an array in
+// local memory, every thread gets it; otherwise one thread writes it.
 //
 // Shuffles combine 32, 16, .. 1 neighbours: the largest of these that divides
 // the number of threads that share an element. They need threads that are
