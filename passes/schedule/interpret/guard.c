@@ -198,7 +198,9 @@ static bool compare_words(struct interp *in, const struct sched_expr *x,
 static bool settle(struct interp *in, const struct sched_expr *x,
                    const struct ir_expr *first, struct ir_expr **out)
 {
-    if (first->op != OP_const || first->type.kind != TYPE_bool ||
+    bool is_known = first->type.kind == TYPE_bool ||
+                    (first->type.kind == TYPE_int && x->op == OP_select);
+    if (first->op != OP_const || !is_known ||
         (x->op != OP_and && x->op != OP_or && x->op != OP_select))
         return false;
     bool known = first->u.i;
