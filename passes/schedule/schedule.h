@@ -24,8 +24,9 @@ bool schedule_guard(struct pass *p, const struct sched_program *program,
                     struct ir_expr **guard);
 
 // Return whether a guard says that a schedule is not for this instance of a
-// kernel, whatever the sizes.
+// kernel, or a case of a rule not for this kernel, whatever the sizes.
 bool schedule_excludes(const struct ir_kernel *kernel,
+                       const struct sched_item *schedule,
                        const struct ir_expr *guard);
 
 // What a kernel without a schedule gets: intermediate stages are inlined

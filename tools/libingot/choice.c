@@ -128,17 +128,22 @@ static bool gather(struct judge *j)
                      .names = &c->names,
                      .diags = &c->diags};
     bool ok = true;
+    const struct sched_item *failed = NULL;
     for (size_t i = 0; i < s->schedules.n; i++) {
         struct choice one = {.item = s->schedules.at[i]};
+        if (failed && one.item->rule == failed)
+            continue;
         if (!sched_is_for(one.item, j->kernel))
             continue;
         one.number = ++j->numbered;
         find_settings(j, &one);
         ok = find_targets(c, one.item, &one.targets) && ok;
-        ok = schedule_guard(&p, s, one.item, one.settings.at, one.settings.n,
-                            &one.guard) &&
-             ok;
-        if (schedule_excludes(j->kernel, one.guard))
+        if (!schedule_guard(&p, s, one.item, one.settings.at, one.settings.n,
+                            &one.guard)) {
+            failed = one.item->rule;
+            ok = false;
+        }
+        if (schedule_excludes(j->kernel, one.item, one.guard))
             continue;
         vec_push(&c->arena, &j->all, one);
     }
@@ -255,7 +260,7 @@ static void refuse_unreached(struct judge *j, size_t at, bool contradicts)
 }
 
 // Keep the schedules that are ever chosen.  One that is not is an error, but of
-// an instance, as it may be for others.
+// an instance or a rule, as it may be for others.
 static bool keep_reached(struct judge *j)
 {
     bool ok = true;
@@ -267,7 +272,7 @@ static bool keep_reached(struct judge *j)
         bool contradicts = one.guard && covers(j, one.guard, NULL, 0);
         bool is_reached = !contradicts && taken(j, j->all.n, one.targets,
                                                 one.guard) != one.targets;
-        if (!is_reached && !j->kernel->family) {
+        if (!is_reached && !j->kernel->family && !one.item->rule) {
             refuse_unreached(j, j->all.n, contradicts);
             ok = false;
         }
@@ -315,7 +320,7 @@ static void keep(struct judge *j, target_set build, struct choices *out)
     for (size_t i = 0; i < j->all.n; i++) {
         struct choice one = j->all.at[i];
         one.targets &= build;
-        if (!one.targets)
+        if (!one.targets && !one.item->rule)
             remark_left_out(j, one.item, build);
         one.targets &= ~taken(j, i, one.targets, one.guard);
         if (one.targets)
