@@ -2,7 +2,8 @@
 //
 //   item    = "schedule" names head block
 //           | "schedule" names "by" name "(" [exprs] ")"
-//           | "rule" name params "{" {statement newline} {case} "}"
+//           | "rule" name params ["matches" expr]
+//             "{" {statement newline} {case} "}"
 //           | "def" name params block
 //   case    = "case" head block
 //   head    = [params] ["for" targets] ["when" expr]
@@ -233,6 +234,9 @@ static bool parse_rule(struct parser *p, struct sched_item *item,
         !parse_params(p, item, true))
         return false;
     item->span = parse_span(p, first);
+    if (parse_reach(p, "matches") && parse_take(p, "matches") &&
+        !(item->pattern = schedule_parse_expr(p)))
+        return false;
     parse_reach(p, "{");
     if (!parse_expect(p, "{", "before the cases"))
         return false;

@@ -86,6 +86,7 @@ struct sched_item {
     struct VEC(struct sched_parameter) params;
     struct VEC(struct sched_target) targets; // none: every architecture
     struct sched_expr *guard;                // behind `when`, or NULL
+    struct sched_expr *pattern;              // of a rule, behind `matches`
     struct sched_block body;                 // of a rule, in front of its cases
     struct sched_items cases;                // of a rule
     const struct sched_item *rule;           // of a case, what it belongs to
@@ -177,6 +178,11 @@ void sched_check_kernels(const struct sched_program *program,
 // Return whether a schedule has a parameter or a knob of that name.
 bool sched_has_setting(const struct sched_item *schedule,
                        const struct sched_knobs *knobs, const char *name);
+
+// Append a schedule for each case of a rule, for the kernels of `schedule`, with
+// its call of the rule.
+void sched_add_cases(struct arena *a, const struct sched_item *schedule,
+                     const struct sched_item *rule, struct sched_items *out);
 
 // Put the cases of the rule in the place of each schedule by a rule: schedules
 // for the same kernels, with `rule` and `by`.  Reports rules that do not exist,

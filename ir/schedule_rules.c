@@ -39,9 +39,8 @@ static bool check_count(const struct sched_item *rule,
     return diag_note(diags, rule->name.span, "the rule is here");
 }
 
-// Add a schedule for each case of its rule.
-static void add_cases(struct arena *a, const struct sched_item *schedule,
-                      const struct sched_item *rule, struct sched_items *out)
+void sched_add_cases(struct arena *a, const struct sched_item *schedule,
+                     const struct sched_item *rule, struct sched_items *out)
 {
     vec_foreach_value(c, &rule->cases) {
         struct sched_item *one = arena_new(a, struct sched_item);
@@ -65,7 +64,7 @@ void sched_expand_rules(struct arena *a, struct sched_program *program,
         }
         const struct sched_item *rule = find_rule(program, item->by, diags);
         if (rule && check_count(rule, item->by, diags))
-            add_cases(a, item, rule, &out);
+            sched_add_cases(a, item, rule, &out);
     }
     program->schedules = out;
 }

@@ -9,6 +9,7 @@
 
 #include "passes/analysis/domain.h"
 #include "passes/schedule/schedule.h"
+#include "tools/libingot/plan.h"
 
 #include <isl/ctx.h>
 #include <isl/options.h>
@@ -117,35 +118,45 @@ static void find_settings(struct judge *j, struct choice *one)
         vec_push(a, &one->settings, j->o->settings[i]);
 }
 
-// Gather the schedules of the kernel.
+// Return the schedules of the kernel in the text, or else those of a rule that
+// matches it.
+static struct sched_items schedules_of(struct judge *j)
+{
+    struct sched_items found = {0};
+    vec_foreach_value(item, &j->c->program.schedules.schedules)
+        if (sched_is_for(item, j->kernel))
+            vec_push(&j->c->scratch, &found, item);
+    if (!found.n)
+        plan_kernel(j->c, j->kernel, &found);
+    return found;
+}
+
+// Gather the schedules of the kernel.  Of a rule, cases behind the first that has
+// errors would have the same.
 static bool gather(struct judge *j)
 {
     struct compilation *c = j->c;
-    const struct sched_program *s = &c->program.schedules;
     struct pass p = {.kernel = (struct ir_kernel *)j->kernel,
                      .arena = &c->arena,
                      .scratch = &c->scratch,
                      .names = &c->names,
                      .diags = &c->diags};
-    bool ok = true;
+    struct sched_items items = schedules_of(j);
     const struct sched_item *failed = NULL;
-    for (size_t i = 0; i < s->schedules.n; i++) {
-        struct choice one = {.item = s->schedules.at[i]};
-        if (failed && one.item->rule == failed)
+    bool ok = true;
+    vec_foreach_value(item, &items) {
+        struct choice one = {.item = item, .number = ++j->numbered};
+        if (failed && item->rule == failed)
             continue;
-        if (!sched_is_for(one.item, j->kernel))
-            continue;
-        one.number = ++j->numbered;
         find_settings(j, &one);
-        ok = find_targets(c, one.item, &one.targets) && ok;
-        if (!schedule_guard(&p, s, one.item, one.settings.at, one.settings.n,
-                            &one.guard)) {
-            failed = one.item->rule;
+        ok = find_targets(c, item, &one.targets) && ok;
+        if (!schedule_guard(&p, &c->program.schedules, item, one.settings.at,
+                            one.settings.n, &one.guard)) {
+            failed = item->rule;
             ok = false;
         }
-        if (schedule_excludes(j->kernel, one.item, one.guard))
-            continue;
-        vec_push(&c->arena, &j->all, one);
+        if (!schedule_excludes(j->kernel, item, one.guard))
+            vec_push(&c->arena, &j->all, one);
     }
     return ok;
 }

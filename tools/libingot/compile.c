@@ -262,7 +262,7 @@ bool compile_schedule(struct compilation *c, const struct compile_options *o)
 {
     int errors = c->diags.errors;
     double began = phases_now();
-    if (c->program.schedules.schedules.n && !o->no_schedule) {
+    if (!o->no_schedule) {
         add_library(c);
         sched_expand_rules(&c->arena, &c->program.schedules, &c->diags);
     }

@@ -99,8 +99,12 @@ bool interp_run(struct interp *in, struct sched_call *c, struct span span);
 // which was made of it before, or, where one loop is wanted, that which `fuse`
 // makes.
 bool interp_nest(struct interp *in, bool wants_loop, struct sched_value *v);
-// Open the frame of a case of a rule inside of the current one: the arguments
-// behind `by`, and the names that the rule gives in front of its cases.
+// Open the frame of a rule inside of the current one, with the arguments behind
+// `by`.
+bool interp_rule_frame(struct interp *in, const struct sched_item *schedule,
+                       struct sched_frame *frame);
+// The same of a case of it, with the names that the rule gives in front of its
+// cases, too.
 bool interp_rule(struct interp *in, const struct sched_item *schedule,
                  struct sched_frame *frame);
 // Run statements in the current frame.
@@ -142,6 +146,10 @@ struct interp_function {
                 struct sched_value *out);
 };
 const struct interp_function *interp_functions(size_t *n);
+
+// Set `out` to whether a stage adds up the products of two elements.
+bool look_is_product(struct interp *in, const struct sched_values *args,
+                     struct sched_value *out);
 
 // Fill `out` with the loops around a stage, outermost first.
 void interp_loops(struct interp *in, const struct sched_value *stage,

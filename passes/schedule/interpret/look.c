@@ -231,6 +231,17 @@ static bool look_bytes(struct interp *in, const struct sched_values *args,
     return true;
 }
 
+// Set `out` to whether an array is a parameter or a result of the kernel.
+static bool look_is_parameter(struct interp *in,
+                              const struct sched_values *args,
+                              struct sched_value *out)
+{
+    (void)in;
+    out->kind = VALUE_int;
+    out->number = array_of(&args->at[0])->role != ROLE_alloc;
+    return true;
+}
+
 // Set `out` to the type of an array's elements.
 static bool look_type(struct interp *in, const struct sched_values *args,
                       struct sched_value *out)

@@ -31,16 +31,25 @@ static bool run_names(struct interp *in, const struct sched_block *names)
     return ok;
 }
 
+bool interp_rule_frame(struct interp *in, const struct sched_item *schedule,
+                       struct sched_frame *frame)
+{
+    *frame = (struct sched_frame){.item = schedule->rule,
+                                  .caller = in->frame,
+                                  .call = schedule->by->span};
+    bool ok = interp_bind(in, schedule->by, frame, interp_expr);
+    if (ok)
+        in->frame = frame;
+    return ok;
+}
+
 bool interp_rule(struct interp *in, const struct sched_item *schedule,
                  struct sched_frame *frame)
 {
     const struct sched_item *rule = schedule->rule;
     int errors = in->pass->diags->errors;
-    *frame = (struct sched_frame){
-        .item = rule, .caller = in->frame, .call = schedule->by->span};
-    if (!interp_bind(in, schedule->by, frame, interp_expr))
+    if (!interp_rule_frame(in, schedule, frame))
         return false;
-    in->frame = frame;
     in->keeps = true;
     bool ok = run_names(in, &rule->body);
     in->keeps = false;
