@@ -171,13 +171,15 @@ static void add_choices(struct parser *p, struct sched_items *out,
     }
 }
 
-// Parse the block of a schedule or a case whose head was parsed, and add it.
-static bool parse_choices(struct parser *p, struct sched_item *item,
-                          struct sched_items *out)
+// Parse the block of a schedule or a case whose head was parsed, and add it.  It
+// began at token number `first`.
+static bool parse_choices(struct parser *p, size_t first,
+                          struct sched_item *item, struct sched_items *out)
 {
     parse_reach(p, "{");
     if (!schedule_parse_body(p, &item->body))
         return false;
+    item->whole = parse_span(p, first);
     if (check_choices(p, item))
         add_choices(p, out, item, 0);
     return true;
@@ -206,7 +208,7 @@ static bool parse_schedule(struct parser *p, struct sched_item *item,
         return false;
     item->span = parse_span(p, first);
     if (!has_rule)
-        return parse_choices(p, item, &out->schedules);
+        return parse_choices(p, first, item, &out->schedules);
     vec_push(p->arena, &out->schedules, item);
     return true;
 }
@@ -222,7 +224,7 @@ static bool parse_case(struct parser *p, struct sched_item *rule)
     if (!parse_head(p, item))
         return false;
     item->span = parse_span(p, first);
-    return parse_choices(p, item, &rule->cases);
+    return parse_choices(p, first, item, &rule->cases);
 }
 
 // Parse a rule behind its keyword.

@@ -83,6 +83,7 @@ struct sched_item {
     struct sched_name name;               // of the kernel, the rule or the def
     struct VEC(struct sched_name) others; // further kernels
     struct span span;                     // of the header
+    struct span whole;                    // of a schedule, with its block
     struct VEC(struct sched_parameter) params;
     struct VEC(struct sched_target) targets; // none: every architecture
     struct sched_expr *guard;                // behind `when`, or NULL

@@ -1,6 +1,7 @@
 // Calls of primitives, and the table of them.
 
 #include "passes/schedule/prim.h"
+#include "passes/schedule/record.h"
 
 static const struct sched_prim_info infos[] = {
 #define PRIM(name, arguments, parameters, results, before, after)              \
@@ -22,7 +23,10 @@ const struct sched_prim_info *sched_prim_info(enum sched_prim prim)
 
 bool sched_run(struct sched_call *c)
 {
-    return functions[c->prim](c);
+    const char *text = sched_record_begin(c);
+    bool ok = functions[c->prim](c);
+    sched_record_end(c, text, ok);
+    return ok;
 }
 
 struct sched_call sched_call_to(const struct sched_call *from,

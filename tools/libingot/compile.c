@@ -4,6 +4,7 @@
 
 #include "ir/copy.h"
 #include "passes/analysis/narrow.h"
+#include "passes/schedule/record.h"
 #include "passes/schedule/schedule.h"
 #include "tools/libingot/choice.h"
 #include "tools/libingot/library.h"
@@ -88,6 +89,16 @@ static struct pass add_copy(struct compilation *c,
     return pass_for(c, k);
 }
 
+// Return the record of the newest variant, if one is asked for.
+static struct sched_record *add_record(struct compilation *c,
+                                       const struct compile_options *o)
+{
+    struct variant *v = &c->variants.at[c->variants.n - 1];
+    if (o->has_records)
+        v->record = arena_new(&c->arena, struct sched_record);
+    return v->record;
+}
+
 // Add a copy of a kernel that is scheduled by rule, and before it, where rows
 // of unknown length are reduced, one for long rows behind a guard.
 static bool add_default(struct compilation *c, const struct compile_options *o,
@@ -95,9 +106,11 @@ static bool add_default(struct compilation *c, const struct compile_options *o,
                         const struct choice *choice)
 {
     struct pass p = add_copy(c, o, source, choice);
+    p.record = add_record(c, o);
     bool ok = schedule_default(&p, true);
     if (ok && p.kernel->guard.n > source->guard.n) {
         p = add_copy(c, o, source, choice);
+        p.record = add_record(c, o);
         ok = schedule_default(&p, false);
     }
     arena_clear(&c->scratch);

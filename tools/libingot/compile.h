@@ -35,6 +35,7 @@ struct compile_options {
     const char *schedule;   // lower what one makes alone: its number for its
                             // kernel, or the name of a variant; NULL: all
     bool has_proofs;        // find out what holds for all sizes
+    bool has_records;       // keep the directives of default schedules as text
     struct pass_options passes;
 };
 
@@ -51,6 +52,7 @@ struct variant {
     size_t number;                     // of the schedule for its kernel, from 1
     const struct sched_outcome *outcome; // knobs, contracts of the schedule
     struct proof *proof;                 // NULL: nobody asked
+    struct sched_record *record;         // of a default schedule; NULL ...
 };
 
 // An architecture's code.

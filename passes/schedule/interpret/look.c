@@ -32,7 +32,7 @@ static bool look_reductions(struct interp *in, const struct sched_values *args,
     struct ir_stmt *stage = args->at[0].stmt;
     struct ir_block loops = sched_loops(in->pass, stage);
     out->kind = VALUE_list;
-    for (size_t i = 0; i < loops.n; i++)
+    for (size_t i = 0; i < loops.n && stage->kind == STMT_stage; i++)
         if (ir_stage_role(&stage->u.stage, loops.at[i]->u.loop.var) &
             STAGE_REDUCES)
             add(in, out, VALUE_loop, loops.at[i]);

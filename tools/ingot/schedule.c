@@ -1,0 +1,148 @@
+// ingot schedule FILE: the schedules that a build uses, as text.
+//
+// Of a kernel that has schedules, these, as they are written; of one that a rule
+// was found for, the line that names it; of one with the default, its
+// directives.  The text in the file makes the same program.
+
+#include "tools/ingot/cli.h"
+
+#include "ir/text.h"
+#include "passes/schedule/record.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// What the command line says.
+struct schedule {
+    struct cli_compile compile;
+    struct compilation *c;
+    struct VEC(const char *) files;
+};
+
+// Take one option.
+static error_t take(int key, char *arg, struct argp_state *state)
+{
+    struct schedule *o = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &o->compile; return 0;
+    case ARGP_KEY_ARG: vec_push(&o->c->arena, &o->files, arg); return 0;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "name a file"); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+// Print the guards that a default schedule has added to those of the kernel.
+static void print_guards(const struct variant *v, struct buf *out)
+{
+    for (size_t i = v->source->guard.n; i < v->kernel->guard.n; i++) {
+        buf_text(out, i > v->source->guard.n ? " && " : " when ");
+        ir_print_expr(out, v->kernel->guard.at[i]);
+    }
+}
+
+// Print the schedule of a variant that has the default.
+static void print_default(const struct variant *v, struct buf *out)
+{
+    buf_printf(out, "schedule %s", v->source->name);
+    print_guards(v, out);
+    buf_text(out, " {\n");
+    sched_record_print(v->record, out);
+    buf_text(out, "}\n\n");
+}
+
+// Print the line that names the rule that was found for a kernel.
+static void print_rule(const struct variant *v, struct buf *out)
+{
+    const struct sched_expr *by = v->schedule->by;
+    buf_printf(out, "schedule %s by %s(", v->source->name, by->name);
+    for (size_t i = 0; i < by->args.n; i++)
+        buf_printf(out, "%s%s", i ? ", " : "", by->args.at[i]->name);
+    buf_printf(out, ") // %s\n\n", v->schedule->rule->name.span.source->name);
+}
+
+// Print a schedule as it is written: from its keyword to its closing brace.
+static void print_own(const struct variant *v, struct buf *out)
+{
+    struct span span =
+        v->schedule->rule ? v->schedule->by->span : v->schedule->whole;
+    if (v->schedule->rule)
+        buf_printf(out, "schedule %s by ", v->source->name);
+    buf_bytes(out, span.source->text + span.from, span.to - span.from);
+    buf_text(out, "\n\n");
+}
+
+// Return whether two schedules are of one line of the file: cases of a rule, values
+// of a list, or one schedule of several instances.
+static bool is_same_line(const struct sched_item *a, const struct sched_item *b)
+{
+    struct span x = a->by ? a->by->span : a->whole;
+    struct span y = b->by ? b->by->span : b->whole;
+    return x.source == y.source && x.from == y.from &&
+           a->is_planned == b->is_planned;
+}
+
+// Return whether an earlier variant is of the same line as variant `i`.
+static bool is_repeated(const struct compilation *c, size_t i)
+{
+    const struct variant *v = &c->variants.at[i];
+    for (size_t k = 0; v->schedule && k < i; k++)
+        if (c->variants.at[k].schedule &&
+            is_same_line(c->variants.at[k].schedule, v->schedule))
+            return true;
+    return false;
+}
+
+// Print the schedules of all variants.
+static void print(const struct compilation *c, struct buf *out)
+{
+    for (size_t i = 0; i < c->variants.n; i++) {
+        const struct variant *v = &c->variants.at[i];
+        if (is_repeated(c, i))
+            continue;
+        if (!v->schedule)
+            print_default(v, out);
+        else if (v->schedule->is_planned)
+            print_rule(v, out);
+        else
+            print_own(v, out);
+    }
+}
+
+// Do what was asked.
+static int run(struct schedule *o)
+{
+    struct buf out = {0};
+    o->compile.options.has_records = true;
+    bool ok = cli_add_files(&o->compile, o->c, o->files.at, o->files.n) &&
+              compile_schedule(o->c, &o->compile.options);
+    if (ok)
+        print(o->c, &out);
+    bool is_printed = cli_print(&out);
+    int code = cli_report(&o->c->diags);
+    buf_free(&out);
+    return !is_printed ? EXIT_TOOL : ok || code ? code : EXIT_USAGE;
+}
+
+static const struct argp_child children[] = {{&cli_compile_argp, 0, NULL, 0},
+                                             {0}};
+
+const struct argp schedule_argp = {
+    0,
+    take,
+    "FILE...",
+    "Print the schedules that a build uses, as text that the file can have.",
+    children,
+    0,
+    0};
+
+int command_schedule(int argc, char **argv)
+{
+    struct compilation c;
+    struct schedule o = {.c = &c};
+    compile_start(&c);
+    cli_parse(&schedule_argp, argc, argv, &o);
+    int code = run(&o);
+    compile_end(&c);
+    cli_end(&o.compile);
+    return code;
+}
