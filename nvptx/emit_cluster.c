@@ -18,14 +18,15 @@ void emit_cluster(struct emitter *e, const struct ir_stmt *s)
 void emit_cluster_sync(struct emitter *e, bool arrives)
 {
     emit_intrinsic(e,
-                   arrives ? "llvm.nvvm.barrier.cluster.arrive.aligned"
+                   arrives ? "llvm.nvvm.barrier.cluster.arrive.relaxed.aligned"
                            : "llvm.nvvm.barrier.cluster.wait.aligned",
                    NULL, NULL, 0);
 }
 
 void emit_cluster_barrier(struct emitter *e)
 {
-    emit_cluster_sync(e, true);
+    emit_intrinsic(e, "llvm.nvvm.barrier.cluster.arrive.aligned", NULL, NULL,
+                   0);
     emit_cluster_sync(e, false);
 }
 
