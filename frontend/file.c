@@ -43,7 +43,8 @@ static bool add_kernel(struct parser *p, struct program *out)
 // Step to the next line that begins with a word that begins an item.
 static void recover_item(struct parser *p)
 {
-    static const char *const words[] = {"kernel", "schedule", "def", "reduce"};
+    static const char *const words[] = {"kernel", "schedule", "rule", "def",
+                                        "reduce"};
     for (;; p->at++) {
         const struct token *t = parse_peek(p, 0);
         if (t->kind == TOKEN_END)
@@ -67,7 +68,7 @@ static bool parse_item(struct parser *p, struct program *out)
         return true;
     if (parse_take(p, "reduce"))
         return reduce_declare(p);
-    parse_expect(p, "kernel", "or `schedule`, `def`, `reduce`");
+    parse_expect(p, "kernel", "or `schedule`, `rule`, `def`, `reduce`");
     return false;
 }
 

@@ -1,246 +1,24 @@
-// Schedules and defs.
+// Schedules, rules and defs.
 //
-//   item      = "schedule" name {"," name} [params] ["for" targets]
-//               ["when" expr] block
-//             | "def" name params block
-//   targets   = name ["+"] {"," name ["+"]}
-//   params    = "(" [param {"," param}] ")"
-//   param     = name ["=" expr | "in" "[" exprs "]"]      "in": of a schedule
-//   block     = "{" {statement newline} "}"
-//   statement = names "=" expr {"," expr} | expr
-//             | "for" name "in" expr block
-//             | "if" expr block ["else" (block | if-statement)]
-//             | "return" [expr {"," expr}]
-//             | "tune" name "in" expr             first in a schedule
-//             | "contract" name [expr] {"," name [expr]}
+//   item    = "schedule" names head block
+//           | "schedule" names "by" name "(" [exprs] ")"
+//           | "rule" name params ["matches" expr]
+//             "{" {statement newline} {case} "}"
+//           | "def" name params block
+//   case    = "case" head block
+//   head    = [params] ["for" targets] ["when" expr]
+//   names   = name {"," name}
+//   targets = name ["+"] {"," name ["+"]}
+//   params  = "(" [param {"," param}] ")"
+//   param   = name ["=" expr | "in" "[" exprs "]"]      "in": of a head
 //
-// `for`, `when` and the block of an item may stand on lines of their own.  An
-// error ends its statement; parsing goes on behind it.
+// `for`, `when` and the block of an item may stand on lines of their own.
 
 #include "frontend/schedule.h"
 
 #include <string.h>
 
-static bool parse_body(struct parser *p, struct sched_block *out);
-static struct sched_stmt *parse_stmt(struct parser *p);
-
 enum { CHOICES_MOST = 256 };
-
-// Read a name with its place.
-static bool parse_named(struct parser *p, const char *what,
-                        struct sched_name *out)
-{
-    out->span = parse_peek(p, 0)->span;
-    out->text = parse_name(p, what);
-    return out->text != NULL;
-}
-
-// Make a statement.
-static struct sched_stmt *stmt_new(struct parser *p, enum sched_stmt_kind kind)
-{
-    struct sched_stmt *s = arena_new(p->arena, struct sched_stmt);
-    s->kind = kind;
-    return s;
-}
-
-// Parse one value, or several as a list.
-static struct sched_expr *parse_values(struct parser *p)
-{
-    size_t first = p->at;
-    struct sched_expr *x = schedule_parse_expr(p);
-    if (!x || !parse_is(p, ","))
-        return x;
-    struct sched_expr *list = schedule_expr_new(p, first, SCHED_list);
-    vec_push(p->arena, &list->args, x);
-    while (parse_take(p, ",")) {
-        if (!(x = schedule_parse_expr(p)))
-            return NULL;
-        vec_push(p->arena, &list->args, x);
-    }
-    list->span = parse_span(p, first);
-    return list;
-}
-
-// Parse `name in expr { }` behind `for`.
-static struct sched_stmt *parse_for(struct parser *p)
-{
-    struct sched_stmt *s = stmt_new(p, SCHED_for);
-    struct sched_name name;
-    if (!parse_named(p, "the variable of `for`", &name))
-        return NULL;
-    vec_push(p->arena, &s->names, name);
-    if (!parse_expect(p, "in", "behind the variable of `for`"))
-        return NULL;
-    s->value = schedule_parse_expr(p);
-    return s->value && parse_body(p, &s->body) ? s : NULL;
-}
-
-// Parse `name in expr` behind `tune`.
-static struct sched_stmt *parse_tune(struct parser *p)
-{
-    struct sched_stmt *s = stmt_new(p, SCHED_tune);
-    struct sched_name name;
-    if (!parse_named(p, "a knob", &name))
-        return NULL;
-    vec_push(p->arena, &s->names, name);
-    if (!parse_expect(p, "in", "behind the name of the knob"))
-        return NULL;
-    s->value = schedule_parse_expr(p);
-    return s->value ? s : NULL;
-}
-
-// Return whether a contract or its statement ends here.
-static bool is_contract_end(const struct parser *p)
-{
-    enum token_kind kind = parse_peek(p, 0)->kind;
-    return kind == TOKEN_NEWLINE || kind == TOKEN_END || parse_is(p, ",") ||
-           parse_is(p, "}");
-}
-
-// Parse `name [expr], name [expr] ...` behind `contract`.
-static struct sched_stmt *parse_contract(struct parser *p)
-{
-    struct sched_stmt *s = stmt_new(p, SCHED_contract);
-    s->value = schedule_expr_new(p, p->at, SCHED_list);
-    do {
-        size_t first = p->at;
-        struct sched_expr *number = NULL;
-        struct sched_name name;
-        if (!parse_named(p, "a contract", &name))
-            return NULL;
-        if (!is_contract_end(p) && !(number = schedule_parse_expr(p)))
-            return NULL;
-        name.span = parse_span(p, first);
-        vec_push(p->arena, &s->names, name);
-        vec_push(p->arena, &s->value->args, number);
-    } while (parse_take(p, ","));
-    return s;
-}
-
-// Return whether a word and a name come next.
-static bool is_clause(const struct parser *p, const char *word)
-{
-    return parse_is(p, word) && parse_peek(p, 1)->kind == TOKEN_NAME;
-}
-
-// Parse what stands behind `else`.
-static bool parse_else(struct parser *p, struct sched_block *out)
-{
-    if (!parse_is(p, "if"))
-        return parse_body(p, out);
-    struct sched_stmt *s = parse_stmt(p);
-    if (s)
-        vec_push(p->arena, out, s);
-    return s != NULL;
-}
-
-// Parse `expr { } else { }` behind `if`.
-static struct sched_stmt *parse_if(struct parser *p)
-{
-    struct sched_stmt *s = stmt_new(p, SCHED_if);
-    s->value = schedule_parse_expr(p);
-    if (!s->value || !parse_body(p, &s->body))
-        return NULL;
-    if (parse_take(p, "else") && !parse_else(p, &s->otherwise))
-        return NULL;
-    return s;
-}
-
-// Parse the values behind `return`.
-static struct sched_stmt *parse_return(struct parser *p)
-{
-    struct sched_stmt *s = stmt_new(p, SCHED_return);
-    const struct token *t = parse_peek(p, 0);
-    if (t->kind == TOKEN_NEWLINE || parse_is(p, "}"))
-        return s;
-    s->value = parse_values(p);
-    return s->value ? s : NULL;
-}
-
-// Return whether `name, name ... =` comes next.
-static bool is_assignment(const struct parser *p)
-{
-    for (size_t i = 0;; i += 2) {
-        const struct token *next = parse_peek(p, i + 1);
-        if (parse_peek(p, i)->kind != TOKEN_NAME || next->kind != TOKEN_PUNCT)
-            return false;
-        if (strcmp(next->text, "=") == 0)
-            return true;
-        if (strcmp(next->text, ",") != 0)
-            return false;
-    }
-}
-
-// Parse `names = values`.
-static struct sched_stmt *parse_assignment(struct parser *p)
-{
-    struct sched_stmt *s = stmt_new(p, SCHED_assign);
-    do {
-        struct sched_name name;
-        if (!parse_named(p, "a name to assign to", &name))
-            return NULL;
-        vec_push(p->arena, &s->names, name);
-    } while (parse_take(p, ","));
-    parse_expect(p, "=", "behind the names");
-    s->value = parse_values(p);
-    return s->value ? s : NULL;
-}
-
-// Parse an expression that stands for its effect.
-static struct sched_stmt *parse_effect(struct parser *p)
-{
-    struct sched_stmt *s = stmt_new(p, SCHED_eval);
-    s->value = schedule_parse_expr(p);
-    return s->value ? s : NULL;
-}
-
-// Parse a statement by its first words; NULL after an error.
-static struct sched_stmt *parse_stmt(struct parser *p)
-{
-    size_t first = p->at;
-    struct sched_stmt *s;
-    if (!parse_enter(p))
-        return NULL;
-    if (parse_take(p, "for"))
-        s = parse_for(p);
-    else if (parse_take(p, "if"))
-        s = parse_if(p);
-    else if (parse_take(p, "return"))
-        s = parse_return(p);
-    else if (is_clause(p, "tune") && parse_take(p, "tune"))
-        s = parse_tune(p);
-    else if (is_clause(p, "contract") && parse_take(p, "contract"))
-        s = parse_contract(p);
-    else if (is_assignment(p))
-        s = parse_assignment(p);
-    else
-        s = parse_effect(p);
-    parse_leave(p);
-    if (s)
-        s->span = parse_span(p, first);
-    return s;
-}
-
-// Parse `{ statements }`.
-static bool parse_body(struct parser *p, struct sched_block *out)
-{
-    if (!parse_expect(p, "{", "before the statements"))
-        return false;
-    parse_skip_newlines(p);
-    while (!parse_is(p, "}") && parse_peek(p, 0)->kind != TOKEN_END) {
-        size_t before = p->at;
-        struct sched_stmt *s = parse_stmt(p);
-        if (s) {
-            vec_push(p->arena, out, s);
-            parse_end_statement(p);
-        } else {
-            parse_recover(p);
-            p->at += p->at == before && !parse_is(p, "}");
-        }
-        parse_skip_newlines(p);
-    }
-    return parse_expect(p, "}", "behind the statements");
-}
 
 // Parse the values behind `in`, of which each makes a schedule.
 static bool parse_each(struct parser *p, struct sched_parameter *param)
@@ -259,7 +37,7 @@ static bool parse_each(struct parser *p, struct sched_parameter *param)
 static bool parse_param(struct parser *p, struct sched_item *item, bool is_def)
 {
     struct sched_parameter param = {0};
-    if (!parse_named(p, "a parameter", &param.name))
+    if (!schedule_parse_name(p, "a parameter", &param.name))
         return false;
     for (size_t i = 0; i < item->params.n; i++) {
         if (item->params.at[i].name.text == param.name.text) {
@@ -297,7 +75,7 @@ static bool parse_targets(struct parser *p, struct sched_item *item)
     do {
         struct sched_target target = {0};
         size_t first = p->at;
-        if (!parse_named(p, "an architecture", &target.name))
+        if (!schedule_parse_name(p, "an architecture", &target.name))
             return false;
         target.is_open = parse_take(p, "+");
         target.name.span = parse_span(p, first);
@@ -317,15 +95,21 @@ static bool parse_reach(struct parser *p, const char *word)
     return false;
 }
 
-// Parse what stands between the name of a schedule and its body.
-static bool parse_header(struct parser *p, struct sched_item *item)
+// Parse the names of further kernels.
+static bool parse_others(struct parser *p, struct sched_item *item)
 {
     while (parse_take(p, ",")) {
         struct sched_name other;
-        if (!parse_named(p, "a kernel", &other))
+        if (!schedule_parse_name(p, "a kernel", &other))
             return false;
         vec_push(p->arena, &item->others, other);
     }
+    return true;
+}
+
+// Parse what stands in front of the block of a schedule or a case.
+static bool parse_head(struct parser *p, struct sched_item *item)
+{
     if (parse_is(p, "(") && !parse_params(p, item, false))
         return false;
     if (parse_reach(p, "for") && parse_take(p, "for") &&
@@ -337,17 +121,17 @@ static bool parse_header(struct parser *p, struct sched_item *item)
     return true;
 }
 
-// Add a def; report one that is there already.
-static void add_def(struct parser *p, struct sched_program *out,
-                    struct sched_item *item)
+// Add a def or a rule; report one that is there already.
+static void add_named(struct parser *p, struct sched_items *items,
+                      const char *what, struct sched_item *item)
 {
-    const struct sched_item *other = sched_find_def(out, item->name.text);
+    const struct sched_item *other = sched_find_item(items, item->name.text);
     if (other) {
-        diag_error(p->diags, item->name.span, D_schedule_defined_twice, "def",
+        diag_error(p->diags, item->name.span, D_schedule_defined_twice, what,
                    item->name.text);
         diag_note(p->diags, other->name.span, "first here");
     }
-    vec_push(p->arena, &out->defs, item);
+    vec_push(p->arena, items, item);
 }
 
 // Check that a schedule with lists of values does not stand for too many.
@@ -364,13 +148,13 @@ static bool check_choices(struct parser *p, const struct sched_item *item)
 
 // Add a schedule, or one for each value of its parameters from `at` on that have
 // several, in the order of their lists.
-static void add_schedules(struct parser *p, struct sched_program *out,
-                          struct sched_item *item, size_t at)
+static void add_choices(struct parser *p, struct sched_items *out,
+                        struct sched_item *item, size_t at)
 {
     while (at < item->params.n && !item->params.at[at].each)
         at++;
     if (at == item->params.n) {
-        vec_push(p->arena, &out->schedules, item);
+        vec_push(p->arena, out, item);
         return;
     }
     const struct sched_expr *values = item->params.at[at].each;
@@ -383,30 +167,121 @@ static void add_schedules(struct parser *p, struct sched_program *out,
         for (size_t k = 0; k < item->params.n; k++)
             one->params.at[k] = item->params.at[k];
         one->params.at[at].initial = values->args.at[i];
-        add_schedules(p, out, one, at + 1);
+        add_choices(p, out, one, at + 1);
     }
+}
+
+// Parse the block of a schedule or a case whose head was parsed, and add it.
+static bool parse_choices(struct parser *p, struct sched_item *item,
+                          struct sched_items *out)
+{
+    parse_reach(p, "{");
+    if (!schedule_parse_body(p, &item->body))
+        return false;
+    if (check_choices(p, item))
+        add_choices(p, out, item, 0);
+    return true;
+}
+
+// Parse the call of a rule behind `by`.
+static bool parse_by(struct parser *p, struct sched_item *item)
+{
+    size_t first = p->at;
+    item->by = schedule_parse_expr(p);
+    if (!item->by || item->by->kind == SCHED_call)
+        return item->by != NULL;
+    return diag_error(p->diags, parse_span(p, first), D_schedule_by);
+}
+
+// Parse a schedule behind its keyword.
+static bool parse_schedule(struct parser *p, struct sched_item *item,
+                           struct sched_program *out)
+{
+    size_t first = p->at - 1;
+    if (!schedule_parse_name(p, "a kernel", &item->name) ||
+        !parse_others(p, item))
+        return false;
+    bool has_rule = parse_take(p, "by");
+    if (has_rule ? !parse_by(p, item) : !parse_head(p, item))
+        return false;
+    item->span = parse_span(p, first);
+    if (!has_rule)
+        return parse_choices(p, item, &out->schedules);
+    vec_push(p->arena, &out->schedules, item);
+    return true;
+}
+
+// Parse a case of a rule.
+static bool parse_case(struct parser *p, struct sched_item *rule)
+{
+    struct sched_item *item = arena_new(p->arena, struct sched_item);
+    size_t first = p->at++;
+    item->rule = rule;
+    item->name = rule->name;
+    item->name.span = parse_span(p, first);
+    if (!parse_head(p, item))
+        return false;
+    item->span = parse_span(p, first);
+    return parse_choices(p, item, &rule->cases);
+}
+
+// Parse a rule behind its keyword.
+static bool parse_rule(struct parser *p, struct sched_item *item,
+                       struct sched_program *out)
+{
+    size_t first = p->at - 1;
+    if (!schedule_parse_name(p, "a rule", &item->name) ||
+        !parse_params(p, item, true))
+        return false;
+    item->span = parse_span(p, first);
+    if (parse_reach(p, "matches") && parse_take(p, "matches") &&
+        !(item->pattern = schedule_parse_expr(p)))
+        return false;
+    parse_reach(p, "{");
+    if (!parse_expect(p, "{", "before the cases"))
+        return false;
+    schedule_parse_stmts(p, "case", &item->body);
+    while (parse_is(p, "case")) {
+        if (!parse_case(p, item))
+            return false;
+        parse_skip_newlines(p);
+    }
+    if (!item->cases.n)
+        diag_error(p->diags, item->span, D_rule_empty, item->name.text);
+    add_named(p, &out->rules, "rule", item);
+    return parse_expect(p, "}", "behind the cases, which begin with `case`");
+}
+
+// Parse a def behind its keyword.
+static bool parse_def(struct parser *p, struct sched_item *item,
+                      struct sched_program *out)
+{
+    size_t first = p->at - 1;
+    if (!schedule_parse_name(p, "a def", &item->name) ||
+        !parse_params(p, item, true))
+        return false;
+    item->span = parse_span(p, first);
+    parse_reach(p, "{");
+    if (!schedule_parse_body(p, &item->body))
+        return false;
+    add_named(p, &out->defs, "def", item);
+    return true;
 }
 
 bool schedule_parse_item(struct parser *p, struct sched_program *out)
 {
-    size_t first = p->at;
-    bool is_def = parse_is(p, "def");
-    if (!is_def && !parse_is(p, "schedule"))
-        return false;
-    p->at++;
-    struct sched_item *item = arena_new(p->arena, struct sched_item);
-    bool ok = parse_named(p, is_def ? "a def" : "a kernel", &item->name) &&
-              (is_def ? parse_params(p, item, true) : parse_header(p, item));
-    item->span = parse_span(p, first);
-    if (ok)
-        parse_reach(p, "{");
-    if (ok && parse_body(p, &item->body)) {
-        if (is_def)
-            add_def(p, out, item);
-        else if (check_choices(p, item))
-            add_schedules(p, out, item, 0);
-    } else {
-        parse_recover(p);
+    static const struct {
+        const char *word;
+        bool (*parse)(struct parser *p, struct sched_item *item,
+                      struct sched_program *out);
+    } kinds[] = {
+        {"schedule", parse_schedule}, {"rule", parse_rule}, {"def", parse_def}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (!parse_take(p, kinds[i].word))
+            continue;
+        if (!kinds[i].parse(p, arena_new(p->arena, struct sched_item), out))
+            parse_recover(p);
+        return true;
     }
-    return true;
+    return false;
 }

@@ -19,14 +19,22 @@ sched_contract_info(enum sched_contract_kind kind)
     return &rows[kind];
 }
 
+const struct sched_item *sched_find_item(const struct sched_items *items,
+                                         const char *name)
+{
+    vec_foreach_value(item, items)
+        if (item->name.text == name)
+            return item;
+    return NULL;
+}
+
 const struct sched_item *sched_find_def(const struct sched_program *program,
                                         const char *name)
 {
-    for (size_t i = 0; i < program->defs.n; i++) {
-        if (program->defs.at[i]->name.text == name)
-            return program->defs.at[i];
-    }
-    return program->fallback ? sched_find_def(program->fallback, name) : NULL;
+    const struct sched_item *found = sched_find_item(&program->defs, name);
+    return found || !program->fallback
+               ? found
+               : sched_find_def(program->fallback, name);
 }
 
 bool sched_names(const char *name, const struct ir_kernel *kernel)

@@ -76,22 +76,29 @@ struct sched_target {
     bool is_open; // `+` behind it: newer ones, too
 };
 
-// A schedule or a def.
+struct sched_items VEC(struct sched_item *);
+
+// A schedule, a rule or a def.
 struct sched_item {
-    struct sched_name name;               // of the kernel, or of the def
+    struct sched_name name;               // of the kernel, the rule or the def
     struct VEC(struct sched_name) others; // further kernels
     struct span span;                     // of the header
     struct VEC(struct sched_parameter) params;
     struct VEC(struct sched_target) targets; // none: every architecture
     struct sched_expr *guard;                // behind `when`, or NULL
-    struct sched_block body;
+    struct sched_expr *pattern;              // of a rule, behind `matches`
+    struct sched_block body;                 // of a rule, in front of its cases
+    struct sched_items cases;                // of a rule
+    const struct sched_item *rule;           // of a case, what it belongs to
+    struct sched_expr *by;                   // the call of the rule, or NULL
 };
 
-// All schedules and defs of a compilation, in the order of the files.
+// All schedules, rules and defs of a compilation, in the order of the files.
 struct sched_program {
-    struct VEC(struct sched_item *) schedules;
-    struct VEC(struct sched_item *) defs;
-    const struct sched_program *fallback; // defs for names that are not here
+    struct sched_items schedules;
+    struct sched_items rules;
+    struct sched_items defs;
+    const struct sched_program *fallback; // for names that are not here
 };
 
 // The value of a parameter or a knob, from outside of the schedule.
@@ -146,6 +153,10 @@ struct sched_outcome {
     struct sched_contracts contracts; // in the order in which they were run
 };
 
+// Return the item of that interned name, or NULL.
+const struct sched_item *sched_find_item(const struct sched_items *items,
+                                         const char *name);
+
 // Return the def of that interned name, of the program or else of its library;
 // NULL if there is none.
 const struct sched_item *sched_find_def(const struct sched_program *program,
@@ -167,6 +178,17 @@ void sched_check_kernels(const struct sched_program *program,
 // Return whether a schedule has a parameter or a knob of that name.
 bool sched_has_setting(const struct sched_item *schedule,
                        const struct sched_knobs *knobs, const char *name);
+
+// Append a schedule for each case of a rule, for the kernels of `schedule`, with
+// its call of the rule.
+void sched_add_cases(struct arena *a, const struct sched_item *schedule,
+                     const struct sched_item *rule, struct sched_items *out);
+
+// Put the cases of the rule in the place of each schedule by a rule: schedules
+// for the same kernels, with `rule` and `by`.  Reports rules that do not exist,
+// and calls with too few arguments or too many.
+void sched_expand_rules(struct arena *a, struct sched_program *program,
+                        struct diag_list *diags);
 
 // Report each setting that names no parameter of any schedule and none of the
 // knobs.

@@ -5,6 +5,7 @@
 #include "ir/base/num.h"
 #include "ir/equal.h"
 #include "passes/analysis/linear_bounds.h"
+#include "passes/analysis/linear_reduce.h"
 
 #include <isl/mat.h>
 #include <isl/options.h>
@@ -20,6 +21,7 @@ enum { OPERATIONS_MOST = 200 * 1000 };
 struct linear linear_start(struct arena *a)
 {
     struct linear l = {.arena = a, .ctx = isl_ctx_alloc()};
+    l.work = arena_new(a, struct arena);
     l.answers = arena_array(a, struct linear_answer *, LINEAR_HEADS);
     isl_options_set_on_error(l.ctx, ISL_ON_ERROR_CONTINUE);
     isl_ctx_set_max_operations(l.ctx, OPERATIONS_MOST);
@@ -38,6 +40,7 @@ void linear_clear(struct linear *l)
 void linear_end(struct linear *l)
 {
     isl_ctx_free(l->ctx);
+    arena_reset(l->work);
 }
 
 struct sum linear_number(int64_t value)
@@ -284,29 +287,30 @@ static bool is_about(const struct linear_answer *a, const struct linear *l,
     return true;
 }
 
-// Return what was found for the same rows, or NULL.
-static const struct linear_answer *find_answer(const struct linear *l,
-                                               uint64_t hash)
+// Return what was found for the rows of a small system, or NULL.
+static const struct linear_answer *
+find_answer(const struct linear *l, const struct linear *small, uint64_t hash)
 {
     const struct linear_answer *a = l->answers[hash % LINEAR_HEADS];
-    while (a && !is_about(a, l, hash))
+    while (a && !is_about(a, small, hash))
         a = a->next;
     return a;
 }
 
-// Remember what was found for the rows.
-static void add_answer(struct linear *l, uint64_t hash, bool is_possible)
+// Remember what was found for the rows of a small system.
+static void add_answer(struct linear *l, const struct linear *small,
+                       uint64_t hash, bool is_possible)
 {
-    size_t n = l->rows.n;
+    size_t n = small->rows.n;
     struct linear_answer *new = arena_new(l->arena, struct linear_answer);
-    int64_t *rows = arena_array(l->arena, int64_t, n * (2 + l->n) + 1);
+    int64_t *rows = arena_array(l->arena, int64_t, n * (2 + small->n) + 1);
     for (size_t i = 0; i < n; i++) {
-        int64_t *row = rows + i * (2 + l->n);
-        row[0] = l->rows.at[i].is_zero;
-        memcpy(row + 1, l->rows.at[i].sum.k, (1 + l->n) * sizeof *row);
+        int64_t *row = rows + i * (2 + small->n);
+        row[0] = small->rows.at[i].is_zero;
+        memcpy(row + 1, small->rows.at[i].sum.k, (1 + small->n) * sizeof *row);
     }
     struct linear_answer **head = &l->answers[hash % LINEAR_HEADS];
-    *new = (struct linear_answer){*head, hash, l->n, n, rows, is_possible};
+    *new = (struct linear_answer){*head, hash, small->n, n, rows, is_possible};
     *head = new;
 }
 
@@ -327,18 +331,29 @@ static bool has_solution(const struct linear *l)
     return possible;
 }
 
+// Decide a system, by bounds or by isl.
+static bool decide(const struct linear *l)
+{
+    struct linear left;
+    enum solvable solvable = linear_bounds(l, &left);
+    if (solvable != SOLVABLE_UNKNOWN)
+        return solvable == SOLVABLE_YES;
+    left = linear_reduced(l->arena, &left);
+    return has_solution(&left);
+}
+
 bool linear_is_possible(struct linear *l)
 {
     if (l->failed)
         return true;
-    uint64_t hash = hash_rows(l);
-    const struct linear_answer *before = find_answer(l, hash);
-    if (before)
-        return before->is_possible;
-    enum solvable solvable = linear_bounds(l);
-    bool possible = solvable == SOLVABLE_UNKNOWN ? has_solution(l)
-                                                 : solvable == SOLVABLE_YES;
-    add_answer(l, hash, possible);
+    struct arena_mark mark = arena_mark(l->work);
+    struct linear small = linear_reduced(l->work, l);
+    uint64_t hash = hash_rows(&small);
+    const struct linear_answer *before = find_answer(l, &small, hash);
+    bool possible = before ? before->is_possible : decide(&small);
+    if (!before)
+        add_answer(l, &small, hash, possible);
+    arena_release(l->work, mark);
     return possible;
 }
 

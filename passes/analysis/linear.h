@@ -45,6 +45,7 @@ struct linear_quotient {
 // A system.
 struct linear {
     struct arena *arena;
+    struct arena *work; // while a question is decided
     isl_ctx *ctx;
     uint32_t n; // unknowns, numbered from 1
     struct VEC(struct linear_row) rows;

@@ -9,7 +9,8 @@
 // What bounds say of a system.
 enum solvable { SOLVABLE_UNKNOWN, SOLVABLE_NO, SOLVABLE_YES };
 
-// Decide whether a system has a solution.  The rows stay as they are.
-enum solvable linear_bounds(const struct linear *l);
+// Decide whether a system has a solution.  *left: a system, in the same arena, that
+// has one if and only if this one has, for who wants to decide what is not known.
+enum solvable linear_bounds(const struct linear *l, struct linear *left);
 
 #endif

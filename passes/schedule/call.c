@@ -65,7 +65,10 @@ struct ir_buffer *sched_arg_buffer(const struct sched_call *c, size_t i)
         return v->buffer;
     struct ir_buffer *named =
         sched_find_buffer(c->pass, sched_name_of(v->stmt));
-    return named ? named : sched_stored(v->stmt);
+    struct ir_buffer *stored = sched_stored(v->stmt);
+    bool is_left = named && named->role == ROLE_output && stored &&
+                   stored->role == ROLE_alloc;
+    return named && !is_left ? named : stored;
 }
 
 struct ir_stmt **sched_arg_stmts(const struct sched_call *c, size_t first,

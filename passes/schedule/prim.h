@@ -98,7 +98,8 @@ struct ir_stmt *sched_arg(const struct sched_call *c, size_t i);
 struct ir_stmt **sched_arg_stmts(const struct sched_call *c, size_t first,
                                  size_t *n);
 // Return the array of argument `i`: of a stage named like an array, that one,
-// of another stage the one that it stores to.
+// unless it is a result that cache_write left to a copy; else the one that the
+// stage stores to.
 struct ir_buffer *sched_arg_buffer(const struct sched_call *c, size_t i);
 // Append a loop, or another value, to the results.
 void sched_result(struct sched_call *c, enum sched_value_kind kind,

@@ -24,11 +24,18 @@ bool schedule_guard(struct pass *p, const struct sched_program *program,
                     struct ir_expr **guard);
 
 // Return whether a guard says that a schedule is not for this instance of a
-// kernel, whatever the sizes.
+// kernel, or a case of a rule not for this kernel, whatever the sizes.
 bool schedule_excludes(const struct ir_kernel *kernel,
+                       const struct sched_item *schedule,
                        const struct ir_expr *guard);
 
-// What a kernel without a schedule gets: intermediate stages are inlined
+// Return the call of a rule with `matches`, with the first choice of stages of
+// p->kernel that its pattern is true of; NULL if there is none.
+struct sched_expr *schedule_match(struct pass *p,
+                                  const struct sched_program *program,
+                                  const struct sched_item *rule);
+
+// What a kernel without a schedule and a rule gets: intermediate stages are inlined
 // where that is cheap, then every nest is bound.  A kernel that has a loop
 // bound by hand is left alone.  Rows of unknown length that are reduced count
 // as long, with a guard that says so, or as short.  Returns false after

@@ -356,6 +356,7 @@ static void add_library(struct file *f)
                                    &f->library));
     }
     f->program.schedules.fallback = &f->library.schedules;
+    sched_expand_rules(&f->arena, &f->program.schedules, &f->diags);
 }
 
 // Return whether some size of a kernel is open, so that trials differ.
@@ -389,7 +390,7 @@ static bool is_excluded(struct file *f, const struct ir_kernel *kernel,
                      .diags = &f->diags};
     assert_true(
         schedule_guard(&p, &f->program.schedules, item, NULL, 0, &guard));
-    return schedule_excludes(kernel, guard);
+    return schedule_excludes(kernel, item, guard);
 }
 
 // Test a kernel by its schedules, if it has some, but for those with roles,

@@ -3,6 +3,7 @@
 
 #include "passes/analysis/linear.h"
 #include "passes/analysis/linear_bounds.h"
+#include "passes/analysis/linear_reduce.h"
 
 #include "tests/support/draw.h"
 
@@ -104,6 +105,30 @@ static void require(struct linear *l, const struct condition *c)
         linear_require(l, &sum, &zero, 0);
 }
 
+// Return whether isl finds a solution of the rows as they are.
+static bool ask_isl(const struct linear *l)
+{
+    isl_basic_set *set = linear_solutions(l, l->ctx);
+    bool is_empty = isl_basic_set_is_empty(set) == isl_bool_true;
+    isl_basic_set_free(set);
+    return !is_empty;
+}
+
+// Assert that a system has a solution or not, for bounds, for what these leave and
+// for a smaller system.  Returns what bounds say.
+static enum solvable assert_truth(struct linear *l, bool truth)
+{
+    struct linear left, small = linear_reduced(l->arena, l);
+    enum solvable by_bounds = linear_bounds(l, &left);
+    if (by_bounds != SOLVABLE_UNKNOWN)
+        assert_int_equal(by_bounds == SOLVABLE_YES, truth);
+    if (by_bounds != SOLVABLE_NO)
+        assert_int_equal(ask_isl(&left), truth);
+    assert_int_equal(ask_isl(&small), truth);
+    assert_int_equal(linear_is_possible(l), truth);
+    return by_bounds;
+}
+
 static void answers_are_those_of_trying(void **state)
 {
     (void)state;
@@ -119,10 +144,7 @@ static void answers_are_those_of_trying(void **state)
             require(&l, &c[k]);
         }
         bool truth = try_all(c, n);
-        enum solvable by_bounds = linear_bounds(&l);
-        if (by_bounds != SOLVABLE_UNKNOWN)
-            assert_int_equal(by_bounds == SOLVABLE_YES, truth);
-        assert_int_equal(linear_is_possible(&l), truth);
+        enum solvable by_bounds = assert_truth(&l, truth);
         decided += by_bounds != SOLVABLE_UNKNOWN;
         possible += truth;
         linear_end(&l);
@@ -130,6 +152,67 @@ static void answers_are_those_of_trying(void **state)
     }
     assert_true(decided > SYSTEMS * 4 / 5);
     assert_in_range(possible, SYSTEMS / 5, SYSTEMS * 4 / 5);
+}
+
+static void answers_without_ends_are_those_of_isl(void **state)
+{
+    (void)state;
+    uint64_t random = draw_start(8, 0);
+    int smaller = 0;
+    for (int i = 0; i < SYSTEMS; i++) {
+        struct arena a = {0};
+        struct linear l = linear_start(&a);
+        struct sum zero = linear_number(0), most = linear_number(MOST);
+        for (int k = 0; k < UNKNOWNS; k++) {
+            struct sum x = linear_add_unknown(&l);
+            if (draw_below(&random, 2))
+                linear_require(&l, &x, &zero, 0);
+            if (draw_below(&random, 2))
+                linear_require(&l, &most, &x, 0);
+        }
+        for (int n = 1 + (int)draw_below(&random, 4); n > 0; n--) {
+            struct condition c = draw_condition(&random);
+            require(&l, &c);
+        }
+        assert_truth(&l, ask_isl(&l));
+        smaller += linear_reduced(&a, &l).n < l.n;
+        linear_end(&l);
+        arena_reset(&a);
+    }
+    assert_true(smaller > SYSTEMS / 50);
+}
+
+static void unknowns_without_an_end_go_one_after_another(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct linear l = bounded(&a);
+    struct sum x = linear_add_unknown(&l), n = linear_add_unknown(&l);
+    struct sum m = linear_unknown(1), times = linear_number(0);
+    times = linear_plus(&l, times, 4, &n);
+    linear_require(&l, &x, &times, 0);
+    linear_require(&l, &n, &m, -1);
+    linear_require(&l, &n, &m, -7);
+    assert_int_equal(linear_reduced(&a, &l).n, UNKNOWNS);
+    assert_int_equal(linear_reduced(&a, &l).rows.n, 2 * UNKNOWNS);
+    assert_true(linear_is_possible(&l));
+    linear_end(&l);
+    arena_reset(&a);
+}
+
+static void of_parallel_rows_the_strictest_stays(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct linear l = bounded(&a);
+    struct sum x = linear_unknown(1), y = linear_unknown(2);
+    for (int i = 0; i < 5; i++)
+        linear_require(&l, &x, &y, -(i ^ 2));
+    struct linear small = linear_reduced(&a, &l);
+    assert_int_equal(small.rows.n, 2 * UNKNOWNS + 1);
+    assert_int_equal(small.rows.at[2 * UNKNOWNS].sum.k[0], -6);
+    linear_end(&l);
+    arena_reset(&a);
 }
 
 // Assert that two sums are the same.
@@ -171,7 +254,9 @@ static void open_systems_are_left_to_isl(void **state)
     left = linear_plus(&l, left, 4, &y);
     struct sum right = linear_number(INT64_C(3) << 40);
     linear_require_equal(&l, &left, &right);
-    assert_int_equal(linear_bounds(&l), SOLVABLE_UNKNOWN);
+    struct linear rest;
+    assert_int_equal(linear_bounds(&l, &rest), SOLVABLE_UNKNOWN);
+    assert_int_equal(rest.rows.n, l.rows.n);
     assert_true(linear_is_possible(&l));
     linear_end(&l);
     arena_reset(&a);
@@ -181,6 +266,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_are_those_of_trying),
+        cmocka_unit_test(answers_without_ends_are_those_of_isl),
+        cmocka_unit_test(unknowns_without_an_end_go_one_after_another),
+        cmocka_unit_test(of_parallel_rows_the_strictest_stays),
         cmocka_unit_test(quotients_are_one_unknown),
         cmocka_unit_test(open_systems_are_left_to_isl),
     };

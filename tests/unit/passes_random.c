@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-enum { KERNELS = 1500, ELEMENTS_MOST = 12 * 12 * 8 };
+enum { KERNELS = 1500 / TEST_SHARE, ELEMENTS_MOST = 12 * 12 * 8 };
 
 static const enum pass_name pipeline[] = {
 #define STEP(name, ...) PASS_##name,

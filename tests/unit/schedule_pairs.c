@@ -34,7 +34,7 @@ enum { FIRST_TRIES = 150, SECOND_TRIES = 40 };
 // compositions of a pair are lowered, until one is accepted.
 enum { OUTCOMES_EACH = 2, COMPOSITIONS_MOST = 1 };
 // Which pairs are tried where SCHEDULE_PAIRS is not set: one in so many.
-enum { STEP = 5 };
+enum { STEP = 5 * TEST_SHARE };
 
 static const char product[] =
     "kernel product(m: int, n: int, k: int, A: i32[m, k + 1], B: i32[k, n],\n"

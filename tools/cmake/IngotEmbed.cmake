@@ -10,7 +10,7 @@
 set(code "#include \"tools/libingot/library.h\"\n\n")
 set(rows "")
 foreach(file ${FILES})
-  get_filename_component(name ${file} NAME)
+  string(REGEX MATCH "(rules/)?[^/]*$" name ${file})
   string(MAKE_C_IDENTIFIER ${name} identifier)
   if(HEADS)
     file(READ ${file} text)

@@ -8,13 +8,18 @@
 #include "ir/walk.h"
 
 enum {
-    WALKS = 48,
+    CASES_ALL =
+        12, // for so many cases, or more, the choice takes all of its time
+    WALKS_LEAST = 12,
+    WALKS_CASE = 3,         // more for each case
     LARGE_NUMBER = 1 << 14, // of which only less and more is told
     PAIR_NUMBERS = 8,       // to which pairs of sizes are put
     GOAL_WEIGHT = 6,
     LOOPS_MOST = 64,
 };
-#define NODES_MOST UINT64_C(40000000) // that all walks visit
+// Nodes that all walks visit, and more for each case.
+#define NODES_LEAST UINT64_C(7000000)
+#define NODES_CASE  UINT64_C(2750000)
 
 // What is being listed.
 struct lister {
@@ -134,9 +139,11 @@ static void list_loops(struct lister *l, const struct loops *loops)
 static void list_goals(struct lister *l)
 {
     struct reach *r = l->c->reach;
-    if (r->nodes > NODES_MOST)
+    size_t asked = l->c->check->request->cases;
+    unsigned cases = asked < CASES_ALL ? (unsigned)asked : CASES_ALL;
+    if (r->nodes > NODES_LEAST + cases * NODES_CASE)
         return;
-    reach_mark(r, l->c->base.values, WALKS);
+    reach_mark(r, l->c->base.values, WALKS_LEAST + cases * WALKS_CASE);
     for (size_t i = 0; i < r->n; i++)
         if (r->marks[i])
             add(l, KIND_GOAL, i >> 16, i & 0xffff, 0);

@@ -1,4 +1,4 @@
-// The defs of the library, as text.
+// The defs and rules of the library, as text.
 
 #include "tools/ingot/defs.h"
 
@@ -20,10 +20,18 @@ static const char *def_end(const char *at)
     return brace ? line_end(brace + 1) : at + strlen(at);
 }
 
+// Return how long the keyword of a def or a rule is that begins a line, or 0.
+static size_t keyword(const char *at)
+{
+    return strncmp(at, "def ", 4) == 0    ? 4
+           : strncmp(at, "rule ", 5) == 0 ? 5
+                                          : 0;
+}
+
 bool def_next(struct arena *a, const char *at, struct def *out)
 {
     for (out->head = at; *at; at = line_end(at)) {
-        if (strncmp(at, "def ", 4) == 0)
+        if (keyword(at))
             break;
         if (strncmp(at, "//", 2) != 0)
             out->head = line_end(at);
@@ -31,9 +39,10 @@ bool def_next(struct arena *a, const char *at, struct def *out)
     if (!*at)
         return false;
     out->text = at;
-    out->name = arena_copy(a, at + 4, strcspn(at + 4, "("));
-    out->form = arena_copy(a, at + 4, strcspn(at, "{") - 5);
-    out->behind = def_end(at);
+    at += keyword(at);
+    out->name = arena_copy(a, at, strcspn(at, "("));
+    out->form = arena_copy(a, at, strcspn(at, "{") - 1);
+    out->behind = def_end(out->text);
     return true;
 }
 

@@ -1,4 +1,4 @@
-// The defs of the library, as text.
+// The defs and rules of the library, as text.
 
 #ifndef TOOLS_INGOT_DEFS_H
 #define TOOLS_INGOT_DEFS_H
@@ -8,10 +8,10 @@
 
 #include <stdbool.h>
 
-// A def of a file of the library.
+// A def or a rule of a file of the library.
 struct def {
     const char *head;   // the comment above it
-    const char *text;   // "def name(...) {"
+    const char *text;   // "def name(...) {", or "rule ..."
     const char *name;   // of it
     const char *form;   // "name(...)"
     const char *behind; // its end

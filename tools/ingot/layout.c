@@ -47,7 +47,8 @@ static const char *const apart[] = {
 static const char *const clauses[] = {"for", "where", "when"};
 
 // Words that begin an item of a file.
-static const char *const items[] = {"kernel", "schedule", "def", "reduce"};
+static const char *const items[] = {"kernel", "schedule", "rule", "def",
+                                    "reduce"};
 
 // Return whether a token is one of `n` words.
 static bool is_one_of(const struct token *t, const char *const *words, size_t n)
@@ -156,6 +157,7 @@ struct nesting {
     int questions[LEX_DEEPEST + 1];
     int depth;       // the bracket `depth` is the innermost; 0 is the file
     bool has_chosen; // the newest `:` belongs to a `?`
+    bool in_guard;   // the line above is part of the `when` of a case
 };
 
 // Take note of a token on a line with that indent.
@@ -193,14 +195,27 @@ static bool is_clause(const struct line *line)
            !is_one_of(line->tokens, items, sizeof items / sizeof *items);
 }
 
+// Return how much further a line is indented than the statement above in its
+// block: the `when` of a case, and what goes on with it.
+static int further_indent(struct nesting *n, const struct line *line)
+{
+    bool is_guard = line->n && strcmp(line->tokens->text, "when") == 0;
+    bool goes_on = line->n && line->is_continued;
+    n->in_guard = is_guard || (n->in_guard && goes_on);
+    return is_guard ? INDENT : goes_on ? INDENT * (1 + n->in_guard) : 0;
+}
+
 // Return the indent of a line that begins inside these brackets.
-static int line_indent(const struct nesting *n, const struct line *line)
+static int line_indent(struct nesting *n, const struct line *line)
 {
     int closed = closers(line);
     if (closed)
         return n->indent[closed <= n->depth ? n->depth - closed + 1 : 0];
     bool is_block = !n->depth || n->open[n->depth] == '{';
-    int further = is_block && line->n && line->is_continued ? INDENT : 0;
+    bool is_case = n->depth && is_block;
+    int further = is_case ? further_indent(n, line) : 0;
+    if (!n->depth && line->n && line->is_continued)
+        further = INDENT;
     if (!n->depth && line->n && is_one_of(line->tokens, clauses, 3))
         return INDENT;
     if (!n->depth)
@@ -259,7 +274,7 @@ static bool is_joined(const struct layout *l, const struct token *t)
 static bool is_newer(const struct nesting *n, const struct token *t)
 {
     const struct token *next = t + 1;
-    return !n->depth && is(t, "+") &&
+    return n->depth <= 1 && is(t, "+") &&
            (next->kind == TOKEN_END || is_any(next, ",{") ||
             strcmp(next->text, "when") == 0);
 }

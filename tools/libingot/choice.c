@@ -9,6 +9,7 @@
 
 #include "passes/analysis/domain.h"
 #include "passes/schedule/schedule.h"
+#include "tools/libingot/plan.h"
 
 #include <isl/ctx.h>
 #include <isl/options.h>
@@ -117,30 +118,45 @@ static void find_settings(struct judge *j, struct choice *one)
         vec_push(a, &one->settings, j->o->settings[i]);
 }
 
-// Gather the schedules of the kernel.
+// Return the schedules of the kernel in the text, or else those of a rule that
+// matches it.
+static struct sched_items schedules_of(struct judge *j)
+{
+    struct sched_items found = {0};
+    vec_foreach_value(item, &j->c->program.schedules.schedules)
+        if (sched_is_for(item, j->kernel))
+            vec_push(&j->c->scratch, &found, item);
+    if (!found.n)
+        plan_kernel(j->c, j->kernel, &found);
+    return found;
+}
+
+// Gather the schedules of the kernel.  Of a rule, cases behind the first that has
+// errors would have the same.
 static bool gather(struct judge *j)
 {
     struct compilation *c = j->c;
-    const struct sched_program *s = &c->program.schedules;
     struct pass p = {.kernel = (struct ir_kernel *)j->kernel,
                      .arena = &c->arena,
                      .scratch = &c->scratch,
                      .names = &c->names,
                      .diags = &c->diags};
+    struct sched_items items = schedules_of(j);
+    const struct sched_item *failed = NULL;
     bool ok = true;
-    for (size_t i = 0; i < s->schedules.n; i++) {
-        struct choice one = {.item = s->schedules.at[i]};
-        if (!sched_is_for(one.item, j->kernel))
+    vec_foreach_value(item, &items) {
+        struct choice one = {.item = item, .number = ++j->numbered};
+        if (failed && item->rule == failed)
             continue;
-        one.number = ++j->numbered;
         find_settings(j, &one);
-        ok = find_targets(c, one.item, &one.targets) && ok;
-        ok = schedule_guard(&p, s, one.item, one.settings.at, one.settings.n,
-                            &one.guard) &&
-             ok;
-        if (schedule_excludes(j->kernel, one.guard))
-            continue;
-        vec_push(&c->arena, &j->all, one);
+        ok = find_targets(c, item, &one.targets) && ok;
+        if (!schedule_guard(&p, &c->program.schedules, item, one.settings.at,
+                            one.settings.n, &one.guard)) {
+            failed = item->rule;
+            ok = false;
+        }
+        if (!schedule_excludes(j->kernel, item, one.guard))
+            vec_push(&c->arena, &j->all, one);
     }
     return ok;
 }
@@ -255,7 +271,7 @@ static void refuse_unreached(struct judge *j, size_t at, bool contradicts)
 }
 
 // Keep the schedules that are ever chosen.  One that is not is an error, but of
-// an instance, as it may be for others.
+// an instance or a rule, as it may be for others.
 static bool keep_reached(struct judge *j)
 {
     bool ok = true;
@@ -267,7 +283,7 @@ static bool keep_reached(struct judge *j)
         bool contradicts = one.guard && covers(j, one.guard, NULL, 0);
         bool is_reached = !contradicts && taken(j, j->all.n, one.targets,
                                                 one.guard) != one.targets;
-        if (!is_reached && !j->kernel->family) {
+        if (!is_reached && !j->kernel->family && !one.item->rule) {
             refuse_unreached(j, j->all.n, contradicts);
             ok = false;
         }
@@ -315,7 +331,7 @@ static void keep(struct judge *j, target_set build, struct choices *out)
     for (size_t i = 0; i < j->all.n; i++) {
         struct choice one = j->all.at[i];
         one.targets &= build;
-        if (!one.targets)
+        if (!one.targets && !one.item->rule)
             remark_left_out(j, one.item, build);
         one.targets &= ~taken(j, i, one.targets, one.guard);
         if (one.targets)

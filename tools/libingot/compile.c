@@ -247,7 +247,7 @@ static void schedule_kernels(struct compilation *c,
 // unless the command has chosen some.
 static void check_used(struct compilation *c, const struct sched_item *item)
 {
-    bool is_used = c->program.is_part, has_instances = false;
+    bool is_used = c->program.is_part || item->rule, has_instances = false;
     vec_foreach_value(used, &c->used)
         is_used |= used == item;
     vec_foreach_value(kernel, &c->program.kernels)
@@ -262,8 +262,10 @@ bool compile_schedule(struct compilation *c, const struct compile_options *o)
 {
     int errors = c->diags.errors;
     double began = phases_now();
-    if (c->program.schedules.schedules.n && !o->no_schedule)
+    if (!o->no_schedule) {
         add_library(c);
+        sched_expand_rules(&c->arena, &c->program.schedules, &c->diags);
+    }
     sched_check_kernels(&c->program.schedules,
                         (const struct ir_kernel *const *)c->program.kernels.at,
                         c->program.kernels.n, &c->diags);

@@ -148,6 +148,7 @@ static bool set_param(struct interp *in, const struct sched_parameter *param)
 static bool run_header(struct interp *in, size_t *tunes, struct ir_expr **guard)
 {
     const struct sched_item *schedule = in->frame->item;
+    bool is_part = in->pass->kernel->family || schedule->rule;
     *guard = NULL;
     for (size_t i = 0; i < schedule->params.n; i++)
         if (!set_param(in, &schedule->params.at[i]))
@@ -156,8 +157,10 @@ static bool run_header(struct interp *in, size_t *tunes, struct ir_expr **guard)
         return false;
     if (!schedule->guard)
         return true;
+    in->keeps = true;
     struct ir_expr *x = *guard = interp_guard(in, schedule->guard);
-    if (x && x->op == OP_const && in->pass->kernel->family && x->u.i)
+    in->keeps = false;
+    if (x && x->op == OP_const && is_part && x->u.i)
         *guard = NULL;
     if (!x || x->type.kind == TYPE_bool)
         return x != NULL;
@@ -165,26 +168,37 @@ static bool run_header(struct interp *in, size_t *tunes, struct ir_expr **guard)
                       "it is not a condition");
 }
 
+// Open the frame of a schedule: of a case of a rule with the names of the rule.
+static bool open_frame(struct interp *in, const struct sched_item *schedule,
+                       struct sched_frame *outer, struct sched_frame *inner)
+{
+    *outer = (struct sched_frame){.item = schedule};
+    in->frame = outer;
+    return !schedule->rule || interp_rule(in, schedule, inner);
+}
+
 bool schedule_guard(struct pass *p, const struct sched_program *program,
                     const struct sched_item *schedule,
                     const struct sched_setting *settings, size_t n,
                     struct ir_expr **guard)
 {
-    struct sched_frame frame = {.item = schedule};
+    struct sched_frame outer, inner;
     struct interp in = {.pass = p,
                         .program = program,
-                        .frame = &frame,
                         .settings = settings,
                         .n_settings = n,
                         .quiet = true};
     size_t tunes;
-    return run_header(&in, &tunes, guard);
+    return open_frame(&in, schedule, &outer, &inner) &&
+           run_header(&in, &tunes, guard);
 }
 
 bool schedule_excludes(const struct ir_kernel *kernel,
+                       const struct sched_item *schedule,
                        const struct ir_expr *guard)
 {
-    return kernel->family && guard && guard->op == OP_const && !guard->u.i;
+    return (kernel->family || schedule->rule) && guard &&
+           guard->op == OP_const && !guard->u.i;
 }
 
 bool schedule_apply(struct pass *p, const struct sched_program *program,
@@ -192,16 +206,14 @@ bool schedule_apply(struct pass *p, const struct sched_program *program,
                     const struct sched_setting *settings, size_t n,
                     struct sched_outcome *outcome)
 {
-    struct sched_frame frame = {.item = schedule};
-    struct interp in = {.pass = p,
-                        .program = program,
-                        .frame = &frame,
-                        .settings = settings,
-                        .n_settings = n};
+    struct sched_frame outer, inner;
+    struct interp in = {
+        .pass = p, .program = program, .settings = settings, .n_settings = n};
     struct ir_expr *guard;
     size_t tunes;
     in.size = interp_size_of(&in);
-    if (!run_header(&in, &tunes, &guard))
+    if (!open_frame(&in, schedule, &outer, &inner) ||
+        !run_header(&in, &tunes, &guard))
         return false;
     if (guard)
         vec_push(p->arena, &p->kernel->guard, guard);

@@ -46,8 +46,7 @@ bool interp_operation(const char *name, enum ir_op *op)
     return f && f->op != OP_const;
 }
 
-// Return the look-up or other function on values of that name, or NULL.
-static const struct interp_function *find_look(const char *name)
+const struct interp_function *interp_look(const char *name)
 {
     size_t n;
     const struct interp_function *all = interp_functions(&n);
@@ -128,6 +127,7 @@ static bool fits(char letter, enum sched_value_kind kind)
     case 'a': return kind == VALUE_array || kind == VALUE_stage;
     case 'o': return kind == VALUE_space;
     case 'L': return kind == VALUE_list;
+    case 'n': return kind == VALUE_list || kind == VALUE_loop;
     case 'm': return kind == VALUE_map;
     default: return kind == VALUE_key;
     }
@@ -145,6 +145,7 @@ const char *sched_argument_text(char letter)
     case 'a': return "an array";
     case 'o': return "a memory: shared, local, global or constant";
     case 'L': return "a list";
+    case 'n': return "a loop or a list of loops";
     case 'm': return "an index map, such as (i, j) -> (j, i)";
     default: return "a bare name";
     }
@@ -280,6 +281,8 @@ static bool call_prim(struct interp *in, const struct sched_expr *x,
 {
     struct sched_call c = {.pass = in->pass, .prim = prim, .span = x->span};
     const char *signature = sched_prim_info(prim)->arguments;
+    if (in->keeps)
+        return diag_error(in->pass->diags, x->span, D_rule_changes, x->name);
     if (!eval_spread(in, x, signature, &c.args) ||
         !check_args(in, x, signature, &c.args) || !interp_run(in, &c, x->span))
         return false;
@@ -408,7 +411,7 @@ bool interp_call(struct interp *in, const struct sched_expr *x,
     const struct sched_item *def = sched_find_def(in->program, x->name);
     enum sched_prim prim = find_prim(x->name);
     const struct function *function = find_function(x->name);
-    const struct interp_function *look = find_look(x->name);
+    const struct interp_function *look = interp_look(x->name);
     if (def)
         return call_def(in, x, def, out);
     if (prim < PRIM_COUNT)

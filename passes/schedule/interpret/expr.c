@@ -52,8 +52,9 @@ static bool eval_lazy(struct interp *in, const struct sched_expr *x,
 static bool as_int(struct interp *in, const struct sched_expr *x,
                    const struct sched_value *v, const char *what, int64_t *out)
 {
-    *out = v->number;
-    if (v->kind == VALUE_int)
+    bool is_known = v->kind == VALUE_expr && v->expr->op == OP_const;
+    *out = is_known ? v->expr->u.i : v->number;
+    if (v->kind == VALUE_int || is_known)
         return true;
     return diag_error(in->pass->diags, x->span, D_schedule_not_integer, what,
                       interp_kind(v->kind));

@@ -31,6 +31,8 @@ static const struct ir_buffer *guard_array(struct interp *in,
 {
     const struct sched_value *v =
         x->kind == SCHED_name ? interp_get(in, x->name) : NULL;
+    if (v && v->kind == VALUE_stage)
+        return sched_stored(v->stmt);
     if (v || x->kind != SCHED_name)
         return v && v->kind == VALUE_array ? v->buffer : NULL;
     vec_foreach(param, &in->pass->kernel->params)
@@ -39,9 +41,7 @@ static const struct ir_buffer *guard_array(struct interp *in,
     return NULL;
 }
 
-// Return the elements from one row of an array to the next in dimension `d`;
-// NULL: they are neighbours.
-static struct ir_expr *pitch_of(const struct ir_buffer *b, uint32_t d)
+struct ir_expr *interp_pitch(const struct ir_buffer *b, uint32_t d)
 {
     return b->strides         ? b->strides[d]
            : d + 2 == b->rank ? b->shape[d + 1]
@@ -65,7 +65,7 @@ static struct ir_expr *guard_aligned(struct interp *in,
                             "power of two, at most 4096");
     int64_t elements = n / (int64_t)type_bytes(b->elem);
     for (uint32_t d = 0; d + 1 < b->rank && elements > 1; d++) {
-        struct ir_expr *pitch = pitch_of(b, d);
+        struct ir_expr *pitch = interp_pitch(b, d);
         if (!pitch)
             continue;
         struct ir_expr *rest = ir_binary(a, OP_mod, pitch, ir_int(a, elements));
@@ -100,6 +100,84 @@ static struct ir_expr *guard_name(struct interp *in, const struct sched_expr *x)
                                      x->name, in->pass->kernel->name));
 }
 
+// Return what a def consists of if that is the value it returns, or NULL.
+static const struct sched_expr *only_return(const struct sched_item *def)
+{
+    if (def->body.n != 1 || def->body.at[0]->kind != SCHED_return)
+        return NULL;
+    return def->body.at[0]->value;
+}
+
+// Return whether a call asks something of stages, loops, arrays or lists.
+static bool asks(const struct interp *in, const struct sched_expr *x)
+{
+    const struct sched_item *def = sched_find_def(in->program, x->name);
+    return def ? !only_return(def)
+               : interp_look(x->name) || strcmp(x->name, "len") == 0;
+}
+
+// Return whether an expression is about stages, loops, arrays or lists.
+static bool is_about_parts(const struct interp *in, const struct sched_expr *x)
+{
+    const struct sched_value *v =
+        x->kind == SCHED_name ? interp_get(in, x->name) : NULL;
+    if (x->kind == SCHED_name)
+        return v && v->kind != VALUE_int && v->kind != VALUE_expr;
+    return x->kind == SCHED_member || x->kind == SCHED_index ||
+           x->kind == SCHED_slice || x->kind == SCHED_list ||
+           (x->kind == SCHED_call && asks(in, x));
+}
+
+// Return whether an expression is a stage, a loop or an array, but no size.
+static bool names_part(struct interp *in, const struct sched_expr *x)
+{
+    const struct sched_value *v =
+        x->kind == SCHED_name ? interp_get(in, x->name) : NULL;
+    if (v)
+        return v->kind == VALUE_stage || v->kind == VALUE_loop ||
+               v->kind == VALUE_array;
+    return x->kind == SCHED_call && strcmp(x->name, "innermost") == 0;
+}
+
+// Report a def that is called with sizes and does more than return a value.
+static bool check_asked(struct interp *in, const struct sched_expr *x)
+{
+    for (size_t i = 0; x->kind == SCHED_call && i < x->args.n; i++) {
+        const struct sched_expr *arg = x->args.at[i];
+        if (arg->kind == SCHED_name && !interp_get(in, arg->name) &&
+            find_param(in->pass->kernel, arg->name))
+            return refuse_guard(
+                in, x,
+                arena_printf(in->pass->scratch,
+                             "`%s` does more than return a value", x->name));
+    }
+    return true;
+}
+
+// Turn what is asked of the kernel into a number or a size.
+static struct ir_expr *guard_look(struct interp *in, const struct sched_expr *x)
+{
+    struct sched_value v;
+    if (!check_asked(in, x))
+        return NULL;
+    if (!interp_expr(in, x, &v))
+        return NULL;
+    if (v.kind == VALUE_int)
+        return ir_int(in->pass->arena, v.number);
+    if (v.kind == VALUE_expr)
+        return ir_at(in->pass->arena, v.expr, x->span);
+    return refuse_guard(in, x, "it is neither a number nor a size");
+}
+
+// Turn the comparison of two stages, loops or arrays into whether they are the
+// same.
+static struct ir_expr *compare_parts(struct interp *in,
+                                     const struct sched_expr *x)
+{
+    struct sched_value v;
+    return interp_expr(in, x, &v) ? ir_bool(in->pass->arena, v.number) : NULL;
+}
+
 // Set `out` to the comparison of two words, if that is what `x` is.
 static bool compare_words(struct interp *in, const struct sched_expr *x,
                           struct ir_expr **out)
@@ -120,7 +198,9 @@ static bool compare_words(struct interp *in, const struct sched_expr *x,
 static bool settle(struct interp *in, const struct sched_expr *x,
                    const struct ir_expr *first, struct ir_expr **out)
 {
-    if (first->op != OP_const || first->type.kind != TYPE_bool ||
+    bool is_known = first->type.kind == TYPE_bool ||
+                    (first->type.kind == TYPE_int && x->op == OP_select);
+    if (first->op != OP_const || !is_known ||
         (x->op != OP_and && x->op != OP_or && x->op != OP_select))
         return false;
     bool known = first->u.i;
@@ -143,6 +223,8 @@ static struct ir_expr *guard_op(struct interp *in, const struct sched_expr *x,
     const char *wrong;
     if (compare_words(in, x, &args[0]))
         return args[0];
+    if (x->kind == SCHED_op && names_part(in, x->args.at[0]))
+        return compare_parts(in, x);
     if (!(args[0] = interp_guard(in, x->args.at[0])))
         return NULL;
     if (x->kind == SCHED_op && settle(in, x, args[0], &args[1]))
@@ -164,18 +246,12 @@ static struct ir_expr *guard_op(struct interp *in, const struct sched_expr *x,
                  x->span);
 }
 
-// Return what a def consists of if that is the value it returns, or NULL.
-static const struct sched_expr *only_return(const struct sched_item *def)
-{
-    if (def->body.n != 1 || def->body.at[0]->kind != SCHED_return)
-        return NULL;
-    return def->body.at[0]->value;
-}
-
 // Turn an argument of a def in a guard into a value.
 static bool guard_value(struct interp *in, const struct sched_expr *x,
                         struct sched_value *out)
 {
+    if (is_about_parts(in, x))
+        return interp_expr(in, x, out);
     const struct ir_buffer *b = guard_array(in, x);
     if (!b && x->kind == SCHED_name && interp_word(in, x, out))
         return true;
@@ -193,11 +269,6 @@ static struct ir_expr *guard_def(struct interp *in, const struct sched_expr *x,
     struct sched_frame frame = {
         .item = def, .caller = in->frame, .call = x->span};
     const struct sched_expr *value = only_return(def);
-    if (!value)
-        return refuse_guard(in, x,
-                            arena_printf(in->pass->scratch,
-                                         "`%s` does more than return a value",
-                                         def->name.text));
     if (!interp_bind(in, x, &frame, guard_value))
         return NULL;
     struct sched_frame *caller = in->frame;
@@ -205,6 +276,17 @@ static struct ir_expr *guard_def(struct interp *in, const struct sched_expr *x,
     struct ir_expr *found = interp_guard(in, value);
     in->frame = caller;
     return found ? ir_at(in->pass->arena, found, x->span) : NULL;
+}
+
+bool interp_is_size(const struct interp *in, const struct sched_expr *x)
+{
+    enum ir_op op;
+    const struct sched_item *def =
+        x->kind == SCHED_call ? sched_find_def(in->program, x->name) : NULL;
+    if (x->kind == SCHED_call && !def)
+        return interp_operation(x->name, &op) ||
+               strcmp(x->name, "aligned") == 0;
+    return x->kind == SCHED_op || (def && only_return(def));
 }
 
 struct ir_expr *interp_guard(struct interp *in, const struct sched_expr *x)
@@ -217,6 +299,8 @@ struct ir_expr *interp_guard(struct interp *in, const struct sched_expr *x)
         return guard_name(in, x);
     if (x->kind == SCHED_op)
         return guard_op(in, x, x->op);
+    if (is_about_parts(in, x) && x->kind != SCHED_list)
+        return guard_look(in, x);
     if (x->kind == SCHED_call && x->args.n == 2 &&
         interp_operation(x->name, &op))
         return guard_op(in, x, op);

@@ -55,6 +55,7 @@ struct interp {
     struct sched_knobs knobs;
     struct sched_contracts contracts;
     bool quiet;                         // no warnings
+    bool keeps;                         // no primitive may run
     const struct sched_stmt *assigning; // the assignment that runs, or NULL
     const struct sched_expr *looking;   // the last call of a look-up
     struct VEC(struct sched_consumed) consumed;
@@ -98,6 +99,14 @@ bool interp_run(struct interp *in, struct sched_call *c, struct span span);
 // which was made of it before, or, where one loop is wanted, that which `fuse`
 // makes.
 bool interp_nest(struct interp *in, bool wants_loop, struct sched_value *v);
+// Open the frame of a rule inside of the current one, with the arguments behind
+// `by`.
+bool interp_rule_frame(struct interp *in, const struct sched_item *schedule,
+                       struct sched_frame *frame);
+// The same of a case of it, with the names that the rule gives in front of its
+// cases, too.
+bool interp_rule(struct interp *in, const struct sched_item *schedule,
+                 struct sched_frame *frame);
 // Run statements in the current frame.
 bool interp_block(struct interp *in, const struct sched_block *block);
 
@@ -138,6 +147,10 @@ struct interp_function {
 };
 const struct interp_function *interp_functions(size_t *n);
 
+// Set `out` to whether a stage adds up the products of two elements.
+bool look_is_product(struct interp *in, const struct sched_values *args,
+                     struct sched_value *out);
+
 // Fill `out` with the loops around a stage, outermost first.
 void interp_loops(struct interp *in, const struct sched_value *stage,
                   struct sched_value *out);
@@ -171,6 +184,17 @@ bool interp_bind(struct interp *in, const struct sched_expr *x,
 // Turn the condition behind `when` into one over the kernel's parameters;
 // NULL after an error.  A def that only returns a value stands for it.
 struct ir_expr *interp_guard(struct interp *in, const struct sched_expr *x);
+
+// Return the look-up or other function on values of that name, or NULL.
+const struct interp_function *interp_look(const char *name);
+
+// Return whether an expression has a form that only guards have, or that has the
+// same value there.
+bool interp_is_size(const struct interp *in, const struct sched_expr *x);
+
+// Return the elements from one row of an array to the next in dimension `d`;
+// NULL: they are neighbours.
+struct ir_expr *interp_pitch(const struct ir_buffer *b, uint32_t d);
 
 // Return the operation on two integers that a function stands for, such as
 // `ceildiv`; false if none does.

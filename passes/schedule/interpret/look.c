@@ -3,6 +3,7 @@
 #include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/stage.h"
+#include "ir/type.h"
 #include "ir/walk.h"
 #include "passes/schedule/interpret/interpret.h"
 
@@ -61,6 +62,33 @@ bool interp_extent(struct interp *in, const struct sched_value *v, int64_t *out)
     diag_error(in->pass->diags, v->span, D_schedule_open_extent,
                sched_name_of(loop));
     return diag_note(in->pass->diags, loop->span, "it is this loop");
+}
+
+// Set `out` to a number if it is a constant, else to a size.
+static bool give_size(struct ir_expr *x, struct sched_value *out)
+{
+    bool is_known = ir_int_value(x, &out->number);
+    out->kind = is_known ? VALUE_int : VALUE_expr;
+    out->expr = x;
+    return true;
+}
+
+// Set `out` to the product of the numbers of iterations of loops.
+static bool look_size(struct interp *in, const struct sched_values *args,
+                      struct sched_value *out)
+{
+    const struct sched_value *v = &args->at[0];
+    struct sched_values one = {.at = args->at, .n = 1};
+    struct arena *a = in->pass->arena;
+    struct ir_expr *all = ir_int(a, 1);
+    vec_foreach(loop, v->kind == VALUE_list ? &v->list : &one) {
+        if (loop->kind != VALUE_loop)
+            return diag_error(in->pass->diags, v->span,
+                              D_schedule_argument_kind, 1LL, "size", "loops",
+                              interp_kind(loop->kind));
+        all = ir_binary(a, OP_mul, all, ir_for_extent(a, &loop->stmt->u.loop));
+    }
+    return give_size(all, out);
 }
 
 // Return whether a stage or a store writes what a statement reads.
@@ -186,16 +214,79 @@ static bool look_inputs(struct interp *in, const struct sched_values *args,
     return true;
 }
 
+// Return the array that a value is, or that a stage writes.
+static const struct ir_buffer *array_of(const struct sched_value *v)
+{
+    return v->kind == VALUE_array ? v->buffer : sched_stored(v->stmt);
+}
+
 // Set `out` to the size of an array's elements.
 static bool look_bytes(struct interp *in, const struct sched_values *args,
                        struct sched_value *out)
 {
-    const struct sched_value *v = &args->at[0];
-    const struct ir_buffer *b =
-        v->kind == VALUE_array ? v->buffer : sched_stored(v->stmt);
+    const struct ir_buffer *b = array_of(&args->at[0]);
     (void)in;
     out->kind = VALUE_int;
     out->number = (int64_t)type_bytes(b->elem);
+    return true;
+}
+
+// Set `out` to whether an array is a parameter or a result of the kernel.
+static bool look_is_parameter(struct interp *in,
+                              const struct sched_values *args,
+                              struct sched_value *out)
+{
+    (void)in;
+    out->kind = VALUE_int;
+    out->number = array_of(&args->at[0])->role != ROLE_alloc;
+    return true;
+}
+
+// Set `out` to the type of an array's elements.
+static bool look_type(struct interp *in, const struct sched_values *args,
+                      struct sched_value *out)
+{
+    out->kind = VALUE_key;
+    out->key =
+        str_name(in->pass->names,
+                 ir_type_text(in->pass->scratch, array_of(&args->at[0])->elem));
+    return true;
+}
+
+// Set `out` to the elements from one row of an array to the next.
+static bool look_pitch(struct interp *in, const struct sched_values *args,
+                       struct sched_value *out)
+{
+    const struct ir_buffer *b = array_of(&args->at[0]);
+    struct ir_expr *pitch = b->rank > 1 ? interp_pitch(b, b->rank - 2) : NULL;
+    return give_size(pitch ? pitch : ir_int(in->pass->arena, 0), out);
+}
+
+// Return whether an index of a stage changes with a loop.
+static bool follows(struct interp *in, const struct ir_stmt *stage,
+                    struct ir_expr *index, const struct ir_var *var)
+{
+    struct ir_expr *x =
+        stage->kind == STMT_stage
+            ? ir_stage_over_loops(in->pass->scratch, &stage->u.stage, index)
+            : index;
+    return ir_mentions(x, var);
+}
+
+// Set `out` to whether a stage reads other elements of an array in other
+// iterations of a loop.
+static bool look_varies(struct interp *in, const struct sched_values *args,
+                        struct sched_value *out)
+{
+    struct ir_stmt *stage = args->at[0].stmt;
+    const struct ir_buffer *b = array_of(&args->at[1]);
+    const struct ir_var *var = args->at[2].stmt->u.loop.var;
+    struct ir_block one = {.at = &stage, .n = 1};
+    out->kind = VALUE_int;
+    ir_foreach_expr_in(x, &one)
+        for (uint32_t i = 0; x->op == OP_load && x->u.buffer == b && i < x->n;
+             i++)
+            out->number |= follows(in, stage, x->args[i], var);
     return true;
 }
 
@@ -227,8 +318,7 @@ static bool look_innermost(struct interp *in, const struct sched_values *args,
 {
     struct ir_stmt *stage = args->at[0].stmt, *found = NULL;
     const struct sched_value *v = &args->at[1];
-    const struct ir_buffer *b =
-        v->kind == VALUE_array ? v->buffer : sched_stored(v->stmt);
+    const struct ir_buffer *b = array_of(v);
     const struct ir_expr *x = last_index(stage, b);
     struct ir_block loops = sched_loops(in->pass, stage);
     x = x ? bound(stage, x) : NULL;
