@@ -91,6 +91,7 @@ struct sched_item {
     struct sched_items cases;                // of a rule
     const struct sched_item *rule;           // of a case, what it belongs to
     struct sched_expr *by;                   // the call of the rule, or NULL
+    bool is_planned;                         // for a kernel without a schedule
 };
 
 // All schedules, rules and defs of a compilation, in the order of the files.

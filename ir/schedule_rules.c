@@ -49,6 +49,7 @@ void sched_add_cases(struct arena *a, const struct sched_item *schedule,
         one->others.n = 0;
         vec_append(a, &one->others, &schedule->others);
         one->by = schedule->by;
+        one->is_planned = schedule->is_planned;
         vec_push(a, out, one);
     }
 }

@@ -148,6 +148,9 @@ struct ir_expr *scan_compare(const struct scanning *c, enum ir_op op,
 
 // Find what is loaded both for what elements combine and for what they store.
 void kept_find(struct scanning *c);
+// Return whether branches store the elements, and what they combine is computed
+// from what is kept alone: then it can be computed again.
+bool kept_is_all(const struct scanning *c);
 // Return an expression of the stage that reads element `index` of what is kept,
 // where it loads that; the same of a block, in place.
 struct ir_expr *kept_read(const struct scanning *c, struct ir_expr *x,
@@ -155,16 +158,69 @@ struct ir_expr *kept_read(const struct scanning *c, struct ir_expr *x,
 void kept_read_in(const struct scanning *c, struct ir_block *block,
                   struct ir_expr *const *index);
 
+// ---- Loops over elements (scans_nest.c)
+
+// Loops over the serial levels outside of one, and what stands in them.
+struct scan_nest {
+    struct ir_block *body;
+    struct map vars; // the stage's loops to these
+    uint32_t n;
+    struct ir_expr *index[SCAN_LEVELS]; // their variables
+};
+
+// Append a loop like that of a serial level.
+void nest_enter(const struct scanning *c, struct scan_nest *nest, uint32_t k,
+                bool keeps_vector);
+// Begin without loops.
+struct scan_nest nest_at(const struct scanning *c, struct ir_block *to);
+// Append loops over the serial ones of the first `k` levels.
+struct scan_nest nest_open(const struct scanning *c, struct ir_block *to,
+                           uint32_t k, bool keeps_vector);
+// Return the places in arrays that belong to an iteration.
+struct scan_values nest_values(const struct scanning *c,
+                               struct ir_buffer *const *arrays,
+                               const struct scan_nest *nest);
+// Declare arrays of what each iteration of the first `k` levels has.
+void nest_arrays(const struct scanning *c, struct ir_block *to, uint32_t k,
+                 const char *what, struct ir_buffer **arrays);
+// Append a stage like that of the scan, for one element.
+struct ir_stmt *nest_stage(const struct scanning *c,
+                           const struct scan_nest *nest, const char *name,
+                           struct map *iters);
+// Return the condition that the last element of the tile exists: then all do.
+// Passes behind prove that, or leave the conditions of the elements.
+struct ir_expr *nest_is_whole(const struct scanning *c);
+// Return the extents of the serial ones of the first `k` levels.
+struct ir_expr **nest_shape(const struct scanning *c, uint32_t k,
+                            uint32_t *rank);
+
+// ---- What a thread loads (scans_load.c)
+
+// Load the elements; those that do not exist are the identity.
+void load_elements(struct scanning *c, struct ir_block *to);
+// Set `x` to what an element combines.
+void load_operands(const struct scanning *c, const struct scan_nest *nest,
+                   const struct map *iters, struct ir_expr **x);
+// Let a thread combine what it holds of a serial level.
+void load_total(struct scanning *c, uint32_t k, struct scan_nest *nest);
+// Return whether a thread combines what it holds of the innermost level as it
+// loads it.  Where elements may not exist there are two ways to load them, and
+// what is computed again later would stay in registers behind these.
+bool load_is_early(const struct scanning *c);
+
 // ---- The tile of a block (scans_tile.c)
 
 // Append what loads a tile and finds its totals, to totals[0].
 void scan_up(struct scanning *c, struct ir_block *to, bool needs_total);
+// Return the places of the totals of a tile.
+struct scan_values scan_total(const struct scanning *c);
+
+// ---- The way out (scans_store.c)
+
 // Append what stores the elements of a tile, behind those that `run` holds;
 // changes `run`.
 void scan_down(struct scanning *c, struct ir_block *to,
                const struct scan_values *run);
-// Return the places of the totals of a tile.
-struct scan_values scan_total(const struct scanning *c);
 
 // ---- What blocks exchange (scans_exchange.c)
 

@@ -56,6 +56,23 @@ void kept_find(struct scanning *c)
         find_in(c, reducer_operand(&c->scan.reducer, v));
 }
 
+// Return whether an expression loads nothing but what is kept.
+static bool is_of_kept(const struct scanning *c, struct ir_expr *x)
+{
+    ir_foreach_expr(load, x)
+        if (load->op == OP_load && !is_kept(c, load))
+            return false;
+    return true;
+}
+
+bool kept_is_all(const struct scanning *c)
+{
+    bool all = c->n_kept && ir_has(&c->scan.elements, STMT_if);
+    for (size_t v = 0; v < c->scan.reducer.n && all; v++)
+        all = is_of_kept(c, reducer_operand(&c->scan.reducer, v));
+    return all;
+}
+
 // The element of what is kept that takes the place of a load.
 struct reading {
     const struct scanning *c;

@@ -234,6 +234,13 @@ static void judge_launches(struct clause *k)
     }
 }
 
+// Return whether a variant's contracts are the author's, of its schedule or of
+// the rule that this names: not of a rule that was found for the kernel.
+static bool has_author(const struct variant *v)
+{
+    return !v->schedule || !v->schedule->is_planned;
+}
+
 // Return whether a variant has a contract that is judged at that point.
 static bool has_contract(const struct variant *v, enum sched_contract_seen seen)
 {
@@ -250,7 +257,7 @@ bool contracts_check_lowered(struct compilation *c)
     int errors = c->diags.errors;
     for (size_t i = 0; i < c->variants.n; i++) {
         const struct variant *v = &c->variants.at[i];
-        if (!has_contract(v, CONTRACT_LOWERED))
+        if (!has_author(v) || !has_contract(v, CONTRACT_LOWERED))
             continue;
         struct access_costs costs = access_costs(&c->arena, v->kernel, NULL);
         struct clause k = {.c = c, .variant = v, .accesses = &costs};
@@ -266,7 +273,7 @@ bool contracts_check_image(struct compilation *c,
     for (size_t i = 0; i < c->variants.n; i++) {
         const struct variant *v = &c->variants.at[i];
         struct clause k = {.c = c, .variant = v, .image = image};
-        if (target_set_has(v->targets, image->target))
+        if (has_author(v) && target_set_has(v->targets, image->target))
             judge_launches(&k);
     }
     return c->diags.errors == errors;

@@ -38,7 +38,8 @@ bool plan_kernel(struct compilation *c, const struct ir_kernel *kernel,
                      .scratch = &c->scratch,
                      .names = &c->names,
                      .diags = &c->diags};
-    struct sched_item schedule = {.name = {kernel->name, kernel->span}};
+    struct sched_item schedule = {.name = {kernel->name, kernel->span},
+                                  .is_planned = true};
     for (const struct sched_program *from = &c->program.schedules; from;
          from = from->fallback) {
         vec_foreach_value(rule, &from->rules) {

@@ -10,8 +10,13 @@
 //
 // Blocks that have an array of their own in shared memory wait for one another
 // in global memory only at the end.  A fourth argument names a loop inside,
-// such as that over the warps of a block: each of its iterations has a copy,
-// the first dimension of the new array.
+// such as that over the warps of a block, or over the lanes of a warp: each of
+// its iterations has a copy, the first dimension of the new array.  These are
+// added up first, by a reduction that threads can share:
+//
+//   start, sum, merge = privatize(H, i_0, shared, t)
+//     for ax0 { for ax1 { stage H_sum { H_sum[ax0] += H_own[ax1, ax0] } } }
+//     for ax0 { stage H_own { atomic_add(H[ax0], H_sum[ax0]) } }
 //
 // Requires:
 //  1. the stage is a stage that does nothing but one
@@ -38,7 +43,26 @@ struct privacy {
     struct ir_buffer *array; // that the stage scatters into
     enum ir_op op;           // of its atomics
     struct ir_buffer *own;   // of each iteration
+    struct ir_buffer *sum;   // of its copies; `own` if there are none
 };
+
+// The atomics that combine, and what combines values as they do.
+static const struct {
+    enum ir_op atomic, op;
+} combining[] = {
+    {OP_atomic_add, OP_add},   {OP_atomic_min, OP_min},
+    {OP_atomic_max, OP_max},   {OP_atomic_and, OP_bit_and},
+    {OP_atomic_or, OP_bit_or}, {OP_atomic_xor, OP_bit_xor},
+};
+
+// Return what combines values as an atomic does.
+static enum ir_op combining_op(enum ir_op atomic)
+{
+    size_t i = 0;
+    while (combining[i].atomic != atomic)
+        i++;
+    return combining[i].op;
+}
 
 // Return whether an operation is an atomic that combines in any order.
 static bool combines(enum ir_op op)
@@ -164,9 +188,11 @@ static void make_array(const struct sched_call *c, struct privacy *m)
     struct pass *p = c->pass;
     struct arena *a = p->arena;
     const char *name = arena_printf(p->scratch, "%s_own", m->array->name);
-    m->own = sched_new_buffer(p, name, m->array, SPACE_shared);
+    m->own = m->sum = sched_new_buffer(p, name, m->array, SPACE_shared);
     if (!m->copies)
         return;
+    name = arena_printf(p->scratch, "%s_sum", m->array->name);
+    m->sum = sched_new_buffer(p, name, m->array, SPACE_shared);
     uint32_t rank = m->array->rank;
     m->own->shape = arena_array(a, struct ir_expr *, rank + 1);
     m->own->shape[0] = m->copies->u.loop.to;
@@ -201,30 +227,87 @@ static struct ir_expr *redirect(struct arena *a, struct ir_expr *x,
     return ir_scoped(ir_at(a, r, x->span), (enum ir_scope)x->scope);
 }
 
-// Make a stage over all of the iteration's array, and put it in front of the
-// loop's statements, or behind them.  Its body is made of its variables.
+// Put a stage in front of the loop's statements, or behind them.
 static struct ir_stmt *put_stage(struct pass *p, const struct privacy *m,
-                                 const char *name, bool is_merge)
+                                 struct ir_stmt *s, bool is_behind)
 {
-    struct arena *a = p->arena;
     struct ir_block *body = &m->loop->u.loop.body;
-    struct ir_stmt *s = ir_stmt_stage(a, str_name(p->names, name)), *does;
-    s->span = m->stage->span;
-    uint32_t rank = m->own->rank, copies = m->copies != NULL;
-    struct ir_expr **index = stage_nest_iters(p, s, rank, m->own->shape);
-    struct ir_expr *value = ir_load(a, m->own, rank, index);
-    if (is_merge)
-        does = ir_stmt_eval(a, ir_atomic(a, m->op, m->array, m->array->rank,
-                                         index + copies, 1, &value));
-    else
-        does = ir_stmt_store(a, m->own, rank, index,
-                             ir_neutral(a, m->op, m->own->elem));
-    does->span = s->span;
-    ir_append(a, &s->u.stage.body, does);
     struct sched_place place =
-        sched_place_of(p, body->at[is_merge ? body->n - 1 : 0], is_merge);
+        sched_place_of(p, body->at[is_behind ? body->n - 1 : 0], is_behind);
     stage_nest_put(p, s, &place, stage_nest_region(p, &s->u.stage));
     return s;
+}
+
+// Make a stage, as yet without a body.
+static struct ir_stmt *make_stage(struct pass *p, const struct privacy *m,
+                                  const char *name)
+{
+    struct ir_stmt *s = ir_stmt_stage(p->arena, str_name(p->names, name));
+    s->span = m->stage->span;
+    return s;
+}
+
+// Append a statement to a stage.
+static void add(struct pass *p, struct ir_stmt *stage, struct ir_block *to,
+                struct ir_stmt *s)
+{
+    s->span = stage->span;
+    ir_append(p->arena, to, s);
+}
+
+// Put a stage that lets all elements of the iteration's array begin.
+static struct ir_stmt *put_start(struct pass *p, const struct privacy *m)
+{
+    struct arena *a = p->arena;
+    const char *name = arena_printf(p->scratch, "%s.init", m->own->name);
+    struct ir_stmt *s = make_stage(p, m, name);
+    struct ir_expr **index =
+        stage_nest_iters(p, s, m->own->rank, m->own->shape);
+    add(p, s, &s->u.stage.body,
+        ir_stmt_store(a, m->own, m->own->rank, index,
+                      ir_neutral(a, m->op, m->own->elem)));
+    return put_stage(p, m, s, false);
+}
+
+// Put a stage that adds up the copies of each element.
+static struct ir_stmt *put_sum(struct pass *p, const struct privacy *m)
+{
+    struct arena *a = p->arena;
+    uint32_t rank = m->sum->rank;
+    struct ir_stmt *s = make_stage(p, m, m->sum->name);
+    struct ir_expr **shape = arena_array(a, struct ir_expr *, rank + 1);
+    struct ir_expr **from = arena_array(a, struct ir_expr *, rank + 1);
+    for (uint32_t i = 0; i < rank; i++)
+        shape[i] = m->sum->shape[i];
+    shape[rank] = m->own->shape[0];
+    struct ir_expr **index = stage_nest_iters(p, s, rank + 1, shape);
+    s->u.stage.iters.at[rank].is_reduce = true;
+    from[0] = index[rank];
+    for (uint32_t i = 0; i < rank; i++)
+        from[i + 1] = index[i];
+    struct ir_expr *all =
+        ir_binary(a, combining_op(m->op), ir_load(a, m->sum, rank, index),
+                  ir_load(a, m->own, rank + 1, from));
+    s->u.stage.has_init = true;
+    add(p, s, &s->u.stage.init,
+        ir_stmt_store(a, m->sum, rank, index,
+                      ir_neutral(a, m->op, m->sum->elem)));
+    add(p, s, &s->u.stage.body, ir_stmt_store(a, m->sum, rank, index, all));
+    return put_stage(p, m, s, true);
+}
+
+// Put a stage that adds the iteration's elements to those of all.
+static struct ir_stmt *put_merge(struct pass *p, const struct privacy *m)
+{
+    struct arena *a = p->arena;
+    struct ir_stmt *s = make_stage(p, m, m->own->name);
+    struct ir_expr **index =
+        stage_nest_iters(p, s, m->sum->rank, m->sum->shape);
+    struct ir_expr *value = ir_load(a, m->sum, m->sum->rank, index);
+    add(p, s, &s->u.stage.body,
+        ir_stmt_eval(a, ir_atomic(a, m->op, m->array, m->array->rank, index, 1,
+                                  &value)));
+    return put_stage(p, m, s, true);
 }
 
 bool sched_privatize(struct sched_call *c)
@@ -235,8 +318,9 @@ bool sched_privatize(struct sched_call *c)
         return false;
     make_array(c, &m);
     ir_rewrite_in(p->arena, &m.stage->u.stage.body, redirect, &m);
-    const char *start = arena_printf(p->scratch, "%s.init", m.own->name);
-    sched_result(c, VALUE_stage, put_stage(p, &m, start, false));
-    sched_result(c, VALUE_stage, put_stage(p, &m, m.own->name, true));
+    sched_result(c, VALUE_stage, put_start(p, &m));
+    if (m.copies)
+        sched_result(c, VALUE_stage, put_sum(p, &m));
+    sched_result(c, VALUE_stage, put_merge(p, &m));
     return true;
 }
