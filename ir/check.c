@@ -111,6 +111,8 @@ static void check_alloc(struct checking *c, const struct ir_buffer *b)
                         (b->space == SPACE_local && b->threads <= b->rank &&
                          c->kernel->level < LEVEL_launch),
                     b->name, "positions of threads, but no array of theirs");
+    check_must_name(c, !b->of_cluster || b->space == SPACE_shared, b->name,
+                    "an array of a cluster, but not in shared memory");
     check_must_name(c, b->space != SPACE_global || c->depth == 1, b->name,
                     "a global alloc must be on top of the kernel");
     for (uint32_t i = 0; i < b->rank; i++)
@@ -160,7 +162,7 @@ static void check_for(struct checking *c, const struct ir_for *f)
         fault = ir_ring_place_fault(c->arena, f, c->kernel->level);
     check_must_name(c, !fault, f->var->name, fault);
     declare_var(c, f->var, VAR_loop);
-    if (kind == AXIS_THREAD)
+    if (kind == AXIS_THREAD || axis_is_cluster(f->axis))
         map_set(&c->positions, f->var, f->var);
     check_block(c, &f->body);
 }

@@ -93,8 +93,8 @@ static bool int_is_allowed(const struct checking *c, const struct ir_expr *x)
     return c->kernel->level < LEVEL_flat || c->in_host_expr || is_leaf;
 }
 
-// Return whether an index is the position of the thread: the variable of a loop
-// over threads, or what is left of one with one iteration.
+// Return whether an index is the position of the thread, or of its block in the
+// cluster: the variable of such a loop, or what is left of one with one iteration.
 static bool is_position(const struct checking *c, const struct ir_expr *x)
 {
     return x->op == OP_var ? map_get(&c->positions, x->u.var) != NULL
@@ -168,6 +168,8 @@ static void check_access(struct checking *c, const struct ir_expr *x)
                "an access must have the type of its element");
     if (x->op == OP_load)
         return;
+    check_must_name(c, !x->u.buffer->of_cluster, x->u.buffer->name,
+                    "an array of a cluster, in what is no load and no store");
     if (ir_op_info(x->op)->flags & OP_SYNCHRONISES)
         check_mbarrier(c, x->u.buffer);
     check_operands(c, x, n);

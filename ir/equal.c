@@ -104,6 +104,7 @@ static bool same_layout(const struct ir_buffer *a, const struct ir_buffer *b)
 {
     return !a->pitches == !b->pitches && a->is_double == b->is_double &&
            a->is_ordered == b->is_ordered && a->threads == b->threads &&
+           a->of_cluster == b->of_cluster &&
            (!a->pitches || memcmp(a->pitches, b->pitches,
                                   a->rank * sizeof *a->pitches) == 0) &&
            memcmp(&a->swizzle, &b->swizzle, sizeof a->swizzle) == 0;

@@ -15,6 +15,7 @@
 enum { LANES_MOST = 16, WARP = 32, WARPGROUP = 128, OPERANDS_MOST = 3 };
 
 struct action;
+struct cluster_state;
 struct code;
 struct machine;
 struct thread;
@@ -109,11 +110,13 @@ struct action {
 struct thread {
     struct machine *machine;
     union number *frame;
-    void **data;               // of each array; NULL before its alloc
-    bool *is_owned;            // whether this thread allocated it
-    void **shared;             // each of the shared arrays of its block, where
-                               // blocks take turns; else NULL
-    unsigned lane;             // of the vector being computed
+    void **data;    // of each array; NULL before its alloc
+    bool *is_owned; // whether this thread allocated it
+    void **shared;  // each of the shared arrays of its block, where
+                    // blocks take turns; else NULL
+    struct cluster_state *cluster; // of its block, where those take turns that
+                                   // share arrays; else NULL
+    unsigned lane;                 // of the vector being computed
     unsigned empty;            // loops around that have no iteration and run
                                // the init of a reduction only
     bool none;                 // that reduction has no iteration at all
@@ -135,6 +138,13 @@ struct group {
 // The iterations of a loop.
 struct range {
     int64_t from, to, step;
+};
+
+// The blocks of a cluster that share arrays.
+struct cluster_state {
+    size_t blocks, arrived; // of those, at the barrier
+    uint64_t meetings;      // so far
+    void **shared;          // each of the arrays that they share
 };
 
 // One evaluation.
@@ -238,6 +248,9 @@ void eval_copy(struct thread *t, const struct action *s);
 void eval_block_loop(const struct group *g, const struct action *s,
                      const struct range *r);
 void eval_launch(struct thread *t, const struct action *s);
+// Let the block of a thread wait for the others of its cluster, where those take
+// turns.
+void eval_cluster_barrier(struct thread *t, struct span span);
 
 // Memory (ir/eval_memory.c).
 //

@@ -191,7 +191,9 @@ static void note_joint(struct action *s)
 {
     const struct actions *inside[] = {&s->body, &s->other};
     const struct ir_stmt *o = s->origin;
-    s->has_barrier |= o->kind == STMT_barrier;
+    s->has_barrier |=
+        o->kind == STMT_barrier ||
+        (o->kind == STMT_sync && o->u.sync.kind == SYNC_cluster_wait);
     s->joint = own_joint(s);
     enum axis_kind kind =
         o->kind == STMT_for ? axis_kind(o->u.loop.axis) : AXIS_SERIAL;

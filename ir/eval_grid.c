@@ -1,10 +1,12 @@
 // Runs the blocks of grids, of loops and of launches: one after another, or
-// round-robin if a block may wait for another.
+// round-robin if a block may wait for another; cluster after cluster where only
+// blocks of a cluster do, as they share arrays.
 //
 // Blocks in a round-robin begin in order. Each has shared arrays of its own,
 // and all are resident at the same time.
 
 #include "ir/eval_code.h"
+#include "ir/walk.h"
 
 #include <stdlib.h>
 
@@ -12,9 +14,11 @@
 struct blocks {
     struct turns turns;
     const struct action *action;
-    const struct group *parent; // of one thread
-    struct range range;         // of a loop
-    const int64_t *grid;        // of a launch
+    const struct group *parent;    // of one thread
+    struct range range;            // of a loop
+    const int64_t *grid;           // of a launch
+    struct cluster_state *cluster; // of a launch whose clusters share arrays
+    int64_t first[3];              // block of it
 };
 
 // Tell a thread which one it is, of which block.
@@ -47,6 +51,18 @@ static void free_shared(struct machine *m, void **shared)
     free(shared);
 }
 
+// Return which block of the grid one of a round-robin is.
+static int64_t number_in_grid(const struct blocks *all, int64_t number)
+{
+    const uint32_t *n = all->action->origin->u.launch.cluster;
+    if (!all->cluster)
+        return number;
+    int64_t x = all->first[0] + number % n[0];
+    int64_t y = all->first[1] + number / n[0] % n[1];
+    int64_t z = all->first[2] + number / n[0] / n[1];
+    return (z * all->grid[1] + y) * all->grid[0] + x;
+}
+
 // Run a block of a round-robin: an iteration, or the threads of a launch.
 static void run_block(const struct turns *turns, size_t number)
 {
@@ -60,8 +76,10 @@ static void run_block(const struct turns *turns, size_t number)
         eval_stop(m, EVAL_FAULT, turns->span, "no memory for blocks");
     for (size_t i = 0; i < g.n; i++) {
         g.at[i]->shared = shared;
+        g.at[i]->cluster = all->cluster;
         if (l)
-            place_thread(g.at[i], all->grid, (int64_t)number, l, (uint32_t)i);
+            place_thread(g.at[i], all->grid,
+                         number_in_grid(all, (int64_t)number), l, (uint32_t)i);
         else
             g.at[i]->frame[s->slot].i =
                 all->range.from + (int64_t)number * all->range.step;
@@ -110,6 +128,59 @@ static void run_in_order(struct group *g, const struct action *s,
     }
 }
 
+void eval_cluster_barrier(struct thread *t, struct span span)
+{
+    struct cluster_state *c = t->cluster;
+    if (!c)
+        return;
+    uint64_t before = c->meetings;
+    t->machine->events++;
+    if (++c->arrived == c->blocks) {
+        c->arrived = 0;
+        c->meetings++;
+    }
+    while (c->meetings == before && !t->machine->is_stopped)
+        eval_pause(t->machine, span);
+}
+
+// Return whether the blocks of a cluster share an array.
+static bool shares_arrays(const struct ir_launch *l)
+{
+    ir_foreach_stmt(s, &l->body)
+        if (s->kind == STMT_alloc && s->u.buffer->of_cluster)
+            return true;
+    return false;
+}
+
+// Run the clusters of a launch one after another.
+static void run_clusters(const struct group *alone, const struct action *s,
+                         const int64_t *grid)
+{
+    const uint32_t *n = s->origin->u.launch.cluster;
+    struct machine *m = alone->at[0]->machine;
+    int64_t clusters = grid[0] / n[0] * (grid[1] / n[1]) * (grid[2] / n[2]);
+    for (int64_t i = 0; i < clusters && eval_step(m, s->origin); i++) {
+        struct cluster_state c = {
+            .blocks = (size_t)n[0] * n[1] * n[2],
+            .shared = calloc(m->arrays.n + 1, sizeof *c.shared)};
+        struct blocks all = {
+            .turns = {m, s->origin->span, c.blocks, run_block},
+            .action = s,
+            .parent = alone,
+            .grid = grid,
+            .cluster = &c,
+            .first = {i % (grid[0] / n[0]) * n[0],
+                      i / (grid[0] / n[0]) % (grid[1] / n[1]) * n[1],
+                      i / (grid[0] / n[0]) / (grid[1] / n[1]) * n[2]}};
+        if (!c.shared) {
+            eval_stop(m, EVAL_FAULT, s->origin->span, "no memory for blocks");
+            return;
+        }
+        eval_turns(&all.turns);
+        free_shared(m, c.shared);
+    }
+}
+
 // Compute the grid of a launch; false after a fault.
 static bool find_grid(struct thread *t, const struct action *s, int64_t *grid)
 {
@@ -140,6 +211,10 @@ void eval_launch(struct thread *t, const struct action *s)
         return;
     if (t->machine->kernel->level < LEVEL_launch) {
         eval_run_actions(t, &s->body);
+        return;
+    }
+    if (shares_arrays(&s->origin->u.launch)) {
+        run_clusters(&alone, s, grid);
         return;
     }
     if (s->waits) {

@@ -240,6 +240,15 @@ static void run_exchanges(struct group *g, const struct action *s)
         eval_exchange(g, s->exchanges.at[i]);
 }
 
+// Return whether a block waits for the others of its cluster at a statement: an
+// arrival alone need not be seen.
+static bool waits_for_cluster(const struct ir_stmt *s)
+{
+    return s->kind == STMT_barrier
+               ? s->u.of_cluster
+               : s->kind == STMT_sync && s->u.sync.kind == SYNC_cluster_wait;
+}
+
 void eval_group_run(struct group *g, const struct action *s)
 {
     bool meets = s->has_barrier || s->joint;
@@ -262,6 +271,8 @@ void eval_group_run(struct group *g, const struct action *s)
         eval_exchange(g, NULL);
     else if (s->origin->kind == STMT_matrix)
         eval_matrix(g, s);
+    else if (waits_for_cluster(s->origin))
+        eval_cluster_barrier(g->at[0], s->origin->span);
     else
         run_each(g, s);
 }

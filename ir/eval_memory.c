@@ -177,12 +177,14 @@ static void *own_storage(struct thread *t, uint32_t row)
     return t->data[row];
 }
 
-// Return where the instance of an array that all threads of a block, or of the
-// grid, share is to be found.
+// Return where the instance of an array that all threads of a block, of its
+// cluster, or of the grid, share is to be found.
 static void **common_place(struct thread *t, uint32_t row)
 {
     struct array *r = &t->machine->arrays.at[row];
     bool is_of_block = t->shared && r->buffer->space == SPACE_shared;
+    if (t->cluster && r->buffer->of_cluster)
+        return &t->cluster->shared[row];
     return is_of_block ? &t->shared[row] : &r->data;
 }
 

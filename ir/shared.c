@@ -22,13 +22,13 @@ int64_t shared_bytes(struct arena *a, const struct ir_buffer *b)
     return bytes;
 }
 
-// Set which statements of the launch use an array; none: first > last.  TMA may
-// use one at any time.
+// Set which statements of the launch use an array; none: first > last.  TMA, and
+// other blocks of the cluster, may use one at any time.
 static void find_life(const struct ir_block *body, struct shared_place *place)
 {
     place->first = body->n;
     place->last = 0;
-    if (ir_block_copies(body, place->buffer)) {
+    if (place->buffer->of_cluster || ir_block_copies(body, place->buffer)) {
         place->first = 0;
         place->last = body->n - 1;
         return;

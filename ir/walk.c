@@ -209,6 +209,12 @@ bool ir_is_over(const struct ir_stmt *s, enum axis_kind kind)
     return s->kind == STMT_for && axis_kind(s->u.loop.axis) == kind;
 }
 
+bool ir_runs_together(const struct ir_stmt *s)
+{
+    return ir_is_over(s, AXIS_THREAD) ||
+           (s->kind == STMT_for && axis_is_cluster(s->u.loop.axis));
+}
+
 bool ir_is_of_params(const struct ir_expr *x)
 {
     ir_foreach_expr(e, x)

@@ -87,6 +87,10 @@ bool ir_for_mentions(const struct ir_for *loop, const struct ir_var *var);
 bool ir_for_counts(const struct ir_for *loop);
 // Return whether a statement is a loop on an axis of that kind.
 bool ir_is_over(const struct ir_stmt *s, enum axis_kind kind);
+
+// Return whether a statement is a loop over threads, or over the blocks of a
+// cluster: its iterations run at the same time, and can wait for each other.
+bool ir_runs_together(const struct ir_stmt *s);
 // Return whether an expression asks for the number of SMs of the device.
 bool ir_asks_for_sms(const struct ir_expr *x);
 

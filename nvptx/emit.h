@@ -287,6 +287,8 @@ bool emit_need(struct emitter *e, enum feature f, struct span span,
 // reports a target that has none.
 void emit_cluster(struct emitter *e, const struct ir_stmt *launch);
 void emit_cluster_barrier(struct emitter *e);
+// One half of it, which orders no accesses.
+void emit_cluster_sync(struct emitter *e, bool arrives);
 // Arrive at the mbarrier of a block of the cluster, at the scope of the own
 // block: a wider one costs a fence of the whole GPU for each.
 LLVMValueRef emit_mbarrier_remote(struct emitter *e, const struct ir_expr *x);

@@ -15,11 +15,19 @@ void emit_cluster(struct emitter *e, const struct ir_stmt *s)
     emit_need(e, FEATURE_cluster, s->span, "clusters of blocks");
 }
 
+void emit_cluster_sync(struct emitter *e, bool arrives)
+{
+    emit_intrinsic(e,
+                   arrives ? "llvm.nvvm.barrier.cluster.arrive.relaxed.aligned"
+                           : "llvm.nvvm.barrier.cluster.wait.aligned",
+                   NULL, NULL, 0);
+}
+
 void emit_cluster_barrier(struct emitter *e)
 {
     emit_intrinsic(e, "llvm.nvvm.barrier.cluster.arrive.aligned", NULL, NULL,
                    0);
-    emit_intrinsic(e, "llvm.nvvm.barrier.cluster.wait.aligned", NULL, NULL, 0);
+    emit_cluster_sync(e, false);
 }
 
 LLVMValueRef emit_mbarrier_remote(struct emitter *e, const struct ir_expr *x)

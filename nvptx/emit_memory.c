@@ -61,6 +61,19 @@ LLVMValueRef emit_load(struct emitter *e, const struct ir_expr *x)
     return LLVMBuildICmp(e->builder, LLVMIntNE, load, LLVMConstNull(type), "");
 }
 
+// Store a value to the copies of an array that the blocks of the cluster have.
+static void store_to_cluster(struct emitter *e, LLVMValueRef v, LLVMValueRef to,
+                             unsigned align)
+{
+    struct type word = type_scalar(TYPE_u32);
+    for (uint32_t i = 0; i < ir_cluster_blocks(e->launch); i++) {
+        LLVMValueRef args[] = {to, emit_int(e, word, i)};
+        LLVMValueRef at =
+            emit_intrinsic(e, "llvm.nvvm.mapa.shared.cluster", NULL, args, 2);
+        LLVMSetAlignment(LLVMBuildStore(e->builder, v, at), align);
+    }
+}
+
 // Store a value.
 static void store_value(struct emitter *e, const struct ir_stmt *s)
 {
@@ -71,6 +84,10 @@ static void store_value(struct emitter *e, const struct ir_stmt *s)
     LLVMValueRef to = emit_address(e, s->u.store.buffer, s->u.store.index[0]);
     if (emit_is_hinted(e, s->u.store.buffer, value->type)) {
         emit_hinted_store(e, s, v, to);
+        return;
+    }
+    if (s->u.store.buffer->of_cluster && ir_cluster_blocks(e->launch) > 1) {
+        store_to_cluster(e, v, to, access_align(value->type));
         return;
     }
     LLVMValueRef store = LLVMBuildStore(e->builder, v, to);

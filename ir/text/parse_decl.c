@@ -165,6 +165,9 @@ static bool parse_traits(struct parser *p, struct ir_buffer *b)
             b->is_double = true;
         } else if (with_layout && parse_take(p, "ordered")) {
             b->is_ordered = true;
+        } else if (with_layout && b->space == SPACE_shared &&
+                   parse_take(p, "cluster")) {
+            b->of_cluster = true;
         } else if (with_layout && parse_take(p, "threads")) {
             if (!parse_positions(p, b))
                 return false;

@@ -42,6 +42,8 @@ static void print_buffer_traits(struct printer *p, const struct ir_buffer *b)
         buf_text(p->out, " double");
     if (b->is_ordered)
         buf_text(p->out, " ordered");
+    if (b->of_cluster)
+        buf_text(p->out, " cluster");
     if (b->threads)
         buf_printf(p->out, " threads(%u)", b->threads);
     if (b->align)

@@ -57,6 +57,15 @@ void accesses_settle(struct arena *a, struct accesses *set, uint32_t together)
     *set = settled;
 }
 
+struct accesses accesses_of_cluster(struct arena *a, const struct accesses *set)
+{
+    struct accesses found = {0};
+    for (size_t i = 0; i < set->n; i++)
+        if (set->at[i]->buffer->of_cluster)
+            vec_push(a, &found, set->at[i]);
+    return found;
+}
+
 // The accesses of a statement.
 struct own {
     struct arena *arena;
@@ -351,6 +360,8 @@ static bool conflicts(struct thread_conflicts *known, axis_set threads,
     if (x->buffer != y->buffer || !(x->writes || y->writes) ||
         (x->is_atomic && y->is_atomic && !(x->is_wait && !y->is_wait)))
         return false;
+    if (x->buffer->of_cluster)
+        return true;
     if (x->buffer->space != SPACE_global)
         return conflict_test(known, x, y, place);
     axis_set open = open_axes(c, threads, without_names(place->common));

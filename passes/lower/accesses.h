@@ -18,6 +18,10 @@ void accesses_add(struct arena *a, struct accesses *set,
 // with them.
 void accesses_settle(struct arena *a, struct accesses *set, uint32_t together);
 
+// Return those accesses of a set that are to arrays of a cluster.
+struct accesses accesses_of_cluster(struct arena *a,
+                                    const struct accesses *set);
+
 // Return the accesses of a statement, without those of its blocks, in a scope
 // where variables stand for `values`.
 struct accesses accesses_of(struct arena *a, struct ir_stmt *s,
@@ -36,7 +40,8 @@ struct conflict {
 };
 
 // Find an access of one set that conflicts with a later one of another, in a
-// block with several threads on the axes `threads`.
+// block with several threads on the axes `threads`; two to an array of a cluster
+// do if one of them writes.
 bool accesses_conflict(struct thread_conflicts *known, axis_set threads,
                        const struct accesses *first,
                        const struct accesses *second,

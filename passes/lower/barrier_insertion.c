@@ -35,6 +35,12 @@
 //   APART otherwise, and between the two    REFUSED  E0730
 //     sides of a branch that keeps apart
 //
+// Arrays of a cluster are accessed by threads of all its blocks: between two
+// such accesses of which one writes stands a barrier of the cluster, and that of
+// a block does not part them. A store goes to the copies of all blocks: these have
+// to have begun, so there is one more that all come to first, and wait for in front
+// of the first store; and they must not have ended, so one is behind the last.
+//
 // The launch is walked twice. The first walk looks, and changes nothing. It
 // finds the copies that threads wait for: one that a thread has waited for is
 // complete for that thread only, so a barrier follows a wait of all threads of
@@ -56,6 +62,7 @@ struct flow {
     struct accesses entry; // with no barrier between the start and them
     struct accesses exit;  // with no barrier between them and the end
     bool clears;           // there is a barrier on every way
+    bool clears_cluster;   // ... of the cluster
     uint32_t meets;        // threads that meet on every way; 0: none do
 };
 
@@ -133,15 +140,38 @@ static void report(struct walk *w, const struct conflict *both)
                                   : "threads part here");
 }
 
+// Return what a barrier, which may be one of the cluster, leaves of accesses
+// before it or behind it.
+static struct accesses left_by(struct walk *w, const struct accesses *set,
+                               bool of_cluster)
+{
+    return of_cluster ? (struct accesses){0}
+                      : accesses_of_cluster(w->arena, set);
+}
+
+// Return whether some of two sets of accesses that conflict need a barrier of
+// the cluster.
+static bool needs_cluster(struct walk *w, const struct accesses *first,
+                          const struct accesses *second)
+{
+    struct accesses x = accesses_of_cluster(w->arena, first);
+    struct accesses y = accesses_of_cluster(w->arena, second);
+    struct conflict_place any = {w->scope, NULL, false, 0, 0};
+    struct conflict unused;
+    return conflict(w, &x, &y, &any, &unused);
+}
+
 // Put a barrier in front of statement `at` of a block, between two accesses.
 static void put_barrier(struct walk *w, struct ir_block *block, size_t at,
-                        const struct conflict *both)
+                        const struct conflict *both, bool of_cluster)
 {
-    struct ir_stmt *s = ir_stmt_barrier(w->m->p->arena);
+    struct arena *a = w->m->p->arena;
+    struct ir_stmt *s =
+        of_cluster ? ir_stmt_cluster_barrier(a) : ir_stmt_barrier(a);
     ir_stmt_from(s, both->second->stmt);
     if (!s->by.source)
         s->by = both->first->stmt->by;
-    ir_insert(w->m->p->arena, block, at, s);
+    ir_insert(a, block, at, s);
 }
 
 // ---- Threads of a warp or a warpgroup ---------------------------------------
@@ -267,9 +297,11 @@ static void part_iterations(struct walk *w, struct ir_for *loop,
         settle_flow(w, body, parted, kind);
         return;
     }
-    put_barrier(w, &loop->body, at, &both);
-    *parted = (struct accesses){0};
+    bool of_cluster = needs_cluster(w, &body->exit, &body->entry);
+    put_barrier(w, &loop->body, at, &both, of_cluster);
+    *parted = left_by(w, parted, of_cluster);
     body->clears = true;
+    body->clears_cluster |= of_cluster;
 }
 
 // Walk a serial loop.
@@ -295,6 +327,7 @@ static struct flow walk_serial(struct walk *w, struct ir_stmt *s,
     if (!once)
         part_iterations(w, loop, &body, before, around);
     body.clears &= always;
+    body.clears_cluster &= always;
     body.meets = always ? body.meets : 0;
     w->scope = around;
     return body;
@@ -320,6 +353,7 @@ static struct flow walk_bound(struct walk *w, struct ir_stmt *s, bool is_whole,
     facts_enter(&w->m->facts, s);
     struct flow body = walk_block(w, &loop->body, own);
     body.clears &= is_whole;
+    body.clears_cluster &= is_whole;
     body.meets = is_whole ? body.meets : 0;
     return body;
 }
@@ -382,6 +416,7 @@ static struct flow walk_branch(struct walk *w, struct ir_stmt *s,
     accesses_add(w->arena, &r.entry, &other.entry);
     accesses_add(w->arena, &r.exit, &other.exit);
     r.clears &= other.clears;
+    r.clears_cluster &= other.clears_cluster;
     r.meets = r.meets < other.meets ? r.meets : other.meets;
     return r;
 }
@@ -425,7 +460,8 @@ static struct flow walk_stmt(struct walk *w, struct ir_stmt *s,
     struct accesses own = accesses_of(w->arena, s, &w->values, w->scope);
     if (waits_for_stores(s))
         own = accesses_until(w->arena, &w->found.stored, s, w->scope);
-    struct flow r = {own, own, s->kind == STMT_barrier, 0};
+    bool is_barrier = s->kind == STMT_barrier;
+    struct flow r = {own, own, is_barrier, is_barrier && s->u.of_cluster, 0};
     if (s->kind == STMT_sync)
         r.meets = sync_threads(s->u.sync.kind);
     if (s->kind == STMT_sync && s->u.sync.kind == SYNC_bulk_wait)
@@ -441,8 +477,9 @@ static struct flow walk_stmt(struct walk *w, struct ir_stmt *s,
         r = s->kind == STMT_for ? walk_loop(w, s, before, &own)
                                 : walk_branch(w, s, &own);
         accesses_add(w->arena, &r.entry, &own);
-        if (!r.clears)
-            accesses_add(w->arena, &r.exit, &own);
+        if (r.clears)
+            own = left_by(w, &own, r.clears_cluster);
+        accesses_add(w->arena, &r.exit, &own);
     } else if (s->kind == STMT_let || s->kind == STMT_var) {
         walk_let(w, s);
     }
@@ -473,11 +510,14 @@ static bool part(struct walk *w, struct ir_block *block, size_t at,
     struct conflict_place place = {w->scope, NULL, false, 0, 0};
     enum sync_kind kind = SYNC_warp;
     bool can = w->here.branch == block && at > 0 && declares_nothing(block, at);
+    bool of_cluster;
     switch (remedy_for(w, &flow->exit, next, place, can, &kind)) {
     case BARRIER:
-        put_barrier(w, block, at, both);
-        flow->exit = (struct accesses){0};
+        of_cluster = needs_cluster(w, &flow->exit, next);
+        put_barrier(w, block, at, both, of_cluster);
+        flow->exit = left_by(w, &flow->exit, of_cluster);
         flow->clears = true;
+        flow->clears_cluster |= of_cluster;
         return true;
     case MEETING:
         put_meeting(w, block, at, kind, both);
@@ -520,15 +560,17 @@ static bool conflict_after(struct walk *w, struct ir_block *block, size_t at)
 // Put what a statement does behind what a block does before it.
 static void join(struct walk *w, struct flow *r, struct flow *next)
 {
-    if (!r->clears) {
+    if (r->clears)
+        next->entry = left_by(w, &next->entry, r->clears_cluster);
+    else
         accesses_settle(w->arena, &next->entry, r->meets);
-        accesses_add(w->arena, &r->entry, &next->entry);
-    }
+    accesses_add(w->arena, &r->entry, &next->entry);
     if (next->clears)
-        r->exit = (struct accesses){0};
+        r->exit = left_by(w, &r->exit, next->clears_cluster);
     accesses_settle(w->arena, &r->exit, next->meets);
     accesses_add(w->arena, &r->exit, &next->exit);
     r->clears |= next->clears;
+    r->clears_cluster |= next->clears_cluster;
     r->meets = r->meets > next->meets ? r->meets : next->meets;
 }
 
@@ -567,13 +609,78 @@ static bool has_copies(const struct ir_block *block)
     return false;
 }
 
-// Walk a launch; the first walk finds what it accesses.
-static void walk_launch(struct walk *w)
+// Walk a launch; the first walk finds what it accesses.  Returns what it does
+// behind its last barrier.
+static struct accesses walk_launch(struct walk *w)
 {
     struct accesses none = {0};
     w->meet = conflict_start(w->arena, w->m->launch);
-    walk_block(w, &w->m->launch->body, &none);
+    struct flow all = walk_block(w, &w->m->launch->body, &none);
     conflict_end(w->meet);
+    return all.exit;
+}
+
+// Return whether a statement stores to an array of the cluster, itself or below.
+static bool stores_to_cluster(const struct ir_stmt *stmt)
+{
+    ir_foreach_stmt_from(s, stmt)
+        if (s->kind == STMT_store && s->u.store.buffer->of_cluster)
+            return true;
+    return false;
+}
+
+// Return whether a launch does.
+static bool launch_stores_to_cluster(const struct ir_launch *launch)
+{
+    vec_foreach_value(s, &launch->body)
+        if (stores_to_cluster(s))
+            return true;
+    return false;
+}
+
+// Return whether all blocks run the one iteration of a loop that is theirs.
+static bool is_whole_grid(const struct walk *w, const struct ir_stmt *s)
+{
+    return ir_is_over(s, AXIS_BLOCK) &&
+           ir_expr_equal(map_get(&w->m->loop_extents, s),
+                         w->m->extent[s->u.loop.axis]);
+}
+
+// Put the end of a barrier of the cluster in front of the first store to an array
+// of the cluster; false if there is one already.
+static bool put_wait(struct walk *w, struct ir_block *block)
+{
+    struct arena *a = w->m->p->arena;
+    for (size_t i = 0; i < block->n; i++) {
+        struct ir_stmt *s = block->at[i];
+        if (s->kind == STMT_barrier && s->u.of_cluster)
+            return false;
+        if (!stores_to_cluster(s))
+            continue;
+        if (is_whole_grid(w, s))
+            return put_wait(w, &s->u.loop.body);
+        struct ir_stmt *wait = ir_stmt_sync(a, SYNC_cluster_wait);
+        ir_insert(a, block, i, ir_stmt_from(wait, s));
+        return true;
+    }
+    return false;
+}
+
+// Let all blocks of a cluster have begun before one stores to the memory of
+// others, and none have ended.
+static void keep_cluster(struct walk *w, const struct accesses *last)
+{
+    struct arena *a = w->m->p->arena;
+    struct ir_block *body = &w->m->launch->body;
+    bool is_open = false;
+    if (w->m->failed || !launch_stores_to_cluster(w->m->launch))
+        return;
+    for (size_t i = 0; i < last->n; i++)
+        is_open |= last->at[i]->buffer->of_cluster && last->at[i]->writes;
+    if (put_wait(w, body))
+        ir_insert(a, body, 0, ir_stmt_sync(a, SYNC_cluster_arrive));
+    if (is_open)
+        ir_append(a, body, ir_stmt_cluster_barrier(a));
 }
 
 // Return whether a thread may access what another one copies asynchronously.
@@ -625,11 +732,13 @@ static void insert_barriers(struct mapping *m)
                      .arena = m->p->scratch,
                      .threads = mapping_threads(m),
                      .values = {.arena = m->p->scratch}};
-    if (!w.threads || !m->launch->derives_barriers)
+    if (!m->launch->derives_barriers ||
+        (!w.threads && !launch_stores_to_cluster(m->launch)))
         return;
     mapping_diverge(m);
     look(&w);
-    walk_launch(&w);
+    struct accesses last = walk_launch(&w);
+    keep_cluster(&w, &last);
 }
 
 enum pass_result pass_barrier_insertion(struct pass *p)

@@ -76,13 +76,16 @@ static bool is_fragment_of_others(struct placing *x)
     return false;
 }
 
-// Return the last loop over several blocks that writes an array, or NULL.
+// Return the last loop over several blocks that writes an array, or NULL: those
+// of a cluster may fill one that they share, and registers.
 static const struct ir_stmt *find_grid(const struct ir_block *block,
                                        const struct ir_buffer *array)
 {
     const struct ir_stmt *last = NULL;
+    bool is_cut = array->of_cluster || array->space == SPACE_local;
     ir_foreach_stmt(s, block)
-        if (ir_is_over(s, AXIS_BLOCK) && !ir_is_int_const(s->u.loop.to, 1) &&
+        if (ir_is_over(s, AXIS_BLOCK) && !(is_cut && ir_runs_together(s)) &&
+            !ir_is_int_const(s->u.loop.to, 1) &&
             ir_block_writes(&s->u.loop.body, array))
             last = s;
     return last;

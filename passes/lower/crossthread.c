@@ -33,6 +33,17 @@
 // the block, and all of the block. If more partial results are left than one
 // more round of shuffles can combine, half of the threads adds those of the
 // other half until one is left.
+//
+// The blocks of a cluster share a reduction, too. The array of the parts is then
+// one for the cluster, of which each block has a copy: a thread stores its part
+// to all of them, and behind the barrier of the cluster each block combines all
+// parts for itself.
+//
+//   for c in 0..2 @cluster.x { for k in 0..256 @thread.x { ...
+//     if k % 32 == 0 { S_part[c * 8 + k / 32] = S_own }
+//   } }
+//   for c in 0..2 @cluster.x { for k in 0..256 @thread.x {
+//     var S_all: f32 = k % 16 < 16 ? S_part[k % 16] : 0.0 ...
 
 #include "passes/lower/crossthread.h"
 
@@ -55,8 +66,8 @@ int64_t crossthread_threads(const struct ir_stmt *loop)
     return n;
 }
 
-// Find the loop of a stage's reduction that is bound to threads, and the
-// place of the outermost of its loops; NULL if none is bound.
+// Find the loop of a stage's reduction that is bound to threads or blocks of a
+// cluster, and the place of the outermost of its loops; NULL if none is bound.
 static struct ir_stmt *find_loop(struct crossing *c)
 {
     struct ir_stmt *found = NULL;
@@ -67,7 +78,7 @@ static struct ir_stmt *find_loop(struct crossing *c)
         if (s->kind != STMT_for || !(crossthread_role(c, s) & STAGE_REDUCES))
             continue;
         c->first = i;
-        if (ir_is_over(s, AXIS_THREAD))
+        if (ir_runs_together(s))
             found = s;
     }
     return found;
@@ -131,11 +142,12 @@ static bool is_nest(const struct crossing *c)
 static bool sort_loops(struct crossing *c)
 {
     struct arena *a = c->pass->scratch;
-    c->each = 1;
+    c->each = c->blocks = 1;
     for (uint32_t i = 0; i + 1 < c->path.n; i++) {
         struct ir_stmt *s = c->path.stmts[i];
-        bool is_thread = ir_is_over(s, AXIS_THREAD);
         unsigned role = i < c->first ? 0 : crossthread_role(c, s);
+        bool is_block = ir_is_over(s, AXIS_BLOCK) && (role & STAGE_REDUCES);
+        bool is_thread = ir_is_over(s, AXIS_THREAD) || is_block;
         bool is_virtual =
             ir_is_over(s, AXIS_VTHREAD) && !(role & STAGE_REDUCES);
         if ((is_thread || is_virtual) && !launch_is_counted(s))
@@ -151,7 +163,19 @@ static bool sort_loops(struct crossing *c)
         else
             vec_push(a, &c->elements, s);
         if (is_thread && (role & STAGE_REDUCES))
-            c->each *= crossthread_threads(s);
+            *(is_block ? &c->blocks : &c->each) *= crossthread_threads(s);
+    }
+    return true;
+}
+
+// Check that all blocks of a cluster share an element, or none; reports E0763.
+static bool check_cluster(const struct crossing *c)
+{
+    for (uint32_t i = 0; i + 1 < c->path.n && c->blocks > 1; i++) {
+        const struct ir_stmt *s = c->path.stmts[i];
+        if (s->kind == STMT_for && axis_is_cluster(s->u.loop.axis) &&
+            !(i >= c->first && (crossthread_role(c, s) & STAGE_REDUCES)))
+            return refuse(c, D_crossthread_cluster, s);
     }
     return true;
 }
@@ -197,10 +221,10 @@ static bool check(struct crossing *c, const struct ir_stmt *loop)
         return refuse(c, D_crossthread_nest, loop);
     if (!reducer_find(c->pass, &c->stage->u.stage, &c->reducer))
         return refuse(c, D_crossthread_reducer, loop);
-    if (!sort_loops(c))
+    if (!sort_loops(c) || !check_cluster(c))
         return false;
     c->width = shuffle_width(c);
-    c->parts = c->each / c->width;
+    c->parts = c->blocks * c->each / c->width;
     return true;
 }
 

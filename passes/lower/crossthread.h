@@ -16,18 +16,20 @@ struct crossing {
     uint32_t first;      // outermost loop of the reduction on the path
     struct reducer reducer;
     struct loops outer;      // loops of threads and virtual threads around
-    struct loops threads;    // thread loops from there on
+    struct loops threads;    // thread loops from there on, and those over the
+                             // blocks of a cluster that share an element
     struct loops elements;   // other loops that select elements
     struct loops reductions; // other loops of the reduction
-    int64_t each;            // threads that share an element
+    int64_t blocks;          // of a cluster that share an element
+    int64_t each;            // threads of one of them that do
     int64_t width;           // neighbours of them that exchange by shuffles
-    int64_t parts;           // what remains of them: each / width
+    int64_t parts;           // what remains of all: blocks * each / width
     struct ir_buffer *part[REDUCER_ARRAYS]; // the parts, in shared memory
 };
 
 // Return what a loop does for the stage.
 unsigned crossthread_role(const struct crossing *c, const struct ir_stmt *loop);
-// Return the extent of a thread loop.
+// Return the extent of a loop over threads or the blocks of a cluster.
 int64_t crossthread_threads(const struct ir_stmt *loop);
 
 // Append what stands for the nest from `first` on, its loops over elements

@@ -16,6 +16,7 @@ struct reduction_phase {
     struct ir_block *body;  // inside the thread loops
     struct map vars;        // the stage's thread loops to this phase's
     struct ir_expr *number; // of the thread among those of its element
+    struct ir_expr *rank;   // of the block among those of its element
     struct reducer_place values[REDUCER_ARRAYS]; // what it has so far
 };
 
@@ -83,21 +84,25 @@ static struct ir_expr *loop_value(const struct crossing *c,
     return x ? x : ir_read(c->pass->arena, loop->u.loop.var);
 }
 
-// Set the number of the thread: neighbours along x are neighbours.
+// Set the numbers of the thread and its block: neighbours along x are
+// neighbours.
 static void number_threads(const struct crossing *c, struct reduction_phase *ph)
 {
     struct arena *a = c->pass->arena;
-    ph->number = ir_int(a, 0);
-    static const enum axis axes[] = {AXIS_warpgroup, AXIS_warp,
-                                     AXIS_lane,      AXIS_thread_z,
-                                     AXIS_thread_y,  AXIS_thread_x};
+    ph->number = ph->rank = ir_int(a, 0);
+    static const enum axis axes[] = {
+        AXIS_cluster_z, AXIS_cluster_y, AXIS_cluster_x,
+        AXIS_warpgroup, AXIS_warp,      AXIS_lane,
+        AXIS_thread_z,  AXIS_thread_y,  AXIS_thread_x};
     for (size_t k = 0; k < sizeof axes / sizeof *axes; k++) {
         vec_foreach_value(s, &c->threads) {
             if (s->u.loop.axis != axes[k] || !reduces(c, s))
                 continue;
             struct ir_expr *extent = ir_int(a, crossthread_threads(s));
-            ph->number =
-                ir_add(a, ir_mul(a, ph->number, extent), loop_value(c, ph, s));
+            struct ir_expr **number =
+                axis_is_cluster(axes[k]) ? &ph->rank : &ph->number;
+            *number =
+                ir_add(a, ir_mul(a, *number, extent), loop_value(c, ph, s));
         }
     }
 }
@@ -195,6 +200,7 @@ static void declare_parts(struct crossing *c)
         c->part[v] = ir_buffer_new(c->pass->arena, name_for(c, v, "part"),
                                    result_of(c, v)->elem, rank, shape);
         c->part[v]->space = SPACE_shared;
+        c->part[v]->of_cluster = c->blocks > 1;
         c->part[v]->span = c->stage->span;
         add(c, &arrays, ir_stmt_alloc(c->pass->arena, c->part[v]));
     }
@@ -345,7 +351,9 @@ static void store_parts(const struct crossing *c,
 {
     struct arena *a = c->pass->arena;
     struct ir_expr *width = ir_int(a, c->width);
-    struct ir_expr *part = ir_binary(a, OP_div, ph->number, width);
+    struct ir_expr *each = ir_int(a, c->each / c->width);
+    struct ir_expr *part = ir_add(a, ir_mul(a, ph->rank, each),
+                                  ir_binary(a, OP_div, ph->number, width));
     struct ir_expr *lane = ir_binary(a, OP_mod, ph->number, width);
     struct ir_block *to = ph->body;
     if (c->width > 1)
@@ -419,6 +427,51 @@ static void shuffle_parts(const struct crossing *c, struct reduction_phase *ph,
     add_shuffles(c, ph, width);
 }
 
+// Return the least power of two that is not below a number.
+static int64_t power_above(int64_t n)
+{
+    int64_t r = 1;
+    while (r < n)
+        r *= 2;
+    return r;
+}
+
+// Set what a thread reads of the parts: from number `from` on, of which each of
+// `width` neighbours has one; the identity beyond the last.
+static void read_parts(const struct crossing *c,
+                       const struct reduction_phase *ph, int64_t from,
+                       int64_t width, struct ir_expr **out)
+{
+    struct arena *a = c->pass->arena;
+    struct ir_expr *lane = ir_binary(a, OP_mod, ph->number, ir_int(a, width));
+    struct ir_expr *number = ir_add(a, lane, ir_int(a, from));
+    struct ir_expr *is_part = ir_binary(a, OP_lt, number, ir_int(a, c->parts));
+    for (size_t v = 0; v < c->reducer.n; v++) {
+        struct reducer_place at = part_at(c, ph, v, number);
+        out[v] = reducer_read(a, &at);
+        if (from + width > c->parts)
+            out[v] =
+                ir_select(a, is_part, out[v], c->reducer.values[v].identity);
+    }
+}
+
+// Read the parts of all blocks of the cluster, several to a thread, and combine
+// them.
+static void gather_parts(const struct crossing *c, struct reduction_phase *ph)
+{
+    struct ir_expr *parts[REDUCER_ARRAYS];
+    int64_t width = power_above(c->parts);
+    width = width < c->width ? width : c->width;
+    struct map values = iter_values(c, ph);
+    read_parts(c, ph, 0, width, parts);
+    declare_values(c, ph, "all", parts);
+    for (int64_t from = width; from < c->parts; from += width) {
+        read_parts(c, ph, from, width, parts);
+        add_combination(c, ph->body, ph->values, parts, &values);
+    }
+    add_shuffles(c, ph, width);
+}
+
 // Return the conjuncts of the stage's predicate that the reduction does not
 // decide.
 static struct ir_expr *element_predicate(const struct crossing *c)
@@ -436,6 +489,18 @@ static struct ir_expr *element_predicate(const struct crossing *c)
             vec_push(p->scratch, &kept, all.at[i]);
     }
     return fold_all(p->arena, kept.at, kept.n);
+}
+
+// Return whether the thread is the first of those that share the result.
+static struct ir_expr *is_first(const struct crossing *c,
+                                const struct reduction_phase *ph)
+{
+    struct arena *a = c->pass->arena;
+    struct ir_expr *first = ir_binary(a, OP_eq, ph->number, ir_int(a, 0));
+    if (c->blocks == 1)
+        return first;
+    return ir_binary(a, OP_and, ir_binary(a, OP_eq, ph->rank, ir_int(a, 0)),
+                     first);
 }
 
 // Make the stage that stores the result, without its stores.
@@ -458,9 +523,7 @@ static struct ir_stmt *result_stage(const struct crossing *c,
         vec_push(a, &s->u.stage.iters, it);
     }
     if (result_of(c, 0)->space != SPACE_local)
-        predicate =
-            ir_binary(a, OP_and, ir_binary(a, OP_eq, ph->number, ir_int(a, 0)),
-                      predicate);
+        predicate = ir_binary(a, OP_and, is_first(c, ph), predicate);
     s->u.stage.predicate = ir_is_true(predicate) ? NULL : predicate;
     return s;
 }
@@ -484,15 +547,6 @@ static void add_result(const struct crossing *c,
     add(c, ph->body, s);
 }
 
-// Return the least power of two that is not below a number.
-static int64_t power_above(int64_t n)
-{
-    int64_t r = 1;
-    while (r < n)
-        r *= 2;
-    return r;
-}
-
 void crossthread_phases(struct crossing *c, struct ir_block *to)
 {
     struct reduction_phase ph = open_phase(c, to, true);
@@ -505,10 +559,13 @@ void crossthread_phases(struct crossing *c, struct ir_block *to)
     }
     declare_parts(c);
     store_parts(c, &ph);
-    if (width > c->width)
+    bool has_tree = c->blocks == 1 && width > c->width;
+    if (has_tree)
         add_tree(c, to);
     ph = open_phase(c, to, false);
-    if (width > c->width)
+    if (c->blocks > 1)
+        gather_parts(c, &ph);
+    else if (has_tree)
         read_part(c, &ph);
     else
         shuffle_parts(c, &ph, width);

@@ -12,6 +12,7 @@
 // in the other, with x and y in a range of n. Each block has its own shared
 // memory; there, the rule holds for what one loop writes and another only
 // reads, unless all blocks write it (E0885).
+// An array of the cluster is one for its blocks, which wait for each other.
 
 #include "ir/accesses.h"
 #include "ir/affine.h"
@@ -74,8 +75,9 @@ static void note(struct walk *w, struct ir_stmt *s)
     vec_foreach_value(access, &all) {
         uint32_t rank = access->buffer->rank;
         struct access x = {.access = access};
-        if (access->buffer->space != SPACE_global &&
-            access->buffer->space != SPACE_shared)
+        if ((access->buffer->space != SPACE_global &&
+             access->buffer->space != SPACE_shared) ||
+            access->buffer->of_cluster)
             continue;
         for (int a = 0; a < AXIS_COUNT; a++) {
             if (!w->loops[a] || w->counts[a] < 2)

@@ -60,7 +60,7 @@ static void walk(struct given_walk *w, struct ir_block *block, axis_set around)
             map_set(&w->around, s->u.buffer, (void *)(uintptr_t)around);
         if (s->kind == STMT_store)
             check_store(w, s, around);
-        if (ir_is_over(s, AXIS_THREAD))
+        if (ir_runs_together(s))
             inside |= 1u << s->u.loop.axis;
         ir_foreach_block(inner, s)
             walk(w, inner, inside);
@@ -74,7 +74,7 @@ bool own_check_given(struct pass *p)
     bool any = false;
     ir_foreach_stmt(s, &p->kernel->body) {
         any |= s->kind == STMT_alloc && s->u.buffer->space == SPACE_local;
-        if (ir_is_over(s, AXIS_THREAD))
+        if (ir_runs_together(s))
             axes |= 1u << s->u.loop.axis;
     }
     if (!any)

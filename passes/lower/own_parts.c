@@ -24,7 +24,8 @@
 // dimension: each has a copy of it, as where a reduction leaves its result with
 // all threads. Stages store the same value to an element, whichever thread runs
 // them; each thread has to make all stores. Other arrays are refused (E0720,
-// E0725). With loops over several thread axes there is a dimension for each.
+// E0725). With loops over several thread axes there is a dimension for each. The
+// blocks of a cluster count as threads here: each holds a part, too.
 
 #include "passes/lower/own_parts.h"
 
@@ -53,7 +54,7 @@ bool own_report_shared(struct pass *p, const struct ir_buffer *b,
 {
     diag_error(p->diags, at, D_local_between_threads, b->name);
     ir_foreach_stmt(s, block)
-        if (ir_is_over(s, AXIS_THREAD) && ir_block_uses(&s->u.loop.body, b))
+        if (ir_runs_together(s) && ir_block_uses(&s->u.loop.body, b))
             diag_note(p->diags, s->span, "`%s`, over %s, uses it",
                       s->u.loop.var->name, axis_name(s->u.loop.axis));
     return false;
@@ -133,7 +134,7 @@ static bool note_loops(struct own *o, struct ir_block *block, axis_set around,
                        bool writes)
 {
     vec_foreach_value(s, block) {
-        axis_set axis = ir_is_over(s, AXIS_THREAD) ? 1u << s->u.loop.axis : 0;
+        axis_set axis = ir_runs_together(s) ? 1u << s->u.loop.axis : 0;
         if (!(writes ? ir_stmt_writes : ir_stmt_uses)(s, o->buffer))
             continue;
         if (writes && (axis & around))
@@ -153,7 +154,8 @@ static int64_t most_threads(const struct own *o, enum axis axis)
 {
     int64_t most = 1, n;
     ir_foreach_stmt(s, &o->p->kernel->body) {
-        if (!ir_is_over(s, AXIS_THREAD) ||
+        if (!ir_runs_together(s) ||
+            axis_kind(s->u.loop.axis) != axis_kind(axis) ||
             axis_dimension(s->u.loop.axis) != axis_dimension(axis))
             continue;
         if (s->u.loop.axis != axis || !ir_int_value(s->u.loop.to, &n))

@@ -8,7 +8,7 @@
 #include "passes/analysis/facts.h"
 #include "passes/pass.h"
 
-enum { OWN_AXES = 6 }; // thread axes that there are
+enum { OWN_AXES = 9 }; // axes of threads, and of the blocks of a cluster
 
 // How the threads of an axis share an array: thread t holds the elements whose
 // index in dimension `dim` is (any * threads + t) * run + (0 .. run - 1), or,

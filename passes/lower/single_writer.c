@@ -88,7 +88,8 @@ static bool repeats(const struct mapping *m, const struct write *w,
     if (!m->extent[axis] || ir_is_int_const(m->extent[axis], 1) || w->waits)
         return false;
     if (!m->around[axis])
-        return !is_block || b->space != SPACE_shared;
+        return !is_block || b->space != SPACE_shared ||
+               (b->of_cluster && axis_is_cluster(axis));
     if (ir_is_int_const(map_get(&m->loop_extents, m->around[axis]), 1))
         return false;
     bool is_one = ir_attr_get(m->around[axis], MARK_collective);

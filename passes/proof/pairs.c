@@ -6,6 +6,7 @@
 #include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
+#include "passes/proof/positions.h"
 
 // Questions about accesses of two wide families, one by one: after so many, or so many
 // without a proof, the rest is open.
@@ -174,15 +175,13 @@ static void require_digits(struct system *s)
 
 // Return whether a product of a side has the same value on the other one: both
 // threads are at the positions that it is made of.
-static bool is_common(struct system *s, const struct ir_expr *product)
+static bool is_common(struct system *s, const struct ir_expr *x)
 {
-    ir_foreach_expr(x, product) {
-        if (x->op == OP_mul || (x->op == OP_var && x->u.var->kind == VAR_param))
-            continue;
-        if (x->op != OP_index || !is_same(s, x))
-            return false;
-    }
-    return true;
+    if (x->op == OP_var && x->u.var->kind == VAR_param)
+        return true;
+    if (x->op != OP_mul)
+        return positions_is_one(x) && is_same(s, x);
+    return is_common(s, x->args[0]) && is_common(s, x->args[1]);
 }
 
 // Require that products of both sides are the same where what they are made of

@@ -11,19 +11,33 @@
 
 enum { OPERATIONS_MOST = 10 * 1000 };
 
+bool positions_is_one(const struct ir_expr *x)
+{
+    int64_t by;
+    return x->op == OP_index ||
+           (x->op == OP_div && x->args[0]->op == OP_index &&
+            ir_int_value(x->args[1], &by) && by > 0);
+}
+
+// Return whether an expression is a product with sizes, numbers and positions;
+// notes whether it has some of these.
+static bool is_product(const struct ir_expr *x, bool *has_position)
+{
+    bool is_one = positions_is_one(x);
+    *has_position |= is_one;
+    if (is_one || x->op == OP_const ||
+        (x->op == OP_var && x->u.var->kind == VAR_param))
+        return true;
+    for (uint32_t i = 0; i < x->n; i++)
+        if (!is_product(x->args[i], has_position))
+            return false;
+    return x->op == OP_mul || x->op == OP_cast;
+}
+
 bool positions_multiply(const struct ir_expr *x)
 {
     bool has_position = false;
-    if (x->op != OP_mul)
-        return false;
-    ir_foreach_expr(e, x) {
-        bool is_size = e->op == OP_var && e->u.var->kind == VAR_param;
-        if (!is_size && e->op != OP_mul && e->op != OP_cast &&
-            e->op != OP_const && e->op != OP_index)
-            return false;
-        has_position |= e->op == OP_index;
-    }
-    return has_position;
+    return x->op == OP_mul && is_product(x, &has_position) && has_position;
 }
 
 // Return whether a family writes one index along a dimension, without what is
@@ -35,20 +49,20 @@ static bool is_plain(const struct family *f, uint32_t d)
            f->first->count[d] == 1;
 }
 
-// Require that new unknowns are the plain indices of a family, then a position.
-// Returns how many unknowns these are.
-static uint32_t add_indices(struct system *s, const struct family *f,
-                            enum axis axis, uint32_t unknowns[RANK_MOST])
+// Require that new unknowns are the indices that may tell a position, then the
+// position.  Returns how many unknowns these are.
+static uint32_t add_indices(struct system *s, const struct told_product *by,
+                            struct ir_expr *position,
+                            uint32_t unknowns[RANK_MOST])
 {
     uint32_t n = 0;
     struct linear *l = &s->linear;
-    struct ir_expr *position = ir_index_value(s->arena, axis);
-    for (uint32_t d = 0; d <= f->first->buffer->rank; d++) {
-        bool is_last = d == f->first->buffer->rank;
-        if (!is_last && !is_plain(f, d))
+    for (uint32_t d = 0; d <= by->rank; d++) {
+        bool is_last = d == by->rank;
+        if (!is_last && !by->plain[d])
             continue;
         struct sum value =
-            system_value(s, is_last ? position : f->base[d], FIRST);
+            system_value(s, is_last ? position : by->plain[d], FIRST);
         struct sum same = linear_add_unknown(l);
         linear_require_equal(l, &same, &value);
         unknowns[n++] = l->n;
@@ -56,19 +70,19 @@ static uint32_t add_indices(struct system *s, const struct family *f,
     return n;
 }
 
-// Return whether the plain indices of a family tell a position.
-static bool is_told(const struct system *s, const struct family *f,
-                    enum axis axis)
+// Return whether indices tell a position.
+static bool is_told(const struct system *s, const struct told_product *by,
+                    struct ir_expr *position)
 {
     struct system own;
     uint32_t unknowns[RANK_MOST];
     bool is = false;
-    if (f->first->buffer->rank >= RANK_MOST)
+    if (by->rank >= RANK_MOST)
         return false;
     system_start(&own, s->arena, s->program, s->facts, s->most);
     isl_ctx_set_max_operations(own.linear.ctx, OPERATIONS_MOST);
     system_begin(&own, (struct relation){NULL, NULL, false});
-    uint32_t n = add_indices(&own, f, axis, unknowns);
+    uint32_t n = add_indices(&own, by, position, unknowns);
     if (!own.linear.failed) {
         struct pieces pieces = {.arena = s->arena};
         pieces_add(&pieces, &own, NULL, unknowns, n);
@@ -82,12 +96,14 @@ static bool is_told(const struct system *s, const struct family *f,
     return is;
 }
 
-// Return whether the plain indices of a family tell all positions in a product.
-static bool are_told(const struct system *s, const struct family *f,
+// Return whether indices tell all positions in a product.
+static bool are_told(const struct system *s, const struct told_product *by,
                      const struct ir_expr *product)
 {
-    ir_foreach_expr(e, (struct ir_expr *)product)
-        if (e->op == OP_index && !is_told(s, f, e->u.axis))
+    if (positions_is_one(product))
+        return is_told(s, by, (struct ir_expr *)product);
+    for (uint32_t i = 0; i < product->n; i++)
+        if (!are_told(s, by, product->args[i]))
             return false;
     return true;
 }
@@ -104,20 +120,36 @@ static bool is_same(const struct told_product *x, const struct told_product *y)
     return same;
 }
 
+// Return the number of a product as a function of some indices; notes one that is
+// new, and whether these tell it.
+static size_t number_of(struct told_products *all, const struct system *s,
+                        struct told_product *new)
+{
+    size_t i = 0;
+    while (i < all->n && !is_same(&all->at[i], new))
+        i++;
+    if (i == all->n) {
+        new->is_told = are_told(s, new, new->product);
+        vec_push(s->arena, all, *new);
+    }
+    return i;
+}
+
 const char *positions_name(struct told_products *all, const struct system *s,
                            const struct family *f,
                            const struct ir_expr *product)
 {
-    size_t i = 0;
-    struct told_product new = {
-        s->program->launch, product, f->first->buffer->rank, {NULL}, false};
-    for (uint32_t d = 0; d < new.rank; d++)
-        new.plain[d] = is_plain(f, d) ? f->base[d] : NULL;
-    while (i < all->n && !is_same(&all->at[i], &new))
-        i++;
-    if (i == all->n) {
-        new.is_told = are_told(s, f, product);
-        vec_push(s->arena, all, new);
+    uint32_t rank = f->first->buffer->rank;
+    for (uint32_t only = 0; only <= rank; only++) {
+        struct told_product new = {
+            s->program->launch, product, rank, {NULL}, false};
+        for (uint32_t d = 0; d < rank; d++)
+            new.plain[d] = (d == only || only == rank) && is_plain(f, d)
+                               ? f->base[d]
+                               : NULL;
+        size_t i = number_of(all, s, &new);
+        if (all->at[i].is_told)
+            return arena_printf(s->arena, "product %zu", i);
     }
-    return all->at[i].is_told ? arena_printf(s->arena, "product %zu", i) : NULL;
+    return NULL;
 }

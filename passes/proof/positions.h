@@ -20,6 +20,10 @@ struct told_product {
 };
 struct told_products VEC(struct told_product);
 
+// Return whether an expression is a position, or the quotient of one by a number: the row
+// of a cluster of blocks.
+bool positions_is_one(const struct ir_expr *x);
+
 // Return whether an expression is a product with sizes, numbers and positions of
 // threads and blocks alone, some of these.
 bool positions_multiply(const struct ir_expr *x);

@@ -59,10 +59,12 @@ static struct axes axes_of(const struct ir_stmt *nest)
 }
 
 // Return whether a statement stores to memory that the blocks or threads on an
-// axis share, and that they do not fill together.
+// axis share, and that they do not fill together. Of the blocks of a cluster, the
+// first one will store.
 static bool is_shared_store(const struct ir_stmt *s, enum axis axis)
 {
-    return s->kind == STMT_store && s->u.store.buffer->space == SPACE_global &&
+    return s->kind == STMT_store && !axis_is_cluster(axis) &&
+           s->u.store.buffer->space == SPACE_global &&
            (axis_kind(axis) == AXIS_BLOCK ||
             s->u.store.buffer->role != ROLE_alloc);
 }

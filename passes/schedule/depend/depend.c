@@ -54,8 +54,8 @@ static bool combines(const struct depend_access *x,
 }
 
 // Return whether an axis may share the reduction that a loop counts: that of
-// the one stage below, whose partial results can be combined. Blocks and the
-// lanes of vectors share scans alone.
+// the one stage below, whose partial results can be combined. Blocks, but for
+// those of a cluster, and the lanes of vectors share scans alone.
 static bool is_shared_reduction(struct pass *p, struct ir_stmt *loop,
                                 enum axis axis)
 {
@@ -67,9 +67,11 @@ static bool is_shared_reduction(struct pass *p, struct ir_stmt *loop,
         s = s->u.loop.body.at[0];
     if (s->kind != STMT_stage || !ir_loop_reduces(&loop->u.loop))
         return false;
-    if (is_thread && reducer_find(p, &s->u.stage, &ignored))
+    if ((is_thread || axis_is_cluster(axis)) &&
+        reducer_find(p, &s->u.stage, &ignored))
         return true;
-    return (is_thread || axis_kind(axis) == AXIS_BLOCK ||
+    return (is_thread ||
+            (axis_kind(axis) == AXIS_BLOCK && !axis_is_cluster(axis)) ||
             axis == AXIS_vector) &&
            scan_find(p, &s->u.stage, &scan);
 }

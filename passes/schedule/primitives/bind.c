@@ -17,9 +17,9 @@
 //  6. the extent is within the axis's limit ...          E0620
 //  7. ... and the block has at most 1024 threads         E0621
 //     ... or the cluster 8 blocks                        E0847
-//  8. the iterations are independent, or, for threads, those of a reduction
-//     that can be combined in any order, or, for threads and block.x, those
-//     of a scan                                          E0616
+//  8. the iterations are independent, or, for threads and the blocks of a
+//     cluster, those of a reduction that can be combined in any order, or, for
+//     threads and block.x, those of a scan               E0616
 //  9. not thread.x ... in one nest with warp or lane     E0661
 // 10. loops on warp inside of those on warpgroup ...     E0669
 //     ... with at most 4 iterations there                E0620
@@ -30,7 +30,8 @@
 //
 // Blocks on cluster.x ... are neighbours in the grid and run together, beside
 // loops on block.x ... that then count clusters. If all of them need the same
-// TMA tile in a warp-specialized loop, each multicasts a part.
+// TMA tile in a warp-specialized loop, each multicasts a part. They may share a
+// reduction, as threads do.
 
 #include "passes/schedule/prim.h"
 
