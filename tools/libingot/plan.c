@@ -11,7 +11,7 @@
 static bool applies(struct compilation *c, const struct ir_kernel *kernel,
                     const struct sched_items *cases)
 {
-    struct diag_list dropped = {.arena = &c->scratch};
+    struct diag_list dropped = {.arena = &c->scratch, .is_brief = true};
     bool ok = true;
     for (size_t i = 0; ok && i < cases->n; i++) {
         struct pass p = {.kernel = ir_copy_kernel(&c->scratch, kernel),

@@ -2,7 +2,8 @@
 //
 // A rule with `matches` is tried with every choice of stages for its parameters
 // without a default.  What its pattern cannot ask of some stages, such as the
-// second of one array, they do not match.
+// second of one array, they do not match; a function that does not exist is an
+// error.
 
 #include "passes/schedule/interpret/interpret.h"
 #include "passes/schedule/schedule.h"
@@ -13,7 +14,7 @@ enum { CHOICES_MOST = 4096 };
 
 // A look for stages.
 struct matching {
-    struct pass *pass; // its errors are dropped
+    struct pass *pass; // where errors go
     const struct sched_program *program;
     const struct sched_item *rule;
     struct ir_block stages;
@@ -56,11 +57,20 @@ static bool matches(const struct matching *m, const struct sched_expr *call)
            interp_int(&in, m->rule->pattern, "a pattern", &found) && found;
 }
 
+// Return whether a pattern has called what does not exist.
+static bool is_broken(const struct diag_list *dropped)
+{
+    vec_foreach(d, &dropped->all)
+        if (d->code == D_schedule_unknown_function)
+            return true;
+    return false;
+}
+
 struct sched_expr *schedule_match(struct pass *p,
                                   const struct sched_program *program,
                                   const struct sched_item *rule)
 {
-    struct diag_list dropped = {.arena = p->scratch};
+    struct diag_list dropped = {.arena = p->scratch, .is_brief = true};
     struct pass quiet = *p;
     struct matching m = {.pass = &quiet, .program = program, .rule = rule};
     size_t choices = 1;
@@ -74,6 +84,11 @@ struct sched_expr *schedule_match(struct pass *p,
         struct sched_expr *call = call_with(&m, i);
         if (matches(&m, call))
             return call;
+        if (!is_broken(&dropped))
+            continue;
+        m.pass = p;
+        matches(&m, call);
+        return NULL;
     }
     return NULL;
 }
