@@ -16,13 +16,13 @@ struct checking {
     const struct ir_kernel *kernel;
     struct map states;                 // declaration -> the state's address
     struct VEC(const void *) in_scope; // innermost last
-    struct map positions;              // variables of loops over threads, and over
-                                      // blocks of a cluster
-    const struct ir_stmt *stmt;        // looked at; NULL in the kernel's head
-    size_t n_maps;                     // tensor maps that are declared
-    uint32_t depth;                    // of blocks around `stmt`
-    bool in_host_expr; // looking at what the launch function evaluates
-    bool in_stage;     // looking at a statement of a stage
+    struct map positions;       // variables of loops over threads, and over
+                                // blocks of a cluster
+    const struct ir_stmt *stmt; // looked at; NULL in the kernel's head
+    size_t n_maps;              // tensor maps that are declared
+    uint32_t depth;             // of blocks around `stmt`
+    bool in_host_expr;          // looking at what the launch function evaluates
+    bool in_stage;              // looking at a statement of a stage
     struct buf faults;
 };
 

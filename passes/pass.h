@@ -33,7 +33,7 @@ struct pass {
     size_t n_targets;
     struct proof **proof; // where `proofs` leaves its result; NULL: nobody asks
     bool is_bounded;      // a kernel with the same statements passed `bounds`
-    struct sched_record *record; // of primitives that run; NULL: nobody asks
+    struct sched_record *record;  // of primitives that run; NULL: nobody asks
     struct pass_reading *reading; // of checks after the passes of one run
 };
 

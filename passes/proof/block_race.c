@@ -170,6 +170,7 @@ static enum proof_reason obstacle(const struct program *p,
     return p->has_return        ? REASON_returns
            : use->has_mbarriers ? REASON_mbarriers
            : use->is_by_tma     ? REASON_proxy
+           : b->of_cluster      ? REASON_cluster
                                 : REASON_none;
 }
 

@@ -30,6 +30,17 @@ static bool applies(struct compilation *c, const struct ir_kernel *kernel,
     return ok;
 }
 
+// Return whether a kernel of the program has the results of this one: what that
+// is compared with stays as plain as it is written.
+static bool is_definition(const struct compilation *c,
+                          const struct ir_kernel *kernel)
+{
+    vec_foreach_value(other, &c->program.kernels)
+        if (other->definition == kernel)
+            return true;
+    return false;
+}
+
 bool plan_kernel(struct compilation *c, const struct ir_kernel *kernel,
                  struct sched_items *out)
 {
@@ -40,6 +51,8 @@ bool plan_kernel(struct compilation *c, const struct ir_kernel *kernel,
                      .diags = &c->diags};
     struct sched_item schedule = {.name = {kernel->name, kernel->span},
                                   .is_planned = true};
+    if (is_definition(c, kernel))
+        return false;
     for (const struct sched_program *from = &c->program.schedules; from;
          from = from->fallback) {
         vec_foreach_value(rule, &from->rules) {
