@@ -19,7 +19,7 @@ done
 # Checks one mutant at a few sizes: the exit code goes beside it.
 check_one() {
   local code=0
-  "$INGOT" check --kernel mutant --cases 4 --arch "$(sed -n 's|^// target: ||p' "$1")" --json "$1" \
+  "$INGOT" check --kernel mutant --cases 8 --arch "$(sed -n 's|^// target: ||p' "$1")" --json "$1" \
     >"$1.json" 2>"$1.err" || code=$?
   echo "$code" >"$1.code"
 }
