@@ -28,6 +28,14 @@ const struct sched_item *sched_find_item(const struct sched_items *items,
     return NULL;
 }
 
+size_t sched_least_arguments(const struct sched_item *item)
+{
+    size_t least = item->params.n;
+    while (least && item->params.at[least - 1].initial)
+        least--;
+    return least;
+}
+
 const struct sched_item *sched_find_def(const struct sched_program *program,
                                         const char *name)
 {

@@ -159,6 +159,10 @@ struct sched_outcome {
 const struct sched_item *sched_find_item(const struct sched_items *items,
                                          const char *name);
 
+// Return how many arguments a def or a rule takes at least: its parameters in front
+// of those with a default.
+size_t sched_least_arguments(const struct sched_item *item);
+
 // Return the def of that interned name, of the program or else of its library;
 // NULL if there is none.
 const struct sched_item *sched_find_def(const struct sched_program *program,

@@ -28,9 +28,7 @@ static const struct sched_item *find_rule(const struct sched_program *program,
 static bool check_count(const struct sched_item *rule,
                         const struct sched_expr *call, struct diag_list *diags)
 {
-    size_t least = rule->params.n;
-    while (least && rule->params.at[least - 1].initial)
-        least--;
+    size_t least = sched_least_arguments(rule);
     if (call->args.n >= least && call->args.n <= rule->params.n)
         return true;
     diag_error(diags, call->span, D_rule_arguments, call->name,

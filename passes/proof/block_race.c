@@ -9,11 +9,15 @@
 // barrier on every way; others have their threads in any two iterations.
 //
 // The same walk is done for threads of one warp, which meet at `syncwarp` as well,
-// and of one warpgroup.
+// and of one warpgroup; and for threads of different blocks of a cluster, which
+// share the arrays `in shared cluster` and meet at its barriers alone.
 
 #include "passes/proof/async.h"
 #include "passes/proof/claims.h"
 #include "passes/proof/pairs.h"
+
+// Of questions about a cluster, beside the sizes of groups of threads.
+enum { KIND_CLUSTER = 1 };
 
 // What nodes access.
 struct flow {
@@ -31,6 +35,15 @@ struct walk {
 
 // ---- Pairs ------------------------------------------------------------------
 
+// Return whether what two families access may be the same: those of a cluster
+// meet in the arrays that it shares.
+static bool meet(const struct walk *w, const struct family *x,
+                 const struct family *y)
+{
+    return families_conflict(x, y, w->group.of_cluster) &&
+           (!w->group.of_cluster || x->first->buffer->of_cluster);
+}
+
 // Ask about all pairs of two sets.
 static void ask(struct walk *w, const struct family_set *first,
                 const struct family_set *second, struct relation relation)
@@ -39,10 +52,11 @@ static void ask(struct walk *w, const struct family_set *first,
                               .claim = CLAIM_block_race,
                               .may_differ = group_may_differ,
                               .context = &w->group,
-                              .kind = w->group.same};
+                              .kind = w->group.of_cluster ? KIND_CLUSTER
+                                                          : w->group.same};
     for (size_t i = 0; i < first->n; i++) {
         for (size_t j = 0; j < second->n; j++) {
-            if (families_conflict(first->at[i], second->at[j], false))
+            if (meet(w, first->at[i], second->at[j]))
                 pair_ask(w->s, &q, first->at[i], second->at[j]);
         }
     }
@@ -71,8 +85,8 @@ static struct flow walk_loop(struct walk *w, struct node *n)
     struct scope *loop = n->scope;
     loop->is_fixed = group_is_in_step(w->s, &w->group, n);
     struct flow f = walk_nodes(w, &n->body, loop);
-    struct relation next = {loop, loop, false};
-    struct relation any = {w->scope, NULL, false};
+    struct relation next = {loop, loop, w->group.of_cluster};
+    struct relation any = {w->scope, NULL, w->group.of_cluster};
     if (group_may_meet(&w->group, &n->body))
         ask(w, &f.exit, &f.entry, loop->is_fixed ? next : any);
     f.clears = f.clears && !loop->may_end && loop_runs(w->s, loop);
@@ -90,7 +104,7 @@ static struct flow walk_branch(struct walk *w, struct node *n)
 {
     struct flow f = walk_nodes(w, &n->body, w->scope);
     struct flow g = walk_nodes(w, &n->otherwise, w->scope);
-    struct relation same = {w->scope, NULL, false};
+    struct relation same = {w->scope, NULL, w->group.of_cluster};
     if (!group_may_meet(&w->group, &n->body) &&
         !group_may_meet(&w->group, &n->otherwise))
         ask(w, &f.entry, &g.entry, same);
@@ -104,7 +118,7 @@ static struct flow walk_branch(struct walk *w, struct node *n)
 static struct flow walk_segment(struct walk *w, const struct node *n)
 {
     struct flow f = {0};
-    struct relation same = {w->scope, NULL, false};
+    struct relation same = {w->scope, NULL, w->group.of_cluster};
     vec_foreach_value(x, &n->families) {
         struct family_set one = {.at = (const struct family *[]){x}, .n = 1};
         vec_push(w->arena, &f.entry, x);
@@ -137,7 +151,7 @@ static struct flow walk_nodes(struct walk *w, const struct nodes *nodes,
     w->scope = scope;
     for (size_t i = 0; i < nodes->n; i++) {
         struct flow f = walk_node(w, nodes->at[i]);
-        struct relation same = {scope, NULL, false};
+        struct relation same = {scope, NULL, w->group.of_cluster};
         ask(w, &r.exit, &f.entry, same);
         if (!r.clears)
             families_add(w->arena, &r.entry, &f.entry);
@@ -170,7 +184,6 @@ static enum proof_reason obstacle(const struct program *p,
     return p->has_return        ? REASON_returns
            : use->has_mbarriers ? REASON_mbarriers
            : use->is_by_tma     ? REASON_proxy
-           : b->of_cluster      ? REASON_cluster
                                 : REASON_none;
 }
 
@@ -222,6 +235,15 @@ static void ask_group(struct walk *w, struct program *p, struct group group,
         walk_nodes(w, &p->body, NULL);
 }
 
+// Return whether blocks of a cluster share an array.
+static bool shares_arrays(const struct program *p)
+{
+    vec_foreach_value(x, &p->all)
+        if (x->buffer->of_cluster)
+            return true;
+    return false;
+}
+
 void claim_block_race(struct program *p, struct system *s)
 {
     struct walk w = {.arena = p->arena, .s = s};
@@ -231,9 +253,13 @@ void claim_block_race(struct program *p, struct system *s)
     begin(p);
     if (p->has_return)
         return;
-    ask_group(&w, p, (struct group){0, has_groups ? 128 : least}, true);
+    ask_group(&w, p, (struct group){0, has_groups ? 128 : least, false}, true);
     if (has_groups)
-        ask_group(&w, p, (struct group){128, has_warps ? 32 : 1}, false);
+        ask_group(&w, p, (struct group){128, has_warps ? 32 : 1, false}, false);
     if (has_warps)
-        ask_group(&w, p, (struct group){32, 1}, false);
+        ask_group(&w, p, (struct group){32, 1, false}, false);
+    if (shares_arrays(p)) {
+        w.group = (struct group){.of_cluster = true};
+        walk_nodes(&w, &p->body, NULL);
+    }
 }

@@ -1,14 +1,38 @@
-// Where threads of a block wait for one another: barriers, those of a warp and
-// of a warpgroup where pairs of one are asked about.
+// Where threads of a block, or of a cluster, wait for one another: barriers, those
+// of a warp and of a warpgroup where pairs of one are asked about, those of the
+// cluster alone where pairs of different blocks are.
 
 #include "passes/proof/group.h"
 
 #include "ir/build.h"
 #include "ir/walk.h"
 
+// The same of two threads of a cluster.
+static bool blocks_may_differ(struct system *s)
+{
+    struct linear *l = &s->linear;
+    struct sum x[3], y[3];
+    for (int i = 0; i < 3; i++) {
+        enum axis axis = (enum axis)(AXIS_block_x + i);
+        uint32_t n = s->program->launch->cluster[i];
+        x[i] = system_value(s, ir_index_value(s->arena, axis), FIRST);
+        y[i] = system_value(s, ir_index_value(s->arena, axis), SECOND);
+        struct sum a = linear_divide(l, x[i], n), b = linear_divide(l, y[i], n);
+        linear_require_equal(l, &a, &b);
+    }
+    for (int i = 0; i < 3; i++)
+        if (s->program->launch->cluster[i] > 1 &&
+            (system_may_be_less(s, &x[i], &y[i]) ||
+             system_may_be_less(s, &y[i], &x[i])))
+            return true;
+    return false;
+}
+
 bool group_may_differ(struct system *s, const void *group)
 {
     const struct group *g = group;
+    if (g->of_cluster)
+        return blocks_may_differ(s);
     struct linear *l = &s->linear;
     struct sum x = system_thread(s, FIRST), y = system_thread(s, SECOND);
     if (g->same) {
@@ -28,8 +52,8 @@ bool group_meets(const struct group *g, const struct node *n)
     if (n->kind != NODE_SYNC)
         return false;
     if (n->stmt->kind == STMT_barrier)
-        return true;
-    uint32_t threads = sync_threads(n->stmt->u.sync.kind);
+        return n->stmt->u.of_cluster || !g->of_cluster;
+    uint32_t threads = g->of_cluster ? 0 : sync_threads(n->stmt->u.sync.kind);
     return g->same && threads >= g->same;
 }
 
@@ -61,7 +85,7 @@ bool group_has_same(struct system *s, const struct group *g,
 {
     if (!ir_is_stable(x))
         return false;
-    system_begin(s, (struct relation){scope, NULL, false});
+    system_begin(s, (struct relation){scope, NULL, g->of_cluster});
     system_enter(s, scope, FIRST);
     system_enter(s, scope, SECOND);
     group_may_differ(s, g);

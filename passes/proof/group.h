@@ -1,4 +1,4 @@
-// Where threads of a block wait for one another.
+// Where threads of a block, or of a cluster, wait for one another.
 
 #ifndef PASSES_PROOF_GROUP_H
 #define PASSES_PROOF_GROUP_H
@@ -6,9 +6,11 @@
 #include "passes/proof/system.h"
 
 // Which threads are asked about: two of the same `same` next to each other (0:
-// of the block) that are not of the same `apart`.
+// of the block) that are not of the same `apart`; or two of different blocks of
+// a cluster.
 struct group {
     uint32_t same, apart;
+    bool of_cluster;
 };
 
 // Require that the two threads are of the group, and return whether they may be

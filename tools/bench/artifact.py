@@ -79,9 +79,11 @@ class Kernel:
 class Builder:
     """Builds each file once for an architecture and each kernel's bridge once."""
 
-    def __init__(self, ingot, out, keep=False):
-        """`keep`: what lies in the folder `out` was built by the same command."""
+    def __init__(self, ingot, out, keep=False, rules_only=False):
+        """`keep`: what lies in the folder `out` was built by the same command. `rules_only`: without the schedules
+        of the files."""
         self.ingot, self.out, self.keep = os.path.abspath(ingot), os.path.abspath(out), keep
+        self.flags = ["--rules-only"] if rules_only else []
         self.files, self.kernels = set(), {}
 
     def file(self, path, arch):
@@ -91,7 +93,7 @@ class Builder:
         if folder not in self.files:
             os.makedirs(folder, exist_ok=True)
             if not (self.keep and os.path.exists(f"{folder}/{stem}.json")):
-                command(self.ingot, "build", path, "-o", folder, "--arch", arch)
+                command(self.ingot, "build", path, "-o", folder, "--arch", arch, *self.flags)
             self.files.add(folder)
         return folder
 

@@ -64,7 +64,8 @@ def run(given):
     if given.start == 0:
         report.describe(versions())
     torch.manual_seed(1)
-    builder = Builder(given.ingot, given.outdir, keep=given.built or given.start > 0)
+    builder = Builder(given.ingot, given.outdir, keep=given.built or given.start > 0,
+                      rules_only=given.rules_only)
     before = given.before and Builder(given.before, f"{given.outdir}/before", keep=builder.keep)
     work = Session(builder, report, given.rounds, given.beside, before, not given.no_peers)
     progress = Progress(given.outdir)

@@ -125,6 +125,7 @@ enum {
     KEY_INSTANCE,
     KEY_FAST_MATH,
     KEY_NO_SCHEDULE,
+    KEY_RULES_ONLY,
     KEY_CHECKED,
     KEY_PRINT,
     KEY_SKIP,
@@ -143,6 +144,8 @@ static const struct argp_option compile_entries_help[] = {
     {"fast-math", KEY_FAST_MATH, 0, 0, "allow approximations", 0},
     {"no-schedule", KEY_NO_SCHEDULE, 0, 0,
      "ignore the file's schedules, use the default", 0},
+    {"rules-only", KEY_RULES_ONLY, 0, 0,
+     "ignore the file's schedules, use rules, or else the default", 0},
     {"optimise", 'O', "LEVEL", 0, "LLVM's effort, 0 to 3 (default 2)", 0},
     {"checked", KEY_CHECKED, 0, 0, "check the program after every pass", 0},
     {"print-after", KEY_PRINT, "PASSES", 0,
@@ -224,6 +227,7 @@ static error_t take_compile(int key, char *arg, struct argp_state *state)
     case KEY_INSTANCE: vec_push(&c->arena, &c->instances, arg); return 0;
     case KEY_FAST_MATH: o->fast_math = true; return 0;
     case KEY_NO_SCHEDULE: o->no_schedule = true; return 0;
+    case KEY_RULES_ONLY: o->only_rules = true; return 0;
     case KEY_CHECKED: o->passes.checked = true; return 0;
     case KEY_PRINT:
         check_passes("--print-after", arg, "schedule", "all", state);

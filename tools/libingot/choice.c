@@ -124,7 +124,7 @@ static struct sched_items schedules_of(struct judge *j)
 {
     struct sched_items found = {0};
     vec_foreach_value(item, &j->c->program.schedules.schedules)
-        if (sched_is_for(item, j->kernel))
+        if (sched_is_for(item, j->kernel) && !j->o->only_rules)
             vec_push(&j->c->scratch, &found, item);
     if (!found.n)
         plan_kernel(j->c, j->kernel, &found);

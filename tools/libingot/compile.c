@@ -287,8 +287,9 @@ bool compile_schedule(struct compilation *c, const struct compile_options *o)
     schedule_kernels(c, o);
     if (c->diags.errors == errors)
         check_settings(c, o);
-    for (size_t i = 0; i < c->program.schedules.schedules.n &&
-                       c->diags.errors == errors && !o->no_schedule;
+    for (size_t i = 0;
+         i < c->program.schedules.schedules.n && c->diags.errors == errors &&
+         !o->no_schedule && !o->only_rules;
          i++)
         check_used(c, c->program.schedules.schedules.at[i]);
     phases_add(o->passes.times, "schedule", phases_now() - began);

@@ -35,6 +35,7 @@ struct compile_options {
     const char *schedule;   // lower what one makes alone: its number for its
                             // kernel, or the name of a variant; NULL: all
     bool has_proofs;        // find out what holds for all sizes
+    bool only_rules;        // leave the file's schedules out
     bool has_records;       // keep the directives of default schedules as text
     struct pass_options passes;
 };

@@ -357,9 +357,7 @@ static bool check_recursion(struct interp *in, const struct sched_expr *x,
 static bool check_call(struct interp *in, const struct sched_expr *x,
                        const struct sched_item *def)
 {
-    size_t least = def->params.n;
-    while (least && def->params.at[least - 1].initial)
-        least--;
+    size_t least = sched_least_arguments(def);
     if (x->args.n < least || x->args.n > def->params.n)
         return refuse_count(in, x, (int64_t)least, (int64_t)def->params.n,
                             x->args.n);

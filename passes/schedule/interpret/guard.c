@@ -128,17 +128,6 @@ static bool is_about_parts(const struct interp *in, const struct sched_expr *x)
            (x->kind == SCHED_call && asks(in, x));
 }
 
-// Return whether an expression is a stage, a loop or an array, but no size.
-static bool names_part(struct interp *in, const struct sched_expr *x)
-{
-    const struct sched_value *v =
-        x->kind == SCHED_name ? interp_get(in, x->name) : NULL;
-    if (v)
-        return v->kind == VALUE_stage || v->kind == VALUE_loop ||
-               v->kind == VALUE_array;
-    return x->kind == SCHED_call && strcmp(x->name, "innermost") == 0;
-}
-
 // Report a def that is called with sizes and does more than return a value.
 static bool check_asked(struct interp *in, const struct sched_expr *x)
 {
@@ -169,13 +158,26 @@ static struct ir_expr *guard_look(struct interp *in, const struct sched_expr *x)
     return refuse_guard(in, x, "it is neither a number nor a size");
 }
 
-// Turn the comparison of two stages, loops or arrays into whether they are the
-// same.
-static struct ir_expr *compare_parts(struct interp *in,
-                                     const struct sched_expr *x)
+// Set `out` to whether two stages, loops or arrays are the same, if that is what
+// `x` asks; NULL after an error.
+static bool compare_parts(struct interp *in, const struct sched_expr *x,
+                          struct ir_expr **out)
 {
     struct sched_value v;
-    return interp_expr(in, x, &v) ? ir_bool(in->pass->arena, v.number) : NULL;
+    if (x->kind != SCHED_op || (x->op != OP_eq && x->op != OP_ne))
+        return false;
+    const struct sched_expr *left = x->args.at[0];
+    if (!is_about_parts(in, left) ||
+        (left->kind == SCHED_call && !interp_look(left->name)))
+        return false;
+    *out = NULL;
+    if (!interp_expr(in, left, &v))
+        return true;
+    if (v.kind != VALUE_stage && v.kind != VALUE_loop && v.kind != VALUE_array)
+        return false;
+    if (interp_expr(in, x, &v))
+        *out = ir_bool(in->pass->arena, v.number);
+    return true;
 }
 
 // Set `out` to the comparison of two words, if that is what `x` is.
@@ -221,10 +223,8 @@ static struct ir_expr *guard_op(struct interp *in, const struct sched_expr *x,
     struct ir_expr *args[3];
     struct type types[3], result;
     const char *wrong;
-    if (compare_words(in, x, &args[0]))
+    if (compare_words(in, x, &args[0]) || compare_parts(in, x, &args[0]))
         return args[0];
-    if (x->kind == SCHED_op && names_part(in, x->args.at[0]))
-        return compare_parts(in, x);
     if (!(args[0] = interp_guard(in, x->args.at[0])))
         return NULL;
     if (x->kind == SCHED_op && settle(in, x, args[0], &args[1]))

@@ -76,8 +76,7 @@ struct sched_expr *schedule_match(struct pass *p,
     size_t choices = 1;
     quiet.diags = &dropped;
     m.stages = ir_stages_of(p->scratch, &p->kernel->body);
-    while (m.n < rule->params.n && !rule->params.at[m.n].initial)
-        m.n++;
+    m.n = sched_least_arguments(rule);
     for (size_t i = 0; i < m.n && choices <= CHOICES_MOST; i++)
         choices *= m.stages.n;
     for (size_t i = 0; i < choices && choices <= CHOICES_MOST; i++) {
