@@ -297,6 +297,11 @@ uint32_t ir_index_count(const struct ir_expr *x)
     return x->op == OP_load ? x->n : x->n - (uint32_t)strlen(operands) + 1;
 }
 
+uint32_t ir_flat_rank(const struct ir_buffer *b)
+{
+    return b->of_cluster ? 2 : 1;
+}
+
 bool ir_is_pure(const struct ir_expr *x, bool reads)
 {
     unsigned bad = OP_WRITES | OP_TOGETHER | (reads ? OP_READS : 0u);

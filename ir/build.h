@@ -92,6 +92,9 @@ bool ir_is_false(const struct ir_expr *x);
 bool ir_int_value(const struct ir_expr *x, int64_t *value);
 // Return how many of the operands of a load or an atomic are indices.
 uint32_t ir_index_count(const struct ir_expr *x);
+// Return how many indices an access to an array has at level flat: the offset,
+// in an array of a cluster behind the rank of the block.
+uint32_t ir_flat_rank(const struct ir_buffer *b);
 // Return whether evaluating it neither writes nor, if `reads`, reads memory,
 // nor needs other threads.
 bool ir_is_pure(const struct ir_expr *x, bool reads);

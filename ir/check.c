@@ -113,6 +113,8 @@ static void check_alloc(struct checking *c, const struct ir_buffer *b)
                     b->name, "positions of threads, but no array of theirs");
     check_must_name(c, !b->of_cluster || b->space == SPACE_shared, b->name,
                     "an array of a cluster, but not in shared memory");
+    check_must_name(c, !b->of_cluster || b->rank > 0, b->name,
+                    "an array of a cluster without ranks of its blocks");
     check_must_name(c, b->space != SPACE_global || c->depth == 1, b->name,
                     "a global alloc must be on top of the kernel");
     for (uint32_t i = 0; i < b->rank; i++)

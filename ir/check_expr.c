@@ -104,7 +104,7 @@ static bool is_position(const struct checking *c, const struct ir_expr *x)
 void check_index(struct checking *c, const struct ir_buffer *b, uint32_t n,
                  struct ir_expr *const *index, unsigned *lanes)
 {
-    uint32_t rank = c->kernel->level >= LEVEL_flat ? 1 : b->rank;
+    uint32_t rank = c->kernel->level >= LEVEL_flat ? ir_flat_rank(b) : b->rank;
     check_use(c, b, b->name);
     check_must_name(c, n == rank, b->name, "number of indices is not the rank");
     *lanes = 1;

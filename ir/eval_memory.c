@@ -65,6 +65,24 @@ static void stop_outside(struct thread *t, const struct access *access,
     buf_free(&text);
 }
 
+// Return how many values index number `i` of an access may have.
+static int64_t extent_of(const struct access *access, const struct array *r,
+                         uint32_t i)
+{
+    if (!access->is_flat)
+        return r->extent[i];
+    if (!r->buffer->of_cluster)
+        return r->elements;
+    return i ? r->stride[0] : r->extent[0];
+}
+
+// Return how many elements a step of index number `i` of an access skips.
+static int64_t stride_of(const struct access *access, const struct array *r,
+                         uint32_t i)
+{
+    return access->is_flat && i + 1 == access->n ? 1 : r->stride[i];
+}
+
 void *eval_element(struct thread *t, const struct access *access,
                    struct span span)
 {
@@ -75,15 +93,14 @@ void *eval_element_moved(struct thread *t, const struct access *access,
                          const uint32_t *by, struct span span)
 {
     const struct array *r = &t->machine->arrays.at[access->array];
-    const int64_t *extent = access->is_flat ? &r->elements : r->extent;
     char *data = t->data[access->array];
     uint64_t offset = 0;
     bool inside = data != NULL;
     for (uint32_t i = 0; i < access->n; i++) {
         uint64_t index =
             (uint64_t)eval_run(t, access->index[i]).i + (by ? by[i] : 0);
-        inside &= index < (uint64_t)extent[i];
-        offset += access->is_flat ? index : index * (uint64_t)r->stride[i];
+        inside &= index < (uint64_t)extent_of(access, r, i);
+        offset += index * (uint64_t)stride_of(access, r, i);
     }
     if (t->machine->is_stopped)
         return NULL;

@@ -171,8 +171,9 @@ struct ir_buffer {
                      // accesses: no barrier has to
     bool is_double;  // filled for the next iteration while this one uses it;
                      // only before level launch
-    bool of_cluster; // in shared memory: one array for the blocks of a cluster,
-                     // of which each has a copy; a store goes to all copies
+    bool of_cluster; // in shared memory, distributed over the blocks of a
+                     // cluster: the first index is the rank of the block that
+                     // holds an element; level flat keeps it beside the other
     uint32_t threads; // in local memory: so many first dimensions are positions
                       // of threads; only at levels loops and grids
     struct span doubled, swizzled; // the directives that ask for the two; may

@@ -136,6 +136,17 @@ struct ir_expr *layout_elements(struct arena *a, const struct ir_buffer *b)
     return ir_add(a, last, ir_int(a, 1));
 }
 
+struct ir_buffer layout_in_block(struct arena *a, const struct ir_buffer *b)
+{
+    struct ir_buffer part = *b;
+    struct ir_expr **strides = layout_strides(a, b);
+    part.rank--;
+    part.shape++;
+    part.pitches = NULL;
+    part.strides = strides ? strides + 1 : NULL;
+    return part;
+}
+
 struct ir_expr *layout_row(struct arena *a, const struct ir_buffer *b,
                            struct ir_expr *const *index)
 {

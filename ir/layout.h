@@ -40,6 +40,10 @@ struct ir_expr **layout_strides(struct arena *a, const struct ir_buffer *b);
 // has an element at all.
 struct ir_expr *layout_elements(struct arena *a, const struct ir_buffer *b);
 
+// Return the part of an array of a cluster that one of its blocks holds: all
+// dimensions but the first.
+struct ir_buffer layout_in_block(struct arena *a, const struct ir_buffer *b);
+
 // Return the row that an element is in, counted over all dimensions but the
 // last.
 struct ir_expr *layout_row(struct arena *a, const struct ir_buffer *b,

@@ -8,7 +8,8 @@
 #include "ir/layout.h"
 #include "ir/walk.h"
 
-int64_t shared_bytes(struct arena *a, const struct ir_buffer *b)
+// Return how many bytes an array has that is not distributed.
+static int64_t bytes_of(struct arena *a, const struct ir_buffer *b)
 {
     int64_t bytes = (int64_t)type_bytes(b->elem), n;
     if ((b->pitches || b->strides) && ir_int_value(layout_elements(a, b), &n))
@@ -20,6 +21,12 @@ int64_t shared_bytes(struct arena *a, const struct ir_buffer *b)
             return INT64_MAX;
     }
     return bytes;
+}
+
+int64_t shared_bytes(struct arena *a, const struct ir_buffer *b)
+{
+    struct ir_buffer part = b->of_cluster ? layout_in_block(a, b) : *b;
+    return bytes_of(a, &part);
 }
 
 // Set which statements of the launch use an array; none: first > last.  TMA, and

@@ -289,6 +289,10 @@ void emit_cluster(struct emitter *e, const struct ir_stmt *launch);
 void emit_cluster_barrier(struct emitter *e);
 // One half of it, which orders no accesses.
 void emit_cluster_sync(struct emitter *e, bool arrives);
+// Return the address, in the block of a rank of the cluster, of what lies at an
+// address of this block's shared memory; the same one if the rank is its own.
+LLVMValueRef emit_in_block(struct emitter *e, LLVMValueRef own,
+                           const struct ir_expr *rank);
 // Arrive at the mbarrier of a block of the cluster, at the scope of the own
 // block: a wider one costs a fence of the whole GPU for each.
 LLVMValueRef emit_mbarrier_remote(struct emitter *e, const struct ir_expr *x);

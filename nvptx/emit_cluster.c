@@ -4,6 +4,7 @@
 #include "nvptx/emit.h"
 
 #include "ir/build.h"
+#include "ir/cluster_rank.h"
 
 void emit_cluster(struct emitter *e, const struct ir_stmt *s)
 {
@@ -30,16 +31,28 @@ void emit_cluster_barrier(struct emitter *e)
     emit_cluster_sync(e, false);
 }
 
-LLVMValueRef emit_mbarrier_remote(struct emitter *e, const struct ir_expr *x)
+// Return where the block of a rank has what lies at an address of this one.
+static LLVMValueRef map_to_block(struct emitter *e, LLVMValueRef own,
+                                 const struct ir_expr *rank)
 {
     struct type word = type_scalar(TYPE_u32);
-    const struct ir_expr *rank = x->args[ir_index_count(x)];
-    LLVMValueRef own[] = {
-        emit_address(e, x->u.buffer, x->args[0]),
-        emit_convert(e, word, rank->type, emit_value(e, rank))};
     LLVMValueRef args[] = {
-        emit_intrinsic(e, "llvm.nvvm.mapa.shared.cluster", NULL, own, 2),
-        emit_int(e, word, 1)};
+        own, emit_convert(e, word, rank->type, emit_value(e, rank))};
+    return emit_intrinsic(e, "llvm.nvvm.mapa.shared.cluster", NULL, args, 2);
+}
+
+LLVMValueRef emit_in_block(struct emitter *e, LLVMValueRef own,
+                           const struct ir_expr *rank)
+{
+    return ir_is_own_rank(e->launch, rank) ? own : map_to_block(e, own, rank);
+}
+
+LLVMValueRef emit_mbarrier_remote(struct emitter *e, const struct ir_expr *x)
+{
+    LLVMValueRef own = emit_address(e, x->u.buffer, x->args[0]);
+    LLVMValueRef args[] = {
+        map_to_block(e, own, x->args[ir_index_count(x)]),
+        emit_int(e, type_scalar(TYPE_u32), 1)};
     emit_intrinsic(e, "llvm.nvvm.mbarrier.arrive.scope.cta.space.cluster", NULL,
                    args, 2);
     return emit_int(e, type_scalar(TYPE_u64), 0);

@@ -45,10 +45,20 @@ static void mark_invariant(struct emitter *e, LLVMValueRef load)
     LLVMSetMetadata(load, kind, LLVMMetadataAsValue(e->context, none));
 }
 
+// Return the address of an element by the indices of a load or a store.
+static LLVMValueRef emit_element(struct emitter *e,
+                                 const struct ir_buffer *buffer,
+                                 struct ir_expr *const *index)
+{
+    if (!buffer->of_cluster)
+        return emit_address(e, buffer, index[0]);
+    return emit_in_block(e, emit_address(e, buffer, index[1]), index[0]);
+}
+
 LLVMValueRef emit_load(struct emitter *e, const struct ir_expr *x)
 {
     const struct ir_buffer *buffer = x->u.buffer;
-    LLVMValueRef from = emit_address(e, buffer, x->args[0]);
+    LLVMValueRef from = emit_element(e, buffer, x->args);
     LLVMTypeRef type = emit_memory_type(e, x->type);
     if (emit_is_hinted(e, buffer, x->type))
         return emit_hinted_load(e, x, from);
@@ -61,19 +71,6 @@ LLVMValueRef emit_load(struct emitter *e, const struct ir_expr *x)
     return LLVMBuildICmp(e->builder, LLVMIntNE, load, LLVMConstNull(type), "");
 }
 
-// Store a value to the copies of an array that the blocks of the cluster have.
-static void store_to_cluster(struct emitter *e, LLVMValueRef v, LLVMValueRef to,
-                             unsigned align)
-{
-    struct type word = type_scalar(TYPE_u32);
-    for (uint32_t i = 0; i < ir_cluster_blocks(e->launch); i++) {
-        LLVMValueRef args[] = {to, emit_int(e, word, i)};
-        LLVMValueRef at =
-            emit_intrinsic(e, "llvm.nvvm.mapa.shared.cluster", NULL, args, 2);
-        LLVMSetAlignment(LLVMBuildStore(e->builder, v, at), align);
-    }
-}
-
 // Store a value.
 static void store_value(struct emitter *e, const struct ir_stmt *s)
 {
@@ -81,13 +78,9 @@ static void store_value(struct emitter *e, const struct ir_stmt *s)
     LLVMValueRef v = emit_value(e, value);
     if (value->type.kind == TYPE_bool)
         v = LLVMBuildZExt(e->builder, v, emit_memory_type(e, value->type), "");
-    LLVMValueRef to = emit_address(e, s->u.store.buffer, s->u.store.index[0]);
+    LLVMValueRef to = emit_element(e, s->u.store.buffer, s->u.store.index);
     if (emit_is_hinted(e, s->u.store.buffer, value->type)) {
         emit_hinted_store(e, s, v, to);
-        return;
-    }
-    if (s->u.store.buffer->of_cluster && ir_cluster_blocks(e->launch) > 1) {
-        store_to_cluster(e, v, to, access_align(value->type));
         return;
     }
     LLVMValueRef store = LLVMBuildStore(e->builder, v, to);

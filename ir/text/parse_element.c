@@ -2,6 +2,7 @@
 
 #include "ir/text/parse_expr.h"
 
+#include "ir/build.h"
 #include "ir/type.h"
 
 // Report a value that is no index.
@@ -46,7 +47,7 @@ static bool parse_indices(struct parser *p, struct ir_expr ***out, uint32_t *n)
 static uint32_t rank_of(const struct parser *p, const struct ir_buffer *buffer)
 {
     bool is_flat = p->kernel && p->kernel->level == LEVEL_flat;
-    return is_flat ? 1 : buffer->rank;
+    return is_flat ? ir_flat_rank(buffer) : buffer->rank;
 }
 
 void parse_wrong_rank(struct parser *p, struct span span,

@@ -34,6 +34,8 @@ struct conflict_access {
     bool writes, is_atomic;
     bool is_wait;      // for a phase of an mbarrier
     bool is_of_warp;   // conditions that are not around both say nothing of it
+    bool is_remote;    // maybe to elements of another block of the cluster
+    bool is_parted;    // from others of its own block by a barrier
     uint32_t together; // threads that have met since, or until then, and are no
                        // different ones any more: 32 of a warp, 128 of a
                        // warpgroup; 0: none

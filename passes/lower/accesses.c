@@ -9,6 +9,7 @@
 #include "ir/accesses.h"
 #include "ir/affine.h"
 #include "ir/build.h"
+#include "ir/cluster_rank.h"
 #include "ir/copy.h"
 #include "ir/equal.h"
 #include "ir/marks.h"
@@ -57,12 +58,26 @@ void accesses_settle(struct arena *a, struct accesses *set, uint32_t together)
     *set = settled;
 }
 
-struct accesses accesses_of_cluster(struct arena *a, const struct accesses *set)
+struct accesses accesses_of_cluster(struct arena *a, const struct accesses *set,
+                                    bool only_remote)
 {
     struct accesses found = {0};
-    for (size_t i = 0; i < set->n; i++)
-        if (set->at[i]->buffer->of_cluster)
-            vec_push(a, &found, set->at[i]);
+    vec_foreach_value(x, set)
+        if (x->buffer->of_cluster && (x->is_remote || !only_remote))
+            vec_push(a, &found, x);
+    return found;
+}
+
+struct accesses accesses_parted(struct arena *a, const struct accesses *set)
+{
+    struct accesses found = {0};
+    vec_foreach_value(x, set) {
+        struct conflict_access *parted = arena_new(a, struct conflict_access);
+        *parted = *x;
+        parted->is_parted = true;
+        if (x->buffer->of_cluster)
+            add(a, &found, parted);
+    }
     return found;
 }
 
@@ -72,6 +87,7 @@ struct own {
     const struct ir_stmt *stmt;
     const struct map *values;
     const struct conflict_scope *scope;
+    const struct ir_launch *launch;
     enum ir_op op; // of the node
     struct accesses found;
 };
@@ -92,6 +108,8 @@ static void note(struct own *o, const struct ir_buffer *b,
                                   .is_of_warp = o->op == OP_mbarrier_init,
                                   .scope = o->scope};
     x->index = ir_substitute_all(o->arena, b->rank, index, o->values, NULL);
+    x->is_remote = b->of_cluster && o->launch &&
+                   !ir_is_own_rank(o->launch, x->index[0]);
     for (uint32_t i = 0; i < b->rank; i++)
         x->hash = ir_hash_mix(x->hash, ir_expr_hash(x->index[i]));
     add(o->arena, &o->found, x);
@@ -240,9 +258,10 @@ static void note_node(struct own *o, struct ir_expr *x)
 
 struct accesses accesses_of(struct arena *a, struct ir_stmt *s,
                             const struct map *values,
-                            const struct conflict_scope *scope)
+                            const struct conflict_scope *scope,
+                            const struct ir_launch *launch)
 {
-    struct own o = {a, s, values, scope, OP_var, {NULL, 0, 0}};
+    struct own o = {a, s, values, scope, launch, OP_var, {NULL, 0, 0}};
     struct ir_access own[IR_ACCESSES_MOST];
     ir_foreach_expr_of(x, s)
         note_node(&o, x);
@@ -360,8 +379,10 @@ static bool conflicts(struct thread_conflicts *known, axis_set threads,
     if (x->buffer != y->buffer || !(x->writes || y->writes) ||
         (x->is_atomic && y->is_atomic && !(x->is_wait && !y->is_wait)))
         return false;
-    if (x->buffer->of_cluster)
+    if (x->is_remote || y->is_remote)
         return true;
+    if (x->is_parted || y->is_parted)
+        return false;
     if (x->buffer->space != SPACE_global)
         return conflict_test(known, x, y, place);
     axis_set open = open_axes(c, threads, without_names(place->common));

@@ -18,15 +18,23 @@ void accesses_add(struct arena *a, struct accesses *set,
 // with them.
 void accesses_settle(struct arena *a, struct accesses *set, uint32_t together);
 
-// Return those accesses of a set that are to arrays of a cluster.
+// Return those accesses of a set that are to arrays of a cluster; or just those
+// that may be to elements of another block.
 struct accesses accesses_of_cluster(struct arena *a,
-                                    const struct accesses *set);
+                                    const struct accesses *set,
+                                    bool only_remote);
+
+// Return what a barrier of the block leaves of a set: accesses to arrays of a
+// cluster, which conflict with those of other blocks only.
+struct accesses accesses_parted(struct arena *a, const struct accesses *set);
 
 // Return the accesses of a statement, without those of its blocks, in a scope
-// where variables stand for `values`.
+// where variables stand for `values`. Those to elements of another block of the
+// cluster are told from others by the `launch`; NULL: they are not.
 struct accesses accesses_of(struct arena *a, struct ir_stmt *s,
                             const struct map *values,
-                            const struct conflict_scope *scope);
+                            const struct conflict_scope *scope,
+                            const struct ir_launch *launch);
 
 // Return accesses that go on until a statement, in a scope, waits for them: of the
 // elements that each iteration of the loops around may have begun with.

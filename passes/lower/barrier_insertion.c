@@ -37,9 +37,11 @@
 //
 // Arrays of a cluster are accessed by threads of all its blocks: between two
 // such accesses of which one writes stands a barrier of the cluster, and that of
-// a block does not part them. A store goes to the copies of all blocks: these have
-// to have begun, so there is one more that all come to first, and wait for in front
-// of the first store; and they must not have ended, so one is behind the last.
+// a block does not part them. A block whose elements another one stores to has to
+// have begun, so there is one more barrier that all come to first, and wait for in
+// front of the first such store; and a block whose elements another one loads or
+// stores must not have ended, so one is behind the last such access. If all of
+// them are loads, it orders nothing, and is waited for at the end.
 //
 // The launch is walked twice. The first walk looks, and changes nothing. It
 // finds the copies that threads wait for: one that a thread has waited for is
@@ -97,7 +99,8 @@ struct walk {
     struct map values; // at this place: what lets and bound loops stand for
     const struct conflict_scope *scope;
     struct together here;
-    size_t cut; // of here.branch, the place; 0: nowhere
+    size_t cut;        // of here.branch, the place; 0: nowhere
+    struct map remote; // statements that access elements of other blocks
 };
 
 static struct flow walk_block(struct walk *w, struct ir_block *block,
@@ -145,8 +148,7 @@ static void report(struct walk *w, const struct conflict *both)
 static struct accesses left_by(struct walk *w, const struct accesses *set,
                                bool of_cluster)
 {
-    return of_cluster ? (struct accesses){0}
-                      : accesses_of_cluster(w->arena, set);
+    return of_cluster ? (struct accesses){0} : accesses_parted(w->arena, set);
 }
 
 // Return whether some of two sets of accesses that conflict need a barrier of
@@ -154,11 +156,15 @@ static struct accesses left_by(struct walk *w, const struct accesses *set,
 static bool needs_cluster(struct walk *w, const struct accesses *first,
                           const struct accesses *second)
 {
-    struct accesses x = accesses_of_cluster(w->arena, first);
-    struct accesses y = accesses_of_cluster(w->arena, second);
     struct conflict_place any = {w->scope, NULL, false, 0, 0};
     struct conflict unused;
-    return conflict(w, &x, &y, &any, &unused);
+    for (int i = 0; i < 2; i++) {
+        struct accesses x = accesses_of_cluster(w->arena, first, i);
+        struct accesses y = accesses_of_cluster(w->arena, second, !i);
+        if (conflict(w, &x, &y, &any, &unused))
+            return true;
+    }
+    return false;
 }
 
 // Put a barrier in front of statement `at` of a block, between two accesses.
@@ -453,13 +459,23 @@ static bool waits_for_stores(const struct ir_stmt *s)
                                     s->u.sync.kind == SYNC_bulk_wait);
 }
 
+// Note whether a statement may access elements of other blocks.
+static void note_remote(struct walk *w, const struct ir_stmt *s,
+                        const struct accesses *own)
+{
+    vec_foreach_value(x, own)
+        if (x->is_remote)
+            map_set(&w->remote, s, w);
+}
+
 // Walk a statement; `before` is what was accessed before it.
 static struct flow walk_stmt(struct walk *w, struct ir_stmt *s,
                              const struct accesses *before)
 {
-    struct accesses own = accesses_of(w->arena, s, &w->values, w->scope);
+    struct accesses own = accesses_of(w->arena, s, &w->values, w->scope, w->m->launch);
     if (waits_for_stores(s))
         own = accesses_until(w->arena, &w->found.stored, s, w->scope);
+    note_remote(w, s, &own);
     bool is_barrier = s->kind == STMT_barrier;
     struct flow r = {own, own, is_barrier, is_barrier && s->u.of_cluster, 0};
     if (s->kind == STMT_sync)
@@ -620,20 +636,24 @@ static struct accesses walk_launch(struct walk *w)
     return all.exit;
 }
 
-// Return whether a statement stores to an array of the cluster, itself or below.
-static bool stores_to_cluster(const struct ir_stmt *stmt)
+// Return whether a statement accesses elements of other blocks, or just whether
+// it stores some, itself or below.
+static bool is_remote(const struct walk *w, const struct ir_stmt *stmt,
+                      bool only_stores)
 {
-    ir_foreach_stmt_from(s, stmt)
-        if (s->kind == STMT_store && s->u.store.buffer->of_cluster)
+    ir_foreach_stmt_from(s, stmt) {
+        bool stores = s->kind == STMT_store && s->u.store.buffer->of_cluster;
+        if ((stores || !only_stores) && map_has(&w->remote, s))
             return true;
+    }
     return false;
 }
 
-// Return whether a launch does.
-static bool launch_stores_to_cluster(const struct ir_launch *launch)
+// Return whether a launch has an array of a cluster.
+static bool has_cluster_array(const struct ir_launch *launch)
 {
-    vec_foreach_value(s, &launch->body)
-        if (stores_to_cluster(s))
+    ir_foreach_stmt(s, &launch->body)
+        if (s->kind == STMT_alloc && s->u.buffer->of_cluster)
             return true;
     return false;
 }
@@ -646,8 +666,8 @@ static bool is_whole_grid(const struct walk *w, const struct ir_stmt *s)
                          w->m->extent[s->u.loop.axis]);
 }
 
-// Put the end of a barrier of the cluster in front of the first store to an array
-// of the cluster; false if there is one already.
+// Put the end of a barrier of the cluster in front of the first store to elements
+// of other blocks; false if there is none, or a barrier already.
 static bool put_wait(struct walk *w, struct ir_block *block)
 {
     struct arena *a = w->m->p->arena;
@@ -655,7 +675,7 @@ static bool put_wait(struct walk *w, struct ir_block *block)
         struct ir_stmt *s = block->at[i];
         if (s->kind == STMT_barrier && s->u.of_cluster)
             return false;
-        if (!stores_to_cluster(s))
+        if (!is_remote(w, s, true))
             continue;
         if (is_whole_grid(w, s))
             return put_wait(w, &s->u.loop.body);
@@ -666,21 +686,46 @@ static bool put_wait(struct walk *w, struct ir_block *block)
     return false;
 }
 
+// Put the begin of a barrier of the cluster behind the last access to elements of
+// other blocks.
+static void put_arrival(struct walk *w, struct ir_block *block)
+{
+    struct arena *a = w->m->p->arena;
+    for (size_t i = block->n; i-- > 0;) {
+        struct ir_stmt *s = block->at[i];
+        if (!is_remote(w, s, false))
+            continue;
+        if (is_whole_grid(w, s)) {
+            put_arrival(w, &s->u.loop.body);
+            return;
+        }
+        struct ir_stmt *arrive = ir_stmt_sync(a, SYNC_cluster_arrive);
+        ir_insert(a, block, i + 1, ir_stmt_from(arrive, s));
+        return;
+    }
+}
+
 // Let all blocks of a cluster have begun before one stores to the memory of
-// others, and none have ended.
+// others, and none have ended before one accesses it.
 static void keep_cluster(struct walk *w, const struct accesses *last)
 {
     struct arena *a = w->m->p->arena;
     struct ir_block *body = &w->m->launch->body;
-    bool is_open = false;
-    if (w->m->failed || !launch_stores_to_cluster(w->m->launch))
+    bool stores = false, loads = false;
+    if (w->m->failed)
         return;
-    for (size_t i = 0; i < last->n; i++)
-        is_open |= last->at[i]->buffer->of_cluster && last->at[i]->writes;
+    vec_foreach_value(x, last) {
+        stores |= x->is_remote && x->writes;
+        loads |= x->is_remote && !x->writes;
+    }
     if (put_wait(w, body))
         ir_insert(a, body, 0, ir_stmt_sync(a, SYNC_cluster_arrive));
-    if (is_open)
+    if (stores) {
         ir_append(a, body, ir_stmt_cluster_barrier(a));
+    } else if (loads) {
+        put_arrival(w, body);
+        ir_append(a, body, ir_stmt_sync(a, SYNC_cluster_wait));
+    }
 }
 
 // Return whether a thread may access what another one copies asynchronously.
@@ -731,9 +776,10 @@ static void insert_barriers(struct mapping *m)
     struct walk w = {.m = m,
                      .arena = m->p->scratch,
                      .threads = mapping_threads(m),
-                     .values = {.arena = m->p->scratch}};
+                     .values = {.arena = m->p->scratch},
+                     .remote = {.arena = m->p->scratch}};
     if (!m->launch->derives_barriers ||
-        (!w.threads && !launch_stores_to_cluster(m->launch)))
+        (!w.threads && !has_cluster_array(m->launch)))
         return;
     mapping_diverge(m);
     look(&w);

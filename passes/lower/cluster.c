@@ -22,12 +22,13 @@
 
 enum { DIMENSIONS = 3 };
 
-// Return whether a loop over blocks of a cluster does not stand around the place.
+// Return whether there is a loop over blocks of the cluster on another axis than
+// those around the place; extents on one axis are the same (mapping.c).
 static bool stands_beside(const struct cluster *c, const struct ir_block *body)
 {
     ir_foreach_stmt(s, body)
         if (s->kind == STMT_for && axis_is_cluster(s->u.loop.axis) &&
-            c->loops[axis_dimension(s->u.loop.axis)] != &s->u.loop)
+            !c->loops[axis_dimension(s->u.loop.axis)])
             return true;
     return false;
 }
@@ -56,13 +57,13 @@ const char *cluster_find(struct cluster *c, const struct ir_path *path)
         int64_t n;
         if (s->kind != STMT_for || !axis_is_cluster(s->u.loop.axis))
             continue;
-        if (!ir_int_value(s->u.loop.to, &n))
+        c->blocks *= ir_int_value(s->u.loop.to, &n) ? n : 0;
+        if (!c->blocks)
             return "how many blocks run together is not known";
         c->loops[axis_dimension(s->u.loop.axis)] = &s->u.loop;
-        c->blocks *= n;
     }
     if (stands_beside(c, path->blocks[0]))
-        return "other loops on the blocks of clusters stand beside it";
+        return "loops on other blocks of clusters stand beside it";
     return has_names(c, path)
                ? "a name around it differs among the blocks of a "
                  "cluster"
@@ -76,6 +77,16 @@ static int64_t blocks_along(const struct cluster *c, int d)
     if (c->loops[d])
         ir_int_value(c->loops[d]->to, &n);
     return n;
+}
+
+bool cluster_shares(const struct cluster *c, struct ir_stmt *s)
+{
+    if (!c->blocks)
+        return true;
+    for (int d = 0; d < DIMENSIONS; d++)
+        if (blocks_along(c, d) > 1 && !ir_stmt_mentions(s, c->loops[d]->var))
+            return true;
+    return false;
 }
 
 bool cluster_differs(const struct cluster *c, const struct ir_expr *x)

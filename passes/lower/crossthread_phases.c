@@ -145,14 +145,17 @@ static void declare_values(const struct crossing *c, struct reduction_phase *ph,
     }
 }
 
-// Return the place of a part of the thread's group.
-static struct reducer_place part_at(const struct crossing *c,
+// Return the place of a part of the thread's group, in the block of a rank.
+static struct reducer_place part_in(const struct crossing *c,
                                     const struct reduction_phase *ph,
-                                    size_t value, struct ir_expr *number)
+                                    size_t value, struct ir_expr *rank,
+                                    struct ir_expr *number)
 {
     struct arena *a = c->pass->arena;
     struct reducer_place at = {.buffer = c->part[value]};
     at.index = arena_array(a, struct ir_expr *, at.buffer->rank);
+    if (at.buffer->of_cluster)
+        at.index[at.n++] = rank;
     for (size_t i = 0; i < c->outer.n; i++)
         at.index[at.n++] = ir_read(a, c->outer.at[i]->u.loop.var);
     for (size_t i = 0; i < c->threads.n; i++)
@@ -162,14 +165,24 @@ static struct reducer_place part_at(const struct crossing *c,
     return at;
 }
 
-// Return the shape of the parts: one number for each group of threads, then
-// that of the parts.
+// Return the place of a part of the thread's group, in its own block.
+static struct reducer_place part_at(const struct crossing *c,
+                                    const struct reduction_phase *ph,
+                                    size_t value, struct ir_expr *number)
+{
+    return part_in(c, ph, value, ph->rank, number);
+}
+
+// Return the shape of the parts: how many blocks have them if several do, one
+// number for each group of threads, then that of the parts.
 static struct ir_expr **parts_shape(const struct crossing *c, uint32_t *rank)
 {
     struct arena *a = c->pass->arena;
     struct ir_expr **shape =
-        arena_array(a, struct ir_expr *, c->outer.n + c->threads.n + 1);
+        arena_array(a, struct ir_expr *, c->outer.n + c->threads.n + 2);
     *rank = 0;
+    if (c->blocks > 1)
+        shape[(*rank)++] = ir_int(a, c->blocks);
     for (size_t i = 0; i < c->outer.n; i++)
         shape[(*rank)++] = c->outer.at[i]->u.loop.to;
     for (size_t i = 0; i < c->threads.n; i++)
@@ -345,6 +358,25 @@ static void add_shuffles(const struct crossing *c, struct reduction_phase *ph,
     }
 }
 
+// Append stores of a thread's part, to all blocks that share the reduction.
+static void push_parts(const struct crossing *c,
+                       const struct reduction_phase *ph, struct ir_block *to,
+                       struct ir_expr *part)
+{
+    struct arena *a = c->pass->arena;
+    struct ir_var *var =
+        new_var(c, "rank", type_scalar(TYPE_int), VAR_loop);
+    struct ir_stmt *loop =
+        ir_stmt_for(a, var, ir_int(a, 0), ir_int(a, c->blocks), ir_int(a, 1),
+                    AXIS_unroll);
+    if (c->blocks > 1)
+        to = &add(c, to, loop)->u.loop.body;
+    for (size_t v = 0; v < c->reducer.n; v++) {
+        struct reducer_place at = part_in(c, ph, v, ir_read(a, var), part);
+        add(c, to, reducer_write(a, &at, reducer_read(a, &ph->values[v])));
+    }
+}
+
 // Let one of the neighbours that have exchanged store their part.
 static void store_parts(const struct crossing *c,
                         const struct reduction_phase *ph)
@@ -359,10 +391,7 @@ static void store_parts(const struct crossing *c,
     if (c->width > 1)
         to = &add(c, to, ir_stmt_if(a, ir_binary(a, OP_eq, lane, ir_int(a, 0))))
                   ->u.branch.then;
-    for (size_t v = 0; v < c->reducer.n; v++) {
-        struct reducer_place at = part_at(c, ph, v, part);
-        add(c, to, reducer_write(a, &at, reducer_read(a, &ph->values[v])));
-    }
+    push_parts(c, ph, to, part);
 }
 
 // Combine the parts of one half of the threads with those of the other until

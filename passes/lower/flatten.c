@@ -159,14 +159,14 @@ static struct ir_expr *with_element(struct ir_expr *access)
 static struct ir_expr *flat_access(struct flatten *f, struct ir_expr *x)
 {
     struct ir_buffer *b = x->u.buffer;
-    struct ir_expr *index = flatten_index(f, b, x->args);
+    struct ir_expr **index = flatten_indices(f, b, x->args);
     if (x->op == OP_load)
-        return with_element(ir_load(f->arena, b, 1, &index));
+        return with_element(ir_load(f->arena, b, ir_flat_rank(b), index));
     uint32_t n = x->n - b->rank;
     struct ir_expr **operands = arena_array(f->arena, struct ir_expr *, n);
     for (uint32_t i = 0; i < n; i++)
         operands[i] = flat_value(f, b, x->args[b->rank + i]);
-    struct ir_expr *r = ir_atomic(f->arena, x->op, b, 1, &index, n, operands);
+    struct ir_expr *r = ir_atomic(f->arena, x->op, b, 1, index, n, operands);
     return ir_scoped(with_element(r), (enum ir_scope)x->scope);
 }
 
@@ -266,11 +266,10 @@ static void flat_let(struct flatten *f, struct ir_stmt *s)
 // Convert a store.
 static void flat_store(struct flatten *f, struct ir_stmt *s)
 {
-    struct ir_expr **index = arena_array(f->arena, struct ir_expr *, 1);
-    s->u.store.value = flat_value(f, s->u.store.buffer, s->u.store.value);
-    index[0] = flatten_index(f, s->u.store.buffer, s->u.store.index);
-    s->u.store.index = index;
-    s->u.store.n = 1;
+    const struct ir_buffer *b = s->u.store.buffer;
+    s->u.store.value = flat_value(f, b, s->u.store.value);
+    s->u.store.index = flatten_indices(f, b, s->u.store.index);
+    s->u.store.n = ir_flat_rank(b);
 }
 
 // Convert an instruction on matrices: its tiles become as many elements in a

@@ -35,9 +35,14 @@ bool flatten_stays_narrow(struct flatten *f, struct ir_expr *x);
 // Convert an expression; an index value comes back as idx32 or idx64.
 struct ir_expr *flatten_expr(struct flatten *f, struct ir_expr *x);
 
-// Return the only index of an access at level flat; a vector's stays one.
+// Return the offset of an access at level flat; a vector's stays one.
 struct ir_expr *flatten_index(struct flatten *f, const struct ir_buffer *b,
                               struct ir_expr *const *index);
+
+// Return the indices of a load or a store at level flat: the offset; in an array
+// of a cluster, behind the rank of the block.
+struct ir_expr **flatten_indices(struct flatten *f, const struct ir_buffer *b,
+                                 struct ir_expr *const *index);
 
 // Turn the gaps of arrays into strides.  Returns false after an error.
 bool flatten_begin_arrays(struct pass *p);

@@ -211,3 +211,25 @@ struct ir_expr *flatten_index(struct flatten *f, const struct ir_buffer *b,
     struct ir_expr *offset = flat_offset(f, b, scalar);
     return lanes > 1 ? ir_ramp(f->arena, offset, lanes) : offset;
 }
+
+// Return the rank of a block, not by a name that stands for a remainder: one on
+// the block's index is its own (nvptx/emit_cluster.c).
+static struct ir_expr *flatten_rank(struct flatten *f, struct ir_expr *rank)
+{
+    return flatten_expr(f,
+                        ir_rewrite(f->arena, rank, expand_division, f));
+}
+
+struct ir_expr **flatten_indices(struct flatten *f, const struct ir_buffer *b,
+                                 struct ir_expr *const *index)
+{
+    struct ir_expr **out = arena_array(f->arena, struct ir_expr *, 2);
+    if (!b->of_cluster) {
+        out[0] = flatten_index(f, b, index);
+        return out;
+    }
+    struct ir_buffer part = layout_in_block(f->arena, b);
+    out[0] = flatten_rank(f, index[0]);
+    out[1] = flatten_index(f, &part, index + 1);
+    return out;
+}

@@ -34,7 +34,7 @@ struct walk {
 // Note the accesses of a statement to global memory.
 static void note(struct walk *w, struct ir_stmt *s, axis_set loops)
 {
-    struct accesses all = accesses_of(w->arena, s, &w->none, NULL);
+    struct accesses all = accesses_of(w->arena, s, &w->none, NULL, NULL);
     bool is_first =
         s->kind == STMT_eval ||
         (s->kind == STMT_store && s->u.store.buffer->space == SPACE_global);

@@ -71,7 +71,7 @@ static struct stripe stripe_of(struct walk *w, struct ir_expr *index,
 // Note the accesses of a statement.
 static void note(struct walk *w, struct ir_stmt *s)
 {
-    struct accesses all = accesses_of(w->arena, s, &w->values, NULL);
+    struct accesses all = accesses_of(w->arena, s, &w->values, NULL, NULL);
     vec_foreach_value(access, &all) {
         uint32_t rank = access->buffer->rank;
         struct access x = {.access = access};

@@ -53,6 +53,26 @@ static void check_geometry(struct mapping *m, struct span span)
     }
 }
 
+// Check that arrays of a cluster lie in as many blocks as it has; reports E0850.
+static void check_cluster_arrays(struct mapping *m)
+{
+    int64_t blocks = ir_cluster_blocks(m->launch), n;
+    ir_foreach_stmt(s, &m->launch->body) {
+        if (s->kind != STMT_alloc || !s->u.buffer->of_cluster)
+            continue;
+        bool is_known = ir_int_value(s->u.buffer->shape[0], &n);
+        if (is_known && n == blocks)
+            continue;
+        m->failed = true;
+        diag_error(m->p->diags, s->u.buffer->span, D_cluster_array,
+                   s->u.buffer->name,
+                   is_known ? arena_printf(m->p->scratch, "%lld blocks",
+                                           (long long)n)
+                            : "an unknown number of blocks",
+                   (long long)blocks);
+    }
+}
+
 // Set the geometry of the launch from the extents, within the limits of the
 // hardware.
 static void set_geometry(struct mapping *m)
@@ -136,6 +156,8 @@ static struct ir_stmt *make_launch(struct pass *p, struct ir_block body,
         set_geometry(&m);
     if (!m.failed)
         check_geometry(&m, s->span);
+    if (!m.failed)
+        check_cluster_arrays(&m);
     launch->derives_barriers = lacks_barriers(&launch->body);
     return m.failed ? NULL : s;
 }

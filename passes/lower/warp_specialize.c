@@ -34,7 +34,7 @@
 // and the releases that are its own.
 //
 // Blocks of a cluster multicast TMA tiles that several of them need
-// (cluster.c). A slot is free once the warps of all these blocks have released
+// (cluster.c); blocks that need none of another's are as if alone. A slot is free once the warps of all these blocks have released
 // it, each by one lane for each block, and the barriers are those of the
 // cluster. The last one keeps a block from ending while others access its
 // shared memory.
@@ -316,6 +316,20 @@ static bool check_all_fills(struct specialized *r)
     return ok;
 }
 
+// Find the blocks of the cluster that share TMA tiles: where each block has its
+// own, it is as if it were alone.
+static bool find_cluster(struct specialized *r)
+{
+    const char *wrong = cluster_find(&r->cluster, &r->path);
+    bool shares = false;
+    vec_foreach(x, &r->rings)
+        vec_foreach_value(fill, &x->ring.fills)
+            shares |= cluster_shares(&r->cluster, fill);
+    if (!shares)
+        r->cluster = (struct cluster){.blocks = 1};
+    return !shares || !wrong || specialize_report(r, wrong);
+}
+
 // Check that only serial loops and those over its threads stand between a
 // warpgroup and the loop, and only loops over blocks around the warpgroups.
 static bool check(struct specialized *r)
@@ -336,12 +350,7 @@ static bool check(struct specialized *r)
     const struct ir_ring *ring = ir_ring_specialized(r->loop);
     r->registers[0] = ir_ring_role(ring, RING_fill)->registers;
     r->registers[1] = ir_ring_role(ring, RING_use)->registers;
-    if (!find_rings(r))
-        return false;
-    const char *wrong = cluster_find(&r->cluster, &r->path);
-    if (wrong)
-        return specialize_report(r, wrong);
-    return specialize_check_pingpong(r) && check_registers(r) &&
+    return find_rings(r) && find_cluster(r) && specialize_check_pingpong(r) && check_registers(r) &&
            check_all_fills(r) && check_extents(r);
 }
 

@@ -195,8 +195,9 @@ FAMILIES = (
 
 
 def cases(seed, count, only=""):
-    """(family, row, sizes) of every case of the families whose name has `only`: the same for the same seed."""
-    for family in (f for f in FAMILIES if only in f.name):
+    """(family, row, sizes) of every case of the family `only`, or of those whose name has it: the same for the same
+    seed."""
+    for family in [f for f in FAMILIES if f.name == only] or [f for f in FAMILIES if only in f.name]:
         source = random.Random(f"{seed} {family.name}")
         for i in range(count):
             yield family, family.rows[i % len(family.rows)], family.draw(source)

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { CLOCKS_MOST = FIBERS_MOST + 2 * MBARRIERS_MOST + 257 };
+enum { CLOCKS_MOST = FIBERS_MOST + 2 * MBARRIERS_MOST + 258 + CLUSTER_MOST };
 
 // Return zero pages, or NULL.
 static void *reserve(size_t bytes)
@@ -74,6 +74,9 @@ void clocks_begin(struct machine *m)
     a->used = m->n_slots * m->n_fibers;
     a->joined = clock_new(m);
     a->cluster = clock_new(m);
+    a->left = clock_new(m);
+    for (uint32_t i = 0; i < m->n_fibers / m->threads; i++)
+        a->passed[i] = clock_new(m);
 }
 
 // Let one clock know what another one knows.

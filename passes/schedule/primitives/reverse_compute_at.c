@@ -7,17 +7,20 @@
 //             for ax0 in 0..8 { C[i_0 * 8 + ax0] = g(P[i_0 * 8 + ax0]) } }
 //
 // The stage gets new loops, directly behind the last stage of the loop that
-// writes what it reads: over the part that one iteration writes.
+// writes what it reads: over the part that one iteration writes. A reduction
+// moves if that is all that it reduces for an element.
 //
 // Requires:
 //  1. the stage stores to its own iteration variables,
-//     alone writes its arrays, and has no reduction    E0653 E0654
+//     and alone writes its arrays                      E0653 E0654
 //  2. an array that it reads, at its own iteration
 //     variables, is written in the loop ...            E0654 E0656
 //  3. ... by a stage that computes all that it reads,
 //     and by others only there or before               E0656
 //  4. one iteration finishes the elements it writes,
 //     and writes a region of them                      E0658
+//     with all that a reduction of the stage reads
+//     for an element                                   E0654
 //  5. nothing else between the new place and the old
 //     one, which is behind it, writes what it reads, or
 //     uses its arrays; elements that it changes in
@@ -243,6 +246,26 @@ static bool check_region(const struct sched_call *c, struct move *m)
            refuse_partial(c, m, m->loop, "leaves elements out");
 }
 
+// Check that an iteration of the loop writes all that a reduction of the stage
+// reads for an element.
+static bool check_reductions(const struct sched_call *c, const struct move *m)
+{
+    struct facts f;
+    const struct ir_stage *stage = &m->stage->u.stage;
+    facts_start(&f, c->pass->scratch, c->pass->kernel);
+    for (uint32_t i = 0; i < m->region.n; i++) {
+        const struct ir_iter *it =
+            &stage->iters.at[ir_stage_iter(stage, m->index[i])];
+        const struct sched_region_dim *dim = &m->region.dims[i];
+        bool is_whole = (!dim->base || ir_is_int_const(dim->base, 0)) &&
+                        facts_at_most(&f, it->extent, dim->extent);
+        if (it->is_reduce && !is_whole)
+            return sched_refuse_shape(
+                c, m->stage, "reduces over more than one iteration writes");
+    }
+    return true;
+}
+
 // Report what lies in the way.
 static bool refuse_order(const struct sched_call *c, const struct move *m,
                          struct ir_stmt *s, const struct ir_buffer *b,
@@ -346,10 +369,8 @@ static bool check(const struct sched_call *c, struct ir_stmt *loop,
     struct sched_uses uses = sched_uses_of_all(c->pass, &m->stores.arrays);
     if (!sched_check_alone(c, m->stage, &uses))
         return false;
-    if (ir_stage_reduces(&m->stage->u.stage))
-        return sched_refuse_shape(c, m->stage, "has a reduction");
     if (!find_arrays(c, m) || !check_writers(c, m) || !check_region(c, m) ||
-        !check_between(c, m))
+        !check_reductions(c, m) || !check_between(c, m))
         return false;
     vec_foreach_value(s, &m->uses.writers)
         if (sched_is_below(c->pass, s, loop))
