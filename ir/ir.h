@@ -166,14 +166,14 @@ struct ir_buffer {
     uint32_t n_values;
     enum space space;
     enum buffer_role role;
-    uint32_t align;  // bytes the caller promises; 0: those of one element
-    bool is_ordered; // mbarriers, or flags that blocks exchange, order its
-                     // accesses: no barrier has to
-    bool is_double;  // filled for the next iteration while this one uses it;
-                     // only before level launch
-    bool of_cluster; // in shared memory, distributed over the blocks of a
-                     // cluster: the first index is the rank of the block that
-                     // holds an element; level flat keeps it beside the other
+    uint32_t align;   // bytes the caller promises; 0: those of one element
+    bool is_ordered;  // mbarriers, or flags that blocks exchange, order its
+                      // accesses: no barrier has to
+    bool is_double;   // filled for the next iteration while this one uses it;
+                      // only before level launch
+    bool of_cluster;  // in shared memory, distributed over the blocks of a
+                      // cluster: the first index is the rank of the block that
+                      // holds an element; level flat keeps it beside the other
     uint32_t threads; // in local memory: so many first dimensions are positions
                       // of threads; only at levels loops and grids
     struct span doubled, swizzled; // the directives that ask for the two; may

@@ -50,9 +50,8 @@ LLVMValueRef emit_in_block(struct emitter *e, LLVMValueRef own,
 LLVMValueRef emit_mbarrier_remote(struct emitter *e, const struct ir_expr *x)
 {
     LLVMValueRef own = emit_address(e, x->u.buffer, x->args[0]);
-    LLVMValueRef args[] = {
-        map_to_block(e, own, x->args[ir_index_count(x)]),
-        emit_int(e, type_scalar(TYPE_u32), 1)};
+    LLVMValueRef args[] = {map_to_block(e, own, x->args[ir_index_count(x)]),
+                           emit_int(e, type_scalar(TYPE_u32), 1)};
     emit_intrinsic(e, "llvm.nvvm.mbarrier.arrive.scope.cta.space.cluster", NULL,
                    args, 2);
     return emit_int(e, type_scalar(TYPE_u64), 0);

@@ -108,8 +108,8 @@ static void note(struct own *o, const struct ir_buffer *b,
                                   .is_of_warp = o->op == OP_mbarrier_init,
                                   .scope = o->scope};
     x->index = ir_substitute_all(o->arena, b->rank, index, o->values, NULL);
-    x->is_remote = b->of_cluster && o->launch &&
-                   !ir_is_own_rank(o->launch, x->index[0]);
+    x->is_remote =
+        b->of_cluster && o->launch && !ir_is_own_rank(o->launch, x->index[0]);
     for (uint32_t i = 0; i < b->rank; i++)
         x->hash = ir_hash_mix(x->hash, ir_expr_hash(x->index[i]));
     add(o->arena, &o->found, x);

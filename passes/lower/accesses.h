@@ -20,8 +20,7 @@ void accesses_settle(struct arena *a, struct accesses *set, uint32_t together);
 
 // Return those accesses of a set that are to arrays of a cluster; or just those
 // that may be to elements of another block.
-struct accesses accesses_of_cluster(struct arena *a,
-                                    const struct accesses *set,
+struct accesses accesses_of_cluster(struct arena *a, const struct accesses *set,
                                     bool only_remote);
 
 // Return what a barrier of the block leaves of a set: accesses to arrays of a

@@ -472,7 +472,8 @@ static void note_remote(struct walk *w, const struct ir_stmt *s,
 static struct flow walk_stmt(struct walk *w, struct ir_stmt *s,
                              const struct accesses *before)
 {
-    struct accesses own = accesses_of(w->arena, s, &w->values, w->scope, w->m->launch);
+    struct accesses own =
+        accesses_of(w->arena, s, &w->values, w->scope, w->m->launch);
     if (waits_for_stores(s))
         own = accesses_until(w->arena, &w->found.stored, s, w->scope);
     note_remote(w, s, &own);

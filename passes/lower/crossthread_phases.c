@@ -364,11 +364,9 @@ static void push_parts(const struct crossing *c,
                        struct ir_expr *part)
 {
     struct arena *a = c->pass->arena;
-    struct ir_var *var =
-        new_var(c, "rank", type_scalar(TYPE_int), VAR_loop);
-    struct ir_stmt *loop =
-        ir_stmt_for(a, var, ir_int(a, 0), ir_int(a, c->blocks), ir_int(a, 1),
-                    AXIS_unroll);
+    struct ir_var *var = new_var(c, "rank", type_scalar(TYPE_int), VAR_loop);
+    struct ir_stmt *loop = ir_stmt_for(
+        a, var, ir_int(a, 0), ir_int(a, c->blocks), ir_int(a, 1), AXIS_unroll);
     if (c->blocks > 1)
         to = &add(c, to, loop)->u.loop.body;
     for (size_t v = 0; v < c->reducer.n; v++) {

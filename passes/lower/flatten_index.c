@@ -216,8 +216,7 @@ struct ir_expr *flatten_index(struct flatten *f, const struct ir_buffer *b,
 // the block's index is its own (nvptx/emit_cluster.c).
 static struct ir_expr *flatten_rank(struct flatten *f, struct ir_expr *rank)
 {
-    return flatten_expr(f,
-                        ir_rewrite(f->arena, rank, expand_division, f));
+    return flatten_expr(f, ir_rewrite(f->arena, rank, expand_division, f));
 }
 
 struct ir_expr **flatten_indices(struct flatten *f, const struct ir_buffer *b,

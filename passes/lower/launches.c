@@ -64,12 +64,11 @@ static void check_cluster_arrays(struct mapping *m)
         if (is_known && n == blocks)
             continue;
         m->failed = true;
-        diag_error(m->p->diags, s->u.buffer->span, D_cluster_array,
-                   s->u.buffer->name,
-                   is_known ? arena_printf(m->p->scratch, "%lld blocks",
-                                           (long long)n)
-                            : "an unknown number of blocks",
-                   (long long)blocks);
+        diag_error(
+            m->p->diags, s->u.buffer->span, D_cluster_array, s->u.buffer->name,
+            is_known ? arena_printf(m->p->scratch, "%lld blocks", (long long)n)
+                     : "an unknown number of blocks",
+            (long long)blocks);
     }
 }
 

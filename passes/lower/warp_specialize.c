@@ -350,8 +350,8 @@ static bool check(struct specialized *r)
     const struct ir_ring *ring = ir_ring_specialized(r->loop);
     r->registers[0] = ir_ring_role(ring, RING_fill)->registers;
     r->registers[1] = ir_ring_role(ring, RING_use)->registers;
-    return find_rings(r) && find_cluster(r) && specialize_check_pingpong(r) && check_registers(r) &&
-           check_all_fills(r) && check_extents(r);
+    return find_rings(r) && find_cluster(r) && specialize_check_pingpong(r) &&
+           check_registers(r) && check_all_fills(r) && check_extents(r);
 }
 
 // Keep blocks of a cluster from ending while others may still reach their

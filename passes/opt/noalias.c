@@ -129,7 +129,8 @@ static void enter_let(struct search *s, const struct ir_stmt *stmt)
 // Note the accesses to the array that a statement makes itself.
 static void note(struct search *s, struct ir_stmt *stmt)
 {
-    struct accesses all = accesses_of(s->arena, stmt, &s->values, s->scope, NULL);
+    struct accesses all =
+        accesses_of(s->arena, stmt, &s->values, s->scope, NULL);
     for (size_t i = 0; i < all.n; i++) {
         struct accesses one = {.at = &all.at[i], .n = 1};
         if (all.at[i]->buffer != s->array)

@@ -76,8 +76,7 @@ static void end_array(struct machine *m, struct region *r, uint32_t rank)
             check_end(m, r, r->base + at, c->write, rank, m->async->joined);
         if (c->read_by != m->serial)
             continue;
-        check_end(m, r, r->base + at, c->read, rank,
-                  m->async->passed[rank]);
+        check_end(m, r, r->base + at, c->read, rank, m->async->passed[rank]);
         for (uint32_t i = (uint32_t)c->other_read; i;
              i = m->async->readers[i].next)
             check_end(m, r, r->base + at, m->async->readers[i].record, rank,
