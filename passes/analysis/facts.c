@@ -285,6 +285,25 @@ void facts_enter_path(struct facts *f, const struct ir_path *path, uint32_t n)
         enter_names(f, path, n);
 }
 
+// The most operations of a guard that is used: larger ones compare estimates of
+// times, which tell nothing of indices, and whose terms every search would try.
+enum { GUARD_OPERATIONS_MOST = 48 };
+
+// Learn the parts of a guard that are not too large.
+static void enter_guard(struct facts *f, struct ir_expr *c)
+{
+    int n = 0;
+    if (c->op == OP_and) {
+        enter_guard(f, c->args[0]);
+        enter_guard(f, c->args[1]);
+        return;
+    }
+    ir_foreach_expr(x, c)
+        n++;
+    if (n <= GUARD_OPERATIONS_MOST)
+        facts_assume(f, c, true);
+}
+
 void facts_start(struct facts *f, struct arena *a,
                  const struct ir_kernel *kernel)
 {
@@ -298,7 +317,7 @@ void facts_start(struct facts *f, struct arena *a,
     for (size_t i = 0; i < kernel->where.n; i++)
         facts_assume(f, kernel->where.at[i], true);
     for (size_t i = 0; i < kernel->guard.n; i++)
-        facts_assume(f, kernel->guard.at[i], true);
+        enter_guard(f, kernel->guard.at[i]);
 }
 
 struct facts facts_around(struct arena *a, struct ir_kernel *kernel,

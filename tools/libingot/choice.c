@@ -127,7 +127,7 @@ static struct sched_items schedules_of(struct judge *j)
         if (sched_is_for(item, j->kernel) && !j->o->only_rules)
             vec_push(&j->c->scratch, &found, item);
     if (!found.n)
-        plan_kernel(j->c, j->kernel, &found);
+        plan_kernel(j->c, j->o, j->kernel, &found);
     return found;
 }
 

@@ -8,6 +8,7 @@
 #include "passes/schedule/schedule.h"
 #include "tools/libingot/choice.h"
 #include "tools/libingot/library.h"
+#include "tools/libingot/plan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@ void compile_start(struct compilation *c)
     memset(c, 0, sizeof *c);
     c->names.arena = &c->arena;
     c->diags.arena = &c->arena;
+    c->planned.arena = &c->arena;
 }
 
 void compile_end(struct compilation *c)
@@ -71,6 +73,22 @@ static struct pass pass_for(struct compilation *c, struct ir_kernel *kernel)
                          .diags = &c->diags};
 }
 
+// Add a variant, and return it.
+static struct variant *add_variant(struct compilation *c,
+                                   const struct ir_kernel *source,
+                                   struct ir_kernel *scheduled,
+                                   const struct choice *choice)
+{
+    struct variant v = {.source = source,
+                        .kernel = scheduled,
+                        .targets = choice->targets,
+                        .schedule = choice->item,
+                        .number = choice->number};
+    v.outcome = arena_new(&c->arena, struct sched_outcome);
+    vec_push(&c->arena, &c->variants, v);
+    return &c->variants.at[c->variants.n - 1];
+}
+
 // Add a copy of a kernel to the variants and return the pass context for it.
 static struct pass add_copy(struct compilation *c,
                             const struct compile_options *o,
@@ -78,15 +96,22 @@ static struct pass add_copy(struct compilation *c,
                             const struct choice *choice)
 {
     struct ir_kernel *k = ir_copy_kernel(&c->arena, source);
-    struct variant v = {.source = source,
-                        .kernel = k,
-                        .targets = choice->targets,
-                        .schedule = choice->item,
-                        .number = choice->number};
-    v.outcome = arena_new(&c->arena, struct sched_outcome);
     k->fast_math |= o->fast_math;
-    vec_push(&c->arena, &c->variants, v);
+    add_variant(c, source, k, choice);
     return pass_for(c, k);
+}
+
+// Add what planning has made of a kernel already; false if it has not.
+static bool add_planned(struct compilation *c, const struct ir_kernel *source,
+                        const struct choice *choice)
+{
+    struct planned *one = map_get(&c->planned, choice->item);
+    if (!one || choice->settings.n)
+        return false;
+    add_variant(c, source, one->kernel, choice)->outcome = one->outcome;
+    vec_foreach(d, &one->diags.all)
+        vec_push(&c->arena, &c->diags.all, *d);
+    return true;
 }
 
 // Return the record of the newest variant, if one is asked for.
@@ -123,6 +148,8 @@ static bool add_scheduled(struct compilation *c,
                           const struct ir_kernel *source,
                           const struct choice *choice)
 {
+    if (add_planned(c, source, choice))
+        return true;
     struct pass p = add_copy(c, o, source, choice);
     struct sched_outcome *outcome = arena_new(&c->arena, struct sched_outcome);
     bool ok =

@@ -12,6 +12,7 @@
 
 #include "frontend/frontend.h"
 #include "ir/base/buf.h"
+#include "ir/base/map.h"
 #include "nvptx/nvptx.h"
 #include "nvptx/package/fatbin.h"
 #include "nvptx/ptxas.h"
@@ -79,6 +80,7 @@ struct compilation {
     struct VEC(struct variant) variants; // grouped by kernel, guarded first
     // Schedules that some kernel has sizes for.
     struct VEC(const struct sched_item *) used;
+    struct map planned; // cases of rules to a `struct planned`
     struct VEC(struct compiled_image) images;
     struct VEC(struct arena *) arenas; // of threads
 };

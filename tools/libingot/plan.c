@@ -6,28 +6,48 @@
 #include "ir/copy.h"
 #include "passes/schedule/schedule.h"
 
-// Return whether all cases of a rule can be applied to a kernel; nothing is said
-// of what cannot.
-static bool applies(struct compilation *c, const struct ir_kernel *kernel,
+// Apply a case of a rule to a copy of a kernel, unless it is for other kernels;
+// nothing is said of what cannot be done.  Returns NULL then.
+static struct planned *apply(struct compilation *c,
+                             const struct compile_options *o,
+                             const struct ir_kernel *kernel,
+                             const struct sched_item *item)
+{
+    struct planned *one = arena_new(&c->arena, struct planned);
+    one->diags = (struct diag_list){.arena = &c->arena, .is_brief = true};
+    struct ir_expr *guard = NULL;
+    struct ir_kernel *copy = ir_copy_kernel(&c->arena, kernel);
+    struct pass p = {.kernel = copy,
+                     .arena = &c->arena,
+                     .scratch = &c->scratch,
+                     .names = &c->names,
+                     .diags = &one->diags};
+    copy->fast_math |= o->fast_math;
+    if (!schedule_guard(&p, &c->program.schedules, item, NULL, 0, &guard))
+        return NULL;
+    if (schedule_excludes(kernel, item, guard))
+        return one;
+    one->kernel = copy;
+    one->outcome = arena_new(&c->arena, struct sched_outcome);
+    bool ok = schedule_apply(&p, &c->program.schedules, item, NULL, 0,
+                             one->outcome) &&
+              schedule_complete(&p);
+    return ok ? one : NULL;
+}
+
+// Apply all cases of a rule to copies of a kernel, and keep these; false if one
+// cannot be applied.
+static bool applies(struct compilation *c, const struct compile_options *o,
+                    const struct ir_kernel *kernel,
                     const struct sched_items *cases)
 {
-    struct diag_list dropped = {.arena = &c->scratch, .is_brief = true};
-    bool ok = true;
-    for (size_t i = 0; ok && i < cases->n; i++) {
-        struct pass p = {.kernel = ir_copy_kernel(&c->scratch, kernel),
-                         .arena = &c->scratch,
-                         .scratch = &c->scratch,
-                         .names = &c->names,
-                         .diags = &dropped};
-        struct ir_expr *guard = NULL;
-        ok = schedule_guard(&p, &c->program.schedules, cases->at[i], NULL, 0,
-                            &guard);
-        if (ok && !schedule_excludes(kernel, cases->at[i], guard))
-            ok = schedule_apply(&p, &c->program.schedules, cases->at[i], NULL,
-                                0, NULL) &&
-                 schedule_complete(&p);
+    vec_foreach_value(item, cases) {
+        struct planned *one = apply(c, o, kernel, item);
+        if (!one)
+            return false;
+        map_set(&c->planned, item, one);
     }
-    return ok;
+    return true;
 }
 
 // Return whether a kernel of the program has the results of this one: what that
@@ -41,8 +61,8 @@ static bool is_definition(const struct compilation *c,
     return false;
 }
 
-bool plan_kernel(struct compilation *c, const struct ir_kernel *kernel,
-                 struct sched_items *out)
+bool plan_kernel(struct compilation *c, const struct compile_options *o,
+                 const struct ir_kernel *kernel, struct sched_items *out)
 {
     struct pass p = {.kernel = (struct ir_kernel *)kernel,
                      .arena = &c->arena,
@@ -62,7 +82,7 @@ bool plan_kernel(struct compilation *c, const struct ir_kernel *kernel,
             schedule.by = schedule_match(&p, &c->program.schedules, rule);
             if (schedule.by)
                 sched_add_cases(&c->arena, &schedule, rule, &cases);
-            if (!cases.n || !applies(c, kernel, &cases))
+            if (!cases.n || !applies(c, o, kernel, &cases))
                 continue;
             *out = cases;
             return true;

@@ -5,9 +5,17 @@
 
 #include "tools/libingot/compile.h"
 
+// What a case of a rule made of a kernel, with no settings.
+struct planned {
+    struct ir_kernel *kernel; // at level stages; NULL: the case is for others
+    struct sched_outcome *outcome;
+    struct diag_list diags; // warnings
+};
+
 // Set `out` to the schedules that a kernel gets: the cases of the first rule that
-// matches it and can be applied.  Returns whether there is one.
-bool plan_kernel(struct compilation *c, const struct ir_kernel *kernel,
-                 struct sched_items *out);
+// matches it and can be applied.  c->planned has what each of them made of it.
+// Returns whether there is one.
+bool plan_kernel(struct compilation *c, const struct compile_options *o,
+                 const struct ir_kernel *kernel, struct sched_items *out);
 
 #endif
