@@ -368,6 +368,19 @@ static uint32_t threads_along(axis_set axes, axis_set threads)
                : 0;
 }
 
+// Return whether two accesses are to different elements whatever threads of
+// whatever blocks make them: an index of both is a number.
+static bool are_apart(const struct conflict_access *x,
+                      const struct conflict_access *y)
+{
+    int64_t m, n;
+    for (uint32_t i = 0; i < x->buffer->rank; i++)
+        if (ir_int_value(x->index[i], &m) && ir_int_value(y->index[i], &n) &&
+            m != n)
+            return true;
+    return false;
+}
+
 // Return whether two accesses conflict.  What is atomic does not, but for an
 // arrival at an mbarrier behind a wait: it may end the next phase, too, and
 // threads that still wait for the one before would miss both.
@@ -380,7 +393,7 @@ static bool conflicts(struct thread_conflicts *known, axis_set threads,
         (x->is_atomic && y->is_atomic && !(x->is_wait && !y->is_wait)))
         return false;
     if (x->is_remote || y->is_remote)
-        return true;
+        return !are_apart(x, y);
     if (x->is_parted || y->is_parted)
         return false;
     if (x->buffer->space != SPACE_global)
