@@ -42,25 +42,23 @@ static const struct argp_option options[] = {
     {0}};
 
 // Return one `name=text`; anything else ends the process.
-static struct problem_setting setting_of(struct problem_options *o,
-                                         const char *text, size_t n,
-                                         struct argp_state *state)
+static struct problem_setting setting_of(struct arena *a, const char *text,
+                                         size_t n, struct argp_state *state)
 {
-    const char *copy = arena_copy(&o->arena, text, n);
+    const char *copy = arena_copy(a, text, n);
     const char *equals = strchr(copy, '=');
     if (!equals || equals == copy || !equals[1])
         argp_error(state, "expected NAME=VALUE, not `%s`", copy);
     return (struct problem_setting){
-        arena_copy(&o->arena, copy, (size_t)(equals - copy)), equals + 1};
+        arena_copy(a, copy, (size_t)(equals - copy)), equals + 1};
 }
 
-// Add `name=text,...` to settings.
-static void add_settings(struct problem_options *o, const char *text,
-                         struct problem_settings *to, struct argp_state *state)
+void problem_add_settings(struct arena *a, const char *text,
+                          struct problem_settings *to, struct argp_state *state)
 {
     for (;;) {
         size_t n = strcspn(text, ",");
-        vec_push(&o->arena, to, setting_of(o, text, n, state));
+        vec_push(a, to, setting_of(a, text, n, state));
         if (!text[n])
             return;
         text += n + 1;
@@ -137,9 +135,15 @@ static error_t take(int key, char *arg, struct argp_state *state)
         o->tolerance = -1;
         return 0;
     case ARGP_KEY_SUCCESS: make_requests(o); return 0;
-    case KEY_SIZE: add_settings(o, arg, &o->sizes, state); return 0;
-    case KEY_SCALAR: add_settings(o, arg, &o->scalars, state); return 0;
-    case KEY_RANGE: add_settings(o, arg, &o->request.ranges, state); return 0;
+    case KEY_SIZE:
+        problem_add_settings(&o->arena, arg, &o->sizes, state);
+        return 0;
+    case KEY_SCALAR:
+        problem_add_settings(&o->arena, arg, &o->scalars, state);
+        return 0;
+    case KEY_RANGE:
+        problem_add_settings(&o->arena, arg, &o->request.ranges, state);
+        return 0;
     case KEY_SEED: o->request.seed = strtoull(arg, NULL, 0); return 0;
     case KEY_KERNEL: o->kernel = arg; return 0;
     case KEY_REFERENCE:

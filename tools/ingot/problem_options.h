@@ -24,6 +24,11 @@ struct problem_options {
 // Give this as a child parser whose input is a struct problem_options.
 extern const struct argp problem_argp;
 
+// Add `name=text,...` to settings; anything else ends the process.
+void problem_add_settings(struct arena *a, const char *text,
+                          struct problem_settings *to,
+                          struct argp_state *state);
+
 // Return a number that is not negative; anything else ends the process.
 double problem_number(const char *text, struct argp_state *state);
 

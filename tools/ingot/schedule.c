@@ -3,28 +3,58 @@
 // Of a kernel that has schedules, these, as they are written; of one that a rule
 // was found for, the line that names it; of one with the default, its
 // directives.  The text in the file makes the same program.
+//
+// With --size, the one schedule that a launch of these sizes takes: of a rule, its
+// case as a schedule of its own (schedule_case.c).
 
-#include "tools/ingot/cli.h"
+#include "tools/ingot/dispatch.h"
+#include "tools/ingot/problem_options.h"
+#include "tools/ingot/schedule_case.h"
+#include "tools/ingot/targets.h"
 
 #include "ir/text.h"
 #include "passes/schedule/record.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { KEY_SIZE = 9000, KEY_SMS, SMS_USUAL = 132, SMS_MOST = 65536 };
 
 // What the command line says.
 struct schedule {
     struct cli_compile compile;
+    struct cli_targets targets;
+    struct problem_request sizes;
+    int64_t sms; // of the device that the sizes are for
     struct compilation *c;
     struct VEC(const char *) files;
+    const char *wrong; // with the sizes; or NULL
 };
+
+// Return the number of SMs that a text says; anything else ends the process.
+static int64_t sms_of(const char *text, struct argp_state *state)
+{
+    char *end;
+    long n = strtol(text, &end, 10);
+    if (*end || end == text || n < 1 || n > SMS_MOST)
+        argp_error(state, "--sms needs a number of SMs, not `%s`", text);
+    return n;
+}
 
 // Take one option.
 static error_t take(int key, char *arg, struct argp_state *state)
 {
     struct schedule *o = state->input;
     switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &o->compile; return 0;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &o->compile;
+        state->child_inputs[1] = &o->targets;
+        return 0;
+    case KEY_SIZE:
+        problem_add_settings(&o->targets.arena, arg, &o->sizes.values, state);
+        return 0;
+    case KEY_SMS: o->sms = sms_of(arg, state); return 0;
     case ARGP_KEY_ARG: vec_push(&o->c->arena, &o->files, arg); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a file"); return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -92,6 +122,49 @@ static bool is_repeated(const struct compilation *c, size_t i)
     return false;
 }
 
+// Return the variant that takes the sizes, of those of a kernel; or NULL after
+// reporting, or with `wrong` set.
+static const struct variant *taken(struct schedule *o,
+                                   const struct ir_kernel *kernel)
+{
+    struct arena *a = &o->c->arena;
+    struct problem problem;
+    struct dispatch d;
+    struct VEC(const struct ir_kernel *) kernels = {0};
+    if (problem_make(a, kernel, &o->sizes, &o->c->diags, &problem, &o->wrong) !=
+        PROBLEM_READY)
+        return NULL;
+    problem.sms = o->sms;
+    vec_foreach(v, &o->c->variants)
+        if (v->source == kernel)
+            vec_push(a, &kernels, v->kernel);
+    if (!dispatch_make(a, &problem, kernels.at, kernels.n, NULL, &o->c->diags,
+                       &d))
+        return NULL;
+    vec_foreach(v, &o->c->variants)
+        if (v->kernel == d.variant)
+            return v;
+    return NULL;
+}
+
+// Print the schedule that each kernel takes at the sizes; false after reporting,
+// or with `wrong` set.
+static bool print_taken(struct schedule *o, struct buf *out)
+{
+    vec_foreach_value(kernel, &o->c->program.kernels) {
+        const struct variant *v = taken(o, kernel);
+        if (!v)
+            return false;
+        if (!v->schedule)
+            print_default(v, out);
+        else if (v->schedule->rule)
+            schedule_case_print(v->schedule, kernel->name, out);
+        else
+            print_own(v, out);
+    }
+    return true;
+}
+
 // Print the schedules of all variants.
 static void print(const struct compilation *c, struct buf *out)
 {
@@ -113,21 +186,36 @@ static int run(struct schedule *o)
 {
     struct buf out = {0};
     o->compile.options.has_records = true;
+    o->compile.options.targets = o->targets.cubins.at;
+    o->compile.options.n_targets = o->targets.cubins.n;
     bool ok = cli_add_files(&o->compile, o->c, o->files.at, o->files.n) &&
               compile_schedule(o->c, &o->compile.options);
-    if (ok)
+    if (ok && o->sizes.values.n)
+        ok = print_taken(o, &out);
+    else if (ok)
         print(o->c, &out);
     bool is_printed = cli_print(&out);
     int code = cli_report(&o->c->diags);
+    if (o->wrong)
+        fprintf(stderr, "ingot schedule: %s\n", o->wrong);
     buf_free(&out);
     return !is_printed ? EXIT_TOOL : ok || code ? code : EXIT_USAGE;
 }
 
-static const struct argp_child children[] = {{&cli_compile_argp, 0, NULL, 0},
-                                             {0}};
+static const struct argp_option options[] = {
+    {"size", KEY_SIZE, "NAME=N,...", 0,
+     "print the schedule that a launch with these sizes takes", 0},
+    {"sms", KEY_SMS, "N", 0,
+     "of a device with so many multiprocessors (default 132)", 0},
+    {0}};
+
+static const struct argp_child children[] = {
+    {&cli_compile_argp, 0, NULL, 0},
+    {&cli_machine_argp, 0, "For what:", 2},
+    {0}};
 
 const struct argp schedule_argp = {
-    0,
+    options,
     take,
     "FILE...",
     "Print the schedules that a build uses, as text that the file can have.",
@@ -138,11 +226,12 @@ const struct argp schedule_argp = {
 int command_schedule(int argc, char **argv)
 {
     struct compilation c;
-    struct schedule o = {.c = &c};
+    struct schedule o = {.c = &c, .sms = SMS_USUAL, .sizes.seed = 1};
     compile_start(&c);
     cli_parse(&schedule_argp, argc, argv, &o);
     int code = run(&o);
     compile_end(&c);
     cli_end(&o.compile);
+    arena_reset(&o.targets.arena);
     return code;
 }
