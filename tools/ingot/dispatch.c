@@ -24,17 +24,33 @@ static bool value_of(const struct problem *p, const struct ir_kernel *variant,
     return ir_eval_int(variant, p->values, x, out);
 }
 
-// Return whether the guard of a variant holds.
-static bool is_guarded_in(struct arena *a, const struct problem *p,
-                          const struct ir_kernel *variant)
+bool dispatch_value(struct arena *a, const struct problem *p,
+                    const struct ir_kernel *variant, struct ir_expr *x,
+                    int64_t *out)
 {
-    vec_foreach_value(guard, &variant->guard) {
-        int64_t holds;
-        struct ir_expr *x = ir_rewrite(a, guard, settle, (void *)p);
-        if (!value_of(p, variant, x, &holds) || !holds)
-            return false;
+    return value_of(p, variant, ir_rewrite(a, x, settle, (void *)p), out);
+}
+
+// Return the first part of a condition that does not hold; NULL if all do.
+static struct ir_expr *first_false(struct arena *a, const struct problem *p,
+                                   const struct ir_kernel *variant,
+                                   struct ir_expr *x)
+{
+    int64_t holds;
+    if (x->op == OP_and) {
+        struct ir_expr *left = first_false(a, p, variant, x->args[0]);
+        return left ? left : first_false(a, p, variant, x->args[1]);
     }
-    return true;
+    return dispatch_value(a, p, variant, x, &holds) && holds ? NULL : x;
+}
+
+struct ir_expr *dispatch_refusal(struct arena *a, const struct problem *p,
+                                 const struct ir_kernel *variant)
+{
+    struct ir_expr *refusal = NULL;
+    for (size_t i = 0; i < variant->guard.n && !refusal; i++)
+        refusal = first_false(a, p, variant, variant->guard.at[i]);
+    return refusal;
 }
 
 // Return the first variant that takes the problem, or NULL.
@@ -44,7 +60,7 @@ static const struct ir_kernel *choose(struct arena *a, const struct problem *p,
 {
     for (size_t i = 0; i < n; i++) {
         bool is_wanted = !wanted || strcmp(variants[i]->variant, wanted) == 0;
-        if (is_wanted && is_guarded_in(a, p, variants[i]))
+        if (is_wanted && !dispatch_refusal(a, p, variants[i]))
             return variants[i];
     }
     return NULL;

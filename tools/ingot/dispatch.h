@@ -29,6 +29,17 @@ struct dispatch {
     struct VEC(struct dispatch_map) maps;        // behind the workspace
 };
 
+// Return the part of the guard of a variant that does not hold for the problem; NULL
+// if all do.
+struct ir_expr *dispatch_refusal(struct arena *a, const struct problem *p,
+                                 const struct ir_kernel *variant);
+
+// Return the value of an expression over the parameters of a variant; false if it
+// has none.
+bool dispatch_value(struct arena *a, const struct problem *p,
+                    const struct ir_kernel *variant, struct ir_expr *x,
+                    int64_t *out);
+
 // Choose among `n` variants of the problem's kernel the first whose guard
 // holds; `wanted` unless NULL names the only one.
 // Returns false after reporting that there is none.

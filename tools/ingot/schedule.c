@@ -5,11 +5,13 @@
 // directives.  The text in the file makes the same program.
 //
 // With --size, the one schedule that a launch of these sizes takes: of a rule, its
-// case as a schedule of its own (schedule_case.c).
+// case as a schedule of its own (schedule_case.c); with --why, what of the guards
+// of those in front of it does not hold (schedule_why.c).
 
 #include "tools/ingot/dispatch.h"
 #include "tools/ingot/problem_options.h"
 #include "tools/ingot/schedule_case.h"
+#include "tools/ingot/schedule_why.h"
 #include "tools/ingot/targets.h"
 
 #include "ir/text.h"
@@ -19,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_SIZE = 9000, KEY_SMS, SMS_USUAL = 132, SMS_MOST = 65536 };
+enum { KEY_SIZE = 9000, KEY_SMS, KEY_WHY, SMS_USUAL = 132, SMS_MOST = 65536 };
 
 // What the command line says.
 struct schedule {
@@ -30,6 +32,7 @@ struct schedule {
     struct compilation *c;
     struct VEC(const char *) files;
     const char *wrong; // with the sizes; or NULL
+    bool says_why;     // of each variant in front that it does not take them
 };
 
 // Return the number of SMs that a text says; anything else ends the process.
@@ -55,6 +58,7 @@ static error_t take(int key, char *arg, struct argp_state *state)
         problem_add_settings(&o->targets.arena, arg, &o->sizes.values, state);
         return 0;
     case KEY_SMS: o->sms = sms_of(arg, state); return 0;
+    case KEY_WHY: o->says_why = true; return 0;
     case ARGP_KEY_ARG: vec_push(&o->c->arena, &o->files, arg); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a file"); return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -122,28 +126,21 @@ static bool is_repeated(const struct compilation *c, size_t i)
     return false;
 }
 
-// Return the variant that takes the sizes, of those of a kernel; or NULL after
-// reporting, or with `wrong` set.
-static const struct variant *taken(struct schedule *o,
-                                   const struct ir_kernel *kernel)
+// Return the first variant of a kernel that takes the sizes, or NULL. With --why a
+// line says of each in front of it why it does not.
+static const struct variant *
+taken(struct schedule *o, const struct problem *problem, struct buf *out)
 {
-    struct arena *a = &o->c->arena;
-    struct problem problem;
-    struct dispatch d;
-    struct VEC(const struct ir_kernel *) kernels = {0};
-    if (problem_make(a, kernel, &o->sizes, &o->c->diags, &problem, &o->wrong) !=
-        PROBLEM_READY)
-        return NULL;
-    problem.sms = o->sms;
-    vec_foreach(v, &o->c->variants)
-        if (v->source == kernel)
-            vec_push(a, &kernels, v->kernel);
-    if (!dispatch_make(a, &problem, kernels.at, kernels.n, NULL, &o->c->diags,
-                       &d))
-        return NULL;
-    vec_foreach(v, &o->c->variants)
-        if (v->kernel == d.variant)
+    vec_foreach(v, &o->c->variants) {
+        struct arena *a = &o->c->scratch;
+        if (v->source != problem->kernel)
+            continue;
+        struct ir_expr *refusal = dispatch_refusal(a, problem, v->kernel);
+        if (!refusal)
             return v;
+        if (o->says_why)
+            schedule_why_print(a, problem, v, refusal, out);
+    }
     return NULL;
 }
 
@@ -152,9 +149,15 @@ static const struct variant *taken(struct schedule *o,
 static bool print_taken(struct schedule *o, struct buf *out)
 {
     vec_foreach_value(kernel, &o->c->program.kernels) {
-        const struct variant *v = taken(o, kernel);
-        if (!v)
+        struct problem problem;
+        if (problem_make(&o->c->arena, kernel, &o->sizes, &o->c->diags,
+                         &problem, &o->wrong) != PROBLEM_READY)
             return false;
+        problem.sms = o->sms;
+        const struct variant *v = taken(o, &problem, out);
+        if (!v)
+            return diag_error(&o->c->diags, kernel->span, D_no_variant,
+                              kernel->name);
         if (!v->schedule)
             print_default(v, out);
         else if (v->schedule->rule)
@@ -207,6 +210,9 @@ static const struct argp_option options[] = {
      "print the schedule that a launch with these sizes takes", 0},
     {"sms", KEY_SMS, "N", 0,
      "of a device with so many multiprocessors (default 132)", 0},
+    {"why", KEY_WHY, NULL, 0,
+     "say of the schedules in front of it what of their guards does not hold",
+     0},
     {0}};
 
 static const struct argp_child children[] = {

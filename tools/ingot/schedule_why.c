@@ -1,0 +1,76 @@
+// Why a variant does not take some sizes.
+//
+//   // s4 gemm_sm90(acc, C, [64, 128], 8, 2): not K <= 2048 (4096, 2048)
+
+#include "tools/ingot/schedule_why.h"
+
+#include "ir/text.h"
+#include "tools/ingot/dispatch.h"
+
+#include <string.h>
+
+// The most characters of a text in a comment.
+enum { TEXT_MOST = 70 };
+
+// Append the first line of a text, or as much as there is room for.
+static void print_short(const char *text, size_t n, struct buf *out)
+{
+    const char *end = memchr(text, '\n', n);
+    size_t line = end ? (size_t)(end - text) : n;
+    bool is_cut = line > TEXT_MOST;
+    buf_bytes(out, text, is_cut ? TEXT_MOST : line);
+    buf_text(out, is_cut ? " ..." : "");
+}
+
+// Append the last directive of a schedule, which the others prepare.
+static void print_directive(const struct sched_item *item, struct buf *out)
+{
+    const struct sched_block *body = &item->body;
+    if (!body->n)
+        return;
+    struct span span = body->at[body->n - 1]->span;
+    buf_text(out, " ");
+    print_short(span.source->text + span.from, span.to - span.from, out);
+}
+
+// Append the numbers that a comparison compares.
+static void print_numbers(struct arena *a, const struct problem *p,
+                          const struct variant *v, struct ir_expr *x,
+                          struct buf *out)
+{
+    int64_t left, right;
+    if (x->n != 2 || !dispatch_value(a, p, v->kernel, x->args[0], &left) ||
+        !dispatch_value(a, p, v->kernel, x->args[1], &right))
+        return;
+    buf_printf(out, " (%lld, %lld)", (long long)left, (long long)right);
+}
+
+// Append the text of a condition, as a file has it: `sms` for the blocks that a
+// device runs, one on each.
+static void print_condition(const struct ir_expr *x, struct buf *out)
+{
+    static const char one_each[] = "resident(1)";
+    struct buf text = {0}, read = {0};
+    ir_print_expr(&text, x);
+    for (const char *p = text.data; *p;) {
+        bool is_sms = strncmp(p, one_each, sizeof one_each - 1) == 0;
+        buf_bytes(&read, is_sms ? "sms" : p, is_sms ? 3 : 1);
+        p += is_sms ? sizeof one_each - 1 : 1;
+    }
+    print_short(read.data, read.n, out);
+    buf_free(&text);
+    buf_free(&read);
+}
+
+void schedule_why_print(struct arena *a, const struct problem *p,
+                        const struct variant *v, struct ir_expr *refusal,
+                        struct buf *out)
+{
+    buf_printf(out, "// %s", v->kernel->variant);
+    if (v->schedule)
+        print_directive(v->schedule, out);
+    buf_text(out, ": not ");
+    print_condition(refusal, out);
+    print_numbers(a, p, v, refusal, out);
+    buf_text(out, "\n");
+}
