@@ -37,11 +37,8 @@
 //
 // Arrays of a cluster are accessed by threads of all its blocks: between two
 // such accesses of which one writes stands a barrier of the cluster, and that of
-// a block does not part them. A block whose elements another one stores to has to
-// have begun, so there is one more barrier that all come to first, and wait for in
-// front of the first such store; and a block whose elements another one loads or
-// stores must not have ended, so one is behind the last such access. If all of
-// them are loads, it orders nothing, and is waited for at the end.
+// a block does not part them. While others access a block's elements it has to be
+// there (cluster_life.c).
 //
 // The launch is walked twice. The first walk looks, and changes nothing. It
 // finds the copies that threads wait for: one that a thread has waited for is
@@ -57,6 +54,7 @@
 #include "ir/foreach.h"
 #include "ir/walk.h"
 #include "passes/lower/accesses.h"
+#include "passes/lower/cluster_life.h"
 #include "passes/lower/mapping.h"
 
 // What a statement or a block does to the memory that threads share.
@@ -99,8 +97,8 @@ struct walk {
     struct map values; // at this place: what lets and bound loops stand for
     const struct conflict_scope *scope;
     struct together here;
-    size_t cut;        // of here.branch, the place; 0: nowhere
-    struct map remote; // statements that access elements of other blocks
+    size_t cut;                  // of here.branch, the place; 0: nowhere
+    struct cluster_life cluster; // of the arrays that blocks share
 };
 
 static struct flow walk_block(struct walk *w, struct ir_block *block,
@@ -459,15 +457,6 @@ static bool waits_for_stores(const struct ir_stmt *s)
                                     s->u.sync.kind == SYNC_bulk_wait);
 }
 
-// Note whether a statement may access elements of other blocks.
-static void note_remote(struct walk *w, const struct ir_stmt *s,
-                        const struct accesses *own)
-{
-    vec_foreach_value(x, own)
-        if (x->is_remote)
-            map_set(&w->remote, s, w);
-}
-
 // Walk a statement; `before` is what was accessed before it.
 static struct flow walk_stmt(struct walk *w, struct ir_stmt *s,
                              const struct accesses *before)
@@ -476,7 +465,7 @@ static struct flow walk_stmt(struct walk *w, struct ir_stmt *s,
         accesses_of(w->arena, s, &w->values, w->scope, w->m->launch);
     if (waits_for_stores(s))
         own = accesses_until(w->arena, &w->found.stored, s, w->scope);
-    note_remote(w, s, &own);
+    cluster_life_note(&w->cluster, s, &own);
     bool is_barrier = s->kind == STMT_barrier;
     struct flow r = {own, own, is_barrier, is_barrier && s->u.of_cluster, 0};
     if (s->kind == STMT_sync)
@@ -637,98 +626,6 @@ static struct accesses walk_launch(struct walk *w)
     return all.exit;
 }
 
-// Return whether a statement accesses elements of other blocks, or just whether
-// it stores some, itself or below.
-static bool is_remote(const struct walk *w, const struct ir_stmt *stmt,
-                      bool only_stores)
-{
-    ir_foreach_stmt_from(s, stmt) {
-        bool stores = s->kind == STMT_store && s->u.store.buffer->of_cluster;
-        if ((stores || !only_stores) && map_has(&w->remote, s))
-            return true;
-    }
-    return false;
-}
-
-// Return whether a launch has an array of a cluster.
-static bool has_cluster_array(const struct ir_launch *launch)
-{
-    ir_foreach_stmt(s, &launch->body)
-        if (s->kind == STMT_alloc && s->u.buffer->of_cluster)
-            return true;
-    return false;
-}
-
-// Return whether all blocks run the one iteration of a loop that is theirs.
-static bool is_whole_grid(const struct walk *w, const struct ir_stmt *s)
-{
-    return ir_is_over(s, AXIS_BLOCK) &&
-           ir_expr_equal(map_get(&w->m->loop_extents, s),
-                         w->m->extent[s->u.loop.axis]);
-}
-
-// Put the end of a barrier of the cluster in front of the first store to elements
-// of other blocks; false if there is none, or a barrier already.
-static bool put_wait(struct walk *w, struct ir_block *block)
-{
-    struct arena *a = w->m->p->arena;
-    for (size_t i = 0; i < block->n; i++) {
-        struct ir_stmt *s = block->at[i];
-        if (s->kind == STMT_barrier && s->u.of_cluster)
-            return false;
-        if (!is_remote(w, s, true))
-            continue;
-        if (is_whole_grid(w, s))
-            return put_wait(w, &s->u.loop.body);
-        struct ir_stmt *wait = ir_stmt_sync(a, SYNC_cluster_wait);
-        ir_insert(a, block, i, ir_stmt_from(wait, s));
-        return true;
-    }
-    return false;
-}
-
-// Put the begin of a barrier of the cluster behind the last access to elements of
-// other blocks.
-static void put_arrival(struct walk *w, struct ir_block *block)
-{
-    struct arena *a = w->m->p->arena;
-    for (size_t i = block->n; i-- > 0;) {
-        struct ir_stmt *s = block->at[i];
-        if (!is_remote(w, s, false))
-            continue;
-        if (is_whole_grid(w, s)) {
-            put_arrival(w, &s->u.loop.body);
-            return;
-        }
-        struct ir_stmt *arrive = ir_stmt_sync(a, SYNC_cluster_arrive);
-        ir_insert(a, block, i + 1, ir_stmt_from(arrive, s));
-        return;
-    }
-}
-
-// Let all blocks of a cluster have begun before one stores to the memory of
-// others, and none have ended before one accesses it.
-static void keep_cluster(struct walk *w, const struct accesses *last)
-{
-    struct arena *a = w->m->p->arena;
-    struct ir_block *body = &w->m->launch->body;
-    bool stores = false, loads = false;
-    if (w->m->failed)
-        return;
-    vec_foreach_value(x, last) {
-        stores |= x->is_remote && x->writes;
-        loads |= x->is_remote && !x->writes;
-    }
-    if (put_wait(w, body))
-        ir_insert(a, body, 0, ir_stmt_sync(a, SYNC_cluster_arrive));
-    if (stores) {
-        ir_append(a, body, ir_stmt_cluster_barrier(a));
-    } else if (loads) {
-        put_arrival(w, body);
-        ir_append(a, body, ir_stmt_sync(a, SYNC_cluster_wait));
-    }
-}
-
 // Return whether a thread may access what another one copies asynchronously.
 static bool shares_copies(struct walk *w, const struct accesses *all)
 {
@@ -778,14 +675,15 @@ static void insert_barriers(struct mapping *m)
                      .arena = m->p->scratch,
                      .threads = mapping_threads(m),
                      .values = {.arena = m->p->scratch},
-                     .remote = {.arena = m->p->scratch}};
+                     .cluster = cluster_life_of(m)};
     if (!m->launch->derives_barriers ||
-        (!w.threads && !has_cluster_array(m->launch)))
+        (!w.threads && !cluster_life_matters(m->launch)))
         return;
     mapping_diverge(m);
     look(&w);
     struct accesses last = walk_launch(&w);
-    keep_cluster(&w, &last);
+    if (!m->failed)
+        cluster_life_keep(&w.cluster, &last);
 }
 
 enum pass_result pass_barrier_insertion(struct pass *p)
