@@ -161,9 +161,11 @@ static const char *check_operands(struct arena *a, const struct tensor_nest *x)
             return arena_printf(a, "`%s` holds %s, not %s", b->name,
                                 type_name(b->elem),
                                 type_name(info.part[i].type));
-        if (b->space != space)
+        if (b->space != space || b->of_cluster)
             return arena_printf(a, "`%s` is in %s, not in %s", b->name,
-                                space_name(b->space), space_name(space));
+                                b->of_cluster ? "distributed shared"
+                                              : space_name(b->space),
+                                space_name(space));
     }
     return NULL;
 }

@@ -214,7 +214,7 @@ static bool can_be_table(struct arena *a, const struct ir_buffer *b)
     bool is_number = (type_is_float(b->elem) && !type_is_storage(b->elem)) ||
                      (type_is_integer(b->elem) && !type_is_index(b->elem));
     return b->space != SPACE_constant && is_number && !b->strides &&
-           !b->is_double && bytes_of(a, b) <= TABLE_MOST;
+           !b->is_double && !b->of_cluster && bytes_of(a, b) <= TABLE_MOST;
 }
 
 // Make a table of an array; false if it has to stay.

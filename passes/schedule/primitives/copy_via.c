@@ -53,6 +53,7 @@
 
 #include "passes/schedule/prim.h"
 
+#include "ir/accesses.h"
 #include "ir/build.h"
 #include "ir/marks.h"
 #include "passes/analysis/bulk_guard.h"
@@ -196,6 +197,20 @@ static bool find_hint(const struct sched_call *c, struct ir_stmt *stage,
     return false;
 }
 
+// Check that a stage that is copied otherwise than by its threads accesses no array
+// of a cluster.
+static bool check_place(const struct sched_call *c, struct ir_stmt *stage,
+                        const struct way *way)
+{
+    ir_foreach_stmt(s, &c->pass->kernel->body)
+        if (way->kind != PLAIN && s->kind == STMT_alloc &&
+            s->u.buffer->of_cluster && ir_stmt_uses(stage, s->u.buffer))
+            return refuse(c, stage,
+                          "it accesses an array that is distributed over the "
+                          "blocks of a cluster");
+    return true;
+}
+
 // Give a store another hint, which is the last directive's.
 static void set_hint(struct ir_stmt *store, enum ir_hint hint)
 {
@@ -213,7 +228,7 @@ bool sched_copy_via(struct sched_call *c)
     struct ir_conditions guard = {0};
     enum ir_hint hint;
     const struct way *way = find_way(c, c->args.at[1].key);
-    if (!way || !find_hint(c, stage, &hint) ||
+    if (!way || !find_hint(c, stage, &hint) || !check_place(c, stage, way) ||
         (way->kind == ASYNC && !check_copy(c, stage)) ||
         (way->kind == TILES && !check_tiles(c, stage, &guard)) ||
         (way->kind == RUNS && !check_runs(c, stage, &guard)))

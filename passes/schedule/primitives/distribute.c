@@ -11,11 +11,23 @@
 //  1. the kernel declares the array                          E0675
 //  2. it is in shared memory, has a dimension, and is not
 //     filled for the next iteration (double_buffer)          E0676
-//  3. there are no atomics on it                             E0676
+//  3. there are no atomics on it, and no stage that uses it
+//     is marked to be copied otherwise than by its threads   E0676
 
 #include "passes/schedule/prim.h"
 
 #include "ir/accesses.h"
+#include "ir/marks.h"
+
+// Return whether a stage that uses an array is marked by copy_via.
+static bool is_copied(const struct sched_call *c, const struct ir_buffer *array)
+{
+    ir_foreach_stmt(s, &c->pass->kernel->body)
+        if (s->kind == STMT_stage && ir_attr_get(s, MARK_via) &&
+            ir_stmt_uses(s, array))
+            return true;
+    return false;
+}
 
 // Return why an array cannot be distributed, or NULL.
 static const char *fault_of(const struct sched_call *c,
@@ -27,6 +39,8 @@ static const char *fault_of(const struct sched_call *c,
         return "it has no dimension that could count the blocks";
     if (array->is_double)
         return "it is filled for the next iteration";
+    if (is_copied(c, array))
+        return "a copy of it is not made by threads (copy_via)";
     return ir_block_atomics(&c->pass->kernel->body, array)
                ? "there are atomics on it"
                : NULL;

@@ -85,9 +85,12 @@ static bool check(const struct sched_call *c, struct mark *m)
     if (!sched_check_stores(c, m->stage, &stores) ||
         !sched_check_alone(c, m->stage, &m->uses))
         return false;
-    if (m->array->space != SPACE_shared && m->array->space != SPACE_fragment)
+    bool is_shared = m->array->space == SPACE_shared && !m->array->of_cluster;
+    if (!is_shared && m->array->space != SPACE_fragment)
         return sched_refuse(c, m->stage, "fills it", D_double_memory,
-                            m->array->name, space_name(m->array->space));
+                            m->array->name,
+                            m->array->of_cluster ? "distributed shared"
+                                                 : space_name(m->array->space));
     return find_loop(c, m) && check_inputs(c, m);
 }
 

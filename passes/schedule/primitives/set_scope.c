@@ -9,7 +9,8 @@
 //  3. local arrays have no atomics                         E0676
 //  4. global arrays are declared on top of the kernel      E0676
 //  5. shared arrays are declared outside of loops over threads  E0676
-//  6. an array with two halves stays in shared memory      E0676
+//  6. an array with two halves, or one that is distributed
+//     over the blocks of a cluster, stays in shared memory E0676
 
 #include "passes/schedule/prim.h"
 
@@ -33,6 +34,8 @@ static const char *fault_of(const struct sched_call *c,
 {
     if (space == SPACE_constant)
         return "the kernel writes it";
+    if (space != SPACE_shared && array->of_cluster)
+        return "it is distributed over the blocks of a cluster";
     if (space == SPACE_global &&
         sched_path(c->pass, sched_alloc_of(c->pass, array)).n > 1)
         return "it is declared inside of a statement";
