@@ -236,6 +236,19 @@ static bool waits_first(const struct ir_launch *l)
     return false;
 }
 
+// Check that arrays of a cluster lie in as many blocks as it has.
+static void check_cluster_arrays(struct checking *c, const struct ir_launch *l)
+{
+    ir_foreach_stmt(s, &l->body)
+        if (s->kind == STMT_alloc && s->u.buffer->of_cluster)
+            check_must_name(
+                c,
+                s->u.buffer->rank > 0 && ir_is_int_const(s->u.buffer->shape[0],
+                                                         ir_cluster_blocks(l)),
+                s->u.buffer->name,
+                "an array of a cluster that has another number of blocks");
+}
+
 // Check a launch.
 static void check_launch(struct checking *c, const struct ir_launch *l)
 {
@@ -260,6 +273,7 @@ static void check_launch(struct checking *c, const struct ir_launch *l)
                    c->kernel->level < LEVEL_flat || waits_first(l),
                NULL, "accesses global memory before `dependency_wait`");
     check_noalias(c, l);
+    check_cluster_arrays(c, l);
     check_block(c, &l->body);
 }
 

@@ -64,6 +64,18 @@ static void report(struct diag_list *d, enum diag_severity severity,
     vec_push(d->arena, &d->all, one);
 }
 
+void diag_append(struct diag_list *d, const struct diag_list *more)
+{
+    d->errors += more->errors;
+    d->more += more->more;
+    vec_foreach(one, &more->all) {
+        if (d->all.n < DIAG_MOST)
+            vec_push(d->arena, &d->all, *one);
+        else
+            d->more++;
+    }
+}
+
 bool diag_error(struct diag_list *d, struct span span, enum diag_code code, ...)
 {
     va_list args;

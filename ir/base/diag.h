@@ -75,6 +75,9 @@ bool diag_warning(struct diag_list *d, struct span span, enum diag_code code,
 bool diag_remark(struct diag_list *d, struct span span, enum diag_code code,
                  ...);
 
+// Report what another list has, as far as there is room.
+void diag_append(struct diag_list *d, const struct diag_list *more);
+
 // Return "error", "warning" or "note".
 const char *diag_severity_text(enum diag_severity severity);
 

@@ -383,7 +383,8 @@ static bool are_apart(const struct conflict_access *x,
 
 // Return whether two accesses conflict.  What is atomic does not, but for an
 // arrival at an mbarrier behind a wait: it may end the next phase, too, and
-// threads that still wait for the one before would miss both.
+// threads that still wait for the one before would miss both.  Accesses to another
+// block of the cluster do, unless numbers tell them apart.
 static bool conflicts(struct thread_conflicts *known, axis_set threads,
                       const struct conflict *c,
                       const struct conflict_place *place)

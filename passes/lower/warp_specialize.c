@@ -34,10 +34,10 @@
 // and the releases that are its own.
 //
 // Blocks of a cluster multicast TMA tiles that several of them need
-// (cluster.c); blocks that need none of another's are as if alone. A slot is free once the warps of all these blocks have released
+// (cluster.c). A slot is free once the warps of all these blocks have released
 // it, each by one lane for each block, and the barriers are those of the
 // cluster. The last one keeps a block from ending while others access its
-// shared memory.
+// shared memory. Where each block has tiles of its own, it is as if alone.
 //
 // If WGMMAs may stay in flight, the ring's `lag`, a slot is released so many
 // iterations late, and the last slots behind the loop

@@ -78,6 +78,15 @@ static const char parts[] = "kernel k() -> C: f32[64]\n"
                             "    }\n"
                             "}\n";
 
+static const char cluster[] =
+    "kernel k() -> C: f32[2] level launch {\n"
+    "    launch k grid(2, 1, 1) cluster(2, 1, 1) block(1, 1, 1) {\n"
+    "        alloc P: f32[2, 4] in shared cluster\n"
+    "        P[block.x % 2, 0] = 1.0\n"
+    "        C[block.x] = P[block.x % 2, 0]\n"
+    "    }\n"
+    "}\n";
+
 static const char matrices[] =
     "kernel k() -> C: f32[128] level launch {\n"
     "    launch k grid(1, 1, 1) block(128, 1, 1) {\n"
@@ -383,6 +392,10 @@ static void stages_and_allocs(void **state)
           stmt_of(s, STMT_alloc)->u.buffer->threads = 2);
     SPOIL(parts, "no position of the thread: `t`",
           stmt_of(s, STMT_for)->u.loop.axis = AXIS_serial);
+    SPOIL(cluster, "an array of a cluster that has another number of blocks",
+          stmt_of(s, STMT_alloc)->u.buffer->shape[0] = ir_int(a, 3));
+    SPOIL(cluster, "alloc P: an array of a cluster, but not in shared memory",
+          stmt_of(s, STMT_alloc)->u.buffer->space = SPACE_local);
     SPOIL(allocs, "alloc G: a layout is for arrays that are declared",
           stmt_of(s, STMT_alloc)->u.buffer->swizzle.bits = 1;
           stmt_of(s, STMT_alloc)->u.buffer->role = ROLE_output);

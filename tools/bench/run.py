@@ -33,7 +33,8 @@ def arguments():
     parser.add_argument("--only", nargs="+", choices=list(cases.PARTS), default=[p for p in cases.PARTS if p != "any"])
     parser.add_argument("--seed", type=int, default=1, help="what the part any draws its sizes from (1)")
     parser.add_argument("--count", type=int, default=200, help="how many cases of each family it draws (200)")
-    parser.add_argument("--family", default="", metavar="TEXT", help="only families of the part any whose name has it")
+    parser.add_argument("--family", default="", metavar="TEXT",
+                        help="only the family of the part any of that name, or those whose name has it")
     parser.add_argument("--match", default="", metavar="TEXT", help="only cases whose name has it")
     parser.add_argument("--beside", nargs="+", default=[], metavar="FILE",
                         help="files with other schedules of GEMMs, to take turns, too")

@@ -161,7 +161,7 @@ static bool print_taken(struct schedule *o, struct buf *out)
         if (!v->schedule)
             print_default(v, out);
         else if (v->schedule->rule)
-            schedule_case_print(v->schedule, kernel->name, out);
+            schedule_case_print(v, out);
         else
             print_own(v, out);
     }

@@ -68,6 +68,12 @@ static void note_names(struct needs *n, const struct sched_item *rule)
     }
 }
 
+// Append what is written at a place.
+static void print_span(struct span span, struct buf *out)
+{
+    buf_bytes(out, span.source->text + span.from, span.to - span.from);
+}
+
 // Return the column that a place of a text is in, from 0.
 static size_t column_of(struct span span)
 {
@@ -98,54 +104,72 @@ static void print_stmt(const struct sched_stmt *s, struct buf *out)
     buf_text(out, "\n");
 }
 
-// Append `name = text` for a parameter that is needed and is called otherwise.
-static void print_parameter(const struct needs *n,
-                            const struct sched_name *name,
-                            const struct sched_expr *value, struct buf *out)
+// Append `name = ` for a parameter that is needed and has a value; false if it is
+// not printed.
+static bool print_name(const struct needs *n, const struct sched_name *name,
+                       const struct sched_expr *value, struct buf *out)
 {
-    struct span span = value->span;
-    bool is_same = value->kind == SCHED_name && value->name == name->text;
-    if (!is_needed(n, name->text) || is_same)
-        return;
+    if (!value || !is_needed(n, name->text) ||
+        (value->kind == SCHED_name && value->name == name->text))
+        return false;
     buf_printf(out, "    %s = ", name->text);
-    if (value->kind == SCHED_name)
-        buf_text(out, value->name);
+    return true;
+}
+
+// Append the value of a parameter of the case: its own, or the last that it was set
+// to.
+static void print_value(const struct variant *v,
+                        const struct sched_parameter *p, struct buf *out)
+{
+    const struct sched_setting *last = NULL;
+    vec_foreach(one, &v->settings)
+        if (one->name == p->name.text)
+            last = one;
+    if (last)
+        buf_printf(out, "%lld", (long long)last->value);
     else
-        buf_bytes(out, span.source->text + span.from, span.to - span.from);
-    buf_text(out, "\n");
+        print_span(p->initial->span, out);
 }
 
 // Append the parameters of the rule and of the case.
-static void print_parameters(const struct needs *n,
-                             const struct sched_item *item, struct buf *out)
+static void print_parameters(const struct needs *n, const struct variant *v,
+                             struct buf *out)
 {
+    const struct sched_item *item = v->schedule, *rule = item->rule;
     const struct sched_expr *by = item->by;
-    for (size_t i = 0; i < item->rule->params.n; i++) {
-        const struct sched_parameter *p = &item->rule->params.at[i];
+    for (size_t i = 0; i < rule->params.n; i++) {
+        const struct sched_parameter *p = &rule->params.at[i];
         const struct sched_expr *value =
             i < by->args.n ? by->args.at[i] : p->initial;
-        if (value)
-            print_parameter(n, &p->name, value, out);
+        if (!print_name(n, &p->name, value, out))
+            continue;
+        if (value->kind == SCHED_name)
+            buf_text(out, value->name);
+        else
+            print_span(value->span, out);
+        buf_text(out, "\n");
     }
-    for (size_t i = 0; i < item->params.n; i++)
-        if (item->params.at[i].initial)
-            print_parameter(n, &item->params.at[i].name,
-                            item->params.at[i].initial, out);
+    vec_foreach(p, &item->params) {
+        if (!print_name(n, &p->name, p->initial, out))
+            continue;
+        print_value(v, p, out);
+        buf_text(out, "\n");
+    }
 }
 
-void schedule_case_print(const struct sched_item *item, const char *kernel,
-                         struct buf *out)
+void schedule_case_print(const struct variant *v, struct buf *out)
 {
+    const struct sched_item *item = v->schedule;
     struct needs needs = {0};
     note_block(&needs, &item->body);
     note_names(&needs, item->rule);
-    buf_printf(out, "schedule %s", kernel);
+    buf_printf(out, "schedule %s", v->source->name);
     for (size_t i = 0; i < item->targets.n; i++)
         buf_printf(out, "%s%s%s", i ? ", " : " for ",
                    item->targets.at[i].name.text,
                    item->targets.at[i].is_open ? "+" : "");
     buf_text(out, " {\n");
-    print_parameters(&needs, item, out);
+    print_parameters(&needs, v, out);
     vec_foreach_value(s, &item->rule->body)
         if (gives(&needs, s))
             print_stmt(s, out);

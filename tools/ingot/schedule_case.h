@@ -5,10 +5,8 @@
 
 #include "tools/libingot/compile.h"
 
-// Append the schedule that a case of a rule is for a kernel of that name: the
-// names of the rule that it uses, and its directives. `item` has the call of the
-// rule.
-void schedule_case_print(const struct sched_item *item, const char *kernel,
-                         struct buf *out);
+// Append the schedule that a variant by a case of a rule has: the names of the rule
+// that it uses, and its directives, with the parameters as they were set.
+void schedule_case_print(const struct variant *v, struct buf *out);
 
 #endif

@@ -83,6 +83,7 @@ static struct variant *add_variant(struct compilation *c,
                         .kernel = scheduled,
                         .targets = choice->targets,
                         .schedule = choice->item,
+                        .settings = choice->settings,
                         .number = choice->number};
     v.outcome = arena_new(&c->arena, struct sched_outcome);
     vec_push(&c->arena, &c->variants, v);
@@ -109,8 +110,7 @@ static bool add_planned(struct compilation *c, const struct ir_kernel *source,
     if (!one || choice->settings.n)
         return false;
     add_variant(c, source, one->kernel, choice)->outcome = one->outcome;
-    vec_foreach(d, &one->diags.all)
-        vec_push(&c->arena, &c->diags.all, *d);
+    diag_append(&c->diags, &one->diags);
     return true;
 }
 

@@ -52,6 +52,7 @@ struct variant {
     target_set targets;                // whose images hold it
     const struct sched_item *schedule; // NULL: by rule
     size_t number;                     // of the schedule for its kernel, from 1
+    struct sched_settings settings;    // of its parameters and knobs
     const struct sched_outcome *outcome; // knobs, contracts of the schedule
     struct proof *proof;                 // NULL: nobody asked
     struct sched_record *record;         // of a default schedule; NULL ...
