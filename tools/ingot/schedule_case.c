@@ -123,7 +123,7 @@ static void print_value(const struct variant *v,
 {
     const struct sched_setting *last = NULL;
     vec_foreach(one, &v->settings)
-        if (one->name == p->name.text)
+        if (strcmp(one->name, p->name.text) == 0)
             last = one;
     if (last)
         buf_printf(out, "%lld", (long long)last->value);
