@@ -563,8 +563,9 @@ bool hint_named(const char *name, enum ir_hint *out); // not `usual`
 uint64_t hint_policy(enum ir_hint hint);
 const char *sync_spelling(enum sync_kind kind);
 bool sync_has_number(enum sync_kind kind);
-uint32_t sync_threads(enum sync_kind kind); // that meet there; or 0
-bool sync_is_together(enum sync_kind kind); // threads of a warp do it at once
+uint32_t sync_threads(enum sync_kind kind);   // that meet there; or 0
+bool sync_is_of_cluster(enum sync_kind kind); // half of its barrier
+bool sync_is_together(enum sync_kind kind);   // threads of a warp do it at once
 const char *stmt_name(enum ir_stmt_kind kind);
 
 // Facts about a transport, from transports.def.

@@ -341,6 +341,12 @@ uint32_t sync_threads(enum sync_kind kind)
     return syncs[kind].meets ? syncs[kind].together : 0;
 }
 
+bool sync_is_of_cluster(enum sync_kind kind)
+{
+    return kind == SYNC_cluster_arrive || kind == SYNC_cluster_leave ||
+           kind == SYNC_cluster_wait;
+}
+
 bool sync_is_together(enum sync_kind kind)
 {
     return syncs[kind].together > 1;

@@ -287,8 +287,8 @@ bool emit_need(struct emitter *e, enum feature f, struct span span,
 // reports a target that has none.
 void emit_cluster(struct emitter *e, const struct ir_stmt *launch);
 void emit_cluster_barrier(struct emitter *e);
-// One half of it, which orders no accesses.
-void emit_cluster_sync(struct emitter *e, bool arrives);
+// One half of it.  Only SYNC_cluster_leave orders accesses.
+void emit_cluster_sync(struct emitter *e, enum sync_kind kind);
 // Return the address, in the block of a rank of the cluster, of what lies at an
 // address of this block's shared memory; the same one if the rank is its own.
 LLVMValueRef emit_in_block(struct emitter *e, LLVMValueRef own,

@@ -42,6 +42,16 @@ static bool constant_elements(const struct ir_buffer *b, int64_t *elements)
     return true;
 }
 
+// Return how many of so many elements of an array a block declares: of one that is
+// distributed over a cluster its own part.  LLVM wants one at least.
+static uint64_t declared_elements(const struct emitter *e,
+                                  const struct ir_buffer *b, int64_t elements)
+{
+    if (b->of_cluster)
+        elements = shared_bytes(e->arena, b) / (int64_t)type_bytes(b->elem);
+    return elements > 0 ? (uint64_t)elements : 1;
+}
+
 // Return a variable of the module in shared memory.  Its name holds a dot,
 // which no name of the source does.  LLVM loads early, for all threads, from
 // what surely is there: where it must not, the variable may be missing.
@@ -134,7 +144,7 @@ void emit_alloc(struct emitter *e, const struct ir_stmt *s)
         return;
     }
     LLVMTypeRef type = LLVMArrayType2(emit_memory_type(e, b->elem),
-                                      elements > 0 ? (uint64_t)elements : 1);
+                                      declared_elements(e, b, elements));
     LLVMValueRef array =
         b->space == SPACE_shared     ? module_array(e, b->name, type)
         : b->space == SPACE_constant ? constant_array(e, b, type)

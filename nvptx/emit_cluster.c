@@ -16,19 +16,20 @@ void emit_cluster(struct emitter *e, const struct ir_stmt *s)
     emit_need(e, FEATURE_cluster, s->span, "clusters of blocks");
 }
 
-void emit_cluster_sync(struct emitter *e, bool arrives)
+void emit_cluster_sync(struct emitter *e, enum sync_kind kind)
 {
-    emit_intrinsic(e,
-                   arrives ? "llvm.nvvm.barrier.cluster.arrive.relaxed.aligned"
-                           : "llvm.nvvm.barrier.cluster.wait.aligned",
-                   NULL, NULL, 0);
+    const char *name = kind == SYNC_cluster_arrive  ? "arrive.relaxed"
+                       : kind == SYNC_cluster_leave ? "arrive"
+                                                    : "wait";
+    emit_intrinsic(
+        e, arena_printf(e->arena, "llvm.nvvm.barrier.cluster.%s.aligned", name),
+        NULL, NULL, 0);
 }
 
 void emit_cluster_barrier(struct emitter *e)
 {
-    emit_intrinsic(e, "llvm.nvvm.barrier.cluster.arrive.aligned", NULL, NULL,
-                   0);
-    emit_cluster_sync(e, false);
+    emit_cluster_sync(e, SYNC_cluster_leave);
+    emit_cluster_sync(e, SYNC_cluster_wait);
 }
 
 // Return where the block of a rank has what lies at an address of this one.

@@ -278,9 +278,8 @@ void emit_sync(struct emitter *e, const struct ir_stmt *s)
         emit_intrinsic(e, "llvm.nvvm.griddepcontrol.wait", NULL, NULL, 0);
         break;
     case SYNC_cluster_arrive:
-    case SYNC_cluster_wait:
-        emit_cluster_sync(e, s->u.sync.kind == SYNC_cluster_arrive);
-        break;
+    case SYNC_cluster_leave:
+    case SYNC_cluster_wait: emit_cluster_sync(e, s->u.sync.kind); break;
     case SYNC_grid:
     case SYNC_return:
     case SYNC_break:

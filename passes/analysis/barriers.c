@@ -181,9 +181,7 @@ static void note_control(struct divergence *d)
 static void check_meeting(struct divergence *d, const struct ir_stmt *s)
 {
     uint32_t threads = s->kind == STMT_sync ? sync_threads(s->u.sync.kind) : 0;
-    bool is_part =
-        s->kind == STMT_sync && (s->u.sync.kind == SYNC_cluster_arrive ||
-                                 s->u.sync.kind == SYNC_cluster_wait);
+    bool is_part = s->kind == STMT_sync && sync_is_of_cluster(s->u.sync.kind);
     bool of_cluster = is_part || (s->kind == STMT_barrier && s->u.of_cluster);
     if ((s->kind == STMT_barrier || is_part) &&
         d->control > (of_cluster ? SAME_IN_CLUSTER : SAME_IN_BLOCK))

@@ -10,9 +10,9 @@
 // A block whose elements another one stores to has to have begun: so all come to
 // a barrier first, and wait for it in front of the first such store. A block
 // whose elements another one loads or stores must not have ended: so one is
-// behind the last such access. If all of these are loads, that barrier orders
-// nothing, and is waited for at the end: a load is complete where its value is
-// used.
+// behind the last such access. If all of these are loads, that barrier is waited
+// for at the end; a thread comes to it once its loads have come (cluster_leave):
+// on a GPU they may be under way until their values are used.
 
 #include "passes/lower/cluster_life.h"
 
@@ -97,8 +97,8 @@ static void put_arrival(struct cluster_life *c, struct ir_block *block)
             put_arrival(c, &s->u.loop.body);
             return;
         }
-        struct ir_stmt *arrive = ir_stmt_sync(a, SYNC_cluster_arrive);
-        ir_insert(a, block, i + 1, ir_stmt_from(arrive, s));
+        struct ir_stmt *leave = ir_stmt_sync(a, SYNC_cluster_leave);
+        ir_insert(a, block, i + 1, ir_stmt_from(leave, s));
         return;
     }
 }
