@@ -151,6 +151,18 @@ const struct interp_function *interp_functions(size_t *n);
 bool look_is_product(struct interp *in, const struct sched_values *args,
                      struct sched_value *out);
 
+// Set `out` to whether a stage is a scan; whether it combines elements that data
+// choose with others; whether a loop is not as long everywhere.
+bool look_is_scan(struct interp *in, const struct sched_values *args,
+                  struct sched_value *out);
+bool look_is_scatter(struct interp *in, const struct sched_values *args,
+                     struct sched_value *out);
+bool look_is_ragged(struct interp *in, const struct sched_values *args,
+                    struct sched_value *out);
+// Set `out` to the loops that are indices of an array in a stage.
+bool look_indices(struct interp *in, const struct sched_values *args,
+                  struct sched_value *out);
+
 // Fill `out` with the loops around a stage, outermost first.
 void interp_loops(struct interp *in, const struct sched_value *stage,
                   struct sched_value *out);

@@ -262,6 +262,17 @@ static bool look_pitch(struct interp *in, const struct sched_values *args,
     return give_size(pitch ? pitch : ir_int(in->pass->arena, 0), out);
 }
 
+// Set `out` to how many elements an array has.
+static bool look_elements(struct interp *in, const struct sched_values *args,
+                          struct sched_value *out)
+{
+    const struct ir_buffer *b = array_of(&args->at[0]);
+    struct ir_expr *all = ir_int(in->pass->arena, 1);
+    for (uint32_t d = 0; d < b->rank; d++)
+        all = ir_binary(in->pass->arena, OP_mul, all, b->shape[d]);
+    return give_size(all, out);
+}
+
 // Return whether an index of a stage changes with a loop.
 static bool follows(struct interp *in, const struct ir_stmt *stage,
                     struct ir_expr *index, const struct ir_var *var)
@@ -291,25 +302,14 @@ static bool look_varies(struct interp *in, const struct sched_values *args,
 }
 
 // Return the last index of the first read of an array in a stage, or NULL.
-static const struct ir_expr *last_index(struct ir_stmt *stage,
-                                        const struct ir_buffer *b)
+static struct ir_expr *last_index(struct ir_stmt *stage,
+                                  const struct ir_buffer *b)
 {
     struct ir_block one = {.at = &stage, .n = 1};
     ir_foreach_expr_in(x, &one)
         if (x->op == OP_load && x->u.buffer == b && x->n)
             return x->args[x->n - 1];
     return NULL;
-}
-
-// Return what an iteration variable of a stage is bound to; else `x` itself.
-static const struct ir_expr *bound(const struct ir_stmt *stage,
-                                   const struct ir_expr *x)
-{
-    if (stage->kind == STMT_stage && x->op == OP_var)
-        vec_foreach(it, &stage->u.stage.iters)
-            if (it->var == x->u.var)
-                return it->binding;
-    return x;
 }
 
 // Set `out` to the innermost loop that the last index of an array varies with.
@@ -319,9 +319,10 @@ static bool look_innermost(struct interp *in, const struct sched_values *args,
     struct ir_stmt *stage = args->at[0].stmt, *found = NULL;
     const struct sched_value *v = &args->at[1];
     const struct ir_buffer *b = array_of(v);
-    const struct ir_expr *x = last_index(stage, b);
+    struct ir_expr *x = last_index(stage, b);
     struct ir_block loops = sched_loops(in->pass, stage);
-    x = x ? bound(stage, x) : NULL;
+    if (x && stage->kind == STMT_stage)
+        x = ir_stage_over_loops(in->pass->scratch, &stage->u.stage, x);
     for (size_t i = 0; x && i < loops.n; i++)
         if (ir_mentions(x, loops.at[i]->u.loop.var))
             found = loops.at[i];
