@@ -106,12 +106,21 @@ static struct ir_stmt *loop_over(const struct ir_block *loops,
     return NULL;
 }
 
-// Return whether an index of a read is an element of an array.
-static bool is_read_by(const struct ir_expr *read, const struct ir_buffer *b)
+// Return whether a statement, or one in it, stores to an array.
+static bool writes(struct ir_stmt *stage, const struct ir_buffer *b)
+{
+    ir_foreach_stmt_from(s, stage)
+        if (s->kind == STMT_store && s->u.store.buffer == b)
+            return true;
+    return false;
+}
+
+// Return whether what a stage has stored is an index of a read.
+static bool is_found(struct ir_stmt *stage, const struct ir_expr *read)
 {
     for (uint32_t i = 0; i < read->n; i++)
         ir_foreach_expr(x, read->args[i])
-            if (x->op == OP_load && x->u.buffer == b)
+            if (x->op == OP_load && writes(stage, x->u.buffer))
                 return true;
     return false;
 }
@@ -123,11 +132,10 @@ static struct ir_stmt *index_loop(struct interp *in, struct ir_stmt *stage,
 {
     struct ir_block one = {.at = &stage, .n = 1};
     struct ir_block loops = sched_loops(in->pass, stage);
-    const struct ir_buffer *own = sched_stored(stage);
     struct ir_stmt *found = NULL;
     bool is_first = true;
     ir_foreach_expr_in(x, &one) {
-        if (x->op != OP_load || x->u.buffer != b || is_read_by(x, own))
+        if (x->op != OP_load || x->u.buffer != b || is_found(stage, x))
             continue;
         struct ir_expr *index = x->args[d];
         if (stage->kind == STMT_stage)
