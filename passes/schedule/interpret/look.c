@@ -214,6 +214,23 @@ static bool look_inputs(struct interp *in, const struct sched_values *args,
     return true;
 }
 
+// Set `out` to the arrays that a stage writes.
+static bool look_written(struct interp *in, const struct sched_values *args,
+                         struct sched_value *out)
+{
+    out->kind = VALUE_list;
+    ir_foreach_stmt_from(s, args->at[0].stmt) {
+        struct sched_value v = {.kind = VALUE_array, .span = out->span};
+        v.buffer = s->kind == STMT_store ? s->u.store.buffer : NULL;
+        bool known = !v.buffer;
+        vec_foreach(other, &out->list)
+            known |= other->buffer == v.buffer;
+        if (!known)
+            vec_push(in->pass->scratch, &out->list, v);
+    }
+    return true;
+}
+
 // Return the array that a value is, or that a stage writes.
 static const struct ir_buffer *array_of(const struct sched_value *v)
 {
