@@ -195,7 +195,8 @@ static bool look_stages(struct interp *in, const struct sched_values *args,
 
 // ---- Arrays ---------------------------------------------------------------
 
-// Set `out` to the arrays that a stage reads, but for the one that it writes.
+// Set `out` to the arrays that a stage reads, but for the one that it writes: of
+// two, that with the rows of a product first.
 static bool look_inputs(struct interp *in, const struct sched_values *args,
                         struct sched_value *out)
 {
@@ -210,6 +211,13 @@ static bool look_inputs(struct interp *in, const struct sched_values *args,
         v.buffer = known ? NULL : x->u.buffer;
         if (!known)
             vec_push(in->pass->scratch, &out->list, v);
+    }
+    struct sched_value *two = out->list.at;
+    if (out->list.n == 2 &&
+        interp_is_swapped(in, stage, two[0].buffer, two[1].buffer)) {
+        struct sched_value first = two[0];
+        two[0] = two[1];
+        two[1] = first;
     }
     return true;
 }
@@ -301,20 +309,26 @@ static bool follows(struct interp *in, const struct ir_stmt *stage,
     return ir_mentions(x, var);
 }
 
+bool interp_varies(struct interp *in, struct ir_stmt *stage,
+                   const struct ir_buffer *b, const struct ir_var *var)
+{
+    struct ir_block one = {.at = &stage, .n = 1};
+    bool varies = false;
+    ir_foreach_expr_in(x, &one)
+        for (uint32_t i = 0; x->op == OP_load && x->u.buffer == b && i < x->n;
+             i++)
+            varies |= follows(in, stage, x->args[i], var);
+    return varies;
+}
+
 // Set `out` to whether a stage reads other elements of an array in other
 // iterations of a loop.
 static bool look_varies(struct interp *in, const struct sched_values *args,
                         struct sched_value *out)
 {
-    struct ir_stmt *stage = args->at[0].stmt;
-    const struct ir_buffer *b = array_of(&args->at[1]);
-    const struct ir_var *var = args->at[2].stmt->u.loop.var;
-    struct ir_block one = {.at = &stage, .n = 1};
     out->kind = VALUE_int;
-    ir_foreach_expr_in(x, &one)
-        for (uint32_t i = 0; x->op == OP_load && x->u.buffer == b && i < x->n;
-             i++)
-            out->number |= follows(in, stage, x->args[i], var);
+    out->number = interp_varies(in, args->at[0].stmt, array_of(&args->at[1]),
+                                args->at[2].stmt->u.loop.var);
     return true;
 }
 

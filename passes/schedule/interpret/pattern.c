@@ -48,6 +48,25 @@ bool look_is_product(struct interp *in, const struct sched_values *args,
     return true;
 }
 
+bool interp_is_swapped(struct interp *in, struct ir_stmt *stage,
+                       const struct ir_buffer *first,
+                       const struct ir_buffer *second)
+{
+    struct ir_block loops = sched_loops(in->pass, stage);
+    bool has_first = false, has_second = false, is_first_last = false;
+    for (size_t i = 0; i < loops.n && stage->kind == STMT_stage; i++) {
+        const struct ir_var *var = loops.at[i]->u.loop.var;
+        bool a = interp_varies(in, stage, first, var);
+        bool b = interp_varies(in, stage, second, var);
+        if (a == b || ir_stage_role(&stage->u.stage, var) & STAGE_REDUCES)
+            continue;
+        has_first |= a;
+        has_second |= b;
+        is_first_last = a;
+    }
+    return has_first && has_second && is_first_last;
+}
+
 bool look_is_scan(struct interp *in, const struct sched_values *args,
                   struct sched_value *out)
 {
