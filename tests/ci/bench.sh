@@ -72,6 +72,7 @@ assert zoo.scheduled("permute") == {"permute_021", "permute_210", "permute_120",
 assert zoo.scheduled("top_k") == {"top"} and not zoo.scheduled("sort")
 assert zoo.ranges("segments") == {"first": ("0", "nnz + 1", True)} and zoo.ranges("csr_spmv")["col"] == ("0", "m", False)
 assert zoo.kernels(sys.argv[1], "scan_rows") == ["row_prefix_sum", "row_greatest", "column_prefix_sum"]
+assert len(zoo.kernels(sys.argv[1], "gemm_8bit")) == 14 and zoo.kernels(sys.argv[1], "dgemm")[0] == "dgemm_nn"
 assert zoo.rules(sys.argv[1], "transpose") == {"transpose": "transpose"}
 rows = [{"without": r, "case": f"plan {r}", "rule": "scan"} for r in (0.5, 0.4, 1.0)] + [{"case": "another"}]
 assert list(zoo.summary(rows)) == ["without schedules: 3 kernels, 2 below 0.6 of the speed with them; slowest first",

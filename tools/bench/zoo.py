@@ -62,9 +62,13 @@ def measured():
     return [file for file in files() if timed(file) and scheduled(file)]
 
 
-def is_of(name, families):
-    """Whether a kernel is one of these, or an instance of one."""
-    return any(name == family or name.startswith(f"{family}_") for family in families)
+def instances(file):
+    """Per kernel of the file, or family of them, a pattern of the names of its instances."""
+    found = {}
+    for part in re.split(r"^kernel ", text_of(file), flags=re.M)[1:]:
+        name, named = re.match(r"\w+", part).group(), re.findall(r"\bas (\w[\w{}]*)", part)
+        found[name] = "|".join(re.sub(r"\{\w+\}", r"\\w+", one) for one in named or [name])
+    return found
 
 
 def ranges(file):
@@ -86,7 +90,8 @@ def rules(ingot, file):
 def kernels(ingot, file):
     """The names of a file's kernels that have schedules, instances included."""
     said = command(ingot, "opt", f"{KERNELS}/{file}.ing", "--stop-after", "schedule", "--no-schedule")
-    return [name for name in dict.fromkeys(re.findall(r"^kernel (\w+)\(", said, re.M)) if is_of(name, scheduled(file))]
+    wanted = "|".join(pattern for family, pattern in instances(file).items() if family in scheduled(file))
+    return [name for name in dict.fromkeys(re.findall(r"^kernel (\w+)\(", said, re.M)) if re.fullmatch(wanted, name)]
 
 
 def build(ingot, out):
