@@ -64,6 +64,21 @@ assert list(drawn.summary(rows)) == [
 assert cases.kernels(["any"], "gathers") == [("embedding", "embedding", "sm_90")]
 PY
 
+python3 - "$INGOT" <<'PY'
+import sys, zoo
+
+assert zoo.timed("scan") == {"n": 268435456} and zoo.timed("sort") and not zoo.timed("reductions")
+assert zoo.scheduled("permute") == {"permute_021", "permute_210", "permute_120", "permute_102"}
+assert zoo.scheduled("top_k") == {"top"} and not zoo.scheduled("sort")
+assert zoo.ranges("segments") == {"first": ("0", "nnz + 1", True)} and zoo.ranges("csr_spmv")["col"] == ("0", "m", False)
+assert zoo.kernels(sys.argv[1], "scan_rows") == ["row_prefix_sum", "row_greatest", "column_prefix_sum"]
+assert len(zoo.kernels(sys.argv[1], "gemm_8bit")) == 14 and zoo.kernels(sys.argv[1], "dgemm")[0] == "dgemm_nn"
+assert zoo.rules(sys.argv[1], "transpose") == {"transpose": "transpose"}
+rows = [{"without": r, "case": f"plan {r}", "rule": "scan"} for r in (0.5, 0.4, 1.0)] + [{"case": "another"}]
+assert list(zoo.summary(rows)) == ["without schedules: 3 kernels, 2 below 0.6 of the speed with them; slowest first",
+    *(f"      {r:.3f}  plan {r:<35} scan" for r in (0.4, 0.5, 1.0))], list(zoo.summary(rows))
+PY
+
 "$bench/run.py" --list >"$out/list"
 for part in gemm rows launch; do
     grep -q "^$part  " "$out/list"

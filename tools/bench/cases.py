@@ -17,8 +17,12 @@ PARTS = {
     "transposition": Part("memory", "a transposition beside a copy and PyTorch"),
     "chains": Part("chains", "schedules in steps, each beside the first of its chain"),
     "any": Part("any", "sizes drawn from a seed: means, percentiles and the worst (not run unless named)"),
+    "plan": Part("plan", "the zoo by rules alone, beside itself with its schedules (not run unless named)"),
     "launch": Part("launch", "what a launch costs, on the host and on the device"),
 }
+
+# Those that run only where they are named.
+NAMED = ("any", "plan")
 
 # A GEMM. `finish` names the epilogue (definitions.EPILOGUES); layouts and types
 # are those of the kernel. `sizes` are numbers or (M, N, K). `peers` has, for each peer

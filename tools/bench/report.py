@@ -8,6 +8,7 @@ import sys
 import time
 
 import drawn
+import zoo
 
 
 def clocks():
@@ -107,7 +108,7 @@ class Report:
                 goal = row.get("goals", {}).get(peer)
                 verdict = "" if goal is None else f"  goal {goal:.2f} " + ("ok" if value >= goal else "MISSED")
                 print(f"{row['case']:44} / {peer:14} {value:7.4f}{verdict}")
-        for line in drawn.summary(self.rows):
+        for line in (*drawn.summary(self.rows), *zoo.summary(self.rows)):
             print(line)
         failed = [r["case"] for r in self.rows if "failed" in r]
         late = [r["case"] for r in self.rows if "left out" in r]

@@ -22,6 +22,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import cases  # noqa: E402
+import zoo  # noqa: E402
 from artifact import Builder, Failure  # noqa: E402
 from report import Progress, Report  # noqa: E402
 
@@ -30,7 +31,8 @@ def arguments():
     parser = argparse.ArgumentParser(description="Times the zoo beside its peers on a GPU.")
     parser.add_argument("ingot", nargs="?")
     parser.add_argument("outdir", nargs="?")
-    parser.add_argument("--only", nargs="+", choices=list(cases.PARTS), default=[p for p in cases.PARTS if p != "any"])
+    parser.add_argument("--only", nargs="+", choices=list(cases.PARTS),
+                        default=[part for part in cases.PARTS if part not in cases.NAMED])
     parser.add_argument("--seed", type=int, default=1, help="what the part any draws its sizes from (1)")
     parser.add_argument("--count", type=int, default=200, help="how many cases of each family it draws (200)")
     parser.add_argument("--family", default="", metavar="TEXT",
@@ -72,6 +74,9 @@ def build(given):
             except Failure as failure:
                 print(f"{kernel} {arch}: FAILED: {failure}", flush=True)
                 failed = 1
+    for text in zoo.build(given.ingot, given.outdir) if "plan" in given.only else ():
+        print(text, flush=True)
+        failed = 1
     return failed
 
 

@@ -115,12 +115,15 @@ static bool is_same_line(const struct sched_item *a, const struct sched_item *b)
            a->is_planned == b->is_planned;
 }
 
-// Return whether an earlier variant is of the same line as variant `i`.
+// Return whether an earlier variant is of the same line as variant `i`; each
+// instance of a kernel has a rule found for it.
 static bool is_repeated(const struct compilation *c, size_t i)
 {
     const struct variant *v = &c->variants.at[i];
     for (size_t k = 0; v->schedule && k < i; k++)
         if (c->variants.at[k].schedule &&
+            (!v->schedule->is_planned ||
+             v->source == c->variants.at[k].source) &&
             is_same_line(c->variants.at[k].schedule, v->schedule))
             return true;
     return false;

@@ -151,6 +151,28 @@ const struct interp_function *interp_functions(size_t *n);
 bool look_is_product(struct interp *in, const struct sched_values *args,
                      struct sched_value *out);
 
+// Return whether a stage reads other elements of an array in other iterations of
+// a loop.
+bool interp_varies(struct interp *in, struct ir_stmt *stage,
+                   const struct ir_buffer *b, const struct ir_var *var);
+// Return whether of the loops that a stage does not reduce over, and that only one
+// of two arrays varies with, both have some and the first array has the last.
+bool interp_is_swapped(struct interp *in, struct ir_stmt *stage,
+                       const struct ir_buffer *first,
+                       const struct ir_buffer *second);
+
+// Set `out` to whether a stage is a scan; whether it combines elements that data
+// choose with others; whether a loop is not as long everywhere.
+bool look_is_scan(struct interp *in, const struct sched_values *args,
+                  struct sched_value *out);
+bool look_is_scatter(struct interp *in, const struct sched_values *args,
+                     struct sched_value *out);
+bool look_is_ragged(struct interp *in, const struct sched_values *args,
+                    struct sched_value *out);
+// Set `out` to the loops that are indices of an array in a stage.
+bool look_indices(struct interp *in, const struct sched_values *args,
+                  struct sched_value *out);
+
 // Fill `out` with the loops around a stage, outermost first.
 void interp_loops(struct interp *in, const struct sched_value *stage,
                   struct sched_value *out);

@@ -195,7 +195,8 @@ static bool look_stages(struct interp *in, const struct sched_values *args,
 
 // ---- Arrays ---------------------------------------------------------------
 
-// Set `out` to the arrays that a stage reads, but for the one that it writes.
+// Set `out` to the arrays that a stage reads, but for the one that it writes: of
+// two, that with the rows of a product first.
 static bool look_inputs(struct interp *in, const struct sched_values *args,
                         struct sched_value *out)
 {
@@ -208,6 +209,30 @@ static bool look_inputs(struct interp *in, const struct sched_values *args,
         vec_foreach(other, &out->list)
             known |= other->buffer == x->u.buffer;
         v.buffer = known ? NULL : x->u.buffer;
+        if (!known)
+            vec_push(in->pass->scratch, &out->list, v);
+    }
+    struct sched_value *two = out->list.at;
+    if (out->list.n == 2 &&
+        interp_is_swapped(in, stage, two[0].buffer, two[1].buffer)) {
+        struct sched_value first = two[0];
+        two[0] = two[1];
+        two[1] = first;
+    }
+    return true;
+}
+
+// Set `out` to the arrays that a stage writes.
+static bool look_written(struct interp *in, const struct sched_values *args,
+                         struct sched_value *out)
+{
+    out->kind = VALUE_list;
+    ir_foreach_stmt_from(s, args->at[0].stmt) {
+        struct sched_value v = {.kind = VALUE_array, .span = out->span};
+        v.buffer = s->kind == STMT_store ? s->u.store.buffer : NULL;
+        bool known = !v.buffer;
+        vec_foreach(other, &out->list)
+            known |= other->buffer == v.buffer;
         if (!known)
             vec_push(in->pass->scratch, &out->list, v);
     }
@@ -262,6 +287,17 @@ static bool look_pitch(struct interp *in, const struct sched_values *args,
     return give_size(pitch ? pitch : ir_int(in->pass->arena, 0), out);
 }
 
+// Set `out` to how many elements an array has.
+static bool look_elements(struct interp *in, const struct sched_values *args,
+                          struct sched_value *out)
+{
+    const struct ir_buffer *b = array_of(&args->at[0]);
+    struct ir_expr *all = ir_int(in->pass->arena, 1);
+    for (uint32_t d = 0; d < b->rank; d++)
+        all = ir_binary(in->pass->arena, OP_mul, all, b->shape[d]);
+    return give_size(all, out);
+}
+
 // Return whether an index of a stage changes with a loop.
 static bool follows(struct interp *in, const struct ir_stmt *stage,
                     struct ir_expr *index, const struct ir_var *var)
@@ -273,43 +309,38 @@ static bool follows(struct interp *in, const struct ir_stmt *stage,
     return ir_mentions(x, var);
 }
 
+bool interp_varies(struct interp *in, struct ir_stmt *stage,
+                   const struct ir_buffer *b, const struct ir_var *var)
+{
+    struct ir_block one = {.at = &stage, .n = 1};
+    bool varies = false;
+    ir_foreach_expr_in(x, &one)
+        for (uint32_t i = 0; x->op == OP_load && x->u.buffer == b && i < x->n;
+             i++)
+            varies |= follows(in, stage, x->args[i], var);
+    return varies;
+}
+
 // Set `out` to whether a stage reads other elements of an array in other
 // iterations of a loop.
 static bool look_varies(struct interp *in, const struct sched_values *args,
                         struct sched_value *out)
 {
-    struct ir_stmt *stage = args->at[0].stmt;
-    const struct ir_buffer *b = array_of(&args->at[1]);
-    const struct ir_var *var = args->at[2].stmt->u.loop.var;
-    struct ir_block one = {.at = &stage, .n = 1};
     out->kind = VALUE_int;
-    ir_foreach_expr_in(x, &one)
-        for (uint32_t i = 0; x->op == OP_load && x->u.buffer == b && i < x->n;
-             i++)
-            out->number |= follows(in, stage, x->args[i], var);
+    out->number = interp_varies(in, args->at[0].stmt, array_of(&args->at[1]),
+                                args->at[2].stmt->u.loop.var);
     return true;
 }
 
 // Return the last index of the first read of an array in a stage, or NULL.
-static const struct ir_expr *last_index(struct ir_stmt *stage,
-                                        const struct ir_buffer *b)
+static struct ir_expr *last_index(struct ir_stmt *stage,
+                                  const struct ir_buffer *b)
 {
     struct ir_block one = {.at = &stage, .n = 1};
     ir_foreach_expr_in(x, &one)
         if (x->op == OP_load && x->u.buffer == b && x->n)
             return x->args[x->n - 1];
     return NULL;
-}
-
-// Return what an iteration variable of a stage is bound to; else `x` itself.
-static const struct ir_expr *bound(const struct ir_stmt *stage,
-                                   const struct ir_expr *x)
-{
-    if (stage->kind == STMT_stage && x->op == OP_var)
-        vec_foreach(it, &stage->u.stage.iters)
-            if (it->var == x->u.var)
-                return it->binding;
-    return x;
 }
 
 // Set `out` to the innermost loop that the last index of an array varies with.
@@ -319,9 +350,10 @@ static bool look_innermost(struct interp *in, const struct sched_values *args,
     struct ir_stmt *stage = args->at[0].stmt, *found = NULL;
     const struct sched_value *v = &args->at[1];
     const struct ir_buffer *b = array_of(v);
-    const struct ir_expr *x = last_index(stage, b);
+    struct ir_expr *x = last_index(stage, b);
     struct ir_block loops = sched_loops(in->pass, stage);
-    x = x ? bound(stage, x) : NULL;
+    if (x && stage->kind == STMT_stage)
+        x = ir_stage_over_loops(in->pass->scratch, &stage->u.stage, x);
     for (size_t i = 0; x && i < loops.n; i++)
         if (ir_mentions(x, loops.at[i]->u.loop.var))
             found = loops.at[i];
