@@ -10,6 +10,7 @@
 #include "passes/analysis/domain.h"
 #include "passes/schedule/schedule.h"
 #include "tools/libingot/plan.h"
+#include "tools/libingot/trials.h"
 
 #include <isl/ctx.h>
 #include <isl/options.h>
@@ -26,8 +27,9 @@ struct judge {
     const struct ir_kernel *kernel;
     struct choices all; // every schedule of the kernel, whatever the build
     size_t numbered;    // those in the text, for other instances too
-    isl_ctx *ctx;       // made for the first question
-    int undecided;      // questions that took too many operations
+    struct trials trials;
+    isl_ctx *ctx;  // made for the first question
+    int undecided; // questions that took too many operations
 };
 
 bool target_set_has(target_set set, const struct nvptx_target *target)
@@ -163,10 +165,23 @@ static bool gather(struct judge *j)
 
 // ---- Coverage -------------------------------------------------------------
 
-// Ask whether conditions cover all sizes for which `own` holds.
+// Get sizes to try the guards with.
+static void start_trials(struct judge *j)
+{
+    struct VEC(struct ir_expr *) guards = {0};
+    for (size_t i = 0; i < j->all.n; i++)
+        if (j->all.at[i].guard)
+            vec_push(&j->c->scratch, &guards, j->all.at[i].guard);
+    trials_start(&j->trials, &j->c->scratch, j->kernel, guards.at, guards.n);
+}
+
+// Ask whether conditions cover all sizes for which `own` holds: of isl, if sizes
+// that are tried do not show that they do not.
 static bool covers(struct judge *j, struct ir_expr *own,
                    struct ir_expr *const *others, size_t n)
 {
+    if (trials_leave(&j->trials, own, others, n))
+        return false;
     if (!j->ctx) {
         j->ctx = isl_ctx_alloc();
         isl_options_set_on_error(j->ctx, ISL_ON_ERROR_CONTINUE);
@@ -174,6 +189,7 @@ static bool covers(struct judge *j, struct ir_expr *own,
     }
     if (j->undecided > UNDECIDED_MOST)
         return false;
+    j->c->asked++;
     isl_ctx_reset_operations(j->ctx);
     isl_ctx_reset_error(j->ctx);
     bool covers =
@@ -276,13 +292,15 @@ static bool keep_reached(struct judge *j)
 {
     bool ok = true;
     struct choices all = j->all;
+    start_trials(j);
     j->all.n = 0;
     for (size_t i = 0; i < all.n; i++) {
         struct choice one = all.at[i];
-        j->all.at[j->all.n] = one;
         bool contradicts = one.guard && covers(j, one.guard, NULL, 0);
-        bool is_reached = !contradicts && taken(j, j->all.n, one.targets,
-                                                one.guard) != one.targets;
+        if (!contradicts)
+            one.taken = taken(j, j->all.n, one.targets, one.guard);
+        bool is_reached = !contradicts && one.taken != one.targets;
+        j->all.at[j->all.n] = one;
         if (!is_reached && !j->kernel->family && !one.item->rule) {
             refuse_unreached(j, j->all.n, contradicts);
             ok = false;
@@ -333,7 +351,7 @@ static void keep(struct judge *j, target_set build, struct choices *out)
         one.targets &= build;
         if (!one.targets && !one.item->rule)
             remark_left_out(j, one.item, build);
-        one.targets &= ~taken(j, i, one.targets, one.guard);
+        one.targets &= ~one.taken;
         if (one.targets)
             vec_push(&j->c->arena, out, one);
     }

@@ -70,7 +70,8 @@ static struct pass pass_for(struct compilation *c, struct ir_kernel *kernel)
                          .arena = &c->arena,
                          .scratch = &c->scratch,
                          .names = &c->names,
-                         .diags = &c->diags};
+                         .diags = &c->diags,
+                         .asked = &c->asked};
 }
 
 // Add a variant, and return it.

@@ -82,6 +82,7 @@ struct compilation {
     // Schedules that some kernel has sizes for.
     struct VEC(const struct sched_item *) used;
     struct map planned; // cases of rules to a `struct planned`
+    size_t asked;       // how often isl was asked of iterations and of sizes
     struct VEC(struct compiled_image) images;
     struct VEC(struct arena *) arenas; // of threads
 };

@@ -21,7 +21,8 @@ static struct planned *apply(struct compilation *c,
                      .arena = &c->arena,
                      .scratch = &c->scratch,
                      .names = &c->names,
-                     .diags = &one->diags};
+                     .diags = &one->diags,
+                     .asked = &c->asked};
     copy->fast_math |= o->fast_math;
     if (!schedule_guard(&p, &c->program.schedules, item, NULL, 0, &guard))
         return NULL;
@@ -42,7 +43,9 @@ static bool applies(struct compilation *c, const struct compile_options *o,
                     const struct sched_items *cases)
 {
     vec_foreach_value(item, cases) {
+        struct arena_mark here = arena_mark(&c->scratch);
         struct planned *one = apply(c, o, kernel, item);
+        arena_release(&c->scratch, here);
         if (!one)
             return false;
         map_set(&c->planned, item, one);
