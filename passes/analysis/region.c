@@ -261,15 +261,17 @@ static bool uses_any(const struct region_walk *w, const struct ir_stmt *s)
     return found;
 }
 
-// Return whether a statement has nothing for the answer: it is beside what is
-// looked at, or does not access the arrays.  A `let` is a name for what follows.
-static bool is_aside(const struct region_walk *w, const struct ir_stmt *s)
+// Return whether a statement of a block has nothing for the answer: it is beside
+// what is looked at, or does not access the arrays.  A `let` is a name for what
+// follows, and what is alone was looked at with what is around it.
+static bool is_aside(const struct region_walk *w, const struct ir_block *block,
+                     const struct ir_stmt *s)
 {
     bool leads = false;
     if (w->moves || s->kind == STMT_let)
         return false;
     if (w->is_inside)
-        return !uses_any(w, s);
+        return block->n > 1 && !uses_any(w, s);
     for (uint32_t i = 0; i < w->to_within.n && !leads; i++)
         leads = w->to_within.stmts[i] == s;
     return !leads;
@@ -282,7 +284,7 @@ static void walk(struct region_walk *w, struct ir_block *block)
     for (size_t i = 0; i < block->n; i++) {
         bool was_inside = w->is_inside;
         w->is_inside |= block->at[i] == w->here.q->within;
-        if (!is_aside(w, block->at[i]))
+        if (!is_aside(w, block, block->at[i]))
             walk_stmt(w, block->at[i]);
         w->is_inside = was_inside;
     }
