@@ -18,7 +18,7 @@
 
 // The most operations of a question about sizes, and the most questions that
 // may need more: the answer is that sizes are left, which is always safe.
-enum { ISL_OPERATIONS_MOST = 10000, UNDECIDED_MOST = 2 };
+enum { ISL_OPERATIONS_MOST = 50000, UNDECIDED_MOST = 2 };
 
 // All that is known while the schedules of one kernel are judged.
 struct judge {
