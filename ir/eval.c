@@ -184,9 +184,9 @@ struct eval_result ir_eval_watched(struct arena *a,
     return result;
 }
 
-bool ir_eval_int(const struct ir_kernel *kernel,
-                 const struct eval_argument *arguments, const struct ir_expr *x,
-                 int64_t *value)
+void ir_eval_ints(const struct ir_kernel *kernel,
+                  const struct eval_argument *const *arguments, size_t n,
+                  const struct ir_expr *x, int64_t *values, bool *known)
 {
     struct arena code = {0};
     struct machine m = {.arena = &code,
@@ -198,13 +198,26 @@ bool ir_eval_int(const struct ir_kernel *kernel,
             eval_slot(&m, kernel->params.at[i].var);
     const struct code *c = eval_compile_expr(&m, x);
     struct thread t = eval_thread_new(&m, NULL);
-    if (!m.is_stopped)
-        bind_scalars(&t, arguments);
-    int64_t r = m.is_stopped ? 0 : eval_run(&t, c).i;
-    bool ok = !m.is_stopped;
+    bool is_code = !m.is_stopped;
+    for (size_t i = 0; i < n; i++) {
+        m.is_stopped = !is_code;
+        if (is_code)
+            bind_scalars(&t, arguments[i]);
+        values[i] = is_code ? eval_run(&t, c).i : 0;
+        known[i] = !m.is_stopped;
+    }
     eval_thread_free(&t);
     arena_reset(&code);
-    if (ok)
-        *value = r;
-    return ok;
+}
+
+bool ir_eval_int(const struct ir_kernel *kernel,
+                 const struct eval_argument *arguments, const struct ir_expr *x,
+                 int64_t *value)
+{
+    int64_t result;
+    bool known;
+    ir_eval_ints(kernel, &arguments, 1, x, &result, &known);
+    if (known)
+        *value = result;
+    return known;
 }

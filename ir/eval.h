@@ -81,6 +81,12 @@ bool ir_eval_int(const struct ir_kernel *kernel,
                  const struct eval_argument *arguments, const struct ir_expr *x,
                  int64_t *value);
 
+// The same for `n` choices of arguments; `known` says of each whether it has a
+// value.
+void ir_eval_ints(const struct ir_kernel *kernel,
+                  const struct eval_argument *const *arguments, size_t n,
+                  const struct ir_expr *x, int64_t *values, bool *known);
+
 // Conversions between a number and the bytes of an element.
 double eval_load_float(struct type type, const void *element);
 void eval_store_float(struct type type, void *element, double value);

@@ -126,7 +126,7 @@ bool sched_has_setting(const struct sched_item *schedule,
     return is_declared(schedule, &s) || is_knob(knobs, &s);
 }
 
-void sched_check_settings(const struct sched_program *program,
+void sched_check_settings(const struct sched_items *schedules,
                           const struct sched_knobs *knobs,
                           const struct sched_setting *settings, size_t n,
                           struct diag_list *diags)
@@ -134,8 +134,8 @@ void sched_check_settings(const struct sched_program *program,
     for (size_t i = 0; i < n; i++) {
         struct suggest s = {.wanted = settings[i].name};
         bool found = is_knob(knobs, &s);
-        for (size_t k = 0; k < program->schedules.n; k++)
-            found |= is_declared(program->schedules.at[k], &s);
+        for (size_t k = 0; k < schedules->n; k++)
+            found |= is_declared(schedules->at[k], &s);
         if (found)
             continue;
         diag_error(diags, (struct span){0}, D_schedule_unknown_setting,

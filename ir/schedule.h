@@ -198,7 +198,7 @@ void sched_expand_rules(struct arena *a, struct sched_program *program,
 
 // Report each setting that names no parameter of any schedule and none of the
 // knobs.
-void sched_check_settings(const struct sched_program *program,
+void sched_check_settings(const struct sched_items *schedules,
                           const struct sched_knobs *knobs,
                           const struct sched_setting *settings, size_t n,
                           struct diag_list *diags);

@@ -35,6 +35,7 @@ struct pass {
     bool is_bounded;      // a kernel with the same statements passed `bounds`
     struct sched_record *record;  // of primitives that run; NULL: nobody asks
     struct pass_reading *reading; // of checks after the passes of one run
+    size_t *asked; // how often isl was asked of iterations; NULL: nobody counts
 };
 
 #define PASS(name, kind, on, leaves, doc)                                      \

@@ -2,6 +2,7 @@
 
 #include "passes/analysis/region.h"
 
+#include "ir/accesses.h"
 #include "ir/base/num.h"
 #include "ir/build.h"
 #include "ir/copy.h"
@@ -16,6 +17,7 @@ struct region_walk {
     struct map names;  // of these the ones met in accesses and conditions so
                        // far -> what they stand for
     bool is_inside;    // below q->within
+    struct ir_path to_within;         // down to it; nothing if it is NULL
     struct ir_buffer *const *buffers; // with a region each; NULL: those
     size_t n_buffers;                 // of the question have one
     struct region *out;
@@ -247,6 +249,34 @@ static void walk_stmt(struct region_walk *w, struct ir_stmt *s)
     }
 }
 
+// Return whether a statement accesses arrays of the question.
+static bool uses_any(const struct region_walk *w, const struct ir_stmt *s)
+{
+    const struct region_question *q = w->here.q;
+    bool found = !w->n_buffers && ir_stmt_uses(s, q->buffer);
+    for (size_t i = 0; i < w->n_buffers && !found; i++)
+        found = ir_stmt_uses(s, w->buffers[i]);
+    for (size_t i = 0; i < q->n_more && !found; i++)
+        found = ir_stmt_uses(s, q->more[i]);
+    return found;
+}
+
+// Return whether a statement of a block has nothing for the answer: it is beside
+// what is looked at, or does not access the arrays.  A `let` is a name for what
+// follows, and what is alone was looked at with what is around it.
+static bool is_aside(const struct region_walk *w, const struct ir_block *block,
+                     const struct ir_stmt *s)
+{
+    bool leads = false;
+    if (w->moves || s->kind == STMT_let)
+        return false;
+    if (w->is_inside)
+        return block->n > 1 && !uses_any(w, s);
+    for (uint32_t i = 0; i < w->to_within.n && !leads; i++)
+        leads = w->to_within.stmts[i] == s;
+    return !leads;
+}
+
 // Look at the statements of a block.
 static void walk(struct region_walk *w, struct ir_block *block)
 {
@@ -254,7 +284,8 @@ static void walk(struct region_walk *w, struct ir_block *block)
     for (size_t i = 0; i < block->n; i++) {
         bool was_inside = w->is_inside;
         w->is_inside |= block->at[i] == w->here.q->within;
-        walk_stmt(w, block->at[i]);
+        if (!is_aside(w, block, block->at[i]))
+            walk_stmt(w, block->at[i]);
         w->is_inside = was_inside;
     }
     facts_leave(&w->here.facts, here);
@@ -266,6 +297,8 @@ static void start(struct region_walk *w, const struct region_question *q)
     w->here.q = q;
     w->here.loops.arena = w->values.arena = w->names.arena = q->scratch;
     w->is_inside = !q->within;
+    if (q->within)
+        ir_find(q->scratch, &q->kernel->body, q->within, &w->to_within);
     facts_start(&w->here.facts, q->scratch, q->kernel);
     walk(w, &q->kernel->body);
 }

@@ -217,6 +217,9 @@ bool ring_covers(struct arena *a, struct ir_kernel *kernel,
 // Check that each iteration fills what it reads of every array.
 static bool check_covers(struct look *l)
 {
+    if (!l->ring.arrays.n || ring_covers(l->arena, l->kernel, &l->path,
+                                         l->ring.arrays.at, l->ring.arrays.n))
+        return true;
     for (size_t i = 0; i < l->ring.arrays.n; i++) {
         struct ir_buffer *b = l->ring.arrays.at[i];
         if (!ring_covers(l->arena, l->kernel, &l->path, &b, 1))

@@ -36,9 +36,11 @@ bool schedule_verify_rings(struct sched_call *c)
     ir_foreach_stmt(s, &p->kernel->body) {
         if (!ir_rings_of(s).n)
             continue;
+        struct arena_mark here = arena_mark(p->scratch);
         struct ring ring = ring_find_all(p->scratch, p->kernel, s);
         if (ring.fault)
             return refuse_ring(c, &ring);
+        arena_release(p->scratch, here);
     }
     return true;
 }

@@ -111,6 +111,19 @@ static void draw_multiple(struct chooser *c, struct draw *d)
                                (int64_t)(1 + below(c, MULTIPLE_MOST));
 }
 
+// Draw multiples of 8, as vectors want, one of them a number of the variant or more:
+// few rows or columns, and a long sum.
+static void draw_aligned(struct chooser *c, struct draw *d)
+{
+    size_t large = below(c, c->n);
+    for (size_t i = 0; i < c->n; i++) {
+        int64_t x = (int64_t)below(c, UINT64_C(2) << below(c, 8));
+        if (i == large)
+            x += c->numbers[below(c, c->n_numbers)];
+        d->sizes[i] = (x + TILE_LEAST - 1) / TILE_LEAST * TILE_LEAST;
+    }
+}
+
 // ---- Keeping --------------------------------------------------------------
 
 void draws_enter(const struct chooser *c, const struct draw *d)
@@ -283,6 +296,11 @@ void draws_make(struct chooser *c, double most)
     for (int i = 0; i < DRAWS && !c->has_least && c->n_numbers; i++) {
         struct draw d = {0};
         draw_multiple(c, &d);
+        keep(c, &d, most);
+    }
+    for (int i = 0; i < DRAWS && !c->has_least && c->n_numbers; i++) {
+        struct draw d = {0};
+        draw_aligned(c, &d);
         keep(c, &d, most);
     }
     if (!count_full(c) && c->has_least)

@@ -1,7 +1,6 @@
 // Which schedules a kernel has in a build.
 //
-// Architectures are bits: row i of nvptx_targets is bit i.  Whether a schedule
-// can be reached does not depend on the build: it is asked for every
+// Whether a schedule can be reached does not depend on the build: it is asked for every
 // architecture that there is.  Architectures with the same schedules are asked
 // about once.
 
@@ -10,6 +9,8 @@
 #include "passes/analysis/domain.h"
 #include "passes/schedule/schedule.h"
 #include "tools/libingot/plan.h"
+#include "tools/libingot/target_set.h"
+#include "tools/libingot/trials.h"
 
 #include <isl/ctx.h>
 #include <isl/options.h>
@@ -26,87 +27,10 @@ struct judge {
     const struct ir_kernel *kernel;
     struct choices all; // every schedule of the kernel, whatever the build
     size_t numbered;    // those in the text, for other instances too
-    isl_ctx *ctx;       // made for the first question
-    int undecided;      // questions that took too many operations
+    struct trials trials;
+    isl_ctx *ctx;  // made for the first question
+    int undecided; // questions that took too many operations
 };
-
-bool target_set_has(target_set set, const struct nvptx_target *target)
-{
-    size_t n;
-    return set >> (target - nvptx_targets(&n)) & 1;
-}
-
-// Return the set of one architecture.
-static target_set set_of(const struct nvptx_target *target)
-{
-    size_t n;
-    return (target_set)1 << (target - nvptx_targets(&n));
-}
-
-// Return the set that a text names, as ir/arch_set.h reads it.
-static target_set set_named(const char *text)
-{
-    size_t n;
-    const struct nvptx_target *all = nvptx_targets(&n);
-    target_set set = 0;
-    for (size_t i = 0; i < n; i++)
-        if (nvptx_target_in(&all[i], text))
-            set |= set_of(&all[i]);
-    return set;
-}
-
-// Return the set of all architectures.
-static target_set every_target(void)
-{
-    size_t n;
-    nvptx_targets(&n);
-    return ((target_set)1 << n) - 1;
-}
-
-// Return the architectures of a build; all of them where it names none.
-static target_set targets_of(const struct compile_options *o)
-{
-    target_set set = o->ptx ? set_of(o->ptx) : 0;
-    for (size_t i = 0; i < o->n_targets; i++)
-        set |= set_of(o->targets[i]);
-    return set ? set : every_target();
-}
-
-// Find the architectures that one word behind `for` stands for.  Returns false
-// after an error.
-static bool find_target(struct compilation *c, const struct sched_target *word,
-                        target_set *out)
-{
-    const struct sched_name *name = &word->name;
-    const struct nvptx_target *named =
-        nvptx_target_find_at(name->text, name->span, &c->diags);
-    if (!named)
-        return false;
-    if (named->kind && word->is_open) {
-        diag_error(&c->diags, name->span, D_target_open, named->name,
-                   named->kind);
-        diag_help(&c->diags,
-                  "write `%s` for %s, or `sm_%u+` for sm_%u and newer ones "
-                  "without what `%c` adds",
-                  named->name, named->kind == 'a' ? "it alone" : "its family",
-                  named->number, named->number, named->kind);
-        return false;
-    }
-    *out |= set_named(arena_printf(&c->scratch, "%s%s", named->name,
-                                   word->is_open ? "+" : ""));
-    return true;
-}
-
-// Find the architectures of a schedule.  Returns false after an error.
-static bool find_targets(struct compilation *c, const struct sched_item *item,
-                         target_set *out)
-{
-    bool ok = true;
-    *out = item->targets.n ? 0 : every_target();
-    for (size_t i = 0; i < item->targets.n; i++)
-        ok = find_target(c, &item->targets.at[i], out) && ok;
-    return ok;
-}
 
 // Gather the settings for a schedule, those of the command line last.
 static void find_settings(struct judge *j, struct choice *one)
@@ -131,6 +55,20 @@ static struct sched_items schedules_of(struct judge *j)
     return found;
 }
 
+// Find the guard of a schedule; planning may have done so.  Returns false after
+// errors.
+static bool find_guard(struct pass *p, const struct judge *j,
+                       struct choice *one)
+{
+    const struct planned *planned = map_get(&j->c->planned, one->item);
+    if (planned && !one->settings.n) {
+        one->guard = planned->guard;
+        return true;
+    }
+    return schedule_guard(p, &j->c->program.schedules, one->item,
+                          one->settings.at, one->settings.n, &one->guard);
+}
+
 // Gather the schedules of the kernel.  Of a rule, cases behind the first that has
 // errors would have the same.
 static bool gather(struct judge *j)
@@ -149,9 +87,8 @@ static bool gather(struct judge *j)
         if (failed && item->rule == failed)
             continue;
         find_settings(j, &one);
-        ok = find_targets(c, item, &one.targets) && ok;
-        if (!schedule_guard(&p, &c->program.schedules, item, one.settings.at,
-                            one.settings.n, &one.guard)) {
+        ok = target_set_find(&c->scratch, item, &c->diags, &one.targets) && ok;
+        if (!find_guard(&p, j, &one)) {
             failed = item->rule;
             ok = false;
         }
@@ -163,10 +100,23 @@ static bool gather(struct judge *j)
 
 // ---- Coverage -------------------------------------------------------------
 
-// Ask whether conditions cover all sizes for which `own` holds.
+// Get sizes to try the guards with.
+static void start_trials(struct judge *j)
+{
+    struct VEC(struct ir_expr *) guards = {0};
+    for (size_t i = 0; i < j->all.n; i++)
+        if (j->all.at[i].guard)
+            vec_push(&j->c->scratch, &guards, j->all.at[i].guard);
+    trials_start(&j->trials, &j->c->scratch, j->kernel, guards.at, guards.n);
+}
+
+// Ask whether conditions cover all sizes for which `own` holds: of isl, if sizes
+// that are tried do not show that they do not.
 static bool covers(struct judge *j, struct ir_expr *own,
                    struct ir_expr *const *others, size_t n)
 {
+    if (trials_leave(&j->trials, own, others, n))
+        return false;
     if (!j->ctx) {
         j->ctx = isl_ctx_alloc();
         isl_options_set_on_error(j->ctx, ISL_ON_ERROR_CONTINUE);
@@ -174,6 +124,7 @@ static bool covers(struct judge *j, struct ir_expr *own,
     }
     if (j->undecided > UNDECIDED_MOST)
         return false;
+    j->c->asked++;
     isl_ctx_reset_operations(j->ctx);
     isl_ctx_reset_error(j->ctx);
     bool covers =
@@ -276,13 +227,15 @@ static bool keep_reached(struct judge *j)
 {
     bool ok = true;
     struct choices all = j->all;
+    start_trials(j);
     j->all.n = 0;
     for (size_t i = 0; i < all.n; i++) {
         struct choice one = all.at[i];
-        j->all.at[j->all.n] = one;
         bool contradicts = one.guard && covers(j, one.guard, NULL, 0);
-        bool is_reached = !contradicts && taken(j, j->all.n, one.targets,
-                                                one.guard) != one.targets;
+        if (!contradicts)
+            one.taken = taken(j, j->all.n, one.targets, one.guard);
+        bool is_reached = !contradicts && one.taken != one.targets;
+        j->all.at[j->all.n] = one;
         if (!is_reached && !j->kernel->family && !one.item->rule) {
             refuse_unreached(j, j->all.n, contradicts);
             ok = false;
@@ -333,7 +286,7 @@ static void keep(struct judge *j, target_set build, struct choices *out)
         one.targets &= build;
         if (!one.targets && !one.item->rule)
             remark_left_out(j, one.item, build);
-        one.targets &= ~taken(j, i, one.targets, one.guard);
+        one.targets &= ~one.taken;
         if (one.targets)
             vec_push(&j->c->arena, out, one);
     }
@@ -343,7 +296,7 @@ bool choices_make(struct compilation *c, const struct compile_options *o,
                   const struct ir_kernel *kernel, struct choices *out)
 {
     struct judge j = {.c = c, .o = o, .kernel = kernel};
-    target_set build = targets_of(o);
+    target_set build = target_set_of_build(o);
     bool ok = o->no_schedule || (gather(&j) && keep_reached(&j));
     if (ok)
         keep(&j, build, out);

@@ -7,10 +7,11 @@
 
 // A schedule of a kernel, or the rule that stands for none.
 struct choice {
-    const struct sched_item *item;  // NULL: scheduled by rule
-    size_t number;                  // among the schedules of its kernel, from 1
-    struct ir_expr *guard;          // over the kernel's parameters, or NULL
-    target_set targets;             // of the build
+    const struct sched_item *item; // NULL: scheduled by rule
+    size_t number;                 // among the schedules of its kernel, from 1
+    struct ir_expr *guard;         // over the kernel's parameters, or NULL
+    target_set targets;            // of the build
+    target_set taken; // where schedules in front of it leave it no sizes
     struct sched_settings settings; // of its parameters and knobs
 };
 struct choices VEC(struct choice);

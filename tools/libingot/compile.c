@@ -70,7 +70,8 @@ static struct pass pass_for(struct compilation *c, struct ir_kernel *kernel)
                          .arena = &c->arena,
                          .scratch = &c->scratch,
                          .names = &c->names,
-                         .diags = &c->diags};
+                         .diags = &c->diags,
+                         .asked = &c->asked};
 }
 
 // Add a variant, and return it.
@@ -234,14 +235,16 @@ static void check_settings(struct compilation *c,
                            const struct compile_options *o)
 {
     struct sched_knobs knobs = {0};
+    struct sched_items all = {0};
     tuned_check(&c->tuned, &c->program, &c->diags);
     for (size_t i = 0; i < c->variants.n; i++) {
         const struct variant *v = &c->variants.at[i];
         check_records(c, v);
         vec_append(&c->scratch, &knobs, &v->outcome->knobs);
     }
-    sched_check_settings(&c->program.schedules, &knobs, o->settings,
-                         o->n_settings, &c->diags);
+    vec_append(&c->scratch, &all, &c->program.schedules.schedules);
+    vec_append(&c->scratch, &all, &c->cases);
+    sched_check_settings(&all, &knobs, o->settings, o->n_settings, &c->diags);
     arena_clear(&c->scratch);
 }
 

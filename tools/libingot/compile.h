@@ -81,7 +81,9 @@ struct compilation {
     struct VEC(struct variant) variants; // grouped by kernel, guarded first
     // Schedules that some kernel has sizes for.
     struct VEC(const struct sched_item *) used;
-    struct map planned; // cases of rules to a `struct planned`
+    struct sched_items cases; // of rules that were found
+    struct map planned; // those that are for the build: a `struct planned`
+    size_t asked;       // how often isl was asked of iterations and of sizes
     struct VEC(struct compiled_image) images;
     struct VEC(struct arena *) arenas; // of threads
 };

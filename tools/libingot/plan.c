@@ -1,10 +1,12 @@
 // The schedules of a kernel that has none: the cases of the first rule that
-// matches it, those of the program before those of the library.
+// matches it, those of the program before those of the library.  Cases for
+// architectures that are not in the build are not applied.
 
 #include "tools/libingot/plan.h"
 
 #include "ir/copy.h"
 #include "passes/schedule/schedule.h"
+#include "tools/libingot/target_set.h"
 
 // Apply a case of a rule to a copy of a kernel, unless it is for other kernels;
 // nothing is said of what cannot be done.  Returns NULL then.
@@ -15,19 +17,18 @@ static struct planned *apply(struct compilation *c,
 {
     struct planned *one = arena_new(&c->arena, struct planned);
     one->diags = (struct diag_list){.arena = &c->arena, .is_brief = true};
-    struct ir_expr *guard = NULL;
-    struct ir_kernel *copy = ir_copy_kernel(&c->arena, kernel);
-    struct pass p = {.kernel = copy,
+    struct pass p = {.kernel = (struct ir_kernel *)kernel,
                      .arena = &c->arena,
                      .scratch = &c->scratch,
                      .names = &c->names,
-                     .diags = &one->diags};
-    copy->fast_math |= o->fast_math;
-    if (!schedule_guard(&p, &c->program.schedules, item, NULL, 0, &guard))
+                     .diags = &one->diags,
+                     .asked = &c->asked};
+    if (!schedule_guard(&p, &c->program.schedules, item, NULL, 0, &one->guard))
         return NULL;
-    if (schedule_excludes(kernel, item, guard))
+    if (schedule_excludes(kernel, item, one->guard))
         return one;
-    one->kernel = copy;
+    one->kernel = p.kernel = ir_copy_kernel(&c->arena, kernel);
+    p.kernel->fast_math |= o->fast_math;
     one->outcome = arena_new(&c->arena, struct sched_outcome);
     bool ok = schedule_apply(&p, &c->program.schedules, item, NULL, 0,
                              one->outcome) &&
@@ -35,17 +36,32 @@ static struct planned *apply(struct compilation *c,
     return ok ? one : NULL;
 }
 
-// Apply all cases of a rule to copies of a kernel, and keep these; false if one
+// Return whether a case is for an architecture of the build; what it names wrong is
+// reported where schedules are chosen.
+static bool is_built(struct compilation *c, const struct compile_options *o,
+                     const struct sched_item *item)
+{
+    struct diag_list dropped = {.arena = &c->scratch, .is_brief = true};
+    target_set own;
+    return !target_set_find(&c->scratch, item, &dropped, &own) ||
+           own & target_set_of_build(o);
+}
+
+// Apply the cases of a rule to copies of a kernel, and keep these; false if one
 // cannot be applied.
 static bool applies(struct compilation *c, const struct compile_options *o,
                     const struct ir_kernel *kernel,
                     const struct sched_items *cases)
 {
+    struct arena_mark here = arena_mark(&c->scratch);
     vec_foreach_value(item, cases) {
-        struct planned *one = apply(c, o, kernel, item);
-        if (!one)
+        struct planned *one =
+            is_built(c, o, item) ? apply(c, o, kernel, item) : NULL;
+        arena_release(&c->scratch, here);
+        if (one)
+            map_set(&c->planned, item, one);
+        else if (is_built(c, o, item))
             return false;
-        map_set(&c->planned, item, one);
     }
     return true;
 }
@@ -84,6 +100,7 @@ bool plan_kernel(struct compilation *c, const struct compile_options *o,
                 sched_add_cases(&c->arena, &schedule, rule, &cases);
             if (!cases.n || !applies(c, o, kernel, &cases))
                 continue;
+            vec_append(&c->arena, &c->cases, &cases);
             *out = cases;
             return true;
         }

@@ -8,12 +8,14 @@
 // What a case of a rule made of a kernel, with no settings.
 struct planned {
     struct ir_kernel *kernel; // at level stages; NULL: the case is for others
+    struct ir_expr *guard;    // of the case, or NULL
     struct sched_outcome *outcome;
     struct diag_list diags; // warnings
 };
 
 // Set `out` to the schedules that a kernel gets: the cases of the first rule that
-// matches it and can be applied.  c->planned has what each of them made of it.
+// matches it and can be applied, as far as they are for the build.  c->planned has what
+// each of them made of it.
 // Returns whether there is one.
 bool plan_kernel(struct compilation *c, const struct compile_options *o,
                  const struct ir_kernel *kernel, struct sched_items *out);

@@ -102,8 +102,7 @@ struct depend_question {
 // Return whether no two iterations of one element are open, because the loops
 // that the address does not determine keep their order, or because a stage's
 // init comes first in any order.
-bool depend_is_settled(const struct depend_nest *w,
-                       const struct depend_question *q,
+bool depend_is_settled(struct depend_nest *w, const struct depend_question *q,
                        const struct depend_access *x,
                        const struct depend_access *y,
                        const struct depend_known *known);

@@ -19,6 +19,7 @@ struct ask {
     struct depend_question question;
     bool with_example;
     bool only_own; // only arrays that each thread has for itself count
+    bool has_own;  // there are such; of an answer without a conflict
     struct map
         free; // arrays in which no iterations conflict: the array itself;
               // others that were looked at: NULL
@@ -234,7 +235,7 @@ static bool find_meeting(struct ask *ask, bool precedes,
 }
 
 // Walk the nest and look for a conflict.
-static bool answer(struct ask *ask, struct pass *p, struct depend_conflict *out)
+static bool look(struct ask *ask, struct pass *p, struct depend_conflict *out)
 {
     *out = (struct depend_conflict){0};
     ask->free.arena = p->scratch;
@@ -246,19 +247,30 @@ static bool answer(struct ask *ask, struct pass *p, struct depend_conflict *out)
     return true;
 }
 
+// The same; nothing is kept of a question without a conflict but whether some
+// arrays are accessed that each thread has for itself.
+static bool answer(struct ask *ask, struct pass *p, struct depend_conflict *out)
+{
+    struct arena_mark here = arena_mark(p->scratch);
+    if (look(ask, p, out))
+        return true;
+    vec_foreach(x, &ask->nest.accesses)
+        ask->has_own |= space_is_own(x->buffer->space);
+    ask->nest = (struct depend_nest){0};
+    arena_release(p->scratch, here);
+    return false;
+}
+
 // Return whether threads may conflict in arrays that each has for itself: no
 // barrier between the iterations of the serial loops around helps there.
 static bool answer_own(struct ask *ask, struct pass *p,
                        struct depend_conflict *out)
 {
-    bool any = false;
-    for (size_t i = 0; i < ask->nest.accesses.n; i++)
-        any |= space_is_own(ask->nest.accesses.at[i].buffer->space);
     struct ask own = {.question = ask->question,
                       .with_example = ask->with_example,
                       .only_own = true};
     own.question.across = true;
-    return any && answer(&own, p, out);
+    return ask->has_own && answer(&own, p, out);
 }
 
 // Return whether a loop runs at most once.

@@ -221,6 +221,13 @@ static void make_pair(struct pair *p, isl_ctx *ctx, const struct map *sizes,
     p->d.set = isl_set_intersect(p->d.set, open_set(p, known));
 }
 
+// Count a question to isl.
+static void count(const struct depend_nest *w)
+{
+    if (w->pass->asked)
+        ++*w->pass->asked;
+}
+
 bool depend_meets(struct depend_nest *w, const struct depend_question *q,
                   const struct depend_access *x, const struct depend_access *y,
                   bool *is_exact)
@@ -233,6 +240,7 @@ bool depend_meets(struct depend_nest *w, const struct depend_question *q,
     if (depend_is_settled(w, q, x, y, &known))
         return false;
     isl_ctx *ctx = domain_context(ISL_OPERATIONS_MOST);
+    count(w);
     make_pair(&p, ctx, NULL, &known);
     isl_bool empty = isl_set_is_empty(p.d.set);
     *is_exact = p.d.is_affine && empty == isl_bool_false;
@@ -324,6 +332,7 @@ bool depend_is_covered(struct depend_nest *w, const struct depend_question *q,
     if (!is_inside(w, q, read))
         return false;
     isl_ctx *ctx = domain_context(COVER_OPERATIONS_MOST);
+    count(w);
     start_pair(&p, ctx, NULL);
     bound_unknown(&p);
     isl_set *reads = isl_set_copy(p.d.set), *left = isl_set_copy(p.d.set);

@@ -3,13 +3,17 @@
 //
 //   C[i_0 * 128 + i_1], i_1 in 0..128     determines i_0 and i_1
 //   C[f / n, f % n]                       determines f / n and f % n, so f
+//   C[f / 256, f / 128 % 2, f % 128]      determines f / 128, so f
 //   C[i + j]                              determines nothing
 //
-// Two accesses agree on a digit if the parts that do not vary are equal, and
-// so are the digits in front.  What is not proved is not known.
+// Two accesses agree on a digit if the parts that do not vary are equal, and the
+// weights of it and of the digits in front.  A digit that both make of the same
+// expression determines that.  What is not proved is not known.
 
 #include "passes/schedule/depend/access.h"
 
+#include "ir/base/num.h"
+#include "ir/build.h"
 #include "ir/equal.h"
 #include "ir/walk.h"
 
@@ -148,18 +152,17 @@ static void know(struct depend_nest *w, struct depend_known *k,
         vec_push(w->pass->scratch, k, x);
 }
 
-// Return whether two digits are the same function of the loops.
-static bool same_digit(struct depend_nest *w, const struct depend_digit *x,
-                       const struct depend_digit *y)
+// Return whether two digits have the same weight.
+static bool same_weight(struct depend_nest *w, const struct depend_digit *x,
+                        const struct depend_digit *y)
 {
     struct affine_term rest;
     return x->weight.factor == y->weight.factor && x->weight.n == y->weight.n &&
-           affine_atoms_divide(w->pass->scratch, &x->weight, &y->weight,
-                               &rest) &&
-           ir_expr_equal(x->value, y->value);
+           affine_atoms_divide(w->pass->scratch, &x->weight, &y->weight, &rest);
 }
 
-// Add what two equal numbers have in common.
+// Add what two equal numbers have in common: as long as the weights are the same,
+// so are the digits, whatever they are made of.
 static void know_common(struct depend_nest *w, struct depend_known *k,
                         const struct depend_radix *x,
                         const struct depend_radix *y)
@@ -168,9 +171,10 @@ static void know_common(struct depend_nest *w, struct depend_known *k,
     if (d.failed || d.terms.n || d.constant || x->negated != y->negated)
         return;
     for (size_t i = 0; i < x->digits.n && i < y->digits.n; i++) {
-        if (!same_digit(w, &x->digits.at[i], &y->digits.at[i]))
+        if (!same_weight(w, &x->digits.at[i], &y->digits.at[i]))
             return;
-        know(w, k, x->digits.at[i].value);
+        if (ir_expr_equal(x->digits.at[i].value, y->digits.at[i].value))
+            know(w, k, x->digits.at[i].value);
     }
 }
 
@@ -188,9 +192,38 @@ static void know_dividend(struct depend_nest *w, struct depend_known *k,
     }
 }
 
+// Add the quotient x / n if x / n % m and x / (n * m) are known: of x / n, they
+// are the last digit in the base m and those in front of it.
+static void know_quotient(struct depend_nest *w, struct depend_known *k,
+                          struct ir_expr *x, struct ir_expr *digit)
+{
+    struct ir_expr *quotient = digit->args[0];
+    int64_t n, m, both, other;
+    if (quotient->op != OP_div || !ir_int_value(quotient->args[1], &n) ||
+        !ir_int_value(digit->args[1], &m) || n <= 0 || m <= 0 ||
+        !num_mul(n, m, &both) || !ir_expr_equal(x->args[0], quotient->args[0]))
+        return;
+    if (ir_int_value(x->args[1], &other) && other == both)
+        know(w, k, quotient);
+}
+
+// Add what known digits in front of, or behind, a quotient or a remainder make
+// known.
+static void know_joined(struct depend_nest *w, struct depend_known *k,
+                        struct ir_expr *known)
+{
+    for (size_t i = 0; i < k->n; i++) {
+        struct ir_expr *other = k->at[i];
+        if (known->op == OP_div && other->op == OP_mod)
+            know_quotient(w, k, known, other);
+        if (known->op == OP_mod && other->op == OP_div)
+            know_quotient(w, k, other, known);
+    }
+}
+
 // Add what follows from a known expression in both accesses.
 static void know_consequences(struct depend_nest *w, struct depend_known *k,
-                              const struct ir_expr *known,
+                              struct ir_expr *known,
                               const struct depend_access *x,
                               const struct depend_access *y)
 {
@@ -200,6 +233,7 @@ static void know_consequences(struct depend_nest *w, struct depend_known *k,
         know_common(w, k, in_x, in_y);
     if (known->op == OP_div || known->op == OP_mod)
         know_dividend(w, k, known);
+    know_joined(w, k, known);
     if (known->op == OP_cast && type_is_integer(known->args[0]->type) &&
         type_bits(known->args[0]->type) <= type_bits(known->type))
         know(w, k, known->args[0]);
