@@ -108,6 +108,7 @@ static void signal(struct warp *w, const struct ir_expr *x)
     warp_spend(w, MODEL_lsu, 1, WARP_LANES);
     if (x->op != OP_mbarrier_wait)
         return;
+    w->waits = true;
     warp_settle(w);
     w->path += WAIT_CLOCKS;
     if (w->depth == 0 && w->copied > w->path)
@@ -142,6 +143,8 @@ static bool changes(struct warp *w, const struct ir_expr *x, double *sum)
 void warp_index(struct warp *w, const struct ir_expr *x)
 {
     double sum = 0;
+    if (w->unrolled)
+        return;
     if (changes(w, x, &sum) && sum > 0)
         integers(w, sum);
 }
@@ -164,7 +167,7 @@ static void access_of(struct warp *w, const struct ir_expr *x)
     if (!n)
         return;
     warp_index(w, x->args[n - 1]);
-    warp_access(w, writes ? MOVE_atomic : MOVE_read, x, x->u.buffer,
+    warp_access(w, writes ? MOVE_atomic : MOVE_read, x->u.buffer,
                 x->args[n - 1], x->type);
 }
 

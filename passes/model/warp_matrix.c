@@ -49,7 +49,8 @@ static void multiply(struct warp *w, const struct matrix_info *info)
         warp_hold(w, MODEL_shared, bytes / SHARED_BYTES / warps);
     if (!is_group)
         warp_settle(w);
-    w->path += ISSUE_CLOCKS + (is_group ? clocks : clocks * GROUP_WARPS);
+    warp_pass(w, ISSUE_CLOCKS + (is_group ? clocks : clocks * GROUP_WARPS));
+    w->path_tensor += is_group ? clocks : 0;
 }
 
 // Return the lanes that give a place to an instruction that moves matrices.
@@ -71,7 +72,7 @@ static void move(struct warp *w, const struct ir_stmt *s,
     for (int i = 0; i < MATRIX_OPERANDS; i++) {
         const struct ir_expr *at = s->u.matrix.tiles[i].at;
         if (at && at->n && at->u.buffer->space == SPACE_shared)
-            warp_access(w, reads ? MOVE_read : MOVE_write, at, at->u.buffer,
+            warp_access(w, reads ? MOVE_read : MOVE_write, at->u.buffer,
                         at->args[at->n - 1], row);
     }
     w->active = active;
@@ -156,11 +157,11 @@ static void by_threads(struct warp *w, const struct ir_copy *copy)
     double ready = w->ready;
     t.lanes = (uint8_t)ir_copy_elements(copy);
     warp_index(w, copy->far.index[copy->far.n - 1]);
-    warp_access(w, MOVE_read, copy, copy->far.buffer,
+    warp_access(w, MOVE_read, copy->far.buffer,
                 copy->far.index[copy->far.n - 1], t);
     w->copied = w->path + warp_latency(w);
     w->ready = ready;
-    warp_access(w, MOVE_write, copy, copy->near.buffer,
+    warp_access(w, MOVE_write, copy->near.buffer,
                 copy->near.index[copy->near.n - 1], t);
 }
 
