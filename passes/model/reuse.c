@@ -17,17 +17,20 @@ static const void *key_of(uint64_t a, const void *b, uint64_t c)
     return (const void *)(uintptr_t)(mixed | 1);
 }
 
-// Return whether a sector is new, and note it.
-static bool note_sector(struct reuse *r, const void *loop,
-                        const struct ir_buffer *buffer, int64_t sector)
+// Return whether a key is new to a set, and note it.
+static bool note(struct map *set, const void *key)
 {
     static const char there = 0;
-    const void *key =
-        key_of((uint64_t)sector, buffer, (uint64_t)(uintptr_t)loop);
-    if (map_has(&r->sectors, key))
+    if (map_has(set, key))
         return false;
-    map_set(&r->sectors, key, (void *)&there);
+    map_set(set, key, (void *)&there);
     return true;
+}
+
+bool reuse_is_new(struct reuse *r, uint64_t number, const void *loop,
+                  uint32_t warp)
+{
+    return note(&r->numbers, key_of(number, loop, warp));
 }
 
 uint32_t reuse_sectors(struct reuse *r, const void *loop,
@@ -40,7 +43,9 @@ uint32_t reuse_sectors(struct reuse *r, const void *loop,
         int64_t from = w->at[i] / SECTOR_BYTES;
         int64_t to = (w->at[i] + w->bytes - 1) / SECTOR_BYTES;
         for (int64_t s = from; w->active >> i & 1 && s <= to; s++) {
-            n += s != last && note_sector(r, loop, buffer, s);
+            n += s != last &&
+                 note(&r->sectors,
+                      key_of((uint64_t)s, buffer, (uint64_t)(uintptr_t)loop));
             last = s;
         }
     }

@@ -13,6 +13,7 @@ struct reuse {
     struct arena *arena;
     struct map sectors; // of global memory
     struct map groups;  // of 16 bytes in each lane -> struct reuse_group
+    struct map numbers; // that were computed
 };
 
 // Reads of a warp that lie in the same 16 bytes of each lane.
@@ -20,6 +21,11 @@ struct reuse_group {
     uint32_t words;      // that were read, a bit each
     double narrow, wide; // clocks of the first read, and of one of all 16 bytes
 };
+
+// Return whether a number is computed for the first time in a loop by a warp, and
+// note it.  `number` tells it from others.
+bool reuse_is_new(struct reuse *r, uint64_t number, const void *loop,
+                  uint32_t warp);
 
 // Return how many sectors of an access none of the accesses in the same loop has
 // read, and note them.

@@ -218,7 +218,8 @@ static void set_values(struct estimate *e, const int64_t *values)
         const struct ir_var *var = e->kernel->params.at[i].var;
         if (!var || type_is_float(var->type))
             continue;
-        struct lanes value = lanes_number(values[i]);
+        struct lanes value;
+        lanes_number(values[i], &value);
         lanes_set(&e->place, var, &value);
     }
 }
@@ -233,6 +234,7 @@ bool model_time(struct arena *a, const struct ir_kernel *kernel,
     e.place = (struct lanes_place){.arena = &work, .device = device};
     e.place.values.arena = e.reuse.arena = &work;
     e.reuse.sectors.arena = e.reuse.groups.arena = &work;
+    e.reuse.numbers.arena = &work;
     set_values(&e, values);
     *out = (struct model_time){0};
     for (size_t i = 0; ok && i < kernel->body.n; i++) {

@@ -98,7 +98,7 @@ static uint32_t lanes_where(const struct warp *w, const struct lanes *c)
 {
     uint32_t r = 0;
     for (int i = 0; i < WARP_LANES; i++)
-        r |= (uint32_t)(c->at[i] != 0) << i;
+        r |= (uint32_t)(lanes_at(c, i) != 0) << i;
     return r & w->active;
 }
 
@@ -150,7 +150,7 @@ static int64_t from_in_block(struct warp *w, const struct ir_for *loop, int d,
     w->place.block[d] = block;
     lanes_of(&w->place, loop->from, &from);
     memcpy(w->place.block, here, sizeof here);
-    return from.at[__builtin_ctz(w->active)];
+    return lanes_at(&from, __builtin_ctz(w->active));
 }
 
 // Set the iterations of a loop over tiles: blocks begin `apart` from each other,
@@ -189,7 +189,8 @@ static struct trips trips_of(struct warp *w, const struct ir_for *loop,
     if ((from->on & ON_X) && step->same && step->at[0] > 1 && w->depth == 0)
         return tiles(w, loop, to.at[0], step->at[0]);
     for (int i = 0; i < WARP_LANES; i++) {
-        int64_t n = count(from->at[i], to.at[i], step->at[i]);
+        int64_t n =
+            count(lanes_at(from, i), lanes_at(&to, i), lanes_at(step, i));
         if (w->active >> i & 1 && n > most)
             most = n;
     }
@@ -202,8 +203,10 @@ static void set_counter(struct warp *w, const struct ir_for *loop,
                         struct trips n)
 {
     struct lanes value = *from;
-    for (int i = 0; i < WARP_LANES; i++)
-        value.at[i] += (int64_t)(n.mean / 2) * step->at[i];
+    value.same &= step->same;
+    for (int i = 0; i < (value.same ? 1 : WARP_LANES); i++)
+        value.at[i] =
+            lanes_at(from, i) + (int64_t)(n.mean / 2) * lanes_at(step, i);
     value.depth = w->depth + 1;
     value.step = step->at[0];
     value.drifts = step->trust != LANES_EXACT;
@@ -301,13 +304,19 @@ static void run_loop(struct warp *w, const struct ir_for *loop)
 
 // ---- Statements -----------------------------------------------------------
 
-// Keep what a variable is now.
+// Keep what a variable is now.  An index is computed where it is used first.
 static void set_var(struct warp *w, const struct ir_stmt *s)
 {
     struct lanes value;
+    const struct ir_expr *x = s->u.let.value;
+    bool is_index = s->kind == STMT_let && type_is_index(x->type) &&
+                    warp_is_index(x) && ir_is_stable(x);
+    if (!is_index)
+        warp_value(w, x);
     if (type_is_float(s->u.let.var->type))
         return;
-    lanes_of(&w->place, s->u.let.value, &value);
+    lanes_of(&w->place, x, &value);
+    value.owed = is_index && x->n ? x : NULL;
     lanes_set(&w->place, s->u.let.var, &value);
 }
 
@@ -354,10 +363,7 @@ static void run_stmt(struct warp *w, const struct ir_stmt *s)
     case STMT_if: run_branch(w, s); return;
     case STMT_let:
     case STMT_var:
-    case STMT_assign:
-        warp_value(w, s->u.let.value);
-        set_var(w, s);
-        return;
+    case STMT_assign: set_var(w, s); return;
     case STMT_store: run_store(w, s); return;
     case STMT_eval: warp_value(w, s->u.value); return;
     case STMT_barrier: meet(w); return;

@@ -81,6 +81,8 @@ double warp_transfer(struct warp *w);
 
 // Add what the operations of an expression take, and its accesses.
 void warp_value(struct warp *w, const struct ir_expr *x);
+// Return whether an operation computes an index or a condition of indices.
+bool warp_is_index(const struct ir_expr *x);
 // Add the arithmetic of an index, as far as the loop around changes it.
 void warp_index(struct warp *w, const struct ir_expr *x);
 

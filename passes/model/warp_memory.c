@@ -22,7 +22,7 @@ void warp_places(const struct warp *w, const struct ir_buffer *buffer,
     int64_t element = (int64_t)type_bytes(buffer->elem);
     *out = (struct warp_access){.active = w->active, .bytes = bytes};
     for (int i = 0; i < WARP_LANES; i++) {
-        int64_t byte = (int64_t)((uint64_t)at->at[i] * (uint64_t)element);
+        int64_t byte = (int64_t)((uint64_t)lanes_at(at, i) * (uint64_t)element);
         out->at[i] = byte & ~(unit - 1);
     }
 }
