@@ -66,20 +66,20 @@ static void follow(struct estimate *e, uint32_t number, uint32_t stands_for)
     w.path = until > w.path ? until : w.path;
     if (w.path > e->work.path)
         e->work.path = w.path;
-    if (w.path_tensor <= 0 || w.path < e->work.consumer)
+    if (w.path_serial <= 0 || w.path < e->work.consumer)
         return;
     e->work.consumer = w.path;
-    e->work.consumer_tensor = w.path_tensor;
+    e->work.consumer_serial = w.path_serial;
 }
 
-// Add what consumers wait for: the first copies, the last ones of results, and, if they share tiles, the
-// instructions of the others.
+// Add what consumers wait for: the first copies, the last ones of results, and, if
+// they share tiles, what the others do.
 static void share_way(struct estimate *e)
 {
     const struct model_device *d = e->place.device;
     struct block_work *work = &e->work;
     double uneven = work->uneven > 1 ? work->uneven : 1;
-    double others = work->pipe[MODEL_tensor] * uneven - work->consumer_tensor;
+    double others = work->serial * uneven - work->consumer_serial;
     if (!work->alternates && others > 0)
         work->consumer += others;
     if (work->consumer > work->path)

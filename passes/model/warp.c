@@ -51,6 +51,12 @@ double warp_latency(const struct warp *w)
     return w->place.device->latency * w->place.device->clock;
 }
 
+void warp_serial(struct warp *w, double clocks)
+{
+    w->path += clocks;
+    w->path_serial += clocks;
+}
+
 void warp_settle(struct warp *w)
 {
     w->path = w->ready > w->path ? w->ready : w->path;
@@ -233,7 +239,7 @@ static double iteration(struct warp *w, double path, bool meets)
 
 // What a loop keeps of the one around it.
 struct around {
-    double path, times, trips, ahead, tensor;
+    double path, times, trips, ahead, serial;
     const void *loop;
     bool waits, unrolled;
     struct stretch since;
@@ -252,7 +258,7 @@ static struct around enter(struct warp *w, const struct ir_for *loop,
                            struct trips n)
 {
     struct around r = {w->path,         w->times,       w->trips,
-                       w->copies_ahead, w->path_tensor, w->loop,
+                       w->copies_ahead, w->path_serial, w->loop,
                        w->waits,        w->unrolled,    w->since};
     w->depth++;
     w->times *= n.mean;
@@ -271,7 +277,7 @@ static void leave(struct warp *w, const struct ir_for *loop,
 {
     double each = iteration(w, r->path, ir_has_meeting(&loop->body));
     w->path = r->path + each * n.most;
-    w->path_tensor = r->tensor + (w->path_tensor - r->tensor) * n.most;
+    w->path_serial = r->serial + (w->path_serial - r->serial) * n.most;
     w->copied = w->copied > 0 ? w->path + warp_latency(w) : 0;
     w->depth--;
     w->times = r->times;

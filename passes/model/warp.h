@@ -17,11 +17,12 @@ struct traffic {
 
 // What a block does, in clocks of an SM that nothing else keeps busy.
 struct block_work {
-    double pipe[MODEL_LIMITS];        // dram, l2 and latency stay 0
-    double path;                      // clocks until its last warp is done
-    double consumer, consumer_tensor; // the same of the last one that has
-                                      // instructions of a warpgroup, and how
-                                      // many clocks these are
+    double pipe[MODEL_LIMITS]; // dram, l2 and latency stay 0
+    double path;               // clocks until its last warp is done
+    double serial; // clocks of what warpgroups do one after the other: their
+                   // instructions on matrices, stores by TMA
+    double consumer, consumer_serial; // the way of the last warp that does
+                                      // such, and its own part of it
     bool alternates;                  // warpgroups take tiles in turns
     double uneven; // tiles of the block that has most, over the mean; 0: there
                    // is no loop over tiles
@@ -51,7 +52,7 @@ struct warp {
     double times;        // that the statement runs
     double trips;        // of the innermost loop
     double path;         // clocks so far
-    double path_tensor;  // of these, in instructions of a warpgroup
+    double path_serial;  // of these, in what warpgroups do in turns
     double ready;        // when what has been loaded will be there
     double copied;       // when what is being copied will be there
     double copies_ahead; // iterations that copies run ahead
@@ -73,6 +74,8 @@ void warp_spend(struct warp *w, enum model_limit pipe, double instructions,
 void warp_hold(struct warp *w, enum model_limit pipe, double clocks);
 // Add clocks to the way of the warp.
 void warp_pass(struct warp *w, double clocks);
+// Add clocks of the SM in which no other warpgroup can do the same.
+void warp_serial(struct warp *w, double clocks);
 // Wait for what has been loaded.
 void warp_settle(struct warp *w);
 // Return the clocks that the block, alone on its SM, needs for what was done since

@@ -7,9 +7,10 @@
 #include <string.h>
 
 // What reaches a warpgroup's instructions of the rate of the hardware, by what
-// power allows; bytes of shared memory a clock.
+// power allows; bytes of shared memory a clock, and of stores from it if all SMs
+// store at a time.
 static const double sustained = 0.87;
-enum { SHARED_BYTES = 128, ISSUE_CLOCKS = 2 };
+enum { SHARED_BYTES = 128, STORE_BYTES = 24, ISSUE_CLOCKS = 2 };
 
 // Return the class of the operands of an instruction.
 static enum model_matrix class_of(const struct matrix_info *info)
@@ -47,10 +48,13 @@ static void multiply(struct warp *w, const struct matrix_info *info)
     warp_hold(w, MODEL_issue, 0.25);
     if (is_group)
         warp_hold(w, MODEL_shared, bytes / SHARED_BYTES / warps);
-    if (!is_group)
-        warp_settle(w);
-    warp_pass(w, ISSUE_CLOCKS + (is_group ? clocks : clocks * GROUP_WARPS));
-    w->path_tensor += is_group ? clocks : 0;
+    w->path += ISSUE_CLOCKS;
+    if (!is_group) {
+        warp_pass(w, clocks * GROUP_WARPS);
+        return;
+    }
+    w->work->serial += clocks / warps * w->warps * w->times;
+    warp_serial(w, clocks);
 }
 
 // Return the lanes that give a place to an instruction that moves matrices.
@@ -143,8 +147,11 @@ static void by_tma(struct warp *w, const struct ir_copy *copy)
               (double)ir_copy_elements(copy) * each * lanes * blocks /
                   SHARED_BYTES);
     warp_hold(w, MODEL_issue, lanes / 4);
-    if (!copy->is_load)
+    if (!copy->is_load) {
+        w->work->serial += bytes / STORE_BYTES * w->warps * w->times;
+        warp_serial(w, bytes / STORE_BYTES);
         return;
+    }
     w->copied = w->path + warp_latency(w);
     if (slots_of(copy) > w->copies_ahead)
         w->copies_ahead = slots_of(copy);

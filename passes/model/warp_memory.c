@@ -98,9 +98,9 @@ void warp_shared(struct warp *w, enum move kind, const struct ir_buffer *buffer,
     warp_hold(w, MODEL_shared, fronts);
     warp_hold(w, MODEL_lsu, fronts);
     warp_hold(w, MODEL_issue, n / 4);
-    warp_pass(w, fronts);
-    if (kind == MOVE_read && w->path + SHARED_CLOCKS > w->ready)
-        w->ready = w->path + SHARED_CLOCKS;
+    warp_pass(w, n);
+    if (kind == MOVE_read && w->path + fronts + SHARED_CLOCKS > w->ready)
+        w->ready = w->path + fronts + SHARED_CLOCKS;
 }
 
 // ---- Global memory --------------------------------------------------------
