@@ -67,18 +67,6 @@ static void floats(struct warp *w, const struct ir_expr *x)
         integers(w, n * c->integer);
 }
 
-// Add a conversion.
-static void convert(struct warp *w, const struct ir_expr *x)
-{
-    struct type to = x->type, from = x->args[0]->type;
-    bool is_float = type_is_float(to), was_float = type_is_float(from);
-    double n = to.lanes;
-    if (is_float && was_float && to.kind != from.kind)
-        integers(w, type_bits(to) < 32 ? n / 2 : n);
-    else if (is_float != was_float && to.kind != TYPE_bool)
-        warp_spend(w, MODEL_mufu, n, w->place.device->mufu);
-}
-
 // Add an operation on integers that are data.
 static void arithmetic(struct warp *w, const struct ir_expr *x)
 {
@@ -191,6 +179,31 @@ void warp_index(struct warp *w, const struct ir_expr *x)
     part_of(&k, x);
     if (k.sum > 0)
         integers(w, k.sum);
+}
+
+// Return whether an expression is an element that was converted before.
+static bool is_converted(struct warp *w, const struct ir_expr *x)
+{
+    struct index_walk k = {.warp = w};
+    if (x->op != OP_load || !x->n)
+        return false;
+    uint64_t place = part_of(&k, x->args[x->n - 1]).hash;
+    place = num_mix(place ^ (uint64_t)(uintptr_t)x->u.buffer) + w->epoch;
+    return !reuse_is_new(w->reuse, place, w->loop, w->place.first);
+}
+
+// Add a conversion.
+static void convert(struct warp *w, const struct ir_expr *x)
+{
+    if (is_converted(w, x->args[0]))
+        return;
+    struct type to = x->type, from = x->args[0]->type;
+    bool is_float = type_is_float(to), was_float = type_is_float(from);
+    double n = to.lanes;
+    if (is_float && was_float && to.kind != from.kind)
+        integers(w, type_bits(to) < 32 ? n / 2 : n);
+    else if (is_float != was_float && to.kind != TYPE_bool)
+        warp_spend(w, MODEL_mufu, n, w->place.device->mufu);
 }
 
 bool warp_is_index(const struct ir_expr *x)
