@@ -110,6 +110,8 @@ struct index_walk {
     double sum; // instructions
 };
 
+static void access_of(struct warp *w, const struct ir_expr *x);
+
 // What is known of a part of an index.
 struct index_part {
     bool changes;  // in the loop around
@@ -142,31 +144,52 @@ static double price(const struct ir_expr *x)
     if (x->op != OP_div && x->op != OP_mod && x->op != OP_ceildiv)
         return simple;
     if (ir_int_value(x->args[1], &by))
-        return by & (by - 1) ? number : simple;
+        return by > 0 && (by & (by - 1)) == 0 ? simple : number;
     return type_bits(x->type) > 32 ? wide : narrow;
 }
 
-// Return what is known of a part of an index, and add its operations if the loop
-// around changes them: others are done before it.  Nothing is computed twice.
+// Return what tells an operation from others, without its operands; the quotient
+// and the rest of a division are one.
+static uint64_t own_hash(const struct warp *w, const struct ir_expr *x)
+{
+    uint64_t r = x->op == OP_mod ? OP_div : x->op;
+    if (x->op == OP_const && !type_is_float(x->type))
+        r ^= num_mix((uint64_t)x->u.i);
+    if (x->op == OP_index)
+        r ^= num_mix((uint64_t)x->u.axis + 1);
+    if (x->op == OP_load)
+        r ^= num_mix((uint64_t)(uintptr_t)x->u.buffer + w->epoch);
+    return r;
+}
+
+// Return whether an operation of an index takes instructions.  Those of a loop that
+// is expanded are numbers.
+static bool is_priced(const struct warp *w, const struct ir_expr *x)
+{
+    return x->n && !w->unrolled && x->op != OP_load && x->op != OP_cast &&
+           x->op != OP_ramp;
+}
+
+// Return what is known of a part of an index, and add what it reads, and its
+// operations if the loop around changes them: others are done before it.  Nothing
+// is computed twice.
 static struct index_part part_of(struct index_walk *k, const struct ir_expr *x)
 {
     struct warp *w = k->warp;
-    bool divides = x->op == OP_mod || x->op == OP_div;
-    enum ir_op op = divides ? OP_div : x->op;
-    struct index_part r = {w->depth == 0 && x->op == OP_index, (uint64_t)op};
+    struct index_part r = {w->depth == 0 && x->op == OP_index, own_hash(w, x)};
     if (x->op == OP_var)
         return part_of_var(k, x);
-    if (x->op == OP_const && !type_is_float(x->type))
-        r.hash ^= num_mix((uint64_t)x->u.i);
-    if (x->op == OP_index)
-        r.hash ^= num_mix((uint64_t)x->u.axis + 1);
     for (uint32_t i = 0; i < x->n; i++) {
         struct index_part one = part_of(k, x->args[i]);
         r.changes |= one.changes;
         r.hash = num_mix(r.hash + one.hash * (2 * i + 1));
     }
-    if (r.changes && x->n && x->op != OP_cast && x->op != OP_ramp &&
-        reuse_is_new(w->reuse, r.hash, w->loop, w->place.first))
+    bool counts = x->op == OP_load || (r.changes && is_priced(w, x));
+    if (!counts || !reuse_is_new(w->reuse, r.hash, w->loop, w->place.first))
+        return r;
+    if (x->op == OP_load)
+        access_of(w, x);
+    else
         k->sum += price(x);
     return r;
 }
@@ -174,8 +197,6 @@ static struct index_part part_of(struct index_walk *k, const struct ir_expr *x)
 void warp_index(struct warp *w, const struct ir_expr *x)
 {
     struct index_walk k = {.warp = w};
-    if (w->unrolled)
-        return;
     part_of(&k, x);
     if (k.sum > 0)
         integers(w, k.sum);
