@@ -10,6 +10,7 @@
 #include "passes/analysis/domain.h"
 #include "passes/schedule/schedule.h"
 #include "tools/libingot/plan.h"
+#include "tools/libingot/recorded.h"
 
 #include <isl/ctx.h>
 #include <isl/options.h>
@@ -118,17 +119,33 @@ static void find_settings(struct judge *j, struct choice *one)
         vec_push(a, &one->settings, j->o->settings[i]);
 }
 
-// Return the schedules of the kernel in the text, or else those of a rule that
-// matches it.
-static struct sched_items schedules_of(struct judge *j)
+void choices_items(struct compilation *c, const struct compile_options *o,
+                   const struct ir_kernel *kernel, struct sched_items *out)
 {
-    struct sched_items found = {0};
-    vec_foreach_value(item, &j->c->program.schedules.schedules)
-        if (sched_is_for(item, j->kernel) && !j->o->only_rules)
-            vec_push(&j->c->scratch, &found, item);
-    if (!found.n)
-        plan_kernel(j->c, j->o, j->kernel, &found);
-    return found;
+    *out = (struct sched_items){0};
+    vec_foreach_value(item, &c->program.schedules.schedules)
+        if (sched_is_for(item, kernel) && !o->only_rules)
+            vec_push(&c->arena, out, item);
+    if (!out->n)
+        plan_kernel(c, o, kernel, out);
+}
+
+// Gather what the records of the kernel say.  Returns false after errors.
+static bool gather_recorded(struct judge *j, const struct sched_items *items)
+{
+    struct recorded_list all = {0};
+    bool ok = true;
+    if (!j->o->no_records)
+        recorded_find(j->c, j->o, j->kernel, items, &all);
+    vec_foreach(from, &all) {
+        struct choice one = {.item = from->item,
+                             .guard = from->guard,
+                             .settings = from->settings,
+                             .recorded = j->all.n + 1};
+        ok = find_targets(j->c, from->item, &one.targets) && ok;
+        vec_push(&j->c->arena, &j->all, one);
+    }
+    return ok;
 }
 
 // Gather the schedules of the kernel.  Of a rule, cases behind the first that has
@@ -141,9 +158,10 @@ static bool gather(struct judge *j)
                      .scratch = &c->scratch,
                      .names = &c->names,
                      .diags = &c->diags};
-    struct sched_items items = schedules_of(j);
+    struct sched_items items;
     const struct sched_item *failed = NULL;
-    bool ok = true;
+    choices_items(c, j->o, j->kernel, &items);
+    bool ok = gather_recorded(j, &items);
     vec_foreach_value(item, &items) {
         struct choice one = {.item = item, .number = ++j->numbered};
         if (failed && item->rule == failed)
@@ -271,11 +289,12 @@ static void refuse_unreached(struct judge *j, size_t at, bool contradicts)
 }
 
 // Keep the schedules that are ever chosen.  One that is not is an error, but of
-// an instance or a rule, as it may be for others.
+// an instance or a rule, as it may be for others, and where records take sizes.
 static bool keep_reached(struct judge *j)
 {
     bool ok = true;
     struct choices all = j->all;
+    bool has_records = all.n && all.at[0].recorded;
     j->all.n = 0;
     for (size_t i = 0; i < all.n; i++) {
         struct choice one = all.at[i];
@@ -283,7 +302,8 @@ static bool keep_reached(struct judge *j)
         bool contradicts = one.guard && covers(j, one.guard, NULL, 0);
         bool is_reached = !contradicts && taken(j, j->all.n, one.targets,
                                                 one.guard) != one.targets;
-        if (!is_reached && !j->kernel->family && !one.item->rule) {
+        if (!is_reached && !j->kernel->family && !one.item->rule &&
+            !has_records) {
             refuse_unreached(j, j->all.n, contradicts);
             ok = false;
         }

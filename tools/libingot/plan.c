@@ -6,12 +6,11 @@
 #include "ir/copy.h"
 #include "passes/schedule/schedule.h"
 
-// Apply a case of a rule to a copy of a kernel, unless it is for other kernels;
-// nothing is said of what cannot be done.  Returns NULL then.
-static struct planned *apply(struct compilation *c,
-                             const struct compile_options *o,
-                             const struct ir_kernel *kernel,
-                             const struct sched_item *item)
+struct planned *plan_apply(struct compilation *c,
+                           const struct compile_options *o,
+                           const struct ir_kernel *kernel,
+                           const struct sched_item *item,
+                           const struct sched_settings *settings)
 {
     struct planned *one = arena_new(&c->arena, struct planned);
     one->diags = (struct diag_list){.arena = &c->arena, .is_brief = true};
@@ -23,14 +22,15 @@ static struct planned *apply(struct compilation *c,
                      .names = &c->names,
                      .diags = &one->diags};
     copy->fast_math |= o->fast_math;
-    if (!schedule_guard(&p, &c->program.schedules, item, NULL, 0, &guard))
+    if (!schedule_guard(&p, &c->program.schedules, item, settings->at,
+                        settings->n, &guard))
         return NULL;
     if (schedule_excludes(kernel, item, guard))
         return one;
     one->kernel = copy;
     one->outcome = arena_new(&c->arena, struct sched_outcome);
-    bool ok = schedule_apply(&p, &c->program.schedules, item, NULL, 0,
-                             one->outcome) &&
+    bool ok = schedule_apply(&p, &c->program.schedules, item, settings->at,
+                             settings->n, one->outcome) &&
               schedule_complete(&p);
     return ok ? one : NULL;
 }
@@ -42,7 +42,8 @@ static bool applies(struct compilation *c, const struct compile_options *o,
                     const struct sched_items *cases)
 {
     vec_foreach_value(item, cases) {
-        struct planned *one = apply(c, o, kernel, item);
+        struct planned *one =
+            plan_apply(c, o, kernel, item, &(struct sched_settings){0});
         if (!one)
             return false;
         map_set(&c->planned, item, one);
