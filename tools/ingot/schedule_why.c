@@ -22,8 +22,7 @@ static void print_short(const char *text, size_t n, struct buf *out)
     buf_text(out, is_cut ? " ..." : "");
 }
 
-// Append the last directive of a schedule, which the others prepare.
-static void print_directive(const struct sched_item *item, struct buf *out)
+void schedule_directive_print(const struct sched_item *item, struct buf *out)
 {
     const struct sched_block *body = &item->body;
     if (!body->n)
@@ -62,15 +61,23 @@ static void print_condition(const struct ir_expr *x, struct buf *out)
     buf_free(&read);
 }
 
+void schedule_refusal_print(struct arena *a, const struct problem *p,
+                            const struct variant *v, struct ir_expr *refusal,
+                            struct buf *out)
+{
+    buf_text(out, "not ");
+    print_condition(refusal, out);
+    print_numbers(a, p, v, refusal, out);
+}
+
 void schedule_why_print(struct arena *a, const struct problem *p,
                         const struct variant *v, struct ir_expr *refusal,
                         struct buf *out)
 {
     buf_printf(out, "// %s", v->kernel->variant);
     if (v->schedule)
-        print_directive(v->schedule, out);
-    buf_text(out, ": not ");
-    print_condition(refusal, out);
-    print_numbers(a, p, v, refusal, out);
+        schedule_directive_print(v->schedule, out);
+    buf_text(out, ": ");
+    schedule_refusal_print(a, p, v, refusal, out);
     buf_text(out, "\n");
 }

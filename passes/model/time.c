@@ -1,0 +1,218 @@
+// Predicts the time of a kernel: what a block does, on how many SMs, how often.
+
+#include "passes/model/model.h"
+
+#include "ir/walk.h"
+#include "passes/model/bytes.h"
+#include "passes/model/residency.h"
+#include "passes/model/warp.h"
+
+#include <math.h>
+
+enum { WARPS_MOST = 4, BLOCK_CLOCKS = 600 };
+
+static const struct {
+    const char *name, *meaning;
+} limits[] = {
+#define LIMIT(name, meaning) {#name, meaning},
+#include "passes/model/limits.def"
+#undef LIMIT
+};
+
+const char *model_limit_name(enum model_limit limit)
+{
+    return limits[limit].name;
+}
+
+const char *model_limit_meaning(enum model_limit limit)
+{
+    return limits[limit].meaning;
+}
+
+// Everything that is needed for one launch.
+struct estimate {
+    struct arena *arena;
+    const struct ir_kernel *kernel;
+    struct lanes_place place;
+    struct block_work work;
+    int64_t grid[3];
+    struct map seen;
+};
+
+// ---- The warps of a block -------------------------------------------------
+
+// Follow one warp, which stands for several.
+static void follow(struct estimate *e, uint32_t number, uint32_t stands_for)
+{
+    const uint32_t *block = e->place.launch->block;
+    uint32_t threads = block[0] * block[1] * block[2];
+    uint32_t lanes = threads - number * WARP_LANES;
+    struct warp w = {.arena = e->arena,
+                     .kernel = e->kernel,
+                     .place = e->place,
+                     .work = &e->work,
+                     .active = UINT32_MAX,
+                     .warps = stands_for,
+                     .times = 1,
+                     .trips = 1,
+                     .copies_ahead = 1,
+                     .seen = &e->seen};
+    w.place.first = number * WARP_LANES;
+    if (lanes < WARP_LANES)
+        w.active = (1u << lanes) - 1;
+    warp_run(&w, &e->place.launch->body);
+    e->place.values = w.place.values;
+    warp_settle(&w);
+    if (w.path > e->work.path)
+        e->work.path = w.path;
+}
+
+// Follow the first warp of each warpgroup, and another one for the others.
+static void follow_groups(struct estimate *e, uint32_t warps)
+{
+    for (uint32_t first = 0; first < warps; first += GROUP_WARPS) {
+        uint32_t left = warps - first;
+        uint32_t n = left < GROUP_WARPS ? left : GROUP_WARPS;
+        follow(e, first, 1);
+        if (n > 1)
+            follow(e, first + 1, n - 1);
+    }
+}
+
+// Follow warps that stand for all of a block: each of few; of warpgroups that do
+// different things, two of each; else the first and one in the middle.
+static void follow_block(struct estimate *e)
+{
+    const struct ir_launch *l = e->place.launch;
+    uint32_t threads = l->block[0] * l->block[1] * l->block[2];
+    uint32_t warps = (threads + WARP_LANES - 1) / WARP_LANES;
+    if (ir_has_roles(&l->body)) {
+        follow_groups(e, warps);
+        return;
+    }
+    for (uint32_t i = 0; i < warps && warps <= WARPS_MOST; i++)
+        follow(e, i, 1);
+    if (warps <= WARPS_MOST)
+        return;
+    follow(e, 0, 1);
+    follow(e, warps / 2, warps - 1);
+}
+
+// ---- The time of a launch -------------------------------------------------
+
+// Set the limits of the memory that all SMs share.
+static void bound_memory(const struct model_device *d, struct model_launch *out)
+{
+    out->limits[MODEL_dram] = out->dram_bytes / d->dram / 1e3;
+    out->limits[MODEL_l2] = out->l2_bytes / d->l2 / 1e3;
+}
+
+// Set the limits of the SMs: the one that has most blocks, or tiles, is the last.
+static void bound_sms(const struct estimate *e, struct model_launch *out)
+{
+    const struct model_device *d = e->place.device;
+    double clocks = d->clock * 1e3;
+    double mean = (double)out->blocks / d->sms;
+    double uneven = e->work.uneven > 1 ? e->work.uneven : 1;
+    double most = ceil(mean) * uneven;
+    for (int i = 0; i < MODEL_LIMITS; i++)
+        if (i != MODEL_dram && i != MODEL_l2 && i != MODEL_latency)
+            out->limits[i] = e->work.pipe[i] * most / clocks;
+    out->limits[MODEL_latency] =
+        (e->work.path + BLOCK_CLOCKS) * ceil(out->waves) / clocks;
+    out->tail_us = 0;
+    for (int i = 0; i < MODEL_LIMITS; i++)
+        if (out->limits[i] > out->limits[out->binding])
+            out->binding = (enum model_limit)i;
+    double slowest = out->limits[out->binding];
+    if (out->binding == MODEL_latency && out->waves > 1)
+        out->tail_us = slowest * (1 - out->waves / ceil(out->waves));
+    else if (out->binding != MODEL_dram && out->binding != MODEL_l2 && mean > 1)
+        out->tail_us = slowest * (1 - mean / most);
+    else if (out->binding != MODEL_dram && out->binding != MODEL_l2)
+        out->tail_us = slowest * (1 - 1 / uneven);
+}
+
+// Set the extents of the grid; false if one has no value.
+static bool find_grid(struct estimate *e, struct model_launch *out)
+{
+    out->blocks = 1;
+    for (int d = 0; d < 3; d++) {
+        struct lanes x;
+        lanes_of(&e->place, e->place.launch->grid[d], &x);
+        if (!lanes_is_number(&x))
+            return false;
+        e->grid[d] = x.at[0] > 0 ? x.at[0] : 0;
+        e->place.block[d] = e->grid[d] / 2;
+        out->blocks *= e->grid[d];
+    }
+    e->work.blocks = out->blocks;
+    return true;
+}
+
+// Predict a launch; false if its grid has no value.
+static bool predict(struct estimate *e, struct model_launch *out)
+{
+    const struct model_device *d = e->place.device;
+    e->place.launch = out->launch;
+    e->work = (struct block_work){0};
+    if (!find_grid(e, out))
+        return false;
+    residency_find(e->arena, d, out);
+    if (out->blocks == 0)
+        return true;
+    out->waves = (double)out->blocks / (double)(out->blocks_per_sm * d->sms);
+    follow_block(e);
+    bytes_find(&e->work, &e->place, e->grid, out);
+    bound_memory(d, out);
+    bound_sms(e, out);
+    out->launch_us = d->launch;
+    out->us = out->launch_us + out->limits[out->binding];
+    return true;
+}
+
+// Give the parameters their values.
+static void set_values(struct estimate *e, const int64_t *values)
+{
+    for (size_t i = 0; i < e->kernel->params.n; i++) {
+        const struct ir_var *var = e->kernel->params.at[i].var;
+        if (!var || type_is_float(var->type))
+            continue;
+        struct lanes value = lanes_number(values[i]);
+        lanes_set(&e->place, var, &value);
+    }
+}
+
+bool model_time(struct arena *a, const struct ir_kernel *kernel,
+                const int64_t *values, const struct model_device *device,
+                struct model_time *out)
+{
+    struct arena work = {0};
+    struct estimate e = {.arena = &work, .kernel = kernel};
+    bool ok = kernel->level == LEVEL_flat;
+    e.place = (struct lanes_place){.arena = &work, .device = device};
+    e.place.values.arena = e.seen.arena = &work;
+    set_values(&e, values);
+    *out = (struct model_time){0};
+    for (size_t i = 0; ok && i < kernel->body.n; i++) {
+        const struct ir_stmt *s = kernel->body.at[i];
+        struct model_launch launch = {0};
+        if (s->kind != STMT_launch)
+            continue;
+        launch.launch = &s->u.launch;
+        ok = predict(&e, &launch);
+        out->us += launch.us;
+        vec_push(a, &out->launches, launch);
+    }
+    arena_reset(&work);
+    return ok;
+}
+
+const struct model_launch *model_slowest(const struct model_time *time)
+{
+    const struct model_launch *r = NULL;
+    vec_foreach(l, &time->launches)
+        if (!r || l->us > r->us)
+            r = l;
+    return r;
+}

@@ -1,0 +1,280 @@
+// Follows a warp through a launch.
+//
+// Loops run once, in their middle iteration, and count as often as the middle
+// block has iterations; branches run for the lanes that take them.  Where data
+// decides: DATA_TRIPS iterations, and each side of a branch half the time.
+
+#include "passes/model/warp.h"
+
+#include "ir/walk.h"
+
+#include <math.h>
+
+enum { DATA_TRIPS = 16, BARRIER_CLOCKS = 30, UNROLLED = 4 };
+
+// How often a loop runs.
+struct trips {
+    double mean, most; // over all blocks; of the block that has most
+};
+
+void warp_hold(struct warp *w, enum model_limit pipe, double clocks)
+{
+    w->work->pipe[pipe] += clocks * w->warps * w->times;
+}
+
+void warp_spend(struct warp *w, enum model_limit pipe, double instructions,
+                double lanes)
+{
+    enum { SCHEDULERS = 4 };
+    double alone = WARP_LANES * SCHEDULERS / lanes / SCHEDULERS;
+    warp_hold(w, pipe, instructions * WARP_LANES / lanes);
+    warp_hold(w, MODEL_issue, instructions / SCHEDULERS);
+    w->path += instructions * (alone > 1 ? alone : 1);
+}
+
+double warp_latency(const struct warp *w)
+{
+    return w->place.device->latency * w->place.device->clock;
+}
+
+void warp_settle(struct warp *w)
+{
+    w->path = w->ready > w->path ? w->ready : w->path;
+    w->ready = 0;
+}
+
+// Wait for copies that no later iteration waits for.
+static void settle_copies(struct warp *w)
+{
+    w->path = w->copied > w->path ? w->copied : w->path;
+    w->copied = 0;
+}
+
+static void run_stmt(struct warp *w, const struct ir_stmt *s);
+
+void warp_run(struct warp *w, const struct ir_block *body)
+{
+    for (size_t i = 0; i < body->n; i++)
+        run_stmt(w, body->at[i]);
+}
+
+// ---- Branches -------------------------------------------------------------
+
+// Return the lanes, of those that are active, in which a condition holds.
+static uint32_t lanes_where(const struct warp *w, const struct lanes *c)
+{
+    uint32_t r = 0;
+    for (int i = 0; i < WARP_LANES; i++)
+        r |= (uint32_t)(c->at[i] != 0) << i;
+    return r & w->active;
+}
+
+// Follow one side of a branch for some lanes, for a part of the times.
+static void run_side(struct warp *w, const struct ir_block *side,
+                     uint32_t lanes, double part)
+{
+    uint32_t active = w->active;
+    double times = w->times, path = w->path;
+    if (!lanes || !side->n)
+        return;
+    w->active = lanes;
+    w->times *= part;
+    warp_run(w, side);
+    w->active = active;
+    w->times = times;
+    w->path = path + (w->path - path) * part;
+}
+
+// Follow a branch.
+static void run_branch(struct warp *w, const struct ir_stmt *s)
+{
+    struct lanes c;
+    lanes_of(&w->place, s->u.branch.cond, &c);
+    warp_value(w, s->u.branch.cond);
+    bool known = c.trust == LANES_EXACT;
+    uint32_t yes = known ? lanes_where(w, &c) : w->active;
+    uint32_t no = known ? w->active & ~yes : w->active;
+    run_side(w, &s->u.branch.then, yes, known ? 1 : 0.5);
+    run_side(w, &s->u.branch.otherwise, no, known ? 1 : 0.5);
+}
+
+// ---- Loops ----------------------------------------------------------------
+
+// Return the iterations between two numbers.
+static int64_t count(int64_t from, int64_t to, int64_t step)
+{
+    return to > from && step > 0 ? (to - from - 1) / step + 1 : 0;
+}
+
+// Return where a loop begins in the first active lane of another block.
+static int64_t from_in_block(struct warp *w, const struct ir_for *loop, int d,
+                             int64_t block)
+{
+    struct lanes from;
+    int64_t here[3];
+    memcpy(here, w->place.block, sizeof here);
+    memset(w->place.block, 0, sizeof here);
+    w->place.block[d] = block;
+    lanes_of(&w->place, loop->from, &from);
+    memcpy(w->place.block, here, sizeof here);
+    return from.at[__builtin_ctz(w->active)];
+}
+
+// Set the iterations of a loop over tiles: blocks begin `apart` from each other,
+// and take steps over all of them.
+static struct trips tiles(struct warp *w, const struct ir_for *loop, int64_t to,
+                          int64_t step)
+{
+    uint32_t cluster = w->place.launch->cluster[0];
+    int64_t width = cluster ? cluster : 1, starts = w->work->blocks / width;
+    int64_t first = from_in_block(w, loop, 0, 0);
+    int64_t apart = from_in_block(w, loop, 0, width) - first;
+    int64_t n = to - first;
+    if (apart <= 0 || n <= 0 || starts < 1)
+        return (struct trips){(double)count(first, to, step),
+                              (double)count(first, to, step)};
+    int64_t side = step / apart < starts ? step / apart : starts;
+    int64_t rest = count(0, n % step, apart);
+    int64_t all = n / step * side + (rest < side ? rest : side);
+    double each = (double)n / (double)apart / (double)starts;
+    if (w->work->uneven == 0)
+        w->work->uneven = each > 1 ? ceil(each) / each : 1;
+    return (struct trips){(double)all / (double)starts,
+                          (double)count(0, n, step)};
+}
+
+// Return how often a loop runs: of the lanes, that one counts that takes longest.
+static struct trips trips_of(struct warp *w, const struct ir_for *loop,
+                             const struct lanes *from, const struct lanes *step)
+{
+    struct lanes to;
+    int64_t most = 0;
+    lanes_of(&w->place, loop->to, &to);
+    if (from->trust || to.trust || step->trust)
+        return (struct trips){DATA_TRIPS, DATA_TRIPS};
+    if ((from->on & ON_X) && step->same && step->at[0] > 1 && w->depth == 0)
+        return tiles(w, loop, to.at[0], step->at[0]);
+    for (int i = 0; i < WARP_LANES; i++) {
+        int64_t n = count(from->at[i], to.at[i], step->at[i]);
+        if (w->active >> i & 1 && n > most)
+            most = n;
+    }
+    return (struct trips){(double)most, (double)most};
+}
+
+// Set the variable of a loop to what it is in the middle.
+static void enter_loop(struct warp *w, const struct ir_for *loop,
+                       const struct lanes *from, const struct lanes *step,
+                       struct trips n)
+{
+    struct lanes value = *from;
+    for (int i = 0; i < WARP_LANES; i++)
+        value.at[i] += (int64_t)(n.mean / 2) * step->at[i];
+    value.depth = w->depth + 1;
+    value.step = step->at[0];
+    value.drifts = step->trust != LANES_EXACT;
+    lanes_set(&w->place, loop->var, &value);
+}
+
+// Return the clocks of an iteration that began at `path`: what it loads for the
+// next ones goes on behind it, and short loops are unrolled.
+static double iteration(struct warp *w, double path, bool meets)
+{
+    double busy = w->path - path;
+    double loads = w->ready - w->path > 0 ? w->ready - w->path : 0;
+    double copies = w->copied > 0 ? warp_latency(w) / w->copies_ahead : 0;
+    double r = busy + (meets ? loads : loads / UNROLLED);
+    w->ready = w->copied = 0;
+    return copies > r ? copies : r;
+}
+
+// Follow a loop.
+static void run_loop(struct warp *w, const struct ir_for *loop)
+{
+    struct lanes from, step;
+    lanes_of(&w->place, loop->from, &from);
+    lanes_of(&w->place, loop->step, &step);
+    struct trips n = trips_of(w, loop, &from, &step);
+    double path = w->path, times = w->times, outer = w->trips;
+    double ahead = w->copies_ahead;
+    if (n.mean <= 0)
+        return;
+    enter_loop(w, loop, &from, &step, n);
+    w->depth++;
+    w->times *= n.mean;
+    w->trips = n.mean;
+    w->copies_ahead = 1;
+    warp_spend(w, MODEL_integer, 2, w->place.device->integer);
+    warp_run(w, &loop->body);
+    w->path = path + iteration(w, path, ir_has_meeting(&loop->body)) * n.most;
+    w->depth--;
+    w->times = times;
+    w->trips = outer;
+    w->copies_ahead = ahead;
+}
+
+// ---- Statements -----------------------------------------------------------
+
+// Keep what a variable is now.
+static void set_var(struct warp *w, const struct ir_stmt *s)
+{
+    struct lanes value;
+    if (type_is_float(s->u.let.var->type))
+        return;
+    lanes_of(&w->place, s->u.let.value, &value);
+    lanes_set(&w->place, s->u.let.var, &value);
+}
+
+// Wait where threads wait for each other.
+static void meet(struct warp *w)
+{
+    warp_settle(w);
+    w->path += BARRIER_CLOCKS;
+    warp_hold(w, MODEL_issue, 0.25);
+}
+
+// Follow what orders or waits.
+static void run_sync(struct warp *w, const struct ir_stmt *s)
+{
+    uint32_t n = s->u.sync.n;
+    if (s->u.sync.kind == SYNC_async_wait && n == 0)
+        settle_copies(w);
+    else if (s->u.sync.kind == SYNC_async_wait && n + 1 > w->copies_ahead)
+        w->copies_ahead = n + 1;
+    else if (sync_threads(s->u.sync.kind) > 0)
+        meet(w);
+}
+
+// Add a store.
+static void run_store(struct warp *w, const struct ir_stmt *s)
+{
+    uint32_t last = s->u.store.n ? s->u.store.n - 1 : 0;
+    warp_value(w, s->u.store.value);
+    if (!s->u.store.n)
+        return;
+    warp_index(w, s->u.store.index[last]);
+    warp_access(w, MOVE_write, s, s->u.store.buffer, s->u.store.index[last],
+                s->u.store.value->type);
+}
+
+// Follow a statement.
+static void run_stmt(struct warp *w, const struct ir_stmt *s)
+{
+    switch ((int)s->kind) {
+    case STMT_for: run_loop(w, &s->u.loop); return;
+    case STMT_if: run_branch(w, s); return;
+    case STMT_let:
+    case STMT_var:
+    case STMT_assign:
+        warp_value(w, s->u.let.value);
+        set_var(w, s);
+        return;
+    case STMT_store: run_store(w, s); return;
+    case STMT_eval: warp_value(w, s->u.value); return;
+    case STMT_barrier: meet(w); return;
+    case STMT_sync: run_sync(w, s); return;
+    case STMT_matrix: warp_matrix(w, s); return;
+    case STMT_copy: warp_copy(w, &s->u.copy); return;
+    default: return;
+    }
+}
