@@ -100,6 +100,8 @@ static json_t *result_json(const struct agent_result *r)
         json_object_set_new(answer, "why", json_text(r->why));
         return answer;
     }
+    if (r->checked)
+        json_object_set_new(answer, "checked", json_text(r->checked));
     json_set_real(answer, "us", r->us);
     json_set_real(answer, "base", r->base);
     json_set_real(answer, "ratio", r->ratio);
@@ -139,7 +141,7 @@ static void serve(struct agent *a)
 {
     struct wire_message m;
     bool goes_on = greet(a);
-    while (goes_on && wire_wait(&a->wire, &m)) {
+    while (goes_on && wire_wait(&a->wire, 0, &m)) {
         goes_on = answer(a, &m);
         wire_release(&m);
     }

@@ -26,10 +26,10 @@ struct agent {
     struct way_source source;
     struct problem_options problem;
     bool has_problem;
-    double most_work;          // operations that a reference may take
-    struct agent_kernel first; // what the others are timed beside
-    struct agent_kernel model; // has computed `want`, if `has_want`
-    bool has_want;
+    double most_work;           // operations that a reference may take
+    struct agent_kernel first;  // what the others are timed beside
+    struct agent_kernel model;  // has computed `want`, if `first` has not
+    struct eval_argument *want; // what results are compared with, or NULL
 };
 
 // How measuring ended; as text in agent_end_text.
@@ -47,6 +47,7 @@ struct agent_result {
     double us, base; // of it and of the first, in the same turns
     double ratio, spread;
     size_t turns;
+    const char *checked; // of a reference: "right", "unknown"; NULL
 };
 
 // Take a problem.  Returns NULL, or why not; `reference` becomes who has computed

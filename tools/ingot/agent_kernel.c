@@ -151,15 +151,84 @@ static bool compare(struct agent *a, struct agent_kernel *k,
                     struct agent_result *out)
 {
     int errors = k->run.diags.errors;
-    if (!a->has_want)
+    if (!a->want)
         return true;
-    k->run.want = a->model.run.want;
+    k->run.want = a->want;
     run_compare(&k->run);
     k->run.want = NULL;
     if (k->run.diags.errors == errors)
         return true;
     *out = failure(a, k, AGENT_WRONG);
     return false;
+}
+
+// ---- Small sizes ----------------------------------------------------------
+
+enum { SMALL_STEPS = 20000000, HALVINGS_MOST = 20, SMALL_SIZE = 64 };
+
+// Return the value of a size after some halvings, and set `out` to its text.
+static void halve(struct arena *a, const struct ir_var *var, int64_t value,
+                  int times, struct problem_setting *out)
+{
+    while (times-- > 0 && value > SMALL_SIZE)
+        value /= 2;
+    *out = (struct problem_setting){var->name,
+                                    arena_printf(a, "%lld", (long long)value)};
+}
+
+// Make the run of a kernel at sizes that are so small that the definition is soon
+// evaluated, halves of its own.  Returns false if there are none.
+static bool make_small(struct agent *a, struct agent_kernel *k, struct run *out)
+{
+    for (int times = 1; times <= HALVINGS_MOST; times++) {
+        struct problem_request request = a->problem.request;
+        struct problem_settings values = {0};
+        const char *wrong = NULL;
+        vec_append(&k->c.arena, &values, &request.values);
+        for (size_t i = 0; i < k->kernel.kernel->params.n; i++) {
+            const struct ir_var *var = k->kernel.kernel->params.at[i].var;
+            struct problem_setting one;
+            if (!var || !type_is_index(var->type))
+                continue;
+            halve(&k->c.arena, var, k->run.problem.values[i].scalar.i, times,
+                  &one);
+            vec_push(&k->c.arena, &values, one);
+        }
+        request.values = values;
+        if (!run_make(out, &k->kernel, &request, &wrong) || !out->is_ready)
+            return false;
+        if (out->report.work.steps <= SMALL_STEPS)
+            return true;
+    }
+    return false;
+}
+
+// Compare a kernel with the definition at small sizes.  Returns how: "right",
+// "wrong", or "unknown" where there are no such sizes.
+static const char *check_small(struct agent *a, struct agent_kernel *k)
+{
+    struct run small;
+    struct device device = {0};
+    if (!make_small(a, k, &small) || !run_choose(&small) ||
+        !run_reference(&small))
+        return "unknown";
+    run_device(&small, &device);
+    bool ran = run_on_device(&small, &device, 1);
+    if (ran)
+        run_compare(&small);
+    const char *how = !ran || small.diags.errors ? "wrong" : "right";
+    device_free(&device);
+    problem_free_arguments(&small.problem, small.want);
+    problem_free_arguments(&small.problem, small.got);
+    return how;
+}
+
+// Return the result of a kernel that is wrong at small sizes.
+static struct agent_result differs_when_small(void)
+{
+    return (struct agent_result){
+        .end = AGENT_WRONG,
+        .why = "it differs from the definition at small sizes"};
 }
 
 // ---- What is asked for ----------------------------------------------------
@@ -170,13 +239,14 @@ struct agent_result agent_reference(struct agent *a, const struct way *w,
     struct agent_result result = {.end = AGENT_MEASURED};
     struct agent_kernel *k = &a->model;
     finish(k);
-    a->has_want = false;
+    a->want = NULL;
     if (open_kernel(a, k, w, m, &result)) {
-        k->run.want = k->run.got;
-        k->run.got = NULL;
-        a->has_want = true;
+        a->want = k->run.got;
         device_free(&k->device);
         k->device.driver = NULL;
+        result.checked = check_small(a, k);
+        if (strcmp(result.checked, "wrong") == 0)
+            result = differs_when_small();
     } else {
         finish(k);
     }
@@ -212,12 +282,22 @@ struct agent_result agent_first(struct agent *a, const struct way *w,
 {
     struct agent_result result;
     struct agent_kernel *k = &a->first;
+    const char *checked = NULL;
     finish(k);
     if (open_kernel(a, k, w, m, &result) && compare(a, k, &result)) {
-        if (time_both(k, k, turns_of(m), &result))
+        if (!a->want && a->problem.definition.by != DEFINITION_NONE) {
+            checked = check_small(a, k);
+            a->want = k->run.got;
+        }
+        if (checked && strcmp(checked, "wrong") == 0)
+            result = differs_when_small();
+        else if (time_both(k, k, turns_of(m), &result)) {
+            result.checked = checked;
             return result;
-        result = failure(a, k, AGENT_FAULT);
+        } else
+            result = failure(a, k, AGENT_FAULT);
     }
+    a->want = a->want == k->run.got ? NULL : a->want;
     finish(k);
     return result;
 }
@@ -257,9 +337,10 @@ static const char *compute(struct agent *a, const char **reference)
     bool is_little = (double)k->run.report.work.steps <= a->most_work;
     if (a->problem.definition.by == DEFINITION_NONE || !is_little)
         return NULL;
-    a->has_want = run_reference(&k->run);
+    bool ok = run_reference(&k->run);
+    a->want = ok ? k->run.want : NULL;
     *reference = k->run.report.reference;
-    return a->has_want ? NULL : first_error(&a->arena, &k->run.diags);
+    return ok ? NULL : first_error(&a->arena, &k->run.diags);
 }
 
 // Copy settings of sizes, scalars or ranges.
@@ -311,6 +392,7 @@ void agent_forget(struct agent *a)
 {
     finish(&a->first);
     finish(&a->model);
-    a->has_want = a->has_problem = false;
+    a->want = NULL;
+    a->has_problem = false;
     arena_reset(&a->arena);
 }

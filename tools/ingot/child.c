@@ -150,3 +150,11 @@ const char *child_end(struct child *c, char *text, size_t size)
     c->id = 0;
     return text;
 }
+
+void child_stop(struct child *c)
+{
+    char text[64];
+    if (c->id)
+        kill(-c->id, SIGKILL);
+    child_end(c, text, sizeof text);
+}

@@ -26,6 +26,9 @@ bool child_run(struct child *c, const char *command);
 bool child_fork(struct child *c, void (*work)(struct wire *, void *),
                 void *context);
 
+// Kill the process group, if there is one.
+void child_stop(struct child *c);
+
 // Close the wire, and end the process group if it has not ended by itself.
 // Returns how it ended, "ended by Segmentation fault" for example, in a buffer of
 // `size` bytes.

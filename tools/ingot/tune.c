@@ -90,6 +90,7 @@ static void start_search(struct tune_problem *p, size_t agents)
     search_start(&p->search, &p->c->arena, &p->space, &search);
     tune_log_read(p);
     tune_seed(p);
+    tune_rank(p);
 }
 
 // Tell of a problem.

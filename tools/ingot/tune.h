@@ -32,10 +32,6 @@ struct tune_options {
     bool is_json, emits_schedule, is_forgetful;
 };
 
-// Operations of the definition that a reference may take for each second of the
-// budget: a tenth of it on one core.
-#define TUNE_WORK_PER_SECOND 1e8
-
 // Read the command line; usage errors end the process.
 void tune_parse(int argc, char **argv, struct tune_options *out);
 
@@ -98,6 +94,7 @@ struct tune_problem {
     const char *log_path, *tuned_path;      // NULL: the standard input
     const char *reference; // what results were compared with; NULL: not yet
     struct VEC(struct tune_step) curve;
+    double predicted;   // microseconds of the first in order; INFINITY: unknown
     double began, ends; // by child_now
     const char *wrong;  // why it cannot be tuned; NULL
 };
@@ -109,9 +106,14 @@ struct tune_problem {
 // cannot be.
 bool tune_space(struct tune_problem *p, const char **wrong);
 
-// Make the way of a trial of the search, and append it to the trials.
+// Return the way of a point.
 struct tune_trial *tune_way(struct tune_problem *p,
                             const struct search_point *point);
+
+// ---- tune_rank.c
+
+// Order the points of the search by what the model predicts.
+void tune_rank(struct tune_problem *p);
 
 // ---- tune_compile.c
 
@@ -163,6 +165,10 @@ void tune_agent_take(struct tune_problem *p, struct tune_agent *agent,
 
 // Note that an agent has ended, or is given up; it may be started again.
 void tune_agent_lost(struct tune_problem *p, struct tune_agent *agent);
+
+// Return how many operations of the definition a reference may take: a tenth of the
+// budget on one core, and --steps at most.
+double tune_most_work(const struct tune_problem *p);
 
 // Ask an idle agent to measure a trial.
 void tune_agent_ask(struct tune_problem *p, struct tune_agent *agent,

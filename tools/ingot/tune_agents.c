@@ -8,12 +8,14 @@
 #include "tools/ingot/tune.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { STARTS_MOST = 4, TEXT_SIZE = 128 };
 
-#define GREETING_S 120.0
+#define GREETING_S      120.0
+#define WORK_PER_SECOND 1e8
 
 // ---- Commands -------------------------------------------------------------
 
@@ -95,7 +97,7 @@ static bool open_agent(struct arena *a, struct tune_agent *agent,
     char text[TEXT_SIZE] = "cannot be started";
     start(agent);
     if (agent->state == TUNE_AGENT_GREETING &&
-        wire_wait(&agent->child.wire, &m)) {
+        wire_wait(&agent->child.wire, GREETING_S, &m)) {
         const char *wrong = take_greeting(a, agent, &m);
         wire_release(&m);
         if (!wrong)
@@ -169,6 +171,13 @@ static json_t *texts_json(const struct problem_settings *all)
     return object;
 }
 
+double tune_most_work(const struct tune_problem *p)
+{
+    double most = WORK_PER_SECOND * p->options->budget;
+    double steps = (double)p->options->problem.definition.steps;
+    return most < steps ? most : steps;
+}
+
 // Give an agent the problem.
 static void send_problem(struct tune_problem *p, struct tune_agent *agent)
 {
@@ -184,8 +193,7 @@ static void send_problem(struct tune_problem *p, struct tune_agent *agent)
     json_object_set_new(request, "reference", json_integer(o->definition.by));
     json_object_set_new(request, "steps",
                         json_integer((json_int_t)o->definition.steps));
-    json_object_set_new(request, "work",
-                        json_real(TUNE_WORK_PER_SECOND * p->options->budget));
+    json_object_set_new(request, "work", json_real(tune_most_work(p)));
     if (o->unordered)
         json_object_set_new(request, "unordered", json_text(o->unordered));
     agent->state = TUNE_AGENT_PROBLEM;
@@ -275,8 +283,7 @@ static void take_problem(struct tune_problem *p, struct tune_agent *agent,
                          const struct wire_message *m)
 {
     const char *reference = text_of(p, m, "reference");
-    bool is_none =
-        p->options->problem.definition.by == DEFINITION_NONE || !p->plain.cubin;
+    bool is_none = !p->plain.cubin;
     if (!reference) {
         const char *why = text_of(p, m, "why");
         p->wrong = why ? why : "the agent does not take it";
@@ -291,13 +298,39 @@ static void take_problem(struct tune_problem *p, struct tune_agent *agent,
     send_way(p, agent, &p->plain, "reference", 1);
 }
 
+// Do without the kernel that has no schedule.
+static void drop_plain(struct tune_problem *p)
+{
+    free(p->plain.cubin);
+    p->plain.cubin = NULL;
+}
+
+// Note what results are compared with, as an answer says.
+static void note_reference(struct tune_problem *p, const char *what,
+                           const struct wire_message *m)
+{
+    const char *checked = text_of(p, m, "checked");
+    bool is_right = checked && strcmp(checked, "right") == 0;
+    p->reference = arena_printf(
+        &p->c->arena, "%s, %s", what,
+        is_right ? "which was compared with the definition at small sizes"
+                 : "which was not compared with the definition");
+}
+
 // Take the answer to the reference.
 static void take_reference(struct tune_problem *p, struct tune_agent *agent,
                            const struct wire_message *m)
 {
     const char *state = text_of(p, m, "state");
-    bool ok = state && strcmp(state, "measured") == 0;
-    p->reference = ok ? "the kernel without its schedules, on the GPU" : "none";
+    if (!state || strcmp(state, "measured") != 0) {
+        drop_plain(p);
+        if (state && strcmp(state, "fault") == 0) {
+            agent->state = TUNE_AGENT_LAST;
+            return;
+        }
+    } else {
+        note_reference(p, "the kernel without its schedules", m);
+    }
     ask_first(p, agent);
 }
 
@@ -314,6 +347,8 @@ static void take_first(struct tune_problem *p, struct tune_agent *agent,
             once.why ? once.why : "no answer");
         return;
     }
+    if (json_object_get(m->json, "checked"))
+        note_reference(p, "what a build takes", m);
     if (!p->build.turns) {
         p->build = once;
         tune_log_add(p, &p->build);
@@ -359,6 +394,8 @@ void tune_agent_lost(struct tune_problem *p, struct tune_agent *agent)
     char text[TEXT_SIZE];
     bool is_late = child_now() > agent->child.deadline;
     bool is_busy = agent->state == TUNE_AGENT_BUSY;
+    if (agent->state == TUNE_AGENT_REFERENCE)
+        drop_plain(p);
     child_end(&agent->child, text, sizeof text);
     if (agent->state != TUNE_AGENT_DEAD)
         agent->state = TUNE_AGENT_GONE;

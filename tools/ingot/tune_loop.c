@@ -171,11 +171,10 @@ static void read_job(struct loop *l, size_t i)
 // Give up jobs that take too long.
 static void end_late_jobs(struct loop *l)
 {
-    char text[TEXT_SIZE];
     for (size_t i = l->n; i-- > 0;) {
         if (child_now() < l->jobs[i].child.deadline)
             continue;
-        child_end(&l->jobs[i].child, text, sizeof text);
+        child_stop(&l->jobs[i].child);
         fail_job(l, i, "hung", "the compiler takes too long");
         drop_job(l, i);
     }
@@ -197,7 +196,8 @@ static void begin_trial(struct loop *l, const struct search_job *job)
 {
     struct tune_problem *p = l->p;
     if (job->trial == p->trials.n)
-        tune_way(p, &p->search.trials.at[job->trial].point);
+        vec_push(&p->c->arena, &p->trials,
+                 tune_way(p, &p->search.trials.at[job->trial].point));
     struct tune_trial *t = p->trials.at[job->trial];
     t->job = job->turns;
     if (!t->cubin && is_repeated(p, job->trial)) {
@@ -333,11 +333,10 @@ static bool goes_on(struct loop *l)
 // Bring all agents back to where they have no problem.
 static void reset_agents(struct loop *l)
 {
-    char text[TEXT_SIZE];
     vec_foreach(agent, l->agents) {
         if (agent->state > TUNE_AGENT_READY &&
             agent->state != TUNE_AGENT_IDLE) {
-            child_end(&agent->child, text, sizeof text);
+            child_stop(&agent->child);
             agent->state = TUNE_AGENT_GONE;
         } else if (agent->state == TUNE_AGENT_IDLE) {
             agent->state = TUNE_AGENT_READY;
@@ -348,9 +347,8 @@ static void reset_agents(struct loop *l)
 // Release what the search has compiled.
 static void release(struct loop *l)
 {
-    char text[TEXT_SIZE];
     for (size_t i = 0; i < l->n; i++)
-        child_end(&l->jobs[i].child, text, sizeof text);
+        child_stop(&l->jobs[i].child);
     free(l->p->build.cubin);
     free(l->p->plain.cubin);
     vec_foreach_value(t, &l->p->trials)
@@ -362,7 +360,7 @@ static void release(struct loop *l)
 static bool needs_plain(const struct tune_problem *p)
 {
     return p->options->problem.definition.by != DEFINITION_NONE &&
-           (double)p->work.steps > TUNE_WORK_PER_SECOND * p->options->budget;
+           (double)p->work.steps > tune_most_work(p);
 }
 
 void tune_loop(struct tune_problem *p, struct tune_agents *agents)
@@ -385,6 +383,8 @@ void tune_loop(struct tune_problem *p, struct tune_agents *agents)
         if (!has_agents(&l))
             p->wrong = "the agents end again and again";
     }
+    if (!p->build.turns && !p->wrong)
+        p->wrong = "the budget ended before anything was measured";
     reset_agents(&l);
     release(&l);
 }

@@ -244,6 +244,5 @@ struct tune_trial *tune_way(struct tune_problem *p,
     t->way.text = arena_copy(&p->c->arena, text.data, text.n);
     t->hash = schedule_case_hash(t->way.text);
     buf_free(&text);
-    vec_push(&p->c->arena, &p->trials, t);
     return t;
 }

@@ -2,6 +2,8 @@
 
 #include "tools/ingot/wire.h"
 
+#include "ir/base/phases.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -111,13 +113,22 @@ enum wire_state wire_take(struct wire *w, struct wire_message *out)
     return WIRE_MESSAGE;
 }
 
-bool wire_wait(struct wire *w, struct wire_message *out)
+// Return the milliseconds that are left of some seconds; -1: no end.
+static int left_of(double seconds, double began)
 {
+    double left = seconds - (phases_now() / 1e3 - began);
+    return seconds <= 0 ? -1 : left > 0 ? (int)(left * 1e3) + 1 : 0;
+}
+
+bool wire_wait(struct wire *w, double seconds, struct wire_message *out)
+{
+    double began = phases_now() / 1e3;
     for (;;) {
         enum wire_state state = wire_take(w, out);
+        struct pollfd one = {w->in, POLLIN, 0};
         if (state != WIRE_NONE)
             return state == WIRE_MESSAGE;
-        if (!wire_read(w))
+        if (poll(&one, 1, left_of(seconds, began)) == 0 || !wire_read(w))
             return false;
     }
 }

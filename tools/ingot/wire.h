@@ -40,8 +40,9 @@ enum wire_state { WIRE_NONE, WIRE_MESSAGE, WIRE_GARBAGE };
 // Take the next message, if all of it was read; wire_release releases it.
 enum wire_state wire_take(struct wire *w, struct wire_message *out);
 
-// Wait for the next message.  Returns false at the end, or after garbage.
-bool wire_wait(struct wire *w, struct wire_message *out);
+// Wait for the next message, `seconds` long at most, 0: for ever.  Returns false at
+// the end, after garbage, and when the time is over.
+bool wire_wait(struct wire *w, double seconds, struct wire_message *out);
 void wire_release(struct wire_message *m);
 
 // Close both streams, and release what came.

@@ -124,6 +124,16 @@ static bool take_ordered(struct search *s, struct search_point *out)
     return false;
 }
 
+void propose_points(const struct search *s, size_t most,
+                    struct search_points *out)
+{
+    struct search fresh;
+    struct search_point p;
+    search_start(&fresh, s->arena, s->space, &s->options);
+    while (out->n < most && take_in_turn(&fresh, &p))
+        vec_push(s->arena, out, p);
+}
+
 // Take the next seed.
 static bool take_seed(struct search *s, struct search_point *out)
 {

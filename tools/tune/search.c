@@ -11,6 +11,10 @@
 enum { WIDTH_USUAL = 8 };
 
 static const size_t turns_of_rung[] = {6, 16, 40};
+
+// A trial that takes so much longer than the best is not looked at again.
+#define FAR 1.1
+
 enum { RUNGS = sizeof turns_of_rung / sizeof *turns_of_rung };
 
 void search_start(struct search *s, struct arena *a,
@@ -110,23 +114,25 @@ static struct search_trial *fastest(struct search *s)
     return best;
 }
 
-// Choose the faster half of the round's rung for the next one; false if that is
-// nobody.
+// Choose the faster half of the round's rung for the next one, but for trials that
+// are far from the best of all; false if that is nobody.
 static bool promote(struct search *s)
 {
-    size_t n = 0;
+    size_t n = 0, chosen = 0;
+    const struct search_trial *best = search_best(s);
+    double most = best ? best->time * FAR : 0;
     for (size_t i = s->round_first; i < s->trials.n; i++)
         n += s->trials.at[i].end == SEARCH_MEASURED &&
              s->trials.at[i].rung == s->rung;
-    if (n < 2 || s->rung + 1 == RUNGS)
+    if (s->rung + 1 == RUNGS)
         return false;
-    for (size_t k = 0; k < (n + 1) / 2; k++) {
+    for (; chosen < (n + 1) / 2 && fastest(s)->time <= most; chosen++) {
         struct search_trial *t = fastest(s);
         t->rung++;
         t->end = SEARCH_OPEN;
     }
-    s->rung++;
-    return true;
+    s->rung += chosen > 0;
+    return chosen > 0;
 }
 
 // Return whether the round brought too little to go on.
