@@ -54,6 +54,18 @@ static bool find_device(struct call *call, const struct nvptx_target **target)
                                  "has a GPU that no architecture is for");
 }
 
+// Choose the architecture where nothing is measured: that of --arch, or sm_90a.
+static const struct nvptx_target *assume_device(struct call *call)
+{
+    enum { SM = 90, SMS = 132 };
+    struct tune_options *o = call->options;
+    const struct nvptx_target *target =
+        o->targets.cubins.n ? o->targets.cubins.at[0] : target_of(SM);
+    call->device =
+        (struct tune_device){.name = "any", .sm = target->number, .sms = SMS};
+    return target;
+}
+
 // Begin a problem.
 static void start(struct call *call, struct tune_problem *p,
                   const struct problem_request *request,
@@ -63,6 +75,7 @@ static void start(struct call *call, struct tune_problem *p,
     struct arena *a = &p->c->arena;
     p->options = o;
     p->device = &call->device;
+    p->device_name = call->device.name;
     p->request = request;
     p->source.target = target;
     p->began = child_now();
@@ -90,7 +103,6 @@ static void start_search(struct tune_problem *p, size_t agents)
     search_start(&p->search, &p->c->arena, &p->space, &search);
     tune_log_read(p);
     tune_seed(p);
-    tune_rank(p);
 }
 
 // Tell of a problem.
@@ -112,7 +124,12 @@ static void tell(struct call *call, struct tune_problem *p)
 static bool search(struct call *call, struct tune_problem *p)
 {
     start_search(p, call->agents.n);
-    tune_loop(p, &call->agents);
+    if (call->options->effort == TUNE_NONE) {
+        tune_known(p);
+    } else {
+        tune_rank(p);
+        tune_loop(p, &call->agents);
+    }
     cli_progress(NULL);
     if (p->wrong)
         return diag_error(&p->c->diags, p->kernel->span, D_tune_refused,
@@ -150,9 +167,11 @@ static void tune_for(struct call *call, const struct problem_request *request,
 // Tune for all sets of sizes.
 static void tune_all(struct call *call)
 {
-    const struct nvptx_target *target;
+    const struct nvptx_target *target = NULL;
     struct problem_options *o = &call->options->problem;
-    if (find_device(call, &target))
+    if (call->options->effort == TUNE_NONE)
+        target = assume_device(call);
+    if (call->options->effort == TUNE_NONE || find_device(call, &target))
         vec_foreach(request, &o->runs)
             tune_for(call, request, target);
     tune_agents_close(&call->agents);

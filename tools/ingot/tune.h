@@ -94,7 +94,9 @@ struct tune_problem {
     const char *log_path, *tuned_path;      // NULL: the standard input
     const char *reference; // what results were compared with; NULL: not yet
     struct VEC(struct tune_step) curve;
-    double predicted;   // microseconds of the first in order; INFINITY: unknown
+    // Microseconds of the first in order, of what a build takes; INFINITY: unknown.
+    double predicted, predicted_build;
+    const char *device_name; // of the records
     double began, ends; // by child_now
     const char *wrong;  // why it cannot be tuned; NULL
 };
@@ -183,6 +185,11 @@ void tune_loop(struct tune_problem *p, struct tune_agents *agents);
 void tune_done(struct tune_problem *p, size_t trial, const char *state,
                const char *why);
 
+// ---- tune_known.c
+
+// Find the winner without measuring.
+void tune_known(struct tune_problem *p);
+
 // ---- tune_log.c
 
 // Read what was measured of the problem.
@@ -190,6 +197,10 @@ void tune_log_read(struct tune_problem *p);
 
 // Have the search begin with what was fastest at similar sizes.
 void tune_seed(struct tune_problem *p);
+
+// Set `out` to the point of a record's schedule.  Returns false if there is none.
+bool tune_point(struct tune_problem *p, const struct record *r,
+                struct search_point *out);
 
 // Return what the log has of a trial in at least so many turns, or NULL.
 const struct record *tune_log_find(const struct tune_problem *p,

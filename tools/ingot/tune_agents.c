@@ -191,8 +191,6 @@ static void send_problem(struct tune_problem *p, struct tune_agent *agent)
                         json_integer((json_int_t)p->request->seed));
     json_object_set_new(request, "tolerance", json_real(o->tolerance));
     json_object_set_new(request, "reference", json_integer(o->definition.by));
-    json_object_set_new(request, "steps",
-                        json_integer((json_int_t)o->definition.steps));
     json_object_set_new(request, "work", json_real(tune_most_work(p)));
     if (o->unordered)
         json_object_set_new(request, "unordered", json_text(o->unordered));

@@ -35,7 +35,7 @@ static struct record record_of(struct tune_problem *p,
 {
     struct record r = {.kernel = p->kernel->name,
                        .sizes = p->sizes,
-                       .device = p->device->name,
+                       .device = p->device_name,
                        .arch = p->source.target->name,
                        .state = t->state,
                        .why = t->why,
@@ -53,7 +53,7 @@ static struct record record_of(struct tune_problem *p,
     r.number = t->item ? t->item->number : p->build_number;
     if (t->item)
         r.settings = t->settings;
-    if (strcmp(t->state, "measured") != 0)
+    if (!t->turns)
         r.us = 0;
     return r;
 }
@@ -83,11 +83,12 @@ void tune_log_read(struct tune_problem *p)
     struct records all = {0};
     struct record mine = {.kernel = p->kernel->name,
                           .sizes = p->sizes,
-                          .device = p->device->name,
+                          .device = p->device_name,
                           .arch = p->source.target->name};
     read_records(p, p->log_path, &all);
     vec_foreach(r, &all)
-        if (record_is_same_problem(r, &mine, true) && r->version &&
+        if (record_is_same_problem(r, &mine, p->options->effort != TUNE_NONE) &&
+            r->version &&
             strcmp(r->version, INGOT_VERSION) == 0 &&
             r->kernel_hash == p->kernel_hash)
             vec_push(&p->c->arena, &p->log, *r);
@@ -95,9 +96,8 @@ void tune_log_read(struct tune_problem *p)
 
 // ---- Seeds ----------------------------------------------------------------
 
-// Return the point of a record's schedule.  Returns false if there is none.
-static bool point_of(struct tune_problem *p, const struct record *r,
-                     struct search_point *out)
+bool tune_point(struct tune_problem *p, const struct record *r,
+                struct search_point *out)
 {
     size_t i = 0;
     while (i < p->items.n && p->items.at[i].number != r->number)
@@ -138,7 +138,7 @@ void tune_seed(struct tune_problem *p)
         for (size_t i = 1; i < all.n; i++)
             if (distance(p, &all.at[i]) < distance(p, &all.at[best]))
                 best = i;
-        if (point_of(p, &all.at[best], &point))
+        if (tune_point(p, &all.at[best], &point))
             vec_push(&p->c->arena, &p->search.seeds, point);
         all.at[best] = all.at[--all.n];
     }

@@ -113,7 +113,7 @@ void tune_print(const struct tune_problem *p, struct buf *out)
 {
     const struct tune_trial *best = best_of(p);
     print_problem(p, out);
-    buf_printf(out, " on %s, %s: ", p->device->name, p->source.target->name);
+    buf_printf(out, " on %s, %s: ", p->device_name, p->source.target->name);
     print_counts(p, out);
     buf_printf(out, " in %.1f s\n", child_now() - p->began);
     if (p->reference)
@@ -134,7 +134,7 @@ void tune_print_schedule(const struct tune_problem *p, struct buf *out)
     const struct tune_trial *winner = tune_winner(p);
     buf_text(out, "// ");
     print_problem(p, out);
-    buf_printf(out, " on %s: ", p->device->name);
+    buf_printf(out, " on %s: ", p->device_name);
     if (!winner) {
         buf_text(out, "a build takes the fastest\n\n");
         return;
@@ -194,7 +194,7 @@ json_t *tune_json(const struct tune_problem *p)
         json_array_append_new(trials, trial_json(t));
     json_object_set_new(object, "kernel", json_text(p->kernel->name));
     json_object_set_new(object, "sizes", way_settings_json(&p->sizes));
-    json_object_set_new(object, "device", json_text(p->device->name));
+    json_object_set_new(object, "device", json_text(p->device_name));
     json_object_set_new(object, "arch", json_text(p->source.target->name));
     json_object_set_new(object, "reference", json_text(p->reference));
     json_object_set_new(object, "seconds", json_real(child_now() - p->began));

@@ -110,14 +110,16 @@ static const char *find(struct compilation *c, const struct compile_options *o,
     return wrong;
 }
 
-void recorded_find(struct compilation *c, const struct compile_options *o,
-                   const struct ir_kernel *kernel,
-                   const struct sched_items *items, struct recorded_list *out)
+// Append the schedules of the records of a kernel in a state.
+static void find_all(struct compilation *c, const struct compile_options *o,
+                     const struct ir_kernel *kernel,
+                     const struct sched_items *items, const char *state,
+                     struct recorded_list *out)
 {
     vec_foreach(r, &c->records) {
         struct recorded one = {0};
         if (r->kernel != kernel->name || r->from == RECORD_BUILD ||
-            strcmp(r->state, "measured") != 0)
+            strcmp(r->state, state) != 0)
             continue;
         const char *wrong = find(c, o, kernel, items, r, &one);
         if (wrong)
@@ -126,4 +128,12 @@ void recorded_find(struct compilation *c, const struct compile_options *o,
         else
             vec_push(&c->arena, out, one);
     }
+}
+
+void recorded_find(struct compilation *c, const struct compile_options *o,
+                   const struct ir_kernel *kernel,
+                   const struct sched_items *items, struct recorded_list *out)
+{
+    find_all(c, o, kernel, items, "measured", out);
+    find_all(c, o, kernel, items, "predicted", out);
 }

@@ -13,7 +13,8 @@ struct recorded {
 };
 struct recorded_list VEC(struct recorded);
 
-// Append a schedule for each record of a kernel, whose schedules are `items`.
+// Append a schedule for each record of a kernel, whose schedules are `items`: what was
+// measured in front of what is predicted.
 // Warns of those that fit the kernel no more, which are passed over.
 void recorded_find(struct compilation *c, const struct compile_options *o,
                    const struct ir_kernel *kernel,
