@@ -134,9 +134,10 @@ static bool search(struct call *call, struct tune_problem *p)
     if (p->wrong)
         return diag_error(&p->c->diags, p->kernel->span, D_tune_refused,
                           p->kernel->name, p->wrong);
-    bool ok = tune_record(p);
+    if (!tune_record(p))
+        return false;
     tell(call, p);
-    return ok;
+    return true;
 }
 
 // Note the worse of two exit codes.
