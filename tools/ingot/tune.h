@@ -97,8 +97,8 @@ struct tune_problem {
     // Microseconds of the first in order, of what a build takes; INFINITY: unknown.
     double predicted, predicted_build;
     const char *device_name; // of the records
-    double began, ends; // by child_now
-    const char *wrong;  // why it cannot be tuned; NULL
+    double began, ends;      // by child_now
+    const char *wrong;       // why it cannot be tuned; NULL
 };
 
 // ---- tune_space.c

@@ -88,8 +88,7 @@ void tune_log_read(struct tune_problem *p)
     read_records(p, p->log_path, &all);
     vec_foreach(r, &all)
         if (record_is_same_problem(r, &mine, p->options->effort != TUNE_NONE) &&
-            r->version &&
-            strcmp(r->version, INGOT_VERSION) == 0 &&
+            r->version && strcmp(r->version, INGOT_VERSION) == 0 &&
             r->kernel_hash == p->kernel_hash)
             vec_push(&p->c->arena, &p->log, *r);
 }

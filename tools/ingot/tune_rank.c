@@ -160,10 +160,10 @@ void tune_rank(struct tune_problem *p)
         r.at[i] = (struct ranked){points.at[i], tune_way(p, &points.at[i])->way,
                                   INFINITY, i};
     predict_all(&r);
-    p->predicted_build = r.n && p->items.at[r.at[0].point.item].number ==
-                                    p->build_number
-                             ? r.at[0].us
-                             : INFINITY;
+    p->predicted_build =
+        r.n && p->items.at[r.at[0].point.item].number == p->build_number
+            ? r.at[0].us
+            : INFINITY;
     qsort(r.at, r.n, sizeof *r.at, compare);
     for (size_t i = 0; i < r.n; i++)
         vec_push(a, &p->search.order, r.at[i].point);
