@@ -61,6 +61,7 @@ holds taken 'tune threads in'
 "$INGOT" build vadd.ing --arch sm_90 -o built >log 2>&1 || fail "build: exit $?"
 holds built/vadd.json 't1'
 lacks log warning
+"$INGOT" build vadd.ing --check --arch sm_90 -o built >log 2>&1 || { fail "build --check"; cat log; }
 "$INGOT" build vadd.ing --arch sm_90 --ptx none --emit ptx -o recorded
 
 # What --emit schedule prints makes the same code.

@@ -31,6 +31,21 @@ static void quote(const char *text, struct buf *out)
     buf_char(out, '\'');
 }
 
+// Append the name of GPU number `gpu` of those that this process may use.
+static void name_gpu(int gpu, struct buf *out)
+{
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    for (int i = 0; visible && *visible; i++) {
+        size_t n = strcspn(visible, ",");
+        if (i == gpu) {
+            buf_bytes(out, visible, n);
+            return;
+        }
+        visible += n + (visible[n] == ',');
+    }
+    buf_printf(out, "%d", gpu);
+}
+
 // Return the command of an agent of this machine, on GPU number `gpu`; below 0 on
 // the first.
 static const char *own_command(struct arena *a, const struct tune_options *o,
@@ -40,8 +55,11 @@ static const char *own_command(struct arena *a, const struct tune_options *o,
     struct buf text = {0};
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
     path[n > 0 ? n : 0] = '\0';
-    if (gpu >= 0)
-        buf_printf(&text, "CUDA_VISIBLE_DEVICES=%d ", gpu);
+    if (gpu >= 0) {
+        buf_text(&text, "CUDA_VISIBLE_DEVICES=");
+        name_gpu(gpu, &text);
+        buf_char(&text, ' ');
+    }
     buf_text(&text, "exec ");
     quote(path, &text);
     buf_text(&text, " agent");

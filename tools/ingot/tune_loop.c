@@ -13,6 +13,9 @@
 
 enum { JOBS_MOST = 64, TICK_MS = 200, AHEAD = 2, TEXT_SIZE = 128 };
 
+// A winner of so many turns is recorded at once: the process may be killed.
+enum { TURNS_SURE = 40 };
+
 // What a compilation is for, beside numbers of trials.
 enum { JOB_BUILD = -1, JOB_PLAIN = -2 };
 
@@ -71,6 +74,8 @@ void tune_done(struct tune_problem *p, size_t trial, const char *state,
         tune_log_add(p, t);
     if (search_best(&p->search))
         note_step(p);
+    if (t->turns >= TURNS_SURE && tune_winner(p) == t)
+        tune_record(p);
 }
 
 // Take what the log has of a trial.  Returns whether it has it.
