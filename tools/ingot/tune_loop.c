@@ -44,13 +44,15 @@ static struct tune_trial *trial_of(struct tune_problem *p, long trial)
                                 : p->trials.at[trial];
 }
 
-// Note a new best.
+// Note a new best: what is faster than what a build takes, and than all others.
 static void note_step(struct tune_problem *p)
 {
     const struct search_trial *best = search_best(&p->search);
     struct tune_step step = {search_count(&p->search), child_now() - p->began,
                              best->time * p->build.us};
-    if (!p->curve.n || step.us < p->curve.at[p->curve.n - 1].us)
+    double before =
+        p->curve.n ? p->curve.at[p->curve.n - 1].us : p->build.us;
+    if (step.us < before)
         vec_push(&p->c->arena, &p->curve, step);
 }
 
