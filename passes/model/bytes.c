@@ -15,18 +15,6 @@
 
 static const double kept = 0.8; // of the L2 cache, by what is read again
 
-// Return the bytes of an array; 0 if its extents have no value.
-static double footprint(const struct lanes_place *p, const struct ir_buffer *b)
-{
-    double n = (double)type_bytes(b->elem);
-    for (uint32_t d = 0; d < b->rank; d++) {
-        struct lanes extent;
-        lanes_of(p, b->shape[d], &extent);
-        n *= lanes_is_number(&extent) ? (double)extent.at[0] : 0;
-    }
-    return n;
-}
-
 // Return the part of the blocks of a wave that access other places of an array.
 static double different(unsigned on, const int64_t grid[3], double wave)
 {
@@ -51,22 +39,21 @@ static double from_dram(double touched, double moved, double of_waves,
     return least + again * missing;
 }
 
-void bytes_find(const struct block_work *work, const struct lanes_place *place,
-                const int64_t grid[3], struct model_launch *out)
+void bytes_find(const struct block_work *work,
+                const struct model_device *device, struct model_launch *out)
 {
     double blocks = (double)out->blocks, all = 0;
-    double wave = (double)(out->blocks_per_sm * place->device->sms);
-    double cache = place->device->l2_mib * 1024 * 1024 * kept;
+    double wave = (double)(out->blocks_per_sm * device->sms);
+    double cache = device->l2_mib * 1024 * 1024 * kept;
     wave = wave > blocks ? blocks : wave;
     vec_foreach(t, &work->arrays)
-        all += footprint(place, t->buffer);
+        all += t->size;
     double missing = all > cache ? 1 - cache / all : 0;
     vec_foreach(t, &work->arrays) {
-        double size = footprint(place, t->buffer);
-        double part = different(t->on, grid, wave > 1 ? wave : 1);
+        double part = different(t->on, work->grid, wave > 1 ? wave : 1);
         double read = t->read * blocks, written = t->written * blocks;
         out->l2_bytes += read + written;
-        out->dram_bytes += from_dram(size, read, read * part, missing) +
-                           from_dram(size, written, 0, missing);
+        out->dram_bytes += from_dram(t->size, read, read * part, missing) +
+                           from_dram(t->size, written, 0, missing);
     }
 }

@@ -5,9 +5,8 @@
 
 #include "passes/model/warp.h"
 
-// Set the bytes of out, of a grid whose middle block does `work`.  `place` knows
-// the sizes.
-void bytes_find(const struct block_work *work, const struct lanes_place *place,
-                const int64_t grid[3], struct model_launch *out);
+// Set the bytes of out, of a grid whose middle block does `work`.
+void bytes_find(const struct block_work *work,
+                const struct model_device *device, struct model_launch *out);
 
 #endif

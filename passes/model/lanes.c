@@ -6,12 +6,21 @@
 
 #include <stdlib.h>
 
-struct lanes lanes_number(int64_t value)
+// Begin a value that depends on nothing; `at` is not set.
+static void start(struct lanes *out)
 {
-    struct lanes r = {.same = true};
-    for (int i = 0; i < WARP_LANES; i++)
-        r.at[i] = value;
-    return r;
+    out->trust = LANES_EXACT;
+    out->same = true;
+    out->drifts = false;
+    out->on = out->depth = 0;
+    out->step = 0;
+    out->owed = NULL;
+}
+
+void lanes_number(int64_t value, struct lanes *out)
+{
+    start(out);
+    out->at[0] = value;
 }
 
 bool lanes_is_number(const struct lanes *x)
@@ -32,7 +41,10 @@ void lanes_set(struct lanes_place *p, const struct ir_var *var,
 // Set a value that data decides.
 static void unknown(struct lanes *out)
 {
-    *out = (struct lanes){.trust = LANES_UNKNOWN, .drifts = true};
+    start(out);
+    out->trust = LANES_UNKNOWN;
+    out->drifts = true;
+    out->at[0] = 0;
 }
 
 // Set the position on an axis of threads.
@@ -41,7 +53,7 @@ static void thread_position(const struct lanes_place *p, enum axis axis,
 {
     const uint32_t *block = p->launch->block;
     uint32_t x = block[0] ? block[0] : 1, y = block[1] ? block[1] : 1;
-    *out = (struct lanes){0};
+    start(out);
     for (uint32_t i = 0; i < WARP_LANES; i++) {
         uint32_t t = p->first + i;
         int64_t at[] = {t % x, t / x % y, t / x / y};
@@ -64,7 +76,7 @@ static void block_position(const struct lanes_place *p, enum axis axis,
     int d = axis_dimension(axis);
     uint32_t cluster = p->launch->cluster[d];
     bool inside = axis_is_cluster(axis) && cluster;
-    *out = lanes_number(inside ? p->block[d] % cluster : p->block[d]);
+    lanes_number(inside ? p->block[d] % cluster : p->block[d], out);
     out->on = (unsigned)ON_X << d;
 }
 
@@ -104,25 +116,48 @@ static void follow(enum ir_op op, const struct lanes *x, const struct lanes *y,
         out->drifts = true;
 }
 
-// Compute an operation on integers in every lane; one without a result is 0.
+// Compute the usual operations on indices, which do not overflow; false for others.
+static bool quick(enum ir_op op, int64_t a, int64_t b, int64_t *out)
+{
+    switch ((int)op) {
+    case OP_add: *out = (int64_t)((uint64_t)a + (uint64_t)b); return true;
+    case OP_sub: *out = (int64_t)((uint64_t)a - (uint64_t)b); return true;
+    case OP_mul: *out = (int64_t)((uint64_t)a * (uint64_t)b); return true;
+    case OP_div: *out = b > 0 ? a / b : 0; return b > 0;
+    case OP_mod: *out = b > 0 ? a % b : 0; return b > 0;
+    case OP_lt: *out = a < b; return true;
+    case OP_bit_xor: *out = a ^ b; return true;
+    default: return false;
+    }
+}
+
+// Compute an operation on integers of a type; one without a result is 0.
+static int64_t one_of(const struct arith *how, enum ir_op op, struct type t,
+                      int64_t a, int64_t b)
+{
+    const char *fault = NULL;
+    int64_t value;
+    if (type_is_index(t) && quick(op, a, b, &value))
+        return value;
+    value = how->on_int(t, a, b, 0, &fault);
+    return fault ? 0 : value;
+}
+
+// Compute an operation on integers in every lane.
 static void apply(const struct ir_expr *x, struct lanes *const *args,
                   struct lanes *out)
 {
     const struct arith *how = ir_arith(x->op);
     struct type t = type_scalar((enum type_kind)x->args[0]->type.kind);
+    const struct lanes *b = args[x->n > 1];
     int n = out->same ? 1 : WARP_LANES;
     if (!how || !how->on_int) {
         unknown(out);
         return;
     }
-    for (int i = 0; i < n; i++) {
-        const char *fault = NULL;
-        int64_t b = x->n > 1 ? args[1]->at[i] : 0;
-        out->at[i] = how->on_int(t, args[0]->at[i], b, 0, &fault);
-        out->at[i] = fault ? 0 : out->at[i];
-    }
-    for (int i = n; i < WARP_LANES; i++)
-        out->at[i] = out->at[0];
+    for (int i = 0; i < n; i++)
+        out->at[i] =
+            one_of(how, x->op, t, lanes_at(args[0], i), lanes_at(b, i));
     if (x->op == OP_div || x->op == OP_mod || x->op == OP_ceildiv)
         out->on |= out->on ? ON_QUOTIENT : 0;
 }
@@ -133,13 +168,13 @@ static void operation(const struct lanes_place *p, const struct ir_expr *x,
 {
     struct lanes values[2];
     struct lanes *const args[] = {&values[0], &values[1]};
-    *out = (struct lanes){.same = true};
+    start(out);
     for (uint32_t i = 0; i < x->n; i++) {
         lanes_of(p, x->args[i], args[i]);
         depend(out, args[i]);
     }
     if (out->trust == LANES_UNKNOWN) {
-        out->drifts = true;
+        unknown(out);
         return;
     }
     apply(x, args, out);
@@ -154,12 +189,12 @@ static void choose(const struct lanes_place *p, const struct ir_expr *x,
     lanes_of(p, x->args[0], &c);
     lanes_of(p, x->args[1], &a);
     lanes_of(p, x->args[2], &b);
-    *out = (struct lanes){.same = true};
+    start(out);
     depend(out, &c);
     depend(out, &a);
     depend(out, &b);
-    for (int i = 0; i < WARP_LANES; i++)
-        out->at[i] = c.at[i] ? a.at[i] : b.at[i];
+    for (int i = 0; i < (out->same ? 1 : WARP_LANES); i++)
+        out->at[i] = lanes_at(&c, i) ? lanes_at(&a, i) : lanes_at(&b, i);
     follow(OP_add, c.at[0] ? &a : &b, NULL, out);
 }
 
@@ -175,11 +210,13 @@ static void decide(const struct lanes_place *p, const struct ir_expr *x,
         return;
     }
     lanes_of(p, x->args[1], &b);
-    *out = (struct lanes){.same = true};
+    start(out);
     depend(out, &a);
     depend(out, &b);
-    for (int i = 0; i < WARP_LANES; i++)
-        out->at[i] = by ? (a.at[i] || b.at[i]) : (a.at[i] && b.at[i]);
+    for (int i = 0; i < (out->same ? 1 : WARP_LANES); i++) {
+        bool x0 = lanes_at(&a, i), x1 = lanes_at(&b, i);
+        out->at[i] = by ? x0 || x1 : x0 && x1;
+    }
 }
 
 // Set what is known of an element of an array, or of what an atomic returns: that
@@ -193,7 +230,7 @@ static void element(const struct lanes_place *p, const struct ir_expr *x,
     unknown(out);
     if (!shared)
         return;
-    *out = lanes_number(0);
+    lanes_number(0, out);
     out->trust = LANES_SHIFT;
     out->depth = at.depth;
     out->drifts = at.depth > 0;
@@ -234,7 +271,7 @@ void lanes_of(const struct lanes_place *p, const struct ir_expr *x,
         if (type_is_float(x->type))
             unknown(out);
         else
-            *out = lanes_number(x->u.i);
+            lanes_number(x->u.i, out);
         return;
     case OP_var:
         known = map_get(&p->values, x->u.var);
@@ -262,7 +299,7 @@ void lanes_of(const struct lanes_place *p, const struct ir_expr *x,
     case OP_or: decide(p, x, out); return;
     case OP_resident:
         lanes_of(p, x->args[0], out);
-        for (int i = 0; i < WARP_LANES; i++)
+        for (int i = 0; i < (out->same ? 1 : WARP_LANES); i++)
             out->at[i] *= p->device->sms;
         return;
     default: compound(p, x, out);

@@ -26,7 +26,8 @@ struct lanes {
     unsigned on;    // of ON_X ...
     unsigned depth; // of the innermost loop that it depends on; 0: none
     int64_t step;   // what an iteration of that loop adds
-    int64_t at[WARP_LANES];
+    const struct ir_expr *owed; // of a `let` that nobody has used yet
+    int64_t at[WARP_LANES]; // if it is the same in all lanes, only the first
 };
 
 // Where a warp is.
@@ -39,8 +40,14 @@ struct lanes_place {
     struct map values; // variables -> struct lanes
 };
 
-// Return a number that all lanes have.
-struct lanes lanes_number(int64_t value);
+// Return what a lane has.
+static inline int64_t lanes_at(const struct lanes *x, int lane)
+{
+    return x->at[x->same ? 0 : lane];
+}
+
+// Set a number that all lanes have.
+void lanes_number(int64_t value, struct lanes *out);
 
 // Set a variable.
 void lanes_set(struct lanes_place *p, const struct ir_var *var,

@@ -71,6 +71,17 @@ static int64_t least(int64_t most, int64_t all, int64_t each)
     return n < most ? n : most;
 }
 
+// Return the bytes of the arrays in shared memory.  Few do not share theirs, which
+// is found out only if it matters.
+static int64_t shared_of(struct arena *a, const struct ir_launch *l)
+{
+    int64_t bytes = 0;
+    ir_foreach_stmt(s, &l->body)
+        if (s->kind == STMT_alloc && s->u.buffer->space == SPACE_shared)
+            bytes += shared_bytes(a, s->u.buffer);
+    return bytes > SHARED_STATIC_MOST ? shared_layout(a, l).bytes : bytes;
+}
+
 void residency_find(struct arena *a, const struct model_device *device,
                     struct model_launch *out)
 {
@@ -82,7 +93,7 @@ void residency_find(struct arena *a, const struct model_device *device,
     int64_t rounded = (registers + unit - 1) / unit * unit;
     out->threads = (int)threads;
     out->registers = (int)registers;
-    out->shared_bytes = shared_layout(a, l).bytes;
+    out->shared_bytes = shared_of(a, l);
     int64_t n = least(BLOCKS_MOST, device->threads, lanes);
     n = least(n, REGISTERS, rounded * lanes);
     if (out->shared_bytes > 0)

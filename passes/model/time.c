@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-enum { WARPS_MOST = 4, BLOCK_CLOCKS = 600 };
+enum { WARPS_MOST = 4, BLOCK_CLOCKS = 400 };
 
 static const struct {
     const char *name, *meaning;
@@ -35,8 +35,7 @@ struct estimate {
     const struct ir_kernel *kernel;
     struct lanes_place place;
     struct block_work work;
-    int64_t grid[3];
-    struct map seen;
+    struct reuse reuse;
 };
 
 // ---- The warps of a block -------------------------------------------------
@@ -56,15 +55,36 @@ static void follow(struct estimate *e, uint32_t number, uint32_t stands_for)
                      .times = 1,
                      .trips = 1,
                      .copies_ahead = 1,
-                     .seen = &e->seen};
+                     .reuse = &e->reuse};
     w.place.first = number * WARP_LANES;
     if (lanes < WARP_LANES)
         w.active = (1u << lanes) - 1;
     warp_run(&w, &e->place.launch->body);
     e->place.values = w.place.values;
+    double until = warp_transfer(&w);
     warp_settle(&w);
+    w.path = until > w.path ? until : w.path;
     if (w.path > e->work.path)
         e->work.path = w.path;
+    if (w.path_serial <= 0 || w.path < e->work.consumer)
+        return;
+    e->work.consumer = w.path;
+    e->work.consumer_serial = w.path_serial;
+}
+
+// Add what consumers wait for: the first copies, the last ones of results, and, if
+// they share tiles, what the others do.
+static void share_way(struct estimate *e)
+{
+    const struct model_device *d = e->place.device;
+    struct block_work *work = &e->work;
+    double uneven = work->uneven > 1 ? work->uneven : 1;
+    double others = work->serial * uneven - work->consumer_serial;
+    if (!work->alternates && others > 0)
+        work->consumer += others;
+    if (work->consumer > work->path)
+        work->path = work->consumer;
+    work->path += 2 * d->latency * d->clock;
 }
 
 // Follow the first warp of each warpgroup, and another one for the others.
@@ -77,6 +97,7 @@ static void follow_groups(struct estimate *e, uint32_t warps)
         if (n > 1)
             follow(e, first + 1, n - 1);
     }
+    share_way(e);
 }
 
 // Follow warps that stand for all of a block: each of few; of warpgroups that do
@@ -107,6 +128,34 @@ static void bound_memory(const struct model_device *d, struct model_launch *out)
     out->limits[MODEL_l2] = out->l2_bytes / d->l2 / 1e3;
 }
 
+// Say what binds: shared memory, if its wavefronts are most of what the units for
+// accesses do.
+static void choose_limit(struct model_launch *out)
+{
+    double slowest = 0;
+    for (int i = 0; i < MODEL_LIMITS; i++) {
+        if (out->limits[i] <= slowest)
+            continue;
+        slowest = out->limits[i];
+        out->binding = (enum model_limit)i;
+    }
+    out->us = slowest;
+    if (out->binding == MODEL_lsu && out->limits[MODEL_shared] > slowest / 2)
+        out->binding = MODEL_shared;
+}
+
+// Return what would be saved if every SM had the mean of all blocks.
+static double tail_of(const struct model_launch *out, double mean,
+                      double uneven)
+{
+    double part = mean > 1 ? mean / ceil(mean) / uneven : 1 / uneven;
+    if (out->binding == MODEL_dram || out->binding == MODEL_l2)
+        return 0;
+    if (out->binding == MODEL_latency && uneven <= 1)
+        part = out->waves > 1 ? out->waves / ceil(out->waves) : 1;
+    return out->us * (1 - part);
+}
+
 // Set the limits of the SMs: the one that has most blocks, or tiles, is the last.
 static void bound_sms(const struct estimate *e, struct model_launch *out)
 {
@@ -120,17 +169,8 @@ static void bound_sms(const struct estimate *e, struct model_launch *out)
             out->limits[i] = e->work.pipe[i] * most / clocks;
     out->limits[MODEL_latency] =
         (e->work.path + BLOCK_CLOCKS) * ceil(out->waves) / clocks;
-    out->tail_us = 0;
-    for (int i = 0; i < MODEL_LIMITS; i++)
-        if (out->limits[i] > out->limits[out->binding])
-            out->binding = (enum model_limit)i;
-    double slowest = out->limits[out->binding];
-    if (out->binding == MODEL_latency && out->waves > 1)
-        out->tail_us = slowest * (1 - out->waves / ceil(out->waves));
-    else if (out->binding != MODEL_dram && out->binding != MODEL_l2 && mean > 1)
-        out->tail_us = slowest * (1 - mean / most);
-    else if (out->binding != MODEL_dram && out->binding != MODEL_l2)
-        out->tail_us = slowest * (1 - 1 / uneven);
+    choose_limit(out);
+    out->tail_us = tail_of(out, mean, uneven);
 }
 
 // Set the extents of the grid; false if one has no value.
@@ -142,9 +182,9 @@ static bool find_grid(struct estimate *e, struct model_launch *out)
         lanes_of(&e->place, e->place.launch->grid[d], &x);
         if (!lanes_is_number(&x))
             return false;
-        e->grid[d] = x.at[0] > 0 ? x.at[0] : 0;
-        e->place.block[d] = e->grid[d] / 2;
-        out->blocks *= e->grid[d];
+        e->work.grid[d] = x.at[0] > 0 ? x.at[0] : 0;
+        e->place.block[d] = e->work.grid[d] / 2;
+        out->blocks *= e->work.grid[d];
     }
     e->work.blocks = out->blocks;
     return true;
@@ -163,11 +203,11 @@ static bool predict(struct estimate *e, struct model_launch *out)
         return true;
     out->waves = (double)out->blocks / (double)(out->blocks_per_sm * d->sms);
     follow_block(e);
-    bytes_find(&e->work, &e->place, e->grid, out);
+    bytes_find(&e->work, d, out);
     bound_memory(d, out);
     bound_sms(e, out);
     out->launch_us = d->launch;
-    out->us = out->launch_us + out->limits[out->binding];
+    out->us += out->launch_us;
     return true;
 }
 
@@ -178,7 +218,8 @@ static void set_values(struct estimate *e, const int64_t *values)
         const struct ir_var *var = e->kernel->params.at[i].var;
         if (!var || type_is_float(var->type))
             continue;
-        struct lanes value = lanes_number(values[i]);
+        struct lanes value;
+        lanes_number(values[i], &value);
         lanes_set(&e->place, var, &value);
     }
 }
@@ -191,7 +232,9 @@ bool model_time(struct arena *a, const struct ir_kernel *kernel,
     struct estimate e = {.arena = &work, .kernel = kernel};
     bool ok = kernel->level == LEVEL_flat;
     e.place = (struct lanes_place){.arena = &work, .device = device};
-    e.place.values.arena = e.seen.arena = &work;
+    e.place.values.arena = e.reuse.arena = &work;
+    e.reuse.sectors.arena = e.reuse.groups.arena = &work;
+    e.reuse.numbers.arena = &work;
     set_values(&e, values);
     *out = (struct model_time){0};
     for (size_t i = 0; ok && i < kernel->body.n; i++) {

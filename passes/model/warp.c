@@ -6,11 +6,19 @@
 
 #include "passes/model/warp.h"
 
+#include "ir/build.h"
 #include "ir/walk.h"
 
 #include <math.h>
 
-enum { DATA_TRIPS = 16, BARRIER_CLOCKS = 30, UNROLLED = 4 };
+enum {
+    DATA_TRIPS = 16,
+    BARRIER_CLOCKS = 30,
+    UNROLLED = 4,
+    UNROLLED_MOST = 16,
+    SCHEDULERS = 4, // of an SM
+    L2_BYTES = 64   // that an SM gets of the L2 cache in a clock
+};
 
 // How often a loop runs.
 struct trips {
@@ -20,16 +28,22 @@ struct trips {
 void warp_hold(struct warp *w, enum model_limit pipe, double clocks)
 {
     w->work->pipe[pipe] += clocks * w->warps * w->times;
+    w->since.pipe[pipe] += clocks * w->warps;
+}
+
+void warp_pass(struct warp *w, double clocks)
+{
+    w->path += clocks;
 }
 
 void warp_spend(struct warp *w, enum model_limit pipe, double instructions,
                 double lanes)
 {
-    enum { SCHEDULERS = 4 };
-    double alone = WARP_LANES * SCHEDULERS / lanes / SCHEDULERS;
-    warp_hold(w, pipe, instructions * WARP_LANES / lanes);
+    double clocks = instructions * WARP_LANES / lanes;
+    double alone = clocks * SCHEDULERS;
+    warp_hold(w, pipe, clocks);
     warp_hold(w, MODEL_issue, instructions / SCHEDULERS);
-    w->path += instructions * (alone > 1 ? alone : 1);
+    warp_pass(w, alone > instructions ? alone : instructions);
 }
 
 double warp_latency(const struct warp *w)
@@ -37,10 +51,35 @@ double warp_latency(const struct warp *w)
     return w->place.device->latency * w->place.device->clock;
 }
 
+void warp_serial(struct warp *w, double clocks)
+{
+    w->path += clocks;
+    w->path_serial += clocks;
+}
+
 void warp_settle(struct warp *w)
 {
     w->path = w->ready > w->path ? w->ready : w->path;
     w->ready = 0;
+}
+
+double warp_transfer(struct warp *w)
+{
+    const struct model_device *d = w->place.device;
+    struct stretch s = w->since;
+    double of_sm = d->dram / d->clock / d->sms;
+    double most = s.loaded / L2_BYTES, far = s.fetched / of_sm;
+    most = far > most ? far : most;
+    for (int i = 0; i < MODEL_LIMITS; i++)
+        most = s.pipe[i] > most ? s.pipe[i] : most;
+    return s.began + most;
+}
+
+// Begin another stretch of code.
+static void begin(struct warp *w)
+{
+    w->since = (struct stretch){.began = w->path};
+    w->epoch++;
 }
 
 // Wait for copies that no later iteration waits for.
@@ -65,7 +104,7 @@ static uint32_t lanes_where(const struct warp *w, const struct lanes *c)
 {
     uint32_t r = 0;
     for (int i = 0; i < WARP_LANES; i++)
-        r |= (uint32_t)(c->at[i] != 0) << i;
+        r |= (uint32_t)(lanes_at(c, i) != 0) << i;
     return r & w->active;
 }
 
@@ -117,7 +156,7 @@ static int64_t from_in_block(struct warp *w, const struct ir_for *loop, int d,
     w->place.block[d] = block;
     lanes_of(&w->place, loop->from, &from);
     memcpy(w->place.block, here, sizeof here);
-    return from.at[__builtin_ctz(w->active)];
+    return lanes_at(&from, __builtin_ctz(w->active));
 }
 
 // Set the iterations of a loop over tiles: blocks begin `apart` from each other,
@@ -126,7 +165,7 @@ static struct trips tiles(struct warp *w, const struct ir_for *loop, int64_t to,
                           int64_t step)
 {
     uint32_t cluster = w->place.launch->cluster[0];
-    int64_t width = cluster ? cluster : 1, starts = w->work->blocks / width;
+    int64_t width = cluster ? cluster : 1, starts = w->work->grid[0] / width;
     int64_t first = from_in_block(w, loop, 0, 0);
     int64_t apart = from_in_block(w, loop, 0, width) - first;
     int64_t n = to - first;
@@ -137,6 +176,7 @@ static struct trips tiles(struct warp *w, const struct ir_for *loop, int64_t to,
     int64_t rest = count(0, n % step, apart);
     int64_t all = n / step * side + (rest < side ? rest : side);
     double each = (double)n / (double)apart / (double)starts;
+    w->work->alternates |= first > 0;
     if (w->work->uneven == 0)
         w->work->uneven = each > 1 ? ceil(each) / each : 1;
     return (struct trips){(double)all / (double)starts,
@@ -155,7 +195,8 @@ static struct trips trips_of(struct warp *w, const struct ir_for *loop,
     if ((from->on & ON_X) && step->same && step->at[0] > 1 && w->depth == 0)
         return tiles(w, loop, to.at[0], step->at[0]);
     for (int i = 0; i < WARP_LANES; i++) {
-        int64_t n = count(from->at[i], to.at[i], step->at[i]);
+        int64_t n =
+            count(lanes_at(from, i), lanes_at(&to, i), lanes_at(step, i));
         if (w->active >> i & 1 && n > most)
             most = n;
     }
@@ -163,13 +204,15 @@ static struct trips trips_of(struct warp *w, const struct ir_for *loop,
 }
 
 // Set the variable of a loop to what it is in the middle.
-static void enter_loop(struct warp *w, const struct ir_for *loop,
-                       const struct lanes *from, const struct lanes *step,
-                       struct trips n)
+static void set_counter(struct warp *w, const struct ir_for *loop,
+                        const struct lanes *from, const struct lanes *step,
+                        struct trips n)
 {
     struct lanes value = *from;
-    for (int i = 0; i < WARP_LANES; i++)
-        value.at[i] += (int64_t)(n.mean / 2) * step->at[i];
+    value.same &= step->same;
+    for (int i = 0; i < (value.same ? 1 : WARP_LANES); i++)
+        value.at[i] =
+            lanes_at(from, i) + (int64_t)(n.mean / 2) * lanes_at(step, i);
     value.depth = w->depth + 1;
     value.step = step->at[0];
     value.drifts = step->trust != LANES_EXACT;
@@ -177,15 +220,75 @@ static void enter_loop(struct warp *w, const struct ir_for *loop,
 }
 
 // Return the clocks of an iteration that began at `path`: what it loads for the
-// next ones goes on behind it, and short loops are unrolled.
+// next ones goes on behind it, and short loops are unrolled.  Copies that it does
+// not wait for are those of the loop around.
 static double iteration(struct warp *w, double path, bool meets)
 {
+    double until = warp_transfer(w);
     double busy = w->path - path;
     double loads = w->ready - w->path > 0 ? w->ready - w->path : 0;
-    double copies = w->copied > 0 ? warp_latency(w) / w->copies_ahead : 0;
-    double r = busy + (meets ? loads : loads / UNROLLED);
-    w->ready = w->copied = 0;
-    return copies > r ? copies : r;
+    bool copies = w->copied > 0 && w->waits;
+    double copying = copies ? warp_latency(w) / w->copies_ahead : 0;
+    double together = w->unrolled ? w->trips : UNROLLED;
+    double r = busy + (meets ? loads : loads / together);
+    r = until - path > r ? until - path : r;
+    w->ready = 0;
+    w->copied = copies ? 0 : w->copied;
+    return copying > r ? copying : r;
+}
+
+// What a loop keeps of the one around it.
+struct around {
+    double path, times, trips, ahead, serial;
+    const void *loop;
+    bool waits, unrolled;
+    struct stretch since;
+};
+
+// Return whether LLVM expands a loop: an innermost one of few iterations.
+static bool is_unrolled(const struct ir_for *loop, struct trips n)
+{
+    return n.most <= UNROLLED_MOST && ir_is_const(loop->from) &&
+           ir_is_const(loop->to) && !ir_has(&loop->body, STMT_for) &&
+           !ir_has_meeting(&loop->body);
+}
+
+// Begin an iteration that stands for all of a loop.
+static struct around enter(struct warp *w, const struct ir_for *loop,
+                           struct trips n)
+{
+    struct around r = {w->path,         w->times,       w->trips,
+                       w->copies_ahead, w->path_serial, w->loop,
+                       w->waits,        w->unrolled,    w->since};
+    w->depth++;
+    w->times *= n.mean;
+    w->trips = n.mean;
+    w->copies_ahead = 1;
+    w->loop = loop;
+    w->waits = false;
+    w->unrolled = is_unrolled(loop, n);
+    begin(w);
+    return r;
+}
+
+// End it: all iterations have run.
+static void leave(struct warp *w, const struct ir_for *loop,
+                  const struct around *r, struct trips n)
+{
+    double each = iteration(w, r->path, ir_has_meeting(&loop->body));
+    w->path = r->path + each * n.most;
+    w->path_serial = r->serial + (w->path_serial - r->serial) * n.most;
+    w->copied = w->copied > 0 ? w->path + warp_latency(w) : 0;
+    w->depth--;
+    w->times = r->times;
+    w->trips = r->trips;
+    w->copies_ahead =
+        w->waits || r->ahead > w->copies_ahead ? r->ahead : w->copies_ahead;
+    w->loop = r->loop;
+    w->waits = r->waits;
+    w->unrolled = r->unrolled;
+    w->since = r->since;
+    w->epoch++;
 }
 
 // Follow a loop.
@@ -195,48 +298,49 @@ static void run_loop(struct warp *w, const struct ir_for *loop)
     lanes_of(&w->place, loop->from, &from);
     lanes_of(&w->place, loop->step, &step);
     struct trips n = trips_of(w, loop, &from, &step);
-    double path = w->path, times = w->times, outer = w->trips;
-    double ahead = w->copies_ahead;
     if (n.mean <= 0)
         return;
-    enter_loop(w, loop, &from, &step, n);
-    w->depth++;
-    w->times *= n.mean;
-    w->trips = n.mean;
-    w->copies_ahead = 1;
-    warp_spend(w, MODEL_integer, 2, w->place.device->integer);
+    set_counter(w, loop, &from, &step, n);
+    struct around around = enter(w, loop, n);
+    if (!w->unrolled)
+        warp_spend(w, MODEL_integer, 2, w->place.device->integer);
     warp_run(w, &loop->body);
-    w->path = path + iteration(w, path, ir_has_meeting(&loop->body)) * n.most;
-    w->depth--;
-    w->times = times;
-    w->trips = outer;
-    w->copies_ahead = ahead;
+    leave(w, loop, &around, n);
 }
 
 // ---- Statements -----------------------------------------------------------
 
-// Keep what a variable is now.
+// Keep what a variable is now.  An index is computed where it is used first.
 static void set_var(struct warp *w, const struct ir_stmt *s)
 {
     struct lanes value;
+    const struct ir_expr *x = s->u.let.value;
+    bool is_index = s->kind == STMT_let && type_is_index(x->type) &&
+                    warp_is_index(x) && ir_is_stable(x);
+    if (!is_index)
+        warp_value(w, x);
     if (type_is_float(s->u.let.var->type))
         return;
-    lanes_of(&w->place, s->u.let.value, &value);
+    lanes_of(&w->place, x, &value);
+    value.owed = is_index && x->n ? x : NULL;
     lanes_set(&w->place, s->u.let.var, &value);
 }
 
 // Wait where threads wait for each other.
 static void meet(struct warp *w)
 {
+    double until = warp_transfer(w);
     warp_settle(w);
-    w->path += BARRIER_CLOCKS;
-    warp_hold(w, MODEL_issue, 0.25);
+    w->path = (until > w->path ? until : w->path) + BARRIER_CLOCKS;
+    warp_hold(w, MODEL_issue, 1.0 / SCHEDULERS);
+    begin(w);
 }
 
 // Follow what orders or waits.
 static void run_sync(struct warp *w, const struct ir_stmt *s)
 {
     uint32_t n = s->u.sync.n;
+    w->waits |= s->u.sync.kind == SYNC_async_wait;
     if (s->u.sync.kind == SYNC_async_wait && n == 0)
         settle_copies(w);
     else if (s->u.sync.kind == SYNC_async_wait && n + 1 > w->copies_ahead)
@@ -253,7 +357,7 @@ static void run_store(struct warp *w, const struct ir_stmt *s)
     if (!s->u.store.n)
         return;
     warp_index(w, s->u.store.index[last]);
-    warp_access(w, MOVE_write, s, s->u.store.buffer, s->u.store.index[last],
+    warp_access(w, MOVE_write, s->u.store.buffer, s->u.store.index[last],
                 s->u.store.value->type);
 }
 
@@ -265,10 +369,7 @@ static void run_stmt(struct warp *w, const struct ir_stmt *s)
     case STMT_if: run_branch(w, s); return;
     case STMT_let:
     case STMT_var:
-    case STMT_assign:
-        warp_value(w, s->u.let.value);
-        set_var(w, s);
-        return;
+    case STMT_assign: set_var(w, s); return;
     case STMT_store: run_store(w, s); return;
     case STMT_eval: warp_value(w, s->u.value); return;
     case STMT_barrier: meet(w); return;

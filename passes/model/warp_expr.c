@@ -1,5 +1,6 @@
 // What the operations of an expression take.
 
+#include "ir/base/num.h"
 #include "ir/build.h"
 #include "passes/model/warp.h"
 
@@ -108,46 +109,91 @@ static void signal(struct warp *w, const struct ir_expr *x)
     warp_spend(w, MODEL_lsu, 1, WARP_LANES);
     if (x->op != OP_mbarrier_wait)
         return;
+    w->waits = true;
     warp_settle(w);
     w->path += WAIT_CLOCKS;
     if (w->depth == 0 && w->copied > w->path)
         w->path = w->copied;
 }
 
-// Return whether an index changes in the loop around, and add its operations if
-// so: those that do not are done before the loop.
-static bool changes(struct warp *w, const struct ir_expr *x, double *sum)
+// What the walk through an index finds.
+struct index_walk {
+    struct warp *warp;
+    double sum; // instructions
+};
+
+// What is known of a part of an index.
+struct index_part {
+    bool changes;  // in the loop around
+    uint64_t hash; // of what it computes
+};
+
+static struct index_part part_of(struct index_walk *k, const struct ir_expr *x);
+
+// Return what is known of a variable, and pay for the first use of a `let`.
+static struct index_part part_of_var(struct index_walk *k,
+                                     const struct ir_expr *x)
 {
-    static const double wide = 60, narrow = 18, number = 3, simple = 0.25;
-    bool r = w->depth == 0 && x->op == OP_index;
-    if (x->op == OP_var) {
-        const struct lanes *v = map_get(&w->place.values, x->u.var);
-        return v ? v->depth == w->depth : w->depth == 0;
+    struct warp *w = k->warp;
+    struct lanes *v = map_get(&w->place.values, x->u.var);
+    struct index_part r = {.hash = (uint64_t)(uintptr_t)x->u.var};
+    r.changes = v ? v->depth == w->depth : w->depth == 0;
+    const struct ir_expr *owed = v ? v->owed : NULL;
+    if (owed) {
+        v->owed = NULL;
+        part_of(k, owed);
     }
-    for (uint32_t i = 0; i < x->n; i++)
-        r |= changes(w, x->args[i], sum);
-    if (!r || x->op == OP_cast || x->op == OP_ramp)
-        return r;
-    bool divides = x->op == OP_div || x->op == OP_mod || x->op == OP_ceildiv;
+    return r;
+}
+
+// Return the instructions of an operation on indices.
+static double price(const struct ir_expr *x)
+{
+    static const double wide = 30, narrow = 18, number = 3, simple = 0.4;
     int64_t by;
-    if (!divides)
-        *sum += simple;
-    else if (ir_int_value(x->args[1], &by))
-        *sum += (by & (by - 1)) ? number : simple;
-    else
-        *sum += type_bits(x->type) > 32 ? wide : narrow;
+    if (x->op != OP_div && x->op != OP_mod && x->op != OP_ceildiv)
+        return simple;
+    if (ir_int_value(x->args[1], &by))
+        return by & (by - 1) ? number : simple;
+    return type_bits(x->type) > 32 ? wide : narrow;
+}
+
+// Return what is known of a part of an index, and add its operations if the loop
+// around changes them: others are done before it.  Nothing is computed twice.
+static struct index_part part_of(struct index_walk *k, const struct ir_expr *x)
+{
+    struct warp *w = k->warp;
+    bool divides = x->op == OP_mod || x->op == OP_div;
+    enum ir_op op = divides ? OP_div : x->op;
+    struct index_part r = {w->depth == 0 && x->op == OP_index, (uint64_t)op};
+    if (x->op == OP_var)
+        return part_of_var(k, x);
+    if (x->op == OP_const && !type_is_float(x->type))
+        r.hash ^= num_mix((uint64_t)x->u.i);
+    if (x->op == OP_index)
+        r.hash ^= num_mix((uint64_t)x->u.axis + 1);
+    for (uint32_t i = 0; i < x->n; i++) {
+        struct index_part one = part_of(k, x->args[i]);
+        r.changes |= one.changes;
+        r.hash = num_mix(r.hash + one.hash * (2 * i + 1));
+    }
+    if (r.changes && x->n && x->op != OP_cast && x->op != OP_ramp &&
+        reuse_is_new(w->reuse, r.hash, w->loop, w->place.first))
+        k->sum += price(x);
     return r;
 }
 
 void warp_index(struct warp *w, const struct ir_expr *x)
 {
-    double sum = 0;
-    if (changes(w, x, &sum) && sum > 0)
-        integers(w, sum);
+    struct index_walk k = {.warp = w};
+    if (w->unrolled)
+        return;
+    part_of(&k, x);
+    if (k.sum > 0)
+        integers(w, k.sum);
 }
 
-// Return whether an operation computes an index or a condition of indices.
-static bool is_of_indices(const struct ir_expr *x)
+bool warp_is_index(const struct ir_expr *x)
 {
     bool r = type_is_index(x->type) || x->type.kind == TYPE_bool;
     for (uint32_t i = 0; i < x->n; i++)
@@ -164,7 +210,7 @@ static void access_of(struct warp *w, const struct ir_expr *x)
     if (!n)
         return;
     warp_index(w, x->args[n - 1]);
-    warp_access(w, writes ? MOVE_atomic : MOVE_read, x, x->u.buffer,
+    warp_access(w, writes ? MOVE_atomic : MOVE_read, x->u.buffer,
                 x->args[n - 1], x->type);
 }
 
@@ -194,9 +240,11 @@ void warp_value(struct warp *w, const struct ir_expr *x)
 {
     unsigned flags = ir_op_info(x->op)->flags;
     uint32_t first = 0;
+    if (x->op == OP_var)
+        warp_index(w, x);
     if (x->op == OP_place || x->n == 0)
         return;
-    if (is_of_indices(x) && !(flags & (OP_READS | OP_WRITES | OP_TOGETHER))) {
+    if (warp_is_index(x) && !(flags & (OP_READS | OP_WRITES | OP_TOGETHER))) {
         warp_index(w, x);
         return;
     }

@@ -7,9 +7,10 @@
 #include <string.h>
 
 // What reaches a warpgroup's instructions of the rate of the hardware, by what
-// power allows; bytes of shared memory a clock.
+// power allows; bytes of shared memory a clock, and of stores from it if all SMs
+// store at a time.
 static const double sustained = 0.87;
-enum { SHARED_BYTES = 128, ISSUE_CLOCKS = 2 };
+enum { SHARED_BYTES = 128, STORE_BYTES = 24, ISSUE_CLOCKS = 2 };
 
 // Return the class of the operands of an instruction.
 static enum model_matrix class_of(const struct matrix_info *info)
@@ -47,9 +48,13 @@ static void multiply(struct warp *w, const struct matrix_info *info)
     warp_hold(w, MODEL_issue, 0.25);
     if (is_group)
         warp_hold(w, MODEL_shared, bytes / SHARED_BYTES / warps);
-    if (!is_group)
-        warp_settle(w);
-    w->path += ISSUE_CLOCKS + (is_group ? clocks : clocks * GROUP_WARPS);
+    w->path += ISSUE_CLOCKS;
+    if (!is_group) {
+        warp_pass(w, clocks * GROUP_WARPS);
+        return;
+    }
+    w->work->serial += clocks / warps * w->warps * w->times;
+    warp_serial(w, clocks);
 }
 
 // Return the lanes that give a place to an instruction that moves matrices.
@@ -71,7 +76,7 @@ static void move(struct warp *w, const struct ir_stmt *s,
     for (int i = 0; i < MATRIX_OPERANDS; i++) {
         const struct ir_expr *at = s->u.matrix.tiles[i].at;
         if (at && at->n && at->u.buffer->space == SPACE_shared)
-            warp_access(w, reads ? MOVE_read : MOVE_write, at, at->u.buffer,
+            warp_access(w, reads ? MOVE_read : MOVE_write, at->u.buffer,
                         at->args[at->n - 1], row);
     }
     w->active = active;
@@ -142,8 +147,11 @@ static void by_tma(struct warp *w, const struct ir_copy *copy)
               (double)ir_copy_elements(copy) * each * lanes * blocks /
                   SHARED_BYTES);
     warp_hold(w, MODEL_issue, lanes / 4);
-    if (!copy->is_load)
+    if (!copy->is_load) {
+        w->work->serial += bytes / STORE_BYTES * w->warps * w->times;
+        warp_serial(w, bytes / STORE_BYTES);
         return;
+    }
     w->copied = w->path + warp_latency(w);
     if (slots_of(copy) > w->copies_ahead)
         w->copies_ahead = slots_of(copy);
@@ -156,11 +164,11 @@ static void by_threads(struct warp *w, const struct ir_copy *copy)
     double ready = w->ready;
     t.lanes = (uint8_t)ir_copy_elements(copy);
     warp_index(w, copy->far.index[copy->far.n - 1]);
-    warp_access(w, MOVE_read, copy, copy->far.buffer,
+    warp_access(w, MOVE_read, copy->far.buffer,
                 copy->far.index[copy->far.n - 1], t);
     w->copied = w->path + warp_latency(w);
     w->ready = ready;
-    warp_access(w, MOVE_write, copy, copy->near.buffer,
+    warp_access(w, MOVE_write, copy->near.buffer,
                 copy->near.index[copy->near.n - 1], t);
 }
 

@@ -8,9 +8,11 @@ static const char *name_of(struct arena *a, const struct variant *v)
 {
     struct buf text = {0};
     const char *name = v->kernel->variant;
-    buf_text(&text, *name ? name : v->schedule ? "general" : "default");
+    buf_text(&text, *name ? name : "general");
     if (v->schedule)
         schedule_directive_print(v->schedule, &text);
+    else
+        buf_text(&text, " default");
     vec_foreach(one, &v->settings)
         buf_printf(&text, " %s=%lld", one->name, (long long)one->value);
     const char *r = arena_copy(a, text.data, text.n);

@@ -1,0 +1,239 @@
+// The model of times: what binds small kernels whose limits are known, and what it
+// must never say.
+
+#include "passes/model/model.h"
+
+#include "support/kernel_text.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+// Predict a kernel of one launch for sizes on the H200.
+static struct model_launch predict(struct arena *a, const char *text,
+                                   const int64_t *values)
+{
+    const struct ir_kernel *k = kernel_text(a, text);
+    struct model_time time;
+    assert_true(model_time(a, k, values, model_device_named("h200"), &time));
+    assert_int_equal(time.launches.n, 1);
+    return time.launches.at[0];
+}
+
+// Fail unless two numbers differ by less than a part of the second.
+static void assert_near(double x, double y, double part)
+{
+    if (!(fabs(x - y) <= part * y))
+        fail_msg("%g is not near %g", x, y);
+}
+
+static const char vadd[] =
+    "kernel f(n: int, A: f32[n], B: f32[n]) -> C: f32[n]\n level flat\n{\n"
+    "launch f grid(ceildiv(n, 1024), 1, 1) block(256, 1, 1) {\n"
+    "let i = idx64(block.x) * 1024 + idx64(thread.x) * 4\n"
+    "C[ramp(i, 4)] = A[ramp(i, 4)] + B[ramp(i, 4)]\n} }";
+
+// Three arrays are as many bytes, at the bandwidth of DRAM.
+static void test_vadd(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    int64_t n = 1 << 28;
+    struct model_launch l = predict(&a, vadd, (int64_t[]){n, 0, 0, 0});
+    assert_int_equal(l.binding, MODEL_dram);
+    assert_near(l.dram_bytes, 12.0 * (double)n, 0.001);
+    assert_near(l.l2_bytes, 12.0 * (double)n, 0.001);
+    assert_int_equal(l.blocks, n / 1024);
+    assert_int_equal(l.blocks_per_sm, 8);
+    assert_near(l.occupancy, 1, 0.001);
+    arena_reset(&a);
+}
+
+// A block, and nothing to do: the launch is most of the time.
+static void test_tiny(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct model_launch l = predict(&a, vadd, (int64_t[]){1024, 0, 0, 0});
+    assert_int_equal(l.binding, MODEL_latency);
+    assert_true(l.launch_us > l.us / 2);
+    l = predict(&a, vadd, (int64_t[]){0, 0, 0, 0});
+    assert_int_equal(l.blocks, 0);
+    assert_true(l.us == 0);
+    arena_reset(&a);
+}
+
+// More elements are never faster.
+static void test_monotonic(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    double last = 0;
+    for (int64_t n = 1; n < INT64_C(1) << 32; n = n * 5 / 4 + 1) {
+        struct model_launch l = predict(&a, vadd, (int64_t[]){n, 0, 0, 0});
+        assert_true(l.us >= last);
+        last = l.us;
+        arena_clear(&a);
+    }
+    arena_reset(&a);
+}
+
+static const char products[] =
+    "kernel f(k: int) -> C: f32[1024]\n level flat\n{\n"
+    "launch f grid(264, 1, 1) block(256, 1, 1) {\n"
+    "alloc d: f32[4] in local align 16\nalloc a: f16[8] in local align 16\n"
+    "alloc b: f16[4] in local align 16\n"
+    "for i in 0..idx64(k) {\n"
+    "matrix mma_m16n8k16_f16_f32 d[idx32(0) : 4], a[idx32(0) : 8], b[idx32(0) : 4]\n} } }";
+
+// Each of 264 blocks has 8 warps of k instructions of 2048 multiplications; an SM
+// has two of them.
+static void test_products(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    const struct model_device *d = model_device_named("H200");
+    struct model_launch l = predict(&a, products, (int64_t[]){10000, 0});
+    double clocks = 2.0 * 8 * 10000 * 2048 / (d->matrix[MODEL_half] * d->mma);
+    assert_int_equal(l.binding, MODEL_tensor);
+    assert_true(l.limits[MODEL_tensor] >= clocks / d->clock / 1e3);
+    assert_near(l.limits[MODEL_tensor], clocks / d->clock / 1e3, 0.2);
+    arena_reset(&a);
+}
+
+// Return a kernel that writes rows of a tile and reads its columns.
+static const char *tile_text(struct arena *a, int pitch)
+{
+    return arena_printf(
+        a,
+        "kernel f(n: int) -> C: f32[n]\n level flat\n{\n"
+        "launch f grid(264, 1, 1) block(256, 1, 1) {\n"
+        "alloc S: f32[32, 33] in shared\n"
+        "for i in 0..idx64(n) {\n"
+        "S[idx32(thread.x)] = 1.0\nbarrier\n"
+        "C[idx64(thread.x)] = S[idx32(thread.x) %% 32 * %d + idx32(thread.x) / 32]\n"
+        "barrier\n} } }",
+        pitch);
+}
+
+// Columns of 32 elements are in one bank, those of 33 in all.
+static void test_banks(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    int64_t values[] = {1000, 0};
+    struct model_launch even = predict(&a, tile_text(&a, 32), values);
+    struct model_launch odd = predict(&a, tile_text(&a, 33), values);
+    assert_int_equal(even.binding, MODEL_shared);
+    assert_near(even.limits[MODEL_shared], 16.5 * odd.limits[MODEL_shared],
+                0.01);
+    assert_true(even.us > odd.us);
+    arena_reset(&a);
+}
+
+static const char chain[] =
+    "kernel f(n: int) -> C: f32[n]\n level flat\n{\n"
+    "launch f grid(n, 1, 1) block(32, 1, 1) {\n"
+    "alloc S: f32[25000] in shared\n"
+    "for i in 0..1000 {\nS[idx32(thread.x)] = 1.0\nbarrier\n}\n"
+    "C[idx64(block.x)] = S[idx32(thread.x)]\n} }";
+
+// One block more than there is room for is one more wave.
+static void test_tail(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct model_launch full = predict(&a, chain, (int64_t[]){264, 0});
+    struct model_launch more = predict(&a, chain, (int64_t[]){265, 0});
+    assert_int_equal(full.binding, MODEL_latency);
+    assert_near(full.waves, 1, 0.001);
+    assert_true(full.tail_us == 0);
+    assert_near(more.limits[MODEL_latency], 2 * full.limits[MODEL_latency],
+                0.001);
+    assert_near(more.tail_us, full.limits[MODEL_latency], 0.02);
+    arena_reset(&a);
+}
+
+static const char tiles[] =
+    "kernel f(n: int, A: f32[n, 1024]) -> C: f32[1024]\n level flat\n{\n"
+    "launch f grid(min(n, resident(int(1))), 1, 1) block(256, 1, 1) {\n"
+    "for t in idx64(block.x)..idx64(n) step idx64(resident(idx32(1))) {\n"
+    "C[idx64(thread.x)] = sqrt(sqrt(sqrt(A[t * 1024 + idx64(thread.x)])))\n} } }";
+
+// Of 133 tiles one SM has two, but what is moved is that of 133.
+static void test_tiles(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct model_launch even = predict(&a, tiles, (int64_t[]){132, 0, 0});
+    struct model_launch more = predict(&a, tiles, (int64_t[]){133, 0, 0});
+    assert_near(more.limits[MODEL_mufu], 2 * even.limits[MODEL_mufu], 0.001);
+    assert_near(more.l2_bytes, even.l2_bytes * 133 / 132, 0.001);
+    arena_reset(&a);
+}
+
+// Return what the square roots take of a kernel that makes them under a condition.
+static double roots(struct arena *a, const char *condition)
+{
+    const char *text = arena_printf(
+        a,
+        "kernel f(n: int, A: i32[n], X: f32[n]) -> C: f32[n]\n level flat\n{\n"
+        "launch f grid(132, 1, 1) block(128, 1, 1) {\n"
+        "for i in 0..1000 {\nif %s {\n"
+        "C[idx64(thread.x)] = sqrt(X[idx64(thread.x)])\n} } } }",
+        condition);
+    return predict(a, text, (int64_t[]){4096, 0, 0, 0}).limits[MODEL_mufu];
+}
+
+// A branch counts for the warps that take it; half the time if data decides.
+static void test_branches(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    double all = roots(&a, "idx32(thread.x) < 128");
+    assert_near(roots(&a, "idx32(thread.x) < 64"), all / 2, 0.001);
+    assert_near(roots(&a, "idx32(thread.x) < 1"), all / 4, 0.001);
+    assert_near(roots(&a, "A[idx64(thread.x)] > 0"), all / 2, 0.001);
+    assert_true(roots(&a, "idx32(thread.x) > 128") == 0);
+    arena_reset(&a);
+}
+
+// Only programs at the last level have a time.
+static void test_level(void **state)
+{
+    (void)state;
+    struct model_time time;
+    KERNEL(k, "kernel f(n: int) -> C: f32[n] {\n for i in 0..n {\n"
+              " stage C(v in n = i) { C[v] = 1.0 } } }");
+    assert_false(
+        model_time(&arena, k, (int64_t[]){4, 0}, model_device_at(0), &time));
+    arena_reset(&arena);
+}
+
+// Devices are found by name and by architecture.
+static void test_devices(void **state)
+{
+    (void)state;
+    assert_null(model_device_named("H2000"));
+    assert_string_equal(model_device_for(90)->name, "H200");
+    assert_string_equal(model_device_for(87)->name, "A10");
+    assert_string_equal(model_device_for(103)->name, "B200");
+    assert_string_equal(model_device_for(70)->name, "T4");
+    for (size_t i = 0; model_device_at(i); i++)
+        assert_ptr_equal(model_device_named(model_device_at(i)->name),
+                         model_device_at(i));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_vadd),      cmocka_unit_test(test_tiny),
+        cmocka_unit_test(test_monotonic), cmocka_unit_test(test_products),
+        cmocka_unit_test(test_banks),     cmocka_unit_test(test_tail),
+        cmocka_unit_test(test_tiles),     cmocka_unit_test(test_branches),
+        cmocka_unit_test(test_level),     cmocka_unit_test(test_devices)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
