@@ -83,6 +83,32 @@ if [ ! -s x ] || ! cmp -s x y; then
   fail "the schedule that --emit prints makes other code"
 fi
 
+# Factors of tiles are knobs, too; each is what the others leave.
+cat >tile.ing <<'ING'
+kernel tile(A: f32[96, 256]) -> C: f32[96, 256] { C[i, j] = A[i, j] + 1.0 }
+
+schedule tile {
+    t = sample_perfect_tile(C.j, 3, 64)
+    a, b = sample_perfect_tile(C.i, 2, 8)
+    j0, j1, j2 = split(C.j, _, t[1], t[2])
+    i0, i1 = split(C.i, _, b)
+    reorder(j0, i1)
+    bind(i0, block.y)
+    bind(j0, block.x)
+    bind(i1, thread.y)
+    bind(j1, thread.x)
+}
+ING
+echo 'build 150' >slow
+"$INGOT" tune tile.ing --trials 4 --jobs 2 --emit schedule \
+  --cross "exec python3 '$SOURCE_DIR/tests/tune/agent.py' --rules slow" >log 2>&1 || fail "tile: exit $?"
+grep -qE 't = \[extent\(C.j\) / \([0-9]+ \* [0-9]+\), [0-9]+, [0-9]+\]' log || { fail "no factors"; cat log; }
+"$INGOT" build tile.ing --arch sm_90 --ptx none --emit ptx -o recorded || fail "tile: not built"
+{ head -1 tile.ing && cat log && tail -n +2 tile.ing; } >pasted/tile.ing
+"$INGOT" build pasted/tile.ing --arch sm_90 --ptx none --emit ptx -o pasted || fail "tile: not pasted"
+cmp -s <(sed 's/tile__[a-z0-9_]*//g' recorded/tile.sm_90.ptx) <(sed 's/tile__[a-z0-9_]*//g' pasted/tile.sm_90.ptx) ||
+  fail "a tile that --emit prints makes other code"
+
 # Comments do not make a record stale; what the kernel computes does.
 sed -i 's|$| // a comment|' vadd.ing
 "$INGOT" build vadd.ing --arch sm_90 -o built >log 2>&1

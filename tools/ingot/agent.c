@@ -122,7 +122,7 @@ static bool answer_measure(struct agent *a, const struct wire_message *m)
         result = measure(a, &way, m);
     bool ok = wire_send(&a->wire, result_json(&result), NULL, 0);
     arena_reset(&room);
-    return ok && result.end != AGENT_FAULT;
+    return ok && result.end != AGENT_FAULT && result.end != AGENT_WRONG;
 }
 
 // Answer a message.  Returns false at the end.

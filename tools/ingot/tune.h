@@ -138,7 +138,7 @@ enum tune_agent_state {
     TUNE_AGENT_FIRST,     // ... and measures what a build takes
     TUNE_AGENT_IDLE,      // it can measure
     TUNE_AGENT_BUSY,      // it measures
-    TUNE_AGENT_LAST,      // it has answered, and ends
+    TUNE_AGENT_LAST,      // it has answered, and ends: memory may be spoilt
     TUNE_AGENT_DEAD,      // it was started too often
 };
 

@@ -380,8 +380,11 @@ static void take_trial(struct tune_problem *p, struct tune_agent *agent,
     struct tune_trial *t = p->trials.at[agent->trial];
     take_times(p, t, m);
     agent->starts = 0;
-    agent->state =
-        strcmp(t->state, "fault") == 0 ? TUNE_AGENT_LAST : TUNE_AGENT_IDLE;
+    agent->state = TUNE_AGENT_IDLE;
+    if (strcmp(t->state, "fault") == 0 || strcmp(t->state, "wrong") == 0) {
+        agent->state = TUNE_AGENT_LAST;
+        agent->child.deadline = child_now() + 1;
+    }
     tune_done(p, agent->trial, t->state, t->why);
 }
 

@@ -50,8 +50,7 @@ static void note_step(struct tune_problem *p)
     const struct search_trial *best = search_best(&p->search);
     struct tune_step step = {search_count(&p->search), child_now() - p->began,
                              best->time * p->build.us};
-    double before =
-        p->curve.n ? p->curve.at[p->curve.n - 1].us : p->build.us;
+    double before = p->curve.n ? p->curve.at[p->curve.n - 1].us : p->build.us;
     if (step.us < before)
         vec_push(&p->c->arena, &p->curve, step);
 }

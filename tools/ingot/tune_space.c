@@ -16,6 +16,8 @@
 
 #include <string.h>
 
+enum { SETTINGS_TRIED = 64 };
+
 // ---- The kernel -----------------------------------------------------------
 
 // Read a file of the command line.  Returns false after reporting.
@@ -150,19 +152,94 @@ find_setting(const struct sched_settings *all, const char *name)
     return last;
 }
 
-// Add a knob of a schedule; one that the command line sets has that value alone.
+// Apply a schedule with further settings.  Returns its knobs, NULL if it cannot be
+// applied.
+static const struct sched_knobs *knobs_with(struct tune_problem *p,
+                                            const struct sched_item *item,
+                                            const char *name, int64_t value)
+{
+    struct compile_options o = build_options(p);
+    struct sched_settings settings = {0};
+    struct sched_setting one = {name, value, {0}};
+    vec_append(&p->c->arena, &settings, &p->source.settings);
+    if (name)
+        vec_push(&p->c->arena, &settings, one);
+    struct planned *made = plan_apply(p->c, &o, p->kernel, item, &settings);
+    return made && made->outcome ? &made->outcome->knobs : NULL;
+}
+
+// Add values to those of a knob, in their order if they are sorted.
+static void add_values(struct tune_problem *p, struct sched_knob *to,
+                       const struct sched_knob *from)
+{
+    vec_foreach(next, &from->values) {
+        int64_t value = *next;
+        size_t i = to->values.n;
+        bool is_there = false;
+        vec_foreach(old, &to->values)
+            is_there |= *old == value;
+        if (is_there)
+            continue;
+        vec_push(&p->c->arena, &to->values, value);
+        for (; i > 0 && to->values.at[i - 1] > value; i--)
+            to->values.at[i] = to->values.at[i - 1];
+        to->values.at[i] = value;
+    }
+}
+
+// Return the knob of that name, or NULL.
+static struct sched_knob *find_knob(const struct sched_knobs *all,
+                                    const char *name)
+{
+    vec_foreach(k, all)
+        if (strcmp(k->name, name) == 0)
+            return k;
+    return NULL;
+}
+
+// Add the values that knobs have where another one is set otherwise: the factors of a
+// tile are what the others leave.
+static void add_dependent(struct tune_problem *p, struct tune_item *item)
+{
+    int tried = 0;
+    for (size_t i = 0; i < item->knobs.n; i++) {
+        const struct sched_knob set = item->knobs.at[i];
+        for (size_t v = 0; v < set.values.n && tried++ < SETTINGS_TRIED; v++) {
+            const struct sched_knobs *others =
+                knobs_with(p, item->item, set.name, set.values.at[v]);
+            for (size_t k = 0; others && k < others->n; k++) {
+                struct sched_knob *known =
+                    find_knob(&item->knobs, others->at[k].name);
+                if (known && known != &item->knobs.at[i])
+                    add_values(p, known, &others->at[k]);
+            }
+        }
+    }
+}
+
+// Add a copy of a knob; one that the command line sets has that value alone.
 static void add_knob(struct tune_problem *p, const struct sched_knob *knob,
                      struct sched_knobs *out)
 {
-    struct sched_knob one = *knob;
+    struct arena *a = &p->c->arena;
+    struct sched_knob one = {
+        .name = knob->name, .span = knob->span, .chosen = knob->chosen};
     const struct sched_setting *set =
         find_setting(&p->source.settings, knob->name);
-    if (set) {
-        one.values.at = arena_new(&p->c->arena, int64_t);
-        one.values.at[0] = set->value;
-        one.values.n = 1;
-    }
-    vec_push(&p->c->arena, out, one);
+    if (set)
+        vec_push(a, &one.values, set->value);
+    else
+        vec_append(a, &one.values, &knob->values);
+    vec_push(a, out, one);
+}
+
+// Return the place of the value that a knob has by itself.
+static uint32_t chosen_of(const struct sched_knob *k)
+{
+    for (size_t i = 0; i < k->values.n; i++)
+        if (k->values.at[i] == k->chosen)
+            return (uint32_t)i;
+    return 0;
 }
 
 // Add a schedule with its knobs; one that cannot be applied here is found out when
@@ -170,18 +247,21 @@ static void add_knob(struct tune_problem *p, const struct sched_knob *knob,
 static void add_item(struct tune_problem *p, const struct sched_item *item,
                      size_t number)
 {
-    struct compile_options o = build_options(p);
+    struct arena *a = &p->c->arena;
     struct tune_item one = {.item = item, .number = number};
-    struct planned *made =
-        plan_apply(p->c, &o, p->kernel, item, &p->source.settings);
-    for (size_t i = 0; made && made->outcome && i < made->outcome->knobs.n; i++)
-        add_knob(p, &made->outcome->knobs.at[i], &one.knobs);
-    uint32_t *values = arena_array(&p->c->arena, uint32_t, one.knobs.n + 1);
-    for (size_t i = 0; i < one.knobs.n; i++)
+    const struct sched_knobs *knobs = knobs_with(p, item, NULL, 0);
+    for (size_t i = 0; knobs && i < knobs->n; i++)
+        add_knob(p, &knobs->at[i], &one.knobs);
+    add_dependent(p, &one);
+    uint32_t *values = arena_array(a, uint32_t, one.knobs.n + 1);
+    uint32_t *first = arena_array(a, uint32_t, one.knobs.n + 1);
+    for (size_t i = 0; i < one.knobs.n; i++) {
         values[i] = (uint32_t)one.knobs.at[i].values.n;
-    struct search_item points = {values, one.knobs.n};
-    vec_push(&p->c->arena, &p->items, one);
-    vec_push(&p->c->arena, &p->space, points);
+        first[i] = chosen_of(&one.knobs.at[i]);
+    }
+    struct search_item points = {values, one.knobs.n, first};
+    vec_push(a, &p->items, one);
+    vec_push(a, &p->space, points);
 }
 
 // Add the schedules: that of the build first, then the others in order.

@@ -84,7 +84,8 @@ static struct search_point point_of(struct search *s, size_t item,
     struct search_point p = {item,
                              arena_array(s->arena, uint32_t, from->n + 1)};
     for (size_t i = from->n; i-- > 0;) {
-        p.at[i] = (uint32_t)(rest % from->values[i]);
+        uint64_t first = from->first ? from->first[i] : 0;
+        p.at[i] = (uint32_t)((rest + first) % from->values[i]);
         rest /= from->values[i];
     }
     return p;

@@ -20,10 +20,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// A schedule with its knobs: of each, how many values it has.
+// A schedule with its knobs: of each, how many values it has, and the number of the
+// one to begin with.
 struct search_item {
     const uint32_t *values;
     size_t n;
+    const uint32_t *first; // NULL: 0
 };
 
 // All schedules, those first that are likely to be fast.
