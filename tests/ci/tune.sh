@@ -61,6 +61,9 @@ holds taken 'tune threads in'
 "$INGOT" build vadd.ing --arch sm_90 -o built >log 2>&1 || fail "build: exit $?"
 holds built/vadd.json 't1'
 lacks log warning
+tune --effort quick --forget --json <<<'build 50' || fail "--effort quick: exit $?"
+[ "$(grep -c '"state"' log)" = 10 ] || fail "--effort quick goes on behind 8 trials that bring nothing"
+tune --forget --json <<<'threads = 64\b.*lanes = 2\b 40' || fail "--forget: exit $?"
 "$INGOT" build vadd.ing --check --arch sm_90 -o built >log 2>&1 || { fail "build --check"; cat log; }
 "$INGOT" build vadd.ing --arch sm_90 --ptx none --emit ptx -o recorded
 

@@ -95,7 +95,8 @@ static void start_search(struct tune_problem *p, size_t agents)
     struct tune_options *o = p->options;
     enum { FOR_EACH_AGENT = 4, LEAST = 8 };
     size_t width = FOR_EACH_AGENT * agents;
-    struct search_options search = {.seed = p->request->seed,
+    struct search_options search = {.before = 1,
+                                    .seed = p->request->seed,
                                     .trials = o->trials,
                                     .width = width > LEAST ? width : LEAST,
                                     .patience =

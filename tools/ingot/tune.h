@@ -57,12 +57,13 @@ struct tune_trial {
     struct sched_settings settings;
     const char *state, *why; // of the record
     double us, ratio, spread;
-    size_t turns;   // that it was measured in; 0: not yet
-    void *cubin;    // NULL: not compiled yet
-    size_t n;       // its bytes
-    size_t job;     // turns that are asked for
-    bool is_asked;  // a measurement is asked for, and not on its way
-    bool is_loaded; // from the log
+    double predicted; // microseconds, by the model; INFINITY: not known
+    size_t turns;     // that it was measured in; 0: not yet
+    void *cubin;      // NULL: not compiled yet
+    size_t n;         // its bytes
+    size_t job;       // turns that are asked for
+    bool is_asked;    // a measurement is asked for, and not on its way
+    bool is_loaded;   // from the log
 };
 
 // How the best became faster.
@@ -94,6 +95,7 @@ struct tune_problem {
     const char *log_path, *tuned_path;      // NULL: the standard input
     const char *reference; // what results were compared with; NULL: not yet
     struct VEC(struct tune_step) curve;
+    double *order_us; // what is predicted of search.order; INFINITY: not known
     // Microseconds of the first in order, of what a build takes; INFINITY: unknown.
     double predicted, predicted_build;
     const char *device_name; // of the records
@@ -116,6 +118,10 @@ struct tune_trial *tune_way(struct tune_problem *p,
 
 // Order the points of the search by what the model predicts.
 void tune_rank(struct tune_problem *p);
+
+// Return what it predicted of one; INFINITY: nothing.
+double tune_predicted(const struct tune_problem *p,
+                      const struct search_point *point);
 
 // ---- tune_compile.c
 

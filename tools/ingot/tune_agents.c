@@ -161,7 +161,7 @@ bool tune_agents_open(struct arena *a, struct tune_options *o,
     vec_foreach_value(command, &o->commands)
         add(a, out, command);
     if (!out->n)
-        add(a, out, own_command(a, o, o->gpus ? 0 : -1));
+        add(a, out, own_command(a, o, -1));
     if (!open_from(a, out, 0, diags))
         return false;
     long gpus = o->gpus < 0 ? out->at[0].device.gpus : o->gpus;

@@ -201,10 +201,11 @@ static size_t count_asked(const struct tune_problem *p)
 static void begin_trial(struct loop *l, const struct search_job *job)
 {
     struct tune_problem *p = l->p;
+    const struct search_point *point = &p->search.trials.at[job->trial].point;
     if (job->trial == p->trials.n)
-        vec_push(&p->c->arena, &p->trials,
-                 tune_way(p, &p->search.trials.at[job->trial].point));
+        vec_push(&p->c->arena, &p->trials, tune_way(p, point));
     struct tune_trial *t = p->trials.at[job->trial];
+    t->predicted = tune_predicted(p, point);
     t->job = job->turns;
     if (!t->cubin && is_repeated(p, job->trial)) {
         t->is_loaded = true;

@@ -132,6 +132,19 @@ static void predict_all(struct ranking *r)
         child_stop(&r->children[i]);
 }
 
+double tune_predicted(const struct tune_problem *p,
+                      const struct search_point *point)
+{
+    size_t bytes = p->space.at[point->item].n * sizeof *point->at;
+    for (size_t i = 0; i < p->search.order.n; i++) {
+        const struct search_point *other = &p->search.order.at[i];
+        if (other->item == point->item &&
+            memcmp(other->at, point->at, bytes) == 0)
+            return p->order_us[i];
+    }
+    return INFINITY;
+}
+
 // Order points by their times, those without behind in their own order.
 static int compare(const void *left, const void *right)
 {
@@ -165,7 +178,10 @@ void tune_rank(struct tune_problem *p)
             ? r.at[0].us
             : INFINITY;
     qsort(r.at, r.n, sizeof *r.at, compare);
-    for (size_t i = 0; i < r.n; i++)
+    p->order_us = arena_array(a, double, r.n + 1);
+    for (size_t i = 0; i < r.n; i++) {
         vec_push(a, &p->search.order, r.at[i].point);
+        p->order_us[i] = r.at[i].us;
+    }
     p->predicted = r.n ? r.at[0].us : INFINITY;
 }

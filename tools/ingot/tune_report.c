@@ -160,6 +160,8 @@ static json_t *trial_json(const struct tune_trial *t)
     json_object_set_new(object, "state", json_text(t->state));
     if (t->why)
         json_object_set_new(object, "why", json_text(t->why));
+    if (t->item)
+        json_set_real(object, "predicted", t->predicted);
     if (t->turns) {
         json_set_real(object, "microseconds", t->us);
         json_set_real(object, "ratio", t->ratio);

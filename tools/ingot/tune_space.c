@@ -14,6 +14,7 @@
 
 #include "passes/schedule/schedule.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { SETTINGS_TRIED = 64 };
@@ -308,6 +309,7 @@ struct tune_trial *tune_way(struct tune_problem *p,
     struct buf text = {0};
     struct sched_settings rest = {0}, knobs;
     t->item = &p->items.at[point->item];
+    t->predicted = INFINITY;
     knobs = settings_of(p, point);
     vec_append(&p->c->arena, &t->settings, &p->source.settings);
     vec_append(&p->c->arena, &t->settings, &knobs);

@@ -23,6 +23,7 @@ void search_start(struct search *s, struct arena *a,
 {
     *s = (struct search){.arena = a, .space = space, .options = *options};
     s->next = arena_array(a, uint64_t, space->n + 1);
+    s->before = options->before;
     s->random = num_mix(options->seed + 1) | 1;
     if (!s->options.width)
         s->options.width = WIDTH_USUAL;
@@ -151,7 +152,8 @@ static bool begin_round(struct search *s)
     size_t most = s->options.trials;
     if (s->is_exhausted || (most && search_count(s) >= most) || is_enough(s))
         return false;
-    s->before = best ? best->time : 0;
+    if (best && (s->before <= 0 || best->time < s->before))
+        s->before = best->time;
     s->round_first = s->trials.n;
     s->rung = 0;
     return true;

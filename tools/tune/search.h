@@ -45,6 +45,7 @@ struct search_options {
     size_t width;    // trials of a round; 0: 8
     double patience; // stop after a round that made the best so much faster
                      // or less, 0.01: by one percent; below 0: never
+    double before;   // best time that is there already; 0: none
 };
 
 // How a trial ended.
