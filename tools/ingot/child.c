@@ -4,7 +4,6 @@
 
 #include "tools/ingot/child.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ENDS_BY_ITSELF_US = 20000, ENDS_TRIED = 10 };
+enum { WAIT_US = 20000, TIMES_BY_ITSELF = 10, TIMES_KILLED = 250 };
 
 double child_now(void)
 {
@@ -113,13 +112,13 @@ bool child_fork(struct child *c, void (*work)(struct wire *, void *),
     return keep(c, &e);
 }
 
-// Wait a little for a process that ends by itself; false if it does not.
-static bool ends_by_itself(pid_t id, int *status)
+// Wait a little for the end of a process; false if it does not come.
+static bool ends(pid_t id, int times, int *status)
 {
-    for (int i = 0; i < ENDS_TRIED; i++) {
+    for (int i = 0; i < times; i++) {
         if (waitpid(id, status, WNOHANG) == id)
             return true;
-        usleep(ENDS_BY_ITSELF_US);
+        usleep(WAIT_US);
     }
     return false;
 }
@@ -142,10 +141,10 @@ const char *child_end(struct child *c, char *text, size_t size)
     wire_close(&c->wire);
     if (!c->id)
         return text;
-    bool was_killed = !ends_by_itself(c->id, &status);
+    bool was_killed = !ends(c->id, TIMES_BY_ITSELF, &status);
     kill(-c->id, SIGKILL);
-    while (was_killed && waitpid(c->id, &status, 0) < 0 && errno == EINTR)
-        continue;
+    if (was_killed)
+        ends(c->id, TIMES_KILLED, &status);
     tell(status, was_killed, text, size);
     c->id = 0;
     return text;

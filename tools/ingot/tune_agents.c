@@ -107,13 +107,12 @@ static const char *take_greeting(struct arena *a, struct tune_agent *agent,
     return NULL;
 }
 
-// Start an agent, and wait for what it is.  Returns false after reporting.
+// Wait for what a new agent is.  Returns false after reporting.
 static bool open_agent(struct arena *a, struct tune_agent *agent,
                        struct diag_list *diags)
 {
     struct wire_message m;
     char text[TEXT_SIZE] = "cannot be started";
-    start(agent);
     if (agent->state == TUNE_AGENT_GREETING &&
         wire_wait(&agent->child.wire, GREETING_S, &m)) {
         const char *wrong = take_greeting(a, agent, &m);
@@ -135,10 +134,13 @@ static void add(struct arena *a, struct tune_agents *out, const char *command)
     vec_push(a, out, agent);
 }
 
-// Open the agents from number `first` on.  Returns false after reporting.
+// Open the agents from number `first` on, which start at the same time.  Returns
+// false after reporting.
 static bool open_from(struct arena *a, struct tune_agents *all, size_t first,
                       struct diag_list *diags)
 {
+    for (size_t i = first; i < all->n; i++)
+        start(&all->at[i]);
     for (size_t i = first; i < all->n; i++)
         if (!open_agent(a, &all->at[i], diags))
             return false;
@@ -286,6 +288,19 @@ static bool take_times(struct tune_problem *p, struct tune_trial *t,
     return true;
 }
 
+// Return whether an agent ends behind a kernel of that state.
+static bool ends_behind(const char *state)
+{
+    return strcmp(state, "fault") == 0 || strcmp(state, "wrong") == 0;
+}
+
+// Let an agent end, which is started again.
+static void let_end(struct tune_agent *agent)
+{
+    agent->state = TUNE_AGENT_LAST;
+    agent->child.deadline = child_now() + 1;
+}
+
 // Go on behind the reference: compile and measure what a build takes.
 static void ask_first(struct tune_problem *p, struct tune_agent *agent)
 {
@@ -340,8 +355,8 @@ static void take_reference(struct tune_problem *p, struct tune_agent *agent,
     const char *state = text_of(p, m, "state");
     if (!state || strcmp(state, "measured") != 0) {
         drop_plain(p);
-        if (state && strcmp(state, "fault") == 0) {
-            agent->state = TUNE_AGENT_LAST;
+        if (state && ends_behind(state)) {
+            let_end(agent);
             return;
         }
     } else {
@@ -381,10 +396,8 @@ static void take_trial(struct tune_problem *p, struct tune_agent *agent,
     take_times(p, t, m);
     agent->starts = 0;
     agent->state = TUNE_AGENT_IDLE;
-    if (strcmp(t->state, "fault") == 0 || strcmp(t->state, "wrong") == 0) {
-        agent->state = TUNE_AGENT_LAST;
-        agent->child.deadline = child_now() + 1;
-    }
+    if (ends_behind(t->state))
+        let_end(agent);
     tune_done(p, agent->trial, t->state, t->why);
 }
 
