@@ -86,6 +86,11 @@ if [ ! -s x ] || ! cmp -s x y; then
   fail "the schedule that --emit prints makes other code"
 fi
 
+# Similar sizes begin with what was fastest.
+"$INGOT" tune vadd.ing --size n=8192 --trials 1 --json \
+  --cross "exec python3 '$SOURCE_DIR/tests/tune/agent.py' --rules rules" >log 2>&1 || fail "a seed: exit $?"
+holds log '"schedule": "schedule 1 threads=64 lanes=2"'
+
 # Factors of tiles are knobs, too; each is what the others leave.
 cat >tile.ing <<'ING'
 kernel tile(A: f32[96, 256]) -> C: f32[96, 256] { C[i, j] = A[i, j] + 1.0 }

@@ -104,7 +104,8 @@ static void print_record(const struct tune_problem *p, struct buf *out)
         buf_text(out,
                  "  not recorded: the kernel is from the standard input\n");
     else if (tune_winner(p))
-        buf_printf(out, "  recorded in %s\n", p->tuned_path);
+        buf_printf(out, "  recorded in %s, for builds with --arch %s\n",
+                   p->tuned_path, p->source.target->name);
     else
         buf_text(out, "  nothing to record: a build takes the fastest\n");
 }
