@@ -175,7 +175,7 @@ void tune_agent_take(struct tune_problem *p, struct tune_agent *agent,
 void tune_agent_lost(struct tune_problem *p, struct tune_agent *agent);
 
 // Return how many operations of the definition a reference may take: a tenth of the
-// budget on one core, and --steps at most.
+// budget on one core, and --steps at most; all, if --reference asks for it.
 double tune_most_work(const struct tune_problem *p);
 
 // Ask an idle agent to measure a trial.

@@ -16,6 +16,7 @@ enum { STARTS_MOST = 4, TEXT_SIZE = 128 };
 
 #define GREETING_S      120.0
 #define WORK_PER_SECOND 1e8
+#define WORK_MOST       1e18
 
 // ---- Commands -------------------------------------------------------------
 
@@ -193,9 +194,11 @@ static json_t *texts_json(const struct problem_settings *all)
 
 double tune_most_work(const struct tune_problem *p)
 {
+    const struct definition_request *o = &p->options->problem.definition;
     double most = WORK_PER_SECOND * p->options->budget;
-    double steps = (double)p->options->problem.definition.steps;
-    return most < steps ? most : steps;
+    if (o->by == DEFINITION_EVAL || o->by == DEFINITION_HOST)
+        return WORK_MOST;
+    return most < (double)o->steps ? most : (double)o->steps;
 }
 
 // Give an agent the problem.
