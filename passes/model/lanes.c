@@ -43,8 +43,9 @@ static void unknown(struct lanes *out)
 {
     start(out);
     out->trust = LANES_UNKNOWN;
+    out->same = false;
     out->drifts = true;
-    out->at[0] = 0;
+    memset(out->at, 0, sizeof out->at);
 }
 
 // Set the position on an axis of threads.

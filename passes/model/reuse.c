@@ -33,7 +33,7 @@ bool reuse_is_new(struct reuse *r, uint64_t number, const void *loop,
     return note(&r->numbers, key_of(number, loop, warp));
 }
 
-uint32_t reuse_sectors(struct reuse *r, const void *loop,
+uint32_t reuse_sectors(struct reuse *r, const void *loop, uint64_t space,
                        const struct ir_buffer *buffer,
                        const struct warp_access *w)
 {
@@ -44,8 +44,8 @@ uint32_t reuse_sectors(struct reuse *r, const void *loop,
         int64_t to = (w->at[i] + w->bytes - 1) / SECTOR_BYTES;
         for (int64_t s = from; w->active >> i & 1 && s <= to; s++) {
             n += s != last &&
-                 note(&r->sectors,
-                      key_of((uint64_t)s, buffer, (uint64_t)(uintptr_t)loop));
+                 note(&r->sectors, key_of((uint64_t)s, buffer,
+                                          (uint64_t)(uintptr_t)loop + space));
             last = s;
         }
     }

@@ -28,8 +28,9 @@ bool reuse_is_new(struct reuse *r, uint64_t number, const void *loop,
                   uint32_t warp);
 
 // Return how many sectors of an access none of the accesses in the same loop has
-// read, and note them.
-uint32_t reuse_sectors(struct reuse *r, const void *loop,
+// read, and note them.  `space` tells places that are not the same in spite of
+// their numbers.
+uint32_t reuse_sectors(struct reuse *r, const void *loop, uint64_t space,
                        const struct ir_buffer *buffer,
                        const struct warp_access *w);
 

@@ -6,6 +6,7 @@
 
 #include "passes/model/warp.h"
 
+#include "ir/base/num.h"
 #include "ir/build.h"
 #include "ir/walk.h"
 
@@ -142,7 +143,9 @@ static void run_branch(struct warp *w, const struct ir_stmt *s)
 // Return the iterations between two numbers.
 static int64_t count(int64_t from, int64_t to, int64_t step)
 {
-    return to > from && step > 0 ? (to - from - 1) / step + 1 : 0;
+    int64_t n;
+    bool runs = to > from && step > 0 && num_sub(to, from, &n);
+    return runs ? (n - 1) / step + 1 : 0;
 }
 
 // Return where a loop begins in the first active lane of another block.
@@ -212,7 +215,8 @@ static void set_counter(struct warp *w, const struct ir_for *loop,
     value.same &= step->same;
     for (int i = 0; i < (value.same ? 1 : WARP_LANES); i++)
         value.at[i] =
-            lanes_at(from, i) + (int64_t)(n.mean / 2) * lanes_at(step, i);
+            (int64_t)((uint64_t)lanes_at(from, i) +
+                      (uint64_t)(n.mean / 2) * (uint64_t)lanes_at(step, i));
     value.depth = w->depth + 1;
     value.step = step->at[0];
     value.drifts = step->trust != LANES_EXACT;

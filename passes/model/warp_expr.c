@@ -67,18 +67,6 @@ static void floats(struct warp *w, const struct ir_expr *x)
         integers(w, n * c->integer);
 }
 
-// Add a conversion.
-static void convert(struct warp *w, const struct ir_expr *x)
-{
-    struct type to = x->type, from = x->args[0]->type;
-    bool is_float = type_is_float(to), was_float = type_is_float(from);
-    double n = to.lanes;
-    if (is_float && was_float && to.kind != from.kind)
-        integers(w, type_bits(to) < 32 ? n / 2 : n);
-    else if (is_float != was_float && to.kind != TYPE_bool)
-        warp_spend(w, MODEL_mufu, n, w->place.device->mufu);
-}
-
 // Add an operation on integers that are data.
 static void arithmetic(struct warp *w, const struct ir_expr *x)
 {
@@ -122,6 +110,8 @@ struct index_walk {
     double sum; // instructions
 };
 
+static void access_of(struct warp *w, const struct ir_expr *x);
+
 // What is known of a part of an index.
 struct index_part {
     bool changes;  // in the loop around
@@ -154,31 +144,52 @@ static double price(const struct ir_expr *x)
     if (x->op != OP_div && x->op != OP_mod && x->op != OP_ceildiv)
         return simple;
     if (ir_int_value(x->args[1], &by))
-        return by & (by - 1) ? number : simple;
+        return by > 0 && (by & (by - 1)) == 0 ? simple : number;
     return type_bits(x->type) > 32 ? wide : narrow;
 }
 
-// Return what is known of a part of an index, and add its operations if the loop
-// around changes them: others are done before it.  Nothing is computed twice.
+// Return what tells an operation from others, without its operands; the quotient
+// and the rest of a division are one.
+static uint64_t own_hash(const struct warp *w, const struct ir_expr *x)
+{
+    uint64_t r = x->op == OP_mod ? OP_div : x->op;
+    if (x->op == OP_const && !type_is_float(x->type))
+        r ^= num_mix((uint64_t)x->u.i);
+    if (x->op == OP_index)
+        r ^= num_mix((uint64_t)x->u.axis + 1);
+    if (x->op == OP_load)
+        r ^= num_mix((uint64_t)(uintptr_t)x->u.buffer + w->epoch);
+    return r;
+}
+
+// Return whether an operation of an index takes instructions.  Those of a loop that
+// is expanded are numbers.
+static bool is_priced(const struct warp *w, const struct ir_expr *x)
+{
+    return x->n && !w->unrolled && x->op != OP_load && x->op != OP_cast &&
+           x->op != OP_ramp;
+}
+
+// Return what is known of a part of an index, and add what it reads, and its
+// operations if the loop around changes them: others are done before it.  Nothing
+// is computed twice.
 static struct index_part part_of(struct index_walk *k, const struct ir_expr *x)
 {
     struct warp *w = k->warp;
-    bool divides = x->op == OP_mod || x->op == OP_div;
-    enum ir_op op = divides ? OP_div : x->op;
-    struct index_part r = {w->depth == 0 && x->op == OP_index, (uint64_t)op};
+    struct index_part r = {w->depth == 0 && x->op == OP_index, own_hash(w, x)};
     if (x->op == OP_var)
         return part_of_var(k, x);
-    if (x->op == OP_const && !type_is_float(x->type))
-        r.hash ^= num_mix((uint64_t)x->u.i);
-    if (x->op == OP_index)
-        r.hash ^= num_mix((uint64_t)x->u.axis + 1);
     for (uint32_t i = 0; i < x->n; i++) {
         struct index_part one = part_of(k, x->args[i]);
         r.changes |= one.changes;
         r.hash = num_mix(r.hash + one.hash * (2 * i + 1));
     }
-    if (r.changes && x->n && x->op != OP_cast && x->op != OP_ramp &&
-        reuse_is_new(w->reuse, r.hash, w->loop, w->place.first))
+    bool counts = x->op == OP_load || (r.changes && is_priced(w, x));
+    if (!counts || !reuse_is_new(w->reuse, r.hash, w->loop, w->place.first))
+        return r;
+    if (x->op == OP_load)
+        access_of(w, x);
+    else
         k->sum += price(x);
     return r;
 }
@@ -186,11 +197,34 @@ static struct index_part part_of(struct index_walk *k, const struct ir_expr *x)
 void warp_index(struct warp *w, const struct ir_expr *x)
 {
     struct index_walk k = {.warp = w};
-    if (w->unrolled)
-        return;
     part_of(&k, x);
     if (k.sum > 0)
         integers(w, k.sum);
+}
+
+// Return whether an expression is an element that was converted before.
+static bool is_converted(struct warp *w, const struct ir_expr *x)
+{
+    struct index_walk k = {.warp = w};
+    if (x->op != OP_load || !x->n)
+        return false;
+    uint64_t place = part_of(&k, x->args[x->n - 1]).hash;
+    place = num_mix(place ^ (uint64_t)(uintptr_t)x->u.buffer) + w->epoch;
+    return !reuse_is_new(w->reuse, place, w->loop, w->place.first);
+}
+
+// Add a conversion.
+static void convert(struct warp *w, const struct ir_expr *x)
+{
+    if (is_converted(w, x->args[0]))
+        return;
+    struct type to = x->type, from = x->args[0]->type;
+    bool is_float = type_is_float(to), was_float = type_is_float(from);
+    double n = to.lanes;
+    if (is_float && was_float && to.kind != from.kind)
+        integers(w, type_bits(to) < 32 ? n / 2 : n);
+    else if (is_float != was_float && to.kind != TYPE_bool)
+        warp_spend(w, MODEL_mufu, n, w->place.device->mufu);
 }
 
 bool warp_is_index(const struct ir_expr *x)

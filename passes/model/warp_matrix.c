@@ -10,7 +10,7 @@
 // power allows; bytes of shared memory a clock, and of stores from it if all SMs
 // store at a time.
 static const double sustained = 0.87;
-enum { SHARED_BYTES = 128, STORE_BYTES = 24, ISSUE_CLOCKS = 2 };
+enum { SHARED_BYTES = 128, STORE_BYTES = 40, ISSUE_CLOCKS = 2 };
 
 // Return the class of the operands of an instruction.
 static enum model_matrix class_of(const struct matrix_info *info)

@@ -192,7 +192,9 @@ static double part_beyond(struct warp *w, const struct ir_buffer *buffer,
 {
     if (at->trust == LANES_UNKNOWN || !taken)
         return 1;
-    double part = (double)reuse_sectors(w->reuse, w->loop, buffer, a) / taken;
+    uint64_t space = at->trust == LANES_EXACT ? 0 : w->place.first + 1;
+    double part = reuse_sectors(w->reuse, w->loop, space, buffer, a);
+    part /= taken;
     part = part > 1 ? 1 : part;
     return part * fresh(w, at, (int64_t)type_bytes(buffer->elem));
 }

@@ -201,6 +201,34 @@ static void test_branches(void **state)
     arena_reset(&a);
 }
 
+// Return the bytes that 8 warps of a block read of an array at an index.
+static double gathered(struct arena *a, const char *index)
+{
+    const char *text = arena_printf(
+        a,
+        "kernel f(n: int, P: i32[n], A: f32[n]) -> C: f32[n]\n level flat\n{\n"
+        "launch f grid(1, 1, 1) block(32, 8, 1) {\n"
+        "C[idx64(0)] = A[%s]\n} }",
+        index);
+    return predict(a, text, (int64_t[]){1 << 24, 0, 0, 0}).l2_bytes;
+}
+
+// Lanes of rows that data names are next to each other, and warps have different
+// rows; places that data names one by one are anywhere.
+static void test_gather(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    double none = gathered(&a, "idx64(0)");
+    double rows =
+        gathered(&a, "idx64(P[idx64(thread.y)]) * 1024 + idx64(thread.x)");
+    double places =
+        gathered(&a, "idx64(P[idx64(thread.y) * 32 + idx64(thread.x)])");
+    assert_near(rows - none, 8 * 128, 0.001);
+    assert_near(places - none, 8 * 32 * 32 + 8 * 128 - 32, 0.001);
+    arena_reset(&a);
+}
+
 // Only programs at the last level have a time.
 static void test_level(void **state)
 {
@@ -234,6 +262,7 @@ int main(void)
         cmocka_unit_test(test_monotonic), cmocka_unit_test(test_products),
         cmocka_unit_test(test_banks),     cmocka_unit_test(test_tail),
         cmocka_unit_test(test_tiles),     cmocka_unit_test(test_branches),
-        cmocka_unit_test(test_level),     cmocka_unit_test(test_devices)};
+        cmocka_unit_test(test_gather),    cmocka_unit_test(test_level),
+        cmocka_unit_test(test_devices)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
