@@ -97,15 +97,17 @@ static void print_curve(const struct tune_problem *p, struct buf *out)
                    step->seconds, step->us, step->us / p->build.us);
 }
 
-// Append what is recorded.
+// Append where the winner is recorded, and which architecture it is for.
 static void print_record(const struct tune_problem *p, struct buf *out)
 {
+    const struct tune_trial *winner = tune_winner(p);
+    const char *target = winner ? strstr(winner->way.text, " for ") + 5 : "";
     if (!p->tuned_path)
         buf_text(out,
                  "  not recorded: the kernel is from the standard input\n");
-    else if (tune_winner(p))
-        buf_printf(out, "  recorded in %s, for builds with --arch %s\n",
-                   p->tuned_path, p->source.target->name);
+    else if (winner)
+        buf_printf(out, "  recorded in %s, %.*s\n", p->tuned_path,
+                   (int)strcspn(target, " ") + 4, target - 4);
     else
         buf_text(out, "  nothing to record: a build takes the fastest\n");
 }

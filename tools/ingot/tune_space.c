@@ -311,7 +311,9 @@ struct tune_trial *tune_way(struct tune_problem *p,
     t->item = &p->items.at[point->item];
     t->predicted = INFINITY;
     knobs = settings_of(p, point);
-    vec_append(&p->c->arena, &t->settings, &p->source.settings);
+    vec_foreach(one, &p->source.settings)
+        if (!find_setting(&knobs, one->name))
+            vec_push(&p->c->arena, &t->settings, *one);
     vec_append(&p->c->arena, &t->settings, &knobs);
     struct schedule_case what = {.kernel = p->kernel,
                                  .item = t->item->item,
