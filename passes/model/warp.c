@@ -15,6 +15,7 @@
 enum {
     DATA_TRIPS = 16,
     BARRIER_CLOCKS = 30,
+    CLUSTER_CLOCKS = 300, // of a barrier of a cluster
     UNROLLED = 4,
     UNROLLED_MOST = 16,
     SCHEDULERS = 4, // of an SM
@@ -330,12 +331,12 @@ static void set_var(struct warp *w, const struct ir_stmt *s)
     lanes_set(&w->place, s->u.let.var, &value);
 }
 
-// Wait where threads wait for each other.
-static void meet(struct warp *w)
+// Wait where threads wait for each other, which takes so many clocks.
+static void meet(struct warp *w, double clocks)
 {
     double until = warp_transfer(w);
     warp_settle(w);
-    w->path = (until > w->path ? until : w->path) + BARRIER_CLOCKS;
+    w->path = (until > w->path ? until : w->path) + clocks;
     warp_hold(w, MODEL_issue, 1.0 / SCHEDULERS);
     begin(w);
 }
@@ -349,8 +350,10 @@ static void run_sync(struct warp *w, const struct ir_stmt *s)
         settle_copies(w);
     else if (s->u.sync.kind == SYNC_async_wait && n + 1 > w->copies_ahead)
         w->copies_ahead = n + 1;
+    else if (s->u.sync.kind == SYNC_cluster_wait)
+        meet(w, CLUSTER_CLOCKS);
     else if (sync_threads(s->u.sync.kind) > 0)
-        meet(w);
+        meet(w, BARRIER_CLOCKS);
 }
 
 // Add a store.
@@ -376,7 +379,9 @@ static void run_stmt(struct warp *w, const struct ir_stmt *s)
     case STMT_assign: set_var(w, s); return;
     case STMT_store: run_store(w, s); return;
     case STMT_eval: warp_value(w, s->u.value); return;
-    case STMT_barrier: meet(w); return;
+    case STMT_barrier:
+        meet(w, s->u.of_cluster ? CLUSTER_CLOCKS : BARRIER_CLOCKS);
+        return;
     case STMT_sync: run_sync(w, s); return;
     case STMT_matrix: warp_matrix(w, s); return;
     case STMT_copy: warp_copy(w, &s->u.copy); return;

@@ -6,6 +6,7 @@
 
 enum {
     SHARED_CLOCKS = 30,    // of a read
+    CLUSTER_CLOCKS = 220,  // of one from another block of the cluster
     L1_CLOCKS = 35,        // of a read that the L1 cache serves
     L2_CLOCKS = 270,       // that the L2 cache does
     RANDOM_WAVEFRONTS = 3, // of 32 random banks
@@ -99,8 +100,9 @@ void warp_shared(struct warp *w, enum move kind, const struct ir_buffer *buffer,
     warp_hold(w, MODEL_lsu, fronts);
     warp_hold(w, MODEL_issue, n / 4);
     warp_pass(w, n);
-    if (kind == MOVE_read && w->path + fronts + SHARED_CLOCKS > w->ready)
-        w->ready = w->path + fronts + SHARED_CLOCKS;
+    double clocks = buffer->of_cluster ? CLUSTER_CLOCKS : SHARED_CLOCKS;
+    if (kind == MOVE_read && w->path + fronts + clocks > w->ready)
+        w->ready = w->path + fronts + clocks;
 }
 
 // ---- Global memory --------------------------------------------------------
