@@ -156,6 +156,24 @@ done
 holds vadd.tuned 'threads=64 lanes=2'
 holds log 'fault'
 
+# A compiler that is killed, by its third ptxas.
+rm -f vadd.tuned*
+mkdir -p cuda/bin
+ptxas=$(readlink -f "${INGOT_CUDA:-/usr/local/cuda}/bin/ptxas")
+cat >cuda/bin/ptxas <<SH
+#!/bin/sh
+case "\$*" in *--version*) exec $ptxas "\$@" ;; esac
+n=\$(/bin/cat $work/runs 2>/dev/null)
+echo "x\$n" >$work/runs
+[ "\$n" = xx ] && kill -9 \$PPID
+exec $ptxas "\$@"
+SH
+chmod +x cuda/bin/ptxas
+tune --cuda "$work/cuda" --jobs 1 <<<'lanes = 4 40' || fail "a killed compiler: exit $?"
+[ "$(grep -c 'state=crashed.*the compiler ended by Killed' vadd.tuned.log)" = 1 ] ||
+  { fail "a killed compiler is not recorded"; cat vadd.tuned.log; }
+holds vadd.tuned 'state=measured us=40'
+
 # ---- Killed at any time, it goes on
 
 rm -f vadd.tuned* count
