@@ -185,15 +185,21 @@ static struct ir_expr *find_excess(struct search *s, struct ir_expr *condition)
     return NULL;
 }
 
-// Assume that the element lies in the array.
+// Assume that the element lies in the array, and so the first one of its tile does
+// not lie behind it: of tiles of 64 in 4096, that they begin at 4032 at most.
 static void assume_element(struct search *s)
 {
     struct arena *a = s->facts->arena;
     const struct tma_copy *copy = &s->box->copy;
     for (uint32_t d = 0; d < copy->far->rank; d++) {
         struct ir_expr *x = copy->far_index[d];
+        struct affine extent = affine_of(a, copy->far->shape[d]);
+        int64_t most = facts_range_of(s->facts, &extent).hi;
         facts_assume(s->facts, ir_binary(a, OP_le, ir_int(a, 0), x), true);
         facts_assume(s->facts, ir_binary(a, OP_lt, x, copy->far->shape[d]),
+                     true);
+        facts_assume(s->facts,
+                     ir_binary(a, OP_lt, s->box->far_at[d], ir_int(a, most)),
                      true);
     }
 }

@@ -152,6 +152,22 @@ static bool upload(struct device *d, size_t i, uint64_t to)
     return ok;
 }
 
+// Return whether array `i` is on the device already: an input, which no run
+// changes.
+static bool is_there(const struct device *d, size_t i)
+{
+    return d->like && d->problem->arrays.at[i].buffer->role == ROLE_input;
+}
+
+// Copy array `i` from the other one of the same problem.
+static bool copy_input(struct device *d, size_t i, uint64_t to)
+{
+    const struct device_region *from = &d->like->regions.at[i];
+    return !from->bytes ||
+           DEVICE_CALL(d, cuMemcpyDtoD_v2, to,
+                       d->like->sets.at[0].base + from->at, from->bytes);
+}
+
 // Write what a region holds before the kernel runs; the workspace and results
 // hold poison.
 static bool fill_region(struct device *d, size_t i, uint64_t base)
@@ -160,6 +176,8 @@ static bool fill_region(struct device *d, size_t i, uint64_t base)
     enum problem_fill fill =
         i < d->problem->arrays.n ? d->problem->arrays.at[i].fill : FILL_POISON;
     unsigned char byte = 0xff;
+    if (fill == FILL_RANDOM && is_there(d, i))
+        return copy_input(d, i, base + r->at);
     if (fill == FILL_RANDOM)
         return upload(d, i, base + r->at);
     if (r->buffer)

@@ -43,6 +43,9 @@ struct device {
     struct VEC(struct device_set) sets;
     struct VEC(struct device_launch) launches;
     size_t set_bytes;
+    const struct device
+        *like; // one of the same problem, whose inputs are copied;
+               // or NULL
 };
 
 // Call a function of driver.def.  True unless it failed, which is reported.

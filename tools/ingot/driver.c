@@ -50,7 +50,6 @@ static int ask(struct driver *d)
 
 const char *driver_open(struct driver *d, const char *path)
 {
-    int count = 0;
     memset(d, 0, sizeof *d);
     d->path = path;
     void *library = dlopen(path ? path : "libcuda.so.1", RTLD_NOW);
@@ -58,7 +57,7 @@ const char *driver_open(struct driver *d, const char *path)
         return "no NVIDIA driver is installed";
     if (find_functions(d, library))
         return "the NVIDIA driver is too old";
-    if (d->cuInit(0) || d->cuDeviceGetCount(&count) || !count)
+    if (d->cuInit(0) || d->cuDeviceGetCount(&d->count) || !d->count)
         return "the NVIDIA driver has no usable GPU";
     if (d->cuDeviceGet(&d->device, 0) || ask(d))
         return "the NVIDIA driver does not describe its GPU";

@@ -13,6 +13,7 @@ struct driver {
 #include "tools/ingot/driver.def"
 #undef DRIVER
     const char *path; // of the library
+    int count;        // of devices
     int device;       // handle
     void *context;    // its primary context, current in this thread
     unsigned sm;      // 90 for compute capability 9.0

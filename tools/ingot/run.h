@@ -68,4 +68,23 @@ bool run_make(struct run *r, struct run_kernel *on,
 // and `diags` say what came of it.
 void run_once(struct run *r);
 
+// The steps of run_once, for those that keep a kernel on the GPU.  Those that return
+// false have reported.
+
+// Choose the variant and the grids.
+bool run_choose(struct run *r);
+
+// Compute what the results should be: r->want.
+bool run_reference(struct run *r);
+
+// Set `out` to the GPU's side of the run, which holds nothing yet.
+void run_device(struct run *r, struct device *out);
+
+// Bring data to the GPU in `sets` copies, 0 for as many as are useful, run once on
+// poisoned results, check the zones around the arrays, and read the results: r->got.
+bool run_on_device(struct run *r, struct device *d, size_t sets);
+
+// Compare all results, if there is a reference.
+void run_compare(struct run *r);
+
 #endif

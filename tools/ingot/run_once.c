@@ -40,8 +40,7 @@ bool run_make(struct run *r, struct run_kernel *on,
     return !*wrong;
 }
 
-// Choose the variant and the grids.  Returns false after reporting.
-static bool choose(struct run *r)
+bool run_choose(struct run *r)
 {
     const struct run_kernel *k = r->on;
     r->problem.sms = k->driver.sms;
@@ -137,8 +136,7 @@ static bool check_memory(struct run *r, size_t sets)
 
 // ---- Results --------------------------------------------------------------
 
-// Compute what the results should be.  Returns false after reporting.
-static bool compute_reference(struct run *r)
+bool run_reference(struct run *r)
 {
     const struct definition_request *request =
         &r->on->options->problem.definition;
@@ -192,15 +190,20 @@ static void list_launches(const struct run *r, struct device *d)
     }
 }
 
+bool run_on_device(struct run *r, struct device *d, size_t sets)
+{
+    list_launches(r, d);
+    return device_start(d, sets) && device_launch(d, &d->sets.at[0]) &&
+           device_wait(d) && device_check_guards(d, &d->sets.at[0]) &&
+           read_results(r, d);
+}
+
 // Run once, check, read the results, and measure.  Returns false after
 // reporting.
-static bool run_on_device(struct run *r, struct device *d, size_t sets)
+static bool run_and_time(struct run *r, struct device *d, size_t sets)
 {
     bool timed = is_timed(r);
-    list_launches(r, d);
-    bool ok = device_start(d, sets) && device_launch(d, &d->sets.at[0]) &&
-              device_wait(d) && device_check_guards(d, &d->sets.at[0]) &&
-              read_results(r, d);
+    bool ok = run_on_device(r, d, sets);
     r->report.sets = d->sets.n;
     r->report.has_timing =
         ok && timed &&
@@ -208,26 +211,31 @@ static bool run_on_device(struct run *r, struct device *d, size_t sets)
     return ok && r->report.has_timing == timed;
 }
 
+void run_device(struct run *r, struct device *out)
+{
+    *out = (struct device){.driver = &r->on->driver,
+                           .module = r->on->loaded.module,
+                           .problem = &r->problem,
+                           .dispatch = &r->dispatch,
+                           .diags = &r->diags,
+                           .arena = &r->on->c->arena};
+    out->free_bytes = allowed(r, driver_memory(&r->on->driver));
+}
+
 // Run on the GPU.  Returns false after reporting.
 static bool run_on_gpu(struct run *r, size_t sets)
 {
-    struct device d = {.driver = &r->on->driver,
-                       .module = r->on->loaded.module,
-                       .problem = &r->problem,
-                       .dispatch = &r->dispatch,
-                       .diags = &r->diags,
-                       .arena = &r->on->c->arena};
+    struct device d;
     cli_progress("running on the GPU");
-    d.free_bytes = allowed(r, driver_memory(&r->on->driver));
+    run_device(r, &d);
     r->report.driver = &r->on->driver;
     r->report.loaded = &r->on->loaded;
-    bool ok = run_on_device(r, &d, sets);
+    bool ok = run_and_time(r, &d, sets);
     device_free(&d);
     return ok;
 }
 
-// Compare all results.
-static void compare_results(struct run *r)
+void run_compare(struct run *r)
 {
     struct equivalence e = equivalence_of(r);
     if (!r->want)
@@ -250,14 +258,14 @@ static void compare_results(struct run *r)
 
 void run_once(struct run *r)
 {
-    if (!choose(r))
+    if (!run_choose(r))
         return;
     size_t sets = is_timed(r) ? r->on->options->sets : 1;
-    bool ok = check_memory(r, sets) && compute_reference(r) &&
+    bool ok = check_memory(r, sets) && run_reference(r) &&
               (r->on->fault ? run_on_cpu(r) : run_on_gpu(r, sets));
     r->report.is_complete = ok;
     if (ok)
-        compare_results(r);
+        run_compare(r);
     cli_progress(NULL);
     problem_free_arguments(&r->problem, r->want);
     problem_free_arguments(&r->problem, r->got);

@@ -10,9 +10,9 @@
 
 #include "tools/ingot/dispatch.h"
 #include "tools/ingot/problem_options.h"
-#include "tools/ingot/schedule_case.h"
 #include "tools/ingot/schedule_why.h"
 #include "tools/ingot/targets.h"
+#include "tools/libingot/schedule_case.h"
 
 #include "ir/text.h"
 #include "passes/schedule/record.h"
@@ -129,6 +129,15 @@ static bool is_repeated(const struct compilation *c, size_t i)
     return false;
 }
 
+// Print the case of a rule that a variant has.
+static void print_case(struct compilation *c, const struct variant *v,
+                       struct buf *out)
+{
+    struct schedule_case what = {
+        .kernel = v->source, .item = v->schedule, .settings = &v->settings};
+    schedule_case_print(&c->scratch, &what, out, NULL);
+}
+
 // Return the first variant of a kernel that takes the sizes, or NULL. With --why a
 // line says of each in front of it why it does not.
 static const struct variant *
@@ -164,7 +173,7 @@ static bool print_taken(struct schedule *o, struct buf *out)
         if (!v->schedule)
             print_default(v, out);
         else if (v->schedule->rule)
-            schedule_case_print(v, out);
+            print_case(o->c, v, out);
         else
             print_own(v, out);
     }

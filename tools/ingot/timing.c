@@ -98,6 +98,19 @@ static int order(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+// Sort times and say what they are.
+static void summarise(const struct timer *t, double *times, size_t n,
+                      struct timing *out)
+{
+    qsort(times, n, sizeof *times, order);
+    *out = (struct timing){.median = (times[n / 2] + times[(n - 1) / 2]) / 2,
+                           .least = times[0],
+                           .most = times[n - 1],
+                           .repetitions = n,
+                           .batch = t->batch,
+                           .is_graph = t->graph != NULL};
+}
+
 // Time batches until there are enough.
 static bool repeat(struct timer *t, const struct timing_request *request,
                    struct timing *out)
@@ -113,28 +126,67 @@ static bool repeat(struct timer *t, const struct timing_request *request,
             return false;
         all += times[n++] * (double)t->batch;
     }
-    qsort(times, n, sizeof *times, order);
-    *out = (struct timing){.median = (times[n / 2] + times[(n - 1) / 2]) / 2,
-                           .least = times[0],
-                           .most = times[n - 1],
-                           .repetitions = n,
-                           .batch = t->batch,
-                           .is_graph = t->graph != NULL};
+    summarise(t, times, n, out);
     return true;
+}
+
+// Make the events of a timer, and decide how runs are batched.
+static bool open_timer(struct timer *t, const struct timing_request *request)
+{
+    struct device *d = t->device;
+    return DEVICE_CALL(d, cuEventCreate, &t->begin, 0) &&
+           DEVICE_CALL(d, cuEventCreate, &t->end, 0) &&
+           choose_batch(t, request);
+}
+
+// Release what a timer holds.
+static void close_timer(struct timer *t)
+{
+    const struct driver *driver = t->device->driver;
+    if (t->graph)
+        driver->cuGraphExecDestroy(t->graph);
+    if (t->begin)
+        driver->cuEventDestroy_v2(t->begin);
+    if (t->end)
+        driver->cuEventDestroy_v2(t->end);
 }
 
 bool timing_measure(struct device *d, const struct timing_request *request,
                     struct timing *out)
 {
     struct timer t = {.device = d};
-    bool ok = DEVICE_CALL(d, cuEventCreate, &t.begin, 0) &&
-              DEVICE_CALL(d, cuEventCreate, &t.end, 0) &&
-              choose_batch(&t, request) && repeat(&t, request, out);
-    if (t.graph)
-        d->driver->cuGraphExecDestroy(t.graph);
-    if (t.begin)
-        d->driver->cuEventDestroy_v2(t.begin);
-    if (t.end)
-        d->driver->cuEventDestroy_v2(t.end);
+    bool ok = open_timer(&t, request) && repeat(&t, request, out);
+    close_timer(&t);
+    return ok;
+}
+
+// Time batches in turns, and summarise them.
+static bool take_turns(struct timer *one, struct timer *other, size_t n,
+                       struct timing_pair *out)
+{
+    struct arena *a = one->device->arena;
+    double *x = arena_array(a, double, n), *y = arena_array(a, double, n);
+    double *ratios = arena_array(a, double, n);
+    for (size_t i = 0; i < n; i++) {
+        if (!time_batch(other, &y[i]) || !time_batch(one, &x[i]))
+            return false;
+        ratios[i] = x[i] / y[i];
+    }
+    summarise(one, x, n, &out->one);
+    summarise(other, y, n, &out->other);
+    qsort(ratios, n, sizeof *ratios, order);
+    out->ratio = (ratios[n / 2] + ratios[(n - 1) / 2]) / 2;
+    out->spread = (ratios[n * 3 / 4] - ratios[n / 4]) / 2 / out->ratio;
+    return true;
+}
+
+bool timing_turns(struct device *one, struct device *other,
+                  const struct timing_request *request, struct timing_pair *out)
+{
+    struct timer x = {.device = one}, y = {.device = other};
+    bool ok = open_timer(&x, request) && open_timer(&y, request) &&
+              take_turns(&x, &y, request->repetitions, out);
+    close_timer(&x);
+    close_timer(&y);
     return ok;
 }

@@ -25,4 +25,18 @@ struct timing {
 bool timing_measure(struct device *d, const struct timing_request *request,
                     struct timing *out);
 
+// The times of two kernels that were measured in turns.
+struct timing_pair {
+    struct timing one, other;
+    double
+        ratio; // median of one's time over that of the other in the same turn
+    double spread; // half of the middle half of these ratios, over the median
+};
+
+// Time batches of two kernels in turns, request->repetitions of each.
+// Returns false after reporting.
+bool timing_turns(struct device *one, struct device *other,
+                  const struct timing_request *request,
+                  struct timing_pair *out);
+
 #endif

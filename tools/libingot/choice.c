@@ -1,14 +1,15 @@
 // Which schedules a kernel has in a build.
 //
-// Whether a schedule can be reached does not depend on the build: it is asked for every
-// architecture that there is.  Architectures with the same schedules are asked
-// about once.
+// Whether a schedule can be reached does not depend on the build: it is asked for
+// every architecture that there is.  Architectures with the same schedules are
+// asked about once.
 
 #include "tools/libingot/choice.h"
 
 #include "passes/analysis/domain.h"
 #include "passes/schedule/schedule.h"
 #include "tools/libingot/plan.h"
+#include "tools/libingot/recorded.h"
 #include "tools/libingot/target_set.h"
 #include "tools/libingot/trials.h"
 
@@ -42,17 +43,35 @@ static void find_settings(struct judge *j, struct choice *one)
         vec_push(a, &one->settings, j->o->settings[i]);
 }
 
-// Return the schedules of the kernel in the text, or else those of a rule that
-// matches it.
-static struct sched_items schedules_of(struct judge *j)
+void choices_items(struct compilation *c, const struct compile_options *o,
+                   const struct ir_kernel *kernel, struct sched_items *out)
 {
-    struct sched_items found = {0};
-    vec_foreach_value(item, &j->c->program.schedules.schedules)
-        if (sched_is_for(item, j->kernel) && !j->o->only_rules)
-            vec_push(&j->c->scratch, &found, item);
-    if (!found.n)
-        plan_kernel(j->c, j->o, j->kernel, &found);
-    return found;
+    *out = (struct sched_items){0};
+    vec_foreach_value(item, &c->program.schedules.schedules)
+        if (sched_is_for(item, kernel) && !o->only_rules)
+            vec_push(&c->arena, out, item);
+    if (!out->n)
+        plan_kernel(c, o, kernel, out);
+}
+
+// Gather what the records of the kernel say.  Returns false after errors.
+static bool gather_recorded(struct judge *j, const struct sched_items *items)
+{
+    struct recorded_list all = {0};
+    bool ok = true;
+    if (!j->o->no_records)
+        recorded_find(j->c, j->o, j->kernel, items, &all);
+    vec_foreach(from, &all) {
+        struct choice one = {.item = from->item,
+                             .guard = from->guard,
+                             .settings = from->settings,
+                             .recorded = j->all.n + 1};
+        ok = target_set_find(&j->c->scratch, from->item, &j->c->diags,
+                             &one.targets) &&
+             ok;
+        vec_push(&j->c->arena, &j->all, one);
+    }
+    return ok;
 }
 
 // Find the guard of a schedule; planning may have done so.  Returns false after
@@ -79,9 +98,10 @@ static bool gather(struct judge *j)
                      .scratch = &c->scratch,
                      .names = &c->names,
                      .diags = &c->diags};
-    struct sched_items items = schedules_of(j);
+    struct sched_items items;
     const struct sched_item *failed = NULL;
-    bool ok = true;
+    choices_items(c, j->o, j->kernel, &items);
+    bool ok = gather_recorded(j, &items);
     vec_foreach_value(item, &items) {
         struct choice one = {.item = item, .number = ++j->numbered};
         if (failed && item->rule == failed)
@@ -222,12 +242,13 @@ static void refuse_unreached(struct judge *j, size_t at, bool contradicts)
 }
 
 // Keep the schedules that are ever chosen.  One that is not is an error, but of
-// an instance or a rule, as it may be for others.
+// an instance or a rule, as it may be for others, and where records take sizes.
 static bool keep_reached(struct judge *j)
 {
     bool ok = true;
     struct choices all = j->all;
     start_trials(j);
+    bool has_records = all.n && all.at[0].recorded;
     j->all.n = 0;
     for (size_t i = 0; i < all.n; i++) {
         struct choice one = all.at[i];
@@ -236,7 +257,8 @@ static bool keep_reached(struct judge *j)
             one.taken = taken(j, j->all.n, one.targets, one.guard);
         bool is_reached = !contradicts && one.taken != one.targets;
         j->all.at[j->all.n] = one;
-        if (!is_reached && !j->kernel->family && !one.item->rule) {
+        if (!is_reached && !j->kernel->family && !one.item->rule &&
+            !has_records) {
             refuse_unreached(j, j->all.n, contradicts);
             ok = false;
         }

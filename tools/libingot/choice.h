@@ -8,10 +8,11 @@
 // A schedule of a kernel, or the rule that stands for none.
 struct choice {
     const struct sched_item *item; // NULL: scheduled by rule
-    size_t number;                 // among the schedules of its kernel, from 1
-    struct ir_expr *guard;         // over the kernel's parameters, or NULL
-    target_set targets;            // of the build
-    target_set taken; // where schedules in front of it leave it no sizes
+    size_t number;   // among the schedules of its kernel, from 1; 0: a record's
+    size_t recorded; // of the records for its kernel, from 1; 0: in the text
+    struct ir_expr *guard; // over the kernel's parameters, or NULL
+    target_set targets;    // of the build
+    target_set taken;      // where schedules in front of it leave it no sizes
     struct sched_settings settings; // of its parameters and knobs
 };
 struct choices VEC(struct choice);
@@ -24,5 +25,10 @@ struct choices VEC(struct choice);
 // Returns false after errors.
 bool choices_make(struct compilation *c, const struct compile_options *o,
                   const struct ir_kernel *kernel, struct choices *out);
+
+// Set `out` to the schedules of a kernel in the text, or else those of a rule that
+// matches it, in order: number i + 1 is out[i].
+void choices_items(struct compilation *c, const struct compile_options *o,
+                   const struct ir_kernel *kernel, struct sched_items *out);
 
 #endif

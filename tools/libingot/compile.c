@@ -60,7 +60,8 @@ bool compile_add_tuned(struct compilation *c, const char *name,
                        const char *text, size_t size)
 {
     struct source *s = copy_source(c, name, text, size);
-    return tuned_read(&c->arena, &c->names, s, &c->diags, &c->tuned);
+    return tuned_read(&c->arena, &c->names, s, &c->diags, &c->tuned,
+                      &c->records);
 }
 
 // Return the pass context for a kernel.
@@ -175,12 +176,17 @@ static target_set left_open(target_set open, const struct ir_kernel *source,
     return choice->guard ? open : open & ~choice->targets;
 }
 
-// Name the variants from `first` on, which a choice became.
-static void name_variants(struct compilation *c, size_t first, size_t number)
+// Name the variants from `first` on, which a choice became: `s3` by the number of
+// the schedule, `t1` by that of the record.
+static void name_variants(struct compilation *c, size_t first,
+                          const struct choice *one)
 {
+    size_t number = one->recorded ? one->recorded : one->number;
     for (size_t i = first; i < c->variants.n; i++)
-        c->variants.at[i].kernel->variant = str_name(
-            &c->names, arena_printf(&c->arena, "s%zu", number + i - first));
+        c->variants.at[i].kernel->variant =
+            str_name(&c->names,
+                     arena_printf(&c->arena, "%c%zu", one->recorded ? 't' : 's',
+                                  number + i - first));
 }
 
 // Schedule one kernel by each schedule that names it, and by rule what they
@@ -203,8 +209,8 @@ static bool schedule_kernel(struct compilation *c,
         rest.targets = one.item ? left_open(rest.targets, kernel, &one,
                                             c->variants.at[before].kernel)
                                 : 0;
-        rest.number = one.number + c->variants.n - before;
-        name_variants(c, before, one.number);
+        rest.number = one.recorded ? 1 : one.number + c->variants.n - before;
+        name_variants(c, before, &one);
         if (i + 1 == choices.n && rest.targets)
             vec_push(&c->arena, &choices, rest);
     }

@@ -37,6 +37,7 @@ struct compile_options {
                             // kernel, or the name of a variant; NULL: all
     bool has_proofs;        // find out what holds for all sizes
     bool only_rules;        // leave the file's schedules out
+    bool no_records;        // leave out what was measured
     bool has_records;       // keep the directives of default schedules as text
     struct pass_options passes;
 };
@@ -47,12 +48,13 @@ bool target_set_has(target_set set, const struct nvptx_target *target);
 
 // A kernel with one way to run it, lowered to level flat.
 struct variant {
-    const struct ir_kernel *source;    // as it was written
-    struct ir_kernel *kernel;          // lowered
-    target_set targets;                // whose images hold it
-    const struct sched_item *schedule; // NULL: by rule
-    size_t number;                     // of the schedule for its kernel, from 1
-    struct sched_settings settings;    // of its parameters and knobs
+    const struct ir_kernel *source;      // as it was written
+    struct ir_kernel *kernel;            // lowered
+    target_set targets;                  // whose images hold it
+    const struct sched_item *schedule;   // NULL: by rule
+    size_t number;                       // of the schedule for its kernel, from
+                                         // 1; 0: a record made it
+    struct sched_settings settings;      // of its parameters and knobs
     const struct sched_outcome *outcome; // knobs, contracts of the schedule
     struct proof *proof;                 // NULL: nobody asked
     struct sched_record *record;         // of a default schedule; NULL ...
@@ -77,7 +79,8 @@ struct compilation {
     struct diag_list diags;
     struct program program;
     struct program library;              // the defs of tools/std
-    struct tuned tuned;                  // records of tuning
+    struct tuned tuned;                  // records of tuning: of schedules, ...
+    struct records records;              // ... of what was measured
     struct VEC(struct variant) variants; // grouped by kernel, guarded first
     // Schedules that some kernel has sizes for.
     struct VEC(const struct sched_item *) used;

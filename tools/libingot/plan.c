@@ -8,12 +8,11 @@
 #include "passes/schedule/schedule.h"
 #include "tools/libingot/target_set.h"
 
-// Apply a case of a rule to a copy of a kernel, unless it is for other kernels;
-// nothing is said of what cannot be done.  Returns NULL then.
-static struct planned *apply(struct compilation *c,
-                             const struct compile_options *o,
-                             const struct ir_kernel *kernel,
-                             const struct sched_item *item)
+struct planned *plan_apply(struct compilation *c,
+                           const struct compile_options *o,
+                           const struct ir_kernel *kernel,
+                           const struct sched_item *item,
+                           const struct sched_settings *settings)
 {
     struct planned *one = arena_new(&c->arena, struct planned);
     one->diags = (struct diag_list){.arena = &c->arena, .is_brief = true};
@@ -23,15 +22,16 @@ static struct planned *apply(struct compilation *c,
                      .names = &c->names,
                      .diags = &one->diags,
                      .asked = &c->asked};
-    if (!schedule_guard(&p, &c->program.schedules, item, NULL, 0, &one->guard))
+    if (!schedule_guard(&p, &c->program.schedules, item, settings->at,
+                        settings->n, &one->guard))
         return NULL;
     if (schedule_excludes(kernel, item, one->guard))
         return one;
     one->kernel = p.kernel = ir_copy_kernel(&c->arena, kernel);
     p.kernel->fast_math |= o->fast_math;
     one->outcome = arena_new(&c->arena, struct sched_outcome);
-    bool ok = schedule_apply(&p, &c->program.schedules, item, NULL, 0,
-                             one->outcome) &&
+    bool ok = schedule_apply(&p, &c->program.schedules, item, settings->at,
+                             settings->n, one->outcome) &&
               schedule_complete(&p);
     return ok ? one : NULL;
 }
@@ -56,7 +56,9 @@ static bool applies(struct compilation *c, const struct compile_options *o,
     struct arena_mark here = arena_mark(&c->scratch);
     vec_foreach_value(item, cases) {
         struct planned *one =
-            is_built(c, o, item) ? apply(c, o, kernel, item) : NULL;
+            is_built(c, o, item)
+                ? plan_apply(c, o, kernel, item, &(struct sched_settings){0})
+                : NULL;
         arena_release(&c->scratch, here);
         if (one)
             map_set(&c->planned, item, one);

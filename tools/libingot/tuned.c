@@ -75,14 +75,31 @@ static bool take_setting(struct reader *r, struct sched_setting *out)
     return ok;
 }
 
-// Read one record.
-static bool take_record(struct reader *r, struct tuned *out)
+// Read a record of what was measured.
+static bool take_measured(struct reader *r, struct records *out)
+{
+    struct record one;
+    const char *from = r->at;
+    bool ok = record_read(r->arena, r->names, &r->at, &one);
+    one.span = span_from(r, from);
+    if (ok)
+        vec_push(r->arena, out, one);
+    return ok;
+}
+
+// Read one line.
+static bool take_record(struct reader *r, struct tuned *out,
+                        struct records *records)
 {
     struct tuned_setting one = {0};
     const char *from = r->at;
     int64_t number = 0;
     one.kernel = take_name(r);
     skip_blanks(r);
+    if (one.kernel && isalpha((unsigned char)*r->at)) {
+        r->at = from;
+        return take_measured(r, records);
+    }
     if (!one.kernel || !take_number(r, &number) || number < 1 || at_end(r))
         return false;
     one.number = (size_t)number;
@@ -97,12 +114,12 @@ static bool take_record(struct reader *r, struct tuned *out)
 
 bool tuned_read(struct arena *a, struct str_table *names,
                 const struct source *source, struct diag_list *diags,
-                struct tuned *out)
+                struct tuned *out, struct records *records)
 {
     struct reader r = {a, names, source, diags, source->text};
     bool ok = true;
     while (*r.at) {
-        if (!at_end(&r) && !take_record(&r, out)) {
+        if (!at_end(&r) && !take_record(&r, out, records)) {
             const char *from = r.at;
             r.at += *r.at && *r.at != '\n';
             diag_error(diags, span_from(&r, from), D_bad_record);

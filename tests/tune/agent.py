@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""An agent for `ingot tune` without a GPU, for tests: it makes up times.
+
+    agent.py [--rules FILE] [--noise PERCENT] [--seed N] [--delay SECONDS] [--count FILE]
+
+Each line of the rules has a regular expression and, behind a blank, what becomes of a
+schedule whose text it matches: a number of microseconds, or wrong, fault, crash, hang,
+garbage. The last line that matches counts; without any it is 100. What a build takes
+is matched as `build NAME`. FILE of --count gets a line for each measurement.
+"""
+
+import argparse
+import json
+import os
+import random
+import re
+import signal
+import sys
+import time
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--rules")
+parser.add_argument("--noise", type=float, default=0)
+parser.add_argument("--seed", type=int, default=1)
+parser.add_argument("--delay", type=float, default=0)
+parser.add_argument("--count")
+parser.add_argument("--reference", default="eval")
+parser.add_argument("--version", default="0.1.0")
+options = parser.parse_args()
+draw = random.Random(options.seed)
+
+
+def say(message):
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
+
+
+def rules():
+    """Return the pairs of the rules."""
+    if not options.rules:
+        return []
+    with open(options.rules, encoding="utf-8") as lines:
+        return [line.rstrip("\n").rsplit(" ", 1) for line in lines if line.strip()]
+
+
+def fate_of(text):
+    """Return what becomes of a schedule."""
+    fate = "100"
+    for pattern, value in rules():
+        if re.search(pattern, text, re.S):
+            fate = value
+    return fate
+
+
+def noisy(us):
+    return us * (1 + options.noise / 100 * draw.uniform(-1, 1))
+
+
+def measure(request):
+    """Answer a measurement."""
+    way = request["way"]
+    text = way["schedule"] if way["kind"] == "schedule" else f"{way['kind']} {way['variant']}"
+    fate, base = fate_of(text), noisy(float(fate_of("build ")))
+    if options.count:
+        with open(options.count, "a", encoding="utf-8") as out:
+            out.write(" ".join(text.split()) + "\n")
+    time.sleep(options.delay)
+    if fate == "hang":
+        time.sleep(1000)
+    if fate == "crash":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if fate == "garbage":
+        print("garbage", flush=True)
+        return
+    if fate in ("wrong", "fault"):
+        say({"state": fate, "why": "planted"})
+        if fate == "fault":
+            sys.exit(0)
+        return
+    us = noisy(float(fate))
+    say({"state": "measured", "us": us, "base": base, "ratio": us / base,
+         "spread": options.noise / 100, "turns": request["turns"]})
+
+
+say({"agent": 1, "version": options.version, "device": "Stub GPU", "sm": 90, "sms": 132,
+     "gpus": 1, "driver": 13000, "memory": 1 << 36})
+while line := sys.stdin.buffer.readline():
+    asked = json.loads(line)
+    assert len(sys.stdin.buffer.read(asked.get("cubin", 0))) == asked.get("cubin", 0)
+    if asked["do"] == "problem":
+        say({"ok": True, "reference": options.reference})
+    elif asked["do"] == "measure":
+        measure(asked)
+    else:
+        break

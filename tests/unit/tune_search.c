@@ -1,0 +1,235 @@
+// The search of `ingot tune` on made-up times: it finds the fastest point, in few
+// trials, the same for a seed; measures again what was fast by chance; counts what
+// ran; and ends when its options say.
+
+#include "tools/tune/propose.h"
+#include "tools/tune/search.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const uint32_t sixes[] = {6, 6, 6}, none[] = {1};
+
+// A made-up kernel: two schedules without knobs, one with three.
+struct made_up {
+    struct arena arena;
+    struct search_item items[3];
+    struct search_space space;
+    size_t measured; // times that were asked for
+};
+
+// Fill the space.
+static void make(struct made_up *m)
+{
+    *m = (struct made_up){.items = {{none, 0}, {sixes, 3}, {none, 0}}};
+    m->space.at = m->items;
+    m->space.n = 3;
+}
+
+// Return the time of a point: of the second item, a valley around 4, 1, 3.
+static double time_of(const struct search_point *p)
+{
+    if (p->item != 1)
+        return 3;
+    return 1 + 0.2 * (fabs(p->at[0] - 4.0) + fabs(p->at[1] - 1.0) +
+                      fabs(p->at[2] - 3.0));
+}
+
+// Search to the end; `judge` says how a trial ends, NULL: measured.
+static void run(struct made_up *m, struct search *s,
+                enum search_end (*judge)(const struct search_point *))
+{
+    struct search_job job;
+    enum search_step step;
+    while ((step = search_next(s, &job)) != SEARCH_DONE) {
+        assert_int_equal(step, SEARCH_JOB);
+        const struct search_point *p = &s->trials.at[job.trial].point;
+        m->measured++;
+        search_tell(s, job.trial, judge ? judge(p) : SEARCH_MEASURED,
+                    time_of(p));
+    }
+}
+
+static void finds_the_valley(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct made_up m;
+        struct search s;
+        struct search_options o = {.seed = seed, .trials = 80, .patience = -1};
+        make(&m);
+        search_start(&s, &m.arena, &m.space, &o);
+        run(&m, &s, NULL);
+        assert_true(search_best(&s)->time < 1.01);
+        assert_int_equal(search_count(&s), 80);
+        arena_reset(&m.arena);
+    }
+}
+
+static void tries_every_point_once(void **state)
+{
+    struct made_up m;
+    struct search s;
+    struct search_options o = {.seed = 3, .patience = -1};
+    (void)state;
+    make(&m);
+    search_start(&s, &m.arena, &m.space, &o);
+    run(&m, &s, NULL);
+    assert_int_equal(search_size(&m.space), 218);
+    assert_int_equal(s.trials.n, 218);
+    for (size_t i = 0; i < s.trials.n; i++)
+        for (size_t k = 0; k < i; k++) {
+            const struct search_point *a = &s.trials.at[i].point,
+                                      *b = &s.trials.at[k].point;
+            size_t n = m.items[a->item].n;
+            assert_true(a->item != b->item ||
+                        (n && memcmp(a->at, b->at, n * sizeof *a->at) != 0));
+        }
+    arena_reset(&m.arena);
+}
+
+// Return a hash of which points were tried in which order.
+static uint64_t path_of(uint64_t seed)
+{
+    struct made_up m;
+    struct search s;
+    struct search_options o = {.seed = seed, .trials = 60, .patience = -1};
+    uint64_t hash = 0;
+    make(&m);
+    search_start(&s, &m.arena, &m.space, &o);
+    run(&m, &s, NULL);
+    vec_foreach(t, &s.trials) {
+        hash = hash * 31 + t->point.item;
+        for (size_t i = 0; i < m.items[t->point.item].n; i++)
+            hash = hash * 31 + t->point.at[i];
+    }
+    arena_reset(&m.arena);
+    return hash;
+}
+
+static void depends_on_the_seed_alone(void **state)
+{
+    (void)state;
+    assert_true(path_of(5) == path_of(5));
+    assert_true(path_of(5) != path_of(6));
+}
+
+static void begins_with_seeds_then_the_order(void **state)
+{
+    struct made_up m;
+    struct search s;
+    struct search_options o = {.seed = 1, .trials = 3, .patience = -1};
+    uint32_t seed[] = {4, 1, 3}, next[] = {5, 5, 5};
+    struct search_point first = {1, seed}, second = {1, next};
+    (void)state;
+    make(&m);
+    search_start(&s, &m.arena, &m.space, &o);
+    vec_push(&m.arena, &s.seeds, first);
+    vec_push(&m.arena, &s.order, second);
+    vec_push(&m.arena, &s.order, first);
+    run(&m, &s, NULL);
+    assert_memory_equal(s.trials.at[0].point.at, seed, sizeof seed);
+    assert_memory_equal(s.trials.at[1].point.at, next, sizeof next);
+    assert_int_equal(s.trials.at[2].point.item, 0);
+    arena_reset(&m.arena);
+}
+
+// Refuse three points of four.
+static enum search_end refuse_most(const struct search_point *p)
+{
+    return p->item == 1 && p->at[2] != 3 ? SEARCH_REFUSED : SEARCH_MEASURED;
+}
+
+static void counts_what_ran(void **state)
+{
+    struct made_up m;
+    struct search s;
+    struct search_options o = {.seed = 1, .trials = 10, .patience = -1};
+    (void)state;
+    make(&m);
+    search_start(&s, &m.arena, &m.space, &o);
+    run(&m, &s, refuse_most);
+    assert_int_equal(search_count(&s), 10);
+    assert_true(s.trials.n > 10);
+    arena_reset(&m.arena);
+}
+
+// Fail at the point that would be best.
+static enum search_end fail_at_best(const struct search_point *p)
+{
+    return time_of(p) < 1.01 ? SEARCH_FAILED : SEARCH_MEASURED;
+}
+
+static void survives_faults(void **state)
+{
+    struct made_up m;
+    struct search s;
+    struct search_options o = {.seed = 1, .patience = -1};
+    (void)state;
+    make(&m);
+    search_start(&s, &m.arena, &m.space, &o);
+    run(&m, &s, fail_at_best);
+    assert_true(fabs(search_best(&s)->time - 1.2) < 1e-9);
+    arena_reset(&m.arena);
+}
+
+static void measures_the_fast_again(void **state)
+{
+    struct made_up m;
+    struct search s;
+    struct search_options o = {.seed = 1, .trials = 8, .patience = -1};
+    struct search_job job;
+    (void)state;
+    make(&m);
+    search_start(&s, &m.arena, &m.space, &o);
+    for (int i = 0; i < 8; i++) {
+        assert_int_equal(search_next(&s, &job), SEARCH_JOB);
+        assert_int_equal(job.trial, i);
+        if (i < 7)
+            search_tell(&s, job.trial, SEARCH_MEASURED, 1 + 0.01 * i);
+    }
+    assert_int_equal(search_next(&s, &job), SEARCH_WAIT);
+    search_tell(&s, 7, SEARCH_MEASURED, 5);
+    assert_int_equal(search_next(&s, &job), SEARCH_JOB);
+    size_t more = job.turns;
+    search_tell(&s, job.trial, SEARCH_MEASURED, 2);
+    assert_int_equal(job.trial, 0);
+    assert_true(more > 6);
+    assert_true(fabs(search_best(&s)->time - 1.01) < 1e-9);
+    arena_reset(&m.arena);
+}
+
+static void patience_ends(void **state)
+{
+    struct made_up m;
+    struct search s;
+    struct search_options o = {.seed = 1, .patience = 0.01};
+    (void)state;
+    make(&m);
+    search_start(&s, &m.arena, &m.space, &o);
+    run(&m, &s, NULL);
+    assert_true(s.trials.n < 218);
+    assert_true(search_best(&s)->time < 1.21);
+    arena_reset(&m.arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_the_valley),
+        cmocka_unit_test(tries_every_point_once),
+        cmocka_unit_test(depends_on_the_seed_alone),
+        cmocka_unit_test(begins_with_seeds_then_the_order),
+        cmocka_unit_test(counts_what_ran),
+        cmocka_unit_test(survives_faults),
+        cmocka_unit_test(measures_the_fast_again),
+        cmocka_unit_test(patience_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,159 @@
+// Processes that are spoken to over pipes.
+
+#define _DEFAULT_SOURCE // usleep
+
+#include "tools/ingot/child.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { WAIT_US = 20000, TIMES_BY_ITSELF = 10, TIMES_KILLED = 250 };
+
+double child_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+// Four ends of two pipes; -1: not open.
+struct ends {
+    int to[2], from[2]; // of the child: read end first
+};
+
+// Open both pipes; other children do not get them.
+static bool open_ends(struct ends *e)
+{
+    *e = (struct ends){{-1, -1}, {-1, -1}};
+    if (pipe(e->to) || pipe(e->from))
+        return false;
+    fcntl(e->to[1], F_SETFD, FD_CLOEXEC);
+    fcntl(e->from[0], F_SETFD, FD_CLOEXEC);
+    return true;
+}
+
+// Close the ends that are open.
+static void close_ends(const struct ends *e)
+{
+    for (int i = 0; i < 2; i++) {
+        if (e->to[i] >= 0)
+            close(e->to[i]);
+        if (e->from[i] >= 0)
+            close(e->from[i]);
+    }
+}
+
+// Begin as a child: a process group of its own, that ends with the parent.
+static void begin(void)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setpgid(0, 0);
+    signal(SIGINT, SIG_DFL);
+}
+
+// Keep the parent's ends of the pipes.
+static bool keep(struct child *c, struct ends *e)
+{
+    if (c->id < 0) {
+        close_ends(e);
+        c->id = 0;
+        return false;
+    }
+    setpgid(c->id, c->id);
+    close(e->to[0]);
+    close(e->from[1]);
+    c->wire = (struct wire){e->from[0], e->to[1], {0}};
+    fcntl(c->wire.out, F_SETFL, O_NONBLOCK);
+    return true;
+}
+
+bool child_run(struct child *c, const char *command)
+{
+    struct ends e;
+    *c = (struct child){0};
+    if (!open_ends(&e)) {
+        close_ends(&e);
+        return false;
+    }
+    c->id = fork();
+    if (c->id == 0) {
+        begin();
+        dup2(e.to[0], STDIN_FILENO);
+        dup2(e.from[1], STDOUT_FILENO);
+        close_ends(&e);
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(127);
+    }
+    return keep(c, &e);
+}
+
+bool child_fork(struct child *c, void (*work)(struct wire *, void *),
+                void *context)
+{
+    struct ends e;
+    *c = (struct child){0};
+    if (!open_ends(&e)) {
+        close_ends(&e);
+        return false;
+    }
+    c->id = fork();
+    if (c->id == 0) {
+        struct wire wire = {-1, e.from[1], {0}};
+        begin();
+        work(&wire, context);
+        _exit(0);
+    }
+    return keep(c, &e);
+}
+
+// Wait a little for the end of a process; false if it does not come.
+static bool ends(pid_t id, int times, int *status)
+{
+    for (int i = 0; i < times; i++) {
+        if (waitpid(id, status, WNOHANG) == id)
+            return true;
+        usleep(WAIT_US);
+    }
+    return false;
+}
+
+// Say how a process ended.
+static void tell(int status, bool was_killed, char *text, size_t size)
+{
+    if (was_killed)
+        snprintf(text, size, "does not answer");
+    else if (WIFSIGNALED(status))
+        snprintf(text, size, "ended by %s", strsignal(WTERMSIG(status)));
+    else
+        snprintf(text, size, "ended with exit status %d", WEXITSTATUS(status));
+}
+
+const char *child_end(struct child *c, char *text, size_t size)
+{
+    int status = 0;
+    *text = '\0';
+    wire_close(&c->wire);
+    if (!c->id)
+        return text;
+    bool was_killed = !ends(c->id, TIMES_BY_ITSELF, &status);
+    kill(-c->id, SIGKILL);
+    if (was_killed)
+        ends(c->id, TIMES_KILLED, &status);
+    tell(status, was_killed, text, size);
+    c->id = 0;
+    return text;
+}
+
+void child_stop(struct child *c)
+{
+    char text[64];
+    if (c->id)
+        kill(-c->id, SIGKILL);
+    child_end(c, text, sizeof text);
+}

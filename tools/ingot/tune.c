@@ -1,0 +1,199 @@
+// ingot tune FILE: measure the schedules of a kernel, and keep the fastest.
+//
+//   ingot tune mm.ing --size M=4096,N=4096,K=4096 --budget 60s
+//   ingot tune mm.ing --size M=512,N=512,K=64 --cross "ssh HOST ingot agent"
+//
+// What is measured goes to NAME.tuned.log, the fastest to NAME.tuned, where builds
+// find it. A search that was ended goes on where it was.
+
+#include "tools/ingot/tune.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// One call of the command.
+struct call {
+    struct tune_options *options;
+    struct arena arena;
+    struct diag_list diags; // of all that is not about one set of sizes
+    struct tune_agents agents;
+    struct tune_device device;
+    json_t *results; // with --json
+    int code;
+};
+
+// Return the architecture with all that a GPU has, or the next lower relative that
+// the tools know.
+static const struct nvptx_target *target_of(unsigned sm)
+{
+    size_t n;
+    const struct nvptx_target *all = nvptx_targets(&n), *best = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const struct nvptx_target *t = &all[i];
+        bool fits = t->kind == 'a' ? t->number == sm
+                                   : t->number / 10 == sm / 10 &&
+                                         t->number <= sm && !t->kind;
+        if (fits && (!best || t->number >= best->number))
+            best = t;
+    }
+    return best;
+}
+
+// Find the device and the architecture.  Returns false after reporting.
+static bool find_device(struct call *call, const struct nvptx_target **target)
+{
+    struct tune_options *o = call->options;
+    *target = o->targets.cubins.n ? o->targets.cubins.at[0] : NULL;
+    if (!tune_agents_open(&call->arena, o, &call->diags, &call->agents))
+        return false;
+    call->device = call->agents.at[0].device;
+    if (!*target)
+        *target = target_of(call->device.sm);
+    return *target || diag_error(&call->diags, (struct span){0}, D_agent_failed,
+                                 call->agents.at[0].command,
+                                 "has a GPU that no architecture is for");
+}
+
+// Choose the architecture where nothing is measured: that of --arch, or sm_90a.
+static const struct nvptx_target *assume_device(struct call *call)
+{
+    enum { SM = 90, SMS = 132 };
+    struct tune_options *o = call->options;
+    const struct nvptx_target *target =
+        o->targets.cubins.n ? o->targets.cubins.at[0] : target_of(SM);
+    call->device =
+        (struct tune_device){.name = "any", .sm = target->number, .sms = SMS};
+    return target;
+}
+
+// Begin a problem.
+static void start(struct call *call, struct tune_problem *p,
+                  const struct problem_request *request,
+                  const struct nvptx_target *target)
+{
+    struct tune_options *o = call->options;
+    struct arena *a = &p->c->arena;
+    p->options = o;
+    p->device = &call->device;
+    p->device_name = call->device.name;
+    p->request = request;
+    p->source.target = target;
+    p->began = child_now();
+    p->ends = p->began + o->budget;
+    if (strcmp(o->file, "-") == 0)
+        return;
+    const char *slash = strrchr(o->file, '/');
+    const char *dot = strrchr(slash ? slash : o->file, '.');
+    int n = (int)(dot ? (size_t)(dot - o->file) : strlen(o->file));
+    p->tuned_path = arena_printf(a, "%.*s.tuned", n, o->file);
+    p->log_path = arena_printf(a, "%.*s.tuned.log", n, o->file);
+}
+
+// Begin the search.
+static void start_search(struct tune_problem *p, size_t agents)
+{
+    struct tune_options *o = p->options;
+    enum { FOR_EACH_AGENT = 4, LEAST = 8 };
+    size_t width = FOR_EACH_AGENT * agents;
+    struct search_options search = {.before = 1,
+                                    .seed = p->request->seed,
+                                    .trials = o->trials,
+                                    .width = width > LEAST ? width : LEAST,
+                                    .patience =
+                                        o->effort == TUNE_QUICK ? 0.01 : -1};
+    search_start(&p->search, &p->c->arena, &p->space, &search);
+    tune_log_read(p);
+    tune_seed(p);
+}
+
+// Tell of a problem.
+static void tell(struct call *call, struct tune_problem *p)
+{
+    struct buf out = {0};
+    if (call->options->emits_schedule)
+        tune_print_schedule(p, &out);
+    else if (!call->results)
+        tune_print(p, &out);
+    if (call->results)
+        json_array_append_new(call->results, tune_json(p));
+    if (!cli_print(&out))
+        call->code = EXIT_TOOL;
+    buf_free(&out);
+}
+
+// Search, and record.  Returns false after reporting.
+static bool search(struct call *call, struct tune_problem *p)
+{
+    start_search(p, call->agents.n);
+    if (call->options->effort == TUNE_NONE) {
+        tune_known(p);
+    } else {
+        tune_rank(p);
+        tune_loop(p, &call->agents);
+    }
+    cli_progress(NULL);
+    if (p->wrong)
+        return diag_error(&p->c->diags, p->kernel->span, D_tune_refused,
+                          p->kernel->name, p->wrong);
+    if (!tune_record(p))
+        return false;
+    tell(call, p);
+    return true;
+}
+
+// Note the worse of two exit codes.
+static void note_code(struct call *call, int code)
+{
+    call->code = code > call->code ? code : call->code;
+}
+
+// Tune for one set of sizes.
+static void tune_for(struct call *call, const struct problem_request *request,
+                     const struct nvptx_target *target)
+{
+    struct compilation c;
+    struct tune_problem p = {.c = &c};
+    const char *wrong = NULL;
+    compile_start(&c);
+    start(call, &p, request, target);
+    if (tune_space(&p, &wrong))
+        search(call, &p);
+    note_code(call, cli_report(&c.diags));
+    if (wrong) {
+        fprintf(stderr, "ingot tune: %s\n", wrong);
+        note_code(call, EXIT_USAGE);
+    }
+    compile_end(&c);
+}
+
+// Tune for all sets of sizes.
+static void tune_all(struct call *call)
+{
+    const struct nvptx_target *target = NULL;
+    struct problem_options *o = &call->options->problem;
+    if (call->options->effort == TUNE_NONE)
+        target = assume_device(call);
+    if (call->options->effort == TUNE_NONE || find_device(call, &target))
+        vec_foreach(request, &o->runs)
+            tune_for(call, request, target);
+    tune_agents_close(&call->agents);
+    note_code(call, cli_report(&call->diags));
+    if (call->results && !json_print(call->results))
+        call->code = EXIT_TOOL;
+}
+
+int command_tune(int argc, char **argv)
+{
+    struct tune_options options;
+    struct call call = {.options = &options};
+    call.diags.arena = &call.arena;
+    tune_parse(argc, argv, &options);
+    if (options.is_json)
+        call.results = json_array();
+    tune_all(&call);
+    arena_reset(&call.arena);
+    arena_reset(&options.problem.arena);
+    arena_reset(&options.targets.arena);
+    cli_end(&options.compile);
+    return call.code;
+}

@@ -1,0 +1,234 @@
+// `ingot tune`, in parts: the command line, the ways to run a kernel at some sizes,
+// their compilation, the agents that measure them, the records, the report.
+
+#ifndef TOOLS_INGOT_TUNE_H
+#define TOOLS_INGOT_TUNE_H
+
+#include "tools/ingot/child.h"
+#include "tools/ingot/problem_options.h"
+#include "tools/ingot/targets.h"
+#include "tools/ingot/way.h"
+#include "tools/tune/search.h"
+
+// How long to search.
+enum tune_effort {
+    TUNE_FULL,  // until the budget is used
+    TUNE_QUICK, // until trials bring little
+    TUNE_NONE,  // measure nothing: what is known, or what a build takes
+};
+
+// The command line.
+struct tune_options {
+    struct cli_compile compile;
+    struct cli_targets targets;
+    struct problem_options problem;
+    struct VEC(
+        const char *) commands; // of the agents; none: the own executable
+    const char *file, *driver;  // driver NULL: the system's
+    enum tune_effort effort;
+    double budget, limit; // seconds: of all, of one measurement
+    size_t trials, jobs;  // 0: no limit; as many as there are processors
+    long gpus;            // 0: the first; -1: all
+    bool is_json, emits_schedule, is_forgetful;
+};
+
+// Read the command line; usage errors end the process.
+void tune_parse(int argc, char **argv, struct tune_options *out);
+
+// What an agent says of its GPU; texts are in the arena of the tuner.
+struct tune_device {
+    const char *name;
+    unsigned sm;
+    int sms, gpus;
+};
+
+// A schedule of the kernel for the architecture.
+struct tune_item {
+    const struct sched_item *item;
+    size_t number;
+    struct sched_knobs knobs;
+};
+
+// What became of a trial, beside what the search knows.
+struct tune_trial {
+    struct way way;
+    uint64_t hash; // of its text
+    const struct tune_item *item;
+    struct sched_settings settings;
+    const char *state, *why; // of the record
+    double us, ratio, spread;
+    double predicted; // microseconds, by the model; INFINITY: not known
+    size_t turns;     // that it was measured in; 0: not yet
+    void *cubin;      // NULL: not compiled yet
+    size_t n;         // its bytes
+    size_t job;       // turns that are asked for
+    bool is_asked;    // a measurement is asked for, and not on its way
+    bool is_loaded;   // from the log
+};
+
+// How the best became faster.
+struct tune_step {
+    size_t trials;
+    double seconds, us;
+};
+
+// A kernel at some sizes.
+struct tune_problem {
+    struct tune_options *options;
+    struct compilation *c;
+    const struct tune_device *device;
+    struct way_source source;
+    const struct problem_request *request;
+    struct problem problem;
+    struct work work;
+    const struct ir_kernel *kernel;
+    uint64_t kernel_hash;
+    struct sched_settings sizes;
+    struct VEC(struct tune_item) items;
+    struct search_space space;
+    struct search search;
+    struct VEC(struct tune_trial *) trials; // as those of the search
+    struct tune_trial build, plain;         // what a build takes; no schedule
+    size_t build_number;                    // of its schedule
+    const char *build_name;                 // its variant
+    struct records log;                     // of this kernel and device
+    const char *log_path, *tuned_path;      // NULL: the standard input
+    const char *reference; // what results were compared with; NULL: not yet
+    struct VEC(struct tune_step) curve;
+    double *order_us; // what is predicted of search.order; INFINITY: not known
+    // Microseconds of the first in order, of what a build takes; INFINITY: unknown.
+    double predicted, predicted_build;
+    const char *device_name; // of the records
+    double began, ends;      // by child_now
+    const char *wrong;       // why it cannot be tuned; NULL
+};
+
+// ---- tune_space.c
+
+// Read the kernel, find its schedules for the device, and what a build takes.
+// Returns false after reporting, or with *wrong set to what of the command line
+// cannot be.
+bool tune_space(struct tune_problem *p, const char **wrong);
+
+// Return the way of a point.
+struct tune_trial *tune_way(struct tune_problem *p,
+                            const struct search_point *point);
+
+// ---- tune_rank.c
+
+// Order the points of the search by what the model predicts.
+void tune_rank(struct tune_problem *p);
+
+// Return what it predicted of one; INFINITY: nothing.
+double tune_predicted(const struct tune_problem *p,
+                      const struct search_point *point);
+
+// ---- tune_compile.c
+
+// Begin to compile a way in a process of its own.
+bool tune_compile(struct tune_problem *p, const struct tune_trial *t,
+                  struct child *out);
+
+// Take what it sent: code, or why there is none, which becomes the state.
+void tune_compiled(struct tune_problem *p, struct tune_trial *t,
+                   struct wire_message *m);
+
+// ---- tune_agents.c
+
+enum tune_agent_state {
+    TUNE_AGENT_GONE,      // not started
+    TUNE_AGENT_GREETING,  // it has not said which GPU it has
+    TUNE_AGENT_READY,     // it has no problem
+    TUNE_AGENT_PROBLEM,   // it takes the problem ...
+    TUNE_AGENT_REFERENCE, // ... computes what results are compared with ...
+    TUNE_AGENT_FIRST,     // ... and measures what a build takes
+    TUNE_AGENT_IDLE,      // it can measure
+    TUNE_AGENT_BUSY,      // it measures
+    TUNE_AGENT_LAST,      // it has answered, and ends: memory may be spoilt
+    TUNE_AGENT_DEAD,      // it was started too often
+};
+
+// One agent.
+struct tune_agent {
+    const char *command;
+    struct child child;
+    enum tune_agent_state state;
+    size_t trial;  // TUNE_AGENT_BUSY
+    size_t starts; // without a measurement
+    struct tune_device device;
+};
+struct tune_agents VEC(struct tune_agent);
+
+// Start the agents and wait for what they are.  Returns false after reporting.
+bool tune_agents_open(struct arena *a, struct tune_options *o,
+                      struct diag_list *diags, struct tune_agents *out);
+void tune_agents_close(struct tune_agents *all);
+
+// Bring an agent on its way to TUNE_AGENT_IDLE: start it, or give it the problem.
+void tune_agent_push(struct tune_problem *p, struct tune_agent *agent);
+
+// Take an answer.
+void tune_agent_take(struct tune_problem *p, struct tune_agent *agent,
+                     struct wire_message *m);
+
+// Note that an agent has ended, or is given up; it may be started again.
+void tune_agent_lost(struct tune_problem *p, struct tune_agent *agent);
+
+// Return how many operations of the definition a reference may take: a tenth of the
+// budget on one core, and --steps at most; all, if --reference asks for it.
+double tune_most_work(const struct tune_problem *p);
+
+// Ask an idle agent to measure a trial.
+void tune_agent_ask(struct tune_problem *p, struct tune_agent *agent,
+                    size_t trial);
+
+// ---- tune_loop.c
+
+// Search until the end.
+void tune_loop(struct tune_problem *p, struct tune_agents *agents);
+
+// Note what became of a trial: in the search, the records and the curve.
+void tune_done(struct tune_problem *p, size_t trial, const char *state,
+               const char *why);
+
+// ---- tune_known.c
+
+// Find the winner without measuring.
+void tune_known(struct tune_problem *p);
+
+// ---- tune_log.c
+
+// Read what was measured of the problem.
+void tune_log_read(struct tune_problem *p);
+
+// Have the search begin with what was fastest at similar sizes.
+void tune_seed(struct tune_problem *p);
+
+// Set `out` to the point of a record's schedule.  Returns false if there is none.
+bool tune_point(struct tune_problem *p, const struct record *r,
+                struct search_point *out);
+
+// Return what the log has of a trial in at least so many turns, or NULL.
+const struct record *tune_log_find(const struct tune_problem *p,
+                                   const struct tune_trial *t, size_t turns);
+
+// Append what was measured of a trial.
+void tune_log_add(struct tune_problem *p, const struct tune_trial *t);
+
+// Return the best trial if it is worth a record, or NULL.
+const struct tune_trial *tune_winner(const struct tune_problem *p);
+
+// Put the winner into the records of the file.  Returns false after reporting.
+bool tune_record(struct tune_problem *p);
+
+// ---- tune_report.c
+
+// Show on a terminal how far it is.
+void tune_progress(const struct tune_problem *p);
+
+// Append what came of it as text, the schedule that won, or return it as JSON.
+void tune_print(const struct tune_problem *p, struct buf *out);
+void tune_print_schedule(const struct tune_problem *p, struct buf *out);
+json_t *tune_json(const struct tune_problem *p);
+
+#endif

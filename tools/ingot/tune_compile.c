@@ -1,0 +1,93 @@
+// Compiles a way in a process of its own: one that crashes, hangs or takes too much
+// memory loses itself alone.
+
+#include "tools/ingot/tune.h"
+#include "tools/libingot/contracts.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#define COMPILE_LIMIT_S 120.0
+
+enum { MEMORY_MOST_GIB = 24 };
+
+// What a process compiles.
+struct work_of_child {
+    struct tune_problem *p;
+    const struct way *way;
+};
+
+// Limit the memory of this process; not under sanitizers, which reserve much.
+static void limit_memory(void)
+{
+#if !defined __SANITIZE_ADDRESS__
+    struct rlimit most = {(rlim_t)MEMORY_MOST_GIB << 30,
+                          (rlim_t)MEMORY_MOST_GIB << 30};
+    setrlimit(RLIMIT_AS, &most);
+#endif
+}
+
+// Return the first error of a compilation.
+static const char *first_error(struct compilation *c)
+{
+    vec_foreach(d, &c->diags.all)
+        if (d->severity == DIAG_ERROR)
+            return arena_printf(&c->arena, "%s: %s", diag_code_text(d->code),
+                                d->text);
+    return "there is no code";
+}
+
+// Compile a way to a cubin.  Returns false after reporting.
+static bool make_cubin(struct compilation *c, struct tune_problem *p,
+                       const struct way *way)
+{
+    struct compile_options o = p->options->compile.options;
+    struct toolchain tools;
+    struct ptxas tool;
+    const char *wrong = NULL;
+    toolchain_start(&tools, p->options->targets.cuda);
+    cli_targets_apply(&p->options->targets, &tools, &o);
+    way_options(&p->source, way, &o);
+    return way_add(c, &p->source, way, &wrong) && compile_lower(c, &o) &&
+           contracts_check_lowered(c) && cli_images(c, &tools, &o, &tool);
+}
+
+// Compile, and send the code, or why there is none.
+static void compile_and_send(struct wire *wire, void *context)
+{
+    struct work_of_child *w = context;
+    struct compilation c;
+    json_t *answer = json_object();
+    limit_memory();
+    compile_start(&c);
+    bool ok = make_cubin(&c, w->p, w->way);
+    json_object_set_new(answer, "ok", json_boolean(ok));
+    if (!ok)
+        json_object_set_new(answer, "why", json_text(first_error(&c)));
+    wire_send(wire, answer, ok ? c.images.at[0].bytes : NULL,
+              ok ? c.images.at[0].size : 0);
+}
+
+bool tune_compile(struct tune_problem *p, const struct tune_trial *t,
+                  struct child *out)
+{
+    struct work_of_child w = {p, &t->way};
+    bool ok = child_fork(out, compile_and_send, &w);
+    out->deadline = child_now() + COMPILE_LIMIT_S;
+    return ok;
+}
+
+void tune_compiled(struct tune_problem *p, struct tune_trial *t,
+                   struct wire_message *m)
+{
+    const char *why = json_string_value(json_object_get(m->json, "why"));
+    if (m->bytes) {
+        t->cubin = m->bytes;
+        t->n = m->n;
+        m->bytes = NULL;
+        return;
+    }
+    t->state = "refused";
+    t->why = why ? arena_copy(&p->c->arena, why, strlen(why)) : "no code";
+}

@@ -1,0 +1,187 @@
+// The order in which trials begin: by the times that the model predicts of what
+// they lower to (passes/model). Processes lower, each a share: one that crashes
+// leaves its share behind the others, in the order of the space.
+
+#include "tools/ingot/candidates.h"
+#include "tools/ingot/tune.h"
+#include "tools/tune/propose.h"
+
+#include <math.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { POINTS_MOST = 1024, SHARES_MOST = 64, TICK_MS = 100, TEXT_SIZE = 128 };
+
+// The part of the budget that ranking may take.
+#define SHARE_OF_BUDGET 0.15
+
+// A point with its way, and what is predicted of it.
+struct ranked {
+    struct search_point point;
+    struct way way;
+    double us; // INFINITY: not known
+    size_t place;
+};
+
+// What is ranked.
+struct ranking {
+    struct tune_problem *p;
+    const struct model_device *device;
+    struct ranked *at;
+    size_t n, shares;
+    struct child children[SHARES_MOST];
+};
+
+// A share of it: every `shares`th from `first` on.
+struct share {
+    struct ranking *of;
+    size_t first;
+};
+
+// ---- In a process ---------------------------------------------------------
+
+// Return the microseconds that are predicted of a way; below 0: it is none.
+static double predict(struct ranking *r, const struct way *way)
+{
+    struct tune_problem *p = r->p;
+    struct compilation c;
+    struct compile_options o = p->options->compile.options;
+    struct problem problem;
+    const char *wrong = NULL;
+    double us = -1;
+    compile_start(&c);
+    way_options(&p->source, way, &o);
+    struct ir_kernel *kernel = way_add(&c, &p->source, way, &wrong);
+    if (kernel && compile_lower(&c, &o) &&
+        problem_make(&c.arena, kernel, p->request, &c.diags, &problem,
+                     &wrong) == PROBLEM_READY) {
+        problem.sms = p->device->sms;
+        struct candidates rows = candidates_make(&c, &problem, r->device);
+        if (rows.n && rows.at[0].is_timed)
+            us = rows.at[0].time.us;
+    }
+    compile_end(&c);
+    return us;
+}
+
+// Predict a share, and send each number as soon as it is there.
+static void predict_share(struct wire *wire, void *context)
+{
+    const struct share *share = context;
+    struct ranking *r = share->of;
+    for (size_t i = share->first; i < r->n; i += r->shares) {
+        json_t *line = json_object();
+        json_object_set_new(line, "point", json_integer((json_int_t)i));
+        json_object_set_new(line, "us", json_real(predict(r, &r->at[i].way)));
+        if (!wire_send(wire, line, NULL, 0))
+            return;
+    }
+}
+
+// ---- In the tuner ---------------------------------------------------------
+
+// Take what a process has sent.
+static void take(struct ranking *r, struct child *child)
+{
+    struct wire_message m;
+    while (wire_take(&child->wire, &m) == WIRE_MESSAGE) {
+        json_int_t i = json_integer_value(json_object_get(m.json, "point"));
+        double us = json_number_value(json_object_get(m.json, "us"));
+        if (i >= 0 && (size_t)i < r->n && us > 0)
+            r->at[i].us = us;
+        wire_release(&m);
+    }
+}
+
+// Read from processes that can be read from.  Returns how many still run.
+static size_t read_all(struct ranking *r)
+{
+    struct pollfd all[SHARES_MOST];
+    char text[TEXT_SIZE];
+    size_t running = 0;
+    for (size_t i = 0; i < r->shares; i++) {
+        int file = r->children[i].id ? r->children[i].wire.in : -1;
+        all[i] = (struct pollfd){file, POLLIN, 0};
+    }
+    poll(all, r->shares, TICK_MS);
+    for (size_t i = 0; i < r->shares; i++) {
+        struct child *child = &r->children[i];
+        bool goes_on = !all[i].revents || wire_read(&child->wire);
+        if (child->id)
+            take(r, child);
+        if (child->id && !goes_on)
+            child_end(child, text, sizeof text);
+        running += child->id != 0;
+    }
+    return running;
+}
+
+// Predict all, in as many processes as there are processors.
+static void predict_all(struct ranking *r)
+{
+    double ends = r->p->began + SHARE_OF_BUDGET * r->p->options->budget;
+    for (size_t i = 0; i < r->shares; i++) {
+        struct share share = {r, i};
+        child_fork(&r->children[i], predict_share, &share);
+    }
+    while (read_all(r) && child_now() < ends)
+        tune_progress(r->p);
+    for (size_t i = 0; i < r->shares; i++)
+        child_stop(&r->children[i]);
+}
+
+double tune_predicted(const struct tune_problem *p,
+                      const struct search_point *point)
+{
+    size_t bytes = p->space.at[point->item].n * sizeof *point->at;
+    for (size_t i = 0; i < p->search.order.n; i++) {
+        const struct search_point *other = &p->search.order.at[i];
+        if (other->item == point->item &&
+            memcmp(other->at, point->at, bytes) == 0)
+            return p->order_us[i];
+    }
+    return INFINITY;
+}
+
+// Order points by their times, those without behind in their own order.
+static int compare(const void *left, const void *right)
+{
+    const struct ranked *x = left, *y = right;
+    if (x->us != y->us)
+        return x->us < y->us ? -1 : 1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+void tune_rank(struct tune_problem *p)
+{
+    struct arena *a = &p->c->arena;
+    struct search_points points = {0};
+    struct ranking r = {.p = p};
+    propose_points(&p->search, POINTS_MOST, &points);
+    size_t jobs = p->options->jobs ? p->options->jobs
+                                   : (size_t)sysconf(_SC_NPROCESSORS_ONLN);
+    r.device = model_device_named(p->device->name);
+    if (!r.device)
+        r.device = model_device_for(p->device->sm);
+    r.at = arena_array(a, struct ranked, points.n + 1);
+    r.n = points.n;
+    r.shares = jobs < SHARES_MOST ? jobs : SHARES_MOST;
+    r.shares = r.shares < r.n ? r.shares : r.n;
+    for (size_t i = 0; i < r.n; i++)
+        r.at[i] = (struct ranked){points.at[i], tune_way(p, &points.at[i])->way,
+                                  INFINITY, i};
+    predict_all(&r);
+    p->predicted_build =
+        r.n && p->items.at[r.at[0].point.item].number == p->build_number
+            ? r.at[0].us
+            : INFINITY;
+    qsort(r.at, r.n, sizeof *r.at, compare);
+    p->order_us = arena_array(a, double, r.n + 1);
+    for (size_t i = 0; i < r.n; i++) {
+        vec_push(a, &p->search.order, r.at[i].point);
+        p->order_us[i] = r.at[i].us;
+    }
+    p->predicted = r.n ? r.at[0].us : INFINITY;
+}

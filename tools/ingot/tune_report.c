@@ -1,0 +1,214 @@
+// What `ingot tune` tells.
+
+#include "tools/ingot/tune.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BAR = 20 };
+
+// Append the kernel with its sizes.
+static void print_problem(const struct tune_problem *p, struct buf *out)
+{
+    buf_text(out, p->kernel->name);
+    vec_foreach(size, &p->sizes)
+        buf_printf(out, " %s=%lld", size->name, (long long)size->value);
+}
+
+// Append where the schedule of a trial is from, with its settings.
+static void print_origin(const struct tune_trial *t, struct buf *out)
+{
+    const struct sched_item *item = t->item->item;
+    if (item->rule)
+        buf_printf(out, "rule %s ", item->rule->name.text);
+    else
+        buf_text(out, "schedule ");
+    buf_printf(out, "%zu", t->item->number);
+    vec_foreach(one, &t->settings)
+        buf_printf(out, " %s=%lld", one->name, (long long)one->value);
+}
+
+// Return the fastest trial, or NULL.
+static const struct tune_trial *best_of(const struct tune_problem *p)
+{
+    const struct search_trial *best = search_best(&p->search);
+    return best ? p->trials.at[best - p->search.trials.at] : NULL;
+}
+
+// Return the time of the fastest, in microseconds beside what a build takes.
+static double best_us(const struct tune_problem *p)
+{
+    const struct search_trial *best = search_best(&p->search);
+    return best ? best->time * p->build.us : p->build.us;
+}
+
+void tune_progress(const struct tune_problem *p)
+{
+    char bar[BAR + 1];
+    double whole = p->ends - p->began, left = p->ends - child_now();
+    int done = whole > 0 ? (int)(BAR * (1 - left / whole)) : BAR;
+    if (!isatty(STDERR_FILENO))
+        return;
+    for (int i = 0; i < BAR; i++)
+        bar[i] = i < done ? '#' : '.';
+    bar[BAR] = '\0';
+    fprintf(stderr, "\r\033[K[%s] trial %zu", bar, search_count(&p->search));
+    if (p->build.us > 0)
+        fprintf(stderr, ", best %.2f us, %.3f of the build's %.2f us",
+                best_us(p), best_us(p) / p->build.us, p->build.us);
+    fprintf(stderr, ", %.0f s left", left > 0 ? left : 0);
+}
+
+// Return how many trials ended in a state.
+static size_t count_state(const struct tune_problem *p, const char *state)
+{
+    size_t n = 0;
+    vec_foreach_value(t, &p->trials)
+        n += t->state && strcmp(t->state, state) == 0;
+    return n;
+}
+
+static const char *const faults[] = {"wrong",  "crashed", "hung", "fault",
+                                     "failed", "refused", NULL};
+
+// Append how many trials there were, and how many ended otherwise.
+static void print_counts(const struct tune_problem *p, struct buf *out)
+{
+    const char *between = " (";
+    buf_printf(out, "%zu trials", search_count(&p->search));
+    for (size_t i = 0; faults[i]; i++) {
+        size_t n = count_state(p, faults[i]);
+        if (!n)
+            continue;
+        buf_printf(out, "%s%zu %s", between, n, faults[i]);
+        between = ", ";
+    }
+    buf_text(out, strcmp(between, ", ") == 0 ? ")" : "");
+}
+
+// Append the curve: when the best became faster.
+static void print_curve(const struct tune_problem *p, struct buf *out)
+{
+    buf_text(out, "  trials  seconds   best us  of the build's\n");
+    buf_printf(out, "  %6d  %7.1f  %8.2f  %.3f\n", 0, 0.0, p->build.us, 1.0);
+    vec_foreach(step, &p->curve)
+        buf_printf(out, "  %6zu  %7.1f  %8.2f  %.3f\n", step->trials,
+                   step->seconds, step->us, step->us / p->build.us);
+}
+
+// Append where the winner is recorded, and which architecture it is for.
+static void print_record(const struct tune_problem *p, struct buf *out)
+{
+    const struct tune_trial *winner = tune_winner(p);
+    const char *target = winner ? strstr(winner->way.text, " for ") + 5 : "";
+    if (!p->tuned_path)
+        buf_text(out,
+                 "  not recorded: the kernel is from the standard input\n");
+    else if (winner)
+        buf_printf(out, "  recorded in %s, %.*s\n", p->tuned_path,
+                   (int)strcspn(target, " ") + 4, target - 4);
+    else
+        buf_text(out, "  nothing to record: a build takes the fastest\n");
+}
+
+void tune_print(const struct tune_problem *p, struct buf *out)
+{
+    const struct tune_trial *best = best_of(p);
+    print_problem(p, out);
+    buf_printf(out, " on %s, %s: ", p->device_name, p->source.target->name);
+    print_counts(p, out);
+    buf_printf(out, " in %.1f s\n", child_now() - p->began);
+    if (p->reference)
+        buf_printf(out, "  compared with %s\n", p->reference);
+    buf_printf(out, "  a build takes %s: %.2f us\n", p->build_name,
+               p->build.us);
+    if (best) {
+        buf_text(out, "  fastest: ");
+        print_origin(best, out);
+        buf_printf(out, ": %.2f us, %.3f of that\n", best_us(p), best->ratio);
+        print_curve(p, out);
+    }
+    print_record(p, out);
+}
+
+void tune_print_schedule(const struct tune_problem *p, struct buf *out)
+{
+    const struct tune_trial *winner = tune_winner(p);
+    buf_text(out, "// ");
+    print_problem(p, out);
+    buf_printf(out, " on %s: ", p->device_name);
+    if (!winner) {
+        buf_text(out, "a build takes the fastest\n\n");
+        return;
+    }
+    buf_printf(out, "%.2f us, %.3f of what a build took\n", best_us(p),
+               winner->ratio);
+    vec_foreach(one, &winner->way.settings)
+        buf_printf(out, "// with --set %s=%lld\n", one->name,
+                   (long long)one->value);
+    buf_text(out, winner->way.text);
+}
+
+// ---- JSON -----------------------------------------------------------------
+
+// Return a trial as JSON.
+static json_t *trial_json(const struct tune_trial *t)
+{
+    json_t *object = json_object();
+    struct buf origin = {0};
+    if (t->item)
+        print_origin(t, &origin);
+    json_object_set_new(object, "schedule", json_text(origin.data));
+    json_object_set_new(object, "state", json_text(t->state));
+    if (t->why)
+        json_object_set_new(object, "why", json_text(t->why));
+    if (t->item)
+        json_set_real(object, "predicted", t->predicted);
+    if (t->turns) {
+        json_set_real(object, "microseconds", t->us);
+        json_set_real(object, "ratio", t->ratio);
+        json_set_real(object, "spread_percent", t->spread);
+        json_object_set_new(object, "turns",
+                            json_integer((json_int_t)t->turns));
+    }
+    buf_free(&origin);
+    return object;
+}
+
+// Return the curve as JSON.
+static json_t *curve_json(const struct tune_problem *p)
+{
+    json_t *list = json_array();
+    vec_foreach(step, &p->curve) {
+        json_t *one = json_object();
+        json_object_set_new(one, "trials",
+                            json_integer((json_int_t)step->trials));
+        json_set_real(one, "seconds", step->seconds);
+        json_set_real(one, "microseconds", step->us);
+        json_array_append_new(list, one);
+    }
+    return list;
+}
+
+json_t *tune_json(const struct tune_problem *p)
+{
+    json_t *object = json_object(), *trials = json_array();
+    const struct tune_trial *best = best_of(p);
+    vec_foreach_value(t, &p->trials)
+        json_array_append_new(trials, trial_json(t));
+    json_object_set_new(object, "kernel", json_text(p->kernel->name));
+    json_object_set_new(object, "sizes", way_settings_json(&p->sizes));
+    json_object_set_new(object, "device", json_text(p->device_name));
+    json_object_set_new(object, "arch", json_text(p->source.target->name));
+    json_object_set_new(object, "reference", json_text(p->reference));
+    json_object_set_new(object, "seconds", json_real(child_now() - p->began));
+    json_object_set_new(object, "build", trial_json(&p->build));
+    json_object_set_new(object, "best", best ? trial_json(best) : json_null());
+    json_object_set_new(object, "text",
+                        json_text(best ? best->way.text : NULL));
+    json_object_set_new(object, "recorded", json_boolean(tune_winner(p)));
+    json_object_set_new(object, "curve", curve_json(p));
+    json_object_set_new(object, "trials", trials);
+    return object;
+}

@@ -1,0 +1,27 @@
+// A schedule of its own: of a case of a rule, or of a schedule for all sizes.
+
+#ifndef TOOLS_LIBINGOT_SCHEDULE_CASE_H
+#define TOOLS_LIBINGOT_SCHEDULE_CASE_H
+
+#include "tools/libingot/compile.h"
+
+// What is printed.
+struct schedule_case {
+    const struct ir_kernel *kernel;        // as it was written
+    const struct sched_item *item;         // a schedule, or a case of a rule
+    const struct sched_settings *settings; // of its parameters and knobs
+    const struct sched_settings *sizes;    // it is for these alone; NULL: for
+                                           // those that a launch gives it
+    const struct nvptx_target *target;     // likewise; NULL: those of the item
+};
+
+// Append the schedule: the names of the rule that it uses, and its directives, with
+// the parameters and knobs as they were set.  `rest`, unless NULL, gets the
+// settings that have no place in the text: of knobs inside of defs.
+void schedule_case_print(struct arena *a, const struct schedule_case *what,
+                         struct buf *out, struct sched_settings *rest);
+
+// Return a hash of what a schedule's text says: comments and layout do not count.
+uint64_t schedule_case_hash(const char *text);
+
+#endif

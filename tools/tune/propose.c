@@ -1,0 +1,239 @@
+// Which point a search tries next.
+//
+// Without an order that is given, the points of an item are gone through by steps
+// that have no divisor in common with their number, the first value of each knob
+// first; items take turns.
+
+#include "tools/tune/propose.h"
+
+#include "ir/base/num.h"
+
+#include <string.h>
+
+enum { WINNERS = 3, MUTATIONS_TRIED = 32 };
+
+uint64_t propose_size(const struct search_item *item)
+{
+    uint64_t n = 1;
+    for (size_t i = 0; i < item->n; i++) {
+        if (item->values[i] && n > UINT64_MAX / item->values[i])
+            return UINT64_MAX;
+        n *= item->values[i];
+    }
+    return n;
+}
+
+// Return the next random number below n.
+static uint64_t draw(struct search *s, uint64_t n)
+{
+    s->random ^= s->random << 13;
+    s->random ^= s->random >> 7;
+    s->random ^= s->random << 17;
+    return (s->random >> 11) % n;
+}
+
+// Return whether a point was tried already.
+static bool is_known(const struct search *s, const struct search_point *p)
+{
+    size_t n = s->space->at[p->item].n;
+    vec_foreach(t, &s->trials)
+        if (t->point.item == p->item &&
+            (!n || memcmp(t->point.at, p->at, n * sizeof *p->at) == 0))
+            return true;
+    return false;
+}
+
+// Return a copy of a point.
+static struct search_point copy(struct search *s, const struct search_point *p)
+{
+    size_t n = s->space->at[p->item].n;
+    struct search_point out = {p->item, arena_array(s->arena, uint32_t, n + 1)};
+    if (n)
+        memcpy(out.at, p->at, n * sizeof *p->at);
+    return out;
+}
+
+// Return the greatest common divisor.
+static uint64_t divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+// Return the step by which the points of an item are gone through.
+static uint64_t step_of(uint64_t seed, uint64_t n)
+{
+    bool is_small = n > 2 && n <= UINT32_MAX;
+    uint64_t step = is_small ? num_mix(seed + 7) % (n - 1) + 1 : 1;
+    while (divisor(step, n) != 1)
+        step++;
+    return step;
+}
+
+// Return point number `number` of an item.
+static struct search_point point_of(struct search *s, size_t item,
+                                    uint64_t number)
+{
+    const struct search_item *from = &s->space->at[item];
+    uint64_t n = propose_size(from);
+    uint64_t rest = number * step_of(s->options.seed, n) % n;
+    struct search_point p = {item,
+                             arena_array(s->arena, uint32_t, from->n + 1)};
+    for (size_t i = from->n; i-- > 0;) {
+        uint64_t first = from->first ? from->first[i] : 0;
+        p.at[i] = (uint32_t)((rest + first) % from->values[i]);
+        rest /= from->values[i];
+    }
+    return p;
+}
+
+// Take the next point of the item that has proposed the fewest.
+static bool take_in_turn(struct search *s, struct search_point *out)
+{
+    size_t best = s->space->n;
+    for (size_t i = 0; i < s->space->n; i++)
+        if (s->next[i] < propose_size(&s->space->at[i]) &&
+            (best == s->space->n || s->next[i] < s->next[best]))
+            best = i;
+    if (best == s->space->n)
+        return false;
+    *out = point_of(s, best, s->next[best]++);
+    return true;
+}
+
+// Take the next point of the order that is given, or else in turn.
+static bool take_ordered(struct search *s, struct search_point *out)
+{
+    struct search_point p;
+    while (s->next_order < s->order.n) {
+        p = s->order.at[s->next_order++];
+        if (!is_known(s, &p)) {
+            *out = copy(s, &p);
+            return true;
+        }
+    }
+    while (take_in_turn(s, &p)) {
+        if (is_known(s, &p))
+            continue;
+        *out = p;
+        return true;
+    }
+    return false;
+}
+
+void propose_points(const struct search *s, size_t most,
+                    struct search_points *out)
+{
+    struct search fresh;
+    struct search_point p;
+    search_start(&fresh, s->arena, s->space, &s->options);
+    while (out->n < most && take_in_turn(&fresh, &p))
+        vec_push(s->arena, out, p);
+}
+
+// Take the next seed.
+static bool take_seed(struct search *s, struct search_point *out)
+{
+    while (s->next_seed < s->seeds.n) {
+        const struct search_point *p = &s->seeds.at[s->next_seed++];
+        if (is_known(s, p))
+            continue;
+        *out = copy(s, p);
+        return true;
+    }
+    return false;
+}
+
+// The fastest trials, in order; NULL behind the last.
+struct winners {
+    const struct search_trial *at[WINNERS];
+};
+
+// Put a trial among the fastest, if it is one.
+static void enter(struct winners *w, const struct search_trial *t)
+{
+    size_t place = WINNERS;
+    while (place > 0 && (!w->at[place - 1] || t->time < w->at[place - 1]->time))
+        place--;
+    for (size_t i = WINNERS - 1; i > place; i--)
+        w->at[i] = w->at[i - 1];
+    if (place < WINNERS)
+        w->at[place] = t;
+}
+
+// Return the fastest trials.
+static struct winners winners_of(const struct search *s)
+{
+    struct winners w = {0};
+    vec_foreach(t, &s->trials)
+        if (search_has_time(t))
+            enter(&w, t);
+    return w;
+}
+
+// Take a point that was not tried beside a trial: one knob has the value in front
+// or behind.
+static bool take_beside(struct search *s, const struct search_trial *t,
+                        struct search_point *out)
+{
+    const struct search_item *item = &s->space->at[t->point.item];
+    struct search_point p = copy(s, &t->point);
+    for (size_t i = 0; i < item->n; i++) {
+        for (int side = -1; side <= 1; side += 2) {
+            uint32_t value = t->point.at[i] + (uint32_t)side;
+            p.at[i] = value;
+            if (value < item->values[i] && !is_known(s, &p)) {
+                *out = p;
+                return true;
+            }
+        }
+        p.at[i] = t->point.at[i];
+    }
+    return false;
+}
+
+// Take a neighbour of one of the fastest.
+static bool take_neighbour(struct search *s, struct search_point *out)
+{
+    struct winners w = winners_of(s);
+    for (size_t i = 0; i < WINNERS && w.at[i]; i++)
+        if (take_beside(s, w.at[i], out))
+            return true;
+    return false;
+}
+
+// Take a mutation of one of the fastest: one knob has another value.
+static bool take_mutation(struct search *s, struct search_point *out)
+{
+    struct winners w = winners_of(s);
+    for (int k = 0; k < MUTATIONS_TRIED; k++) {
+        const struct search_trial *t = w.at[draw(s, WINNERS)];
+        size_t n = t ? s->space->at[t->point.item].n : 0;
+        if (!n)
+            continue;
+        struct search_point p = copy(s, &t->point);
+        size_t knob = draw(s, n);
+        p.at[knob] =
+            (uint32_t)draw(s, s->space->at[t->point.item].values[knob]);
+        if (is_known(s, &p))
+            continue;
+        *out = p;
+        return true;
+    }
+    return false;
+}
+
+bool propose(struct search *s, struct search_point *out)
+{
+    size_t place = s->trials.n - s->round_first;
+    bool goes_near = s->round_first > 0 && place % 2 == 0;
+    if (take_seed(s, out))
+        return true;
+    if (goes_near && (take_neighbour(s, out) || take_mutation(s, out)))
+        return true;
+    return take_ordered(s, out);
+}
