@@ -57,6 +57,16 @@ static bool fits_below(struct depend_nest *w, const struct affine *rest,
            facts_nonnegative(&w->facts, &room);
 }
 
+// Return whether a weight is not 0: each value of a digit is another number.
+static bool counts(const struct depend_nest *w,
+                   const struct affine_term *weight)
+{
+    struct affine one = affine_number(1);
+    struct affine least = affine_scale(w->pass->scratch, &one, weight);
+    affine_offset(&least, -1);
+    return !weight->n || facts_nonnegative(&w->facts, &least);
+}
+
 // Move the leading digit of `rest` to `out`; false if none is leading.
 static bool next_digit(struct depend_nest *w, struct affine *rest,
                        struct depend_radix *out)
@@ -71,7 +81,7 @@ static bool next_digit(struct depend_nest *w, struct affine *rest,
         struct affine term = affine_scale(a, &one, &rest->terms.at[i]);
         without = affine_add(a, &without, -1, &term);
         if (without.terms.n ? !fits_below(w, &without, &d.weight)
-                            : without.constant != 0)
+                            : without.constant != 0 || !counts(w, &d.weight))
             continue;
         vec_push(a, &out->digits, d);
         *rest = affine_add(a, &without, 1, &zero);
