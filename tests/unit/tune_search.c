@@ -27,7 +27,8 @@ struct made_up {
 // Fill the space.
 static void make(struct made_up *m)
 {
-    *m = (struct made_up){.items = {{none, 0}, {sixes, 3}, {none, 0}}};
+    *m = (struct made_up){
+        .items = {{none, 0, NULL}, {sixes, 3, NULL}, {none, 0, NULL}}};
     m->space.at = m->items;
     m->space.n = 3;
 }

@@ -242,7 +242,7 @@ void tune_agent_push(struct tune_problem *p, struct tune_agent *agent)
         start(agent);
     else if (agent->state == TUNE_AGENT_READY && p->build.cubin)
         send_problem(p, agent);
-    else if (agent->state == TUNE_AGENT_FIRST && !agent->child.deadline)
+    else if (agent->state == TUNE_AGENT_FIRST && agent->child.deadline == 0)
         send_way(p, agent, &p->build, "first", 20);
 }
 
