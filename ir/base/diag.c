@@ -76,6 +76,15 @@ void diag_append(struct diag_list *d, const struct diag_list *more)
     }
 }
 
+const char *diag_first_error(struct arena *a, const struct diag_list *d)
+{
+    vec_foreach(one, &d->all)
+        if (one->severity == DIAG_ERROR)
+            return arena_printf(a, "%s: %s", diag_code_text(one->code),
+                                one->text);
+    return NULL;
+}
+
 bool diag_error(struct diag_list *d, struct span span, enum diag_code code, ...)
 {
     va_list args;

@@ -78,6 +78,10 @@ bool diag_remark(struct diag_list *d, struct span span, enum diag_code code,
 // Report what another list has, as far as there is room.
 void diag_append(struct diag_list *d, const struct diag_list *more);
 
+// Return the first error, "E0601: a factor must be at least 1 ..."; NULL if there is
+// none.
+const char *diag_first_error(struct arena *a, const struct diag_list *d);
+
 // Return "error", "warning" or "note".
 const char *diag_severity_text(enum diag_severity severity);
 

@@ -139,7 +139,7 @@ cmp -s way1 way2 || { fail "the same seed takes another way"; diff way1 way2; }
 # ---- Faults of candidates
 
 rm -f vadd.tuned*
-tune --limit 1s <<'RULES' || fail "faults: exit $?"
+tune --limit 6s <<'RULES' || fail "faults: exit $?"
 build 50
 threads = 64\b.*lanes = 2\b 40
 threads = 256\b.*lanes = 2\b crash
@@ -231,8 +231,13 @@ rm -rf vadd.tuned*
 mkdir vadd.tuned
 tune <rules
 [ $? = 3 ] || fail "a record that cannot be written: exit $?"
-holds log 'error[E0923]: cannot write the record `vadd.tuned`'
-rm -rf vadd.tuned
+holds log 'error[E0817]: cannot write `vadd.tuned`'
+rm -rf vadd.tuned*
+mkdir vadd.tuned.log
+tune <rules
+[ $? = 3 ] || fail "a log that cannot be written: exit $?"
+holds log 'error[E0923]: cannot write the log `vadd.tuned.log`'
+rm -rf vadd.tuned*
 for options in "--budget never" "--trials 0" "--emit ptx" "--effort some"; do
   # shellcheck disable=SC2086
   "$INGOT" tune vadd.ing --size n=8 $options >log 2>&1

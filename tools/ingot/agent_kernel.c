@@ -100,15 +100,6 @@ static bool run(struct agent *a, struct agent_kernel *k)
 
 // ---- What came of it ------------------------------------------------------
 
-// Return the first error of a list with its notes, or NULL.
-static const char *first_error(struct arena *a, const struct diag_list *diags)
-{
-    vec_foreach(d, &diags->all)
-        if (d->severity == DIAG_ERROR)
-            return arena_printf(a, "%s: %s", diag_code_text(d->code), d->text);
-    return NULL;
-}
-
 // Return whether the GPU takes no further work of this process.
 static bool is_dead(const struct agent *a)
 {
@@ -119,8 +110,8 @@ static bool is_dead(const struct agent *a)
 static struct agent_result failure(struct agent *a, struct agent_kernel *k,
                                    enum agent_end end)
 {
-    const char *why = first_error(&a->arena, &k->run.diags);
-    why = why ? why : first_error(&a->arena, &k->c.diags);
+    const char *why = diag_first_error(&a->arena, &k->run.diags);
+    why = why ? why : diag_first_error(&a->arena, &k->c.diags);
     return (struct agent_result){
         .end = is_dead(a) ? AGENT_FAULT : end,
         .why = why ? why : "there is no schedule for these sizes"};
@@ -331,11 +322,11 @@ static const char *compute(struct agent *a, const char **reference)
     k->kernel.kernel = way_add(&k->c, &a->source, &plain, &wrong);
     if (!k->kernel.kernel)
         return wrong ? "there is no such kernel"
-                     : first_error(&a->arena, &k->c.diags);
+                     : diag_first_error(&a->arena, &k->c.diags);
     if (!run_make(&k->run, &k->kernel, &a->problem.request, &wrong))
         return arena_copy(&a->arena, wrong, strlen(wrong));
     if (!k->run.is_ready)
-        return first_error(&a->arena, &k->run.diags);
+        return diag_first_error(&a->arena, &k->run.diags);
     *reference = "none";
     bool is_little = (double)k->run.report.work.steps <= a->most_work;
     if (a->problem.definition.by == DEFINITION_NONE || !is_little)
@@ -343,7 +334,7 @@ static const char *compute(struct agent *a, const char **reference)
     bool ok = run_reference(&k->run);
     a->want = ok ? k->run.want : NULL;
     *reference = k->run.report.reference;
-    return ok ? NULL : first_error(&a->arena, &k->run.diags);
+    return ok ? NULL : diag_first_error(&a->arena, &k->run.diags);
 }
 
 // Copy settings of sizes, scalars or ranges.

@@ -4,22 +4,21 @@
 
 #include "tools/ingot/child.h"
 
+#include "ir/base/phases.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { WAIT_US = 20000, TIMES_BY_ITSELF = 10, TIMES_KILLED = 250 };
 
 double child_now(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return phases_now() / 1e3;
 }
 
 // Four ends of two pipes; -1: not open.
@@ -57,7 +56,17 @@ static void begin(void)
     signal(SIGINT, SIG_DFL);
 }
 
-// Keep the parent's ends of the pipes.
+// Fork, with pipes between the two: true in the child.
+static bool is_born(struct child *c, struct ends *e)
+{
+    *c = (struct child){0};
+    c->id = open_ends(e) ? fork() : -1;
+    if (c->id == 0)
+        begin();
+    return c->id == 0;
+}
+
+// Keep the parent's ends of the pipes; false if there is no child.
 static bool keep(struct child *c, struct ends *e)
 {
     if (c->id < 0) {
@@ -76,14 +85,7 @@ static bool keep(struct child *c, struct ends *e)
 bool child_run(struct child *c, const char *command)
 {
     struct ends e;
-    *c = (struct child){0};
-    if (!open_ends(&e)) {
-        close_ends(&e);
-        return false;
-    }
-    c->id = fork();
-    if (c->id == 0) {
-        begin();
+    if (is_born(c, &e)) {
         dup2(e.to[0], STDIN_FILENO);
         dup2(e.from[1], STDOUT_FILENO);
         close_ends(&e);
@@ -97,15 +99,8 @@ bool child_fork(struct child *c, void (*work)(struct wire *, void *),
                 void *context)
 {
     struct ends e;
-    *c = (struct child){0};
-    if (!open_ends(&e)) {
-        close_ends(&e);
-        return false;
-    }
-    c->id = fork();
-    if (c->id == 0) {
+    if (is_born(c, &e)) {
         struct wire wire = {-1, e.from[1], {0}};
-        begin();
         work(&wire, context);
         _exit(0);
     }

@@ -7,6 +7,9 @@
 
 #include <sys/types.h>
 
+// Enough for what child_end says.
+enum { CHILD_TEXT_SIZE = 128 };
+
 // A process; id 0: there is none.
 struct child {
     pid_t id;

@@ -312,6 +312,13 @@ bool cli_print_kernels(struct ir_kernel *const *kernels, size_t n)
     return ok;
 }
 
+void cli_take_file(const char **file, const char *arg, struct argp_state *state)
+{
+    if (*file)
+        argp_error(state, "name one file");
+    *file = arg;
+}
+
 void cli_parse(const struct argp *argp, int argc, char **argv, void *input)
 {
     argp_err_exit_status = EXIT_USAGE;

@@ -101,6 +101,10 @@ void cli_print_log(struct cli_compile *c);
 // Print the log, and release everything.
 void cli_end(struct cli_compile *c);
 
+// Take the one file that a command has; a second one ends the process.
+void cli_take_file(const char **file, const char *arg,
+                   struct argp_state *state);
+
 // Run argp; usage errors end the process with EXIT_USAGE.
 void cli_parse(const struct argp *argp, int argc, char **argv, void *input);
 

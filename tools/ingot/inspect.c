@@ -55,11 +55,7 @@ static error_t take(int key, char *arg, struct argp_state *state)
         state->child_inputs[3] = &o->accesses;
         return 0;
     case KEY_JSON: o->is_json = true; return 0;
-    case ARGP_KEY_ARG:
-        if (o->file)
-            argp_error(state, "name one file");
-        o->file = arg;
-        return 0;
+    case ARGP_KEY_ARG: cli_take_file(&o->file, arg, state); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a file"); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }

@@ -40,7 +40,7 @@ struct layout {
 // Words that a bracket is set off from, other than the name of a function or
 // an array.
 static const char *const apart[] = {
-    "in",  "if",  "else",   "for",      "where",   "when",
+    "in",  "if",  "else",   "for",      "where",   "when",     "matches",
     "let", "var", "return", "identity", "strides", "tolerance"};
 
 // Words that begin a clause of a header.

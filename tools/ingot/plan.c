@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 enum { KEY_SIZE = 9100, KEY_SMS, KEY_DEVICE, KEY_KERNEL, KEY_JSON };
-enum { SMS_MOST = 65536, SM_USUAL = 90 };
+enum { SM_USUAL = 90 };
 
 // What the command line says.
 struct plan {
@@ -31,16 +31,6 @@ struct plan {
     const char *file;
     const char *wrong; // with the command line; or NULL
 };
-
-// Return the number of SMs that a text says; anything else ends the process.
-static int sms_of(const char *text, struct argp_state *state)
-{
-    char *end;
-    long n = strtol(text, &end, 10);
-    if (*end || end == text || n < 1 || n > SMS_MOST)
-        argp_error(state, "--sms needs a number of SMs, not `%s`", text);
-    return (int)n;
-}
 
 // Take the device of that name; ends the process if there is none.
 static void take_device(struct plan *o, const char *name,
@@ -69,30 +59,14 @@ static error_t take(int key, char *arg, struct argp_state *state)
     case KEY_SIZE:
         problem_add_settings(&o->targets.arena, arg, &o->sizes.values, state);
         return 0;
-    case KEY_SMS: o->sms = sms_of(arg, state); return 0;
+    case KEY_SMS: o->sms = problem_sms(arg, state); return 0;
     case KEY_DEVICE: take_device(o, arg, state); return 0;
     case KEY_KERNEL: o->problem.kernel = arg; return 0;
     case KEY_JSON: o->is_json = true; return 0;
-    case ARGP_KEY_ARG:
-        if (o->file)
-            argp_error(state, "name one file");
-        o->file = arg;
-        return 0;
+    case ARGP_KEY_ARG: cli_take_file(&o->file, arg, state); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a file"); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
-}
-
-// Return the architecture whose code a device runs best: its own, with all that
-// only it has, if there is such a one.
-static const struct nvptx_target *target_of(unsigned sm)
-{
-    size_t n;
-    const struct nvptx_target *all = nvptx_targets(&n), *found = NULL;
-    for (size_t i = 0; i < n; i++)
-        if (all[i].number == sm && (!found || all[i].kind == 'a'))
-            found = &all[i];
-    return found;
 }
 
 // Decide on the device and the architecture: one follows from the other.
@@ -107,7 +81,7 @@ static bool settle(struct plan *o)
         o->device =
             *model_device_for(t->cubins.n ? t->cubins.at[0]->number : SM_USUAL);
     if (!t->cubins.n)
-        vec_push(&t->arena, &t->cubins, target_of(o->device.sm));
+        vec_push(&t->arena, &t->cubins, targets_best(o->device.sm));
     if (o->sms)
         o->device.sms = o->sms;
     o->compile.options.targets = t->cubins.at;

@@ -112,6 +112,16 @@ double problem_number(const char *text, struct argp_state *state)
     return x;
 }
 
+int problem_sms(const char *text, struct argp_state *state)
+{
+    enum { SMS_MOST = 65536 };
+    char *end;
+    long n = strtol(text, &end, 10);
+    if (*end || end == text || n < 1 || n > SMS_MOST)
+        argp_error(state, "--sms needs a number of SMs, not `%s`", text);
+    return (int)n;
+}
+
 int problem_word(const char *text, const char *const *words,
                  struct argp_state *state)
 {

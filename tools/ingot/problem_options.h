@@ -45,4 +45,7 @@ struct ir_kernel *problem_kernel(const struct problem_options *o,
 // Keep one kernel of a compilation, and its schedules.
 void problem_keep_kernel(struct compilation *c, struct ir_kernel *kernel);
 
+// Return the number of SMs that a text says; anything else ends the process.
+int problem_sms(const char *text, struct argp_state *state);
+
 #endif

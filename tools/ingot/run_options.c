@@ -41,15 +41,6 @@ static const struct argp_option options[] = {
      "print the result as JSON; of several runs, a list", 0},
     {0}};
 
-// Take the file; there is one.
-static void take_file(struct run_options *o, const char *arg,
-                      struct argp_state *state)
-{
-    if (o->file)
-        argp_error(state, "name one file");
-    o->file = arg;
-}
-
 // Return a number of bytes, with a unit of 2^10 to 2^40 or without.
 static int64_t bytes_of(const char *text, struct argp_state *state)
 {
@@ -91,7 +82,7 @@ static error_t take(int key, char *arg, struct argp_state *state)
     case KEY_MEMORY: o->memory = bytes_of(arg, state); return 0;
     case KEY_NO_TIMING: o->no_timing = true; return 0;
     case KEY_JSON: o->is_json = true; return 0;
-    case ARGP_KEY_ARG: take_file(o, arg, state); return 0;
+    case ARGP_KEY_ARG: cli_take_file(&o->file, arg, state); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a file"); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }

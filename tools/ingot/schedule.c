@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_SIZE = 9000, KEY_SMS, KEY_WHY, SMS_USUAL = 132, SMS_MOST = 65536 };
+enum { KEY_SIZE = 9000, KEY_SMS, KEY_WHY, SMS_USUAL = 132 };
 
 // What the command line says.
 struct schedule {
@@ -35,16 +35,6 @@ struct schedule {
     bool says_why;     // of each variant in front that it does not take them
 };
 
-// Return the number of SMs that a text says; anything else ends the process.
-static int64_t sms_of(const char *text, struct argp_state *state)
-{
-    char *end;
-    long n = strtol(text, &end, 10);
-    if (*end || end == text || n < 1 || n > SMS_MOST)
-        argp_error(state, "--sms needs a number of SMs, not `%s`", text);
-    return n;
-}
-
 // Take one option.
 static error_t take(int key, char *arg, struct argp_state *state)
 {
@@ -57,7 +47,7 @@ static error_t take(int key, char *arg, struct argp_state *state)
     case KEY_SIZE:
         problem_add_settings(&o->targets.arena, arg, &o->sizes.values, state);
         return 0;
-    case KEY_SMS: o->sms = sms_of(arg, state); return 0;
+    case KEY_SMS: o->sms = problem_sms(arg, state); return 0;
     case KEY_WHY: o->says_why = true; return 0;
     case ARGP_KEY_ARG: vec_push(&o->c->arena, &o->files, arg); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a file"); return 0;

@@ -143,6 +143,21 @@ static const struct argp_child machine_child[] = {
 const struct argp cli_targets_argp = {
     .options = ptx_options, .parser = take_ptx, .children = machine_child};
 
+const struct nvptx_target *targets_best(unsigned sm)
+{
+    size_t n;
+    const struct nvptx_target *all = nvptx_targets(&n), *best = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const struct nvptx_target *t = &all[i];
+        bool fits = t->kind == 'a' ? t->number == sm
+                                   : t->number / 10 == sm / 10 &&
+                                         t->number <= sm && !t->kind;
+        if (fits && (!best || t->number >= best->number))
+            best = t;
+    }
+    return best;
+}
+
 void cli_targets_default(struct cli_targets *t)
 {
     if (!t->has_arch)

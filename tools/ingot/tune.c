@@ -22,23 +22,6 @@ struct call {
     int code;
 };
 
-// Return the architecture with all that a GPU has, or the next lower relative that
-// the tools know.
-static const struct nvptx_target *target_of(unsigned sm)
-{
-    size_t n;
-    const struct nvptx_target *all = nvptx_targets(&n), *best = NULL;
-    for (size_t i = 0; i < n; i++) {
-        const struct nvptx_target *t = &all[i];
-        bool fits = t->kind == 'a' ? t->number == sm
-                                   : t->number / 10 == sm / 10 &&
-                                         t->number <= sm && !t->kind;
-        if (fits && (!best || t->number >= best->number))
-            best = t;
-    }
-    return best;
-}
-
 // Find the device and the architecture.  Returns false after reporting.
 static bool find_device(struct call *call, const struct nvptx_target **target)
 {
@@ -48,7 +31,7 @@ static bool find_device(struct call *call, const struct nvptx_target **target)
         return false;
     call->device = call->agents.at[0].device;
     if (!*target)
-        *target = target_of(call->device.sm);
+        *target = targets_best(call->device.sm);
     return *target || diag_error(&call->diags, (struct span){0}, D_agent_failed,
                                  call->agents.at[0].command,
                                  "has a GPU that no architecture is for");
@@ -60,7 +43,7 @@ static const struct nvptx_target *assume_device(struct call *call)
     enum { SM = 90, SMS = 132 };
     struct tune_options *o = call->options;
     const struct nvptx_target *target =
-        o->targets.cubins.n ? o->targets.cubins.at[0] : target_of(SM);
+        o->targets.cubins.n ? o->targets.cubins.at[0] : targets_best(SM);
     call->device =
         (struct tune_device){.name = "any", .sm = target->number, .sms = SMS};
     return target;
@@ -135,7 +118,7 @@ static bool search(struct call *call, struct tune_problem *p)
     if (p->wrong)
         return diag_error(&p->c->diags, p->kernel->span, D_tune_refused,
                           p->kernel->name, p->wrong);
-    if (!tune_record(p))
+    if (p->is_lost || !tune_record(p))
         return false;
     tell(call, p);
     return true;

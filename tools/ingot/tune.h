@@ -63,7 +63,6 @@ struct tune_trial {
     size_t n;         // its bytes
     size_t job;       // turns that are asked for
     bool is_asked;    // a measurement is asked for, and not on its way
-    bool is_loaded;   // from the log
 };
 
 // How the best became faster.
@@ -101,6 +100,7 @@ struct tune_problem {
     const char *device_name; // of the records
     double began, ends;      // by child_now
     const char *wrong;       // why it cannot be tuned; NULL
+    bool is_lost;            // its log cannot be written, which is reported
 };
 
 // ---- tune_space.c
@@ -163,6 +163,15 @@ struct tune_agents VEC(struct tune_agent);
 bool tune_agents_open(struct arena *a, struct tune_options *o,
                       struct diag_list *diags, struct tune_agents *out);
 void tune_agents_close(struct tune_agents *all);
+
+// Start the process of an agent.
+void tune_agent_start(struct tune_agent *agent);
+
+// Take what an agent says of its GPU.  Returns NULL, or what is wrong with it.
+const char *tune_agent_greeting(struct arena *a, struct tune_agent *agent,
+                                const struct wire_message *m);
+
+// ---- tune_talk.c
 
 // Bring an agent on its way to TUNE_AGENT_IDLE: start it, or give it the problem.
 void tune_agent_push(struct tune_problem *p, struct tune_agent *agent);

@@ -28,16 +28,6 @@ static void limit_memory(void)
 #endif
 }
 
-// Return the first error of a compilation.
-static const char *first_error(struct compilation *c)
-{
-    vec_foreach(d, &c->diags.all)
-        if (d->severity == DIAG_ERROR)
-            return arena_printf(&c->arena, "%s: %s", diag_code_text(d->code),
-                                d->text);
-    return "there is no code";
-}
-
 // Compile a way to a cubin.  Returns false after reporting.
 static bool make_cubin(struct compilation *c, struct tune_problem *p,
                        const struct way *way)
@@ -64,7 +54,8 @@ static void compile_and_send(struct wire *wire, void *context)
     bool ok = make_cubin(&c, w->p, w->way);
     json_object_set_new(answer, "ok", json_boolean(ok));
     if (!ok)
-        json_object_set_new(answer, "why", json_text(first_error(&c)));
+        json_object_set_new(answer, "why",
+                            json_text(diag_first_error(&c.arena, &c.diags)));
     wire_send(wire, answer, ok ? c.images.at[0].bytes : NULL,
               ok ? c.images.at[0].size : 0);
 }
@@ -89,5 +80,6 @@ void tune_compiled(struct tune_problem *p, struct tune_trial *t,
         return;
     }
     t->state = "refused";
-    t->why = why ? arena_copy(&p->c->arena, why, strlen(why)) : "no code";
+    t->why =
+        why ? arena_copy(&p->c->arena, why, strlen(why)) : "there is no code";
 }

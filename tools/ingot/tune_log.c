@@ -1,6 +1,7 @@
 // What was measured: NAME.tuned.log has a line for each measurement, as soon as it
 // is there; NAME.tuned has the fastest of each problem, which builds take.
 
+#include "nvptx/package/output.h"
 #include "tools/ingot/tune.h"
 
 #include <errno.h>
@@ -184,10 +185,9 @@ void tune_log_add(struct tune_problem *p, const struct tune_trial *t)
     struct buf line = {0};
     struct record r = record_of(p, t);
     record_print(&r, &line);
-    if (p->log_path && !append_line(p->log_path, &line) && !p->wrong)
-        p->wrong =
-            arena_printf(&p->c->arena, "its log %s cannot be written: %s",
-                         p->log_path, strerror(errno));
+    if (p->log_path && !p->is_lost && !append_line(p->log_path, &line))
+        p->is_lost = !diag_error(&p->c->diags, (struct span){0},
+                                 D_record_failed, p->log_path, strerror(errno));
     buf_free(&line);
 }
 
@@ -219,22 +219,6 @@ static void keep_others(struct tune_problem *p, const char *text,
     }
 }
 
-// Replace a file by one with a text, or not at all.
-static bool replace(struct arena *a, const char *path, const struct buf *text)
-{
-    const char *other = arena_printf(a, "%s.%ld", path, (long)getpid());
-    int file = open(other, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file < 0)
-        return false;
-    bool ok =
-        write(file, text->n ? text->data : "", text->n) == (ssize_t)text->n &&
-        fsync(file) == 0;
-    ok = close(file) == 0 && ok && rename(other, path) == 0;
-    if (!ok)
-        unlink(other);
-    return ok;
-}
-
 bool tune_record(struct tune_problem *p)
 {
     const struct tune_trial *winner = tune_winner(p);
@@ -250,10 +234,9 @@ bool tune_record(struct tune_problem *p)
     bool is_same = exists ? old.n == new.n &&
                                 (!old.n || !memcmp(old.data, new.data, old.n))
                           : new.n == 0;
-    bool ok = is_same || replace(&p->c->arena, p->tuned_path, &new);
-    if (!ok)
-        diag_error(&p->c->diags, (struct span){0}, D_record_failed,
-                   p->tuned_path, strerror(errno));
+    struct output file = {p->tuned_path, new.data, new.n};
+    bool ok =
+        is_same || output_write(&p->c->arena, NULL, &file, 1, &p->c->diags);
     buf_free(&old);
     buf_free(&new);
     return ok;

@@ -11,10 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { JOBS_MOST = 64, TICK_MS = 200, AHEAD = 2, TEXT_SIZE = 128 };
-
-// A winner of so many turns is recorded at once: the process may be killed.
-enum { TURNS_SURE = 40 };
+enum { JOBS_MOST = 64, TICK_MS = 200, AHEAD = 2 };
 
 // What a compilation is for, beside numbers of trials.
 enum { JOB_BUILD = -1, JOB_PLAIN = -2 };
@@ -63,20 +60,26 @@ static enum search_end end_of(const char *state)
                                            : SEARCH_FAILED;
 }
 
-void tune_done(struct tune_problem *p, size_t trial, const char *state,
-               const char *why)
+// Note what became of a trial, but for the log.
+static void note(struct tune_problem *p, size_t trial, const char *state,
+                 const char *why)
 {
     struct tune_trial *t = p->trials.at[trial];
     t->state = state;
     t->why = why;
     t->is_asked = false;
     search_tell(&p->search, trial, end_of(state), t->ratio);
-    if (!t->is_loaded)
-        tune_log_add(p, t);
     if (search_best(&p->search))
         note_step(p);
-    if (t->turns >= TURNS_SURE && tune_winner(p) == t)
-        tune_record(p);
+    if (t->turns >= SEARCH_TURNS_SURE && tune_winner(p) == t)
+        tune_record(p); // at once: the process may be killed
+}
+
+void tune_done(struct tune_problem *p, size_t trial, const char *state,
+               const char *why)
+{
+    note(p, trial, state, why);
+    tune_log_add(p, p->trials.at[trial]);
 }
 
 // Take what the log has of a trial.  Returns whether it has it.
@@ -90,9 +93,7 @@ static bool take_known(struct tune_problem *p, size_t trial)
     t->ratio = r->ratio;
     t->spread = r->spread;
     t->turns = r->turns;
-    t->is_loaded = true;
-    tune_done(p, trial, r->state, r->why);
-    t->is_loaded = false;
+    note(p, trial, r->state, r->why);
     return true;
 }
 
@@ -156,7 +157,7 @@ static void take_code(struct loop *l, size_t i, struct wire_message *m)
 // Read from a job that can be read from.
 static void read_job(struct loop *l, size_t i)
 {
-    char text[TEXT_SIZE];
+    char text[CHILD_TEXT_SIZE];
     struct wire_message m;
     struct job *job = &l->jobs[i];
     bool goes_on = wire_read(&job->child.wire);
@@ -208,8 +209,7 @@ static void begin_trial(struct loop *l, const struct search_job *job)
     t->predicted = tune_predicted(p, point);
     t->job = job->turns;
     if (!t->cubin && is_repeated(p, job->trial)) {
-        t->is_loaded = true;
-        tune_done(p, job->trial, "refused", "the same as another one");
+        note(p, job->trial, "refused", "the same as another one");
         return;
     }
     if (take_known(p, job->trial))
@@ -332,7 +332,7 @@ static bool is_measuring(const struct loop *l)
 static bool goes_on(struct loop *l)
 {
     const struct tune_problem *p = l->p;
-    if (p->wrong || child_now() > p->ends)
+    if (p->wrong || p->is_lost || child_now() > p->ends)
         return false;
     return !l->is_searched || l->n || count_asked(p) || is_measuring(l);
 }
@@ -390,7 +390,7 @@ void tune_loop(struct tune_problem *p, struct tune_agents *agents)
         if (!has_agents(&l))
             p->wrong = "the agents end again and again";
     }
-    if (!p->build.turns && !p->wrong)
+    if (!p->build.turns && !p->wrong && !p->is_lost)
         p->wrong = "the budget ended before anything was measured";
     reset_agents(&l);
     release(&l);

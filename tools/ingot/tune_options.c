@@ -83,15 +83,6 @@ static void take_agents(struct tune_options *o, const char *list)
     }
 }
 
-// Take the file; there is one.
-static void take_file(struct tune_options *o, const char *arg,
-                      struct argp_state *state)
-{
-    if (o->file)
-        argp_error(state, "name one file");
-    o->file = arg;
-}
-
 // Take what is emitted.
 static void take_emit(struct tune_options *o, const char *arg,
                       struct argp_state *state)
@@ -128,7 +119,7 @@ static error_t take(int key, char *arg, struct argp_state *state)
     case KEY_FORGET: o->is_forgetful = true; return 0;
     case KEY_DRIVER: o->driver = arg; return 0;
     case KEY_JSON: o->is_json = true; return 0;
-    case ARGP_KEY_ARG: take_file(o, arg, state); return 0;
+    case ARGP_KEY_ARG: cli_take_file(&o->file, arg, state); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a file"); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { POINTS_MOST = 1024, SHARES_MOST = 64, TICK_MS = 100, TEXT_SIZE = 128 };
+enum { POINTS_MOST = 1024, SHARES_MOST = 64, TICK_MS = 100 };
 
 // The part of the budget that ranking may take.
 #define SHARE_OF_BUDGET 0.15
@@ -99,7 +99,7 @@ static void take(struct ranking *r, struct child *child)
 static size_t read_all(struct ranking *r)
 {
     struct pollfd all[SHARES_MOST];
-    char text[TEXT_SIZE];
+    char text[CHILD_TEXT_SIZE];
     size_t running = 0;
     for (size_t i = 0; i < r->shares; i++) {
         int file = r->children[i].id ? r->children[i].wire.in : -1;

@@ -1,6 +1,7 @@
 // What `ingot tune` tells.
 
 #include "tools/ingot/tune.h"
+#include "tools/libingot/schedule_case.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -101,13 +102,14 @@ static void print_curve(const struct tune_problem *p, struct buf *out)
 static void print_record(const struct tune_problem *p, struct buf *out)
 {
     const struct tune_trial *winner = tune_winner(p);
-    const char *target = winner ? strstr(winner->way.text, " for ") + 5 : "";
     if (!p->tuned_path)
         buf_text(out,
                  "  not recorded: the kernel is from the standard input\n");
     else if (winner)
-        buf_printf(out, "  recorded in %s, %.*s\n", p->tuned_path,
-                   (int)strcspn(target, " ") + 4, target - 4);
+        buf_printf(out, "  recorded in %s, for %s\n", p->tuned_path,
+                   schedule_case_target(&p->c->scratch, winner->item->item,
+                                        p->source.target)
+                       ->name);
     else
         buf_text(out, "  nothing to record: a build takes the fastest\n");
 }

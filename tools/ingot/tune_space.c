@@ -11,6 +11,7 @@
 #include "tools/libingot/plan.h"
 #include "tools/libingot/recorded.h"
 #include "tools/libingot/schedule_case.h"
+#include "tools/libingot/target_set.h"
 
 #include "passes/schedule/schedule.h"
 
@@ -117,13 +118,10 @@ static bool find_build(struct tune_problem *p)
 // Return whether a schedule is for the architecture.
 static bool is_for_target(struct tune_problem *p, const struct sched_item *item)
 {
-    bool found = !item->targets.n;
-    vec_foreach(word, &item->targets)
-        found |= nvptx_target_in(p->source.target,
-                                 arena_printf(&p->c->scratch, "%s%s",
-                                              word->name.text,
-                                              word->is_open ? "+" : ""));
-    return found;
+    struct diag_list quiet = {.arena = &p->c->scratch, .is_brief = true};
+    target_set set;
+    return target_set_find(&p->c->scratch, item, &quiet, &set) &&
+           target_set_has(set, p->source.target);
 }
 
 // Return whether a schedule is for this kernel at all.

@@ -55,15 +55,14 @@ static bool applies(struct compilation *c, const struct compile_options *o,
 {
     struct arena_mark here = arena_mark(&c->scratch);
     vec_foreach_value(item, cases) {
-        struct planned *one =
-            is_built(c, o, item)
-                ? plan_apply(c, o, kernel, item, &(struct sched_settings){0})
-                : NULL;
+        struct planned *one;
+        if (!is_built(c, o, item))
+            continue;
+        one = plan_apply(c, o, kernel, item, &(struct sched_settings){0});
         arena_release(&c->scratch, here);
-        if (one)
-            map_set(&c->planned, item, one);
-        else if (is_built(c, o, item))
+        if (!one)
             return false;
+        map_set(&c->planned, item, one);
     }
     return true;
 }

@@ -2,92 +2,51 @@
 
 #include "tools/libingot/record.h"
 
+#include "tools/libingot/words.h"
+
 #include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-// A line that is being read.
-struct reader {
-    struct arena *arena;
-    struct str_table *names;
-    const char *at;
-};
-
 // ---- Reading --------------------------------------------------------------
 
-// Step over blanks.
-static void skip_blanks(struct reader *r)
-{
-    while (*r->at == ' ' || *r->at == '\t' || *r->at == '\r')
-        r->at++;
-}
-
 // Return whether the line ends here.
-static bool at_end(const struct reader *r)
+static bool at_end(const struct words *r)
 {
     return !*r->at || *r->at == '\n';
 }
 
-// Return the next name, interned, with blanks behind it skipped; NULL if none
-// comes.
-static const char *take_name(struct reader *r)
-{
-    const char *from = r->at;
-    if (isdigit((unsigned char)*from))
-        return NULL;
-    while (isalnum((unsigned char)*r->at) || *r->at == '_')
-        r->at++;
-    if (r->at == from)
-        return NULL;
-    size_t n = (size_t)(r->at - from);
-    return str_name(r->names, arena_copy(r->arena, from, n));
-}
-
-// Read a decimal number.  Returns false if none comes.
-static bool take_number(struct reader *r, int64_t *out)
-{
-    char *end;
-    if (!isdigit((unsigned char)*r->at) && *r->at != '-')
-        return false;
-    errno = 0;
-    *out = strtoll(r->at, &end, 10);
-    bool ok = end != r->at && !errno;
-    r->at = end;
-    return ok;
-}
-
 // Take a word if it comes.
-static bool take_word(struct reader *r, const char *word)
+static bool take_word(struct words *r, const char *word)
 {
     size_t n = strlen(word);
     if (strncmp(r->at, word, n) != 0 || isalnum((unsigned char)r->at[n]))
         return false;
     r->at += n;
-    skip_blanks(r);
+    words_skip_blanks(r);
     return true;
 }
 
 // Read `NAME=NUMBER` as long as such come.
-static bool take_settings(struct reader *r, struct sched_settings *out)
+static bool take_settings(struct words *r, struct sched_settings *out)
 {
     for (;;) {
         struct sched_setting one = {0};
-        struct reader ahead = *r;
-        one.name = take_name(&ahead);
+        struct words ahead = *r;
+        one.name = words_name(&ahead);
         if (!one.name || *ahead.at != '=')
             return true;
         ahead.at++;
         *r = ahead;
-        if (!take_number(r, &one.value))
+        if (!words_number(r, &one.value))
             return false;
         vec_push(r->arena, out, one);
-        skip_blanks(r);
+        words_skip_blanks(r);
     }
 }
 
 // Return a text in quotes, or up to a blank; NULL if none comes.
-static const char *take_text(struct reader *r)
+static const char *take_text(struct words *r)
 {
     bool is_quoted = *r->at == '"';
     const char *from = r->at + is_quoted;
@@ -97,36 +56,36 @@ static const char *take_text(struct reader *r)
     if (is_quoted && from[n] != '"')
         return NULL;
     r->at = from + n + is_quoted;
-    skip_blanks(r);
+    words_skip_blanks(r);
     return arena_copy(r->arena, from, n);
 }
 
 // Read where the schedule is from, and its number.
-static bool take_from(struct reader *r, struct record *out)
+static bool take_from(struct words *r, struct record *out)
 {
     bool ok = true;
     if (take_word(r, "rule")) {
         out->from = RECORD_RULE;
-        out->rule = take_name(r);
+        out->rule = words_name(r);
         ok = out->rule != NULL;
-        skip_blanks(r);
+        words_skip_blanks(r);
     } else if (take_word(r, "build")) {
         out->from = RECORD_BUILD;
     } else {
         ok = take_word(r, "schedule");
     }
     int64_t number = 0;
-    ok = ok && take_number(r, &number) && number > 0;
+    ok = ok && words_number(r, &number) && number > 0;
     out->number = (size_t)number;
-    skip_blanks(r);
+    words_skip_blanks(r);
     return ok;
 }
 
 // Read what stands in front of the colon.
-static bool take_head(struct reader *r, struct record *out)
+static bool take_head(struct words *r, struct record *out)
 {
-    out->kernel = take_name(r);
-    skip_blanks(r);
+    out->kernel = words_name(r);
+    words_skip_blanks(r);
     if (!out->kernel || !take_settings(r, &out->sizes) || !take_word(r, "on"))
         return false;
     out->device = take_text(r);
@@ -161,11 +120,11 @@ static void enter(struct record *out, const char *key, const char *value)
 }
 
 // Read what stands behind the colon.
-static bool take_facts(struct reader *r, struct record *out)
+static bool take_facts(struct words *r, struct record *out)
 {
-    skip_blanks(r);
+    words_skip_blanks(r);
     while (!at_end(r)) {
-        const char *key = take_name(r), *value;
+        const char *key = words_name(r), *value;
         if (!key || *r->at != '=')
             return false;
         r->at++;
@@ -179,7 +138,7 @@ static bool take_facts(struct reader *r, struct record *out)
 bool record_read(struct arena *a, struct str_table *names, const char **at,
                  struct record *out)
 {
-    struct reader r = {a, names, *at};
+    struct words r = {a, names, *at};
     *out = (struct record){0};
     bool ok = take_head(&r, out);
     if (ok) {

@@ -20,29 +20,19 @@ uint64_t recorded_hash(const struct ir_kernel *kernel)
     return hash;
 }
 
-// Return the architecture of that name, or NULL.
-static const struct nvptx_target *target_of(const char *name)
-{
-    size_t n;
-    const struct nvptx_target *all = nvptx_targets(&n);
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(all[i].name, name) == 0)
-            return &all[i];
-    return NULL;
-}
-
 const char *recorded_print(struct arena *a, const struct record *r,
                            const struct ir_kernel *kernel,
                            const struct sched_items *items, struct buf *out,
                            struct sched_settings *rest)
 {
+    struct diag_list quiet = {.arena = a, .is_brief = true};
     const struct sched_item *item =
         r->number <= items->n ? items->at[r->number - 1] : NULL;
     struct schedule_case what = {.kernel = kernel,
                                  .item = item,
                                  .settings = &r->settings,
                                  .sizes = &r->sizes,
-                                 .target = target_of(r->arch)};
+                                 .target = nvptx_target_find(r->arch, &quiet)};
     if (!item)
         return "it has no schedule of that number";
     const char *rule = item->rule ? item->rule->name.text : "";

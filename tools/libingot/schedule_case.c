@@ -19,6 +19,7 @@
 #include "tools/libingot/schedule_case.h"
 
 #include "nvptx/package/fatbin.h"
+#include "tools/libingot/target_set.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -274,24 +275,20 @@ static bool print_tile(struct printer *p, const struct sched_stmt *s)
     return true;
 }
 
-// Append the architecture that the schedule is for: with its suffix, if the
-// schedule needs what that adds.
-static void print_target(struct arena *a, const struct sched_item *item,
-                         const struct nvptx_target *target, struct buf *out)
+const struct nvptx_target *
+schedule_case_target(struct arena *a, const struct sched_item *item,
+                     const struct nvptx_target *target)
 {
+    struct diag_list quiet = {.arena = a, .is_brief = true};
+    target_set set;
     size_t n;
-    const struct nvptx_target *all = nvptx_targets(&n), *plain = NULL;
-    bool has_plain = item->targets.n == 0;
+    const struct nvptx_target *all = nvptx_targets(&n);
+    target_set_find(a, item, &quiet, &set);
     for (size_t i = 0; i < n; i++)
-        if (all[i].number == target->number && !all[i].kind)
-            plain = &all[i];
-    for (size_t i = 0; plain && i < item->targets.n; i++) {
-        const struct sched_target *word = &item->targets.at[i];
-        has_plain |=
-            nvptx_target_in(plain, arena_printf(a, "%s%s", word->name.text,
-                                                word->is_open ? "+" : ""));
-    }
-    buf_printf(out, " for %s", plain && has_plain ? plain->name : target->name);
+        if (all[i].number == target->number && !all[i].kind &&
+            target_set_has(set, &all[i]))
+            return &all[i];
+    return target;
 }
 
 // Append the architectures behind `for`, if there are any.
@@ -309,7 +306,8 @@ static void print_head(struct arena *a, const struct schedule_case *w,
 {
     buf_printf(out, "schedule %s", w->kernel->name);
     if (w->target)
-        print_target(a, w->item, w->target, out);
+        buf_printf(out, " for %s",
+                   schedule_case_target(a, w->item, w->target)->name);
     else
         print_targets(w->item, out);
     for (size_t i = 0; w->sizes && i < w->sizes->n; i++)

@@ -21,6 +21,12 @@ struct schedule_case {
 void schedule_case_print(struct arena *a, const struct schedule_case *what,
                          struct buf *out, struct sched_settings *rest);
 
+// Return the architecture that such a text is for: without its suffix, unless the
+// schedule needs what that adds.
+const struct nvptx_target *
+schedule_case_target(struct arena *a, const struct sched_item *item,
+                     const struct nvptx_target *target);
+
 // Return a hash of what a schedule's text says: comments and layout do not count.
 uint64_t schedule_case_hash(const char *text);
 

@@ -2,75 +2,41 @@
 
 #include "tools/libingot/tuned.h"
 
+#include "tools/libingot/words.h"
+
 #include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 // A file that is being read.
 struct reader {
-    struct arena *arena;
-    struct str_table *names;
+    struct words words;
     const struct source *source;
-    struct diag_list *diags;
-    const char *at;
 };
 
 // Return the span from a place to where the reader is.
 static struct span span_from(const struct reader *r, const char *from)
 {
     return (struct span){r->source, (uint32_t)(from - r->source->text),
-                         (uint32_t)(r->at - r->source->text)};
-}
-
-// Step over blanks.
-static void skip_blanks(struct reader *r)
-{
-    while (*r->at == ' ' || *r->at == '\t' || *r->at == '\r')
-        r->at++;
+                         (uint32_t)(r->words.at - r->source->text)};
 }
 
 // Return whether the line ends here, but for a comment.
 static bool at_end(struct reader *r)
 {
-    skip_blanks(r);
-    return !*r->at || *r->at == '\n' || strncmp(r->at, "//", 2) == 0;
-}
-
-// Return the next name, interned; NULL if none comes.
-static const char *take_name(struct reader *r)
-{
-    const char *from = r->at;
-    while (isalnum((unsigned char)*r->at) || *r->at == '_')
-        r->at++;
-    if (r->at == from || isdigit((unsigned char)*from))
-        return NULL;
-    return str_name(r->names,
-                    arena_copy(r->arena, from, (size_t)(r->at - from)));
-}
-
-// Read a decimal number.  Returns false if none comes.
-static bool take_number(struct reader *r, int64_t *out)
-{
-    char *end;
-    if (!isdigit((unsigned char)*r->at) && *r->at != '-')
-        return false;
-    errno = 0;
-    *out = strtoll(r->at, &end, 10);
-    bool ok = end != r->at && !errno;
-    r->at = end;
-    return ok;
+    words_skip_blanks(&r->words);
+    return !*r->words.at || *r->words.at == '\n' ||
+           strncmp(r->words.at, "//", 2) == 0;
 }
 
 // Read `NAME=VALUE`.
 static bool take_setting(struct reader *r, struct sched_setting *out)
 {
-    const char *from = r->at;
-    out->name = take_name(r);
-    if (!out->name || *r->at != '=')
+    const char *from = r->words.at;
+    out->name = words_name(&r->words);
+    if (!out->name || *r->words.at != '=')
         return false;
-    r->at++;
-    bool ok = take_number(r, &out->value);
+    r->words.at++;
+    bool ok = words_number(&r->words, &out->value);
     out->span = span_from(r, from);
     return ok;
 }
@@ -79,11 +45,11 @@ static bool take_setting(struct reader *r, struct sched_setting *out)
 static bool take_measured(struct reader *r, struct records *out)
 {
     struct record one;
-    const char *from = r->at;
-    bool ok = record_read(r->arena, r->names, &r->at, &one);
+    const char *from = r->words.at;
+    bool ok = record_read(r->words.arena, r->words.names, &r->words.at, &one);
     one.span = span_from(r, from);
     if (ok)
-        vec_push(r->arena, out, one);
+        vec_push(r->words.arena, out, one);
     return ok;
 }
 
@@ -92,22 +58,23 @@ static bool take_record(struct reader *r, struct tuned *out,
                         struct records *records)
 {
     struct tuned_setting one = {0};
-    const char *from = r->at;
+    const char *from = r->words.at;
     int64_t number = 0;
-    one.kernel = take_name(r);
-    skip_blanks(r);
-    if (one.kernel && isalpha((unsigned char)*r->at)) {
-        r->at = from;
+    one.kernel = words_name(&r->words);
+    words_skip_blanks(&r->words);
+    if (one.kernel && isalpha((unsigned char)*r->words.at)) {
+        r->words.at = from;
         return take_measured(r, records);
     }
-    if (!one.kernel || !take_number(r, &number) || number < 1 || at_end(r))
+    if (!one.kernel || !words_number(&r->words, &number) || number < 1 ||
+        at_end(r))
         return false;
     one.number = (size_t)number;
     one.span = span_from(r, from);
     while (!at_end(r)) {
         if (!take_setting(r, &one.setting))
             return false;
-        vec_push(r->arena, out, one);
+        vec_push(r->words.arena, out, one);
     }
     return true;
 }
@@ -116,17 +83,17 @@ bool tuned_read(struct arena *a, struct str_table *names,
                 const struct source *source, struct diag_list *diags,
                 struct tuned *out, struct records *records)
 {
-    struct reader r = {a, names, source, diags, source->text};
+    struct reader r = {{a, names, source->text}, source};
     bool ok = true;
-    while (*r.at) {
+    while (*r.words.at) {
         if (!at_end(&r) && !take_record(&r, out, records)) {
-            const char *from = r.at;
-            r.at += *r.at && *r.at != '\n';
+            const char *from = r.words.at;
+            r.words.at += *r.words.at && *r.words.at != '\n';
             diag_error(diags, span_from(&r, from), D_bad_record);
             ok = false;
         }
-        r.at += strcspn(r.at, "\n");
-        r.at += *r.at == '\n';
+        r.words.at += strcspn(r.words.at, "\n");
+        r.words.at += *r.words.at == '\n';
     }
     return ok;
 }

@@ -81,9 +81,7 @@ struct async {
     uint32_t n_mbarriers;
     struct named named[FIBERS_MOST / WARP_LANES * NAMED_BARRIERS];
     struct clock cluster; // what came before arrivals at its barrier
-    struct clock left;    // the same, with those that order nothing
-    struct clock passed[CLUSTER_MOST]; // those a thread of a block waited for
-    struct copy *copies;               // the first is none
+    struct copy *copies;  // the first is none
     uint32_t n_copies, free_copy;
     uint32_t most_copies;
     struct event *events; // some have happened

@@ -74,9 +74,6 @@ void clocks_begin(struct machine *m)
     a->used = m->n_slots * m->n_fibers;
     a->joined = clock_new(m);
     a->cluster = clock_new(m);
-    a->left = clock_new(m);
-    for (uint32_t i = 0; i < m->n_fibers / m->threads; i++)
-        a->passed[i] = clock_new(m);
 }
 
 // Let one clock know what another one knows.

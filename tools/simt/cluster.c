@@ -9,7 +9,6 @@ uint64_t cluster_arrive(struct machine *m, const struct site *s,
 {
     (void)s, (void)o;
     struct fiber *f = m->current;
-    clock_release(m, f, m->async->left);
     if (s->bytes)
         clock_release(m, f, m->async->cluster);
     f->has_arrived = true;
@@ -46,41 +45,39 @@ uint64_t cluster_wait(struct machine *m, const struct site *s,
     f->may_pass = false;
     if (m->trace)
         trace_meet(m, SIMT_EVENT_cluster, f, s);
-    clock_pass(m, m->async->passed[f->rank], m->async->left);
     clock_acquire(m, f, m->async->cluster);
     return 0;
 }
 
 // Note an access of another block to the shared memory of one that has ended,
-// unless some thread of it knew of that: `known`.
+// unless some thread of it knew of that.
 static void check_end(struct machine *m, struct region *r, void *p,
-                      uint64_t record, uint32_t rank, struct clock known)
+                      uint64_t record, uint32_t rank)
 {
     uint32_t agent = agent_of(record);
     bool is_foreign = agent < m->n_fibers && agent / m->threads != rank;
-    if (!is_foreign || stamp_of(record) < known.seen[agent])
+    if (!is_foreign || stamp_of(record) < m->async->joined.seen[agent])
         return;
     m->current = &m->fibers[agent];
     finding_add(m, SIMT_FAULT_race_cluster, m->sites[record & SITE_MASK], r, p);
     m->current = NULL;
 }
 
-// Check what other blocks did in an array of one that has ended. A thread has what
-// it read when it comes to a barrier, even to one that orders nothing.
+// Check what other blocks did in an array of one that has ended. Where a thread comes
+// to a barrier that orders nothing, what it reads may be under way.
 static void end_array(struct machine *m, struct region *r, uint32_t rank)
 {
     size_t from = r->copy * (rank + 1), step = (size_t)1 << r->shift;
     for (size_t at = from; at < from + r->part; at += step) {
         const struct cell *c = cell_at(r, at);
         if (c->write_by == m->serial)
-            check_end(m, r, r->base + at, c->write, rank, m->async->joined);
+            check_end(m, r, r->base + at, c->write, rank);
         if (c->read_by != m->serial)
             continue;
-        check_end(m, r, r->base + at, c->read, rank, m->async->passed[rank]);
+        check_end(m, r, r->base + at, c->read, rank);
         for (uint32_t i = (uint32_t)c->other_read; i;
              i = m->async->readers[i].next)
-            check_end(m, r, r->base + at, m->async->readers[i].record, rank,
-                      m->async->passed[rank]);
+            check_end(m, r, r->base + at, m->async->readers[i].record, rank);
     }
 }
 
@@ -92,7 +89,6 @@ void cluster_end(struct machine *m)
         for (uint32_t i = 0; i < m->threads; i++)
             clock_pass(m, m->async->joined,
                        m->fibers[rank * m->threads + i].clock);
-        clock_pass(m, m->async->passed[rank], m->async->joined);
         for (size_t i = 1; i < m->n_regions; i++)
             if (m->regions[i].copy && m->regions[i].cells)
                 end_array(m, &m->regions[i], rank);

@@ -10,7 +10,7 @@
 
 enum { WIDTH_USUAL = 8 };
 
-static const size_t turns_of_rung[] = {6, 16, 40};
+static const size_t turns_of_rung[] = {6, 16, SEARCH_TURNS_SURE};
 
 // A trial that takes so much longer than the best is not looked at again.
 #define FAR 1.1

@@ -48,6 +48,9 @@ struct search_options {
     double before;   // best time that is there already; 0: none
 };
 
+// The turns of the last measurement of what may be the best.
+enum { SEARCH_TURNS_SURE = 40 };
+
 // How a trial ended.
 enum search_end {
     SEARCH_OPEN,     // not yet
