@@ -155,8 +155,17 @@ struct ingot_tensor {
 /* The functions are each program's, and each shared library's, own: two
  * libraries of one process may have a runtime each.  Define INGOT_API, in all
  * files that include this one, to share one. */
-#ifndef INGOT_API
+#if !defined INGOT_API && defined __GNUC__ && !defined _WIN32
 #define INGOT_API __attribute__((visibility("hidden")))
+#elif !defined INGOT_API
+#define INGOT_API
+#endif
+
+/* The alignment of a member, in bytes. */
+#ifdef __GNUC__
+#define INGOT_ALIGNED(bytes) __attribute__((aligned(bytes)))
+#else
+#define INGOT_ALIGNED(bytes) __declspec(align(bytes))
 #endif
 
 /* ---- Opening and closing ------------------------------------------------ */
@@ -232,8 +241,8 @@ INGOT_API enum ingot_status ingot_available(struct ingot_module *module,
 
 /* A tensor map: a parameter of a kernel, whose bytes only the driver knows. */
 struct ingot_tensor_map {
-    uint64_t words[16];
-} __attribute__((aligned(64)));
+    INGOT_ALIGNED(64) uint64_t words[16];
+};
 
 /* Makes `*map` of the array at `array`, of sizes[d] elements in each dimension
  * d whose neighbours lie strides[d] elements apart; strides[0] is 1.  Takes
