@@ -37,6 +37,7 @@ test_on() {
     ar rc "$out/libingot.a" "$out/ingot.o"
     "$cc" -std=gnu11 -O1 -I. -shared -fPIC tests/fake_driver/*.c -o "$out/libcuda.so.1" $flags
     for test in tests/unit/runtime_*.c; do
+      if grep -q 'nvptx/' "$test"; then continue; fi # of the compiler, too
       "$cc" -std=gnu11 -O1 -Itests/support/cross -I. "$test" "$out/libingot.a" -o "$out/test.exe" $flags
       FAKE_DRIVER=$out $run "$out/test.exe" >"$out/log" 2>&1 || { cat "$out/log"; echo "$name: $test fails"; exit 1; }
       tests=$((tests + $(grep -c '^ok ' "$out/log")))
