@@ -1,6 +1,6 @@
 // Writes launch functions:
 //
-//   enum ingot_status K(module, stream, sizes and arrays)
+//   enum ingot_status K(module, stream, sizes and arrays, workspace)
 //   {
 //       sizes >= 0, `where`                          INGOT_BAD_SIZE
 //       each array: its bytes fit in 64 bits         INGOT_OVERFLOW
@@ -186,10 +186,12 @@ static void write_head(struct writer *w)
         buf_text(w->out, ",\n    ");
         writer_parameter(w, i);
     }
-    buf_text(w->out, w->kernel->has_workspace ? ",\n    void *workspace" : "");
-    buf_text(w->out, ")\n{\n    enum ingot_status status;\n"
+    buf_text(w->out, ",\n    void *workspace)\n{\n"
+                     "    enum ingot_status status;\n"
                      "    int64_t bytes;\n    int overflow = 0;\n");
     buf_text(w->out, has_optional(w) ? "    int available = 0;\n\n" : "\n");
+    buf_text(w->out,
+             w->kernel->needs_workspace ? "" : "    (void)workspace;\n");
 }
 
 // Return whether a guard of the kernel asks how many SMs the device has.
@@ -257,8 +259,7 @@ bool launch_write(struct arena *a, const struct plan *plan,
                        .out = out,
                        .ok = true};
     struct c_values values = {.arena = a};
-    if (kernel->has_workspace)
-        workspace_write(&w);
+    workspace_write(&w);
     launch_comment(&w);
     write_head(&w);
     launch_checks(&w);

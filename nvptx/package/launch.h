@@ -5,8 +5,8 @@
 
 #include "nvptx/package/writer.h"
 
-// Append the launch function of a kernel and, if it needs a workspace, the
-// function that says how large.
+// Append the launch function of a kernel, and the function that says how large
+// its workspace is.
 // Returns false after reporting an expression that C cannot compute.
 bool launch_write(struct arena *a, const struct plan *plan,
                   const struct plan_kernel *kernel, struct diag_list *diags,

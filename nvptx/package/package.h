@@ -48,7 +48,6 @@ struct package {
     const char *ingot_version, *llvm_version, *ptxas_version; // NULL: unknown
     const char *fatbinary; // path of NVIDIA's tool, to have it pack; or NULL
     bool embed;            // the header holds the fatbin too
-    bool has_workspaces;   // every launch function takes a workspace
 };
 
 // What comes of it; package_free releases it.

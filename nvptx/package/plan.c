@@ -141,11 +141,10 @@ static void add_kernel(struct arena *a, struct plan *plan,
     to->aligns = aligns;
     to->n_variants = (uint32_t)from->n_variants;
     to->variants = arena_array(a, struct plan_variant, from->n_variants);
-    to->has_workspace = plan->package->has_workspaces;
     for (size_t v = 0; v < from->n_variants; v++) {
         to->variants[v].kernel = from->variants[v];
         add_variant(a, plan, &to->variants[v]);
-        to->has_workspace |= to->variants[v].workspace.n > 0;
+        to->needs_workspace |= to->variants[v].workspace.n > 0;
     }
 }
 
@@ -208,9 +207,7 @@ bool plan_check_names(struct arena *a, const struct plan *plan,
     for (size_t i = 0; i < plan->package->n_kernels; i++) {
         const struct ir_kernel *k = plan->kernels[i].source;
         declare(&d, k->span, k->name, c_name_taken(k->name));
-        if (plan->kernels[i].has_workspace)
-            declare(&d, k->span, arena_printf(a, "%s_workspace", k->name),
-                    NULL);
+        declare(&d, k->span, arena_printf(a, "%s_workspace", k->name), NULL);
     }
     return d.ok;
 }

@@ -39,7 +39,7 @@ struct plan_kernel {
     const struct ir_kernel *source;
     const char *const *names; // of its parameters in C
     const uint32_t *aligns;   // of its array parameters: most of any variant
-    bool has_workspace;       // some variant needs one, or all kernels have
+    bool needs_workspace;     // some variant does
     uint32_t n_variants;
     struct plan_variant *variants;
 };

@@ -143,21 +143,33 @@ static void write_variant(struct writer *w, uint32_t v)
                size_text(w, variant));
 }
 
-void workspace_write(struct writer *w)
+// Append the head of the function, and statements that use its parameters.
+static void write_head(struct writer *w)
 {
     const struct ir_kernel *source = w->kernel->source;
     buf_printf(w->out,
-               "/* The bytes of workspace that `%s` needs for these sizes; "
-               "(size_t)-1 if\n * they are more than 64 bits hold. */\n"
-               "static inline size_t %s_workspace(",
+               "/* The bytes of workspace that `%s` needs for these sizes, "
+               "maybe 0; (size_t)-1\n * if they are more than 64 bits hold. "
+               "*/\nstatic inline size_t %s_workspace(",
                source->name, source->name);
     writer_sizes(w, true);
-    buf_text(w->out, ")\n{\n    int64_t most = 0, used = 0;\n"
-                     "    int overflow = 0, lost = 0, taken = 0;\n\n");
+    buf_text(w->out, ")\n{\n");
+    if (w->kernel->needs_workspace)
+        buf_text(w->out, "    int64_t most = 0, used = 0;\n"
+                         "    int overflow = 0, lost = 0, taken = 0;\n\n");
     vec_foreach(param, &source->params)
         if (writer_is_size(param))
             buf_printf(w->out, "    (void)%s;\n",
                        w->kernel->names[param - source->params.at]);
+}
+
+void workspace_write(struct writer *w)
+{
+    write_head(w);
+    if (!w->kernel->needs_workspace) {
+        buf_text(w->out, "    return 0;\n}\n\n");
+        return;
+    }
     for (uint32_t v = 0; v < w->kernel->n_variants; v++)
         write_variant(w, v);
     buf_text(w->out, "    (void)used;\n    (void)overflow;\n    (void)taken;\n"

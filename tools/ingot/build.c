@@ -54,7 +54,6 @@ struct build {
     const char *depfile; // or NULL
     const struct emit *emit;
     bool embed;      // --embed
-    bool workspace;  // --workspace
     bool fatbinary;  // --fatbinary
     bool check;      // --check
     json_t *results; // --json, else NULL
@@ -73,7 +72,6 @@ struct job {
 enum {
     KEY_EMIT = 2048,
     KEY_EMBED,
-    KEY_WORKSPACE,
     KEY_DEPFILE,
     KEY_JSON,
     KEY_FATBINARY,
@@ -87,10 +85,6 @@ static const struct argp_option options[] = {
      "optimised or llvm (LLVM IR); texts are for --ptx unless --arch is given",
      0},
     {"embed", KEY_EMBED, 0, 0, "put the fatbin into the header too", 0},
-    {"workspace", KEY_WORKSPACE, 0, 0,
-     "let every launch function take a workspace, though it may be of 0 bytes, "
-     "so that a schedule does not change its parameters",
-     0},
     {"depfile", KEY_DEPFILE, "FILE", 0,
      "write a rule of make: the header depends on the source", 0},
     {"fatbinary", KEY_FATBINARY, 0, 0,
@@ -158,7 +152,6 @@ static error_t take(int key, char *arg, struct argp_state *state)
     case 'o': b->folder = arg; return 0;
     case KEY_EMIT: b->emit = find_emit(arg, state); return 0;
     case KEY_EMBED: b->embed = true; return 0;
-    case KEY_WORKSPACE: b->workspace = true; return 0;
     case KEY_DEPFILE: b->depfile = arg; return 0;
     case KEY_FATBINARY: b->fatbinary = true; return 0;
     case KEY_CHECK: b->check = true; return 0;
@@ -276,7 +269,6 @@ static bool add_package(struct job *j, const struct ptxas *tool)
     struct package p =
         artefact_package(j->c, j->name, j->path, tool->path ? tool : NULL);
     p.embed = j->build->embed;
-    p.has_workspaces = j->build->workspace;
     if (j->build->fatbinary &&
         !(p.fatbinary = toolchain_find(&j->build->tools, &j->c->arena,
                                        "fatbinary", &j->c->diags)))
