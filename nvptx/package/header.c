@@ -173,20 +173,49 @@ static void write_bytes(const struct plan *plan, const struct buf *fatbin,
     buf_text(out, "\n};\n\n");
 }
 
+// Append the lines that begin the header, and those that refuse what a C file
+// cannot include beside it: another header has a function of its names.
+static void write_guard(struct arena *a, const struct plan *plan,
+                        struct buf *out)
+{
+    const char *guard = upper(a, plan->name);
+    buf_printf(out,
+               "\n#ifndef INGOT_%s_H\n#define INGOT_%s_H 0x%016llxull\n\n"
+               "#include \"ingot.h\"\n\n"
+               "#if INGOT_ABI != %d\n"
+               "#error \"this header is for another ingot.h; build it again\"\n"
+               "#endif\n",
+               guard, guard, (unsigned long long)plan->fatbin_hash, ABI);
+    for (size_t i = 0; i < plan->package->n_kernels; i++) {
+        const char *name = plan->kernels[i].name;
+        buf_printf(out,
+                   "#ifdef INGOT_LAUNCHES_%s\n"
+                   "#error \"another header has %s, too; build this one with "
+                   "--prefix\"\n#endif\n#define INGOT_LAUNCHES_%s\n",
+                   name, name, name);
+    }
+    buf_char(out, '\n');
+}
+
+// Append the lines that end it: another header of this name is not taken for
+// this one.
+static void write_end(struct arena *a, const struct plan *plan, struct buf *out)
+{
+    const char *guard = upper(a, plan->name);
+    buf_printf(out,
+               "#elif INGOT_%s_H != 0x%016llxull\n"
+               "#error \"another header has the tables of %s, too; build this "
+               "one with --prefix\"\n#endif\n",
+               guard, (unsigned long long)plan->fatbin_hash, plan->name);
+}
+
 bool header_write(struct arena *a, const struct plan *plan,
                   const struct buf *fatbin, struct diag_list *diags,
                   struct buf *out)
 {
-    const char *guard = upper(a, plan->name);
     bool ok = true;
     write_comment(plan, out);
-    buf_printf(out,
-               "\n#ifndef INGOT_%s_H\n#define INGOT_%s_H\n\n"
-               "#include \"ingot.h\"\n\n"
-               "#if INGOT_ABI != %d\n"
-               "#error \"this header is for another ingot.h; build it again\"\n"
-               "#endif\n\n",
-               guard, guard, ABI);
+    write_guard(a, plan, out);
     write_helpers(out);
     write_images(plan, out);
     write_parameters(plan, out);
@@ -198,6 +227,6 @@ bool header_write(struct arena *a, const struct plan *plan,
         ok = launch_write(a, plan, &plan->kernels[i], diags, out) && ok;
         buf_char(out, '\n');
     }
-    buf_text(out, "#endif\n");
+    write_end(a, plan, out);
     return ok;
 }

@@ -181,7 +181,7 @@ static void write_head(struct writer *w)
     buf_printf(w->out,
                "static inline enum ingot_status %s(\n"
                "    struct ingot_module *module, CUstream stream",
-               source->name);
+               w->kernel->name);
     for (size_t i = 0; i < source->params.n; i++) {
         buf_text(w->out, ",\n    ");
         writer_parameter(w, i);

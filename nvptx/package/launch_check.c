@@ -39,9 +39,9 @@ void launch_comment(struct writer *w)
     for (size_t i = 0; i < source->params.n; i++)
         write_comment_line(w, i);
     buf_printf(w->out,
-               " *   workspace: %s_workspace bytes, overwritten, aligned to "
+               " *   workspace: %s bytes, overwritten, aligned to "
                "%d bytes;\n *     NULL where that is 0\n",
-               source->name, WORKSPACE_ALIGN);
+               w->kernel->workspace, WORKSPACE_ALIGN);
     for (size_t i = 0; i < source->where.n; i++)
         buf_printf(w->out, "%s *   %s\n", i ? "" : " *\n * Requires\n *\n",
                    writer_text(w, source->where.at[i]));
@@ -98,7 +98,7 @@ static void write_array_checks(struct writer *w)
                           w->kernel->aligns[i]);
     }
     if (w->kernel->needs_workspace) {
-        buf_printf(w->out, "    bytes = (int64_t)%s_workspace(", source->name);
+        buf_printf(w->out, "    bytes = (int64_t)%s(", w->kernel->workspace);
         writer_sizes(w, false);
         buf_text(w->out, ");\n");
         write_array_check(w, "workspace", "scratch memory", WORKSPACE_ALIGN);

@@ -40,6 +40,7 @@ struct package_image {
 // What to package.
 struct package {
     const char *name;   // names the files: NAME.fatbin, NAME.h, NAME.json
+    const char *prefix; // in front of the names in C, or NULL
     const char *source; // the file that was compiled, as the user wrote it
     const struct package_kernel *kernels;
     size_t n_kernels;

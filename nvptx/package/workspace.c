@@ -150,8 +150,8 @@ static void write_head(struct writer *w)
     buf_printf(w->out,
                "/* The bytes of workspace that `%s` needs for these sizes, "
                "maybe 0; (size_t)-1\n * if they are more than 64 bits hold. "
-               "*/\nstatic inline size_t %s_workspace(",
-               source->name, source->name);
+               "*/\nstatic inline size_t %s(",
+               source->name, w->kernel->workspace);
     writer_sizes(w, true);
     buf_text(w->out, ")\n{\n");
     if (w->kernel->needs_workspace)

@@ -257,7 +257,7 @@ static void renames_parameters(void **state)
     struct fixture f;
     fixture_start(&f);
     const struct ir_kernel *k = fixture_kernel(&f, text);
-    const char **names = c_parameter_names(&f.arena, k);
+    const char **names = c_parameter_names(&f.arena, k, "");
     for (size_t i = 0; i < 5; i++)
         assert_string_equal(names[i], wanted[i]);
     fixture_end(&f);
@@ -378,8 +378,8 @@ static void prints_expressions(void **state)
                              "h: f16) -> Y: f32[1]\n    where %s\n"
                              "    level loops\n{\n}\n",
                              all[i].text));
-        struct c_scope scope = {.kernel = kernel,
-                                .names = c_parameter_names(&f.arena, kernel)};
+        struct c_scope scope = {
+            .kernel = kernel, .names = c_parameter_names(&f.arena, kernel, "")};
         bool ok = c_expr(&scope, kernel->where.at[0], &out);
         assert_int_equal(ok, all[i].c != NULL);
         if (ok) {

@@ -10,6 +10,7 @@
 #include "nvptx/package/output.h"
 #include "tools/ingot/check.h"
 #include "tools/ingot/json.h"
+#include "tools/ingot/prefix.h"
 #include "tools/ingot/results.h"
 #include "tools/ingot/targets.h"
 #include "tools/libingot/artefact.h"
@@ -37,11 +38,6 @@ static const struct emit emits[] = {
 };
 enum { EMITS = sizeof emits / sizeof *emits };
 
-// A kernel of a file that was built.
-struct built {
-    const char *kernel, *path;
-};
-
 // What the command line asks for, and what is done so far.
 struct build {
     struct cli_compile compile;
@@ -49,9 +45,10 @@ struct build {
     struct toolchain tools;
     struct arena arena;
     struct VEC(const char *) files;
-    struct VEC(struct built) kernels;
+    struct built_kernels kernels;
     const char *folder;  // -o
     const char *depfile; // or NULL
+    const char *prefix;  // --prefix, or NULL
     const struct emit *emit;
     bool embed;      // --embed
     bool fatbinary;  // --fatbinary
@@ -72,6 +69,7 @@ struct job {
 enum {
     KEY_EMIT = 2048,
     KEY_EMBED,
+    KEY_PREFIX,
     KEY_DEPFILE,
     KEY_JSON,
     KEY_FATBINARY,
@@ -85,6 +83,10 @@ static const struct argp_option options[] = {
      "optimised or llvm (LLVM IR); texts are for --ptx unless --arch is given",
      0},
     {"embed", KEY_EMBED, 0, 0, "put the fatbin into the header too", 0},
+    {"prefix", KEY_PREFIX, "TEXT", 0,
+     "put this in front of all names in C, so that one program can have kernels "
+     "of one name; an @ in it stands for the name of the file",
+     0},
     {"depfile", KEY_DEPFILE, "FILE", 0,
      "write a rule of make: the header depends on the source", 0},
     {"fatbinary", KEY_FATBINARY, 0, 0,
@@ -152,6 +154,7 @@ static error_t take(int key, char *arg, struct argp_state *state)
     case 'o': b->folder = arg; return 0;
     case KEY_EMIT: b->emit = find_emit(arg, state); return 0;
     case KEY_EMBED: b->embed = true; return 0;
+    case KEY_PREFIX: b->prefix = prefix_option(arg, state); return 0;
     case KEY_DEPFILE: b->depfile = arg; return 0;
     case KEY_FATBINARY: b->fatbinary = true; return 0;
     case KEY_CHECK: b->check = true; return 0;
@@ -268,6 +271,7 @@ static bool add_package(struct job *j, const struct ptxas *tool)
     struct package_files files;
     struct package p =
         artefact_package(j->c, j->name, j->path, tool->path ? tool : NULL);
+    p.prefix = prefix_of(&j->c->arena, j->build->prefix, j->name);
     p.embed = j->build->embed;
     if (j->build->fatbinary &&
         !(p.fatbinary = toolchain_find(&j->build->tools, &j->c->arena,
@@ -369,24 +373,6 @@ static void add_result(struct job *j, bool ok)
     json_array_append_new(j->build->results, object);
 }
 
-// Warn of kernels that earlier files have, too, and note those of this one.
-static void note_kernels(struct job *j)
-{
-    struct build *b = j->build;
-    size_t before = b->kernels.n;
-    for (size_t i = 0; i < j->c->program.kernels.n; i++) {
-        const struct ir_kernel *k = j->c->program.kernels.at[i];
-        for (size_t n = 0; n < before; n++) {
-            if (strcmp(b->kernels.at[n].kernel, k->name) == 0)
-                diag_warning(&j->c->diags, k->span, D_name_in_two_files,
-                             k->name, b->kernels.at[n].path);
-        }
-        struct built new = {arena_copy(&b->arena, k->name, strlen(k->name)),
-                            j->path};
-        vec_push(&b->arena, &b->kernels, new);
-    }
-}
-
 // Build one file.  Returns the exit code that it calls for.
 static int build_file(struct build *b, const char *path)
 {
@@ -396,7 +382,8 @@ static int build_file(struct build *b, const char *path)
     j.name = cli_stem(&c.arena, path);
     bool ok = run_job(&j, b->compile.options);
     if (b->emit->kind != EMIT_TEXT)
-        note_kernels(&j);
+        prefix_note(&b->kernels, &b->arena, &c, b->prefix,
+                    &(struct built){j.name, path});
     if (b->results)
         add_result(&j, ok);
     int code = cli_report(&c.diags);
