@@ -12,7 +12,7 @@
 
 enum {
     BYTES_PER_LINE = 16,
-    ABI = 3, // INGOT_ABI of the runtime that the tables are made for
+    ABI = 4, // INGOT_ABI of the runtime that the tables are made for
 };
 
 // Return an identifier in upper case.

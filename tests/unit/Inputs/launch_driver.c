@@ -80,7 +80,7 @@ int main(void)
     struct ingot_module *m = &module;
     const float *in = AT(const float, 4096);
     float *out = AT(float, 8192);
-    const uint16_t *half = AT(const uint16_t, 4098);
+    const ingot_f16 *half = AT(const ingot_f16, 4098);
     void *scratch = AT(void, 65536);
 
     vadd(m, NULL, 1000, in, in, out, NULL);
