@@ -174,20 +174,26 @@ static bool has_optional(const struct writer *w)
     return false;
 }
 
-// Append everything above the first statement of the launch function.
-static void write_head(struct writer *w)
+// Append the name and parameters of the launch function.
+static void write_signature(struct writer *w)
 {
-    const struct ir_kernel *source = w->kernel->source;
     buf_printf(w->out,
-               "static inline enum ingot_status %s(\n"
+               "enum ingot_status %s(\n"
                "    struct ingot_module *module, CUstream stream",
                w->kernel->name);
-    for (size_t i = 0; i < source->params.n; i++) {
+    for (size_t i = 0; i < w->kernel->source->params.n; i++) {
         buf_text(w->out, ",\n    ");
         writer_parameter(w, i);
     }
-    buf_text(w->out, ",\n    void *workspace)\n{\n"
-                     "    enum ingot_status status;\n"
+    buf_text(w->out, ",\n    void *workspace)");
+}
+
+// Append everything above the first statement of the launch function.
+static void write_head(struct writer *w)
+{
+    buf_text(w->out, w->plan->package->declarations ? "" : "static inline ");
+    write_signature(w);
+    buf_text(w->out, "\n{\n    enum ingot_status status;\n"
                      "    int64_t bytes;\n    int overflow = 0;\n");
     buf_text(w->out, has_optional(w) ? "    int available = 0;\n\n" : "\n");
     buf_text(w->out,
@@ -248,6 +254,18 @@ static void write_values(struct writer *w, const struct c_values *values)
     buf_text(w->out, any ? "    const int ingot_overflow = overflow;\n" : "");
 }
 
+void launch_declare(struct arena *a, const struct plan *plan,
+                    const struct plan_kernel *kernel, struct buf *out)
+{
+    struct writer w = {.arena = a, .plan = plan, .kernel = kernel, .out = out};
+    workspace_declare(&w);
+    buf_char(out, '\n');
+    launch_comment(&w);
+    buf_text(out, "INGOT_API ");
+    write_signature(&w);
+    buf_text(out, ";\n\n");
+}
+
 bool launch_write(struct arena *a, const struct plan *plan,
                   const struct plan_kernel *kernel, struct diag_list *diags,
                   struct buf *out)
@@ -260,7 +278,8 @@ bool launch_write(struct arena *a, const struct plan *plan,
                        .ok = true};
     struct c_values values = {.arena = a};
     workspace_write(&w);
-    launch_comment(&w);
+    if (!plan->package->declarations)
+        launch_comment(&w);
     write_head(&w);
     launch_checks(&w);
     write_sms(&w);

@@ -12,6 +12,10 @@ bool launch_write(struct arena *a, const struct plan *plan,
                   const struct plan_kernel *kernel, struct diag_list *diags,
                   struct buf *out);
 
+// Append the declarations of both.
+void launch_declare(struct arena *a, const struct plan *plan,
+                    const struct plan_kernel *kernel, struct buf *out);
+
 // Append the comment above the launch function.
 void launch_comment(struct writer *w);
 

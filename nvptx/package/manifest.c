@@ -308,8 +308,10 @@ void manifest_write(struct arena *a, const struct plan *plan, struct buf *out)
                               image_json(&plan->images[i], &plan->usage[i]));
     for (size_t i = 0; i < package->n_kernels; i++)
         json_array_append_new(kernels, kernel_json(plan, &plan->kernels[i]));
-    json_object_set_new(fatbin, "file",
-                        text_json(arena_printf(a, "%s.fatbin", package->name)));
+    json_object_set_new(
+        fatbin, "file",
+        text_json(arena_printf(a, package->triple ? "%s.o" : "%s.fatbin",
+                               package->name)));
     json_object_set_new(fatbin, "size",
                         json_integer((json_int_t)plan->fatbin_size));
     json_object_set_new(fatbin, "hash", hash_json(plan->fatbin_hash));

@@ -143,17 +143,42 @@ static void write_variant(struct writer *w, uint32_t v)
                size_text(w, variant));
 }
 
+// Append the comment above the function.
+static void write_comment(struct writer *w)
+{
+    buf_printf(w->out,
+               "/* The bytes of workspace that `%s` needs for these sizes, "
+               "maybe 0; (size_t)-1\n * if they are more than 64 bits hold. "
+               "*/\n",
+               w->kernel->source->name);
+}
+
+// Append the name and parameters of the function.
+static void write_signature(struct writer *w)
+{
+    buf_printf(w->out, "size_t %s(", w->kernel->workspace);
+    writer_sizes(w, true);
+    buf_char(w->out, ')');
+}
+
+void workspace_declare(struct writer *w)
+{
+    write_comment(w);
+    buf_text(w->out, "INGOT_API ");
+    write_signature(w);
+    buf_text(w->out, ";\n");
+}
+
 // Append the head of the function, and statements that use its parameters.
 static void write_head(struct writer *w)
 {
     const struct ir_kernel *source = w->kernel->source;
-    buf_printf(w->out,
-               "/* The bytes of workspace that `%s` needs for these sizes, "
-               "maybe 0; (size_t)-1\n * if they are more than 64 bits hold. "
-               "*/\nstatic inline size_t %s(",
-               source->name, w->kernel->workspace);
-    writer_sizes(w, true);
-    buf_text(w->out, ")\n{\n");
+    bool is_declared = w->plan->package->declarations;
+    if (!is_declared)
+        write_comment(w);
+    buf_text(w->out, is_declared ? "" : "static inline ");
+    write_signature(w);
+    buf_text(w->out, "\n{\n");
     if (w->kernel->needs_workspace)
         buf_text(w->out, "    int64_t most = 0, used = 0;\n"
                          "    int overflow = 0, lost = 0, taken = 0;\n\n");

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What callers in other languages are given compiles under strict warnings, and works on the driver of
-# tests/fake_driver: the number types in C++ (tests/bindings/numbers.cpp).
+# tests/fake_driver: the number types in C++ (tests/bindings/numbers.cpp), object files with declarations (object.c).
 set -euo pipefail
 
 [[ -n ${FAKE_DRIVER:-} ]] || exit 77
@@ -37,3 +37,13 @@ for compiler in g++ clang++; do
 done
 headers=/usr/local/cuda/include
 [[ ! -e $headers/cuda_fp16.h ]] || compile g++ "$inputs/numbers.cpp" -std=c++17 -DWITH_CUDA -isystem $headers
+
+# ---- An object file, and a header that only declares.
+
+"$INGOT" build "$inputs/object.ing" --arch none --emit object --declarations
+for compiler in gcc clang; do
+  command -v $compiler >/dev/null || continue
+  $compiler -std=c99 $warnings -Wmissing-prototypes -I. -I"$SOURCE_DIR/runtime" "$inputs/object.c" object.c object.o \
+    ingot.o -ldl -lpthread -o main
+  ./main "$FAKE_DRIVER/libcuda.so.1" >log || fail "object: $(cat log)"
+done

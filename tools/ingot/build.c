@@ -7,6 +7,7 @@
 #include "tools/ingot/cli.h"
 
 #include "nvptx/package/depfile.h"
+#include "nvptx/package/object.h"
 #include "nvptx/package/output.h"
 #include "tools/ingot/check.h"
 #include "tools/ingot/json.h"
@@ -21,7 +22,7 @@
 #include <string.h>
 
 // What --emit can ask for.
-enum emit_kind { EMIT_PACKAGE, EMIT_CUBIN, EMIT_TEXT };
+enum emit_kind { EMIT_PACKAGE, EMIT_OBJECT, EMIT_CUBIN, EMIT_TEXT };
 struct emit {
     const char *name;
     enum emit_kind kind;
@@ -31,6 +32,7 @@ struct emit {
 
 static const struct emit emits[] = {
     {"fatbin", EMIT_PACKAGE, NVPTX_PTX, ""},
+    {"object", EMIT_OBJECT, NVPTX_PTX, ""},
     {"cubin", EMIT_CUBIN, NVPTX_PTX, "cubin"},
     {"ptx", EMIT_TEXT, NVPTX_PTX, "ptx"},
     {"optimised", EMIT_TEXT, NVPTX_OPTIMISED, "ll"},
@@ -49,11 +51,13 @@ struct build {
     const char *folder;  // -o
     const char *depfile; // or NULL
     const char *prefix;  // --prefix, or NULL
+    const char *triple;  // --triple; with --emit object not NULL
     const struct emit *emit;
-    bool embed;      // --embed
-    bool fatbinary;  // --fatbinary
-    bool check;      // --check
-    json_t *results; // --json, else NULL
+    bool embed;        // --embed
+    bool declarations; // --declarations
+    bool fatbinary;    // --fatbinary
+    bool check;        // --check
+    json_t *results;   // --json, else NULL
 };
 
 // One file on its way.
@@ -70,6 +74,8 @@ enum {
     KEY_EMIT = 2048,
     KEY_EMBED,
     KEY_PREFIX,
+    KEY_TRIPLE,
+    KEY_DECLARATIONS,
     KEY_DEPFILE,
     KEY_JSON,
     KEY_FATBINARY,
@@ -79,8 +85,17 @@ enum {
 static const struct argp_option options[] = {
     {"output", 'o', "DIR", 0, "write the results into this folder", 0},
     {"emit", KEY_EMIT, "WHAT", 0,
-     "write this alone: fatbin (with its header and manifest), cubin, ptx, "
+     "write this alone: fatbin (with its header and manifest), object (the "
+     "same with an object file of the host that holds the fatbin), cubin, ptx, "
      "optimised or llvm (LLVM IR); texts are for --ptx unless --arch is given",
+     0},
+    {"triple", KEY_TRIPLE, "TRIPLE", 0,
+     "the host of --emit object, such as aarch64-linux-gnu; this machine, "
+     "unless given",
+     0},
+    {"declarations", KEY_DECLARATIONS, 0, 0,
+     "let the header only declare the launch functions, and write a C file "
+     "that defines them",
      0},
     {"embed", KEY_EMBED, 0, 0, "put the fatbin into the header too", 0},
     {"prefix", KEY_PREFIX, "TEXT", 0,
@@ -104,9 +119,11 @@ static const struct emit *find_emit(const char *name, struct argp_state *state)
     for (int i = 0; i < EMITS; i++)
         if (strcmp(emits[i].name, name) == 0)
             return &emits[i];
-    argp_error(state,
-               "--emit takes fatbin, cubin, ptx, optimised or llvm, not `%s`",
-               name);
+    argp_error(
+        state,
+        "--emit takes fatbin, object, cubin, ptx, optimised or llvm, not "
+        "`%s`",
+        name);
     return NULL;
 }
 
@@ -126,6 +143,21 @@ static const char *clash(const struct build *b, struct arena *a)
     return NULL;
 }
 
+// Check the options of an object file, and choose its host.
+static void check_object(struct build *b, struct argp_state *state)
+{
+    bool is_object = b->emit->kind == EMIT_OBJECT;
+    if (b->triple && !is_object)
+        argp_error(state, "--triple is for --emit object");
+    if (b->embed && is_object)
+        argp_error(state, "--embed and --emit object exclude each other");
+    if (is_object && !b->triple)
+        b->triple = object_host(&b->arena);
+    const char *why = b->triple ? object_refusal(&b->arena, b->triple) : NULL;
+    if (why)
+        argp_error(state, "--triple: %s", why);
+}
+
 // Check what options mean together.
 static void check_options(struct build *b, struct argp_state *state)
 {
@@ -136,8 +168,9 @@ static void check_options(struct build *b, struct argp_state *state)
         argp_error(state, "--depfile is for one FILE");
     if (b->results && b->compile.stop_after)
         argp_error(state, "--json and --stop-after exclude each other");
-    if (b->depfile && b->emit->kind != EMIT_PACKAGE)
+    if (b->depfile && b->emit->kind > EMIT_OBJECT)
         argp_error(state, "--depfile is for the header; --emit writes none");
+    check_object(b, state);
     if (b->targets.has_arch && !b->targets.cubins.n && !b->targets.ptx)
         argp_error(state, "--arch none --ptx none leaves nothing to build");
 }
@@ -155,6 +188,8 @@ static error_t take(int key, char *arg, struct argp_state *state)
     case KEY_EMIT: b->emit = find_emit(arg, state); return 0;
     case KEY_EMBED: b->embed = true; return 0;
     case KEY_PREFIX: b->prefix = prefix_option(arg, state); return 0;
+    case KEY_TRIPLE: b->triple = arg; return 0;
+    case KEY_DECLARATIONS: b->declarations = true; return 0;
     case KEY_DEPFILE: b->depfile = arg; return 0;
     case KEY_FATBINARY: b->fatbinary = true; return 0;
     case KEY_CHECK: b->check = true; return 0;
@@ -272,14 +307,19 @@ static bool add_package(struct job *j, const struct ptxas *tool)
     struct package p =
         artefact_package(j->c, j->name, j->path, tool->path ? tool : NULL);
     p.prefix = prefix_of(&j->c->arena, j->build->prefix, j->name);
+    p.triple = j->build->triple;
     p.embed = j->build->embed;
+    p.declarations = j->build->declarations;
     if (j->build->fatbinary &&
         !(p.fatbinary = toolchain_find(&j->build->tools, &j->c->arena,
                                        "fatbinary", &j->c->diags)))
         return false;
     if (!package_make(&j->c->arena, &p, &j->c->diags, &files))
         return false;
-    add_output(j, ".fatbin", &files.fatbin);
+    add_output(j, p.triple ? ".o" : ".fatbin",
+               p.triple ? &files.object : &files.fatbin);
+    if (p.declarations)
+        add_output(j, ".c", &files.source);
     add_output(j, ".json", &files.manifest);
     if (j->build->depfile)
         add_depfile(j);
@@ -300,7 +340,7 @@ static bool make_outputs(struct job *j, struct compile_options *o)
     if (!cli_images(j->c, &j->build->tools, o, &tool))
         return false;
     end_phase(j, NULL);
-    if (kind == EMIT_PACKAGE && !add_package(j, &tool))
+    if (kind <= EMIT_OBJECT && !add_package(j, &tool))
         return false;
     if (kind == EMIT_CUBIN)
         add_cubins(j);
