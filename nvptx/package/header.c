@@ -148,6 +148,18 @@ static bool write_definitions(struct arena *a, const struct plan *plan,
     return ok;
 }
 
+// Append what the C file begins with.  Not all use all helpers.
+static void write_source_head(const struct plan *plan, struct buf *out)
+{
+    buf_printf(out,
+               "/* What %s.h declares. Written by Ingot; do not edit. */\n\n"
+               "#include \"%s.h\"\n\n"
+               "#if defined(__GNUC__)\n"
+               "#pragma GCC diagnostic ignored \"-Wunused-function\"\n"
+               "#endif\n\n",
+               plan->package->name, plan->package->name);
+}
+
 bool header_write(struct arena *a, const struct plan *plan,
                   const struct buf *fatbin, struct diag_list *diags,
                   struct buf *out, struct buf *source)
@@ -157,11 +169,7 @@ bool header_write(struct arena *a, const struct plan *plan,
     write_guard(a, plan, out);
     write_declarations(a, plan, out);
     if (plan->package->declarations)
-        buf_printf(
-            source,
-            "/* What %s.h declares. Written by Ingot; do not edit. */\n\n"
-            "#include \"%s.h\"\n\n",
-            plan->package->name, plan->package->name);
+        write_source_head(plan, source);
     else
         source = out;
     ok = write_definitions(a, plan, fatbin, diags, source);
