@@ -102,7 +102,8 @@ static bool is_function(const struct ir_kernel *kernel, const char *prefix,
         strncmp(name + n, kernel->name, length) == 0)
         name += n;
     return strncmp(name, kernel->name, length) == 0 &&
-           (!name[length] || strcmp(name + length, "_workspace") == 0);
+           (!name[length] || strcmp(name + length, "_workspace") == 0 ||
+            strcmp(name + length, "_bytes") == 0);
 }
 
 const char **c_parameter_names(struct arena *a, const struct ir_kernel *kernel,

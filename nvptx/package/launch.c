@@ -16,6 +16,7 @@
 
 #include "ir/build.h"
 #include "ir/walk.h"
+#include "nvptx/package/bytes.h"
 #include "nvptx/package/c_expr.h"
 #include "nvptx/package/workspace.h"
 
@@ -258,6 +259,7 @@ void launch_declare(struct arena *a, const struct plan *plan,
                     const struct plan_kernel *kernel, struct buf *out)
 {
     struct writer w = {.arena = a, .plan = plan, .kernel = kernel, .out = out};
+    bytes_declare(&w);
     workspace_declare(&w);
     buf_char(out, '\n');
     launch_comment(&w);
@@ -277,6 +279,7 @@ bool launch_write(struct arena *a, const struct plan *plan,
                        .out = out,
                        .ok = true};
     struct c_values values = {.arena = a};
+    bytes_write(&w);
     workspace_write(&w);
     if (!plan->package->declarations)
         launch_comment(&w);

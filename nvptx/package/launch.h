@@ -5,14 +5,14 @@
 
 #include "nvptx/package/writer.h"
 
-// Append the launch function of a kernel, and the function that says how large
-// its workspace is.
+// Append the launch function of a kernel, and the functions that say how large
+// its arrays and its workspace are.
 // Returns false after reporting an expression that C cannot compute.
 bool launch_write(struct arena *a, const struct plan *plan,
                   const struct plan_kernel *kernel, struct diag_list *diags,
                   struct buf *out);
 
-// Append the declarations of both.
+// Append the declarations of all three.
 void launch_declare(struct arena *a, const struct plan *plan,
                     const struct plan_kernel *kernel, struct buf *out);
 

@@ -139,6 +139,7 @@ static void add_kernel(struct arena *a, struct plan *plan,
     to->source = from->source;
     to->name = arena_printf(a, "%s%s", plan->prefix, from->source->name);
     to->workspace = arena_printf(a, "%s_workspace", to->name);
+    to->bytes = arena_printf(a, "%s_bytes", to->name);
     to->names = c_parameter_names(a, from->source, plan->prefix);
     to->aligns = aligns;
     to->n_variants = (uint32_t)from->n_variants;
@@ -212,6 +213,7 @@ bool plan_check_names(struct arena *a, const struct plan *plan,
         const struct plan_kernel *k = &plan->kernels[i];
         declare(&d, k->source->span, k->name, c_name_taken(k->name));
         declare(&d, k->source->span, k->workspace, NULL);
+        declare(&d, k->source->span, k->bytes, NULL);
     }
     return d.ok;
 }

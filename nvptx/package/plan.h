@@ -39,6 +39,7 @@ struct plan_kernel {
     const struct ir_kernel *source;
     const char *name;         // of its launch function
     const char *workspace;    // of the function that says how large that is
+    const char *bytes;        // of the one that says how large arrays are
     const char *const *names; // of its parameters in C
     const uint32_t *aligns;   // of its array parameters: most of any variant
     bool needs_workspace;     // some variant does

@@ -28,6 +28,7 @@ static const char expected[] =
     "rejected 23 vadd: A: f32[n], aligned to 4 bytes\n"
     "vadd <9007199254740992 1 1, 256 1 1, 0> 2305843009213693951 4096 4096 "
     "8192\n"
+    "bytes 0 64 1\n"
     "workspace 0\n"
     "workspace 4352\n"
     "workspace 0\n"

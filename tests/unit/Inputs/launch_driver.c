@@ -91,6 +91,10 @@ int main(void)
     vadd(m, NULL, INT64_MAX, in, in, out, NULL);
     vadd(m, NULL, INT64_MAX / 4, in, in, out, NULL);
 
+    printf("bytes %llu %llu %d\n",
+           (unsigned long long)scale_bytes(0, 3, 16, 20),
+           (unsigned long long)scale_bytes(6, 3, 16, 20),
+           vadd_bytes(1, INT64_MAX) == (size_t)-1);
     printf("workspace %llu\n", (unsigned long long)vadd_workspace(1000));
     printf("workspace %llu\n", (unsigned long long)softmax_workspace(10, 100));
     printf("workspace %llu\n", (unsigned long long)softmax_workspace(0, 0));
