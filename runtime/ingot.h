@@ -220,8 +220,11 @@ struct ingot_tensor {
 
 /* The functions are each program's, and each shared library's, own: two
  * libraries of one process may have a runtime each.  Define INGOT_API, in all
- * files that include this one, to share one. */
-#ifndef INGOT_API
+ * files that include this one, to share one; or INGOT_WEAK where one program is
+ * linked of parts that bring the runtime each, as Go's packages do. */
+#if !defined(INGOT_API) && defined(INGOT_WEAK)
+#define INGOT_API __attribute__((weak, visibility("hidden")))
+#elif !defined(INGOT_API)
 #define INGOT_API __attribute__((visibility("hidden")))
 #endif
 
@@ -229,7 +232,8 @@ struct ingot_tensor {
 
 /* What may be asked for at open; all zero is the default. */
 struct ingot_options {
-    const char *driver; /* path of libcuda; NULL: the system's. For tests */
+    const char *driver; /* path of libcuda; NULL: the system's. For tests;
+                           kept, not copied */
     int32_t device;     /* device used where the thread has no context */
     uint32_t flags;     /* enum ingot_flag */
 };

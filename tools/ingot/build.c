@@ -6,6 +6,7 @@
 
 #include "tools/ingot/cli.h"
 
+#include "nvptx/package/bindings/bindings.h"
 #include "nvptx/package/depfile.h"
 #include "nvptx/package/object.h"
 #include "nvptx/package/output.h"
@@ -53,11 +54,12 @@ struct build {
     const char *prefix;  // --prefix, or NULL
     const char *triple;  // --triple; with --emit object not NULL
     const struct emit *emit;
-    bool embed;        // --embed
-    bool declarations; // --declarations
-    bool fatbinary;    // --fatbinary
-    bool check;        // --check
-    json_t *results;   // --json, else NULL
+    bool embed;                   // --embed
+    bool declarations;            // --declarations
+    bool bindings[BINDING_COUNT]; // --bindings
+    bool fatbinary;               // --fatbinary
+    bool check;                   // --check
+    json_t *results;              // --json, else NULL
 };
 
 // One file on its way.
@@ -76,6 +78,7 @@ enum {
     KEY_PREFIX,
     KEY_TRIPLE,
     KEY_DECLARATIONS,
+    KEY_BINDINGS,
     KEY_DEPFILE,
     KEY_JSON,
     KEY_FATBINARY,
@@ -101,6 +104,10 @@ static const struct argp_option options[] = {
     {"prefix", KEY_PREFIX, "TEXT", 0,
      "put this in front of all names in C, so that one program can have kernels "
      "of one name; an @ in it stands for the name of the file",
+     0},
+    {"bindings", KEY_BINDINGS, "LANGUAGES", 0,
+     "write callers in other languages, too: c++, python, rust, go, separated by "
+     "commas; all but c++ link the C file of --declarations, which they imply",
      0},
     {"depfile", KEY_DEPFILE, "FILE", 0,
      "write a rule of make: the header depends on the source", 0},
@@ -168,11 +175,35 @@ static void check_options(struct build *b, struct argp_state *state)
         argp_error(state, "--depfile is for one FILE");
     if (b->results && b->compile.stop_after)
         argp_error(state, "--json and --stop-after exclude each other");
+    if (b->declarations && b->emit->kind > EMIT_OBJECT)
+        argp_error(state, "--declarations and --bindings go with the header; "
+                          "--emit writes none");
     if (b->depfile && b->emit->kind > EMIT_OBJECT)
         argp_error(state, "--depfile is for the header; --emit writes none");
     check_object(b, state);
     if (b->targets.has_arch && !b->targets.cubins.n && !b->targets.ptx)
         argp_error(state, "--arch none --ptx none leaves nothing to build");
+}
+
+// Take the languages of --bindings; ends the process if there is no such one.
+static void take_bindings(struct build *b, const char *list,
+                          struct argp_state *state)
+{
+    for (size_t n = 0; *list; list += n + (list[n] == ',')) {
+        int language = 0;
+        n = strcspn(list, ",");
+        while (language < BINDING_COUNT &&
+               (strlen(binding_info((enum binding)language)->spelling) != n ||
+                strncmp(binding_info((enum binding)language)->spelling, list,
+                        n) != 0))
+            language++;
+        if (language == BINDING_COUNT)
+            argp_error(state,
+                       "--bindings takes c++, python, rust or go, not `%.*s`",
+                       (int)n, list);
+        b->bindings[language] = true;
+        b->declarations |= binding_info((enum binding)language)->links;
+    }
 }
 
 // Take one option.
@@ -190,6 +221,7 @@ static error_t take(int key, char *arg, struct argp_state *state)
     case KEY_PREFIX: b->prefix = prefix_option(arg, state); return 0;
     case KEY_TRIPLE: b->triple = arg; return 0;
     case KEY_DECLARATIONS: b->declarations = true; return 0;
+    case KEY_BINDINGS: take_bindings(b, arg, state); return 0;
     case KEY_DEPFILE: b->depfile = arg; return 0;
     case KEY_FATBINARY: b->fatbinary = true; return 0;
     case KEY_CHECK: b->check = true; return 0;
@@ -300,6 +332,23 @@ static void add_depfile(struct job *j)
     buf_free(&rule);
 }
 
+// Add the callers in other languages.
+static void add_bindings(struct job *j, const struct buf *manifest)
+{
+    for (int i = 0; i < BINDING_COUNT; i++) {
+        struct buf text = {0};
+        if (!j->build->bindings[i])
+            continue;
+        bindings_write(&j->c->arena, (enum binding)i, manifest->data,
+                       manifest->n, &text);
+        add_output(j,
+                   arena_printf(&j->c->arena, ".%s",
+                                binding_info((enum binding)i)->extension),
+                   &text);
+        buf_free(&text);
+    }
+}
+
 // Add fatbin, manifest, the rule of make and, when all else is there, header.
 static bool add_package(struct job *j, const struct ptxas *tool)
 {
@@ -321,6 +370,7 @@ static bool add_package(struct job *j, const struct ptxas *tool)
     if (p.declarations)
         add_output(j, ".c", &files.source);
     add_output(j, ".json", &files.manifest);
+    add_bindings(j, &files.manifest);
     if (j->build->depfile)
         add_depfile(j);
     add_output(j, ".h", &files.header);
