@@ -25,12 +25,78 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Numbers that C has no type for, as their bits: a type for each, so that none
+ * is taken for another.  ROW(name, bits, the type of CUDA's headers) */
+#define INGOT_NUMBERS(ROW)                                                     \
+    ROW(f16, uint16_t, __half)                                                 \
+    ROW(bf16, uint16_t, __nv_bfloat16)                                         \
+    ROW(f8e4m3, uint8_t, __nv_fp8_e4m3)                                        \
+    ROW(f8e5m2, uint8_t, __nv_fp8_e5m2)
+
+#ifndef __cplusplus
+#define INGOT_NUMBER(name, integer, cuda)                                      \
+    typedef struct ingot_##name {                                              \
+        integer bits;                                                          \
+    } ingot_##name;
+#else
+/* In C++ they convert to CUDA's types, whose headers need not be included;
+ * ingot_number_of and ingot_array_of make numbers, and pointers to numbers, of
+ * those. */
+template <class T, class U> struct ingot_same;
+template <class T> struct ingot_same<T, T> {
+    typedef T type;
+};
+template <class T> struct ingot_number;
+
+#define INGOT_NUMBER(name, integer, cuda)                                      \
+    struct cuda;                                                               \
+    struct ingot_##name {                                                      \
+        integer bits;                                                          \
+                                                                               \
+        template <class T, class = typename ingot_same<T, cuda>::type>         \
+        operator T() const                                                     \
+        {                                                                      \
+            T value;                                                           \
+            static_assert(sizeof value == sizeof bits, "as many bits");        \
+            __builtin_memcpy((void *)&value, &bits, sizeof bits);              \
+            return value;                                                      \
+        }                                                                      \
+    };                                                                         \
+    template <> struct ingot_number<cuda> {                                    \
+        typedef ingot_##name type;                                             \
+    };
+#endif
+INGOT_NUMBERS(INGOT_NUMBER)
+#undef INGOT_NUMBER
+
+#ifdef __cplusplus
+template <class T>
+inline typename ingot_number<T>::type ingot_number_of(const T &value)
+{
+    typename ingot_number<T>::type number;
+    __builtin_memcpy(&number, (const void *)&value, sizeof number);
+    return number;
+}
+
+template <class T>
+inline typename ingot_number<T>::type *ingot_array_of(T *array)
+{
+    return reinterpret_cast<typename ingot_number<T>::type *>(array);
+}
+
+template <class T>
+inline const typename ingot_number<T>::type *ingot_array_of(const T *array)
+{
+    return reinterpret_cast<const typename ingot_number<T>::type *>(array);
+}
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* The version of the tables below, compared with `ingot_artifact.abi`. */
-#define INGOT_ABI 3
+#define INGOT_ABI 4
 
 /* The longest text that a module keeps, its final NUL included. */
 #define INGOT_TEXT_SIZE 1024
@@ -154,10 +220,16 @@ struct ingot_tensor {
 
 /* The functions are each program's, and each shared library's, own: two
  * libraries of one process may have a runtime each.  Define INGOT_API, in all
- * files that include this one, to share one. */
-#if !defined INGOT_API && defined __GNUC__ && !defined _WIN32
+ * files that include this one, to share one; or INGOT_WEAK where one program is
+ * linked of parts that bring the runtime each, as Go's packages do. */
+#if defined INGOT_API
+#elif defined INGOT_WEAK && !defined _WIN32
+#define INGOT_API __attribute__((weak, visibility("hidden")))
+#elif defined INGOT_WEAK
+#define INGOT_API __attribute__((weak))
+#elif defined __GNUC__ && !defined _WIN32
 #define INGOT_API __attribute__((visibility("hidden")))
-#elif !defined INGOT_API
+#else
 #define INGOT_API
 #endif
 
@@ -172,7 +244,8 @@ struct ingot_tensor {
 
 /* What may be asked for at open; all zero is the default. */
 struct ingot_options {
-    const char *driver; /* path of libcuda; NULL: the system's. For tests */
+    const char *driver; /* path of libcuda; NULL: the system's. For tests;
+                           kept, not copied */
     int32_t device;     /* device used where the thread has no context */
     uint32_t flags;     /* enum ingot_flag */
 };

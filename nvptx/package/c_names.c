@@ -92,15 +92,32 @@ static const char *other_name(struct arena *a, const char *name)
     return c_name_taken(longer) ? arena_printf(a, "p_%s", name) : longer;
 }
 
-const char **c_parameter_names(struct arena *a, const struct ir_kernel *kernel)
+// Return whether a name is that of a function of the kernel, with the prefix
+// or without, so that a prefix changes no names of parameters.
+static bool is_function(const struct ir_kernel *kernel, const char *prefix,
+                        const char *name)
+{
+    size_t n = strlen(prefix), length = strlen(kernel->name);
+    if (strncmp(name, prefix, n) == 0 &&
+        strncmp(name + n, kernel->name, length) == 0)
+        name += n;
+    return strncmp(name, kernel->name, length) == 0 &&
+           (!name[length] || strcmp(name + length, "_workspace") == 0 ||
+            strcmp(name + length, "_bytes") == 0);
+}
+
+const char **c_parameter_names(struct arena *a, const struct ir_kernel *kernel,
+                               const char *prefix)
 {
     const char **names = arena_array(a, const char *, kernel->params.n);
     for (size_t i = 0; i < kernel->params.n; i++) {
         const char *name = parameter_name(&kernel->params.at[i]);
-        bool is_free = !c_name_taken(name) && strcmp(name, kernel->name) != 0;
+        bool is_free =
+            !c_name_taken(name) && !is_function(kernel, prefix, name);
         while (!is_free) {
             name = other_name(a, name);
-            is_free = !c_name_taken(name) && strcmp(name, kernel->name) != 0 &&
+            is_free = !c_name_taken(name) &&
+                      !is_function(kernel, prefix, name) &&
                       !is_used(kernel, names, i, name);
         }
         names[i] = name;

@@ -14,8 +14,10 @@ const char *c_name_taken(const char *name);
 const char *c_identifier(struct arena *a, const char *text);
 
 // Return the names of a kernel's parameters in C, in their order: their own,
-// with as many `_` behind as it takes to be free.
-const char **c_parameter_names(struct arena *a, const struct ir_kernel *kernel);
+// with as many `_` behind as it takes to be free.  The kernel's functions are
+// called after it, with `prefix` in front.
+const char **c_parameter_names(struct arena *a, const struct ir_kernel *kernel,
+                               const char *prefix);
 
 // Append text inside a C string.
 void c_string(struct buf *out, const char *text);

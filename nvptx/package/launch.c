@@ -1,6 +1,6 @@
 // Writes launch functions:
 //
-//   enum ingot_status K(module, stream, sizes and arrays)
+//   enum ingot_status K(module, stream, sizes and arrays, workspace)
 //   {
 //       sizes >= 0, `where`                          INGOT_BAD_SIZE
 //       each array: its bytes fit in 64 bits         INGOT_OVERFLOW
@@ -16,6 +16,7 @@
 
 #include "ir/build.h"
 #include "ir/walk.h"
+#include "nvptx/package/bytes.h"
 #include "nvptx/package/c_expr.h"
 #include "nvptx/package/workspace.h"
 
@@ -174,22 +175,30 @@ static bool has_optional(const struct writer *w)
     return false;
 }
 
-// Append everything above the first statement of the launch function.
-static void write_head(struct writer *w)
+// Append the name and parameters of the launch function.
+static void write_signature(struct writer *w)
 {
-    const struct ir_kernel *source = w->kernel->source;
     buf_printf(w->out,
-               "static inline enum ingot_status %s(\n"
+               "enum ingot_status %s(\n"
                "    struct ingot_module *module, CUstream stream",
-               source->name);
-    for (size_t i = 0; i < source->params.n; i++) {
+               w->kernel->name);
+    for (size_t i = 0; i < w->kernel->source->params.n; i++) {
         buf_text(w->out, ",\n    ");
         writer_parameter(w, i);
     }
-    buf_text(w->out, w->kernel->has_workspace ? ",\n    void *workspace" : "");
-    buf_text(w->out, ")\n{\n    enum ingot_status status;\n"
+    buf_text(w->out, ",\n    void *workspace)");
+}
+
+// Append everything above the first statement of the launch function.
+static void write_head(struct writer *w)
+{
+    buf_text(w->out, w->plan->package->declarations ? "" : "static inline ");
+    write_signature(w);
+    buf_text(w->out, "\n{\n    enum ingot_status status;\n"
                      "    int64_t bytes;\n    int overflow = 0;\n");
     buf_text(w->out, has_optional(w) ? "    int available = 0;\n\n" : "\n");
+    buf_text(w->out,
+             w->kernel->needs_workspace ? "" : "    (void)workspace;\n");
 }
 
 // Return whether a guard of the kernel asks how many SMs the device has.
@@ -246,6 +255,19 @@ static void write_values(struct writer *w, const struct c_values *values)
     buf_text(w->out, any ? "    const int ingot_overflow = overflow;\n" : "");
 }
 
+void launch_declare(struct arena *a, const struct plan *plan,
+                    const struct plan_kernel *kernel, struct buf *out)
+{
+    struct writer w = {.arena = a, .plan = plan, .kernel = kernel, .out = out};
+    bytes_declare(&w);
+    workspace_declare(&w);
+    buf_char(out, '\n');
+    launch_comment(&w);
+    buf_text(out, "INGOT_API ");
+    write_signature(&w);
+    buf_text(out, ";\n\n");
+}
+
 bool launch_write(struct arena *a, const struct plan *plan,
                   const struct plan_kernel *kernel, struct diag_list *diags,
                   struct buf *out)
@@ -257,9 +279,10 @@ bool launch_write(struct arena *a, const struct plan *plan,
                        .out = out,
                        .ok = true};
     struct c_values values = {.arena = a};
-    if (kernel->has_workspace)
-        workspace_write(&w);
-    launch_comment(&w);
+    bytes_write(&w);
+    workspace_write(&w);
+    if (!plan->package->declarations)
+        launch_comment(&w);
     write_head(&w);
     launch_checks(&w);
     write_sms(&w);

@@ -5,12 +5,16 @@
 
 #include "nvptx/package/writer.h"
 
-// Append the launch function of a kernel and, if it needs a workspace, the
-// function that says how large.
+// Append the launch function of a kernel, and the functions that say how large
+// its arrays and its workspace are.
 // Returns false after reporting an expression that C cannot compute.
 bool launch_write(struct arena *a, const struct plan *plan,
                   const struct plan_kernel *kernel, struct diag_list *diags,
                   struct buf *out);
+
+// Append the declarations of all three.
+void launch_declare(struct arena *a, const struct plan *plan,
+                    const struct plan_kernel *kernel, struct buf *out);
 
 // Append the comment above the launch function.
 void launch_comment(struct writer *w);

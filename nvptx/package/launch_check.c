@@ -38,11 +38,10 @@ void launch_comment(struct writer *w)
                source->name);
     for (size_t i = 0; i < source->params.n; i++)
         write_comment_line(w, i);
-    if (w->kernel->has_workspace)
-        buf_printf(w->out,
-                   " *   workspace: %s_workspace bytes, overwritten, aligned "
-                   "to %d bytes\n",
-                   source->name, WORKSPACE_ALIGN);
+    buf_printf(w->out,
+               " *   workspace: %s bytes, overwritten, aligned to "
+               "%d bytes;\n *     NULL where that is 0\n",
+               w->kernel->workspace, WORKSPACE_ALIGN);
     for (size_t i = 0; i < source->where.n; i++)
         buf_printf(w->out, "%s *   %s\n", i ? "" : " *\n * Requires\n *\n",
                    writer_text(w, source->where.at[i]));
@@ -98,8 +97,8 @@ static void write_array_checks(struct writer *w)
         write_array_check(w, w->kernel->names[i], writer_shape(w, b),
                           w->kernel->aligns[i]);
     }
-    if (w->kernel->has_workspace) {
-        buf_printf(w->out, "    bytes = (int64_t)%s_workspace(", source->name);
+    if (w->kernel->needs_workspace) {
+        buf_printf(w->out, "    bytes = (int64_t)%s(", w->kernel->workspace);
         writer_sizes(w, false);
         buf_text(w->out, ");\n");
         write_array_check(w, "workspace", "scratch memory", WORKSPACE_ALIGN);

@@ -279,6 +279,7 @@ static json_t *kernel_json(const struct plan *plan,
         json_array_append_new(variants,
                               variant_json(plan, &kernel->variants[i]));
     json_object_set_new(object, "name", text_json(source->name));
+    json_object_set_new(object, "c_name", text_json(kernel->name));
     json_object_set_new(object, "parameters", parameters);
     json_object_set_new(object, "where",
                         exprs_json(source->where.at, source->where.n));
@@ -307,13 +308,17 @@ void manifest_write(struct arena *a, const struct plan *plan, struct buf *out)
                               image_json(&plan->images[i], &plan->usage[i]));
     for (size_t i = 0; i < package->n_kernels; i++)
         json_array_append_new(kernels, kernel_json(plan, &plan->kernels[i]));
-    json_object_set_new(fatbin, "file",
-                        text_json(arena_printf(a, "%s.fatbin", package->name)));
+    json_object_set_new(
+        fatbin, "file",
+        text_json(arena_printf(a, package->triple ? "%s.o" : "%s.fatbin",
+                               package->name)));
     json_object_set_new(fatbin, "size",
                         json_integer((json_int_t)plan->fatbin_size));
     json_object_set_new(fatbin, "hash", hash_json(plan->fatbin_hash));
     json_object_set_new(root, "format", json_integer(FORMAT));
     json_object_set_new(root, "name", text_json(package->name));
+    json_object_set_new(root, "prefix", text_json(plan->prefix));
+    json_object_set_new(root, "c_name", text_json(plan->name));
     json_object_set_new(root, "source", text_json(path_base(package->source)));
     json_object_set_new(root, "tools", tools_json(package));
     json_object_set_new(root, "fatbin", fatbin);

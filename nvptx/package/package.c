@@ -5,6 +5,7 @@
 #include "nvptx/package/fatbinary.h"
 #include "nvptx/package/header.h"
 #include "nvptx/package/manifest.h"
+#include "nvptx/package/object.h"
 #include "nvptx/package/plan.h"
 
 #include <string.h>
@@ -127,7 +128,12 @@ bool package_make(struct arena *a, const struct package *package,
     plan_make(a, package, &plan);
     if (!plan_check_names(a, &plan, diags) ||
         !make_fatbin(a, &plan, diags, &out->fatbin) ||
-        !header_write(a, &plan, &out->fatbin, diags, &out->header)) {
+        !header_write(a, &plan, &out->fatbin, diags, &out->header,
+                      &out->source) ||
+        (package->triple &&
+         !object_write(a, package->triple,
+                       arena_printf(a, "%s_fatbin", plan.name), &out->fatbin,
+                       diags, &out->object))) {
         package_free(out);
         return false;
     }
@@ -140,4 +146,6 @@ void package_free(struct package_files *files)
     buf_free(&files->fatbin);
     buf_free(&files->header);
     buf_free(&files->manifest);
+    buf_free(&files->source);
+    buf_free(&files->object);
 }

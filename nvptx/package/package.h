@@ -40,6 +40,7 @@ struct package_image {
 // What to package.
 struct package {
     const char *name;   // names the files: NAME.fatbin, NAME.h, NAME.json
+    const char *prefix; // in front of the names in C, or NULL
     const char *source; // the file that was compiled, as the user wrote it
     const struct package_kernel *kernels;
     size_t n_kernels;
@@ -47,13 +48,16 @@ struct package {
     size_t n_images;
     const char *ingot_version, *llvm_version, *ptxas_version; // NULL: unknown
     const char *fatbinary; // path of NVIDIA's tool, to have it pack; or NULL
+    const char *triple;    // of an object file that holds the fatbin, or NULL
     bool embed;            // the header holds the fatbin too
-    bool has_workspaces;   // every launch function takes a workspace
+    bool declarations;     // the header only declares what a C file defines
 };
 
 // What comes of it; package_free releases it.
 struct package_files {
     struct buf fatbin, header, manifest;
+    struct buf source; // of the C file, if the header only declares
+    struct buf object; // if there is a triple
 };
 
 // Make the files.

@@ -137,22 +137,26 @@ static void add_kernel(struct arena *a, struct plan *plan,
     for (size_t i = 0; i < n; i++)
         aligns[i] = parameter_align(from, i);
     to->source = from->source;
-    to->names = c_parameter_names(a, from->source);
+    to->name = arena_printf(a, "%s%s", plan->prefix, from->source->name);
+    to->workspace = arena_printf(a, "%s_workspace", to->name);
+    to->bytes = arena_printf(a, "%s_bytes", to->name);
+    to->names = c_parameter_names(a, from->source, plan->prefix);
     to->aligns = aligns;
     to->n_variants = (uint32_t)from->n_variants;
     to->variants = arena_array(a, struct plan_variant, from->n_variants);
-    to->has_workspace = plan->package->has_workspaces;
     for (size_t v = 0; v < from->n_variants; v++) {
         to->variants[v].kernel = from->variants[v];
         add_variant(a, plan, &to->variants[v]);
-        to->has_workspace |= to->variants[v].workspace.n > 0;
+        to->needs_workspace |= to->variants[v].workspace.n > 0;
     }
 }
 
 void plan_make(struct arena *a, const struct package *package, struct plan *out)
 {
     *out = (struct plan){.package = package};
-    out->name = c_identifier(a, package->name);
+    out->prefix = package->prefix ? package->prefix : "";
+    out->name =
+        arena_printf(a, "%s%s", out->prefix, c_identifier(a, package->name));
     out->kernels = arena_array(a, struct plan_kernel, package->n_kernels);
     for (size_t i = 0; i < package->n_kernels; i++)
         add_kernel(a, out, &package->kernels[i], &out->kernels[i]);
@@ -206,11 +210,10 @@ bool plan_check_names(struct arena *a, const struct plan *plan,
         declare(&d, (struct span){0},
                 arena_printf(a, "%s_%s", plan->name, tables[i]), NULL);
     for (size_t i = 0; i < plan->package->n_kernels; i++) {
-        const struct ir_kernel *k = plan->kernels[i].source;
-        declare(&d, k->span, k->name, c_name_taken(k->name));
-        if (plan->kernels[i].has_workspace)
-            declare(&d, k->span, arena_printf(a, "%s_workspace", k->name),
-                    NULL);
+        const struct plan_kernel *k = &plan->kernels[i];
+        declare(&d, k->source->span, k->name, c_name_taken(k->name));
+        declare(&d, k->source->span, k->workspace, NULL);
+        declare(&d, k->source->span, k->bytes, NULL);
     }
     return d.ok;
 }

@@ -37,9 +37,12 @@ struct plan_variant {
 // One kernel.
 struct plan_kernel {
     const struct ir_kernel *source;
+    const char *name;         // of its launch function
+    const char *workspace;    // of the function that says how large that is
+    const char *bytes;        // of the one that says how large arrays are
     const char *const *names; // of its parameters in C
     const uint32_t *aligns;   // of its array parameters: most of any variant
-    bool has_workspace;       // some variant needs one, or all kernels have
+    bool needs_workspace;     // some variant does
     uint32_t n_variants;
     struct plan_variant *variants;
 };
@@ -47,7 +50,8 @@ struct plan_kernel {
 // The whole.
 struct plan {
     const struct package *package;
-    const char *name; // of the package, as an identifier
+    const char *prefix; // of all names in C, or ""
+    const char *name;   // of the package, as an identifier, with the prefix
     struct VEC(struct plan_entry) entries;
     struct VEC(uint16_t) parameter_sizes;
     struct plan_kernel *kernels; // package->n_kernels of them

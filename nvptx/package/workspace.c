@@ -143,21 +143,58 @@ static void write_variant(struct writer *w, uint32_t v)
                size_text(w, variant));
 }
 
-void workspace_write(struct writer *w)
+// Append the comment above the function.
+static void write_comment(struct writer *w)
+{
+    buf_printf(w->out,
+               "/* The bytes of workspace that `%s` needs for these sizes, "
+               "maybe 0; (size_t)-1\n * if they are more than 64 bits hold. "
+               "*/\n",
+               w->kernel->source->name);
+}
+
+// Append the name and parameters of the function.
+static void write_signature(struct writer *w)
+{
+    buf_printf(w->out, "size_t %s(", w->kernel->workspace);
+    writer_sizes(w, true);
+    buf_char(w->out, ')');
+}
+
+void workspace_declare(struct writer *w)
+{
+    write_comment(w);
+    buf_text(w->out, "INGOT_API ");
+    write_signature(w);
+    buf_text(w->out, ";\n");
+}
+
+// Append the head of the function, and statements that use its parameters.
+static void write_head(struct writer *w)
 {
     const struct ir_kernel *source = w->kernel->source;
-    buf_printf(w->out,
-               "/* The bytes of workspace that `%s` needs for these sizes; "
-               "(size_t)-1 if\n * they are more than 64 bits hold. */\n"
-               "static inline size_t %s_workspace(",
-               source->name, source->name);
-    writer_sizes(w, true);
-    buf_text(w->out, ")\n{\n    int64_t most = 0, used = 0;\n"
-                     "    int overflow = 0, lost = 0, taken = 0;\n\n");
+    bool is_declared = w->plan->package->declarations;
+    if (!is_declared)
+        write_comment(w);
+    buf_text(w->out, is_declared ? "" : "static inline ");
+    write_signature(w);
+    buf_text(w->out, "\n{\n");
+    if (w->kernel->needs_workspace)
+        buf_text(w->out, "    int64_t most = 0, used = 0;\n"
+                         "    int overflow = 0, lost = 0, taken = 0;\n\n");
     vec_foreach(param, &source->params)
         if (writer_is_size(param))
             buf_printf(w->out, "    (void)%s;\n",
                        w->kernel->names[param - source->params.at]);
+}
+
+void workspace_write(struct writer *w)
+{
+    write_head(w);
+    if (!w->kernel->needs_workspace) {
+        buf_text(w->out, "    return 0;\n}\n\n");
+        return;
+    }
     for (uint32_t v = 0; v < w->kernel->n_variants; v++)
         write_variant(w, v);
     buf_text(w->out, "    (void)used;\n    (void)overflow;\n    (void)taken;\n"

@@ -57,7 +57,8 @@ static int add(struct ingot_module *module, const struct gpu *gpu,
         return -1;
     if (gpu->to_device(A, a, BYTES) || gpu->to_device(B, b, BYTES))
         return -1;
-    if (vadd(module, NULL, N, (const float *)A, (const float *)B, (float *)C))
+    if (vadd(module, NULL, N, (const float *)A, (const float *)B, (float *)C,
+             NULL))
         return -1;
     return gpu->to_host(c, C, BYTES);
 }

@@ -89,7 +89,7 @@ struct fake {
     char loads[256];           /* images loaded or refused, "2:90a 1:75 " */
 };
 
-/* The one state, and the state before each test: one sm_90 device with kernel
+/* The one state, and the state at first and before each test: one sm_90 device with kernel
  * "vadd", no context. */
 FAKE_API struct fake *fake_state(void);
 FAKE_API void fake_reset(void);

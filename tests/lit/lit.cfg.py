@@ -33,6 +33,7 @@ config.substitutions += [
      "overlap,resources"),
     ("%cuda", config.cuda),
     ("%FileCheck", os.path.join(config.llvm_bin, "FileCheck")),
+    ("%readobj", os.path.join(config.llvm_bin, "llvm-readobj")),
     ("%not", os.path.join(config.llvm_bin, "not")),
 ]
 

@@ -28,6 +28,8 @@ static const char expected[] =
     "rejected 23 vadd: A: f32[n], aligned to 4 bytes\n"
     "vadd <9007199254740992 1 1, 256 1 1, 0> 2305843009213693951 4096 4096 "
     "8192\n"
+    "bytes 0 64 1\n"
+    "workspace 0\n"
     "workspace 4352\n"
     "workspace 0\n"
     "too large 1\n"
@@ -256,7 +258,7 @@ static void renames_parameters(void **state)
     struct fixture f;
     fixture_start(&f);
     const struct ir_kernel *k = fixture_kernel(&f, text);
-    const char **names = c_parameter_names(&f.arena, k);
+    const char **names = c_parameter_names(&f.arena, k, "");
     for (size_t i = 0; i < 5; i++)
         assert_string_equal(names[i], wanted[i]);
     fixture_end(&f);
@@ -377,8 +379,8 @@ static void prints_expressions(void **state)
                              "h: f16) -> Y: f32[1]\n    where %s\n"
                              "    level loops\n{\n}\n",
                              all[i].text));
-        struct c_scope scope = {.kernel = kernel,
-                                .names = c_parameter_names(&f.arena, kernel)};
+        struct c_scope scope = {
+            .kernel = kernel, .names = c_parameter_names(&f.arena, kernel, "")};
         bool ok = c_expr(&scope, kernel->where.at[0], &out);
         assert_int_equal(ok, all[i].c != NULL);
         if (ok) {

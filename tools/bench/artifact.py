@@ -138,12 +138,9 @@ class Builder:
             header = file.read()
         place = {p["c_name"]: f"n[{i}]" for i, p in enumerate(sizes)}
         place.update({p["c_name"]: f"a[{i}]" for i, p in enumerate(arrays)})
-        words = ["module", "stream", *(place[p["c_name"]] for p in entry["parameters"])]
-        takes, space = re.search(rf"size_t {name}_workspace\(([^)]*)\)", header), "0"
-        if takes:
-            words.append("workspace")
-            given = re.findall(r"int64_t (\w+)", takes.group(1))
-            space = f"{name}_workspace({', '.join(place[g] for g in given)})"
+        words = ["module", "stream", *(place[p["c_name"]] for p in entry["parameters"]), "workspace"]
+        given = (place[p["c_name"]] for p in sizes if p["type"] == "int")
+        space = f"{name}_workspace({', '.join(given)})"
         artifact = re.search(r"struct ingot_artifact (\w+)", header).group(1)
         command("cc", "-shared", "-fPIC", "-O2", f"-I{ROOT}/runtime", f"-I{folder}",
                 f'-DHEADER="{stem}.h"', f"-DARTIFACT={artifact}", f"-DWORKSPACE={space}",

@@ -1,8 +1,8 @@
 /* One kernel as a shared library, for callers such as Python's ctypes.
  *
  *   cc -shared -fPIC -O2 -Iruntime -IDIR '-DHEADER="vadd.h"'
- *      -DARTIFACT=vadd_artifact -DWORKSPACE=0
- *      '-DCALL=vadd(module, stream, n[0], a[0], a[1], a[2])'
+ *      -DARTIFACT=vadd_artifact '-DWORKSPACE=vadd_workspace(n[0])'
+ *      '-DCALL=vadd(module, stream, n[0], a[0], a[1], a[2], workspace)'
  *      tools/bench/bridge.c runtime/ingot.c -ldl -lpthread -o vadd.so
  *
  * `n` are the kernel's sizes and `a` its arrays, in the order of its parameters,

@@ -1,5 +1,6 @@
-# Installs bin/ingot, lib/libingot_runtime.a, include/ingot/ingot.h, for programs that
-# compile the runtime themselves share/ingot/ingot.c, the CMake package and the licence.
+# Installs bin/ingot, lib/libingot_runtime.a, ingot.h and ingot.hpp in include/ingot, for
+# programs that compile the runtime themselves share/ingot/ingot.c, the CMake package and
+# the licence.
 
 include(CMakePackageConfigHelpers)
 
@@ -9,7 +10,7 @@ install(TARGETS ingot ingot_runtime EXPORT IngotTargets
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT IngotTargets NAMESPACE Ingot:: DESTINATION ${INGOT_PACKAGE_DIR})
-install(FILES runtime/ingot.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ingot)
+install(FILES runtime/ingot.h runtime/ingot.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ingot)
 install(FILES runtime/ingot.c DESTINATION ${CMAKE_INSTALL_DATADIR}/ingot)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

@@ -6,10 +6,13 @@
 
 #include "tools/ingot/cli.h"
 
+#include "nvptx/package/bindings/bindings.h"
 #include "nvptx/package/depfile.h"
+#include "nvptx/package/object.h"
 #include "nvptx/package/output.h"
 #include "tools/ingot/check.h"
 #include "tools/ingot/json.h"
+#include "tools/ingot/prefix.h"
 #include "tools/ingot/results.h"
 #include "tools/ingot/targets.h"
 #include "tools/libingot/artefact.h"
@@ -20,7 +23,7 @@
 #include <string.h>
 
 // What --emit can ask for.
-enum emit_kind { EMIT_PACKAGE, EMIT_CUBIN, EMIT_TEXT };
+enum emit_kind { EMIT_PACKAGE, EMIT_OBJECT, EMIT_CUBIN, EMIT_TEXT };
 struct emit {
     const char *name;
     enum emit_kind kind;
@@ -30,17 +33,13 @@ struct emit {
 
 static const struct emit emits[] = {
     {"fatbin", EMIT_PACKAGE, NVPTX_PTX, ""},
+    {"object", EMIT_OBJECT, NVPTX_PTX, ""},
     {"cubin", EMIT_CUBIN, NVPTX_PTX, "cubin"},
     {"ptx", EMIT_TEXT, NVPTX_PTX, "ptx"},
     {"optimised", EMIT_TEXT, NVPTX_OPTIMISED, "ll"},
     {"llvm", EMIT_TEXT, NVPTX_LLVM, "ll"},
 };
 enum { EMITS = sizeof emits / sizeof *emits };
-
-// A kernel of a file that was built.
-struct built {
-    const char *kernel, *path;
-};
 
 // What the command line asks for, and what is done so far.
 struct build {
@@ -49,15 +48,18 @@ struct build {
     struct toolchain tools;
     struct arena arena;
     struct VEC(const char *) files;
-    struct VEC(struct built) kernels;
+    struct built_kernels kernels;
     const char *folder;  // -o
     const char *depfile; // or NULL
+    const char *prefix;  // --prefix, or NULL
+    const char *triple;  // --triple; with --emit object not NULL
     const struct emit *emit;
-    bool embed;      // --embed
-    bool workspace;  // --workspace
-    bool fatbinary;  // --fatbinary
-    bool check;      // --check
-    json_t *results; // --json, else NULL
+    bool embed;                   // --embed
+    bool declarations;            // --declarations
+    bool bindings[BINDING_COUNT]; // --bindings
+    bool fatbinary;               // --fatbinary
+    bool check;                   // --check
+    json_t *results;              // --json, else NULL
 };
 
 // One file on its way.
@@ -73,7 +75,10 @@ struct job {
 enum {
     KEY_EMIT = 2048,
     KEY_EMBED,
-    KEY_WORKSPACE,
+    KEY_PREFIX,
+    KEY_TRIPLE,
+    KEY_DECLARATIONS,
+    KEY_BINDINGS,
     KEY_DEPFILE,
     KEY_JSON,
     KEY_FATBINARY,
@@ -83,13 +88,26 @@ enum {
 static const struct argp_option options[] = {
     {"output", 'o', "DIR", 0, "write the results into this folder", 0},
     {"emit", KEY_EMIT, "WHAT", 0,
-     "write this alone: fatbin (with its header and manifest), cubin, ptx, "
+     "write this alone: fatbin (with its header and manifest), object (the "
+     "same with an object file of the host that holds the fatbin), cubin, ptx, "
      "optimised or llvm (LLVM IR); texts are for --ptx unless --arch is given",
      0},
+    {"triple", KEY_TRIPLE, "TRIPLE", 0,
+     "the host of --emit object, such as aarch64-linux-gnu; this machine, "
+     "unless given",
+     0},
+    {"declarations", KEY_DECLARATIONS, 0, 0,
+     "let the header only declare the launch functions, and write a C file "
+     "that defines them",
+     0},
     {"embed", KEY_EMBED, 0, 0, "put the fatbin into the header too", 0},
-    {"workspace", KEY_WORKSPACE, 0, 0,
-     "let every launch function take a workspace, though it may be of 0 bytes, "
-     "so that a schedule does not change its parameters",
+    {"prefix", KEY_PREFIX, "TEXT", 0,
+     "put this in front of all names in C, so that one program can have kernels "
+     "of one name; an @ in it stands for the name of the file",
+     0},
+    {"bindings", KEY_BINDINGS, "LANGUAGES", 0,
+     "write callers in other languages, too: c++, python, rust, go, separated by "
+     "commas; all but c++ link the C file of --declarations, which they imply",
      0},
     {"depfile", KEY_DEPFILE, "FILE", 0,
      "write a rule of make: the header depends on the source", 0},
@@ -108,9 +126,11 @@ static const struct emit *find_emit(const char *name, struct argp_state *state)
     for (int i = 0; i < EMITS; i++)
         if (strcmp(emits[i].name, name) == 0)
             return &emits[i];
-    argp_error(state,
-               "--emit takes fatbin, cubin, ptx, optimised or llvm, not `%s`",
-               name);
+    argp_error(
+        state,
+        "--emit takes fatbin, object, cubin, ptx, optimised or llvm, not "
+        "`%s`",
+        name);
     return NULL;
 }
 
@@ -130,6 +150,21 @@ static const char *clash(const struct build *b, struct arena *a)
     return NULL;
 }
 
+// Check the options of an object file, and choose its host.
+static void check_object(struct build *b, struct argp_state *state)
+{
+    bool is_object = b->emit->kind == EMIT_OBJECT;
+    if (b->triple && !is_object)
+        argp_error(state, "--triple is for --emit object");
+    if (b->embed && is_object)
+        argp_error(state, "--embed and --emit object exclude each other");
+    if (is_object && !b->triple)
+        b->triple = object_host(&b->arena);
+    const char *why = b->triple ? object_refusal(&b->arena, b->triple) : NULL;
+    if (why)
+        argp_error(state, "--triple: %s", why);
+}
+
 // Check what options mean together.
 static void check_options(struct build *b, struct argp_state *state)
 {
@@ -140,10 +175,35 @@ static void check_options(struct build *b, struct argp_state *state)
         argp_error(state, "--depfile is for one FILE");
     if (b->results && b->compile.stop_after)
         argp_error(state, "--json and --stop-after exclude each other");
-    if (b->depfile && b->emit->kind != EMIT_PACKAGE)
+    if (b->declarations && b->emit->kind > EMIT_OBJECT)
+        argp_error(state, "--declarations and --bindings go with the header; "
+                          "--emit writes none");
+    if (b->depfile && b->emit->kind > EMIT_OBJECT)
         argp_error(state, "--depfile is for the header; --emit writes none");
+    check_object(b, state);
     if (b->targets.has_arch && !b->targets.cubins.n && !b->targets.ptx)
         argp_error(state, "--arch none --ptx none leaves nothing to build");
+}
+
+// Take the languages of --bindings; ends the process if there is no such one.
+static void take_bindings(struct build *b, const char *list,
+                          struct argp_state *state)
+{
+    for (size_t n = 0; *list; list += n + (list[n] == ',')) {
+        int language = 0;
+        n = strcspn(list, ",");
+        while (language < BINDING_COUNT &&
+               (strlen(binding_info((enum binding)language)->spelling) != n ||
+                strncmp(binding_info((enum binding)language)->spelling, list,
+                        n) != 0))
+            language++;
+        if (language == BINDING_COUNT)
+            argp_error(state,
+                       "--bindings takes c++, python, rust or go, not `%.*s`",
+                       (int)n, list);
+        b->bindings[language] = true;
+        b->declarations |= binding_info((enum binding)language)->links;
+    }
 }
 
 // Take one option.
@@ -158,7 +218,10 @@ static error_t take(int key, char *arg, struct argp_state *state)
     case 'o': b->folder = arg; return 0;
     case KEY_EMIT: b->emit = find_emit(arg, state); return 0;
     case KEY_EMBED: b->embed = true; return 0;
-    case KEY_WORKSPACE: b->workspace = true; return 0;
+    case KEY_PREFIX: b->prefix = prefix_option(arg, state); return 0;
+    case KEY_TRIPLE: b->triple = arg; return 0;
+    case KEY_DECLARATIONS: b->declarations = true; return 0;
+    case KEY_BINDINGS: take_bindings(b, arg, state); return 0;
     case KEY_DEPFILE: b->depfile = arg; return 0;
     case KEY_FATBINARY: b->fatbinary = true; return 0;
     case KEY_CHECK: b->check = true; return 0;
@@ -269,22 +332,45 @@ static void add_depfile(struct job *j)
     buf_free(&rule);
 }
 
+// Add the callers in other languages.
+static void add_bindings(struct job *j, const struct buf *manifest)
+{
+    for (int i = 0; i < BINDING_COUNT; i++) {
+        struct buf text = {0};
+        if (!j->build->bindings[i])
+            continue;
+        bindings_write(&j->c->arena, (enum binding)i, manifest->data,
+                       manifest->n, &text);
+        add_output(j,
+                   arena_printf(&j->c->arena, ".%s",
+                                binding_info((enum binding)i)->extension),
+                   &text);
+        buf_free(&text);
+    }
+}
+
 // Add fatbin, manifest, the rule of make and, when all else is there, header.
 static bool add_package(struct job *j, const struct ptxas *tool)
 {
     struct package_files files;
     struct package p =
         artefact_package(j->c, j->name, j->path, tool->path ? tool : NULL);
+    p.prefix = prefix_of(&j->c->arena, j->build->prefix, j->name);
+    p.triple = j->build->triple;
     p.embed = j->build->embed;
-    p.has_workspaces = j->build->workspace;
+    p.declarations = j->build->declarations;
     if (j->build->fatbinary &&
         !(p.fatbinary = toolchain_find(&j->build->tools, &j->c->arena,
                                        "fatbinary", &j->c->diags)))
         return false;
     if (!package_make(&j->c->arena, &p, &j->c->diags, &files))
         return false;
-    add_output(j, ".fatbin", &files.fatbin);
+    add_output(j, p.triple ? ".o" : ".fatbin",
+               p.triple ? &files.object : &files.fatbin);
+    if (p.declarations)
+        add_output(j, ".c", &files.source);
     add_output(j, ".json", &files.manifest);
+    add_bindings(j, &files.manifest);
     if (j->build->depfile)
         add_depfile(j);
     add_output(j, ".h", &files.header);
@@ -304,7 +390,7 @@ static bool make_outputs(struct job *j, struct compile_options *o)
     if (!cli_images(j->c, &j->build->tools, o, &tool))
         return false;
     end_phase(j, NULL);
-    if (kind == EMIT_PACKAGE && !add_package(j, &tool))
+    if (kind <= EMIT_OBJECT && !add_package(j, &tool))
         return false;
     if (kind == EMIT_CUBIN)
         add_cubins(j);
@@ -377,24 +463,6 @@ static void add_result(struct job *j, bool ok)
     json_array_append_new(j->build->results, object);
 }
 
-// Warn of kernels that earlier files have, too, and note those of this one.
-static void note_kernels(struct job *j)
-{
-    struct build *b = j->build;
-    size_t before = b->kernels.n;
-    for (size_t i = 0; i < j->c->program.kernels.n; i++) {
-        const struct ir_kernel *k = j->c->program.kernels.at[i];
-        for (size_t n = 0; n < before; n++) {
-            if (strcmp(b->kernels.at[n].kernel, k->name) == 0)
-                diag_warning(&j->c->diags, k->span, D_name_in_two_files,
-                             k->name, b->kernels.at[n].path);
-        }
-        struct built new = {arena_copy(&b->arena, k->name, strlen(k->name)),
-                            j->path};
-        vec_push(&b->arena, &b->kernels, new);
-    }
-}
-
 // Build one file.  Returns the exit code that it calls for.
 static int build_file(struct build *b, const char *path)
 {
@@ -404,7 +472,8 @@ static int build_file(struct build *b, const char *path)
     j.name = cli_stem(&c.arena, path);
     bool ok = run_job(&j, b->compile.options);
     if (b->emit->kind != EMIT_TEXT)
-        note_kernels(&j);
+        prefix_note(&b->kernels, &b->arena, &c, b->prefix,
+                    &(struct built){j.name, path});
     if (b->results)
         add_result(&j, ok);
     int code = cli_report(&c.diags);

@@ -61,7 +61,7 @@ const char *reference_cell_type(const struct ir_buffer *b,
                                 const struct cell *cell)
 {
     switch (cell->form) {
-    case CELL_STORED: return type_c_name(b->elem);
+    case CELL_STORED: return reference_stored_type(b->elem);
     case CELL_FLOAT: return "float";
     case CELL_DOUBLE: break;
     }
@@ -147,7 +147,7 @@ static void open_array(struct reference *r, const struct ir_kernel *k,
 {
     const struct ir_buffer *b = k->params.at[at].buffer;
     const struct cell *cell = declare_cell(r, b, param_form(k, b));
-    const char *type = type_c_name(b->elem);
+    const char *type = reference_stored_type(b->elem);
     if (cell->form == CELL_STORED) {
         buf_printf(r->out, "    %s *restrict %s = args[%zu];\n", type,
                    cell->name, at);
@@ -183,7 +183,7 @@ static void open_scalar(struct reference *r, const struct ir_var *var,
     buf_printf(r->out, "    const %s %s = %s(*(const %s *)args[%zu]);\n",
                reference_value_type(var->type),
                reference_name(r, var, var->name), decode,
-               type_c_name(var->type), at);
+               reference_stored_type(var->type), at);
 }
 
 static void print_block(struct reference *r, struct ir_block *block,

@@ -9,6 +9,13 @@
 
 #include <math.h>
 
+const char *reference_stored_type(struct type t)
+{
+    if (!type_is_float(t) || type_bits(t) >= 32)
+        return type_c_name(t);
+    return type_bits(t) == 16 ? "uint16_t" : "uint8_t";
+}
+
 const char *reference_value_type(struct type t)
 {
     if (type_is_float(t))

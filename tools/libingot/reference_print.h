@@ -31,8 +31,10 @@ struct reference {
                                          // go over a reduction
 };
 
-// The C type that holds a value of a type, and that of an array's element.
+// The C type that holds a value of a type, its bits in memory, and that of an
+// array's element.
 const char *reference_value_type(struct type t);
+const char *reference_stored_type(struct type t);
 const char *reference_cell_type(const struct ir_buffer *b,
                                 const struct cell *cell);
 

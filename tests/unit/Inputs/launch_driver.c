@@ -80,17 +80,22 @@ int main(void)
     struct ingot_module *m = &module;
     const float *in = AT(const float, 4096);
     float *out = AT(float, 8192);
-    const uint16_t *half = AT(const uint16_t, 4098);
+    const ingot_f16 *half = AT(const ingot_f16, 4098);
     void *scratch = AT(void, 65536);
 
-    vadd(m, NULL, 1000, in, in, out);
-    vadd(m, NULL, 0, NULL, NULL, NULL);
-    vadd(m, NULL, 1, in, in, NULL);
-    vadd(m, NULL, -1, in, in, out);
-    vadd(m, NULL, 1, AT(const float, 4098), in, out);
-    vadd(m, NULL, INT64_MAX, in, in, out);
-    vadd(m, NULL, INT64_MAX / 4, in, in, out);
+    vadd(m, NULL, 1000, in, in, out, NULL);
+    vadd(m, NULL, 0, NULL, NULL, NULL, NULL);
+    vadd(m, NULL, 1, in, in, NULL, NULL);
+    vadd(m, NULL, -1, in, in, out, NULL);
+    vadd(m, NULL, 1, AT(const float, 4098), in, out, NULL);
+    vadd(m, NULL, INT64_MAX, in, in, out, NULL);
+    vadd(m, NULL, INT64_MAX / 4, in, in, out, NULL);
 
+    printf("bytes %llu %llu %d\n",
+           (unsigned long long)scale_bytes(0, 3, 16, 20),
+           (unsigned long long)scale_bytes(6, 3, 16, 20),
+           vadd_bytes(1, INT64_MAX) == (size_t)-1);
+    printf("workspace %llu\n", (unsigned long long)vadd_workspace(1000));
     printf("workspace %llu\n", (unsigned long long)softmax_workspace(10, 100));
     printf("workspace %llu\n", (unsigned long long)softmax_workspace(0, 0));
     printf("too large %d\n", softmax_workspace(big, big) == (size_t)-1);
@@ -101,19 +106,19 @@ int main(void)
     softmax(m, NULL, 0, 100, in, out, NULL);
     softmax(m, NULL, big, big, in, out, scratch);
 
-    scale(m, NULL, 3, 16, 20, 1.0f, -7, half, in, out);
-    scale(m, NULL, 70000, 16, 20, 1.0f, 5, half, in, out);
-    scale(m, NULL, 3, 16, 15, 1.0f, 5, half, in, out);
-    scale(m, NULL, 3, 17, 20, 1.0f, 5, half, in, out);
-    scale(m, NULL, 3, 16, 20, 0.5f, 5, half, in, out);
-    scale(m, NULL, 3, 16, 20, 0.0f / 0.0f, 5, half, in, out);
-    scale(m, NULL, big, 4000, 4000, 1.0f, 5, half, in, out);
-    scale(m, NULL, big, big, big, 1.0f, 5, half, in, out);
-    scale(m, NULL, 2, 8, INT64_MAX, 1.0f, 5, half, in, out);
-    scale(m, NULL, 3, 16, 20, 1.0f, 5, half, AT(const float, 4100), out);
-    scale(m, NULL, 3, 0, INT64_MAX, 1.0f, 5, NULL, NULL, NULL);
+    scale(m, NULL, 3, 16, 20, 1.0f, -7, half, in, out, NULL);
+    scale(m, NULL, 70000, 16, 20, 1.0f, 5, half, in, out, NULL);
+    scale(m, NULL, 3, 16, 15, 1.0f, 5, half, in, out, NULL);
+    scale(m, NULL, 3, 17, 20, 1.0f, 5, half, in, out, NULL);
+    scale(m, NULL, 3, 16, 20, 0.5f, 5, half, in, out, NULL);
+    scale(m, NULL, 3, 16, 20, 0.0f / 0.0f, 5, half, in, out, NULL);
+    scale(m, NULL, big, 4000, 4000, 1.0f, 5, half, in, out, NULL);
+    scale(m, NULL, big, big, big, 1.0f, 5, half, in, out, NULL);
+    scale(m, NULL, 2, 8, INT64_MAX, 1.0f, 5, half, in, out, NULL);
+    scale(m, NULL, 3, 16, 20, 1.0f, 5, half, AT(const float, 4100), out, NULL);
+    scale(m, NULL, 3, 0, INT64_MAX, 1.0f, 5, NULL, NULL, NULL, NULL);
     module.is_available = 0;
-    scale(m, NULL, 3, 16, 20, 1.0f, -7, half, in, out);
+    scale(m, NULL, 3, 16, 20, 1.0f, -7, half, in, out, NULL);
     mapped(m, NULL, 100, in, out, scratch);
     return 0;
 }

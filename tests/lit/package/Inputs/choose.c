@@ -52,5 +52,5 @@ int main(int argc, char **argv)
     static float in[4096], out[4096];
     struct ingot_module module = {argv + 2, argc - 2};
 
-    return (int)copy(&module, NULL, atoi(argv[1]), in, out);
+    return (int)copy(&module, NULL, atoi(argv[1]), in, out, NULL);
 }
