@@ -1,6 +1,6 @@
 # Installs bin/ingot, lib/libingot_runtime.a, ingot.h and ingot.hpp in include/ingot, for
-# programs that compile the runtime themselves share/ingot/ingot.c, the CMake package and
-# the licence.
+# programs that compile the runtime themselves share/ingot/ingot.c, the schema of
+# manifests, the CMake package and the licence.
 
 include(CMakePackageConfigHelpers)
 
@@ -12,6 +12,7 @@ install(TARGETS ingot ingot_runtime EXPORT IngotTargets
 install(EXPORT IngotTargets NAMESPACE Ingot:: DESTINATION ${INGOT_PACKAGE_DIR})
 install(FILES runtime/ingot.h runtime/ingot.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ingot)
 install(FILES runtime/ingot.c DESTINATION ${CMAKE_INSTALL_DATADIR}/ingot)
+install(FILES docs/manifest.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/ingot)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 configure_package_config_file(tools/cmake/IngotConfig.cmake.in IngotConfig.cmake

@@ -6,12 +6,11 @@
 
 #include "tools/ingot/cli.h"
 
-#include "nvptx/package/bindings/bindings.h"
 #include "nvptx/package/depfile.h"
-#include "nvptx/package/object.h"
 #include "nvptx/package/output.h"
 #include "tools/ingot/check.h"
 #include "tools/ingot/json.h"
+#include "tools/ingot/package_options.h"
 #include "tools/ingot/prefix.h"
 #include "tools/ingot/results.h"
 #include "tools/ingot/targets.h"
@@ -45,21 +44,17 @@ enum { EMITS = sizeof emits / sizeof *emits };
 struct build {
     struct cli_compile compile;
     struct cli_targets targets;
+    struct package_options package;
     struct toolchain tools;
     struct arena arena;
     struct VEC(const char *) files;
     struct built_kernels kernels;
     const char *folder;  // -o
     const char *depfile; // or NULL
-    const char *prefix;  // --prefix, or NULL
-    const char *triple;  // --triple; with --emit object not NULL
     const struct emit *emit;
-    bool embed;                   // --embed
-    bool declarations;            // --declarations
-    bool bindings[BINDING_COUNT]; // --bindings
-    bool fatbinary;               // --fatbinary
-    bool check;                   // --check
-    json_t *results;              // --json, else NULL
+    bool fatbinary;  // --fatbinary
+    bool check;      // --check
+    json_t *results; // --json, else NULL
 };
 
 // One file on its way.
@@ -72,18 +67,7 @@ struct job {
     double began; // milliseconds, the phase that runs
 };
 
-enum {
-    KEY_EMIT = 2048,
-    KEY_EMBED,
-    KEY_PREFIX,
-    KEY_TRIPLE,
-    KEY_DECLARATIONS,
-    KEY_BINDINGS,
-    KEY_DEPFILE,
-    KEY_JSON,
-    KEY_FATBINARY,
-    KEY_CHECK
-};
+enum { KEY_EMIT = 2048, KEY_DEPFILE, KEY_JSON, KEY_FATBINARY, KEY_CHECK };
 
 static const struct argp_option options[] = {
     {"output", 'o', "DIR", 0, "write the results into this folder", 0},
@@ -91,23 +75,6 @@ static const struct argp_option options[] = {
      "write this alone: fatbin (with its header and manifest), object (the "
      "same with an object file of the host that holds the fatbin), cubin, ptx, "
      "optimised or llvm (LLVM IR); texts are for --ptx unless --arch is given",
-     0},
-    {"triple", KEY_TRIPLE, "TRIPLE", 0,
-     "the host of --emit object, such as aarch64-linux-gnu; this machine, "
-     "unless given",
-     0},
-    {"declarations", KEY_DECLARATIONS, 0, 0,
-     "let the header only declare the launch functions, and write a C file "
-     "that defines them",
-     0},
-    {"embed", KEY_EMBED, 0, 0, "put the fatbin into the header too", 0},
-    {"prefix", KEY_PREFIX, "TEXT", 0,
-     "put this in front of all names in C, so that one program can have kernels "
-     "of one name; an @ in it stands for the name of the file",
-     0},
-    {"bindings", KEY_BINDINGS, "LANGUAGES", 0,
-     "write callers in other languages, too: c++, python, rust, go, separated by "
-     "commas; all but c++ link the C file of --declarations, which they imply",
      0},
     {"depfile", KEY_DEPFILE, "FILE", 0,
      "write a rule of make: the header depends on the source", 0},
@@ -150,21 +117,6 @@ static const char *clash(const struct build *b, struct arena *a)
     return NULL;
 }
 
-// Check the options of an object file, and choose its host.
-static void check_object(struct build *b, struct argp_state *state)
-{
-    bool is_object = b->emit->kind == EMIT_OBJECT;
-    if (b->triple && !is_object)
-        argp_error(state, "--triple is for --emit object");
-    if (b->embed && is_object)
-        argp_error(state, "--embed and --emit object exclude each other");
-    if (is_object && !b->triple)
-        b->triple = object_host(&b->arena);
-    const char *why = b->triple ? object_refusal(&b->arena, b->triple) : NULL;
-    if (why)
-        argp_error(state, "--triple: %s", why);
-}
-
 // Check what options mean together.
 static void check_options(struct build *b, struct argp_state *state)
 {
@@ -175,35 +127,12 @@ static void check_options(struct build *b, struct argp_state *state)
         argp_error(state, "--depfile is for one FILE");
     if (b->results && b->compile.stop_after)
         argp_error(state, "--json and --stop-after exclude each other");
-    if (b->declarations && b->emit->kind > EMIT_OBJECT)
-        argp_error(state, "--declarations and --bindings go with the header; "
-                          "--emit writes none");
     if (b->depfile && b->emit->kind > EMIT_OBJECT)
         argp_error(state, "--depfile is for the header; --emit writes none");
-    check_object(b, state);
+    package_options_check(&b->package, b->emit->kind == EMIT_OBJECT,
+                          b->emit->kind > EMIT_OBJECT, state);
     if (b->targets.has_arch && !b->targets.cubins.n && !b->targets.ptx)
         argp_error(state, "--arch none --ptx none leaves nothing to build");
-}
-
-// Take the languages of --bindings; ends the process if there is no such one.
-static void take_bindings(struct build *b, const char *list,
-                          struct argp_state *state)
-{
-    for (size_t n = 0; *list; list += n + (list[n] == ',')) {
-        int language = 0;
-        n = strcspn(list, ",");
-        while (language < BINDING_COUNT &&
-               (strlen(binding_info((enum binding)language)->spelling) != n ||
-                strncmp(binding_info((enum binding)language)->spelling, list,
-                        n) != 0))
-            language++;
-        if (language == BINDING_COUNT)
-            argp_error(state,
-                       "--bindings takes c++, python, rust or go, not `%.*s`",
-                       (int)n, list);
-        b->bindings[language] = true;
-        b->declarations |= binding_info((enum binding)language)->links;
-    }
 }
 
 // Take one option.
@@ -214,14 +143,10 @@ static error_t take(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &b->compile;
         state->child_inputs[1] = &b->targets;
+        state->child_inputs[2] = &b->package;
         return 0;
     case 'o': b->folder = arg; return 0;
     case KEY_EMIT: b->emit = find_emit(arg, state); return 0;
-    case KEY_EMBED: b->embed = true; return 0;
-    case KEY_PREFIX: b->prefix = prefix_option(arg, state); return 0;
-    case KEY_TRIPLE: b->triple = arg; return 0;
-    case KEY_DECLARATIONS: b->declarations = true; return 0;
-    case KEY_BINDINGS: take_bindings(b, arg, state); return 0;
     case KEY_DEPFILE: b->depfile = arg; return 0;
     case KEY_FATBINARY: b->fatbinary = true; return 0;
     case KEY_CHECK: b->check = true; return 0;
@@ -337,7 +262,7 @@ static void add_bindings(struct job *j, const struct buf *manifest)
 {
     for (int i = 0; i < BINDING_COUNT; i++) {
         struct buf text = {0};
-        if (!j->build->bindings[i])
+        if (!j->build->package.bindings[i])
             continue;
         bindings_write(&j->c->arena, (enum binding)i, manifest->data,
                        manifest->n, &text);
@@ -355,10 +280,10 @@ static bool add_package(struct job *j, const struct ptxas *tool)
     struct package_files files;
     struct package p =
         artefact_package(j->c, j->name, j->path, tool->path ? tool : NULL);
-    p.prefix = prefix_of(&j->c->arena, j->build->prefix, j->name);
-    p.triple = j->build->triple;
-    p.embed = j->build->embed;
-    p.declarations = j->build->declarations;
+    p.prefix = prefix_of(&j->c->arena, j->build->package.prefix, j->name);
+    p.triple = j->build->package.triple;
+    p.embed = j->build->package.embed;
+    p.declarations = j->build->package.declarations;
     if (j->build->fatbinary &&
         !(p.fatbinary = toolchain_find(&j->build->tools, &j->c->arena,
                                        "fatbinary", &j->c->diags)))
@@ -472,7 +397,7 @@ static int build_file(struct build *b, const char *path)
     j.name = cli_stem(&c.arena, path);
     bool ok = run_job(&j, b->compile.options);
     if (b->emit->kind != EMIT_TEXT)
-        prefix_note(&b->kernels, &b->arena, &c, b->prefix,
+        prefix_note(&b->kernels, &b->arena, &c, b->package.prefix,
                     &(struct built){j.name, path});
     if (b->results)
         add_result(&j, ok);
@@ -484,6 +409,7 @@ static int build_file(struct build *b, const char *path)
 static const struct argp_child children[] = {
     {&cli_stop_argp, 0, "How to compile:", 1},
     {&cli_targets_argp, 0, "For what:", 2},
+    {&package_options_argp, 0, "For whom:", 3},
     {0}};
 
 const struct argp build_argp = {
@@ -513,6 +439,7 @@ int command_build(int argc, char **argv)
         code = EXIT_TOOL;
     arena_reset(&b.arena);
     arena_reset(&b.targets.arena);
+    arena_reset(&b.package.arena);
     cli_end(&b.compile);
     return code;
 }

@@ -4,21 +4,7 @@
 
 #include "nvptx/package/c_names.h"
 
-#include <ctype.h>
 #include <string.h>
-
-const char *prefix_option(const char *text, struct argp_state *state)
-{
-    const char *p = text;
-    while (isalnum((unsigned char)*p) || *p == '_' || *p == '@')
-        p++;
-    if (*p || !*text || isdigit((unsigned char)*text) || *text == '_')
-        argp_error(state,
-                   "--prefix begins a name in C: letters, digits, _ and @, not "
-                   "`%s`",
-                   text);
-    return text;
-}
 
 const char *prefix_of(struct arena *a, const char *option, const char *file)
 {

@@ -5,8 +5,6 @@
 
 #include "tools/libingot/compile.h"
 
-#include <argp.h>
-
 // A name, of a file or of a launch function, and the path of the source.
 struct built {
     const char *name, *path;
@@ -14,9 +12,6 @@ struct built {
 
 // The launch functions of the files that were built.
 struct built_kernels VEC(struct built);
-
-// Return the value of --prefix; ends the process if no name begins so.
-const char *prefix_option(const char *text, struct argp_state *state);
 
 // Return the prefix of a file's names, or "": the value of --prefix, or NULL,
 // in which each `@` stands for the name of the file.
