@@ -111,11 +111,52 @@ echo 'build 150' >slow
 "$INGOT" tune tile.ing --trials 4 --jobs 2 --emit schedule \
   --cross "exec python3 '$SOURCE_DIR/tests/tune/agent.py' --rules slow" >log 2>&1 || fail "tile: exit $?"
 grep -qE 't = \[extent\(C.j\) / \([0-9]+ \* [0-9]+\), [0-9]+, [0-9]+\]' log || { fail "no factors"; cat log; }
-"$INGOT" build tile.ing --arch sm_90 --ptx none --emit ptx -o recorded || fail "tile: not built"
-{ head -1 tile.ing && cat log && tail -n +2 tile.ing; } >pasted/tile.ing
-"$INGOT" build pasted/tile.ing --arch sm_90 --ptx none --emit ptx -o pasted || fail "tile: not pasted"
-cmp -s <(sed 's/tile__[a-z0-9_]*//g' recorded/tile.sm_90.ptx) <(sed 's/tile__[a-z0-9_]*//g' pasted/tile.sm_90.ptx) ||
-  fail "a tile that --emit prints makes other code"
+
+# What --emit schedule has printed in `log` for the kernel $1 of $1.ing, pasted in front of its schedules, makes the
+# same code as the record does.
+pastes() {
+  grep -q "^schedule $1 " log || { fail "$1: nothing was emitted"; cat log; }
+  "$INGOT" build "$1.ing" --arch sm_90 --ptx none --emit ptx -o recorded || fail "$1: not built"
+  { cat log && cat "$1.ing"; } >"pasted/$1.ing"
+  "$INGOT" build "pasted/$1.ing" --arch sm_90 --ptx none --emit ptx -o pasted || fail "$1: not pasted"
+  cmp -s <(sed "s/$1__[a-z0-9_]*/$1/g" "recorded/$1.sm_90.ptx") <(sed "s/$1__[a-z0-9_]*/$1/g" "pasted/$1.sm_90.ptx") ||
+    fail "$1: what --emit prints makes other code"
+}
+pastes tile
+
+# Knobs that defs make, some of them with others alone; the same in a case of a rule.
+cat >defs.ing <<'ING'
+kernel defs(n: int, A: f32[n]) -> C: f32[n] { C[i] = A[i] + 1.0 }
+
+schedule defs { over_blocks(C.i) }
+
+def over_blocks(loop) {
+    threads = sample_categorical([256, 128, 64])
+    if threads == 64 { lanes = sample_categorical([1, 2, 4]) } else { lanes = 1 }
+    i0, i1, i2 = split(loop, _, threads, lanes)
+    bind(i0, block.x)
+    bind(i1, thread.x)
+}
+ING
+sed 's/^schedule.*/schedule defs by spread(C)\nrule spread(Y) { case(times in [1, 2]) { over_blocks(split(Y.i, _, times)[0]) } }/
+     s/defs/ruled/' defs.ing >ruled.ing
+for one in defs:1 ruled:2; do
+  cases=${one#*:} one=${one%:*}
+  printf '%s\n' 'build 150' 'set threads = 64.*set lanes = 2\b 40' >few
+  "$INGOT" tune $one.ing --size n=4096 --jobs 2 --emit schedule \
+    --cross "exec python3 '$SOURCE_DIR/tests/tune/agent.py' --rules few" >log 2>&1 || fail "$one: exit $?"
+  holds log '    set threads = 64'
+  holds log '    set lanes = 2'
+  pastes $one
+  [ "$(grep -c 'threads=128 ' $one.tuned.log)" = "$cases" ] || fail "$one: knobs that are not made are told apart"
+done
+
+# A definition alone.
+echo 'kernel alone(m: int, n: int, A: f32[m, n]) -> S: f32[m] { S[i] = sum(j in n) A[i, j] }' >alone.ing
+"$INGOT" tune alone.ing --size m=512,n=4096 --jobs 2 --emit schedule \
+  --cross "exec python3 '$SOURCE_DIR/tests/tune/agent.py' --rules slow" >log 2>&1 || fail "alone: exit $?"
+holds log 'when m == 512 && n == 4096 {'
+pastes alone
 
 # Comments do not make a record stale; what the kernel computes does.
 sed -i 's|$| // a comment|' vadd.ing
@@ -155,6 +196,7 @@ for fault in 'threads=256 lanes=2 : state=crashed' 'threads=256 lanes=4 : state=
 done
 holds vadd.tuned 'threads=64 lanes=2'
 holds log 'fault'
+holds log '  to build with it: ingot build vadd.ing --arch sm_90a'
 
 # A compiler that is killed, by its third ptxas.
 rm -f vadd.tuned*

@@ -90,6 +90,7 @@ struct tune_problem {
     struct tune_trial build, plain;         // what a build takes; no schedule
     size_t build_number;                    // of its schedule
     const char *build_name;                 // its variant
+    const struct sched_item *build_item;    // its schedule; NULL: the default
     struct records log;                     // of this kernel and device
     const char *log_path, *tuned_path;      // NULL: the standard input
     const char *reference; // what results were compared with; NULL: not yet

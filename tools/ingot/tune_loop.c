@@ -101,9 +101,7 @@ static bool take_known(struct tune_problem *p, size_t trial)
 static bool is_repeated(const struct tune_problem *p, size_t trial)
 {
     for (size_t i = 0; i < trial; i++)
-        if (p->trials.at[i]->hash == p->trials.at[trial]->hash &&
-            record_same_settings(&p->trials.at[i]->way.settings,
-                                 &p->trials.at[trial]->way.settings))
+        if (p->trials.at[i]->hash == p->trials.at[trial]->hash)
             return true;
     return false;
 }

@@ -106,10 +106,14 @@ static void print_record(const struct tune_problem *p, struct buf *out)
         buf_text(out,
                  "  not recorded: the kernel is from the standard input\n");
     else if (winner)
-        buf_printf(out, "  recorded in %s, for %s\n", p->tuned_path,
+        buf_printf(out,
+                   "  recorded in %s, for %s\n"
+                   "  to build with it: ingot build %s --arch %s\n",
+                   p->tuned_path,
                    schedule_case_target(&p->c->scratch, winner->item->item,
                                         p->source.target)
-                       ->name);
+                       ->name,
+                   p->options->file, p->source.target->name);
     else
         buf_text(out, "  nothing to record: a build takes the fastest\n");
 }
@@ -134,6 +138,8 @@ void tune_print(const struct tune_problem *p, struct buf *out)
     print_record(p, out);
 }
 
+// For other sizes the rule that was found is named: with a schedule in the file it
+// would not be looked for.
 void tune_print_schedule(const struct tune_problem *p, struct buf *out)
 {
     const struct tune_trial *winner = tune_winner(p);
@@ -146,10 +152,9 @@ void tune_print_schedule(const struct tune_problem *p, struct buf *out)
     }
     buf_printf(out, "%.2f us, %.3f of what a build took\n", best_us(p),
                winner->ratio);
-    vec_foreach(one, &winner->way.settings)
-        buf_printf(out, "// with --set %s=%lld\n", one->name,
-                   (long long)one->value);
     buf_text(out, winner->way.text);
+    if (p->build_item && p->build_item->is_planned)
+        schedule_case_print_rule(p->kernel, p->build_item, out);
 }
 
 // ---- JSON -----------------------------------------------------------------
