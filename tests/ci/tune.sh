@@ -158,6 +158,17 @@ echo 'kernel alone(m: int, n: int, A: f32[m, n]) -> S: f32[m] { S[i] = sum(j in 
 holds log 'when m == 512 && n == 4096 {'
 pastes alone
 
+# A search of the whole space measures each point in as many turns, and ranks none.
+rm -f vadd.tuned*
+tune --effort exhaustive --json --forget <<'RULES' || fail "--effort exhaustive: exit $?"
+build 50
+threads = 64\b.*lanes = 2\b 40
+RULES
+holds log '"points": 12'
+[ "$(grep -c ' turns=10 ' vadd.tuned.log)" = 12 ] || { fail "not each point in 10 turns"; cat vadd.tuned.log; }
+holds vadd.tuned 'threads=64 lanes=2'
+! grep -q '"predicted": [0-9]' log || fail "a search of the whole space ranks"
+
 # Comments do not make a record stale; what the kernel computes does.
 sed -i 's|$| // a comment|' vadd.ing
 "$INGOT" build vadd.ing --arch sm_90 -o built >log 2>&1

@@ -12,9 +12,10 @@
 
 // How long to search.
 enum tune_effort {
-    TUNE_FULL,  // until the budget is used
-    TUNE_QUICK, // until trials bring little
-    TUNE_NONE,  // measure nothing: what is known, or what a build takes
+    TUNE_FULL,       // until the budget is used
+    TUNE_QUICK,      // until trials bring little
+    TUNE_NONE,       // measure nothing: what is known, or what a build takes
+    TUNE_EXHAUSTIVE, // until all was measured
 };
 
 // The command line.

@@ -77,7 +77,8 @@ static const char *const faults[] = {"wrong",  "crashed", "hung", "fault",
 static void print_counts(const struct tune_problem *p, struct buf *out)
 {
     const char *between = " (";
-    buf_printf(out, "%zu trials", search_count(&p->search));
+    buf_printf(out, "%zu trials of %llu points", search_count(&p->search),
+               (unsigned long long)search_size(&p->space));
     for (size_t i = 0; faults[i]; i++) {
         size_t n = count_state(p, faults[i]);
         if (!n)
@@ -210,6 +211,8 @@ json_t *tune_json(const struct tune_problem *p)
     json_object_set_new(object, "arch", json_text(p->source.target->name));
     json_object_set_new(object, "reference", json_text(p->reference));
     json_object_set_new(object, "seconds", json_real(child_now() - p->began));
+    json_object_set_new(object, "points",
+                        json_integer((json_int_t)search_size(&p->space)));
     json_object_set_new(object, "build", trial_json(&p->build));
     json_object_set_new(object, "best", best ? trial_json(best) : json_null());
     json_object_set_new(object, "text",

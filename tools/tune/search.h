@@ -46,6 +46,9 @@ struct search_options {
     double patience; // stop after a round that made the best so much faster
                      // or less, 0.01: by one percent; below 0: never
     double before;   // best time that is there already; 0: none
+    bool
+        is_exhaustive; // one round of all points, in as many turns each; then the
+                       // fastest few once more
 };
 
 // The turns of the last measurement of what may be the best.
