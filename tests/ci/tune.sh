@@ -158,6 +158,26 @@ echo 'kernel alone(m: int, n: int, A: f32[m, n]) -> S: f32[m] { S[i] = sum(j in 
 holds log 'when m == 512 && n == 4096 {'
 pastes alone
 
+# What other rules that match it would give is tried, too; so is the default in other shapes, where none does.
+cat >second.ing <<'ING'
+kernel second(n: int, A: f32[n]) -> C: f32[n] { C[i] = A[i] * 2.0 }
+
+rule first(Y) matches len(reductions(Y)) == 0 { case { elementwise(Y.loops, 128, 4) } }
+rule next(Y) matches len(reductions(Y)) == 0 { case(threads in [64, 32]) { elementwise(Y.loops, threads, 2) } }
+rule never(Y) matches len(reductions(Y)) == 1 { case { elementwise(Y.loops, 16, 1) } }
+ING
+echo 'kernel plain(n: int, A: f32[n], B: f32[n]) -> C: f32[n] { C[i] = A[i] + B[n - 1 - i] }' >plain.ing
+printf '%s\n' 'build 150' 'threads = 32\b.* 40' 'split.C.i, _, 2, 128. 30' >few
+for one in second plain; do
+  "$INGOT" tune $one.ing --size n=4194304 --jobs 2 --emit schedule --reference none \
+    --cross "exec python3 '$SOURCE_DIR/tests/tune/agent.py' --rules few" >log 2>&1 || fail "$one: exit $?"
+  pastes $one
+done
+holds second.tuned 'rule next 3 : state=measured us=40'
+lacks second.tuned.log 'rule never'
+holds plain.tuned 'rule default '
+holds plain.tuned 'us=30'
+
 # A search of the whole space measures each point in as many turns, and ranks none.
 rm -f vadd.tuned*
 tune --effort exhaustive --json --forget <<'RULES' || fail "--effort exhaustive: exit $?"

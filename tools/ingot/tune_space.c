@@ -278,6 +278,7 @@ static void add_items(struct tune_problem *p)
     struct sched_items all;
     struct compile_options o = build_options(p);
     choices_items(p->c, &o, p->kernel, &all);
+    plan_more(p->c, &o, p->kernel, &all);
     for (int turn = 0; turn < 2; turn++)
         for (size_t i = 0; i < all.n; i++)
             if ((i + 1 == p->build_number) == (turn == 0) &&

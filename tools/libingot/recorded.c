@@ -118,10 +118,25 @@ static void find_all(struct compilation *c, const struct compile_options *o,
     }
 }
 
+// Return whether a record is of a case of a rule behind the first `n` schedules.
+static bool names_more(const struct compilation *c,
+                       const struct ir_kernel *kernel, size_t n)
+{
+    vec_foreach(r, &c->records)
+        if (r->kernel == kernel->name && r->from == RECORD_RULE &&
+            r->number > n)
+            return true;
+    return false;
+}
+
 void recorded_find(struct compilation *c, const struct compile_options *o,
                    const struct ir_kernel *kernel,
                    const struct sched_items *items, struct recorded_list *out)
 {
-    find_all(c, o, kernel, items, "measured", out);
-    find_all(c, o, kernel, items, "predicted", out);
+    struct sched_items all = {0};
+    vec_append(&c->arena, &all, items);
+    if (names_more(c, kernel, items->n))
+        plan_more(c, o, kernel, &all);
+    find_all(c, o, kernel, &all, "measured", out);
+    find_all(c, o, kernel, &all, "predicted", out);
 }
