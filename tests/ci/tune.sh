@@ -189,6 +189,27 @@ holds log '"points": 12'
 holds vadd.tuned 'threads=64 lanes=2'
 ! grep -q '"predicted": [0-9]' log || fail "a search of the whole space ranks"
 
+# What spills registers comes last.
+cat >spills.ing <<'ING'
+kernel spills(A: f32[64, 128, 256]) -> C: f32[64, 128, 256] { C[b, i, j] = sum(k in 128) A[b, k, j] * A[b, i, 255 - j] }
+
+schedule spills {
+    tune blocks in [8, 1, 2]
+    acc = cache_write(C, local)
+    i0, i1 = split(C.i, _, 64)
+    bind(fuse(C.b, i0), block.x)
+    bind(C.j, thread.x)
+    reorder(C.j, C.k, i1)
+    unroll(i1)
+    reverse_compute_at(acc, C.j)
+    launch(blocks)
+}
+ING
+"$INGOT" tune spills.ing --jobs 1 --json --reference none \
+  --cross "exec python3 '$SOURCE_DIR/tests/tune/agent.py' --count spilled" >log 2>&1 || fail "spills: exit $?"
+holds log '"state": "put off"'
+sed -n 2p spilled | grep -q 'blocks = 1 ' || { fail "what spills does not come last"; cat spilled; }
+
 # Comments do not make a record stale; what the kernel computes does.
 sed -i 's|$| // a comment|' vadd.ing
 "$INGOT" build vadd.ing --arch sm_90 -o built >log 2>&1

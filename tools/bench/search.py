@@ -100,13 +100,14 @@ def seeds(given):
     """The searches of the seeds: 000's GEMM from its definition beside the seed's hand schedule, 004's template."""
     hand = copy_of(Space("hand", HAND, ""), f"{given.outdir}/seeds/hand")
     alone = copy_of(Space("alone", HAND, ""), f"{given.outdir}/seeds/alone")
-    by_hand = tune(given.ingot, hand, "--kernel", "shared_1024", "--trials", "1")["build"]["microseconds"]
-    found = tune(given.ingot, alone, "--kernel", "shared_1024", "--rules-only", "--trials", "16")
+    agent = ["--cross", given.cross] if given.cross else []
+    by_hand = tune(given.ingot, hand, "--kernel", "shared_1024", "--trials", "1", *agent)["build"]["microseconds"]
+    found = tune(given.ingot, alone, "--kernel", "shared_1024", "--rules-only", "--trials", "16", *agent)
     best = min([found["build"], *([found["best"]] if found["best"] else [])], key=lambda one: one["microseconds"])
     print(f"000: by hand {by_hand:.2f} us, from the definition {best['microseconds']:.2f} us in {found['seconds']:.1f} s, "
           f"{by_hand / best['microseconds']:.2f} times as fast", flush=True)
     template = copy_of(Space("template", TEMPLATE, ""), f"{given.outdir}/seeds/template")
-    result = tune(given.ingot, template, "--trials", "24")
+    result = tune(given.ingot, template, "--trials", "24", *agent)
     print(f"004: {result['best']['microseconds']:.2f} us in 24 trials of {result['points']} points, "
           f"{result['seconds']:.1f} s", flush=True)
 

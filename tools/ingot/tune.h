@@ -62,7 +62,9 @@ struct tune_trial {
     size_t turns;     // that it was measured in; 0: not yet
     void *cubin;      // NULL: not compiled yet
     size_t n;         // its bytes
+    size_t spills;    // bytes of a thread's registers in local memory
     size_t job;       // turns that are asked for
+    bool is_put_off;  // it comes again behind all others
     bool is_asked;    // a measurement is asked for, and not on its way
 };
 
@@ -134,6 +136,10 @@ bool tune_compile(struct tune_problem *p, const struct tune_trial *t,
 // Take what it sent: code, or why there is none, which becomes the state.
 void tune_compiled(struct tune_problem *p, struct tune_trial *t,
                    struct wire_message *m);
+
+// Put a trial behind all others if its code spills registers, unless it was so before.
+// Returns whether it was put off.
+bool tune_put_off(struct tune_problem *p, size_t trial);
 
 // ---- tune_agents.c
 

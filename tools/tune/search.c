@@ -85,10 +85,12 @@ static bool has_room(const struct search *s)
 static bool begin_trial(struct search *s, struct search_job *out)
 {
     struct search_trial t = {.is_out = true};
+    size_t late = s->next_later;
     if (!propose(s, &t.point)) {
         s->is_exhausted = true;
         return false;
     }
+    t.is_late = s->next_later > late;
     vec_push(s->arena, &s->trials, t);
     *out = (struct search_job){s->trials.n - 1, turns_at(s, 0)};
     return true;
@@ -212,8 +214,12 @@ void search_tell(struct search *s, size_t trial, enum search_end end,
 {
     struct search_trial *t = &s->trials.at[trial];
     t->is_out = false;
-    t->end = end;
+    t->end = end == SEARCH_LATER ? SEARCH_REFUSED : end;
     t->time = time;
+    if (end != SEARCH_LATER)
+        return;
+    vec_push(s->arena, &s->later, t->point);
+    s->is_exhausted = false;
 }
 
 uint64_t search_size(const struct search_space *space)
