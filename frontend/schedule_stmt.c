@@ -6,6 +6,7 @@
 //             | "if" expr block ["else" (block | if-statement)]
 //             | "return" [expr {"," expr}]
 //             | "tune" name "in" expr             first in a schedule
+//             | "set" name "=" expr               likewise
 //             | "contract" name [expr] {"," name [expr]}
 //
 // An error ends its statement; parsing goes on behind it.
@@ -73,6 +74,20 @@ static struct sched_stmt *parse_tune(struct parser *p)
         return NULL;
     vec_push(p->arena, &s->names, name);
     if (!parse_expect(p, "in", "behind the name of the knob"))
+        return NULL;
+    s->value = schedule_parse_expr(p);
+    return s->value ? s : NULL;
+}
+
+// Parse `name = expr` behind `set`.
+static struct sched_stmt *parse_set(struct parser *p)
+{
+    struct sched_stmt *s = stmt_new(p, SCHED_set);
+    struct sched_name name;
+    if (!schedule_parse_name(p, "a knob", &name))
+        return NULL;
+    vec_push(p->arena, &s->names, name);
+    if (!parse_expect(p, "=", "behind the name of the knob"))
         return NULL;
     s->value = schedule_parse_expr(p);
     return s->value ? s : NULL;
@@ -198,6 +213,8 @@ static struct sched_stmt *parse_stmt(struct parser *p)
         s = parse_return(p);
     else if (is_clause(p, "tune") && parse_take(p, "tune"))
         s = parse_tune(p);
+    else if (is_clause(p, "set") && parse_take(p, "set"))
+        s = parse_set(p);
     else if (is_clause(p, "contract") && parse_take(p, "contract"))
         s = parse_contract(p);
     else if (is_assignment(p))

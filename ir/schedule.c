@@ -111,6 +111,8 @@ static bool is_declared(const struct sched_item *item, struct suggest *s)
     }
     for (size_t i = 0; i < item->body.n; i++) {
         const struct sched_stmt *stmt = item->body.at[i];
+        if (stmt->kind == SCHED_set)
+            continue;
         if (stmt->kind != SCHED_tune)
             break;
         found |= strcmp(stmt->names.at[0].text, s->wanted) == 0;

@@ -45,6 +45,7 @@ enum sched_stmt_kind {
     SCHED_if,       // if value { body } else { otherwise }
     SCHED_return,   // return value, value may be NULL
     SCHED_tune,     // tune names[0] in value
+    SCHED_set,      // set names[0] = value
     SCHED_contract, // contract names; value: a list with the number of each,
                     // or NULL
 };
@@ -56,7 +57,7 @@ struct sched_block VEC(struct sched_stmt *);
 struct sched_stmt {
     enum sched_stmt_kind kind;
     struct span span;
-    struct VEC(struct sched_name) names; // assign, for, tune, contract
+    struct VEC(struct sched_name) names; // assign, for, tune, set, contract
     struct sched_expr *value;            // a list where several are returned
     struct sched_block body;             // for, if
     struct sched_block otherwise;        // if

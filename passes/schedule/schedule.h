@@ -35,6 +35,13 @@ struct sched_expr *schedule_match(struct pass *p,
                                   const struct sched_program *program,
                                   const struct sched_item *rule);
 
+// How a default schedule spreads elements that nothing reduces; 0: as it chooses.
+struct sched_shape {
+    int64_t threads; // of a block
+    int64_t lanes;   // neighbours of a thread: 1, or as it chooses
+    int64_t each; // elements of a thread, a block's width apart, without lanes
+};
+
 // What a kernel without a schedule and a rule gets: intermediate stages are inlined
 // where that is cheap, then every nest is bound.  A kernel that has a loop
 // bound by hand is left alone.  Rows of unknown length that are reduced count

@@ -111,11 +111,104 @@ echo 'build 150' >slow
 "$INGOT" tune tile.ing --trials 4 --jobs 2 --emit schedule \
   --cross "exec python3 '$SOURCE_DIR/tests/tune/agent.py' --rules slow" >log 2>&1 || fail "tile: exit $?"
 grep -qE 't = \[extent\(C.j\) / \([0-9]+ \* [0-9]+\), [0-9]+, [0-9]+\]' log || { fail "no factors"; cat log; }
-"$INGOT" build tile.ing --arch sm_90 --ptx none --emit ptx -o recorded || fail "tile: not built"
-{ head -1 tile.ing && cat log && tail -n +2 tile.ing; } >pasted/tile.ing
-"$INGOT" build pasted/tile.ing --arch sm_90 --ptx none --emit ptx -o pasted || fail "tile: not pasted"
-cmp -s <(sed 's/tile__[a-z0-9_]*//g' recorded/tile.sm_90.ptx) <(sed 's/tile__[a-z0-9_]*//g' pasted/tile.sm_90.ptx) ||
-  fail "a tile that --emit prints makes other code"
+
+# What --emit schedule has printed in `log` for the kernel $1 of $1.ing, pasted in front of its schedules, makes the
+# same code as the record does.
+pastes() {
+  grep -q "^schedule $1 " log || { fail "$1: nothing was emitted"; cat log; }
+  "$INGOT" build "$1.ing" --arch sm_90 --ptx none --emit ptx -o recorded || fail "$1: not built"
+  { cat log && cat "$1.ing"; } >"pasted/$1.ing"
+  "$INGOT" build "pasted/$1.ing" --arch sm_90 --ptx none --emit ptx -o pasted || fail "$1: not pasted"
+  cmp -s <(sed "s/$1__[a-z0-9_]*/$1/g" "recorded/$1.sm_90.ptx") <(sed "s/$1__[a-z0-9_]*/$1/g" "pasted/$1.sm_90.ptx") ||
+    fail "$1: what --emit prints makes other code"
+}
+pastes tile
+
+# Knobs that defs make, some of them with others alone; the same in a case of a rule.
+cat >defs.ing <<'ING'
+kernel defs(n: int, A: f32[n]) -> C: f32[n] { C[i] = A[i] + 1.0 }
+
+schedule defs { over_blocks(C.i) }
+
+def over_blocks(loop) {
+    threads = sample_categorical([256, 128, 64])
+    if threads == 64 { lanes = sample_categorical([1, 2, 4]) } else { lanes = 1 }
+    i0, i1, i2 = split(loop, _, threads, lanes)
+    bind(i0, block.x)
+    bind(i1, thread.x)
+}
+ING
+sed 's/^schedule.*/schedule defs by spread(C)\nrule spread(Y) { case(times in [1, 2]) { over_blocks(split(Y.i, _, times)[0]) } }/
+     s/defs/ruled/' defs.ing >ruled.ing
+for one in defs:1 ruled:2; do
+  cases=${one#*:} one=${one%:*}
+  printf '%s\n' 'build 150' 'set threads = 64.*set lanes = 2\b 40' >few
+  "$INGOT" tune $one.ing --size n=4096 --jobs 2 --emit schedule \
+    --cross "exec python3 '$SOURCE_DIR/tests/tune/agent.py' --rules few" >log 2>&1 || fail "$one: exit $?"
+  holds log '    set threads = 64'
+  holds log '    set lanes = 2'
+  pastes $one
+  [ "$(grep -c 'threads=128 ' $one.tuned.log)" = "$cases" ] || fail "$one: knobs that are not made are told apart"
+done
+
+# A definition alone.
+echo 'kernel alone(m: int, n: int, A: f32[m, n]) -> S: f32[m] { S[i] = sum(j in n) A[i, j] }' >alone.ing
+"$INGOT" tune alone.ing --size m=512,n=4096 --jobs 2 --emit schedule \
+  --cross "exec python3 '$SOURCE_DIR/tests/tune/agent.py' --rules slow" >log 2>&1 || fail "alone: exit $?"
+holds log 'when m == 512 && n == 4096 {'
+pastes alone
+
+# What other rules that match it would give is tried, too; so is the default in other shapes, where none does.
+cat >second.ing <<'ING'
+kernel second(n: int, A: f32[n]) -> C: f32[n] { C[i] = A[i] * 2.0 }
+
+rule first(Y) matches len(reductions(Y)) == 0 { case { elementwise(Y.loops, 128, 4) } }
+rule next(Y) matches len(reductions(Y)) == 0 { case(threads in [64, 32]) { elementwise(Y.loops, threads, 2) } }
+rule never(Y) matches len(reductions(Y)) == 1 { case { elementwise(Y.loops, 16, 1) } }
+ING
+echo 'kernel plain(n: int, A: f32[n], B: f32[n]) -> C: f32[n] { C[i] = A[i] + B[n - 1 - i] }' >plain.ing
+printf '%s\n' 'build 150' 'threads = 32\b.* 40' 'split.C.i, _, 2, 128. 30' >few
+for one in second plain; do
+  "$INGOT" tune $one.ing --size n=4194304 --jobs 2 --emit schedule --reference none \
+    --cross "exec python3 '$SOURCE_DIR/tests/tune/agent.py' --rules few" >log 2>&1 || fail "$one: exit $?"
+  pastes $one
+done
+holds second.tuned 'rule next 3 : state=measured us=40'
+lacks second.tuned.log 'rule never'
+holds plain.tuned 'rule default '
+holds plain.tuned 'us=30'
+
+# A search of the whole space measures each point in as many turns, and ranks none.
+rm -f vadd.tuned*
+tune --effort exhaustive --json --forget <<'RULES' || fail "--effort exhaustive: exit $?"
+build 50
+threads = 64\b.*lanes = 2\b 40
+RULES
+holds log '"points": 12'
+[ "$(grep -c ' turns=10 ' vadd.tuned.log)" = 12 ] || { fail "not each point in 10 turns"; cat vadd.tuned.log; }
+holds vadd.tuned 'threads=64 lanes=2'
+! grep -q '"predicted": [0-9]' log || fail "a search of the whole space ranks"
+
+# What spills registers comes last.
+cat >spills.ing <<'ING'
+kernel spills(A: f32[64, 128, 256]) -> C: f32[64, 128, 256] { C[b, i, j] = sum(k in 128) A[b, k, j] * A[b, i, 255 - j] }
+
+schedule spills {
+    tune blocks in [8, 1, 2]
+    acc = cache_write(C, local)
+    i0, i1 = split(C.i, _, 64)
+    bind(fuse(C.b, i0), block.x)
+    bind(C.j, thread.x)
+    reorder(C.j, C.k, i1)
+    unroll(i1)
+    reverse_compute_at(acc, C.j)
+    launch(blocks)
+}
+ING
+"$INGOT" tune spills.ing --jobs 1 --json --reference none \
+  --cross "exec python3 '$SOURCE_DIR/tests/tune/agent.py' --count spilled" >log 2>&1 || fail "spills: exit $?"
+holds log '"state": "put off"'
+sed -n 2p spilled | grep -q 'blocks = 1 ' || { fail "what spills does not come last"; cat spilled; }
 
 # Comments do not make a record stale; what the kernel computes does.
 sed -i 's|$| // a comment|' vadd.ing
@@ -155,6 +248,7 @@ for fault in 'threads=256 lanes=2 : state=crashed' 'threads=256 lanes=4 : state=
 done
 holds vadd.tuned 'threads=64 lanes=2'
 holds log 'fault'
+holds log '  to build with it: ingot build vadd.ing --arch sm_90a'
 
 # A compiler that is killed, by its third ptxas.
 rm -f vadd.tuned*

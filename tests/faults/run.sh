@@ -82,7 +82,7 @@ expect 0 fail:cuMemGetInfo_v2 'C: all 2000000 elements equal' "${fake[@]}" --siz
 
 # Machine code for the GPU found, or for its next lower relative.
 if [[ -n ${INGOT_CUDA:-} && -x $INGOT_CUDA/bin/ptxas ]]; then
-  expect 0 "" 'vadd on Fake GPU: sm_90 (exact)' --driver "$work/libcuda.so.1"
+  expect 0 "" 'vadd on Fake GPU: sm_90a (exact)' --driver "$work/libcuda.so.1"
   FAKE_SM=88 expect 0 "" 'vadd on Fake GPU: sm_87 (same family)' --driver "$work/libcuda.so.1"
 fi
 

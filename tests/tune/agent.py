@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """An agent for `ingot tune` without a GPU, for tests: it makes up times.
 
-    agent.py [--rules FILE] [--noise PERCENT] [--seed N] [--delay SECONDS] [--count FILE]
+    agent.py [--rules FILE] [--noise PERCENT] [--seed N] [--delay SECONDS] [--count FILE] [--device NAME]
 
 Each line of the rules has a regular expression and, behind a blank, what becomes of a
 schedule whose text it matches: a number of microseconds, or wrong, fault, crash, hang,
@@ -26,6 +26,7 @@ parser.add_argument("--delay", type=float, default=0)
 parser.add_argument("--count")
 parser.add_argument("--reference", default="eval")
 parser.add_argument("--version", default="0.1.0")
+parser.add_argument("--device", default="Stub GPU")
 options = parser.parse_args()
 draw = random.Random(options.seed)
 
@@ -82,7 +83,7 @@ def measure(request):
          "spread": options.noise / 100, "turns": request["turns"]})
 
 
-say({"agent": 1, "version": options.version, "device": "Stub GPU", "sm": 90, "sms": 132,
+say({"agent": 1, "version": options.version, "device": options.device, "sm": 90, "sms": 132,
      "gpus": 1, "driver": 13000, "memory": 1 << 36})
 while line := sys.stdin.buffer.readline():
     asked = json.loads(line)

@@ -206,6 +206,56 @@ static void measures_the_fast_again(void **state)
     arena_reset(&m.arena);
 }
 
+static void what_is_put_off_comes_last(void **state)
+{
+    (void)state;
+    struct made_up m;
+    struct search s;
+    struct search_job job;
+    struct search_options o = {.seed = 5, .patience = -1};
+    size_t late = 0;
+    make(&m);
+    search_start(&s, &m.arena, &m.space, &o);
+    while (search_next(&s, &job) != SEARCH_DONE) {
+        const struct search_trial *t = &s.trials.at[job.trial];
+        bool is_put_off = t->point.item == 1 && t->point.at[0] == 4;
+        late += t->is_late && t->rung == 0;
+        assert_true(is_put_off || !t->is_late);
+        assert_true(t->is_late || !late || t->rung > 0);
+        search_tell(&s, job.trial,
+                    is_put_off && !t->is_late ? SEARCH_LATER : SEARCH_MEASURED,
+                    time_of(&t->point));
+    }
+    assert_int_equal(late, 36);
+    assert_int_equal(search_count(&s), search_size(&m.space));
+    assert_true(search_best(&s)->time < 1.01);
+    arena_reset(&m.arena);
+}
+
+static void exhaustive_measures_all_in_as_many_turns(void **state)
+{
+    (void)state;
+    struct made_up m;
+    struct search s;
+    struct search_job job;
+    struct search_options o = {.patience = -1, .is_exhaustive = true};
+    size_t jobs = 0, again = 0;
+    make(&m);
+    search_start(&s, &m.arena, &m.space, &o);
+    while (search_next(&s, &job) != SEARCH_DONE) {
+        again += job.turns == SEARCH_TURNS_SURE;
+        assert_true(job.turns == 10 || jobs >= 218);
+        jobs++;
+        search_tell(&s, job.trial, SEARCH_MEASURED,
+                    time_of(&s.trials.at[job.trial].point));
+    }
+    assert_int_equal(jobs, 218 + again);
+    assert_true(again > 0 && again <= 24);
+    assert_int_equal(search_count(&s), search_size(&m.space));
+    assert_true(search_best(&s)->time < 1.01);
+    arena_reset(&m.arena);
+}
+
 static void patience_ends(void **state)
 {
     struct made_up m;
@@ -230,6 +280,8 @@ int main(void)
         cmocka_unit_test(counts_what_ran),
         cmocka_unit_test(survives_faults),
         cmocka_unit_test(measures_the_fast_again),
+        cmocka_unit_test(what_is_put_off_comes_last),
+        cmocka_unit_test(exhaustive_measures_all_in_as_many_turns),
         cmocka_unit_test(patience_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,18 +18,12 @@ static bool fits_device(const struct run_kernel *k,
            (t->kind != 'a' || t->number == sm);
 }
 
-// Add the architecture of the GPU, or its next lower relative that the tools
-// know.  Without one PTX has to do.
+// Add the architecture of the GPU, as `ingot tune` does, or its next lower relative
+// that the tools know.  Without one PTX has to do.
 static void target_device(struct run_kernel *k)
 {
     struct cli_targets *t = &k->options->targets;
-    size_t n;
-    const struct nvptx_target *all = nvptx_targets(&n), *best = NULL;
-    for (size_t i = 0; i < n; i++) {
-        if (!all[i].kind && fits_device(k, &all[i]) &&
-            (!best || all[i].number > best->number))
-            best = &all[i];
-    }
+    const struct nvptx_target *best = targets_best(k->driver.sm);
     if (best)
         vec_push(&t->arena, &t->cubins, best);
 }

@@ -74,16 +74,6 @@ static void print_default(const struct variant *v, struct buf *out)
     buf_text(out, "}\n\n");
 }
 
-// Print the line that names the rule that was found for a kernel.
-static void print_rule(const struct variant *v, struct buf *out)
-{
-    const struct sched_expr *by = v->schedule->by;
-    buf_printf(out, "schedule %s by %s(", v->source->name, by->name);
-    for (size_t i = 0; i < by->args.n; i++)
-        buf_printf(out, "%s%s", i ? ", " : "", by->args.at[i]->name);
-    buf_printf(out, ") // %s\n\n", v->schedule->rule->name.span.source->name);
-}
-
 // Print a schedule as it is written: from its keyword to its closing brace.
 static void print_own(const struct variant *v, struct buf *out)
 {
@@ -123,9 +113,13 @@ static bool is_repeated(const struct compilation *c, size_t i)
 static void print_case(struct compilation *c, const struct variant *v,
                        struct buf *out)
 {
+    struct sched_settings own = {0};
     struct schedule_case what = {
-        .kernel = v->source, .item = v->schedule, .settings = &v->settings};
-    schedule_case_print(&c->scratch, &what, out, NULL);
+        .kernel = v->source, .item = v->schedule, .settings = &own};
+    vec_foreach(one, &v->settings)
+        if (sched_has_setting(v->schedule, &v->outcome->knobs, one->name))
+            vec_push(&c->scratch, &own, *one);
+    schedule_case_print(&c->scratch, &what, out);
 }
 
 // Return the first variant of a kernel that takes the sizes, or NULL. With --why a
@@ -180,7 +174,7 @@ static void print(const struct compilation *c, struct buf *out)
         if (!v->schedule)
             print_default(v, out);
         else if (v->schedule->is_planned)
-            print_rule(v, out);
+            schedule_case_print_rule(v->source, v->schedule, out);
         else
             print_own(v, out);
     }

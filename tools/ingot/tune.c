@@ -78,12 +78,13 @@ static void start_search(struct tune_problem *p, size_t agents)
     struct tune_options *o = p->options;
     enum { FOR_EACH_AGENT = 4, LEAST = 8 };
     size_t width = FOR_EACH_AGENT * agents;
-    struct search_options search = {.before = 1,
-                                    .seed = p->request->seed,
-                                    .trials = o->trials,
-                                    .width = width > LEAST ? width : LEAST,
-                                    .patience =
-                                        o->effort == TUNE_QUICK ? 0.01 : -1};
+    struct search_options search = {
+        .before = 1,
+        .seed = p->request->seed,
+        .trials = o->trials,
+        .width = width > LEAST ? width : LEAST,
+        .is_exhaustive = o->effort == TUNE_EXHAUSTIVE,
+        .patience = o->effort == TUNE_QUICK ? 0.01 : -1};
     search_start(&p->search, &p->c->arena, &p->space, &search);
     tune_log_read(p);
     tune_seed(p);
@@ -111,7 +112,8 @@ static bool search(struct call *call, struct tune_problem *p)
     if (call->options->effort == TUNE_NONE) {
         tune_known(p);
     } else {
-        tune_rank(p);
+        if (call->options->effort != TUNE_EXHAUSTIVE)
+            tune_rank(p);
         tune_loop(p, &call->agents);
     }
     cli_progress(NULL);

@@ -12,9 +12,10 @@
 
 // How long to search.
 enum tune_effort {
-    TUNE_FULL,  // until the budget is used
-    TUNE_QUICK, // until trials bring little
-    TUNE_NONE,  // measure nothing: what is known, or what a build takes
+    TUNE_FULL,       // until the budget is used
+    TUNE_QUICK,      // until trials bring little
+    TUNE_NONE,       // measure nothing: what is known, or what a build takes
+    TUNE_EXHAUSTIVE, // until all was measured
 };
 
 // The command line.
@@ -61,7 +62,9 @@ struct tune_trial {
     size_t turns;     // that it was measured in; 0: not yet
     void *cubin;      // NULL: not compiled yet
     size_t n;         // its bytes
+    size_t spills;    // bytes of a thread's registers in local memory
     size_t job;       // turns that are asked for
+    bool is_put_off;  // it comes again behind all others
     bool is_asked;    // a measurement is asked for, and not on its way
 };
 
@@ -90,6 +93,7 @@ struct tune_problem {
     struct tune_trial build, plain;         // what a build takes; no schedule
     size_t build_number;                    // of its schedule
     const char *build_name;                 // its variant
+    const struct sched_item *build_item;    // its schedule; NULL: the default
     struct records log;                     // of this kernel and device
     const char *log_path, *tuned_path;      // NULL: the standard input
     const char *reference; // what results were compared with; NULL: not yet
@@ -132,6 +136,10 @@ bool tune_compile(struct tune_problem *p, const struct tune_trial *t,
 // Take what it sent: code, or why there is none, which becomes the state.
 void tune_compiled(struct tune_problem *p, struct tune_trial *t,
                    struct wire_message *m);
+
+// Put a trial behind all others if its code spills registers, unless it was so before.
+// Returns whether it was put off.
+bool tune_put_off(struct tune_problem *p, size_t trial);
 
 // ---- tune_agents.c
 

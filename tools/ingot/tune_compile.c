@@ -10,7 +10,8 @@
 
 #define COMPILE_LIMIT_S 120.0
 
-enum { MEMORY_MOST_GIB = 24 };
+// A few bytes that are spilled cost nothing that shows.
+enum { MEMORY_MOST_GIB = 24, SPILLS_FEW = 32 };
 
 // What a process compiles.
 struct work_of_child {
@@ -43,6 +44,16 @@ static bool make_cubin(struct compilation *c, struct tune_problem *p,
            contracts_check_lowered(c) && cli_images(c, &tools, &o, &tool);
 }
 
+// Return the bytes that a thread of the kernel that spills most has in local memory
+// instead of registers.
+static int64_t spills_of(const struct compilation *c)
+{
+    int64_t most = 0;
+    vec_foreach(one, &c->images.at[0].usage)
+        most = one->spill_stores > most ? one->spill_stores : most;
+    return most;
+}
+
 // Compile, and send the code, or why there is none.
 static void compile_and_send(struct wire *wire, void *context)
 {
@@ -53,7 +64,9 @@ static void compile_and_send(struct wire *wire, void *context)
     compile_start(&c);
     bool ok = make_cubin(&c, w->p, w->way);
     json_object_set_new(answer, "ok", json_boolean(ok));
-    if (!ok)
+    if (ok)
+        json_object_set_new(answer, "spills", json_integer(spills_of(&c)));
+    else
         json_object_set_new(answer, "why",
                             json_text(diag_first_error(&c.arena, &c.diags)));
     wire_send(wire, answer, ok ? c.images.at[0].bytes : NULL,
@@ -73,6 +86,7 @@ void tune_compiled(struct tune_problem *p, struct tune_trial *t,
                    struct wire_message *m)
 {
     const char *why = json_string_value(json_object_get(m->json, "why"));
+    t->spills = (size_t)json_integer_value(json_object_get(m->json, "spills"));
     if (m->bytes) {
         t->cubin = m->bytes;
         t->n = m->n;
@@ -82,4 +96,20 @@ void tune_compiled(struct tune_problem *p, struct tune_trial *t,
     t->state = "refused";
     t->why =
         why ? arena_copy(&p->c->arena, why, strlen(why)) : "there is no code";
+}
+
+bool tune_put_off(struct tune_problem *p, size_t trial)
+{
+    struct tune_trial *t = p->trials.at[trial];
+    if (t->spills <= SPILLS_FEW || p->search.trials.at[trial].is_late ||
+        p->options->effort == TUNE_EXHAUSTIVE)
+        return false;
+    free(t->cubin);
+    t->cubin = NULL;
+    t->is_put_off = true;
+    t->state = "put off";
+    t->why =
+        arena_printf(&p->c->arena, "it spills %zu bytes a thread", t->spills);
+    search_tell(&p->search, trial, SEARCH_LATER, 0);
+    return true;
 }

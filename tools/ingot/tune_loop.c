@@ -97,13 +97,12 @@ static bool take_known(struct tune_problem *p, size_t trial)
     return true;
 }
 
-// Return whether an earlier trial has the same text.
+// Return whether an earlier trial, that was not put off, has the same text.
 static bool is_repeated(const struct tune_problem *p, size_t trial)
 {
     for (size_t i = 0; i < trial; i++)
         if (p->trials.at[i]->hash == p->trials.at[trial]->hash &&
-            record_same_settings(&p->trials.at[i]->way.settings,
-                                 &p->trials.at[trial]->way.settings))
+            !p->trials.at[i]->is_put_off)
             return true;
     return false;
 }
@@ -148,10 +147,11 @@ static void take_code(struct loop *l, size_t i, struct wire_message *m)
 {
     struct tune_trial *t = trial_of(l->p, l->jobs[i].trial);
     tune_compiled(l->p, t, m);
+    long trial = l->jobs[i].trial;
     if (!t->cubin)
         fail_job(l, i, "refused", t->why);
-    else
-        t->is_asked = l->jobs[i].trial >= 0;
+    else if (trial >= 0 && !tune_put_off(l->p, (size_t)trial))
+        t->is_asked = true;
 }
 
 // Read from a job that can be read from.

@@ -21,6 +21,7 @@ enum {
 };
 
 #define BUDGET_USUAL 60.0
+#define BUDGET_MOST  1e7
 #define LIMIT_USUAL  20.0
 
 static const struct argp_option options[] = {
@@ -28,8 +29,9 @@ static const struct argp_option options[] = {
      "how long to search: 30s, 5m, 1h (default 60s)", 0},
     {"trials", KEY_TRIALS, "N", 0, "run no more schedules than N", 0},
     {"effort", KEY_EFFORT, "WHAT", 0,
-     "full (default), quick: stop when 8 trials brought less than 1 %, or none: "
-     "measure nothing, take the best that the log has",
+     "full (default), quick: stop when 8 trials brought less than 1 %, none: "
+     "measure nothing, take the best that the log has, or exhaustive: measure "
+     "the whole space, however long that takes unless --budget is given",
      0},
     {"jobs", KEY_JOBS, "N", 0,
      "compile so many at a time (default: one for each processor)", 0},
@@ -55,7 +57,7 @@ static double seconds_of(const char *text, struct argp_state *state)
     double x = strtod(text, &end);
     double unit = strcmp(end, "m") == 0 ? 60 : strcmp(end, "h") == 0 ? 3600 : 1;
     bool is_unit = !*end || strcmp(end, "s") == 0 || unit > 1;
-    if (end == text || !is_unit || !(x > 0) || x * unit > 1e7)
+    if (end == text || !is_unit || !(x > 0) || x * unit > BUDGET_MOST)
         argp_error(state, "expected a time such as 60s, not `%s`", text);
     return x * unit;
 }
@@ -95,7 +97,8 @@ static void take_emit(struct tune_options *o, const char *arg,
 // Take one option.
 static error_t take(int key, char *arg, struct argp_state *state)
 {
-    static const char *const efforts[] = {"full", "quick", "none", NULL};
+    static const char *const efforts[] = {"full", "quick", "none", "exhaustive",
+                                          NULL};
     struct tune_options *o = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
@@ -143,6 +146,9 @@ const struct argp tune_argp = {
 
 void tune_parse(int argc, char **argv, struct tune_options *out)
 {
-    *out = (struct tune_options){.budget = BUDGET_USUAL, .limit = LIMIT_USUAL};
+    *out = (struct tune_options){.limit = LIMIT_USUAL};
     cli_parse(&tune_argp, argc, argv, out);
+    if (!(out->budget > 0))
+        out->budget =
+            out->effort == TUNE_EXHAUSTIVE ? BUDGET_MOST : BUDGET_USUAL;
 }

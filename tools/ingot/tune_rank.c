@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { POINTS_MOST = 1024, SHARES_MOST = 64, TICK_MS = 100 };
+enum { POINTS_MOST = 4096, SHARES_MOST = 64, TICK_MS = 100 };
 
 // The part of the budget that ranking may take.
 #define SHARE_OF_BUDGET 0.15

@@ -77,7 +77,8 @@ static const char *const faults[] = {"wrong",  "crashed", "hung", "fault",
 static void print_counts(const struct tune_problem *p, struct buf *out)
 {
     const char *between = " (";
-    buf_printf(out, "%zu trials", search_count(&p->search));
+    buf_printf(out, "%zu trials of %llu points", search_count(&p->search),
+               (unsigned long long)search_size(&p->space));
     for (size_t i = 0; faults[i]; i++) {
         size_t n = count_state(p, faults[i]);
         if (!n)
@@ -106,10 +107,14 @@ static void print_record(const struct tune_problem *p, struct buf *out)
         buf_text(out,
                  "  not recorded: the kernel is from the standard input\n");
     else if (winner)
-        buf_printf(out, "  recorded in %s, for %s\n", p->tuned_path,
+        buf_printf(out,
+                   "  recorded in %s, for %s\n"
+                   "  to build with it: ingot build %s --arch %s\n",
+                   p->tuned_path,
                    schedule_case_target(&p->c->scratch, winner->item->item,
                                         p->source.target)
-                       ->name);
+                       ->name,
+                   p->options->file, p->source.target->name);
     else
         buf_text(out, "  nothing to record: a build takes the fastest\n");
 }
@@ -134,6 +139,8 @@ void tune_print(const struct tune_problem *p, struct buf *out)
     print_record(p, out);
 }
 
+// For other sizes the rule that was found is named: with a schedule in the file it
+// would not be looked for.
 void tune_print_schedule(const struct tune_problem *p, struct buf *out)
 {
     const struct tune_trial *winner = tune_winner(p);
@@ -146,10 +153,9 @@ void tune_print_schedule(const struct tune_problem *p, struct buf *out)
     }
     buf_printf(out, "%.2f us, %.3f of what a build took\n", best_us(p),
                winner->ratio);
-    vec_foreach(one, &winner->way.settings)
-        buf_printf(out, "// with --set %s=%lld\n", one->name,
-                   (long long)one->value);
     buf_text(out, winner->way.text);
+    if (p->build_item && p->build_item->is_planned)
+        schedule_case_print_rule(p->kernel, p->build_item, out);
 }
 
 // ---- JSON -----------------------------------------------------------------
@@ -205,6 +211,8 @@ json_t *tune_json(const struct tune_problem *p)
     json_object_set_new(object, "arch", json_text(p->source.target->name));
     json_object_set_new(object, "reference", json_text(p->reference));
     json_object_set_new(object, "seconds", json_real(child_now() - p->began));
+    json_object_set_new(object, "points",
+                        json_integer((json_int_t)search_size(&p->space)));
     json_object_set_new(object, "build", trial_json(&p->build));
     json_object_set_new(object, "best", best ? trial_json(best) : json_null());
     json_object_set_new(object, "text",

@@ -105,6 +105,7 @@ static bool find_build(struct tune_problem *p)
         const char *name = v->kernel->variant ? v->kernel->variant : "";
         p->build_name = *name ? name : "the only variant";
         p->build_number = v->number;
+        p->build_item = v->schedule;
         p->build.way = (struct way){.kind = WAY_BUILD, .variant = name};
         p->plain.way = (struct way){.kind = WAY_PLAIN, .variant = ""};
         return true;
@@ -153,16 +154,14 @@ find_setting(const struct sched_settings *all, const char *name)
 
 // Apply a schedule with further settings.  Returns its knobs, NULL if it cannot be
 // applied.
-static const struct sched_knobs *knobs_with(struct tune_problem *p,
-                                            const struct sched_item *item,
-                                            const char *name, int64_t value)
+static const struct sched_knobs *
+knobs_with(struct tune_problem *p, const struct sched_item *item,
+           const struct sched_settings *further)
 {
     struct compile_options o = build_options(p);
     struct sched_settings settings = {0};
-    struct sched_setting one = {name, value, {0}};
     vec_append(&p->c->arena, &settings, &p->source.settings);
-    if (name)
-        vec_push(&p->c->arena, &settings, one);
+    vec_append(&p->c->arena, &settings, further);
     struct planned *made = plan_apply(p->c, &o, p->kernel, item, &settings);
     return made && made->outcome ? &made->outcome->knobs : NULL;
 }
@@ -196,26 +195,6 @@ static struct sched_knob *find_knob(const struct sched_knobs *all,
     return NULL;
 }
 
-// Add the values that knobs have where another one is set otherwise: the factors of a
-// tile are what the others leave.
-static void add_dependent(struct tune_problem *p, struct tune_item *item)
-{
-    int tried = 0;
-    for (size_t i = 0; i < item->knobs.n; i++) {
-        const struct sched_knob set = item->knobs.at[i];
-        for (size_t v = 0; v < set.values.n && tried++ < SETTINGS_TRIED; v++) {
-            const struct sched_knobs *others =
-                knobs_with(p, item->item, set.name, set.values.at[v]);
-            for (size_t k = 0; others && k < others->n; k++) {
-                struct sched_knob *known =
-                    find_knob(&item->knobs, others->at[k].name);
-                if (known && known != &item->knobs.at[i])
-                    add_values(p, known, &others->at[k]);
-            }
-        }
-    }
-}
-
 // Add a copy of a knob; one that the command line sets has that value alone.
 static void add_knob(struct tune_problem *p, const struct sched_knob *knob,
                      struct sched_knobs *out)
@@ -230,6 +209,35 @@ static void add_knob(struct tune_problem *p, const struct sched_knob *knob,
     else
         vec_append(a, &one.values, &knob->values);
     vec_push(a, out, one);
+}
+
+// Add what knobs are where another one is set otherwise: the factors of a tile are
+// what the others leave, and a def may make some with others alone.
+static void add_others(struct tune_problem *p, struct tune_item *item,
+                       const struct sched_setting *set)
+{
+    struct sched_settings further = {.at = (struct sched_setting *)set, .n = 1};
+    const struct sched_knobs *others = knobs_with(p, item->item, &further);
+    for (size_t i = 0; others && i < others->n; i++) {
+        struct sched_knob *known = find_knob(&item->knobs, others->at[i].name);
+        if (!known)
+            add_knob(p, &others->at[i], &item->knobs);
+        else if (strcmp(known->name, set->name) != 0)
+            add_values(p, known, &others->at[i]);
+    }
+}
+
+// Add what knobs are where each of the others is set otherwise.
+static void add_dependent(struct tune_problem *p, struct tune_item *item)
+{
+    int tried = 0;
+    for (size_t i = 0; i < item->knobs.n; i++) {
+        const struct sched_knob one = item->knobs.at[i];
+        for (size_t v = 0; v < one.values.n && tried++ < SETTINGS_TRIED; v++) {
+            struct sched_setting set = {one.name, one.values.at[v], {0}};
+            add_others(p, item, &set);
+        }
+    }
 }
 
 // Return the place of the value that a knob has by itself.
@@ -248,7 +256,8 @@ static void add_item(struct tune_problem *p, const struct sched_item *item,
 {
     struct arena *a = &p->c->arena;
     struct tune_item one = {.item = item, .number = number};
-    const struct sched_knobs *knobs = knobs_with(p, item, NULL, 0);
+    const struct sched_knobs *knobs =
+        knobs_with(p, item, &(struct sched_settings){0});
     for (size_t i = 0; knobs && i < knobs->n; i++)
         add_knob(p, &knobs->at[i], &one.knobs);
     add_dependent(p, &one);
@@ -269,6 +278,7 @@ static void add_items(struct tune_problem *p)
     struct sched_items all;
     struct compile_options o = build_options(p);
     choices_items(p->c, &o, p->kernel, &all);
+    plan_more(p->c, &o, p->kernel, &all);
     for (int turn = 0; turn < 2; turn++)
         for (size_t i = 0; i < all.n; i++)
             if ((i + 1 == p->build_number) == (turn == 0) &&
@@ -300,28 +310,66 @@ static struct sched_settings settings_of(struct tune_problem *p,
     return out;
 }
 
+// Return whether all knobs are those that the schedule declares: it has them whatever
+// their values.
+static bool has_declared_alone(const struct tune_item *item)
+{
+    static const struct sched_knobs none = {0};
+    vec_foreach(k, &item->knobs)
+        if (!sched_has_setting(item->item, &none, k->name))
+            return false;
+    return true;
+}
+
+// Return those of some settings whose knobs the schedule makes with them: a def may
+// make some with others alone.
+static struct sched_settings made_of(struct tune_problem *p,
+                                     const struct tune_item *item,
+                                     const struct sched_settings *settings)
+{
+    struct sched_settings out = {0};
+    const struct sched_knobs *made = knobs_with(p, item->item, settings);
+    if (!made)
+        return *settings;
+    vec_foreach(one, settings)
+        vec_foreach(k, made)
+            if (strcmp(k->name, one->name) == 0)
+                vec_push(&p->c->arena, &out, *one);
+    return out;
+}
+
+// Return the settings of a point: its knobs, and what the command line says of
+// parameters.
+static struct sched_settings all_settings(struct tune_problem *p,
+                                          const struct search_point *point)
+{
+    static const struct sched_knobs none = {0};
+    const struct tune_item *item = &p->items.at[point->item];
+    struct sched_settings out = {0}, knobs = settings_of(p, point);
+    vec_foreach(one, &p->source.settings)
+        if (!find_setting(&knobs, one->name) &&
+            sched_has_setting(item->item, &none, one->name))
+            vec_push(&p->c->arena, &out, *one);
+    if (!has_declared_alone(item))
+        knobs = made_of(p, item, &knobs);
+    vec_append(&p->c->arena, &out, &knobs);
+    return out;
+}
+
 struct tune_trial *tune_way(struct tune_problem *p,
                             const struct search_point *point)
 {
     struct tune_trial *t = arena_new(&p->c->arena, struct tune_trial);
     struct buf text = {0};
-    struct sched_settings rest = {0}, knobs;
     t->item = &p->items.at[point->item];
     t->predicted = INFINITY;
-    knobs = settings_of(p, point);
-    vec_foreach(one, &p->source.settings)
-        if (!find_setting(&knobs, one->name))
-            vec_push(&p->c->arena, &t->settings, *one);
-    vec_append(&p->c->arena, &t->settings, &knobs);
+    t->settings = all_settings(p, point);
     struct schedule_case what = {.kernel = p->kernel,
                                  .item = t->item->item,
                                  .settings = &t->settings,
                                  .sizes = &p->sizes,
                                  .target = p->source.target};
-    schedule_case_print(&p->c->arena, &what, &text, &rest);
-    vec_foreach(one, &rest)
-        if (find_setting(&knobs, one->name))
-            vec_push(&p->c->arena, &t->way.settings, *one);
+    schedule_case_print(&p->c->arena, &what, &text);
     t->way.kind = WAY_TEXT;
     t->way.text = arena_copy(&p->c->arena, text.data, text.n);
     t->hash = schedule_case_hash(t->way.text);

@@ -58,8 +58,8 @@ void way_options(const struct way_source *s, const struct way *w,
     o->ptx_is_open = false;
     o->fast_math = s->fast_math;
     o->opt_level = s->opt_level;
-    o->settings = is_text ? w->settings.at : s->settings.at;
-    o->n_settings = is_text ? w->settings.n : s->settings.n;
+    o->settings = is_text ? NULL : s->settings.at;
+    o->n_settings = is_text ? 0 : s->settings.n;
     o->no_records = true;
     o->no_schedule = w->kind == WAY_PLAIN;
     o->only_rules = s->only_rules && w->kind == WAY_BUILD;
@@ -185,7 +185,6 @@ json_t *way_json(const struct way *w)
     json_object_set_new(object, "kind", json_text(kinds[w->kind]));
     json_object_set_new(object, "schedule", json_text(w->text));
     json_object_set_new(object, "variant", json_text(w->variant));
-    json_object_set_new(object, "set", way_settings_json(&w->settings));
     return object;
 }
 
@@ -202,6 +201,5 @@ bool way_read(struct arena *a, const json_t *json, struct way *out)
             found = true;
         }
     return found && (out->kind != WAY_TEXT || out->text) &&
-           (out->kind != WAY_BUILD || out->variant) &&
-           way_settings_read(a, json_object_get(json, "set"), &out->settings);
+           (out->kind != WAY_BUILD || out->variant);
 }

@@ -34,8 +34,7 @@ enum way_kind {
 struct way {
     enum way_kind kind;
     const char *text;
-    const char *variant;            // "" if the kernel has one
-    struct sched_settings settings; // of knobs inside of defs
+    const char *variant; // "" if the kernel has one
 };
 
 // Read the source into a compilation that was started, and keep its kernel, with

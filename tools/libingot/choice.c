@@ -62,10 +62,8 @@ static bool gather_recorded(struct judge *j, const struct sched_items *items)
     if (!j->o->no_records)
         recorded_find(j->c, j->o, j->kernel, items, &all);
     vec_foreach(from, &all) {
-        struct choice one = {.item = from->item,
-                             .guard = from->guard,
-                             .settings = from->settings,
-                             .recorded = j->all.n + 1};
+        struct choice one = {
+            .item = from->item, .guard = from->guard, .recorded = j->all.n + 1};
         ok = target_set_find(&j->c->scratch, from->item, &j->c->diags,
                              &one.targets) &&
              ok;

@@ -8,6 +8,9 @@
 #include "passes/schedule/schedule.h"
 #include "tools/libingot/target_set.h"
 
+// When a kernel has so many cases, no further rule is asked for more.
+enum { CASES_MOST = 64 };
+
 struct planned *plan_apply(struct compilation *c,
                            const struct compile_options *o,
                            const struct ir_kernel *kernel,
@@ -78,8 +81,11 @@ static bool is_definition(const struct compilation *c,
     return false;
 }
 
-bool plan_kernel(struct compilation *c, const struct compile_options *o,
-                 const struct ir_kernel *kernel, struct sched_items *out)
+// Set `cases` to those of a rule for a kernel, if its pattern is true of some stages
+// and all can be applied.  Returns whether.
+static bool match(struct compilation *c, const struct compile_options *o,
+                  const struct ir_kernel *kernel, const struct sched_item *rule,
+                  struct sched_items *cases)
 {
     struct pass p = {.kernel = (struct ir_kernel *)kernel,
                      .arena = &c->arena,
@@ -88,23 +94,47 @@ bool plan_kernel(struct compilation *c, const struct compile_options *o,
                      .diags = &c->diags};
     struct sched_item schedule = {.name = {kernel->name, kernel->span},
                                   .is_planned = true};
+    *cases = (struct sched_items){0};
+    if (!rule->pattern)
+        return false;
+    schedule.by = schedule_match(&p, &c->program.schedules, rule);
+    if (schedule.by)
+        sched_add_cases(&c->arena, &schedule, rule, cases);
+    if (!cases->n || !applies(c, o, kernel, cases))
+        return false;
+    vec_append(&c->arena, &c->cases, cases);
+    return true;
+}
+
+bool plan_kernel(struct compilation *c, const struct compile_options *o,
+                 const struct ir_kernel *kernel, struct sched_items *out)
+{
     if (is_definition(c, kernel))
         return false;
     for (const struct sched_program *from = &c->program.schedules; from;
-         from = from->fallback) {
-        vec_foreach_value(rule, &from->rules) {
-            struct sched_items cases = {0};
-            if (!rule->pattern)
-                continue;
-            schedule.by = schedule_match(&p, &c->program.schedules, rule);
-            if (schedule.by)
-                sched_add_cases(&c->arena, &schedule, rule, &cases);
-            if (!cases.n || !applies(c, o, kernel, &cases))
-                continue;
-            vec_append(&c->arena, &c->cases, &cases);
-            *out = cases;
-            return true;
-        }
-    }
+         from = from->fallback)
+        vec_foreach_value(rule, &from->rules)
+            if (match(c, o, kernel, rule, out))
+                return true;
     return false;
+}
+
+void plan_more(struct compilation *c, const struct compile_options *o,
+               const struct ir_kernel *kernel, struct sched_items *items)
+{
+    const struct sched_item *first = items->n ? items->at[0]->rule : NULL;
+    bool is_behind = false;
+    if (!items->n)
+        plan_defaults(c, o, kernel, items);
+    if (!first || !items->at[0]->is_planned)
+        return;
+    for (const struct sched_program *from = &c->program.schedules; from;
+         from = from->fallback)
+        vec_foreach_value(rule, &from->rules) {
+            struct sched_items cases;
+            if (is_behind && items->n < CASES_MOST &&
+                match(c, o, kernel, rule, &cases))
+                vec_append(&c->arena, items, &cases);
+            is_behind |= rule == first;
+        }
 }

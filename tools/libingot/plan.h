@@ -20,6 +20,17 @@ struct planned {
 bool plan_kernel(struct compilation *c, const struct compile_options *o,
                  const struct ir_kernel *kernel, struct sched_items *out);
 
+// Append to the cases that a kernel got from a rule those of the other rules that match
+// it: numbers behind the first ones, for the tuner and what it records.  Where no rule
+// matches, these are the default schedule in several shapes.  Nothing is added to
+// schedules of the text.
+void plan_more(struct compilation *c, const struct compile_options *o,
+               const struct ir_kernel *kernel, struct sched_items *items);
+
+// Append the default schedule of a kernel in several shapes, first as it chooses itself.
+void plan_defaults(struct compilation *c, const struct compile_options *o,
+                   const struct ir_kernel *kernel, struct sched_items *out);
+
 // Apply a schedule to a copy of a kernel, unless it is for other kernels; nothing
 // is said of what cannot be done.  Returns NULL then.
 struct planned *plan_apply(struct compilation *c,

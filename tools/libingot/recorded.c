@@ -22,8 +22,7 @@ uint64_t recorded_hash(const struct ir_kernel *kernel)
 
 const char *recorded_print(struct arena *a, const struct record *r,
                            const struct ir_kernel *kernel,
-                           const struct sched_items *items, struct buf *out,
-                           struct sched_settings *rest)
+                           const struct sched_items *items, struct buf *out)
 {
     struct diag_list quiet = {.arena = a, .is_brief = true};
     const struct sched_item *item =
@@ -40,7 +39,7 @@ const char *recorded_print(struct arena *a, const struct record *r,
         return "that schedule is from elsewhere now";
     if (!what.target)
         return "there is no such architecture";
-    schedule_case_print(a, &what, out, rest);
+    schedule_case_print(a, &what, out);
     return NULL;
 }
 
@@ -70,11 +69,11 @@ static const char *make(struct compilation *c, const struct compile_options *o,
                      .diags = &quiet};
     out->item = recorded_parse(
         c, arena_printf(&c->arena, "%s of a record", r->kernel), text, &quiet);
-    if (!out->item ||
-        !schedule_guard(&p, &c->program.schedules, out->item, out->settings.at,
-                        out->settings.n, &out->guard))
+    if (!out->item || !schedule_guard(&p, &c->program.schedules, out->item,
+                                      NULL, 0, &out->guard))
         return "its schedule cannot be read";
-    struct planned *made = plan_apply(c, o, kernel, out->item, &out->settings);
+    struct planned *made =
+        plan_apply(c, o, kernel, out->item, &(struct sched_settings){0});
     if (!made || !made->kernel)
         return "its schedule cannot be applied";
     map_set(&c->planned, out->item, made);
@@ -90,8 +89,7 @@ static const char *find(struct compilation *c, const struct compile_options *o,
     struct buf text = {0};
     if (r->kernel_hash != recorded_hash(kernel))
         return "the kernel computes something else now";
-    const char *wrong =
-        recorded_print(&c->arena, r, kernel, items, &text, &out->settings);
+    const char *wrong = recorded_print(&c->arena, r, kernel, items, &text);
     if (!wrong && schedule_case_hash(text.data) != r->text_hash)
         wrong = "that schedule has changed";
     if (!wrong)
@@ -120,10 +118,25 @@ static void find_all(struct compilation *c, const struct compile_options *o,
     }
 }
 
+// Return whether a record is of a case of a rule behind the first `n` schedules.
+static bool names_more(const struct compilation *c,
+                       const struct ir_kernel *kernel, size_t n)
+{
+    vec_foreach(r, &c->records)
+        if (r->kernel == kernel->name && r->from == RECORD_RULE &&
+            r->number > n)
+            return true;
+    return false;
+}
+
 void recorded_find(struct compilation *c, const struct compile_options *o,
                    const struct ir_kernel *kernel,
                    const struct sched_items *items, struct recorded_list *out)
 {
-    find_all(c, o, kernel, items, "measured", out);
-    find_all(c, o, kernel, items, "predicted", out);
+    struct sched_items all = {0};
+    vec_append(&c->arena, &all, items);
+    if (names_more(c, kernel, items->n))
+        plan_more(c, o, kernel, &all);
+    find_all(c, o, kernel, &all, "measured", out);
+    find_all(c, o, kernel, &all, "predicted", out);
 }

@@ -7,9 +7,8 @@
 
 // A schedule that a record makes.
 struct recorded {
-    const struct sched_item *item;  // for the record's sizes and architecture
-    struct ir_expr *guard;          // NULL: it has no sizes
-    struct sched_settings settings; // of knobs inside of defs
+    const struct sched_item *item; // for the record's sizes and architecture
+    struct ir_expr *guard;         // NULL: it has no sizes
 };
 struct recorded_list VEC(struct recorded);
 
@@ -23,12 +22,11 @@ void recorded_find(struct compilation *c, const struct compile_options *o,
 // Return a hash of what a kernel computes: its text does not count.
 uint64_t recorded_hash(const struct ir_kernel *kernel);
 
-// Append the text of the schedule that a record names; `rest` as in
-// schedule_case_print.  Returns NULL, or why there is none.
+// Append the text of the schedule that a record names.  Returns NULL, or why there
+// is none.
 const char *recorded_print(struct arena *a, const struct record *r,
                            const struct ir_kernel *kernel,
-                           const struct sched_items *items, struct buf *out,
-                           struct sched_settings *rest);
+                           const struct sched_items *items, struct buf *out);
 
 // Read a schedule from its text; NULL after reporting.
 struct sched_item *recorded_parse(struct compilation *c, const char *name,

@@ -14,7 +14,8 @@
 //                                               }
 //
 // Of the names in front of the cases those are kept that the directives need, as
-// they are written; a parameter stands for the argument of the call.
+// they are written; a parameter stands for the argument of the call. Knobs that have
+// no place in the text, as defs make them, are set: `set lanes = 4`.
 
 #include "tools/libingot/schedule_case.h"
 
@@ -202,15 +203,31 @@ static const struct sched_expr *call_of(const struct sched_stmt *s,
     return is_call && strcmp(x->name, name) == 0 ? x : NULL;
 }
 
-// Append a knob that is set as a name with a value.  False if it is not set.
-static bool print_knob(struct printer *p, const struct sched_stmt *s)
+// Return whether a knob declared behind statement `at` is left open.
+static bool is_open_behind(struct printer *p, size_t at)
 {
+    const struct sched_block *body = &p->what->item->body;
+    for (size_t i = at + 1; i < body->n; i++)
+        if (body->at[i]->kind == SCHED_tune &&
+            !setting_of(p, body->at[i]->names.at[0].text))
+            return true;
+    return false;
+}
+
+// Append a knob that is set as a name with a value; one with others that are open
+// behind it still declares it.  False if it is not set.
+static bool print_knob(struct printer *p, size_t at)
+{
+    const struct sched_stmt *s = p->what->item->body.at[at];
     const struct sched_setting *set = NULL;
     bool is_knob =
         s->kind == SCHED_tune || call_of(s, "sample_categorical") != NULL;
     if (is_knob && s->names.n == 1)
         set = setting_of(p, s->names.at[0].text);
-    if (set)
+    if (set && s->kind == SCHED_tune && is_open_behind(p, at))
+        buf_printf(p->out, "    tune %s in [%lld]\n", set->name,
+                   (long long)set->value);
+    else if (set)
         buf_printf(p->out, "    %s = %lld\n", set->name, (long long)set->value);
     return set != NULL;
 }
@@ -326,29 +343,51 @@ static void print_body(struct printer *p)
         vec_foreach_value(s, &item->rule->body)
             if (gives(&p->needs, s))
                 print_stmt(s, p->out);
-    vec_foreach_value(s, &item->body)
-        if (!print_knob(p, s) && !print_tile(p, s))
-            print_stmt(s, p->out);
+    for (size_t i = 0; i < item->body.n; i++)
+        if (!print_knob(p, i) && !print_tile(p, item->body.at[i]))
+            print_stmt(item->body.at[i], p->out);
     buf_text(p->out, "}\n\n");
 }
 
+// Append what sets the knobs that have no place in the text; of settings of the same
+// name the last counts.
+static void print_sets(struct printer *p, struct buf *out)
+{
+    const struct sched_settings *all = p->what->settings;
+    for (size_t i = 0; all && i < all->n; i++)
+        if (!p->is_used[i])
+            buf_printf(out, "    set %s = %lld\n", all->at[i].name,
+                       (long long)setting_of(p, all->at[i].name)->value);
+}
+
 void schedule_case_print(struct arena *a, const struct schedule_case *what,
-                         struct buf *out, struct sched_settings *rest)
+                         struct buf *out)
 {
     size_t n = what->settings ? what->settings->n : 0;
+    struct buf body = {0};
     struct printer p = {.what = what,
                         .arena = a,
                         .is_used = arena_array(a, bool, n + 1),
-                        .out = out};
+                        .out = &body};
     note_block(&p.needs, &what->item->body);
     if (what->item->rule)
         note_names(&p.needs, what->item->rule);
     print_head(a, what, out);
     print_body(&p);
-    for (size_t i = 0; rest && i < n; i++)
-        if (!p.is_used[i])
-            vec_push(a, rest, what->settings->at[i]);
+    print_sets(&p, out);
+    buf_text(out, body.data);
+    buf_free(&body);
     arena_reset(&p.needs.arena);
+}
+
+void schedule_case_print_rule(const struct ir_kernel *kernel,
+                              const struct sched_item *item, struct buf *out)
+{
+    const struct sched_expr *by = item->by;
+    buf_printf(out, "schedule %s by %s(", kernel->name, by->name);
+    for (size_t i = 0; i < by->args.n; i++)
+        buf_printf(out, "%s%s", i ? ", " : "", by->args.at[i]->name);
+    buf_printf(out, ") // %s\n\n", item->rule->name.span.source->name);
 }
 
 uint64_t schedule_case_hash(const char *text)

@@ -227,6 +227,15 @@ static bool take_mutation(struct search *s, struct search_point *out)
     return false;
 }
 
+// Take the next point that was put off.
+static bool take_later(struct search *s, struct search_point *out)
+{
+    if (s->next_later == s->later.n)
+        return false;
+    *out = copy(s, &s->later.at[s->next_later++]);
+    return true;
+}
+
 bool propose(struct search *s, struct search_point *out)
 {
     size_t place = s->trials.n - s->round_first;
@@ -235,5 +244,5 @@ bool propose(struct search *s, struct search_point *out)
         return true;
     if (goes_near && (take_neighbour(s, out) || take_mutation(s, out)))
         return true;
-    return take_ordered(s, out);
+    return take_ordered(s, out) || take_later(s, out);
 }

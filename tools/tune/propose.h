@@ -6,7 +6,8 @@
 #include "tools/tune/search.h"
 
 // Set `out` to a point that was not tried: a seed; in rounds behind the first, by
-// turns a neighbour or a mutation of one of the fastest; or the next in order.
+// turns a neighbour or a mutation of one of the fastest; or the next in order;
+// at the end those that were put off.
 // Returns false if there is none.
 bool propose(struct search *s, struct search_point *out);
 

@@ -10,6 +10,10 @@
 
 enum { WIDTH_USUAL = 8 };
 
+// Of a search of the whole space: the turns of each point, and how many of the fastest
+// are measured again.
+enum { EXHAUSTIVE_TURNS = 10, EXHAUSTIVE_AGAIN = 24 };
+
 static const size_t turns_of_rung[] = {6, 16, SEARCH_TURNS_SURE};
 
 // A trial that takes so much longer than the best is not looked at again.
@@ -60,24 +64,35 @@ static size_t round_count(const struct search *s)
     return n;
 }
 
+// Return in how many turns a trial is measured at a rung.
+static size_t turns_at(const struct search *s, size_t rung)
+{
+    return s->options.is_exhaustive && rung == 0 ? EXHAUSTIVE_TURNS
+                                                 : turns_of_rung[rung];
+}
+
 // Return whether another trial may begin.
 static bool has_room(const struct search *s)
 {
     size_t most = s->options.trials;
-    return s->rung == 0 && round_count(s) < s->options.width &&
-           (!most || search_count(s) < most) && !s->is_exhausted;
+    bool is_wide =
+        s->options.is_exhaustive || round_count(s) < s->options.width;
+    return s->rung == 0 && is_wide && (!most || search_count(s) < most) &&
+           !s->is_exhausted;
 }
 
 // Begin a trial; false if there is no point left.
 static bool begin_trial(struct search *s, struct search_job *out)
 {
     struct search_trial t = {.is_out = true};
+    size_t late = s->next_later;
     if (!propose(s, &t.point)) {
         s->is_exhausted = true;
         return false;
     }
+    t.is_late = s->next_later > late;
     vec_push(s->arena, &s->trials, t);
-    *out = (struct search_job){s->trials.n - 1, turns_of_rung[0]};
+    *out = (struct search_job){s->trials.n - 1, turns_at(s, 0)};
     return true;
 }
 
@@ -115,8 +130,17 @@ static struct search_trial *fastest(struct search *s)
     return best;
 }
 
-// Choose the faster half of the round's rung for the next one, but for trials that
-// are far from the best of all; false if that is nobody.
+// Return how many of the `n` trials of the round's rung are chosen for the next one.
+static size_t count_promoted(const struct search *s, size_t n)
+{
+    size_t half = (n + 1) / 2;
+    bool is_few = s->options.is_exhaustive && half > EXHAUSTIVE_AGAIN;
+    return is_few ? EXHAUSTIVE_AGAIN : half;
+}
+
+// Choose the faster half of the round's rung for the next one, or the last one of a
+// search of the whole space, but for trials that are far from the best of all; false if
+// that is nobody.
 static bool promote(struct search *s)
 {
     size_t n = 0, chosen = 0;
@@ -127,12 +151,14 @@ static bool promote(struct search *s)
              s->trials.at[i].rung == s->rung;
     if (s->rung + 1 == RUNGS)
         return false;
-    for (; chosen < (n + 1) / 2 && fastest(s)->time <= most; chosen++) {
+    size_t next = s->options.is_exhaustive ? RUNGS - 1 : s->rung + 1;
+    size_t wanted = count_promoted(s, n);
+    for (; chosen < wanted && fastest(s)->time <= most; chosen++) {
         struct search_trial *t = fastest(s);
-        t->rung++;
+        t->rung = next;
         t->end = SEARCH_OPEN;
     }
-    s->rung += chosen > 0;
+    s->rung = chosen ? next : s->rung;
     return chosen > 0;
 }
 
@@ -164,7 +190,7 @@ static enum search_step hand_out(struct search *s, size_t i,
                                  struct search_job *out)
 {
     s->trials.at[i].is_out = true;
-    *out = (struct search_job){i, turns_of_rung[s->trials.at[i].rung]};
+    *out = (struct search_job){i, turns_at(s, s->trials.at[i].rung)};
     return SEARCH_JOB;
 }
 
@@ -188,8 +214,12 @@ void search_tell(struct search *s, size_t trial, enum search_end end,
 {
     struct search_trial *t = &s->trials.at[trial];
     t->is_out = false;
-    t->end = end;
+    t->end = end == SEARCH_LATER ? SEARCH_REFUSED : end;
     t->time = time;
+    if (end != SEARCH_LATER)
+        return;
+    vec_push(s->arena, &s->later, t->point);
+    s->is_exhausted = false;
 }
 
 uint64_t search_size(const struct search_space *space)

@@ -46,6 +46,9 @@ struct search_options {
     double patience; // stop after a round that made the best so much faster
                      // or less, 0.01: by one percent; below 0: never
     double before;   // best time that is there already; 0: none
+    bool
+        is_exhaustive; // one round of all points, in as many turns each; then the
+                       // fastest few once more
 };
 
 // The turns of the last measurement of what may be the best.
@@ -57,15 +60,18 @@ enum search_end {
     SEARCH_MEASURED, // it has a time
     SEARCH_REFUSED,  // it is no way to run the kernel: it does not count
     SEARCH_FAILED,   // it ran, but not to a right result
+    SEARCH_LATER,    // it is to be tried again behind all others, as one that
+                     // `is_late`; it does not count
 };
 
 // A point that was tried.
 struct search_trial {
     struct search_point point;
     enum search_end end;
-    double time; // in any unit; of the last measurement
-    size_t rung; // how often it was chosen to be measured again
-    bool is_out; // a measurement is on its way
+    double time;  // in any unit; of the last measurement
+    size_t rung;  // how often it was chosen to be measured again
+    bool is_out;  // a measurement is on its way
+    bool is_late; // it was put off before
 };
 
 // A measurement to make.
@@ -85,7 +91,8 @@ struct search {
     struct search_points seeds; // to be tried first
     struct search_points
         order; // or else in this order; none: that of the space
-    size_t next_seed, next_order;
+    struct search_points later; // put off
+    size_t next_seed, next_order, next_later;
     uint64_t *next;     // of each item, how many of its points were proposed
     uint64_t random;    // state of the generator
     size_t round_first; // trial that the round began with

@@ -136,11 +136,22 @@ static int64_t count(const struct spread *s, int64_t most)
     return total;
 }
 
+// Return how many neighbours a thread should take at once.
+static int64_t choose_lanes(const struct spread *s)
+{
+    struct pass *p = s->call->pass;
+    bool is_scalar = !s->is_flat || (p->shape && p->shape->lanes == 1);
+    return is_scalar ? 1 : lanes_choose(p, s->loops, s->n);
+}
+
 // Return how many threads a block should have: no more than there is to do.
 static int64_t choose_threads(const struct spread *s)
 {
+    const struct sched_shape *shape = s->call->pass->shape;
     struct ir_block *body = &s->loops[s->n - 1]->u.loop.body;
     int64_t threads = THREADS, total = count(s, THREADS * LANES_MOST);
+    if (shape && shape->threads)
+        return shape->threads;
     if (s->n == 1 && ir_has(body, STMT_for))
         threads = ROW_THREADS;
     while (threads > ROW_THREADS && threads * s->lanes >= total * 2)
@@ -154,9 +165,12 @@ static int64_t choose_each(const struct spread *s)
 {
     struct ir_block *body = &s->loops[s->n - 1]->u.loop.body;
     bool is_short = count(s, LARGE_GRID) < LARGE_GRID;
-    return s->lanes > 1 || !s->is_flat || is_short || ir_has(body, STMT_for)
-               ? 1
-               : EACH;
+    const struct sched_shape *shape = s->call->pass->shape;
+    if (s->lanes > 1 || !s->is_flat || ir_has(body, STMT_for))
+        return 1;
+    if (shape && shape->each)
+        return shape->each;
+    return is_short ? 1 : EACH;
 }
 
 // Bind a loop to blocks and threads, `each` elements to a thread.
@@ -203,7 +217,7 @@ static bool complete_nest(struct pass *p, struct ir_stmt *nest, bool long_rows)
         return directive_wrap(&c, nest, AXIS_block_x) &&
                directive_wrap(&c, nest, AXIS_thread_x);
     c.is_independent = true;
-    s.lanes = s.is_flat ? lanes_choose(p, s.loops, s.n) : 1;
+    s.lanes = choose_lanes(&s);
     s.threads = choose_threads(&s);
     s.each = choose_each(&s);
     return spread_loops(&s);

@@ -101,6 +101,7 @@ static bool run_stmt(struct interp *in, const struct sched_stmt *s)
     case SCHED_return: return run_return(in, s);
     case SCHED_contract: return interp_contract(in, s);
     case SCHED_tune:
+    case SCHED_set:
         return diag_error(in->pass->diags, s->span, D_schedule_tune_late);
     }
     return false;
@@ -124,6 +125,9 @@ const struct sched_setting *interp_setting(const struct interp *in,
     for (size_t i = in->n_settings; i-- > 0;)
         if (strcmp(in->settings[i].name, name) == 0)
             return &in->settings[i];
+    vec_foreach(one, &in->own)
+        if (strcmp(one->name, name) == 0)
+            return one;
     return NULL;
 }
 
@@ -153,7 +157,7 @@ static bool run_header(struct interp *in, size_t *tunes, struct ir_expr **guard)
     for (size_t i = 0; i < schedule->params.n; i++)
         if (!set_param(in, &schedule->params.at[i]))
             return false;
-    if (!interp_tunes(in, &schedule->body, tunes))
+    if (!interp_knobs(in, &schedule->body, tunes))
         return false;
     if (!schedule->guard)
         return true;
@@ -221,7 +225,8 @@ bool schedule_apply(struct pass *p, const struct sched_program *program,
                                schedule->body.n - tunes,
                                schedule->body.n - tunes};
     interp_origins_begin(&in);
-    bool ok = interp_block(&in, &rest) && schedule_verify(p, schedule);
+    bool ok = interp_block(&in, &rest) && interp_knobs_end(&in) &&
+              schedule_verify(p, schedule);
     if (outcome)
         *outcome = (struct sched_outcome){in.knobs, in.contracts};
     return ok;

@@ -52,6 +52,7 @@ struct interp {
     struct interp_size size; // of the kernel after the newest directive
     const struct sched_setting *settings; // of parameters and knobs
     size_t n_settings;
+    struct sched_settings own; // what the schedule sets itself
     struct sched_knobs knobs;
     struct sched_contracts contracts;
     bool quiet;                         // no warnings
@@ -180,8 +181,10 @@ void interp_loops(struct interp *in, const struct sched_value *stage,
 bool interp_extent(struct interp *in, const struct sched_value *loop,
                    int64_t *out);
 
-// Run the `tune`s that a schedule begins with, and count them.
-bool interp_tunes(struct interp *in, const struct sched_block *body, size_t *n);
+// Run the `tune` and `set` that a schedule begins with, and count them.
+bool interp_knobs(struct interp *in, const struct sched_block *body, size_t *n);
+// Report what `set` names that the schedule has not made.
+bool interp_knobs_end(struct interp *in);
 // Run a `contract`.
 bool interp_contract(struct interp *in, const struct sched_stmt *s);
 // Return the last setting of a parameter or a knob, or NULL.

@@ -6,9 +6,13 @@
 //   i0, i1, i2 = sample_perfect_tile(C.i, 3, 16)
 //
 // The value of a knob is its setting, or else a decision that is always the
-// same.
+// same. `set` gives one that is made on the way its value:
+//
+//   set threads = 256
 
 #include "passes/schedule/interpret/interpret.h"
+
+#include "ir/base/suggest.h"
 
 #include <string.h>
 
@@ -54,6 +58,15 @@ static bool is_value(const struct sched_knob *k, int64_t value)
     return false;
 }
 
+// Return whether a setting is written in the schedule.
+static bool is_own(const struct interp *in, const struct sched_setting *s)
+{
+    vec_foreach(one, &in->own)
+        if (one == s)
+            return true;
+    return false;
+}
+
 // Choose as the newest setting of the knob says, if there is one; a record that
 // the schedule has outgrown is passed over with a warning.
 static bool apply_setting(struct interp *in, struct sched_knob *k)
@@ -66,12 +79,13 @@ static bool apply_setting(struct interp *in, struct sched_knob *k)
         k->chosen = s->value;
         return true;
     }
-    if (in->quiet && s->span.source)
+    bool is_record = s->span.source && !is_own(in, s);
+    if (in->quiet && is_record)
         return true;
-    (s->span.source ? diag_warning : diag_error)(
-        d, s->span, D_schedule_not_a_choice, k->name, (long long)s->value);
+    (is_record ? diag_warning : diag_error)(d, s->span, D_schedule_not_a_choice,
+                                            k->name, (long long)s->value);
     diag_note(d, k->span, "its values are %s", values_text(in, k));
-    return s->span.source != NULL;
+    return is_record;
 }
 
 // Add a knob, and choose its value.
@@ -127,12 +141,50 @@ static bool run_tune(struct interp *in, const struct sched_stmt *s)
     return true;
 }
 
-bool interp_tunes(struct interp *in, const struct sched_block *body, size_t *n)
+// Run one `set`.
+static bool run_set(struct interp *in, const struct sched_stmt *s)
 {
-    for (*n = 0; *n < body->n && body->at[*n]->kind == SCHED_tune; ++*n)
-        if (!run_tune(in, body->at[*n]))
-            return false;
+    struct sched_setting one = {.name = s->names.at[0].text,
+                                .span = s->names.at[0].span};
+    vec_foreach(other, &in->own)
+        if (strcmp(other->name, one.name) == 0)
+            return diag_error(in->pass->diags, one.span,
+                              D_schedule_defined_twice, "setting", one.name);
+    if (!interp_int(in, s->value, "the value of a knob", &one.value))
+        return false;
+    vec_push(in->pass->arena, &in->own, one);
     return true;
+}
+
+bool interp_knobs(struct interp *in, const struct sched_block *body, size_t *n)
+{
+    for (*n = 0; *n < body->n; ++*n) {
+        const struct sched_stmt *s = body->at[*n];
+        if (s->kind != SCHED_tune && s->kind != SCHED_set)
+            return true;
+        if (!(s->kind == SCHED_tune ? run_tune : run_set)(in, s))
+            return false;
+    }
+    return true;
+}
+
+bool interp_knobs_end(struct interp *in)
+{
+    bool ok = true;
+    vec_foreach(one, &in->own) {
+        struct suggest near = {.wanted = one->name};
+        bool found = false;
+        vec_foreach(k, &in->knobs) {
+            found |= strcmp(k->name, one->name) == 0;
+            suggest_offer(&near, k->name);
+        }
+        if (found)
+            continue;
+        ok = diag_error(in->pass->diags, one->span, D_schedule_set_nothing,
+                        one->name);
+        suggest_help(in->pass->diags, &near);
+    }
+    return ok;
 }
 
 // ---- Sampling -------------------------------------------------------------
