@@ -35,6 +35,13 @@ struct tune_options {
 // Read the command line; usage errors end the process.
 void tune_parse(int argc, char **argv, struct tune_options *out);
 
+// ---- tune_ranks.c
+
+// Become a rank, if mpirun or srun started several processes: then this does not
+// return.  Returns false where that cannot be; rank 0 reports it.
+bool tune_ranks(struct arena *a, const struct tune_options *o, int argc,
+                char **argv, struct diag_list *diags);
+
 // What an agent says of its GPU; texts are in the arena of the tuner.
 struct tune_device {
     const char *name;
@@ -155,9 +162,15 @@ struct tune_agent {
     enum tune_agent_state state;
     size_t trial;  // TUNE_AGENT_BUSY
     size_t starts; // without a measurement
+    size_t asked;  // measurements of trials
     struct tune_device device;
 };
 struct tune_agents VEC(struct tune_agent);
+
+// Return the command of an agent of this machine, on GPU number `gpu`; below 0 on
+// the first.
+const char *tune_own_command(struct arena *a, const struct tune_options *o,
+                             int gpu);
 
 // Start the agents and wait for what they are.  Returns false after reporting.
 bool tune_agents_open(struct arena *a, struct tune_options *o,

@@ -245,17 +245,30 @@ static size_t first_asked(const struct tune_problem *p)
     return i;
 }
 
+// Return the idle agent that was asked least, or NULL: all get as much, also where
+// compilation takes longer than measurement.
+static struct tune_agent *idle_agent(const struct loop *l)
+{
+    struct tune_agent *least = NULL;
+    vec_foreach(agent, l->agents)
+        if (agent->state == TUNE_AGENT_IDLE &&
+            (!least || agent->asked < least->asked))
+            least = agent;
+    return least;
+}
+
 // Give agents work.
 static void use_agents(struct loop *l)
 {
     bool is_prepared = l->p->build.turns || l->n == 0;
-    vec_foreach(agent, l->agents) {
-        size_t trial = first_asked(l->p);
-        if (agent->state == TUNE_AGENT_IDLE && trial < l->p->trials.n)
-            tune_agent_ask(l->p, agent, trial);
-        else if (agent->state < TUNE_AGENT_IDLE && is_prepared)
+    struct tune_agent *idle;
+    size_t trial;
+    vec_foreach(agent, l->agents)
+        if (agent->state < TUNE_AGENT_IDLE && is_prepared)
             tune_agent_push(l->p, agent);
-    }
+    while ((trial = first_asked(l->p)) < l->p->trials.n &&
+           (idle = idle_agent(l)))
+        tune_agent_ask(l->p, idle, trial);
 }
 
 // ---- Waiting --------------------------------------------------------------
