@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { JOBS_MOST = 64, TICK_MS = 200, AHEAD = 2 };
+enum { JOBS_MOST = 64, TICK_MS = 200 };
 
 // What a compilation is for, beside numbers of trials.
 enum { JOB_BUILD = -1, JOB_PLAIN = -2 };
@@ -220,14 +220,12 @@ static void begin_trial(struct loop *l, const struct search_job *job)
         begin_job(l, (long)job->trial);
 }
 
-// Take from the search as much as can be compiled, and a little more than can be
-// measured.
+// Take from the search as much as can be compiled.
 static void take_jobs(struct loop *l)
 {
     struct tune_problem *p = l->p;
     struct search_job job;
-    while (p->build.turns && l->n < l->most &&
-           count_asked(p) + l->n < l->most + AHEAD * l->agents->n) {
+    while (p->build.turns && l->n < l->most) {
         enum search_step step = search_next(&p->search, &job);
         l->is_searched = step == SEARCH_DONE;
         if (step != SEARCH_JOB)

@@ -1,7 +1,10 @@
-// Rounds of trials. In a round all new trials are measured with few repetitions, then
-// the faster half again with more, then the faster half of these: what was fast by
-// chance is found out. The next round takes neighbours of the fastest, points that
-// differ from them in one knob, and the next in order.
+// Rounds of trials, in stages. The trials of a round are measured with few repetitions,
+// in the next stage the faster half again with more, in the one behind that the faster
+// half of these: what was fast by chance is found out. A stage has the new trials of one
+// round and those that are measured again of the two before, so that there is something
+// to measure while new ones are compiled, and while the longest measurement is on its
+// way. New trials are neighbours of the fastest, points that differ from them in one
+// knob, and the next in order.
 
 #include "tools/tune/search.h"
 
@@ -10,12 +13,10 @@
 
 enum { WIDTH_USUAL = 8 };
 
-static const size_t turns_of_rung[] = {6, 16, SEARCH_TURNS_SURE};
+static const size_t turns_of_rung[SEARCH_RUNGS] = {6, 16, SEARCH_TURNS_SURE};
 
 // A trial that takes so much longer than the best is not looked at again.
 #define FAR 1.1
-
-enum { RUNGS = sizeof turns_of_rung / sizeof *turns_of_rung };
 
 void search_start(struct search *s, struct arena *a,
                   const struct search_space *space,
@@ -24,6 +25,7 @@ void search_start(struct search *s, struct arena *a,
     *s = (struct search){.arena = a, .space = space, .options = *options};
     s->next = arena_array(a, uint64_t, space->n + 1);
     s->before = options->before;
+    s->is_open = true;
     s->random = num_mix(options->seed + 1) | 1;
     if (!s->options.width)
         s->options.width = WIDTH_USUAL;
@@ -51,21 +53,26 @@ const struct search_trial *search_best(const struct search *s)
     return best;
 }
 
-// Return how many trials of the round count.
+// Return how many trials of the newest round count.
 static size_t round_count(const struct search *s)
 {
     size_t n = 0;
-    for (size_t i = s->round_first; i < s->trials.n; i++)
+    for (size_t i = s->first[0]; i < s->trials.n; i++)
         n += s->trials.at[i].end != SEARCH_REFUSED;
     return n;
+}
+
+// Return whether as many trials ran as were asked for.
+static bool is_full(const struct search *s)
+{
+    return s->options.trials && search_count(s) >= s->options.trials;
 }
 
 // Return whether another trial may begin.
 static bool has_room(const struct search *s)
 {
-    size_t most = s->options.trials;
-    return s->rung == 0 && round_count(s) < s->options.width &&
-           (!most || search_count(s) < most) && !s->is_exhausted;
+    return s->is_open && !s->is_exhausted && !is_full(s) &&
+           round_count(s) < s->options.width;
 }
 
 // Begin a trial; false if there is no point left.
@@ -81,82 +88,94 @@ static bool begin_trial(struct search *s, struct search_job *out)
     return true;
 }
 
-// Return whether a measurement of the round is on its way.
+// Return whether a measurement is on its way.
 static bool is_waiting(const struct search *s)
 {
-    for (size_t i = s->round_first; i < s->trials.n; i++)
+    for (size_t i = s->first[SEARCH_RUNGS - 1]; i < s->trials.n; i++)
         if (s->trials.at[i].is_out)
             return true;
     return false;
 }
 
-// Return the next trial of the round that has to be measured at its rung, or
-// s->trials.n.
+// Return the first trial that has to be measured again, or s->trials.n: those of the
+// oldest round take longest.
 static size_t pending(const struct search *s)
 {
-    size_t i = s->round_first;
+    size_t i = s->first[SEARCH_RUNGS - 1];
     while (i < s->trials.n &&
            (s->trials.at[i].end != SEARCH_OPEN || s->trials.at[i].is_out))
         i++;
     return i;
 }
 
-// Return the fastest trial of the round at its rung that is not chosen yet, or
-// NULL.
-static struct search_trial *fastest(struct search *s)
+// Return the end of the round at a rung.
+static size_t end_of_round(const struct search *s, size_t rung)
+{
+    return rung ? s->first[rung - 1] : s->trials.n;
+}
+
+// Return how many trials of the round at a rung were measured there.
+static size_t measured_count(const struct search *s, size_t rung)
+{
+    size_t n = 0;
+    for (size_t i = s->first[rung]; i < end_of_round(s, rung); i++)
+        n += s->trials.at[i].end == SEARCH_MEASURED &&
+             s->trials.at[i].rung == rung;
+    return n;
+}
+
+// Return the fastest trial of the round at a rung that is not chosen yet, or NULL.
+static struct search_trial *fastest(struct search *s, size_t rung)
 {
     struct search_trial *best = NULL;
-    for (size_t i = s->round_first; i < s->trials.n; i++) {
+    for (size_t i = s->first[rung]; i < end_of_round(s, rung); i++) {
         struct search_trial *t = &s->trials.at[i];
-        if (t->end == SEARCH_MEASURED && t->rung == s->rung &&
+        if (t->end == SEARCH_MEASURED && t->rung == rung &&
             (!best || t->time < best->time))
             best = t;
     }
     return best;
 }
 
-// Choose the faster half of the round's rung for the next one, but for trials that
-// are far from the best of all; false if that is nobody.
-static bool promote(struct search *s)
+// Choose the faster half of the round at a rung for the next one, but for trials that
+// are far from the best of all, whose time is given; false if that is nobody.
+static bool promote(struct search *s, size_t rung, double best)
 {
-    size_t n = 0, chosen = 0;
-    const struct search_trial *best = search_best(s);
-    double most = best ? best->time * FAR : 0;
-    for (size_t i = s->round_first; i < s->trials.n; i++)
-        n += s->trials.at[i].end == SEARCH_MEASURED &&
-             s->trials.at[i].rung == s->rung;
-    if (s->rung + 1 == RUNGS)
-        return false;
-    for (; chosen < (n + 1) / 2 && fastest(s)->time <= most; chosen++) {
-        struct search_trial *t = fastest(s);
+    size_t half = (measured_count(s, rung) + 1) / 2, chosen = 0;
+    for (; chosen < half && fastest(s, rung)->time <= best * FAR; chosen++) {
+        struct search_trial *t = fastest(s, rung);
         t->rung++;
         t->end = SEARCH_OPEN;
     }
-    s->rung += chosen > 0;
     return chosen > 0;
 }
 
-// Return whether the round brought too little to go on.
-static bool is_enough(const struct search *s)
+// Return whether the stage brought too little for another round.
+static bool is_enough(const struct search *s, double best)
 {
-    const struct search_trial *best = search_best(s);
-    if (s->options.patience < 0 || !best || s->before <= 0)
+    if (s->options.patience < 0 || best <= 0 || s->before <= 0)
         return false;
-    return best->time > s->before * (1 - s->options.patience);
+    return best > s->before * (1 - s->options.patience);
 }
 
-// Begin the next round; false if the search is over.
-static bool begin_round(struct search *s)
+// Let each round go on to the next rung, and begin another one, if there is time for
+// it; false if the search is over.
+static bool begin_stage(struct search *s)
 {
-    const struct search_trial *best = search_best(s);
-    size_t most = s->options.trials;
-    if (s->is_exhausted || (most && search_count(s) >= most) || is_enough(s))
-        return false;
-    if (best && (s->before <= 0 || best->time < s->before))
-        s->before = best->time;
-    s->round_first = s->trials.n;
-    s->rung = 0;
-    return true;
+    const struct search_trial *trial = search_best(s);
+    double best = trial ? trial->time : 0;
+    bool goes_on = false;
+    for (size_t rung = SEARCH_RUNGS - 1; rung-- > 0;)
+        goes_on |= promote(s, rung, best);
+    for (size_t rung = SEARCH_RUNGS - 1; rung > 0; rung--)
+        s->first[rung] = s->first[rung - 1];
+    s->first[0] = s->trials.n;
+    s->is_open =
+        s->is_open && !s->is_exhausted && !is_full(s) && !is_enough(s, best);
+    if (best > 0 && (s->before <= 0 || best < s->before))
+        s->before = best;
+    propose_winners(s);
+    return goes_on || s->is_open;
 }
 
 // Hand out a trial that has to be measured again.
@@ -178,7 +197,7 @@ enum search_step search_next(struct search *s, struct search_job *out)
             return SEARCH_JOB;
         if (is_waiting(s))
             return SEARCH_WAIT;
-        if (!promote(s) && !begin_round(s))
+        if (!begin_stage(s))
             return SEARCH_DONE;
     }
 }
