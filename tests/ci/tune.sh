@@ -174,6 +174,14 @@ tune --cuda "$work/cuda" --jobs 1 <<<'lanes = 4 40' || fail "a killed compiler: 
   { fail "a killed compiler is not recorded"; cat vadd.tuned.log; }
 holds vadd.tuned 'state=measured us=40'
 
+# One that does nothing: its third ptxas stops it.
+rm -f vadd.tuned* runs
+sed -i 's/kill -9 /kill -STOP /; s/$PPID$/$PPID \&\& sleep 1000/' cuda/bin/ptxas
+tune --cuda "$work/cuda" --jobs 1 --ptxas-timeout 2 <<<'lanes = 4 40' || fail "a stopped compiler: exit $?"
+[ "$(grep -c 'state=hung.*the compiler does nothing' vadd.tuned.log)" = 1 ] ||
+  { fail "a stopped compiler is not recorded"; cat vadd.tuned.log; }
+holds vadd.tuned 'state=measured us=40'
+
 # ---- Killed at any time, it goes on
 
 rm -f vadd.tuned* count

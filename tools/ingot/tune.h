@@ -4,6 +4,7 @@
 #ifndef TOOLS_INGOT_TUNE_H
 #define TOOLS_INGOT_TUNE_H
 
+#include "nvptx/watch.h"
 #include "tools/ingot/child.h"
 #include "tools/ingot/problem_options.h"
 #include "tools/ingot/targets.h"
@@ -132,9 +133,9 @@ double tune_predicted(const struct tune_problem *p,
 
 // ---- tune_compile.c
 
-// Begin to compile a way in a process of its own.
+// Begin to compile a way in a process of its own, under watch.
 bool tune_compile(struct tune_problem *p, const struct tune_trial *t,
-                  struct child *out);
+                  struct child *out, struct watch *watch);
 
 // Take what it sent: code, or why there is none, which becomes the state.
 void tune_compiled(struct tune_problem *p, struct tune_trial *t,

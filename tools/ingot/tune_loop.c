@@ -19,6 +19,7 @@ enum { JOB_BUILD = -1, JOB_PLAIN = -2 };
 // A compilation on its way.
 struct job {
     struct child child;
+    struct watch watch;
     long trial;
 };
 
@@ -115,7 +116,7 @@ static void begin_job(struct loop *l, long trial)
 {
     struct job *job = &l->jobs[l->n];
     job->trial = trial;
-    if (tune_compile(l->p, trial_of(l->p, trial), &job->child))
+    if (tune_compile(l->p, trial_of(l->p, trial), &job->child, &job->watch))
         l->n++;
     else if (trial >= 0)
         tune_done(l->p, (size_t)trial, "refused", "no process to compile in");
@@ -175,14 +176,17 @@ static void read_job(struct loop *l, size_t i)
     drop_job(l, i);
 }
 
-// Give up jobs that take too long.
+// Give up jobs that use too much processor time, or do nothing.
 static void end_late_jobs(struct loop *l)
 {
     for (size_t i = l->n; i-- > 0;) {
-        if (child_now() < l->jobs[i].child.deadline)
+        enum watch_end end = watch_look(&l->jobs[i].watch);
+        if (end == WATCH_FINE)
             continue;
         child_stop(&l->jobs[i].child);
-        fail_job(l, i, "hung", "the compiler takes too long");
+        fail_job(l, i, "hung",
+                 end == WATCH_IDLE ? "the compiler does nothing"
+                                   : "the compiler takes too long");
         drop_job(l, i);
     }
 }
