@@ -52,6 +52,24 @@ static void test_vadd(void **state)
     arena_reset(&a);
 }
 
+// The least time of a kernel is that of its slowest rate; waiting is none.
+static void test_least(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    enum model_limit by;
+    for (int64_t n = 1024; n <= 1 << 28; n <<= 18) {
+        struct model_launch l = predict(&a, vadd, (int64_t[]){n, 0, 0, 0});
+        struct model_time time = {.us = l.us};
+        vec_push(&a, &time.launches, l);
+        double least = model_least(&time, &by);
+        assert_true(by != MODEL_latency && least == l.limits[by]);
+        assert_true(least > 0 && least <= l.us);
+        assert_true(n == 1024 || by == MODEL_dram);
+    }
+    arena_reset(&a);
+}
+
 // A block, and nothing to do: the launch is most of the time.
 static void test_tiny(void **state)
 {
@@ -258,11 +276,11 @@ static void test_devices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vadd),      cmocka_unit_test(test_tiny),
-        cmocka_unit_test(test_monotonic), cmocka_unit_test(test_products),
-        cmocka_unit_test(test_banks),     cmocka_unit_test(test_tail),
-        cmocka_unit_test(test_tiles),     cmocka_unit_test(test_branches),
-        cmocka_unit_test(test_gather),    cmocka_unit_test(test_level),
-        cmocka_unit_test(test_devices)};
+        cmocka_unit_test(test_vadd),     cmocka_unit_test(test_least),
+        cmocka_unit_test(test_tiny),     cmocka_unit_test(test_monotonic),
+        cmocka_unit_test(test_products), cmocka_unit_test(test_banks),
+        cmocka_unit_test(test_tail),     cmocka_unit_test(test_tiles),
+        cmocka_unit_test(test_branches), cmocka_unit_test(test_gather),
+        cmocka_unit_test(test_level),    cmocka_unit_test(test_devices)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

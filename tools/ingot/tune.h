@@ -5,6 +5,7 @@
 #define TOOLS_INGOT_TUNE_H
 
 #include "nvptx/watch.h"
+#include "passes/model/model.h"
 #include "tools/ingot/child.h"
 #include "tools/ingot/problem_options.h"
 #include "tools/ingot/targets.h"
@@ -105,6 +106,8 @@ struct tune_problem {
     double *order_us; // what is predicted of search.order; INFINITY: not known
     // Microseconds of the first in order, of what a build takes; INFINITY: unknown.
     double predicted, predicted_build;
+    double limit_us; // the least that a schedule needs by the model; 0: unknown
+    enum model_limit limit;  // of that
     const char *device_name; // of the records
     double began, ends;      // by child_now
     const char *wrong;       // why it cannot be tuned; NULL

@@ -21,7 +21,9 @@ enum { POINTS_MOST = 1024, SHARES_MOST = 64, TICK_MS = 100 };
 struct ranked {
     struct search_point point;
     struct way way;
-    double us; // INFINITY: not known
+    double us;       // INFINITY: not known
+    double least_us; // by the rates of the GPU; 0: not known
+    enum model_limit by;
     size_t place;
 };
 
@@ -42,15 +44,16 @@ struct share {
 
 // ---- In a process ---------------------------------------------------------
 
-// Return the microseconds that are predicted of a way; below 0: it is none.
-static double predict(struct ranking *r, const struct way *way)
+// Set the microseconds that are predicted of a way, and its limit; none if it is no
+// way to run the kernel.
+static void predict(struct ranking *r, struct ranked *out)
 {
+    const struct way *way = &out->way;
     struct tune_problem *p = r->p;
     struct compilation c;
     struct compile_options o = p->options->compile.options;
     struct problem problem;
     const char *wrong = NULL;
-    double us = -1;
     compile_start(&c);
     way_options(&p->source, way, &o);
     struct ir_kernel *kernel = way_add(&c, &p->source, way, &wrong);
@@ -59,11 +62,12 @@ static double predict(struct ranking *r, const struct way *way)
                      &wrong) == PROBLEM_READY) {
         problem.sms = p->device->sms;
         struct candidates rows = candidates_make(&c, &problem, r->device);
-        if (rows.n && rows.at[0].is_timed)
-            us = rows.at[0].time.us;
+        if (rows.n && rows.at[0].is_timed) {
+            out->us = rows.at[0].time.us;
+            out->least_us = model_least(&rows.at[0].time, &out->by);
+        }
     }
     compile_end(&c);
-    return us;
 }
 
 // Predict a share, and send each number as soon as it is there.
@@ -73,8 +77,12 @@ static void predict_share(struct wire *wire, void *context)
     struct ranking *r = share->of;
     for (size_t i = share->first; i < r->n; i += r->shares) {
         json_t *line = json_object();
+        struct ranked *one = &r->at[i];
+        predict(r, one);
         json_object_set_new(line, "point", json_integer((json_int_t)i));
-        json_object_set_new(line, "us", json_real(predict(r, &r->at[i].way)));
+        json_set_real(line, "us", one->us);
+        json_set_real(line, "least_us", one->least_us);
+        json_object_set_new(line, "by", json_integer(one->by));
         if (!wire_send(wire, line, NULL, 0))
             return;
     }
@@ -89,8 +97,14 @@ static void take(struct ranking *r, struct child *child)
     while (wire_take(&child->wire, &m) == WIRE_MESSAGE) {
         json_int_t i = json_integer_value(json_object_get(m.json, "point"));
         double us = json_number_value(json_object_get(m.json, "us"));
-        if (i >= 0 && (size_t)i < r->n && us > 0)
-            r->at[i].us = us;
+        if (i >= 0 && (size_t)i < r->n && us > 0) {
+            struct ranked *one = &r->at[i];
+            one->us = us;
+            one->least_us =
+                json_number_value(json_object_get(m.json, "least_us"));
+            one->by = (enum model_limit)json_integer_value(
+                json_object_get(m.json, "by"));
+        }
         wire_release(&m);
     }
 }
@@ -145,6 +159,20 @@ double tune_predicted(const struct tune_problem *p,
     return INFINITY;
 }
 
+// Note the least time that any point needs by the rates of the GPU.
+static void note_limit(const struct ranking *r)
+{
+    struct tune_problem *p = r->p;
+    for (size_t i = 0; i < r->n; i++) {
+        const struct ranked *one = &r->at[i];
+        if (one->least_us > 0 &&
+            (p->limit_us <= 0 || one->least_us < p->limit_us)) {
+            p->limit_us = one->least_us;
+            p->limit = one->by;
+        }
+    }
+}
+
 // Order points by their times, those without behind in their own order.
 static int compare(const void *left, const void *right)
 {
@@ -171,8 +199,10 @@ void tune_rank(struct tune_problem *p)
     r.shares = r.shares < r.n ? r.shares : r.n;
     for (size_t i = 0; i < r.n; i++)
         r.at[i] = (struct ranked){points.at[i], tune_way(p, &points.at[i])->way,
-                                  INFINITY, i};
+                                  INFINITY,     0,
+                                  MODEL_dram,   i};
     predict_all(&r);
+    note_limit(&r);
     p->predicted_build =
         r.n && p->items.at[r.at[0].point.item].number == p->build_number
             ? r.at[0].us
